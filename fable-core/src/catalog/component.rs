@@ -1,0 +1,133 @@
+//! Components of an action, their values, and the macro that makes a typed enum and the names from one list.
+
+/// One setting of a component.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Value<'a> {
+    /// Canonical name: letters, digits, `_` and `-`.
+    pub name: &'a str,
+    /// What the assistant is told when this value is chosen; may be empty.
+    pub instruction: &'a str,
+    /// Operational cost, at least 0.
+    pub cost: f64,
+}
+
+impl<'a> Value<'a> {
+    /// A value with its instruction and cost.
+    #[must_use]
+    pub const fn new(name: &'a str, instruction: &'a str, cost: f64) -> Self {
+        Self { name, instruction, cost }
+    }
+}
+
+/// One factor of the action: a name and its values in a fixed order.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Component<'a> {
+    /// Canonical name, for example `style`.
+    pub name: &'a str,
+    /// The values; their order is part of the catalog's meaning.
+    pub values: &'a [Value<'a>],
+    /// Which value means "nothing done" (`no_memory`), if there is one; blocks may leave it out.
+    pub null: Option<u8>,
+}
+
+impl<'a> Component<'a> {
+    /// A component without a null value.
+    #[must_use]
+    pub const fn new(name: &'a str, values: &'a [Value<'a>]) -> Self {
+        Self { name, values, null: None }
+    }
+
+    /// The same component with its null value named by position.
+    #[must_use]
+    pub const fn with_null(mut self, value: u8) -> Self {
+        self.null = Some(value);
+        self
+    }
+}
+
+/// Some values of one component. As part of a pattern it means "any of these".
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part<'a> {
+    /// Position of the component in the catalog.
+    pub component: u8,
+    /// Positions of the values.
+    pub values: &'a [u8],
+}
+
+impl<'a> Part<'a> {
+    /// Any of `values` of `component`.
+    #[must_use]
+    pub const fn new(component: u8, values: &'a [u8]) -> Self {
+        Self { component, values }
+    }
+
+    /// Whether `value` is one of the values.
+    #[must_use]
+    pub const fn contains(&self, value: u8) -> bool {
+        let mut values = self.values;
+        while let [first, rest @ ..] = values {
+            if *first == value {
+                return true;
+            }
+            values = rest;
+        }
+        false
+    }
+}
+
+/// Makes a typed enum and the matching [`Component`] from one list.
+///
+/// Each line is `Variant = "name", cost, "instruction";`. The enum gets `ALL`, `COMPONENT`, `index` and `from_index`; a null
+/// value is named after the component's name.
+///
+/// ```
+/// fable_core::component! {
+///     /// How loud the assistant speaks.
+///     pub enum Volume: "volume", null Silent {
+///         Silent = "silent", 0.0, "Do not speak.";
+///         Normal = "normal", 0.02, "Speak at normal volume.";
+///     }
+/// }
+/// assert_eq!(Volume::Normal.index(), 1);
+/// assert_eq!(Volume::from_index(0), Some(Volume::Silent));
+/// assert_eq!(Volume::COMPONENT.null, Some(0));
+/// ```
+#[macro_export]
+macro_rules! component {
+    (
+        $(#[$meta:meta])*
+        $vis:vis enum $name:ident : $text:literal $(, null $null:ident)? {
+            $($variant:ident = $value_name:literal, $cost:literal, $instruction:literal;)+
+        }
+    ) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[repr(u8)]
+        $vis enum $name {
+            $(#[doc = $instruction] $variant,)+
+        }
+
+        impl $name {
+            /// Every value in catalog order.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),+];
+
+            /// The component as catalog data.
+            pub const COMPONENT: $crate::catalog::Component<'static> = $crate::catalog::Component::new(
+                $text,
+                &[$($crate::catalog::Value::new($value_name, $instruction, $cost)),+],
+            )$(.with_null(Self::$null.index()))?;
+
+            /// Position of this value in the component.
+            #[must_use]
+            pub const fn index(self) -> u8 {
+                self as u8
+            }
+
+            /// The value at a position.
+            #[must_use]
+            pub fn from_index(index: u8) -> Option<Self> {
+                Self::ALL.get(usize::from(index)).copied()
+            }
+        }
+    };
+}

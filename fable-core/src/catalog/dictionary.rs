@@ -1,0 +1,115 @@
+//! The dictionary of features: a list of blocks, each a product of components, the task and a signal (Appendix E).
+//!
+//! For a given context and action at most one coordinate of a block is nonzero: 1, or the signal's value. That is what
+//! makes scoring a handful of table entries per action and learning a sparse direction.
+
+/// One block of the dictionary.
+///
+/// ```
+/// use fable_core::catalog::Block;
+/// const STYLE: u8 = 2;
+/// const RISK: u8 = 0;
+/// let main = Block::main(STYLE); // style=...
+/// let per_task = Block::main(STYLE).per_task(); // task=...*style=...
+/// let scaled = Block::main(STYLE).scaled_by(RISK); // risk*style=...
+/// # let _ = (main, per_task, scaled);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Block {
+    /// Bit c is set when component c is a factor; [`Block::COMPLETE`] means all of them.
+    pub(crate) components: u16,
+    pub(crate) per_task: bool,
+    pub(crate) signal: Option<u8>,
+    pub(crate) without_null: bool,
+}
+
+impl Block {
+    const COMPLETE: u16 = u16::MAX;
+
+    const fn of(components: u16) -> Self {
+        Self { components, per_task: false, signal: None, without_null: false }
+    }
+
+    /// One coordinate per value of a component.
+    #[must_use]
+    pub const fn main(component: u8) -> Self {
+        Self::of(bit(component))
+    }
+
+    /// One coordinate per pair of values of two components.
+    #[must_use]
+    pub const fn pair(first: u8, second: u8) -> Self {
+        Self::of(if first == second { 0 } else { bit(first) | bit(second) })
+    }
+
+    /// One coordinate per combination of values of the components named.
+    #[must_use]
+    pub const fn product(mut components: &[u8]) -> Self {
+        let mut bits = 0;
+        while let [first, rest @ ..] = components {
+            bits |= bit(*first);
+            components = rest;
+        }
+        Self::of(bits)
+    }
+
+    /// One coordinate per complete action: the flat model.
+    #[must_use]
+    pub const fn complete() -> Self {
+        Self::of(Self::COMPLETE)
+    }
+
+    /// A copy of the block for each task.
+    #[must_use]
+    pub const fn per_task(mut self) -> Self {
+        self.per_task = true;
+        self
+    }
+
+    /// The block's one nonzero entry is the signal instead of 1.
+    #[must_use]
+    pub const fn scaled_by(mut self, signal: u8) -> Self {
+        self.signal = Some(signal);
+        self
+    }
+
+    /// No coordinate for the null value; actions with the null value have no feature in this block.
+    #[must_use]
+    pub const fn without_null(mut self) -> Self {
+        self.without_null = true;
+        self
+    }
+
+    /// The factor components as bits, `complete` resolved.
+    pub(crate) const fn mask(self, components: usize) -> u16 {
+        if self.components == Self::COMPLETE { (1 << components) - 1 } else { self.components }
+    }
+}
+
+/// Bit of a component; positions that no catalog can have share the top bit, which [`super::Catalog::try_new`] refuses.
+const fn bit(component: u8) -> u16 {
+    if component < 14 { 1 << component } else { 1 << 14 }
+}
+
+/// A block with its place in the arrow: where its coordinates start inside a leaf or inside the root.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Placed {
+    /// Bits of the factor components.
+    pub(crate) mask: u8,
+    /// First coordinate, counted from the start of the leaf (`per_task`) or of the root.
+    pub(crate) offset: u16,
+    /// Coordinates in one copy.
+    pub(crate) size: u16,
+    pub(crate) per_task: bool,
+    pub(crate) without_null: bool,
+    pub(crate) signal: Option<u8>,
+}
+
+impl Placed {
+    pub(crate) const NONE: Self = Self { mask: 0, offset: 0, size: 0, per_task: false, without_null: false, signal: None };
+
+    /// Whether the component is a factor of the block.
+    pub(crate) const fn has(&self, component: usize) -> bool {
+        component < 8 && self.mask >> component & 1 == 1
+    }
+}

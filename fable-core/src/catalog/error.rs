@@ -1,0 +1,90 @@
+//! What can be wrong with a catalog.
+
+use core::fmt;
+
+/// A mistake in a [`Definition`](super::Definition).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
+pub enum CatalogError {
+    /// No components, or more than eight.
+    ComponentCount,
+    /// A component with no values or with more than 256.
+    ValueCount,
+    /// More than 1,024 complete actions.
+    ActionCount,
+    /// More than 64 tasks.
+    TaskCount,
+    /// More than 16 signals.
+    SignalCount,
+    /// No block, or more than 128.
+    BlockCount,
+    /// A dictionary of more than 8,192 coordinates.
+    DimensionTooLarge,
+    /// An empty name or one with other characters than letters, digits, `_` and `-`.
+    BadName,
+    /// Two things of one kind with the same name.
+    DuplicateName,
+    /// A component or signal called `task`.
+    ReservedName,
+    /// A component's null value is not one of its values.
+    UnknownNull,
+    /// A block with no component, with one twice, or with one that the catalog does not have.
+    BlockComponents,
+    /// A block scaled by a signal that the catalog does not have.
+    BlockSignal,
+    /// A block per task in a catalog without tasks.
+    BlockTask,
+    /// A block without the null value where no factor has one, or where nothing would be left.
+    BlockNull,
+    /// Two equal blocks.
+    DuplicateBlock,
+    /// A cost that is not a number from 0 to 100.
+    BadCost,
+    /// A term's weight that is not a number from -100 to 100.
+    BadWeight,
+    /// A threshold that is not a number from 0 to 1.
+    BadThreshold,
+    /// A term whose condition names an unknown signal or task.
+    TermCondition,
+    /// A term that applies to nothing, to an unknown value, or to the same value twice.
+    TermValues,
+}
+
+impl CatalogError {
+    /// The mistake as a sentence; what the compiler prints for a constant catalog.
+    #[must_use]
+    pub const fn message(self) -> &'static str {
+        match self {
+            Self::ComponentCount => "a catalog needs between 1 and 8 components",
+            Self::ValueCount => "a component needs between 1 and 256 values",
+            Self::ActionCount => "a catalog can have at most 1024 complete actions",
+            Self::TaskCount => "a catalog can have at most 64 tasks",
+            Self::SignalCount => "a catalog can have at most 16 signals",
+            Self::BlockCount => "a dictionary needs between 1 and 128 blocks",
+            Self::DimensionTooLarge => "a dictionary can have at most 8192 coordinates",
+            Self::BadName => "a name must not be empty and may use only letters, digits, '_' and '-'",
+            Self::DuplicateName => "two components, values, tasks or signals have the same name",
+            Self::ReservedName => "'task' cannot be the name of a component or of a signal",
+            Self::UnknownNull => "the null value of a component is not one of its values",
+            Self::BlockComponents => "a block names no component, one twice, or one that the catalog does not have",
+            Self::BlockSignal => "a block is scaled by a signal that the catalog does not have",
+            Self::BlockTask => "a block is per task but the catalog has no tasks",
+            Self::BlockNull => "a block leaves out the null value but none of its components has one, or nothing would be left",
+            Self::DuplicateBlock => "two blocks of the dictionary are the same",
+            Self::BadCost => "a cost must be a number from 0 to 100",
+            Self::BadWeight => "the weight of a term must be a number from -100 to 100",
+            Self::BadThreshold => "a threshold must be a number from 0 to 1",
+            Self::TermCondition => "the condition of a term names a signal or task that the catalog does not have",
+            Self::TermValues => "a term applies to no value, to an unknown one, or to the same value twice",
+        }
+    }
+}
+
+impl fmt::Display for CatalogError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.message())
+    }
+}
+
+impl core::error::Error for CatalogError {}

@@ -1,0 +1,453 @@
+//! What can be chosen, in which contexts, and how a choice is described to the learner: plain constant data.
+//!
+//! A [`Catalog`] is the fixed product of its components together with tasks, signals, a dictionary of blocks and the
+//! reference. Written as a `const` it lives in flash, its dimension and state length are constants of the build, and a
+//! mistake in it is a build error with a sentence that says what is wrong:
+//!
+//! ```
+//! use fable_core::catalog::{Block, Catalog, Component, Definition, Value};
+//!
+//! const LAMP: Catalog<'static> = fable_core::catalog!(Definition {
+//!     name: "lamp",
+//!     components: &[Component::new("light", &[
+//!         Value::new("warm", "Use warm light.", 0.0),
+//!         Value::new("cold", "Use cold light.", 0.0),
+//!     ])],
+//!     tasks: &["reading", "dinner"],
+//!     blocks: &[Block::main(0), Block::main(0).per_task()],
+//!     ..Definition::EMPTY
+//! });
+//! const STATE: [f32; LAMP.state_len()] = [0.0; LAMP.state_len()];
+//!
+//! assert_eq!((LAMP.dimension(), LAMP.actions(), STATE.len()), (6, 2, 23));
+//! assert_eq!(LAMP.coordinate("task=dinner*light=warm"), Some(2));
+//! ```
+//!
+//! ```compile_fail
+//! use fable_core::catalog::{Catalog, Definition};
+//! // error: a catalog needs between 1 and 8 components
+//! const EMPTY: Catalog<'static> = fable_core::catalog!(Definition { name: "empty", ..Definition::EMPTY });
+//! ```
+//!
+//! At run time [`Catalog::try_new`] takes the same data and returns the same mistakes as [`CatalogError`].
+//! Coordinates are numbered as the posterior keeps them: the blocks of task 0, of task 1, ..., then the shared blocks.
+
+pub mod agent;
+mod component;
+mod dictionary;
+mod error;
+mod names;
+mod reference;
+pub mod rubric;
+pub mod tau2;
+mod validate;
+
+pub use agent::AGENT;
+pub use component::{Component, Part, Value};
+pub use dictionary::Block;
+pub(crate) use dictionary::Placed;
+pub use error::CatalogError;
+pub use names::{ActionName, CoordinateName};
+pub use reference::{Condition, Term};
+pub use rubric::RUBRIC;
+pub use tau2::TAU2;
+pub(crate) use validate::check_part;
+
+use crate::Scalar;
+use crate::arrow::Arrow;
+use crate::context::Context;
+use crate::feasible::ActionSet;
+use crate::fingerprint::Fingerprint;
+use core::fmt;
+
+/// Most components a catalog can have.
+pub const MAX_COMPONENTS: usize = 8;
+/// Most values a component can have.
+pub const MAX_VALUES: usize = 256;
+/// Most actions a catalog can have.
+pub const MAX_ACTIONS: usize = 1024;
+/// Most tasks a catalog can have.
+pub const MAX_TASKS: usize = 64;
+/// Most signals a context can have.
+pub const MAX_SIGNALS: usize = 16;
+/// Most blocks a dictionary can have.
+pub const MAX_BLOCKS: usize = 128;
+/// Largest dimension of a dictionary.
+pub const MAX_DIMENSION: usize = 8192;
+/// Largest magnitude of a cost or of a term's weight.
+pub const MAX_WEIGHT: f64 = 100.0;
+
+/// A complete action: its index in catalog order. The first component varies slowest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Action(pub u16);
+
+impl Action {
+    /// The index as `usize`.
+    #[must_use]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// The value positions of one action, one per component.
+pub type Values = heapless::Vec<u8, MAX_COMPONENTS>;
+
+/// The data a catalog is made from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Definition<'a> {
+    /// Name of the catalog.
+    pub name: &'a str,
+    /// 1 to 8 components.
+    pub components: &'a [Component<'a>],
+    /// Names of the task types, up to 64; may be empty.
+    pub tasks: &'a [&'a str],
+    /// Names of the signals, up to 16; may be empty.
+    pub signals: &'a [&'a str],
+    /// The dictionary.
+    pub blocks: &'a [Block],
+    /// The terms of the default score.
+    pub terms: &'a [Term<'a>],
+}
+
+impl Definition<'_> {
+    /// Nothing at all; a base for `..Definition::EMPTY`.
+    pub const EMPTY: Self = Self { name: "", components: &[], tasks: &[], signals: &[], blocks: &[], terms: &[] };
+}
+
+/// A validated catalog. See the [module](self).
+#[derive(Clone, Copy, Debug)]
+pub struct Catalog<'a> {
+    definition: Definition<'a>,
+    actions: u16,
+    arrow: Arrow,
+    /// The blocks with their places: first those of one component, then the products.
+    placed: [Placed; MAX_BLOCKS],
+    blocks: u8,
+    singles: u8,
+}
+
+/// A catalog from a constant [`Definition`]; a wrong one does not compile.
+#[macro_export]
+macro_rules! catalog {
+    ($definition:expr) => {{
+        const DEFINITION: $crate::catalog::Definition<'static> = $definition;
+        const CATALOG: $crate::catalog::Catalog<'static> = match $crate::catalog::Catalog::try_new(DEFINITION) {
+            Ok(catalog) => catalog,
+            Err(error) => panic!("{}", error.message()),
+        };
+        CATALOG
+    }};
+}
+
+impl<'a> Catalog<'a> {
+    /// Checks a definition and places its blocks.
+    ///
+    /// # Errors
+    /// The first [`CatalogError`] found.
+    pub const fn try_new(definition: Definition<'a>) -> Result<Self, CatalogError> {
+        let actions = match validate::definition(&definition) {
+            Ok(actions) => actions,
+            Err(error) => return Err(error),
+        };
+        let mut catalog = Self {
+            definition,
+            actions,
+            arrow: Arrow { leaves: 0, leaf: 0, root: 0 },
+            placed: [Placed::NONE; MAX_BLOCKS],
+            blocks: 0,
+            singles: 0,
+        };
+        match catalog.place() {
+            Ok(()) => Ok(catalog),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Gives every block its place; one-component blocks are listed first because scoring treats them first.
+    const fn place(&mut self) -> Result<(), CatalogError> {
+        let mut products = false;
+        let mut slots: &mut [Placed] = &mut self.placed;
+        let mut listed = 0u8;
+        let mut singles = 0u8;
+        let (mut leaf, mut root);
+        loop {
+            leaf = 0usize;
+            root = 0usize;
+            let mut blocks = self.definition.blocks;
+            while let [block, rest @ ..] = blocks {
+                let mask = block.mask(self.definition.components.len());
+                let size = block_size(&self.definition, *block);
+                let region = if block.per_task { &mut leaf } else { &mut root };
+                let offset = *region;
+                *region += size;
+                if *region > MAX_DIMENSION {
+                    return Err(CatalogError::DimensionTooLarge);
+                }
+                if (mask.count_ones() > 1) == products {
+                    let [slot, others @ ..] = slots else { return Err(CatalogError::BlockCount) };
+                    *slot = Placed {
+                        mask: mask as u8,
+                        offset: offset as u16,
+                        size: size as u16,
+                        per_task: block.per_task,
+                        without_null: block.without_null,
+                        signal: block.signal,
+                    };
+                    slots = others;
+                    listed += 1;
+                }
+                blocks = rest;
+            }
+            if products {
+                break;
+            }
+            singles = listed;
+            products = true;
+        }
+        let leaves = if leaf == 0 { 0 } else { self.definition.tasks.len() };
+        if leaves * leaf + root > MAX_DIMENSION {
+            return Err(CatalogError::DimensionTooLarge);
+        }
+        self.blocks = listed;
+        self.singles = singles;
+        self.arrow = Arrow { leaves: leaves as u16, leaf: leaf as u16, root: root as u16 };
+        Ok(())
+    }
+
+    /// The data the catalog was made from.
+    #[must_use]
+    pub const fn definition(&self) -> &Definition<'a> {
+        &self.definition
+    }
+
+    /// Number of complete actions.
+    #[must_use]
+    pub const fn actions(&self) -> usize {
+        self.actions as usize
+    }
+
+    /// Dimension d of the dictionary.
+    #[must_use]
+    pub const fn dimension(&self) -> usize {
+        self.arrow.dimension()
+    }
+
+    /// The shape of the posterior.
+    #[must_use]
+    pub const fn arrow(&self) -> Arrow {
+        self.arrow
+    }
+
+    /// Numbers in the packed posterior: the N of `[f32; N]`.
+    #[must_use]
+    pub const fn state_len(&self) -> usize {
+        self.arrow.packed_len()
+    }
+
+    /// Numbers in a [`Workspace`](crate::Workspace): one direction, a score per value, one row of actions.
+    #[must_use]
+    pub const fn workspace_len(&self) -> usize {
+        let mut values = 0;
+        let mut last = 0;
+        let mut components = self.definition.components;
+        while let [component, rest @ ..] = components {
+            last = component.values.len();
+            values += last;
+            components = rest;
+        }
+        self.arrow.active_len() + values + last
+    }
+
+    /// Fingerprint of names, order, blocks and reference.
+    #[must_use]
+    pub const fn fingerprint(&self) -> u64 {
+        validate::fingerprint(&self.definition, Fingerprint::new()).finish()
+    }
+
+    /// The action with these value positions, one per component.
+    #[must_use]
+    pub fn action(&self, values: &[u8]) -> Option<Action> {
+        if values.len() != self.definition.components.len() {
+            return None;
+        }
+        let mut index = 0;
+        for (component, &value) in self.definition.components.iter().zip(values) {
+            if usize::from(value) >= component.values.len() {
+                return None;
+            }
+            index = index * component.values.len() + usize::from(value);
+        }
+        u16::try_from(index).ok().map(Action)
+    }
+
+    /// The value positions of an action; `None` for an index outside the catalog.
+    #[must_use]
+    pub fn values(&self, action: Action) -> Option<Values> {
+        if action.0 >= self.actions {
+            return None;
+        }
+        let mut values = Values::new();
+        let mut rest = action.index();
+        let mut stride = self.actions();
+        for component in self.definition.components {
+            stride /= component.values.len().max(1);
+            let digit = rest / stride.max(1);
+            rest -= digit * stride;
+            values.push(u8::try_from(digit).ok()?).ok()?;
+        }
+        Some(values)
+    }
+
+    /// Every action, as a set.
+    #[must_use]
+    pub fn all_actions(&self) -> ActionSet {
+        ActionSet::first(self.actions())
+    }
+
+    /// The blocks of one component.
+    pub(crate) fn single_blocks(&self) -> &[Placed] {
+        self.placed.get(..usize::from(self.singles)).unwrap_or(&[])
+    }
+
+    /// The blocks of two or more components.
+    pub(crate) fn product_blocks(&self) -> &[Placed] {
+        self.placed.get(usize::from(self.singles)..usize::from(self.blocks)).unwrap_or(&[])
+    }
+
+    /// Position of a value among the values that have a coordinate; `None` for a left-out null value.
+    pub(crate) fn digit(&self, block: &Placed, component: usize, value: u8) -> Option<usize> {
+        let null = match self.definition.components.get(component)?.null {
+            Some(null) if block.without_null => null,
+            _ => return Some(usize::from(value)),
+        };
+        (value != null).then(|| usize::from(value) - usize::from(value > null))
+    }
+
+    /// Number of coordinates along a component of a block.
+    pub(crate) fn radix(&self, block: &Placed, component: usize) -> usize {
+        self.definition
+            .components
+            .get(component)
+            .map_or(0, |component| component.values.len() - usize::from(block.without_null && component.null.is_some()))
+    }
+
+    /// Which coordinate of the block an action with these values has, counted from the start of the block.
+    pub(crate) fn position(&self, block: &Placed, values: &[u8]) -> Option<usize> {
+        let mut position = 0;
+        for (component, &value) in values.iter().enumerate().filter(|(component, _)| block.has(*component)) {
+            position = position * self.radix(block, component) + self.digit(block, component, value)?;
+        }
+        Some(position)
+    }
+
+    /// The nonzero features phi(c, a) as (coordinate, value): at most one per block.
+    ///
+    /// ```
+    /// use fable_core::{catalog::TAU2, Action, Context};
+    /// let context = Context::new(&TAU2, None, &[])?;
+    /// assert_eq!(TAU2.features(&context, Action(0)).count(), 6); // three mains, three pairs
+    /// # Ok::<(), fable_core::ContextError>(())
+    /// ```
+    pub fn features(&self, context: &Context, action: Action) -> impl Iterator<Item = (usize, f32)> {
+        let values = self.values(action).unwrap_or_default();
+        let context = *context;
+        self.single_blocks().iter().chain(self.product_blocks()).filter_map(move |block| {
+            let position = self.position(block, Some(&values).filter(|values| !values.is_empty())?)?;
+            let inside = usize::from(block.offset) + position;
+            let coordinate = if block.per_task {
+                self.arrow.leaf_coordinate(context.task()?, inside)?
+            } else {
+                self.arrow.root_coordinate(inside)
+            };
+            let value = match block.signal {
+                Some(signal) => context.signal(usize::from(signal))?,
+                None => 1.0,
+            };
+            (value != 0.0).then_some((coordinate, value))
+        })
+    }
+
+    /// Writes the instruction for the assistant: the texts of the chosen values, in component order.
+    ///
+    /// # Errors
+    /// Only what the writer returns; an action outside the catalog writes nothing.
+    ///
+    /// ```
+    /// use fable_core::catalog::agent::{self, AGENT, Memory, Style, Tool};
+    /// let mut text = String::new();
+    /// AGENT.instruct(agent::action(Memory::NoMemory, Tool::WebSearch, Style::Concise), &mut text)?;
+    /// assert_eq!(text, "Do not use stored memory. Search the web before answering. Answer briefly.");
+    /// # Ok::<(), core::fmt::Error>(())
+    /// ```
+    pub fn instruct(&self, action: Action, out: &mut impl fmt::Write) -> fmt::Result {
+        let values = self.values(action).unwrap_or_default();
+        let texts = self.definition.components.iter().zip(&values);
+        let mut separator = "";
+        for (component, &value) in texts {
+            let text = component.values.get(usize::from(value)).map_or("", |value| value.instruction);
+            if !text.is_empty() {
+                out.write_str(separator)?;
+                out.write_str(text)?;
+                separator = " ";
+            }
+        }
+        Ok(())
+    }
+
+    /// Reference score of one action: b - lambda cost, with b from the terms or from the caller (`default`).
+    ///
+    /// The sum runs over the components first and then over the terms that span several of them, each number rounded once
+    /// to `T`.
+    pub(crate) fn baseline<T: Scalar>(&self, context: &Context, action: Action, lambda: f64, default: Option<f64>) -> T {
+        let values = self.values(action).unwrap_or_default();
+        let mut total = T::ZERO;
+        for (index, (component, &value)) in self.definition.components.iter().zip(&values).enumerate() {
+            let cost = component.values.get(usize::from(value)).map_or(0.0, |value| value.cost);
+            let mut score = T::from_f64(-lambda * cost);
+            if default.is_none() {
+                for term in self.active_terms(context).filter(|term| !spans_components(term)) {
+                    if term.applies.iter().any(|part| usize::from(part.component) == index && part.contains(value)) {
+                        score += T::from_f64(term.weight);
+                    }
+                }
+            }
+            total += score;
+        }
+        match default {
+            Some(default) => total + T::from_f64(default),
+            None => self
+                .active_terms(context)
+                .filter(|term| spans_components(term) && term.meets(&values))
+                .fold(total, |total, term| total + T::from_f64(term.weight)),
+        }
+    }
+
+    /// The terms whose condition holds.
+    pub(crate) fn active_terms(&self, context: &Context) -> impl Iterator<Item = &Term<'a>> {
+        let context = *context;
+        self.definition.terms.iter().filter(move |term| term.when.holds(&context))
+    }
+}
+
+/// Whether a term names values of several components, so that it is no sum over components.
+pub(crate) const fn spans_components(term: &Term<'_>) -> bool {
+    term.applies.len() > 1
+}
+
+/// Coordinates in one copy of a block.
+const fn block_size(definition: &Definition<'_>, block: Block) -> usize {
+    let mask = block.mask(definition.components.len());
+    let mut size = 1;
+    let mut index = 0;
+    let mut components = definition.components;
+    while let [component, rest @ ..] = components {
+        if mask >> index & 1 == 1 {
+            let left_out = if block.without_null && component.null.is_some() { 1 } else { 0 };
+            size *= component.values.len() - left_out;
+        }
+        index += 1;
+        components = rest;
+    }
+    size
+}

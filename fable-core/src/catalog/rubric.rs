@@ -1,0 +1,64 @@
+//! `rubric`: the Math500 catalog, three criteria with levels 1, 3 and 5: 27 actions, main effects only, d = 9.
+//!
+//! The default score of this study is estimated per problem, so a caller supplies it for each round. A level costs 0.1,
+//! 0.3 or 0.5, and an action costs the mean of its levels.
+//!
+//! ```
+//! use fable_core::catalog::rubric::{self, Level, RUBRIC};
+//! assert_eq!((RUBRIC.actions(), RUBRIC.dimension()), (27, 9));
+//! assert_eq!(rubric::action([Level::One, Level::Three, Level::Five]).index(), 5);
+//! ```
+
+use super::{Action, Block, Catalog, Component, Definition, Value};
+
+/// A level of a criterion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Level {
+    /// Level 1: as little as possible.
+    One,
+    /// Level 3: a moderate amount.
+    Three,
+    /// Level 5: as much as possible.
+    Five,
+}
+
+/// The catalog of the Math500 study.
+pub const RUBRIC: Catalog<'static> = crate::catalog!(Definition {
+    name: "rubric",
+    components: &[
+        Component::new(
+            "rigor",
+            &[
+                Value::new("level_1", "Give the argument informally.", 0.1 / 3.0),
+                Value::new("level_3", "Justify the main steps.", 0.3 / 3.0),
+                Value::new("level_5", "Justify every step rigorously.", 0.5 / 3.0),
+            ]
+        ),
+        Component::new(
+            "steps",
+            &[
+                Value::new("level_1", "Show only the result and the key idea.", 0.1 / 3.0),
+                Value::new("level_3", "Show the main steps.", 0.3 / 3.0),
+                Value::new("level_5", "Show every intermediate step.", 0.5 / 3.0),
+            ]
+        ),
+        Component::new(
+            "examples",
+            &[
+                Value::new("level_1", "Give no examples.", 0.1 / 3.0),
+                Value::new("level_3", "Give a short example where it helps.", 0.3 / 3.0),
+                Value::new("level_5", "Illustrate each idea with an example.", 0.5 / 3.0),
+            ]
+        ),
+    ],
+    blocks: &[Block::main(0), Block::main(1), Block::main(2)],
+    ..Definition::EMPTY
+});
+
+/// The action with these levels of rigor, steps and examples.
+#[must_use]
+pub const fn action(levels: [Level; 3]) -> Action {
+    let [rigor, steps, examples] = levels;
+    Action((rigor as u16 * 3 + steps as u16) * 3 + examples as u16)
+}

@@ -1,0 +1,75 @@
+//! `tau2`: the customer-service catalog of the tau2-bench study, 2 x 3 x 3 = 18 actions, mains and pairs, d = 29.
+//!
+//! Without tasks and signals it is the smallest useful catalog and the one that runs on a Cortex-M0 with 16 KB of RAM.
+//! The paper fixes costs for this study without printing them; those here are one choice on the scale of Appendix F.
+//!
+//! ```
+//! use fable_core::catalog::tau2::{self, Memory, Style, TAU2, Tool};
+//! assert_eq!((TAU2.actions(), TAU2.dimension()), (18, 29));
+//! let action = tau2::action(Memory::Conversation, Tool::Verify, Style::Guided);
+//! assert_eq!(TAU2.action_name(action).unwrap().to_string(), "memory=conversation*tool=verify*style=guided");
+//! ```
+
+use super::{Action, Block, Catalog, Definition};
+
+crate::component! {
+    /// How much of the dialogue the assistant considers.
+    pub enum Memory: "memory" {
+        CurrentTurn = "current_turn", 0.0, "Consider only the customer's current message.";
+        Conversation = "conversation", 0.02, "Consider the whole conversation.";
+    }
+}
+
+crate::component! {
+    /// How the assistant makes sure of facts.
+    pub enum Tool: "tool" {
+        Standard = "standard", 0.0, "Use the tools as you usually would.";
+        Verify = "verify", 0.08, "Verify facts with a tool before you act on them.";
+        AskIfMissing = "ask_if_missing", 0.12, "Ask the customer when a needed fact is missing.";
+    }
+}
+
+crate::component! {
+    /// How the assistant answers.
+    pub enum Style: "style" {
+        Direct = "direct", 0.0, "Answer directly.";
+        Concise = "concise", 0.0, "Answer briefly, the outcome first.";
+        Guided = "guided", 0.06, "Explain what you do, without excessive detail.";
+    }
+}
+
+/// The catalog of the tau2-bench study.
+pub const TAU2: Catalog<'static> = crate::catalog!(Definition {
+    name: "tau2",
+    components: &[Memory::COMPONENT, Tool::COMPONENT, Style::COMPONENT],
+    blocks: &[Block::main(0), Block::main(1), Block::main(2), Block::pair(0, 1), Block::pair(0, 2), Block::pair(1, 2)],
+    ..Definition::EMPTY
+});
+
+/// The action with these values.
+#[must_use]
+pub const fn action(memory: Memory, tool: Tool, style: Style) -> Action {
+    Action((memory.index() as u16 * 3 + tool.index() as u16) * 3 + style.index() as u16)
+}
+
+/// The values of an action of this catalog.
+#[must_use]
+pub fn parts(action: Action) -> Option<(Memory, Tool, Style)> {
+    let values = TAU2.values(action)?;
+    let [memory, tool, style] = values.as_slice() else { return None };
+    Some((Memory::from_index(*memory)?, Tool::from_index(*tool)?, Style::from_index(*style)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn typed_actions_round_trip() {
+        for index in 0..18 {
+            let (memory, tool, style) = parts(Action(index)).unwrap();
+            assert_eq!(action(memory, tool, style), Action(index));
+        }
+        assert_eq!(parts(Action(18)), None);
+    }
+}

@@ -1,0 +1,329 @@
+//! The checks behind [`Catalog::try_new`](super::Catalog::try_new) and the canonical bytes behind its fingerprint.
+//!
+//! Everything is `const fn`, which has no iterators yet: `while let [first, rest @ ..] = slice` walks a slice instead.
+
+use super::{
+    Block, CatalogError, Component, Condition, Definition, MAX_ACTIONS, MAX_BLOCKS, MAX_COMPONENTS, MAX_SIGNALS, MAX_TASKS,
+    MAX_VALUES, MAX_WEIGHT, Part, Term, Value,
+};
+use crate::fingerprint::Fingerprint;
+
+/// Checks a definition; on success the number of its actions.
+pub(super) const fn definition(definition: &Definition<'_>) -> Result<u16, CatalogError> {
+    if definition.components.is_empty() || definition.components.len() > MAX_COMPONENTS {
+        return Err(CatalogError::ComponentCount);
+    }
+    if definition.tasks.len() > MAX_TASKS {
+        return Err(CatalogError::TaskCount);
+    }
+    if definition.signals.len() > MAX_SIGNALS {
+        return Err(CatalogError::SignalCount);
+    }
+    if definition.blocks.is_empty() || definition.blocks.len() > MAX_BLOCKS {
+        return Err(CatalogError::BlockCount);
+    }
+    if !is_name(definition.name) {
+        return Err(CatalogError::BadName);
+    }
+    if let Err(error) = names(definition.tasks, false) {
+        return Err(error);
+    }
+    if let Err(error) = names(definition.signals, true) {
+        return Err(error);
+    }
+    let actions = match components(definition.components) {
+        Ok(actions) => actions,
+        Err(error) => return Err(error),
+    };
+    let mut blocks = definition.blocks;
+    while let [block, rest @ ..] = blocks {
+        if let Err(error) = check_block(definition, *block, rest) {
+            return Err(error);
+        }
+        blocks = rest;
+    }
+    let mut terms = definition.terms;
+    while let [term, rest @ ..] = terms {
+        if let Err(error) = check_term(definition, term) {
+            return Err(error);
+        }
+        terms = rest;
+    }
+    Ok(actions)
+}
+
+const fn same(mut a: &[u8], mut b: &[u8]) -> bool {
+    while let ([x, a_rest @ ..], [y, b_rest @ ..]) = (a, b) {
+        if *x != *y {
+            return false;
+        }
+        a = a_rest;
+        b = b_rest;
+    }
+    a.is_empty() && b.is_empty()
+}
+
+const fn is_name(name: &str) -> bool {
+    let mut bytes = name.as_bytes();
+    while let [byte, rest @ ..] = bytes {
+        if !byte.is_ascii_alphanumeric() && *byte != b'_' && *byte != b'-' {
+            return false;
+        }
+        bytes = rest;
+    }
+    !name.is_empty()
+}
+
+/// One name among the later ones of its kind.
+const fn check_name(name: &str, later_has_it: bool, task_reserved: bool) -> Result<(), CatalogError> {
+    if !is_name(name) {
+        Err(CatalogError::BadName)
+    } else if later_has_it {
+        Err(CatalogError::DuplicateName)
+    } else if task_reserved && same(name.as_bytes(), b"task") {
+        Err(CatalogError::ReservedName)
+    } else {
+        Ok(())
+    }
+}
+
+const fn names(mut names: &[&str], task_reserved: bool) -> Result<(), CatalogError> {
+    while let [name, rest @ ..] = names {
+        let mut later = rest;
+        let mut found = false;
+        while let [other, others @ ..] = later {
+            found |= same(name.as_bytes(), other.as_bytes());
+            later = others;
+        }
+        if let Err(error) = check_name(name, found, task_reserved) {
+            return Err(error);
+        }
+        names = rest;
+    }
+    Ok(())
+}
+
+const fn values(mut values: &[Value<'_>]) -> Result<(), CatalogError> {
+    while let [value, rest @ ..] = values {
+        let mut later = rest;
+        let mut found = false;
+        while let [other, others @ ..] = later {
+            found |= same(value.name.as_bytes(), other.name.as_bytes());
+            later = others;
+        }
+        if let Err(error) = check_name(value.name, found, false) {
+            return Err(error);
+        }
+        if !(value.cost >= 0.0 && value.cost <= MAX_WEIGHT) {
+            return Err(CatalogError::BadCost);
+        }
+        values = rest;
+    }
+    Ok(())
+}
+
+const fn components(mut components: &[Component<'_>]) -> Result<u16, CatalogError> {
+    let mut actions = 1usize;
+    while let [component, rest @ ..] = components {
+        let mut later = rest;
+        let mut found = false;
+        while let [other, others @ ..] = later {
+            found |= same(component.name.as_bytes(), other.name.as_bytes());
+            later = others;
+        }
+        if let Err(error) = check_name(component.name, found, true) {
+            return Err(error);
+        }
+        if component.values.is_empty() || component.values.len() > MAX_VALUES {
+            return Err(CatalogError::ValueCount);
+        }
+        if let Err(error) = values(component.values) {
+            return Err(error);
+        }
+        if let Some(null) = component.null
+            && null as usize >= component.values.len()
+        {
+            return Err(CatalogError::UnknownNull);
+        }
+        actions *= component.values.len();
+        if actions > MAX_ACTIONS {
+            return Err(CatalogError::ActionCount);
+        }
+        components = rest;
+    }
+    Ok(actions as u16)
+}
+
+const fn check_block(definition: &Definition<'_>, block: Block, mut later: &[Block]) -> Result<(), CatalogError> {
+    let count = definition.components.len();
+    let mask = block.mask(count);
+    if mask == 0 || mask >> count != 0 {
+        return Err(CatalogError::BlockComponents);
+    }
+    if let Some(signal) = block.signal
+        && signal as usize >= definition.signals.len()
+    {
+        return Err(CatalogError::BlockSignal);
+    }
+    if block.per_task && definition.tasks.is_empty() {
+        return Err(CatalogError::BlockTask);
+    }
+    if block.without_null {
+        let mut any = false;
+        let mut index = 0;
+        let mut components = definition.components;
+        while let [component, rest @ ..] = components {
+            if mask >> index & 1 == 1 && component.null.is_some() {
+                any = true;
+                if component.values.len() == 1 {
+                    return Err(CatalogError::BlockNull);
+                }
+            }
+            index += 1;
+            components = rest;
+        }
+        if !any {
+            return Err(CatalogError::BlockNull);
+        }
+    }
+    while let [other, rest @ ..] = later {
+        let same_signal = match (block.signal, other.signal) {
+            (None, None) => true,
+            (Some(a), Some(b)) => a == b,
+            _ => false,
+        };
+        if mask == other.mask(count) && block.per_task == other.per_task && same_signal {
+            return Err(CatalogError::DuplicateBlock);
+        }
+        later = rest;
+    }
+    Ok(())
+}
+
+const fn check_term(definition: &Definition<'_>, term: &Term<'_>) -> Result<(), CatalogError> {
+    if !(term.weight >= -MAX_WEIGHT && term.weight <= MAX_WEIGHT) {
+        return Err(CatalogError::BadWeight);
+    }
+    match term.when {
+        Condition::Always => {}
+        Condition::Above(signal, threshold)
+        | Condition::AtLeast(signal, threshold)
+        | Condition::AtMost(signal, threshold)
+        | Condition::Below(signal, threshold) => {
+            if signal as usize >= definition.signals.len() {
+                return Err(CatalogError::TermCondition);
+            }
+            if !(threshold >= 0.0 && threshold <= 1.0) {
+                return Err(CatalogError::BadThreshold);
+            }
+        }
+        Condition::Tasks(mut tasks) => {
+            if tasks.is_empty() {
+                return Err(CatalogError::TermCondition);
+            }
+            while let [task, rest @ ..] = tasks {
+                if *task as usize >= definition.tasks.len() {
+                    return Err(CatalogError::TermCondition);
+                }
+                tasks = rest;
+            }
+        }
+    }
+    let mut parts = term.applies;
+    if parts.is_empty() {
+        return Err(CatalogError::TermValues);
+    }
+    while let [part, rest @ ..] = parts {
+        if !check_part(definition.components, part) {
+            return Err(CatalogError::TermValues);
+        }
+        parts = rest;
+    }
+    Ok(())
+}
+
+/// A part is sound when its component and values exist and no value is named twice.
+pub(crate) const fn check_part(mut components: &[Component<'_>], part: &Part<'_>) -> bool {
+    let mut index = 0;
+    while let [component, rest @ ..] = components {
+        if index == part.component {
+            let mut values = part.values;
+            while let [value, later @ ..] = values {
+                let repeated = Part::new(part.component, later).contains(*value);
+                if *value as usize >= component.values.len() || repeated {
+                    return false;
+                }
+                values = later;
+            }
+            return !part.values.is_empty();
+        }
+        index += 1;
+        components = rest;
+    }
+    false
+}
+
+/// Canonical bytes of everything that gives a stored number its meaning. Instruction texts are wording, not meaning.
+pub(super) const fn fingerprint(definition: &Definition<'_>, start: Fingerprint) -> Fingerprint {
+    let mut sum = start.text(definition.name).u64(definition.components.len() as u64);
+    let mut components = definition.components;
+    while let [component, rest @ ..] = components {
+        sum = sum.text(component.name).u64(match component.null {
+            Some(null) => 1 + null as u64,
+            None => 0,
+        });
+        sum = sum.u64(component.values.len() as u64);
+        let mut values = component.values;
+        while let [value, others @ ..] = values {
+            sum = sum.text(value.name).f64(value.cost);
+            values = others;
+        }
+        components = rest;
+    }
+    sum = texts(texts(sum, definition.tasks), definition.signals).u64(definition.blocks.len() as u64);
+    let mut blocks = definition.blocks;
+    while let [block, rest @ ..] = blocks {
+        sum = sum
+            .u64(block.mask(definition.components.len()) as u64)
+            .u64(block.per_task as u64)
+            .u64(match block.signal {
+                Some(signal) => 1 + signal as u64,
+                None => 0,
+            })
+            .u64(block.without_null as u64);
+        blocks = rest;
+    }
+    sum = sum.u64(definition.terms.len() as u64);
+    let mut terms = definition.terms;
+    while let [term, rest @ ..] = terms {
+        sum = condition(sum.f64(term.weight), term.when).u64(term.applies.len() as u64);
+        let mut parts = term.applies;
+        while let [part, others @ ..] = parts {
+            sum = sum.u64(part.component as u64).u64(part.values.len() as u64).bytes(part.values);
+            parts = others;
+        }
+        terms = rest;
+    }
+    sum
+}
+
+const fn texts(mut sum: Fingerprint, mut texts: &[&str]) -> Fingerprint {
+    sum = sum.u64(texts.len() as u64);
+    while let [text, rest @ ..] = texts {
+        sum = sum.text(text);
+        texts = rest;
+    }
+    sum
+}
+
+const fn condition(sum: Fingerprint, when: Condition<'_>) -> Fingerprint {
+    let (tag, signal, threshold) = match when {
+        Condition::Always => return sum.u64(0),
+        Condition::Tasks(tasks) => return sum.u64(1).u64(tasks.len() as u64).bytes(tasks),
+        Condition::Above(signal, threshold) => (2, signal, threshold),
+        Condition::AtLeast(signal, threshold) => (3, signal, threshold),
+        Condition::AtMost(signal, threshold) => (4, signal, threshold),
+        Condition::Below(signal, threshold) => (5, signal, threshold),
+    };
+    sum.u64(tag).u64(signal as u64).u64(threshold.to_bits() as u64)
+}

@@ -1,0 +1,185 @@
+//! The loops that take the time, over packed columns of L in Lambda = L D L^T with E = 1/D.
+//!
+//! The information vector travels as one more row of L: with L D z = h that row is z, and the mean solves L^T mu = z. A
+//! vector that runs along the columns therefore has one more entry, the *last*: the response in an update, -1 in a
+//! back-solve.
+//!
+//! Determinism: elementwise loops have one order of operations however wide the machine is; the dot products keep eight
+//! lanes and add them up in a written-out tree. Columns go through in pairs because that halves the traffic of the vector
+//! they share; more than two do not pay.
+
+use crate::Scalar;
+
+/// Lanes of a dot product; part of the numeric revision.
+const LANES: usize = 8;
+
+/// One column of the rank-one update, pivot p with running t (Gill, Golub, Murray and Saunders, method C1):
+/// t' = t + p^2 E;  b = p E / t';  E *= t / t'.
+#[inline]
+fn pivot<T: Scalar>(p: T, inverse: &mut T, t: &mut T) -> T {
+    let f = p * *inverse;
+    let grown = *t + p * f;
+    *inverse *= *t / grown;
+    *t = grown;
+    f / grown
+}
+
+/// Takes the next column off the front.
+fn front<'s, T>(columns: &mut &'s mut [T], len: usize) -> Option<&'s mut [T]> {
+    let (column, rest) = core::mem::take(columns).split_at_mut_checked(len)?;
+    *columns = rest;
+    Some(column)
+}
+
+/// Takes the next column off the back.
+fn back<'s, T>(columns: &mut &'s [T], len: usize) -> Option<&'s [T]> {
+    let (rest, column) = columns.split_at_checked(columns.len().checked_sub(len)?)?;
+    *columns = rest;
+    Some(column)
+}
+
+/// Rank-one update of one segment: Lambda += w w^T / t and the information row with it.
+///
+/// `w` holds one entry per column of the segment, then one per remaining row, then the response. It is consumed: what is left
+/// after the segment's columns is the vector for the next segment, whose last entry ends as the innovation. Returns the
+/// running t, which ends as the predictive variance. A column whose pivot is zero does not change and is skipped.
+pub(crate) fn sweep<'w, T: Scalar>(
+    mut inverse: &mut [T],
+    mut columns: &mut [T],
+    mut w: &'w mut [T],
+    mut t: T,
+) -> (T, &'w mut [T]) {
+    loop {
+        match inverse {
+            [e1, e2, later @ ..] => {
+                let [w1, w2, rest @ ..] = w else { return (t, &mut []) };
+                let (c1, c2) = (front(&mut columns, rest.len() + 1), front(&mut columns, rest.len()));
+                let (Some([below, c1 @ ..]), Some(c2)) = (c1, c2) else { return (t, rest) };
+                let p1 = *w1;
+                let (mut b1, mut p2) = (T::ZERO, *w2);
+                if p1 != T::ZERO {
+                    b1 = pivot(p1, e1, &mut t);
+                    p2 -= p1 * *below;
+                    *below += b1 * p2;
+                }
+                if p2 != T::ZERO {
+                    let b2 = pivot(p2, e2, &mut t);
+                    if p1 != T::ZERO {
+                        // w -= p l;  l += b w;  for two columns at once
+                        for ((w, l1), l2) in rest.iter_mut().zip(c1).zip(c2) {
+                            let first = *w - p1 * *l1;
+                            *l1 += b1 * first;
+                            let second = first - p2 * *l2;
+                            *l2 += b2 * second;
+                            *w = second;
+                        }
+                    } else {
+                        column(p2, b2, c2, rest);
+                    }
+                } else if p1 != T::ZERO {
+                    column(p1, b1, c1, rest);
+                }
+                (inverse, w) = (later, rest);
+            }
+            [e1] => {
+                let [w1, rest @ ..] = w else { return (t, &mut []) };
+                let Some(c1) = front(&mut columns, rest.len()) else { return (t, rest) };
+                if *w1 != T::ZERO {
+                    let b1 = pivot(*w1, e1, &mut t);
+                    column(*w1, b1, c1, rest);
+                }
+                return (t, rest);
+            }
+            [] => return (t, w),
+        }
+    }
+}
+
+/// w -= p l;  l += b w;  for one column.
+fn column<T: Scalar>(p: T, b: T, column: &mut [T], w: &mut [T]) {
+    for (w, l) in w.iter_mut().zip(column) {
+        *w -= p * *l;
+        *l += b * *w;
+    }
+}
+
+/// Forward solve over one segment, L p = w: returns w^T Sigma w and what is left of `w` for the next segment.
+///
+/// Sums p^2 E into `variance`; the last entry of `w`, if it starts at 0, ends as minus the mean of w^T theta.
+pub(crate) fn forward<'w, T: Scalar>(inverse: &[T], mut columns: &[T], mut w: &'w mut [T], mut variance: T) -> (T, &'w mut [T]) {
+    for e in inverse {
+        let [p, rest @ ..] = w else { return (variance, &mut []) };
+        let Some((column, later)) = columns.split_at_checked(rest.len()) else { return (variance, rest) };
+        if *p != T::ZERO {
+            variance += *p * *p * *e;
+            for (w, l) in rest.iter_mut().zip(column) {
+                *w -= *p * *l;
+            }
+        }
+        (columns, w) = (later, rest);
+    }
+    (variance, w)
+}
+
+/// Adds up the lanes, halving.
+#[inline]
+fn tree<T: Scalar>(lanes: T::Lanes) -> T {
+    let [a0, a1, a2, a3, a4, a5, a6, a7] = T::unpack(lanes);
+    ((a0 + a4) + (a2 + a6)) + ((a1 + a5) + (a3 + a7))
+}
+
+/// Dot product of a column with `x`, from the far end, so that the newest entries of `x` come last.
+#[inline]
+fn dot<T: Scalar>(column: &[T], x: &[T]) -> T {
+    let (near_l, far_l) = column.as_rchunks::<LANES>();
+    let (near_x, far_x) = x.as_rchunks::<LANES>();
+    let mut sum = T::splat(T::ZERO);
+    for (l, x) in far_l.iter().zip(far_x).rev() {
+        sum = sum + T::pack(l) * T::pack(x);
+    }
+    near_l.iter().zip(near_x).rev().fold(tree::<T>(sum), |sum, (l, x)| sum + *l * *x)
+}
+
+/// Two dot products with the same `x`; each is bit for bit what [`dot`] gives.
+#[inline]
+fn dots<T: Scalar>(first: &[T], second: &[T], x: &[T]) -> (T, T) {
+    let (near_1, far_1) = first.as_rchunks::<LANES>();
+    let (near_2, far_2) = second.as_rchunks::<LANES>();
+    let (near_x, far_x) = x.as_rchunks::<LANES>();
+    let (mut lanes_1, mut lanes_2) = (T::splat(T::ZERO), T::splat(T::ZERO));
+    for ((l1, l2), x) in far_1.iter().zip(far_2).zip(far_x).rev() {
+        let x = T::pack(x);
+        lanes_1 = lanes_1 + T::pack(l1) * x;
+        lanes_2 = lanes_2 + T::pack(l2) * x;
+    }
+    let (mut sum_1, mut sum_2) = (tree::<T>(lanes_1), tree::<T>(lanes_2));
+    for ((l1, l2), x) in near_1.iter().zip(near_2).zip(near_x).rev() {
+        sum_1 += *l1 * *x;
+        sum_2 += *l2 * *x;
+    }
+    (sum_1, sum_2)
+}
+
+/// Back-solve over one segment, L^T x = s: the first `unknown` entries of `x` hold s and become x.
+///
+/// The entries behind them are solved already and end with -1 for the information row, which brings in z.
+pub(crate) fn back_solve<T: Scalar>(mut columns: &[T], mut unknown: usize, x: &mut [T]) {
+    while let Some((head, solved)) = x.split_at_mut_checked(unknown) {
+        match head {
+            [.., x1, x2] => {
+                let (c2, c1) = (back(&mut columns, solved.len()), back(&mut columns, solved.len() + 1));
+                let (Some(c2), Some([below, c1 @ ..])) = (c2, c1) else { return };
+                let (sum_1, sum_2) = dots(c1, c2, solved);
+                *x2 -= sum_2;
+                *x1 = (*x1 - sum_1) - *below * *x2;
+                unknown -= 2;
+            }
+            [x1] => {
+                let Some(c1) = back(&mut columns, solved.len()) else { return };
+                *x1 -= dot(c1, solved);
+                return;
+            }
+            [] => return,
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! Personalization that fits on a microcontroller: the reference implementation of FABLE, the Factorized Adaptive Bandit
+//! Layer for Execution.
+//!
+//! A policy layer around a frozen assistant. Each round a request becomes a [`Context`]; hard constraints leave a
+//! [`Feasible`] set; a per-user Gaussian [`Posterior`] is sampled once and the best feasible [`Action`] becomes an
+//! instruction for the assistant; the user's reaction, one number in [-1, 1], updates the posterior. No allocator, no
+//! unsafe code, no panics, and the same bits on every target.
+//!
+//! ```
+//! use fable_core::{Context, Feasible, Learner, Policy, Settings, Workspace, catalog::AGENT, user_hash};
+//!
+//! let policy = Policy::new(&AGENT, Settings::default())?;
+//! let mut learner = Learner::<f32, Vec<f32>, 8>::over(vec![0.0; AGENT.state_len()]);
+//! let mut workspace = Workspace::over(vec![0.0; AGENT.workspace_len()]);
+//! learner.start(&policy, user_hash("ana"))?;
+//!
+//! let context = Context::new(&AGENT, AGENT.task("coding"), &[0.1, 0.2, 0.7, 0.3])?;
+//! let decision = learner.decide(&policy, &mut workspace, &context, &Feasible::all(&AGENT), None)?;
+//! let mut instruction = String::new();
+//! AGENT.instruct(decision.action, &mut instruction)?; // give this to the assistant ...
+//! learner.feedback(&policy, &mut workspace, decision.id, 0.5)?; // ... and tell Fable how it went
+//! # Ok::<(), Box<dyn core::error::Error>>(())
+//! ```
+//!
+//! The way of the data is the order of the modules: [`catalog`] and [`context`] describe, [`feasible`] restricts,
+//! [`policy`], [`prior`] and [`onboarding`] set up, [`posterior`] keeps, [`learner`] decides and learns through [`event`]s.
+//!
+//! | Paper | Here |
+//! |---|---|
+//! | M x T x S, a | [`Catalog`], [`Action`] |
+//! | C_t = (k, r, g, p, q) | [`Context`] |
+//! | phi(c, a) | [`Catalog::features`] |
+//! | b, cost, lambda | [`catalog::Term`], [`catalog::Value::cost`], [`Settings::cost_weight`] |
+//! | A_t | [`Feasible`] |
+//! | Lambda, h | [`Posterior`], as L D L^T and z with L^T mu = z |
+//! | mu, Sigma | [`Posterior::mean`], [`Posterior::covariance_into`] |
+//! | (v, u, kappa) | [`onboarding::Statement`] |
+//! | nu_t | [`Exploration`] |
+//! | sigma^2 | [`Settings::noise_variance`] |
+//! | y_t - bar b | reward minus [`event::Decision::baseline`] |
+//!
+//! Feature `defmt` derives `defmt::Format` for the types that are logged on devices. It is off by default.
+
+#![cfg_attr(not(test), no_std)]
+#![deny(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::integer_division_remainder_used,
+    clippy::panic,
+    clippy::todo,
+    clippy::unimplemented,
+    clippy::unreachable,
+    clippy::unwrap_used
+)]
+
+pub mod arrow;
+pub mod catalog;
+pub mod context;
+pub mod event;
+pub mod feasible;
+pub mod fingerprint;
+mod kernel;
+pub mod learner;
+pub mod normal;
+pub mod onboarding;
+pub mod policy;
+pub mod posterior;
+pub mod prior;
+mod scalar;
+mod score;
+mod workspace;
+
+pub use arrow::Arrow;
+pub use catalog::{Action, Catalog, CatalogError};
+pub use context::{Context, ContextError};
+pub use event::{Decision, DecisionId, Event, Observation};
+pub use feasible::{Feasible, FeasibleError, Rule};
+pub use fingerprint::user_hash;
+pub use learner::{Checked, Choice, Learner, LearnerError};
+pub use onboarding::{Direction, OnboardingError, Statement, When};
+pub use policy::{BASE_PRECISION, Exploration, Policy, Range, Settings, SettingsError};
+pub use posterior::{Estimate, Posterior, PosteriorError, Update};
+pub use prior::{Prior, PriorError};
+pub use scalar::Scalar;
+pub use workspace::Workspace;
+
+/// Memory for numbers: `[T; N]`, `Vec<T>`, `&mut [T]` and the like.
+pub trait Storage<T>: AsRef<[T]> + AsMut<[T]> {}
+
+impl<T, S: AsRef<[T]> + AsMut<[T]>> Storage<T> for S {}

@@ -1,0 +1,473 @@
+//! The Gaussian working posterior of one user, theta ~ N(mu, Sigma), kept as a packed square-root-free Cholesky factor.
+//!
+//! State: Lambda = Sigma^-1 = L D L^T in [arrow order](crate::arrow), E = 1/D, and the whitened information vector z with
+//! L^T mu = z as one more row of L. An observation (phi, y, variance v) is Equations 5-6, Lambda += phi phi^T / v and
+//! h += phi y / v, done as one sweep over the touched leaf and the root. The sweep also yields the innovation y - phi.mu and
+//! the predictive variance v + phi.Sigma.phi, and log det Lambda grows by ln(predictive / v), accumulated in `f64`.
+//!
+//! Costs, with n the length of a leaf plus the root: an update n^2 multiply-adds, a draw or a mean n^2 / 2, a variance n^2 / 2.
+//!
+//! ```
+//! use fable_core::{Arrow, Posterior, Prior, Workspace};
+//!
+//! let arrow = Arrow { leaves: 0, leaf: 0, root: 2 };
+//! let mut posterior = Posterior::<f64, _>::over(vec![0.0; arrow.packed_len()]);
+//! let mut workspace = Workspace::over(vec![0.0; arrow.active_len()]);
+//! posterior.start(arrow, &Prior::Isotropic, 1.0)?;
+//!
+//! // One observation of theta_0 - theta_1 = 3 with variance 1: the mean moves two thirds of the way.
+//! let update = posterior.update(&mut workspace, [(0, 1.0), (1, -1.0)], 3.0, 1.0)?;
+//! assert_eq!((update.innovation, update.variance), (3.0, 3.0));
+//! let contrast = posterior.contrast(&mut workspace, [(0, 1.0), (1, -1.0)])?;
+//! assert!((contrast.mean - 2.0).abs() < 1e-15 && (contrast.variance - 2.0 / 3.0).abs() < 1e-15);
+//! # Ok::<(), fable_core::PosteriorError>(())
+//! ```
+
+use crate::arrow::Arrow;
+use crate::kernel;
+use crate::prior::{Prior, PriorError};
+use crate::workspace::Workspace;
+use crate::{Range, Scalar, Storage};
+use core::fmt;
+use core::marker::PhantomData;
+use nalgebra::{Dim, Matrix, StorageMut};
+
+/// Largest magnitude of an entry of a direction.
+pub const MAX_COEFFICIENT: f64 = 100.0;
+/// Largest magnitude of a response.
+pub const MAX_RESPONSE: f64 = 10_000.0;
+/// Smallest and largest variance of one observation.
+pub const VARIANCE: Range = Range { least: 1e-6, most: 1e12 };
+
+/// The posterior over packed storage `S`: `[T; N]` on a device, `Vec<T>` on a host, `&mut [T]` anywhere.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Posterior<T, S> {
+    arrow: Arrow,
+    log_det_ratio: f64,
+    packed: S,
+    scalar: PhantomData<T>,
+}
+
+/// What one update says about its observation.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Update<T> {
+    /// Response minus its prediction, y - phi.mu, before the update.
+    pub innovation: T,
+    /// Variance of that prediction, v + phi.Sigma.phi, before the update.
+    pub variance: T,
+}
+
+/// Mean and variance of a linear function of theta.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Estimate<T> {
+    /// w.mu
+    pub mean: T,
+    /// w.Sigma.w
+    pub variance: T,
+}
+
+/// A direction scattered over the active part, ready to sweep.
+struct Scattered<'w, T> {
+    leaf: Option<usize>,
+    active: &'w mut [T],
+}
+
+impl<T: Scalar, const N: usize> Posterior<T, [T; N]> {
+    /// All zero bits: a `static` of it costs no flash. [`start`](Self::start) it in place before use.
+    pub const VACANT: Self =
+        Self { arrow: Arrow { leaves: 0, leaf: 0, root: 0 }, log_det_ratio: 0.0, packed: [T::ZERO; N], scalar: PhantomData };
+}
+
+impl<T: Scalar, S: Storage<T>> Posterior<T, S> {
+    /// A vacant posterior over given storage.
+    #[must_use]
+    pub const fn over(packed: S) -> Self {
+        Self { arrow: Arrow { leaves: 0, leaf: 0, root: 0 }, log_det_ratio: 0.0, packed, scalar: PhantomData }
+    }
+
+    /// Sets the posterior to a prior, in place.
+    ///
+    /// # Errors
+    /// Storage of another length than [`Arrow::packed_len`], or a prior that does not fit; nothing has changed then.
+    pub fn start(&mut self, arrow: Arrow, prior: &Prior<'_, T>, base_precision: f64) -> Result<(), PosteriorError> {
+        prior.check(arrow).map_err(PosteriorError::Prior)?;
+        if !crate::BASE_PRECISION.contains(base_precision) {
+            return Err(PosteriorError::Prior(PriorError::Precision { coordinate: 0 }));
+        }
+        let packed = self.packed.as_mut();
+        if packed.len() != arrow.packed_len() {
+            return Err(PosteriorError::StorageLength { expected: arrow.packed_len() });
+        }
+        prior.write(arrow, base_precision, packed);
+        self.arrow = arrow;
+        self.log_det_ratio = 0.0;
+        Ok(())
+    }
+
+    /// The shape; all zero while vacant.
+    #[must_use]
+    pub const fn arrow(&self) -> Arrow {
+        self.arrow
+    }
+
+    /// The packed factor, laid out as [`arrow`](crate::arrow) says.
+    #[must_use]
+    pub fn packed(&self) -> &[T] {
+        self.packed.as_ref()
+    }
+
+    /// ln det Lambda - ln det Lambda_0, where Lambda_0 is the precision after onboarding.
+    #[must_use]
+    pub const fn log_det_ratio(&self) -> f64 {
+        self.log_det_ratio
+    }
+
+    /// Starts counting the log-determinant ratio anew.
+    pub(crate) const fn reset_log_det_ratio(&mut self) {
+        self.log_det_ratio = 0.0;
+    }
+
+    /// Learns one observation `y = direction.theta + noise` with the given noise variance.
+    ///
+    /// # Errors
+    /// A number out of range, a coordinate past the dimension, two tasks in one direction, or a workspace that is too
+    /// small; nothing has changed then.
+    pub fn update<W: Storage<T>>(
+        &mut self,
+        workspace: &mut Workspace<T, W>,
+        direction: impl IntoIterator<Item = (usize, T)>,
+        response: T,
+        variance: T,
+    ) -> Result<Update<T>, PosteriorError> {
+        if !(response.to_f64().abs() <= MAX_RESPONSE) {
+            return Err(PosteriorError::Response);
+        }
+        if !VARIANCE.contains(variance.to_f64()) {
+            return Err(PosteriorError::Variance);
+        }
+        let scattered = scatter(self.arrow, workspace, direction, response)?;
+        let parts = self.arrow.split_mut(self.packed.as_mut(), scattered.leaf).ok_or(PosteriorError::Vacant)?;
+        let (leaf, root) = parts;
+        let (mut t, mut w) = (variance, scattered.active);
+        if let Some(leaf) = leaf {
+            (t, w) = kernel::sweep(leaf.inverse, leaf.columns, w, t);
+        }
+        (t, w) = kernel::sweep(root.inverse, root.columns, w, t);
+        self.log_det_ratio += libm::log(t.to_f64() / variance.to_f64());
+        Ok(Update { innovation: w.first().copied().unwrap_or(T::ZERO), variance: t })
+    }
+
+    /// Mean and variance of `direction.theta`: one forward solve over the touched leaf and the root.
+    ///
+    /// # Errors
+    /// As for [`update`](Self::update).
+    pub fn contrast<W: Storage<T>>(
+        &self,
+        workspace: &mut Workspace<T, W>,
+        direction: impl IntoIterator<Item = (usize, T)>,
+    ) -> Result<Estimate<T>, PosteriorError> {
+        let scattered = scatter(self.arrow, workspace, direction, T::ZERO)?;
+        let (leaf, root) = self.arrow.split(self.packed.as_ref(), scattered.leaf).ok_or(PosteriorError::Vacant)?;
+        let (mut variance, mut w) = (T::ZERO, scattered.active);
+        if let Some(leaf) = leaf {
+            (variance, w) = kernel::forward(leaf.inverse, leaf.columns, w, variance);
+        }
+        (variance, w) = kernel::forward(root.inverse, root.columns, w, variance);
+        Ok(Estimate { mean: -w.first().copied().unwrap_or(T::ZERO), variance })
+    }
+
+    /// Marginal variance of one coordinate.
+    ///
+    /// # Errors
+    /// As for [`update`](Self::update).
+    pub fn marginal_variance<W: Storage<T>>(
+        &self,
+        workspace: &mut Workspace<T, W>,
+        coordinate: usize,
+    ) -> Result<T, PosteriorError> {
+        Ok(self.contrast(workspace, [(coordinate, T::ONE)])?.variance)
+    }
+
+    /// The whole mean, one number per coordinate.
+    ///
+    /// # Errors
+    /// `out` of another length than the dimension, or a workspace that is too small.
+    pub fn mean<W: Storage<T>>(&self, workspace: &mut Workspace<T, W>, out: &mut [T]) -> Result<(), PosteriorError> {
+        let expected = self.arrow.dimension();
+        if out.len() != expected || expected == 0 {
+            return Err(PosteriorError::OutputLength { expected });
+        }
+        let active = workspace.active(self.arrow).ok_or(PosteriorError::WorkspaceLength)?;
+        active.fill(T::ZERO);
+        if let Some(last) = active.last_mut() {
+            *last = -T::ONE;
+        }
+        self.solve_root(active);
+        let (leaves, root) = out.split_at_mut_checked(self.arrow.root_coordinate(0)).ok_or(PosteriorError::Vacant)?;
+        for (slot, x) in root.iter_mut().zip(active.iter().skip(usize::from(self.arrow.leaf))) {
+            *slot = *x;
+        }
+        for (leaf, out) in leaves.chunks_mut(usize::from(self.arrow.leaf).max(1)).enumerate() {
+            for x in active.iter_mut().take(usize::from(self.arrow.leaf)) {
+                *x = T::ZERO;
+            }
+            self.solve_leaf(leaf, active);
+            for (slot, x) in out.iter_mut().zip(active.iter()) {
+                *slot = *x;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the mean into a nalgebra vector of d rows.
+    ///
+    /// # Errors
+    /// A shape other than d x 1, or a workspace that is too small.
+    pub fn mean_into<W, R, C, M>(
+        &self,
+        workspace: &mut Workspace<T, W>,
+        out: &mut Matrix<T, R, C, M>,
+    ) -> Result<(), PosteriorError>
+    where
+        T: nalgebra::Scalar,
+        W: Storage<T>,
+        R: Dim,
+        C: Dim,
+        M: StorageMut<T, R, C> + nalgebra::IsContiguous,
+    {
+        if out.ncols() != 1 {
+            return Err(PosteriorError::OutputLength { expected: self.arrow.dimension() });
+        }
+        self.mean(workspace, out.as_mut_slice())
+    }
+
+    /// Writes the covariance into a nalgebra matrix of d x d, column by column; meant for small d.
+    ///
+    /// # Errors
+    /// Another shape than d x d, or a workspace that is too small.
+    ///
+    /// ```
+    /// use fable_core::{Arrow, Posterior, Prior, Workspace};
+    /// use nalgebra::Matrix2;
+    /// let arrow = Arrow { leaves: 0, leaf: 0, root: 2 };
+    /// let mut posterior = Posterior::<f64, [f64; 5]>::VACANT;
+    /// posterior.start(arrow, &Prior::Isotropic, 4.0)?;
+    /// let mut covariance = Matrix2::zeros();
+    /// posterior.covariance_into(&mut Workspace::over([0.0; 3]), &mut covariance)?;
+    /// assert_eq!(covariance, Matrix2::identity() / 4.0);
+    /// # Ok::<(), fable_core::PosteriorError>(())
+    /// ```
+    pub fn covariance_into<W, R, C, M>(
+        &self,
+        workspace: &mut Workspace<T, W>,
+        out: &mut Matrix<T, R, C, M>,
+    ) -> Result<(), PosteriorError>
+    where
+        T: nalgebra::Scalar,
+        W: Storage<T>,
+        R: Dim,
+        C: Dim,
+        M: StorageMut<T, R, C>,
+    {
+        let dimension = self.arrow.dimension();
+        if out.shape() != (dimension, dimension) || dimension == 0 {
+            return Err(PosteriorError::OutputLength { expected: dimension });
+        }
+        let leaf_len = usize::from(self.arrow.leaf);
+        for (coordinate, mut column) in out.column_iter_mut().enumerate() {
+            // Sigma e = L^-T E (L^-1 e): forward over the touched part, scale, back-solve over everything.
+            let own = scatter(self.arrow, workspace, [(coordinate, T::ONE)], T::ZERO)?.leaf;
+            let active = workspace.active(self.arrow).ok_or(PosteriorError::WorkspaceLength)?;
+            self.whiten(own, active).ok_or(PosteriorError::Vacant)?;
+            if let Some(last) = active.last_mut() {
+                *last = T::ZERO;
+            }
+            self.solve_root(active);
+            // The own leaf first: its right-hand side is still in place; the others have none.
+            let order = own.into_iter().chain((0..usize::from(self.arrow.leaves)).filter(|leaf| Some(*leaf) != own));
+            for leaf in order {
+                if Some(leaf) != own {
+                    for x in active.iter_mut().take(leaf_len) {
+                        *x = T::ZERO;
+                    }
+                }
+                self.solve_leaf(leaf, active);
+                for (slot, x) in column.iter_mut().skip(leaf * leaf_len).zip(active.iter().take(leaf_len)) {
+                    *slot = *x;
+                }
+            }
+            for (slot, x) in column.iter_mut().skip(self.arrow.root_coordinate(0)).zip(active.iter().skip(leaf_len)) {
+                *slot = *x;
+            }
+        }
+        Ok(())
+    }
+
+    /// E L^-1 w in place.
+    fn whiten(&self, leaf: Option<usize>, active: &mut [T]) -> Option<()> {
+        let (leaf, root) = self.arrow.split(self.packed.as_ref(), leaf)?;
+        let start = if leaf.is_some() { 0 } else { usize::from(self.arrow.leaf) };
+        let mut w = active.get_mut(start..)?;
+        let mut inverse: &[T] = &[];
+        if let Some(leaf) = leaf {
+            (_, w) = kernel::forward(leaf.inverse, leaf.columns, w, T::ZERO);
+            inverse = leaf.inverse;
+        }
+        kernel::forward(root.inverse, root.columns, w, T::ZERO);
+        for (x, e) in active.get_mut(start..)?.iter_mut().zip(inverse.iter().chain(root.inverse)) {
+            *x *= *e;
+        }
+        Some(())
+    }
+
+    /// A draw from N(mu, nu^2 Sigma) over one leaf and the root, or the mean when there is no `normal`.
+    ///
+    /// The draw is L^-T (z + nu sqrt(E) n) for standard normals n taken in storage order, leaf first. `active` gets the
+    /// leaf's coordinates (without meaning when there is no leaf) and the root's.
+    pub(crate) fn draw(
+        &self,
+        active: &mut [T],
+        task: Option<usize>,
+        normal: Option<(T, &mut dyn FnMut(&mut [T]))>,
+    ) -> Result<(), PosteriorError> {
+        let leaf = self.arrow.leaf_of(task);
+        active.fill(T::ZERO);
+        let (last, coordinates) = active.split_last_mut().ok_or(PosteriorError::Vacant)?;
+        *last = -T::ONE;
+        if let Some((nu, fill)) = normal {
+            let (leaf_parts, root_parts) = self.arrow.split(self.packed.as_ref(), leaf).ok_or(PosteriorError::Vacant)?;
+            let start = if leaf.is_some() { 0 } else { usize::from(self.arrow.leaf) };
+            let drawn = coordinates.get_mut(start..).ok_or(PosteriorError::Vacant)?;
+            fill(drawn);
+            let (in_leaf, in_root) =
+                drawn.split_at_mut_checked(usize::from(self.arrow.leaf) - start).ok_or(PosteriorError::Vacant)?;
+            if let Some(parts) = leaf_parts {
+                scale(in_leaf, parts.inverse, nu);
+            }
+            scale(in_root, root_parts.inverse, nu);
+        }
+        self.solve_root(active);
+        if let Some(leaf) = leaf {
+            self.solve_leaf(leaf, active);
+        }
+        Ok(())
+    }
+
+    /// Back-solves the root part of an active vector.
+    fn solve_root(&self, active: &mut [T]) {
+        let solved = active.get_mut(usize::from(self.arrow.leaf)..);
+        if let (Some((_, root)), Some(x)) = (self.arrow.split(self.packed.as_ref(), None), solved) {
+            kernel::back_solve(root.columns, usize::from(self.arrow.root), x);
+        }
+    }
+
+    /// Back-solves one leaf; the root part must be solved.
+    fn solve_leaf(&self, leaf: usize, active: &mut [T]) {
+        if let Some((Some(leaf), _)) = self.arrow.split(self.packed.as_ref(), Some(leaf)) {
+            kernel::back_solve(leaf.columns, usize::from(self.arrow.leaf), active);
+        }
+    }
+}
+
+/// x *= nu sqrt(E)
+fn scale<T: Scalar>(x: &mut [T], inverse: &[T], nu: T) {
+    for (x, e) in x.iter_mut().zip(inverse) {
+        *x *= nu * e.root();
+    }
+}
+
+/// Spreads a sparse direction over the active part, with the response behind it.
+fn scatter<'w, T: Scalar, W: Storage<T>>(
+    arrow: Arrow,
+    workspace: &'w mut Workspace<T, W>,
+    direction: impl IntoIterator<Item = (usize, T)>,
+    response: T,
+) -> Result<Scattered<'w, T>, PosteriorError> {
+    if arrow.dimension() == 0 {
+        return Err(PosteriorError::Vacant);
+    }
+    let active = workspace.active(arrow).ok_or(PosteriorError::WorkspaceLength)?;
+    active.fill(T::ZERO);
+    let mut leaf = None;
+    for (coordinate, value) in direction {
+        let (task, inside) = arrow.locate(coordinate).ok_or(PosteriorError::Coordinate { coordinate })?;
+        if !(value.to_f64().abs() <= MAX_COEFFICIENT) {
+            return Err(PosteriorError::Coefficient { coordinate });
+        }
+        if task.is_some() && leaf.is_some() && leaf != task {
+            return Err(PosteriorError::TwoTasks);
+        }
+        leaf = leaf.or(task);
+        let place = if task.is_some() { inside } else { usize::from(arrow.leaf) + inside };
+        if let Some(slot) = active.get_mut(place) {
+            *slot += value;
+        }
+    }
+    if let Some(last) = active.last_mut() {
+        *last = response;
+    }
+    let start = if leaf.is_some() { 0 } else { usize::from(arrow.leaf) };
+    Ok(Scattered { leaf, active: active.get_mut(start..).unwrap_or_default() })
+}
+
+/// What can be wrong with a request to the posterior.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
+pub enum PosteriorError {
+    /// The posterior was not started.
+    Vacant,
+    /// The storage has another length than the shape needs.
+    StorageLength {
+        /// What the shape needs.
+        expected: usize,
+    },
+    /// The workspace is too small for the shape.
+    WorkspaceLength,
+    /// The output has the wrong length or shape.
+    OutputLength {
+        /// The dimension.
+        expected: usize,
+    },
+    /// The prior does not fit.
+    Prior(PriorError),
+    /// No such coordinate.
+    Coordinate {
+        /// The one asked for.
+        coordinate: usize,
+    },
+    /// A coefficient is not a number from -100 to 100.
+    Coefficient {
+        /// The coordinate it stands at.
+        coordinate: usize,
+    },
+    /// One direction touches two tasks, which would join their leaves.
+    TwoTasks,
+    /// The response is not a number from -10,000 to 10,000.
+    Response,
+    /// The variance is not a number from 1e-6 to 1e12.
+    Variance,
+}
+
+impl fmt::Display for PosteriorError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Vacant => f.write_str("the posterior was not started"),
+            Self::StorageLength { expected } => write!(f, "the state needs storage for exactly {expected} numbers"),
+            Self::WorkspaceLength => f.write_str("the workspace is too small for this catalog"),
+            Self::OutputLength { expected } => write!(f, "the output must have {expected} rows (and columns)"),
+            Self::Prior(error) => error.fmt(f),
+            Self::Coordinate { coordinate } => write!(f, "there is no coordinate {coordinate}"),
+            Self::Coefficient { coordinate } => {
+                write!(f, "the coefficient of coordinate {coordinate} is not a number from -100 to 100")
+            }
+            Self::TwoTasks => f.write_str("a direction can touch coordinates of one task only"),
+            Self::Response => f.write_str("the response is not a number from -10000 to 10000"),
+            Self::Variance => f.write_str("the variance is not a number from 1e-6 to 1e12"),
+        }
+    }
+}
+
+impl core::error::Error for PosteriorError {}
