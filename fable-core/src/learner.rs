@@ -78,6 +78,13 @@ impl<T: Scalar, const N: usize, const R: usize> Learner<T, [T; N], R> {
     };
 }
 
+/// The sizes that device users count on: everything one user needs, with room for one waiting decision.
+const _: () = {
+    use crate::catalog::{AGENT, TAU2};
+    assert!(size_of::<Learner<f32, [f32; AGENT.state_len()], 1>>() <= 105_000);
+    assert!(size_of::<Learner<f32, [f32; TAU2.state_len()], 1>>() <= 2_200);
+};
+
 /// What a decider that may fall back to the host's own behaviour returns.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -549,7 +556,7 @@ impl<'l, T: Scalar, S: Storage<T>, W: Storage<T>, const R: usize> Checked<'l, T,
                     baseline: decision.baseline,
                     settled: false,
                 };
-                let _ = learner.pending.push_back(pending); // fails only for R = 0, where every decision expires at once
+                let _ = learner.pending.push_back(pending); // there is room now
                 None
             }
             Event::Feedback { id, reward, weight } => {

@@ -1,0 +1,315 @@
+//! Laws of the learner as properties: order, arrow, replay, determinism, and the Gaussian law of its choices.
+
+mod common;
+
+use common::{CUBE, Dense, MIXED, Random, features};
+use fable_core::catalog::{AGENT, Catalog, TAU2};
+use fable_core::feasible::ActionSet;
+use fable_core::{
+    Action, Context, DecisionId, Direction, Event, Exploration, Feasible, Learner, LearnerError, Policy, Posterior, Prior,
+    Scalar, Settings, Statement, Workspace,
+};
+use proptest::prelude::*;
+
+type Host<T> = Learner<T, Vec<T>, 6>;
+
+fn start<'p, T: Scalar>(policy: &Policy<'p, T>) -> (Host<T>, Workspace<T, Vec<T>>) {
+    let mut learner = Learner::over(vec![T::ZERO; policy.catalog().state_len()]);
+    learner.start(policy, 77).unwrap();
+    (learner, Workspace::over(vec![T::ZERO; policy.catalog().workspace_len()]))
+}
+
+fn bits<T: Scalar>(learner: &Host<T>) -> (Vec<u64>, u64) {
+    let packed = learner.posterior().packed().iter().map(|value| value.bits()).collect();
+    (packed, learner.posterior().log_det_ratio().to_bits())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn order_of_observations_does_not_matter(seed: u64, count in 1_usize..60) {
+        let mut random = Random(seed);
+        let policy = Policy::<f64>::new(&MIXED, Settings::default()).unwrap();
+        let mut events: Vec<_> = (0..count).map(|_| (random.context(&MIXED), random.action(&MIXED), random.signed())).collect();
+        let (mut forward, mut workspace) = start(&policy);
+        for (context, action, reward) in &events {
+            forward.observe(&policy, &mut workspace, context, *action, *reward).unwrap();
+        }
+        for index in (1..count).rev() {
+            events.swap(index, random.below(index + 1));
+        }
+        let (mut shuffled, _) = start(&policy);
+        for (context, action, reward) in &events {
+            shuffled.observe(&policy, &mut workspace, context, *action, *reward).unwrap();
+        }
+        for (a, b) in forward.posterior().packed().iter().zip(shuffled.posterior().packed()) {
+            prop_assert!((a - b).abs() < 1e-12);
+        }
+        let difference = forward.posterior().log_det_ratio() - shuffled.posterior().log_det_ratio();
+        prop_assert!(difference.abs() < 1e-11);
+    }
+
+    /// The arrow is not an approximation: the same observations in one dense root give the same factor of the same matrix.
+    #[test]
+    fn arrow_equals_dense(seed: u64, count in 1_usize..80) {
+        let mut random = Random(seed);
+        let (arrow, d) = (MIXED.arrow(), MIXED.dimension());
+        let flat = fable_core::Arrow { leaves: 0, leaf: 0, root: u16::try_from(d).unwrap() };
+        let mut leaves = Posterior::<f64, _>::over(vec![0.0; arrow.packed_len()]);
+        let mut root = Posterior::<f64, _>::over(vec![0.0; flat.packed_len()]);
+        let mut workspace = Workspace::over(vec![0.0; d + 1]);
+        leaves.start(arrow, &Prior::Isotropic, 2.0).unwrap();
+        root.start(flat, &Prior::Isotropic, 2.0).unwrap();
+        for _ in 0..count {
+            let phi = features(&MIXED, &random.context(&MIXED), random.action(&MIXED));
+            let y = random.signed();
+            let a = leaves.update(&mut workspace, phi.iter().copied(), y, 0.25).unwrap();
+            let b = root.update(&mut workspace, phi.iter().copied(), y, 0.25).unwrap();
+            prop_assert!((a.innovation - b.innovation).abs() < 1e-12 && (a.variance - b.variance).abs() < 1e-12);
+        }
+        let (mut a, mut b) = (vec![0.0; d], vec![0.0; d]);
+        leaves.mean(&mut workspace, &mut a).unwrap();
+        root.mean(&mut workspace, &mut b).unwrap();
+        for index in 0..d {
+            prop_assert!((a[index] - b[index]).abs() < 1e-12);
+            let variances = [leaves.marginal_variance(&mut workspace, index), root.marginal_variance(&mut workspace, index)];
+            prop_assert!((variances[0].unwrap() - variances[1].unwrap()).abs() < 1e-13);
+        }
+    }
+
+    /// One update equals refactoring the whole matrix: checked through the pivots of L D L^T.
+    #[test]
+    fn update_equals_refactorization(seed: u64, count in 1_usize..40) {
+        let mut random = Random(seed);
+        let d = TAU2.dimension();
+        let mut posterior = Posterior::<f64, _>::over(vec![0.0; TAU2.state_len()]);
+        let mut workspace = Workspace::over(vec![0.0; TAU2.workspace_len()]);
+        posterior.start(TAU2.arrow(), &Prior::Isotropic, 1.0).unwrap();
+        let mut dense = Dense::isotropic(d, 1.0);
+        for _ in 0..count {
+            let phi = features(&TAU2, &random.context(&TAU2), random.action(&TAU2));
+            posterior.update(&mut workspace, phi.iter().copied(), 0.1, 0.25).unwrap();
+            dense.observe(&phi, 0.1, 0.25);
+        }
+        let lower = dense.solved().factor.l();
+        for (index, inverse) in posterior.packed()[..d].iter().enumerate() {
+            prop_assert!((inverse * lower[(index, index)] * lower[(index, index)] - 1.0).abs() < 1e-12);
+        }
+    }
+
+    /// Replaying the events gives the same bits, and so does replaying any decision alone.
+    #[test]
+    fn replay_is_exact(seed: u64) {
+        let mut random = Random(seed);
+        let policy = Policy::<f32>::new(&MIXED, Settings { seed, ..Settings::default() }).unwrap();
+        let (mut learner, mut workspace) = start(&policy);
+        let (mut journal, mut waiting): (Vec<Event>, Vec<DecisionId>) = (vec![], vec![]);
+        for _ in 0..60 {
+            let context = random.context(&MIXED);
+            let event = match random.below(10) {
+                0 => learner.propose_observation(&policy, &context, random.action(&MIXED), random.signed(), 0.5).unwrap(),
+                1 => {
+                    let direction = Direction::new(&MIXED, [(random.below(MIXED.dimension()), 1.0)]).unwrap();
+                    Event::Onboarding(Statement { direction, response: random.signed(), precision: 2.0 })
+                }
+                2..=5 if !waiting.is_empty() => {
+                    let id = waiting.swap_remove(random.below(waiting.len()));
+                    Event::Feedback { id, reward: random.signed(), weight: 1.0 }
+                }
+                6 if random.below(5) == 0 => {
+                    waiting.clear();
+                    Event::Forget
+                }
+                _ => {
+                    let mut set = ActionSet::EMPTY;
+                    (0..5).for_each(|_| set.insert(random.action(&MIXED)));
+                    let feasible = Feasible::from_set(&MIXED, set).unwrap();
+                    if let Some(permissions) = learner.propose_permissions(&feasible) {
+                        learner.check(&policy, &mut workspace, &permissions).unwrap().apply();
+                        journal.push(permissions);
+                    }
+                    let event = learner.propose_decision(&policy, &mut workspace, &context, &feasible, None).unwrap();
+                    if let Event::Decision { decision, .. } = event {
+                        waiting.push(decision.id);
+                    }
+                    event
+                }
+            };
+            match learner.check(&policy, &mut workspace, &event) {
+                Ok(checked) => {
+                    checked.apply();
+                    journal.push(event);
+                }
+                Err(error) => prop_assert_eq!(error, LearnerError::ExpiredDecision),
+            }
+        }
+        let (mut again, mut other) = start(&policy);
+        for event in &journal {
+            if let Event::Decision { context, .. } = event {
+                let feasible = Feasible::from_set(&MIXED, *again.permissions()).unwrap();
+                let proposed = again.propose_decision(&policy, &mut other, context, &feasible, None).unwrap();
+                prop_assert_eq!(&proposed, event);
+            }
+            again.check(&policy, &mut other, event).unwrap().apply();
+        }
+        prop_assert_eq!(bits(&again), bits(&learner));
+        prop_assert_eq!(again.rounds(), learner.rounds());
+        prop_assert_eq!(again, learner);
+    }
+
+    /// Feedback in any order is the same observations in another order.
+    #[test]
+    fn late_feedback_is_feedback(seed: u64) {
+        let mut random = Random(seed);
+        let policy = Policy::<f64>::new(&TAU2, Settings::default()).unwrap();
+        let (mut late, mut workspace) = start(&policy);
+        let (mut direct, _) = start(&policy);
+        let context = Context::new(&TAU2, None, &[]).unwrap();
+        let mut decisions = vec![];
+        for _ in 0..6 {
+            decisions.push(late.decide(&policy, &mut workspace, &context, &Feasible::all(&TAU2), None).unwrap());
+        }
+        for index in (0..6).rev() {
+            let decision = decisions.swap_remove(random.below(index + 1));
+            late.feedback(&policy, &mut workspace, decision.id, 0.25).unwrap();
+            direct.observe(&policy, &mut workspace, &context, decision.action, 0.25).unwrap();
+        }
+        prop_assert_eq!(bits(&late), bits(&direct));
+    }
+}
+
+/// Same inputs, same bits for `[T; N]`, `Vec<T>` and `&mut [T]`.
+#[test]
+fn storage_does_not_matter() {
+    let policy = Policy::<f32>::new(&TAU2, Settings::default()).unwrap();
+    let mut array = Learner::<f32, [f32; TAU2.state_len()], 4>::VACANT;
+    let mut vector = Learner::<f32, Vec<f32>, 4>::over(vec![0.0; TAU2.state_len()]);
+    let mut memory = [0.0; TAU2.state_len()];
+    let mut slice = Learner::<f32, &mut [f32], 4>::over(&mut memory);
+    let mut workspace = Workspace::over(vec![0.0; TAU2.workspace_len()]);
+    let context = Context::new(&TAU2, None, &[]).unwrap();
+    array.start(&policy, 5).unwrap();
+    vector.start(&policy, 5).unwrap();
+    slice.start(&policy, 5).unwrap();
+    for round in 0..50 {
+        let reward = f64::from(round % 5) / 4.0 - 0.5;
+        let all = Feasible::all(&TAU2);
+        let a = array.decide(&policy, &mut workspace, &context, &all, None).unwrap();
+        let b = vector.decide(&policy, &mut workspace, &context, &all, None).unwrap();
+        let c = slice.decide(&policy, &mut workspace, &context, &all, None).unwrap();
+        assert!(a == b && b == c);
+        array.feedback(&policy, &mut workspace, a.id, reward).unwrap();
+        vector.feedback(&policy, &mut workspace, b.id, reward).unwrap();
+        slice.feedback(&policy, &mut workspace, c.id, reward).unwrap();
+    }
+    assert_eq!(array.posterior().packed(), vector.posterior().packed());
+    assert_eq!(array.posterior().packed(), slice.posterior().packed());
+}
+
+/// Time and memory aside, another number of tasks changes nothing for the task at hand.
+#[test]
+fn other_tasks_do_not_matter() {
+    let names: Vec<String> = (0..64).map(|task| format!("task_{task}")).collect();
+    let tasks: Vec<&str> = names.iter().map(String::as_str).collect();
+    let many = Catalog::try_new(fable_core::catalog::Definition { tasks: &tasks, ..*AGENT.definition() }).unwrap();
+    let settings = Settings::default();
+    let (few_policy, many_policy) = (Policy::<f32>::new(&AGENT, settings).unwrap(), Policy::<f32>::new(&many, settings).unwrap());
+    let (mut few, mut few_workspace) = start(&few_policy);
+    let (mut lots, mut lots_workspace) = start(&many_policy);
+    let context = Context::new(&AGENT, Some(4), &[0.25, 0.5, 0.75, 1.0]).unwrap();
+    for _ in 0..30 {
+        let a = few.decide(&few_policy, &mut few_workspace, &context, &Feasible::all(&AGENT), None).unwrap();
+        let b = lots.decide(&many_policy, &mut lots_workspace, &context, &Feasible::all(&many), None).unwrap();
+        assert_eq!(a, b);
+        few.feedback(&few_policy, &mut few_workspace, a.id, 0.5).unwrap();
+        lots.feedback(&many_policy, &mut lots_workspace, b.id, 0.5).unwrap();
+    }
+}
+
+/// Every mask of a small catalog, every context, many draws: what comes out is in the mask.
+#[test]
+fn nothing_infeasible_over_all_masks() {
+    let policy = Policy::<f32>::new(
+        &CUBE,
+        Settings { base_precision: 0.5, exploration: Exploration::Constant(3.0), ..Settings::default() },
+    )
+    .unwrap();
+    let (mut learner, mut workspace) = start(&policy);
+    for mask in 1_u16..256 {
+        let mut set = ActionSet::EMPTY;
+        (0..8).filter(|bit| mask >> bit & 1 == 1).for_each(|bit| set.insert(Action(bit)));
+        let feasible = Feasible::from_set(&CUBE, set).unwrap();
+        let mut seen = ActionSet::EMPTY;
+        for round in 0..60 {
+            let context = Context::new(&CUBE, [None, Some(0), Some(1)][round % 3], &[]).unwrap();
+            let decision = learner.decide(&policy, &mut workspace, &context, &feasible, None).unwrap();
+            assert!(mask >> decision.action.0 & 1 == 1);
+            seen.insert(decision.action);
+            let (recommended, _) = learner.recommend(&policy, &mut workspace, &context, &feasible, None).unwrap();
+            assert!(mask >> recommended.0 & 1 == 1);
+        }
+        assert!(seen.len() > 1 || mask.count_ones() == 1, "with such wide draws more than one action of {mask:b} must come up");
+    }
+}
+
+/// Two-sample chi-square of choice frequencies: the keyed draws of the learner against a dense Monte Carlo of the oracle.
+#[test]
+fn choices_follow_the_gaussian_law() {
+    let mut random = Random(99);
+    for (catalog, nu) in [(&CUBE, 1.0), (&MIXED, 0.5)] {
+        let settings = Settings { exploration: Exploration::Constant(nu), base_precision: 4.0, ..Settings::default() };
+        let policy = Policy::<f64>::new(catalog, settings).unwrap();
+        let (mut learner, mut workspace) = start(&policy);
+        let mut dense = Dense::isotropic(catalog.dimension(), 4.0);
+        for _ in 0..30 {
+            let (context, action) = (random.context(catalog), random.action(catalog));
+            let reward = random.signed();
+            learner.observe(&policy, &mut workspace, &context, action, reward).unwrap();
+            dense.observe(&features(catalog, &context, action), reward - policy.baseline(&context, action, None), 0.25);
+        }
+        let solved = dense.solved();
+        let context = random.context(catalog);
+        let draws = 40_000;
+        let mut counts = vec![[0_u32; 2]; catalog.actions()];
+        let scores: Vec<_> = catalog
+            .all_actions()
+            .iter()
+            .map(|action| (policy.baseline(&context, action, None), features(catalog, &context, action)))
+            .collect();
+        for _ in 0..draws {
+            let decision = learner.decide(&policy, &mut workspace, &context, &Feasible::all(catalog), None).unwrap();
+            counts[decision.action.index()][0] += 1;
+            let theta = solved.draw(nu, &mut random);
+            let score = |(baseline, phi): &(f64, Vec<(usize, f64)>)| {
+                baseline + phi.iter().map(|&(index, value)| value * theta[index]).sum::<f64>()
+            };
+            let best = scores.iter().map(score).enumerate().max_by(|a, b| a.1.total_cmp(&b.1)).unwrap();
+            counts[best.0][1] += 1;
+        }
+        let cells: Vec<_> = counts.iter().map(|&[a, b]| (f64::from(a), f64::from(b))).filter(|(a, b)| a + b >= 20.0).collect();
+        let chi_square: f64 = cells.iter().map(|(a, b)| (a - b).powi(2) / (a + b)).sum();
+        let freedom = (cells.len() - 1) as f64;
+        // Wilson and Hilferty's approximation of the 0.9999 quantile.
+        let limit = freedom * (1.0 - 2.0 / (9.0 * freedom) + 3.719 * (2.0 / (9.0 * freedom)).sqrt()).powi(3);
+        assert!(cells.len() >= 6, "a test over {} cells says little", cells.len());
+        assert!(chi_square < limit, "{chi_square} over {} cells, limit {limit}", cells.len());
+    }
+}
+
+/// A decision is a pure function of state, context, feasible set and key; `nu` scales the draw and nothing else.
+#[test]
+fn exploration_shrinks_to_the_greedy_choice() {
+    let mut random = Random(3);
+    let tiny = Settings { exploration: Exploration::Constant(1e-6), ..Settings::default() };
+    let policy = Policy::<f64>::new(&MIXED, tiny).unwrap();
+    let (mut learner, mut workspace) = start(&policy);
+    for _ in 0..40 {
+        let (context, action) = (random.context(&MIXED), random.action(&MIXED));
+        learner.observe(&policy, &mut workspace, &context, action, random.signed()).unwrap();
+        let context = random.context(&MIXED);
+        let (greedy, _) = learner.recommend(&policy, &mut workspace, &context, &Feasible::all(&MIXED), None).unwrap();
+        let decision = learner.decide(&policy, &mut workspace, &context, &Feasible::all(&MIXED), None).unwrap();
+        assert_eq!(decision.action, greedy);
+    }
+}
