@@ -1,0 +1,188 @@
+//! Times one round of Fable and of its peers, in turns. `--help` says more.
+
+use std::error::Error;
+use std::process::ExitCode;
+
+use fable_benches::eigen::Eigen;
+use fable_benches::fable::Fable;
+use fable_benches::faer::Llt;
+use fable_benches::peer::{Factor, Peer};
+use fable_benches::rotation::{Lane, Table, nanoseconds, rotate};
+use fable_benches::user::{Moment, moments};
+use fable_core::catalog::{AGENT, Catalog, Definition};
+use fable_core::{Policy, Scalar, Settings};
+use nalgebra::{Cholesky, Dyn, RealField};
+
+const HELP: &str = "\
+Times one round (decide and learn) on the catalog `agent`: Fable, nalgebra, faer and, if installed, Eigen.
+
+usage: fable-benches [--quick] [--check]
+
+  --quick  a few seconds: fewer turns, and limits a fifth wider
+  --check  exit code 1 when a limit is missed
+
+Ratios compare each turn with Fable's in the same turn; the table shows their median. Build once as it is and once
+with RUSTFLAGS=\"-C target-cpu=x86-64-v3\".";
+
+/// Moments that repeat.
+const MOMENTS: usize = 256;
+/// Rounds before the clock starts.
+const WARM: usize = 2048;
+/// Rounds in a slice.
+const SLICE: usize = 64;
+/// Decisions that wait for their reward while decisions alone are timed: Fable's ring.
+const RING: usize = 8;
+
+fn main() -> Result<ExitCode, Box<dyn Error>> {
+    let (mut quick, mut check) = (false, false);
+    for argument in std::env::args().skip(1) {
+        match argument.as_str() {
+            "--quick" => quick = true,
+            "--check" => check = true,
+            "--help" | "-h" => {
+                println!("{HELP}");
+                return Ok(ExitCode::SUCCESS);
+            }
+            unknown => return Err(format!("unknown argument {unknown}; try --help").into()),
+        }
+    }
+    let turns = if quick { 40 } else { 600 };
+    let mut report = Report { slack: if quick { 1.2 } else { 1.0 }, lines: Vec::new(), missed: false };
+    println!("{}\n", machine());
+    compare::<f32>("f32", turns, &mut report)?;
+    compare::<f64>("f64", turns, &mut report)?;
+    println!("{}", report.lines.join("\n"));
+    Ok(if check && report.missed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// The lines about limits.
+struct Report {
+    slack: f64,
+    lines: Vec<String>,
+    missed: bool,
+}
+
+impl Report {
+    fn limit(&mut self, what: &str, value: f64, met: bool) {
+        self.missed |= !met;
+        self.lines.push(format!("{} {what}: {value:.2}", if met { "PASS" } else { "MISS" }));
+    }
+
+    fn at_least(&mut self, what: &str, value: f64, least: f64) {
+        self.limit(&format!("{what} at least {least}"), value, value >= least / self.slack);
+    }
+
+    fn at_most(&mut self, what: &str, value: f64, most: f64) {
+        self.limit(&format!("{what} at most {most}"), value, value <= most * self.slack);
+    }
+}
+
+/// Everything for one scalar.
+fn compare<T>(scalar: &str, turns: usize, report: &mut Report) -> Result<(), Box<dyn Error>>
+where
+    T: Scalar + RealField,
+    Llt<T>: Factor<T>,
+{
+    let policy = Policy::<T>::new(&AGENT, Settings::default())?;
+    let moments = moments(&policy, None, MOMENTS);
+    let mut lanes = vec![fable("fable", &policy, &moments), decisions(&policy, &moments), lessons(&policy, &moments)];
+    lanes.push(peer::<_, Cholesky<T, Dyn>>("nalgebra", &policy, &moments));
+    lanes.push(peer::<_, Llt<T>>("faer", &policy, &moments));
+    if let Some(mut eigen) = Eigen::start(&policy, &moments)? {
+        eigen.rounds(WARM)?;
+        lanes.push(Lane::new("Eigen", move || per_round(SLICE, eigen.rounds(SLICE).unwrap_or(f64::NAN))));
+    }
+    rotate(&mut lanes, turns);
+    println!("## {scalar}\n\n{}", Table(&lanes));
+    for name in ["nalgebra", "faer"] {
+        let ratios = lanes.iter().filter(|lane| lane.name == name).map(|lane| lane.ratio(&lanes[0]));
+        ratios.for_each(|ratio| report.at_least(&format!("{scalar} {name} / fable"), ratio, 4.0));
+    }
+    report.at_most(&format!("{scalar} decide / round"), lanes[1].ratio(&lanes[0]), 0.6);
+    report.at_most(&format!("{scalar} learn / round"), lanes[2].ratio(&lanes[0]), 0.6);
+
+    // The same task again and again: what other tasks there are must not matter.
+    let names: Vec<String> = (0..64).map(|task| format!("task{task}")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let wide = Catalog::try_new(Definition { tasks: &names, ..*AGENT.definition() })?;
+    let wide = Policy::<T>::new(&wide, Settings::default())?;
+    let (few, many) = (one_task(&policy), one_task(&wide));
+    let mut lanes = [fable("fable, 10 tasks", &policy, &few), fable("fable, 64 tasks", &wide, &many)];
+    rotate(&mut lanes, 2 * turns);
+    println!("Always the same task:\n\n{}", Table(&lanes));
+    let ratio = lanes[1].ratio(&lanes[0]);
+    report.at_most(&format!("{scalar} 64 tasks / 10 tasks, or the inverse,"), ratio.max(1.0 / ratio), 1.1);
+    Ok(())
+}
+
+fn one_task<T: Scalar>(policy: &Policy<'_, T>) -> Vec<Moment<T>> {
+    moments(policy, Some(7), MOMENTS)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a small count")]
+fn per_round(rounds: usize, nanoseconds: f64) -> f64 {
+    nanoseconds / rounds as f64
+}
+
+/// Fable's rounds.
+fn fable<'a, T: Scalar>(name: &str, policy: &'a Policy<'a, T>, moments: &'a [Moment<T>]) -> Lane<'a> {
+    let mut fable = Fable::new(policy);
+    let mut moments = moments.iter().cycle();
+    moments.by_ref().take(WARM).for_each(|moment| fable.round(moment));
+    Lane::new(name, move || per_round(SLICE, nanoseconds(|| moments.by_ref().take(SLICE).for_each(|moment| fable.round(moment)))))
+}
+
+/// Fable's decisions alone.
+fn decisions<'a, T: Scalar>(policy: &'a Policy<'a, T>, moments: &'a [Moment<T>]) -> Lane<'a> {
+    apart("fable, decide", policy, moments, |decide, _| decide)
+}
+
+/// Fable's learning alone.
+fn lessons<'a, T: Scalar>(policy: &'a Policy<'a, T>, moments: &'a [Moment<T>]) -> Lane<'a> {
+    apart("fable, learn", policy, moments, |_, learn| learn)
+}
+
+/// Rounds in which eight decisions come first and then their eight rewards, so that the two can be timed apart.
+fn apart<'a, T: Scalar>(name: &str, policy: &'a Policy<'a, T>, moments: &'a [Moment<T>], pick: fn(f64, f64) -> f64) -> Lane<'a> {
+    let mut fable = Fable::new(policy);
+    moments.iter().cycle().take(WARM).for_each(|moment| fable.round(moment));
+    let mut batches = moments.as_chunks::<RING>().0.iter().cycle();
+    Lane::new(name, move || {
+        let mut total = 0.0;
+        for batch in batches.by_ref().take(SLICE / RING) {
+            let mut decided = Vec::with_capacity(RING);
+            let decide = nanoseconds(|| decided.extend(batch.iter().map(|moment| fable.decide(moment))));
+            let learn = nanoseconds(|| {
+                for (moment, decision) in batch.iter().zip(&decided) {
+                    fable.learn(decision.id, moment.rewards[decision.action.index()]);
+                }
+            });
+            total += pick(decide, learn);
+        }
+        per_round(SLICE, total)
+    })
+}
+
+/// A peer's rounds.
+fn peer<'a, T: Scalar, F: Factor<T> + 'a>(name: &str, policy: &'a Policy<'a, T>, moments: &'a [Moment<T>]) -> Lane<'a> {
+    let mut peer = Peer::<T, F>::new(policy);
+    let mut moments = moments.iter().cycle();
+    moments.by_ref().take(WARM).for_each(|moment| peer.round(moment));
+    Lane::new(name, move || per_round(SLICE, nanoseconds(|| moments.by_ref().take(SLICE).for_each(|moment| peer.round(moment)))))
+}
+
+/// The processor, and what of it the compiler was allowed to use.
+fn machine() -> String {
+    let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = info.lines().find_map(|line| line.strip_prefix("model name")).and_then(|rest| rest.split(": ").nth(1));
+    let features = [
+        ("sse2", cfg!(target_feature = "sse2")),
+        ("avx", cfg!(target_feature = "avx")),
+        ("avx2", cfg!(target_feature = "avx2")),
+        ("fma", cfg!(target_feature = "fma")),
+        ("avx512f", cfg!(target_feature = "avx512f")),
+    ];
+    let features: Vec<&str> = features.iter().filter(|(_, on)| *on).map(|(name, _)| *name).collect();
+    let debug = if cfg!(debug_assertions) { "\nNot a release build: the numbers mean nothing." } else { "" };
+    format!("Processor: {}\nCompiled for: {}{debug}", model.unwrap_or("unknown"), features.join(" "))
+}

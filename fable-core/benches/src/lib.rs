@@ -1,0 +1,18 @@
+//! Fable measured against the linear algebra libraries one would use instead.
+//!
+//! One round is a decision (one draw of theta ~ N(mu, nu^2 Sigma), 180 scores, the best) and the learning of its reward,
+//! on the catalog `agent`. Every contender sees the same simulated [`user`], starts warm and is timed in short slices that
+//! take turns, so that a noisy machine is noisy for all of them. The binary `fable-benches` does that; the binary
+//! `instructions` counts instructions instead, which repeat exactly.
+//!
+//! The peers are written as a good engineer would: the factor of the precision is updated, never recomputed; the
+//! information vector rides along as one more row of it, so that a decision takes one triangular solve; scores are
+//! sums over the nonzero features. See [`peer`]. What they cannot know is the arrow shape.
+
+pub mod eigen;
+pub mod fable;
+pub mod faer;
+pub mod nalgebra;
+pub mod peer;
+pub mod rotation;
+pub mod user;
