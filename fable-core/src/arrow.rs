@@ -22,6 +22,8 @@
 //! assert_eq!(arrow.packed_len() * 4, 104_636);
 //! ```
 
+use core::ops::Range;
+
 /// The three numbers that fix the layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -53,6 +55,11 @@ impl Arrow {
         self.leaf as usize + self.root as usize + 1
     }
 
+    /// Where the active part begins: without a task the place of the leaf is skipped.
+    pub(crate) const fn active_start(&self, leaf: Option<usize>) -> usize {
+        if leaf.is_some() { 0 } else { self.leaf as usize }
+    }
+
     /// Numbers in the columns of one leaf: `leaf + root`, one less for each further column.
     pub(crate) const fn leaf_columns(&self) -> usize {
         let (leaf, root) = (self.leaf as usize, self.root as usize);
@@ -82,8 +89,10 @@ impl Arrow {
     pub const fn locate(&self, coordinate: usize) -> Option<(Option<usize>, usize)> {
         let start = self.root_coordinate(0);
         if coordinate < start {
-            let leaf = self.leaf as usize;
-            Some((Some(coordinate / leaf), coordinate % leaf))
+            match (coordinate.checked_div(self.leaf as usize), coordinate.checked_rem(self.leaf as usize)) {
+                (Some(task), Some(inside)) => Some((Some(task), inside)),
+                _ => None,
+            }
         } else if coordinate < self.dimension() {
             Some((None, coordinate - start))
         } else {
@@ -101,49 +110,40 @@ impl Arrow {
     }
 }
 
-/// A stretch of columns: their 1/D and their packed entries.
+/// A stretch of columns: their 1/D and their packed entries. Without a task the leaf is an empty stretch.
 pub(crate) struct Segment<S> {
     pub(crate) inverse: S,
     pub(crate) columns: S,
 }
 
 impl Arrow {
-    /// The leaf of a task and the root, mutable; `None` when the storage has another length.
-    pub(crate) fn split_mut<'s, T>(
-        &self,
-        packed: &'s mut [T],
-        leaf: Option<usize>,
-    ) -> Option<(Option<Segment<&'s mut [T]>>, Segment<&'s mut [T]>)> {
-        let (inverse, columns) = packed.split_at_mut_checked(self.dimension())?;
-        let (leaf_inverse, root_inverse) = inverse.split_at_mut_checked(self.root_coordinate(0))?;
-        let (leaf_columns, root_columns) = columns.split_at_mut_checked(self.leaves as usize * self.leaf_columns())?;
-        let leaf = match leaf {
-            None => None,
-            Some(leaf) => Some(Segment {
-                inverse: leaf_inverse.get_mut(leaf * self.leaf as usize..(leaf + 1) * self.leaf as usize)?,
-                columns: leaf_columns.get_mut(leaf * self.leaf_columns()..(leaf + 1) * self.leaf_columns())?,
-            }),
+    /// Where the parts of a leaf and of the root lie: leaf E, root E, leaf columns, root columns.
+    const fn ranges(&self, leaf: Option<usize>) -> [Range<usize>; 4] {
+        let (root, columns) = (self.root_coordinate(0), self.dimension());
+        let root_columns = columns + self.leaves as usize * self.leaf_columns();
+        let (leaf_inverse, leaf_columns) = match leaf {
+            Some(leaf) => {
+                let (inverse, start) = (leaf * self.leaf as usize, columns + leaf * self.leaf_columns());
+                (inverse..inverse + self.leaf as usize, start..start + self.leaf_columns())
+            }
+            None => (0..0, columns..columns),
         };
-        Some((leaf, Segment { inverse: root_inverse, columns: root_columns }))
+        [leaf_inverse, root..columns, leaf_columns, root_columns..root_columns + self.root_columns()]
+    }
+
+    /// The leaf of a task and the root, mutable; `None` when the storage is too short.
+    pub(crate) fn split_mut<'s, T>(&self, packed: &'s mut [T], leaf: Option<usize>) -> Option<[Segment<&'s mut [T]>; 2]> {
+        let [leaf_inverse, root_inverse, leaf_columns, root_columns] = packed.get_disjoint_mut(self.ranges(leaf)).ok()?;
+        Some([Segment { inverse: leaf_inverse, columns: leaf_columns }, Segment { inverse: root_inverse, columns: root_columns }])
     }
 
     /// The leaf of a task and the root.
-    pub(crate) fn split<'s, T>(
-        &self,
-        packed: &'s [T],
-        leaf: Option<usize>,
-    ) -> Option<(Option<Segment<&'s [T]>>, Segment<&'s [T]>)> {
-        let (inverse, columns) = packed.split_at_checked(self.dimension())?;
-        let (leaf_inverse, root_inverse) = inverse.split_at_checked(self.root_coordinate(0))?;
-        let (leaf_columns, root_columns) = columns.split_at_checked(self.leaves as usize * self.leaf_columns())?;
-        let leaf = match leaf {
-            None => None,
-            Some(leaf) => Some(Segment {
-                inverse: leaf_inverse.get(leaf * self.leaf as usize..(leaf + 1) * self.leaf as usize)?,
-                columns: leaf_columns.get(leaf * self.leaf_columns()..(leaf + 1) * self.leaf_columns())?,
-            }),
-        };
-        Some((leaf, Segment { inverse: root_inverse, columns: root_columns }))
+    pub(crate) fn split<'s, T>(&self, packed: &'s [T], leaf: Option<usize>) -> Option<[Segment<&'s [T]>; 2]> {
+        let [leaf_inverse, root_inverse, leaf_columns, root_columns] = self.ranges(leaf).map(|range| packed.get(range));
+        Some([
+            Segment { inverse: leaf_inverse?, columns: leaf_columns? },
+            Segment { inverse: root_inverse?, columns: root_columns? },
+        ])
     }
 }
 

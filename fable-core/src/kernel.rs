@@ -25,6 +25,7 @@ fn pivot<T: Scalar>(p: T, inverse: &mut T, t: &mut T) -> T {
 }
 
 /// Takes the next column off the front.
+#[expect(clippy::mut_mut, reason = "a cursor into borrowed columns")]
 fn front<'s, T>(columns: &mut &'s mut [T], len: usize) -> Option<&'s mut [T]> {
     let (column, rest) = core::mem::take(columns).split_at_mut_checked(len)?;
     *columns = rest;
@@ -62,9 +63,12 @@ pub(crate) fn sweep<'w, T: Scalar>(
                     p2 -= p1 * *below;
                     *below += b1 * p2;
                 }
-                if p2 != T::ZERO {
-                    let b2 = pivot(p2, e2, &mut t);
-                    if p1 != T::ZERO {
+                let b2 = if p2 == T::ZERO { T::ZERO } else { pivot(p2, e2, &mut t) };
+                match (p1 == T::ZERO, p2 == T::ZERO) {
+                    (true, true) => {}
+                    (true, false) => column(p2, b2, c2, rest),
+                    (false, true) => column(p1, b1, c1, rest),
+                    (false, false) => {
                         // w -= p l;  l += b w;  for two columns at once
                         for ((w, l1), l2) in rest.iter_mut().zip(c1).zip(c2) {
                             let first = *w - p1 * *l1;
@@ -73,11 +77,7 @@ pub(crate) fn sweep<'w, T: Scalar>(
                             *l2 += b2 * second;
                             *w = second;
                         }
-                    } else {
-                        column(p2, b2, c2, rest);
                     }
-                } else if p1 != T::ZERO {
-                    column(p1, b1, c1, rest);
                 }
                 (inverse, w) = (later, rest);
             }

@@ -29,14 +29,17 @@ use crate::catalog::{Action, MAX_WEIGHT};
 use crate::context::Context;
 use crate::event::{Decision, DecisionId, Event, Observation};
 use crate::feasible::{ActionSet, Feasible, FeasibleError, Rule};
-use crate::normal::{Key, Purpose};
+use crate::normal::{Key, Purpose, Stream};
 use crate::onboarding::{OnboardingError, Statement};
-use crate::policy::{ONBOARDING_PRECISION, Policy, REWARD, WEIGHT};
+use crate::policy::{ONBOARDING_PRECISION, Policy, REWARD, WEIGHT, within};
 use crate::posterior::{Estimate, MAX_RESPONSE, Posterior, PosteriorError, Update};
 use crate::score::Round;
 use crate::workspace::Workspace;
 use crate::{Scalar, Storage};
 use core::fmt;
+
+/// Largest magnitude of a baseline: the residual of any reward then stays within [`MAX_RESPONSE`].
+pub const MAX_BASELINE: f64 = MAX_RESPONSE - 1.0;
 
 /// A decision that waits for its reward.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -193,10 +196,8 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
         let settings = policy.settings();
         let nu = settings.exploration.nu(round, policy.catalog().dimension());
         let key = Key { seed: settings.seed, user: id.user, incarnation: id.incarnation, round, purpose: Purpose::Decision };
-        let mut stream = key.stream();
-        let mut fill = |drawn: &mut [T]| drawn.iter_mut().for_each(|x| *x = T::from_f32(stream.normal()));
-        let normal: (T, &mut dyn FnMut(&mut [T])) = (T::from_f64(nu), &mut fill);
-        let (action, _) = self.best(policy, workspace, context, feasible, defaults, Some(normal))?;
+        let normal = Some((T::from_f64(nu), key.stream()));
+        let (action, _) = self.best(policy, workspace, context, feasible, defaults, normal)?;
         let default = defaults.and_then(|defaults| defaults.get(action.index()).copied());
         let baseline = policy.baseline(context, action, default).to_f64();
         Ok(Event::Decision { decision: Decision { id, action, baseline }, context: *context })
@@ -224,7 +225,7 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
         context: &Context,
         feasible: &Feasible,
         defaults: Option<&[f64]>,
-        normal: Option<(T, &mut dyn FnMut(&mut [T]))>,
+        normal: Option<(T, Stream)>,
     ) -> Result<(Action, T), LearnerError> {
         self.admit(policy)?;
         let catalog = policy.catalog();
@@ -238,7 +239,7 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
             if defaults.len() != catalog.actions() {
                 return Err(LearnerError::DefaultCount { expected: catalog.actions() });
             }
-            if let Some(action) = defaults.iter().position(|default| !(default.abs() <= MAX_WEIGHT)) {
+            if let Some(action) = defaults.iter().position(|default| !within(*default, MAX_WEIGHT)) {
                 return Err(LearnerError::DefaultRange { action });
             }
         }
@@ -265,8 +266,8 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
         default: Option<f64>,
     ) -> Result<Estimate<T>, LearnerError> {
         self.admit(policy)?;
-        self.admit_action(policy, context, action)?;
-        if default.is_some_and(|default| !(default.abs() <= MAX_WEIGHT)) {
+        Self::admit_action(policy, context, action)?;
+        if default.is_some_and(|default| !within(default, MAX_WEIGHT)) {
             return Err(LearnerError::DefaultRange { action: action.index() });
         }
         let features = policy.catalog().features(context, action).map(|(index, value)| (index, T::from_f32(value)));
@@ -286,7 +287,8 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
         reward: f64,
         weight: f64,
     ) -> Result<Event, LearnerError> {
-        self.admit_action(policy, context, action)?;
+        self.admit(policy)?;
+        Self::admit_action(policy, context, action)?;
         let baseline = policy.baseline(context, action, None).to_f64();
         Ok(Event::Observation(Observation { context: *context, action, baseline, reward, weight }))
     }
@@ -319,7 +321,7 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
                 }
             }
             Event::Decision { decision, context } => {
-                self.admit_action(policy, context, decision.action)?;
+                Self::admit_action(policy, context, decision.action)?;
                 let round = self.round.checked_add(1).ok_or(LearnerError::Exhausted)?;
                 if decision.id != (DecisionId { user: self.user, incarnation: self.incarnation, round }) {
                     return Err(LearnerError::OutOfOrder);
@@ -327,7 +329,7 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
                 if !self.permissions.contains(decision.action) {
                     return Err(LearnerError::Forbidden);
                 }
-                if !(decision.baseline.abs() < MAX_RESPONSE) {
+                if !within(decision.baseline, MAX_BASELINE) {
                     return Err(LearnerError::Baseline);
                 }
             }
@@ -336,9 +338,9 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
                 self.find(*id)?;
             }
             Event::Observation(Observation { context, action, baseline, reward, weight }) => {
-                self.admit_action(policy, context, *action)?;
+                Self::admit_action(policy, context, *action)?;
                 self.admit_reward(*reward, *weight)?;
-                if !(baseline.abs() < MAX_RESPONSE) {
+                if !within(*baseline, MAX_BASELINE) {
                     return Err(LearnerError::Baseline);
                 }
             }
@@ -455,7 +457,7 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
         }
     }
 
-    fn admit_action(&self, policy: &Policy<'_, T>, context: &Context, action: Action) -> Result<(), LearnerError> {
+    fn admit_action(policy: &Policy<'_, T>, context: &Context, action: Action) -> Result<(), LearnerError> {
         if !context.fits(policy.catalog()) {
             Err(LearnerError::ForeignContext)
         } else if action.index() >= policy.catalog().actions() {
@@ -524,6 +526,7 @@ impl<'l, T: Scalar, S: Storage<T>, W: Storage<T>, const R: usize> Checked<'l, T,
     }
 
     /// Applies the event. What was learned is returned for events that learn.
+    #[expect(clippy::must_use_candidate, reason = "it is called for its effect")]
     pub fn apply(self) -> Option<Update<T>> {
         let Self { learner, policy, workspace, event } = self;
         match event {
@@ -605,7 +608,7 @@ pub enum LearnerError {
     Reward,
     /// The weight is not a number from 0.001 to 100.
     Weight,
-    /// The baseline is not a number between -10,000 and 10,000.
+    /// The baseline is not a number from -9,999 to 9,999.
     Baseline,
     /// The wrong number of default scores.
     DefaultCount {
@@ -652,7 +655,7 @@ impl fmt::Display for LearnerError {
             Self::Onboarding(error) => error.fmt(f),
             Self::Reward => f.write_str("a reward must be a number from -1 to 1"),
             Self::Weight => f.write_str("a weight must be a number from 0.001 to 100"),
-            Self::Baseline => f.write_str("a baseline must be a number between -10000 and 10000"),
+            Self::Baseline => f.write_str("a baseline must be a number from -9999 to 9999"),
             Self::DefaultCount { expected } => write!(f, "there must be exactly {expected} default scores, one per action"),
             Self::DefaultRange { action } => write!(f, "the default score of action {action} is not a number from -100 to 100"),
             Self::UnknownDecision => f.write_str("there is no such decision"),

@@ -42,10 +42,10 @@
 //! Feature `defmt` derives `defmt::Format` for the types that are logged on devices. It is off by default.
 
 #![cfg_attr(not(test), no_std)]
+#![cfg_attr(not(test), warn(clippy::cast_possible_truncation, clippy::cast_precision_loss, clippy::cast_sign_loss))]
 #![deny(
     clippy::expect_used,
     clippy::indexing_slicing,
-    clippy::integer_division_remainder_used,
     clippy::panic,
     clippy::todo,
     clippy::unimplemented,

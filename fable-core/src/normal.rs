@@ -46,7 +46,7 @@ pub struct Key {
     pub purpose: Purpose,
 }
 
-/// The finalizer of SplitMix64: every input bit reaches every output bit.
+/// The finalizer of `SplitMix64`: every input bit reaches every output bit.
 const fn mix(mut z: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -153,7 +153,7 @@ static INSIDE: [u32; LAYERS] = [
 
 /// x[i] / 2^24.
 #[rustfmt::skip]
-#[expect(clippy::excessive_precision, reason = "as many digits as name the nearest f32")]
+#[expect(clippy::unreadable_literal, reason = "a table")]
 static WIDTH: [f32; LAYERS] = [
     2.2131718e-7, 2.0519613e-7, 1.9211083e-7, 1.8377476e-7, 1.7754414e-7, 1.7251635e-7,
     1.6827138e-7, 1.6457852e-7, 1.6129694e-7, 1.5833416e-7, 1.5562607e-7, 1.5312634e-7,
@@ -181,7 +181,7 @@ static WIDTH: [f32; LAYERS] = [
 
 /// exp(-x[i]^2 / 2), and 1 at the end.
 #[rustfmt::skip]
-#[expect(clippy::excessive_precision, reason = "as many digits as name the nearest f32")]
+#[expect(clippy::unreadable_literal, reason = "a table")]
 static HEIGHT: [f32; LAYERS + 1] = [
     1.0143525e-3, 2.6696292e-3, 5.548995e-3, 8.624485e-3, 1.1839478e-2, 1.5167298e-2,
     1.8592102e-2, 2.2103304e-2, 2.5693292e-2, 2.9356318e-2, 3.3087887e-2, 3.688439e-2,

@@ -21,6 +21,7 @@
 //! ```
 
 use crate::catalog::{Catalog, MAX_COMPONENTS};
+use crate::policy::within;
 use crate::posterior::MAX_COEFFICIENT;
 use core::fmt;
 
@@ -67,7 +68,7 @@ impl Direction {
         for (coordinate, coefficient) in entries {
             let known = u16::try_from(coordinate).ok().filter(|_| coordinate < catalog.dimension());
             let index = known.ok_or(OnboardingError::UnknownCoordinate)?;
-            if coefficient == 0.0 || !(coefficient.abs() <= MAX_COEFFICIENT) {
+            if coefficient == 0.0 || !within(coefficient, MAX_COEFFICIENT) {
                 return Err(OnboardingError::Coefficient);
             }
             if direction.0.iter().any(|(other, _)| *other == index) {

@@ -39,6 +39,11 @@ impl Range {
     }
 }
 
+/// Whether a value is a number of at most this magnitude; NaN is not.
+pub(crate) const fn within(value: f64, limit: f64) -> bool {
+    value.abs() <= limit
+}
+
 /// Range of `noise_variance`.
 pub const NOISE_VARIANCE: Range = Range { least: 1e-4, most: 1e4 };
 /// Range of `base_precision` and of a diagonal prior's precisions.

@@ -25,6 +25,8 @@
 
 use crate::arrow::Arrow;
 use crate::kernel;
+use crate::normal::Stream;
+use crate::policy::within;
 use crate::prior::{Prior, PriorError};
 use crate::workspace::Workspace;
 use crate::{Range, Scalar, Storage};
@@ -141,20 +143,18 @@ impl<T: Scalar, S: Storage<T>> Posterior<T, S> {
         response: T,
         variance: T,
     ) -> Result<Update<T>, PosteriorError> {
-        if !(response.to_f64().abs() <= MAX_RESPONSE) {
+        if !within(response.to_f64(), MAX_RESPONSE) {
             return Err(PosteriorError::Response);
         }
         if !VARIANCE.contains(variance.to_f64()) {
             return Err(PosteriorError::Variance);
         }
-        let scattered = scatter(self.arrow, workspace, direction, response)?;
-        let parts = self.arrow.split_mut(self.packed.as_mut(), scattered.leaf).ok_or(PosteriorError::Vacant)?;
-        let (leaf, root) = parts;
-        let (mut t, mut w) = (variance, scattered.active);
-        if let Some(leaf) = leaf {
-            (t, w) = kernel::sweep(leaf.inverse, leaf.columns, w, t);
+        let Scattered { leaf, active } = scatter(self.arrow, workspace, direction, response)?;
+        let segments = self.arrow.split_mut(self.packed.as_mut(), leaf).ok_or(PosteriorError::Vacant)?;
+        let (mut t, mut w) = (variance, active);
+        for segment in segments {
+            (t, w) = kernel::sweep(segment.inverse, segment.columns, w, t);
         }
-        (t, w) = kernel::sweep(root.inverse, root.columns, w, t);
         self.log_det_ratio += libm::log(t.to_f64() / variance.to_f64());
         Ok(Update { innovation: w.first().copied().unwrap_or(T::ZERO), variance: t })
     }
@@ -168,13 +168,12 @@ impl<T: Scalar, S: Storage<T>> Posterior<T, S> {
         workspace: &mut Workspace<T, W>,
         direction: impl IntoIterator<Item = (usize, T)>,
     ) -> Result<Estimate<T>, PosteriorError> {
-        let scattered = scatter(self.arrow, workspace, direction, T::ZERO)?;
-        let (leaf, root) = self.arrow.split(self.packed.as_ref(), scattered.leaf).ok_or(PosteriorError::Vacant)?;
-        let (mut variance, mut w) = (T::ZERO, scattered.active);
-        if let Some(leaf) = leaf {
-            (variance, w) = kernel::forward(leaf.inverse, leaf.columns, w, variance);
+        let Scattered { leaf, active } = scatter(self.arrow, workspace, direction, T::ZERO)?;
+        let segments = self.arrow.split(self.packed.as_ref(), leaf).ok_or(PosteriorError::Vacant)?;
+        let (mut variance, mut w) = (T::ZERO, active);
+        for segment in segments {
+            (variance, w) = kernel::forward(segment.inverse, segment.columns, w, variance);
         }
-        (variance, w) = kernel::forward(root.inverse, root.columns, w, variance);
         Ok(Estimate { mean: -w.first().copied().unwrap_or(T::ZERO), variance })
     }
 
@@ -307,16 +306,13 @@ impl<T: Scalar, S: Storage<T>> Posterior<T, S> {
 
     /// E L^-1 w in place.
     fn whiten(&self, leaf: Option<usize>, active: &mut [T]) -> Option<()> {
-        let (leaf, root) = self.arrow.split(self.packed.as_ref(), leaf)?;
-        let start = if leaf.is_some() { 0 } else { usize::from(self.arrow.leaf) };
-        let mut w = active.get_mut(start..)?;
-        let mut inverse: &[T] = &[];
-        if let Some(leaf) = leaf {
-            (_, w) = kernel::forward(leaf.inverse, leaf.columns, w, T::ZERO);
-            inverse = leaf.inverse;
+        let segments = self.arrow.split(self.packed.as_ref(), leaf)?;
+        let active = active.get_mut(self.arrow.active_start(leaf)..)?;
+        let mut w = &mut *active;
+        for segment in &segments {
+            (_, w) = kernel::forward(segment.inverse, segment.columns, w, T::ZERO);
         }
-        kernel::forward(root.inverse, root.columns, w, T::ZERO);
-        for (x, e) in active.get_mut(start..)?.iter_mut().zip(inverse.iter().chain(root.inverse)) {
+        for (x, e) in active.iter_mut().zip(segments.iter().flat_map(|segment| segment.inverse)) {
             *x *= *e;
         }
         Some(())
@@ -326,27 +322,24 @@ impl<T: Scalar, S: Storage<T>> Posterior<T, S> {
     ///
     /// The draw is L^-T (z + nu sqrt(E) n) for standard normals n taken in storage order, leaf first. `active` gets the
     /// leaf's coordinates (without meaning when there is no leaf) and the root's.
-    pub(crate) fn draw(
-        &self,
-        active: &mut [T],
-        task: Option<usize>,
-        normal: Option<(T, &mut dyn FnMut(&mut [T]))>,
-    ) -> Result<(), PosteriorError> {
+    pub(crate) fn draw(&self, active: &mut [T], task: Option<usize>, normal: Option<(T, Stream)>) -> Result<(), PosteriorError> {
         let leaf = self.arrow.leaf_of(task);
         active.fill(T::ZERO);
         let (last, coordinates) = active.split_last_mut().ok_or(PosteriorError::Vacant)?;
         *last = -T::ONE;
-        if let Some((nu, fill)) = normal {
-            let (leaf_parts, root_parts) = self.arrow.split(self.packed.as_ref(), leaf).ok_or(PosteriorError::Vacant)?;
-            let start = if leaf.is_some() { 0 } else { usize::from(self.arrow.leaf) };
-            let drawn = coordinates.get_mut(start..).ok_or(PosteriorError::Vacant)?;
-            fill(drawn);
-            let (in_leaf, in_root) =
-                drawn.split_at_mut_checked(usize::from(self.arrow.leaf) - start).ok_or(PosteriorError::Vacant)?;
-            if let Some(parts) = leaf_parts {
-                scale(in_leaf, parts.inverse, nu);
+        if let Some((nu, mut stream)) = normal {
+            let segments = self.arrow.split(self.packed.as_ref(), leaf).ok_or(PosteriorError::Vacant)?;
+            let mut drawn = coordinates.get_mut(self.arrow.active_start(leaf)..).ok_or(PosteriorError::Vacant)?;
+            for x in drawn.iter_mut() {
+                *x = T::from_f32(stream.normal());
             }
-            scale(in_root, root_parts.inverse, nu);
+            for segment in segments {
+                let (part, rest) = drawn.split_at_mut_checked(segment.inverse.len()).ok_or(PosteriorError::Vacant)?;
+                for (x, e) in part.iter_mut().zip(segment.inverse) {
+                    *x *= nu * e.root();
+                }
+                drawn = rest;
+            }
         }
         self.solve_root(active);
         if let Some(leaf) = leaf {
@@ -357,34 +350,27 @@ impl<T: Scalar, S: Storage<T>> Posterior<T, S> {
 
     /// Back-solves the root part of an active vector.
     fn solve_root(&self, active: &mut [T]) {
-        let solved = active.get_mut(usize::from(self.arrow.leaf)..);
-        if let (Some((_, root)), Some(x)) = (self.arrow.split(self.packed.as_ref(), None), solved) {
+        let x = active.get_mut(usize::from(self.arrow.leaf)..);
+        if let (Some([_, root]), Some(x)) = (self.arrow.split(self.packed.as_ref(), None), x) {
             kernel::back_solve(root.columns, usize::from(self.arrow.root), x);
         }
     }
 
     /// Back-solves one leaf; the root part must be solved.
     fn solve_leaf(&self, leaf: usize, active: &mut [T]) {
-        if let Some((Some(leaf), _)) = self.arrow.split(self.packed.as_ref(), Some(leaf)) {
+        if let Some([leaf, _]) = self.arrow.split(self.packed.as_ref(), Some(leaf)) {
             kernel::back_solve(leaf.columns, usize::from(self.arrow.leaf), active);
         }
     }
 }
 
-/// x *= nu sqrt(E)
-fn scale<T: Scalar>(x: &mut [T], inverse: &[T], nu: T) {
-    for (x, e) in x.iter_mut().zip(inverse) {
-        *x *= nu * e.root();
-    }
-}
-
 /// Spreads a sparse direction over the active part, with the response behind it.
-fn scatter<'w, T: Scalar, W: Storage<T>>(
+fn scatter<T: Scalar, W: Storage<T>>(
     arrow: Arrow,
-    workspace: &'w mut Workspace<T, W>,
+    workspace: &mut Workspace<T, W>,
     direction: impl IntoIterator<Item = (usize, T)>,
     response: T,
-) -> Result<Scattered<'w, T>, PosteriorError> {
+) -> Result<Scattered<'_, T>, PosteriorError> {
     if arrow.dimension() == 0 {
         return Err(PosteriorError::Vacant);
     }
@@ -393,7 +379,7 @@ fn scatter<'w, T: Scalar, W: Storage<T>>(
     let mut leaf = None;
     for (coordinate, value) in direction {
         let (task, inside) = arrow.locate(coordinate).ok_or(PosteriorError::Coordinate { coordinate })?;
-        if !(value.to_f64().abs() <= MAX_COEFFICIENT) {
+        if !within(value.to_f64(), MAX_COEFFICIENT) {
             return Err(PosteriorError::Coefficient { coordinate });
         }
         if task.is_some() && leaf.is_some() && leaf != task {
@@ -408,8 +394,7 @@ fn scatter<'w, T: Scalar, W: Storage<T>>(
     if let Some(last) = active.last_mut() {
         *last = response;
     }
-    let start = if leaf.is_some() { 0 } else { usize::from(arrow.leaf) };
-    Ok(Scattered { leaf, active: active.get_mut(start..).unwrap_or_default() })
+    Ok(Scattered { leaf, active: active.get_mut(arrow.active_start(leaf)..).unwrap_or_default() })
 }
 
 /// What can be wrong with a request to the posterior.

@@ -16,6 +16,7 @@
 
 use crate::arrow::Arrow;
 use crate::fingerprint::Fingerprint;
+use crate::policy::within;
 use crate::{BASE_PRECISION, Range, Scalar};
 use core::fmt;
 
@@ -53,7 +54,7 @@ impl<T: Scalar> Prior<'_, T> {
                 if mean.len() != dimension || precision.len() != dimension {
                     return Err(PriorError::Length { expected: dimension });
                 }
-                if let Some(coordinate) = mean.iter().position(|mean| !(mean.abs() <= MAX_PRIOR_ENTRY)) {
+                if let Some(coordinate) = mean.iter().position(|mean| !within(*mean, MAX_PRIOR_ENTRY)) {
                     return Err(PriorError::Mean { coordinate });
                 }
                 match precision.iter().position(|precision| !BASE_PRECISION.contains(*precision)) {
@@ -69,7 +70,7 @@ impl<T: Scalar> Prior<'_, T> {
                     if index < dimension && !PIVOT.contains(1.0 / value) {
                         return Err(PriorError::Precision { coordinate: index });
                     }
-                    if !(value.abs() <= MAX_PRIOR_ENTRY) {
+                    if !within(value, MAX_PRIOR_ENTRY) {
                         return Err(PriorError::Entry { index });
                     }
                 }

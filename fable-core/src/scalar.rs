@@ -66,6 +66,7 @@ pub trait Scalar:
     /// Halving the exponent gives 1/sqrt(x) to 3.5%, each Newton step `r += r/2 (1 - x r^2)` squares that error. Correct
     /// rounding is not needed to scale a random draw; a loop of plain products vectorises on a host and takes a quarter of
     /// the time of an integer square root on a Cortex-M4F.
+    #[must_use]
     fn root(self) -> Self;
 
     #[doc(hidden)]

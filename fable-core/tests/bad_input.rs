@@ -64,7 +64,9 @@ fn action() -> impl Strategy<Value = Action> {
 fn set() -> impl Strategy<Value = ActionSet> {
     prop::collection::vec(action(), 0..6).prop_map(|actions| {
         let mut set = ActionSet::EMPTY;
-        actions.into_iter().for_each(|action| set.insert(action));
+        for action in actions {
+            set.insert(action);
+        }
         set
     })
 }
@@ -108,7 +110,7 @@ fn arbitrary_events<T: Scalar>(events: &[Event]) -> Result<(), TestCaseError> {
     learner.start(&policy, 9).unwrap();
     for event in events {
         let before = learner.clone();
-        let checked = learner.check(&policy, &mut workspace, event).map(|checked| checked.apply());
+        let checked = learner.check(&policy, &mut workspace, event).map(fable_core::Checked::apply);
         if checked.is_err() {
             prop_assert_eq!(bits(&learner), bits(&before));
             prop_assert!(learner == before);

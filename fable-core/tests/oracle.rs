@@ -182,7 +182,7 @@ fn recommending_is_the_argmax_over_the_feasible_set() {
             let defaults: Vec<f64> = (0..catalog.actions()).map(|_| random.signed()).collect();
             let defaults = (round % 2 == 0).then_some(&defaults[..]);
             let mut set = fable_core::feasible::ActionSet::EMPTY;
-            for _ in 0..1 + random.below(catalog.actions()) {
+            for _ in 0..=random.below(catalog.actions()) {
                 set.insert(random.action(catalog));
             }
             let feasible = Feasible::from_set(catalog, set).unwrap();

@@ -27,7 +27,7 @@ pub fn moments<T: Scalar>(policy: &Policy<'_, T>, task: Option<usize>, count: us
     // In [-1, 1).
     let mut symmetric = move || f64::from(random.next_u32()) / f64::from(1_u32 << 31) - 1.0;
     let taste: Vec<f64> = (0..catalog.dimension()).map(|_| 0.3 * symmetric()).collect();
-    let moment = |turn| {
+    let moment = |turn: usize| {
         let task = task.or((turn * 7).checked_rem(tasks));
         #[expect(clippy::cast_possible_truncation, reason = "a signal is an f32")]
         let signals: Vec<f32> = (0..signals).map(|_| symmetric().abs() as f32).collect();

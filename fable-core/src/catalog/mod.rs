@@ -165,6 +165,7 @@ impl<'a> Catalog<'a> {
     }
 
     /// Gives every block its place; one-component blocks are listed first because scoring treats them first.
+    #[expect(clippy::cast_possible_truncation, reason = "at most 8192 coordinates and 64 tasks")]
     const fn place(&mut self) -> Result<(), CatalogError> {
         let mut products = false;
         let mut slots: &mut [Placed] = &mut self.placed;

@@ -7,6 +7,10 @@ use super::{
     MAX_VALUES, MAX_WEIGHT, Part, Term, Value,
 };
 use crate::fingerprint::Fingerprint;
+use crate::policy::{Range, within};
+
+const COST: Range = Range { least: 0.0, most: MAX_WEIGHT };
+const THRESHOLD: Range = Range { least: 0.0, most: 1.0 };
 
 /// Checks a definition; on success the number of its actions.
 pub(super) const fn definition(definition: &Definition<'_>) -> Result<u16, CatalogError> {
@@ -114,7 +118,7 @@ const fn values(mut values: &[Value<'_>]) -> Result<(), CatalogError> {
         if let Err(error) = check_name(value.name, found, false) {
             return Err(error);
         }
-        if !(value.cost >= 0.0 && value.cost <= MAX_WEIGHT) {
+        if !COST.contains(value.cost) {
             return Err(CatalogError::BadCost);
         }
         values = rest;
@@ -122,6 +126,7 @@ const fn values(mut values: &[Value<'_>]) -> Result<(), CatalogError> {
     Ok(())
 }
 
+#[expect(clippy::cast_possible_truncation, reason = "at most 1024")]
 const fn components(mut components: &[Component<'_>]) -> Result<u16, CatalogError> {
     let mut actions = 1usize;
     while let [component, rest @ ..] = components {
@@ -201,7 +206,7 @@ const fn check_block(definition: &Definition<'_>, block: Block, mut later: &[Blo
 }
 
 const fn check_term(definition: &Definition<'_>, term: &Term<'_>) -> Result<(), CatalogError> {
-    if !(term.weight >= -MAX_WEIGHT && term.weight <= MAX_WEIGHT) {
+    if !within(term.weight, MAX_WEIGHT) {
         return Err(CatalogError::BadWeight);
     }
     match term.when {
@@ -213,7 +218,7 @@ const fn check_term(definition: &Definition<'_>, term: &Term<'_>) -> Result<(), 
             if signal as usize >= definition.signals.len() {
                 return Err(CatalogError::TermCondition);
             }
-            if !(threshold >= 0.0 && threshold <= 1.0) {
+            if !THRESHOLD.contains(threshold as f64) {
                 return Err(CatalogError::BadThreshold);
             }
         }
