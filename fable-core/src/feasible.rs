@@ -80,6 +80,11 @@ impl ActionSet {
         self.0.iter().zip(&other.0).all(|(mine, theirs)| mine & !theirs == 0)
     }
 
+    /// The bits, 32 actions a word, the first action lowest.
+    pub(crate) const fn words(&self) -> &[u32; WORDS] {
+        &self.0
+    }
+
     /// The actions in catalog order.
     pub fn iter(&self) -> impl Iterator<Item = Action> {
         let set = *self;

@@ -33,7 +33,7 @@ use crate::normal::{Key, Purpose, Stream};
 use crate::onboarding::{OnboardingError, Statement};
 use crate::policy::{ONBOARDING_PRECISION, Policy, REWARD, WEIGHT, within};
 use crate::posterior::{Estimate, MAX_RESPONSE, Posterior, PosteriorError, Update};
-use crate::score::Round;
+use crate::score::{self, Round};
 use crate::workspace::Workspace;
 use crate::{Scalar, Storage};
 use core::fmt;
@@ -243,14 +243,11 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
                 return Err(LearnerError::DefaultRange { action });
             }
         }
-        let components = catalog.definition().components;
-        let values = components.iter().map(|component| component.values.len()).sum();
-        let row = components.last().map_or(0, |component| component.values.len());
-        let parts = workspace.parts(catalog.arrow(), values, row);
-        let (active, table, row) = parts.ok_or(LearnerError::Posterior(PosteriorError::WorkspaceLength))?;
+        let parts = workspace.parts(catalog.arrow(), catalog.value_count(), catalog.actions());
+        let (active, table, scores) = parts.ok_or(LearnerError::Posterior(PosteriorError::WorkspaceLength))?;
         self.posterior.draw(active, context.task(), normal)?;
-        let round = Round { catalog, context, cost_weight: policy.settings().cost_weight, defaults };
-        round.best(feasible.set(), active, table, row).ok_or(LearnerError::UnknownAction)
+        Round::new(catalog, context, policy.settings().cost_weight, defaults).score(active, table, scores);
+        score::best(feasible.set(), scores).ok_or(LearnerError::UnknownAction)
     }
 
     /// Mean and variance of an action's score, b - lambda cost + phi.theta.

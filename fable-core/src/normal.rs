@@ -102,35 +102,40 @@ impl Stream {
             if magnitude < inside {
                 return signed;
             }
-            if let Some(accepted) = self.edge(layer, x) {
+            // By value both ways: the generator's state can stay in registers.
+            let (generator, accepted) = edge(self.0.clone(), layer, x);
+            self.0 = generator;
+            if let Some(accepted) = accepted {
                 return f32::from_bits(accepted.to_bits() | (word & 128) << 24);
             }
         }
     }
+}
 
-    /// The rare cases: the wedge beside a rectangle, or the tail behind the base layer.
-    #[cold]
-    fn edge(&mut self, layer: usize, x: f32) -> Option<f32> {
-        if layer == 0 {
-            // Marsaglia's tail: x = -ln(u) / TAIL, accepted with probability exp(-x^2 / 2).
-            loop {
-                let x = -libm::logf(self.uniform()) / TAIL;
-                let y = -libm::logf(self.uniform());
-                if y + y > x * x {
-                    return Some(TAIL + x);
-                }
+/// The rare cases: the wedge beside a rectangle, or the tail behind the base layer.
+#[cold]
+fn edge(mut generator: Xoshiro128PlusPlus, layer: usize, x: f32) -> (Xoshiro128PlusPlus, Option<f32>) {
+    if layer == 0 {
+        // Marsaglia's tail: x = -ln(u) / TAIL, accepted with probability exp(-x^2 / 2).
+        loop {
+            let x = -libm::logf(uniform(&mut generator)) / TAIL;
+            let y = -libm::logf(uniform(&mut generator));
+            if y + y > x * x {
+                return (generator, Some(TAIL + x));
             }
         }
-        let (low, high) = (*HEIGHT.get(layer)?, *HEIGHT.get(layer + 1)?);
-        (low + self.uniform() * (high - low) < libm::expf(-0.5 * x * x)).then_some(x)
     }
+    let height = |layer| HEIGHT.get(layer).copied().unwrap_or(1.0);
+    let (low, high) = (height(layer), height(layer + 1));
+    let under = low + uniform(&mut generator) * (high - low) < libm::expf(-0.5 * x * x);
+    (generator, under.then_some(x))
+}
 
-    /// Uniform on (0, 1].
-    fn uniform(&mut self) -> f32 {
-        #[expect(clippy::cast_precision_loss, reason = "24 bits and one fit")]
-        let steps = ((self.0.next_u32() >> 8) + 1) as f32;
-        steps * (1.0 / 16_777_216.0)
-    }
+/// Uniform on (0, 1].
+fn uniform(generator: &mut Xoshiro128PlusPlus) -> f32 {
+    #[expect(clippy::cast_precision_loss, reason = "24 bits and one fit")]
+    let steps = ((generator.next_u32() >> 8) + 1) as f32;
+    steps * (1.0 / 16_777_216.0)
 }
 
 /// Magnitudes below this are inside the layer's rectangle: floor(2^24 x[i+1] / x[i]).

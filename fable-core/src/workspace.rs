@@ -41,10 +41,10 @@ impl<T: Scalar, W: Storage<T>> Workspace<T, W> {
         self.storage.as_mut().get_mut(..arrow.active_len())
     }
 
-    /// The active part and what lies behind it: `values` numbers and one row.
-    pub(crate) fn parts(&mut self, arrow: Arrow, values: usize, row: usize) -> Option<(&mut [T], &mut [T], &mut [T])> {
+    /// The active part, a number per value and a score per action.
+    pub(crate) fn parts(&mut self, arrow: Arrow, values: usize, actions: usize) -> Option<(&mut [T], &mut [T], &mut [T])> {
         let (active, rest) = self.storage.as_mut().split_at_mut_checked(arrow.active_len())?;
         let (table, rest) = rest.split_at_mut_checked(values)?;
-        Some((active, table, rest.get_mut(..row)?))
+        Some((active, table, rest.get_mut(..actions)?))
     }
 }

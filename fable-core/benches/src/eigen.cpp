@@ -161,5 +161,6 @@ struct Peer {
 
 int main(int, char** arguments) {
   std::ios::sync_with_stdio(false);
+  std::cout.precision(17);
   return std::strcmp(arguments[1], "f32") ? Peer<double>().serve() : Peer<float>().serve();
 }

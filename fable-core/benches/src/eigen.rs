@@ -92,9 +92,9 @@ fn tables<T: Scalar>(policy: &Policy<'_, T>, moments: &[Moment<T>]) -> String {
     for Moment { context, baselines, rewards } in moments {
         put(u32::try_from(context.task().unwrap_or(0)).unwrap_or(0).into());
         put(1.0);
-        context.signals().iter().for_each(|&signal| put(signal.into()));
-        baselines.iter().for_each(|baseline| put(baseline.to_f64()));
-        rewards.iter().for_each(|&reward| put(reward));
+        let signals = context.signals().iter().map(|&signal| f64::from(signal));
+        let baselines = baselines.iter().map(|baseline| baseline.to_f64());
+        signals.chain(baselines).chain(rewards.iter().copied()).for_each(&mut put);
     }
     text + "\n"
 }

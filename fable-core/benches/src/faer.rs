@@ -3,7 +3,7 @@
 
 use ::faer::diag::DiagMut;
 use ::faer::linalg::cholesky::llt::update::rank_r_update_clobber;
-use ::faer::linalg::triangular_solve::solve_upper_triangular_in_place;
+use ::faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
 use ::faer::traits::ComplexField;
 use ::faer::{Mat, MatMut, Par};
 use fable_core::Scalar;
@@ -24,13 +24,19 @@ impl<T: Scalar + ComplexField> Factor<T> for Llt<T> {
         rank_r_update_clobber(self.0.as_mut(), vector, DiagMut::from_slice_mut(&mut [weight])).expect("positive definite");
     }
 
-    fn draw(&self, x: &mut [T], nu: T) {
-        let dimension = x.len();
-        for (x, z) in x.iter_mut().zip(self.0.row(dimension).iter()) {
-            *x = nu * *x + *z;
-        }
-        let square = self.0.submatrix(0, 0, dimension, dimension);
-        let x = MatMut::from_column_major_slice_mut(x, dimension, 1);
-        solve_upper_triangular_in_place(square.transpose(), x, Par::Seq);
+    fn solve(&self, x: &mut [T]) {
+        let rows = x.len();
+        let x = MatMut::from_column_major_slice_mut(x, rows, 1);
+        solve_lower_triangular_in_place(self.0.submatrix(0, 0, rows, rows), x, Par::Seq);
+    }
+
+    fn solve_transposed(&self, x: &mut [T]) {
+        let rows = x.len();
+        let x = MatMut::from_column_major_slice_mut(x, rows, 1);
+        solve_upper_triangular_in_place(self.0.submatrix(0, 0, rows, rows).transpose(), x, Par::Seq);
+    }
+
+    fn row(&self, index: usize) -> impl Iterator<Item = T> {
+        self.0.row(index).iter().copied()
     }
 }

@@ -4,10 +4,6 @@
 //! on the catalog `agent`. Every contender sees the same simulated [`user`], starts warm and is timed in short slices that
 //! take turns, so that a noisy machine is noisy for all of them. The binary `fable-benches` does that; the binary
 //! `instructions` counts instructions instead, which repeat exactly.
-//!
-//! The peers are written as a good engineer would: the factor of the precision is updated, never recomputed; the
-//! information vector rides along as one more row of it, so that a decision takes one triangular solve; scores are
-//! sums over the nonzero features. See [`peer`]. What they cannot know is the arrow shape.
 
 pub mod eigen;
 pub mod fable;

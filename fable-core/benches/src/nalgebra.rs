@@ -13,12 +13,17 @@ impl<T: RealField + Copy> Factor<T> for Cholesky<T, Dyn> {
         self.rank_one_update(&DVectorView::from_slice(vector, vector.len()), weight);
     }
 
-    fn draw(&self, x: &mut [T], nu: T) {
-        let (factor, dimension) = (self.l_dirty(), x.len());
-        for (x, z) in x.iter_mut().zip(factor.row(dimension).iter()) {
-            *x = nu * *x + *z;
-        }
-        let square = factor.view((0, 0), (dimension, dimension));
-        square.tr_solve_lower_triangular_unchecked_mut(&mut DVectorViewMut::from_slice(x, dimension));
+    fn solve(&self, x: &mut [T]) {
+        let square = self.l_dirty().view((0, 0), (x.len(), x.len()));
+        square.solve_lower_triangular_unchecked_mut(&mut DVectorViewMut::from_slice(x, x.len()));
+    }
+
+    fn solve_transposed(&self, x: &mut [T]) {
+        let square = self.l_dirty().view((0, 0), (x.len(), x.len()));
+        square.tr_solve_lower_triangular_unchecked_mut(&mut DVectorViewMut::from_slice(x, x.len()));
+    }
+
+    fn row(&self, index: usize) -> impl Iterator<Item = T> {
+        (0..index).map(move |column| self.l_dirty()[(index, column)])
     }
 }

@@ -1,15 +1,13 @@
 //! What the peers share: everything but the linear algebra.
 //!
-//! A peer keeps the dense Cholesky factor of the precision bordered by the information vector,
+//! A peer updates the dense Cholesky factor L of the precision, never recomputes it. It is written in two ways:
 //!
-//! ```text
-//!   [ Lambda  h ]   [ L    ] [ L^T  z ]
-//!   [ h^T     c ] = [ z^T  . ] [      . ]      L z = h
-//! ```
+//! - plainly, with the information vector h beside L: theta = L^-T (L^-1 h + nu n) takes two triangular solves;
+//! - *bordered*, with Fable's idea given to the peer: h is one more row and column of the matrix that is factored,
+//!   one update with (phi, y) does both, and z = L^-1 h is then a row of the factor, so that one solve is left.
 //!
-//! so that one rank-one update with (phi, y) does both, and theta = L^-T (z + nu n) is one triangular solve. (With h beside
-//! the factor a decision needs a second solve; that is slower for every peer.) The reference scores are given, the
-//! features' indices are tabulated per task, and signals are multiplied into theta once, not once per action.
+//! The reference scores are given, the features' indices are tabulated per task, and signals are multiplied into theta
+//! once, not once per action. Normals come from the same ziggurat. What a peer cannot know is the arrow shape.
 
 use fable_core::normal::{Key, Purpose};
 use fable_core::{Action, Catalog, Context, Policy, Scalar};
@@ -21,14 +19,18 @@ const ROOM: usize = 256;
 /// Features of an action, at most: one per block.
 pub const WIDTH: usize = 12;
 
-/// The linear algebra of a peer, d coordinates and the border.
+/// The linear algebra of a peer.
 pub trait Factor<T> {
-    /// The factor of a diagonal matrix with d + 1 rows.
+    /// The factor of a diagonal matrix.
     fn diagonal(rows: usize, value: T) -> Self;
-    /// Adds `weight` (phi, y) (phi, y)^T; the vector may be overwritten.
+    /// The factor of the matrix plus `weight` vector vector^T; the vector may be overwritten.
     fn update(&mut self, vector: &mut [T], weight: T);
-    /// `x` becomes L^-T (z + nu x).
-    fn draw(&self, x: &mut [T], nu: T);
+    /// Solves L x = x with the first rows and columns of L, as many as `x` has.
+    fn solve(&self, x: &mut [T]);
+    /// Solves L^T x = x likewise.
+    fn solve_transposed(&self, x: &mut [T]);
+    /// A row of L.
+    fn row(&self, index: usize) -> impl Iterator<Item = T>;
 }
 
 /// Where the features of every action are.
@@ -55,7 +57,7 @@ impl Tables {
         for task in 0..catalog.definition().tasks.len() {
             let context = Context::new(catalog, Some(task), &telling).expect("fits the catalog");
             let actions = (0_u16..).map(Action).take(catalog.actions());
-            features.push(Vec::from_iter(actions.map(|action| {
+            let rows = actions.map(|action| {
                 let mut row = [absent; WIDTH];
                 for (place, (coordinate, value)) in catalog.features(&context, action).enumerate() {
                     row[place] = u8::try_from(coordinate).expect("less than the dimension");
@@ -63,30 +65,39 @@ impl Tables {
                     source[coordinate] = signal.map_or(0, |signal| u8::try_from(signal + 1).expect("at most 16"));
                 }
                 row
-            })));
+            });
+            features.push(rows.collect());
         }
         Self { features, source }
     }
 }
 
 /// A learner made of a peer's factor.
-pub struct Peer<'p, T: Scalar, F> {
+pub struct Peer<'p, T: Scalar, F, const BORDERED: bool> {
     policy: &'p Policy<'p, T>,
     tables: Tables,
     factor: F,
     round: u32,
     theta: [T; ROOM],
     vector: [T; ROOM],
+    /// h, unless it is the border.
+    information: Vec<T>,
 }
 
-impl<'p, T: Scalar, F: Factor<T>> Peer<'p, T, F> {
+impl<'p, T: Scalar, F: Factor<T>, const BORDERED: bool> Peer<'p, T, F, BORDERED> {
     /// A learner that knows nothing yet.
     #[must_use]
     pub fn new(policy: &'p Policy<'p, T>) -> Self {
-        let precision = T::from_f64(policy.settings().base_precision);
-        let factor = F::diagonal(policy.catalog().dimension() + 1, precision);
-        let tables = Tables::new(policy.catalog());
-        Self { policy, tables, factor, round: 0, theta: [T::ZERO; ROOM], vector: [T::ZERO; ROOM] }
+        let dimension = policy.catalog().dimension();
+        Self {
+            policy,
+            tables: Tables::new(policy.catalog()),
+            factor: F::diagonal(dimension + usize::from(BORDERED), T::from_f64(policy.settings().base_precision)),
+            round: 0,
+            theta: [T::ZERO; ROOM],
+            vector: [T::ZERO; ROOM],
+            information: vec![T::ZERO; dimension],
+        }
     }
 
     /// Decides.
@@ -96,9 +107,7 @@ impl<'p, T: Scalar, F: Factor<T>> Peer<'p, T, F> {
         let settings = self.policy.settings();
         let key = Key { seed: settings.seed, user: 0, incarnation: 0, round: self.round, purpose: Purpose::Decision };
         let mut stream = key.stream();
-        let dimension = self.tables.source.len();
-        self.theta[..dimension].iter_mut().for_each(|x| *x = T::from_f32(stream.normal()));
-        self.factor.draw(&mut self.theta[..dimension], T::from_f64(settings.exploration.nu(self.round, dimension)));
+        self.draw(T::from_f64(settings.exploration.nu(self.round, self.information.len())), || T::from_f32(stream.normal()));
         let scores = self.score(moment).enumerate();
         let (best, _) = scores.fold((0, None), |(best, highest), (action, score)| {
             if highest.is_none_or(|highest| score > highest) { (action, Some(score)) } else { (best, highest) }
@@ -109,17 +118,27 @@ impl<'p, T: Scalar, F: Factor<T>> Peer<'p, T, F> {
     /// Learns the reward of an action.
     #[inline]
     pub fn learn(&mut self, moment: &Moment<T>, action: Action) {
-        let dimension = self.tables.source.len();
+        let dimension = self.information.len();
         let factors = factors(&moment.context);
         self.vector.fill(T::ZERO);
-        for &coordinate in &self.tables.features[moment.context.task().unwrap_or(0)][action.index()] {
+        let row = &self.tables.features[moment.context.task().unwrap_or(0)][action.index()];
+        for &coordinate in row {
             let source = self.tables.source.get(usize::from(coordinate));
             self.vector[usize::from(coordinate)] = factors[usize::from(*source.unwrap_or(&0))];
         }
-        // The border, and with it what absent features have left there.
-        self.vector[dimension] = T::from_f64(moment.rewards[action.index()]) - moment.baselines[action.index()];
+        let response = T::from_f64(moment.rewards[action.index()]) - moment.baselines[action.index()];
         let weight = T::from_f64(1.0 / self.policy.settings().noise_variance);
-        self.factor.update(&mut self.vector[..=dimension], weight);
+        if BORDERED {
+            self.vector[dimension] = response; // over what absent features have left there
+            self.factor.update(&mut self.vector[..=dimension], weight);
+        } else {
+            for &coordinate in row {
+                if let Some(information) = self.information.get_mut(usize::from(coordinate)) {
+                    *information += weight * response * self.vector[usize::from(coordinate)];
+                }
+            }
+            self.factor.update(&mut self.vector[..dimension], weight);
+        }
     }
 
     /// A round.
@@ -131,9 +150,27 @@ impl<'p, T: Scalar, F: Factor<T>> Peer<'p, T, F> {
 
     /// The mean score of every action.
     pub fn scores(&mut self, moment: &Moment<T>) -> Vec<f64> {
-        let dimension = self.tables.source.len();
-        self.factor.draw(&mut self.theta[..dimension], T::ZERO);
+        self.draw(T::ZERO, || T::ZERO);
         self.score(moment).map(T::to_f64).collect()
+    }
+
+    /// theta = L^-T (L^-1 h + nu n)
+    #[inline]
+    fn draw(&mut self, nu: T, mut normal: impl FnMut() -> T) {
+        let dimension = self.information.len();
+        let theta = &mut self.theta[..dimension];
+        if BORDERED {
+            for (theta, z) in theta.iter_mut().zip(self.factor.row(dimension)) {
+                *theta = z + nu * normal();
+            }
+        } else {
+            theta.copy_from_slice(&self.information);
+            self.factor.solve(theta);
+            for theta in &mut *theta {
+                *theta += nu * normal();
+            }
+        }
+        self.factor.solve_transposed(theta);
     }
 
     /// The score of every action under theta, which is scaled by the signals.

@@ -20,6 +20,7 @@ pub struct Moment<T> {
 ///
 /// # Panics
 /// Never: the contexts fit the policy's catalog.
+#[must_use]
 pub fn moments<T: Scalar>(policy: &Policy<'_, T>, task: Option<usize>, count: usize) -> Vec<Moment<T>> {
     let catalog = policy.catalog();
     let (tasks, signals) = (catalog.definition().tasks.len(), catalog.definition().signals.len());
@@ -41,4 +42,11 @@ pub fn moments<T: Scalar>(policy: &Policy<'_, T>, task: Option<usize>, count: us
         Moment { context, baselines: actions().map(|action| policy.baseline(&context, action, None)).collect(), rewards }
     };
     (0..count).map(moment).collect()
+}
+
+/// What everyone learns before anything is measured, as positions of moments and actions: so many different actions that no
+/// coordinate is left untouched, which would be skipped and flatter Fable.
+pub fn lessons<T>(moments: &[Moment<T>], count: usize) -> impl Iterator<Item = (usize, Action)> {
+    let actions = moments[0].rewards.len();
+    (0..count).map(move |turn| (turn % moments.len(), Action(u16::try_from(turn * 101 % actions).unwrap_or_default())))
 }

@@ -19,6 +19,8 @@ pub enum CatalogError {
     SignalCount,
     /// No block, or more than 128.
     BlockCount,
+    /// More than 64 terms in the default score.
+    TermCount,
     /// A dictionary of more than 8,192 coordinates.
     DimensionTooLarge,
     /// An empty name or one with other characters than letters, digits, `_` and `-`.
@@ -47,7 +49,7 @@ pub enum CatalogError {
     BadThreshold,
     /// A term whose condition names an unknown signal or task.
     TermCondition,
-    /// A term that applies to nothing, to an unknown value, or to the same value twice.
+    /// A term that applies to nothing, to an unknown value, or to a component or value twice.
     TermValues,
 }
 
@@ -62,6 +64,7 @@ impl CatalogError {
             Self::TaskCount => "a catalog can have at most 64 tasks",
             Self::SignalCount => "a catalog can have at most 16 signals",
             Self::BlockCount => "a dictionary needs between 1 and 128 blocks",
+            Self::TermCount => "a default score can have at most 64 terms",
             Self::DimensionTooLarge => "a dictionary can have at most 8192 coordinates",
             Self::BadName => "a name must not be empty and may use only letters, digits, '_' and '-'",
             Self::DuplicateName => "two components, values, tasks or signals have the same name",
@@ -76,7 +79,7 @@ impl CatalogError {
             Self::BadWeight => "the weight of a term must be a number from -100 to 100",
             Self::BadThreshold => "a threshold must be a number from 0 to 1",
             Self::TermCondition => "the condition of a term names a signal or task that the catalog does not have",
-            Self::TermValues => "a term applies to no value, to an unknown one, or to the same value twice",
+            Self::TermValues => "a term applies to no value, to an unknown one, or names a component or value twice",
         }
     }
 }

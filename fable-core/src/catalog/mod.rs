@@ -72,6 +72,8 @@ pub const MAX_TASKS: usize = 64;
 pub const MAX_SIGNALS: usize = 16;
 /// Most blocks a dictionary can have.
 pub const MAX_BLOCKS: usize = 128;
+/// Most terms a default score can have.
+pub const MAX_TERMS: usize = 64;
 /// Largest dimension of a dictionary.
 pub const MAX_DIMENSION: usize = 8192;
 /// Largest magnitude of a cost or of a term's weight.
@@ -125,6 +127,8 @@ pub struct Catalog<'a> {
     placed: [Placed; MAX_BLOCKS],
     blocks: u8,
     singles: u8,
+    /// Bits of the terms that name several components.
+    spanning: u64,
 }
 
 /// A catalog from a constant [`Definition`]; a wrong one does not compile.
@@ -157,6 +161,7 @@ impl<'a> Catalog<'a> {
             placed: [Placed::NONE; MAX_BLOCKS],
             blocks: 0,
             singles: 0,
+            spanning: validate::spanning_terms(definition.terms),
         };
         match catalog.place() {
             Ok(()) => Ok(catalog),
@@ -246,18 +251,21 @@ impl<'a> Catalog<'a> {
         self.arrow.packed_len()
     }
 
-    /// Numbers in a [`Workspace`](crate::Workspace): one direction, a score per value, one row of actions.
+    /// Numbers in a [`Workspace`](crate::Workspace): one direction, a number per value, a score per action.
     #[must_use]
     pub const fn workspace_len(&self) -> usize {
-        let mut values = 0;
-        let mut last = 0;
+        self.arrow.active_len() + self.value_count() + self.actions()
+    }
+
+    /// Values of all components together.
+    pub(crate) const fn value_count(&self) -> usize {
+        let mut count = 0;
         let mut components = self.definition.components;
         while let [component, rest @ ..] = components {
-            last = component.values.len();
-            values += last;
+            count += component.values.len();
             components = rest;
         }
-        self.arrow.active_len() + values + last
+        count
     }
 
     /// Fingerprint of names, order, blocks and reference.
@@ -402,38 +410,42 @@ impl<'a> Catalog<'a> {
     /// to `T`.
     pub(crate) fn baseline<T: Scalar>(&self, context: &Context, action: Action, lambda: f64, default: Option<f64>) -> T {
         let values = self.values(action).unwrap_or_default();
+        let active = if default.is_none() { self.active_terms(context) } else { 0 };
         let mut total = T::ZERO;
         for (index, (component, &value)) in self.definition.components.iter().zip(&values).enumerate() {
             let cost = component.values.get(usize::from(value)).map_or(0.0, |value| value.cost);
             let mut score = T::from_f64(-lambda * cost);
-            if default.is_none() {
-                for term in self.active_terms(context).filter(|term| !spans_components(term)) {
-                    if term.applies.iter().any(|part| usize::from(part.component) == index && part.contains(value)) {
-                        score += T::from_f64(term.weight);
-                    }
+            for term in self.terms(active & !self.spanning) {
+                if term.applies.iter().any(|part| usize::from(part.component) == index && part.contains(value)) {
+                    score += T::from_f64(term.weight);
                 }
             }
             total += score;
         }
-        match default {
-            Some(default) => total + T::from_f64(default),
-            None => self
-                .active_terms(context)
-                .filter(|term| spans_components(term) && term.meets(&values))
-                .fold(total, |total, term| total + T::from_f64(term.weight)),
+        for term in self.terms(active & self.spanning).filter(|term| term.meets(&values)) {
+            total += T::from_f64(term.weight);
         }
+        default.map_or(total, |default| total + T::from_f64(default))
     }
 
-    /// The terms whose condition holds.
-    pub(crate) fn active_terms(&self, context: &Context) -> impl Iterator<Item = &Term<'a>> {
-        let context = *context;
-        self.definition.terms.iter().filter(move |term| term.when.holds(&context))
+    /// The terms whose condition holds, one bit each.
+    pub(crate) fn active_terms(&self, context: &Context) -> u64 {
+        self.definition.terms.iter().rev().fold(0, |bits, term| bits << 1 | u64::from(term.when.holds(context)))
     }
-}
 
-/// Whether a term names values of several components, so that it is no sum over components.
-pub(crate) const fn spans_components(term: &Term<'_>) -> bool {
-    term.applies.len() > 1
+    /// The terms that name several components and so are no sum over components, one bit each.
+    pub(crate) const fn spanning_terms(&self) -> u64 {
+        self.spanning
+    }
+
+    /// The terms whose bits are set.
+    pub(crate) fn terms(&self, mut bits: u64) -> impl Iterator<Item = &Term<'a>> {
+        core::iter::from_fn(move || {
+            let index = bits.trailing_zeros() as usize;
+            bits &= bits.wrapping_sub(1);
+            self.definition.terms.get(index)
+        })
+    }
 }
 
 /// Coordinates in one copy of a block.

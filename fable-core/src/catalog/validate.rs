@@ -4,7 +4,7 @@
 
 use super::{
     Block, CatalogError, Component, Condition, Definition, MAX_ACTIONS, MAX_BLOCKS, MAX_COMPONENTS, MAX_SIGNALS, MAX_TASKS,
-    MAX_VALUES, MAX_WEIGHT, Part, Term, Value,
+    MAX_TERMS, MAX_VALUES, MAX_WEIGHT, Part, Term, Value,
 };
 use crate::fingerprint::Fingerprint;
 use crate::policy::{Range, within};
@@ -25,6 +25,9 @@ pub(super) const fn definition(definition: &Definition<'_>) -> Result<u16, Catal
     }
     if definition.blocks.is_empty() || definition.blocks.len() > MAX_BLOCKS {
         return Err(CatalogError::BlockCount);
+    }
+    if definition.terms.len() > MAX_TERMS {
+        return Err(CatalogError::TermCount);
     }
     if !is_name(definition.name) {
         return Err(CatalogError::BadName);
@@ -239,12 +242,32 @@ const fn check_term(definition: &Definition<'_>, term: &Term<'_>) -> Result<(), 
         return Err(CatalogError::TermValues);
     }
     while let [part, rest @ ..] = parts {
+        let mut later = rest;
+        while let [other, others @ ..] = later {
+            if other.component == part.component {
+                return Err(CatalogError::TermValues);
+            }
+            later = others;
+        }
         if !check_part(definition.components, part) {
             return Err(CatalogError::TermValues);
         }
         parts = rest;
     }
     Ok(())
+}
+
+/// Bits of the terms that name several components, so that they are no sum over components.
+pub(super) const fn spanning_terms(mut terms: &[Term<'_>]) -> u64 {
+    let (mut bits, mut bit) = (0, 1_u64);
+    while let [term, rest @ ..] = terms {
+        if term.applies.len() > 1 {
+            bits |= bit;
+        }
+        bit = bit.wrapping_shl(1);
+        terms = rest;
+    }
+    bits
 }
 
 /// A part is sound when its component and values exist and no value is named twice.

@@ -1,0 +1,154 @@
+//! Seeded runs of `fable-core` whose every bit is pinned: the same numbers on hosts, Cortex-M and RISC-V.
+//!
+//! A simulated user states preferences, makes requests under changing rules, rewards some decisions at once, some late and
+//! out of order, some never, rewards actions chosen elsewhere, and is forgotten once. All it does is integer arithmetic, and
+//! the fractions it hands over are exact in binary, so a difference between two targets can only come from `fable-core`.
+//! The learner and its workspace are borrowed: a board keeps them in statics.
+//!
+//! ```
+//! use fable_core::{Learner, Workspace, catalog::TAU2};
+//! use fable_golden::{SEED, TAU2_F32, tau2};
+//!
+//! let mut learner = Learner::<f32, [f32; TAU2.state_len()], 8>::VACANT;
+//! let mut workspace = Workspace::<f32, [f32; TAU2.workspace_len()]>::VACANT;
+//! assert_eq!(tau2(SEED, &mut learner, &mut workspace), TAU2_F32);
+//! ```
+
+#![no_std]
+
+mod script;
+mod user;
+
+use core::fmt;
+use fable_core::{Exploration, Feasible, Learner, LearnerError, Policy, Scalar, Settings, Storage, Workspace, user_hash};
+use script::{AGENT_SCRIPT, Script, TAU2_SCRIPT};
+use user::User;
+
+/// `tau2` in `f32`.
+pub const TAU2_F32: Outcome = Outcome { decisions: 0x29fe_054b_789b_fee8, state: 0x30ec_6a0f_d93b_cb3c };
+/// `tau2` in `f64`.
+pub const TAU2_F64: Outcome = Outcome { decisions: 0xcaa1_bd1d_52be_568c, state: 0xa26d_bc51_0971_bf88 };
+/// `agent` in `f32`.
+pub const AGENT_F32: Outcome = Outcome { decisions: 0x6b5a_05fc_c3f9_0fd7, state: 0x6dd4_9d74_8afd_6b29 };
+/// `agent` in `f64`.
+pub const AGENT_F64: Outcome = Outcome { decisions: 0xa7d4_f249_3f64_9d85, state: 0x6745_ddb2_95fd_98ed };
+
+/// The seed of the pinned outcomes.
+pub const SEED: u32 = 0x000f_ab1e;
+
+/// Decisions that can wait for their reward.
+pub const RING: usize = 8;
+
+/// What a run came to, as two hashes (FNV-1a, 64 bits).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// Round, action and bits of the baseline of every decision.
+    pub decisions: u64,
+    /// Bits of the packed posterior and of its log-determinant ratio at the end.
+    pub state: u64,
+}
+
+/// Both hashes in hexadecimal.
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "decisions {:016x} state {:016x}", self.decisions, self.state)
+    }
+}
+
+/// 200 rounds on `tau2`, forgotten before round 101.
+///
+/// # Panics
+/// When `fable-core` refuses what the run asks for, which is a failure like another outcome.
+pub fn tau2<T: Scalar, S: Storage<T>, W: Storage<T>>(
+    seed: u32,
+    learner: &mut Learner<T, S, RING>,
+    workspace: &mut Workspace<T, W>,
+) -> Outcome {
+    run(&TAU2_SCRIPT, seed, learner, workspace)
+}
+
+/// 50 rounds on `agent`.
+///
+/// # Panics
+/// As [`tau2`].
+pub fn agent<T: Scalar, S: Storage<T>, W: Storage<T>>(
+    seed: u32,
+    learner: &mut Learner<T, S, RING>,
+    workspace: &mut Workspace<T, W>,
+) -> Outcome {
+    run(&AGENT_SCRIPT, seed, learner, workspace)
+}
+
+fn run<T: Scalar, S: Storage<T>, W: Storage<T>>(
+    script: &Script,
+    seed: u32,
+    learner: &mut Learner<T, S, RING>,
+    workspace: &mut Workspace<T, W>,
+) -> Outcome {
+    let settings = Settings { seed: u64::from(seed), ..Settings::default() };
+    let theorem = Settings { exploration: Exploration::Theorem { delta: 0.1 }, ..settings };
+    let steady = Policy::new(script.catalog, settings).expect("settings in range");
+    let bold = Policy::new(script.catalog, theorem).expect("settings in range");
+    let mut user = User::new(script.catalog, seed);
+    let mut waiting = [None; 4];
+    let mut decisions = Fnv::new();
+
+    learner.start(&steady, user_hash("golden")).expect("storage of the right length");
+    for stated in script.stated {
+        learner.onboard(&steady, workspace, stated.statement(script.catalog)).expect("a statement in range");
+    }
+    for round in 0..script.rounds {
+        if Some(round) == script.forget_after {
+            learner.forget(&steady, workspace).expect("a started learner");
+            waiting = [None; 4];
+        }
+        let request = user.request();
+        let rules = script.rules[user.below(script.rules.len())];
+        let feasible = Feasible::new(script.catalog, rules).expect("rules that leave something");
+        let policy = if user.below(8) == 0 { &bold } else { &steady };
+        let decision = learner.decide(policy, workspace, &request.context, &feasible, None).expect("a decision");
+        decisions.add(u64::from(decision.id.round));
+        decisions.add(u64::from(decision.action.0));
+        decisions.add(decision.baseline.to_bits());
+
+        let reward = user.reward(&request, decision.action);
+        match user.below(8) {
+            0..4 => drop(learner.feedback(policy, workspace, decision.id, reward).expect("a waiting decision")),
+            4..7 => waiting[user.below(waiting.len())] = Some((decision.id, reward)), // forgets another one for ever
+            _ => {}
+        }
+        if user.below(2) == 0
+            && let Some((id, reward)) = waiting[user.below(waiting.len())].take()
+        {
+            match learner.feedback(policy, workspace, id, reward) {
+                Ok(_) | Err(LearnerError::ExpiredDecision) => {}
+                Err(error) => panic!("late feedback: {error}"),
+            }
+        }
+        if user.below(8) == 0 {
+            let action = user.action();
+            let reward = user.reward(&request, action);
+            learner.observe(policy, workspace, &request.context, action, reward).expect("an observation in range");
+        }
+    }
+
+    let mut state = Fnv::new();
+    learner.posterior().packed().iter().for_each(|number| state.add(number.bits()));
+    state.add(learner.posterior().log_det_ratio().to_bits());
+    Outcome { decisions: decisions.0, state: state.0 }
+}
+
+/// FNV-1a over little-endian words.
+struct Fnv(u64);
+
+impl Fnv {
+    const fn new() -> Self {
+        Self(0xcbf2_9ce4_8422_2325)
+    }
+
+    fn add(&mut self, word: u64) {
+        for byte in word.to_le_bytes() {
+            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! The pinned outcomes on this host. `examples/firmware/golden.sh` checks the same ones on boards.
+
+use fable_core::catalog::{AGENT, TAU2};
+use fable_core::{Learner, Scalar, Workspace};
+use fable_golden::{AGENT_F32, AGENT_F64, Outcome, RING, SEED, TAU2_F32, TAU2_F64, agent, tau2};
+use std::fmt::Write;
+
+fn tau2_heap<T: Scalar>(seed: u32) -> Outcome {
+    let mut learner = Learner::over(vec![T::ZERO; TAU2.state_len()]);
+    tau2(seed, &mut learner, &mut Workspace::over(vec![T::ZERO; TAU2.workspace_len()]))
+}
+
+fn agent_heap<T: Scalar>(seed: u32) -> Outcome {
+    let mut learner = Learner::over(vec![T::ZERO; AGENT.state_len()]);
+    agent(seed, &mut learner, &mut Workspace::over(vec![T::ZERO; AGENT.workspace_len()]))
+}
+
+/// A line of `src/lib.rs`.
+fn line(name: &str, outcome: Outcome) -> String {
+    let grouped = |hash: u64| {
+        let [a, b, c, d] = [48, 32, 16, 0].map(|shift| hash >> shift & 0xffff);
+        format!("0x{a:04x}_{b:04x}_{c:04x}_{d:04x}")
+    };
+    let (decisions, state) = (grouped(outcome.decisions), grouped(outcome.state));
+    format!("pub const {name}: Outcome = Outcome {{ decisions: {decisions}, state: {state} }};")
+}
+
+#[test]
+fn outcomes_are_pinned() {
+    let runs = [
+        ("TAU2_F32", tau2_heap::<f32>(SEED), TAU2_F32),
+        ("TAU2_F64", tau2_heap::<f64>(SEED), TAU2_F64),
+        ("AGENT_F32", agent_heap::<f32>(SEED), AGENT_F32),
+        ("AGENT_F64", agent_heap::<f64>(SEED), AGENT_F64),
+    ];
+    let mut changed = String::new();
+    for (name, found, pinned) in runs {
+        if found != pinned {
+            writeln!(changed, "{}", line(name, found)).unwrap();
+        }
+    }
+    assert!(
+        changed.is_empty(),
+        "The arithmetic gives other bits than those pinned. If that is wanted, users' decisions change: raise \
+         fable_core::fingerprint::NUMERIC_REVISION and paste these lines into tests/golden/src/lib.rs\n\n{changed}"
+    );
+}
+
+/// A board keeps its state in arrays: the storage must make no difference. One learner after another in the same memory,
+/// too: a start leaves nothing of what was there.
+#[test]
+fn arrays_and_used_memory_give_the_same_bits() {
+    let mut learner = Learner::<f32, [f32; TAU2.state_len()], RING>::VACANT;
+    let mut workspace = Workspace::<f32, [f32; TAU2.workspace_len()]>::VACANT;
+    tau2(SEED + 1, &mut learner, &mut workspace);
+    assert_eq!(tau2(SEED, &mut learner, &mut workspace), tau2_heap::<f32>(SEED));
+
+    let mut learner = Learner::<f64, [f64; TAU2.state_len()], RING>::VACANT;
+    let mut workspace = Workspace::<f64, [f64; TAU2.workspace_len()]>::VACANT;
+    assert_eq!(tau2(SEED, &mut learner, &mut workspace), tau2_heap::<f64>(SEED));
+
+    let mut learner = Box::new(Learner::<f32, [f32; AGENT.state_len()], RING>::VACANT);
+    let mut workspace = Workspace::<f32, [f32; AGENT.workspace_len()]>::VACANT;
+    assert_eq!(agent(SEED, &mut learner, &mut workspace), agent_heap::<f32>(SEED));
+
+    let mut learner = Box::new(Learner::<f64, [f64; AGENT.state_len()], RING>::VACANT);
+    let mut workspace = Workspace::<f64, [f64; AGENT.workspace_len()]>::VACANT;
+    assert_eq!(agent(SEED, &mut learner, &mut workspace), agent_heap::<f64>(SEED));
+}
+
+/// What the hashes stand for has happened: a forgotten user, decisions that were rewarded and decisions that were not.
+#[test]
+fn the_runs_are_as_described() {
+    let mut learner = Learner::<f32, _, RING>::over(vec![0.0; TAU2.state_len()]);
+    tau2(SEED, &mut learner, &mut Workspace::over(vec![0.0; TAU2.workspace_len()]));
+    assert_eq!((learner.incarnation(), learner.rounds()), (1, 100));
+    assert!((50..100).contains(&learner.observations()), "{}", learner.observations());
+
+    let mut learner = Learner::<f32, _, RING>::over(vec![0.0; AGENT.state_len()]);
+    agent(SEED, &mut learner, &mut Workspace::over(vec![0.0; AGENT.workspace_len()]));
+    assert_eq!((learner.incarnation(), learner.rounds()), (0, 50));
+    assert!((25..50).contains(&learner.observations()), "{}", learner.observations());
+}
+
+/// The check can fail: another seed leads elsewhere in every hash, and f32 and f64 differ.
+#[test]
+fn another_seed_gives_other_hashes() {
+    let pairs = [
+        (tau2_heap::<f32>(SEED), tau2_heap::<f32>(SEED + 1)),
+        (tau2_heap::<f64>(SEED), tau2_heap::<f64>(SEED + 1)),
+        (agent_heap::<f32>(SEED), agent_heap::<f32>(SEED + 1)),
+        (agent_heap::<f64>(SEED), agent_heap::<f64>(SEED + 1)),
+    ];
+    for (one, other) in pairs {
+        assert_ne!(one.decisions, other.decisions);
+        assert_ne!(one.state, other.state);
+    }
+}
