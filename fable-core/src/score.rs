@@ -1,12 +1,13 @@
 //! The best feasible action for a given theta (Equation 4), without forming a single feature vector.
 //!
-//! Reference and one-component blocks add up to one number per value; an action starts with the sum of its values' numbers.
-//! Each product block then adds one entry to each action. Actions are visited in runs: along the components at the end that
-//! are all factors of the block both the scores and the block's entries are contiguous, and along those that are not the
-//! entry is the same.
+//! Reference and one-component blocks add up to one number per value. The scores grow from the last component to the first:
+//! with those of all combinations of the later components in hand, each value of the next one adds its number, and the
+//! product blocks that begin with it add their entries, one per combination. Combinations are visited in runs: along the
+//! components at the end that are all factors of a block both the scores and its entries are contiguous, and along those
+//! that are not the entry is the same.
 
 use crate::Scalar;
-use crate::catalog::{Action, Catalog, MAX_COMPONENTS, Placed};
+use crate::catalog::{Action, Catalog, MAX_COMPONENTS, Part, Placed};
 use crate::context::Context;
 use crate::feasible::ActionSet;
 
@@ -23,6 +24,8 @@ pub(crate) struct Round<'r> {
     counts: [usize; MAX_COMPONENTS],
     /// Where a component's numbers start in the table.
     starts: [usize; MAX_COMPONENTS],
+    /// Combinations of this component and the later ones, never 0.
+    tails: [usize; MAX_COMPONENTS],
     /// The terms whose condition holds, one bit each.
     terms: u64,
 }
@@ -35,44 +38,43 @@ impl<'r> Round<'r> {
             (*count, *slot) = (component.values.len(), start);
             start += *count;
         }
+        let (mut tails, mut tail) = ([1; MAX_COMPONENTS], 1);
+        for (slot, count) in tails.iter_mut().zip(&counts).rev() {
+            tail *= count;
+            *slot = tail.max(1);
+        }
         let terms = if defaults.is_none() { catalog.active_terms(context) } else { 0 };
-        Self { catalog, context, cost_weight, defaults, last: components.len().saturating_sub(1), counts, starts, terms }
+        Self { catalog, context, cost_weight, defaults, last: components.len().saturating_sub(1), counts, starts, tails, terms }
     }
 
     /// The score of every action for `theta`, the active part of a draw; `table` has room for a number per value.
     pub(crate) fn score<T: Scalar>(&self, theta: &[T], table: &mut [T], scores: &mut [T]) {
         self.tabulate(theta, table);
-        let own = self.starts.get(self.last).and_then(|start| table.get(*start..)).unwrap_or(&[]);
-        self.runs(self.last, scores, |digits, row| {
-            let mut shared = T::ZERO;
-            for (digit, start) in digits.iter().zip(&self.starts) {
-                shared += table.get(start + usize::from(*digit)).copied().unwrap_or(T::ZERO);
+        let Some(first) = scores.first_mut() else { return };
+        *first = T::ZERO;
+        let mut len = 1;
+        for (component, (start, count)) in self.starts.iter().zip(&self.counts).enumerate().take(self.last + 1).rev() {
+            let Some((head, tail)) = scores.split_at_mut_checked(len) else { return };
+            let mut numbers = table.iter().skip(*start);
+            let number = numbers.next().copied().unwrap_or(T::ZERO);
+            for (run, number) in tail.chunks_exact_mut(len).zip(numbers).take(count - 1) {
+                for (score, later) in run.iter_mut().zip(&*head) {
+                    *score = *later + *number;
+                }
             }
-            for (score, own) in row.iter_mut().zip(own) {
-                *score = shared + *own;
+            for score in head {
+                *score += number;
             }
-        });
-        for block in self.catalog.product_blocks() {
-            if let Some((entries, factor)) = self.entries(block, theta) {
-                self.add_product(block, entries, factor, scores);
+            len *= count;
+            let Some(grown) = scores.get_mut(..len) else { return };
+            for block in self.catalog.product_blocks().iter().filter(|block| block.mask.trailing_zeros() as usize == component) {
+                if let Some((entries, factor)) = self.entries(block, theta) {
+                    self.add_product(block, component, entries, factor, grown);
+                }
             }
         }
         for term in self.catalog.terms(self.terms & self.catalog.spanning_terms()) {
-            let weight = T::from_f64(term.weight);
-            let own = term.applies.iter().find(|part| usize::from(part.component) == self.last);
-            self.runs(self.last, scores, |digits, row| {
-                if term.meets(digits) {
-                    for score in row {
-                        *score += weight;
-                    }
-                } else if let Some(part) = own {
-                    for &value in part.values {
-                        if let Some(score) = row.get_mut(usize::from(value)) {
-                            *score += weight;
-                        }
-                    }
-                }
-            });
+            self.add_term(term.applies, 0, T::from_f64(term.weight), scores);
         }
         for (score, default) in scores.iter_mut().zip(self.defaults.unwrap_or(&[])) {
             *score += T::from_f64(*default);
@@ -106,61 +108,45 @@ impl<'r> Round<'r> {
         }
     }
 
-    /// Calls `visit` for each run of actions that share the values of the first `fixed` components.
-    #[inline]
-    fn runs<T>(&self, fixed: usize, scores: &mut [T], mut visit: impl FnMut(&[u8], &mut [T])) {
-        let mut digits = [0_u8; MAX_COMPONENTS];
-        let (Some(digits), Some(counts)) = (digits.get_mut(..fixed), self.counts.get(..fixed)) else { return };
-        for run in scores.chunks_exact_mut(self.tail(fixed)) {
-            visit(digits, run);
-            for (digit, count) in digits.iter_mut().zip(counts).rev() {
-                *digit = digit.wrapping_add(1);
-                if usize::from(*digit) < *count {
-                    break;
+    /// Adds a term to the scores of the combinations from `component` on that use any of its values.
+    fn add_term<T: Scalar>(&self, applies: &[Part<'_>], component: usize, weight: T, scores: &mut [T]) {
+        let part = applies.iter().find(|part| usize::from(part.component) == component);
+        let further = applies.iter().any(|part| usize::from(part.component) > component);
+        for (value, run) in (0..=u8::MAX).zip(scores.chunks_exact_mut(self.tail(component + 1))) {
+            if part.is_some_and(|part| part.contains(value)) {
+                for score in run {
+                    *score += weight;
                 }
-                *digit = 0;
+            } else if further {
+                self.add_term(applies, component + 1, weight, run);
             }
         }
     }
 
-    /// Actions that share the values of the first `fixed` components; absent components count 1.
-    fn tail(&self, fixed: usize) -> usize {
-        self.counts.iter().skip(fixed).product::<usize>().max(1)
+    /// Combinations of the components from `first` on; 1 behind the last.
+    #[inline]
+    fn tail(&self, first: usize) -> usize {
+        self.tails.get(first).copied().unwrap_or(1)
     }
 
-    /// Adds a block of several components to all scores.
-    fn add_product<T: Scalar>(&self, block: &Placed, entries: &[T], factor: T, scores: &mut [T]) {
+    /// Adds a block of several components, the first of which is `from`, to the scores of all combinations from there on.
+    fn add_product<T: Scalar>(&self, block: &Placed, from: usize, entries: &[T], factor: T, scores: &mut [T]) {
         let own = block.has(self.last);
-        let left_out = self.left_out(block, self.last).filter(|_| own);
         let mut fixed = self.last;
-        while fixed > 0 && block.has(fixed - 1) == own && !(own && block.without_null) {
+        while fixed > from && block.has(fixed - 1) == own && !(own && block.without_null) {
             fixed -= 1;
         }
-        // How far a step of each fixed component moves inside the block; 0 for those that are no factor.
         let mut strides = [0; MAX_COMPONENTS];
-        let step = if own { self.tail(fixed) - usize::from(left_out.is_some()) } else { 1 };
-        let mut stride = step;
+        let mut stride = match self.left_out(block, self.last) {
+            _ if !own => 1,
+            None => self.tail(fixed),
+            Some(_) => self.tail(fixed) - 1,
+        };
         for (component, slot) in strides.iter_mut().enumerate().take(fixed).rev().filter(|(component, _)| block.has(*component)) {
             *slot = stride;
             stride *= self.catalog.radix(block, component);
         }
-        self.runs(fixed, scores, |digits, run| {
-            let position = if block.without_null {
-                let Some(position) = self.catalog.position(block, digits) else { return };
-                position * step
-            } else {
-                digits.iter().zip(&strides).map(|(digit, stride)| usize::from(*digit) * stride).sum()
-            };
-            let entries = entries.get(position..).unwrap_or(&[]);
-            if own {
-                add(run, entries, factor, left_out);
-            } else if let Some(entry) = entries.first() {
-                let shared = factor * *entry;
-                for score in run {
-                    *score += shared;
-                }
-            }
-        });
+        Product { round: self, block, entries, factor, own, fixed, strides }.spread(from, 0, scores);
     }
 
     /// The null value of a component if the block leaves it out.
@@ -183,6 +169,55 @@ impl<'r> Round<'r> {
             None => T::ONE,
         };
         Some((theta.get(start..start + usize::from(block.size))?, factor))
+    }
+}
+
+/// A product block on its way over the scores.
+struct Product<'p, T> {
+    round: &'p Round<'p>,
+    block: &'p Placed,
+    entries: &'p [T],
+    factor: T,
+    /// Whether the last component is a factor.
+    own: bool,
+    /// The components before this one are walked value by value, the others are one run.
+    fixed: usize,
+    /// How far a step of each fixed component moves inside the block; 0 for those that are no factor.
+    strides: [usize; MAX_COMPONENTS],
+}
+
+impl<T: Scalar> Product<'_, T> {
+    /// Adds the entries from `position` on to the scores of the combinations from `component` on.
+    fn spread(&self, component: usize, mut position: usize, scores: &mut [T]) {
+        if component >= self.fixed {
+            return self.add(position, scores);
+        }
+        let null = self.round.left_out(self.block, component).filter(|_| self.block.has(component));
+        let stride = self.strides.get(component).copied().unwrap_or(0);
+        for (value, run) in scores.chunks_exact_mut(self.round.tail(component + 1)).enumerate() {
+            if Some(value) == null {
+                continue;
+            }
+            if component + 1 == self.fixed {
+                self.add(position, run);
+            } else {
+                self.spread(component + 1, position, run);
+            }
+            position += stride;
+        }
+    }
+
+    #[inline]
+    fn add(&self, position: usize, run: &mut [T]) {
+        let entries = self.entries.get(position..).unwrap_or(&[]);
+        if self.own {
+            add(run, entries, self.factor, self.round.left_out(self.block, self.round.last));
+        } else if let Some(entry) = entries.first() {
+            let shared = self.factor * *entry;
+            for score in run {
+                *score += shared;
+            }
+        }
     }
 }
 
