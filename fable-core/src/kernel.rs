@@ -68,16 +68,7 @@ pub(crate) fn sweep<'w, T: Scalar>(
                     (true, true) => {}
                     (true, false) => column(p2, b2, c2, rest),
                     (false, true) => column(p1, b1, c1, rest),
-                    (false, false) => {
-                        // w -= p l;  l += b w;  for two columns at once
-                        for ((w, l1), l2) in rest.iter_mut().zip(c1).zip(c2) {
-                            let first = *w - p1 * *l1;
-                            *l1 += b1 * first;
-                            let second = first - p2 * *l2;
-                            *l2 += b2 * second;
-                            *w = second;
-                        }
-                    }
+                    (false, false) => pair([p1, p2], [b1, b2], c1, c2, rest),
                 }
                 (inverse, w) = (later, rest);
             }
@@ -95,7 +86,20 @@ pub(crate) fn sweep<'w, T: Scalar>(
     }
 }
 
+/// w -= p l;  l += b w;  for two columns at once. A function of its own, so that the compiler knows the three slices apart.
+#[inline(never)]
+fn pair<T: Scalar>([p1, p2]: [T; 2], [b1, b2]: [T; 2], c1: &mut [T], c2: &mut [T], w: &mut [T]) {
+    for ((w, l1), l2) in w.iter_mut().zip(c1).zip(c2) {
+        let first = *w - p1 * *l1;
+        *l1 += b1 * first;
+        let second = first - p2 * *l2;
+        *l2 += b2 * second;
+        *w = second;
+    }
+}
+
 /// w -= p l;  l += b w;  for one column.
+#[inline(never)]
 fn column<T: Scalar>(p: T, b: T, column: &mut [T], w: &mut [T]) {
     for (w, l) in w.iter_mut().zip(column) {
         *w -= p * *l;

@@ -110,15 +110,19 @@ impl<'r> Round<'r> {
 
     /// Adds a term to the scores of the combinations from `component` on that use any of its values.
     fn add_term<T: Scalar>(&self, applies: &[Part<'_>], component: usize, weight: T, scores: &mut [T]) {
+        let tail = self.tail(component + 1);
         let part = applies.iter().find(|part| usize::from(part.component) == component);
-        let further = applies.iter().any(|part| usize::from(part.component) > component);
-        for (value, run) in (0..=u8::MAX).zip(scores.chunks_exact_mut(self.tail(component + 1))) {
-            if part.is_some_and(|part| part.contains(value)) {
-                for score in run {
-                    *score += weight;
+        for &value in part.map_or(&[][..], |part| part.values) {
+            let start = usize::from(value) * tail;
+            for score in scores.get_mut(start..start + tail).unwrap_or_default() {
+                *score += weight;
+            }
+        }
+        if applies.iter().any(|part| usize::from(part.component) > component) {
+            for (value, run) in (0..=u8::MAX).zip(scores.chunks_exact_mut(tail)) {
+                if !part.is_some_and(|part| part.contains(value)) {
+                    self.add_term(applies, component + 1, weight, run);
                 }
-            } else if further {
-                self.add_term(applies, component + 1, weight, run);
             }
         }
     }
@@ -137,16 +141,13 @@ impl<'r> Round<'r> {
             fixed -= 1;
         }
         let mut strides = [0; MAX_COMPONENTS];
-        let mut stride = match self.left_out(block, self.last) {
-            _ if !own => 1,
-            None => self.tail(fixed),
-            Some(_) => self.tail(fixed) - 1,
-        };
+        let null = self.left_out(block, self.last).filter(|_| own);
+        let mut stride = if own { self.tail(fixed) - usize::from(null.is_some()) } else { 1 };
         for (component, slot) in strides.iter_mut().enumerate().take(fixed).rev().filter(|(component, _)| block.has(*component)) {
             *slot = stride;
             stride *= self.catalog.radix(block, component);
         }
-        Product { round: self, block, entries, factor, own, fixed, strides }.spread(from, 0, scores);
+        Product { round: self, block, entries, factor, own, null, fixed, strides }.spread(from, 0, scores);
     }
 
     /// The null value of a component if the block leaves it out.
@@ -178,8 +179,9 @@ struct Product<'p, T> {
     block: &'p Placed,
     entries: &'p [T],
     factor: T,
-    /// Whether the last component is a factor.
+    /// Whether the last component is a factor, and its value that is left out.
     own: bool,
+    null: Option<usize>,
     /// The components before this one are walked value by value, the others are one run.
     fixed: usize,
     /// How far a step of each fixed component moves inside the block; 0 for those that are no factor.
@@ -211,7 +213,7 @@ impl<T: Scalar> Product<'_, T> {
     fn add(&self, position: usize, run: &mut [T]) {
         let entries = self.entries.get(position..).unwrap_or(&[]);
         if self.own {
-            add(run, entries, self.factor, self.round.left_out(self.block, self.round.last));
+            add(run, entries, self.factor, self.null);
         } else if let Some(entry) = entries.first() {
             let shared = self.factor * *entry;
             for score in run {
@@ -224,18 +226,21 @@ impl<T: Scalar> Product<'_, T> {
 /// numbers += factor * entries, passing over a left-out value.
 #[inline]
 fn add<T: Scalar>(numbers: &mut [T], entries: &[T], factor: T, left_out: Option<usize>) {
-    match left_out {
-        None => {
-            for (number, entry) in numbers.iter_mut().zip(entries) {
-                *number += factor * *entry;
-            }
+    match left_out.and_then(|null| numbers.split_at_mut_checked(null)) {
+        None => add_all(numbers, entries, factor),
+        Some((before, after)) => {
+            let (first, rest) = entries.split_at_checked(before.len()).unwrap_or((entries, &[]));
+            add_all(before, first, factor);
+            add_all(after.get_mut(1..).unwrap_or_default(), rest, factor);
         }
-        Some(null) => {
-            let others = numbers.iter_mut().enumerate().filter(|(value, _)| *value != null);
-            for ((_, number), entry) in others.zip(entries) {
-                *number += factor * *entry;
-            }
-        }
+    }
+}
+
+/// numbers += factor * entries. A function of its own, so that the compiler knows the two slices apart.
+#[inline(never)]
+fn add_all<T: Scalar>(numbers: &mut [T], entries: &[T], factor: T) {
+    for (number, entry) in numbers.iter_mut().zip(entries) {
+        *number += factor * *entry;
     }
 }
 
@@ -244,6 +249,11 @@ pub(crate) fn best<T: Scalar>(feasible: &ActionSet, scores: &[T]) -> Option<(Act
     let mut best = None;
     let mut highest = T::from_f64(f64::NEG_INFINITY);
     for ((word, scores), first) in feasible.words().iter().zip(scores.chunks(32)).zip((0_u16..).step_by(32)) {
+        #[expect(clippy::needless_bitwise_bool, reason = "no branches, 32 actions at once; most words hold no new maximum")]
+        let higher = scores.iter().fold(false, |higher, score| higher | (*score > highest));
+        if !higher {
+            continue;
+        }
         for (score, bit) in scores.iter().zip(0_u16..) {
             if *score > highest && word >> bit & 1 == 1 {
                 highest = *score;

@@ -1,0 +1,3 @@
+//! Host adapters for [`fable_core`]: what the `fable` command is made of. No rule of the method lives here.
+
+pub mod catalogs;
