@@ -88,3 +88,8 @@ pub use workspace::Workspace;
 pub trait Storage<T>: AsRef<[T]> + AsMut<[T]> {}
 
 impl<T, S: AsRef<[T]> + AsMut<[T]>> Storage<T> for S {}
+
+/// The README's examples are tests too.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;

@@ -196,7 +196,12 @@ impl<T: Scalar> Product<'_, T> {
         }
         let null = self.round.left_out(self.block, component).filter(|_| self.block.has(component));
         let stride = self.strides.get(component).copied().unwrap_or(0);
-        for (value, run) in scores.chunks_exact_mut(self.round.tail(component + 1)).enumerate() {
+        let tail = self.round.tail(component + 1);
+        if component + 1 == self.fixed && stride == 0 && self.own && self.null.is_none() {
+            // A component that is no factor: the same entries for each of its values.
+            return add_all(scores, self.entries.get(position..position + tail).unwrap_or(&[]), self.factor);
+        }
+        for (value, run) in scores.chunks_exact_mut(tail).enumerate() {
             if Some(value) == null {
                 continue;
             }
@@ -211,10 +216,10 @@ impl<T: Scalar> Product<'_, T> {
 
     #[inline]
     fn add(&self, position: usize, run: &mut [T]) {
-        let entries = self.entries.get(position..).unwrap_or(&[]);
         if self.own {
-            add(run, entries, self.factor, self.null);
-        } else if let Some(entry) = entries.first() {
+            let len = run.len() - usize::from(self.null.is_some());
+            add(run, self.entries.get(position..position + len).unwrap_or(&[]), self.factor, self.null);
+        } else if let Some(entry) = self.entries.get(position) {
             let shared = self.factor * *entry;
             for score in run {
                 *score += shared;
@@ -236,11 +241,13 @@ fn add<T: Scalar>(numbers: &mut [T], entries: &[T], factor: T, left_out: Option<
     }
 }
 
-/// numbers += factor * entries. A function of its own, so that the compiler knows the two slices apart.
+/// numbers += factor * entries, over and over. A function of its own, so that the compiler knows the two slices apart.
 #[inline(never)]
 fn add_all<T: Scalar>(numbers: &mut [T], entries: &[T], factor: T) {
-    for (number, entry) in numbers.iter_mut().zip(entries) {
-        *number += factor * *entry;
+    for numbers in numbers.chunks_exact_mut(entries.len().max(1)) {
+        for (number, entry) in numbers.iter_mut().zip(entries) {
+            *number += factor * *entry;
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! Shows: a user who wants short answers and no web search, and a learner that finds out from one number per round.
+//! Shows: a user who says one thing and likes another, and a learner that finds out from one number per round.
 
 use fable_core::catalog::Part;
 use fable_core::catalog::agent::{self, AGENT, STYLE, Style, TOOL, Tool};
@@ -9,7 +9,7 @@ const RULES: &[Rule<'static>] = &[Rule::forbid("sandbox", &[Part::new(TOOL, &[To
 
 /// The hidden taste of the simulated user.
 fn reaction(tool: Tool, style: Style) -> f64 {
-    let style = if matches!(style, Style::Concise | Style::Direct) { 0.6 } else { -0.4 };
+    let style = if matches!(style, Style::Detailed | Style::StepByStep) { 0.6 } else { -0.4 };
     let tool = if tool == Tool::WebSearch { -0.5 } else { 0.1 };
     style + tool
 }
@@ -20,14 +20,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut workspace = Workspace::over(vec![0.0; AGENT.workspace_len()]);
     learner.start(&policy, user_hash("ana"))?;
 
-    // The user said once that concise is better than detailed. It is a hint, not a rule.
+    // The user says that concise is better than detailed. It is a hint, not a rule, and here it is wrong.
     let direction =
         Direction::prefer(&AGENT, &[(STYLE, Style::Concise.index())], &[(STYLE, Style::Detailed.index())], When::Always)?;
     learner.onboard(&policy, &mut workspace, Statement { direction, response: 1.0, precision: 4.0 })?;
 
     let feasible = Feasible::new(&AGENT, RULES)?;
     let mut total = 0.0;
-    for round in 1_u8..=200 {
+    for round in 1_u8..=100 {
         let task = usize::from(round) % AGENT.definition().tasks.len();
         let context = Context::new(&AGENT, Some(task), &[0.1, 0.2, f32::from(round % 4) / 4.0, f32::from(round % 3) / 3.0])?;
         let decision = learner.decide(&policy, &mut workspace, &context, &feasible, None)?;
@@ -35,8 +35,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let reward = reaction(tool, style);
         learner.feedback(&policy, &mut workspace, decision.id, reward)?;
         total += reward;
-        if round % 40 == 0 {
-            println!("rounds {:>3} to {round:>3}: mean reward {:+.2}", round - 39, total / 40.0);
+        if round % 25 == 0 {
+            println!("rounds {:>3} to {round:>3}: mean reward {:+.2}", round - 24, total / 25.0);
             total = 0.0;
         }
     }
