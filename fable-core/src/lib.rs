@@ -22,7 +22,7 @@
 //! # Ok::<(), Box<dyn core::error::Error>>(())
 //! ```
 //!
-//! The way of the data is the order of the modules: [`catalog`] and [`context`] describe, [`feasible`] restricts,
+//! The way of the data is the order of the modules: [`mod@catalog`] and [`context`] describe, [`feasible`] restricts,
 //! [`policy`], [`prior`] and [`onboarding`] set up, [`posterior`] keeps, [`learner`] decides and learns through [`event`]s.
 //!
 //! | Paper | Here |

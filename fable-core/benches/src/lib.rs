@@ -7,8 +7,21 @@
 
 pub mod eigen;
 pub mod fable;
+#[cfg(feature = "faer")]
 pub mod faer;
 pub mod nalgebra;
 pub mod peer;
 pub mod rotation;
 pub mod user;
+
+/// The scalars that every peer can work with.
+#[cfg(feature = "faer")]
+pub trait Real: fable_core::Scalar + ::nalgebra::RealField + ::faer::traits::ComplexField {}
+#[cfg(feature = "faer")]
+impl<T: fable_core::Scalar + ::nalgebra::RealField + ::faer::traits::ComplexField> Real for T {}
+
+/// The scalars that every peer can work with.
+#[cfg(not(feature = "faer"))]
+pub trait Real: fable_core::Scalar + ::nalgebra::RealField {}
+#[cfg(not(feature = "faer"))]
+impl<T: fable_core::Scalar + ::nalgebra::RealField> Real for T {}
