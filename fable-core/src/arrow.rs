@@ -18,25 +18,54 @@
 //! ```
 //! use fable_core::catalog::AGENT;
 //! let arrow = AGENT.arrow();
-//! assert_eq!((arrow.leaves, arrow.leaf, arrow.root), (10, 12, 134));
+//! assert_eq!((arrow.leaves(), arrow.leaf(), arrow.root()), (10, 12, 134));
 //! assert_eq!(arrow.packed_len() * 4, 104_636);
 //! ```
 
+use crate::catalog::{MAX_DIMENSION, MAX_TASKS};
 use core::ops::Range;
 
 /// The three numbers that fix the layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Arrow {
-    /// Number of leaves, one per task, or 0.
-    pub leaves: u16,
-    /// Coordinates in a leaf.
-    pub leaf: u16,
-    /// Coordinates in the root.
-    pub root: u16,
+    pub(crate) leaves: u16,
+    pub(crate) leaf: u16,
+    pub(crate) root: u16,
 }
 
 impl Arrow {
+    /// The shape of a posterior that was not started.
+    pub(crate) const VACANT: Self = Self { leaves: 0, leaf: 0, root: 0 };
+
+    /// A shape; `None` for more than 64 leaves or more than 8,192 coordinates.
+    #[must_use]
+    #[expect(clippy::cast_possible_truncation, reason = "checked")]
+    pub const fn new(leaves: usize, leaf: usize, root: usize) -> Option<Self> {
+        if leaves > MAX_TASKS || leaf > MAX_DIMENSION || root > MAX_DIMENSION || leaves * leaf + root > MAX_DIMENSION {
+            return None;
+        }
+        Some(Self { leaves: leaves as u16, leaf: leaf as u16, root: root as u16 })
+    }
+
+    /// Number of leaves, one per task, or 0.
+    #[must_use]
+    pub const fn leaves(&self) -> usize {
+        self.leaves as usize
+    }
+
+    /// Coordinates in a leaf.
+    #[must_use]
+    pub const fn leaf(&self) -> usize {
+        self.leaf as usize
+    }
+
+    /// Coordinates in the root.
+    #[must_use]
+    pub const fn root(&self) -> usize {
+        self.root as usize
+    }
+
     /// Number of coordinates d.
     #[must_use]
     pub const fn dimension(&self) -> usize {
@@ -79,8 +108,7 @@ impl Arrow {
     }
 
     /// The coordinate at a place inside the root.
-    #[must_use]
-    pub const fn root_coordinate(&self, inside: usize) -> usize {
+    pub(crate) const fn root_coordinate(&self, inside: usize) -> usize {
         self.leaves as usize * self.leaf as usize + inside
     }
 
@@ -163,7 +191,7 @@ mod tests {
 
     #[test]
     fn locating_a_coordinate_inverts_placing_it() {
-        let arrow = Arrow { leaves: 3, leaf: 4, root: 5 };
+        let arrow = Arrow::new(3, 4, 5).unwrap();
         for coordinate in 0..arrow.dimension() {
             let again = match arrow.locate(coordinate) {
                 Some((Some(task), inside)) => arrow.leaf_coordinate(task, inside),
@@ -173,6 +201,9 @@ mod tests {
             assert_eq!(again, Some(coordinate));
         }
         assert_eq!(arrow.locate(17), None);
+        assert_eq!(Arrow::new(65, 1, 1), None);
+        assert_eq!(Arrow::new(64, 128, 1), None);
+        assert_eq!(Arrow::new(usize::MAX, usize::MAX, usize::MAX), None);
         assert_eq!(arrow.leaf_coordinate(3, 0), None);
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! A [`Rule`] forbids, requires or enumerates patterns of values. An action is feasible when it matches no `forbid`, every
 //! `require` and, if there is one, at least one `only`. A prohibition is never a large cost: an infeasible action is not
-//! scored, so no draw can select it. [`removed_by`] names the rule that removed an action, from the rules alone.
+//! among those compared, so no draw can select it. [`removed_by`] names the rule that removed an action, from the rules alone.
 //!
 //! ```
 //! use fable_core::catalog::agent::{self, AGENT, Memory, STYLE, Style, TOOL, Tool};
@@ -168,6 +168,10 @@ impl Feasible {
             if pattern.is_empty() {
                 return Err(FeasibleError::EmptyPattern { rule });
             }
+            let component = |index: usize| pattern.get(index).map(|part| part.component);
+            if (0..pattern.len()).any(|index| (0..index).any(|earlier| component(earlier) == component(index))) {
+                return Err(FeasibleError::RepeatedComponent { rule });
+            }
             if !pattern.iter().all(|part| check_part(catalog.definition().components, part)) {
                 return Err(FeasibleError::UnknownValue { rule });
             }
@@ -230,6 +234,11 @@ pub enum FeasibleError {
         /// Its position.
         rule: usize,
     },
+    /// A rule names a component in two parts, which no action can match; put the values into one part.
+    RepeatedComponent {
+        /// Its position.
+        rule: usize,
+    },
     /// A set with an action outside the catalog.
     UnknownAction,
 }
@@ -240,6 +249,7 @@ impl fmt::Display for FeasibleError {
             Self::Empty => f.write_str("the constraints leave no feasible action"),
             Self::EmptyPattern { rule } => write!(f, "rule {rule} has an empty pattern"),
             Self::UnknownValue { rule } => write!(f, "rule {rule} names an unknown component or value, a value twice, or none"),
+            Self::RepeatedComponent { rule } => write!(f, "rule {rule} names a component in two parts; put its values into one"),
             Self::UnknownAction => f.write_str("the set has an action that is not in the catalog"),
         }
     }
@@ -303,6 +313,7 @@ mod tests {
         ] {
             assert_eq!(reject(&[part]), FeasibleError::UnknownValue { rule: 0 });
         }
+        assert_eq!(reject(&[Part::new(0, &[0]), Part::new(0, &[1])]), FeasibleError::RepeatedComponent { rule: 0 });
         assert_eq!(reject(&[Part::new(0, &[0, 1])]), FeasibleError::Empty);
         assert_eq!(Feasible::from_set(&TAU2, ActionSet::EMPTY), Err(FeasibleError::Empty));
         assert_eq!(Feasible::from_set(&TAU2, ActionSet::first(19)), Err(FeasibleError::UnknownAction));

@@ -12,8 +12,8 @@
 
 /// Revision of the arithmetic: the order of the operations, the sampler and the key derivation.
 ///
-/// Two builds with the same revision give the same bits. It is part of every fingerprint, so a state that another
-/// arithmetic has produced is refused instead of continued with slightly different decisions.
+/// Two builds with the same revision and the same `libm` give the same bits. It is part of every fingerprint, so a state that
+/// another arithmetic has produced is refused instead of continued with slightly different decisions.
 pub const NUMERIC_REVISION: u32 = 1;
 
 /// Streaming FNV-1a, 64 bits.
@@ -42,7 +42,7 @@ impl Fingerprint {
     }
 
     pub(crate) const fn f64(self, value: f64) -> Self {
-        self.u64(value.to_bits())
+        self.u64((value + 0.0).to_bits()) // -0 is 0
     }
 
     pub(crate) const fn text(self, text: &str) -> Self {

@@ -4,7 +4,7 @@
 //! A policy layer around a frozen assistant. Each round a request becomes a [`Context`]; hard constraints leave a
 //! [`Feasible`] set; a per-user Gaussian [`Posterior`] is sampled once and the best feasible [`Action`] becomes an
 //! instruction for the assistant; the user's reaction, one number in [-1, 1], updates the posterior. No allocator, no
-//! unsafe code, no panics, and the same bits on every target.
+//! unsafe code, no panics, and the same bits on x86-64, Cortex-M and RISC-V.
 //!
 //! ```
 //! use fable_core::{Context, Feasible, Learner, Policy, Settings, Workspace, catalog::AGENT, user_hash};
@@ -78,9 +78,9 @@ pub use feasible::{Feasible, FeasibleError, Rule};
 pub use fingerprint::user_hash;
 pub use learner::{Checked, Choice, Learner, LearnerError};
 pub use onboarding::{Direction, OnboardingError, Statement, When};
-pub use policy::{BASE_PRECISION, Exploration, Policy, Range, Settings, SettingsError};
+pub use policy::{Exploration, Policy, Settings, SettingsError};
 pub use posterior::{Estimate, Posterior, PosteriorError, Update};
-pub use prior::{Prior, PriorError};
+pub use prior::{Factor, Prior, PriorError};
 pub use scalar::Scalar;
 pub use workspace::Workspace;
 

@@ -99,7 +99,7 @@ impl Exploration {
 /// What a person sets. The defaults are documented field by field.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings<'a> {
-    /// Working noise variance sigma^2 of a reward. Default 0.25, the value of the paper's studies.
+    /// Working noise variance sigma^2 of a reward. Default 0.25, as in the paper's Math500 study.
     pub noise_variance: f64,
     /// Precision of the isotropic base prior. Default 16: with a dozen active features of unit precision the prior spread of a
     /// score would be several times the range of the rewards.
@@ -224,7 +224,7 @@ pub enum SettingsError {
     CostWeight,
     /// `nu` is not a number from 1e-6 to 1000.
     Nu,
-    /// `delta` is not a number above 0 and up to 1/2.
+    /// `delta` is not a number from 1e-12 to 1/2.
     Delta,
     /// The base prior does not fit.
     Prior(PriorError),
@@ -237,7 +237,7 @@ impl fmt::Display for SettingsError {
             Self::BasePrecision => f.write_str("base_precision must be a number from 0.001 to 10000"),
             Self::CostWeight => f.write_str("cost_weight must be a number from 0 to 10"),
             Self::Nu => f.write_str("nu must be a number from 0.000001 to 1000"),
-            Self::Delta => f.write_str("delta must be a number above 0 and at most 0.5"),
+            Self::Delta => f.write_str("delta must be a number from 0.000000000001 to 0.5"),
             Self::Prior(error) => error.fmt(f),
         }
     }

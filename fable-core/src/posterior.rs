@@ -10,7 +10,7 @@
 //! ```
 //! use fable_core::{Arrow, Posterior, Prior, Workspace};
 //!
-//! let arrow = Arrow { leaves: 0, leaf: 0, root: 2 };
+//! let arrow = Arrow::new(0, 0, 2).unwrap();
 //! let mut posterior = Posterior::<f64, _>::over(vec![0.0; arrow.packed_len()]);
 //! let mut workspace = Workspace::over(vec![0.0; arrow.active_len()]);
 //! posterior.start(arrow, &Prior::Isotropic, 1.0)?;
@@ -26,10 +26,10 @@
 use crate::arrow::Arrow;
 use crate::kernel;
 use crate::normal::Stream;
-use crate::policy::within;
+use crate::policy::{BASE_PRECISION, Range, within};
 use crate::prior::{Prior, PriorError};
 use crate::workspace::Workspace;
-use crate::{Range, Scalar, Storage};
+use crate::{Scalar, Storage};
 use core::fmt;
 use core::marker::PhantomData;
 use nalgebra::{Dim, Matrix, StorageMut};
@@ -37,9 +37,10 @@ use nalgebra::{Dim, Matrix, StorageMut};
 /// Largest magnitude of an entry of a direction.
 pub const MAX_COEFFICIENT: f64 = 100.0;
 /// Largest magnitude of a response.
-pub const MAX_RESPONSE: f64 = 10_000.0;
-/// Smallest and largest variance of one observation.
-pub const VARIANCE: Range = Range { least: 1e-6, most: 1e12 };
+pub const MAX_RESPONSE: f64 = 20_000.0;
+/// Smallest and largest variance of one observation. Wider than what settings, weights and onboarding precisions can give, so
+/// that rounding to `f32` cannot carry one of those outside.
+pub const VARIANCE: Range = Range { least: 1e-7, most: 1e13 };
 
 /// The posterior over packed storage `S`: `[T; N]` on a device, `Vec<T>` on a host, `&mut [T]` anywhere.
 #[derive(Clone, Debug, PartialEq)]
@@ -78,25 +79,18 @@ struct Scattered<'w, T> {
 
 impl<T: Scalar, const N: usize> Posterior<T, [T; N]> {
     /// All zero bits: a `static` of it costs no flash. [`start`](Self::start) it in place before use.
-    pub const VACANT: Self =
-        Self { arrow: Arrow { leaves: 0, leaf: 0, root: 0 }, log_det_ratio: 0.0, packed: [T::ZERO; N], scalar: PhantomData };
+    pub const VACANT: Self = Self { arrow: Arrow::VACANT, log_det_ratio: 0.0, packed: [T::ZERO; N], scalar: PhantomData };
 }
 
 impl<T: Scalar, S: Storage<T>> Posterior<T, S> {
-    /// A vacant posterior over given storage.
-    #[must_use]
-    pub const fn over(packed: S) -> Self {
-        Self { arrow: Arrow { leaves: 0, leaf: 0, root: 0 }, log_det_ratio: 0.0, packed, scalar: PhantomData }
-    }
-
     /// Sets the posterior to a prior, in place.
     ///
     /// # Errors
     /// Storage of another length than [`Arrow::packed_len`], or a prior that does not fit; nothing has changed then.
     pub fn start(&mut self, arrow: Arrow, prior: &Prior<'_, T>, base_precision: f64) -> Result<(), PosteriorError> {
         prior.check(arrow).map_err(PosteriorError::Prior)?;
-        if !crate::BASE_PRECISION.contains(base_precision) {
-            return Err(PosteriorError::Prior(PriorError::Precision { coordinate: 0 }));
+        if !BASE_PRECISION.contains(base_precision) {
+            return Err(PosteriorError::Prior(PriorError::BasePrecision));
         }
         let packed = self.packed.as_mut();
         if packed.len() != arrow.packed_len() {
@@ -106,24 +100,6 @@ impl<T: Scalar, S: Storage<T>> Posterior<T, S> {
         self.arrow = arrow;
         self.log_det_ratio = 0.0;
         Ok(())
-    }
-
-    /// The shape; all zero while vacant.
-    #[must_use]
-    pub const fn arrow(&self) -> Arrow {
-        self.arrow
-    }
-
-    /// The packed factor, laid out as [`arrow`](crate::arrow) says.
-    #[must_use]
-    pub fn packed(&self) -> &[T] {
-        self.packed.as_ref()
-    }
-
-    /// ln det Lambda - ln det Lambda_0, where Lambda_0 is the precision after onboarding.
-    #[must_use]
-    pub const fn log_det_ratio(&self) -> f64 {
-        self.log_det_ratio
     }
 
     /// Starts counting the log-determinant ratio anew.
@@ -149,6 +125,17 @@ impl<T: Scalar, S: Storage<T>> Posterior<T, S> {
         if !VARIANCE.contains(variance.to_f64()) {
             return Err(PosteriorError::Variance);
         }
+        self.absorb(workspace, direction, response, variance)
+    }
+
+    /// [`update`](Self::update) for numbers that are known to be in range.
+    pub(crate) fn absorb<W: Storage<T>>(
+        &mut self,
+        workspace: &mut Workspace<T, W>,
+        direction: impl IntoIterator<Item = (usize, T)>,
+        response: T,
+        variance: T,
+    ) -> Result<Update<T>, PosteriorError> {
         let Scattered { leaf, active } = scatter(self.arrow, workspace, direction, response)?;
         let segments = self.arrow.split_mut(self.packed.as_mut(), leaf).ok_or(PosteriorError::Vacant)?;
         let (mut t, mut w) = (variance, active);
@@ -157,6 +144,37 @@ impl<T: Scalar, S: Storage<T>> Posterior<T, S> {
         }
         self.log_det_ratio += libm::log(t.to_f64() / variance.to_f64());
         Ok(Update { innovation: w.first().copied().unwrap_or(T::ZERO), variance: t })
+    }
+}
+
+impl<T: Scalar, S: AsRef<[T]>> Posterior<T, S> {
+    /// A vacant posterior over given storage.
+    #[must_use]
+    pub const fn over(packed: S) -> Self {
+        Self { arrow: Arrow::VACANT, log_det_ratio: 0.0, packed, scalar: PhantomData }
+    }
+
+    /// A factor as it stands, to be looked at.
+    pub(crate) const fn of(arrow: Arrow, packed: S) -> Self {
+        Self { arrow, log_det_ratio: 0.0, packed, scalar: PhantomData }
+    }
+
+    /// The shape; all zero while vacant.
+    #[must_use]
+    pub const fn arrow(&self) -> Arrow {
+        self.arrow
+    }
+
+    /// The packed factor, laid out as [`arrow`](crate::arrow) says.
+    #[must_use]
+    pub fn packed(&self) -> &[T] {
+        self.packed.as_ref()
+    }
+
+    /// ln det Lambda - ln det Lambda_0, where Lambda_0 is the precision after onboarding.
+    #[must_use]
+    pub const fn log_det_ratio(&self) -> f64 {
+        self.log_det_ratio
     }
 
     /// Mean and variance of `direction.theta`: one forward solve over the touched leaf and the root.
@@ -250,7 +268,7 @@ impl<T: Scalar, S: Storage<T>> Posterior<T, S> {
     /// ```
     /// use fable_core::{Arrow, Posterior, Prior, Workspace};
     /// use nalgebra::Matrix2;
-    /// let arrow = Arrow { leaves: 0, leaf: 0, root: 2 };
+    /// let arrow = Arrow::new(0, 0, 2).unwrap();
     /// let mut posterior = Posterior::<f64, [f64; 5]>::VACANT;
     /// posterior.start(arrow, &Prior::Isotropic, 4.0)?;
     /// let mut covariance = Matrix2::zeros();
@@ -430,9 +448,9 @@ pub enum PosteriorError {
     },
     /// One direction touches two tasks, which would join their leaves.
     TwoTasks,
-    /// The response is not a number from -10,000 to 10,000.
+    /// The response is not a number from -20,000 to 20,000.
     Response,
-    /// The variance is not a number from 1e-6 to 1e12.
+    /// The variance is not a number from 1e-7 to 1e13.
     Variance,
 }
 
@@ -449,8 +467,8 @@ impl fmt::Display for PosteriorError {
                 write!(f, "the coefficient of coordinate {coordinate} is not a number from -100 to 100")
             }
             Self::TwoTasks => f.write_str("a direction can touch coordinates of one task only"),
-            Self::Response => f.write_str("the response is not a number from -10000 to 10000"),
-            Self::Variance => f.write_str("the variance is not a number from 1e-6 to 1e12"),
+            Self::Response => f.write_str("the response is not a number from -20000 to 20000"),
+            Self::Variance => f.write_str("the variance is not a number from 1e-7 to 1e13"),
         }
     }
 }

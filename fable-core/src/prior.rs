@@ -1,12 +1,12 @@
 //! Where a posterior starts (Equations 2-3): a base prior, to which onboarding adds pseudo-observations.
 //!
 //! Three forms. `Isotropic`: mean 0 and one precision from the settings. `Diagonal`: any mean with a diagonal precision.
-//! `Factor`: any arrow-shaped factor with its information row, for example learned from a population; it is laid out like
+//! [`Factor`]: any arrow-shaped factor with its information row, for example learned from a population; it is laid out like
 //! [`Posterior::packed`](crate::Posterior::packed), so the state of another posterior is a prior as it stands.
 //!
 //! ```
 //! use fable_core::{Arrow, Posterior, Prior, Workspace};
-//! let arrow = Arrow { leaves: 0, leaf: 0, root: 2 };
+//! let arrow = Arrow::new(0, 0, 2).unwrap();
 //! let mut posterior = Posterior::<f32, [f32; 5]>::VACANT;
 //! posterior.start(arrow, &Prior::Diagonal { mean: &[0.5, 0.0], precision: &[4.0, 16.0] }, 1.0)?;
 //! let first = posterior.contrast(&mut Workspace::over([0.0; 3]), [(0, 1.0)])?;
@@ -16,15 +16,57 @@
 
 use crate::arrow::Arrow;
 use crate::fingerprint::Fingerprint;
-use crate::policy::within;
-use crate::{BASE_PRECISION, Range, Scalar};
+use crate::policy::{BASE_PRECISION, Range, within};
+use crate::posterior::Posterior;
+use crate::workspace::Workspace;
+use crate::{Scalar, Storage};
 use core::fmt;
 
-/// Largest magnitude of a prior mean and of an entry of a prior factor.
-pub const MAX_PRIOR_ENTRY: f64 = 1e4;
-
+/// Largest magnitude of a prior mean.
+pub const MAX_PRIOR_MEAN: f64 = 1e4;
+/// Largest magnitude of an entry of a prior factor.
+pub const MAX_PRIOR_ENTRY: f64 = 1e9;
 /// Range of the pivots D = 1/E of a prior factor; a population's can be far more precise than a base precision.
-pub const PIVOT: Range = Range { least: 1e-3, most: 1e9 };
+pub const PIVOT: Range = Range { least: 1e-3, most: 1e13 };
+
+/// A packed factor that was checked: its pivots, entries, mean and variances are in range.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Factor<'a, T> {
+    arrow: Arrow,
+    packed: &'a [T],
+}
+
+impl<'a, T: Scalar> Factor<'a, T> {
+    /// Checks E, then the columns with the information row, as the posterior keeps them. Takes one forward solve per
+    /// coordinate: entries that look harmless one by one can still describe a distribution that is anything but.
+    ///
+    /// # Errors
+    /// The wrong length, a pivot or an entry out of range, a coordinate whose variance or mean is, a workspace too small.
+    pub fn new<W: Storage<T>>(arrow: Arrow, packed: &'a [T], workspace: &mut Workspace<T, W>) -> Result<Self, PriorError> {
+        if packed.len() != arrow.packed_len() {
+            return Err(PriorError::Length { expected: arrow.packed_len() });
+        }
+        for (index, value) in packed.iter().map(|value| value.to_f64()).enumerate() {
+            if index < arrow.dimension() && !PIVOT.contains(1.0 / value) {
+                return Err(PriorError::Precision { coordinate: index });
+            }
+            if !within(value, MAX_PRIOR_ENTRY) {
+                return Err(PriorError::Entry { index });
+            }
+        }
+        let posterior = Posterior::of(arrow, packed);
+        for coordinate in 0..arrow.dimension() {
+            let unit = posterior.contrast(workspace, [(coordinate, T::ONE)]).map_err(|_| PriorError::WorkspaceLength)?;
+            if !within(unit.variance.to_f64(), 1.01 / BASE_PRECISION.least) {
+                return Err(PriorError::Precision { coordinate });
+            }
+            if !within(unit.mean.to_f64(), MAX_PRIOR_MEAN) {
+                return Err(PriorError::Mean { coordinate });
+            }
+        }
+        Ok(Self { arrow, packed })
+    }
+}
 
 /// A base prior.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
@@ -40,8 +82,8 @@ pub enum Prior<'a, T> {
         /// One precision per coordinate.
         precision: &'a [f64],
     },
-    /// A packed factor: E, then the columns with the information row, as the posterior keeps them.
-    Factor(&'a [T]),
+    /// Any arrow-shaped factor.
+    Factor(Factor<'a, T>),
 }
 
 impl<T: Scalar> Prior<'_, T> {
@@ -54,7 +96,7 @@ impl<T: Scalar> Prior<'_, T> {
                 if mean.len() != dimension || precision.len() != dimension {
                     return Err(PriorError::Length { expected: dimension });
                 }
-                if let Some(coordinate) = mean.iter().position(|mean| !within(*mean, MAX_PRIOR_ENTRY)) {
+                if let Some(coordinate) = mean.iter().position(|mean| !within(*mean, MAX_PRIOR_MEAN)) {
                     return Err(PriorError::Mean { coordinate });
                 }
                 match precision.iter().position(|precision| !BASE_PRECISION.contains(*precision)) {
@@ -62,20 +104,8 @@ impl<T: Scalar> Prior<'_, T> {
                     None => Ok(()),
                 }
             }
-            Self::Factor(packed) => {
-                if packed.len() != arrow.packed_len() {
-                    return Err(PriorError::Length { expected: arrow.packed_len() });
-                }
-                for (index, value) in packed.iter().map(|value| value.to_f64()).enumerate() {
-                    if index < dimension && !PIVOT.contains(1.0 / value) {
-                        return Err(PriorError::Precision { coordinate: index });
-                    }
-                    if !within(value, MAX_PRIOR_ENTRY) {
-                        return Err(PriorError::Entry { index });
-                    }
-                }
-                Ok(())
-            }
+            Self::Factor(factor) if factor.arrow == arrow => Ok(()),
+            Self::Factor(_) => Err(PriorError::Length { expected: arrow.packed_len() }),
         }
     }
 
@@ -107,7 +137,7 @@ impl<T: Scalar> Prior<'_, T> {
                 }
             }
             Self::Factor(factor) => {
-                for (slot, value) in packed.iter_mut().zip(factor) {
+                for (slot, value) in packed.iter_mut().zip(factor.packed) {
                     *slot = *value;
                 }
             }
@@ -119,7 +149,7 @@ impl<T: Scalar> Prior<'_, T> {
         match *self {
             Self::Isotropic => sum.u64(0),
             Self::Diagonal { mean, precision } => mean.iter().chain(precision).fold(sum.u64(1), |sum, value| sum.f64(*value)),
-            Self::Factor(packed) => packed.iter().fold(sum.u64(2), |sum, value| sum.u64(value.bits())),
+            Self::Factor(factor) => factor.packed.iter().fold(sum.u64(2), |sum, value| sum.u64(value.bits())),
         }
     }
 }
@@ -139,12 +169,16 @@ pub enum PriorError {
         /// Its coordinate.
         coordinate: usize,
     },
-    /// A precision is not a number from 0.001 to 10,000, or a factor's pivot not one from 0.001 to 1e9.
+    /// The base precision is not a number from 0.001 to 10,000.
+    BasePrecision,
+    /// The workspace is too small for the factor's shape.
+    WorkspaceLength,
+    /// A precision is not a number from 0.001 to 10,000, or a factor's pivot or marginal precision is out of range.
     Precision {
         /// Its coordinate.
         coordinate: usize,
     },
-    /// An entry of a factor is not a number from -10,000 to 10,000.
+    /// An entry of a factor is not a number from -1e9 to 1e9.
     Entry {
         /// Its place in the packed factor.
         index: usize,
@@ -155,13 +189,15 @@ impl fmt::Display for PriorError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Length { expected } => write!(f, "the prior needs exactly {expected} numbers"),
+            Self::BasePrecision => f.write_str("the base precision is not a number from 0.001 to 10000"),
+            Self::WorkspaceLength => f.write_str("the workspace is too small for the factor"),
             Self::Mean { coordinate } => {
                 write!(f, "the prior mean of coordinate {coordinate} is not a number from -10000 to 10000")
             }
             Self::Precision { coordinate } => {
                 write!(f, "the prior precision of coordinate {coordinate} is out of range")
             }
-            Self::Entry { index } => write!(f, "entry {index} of the prior factor is not a number from -10000 to 10000"),
+            Self::Entry { index } => write!(f, "entry {index} of the prior factor is not a number from -1e9 to 1e9"),
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! [`Scalar`] is sealed: `f32` is for devices, `f64` for hosts that want the extra digits. Only operations that IEEE 754
 //! defines to the last bit are used (`+ - * /` and comparisons), never a fused multiply-add, so both give the same bits on
-//! every target. Transcendental functions come from `libm` for the same reason.
+//! every target that computes in IEEE 754 single and double precision. Transcendental functions come from `libm` for the same reason.
 //!
 //! ```
 //! use fable_core::Scalar;

@@ -9,6 +9,7 @@ use fable_core::{
     Action, Context, DecisionId, Direction, Event, Exploration, Feasible, Learner, LearnerError, Policy, Posterior, Prior,
     Scalar, Settings, Statement, Workspace,
 };
+use nalgebra::{DMatrix, DVector};
 use proptest::prelude::*;
 
 type Host<T> = Learner<T, Vec<T>, 6>;
@@ -50,12 +51,12 @@ proptest! {
         prop_assert!(difference.abs() < 1e-11);
     }
 
-    /// The arrow is not an approximation: the same observations in one dense root give the same factor of the same matrix.
+    /// The arrow is not an approximation: the same observations in one dense root give the same distribution.
     #[test]
     fn arrow_equals_dense(seed: u64, count in 1_usize..80) {
         let mut random = Random(seed);
         let (arrow, d) = (MIXED.arrow(), MIXED.dimension());
-        let flat = fable_core::Arrow { leaves: 0, leaf: 0, root: u16::try_from(d).unwrap() };
+        let flat = fable_core::Arrow::new(0, 0, d).unwrap();
         let mut leaves = Posterior::<f64, _>::over(vec![0.0; arrow.packed_len()]);
         let mut root = Posterior::<f64, _>::over(vec![0.0; flat.packed_len()]);
         let mut workspace = Workspace::over(vec![0.0; d + 1]);
@@ -78,24 +79,37 @@ proptest! {
         }
     }
 
-    /// One update equals refactoring the whole matrix: checked through the pivots of L D L^T.
+    /// Updating equals factoring the whole matrix: L D L^T and L D z, multiplied out, are Lambda and h of the oracle.
     #[test]
     fn update_equals_refactorization(seed: u64, count in 1_usize..40) {
         let mut random = Random(seed);
-        let d = TAU2.dimension();
-        let mut posterior = Posterior::<f64, _>::over(vec![0.0; TAU2.state_len()]);
-        let mut workspace = Workspace::over(vec![0.0; TAU2.workspace_len()]);
-        posterior.start(TAU2.arrow(), &Prior::Isotropic, 1.0).unwrap();
+        let (arrow, d) = (MIXED.arrow(), MIXED.dimension());
+        let mut posterior = Posterior::<f64, _>::over(vec![0.0; MIXED.state_len()]);
+        let mut workspace = Workspace::over(vec![0.0; MIXED.workspace_len()]);
+        posterior.start(arrow, &Prior::Isotropic, 1.0).unwrap();
         let mut dense = Dense::isotropic(d, 1.0);
         for _ in 0..count {
-            let phi = features(&TAU2, &random.context(&TAU2), random.action(&TAU2));
-            posterior.update(&mut workspace, phi.iter().copied(), 0.1, 0.25).unwrap();
-            dense.observe(&phi, 0.1, 0.25);
+            let phi = features(&MIXED, &random.context(&MIXED), random.action(&MIXED));
+            let y = random.signed();
+            posterior.update(&mut workspace, phi.iter().copied(), y, 0.25).unwrap();
+            dense.observe(&phi, y, 0.25);
         }
-        let lower = dense.solved().factor.l();
-        for (index, inverse) in posterior.packed()[..d].iter().enumerate() {
-            prop_assert!((inverse * lower[(index, index)] * lower[(index, index)] - 1.0).abs() < 1e-12);
+        let (mut lower, mut z) = (DMatrix::<f64>::identity(d, d), DVector::zeros(d));
+        let (inverse, mut columns) = posterior.packed().split_at(d);
+        for j in 0..d {
+            // The rows below: the rest of the own leaf, then the root; the information row comes last.
+            let own_end = arrow.locate(j).unwrap().0.map_or(d, |task| (task + 1) * arrow.leaf());
+            let rows: Vec<usize> = (j + 1..own_end).chain(own_end.max(d - arrow.root())..d).collect();
+            for (&i, l) in rows.iter().zip(columns) {
+                lower[(i, j)] = *l;
+            }
+            z[j] = columns[rows.len()];
+            columns = &columns[rows.len() + 1..];
         }
+        prop_assert!(columns.is_empty());
+        let scaled = &lower * DMatrix::from_diagonal(&DVector::from_iterator(d, inverse.iter().map(|e| 1.0 / e)));
+        prop_assert!((&scaled * lower.transpose() - &dense.lambda).amax() < 1e-10);
+        prop_assert!((scaled * z - &dense.h).amax() < 1e-10);
     }
 
     /// Replaying the events gives the same bits, and so does replaying any decision alone.
@@ -269,7 +283,8 @@ fn choices_follow_the_gaussian_law() {
             dense.observe(&features(catalog, &context, action), reward - policy.baseline(&context, action, None), 0.25);
         }
         let solved = dense.solved();
-        let context = random.context(catalog);
+        let signals = vec![0.5; catalog.definition().signals.len()];
+        let context = Context::new(catalog, Some(0), &signals).unwrap(); // a leaf and the root
         let draws = 40_000;
         let mut counts = vec![[0_u32; 2]; catalog.actions()];
         let scores: Vec<_> = catalog

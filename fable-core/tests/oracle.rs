@@ -5,7 +5,7 @@ mod common;
 use common::{Dense, MIXED, Random, convert, difference, features, features_by_name};
 use fable_core::catalog::{AGENT, Catalog, RUBRIC, TAU2};
 use fable_core::{
-    Context, Direction, Event, Feasible, Learner, Policy, Posterior, Prior, Rule, Scalar, Settings, Statement, Workspace,
+    Context, Direction, Event, Factor, Feasible, Learner, Policy, Posterior, Prior, Rule, Scalar, Settings, Statement, Workspace,
 };
 use nalgebra::{DMatrix, DVector};
 
@@ -45,7 +45,7 @@ fn learner_follows_the_oracle<T: Scalar>(catalog: &Catalog<'static>, seed: u64) 
     // Equations 2-3: two statements, one of them inside a task if there are tasks.
     for round in 0..2 {
         let arrow = catalog.arrow();
-        let start = if round == 0 { 0 } else { arrow.root_coordinate(0) };
+        let start = if round == 0 { 0 } else { catalog.dimension() - arrow.root() };
         let entries = [(start, 1.5), (catalog.dimension() - 1, -0.5)];
         let direction = Direction::new(catalog, entries).unwrap();
         learner.onboard(&policy, &mut workspace, Statement { direction, response: 0.75, precision: 4.0 }).unwrap();
@@ -150,7 +150,8 @@ fn any_prior_is_where_learning_starts() {
     }
     // What one posterior has learned is a factor prior for the next, and it goes on from there.
     let mut second = Posterior::<f64, _>::over(vec![0.0; MIXED.state_len()]);
-    second.start(MIXED.arrow(), &Prior::Factor(first.packed()), 1.0).unwrap();
+    let factor = Factor::new(MIXED.arrow(), first.packed(), &mut workspace).unwrap();
+    second.start(MIXED.arrow(), &Prior::Factor(factor), 1.0).unwrap();
     assert_eq!(second.packed(), first.packed());
     assert_eq!(second.log_det_ratio(), 0.0);
     for _ in 0..50 {

@@ -45,7 +45,8 @@ impl<'a> Component<'a> {
     }
 }
 
-/// Some values of one component. As part of a pattern it means "any of these".
+/// Some values of one component: any of these. In a [`Rule`](crate::Rule) all parts must match, in a [`Term`](super::Term)
+/// one is enough.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part<'a> {
     /// Position of the component in the catalog.

@@ -157,7 +157,7 @@ impl<'a> Catalog<'a> {
         let mut catalog = Self {
             definition,
             actions,
-            arrow: Arrow { leaves: 0, leaf: 0, root: 0 },
+            arrow: Arrow::VACANT,
             placed: [Placed::NONE; MAX_BLOCKS],
             blocks: 0,
             singles: 0,
@@ -212,13 +212,15 @@ impl<'a> Catalog<'a> {
             products = true;
         }
         let leaves = if leaf == 0 { 0 } else { self.definition.tasks.len() };
-        if leaves * leaf + root > MAX_DIMENSION {
-            return Err(CatalogError::DimensionTooLarge);
-        }
         self.blocks = listed;
         self.singles = singles;
-        self.arrow = Arrow { leaves: leaves as u16, leaf: leaf as u16, root: root as u16 };
-        Ok(())
+        match Arrow::new(leaves, leaf, root) {
+            Some(arrow) => {
+                self.arrow = arrow;
+                Ok(())
+            }
+            None => Err(CatalogError::DimensionTooLarge),
+        }
     }
 
     /// The data the catalog was made from.

@@ -23,6 +23,23 @@ pub enum Level {
     Five,
 }
 
+impl Level {
+    /// Every level in catalog order.
+    pub const ALL: &'static [Self] = &[Self::One, Self::Three, Self::Five];
+
+    /// Position of this level in a component.
+    #[must_use]
+    pub const fn index(self) -> u8 {
+        self as u8
+    }
+
+    /// The level at a position.
+    #[must_use]
+    pub fn from_index(index: u8) -> Option<Self> {
+        Self::ALL.get(usize::from(index)).copied()
+    }
+}
+
 /// The catalog of the Math500 study.
 pub const RUBRIC: Catalog<'static> = crate::catalog!(Definition {
     name: "rubric",
@@ -61,4 +78,25 @@ pub const RUBRIC: Catalog<'static> = crate::catalog!(Definition {
 pub const fn action(levels: [Level; 3]) -> Action {
     let [rigor, steps, examples] = levels;
     Action((rigor as u16 * 3 + steps as u16) * 3 + examples as u16)
+}
+
+/// The levels of an action of this catalog.
+#[must_use]
+pub fn parts(action: Action) -> Option<[Level; 3]> {
+    let values = RUBRIC.values(action)?;
+    let [rigor, steps, examples] = values.as_slice() else { return None };
+    Some([Level::from_index(*rigor)?, Level::from_index(*steps)?, Level::from_index(*examples)?])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn typed_actions_round_trip() {
+        for index in 0..27 {
+            assert_eq!(action(parts(Action(index)).unwrap()), Action(index));
+        }
+        assert_eq!(parts(Action(27)), None);
+    }
 }

@@ -36,7 +36,9 @@ use crate::posterior::{Estimate, MAX_RESPONSE, Posterior, PosteriorError, Update
 use crate::score::{self, Round};
 use crate::workspace::Workspace;
 use crate::{Scalar, Storage};
-use core::fmt;
+
+mod error;
+pub use error::LearnerError;
 
 /// Largest magnitude of a baseline: the residual of any reward then stays within [`MAX_RESPONSE`].
 pub const MAX_BASELINE: f64 = MAX_RESPONSE - 1.0;
@@ -68,16 +70,19 @@ pub struct Learner<T, S, const R: usize> {
 }
 
 impl<T: Scalar, const N: usize, const R: usize> Learner<T, [T; N], R> {
-    /// All zero bits: a `static` of it lives in `.bss`. [`start`](Self::start) it in place before use.
-    pub const VACANT: Self = Self {
-        fingerprint: 0,
-        user: 0,
-        incarnation: 0,
-        round: 0,
-        observations: 0,
-        permissions: ActionSet::EMPTY,
-        posterior: Posterior::<T, [T; N]>::VACANT,
-        pending: heapless::Deque::new(),
+    /// All zero bits: a `static` of it lives in `.bss`, and the state never exists twice. [`start`](Self::start) it in place before use.
+    pub const VACANT: Self = const {
+        assert!(R > 0, "a learner needs room for at least one waiting decision");
+        Self {
+            fingerprint: 0,
+            user: 0,
+            incarnation: 0,
+            round: 0,
+            observations: 0,
+            permissions: ActionSet::EMPTY,
+            posterior: Posterior::<T, [T; N]>::VACANT,
+            pending: heapless::Deque::new(),
+        }
     };
 }
 
@@ -99,9 +104,10 @@ pub enum Choice {
 }
 
 impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
-    /// A vacant learner over given storage.
+    /// A vacant learner over given storage: a `Vec` or a slice. An array would be moved; start from `VACANT` there.
     #[must_use]
     pub const fn over(packed: S) -> Self {
+        const { assert!(R > 0, "a learner needs room for at least one waiting decision") };
         Self {
             fingerprint: 0,
             user: 0,
@@ -384,6 +390,10 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
         rules: &[Rule<'_>],
         defaults: Option<&[f64]>,
     ) -> Result<Choice, LearnerError> {
+        self.admit(policy)?;
+        if !context.fits(policy.catalog()) {
+            return Err(LearnerError::ForeignContext);
+        }
         match Feasible::new(policy.catalog(), rules) {
             Ok(feasible) => self.decide(policy, workspace, context, &feasible, defaults).map(Choice::Decided),
             Err(FeasibleError::Empty) => Ok(Choice::HostDefault),
@@ -500,7 +510,7 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
         let features = features.map(|(coordinate, value)| (coordinate, T::from_f32(value)));
         let residual = T::from_f64(observation.reward) - T::from_f64(observation.baseline);
         let variance = T::from_f64(policy.settings().noise_variance / observation.weight);
-        let update = self.posterior.update(workspace, features, residual, variance).ok();
+        let update = self.posterior.absorb(workspace, features, residual, variance).ok();
         self.observations = self.observations.saturating_add(1);
         update
     }
@@ -538,7 +548,7 @@ impl<'l, T: Scalar, S: Storage<T>, W: Storage<T>, const R: usize> Checked<'l, T,
                 let direction = statement.direction.entries().map(|(index, value)| (index, T::from_f64(value)));
                 let response = T::from_f64(statement.response);
                 let variance = T::from_f64(1.0 / statement.precision);
-                let update = learner.posterior.update(workspace, direction, response, variance).ok();
+                let update = learner.posterior.absorb(workspace, direction, response, variance).ok();
                 if learner.observations == 0 {
                     learner.posterior.reset_log_det_ratio();
                 }
@@ -576,92 +586,3 @@ impl<'l, T: Scalar, S: Storage<T>, W: Storage<T>, const R: usize> Checked<'l, T,
         }
     }
 }
-
-/// What can be wrong with an event or a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[non_exhaustive]
-pub enum LearnerError {
-    /// The learner was started under another policy.
-    ForeignPolicy {
-        /// Fingerprint the learner was started with.
-        expected: u64,
-        /// Fingerprint of the policy given.
-        found: u64,
-    },
-    /// The context was made for another catalog.
-    ForeignContext,
-    /// The action is not in the catalog.
-    UnknownAction,
-    /// The action is not in the recorded feasible set.
-    Forbidden,
-    /// The decision is not this user's next one.
-    OutOfOrder,
-    /// The constraints cannot be used.
-    Feasible(FeasibleError),
-    /// The stated preference cannot be used.
-    Onboarding(OnboardingError),
-    /// The reward is not a number from -1 to 1.
-    Reward,
-    /// The weight is not a number from 0.001 to 100.
-    Weight,
-    /// The baseline is not a number from -9,999 to 9,999.
-    Baseline,
-    /// The wrong number of default scores.
-    DefaultCount {
-        /// One per action.
-        expected: usize,
-    },
-    /// A default score is not a number from -100 to 100.
-    DefaultRange {
-        /// The action it stands at.
-        action: usize,
-    },
-    /// No decision of this user in this incarnation has this id.
-    UnknownDecision,
-    /// The decision waited too long for its reward.
-    ExpiredDecision,
-    /// The decision has had its reward.
-    DuplicateFeedback,
-    /// A counter has reached its end.
-    Exhausted,
-    /// The posterior or the workspace cannot be used.
-    Posterior(PosteriorError),
-}
-
-impl From<PosteriorError> for LearnerError {
-    fn from(error: PosteriorError) -> Self {
-        Self::Posterior(error)
-    }
-}
-
-impl fmt::Display for LearnerError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::ForeignPolicy { expected, found } => {
-                write!(
-                    f,
-                    "the state belongs to another catalog or other settings (fingerprint {expected:016x}, not {found:016x})"
-                )
-            }
-            Self::ForeignContext => f.write_str("the context was made for another catalog"),
-            Self::UnknownAction => f.write_str("the action is not in the catalog"),
-            Self::Forbidden => f.write_str("the action is not feasible"),
-            Self::OutOfOrder => f.write_str("the decision is not the user's next one"),
-            Self::Feasible(error) => error.fmt(f),
-            Self::Onboarding(error) => error.fmt(f),
-            Self::Reward => f.write_str("a reward must be a number from -1 to 1"),
-            Self::Weight => f.write_str("a weight must be a number from 0.001 to 100"),
-            Self::Baseline => f.write_str("a baseline must be a number from -9999 to 9999"),
-            Self::DefaultCount { expected } => write!(f, "there must be exactly {expected} default scores, one per action"),
-            Self::DefaultRange { action } => write!(f, "the default score of action {action} is not a number from -100 to 100"),
-            Self::UnknownDecision => f.write_str("there is no such decision"),
-            Self::ExpiredDecision => f.write_str("the decision has expired"),
-            Self::DuplicateFeedback => f.write_str("the decision has had its feedback"),
-            Self::Exhausted => f.write_str("a counter of this learner has reached its end"),
-            Self::Posterior(error) => error.fmt(f),
-        }
-    }
-}
-
-impl core::error::Error for LearnerError {}
