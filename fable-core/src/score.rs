@@ -24,7 +24,7 @@ pub(crate) struct Round<'r> {
     counts: [usize; MAX_COMPONENTS],
     /// Where a component's numbers start in the table.
     starts: [usize; MAX_COMPONENTS],
-    /// Combinations of this component and the later ones, never 0.
+    /// Combinations of this component and the later ones.
     tails: [usize; MAX_COMPONENTS],
     /// The terms whose condition holds, one bit each.
     terms: u64,
@@ -41,7 +41,7 @@ impl<'r> Round<'r> {
         let (mut tails, mut tail) = ([1; MAX_COMPONENTS], 1);
         for (slot, count) in tails.iter_mut().zip(&counts).rev() {
             tail *= count;
-            *slot = tail.max(1);
+            *slot = tail;
         }
         let terms = if defaults.is_none() { catalog.active_terms(context) } else { 0 };
         Self { catalog, context, cost_weight, defaults, last: components.len().saturating_sub(1), counts, starts, tails, terms }
@@ -57,7 +57,7 @@ impl<'r> Round<'r> {
             let Some((head, tail)) = scores.split_at_mut_checked(len) else { return };
             let mut numbers = table.iter().skip(*start);
             let number = numbers.next().copied().unwrap_or(T::ZERO);
-            for (run, number) in tail.chunks_exact_mut(len).zip(numbers).take(count - 1) {
+            for (run, number) in tail.chunks_exact_mut(len.max(1)).zip(numbers).take(count - 1) {
                 for (score, later) in run.iter_mut().zip(&*head) {
                     *score = *later + *number;
                 }
@@ -130,7 +130,7 @@ impl<'r> Round<'r> {
     /// Combinations of the components from `first` on; 1 behind the last.
     #[inline]
     fn tail(&self, first: usize) -> usize {
-        self.tails.get(first).copied().unwrap_or(1)
+        self.tails.get(first).map_or(1, |tail| (*tail).max(1))
     }
 
     /// Adds a block of several components, the first of which is `from`, to the scores of all combinations from there on.
