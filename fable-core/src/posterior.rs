@@ -79,7 +79,7 @@ struct Scattered<'w, T> {
 
 impl<T: Scalar, const N: usize> Posterior<T, [T; N]> {
     /// All zero bits: a `static` of it costs no flash. [`start`](Self::start) it in place before use.
-    pub const VACANT: Self = Self { arrow: Arrow::VACANT, log_det_ratio: 0.0, packed: [T::ZERO; N], scalar: PhantomData };
+    pub const VACANT: Self = Self::over([T::ZERO; N]);
 }
 
 impl<T: Scalar, S: Storage<T>> Posterior<T, S> {
@@ -151,7 +151,7 @@ impl<T: Scalar, S: AsRef<[T]>> Posterior<T, S> {
     /// A vacant posterior over given storage.
     #[must_use]
     pub const fn over(packed: S) -> Self {
-        Self { arrow: Arrow::VACANT, log_det_ratio: 0.0, packed, scalar: PhantomData }
+        Self::of(Arrow::VACANT, packed)
     }
 
     /// A factor as it stands, to be looked at.

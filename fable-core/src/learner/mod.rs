@@ -71,19 +71,7 @@ pub struct Learner<T, S, const R: usize> {
 
 impl<T: Scalar, const N: usize, const R: usize> Learner<T, [T; N], R> {
     /// All zero bits: a `static` of it lives in `.bss`, and the state never exists twice. [`start`](Self::start) it in place before use.
-    pub const VACANT: Self = const {
-        assert!(R > 0, "a learner needs room for at least one waiting decision");
-        Self {
-            fingerprint: 0,
-            user: 0,
-            incarnation: 0,
-            round: 0,
-            observations: 0,
-            permissions: ActionSet::EMPTY,
-            posterior: Posterior::<T, [T; N]>::VACANT,
-            pending: heapless::Deque::new(),
-        }
-    };
+    pub const VACANT: Self = Self::over([T::ZERO; N]);
 }
 
 /// The sizes that device users count on: everything one user needs, with room for one waiting decision.

@@ -3,7 +3,7 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 
 use fable_core::catalog::{Block, Catalog, Component, Condition, Definition, Part, Term, Value};
-use fable_core::{Action, Context, Scalar};
+use fable_core::{Action, Context, Learner, Scalar, Storage};
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 
 /// Every kind of block, a null value in the middle, terms within and across components: 2 x 3 x 4 actions, 3 tasks.
@@ -202,4 +202,12 @@ pub fn convert<T: Scalar>(direction: &[(usize, f64)]) -> impl Iterator<Item = (u
 
 pub fn difference(plus: &[(usize, f64)], minus: &[(usize, f64)]) -> Vec<(usize, f64)> {
     plus.iter().copied().chain(minus.iter().map(|&(index, value)| (index, -value))).collect()
+}
+
+/// Every bit of a learner that can be seen from outside.
+pub fn bits<T: Scalar, S: Storage<T>, const R: usize>(learner: &Learner<T, S, R>) -> Vec<u64> {
+    let counters =
+        [u64::from(learner.rounds()), u64::from(learner.observations()), u64::from(learner.incarnation()), learner.user()];
+    let packed = learner.posterior().packed().iter().map(|value| value.bits());
+    counters.into_iter().chain([learner.posterior().log_det_ratio().to_bits()]).chain(packed).collect()
 }

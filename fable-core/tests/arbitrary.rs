@@ -1,0 +1,459 @@
+//! Arbitrary bits at every public function, and mostly proper ones, so that they get past the door: nothing panics, what is
+//! refused changes nothing, and what is accepted leaves a sound state.
+
+mod common;
+
+use common::{CUBE, MIXED, Random, bits};
+use fable_core::Update;
+use fable_core::catalog::{AGENT, Block, Catalog, Component, Condition, Definition, Part, TAU2, Term, Value};
+use fable_core::event::Decision;
+use fable_core::feasible::{ActionSet, removed_by};
+use fable_core::normal::{Key, Purpose};
+use fable_core::policy::{self, Range};
+use fable_core::posterior::VARIANCE;
+use fable_core::{
+    Action, Arrow, Checked, Context, DecisionId, Direction, Event, Exploration, Factor, Feasible, FeasibleError, Learner,
+    Observation, Policy, Posterior, Prior, Rule, Scalar, Settings, Statement, When, Workspace,
+};
+use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
+use std::cell::Cell;
+
+/// Numbers of every kind: any bit pattern, the special ones and the ends of every range.
+fn number() -> impl Strategy<Value = f64> {
+    let special = prop::sample::select(vec![
+        0.0,
+        -0.0,
+        1.0,
+        -1.0,
+        f64::NAN,
+        f64::INFINITY,
+        f64::NEG_INFINITY,
+        f64::MIN_POSITIVE,
+        f64::MAX,
+        f64::MIN,
+        5e-324,
+        100.0,
+        1e4,
+        1e-3,
+        1e-4,
+        1e-6,
+        1e6,
+        1e3,
+        10.0,
+        0.5,
+        1e-12,
+        2e4,
+    ]);
+    prop_oneof![1 => any::<u64>().prop_map(f64::from_bits), 2 => special, 1 => -1.0..1.0, 1 => 0.0..30.0]
+}
+
+/// Mostly a number from a range, its ends included, sometimes anything.
+fn mostly(range: Range) -> impl Strategy<Value = f64> {
+    prop_oneof![6 => range.least..=range.most, 2 => Just(range.least), 2 => Just(range.most), 1 => number()]
+}
+
+/// Runs a property and says how often its body got to the end of the interesting part, so that a test cannot pass idly.
+fn run<S: Strategy>(strategy: S, least: u32, property: impl Fn(S::Value) -> Result<bool, TestCaseError>) {
+    let accepted = Cell::new(0);
+    TestRunner::new(config())
+        .run(&strategy, |value| {
+            accepted.set(accepted.get() + u32::from(property(value)?));
+            Ok(())
+        })
+        .unwrap();
+    println!("{} cases accepted", accepted.get());
+    assert!(accepted.get() >= least, "only {} cases were accepted", accepted.get());
+}
+
+fn config() -> ProptestConfig {
+    ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() }
+}
+
+fn context(catalog: &'static Catalog<'static>) -> impl Strategy<Value = Context> {
+    any::<u64>().prop_map(|seed| Random(seed).context(catalog))
+}
+
+/// Contexts of this catalog and of others.
+fn any_context() -> impl Strategy<Value = Context> {
+    prop_oneof![3 => context(&MIXED), 1 => context(&AGENT), 1 => context(&CUBE)]
+}
+
+fn action() -> impl Strategy<Value = Action> {
+    prop_oneof![3 => (0..24_u16).prop_map(Action), 1 => any::<u16>().prop_map(Action)]
+}
+
+fn set() -> impl Strategy<Value = ActionSet> {
+    prop::collection::vec(action(), 0..6).prop_map(|actions| {
+        let mut set = ActionSet::EMPTY;
+        for action in actions {
+            set.insert(action);
+        }
+        set
+    })
+}
+
+fn id() -> impl Strategy<Value = DecisionId> {
+    let ours = (0_u32..3, 0_u32..6).prop_map(|(incarnation, round)| DecisionId { user: 9, incarnation, round });
+    let any_id = (any::<u64>(), any::<u32>(), any::<u32>());
+    prop_oneof![3 => ours, 1 => any_id.prop_map(|(user, incarnation, round)| DecisionId { user, incarnation, round })]
+}
+
+/// Settings at and between the ends of their ranges.
+fn settings() -> impl Strategy<Value = Settings<'static>> {
+    let exploration = prop_oneof![
+        mostly(policy::NU).prop_map(Exploration::Constant),
+        mostly(policy::DELTA).prop_map(|delta| Exploration::Theorem { delta }),
+    ];
+    (mostly(policy::NOISE_VARIANCE), mostly(policy::BASE_PRECISION), mostly(policy::COST_WEIGHT), exploration, any::<u64>())
+        .prop_map(|(noise_variance, base_precision, cost_weight, exploration, seed)| Settings {
+            noise_variance,
+            base_precision,
+            cost_weight,
+            exploration,
+            seed,
+            ..Settings::default()
+        })
+}
+
+/// A step in the life of a learner: a proper one, or an event made of anything.
+#[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "a test")]
+enum Step {
+    Decide(Context, ActionSet),
+    Feedback(usize, f64, f64),
+    Event(Event),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        3 => (context(&MIXED), set()).prop_map(|(context, set)| Step::Decide(context, set)),
+        3 => (0_usize..4, mostly(policy::REWARD), mostly(policy::WEIGHT)).prop_map(|(back, reward, weight)| Step::Feedback(back, reward, weight)),
+        4 => event().prop_map(Step::Event),
+    ]
+}
+
+fn direction() -> impl Strategy<Value = Direction> {
+    let entries = prop::collection::vec((0_usize..260, -2.0..2.0), 1..4);
+    prop_oneof![
+        entries.clone().prop_filter_map("valid", |entries| Direction::new(&MIXED, entries).ok()),
+        entries.prop_filter_map("valid", |entries| Direction::new(&AGENT, entries).ok()),
+    ]
+}
+
+fn event() -> impl Strategy<Value = Event> {
+    prop_oneof![
+        set().prop_map(Event::Permissions),
+        (direction(), number(), number()).prop_map(|(direction, response, precision)| Event::Onboarding(Statement {
+            direction,
+            response,
+            precision
+        })),
+        (id(), action(), mostly(BASELINE), any_context())
+            .prop_map(|(id, action, baseline, context)| Event::Decision { decision: Decision { id, action, baseline }, context }),
+        (id(), mostly(policy::REWARD), mostly(policy::WEIGHT)).prop_map(|(id, reward, weight)| Event::Feedback {
+            id,
+            reward,
+            weight
+        }),
+        (any_context(), action(), mostly(BASELINE), mostly(policy::REWARD), mostly(policy::WEIGHT)).prop_map(
+            |(context, action, baseline, reward, weight)| {
+                Event::Observation(Observation { context, action, baseline, reward, weight })
+            }
+        ),
+        Just(Event::Forget),
+    ]
+}
+
+const BASELINE: Range = Range { least: -19_999.0, most: 19_999.0 };
+
+/// Runs the steps; true when something was learned from feedback, from an observation and from a statement.
+fn arbitrary_steps<T: Scalar>(settings: Settings<'_>, steps: &[Step]) -> Result<bool, TestCaseError> {
+    let Ok(policy) = Policy::<T>::new(&MIXED, settings) else { return Ok(false) };
+    let mut learner = Learner::<T, Vec<T>, 3>::over(vec![T::ZERO; MIXED.state_len()]);
+    let mut workspace = Workspace::over(vec![T::ZERO; MIXED.workspace_len()]);
+    learner.start(&policy, 9).unwrap();
+    let mut learned = [false; 3];
+    for step in steps {
+        let before = learner.clone();
+        let event = match step {
+            Step::Decide(context, set) => {
+                let feasible = Feasible::from_set(&MIXED, *set).unwrap_or(Feasible::all(&MIXED));
+                let decision = learner.decide(&policy, &mut workspace, context, &feasible, None);
+                prop_assert!(decision.is_ok_and(|decision| feasible.set().contains(decision.action)));
+                continue;
+            }
+            Step::Feedback(back, reward, weight) => {
+                let round = learner.rounds().saturating_sub(u32::try_from(*back).unwrap());
+                let id = DecisionId { user: 9, incarnation: learner.incarnation(), round };
+                Event::Feedback { id, reward: *reward, weight: *weight }
+            }
+            Step::Event(event) => event.clone(),
+        };
+        match learner.check(&policy, &mut workspace, &event).map(Checked::apply) {
+            Err(_) => {
+                prop_assert_eq!(bits(&learner), bits(&before));
+                prop_assert!(learner == before);
+            }
+            Ok(update) => match &event {
+                Event::Feedback { .. } => learned[0] = check_update(update, &learner, &before)?,
+                Event::Observation(_) => learned[1] = check_update(update, &learner, &before)?,
+                Event::Onboarding(statement) if statement.precision != 0.0 => {
+                    prop_assert!(update.is_some());
+                    learned[2] = true;
+                }
+                _ => {}
+            },
+        }
+        let packed = learner.posterior().packed();
+        prop_assert!(packed.iter().all(|value| value.finite()), "{event:?}");
+        prop_assert!(packed[..MIXED.dimension()].iter().all(|inverse| *inverse > T::ZERO));
+        prop_assert!(learner.posterior().log_det_ratio() >= 0.0 && learner.posterior().log_det_ratio().is_finite());
+    }
+    Ok(learned == [true; 3])
+}
+
+/// Whatever was accepted was learned.
+fn check_update<T: Scalar>(
+    update: Option<Update<T>>,
+    learner: &Learner<T, Vec<T>, 3>,
+    before: &Learner<T, Vec<T>, 3>,
+) -> Result<bool, TestCaseError> {
+    prop_assert!(update.is_some_and(|update| update.innovation.finite() && update.variance.finite()));
+    prop_assert_eq!(learner.observations(), before.observations() + 1);
+    Ok(true)
+}
+
+#[test]
+fn arbitrary_events_leave_a_sound_state() {
+    let lives = || (settings(), prop::collection::vec(step(), 0..80));
+    run(lives(), 20, |(settings, steps)| arbitrary_steps::<f32>(settings, &steps));
+    run(lives(), 20, |(settings, steps)| arbitrary_steps::<f64>(settings, &steps));
+}
+
+/// Entries; response, variance and base precision; the shape; which thing is wrong.
+type PosteriorCase = (Vec<(usize, f64)>, [f64; 3], [usize; 3], usize);
+
+fn arbitrary_posterior<T: Scalar>(
+    (entries, [response, variance, precision], shape, wrong): PosteriorCase,
+) -> Result<bool, TestCaseError> {
+    let Some(arrow) = Arrow::new(shape[0], shape[1], shape[2]) else { return Ok(false) };
+    let length = if wrong == 1 { shape[0] } else { arrow.packed_len() };
+    let mut posterior = Posterior::<T, _>::over(vec![T::ZERO; length]);
+    let mut workspace = Workspace::over(vec![T::from_f64(f64::NAN); if wrong == 2 { shape[1] } else { arrow.active_len() }]);
+    let dimension = arrow.dimension().max(1);
+    let entries =
+        || entries.iter().map(|&(index, value)| (if wrong == 3 { index } else { index % dimension }, T::from_f64(value)));
+    prop_assert!(posterior.update(&mut workspace, entries(), T::ONE, T::ONE).is_err()); // vacant
+    let started = posterior.start(arrow, &Prior::Isotropic, precision);
+    let before: Vec<u64> = posterior.packed().iter().map(|value| value.bits()).collect();
+    let _ = posterior.contrast(&mut workspace, entries());
+    let _ = posterior.mean(&mut workspace, &mut vec![T::ZERO; arrow.dimension()]);
+    let _ = posterior.mean(&mut workspace, &mut vec![T::ZERO; shape[0]]);
+    let _ = (arrow.locate(wrong.wrapping_sub(1)), arrow.leaf_coordinate(usize::MAX, usize::MAX));
+    let updated = posterior.update(&mut workspace, entries(), T::from_f64(response), T::from_f64(variance));
+    if updated.is_err() {
+        prop_assert_eq!(before, posterior.packed().iter().map(|value| value.bits()).collect::<Vec<_>>());
+        return Ok(false);
+    }
+    prop_assert!(started.is_ok() && posterior.packed().iter().all(|value| value.finite()));
+    Ok(true)
+}
+
+#[test]
+fn arbitrary_numbers_for_the_posterior() {
+    let coefficient = Range { least: -100.0, most: 100.0 };
+    let response = Range { least: -2e4, most: 2e4 };
+    let cases = || {
+        let entries = prop::collection::vec((prop_oneof![0_usize..70, any::<usize>()], mostly(coefficient)), 0..6);
+        let numbers = (mostly(response), mostly(VARIANCE), mostly(policy::BASE_PRECISION)).prop_map(|(a, b, c)| [a, b, c]);
+        let shape = prop_oneof![9 => [0_usize..5, 0..6, 0..40], 1 => [0..1_usize << 40, 0..1 << 40, 0..1 << 40]];
+        (entries, numbers, shape, 0_usize..8)
+    };
+    run(cases(), 20, arbitrary_posterior::<f32>);
+    run(cases(), 20, arbitrary_posterior::<f64>);
+}
+
+#[test]
+fn arbitrary_settings_and_priors() {
+    let d = CUBE.dimension();
+    let mean = prop::collection::vec(prop_oneof![40 => -1.0..1.0, 1 => number()], d);
+    let precision = prop::collection::vec(prop_oneof![40 => 0.1..50.0, 1 => number()], d);
+    let factor = prop::collection::vec(prop_oneof![200 => -0.3..0.3, 1 => number()], CUBE.state_len());
+    run((settings(), mean, precision, factor, 0_u8..3), 25, |(settings, mean, precision, mut factor, kind)| {
+        let mut workspace = Workspace::over(vec![0.0; CUBE.workspace_len()]);
+        for inverse in factor.iter_mut().take(d) {
+            *inverse = f64::abs(*inverse);
+        }
+        let prior = match kind {
+            0 => Prior::Isotropic,
+            1 => Prior::Diagonal { mean: &mean, precision: &precision },
+            _ => match Factor::new(CUBE.arrow(), &factor, &mut workspace) {
+                Ok(factor) => Prior::Factor(factor),
+                Err(_) => return Ok(false),
+            },
+        };
+        let Ok(policy) = Policy::<f64>::with_prior(&CUBE, settings, prior) else { return Ok(false) };
+        let mut learner = Learner::<f64, Vec<f64>, 1>::over(vec![0.0; CUBE.state_len()]);
+        learner.start(&policy, 1).unwrap();
+        let context = Context::new(&CUBE, Some(0), &[]).unwrap();
+        for _ in 0..3 {
+            let decision = learner.decide(&policy, &mut workspace, &context, &Feasible::all(&CUBE), None).unwrap();
+            prop_assert!(learner.feedback(&policy, &mut workspace, decision.id, 1.0).unwrap().is_some());
+        }
+        prop_assert!(learner.posterior().packed().iter().all(|value| value.is_finite()));
+        Ok(true)
+    });
+}
+
+/// Entries that look harmless one by one and describe an impossible distribution.
+#[test]
+fn a_treacherous_factor_is_refused() {
+    let mut factor = vec![-1e4_f32; TAU2.state_len()];
+    factor[..TAU2.dimension()].fill(1.0);
+    let mut workspace = Workspace::over(vec![0.0; TAU2.workspace_len()]);
+    assert!(Factor::new(TAU2.arrow(), &factor, &mut workspace).is_err());
+}
+
+#[test]
+fn arbitrary_definitions() {
+    const NAMES: [&str; 10] = ["a", "b", "c", "d", "e", "f", "g", "h", "task", ""];
+    let counts = prop::collection::vec(prop_oneof![20 => 1_usize..5, 1 => Just(0)], 1..6);
+    let blocks = prop::collection::vec((0_u8..4, 0_u8..6, 0_u8..6, any::<u8>()), 1..5);
+    let cost = prop_oneof![10 => 0.0..1.0, 1 => number()];
+    let threshold = prop_oneof![10 => 0.0_f32..1.0, 1 => any::<f32>()];
+    run(
+        (counts, blocks, 1_usize..4, 1_usize..4, cost, threshold, 0_u8..12),
+        10,
+        |(counts, masks, tasks, signals, cost, threshold, null)| {
+            let values: Vec<Vec<Value<'_>>> =
+                counts.iter().map(|&count| (0..count).map(|index| Value::new(NAMES[index], "", cost)).collect()).collect();
+            let components: Vec<Component<'_>> = values
+                .iter()
+                .enumerate()
+                .map(|(index, values)| {
+                    let component = Component::new(NAMES[index], values);
+                    if null < 3 { component.with_null(null) } else { component }
+                })
+                .collect();
+            let count = u8::try_from(counts.len()).unwrap();
+            let blocks: Vec<Block> = masks
+                .iter()
+                .map(|&(kind, first, second, extra)| {
+                    let inside = |component: u8| if extra < 250 { component % count } else { component };
+                    let mut block = match kind {
+                        0 => Block::main(inside(first)),
+                        1 => Block::pair(inside(first), inside(second)),
+                        2 => Block::product(&[inside(first), inside(second), inside(extra % 7)]),
+                        _ => Block::complete(),
+                    };
+                    if extra & 1 == 1 {
+                        block = block.per_task();
+                    }
+                    if extra & 6 == 6 {
+                        block = block.without_null();
+                    }
+                    if extra & 8 == 8 {
+                        block = block.scaled_by(second % u8::try_from(signals).unwrap());
+                    }
+                    block
+                })
+                .collect();
+            let applied = [null % 2];
+            let parts = [Part::new(null % count, &applied)];
+            let terms = [Term::new(cost - 0.5, Condition::Above(null % 2, threshold), &parts)];
+            let definition = Definition {
+                name: "arbitrary",
+                components: &components,
+                tasks: &NAMES[..tasks],
+                signals: &NAMES[..signals],
+                blocks: &blocks,
+                terms: if null % 2 == 0 { &terms } else { &[] },
+            };
+            let Ok(catalog) = Catalog::try_new(definition) else { return Ok(false) };
+            for index in 0..catalog.dimension() {
+                prop_assert_eq!(catalog.coordinate(&catalog.coordinate_name(index).unwrap().to_string()), Some(index));
+            }
+            let policy = Policy::<f64>::new(&catalog, Settings::default()).unwrap();
+            let mut learner = Learner::<f64, Vec<f64>, 2>::over(vec![0.0; catalog.state_len()]);
+            let mut workspace = Workspace::over(vec![0.0; catalog.workspace_len()]);
+            learner.start(&policy, 1).unwrap();
+            let mut random = Random(1);
+            for _ in 0..5 {
+                let context = random.context(&catalog);
+                let decision = learner.decide(&policy, &mut workspace, &context, &Feasible::all(&catalog), None).unwrap();
+                learner.feedback(&policy, &mut workspace, decision.id, random.signed()).unwrap();
+                // The scorer against one forward solve per action.
+                let (best, score) = learner.recommend(&policy, &mut workspace, &context, &Feasible::all(&catalog), None).unwrap();
+                for action in catalog.all_actions().iter() {
+                    prop_assert_eq!(catalog.action(&catalog.values(action).unwrap()), Some(action));
+                    let predicted = learner.predict(&policy, &mut workspace, &context, action, None).unwrap().mean;
+                    prop_assert!(predicted <= score + 1e-12 && (action != best || (predicted - score).abs() < 1e-12));
+                }
+            }
+            Ok(true)
+        },
+    );
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn arbitrary_requests_change_nothing_when_refused(
+        context in any_context(), set in set(), action in action(), reward in number(), weight in number(),
+        defaults in prop::option::of(prop::collection::vec(number(), 20..28)), scratch in 0_usize..200,
+    ) {
+        let policy = Policy::<f32>::new(&MIXED, Settings::default()).unwrap();
+        let mut learner = Learner::<f32, Vec<f32>, 3>::over(vec![0.0; MIXED.state_len()]);
+        let mut workspace = Workspace::over(vec![f32::NAN; scratch]);
+        learner.start(&policy, 9).unwrap();
+        let before = learner.clone();
+        let feasible = Feasible::from_set(&AGENT, set).unwrap_or(Feasible::all(&AGENT));
+        match learner.decide(&policy, &mut workspace, &context, &feasible, defaults.as_deref()) {
+            Ok(decision) => prop_assert!(feasible.set().contains(decision.action) && MIXED.values(decision.action).is_some()),
+            Err(_) => prop_assert!(learner == before),
+        }
+        let before = learner.clone();
+        let _ = learner.recommend(&policy, &mut workspace, &context, &feasible, defaults.as_deref());
+        let _ = learner.predict(&policy, &mut workspace, &context, action, Some(reward));
+        let _ = learner.propose_observation(&policy, &context, action, reward, weight);
+        prop_assert!(learner == before);
+        if learner.observe(&policy, &mut workspace, &context, action, reward).is_err() {
+            prop_assert!(learner == before);
+        }
+    }
+
+    #[test]
+    fn arbitrary_rules_and_statements(
+        parts in prop::collection::vec((any::<u8>(), prop::collection::vec(0_u8..5, 0..4)), 0..4), effect in 0_u8..3,
+        sides in prop::collection::vec((0_u8..12, 0_u8..7), 0..5), when in 0_usize..70, name in ".{0,30}",
+    ) {
+        let pattern: Vec<Part<'_>> = parts.iter().map(|(component, values)| Part::new(component % 5, values)).collect();
+        let make = [Rule::forbid, Rule::require, Rule::only][usize::from(effect)];
+        let rule = make("rule", &pattern);
+        match Feasible::new(&MIXED, &[rule]) {
+            Ok(feasible) => {
+                for action in MIXED.all_actions().iter() {
+                    prop_assert_eq!(feasible.set().contains(action), removed_by(&MIXED, &[rule], action).is_none());
+                }
+            }
+            Err(FeasibleError::Empty) => prop_assert!(MIXED.all_actions().iter().all(|action| removed_by(&MIXED, &[rule], action).is_some())),
+            Err(_) => {}
+        }
+        for when in [When::Always, When::Task(when), When::Signal(when)] {
+            let _ = Direction::prefer(&MIXED, &sides, &sides[..sides.len() / 2], when);
+        }
+        let _ = Direction::from_names(&MIXED, &[(&name, 1.0)]);
+        let _ = (MIXED.coordinate(&name), MIXED.action_named(&name), name.parse::<DecisionId>());
+        let _ = Context::from_names(&MIXED, Some(&name), &[(&name, 0.5)]);
+    }
+
+    #[test]
+    fn arbitrary_keys(seed: u64, user: u64, incarnation: u32, round: u32, draw: u32) {
+        for purpose in [Purpose::Decision, Purpose::Propensity(draw)] {
+            let key = Key { seed, user, incarnation, round, purpose };
+            prop_assert!(key.stream().normal().is_finite());
+        }
+    }
+}
