@@ -10,7 +10,6 @@ use fable_core::{
     Action, Context, DecisionId, Direction, Event, Factor, Feasible, FeasibleError, Learner, LearnerError, Observation,
     OnboardingError, Policy, PosteriorError, Prior, PriorError, Settings, Statement, Workspace,
 };
-use proptest::prelude::*;
 
 /// One line per fault: the error it gives, and the state untouched.
 #[test]
