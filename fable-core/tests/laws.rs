@@ -312,6 +312,40 @@ fn choices_follow_the_gaussian_law() {
     }
 }
 
+/// Propensities are the frequencies of the decisions, sum to one, and asking for them changes no decision.
+#[test]
+fn propensities_are_frequencies() {
+    let policy = Policy::<f32>::new(&TAU2, Settings { exploration: Exploration::Constant(1.0), ..Settings::default() }).unwrap();
+    let (mut learner, mut workspace) = start(&policy);
+    let context = Context::new(&TAU2, None, &[]).unwrap();
+    learner.observe(&policy, &mut workspace, &context, Action(7), 1.0).unwrap();
+    let mut set = ActionSet::EMPTY;
+    for action in TAU2.all_actions().iter().filter(|action| action.0 % 3 != 1 || action.0 == 7) {
+        set.insert(action);
+    }
+    let feasible = Feasible::from_set(&TAU2, set).unwrap();
+    let draws = 20_000;
+    let mut estimated = [0.0; 18];
+    let untouched = learner.clone();
+    learner.propensities(&policy, &mut workspace, &context, &feasible, None, draws, &mut estimated).unwrap();
+    assert_eq!(learner, untouched);
+    assert!((estimated.iter().sum::<f64>() - 1.0).abs() < 1e-9);
+    let mut counts = [0.0; 18];
+    for _ in 0..draws {
+        let decision = learner.decide(&policy, &mut workspace, &context, &feasible, None).unwrap();
+        counts[decision.action.index()] += 1.0 / f64::from(draws);
+    }
+    for (action, (estimate, count)) in estimated.iter().zip(counts).enumerate() {
+        assert_eq!(*estimate == 0.0, !set.contains(Action(u16::try_from(action).unwrap())));
+        let deviation = (2.0 * estimate.max(1e-4) / f64::from(draws)).sqrt();
+        assert!((estimate - count).abs() < 4.5 * deviation + 2e-4, "{action}: {estimate} {count}");
+    }
+    let mut none = [0.5; 18];
+    learner.propensities(&policy, &mut workspace, &context, &feasible, None, 0, &mut none).unwrap();
+    assert!(none.iter().all(|p| *p == 0.0 || *p == 1.0 / feasible.len() as f64));
+    assert!(learner.propensities(&policy, &mut workspace, &context, &feasible, None, 1, &mut [0.0; 17]).is_err());
+}
+
 /// A decision is a pure function of state, context, feasible set and key; `nu` scales the draw and nothing else.
 #[test]
 fn exploration_shrinks_to_the_greedy_choice() {

@@ -38,6 +38,8 @@ use crate::workspace::Workspace;
 use crate::{Scalar, Storage};
 
 mod error;
+mod propensity;
+
 pub use error::LearnerError;
 
 /// Largest magnitude of a baseline: the residual of any reward then stays within [`MAX_RESPONSE`].

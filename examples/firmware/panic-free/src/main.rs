@@ -22,6 +22,7 @@ pub struct World {
     reward: f64,
     action: u16,
     defaults: Option<&'static [f64]>,
+    propensities: &'static mut [f64],
 }
 
 fn live(world: &mut World) -> Option<()> {
@@ -37,6 +38,7 @@ fn live(world: &mut World) -> Option<()> {
     learner.observe(&policy, workspace, &context, Action(world.action), world.reward).ok()?;
     learner.recommend(&policy, workspace, &context, &feasible, world.defaults).ok()?;
     learner.predict(&policy, workspace, &context, Action(world.action), Some(world.reward)).ok()?;
+    learner.propensities(&policy, workspace, &context, &feasible, world.defaults, 10, world.propensities).ok()?;
     learner.check(&policy, workspace, &world.event).ok()?.apply();
     learner.forget(&policy, workspace).ok()
 }
