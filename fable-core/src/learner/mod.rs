@@ -189,10 +189,7 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
     ) -> Result<Event, LearnerError> {
         let round = self.round.checked_add(1).ok_or(LearnerError::Exhausted)?;
         let id = DecisionId { user: self.user, incarnation: self.incarnation, round };
-        let settings = policy.settings();
-        let nu = settings.exploration.nu(round, policy.catalog().dimension());
-        let key = Key { seed: settings.seed, user: id.user, incarnation: id.incarnation, round, purpose: Purpose::Decision };
-        let normal = Some((T::from_f64(nu), key.stream()));
+        let normal = Some(self.normals(policy, round, Purpose::Decision));
         let (action, _) = self.best(policy, workspace, context, feasible, defaults, normal)?;
         let default = defaults.and_then(|defaults| defaults.get(action.index()).copied());
         let baseline = policy.baseline(context, action, default).to_f64();
@@ -212,6 +209,13 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
         defaults: Option<&[f64]>,
     ) -> Result<(Action, T), LearnerError> {
         self.best(policy, workspace, context, feasible, defaults, None)
+    }
+
+    /// The scale nu_t of a round's draw and the stream of normals it is made of.
+    fn normals(&self, policy: &Policy<'_, T>, round: u32, purpose: Purpose) -> (T, Stream) {
+        let settings = policy.settings();
+        let key = Key { seed: settings.seed, user: self.user, incarnation: self.incarnation, round, purpose };
+        (T::from_f64(settings.exploration.nu(round, policy.catalog().dimension())), key.stream())
     }
 
     fn best<W: Storage<T>>(

@@ -4,7 +4,7 @@ use super::{Learner, LearnerError};
 use crate::catalog::Action;
 use crate::context::Context;
 use crate::feasible::Feasible;
-use crate::normal::{Key, Purpose};
+use crate::normal::Purpose;
 use crate::policy::Policy;
 use crate::posterior::PosteriorError;
 use crate::workspace::Workspace;
@@ -46,16 +46,13 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
         }
         let round = self.round.checked_add(1).ok_or(LearnerError::Exhausted)?;
         self.best(policy, workspace, context, feasible, defaults, None)?; // refuses what is to be refused
-        let settings = policy.settings();
-        let nu = T::from_f64(settings.exploration.nu(round, policy.catalog().dimension()));
         let total = f64::from(draws) + u32::try_from(feasible.len()).map_or(0.0, f64::from);
         for (slot, action) in out.iter_mut().zip((0..).map(Action)) {
             *slot = if feasible.set().contains(action) { 1.0 / total } else { 0.0 };
         }
         for draw in 0..draws {
-            let purpose = Purpose::Propensity(draw);
-            let key = Key { seed: settings.seed, user: self.user, incarnation: self.incarnation, round, purpose };
-            let (action, _) = self.best(policy, workspace, context, feasible, defaults, Some((nu, key.stream())))?;
+            let normal = Some(self.normals(policy, round, Purpose::Propensity(draw)));
+            let (action, _) = self.best(policy, workspace, context, feasible, defaults, normal)?;
             if let Some(slot) = out.get_mut(action.index()) {
                 *slot += 1.0 / total;
             }
