@@ -28,6 +28,9 @@ pub struct Context {
 }
 
 impl Context {
+    /// No task and no signals; all zero bits.
+    pub(crate) const EMPTY: Self = Self { task: None, count: 0, signals: [0.0; MAX_SIGNALS] };
+
     /// A context with a task position, or none, and every signal in catalog order.
     ///
     /// # Errors
@@ -37,7 +40,7 @@ impl Context {
         if signals.len() != expected {
             return Err(ContextError::SignalCount { expected });
         }
-        let mut context = Self { task: None, count: 0, signals: [0.0; MAX_SIGNALS] };
+        let mut context = Self::EMPTY;
         if let Some(task) = task {
             let known = u8::try_from(task).ok().filter(|_| task < catalog.definition().tasks.len());
             context.task = Some(known.ok_or(ContextError::UnknownTask)?);

@@ -14,6 +14,7 @@ use crate::catalog::Action;
 use crate::context::Context;
 use crate::feasible::ActionSet;
 use crate::onboarding::Statement;
+use crate::trust::promotion::Promotion;
 use core::fmt;
 use core::str::FromStr;
 
@@ -81,7 +82,7 @@ pub struct Decision {
     pub baseline: f64,
 }
 
-/// A reward for an action that was chosen elsewhere.
+/// A reward for an action, with all that is needed to learn it: for one chosen elsewhere, or one to be unlearned.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Observation {
@@ -94,10 +95,10 @@ pub struct Observation {
     /// The reward, in [-1, 1].
     pub reward: f64,
     /// How much it counts, 1 for an ordinary observation.
-    pub weight: f64,
+    pub weight: f32,
 }
 
-/// One step in the life of a learner.
+/// One step in the life of a learner. The user and the incarnation are those of the learner it is applied to.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
@@ -109,22 +110,39 @@ pub enum Event {
     Onboarding(Statement),
     /// An action was chosen.
     Decision {
-        /// What was chosen.
-        decision: Decision,
+        /// The round, from 1.
+        round: u32,
+        /// The action chosen.
+        action: Action,
+        /// The known reference score of that action.
+        baseline: f64,
         /// Where.
         context: Context,
+        /// When, in the caller's unit.
+        at: u32,
     },
     /// A reward for an earlier decision.
     Feedback {
-        /// The decision.
-        id: DecisionId,
+        /// The decision's round.
+        round: u32,
         /// The reward, in [-1, 1].
         reward: f64,
         /// How much it counts, 1 for an ordinary reward.
-        weight: f64,
+        weight: f32,
     },
     /// A reward for an action chosen elsewhere.
     Observation(Observation),
+    /// An earlier observation is taken back.
+    Unlearn(Observation),
+    /// A decision stops waiting for its reward.
+    Expiry {
+        /// The decision's round.
+        round: u32,
+        /// What is learned instead, if anything.
+        imputed: Option<f64>,
+    },
+    /// A declared contrast enters the profile.
+    Promotion(Promotion),
     /// Back to the prior, in the next incarnation.
     Forget,
 }

@@ -62,6 +62,13 @@ impl ActionSet {
         }
     }
 
+    /// Removes an action.
+    pub fn remove(&mut self, action: Action) {
+        if let Some(word) = self.0.get_mut(action.index() / 32) {
+            *word &= !(1 << (action.0 % 32));
+        }
+    }
+
     /// Number of actions in the set.
     #[must_use]
     pub fn len(&self) -> usize {

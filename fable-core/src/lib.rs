@@ -7,7 +7,7 @@
 //! unsafe code, no panics, and the same bits on x86-64, Cortex-M and RISC-V.
 //!
 //! ```
-//! use fable_core::{Context, Feasible, Learner, Policy, Settings, Workspace, catalog::AGENT, user_hash};
+//! use fable_core::{Context, Feasible, Learner, Policy, Request, Settings, Workspace, catalog::AGENT, user_hash};
 //!
 //! let policy = Policy::new(&AGENT, Settings::default())?;
 //! let mut learner = Learner::<f32, Vec<f32>, 8>::over(vec![0.0; AGENT.state_len()]);
@@ -15,7 +15,8 @@
 //! learner.start(&policy, user_hash("ana"))?;
 //!
 //! let context = Context::new(&AGENT, AGENT.task("coding"), &[0.1, 0.2, 0.7, 0.3])?;
-//! let decision = learner.decide(&policy, &mut workspace, &context, &Feasible::all(&AGENT), None)?;
+//! let everything = Feasible::all(&AGENT);
+//! let decision = learner.decide(&policy, &mut workspace, &Request::new(&context, &everything))?;
 //! let mut instruction = String::new();
 //! AGENT.instruct(decision.action, &mut instruction)?; // give this to the assistant ...
 //! learner.feedback(&policy, &mut workspace, decision.id, 0.5)?; // ... and tell Fable how it went
@@ -66,8 +67,10 @@ pub mod onboarding;
 pub mod policy;
 pub mod posterior;
 pub mod prior;
+mod request;
 mod scalar;
 mod score;
+pub mod trust;
 mod workspace;
 
 pub use arrow::Arrow;
@@ -81,6 +84,7 @@ pub use onboarding::{Direction, OnboardingError, Statement, When};
 pub use policy::{Exploration, Policy, Settings, SettingsError};
 pub use posterior::{Estimate, Posterior, PosteriorError, Update};
 pub use prior::{Factor, Prior, PriorError};
+pub use request::Request;
 pub use scalar::Scalar;
 pub use workspace::Workspace;
 

@@ -14,11 +14,13 @@
 //! # Ok::<(), SettingsError>(())
 //! ```
 
-use crate::Scalar;
 use crate::catalog::{Action, Catalog};
 use crate::context::Context;
 use crate::fingerprint::{Fingerprint, NUMERIC_REVISION};
+use crate::posterior::PosteriorError;
 use crate::prior::{Prior, PriorError};
+use crate::workspace::Workspace;
+use crate::{Scalar, Storage};
 use core::fmt;
 
 /// A closed range of numbers.
@@ -58,6 +60,10 @@ pub const DELTA: Range = Range { least: 1e-12, most: 0.5 };
 pub const WEIGHT: Range = Range { least: 1e-3, most: 100.0 };
 /// Range of an onboarding statement's precision; exactly 0 is allowed too and means "skip".
 pub const ONBOARDING_PRECISION: Range = Range { least: 1e-6, most: 1e6 };
+/// Range of `alpha`.
+pub const ALPHA: Range = Range { least: 1e-12, most: 0.5 };
+/// Range of `prior_radius`.
+pub const PRIOR_RADIUS: Range = Range { least: 0.0, most: 1e6 };
 /// Range of a reward and of an onboarding response.
 pub const REWARD: Range = Range { least: -1.0, most: 1.0 };
 
@@ -96,6 +102,43 @@ impl Exploration {
     }
 }
 
+/// How long a decision waits for its reward.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
+pub enum Deadline {
+    /// As long as the ring has room.
+    #[default]
+    None,
+    /// Until more than this many later decisions have been made.
+    Rounds(u32),
+    /// Until more than this much of the caller's [time](crate::Request::at) has passed.
+    Time(u32),
+}
+
+/// What is learned when a decision expires without a reward.
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
+pub enum Expiry {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// This reward, in [-1, 1]: for hosts in which silence says something. It ends the guarantee of promotions, because
+    /// silence is no unbiased reward.
+    Impute(f64),
+}
+
+impl Expiry {
+    /// The imputed reward.
+    pub(crate) const fn reward(self) -> Option<f64> {
+        match self {
+            Self::Nothing => None,
+            Self::Impute(reward) => Some(reward),
+        }
+    }
+}
+
 /// What a person sets. The defaults are documented field by field.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings<'a> {
@@ -108,6 +151,26 @@ pub struct Settings<'a> {
     pub cost_weight: f64,
     /// The scale of the draw. Default `Constant(0.3)`.
     pub exploration: Exploration,
+    /// alpha, the probability with which any wrong promotion may ever be made, over all contrasts and for all time. Default
+    /// 0.05. Fixed before learning starts: contrasts of a learner that was started with another value are not `valid`.
+    pub alpha: f64,
+    /// R_b, how far this user may be from the prior. The guarantee of promotions assumes
+    ///
+    /// prior_radius^2 >= base_precision |theta* - mu_base|^2 + sum over onboarding of kappa (u - v.theta*)^2,
+    ///
+    /// where theta* is the user's true residual preference. Default `None`: sqrt(base_precision), that is |theta* -
+    /// mu_base| <= 1 and statements that the user means. A larger radius is safer and promotes later.
+    pub prior_radius: Option<f64>,
+    /// s^2, a sub-Gaussian variance proxy of the noise in a reward. The guarantee of promotions assumes that the true one is
+    /// no larger; 1 always suffices for rewards in [-1, 1], and (b - a)^2 / 4 for rewards in [a, b]. Default `None`: the
+    /// `noise_variance`, as in the paper.
+    pub noise_proxy: Option<f64>,
+    /// n_min, the least evidence for a promotion. Default 10.
+    pub min_evidence: u32,
+    /// How long decisions wait for their reward. Default `Deadline::None`.
+    pub deadline: Deadline,
+    /// What an expired decision teaches. Default `Expiry::Nothing`.
+    pub expiry: Expiry,
     /// Seed of the installation; a device takes it from its entropy source once. Default 0.
     pub seed: u64,
     /// Names the code that makes contexts; part of the fingerprint. Default empty.
@@ -123,6 +186,12 @@ impl Default for Settings<'_> {
             base_precision: 16.0,
             cost_weight: 1.0,
             exploration: Exploration::Constant(0.3),
+            alpha: 0.05,
+            prior_radius: None,
+            noise_proxy: None,
+            min_evidence: 10,
+            deadline: Deadline::None,
+            expiry: Expiry::Nothing,
             seed: 0,
             context_adapter: "",
             feedback_adapter: "",
@@ -167,6 +236,21 @@ impl<'a, T: Scalar> Policy<'a, T> {
             Exploration::Theorem { delta } if !DELTA.contains(delta) => return Err(SettingsError::Delta),
             _ => {}
         }
+        if !ALPHA.contains(settings.alpha) {
+            return Err(SettingsError::Alpha);
+        }
+        if settings.prior_radius.is_some_and(|radius| !PRIOR_RADIUS.contains(radius)) {
+            return Err(SettingsError::PriorRadius);
+        }
+        if settings.noise_proxy.is_some_and(|proxy| !NOISE_VARIANCE.contains(proxy)) {
+            return Err(SettingsError::NoiseProxy);
+        }
+        if settings.min_evidence == 0 {
+            return Err(SettingsError::MinEvidence);
+        }
+        if settings.expiry.reward().is_some_and(|reward| !REWARD.contains(reward)) {
+            return Err(SettingsError::ImputedReward);
+        }
         prior.check(catalog.arrow()).map_err(SettingsError::Prior)?;
         let sum = Fingerprint::new()
             .u64(u64::from(NUMERIC_REVISION))
@@ -204,6 +288,45 @@ impl<'a, T: Scalar> Policy<'a, T> {
         self.fingerprint
     }
 
+    /// R_b: the setting, or the square root of the base precision.
+    #[must_use]
+    pub fn prior_radius(&self) -> f64 {
+        self.settings.prior_radius.unwrap_or_else(|| libm::sqrt(self.settings.base_precision))
+    }
+
+    /// beta_t(alpha) = R_b + (s / sigma) sqrt(ln(det Lambda_t / det Lambda_0) + 2 ln(1 / alpha)), from the log-determinant ratio.
+    #[must_use]
+    pub fn beta(&self, log_det_ratio: f64) -> f64 {
+        let Settings { noise_variance, noise_proxy, alpha, .. } = self.settings;
+        let growth = log_det_ratio.max(0.0) - 2.0 * libm::log(alpha);
+        self.prior_radius() + libm::sqrt(noise_proxy.unwrap_or(noise_variance) / noise_variance * growth)
+    }
+
+    /// Fingerprint of what the guarantee of promotions depends on.
+    pub(crate) fn promise(&self) -> u32 {
+        let Settings { noise_variance, noise_proxy, alpha, min_evidence, .. } = self.settings;
+        let sum = Fingerprint::new().f64(alpha).f64(self.prior_radius()).f64(noise_proxy.unwrap_or(noise_variance));
+        let [a, b, c, d, e, f, g, h] = sum.u64(u64::from(min_evidence)).finish().to_le_bytes();
+        u32::from_le_bytes([a ^ e, b ^ f, c ^ g, d ^ h])
+    }
+
+    /// v.Sigma_base.v for a direction v.
+    pub(crate) fn prior_variance<W: Storage<T>>(
+        &self,
+        workspace: &mut Workspace<T, W>,
+        direction: impl Iterator<Item = (usize, T)>,
+    ) -> Result<f64, PosteriorError> {
+        let variance = |precision: f64, value: T| value.to_f64() * value.to_f64() / precision;
+        match self.prior {
+            Prior::Isotropic => Ok(direction.map(|(_, value)| variance(self.settings.base_precision, value)).sum()),
+            Prior::Diagonal { precision, .. } => {
+                let own = |index: usize| precision.get(index).copied().unwrap_or(self.settings.base_precision);
+                Ok(direction.map(|(index, value)| variance(own(index), value)).sum())
+            }
+            Prior::Factor(factor) => Ok(factor.posterior().contrast(workspace, direction)?.variance.to_f64()),
+        }
+    }
+
     /// Reference score of an action, b - lambda cost; `default` replaces the catalog's b.
     #[must_use]
     pub fn baseline(&self, context: &Context, action: Action, default: Option<f64>) -> T {
@@ -226,6 +349,16 @@ pub enum SettingsError {
     Nu,
     /// `delta` is not a number from 1e-12 to 1/2.
     Delta,
+    /// `alpha` is not a number from 1e-12 to 1/2.
+    Alpha,
+    /// `prior_radius` is not a number from 0 to 1e6.
+    PriorRadius,
+    /// `noise_proxy` is not a number from 1e-4 to 1e4.
+    NoiseProxy,
+    /// `min_evidence` is 0.
+    MinEvidence,
+    /// The imputed reward is not a number from -1 to 1.
+    ImputedReward,
     /// The base prior does not fit.
     Prior(PriorError),
 }
@@ -238,6 +371,11 @@ impl fmt::Display for SettingsError {
             Self::CostWeight => f.write_str("cost_weight must be a number from 0 to 10"),
             Self::Nu => f.write_str("nu must be a number from 0.000001 to 1000"),
             Self::Delta => f.write_str("delta must be a number from 0.000000000001 to 0.5"),
+            Self::Alpha => f.write_str("alpha must be a number from 0.000000000001 to 0.5"),
+            Self::PriorRadius => f.write_str("prior_radius must be a number from 0 to 1000000"),
+            Self::NoiseProxy => f.write_str("noise_proxy must be a number from 0.0001 to 10000"),
+            Self::MinEvidence => f.write_str("min_evidence must be at least 1"),
+            Self::ImputedReward => f.write_str("an imputed reward must be a number from -1 to 1"),
             Self::Prior(error) => error.fmt(f),
         }
     }
@@ -260,7 +398,12 @@ mod tests {
             assert_eq!(reject(Settings { cost_weight: bad, ..base }), SettingsError::CostWeight);
             assert_eq!(reject(Settings { exploration: Exploration::Constant(bad), ..base }), SettingsError::Nu);
             assert_eq!(reject(Settings { exploration: Exploration::Theorem { delta: bad }, ..base }), SettingsError::Delta);
+            assert_eq!(reject(Settings { alpha: bad, ..base }), SettingsError::Alpha);
+            assert_eq!(reject(Settings { prior_radius: Some(bad), ..base }), SettingsError::PriorRadius);
+            assert_eq!(reject(Settings { noise_proxy: Some(bad), ..base }), SettingsError::NoiseProxy);
+            assert_eq!(reject(Settings { expiry: Expiry::Impute(1.5 * bad), ..base }), SettingsError::ImputedReward);
         }
+        assert_eq!(reject(Settings { min_evidence: 0, ..base }), SettingsError::MinEvidence);
         for zero in [0.0, -0.0] {
             assert_eq!(reject(Settings { noise_variance: zero, ..base }), SettingsError::NoiseVariance);
             assert_eq!(reject(Settings { base_precision: zero, ..base }), SettingsError::BasePrecision);
@@ -281,6 +424,6 @@ mod tests {
         assert_eq!(policies, POLICIES);
     }
 
-    const CATALOGS: [u64; 3] = [10_033_234_338_150_959_697, 8_685_510_152_851_158_936, 15_852_302_957_940_044_502];
-    const POLICIES: [u64; 3] = [7_971_297_636_289_757_214, 4_456_427_961_278_751_914, 1_689_721_544_749_537_739];
+    const CATALOGS: [u64; 3] = [9_684_340_042_658_061_262, 14_608_949_629_245_568_331, 8_193_767_770_663_748_930];
+    const POLICIES: [u64; 3] = [16_701_233_385_450_437_471, 2_997_172_827_568_438_201, 8_778_509_286_502_278_356];
 }

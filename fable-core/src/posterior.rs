@@ -47,7 +47,7 @@ pub const VARIANCE: Range = Range { least: 1e-7, most: 1e13 };
 pub struct Posterior<T, S> {
     arrow: Arrow,
     log_det_ratio: f64,
-    packed: S,
+    storage: S,
     scalar: PhantomData<T>,
 }
 
@@ -86,20 +86,25 @@ impl<T: Scalar, S: Storage<T>> Posterior<T, S> {
     /// Sets the posterior to a prior, in place.
     ///
     /// # Errors
-    /// Storage of another length than [`Arrow::packed_len`], or a prior that does not fit; nothing has changed then.
+    /// Storage shorter than [`Arrow::packed_len`], or a prior that does not fit; nothing has changed then. What the storage
+    /// holds beyond that length is left alone.
     pub fn start(&mut self, arrow: Arrow, prior: &Prior<'_, T>, base_precision: f64) -> Result<(), PosteriorError> {
         prior.check(arrow).map_err(PosteriorError::Prior)?;
         if !BASE_PRECISION.contains(base_precision) {
             return Err(PosteriorError::Prior(PriorError::BasePrecision));
         }
-        let packed = self.packed.as_mut();
-        if packed.len() != arrow.packed_len() {
+        let Some(packed) = self.storage.as_mut().get_mut(..arrow.packed_len()) else {
             return Err(PosteriorError::StorageLength { expected: arrow.packed_len() });
-        }
+        };
         prior.write(arrow, base_precision, packed);
         self.arrow = arrow;
         self.log_det_ratio = 0.0;
         Ok(())
+    }
+
+    /// What the storage holds behind the packed factor.
+    pub(crate) fn spare_mut(&mut self) -> &mut [T] {
+        self.storage.as_mut().get_mut(self.arrow.packed_len()..).unwrap_or_default()
     }
 
     /// Starts counting the log-determinant ratio anew.
@@ -137,7 +142,7 @@ impl<T: Scalar, S: Storage<T>> Posterior<T, S> {
         variance: T,
     ) -> Result<Update<T>, PosteriorError> {
         let Scattered { leaf, active } = scatter(self.arrow, workspace, direction, response)?;
-        let segments = self.arrow.split_mut(self.packed.as_mut(), leaf).ok_or(PosteriorError::Vacant)?;
+        let segments = self.arrow.split_mut(self.storage.as_mut(), leaf).ok_or(PosteriorError::Vacant)?;
         let (mut t, mut w) = (variance, active);
         for segment in segments {
             (t, w) = kernel::sweep(segment.inverse, segment.columns, w, t);
@@ -150,13 +155,23 @@ impl<T: Scalar, S: Storage<T>> Posterior<T, S> {
 impl<T: Scalar, S: AsRef<[T]>> Posterior<T, S> {
     /// A vacant posterior over given storage.
     #[must_use]
-    pub const fn over(packed: S) -> Self {
-        Self::of(Arrow::VACANT, packed)
+    pub const fn over(storage: S) -> Self {
+        Self::of(Arrow::VACANT, storage)
     }
 
     /// A factor as it stands, to be looked at.
-    pub(crate) const fn of(arrow: Arrow, packed: S) -> Self {
-        Self { arrow, log_det_ratio: 0.0, packed, scalar: PhantomData }
+    pub(crate) const fn of(arrow: Arrow, storage: S) -> Self {
+        Self { arrow, log_det_ratio: 0.0, storage, scalar: PhantomData }
+    }
+
+    /// Numbers the storage holds.
+    pub(crate) fn storage_len(&self) -> usize {
+        self.storage.as_ref().len()
+    }
+
+    /// What the storage holds behind the packed factor.
+    pub(crate) fn spare(&self) -> &[T] {
+        self.storage.as_ref().get(self.arrow.packed_len()..).unwrap_or(&[])
     }
 
     /// The shape; all zero while vacant.
@@ -168,7 +183,7 @@ impl<T: Scalar, S: AsRef<[T]>> Posterior<T, S> {
     /// The packed factor, laid out as [`arrow`](crate::arrow) says.
     #[must_use]
     pub fn packed(&self) -> &[T] {
-        self.packed.as_ref()
+        self.storage.as_ref().get(..self.arrow.packed_len()).unwrap_or(&[])
     }
 
     /// ln det Lambda - ln det Lambda_0, where Lambda_0 is the precision after onboarding.
@@ -187,7 +202,7 @@ impl<T: Scalar, S: AsRef<[T]>> Posterior<T, S> {
         direction: impl IntoIterator<Item = (usize, T)>,
     ) -> Result<Estimate<T>, PosteriorError> {
         let Scattered { leaf, active } = scatter(self.arrow, workspace, direction, T::ZERO)?;
-        let segments = self.arrow.split(self.packed.as_ref(), leaf).ok_or(PosteriorError::Vacant)?;
+        let segments = self.arrow.split(self.storage.as_ref(), leaf).ok_or(PosteriorError::Vacant)?;
         let (mut variance, mut w) = (T::ZERO, active);
         for segment in segments {
             (variance, w) = kernel::forward(segment.inverse, segment.columns, w, variance);
@@ -324,7 +339,7 @@ impl<T: Scalar, S: AsRef<[T]>> Posterior<T, S> {
 
     /// E L^-1 w in place.
     fn whiten(&self, leaf: Option<usize>, active: &mut [T]) -> Option<()> {
-        let segments = self.arrow.split(self.packed.as_ref(), leaf)?;
+        let segments = self.arrow.split(self.storage.as_ref(), leaf)?;
         let active = active.get_mut(self.arrow.active_start(leaf)..)?;
         let mut w = &mut *active;
         for segment in &segments {
@@ -346,7 +361,7 @@ impl<T: Scalar, S: AsRef<[T]>> Posterior<T, S> {
         let (last, coordinates) = active.split_last_mut().ok_or(PosteriorError::Vacant)?;
         *last = -T::ONE;
         if let Some((nu, mut stream)) = normal {
-            let segments = self.arrow.split(self.packed.as_ref(), leaf).ok_or(PosteriorError::Vacant)?;
+            let segments = self.arrow.split(self.storage.as_ref(), leaf).ok_or(PosteriorError::Vacant)?;
             let mut drawn = coordinates.get_mut(self.arrow.active_start(leaf)..).ok_or(PosteriorError::Vacant)?;
             for x in drawn.iter_mut() {
                 *x = T::from_f32(stream.normal());
@@ -369,14 +384,14 @@ impl<T: Scalar, S: AsRef<[T]>> Posterior<T, S> {
     /// Back-solves the root part of an active vector.
     fn solve_root(&self, active: &mut [T]) {
         let x = active.get_mut(usize::from(self.arrow.leaf)..);
-        if let (Some([_, root]), Some(x)) = (self.arrow.split(self.packed.as_ref(), None), x) {
+        if let (Some([_, root]), Some(x)) = (self.arrow.split(self.storage.as_ref(), None), x) {
             kernel::back_solve(root.columns, usize::from(self.arrow.root), x);
         }
     }
 
     /// Back-solves one leaf; the root part must be solved.
     fn solve_leaf(&self, leaf: usize, active: &mut [T]) {
-        if let Some([leaf, _]) = self.arrow.split(self.packed.as_ref(), Some(leaf)) {
+        if let Some([leaf, _]) = self.arrow.split(self.storage.as_ref(), Some(leaf)) {
             kernel::back_solve(leaf.columns, usize::from(self.arrow.leaf), active);
         }
     }

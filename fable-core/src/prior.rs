@@ -66,6 +66,11 @@ impl<'a, T: Scalar> Factor<'a, T> {
         }
         Ok(Self { arrow, packed })
     }
+
+    /// The factor as a posterior that can be asked.
+    pub(crate) const fn posterior(&self) -> Posterior<T, &'a [T]> {
+        Posterior::of(self.arrow, self.packed)
+    }
 }
 
 /// A base prior.

@@ -48,6 +48,8 @@ pub trait Scalar:
     const ZERO: Self;
     /// One.
     const ONE: Self;
+    /// Distance from 1 to the next number.
+    const EPSILON: f64;
     /// Bits of the significand and so the number's name in records: 24 or 53.
     const DIGITS: u32;
 
@@ -82,6 +84,7 @@ impl Scalar for f32 {
 
     const ZERO: Self = 0.0;
     const ONE: Self = 1.0;
+    const EPSILON: f64 = Self::EPSILON as f64;
     const DIGITS: u32 = Self::MANTISSA_DIGITS;
 
     #[expect(clippy::cast_possible_truncation, reason = "rounding to nearest is the point")]
@@ -129,6 +132,7 @@ impl Scalar for f64 {
 
     const ZERO: Self = 0.0;
     const ONE: Self = 1.0;
+    const EPSILON: f64 = Self::EPSILON;
     const DIGITS: u32 = Self::MANTISSA_DIGITS;
 
     fn from_f64(value: f64) -> Self {

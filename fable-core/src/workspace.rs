@@ -8,6 +8,7 @@
 //! ```
 
 use crate::arrow::Arrow;
+use crate::catalog::Catalog;
 use crate::{Scalar, Storage};
 use core::marker::PhantomData;
 
@@ -42,9 +43,9 @@ impl<T: Scalar, W: Storage<T>> Workspace<T, W> {
     }
 
     /// The active part, a number per value and a score per action.
-    pub(crate) fn parts(&mut self, arrow: Arrow, values: usize, actions: usize) -> Option<(&mut [T], &mut [T], &mut [T])> {
-        let (active, rest) = self.storage.as_mut().split_at_mut_checked(arrow.active_len())?;
-        let (table, rest) = rest.split_at_mut_checked(values)?;
-        Some((active, table, rest.get_mut(..actions)?))
+    pub(crate) fn parts(&mut self, catalog: &Catalog<'_>) -> Option<(&mut [T], &mut [T], &mut [T])> {
+        let (active, rest) = self.storage.as_mut().split_at_mut_checked(catalog.arrow().active_len())?;
+        let (table, rest) = rest.split_at_mut_checked(catalog.value_count())?;
+        Some((active, table, rest.get_mut(..catalog.actions())?))
     }
 }

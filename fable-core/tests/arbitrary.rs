@@ -6,14 +6,14 @@ mod common;
 use common::{CUBE, MIXED, Random, bits};
 use fable_core::Update;
 use fable_core::catalog::{AGENT, Block, Catalog, Component, Condition, Definition, Part, TAU2, Term, Value};
-use fable_core::event::Decision;
 use fable_core::feasible::{ActionSet, removed_by};
 use fable_core::normal::{Key, Purpose};
-use fable_core::policy::{self, Range};
+use fable_core::policy::{self, Deadline, Expiry, Range};
 use fable_core::posterior::VARIANCE;
+use fable_core::trust::{Promotion, Verdict};
 use fable_core::{
     Action, Arrow, Checked, Context, DecisionId, Direction, Event, Exploration, Factor, Feasible, FeasibleError, Learner,
-    Observation, Policy, Posterior, Prior, Rule, Scalar, Settings, Statement, When, Workspace,
+    Observation, Policy, Posterior, Prior, Request, Rule, Scalar, Settings, Statement, When, Workspace,
 };
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
@@ -93,10 +93,12 @@ fn set() -> impl Strategy<Value = ActionSet> {
     })
 }
 
-fn id() -> impl Strategy<Value = DecisionId> {
-    let ours = (0_u32..3, 0_u32..6).prop_map(|(incarnation, round)| DecisionId { user: 9, incarnation, round });
-    let any_id = (any::<u64>(), any::<u32>(), any::<u32>());
-    prop_oneof![3 => ours, 1 => any_id.prop_map(|(user, incarnation, round)| DecisionId { user, incarnation, round })]
+fn round() -> impl Strategy<Value = u32> {
+    prop_oneof![3 => 0_u32..6, 1 => any::<u32>()]
+}
+
+fn weight() -> impl Strategy<Value = f32> {
+    mostly(policy::WEIGHT).prop_map(|weight| weight as f32)
 }
 
 /// Settings at and between the ends of their ranges.
@@ -105,15 +107,29 @@ fn settings() -> impl Strategy<Value = Settings<'static>> {
         mostly(policy::NU).prop_map(Exploration::Constant),
         mostly(policy::DELTA).prop_map(|delta| Exploration::Theorem { delta }),
     ];
-    (mostly(policy::NOISE_VARIANCE), mostly(policy::BASE_PRECISION), mostly(policy::COST_WEIGHT), exploration, any::<u64>())
-        .prop_map(|(noise_variance, base_precision, cost_weight, exploration, seed)| Settings {
+    let waits = (
+        prop_oneof![Just(Deadline::None), (0_u32..4).prop_map(Deadline::Rounds), (0_u32..4).prop_map(Deadline::Time)],
+        prop_oneof![Just(Expiry::Nothing), mostly(policy::REWARD).prop_map(Expiry::Impute)],
+    );
+    let trust = (mostly(policy::ALPHA), prop::option::of(mostly(policy::PRIOR_RADIUS)), 0_u32..30);
+    let numbers = (mostly(policy::NOISE_VARIANCE), mostly(policy::BASE_PRECISION), mostly(policy::COST_WEIGHT));
+    (numbers, exploration, any::<u64>(), waits, trust).prop_map(|(numbers, exploration, seed, (deadline, expiry), trust)| {
+        let (noise_variance, base_precision, cost_weight) = numbers;
+        let (alpha, prior_radius, min_evidence) = trust;
+        Settings {
             noise_variance,
             base_precision,
             cost_weight,
             exploration,
             seed,
+            deadline,
+            expiry,
+            alpha,
+            prior_radius,
+            min_evidence,
             ..Settings::default()
-        })
+        }
+    })
 }
 
 /// A step in the life of a learner: a proper one, or an event made of anything.
@@ -121,14 +137,14 @@ fn settings() -> impl Strategy<Value = Settings<'static>> {
 #[expect(clippy::large_enum_variant, reason = "a test")]
 enum Step {
     Decide(Context, ActionSet),
-    Feedback(usize, f64, f64),
+    Feedback(usize, f64, f32),
     Event(Event),
 }
 
 fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         3 => (context(&MIXED), set()).prop_map(|(context, set)| Step::Decide(context, set)),
-        3 => (0_usize..4, mostly(policy::REWARD), mostly(policy::WEIGHT)).prop_map(|(back, reward, weight)| Step::Feedback(back, reward, weight)),
+        3 => (0_usize..4, mostly(policy::REWARD), weight()).prop_map(|(back, reward, weight)| Step::Feedback(back, reward, weight)),
         4 => event().prop_map(Step::Event),
     ]
 }
@@ -141,6 +157,11 @@ fn direction() -> impl Strategy<Value = Direction> {
     ]
 }
 
+fn observation() -> impl Strategy<Value = Observation> {
+    (any_context(), action(), mostly(BASELINE), mostly(policy::REWARD), weight())
+        .prop_map(|(context, action, baseline, reward, weight)| Observation { context, action, baseline, reward, weight })
+}
+
 fn event() -> impl Strategy<Value = Event> {
     prop_oneof![
         set().prop_map(Event::Permissions),
@@ -149,18 +170,16 @@ fn event() -> impl Strategy<Value = Event> {
             response,
             precision
         })),
-        (id(), action(), mostly(BASELINE), any_context())
-            .prop_map(|(id, action, baseline, context)| Event::Decision { decision: Decision { id, action, baseline }, context }),
-        (id(), mostly(policy::REWARD), mostly(policy::WEIGHT)).prop_map(|(id, reward, weight)| Event::Feedback {
-            id,
-            reward,
-            weight
+        (round(), action(), mostly(BASELINE), any_context(), any::<u32>())
+            .prop_map(|(round, action, baseline, context, at)| { Event::Decision { round, action, baseline, context, at } }),
+        (round(), mostly(policy::REWARD), weight()).prop_map(|(round, reward, weight)| Event::Feedback { round, reward, weight }),
+        observation().prop_map(Event::Observation),
+        observation().prop_map(Event::Unlearn),
+        (round(), prop::option::of(mostly(policy::REWARD))).prop_map(|(round, imputed)| Event::Expiry { round, imputed }),
+        (any::<u8>(), round(), any::<u32>()).prop_map(|(contrast, round, at)| {
+            let (verdict, valid, evidence) = (Verdict::For, true, 10);
+            Event::Promotion(Promotion { contrast, verdict, valid, round, at, evidence, lower: 0.1, upper: 0.2 })
         }),
-        (any_context(), action(), mostly(BASELINE), mostly(policy::REWARD), mostly(policy::WEIGHT)).prop_map(
-            |(context, action, baseline, reward, weight)| {
-                Event::Observation(Observation { context, action, baseline, reward, weight })
-            }
-        ),
         Just(Event::Forget),
     ]
 }
@@ -179,14 +198,13 @@ fn arbitrary_steps<T: Scalar>(settings: Settings<'_>, steps: &[Step]) -> Result<
         let event = match step {
             Step::Decide(context, set) => {
                 let feasible = Feasible::from_set(&MIXED, *set).unwrap_or(Feasible::all(&MIXED));
-                let decision = learner.decide(&policy, &mut workspace, context, &feasible, None);
+                let decision = learner.decide(&policy, &mut workspace, &Request::new(context, &feasible));
                 prop_assert!(decision.is_ok_and(|decision| feasible.set().contains(decision.action)));
                 continue;
             }
             Step::Feedback(back, reward, weight) => {
                 let round = learner.rounds().saturating_sub(u32::try_from(*back).unwrap());
-                let id = DecisionId { user: 9, incarnation: learner.incarnation(), round };
-                Event::Feedback { id, reward: *reward, weight: *weight }
+                Event::Feedback { round, reward: *reward, weight: *weight }
             }
             Step::Event(event) => event.clone(),
         };
@@ -208,7 +226,8 @@ fn arbitrary_steps<T: Scalar>(settings: Settings<'_>, steps: &[Step]) -> Result<
         let packed = learner.posterior().packed();
         prop_assert!(packed.iter().all(|value| value.finite()), "{event:?}");
         prop_assert!(packed[..MIXED.dimension()].iter().all(|inverse| *inverse > T::ZERO));
-        prop_assert!(learner.posterior().log_det_ratio() >= 0.0 && learner.posterior().log_det_ratio().is_finite());
+        let ratio = learner.posterior().log_det_ratio(); // unlearning leaves rounding behind
+        prop_assert!(ratio >= -0.01 && ratio.is_finite());
     }
     Ok(learned == [true; 3])
 }
@@ -298,7 +317,7 @@ fn arbitrary_settings_and_priors() {
         learner.start(&policy, 1).unwrap();
         let context = Context::new(&CUBE, Some(0), &[]).unwrap();
         for _ in 0..3 {
-            let decision = learner.decide(&policy, &mut workspace, &context, &Feasible::all(&CUBE), None).unwrap();
+            let decision = learner.decide(&policy, &mut workspace, &Request::new(&context, &Feasible::all(&CUBE))).unwrap();
             prop_assert!(learner.feedback(&policy, &mut workspace, decision.id, 1.0).unwrap().is_some());
         }
         prop_assert!(learner.posterior().packed().iter().all(|value| value.is_finite()));
@@ -369,6 +388,7 @@ fn arbitrary_definitions() {
                 signals: &NAMES[..signals],
                 blocks: &blocks,
                 terms: if null % 2 == 0 { &terms } else { &[] },
+                contrasts: &[],
             };
             let Ok(catalog) = Catalog::try_new(definition) else { return Ok(false) };
             for index in 0..catalog.dimension() {
@@ -381,10 +401,12 @@ fn arbitrary_definitions() {
             let mut random = Random(1);
             for _ in 0..5 {
                 let context = random.context(&catalog);
-                let decision = learner.decide(&policy, &mut workspace, &context, &Feasible::all(&catalog), None).unwrap();
+                let decision =
+                    learner.decide(&policy, &mut workspace, &Request::new(&context, &Feasible::all(&catalog))).unwrap();
                 learner.feedback(&policy, &mut workspace, decision.id, random.signed()).unwrap();
                 // The scorer against one forward solve per action.
-                let (best, score) = learner.recommend(&policy, &mut workspace, &context, &Feasible::all(&catalog), None).unwrap();
+                let (best, score) =
+                    learner.recommend(&policy, &mut workspace, &Request::new(&context, &Feasible::all(&catalog))).unwrap();
                 for action in catalog.all_actions().iter() {
                     prop_assert_eq!(catalog.action(&catalog.values(action).unwrap()), Some(action));
                     let predicted = learner.predict(&policy, &mut workspace, &context, action, None).unwrap().mean;
@@ -410,14 +432,14 @@ proptest! {
         learner.start(&policy, 9).unwrap();
         let before = learner.clone();
         let feasible = Feasible::from_set(&AGENT, set).unwrap_or(Feasible::all(&AGENT));
-        match learner.decide(&policy, &mut workspace, &context, &feasible, defaults.as_deref()) {
+        match learner.decide(&policy, &mut workspace, &Request { defaults: defaults.as_deref(), ..Request::new(&context, &feasible) }) {
             Ok(decision) => prop_assert!(feasible.set().contains(decision.action) && MIXED.values(decision.action).is_some()),
             Err(_) => prop_assert!(learner == before),
         }
         let before = learner.clone();
-        let _ = learner.recommend(&policy, &mut workspace, &context, &feasible, defaults.as_deref());
+        let _ = learner.recommend(&policy, &mut workspace, &Request { defaults: defaults.as_deref(), ..Request::new(&context, &feasible) });
         let _ = learner.predict(&policy, &mut workspace, &context, action, Some(reward));
-        let _ = learner.propose_observation(&policy, &context, action, reward, weight);
+        let _ = learner.propose_observation(&policy, &context, action, reward, weight as f32);
         prop_assert!(learner == before);
         if learner.observe(&policy, &mut workspace, &context, action, reward).is_err() {
             prop_assert!(learner == before);

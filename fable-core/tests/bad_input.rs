@@ -3,12 +3,14 @@
 mod common;
 
 use common::{MIXED, Random, bits};
-use fable_core::catalog::{AGENT, Block, Catalog, CatalogError, Component, Condition, Definition, Part, TAU2, Term, Value};
-use fable_core::event::Decision;
+use fable_core::catalog::{
+    AGENT, Block, Catalog, CatalogError, Component, Condition, Contrast, Definition, Part, TAU2, Term, Value,
+};
 use fable_core::feasible::ActionSet;
+use fable_core::trust::{Promotion, Verdict};
 use fable_core::{
     Action, Context, DecisionId, Direction, Event, Factor, Feasible, FeasibleError, Learner, LearnerError, Observation,
-    OnboardingError, Policy, PosteriorError, Prior, PriorError, Settings, Statement, Workspace,
+    OnboardingError, Policy, PosteriorError, Prior, PriorError, Request, Settings, Statement, Workspace,
 };
 
 /// One line per fault: the error it gives, and the state untouched.
@@ -21,7 +23,7 @@ fn every_fault_has_its_own_error() {
     let all = Feasible::all(&MIXED);
 
     let vacant = LearnerError::Posterior(PosteriorError::Vacant);
-    assert_eq!(learner.decide(&policy, &mut workspace, &context, &all, None), Err(vacant));
+    assert_eq!(learner.decide(&policy, &mut workspace, &Request::new(&context, &all)), Err(vacant));
     assert_eq!(learner.forget(&policy, &mut workspace), Err(vacant));
     let mut short = Learner::<f32, Vec<f32>, 2>::over(vec![0.0; MIXED.state_len() - 1]);
     let length = PosteriorError::StorageLength { expected: MIXED.state_len() };
@@ -29,49 +31,60 @@ fn every_fault_has_its_own_error() {
     assert_eq!(short, Learner::over(vec![0.0; MIXED.state_len() - 1]));
 
     learner.start(&policy, 1).unwrap();
-    let decisions: Vec<_> = (0..3).map(|_| learner.decide(&policy, &mut workspace, &context, &all, None).unwrap()).collect();
+    let decisions: Vec<_> =
+        (0..3).map(|_| learner.decide(&policy, &mut workspace, &Request::new(&context, &all)).unwrap()).collect();
     learner.feedback(&policy, &mut workspace, decisions[1].id, 0.5).unwrap();
     let before = learner.clone();
+    let next = DecisionId { user: 1, incarnation: 0, round: 4 };
+    for id in [DecisionId { user: 2, ..next }, DecisionId { incarnation: 1, round: 2, ..next }] {
+        assert_eq!(learner.feedback(&policy, &mut workspace, id, 0.0), Err(LearnerError::UnknownDecision));
+        assert_eq!(learner, before);
+    }
     let mut refuse = |event: Event, error: LearnerError| {
         assert_eq!(learner.check(&policy, &mut workspace, &event).map(|_| ()), Err(error), "{event:?}");
         assert_eq!(bits(&learner), bits(&before));
         assert_eq!(learner, before);
     };
-    let next = DecisionId { user: 1, incarnation: 0, round: 4 };
+    let decision =
+        |round: u32, action: u16, baseline: f64| Event::Decision { round, action: Action(action), baseline, context, at: 0 };
     for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1.0 + f64::EPSILON, -1.5] {
-        refuse(Event::Feedback { id: decisions[2].id, reward: bad, weight: 1.0 }, LearnerError::Reward);
+        refuse(Event::Feedback { round: 3, reward: bad, weight: 1.0 }, LearnerError::Reward);
         let observation = Observation { context, action: Action(0), baseline: 0.0, reward: bad, weight: 1.0 };
         refuse(Event::Observation(observation), LearnerError::Reward);
     }
-    for bad in [f64::NAN, f64::INFINITY, 0.0, -1.0, 100.1, 1e-4] {
-        refuse(Event::Feedback { id: decisions[2].id, reward: 0.0, weight: bad }, LearnerError::Weight);
+    for bad in [f32::NAN, f32::INFINITY, 0.0, -1.0, 100.1, 1e-4] {
+        refuse(Event::Feedback { round: 3, reward: 0.0, weight: bad }, LearnerError::Weight);
     }
     for bad in [f64::NAN, f64::INFINITY, 2e4] {
         let observation = Observation { context, action: Action(0), baseline: bad, reward: 0.0, weight: 1.0 };
         refuse(Event::Observation(observation), LearnerError::Baseline);
-        refuse(
-            Event::Decision { decision: Decision { id: next, action: Action(0), baseline: bad }, context },
-            LearnerError::Baseline,
-        );
+        refuse(Event::Unlearn(observation), LearnerError::Baseline);
+        refuse(decision(4, 0, bad), LearnerError::Baseline);
     }
-    refuse(Event::Feedback { id: decisions[0].id, reward: 0.0, weight: 1.0 }, LearnerError::ExpiredDecision);
-    refuse(Event::Feedback { id: decisions[1].id, reward: 0.0, weight: 1.0 }, LearnerError::DuplicateFeedback);
-    refuse(Event::Feedback { id: next, reward: 0.0, weight: 1.0 }, LearnerError::UnknownDecision);
-    for id in [DecisionId { user: 2, ..next }, DecisionId { incarnation: 1, round: 2, ..next }, DecisionId { round: 0, ..next }] {
-        refuse(Event::Feedback { id, reward: 0.0, weight: 1.0 }, LearnerError::UnknownDecision);
+    refuse(Event::Feedback { round: 1, reward: 0.0, weight: 1.0 }, LearnerError::ExpiredDecision);
+    refuse(Event::Feedback { round: 2, reward: 0.0, weight: 1.0 }, LearnerError::DuplicateFeedback);
+    for round in [0, 4, u32::MAX] {
+        refuse(Event::Feedback { round, reward: 0.0, weight: 1.0 }, LearnerError::UnknownDecision);
+        refuse(Event::Expiry { round, imputed: None }, LearnerError::UnknownDecision);
     }
-    for id in
-        [decisions[2].id, DecisionId { user: 2, ..next }, DecisionId { incarnation: 1, ..next }, DecisionId { round: 5, ..next }]
-    {
-        refuse(
-            Event::Decision { decision: Decision { id, action: Action(0), baseline: 0.0 }, context },
-            LearnerError::OutOfOrder,
-        );
+    for round in [0, 3, 5] {
+        refuse(decision(round, 0, 0.0), LearnerError::OutOfOrder);
+    }
+    refuse(Event::Expiry { round: 1, imputed: None }, LearnerError::ExpiredDecision);
+    refuse(Event::Expiry { round: 2, imputed: None }, LearnerError::ExpiredDecision);
+    refuse(Event::Expiry { round: 3, imputed: Some(1.5) }, LearnerError::Reward);
+    let never = Observation { context, action: Action(0), baseline: 0.0, reward: 0.5, weight: 1.0 };
+    let never = Observation { action: Action(u16::from(decisions[1].action == Action(0))), ..never };
+    refuse(Event::Unlearn(Observation { weight: 100.0, ..never }), LearnerError::NotLearned);
+    let unfounded =
+        Promotion { contrast: 0, verdict: Verdict::For, valid: true, round: 3, at: 0, evidence: 99, lower: 0.1, upper: 0.2 };
+    for contrast in [0, 1, 255] {
+        refuse(Event::Promotion(Promotion { contrast, ..unfounded }), LearnerError::NotPromoted);
     }
     let foreign = Context::new(&AGENT, Some(7), &[0.5; 4]).unwrap();
-    let decision = Decision { id: next, action: Action(0), baseline: 0.0 };
-    refuse(Event::Decision { decision, context: foreign }, LearnerError::ForeignContext);
-    refuse(Event::Decision { decision: Decision { action: Action(24), ..decision }, context }, LearnerError::UnknownAction);
+    let elsewhere = Event::Decision { round: 4, action: Action(0), baseline: 0.0, context: foreign, at: 0 };
+    refuse(elsewhere, LearnerError::ForeignContext);
+    refuse(decision(4, 24, 0.0), LearnerError::UnknownAction);
     refuse(Event::Permissions(ActionSet::EMPTY), LearnerError::Feasible(FeasibleError::Empty));
     refuse(Event::Permissions(ActionSet::first(25)), LearnerError::Feasible(FeasibleError::UnknownAction));
     let direction = Direction::new(&MIXED, [(0, 1.0)]).unwrap();
@@ -101,8 +114,7 @@ fn every_fault_has_its_own_error() {
     let mut one = ActionSet::EMPTY;
     one.insert(Action(5));
     learner.check(&policy, &mut workspace, &Event::Permissions(one)).unwrap().apply();
-    let forbidden = Event::Decision { decision, context };
-    assert_eq!(learner.check(&policy, &mut workspace, &forbidden).map(|_| ()), Err(LearnerError::Forbidden));
+    assert_eq!(learner.check(&policy, &mut workspace, &decision(4, 0, 0.0)).map(|_| ()), Err(LearnerError::Forbidden));
     let mut tiny = Workspace::over(vec![0.0; 3]);
     let error = learner.check(&policy, &mut tiny, &Event::Forget).map(|_| ());
     assert_eq!(error, Err(LearnerError::Posterior(PosteriorError::WorkspaceLength)));
@@ -116,7 +128,7 @@ fn every_fault_has_its_own_error() {
     let vacant = &mut Learner::<f32, Vec<f32>, 2>::over(vec![0.0; MIXED.state_len()]);
     assert!(vacant.decide_or_default(&policy, &mut workspace, &context, &[], None).is_err());
     for (defaults, error) in counts {
-        assert_eq!(learner.decide(&policy, &mut workspace, &context, &all, Some(&defaults)), Err(error));
+        assert_eq!(learner.decide(&policy, &mut workspace, &Request::new(&context, &all).with_defaults(&defaults)), Err(error));
     }
 }
 
@@ -148,7 +160,7 @@ fn every_bad_prior_has_its_own_error() {
     factor[463] = 0.0;
     let fitting = Factor::new(TAU2.arrow(), &factor, &mut workspace).unwrap();
     let error = Policy::with_prior(&AGENT, Settings::default(), Prior::Factor(fitting)).map(|_| ()).unwrap_err();
-    assert_eq!(error.to_string(), PriorError::Length { expected: AGENT.state_len() }.to_string());
+    assert_eq!(error.to_string(), PriorError::Length { expected: AGENT.arrow().packed_len() }.to_string());
 }
 
 /// One definition per mistake.
@@ -163,6 +175,7 @@ fn every_bad_catalog_has_its_own_error() {
         signals: &["s"],
         blocks: &[Block::main(0)],
         terms: &[],
+        contrasts: &[],
     };
     let reject = |definition: Definition<'_>| Catalog::try_new(definition).map(|_| ()).unwrap_err();
     let blocks = |blocks: &[Block]| reject(Definition { blocks, ..good });
@@ -219,6 +232,22 @@ fn every_bad_catalog_has_its_own_error() {
     for parts in [&[][..], &[Part::new(2, &[0])], &[Part::new(0, &[2])], &[Part::new(0, &[])], &[Part::new(0, &[1, 1])]] {
         assert_eq!(terms(Condition::Always, 0.1, parts), CatalogError::TermValues);
     }
+    let contrast = |prefer: &'static [u8], over: &'static [u8], task: Option<u8>, signals: &[f32]| {
+        reject(Definition { contrasts: &[Contrast::new("c", prefer, over).when(task, signals)], ..good })
+    };
+    let fine = Contrast::new("c", &[0, 1], &[0, 0]).when(Some(0), &[0.5]);
+    assert!(Catalog::try_new(Definition { contrasts: &[fine], ..good }).is_ok());
+    assert_eq!(reject(Definition { contrasts: &[fine; 65], ..good }), CatalogError::ContrastCount);
+    assert_eq!(reject(Definition { contrasts: &[fine, fine], ..good }), CatalogError::DuplicateName);
+    assert_eq!(reject(Definition { contrasts: &[Contrast { name: "c d", ..fine }], ..good }), CatalogError::BadName);
+    for (prefer, over) in
+        [(&[0, 1][..], &[0, 1][..]), (&[0, 1], &[1, 0]), (&[0, 2], &[0, 1]), (&[0], &[1]), (&[0, 1, 0], &[0, 0, 0])]
+    {
+        assert_eq!(contrast(prefer, over, None, &[0.5]), CatalogError::ContrastActions);
+    }
+    for (task, signals) in [(Some(1), &[0.5][..]), (None, &[]), (None, &[0.5, 0.5]), (None, &[f32::NAN]), (None, &[1.1])] {
+        assert_eq!(contrast(&[0, 1], &[0, 0], task, signals), CatalogError::ContrastContext);
+    }
     let tasks = &names[..64];
     let large = [Component::new("a", &many[..1]), Component::new("b", &many[..256])];
     let dimension = Definition { components: &large, tasks, blocks: &[Block::main(1).per_task()], ..good };
@@ -241,7 +270,7 @@ fn the_heaviest_reference_works() {
     let mut workspace = Workspace::over(vec![0.0; catalog.workspace_len()]);
     learner.start(&policy, 1).unwrap();
     let context = Context::new(&catalog, None, &[]).unwrap();
-    let decision = learner.decide(&policy, &mut workspace, &context, &Feasible::all(&catalog), None).unwrap();
+    let decision = learner.decide(&policy, &mut workspace, &Request::new(&context, &Feasible::all(&catalog))).unwrap();
     assert_eq!(decision.baseline, -14_400.0);
     assert!(learner.feedback(&policy, &mut workspace, decision.id, 1.0).unwrap().is_some());
 }
@@ -265,7 +294,7 @@ fn the_largest_catalog_works() {
         tasks: &names,
         signals: &names[..16],
         blocks: &blocks,
-        terms: &[],
+        ..Definition::EMPTY
     };
     let catalog = Catalog::try_new(definition).unwrap();
     assert_eq!(catalog.actions(), 1024);
@@ -276,7 +305,7 @@ fn the_largest_catalog_works() {
     let mut random = Random(8);
     for _ in 0..20 {
         let context = random.context(&catalog);
-        let decision = learner.decide(&policy, &mut workspace, &context, &Feasible::all(&catalog), None).unwrap();
+        let decision = learner.decide(&policy, &mut workspace, &Request::new(&context, &Feasible::all(&catalog))).unwrap();
         learner.feedback(&policy, &mut workspace, decision.id, random.signed()).unwrap();
     }
     assert_eq!(learner.observations(), 20);

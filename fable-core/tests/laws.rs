@@ -7,7 +7,7 @@ use fable_core::catalog::{AGENT, Catalog, TAU2};
 use fable_core::feasible::ActionSet;
 use fable_core::{
     Action, Context, DecisionId, Direction, Event, Exploration, Feasible, Learner, LearnerError, Policy, Posterior, Prior,
-    Scalar, Settings, Statement, Workspace,
+    Request, Scalar, Settings, Statement, Workspace,
 };
 use nalgebra::{DMatrix, DVector};
 use proptest::prelude::*;
@@ -129,7 +129,7 @@ proptest! {
                 }
                 2..=5 if !waiting.is_empty() => {
                     let id = waiting.swap_remove(random.below(waiting.len()));
-                    Event::Feedback { id, reward: random.signed(), weight: 1.0 }
+                    learner.propose_feedback(id, random.signed(), 1.0).unwrap()
                 }
                 6 if random.below(5) == 0 => {
                     waiting.clear();
@@ -143,9 +143,9 @@ proptest! {
                         learner.check(&policy, &mut workspace, &permissions).unwrap().apply();
                         journal.push(permissions);
                     }
-                    let event = learner.propose_decision(&policy, &mut workspace, &context, &feasible, None).unwrap();
-                    if let Event::Decision { decision, .. } = event {
-                        waiting.push(decision.id);
+                    let event = learner.propose_decision(&policy, &mut workspace, &Request::new(&context, &feasible)).unwrap();
+                    if let Event::Decision { round, .. } = event {
+                        waiting.push(DecisionId { user: learner.user(), incarnation: learner.incarnation(), round });
                     }
                     event
                 }
@@ -162,7 +162,7 @@ proptest! {
         for event in &journal {
             if let Event::Decision { context, .. } = event {
                 let feasible = Feasible::from_set(&MIXED, *again.permissions()).unwrap();
-                let proposed = again.propose_decision(&policy, &mut other, context, &feasible, None).unwrap();
+                let proposed = again.propose_decision(&policy, &mut other, &Request::new(context, &feasible)).unwrap();
                 prop_assert_eq!(&proposed, event);
             }
             again.check(&policy, &mut other, event).unwrap().apply();
@@ -182,7 +182,7 @@ proptest! {
         let context = Context::new(&TAU2, None, &[]).unwrap();
         let mut decisions = vec![];
         for _ in 0..6 {
-            decisions.push(late.decide(&policy, &mut workspace, &context, &Feasible::all(&TAU2), None).unwrap());
+            decisions.push(late.decide(&policy, &mut workspace, &Request::new(&context, &Feasible::all(&TAU2))).unwrap());
         }
         for index in (0..6).rev() {
             let decision = decisions.swap_remove(random.below(index + 1));
@@ -209,9 +209,9 @@ fn storage_does_not_matter() {
     for round in 0..50 {
         let reward = f64::from(round % 5) / 4.0 - 0.5;
         let all = Feasible::all(&TAU2);
-        let a = array.decide(&policy, &mut workspace, &context, &all, None).unwrap();
-        let b = vector.decide(&policy, &mut workspace, &context, &all, None).unwrap();
-        let c = slice.decide(&policy, &mut workspace, &context, &all, None).unwrap();
+        let a = array.decide(&policy, &mut workspace, &Request::new(&context, &all)).unwrap();
+        let b = vector.decide(&policy, &mut workspace, &Request::new(&context, &all)).unwrap();
+        let c = slice.decide(&policy, &mut workspace, &Request::new(&context, &all)).unwrap();
         assert!(a == b && b == c);
         array.feedback(&policy, &mut workspace, a.id, reward).unwrap();
         vector.feedback(&policy, &mut workspace, b.id, reward).unwrap();
@@ -233,8 +233,8 @@ fn other_tasks_do_not_matter() {
     let (mut lots, mut lots_workspace) = start(&many_policy);
     let context = Context::new(&AGENT, Some(4), &[0.25, 0.5, 0.75, 1.0]).unwrap();
     for _ in 0..30 {
-        let a = few.decide(&few_policy, &mut few_workspace, &context, &Feasible::all(&AGENT), None).unwrap();
-        let b = lots.decide(&many_policy, &mut lots_workspace, &context, &Feasible::all(&many), None).unwrap();
+        let a = few.decide(&few_policy, &mut few_workspace, &Request::new(&context, &Feasible::all(&AGENT))).unwrap();
+        let b = lots.decide(&many_policy, &mut lots_workspace, &Request::new(&context, &Feasible::all(&many))).unwrap();
         assert_eq!(a, b);
         few.feedback(&few_policy, &mut few_workspace, a.id, 0.5).unwrap();
         lots.feedback(&many_policy, &mut lots_workspace, b.id, 0.5).unwrap();
@@ -257,10 +257,10 @@ fn nothing_infeasible_over_all_masks() {
         let mut seen = ActionSet::EMPTY;
         for round in 0..60 {
             let context = Context::new(&CUBE, [None, Some(0), Some(1)][round % 3], &[]).unwrap();
-            let decision = learner.decide(&policy, &mut workspace, &context, &feasible, None).unwrap();
+            let decision = learner.decide(&policy, &mut workspace, &Request::new(&context, &feasible)).unwrap();
             assert!(mask >> decision.action.0 & 1 == 1);
             seen.insert(decision.action);
-            let (recommended, _) = learner.recommend(&policy, &mut workspace, &context, &feasible, None).unwrap();
+            let (recommended, _) = learner.recommend(&policy, &mut workspace, &Request::new(&context, &feasible)).unwrap();
             assert!(mask >> recommended.0 & 1 == 1);
         }
         assert!(seen.len() > 1 || mask.is_power_of_two(), "with such wide draws more than one action of {mask:b} must come up");
@@ -293,7 +293,7 @@ fn choices_follow_the_gaussian_law() {
             .map(|action| (policy.baseline(&context, action, None), features(catalog, &context, action)))
             .collect();
         for _ in 0..draws {
-            let decision = learner.decide(&policy, &mut workspace, &context, &Feasible::all(catalog), None).unwrap();
+            let decision = learner.decide(&policy, &mut workspace, &Request::new(&context, &Feasible::all(catalog))).unwrap();
             counts[decision.action.index()][0] += 1;
             let theta = solved.draw(nu, &mut random);
             let score = |(baseline, phi): &(f64, Vec<(usize, f64)>)| {
@@ -327,12 +327,12 @@ fn propensities_are_frequencies() {
     let draws = 20_000;
     let mut estimated = [0.0; 18];
     let untouched = learner.clone();
-    learner.propensities(&policy, &mut workspace, &context, &feasible, None, draws, &mut estimated).unwrap();
+    learner.propensities(&policy, &mut workspace, &Request::new(&context, &feasible), draws, &mut estimated).unwrap();
     assert_eq!(learner, untouched);
     assert!((estimated.iter().sum::<f64>() - 1.0).abs() < 1e-9);
     let mut counts = [0.0; 18];
     for _ in 0..draws {
-        let decision = learner.decide(&policy, &mut workspace, &context, &feasible, None).unwrap();
+        let decision = learner.decide(&policy, &mut workspace, &Request::new(&context, &feasible)).unwrap();
         counts[decision.action.index()] += 1.0 / f64::from(draws);
     }
     for (action, (estimate, count)) in estimated.iter().zip(counts).enumerate() {
@@ -341,9 +341,9 @@ fn propensities_are_frequencies() {
         assert!((estimate - count).abs() < 4.5 * deviation + 2e-4, "{action}: {estimate} {count}");
     }
     let mut none = [0.5; 18];
-    learner.propensities(&policy, &mut workspace, &context, &feasible, None, 0, &mut none).unwrap();
+    learner.propensities(&policy, &mut workspace, &Request::new(&context, &feasible), 0, &mut none).unwrap();
     assert!(none.iter().all(|p| *p == 0.0 || *p == 1.0 / feasible.len() as f64));
-    assert!(learner.propensities(&policy, &mut workspace, &context, &feasible, None, 1, &mut [0.0; 17]).is_err());
+    assert!(learner.propensities(&policy, &mut workspace, &Request::new(&context, &feasible), 1, &mut [0.0; 17]).is_err());
 }
 
 /// A decision is a pure function of state, context, feasible set and key; `nu` scales the draw and nothing else.
@@ -357,8 +357,8 @@ fn exploration_shrinks_to_the_greedy_choice() {
         let (context, action) = (random.context(&MIXED), random.action(&MIXED));
         learner.observe(&policy, &mut workspace, &context, action, random.signed()).unwrap();
         let context = random.context(&MIXED);
-        let (greedy, _) = learner.recommend(&policy, &mut workspace, &context, &Feasible::all(&MIXED), None).unwrap();
-        let decision = learner.decide(&policy, &mut workspace, &context, &Feasible::all(&MIXED), None).unwrap();
+        let (greedy, _) = learner.recommend(&policy, &mut workspace, &Request::new(&context, &Feasible::all(&MIXED))).unwrap();
+        let decision = learner.decide(&policy, &mut workspace, &Request::new(&context, &Feasible::all(&MIXED))).unwrap();
         assert_eq!(decision.action, greedy);
     }
 }

@@ -5,7 +5,8 @@ mod common;
 use common::{Dense, MIXED, Random, convert, difference, features, features_by_name};
 use fable_core::catalog::{AGENT, Catalog, RUBRIC, TAU2};
 use fable_core::{
-    Context, Direction, Event, Factor, Feasible, Learner, Policy, Posterior, Prior, Rule, Scalar, Settings, Statement, Workspace,
+    Context, Direction, Event, Factor, Feasible, Learner, Policy, Posterior, Prior, Request, Rule, Scalar, Settings, Statement,
+    Workspace,
 };
 use nalgebra::{DMatrix, DVector};
 
@@ -57,11 +58,11 @@ fn learner_follows_the_oracle<T: Scalar>(catalog: &Catalog<'static>, seed: u64) 
     // Equations 5-6 with weights.
     for round in 0..300 {
         let (context, action) = (random.context(catalog), random.action(catalog));
-        let (reward, weight) = (random.signed(), if round % 3 == 0 { 0.25 + random.unit() } else { 1.0 });
+        let (reward, weight) = (random.signed(), if round % 3 == 0 { 0.25 + random.unit() as f32 } else { 1.0 });
         let phi = features(catalog, &context, action);
         let before = dense.solved();
         let (mean, variance) = before.contrast(&phi);
-        let noise = 0.3 / weight;
+        let noise = 0.3 / f64::from(weight);
         let event = learner.propose_observation(&policy, &context, action, reward, weight).unwrap();
         let update = learner.check(&policy, &mut workspace, &event).unwrap().apply().unwrap();
         let Event::Observation(observation) = event else { panic!("{event:?}") };
@@ -195,7 +196,9 @@ fn recommending_is_the_argmax_over_the_feasible_set() {
                     .sum();
                 policy.baseline(&context, fable_core::Action(action), default) + residual
             };
-            let (action, found) = learner.recommend(&policy, &mut workspace, &context, &feasible, defaults).unwrap();
+            let (action, found) = learner
+                .recommend(&policy, &mut workspace, &Request { defaults: defaults, ..Request::new(&context, &feasible) })
+                .unwrap();
             assert!(set.contains(action));
             assert!((found - score(action.0)).abs() < 1e-12);
             for other in set.iter() {
@@ -219,7 +222,7 @@ fn ties_go_to_the_earlier_action() {
         let mut set = fable_core::feasible::ActionSet::EMPTY;
         (first..27).for_each(|action| set.insert(fable_core::Action(action)));
         let feasible = Feasible::from_set(&RUBRIC, set).unwrap();
-        let (action, _) = learner.recommend(&policy, &mut workspace, &context, &feasible, None).unwrap();
+        let (action, _) = learner.recommend(&policy, &mut workspace, &Request::new(&context, &feasible)).unwrap();
         assert_eq!(action.0, first);
     }
 }
@@ -244,7 +247,9 @@ fn a_decision_keeps_its_baseline() {
     let context = Context::new(&RUBRIC, None, &[]).unwrap();
     let mut defaults = [0.0; 27];
     defaults[13] = 50.0;
-    let decision = learner.decide(&policy, &mut workspace, &context, &Feasible::all(&RUBRIC), Some(&defaults)).unwrap();
+    let decision = learner
+        .decide(&policy, &mut workspace, &Request::new(&context, &Feasible::all(&RUBRIC)).with_defaults(&defaults))
+        .unwrap();
     assert_eq!(decision.action.0, 13);
     assert!((decision.baseline - (50.0 - 0.3)).abs() < 1e-12);
     let update = learner.feedback(&policy, &mut workspace, decision.id, 0.5).unwrap().unwrap();

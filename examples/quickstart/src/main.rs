@@ -2,7 +2,7 @@
 
 use fable_core::catalog::Part;
 use fable_core::catalog::agent::{self, AGENT, STYLE, Style, TOOL, Tool};
-use fable_core::{Context, Direction, Feasible, Learner, Policy, Rule, Settings, Statement, When, Workspace, user_hash};
+use fable_core::{Context, Direction, Feasible, Learner, Policy, Request, Rule, Settings, Statement, When, Workspace, user_hash};
 
 /// What is never allowed, whatever is learned: running code.
 const RULES: &[Rule<'static>] = &[Rule::forbid("sandbox", &[Part::new(TOOL, &[Tool::CodeExecution.index()])])];
@@ -30,7 +30,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for round in 1_u8..=100 {
         let task = usize::from(round) % AGENT.definition().tasks.len();
         let context = Context::new(&AGENT, Some(task), &[0.1, 0.2, f32::from(round % 4) / 4.0, f32::from(round % 3) / 3.0])?;
-        let decision = learner.decide(&policy, &mut workspace, &context, &feasible, None)?;
+        let decision = learner.decide(&policy, &mut workspace, &Request::new(&context, &feasible))?;
         let (_, tool, style) = agent::parts(decision.action).ok_or("an action of this catalog")?;
         let reward = reaction(tool, style);
         learner.feedback(&policy, &mut workspace, decision.id, reward)?;
@@ -42,7 +42,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
 
     let context = Context::new(&AGENT, AGENT.task("coding"), &[0.1, 0.2, 0.7, 0.8])?;
-    let (action, score) = learner.recommend(&policy, &mut workspace, &context, &feasible, None)?;
+    let (action, score) = learner.recommend(&policy, &mut workspace, &Request::new(&context, &feasible))?;
     let mut instruction = String::new();
     AGENT.instruct(action, &mut instruction)?;
     println!("for coding now: \"{instruction}\" (expected reward {score:+.2})");

@@ -1,6 +1,6 @@
 //! This crate, as its users call it.
 
-use fable_core::{Action, Decision, DecisionId, Feasible, Learner, Policy, Scalar, Workspace, user_hash};
+use fable_core::{Action, Decision, DecisionId, Feasible, Learner, Policy, Request, Scalar, Workspace, user_hash};
 
 use crate::user::Moment;
 
@@ -33,7 +33,7 @@ impl<'p, T: Scalar> Fable<'p, T> {
     #[inline]
     pub fn decide(&mut self, moment: &Moment<T>) -> Decision {
         let Self { policy, learner, workspace, feasible } = self;
-        learner.decide(policy, workspace, &moment.context, feasible, None).expect("a moment of this catalog")
+        learner.decide(policy, workspace, &Request::new(&moment.context, feasible)).expect("a moment of this catalog")
     }
 
     /// Learns the reward of one of the last eight decisions.

@@ -10,7 +10,7 @@
 //! assert_eq!(agent::parts(action), Some((Memory::NoMemory, Tool::AskUser, Style::Direct)));
 //! ```
 
-use super::{Action, Block, Catalog, Condition, Definition, Part, Term};
+use super::{Action, Block, Catalog, Condition, Contrast, Definition, Part, Term};
 
 crate::component! {
     /// Which memory the assistant reads.
@@ -68,6 +68,9 @@ const ANALYSIS: u8 = 1;
 const FACTUAL: u8 = 2;
 const SIMPLE_PREFERENCE: u8 = 3;
 
+/// An ordinary request: little at risk, clear, nothing to look up.
+const PLAIN: &[f32] = &[0.1, 0.1, 0.1, 0.1];
+
 const ANY_MEMORY: &[Part<'static>] = &[Part::new(MEMORY, &[1, 2, 3, 4])];
 const ANY_TOOL: &[Part<'static>] = &[Part::new(TOOL, &[1, 2, 3, 4, 5])];
 
@@ -122,6 +125,38 @@ pub const AGENT: Catalog<'static> = crate::catalog!(Definition {
         // b_task
         Term::new(0.08, Condition::Tasks(&[CODING, ANALYSIS]), &[Part::new(STYLE, &[Style::StepByStep.index()])]),
         Term::new(0.06, Condition::Tasks(&[FACTUAL, SIMPLE_PREFERENCE]), &[Part::new(STYLE, &[Style::Concise.index()])]),
+    ],
+    contrasts: &[
+        Contrast::new("concise_over_detailed", &[0, 0, 1], &[0, 0, 2])
+            .when(None, PLAIN)
+            .says("The user prefers brief answers to detailed ones.", "The user prefers detailed answers to brief ones."),
+        Contrast::new("steps_over_direct_in_coding", &[0, 0, 3], &[0, 0, 0]).when(Some(CODING), PLAIN).says(
+            "For code the user prefers step-by-step answers to direct ones.",
+            "For code the user prefers direct answers to step-by-step ones."
+        ),
+        Contrast::new("clarify_over_direct_when_unclear", &[0, 0, 4], &[0, 0, 0]).when(None, &[0.1, 0.8, 0.1, 0.1]).says(
+            "When a request is unclear the user wants to be asked what is meant.",
+            "When a request is unclear the user prefers a direct answer to a question."
+        ),
+        Contrast::new("confirm_over_direct_at_risk", &[0, 0, 5], &[0, 0, 0]).when(None, &[0.8, 0.1, 0.1, 0.1]).says(
+            "When much is at stake the user wants to confirm first.",
+            "Even when much is at stake the user does not want to confirm first."
+        ),
+        Contrast::new("search_over_no_tool", &[0, 1, 0], &[0, 0, 0]).when(None, &[0.1, 0.1, 0.1, 0.8]).says(
+            "When information is needed the user wants the web to be searched.",
+            "Even when information is needed the user does not want the web to be searched."
+        ),
+        Contrast::new("ask_over_no_tool", &[0, 5, 0], &[0, 0, 0]).when(None, &[0.1, 0.1, 0.1, 0.8]).says(
+            "When information is missing the user wants to be asked for it.",
+            "When information is missing the user does not want to be asked for it."
+        ),
+        Contrast::new("recent_memory_over_none", &[1, 0, 0], &[0, 0, 0]).when(None, &[0.1, 0.1, 0.8, 0.1]).says(
+            "The user wants the recent conversation to be used.",
+            "The user does not want the recent conversation to be used."
+        ),
+        Contrast::new("profile_over_none", &[4, 0, 0], &[0, 0, 0])
+            .when(None, &[0.1, 0.1, 0.8, 0.1])
+            .says("The user wants the profile summary to be used.", "The user does not want the profile summary to be used."),
     ],
 });
 

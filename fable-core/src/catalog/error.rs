@@ -51,6 +51,12 @@ pub enum CatalogError {
     TermCondition,
     /// A term that applies to nothing, to an unknown value, or to a component or value twice.
     TermValues,
+    /// More than 64 contrasts.
+    ContrastCount,
+    /// A contrast whose reference context has an unknown task, or not one signal from 0 to 1 for each of the catalog's.
+    ContrastContext,
+    /// A contrast whose two actions are not complete, or do not differ in exactly one component.
+    ContrastActions,
 }
 
 impl CatalogError {
@@ -67,7 +73,7 @@ impl CatalogError {
             Self::TermCount => "a default score can have at most 64 terms",
             Self::DimensionTooLarge => "a dictionary can have at most 8192 coordinates",
             Self::BadName => "a name must not be empty and may use only letters, digits, '_' and '-'",
-            Self::DuplicateName => "two components, values, tasks or signals have the same name",
+            Self::DuplicateName => "two components, values, tasks, signals or contrasts have the same name",
             Self::ReservedName => "'task' cannot be the name of a component or of a signal",
             Self::UnknownNull => "the null value of a component is not one of its values",
             Self::BlockComponents => "a block names no component, one twice, or one that the catalog does not have",
@@ -80,6 +86,9 @@ impl CatalogError {
             Self::BadThreshold => "a threshold must be a number from 0 to 1",
             Self::TermCondition => "the condition of a term names a signal or task that the catalog does not have",
             Self::TermValues => "a term applies to no value, to an unknown one, or names a component or value twice",
+            Self::ContrastCount => "a catalog can declare at most 64 contrasts",
+            Self::ContrastContext => "a contrast needs a task of the catalog, or none, and each of its signals from 0 to 1",
+            Self::ContrastActions => "a contrast needs two complete actions that differ in exactly one component",
         }
     }
 }

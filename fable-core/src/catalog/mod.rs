@@ -19,7 +19,7 @@
 //! });
 //! const STATE: [f32; LAMP.state_len()] = [0.0; LAMP.state_len()];
 //!
-//! assert_eq!((LAMP.dimension(), LAMP.actions(), STATE.len()), (6, 2, 23));
+//! assert_eq!((LAMP.dimension(), LAMP.actions(), STATE.len()), (6, 2, 25));
 //! assert_eq!(LAMP.coordinate("task=dinner*light=warm"), Some(2));
 //! ```
 //!
@@ -34,6 +34,7 @@
 
 pub mod agent;
 mod component;
+mod contrast;
 mod dictionary;
 mod error;
 mod names;
@@ -44,6 +45,7 @@ mod validate;
 
 pub use agent::AGENT;
 pub use component::{Component, Part, Value};
+pub use contrast::Contrast;
 pub use dictionary::Block;
 pub(crate) use dictionary::Placed;
 pub use error::CatalogError;
@@ -74,6 +76,8 @@ pub const MAX_SIGNALS: usize = 16;
 pub const MAX_BLOCKS: usize = 128;
 /// Most terms a default score can have.
 pub const MAX_TERMS: usize = 64;
+/// Most contrasts a catalog can declare.
+pub const MAX_CONTRASTS: usize = 64;
 /// Largest dimension of a dictionary.
 pub const MAX_DIMENSION: usize = 8192;
 /// Largest magnitude of a cost or of a term's weight.
@@ -95,6 +99,9 @@ impl Action {
 /// The value positions of one action, one per component.
 pub type Values = heapless::Vec<u8, MAX_COMPONENTS>;
 
+/// A block's position in the definition and the features, coordinate and value, that two actions have in it.
+pub(crate) type BlockFeatures = (u8, Option<(usize, f32)>, Option<(usize, f32)>);
+
 /// The data a catalog is made from.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Definition<'a> {
@@ -110,11 +117,13 @@ pub struct Definition<'a> {
     pub blocks: &'a [Block],
     /// The terms of the default score.
     pub terms: &'a [Term<'a>],
+    /// The preferences to look out for, up to 64; may be empty.
+    pub contrasts: &'a [Contrast<'a>],
 }
 
 impl Definition<'_> {
     /// Nothing at all; a base for `..Definition::EMPTY`.
-    pub const EMPTY: Self = Self { name: "", components: &[], tasks: &[], signals: &[], blocks: &[], terms: &[] };
+    pub const EMPTY: Self = Self { name: "", components: &[], tasks: &[], signals: &[], blocks: &[], terms: &[], contrasts: &[] };
 }
 
 /// A validated catalog. See the [module](self).
@@ -174,12 +183,12 @@ impl<'a> Catalog<'a> {
     const fn place(&mut self) -> Result<(), CatalogError> {
         let mut products = false;
         let mut slots: &mut [Placed] = &mut self.placed;
-        let mut listed = 0u8;
-        let mut singles = 0u8;
+        let (mut listed, mut singles) = (0u8, 0u8);
         let (mut leaf, mut root);
         loop {
             leaf = 0usize;
             root = 0usize;
+            let mut index = 0u8;
             let mut blocks = self.definition.blocks;
             while let [block, rest @ ..] = blocks {
                 let mask = block.mask(self.definition.components.len());
@@ -193,6 +202,7 @@ impl<'a> Catalog<'a> {
                 if (mask.count_ones() > 1) == products {
                     let [slot, others @ ..] = slots else { return Err(CatalogError::BlockCount) };
                     *slot = Placed {
+                        index,
                         mask: mask as u8,
                         offset: offset as u16,
                         size: size as u16,
@@ -203,6 +213,7 @@ impl<'a> Catalog<'a> {
                     slots = others;
                     listed += 1;
                 }
+                index += 1;
                 blocks = rest;
             }
             if products {
@@ -247,10 +258,10 @@ impl<'a> Catalog<'a> {
         self.arrow
     }
 
-    /// Numbers in the packed posterior: the N of `[f32; N]`.
+    /// Numbers in a learner's storage, the N of `[f32; N]`: the packed posterior and an evidence count per value.
     #[must_use]
     pub const fn state_len(&self) -> usize {
-        self.arrow.packed_len()
+        self.arrow.packed_len() + self.value_count()
     }
 
     /// Numbers in a [`Workspace`](crate::Workspace): one direction, a number per value, a score per action.
@@ -270,7 +281,14 @@ impl<'a> Catalog<'a> {
         count
     }
 
-    /// Fingerprint of names, order, blocks and reference.
+    /// Position of a value among the values of all components.
+    pub(crate) fn value_place(&self, component: usize, value: u8) -> Option<usize> {
+        let (before, rest) = self.definition.components.split_at_checked(component)?;
+        let own = rest.first().filter(|own| usize::from(value) < own.values.len());
+        own.map(|_| before.iter().map(|component| component.values.len()).sum::<usize>() + usize::from(value))
+    }
+
+    /// Fingerprint of names, order, blocks, reference and contrasts.
     #[must_use]
     pub const fn fingerprint(&self) -> u64 {
         validate::fingerprint(&self.definition, Fingerprint::new()).finish()
@@ -361,22 +379,45 @@ impl<'a> Catalog<'a> {
     /// # Ok::<(), fable_core::ContextError>(())
     /// ```
     pub fn features(&self, context: &Context, action: Action) -> impl Iterator<Item = (usize, f32)> {
-        let values = self.values(action).unwrap_or_default();
-        let context = *context;
-        self.single_blocks().iter().chain(self.product_blocks()).filter_map(move |block| {
-            let position = self.position(block, Some(&values).filter(|values| !values.is_empty())?)?;
-            let inside = usize::from(block.offset) + position;
-            let coordinate = if block.per_task {
-                self.arrow.leaf_coordinate(context.task()?, inside)?
-            } else {
-                self.arrow.root_coordinate(inside)
-            };
-            let value = match block.signal {
-                Some(signal) => context.signal(usize::from(signal))?,
-                None => 1.0,
-            };
-            (value != 0.0).then_some((coordinate, value))
+        let (values, context) = (self.values(action), *context);
+        self.placed_blocks().filter_map(move |block| self.feature(block, &context, values.as_ref()?))
+    }
+
+    /// The nonzero entries of phi(c, a) - phi(c, a'); what both share is left out.
+    pub fn difference(&self, context: &Context, prefer: Action, over: Action) -> impl Iterator<Item = (usize, f32)> {
+        self.block_features(context, prefer, over).filter(|(_, plus, minus)| plus != minus).flat_map(|(_, plus, minus)| {
+            let minus = minus.map(|(coordinate, value)| (coordinate, -value));
+            plus.into_iter().chain(minus)
         })
+    }
+
+    /// For every block in which at least one of two actions has a feature: its position and both features.
+    pub(crate) fn block_features(&self, context: &Context, first: Action, second: Action) -> impl Iterator<Item = BlockFeatures> {
+        let (first, second, context) = (self.values(first), self.values(second), *context);
+        self.placed_blocks().filter_map(move |block| {
+            let feature = |values: &Option<Values>| self.feature(block, &context, values.as_ref()?);
+            let (first, second) = (feature(&first), feature(&second));
+            (first.is_some() || second.is_some()).then_some((block.index, first, second))
+        })
+    }
+
+    fn placed_blocks(&self) -> impl Iterator<Item = &Placed> {
+        self.single_blocks().iter().chain(self.product_blocks())
+    }
+
+    /// The one nonzero feature of a block, if it has any here.
+    fn feature(&self, block: &Placed, context: &Context, values: &[u8]) -> Option<(usize, f32)> {
+        let inside = usize::from(block.offset) + self.position(block, values)?;
+        let coordinate = if block.per_task {
+            self.arrow.leaf_coordinate(context.task()?, inside)?
+        } else {
+            self.arrow.root_coordinate(inside)
+        };
+        let value = match block.signal {
+            Some(signal) => context.signal(usize::from(signal))?,
+            None => 1.0,
+        };
+        (value != 0.0).then_some((coordinate, value))
     }
 
     /// Writes the instruction for the assistant: the texts of the chosen values, in component order.
@@ -428,6 +469,21 @@ impl<'a> Catalog<'a> {
             total += T::from_f64(term.weight);
         }
         default.map_or(total, |default| total + T::from_f64(default))
+    }
+
+    /// The default score b of an action.
+    #[must_use]
+    pub fn default_score(&self, context: &Context, action: Action) -> f64 {
+        let values = self.values(action).unwrap_or_default();
+        self.terms(self.active_terms(context)).filter(|term| term.meets(&values)).map(|term| term.weight).sum()
+    }
+
+    /// The cost of an action, the sum of its values' costs.
+    #[must_use]
+    pub fn cost(&self, action: Action) -> f64 {
+        let values = self.values(action).unwrap_or_default();
+        let values = self.definition.components.iter().zip(&values);
+        values.map(|(component, &value)| component.values.get(usize::from(value)).map_or(0.0, |value| value.cost)).sum()
     }
 
     /// The terms whose condition holds, one bit each.

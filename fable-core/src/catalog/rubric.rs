@@ -9,7 +9,7 @@
 //! assert_eq!(rubric::action([Level::One, Level::Three, Level::Five]).index(), 5);
 //! ```
 
-use super::{Action, Block, Catalog, Component, Definition, Value};
+use super::{Action, Block, Catalog, Component, Contrast, Definition, Value};
 
 /// A level of a criterion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -70,6 +70,17 @@ pub const RUBRIC: Catalog<'static> = crate::catalog!(Definition {
         ),
     ],
     blocks: &[Block::main(0), Block::main(1), Block::main(2)],
+    contrasts: &[
+        Contrast::new("rigor_5_over_1", &[2, 1, 1], &[0, 1, 1]),
+        Contrast::new("rigor_5_over_3", &[2, 1, 1], &[1, 1, 1]),
+        Contrast::new("rigor_3_over_1", &[1, 1, 1], &[0, 1, 1]),
+        Contrast::new("steps_5_over_1", &[1, 2, 1], &[1, 0, 1]),
+        Contrast::new("steps_5_over_3", &[1, 2, 1], &[1, 1, 1]),
+        Contrast::new("steps_3_over_1", &[1, 1, 1], &[1, 0, 1]),
+        Contrast::new("examples_5_over_1", &[1, 1, 2], &[1, 1, 0]),
+        Contrast::new("examples_5_over_3", &[1, 1, 2], &[1, 1, 1]),
+        Contrast::new("examples_3_over_1", &[1, 1, 1], &[1, 1, 0]),
+    ],
     ..Definition::EMPTY
 });
 

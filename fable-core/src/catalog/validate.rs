@@ -3,8 +3,8 @@
 //! Everything is `const fn`, which has no iterators yet: `while let [first, rest @ ..] = slice` walks a slice instead.
 
 use super::{
-    Block, CatalogError, Component, Condition, Definition, MAX_ACTIONS, MAX_BLOCKS, MAX_COMPONENTS, MAX_SIGNALS, MAX_TASKS,
-    MAX_TERMS, MAX_VALUES, MAX_WEIGHT, Part, Term, Value,
+    Block, CatalogError, Component, Condition, Contrast, Definition, MAX_ACTIONS, MAX_BLOCKS, MAX_COMPONENTS, MAX_CONTRASTS,
+    MAX_SIGNALS, MAX_TASKS, MAX_TERMS, MAX_VALUES, MAX_WEIGHT, Part, Term, Value,
 };
 use crate::fingerprint::Fingerprint;
 use crate::policy::{Range, within};
@@ -55,6 +55,16 @@ pub(super) const fn definition(definition: &Definition<'_>) -> Result<u16, Catal
             return Err(error);
         }
         terms = rest;
+    }
+    if definition.contrasts.len() > MAX_CONTRASTS {
+        return Err(CatalogError::ContrastCount);
+    }
+    let mut contrasts = definition.contrasts;
+    while let [contrast, rest @ ..] = contrasts {
+        if let Err(error) = check_contrast(definition, contrast, rest) {
+            return Err(error);
+        }
+        contrasts = rest;
     }
     Ok(actions)
 }
@@ -257,6 +267,49 @@ const fn check_term(definition: &Definition<'_>, term: &Term<'_>) -> Result<(), 
     Ok(())
 }
 
+const fn check_contrast(
+    definition: &Definition<'_>,
+    contrast: &Contrast<'_>,
+    mut later: &[Contrast<'_>],
+) -> Result<(), CatalogError> {
+    let mut found = false;
+    while let [other, rest @ ..] = later {
+        found |= same(contrast.name.as_bytes(), other.name.as_bytes());
+        later = rest;
+    }
+    if let Err(error) = check_name(contrast.name, found, false) {
+        return Err(error);
+    }
+    let known_task = match contrast.task {
+        Some(task) => (task as usize) < definition.tasks.len(),
+        None => true,
+    };
+    if !known_task || contrast.signals.len() != definition.signals.len() {
+        return Err(CatalogError::ContrastContext);
+    }
+    let mut signals = contrast.signals;
+    while let [signal, rest @ ..] = signals {
+        if !THRESHOLD.contains(*signal as f64) {
+            return Err(CatalogError::ContrastContext);
+        }
+        signals = rest;
+    }
+    let (mut prefer, mut over, mut components) = (contrast.prefer, contrast.over, definition.components);
+    let mut differences = 0;
+    while let ([p, p_rest @ ..], [o, o_rest @ ..], [component, c_rest @ ..]) = (prefer, over, components) {
+        if *p as usize >= component.values.len() || *o as usize >= component.values.len() {
+            return Err(CatalogError::ContrastActions);
+        }
+        differences += (*p != *o) as usize;
+        (prefer, over, components) = (p_rest, o_rest, c_rest);
+    }
+    if prefer.is_empty() && over.is_empty() && components.is_empty() && differences == 1 {
+        Ok(())
+    } else {
+        Err(CatalogError::ContrastActions)
+    }
+}
+
 /// Bits of the terms that name several components, so that they are no sum over components.
 pub(super) const fn spanning_terms(mut terms: &[Term<'_>]) -> u64 {
     let (mut bits, mut bit) = (0, 1_u64);
@@ -331,6 +384,21 @@ pub(super) const fn fingerprint(definition: &Definition<'_>, start: Fingerprint)
             parts = others;
         }
         terms = rest;
+    }
+    sum = sum.u64(definition.contrasts.len() as u64);
+    let mut contrasts = definition.contrasts;
+    while let [contrast, rest @ ..] = contrasts {
+        sum = sum.text(contrast.name).u64(match contrast.task {
+            Some(task) => 1 + task as u64,
+            None => 0,
+        });
+        let mut signals = contrast.signals;
+        while let [signal, others @ ..] = signals {
+            sum = sum.f64(*signal as f64);
+            signals = others;
+        }
+        sum = sum.bytes(contrast.prefer).bytes(contrast.over);
+        contrasts = rest;
     }
     sum
 }

@@ -51,6 +51,16 @@ pub enum LearnerError {
     ExpiredDecision,
     /// The decision has had its reward.
     DuplicateFeedback,
+    /// The oldest decision still waits; it has to expire before another one can be made.
+    RingFull,
+    /// What is to be unlearned cannot have been learned.
+    NotLearned,
+    /// The two actions compared are the same or differ in more than one component.
+    Comparison,
+    /// The catalog has no such contrast, or it is not promoted by what was learned.
+    NotPromoted,
+    /// The profile has no room for another promotion.
+    ProfileFull,
     /// A counter has reached its end.
     Exhausted,
     /// The posterior or the workspace cannot be used.
@@ -86,6 +96,11 @@ impl fmt::Display for LearnerError {
             Self::UnknownDecision => f.write_str("there is no such decision"),
             Self::ExpiredDecision => f.write_str("the decision has expired"),
             Self::DuplicateFeedback => f.write_str("the decision has had its feedback"),
+            Self::RingFull => f.write_str("the oldest decision still waits for its reward and has to expire first"),
+            Self::NotLearned => f.write_str("the observation cannot have been learned, so it cannot be unlearned"),
+            Self::Comparison => f.write_str("the two actions of a contrast must differ in exactly one component"),
+            Self::NotPromoted => f.write_str("the contrast is not promoted by what was learned"),
+            Self::ProfileFull => f.write_str("the profile has no room for another promotion"),
             Self::Exhausted => f.write_str("a counter of this learner has reached its end"),
             Self::Posterior(error) => error.fmt(f),
         }

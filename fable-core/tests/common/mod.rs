@@ -2,7 +2,7 @@
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
-use fable_core::catalog::{Block, Catalog, Component, Condition, Definition, Part, Term, Value};
+use fable_core::catalog::{Block, Catalog, Component, Condition, Contrast, Definition, Part, Term, Value};
 use fable_core::{Action, Context, Learner, Scalar, Storage};
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 
@@ -42,6 +42,10 @@ pub const MIXED: Catalog<'static> = fable_core::catalog!(Definition {
         Term::new(-0.2, Condition::Tasks(&[0, 2]), &[Part::new(1, &[0, 2])]),
         Term::new(0.15, Condition::Always, &[Part::new(2, &[1])]),
         Term::new(0.05, Condition::AtLeast(1, 0.25), &[Part::new(0, &[0]), Part::new(1, &[1])]),
+    ],
+    contrasts: &[
+        Contrast::new("c0_over_c2_in_y", &[0, 1, 0], &[0, 1, 2]).when(Some(1), &[0.5, 0.25]),
+        Contrast::new("a1_over_a0", &[1, 0, 3], &[0, 0, 3]).when(None, &[1.0, 0.0]).says("A is one.", "A is zero."),
     ],
 });
 

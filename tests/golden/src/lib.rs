@@ -20,7 +20,9 @@ mod script;
 mod user;
 
 use core::fmt;
-use fable_core::{Exploration, Feasible, Learner, LearnerError, Policy, Scalar, Settings, Storage, Workspace, user_hash};
+use fable_core::{
+    Exploration, Feasible, Learner, LearnerError, Policy, Request, Scalar, Settings, Storage, Workspace, user_hash,
+};
 use script::{AGENT_SCRIPT, Script, TAU2_SCRIPT};
 use user::User;
 
@@ -106,7 +108,7 @@ fn run<T: Scalar, S: Storage<T>, W: Storage<T>>(
         let rules = script.rules[user.below(script.rules.len())];
         let feasible = Feasible::new(script.catalog, rules).expect("rules that leave something");
         let policy = if user.below(8) == 0 { &bold } else { &steady };
-        let decision = learner.decide(policy, workspace, &request.context, &feasible, None).expect("a decision");
+        let decision = learner.decide(policy, workspace, &Request::new(&request.context, &feasible)).expect("a decision");
         decisions.add(u64::from(decision.id.round));
         decisions.add(u64::from(decision.action.0));
         decisions.add(decision.baseline.to_bits());

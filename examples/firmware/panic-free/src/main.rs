@@ -6,7 +6,7 @@
 
 use fable_core::catalog::AGENT;
 use fable_core::event::DecisionId;
-use fable_core::{Action, Context, Event, Feasible, Learner, Policy, Rule, Settings, Statement, Workspace};
+use fable_core::{Action, Context, Event, Feasible, Learner, Policy, Request, Rule, Settings, Statement, Workspace};
 use panic_never as _;
 
 /// Everything comes from outside, so that nothing can be computed at build time.
@@ -32,13 +32,13 @@ fn live(world: &mut World) -> Option<()> {
     let context = Context::new(&AGENT, Some(usize::from(world.action)), world.signals).ok()?;
     let feasible = Feasible::new(&AGENT, world.rules).ok()?;
     learner.onboard(&policy, workspace, world.statement.clone()).ok()?;
-    learner.decide(&policy, workspace, &context, &feasible, world.defaults).ok()?;
+    learner.decide(&policy, workspace, &Request { defaults: world.defaults, ..Request::new(&context, &feasible) }).ok()?;
     learner.decide_or_default(&policy, workspace, &context, world.rules, world.defaults).ok()?;
     learner.feedback(&policy, workspace, world.id, world.reward).ok()?;
     learner.observe(&policy, workspace, &context, Action(world.action), world.reward).ok()?;
-    learner.recommend(&policy, workspace, &context, &feasible, world.defaults).ok()?;
+    learner.recommend(&policy, workspace, &Request { defaults: world.defaults, ..Request::new(&context, &feasible) }).ok()?;
     learner.predict(&policy, workspace, &context, Action(world.action), Some(world.reward)).ok()?;
-    learner.propensities(&policy, workspace, &context, &feasible, world.defaults, 10, world.propensities).ok()?;
+    learner.propensities(&policy, workspace, &Request { defaults: world.defaults, ..Request::new(&context, &feasible) }, 10, world.propensities).ok()?;
     learner.check(&policy, workspace, &world.event).ok()?.apply();
     learner.forget(&policy, workspace).ok()
 }

@@ -1,0 +1,82 @@
+//! Declared contrasts: the preferences a catalog's author wants to know about, by name.
+
+use super::{Action, Catalog};
+use crate::context::Context;
+
+/// A named comparison of two complete actions that differ in one component, in a reference context (Appendix G).
+///
+/// ```
+/// use fable_core::catalog::Contrast;
+/// // In `tau2`, with the other components as usual: brief answers over guided ones.
+/// const BRIEF: Contrast = Contrast::new("brief_over_guided", &[1, 0, 1], &[1, 0, 2])
+///     .says("The customer prefers brief answers.", "The customer prefers to be guided.");
+/// # let _ = BRIEF;
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Contrast<'a> {
+    /// Canonical name.
+    pub name: &'a str,
+    /// Task of the reference context, if any.
+    pub task: Option<u8>,
+    /// Every signal of the reference context, in catalog order.
+    pub signals: &'a [f32],
+    /// Value positions of the action that a positive contrast prefers, one per component.
+    pub prefer: &'a [u8],
+    /// Value positions of the other action.
+    pub over: &'a [u8],
+    /// What a host's prompt says once `prefer` is promoted; empty for a plain sentence made of the names.
+    pub positive: &'a str,
+    /// The same once `over` is promoted.
+    pub negative: &'a str,
+}
+
+impl<'a> Contrast<'a> {
+    /// A contrast in the context without a task and without signals.
+    #[must_use]
+    pub const fn new(name: &'a str, prefer: &'a [u8], over: &'a [u8]) -> Self {
+        Self { name, task: None, signals: &[], prefer, over, positive: "", negative: "" }
+    }
+
+    /// The same in another reference context.
+    #[must_use]
+    pub const fn when(mut self, task: Option<u8>, signals: &'a [f32]) -> Self {
+        self.task = task;
+        self.signals = signals;
+        self
+    }
+
+    /// The same with sentences for the prompt.
+    #[must_use]
+    pub const fn says(mut self, positive: &'a str, negative: &'a str) -> Self {
+        self.positive = positive;
+        self.negative = negative;
+        self
+    }
+
+    /// The component in which the two actions differ.
+    #[must_use]
+    pub fn component(&self) -> Option<usize> {
+        self.prefer.iter().zip(self.over).position(|(prefer, over)| prefer != over)
+    }
+}
+
+impl<'a> Catalog<'a> {
+    /// The declared contrasts.
+    #[must_use]
+    pub const fn contrasts(&self) -> &'a [Contrast<'a>] {
+        self.definition().contrasts
+    }
+
+    /// Position of the contrast with a name.
+    #[must_use]
+    pub fn contrast(&self, name: &str) -> Option<usize> {
+        self.contrasts().iter().position(|contrast| contrast.name == name)
+    }
+
+    /// Context and actions of a declared contrast.
+    pub(crate) fn contrast_parts(&self, index: usize) -> Option<(Context, Action, Action)> {
+        let contrast = self.contrasts().get(index)?;
+        let context = Context::new(self, contrast.task.map(usize::from), contrast.signals).ok()?;
+        Some((context, self.action(contrast.prefer)?, self.action(contrast.over)?))
+    }
+}

@@ -1,0 +1,225 @@
+//! Why an action was chosen, and why not another one: the score taken apart, exactly.
+//!
+//! A sampled score is default - lambda cost + sum over blocks of phi.mu + phi.(theta - mu): every block adds the one entry it
+//! has for the action, and what the draw adds is its share. The parts add up to the score, to rounding. An explanation is
+//! exact until the user's next learn, since it draws again from the posterior as it is now; later, replay the journal up to
+//! the decision. Two back-solves; nothing is stored.
+//!
+//! ```
+//! use fable_core::trust::Part;
+//! use fable_core::{Context, Feasible, Learner, Policy, Request, Settings, Workspace, catalog::TAU2};
+//!
+//! let policy = Policy::new(&TAU2, Settings::default())?;
+//! let mut learner = Learner::<f64, [f64; TAU2.state_len()], 8>::VACANT;
+//! let mut workspace = Workspace::<f64, [f64; TAU2.workspace_len()]>::VACANT;
+//! learner.start(&policy, 1)?;
+//! let (context, all) = (Context::new(&TAU2, None, &[])?, Feasible::all(&TAU2));
+//! let decision = learner.decide(&policy, &mut workspace, &Request::new(&context, &all))?;
+//!
+//! let why = learner.explain(&policy, &mut workspace, decision.id, None, None)?;
+//! assert_eq!(why.chosen, decision.action);
+//! let sum: f64 = why.shares().map(|share| share.chosen).sum();
+//! assert!((sum - why.chosen_score).abs() < 1e-12 && why.chosen_score >= why.other_score);
+//! let cost = why.shares().find(|share| share.part == Part::Cost).unwrap();
+//! assert_eq!(cost.chosen + 0.0, decision.baseline); // `tau2` has no default score
+//! println!("{why}");
+//! # Ok::<(), Box<dyn core::error::Error>>(())
+//! ```
+
+use super::thousandths::Thousandths;
+use crate::catalog::{Action, Catalog};
+use crate::context::Context;
+use crate::event::DecisionId;
+use crate::feasible::{Feasible, Rule, removed_by};
+use crate::learner::{Learner, LearnerError};
+use crate::normal::Purpose;
+use crate::policy::Policy;
+use crate::posterior::PosteriorError;
+use crate::request::Request;
+use crate::score;
+use crate::workspace::Workspace;
+use crate::{Scalar, Storage};
+use core::fmt;
+
+/// What a share of a score comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Part {
+    /// The known default score b.
+    Default,
+    /// The known cost, -lambda cost.
+    Cost,
+    /// What was learned in a block of the dictionary, by its position in the definition.
+    Block(u8),
+    /// What the draw adds: exploration.
+    Draw,
+}
+
+/// What one part adds to the two scores.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Share {
+    /// Where it comes from.
+    pub part: Part,
+    /// What it adds to the score of the action chosen.
+    pub chosen: f64,
+    /// What it adds to the score of the other action.
+    pub other: f64,
+    /// The coordinate of a block that the action chosen has, if any.
+    pub chosen_coordinate: Option<usize>,
+    /// The coordinate of a block that the other action has, if any.
+    pub other_coordinate: Option<usize>,
+}
+
+/// An explanation of one decision against one other action. It prints as lines of text with numbers in thousandths.
+#[derive(Clone, Copy, Debug)]
+pub struct Explanation<'e, T> {
+    /// The action that was chosen.
+    pub chosen: Action,
+    /// The action it is compared with: the one asked about, or the runner-up. With one feasible action, the same.
+    pub other: Action,
+    /// Whether the other action was feasible.
+    pub feasible: bool,
+    /// Whether the action chosen is not the one with the highest mean score.
+    pub explored: bool,
+    /// Sampled score of the action chosen.
+    pub chosen_score: f64,
+    /// Sampled score of the other action.
+    pub other_score: f64,
+    catalog: &'e Catalog<'e>,
+    context: Context,
+    cost_weight: f64,
+    /// b of the two actions if the caller gave it.
+    defaults: Option<[f64; 2]>,
+    /// The mean over the active part.
+    mean: &'e [T],
+}
+
+impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
+    /// Explains a decision that is still in the ring against `other`, or against the runner-up.
+    ///
+    /// The feasible set is the last one recorded, and `defaults` are those that the decision was made with, so ask before
+    /// the next decision. The result borrows the workspace.
+    ///
+    /// # Errors
+    /// An unknown or expired decision, an action of another catalog, defaults that do not fit, a workspace that is too small.
+    pub fn explain<'e, W: Storage<T>>(
+        &self,
+        policy: &Policy<'e, T>,
+        workspace: &'e mut Workspace<T, W>,
+        id: DecisionId,
+        defaults: Option<&[f64]>,
+        other: Option<Action>,
+    ) -> Result<Explanation<'e, T>, LearnerError> {
+        self.admit(policy)?;
+        let pending = *self.settled_or_waiting(self.round_of(id)?)?;
+        let (context, chosen, catalog) = (pending.context, pending.action, policy.catalog());
+        let feasible = Feasible::from_set(catalog, self.permissions).map_err(LearnerError::Feasible)?;
+        let request = Request { context: &context, feasible: &feasible, defaults, at: pending.at };
+        if let Some(other) = other {
+            Self::admit_action(policy, &context, other)?;
+        }
+
+        self.best(policy, workspace, &request, Some(self.normals(policy, pending.round, Purpose::Decision)))?;
+        let too_small = LearnerError::Posterior(PosteriorError::WorkspaceLength);
+        let (_, _, scores) = workspace.parts(catalog).ok_or(too_small)?;
+        let mut rest = *feasible.set();
+        rest.remove(chosen);
+        let other = other.or_else(|| score::best(&rest, scores).map(|(action, _)| action)).unwrap_or(chosen);
+        let score = |action: Action| scores.get(action.index()).map_or(0.0, |score| score.to_f64());
+        let (chosen_score, other_score) = (score(chosen), score(other));
+
+        let (greedy, _) = self.best(policy, workspace, &request, None)?;
+        let default = |action: Action| defaults.and_then(|defaults| defaults.get(action.index()).copied());
+        Ok(Explanation {
+            chosen,
+            other,
+            feasible: feasible.set().contains(other),
+            explored: greedy != chosen,
+            chosen_score,
+            other_score,
+            catalog,
+            context,
+            cost_weight: policy.settings().cost_weight,
+            defaults: default(chosen).zip(default(other)).map(|(chosen, other)| [chosen, other]),
+            mean: workspace.active(catalog.arrow()).ok_or(too_small)?,
+        })
+    }
+}
+
+impl<T: Scalar> Explanation<'_, T> {
+    /// The parts: default, cost, every block of the dictionary that either action has a coordinate in, the draw.
+    pub fn shares(&self) -> impl Iterator<Item = Share> {
+        let known =
+            |part, [chosen, other]: [f64; 2]| Share { part, chosen, other, chosen_coordinate: None, other_coordinate: None };
+        let actions = [self.chosen, self.other];
+        let default = self.defaults.unwrap_or_else(|| actions.map(|action| self.catalog.default_score(&self.context, action)));
+        let cost = actions.map(|action| -self.cost_weight * self.catalog.cost(action));
+        let [chosen_mean, other_mean] = [0, 1].map(|side| {
+            let blocks = self.blocks().map(|share| if side == 0 { share.chosen } else { share.other }).sum::<f64>();
+            blocks + if side == 0 { default[0] + cost[0] } else { default[1] + cost[1] }
+        });
+        let draw = [self.chosen_score - chosen_mean, self.other_score - other_mean];
+        let first = [known(Part::Default, default), known(Part::Cost, cost)];
+        first.into_iter().chain(self.blocks()).chain([known(Part::Draw, draw)])
+    }
+
+    /// What the blocks add at the mean.
+    fn blocks(&self) -> impl Iterator<Item = Share> {
+        let entry = |feature: Option<(usize, f32)>| {
+            let Some((coordinate, value)) = feature else { return 0.0 };
+            let Some((task, inside)) = self.catalog.arrow().locate(coordinate) else { return 0.0 };
+            let place = if task.is_some() { inside } else { usize::from(self.catalog.arrow().leaf) + inside };
+            self.mean.get(place).map_or(0.0, |theta| theta.to_f64() * f64::from(value))
+        };
+        self.catalog.block_features(&self.context, self.chosen, self.other).map(move |(block, chosen, other)| Share {
+            part: Part::Block(block),
+            chosen: entry(chosen),
+            other: entry(other),
+            chosen_coordinate: chosen.map(|(coordinate, _)| coordinate),
+            other_coordinate: other.map(|(coordinate, _)| coordinate),
+        })
+    }
+
+    /// The rule that removed the other action, if it was not feasible under these rules.
+    #[must_use]
+    pub fn removed_by<'r>(&self, rules: &'r [Rule<'r>]) -> Option<&'r Rule<'r>> {
+        removed_by(self.catalog, rules, self.other)
+    }
+}
+
+/// A line per action and per part, numbers in thousandths, no floats printed.
+impl<T: Scalar> fmt::Display for Explanation<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = |f: &mut fmt::Formatter<'_>, action: Action| match self.catalog.action_name(action) {
+            Some(name) => write!(f, "{name}"),
+            None => f.write_str("?"),
+        };
+        write!(f, "chosen {} ", Thousandths(self.chosen_score))?;
+        name(f, self.chosen)?;
+        f.write_str(if self.explored { ", to explore\n" } else { "\n" })?;
+        write!(f, "not    {} ", Thousandths(self.other_score))?;
+        name(f, self.other)?;
+        f.write_str(if self.feasible { "\n" } else { ", not feasible\n" })?;
+        for share in self.shares() {
+            write!(f, "  {} {} ", Thousandths(share.chosen), Thousandths(share.other))?;
+            match share.part {
+                Part::Default => f.write_str("default score")?,
+                Part::Cost => f.write_str("cost")?,
+                Part::Draw => f.write_str("the draw")?,
+                Part::Block(_) => {
+                    let names = [share.chosen_coordinate, share.other_coordinate];
+                    for (coordinate, word) in names.into_iter().zip(["", " against "]) {
+                        f.write_str(word)?;
+                        match coordinate.and_then(|coordinate| self.catalog.coordinate_name(coordinate)) {
+                            Some(name) => write!(f, "{name}")?,
+                            None => f.write_str("nothing")?,
+                        }
+                    }
+                }
+            }
+            f.write_str("\n")?;
+        }
+        Ok(())
+    }
+}

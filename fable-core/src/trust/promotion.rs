@@ -1,0 +1,120 @@
+//! The profile: a bounded list of promoted preferences, each with its provenance, and the sentences a host's prompt gets.
+//!
+//! A declared contrast is promoted when its [`Assessment`] says so; the learner then remembers when, on what interval and
+//! on how much evidence. Later it stands, is `doubtful` (its interval covers zero again) or `revoked` (its interval lies
+//! on the other side; promoting that side replaces it). Promotion changes what an assistant is told, never the posterior.
+//!
+//! ```
+//! use fable_core::trust::{Standing, Verdict};
+//! use fable_core::{Action, Context, Learner, Policy, Settings, Workspace, catalog::{RUBRIC, rubric}};
+//! use fable_core::catalog::rubric::Level::{Five, One, Three};
+//!
+//! let policy = Policy::new(&RUBRIC, Settings { base_precision: 1.0, ..Settings::default() })?;
+//! let mut learner = Learner::<f64, [f64; RUBRIC.state_len()], 9>::VACANT;
+//! let mut workspace = Workspace::<f64, [f64; RUBRIC.workspace_len()]>::VACANT;
+//! learner.start(&policy, 1)?;
+//! let context = Context::new(&RUBRIC, None, &[])?;
+//! for _ in 0..100 {
+//!     learner.observe(&policy, &mut workspace, &context, rubric::action([Five, Three, Three]), 0.9)?;
+//!     learner.observe(&policy, &mut workspace, &context, rubric::action([One, Three, Three]), -0.9)?;
+//! }
+//! learner.promote_all(&policy, &mut workspace, 0)?;
+//!
+//! let first = learner.profile()[0];
+//! assert_eq!((RUBRIC.contrasts()[usize::from(first.contrast)].name, first.verdict), ("rigor_5_over_1", Verdict::For));
+//! assert_eq!(learner.standing(&policy, &mut workspace, &first)?, Standing::Holds);
+//! let mut prompt = String::new();
+//! learner.write_profile(&policy, &mut workspace, &mut prompt)?;
+//! assert!(prompt.starts_with("The user prefers rigor=level_5 to rigor=level_1."));
+//! # Ok::<(), Box<dyn core::error::Error>>(())
+//! ```
+
+use super::assessment::{Assessment, Comparison, Verdict};
+use crate::catalog::Catalog;
+use core::fmt;
+
+/// A promoted preference and where it comes from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
+pub struct Promotion {
+    /// Position of the contrast in the catalog.
+    pub contrast: u8,
+    /// Which side was promoted.
+    pub verdict: Verdict,
+    /// Whether the guarantee held then.
+    pub valid: bool,
+    /// Decisions made by then.
+    pub round: u32,
+    /// The caller's time.
+    pub at: u32,
+    /// Evidence by then.
+    pub evidence: u32,
+    /// Lower end of the interval then.
+    pub lower: f32,
+    /// Upper end of the interval then.
+    pub upper: f32,
+}
+
+/// What has become of a promoted preference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Standing {
+    /// Its interval still lies on its side of zero.
+    Holds,
+    /// Its interval covers zero again.
+    Doubtful,
+    /// Its interval lies on the other side.
+    Revoked,
+}
+
+impl Promotion {
+    /// What an assessment of the same contrast says about this promotion.
+    #[must_use]
+    pub fn standing(&self, assessment: &Assessment) -> Standing {
+        match self.verdict {
+            Verdict::For if assessment.lower > 0.0 => Standing::Holds,
+            Verdict::Against if assessment.upper < 0.0 => Standing::Holds,
+            Verdict::For if assessment.upper < 0.0 => Standing::Revoked,
+            Verdict::Against if assessment.lower > 0.0 => Standing::Revoked,
+            _ => Standing::Doubtful,
+        }
+    }
+
+    /// Writes the preference as a sentence: the catalog's own, or one made of its names.
+    ///
+    /// # Errors
+    /// Only what the writer returns; a contrast that the catalog does not have writes nothing.
+    pub fn write_sentence(&self, catalog: &Catalog<'_>, out: &mut impl fmt::Write) -> fmt::Result {
+        let Some(contrast) = catalog.contrasts().get(usize::from(self.contrast)) else { return Ok(()) };
+        let (own, better, worse) = match self.verdict {
+            Verdict::For => (contrast.positive, contrast.prefer, contrast.over),
+            Verdict::Against => (contrast.negative, contrast.over, contrast.prefer),
+            Verdict::Open => return Ok(()),
+        };
+        if !own.is_empty() {
+            return out.write_str(own);
+        }
+        let Some(component) = contrast.component().and_then(|index| Some((index, catalog.definition().components.get(index)?)))
+        else {
+            return Ok(());
+        };
+        let (index, component) = component;
+        let value = |values: &[u8]| values.get(index).and_then(|value| component.values.get(usize::from(*value)));
+        let (Some(better), Some(worse)) = (value(better), value(worse)) else { return Ok(()) };
+        let task = contrast.task.and_then(|task| catalog.definition().tasks.get(usize::from(task)));
+        if let Some(task) = task {
+            write!(out, "For {task} the user prefers ")?;
+        } else {
+            out.write_str("The user prefers ")?;
+        }
+        write!(out, "{0}={1} to {0}={2}.", component.name, better.name, worse.name)
+    }
+}
+
+impl Comparison {
+    /// The contrast of a promotion.
+    pub(crate) fn promoted(catalog: &Catalog<'_>, promotion: &Promotion) -> Option<Self> {
+        Self::declared(catalog, usize::from(promotion.contrast))
+    }
+}
