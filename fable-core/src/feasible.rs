@@ -25,7 +25,7 @@
 use crate::catalog::{Action, Catalog, MAX_ACTIONS, Part, check_part};
 use core::fmt;
 
-const WORDS: usize = MAX_ACTIONS / 32;
+const WORDS: usize = ActionSet::WORDS;
 
 /// A bit set of actions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +33,9 @@ const WORDS: usize = MAX_ACTIONS / 32;
 pub struct ActionSet([u32; WORDS]);
 
 impl ActionSet {
+    /// Words of 32 actions.
+    pub(crate) const WORDS: usize = MAX_ACTIONS / 32;
+
     /// No action; all bits zero.
     pub const EMPTY: Self = Self([0; WORDS]);
 
@@ -90,6 +93,31 @@ impl ActionSet {
     /// The bits, 32 actions a word, the first action lowest.
     pub(crate) const fn words(&self) -> &[u32; WORDS] {
         &self.0
+    }
+
+    /// The words up to the last nonzero one.
+    #[cfg(feature = "record")]
+    pub(crate) fn used_words(&self) -> &[u32] {
+        let used = self.0.iter().rposition(|word| *word != 0).map_or(0, |last| last + 1);
+        self.0.get(..used).unwrap_or(&self.0)
+    }
+
+    /// Replaces one word.
+    #[cfg(feature = "record")]
+    pub(crate) fn set_word(&mut self, index: usize, word: u32) {
+        if let Some(slot) = self.0.get_mut(index) {
+            *slot = word;
+        }
+    }
+
+    /// The set with these first words.
+    #[cfg(feature = "record")]
+    pub(crate) fn from_words(words: &[u32]) -> Self {
+        let mut set = Self::EMPTY;
+        for (slot, word) in set.0.iter_mut().zip(words) {
+            *slot = *word;
+        }
+        set
     }
 
     /// The actions in catalog order.

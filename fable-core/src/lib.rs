@@ -67,6 +67,8 @@ pub mod onboarding;
 pub mod policy;
 pub mod posterior;
 pub mod prior;
+#[cfg(feature = "record")]
+pub mod record;
 mod request;
 mod scalar;
 mod score;

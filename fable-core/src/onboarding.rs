@@ -110,6 +110,12 @@ impl Direction {
         self.0.iter().map(|&(coordinate, coefficient)| (usize::from(coordinate), coefficient))
     }
 
+    /// The entries as they are kept.
+    #[cfg(feature = "record")]
+    pub(crate) const fn raw(&self) -> &heapless::Vec<(u16, f64), MAX_DIRECTION> {
+        &self.0
+    }
+
     /// Whether the direction fits a catalog; one made for another may not.
     pub(crate) fn check(&self, catalog: &Catalog<'_>) -> Result<(), OnboardingError> {
         if self.0.is_empty() {

@@ -107,6 +107,26 @@ impl<T: Scalar, S: Storage<T>> Posterior<T, S> {
         self.storage.as_mut().get_mut(self.arrow.packed_len()..).unwrap_or_default()
     }
 
+    /// The whole storage.
+    #[cfg(feature = "record")]
+    pub(crate) fn storage_mut(&mut self) -> &mut [T] {
+        self.storage.as_mut()
+    }
+
+    /// The storage holds a posterior of this shape.
+    #[cfg(feature = "record")]
+    pub(crate) const fn restore(&mut self, arrow: Arrow, log_det_ratio: f64) {
+        self.arrow = arrow;
+        self.log_det_ratio = log_det_ratio;
+    }
+
+    /// Zero bits everywhere.
+    pub(crate) fn vacate(&mut self) {
+        self.arrow = Arrow::VACANT;
+        self.log_det_ratio = 0.0;
+        self.storage.as_mut().fill(T::ZERO);
+    }
+
     /// Starts counting the log-determinant ratio anew.
     pub(crate) const fn reset_log_det_ratio(&mut self) {
         self.log_det_ratio = 0.0;
@@ -164,9 +184,9 @@ impl<T: Scalar, S: AsRef<[T]>> Posterior<T, S> {
         Self { arrow, log_det_ratio: 0.0, storage, scalar: PhantomData }
     }
 
-    /// Numbers the storage holds.
-    pub(crate) fn storage_len(&self) -> usize {
-        self.storage.as_ref().len()
+    /// The whole storage.
+    pub(crate) fn storage(&self) -> &[T] {
+        self.storage.as_ref()
     }
 
     /// What the storage holds behind the packed factor.

@@ -61,6 +61,8 @@ pub trait Scalar:
     fn from_f32(value: f32) -> Self;
     /// The bit pattern, zero-extended.
     fn bits(self) -> u64;
+    /// The number with a bit pattern; bits that do not fit are ignored.
+    fn from_bits(bits: u64) -> Self;
     /// Neither NaN nor infinite.
     fn finite(self) -> bool;
     /// Square root of a positive number to a few units in the last place.
@@ -99,6 +101,10 @@ impl Scalar for f32 {
     }
     fn bits(self) -> u64 {
         u64::from(self.to_bits())
+    }
+    #[expect(clippy::cast_possible_truncation, reason = "as documented")]
+    fn from_bits(bits: u64) -> Self {
+        Self::from_bits(bits as u32)
     }
     fn finite(self) -> bool {
         self.is_finite()
@@ -146,6 +152,9 @@ impl Scalar for f64 {
     }
     fn bits(self) -> u64 {
         self.to_bits()
+    }
+    fn from_bits(bits: u64) -> Self {
+        Self::from_bits(bits)
     }
     fn finite(self) -> bool {
         self.is_finite()

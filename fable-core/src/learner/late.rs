@@ -35,6 +35,7 @@ use crate::{Scalar, Storage};
 
 /// Whether a decision still waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) enum Wait {
     Waiting,
     Rewarded,
@@ -147,7 +148,7 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
     }
 
     /// Puts a decision into the ring, in the place of the oldest.
-    pub(super) fn enter(&mut self, pending: Pending<T>) {
+    pub(crate) fn enter(&mut self, pending: Pending<T>) {
         if let Some(slot) = self.pending.get_mut(place::<R>(pending.round)) {
             *slot = pending;
         }

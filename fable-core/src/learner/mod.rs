@@ -46,7 +46,8 @@ mod unlearn;
 pub use apply::Checked;
 pub use decide::Choice;
 pub use error::LearnerError;
-pub(crate) use late::Pending;
+#[cfg_attr(not(feature = "record"), expect(unused_imports, reason = "records read and write it"))]
+pub(crate) use late::{Pending, Wait};
 
 /// Largest magnitude of a baseline: the residual of any reward then stays within [`MAX_RESPONSE`].
 pub const MAX_BASELINE: f64 = MAX_RESPONSE - 1.0;
@@ -111,7 +112,7 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
     /// Storage of the wrong length; nothing has changed then.
     pub fn start(&mut self, policy: &Policy<'_, T>, user: u64) -> Result<(), LearnerError> {
         let expected = policy.catalog().state_len();
-        if self.posterior.storage_len() != expected {
+        if self.posterior.storage().len() != expected {
             return Err(LearnerError::Posterior(PosteriorError::StorageLength { expected }));
         }
         self.posterior.start(policy.catalog().arrow(), policy.prior(), policy.settings().base_precision)?;
@@ -130,6 +131,21 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
         self.voided = false;
         self.permissions = ActionSet::EMPTY;
         self.posterior.spare_mut().fill(T::ZERO);
+        self.pending.fill(Pending::EMPTY);
+        self.profile.clear();
+    }
+
+    /// Empties the learner; it can be started or loaded again.
+    pub fn vacate(&mut self) {
+        self.posterior.vacate();
+        self.fingerprint = 0;
+        self.user = 0;
+        self.incarnation = 0;
+        self.round = 0;
+        self.observations = 0;
+        self.promise = 0;
+        self.voided = false;
+        self.permissions = ActionSet::EMPTY;
         self.pending.fill(Pending::EMPTY);
         self.profile.clear();
     }

@@ -45,10 +45,13 @@ pub struct Promotion {
     /// Whether the guarantee held then.
     pub valid: bool,
     /// Decisions made by then.
+    #[cfg_attr(feature = "record", serde(with = "postcard::fixint::le"))]
     pub round: u32,
     /// The caller's time.
+    #[cfg_attr(feature = "record", serde(with = "postcard::fixint::le"))]
     pub at: u32,
     /// Evidence by then.
+    #[cfg_attr(feature = "record", serde(with = "postcard::fixint::le"))]
     pub evidence: u32,
     /// Lower end of the interval then.
     pub lower: f32,

@@ -16,6 +16,8 @@
 
 #![no_std]
 
+mod records;
+mod resume;
 mod script;
 mod user;
 
@@ -23,17 +25,23 @@ use core::fmt;
 use fable_core::{
     Exploration, Feasible, Learner, LearnerError, Policy, Request, Scalar, Settings, Storage, Workspace, user_hash,
 };
+pub use records::{EVENTS, TAU2_F32_SNAPSHOT, TAU2_F64_SNAPSHOT, events};
+pub use resume::resume;
 use script::{AGENT_SCRIPT, Script, TAU2_SCRIPT};
 use user::User;
 
 /// `tau2` in `f32`.
-pub const TAU2_F32: Outcome = Outcome { decisions: 0x29fe_054b_789b_fee8, state: 0x30ec_6a0f_d93b_cb3c };
+pub const TAU2_F32: Outcome =
+    Outcome { decisions: 0x29fe_054b_789b_fee8, state: 0x30ec_6a0f_d93b_cb3c, snapshot: 0x82a6_2794_f1ec_335f };
 /// `tau2` in `f64`.
-pub const TAU2_F64: Outcome = Outcome { decisions: 0xcaa1_bd1d_52be_568c, state: 0xa26d_bc51_0971_bf88 };
+pub const TAU2_F64: Outcome =
+    Outcome { decisions: 0xcaa1_bd1d_52be_568c, state: 0xa26d_bc51_0971_bf88, snapshot: 0x5021_907c_8e01_846e };
 /// `agent` in `f32`.
-pub const AGENT_F32: Outcome = Outcome { decisions: 0x6b5a_05fc_c3f9_0fd7, state: 0x6dd4_9d74_8afd_6b29 };
+pub const AGENT_F32: Outcome =
+    Outcome { decisions: 0x6b5a_05fc_c3f9_0fd7, state: 0x6dd4_9d74_8afd_6b29, snapshot: 0xe6b6_aef6_f088_06b8 };
 /// `agent` in `f64`.
-pub const AGENT_F64: Outcome = Outcome { decisions: 0xa7d4_f249_3f64_9d85, state: 0x6745_ddb2_95fd_98ed };
+pub const AGENT_F64: Outcome =
+    Outcome { decisions: 0xa7d4_f249_3f64_9d85, state: 0x6745_ddb2_95fd_98ed, snapshot: 0x3c7e_6b3d_9988_2120 };
 
 /// The seed of the pinned outcomes.
 pub const SEED: u32 = 0x000f_ab1e;
@@ -41,19 +49,28 @@ pub const SEED: u32 = 0x000f_ab1e;
 /// Decisions that can wait for their reward.
 pub const RING: usize = 8;
 
-/// What a run came to, as two hashes (FNV-1a, 64 bits).
+/// `tau2` in `f32`, resumed from [`TAU2_F32_SNAPSHOT`].
+pub const TAU2_F32_RESUMED: Outcome =
+    Outcome { decisions: 0x507c_4f5a_2fea_f8e7, state: 0xe7ca_a356_3ee9_9f1d, snapshot: 0x725b_6963_a9b2_478c };
+/// `tau2` in `f64`, resumed from [`TAU2_F64_SNAPSHOT`].
+pub const TAU2_F64_RESUMED: Outcome =
+    Outcome { decisions: 0x507c_4f5a_2fea_f8e7, state: 0x601f_1be5_035e_9199, snapshot: 0x195e_5d73_f1d4_ff18 };
+
+/// What a run came to, as three hashes (FNV-1a, 64 bits).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outcome {
     /// Round, action and bits of the baseline of every decision.
     pub decisions: u64,
     /// Bits of the packed posterior and of its log-determinant ratio at the end.
     pub state: u64,
+    /// Bytes of a snapshot at the end.
+    pub snapshot: u64,
 }
 
-/// Both hashes in hexadecimal.
+/// The hashes in hexadecimal.
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "decisions {:016x} state {:016x}", self.decisions, self.state)
+        write!(f, "decisions {:016x} state {:016x} snapshot {:016x}", self.decisions, self.state, self.snapshot)
     }
 }
 
@@ -134,10 +151,19 @@ fn run<T: Scalar, S: Storage<T>, W: Storage<T>>(
         }
     }
 
+    outcome(learner, &decisions)
+}
+
+/// The hashes at the end of a run.
+fn outcome<T: Scalar, S: Storage<T>>(learner: &Learner<T, S, RING>, decisions: &Fnv) -> Outcome {
     let mut state = Fnv::new();
     learner.posterior().packed().iter().for_each(|number| state.add(number.bits()));
     state.add(learner.posterior().log_det_ratio().to_bits());
-    Outcome { decisions: decisions.0, state: state.0 }
+    let (mut snapshot, mut chunk, mut bytes) = (learner.snapshot().expect("a started learner"), [0; 256], Fnv::new());
+    while let written @ 1.. = snapshot.read(&mut chunk) {
+        bytes.add_bytes(&chunk[..written]);
+    }
+    Outcome { decisions: decisions.0, state: state.0, snapshot: bytes.0 }
 }
 
 /// FNV-1a over little-endian words.
@@ -149,8 +175,12 @@ impl Fnv {
     }
 
     fn add(&mut self, word: u64) {
-        for byte in word.to_le_bytes() {
-            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        self.add_bytes(&word.to_le_bytes());
+    }
+
+    fn add_bytes(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
         }
     }
 }

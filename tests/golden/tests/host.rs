@@ -2,7 +2,10 @@
 
 use fable_core::catalog::{AGENT, TAU2};
 use fable_core::{Learner, Scalar, Workspace};
-use fable_golden::{AGENT_F32, AGENT_F64, Outcome, RING, SEED, TAU2_F32, TAU2_F64, agent, tau2};
+use fable_golden::{
+    AGENT_F32, AGENT_F64, Outcome, RING, SEED, TAU2_F32, TAU2_F32_RESUMED, TAU2_F32_SNAPSHOT, TAU2_F64, TAU2_F64_RESUMED,
+    TAU2_F64_SNAPSHOT, agent, resume, tau2,
+};
 use std::fmt::Write;
 
 fn tau2_heap<T: Scalar>(seed: u32) -> Outcome {
@@ -15,14 +18,19 @@ fn agent_heap<T: Scalar>(seed: u32) -> Outcome {
     agent(seed, &mut learner, &mut Workspace::over(vec![T::ZERO; AGENT.workspace_len()]))
 }
 
+fn resume_heap<T: Scalar>(stored: &[u8]) -> Outcome {
+    let mut learner = Learner::over(vec![T::ZERO; TAU2.state_len()]);
+    resume(stored, &mut learner, &mut Workspace::over(vec![T::ZERO; TAU2.workspace_len()]))
+}
+
 /// A line of `src/lib.rs`.
 fn line(name: &str, outcome: Outcome) -> String {
     let grouped = |hash: u64| {
         let [a, b, c, d] = [48, 32, 16, 0].map(|shift| hash >> shift & 0xffff);
         format!("0x{a:04x}_{b:04x}_{c:04x}_{d:04x}")
     };
-    let (decisions, state) = (grouped(outcome.decisions), grouped(outcome.state));
-    format!("pub const {name}: Outcome = Outcome {{ decisions: {decisions}, state: {state} }};")
+    let [decisions, state, snapshot] = [outcome.decisions, outcome.state, outcome.snapshot].map(grouped);
+    format!("pub const {name}: Outcome =\n    Outcome {{ decisions: {decisions}, state: {state}, snapshot: {snapshot} }};")
 }
 
 #[test]
@@ -32,6 +40,8 @@ fn outcomes_are_pinned() {
         ("TAU2_F64", tau2_heap::<f64>(SEED), TAU2_F64),
         ("AGENT_F32", agent_heap::<f32>(SEED), AGENT_F32),
         ("AGENT_F64", agent_heap::<f64>(SEED), AGENT_F64),
+        ("TAU2_F32_RESUMED", resume_heap::<f32>(TAU2_F32_SNAPSHOT), TAU2_F32_RESUMED),
+        ("TAU2_F64_RESUMED", resume_heap::<f64>(TAU2_F64_SNAPSHOT), TAU2_F64_RESUMED),
     ];
     let mut changed = String::new();
     for (name, found, pinned) in runs {
@@ -94,5 +104,6 @@ fn another_seed_gives_other_hashes() {
     for (one, other) in pairs {
         assert_ne!(one.decisions, other.decisions);
         assert_ne!(one.state, other.state);
+        assert_ne!(one.snapshot, other.snapshot);
     }
 }

@@ -18,10 +18,11 @@ use semihosting::{println, process};
 
 /// Runs one of the pinned runs; true when it came to the pinned outcome.
 ///
-/// `golden!(agent, AGENT, f32, AGENT_F32)` is the run `agent` over the catalog `AGENT` in `f32`.
+/// `golden!(agent, AGENT, f32, AGENT_F32)` is the run `agent` over the catalog `AGENT` in `f32`. With a snapshot and another
+/// outcome behind it, the snapshot, which was made on a host, is then loaded in place and the run goes on from there.
 #[macro_export]
 macro_rules! golden {
-    ($run:ident, $catalog:ident, $scalar:ty, $pinned:ident) => {{
+    ($run:ident, $catalog:ident, $scalar:ty, $pinned:ident $(, $stored:ident, $resumed:ident)?) => {{
         use $crate::fable_core::{Learner, Workspace, catalog::$catalog};
         use $crate::fable_golden::{RING, SEED, $pinned, $run};
         use $crate::static_cell::ConstStaticCell;
@@ -29,7 +30,13 @@ macro_rules! golden {
             ConstStaticCell::new(Learner::VACANT);
         static WORKSPACE: ConstStaticCell<Workspace<$scalar, [$scalar; $catalog.workspace_len()]>> =
             ConstStaticCell::new(Workspace::VACANT);
-        $crate::report(stringify!($pinned), $run(SEED, LEARNER.take(), WORKSPACE.take()), $pinned)
+        let (learner, workspace) = (LEARNER.take(), WORKSPACE.take());
+        let passed = $crate::report(stringify!($pinned), $run(SEED, learner, workspace), $pinned);
+        $(
+            use $crate::fable_golden::{$stored, $resumed, resume};
+            let passed = $crate::report(stringify!($resumed), resume($stored, learner, workspace), $resumed) && passed;
+        )?
+        passed
     }};
 }
 

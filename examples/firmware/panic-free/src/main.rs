@@ -4,8 +4,11 @@
 #![no_std]
 #![no_main]
 
+use core::fmt::Write;
 use fable_core::catalog::AGENT;
 use fable_core::event::DecisionId;
+use fable_core::record::{Header, Kind, Verifier, decode_event, encode_event};
+use fable_core::trust::Comparison;
 use fable_core::{Action, Context, Event, Feasible, Learner, Policy, Request, Rule, Settings, Statement, Workspace};
 use panic_never as _;
 
@@ -23,6 +26,9 @@ pub struct World {
     action: u16,
     defaults: Option<&'static [f64]>,
     propensities: &'static mut [f64],
+    text: heapless::String<1024>,
+    bytes: &'static [u8],
+    buffer: &'static mut [u8],
 }
 
 fn live(world: &mut World) -> Option<()> {
@@ -31,15 +37,38 @@ fn live(world: &mut World) -> Option<()> {
     learner.start(&policy, world.id.user).ok()?;
     let context = Context::new(&AGENT, Some(usize::from(world.action)), world.signals).ok()?;
     let feasible = Feasible::new(&AGENT, world.rules).ok()?;
+    let request = Request { context: &context, feasible: &feasible, defaults: world.defaults, at: world.id.round };
+    let action = Action(world.action);
     learner.onboard(&policy, workspace, world.statement.clone()).ok()?;
-    learner.decide(&policy, workspace, &Request { defaults: world.defaults, ..Request::new(&context, &feasible) }).ok()?;
+    learner.decide(&policy, workspace, &request).ok()?;
     learner.decide_or_default(&policy, workspace, &context, world.rules, world.defaults).ok()?;
     learner.feedback(&policy, workspace, world.id, world.reward).ok()?;
-    learner.observe(&policy, workspace, &context, Action(world.action), world.reward).ok()?;
-    learner.recommend(&policy, workspace, &Request { defaults: world.defaults, ..Request::new(&context, &feasible) }).ok()?;
-    learner.predict(&policy, workspace, &context, Action(world.action), Some(world.reward)).ok()?;
-    learner.propensities(&policy, workspace, &Request { defaults: world.defaults, ..Request::new(&context, &feasible) }, 10, world.propensities).ok()?;
+    learner.observe(&policy, workspace, &context, action, world.reward).ok()?;
+    learner.recommend(&policy, workspace, &request).ok()?;
+    learner.predict(&policy, workspace, &context, action, Some(world.reward)).ok()?;
+    learner.propensities(&policy, workspace, &request, 10, world.propensities).ok()?;
+    learner.expire(&policy, workspace, world.id.round).ok()?;
+    let over = Action(world.id.incarnation as u16);
+    learner.assess(&policy, workspace, &Comparison { context, prefer: action, over, total: true }).ok()?;
+    learner.promote_all(&policy, workspace, world.id.round).ok()?;
+    learner.write_profile(&policy, workspace, &mut world.text).ok()?;
+    let why = learner.explain(&policy, workspace, world.id, world.defaults, Some(action)).ok()?;
+    write!(world.text, "{why}").ok()?;
     learner.check(&policy, workspace, &world.event).ok()?.apply();
+
+    world.event = decode_event(&AGENT, world.bytes).ok()?;
+    let header = Header::decode(world.bytes).ok()?;
+    header.admit(Kind::Journal, &policy).ok()?;
+    let used = encode_event(&world.event, world.buffer).ok()?.len();
+    let mut snapshot = learner.snapshot().ok()?;
+    let written = snapshot.read(world.buffer) + used;
+    let mut verifier = Verifier::new(&policy);
+    verifier.push(world.bytes).ok()?;
+    let verified = verifier.finish().ok()?;
+    learner.vacate();
+    let mut loader = learner.load(&policy, verified).ok()?;
+    loader.push(world.buffer.get(..written)?).ok()?;
+    loader.finish().ok()?;
     learner.forget(&policy, workspace).ok()
 }
 

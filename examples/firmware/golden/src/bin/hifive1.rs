@@ -7,5 +7,5 @@ use golden_firmware::{entry, exit, golden};
 
 #[entry]
 fn main() -> ! {
-    exit(golden!(tau2, TAU2, f32, TAU2_F32))
+    exit(golden!(tau2, TAU2, f32, TAU2_F32, TAU2_F32_SNAPSHOT, TAU2_F32_RESUMED))
 }

@@ -1,0 +1,256 @@
+//! Events and snapshots as bytes: the one encoder of everything that is stored or sent.
+//!
+//! All integers and floats are little-endian. Structured parts are [postcard](https://postcard.jamesmunns.com/wire-format);
+//! `u16` and lengths are its varints, `u32` marked *fixed* are four bytes. The layout is a promise: golden files pin it, and
+//! it changes only with [`VERSION`].
+//!
+//! **Header**, 28 bytes, at the start of a journal file, of a flash page or of a snapshot:
+//!
+//! | bytes | content |
+//! |---|---|
+//! | 4 | `FABJ` for a journal, `FABS` for a snapshot |
+//! | 2 | [`VERSION`] |
+//! | 1 | digits of the scalar, 24 for `f32` and 53 for `f64` |
+//! | 1 | 0 |
+//! | 8 | [fingerprint](crate::Policy::fingerprint) of the policy |
+//! | 8 | hash of the user |
+//! | 4 | CRC-32/ISO-HDLC of the 24 bytes before |
+//!
+//! **Event**, at most [`MAX_EVENT_LEN`] bytes: a postcard enum, then its CRC-16/IBM-3740. A decision on `agent` takes 39
+//! bytes, feedback 15 (19 with a weight other than 1). The user, the version and the fingerprint are in the header.
+//!
+//! | tag | event | content |
+//! |---|---|---|
+//! | 0 | permissions | the words of the set up to the last nonzero one: length, `u32` each as varint |
+//! | 1 | onboarding | entries: length, then (`u16`, `f64`) each; response `f64`; precision `f64` |
+//! | 2 | decision | round fixed `u32`; action `u16`; baseline `f64`; context; time fixed `u32` |
+//! | 3 | feedback of weight 1 | round fixed `u32`; reward `f64` |
+//! | 4 | feedback | round fixed `u32`; reward `f64`; weight `f32` |
+//! | 5 | observation | context; action `u16`; baseline `f64`; reward `f64`; weight `f32` |
+//! | 6 | unlearn | as observation |
+//! | 7 | expiry | round fixed `u32`; imputed reward: 0, or 1 and `f64` |
+//! | 8 | promotion | contrast `u8`; verdict `u8` (0 against, 2 for); valid `u8`; round, time, evidence fixed `u32`; interval 2 x `f32` |
+//! | 9 | forget | |
+//!
+//! A context is a `u8`, 0 without a task and otherwise 1 + the task's position, then its signals: length, `f32` each.
+//!
+//! **Snapshot**: header; then parts, each a length byte and that many bytes of postcard: the counters, the words of the
+//! permissions (4 bytes each), the decisions in the ring, oldest first, and the promotions; then the numbers of the state,
+//! 4 or 8 bytes each, packed posterior and evidence counts; then the CRC-32 of everything before. See [`snapshot`].
+//!
+//! ```
+//! use fable_core::record::{decode_event, encode_event, MAX_EVENT_LEN};
+//! use fable_core::{Event, catalog::TAU2};
+//! let event = Event::Feedback { round: 7, reward: 0.5, weight: 1.0 };
+//! let mut buffer = [0; MAX_EVENT_LEN];
+//! let bytes = encode_event(&event, &mut buffer)?;
+//! assert_eq!(bytes.len(), 15);
+//! assert_eq!(decode_event(&TAU2, bytes)?, event);
+//! # Ok::<(), fable_core::record::RecordError>(())
+//! ```
+
+mod event;
+pub mod snapshot;
+mod wire;
+
+pub use event::{MAX_EVENT_LEN, decode_event, encode_event};
+pub use snapshot::{Loader, Snapshot, Verified, Verifier};
+
+use crate::Scalar;
+use crate::policy::Policy;
+use core::fmt;
+use crc::{CRC_16_IBM_3740, CRC_32_ISO_HDLC, Crc, NoTable, Table};
+
+/// The version of every layout in this module.
+pub const VERSION: u16 = 1;
+/// Bytes of a [`Header`].
+pub const HEADER_LEN: usize = 28;
+
+/// What protects an event; events are short, so it does without a table.
+const CRC_16: Crc<u16, NoTable> = Crc::<u16, NoTable>::new(&CRC_16_IBM_3740);
+/// What protects a header and a snapshot. A static, so that its table exists once.
+static CRC_32: Crc<u32, Table<1>> = Crc::<u32, Table<1>>::new(&CRC_32_ISO_HDLC);
+
+/// What a header is the header of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Kind {
+    /// A sequence of events.
+    Journal,
+    /// A whole state.
+    Snapshot,
+}
+
+impl Kind {
+    const fn magic(self) -> [u8; 4] {
+        match self {
+            Self::Journal => *b"FABJ",
+            Self::Snapshot => *b"FABS",
+        }
+    }
+}
+
+/// What the bytes behind it belong to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Header {
+    /// Journal or snapshot.
+    pub kind: Kind,
+    /// [`Scalar::DIGITS`] of the learner.
+    pub digits: u8,
+    /// Fingerprint of the policy.
+    pub fingerprint: u64,
+    /// Hash of the user.
+    pub user: u64,
+}
+
+impl Header {
+    /// The header of a user's records under a policy.
+    #[must_use]
+    pub fn new<T: Scalar>(kind: Kind, policy: &Policy<'_, T>, user: u64) -> Self {
+        Self { kind, digits: digits::<T>(), fingerprint: policy.fingerprint(), user }
+    }
+
+    /// The bytes.
+    #[must_use]
+    pub fn encode(&self) -> [u8; HEADER_LEN] {
+        let mut bytes = [0; HEADER_LEN];
+        let [version, more] = VERSION.to_le_bytes();
+        let fields = self.kind.magic().into_iter().chain([version, more, self.digits, 0]);
+        let fields = fields.chain(self.fingerprint.to_le_bytes()).chain(self.user.to_le_bytes());
+        for (slot, byte) in bytes.iter_mut().zip(fields) {
+            *slot = byte;
+        }
+        if let Some((front, sum)) = bytes.split_last_chunk_mut::<4>() {
+            *sum = CRC_32.checksum(front).to_le_bytes();
+        }
+        bytes
+    }
+
+    /// Reads a header. A newer version is told apart from damage, whatever its other fields mean.
+    ///
+    /// # Errors
+    /// Too few bytes, another magic number, a wrong checksum, another version, an unknown scalar.
+    pub fn decode(bytes: &[u8]) -> Result<Self, RecordError> {
+        let bytes: &[u8; HEADER_LEN] = bytes.first_chunk().ok_or(RecordError::Truncated)?;
+        let (front, sum) = bytes.split_last_chunk::<4>().ok_or(RecordError::Truncated)?;
+        let [m0, m1, m2, m3, v0, v1, digits, reserved, rest @ ..] = front else { return Err(RecordError::Truncated) };
+        let kind = match &[*m0, *m1, *m2, *m3] {
+            b"FABJ" => Kind::Journal,
+            b"FABS" => Kind::Snapshot,
+            _ => return Err(RecordError::Foreign),
+        };
+        if CRC_32.checksum(front) != u32::from_le_bytes(*sum) {
+            return Err(RecordError::Checksum);
+        }
+        let version = u16::from_le_bytes([*v0, *v1]);
+        if version != VERSION {
+            return Err(RecordError::Version { found: version });
+        }
+        let (fingerprint, user) = rest.split_first_chunk::<8>().ok_or(RecordError::Truncated)?;
+        let user = user.first_chunk::<8>().ok_or(RecordError::Truncated)?;
+        if *reserved != 0 || !matches!(*digits, 24 | 53) {
+            return Err(RecordError::Content);
+        }
+        Ok(Self { kind, digits: *digits, fingerprint: u64::from_le_bytes(*fingerprint), user: u64::from_le_bytes(*user) })
+    }
+
+    /// Whether records behind this header can be read under a policy.
+    ///
+    /// # Errors
+    /// Another kind, another scalar, another fingerprint.
+    pub fn admit<T: Scalar>(&self, kind: Kind, policy: &Policy<'_, T>) -> Result<(), RecordError> {
+        if self.kind != kind {
+            Err(RecordError::Foreign)
+        } else if self.digits != digits::<T>() {
+            Err(RecordError::Scalar { found: self.digits })
+        } else if self.fingerprint != policy.fingerprint() {
+            Err(RecordError::Policy { found: self.fingerprint, expected: policy.fingerprint() })
+        } else {
+            Ok(())
+        }
+    }
+}
+
+/// The scalar's name in records.
+const fn digits<T: Scalar>() -> u8 {
+    if T::DIGITS == 24 { 24 } else { 53 }
+}
+
+/// What can be wrong with bytes. Whatever it is, nothing has been read into a state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
+pub enum RecordError {
+    /// The bytes end too early.
+    Truncated,
+    /// There are more bytes than the record has.
+    TooLong,
+    /// These are no records of this kind.
+    Foreign,
+    /// The bytes were damaged.
+    Checksum,
+    /// The records were written by another version.
+    Version {
+        /// Theirs.
+        found: u16,
+    },
+    /// The records are in the other scalar.
+    Scalar {
+        /// 24 for `f32`, 53 for `f64`.
+        found: u8,
+    },
+    /// The records belong to another catalog or other settings.
+    Policy {
+        /// Their fingerprint.
+        found: u64,
+        /// The policy's.
+        expected: u64,
+    },
+    /// The bytes are whole but mean nothing here: a number out of range, an unknown event.
+    Content,
+    /// The learner has not the room that the record needs.
+    Room {
+        /// What its `R` would have to be.
+        needed: u16,
+    },
+    /// The learner's storage has the wrong length.
+    Storage {
+        /// What the catalog needs.
+        expected: usize,
+    },
+    /// The learner is not vacant.
+    Occupied,
+    /// The bytes loaded are not those that were verified.
+    Changed,
+    /// The buffer is too small for the record.
+    Buffer,
+}
+
+impl fmt::Display for RecordError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Truncated => f.write_str("the record ends too early"),
+            Self::TooLong => f.write_str("there are bytes behind the end of the record"),
+            Self::Foreign => f.write_str("this is no such record"),
+            Self::Checksum => f.write_str("the record is damaged"),
+            Self::Version { found } => write!(f, "the record has version {found}, this program reads version {VERSION}"),
+            Self::Scalar { found: 24 } => f.write_str("the record is in f32, this learner is in f64"),
+            Self::Scalar { .. } => f.write_str("the record is in f64, this learner is in f32"),
+            Self::Policy { found, expected } => {
+                write!(
+                    f,
+                    "the record belongs to another catalog or other settings (fingerprint {found:016x}, not {expected:016x})"
+                )
+            }
+            Self::Content => f.write_str("the record has a content that is not possible here"),
+            Self::Room { needed } => write!(f, "the learner needs room for {needed} waiting decisions or promotions"),
+            Self::Storage { expected } => write!(f, "the state needs storage for exactly {expected} numbers"),
+            Self::Occupied => f.write_str("the learner is in use; vacate it before a snapshot is loaded"),
+            Self::Changed => f.write_str("the bytes loaded are not those that were verified"),
+            Self::Buffer => f.write_str("the buffer is too small for the record"),
+        }
+    }
+}
+
+impl core::error::Error for RecordError {}

@@ -1,0 +1,522 @@
+//! A whole state as a stream of bytes, written and read in chunks of any size: a device uses 256 bytes and no second copy.
+//!
+//! [`Snapshot`] writes. Reading takes two passes over the same bytes: a [`Verifier`] sees all of them first and changes
+//! nothing, then a [`Loader`] puts them into a vacant learner, in place. A learner whose load fails or is given up is vacant
+//! again. A learner goes on from a snapshot with the same bits on every platform, and a population prior is a snapshot with
+//! zero rounds.
+//!
+//! The counters are, in this order: incarnation, round, observations and the promotion settings' fingerprint, fixed `u32`
+//! each; whether the guarantee is voided, `u8`; log-determinant ratio, `f64`; number of words of the permissions, `u8`; of
+//! decisions in the ring, `u16`; of promotions, `u16`; of numbers, fixed `u32`. A decision in the ring is its round and
+//! time, fixed `u32`; action, `u16`; whether it waits, `u8` (0 waits, 1 rewarded, 2 expired); baseline, `f64`; context.
+//!
+//! ```
+//! use fable_core::record::Verifier;
+//! use fable_core::{Action, Context, Learner, Policy, Settings, Workspace, catalog::TAU2};
+//!
+//! let policy = Policy::new(&TAU2, Settings::default())?;
+//! let mut workspace = Workspace::<f32, [f32; TAU2.workspace_len()]>::VACANT;
+//! let mut learner = Learner::<f32, [f32; TAU2.state_len()], 4>::VACANT;
+//! learner.start(&policy, 1)?;
+//! learner.observe(&policy, &mut workspace, &Context::new(&TAU2, None, &[])?, Action(3), 0.5)?;
+//!
+//! let (mut snapshot, mut chunk, mut stored) = (learner.snapshot()?, [0; 256], vec![]);
+//! while let written @ 1.. = snapshot.read(&mut chunk) {
+//!     stored.extend_from_slice(&chunk[..written]);
+//! }
+//!
+//! let mut verifier = Verifier::new(&policy);
+//! stored.chunks(256).try_for_each(|chunk| verifier.push(chunk))?;
+//! let verified = verifier.finish()?;
+//! let mut again = Learner::<f32, [f32; TAU2.state_len()], 4>::VACANT;
+//! let mut loader = again.load(&policy, verified)?;
+//! stored.chunks(256).try_for_each(|chunk| loader.push(chunk))?;
+//! loader.finish()?;
+//! assert_eq!(again, learner);
+//! # Ok::<(), Box<dyn core::error::Error>>(())
+//! ```
+
+use super::wire::{Counters, WirePending};
+use super::{CRC_32, HEADER_LEN, Header, Kind, RecordError, digits};
+use crate::arrow::Arrow;
+use crate::feasible::ActionSet;
+use crate::learner::{Learner, LearnerError, Pending};
+use crate::policy::Policy;
+use crate::posterior::PosteriorError;
+use crate::trust::assessment::Verdict;
+use crate::trust::promotion::Promotion;
+use crate::{Scalar, Storage};
+use crc::{Digest, Table};
+
+/// The longest part: a decision with 16 signals and its length byte.
+const MAX_PART: usize = 96;
+
+type Part = heapless::Vec<u8, MAX_PART>;
+
+/// What comes next. Lists are walked by position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    Header,
+    Counters,
+    Word(u8),
+    Pending(u16),
+    Promotion(u16),
+    Number(u32),
+    Sum,
+    Done,
+}
+
+impl Stage {
+    const fn next(self, counters: &Counters) -> Self {
+        let mut next = match self {
+            Self::Header => return Self::Counters,
+            Self::Counters => Self::Word(0),
+            Self::Word(index) => Self::Word(index.saturating_add(1)),
+            Self::Pending(index) => Self::Pending(index.saturating_add(1)),
+            Self::Promotion(index) => Self::Promotion(index.saturating_add(1)),
+            Self::Number(index) => Self::Number(index.saturating_add(1)),
+            Self::Sum | Self::Done => return Self::Done,
+        };
+        if let Self::Word(index) = next
+            && index >= counters.words
+        {
+            next = Self::Pending(0);
+        }
+        if let Self::Pending(index) = next
+            && index >= counters.pending
+        {
+            next = Self::Promotion(0);
+        }
+        if let Self::Promotion(index) = next
+            && index >= counters.profile
+        {
+            next = Self::Number(0);
+        }
+        match next {
+            Self::Number(index) if index >= counters.numbers => Self::Sum,
+            next => next,
+        }
+    }
+}
+
+/// A snapshot being written.
+pub struct Snapshot<'l, T, S, const R: usize> {
+    learner: &'l Learner<T, S, R>,
+    counters: Counters,
+    stage: Stage,
+    part: Part,
+    taken: usize,
+    digest: Digest<'static, u32, Table<1>>,
+}
+
+impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
+    /// Starts writing a snapshot.
+    ///
+    /// # Errors
+    /// A vacant learner.
+    pub fn snapshot(&self) -> Result<Snapshot<'_, T, S, R>, LearnerError> {
+        if self.posterior.arrow().dimension() == 0 {
+            return Err(LearnerError::Posterior(PosteriorError::Vacant));
+        }
+        let count = |count: usize| u16::try_from(count).unwrap_or(u16::MAX);
+        let counters = Counters {
+            incarnation: self.incarnation,
+            round: self.round,
+            observations: self.observations,
+            promise: self.promise,
+            voided: self.voided,
+            log_det_ratio: self.posterior.log_det_ratio(),
+            words: u8::try_from(self.permissions.used_words().len()).unwrap_or(u8::MAX),
+            pending: count(self.ring().count()),
+            profile: count(self.profile.len()),
+            numbers: u32::try_from(self.posterior.storage().len()).unwrap_or(u32::MAX),
+        };
+        let digest = CRC_32.digest();
+        Ok(Snapshot { learner: self, counters, stage: Stage::Header, part: Part::new(), taken: 0, digest })
+    }
+
+    /// Starts loading a verified snapshot into this vacant learner; the same bytes have to be pushed again.
+    ///
+    /// # Errors
+    /// A learner that is not vacant, storage of another length, too little room for the ring or the profile.
+    pub fn load<'l>(&'l mut self, policy: &'l Policy<'l, T>, verified: Verified) -> Result<Loader<'l, T, S, R>, RecordError> {
+        let needed = verified.counters.pending.max(verified.counters.profile);
+        if self.posterior.arrow().dimension() != 0 {
+            Err(RecordError::Occupied)
+        } else if self.posterior.storage().len() != policy.catalog().state_len() {
+            Err(RecordError::Storage { expected: policy.catalog().state_len() })
+        } else if usize::from(needed) > R {
+            Err(RecordError::Room { needed })
+        } else {
+            Ok(Loader { learner: self, reader: Reader::new(policy), verified })
+        }
+    }
+}
+
+impl<T: Scalar, S: Storage<T>, const R: usize> Snapshot<'_, T, S, R> {
+    /// Writes the next bytes and says how many; 0 when there are no more.
+    pub fn read(&mut self, out: &mut [u8]) -> usize {
+        let mut written = 0;
+        while let Some(out) = out.get_mut(written..).filter(|out| !out.is_empty()) {
+            let rest = self.part.get(self.taken..).unwrap_or(&[]);
+            if rest.is_empty() {
+                if self.stage == Stage::Done {
+                    break;
+                }
+                self.write_part();
+                continue;
+            }
+            let count = rest.len().min(out.len());
+            for (slot, byte) in out.iter_mut().zip(rest) {
+                *slot = *byte;
+            }
+            self.taken += count;
+            written += count;
+        }
+        written
+    }
+
+    fn write_part(&mut self) {
+        self.taken = 0;
+        self.part.clear();
+        let learner = self.learner;
+        match self.stage {
+            Stage::Header => {
+                let header =
+                    Header { kind: Kind::Snapshot, digits: digits::<T>(), fingerprint: learner.fingerprint, user: learner.user };
+                put(&mut self.part, &header.encode());
+            }
+            Stage::Counters => put_postcard(&mut self.part, &self.counters),
+            Stage::Word(index) => {
+                let word = learner.permissions.used_words().get(usize::from(index)).copied().unwrap_or(0);
+                put(&mut self.part, &word.to_le_bytes());
+            }
+            Stage::Pending(index) => {
+                if let Some(pending) = learner.ring().nth(usize::from(index)) {
+                    put_postcard(&mut self.part, &WirePending::new(pending));
+                }
+            }
+            Stage::Promotion(index) => {
+                if let Some(promotion) = learner.profile.get(usize::from(index)) {
+                    put_postcard(&mut self.part, promotion);
+                }
+            }
+            Stage::Number(index) => {
+                let number = usize::try_from(index).ok().and_then(|index| learner.posterior.storage().get(index));
+                let bytes = number.map_or(0, |number| number.bits()).to_le_bytes();
+                put(&mut self.part, bytes.get(..width::<T>()).unwrap_or(&bytes));
+            }
+            Stage::Sum => put(&mut self.part, &self.digest.clone().finalize().to_le_bytes()),
+            Stage::Done => {}
+        }
+        self.digest.update(&self.part);
+        self.stage = self.stage.next(&self.counters);
+    }
+}
+
+/// Every part fits by construction.
+fn put(part: &mut Part, bytes: &[u8]) {
+    let _ = part.extend_from_slice(bytes);
+}
+
+/// A length byte, then the value.
+fn put_postcard(part: &mut Part, value: &impl serde::Serialize) {
+    let mut bytes = [0; MAX_PART - 1];
+    let used = postcard::to_slice(value, &mut bytes).map_or(&[][..], |used| used);
+    put(part, &[u8::try_from(used.len()).unwrap_or(u8::MAX)]);
+    put(part, used);
+}
+
+/// Bytes of a number.
+const fn width<T: Scalar>() -> usize {
+    if T::DIGITS == 24 { 4 } else { 8 }
+}
+
+/// One part, read and found possible.
+enum Item<T> {
+    Header(Header),
+    Counters(Counters),
+    Word(u8, u32),
+    Pending(Pending<T>),
+    Promotion(Promotion),
+    Number(u32, T),
+    Sum(u32),
+}
+
+/// Takes bytes and hands out parts. Everything that can be wrong with a part is found here, in both passes.
+struct Reader<'p, T> {
+    policy: &'p Policy<'p, T>,
+    stage: Stage,
+    counters: Counters,
+    /// Contrasts that have had a promotion.
+    promoted: u64,
+    part: Part,
+    digest: Digest<'static, u32, Table<1>>,
+}
+
+impl<'p, T: Scalar> Reader<'p, T> {
+    fn new(policy: &'p Policy<'p, T>) -> Self {
+        let counters = Counters {
+            incarnation: 0,
+            round: 0,
+            observations: 0,
+            promise: 0,
+            voided: false,
+            log_det_ratio: 0.0,
+            words: 0,
+            pending: 0,
+            profile: 0,
+            numbers: 0,
+        };
+        Self { policy, stage: Stage::Header, counters, promoted: 0, part: Part::new(), digest: CRC_32.digest() }
+    }
+
+    fn push(
+        &mut self,
+        bytes: &[u8],
+        mut take: impl FnMut(&Counters, Item<T>) -> Result<(), RecordError>,
+    ) -> Result<(), RecordError> {
+        for byte in bytes {
+            if self.stage == Stage::Done {
+                return Err(RecordError::TooLong);
+            }
+            self.part.push(*byte).map_err(|_| RecordError::Content)?;
+            if self.part.len() >= self.wanted() {
+                let item = self.item()?;
+                if let Item::Counters(counters) = item {
+                    self.counters = counters;
+                }
+                self.stage = self.stage.next(&self.counters);
+                self.digest.update(&self.part);
+                self.part.clear();
+                take(&self.counters, item)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Length of the present part, as far as it is known.
+    fn wanted(&self) -> usize {
+        match self.stage {
+            Stage::Header => HEADER_LEN,
+            Stage::Counters | Stage::Pending(_) | Stage::Promotion(_) => {
+                self.part.first().map_or(1, |length| 1 + usize::from(*length))
+            }
+            Stage::Number(_) => width::<T>(),
+            Stage::Word(_) | Stage::Sum | Stage::Done => 4,
+        }
+    }
+
+    fn item(&mut self) -> Result<Item<T>, RecordError> {
+        let (catalog, counters) = (self.policy.catalog(), &self.counters);
+        let word = || self.part.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
+        match self.stage {
+            Stage::Header => {
+                let header = Header::decode(&self.part)?;
+                header.admit(Kind::Snapshot, self.policy)?;
+                Ok(Item::Header(header))
+            }
+            Stage::Counters => {
+                let counters: Counters = self.postcard()?;
+                let numbers = usize::try_from(counters.numbers).ok() == Some(catalog.state_len());
+                let lists = usize::from(counters.words) <= ActionSet::WORDS
+                    && u32::from(counters.pending) <= counters.round
+                    && usize::from(counters.profile) <= catalog.contrasts().len();
+                let ratio = counters.log_det_ratio.is_finite() && counters.log_det_ratio >= -1.0;
+                if numbers && lists && ratio { Ok(Item::Counters(counters)) } else { Err(RecordError::Content) }
+            }
+            Stage::Word(index) => {
+                let word = word();
+                let allowed = catalog.all_actions().words().get(usize::from(index)).copied().unwrap_or(0);
+                let ends_in_zero = word == 0 && index + 1 == counters.words;
+                if word & !allowed != 0 || ends_in_zero { Err(RecordError::Content) } else { Ok(Item::Word(index, word)) }
+            }
+            Stage::Pending(index) => {
+                let pending: Pending<T> = self.postcard::<WirePending>()?.read(catalog)?;
+                // The ring holds the last rounds without a gap.
+                let newer = u32::from(counters.pending.saturating_sub(index));
+                let in_order = pending.round == counters.round.saturating_sub(newer.saturating_sub(1));
+                if in_order { Ok(Item::Pending(pending)) } else { Err(RecordError::Content) }
+            }
+            Stage::Promotion(_) => {
+                let promotion: Promotion = self.postcard()?;
+                let bit = 1_u64.checked_shl(u32::from(promotion.contrast)).unwrap_or(0);
+                let known = usize::from(promotion.contrast) < catalog.contrasts().len() && self.promoted & bit == 0;
+                let sound = promotion.verdict != Verdict::Open && promotion.lower <= promotion.upper;
+                if !known || !sound {
+                    return Err(RecordError::Content);
+                }
+                self.promoted |= bit;
+                Ok(Item::Promotion(promotion))
+            }
+            Stage::Number(index) => {
+                let mut bits = [0; 8];
+                for (slot, byte) in bits.iter_mut().zip(&self.part) {
+                    *slot = *byte;
+                }
+                let number = T::from_bits(u64::from_le_bytes(bits));
+                if possible(catalog.arrow(), index, number) { Ok(Item::Number(index, number)) } else { Err(RecordError::Content) }
+            }
+            Stage::Sum | Stage::Done => {
+                let sum = word();
+                if sum == self.digest.clone().finalize() { Ok(Item::Sum(sum)) } else { Err(RecordError::Checksum) }
+            }
+        }
+    }
+
+    /// The part behind its length byte.
+    fn postcard<P: for<'d> serde::Deserialize<'d>>(&self) -> Result<P, RecordError> {
+        match postcard::take_from_bytes(self.part.get(1..).unwrap_or(&[])) {
+            Ok((value, [])) => Ok(value),
+            _ => Err(RecordError::Content),
+        }
+    }
+}
+
+/// Inverse pivots are positive, counts are whole, everything is finite.
+fn possible<T: Scalar>(arrow: Arrow, index: u32, number: T) -> bool {
+    let index = usize::try_from(index).unwrap_or(usize::MAX);
+    if index < arrow.dimension() {
+        number > T::ZERO && number.finite()
+    } else if index < arrow.packed_len() {
+        number.finite()
+    } else {
+        let count = number.to_f64();
+        count >= 0.0 && count <= f64::from(u32::MAX) && libm::floor(count) == count
+    }
+}
+
+/// A snapshot that was seen whole and found sound.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Verified {
+    header: Header,
+    counters: Counters,
+    sum: u32,
+}
+
+impl Verified {
+    /// Whose snapshot it is.
+    #[must_use]
+    pub const fn user(&self) -> u64 {
+        self.header.user
+    }
+
+    /// How often the user had been forgotten.
+    #[must_use]
+    pub const fn incarnation(&self) -> u32 {
+        self.counters.incarnation
+    }
+
+    /// Decisions made in that incarnation.
+    #[must_use]
+    pub const fn rounds(&self) -> u32 {
+        self.counters.round
+    }
+}
+
+/// The first pass: looks at every byte and changes nothing.
+pub struct Verifier<'p, T> {
+    reader: Reader<'p, T>,
+    header: Option<Header>,
+    sum: Option<u32>,
+}
+
+impl<'p, T: Scalar> Verifier<'p, T> {
+    /// Starts verifying a snapshot for a policy.
+    #[must_use]
+    pub fn new(policy: &'p Policy<'p, T>) -> Self {
+        Self { reader: Reader::new(policy), header: None, sum: None }
+    }
+
+    /// Takes the next bytes.
+    ///
+    /// # Errors
+    /// What is wrong with them; the verifier is of no more use then.
+    pub fn push(&mut self, bytes: &[u8]) -> Result<(), RecordError> {
+        let Self { reader, header, sum } = self;
+        reader.push(bytes, |_, item| {
+            match item {
+                Item::Header(found) => *header = Some(found),
+                Item::Sum(found) => *sum = Some(found),
+                _ => {}
+            }
+            Ok(())
+        })
+    }
+
+    /// All bytes were pushed.
+    ///
+    /// # Errors
+    /// [`RecordError::Truncated`] when some are missing.
+    pub fn finish(self) -> Result<Verified, RecordError> {
+        match (self.header, self.sum) {
+            (Some(header), Some(sum)) => Ok(Verified { header, counters: self.reader.counters, sum }),
+            _ => Err(RecordError::Truncated),
+        }
+    }
+}
+
+/// The second pass: puts the bytes into a learner. Until [`finish`](Self::finish) the learner counts as vacant, and when
+/// that is never reached it is.
+pub struct Loader<'l, T: Scalar, S: Storage<T>, const R: usize> {
+    learner: &'l mut Learner<T, S, R>,
+    reader: Reader<'l, T>,
+    verified: Verified,
+}
+
+impl<T: Scalar, S: Storage<T>, const R: usize> Loader<'_, T, S, R> {
+    /// Takes the next bytes.
+    ///
+    /// # Errors
+    /// Bytes that are not those of the first pass; the learner is vacant when the loader is dropped.
+    pub fn push(&mut self, bytes: &[u8]) -> Result<(), RecordError> {
+        let Self { learner, reader, verified } = self;
+        reader.push(bytes, |counters, item| {
+            match item {
+                Item::Header(header) if header != verified.header => return Err(RecordError::Changed),
+                Item::Counters(_) if *counters != verified.counters => return Err(RecordError::Changed),
+                Item::Sum(sum) if sum != verified.sum => return Err(RecordError::Changed),
+                Item::Header(_) | Item::Counters(_) | Item::Sum(_) => {}
+                Item::Word(index, word) => learner.permissions.set_word(usize::from(index), word),
+                Item::Pending(pending) => learner.enter(pending),
+                Item::Promotion(promotion) => drop(learner.profile.push(promotion)),
+                Item::Number(index, number) => {
+                    let slot = usize::try_from(index).ok().and_then(|index| learner.posterior.storage_mut().get_mut(index));
+                    if let Some(slot) = slot {
+                        *slot = number;
+                    }
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// All bytes were pushed: the learner is what it was when the snapshot was made.
+    ///
+    /// # Errors
+    /// [`RecordError::Truncated`] when some are missing; the learner is vacant then.
+    pub fn finish(self) -> Result<(), RecordError> {
+        if self.reader.stage != Stage::Done {
+            return Err(RecordError::Truncated);
+        }
+        let Verified { header, counters, .. } = self.verified;
+        let learner = &mut *self.learner;
+        learner.fingerprint = header.fingerprint;
+        learner.user = header.user;
+        learner.incarnation = counters.incarnation;
+        learner.round = counters.round;
+        learner.observations = counters.observations;
+        learner.promise = counters.promise;
+        learner.voided = counters.voided;
+        learner.posterior.restore(self.reader.policy.catalog().arrow(), counters.log_det_ratio);
+        Ok(())
+    }
+}
+
+impl<T: Scalar, S: Storage<T>, const R: usize> Drop for Loader<'_, T, S, R> {
+    fn drop(&mut self) {
+        if self.learner.posterior.arrow().dimension() == 0 {
+            self.learner.vacate();
+        }
+    }
+}

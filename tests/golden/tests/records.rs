@@ -1,0 +1,66 @@
+//! The stored bytes are a promise: what is written today is what the golden files hold, and what they hold is still read.
+//!
+//! `FABLE_WRITE_RECORDS=1 cargo test -p fable-golden --test records` writes the files anew, for a new version of the format.
+
+use fable_core::catalog::{AGENT, TAU2};
+use fable_core::record::{MAX_EVENT_LEN, decode_event, encode_event};
+use fable_core::{Learner, Scalar, Workspace};
+use fable_golden::{EVENTS, RING, SEED, TAU2_F32_SNAPSHOT, TAU2_F64_SNAPSHOT, events, tau2};
+use std::path::Path;
+
+fn snapshot<T: Scalar>() -> Vec<u8> {
+    let mut learner = Learner::<T, Vec<T>, RING>::over(vec![T::ZERO; TAU2.state_len()]);
+    tau2(SEED, &mut learner, &mut Workspace::over(vec![T::ZERO; TAU2.workspace_len()]));
+    let (mut snapshot, mut chunk, mut bytes) = (learner.snapshot().unwrap(), [0; 256], vec![]);
+    while let written @ 1.. = snapshot.read(&mut chunk) {
+        bytes.extend_from_slice(&chunk[..written]);
+    }
+    bytes
+}
+
+fn journal() -> Vec<u8> {
+    let mut bytes = vec![];
+    for event in events() {
+        let mut buffer = [0; MAX_EVENT_LEN];
+        let encoded = encode_event(&event, &mut buffer).unwrap();
+        bytes.extend(u16::try_from(encoded.len()).unwrap().to_le_bytes());
+        bytes.extend(encoded);
+    }
+    bytes
+}
+
+#[test]
+fn bytes_are_pinned() {
+    let files = [
+        ("tau2_f32.snapshot", snapshot::<f32>(), TAU2_F32_SNAPSHOT),
+        ("tau2_f64.snapshot", snapshot::<f64>(), TAU2_F64_SNAPSHOT),
+        ("agent.events", journal(), EVENTS),
+    ];
+    for (name, written, pinned) in files {
+        if std::env::var_os("FABLE_WRITE_RECORDS").is_some() {
+            std::fs::write(Path::new(env!("CARGO_MANIFEST_DIR")).join("records").join(name), &written).unwrap();
+        } else {
+            assert!(written == pinned, "{name} is not written as it was: stored states would not be readable any more");
+        }
+    }
+}
+
+#[test]
+fn pinned_events_are_read() {
+    let mut bytes = EVENTS;
+    for event in events() {
+        let (length, rest) = bytes.split_at(2);
+        let (encoded, rest) = rest.split_at(usize::from(u16::from_le_bytes([length[0], length[1]])));
+        assert_eq!(decode_event(&AGENT, encoded).unwrap(), event);
+        bytes = rest;
+    }
+    assert!(bytes.is_empty());
+}
+
+/// The sizes that the life of a flash is computed from.
+#[test]
+fn events_are_short() {
+    let lengths: Vec<usize> = events().iter().map(|event| encode_event(event, &mut [0; MAX_EVENT_LEN]).unwrap().len()).collect();
+    let [.., decision, feedback, weighted, _, _, _, _, _, _] = lengths[..] else { panic!("{lengths:?}") };
+    assert_eq!((decision, feedback, weighted), (39, 15, 19));
+}
