@@ -48,7 +48,7 @@ pub fn resume<T: Scalar, S: Storage<T>, W: Storage<T>>(
         decisions.add(u64::from(decision.action.0));
         let reward = user.reward(&request, decision.action);
         if user.below(4) > 0 {
-            drop(learner.feedback(&policy, workspace, decision.id, reward).expect("a waiting decision"));
+            learner.feedback(&policy, workspace, decision.id, reward).expect("a waiting decision");
             if round % 10 == 9 {
                 let (context, action, baseline) = (request.context, decision.action, decision.baseline);
                 let learned = Observation { context, action, baseline, reward, weight: 1.0 };

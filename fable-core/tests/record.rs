@@ -1,0 +1,409 @@
+//! Records: what is written is read back, a resumed learner is the same learner, and damaged or foreign bytes change nothing.
+
+mod common;
+
+use common::{CUBE, MIXED, Random};
+use fable_core::catalog::{AGENT, Catalog, RUBRIC, TAU2};
+use fable_core::event::Observation;
+use fable_core::feasible::ActionSet;
+use fable_core::policy::{Deadline, Expiry};
+use fable_core::record::{
+    HEADER_LEN, Header, Kind, MAX_EVENT_LEN, RecordError, VERSION, Verified, Verifier, decode_event, encode_event,
+};
+use fable_core::{
+    Action, DecisionId, Direction, Event, Feasible, Learner, Policy, Request, Scalar, Settings, Statement, Workspace,
+};
+use proptest::prelude::*;
+
+type Host<T> = Learner<T, Vec<T>, 6>;
+
+/// A user's life, one random step at a time; every event goes through its bytes.
+struct Life<'p, T> {
+    policy: &'p Policy<'p, T>,
+    learner: Host<T>,
+    workspace: Workspace<T, Vec<T>>,
+    random: Random,
+    learned: Vec<Observation>,
+}
+
+impl<'p, T: Scalar> Life<'p, T> {
+    fn new(policy: &'p Policy<'p, T>, seed: u64) -> Self {
+        let catalog = policy.catalog();
+        let mut learner = Learner::over(vec![T::ZERO; catalog.state_len()]);
+        learner.start(policy, seed).unwrap();
+        let workspace = Workspace::over(vec![T::ZERO; catalog.workspace_len()]);
+        Self { policy, learner, workspace, random: Random(seed), learned: vec![] }
+    }
+
+    /// Encodes, decodes, compares, checks and applies.
+    fn apply(&mut self, event: &Event) -> bool {
+        let mut buffer = [0xa5; MAX_EVENT_LEN];
+        let bytes = encode_event(event, &mut buffer).unwrap();
+        let read = decode_event(self.policy.catalog(), bytes).unwrap();
+        assert_eq!(&read, event);
+        match self.learner.check(self.policy, &mut self.workspace, &read) {
+            Ok(checked) => checked.apply(),
+            Err(_) => return false,
+        };
+        true
+    }
+
+    fn step(&mut self, now: u32) {
+        let catalog = self.policy.catalog();
+        let context = self.random.context(catalog);
+        let event = match self.random.below(12) {
+            0 => {
+                let direction = Direction::new(catalog, [(self.random.below(catalog.dimension()), 1.0)]).unwrap();
+                Event::Onboarding(Statement { direction, response: self.random.signed(), precision: 2.0 })
+            }
+            1 | 9 => {
+                // A clear preference, so that something is promoted.
+                let action = self.random.action(catalog);
+                let reward = if catalog.values(action).unwrap().last() == Some(&1) { 1.0 } else { -1.0 };
+                let event = self.learner.propose_observation(self.policy, &context, action, reward, 1.0).unwrap();
+                if let Event::Observation(observation) = event {
+                    self.learned.push(observation);
+                }
+                event
+            }
+            2 if !self.learned.is_empty() => {
+                let index = self.random.below(self.learned.len());
+                Event::Unlearn(self.learned.swap_remove(index))
+            }
+            3..=6 => {
+                let round = self.learner.rounds().saturating_sub(u32::try_from(self.random.below(4)).unwrap());
+                Event::Feedback { round, reward: self.random.signed(), weight: 1.0 }
+            }
+            7 if self.random.below(30) == 0 => {
+                self.learned.clear();
+                Event::Forget
+            }
+            8 => match self.learner.propose_promotion(self.policy, &mut self.workspace, now).unwrap() {
+                Some(event) => event,
+                None => return,
+            },
+            _ => {
+                let mut set = ActionSet::EMPTY;
+                (0..5).for_each(|_| set.insert(self.random.action(catalog)));
+                let feasible = Feasible::from_set(catalog, set).unwrap();
+                while let Some(event) = self.learner.propose_expiry(self.policy, now) {
+                    assert!(self.apply(&event));
+                }
+                for event in [self.learner.propose_room(self.policy), self.learner.propose_permissions(&feasible)] {
+                    assert!(event.is_none_or(|event| self.apply(&event)));
+                }
+                let request = Request::new(&context, &feasible).at(now);
+                self.learner.propose_decision(self.policy, &mut self.workspace, &request).unwrap()
+            }
+        };
+        self.apply(&event);
+    }
+}
+
+fn write<T: Scalar, const R: usize>(learner: &Learner<T, Vec<T>, R>, chunk: usize) -> Vec<u8> {
+    let (mut snapshot, mut buffer, mut bytes) = (learner.snapshot().unwrap(), vec![0xa5; chunk], vec![]);
+    while let written @ 1.. = snapshot.read(&mut buffer) {
+        bytes.extend_from_slice(&buffer[..written]);
+    }
+    assert_eq!(snapshot.read(&mut buffer), 0);
+    bytes
+}
+
+fn verify<T: Scalar>(policy: &Policy<'_, T>, bytes: &[u8], chunk: usize) -> Result<Verified, RecordError> {
+    let mut verifier = Verifier::new(policy);
+    bytes.chunks(chunk).try_for_each(|chunk| verifier.push(chunk))?;
+    verifier.finish()
+}
+
+fn load<T: Scalar, const R: usize>(
+    policy: &Policy<'_, T>,
+    bytes: &[u8],
+    verified: Verified,
+    learner: &mut Learner<T, Vec<T>, R>,
+) -> Result<(), RecordError> {
+    let mut loader = learner.load(policy, verified)?;
+    bytes.chunks(256).try_for_each(|chunk| loader.push(chunk))?;
+    loader.finish()
+}
+
+fn vacant<T: Scalar, const R: usize>(catalog: &Catalog<'_>) -> Learner<T, Vec<T>, R> {
+    Learner::over(vec![T::ZERO; catalog.state_len()])
+}
+
+/// Settings under which everything that a record can hold happens.
+fn eventful(seed: u64) -> Settings<'static> {
+    let (deadline, expiry) = (Deadline::Time(6), Expiry::Impute(0.125));
+    let lax = Settings { alpha: 0.5, prior_radius: Some(0.0), min_evidence: 1, ..Settings::default() };
+    Settings { seed, deadline, expiry, base_precision: 1.0, noise_variance: 0.01, ..lax }
+}
+
+/// Lives on from a snapshot exactly as without one, whatever the chunks.
+fn resume<T: Scalar>(catalog: &Catalog<'_>, seed: u64, steps: u32, chunk: usize) -> Result<(), TestCaseError> {
+    let policy = Policy::<T>::new(catalog, eventful(seed)).unwrap();
+    let mut life = Life::new(&policy, seed);
+    (0..steps).for_each(|now| life.step(now));
+
+    let bytes = write(&life.learner, chunk);
+    prop_assert_eq!(&bytes, &write(&life.learner, 256));
+    let verified = verify(&policy, &bytes, chunk).unwrap();
+    prop_assert_eq!((verified.user(), verified.rounds()), (seed, life.learner.rounds()));
+    let mut again: Host<T> = vacant(catalog);
+    load(&policy, &bytes, verified, &mut again).unwrap();
+    prop_assert_eq!(&again, &life.learner);
+
+    let mut twin =
+        Life { policy: &policy, learner: again, workspace: life.workspace.clone(), random: Random(seed ^ 1), learned: vec![] };
+    (life.random, life.learned) = (Random(seed ^ 1), vec![]);
+    for now in steps..steps + 30 {
+        life.step(now);
+        twin.step(now);
+        prop_assert_eq!(&life.learner, &twin.learner);
+    }
+    prop_assert_eq!(write(&life.learner, 256), write(&twin.learner, 256));
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_resumed_learner_is_the_same_learner(seed: u64, steps in 0_u32..120, chunk in 1_usize..300) {
+        resume::<f32>(&MIXED, seed, steps, chunk)?;
+        resume::<f64>(&CUBE, seed, steps, chunk)?;
+        resume::<f32>(&RUBRIC, seed, steps, chunk)?;
+    }
+
+    /// Bytes that are no event are refused; bytes that are one are one in every sense.
+    #[test]
+    fn any_bytes_are_an_event_or_an_error(mut bytes in prop::collection::vec(any::<u8>(), 0..80), tag in 0_u8..11) {
+        let _ = decode_event(&AGENT, &bytes);
+        if let Some(first) = bytes.first_mut() {
+            *first = tag;
+        }
+        bytes.extend(crc16(&bytes).to_le_bytes());
+        if let Ok(event) = decode_event(&AGENT, &bytes) {
+            let mut buffer = [0; MAX_EVENT_LEN];
+            let again = encode_event(&event, &mut buffer).unwrap();
+            // Compared as bytes: a reward of NaN is an event too, until it is checked.
+            let twice = decode_event(&AGENT, again).unwrap();
+            let mut other = [0; MAX_EVENT_LEN];
+            prop_assert_eq!(encode_event(&twice, &mut other).unwrap(), again);
+        }
+    }
+}
+
+/// CRC-16/IBM-3740, bit by bit: an independent implementation.
+fn crc16(bytes: &[u8]) -> u16 {
+    bytes.iter().fold(0xffff, |sum, byte| {
+        (0..8).fold(sum ^ u16::from(*byte) << 8, |sum, _| if sum & 0x8000 == 0 { sum << 1 } else { sum << 1 ^ 0x1021 })
+    })
+}
+
+/// CRC-32/ISO-HDLC, bit by bit.
+fn crc32(bytes: &[u8]) -> u32 {
+    !bytes.iter().fold(u32::MAX, |sum, byte| {
+        (0..8).fold(sum ^ u32::from(*byte), |sum, _| if sum & 1 == 0 { sum >> 1 } else { sum >> 1 ^ 0xedb8_8320 })
+    })
+}
+
+#[test]
+fn agent_resumes() {
+    resume::<f32>(&AGENT, 11, 150, 256).unwrap();
+    resume::<f64>(&AGENT, 12, 60, 256).unwrap();
+}
+
+/// The life above meets everything that a snapshot can hold.
+#[test]
+fn the_lives_are_eventful() {
+    let policy = Policy::<f64>::new(&TAU2, eventful(3)).unwrap();
+    let mut life = Life::new(&policy, 3);
+    (0..120).for_each(|now| life.step(now));
+    let Life { learner, .. } = life;
+    assert!(learner.rounds() > 6 && learner.observations() > 10, "{} {}", learner.rounds(), learner.observations());
+    assert!(!learner.profile().is_empty());
+    assert!(learner.waiting().count() > 0 && learner.permissions().len() > 1);
+}
+
+fn sample() -> (Policy<'static, f32>, Host<f32>, Vec<u8>) {
+    let policy = Policy::<f32>::new(&TAU2, eventful(3)).unwrap();
+    let mut life = Life::new(&policy, 3);
+    (0..120).for_each(|now| life.step(now));
+    let learner = life.learner.clone();
+    let bytes = write(&learner, 256);
+    (policy, learner, bytes)
+}
+
+/// Every truncation and every flipped bit is found before anything is loaded.
+#[test]
+fn damage_is_found() {
+    let (policy, _, bytes) = sample();
+    verify(&policy, &bytes, 256).unwrap();
+    for length in 0..bytes.len() {
+        assert_eq!(verify(&policy, &bytes[..length], 256), Err(RecordError::Truncated), "{length}");
+    }
+    let longer: Vec<u8> = bytes.iter().copied().chain([0]).collect();
+    assert_eq!(verify(&policy, &longer, 256), Err(RecordError::TooLong));
+    let mut damaged = bytes.clone();
+    for bit in 0..8 * bytes.len() {
+        damaged[bit / 8] ^= 1 << (bit % 8);
+        assert!(verify(&policy, &damaged, 256).is_err(), "bit {bit}");
+        damaged[bit / 8] ^= 1 << (bit % 8);
+    }
+    assert_eq!(damaged, bytes);
+
+    let event = Event::Feedback { round: 9, reward: 0.25, weight: 1.0 };
+    let mut buffer = [0; MAX_EVENT_LEN];
+    let bytes = encode_event(&event, &mut buffer).unwrap();
+    for length in 0..bytes.len() {
+        assert!(decode_event(&TAU2, &bytes[..length]).is_err());
+    }
+    for bit in 0..8 * bytes.len() {
+        let mut damaged = bytes.to_vec();
+        damaged[bit / 8] ^= 1 << (bit % 8);
+        assert_eq!(decode_event(&TAU2, &damaged), Err(RecordError::Checksum));
+    }
+    assert_eq!(encode_event(&event, &mut [0; 14]), Err(RecordError::Buffer));
+}
+
+/// Puts right checksums on bytes that were changed on purpose.
+fn seal(mut bytes: Vec<u8>) -> Vec<u8> {
+    let sum = crc32(&bytes[..HEADER_LEN - 4]);
+    bytes[HEADER_LEN - 4..HEADER_LEN].copy_from_slice(&sum.to_le_bytes());
+    let end = bytes.len() - 4;
+    let sum = crc32(&bytes[..end]);
+    bytes[end..].copy_from_slice(&sum.to_le_bytes());
+    bytes
+}
+
+/// Sealed bytes of another version, scalar, kind or policy, or with impossible numbers: an error each.
+#[test]
+fn foreign_bytes_have_their_own_error() {
+    let (policy, _, bytes) = sample();
+    assert_eq!(seal(bytes.clone()), bytes);
+    let changed = |place: usize, byte: u8| {
+        let mut bytes = bytes.clone();
+        bytes[place] = byte;
+        verify(&policy, &seal(bytes), 256).map(|_| ())
+    };
+    assert_eq!(changed(0, b'X'), Err(RecordError::Foreign));
+    assert_eq!(changed(3, b'J'), Err(RecordError::Foreign)); // a journal
+    assert_eq!(changed(4, 2), Err(RecordError::Version { found: VERSION + 1 }));
+    assert_eq!(changed(6, 53), Err(RecordError::Scalar { found: 53 }));
+    assert_eq!(changed(6, 32), Err(RecordError::Content));
+    assert_eq!(changed(7, 1), Err(RecordError::Content));
+    let other = Policy::<f32>::new(&TAU2, Settings { noise_variance: 1.0, ..eventful(3) }).unwrap();
+    let foreign = RecordError::Policy { found: policy.fingerprint(), expected: other.fingerprint() };
+    assert_eq!(verify(&other, &bytes, 256), Err(foreign));
+    let wide = Policy::<f64>::new(&TAU2, eventful(3)).unwrap();
+    assert_eq!(verify(&wide, &bytes, 256), Err(RecordError::Scalar { found: 24 }));
+
+    // Every byte of the counters, lists and numbers set to 255: refused, or a state that is still sound.
+    let mut refused = 0;
+    for place in HEADER_LEN..bytes.len() - 4 {
+        let mut bytes = bytes.clone();
+        bytes[place] = 0xff;
+        let bytes = seal(bytes);
+        match verify(&policy, &bytes, 256) {
+            Err(RecordError::Content | RecordError::Truncated | RecordError::Checksum | RecordError::TooLong) => refused += 1,
+            Err(error) => panic!("{place}: {error}"),
+            Ok(verified) => {
+                let mut again: Host<f32> = vacant(&TAU2);
+                load(&policy, &bytes, verified, &mut again).unwrap();
+                assert!(again.posterior().packed().iter().all(|number| number.is_finite()));
+                assert_eq!(write(&again, 256), bytes);
+            }
+        }
+    }
+    assert!(refused > 100, "{refused}");
+
+    // NaN, infinity and a negative pivot, with a right checksum.
+    let first = bytes.len() - 4 - 4 * TAU2.state_len();
+    for (index, number) in [(0, f32::NAN), (0, 0.0), (0, -1.0), (40, f32::INFINITY), (464, 0.5), (464, -1.0)] {
+        let mut bytes = bytes.clone();
+        bytes[first + 4 * index..][..4].copy_from_slice(&number.to_le_bytes());
+        assert_eq!(verify(&policy, &seal(bytes), 256), Err(RecordError::Content), "{index} {number}");
+    }
+}
+
+/// A load that fails leaves a vacant learner, and what cannot be loaded into is not touched.
+#[test]
+fn there_is_no_half_loaded_state() {
+    let (policy, learner, bytes) = sample();
+    let verified = verify(&policy, &bytes, 256).unwrap();
+    let empty: Host<f32> = vacant(&TAU2);
+
+    let mut busy = learner.clone();
+    assert!(matches!(busy.load(&policy, verified), Err(RecordError::Occupied)));
+    assert_eq!(busy, learner);
+    busy.vacate();
+    assert_eq!(busy, empty);
+
+    let mut small: Learner<f32, Vec<f32>, 1> = vacant(&TAU2);
+    assert!(matches!(small.load(&policy, verified), Err(RecordError::Room { needed: 2..=6 })));
+    let mut short = Learner::<f32, Vec<f32>, 6>::over(vec![0.0; 100]);
+    assert!(matches!(short.load(&policy, verified), Err(RecordError::Storage { expected: 472 })));
+
+    // Dropped on the way, at any byte.
+    let mut again = empty.clone();
+    for length in (0..bytes.len()).step_by(7) {
+        let mut loader = again.load(&policy, verified).unwrap();
+        loader.push(&bytes[..length]).unwrap();
+        drop(loader);
+        assert_eq!(again, empty);
+        let mut loader = again.load(&policy, verified).unwrap();
+        loader.push(&bytes[..length]).unwrap();
+        assert_eq!(loader.finish(), Err(RecordError::Truncated));
+        assert_eq!(again, empty);
+    }
+    // Other bytes than those verified: of another user, and damaged.
+    let mut stranger = Life::new(&policy, 4);
+    (0..50).for_each(|now| stranger.step(now));
+    assert_eq!(load(&policy, &write(&stranger.learner, 256), verified, &mut again), Err(RecordError::Changed));
+    assert_eq!(again, empty);
+    let mut damaged = bytes.clone();
+    damaged[700] ^= 1;
+    assert!(load(&policy, &damaged, verified, &mut again).is_err());
+    assert_eq!(again, empty);
+    load(&policy, &bytes, verified, &mut again).unwrap();
+    assert_eq!(again, learner);
+    assert!(Learner::<f32, Vec<f32>, 6>::over(vec![]).snapshot().is_err());
+
+    // More room is no obstacle: the ring goes on where it was.
+    let mut roomy: Learner<f32, Vec<f32>, 32> = vacant(&TAU2);
+    load(&policy, &bytes, verified, &mut roomy).unwrap();
+    assert!(roomy.waiting().eq(learner.waiting()));
+}
+
+#[test]
+fn headers_round_trip() {
+    let policy = Policy::<f64>::new(&AGENT, Settings::default()).unwrap();
+    let header = Header::new(Kind::Journal, &policy, 0x0123_4567_89ab_cdef);
+    let bytes = header.encode();
+    assert_eq!(&bytes[..8], b"FABJ\x01\x00\x35\x00");
+    assert_eq!(Header::decode(&bytes), Ok(header));
+    assert_eq!(header.admit(Kind::Journal, &policy), Ok(()));
+    assert_eq!(header.admit(Kind::Snapshot, &policy), Err(RecordError::Foreign));
+    for length in 0..HEADER_LEN {
+        assert_eq!(Header::decode(&bytes[..length]), Err(RecordError::Truncated));
+    }
+}
+
+/// The longest events fit, and every decision and feedback on `agent` is short, whatever its numbers.
+#[test]
+fn the_longest_events_fit() {
+    let mut buffer = [0; MAX_EVENT_LEN];
+    let entries = (0..24).map(|index| (AGENT.dimension() - 1 - index, 0.1));
+    let direction = Direction::new(&AGENT, entries).unwrap();
+    let statement = Event::Onboarding(Statement { direction, response: 0.1, precision: 0.1 });
+    assert!(encode_event(&statement, &mut buffer).unwrap().len() <= MAX_EVENT_LEN);
+    let mut all = ActionSet::first(1024);
+    all.remove(Action(7));
+    assert!(encode_event(&Event::Permissions(all), &mut buffer).unwrap().len() <= 4 + 5 * 32);
+    let context = fable_core::Context::new(&AGENT, Some(9), &[0.1; 4]).unwrap();
+    let decision = Event::Decision { round: u32::MAX, action: Action(179), baseline: 0.1, context, at: u32::MAX };
+    assert_eq!(encode_event(&decision, &mut buffer).unwrap().len(), 39);
+    let feedback = Event::Feedback { round: u32::MAX, reward: 0.1, weight: 1.0 };
+    assert_eq!(encode_event(&feedback, &mut buffer).unwrap().len(), 15);
+    let id = DecisionId { user: u64::MAX, incarnation: u32::MAX, round: u32::MAX };
+    assert!(id.to_string().len() <= 38);
+}
