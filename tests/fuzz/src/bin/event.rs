@@ -1,0 +1,43 @@
+//! Any bytes are an event or an error; an event is checked or refused; the state stays sound.
+#![no_main]
+
+use fable_core::catalog::AGENT;
+use fable_core::record::{MAX_EVENT_LEN, decode_event, encode_event};
+use fable_core::{Learner, Policy, Settings, Workspace};
+use libfuzzer_sys::fuzz_target;
+
+/// CRC-16/IBM-3740.
+fn seal(body: &[u8]) -> Vec<u8> {
+    let sum = body.iter().fold(0xffff_u16, |sum, byte| {
+        (0..8).fold(sum ^ u16::from(*byte) << 8, |sum, _| if sum & 0x8000 == 0 { sum << 1 } else { sum << 1 ^ 0x1021 })
+    });
+    body.iter().copied().chain(sum.to_le_bytes()).collect()
+}
+
+// A sequence of events as in the golden file: length in two bytes, event, checksum. The checksum is put right, or no mutation
+// would pass it.
+fuzz_target!(|data: &[u8]| {
+    let _ = decode_event(&AGENT, data);
+    let policy = Policy::<f32>::new(&AGENT, Settings::default()).unwrap();
+    let mut learner = Learner::<f32, Vec<f32>, 4>::over(vec![0.0; AGENT.state_len()]);
+    let mut workspace = Workspace::over(vec![0.0; AGENT.workspace_len()]);
+    learner.start(&policy, 1).unwrap();
+    let mut rest = data;
+    while let [low, high, more @ ..] = rest {
+        let length = usize::from(u16::from_le_bytes([*low, *high])).min(more.len());
+        let (event, more) = more.split_at(length);
+        rest = more;
+        let Ok(event) = decode_event(&AGENT, &seal(&event[..length.saturating_sub(2)])) else { continue };
+        let mut buffer = [0; MAX_EVENT_LEN];
+        let again = encode_event(&event, &mut buffer).unwrap();
+        let mut second = [0; MAX_EVENT_LEN];
+        assert_eq!(encode_event(&decode_event(&AGENT, again).unwrap(), &mut second).unwrap(), again);
+        if let Ok(checked) = learner.check(&policy, &mut workspace, &event) {
+            checked.apply();
+        }
+    }
+    let packed = learner.posterior().packed();
+    assert!(packed.iter().all(|number| number.is_finite()));
+    assert!(packed[..AGENT.dimension()].iter().all(|inverse| *inverse > 0.0));
+    assert!(learner.posterior().log_det_ratio() > -0.01);
+});

@@ -1,0 +1,54 @@
+//! Any bytes are a snapshot or an error; a snapshot that is verified loads, and is written again byte for byte.
+#![no_main]
+
+use fable_core::catalog::TAU2;
+use fable_core::record::{HEADER_LEN, Header, Kind, Verifier};
+use fable_core::{Context, Feasible, Learner, Policy, Request, Settings, Workspace};
+use libfuzzer_sys::fuzz_target;
+
+/// CRC-32/ISO-HDLC.
+fn sum(bytes: &[u8]) -> u32 {
+    !bytes.iter().fold(u32::MAX, |sum, byte| {
+        (0..8).fold(sum ^ u32::from(*byte), |sum, _| if sum & 1 == 0 { sum >> 1 } else { sum >> 1 ^ 0xedb8_8320 })
+    })
+}
+
+// The first byte is the size of the chunks. A sound header and checksums are put in, or no mutation would pass them.
+fuzz_target!(|data: &[u8]| {
+    let Some((chunk, data)) = data.split_first() else { return };
+    let chunk = usize::from(*chunk).max(1);
+    let policy = Policy::<f32>::new(&TAU2, Settings::default()).unwrap();
+    let mut verifier = Verifier::new(&policy);
+    let _ = data.chunks(chunk).try_for_each(|chunk| verifier.push(chunk));
+
+    if data.len() < HEADER_LEN + 4 {
+        return;
+    }
+    let mut bytes = data.to_vec();
+    bytes[..HEADER_LEN].copy_from_slice(&Header::new(Kind::Snapshot, &policy, 7).encode());
+    let end = bytes.len() - 4;
+    let crc = sum(&bytes[..end]).to_le_bytes();
+    bytes[end..].copy_from_slice(&crc);
+    let mut verifier = Verifier::new(&policy);
+    if bytes.chunks(chunk).try_for_each(|chunk| verifier.push(chunk)).is_err() {
+        return;
+    }
+    let Ok(verified) = verifier.finish() else { return };
+    let mut learner = Learner::<f32, Vec<f32>, 64>::over(vec![0.0; TAU2.state_len()]);
+    let Ok(mut loader) = learner.load(&policy, verified) else { return };
+    bytes.chunks(chunk).try_for_each(|chunk| loader.push(chunk)).unwrap();
+    loader.finish().unwrap();
+
+    let (mut snapshot, mut buffer, mut again) = (learner.snapshot().unwrap(), [0; 256], vec![]);
+    while let written @ 1.. = snapshot.read(&mut buffer) {
+        again.extend_from_slice(&buffer[..written]);
+    }
+    assert_eq!(again, bytes);
+    // It can be used, whatever it says.
+    let mut workspace = Workspace::over(vec![0.0; TAU2.workspace_len()]);
+    let (context, all) = (Context::new(&TAU2, None, &[]).unwrap(), Feasible::all(&TAU2));
+    if let Ok(decision) = learner.decide(&policy, &mut workspace, &Request::new(&context, &all)) {
+        learner.feedback(&policy, &mut workspace, decision.id, 0.5).unwrap();
+    }
+    learner.promote_all(&policy, &mut workspace, 0).unwrap();
+});
