@@ -109,9 +109,9 @@ fn settings() -> impl Strategy<Value = Settings<'static>> {
     ];
     let waits = (
         prop_oneof![Just(Deadline::None), (0_u32..4).prop_map(Deadline::Rounds), (0_u32..4).prop_map(Deadline::Time)],
-        prop_oneof![Just(Expiry::Nothing), mostly(policy::REWARD).prop_map(Expiry::Impute)],
+        prop_oneof![Just(Expiry::Nothing), (-1.0..=1.0).prop_map(Expiry::Impute)],
     );
-    let trust = (mostly(policy::ALPHA), prop::option::of(mostly(policy::PRIOR_RADIUS)), 0_u32..30);
+    let trust = (policy::ALPHA.least..=policy::ALPHA.most, prop::option::of(0.0..=policy::PRIOR_RADIUS.most), 1_u32..30);
     let numbers = (mostly(policy::NOISE_VARIANCE), mostly(policy::BASE_PRECISION), mostly(policy::COST_WEIGHT));
     (numbers, exploration, any::<u64>(), waits, trust).prop_map(|(numbers, exploration, seed, (deadline, expiry), trust)| {
         let (noise_variance, base_precision, cost_weight) = numbers;
@@ -144,7 +144,7 @@ enum Step {
 fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         3 => (context(&MIXED), set()).prop_map(|(context, set)| Step::Decide(context, set)),
-        3 => (0_usize..4, mostly(policy::REWARD), weight()).prop_map(|(back, reward, weight)| Step::Feedback(back, reward, weight)),
+        4 => (0_usize..4, mostly(policy::REWARD), weight()).prop_map(|(back, reward, weight)| Step::Feedback(back, reward, weight)),
         4 => event().prop_map(Step::Event),
     ]
 }
@@ -164,23 +164,23 @@ fn observation() -> impl Strategy<Value = Observation> {
 
 fn event() -> impl Strategy<Value = Event> {
     prop_oneof![
-        set().prop_map(Event::Permissions),
-        (direction(), number(), number()).prop_map(|(direction, response, precision)| Event::Onboarding(Statement {
+        1 => set().prop_map(Event::Permissions),
+        2 => (direction(), mostly(policy::REWARD), mostly(policy::ONBOARDING_PRECISION)).prop_map(|(direction, response, precision)| Event::Onboarding(Statement {
             direction,
             response,
             precision
         })),
-        (round(), action(), mostly(BASELINE), any_context(), any::<u32>())
+        1 => (round(), action(), mostly(BASELINE), any_context(), any::<u32>())
             .prop_map(|(round, action, baseline, context, at)| { Event::Decision { round, action, baseline, context, at } }),
-        (round(), mostly(policy::REWARD), weight()).prop_map(|(round, reward, weight)| Event::Feedback { round, reward, weight }),
-        observation().prop_map(Event::Observation),
-        observation().prop_map(Event::Unlearn),
-        (round(), prop::option::of(mostly(policy::REWARD))).prop_map(|(round, imputed)| Event::Expiry { round, imputed }),
-        (any::<u8>(), round(), any::<u32>()).prop_map(|(contrast, round, at)| {
+        1 => (round(), mostly(policy::REWARD), weight()).prop_map(|(round, reward, weight)| Event::Feedback { round, reward, weight }),
+        2 => observation().prop_map(Event::Observation),
+        1 => observation().prop_map(Event::Unlearn),
+        1 => (round(), prop::option::of(mostly(policy::REWARD))).prop_map(|(round, imputed)| Event::Expiry { round, imputed }),
+        1 => (any::<u8>(), round(), any::<u32>()).prop_map(|(contrast, round, at)| {
             let (verdict, valid, evidence) = (Verdict::For, true, 10);
             Event::Promotion(Promotion { contrast, verdict, valid, round, at, evidence, lower: 0.1, upper: 0.2 })
         }),
-        Just(Event::Forget),
+        1 => Just(Event::Forget),
     ]
 }
 

@@ -1,5 +1,6 @@
 //! This crate, as its users call it.
 
+use fable_core::trust::{Assessment, Comparison};
 use fable_core::{Action, Decision, DecisionId, Feasible, Learner, Policy, Request, Scalar, Workspace, user_hash};
 
 use crate::user::Moment;
@@ -53,6 +54,16 @@ impl<'p, T: Scalar> Fable<'p, T> {
         let reward = moment.rewards[action.index()];
         let Self { policy, learner, workspace, .. } = self;
         learner.observe(policy, workspace, &moment.context, action, reward).expect("a moment of this catalog");
+    }
+
+    /// Assesses the contrast of two actions that differ in one component.
+    ///
+    /// # Panics
+    /// When they do not.
+    #[inline]
+    pub fn assess(&mut self, moment: &Moment<T>, prefer: Action, over: Action) -> Assessment {
+        let comparison = Comparison { context: moment.context, prefer, over, total: false };
+        self.learner.assess(self.policy, &mut self.workspace, &comparison).expect("a comparison of this catalog")
     }
 
     /// A round.

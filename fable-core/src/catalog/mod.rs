@@ -385,10 +385,14 @@ impl<'a> Catalog<'a> {
 
     /// The nonzero entries of phi(c, a) - phi(c, a'); what both share is left out.
     pub fn difference(&self, context: &Context, prefer: Action, over: Action) -> impl Iterator<Item = (usize, f32)> {
-        self.block_features(context, prefer, over).filter(|(_, plus, minus)| plus != minus).flat_map(|(_, plus, minus)| {
-            let minus = minus.map(|(coordinate, value)| (coordinate, -value));
-            plus.into_iter().chain(minus)
-        })
+        let (plus, minus, context) = (self.values(prefer), self.values(over), *context);
+        let values = plus.iter().flatten().zip(minus.iter().flatten());
+        let differing = values.zip(0..).fold(0_u8, |bits, ((plus, minus), bit)| bits | u8::from(plus != minus) << bit);
+        // Only blocks with a differing component have different features.
+        let blocks = move || self.placed_blocks().filter(move |block| block.mask & differing != 0);
+        let minus = blocks().filter_map(move |block| self.feature(block, &context, minus.as_ref()?));
+        let plus = blocks().filter_map(move |block| self.feature(block, &context, plus.as_ref()?));
+        plus.chain(minus.map(|(coordinate, value)| (coordinate, -value)))
     }
 
     /// For every block in which at least one of two actions has a feature: its position and both features.

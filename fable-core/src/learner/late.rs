@@ -72,7 +72,7 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
     #[must_use]
     pub fn propose_expiry(&self, policy: &Policy<'_, T>, now: u32) -> Option<Event> {
         let (deadline, expiry) = (policy.settings().deadline, policy.settings().expiry);
-        if matches!((deadline, expiry), (Deadline::Rounds(_), Expiry::Nothing)) {
+        if matches!((deadline, expiry), (Deadline::None, _) | (Deadline::Rounds(_), Expiry::Nothing)) {
             return None;
         }
         let due = |pending: &&Pending<T>| pending.wait == Wait::Waiting && self.is_due(deadline, pending, now);

@@ -140,8 +140,12 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
         let (component, plus, minus) = difference(policy.catalog(), *prefer, *over).ok_or(LearnerError::Comparison)?;
         let evidence = self.evidence(policy, component, plus).saturating_add(self.evidence(policy, component, minus));
 
-        let direction = || policy.catalog().difference(context, *prefer, *over);
-        let estimate = self.posterior.contrast(workspace, direction().map(|(index, value)| (index, T::from_f32(value))))?;
+        let mut norm = 0.0;
+        let direction = policy.catalog().difference(context, *prefer, *over).map(|(index, value)| {
+            norm += f64::from(value) * f64::from(value);
+            (index, T::from_f32(value))
+        });
+        let estimate = self.posterior.contrast(workspace, direction)?;
         let offset = |action| policy.baseline(context, action, None).to_f64();
         let known = if *total { offset(*prefer) - offset(*over) } else { 0.0 };
 
@@ -156,7 +160,6 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
             _ => Verdict::Open,
         };
         let probability = if sd > 0.0 { normal_cdf(mean / sd) } else { 0.5 };
-        let norm = direction().map(|(_, value)| f64::from(value) * f64::from(value)).sum();
         let gap = gap(policy, mean, radius, evidence, norm);
         let valid = !self.voided && self.promise == policy.promise();
         let threshold = normal_cdf(beta);

@@ -1,4 +1,5 @@
-//! Counts the instructions of one decision and one lesson with callgrind and compares them with `instructions.txt`.
+//! Counts the instructions of one decision, one lesson and one assessed contrast with callgrind and compares them with
+//! `instructions.txt`.
 //!
 //! Counts repeat exactly, so that a slip of a few percent shows even on a noisy machine. They belong to a release build for
 //! plain x86-64; another compiler may change them, and then they are accepted anew with `--accept`.
@@ -12,16 +13,17 @@ use std::process::{Command, ExitCode, Stdio};
 use fable_benches::fable::Fable;
 use fable_benches::user::{Moment, lessons, moments};
 use fable_core::catalog::{AGENT, Catalog, TAU2};
-use fable_core::{Decision, Policy, Scalar, Settings};
+use fable_core::trust::Assessment;
+use fable_core::{Action, Decision, Policy, Scalar, Settings};
 
 const HELP: &str = "\
-Counts instructions of one decide and one learn with valgrind and compares them with fable-core/benches/instructions.txt.
+Counts instructions of one decide, one learn and one assessed contrast with valgrind and compares them with fable-core/benches/instructions.txt.
 
 usage: cargo run --release -p fable-benches --bin instructions [-- --accept]
 
   --accept  write the counts to the file instead
 
-Exit code 1: a count is more than 2% away, in either direction. Exit code 2: counting is not possible here.";
+Exit code 1: a count is more than 2% away, in either direction, or 64 contrasts take more than 30 decides. Exit code 2: counting is not possible here.";
 
 const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/instructions.txt");
 /// How far a count may be away from the committed one.
@@ -62,14 +64,31 @@ fn measured_learn<T: Scalar>(fable: &mut Fable<'_, T>, decision: Decision, rewar
     fable.learn(black_box(decision).id, black_box(reward));
 }
 
+/// Callgrind counts only inside this function.
+#[inline(never)]
+fn measured_assess<T: Scalar>(fable: &mut Fable<'_, T>, moment: &Moment<T>, prefer: Action, over: Action) -> Assessment {
+    black_box(fable.assess(black_box(moment), prefer, over))
+}
+
+/// An action that differs in one component, each component in turn.
+fn neighbour(catalog: &Catalog<'_>, action: Action, turn: usize) -> Option<Action> {
+    let mut values = catalog.values(action)?;
+    let component = turn % values.len();
+    let count = u8::try_from(catalog.definition().components[component].values.len()).ok()?;
+    values[component] = (values[component] + 1) % count;
+    catalog.action(&values)
+}
+
 fn run<T: Scalar>(catalog: &Catalog<'_>) -> Result<ExitCode, Box<dyn Error>> {
     let policy = Policy::<T>::new(catalog, Settings::default())?;
     let moments = moments(&policy, None, ROUNDS);
     let mut fable = Fable::new(&policy);
     lessons(&moments, WARM).for_each(|(moment, action)| fable.observe(&moments[moment], action));
     fable.round(&moments[0]); // so that the permissions are recorded
-    for moment in &moments {
+    for (turn, moment) in moments.iter().enumerate() {
         let decision = measured_decide(&mut fable, moment);
+        let over = neighbour(catalog, decision.action, turn).ok_or("components of two values or more")?;
+        measured_assess(&mut fable, moment, decision.action, over);
         measured_learn(&mut fable, decision, moment.rewards[decision.action.index()]);
     }
     Ok(ExitCode::SUCCESS)
@@ -93,7 +112,7 @@ fn report(accept: bool) -> Result<ExitCode, Box<dyn Error>> {
     let mut counts = Vec::new();
     for catalog in ["agent", "tau2"] {
         for scalar in ["f32", "f64"] {
-            for operation in ["decide", "learn"] {
+            for operation in ["decide", "learn", "assess"] {
                 let name = format!("{catalog:<7} {scalar:<6} {operation:<9}");
                 counts.push(Count { name, instructions: count(catalog, scalar, operation)? });
             }
@@ -105,6 +124,13 @@ fn report(accept: bool) -> Result<ExitCode, Box<dyn Error>> {
         writeln!(table, "{name} {instructions:>12}")?;
     }
     print!("{table}");
+    // All contrasts of a large catalog, looked at after every round, have to stay affordable.
+    if let [decide, _, assess, ..] = &counts[..]
+        && 64 * assess.instructions > 30 * decide.instructions
+    {
+        println!("64 contrasts take more than 30 decides");
+        return Ok(ExitCode::FAILURE);
+    }
     if accept {
         fs::write(FILE, table)?;
         println!("written to {FILE}");
