@@ -15,7 +15,7 @@
 //! ```
 
 use crate::Scalar;
-use crate::catalog::{Action, Catalog};
+use crate::catalog::{Action, BlockSet, Catalog};
 use crate::context::Context;
 use crate::fingerprint::{Fingerprint, NUMERIC_REVISION};
 use crate::prior::{Prior, PriorError};
@@ -108,6 +108,10 @@ pub struct Settings<'a> {
     pub cost_weight: f64,
     /// The scale of the draw. Default `Constant(0.3)`.
     pub exploration: Exploration,
+    /// The dictionary blocks that count, for users with little time to learn in (FABLE-SPCA); the features of the others are
+    /// zero in scores and in learning, while stated preferences are taken into the whole posterior. Part of the fingerprint
+    /// when a block is left out. Default all.
+    pub retained: BlockSet,
     /// Seed of the installation; a device takes it from its entropy source once. Default 0.
     pub seed: u64,
     /// Names the code that makes contexts; part of the fingerprint. Default empty.
@@ -123,6 +127,7 @@ impl Default for Settings<'_> {
             base_precision: 16.0,
             cost_weight: 1.0,
             exploration: Exploration::Constant(0.3),
+            retained: BlockSet::ALL,
             seed: 0,
             context_adapter: "",
             feedback_adapter: "",
@@ -136,6 +141,7 @@ pub struct Policy<'a, T> {
     catalog: &'a Catalog<'a>,
     settings: Settings<'a>,
     prior: Prior<'a, T>,
+    active_dimension: usize,
     fingerprint: u64,
 }
 
@@ -167,8 +173,13 @@ impl<'a, T: Scalar> Policy<'a, T> {
             Exploration::Theorem { delta } if !DELTA.contains(delta) => return Err(SettingsError::Delta),
             _ => {}
         }
+        let every = catalog.all_blocks().bits();
+        let retained = settings.retained.bits();
+        if retained & every == 0 || (retained & !every != 0 && settings.retained != BlockSet::ALL) {
+            return Err(SettingsError::Retained);
+        }
         prior.check(catalog.arrow()).map_err(SettingsError::Prior)?;
-        let sum = Fingerprint::new()
+        let mut sum = Fingerprint::new()
             .u64(u64::from(NUMERIC_REVISION))
             .u64(catalog.fingerprint())
             .f64(settings.cost_weight)
@@ -176,8 +187,11 @@ impl<'a, T: Scalar> Policy<'a, T> {
             .f64(settings.base_precision)
             .text(settings.context_adapter)
             .text(settings.feedback_adapter);
+        if retained & every != every {
+            sum = sum.text("retained").bytes(&retained.to_le_bytes());
+        }
         let fingerprint = prior.fingerprint(sum).finish();
-        Ok(Self { catalog, settings, prior, fingerprint })
+        Ok(Self { catalog, settings, prior, active_dimension: catalog.dimension_of(settings.retained), fingerprint })
     }
 
     /// The catalog.
@@ -198,10 +212,21 @@ impl<'a, T: Scalar> Policy<'a, T> {
         &self.prior
     }
 
-    /// Fingerprint of catalog, cost weight, noise variance, base prior, adapters and numeric revision.
+    /// Fingerprint of catalog, cost weight, noise variance, left-out blocks, base prior, adapters and numeric revision.
     #[must_use]
     pub const fn fingerprint(&self) -> u64 {
         self.fingerprint
+    }
+
+    /// Coordinates of the retained blocks: the d of the theorem's schedule.
+    #[must_use]
+    pub const fn active_dimension(&self) -> usize {
+        self.active_dimension
+    }
+
+    /// The nonzero features of the retained blocks, phi_z(c, a): what is scored and learned from.
+    pub fn features(&self, context: &Context, action: Action) -> impl Iterator<Item = (usize, f32)> {
+        self.catalog.features_of(self.settings.retained, context, action)
     }
 
     /// Reference score of an action, b - lambda cost; `default` replaces the catalog's b.
@@ -226,6 +251,8 @@ pub enum SettingsError {
     Nu,
     /// `delta` is not a number from 1e-12 to 1/2.
     Delta,
+    /// `retained` keeps no block of the catalog, or names one that it does not have.
+    Retained,
     /// The base prior does not fit.
     Prior(PriorError),
 }
@@ -238,6 +265,7 @@ impl fmt::Display for SettingsError {
             Self::CostWeight => f.write_str("cost_weight must be a number from 0 to 10"),
             Self::Nu => f.write_str("nu must be a number from 0.000001 to 1000"),
             Self::Delta => f.write_str("delta must be a number from 0.000000000001 to 0.5"),
+            Self::Retained => f.write_str("retained must keep at least one block and only blocks that the catalog has"),
             Self::Prior(error) => error.fmt(f),
         }
     }
@@ -267,6 +295,9 @@ mod tests {
             assert_eq!(reject(Settings { exploration: Exploration::Constant(zero), ..base }), SettingsError::Nu);
             assert_eq!(reject(Settings { exploration: Exploration::Theorem { delta: zero }, ..base }), SettingsError::Delta);
         }
+        for bad in [0, 1 << 6, 0b111 | 1 << 127] {
+            assert_eq!(reject(Settings { retained: BlockSet::from_bits(bad), ..base }), SettingsError::Retained);
+        }
         let short = Prior::Diagonal { mean: &[0.0; 28], precision: &[1.0; 29] };
         let error = Policy::<f32>::with_prior(&TAU2, base, short).unwrap_err();
         assert_eq!(error, SettingsError::Prior(PriorError::Length { expected: 29 }));
@@ -279,6 +310,16 @@ mod tests {
             [&AGENT, &TAU2, &RUBRIC].map(|catalog| Policy::<f32>::new(catalog, Settings::default()).unwrap().fingerprint());
         assert_eq!([AGENT, TAU2, RUBRIC].map(|catalog| catalog.fingerprint()), CATALOGS);
         assert_eq!(policies, POLICIES);
+    }
+
+    #[test]
+    fn leaving_a_block_out_changes_the_fingerprint_and_keeping_all_does_not() {
+        let print = |retained| Policy::<f32>::new(&TAU2, Settings { retained, ..Settings::default() }).unwrap().fingerprint();
+        assert_eq!(print(BlockSet::first(6)), POLICIES[1]);
+        let mut prints: Vec<u64> = (1..64).map(|bits| print(BlockSet::from_bits(bits))).collect();
+        prints.sort_unstable();
+        prints.dedup();
+        assert_eq!(prints.len(), 63);
     }
 
     const CATALOGS: [u64; 3] = [10_033_234_338_150_959_697, 8_685_510_152_851_158_936, 15_852_302_957_940_044_502];

@@ -94,6 +94,8 @@ const fn bit(component: u8) -> u16 {
 /// A block with its place in the arrow: where its coordinates start inside a leaf or inside the root.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Placed {
+    /// Position in the definition.
+    pub(crate) index: u8,
     /// Bits of the factor components.
     pub(crate) mask: u8,
     /// First coordinate, counted from the start of the leaf (`per_task`) or of the root.
@@ -106,7 +108,8 @@ pub(crate) struct Placed {
 }
 
 impl Placed {
-    pub(crate) const NONE: Self = Self { mask: 0, offset: 0, size: 0, per_task: false, without_null: false, signal: None };
+    pub(crate) const NONE: Self =
+        Self { index: 0, mask: 0, offset: 0, size: 0, per_task: false, without_null: false, signal: None };
 
     /// Whether the component is a factor of the block.
     pub(crate) const fn has(&self, component: usize) -> bool {

@@ -33,6 +33,7 @@
 //! Coordinates are numbered as the posterior keeps them: the blocks of task 0, of task 1, ..., then the shared blocks.
 
 pub mod agent;
+mod blocks;
 mod component;
 mod dictionary;
 mod error;
@@ -43,6 +44,7 @@ pub mod tau2;
 mod validate;
 
 pub use agent::AGENT;
+pub use blocks::BlockSet;
 pub use component::{Component, Part, Value};
 pub use dictionary::Block;
 pub(crate) use dictionary::Placed;
@@ -181,6 +183,7 @@ impl<'a> Catalog<'a> {
             leaf = 0usize;
             root = 0usize;
             let mut blocks = self.definition.blocks;
+            let mut index = 0u8;
             while let [block, rest @ ..] = blocks {
                 let mask = block.mask(self.definition.components.len());
                 let size = block_size(&self.definition, *block);
@@ -193,6 +196,7 @@ impl<'a> Catalog<'a> {
                 if (mask.count_ones() > 1) == products {
                     let [slot, others @ ..] = slots else { return Err(CatalogError::BlockCount) };
                     *slot = Placed {
+                        index,
                         mask: mask as u8,
                         offset: offset as u16,
                         size: size as u16,
@@ -203,6 +207,7 @@ impl<'a> Catalog<'a> {
                     slots = others;
                     listed += 1;
                 }
+                index += 1;
                 blocks = rest;
             }
             if products {
@@ -361,9 +366,17 @@ impl<'a> Catalog<'a> {
     /// # Ok::<(), fable_core::ContextError>(())
     /// ```
     pub fn features(&self, context: &Context, action: Action) -> impl Iterator<Item = (usize, f32)> {
+        self.features_of(BlockSet::ALL, context, action)
+    }
+
+    /// The nonzero features of some blocks alone.
+    pub(crate) fn features_of(&self, blocks: BlockSet, context: &Context, action: Action) -> impl Iterator<Item = (usize, f32)> {
         let values = self.values(action).unwrap_or_default();
         let context = *context;
         self.single_blocks().iter().chain(self.product_blocks()).filter_map(move |block| {
+            if !blocks.contains(usize::from(block.index)) {
+                return None;
+            }
             let position = self.position(block, Some(&values).filter(|values| !values.is_empty())?)?;
             let inside = usize::from(block.offset) + position;
             let coordinate = if block.per_task {

@@ -215,7 +215,7 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
     fn normals(&self, policy: &Policy<'_, T>, round: u32, purpose: Purpose) -> (T, Stream) {
         let settings = policy.settings();
         let key = Key { seed: settings.seed, user: self.user, incarnation: self.incarnation, round, purpose };
-        (T::from_f64(settings.exploration.nu(round, policy.catalog().dimension())), key.stream())
+        (T::from_f64(settings.exploration.nu(round, policy.active_dimension())), key.stream())
     }
 
     fn best<W: Storage<T>>(
@@ -246,7 +246,7 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
         let parts = workspace.parts(catalog.arrow(), catalog.value_count(), catalog.actions());
         let (active, table, scores) = parts.ok_or(LearnerError::Posterior(PosteriorError::WorkspaceLength))?;
         self.posterior.draw(active, context.task(), normal)?;
-        Round::new(catalog, context, policy.settings().cost_weight, defaults).score(active, table, scores);
+        Round::new(policy, context, defaults).score(active, table, scores);
         score::best(feasible.set(), scores).ok_or(LearnerError::UnknownAction)
     }
 
@@ -267,7 +267,7 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
         if default.is_some_and(|default| !within(default, MAX_WEIGHT)) {
             return Err(LearnerError::DefaultRange { action: action.index() });
         }
-        let features = policy.catalog().features(context, action).map(|(index, value)| (index, T::from_f32(value)));
+        let features = policy.features(context, action).map(|(index, value)| (index, T::from_f32(value)));
         let residual = self.posterior.contrast(workspace, features)?;
         Ok(Estimate { mean: policy.baseline(context, action, default) + residual.mean, variance: residual.variance })
     }
@@ -500,7 +500,7 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
         workspace: &mut Workspace<T, W>,
         observation: &Observation,
     ) -> Option<Update<T>> {
-        let features = policy.catalog().features(&observation.context, observation.action);
+        let features = policy.features(&observation.context, observation.action);
         let features = features.map(|(coordinate, value)| (coordinate, T::from_f32(value)));
         let residual = T::from_f64(observation.reward) - T::from_f64(observation.baseline);
         let variance = T::from_f64(policy.settings().noise_variance / observation.weight);
