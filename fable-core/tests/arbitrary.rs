@@ -5,7 +5,7 @@ mod common;
 
 use common::{CUBE, MIXED, Random, bits};
 use fable_core::Update;
-use fable_core::catalog::{AGENT, Block, Catalog, Component, Condition, Definition, Part, TAU2, Term, Value};
+use fable_core::catalog::{AGENT, Block, BlockSet, Catalog, Component, Condition, Definition, Part, TAU2, Term, Value};
 use fable_core::event::Decision;
 use fable_core::feasible::{ActionSet, removed_by};
 use fable_core::normal::{Key, Purpose};
@@ -105,15 +105,19 @@ fn settings() -> impl Strategy<Value = Settings<'static>> {
         mostly(policy::NU).prop_map(Exploration::Constant),
         mostly(policy::DELTA).prop_map(|delta| Exploration::Theorem { delta }),
     ];
-    (mostly(policy::NOISE_VARIANCE), mostly(policy::BASE_PRECISION), mostly(policy::COST_WEIGHT), exploration, any::<u64>())
-        .prop_map(|(noise_variance, base_precision, cost_weight, exploration, seed)| Settings {
+    let retained = prop_oneof![4 => Just(BlockSet::ALL), 4 => (1_u128..512).prop_map(BlockSet::from_bits), 1 => any::<u128>().prop_map(BlockSet::from_bits)];
+    let numbers = (mostly(policy::NOISE_VARIANCE), mostly(policy::BASE_PRECISION), mostly(policy::COST_WEIGHT));
+    (numbers, exploration, retained, any::<u64>()).prop_map(
+        |((noise_variance, base_precision, cost_weight), exploration, retained, seed)| Settings {
             noise_variance,
             base_precision,
             cost_weight,
             exploration,
+            retained,
             seed,
             ..Settings::default()
-        })
+        },
+    )
 }
 
 /// A step in the life of a learner: a proper one, or an event made of anything.
@@ -374,7 +378,10 @@ fn arbitrary_definitions() {
             for index in 0..catalog.dimension() {
                 prop_assert_eq!(catalog.coordinate(&catalog.coordinate_name(index).unwrap().to_string()), Some(index));
             }
-            let policy = Policy::<f64>::new(&catalog, Settings::default()).unwrap();
+            let every = catalog.all_blocks().bits();
+            let some = u128::from(Random(catalog.fingerprint()).bits()) & every;
+            let retained = if some == 0 { BlockSet::ALL } else { BlockSet::from_bits(some) };
+            let policy = Policy::<f64>::new(&catalog, Settings { retained, ..Settings::default() }).unwrap();
             let mut learner = Learner::<f64, Vec<f64>, 2>::over(vec![0.0; catalog.state_len()]);
             let mut workspace = Workspace::over(vec![0.0; catalog.workspace_len()]);
             learner.start(&policy, 1).unwrap();
