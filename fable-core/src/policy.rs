@@ -141,6 +141,8 @@ pub struct Policy<'a, T> {
     catalog: &'a Catalog<'a>,
     settings: Settings<'a>,
     prior: Prior<'a, T>,
+    /// The retained blocks, if not all are.
+    mask: Option<BlockSet>,
     active_dimension: usize,
     fingerprint: u64,
 }
@@ -187,11 +189,13 @@ impl<'a, T: Scalar> Policy<'a, T> {
             .f64(settings.base_precision)
             .text(settings.context_adapter)
             .text(settings.feedback_adapter);
-        if retained & every != every {
+        let mask = (retained & every != every).then_some(settings.retained);
+        if mask.is_some() {
             sum = sum.text("retained").bytes(&retained.to_le_bytes());
         }
         let fingerprint = prior.fingerprint(sum).finish();
-        Ok(Self { catalog, settings, prior, active_dimension: catalog.dimension_of(settings.retained), fingerprint })
+        let active_dimension = catalog.dimension_of(settings.retained);
+        Ok(Self { catalog, settings, prior, mask, active_dimension, fingerprint })
     }
 
     /// The catalog.
@@ -218,6 +222,11 @@ impl<'a, T: Scalar> Policy<'a, T> {
         self.fingerprint
     }
 
+    /// The retained blocks, if not all are.
+    pub(crate) const fn mask(&self) -> Option<BlockSet> {
+        self.mask
+    }
+
     /// Coordinates of the retained blocks: the d of the theorem's schedule.
     #[must_use]
     pub const fn active_dimension(&self) -> usize {
@@ -226,7 +235,7 @@ impl<'a, T: Scalar> Policy<'a, T> {
 
     /// The nonzero features of the retained blocks, phi_z(c, a): what is scored and learned from.
     pub fn features(&self, context: &Context, action: Action) -> impl Iterator<Item = (usize, f32)> {
-        self.catalog.features_of(self.settings.retained, context, action)
+        self.catalog.features_of(self.mask, context, action)
     }
 
     /// Reference score of an action, b - lambda cost; `default` replaces the catalog's b.

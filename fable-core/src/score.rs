@@ -10,14 +10,14 @@ use crate::Scalar;
 use crate::catalog::{Action, BlockSet, Catalog, MAX_COMPONENTS, Part, Placed};
 use crate::context::Context;
 use crate::feasible::ActionSet;
-use crate::policy::{Policy, Settings};
+use crate::policy::Policy;
 
 /// What scoring needs to know about the round.
 pub(crate) struct Round<'r> {
     catalog: &'r Catalog<'r>,
     context: &'r Context,
-    /// The blocks that count.
-    retained: BlockSet,
+    /// The blocks that count, if not all do.
+    retained: Option<BlockSet>,
     cost_weight: f64,
     /// b per action instead of the catalog's.
     defaults: Option<&'r [f64]>,
@@ -36,7 +36,7 @@ pub(crate) struct Round<'r> {
 impl<'r> Round<'r> {
     pub(crate) fn new<T: Scalar>(policy: &'r Policy<'r, T>, context: &'r Context, defaults: Option<&'r [f64]>) -> Self {
         let catalog = policy.catalog();
-        let Settings { cost_weight, retained, .. } = *policy.settings();
+        let (cost_weight, retained) = (policy.settings().cost_weight, policy.mask());
         let components = catalog.definition().components;
         let (mut counts, mut starts, mut start) = ([1; MAX_COMPONENTS], [0; MAX_COMPONENTS], 0);
         for ((count, slot), component) in counts.iter_mut().zip(&mut starts).zip(components) {
@@ -165,7 +165,7 @@ impl<'r> Round<'r> {
     /// The coordinates of a block in the active part and the factor they are scaled with; `None` for a block that does not
     /// count in this round.
     fn entries<'t, T: Scalar>(&self, block: &Placed, theta: &'t [T]) -> Option<(&'t [T], T)> {
-        if !self.retained.contains(usize::from(block.index)) {
+        if self.retained.is_some_and(|retained| !retained.contains(usize::from(block.index))) {
             return None;
         }
         let arrow = self.catalog.arrow();

@@ -366,15 +366,20 @@ impl<'a> Catalog<'a> {
     /// # Ok::<(), fable_core::ContextError>(())
     /// ```
     pub fn features(&self, context: &Context, action: Action) -> impl Iterator<Item = (usize, f32)> {
-        self.features_of(BlockSet::ALL, context, action)
+        self.features_of(None, context, action)
     }
 
-    /// The nonzero features of some blocks alone.
-    pub(crate) fn features_of(&self, blocks: BlockSet, context: &Context, action: Action) -> impl Iterator<Item = (usize, f32)> {
+    /// The nonzero features of some blocks alone, or of all.
+    pub(crate) fn features_of(
+        &self,
+        blocks: Option<BlockSet>,
+        context: &Context,
+        action: Action,
+    ) -> impl Iterator<Item = (usize, f32)> {
         let values = self.values(action).unwrap_or_default();
         let context = *context;
         self.single_blocks().iter().chain(self.product_blocks()).filter_map(move |block| {
-            if !blocks.contains(usize::from(block.index)) {
+            if blocks.is_some_and(|blocks| !blocks.contains(usize::from(block.index))) {
                 return None;
             }
             let position = self.position(block, Some(&values).filter(|values| !values.is_empty())?)?;
