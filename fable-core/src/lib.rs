@@ -38,9 +38,11 @@
 //! | (v, u, kappa) | [`onboarding::Statement`] |
 //! | nu_t | [`Exploration`] |
 //! | sigma^2 | [`Settings::noise_variance`] |
+//! | z, d_z | [`Settings::retained`], [`Policy::active_dimension`] |
 //! | y_t - bar b | reward minus [`event::Decision::baseline`] |
 //!
-//! Feature `defmt` derives `defmt::Format` for the types that are logged on devices. It is off by default.
+//! Features, off by default: `defmt` derives `defmt::Format` for the types that are logged on devices; `analysis` adds
+//! `analysis`, what hosts compute about a user beside the learner.
 
 #![cfg_attr(not(test), no_std)]
 #![cfg_attr(not(test), warn(clippy::cast_possible_truncation, clippy::cast_precision_loss, clippy::cast_sign_loss))]
@@ -54,9 +56,12 @@
     clippy::unwrap_used
 )]
 
+#[cfg(feature = "analysis")]
+pub mod analysis;
 pub mod arrow;
 pub mod catalog;
 pub mod context;
+pub mod coordinates;
 pub mod event;
 pub mod feasible;
 pub mod fingerprint;
@@ -78,6 +83,7 @@ mod workspace;
 pub use arrow::Arrow;
 pub use catalog::{Action, Catalog, CatalogError};
 pub use context::{Context, ContextError};
+pub use coordinates::CoordinateSet;
 pub use event::{Decision, DecisionId, Event, Observation};
 pub use feasible::{Feasible, FeasibleError, Rule};
 pub use fingerprint::user_hash;

@@ -14,7 +14,7 @@
 //! # Ok::<(), SettingsError>(())
 //! ```
 
-use crate::catalog::{Action, Catalog};
+use crate::catalog::{Action, BlockSet, Catalog};
 use crate::context::Context;
 use crate::fingerprint::{Fingerprint, NUMERIC_REVISION};
 use crate::posterior::PosteriorError;
@@ -171,6 +171,10 @@ pub struct Settings<'a> {
     pub deadline: Deadline,
     /// What an expired decision teaches. Default `Expiry::Nothing`.
     pub expiry: Expiry,
+    /// The dictionary blocks that count, for users with little time to learn in (FABLE-SPCA); the features of the others are
+    /// zero in scores and in learning, while stated preferences are taken into the whole posterior. Part of the fingerprint
+    /// when a block is left out. Default all.
+    pub retained: BlockSet,
     /// Seed of the installation; a device takes it from its entropy source once. Default 0.
     pub seed: u64,
     /// Names the code that makes contexts; part of the fingerprint. Default empty.
@@ -192,6 +196,7 @@ impl Default for Settings<'_> {
             min_evidence: 10,
             deadline: Deadline::None,
             expiry: Expiry::Nothing,
+            retained: BlockSet::ALL,
             seed: 0,
             context_adapter: "",
             feedback_adapter: "",
@@ -205,6 +210,9 @@ pub struct Policy<'a, T> {
     catalog: &'a Catalog<'a>,
     settings: Settings<'a>,
     prior: Prior<'a, T>,
+    /// The retained blocks, if not all are.
+    mask: Option<BlockSet>,
+    active_dimension: usize,
     fingerprint: u64,
 }
 
@@ -251,8 +259,13 @@ impl<'a, T: Scalar> Policy<'a, T> {
         if settings.expiry.reward().is_some_and(|reward| !REWARD.contains(reward)) {
             return Err(SettingsError::ImputedReward);
         }
+        let every = catalog.all_blocks().bits();
+        let retained = settings.retained.bits();
+        if retained & every == 0 || (retained & !every != 0 && settings.retained != BlockSet::ALL) {
+            return Err(SettingsError::Retained);
+        }
         prior.check(catalog.arrow()).map_err(SettingsError::Prior)?;
-        let sum = Fingerprint::new()
+        let mut sum = Fingerprint::new()
             .u64(u64::from(NUMERIC_REVISION))
             .u64(catalog.fingerprint())
             .f64(settings.cost_weight)
@@ -260,8 +273,13 @@ impl<'a, T: Scalar> Policy<'a, T> {
             .f64(settings.base_precision)
             .text(settings.context_adapter)
             .text(settings.feedback_adapter);
+        let mask = (retained & every != every).then_some(settings.retained);
+        if mask.is_some() {
+            sum = sum.text("retained").bytes(&retained.to_le_bytes());
+        }
         let fingerprint = prior.fingerprint(sum).finish();
-        Ok(Self { catalog, settings, prior, fingerprint })
+        let active_dimension = catalog.dimension_of(settings.retained);
+        Ok(Self { catalog, settings, prior, mask, active_dimension, fingerprint })
     }
 
     /// The catalog.
@@ -282,7 +300,7 @@ impl<'a, T: Scalar> Policy<'a, T> {
         &self.prior
     }
 
-    /// Fingerprint of catalog, cost weight, noise variance, base prior, adapters and numeric revision.
+    /// Fingerprint of catalog, cost weight, noise variance, left-out blocks, base prior, adapters and numeric revision.
     #[must_use]
     pub const fn fingerprint(&self) -> u64 {
         self.fingerprint
@@ -327,6 +345,27 @@ impl<'a, T: Scalar> Policy<'a, T> {
         }
     }
 
+    /// The retained blocks, if not all are.
+    pub(crate) const fn mask(&self) -> Option<BlockSet> {
+        self.mask
+    }
+
+    /// Coordinates of the retained blocks: the d of the theorem's schedule.
+    #[must_use]
+    pub const fn active_dimension(&self) -> usize {
+        self.active_dimension
+    }
+
+    /// The nonzero features of the retained blocks, phi_z(c, a): what is scored and learned from.
+    pub fn features(&self, context: &Context, action: Action) -> impl Iterator<Item = (usize, f32)> {
+        self.catalog.features_of(self.mask, context, action)
+    }
+
+    /// The nonzero entries of phi_z(c, a) - phi_z(c, a'); what both share is left out.
+    pub fn difference(&self, context: &Context, prefer: Action, over: Action) -> impl Iterator<Item = (usize, f32)> {
+        self.catalog.difference_of(self.mask, context, prefer, over)
+    }
+
     /// Reference score of an action, b - lambda cost; `default` replaces the catalog's b.
     #[must_use]
     pub fn baseline(&self, context: &Context, action: Action, default: Option<f64>) -> T {
@@ -359,6 +398,8 @@ pub enum SettingsError {
     MinEvidence,
     /// The imputed reward is not a number from -1 to 1.
     ImputedReward,
+    /// `retained` keeps no block of the catalog, or names one that it does not have.
+    Retained,
     /// The base prior does not fit.
     Prior(PriorError),
 }
@@ -376,6 +417,7 @@ impl fmt::Display for SettingsError {
             Self::NoiseProxy => f.write_str("noise_proxy must be a number from 0.0001 to 10000"),
             Self::MinEvidence => f.write_str("min_evidence must be at least 1"),
             Self::ImputedReward => f.write_str("an imputed reward must be a number from -1 to 1"),
+            Self::Retained => f.write_str("retained must keep at least one block and only blocks that the catalog has"),
             Self::Prior(error) => error.fmt(f),
         }
     }
@@ -410,6 +452,9 @@ mod tests {
             assert_eq!(reject(Settings { exploration: Exploration::Constant(zero), ..base }), SettingsError::Nu);
             assert_eq!(reject(Settings { exploration: Exploration::Theorem { delta: zero }, ..base }), SettingsError::Delta);
         }
+        for bad in [0, 1 << 6, 0b111 | 1 << 127] {
+            assert_eq!(reject(Settings { retained: BlockSet::from_bits(bad), ..base }), SettingsError::Retained);
+        }
         let short = Prior::Diagonal { mean: &[0.0; 28], precision: &[1.0; 29] };
         let error = Policy::<f32>::with_prior(&TAU2, base, short).unwrap_err();
         assert_eq!(error, SettingsError::Prior(PriorError::Length { expected: 29 }));
@@ -426,4 +471,14 @@ mod tests {
 
     const CATALOGS: [u64; 3] = [9_684_340_042_658_061_262, 14_608_949_629_245_568_331, 8_193_767_770_663_748_930];
     const POLICIES: [u64; 3] = [16_701_233_385_450_437_471, 2_997_172_827_568_438_201, 8_778_509_286_502_278_356];
+
+    #[test]
+    fn leaving_a_block_out_changes_the_fingerprint_and_keeping_all_does_not() {
+        let print = |retained| Policy::<f32>::new(&TAU2, Settings { retained, ..Settings::default() }).unwrap().fingerprint();
+        assert_eq!(print(BlockSet::first(6)), POLICIES[1]);
+        let mut prints: Vec<u64> = (1..64).map(|bits| print(BlockSet::from_bits(bits))).collect();
+        prints.sort_unstable();
+        prints.dedup();
+        assert_eq!(prints.len(), 63);
+    }
 }

@@ -7,14 +7,17 @@
 //! that are not the entry is the same.
 
 use crate::Scalar;
-use crate::catalog::{Action, Catalog, MAX_COMPONENTS, Part, Placed};
+use crate::catalog::{Action, BlockSet, Catalog, MAX_COMPONENTS, Part, Placed};
 use crate::context::Context;
 use crate::feasible::ActionSet;
+use crate::policy::Policy;
 
 /// What scoring needs to know about the round.
 pub(crate) struct Round<'r> {
     catalog: &'r Catalog<'r>,
     context: &'r Context,
+    /// The blocks that count, if not all do.
+    retained: Option<BlockSet>,
     cost_weight: f64,
     /// b per action instead of the catalog's.
     defaults: Option<&'r [f64]>,
@@ -31,7 +34,9 @@ pub(crate) struct Round<'r> {
 }
 
 impl<'r> Round<'r> {
-    pub(crate) fn new(catalog: &'r Catalog<'r>, context: &'r Context, cost_weight: f64, defaults: Option<&'r [f64]>) -> Self {
+    pub(crate) fn new<T: Scalar>(policy: &'r Policy<'r, T>, context: &'r Context, defaults: Option<&'r [f64]>) -> Self {
+        let catalog = policy.catalog();
+        let (cost_weight, retained) = (policy.settings().cost_weight, policy.mask());
         let components = catalog.definition().components;
         let (mut counts, mut starts, mut start) = ([1; MAX_COMPONENTS], [0; MAX_COMPONENTS], 0);
         for ((count, slot), component) in counts.iter_mut().zip(&mut starts).zip(components) {
@@ -44,7 +49,8 @@ impl<'r> Round<'r> {
             *slot = tail;
         }
         let terms = if defaults.is_none() { catalog.active_terms(context) } else { 0 };
-        Self { catalog, context, cost_weight, defaults, last: components.len().saturating_sub(1), counts, starts, tails, terms }
+        let last = components.len().saturating_sub(1);
+        Self { catalog, context, retained, cost_weight, defaults, last, counts, starts, tails, terms }
     }
 
     /// The score of every action for `theta`, the active part of a draw; `table` has room for a number per value.
@@ -156,8 +162,12 @@ impl<'r> Round<'r> {
         null.map(usize::from)
     }
 
-    /// The coordinates of a block in the active part and the factor they are scaled with.
+    /// The coordinates of a block in the active part and the factor they are scaled with; `None` for a block that does not
+    /// count in this round.
     fn entries<'t, T: Scalar>(&self, block: &Placed, theta: &'t [T]) -> Option<(&'t [T], T)> {
+        if self.retained.is_some_and(|retained| !retained.contains(usize::from(block.index))) {
+            return None;
+        }
         let arrow = self.catalog.arrow();
         let start = if block.per_task {
             arrow.leaf_of(self.context.task())?;

@@ -5,7 +5,7 @@ mod common;
 
 use common::{CUBE, MIXED, Random, bits};
 use fable_core::Update;
-use fable_core::catalog::{AGENT, Block, Catalog, Component, Condition, Definition, Part, TAU2, Term, Value};
+use fable_core::catalog::{AGENT, Block, BlockSet, Catalog, Component, Condition, Definition, Part, TAU2, Term, Value};
 use fable_core::feasible::{ActionSet, removed_by};
 use fable_core::normal::{Key, Purpose};
 use fable_core::policy::{self, Deadline, Expiry, Range};
@@ -107,29 +107,34 @@ fn settings() -> impl Strategy<Value = Settings<'static>> {
         mostly(policy::NU).prop_map(Exploration::Constant),
         mostly(policy::DELTA).prop_map(|delta| Exploration::Theorem { delta }),
     ];
+    let retained = prop_oneof![4 => Just(BlockSet::ALL), 4 => (1_u128..512).prop_map(BlockSet::from_bits), 1 => any::<u128>().prop_map(BlockSet::from_bits)];
     let waits = (
         prop_oneof![Just(Deadline::None), (0_u32..4).prop_map(Deadline::Rounds), (0_u32..4).prop_map(Deadline::Time)],
         prop_oneof![Just(Expiry::Nothing), (-1.0..=1.0).prop_map(Expiry::Impute)],
     );
     let trust = (policy::ALPHA.least..=policy::ALPHA.most, prop::option::of(0.0..=policy::PRIOR_RADIUS.most), 1_u32..30);
     let numbers = (mostly(policy::NOISE_VARIANCE), mostly(policy::BASE_PRECISION), mostly(policy::COST_WEIGHT));
-    (numbers, exploration, any::<u64>(), waits, trust).prop_map(|(numbers, exploration, seed, (deadline, expiry), trust)| {
-        let (noise_variance, base_precision, cost_weight) = numbers;
-        let (alpha, prior_radius, min_evidence) = trust;
-        Settings {
-            noise_variance,
-            base_precision,
-            cost_weight,
-            exploration,
-            seed,
-            deadline,
-            expiry,
-            alpha,
-            prior_radius,
-            min_evidence,
-            ..Settings::default()
-        }
-    })
+    (numbers, exploration, retained, any::<u64>(), waits, trust).prop_map(
+        |(numbers, exploration, retained, seed, waits, trust)| {
+            let (deadline, expiry) = waits;
+            let (noise_variance, base_precision, cost_weight) = numbers;
+            let (alpha, prior_radius, min_evidence) = trust;
+            Settings {
+                noise_variance,
+                base_precision,
+                cost_weight,
+                exploration,
+                retained,
+                seed,
+                deadline,
+                expiry,
+                alpha,
+                prior_radius,
+                min_evidence,
+                ..Settings::default()
+            }
+        },
+    )
 }
 
 /// A step in the life of a learner: a proper one, or an event made of anything.
@@ -394,7 +399,10 @@ fn arbitrary_definitions() {
             for index in 0..catalog.dimension() {
                 prop_assert_eq!(catalog.coordinate(&catalog.coordinate_name(index).unwrap().to_string()), Some(index));
             }
-            let policy = Policy::<f64>::new(&catalog, Settings::default()).unwrap();
+            let every = catalog.all_blocks().bits();
+            let some = u128::from(Random(catalog.fingerprint()).bits()) & every;
+            let retained = if some == 0 { BlockSet::ALL } else { BlockSet::from_bits(some) };
+            let policy = Policy::<f64>::new(&catalog, Settings { retained, ..Settings::default() }).unwrap();
             let mut learner = Learner::<f64, Vec<f64>, 2>::over(vec![0.0; catalog.state_len()]);
             let mut workspace = Workspace::over(vec![0.0; catalog.workspace_len()]);
             learner.start(&policy, 1).unwrap();

@@ -33,6 +33,7 @@
 //! Coordinates are numbered as the posterior keeps them: the blocks of task 0, of task 1, ..., then the shared blocks.
 
 pub mod agent;
+mod blocks;
 mod component;
 mod contrast;
 mod dictionary;
@@ -44,6 +45,7 @@ pub mod tau2;
 mod validate;
 
 pub use agent::AGENT;
+pub use blocks::BlockSet;
 pub use component::{Component, Part, Value};
 pub use contrast::Contrast;
 pub use dictionary::Block;
@@ -379,34 +381,58 @@ impl<'a> Catalog<'a> {
     /// # Ok::<(), fable_core::ContextError>(())
     /// ```
     pub fn features(&self, context: &Context, action: Action) -> impl Iterator<Item = (usize, f32)> {
-        let (values, context) = (self.values(action), *context);
-        self.placed_blocks().filter_map(move |block| self.feature(block, &context, values.as_ref()?))
+        self.features_of(None, context, action)
     }
 
-    /// The nonzero entries of phi(c, a) - phi(c, a'); what both share is left out.
-    pub fn difference(&self, context: &Context, prefer: Action, over: Action) -> impl Iterator<Item = (usize, f32)> {
+    /// The nonzero features of some blocks alone, or of all.
+    pub(crate) fn features_of(
+        &self,
+        blocks: Option<BlockSet>,
+        context: &Context,
+        action: Action,
+    ) -> impl Iterator<Item = (usize, f32)> {
+        let (values, context) = (self.values(action), *context);
+        self.placed_blocks(blocks).filter_map(move |block| self.feature(block, &context, values.as_ref()?))
+    }
+
+    /// The nonzero entries of phi(c, a) - phi(c, a') in some blocks alone, or in all; what both share is left out.
+    pub(crate) fn difference_of(
+        &self,
+        blocks: Option<BlockSet>,
+        context: &Context,
+        prefer: Action,
+        over: Action,
+    ) -> impl Iterator<Item = (usize, f32)> {
         let (plus, minus, context) = (self.values(prefer), self.values(over), *context);
         let values = plus.iter().flatten().zip(minus.iter().flatten());
         let differing = values.zip(0..).fold(0_u8, |bits, ((plus, minus), bit)| bits | u8::from(plus != minus) << bit);
         // Only blocks with a differing component have different features.
-        let blocks = move || self.placed_blocks().filter(move |block| block.mask & differing != 0);
+        let blocks = move || self.placed_blocks(blocks).filter(move |block| block.mask & differing != 0);
         let minus = blocks().filter_map(move |block| self.feature(block, &context, minus.as_ref()?));
         let plus = blocks().filter_map(move |block| self.feature(block, &context, plus.as_ref()?));
         plus.chain(minus.map(|(coordinate, value)| (coordinate, -value)))
     }
 
     /// For every block in which at least one of two actions has a feature: its position and both features.
-    pub(crate) fn block_features(&self, context: &Context, first: Action, second: Action) -> impl Iterator<Item = BlockFeatures> {
+    pub(crate) fn block_features(
+        &self,
+        blocks: Option<BlockSet>,
+        context: &Context,
+        first: Action,
+        second: Action,
+    ) -> impl Iterator<Item = BlockFeatures> {
         let (first, second, context) = (self.values(first), self.values(second), *context);
-        self.placed_blocks().filter_map(move |block| {
+        self.placed_blocks(blocks).filter_map(move |block| {
             let feature = |values: &Option<Values>| self.feature(block, &context, values.as_ref()?);
             let (first, second) = (feature(&first), feature(&second));
             (first.is_some() || second.is_some()).then_some((block.index, first, second))
         })
     }
 
-    fn placed_blocks(&self) -> impl Iterator<Item = &Placed> {
-        self.single_blocks().iter().chain(self.product_blocks())
+    /// Some blocks, or all.
+    fn placed_blocks(&self, blocks: Option<BlockSet>) -> impl Iterator<Item = &Placed> {
+        let counts = move |block: &&Placed| blocks.is_none_or(|blocks| blocks.contains(usize::from(block.index)));
+        self.single_blocks().iter().chain(self.product_blocks()).filter(counts)
     }
 
     /// The one nonzero feature of a block, if it has any here.

@@ -78,7 +78,7 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
         if default.is_some_and(|default| !within(default, MAX_WEIGHT)) {
             return Err(LearnerError::DefaultRange { action: action.index() });
         }
-        let features = policy.catalog().features(context, action).map(|(index, value)| (index, T::from_f32(value)));
+        let features = policy.features(context, action).map(|(index, value)| (index, T::from_f32(value)));
         let residual = self.posterior.contrast(workspace, features)?;
         Ok(Estimate { mean: policy.baseline(context, action, default) + residual.mean, variance: residual.variance })
     }
@@ -152,7 +152,7 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
     pub(crate) fn normals(&self, policy: &Policy<'_, T>, round: u32, purpose: Purpose) -> (T, Stream) {
         let settings = policy.settings();
         let key = Key { seed: settings.seed, user: self.user, incarnation: self.incarnation, round, purpose };
-        (T::from_f64(settings.exploration.nu(round, policy.catalog().dimension())), key.stream())
+        (T::from_f64(settings.exploration.nu(round, policy.active_dimension())), key.stream())
     }
 
     pub(super) fn admit_request(&self, policy: &Policy<'_, T>, request: &Request<'_>) -> Result<(), LearnerError> {
@@ -186,8 +186,7 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
         let parts = workspace.parts(policy.catalog());
         let (active, table, scores) = parts.ok_or(LearnerError::Posterior(PosteriorError::WorkspaceLength))?;
         self.posterior.draw(active, request.context.task(), normal)?;
-        let round = Round::new(policy.catalog(), request.context, policy.settings().cost_weight, request.defaults);
-        round.score(active, table, scores);
+        Round::new(policy, request.context, request.defaults).score(active, table, scores);
         score::best(request.feasible.set(), scores).ok_or(LearnerError::UnknownAction)
     }
 

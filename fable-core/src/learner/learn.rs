@@ -129,7 +129,7 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
         workspace: &mut Workspace<T, W>,
         observation: &Observation,
     ) -> Option<Update<T>> {
-        let features = policy.catalog().features(&observation.context, observation.action);
+        let features = policy.features(&observation.context, observation.action);
         let features = features.map(|(coordinate, value)| (coordinate, T::from_f32(value)));
         let (residual, variance) = residual(policy, observation);
         let update = self.posterior.absorb(workspace, features, residual, variance).ok();

@@ -71,7 +71,7 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
             return Err(LearnerError::NotLearned);
         }
         let features = || {
-            let features = policy.catalog().features(&observation.context, observation.action);
+            let features = policy.features(&observation.context, observation.action);
             features.map(|(coordinate, value)| (coordinate, T::from_f32(value)))
         };
         let variance = residual(policy, observation).1.to_f64();
@@ -95,7 +95,7 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
         workspace: &mut Workspace<T, W>,
         observation: &Observation,
     ) {
-        let features = policy.catalog().features(&observation.context, observation.action);
+        let features = policy.features(&observation.context, observation.action);
         let features = features.map(|(coordinate, value)| (coordinate, T::from_f32(value)));
         let (residual, variance) = residual(policy, observation);
         let _ = self.posterior.absorb(workspace, features, residual, -variance); // checked before

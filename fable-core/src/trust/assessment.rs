@@ -141,7 +141,7 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
         let evidence = self.evidence(policy, component, plus).saturating_add(self.evidence(policy, component, minus));
 
         let mut norm = 0.0;
-        let direction = policy.catalog().difference(context, *prefer, *over).map(|(index, value)| {
+        let direction = policy.difference(context, *prefer, *over).map(|(index, value)| {
             norm += f64::from(value) * f64::from(value);
             (index, T::from_f32(value))
         });

@@ -27,7 +27,7 @@
 //! ```
 
 use super::thousandths::Thousandths;
-use crate::catalog::{Action, Catalog};
+use crate::catalog::{Action, BlockSet, Catalog};
 use crate::context::Context;
 use crate::event::DecisionId;
 use crate::feasible::{Feasible, Rule, removed_by};
@@ -89,6 +89,8 @@ pub struct Explanation<'e, T> {
     catalog: &'e Catalog<'e>,
     context: Context,
     cost_weight: f64,
+    /// The blocks that count, if not all do.
+    retained: Option<BlockSet>,
     /// b of the two actions if the caller gave it.
     defaults: Option<[f64; 2]>,
     /// The mean over the active part.
@@ -141,6 +143,7 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
             catalog,
             context,
             cost_weight: policy.settings().cost_weight,
+            retained: policy.mask(),
             defaults: default(chosen).zip(default(other)).map(|(chosen, other)| [chosen, other]),
             mean: workspace.active(catalog.arrow()).ok_or(too_small)?,
         })
@@ -172,12 +175,14 @@ impl<T: Scalar> Explanation<'_, T> {
             let place = if task.is_some() { inside } else { usize::from(self.catalog.arrow().leaf) + inside };
             self.mean.get(place).map_or(0.0, |theta| theta.to_f64() * f64::from(value))
         };
-        self.catalog.block_features(&self.context, self.chosen, self.other).map(move |(block, chosen, other)| Share {
-            part: Part::Block(block),
-            chosen: entry(chosen),
-            other: entry(other),
-            chosen_coordinate: chosen.map(|(coordinate, _)| coordinate),
-            other_coordinate: other.map(|(coordinate, _)| coordinate),
+        self.catalog.block_features(self.retained, &self.context, self.chosen, self.other).map(move |(block, chosen, other)| {
+            Share {
+                part: Part::Block(block),
+                chosen: entry(chosen),
+                other: entry(other),
+                chosen_coordinate: chosen.map(|(coordinate, _)| coordinate),
+                other_coordinate: other.map(|(coordinate, _)| coordinate),
+            }
         })
     }
 

@@ -1,0 +1,46 @@
+//! What a host computes about a user beside the learner (feature `analysis`).
+//!
+//! [`span`] tells which contrasts the hard constraints leave learnable at all. [`spca`] and [`program`] choose, before the
+//! first round, the blocks that matter most to this user (FABLE-SPCA), and [`budget`] says for how long the smaller
+//! dictionary is the better choice. A chosen [`BlockSet`](crate::catalog::BlockSet) goes into
+//! [`Settings::retained`](crate::Settings::retained). All numbers are `f64`, all memory is the caller's.
+//!
+//! From prototypes of the user's requests to a learner over the eight best-spent coordinates of `tau2`:
+//!
+//! ```
+//! use fable_core::analysis::{Program, Prototype, reduce, spca};
+//! use fable_core::{Context, Feasible, Policy, Posterior, Settings, Workspace, catalog::TAU2};
+//! use nalgebra::SMatrix;
+//!
+//! const D: usize = TAU2.dimension();
+//! let policy = Policy::<f64>::new(&TAU2, Settings::default())?;
+//! let mut posterior = Posterior::<f64, [f64; TAU2.state_len()]>::VACANT;
+//! posterior.start(TAU2.arrow(), policy.prior(), 16.0)?;
+//! let mut workspace = Workspace::over([0.0; TAU2.workspace_len()]);
+//!
+//! let request = Prototype { context: Context::new(&TAU2, None, &[])?, weight: 1.0, feasible: Feasible::all(&TAU2) };
+//! let (mut relevance, mut moment, mut mean) = (SMatrix::<f64, D, D>::zeros(), SMatrix::<f64, D, D>::zeros(), [0.0; D]);
+//! spca::feature_covariance_into(&policy, &[request], 4.0, &mut relevance)?; // G
+//! spca::second_moment_into(&posterior, &mut workspace, &mut mean, &mut moment)?; // M
+//! spca::weigh(&mut relevance, &moment)?; // H = G o M
+//!
+//! let mut blocks = [0.0; 36];
+//! reduce(&TAU2, &relevance, &mut blocks)?;
+//! let program = Program::of(&TAU2, &blocks)?.main_effects_first(&TAU2)?;
+//! let chosen = program.solve(8, &mut [0; 8])?;
+//! assert_eq!(chosen.retained.bits(), 0b111); // the main effects, 2 + 3 + 3 coordinates
+//! let sparse = Policy::<f64>::new(&TAU2, Settings { retained: chosen.retained, ..Settings::default() })?;
+//! assert_eq!(sparse.active_dimension(), 8);
+//! # Ok::<(), Box<dyn core::error::Error>>(())
+//! ```
+
+pub mod budget;
+pub mod program;
+mod search;
+pub mod span;
+pub mod spca;
+
+pub use budget::Rate;
+pub use program::{Program, ProgramError, Selection, reduce};
+pub use span::{Span, SpanError};
+pub use spca::{Prototype, SpcaError};

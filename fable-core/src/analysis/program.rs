@@ -1,0 +1,386 @@
+//! The best blocks for a budget of k coordinates: the block integer program of FABLE-SPCA, solved exactly.
+//!
+//! With q_h = 1 for a kept block and o = 1 - q, [`reduce`] adds H up to B_gh = sum of H_ij over i in block g, j in block h, and
+//!
+//! ```text
+//!   minimise  E(q) = o^T B o     subject to   sum size_h q_h = k,   q_h = 1 (keep),   q_h = 0 (forbid),   q_child <= q_parent
+//! ```
+//!
+//! *Search.* Depth first, one block after the other. A node has decided some blocks; with O the omitted, F the free ones and D
+//! the coordinates still to be omitted, its error is c + sum_f o_f (2 r_f + B_ff + sum_{g in F, g != f} B_fg o_g) for c = sum of B
+//! over O x O and r_f = sum of B_fO. A node is dropped when no subset of F has the missing size (a table of subset sums tells
+//! exactly), when it breaks a parent rule, or when its bound shows that it cannot lead to a better choice.
+//!
+//! *Bound* (Gilmore and Lawler's, for the quadratic knapsack). Let m_f be the least sum of B_fg o_g over fractional o in
+//! [0, 1]^(F - f) with sizes adding up to D - size_f, and let the bound be c plus the least sum of o_f (2 r_f + B_ff + m_f) over
+//! fractional o in [0, 1]^F with sizes adding up to D. Every admissible o is feasible for both, and for it the inner sum of an
+//! omitted f is at least m_f; so no admissible choice below the node has a smaller error. Nothing is assumed about the signs
+//! or the definiteness of B, so blocks that cancel each other are safe. Both minima are greedy by value per coordinate, which is
+//! optimal for one equality with positive sizes.
+//!
+//! *Ties.* Errors closer than [`RESOLUTION`] times the sum of |B| count as equal, far above rounding and far below meaning. Of
+//! equal choices the one is taken that keeps the earliest blocks: block 0 if any of them keeps it, and so on. A second pass in
+//! definition order finds it.
+//!
+//! The problem is NP-hard. A dozen blocks take a tenth of a millisecond, two dozen that cancel each other a tenth of a second; for
+//! a hundred [`Program::search`] stops after a given number of nodes and says how far from optimal its choice can be. A node
+//! costs f^2 log f steps for f free blocks.
+//!
+//! ```
+//! use fable_core::analysis::{Program, ProgramError};
+//! // Blocks 1 and 2 cancel each other: leaving out both costs less than leaving out either.
+//! let relevance = [3.0, 0.0, 0.0, 0.0, 4.0, -4.0, 0.0, -4.0, 4.5];
+//! let program = Program::new(&[2, 1, 1], &relevance)?;
+//! let mut scratch = [0; 8];
+//! assert_eq!(program.solve(2, &mut scratch)?.retained.bits(), 0b001); // E = 4 + 4.5 - 8
+//! assert_eq!(program.solve(3, &mut scratch)?.retained.bits(), 0b101); // E = 4 instead of 4.5
+//! assert_eq!(program.solve(5, &mut scratch), Err(ProgramError::Infeasible { k: 5 }));
+//! # Ok::<(), ProgramError>(())
+//! ```
+
+use super::search::{Search, bits};
+use crate::catalog::{Block, BlockSet, Catalog, MAX_BLOCKS, MAX_DIMENSION};
+use core::fmt;
+use nalgebra::{Dim, Matrix, RawStorage};
+
+/// Errors closer than this part of the sum of |B| are equal. Rounding in the sums of 128 x 128 numbers is below 2e-12 of it.
+pub const RESOLUTION: f64 = 1e-11;
+
+/// Adds H up block by block: `out` gets B, one row after the other, as many as the catalog has blocks.
+///
+/// # Errors
+/// H of another shape than d x d, or another length of `out` than blocks squared.
+pub fn reduce<R, C, M>(catalog: &Catalog<'_>, relevance: &Matrix<f64, R, C, M>, out: &mut [f64]) -> Result<(), ProgramError>
+where
+    R: Dim,
+    C: Dim,
+    M: RawStorage<f64, R, C>,
+{
+    let (blocks, dimension) = (catalog.definition().blocks.len(), catalog.dimension());
+    if relevance.shape() != (dimension, dimension) {
+        return Err(ProgramError::Shape { expected: dimension });
+    }
+    if out.len() != blocks * blocks {
+        return Err(ProgramError::Shape { expected: blocks });
+    }
+    for (g, row) in out.chunks_exact_mut(blocks).enumerate() {
+        for (h, entry) in row.iter_mut().enumerate() {
+            *entry = 0.0;
+            for j in catalog.block_ranges(h).flatten() {
+                for i in catalog.block_ranges(g).flatten() {
+                    *entry += relevance.get((i, j)).copied().unwrap_or(0.0);
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The blocks to keep, and how good that is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Selection {
+    /// The blocks to keep.
+    pub retained: BlockSet,
+    /// E of this choice.
+    pub error: f64,
+    /// The least error of any admissible choice is at most this much smaller, apart from the resolution: epsilon_opt. 0 when
+    /// the search was completed.
+    pub gap: f64,
+}
+
+/// The program: sizes, relevance and rules. See the [module](self).
+#[derive(Clone, Debug)]
+pub struct Program<'p> {
+    /// B, as many rows as blocks.
+    relevance: &'p [f64],
+    blocks: usize,
+    sizes: [u16; MAX_BLOCKS],
+    keep: u128,
+    forbid: u128,
+    /// The parents of each block.
+    pub(super) parents: [u128; MAX_BLOCKS],
+}
+
+impl<'p> Program<'p> {
+    /// A program over blocks of these sizes. Of `relevance`, one row after the other, only the symmetric part counts.
+    ///
+    /// # Errors
+    /// No block or more than 128, a size of 0, more than 8,192 coordinates, another number of entries than blocks squared, or an
+    /// entry that is not finite.
+    pub fn new(sizes: &[u16], relevance: &'p [f64]) -> Result<Self, ProgramError> {
+        let blocks = sizes.len();
+        if blocks == 0 || blocks > MAX_BLOCKS {
+            return Err(ProgramError::BlockCount);
+        }
+        let total: usize = sizes.iter().map(|size| usize::from(*size)).sum();
+        if sizes.contains(&0) || total > MAX_DIMENSION {
+            return Err(ProgramError::Sizes);
+        }
+        if relevance.len() != blocks * blocks {
+            return Err(ProgramError::Shape { expected: blocks });
+        }
+        if !relevance.iter().map(|entry| entry.abs()).sum::<f64>().is_finite() {
+            return Err(ProgramError::NotFinite);
+        }
+        let mut own = [0; MAX_BLOCKS];
+        for (slot, size) in own.iter_mut().zip(sizes) {
+            *slot = *size;
+        }
+        Ok(Self { relevance, blocks, sizes: own, keep: 0, forbid: 0, parents: [0; MAX_BLOCKS] })
+    }
+
+    /// A program over the blocks of a catalog.
+    ///
+    /// # Errors
+    /// As for [`new`](Self::new).
+    pub fn of(catalog: &Catalog<'_>, relevance: &'p [f64]) -> Result<Self, ProgramError> {
+        let mut sizes = [0; MAX_BLOCKS];
+        let blocks = catalog.definition().blocks.len();
+        for (block, size) in sizes.iter_mut().enumerate().take(blocks) {
+            *size = u16::try_from(catalog.dimension_of(BlockSet::from_bits(1 << block))).map_err(|_| ProgramError::Sizes)?;
+        }
+        Self::new(sizes.get(..blocks).unwrap_or(&[]), relevance)
+    }
+
+    /// Keeps these blocks in any case, such as those that trusted statements touch.
+    ///
+    /// # Errors
+    /// A block that the program does not have.
+    pub fn keep(mut self, blocks: BlockSet) -> Result<Self, ProgramError> {
+        self.keep |= self.known(blocks)?;
+        Ok(self)
+    }
+
+    /// Keeps none of these blocks, such as those that the hard constraints make useless.
+    ///
+    /// # Errors
+    /// A block that the program does not have.
+    pub fn forbid(mut self, blocks: BlockSet) -> Result<Self, ProgramError> {
+        self.forbid |= self.known(blocks)?;
+        Ok(self)
+    }
+
+    /// Keeps `child` only together with `parent`.
+    ///
+    /// # Errors
+    /// A block that the program does not have.
+    pub fn before(mut self, parent: usize, child: usize) -> Result<Self, ProgramError> {
+        if parent >= self.blocks {
+            return Err(ProgramError::UnknownBlock);
+        }
+        let slot = self.parents.get_mut(..self.blocks).and_then(|parents| parents.get_mut(child));
+        *slot.ok_or(ProgramError::UnknownBlock)? |= 1 << parent;
+        Ok(self)
+    }
+
+    /// Keeps an interaction (of components, with the task or with a signal) only together with the main effects of its
+    /// components, as far as the catalog has them.
+    ///
+    /// # Errors
+    /// A catalog with other blocks than the program.
+    pub fn main_effects_first(self, catalog: &Catalog<'_>) -> Result<Self, ProgramError> {
+        main_effects(catalog).try_fold(self, |program, (parent, child)| program.before(parent, child))
+    }
+
+    /// Words of scratch that solving takes: a bit per block and number of coordinates.
+    #[must_use]
+    pub fn scratch_len(&self) -> usize {
+        (self.blocks + 1) * self.words()
+    }
+
+    /// The least error with exactly k coordinates.
+    ///
+    /// # Errors
+    /// [`ProgramError::Infeasible`] when no admissible choice has k coordinates, or scratch shorter than
+    /// [`scratch_len`](Self::scratch_len).
+    pub fn solve(&self, k: usize, scratch: &mut [u64]) -> Result<Selection, ProgramError> {
+        self.search(k, u64::MAX, scratch)
+    }
+
+    /// The same, but at most `nodes` nodes are looked at; [`Selection::gap`] bounds what may have been missed.
+    ///
+    /// # Errors
+    /// As for [`solve`](Self::solve), and [`ProgramError::NodeLimit`] when no admissible choice was found in time.
+    pub fn search(&self, k: usize, nodes: u64, scratch: &mut [u64]) -> Result<Selection, ProgramError> {
+        let needed = self.scratch_len();
+        let sums = scratch.get_mut(..needed).ok_or(ProgramError::ScratchLength { needed })?;
+        let (keep, forbid) = self.closed();
+        if keep & forbid != 0 || k > self.size_of(self.every()) {
+            return Err(ProgramError::Infeasible { k });
+        }
+        let slack = RESOLUTION * self.relevance.iter().map(|entry| entry.abs()).sum::<f64>();
+        // First the least error, looking early at what is worth most per coordinate.
+        let mut order = [0; MAX_BLOCKS];
+        let open = self.every() & !(keep | forbid);
+        let mut count = 0;
+        for (slot, block) in order.iter_mut().zip(bits(open)) {
+            *slot = u8::try_from(block).unwrap_or(u8::MAX);
+            count += 1;
+        }
+        let order = order.get_mut(..count).unwrap_or_default();
+        let worth = |block: &u8| self.entry(usize::from(*block), usize::from(*block)) / self.size(usize::from(*block));
+        order.sort_unstable_by(|a, b| worth(b).total_cmp(&worth(a)).then(a.cmp(b)));
+        self.tabulate(order, sums);
+        let mut search = Search { program: self, order, sums, k, slack, nodes, best: None, cut: None, first: false };
+        search.visit(0, keep, self.size_of(keep));
+        let Some((error, retained)) = search.best else {
+            return Err(if search.cut.is_some() { ProgramError::NodeLimit } else { ProgramError::Infeasible { k } });
+        };
+        if let Some(bound) = search.cut {
+            let retained = BlockSet::from_bits(retained);
+            return Ok(Selection { retained, error, gap: if bound < error { error - bound } else { 0.0 } });
+        }
+        // Then, in definition order, the first choice that is as good.
+        let nodes = search.nodes;
+        order.sort_unstable();
+        self.tabulate(order, sums);
+        let best = Some((error, retained));
+        let mut search = Search { program: self, order, sums, k, slack, nodes, best, cut: None, first: true };
+        search.visit(0, keep, self.size_of(keep));
+        let (error, retained) = search.best.unwrap_or((error, retained));
+        Ok(Selection { retained: BlockSet::from_bits(retained), error, gap: 0.0 })
+    }
+
+    /// E of a choice: the entries of B between omitted blocks, added up in order.
+    #[must_use]
+    pub fn error(&self, retained: BlockSet) -> f64 {
+        self.error_of(retained.bits())
+    }
+
+    pub(super) fn error_of(&self, kept: u128) -> f64 {
+        let omitted = self.every() & !kept;
+        let row = |g| bits(omitted).map(move |h| self.entry(g, h)).sum::<f64>();
+        bits(omitted).map(row).sum()
+    }
+
+    pub(super) fn every(&self) -> u128 {
+        BlockSet::first(self.blocks).bits()
+    }
+
+    fn known(&self, blocks: BlockSet) -> Result<u128, ProgramError> {
+        if blocks.bits() & !self.every() == 0 { Ok(blocks.bits()) } else { Err(ProgramError::UnknownBlock) }
+    }
+
+    /// An entry of the symmetric part of B.
+    pub(super) fn entry(&self, g: usize, h: usize) -> f64 {
+        let at = |g: usize, h: usize| self.relevance.get(g * self.blocks + h).copied().unwrap_or(0.0);
+        0.5 * at(g, h) + 0.5 * at(h, g)
+    }
+
+    pub(super) fn size(&self, block: usize) -> f64 {
+        self.sizes.get(block).copied().map_or(0.0, f64::from)
+    }
+
+    pub(super) fn size_of(&self, blocks: u128) -> usize {
+        bits(blocks).map(|block| self.sizes.get(block).copied().map_or(0, usize::from)).sum()
+    }
+
+    /// 64-bit words for a bit per number of coordinates, 0 to all.
+    pub(super) fn words(&self) -> usize {
+        self.size_of(self.every()) / 64 + 1
+    }
+
+    /// The blocks to keep with all their ancestors, and the forbidden ones with all their descendants.
+    fn closed(&self) -> (u128, u128) {
+        let (mut keep, mut forbid) = (self.keep, self.forbid);
+        loop {
+            let before = (keep, forbid);
+            for (block, parents) in self.parents.iter().enumerate().take(self.blocks) {
+                if keep >> block & 1 == 1 {
+                    keep |= parents;
+                }
+                if parents & forbid != 0 {
+                    forbid |= 1 << block;
+                }
+            }
+            if (keep, forbid) == before {
+                return before;
+            }
+        }
+    }
+
+    /// Row i gets the sizes that the blocks from place i of the order on can add up to, one bit each.
+    fn tabulate(&self, order: &[u8], sums: &mut [u64]) {
+        let words = self.words();
+        sums.fill(0);
+        let mut rows = sums.chunks_exact_mut(words).take(order.len() + 1).rev();
+        let Some(mut later) = rows.next() else { return };
+        if let Some(zero) = later.first_mut() {
+            *zero = 1;
+        }
+        for (row, block) in rows.zip(order.iter().rev().map(|block| usize::from(*block))) {
+            let size = self.sizes.get(block).copied().map_or(0, usize::from);
+            for (index, slot) in row.iter_mut().enumerate() {
+                // The sums without the block and, moved up by its size, those with it.
+                let at = |from: Option<usize>| from.and_then(|from| later.get(from)).copied().unwrap_or(0);
+                let (low, high) = (at(index.checked_sub(size / 64)), at(index.checked_sub(size / 64 + 1)));
+                let moved = if size % 64 == 0 { low } else { low << (size % 64) | high >> (64 - size % 64) };
+                *slot = at(Some(index)) | moved;
+            }
+            later = row;
+        }
+    }
+}
+
+/// The natural parents: (main effect of a component, interaction that has the component as a factor), by block.
+pub fn main_effects(catalog: &Catalog<'_>) -> impl Iterator<Item = (usize, usize)> {
+    let definition = catalog.definition();
+    let count = definition.components.len();
+    let main = move |block: &Block| block.mask(count).is_power_of_two() && !block.per_task && block.signal.is_none();
+    definition.blocks.iter().enumerate().filter(move |(_, block)| !main(block)).flat_map(move |(child, interaction)| {
+        let parents = definition.blocks.iter().enumerate();
+        parents
+            .filter(move |(_, block)| main(block) && block.mask(count) & interaction.mask(count) != 0)
+            .map(move |(parent, _)| (parent, child))
+    })
+}
+
+/// What can be wrong with a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
+pub enum ProgramError {
+    /// No block, or more than 128.
+    BlockCount,
+    /// A block of no coordinates, or more than 8,192 coordinates.
+    Sizes,
+    /// A matrix with another number of rows and columns.
+    Shape {
+        /// Rows and columns that it should have.
+        expected: usize,
+    },
+    /// The entries of the relevance do not add up to a finite number.
+    NotFinite,
+    /// A rule names a block that the program does not have.
+    UnknownBlock,
+    /// The scratch is too short.
+    ScratchLength {
+        /// Words that it needs.
+        needed: usize,
+    },
+    /// No choice that keeps the rules has this many coordinates.
+    Infeasible {
+        /// The budget asked for.
+        k: usize,
+    },
+    /// No choice was found within the number of nodes.
+    NodeLimit,
+}
+
+impl fmt::Display for ProgramError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::BlockCount => f.write_str("a program needs between 1 and 128 blocks"),
+            Self::Sizes => f.write_str("every block needs a coordinate, and all together can have at most 8192"),
+            Self::Shape { expected } => write!(f, "the matrix must have {expected} rows and columns"),
+            Self::NotFinite => f.write_str("the entries of the relevance do not add up to a finite number"),
+            Self::UnknownBlock => f.write_str("a rule names a block that does not exist"),
+            Self::ScratchLength { needed } => write!(f, "the scratch needs {needed} words"),
+            Self::Infeasible { k } => write!(f, "no admissible choice of blocks has exactly {k} coordinates"),
+            Self::NodeLimit => f.write_str("no admissible choice was found within the number of nodes"),
+        }
+    }
+}
+
+impl core::error::Error for ProgramError {}

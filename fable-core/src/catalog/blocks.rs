@@ -1,0 +1,168 @@
+//! Sets of dictionary blocks, and where the coordinates of a block are.
+//!
+//! The optional sub-dictionary of the paper (its z, chosen block by block) is a [`BlockSet`]: the blocks that are kept.
+//!
+//! ```
+//! use fable_core::catalog::{AGENT, BlockSet};
+//!
+//! let mains = BlockSet::from_bits(0b111); // memory, tool, style
+//! assert!(mains.contains(2) && !mains.contains(3));
+//! assert_eq!((mains.len(), AGENT.dimension_of(mains)), (3, 5 + 6 + 6));
+//! assert_eq!(AGENT.dimension_of(BlockSet::ALL), 254);
+//!
+//! let coordinate = AGENT.coordinate("task=coding*style=concise").unwrap();
+//! assert_eq!(AGENT.block_of(coordinate), Some(3));
+//! assert_eq!(AGENT.block_ranges(3).count(), 10); // one copy per task
+//! ```
+
+use super::{Catalog, MAX_BLOCKS};
+use core::ops::Range;
+
+const WORDS: usize = MAX_BLOCKS / 32;
+
+/// A set of blocks by their position in [`Definition::blocks`](super::Definition::blocks). The default is all of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct BlockSet([u32; WORDS]);
+
+impl Default for BlockSet {
+    fn default() -> Self {
+        Self::ALL
+    }
+}
+
+impl BlockSet {
+    /// Every block of any catalog.
+    pub const ALL: Self = Self([u32::MAX; WORDS]);
+    /// No block.
+    pub const EMPTY: Self = Self([0; WORDS]);
+
+    /// The blocks whose bits are set, block 0 lowest.
+    #[must_use]
+    #[expect(clippy::cast_possible_truncation, reason = "one word at a time")]
+    pub const fn from_bits(bits: u128) -> Self {
+        Self([bits as u32, (bits >> 32) as u32, (bits >> 64) as u32, (bits >> 96) as u32])
+    }
+
+    /// One bit per block, block 0 lowest.
+    #[must_use]
+    pub const fn bits(self) -> u128 {
+        let [a, b, c, d] = self.0;
+        a as u128 | (b as u128) << 32 | (c as u128) << 64 | (d as u128) << 96
+    }
+
+    /// The first `count` blocks.
+    #[must_use]
+    pub const fn first(count: usize) -> Self {
+        if count >= MAX_BLOCKS { Self::ALL } else { Self::from_bits((1 << count) - 1) }
+    }
+
+    /// Whether the block is in the set.
+    #[must_use]
+    #[inline]
+    pub fn contains(&self, block: usize) -> bool {
+        self.0.get(block / 32).is_some_and(|word| word >> (block % 32) & 1 == 1)
+    }
+
+    /// Adds a block; one past [`MAX_BLOCKS`] is ignored.
+    pub fn insert(&mut self, block: usize) {
+        if let Some(word) = self.0.get_mut(block / 32) {
+            *word |= 1 << (block % 32);
+        }
+    }
+
+    /// Number of blocks in the set.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.bits().count_ones() as usize
+    }
+
+    /// Whether the set is empty.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.bits() == 0
+    }
+
+    /// The blocks, the first one first.
+    pub fn iter(&self) -> impl Iterator<Item = usize> {
+        let set = *self;
+        (0..MAX_BLOCKS).filter(move |block| set.contains(*block))
+    }
+}
+
+impl Catalog<'_> {
+    /// The set of all blocks of this catalog.
+    #[must_use]
+    pub const fn all_blocks(&self) -> BlockSet {
+        BlockSet::first(self.definition.blocks.len())
+    }
+
+    /// The coordinates of a block: one range, or one per task; none for a block that the catalog does not have.
+    pub fn block_ranges(&self, block: usize) -> impl Iterator<Item = Range<usize>> {
+        let placed = self.placed_blocks(None).find(|placed| usize::from(placed.index) == block);
+        placed.into_iter().flat_map(move |placed| {
+            let copies = if placed.per_task { self.arrow.leaves() } else { 1 };
+            (0..copies).filter_map(move |copy| {
+                let inside = usize::from(placed.offset);
+                let start =
+                    if placed.per_task { self.arrow.leaf_coordinate(copy, inside)? } else { self.arrow.root_coordinate(inside) };
+                Some(start..start + usize::from(placed.size))
+            })
+        })
+    }
+
+    /// Number of coordinates of some blocks together: the active dimension d_z.
+    #[must_use]
+    pub fn dimension_of(&self, blocks: BlockSet) -> usize {
+        self.placed_blocks(Some(blocks))
+            .map(|placed| usize::from(placed.size) * if placed.per_task { self.arrow.leaves() } else { 1 })
+            .sum()
+    }
+
+    /// The block that a coordinate belongs to; `None` past the dimension.
+    #[must_use]
+    pub fn block_of(&self, coordinate: usize) -> Option<usize> {
+        (0..self.definition.blocks.len()).find(|&block| self.block_ranges(block).any(|range| range.contains(&coordinate)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog::{AGENT, RUBRIC, TAU2};
+
+    #[test]
+    fn a_set_is_its_bits() {
+        for bits in [0, 1, 0b1011, 1 << 31, 1 << 32, 1 << 127, u128::MAX, 0x0123_4567_89ab_cdef_0011_2233_4455_6677] {
+            let set = BlockSet::from_bits(bits);
+            assert_eq!((set.bits(), set.len(), set.is_empty()), (bits, bits.count_ones() as usize, bits == 0));
+            assert!(set.iter().eq((0..128).filter(|block| bits >> block & 1 == 1)));
+            let mut again = BlockSet::EMPTY;
+            set.iter().for_each(|block| again.insert(block));
+            assert_eq!(again, set);
+            assert!(!set.contains(128) && !set.contains(usize::MAX));
+        }
+        assert_eq!(BlockSet::first(128), BlockSet::ALL);
+        assert_eq!(BlockSet::first(0), BlockSet::EMPTY);
+        assert_eq!(BlockSet::first(33).bits(), (1 << 33) - 1);
+    }
+
+    #[test]
+    fn blocks_share_out_the_coordinates() {
+        for catalog in [&AGENT, &TAU2, &RUBRIC] {
+            let mut owners = vec![None; catalog.dimension()];
+            for block in 0..catalog.definition().blocks.len() {
+                let mut size = 0;
+                for coordinate in catalog.block_ranges(block).flatten() {
+                    assert_eq!(owners[coordinate].replace(block), None);
+                    assert_eq!(catalog.block_of(coordinate), Some(block));
+                    size += 1;
+                }
+                assert_eq!(catalog.dimension_of(BlockSet::from_bits(1 << block)), size);
+            }
+            assert!(owners.iter().all(Option::is_some));
+            assert_eq!(catalog.block_of(catalog.dimension()), None);
+            assert_eq!(catalog.block_ranges(catalog.definition().blocks.len()).count(), 0);
+        }
+    }
+}
