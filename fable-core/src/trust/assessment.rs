@@ -85,7 +85,8 @@ pub struct Gap {
     /// How far the nearer end of the interval is on the wrong side of zero; negative once it is past zero.
     pub distance: f64,
     /// About how many more informative rounds it takes, if what is estimated now is true and the variance goes on falling
-    /// like 1 / (n_0 + n): n is the evidence and n_0 what the prior is worth. `None` when there is no end in sight.
+    /// like 1 / (n_0 + n): n is the evidence and n_0 what the prior is worth. `None` when there is no end in sight, as for two
+    /// actions with the same features, about which nothing can be learned.
     pub rounds: Option<u32>,
 }
 
@@ -159,7 +160,8 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
             (_, true) if enough && sd > 0.0 => Verdict::Against,
             _ => Verdict::Open,
         };
-        let probability = if sd > 0.0 { normal_cdf(mean / sd) } else { 0.5 };
+        // Without a feature there is nothing to learn: eta is the known offset, and 0 / 0 is no answer.
+        let probability = if sd > 0.0 || mean != 0.0 { normal_cdf(mean / sd) } else { 0.5 };
         let gap = gap(policy, mean, radius, evidence, norm);
         let valid = !self.voided && self.promise == policy.promise();
         let threshold = normal_cdf(beta);
@@ -184,7 +186,7 @@ fn gap<T: Scalar>(policy: &Policy<'_, T>, mean: f64, radius: f64, evidence: u32,
     let prior = 4.0 * settings.noise_variance * settings.base_precision / norm.max(1e-9);
     let growth = (radius / mean) * (radius / mean) - 1.0;
     let more = libm::ceil((prior + f64::from(evidence)) * growth).max(missing);
-    let rounds = (more <= f64::from(u32::MAX)).then_some(more as u32);
+    let rounds = (radius > 0.0 && more <= f64::from(u32::MAX)).then_some(more as u32);
     Gap { distance: radius - mean.abs(), rounds }
 }
 
