@@ -144,7 +144,10 @@ pub enum Event {
     /// A declared contrast enters the profile.
     Promotion(Promotion),
     /// Back to the prior, in the next incarnation.
-    Forget,
+    Forget {
+        /// [`Policy::promise`](crate::Policy::promise) under which it starts.
+        promise: u32,
+    },
 }
 
 #[cfg(test)]

@@ -183,24 +183,35 @@ pub struct Settings<'a> {
     pub feedback_adapter: &'a str,
 }
 
+impl Settings<'_> {
+    /// The defaults, for constants.
+    pub const DEFAULT: Self = Self {
+        noise_variance: 0.25,
+        base_precision: 16.0,
+        cost_weight: 1.0,
+        exploration: Exploration::Constant(0.3),
+        alpha: 0.05,
+        prior_radius: None,
+        noise_proxy: None,
+        min_evidence: 10,
+        deadline: Deadline::None,
+        expiry: Expiry::Nothing,
+        retained: BlockSet::ALL,
+        seed: 0,
+        context_adapter: "",
+        feedback_adapter: "",
+    };
+
+    /// For hosts that want preferences promoted: users differ from the prior by at most 1/2 in all (|theta* - mu_base| <=
+    /// 1/2, so the radius is sqrt(16) / 2 instead of 4), and exploration is far bolder than reward alone would have it. With
+    /// the default nu of 0.3 the loser of a comparison is hardly ever tried again, and one cannot be sure of a difference to
+    /// something that is not tried. The README says what it finds and what it costs; nu can be lowered at any time.
+    pub const PROMOTING: Self = Self { prior_radius: Some(2.0), exploration: Exploration::Constant(5.0), ..Self::DEFAULT };
+}
+
 impl Default for Settings<'_> {
     fn default() -> Self {
-        Self {
-            noise_variance: 0.25,
-            base_precision: 16.0,
-            cost_weight: 1.0,
-            exploration: Exploration::Constant(0.3),
-            alpha: 0.05,
-            prior_radius: None,
-            noise_proxy: None,
-            min_evidence: 10,
-            deadline: Deadline::None,
-            expiry: Expiry::Nothing,
-            retained: BlockSet::ALL,
-            seed: 0,
-            context_adapter: "",
-            feedback_adapter: "",
-        }
+        Self::DEFAULT
     }
 }
 
@@ -320,8 +331,10 @@ impl<'a, T: Scalar> Policy<'a, T> {
         self.prior_radius() + libm::sqrt(noise_proxy.unwrap_or(noise_variance) / noise_variance * growth)
     }
 
-    /// Fingerprint of what the guarantee of promotions depends on.
-    pub(crate) fn promise(&self) -> u32 {
+    /// Fingerprint of what the guarantee of promotions depends on and [`fingerprint`](Self::fingerprint) does not cover:
+    /// alpha, radius, proxy and minimum. A learner remembers the one it was started with.
+    #[must_use]
+    pub fn promise(&self) -> u32 {
         let Settings { noise_variance, noise_proxy, alpha, min_evidence, .. } = self.settings;
         let sum = Fingerprint::new().f64(alpha).f64(self.prior_radius()).f64(noise_proxy.unwrap_or(noise_variance));
         let [a, b, c, d, e, f, g, h] = sum.u64(u64::from(min_evidence)).finish().to_le_bytes();

@@ -185,7 +185,7 @@ fn event() -> impl Strategy<Value = Event> {
             let (verdict, valid, evidence) = (Verdict::For, true, 10);
             Event::Promotion(Promotion { contrast, verdict, valid, round, at, evidence, lower: 0.1, upper: 0.2 })
         }),
-        1 => Just(Event::Forget),
+        1 => any::<u32>().prop_map(|promise| Event::Forget { promise }),
     ]
 }
 

@@ -13,6 +13,23 @@ use fable_core::{
     OnboardingError, Policy, PosteriorError, Prior, PriorError, Request, Settings, Statement, Workspace,
 };
 
+#[test]
+fn a_vacant_learner_does_nothing() {
+    let policy = Policy::<f32>::new(&MIXED, Settings::default()).unwrap();
+    let mut workspace = Workspace::over(vec![0.0; MIXED.workspace_len()]);
+    let mut learner = Learner::<f32, Vec<f32>, 2>::over(vec![0.0; MIXED.state_len()]);
+    let (context, all) = (Context::new(&MIXED, Some(1), &[0.5, 0.5]).unwrap(), Feasible::all(&MIXED));
+    let vacant = LearnerError::Posterior(PosteriorError::Vacant);
+    assert_eq!(learner.decide(&policy, &mut workspace, &Request::new(&context, &all)), Err(vacant));
+    assert_eq!(learner.forget(&policy, &mut workspace), Err(vacant));
+    for length in [MIXED.state_len() - 1, MIXED.state_len() + 1] {
+        let mut wrong = Learner::<f32, Vec<f32>, 2>::over(vec![0.0; length]);
+        let expected = PosteriorError::StorageLength { expected: MIXED.state_len() };
+        assert_eq!(wrong.start(&policy, 1), Err(LearnerError::Posterior(expected)));
+        assert_eq!(wrong, Learner::over(vec![0.0; length]));
+    }
+}
+
 /// One line per fault: the error it gives, and the state untouched.
 #[test]
 fn every_fault_has_its_own_error() {
@@ -21,14 +38,6 @@ fn every_fault_has_its_own_error() {
     let mut learner = Learner::<f32, Vec<f32>, 2>::over(vec![0.0; MIXED.state_len()]);
     let context = Context::new(&MIXED, Some(1), &[0.5, 0.5]).unwrap();
     let all = Feasible::all(&MIXED);
-
-    let vacant = LearnerError::Posterior(PosteriorError::Vacant);
-    assert_eq!(learner.decide(&policy, &mut workspace, &Request::new(&context, &all)), Err(vacant));
-    assert_eq!(learner.forget(&policy, &mut workspace), Err(vacant));
-    let mut short = Learner::<f32, Vec<f32>, 2>::over(vec![0.0; MIXED.state_len() - 1]);
-    let length = PosteriorError::StorageLength { expected: MIXED.state_len() };
-    assert_eq!(short.start(&policy, 1), Err(LearnerError::Posterior(length)));
-    assert_eq!(short, Learner::over(vec![0.0; MIXED.state_len() - 1]));
 
     learner.start(&policy, 1).unwrap();
     let decisions: Vec<_> =
@@ -116,7 +125,7 @@ fn every_fault_has_its_own_error() {
     learner.check(&policy, &mut workspace, &Event::Permissions(one)).unwrap().apply();
     assert_eq!(learner.check(&policy, &mut workspace, &decision(4, 0, 0.0)).map(|_| ()), Err(LearnerError::Forbidden));
     let mut tiny = Workspace::over(vec![0.0; 3]);
-    let error = learner.check(&policy, &mut tiny, &Event::Forget).map(|_| ());
+    let error = learner.check(&policy, &mut tiny, &Event::Forget { promise: 7 }).map(|_| ());
     assert_eq!(error, Err(LearnerError::Posterior(PosteriorError::WorkspaceLength)));
     let other = Policy::<f32>::new(&MIXED, Settings { noise_variance: 0.3, ..Settings::default() }).unwrap();
     let error = learner.forget(&other, &mut workspace).unwrap_err();

@@ -11,11 +11,7 @@ use fable_core::catalog::{Catalog, RUBRIC, TAU2};
 use fable_core::trust::{Assessment, Comparison, Verdict};
 use fable_core::{Action, Context, Direction, Exploration, Feasible, Learner, Policy, Request, Settings, Statement, Workspace};
 
-/// What we recommend to hosts that want preferences promoted: say that users differ from the prior by at most 1/2 in all
-/// (|theta* - mu_base| <= 1/2, so the radius is sqrt(16) / 2 instead of 4), and explore far more boldly than for reward
-/// alone. All else is the default. With the default nu of 0.3 the loser of a comparison is hardly ever tried again, and one
-/// cannot be sure of a difference to something that one does not try.
-const RECOMMENDED: Settings<'static> = Settings { prior_radius: Some(2.0), exploration: Exploration::Constant(5.0), ..DEFAULT };
+const RECOMMENDED: Settings<'static> = Settings::PROMOTING;
 
 /// The same at less cost: bolder still, but only until what the host wants to know is settled, at most for
 /// `LEARNING_ROUNDS`; then the default nu. Nu belongs to no promise and no fingerprint, so it can be changed at any time.
@@ -24,27 +20,7 @@ const LEARNING_ROUNDS: u32 = 1_000;
 
 const CALM: Settings<'static> = Settings { exploration: DEFAULT.exploration, ..RECOMMENDED };
 
-/// `Settings::default()` as a constant; a test compares them.
-const DEFAULT: Settings<'static> = Settings {
-    noise_variance: 0.25,
-    base_precision: 16.0,
-    cost_weight: 1.0,
-    exploration: Exploration::Constant(0.3),
-    alpha: 0.05,
-    prior_radius: None,
-    noise_proxy: None,
-    min_evidence: 10,
-    deadline: fable_core::policy::Deadline::None,
-    expiry: fable_core::policy::Expiry::Nothing,
-    seed: 0,
-    context_adapter: "",
-    feedback_adapter: "",
-};
-
-#[test]
-fn the_recommendation_starts_from_the_defaults() {
-    assert_eq!(DEFAULT, Settings::default());
-}
+const DEFAULT: Settings<'static> = Settings::DEFAULT;
 
 /// Runs users on two threads.
 fn crowd<O: Send>(users: u64, run: impl Fn(u64) -> O + Sync) -> Vec<O> {

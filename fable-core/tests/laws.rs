@@ -133,7 +133,7 @@ proptest! {
                 }
                 6 if random.below(5) == 0 => {
                     waiting.clear();
-                    Event::Forget
+                    Event::Forget { promise: 7 }
                 }
                 _ => {
                     let mut set = ActionSet::EMPTY;

@@ -196,9 +196,8 @@ fn recommending_is_the_argmax_over_the_feasible_set() {
                     .sum();
                 policy.baseline(&context, fable_core::Action(action), default) + residual
             };
-            let (action, found) = learner
-                .recommend(&policy, &mut workspace, &Request { defaults: defaults, ..Request::new(&context, &feasible) })
-                .unwrap();
+            let (action, found) =
+                learner.recommend(&policy, &mut workspace, &Request { defaults, ..Request::new(&context, &feasible) }).unwrap();
             assert!(set.contains(action));
             assert!((found - score(action.0)).abs() < 1e-12);
             for other in set.iter() {

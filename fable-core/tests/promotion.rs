@@ -573,7 +573,6 @@ fn a_promotion_that_the_state_does_not_say_is_refused() {
         Promotion { contrast: 9, ..honest },
         Promotion { verdict: Verdict::Against, ..honest },
         Promotion { verdict: Verdict::Open, ..honest },
-        Promotion { valid: false, ..honest },
         Promotion { round: 1, ..honest },
         Promotion { evidence: honest.evidence + 1, ..honest },
         Promotion { lower: honest.lower.next_up(), ..honest },
@@ -646,4 +645,23 @@ fn replay_brings_the_profile_back() {
     }
     assert_eq!(replayed, learner);
     assert_eq!(bits(&replayed), bits(&learner));
+
+    // Under another alpha the same events are accepted, since they were true when they were made. What a journal's header
+    // says about the settings at the start keeps later contrasts from passing for valid.
+    let bolder = Policy::<f64>::new(&RUBRIC, Settings { alpha: 0.2, ..*policy.settings() }).unwrap();
+    let (mut reopened, _) = start::<f64, 16>(&policy);
+    for event in &journal {
+        reopened.check(&bolder, &mut other_workspace, event).unwrap().apply();
+    }
+    assert_eq!(reopened, learner);
+    let comparison = Comparison::declared(&RUBRIC, 0).unwrap();
+    assert!(reopened.assess(&policy, &mut other_workspace, &comparison).unwrap().valid);
+    assert!(!reopened.assess(&bolder, &mut other_workspace, &comparison).unwrap().valid);
+    let event = Event::Forget { promise: bolder.promise() };
+    for policy in [&policy, &bolder] {
+        let mut forgotten = learner.clone();
+        forgotten.check(policy, &mut other_workspace, &event).unwrap().apply();
+        assert!(forgotten.assess(&bolder, &mut other_workspace, &comparison).unwrap().valid);
+        assert!(!forgotten.assess(&rubric_policy(), &mut other_workspace, &comparison).unwrap().valid);
+    }
 }

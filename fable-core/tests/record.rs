@@ -76,7 +76,7 @@ impl<'p, T: Scalar> Life<'p, T> {
             }
             7 if self.random.below(30) == 0 => {
                 self.learned.clear();
-                Event::Forget
+                Event::Forget { promise: self.policy.promise() }
             }
             8 => match self.learner.propose_promotion(self.policy, &mut self.workspace, now).unwrap() {
                 Some(event) => event,
@@ -386,6 +386,17 @@ fn headers_round_trip() {
     for length in 0..HEADER_LEN {
         assert_eq!(Header::decode(&bytes[..length]), Err(RecordError::Truncated));
     }
+
+    // A journal is replayed from its header, under whatever promotion settings; the promise is the one at the start.
+    let other = Policy::<f64>::new(&AGENT, Settings { alpha: 0.2, ..Settings::default() }).unwrap();
+    let mut learner: Host<f64> = vacant(&AGENT);
+    learner.start_journal(&other, &header).unwrap();
+    assert_eq!((learner.user(), learner.promise()), (header.user, policy.promise()));
+    assert_ne!(policy.promise(), other.promise());
+    let snapshot = Header { kind: Kind::Snapshot, ..header };
+    assert_eq!(learner.start_journal(&policy, &snapshot), Err(RecordError::Foreign));
+    let mut short = Host::<f64>::over(vec![0.0; 9]);
+    assert!(matches!(short.start_journal(&policy, &header), Err(RecordError::Storage { .. })));
 }
 
 /// The longest events fit, and every decision and feedback on `agent` is short, whatever its numbers.

@@ -40,6 +40,7 @@ pub fn describe(catalog: &Catalog<'_>) -> Value {
         "tasks": definition.tasks,
         "signals": definition.signals,
         "coordinates": coordinates(catalog),
+        "contrasts": definition.contrasts.iter().map(|contrast| contrast.name).collect::<Vec<_>>(),
         "dimension": catalog.dimension(),
         "actions": catalog.actions(),
         "state_bytes": { "f32": 4 * catalog.state_len(), "f64": 8 * catalog.state_len() },
@@ -63,6 +64,8 @@ pub fn show(catalog: &Catalog<'_>) -> String {
     }
     line("tasks", definition.tasks);
     line("signals", definition.signals);
+    let contrasts: Vec<&str> = definition.contrasts.iter().map(|contrast| contrast.name).collect();
+    line("contrasts", &contrasts);
     line("actions", &[&catalog.actions().to_string()]);
     line("dimension", &[&catalog.dimension().to_string()]);
     let bytes = catalog.state_len() * 4;

@@ -74,7 +74,7 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
                 }
             }
             Event::Promotion(promotion) => self.admit_promotion(policy, workspace, promotion)?,
-            Event::Forget => {
+            Event::Forget { .. } => {
                 self.incarnation.checked_add(1).ok_or(LearnerError::Exhausted)?;
             }
         }
@@ -170,11 +170,11 @@ impl<'l, T: Scalar, S: Storage<T>, W: Storage<T>, const R: usize> Checked<'l, T,
                 learner.promote(*promotion);
                 None
             }
-            Event::Forget => {
+            Event::Forget { promise } => {
                 let base_precision = policy.settings().base_precision;
                 let _ = learner.posterior.start(policy.catalog().arrow(), policy.prior(), base_precision); // started before
                 learner.incarnation = learner.incarnation.saturating_add(1);
-                learner.clear(policy);
+                learner.clear(*promise);
                 None
             }
         }

@@ -53,7 +53,7 @@ pub enum LearnerError {
     DuplicateFeedback,
     /// The oldest decision still waits; it has to expire before another one can be made.
     RingFull,
-    /// What is to be unlearned cannot have been learned.
+    /// What is to be unlearned cannot have been learned, or cannot be told from rounding in this scalar.
     NotLearned,
     /// The two actions compared are the same or differ in more than one component.
     Comparison,
@@ -97,7 +97,9 @@ impl fmt::Display for LearnerError {
             Self::ExpiredDecision => f.write_str("the decision has expired"),
             Self::DuplicateFeedback => f.write_str("the decision has had its feedback"),
             Self::RingFull => f.write_str("the oldest decision still waits for its reward and has to expire first"),
-            Self::NotLearned => f.write_str("the observation cannot have been learned, so it cannot be unlearned"),
+            Self::NotLearned => {
+                f.write_str("the observation cannot have been learned, or cannot be taken away at this precision")
+            }
             Self::Comparison => f.write_str("the two actions of a contrast must differ in exactly one component"),
             Self::NotPromoted => f.write_str("the contrast is not promoted by what was learned"),
             Self::ProfileFull => f.write_str("the profile has no room for another promotion"),

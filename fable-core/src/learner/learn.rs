@@ -86,7 +86,7 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
     /// # Errors
     /// A vacant or foreign learner.
     pub fn forget<W: Storage<T>>(&mut self, policy: &Policy<'_, T>, workspace: &mut Workspace<T, W>) -> Result<(), LearnerError> {
-        self.check(policy, workspace, &Event::Forget)?.apply();
+        self.check(policy, workspace, &Event::Forget { promise: policy.promise() })?.apply();
         Ok(())
     }
 

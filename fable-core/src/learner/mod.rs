@@ -119,15 +119,15 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
         self.fingerprint = policy.fingerprint();
         self.user = user;
         self.incarnation = 0;
-        self.clear(policy);
+        self.clear(policy.promise());
         Ok(())
     }
 
     /// Forgets everything but the posterior, the user and the incarnation.
-    fn clear(&mut self, policy: &Policy<'_, T>) {
+    fn clear(&mut self, promise: u32) {
         self.round = 0;
         self.observations = 0;
-        self.promise = policy.promise();
+        self.promise = promise;
         self.voided = false;
         self.permissions = ActionSet::EMPTY;
         self.posterior.spare_mut().fill(T::ZERO);
@@ -166,6 +166,12 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
     #[must_use]
     pub const fn rounds(&self) -> u32 {
         self.round
+    }
+
+    /// [`Policy::promise`] that the incarnation was started with.
+    #[must_use]
+    pub const fn promise(&self) -> u32 {
+        self.promise
     }
 
     /// Rewards learned in this incarnation and not unlearned; onboarding is not counted.

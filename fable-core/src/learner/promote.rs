@@ -114,15 +114,22 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
         })
     }
 
-    /// A recorded promotion is what the state says, bit for bit.
+    /// A recorded promotion under the settings that the learner was started with is what the state says, bit for bit. One
+    /// that was made under others, or after the guarantee had ended, has to make sense in itself.
     pub(super) fn admit_promotion<W: Storage<T>>(
         &self,
         policy: &Policy<'_, T>,
         workspace: &mut Workspace<T, W>,
         promotion: &Promotion,
     ) -> Result<(), LearnerError> {
-        if promotion.verdict == Verdict::Open
-            || self.promotion(policy, workspace, promotion.contrast, promotion.at)? != *promotion
+        let sensible = match promotion.verdict {
+            Verdict::For => promotion.lower > 0.0 && promotion.upper.is_finite(),
+            Verdict::Against => promotion.upper < 0.0 && promotion.lower.is_finite(),
+            Verdict::Open => false,
+        };
+        let known = self.promotion(policy, workspace, promotion.contrast, promotion.at)?;
+        let strict = promotion.valid && self.promise == policy.promise();
+        if !sensible || promotion.round != known.round || promotion.evidence != known.evidence || (strict && known != *promotion)
         {
             return Err(LearnerError::NotPromoted);
         }

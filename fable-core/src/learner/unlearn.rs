@@ -42,7 +42,8 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
     ///
     /// # Errors
     /// [`LearnerError::NotLearned`] when it cannot have been learned: no such evidence, or what is left would be less
-    /// precise than the prior; nothing has changed then.
+    /// precise than the prior. In `f32` also when the prior is so vague, or the observation so heavy, that what is left
+    /// cannot be told from rounding. Nothing has changed then.
     pub fn unlearn<W: Storage<T>>(
         &mut self,
         policy: &Policy<'_, T>,

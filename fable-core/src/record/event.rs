@@ -53,7 +53,10 @@ enum Wire {
         imputed: Option<f64>,
     },
     Promotion(Promotion),
-    Forget,
+    Forget {
+        #[serde(with = "fixint::le")]
+        promise: u32,
+    },
 }
 
 impl Wire {
@@ -78,7 +81,7 @@ impl Wire {
             Event::Unlearn(observation) => Self::Unlearn(WireObservation::new(observation)),
             Event::Expiry { round, imputed } => Self::Expiry { round: *round, imputed: *imputed },
             Event::Promotion(promotion) => Self::Promotion(*promotion),
-            Event::Forget => Self::Forget,
+            Event::Forget { promise } => Self::Forget { promise: *promise },
         }
     }
 
@@ -105,7 +108,7 @@ impl Wire {
             Self::Unlearn(observation) => Event::Unlearn(observation.read(catalog)?),
             Self::Expiry { round, imputed } => Event::Expiry { round, imputed },
             Self::Promotion(promotion) => Event::Promotion(promotion),
-            Self::Forget => Event::Forget,
+            Self::Forget { promise } => Event::Forget { promise },
         })
     }
 }

@@ -4,7 +4,7 @@
 //! `u16` and lengths are its varints, `u32` marked *fixed* are four bytes. The layout is a promise: golden files pin it, and
 //! it changes only with [`VERSION`].
 //!
-//! **Header**, 28 bytes, at the start of a journal file, of a flash page or of a snapshot:
+//! **Header**, 32 bytes, at the start of a journal file, of a flash page or of a snapshot:
 //!
 //! | bytes | content |
 //! |---|---|
@@ -14,7 +14,8 @@
 //! | 1 | 0 |
 //! | 8 | [fingerprint](crate::Policy::fingerprint) of the policy |
 //! | 8 | hash of the user |
-//! | 4 | CRC-32/ISO-HDLC of the 24 bytes before |
+//! | 4 | [fingerprint](crate::Policy::promise) of the promotion settings that the learner was started with |
+//! | 4 | CRC-32/ISO-HDLC of the 28 bytes before |
 //!
 //! **Event**, at most [`MAX_EVENT_LEN`] bytes: a postcard enum, then its CRC-16/IBM-3740. A decision on `agent` takes 39
 //! bytes, feedback 15 (19 with a weight other than 1). The user, the version and the fingerprint are in the header.
@@ -30,7 +31,7 @@
 //! | 6 | unlearn | as observation |
 //! | 7 | expiry | round fixed `u32`; imputed reward: 0, or 1 and `f64` |
 //! | 8 | promotion | contrast `u8`; verdict `u8` (0 against, 2 for); valid `u8`; round, time, evidence fixed `u32`; interval 2 x `f32` |
-//! | 9 | forget | |
+//! | 9 | forget | fingerprint of the promotion settings, fixed `u32` |
 //!
 //! A context is a `u8`, 0 without a task and otherwise 1 + the task's position, then its signals: length, `f32` each.
 //!
@@ -56,15 +57,16 @@ mod wire;
 pub use event::{MAX_EVENT_LEN, decode_event, encode_event};
 pub use snapshot::{Loader, Snapshot, Verified, Verifier};
 
-use crate::Scalar;
+use crate::learner::Learner;
 use crate::policy::Policy;
+use crate::{Scalar, Storage};
 use core::fmt;
 use crc::{CRC_16_IBM_3740, CRC_32_ISO_HDLC, Crc, NoTable, Table};
 
 /// The version of every layout in this module.
 pub const VERSION: u16 = 1;
 /// Bytes of a [`Header`].
-pub const HEADER_LEN: usize = 28;
+pub const HEADER_LEN: usize = 32;
 
 /// What protects an event; events are short, so it does without a table.
 const CRC_16: Crc<u16, NoTable> = Crc::<u16, NoTable>::new(&CRC_16_IBM_3740);
@@ -102,13 +104,15 @@ pub struct Header {
     pub fingerprint: u64,
     /// Hash of the user.
     pub user: u64,
+    /// Fingerprint of the promotion settings that the learner was started with.
+    pub promise: u32,
 }
 
 impl Header {
-    /// The header of a user's records under a policy.
+    /// The header of a user's records that start under a policy.
     #[must_use]
     pub fn new<T: Scalar>(kind: Kind, policy: &Policy<'_, T>, user: u64) -> Self {
-        Self { kind, digits: digits::<T>(), fingerprint: policy.fingerprint(), user }
+        Self { kind, digits: digits::<T>(), fingerprint: policy.fingerprint(), user, promise: policy.promise() }
     }
 
     /// The bytes.
@@ -117,7 +121,8 @@ impl Header {
         let mut bytes = [0; HEADER_LEN];
         let [version, more] = VERSION.to_le_bytes();
         let fields = self.kind.magic().into_iter().chain([version, more, self.digits, 0]);
-        let fields = fields.chain(self.fingerprint.to_le_bytes()).chain(self.user.to_le_bytes());
+        let fields =
+            fields.chain(self.fingerprint.to_le_bytes()).chain(self.user.to_le_bytes()).chain(self.promise.to_le_bytes());
         for (slot, byte) in bytes.iter_mut().zip(fields) {
             *slot = byte;
         }
@@ -148,11 +153,13 @@ impl Header {
             return Err(RecordError::Version { found: version });
         }
         let (fingerprint, user) = rest.split_first_chunk::<8>().ok_or(RecordError::Truncated)?;
-        let user = user.first_chunk::<8>().ok_or(RecordError::Truncated)?;
+        let (user, promise) = user.split_first_chunk::<8>().ok_or(RecordError::Truncated)?;
+        let promise = promise.first_chunk::<4>().ok_or(RecordError::Truncated)?;
         if *reserved != 0 || !matches!(*digits, 24 | 53) {
             return Err(RecordError::Content);
         }
-        Ok(Self { kind, digits: *digits, fingerprint: u64::from_le_bytes(*fingerprint), user: u64::from_le_bytes(*user) })
+        let (fingerprint, user) = (u64::from_le_bytes(*fingerprint), u64::from_le_bytes(*user));
+        Ok(Self { kind, digits: *digits, fingerprint, user, promise: u32::from_le_bytes(*promise) })
     }
 
     /// Whether records behind this header can be read under a policy.
@@ -169,6 +176,20 @@ impl Header {
         } else {
             Ok(())
         }
+    }
+}
+
+impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
+    /// Starts the learner that a journal belongs to, ready for its first event.
+    ///
+    /// # Errors
+    /// A header that does not fit the policy, or storage of the wrong length; nothing has changed then.
+    pub fn start_journal(&mut self, policy: &Policy<'_, T>, header: &Header) -> Result<(), RecordError> {
+        header.admit(Kind::Journal, policy)?;
+        let expected = policy.catalog().state_len();
+        self.start(policy, header.user).map_err(|_| RecordError::Storage { expected })?;
+        self.promise = header.promise;
+        Ok(())
     }
 }
 

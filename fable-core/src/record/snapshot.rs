@@ -5,7 +5,7 @@
 //! again. A learner goes on from a snapshot with the same bits on every platform, and a population prior is a snapshot with
 //! zero rounds.
 //!
-//! The counters are, in this order: incarnation, round, observations and the promotion settings' fingerprint, fixed `u32`
+//! The counters are, in this order: incarnation, round and observations, fixed `u32`
 //! each; whether the guarantee is voided, `u8`; log-determinant ratio, `f64`; number of words of the permissions, `u8`; of
 //! decisions in the ring, `u16`; of promotions, `u16`; of numbers, fixed `u32`. A decision in the ring is its round and
 //! time, fixed `u32`; action, `u16`; whether it waits, `u8` (0 waits, 1 rewarded, 2 expired); baseline, `f64`; context.
@@ -123,7 +123,6 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
             incarnation: self.incarnation,
             round: self.round,
             observations: self.observations,
-            promise: self.promise,
             voided: self.voided,
             log_det_ratio: self.posterior.log_det_ratio(),
             words: u8::try_from(self.permissions.used_words().len()).unwrap_or(u8::MAX),
@@ -182,9 +181,8 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Snapshot<'_, T, S, R> {
         let learner = self.learner;
         match self.stage {
             Stage::Header => {
-                let header =
-                    Header { kind: Kind::Snapshot, digits: digits::<T>(), fingerprint: learner.fingerprint, user: learner.user };
-                put(&mut self.part, &header.encode());
+                let Learner { fingerprint, user, promise, .. } = *learner;
+                put(&mut self.part, &Header { kind: Kind::Snapshot, digits: digits::<T>(), fingerprint, user, promise }.encode());
             }
             Stage::Counters => put_postcard(&mut self.part, &self.counters),
             Stage::Word(index) => {
@@ -260,7 +258,6 @@ impl<'p, T: Scalar> Reader<'p, T> {
             incarnation: 0,
             round: 0,
             observations: 0,
-            promise: 0,
             voided: false,
             log_det_ratio: 0.0,
             words: 0,
@@ -506,7 +503,7 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Loader<'_, T, S, R> {
         learner.incarnation = counters.incarnation;
         learner.round = counters.round;
         learner.observations = counters.observations;
-        learner.promise = counters.promise;
+        learner.promise = header.promise;
         learner.voided = counters.voided;
         learner.posterior.restore(self.reader.policy.catalog().arrow(), counters.log_det_ratio);
         Ok(())

@@ -94,8 +94,6 @@ pub(super) struct Counters {
     pub(super) round: u32,
     #[serde(with = "fixint::le")]
     pub(super) observations: u32,
-    #[serde(with = "fixint::le")]
-    pub(super) promise: u32,
     pub(super) voided: bool,
     pub(super) log_det_ratio: f64,
     /// Words of the permissions up to the last nonzero one.

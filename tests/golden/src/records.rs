@@ -39,6 +39,6 @@ pub fn events() -> [Event; 12] {
         Event::Expiry { round: 69_999, imputed: None },
         Event::Expiry { round: 2, imputed: Some(-0.1) },
         Event::Promotion(promotion),
-        Event::Forget,
+        Event::Forget { promise: 7 },
     ]
 }
