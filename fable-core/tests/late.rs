@@ -10,7 +10,7 @@ use proptest::prelude::*;
 
 type Host = Learner<f64, Vec<f64>, 8>;
 
-fn start<'p>(settings: Settings<'p>) -> (Policy<'p, f64>, Host, Workspace<f64, Vec<f64>>) {
+fn start(settings: Settings<'_>) -> (Policy<'_, f64>, Host, Workspace<f64, Vec<f64>>) {
     let policy = Policy::new(&MIXED, settings).unwrap();
     let mut learner = Learner::over(vec![0.0; MIXED.state_len()]);
     learner.start(&policy, 7).unwrap();
