@@ -1,18 +1,18 @@
 //! What a decision is asked for: a context, what may be chosen, and when.
-//!
-//! ```
-//! use fable_core::{Context, Feasible, Request, catalog::TAU2};
-//! let (context, all) = (Context::new(&TAU2, None, &[])?, Feasible::all(&TAU2));
-//! let scores = [0.0; 18];
-//! let request = Request::new(&context, &all).with_defaults(&scores).at(1_700_000_000);
-//! assert_eq!(request.at, 1_700_000_000);
-//! # Ok::<(), fable_core::ContextError>(())
-//! ```
 
 use crate::context::Context;
 use crate::feasible::Feasible;
 
-/// One request. See the [module](self).
+/// One request to decide on.
+///
+/// ```
+/// use fable_core::{Context, Feasible, Request, catalog::TAU2};
+/// let (context, all) = (Context::new(&TAU2, None, &[])?, Feasible::all(&TAU2));
+/// let scores = [0.0; 18];
+/// let request = Request::new(&context, &all).with_defaults(&scores).at(1_700_000_000);
+/// assert_eq!(request.at, 1_700_000_000);
+/// # Ok::<(), fable_core::ContextError>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'r> {
     /// The request in the catalog's terms.

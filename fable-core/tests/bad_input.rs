@@ -22,6 +22,7 @@ fn a_vacant_learner_does_nothing() {
     let vacant = LearnerError::Posterior(PosteriorError::Vacant);
     assert_eq!(learner.decide(&policy, &mut workspace, &Request::new(&context, &all)), Err(vacant));
     assert_eq!(learner.forget(&policy, &mut workspace), Err(vacant));
+    assert_eq!(learner.decide_or_default(&policy, &mut workspace, &context, &[], None), Err(vacant));
     for length in [MIXED.state_len() - 1, MIXED.state_len() + 1] {
         let mut wrong = Learner::<f32, Vec<f32>, 2>::over(vec![0.0; length]);
         let expected = PosteriorError::StorageLength { expected: MIXED.state_len() };
@@ -130,13 +131,10 @@ fn every_fault_has_its_own_error() {
     let other = Policy::<f32>::new(&MIXED, Settings { noise_variance: 0.3, ..Settings::default() }).unwrap();
     let error = learner.forget(&other, &mut workspace).unwrap_err();
     assert_eq!(error, LearnerError::ForeignPolicy { expected: policy.fingerprint(), found: other.fingerprint() });
-    let counts = [
+    for (defaults, error) in [
         (vec![0.0; 23], LearnerError::DefaultCount { expected: 24 }),
         (vec![f64::NAN; 24], LearnerError::DefaultRange { action: 0 }),
-    ];
-    let vacant = &mut Learner::<f32, Vec<f32>, 2>::over(vec![0.0; MIXED.state_len()]);
-    assert!(vacant.decide_or_default(&policy, &mut workspace, &context, &[], None).is_err());
-    for (defaults, error) in counts {
+    ] {
         assert_eq!(learner.decide(&policy, &mut workspace, &Request::new(&context, &all).with_defaults(&defaults)), Err(error));
     }
 }

@@ -43,7 +43,7 @@ pub fn describe(catalog: &Catalog<'_>) -> Value {
         "contrasts": definition.contrasts.iter().map(|contrast| contrast.name).collect::<Vec<_>>(),
         "dimension": catalog.dimension(),
         "actions": catalog.actions(),
-        "state_bytes": { "f32": 4 * catalog.state_len(), "f64": 8 * catalog.state_len() },
+        "state_bytes": { "f32": 4 * catalog.arrow().packed_len(), "f64": 8 * catalog.arrow().packed_len() },
         "fingerprint": format!("{:016x}", catalog.fingerprint()),
     })
 }
@@ -68,7 +68,7 @@ pub fn show(catalog: &Catalog<'_>) -> String {
     line("contrasts", &contrasts);
     line("actions", &[&catalog.actions().to_string()]);
     line("dimension", &[&catalog.dimension().to_string()]);
-    let bytes = catalog.state_len() * 4;
+    let bytes = catalog.arrow().packed_len() * 4;
     line("state", &[&format!("{bytes} bytes in f32, {} in f64", 2 * bytes)]);
     text.push_str("coordinates\n");
     for (index, name) in coordinates(catalog).iter().enumerate() {

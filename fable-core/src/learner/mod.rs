@@ -1,6 +1,6 @@
 //! One user's learner as a state machine: propose, check, persist, apply.
 //!
-//! `propose_*` is pure: it draws, scores and builds an [`Event`]. [`check`](Learner::check) does all validation and
+//! `propose_*` is pure: it draws, scores and builds an [`Event`](crate::Event). [`check`](Learner::check) does all validation and
 //! returns a [`Checked`] event that borrows the learner, so nothing can happen in between; [`apply`](Checked::apply) is the
 //! only mutator and cannot fail. An adapter stores the event between the two: what is acknowledged is durable, and what
 //! fails has changed nothing. Replay is check and apply alone. [`decide`](Learner::decide), [`feedback`](Learner::feedback)

@@ -102,9 +102,10 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
         let comparison = Comparison::declared(policy.catalog(), usize::from(contrast)).ok_or(LearnerError::NotPromoted)?;
         let now = self.assess(policy, workspace, &comparison)?;
         let (lower, upper) = (now.lower as f32, now.upper as f32);
+        let finite = lower.is_finite() && upper.is_finite();
         Ok(Promotion {
             contrast,
-            verdict: now.verdict,
+            verdict: if finite { now.verdict } else { Verdict::Open },
             valid: now.valid,
             round: self.round,
             at,
