@@ -5,7 +5,7 @@ mod common;
 
 use common::{Dense, MIXED, Random, difference, features};
 use fable_core::catalog::rubric::{self, Level, RUBRIC};
-use fable_core::catalog::{AGENT, Block, Catalog, Component, Definition, TAU2, Value};
+use fable_core::catalog::{AGENT, Block, BlockSet, Catalog, Component, Definition, TAU2, Value};
 use fable_core::policy::{Deadline, Expiry};
 use fable_core::trust::{Assessment, Comparison, Gap, Verdict};
 use fable_core::{
@@ -363,12 +363,16 @@ fn what_the_guarantee_does_not_cover_makes_it_invalid() {
     assert!(valid(&learner, Settings { prior_radius: Some(4.0), noise_proxy: Some(0.25), ..settings })); // the defaults, written out
     assert!(valid(&learner, Settings { exploration: fable_core::Exploration::Constant(5.0), seed: 9, ..settings }));
     assert!(valid(&learner, settings));
+    // What is left out of the dictionary is bias that no interval covers.
+    let masked = Policy::<f64>::new(&TAU2, Settings { retained: BlockSet::first(3), ..settings }).unwrap();
+    let (half, mut half_workspace) = start::<f64, 16>(&masked);
+    assert!(!half.assess(&masked, &mut half_workspace, &Comparison::declared(&TAU2, 0).unwrap()).unwrap().valid);
 
     // Each of these voids it, for good, until the user is forgotten.
     let baseline = policy.baseline(&context, Action(3), None);
     let observation = Observation { context, action: Action(3), baseline, reward: 0.5, weight: 1.0 };
     let void: [fn(Observation) -> Event; 5] = [
-        Event::Unlearn,
+        |observation| Event::Unlearn { observation, imputed: false },
         |observation| Event::Observation(Observation { weight: 0.5, ..observation }),
         |observation| Event::Observation(Observation { weight: 2.0, ..observation }),
         |_| Event::Feedback { round: 2, reward: 0.5, weight: 0.5 },

@@ -6,6 +6,7 @@ use common::onboarded::{onboard, start, told};
 use common::{Dense, MIXED, Random, features};
 use fable_core::catalog::{AGENT, BlockSet, Catalog, RUBRIC, TAU2};
 use fable_core::feasible::ActionSet;
+use fable_core::trust::{Comparison, Part};
 use fable_core::{Action, Context, CoordinateSet, Event, Exploration, Feasible, Learner, Policy, Request, Settings, Workspace};
 use nalgebra::{DMatrix, DVector};
 use proptest::prelude::*;
@@ -161,4 +162,48 @@ fn the_theorem_counts_active_coordinates() {
         differences += usize::from(decide(&policy) != decide(&large));
     }
     assert!(differences > 0);
+}
+
+/// Every mask: the explanation, unlearning and contrasts see the retained blocks and nothing else.
+#[test]
+fn everything_else_respects_the_mask() {
+    for bits in 1..1_u128 << 9 {
+        let retained = BlockSet::from_bits(bits);
+        let settings = Settings { retained, exploration: Exploration::Constant(1e-6), ..Settings::default() };
+        let policy = Policy::<f64>::new(&MIXED, settings).unwrap();
+        let (mut learner, mut workspace) = start(&policy);
+        let mut random = Random(u64::try_from(bits).unwrap());
+        let mut learned = vec![];
+        for _ in 0..12 {
+            let (context, action, reward) = (random.context(&MIXED), random.action(&MIXED), random.signed());
+            let event = learner.propose_observation(&policy, &context, action, reward, 1.0).unwrap();
+            learner.check(&policy, &mut workspace, &event).unwrap().apply();
+            let Event::Observation(observation) = event else { panic!("{event:?}") };
+            learned.push(observation);
+        }
+        let (context, all) = (random.context(&MIXED), Feasible::all(&MIXED));
+        let decision = learner.decide(&policy, &mut workspace, &Request::new(&context, &all)).unwrap();
+        for other in (0..24).step_by(5).map(Action) {
+            let mean = learner.predict(&policy, &mut workspace, &context, other, None).unwrap().mean;
+            let why = learner.explain(&policy, &mut workspace, decision.id, None, Some(other)).unwrap();
+            let shares: Vec<_> = why.shares().collect();
+            let draw = shares.last().unwrap();
+            assert!(draw.chosen.abs() < 1e-4 && draw.other.abs() < 1e-4 && (why.other_score - mean).abs() < 1e-4, "{bits}");
+            let blocks = shares.iter().filter_map(|share| match share.part {
+                Part::Block(block) => Some(usize::from(block)),
+                _ => None,
+            });
+            assert!(blocks.into_iter().all(|block| retained.contains(block)));
+        }
+        let comparison = Comparison::declared(&MIXED, 0).unwrap();
+        let contrast = learner.assess(&policy, &mut workspace, &comparison).unwrap();
+        let mut mean = |action| learner.predict(&policy, &mut workspace, &comparison.context, action, Some(0.0)).unwrap().mean;
+        let cost = |action| policy.baseline(&comparison.context, action, Some(0.0));
+        let difference = (mean(comparison.prefer) - cost(comparison.prefer)) - (mean(comparison.over) - cost(comparison.over));
+        assert!((contrast.mean - difference).abs() < 1e-12);
+        for observation in learned {
+            learner.unlearn(&policy, &mut workspace, observation).unwrap();
+        }
+        assert!(learner.posterior().log_det_ratio().abs() < 1e-9 && learner.observations() == 0);
+    }
 }

@@ -205,6 +205,11 @@ fn a_promotion_that_the_state_does_not_say_is_refused() {
         Promotion { lower: honest.lower.next_up(), ..honest },
         Promotion { upper: honest.upper.next_down(), ..honest },
         Promotion { lower: f32::NAN, ..honest },
+        // Made without the guarantee it would not have to be exact, but it would still have to be about this state.
+        Promotion { valid: false, lower: 1.0, upper: 0.5, ..honest },
+        Promotion { valid: false, lower: 0.1, upper: f32::INFINITY, ..honest },
+        Promotion { valid: false, lower: 3.0, upper: 4.0, ..honest },
+        Promotion { valid: false, evidence: 0, ..honest },
     ];
     for promotion in tampered {
         let event = Event::Promotion(promotion);
