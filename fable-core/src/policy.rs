@@ -141,6 +141,7 @@ impl Expiry {
 
 /// What a person sets. The defaults are documented field by field.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Settings<'a> {
     /// Working noise variance sigma^2 of a reward. Default 0.25, as in the paper's Math500 study.
     pub noise_variance: f64,

@@ -408,6 +408,7 @@ fn possible<T: Scalar>(arrow: Arrow, index: u32, number: T) -> bool {
 
 /// A snapshot that was seen whole and found sound.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Verified {
     header: Header,
     counters: Counters,
