@@ -1,10 +1,10 @@
 //! SiFive HiFive1: FE310, RV32IMAC, 16 KiB of RAM.
 
-use crate::Board;
 use crate::count::{Retired, measure};
 use crate::hosted::{HostFlash, random};
 use crate::mmio::{SIFIVE_GPIO, SIFIVE_UART0, restart};
 use crate::uart::{Port, Uart};
+use crate::{Board, sleep};
 use embedded_storage::nor_flash::NorFlashErrorKind;
 
 /// HiFive1, `qemu-system-riscv32 -M sifive_e -kernel ELF -serial ...`; counts with `-icount shift=0,sleep=off`.
@@ -51,6 +51,7 @@ const TRANSMIT: usize = 0x00;
 const RECEIVE: usize = 0x04;
 const TRANSMIT_CONTROL: usize = 0x08;
 const RECEIVE_CONTROL: usize = 0x0C;
+const INTERRUPT_ENABLE: usize = 0x10;
 const PENDING: usize = 0x14;
 const DIVISOR: usize = 0x18;
 const FULL: u32 = 1 << 31;
@@ -62,11 +63,16 @@ impl Port for SifiveUart {
         SIFIVE_UART0.write::<DIVISOR>(138); // 16 MHz / 115,200
         SIFIVE_UART0.write::<TRANSMIT_CONTROL>(1);
         SIFIVE_UART0.write::<RECEIVE_CONTROL>(1); // on, and pending from the first byte
+        SIFIVE_UART0.write::<INTERRUPT_ENABLE>(RECEIVED);
         Self(())
     }
 
     fn has_byte(&self) -> bool {
         SIFIVE_UART0.read::<PENDING>() & RECEIVED != 0 // reading RECEIVE would take the byte
+    }
+
+    fn sleep(&mut self) {
+        sleep::unless(3, || self.has_byte());
     }
 
     fn take(&mut self) -> u8 {

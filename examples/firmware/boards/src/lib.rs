@@ -30,6 +30,7 @@
 mod count;
 pub mod hosted;
 mod mmio;
+mod sleep;
 pub mod stack;
 pub mod uart;
 

@@ -1,9 +1,9 @@
 //! BBC micro:bit: nRF51822, Cortex-M0, 16 KiB of RAM, 256 KiB of flash.
 
-use crate::Board;
 use crate::count::{SysTick, measure};
 use crate::mmio::{NRF51_NVMC, NRF51_RNG, NRF51_STORE, NRF51_UART};
 use crate::uart::{Port, Uart};
+use crate::{Board, sleep};
 use cortex_m::peripheral::SCB;
 use embedded_storage::nor_flash::{
     ErrorType, MultiwriteNorFlash, NorFlash, NorFlashErrorKind, ReadNorFlash, check_erase, check_read, check_write,
@@ -52,6 +52,7 @@ const START_RX: usize = 0x000;
 const START_TX: usize = 0x008;
 const RXD_READY: usize = 0x108;
 const TXD_READY: usize = 0x11C;
+const INTERRUPT_ENABLE: usize = 0x304;
 const ENABLE: usize = 0x500;
 const PIN_TXD: usize = 0x50C;
 const PIN_RXD: usize = 0x514;
@@ -67,6 +68,7 @@ impl Port for Nrf51Uart {
         NRF51_UART.write::<ENABLE>(4);
         NRF51_UART.write::<RXD_READY>(0);
         NRF51_UART.write::<TXD_READY>(0);
+        NRF51_UART.write::<INTERRUPT_ENABLE>(1 << 2); // RXD_READY
         NRF51_UART.write::<START_RX>(1);
         NRF51_UART.write::<START_TX>(1);
         Self { sending: false }
@@ -74,6 +76,10 @@ impl Port for Nrf51Uart {
 
     fn has_byte(&self) -> bool {
         NRF51_UART.read::<RXD_READY>() != 0
+    }
+
+    fn sleep(&mut self) {
+        sleep::unless(2, || self.has_byte());
     }
 
     fn take(&mut self) -> u8 {

@@ -16,7 +16,7 @@ pub(crate) struct Device(usize);
 mod device {
     use super::{Array, Device};
 
-    /// The System Control Space of every Cortex-M: SysTick at 0x10.
+    /// The System Control Space of every Cortex-M: SysTick at 0x10, the interrupt controller from 0x100.
     pub(crate) const SYSTEM: Device = Device(0xE000_E000);
 
     pub(crate) const NRF51_UART: Device = Device(0x4000_2000);
@@ -35,6 +35,11 @@ mod device {
 #[cfg(target_arch = "riscv32")]
 mod device {
     use super::{Array, Device};
+
+    /// The interrupt controller of both boards: priorities, what hart 0 listens to in M mode, and how it answers.
+    pub(crate) const PLIC: Device = Device(0x0C00_0000);
+    pub(crate) const PLIC_ENABLE: Device = Device(0x0C00_2000);
+    pub(crate) const PLIC_CONTEXT: Device = Device(0x0C20_0000);
 
     pub(crate) const SIFIVE_UART0: Device = Device(0x1001_3000);
     pub(crate) const SIFIVE_GPIO: Device = Device(0x1001_2000);
@@ -60,6 +65,12 @@ impl Device {
         const { assert!(OFFSET < 0x1000 && OFFSET.is_multiple_of(4)) };
         // SAFETY: as above; none of the devices reaches into memory that Rust owns.
         unsafe { write_volatile(with_exposed_provenance_mut(self.0 + OFFSET), value) }
+    }
+
+    /// Writes the register at `offset`, which wraps at the end of the page.
+    pub(crate) fn write_at(self, offset: usize, value: u32) {
+        // SAFETY: as in `write`.
+        unsafe { write_volatile(with_exposed_provenance_mut(self.0 + (offset & 0xFFC)), value) }
     }
 
     /// Reads the register at `OFFSET` of a device with registers of one byte.
@@ -182,6 +193,13 @@ pub(crate) fn painted() -> usize {
         at += 4;
     }
     at - bottom
+}
+
+/// Lets the interrupt controller wake the core.
+#[cfg(target_arch = "riscv32")]
+pub(crate) fn listen() {
+    // SAFETY: interrupts are off in `mstatus`, where the runtime leaves them, so this never leads to a trap.
+    unsafe { riscv::register::mie::set_mext() }
 }
 
 /// Starts the program again from its first instruction; devices keep their state.

@@ -1,10 +1,10 @@
 //! Arm MPS2+ with the AN386 image: Cortex-M4F at 25 MHz with plenty of RAM, for comparisons on target.
 
-use crate::Board;
 use crate::count::{SysTick, measure};
 use crate::hosted::{HostFlash, random};
 use crate::mmio::CMSDK_UART0;
 use crate::uart::{Port, Uart};
+use crate::{Board, sleep};
 use cortex_m::peripheral::SCB;
 use embedded_storage::nor_flash::NorFlashErrorKind;
 
@@ -49,6 +49,7 @@ pub struct CmsdkUart(());
 const DATA: usize = 0x00;
 const STATE: usize = 0x04;
 const CONTROL: usize = 0x08;
+const INTERRUPT: usize = 0x0C;
 const BAUD_DIVISOR: usize = 0x10;
 const TRANSMIT_FULL: u32 = 1 << 0;
 const RECEIVE_FULL: u32 = 1 << 1;
@@ -56,12 +57,17 @@ const RECEIVE_FULL: u32 = 1 << 1;
 impl Port for CmsdkUart {
     fn open() -> Self {
         CMSDK_UART0.write::<BAUD_DIVISOR>(217); // 25 MHz / 115,200
-        CMSDK_UART0.write::<CONTROL>(0b11); // transmitter, receiver
+        CMSDK_UART0.write::<CONTROL>(1 << 3 | 0b11); // receive interrupt, both ways
         Self(())
     }
 
     fn has_byte(&self) -> bool {
         CMSDK_UART0.read::<STATE>() & RECEIVE_FULL != 0
+    }
+
+    fn sleep(&mut self) {
+        CMSDK_UART0.write::<INTERRUPT>(RECEIVE_FULL);
+        sleep::unless(0, || self.has_byte());
     }
 
     fn take(&mut self) -> u8 {

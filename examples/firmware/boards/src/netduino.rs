@@ -1,10 +1,10 @@
 //! Netduino Plus 2: STM32F405, Cortex-M4F, linked for the 128 KiB of SRAM1 and SRAM2.
 
-use crate::Board;
 use crate::count::{SysTick, measure};
 use crate::hosted::{HostFlash, random};
 use crate::mmio::{STM32_GPIOA, STM32_RCC, STM32_USART1};
 use crate::uart::{Port, Uart};
+use crate::{Board, sleep};
 use cortex_m::peripheral::SCB;
 use embedded_storage::nor_flash::NorFlashErrorKind;
 
@@ -67,12 +67,16 @@ impl Port for Stm32Usart {
         let function = STM32_GPIOA.read::<PIN_FUNCTION_HIGH>() & !(0xFF << 4);
         STM32_GPIOA.write::<PIN_FUNCTION_HIGH>(function | 0x77 << 4);
         STM32_USART1.write::<BAUD_RATE>(139); // 16 MHz / 115,200
-        STM32_USART1.write::<CONTROL1>(1 << 13 | 1 << 3 | 1 << 2); // on, transmitter, receiver
+        STM32_USART1.write::<CONTROL1>(1 << 13 | 1 << 5 | 1 << 3 | 1 << 2); // on, receive interrupt, both ways
         Self(())
     }
 
     fn has_byte(&self) -> bool {
         STM32_USART1.read::<STATUS>() & NOT_EMPTY != 0
+    }
+
+    fn sleep(&mut self) {
+        sleep::unless(37, || self.has_byte());
     }
 
     fn take(&mut self) -> u8 {

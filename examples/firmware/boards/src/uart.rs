@@ -1,4 +1,4 @@
-//! A polled serial port, 115,200 baud, 8N1, over the few operations a board gives.
+//! A serial port without interrupt handlers, 115,200 baud, 8N1, over the few operations a board gives.
 
 use core::convert::Infallible;
 use embedded_io::{ErrorType, Read, ReadReady, Write, WriteReady};
@@ -10,6 +10,9 @@ pub trait Port {
 
     /// A byte has arrived.
     fn has_byte(&self) -> bool;
+
+    /// Waits for a byte; may return before there is one.
+    fn sleep(&mut self);
 
     /// The byte that has arrived.
     fn take(&mut self) -> u8;
@@ -23,7 +26,7 @@ pub trait Port {
 
 /// The serial port of a board.
 ///
-/// `read` waits for a first byte and returns with what is there; `write` returns when all bytes have been handed to the
+/// `read` sleeps until there is a byte and returns with what is there; `write` returns when all bytes have been handed to the
 /// hardware. The async traits are the same operations, for protocols written over them: they never give way to another task.
 #[derive(Debug)]
 pub struct Uart<P>(P);
@@ -60,6 +63,7 @@ impl<P: Port> Read for Uart<P> {
                 if count > 0 {
                     return Ok(count);
                 }
+                self.0.sleep();
             }
             *slot = self.0.take();
             count += 1;

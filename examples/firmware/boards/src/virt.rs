@@ -1,10 +1,10 @@
 //! QEMU's RISC-V `virt`: RV32IMAC here, plenty of RAM, and flash that lives in a file.
 
-use crate::Board;
 use crate::count::{Retired, measure};
 use crate::hosted::random;
 use crate::mmio::{VIRT_STORE, VIRT_TEST, VIRT_UART};
 use crate::uart::{Port, Uart};
+use crate::{Board, sleep};
 use embedded_storage::nor_flash::{
     ErrorType, MultiwriteNorFlash, NorFlash, NorFlashErrorKind, ReadNorFlash, check_erase, check_read, check_write,
 };
@@ -51,6 +51,7 @@ impl Board for Virt {
 pub struct Ns16550(());
 
 const DATA: usize = 0;
+const INTERRUPT_ENABLE: usize = 1;
 const FIFO_CONTROL: usize = 2;
 const LINE_CONTROL: usize = 3;
 const LINE_STATUS: usize = 5;
@@ -61,11 +62,16 @@ impl Port for Ns16550 {
     fn open() -> Self {
         VIRT_UART.write_byte::<LINE_CONTROL>(0b11); // 8N1
         VIRT_UART.write_byte::<FIFO_CONTROL>(0b111); // FIFOs on and empty
+        VIRT_UART.write_byte::<INTERRUPT_ENABLE>(DATA_READY);
         Self(())
     }
 
     fn has_byte(&self) -> bool {
         VIRT_UART.read_byte::<LINE_STATUS>() & DATA_READY != 0
+    }
+
+    fn sleep(&mut self) {
+        sleep::unless(10, || self.has_byte());
     }
 
     fn take(&mut self) -> u8 {
