@@ -60,8 +60,12 @@ const TRANSMIT_EMPTY: u8 = 1 << 5;
 
 impl Port for Ns16550 {
     fn open() -> Self {
+        VIRT_UART.write_byte::<LINE_CONTROL>(1 << 7); // the first two registers are the divisor
+        VIRT_UART.write_byte::<DATA>(2); // 3.6864 MHz / 16 / 115,200
+        VIRT_UART.write_byte::<INTERRUPT_ENABLE>(0);
         VIRT_UART.write_byte::<LINE_CONTROL>(0b11); // 8N1
-        VIRT_UART.write_byte::<FIFO_CONTROL>(0b111); // FIFOs on and empty
+        // FIFOs on and empty; an interrupt at 8 bytes, or 4 byte times after the last: QEMU then hands over 8 at once.
+        VIRT_UART.write_byte::<FIFO_CONTROL>(0b10 << 6 | 0b111);
         VIRT_UART.write_byte::<INTERRUPT_ENABLE>(DATA_READY);
         Self(())
     }
