@@ -58,6 +58,7 @@ impl Port for CmsdkUart {
     fn open() -> Self {
         CMSDK_UART0.write::<BAUD_DIVISOR>(217); // 25 MHz / 115,200
         CMSDK_UART0.write::<CONTROL>(1 << 3 | 0b11); // receive interrupt, both ways
+        CMSDK_UART0.read::<DATA>(); // a stale byte; and QEMU looks for input again after this, not after the line above
         Self(())
     }
 
