@@ -67,6 +67,7 @@ impl Port for Ns16550 {
         // FIFOs on and empty; an interrupt at 8 bytes, or 4 byte times after the last: QEMU then hands over 8 at once.
         VIRT_UART.write_byte::<FIFO_CONTROL>(0b10 << 6 | 0b111);
         VIRT_UART.write_byte::<INTERRUPT_ENABLE>(DATA_READY);
+        VIRT_UART.read_byte::<DATA>(); // QEMU looks for input again after this, not after emptying the FIFO
         Self(())
     }
 
