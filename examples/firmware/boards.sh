@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the checks of the boards package (boardtest) and runs them in QEMU: flash and its rules, reset, panic, entropy,
+# Builds the checks of the boards package (boardtest) and runs them in QEMU: flash and its rules, reset, panic, fault, entropy,
 # stack mark, serial port, instruction counts, and that the store survives a killed QEMU. `boards.sh BOARD...` runs only those.
 # The environment it takes is that of toolchain.sh.
 set -euo pipefail
@@ -67,9 +67,9 @@ check() { # BOARD TARGET SHIFT QEMU...
     { wait "$qemu" || true; } 2>/dev/null
     cat log
 
-    # The store of the micro:bit goes with QEMU: it starts from the beginning. The others find theirs, of the third boot.
+    # The store of the micro:bit goes with QEMU: it starts from the beginning. The others find theirs, of the fourth boot.
     start "$@" -icount "shift=$shift,sleep=off" || fail "$board" "does not come up again"
-    [[ $board == microbit ]] || grep -q 'boot 2' log || fail "$board" "the store is gone"
+    [[ $board == microbit ]] || grep -q 'boot 3' log || fail "$board" "the store is gone"
     echoes MEASURE || fail "$board" "miscounts"
     echoes EXIT || fail "$board" "does not answer"
     wait "$qemu" || code=$?

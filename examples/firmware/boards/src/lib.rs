@@ -9,7 +9,8 @@
 //! boards::firmware!(boards::Netduino, serve); // fn serve<B: Board>() -> !
 //! ```
 //!
-//! [`firmware!`] makes the entry, which paints the stack, and the panic handler, which prints through semihosting and resets.
+//! [`firmware!`] makes the entry, which paints the stack, and the panic handler, which prints through semihosting and resets;
+//! so does a fault.
 //! All boards run in QEMU 7.2; the command line of each stands with its type. `-semihosting-config enable=on,target=native`
 //! belongs to every one of them: messages, exit codes and, where QEMU has no writable flash, the store go through it. None
 //! of this has run on hardware, where semihosting needs a debugger.
@@ -52,6 +53,7 @@ use embedded_storage::nor_flash::{MultiwriteNorFlash, NorFlashErrorKind};
 
 #[cfg(target_arch = "arm")]
 pub use cortex_m_rt::entry;
+pub use mmio::fault;
 #[cfg(target_arch = "riscv32")]
 pub use riscv_rt::entry;
 pub use semihosting::{eprintln, println, process::exit};

@@ -208,3 +208,33 @@ pub(crate) fn restart() -> ! {
     // SAFETY: `_start` sets up the stack and all static variables anew and needs nothing from before.
     unsafe { asm!("jr {start}", start = in(reg) addr_of!(_start), options(noreturn)) }
 }
+
+/// Says so and starts again.
+#[cfg(target_arch = "arm")]
+#[cortex_m_rt::exception]
+unsafe fn HardFault(frame: &cortex_m_rt::ExceptionFrame) -> ! {
+    semihosting::eprintln!("fault at {:#x}", frame.pc());
+    cortex_m::peripheral::SCB::sys_reset()
+}
+
+/// Says so and starts again.
+#[cfg(target_arch = "riscv32")]
+#[unsafe(export_name = "ExceptionHandler")]
+extern "C" fn faulted(_: &riscv_rt::TrapFrame) -> ! {
+    semihosting::eprintln!("fault {} at {:#x}", riscv::register::mcause::read().code(), riscv::register::mepc::read());
+    restart()
+}
+
+/// Runs into an instruction that is none, to see what the board makes of a fault.
+pub fn fault() -> ! {
+    // SAFETY: the fault handler above takes over.
+    #[cfg(target_arch = "arm")]
+    unsafe {
+        asm!("udf #0", options(noreturn))
+    }
+    // SAFETY: as above.
+    #[cfg(target_arch = "riscv32")]
+    unsafe {
+        asm!("unimp", options(noreturn))
+    }
+}
