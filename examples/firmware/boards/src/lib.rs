@@ -1,6 +1,6 @@
 //! The boards that Fable's firmware runs on: serial port, flash, instruction counts, stack mark, entropy and reset.
 //!
-//! A board is a type: [`Microbit`], [`Netduino`], [`Mps2`] (Arm), [`Hifive1`], [`Virt`] (RISC-V). Firmware is written over
+//! A board is a type: `Microbit`, `Netduino`, `Mps2` (Arm), `Hifive1`, `Virt` (RISC-V). Firmware is written over
 //! the trait [`Board`], and a binary of three lines says which one it is for:
 //!
 //! ```ignore
