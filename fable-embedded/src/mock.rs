@@ -192,7 +192,6 @@ impl<const WORD: usize, const PAGE: usize> Mock<WORD, PAGE> {
             let edge = offset < WORD || offset >= PAGE - WORD;
             let Some(byte) = self.bytes.get_mut(page * PAGE + offset) else { return };
             *byte = match kind {
-                0 => *byte,
                 1 => 0,
                 2 if random.is_multiple_of(2) => 0xff,
                 3 if (offset as u64) < cut => 0xff,

@@ -7,21 +7,24 @@ use fable_core::catalog::{AGENT, TAU2};
 use fable_core::record::snapshot::max_len;
 use fable_core::record::{HEADER_LEN, RecordError, checksum, decode_event};
 use fable_core::{Event, Learner, LearnerError, Policy, Settings, Workspace, user_hash};
-use fable_embedded::flash::{Blocking, Layout, LayoutError, Store, StoreError, block_on};
+use fable_embedded::flash::{Blocking, Layout, LayoutError, Restored, Store, StoreError, block_on};
 use fable_embedded::mock::{Mock, MockError};
 
 type Flash = Mock<4, 1024>;
 
 fn restore(flash: Flash, policy: &Policy<'_, f32>) -> Result<(Store<Flash>, User), StoreError> {
+    look(flash, policy).map(|(store, learner, _)| (store, learner))
+}
+
+fn look(flash: Flash, policy: &Policy<'_, f32>) -> Result<(Store<Flash>, User, Restored), StoreError> {
     let (mut store, mut learner) = (Store::new(flash, layout::<Flash>(policy.catalog(), 2)), vacant(policy));
-    block_on(store.restore(policy, &mut learner, &mut scratch(policy)))?;
-    Ok((store, learner))
+    let restored = block_on(store.restore(policy, &mut learner, &mut scratch(policy)))?;
+    Ok((store, learner, restored))
 }
 
 /// A store after the first steps of a life.
 fn after(life: &Life, steps: usize) -> (Store<Flash>, User) {
-    let (mut store, mut learner, mut workspace) =
-        begin(Flash::new(4), layout::<Flash>(life.policy.catalog(), 2), &life.policy);
+    let (mut store, mut learner, mut workspace) = begin(Flash::new(4), layout::<Flash>(life.policy.catalog(), 2), &life.policy);
     for step in 0..steps {
         life.perform(&mut store, &mut learner, &mut workspace, step).unwrap();
     }
@@ -157,14 +160,16 @@ fn a_flipped_bit_is_never_used() {
     let stride = if std::env::var_os("FABLE_LONG").is_some() { 1 } else { 3 };
     for steps in [0, 1, 20, 50, 75, 130] {
         let flash = after(&life, steps).0.into_flash();
+        assert!(!look(flash.clone(), &life.policy).unwrap().2.torn);
         let before = (steps > 0).then(|| after(&life, steps - 1).0.into_flash());
         let (mut refused, mut shorter) = (0, 0);
         for bit in (steps % stride..flash.bytes().len() * 8).step_by(stride) {
             let mut damaged = flash.clone();
             damaged.bytes_mut()[bit / 8] ^= 1 << (bit % 8);
-            match restore(damaged, &life.policy) {
-                Ok((_, learner)) if bytes(&learner) == life.states[steps] => {}
-                Ok((_, learner)) => {
+            match look(damaged, &life.policy) {
+                Ok((_, learner, _)) if bytes(&learner) == life.states[steps] => {}
+                Ok((_, learner, restored)) => {
+                    assert!(restored.torn, "a lost event is noticed: bit {bit} after {steps} steps");
                     assert_eq!(bytes(&learner), life.states[steps - 1], "bit {bit} after {steps} steps");
                     let changed = before.as_ref().is_some_and(|before| before.bytes()[bit / 8] != flash.bytes()[bit / 8]);
                     let padding = flash.bytes()[bit / 8] == 0xff;

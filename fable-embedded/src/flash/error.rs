@@ -75,6 +75,7 @@ pub enum StoreError {
 
 impl StoreError {
     /// The flash's own error, as far as all flashes share it.
+    #[expect(clippy::needless_pass_by_value, reason = "for map_err")]
     pub(super) fn flash(error: impl NorFlashError) -> Self {
         Self::Flash(error.kind())
     }

@@ -12,9 +12,11 @@
 //! acknowledged.
 
 use super::error::StoreError;
+use super::layout::Layout;
 use super::{State, Store};
 use core::mem;
-use embedded_storage_async::nor_flash::NorFlash;
+use core::sync::atomic::{AtomicBool, Ordering};
+use embedded_storage_async::nor_flash::{ErrorType, NorFlash, NorFlashErrorKind, ReadNorFlash};
 use fable_core::Event;
 use fable_core::record::{HEADER_LEN, Header, Kind, MAX_EVENT_LEN, RecordError, checksum, encode_event};
 use sequential_storage::cache::page_pointers::ArrayPagePointers;
@@ -36,6 +38,61 @@ pub(super) type JournalCache = Cache<Uncached, ArrayPagePointers<8>, Uncached>;
 
 pub(super) fn no_cache() -> JournalCache {
     Cache::new(Uncached, ArrayPagePointers::new(), Uncached)
+}
+
+/// The queue, for one call.
+fn queue<'f, F: NorFlash>(
+    flash: &'f mut F,
+    layout: &Layout,
+    cache: &mut JournalCache,
+    torn: &'f AtomicBool,
+) -> Result<QueueStorage<Tap<'f, F>, JournalCache>, StoreError> {
+    let config = QueueConfig::try_new(layout.journal()).map_err(|_| StoreError::Layout)?;
+    let tap = Tap { flash, page: layout.page(), word: layout.word(), torn };
+    Ok(QueueStorage::new(tap, config, mem::replace(cache, no_cache())))
+}
+
+/// The flash as the queue sees it. The queue passes over what is no item; this notices.
+struct Tap<'f, F> {
+    flash: &'f mut F,
+    page: u32,
+    word: u32,
+    torn: &'f AtomicBool,
+}
+
+impl<F: NorFlash> ErrorType for Tap<'_, F> {
+    type Error = F::Error;
+}
+
+impl<F: NorFlash> ReadNorFlash for Tap<'_, F> {
+    const READ_SIZE: usize = F::READ_SIZE;
+
+    async fn read(&mut self, offset: u32, bytes: &mut [u8]) -> Result<(), F::Error> {
+        self.flash.read(offset, bytes).await?;
+        let within = offset % self.page;
+        let mark = within == 0 || within >= self.page - self.word; // of a page; it says nothing about items
+        if !mark && bytes.iter().any(|byte| *byte != 0xff) {
+            self.torn.store(true, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    fn capacity(&self) -> usize {
+        self.flash.capacity()
+    }
+}
+
+impl<F: NorFlash> NorFlash for Tap<'_, F> {
+    const WRITE_SIZE: usize = F::WRITE_SIZE;
+    const ERASE_SIZE: usize = F::ERASE_SIZE;
+
+    async fn erase(&mut self, from: u32, to: u32) -> Result<(), F::Error> {
+        self.flash.erase(from, to).await
+    }
+
+    async fn write(&mut self, offset: u32, bytes: &[u8]) -> Result<(), F::Error> {
+        self.flash.write(offset, bytes).await
+    }
 }
 
 /// The first record of a journal.
@@ -88,6 +145,8 @@ pub(super) struct Contents {
     /// Of the last one.
     pub(super) last: u32,
     pub(super) events: u32,
+    /// Bytes that are no event stand behind the last one.
+    pub(super) torn: bool,
 }
 
 impl Contents {
@@ -114,35 +173,36 @@ impl<F: NorFlash> Store<F> {
         }))
     }
 
-    /// Hands every event to `take`, oldest first, until it returns false.
+    /// Hands every event to `take`, oldest first, until it returns false. Says whether something stands behind the last one.
     pub(super) async fn walk(
         &mut self,
         mut take: impl FnMut(u32, &[u8]) -> Result<bool, StoreError>,
-    ) -> Result<(), StoreError> {
-        let config = QueueConfig::try_new(self.layout.journal()).map_err(|_| StoreError::Layout)?;
-        let cache = mem::replace(&mut self.cache, no_cache());
-        let mut queue = QueueStorage::new(&mut self.flash, config, cache);
+    ) -> Result<bool, StoreError> {
+        let torn = AtomicBool::new(false);
+        let mut queue = queue(&mut self.flash, &self.layout, &mut self.cache, &torn)?;
         let mut items = queue.iter().await.map_err(StoreError::queue)?;
         while let Some(item) = items.next(&mut self.buffer.0).await.map_err(StoreError::queue)? {
+            torn.store(false, Ordering::Relaxed);
             let (sequence, body) = item.split_first_chunk().ok_or(StoreError::Damaged)?;
             if Begin::decode(&item).is_err() && !take(u32::from_le_bytes(*sequence), body)? {
                 break;
             }
         }
         self.cache = queue.destroy().1;
-        Ok(())
+        Ok(torn.load(Ordering::Relaxed))
     }
 
     pub(super) async fn contents(&mut self) -> Result<Contents, StoreError> {
         let mut contents = Contents::default();
-        self.walk(|sequence, _| {
-            contents.first.get_or_insert(sequence);
-            contents.last = sequence;
-            contents.events = contents.events.saturating_add(1);
-            Ok(true)
-        })
-        .await?;
-        Ok(contents)
+        let torn = self
+            .walk(|sequence, _| {
+                contents.first.get_or_insert(sequence);
+                contents.last = sequence;
+                contents.events = contents.events.saturating_add(1);
+                Ok(true)
+            })
+            .await?;
+        Ok(Contents { torn, ..contents })
     }
 
     /// Erases the journal and begins it anew at `self.base`. Page after page from the first one on: while the begin record
@@ -162,9 +222,8 @@ impl<F: NorFlash> Store<F> {
     }
 
     async fn push(&mut self, item: &[u8]) -> Result<(), StoreError> {
-        let config = QueueConfig::try_new(self.layout.journal()).map_err(|_| StoreError::Layout)?;
-        let cache = mem::replace(&mut self.cache, no_cache());
-        let mut queue = QueueStorage::new(&mut self.flash, config, cache);
+        let torn = AtomicBool::new(false);
+        let mut queue = queue(&mut self.flash, &self.layout, &mut self.cache, &torn)?;
         queue.push(item, false).await.map_err(StoreError::queue)?;
         self.cache = queue.destroy().1;
         Ok(())
@@ -172,9 +231,8 @@ impl<F: NorFlash> Store<F> {
 
     /// Whether the longest event would fit.
     pub(super) async fn fits(&mut self) -> Result<bool, StoreError> {
-        let config = QueueConfig::try_new(self.layout.journal()).map_err(|_| StoreError::Layout)?;
-        let cache = mem::replace(&mut self.cache, no_cache());
-        let mut queue = QueueStorage::new(&mut self.flash, config, cache);
+        let torn = AtomicBool::new(false);
+        let mut queue = queue(&mut self.flash, &self.layout, &mut self.cache, &torn)?;
         let room = queue.find_max_fit().await.map_err(StoreError::queue)?;
         self.cache = queue.destroy().1;
         Ok(room.is_some_and(|room| room as usize >= MAX_ITEM_LEN))
@@ -208,7 +266,7 @@ impl<F: NorFlash> Store<F> {
         if self.unproved {
             let contents = self.contents().await?;
             if contents.last != self.next || !contents.follow(self.base) {
-                return Err(StoreError::Flash(embedded_storage_async::nor_flash::NorFlashErrorKind::Other));
+                return Err(StoreError::Flash(NorFlashErrorKind::Other));
             }
             self.unproved = false;
         }

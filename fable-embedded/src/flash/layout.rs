@@ -142,9 +142,8 @@ impl Layout {
         let signals = [0.0; fable_core::catalog::MAX_SIGNALS];
         let signals = signals.get(..catalog.definition().signals.len()).unwrap_or(&signals);
         let action = Action(u16::try_from(catalog.actions().saturating_sub(1)).unwrap_or(u16::MAX));
-        let decision = Context::new(catalog, None, signals).map_or(MAX_EVENT_LEN, |context| {
-            event_len(&Event::Decision { round: 1, action, baseline: 0.0, context, at: 0 })
-        });
+        let decision = Context::new(catalog, None, signals)
+            .map_or(MAX_EVENT_LEN, |context| event_len(&Event::Decision { round: 1, action, baseline: 0.0, context, at: 0 }));
         let item = |len: usize| self.item(u32::try_from(SEQUENCE_LEN + len).unwrap_or(u32::MAX));
         let (decision, feedback) = (item(decision), item(event_len(&Event::Feedback { round: 1, reward: 0.0, weight: 1.0 })));
         let pages = self.journal / self.page;

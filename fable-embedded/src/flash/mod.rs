@@ -55,7 +55,7 @@
 //!
 //! Damage, unlike a cut, loses acknowledged events, so it is reported and never passed over: a wrong checksum in a snapshot that
 //! is needed, a gap in the sequence. One case looks like a cut and cannot be told from it: a bit that flips in the very
-//! last event of the journal. It is not used; the state is then the one before that event.
+//! last event of the journal. It is not used, and [`Restored::torn`] says that there was something.
 
 mod blocking;
 mod error;
@@ -200,10 +200,7 @@ impl<F: NorFlash> Store<F> {
     ///
     /// # Errors
     /// A store that is not open, a vacant learner, a flash that fails.
-    pub async fn room<T: Scalar, S: Storage<T>, const R: usize>(
-        &mut self,
-        learner: &Learner<T, S, R>,
-    ) -> Result<(), StoreError> {
+    pub async fn room<T: Scalar, S: Storage<T>, const R: usize>(&mut self, learner: &Learner<T, S, R>) -> Result<(), StoreError> {
         match self.state {
             State::Closed => return Err(StoreError::Closed),
             State::Stale => self.renew().await?,

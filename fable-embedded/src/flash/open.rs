@@ -19,6 +19,9 @@ pub struct Restored {
     pub events: u32,
     /// A power cut had left something to finish: a journal to erase, a user to forget.
     pub repaired: bool,
+    /// Something that is no event stands behind the last one. The power was cut while an event was written that was not
+    /// acknowledged; if it was not, then the last event that was is damaged and lost. The two look the same.
+    pub torn: bool,
 }
 
 /// What the state is made of.
@@ -90,14 +93,16 @@ impl<F: NorFlash> Store<F> {
             Found::Snapshot(active, verified) => self.load(policy, active, verified, learner).await?,
         }
         let mut forgot = false;
+        let mut torn = false;
         if self.state == State::Ready {
-            self.walk(|_, bytes| {
-                let event = decode_event(policy.catalog(), bytes).map_err(|_| StoreError::Damaged)?;
-                learner.check(policy, workspace, &event).map_err(|_| StoreError::Damaged)?.apply();
-                forgot |= matches!(event, Event::Forget { .. });
-                Ok(true)
-            })
-            .await?;
+            torn = self
+                .walk(|_, bytes| {
+                    let event = decode_event(policy.catalog(), bytes).map_err(|_| StoreError::Damaged)?;
+                    learner.check(policy, workspace, &event).map_err(|_| StoreError::Damaged)?.apply();
+                    forgot |= matches!(event, Event::Forget { .. });
+                    Ok(true)
+                })
+                .await?;
         }
         let events = self.events;
         if forgot {
@@ -115,7 +120,7 @@ impl<F: NorFlash> Store<F> {
             }
             self.purge = false;
         }
-        Ok(Restored { user: self.header.user, generation, events, repaired })
+        Ok(Restored { user: self.header.user, generation, events, repaired, torn })
     }
 
     /// Chooses snapshot and journal and checks that they belong together.

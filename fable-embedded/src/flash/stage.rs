@@ -57,7 +57,8 @@ impl<F: NorFlash> Store<F> {
             State::Stale => Ok(()), // all of them are in the snapshot
             State::Ready | State::Spent => {
                 let end = self.next; // an event that could not be acknowledged may stand behind
-                self.walk(|sequence, event| Ok(sequence < from || (sequence < end && take(sequence, event)))).await
+                self.walk(|sequence, event| Ok(sequence < from || (sequence < end && take(sequence, event)))).await?;
+                Ok(())
             }
         }
     }

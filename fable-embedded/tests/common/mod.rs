@@ -57,6 +57,7 @@ pub fn bytes(learner: &User) -> Vec<u8> {
 }
 
 /// One thing that happens.
+#[expect(clippy::large_enum_variant, reason = "a few hundred of them")]
 #[derive(Clone, Debug)]
 pub enum Step {
     Event(Event),
