@@ -290,3 +290,16 @@ fn lifetimes_are_those_of_the_documentation() {
     println!("agent in 4 sectors of 256 KB: {} interactions, {sectors} years", SECTORS.interactions(&AGENT));
     assert_eq!((microbit as u32, sectors as u32), (40, 17_927));
 }
+
+/// What a call takes on the stack beside the learner, the workspace and the store: these are the futures.
+#[test]
+fn futures_are_small() {
+    let life = plain(2);
+    let (mut store, mut learner) = after(&life, 2);
+    let (policy, mut workspace) = (&life.policy, scratch(&life.policy));
+    let Step::Event(event) = &life.steps[0] else { panic!("an event") };
+    let record = size_of_val(&store.record(policy, &mut learner, &mut workspace, event));
+    let restore = size_of_val(&store.restore(policy, &mut learner, &mut workspace));
+    println!("store {}, record {record}, restore {restore} bytes", size_of_val(&store));
+    assert!(record <= 1_400 && restore <= 1_600, "{record} {restore}");
+}

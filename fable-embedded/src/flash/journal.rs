@@ -213,7 +213,8 @@ impl<F: NorFlash> Store<F> {
         self.erase(self.layout.journal()).await?;
         let Self { base, erases, header, .. } = *self;
         let begin = Begin { base, slot: self.layout.slot_len(), erases, header: Header { kind: Kind::Journal, ..header } };
-        self.push(&begin.encode()).await?;
+        self.buffer.0.iter_mut().zip(begin.encode()).for_each(|(slot, byte)| *slot = byte);
+        self.push(BEGIN_LEN).await?;
         self.next = base;
         self.events = 0;
         self.unproved = false;
@@ -221,10 +222,11 @@ impl<F: NorFlash> Store<F> {
         Ok(())
     }
 
-    async fn push(&mut self, item: &[u8]) -> Result<(), StoreError> {
+    /// Pushes the first bytes of the buffer.
+    async fn push(&mut self, len: usize) -> Result<(), StoreError> {
         let torn = AtomicBool::new(false);
         let mut queue = queue(&mut self.flash, &self.layout, &mut self.cache, &torn)?;
-        queue.push(item, false).await.map_err(StoreError::queue)?;
+        queue.push(self.buffer.0.get(..len).unwrap_or(&[]), false).await.map_err(StoreError::queue)?;
         self.cache = queue.destroy().1;
         Ok(())
     }
@@ -250,13 +252,12 @@ impl<F: NorFlash> Store<F> {
             State::Stale | State::Spent => return Err(StoreError::Full),
         }
         let next = self.next.checked_add(1).ok_or(StoreError::Exhausted)?;
-        let mut item = [0; MAX_ITEM_LEN];
-        let (sequence, body) = item.split_at_mut(SEQUENCE_LEN);
-        sequence.copy_from_slice(&self.next.to_le_bytes());
+        let (sequence, body) = self.buffer.0.split_first_chunk_mut().ok_or(StoreError::Layout)?;
+        *sequence = self.next.to_le_bytes();
         let len = SEQUENCE_LEN + encode_event(event, body)?.len();
         // Until the end is reached nobody knows what the journal ends with.
         self.state = State::Spent;
-        match self.push(item.get(..len).unwrap_or(&item)).await {
+        match self.push(len).await {
             Err(StoreError::Full) => {
                 self.state = State::Ready;
                 return Err(StoreError::Full);

@@ -9,7 +9,7 @@
 use super::error::StoreError;
 use super::journal::words;
 use super::layout::MAX_WORD;
-use super::{Active, Store};
+use super::{Active, Bytes, Store};
 use core::ops::Range;
 use embedded_storage_async::nor_flash::{NorFlash, NorFlashErrorKind};
 use fable_core::record::{HEADER_LEN, Header, RecordError, Verified, Verifier, checksum};
@@ -35,7 +35,7 @@ pub(super) struct Commit {
 }
 
 impl Commit {
-    fn encode(&self) -> [u8; COMMIT_LEN as usize] {
+    fn encode(&self) -> Bytes<{ COMMIT_LEN as usize }> {
         let mut bytes = [0; COMMIT_LEN as usize];
         let [v0, v1] = VERSION.to_le_bytes();
         let front = b"FABC".iter().copied().chain([v0, v1, if self.purge { PURGE } else { 0 }, 0]);
@@ -46,7 +46,7 @@ impl Commit {
         if let Some((front, sum)) = bytes.split_last_chunk_mut::<4>() {
             *sum = checksum(front).to_le_bytes();
         }
-        bytes
+        Bytes(bytes)
     }
 
     /// `None` for anything but a whole record.
@@ -83,7 +83,7 @@ impl<F: NorFlash> Store<F> {
         let base = self.next.checked_add(1).ok_or(StoreError::Exhausted)?;
         let commit = Commit { purge, generation, base, len, slot: self.layout.slot_len(), erases: self.erases };
         self.state = super::State::Spent;
-        self.put(self.layout.slot(slot).start, &commit.encode()).await?;
+        put(&mut self.flash, self.layout.slot(slot).start, &commit.encode().0).await?;
         self.active = Some(Active { slot, len });
         self.generation = generation;
         self.base = base;
@@ -103,32 +103,21 @@ impl<F: NorFlash> Store<F> {
         self.staged = None;
         self.erase(slot.clone()).await?;
         let (mut at, mut len) = (slot.start + COMMIT_LEN, 0);
-        let mut chunk = Chunk([0xff; CHUNK]);
-        while let written @ 1.. = snapshot.read(&mut chunk.0) {
+        loop {
+            let chunk = self.buffer.0.get_mut(..CHUNK).ok_or(StoreError::Layout)?;
+            let written = snapshot.read(chunk);
+            if written == 0 {
+                return Ok(len);
+            }
             let padded = written.next_multiple_of(self.layout.word() as usize);
-            chunk.0.iter_mut().take(padded).skip(written).for_each(|byte| *byte = 0xff);
-            let bytes = chunk.0.get(..padded).ok_or(StoreError::Layout)?;
+            chunk.iter_mut().skip(written).for_each(|byte| *byte = 0xff);
             len += written as u32;
             if len > self.layout.snapshot_len() {
                 return Err(StoreError::Record(RecordError::TooLong));
             }
-            self.put(at, bytes).await?;
+            put(&mut self.flash, at, chunk.get(..padded).unwrap_or(chunk)).await?;
             at += padded as u32;
         }
-        Ok(len)
-    }
-
-    /// Writes and reads back.
-    pub(super) async fn put(&mut self, at: u32, bytes: &[u8]) -> Result<(), StoreError> {
-        self.flash.write(at, bytes).await.map_err(StoreError::flash)?;
-        for (at, piece) in (at..).step_by(MAX_WORD).zip(bytes.chunks(MAX_WORD)) {
-            let read = self.buffer.0.get_mut(..piece.len()).ok_or(StoreError::Layout)?;
-            self.flash.read(at, read).await.map_err(StoreError::flash)?;
-            if read != piece {
-                return Err(StoreError::Flash(NorFlashErrorKind::Other));
-            }
-        }
-        Ok(())
     }
 
     /// Erases page by page, in order.
@@ -198,6 +187,16 @@ impl<F: NorFlash> Store<F> {
     }
 }
 
-/// A chunk that drivers which move words may read.
-#[repr(align(8))]
-struct Chunk([u8; CHUNK]);
+/// Writes and reads back.
+pub(super) async fn put<F: NorFlash>(flash: &mut F, at: u32, bytes: &[u8]) -> Result<(), StoreError> {
+    flash.write(at, bytes).await.map_err(StoreError::flash)?;
+    let mut read = Bytes([0; MAX_WORD]);
+    for (at, piece) in (at..).step_by(MAX_WORD).zip(bytes.chunks(MAX_WORD)) {
+        let read = read.0.get_mut(..piece.len()).ok_or(StoreError::Layout)?;
+        flash.read(at, read).await.map_err(StoreError::flash)?;
+        if read != piece {
+            return Err(StoreError::Flash(NorFlashErrorKind::Other));
+        }
+    }
+    Ok(())
+}

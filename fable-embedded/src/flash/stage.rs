@@ -6,7 +6,7 @@
 
 use super::error::StoreError;
 use super::layout::MAX_WORD;
-use super::slot::{CHUNK, COMMIT_LEN};
+use super::slot::{CHUNK, COMMIT_LEN, put};
 use super::{Active, State, Store};
 use embedded_storage_async::nor_flash::NorFlash;
 use fable_core::record::{Header, Kind, RecordError, Verified};
@@ -93,13 +93,14 @@ impl<F: NorFlash> Store<F> {
             }
             .unwrap_or((rest, &[]));
             if piece.len() >= word {
-                self.put(slot.start + COMMIT_LEN + at, piece).await?;
+                let chunk = self.buffer.0.get_mut(..piece.len()).ok_or(StoreError::Layout)?;
+                chunk.copy_from_slice(piece); // drivers that move words want them aligned
+                put(&mut self.flash, slot.start + COMMIT_LEN + at, chunk).await?;
             } else {
                 self.carry.0.iter_mut().skip(place).zip(piece).for_each(|(slot, byte)| *slot = *byte);
                 if place + piece.len() == word {
-                    let carry = self.carry;
                     let at = slot.start + COMMIT_LEN + at - place as u32;
-                    self.put(at, carry.0.get(..word).unwrap_or(&carry.0)).await?;
+                    put(&mut self.flash, at, self.carry.0.get(..word).unwrap_or(&[])).await?;
                 }
             }
             at += piece.len() as u32;
@@ -125,12 +126,12 @@ impl<F: NorFlash> Store<F> {
         }
         let len = self.staged.take().ok_or(StoreError::Offset { expected: 0 })?;
         let slot = self.inactive();
-        let (word, mut carry) = (self.layout.word(), self.carry);
+        let word = self.layout.word();
         let rest = len % word;
         if rest > 0 {
-            carry.0.iter_mut().skip(rest as usize).for_each(|byte| *byte = 0xff);
+            self.carry.0.iter_mut().skip(rest as usize).for_each(|byte| *byte = 0xff);
             let at = self.layout.slot(slot).start + COMMIT_LEN + len - rest;
-            self.put(at, carry.0.get(..word as usize).unwrap_or(&carry.0)).await?;
+            put(&mut self.flash, at, self.carry.0.get(..word as usize).unwrap_or(&[])).await?;
         }
         let staged = Active { slot, len };
         let verified = self.verify(policy, staged).await??;
