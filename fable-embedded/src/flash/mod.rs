@@ -227,6 +227,8 @@ impl<F: NorFlash> Store<F> {
         let len = self.write_snapshot(learner).await?;
         self.commit(slot, len, purge).await?;
         self.header.promise = learner.promise();
+        #[cfg(feature = "defmt")]
+        defmt::debug!("snapshot {} of {} bytes, pages erased so far: {}", self.generation, len, self.erases);
         self.renew().await?;
         if purge {
             self.erase(self.layout.slot(self.inactive())).await?;
@@ -253,7 +255,11 @@ impl<F: NorFlash> Store<F> {
             let checked = learner.check(policy, workspace, event)?;
             match self.append(event).await {
                 Ok(()) => break checked.apply(),
-                Err(StoreError::Flash(_)) if !retried => retried = true,
+                Err(StoreError::Flash(_)) if !retried => {
+                    #[cfg(feature = "defmt")]
+                    defmt::warn!("the flash refused an event, the journal is replaced by a snapshot");
+                    retried = true;
+                }
                 Err(error) => return Err(error),
             }
         };

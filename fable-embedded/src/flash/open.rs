@@ -75,6 +75,11 @@ impl<F: NorFlash> Store<F> {
             self.state = State::Closed;
             learner.vacate();
         }
+        #[cfg(feature = "defmt")]
+        match &restored {
+            Ok(restored) => defmt::info!("{}", restored),
+            Err(error) => defmt::warn!("not restored: {}", error),
+        }
         restored
     }
 
