@@ -73,6 +73,12 @@ const CRC_16: Crc<u16, NoTable> = Crc::<u16, NoTable>::new(&CRC_16_IBM_3740);
 /// What protects a header and a snapshot. A static, so that its table exists once.
 static CRC_32: Crc<u32, Table<1>> = Crc::<u32, Table<1>>::new(&CRC_32_ISO_HDLC);
 
+/// The checksum of a header and a snapshot, CRC-32/ISO-HDLC, for what adapters store around them.
+#[must_use]
+pub fn checksum(bytes: &[u8]) -> u32 {
+    CRC_32.checksum(bytes)
+}
+
 /// What a header is the header of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]

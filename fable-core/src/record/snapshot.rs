@@ -39,6 +39,7 @@
 use super::wire::{Counters, WirePending};
 use super::{CRC_32, HEADER_LEN, Header, Kind, RecordError, digits};
 use crate::arrow::Arrow;
+use crate::catalog::Catalog;
 use crate::feasible::ActionSet;
 use crate::learner::{Learner, LearnerError, Pending};
 use crate::policy::{BASE_PRECISION, Policy, within};
@@ -56,6 +57,25 @@ const MAX_ENTRY: f64 = 1e12;
 const MAX_PART: usize = 96;
 
 type Part = heapless::Vec<u8, MAX_PART>;
+
+/// Bytes of the longest snapshot of a learner with room for `R` waiting decisions: what a device sets aside for one.
+///
+/// ```
+/// use fable_core::{catalog::TAU2, record::snapshot::max_len};
+/// const LEN: usize = max_len::<f32>(&TAU2, 8);
+/// assert_eq!(LEN, 2_453);
+/// ```
+#[must_use]
+pub const fn max_len<T: Scalar>(catalog: &Catalog<'_>, room: usize) -> usize {
+    let action = if catalog.actions() > 128 { 2 } else { 1 };
+    let decision = 1 + 4 + 4 + action + 1 + 8 + 2 + 4 * catalog.definition().signals.len();
+    let promotion = 1 + 3 + 3 * 4 + 2 * 4;
+    let contrasts = catalog.contrasts().len();
+    let promotions = if contrasts < room { contrasts } else { room };
+    let (words, counters) = (catalog.actions().div_ceil(32), 1 + 3 * 4 + 1 + 8 + 1 + 3 + 3 + 4);
+    let lists = 4 * words + decision * room + promotion * promotions;
+    HEADER_LEN + counters + lists + width::<T>() * catalog.state_len() + 4
+}
 
 /// What comes next. Lists are walked by position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -146,7 +166,7 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
     /// # Errors
     /// A learner that is not vacant, storage of another length, too little room for the ring or the profile.
     pub fn load<'l>(&'l mut self, policy: &'l Policy<'l, T>, verified: Verified) -> Result<Loader<'l, T, S, R>, RecordError> {
-        let needed = verified.counters.pending.max(verified.counters.profile);
+        let needed = verified.room();
         if self.posterior.arrow().dimension() != 0 {
             Err(RecordError::Occupied)
         } else if self.posterior.storage().len() != policy.catalog().state_len() {
@@ -432,6 +452,13 @@ impl Verified {
     #[must_use]
     pub const fn rounds(&self) -> u32 {
         self.counters.round
+    }
+
+    /// The least `R` of a learner that it can be loaded into.
+    #[must_use]
+    pub const fn room(&self) -> u16 {
+        let Counters { pending, profile, .. } = self.counters;
+        if pending > profile { pending } else { profile }
     }
 }
 

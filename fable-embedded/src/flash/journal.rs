@@ -1,0 +1,280 @@
+//! The journal: a queue of `sequential-storage` whose first item says whose it is and where it begins.
+//!
+//! Each item is a sequence number, fixed `u32`, and an event as [`encode_event`] writes it. The first item is the *begin* record:
+//! the sequence number of the first event, bytes of a slot, erases so far, fixed `u32` each; their CRC-32; then the
+//! [`Header`] of a journal. It is written right after the pages were erased, so where it stands the erase was whole; where
+//! it does not, nothing was acknowledged yet, and the pages are erased again.
+//!
+//! The queue rewrites a word in two cases after a power cut: when a half-programmed item header or page mark still reads as
+//! erased. A part that refuses that makes `push` fail; the journal is then *spent* and the next
+//! [`room`](Store::room) replaces it by a snapshot. The queue also looks for the next item word by word behind a torn one
+//! and could, once in 65,536 times, take torn bytes for an item; so the first event after a restart is read back before it is
+//! acknowledged.
+
+use super::error::StoreError;
+use super::layout::Layout;
+use super::{State, Store};
+use core::mem;
+use core::sync::atomic::{AtomicBool, Ordering};
+use embedded_storage_async::nor_flash::{ErrorType, NorFlash, NorFlashErrorKind, ReadNorFlash};
+use fable_core::Event;
+use fable_core::record::{HEADER_LEN, Header, Kind, MAX_EVENT_LEN, RecordError, checksum, encode_event};
+use sequential_storage::cache::page_pointers::ArrayPagePointers;
+use sequential_storage::cache::{Cache, Uncached};
+use sequential_storage::queue::{QueueConfig, QueueStorage};
+
+/// Bytes of a sequence number.
+pub(super) const SEQUENCE_LEN: usize = 4;
+/// The longest item.
+pub(super) const MAX_ITEM_LEN: usize = SEQUENCE_LEN + MAX_EVENT_LEN;
+/// Bytes of the begin record.
+pub(super) const BEGIN_LEN: usize = 16 + HEADER_LEN;
+/// Where its header stands.
+const MAGIC: &[u8; 4] = b"FABJ";
+
+/// Where the next item goes on each of the first pages: on parts with large pages that is the journal, and a push does not
+/// walk over the whole page to find out; small pages are walked quickly.
+pub(super) type JournalCache = Cache<Uncached, ArrayPagePointers<8>, Uncached>;
+
+pub(super) fn no_cache() -> JournalCache {
+    Cache::new(Uncached, ArrayPagePointers::new(), Uncached)
+}
+
+/// The queue, for one call.
+fn queue<'f, F: NorFlash>(
+    flash: &'f mut F,
+    layout: &Layout,
+    cache: &mut JournalCache,
+    torn: &'f AtomicBool,
+) -> Result<QueueStorage<Tap<'f, F>, JournalCache>, StoreError> {
+    let config = QueueConfig::try_new(layout.journal()).map_err(|_| StoreError::Layout)?;
+    let tap = Tap { flash, page: layout.page(), word: layout.word(), torn };
+    Ok(QueueStorage::new(tap, config, mem::replace(cache, no_cache())))
+}
+
+/// The flash as the queue sees it. The queue passes over what is no item; this notices.
+struct Tap<'f, F> {
+    flash: &'f mut F,
+    page: u32,
+    word: u32,
+    torn: &'f AtomicBool,
+}
+
+impl<F: NorFlash> ErrorType for Tap<'_, F> {
+    type Error = F::Error;
+}
+
+impl<F: NorFlash> ReadNorFlash for Tap<'_, F> {
+    const READ_SIZE: usize = F::READ_SIZE;
+
+    async fn read(&mut self, offset: u32, bytes: &mut [u8]) -> Result<(), F::Error> {
+        self.flash.read(offset, bytes).await?;
+        let within = offset % self.page;
+        let mark = within == 0 || within >= self.page - self.word; // of a page; it says nothing about items
+        if !mark && bytes.iter().any(|byte| *byte != 0xff) {
+            self.torn.store(true, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    fn capacity(&self) -> usize {
+        self.flash.capacity()
+    }
+}
+
+impl<F: NorFlash> NorFlash for Tap<'_, F> {
+    const WRITE_SIZE: usize = F::WRITE_SIZE;
+    const ERASE_SIZE: usize = F::ERASE_SIZE;
+
+    async fn erase(&mut self, from: u32, to: u32) -> Result<(), F::Error> {
+        self.flash.erase(from, to).await
+    }
+
+    async fn write(&mut self, offset: u32, bytes: &[u8]) -> Result<(), F::Error> {
+        self.flash.write(offset, bytes).await
+    }
+}
+
+/// The first record of a journal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Begin {
+    /// Sequence number of the first event behind it.
+    pub(super) base: u32,
+    /// Bytes of a slot.
+    pub(super) slot: u32,
+    /// Pages erased so far.
+    pub(super) erases: u32,
+    pub(super) header: Header,
+}
+
+impl Begin {
+    fn encode(&self) -> [u8; BEGIN_LEN] {
+        let mut bytes = [0; BEGIN_LEN];
+        let front = [self.base, self.slot, self.erases].map(u32::to_le_bytes);
+        let sum = checksum(front.as_flattened()).to_le_bytes();
+        for (slot, byte) in bytes.iter_mut().zip(front.into_iter().flatten().chain(sum).chain(self.header.encode())) {
+            *slot = byte;
+        }
+        bytes
+    }
+
+    fn decode(bytes: &[u8]) -> Result<Self, RecordError> {
+        let (front, header) = bytes.split_first_chunk::<16>().ok_or(RecordError::Truncated)?;
+        let header = Header::decode(header)?;
+        let &[base, slot, erases, sum] = words(front) else { return Err(RecordError::Truncated) };
+        let [base, slot, erases, sum] = [base, slot, erases, sum].map(u32::from_le_bytes);
+        let whole = front.first_chunk::<12>().is_some_and(|front| checksum(front) == sum);
+        if whole && header.kind == Kind::Journal { Ok(Self { base, slot, erases, header }) } else { Err(RecordError::Checksum) }
+    }
+
+    /// Whether bytes are a begin record, or were one before a few bits of its magic number changed.
+    fn resembles(bytes: &[u8]) -> bool {
+        bytes.iter().skip(16).zip(MAGIC).filter(|(a, b)| a == b).count() >= 3
+    }
+}
+
+pub(super) fn words(bytes: &[u8]) -> &[[u8; 4]] {
+    bytes.as_chunks().0
+}
+
+/// What is in the journal behind its begin record.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Contents {
+    /// Sequence number of the first event.
+    pub(super) first: Option<u32>,
+    /// Of the last one.
+    pub(super) last: u32,
+    pub(super) events: u32,
+    /// Bytes that are no event stand behind the last one.
+    pub(super) torn: bool,
+}
+
+impl Contents {
+    /// The events are those from `base` on, without a gap.
+    pub(super) fn follow(&self, base: u32) -> bool {
+        self.first.is_none_or(|first| first == base && self.last.checked_sub(first) == self.events.checked_sub(1))
+    }
+}
+
+impl<F: NorFlash> Store<F> {
+    /// Reads the begin record where the queue puts its first item. Changes nothing, so it may look at a foreign region.
+    pub(super) async fn read_begin(&mut self) -> Result<Result<Begin, StoreError>, StoreError> {
+        let overhead = QueueStorage::<F, JournalCache>::item_overhead_size();
+        let at = self.layout.journal().start + self.layout.word() + overhead;
+        // 64 bytes are a multiple of every word.
+        let bytes = self.buffer.0.get_mut(..64).ok_or(StoreError::Layout)?;
+        self.flash.read(at, bytes).await.map_err(StoreError::flash)?;
+        let bytes = bytes.get(..BEGIN_LEN).unwrap_or(&[]);
+        Ok(Begin::decode(bytes).map_err(|error| match error {
+            RecordError::Foreign if Begin::resembles(bytes) => StoreError::Damaged,
+            RecordError::Foreign | RecordError::Truncated => StoreError::Foreign,
+            RecordError::Version { .. } => StoreError::Record(error),
+            _ => StoreError::Damaged,
+        }))
+    }
+
+    /// Hands every event to `take`, oldest first, until it returns false. Says whether something stands behind the last one.
+    pub(super) async fn walk(
+        &mut self,
+        mut take: impl FnMut(u32, &[u8]) -> Result<bool, StoreError>,
+    ) -> Result<bool, StoreError> {
+        let torn = AtomicBool::new(false);
+        let mut queue = queue(&mut self.flash, &self.layout, &mut self.cache, &torn)?;
+        let mut items = queue.iter().await.map_err(StoreError::queue)?;
+        while let Some(item) = items.next(&mut self.buffer.0).await.map_err(StoreError::queue)? {
+            torn.store(false, Ordering::Relaxed);
+            let (sequence, body) = item.split_first_chunk().ok_or(StoreError::Damaged)?;
+            if Begin::decode(&item).is_err() && !take(u32::from_le_bytes(*sequence), body)? {
+                break;
+            }
+        }
+        self.cache = queue.destroy().1;
+        Ok(torn.load(Ordering::Relaxed))
+    }
+
+    pub(super) async fn contents(&mut self) -> Result<Contents, StoreError> {
+        let mut contents = Contents::default();
+        let torn = self
+            .walk(|sequence, _| {
+                contents.first.get_or_insert(sequence);
+                contents.last = sequence;
+                contents.events = contents.events.saturating_add(1);
+                Ok(true)
+            })
+            .await?;
+        Ok(Contents { torn, ..contents })
+    }
+
+    /// Erases the journal and begins it anew at `self.base`. Page after page from the first one on: while the begin record
+    /// stands, none was erased.
+    pub(super) async fn renew(&mut self) -> Result<(), StoreError> {
+        self.state = State::Stale;
+        self.cache = no_cache();
+        self.erase(self.layout.journal()).await?;
+        let Self { base, erases, header, .. } = *self;
+        let begin = Begin { base, slot: self.layout.slot_len(), erases, header: Header { kind: Kind::Journal, ..header } };
+        self.buffer.0.iter_mut().zip(begin.encode()).for_each(|(slot, byte)| *slot = byte);
+        self.push(BEGIN_LEN).await?;
+        self.next = base;
+        self.events = 0;
+        self.unproved = false;
+        self.state = State::Ready;
+        Ok(())
+    }
+
+    /// Pushes the first bytes of the buffer.
+    async fn push(&mut self, len: usize) -> Result<(), StoreError> {
+        let torn = AtomicBool::new(false);
+        let mut queue = queue(&mut self.flash, &self.layout, &mut self.cache, &torn)?;
+        queue.push(self.buffer.0.get(..len).unwrap_or(&[]), false).await.map_err(StoreError::queue)?;
+        self.cache = queue.destroy().1;
+        Ok(())
+    }
+
+    /// Whether the longest event would fit.
+    pub(super) async fn fits(&mut self) -> Result<bool, StoreError> {
+        let torn = AtomicBool::new(false);
+        let mut queue = queue(&mut self.flash, &self.layout, &mut self.cache, &torn)?;
+        let room = queue.find_max_fit().await.map_err(StoreError::queue)?;
+        self.cache = queue.destroy().1;
+        Ok(room.is_some_and(|room| room as usize >= MAX_ITEM_LEN))
+    }
+
+    /// Stores an event; it is durable when this returns. What comes before is [`room`](Self::room).
+    ///
+    /// # Errors
+    /// [`StoreError::Full`] when there was no room made, [`StoreError::Flash`] when the part fails or refuses; the event
+    /// does not count then.
+    pub async fn append(&mut self, event: &Event) -> Result<(), StoreError> {
+        match self.state {
+            State::Ready => {}
+            State::Closed => return Err(StoreError::Closed),
+            State::Stale | State::Spent => return Err(StoreError::Full),
+        }
+        let next = self.next.checked_add(1).ok_or(StoreError::Exhausted)?;
+        let (sequence, body) = self.buffer.0.split_first_chunk_mut().ok_or(StoreError::Layout)?;
+        *sequence = self.next.to_le_bytes();
+        let len = SEQUENCE_LEN + encode_event(event, body)?.len();
+        // Until the end is reached nobody knows what the journal ends with.
+        self.state = State::Spent;
+        match self.push(len).await {
+            Err(StoreError::Full) => {
+                self.state = State::Ready;
+                return Err(StoreError::Full);
+            }
+            pushed => pushed?,
+        }
+        if self.unproved {
+            let contents = self.contents().await?;
+            if contents.last != self.next || !contents.follow(self.base) {
+                return Err(StoreError::Flash(NorFlashErrorKind::Other));
+            }
+            self.unproved = false;
+        }
+        self.state = State::Ready;
+        self.next = next;
+        self.events = self.events.saturating_add(1);
+        self.purge |= matches!(event, Event::Forget { .. });
+        Ok(())
+    }
+}

@@ -1,0 +1,172 @@
+//! Where things lie in the region, and how long the part will last.
+//!
+//! ```text
+//!   start                                                                       end
+//!   | journal: all pages that are left, at least two | slot 0      | slot 1      |
+//!                                                      commit | snapshot ...
+//! ```
+//!
+//! A slot is as many whole pages as the longest snapshot and its commit record need. The journal comes first, so that its
+//! first record is found wherever the slots begin.
+//!
+//! ```
+//! use fable_core::{catalog::TAU2, record::snapshot::max_len};
+//! use fable_embedded::{flash::{Layout, LayoutError}, mock::Mock};
+//!
+//! type Flash = Mock<4, 1024>; // 4-byte words, 1 KB pages
+//! const LAYOUT: Layout = Layout::new::<Flash>(0, 16 * 1024, max_len::<f32>(&TAU2, 8)); // a mistake would not compile
+//! assert_eq!((LAYOUT.journal().len(), LAYOUT.slot(0).len()), (10 * 1024, 3 * 1024));
+//!
+//! let small = Layout::try_new::<Flash>(0, 4 * 1024, max_len::<f32>(&TAU2, 8));
+//! assert_eq!(small, Err(LayoutError::TooSmall { needed: 8 * 1024 }));
+//!
+//! let years = LAYOUT.lifetime(&TAU2, 10_000, 100); // 10,000 erase cycles, 100 interactions a day
+//! assert!(years > 30.0);
+//! ```
+
+use super::error::LayoutError;
+use super::journal::{BEGIN_LEN, MAX_ITEM_LEN, SEQUENCE_LEN};
+use super::slot::COMMIT_LEN;
+use core::ops::Range;
+use embedded_storage_async::nor_flash::{NorFlash, ReadNorFlash};
+use fable_core::record::{MAX_EVENT_LEN, encode_event};
+use fable_core::{Action, Catalog, Context, Event};
+
+/// The largest word, and the alignment of everything in a slot.
+pub(super) const MAX_WORD: usize = 32;
+/// What the queue writes before an item.
+const ITEM_HEADER: u32 = 8;
+
+/// The parts of a region of flash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Layout {
+    start: u32,
+    journal: u32,
+    slot: u32,
+    page: u32,
+    word: u32,
+}
+
+impl Layout {
+    /// The layout of a constant region; a region that cannot be used does not compile.
+    ///
+    /// # Panics
+    /// Where [`try_new`](Self::try_new) returns an error. Use it in a `const`.
+    #[must_use]
+    #[expect(clippy::panic, reason = "in a const this is a build error")]
+    pub const fn new<F: NorFlash>(start: u32, len: u32, snapshot: usize) -> Self {
+        match Self::try_new::<F>(start, len, snapshot) {
+            Ok(layout) => layout,
+            Err(LayoutError::Geometry) => panic!("the flash needs pages of 1 KB or more and words of up to 32 bytes"),
+            Err(LayoutError::Misaligned) => panic!("the region must start and end at a page"),
+            Err(LayoutError::TooSmall { .. }) => panic!("the region is too small for two slots and two journal pages"),
+        }
+    }
+
+    /// The layout of `len` bytes from `start`, for snapshots of at most `snapshot` bytes
+    /// ([`max_len`](fable_core::record::snapshot::max_len)).
+    ///
+    /// # Errors
+    /// Pages or words that cannot be used, a region that does not consist of whole pages, or one that is too small.
+    pub const fn try_new<F: NorFlash>(start: u32, len: u32, snapshot: usize) -> Result<Self, LayoutError> {
+        let (page, word) = (F::ERASE_SIZE, max(<F as NorFlash>::WRITE_SIZE, <F as ReadNorFlash>::READ_SIZE));
+        let usable = word > 0 && MAX_WORD.is_multiple_of(word) && page >= 1024 && page.is_multiple_of(256);
+        if !usable || page > 1 << 24 || snapshot > 1 << 28 {
+            return Err(LayoutError::Geometry);
+        }
+        let (page, word) = (page as u32, word as u32);
+        if !start.is_multiple_of(page) || !len.is_multiple_of(page) || start.checked_add(len).is_none() {
+            return Err(LayoutError::Misaligned);
+        }
+        let slot = (snapshot as u32 + COMMIT_LEN).next_multiple_of(page);
+        let needed = 2 * (slot + page);
+        match len.checked_sub(2 * slot) {
+            Some(journal) if journal >= 2 * page => Ok(Self { start, journal, slot, page, word }),
+            _ => Err(LayoutError::TooSmall { needed }),
+        }
+    }
+
+    /// The whole region.
+    #[must_use]
+    pub const fn region(&self) -> Range<u32> {
+        self.start..self.start + self.journal + 2 * self.slot
+    }
+
+    /// The pages of the journal.
+    #[must_use]
+    pub const fn journal(&self) -> Range<u32> {
+        self.start..self.start + self.journal
+    }
+
+    /// The pages of slot 0 or 1.
+    #[must_use]
+    pub const fn slot(&self, slot: usize) -> Range<u32> {
+        let start = self.start + self.journal + if slot == 0 { 0 } else { self.slot };
+        start..start + self.slot
+    }
+
+    /// The longest snapshot that fits.
+    #[must_use]
+    pub const fn snapshot_len(&self) -> u32 {
+        self.slot - COMMIT_LEN
+    }
+
+    /// Bytes of a page.
+    #[must_use]
+    pub const fn page(&self) -> u32 {
+        self.page
+    }
+
+    /// Bytes of a word, the larger of what is read and what is written.
+    pub(super) const fn word(&self) -> u32 {
+        self.word
+    }
+
+    /// Bytes of a slot.
+    pub(super) const fn slot_len(&self) -> u32 {
+        self.slot
+    }
+
+    /// What an item of the journal takes.
+    const fn item(&self, len: u32) -> u32 {
+        ITEM_HEADER.next_multiple_of(self.word) + len.next_multiple_of(self.word)
+    }
+
+    /// Interactions, each a decision and its feedback, from one compaction to the next, at least.
+    ///
+    /// Every page loses its two marks and, at its end, less than one decision; the journal loses its first record and the room
+    /// that is kept for the longest event.
+    #[must_use]
+    pub fn interactions(&self, catalog: &Catalog<'_>) -> u32 {
+        let signals = [0.0; fable_core::catalog::MAX_SIGNALS];
+        let signals = signals.get(..catalog.definition().signals.len()).unwrap_or(&signals);
+        let action = Action(u16::try_from(catalog.actions().saturating_sub(1)).unwrap_or(u16::MAX));
+        let decision = Context::new(catalog, None, signals)
+            .map_or(MAX_EVENT_LEN, |context| event_len(&Event::Decision { round: 1, action, baseline: 0.0, context, at: 0 }));
+        let item = |len: usize| self.item(u32::try_from(SEQUENCE_LEN + len).unwrap_or(u32::MAX));
+        let (decision, feedback) = (item(decision), item(event_len(&Event::Feedback { round: 1, reward: 0.0, weight: 1.0 })));
+        let pages = self.journal / self.page;
+        let kept = self.item(BEGIN_LEN as u32) + self.item(MAX_ITEM_LEN as u32);
+        let room = (pages * self.page.saturating_sub(2 * self.word + decision)).saturating_sub(kept);
+        (room / (decision + feedback)).max(1)
+    }
+
+    /// Years until the first page has been erased `erase_cycles` times, at so many interactions a day.
+    ///
+    /// One [compaction](Self::interactions) erases every page of the journal once and those of one of the two slots, so the
+    /// journal's pages wear first and evenly. Forgetting, staged snapshots and power cuts add an erase each.
+    #[must_use]
+    pub fn lifetime(&self, catalog: &Catalog<'_>, erase_cycles: u32, per_day: u32) -> f32 {
+        let interactions = f64::from(self.interactions(catalog)) * f64::from(erase_cycles);
+        (interactions / (f64::from(per_day.max(1)) * 365.25)) as f32
+    }
+}
+
+const fn max(a: usize, b: usize) -> usize {
+    if a > b { a } else { b }
+}
+
+fn event_len(event: &Event) -> usize {
+    encode_event(event, &mut [0; MAX_EVENT_LEN]).map_or(MAX_EVENT_LEN, <[u8]>::len)
+}

@@ -1,0 +1,286 @@
+//! One user's state in NOR flash: a journal of events, two snapshot slots, and no moment at which a power cut loses anything.
+//!
+//! The state is a snapshot and the events behind it. [`record`](Store::record) checks an event, appends it to the journal and
+//! applies it; when the journal is full the state is streamed as a snapshot into the slot that is not in use, and the
+//! journal begins anew. [`restore`](Store::restore) loads the newest whole snapshot and replays the events behind it: the
+//! same bits. Power may fail at any byte of any write or erase; what was acknowledged is there afterwards, and what was not is
+//! there whole or not at all.
+//!
+//! ```
+//! use fable_core::record::snapshot::max_len;
+//! use fable_core::{Context, Event, Feasible, Learner, Policy, Request, Settings, Workspace, catalog::TAU2, user_hash};
+//! use fable_embedded::flash::{Blocking, Layout, Store, StoreError, block_on};
+//! use fable_embedded::mock::Mock;
+//!
+//! type Flash = Mock<4, 1024>; // a driver with the blocking traits
+//! const LAYOUT: Layout = Layout::new::<Blocking<Flash>>(0, 16 * 1024, max_len::<f32>(&TAU2, 8));
+//!
+//! let policy = Policy::new(&TAU2, Settings::default())?;
+//! let mut learner = Learner::<f32, [f32; TAU2.state_len()], 8>::VACANT; // a `static` on a device
+//! let mut workspace = Workspace::<f32, [f32; TAU2.workspace_len()]>::VACANT;
+//! let mut store = Store::new(Blocking(Flash::new(16)), LAYOUT);
+//!
+//! // At the start: restore, and format only what is not a store yet.
+//! let restored = block_on(store.restore(&policy, &mut learner, &mut workspace));
+//! assert_eq!(restored, Err(StoreError::Unformatted));
+//! block_on(store.format(&policy, user_hash("ana")))?;
+//! block_on(store.restore(&policy, &mut learner, &mut workspace))?;
+//!
+//! // Each step: propose, then check, store and apply.
+//! let (context, all) = (Context::new(&TAU2, None, &[])?, Feasible::all(&TAU2));
+//! if let Some(event) = learner.propose_permissions(&all) {
+//!     block_on(store.record(&policy, &mut learner, &mut workspace, &event))?;
+//! }
+//! let event = learner.propose_decision(&policy, &mut workspace, &Request::new(&context, &all))?;
+//! block_on(store.record(&policy, &mut learner, &mut workspace, &event))?;
+//!
+//! // After a reset everything is there.
+//! let mut again = Learner::<f32, [f32; TAU2.state_len()], 8>::VACANT;
+//! let mut store = Store::new(store.into_flash(), LAYOUT);
+//! let restored = block_on(store.restore(&policy, &mut again, &mut workspace))?;
+//! assert_eq!((restored.events, again == learner), (2, true));
+//! # Ok::<(), Box<dyn core::error::Error>>(())
+//! ```
+//!
+//! # What is stored
+//!
+//! [`Layout`] says where. The journal's first item and every snapshot carry the [header](Header) with version, scalar,
+//! fingerprint and user, so one of them always says whose region it is: the slot is committed before the journal is erased, and
+//! a region without either is not a store. Every event has a sequence number, every journal and every snapshot the number
+//! that it begins at. The numbers decide after a cut: a journal that begins at the newest snapshot's number is replayed, an older one
+//! was on its way to be erased and is, a newer one belongs to a snapshot that is lost ([`StoreError::Damaged`]).
+//!
+//! Forgetting is an event like any other until it is stored. From then on the user is forgotten, also through a power cut;
+//! the prior is written as a snapshot that asks for everything older to be erased, and `restore` finishes what is left of that.
+//!
+//! Damage, unlike a cut, loses acknowledged events, so it is reported and never passed over: a wrong checksum in a snapshot that
+//! is needed, a gap in the sequence. One case looks like a cut and cannot be told from it: a bit that flips in the very
+//! last event of the journal. It is not used, and [`Restored::torn`] says that there was something.
+
+mod blocking;
+mod error;
+mod journal;
+mod layout;
+mod open;
+mod slot;
+mod stage;
+
+pub use blocking::{Blocking, block_on};
+pub use error::{LayoutError, StoreError};
+pub use layout::Layout;
+pub use open::Restored;
+
+use embedded_storage_async::nor_flash::NorFlash;
+use fable_core::record::{Header, Kind};
+use fable_core::{Event, Learner, Policy, Scalar, Storage, Update, Workspace};
+use journal::{JournalCache, MAX_ITEM_LEN, no_cache};
+use layout::MAX_WORD;
+
+/// Where the store stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// Nothing is known about the region.
+    Closed,
+    /// The journal takes events.
+    Ready,
+    /// All events are in the snapshot; the journal has to be erased.
+    Stale,
+    /// A write failed; the journal has to be replaced by a snapshot.
+    Spent,
+}
+
+/// The snapshot that the journal goes on from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Active {
+    slot: usize,
+    len: u32,
+}
+
+/// Bytes that drivers which move words may read.
+#[repr(align(8))]
+#[derive(Clone, Copy)]
+struct Bytes<const N: usize>([u8; N]);
+
+/// Counts for a log or a status line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Statistics {
+    /// Snapshots written since the region was formatted.
+    pub generation: u32,
+    /// Events in the journal.
+    pub events: u32,
+    /// Sequence number of the next event.
+    pub next: u32,
+    /// Pages erased since the region was formatted. Erases since the last snapshot are lost to a power cut.
+    pub erases: u32,
+}
+
+/// One user's state in a region of flash.
+pub struct Store<F> {
+    flash: F,
+    layout: Layout,
+    cache: JournalCache,
+    header: Header,
+    state: State,
+    active: Option<Active>,
+    generation: u32,
+    /// Sequence number that the journal begins at.
+    base: u32,
+    /// Of the next event.
+    next: u32,
+    events: u32,
+    erases: u32,
+    /// No event was stored since the restart.
+    unproved: bool,
+    /// All that is older than the state has to be erased.
+    purge: bool,
+    /// Staged bytes; those of the last, incomplete word are in `carry`.
+    staged: Option<u32>,
+    carry: Bytes<MAX_WORD>,
+    buffer: Bytes<{ MAX_ITEM_LEN.next_multiple_of(MAX_WORD) }>,
+}
+
+impl<F: NorFlash> Store<F> {
+    /// A store over a region; [`restore`](Self::restore) or [`format`](Self::format) it before use. Nothing is read or written.
+    #[must_use]
+    pub fn new(flash: F, layout: Layout) -> Self {
+        Self {
+            flash,
+            layout,
+            cache: no_cache(),
+            header: Header { kind: Kind::Journal, digits: 0, fingerprint: 0, user: 0, promise: 0 },
+            state: State::Closed,
+            active: None,
+            generation: 0,
+            base: 0,
+            next: 0,
+            events: 0,
+            erases: 0,
+            unproved: true,
+            purge: false,
+            staged: None,
+            carry: Bytes([0xff; MAX_WORD]),
+            buffer: Bytes([0xff; _]),
+        }
+    }
+
+    /// The flash, with all that is stored.
+    pub fn into_flash(self) -> F {
+        self.flash
+    }
+
+    /// The flash, to share it; the region is not to be touched.
+    pub const fn flash(&mut self) -> &mut F {
+        &mut self.flash
+    }
+
+    /// Where everything lies.
+    #[must_use]
+    pub const fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// The counts.
+    #[must_use]
+    pub const fn statistics(&self) -> Statistics {
+        Statistics { generation: self.generation, events: self.events, next: self.next, erases: self.erases }
+    }
+
+    /// The slot that a next snapshot goes to.
+    const fn inactive(&self) -> usize {
+        match self.active {
+            Some(Active { slot: 0, .. }) => 1,
+            _ => 0,
+        }
+    }
+
+    /// Makes sure that the next event fits: finishes what a failure left behind, and compacts when the journal is full. It
+    /// comes before [`check`](Learner::check), because a checked event borrows the learner. The learner has to be the one
+    /// that every stored event was applied to.
+    ///
+    /// # Errors
+    /// A store that is not open, a vacant learner, a flash that fails.
+    pub async fn room<T: Scalar, S: Storage<T>, const R: usize>(&mut self, learner: &Learner<T, S, R>) -> Result<(), StoreError> {
+        match self.state {
+            State::Closed => return Err(StoreError::Closed),
+            State::Stale => self.renew().await?,
+            State::Ready | State::Spent => {}
+        }
+        if self.purge || self.state == State::Spent || !self.fits().await? {
+            self.compact(learner).await?;
+        }
+        Ok(())
+    }
+
+    /// Stores the learner as a snapshot and begins the journal anew.
+    ///
+    /// # Errors
+    /// A store that is not open, a vacant learner, a flash that fails.
+    pub async fn compact<T: Scalar, S: Storage<T>, const R: usize>(
+        &mut self,
+        learner: &Learner<T, S, R>,
+    ) -> Result<(), StoreError> {
+        if self.state == State::Closed {
+            return Err(StoreError::Closed);
+        }
+        let (slot, purge) = (self.inactive(), self.purge);
+        let len = self.write_snapshot(learner).await?;
+        self.commit(slot, len, purge).await?;
+        self.header.promise = learner.promise();
+        #[cfg(feature = "defmt")]
+        defmt::debug!("snapshot {} of {} bytes, pages erased so far: {}", self.generation, len, self.erases);
+        self.renew().await?;
+        if purge {
+            self.erase(self.layout.slot(self.inactive())).await?;
+            self.purge = false;
+        }
+        Ok(())
+    }
+
+    /// Checks an event, stores it and applies it: [`room`](Self::room), `check`, [`append`](Self::append), `apply`. When
+    /// the part refuses to append, the journal is replaced by a snapshot and the event is tried once more.
+    ///
+    /// # Errors
+    /// An event that the learner refuses, or a flash that fails; learner and stored state are as before then.
+    pub async fn record<T: Scalar, S: Storage<T>, W: Storage<T>, const R: usize>(
+        &mut self,
+        policy: &Policy<'_, T>,
+        learner: &mut Learner<T, S, R>,
+        workspace: &mut Workspace<T, W>,
+        event: &Event,
+    ) -> Result<Option<Update<T>>, StoreError> {
+        let mut retried = false;
+        let update = loop {
+            self.room(learner).await?;
+            let checked = learner.check(policy, workspace, event)?;
+            match self.append(event).await {
+                Ok(()) => break checked.apply(),
+                Err(StoreError::Flash(_)) if !retried => {
+                    #[cfg(feature = "defmt")]
+                    defmt::warn!("the flash refused an event, the journal is replaced by a snapshot");
+                    retried = true;
+                }
+                Err(error) => return Err(error),
+            }
+        };
+        if self.purge {
+            self.room(learner).await.map_err(|_| StoreError::Unfinished)?;
+        }
+        Ok(update)
+    }
+
+    /// Forgets the user: afterwards nothing of the past is readable in the region, and the learner is in its next
+    /// incarnation. A power cut leaves the user remembered or forgotten, never half of it.
+    ///
+    /// # Errors
+    /// As for [`record`](Self::record); [`StoreError::Unfinished`] when the old bytes could not be erased yet.
+    pub async fn forget<T: Scalar, S: Storage<T>, W: Storage<T>, const R: usize>(
+        &mut self,
+        policy: &Policy<'_, T>,
+        learner: &mut Learner<T, S, R>,
+        workspace: &mut Workspace<T, W>,
+    ) -> Result<(), StoreError> {
+        self.record(policy, learner, workspace, &Event::Forget { promise: policy.promise() }).await?;
+        Ok(())
+    }
+}

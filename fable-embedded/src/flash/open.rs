@@ -1,0 +1,193 @@
+//! Finding out what is in the region, and restoring a learner from it.
+
+use super::error::StoreError;
+use super::slot::Commit;
+use super::{Active, State, Store};
+use embedded_storage_async::nor_flash::NorFlash;
+use fable_core::record::{Header, Kind, RecordError, Verified, decode_event};
+use fable_core::{Event, Learner, Policy, Scalar, Storage, Workspace};
+
+/// What was restored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Restored {
+    /// The user.
+    pub user: u64,
+    /// Which snapshot was loaded; 0 when the journal goes back to the start.
+    pub generation: u32,
+    /// Events replayed behind it.
+    pub events: u32,
+    /// A power cut had left something to finish: a journal to erase, a user to forget.
+    pub repaired: bool,
+    /// Something that is no event stands behind the last one. The power was cut while an event was written that was not
+    /// acknowledged; if it was not, then the last event that was is damaged and lost. The two look the same.
+    pub torn: bool,
+}
+
+/// What the state is made of.
+#[derive(Clone, Copy)]
+enum Found {
+    /// The journal alone.
+    Start(Header),
+    /// A snapshot, and the journal behind it.
+    Snapshot(Active, Verified),
+}
+
+impl<F: NorFlash> Store<F> {
+    /// Erases the region and begins a store for a user, with the policy's prior as its state.
+    ///
+    /// # Errors
+    /// A flash that fails; the region has to be formatted again then.
+    pub async fn format<T: Scalar>(&mut self, policy: &Policy<'_, T>, user: u64) -> Result<(), StoreError> {
+        self.state = State::Closed;
+        self.erases = 0;
+        for slot in [0, 1] {
+            self.erase(self.layout.slot(slot)).await?;
+        }
+        self.header = Header::new(Kind::Journal, policy, user);
+        self.active = None;
+        self.generation = 0;
+        self.base = 0;
+        self.purge = false;
+        self.staged = None;
+        let renewed = self.renew().await;
+        if renewed.is_err() {
+            self.state = State::Closed;
+        }
+        renewed
+    }
+
+    /// Restores the learner, whatever it held before: the newest whole snapshot, and the events behind it.
+    ///
+    /// # Errors
+    /// [`StoreError::Unformatted`] and [`StoreError::Foreign`] for a region that is no store and was not touched;
+    /// [`StoreError::Record`] for records of another version, scalar, catalog or settings; [`StoreError::Damaged`]. The
+    /// learner is vacant then.
+    pub async fn restore<T: Scalar, S: Storage<T>, W: Storage<T>, const R: usize>(
+        &mut self,
+        policy: &Policy<'_, T>,
+        learner: &mut Learner<T, S, R>,
+        workspace: &mut Workspace<T, W>,
+    ) -> Result<Restored, StoreError> {
+        learner.vacate();
+        let restored = self.open(policy, learner, workspace).await;
+        if restored.is_err() {
+            self.state = State::Closed;
+            learner.vacate();
+        }
+        #[cfg(feature = "defmt")]
+        match &restored {
+            Ok(restored) => defmt::info!("{}", restored),
+            Err(error) => defmt::warn!("not restored: {}", error),
+        }
+        restored
+    }
+
+    async fn open<T: Scalar, S: Storage<T>, W: Storage<T>, const R: usize>(
+        &mut self,
+        policy: &Policy<'_, T>,
+        learner: &mut Learner<T, S, R>,
+        workspace: &mut Workspace<T, W>,
+    ) -> Result<Restored, StoreError> {
+        (self.state, self.cache, self.staged) = (State::Closed, super::no_cache(), None);
+        let found = self.find(policy).await?;
+        let mut repaired = self.state == State::Stale;
+        let Self { generation, .. } = *self;
+        match found {
+            Found::Start(header) => learner.start_journal(policy, &header)?,
+            Found::Snapshot(active, verified) => self.load(policy, active, verified, learner).await?,
+        }
+        let mut forgot = false;
+        let mut torn = false;
+        if self.state == State::Ready {
+            torn = self
+                .walk(|_, bytes| {
+                    let event = decode_event(policy.catalog(), bytes).map_err(|_| StoreError::Damaged)?;
+                    learner.check(policy, workspace, &event).map_err(|_| StoreError::Damaged)?.apply();
+                    forgot |= matches!(event, Event::Forget { .. });
+                    Ok(true)
+                })
+                .await?;
+        }
+        let events = self.events;
+        if forgot {
+            (self.purge, repaired) = (true, true);
+            self.compact(learner).await?;
+        } else if self.state == State::Stale {
+            self.renew().await?;
+        }
+        if self.purge {
+            // The snapshot asked for it.
+            let older = self.layout.slot(self.inactive());
+            if !self.is_blank(older.clone()).await? {
+                self.erase(older).await?;
+                repaired = true;
+            }
+            self.purge = false;
+        }
+        Ok(Restored { user: self.header.user, generation, events, repaired, torn })
+    }
+
+    /// Chooses snapshot and journal and checks that they belong together.
+    async fn find<T: Scalar>(&mut self, policy: &Policy<'_, T>) -> Result<Found, StoreError> {
+        let commits = [self.read_commit(0).await?, self.read_commit(1).await?];
+        let begin = self.read_begin().await?;
+        self.erases = 0;
+        if let Ok(begin) = begin {
+            if begin.slot != self.layout.slot_len() {
+                return Err(StoreError::Layout);
+            }
+            begin.header.admit(Kind::Journal, policy)?;
+            self.erases = begin.erases;
+        } else if let (Err(error), [None, None]) = (begin, commits) {
+            let blank = error == StoreError::Foreign && self.is_blank(self.layout.region()).await?;
+            return Err(if blank { StoreError::Unformatted } else { error });
+        }
+        let contents = self.contents().await?;
+        (self.events, self.unproved) = (contents.events, true);
+        let mut damaged = false;
+        for (slot, commit) in newest_first(commits).into_iter().flatten() {
+            let active = Active { slot, len: commit.len };
+            let verified = match self.verify(policy, active).await? {
+                Ok(verified) => verified,
+                Err(error @ (RecordError::Policy { .. } | RecordError::Scalar { .. } | RecordError::Version { .. })) => {
+                    return Err(error.into());
+                }
+                Err(_) => {
+                    damaged = true;
+                    continue;
+                }
+            };
+            let behind = begin.map_or(contents.first.unwrap_or(commit.base), |begin| begin.base);
+            let live = behind == commit.base && (begin.is_ok() || contents.events > 0);
+            let sound = if live { contents.follow(commit.base) } else { contents.events == 0 || contents.last < commit.base };
+            if behind > commit.base || !sound || (damaged && !live) {
+                return Err(StoreError::Damaged);
+            }
+            self.header = self.snapshot_header(active).await?;
+            self.state = if live { State::Ready } else { State::Stale };
+            (self.active, self.generation, self.base) = (Some(active), commit.generation, commit.base);
+            self.next = commit.base.saturating_add(if live { contents.events } else { 0 });
+            self.events = if live { contents.events } else { 0 };
+            self.erases = self.erases.max(commit.erases);
+            self.purge = commit.purge;
+            return Ok(Found::Snapshot(active, verified));
+        }
+        match begin {
+            Ok(begin) if begin.base == 0 && contents.follow(0) => {
+                (self.state, self.header, self.purge) = (State::Ready, begin.header, false);
+                (self.active, self.generation, self.base, self.next) = (None, 0, 0, contents.events);
+                Ok(Found::Start(begin.header))
+            }
+            _ => Err(StoreError::Damaged),
+        }
+    }
+}
+
+/// The committed slots in the order in which they are tried.
+fn newest_first([first, second]: [Option<Commit>; 2]) -> [Option<(usize, Commit)>; 2] {
+    let generation = |commit: Option<Commit>| commit.map_or(0, |commit| commit.generation);
+    let (first_generation, second_generation) = (generation(first), generation(second));
+    let (first, second) = (first.map(|commit| (0, commit)), second.map(|commit| (1, commit)));
+    if first_generation >= second_generation { [first, second] } else { [second, first] }
+}

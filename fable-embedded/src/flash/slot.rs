@@ -1,0 +1,202 @@
+//! The two snapshot slots, written by hand because a snapshot is longer than a page.
+//!
+//! A slot begins with a *commit record* of 32 bytes and goes on with the snapshot. The record is written last, so a slot that
+//! was not finished has none. It holds `FABC`; version `u16`; flags `u8`, bit 0 when all that is older is to be erased; 0; then
+//! generation, base (sequence number of the first event behind the snapshot), bytes of the snapshot, bytes of a slot, pages
+//! erased so far, `u32` each; CRC-32 of all that. Both the generation and the base grow with every snapshot, so a
+//! journal always belongs to exactly one of them.
+
+use super::error::StoreError;
+use super::journal::words;
+use super::layout::MAX_WORD;
+use super::{Active, Bytes, Store};
+use core::ops::Range;
+use embedded_storage_async::nor_flash::{NorFlash, NorFlashErrorKind};
+use fable_core::record::{HEADER_LEN, Header, RecordError, Verified, Verifier, checksum};
+use fable_core::{Learner, Policy, Scalar, Storage};
+
+/// Bytes of a commit record.
+pub(super) const COMMIT_LEN: u32 = 32;
+/// The longest piece that is read or written at once.
+pub(super) const CHUNK: usize = 256;
+/// Of this module's layouts.
+const VERSION: u16 = 1;
+const PURGE: u8 = 1;
+
+/// What makes a slot valid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Commit {
+    pub(super) purge: bool,
+    pub(super) generation: u32,
+    pub(super) base: u32,
+    pub(super) len: u32,
+    pub(super) slot: u32,
+    pub(super) erases: u32,
+}
+
+impl Commit {
+    fn encode(&self) -> Bytes<{ COMMIT_LEN as usize }> {
+        let mut bytes = [0; COMMIT_LEN as usize];
+        let [v0, v1] = VERSION.to_le_bytes();
+        let front = b"FABC".iter().copied().chain([v0, v1, if self.purge { PURGE } else { 0 }, 0]);
+        let numbers = [self.generation, self.base, self.len, self.slot, self.erases].map(u32::to_le_bytes);
+        for (slot, byte) in bytes.iter_mut().zip(front.chain(numbers.into_iter().flatten())) {
+            *slot = byte;
+        }
+        if let Some((front, sum)) = bytes.split_last_chunk_mut::<4>() {
+            *sum = checksum(front).to_le_bytes();
+        }
+        Bytes(bytes)
+    }
+
+    /// `None` for anything but a whole record.
+    fn decode(bytes: &[u8]) -> Option<Result<Self, RecordError>> {
+        let bytes: &[u8; COMMIT_LEN as usize] = bytes.first_chunk()?;
+        let (front, sum) = bytes.split_last_chunk::<4>()?;
+        if checksum(front) != u32::from_le_bytes(*sum) {
+            return None;
+        }
+        let [[b'F', b'A', b'B', b'C'], [v0, v1, flags, 0], numbers @ ..] = words(front) else { return None };
+        let found = u16::from_le_bytes([*v0, *v1]);
+        if found != VERSION {
+            return Some(Err(RecordError::Version { found }));
+        }
+        let &[generation, base, len, slot, erases] = numbers else { return None };
+        let [generation, base, len, slot, erases] = [generation, base, len, slot, erases].map(u32::from_le_bytes);
+        Some(Ok(Self { purge: flags & PURGE != 0, generation, base, len, slot, erases }))
+    }
+}
+
+impl<F: NorFlash> Store<F> {
+    pub(super) async fn read_commit(&mut self, slot: usize) -> Result<Option<Commit>, StoreError> {
+        let bytes = self.read_slot(slot, 0, COMMIT_LEN).await?;
+        match Commit::decode(bytes).transpose()? {
+            Some(commit) if commit.slot != self.layout.slot_len() => Err(StoreError::Layout),
+            Some(commit) if commit.len > self.layout.snapshot_len() => Ok(None),
+            commit => Ok(commit),
+        }
+    }
+
+    /// Makes what was written into a slot the state: from here on the journal is stale.
+    pub(super) async fn commit(&mut self, slot: usize, len: u32, purge: bool) -> Result<(), StoreError> {
+        let generation = self.generation.checked_add(1).ok_or(StoreError::Exhausted)?;
+        let base = self.next.checked_add(1).ok_or(StoreError::Exhausted)?;
+        let commit = Commit { purge, generation, base, len, slot: self.layout.slot_len(), erases: self.erases };
+        self.state = super::State::Spent;
+        put(&mut self.flash, self.layout.slot(slot).start, &commit.encode().0).await?;
+        self.active = Some(Active { slot, len });
+        self.generation = generation;
+        self.base = base;
+        self.next = base;
+        self.staged = None;
+        self.state = super::State::Stale;
+        Ok(())
+    }
+
+    /// Writes a learner's snapshot into the slot that is not in use, chunk by chunk.
+    pub(super) async fn write_snapshot<T: Scalar, S: Storage<T>, const R: usize>(
+        &mut self,
+        learner: &Learner<T, S, R>,
+    ) -> Result<u32, StoreError> {
+        let mut snapshot = learner.snapshot()?;
+        let slot = self.layout.slot(self.inactive());
+        self.staged = None;
+        self.erase(slot.clone()).await?;
+        let (mut at, mut len) = (slot.start + COMMIT_LEN, 0);
+        loop {
+            let chunk = self.buffer.0.get_mut(..CHUNK).ok_or(StoreError::Layout)?;
+            let written = snapshot.read(chunk);
+            if written == 0 {
+                return Ok(len);
+            }
+            let padded = written.next_multiple_of(self.layout.word() as usize);
+            chunk.iter_mut().skip(written).for_each(|byte| *byte = 0xff);
+            len += written as u32;
+            if len > self.layout.snapshot_len() {
+                return Err(StoreError::Record(RecordError::TooLong));
+            }
+            put(&mut self.flash, at, chunk.get(..padded).unwrap_or(chunk)).await?;
+            at += padded as u32;
+        }
+    }
+
+    /// Erases page by page, in order.
+    pub(super) async fn erase(&mut self, range: Range<u32>) -> Result<(), StoreError> {
+        for page in range.step_by(self.layout.page() as usize) {
+            self.erases = self.erases.saturating_add(1);
+            self.flash.erase(page, page + self.layout.page()).await.map_err(StoreError::flash)?;
+        }
+        Ok(())
+    }
+
+    /// Reads bytes of a slot, at most a chunk, into the buffer. `at` is a multiple of the word.
+    pub(super) async fn read_slot(&mut self, slot: usize, at: u32, len: u32) -> Result<&[u8], StoreError> {
+        let padded = len.next_multiple_of(self.layout.word()) as usize;
+        let bytes = self.buffer.0.get_mut(..padded).ok_or(StoreError::Layout)?;
+        self.flash.read(self.layout.slot(slot).start + at, bytes).await.map_err(StoreError::flash)?;
+        Ok(bytes.get(..len as usize).unwrap_or(&[]))
+    }
+
+    /// Whether nothing was written since a range was erased.
+    pub(super) async fn is_blank(&mut self, range: Range<u32>) -> Result<bool, StoreError> {
+        for at in range.step_by(CHUNK) {
+            let bytes = self.buffer.0.get_mut(..CHUNK).ok_or(StoreError::Layout)?;
+            self.flash.read(at, bytes).await.map_err(StoreError::flash)?;
+            if bytes.iter().any(|byte| *byte != 0xff) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The first pass over a stored snapshot. The inner error is about its bytes.
+    pub(super) async fn verify<T: Scalar>(
+        &mut self,
+        policy: &Policy<'_, T>,
+        active: Active,
+    ) -> Result<Result<Verified, RecordError>, StoreError> {
+        let mut verifier = Verifier::new(policy);
+        for at in (0..active.len).step_by(CHUNK) {
+            let bytes = self.read_slot(active.slot, COMMIT_LEN + at, (active.len - at).min(CHUNK as u32)).await?;
+            if let Err(error) = verifier.push(bytes) {
+                return Ok(Err(error));
+            }
+        }
+        Ok(verifier.finish())
+    }
+
+    /// The second pass: puts a verified snapshot into a learner.
+    pub(super) async fn load<T: Scalar, S: Storage<T>, const R: usize>(
+        &mut self,
+        policy: &Policy<'_, T>,
+        active: Active,
+        verified: Verified,
+        learner: &mut Learner<T, S, R>,
+    ) -> Result<(), StoreError> {
+        learner.vacate();
+        let mut loader = learner.load(policy, verified)?;
+        for at in (0..active.len).step_by(CHUNK) {
+            loader.push(self.read_slot(active.slot, COMMIT_LEN + at, (active.len - at).min(CHUNK as u32)).await?)?;
+        }
+        Ok(loader.finish()?)
+    }
+
+    /// The header of a stored snapshot.
+    pub(super) async fn snapshot_header(&mut self, active: Active) -> Result<Header, StoreError> {
+        Ok(Header::decode(self.read_slot(active.slot, COMMIT_LEN, HEADER_LEN as u32).await?)?)
+    }
+}
+
+/// Writes and reads back.
+pub(super) async fn put<F: NorFlash>(flash: &mut F, at: u32, bytes: &[u8]) -> Result<(), StoreError> {
+    flash.write(at, bytes).await.map_err(StoreError::flash)?;
+    let mut read = Bytes([0; MAX_WORD]);
+    for (at, piece) in (at..).step_by(MAX_WORD).zip(bytes.chunks(MAX_WORD)) {
+        let read = read.0.get_mut(..piece.len()).ok_or(StoreError::Layout)?;
+        flash.read(at, read).await.map_err(StoreError::flash)?;
+        if read != piece {
+            return Err(StoreError::Flash(NorFlashErrorKind::Other));
+        }
+    }
+    Ok(())
+}

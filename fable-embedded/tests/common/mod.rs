@@ -1,0 +1,198 @@
+//! A user's life over a flash store, and the same life without one to compare it with.
+
+#![allow(dead_code, reason = "each test file uses its part")]
+
+use embedded_storage_async::nor_flash::NorFlash;
+use fable_core::catalog::{Block, Catalog, Component, Contrast, Definition, TAU2, Value};
+use fable_core::record::snapshot::max_len;
+use fable_core::{Action, Context, Direction, Event, Feasible, Learner, Policy, Request, Settings, Statement, Workspace};
+use fable_embedded::flash::{Layout, Store, StoreError, block_on};
+
+/// Room for waiting decisions.
+pub const R: usize = 4;
+pub const USER: u64 = 0x0123_4567_89ab_cdef;
+
+pub type User = Learner<f32, Vec<f32>, R>;
+pub type Scratch = Workspace<f32, Vec<f32>>;
+
+/// Four coordinates, so that every byte of a life can be the last one.
+pub const TINY: Catalog<'static> = fable_core::catalog!(Definition {
+    name: "tiny",
+    components: &[
+        Component::new("a", &[Value::new("0", "", 0.0), Value::new("1", "", 0.1)]),
+        Component::new("b", &[Value::new("0", "", 0.0), Value::new("1", "", 0.0)]),
+    ],
+    signals: &["s"],
+    blocks: &[Block::main(0), Block::main(1)],
+    contrasts: &[Contrast::new("a1_over_a0", &[1, 0], &[0, 0]).when(None, &[0.5])],
+    ..Definition::EMPTY
+});
+
+pub fn policy(catalog: &'static Catalog<'static>) -> Policy<'static, f32> {
+    Policy::new(catalog, Settings { seed: 7, ..Settings::default() }).unwrap()
+}
+
+pub fn vacant(policy: &Policy<'_, f32>) -> User {
+    Learner::over(vec![0.0; policy.catalog().state_len()])
+}
+
+pub fn scratch(policy: &Policy<'_, f32>) -> Scratch {
+    Workspace::over(vec![0.0; policy.catalog().workspace_len()])
+}
+
+/// The least region with so many pages of journal.
+pub fn layout<F: NorFlash>(catalog: &Catalog<'_>, journal: u32) -> Layout {
+    let page = u32::try_from(F::ERASE_SIZE).unwrap();
+    let slot = u32::try_from(max_len::<f32>(catalog, R) + 32).unwrap().next_multiple_of(page);
+    Layout::try_new::<F>(0, journal * page + 2 * slot, max_len::<f32>(catalog, R)).unwrap()
+}
+
+/// A state as bytes.
+pub fn bytes(learner: &User) -> Vec<u8> {
+    let (mut snapshot, mut chunk, mut bytes) = (learner.snapshot().unwrap(), [0; 100], vec![]);
+    while let written @ 1.. = snapshot.read(&mut chunk) {
+        bytes.extend_from_slice(&chunk[..written]);
+    }
+    bytes
+}
+
+/// One thing that happens.
+#[expect(clippy::large_enum_variant, reason = "a few hundred of them")]
+#[derive(Clone, Debug)]
+pub enum Step {
+    Event(Event),
+    Compact,
+    Stage(Vec<u8>),
+}
+
+/// A life without flash: the steps, and the state before each of them and after the last.
+pub struct Life {
+    pub policy: Policy<'static, f32>,
+    pub steps: Vec<Step>,
+    pub states: Vec<Vec<u8>>,
+}
+
+impl Life {
+    /// So many steps, with a compaction, an upload and a forgetting at the steps given.
+    pub fn new(catalog: &'static Catalog<'static>, count: usize, compact: usize, stage: usize, forget: usize) -> Self {
+        let policy = policy(catalog);
+        let (mut learner, mut workspace) = (vacant(&policy), scratch(&policy));
+        learner.start(&policy, USER).unwrap();
+        let (mut steps, mut states) = (vec![], vec![bytes(&learner)]);
+        for index in 0..count {
+            let step = if index == compact {
+                Step::Compact
+            } else if index == stage {
+                let mut other = vacant(&policy);
+                other.start(&policy, USER).unwrap();
+                for round in 0..20 {
+                    let event = ordinary(&policy, &other, &mut workspace, round * 3 + 1);
+                    other.check(&policy, &mut workspace, &event).unwrap().apply();
+                }
+                Step::Stage(bytes(&other))
+            } else if index == forget {
+                Step::Event(Event::Forget { promise: policy.promise() })
+            } else {
+                Step::Event(ordinary(&policy, &learner, &mut workspace, index))
+            };
+            match &step {
+                Step::Event(event) => drop(learner.check(&policy, &mut workspace, event).unwrap().apply()),
+                Step::Compact => {}
+                Step::Stage(snapshot) => load(&policy, &mut learner, snapshot),
+            }
+            steps.push(step);
+            states.push(bytes(&learner));
+        }
+        Self { policy, steps, states }
+    }
+
+    /// A life on tau2, where a compaction is asked for.
+    pub fn tau2(count: usize) -> Self {
+        Self::new(&TAU2, count, count / 4, count / 2, count * 3 / 4)
+    }
+
+    /// Does a step over a store.
+    pub fn perform<F: NorFlash>(
+        &self,
+        store: &mut Store<F>,
+        learner: &mut User,
+        workspace: &mut Scratch,
+        step: usize,
+    ) -> Result<(), StoreError> {
+        match &self.steps[step] {
+            Step::Event(event) => block_on(store.record(&self.policy, learner, workspace, event)).map(drop),
+            Step::Compact => block_on(store.compact(learner)),
+            Step::Stage(snapshot) => {
+                // Chunks that do not end at words.
+                for (index, chunk) in snapshot.chunks(37).enumerate() {
+                    block_on(store.stage_write(u32::try_from(index * 37).unwrap(), chunk))?;
+                }
+                block_on(store.stage_commit(&self.policy, learner)).map(drop)
+            }
+        }
+    }
+}
+
+fn load(policy: &Policy<'_, f32>, learner: &mut User, snapshot: &[u8]) {
+    let mut verifier = fable_core::record::Verifier::new(policy);
+    verifier.push(snapshot).unwrap();
+    learner.vacate();
+    let mut loader = learner.load(policy, verifier.finish().unwrap()).unwrap();
+    loader.push(snapshot).unwrap();
+    loader.finish().unwrap();
+}
+
+/// Decisions, feedback, observations and statements, by turns.
+fn ordinary(policy: &Policy<'_, f32>, learner: &User, workspace: &mut Scratch, index: usize) -> Event {
+    let catalog = policy.catalog();
+    let signals = vec![0.5; catalog.definition().signals.len()];
+    let context = Context::new(catalog, None, &signals).unwrap();
+    let reward = f64::from(u8::try_from(index * 37 % 101).unwrap()) / 50.0 - 1.0;
+    let waiting = learner.waiting().last();
+    match (index % 4, waiting) {
+        (1, Some(id)) => learner.propose_feedback(id, reward, 1.0).unwrap(),
+        (1 | 2, _) if index % 16 == 2 => {
+            let direction = Direction::new(catalog, (0..4).map(|coordinate| (coordinate, 0.25 + reward))).unwrap();
+            Event::Onboarding(Statement { direction, response: 0.5, precision: 2.0 })
+        }
+        (1 | 2, _) => {
+            let action = Action(u16::try_from(index % catalog.actions()).unwrap());
+            learner.propose_observation(policy, &context, action, reward, 1.0).unwrap()
+        }
+        _ => {
+            let all = Feasible::all(catalog);
+            learner.propose_permissions(&all).unwrap_or_else(|| {
+                let request = Request::new(&context, &all).at(u32::try_from(index).unwrap());
+                learner.propose_decision(policy, workspace, &request).unwrap()
+            })
+        }
+    }
+}
+
+/// A store that was just formatted, and its learner.
+pub fn begin<F: NorFlash>(flash: F, layout: Layout, policy: &Policy<'_, f32>) -> (Store<F>, User, Scratch) {
+    let (mut store, mut learner, mut workspace) = (Store::new(flash, layout), vacant(policy), scratch(policy));
+    block_on(store.format(policy, USER)).unwrap();
+    block_on(store.restore(policy, &mut learner, &mut workspace)).unwrap();
+    (store, learner, workspace)
+}
+
+/// Whether bytes of the past are still readable: any 12 bytes of the old states that are not in the present one, or any
+/// stored event.
+pub fn remembers(region: &[u8], life: &Life, until: usize) -> bool {
+    let present = &life.states[until];
+    let mut traces: Vec<Vec<u8>> = vec![];
+    for state in life.states[..until].iter().step_by(5) {
+        let windows = state[40..].chunks_exact(12).filter(|window| window.iter().any(|byte| *byte != 0));
+        traces.extend(windows.filter(|window| !present.windows(12).any(|other| other == *window)).map(<[u8]>::to_vec));
+    }
+    for step in &life.steps[..until] {
+        if let Step::Event(event) = step
+            && !matches!(event, Event::Forget { .. } | Event::Permissions(_))
+        {
+            let mut buffer = [0; fable_core::record::MAX_EVENT_LEN];
+            traces.push(fable_core::record::encode_event(event, &mut buffer).unwrap()[1..].to_vec());
+        }
+    }
+    traces.iter().any(|trace| region.windows(trace.len()).any(|window| window == trace))
+}
