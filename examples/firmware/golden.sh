@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds the pinned runs (tests/golden) for four boards and runs them in QEMU; fails when any board gives another bit, or
-# when a panic is reachable in fable-core.
+# when a panic is reachable in fable-core or in the server of fable-embedded.
 #
 # CARGO             cargo to use, default cargo
 # CARGO_TARGET_DIR  where to build, default target beside this script
@@ -21,10 +21,10 @@ if [[ ${FABLE_BUILD_STD:-0} == 1 ]]; then
     export RUSTC=/usr/bin/rustc RUSTC_BOOTSTRAP=1 CARGO_UNSTABLE_BUILD_STD=core CARGO_TARGET_DIR=$CARGO_TARGET_DIR/build-std
 fi
 
-# Links only if no panic is reachable in fable-core.
+# Links only if no panic is reachable in fable-core and in the server of fable-embedded.
 for target in thumbv6m-none-eabi thumbv7em-none-eabihf riscv32imac-unknown-none-elf; do
     "$cargo" build --quiet --locked --release --package panic-free --target "$target"
-    echo "ok   no panic is reachable in fable-core ($target)"
+    echo "ok   no panic is reachable in fable-core and in the server of fable-embedded ($target)"
 done
 
 failed=0

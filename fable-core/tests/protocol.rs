@@ -126,7 +126,7 @@ fn replies() -> Vec<(Reply, Vec<u8>)> {
 }
 
 fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().concat()
 }
 
 fn request_frame(sequence: u8, request: &Request, payload: &[u8]) -> Vec<u8> {

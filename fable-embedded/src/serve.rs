@@ -147,6 +147,9 @@ impl<'d, T: Scalar, S: Storage<T>, W: Storage<T>, K: Keep, const R: usize> Serve
 
     /// Answers a port until it ends.
     ///
+    /// Not to be given up half-way: when the future is dropped while storage is at work, an event may be in the journal and
+    /// not in the learner, which then has to be restored from storage.
+    ///
     /// # Errors
     /// What the port returns; the server can go on afterwards.
     pub async fn serve_async<P: embedded_io_async::Read + embedded_io_async::Write>(
@@ -180,7 +183,8 @@ impl<'d, T: Scalar, S: Storage<T>, W: Storage<T>, K: Keep, const R: usize> Serve
         if self.take(byte) { self.answer() } else { &[] }
     }
 
-    /// Takes one byte and returns the frame to send, mostly an empty one.
+    /// Takes one byte and returns the frame to send, mostly an empty one. Not to be given up half-way, as
+    /// [`serve_async`](Self::serve_async).
     pub async fn push_async(&mut self, byte: u8) -> &[u8] {
         if self.take(byte) { self.answer_async().await } else { &[] }
     }

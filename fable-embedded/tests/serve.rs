@@ -4,8 +4,9 @@ mod common;
 
 use common::{Memory, RING, Scratch, Tau2, framed, policy, replies, snapshot, started};
 use fable_core::policy::{Deadline, Expiry};
-use fable_core::record::{Header, Kind};
-use fable_core::{Context, Learner, LearnerError, Policy, Settings, Workspace, catalog::AGENT, catalog::TAU2};
+use fable_core::record::{Header, Kind, RecordError};
+use fable_core::{Context, ContextError, FeasibleError, Learner, LearnerError, OnboardingError, Policy, Settings, Workspace};
+use fable_core::{catalog::AGENT, catalog::TAU2};
 use fable_embedded::protocol::{Draft, Fault, MAX_FRAME, Reply, Request, StorageFault, VERSION, WireContext, write_entry};
 use fable_embedded::{Server, Volatile, keep::block_on};
 use std::collections::VecDeque;
@@ -211,7 +212,6 @@ fn every_refusal_has_its_number() {
     let onboard = |response, precision| Request::Onboard { response, precision };
     let entry = write_entry(0, 1.0);
 
-    use fable_core::{ContextError, FeasibleError, OnboardingError};
     let onboarding = |error| learner(LearnerError::Onboarding(error));
     assert_eq!(refuse(onboard(1.0, 1.0), &[]), onboarding(OnboardingError::Empty));
     assert_eq!(refuse(onboard(1.0, 1.0), &entry[..9]), Some(Fault::Content));
@@ -270,7 +270,7 @@ fn every_refusal_has_its_number() {
     assert_eq!(refuse(Request::Stage { offset: u32::MAX }, &[1; 17]), storage(StorageFault::Order));
     assert_eq!(refuse(Request::Stage { offset: 0 }, &[1; 16]), None);
     assert_eq!(refuse(Request::Commit { length: 15 }, &[]), storage(StorageFault::Order));
-    assert_eq!(refuse(Request::Commit { length: 16 }, &[]), Some(Fault::from(fable_core::record::RecordError::Truncated)));
+    assert_eq!(refuse(Request::Commit { length: 16 }, &[]), Some(Fault::from(RecordError::Truncated)));
 }
 
 #[test]
@@ -286,7 +286,6 @@ fn boards_without_storage_refuse_snapshots() {
 
 #[test]
 fn a_bad_snapshot_is_told_by_number_and_changes_nothing() {
-    use fable_core::record::RecordError;
     let policy = policy();
     let other = Policy::<f32>::new(&TAU2, Settings { noise_variance: 1.0, ..Settings::default() }).unwrap();
     let wide = Policy::<f64>::new(&TAU2, Settings { seed: 11, ..Settings::default() }).unwrap();

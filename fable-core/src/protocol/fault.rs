@@ -10,7 +10,8 @@ use crate::record::RecordError;
 use core::fmt;
 use serde::{Deserialize, Serialize};
 
-/// Why a frame or a request was refused. Whatever it is, the device's state is as before.
+/// Why a frame or a request was refused. The device's state is as before, with one exception: when storage fails in the
+/// middle of a request that is several events (expiries before a decision, promotions), those before it stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
