@@ -42,7 +42,8 @@
 //! | y_t - bar b | reward minus [`event::Decision::baseline`] |
 //!
 //! Features, off by default: `defmt` derives `defmt::Format` for the types that are logged on devices; `analysis` adds
-//! `analysis`, what hosts compute about a user beside the learner.
+//! `analysis`, what hosts compute about a user beside the learner; `record` adds events and snapshots as bytes, and
+//! `protocol` the frames that a host and a device exchange.
 
 #![cfg_attr(not(test), no_std)]
 #![cfg_attr(not(test), warn(clippy::cast_possible_truncation, clippy::cast_precision_loss, clippy::cast_sign_loss))]
@@ -75,6 +76,8 @@ pub mod onboarding;
 pub mod policy;
 pub mod posterior;
 pub mod prior;
+#[cfg(feature = "protocol")]
+pub mod protocol;
 #[cfg(feature = "record")]
 pub mod record;
 mod request;

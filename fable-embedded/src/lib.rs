@@ -1,7 +1,8 @@
 //! Device adapters for [`fable_core`]: what a microcontroller has to supply. No rule of the method lives here.
 //!
-//! [`flash`] keeps one user's state in NOR flash through power cuts, [`entropy`] draws the installation's seed. Feature
-//! `defmt` derives `defmt::Format`, feature `mock` adds a flash in RAM for tests.
+//! [`flash`] keeps one user's state in NOR flash through power cuts, [`serve`] answers the requests of a host over any
+//! `embedded-io` port, [`keep`] is what joins the two, and [`entropy`] gives an installation its seed. The messages themselves
+//! are [`protocol`], which hosts use too. Feature `defmt` derives `defmt::Format`, feature `mock` adds a flash in RAM for tests.
 
 #![no_std]
 #![deny(
@@ -16,5 +17,11 @@
 
 pub mod entropy;
 pub mod flash;
+pub mod keep;
 #[cfg(feature = "mock")]
 pub mod mock;
+pub mod serve;
+
+pub use fable_core::protocol;
+pub use keep::{Keep, Volatile};
+pub use serve::Server;

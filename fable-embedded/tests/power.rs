@@ -228,7 +228,7 @@ fn a_cut_in_format_is_no_state() {
         let mut store = Store::new(trial.flash(true), trial.layout);
         store.flash().seed(after);
         store.flash().cut_after(after);
-        let formatted = block_on(store.format(&life.policy, USER));
+        let formatted = block_on(store.format(&life.policy, USER, 4));
         let mut flash = store.into_flash();
         assert_eq!(flash.power_on(), formatted.is_err());
         match trial.restore(flash.clone()) {

@@ -1,3 +1,4 @@
 //! Host adapters for [`fable_core`]: what the `fable` command is made of. No rule of the method lives here.
 
 pub mod catalogs;
+pub mod device;

@@ -1,6 +1,9 @@
 //! The `fable` command.
 
+mod device_command;
+
 use clap::{Parser, Subcommand};
+use device_command::{DeviceArguments, Failure};
 use fable_std::catalogs;
 use std::io::Write;
 use std::process::ExitCode;
@@ -18,6 +21,7 @@ enum Command {
     /// What can be chosen, and how it is described to the learner.
     #[command(subcommand)]
     Catalog(CatalogCommand),
+    Device(DeviceArguments),
 }
 
 #[derive(Subcommand)]
@@ -32,19 +36,29 @@ enum CatalogCommand {
     },
 }
 
-fn main() -> ExitCode {
-    let Command::Catalog(CatalogCommand::Show { name, json }) = Arguments::parse().command;
-    let Some(catalog) = catalogs::find(&name) else {
-        eprintln!("fable: there is no catalog '{name}'; the catalogs that ship are {}", catalogs::NAMES.join(", "));
-        return ExitCode::from(2);
+fn show(name: &str, json: bool) -> Result<String, Failure> {
+    let Some(catalog) = catalogs::find(name) else {
+        let names = catalogs::NAMES.join(", ");
+        return Err(Failure::Mistake(format!("there is no catalog '{name}'; the catalogs that ship are {names}")));
     };
-    let text = if json { format!("{:#}\n", catalogs::describe(catalog)) } else { catalogs::show(catalog) };
-    // A reader that went away (`fable catalog show agent | head`) is no error.
-    match std::io::stdout().write_all(text.as_bytes()) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            eprintln!("fable: {error}");
-            ExitCode::FAILURE
-        }
-        _ => ExitCode::SUCCESS,
-    }
+    Ok(if json { format!("{:#}\n", catalogs::describe(catalog)) } else { catalogs::show(catalog) })
+}
+
+fn main() -> ExitCode {
+    let done = match Arguments::parse().command {
+        Command::Catalog(CatalogCommand::Show { name, json }) => show(&name, json),
+        Command::Device(arguments) => device_command::run(&arguments),
+    };
+    let (code, message) = match done {
+        // A reader that went away (`fable catalog show agent | head`) is no error.
+        Ok(text) => match std::io::stdout().write_all(text.as_bytes()) {
+            Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => (1, error.to_string()),
+            _ => return ExitCode::SUCCESS,
+        },
+        Err(Failure::Trouble(message)) => (1, message),
+        Err(Failure::Mistake(message)) => (2, message),
+        Err(Failure::Refused(message)) => (3, message),
+    };
+    eprintln!("fable: {message}");
+    ExitCode::from(code)
 }

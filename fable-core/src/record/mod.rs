@@ -56,6 +56,7 @@ mod wire;
 
 pub use event::{MAX_EVENT_LEN, decode_event, encode_event};
 pub use snapshot::{Loader, Snapshot, Verified, Verifier};
+pub use wire::WireContext;
 
 use crate::learner::Learner;
 use crate::policy::Policy;
@@ -71,7 +72,7 @@ pub const HEADER_LEN: usize = 32;
 /// What protects an event; events are short, so it does without a table.
 const CRC_16: Crc<u16, NoTable> = Crc::<u16, NoTable>::new(&CRC_16_IBM_3740);
 /// What protects a header and a snapshot. A static, so that its table exists once.
-static CRC_32: Crc<u32, Table<1>> = Crc::<u32, Table<1>>::new(&CRC_32_ISO_HDLC);
+pub(crate) static CRC_32: Crc<u32, Table<1>> = Crc::<u32, Table<1>>::new(&CRC_32_ISO_HDLC);
 
 /// The checksum of a header and a snapshot, CRC-32/ISO-HDLC, for what adapters store around them.
 #[must_use]

@@ -166,16 +166,26 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
     /// # Errors
     /// A learner that is not vacant, storage of another length, too little room for the ring or the profile.
     pub fn load<'l>(&'l mut self, policy: &'l Policy<'l, T>, verified: Verified) -> Result<Loader<'l, T, S, R>, RecordError> {
-        let needed = verified.room();
         if self.posterior.arrow().dimension() != 0 {
-            Err(RecordError::Occupied)
-        } else if self.posterior.storage().len() != policy.catalog().state_len() {
+            return Err(RecordError::Occupied);
+        }
+        self.fits(policy, &verified)?;
+        self.vacate(); // what a loader that was never dropped has left
+        Ok(Loader { learner: self, reader: Reader::new(policy), verified })
+    }
+
+    /// Whether a verified snapshot can be loaded into this learner once it is vacant: ask before giving up a state for it.
+    ///
+    /// # Errors
+    /// Storage of another length, too little room for the ring or the profile.
+    pub fn fits(&self, policy: &Policy<'_, T>, verified: &Verified) -> Result<(), RecordError> {
+        let needed = verified.room();
+        if self.posterior.storage().len() != policy.catalog().state_len() {
             Err(RecordError::Storage { expected: policy.catalog().state_len() })
         } else if usize::from(needed) > R {
             Err(RecordError::Room { needed })
         } else {
-            self.vacate(); // what a loader that was never dropped has left
-            Ok(Loader { learner: self, reader: Reader::new(policy), verified })
+            Ok(())
         }
     }
 }

@@ -2,30 +2,40 @@
 
 use super::RecordError;
 use crate::catalog::{Action, Catalog, MAX_SIGNALS};
-use crate::context::Context;
+use crate::context::{Context, ContextError};
 use crate::event::Observation;
 use crate::learner::{Pending, Wait};
 use crate::{Scalar, policy::within};
 use postcard::fixint;
 use serde::{Deserialize, Serialize};
 
-/// A context.
-#[derive(Serialize, Deserialize)]
-pub(super) struct WireContext {
+/// A context as it is written.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct WireContext {
     /// 0, or 1 + the task.
     task: u8,
     signals: heapless::Vec<f32, MAX_SIGNALS>,
 }
 
 impl WireContext {
-    pub(super) fn new(context: &Context) -> Self {
+    /// For the wire.
+    #[must_use]
+    pub fn new(context: &Context) -> Self {
         let task = context.task().and_then(|task| u8::try_from(task + 1).ok()).unwrap_or(0);
         Self { task, signals: heapless::Vec::from_slice(context.signals()).unwrap_or_default() }
     }
 
+    /// The context of a catalog.
+    ///
+    /// # Errors
+    /// As for [`Context::new`].
+    pub fn context(&self, catalog: &Catalog<'_>) -> Result<Context, ContextError> {
+        Context::new(catalog, self.task.checked_sub(1).map(usize::from), &self.signals)
+    }
+
     pub(super) fn read(&self, catalog: &Catalog<'_>) -> Result<Context, RecordError> {
-        let context = Context::new(catalog, self.task.checked_sub(1).map(usize::from), &self.signals);
-        let context = context.map_err(|_| RecordError::Content)?;
+        let context = self.context(catalog).map_err(|_| RecordError::Content)?;
         // One state has one encoding: a signal of -0 would be read as 0.
         let canonical = context.signals().iter().zip(&self.signals).all(|(a, b)| a.to_bits() == b.to_bits());
         if canonical { Ok(context) } else { Err(RecordError::Content) }

@@ -82,6 +82,7 @@ impl Verdict {
 /// How far a contrast is from promotion.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Gap {
     /// How far the nearer end of the interval is on the wrong side of zero; negative once it is past zero.
     pub distance: f64,
@@ -94,6 +95,7 @@ pub struct Gap {
 /// What is known about a contrast. Numbers are on the reward's scale.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Assessment {
     /// w.mu
     pub mean: f64,

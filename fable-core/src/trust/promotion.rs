@@ -62,6 +62,7 @@ pub struct Promotion {
 /// What has become of a promoted preference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Standing {
     /// Its interval still lies on its side of zero.
     Holds,

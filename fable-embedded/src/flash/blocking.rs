@@ -13,8 +13,6 @@
 //! # Ok::<(), fable_embedded::mock::MockError>(())
 //! ```
 
-use core::pin::pin;
-use core::task::{Context, Poll, Waker};
 use embedded_storage::nor_flash as blocking;
 use embedded_storage_async::nor_flash::{ErrorType, NorFlash, ReadNorFlash};
 
@@ -48,17 +46,5 @@ impl<F: blocking::NorFlash> NorFlash for Blocking<F> {
 
     async fn write(&mut self, offset: u32, bytes: &[u8]) -> Result<(), Self::Error> {
         self.0.write(offset, bytes)
-    }
-}
-
-/// Runs a future by polling it until it is done; with a [`Blocking`] flash the first poll is the last.
-pub fn block_on<O>(future: impl Future<Output = O>) -> O {
-    let mut future = pin!(future);
-    let mut context = Context::from_waker(Waker::noop());
-    loop {
-        if let Poll::Ready(output) = future.as_mut().poll(&mut context) {
-            return output;
-        }
-        core::hint::spin_loop();
     }
 }

@@ -23,7 +23,7 @@
 //! // At the start: restore, and format only what is not a store yet.
 //! let restored = block_on(store.restore(&policy, &mut learner, &mut workspace));
 //! assert_eq!(restored, Err(StoreError::Unformatted));
-//! block_on(store.format(&policy, user_hash("ana")))?;
+//! block_on(store.format(&policy, user_hash("ana"), 8))?;
 //! block_on(store.restore(&policy, &mut learner, &mut workspace))?;
 //!
 //! // Each step: propose, then check, store and apply.
@@ -60,12 +60,14 @@
 mod blocking;
 mod error;
 mod journal;
+mod keep;
 mod layout;
 mod open;
 mod slot;
 mod stage;
 
-pub use blocking::{Blocking, block_on};
+pub use crate::keep::block_on;
+pub use blocking::Blocking;
 pub use error::{LayoutError, StoreError};
 pub use layout::Layout;
 pub use open::Restored;
@@ -148,7 +150,7 @@ impl<F: NorFlash> Store<F> {
             flash,
             layout,
             cache: no_cache(),
-            header: Header { kind: Kind::Journal, digits: 0, fingerprint: 0, user: 0, promise: 0 },
+            header: Header { kind: Kind::Journal, digits: 0, room: 0, fingerprint: 0, user: 0, promise: 0 },
             state: State::Closed,
             active: None,
             generation: 0,

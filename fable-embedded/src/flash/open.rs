@@ -34,17 +34,17 @@ enum Found {
 }
 
 impl<F: NorFlash> Store<F> {
-    /// Erases the region and begins a store for a user, with the policy's prior as its state.
+    /// Erases the region and begins a store for a user, with the policy's prior as its state; `room` is the learner's `R`.
     ///
     /// # Errors
     /// A flash that fails; the region has to be formatted again then.
-    pub async fn format<T: Scalar>(&mut self, policy: &Policy<'_, T>, user: u64) -> Result<(), StoreError> {
+    pub async fn format<T: Scalar>(&mut self, policy: &Policy<'_, T>, user: u64, room: u16) -> Result<(), StoreError> {
         self.state = State::Closed;
         self.erases = 0;
         for slot in [0, 1] {
             self.erase(self.layout.slot(slot)).await?;
         }
-        self.header = Header::new(Kind::Journal, policy, user);
+        self.header = Header::new(Kind::Journal, policy, user, room);
         self.active = None;
         self.generation = 0;
         self.base = 0;

@@ -20,7 +20,7 @@ pub(super) const COMMIT_LEN: u32 = 32;
 /// The longest piece that is read or written at once.
 pub(super) const CHUNK: usize = 256;
 /// Of this module's layouts.
-const VERSION: u16 = 1;
+const VERSION: u8 = 1;
 const PURGE: u8 = 1;
 
 /// What makes a slot valid.
@@ -37,8 +37,7 @@ pub(super) struct Commit {
 impl Commit {
     fn encode(&self) -> Bytes<{ COMMIT_LEN as usize }> {
         let mut bytes = [0; COMMIT_LEN as usize];
-        let [v0, v1] = VERSION.to_le_bytes();
-        let front = b"FABC".iter().copied().chain([v0, v1, if self.purge { PURGE } else { 0 }, 0]);
+        let front = b"FABC".iter().copied().chain([VERSION, if self.purge { PURGE } else { 0 }, 0, 0]);
         let numbers = [self.generation, self.base, self.len, self.slot, self.erases].map(u32::to_le_bytes);
         for (slot, byte) in bytes.iter_mut().zip(front.chain(numbers.into_iter().flatten())) {
             *slot = byte;
@@ -56,10 +55,9 @@ impl Commit {
         if checksum(front) != u32::from_le_bytes(*sum) {
             return None;
         }
-        let [[b'F', b'A', b'B', b'C'], [v0, v1, flags, 0], numbers @ ..] = words(front) else { return None };
-        let found = u16::from_le_bytes([*v0, *v1]);
-        if found != VERSION {
-            return Some(Err(RecordError::Version { found }));
+        let [[b'F', b'A', b'B', b'C'], [version, flags, 0, 0], numbers @ ..] = words(front) else { return None };
+        if *version != VERSION {
+            return Some(Err(RecordError::Version { found: *version }));
         }
         let &[generation, base, len, slot, erases] = numbers else { return None };
         let [generation, base, len, slot, erases] = [generation, base, len, slot, erases].map(u32::from_le_bytes);

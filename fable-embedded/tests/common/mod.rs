@@ -148,9 +148,9 @@ fn ordinary(policy: &Policy<'_, f32>, learner: &User, workspace: &mut Scratch, i
     let signals = vec![0.5; catalog.definition().signals.len()];
     let context = Context::new(catalog, None, &signals).unwrap();
     let reward = f64::from(u8::try_from(index * 37 % 101).unwrap()) / 50.0 - 1.0;
-    let waiting = learner.waiting().last();
+    let waiting = learner.waiting(policy, 0).last();
     match (index % 4, waiting) {
-        (1, Some(id)) => learner.propose_feedback(id, reward, 1.0).unwrap(),
+        (1, Some(id)) => learner.propose_feedback(policy, id, reward, 1.0, 0).unwrap(),
         (1 | 2, _) if index % 16 == 2 => {
             let direction = Direction::new(catalog, (0..4).map(|coordinate| (coordinate, 0.25 + reward))).unwrap();
             Event::Onboarding(Statement { direction, response: 0.5, precision: 2.0 })
@@ -172,7 +172,7 @@ fn ordinary(policy: &Policy<'_, f32>, learner: &User, workspace: &mut Scratch, i
 /// A store that was just formatted, and its learner.
 pub fn begin<F: NorFlash>(flash: F, layout: Layout, policy: &Policy<'_, f32>) -> (Store<F>, User, Scratch) {
     let (mut store, mut learner, mut workspace) = (Store::new(flash, layout), vacant(policy), scratch(policy));
-    block_on(store.format(policy, USER)).unwrap();
+    block_on(store.format(policy, USER, 4)).unwrap();
     block_on(store.restore(policy, &mut learner, &mut workspace)).unwrap();
     (store, learner, workspace)
 }

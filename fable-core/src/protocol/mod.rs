@@ -1,0 +1,451 @@
+//! What a host and a device say to each other over a serial line: one request, one reply, one frame each.
+//!
+//! A **frame** is, before byte stuffing: the version of the protocol (one byte, its high bit set in a reply), a sequence
+//! number (one byte), the message (postcard), its payload (raw bytes up to the checksum) and the CRC-32/ISO-HDLC of all
+//! that, four bytes, little-endian. It is stuffed (COBS) and ends with a zero byte, at most [`MAX_FRAME`] bytes in all.
+//! Between frames the line may carry anything: a receiver drops what is no frame and goes on behind the next zero.
+//!
+//! A device answers every frame but a reply, so two devices wired to each other stay quiet. A reply has the sequence number of
+//! its request; 0 is for frames that could not be read, so hosts count from 1 to 255. A request is executed **at most
+//! once**: one that comes again, same sequence number and checksum as the one before, is answered again and changes
+//! nothing, so a host that has lost a reply sends the same frame again. A host begins with hello, which is executed
+//! always; memory of the last request ends with a reset.
+//!
+//! | tag | request | content | payload | reply |
+//! |---|---|---|---|---|
+//! | 0 | hello | | | 1 hello |
+//! | 1 | onboard | response `f64`, precision `f64` | entries: coordinate `u16`, coefficient `f64`, 10 bytes each | 2 done: observations |
+//! | 2 | decide | context, time `u32` | words of the feasible set, 4 bytes each; none: as last time, at first everything | 3 decided |
+//! | 3 | feedback | incarnation `u32`, round `u32`, reward `f64`, weight `f32` | | 2 done: observations |
+//! | 4 | observe | context, action `u16`, reward `f64`, weight `f32` | | 2 done: observations |
+//! | 5 | unlearn | context, action `u16`, baseline `f64`, reward `f64`, weight `f32` | | 2 done: observations |
+//! | 6 | explain | incarnation `u32`, round `u32`, other action (0, or 1 and `u16`), first share `u16` | | 4 explanation |
+//! | 7 | assess | declared contrast `u8` | | 5 assessment |
+//! | 8 | compare | context, two actions `u16`, total `u8` | | 5 assessment |
+//! | 9 | profile | position `u16` | | 6 promotion |
+//! | 10 | promote | time `u32` | | 2 done: newly promoted |
+//! | 11 | statistics | | | 7 statistics |
+//! | 12 | expire | time `u32` | | 2 done: newly expired |
+//! | 13 | snapshot | offset `u32` | | 8 chunk |
+//! | 14 | stage | offset `u32` | bytes of a snapshot | 2 done: bytes staged |
+//! | 15 | commit | length `u32` | | 2 done: rounds |
+//! | 16 | event | position `u32` | | 9 event |
+//! | 17 | forget | | | 2 done: incarnation |
+//!
+//! Reply 0 is a [`Fault`]. A context is as in a [record](crate::record). The payload of hello is the catalog's name; of an
+//! explanation its [`WireShare`]s, one behind the other; of a chunk at most [`CHUNK`] bytes, fewer at the end; of an event its
+//! record. Integers are postcard's varints, except where [`Hello`] and [`Promotion`] say fixed.
+//!
+//! `postcard-rpc` was looked at and not taken: over `embedded-io` it brings embassy's executor and a task per device, a
+//! schema for every type and tokio on the host, and it does not work blocking. Its frames carry no checksum and go through
+//! the `cobs` crate, which does not link without panics; what is left of it is this module.
+//!
+//! ```
+//! use fable_core::protocol::{Draft, Frame, MAX_FRAME, Request};
+//! let mut buffer = [0; MAX_FRAME];
+//! let request = Request::Feedback { incarnation: 0, round: 7, reward: 0.5, weight: 1.0 };
+//! let mut sent = Draft::request(&mut buffer, 1, &request).seal().to_vec();
+//! assert_eq!((sent.len(), sent.pop()), (23, Some(0)));
+//! let frame = Frame::open(&mut sent)?;
+//! assert_eq!((frame.sequence, frame.request()?.0), (1, request));
+//! # Ok::<(), fable_core::protocol::Fault>(())
+//! ```
+
+mod fault;
+mod frame;
+
+pub use crate::record::WireContext;
+pub use fault::{Fault, StorageFault};
+pub use frame::{DELIMITER, Draft, Frame, MAX_FRAME};
+
+use crate::catalog::Catalog;
+use crate::feasible::{ActionSet, Feasible};
+use crate::learner::LearnerError;
+use crate::onboarding::{Direction, Statement};
+use crate::trust::{Assessment, Part, Promotion, Share, Standing};
+use postcard::fixint;
+use serde::{Deserialize, Serialize};
+
+/// The version of the protocol, from 1 to 127.
+pub const VERSION: u8 = 1;
+/// Most bytes of a snapshot in one frame.
+pub const CHUNK: usize = 256;
+
+/// What a host asks. The module says what each is answered with.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Request {
+    /// Who are you?
+    Hello,
+    /// A stated preference; its direction is the payload.
+    Onboard {
+        /// In [-1, 1].
+        response: f64,
+        /// 0 skips the statement.
+        precision: f64,
+    },
+    /// Choose; the feasible set is the payload, if it has changed.
+    Decide {
+        /// Where.
+        context: WireContext,
+        /// The caller's time.
+        at: u32,
+    },
+    /// A reward for an earlier decision.
+    Feedback {
+        /// The decision's incarnation.
+        incarnation: u32,
+        /// The decision's round.
+        round: u32,
+        /// In [-1, 1].
+        reward: f64,
+        /// 1 for an ordinary reward.
+        weight: f32,
+    },
+    /// A reward for an action chosen elsewhere.
+    Observe {
+        /// Where.
+        context: WireContext,
+        /// What was done.
+        action: u16,
+        /// In [-1, 1].
+        reward: f64,
+        /// 1 for an ordinary reward.
+        weight: f32,
+    },
+    /// Take an earlier observation back.
+    Unlearn {
+        /// Where.
+        context: WireContext,
+        /// What was done.
+        action: u16,
+        /// The reference score it was compared with.
+        baseline: f64,
+        /// In [-1, 1].
+        reward: f64,
+        /// As it was learned.
+        weight: f32,
+    },
+    /// Why was this chosen?
+    Explain {
+        /// The decision's incarnation.
+        incarnation: u32,
+        /// The decision's round.
+        round: u32,
+        /// The action to compare with; the runner-up if none.
+        other: Option<u16>,
+        /// The first share that is wanted.
+        first: u16,
+    },
+    /// How does a declared contrast stand?
+    Assess {
+        /// Its position in the catalog.
+        contrast: u8,
+    },
+    /// How do two actions compare?
+    Compare {
+        /// Where.
+        context: WireContext,
+        /// The action a positive contrast prefers.
+        prefer: u16,
+        /// The other one.
+        over: u16,
+        /// Whether the difference of the reference scores is added.
+        total: bool,
+    },
+    /// One promoted preference.
+    Profile {
+        /// Its position.
+        index: u16,
+    },
+    /// Promote what is decided now.
+    Promote {
+        /// The caller's time.
+        at: u32,
+    },
+    /// Counts.
+    Statistics,
+    /// End the wait of every decision whose deadline has passed.
+    Expire {
+        /// The caller's time.
+        now: u32,
+    },
+    /// Bytes of the kept snapshot.
+    Snapshot {
+        /// Where they start.
+        offset: u32,
+    },
+    /// Keep the payload as part of a snapshot that is not yet used.
+    Stage {
+        /// Where it starts. 0 starts over.
+        offset: u32,
+    },
+    /// Use the staged snapshot instead of the present state.
+    Commit {
+        /// Its bytes in all.
+        length: u32,
+    },
+    /// One event of the journal behind the kept snapshot.
+    Event {
+        /// Its position.
+        index: u32,
+    },
+    /// Back to the prior, leaving nothing readable.
+    Forget,
+}
+
+impl Request {
+    /// The highest tag.
+    pub(super) const LAST: u8 = 17;
+
+    const fn has_payload(&self) -> bool {
+        matches!(self, Self::Onboard { .. } | Self::Decide { .. } | Self::Stage { .. })
+    }
+}
+
+/// What a device answers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Reply {
+    /// No, and nothing has changed.
+    Fault(Fault),
+    /// Who it is; the payload is the catalog's name.
+    Hello(Hello),
+    /// Done, with the count that the table of the [module](self) says.
+    Done {
+        /// How many.
+        count: u32,
+    },
+    /// What was chosen.
+    Decided {
+        /// The decision's round.
+        round: u32,
+        /// The action.
+        action: u16,
+        /// Its known reference score.
+        baseline: f64,
+    },
+    /// Why; the payload is the shares, from the one that was asked for on, as many as fit.
+    Explanation {
+        /// The action that was chosen.
+        chosen: u16,
+        /// The action it is compared with.
+        other: u16,
+        /// Whether the other action was feasible.
+        feasible: bool,
+        /// Whether the action chosen is not the one with the highest mean score.
+        explored: bool,
+        /// Sampled score of the action chosen.
+        chosen_score: f32,
+        /// Sampled score of the other action.
+        other_score: f32,
+        /// Shares in all.
+        shares: u16,
+    },
+    /// What is known about a contrast.
+    Assessment(Assessment),
+    /// A promoted preference.
+    Promotion {
+        /// Promoted preferences in all.
+        count: u16,
+        /// The one asked for, and what has become of it; none in an empty profile.
+        entry: Option<(Promotion, Standing)>,
+    },
+    /// Counts.
+    Statistics(Statistics),
+    /// Bytes of the kept snapshot, the payload.
+    Chunk {
+        /// Where they start.
+        offset: u32,
+    },
+    /// An event, the payload.
+    Event {
+        /// Its position.
+        index: u32,
+    },
+}
+
+impl Reply {
+    const fn has_payload(&self) -> bool {
+        matches!(self, Self::Hello(_) | Self::Explanation { .. } | Self::Chunk { .. } | Self::Event { .. })
+    }
+}
+
+/// Who a device is: everything a host needs to know before it can make sense of the rest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Hello {
+    /// [`VERSION`] of the protocol.
+    pub protocol: u8,
+    /// [`VERSION`](crate::record::VERSION) of its records.
+    pub record: u8,
+    /// [Fingerprint](crate::Policy::fingerprint) of its policy. Fixed, 8 bytes.
+    #[serde(with = "fixint::le")]
+    pub fingerprint: u64,
+    /// [Fingerprint](crate::Policy::promise) of its promotion settings. Fixed, 4 bytes.
+    #[serde(with = "fixint::le")]
+    pub promise: u32,
+    /// 24 for `f32`, 53 for `f64`.
+    pub digits: u8,
+    /// Actions of the catalog.
+    pub actions: u16,
+    /// Coordinates of the dictionary.
+    pub dimension: u16,
+    /// Tasks.
+    pub tasks: u8,
+    /// Signals.
+    pub signals: u8,
+    /// Declared contrasts.
+    pub contrasts: u8,
+    /// Room for decisions that wait and for promotions.
+    pub ring: u16,
+    /// Hash of the user. Fixed, 8 bytes.
+    #[serde(with = "fixint::le")]
+    pub user: u64,
+    /// How often the user was forgotten.
+    pub incarnation: u32,
+    /// Decisions in this incarnation.
+    pub rounds: u32,
+    /// Rewards learned in this incarnation.
+    pub observations: u32,
+}
+
+/// Counts of a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Statistics {
+    /// Decisions in this incarnation.
+    pub rounds: u32,
+    /// Rewards learned in this incarnation.
+    pub observations: u32,
+    /// Decisions that wait for their reward.
+    pub waiting: u16,
+    /// Promoted preferences.
+    pub promotions: u16,
+    /// Requests answered since the reset.
+    pub answered: u32,
+    /// Frames and requests refused since the reset.
+    pub refused: u32,
+    /// What is kept.
+    pub kept: Kept,
+}
+
+/// Counts of the place where a device keeps its state; all 0 when it keeps nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Kept {
+    /// Snapshots written so far; changes when the kept snapshot does.
+    pub generation: u32,
+    /// Events behind the kept snapshot.
+    pub events: u32,
+    /// Bytes free for events.
+    pub free: u32,
+    /// The highest number of erases of any page, as far as it is known.
+    pub erases: u32,
+}
+
+/// One share of an explanation.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct WireShare {
+    /// 0 for the default score, 1 for the cost, 2 for the draw, 3 + the position of a block.
+    part: u8,
+    /// What it adds to the score of the action chosen.
+    pub chosen: f32,
+    /// What it adds to the score of the other action.
+    pub other: f32,
+    /// The coordinate that the action chosen has.
+    pub chosen_coordinate: Option<u16>,
+    /// The coordinate that the other action has.
+    pub other_coordinate: Option<u16>,
+}
+
+impl WireShare {
+    /// For the wire.
+    #[must_use]
+    #[expect(clippy::cast_possible_truncation, reason = "seven digits are plenty for people")]
+    pub fn new(share: &Share) -> Self {
+        let part = match share.part {
+            Part::Default => 0,
+            Part::Cost => 1,
+            Part::Draw => 2,
+            Part::Block(block) => block.saturating_add(3),
+        };
+        let coordinate = |coordinate: Option<usize>| coordinate.and_then(|coordinate| u16::try_from(coordinate).ok());
+        Self {
+            part,
+            chosen: share.chosen as f32,
+            other: share.other as f32,
+            chosen_coordinate: coordinate(share.chosen_coordinate),
+            other_coordinate: coordinate(share.other_coordinate),
+        }
+    }
+
+    /// Where it comes from.
+    #[must_use]
+    pub const fn part(&self) -> Part {
+        match self.part {
+            0 => Part::Default,
+            1 => Part::Cost,
+            2 => Part::Draw,
+            block => Part::Block(block - 3),
+        }
+    }
+
+    /// Takes one share from a payload and leaves the rest.
+    ///
+    /// # Errors
+    /// [`Fault::Content`] when there is none.
+    pub fn take<'b>(payload: &mut &'b [u8]) -> Result<Self, Fault> {
+        let (share, rest): (Self, &'b [u8]) = postcard::take_from_bytes(payload).map_err(|_| Fault::Content)?;
+        *payload = rest;
+        Ok(share)
+    }
+}
+
+/// Bytes of a direction's entry.
+const ENTRY: usize = 10;
+
+/// The statement of an onboarding request.
+///
+/// # Errors
+/// A payload that is no direction of the catalog.
+pub fn read_statement(catalog: &Catalog<'_>, response: f64, precision: f64, payload: &[u8]) -> Result<Statement, Fault> {
+    let (entries, []) = payload.as_chunks::<ENTRY>() else { return Err(Fault::Content) };
+    let entries = entries
+        .iter()
+        .map(|[low, high, value @ ..]| (usize::from(u16::from_le_bytes([*low, *high])), f64::from_le_bytes(*value)));
+    let direction = Direction::new(catalog, entries).map_err(LearnerError::Onboarding)?;
+    Ok(Statement { direction, response, precision })
+}
+
+/// One entry of the payload of an onboarding request.
+#[must_use]
+pub fn write_entry(coordinate: u16, coefficient: f64) -> [u8; ENTRY] {
+    let ([low, high], [a, b, c, d, e, f, g, h]) = (coordinate.to_le_bytes(), coefficient.to_le_bytes());
+    [low, high, a, b, c, d, e, f, g, h]
+}
+
+/// The feasible set of a request to decide: the payload, or the last one recorded, or everything.
+///
+/// # Errors
+/// A payload that is no set of the catalog's actions.
+pub fn read_feasible(catalog: &Catalog<'_>, last: &ActionSet, payload: &[u8]) -> Result<Feasible, Fault> {
+    if payload.is_empty() {
+        return Ok(Feasible::from_set(catalog, *last).unwrap_or_else(|_| Feasible::all(catalog)));
+    }
+    let (words, []) = payload.as_chunks::<4>() else { return Err(Fault::Content) };
+    if words.len() > ActionSet::WORDS {
+        return Err(Fault::Content);
+    }
+    let mut set = ActionSet::EMPTY;
+    for (index, word) in words.iter().enumerate() {
+        set.set_word(index, u32::from_le_bytes(*word));
+    }
+    Feasible::from_set(catalog, set).map_err(|error| LearnerError::Feasible(error).into())
+}
+
+/// The words of a feasible set, for the payload of a request to decide.
+pub fn write_feasible(feasible: &Feasible) -> impl Iterator<Item = [u8; 4]> {
+    feasible.set().used_words().iter().map(|word| word.to_le_bytes())
+}

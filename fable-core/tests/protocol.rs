@@ -1,0 +1,249 @@
+//! The bytes of every message are a promise between devices and hosts that are not updated together.
+
+use fable_core::protocol::{
+    Draft, Fault, Frame, Hello, Kept, MAX_FRAME, Reply, Request, Statistics, StorageFault, WireContext, WireShare, write_entry,
+};
+use fable_core::trust::assessment::{Assessment, Gap};
+use fable_core::trust::{Part, Promotion, Share, Standing, Verdict};
+use fable_core::{Context, catalog::AGENT, catalog::TAU2};
+
+fn requests() -> Vec<(Request, Vec<u8>)> {
+    let coding = WireContext::new(&Context::new(&AGENT, AGENT.task("coding"), &[0.5, 0.25, 1.0, 0.0]).unwrap());
+    let nowhere = WireContext::new(&Context::new(&TAU2, None, &[]).unwrap());
+    vec![
+        (Request::Hello, vec![]),
+        (Request::Onboard { response: 1.0, precision: 4.0 }, [write_entry(24, 1.0), write_entry(300, -1.0)].concat()),
+        (Request::Decide { context: coding.clone(), at: 1_700_000_000 }, vec![]),
+        (Request::Decide { context: nowhere.clone(), at: 0 }, 0x3_ffff_u32.to_le_bytes().to_vec()),
+        (Request::Feedback { incarnation: 2, round: 300, reward: 0.5, weight: 1.0 }, vec![]),
+        (Request::Observe { context: coding.clone(), action: 179, reward: -1.0, weight: 0.5 }, vec![]),
+        (Request::Unlearn { context: nowhere.clone(), action: 3, baseline: -0.125, reward: 1.0, weight: 1.0 }, vec![]),
+        (Request::Explain { incarnation: 0, round: 7, other: None, first: 0 }, vec![]),
+        (Request::Explain { incarnation: 0, round: 7, other: Some(129), first: 12 }, vec![]),
+        (Request::Assess { contrast: 5 }, vec![]),
+        (Request::Compare { context: nowhere, prefer: 1, over: 2, total: true }, vec![]),
+        (Request::Profile { index: 3 }, vec![]),
+        (Request::Promote { at: 9 }, vec![]),
+        (Request::Statistics, vec![]),
+        (Request::Expire { now: 10 }, vec![]),
+        (Request::Snapshot { offset: 256 }, vec![]),
+        (Request::Stage { offset: 512 }, vec![0, 1, 2, 0]),
+        (Request::Commit { length: 2048 }, vec![]),
+        (Request::Event { index: 4 }, vec![]),
+        (Request::Forget, vec![]),
+    ]
+}
+
+fn replies() -> Vec<(Reply, Vec<u8>)> {
+    let hello = Hello {
+        protocol: 1,
+        record: 1,
+        fingerprint: 0x0102_0304_0506_0708,
+        promise: 0x0a0b_0c0d,
+        digits: 24,
+        actions: 18,
+        dimension: 29,
+        tasks: 0,
+        signals: 0,
+        contrasts: 6,
+        ring: 8,
+        user: 0x1112_1314_1516_1718,
+        incarnation: 1,
+        rounds: 1000,
+        observations: 999,
+    };
+    let assessment = Assessment {
+        mean: 0.5,
+        sd: 0.25,
+        probability: 0.977,
+        beta: 4.0,
+        radius: 1.0,
+        lower: -0.5,
+        upper: 1.5,
+        threshold: 0.999,
+        evidence: 200,
+        verdict: Verdict::Open,
+        gap: Gap { distance: 0.5, rounds: Some(600) },
+        valid: true,
+    };
+    let promotion =
+        Promotion { contrast: 5, verdict: Verdict::For, valid: true, round: 100, at: 7, evidence: 90, lower: 0.125, upper: 0.5 };
+    let share = Share { part: Part::Block(4), chosen: 0.5, other: -0.5, chosen_coordinate: Some(24), other_coordinate: None };
+    let share = postcard::to_slice(&WireShare::new(&share), &mut [0; 32]).unwrap().to_vec();
+    let kept = Kept { generation: 2, events: 40, free: 3000, erases: 5 };
+    let faults = [
+        Fault::Malformed,
+        Fault::Oversized,
+        Fault::Version { found: 2 },
+        Fault::UnknownRequest,
+        Fault::Content,
+        Fault::Missing,
+        Fault::Learner(13),
+        Fault::Context(3),
+        Fault::Record(4),
+        Fault::Storage(StorageFault::Unsupported),
+        Fault::Storage(StorageFault::Full),
+        Fault::Storage(StorageFault::Medium),
+        Fault::Storage(StorageFault::Damaged),
+        Fault::Storage(StorageFault::Order),
+    ];
+    let mut all: Vec<(Reply, Vec<u8>)> = faults.map(|fault| (Reply::Fault(fault), vec![])).into();
+    all.extend([
+        (Reply::Hello(hello), b"tau2".to_vec()),
+        (Reply::Done { count: 130 }, vec![]),
+        (Reply::Decided { round: 7, action: 130, baseline: -0.125 }, vec![]),
+        (
+            Reply::Explanation {
+                chosen: 1,
+                other: 2,
+                feasible: true,
+                explored: false,
+                chosen_score: 0.5,
+                other_score: 0.25,
+                shares: 9,
+            },
+            share,
+        ),
+        (Reply::Assessment(assessment), vec![]),
+        (Reply::Promotion { count: 0, entry: None }, vec![]),
+        (Reply::Promotion { count: 1, entry: Some((promotion, Standing::Doubtful)) }, vec![]),
+        (
+            Reply::Statistics(Statistics {
+                rounds: 9,
+                observations: 8,
+                waiting: 1,
+                promotions: 0,
+                answered: 700,
+                refused: 2,
+                kept,
+            }),
+            vec![],
+        ),
+        (Reply::Chunk { offset: 256 }, vec![9, 0, 9]),
+        (Reply::Event { index: 4 }, vec![1, 2, 3]),
+    ]);
+    all
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().concat()
+}
+
+fn request_frame(sequence: u8, request: &Request, payload: &[u8]) -> Vec<u8> {
+    let mut buffer = [0; MAX_FRAME];
+    let mut draft = Draft::request(&mut buffer, sequence, request);
+    assert!(draft.push(payload));
+    draft.seal().to_vec()
+}
+
+fn reply_frame(sequence: u8, reply: &Reply, payload: &[u8]) -> Vec<u8> {
+    let mut buffer = [0; MAX_FRAME];
+    let mut draft = Draft::reply(&mut buffer, sequence, reply);
+    assert!(draft.push(payload));
+    draft.seal().to_vec()
+}
+
+#[test]
+fn the_bytes_of_every_request_are_pinned_and_read_back() {
+    let mut written = String::new();
+    for (request, payload) in requests() {
+        let mut frame = request_frame(1, &request, &payload);
+        written += &hex(&frame);
+        written.push('\n');
+        frame.pop();
+        assert_eq!(Frame::open(&mut frame).unwrap().request(), Ok((request, &payload[..])));
+    }
+    assert_eq!(written, REQUESTS);
+}
+
+#[test]
+fn the_bytes_of_every_reply_are_pinned_and_read_back() {
+    let mut written = String::new();
+    for (reply, payload) in replies() {
+        let mut frame = reply_frame(1, &reply, &payload);
+        written += &hex(&frame);
+        written.push('\n');
+        frame.pop();
+        assert_eq!(Frame::open(&mut frame).unwrap().reply(), Ok((reply, &payload[..])));
+    }
+    assert_eq!(written, REPLIES);
+}
+
+/// The longest messages with the longest payloads, all bits set where that is possible.
+#[test]
+fn the_longest_messages_fit() {
+    let signals = vec![255_u8; 64];
+    let context: WireContext = postcard::from_bytes(&[&[64, 16][..], &signals].concat()).unwrap();
+    let number = f64::from_bits(u64::MAX);
+    let weight = f32::from_bits(u32::MAX);
+    let longest: [(Request, usize); 5] = [
+        (Request::Onboard { response: number, precision: number }, 240),
+        (Request::Decide { context: context.clone(), at: u32::MAX }, 128),
+        (Request::Unlearn { context: context.clone(), action: u16::MAX, baseline: number, reward: number, weight }, 0),
+        (Request::Compare { context, prefer: u16::MAX, over: u16::MAX, total: true }, 0),
+        (Request::Stage { offset: u32::MAX }, 256),
+    ];
+    for (request, payload) in longest {
+        let mut frame = request_frame(255, &request, &vec![255; payload]);
+        assert!(frame.len() <= MAX_FRAME);
+        frame.pop();
+        let frame = Frame::open(&mut frame).unwrap();
+        let (again, rest) = frame.request().unwrap();
+        assert_eq!((format!("{again:?}"), rest.len()), (format!("{request:?}"), payload)); // NaN is not itself
+    }
+    for (reply, payload) in [(Reply::Chunk { offset: u32::MAX }, 256), (Reply::Event { index: u32::MAX }, 260)] {
+        let mut frame = reply_frame(255, &reply, &vec![255; payload]);
+        frame.pop();
+        assert_eq!(Frame::open(&mut frame).unwrap().reply().unwrap().1.len(), payload);
+    }
+}
+
+const REQUESTS: &str = "\
+03010105648298e700
+04010101010101010103f03f01010101010410401801010101010105f03f2c01010101010107f0bfac858ba500
+0601010201040101023f0103803e0103803f0101010a80e2cfaa069f69325c00
+04010102010104ffff0305a971a61200
+0701010302ac02010101010103e03f0107803f7385cf3200
+0601010401040101023f0103803e0103803f01010103b301010101010103f0bf0101063fefb0650700
+04010105010203010101010103c0bf010101010103f03f0107803f1677e88700
+04010106020701054ae4487a00
+040101060a070181010ce182cea400
+090101070506b011a700
+0401010801080102010d6e5fa700
+0901010903bd38f1d000
+0901010a096082091b00
+0801010bec5b4a7000
+0901010c0a5c745ad400
+0a01010d8002fcd3ab9e00
+0601010e80040301020583c123b500
+0a01010f8010da76966e00
+0901011004060495d500
+0801011196a2288d00
+";
+
+const REPLIES: &str = "\
+03810101057564637500
+0381010601e354640200
+038101070202f40a202e00
+0381010603cf356aec00
+03810106046ca00e7200
+0381010605fa90090500
+03810107060d61d2f3da00
+03810107070327ce502400
+0381010708044b47ac3d00
+03810102090513b2da2300
+0381010709018582dd5400
+0381010709023fd3d4cd00
+038101070903a9e3d3ba00
+0381010709040a76b72400
+15810101010108070605040302010d0c0b0a18121d01180608181716151413121101e807e70774617532c4b9259d00
+0a81010282016b172e8f00
+07810103078201010101010107c0bf89dd5b2900
+07810104010201010101023f0105803e09070101023f010104bf011805e590983a00
+04810105010101010103e03f01010101010bd03fdd2406819543ef3f0101010101031040010101010103f03f010101010103e0bf01010101010ef83f2b8716d9cef7ef3fc8010101010101010be03f01d804010585b61e00
+048101060105e87595f600
+0a810106010105020164010102070101025a0101010101023e0101073f014786e81b00
+078101070908010dbc05020228b817053439303700
+078101088002090609c62875dd00
+0c81010904010203b441de5000
+";

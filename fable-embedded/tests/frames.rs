@@ -1,0 +1,132 @@
+//! Random frames: whatever comes, there is never a panic, a refusal changes nothing, and the next good frame is answered.
+
+mod wire;
+
+use fable_core::record::decode_event;
+use fable_core::{Context, catalog::TAU2};
+use fable_embedded::Server;
+use fable_embedded::protocol::{Reply, Request, VERSION, WireContext, write_entry};
+use rand_core::Rng;
+use rand_xoshiro::{Xoshiro128PlusPlus, rand_core::SeedableRng};
+use wire::{Memory, Scratch, Tau2, framed, load, policy, started};
+
+/// A body with a right checksum, stuffed.
+fn sealed(body: &[u8]) -> Vec<u8> {
+    let sum = !body.iter().fold(u32::MAX, |sum, byte| {
+        (0..8).fold(sum ^ u32::from(*byte), |sum, _| if sum & 1 == 0 { sum >> 1 } else { sum >> 1 ^ 0xedb8_8320 })
+    });
+    let mut bytes = cobs::encode_vec(&[body, &sum.to_le_bytes()].concat());
+    bytes.push(0);
+    bytes
+}
+
+fn below(random: &mut Xoshiro128PlusPlus, bound: usize) -> usize {
+    random.next_u32() as usize % bound
+}
+
+/// A request that is mostly fine.
+fn request(random: &mut Xoshiro128PlusPlus) -> (Request, Vec<u8>) {
+    let context = WireContext::new(&Context::new(&TAU2, None, &[]).unwrap());
+    let number = |random: &mut Xoshiro128PlusPlus| f64::from(random.next_u32()) / f64::from(u32::MAX) * 2.2 - 1.1;
+    let (reward, round) = (number(random), random.next_u32() % 40);
+    let action = u16::try_from(below(random, 19)).unwrap();
+    let request = match below(random, 18) {
+        0 => Request::Hello,
+        1 => {
+            let coordinate = u16::try_from(below(random, 30)).unwrap();
+            return (Request::Onboard { response: reward, precision: 2.0 }, write_entry(coordinate, number(random)).to_vec());
+        }
+        2 => {
+            let words = (random.next_u32() & 0x3_ffff).to_le_bytes();
+            return (Request::Decide { context, at: round }, if round % 2 == 0 { words.to_vec() } else { vec![] });
+        }
+        3 => Request::Feedback { incarnation: random.next_u32() % 2, round, reward, weight: 1.0 },
+        4 => Request::Observe { context, action, reward, weight: 0.5 },
+        5 => Request::Unlearn { context, action, baseline: 0.0, reward, weight: 1.0 },
+        6 => Request::Explain { incarnation: 0, round, other: Some(action).filter(|_| round > 20), first: 0 },
+        7 => Request::Assess { contrast: random.next_u32() as u8 % 8 },
+        8 => Request::Compare { context, prefer: action, over: 3, total: round > 20 },
+        9 => Request::Profile { index: random.next_u32() as u16 % 4 },
+        10 => Request::Promote { at: round },
+        11 => Request::Statistics,
+        12 => Request::Expire { now: round },
+        13 => Request::Snapshot { offset: random.next_u32() % 3000 },
+        14 => {
+            let bytes = (0..below(random, 257)).map(|_| random.next_u32() as u8).collect();
+            return (Request::Stage { offset: if round > 20 { 0 } else { random.next_u32() } }, bytes);
+        }
+        15 => Request::Commit { length: random.next_u32() % 400 },
+        16 => Request::Event { index: random.next_u32() % 30 },
+        _ if round == 0 => Request::Forget,
+        _ => Request::Hello,
+    };
+    (request, vec![])
+}
+
+fn pelt(frames: u32) {
+    let policy = policy();
+    let (mut learner, mut workspace) = (started(&policy), Scratch::VACANT);
+    let memory = Memory::new(&learner, 20);
+    let mut server = Server::new(&policy, &mut learner, &mut workspace, memory).unwrap();
+    let mut random = Xoshiro128PlusPlus::seed_from_u64(4);
+    let (mut refused, mut done) = (0, 0);
+    for turn in 0..frames {
+        let mut bytes = match below(&mut random, 4) {
+            // Anything at all.
+            0 => (0..below(&mut random, 400)).map(|_| random.next_u32() as u8).chain([0]).collect(),
+            // Anything with a right checksum.
+            1 => {
+                let tag = random.next_u32() as u8 % 20;
+                let rest = (0..below(&mut random, 60)).map(|_| random.next_u32() as u8 & random.next_u32() as u8);
+                sealed(&[VERSION, turn as u8, tag].into_iter().chain(rest).collect::<Vec<_>>())
+            }
+            _ => {
+                let (request, payload) = request(&mut random);
+                framed(turn as u8, &request, &payload)
+            }
+        };
+        if below(&mut random, 3) == 0 {
+            let place = below(&mut random, bytes.len());
+            match below(&mut random, 3) {
+                0 => bytes[place] ^= 1 << below(&mut random, 8),
+                1 => drop(bytes.remove(place)),
+                _ => bytes.insert(place, random.next_u32() as u8),
+            }
+        }
+        let before = server.learner().clone();
+        let replies = send!(server, bytes);
+        let changing = replies.iter().any(|(_, reply, _)| matches!(reply, Reply::Done { .. } | Reply::Decided { .. }));
+        if changing {
+            done += 1;
+        } else {
+            assert_eq!(*server.learner(), before, "{bytes:?}");
+            refused += u32::from(replies.iter().any(|(_, reply, _)| matches!(reply, Reply::Fault(_))));
+        }
+        if turn % 64 == 0 {
+            send!(server, [0]);
+            assert!(matches!(send!(server, framed(200, &Request::Hello, &[]))[..], [(200, Reply::Hello(_), _)]));
+        }
+    }
+    assert!(refused > frames / 4 && done > frames / 40, "{refused} refused, {done} done of {frames}");
+    // What was kept is the state: snapshot and journal give it again.
+    let mut again = Tau2::VACANT;
+    let mut workspace = Scratch::VACANT;
+    load(&policy, &mut again, &server.keep().snapshot);
+    for record in &server.keep().journal {
+        let event = decode_event(&TAU2, record).unwrap();
+        again.check(&policy, &mut workspace, &event).unwrap().apply();
+    }
+    assert_eq!(again, *server.learner());
+    assert!(again.posterior().packed().iter().all(|number| number.is_finite()));
+}
+
+#[test]
+fn a_hundred_thousand_random_frames() {
+    pelt(100_000);
+}
+
+#[test]
+#[ignore = "a minute; run with --ignored"]
+fn a_million_random_frames() {
+    pelt(1_000_000);
+}

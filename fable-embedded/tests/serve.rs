@@ -1,0 +1,460 @@
+//! The server against frames that are wrong, come twice or cannot be kept, and the order in which it keeps things.
+
+mod wire;
+
+use fable_core::policy::{Deadline, Expiry};
+use fable_core::record::{Header, Kind, RecordError};
+use fable_core::{Context, ContextError, FeasibleError, Learner, LearnerError, OnboardingError, Policy, Settings, Workspace};
+use fable_core::{catalog::AGENT, catalog::TAU2};
+use fable_embedded::protocol::{Draft, Fault, MAX_FRAME, Reply, Request, StorageFault, VERSION, WireContext, write_entry};
+use fable_embedded::{Server, Volatile, keep::block_on};
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use wire::{Memory, RING, Scratch, Tau2, framed, policy, replies, snapshot, started};
+
+fn nowhere() -> WireContext {
+    WireContext::new(&Context::new(&TAU2, None, &[]).unwrap())
+}
+
+fn decide() -> Request {
+    Request::Decide { context: nowhere(), at: 0 }
+}
+
+fn feedback(round: u32) -> Request {
+    Request::Feedback { incarnation: 0, round, reward: 0.5, weight: 1.0 }
+}
+
+/// A body with a right checksum, stuffed.
+fn sealed(body: &[u8]) -> Vec<u8> {
+    let sum = !body.iter().fold(u32::MAX, |sum, byte| {
+        (0..8).fold(sum ^ u32::from(*byte), |sum, _| if sum & 1 == 0 { sum >> 1 } else { sum >> 1 ^ 0xedb8_8320 })
+    });
+    let mut bytes = cobs::encode_vec(&[body, &sum.to_le_bytes()].concat());
+    bytes.push(0);
+    bytes
+}
+
+#[test]
+fn whatever_is_no_frame_is_refused_and_the_next_frame_works() {
+    let policy = policy();
+    let (mut learner, mut workspace) = (started(&policy), Scratch::VACANT);
+    let mut server = Server::new(&policy, &mut learner, &mut workspace, Volatile::<0>::VACANT).unwrap();
+    send!(server, framed(1, &decide(), &[]));
+    let before = snapshot(server.learner());
+
+    let good = framed(9, &feedback(1), &[]);
+    let mut cases: Vec<(Vec<u8>, u8, Fault)> = vec![
+        (b"hello, world\0".to_vec(), 0, Fault::Malformed),
+        (vec![1, 0], 0, Fault::Malformed),
+        (vec![255; MAX_FRAME - 1].into_iter().chain([0]).collect(), 0, Fault::Malformed),
+        (vec![255; MAX_FRAME].into_iter().chain([0]).collect(), 0, Fault::Oversized),
+        (vec![7; 100_000].into_iter().chain([0]).collect(), 0, Fault::Oversized),
+        (sealed(&[]), 0, Fault::Malformed),
+        (sealed(&[VERSION]), 0, Fault::Malformed),
+        (sealed(&[VERSION, 9]), 9, Fault::Content),
+        (sealed(&[VERSION + 1, 9, 0]), 9, Fault::Version { found: VERSION + 1 }),
+        (sealed(&[0, 9]), 9, Fault::Version { found: 0 }),
+        (sealed(&[VERSION, 9, 18]), 9, Fault::UnknownRequest),
+        (sealed(&[VERSION, 9, 255, 255]), 9, Fault::UnknownRequest),
+        (sealed(&[VERSION, 9, 0, 0]), 9, Fault::Content), // hello with a payload
+        (sealed(&[VERSION, 9, 3, 0]), 9, Fault::Content), // feedback that ends too early
+        (sealed(&[VERSION, 9, 6, 0, 1, 2, 0]), 9, Fault::Content), // neither none nor some
+    ];
+    for end in 1..good.len() - 1 {
+        cases.push((good[..end].iter().copied().chain([0]).collect(), 0, Fault::Malformed)); // truncated
+    }
+    for place in 0..good.len() - 1 {
+        for bit in 0..8 {
+            let mut bytes = good.clone();
+            bytes[place] ^= 1 << bit;
+            if bytes[place] != 0 {
+                cases.push((bytes, 0, Fault::Malformed)); // one that becomes a delimiter is truncation
+            }
+        }
+    }
+    for (bytes, sequence, fault) in &cases {
+        assert_eq!(send!(server, bytes), [(*sequence, Reply::Fault(*fault), vec![])], "{bytes:?}");
+        assert_eq!(snapshot(server.learner()), before);
+        let hello = send!(server, framed(3, &Request::Hello, &[]));
+        assert!(matches!(&hello[..], [(3, Reply::Hello(_), name)] if name == b"tau2"), "after {bytes:?}");
+    }
+    assert!(send!(server, [0; 50]).is_empty()); // empty frames are nothing
+    let done = send!(server, good);
+    assert_eq!(done, [(9, Reply::Done { count: 1 }, vec![])]);
+
+    let statistics = send!(server, framed(4, &Request::Statistics, &[]));
+    let Reply::Statistics(statistics) = &statistics[0].1 else { panic!("{statistics:?}") };
+    assert_eq!(statistics.refused as usize, cases.len());
+    assert_eq!(statistics.answered as usize, cases.len() + 2);
+}
+
+#[test]
+fn a_reply_is_not_answered() {
+    let policy = policy();
+    let (mut learner, mut workspace) = (started(&policy), Scratch::VACANT);
+    let mut server = Server::new(&policy, &mut learner, &mut workspace, Volatile::<0>::VACANT).unwrap();
+    let mut buffer = [0; MAX_FRAME];
+    let reply = Draft::reply(&mut buffer, 1, &Reply::Fault(Fault::Malformed)).seal().to_vec();
+    assert!(send!(server, reply).is_empty());
+    assert_eq!(send!(server, framed(1, &Request::Hello, &[])).len(), 1);
+}
+
+#[test]
+fn a_request_that_comes_again_is_answered_again_and_not_executed() {
+    let policy = policy();
+    let (mut learner, mut workspace) = (started(&policy), Scratch::VACANT);
+    let mut server = Server::new(&policy, &mut learner, &mut workspace, Volatile::<0>::VACANT).unwrap();
+    let frame = framed(5, &decide(), &[]);
+    let first = send!(server, frame);
+    assert!(matches!(first[0].1, Reply::Decided { round: 1, .. }));
+    for _ in 0..3 {
+        assert_eq!(send!(server, frame), first);
+        send!(server, b"noise\0");
+    }
+    assert_eq!(server.learner().rounds(), 1);
+    assert!(matches!(send!(server, framed(6, &decide(), &[]))[0].1, Reply::Decided { round: 2, .. }));
+    send!(server, framed(7, &Request::Hello, &[]));
+    assert!(matches!(send!(server, framed(6, &decide(), &[]))[0].1, Reply::Decided { round: 3, .. }), "hello came between");
+    let observe = Request::Observe { context: nowhere(), action: 3, reward: 0.25, weight: 1.0 };
+    for _ in 0..3 {
+        assert_eq!(send!(server, framed(8, &observe, &[])), [(8, Reply::Done { count: 1 }, vec![])]);
+    }
+    assert_eq!(send!(server, framed(9, &observe, &[])), [(9, Reply::Done { count: 2 }, vec![])]);
+}
+
+#[test]
+fn every_event_is_kept_before_it_is_applied() {
+    let policy = policy();
+    let (mut learner, mut workspace) = (started(&policy), Scratch::VACANT);
+    let memory = Memory::new(&learner, 100);
+    let mut server = Server::new(&policy, &mut learner, &mut workspace, memory).unwrap();
+    send!(server, framed(1, &decide(), &[]));
+    assert_eq!(server.keep().calls, ["room", "append", "room", "append"]); // permissions and decision
+    send!(server, framed(2, &decide(), &[]));
+    assert_eq!(server.keep().calls.len(), 6); // the permissions are the same
+    send!(server, framed(3, &feedback(9), &[]));
+    assert_eq!(server.keep().calls[6..], ["room"]); // refused by the check
+    send!(server, framed(4, &Request::Forget, &[]));
+    assert_eq!(server.keep().calls[7..], ["room", "append", "forget"]);
+    assert!(server.keep().journal.is_empty());
+}
+
+#[test]
+fn what_cannot_be_kept_does_not_happen() {
+    let policy = policy();
+    let entries = write_entry(0, 1.0);
+    let requests: [(Request, &[u8]); 8] = [
+        (Request::Onboard { response: 1.0, precision: 4.0 }, &entries),
+        (decide(), &[]),
+        (feedback(1), &[]),
+        (Request::Observe { context: nowhere(), action: 3, reward: 0.25, weight: 1.0 }, &[]),
+        (Request::Forget, &[]),
+        (Request::Stage { offset: 0 }, &[1, 2, 3]),
+        (Request::Commit { length: 3 }, &[]),
+        (Request::Unlearn { context: nowhere(), action: 3, baseline: 0.0, reward: 0.25, weight: 1.0 }, &[]),
+    ];
+    for fail in ["room", "append", "stage_write", "stage_commit"] {
+        for (request, payload) in &requests {
+            let (mut learner, mut workspace) = (started(&policy), Scratch::VACANT);
+            let context = Context::new(&TAU2, None, &[]).unwrap();
+            let all = fable_core::Feasible::all(&TAU2);
+            learner.decide(&policy, &mut workspace, &fable_core::Request::new(&context, &all)).unwrap();
+            learner.observe(&policy, &mut workspace, &context, fable_core::Action(3), 0.25).unwrap();
+            let mut memory = Memory::new(&learner, 100);
+            memory.fail = fail;
+            let mut server = Server::new(&policy, &mut learner, &mut workspace, memory).unwrap();
+            let before = server.learner().clone();
+            let stages = matches!(request, Request::Stage { .. } | Request::Commit { .. });
+            let sent = send!(server, framed(1, request, payload));
+            if fail.starts_with("stage") == stages && !(fail == "stage_commit" && matches!(request, Request::Stage { .. })) {
+                let expected = match request {
+                    Request::Commit { .. } if fail == "stage_write" => StorageFault::Order, // nothing was staged
+                    _ => StorageFault::Medium,
+                };
+                assert_eq!(sent, [(1, Reply::Fault(Fault::Storage(expected)), vec![])], "{fail} {request:?}");
+                assert_eq!(*server.learner(), before);
+            }
+        }
+    }
+    for (fail, request) in [
+        ("read_snapshot", Request::Snapshot { offset: 0 }),
+        ("journal_event", Request::Event { index: 0 }),
+        ("statistics", Request::Statistics),
+        ("forget", Request::Forget),
+    ] {
+        let (mut learner, mut workspace) = (started(&policy), Scratch::VACANT);
+        let mut memory = Memory::new(&learner, 100);
+        memory.fail = fail;
+        let mut server = Server::new(&policy, &mut learner, &mut workspace, memory).unwrap();
+        let sent = send!(server, framed(1, &request, &[]));
+        assert_eq!(sent, [(1, Reply::Fault(Fault::Storage(StorageFault::Medium)), vec![])], "{fail}");
+    }
+}
+
+#[test]
+fn every_refusal_has_its_number() {
+    let settings = Settings { expiry: Expiry::Nothing, deadline: Deadline::Time(10), ..Settings::default() };
+    let policy = Policy::<f32>::new(&TAU2, settings).unwrap();
+    let (mut learner, mut workspace) = (started(&policy), Scratch::VACANT);
+    let mut server = Server::new(&policy, &mut learner, &mut workspace, Volatile::<16>::VACANT).unwrap();
+    let mut sequence = 0;
+    let mut refuse = |request: Request, payload: &[u8]| {
+        sequence += 1;
+        let before = snapshot(server.learner());
+        let mut sent = send!(server, framed(sequence, &request, payload));
+        let (number, reply, rest) = sent.remove(0);
+        assert!(sent.is_empty() && number == sequence && rest.is_empty());
+        let Reply::Fault(fault) = reply else { return None };
+        assert_eq!(snapshot(server.learner()), before);
+        Some(fault)
+    };
+    let learner = |error: LearnerError| Some(Fault::from(error));
+    let onboard = |response, precision| Request::Onboard { response, precision };
+    let entry = write_entry(0, 1.0);
+
+    let onboarding = |error| learner(LearnerError::Onboarding(error));
+    assert_eq!(refuse(onboard(1.0, 1.0), &[]), onboarding(OnboardingError::Empty));
+    assert_eq!(refuse(onboard(1.0, 1.0), &entry[..9]), Some(Fault::Content));
+    assert_eq!(refuse(onboard(f64::NAN, 1.0), &entry), onboarding(OnboardingError::Response));
+    assert_eq!(refuse(onboard(1.0, -1.0), &entry), onboarding(OnboardingError::Precision));
+    assert_eq!(refuse(onboard(1.0, 1.0), &write_entry(29, 1.0)), onboarding(OnboardingError::UnknownCoordinate));
+    assert_eq!(refuse(onboard(1.0, 1.0), &write_entry(0, f64::NAN)), onboarding(OnboardingError::Coefficient));
+    assert_eq!(refuse(onboard(1.0, 1.0), &[entry, entry].concat()), onboarding(OnboardingError::RepeatedCoordinate));
+    let many: Vec<u8> = (0..25).flat_map(|coordinate| write_entry(coordinate, 1.0)).collect();
+    assert_eq!(refuse(onboard(1.0, 1.0), &many), onboarding(OnboardingError::TooMany));
+
+    let elsewhere = WireContext::new(&Context::new(&AGENT, Some(3), &[0.0; 4]).unwrap());
+    let signals = Some(Fault::from(ContextError::SignalCount { expected: 0 }));
+    assert_eq!(refuse(Request::Decide { context: elsewhere.clone(), at: 0 }, &[]), signals);
+    let feasible = |error| learner(LearnerError::Feasible(error));
+    assert_eq!(refuse(decide(), &[0; 4]), feasible(FeasibleError::Empty));
+    assert_eq!(refuse(decide(), &[255; 4]), feasible(FeasibleError::UnknownAction));
+    assert_eq!(refuse(decide(), &[255; 3]), Some(Fault::Content));
+    assert_eq!(refuse(decide(), &[0; 33 * 4]), Some(Fault::Content));
+
+    assert_eq!(refuse(feedback(1), &[]), learner(LearnerError::UnknownDecision));
+    assert_eq!(refuse(decide(), &[]), None);
+    let late = Request::Feedback { incarnation: 1, round: 1, reward: 0.5, weight: 1.0 };
+    assert_eq!(refuse(late, &[]), learner(LearnerError::UnknownDecision));
+    let rewarded = |reward, weight| Request::Feedback { incarnation: 0, round: 1, reward, weight };
+    assert_eq!(refuse(rewarded(1.5, 1.0), &[]), learner(LearnerError::Reward));
+    assert_eq!(refuse(rewarded(f64::NAN, 1.0), &[]), learner(LearnerError::Reward));
+    assert_eq!(refuse(rewarded(0.5, 0.0), &[]), learner(LearnerError::Weight));
+    assert_eq!(refuse(rewarded(0.5, 1.0), &[]), None);
+    assert_eq!(refuse(rewarded(0.5, 1.0), &[]), learner(LearnerError::DuplicateFeedback));
+    assert_eq!(refuse(decide(), &[]), None);
+    assert_eq!(refuse(Request::Expire { now: 100 }, &[]), None);
+    assert_eq!(refuse(feedback(2), &[]), learner(LearnerError::ExpiredDecision));
+
+    let observe = |action, reward| Request::Observe { context: nowhere(), action, reward, weight: 1.0 };
+    assert_eq!(refuse(observe(18, 0.0), &[]), learner(LearnerError::UnknownAction));
+    assert_eq!(refuse(observe(0, 2.0), &[]), learner(LearnerError::Reward));
+    let unlearn = |baseline| Request::Unlearn { context: nowhere(), action: 0, baseline, reward: 0.1, weight: 1.0 };
+    assert_eq!(refuse(unlearn(1e9), &[]), learner(LearnerError::Baseline));
+    assert_eq!(refuse(unlearn(0.0), &[]), learner(LearnerError::NotLearned));
+
+    let explain = |round, other| Request::Explain { incarnation: 0, round, other, first: 0 };
+    assert_eq!(refuse(explain(9, None), &[]), learner(LearnerError::UnknownDecision));
+    assert_eq!(refuse(explain(1, Some(18)), &[]), learner(LearnerError::UnknownAction));
+    assert_eq!(refuse(Request::Assess { contrast: 6 }, &[]), Some(Fault::Missing));
+    let compare = |prefer, over| Request::Compare { context: nowhere(), prefer, over, total: false };
+    assert_eq!(refuse(compare(0, 0), &[]), learner(LearnerError::Comparison));
+    assert_eq!(refuse(compare(0, 17), &[]), learner(LearnerError::Comparison));
+    assert_eq!(refuse(compare(0, 18), &[]), learner(LearnerError::UnknownAction));
+    assert_eq!(refuse(Request::Profile { index: 1 }, &[]), Some(Fault::Missing));
+    assert_eq!(refuse(Request::Event { index: 0 }, &[]), Some(Fault::Missing));
+
+    let storage = |fault| Some(Fault::Storage(fault));
+    assert_eq!(refuse(Request::Stage { offset: 4 }, &[1]), storage(StorageFault::Order));
+    assert_eq!(refuse(Request::Stage { offset: 0 }, &[1; 17]), storage(StorageFault::Full));
+    assert_eq!(refuse(Request::Stage { offset: u32::MAX }, &[1; 17]), storage(StorageFault::Order));
+    assert_eq!(refuse(Request::Stage { offset: 0 }, &[1; 16]), None);
+    assert_eq!(refuse(Request::Commit { length: 15 }, &[]), storage(StorageFault::Order));
+    assert_eq!(refuse(Request::Commit { length: 16 }, &[]), Some(Fault::from(RecordError::Truncated)));
+}
+
+#[test]
+fn boards_without_storage_refuse_snapshots() {
+    let policy = policy();
+    let (mut learner, mut workspace) = (started(&policy), Scratch::VACANT);
+    let mut server = Server::new(&policy, &mut learner, &mut workspace, Volatile::<0>::VACANT).unwrap();
+    for (request, payload) in [(Request::Stage { offset: 0 }, &[1][..]), (Request::Commit { length: 0 }, &[])] {
+        let sent = send!(server, framed(1, &request, payload));
+        assert_eq!(sent[0].1, Reply::Fault(Fault::Storage(StorageFault::Unsupported)));
+    }
+}
+
+#[test]
+fn a_bad_snapshot_is_told_by_number_and_changes_nothing() {
+    let policy = policy();
+    let other = Policy::<f32>::new(&TAU2, Settings { noise_variance: 1.0, ..Settings::default() }).unwrap();
+    let wide = Policy::<f64>::new(&TAU2, Settings { seed: 11, ..Settings::default() }).unwrap();
+    let good = {
+        let (mut learner, mut workspace) = (started(&policy), Scratch::VACANT);
+        let context = Context::new(&TAU2, None, &[]).unwrap();
+        learner.observe(&policy, &mut workspace, &context, fable_core::Action(2), 0.5).unwrap();
+        snapshot(&learner)
+    };
+    let foreign = snapshot(&started(&other));
+    let f64s = {
+        let mut learner = Learner::<f64, [f64; TAU2.state_len()], RING>::VACANT;
+        learner.start(&wide, 7).unwrap();
+        snapshot(&learner)
+    };
+    let crowded = {
+        let mut learner = Learner::<f32, [f32; TAU2.state_len()], 16>::VACANT;
+        learner.start(&policy, 7).unwrap();
+        let (context, all) = (Context::new(&TAU2, None, &[]).unwrap(), fable_core::Feasible::all(&TAU2));
+        let mut workspace = Scratch::VACANT;
+        for _ in 0..12 {
+            learner.decide(&policy, &mut workspace, &fable_core::Request::new(&context, &all)).unwrap();
+        }
+        snapshot(&learner)
+    };
+    let mut damaged = good.clone();
+    damaged[500] ^= 1;
+    let mut long = good.clone();
+    long.push(0);
+    let mut journal = good.clone();
+    journal[..32].copy_from_slice(&Header::new(Kind::Journal, &policy, 7, 8).encode());
+
+    let (mut learner, mut workspace) = (started(&policy), Scratch::VACANT);
+    let memory = Memory::new(&learner, 100);
+    let mut server = Server::new(&policy, &mut learner, &mut workspace, memory).unwrap();
+    let mut sequence = 0;
+    let mut upload = |bytes: &[u8]| {
+        for (offset, chunk) in (0..).step_by(256).zip(bytes.chunks(256)) {
+            sequence += 1;
+            let count = offset + u32::try_from(chunk.len()).unwrap();
+            let done = send!(server, framed(sequence, &Request::Stage { offset }, chunk));
+            assert_eq!(done, [(sequence, Reply::Done { count }, vec![])]);
+        }
+        sequence += 1;
+        let length = u32::try_from(bytes.len()).unwrap();
+        let before = server.learner().clone();
+        let reply = send!(server, framed(sequence, &Request::Commit { length }, &[])).remove(0).1;
+        let changed = *server.learner() != before;
+        (reply, changed)
+    };
+    for (bytes, error) in [
+        (&foreign, RecordError::Policy { found: 0, expected: 0 }),
+        (&f64s, RecordError::Scalar { found: 53 }),
+        (&crowded, RecordError::Room { needed: 12 }),
+        (&damaged, RecordError::Checksum),
+        (&long, RecordError::TooLong),
+        (&journal, RecordError::Foreign),
+        (&good[..good.len() - 1].to_vec(), RecordError::Truncated),
+    ] {
+        assert_eq!(upload(bytes), (Reply::Fault(Fault::from(error)), false), "{error}");
+    }
+    assert_eq!(upload(&good), (Reply::Done { count: 0 }, true));
+    assert_eq!(snapshot(server.learner()), good);
+}
+
+/// An in-memory port that hands out a few bytes at a time.
+struct Port {
+    incoming: VecDeque<u8>,
+    outgoing: Vec<u8>,
+}
+
+impl embedded_io::ErrorType for Port {
+    type Error = Infallible;
+}
+
+impl embedded_io::Read for Port {
+    fn read(&mut self, bytes: &mut [u8]) -> Result<usize, Infallible> {
+        let count = bytes.len().min(5).min(self.incoming.len());
+        for (slot, byte) in bytes.iter_mut().zip(self.incoming.drain(..count)) {
+            *slot = byte;
+        }
+        Ok(count)
+    }
+}
+
+impl embedded_io::Write for Port {
+    fn write(&mut self, bytes: &[u8]) -> Result<usize, Infallible> {
+        let count = bytes.len().min(3);
+        self.outgoing.extend_from_slice(&bytes[..count]);
+        Ok(count)
+    }
+
+    fn flush(&mut self) -> Result<(), Infallible> {
+        Ok(())
+    }
+}
+
+impl embedded_io_async::Read for Port {
+    async fn read(&mut self, bytes: &mut [u8]) -> Result<usize, Infallible> {
+        pending_once().await;
+        embedded_io::Read::read(self, bytes)
+    }
+}
+
+impl embedded_io_async::Write for Port {
+    async fn write(&mut self, bytes: &[u8]) -> Result<usize, Infallible> {
+        pending_once().await;
+        embedded_io::Write::write(self, bytes)
+    }
+
+    async fn flush(&mut self) -> Result<(), Infallible> {
+        Ok(())
+    }
+}
+
+async fn pending_once() {
+    let mut waited = false;
+    core::future::poll_fn(|context| {
+        context.waker().wake_by_ref();
+        if std::mem::replace(&mut waited, true) { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
+    })
+    .await;
+}
+
+#[test]
+fn blocking_and_async_ports_carry_the_same_bytes() {
+    let policy = policy();
+    let script: Vec<u8> = (1..=60_u32)
+        .flat_map(|round| {
+            let sequence = u8::try_from(round).unwrap();
+            let mut frames = framed(2 * sequence, &decide(), &[]);
+            frames.extend(framed(2 * sequence + 1, &feedback(round), &[]));
+            frames.extend(b"noise\0");
+            frames
+        })
+        .collect();
+    let run = |asynchronous: bool| {
+        let (mut learner, mut workspace) = (started(&policy), Scratch::VACANT);
+        let memory = Memory::new(&learner, 10);
+        let mut server = Server::new(&policy, &mut learner, &mut workspace, memory).unwrap();
+        let mut port = Port { incoming: script.iter().copied().collect(), outgoing: vec![] };
+        if asynchronous {
+            block_on(server.serve_async(&mut port)).unwrap();
+        } else {
+            server.serve(&mut port).unwrap();
+        }
+        (snapshot(server.learner()), port.outgoing)
+    };
+    let (blocking, asynchronous) = (run(false), run(true));
+    assert_eq!(blocking, asynchronous);
+    assert_eq!(replies(&blocking.1).len(), 180);
+}
+
+#[test]
+fn a_server_wants_a_learner_and_room_to_work() {
+    let policy = policy();
+    let mut workspace = Scratch::VACANT;
+    let mut vacant = Tau2::VACANT;
+    assert!(Server::new(&policy, &mut vacant, &mut workspace, Volatile::<0>::VACANT).is_err());
+    let mut learner = started(&policy);
+    let mut small = Workspace::<f32, [f32; 8]>::VACANT;
+    assert!(Server::new(&policy, &mut learner, &mut small, Volatile::<0>::VACANT).is_err());
+    let other = Policy::<f32>::new(&TAU2, Settings { noise_variance: 1.0, ..Settings::default() }).unwrap();
+    assert!(Server::new(&other, &mut learner, &mut workspace, Volatile::<0>::VACANT).is_err());
+}
+
+#[test]
+fn a_server_fits_a_small_board() {
+    type Board = Server<'static, f32, [f32; TAU2.state_len()], [f32; TAU2.workspace_len()], Volatile<0>, RING>;
+    assert!(size_of::<Board>() <= 420, "{}", size_of::<Board>());
+    assert!(size_of::<Request>() <= 120 && size_of::<Reply>() <= 120, "{} {}", size_of::<Request>(), size_of::<Reply>());
+}

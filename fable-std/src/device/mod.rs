@@ -1,0 +1,521 @@
+//! A device on the other end of a line: the host's side of the [protocol](fable_core::protocol).
+//!
+//! A [`Device`] works over anything that reads and writes bytes: a serial port or a TCP connection from [`port`], a pipe, a
+//! test. What is no frame on the line (boot messages, noise) is skipped. A request whose reply does not come in time, or that
+//! the device could not read, is sent again as it is; a device executes it at most once. How long "in time" is, is the port's
+//! matter: one without a timeout is waited for.
+//!
+//! ```no_run
+//! use fable_core::{Context, catalog::TAU2};
+//! use fable_std::device::{Device, port};
+//! use std::time::Duration;
+//!
+//! let mut device = Device::open(port::tcp("127.0.0.1:4000", Duration::from_secs(2))?)?;
+//! let context = Context::new(device.catalog()?, None, &[])?;
+//! let decision = device.decide(&context, None, 0)?;
+//! println!("{}", TAU2.action_name(decision.action).unwrap());
+//! device.feedback(decision.id, 0.5, 1.0)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+pub mod port;
+pub mod replay;
+
+pub use replay::{Replay, ReplayError, Tape};
+
+use crate::catalogs;
+use fable_core::protocol::{
+    CHUNK, DELIMITER, Draft, Fault, Frame, Hello, MAX_FRAME, Reply, Request, Statistics, WireContext, WireShare, write_entry,
+    write_feasible,
+};
+use fable_core::trust::{Assessment, Comparison, Promotion, Standing};
+use fable_core::{Action, Catalog, Context, Decision, DecisionId, Feasible, Observation, Statement};
+use std::collections::VecDeque;
+use std::io::{ErrorKind, Read, Write};
+use std::time::SystemTime;
+use std::{fmt, io};
+
+/// How often a request is sent before it is given up when no answer comes in time.
+const ATTEMPTS: u32 = 3;
+/// How often it is sent when the device could not read something: it may have been noise before the request.
+const UNREAD: u32 = 8;
+/// Frames that are no answer to a request, after which it is given up: a device that talks without end is no device.
+const PATIENCE: u32 = 10_000;
+
+/// What can go wrong on the way to a device and back.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum DeviceError {
+    /// The port fails.
+    Port(io::Error),
+    /// No answer, each time the request was sent.
+    Silent,
+    /// The other end has closed.
+    Closed,
+    /// The device speaks another version of the protocol.
+    Version {
+        /// Its version.
+        found: u8,
+    },
+    /// The device refuses. Its state is as before.
+    Refused(Fault),
+    /// The answer is no answer to the request.
+    Unexpected,
+    /// The device's catalog is none that ships, or another one under the same name.
+    Catalog(String),
+    /// The device kept on changing while its records were read.
+    Restless,
+}
+
+impl fmt::Display for DeviceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Port(error) => write!(f, "the port fails: {error}"),
+            Self::Silent => write!(f, "the device does not answer; the request was sent {ATTEMPTS} times"),
+            Self::Closed => f.write_str("the device has closed the connection"),
+            Self::Version { found } => write!(
+                f,
+                "the device speaks version {found} of the protocol, this program version {}",
+                fable_core::protocol::VERSION
+            ),
+            Self::Refused(fault) => write!(f, "the device refuses: {fault}"),
+            Self::Unexpected => f.write_str("the device answers something else than it was asked"),
+            Self::Catalog(name) => {
+                write!(f, "the device's catalog '{name}' is not one that ships: {}", catalogs::NAMES.join(", "))
+            }
+            Self::Restless => f.write_str("the device keeps on changing while its records are read"),
+        }
+    }
+}
+
+impl std::error::Error for DeviceError {}
+
+impl From<io::Error> for DeviceError {
+    fn from(error: io::Error) -> Self {
+        Self::Port(error)
+    }
+}
+
+/// Why a device chose what it chose; the names are in its catalog.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Why {
+    /// The action that was chosen.
+    pub chosen: Action,
+    /// The action it is compared with.
+    pub other: Action,
+    /// Whether the other action was feasible.
+    pub feasible: bool,
+    /// Whether the action chosen is not the one with the highest mean score.
+    pub explored: bool,
+    /// Sampled score of the action chosen.
+    pub chosen_score: f32,
+    /// Sampled score of the other action.
+    pub other_score: f32,
+    /// What the scores are made of.
+    pub shares: Vec<WireShare>,
+}
+
+/// A device.
+pub struct Device<P> {
+    port: P,
+    sequence: u8,
+    received: VecDeque<u8>,
+    hello: Hello,
+    name: String,
+}
+
+impl<P: Read + Write> Device<P> {
+    /// Ends whatever the line was in the middle of and says hello.
+    ///
+    /// # Errors
+    /// No device at the other end, or one that speaks another version.
+    pub fn open(mut port: P) -> Result<Self, DeviceError> {
+        port.write_all(&[DELIMITER])?;
+        let nobody = Hello {
+            protocol: 0,
+            record: 0,
+            fingerprint: 0,
+            promise: 0,
+            digits: 0,
+            actions: 0,
+            dimension: 0,
+            tasks: 0,
+            signals: 0,
+            contrasts: 0,
+            ring: 0,
+            user: 0,
+            incarnation: 0,
+            rounds: 0,
+            observations: 0,
+        };
+        // What an earlier host was answered too late must not look like an answer to this one.
+        let sequence = SystemTime::UNIX_EPOCH.elapsed().map_or(0, |now| now.subsec_micros() as u8);
+        let mut device = Self { port, sequence, received: VecDeque::new(), hello: nobody, name: String::new() };
+        device.greet()?;
+        Ok(device)
+    }
+
+    /// Says hello again and returns what is true now.
+    ///
+    /// # Errors
+    /// As for every request: a port that fails, a device that does not answer or refuses.
+    pub fn greet(&mut self) -> Result<Hello, DeviceError> {
+        let (Reply::Hello(hello), name) = self.ask(&Request::Hello, &[])? else { return Err(DeviceError::Unexpected) };
+        self.hello = hello;
+        self.name = String::from_utf8_lossy(&name).into_owned();
+        Ok(hello)
+    }
+
+    /// What the device last said about itself.
+    #[must_use]
+    pub const fn hello(&self) -> &Hello {
+        &self.hello
+    }
+
+    /// The name of its catalog.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its catalog, if it is one that ships.
+    ///
+    /// # Errors
+    /// [`DeviceError::Catalog`] when it is not, or has other sizes under the same name.
+    pub fn catalog(&self) -> Result<&'static Catalog<'static>, DeviceError> {
+        let same = |catalog: &&Catalog<'_>| {
+            let definition = catalog.definition();
+            let Hello { actions, dimension, tasks, signals, contrasts, .. } = self.hello;
+            let theirs = [actions, dimension, u16::from(tasks), u16::from(signals), u16::from(contrasts)].map(usize::from);
+            let lists = [definition.tasks.len(), definition.signals.len(), definition.contrasts.len()];
+            theirs == [catalog.actions(), catalog.dimension(), lists[0], lists[1], lists[2]]
+        };
+        catalogs::find(&self.name).filter(same).ok_or_else(|| DeviceError::Catalog(self.name.clone()))
+    }
+
+    /// The port, when the device is no longer needed.
+    pub fn into_port(self) -> P {
+        self.port
+    }
+
+    /// States a preference; the observations so far.
+    ///
+    /// # Errors
+    /// As for every request.
+    pub fn onboard(&mut self, statement: &Statement) -> Result<u32, DeviceError> {
+        let entry = |(coordinate, value): (usize, f64)| write_entry(u16::try_from(coordinate).unwrap_or(u16::MAX), value);
+        let payload: Vec<u8> = statement.direction.entries().flat_map(entry).collect();
+        self.count(&Request::Onboard { response: statement.response, precision: statement.precision }, &payload)
+    }
+
+    /// Asks for a decision. Without a feasible set the last one holds, and at first everything is allowed.
+    ///
+    /// # Errors
+    /// As for every request.
+    pub fn decide(&mut self, context: &Context, feasible: Option<&Feasible>, at: u32) -> Result<Decision, DeviceError> {
+        let payload: Vec<u8> = feasible.into_iter().flat_map(write_feasible).flatten().collect();
+        match self.ask(&Request::Decide { context: WireContext::new(context), at }, &payload)?.0 {
+            Reply::Decided { round, action, baseline } => {
+                self.hello.rounds = round;
+                let id = DecisionId { user: self.hello.user, incarnation: self.hello.incarnation, round };
+                Ok(Decision { id, action: Action(action), baseline })
+            }
+            _ => Err(DeviceError::Unexpected),
+        }
+    }
+
+    /// Tells how a decision went; the observations so far.
+    ///
+    /// # Errors
+    /// As for every request. A decision of another user is refused here.
+    pub fn feedback(&mut self, id: DecisionId, reward: f64, weight: f32) -> Result<u32, DeviceError> {
+        self.own(id)?;
+        self.count(&Request::Feedback { incarnation: id.incarnation, round: id.round, reward, weight }, &[])
+    }
+
+    /// Tells how an action chosen elsewhere went; the observations so far.
+    ///
+    /// # Errors
+    /// As for every request.
+    pub fn observe(&mut self, context: &Context, action: Action, reward: f64, weight: f32) -> Result<u32, DeviceError> {
+        self.count(&Request::Observe { context: WireContext::new(context), action: action.0, reward, weight }, &[])
+    }
+
+    /// Takes an observation back; the observations left.
+    ///
+    /// # Errors
+    /// As for every request.
+    pub fn unlearn(&mut self, observation: &Observation) -> Result<u32, DeviceError> {
+        let Observation { context, action, baseline, reward, weight } = *observation;
+        self.count(&Request::Unlearn { context: WireContext::new(&context), action: action.0, baseline, reward, weight }, &[])
+    }
+
+    /// Asks why an action was chosen, against another one or the runner-up.
+    ///
+    /// # Errors
+    /// As for every request.
+    pub fn explain(&mut self, id: DecisionId, against: Option<Action>) -> Result<Why, DeviceError> {
+        self.own(id)?;
+        let mut found = Vec::new();
+        loop {
+            let request = Request::Explain {
+                incarnation: id.incarnation,
+                round: id.round,
+                other: against.map(|action| action.0),
+                first: u16::try_from(found.len()).map_err(|_| DeviceError::Unexpected)?,
+            };
+            let (Reply::Explanation { chosen, other, feasible, explored, chosen_score, other_score, shares }, payload) =
+                self.ask(&request, &[])?
+            else {
+                return Err(DeviceError::Unexpected);
+            };
+            let (mut payload, before) = (&payload[..], found.len());
+            while !payload.is_empty() {
+                found.push(WireShare::take(&mut payload).map_err(|_| DeviceError::Unexpected)?);
+            }
+            if found.len() >= usize::from(shares) {
+                let (chosen, other) = (Action(chosen), Action(other));
+                return Ok(Why { chosen, other, feasible, explored, chosen_score, other_score, shares: found });
+            }
+            if found.len() == before {
+                return Err(DeviceError::Unexpected);
+            }
+        }
+    }
+
+    /// How a contrast that the catalog declares stands.
+    ///
+    /// # Errors
+    /// As for every request.
+    pub fn assess(&mut self, contrast: u8) -> Result<Assessment, DeviceError> {
+        self.assessment(&Request::Assess { contrast })
+    }
+
+    /// How two actions compare.
+    ///
+    /// # Errors
+    /// As for every request.
+    pub fn compare(&mut self, comparison: &Comparison) -> Result<Assessment, DeviceError> {
+        let Comparison { context, prefer, over, total } = comparison;
+        let context = WireContext::new(context);
+        self.assessment(&Request::Compare { context, prefer: prefer.0, over: over.0, total: *total })
+    }
+
+    /// The promoted preferences and what has become of them.
+    ///
+    /// # Errors
+    /// As for every request.
+    pub fn profile(&mut self) -> Result<Vec<(Promotion, Standing)>, DeviceError> {
+        let mut profile = Vec::new();
+        loop {
+            let index = u16::try_from(profile.len()).map_err(|_| DeviceError::Unexpected)?;
+            let Reply::Promotion { count, entry } = self.ask(&Request::Profile { index }, &[])?.0 else {
+                return Err(DeviceError::Unexpected);
+            };
+            profile.extend(entry);
+            if profile.len() >= usize::from(count) {
+                return Ok(profile);
+            }
+            if entry.is_none() {
+                return Err(DeviceError::Unexpected);
+            }
+        }
+    }
+
+    /// Promotes what is decided now; how much that was.
+    ///
+    /// # Errors
+    /// As for every request.
+    pub fn promote(&mut self, at: u32) -> Result<u32, DeviceError> {
+        self.count(&Request::Promote { at }, &[])
+    }
+
+    /// Ends the wait of every decision whose deadline has passed; how many there were.
+    ///
+    /// # Errors
+    /// As for every request.
+    pub fn expire(&mut self, now: u32) -> Result<u32, DeviceError> {
+        self.count(&Request::Expire { now }, &[])
+    }
+
+    /// Counts.
+    ///
+    /// # Errors
+    /// As for every request.
+    pub fn statistics(&mut self) -> Result<Statistics, DeviceError> {
+        match self.ask(&Request::Statistics, &[])?.0 {
+            Reply::Statistics(statistics) => Ok(statistics),
+            _ => Err(DeviceError::Unexpected),
+        }
+    }
+
+    /// The bytes of the kept snapshot, to be written to a file.
+    ///
+    /// # Errors
+    /// As for every request.
+    pub fn snapshot(&mut self) -> Result<Vec<u8>, DeviceError> {
+        let mut bytes = Vec::new();
+        loop {
+            let wanted = u32::try_from(bytes.len()).map_err(|_| DeviceError::Unexpected)?;
+            match self.ask(&Request::Snapshot { offset: wanted }, &[])? {
+                (Reply::Chunk { offset }, chunk) if offset == wanted => {
+                    bytes.extend_from_slice(&chunk);
+                    if chunk.len() < CHUNK {
+                        return Ok(bytes);
+                    }
+                }
+                _ => return Err(DeviceError::Unexpected),
+            }
+        }
+    }
+
+    /// Replaces the device's state by a snapshot; the rounds it has. The device verifies all of it first.
+    ///
+    /// # Errors
+    /// As for every request.
+    pub fn restore(&mut self, snapshot: &[u8]) -> Result<u32, DeviceError> {
+        let length = u32::try_from(snapshot.len()).map_err(|_| DeviceError::Unexpected)?;
+        for (offset, chunk) in (0..).step_by(CHUNK).zip(snapshot.chunks(CHUNK)) {
+            self.count(&Request::Stage { offset }, chunk)?;
+        }
+        let rounds = self.count(&Request::Commit { length }, &[])?;
+        self.greet()?;
+        Ok(rounds)
+    }
+
+    /// The events behind the kept snapshot, as records.
+    ///
+    /// # Errors
+    /// As for every request.
+    pub fn journal(&mut self) -> Result<Vec<Vec<u8>>, DeviceError> {
+        let mut events = Vec::new();
+        for wanted in 0.. {
+            match self.ask(&Request::Event { index: wanted }, &[]) {
+                Ok((Reply::Event { index }, event)) if index == wanted => events.push(event),
+                Ok(_) => return Err(DeviceError::Unexpected),
+                Err(DeviceError::Refused(Fault::Missing)) => break,
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(events)
+    }
+
+    /// Snapshot and journal that belong together: everything needed to [replay](replay) the device here.
+    ///
+    /// # Errors
+    /// As for every request; [`DeviceError::Restless`] when someone else keeps on changing the device.
+    pub fn tape(&mut self) -> Result<Tape, DeviceError> {
+        for _ in 0..ATTEMPTS {
+            let before = self.statistics()?;
+            let (snapshot, events) = (self.snapshot()?, self.journal()?);
+            let after = self.statistics()?;
+            if (before.kept, before.rounds, before.observations) == (after.kept, after.rounds, after.observations) {
+                return Ok(Tape { hello: self.greet()?, snapshot, events });
+            }
+        }
+        Err(DeviceError::Restless)
+    }
+
+    /// Forgets the user; the new incarnation.
+    ///
+    /// # Errors
+    /// As for every request.
+    pub fn forget(&mut self) -> Result<u32, DeviceError> {
+        let incarnation = self.count(&Request::Forget, &[])?;
+        self.greet()?;
+        Ok(incarnation)
+    }
+
+    /// Sends a request and returns the reply to it with its payload.
+    ///
+    /// # Errors
+    /// A port that fails, a device that does not answer or refuses.
+    pub fn ask(&mut self, request: &Request, payload: &[u8]) -> Result<(Reply, Vec<u8>), DeviceError> {
+        self.sequence = self.sequence.checked_add(1).unwrap_or(1);
+        let mut buffer = [0; MAX_FRAME];
+        let mut draft = Draft::request(&mut buffer, self.sequence, request);
+        if !draft.push(payload) {
+            return Err(DeviceError::Refused(Fault::Oversized));
+        }
+        let frame = draft.seal().to_vec();
+        let (mut silent, mut unread) = (0, 0);
+        loop {
+            self.port.write_all(&frame)?;
+            self.port.flush()?;
+            match self.listen() {
+                Ok(Some((Reply::Fault(fault), _))) => return Err(DeviceError::Refused(fault)),
+                Ok(Some(answer)) => return Ok(answer),
+                Ok(None) if silent + 1 < ATTEMPTS => silent += 1,
+                Ok(None) => return Err(DeviceError::Silent),
+                Err(DeviceError::Refused(_)) if unread + 1 < UNREAD => unread += 1,
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Waits for the reply to the last request: `None` when none comes in time, [`DeviceError::Refused`] when the device could
+    /// not read it.
+    fn listen(&mut self) -> Result<Option<(Reply, Vec<u8>)>, DeviceError> {
+        for _ in 0..PATIENCE {
+            let Some(mut bytes) = self.receive()? else { return Ok(None) };
+            let Ok(frame) = Frame::open(&mut bytes) else { continue };
+            if !frame.is_reply() || (frame.sequence != self.sequence && frame.sequence != 0) {
+                continue;
+            }
+            let (reply, payload) = match frame.reply() {
+                Ok((reply, payload)) => (reply, payload.to_vec()),
+                Err(Fault::Version { found }) => return Err(DeviceError::Version { found }),
+                Err(_) => return Err(DeviceError::Unexpected),
+            };
+            match reply {
+                Reply::Fault(fault) if frame.sequence == 0 => return Err(DeviceError::Refused(fault)),
+                _ if frame.sequence == 0 => {}
+                reply => return Ok(Some((reply, payload))),
+            }
+        }
+        Ok(None)
+    }
+
+    /// The bytes up to the next delimiter; `None` when they do not come in time.
+    fn receive(&mut self) -> Result<Option<Vec<u8>>, DeviceError> {
+        let mut bytes = Vec::new();
+        loop {
+            while let Some(byte) = self.received.pop_front() {
+                if byte != DELIMITER {
+                    bytes.push(byte);
+                    bytes.truncate(MAX_FRAME); // longer is garbage, and stays so
+                } else if !bytes.is_empty() {
+                    return Ok(Some(bytes));
+                }
+            }
+            let mut chunk = [0; 512];
+            match self.port.read(&mut chunk) {
+                Ok(0) => return Err(DeviceError::Closed),
+                Ok(count) => self.received.extend(&chunk[..count]),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => return Ok(None),
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    fn count(&mut self, request: &Request, payload: &[u8]) -> Result<u32, DeviceError> {
+        match self.ask(request, payload)?.0 {
+            Reply::Done { count } => Ok(count),
+            _ => Err(DeviceError::Unexpected),
+        }
+    }
+
+    fn assessment(&mut self, request: &Request) -> Result<Assessment, DeviceError> {
+        match self.ask(request, &[])?.0 {
+            Reply::Assessment(assessment) => Ok(assessment),
+            _ => Err(DeviceError::Unexpected),
+        }
+    }
+
+    /// Decisions of other users are unknown.
+    fn own(&self, id: DecisionId) -> Result<(), DeviceError> {
+        let unknown = DeviceError::Refused(fable_core::LearnerError::UnknownDecision.into());
+        if id.user == self.hello.user { Ok(()) } else { Err(unknown) }
+    }
+}

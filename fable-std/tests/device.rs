@@ -1,0 +1,500 @@
+//! Client and device in one process, over a pipe: every request, 1,000 rounds bit for bit, noise on the line, snapshots up and
+//! down, and the command as a person uses it.
+#![cfg(unix)]
+
+#[path = "../../fable-embedded/tests/wire/mod.rs"]
+mod wire;
+
+use fable_core::policy::{Deadline, Expiry};
+use fable_core::protocol::{Fault, Reply, Request};
+use fable_core::trust::{Comparison, Part, Standing};
+use fable_core::{
+    Action, Context, Direction, Feasible, Learner, LearnerError, Observation, Policy, Request as Wanted, Rule, Settings,
+    Statement, Workspace, catalog::AGENT, catalog::TAU2,
+};
+use fable_embedded::Server;
+use fable_std::device::{Device, DeviceError, replay};
+use std::io::{self, Read, Write};
+use std::net::TcpListener;
+use std::os::unix::net::UnixStream;
+use std::process::{Command, Output};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+use wire::{Memory, Scratch, Tau2, policy, snapshot, started};
+
+/// A device's end of a line.
+struct Line<P>(P);
+
+impl<P> embedded_io::ErrorType for Line<P> {
+    type Error = embedded_io::ErrorKind;
+}
+
+impl<P: Read> embedded_io::Read for Line<P> {
+    fn read(&mut self, bytes: &mut [u8]) -> Result<usize, embedded_io::ErrorKind> {
+        self.0.read(bytes).map_err(|_| embedded_io::ErrorKind::Other)
+    }
+}
+
+impl<P: Write> embedded_io::Write for Line<P> {
+    fn write(&mut self, bytes: &[u8]) -> Result<usize, embedded_io::ErrorKind> {
+        self.0.write(bytes).map_err(|_| embedded_io::ErrorKind::Other)
+    }
+
+    fn flush(&mut self) -> Result<(), embedded_io::ErrorKind> {
+        self.0.flush().map_err(|_| embedded_io::ErrorKind::Other)
+    }
+}
+
+/// Starts a device with room for some events; at its end it gives back its learner.
+fn device(settings: Settings<'static>, room: usize) -> (UnixStream, JoinHandle<Tau2>) {
+    let (here, there) = UnixStream::pair().unwrap();
+    here.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+    let thread = thread::spawn(move || {
+        let policy = Policy::new(&TAU2, settings).unwrap();
+        let (mut learner, mut workspace) = (started(&policy), Scratch::VACANT);
+        let memory = Memory::new(&learner, room);
+        let mut server = Server::new(&policy, &mut learner, &mut workspace, memory).unwrap();
+        let _ = server.serve(&mut Line(there)); // ends when the client does
+        learner
+    });
+    (here, thread)
+}
+
+fn settings() -> Settings<'static> {
+    Settings { seed: 11, ..Settings::default() }
+}
+
+fn nowhere() -> Context {
+    Context::new(&TAU2, None, &[]).unwrap()
+}
+
+fn refused(result: Result<impl std::fmt::Debug, DeviceError>) -> Fault {
+    match result {
+        Err(DeviceError::Refused(fault)) => fault,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn every_request_does_on_the_device_what_it_does_here() {
+    // Promotes on thin evidence, so that there is a profile to look at.
+    let settings = Settings {
+        seed: 11,
+        alpha: 0.5,
+        prior_radius: Some(0.0),
+        min_evidence: 1,
+        deadline: Deadline::Time(10),
+        expiry: Expiry::Nothing,
+        ..Settings::default()
+    };
+    let policy = Policy::new(&TAU2, settings).unwrap();
+    let (mut plain, mut workspace) = (started(&policy), Scratch::VACANT);
+    let (port, thread) = device(settings, 1000);
+    let mut device = Device::open(port).unwrap();
+
+    let hello = *device.hello();
+    assert_eq!((hello.fingerprint, hello.promise, hello.user), (policy.fingerprint(), policy.promise(), 7));
+    assert_eq!((hello.digits, hello.actions, hello.dimension, hello.contrasts, hello.ring), (24, 18, 29, 6, 8));
+    assert_eq!((device.name(), device.catalog().unwrap().fingerprint()), ("tau2", TAU2.fingerprint()));
+
+    let direction = Direction::from_names(&TAU2, &[("style=concise", 1.0), ("style=guided", -1.0)]).unwrap();
+    let statement = Statement { direction, response: 1.0, precision: 4.0 };
+    assert_eq!(device.onboard(&statement).unwrap(), 0);
+    plain.onboard(&policy, &mut workspace, statement).unwrap();
+
+    // A changed set, then the same one again without naming it.
+    let (context, verify) = (nowhere(), fable_core::catalog::Part::new(1, &[1]));
+    let pattern = [verify];
+    let feasible = Feasible::new(&TAU2, &[Rule::forbid("offline", &pattern)]).unwrap();
+    for wanted in [Some(&feasible), None] {
+        let here = plain.decide(&policy, &mut workspace, &Wanted::new(&context, &feasible).at(5)).unwrap();
+        assert_eq!(device.decide(&context, wanted, 5).unwrap(), here);
+        let why = device.explain(here.id, None).unwrap();
+        let expected = plain.explain(&policy, &mut workspace, here.id, None, None).unwrap();
+        assert_eq!((why.chosen, why.other, why.explored), (expected.chosen, expected.other, expected.explored));
+        assert_eq!(f64::from(why.chosen_score), expected.chosen_score);
+        for (share, expected) in why.shares.iter().zip(expected.shares()) {
+            assert_eq!((share.part(), f64::from(share.chosen)), (expected.part, f64::from(expected.chosen as f32)));
+        }
+        assert_eq!((why.shares.len(), why.shares.last().unwrap().part()), (expected.shares().count(), Part::Draw));
+        let against = device.explain(here.id, Some(Action(3))).unwrap();
+        assert_eq!((against.other, against.feasible), (Action(3), false));
+        plain.feedback(&policy, &mut workspace, here.id, 0.75).unwrap();
+        assert_eq!(device.feedback(here.id, 0.75, 1.0).unwrap(), plain.observations());
+    }
+
+    for turn in 0..60_u16 {
+        let (action, reward) = (Action(turn % 18), if turn % 3 == 1 { 0.9 } else { -0.6 });
+        plain.observe(&policy, &mut workspace, &context, action, reward).unwrap();
+        assert_eq!(device.observe(&context, action, reward, 1.0).unwrap(), plain.observations());
+    }
+    assert_eq!(device.promote(77).unwrap(), plain.promote_all(&policy, &mut workspace, 77).unwrap());
+    let profile = device.profile().unwrap();
+    assert!(profile.len() > 1, "{profile:?}");
+    assert_eq!(profile.iter().map(|(promotion, _)| *promotion).collect::<Vec<_>>(), plain.profile());
+    assert!(profile.iter().all(|(_, standing)| *standing == Standing::Holds));
+    assert_eq!(device.promote(77).unwrap(), 0);
+
+    for contrast in 0..6 {
+        let comparison = Comparison::declared(&TAU2, contrast).unwrap();
+        let here = plain.assess(&policy, &mut workspace, &comparison).unwrap();
+        assert_eq!(device.assess(u8::try_from(contrast).unwrap()).unwrap(), here);
+        let total = Comparison { total: true, ..comparison };
+        assert_eq!(device.compare(&total).unwrap(), plain.assess(&policy, &mut workspace, &total).unwrap());
+    }
+
+    let baseline = f64::from(policy.baseline(&context, Action(1), None));
+    let observation = Observation { context, action: Action(1), baseline, reward: 0.9, weight: 1.0 };
+    plain.unlearn(&policy, &mut workspace, observation).unwrap();
+    assert_eq!(device.unlearn(&observation).unwrap(), plain.observations());
+
+    let all = Feasible::all(&TAU2);
+    let here = plain.decide(&policy, &mut workspace, &Wanted::new(&context, &all).at(20)).unwrap();
+    assert_eq!(device.decide(&context, Some(&all), 20).unwrap(), here);
+    assert_eq!(device.expire(40).unwrap(), plain.expire(&policy, &mut workspace, 40).unwrap());
+    assert_eq!(refused(device.feedback(here.id, 0.5, 1.0)), Fault::from(LearnerError::ExpiredDecision));
+
+    let counts = device.statistics().unwrap();
+    assert_eq!((counts.rounds, counts.observations), (plain.rounds(), plain.observations()));
+    assert_eq!((usize::from(counts.promotions), counts.waiting), (plain.profile().len(), 0));
+    assert_eq!(counts.kept.events as usize, device.journal().unwrap().len());
+
+    assert_eq!(device.forget().unwrap(), 1);
+    plain.forget(&policy, &mut workspace).unwrap();
+    assert_eq!((device.hello().incarnation, device.hello().rounds), (1, 0));
+    assert!(device.journal().unwrap().is_empty() && device.profile().unwrap().is_empty());
+    assert_eq!(device.snapshot().unwrap(), snapshot(&plain));
+    assert_eq!(refused(device.feedback(here.id, 0.5, 1.0)), Fault::from(LearnerError::UnknownDecision));
+    let stranger = fable_core::DecisionId { user: 8, ..here.id };
+    assert_eq!(refused(device.feedback(stranger, 0.5, 1.0)), Fault::from(LearnerError::UnknownDecision));
+
+    drop(device);
+    assert_eq!(thread.join().unwrap(), plain);
+}
+
+#[test]
+fn a_thousand_rounds_are_those_of_a_plain_learner_and_replay_here() {
+    let policy = policy();
+    let (mut plain, mut workspace) = (started(&policy), Scratch::VACANT);
+    let (port, thread) = device(settings(), 300);
+    let mut device = Device::open(port).unwrap();
+    let parts = [[fable_core::catalog::Part::new(1, &[1])], [fable_core::catalog::Part::new(2, &[0, 2])]];
+    let sets = [
+        Feasible::all(&TAU2),
+        Feasible::new(&TAU2, &[Rule::forbid("one", &parts[0])]).unwrap(),
+        Feasible::new(&TAU2, &[Rule::require("two", &parts[1])]).unwrap(),
+    ];
+    for round in 1..=1000_u32 {
+        let feasible = &sets[(round / 7) as usize % 3];
+        let here = plain.decide(&policy, &mut workspace, &Wanted::new(&nowhere(), feasible).at(round)).unwrap();
+        let there = device.decide(&nowhere(), Some(feasible), round).unwrap();
+        assert_eq!((there.id, there.action, there.baseline.to_bits()), (here.id, here.action, here.baseline.to_bits()));
+        if round % 5 > 0 {
+            let reward = f64::from((u32::from(here.action.0) * 37 + round) % 129) / 64.0 - 1.0;
+            plain.feedback(&policy, &mut workspace, here.id, reward).unwrap();
+            assert_eq!(device.feedback(there.id, reward, 1.0).unwrap(), plain.observations());
+        }
+    }
+    let tape = device.tape().unwrap();
+    assert!(tape.events.len() > 100, "a journal worth replaying");
+    let played = replay::replay(&TAU2, settings(), &tape).unwrap();
+    assert!(played.agrees(&tape) && played.decisions > 40, "{played:?}");
+    for (index, here) in (0..).zip(&played.contrasts) {
+        assert_eq!(device.assess(index).unwrap(), *here);
+    }
+    // Another seed makes other decisions, other settings another policy, and damage is found.
+    let other = replay::replay(&TAU2, Settings { seed: 12, ..settings() }, &tape).unwrap();
+    assert!(!other.agrees(&tape) && !other.different.is_empty());
+    assert!(replay::replay(&TAU2, Settings { noise_variance: 1.0, ..settings() }, &tape).is_err());
+    let mut torn = tape.clone();
+    torn.events[50][3] ^= 1;
+    assert!(matches!(replay::replay(&TAU2, settings(), &torn), Err(replay::ReplayError::Event { index: 50, .. })));
+    torn.events.truncate(50);
+    assert!(!replay::replay(&TAU2, settings(), &torn).unwrap().agrees(&torn));
+
+    drop(device);
+    assert_eq!(thread.join().unwrap(), plain);
+}
+
+#[test]
+fn snapshots_go_down_to_a_file_and_up_to_another_device() {
+    let (port, first) = device(settings(), 5);
+    let mut old = Device::open(port).unwrap();
+    for _ in 0..40 {
+        let decision = old.decide(&nowhere(), None, 0).unwrap();
+        old.feedback(decision.id, 0.5, 1.0).unwrap();
+    }
+    let tape = old.tape().unwrap();
+    assert!(tape.snapshot.len() > 2 * 256);
+
+    let (port, second) = device(settings(), 5);
+    let mut new = Device::open(port).unwrap();
+    new.decide(&nowhere(), None, 0).unwrap();
+    let rounds = new.restore(&tape.snapshot).unwrap();
+    assert_eq!((new.hello().rounds, new.snapshot().unwrap()), (rounds, tape.snapshot.clone()));
+    let mut damaged = tape.snapshot.clone();
+    damaged[700] ^= 4;
+    assert_eq!(refused(new.restore(&damaged)), Fault::from(fable_core::record::RecordError::Checksum));
+    assert_eq!(new.hello().rounds, rounds);
+    assert!(new.decide(&nowhere(), None, 0).is_ok());
+    drop((old, new));
+    let (old, new) = (first.join().unwrap(), second.join().unwrap());
+    assert_eq!((old.rounds(), new.rounds()), (40, rounds + 1));
+}
+
+/// A line with a fault in every so many writes or reads.
+struct Noisy<P> {
+    port: P,
+    writes: u32,
+    reads: u32,
+}
+
+impl<P: Write> Write for Noisy<P> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.writes += 1;
+        let mut bytes = bytes.to_vec();
+        let (count, middle) = (bytes.len(), bytes.len() / 2);
+        match self.writes % 7 {
+            1 if count > 2 => bytes[middle] ^= 0x10,
+            3 if count > 2 => drop(bytes.remove(middle)),
+            5 => bytes.splice(0..0, *b"\xff\x01noise\0more").for_each(drop),
+            _ => {}
+        }
+        self.port.write_all(&bytes)?;
+        Ok(count)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.port.flush()
+    }
+}
+
+impl<P: Read> Read for Noisy<P> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let count = self.port.read(bytes)?;
+        self.reads += 1;
+        match self.reads % 11 {
+            4 => bytes[count / 2] ^= 1,
+            8 => {
+                let lost = count / 2;
+                bytes.copy_within(lost..count, 0);
+                return Ok((count - lost).max(1));
+            }
+            _ => {}
+        }
+        Ok(count)
+    }
+}
+
+#[test]
+fn noise_on_the_line_loses_nothing_and_does_nothing_twice() {
+    let policy = policy();
+    let (mut plain, mut workspace) = (started(&policy), Scratch::VACANT);
+    let (port, thread) = device(settings(), 1000);
+    port.set_read_timeout(Some(Duration::from_millis(60))).unwrap();
+    let mut device = Device::open(Noisy { port, writes: 0, reads: 0 }).unwrap();
+    for round in 0..120 {
+        let here = plain.decide(&policy, &mut workspace, &Wanted::new(&nowhere(), &Feasible::all(&TAU2))).unwrap();
+        assert_eq!(device.decide(&nowhere(), None, 0).unwrap(), here, "round {round}");
+        plain.feedback(&policy, &mut workspace, here.id, 0.25).unwrap();
+        assert_eq!(device.feedback(here.id, 0.25, 1.0).unwrap(), plain.observations());
+    }
+    let counts = device.statistics().unwrap();
+    assert!(counts.refused > 20, "{counts:?}");
+    drop(device);
+    assert_eq!(thread.join().unwrap(), plain);
+}
+
+#[test]
+fn nobody_and_strangers_are_told_apart() {
+    let (here, there) = UnixStream::pair().unwrap();
+    here.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
+    assert!(matches!(Device::open(&here), Err(DeviceError::Silent)));
+    drop(there);
+    assert!(matches!(Device::open(&here), Err(DeviceError::Port(_) | DeviceError::Closed)));
+
+    // A device of the next version: the same frame with another first byte and a right checksum.
+    let (here, mut there) = UnixStream::pair().unwrap();
+    let stranger = thread::spawn(move || {
+        let mut frame = Vec::new();
+        let mut byte = [0];
+        while there.read(&mut byte).unwrap() == 1 {
+            match byte[0] {
+                0 if frame.is_empty() => {}
+                0 => break,
+                byte => frame.push(byte),
+            }
+        }
+        let sequence = frame[2]; // behind the code byte and the version
+        let body = [0x82, sequence, 1, 9, 9];
+        let sum = !body.iter().fold(u32::MAX, |sum, byte| {
+            (0..8).fold(sum ^ u32::from(*byte), |sum, _| if sum & 1 == 0 { sum >> 1 } else { sum >> 1 ^ 0xedb8_8320 })
+        });
+        let mut out = vec![0];
+        for byte in body.into_iter().chain(sum.to_le_bytes()) {
+            out.push(byte);
+        }
+        assert!(!out[1..].contains(&0), "no stuffing needed");
+        out[0] = u8::try_from(out.len()).unwrap();
+        out.push(0);
+        there.write_all(&out).unwrap();
+        let _ = there.read(&mut byte); // until the client leaves
+    });
+    let result = Device::open(here);
+    assert!(matches!(result, Err(DeviceError::Version { found: 2 })), "{:?}", result.err());
+    stranger.join().unwrap();
+}
+
+#[test]
+fn any_catalog_can_be_served_in_either_scalar() {
+    let (here, there) = UnixStream::pair().unwrap();
+    let thread = thread::spawn(move || {
+        let policy = Policy::new(&AGENT, settings()).unwrap();
+        let mut learner = Learner::<f64, Vec<f64>, 4>::over(vec![0.0; AGENT.state_len()]);
+        let mut workspace = Workspace::over(vec![0.0; AGENT.workspace_len()]);
+        learner.start(&policy, 3).unwrap();
+        let memory = Memory::new(&learner, 200);
+        let mut server = Server::new(&policy, &mut learner, &mut workspace, memory).unwrap();
+        let _ = server.serve(&mut Line(there));
+    });
+    let mut device = Device::open(here).unwrap();
+    assert_eq!((device.hello().digits, device.catalog().unwrap().dimension()), (53, 254));
+    let context = Context::new(&AGENT, AGENT.task("coding"), &[0.1, 0.2, 0.7, 0.3]).unwrap();
+    for _ in 0..50 {
+        let decision = device.decide(&context, None, 0).unwrap();
+        let why = device.explain(decision.id, None).unwrap();
+        assert!(why.shares.len() > 12, "several frames: {}", why.shares.len());
+        let sum: f64 = why.shares.iter().map(|share| f64::from(share.chosen)).sum();
+        assert!((sum - f64::from(why.chosen_score)).abs() < 1e-5);
+        device.feedback(decision.id, 0.5, 1.0).unwrap();
+    }
+    let tape = device.tape().unwrap();
+    assert!(replay::replay(&AGENT, settings(), &tape).unwrap().agrees(&tape));
+    drop(device);
+    thread.join().unwrap();
+}
+
+#[test]
+fn replies_that_fit_no_request_are_refused_by_the_client() {
+    let (port, thread) = device(settings(), 10);
+    let mut device = Device::open(port).unwrap();
+    assert!(matches!(device.ask(&Request::Stage { offset: 0 }, &[0; 400]), Err(DeviceError::Refused(Fault::Oversized))));
+    assert!(matches!(device.ask(&Request::Hello, &[]), Ok((Reply::Hello(_), _))));
+    assert_eq!(refused(device.ask(&Request::Hello, &[1])), Fault::Content);
+    drop(device);
+    thread.join().unwrap();
+}
+
+/// Runs the command against a device behind TCP that serves one connection after the other.
+struct Board {
+    address: String,
+}
+
+impl Board {
+    fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap().to_string();
+        thread::spawn(move || {
+            let policy = policy();
+            let (mut learner, mut workspace) = (started(&policy), Scratch::VACANT);
+            let memory = Memory::new(&learner, 100);
+            let mut server = Server::new(&policy, &mut learner, &mut workspace, memory).unwrap();
+            for stream in listener.incoming() {
+                let _ = server.serve(&mut Line(stream.unwrap()));
+            }
+        });
+        Self { address }
+    }
+
+    fn run(&self, arguments: &[&str]) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_fable"));
+        command.args(["device", "--tcp", &self.address]).args(arguments).output().unwrap()
+    }
+
+    fn text(&self, arguments: &[&str]) -> String {
+        let output = self.run(arguments);
+        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    fn json(&self, arguments: &[&str]) -> serde_json::Value {
+        serde_json::from_str(&self.text(&[arguments, &["--json"]].concat())).unwrap()
+    }
+
+    fn fails(&self, code: i32, arguments: &[&str]) -> String {
+        let output = self.run(arguments);
+        assert_eq!((output.status.code(), output.stdout.is_empty()), (Some(code), true), "{arguments:?}");
+        String::from_utf8(output.stderr).unwrap()
+    }
+}
+
+#[test]
+fn the_command_does_everything_a_person_needs() {
+    let board = Board::start();
+    let hello = board.json(&["hello"]);
+    assert_eq!((hello["catalog"].as_str(), hello["settings"].as_str()), (Some("tau2"), Some("default")));
+    assert!(board.text(&["hello"]).contains("catalog      tau2\n"));
+    assert_eq!(board.json(&["onboard", "--prefer", "style=concise", "--over", "style=guided"])["accepted"], 1);
+
+    let decided = board.json(&["decide", "--forbid", "tool=verify", "--require", "memory=conversation"]);
+    assert_eq!(decided["action"]["memory"], "conversation");
+    assert_ne!(decided["action"]["tool"], "verify");
+    let id = decided["decision"].as_str().unwrap();
+    assert!(board.text(&["explain", id]).starts_with("chosen "));
+    let against = "memory=current_turn*tool=verify*style=direct";
+    assert_eq!(board.json(&["explain", id, "--against", against])["feasible"], false);
+    assert_eq!(board.json(&["feedback", id, "-0.5"])["observations"], 1);
+    assert_eq!(board.fails(3, &["feedback", id, "0.5"]), "fable: the device refuses: the decision has had its feedback\n");
+    assert!(board.text(&["decide", "--all"]).contains("instruction  "));
+
+    let contrasts = board.json(&["contrast"]);
+    assert_eq!(contrasts.as_object().unwrap().len(), 6);
+    assert_eq!(board.json(&["contrast", "concise_over_guided"]), contrasts["concise_over_guided"]);
+    let (prefer, over) = ("memory=current_turn*tool=standard*style=concise", "memory=current_turn*tool=standard*style=guided");
+    assert_eq!(board.json(&["contrast", "--prefer", prefer, "--over", over]), contrasts["concise_over_guided"]);
+    assert_eq!(board.text(&["profile", "--promote"]), "nothing is promoted\n");
+    assert_eq!(board.json(&["stats"])["rounds"], 2);
+    assert!(board.text(&["replay", "--seed", "11"]).contains("2 decisions and 6 contrasts are the same"));
+    let other = board.fails(1, &["replay", "--seed", "12"]);
+    assert!(other.contains("are --seed and --nu the device's?"), "{other}");
+
+    let directory = std::env::temp_dir().join(format!("fable-device-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).unwrap();
+    let file = |name: &str| directory.join(name).to_str().unwrap().to_owned();
+    assert!(board.json(&["snapshot", "save", &file("state")])["bytes"].as_u64().unwrap() > 1900);
+    assert_eq!(board.json(&["journal", &file("journal")])["events"], 6); // a statement, two sets, two decisions, a reward
+    assert_eq!(board.json(&["snapshot", "load", &file("state")])["rounds"], 0);
+    std::fs::write(file("state"), b"no snapshot").unwrap();
+    assert!(board.fails(3, &["snapshot", "load", &file("state")]).contains("the device refuses: the record ends too early"));
+    assert!(board.fails(1, &["snapshot", "load", &file("nothing")]).contains("nothing: "));
+    std::fs::remove_dir_all(&directory).unwrap();
+    assert_eq!(board.json(&["forget", "--yes"])["incarnation"], 1);
+}
+
+#[test]
+fn mistakes_are_told_in_a_sentence() {
+    let board = Board::start();
+    assert!(board.fails(2, &["decide", "--forbid", "tool=hammer"]).contains("'tool=hammer' is no COMPONENT=VALUE"));
+    assert!(board.fails(2, &["decide", "--task", "coding"]).contains("the catalog has no such task"));
+    assert!(board.fails(2, &["decide", "--signal", "risk"]).contains("'risk' is not NAME=NUMBER"));
+    let nothing = board.fails(2, &["decide", "--forbid", "style=direct", "--require", "style=direct"]);
+    assert!(nothing.contains("the constraints leave no feasible action"), "{nothing}");
+    assert!(board.fails(2, &["contrast", "golf"]).contains("there is no contrast 'golf'"));
+    assert!(board.fails(2, &["explain", "7-0-1"]).contains("a decision id is"));
+    assert!(board.fails(2, &["onboard", "--prefer", "style=direct", "--when", "golf"]).contains("neither a task nor a signal"));
+    assert!(board.fails(2, &["forget"]).contains("--yes"));
+    assert!(board.fails(2, &["--timeout", "0", "hello"]).contains("a timeout must be"));
+    assert!(board.fails(3, &["feedback", "0000000000000007-0-9", "0.5"]).contains("there is no such decision"));
+
+    let fable = |arguments: &[&str]| Command::new(env!("CARGO_BIN_EXE_fable")).args(arguments).output().unwrap();
+    let nobody = fable(&["device", "--tcp", "127.0.0.1:1", "hello"]);
+    assert_eq!(nobody.status.code(), Some(1));
+    let missing = fable(&["device", "--port", "/dev/no-such-port", "hello"]);
+    assert_eq!(missing.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&missing.stderr).contains("/dev/no-such-port"));
+    let file = fable(&["device", "--port", "/dev/null", "hello"]);
+    assert_eq!(file.status.code(), Some(1));
+    assert_eq!(fable(&["device", "hello"]).status.code(), Some(2));
+    let help = String::from_utf8(fable(&["device", "--help"]).stdout).unwrap();
+    assert!(help.contains("Exit codes: 0 done") && help.contains("Examples:"), "{help}");
+}
