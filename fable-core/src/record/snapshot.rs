@@ -58,12 +58,12 @@ const MAX_PART: usize = 96;
 
 type Part = heapless::Vec<u8, MAX_PART>;
 
-/// Bytes of the longest snapshot of a learner with room for `R` waiting decisions: what a device sets aside for one.
+/// Bytes of the longest snapshot of a learner whose `R` is `room`: what a device sets aside for one.
 ///
 /// ```
 /// use fable_core::{catalog::TAU2, record::snapshot::max_len};
 /// const LEN: usize = max_len::<f32>(&TAU2, 8);
-/// assert_eq!(LEN, 2_453);
+/// assert_eq!(LEN, 2_273);
 /// ```
 #[must_use]
 pub const fn max_len<T: Scalar>(catalog: &Catalog<'_>, room: usize) -> usize {
