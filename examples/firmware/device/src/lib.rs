@@ -7,6 +7,8 @@
 #![no_std]
 
 pub use {boards, fable_core, static_cell};
+#[cfg(target_arch = "arm")]
+use {cortex_m as _, portable_atomic as _}; // a critical section, for static_cell where there is no compare-and-swap
 
 use boards::{Board, exit, println};
 use embedded_storage::nor_flash::ReadNorFlash;
@@ -54,13 +56,17 @@ pub fn serve<B: Board, S: Storage<f32>, W: Storage<f32>>(
     if restored == Err(StoreError::Unformatted) {
         // The user is whoever holds the board; the number makes its draws its own.
         let user = B::entropy().unwrap_or(1);
-        restored = match block_on(store.format(&policy, user)) {
-            Ok(()) => block_on(store.restore(&policy, learner, workspace)),
-            Err(error) => Err(error),
-        };
+        restored = block_on(async {
+            store.format(&policy, user, ROOM as u16).await?;
+            let restored = store.restore(&policy, learner, workspace).await?;
+            store.compact(learner).await?; // from now on there is always a snapshot to read
+            Ok(restored)
+        });
     }
     match restored {
-        Ok(restored) => println!("{}: user {:016x}, snapshot {} and {} events", B::NAME, restored.user, restored.generation, restored.events),
+        Ok(restored) => {
+            println!("{}: user {:016x}, snapshot {} and {} events", B::NAME, restored.user, restored.generation, restored.events)
+        }
         Err(error) => {
             println!("{}: {error}", B::NAME);
             exit(2)
