@@ -28,13 +28,15 @@
 
 use crate::keep::{Keep, block_on};
 use crate::protocol::{
-    CHUNK, DELIMITER, Draft, Fault, Frame, Hello, Kept, MAX_FRAME, Reply, Request, Statistics, VERSION, WireShare, read_feasible,
-    read_statement,
+    CHUNK, DELIMITER, Draft, Fault, Frame, Hello, Kept, MAX_FRAME, Reply, Request, Statistics, VERSION, WireContext, WireShare,
+    read_feasible, read_statement,
 };
 use fable_core::event::{DecisionId, Observation};
 use fable_core::record::{self, MAX_EVENT_LEN};
 use fable_core::trust::{Comparison, Explanation};
-use fable_core::{Action, Checked, Event, Learner, LearnerError, Policy, PosteriorError, Scalar, Storage, Workspace};
+use fable_core::{
+    Action, Checked, Context, Event, Feasible, Learner, LearnerError, Policy, PosteriorError, Scalar, Storage, Workspace,
+};
 
 /// Bytes read from a port at once.
 const READ: usize = 32;
@@ -262,6 +264,7 @@ macro_rules! form {
 
         impl<T: Scalar, S: Storage<T>, W: Storage<T>, const R: usize> Device<'_, '_, T, S, W, R> {
             /// Does what a request asks for, up to the bytes of the reply.
+            #[inline(never)]
             $($async)? fn $execute<K: Keep>(
                 &mut self,
                 keep: &mut K,
@@ -284,8 +287,8 @@ macro_rules! form {
                     }
                     request if changes(request) => {
                         // A change is a sequence of events, each proposed when those before it are applied.
-                        let mut events = 0;
-                        while let Some(event) = self.next_event(request, payload, events)? {
+                        let (mut events, mut event) = (0, Event::Forget { promise: 0 });
+                        while self.next_event(request, payload, events, &mut event)? {
                             $wait!(keep.room(self.learner)).map_err(Into::into)?;
                             let checked = check(self.learner, self.policy, self.workspace, &event)?;
                             $wait!(keep.append(checked.event())).map_err(Into::into)?;
@@ -375,51 +378,100 @@ struct Device<'a, 'd, T, S, W, const R: usize> {
 }
 
 impl<T: Scalar, S: Storage<T>, W: Storage<T>, const R: usize> Device<'_, '_, T, S, W, R> {
-    /// The next event of a request that has had `events` of them; `None` when it is done.
+    /// Puts the next event of a request that has had `events` of them into its place; false when the request is done.
+    ///
+    /// An event is large, so it is written where it stays, and what makes one has a stack frame of its own.
     #[inline(never)]
-    fn next_event(&mut self, request: &Request, payload: &[u8], events: u32) -> Result<Option<Event>, Fault> {
-        let Self { policy, learner, workspace } = self;
-        let (catalog, first) = (policy.catalog(), events == 0);
-        Ok(match request {
-            Request::Decide { context, at } => {
-                let context = context.context(catalog)?;
-                let feasible = read_feasible(catalog, learner.permissions(), payload)?;
-                if learner.rounds() == u32::MAX {
-                    return Err(LearnerError::Exhausted.into());
-                }
-                // What is due expires, the ring gets room, the permissions are recorded, the decision is made.
-                if let Some(event) = learner.propose_expiry(policy, *at).or_else(|| learner.propose_room(policy)) {
-                    return Ok(Some(event));
-                }
-                if let Some(event) = learner.propose_permissions(&feasible) {
-                    return Ok(Some(event));
-                }
-                let wanted = fable_core::Request::new(&context, &feasible).at(*at);
-                Some(learner.propose_decision(policy, workspace, &wanted)?)
-            }
-            Request::Promote { at } => learner.propose_promotion(policy, workspace, *at)?,
-            Request::Expire { now } => learner.propose_expiry(policy, *now),
+    fn next_event(&mut self, request: &Request, payload: &[u8], events: u32, place: &mut Event) -> Result<bool, Fault> {
+        match request {
+            Request::Decide { context, at } => return self.next_of_decision(context, *at, payload, place),
+            Request::Promote { at } => return self.promotion(*at, place),
+            Request::Expire { now } => return Ok(self.expiry(*now, place)),
             // The others are one event.
-            _ if !first => None,
-            Request::Onboard { response, precision } => {
-                Some(Event::Onboarding(read_statement(catalog, *response, *precision, payload)?))
-            }
+            _ if events > 0 => return Ok(false),
+            Request::Onboard { response, precision } => self.statement(*response, *precision, payload, place)?,
             Request::Feedback { incarnation, round, reward, weight } => {
-                let id = DecisionId { user: learner.user(), incarnation: *incarnation, round: *round };
-                Some(learner.propose_feedback(policy, id, *reward, *weight, 0)?)
+                let id = DecisionId { user: self.learner.user(), incarnation: *incarnation, round: *round };
+                *place = self.learner.propose_feedback(self.policy, id, *reward, *weight, 0)?;
             }
             Request::Observe { context, action, reward, weight } => {
-                let context = context.context(catalog)?;
-                Some(learner.propose_observation(policy, &context, Action(*action), *reward, *weight)?)
+                self.observation(context, Action(*action), *reward, *weight, place)?;
             }
             Request::Unlearn { context, action, baseline, reward, weight } => {
-                let (context, action) = (context.context(catalog)?, Action(*action));
-                let observation = Observation { context, action, baseline: *baseline, reward: *reward, weight: *weight };
-                Some(Event::Unlearn { observation, imputed: false })
+                let (context, action) = (context.context(self.policy.catalog())?, Action(*action));
+                let (baseline, reward, weight) = (*baseline, *reward, *weight);
+                let observation = Observation { context, action, baseline, reward, weight };
+                *place = Event::Unlearn { observation, imputed: false };
             }
-            Request::Forget => Some(Event::Forget { promise: policy.promise() }),
-            _ => None,
-        })
+            Request::Forget => *place = Event::Forget { promise: self.policy.promise() },
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// What is due expires, the ring gets room, the permissions are recorded, the decision is made.
+    #[inline(never)]
+    fn next_of_decision(&mut self, context: &WireContext, at: u32, payload: &[u8], place: &mut Event) -> Result<bool, Fault> {
+        let catalog = self.policy.catalog();
+        let context = context.context(catalog)?;
+        let feasible = read_feasible(catalog, self.learner.permissions(), payload)?;
+        if self.learner.rounds() == u32::MAX {
+            return Err(LearnerError::Exhausted.into());
+        }
+        if self.expiry(at, place) || self.room(place) {
+            return Ok(true);
+        }
+        if self.learner.permissions() == feasible.set() {
+            self.decision(&context, &feasible, at, place)?;
+        } else {
+            *place = Event::Permissions(*feasible.set());
+        }
+        Ok(true)
+    }
+
+    #[inline(never)]
+    fn decision(&mut self, context: &Context, feasible: &Feasible, at: u32, place: &mut Event) -> Result<(), Fault> {
+        let wanted = fable_core::Request::new(context, feasible).at(at);
+        *place = self.learner.propose_decision(self.policy, self.workspace, &wanted)?;
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn expiry(&mut self, now: u32, place: &mut Event) -> bool {
+        let event = self.learner.propose_expiry(self.policy, now);
+        event.map(|event| *place = event).is_some()
+    }
+
+    #[inline(never)]
+    fn room(&mut self, place: &mut Event) -> bool {
+        let event = self.learner.propose_room(self.policy);
+        event.map(|event| *place = event).is_some()
+    }
+
+    #[inline(never)]
+    fn promotion(&mut self, at: u32, place: &mut Event) -> Result<bool, Fault> {
+        let event = self.learner.propose_promotion(self.policy, self.workspace, at)?;
+        Ok(event.map(|event| *place = event).is_some())
+    }
+
+    #[inline(never)]
+    fn statement(&mut self, response: f64, precision: f64, payload: &[u8], place: &mut Event) -> Result<(), Fault> {
+        *place = Event::Onboarding(read_statement(self.policy.catalog(), response, precision, payload)?);
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn observation(
+        &mut self,
+        context: &WireContext,
+        action: Action,
+        reward: f64,
+        weight: f32,
+        place: &mut Event,
+    ) -> Result<(), Fault> {
+        let context = context.context(self.policy.catalog())?;
+        *place = self.learner.propose_observation(self.policy, &context, action, reward, weight)?;
+        Ok(())
     }
 
     #[inline(never)]
@@ -438,26 +490,35 @@ impl<T: Scalar, S: Storage<T>, W: Storage<T>, const R: usize> Device<'_, '_, T, 
     /// The frame of an answer that needs nothing from storage.
     #[inline(never)]
     fn write(&mut self, buffer: &mut [u8; MAX_FRAME], sequence: u8, answer: Answer) -> Result<usize, Fault> {
-        let Self { policy, learner, workspace } = self;
         let draft = match answer {
             Answer::Reply(reply) => Draft::reply(buffer, sequence, &reply),
             Answer::Acknowledged(reply) => Draft::reply(buffer, sequence, &reply.into()),
-            Answer::Explanation { id, other, first } => {
-                let explanation = learner.explain(policy, workspace, id, None, other)?;
-                let mut draft = Draft::reply(buffer, sequence, &summary(&explanation));
-                for share in explanation.shares().skip(usize::from(first)) {
-                    if !draft.write(&WireShare::new(&share)) {
-                        break;
-                    }
-                }
-                draft
-            }
+            Answer::Explanation { id, other, first } => return self.write_explanation(buffer, sequence, id, other, first),
             Answer::Hello | Answer::Chunk { .. } | Answer::Event { .. } => {
-                let mut draft = Draft::reply(buffer, sequence, &Reply::Hello(hello(policy, learner)));
-                draft.push(policy.catalog().definition().name.as_bytes());
+                let mut draft = Draft::reply(buffer, sequence, &Reply::Hello(hello(self.policy, self.learner)));
+                draft.push(self.policy.catalog().definition().name.as_bytes());
                 draft
             }
         };
+        Ok(seal(draft, 0))
+    }
+
+    #[inline(never)]
+    fn write_explanation(
+        &mut self,
+        buffer: &mut [u8; MAX_FRAME],
+        sequence: u8,
+        id: DecisionId,
+        other: Option<Action>,
+        first: u16,
+    ) -> Result<usize, Fault> {
+        let explanation = self.learner.explain(self.policy, self.workspace, id, None, other)?;
+        let mut draft = Draft::reply(buffer, sequence, &summary(&explanation));
+        for share in explanation.shares().skip(usize::from(first)) {
+            if !draft.write(&WireShare::new(&share)) {
+                break;
+            }
+        }
         Ok(seal(draft, 0))
     }
 

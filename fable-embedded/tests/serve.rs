@@ -133,8 +133,11 @@ fn every_event_is_kept_before_it_is_applied() {
     send!(server, framed(2, &decide(), &[]));
     assert_eq!(server.keep().calls.len(), 6); // the permissions are the same
     send!(server, framed(3, &feedback(9), &[]));
+    assert_eq!(server.keep().calls.len(), 6); // there is no such decision
+    let observe = Request::Observe { context: nowhere(), action: 3, reward: 1.5, weight: 1.0 };
+    send!(server, framed(4, &observe, &[]));
     assert_eq!(server.keep().calls[6..], ["room"]); // refused by the check
-    send!(server, framed(4, &Request::Forget, &[]));
+    send!(server, framed(5, &Request::Forget, &[]));
     assert_eq!(server.keep().calls[7..], ["room", "append", "forget"]);
     assert!(server.keep().journal.is_empty());
 }

@@ -400,7 +400,7 @@ impl<P: Read + Write> Device<P> {
         Ok(events)
     }
 
-    /// Snapshot and journal that belong together: everything needed to [replay](replay) the device here.
+    /// Snapshot and journal that belong together: everything needed to [replay] the device here.
     ///
     /// # Errors
     /// As for every request; [`DeviceError::Restless`] when someone else keeps on changing the device.
