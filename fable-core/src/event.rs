@@ -98,7 +98,8 @@ pub struct Observation {
     pub weight: f32,
 }
 
-/// One step in the life of a learner. The user and the incarnation are those of the learner it is applied to.
+/// One step in the life of a learner. The user and the incarnation are those of the learner it is applied to: an event is
+/// proposed, checked and applied with nothing in between.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
@@ -133,7 +134,12 @@ pub enum Event {
     /// A reward for an action chosen elsewhere.
     Observation(Observation),
     /// An earlier observation is taken back.
-    Unlearn(Observation),
+    Unlearn {
+        /// What was learned.
+        observation: Observation,
+        /// Whether its reward was imputed, so that it is no evidence.
+        imputed: bool,
+    },
     /// A decision stops waiting for its reward.
     Expiry {
         /// The decision's round.

@@ -141,6 +141,7 @@ pub enum Effect {
 
 /// One hard constraint: a conjunction of parts and what it does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Rule<'a> {
     /// Why the rule exists; shown to people.
     pub name: &'a str,

@@ -66,6 +66,9 @@ pub mod coordinates;
 pub mod event;
 pub mod feasible;
 pub mod fingerprint;
+#[cfg(feature = "defmt")]
+#[doc(hidden)]
+pub mod format;
 mod kernel;
 pub mod learner;
 pub mod normal;
@@ -98,6 +101,14 @@ pub use prior::{Factor, Prior, PriorError};
 pub use request::Request;
 pub use scalar::Scalar;
 pub use workspace::Workspace;
+
+/// Without `defmt` a component's value has no format.
+#[cfg(not(feature = "defmt"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! format_component {
+    ($name:ident) => {};
+}
 
 /// Memory for numbers: `[T; N]`, `Vec<T>`, `&mut [T]` and the like.
 pub trait Storage<T>: AsRef<[T]> + AsMut<[T]> {}

@@ -121,7 +121,7 @@ pub enum Deadline {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum Expiry {
-    /// Nothing.
+    /// Nothing. Promotions then assume that silence does not depend on how pleased the user is.
     #[default]
     Nothing,
     /// This reward, in [-1, 1]: for hosts in which silence says something. It ends the guarantee of promotions, because
@@ -141,6 +141,7 @@ impl Expiry {
 
 /// What a person sets. The defaults are documented field by field.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Settings<'a> {
     /// Working noise variance sigma^2 of a reward. Default 0.25, as in the paper's Math500 study.
     pub noise_variance: f64,
@@ -173,7 +174,8 @@ pub struct Settings<'a> {
     pub expiry: Expiry,
     /// The dictionary blocks that count, for users with little time to learn in (FABLE-SPCA); the features of the others are
     /// zero in scores and in learning, while stated preferences are taken into the whole posterior. Part of the fingerprint
-    /// when a block is left out. Default all.
+    /// when a block is left out. What is left out is assumed to be zero, which no interval covers: contrasts are not `valid`
+    /// then. Default all.
     pub retained: BlockSet,
     /// Seed of the installation; a device takes it from its entropy source once. Default 0.
     pub seed: u64,

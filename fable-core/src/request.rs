@@ -14,6 +14,7 @@ use crate::feasible::Feasible;
 /// # Ok::<(), fable_core::ContextError>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Request<'r> {
     /// The request in the catalog's terms.
     pub context: &'r Context,

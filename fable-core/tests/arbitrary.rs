@@ -179,7 +179,7 @@ fn event() -> impl Strategy<Value = Event> {
             .prop_map(|(round, action, baseline, context, at)| { Event::Decision { round, action, baseline, context, at } }),
         1 => (round(), mostly(policy::REWARD), weight()).prop_map(|(round, reward, weight)| Event::Feedback { round, reward, weight }),
         2 => observation().prop_map(Event::Observation),
-        1 => observation().prop_map(Event::Unlearn),
+        1 => (observation(), any::<bool>()).prop_map(|(observation, imputed)| Event::Unlearn { observation, imputed }),
         1 => (round(), prop::option::of(mostly(policy::REWARD))).prop_map(|(round, imputed)| Event::Expiry { round, imputed }),
         1 => (any::<u8>(), round(), any::<u32>()).prop_map(|(contrast, round, at)| {
             let (verdict, valid, evidence) = (Verdict::For, true, 10);

@@ -22,7 +22,7 @@ fn a_vacant_learner_does_nothing() {
     let vacant = LearnerError::Posterior(PosteriorError::Vacant);
     assert_eq!(learner.decide(&policy, &mut workspace, &Request::new(&context, &all)), Err(vacant));
     assert_eq!(learner.forget(&policy, &mut workspace), Err(vacant));
-    assert_eq!(learner.decide_or_default(&policy, &mut workspace, &context, &[], None), Err(vacant));
+    assert_eq!(learner.decide_or_default(&policy, &mut workspace, &context, &[], None, 0), Err(vacant));
     for length in [MIXED.state_len() - 1, MIXED.state_len() + 1] {
         let mut wrong = Learner::<f32, Vec<f32>, 2>::over(vec![0.0; length]);
         let expected = PosteriorError::StorageLength { expected: MIXED.state_len() };
@@ -68,7 +68,7 @@ fn every_fault_has_its_own_error() {
     for bad in [f64::NAN, f64::INFINITY, 2e4] {
         let observation = Observation { context, action: Action(0), baseline: bad, reward: 0.0, weight: 1.0 };
         refuse(Event::Observation(observation), LearnerError::Baseline);
-        refuse(Event::Unlearn(observation), LearnerError::Baseline);
+        refuse(Event::Unlearn { observation, imputed: false }, LearnerError::Baseline);
         refuse(decision(4, 0, bad), LearnerError::Baseline);
     }
     refuse(Event::Feedback { round: 1, reward: 0.0, weight: 1.0 }, LearnerError::ExpiredDecision);
@@ -81,11 +81,11 @@ fn every_fault_has_its_own_error() {
         refuse(decision(round, 0, 0.0), LearnerError::OutOfOrder);
     }
     refuse(Event::Expiry { round: 1, imputed: None }, LearnerError::ExpiredDecision);
-    refuse(Event::Expiry { round: 2, imputed: None }, LearnerError::ExpiredDecision);
+    refuse(Event::Expiry { round: 2, imputed: None }, LearnerError::DuplicateFeedback);
     refuse(Event::Expiry { round: 3, imputed: Some(1.5) }, LearnerError::Reward);
     let never = Observation { context, action: Action(0), baseline: 0.0, reward: 0.5, weight: 1.0 };
     let never = Observation { action: Action(u16::from(decisions[1].action == Action(0))), ..never };
-    refuse(Event::Unlearn(Observation { weight: 100.0, ..never }), LearnerError::NotLearned);
+    refuse(Event::Unlearn { observation: Observation { weight: 100.0, ..never }, imputed: false }, LearnerError::NotLearned);
     let unfounded =
         Promotion { contrast: 0, verdict: Verdict::For, valid: true, round: 3, at: 0, evidence: 99, lower: 0.1, upper: 0.2 };
     for contrast in [0, 1, 255] {

@@ -112,7 +112,7 @@ fn a_full_ring_expires_by_policy() {
     for _ in 0..20 {
         learner.decide(&policy, &mut workspace, &request).unwrap();
     }
-    assert_eq!((learner.observations(), learner.waiting().count()), (0, 8));
+    assert_eq!((learner.observations(), learner.waiting(&policy, 0).count()), (0, 8));
     assert!(learner.propose_room(&policy).is_none());
 
     let settings = Settings { expiry: Expiry::Impute(0.5), ..Settings::default() };
@@ -121,16 +121,16 @@ fn a_full_ring_expires_by_policy() {
     assert_eq!(learner.observations(), 12);
     let imputed: Vec<_> = decisions[..12].iter().map(|decision| (context, *decision, 0.5)).collect();
     assert_learned(&learner, &policy, &imputed);
-    assert!(learner.waiting().eq(decisions[12..].iter().map(|decision| decision.id)));
+    assert!(learner.waiting(&policy, 0).eq(decisions[12..].iter().map(|decision| decision.id)));
 
-    // Step by step the same: without the expiry there is no room.
-    let event = learner.propose_decision(&policy, &mut workspace, &request).unwrap();
-    assert_eq!(learner.check(&policy, &mut workspace, &event).map(|_| ()), Err(LearnerError::RingFull));
+    // Step by step the same.
     let room = learner.propose_room(&policy).unwrap();
     assert_eq!(room, Event::Expiry { round: 13, imputed: Some(0.5) });
-    learner.check(&policy, &mut workspace, &room).unwrap().apply();
+    apply(&mut learner, &policy, &mut workspace, &room).unwrap();
+    assert_eq!(learner.propose_room(&policy), None);
     let event = learner.propose_decision(&policy, &mut workspace, &request).unwrap();
-    assert!(learner.check(&policy, &mut workspace, &event).unwrap().apply().is_none());
+    apply(&mut learner, &policy, &mut workspace, &event).unwrap();
+    assert_eq!(learner.observations(), 13);
 }
 
 /// A refused request leaves the waiting decisions alone, even when their deadline has passed.
@@ -149,22 +149,52 @@ fn a_bad_request_expires_nothing() {
     assert_eq!(learner, before);
 }
 
-/// A journal made under another expiry is refused, not guessed at.
+/// What was accepted once is accepted again, whatever the deadlines are by then: they belong to proposing.
 #[test]
-fn replay_under_another_expiry_is_an_error() {
-    let (silent, mut learner, mut workspace) = start(Settings::default());
-    let imputing = Policy::<f64>::new(&MIXED, Settings { expiry: Expiry::Impute(0.0), ..Settings::default() }).unwrap();
-    let mut again = learner.clone();
+fn a_journal_is_replayed_under_any_deadline() {
+    let (policy, mut learner, mut workspace) = start(Settings::default());
+    let start_state = learner.clone();
     let (context, all) = (Context::new(&MIXED, None, &[0.5, 0.5]).unwrap(), Feasible::all(&MIXED));
-    let permissions = learner.propose_permissions(&all).unwrap();
-    apply(&mut learner, &silent, &mut workspace, &permissions).unwrap();
-    apply(&mut again, &imputing, &mut workspace, &permissions).unwrap();
-    for round in 1..=9 {
-        let event = learner.propose_decision(&silent, &mut workspace, &Request::new(&context, &all)).unwrap();
-        apply(&mut learner, &silent, &mut workspace, &event).unwrap();
-        let found = apply(&mut again, &imputing, &mut workspace, &event);
-        assert_eq!(found, if round == 9 { Err(LearnerError::RingFull) } else { Ok(()) });
+    let mut journal = vec![learner.propose_permissions(&all).unwrap()];
+    apply(&mut learner, &policy, &mut workspace, &journal[0]).unwrap();
+    for round in 1..=20 {
+        let event = learner.propose_decision(&policy, &mut workspace, &Request::new(&context, &all).at(10 * round)).unwrap();
+        apply(&mut learner, &policy, &mut workspace, &event).unwrap();
+        journal.push(event);
+        if round > 5 {
+            let id = fable_core::DecisionId { user: 7, incarnation: 0, round: round - 5 };
+            let event = learner.propose_feedback(&policy, id, 0.5, 1.0, 10 * round).unwrap();
+            apply(&mut learner, &policy, &mut workspace, &event).unwrap();
+            journal.push(event);
+        }
     }
+    for deadline in [Deadline::Rounds(0), Deadline::Time(1)] {
+        let settings = Settings { deadline, expiry: Expiry::Impute(0.25), ..Settings::default() };
+        let other = Policy::<f64>::new(&MIXED, settings).unwrap();
+        let mut again = start_state.clone();
+        for event in &journal {
+            apply(&mut again, &other, &mut workspace, event).unwrap();
+        }
+        assert_eq!(again, learner);
+        // From here on the new deadline holds.
+        let id = fable_core::DecisionId { user: 7, incarnation: 0, round: 19 };
+        assert_eq!(again.propose_feedback(&other, id, 0.5, 1.0, 1_000), Err(LearnerError::ExpiredDecision));
+        assert!(again.propose_feedback(&policy, id, 0.5, 1.0, 1_000).is_ok());
+    }
+}
+
+/// A reward that comes after the deadline is refused by the clock alone, and deciding under rules has a clock too.
+#[test]
+fn deadlines_in_time_need_no_expiry_to_hold() {
+    let settings = Settings { deadline: Deadline::Time(60), ..Settings::default() };
+    let (policy, mut learner, mut workspace) = start(settings);
+    let context = Context::new(&MIXED, None, &[0.5, 0.5]).unwrap();
+    let choice = learner.decide_or_default(&policy, &mut workspace, &context, &[], None, 1_000).unwrap();
+    let fable_core::Choice::Decided(decision) = choice else { panic!("{choice:?}") };
+    let late = learner.feedback_at(&policy, &mut workspace, decision.id, 0.5, 1_061);
+    assert_eq!(late, Err(LearnerError::ExpiredDecision));
+    assert_eq!((learner.waiting(&policy, 1_060).count(), learner.waiting(&policy, 1_061).count()), (1, 0));
+    assert!(learner.feedback_at(&policy, &mut workspace, decision.id, 0.5, 1_060).unwrap().is_some());
 }
 
 fn apply<W: Storage<f64>>(

@@ -129,7 +129,13 @@ proptest! {
                 }
                 2..=5 if !waiting.is_empty() => {
                     let id = waiting.swap_remove(random.below(waiting.len()));
-                    learner.propose_feedback(id, random.signed(), 1.0).unwrap()
+                    match learner.propose_feedback(&policy, id, random.signed(), 1.0, 0) {
+                        Ok(event) => event,
+                        Err(error) => {
+                            prop_assert_eq!(error, LearnerError::ExpiredDecision);
+                            continue;
+                        }
+                    }
                 }
                 6 if random.below(5) == 0 => {
                     waiting.clear();

@@ -267,9 +267,9 @@ fn the_host_default_is_not_a_decision() {
     learner.start(&policy, 1).unwrap();
     let before = learner.clone();
     let context = Context::new(&TAU2, None, &[]).unwrap();
-    let choice = learner.decide_or_default(&policy, &mut workspace, &context, NOTHING, None).unwrap();
+    let choice = learner.decide_or_default(&policy, &mut workspace, &context, NOTHING, None, 0).unwrap();
     assert_eq!(choice, fable_core::Choice::HostDefault);
     assert_eq!(learner, before);
-    let choice = learner.decide_or_default(&policy, &mut workspace, &context, &NOTHING[..1], None).unwrap();
+    let choice = learner.decide_or_default(&policy, &mut workspace, &context, &NOTHING[..1], None, 0).unwrap();
     assert!(matches!(choice, fable_core::Choice::Decided(_)));
 }

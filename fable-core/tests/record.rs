@@ -68,7 +68,7 @@ impl<'p, T: Scalar> Life<'p, T> {
             }
             2 if !self.learned.is_empty() => {
                 let index = self.random.below(self.learned.len());
-                Event::Unlearn(self.learned.swap_remove(index))
+                Event::Unlearn { observation: self.learned.swap_remove(index), imputed: false }
             }
             3..=6 => {
                 let round = self.learner.rounds().saturating_sub(u32::try_from(self.random.below(4)).unwrap());
@@ -221,7 +221,7 @@ fn the_lives_are_eventful() {
     let Life { learner, .. } = life;
     assert!(learner.rounds() > 6 && learner.observations() > 10, "{} {}", learner.rounds(), learner.observations());
     assert!(!learner.profile().is_empty());
-    assert!(learner.waiting().count() > 0 && learner.permissions().len() > 1);
+    assert!(learner.waiting(&policy, 120).count() > 0 && learner.permissions().len() > 1);
 }
 
 fn sample() -> (Policy<'static, f32>, Host<f32>, Vec<u8>) {
@@ -288,9 +288,8 @@ fn foreign_bytes_have_their_own_error() {
     assert_eq!(changed(0, b'X'), Err(RecordError::Foreign));
     assert_eq!(changed(3, b'J'), Err(RecordError::Foreign)); // a journal
     assert_eq!(changed(4, 2), Err(RecordError::Version { found: VERSION + 1 }));
-    assert_eq!(changed(6, 53), Err(RecordError::Scalar { found: 53 }));
-    assert_eq!(changed(6, 32), Err(RecordError::Content));
-    assert_eq!(changed(7, 1), Err(RecordError::Content));
+    assert_eq!(changed(5, 53), Err(RecordError::Scalar { found: 53 }));
+    assert_eq!(changed(5, 32), Err(RecordError::Content));
     let other = Policy::<f32>::new(&TAU2, Settings { noise_variance: 1.0, ..eventful(3) }).unwrap();
     let foreign = RecordError::Policy { found: policy.fingerprint(), expected: other.fingerprint() };
     assert_eq!(verify(&other, &bytes, 256), Err(foreign));
@@ -318,7 +317,9 @@ fn foreign_bytes_have_their_own_error() {
 
     // NaN, infinity and a negative pivot, with a right checksum.
     let first = bytes.len() - 4 - 4 * TAU2.state_len();
-    for (index, number) in [(0, f32::NAN), (0, 0.0), (0, -1.0), (40, f32::INFINITY), (464, 0.5), (464, -1.0)] {
+    for (index, number) in
+        [(0, f32::NAN), (0, 0.0), (0, -1.0), (40, f32::INFINITY), (464, 0.5), (464, -1.0), (0, 2e3), (40, 3e38), (40, -2e12)]
+    {
         let mut bytes = bytes.clone();
         bytes[first + 4 * index..][..4].copy_from_slice(&number.to_le_bytes());
         assert_eq!(verify(&policy, &seal(bytes), 256), Err(RecordError::Content), "{index} {number}");
@@ -360,10 +361,33 @@ fn there_is_no_half_loaded_state() {
     (0..50).for_each(|now| stranger.step(now));
     assert_eq!(load(&policy, &write(&stranger.learner, 256), verified, &mut again), Err(RecordError::Changed));
     assert_eq!(again, empty);
-    let mut damaged = bytes.clone();
-    damaged[700] ^= 1;
-    assert!(load(&policy, &damaged, verified, &mut again).is_err());
+    // One difference at a time, each with right checksums: the user, the numbers, the counters.
+    let numbers = bytes.len() - 4 - 4 * TAU2.state_len();
+    for place in [16, numbers + 4 * 300, HEADER_LEN + 1 + 8] {
+        let mut other = bytes.clone();
+        other[place] ^= 1;
+        let other = seal(other);
+        verify(&policy, &other, 256).unwrap();
+        assert_eq!(load(&policy, &other, verified, &mut again), Err(RecordError::Changed), "{place}");
+        assert_eq!(again, empty);
+    }
+    // Errors stick: whoever goes on pushing after one gets no state.
+    let mut other = bytes.clone();
+    other[16] ^= 1;
+    let other = seal(other);
+    let mut loader = again.load(&policy, verified).unwrap();
+    let refused = other.chunks(64).filter(|chunk| loader.push(chunk).is_err()).count();
+    assert_eq!(refused, other.chunks(64).count());
+    assert!(loader.finish().is_err());
     assert_eq!(again, empty);
+    let mut verifier = Verifier::new(&policy);
+    verifier.push(&bytes).unwrap();
+    assert_eq!(verifier.push(&[0]), Err(RecordError::TooLong));
+    assert!(verifier.finish().is_err());
+    // A loader that is neither finished nor dropped leaves nothing to the next one.
+    let mut loader = again.load(&policy, verified).unwrap();
+    loader.push(&bytes[..bytes.len() / 2]).unwrap();
+    std::mem::forget(loader);
     load(&policy, &bytes, verified, &mut again).unwrap();
     assert_eq!(again, learner);
     assert!(Learner::<f32, Vec<f32>, 6>::over(vec![]).snapshot().is_err());
@@ -371,15 +395,40 @@ fn there_is_no_half_loaded_state() {
     // More room is no obstacle: the ring goes on where it was.
     let mut roomy: Learner<f32, Vec<f32>, 32> = vacant(&TAU2);
     load(&policy, &bytes, verified, &mut roomy).unwrap();
-    assert!(roomy.waiting().eq(learner.waiting()));
+    assert!(roomy.waiting(&policy, 120).eq(learner.waiting(&policy, 120)));
+}
+
+/// A population's state is another user's prior.
+#[test]
+fn a_snapshot_without_rounds_is_a_prior() {
+    let policy = Policy::<f64>::new(&TAU2, Settings::default()).unwrap();
+    let mut population: Host<f64> = vacant(&TAU2);
+    let mut workspace = Workspace::over(vec![0.0; TAU2.workspace_len()]);
+    population.start(&policy, 0).unwrap();
+    let context = fable_core::Context::new(&TAU2, None, &[]).unwrap();
+    population.observe(&policy, &mut workspace, &context, Action(4), 0.75).unwrap();
+    let bytes = write(&population, 256);
+
+    let verified = verify(&policy, &bytes, 256).unwrap();
+    assert_eq!(verified.rounds(), 0);
+    let mut loaded: Host<f64> = vacant(&TAU2);
+    load(&policy, &bytes, verified, &mut loaded).unwrap();
+    let factor = fable_core::Factor::new(TAU2.arrow(), loaded.posterior().packed(), &mut workspace).unwrap();
+    let personal = Policy::with_prior(&TAU2, Settings::default(), fable_core::Prior::Factor(factor)).unwrap();
+    let mut user: Host<f64> = vacant(&TAU2);
+    user.start(&personal, 7).unwrap();
+    let of =
+        |learner: &Host<f64>, policy, workspace: &mut _| learner.predict(policy, workspace, &context, Action(4), None).unwrap();
+    assert_eq!(of(&user, &personal, &mut workspace), of(&population, &policy, &mut workspace));
+    assert_eq!((user.observations(), user.user()), (0, 7));
 }
 
 #[test]
 fn headers_round_trip() {
     let policy = Policy::<f64>::new(&AGENT, Settings::default()).unwrap();
-    let header = Header::new(Kind::Journal, &policy, 0x0123_4567_89ab_cdef);
+    let header = Header::new(Kind::Journal, &policy, 0x0123_4567_89ab_cdef, 6);
     let bytes = header.encode();
-    assert_eq!(&bytes[..8], b"FABJ\x01\x00\x35\x00");
+    assert_eq!(&bytes[..8], b"FABJ\x01\x35\x06\x00");
     assert_eq!(Header::decode(&bytes), Ok(header));
     assert_eq!(header.admit(Kind::Journal, &policy), Ok(()));
     assert_eq!(header.admit(Kind::Snapshot, &policy), Err(RecordError::Foreign));
@@ -395,6 +444,8 @@ fn headers_round_trip() {
     assert_ne!(policy.promise(), other.promise());
     let snapshot = Header { kind: Kind::Snapshot, ..header };
     assert_eq!(learner.start_journal(&policy, &snapshot), Err(RecordError::Foreign));
+    let roomy = Header { room: 7, ..header };
+    assert_eq!(learner.start_journal(&policy, &roomy), Err(RecordError::Room { needed: 7 }));
     let mut short = Host::<f64>::over(vec![0.0; 9]);
     assert!(matches!(short.start_journal(&policy, &header), Err(RecordError::Storage { .. })));
 }

@@ -5,7 +5,11 @@ mod common;
 use common::{MIXED, Random, bits};
 use fable_core::catalog::{AGENT, Catalog, TAU2};
 use fable_core::event::Observation;
-use fable_core::{Direction, Event, Learner, LearnerError, Policy, Prior, Scalar, Settings, Statement, Workspace};
+use fable_core::policy::{Deadline, Expiry};
+use fable_core::{
+    Action, Context, Direction, Event, Feasible, Learner, LearnerError, Policy, Prior, Request, Scalar, Settings, Statement,
+    Workspace,
+};
 use proptest::prelude::*;
 
 type Host<T> = Learner<T, Vec<T>, 4>;
@@ -123,6 +127,47 @@ proptest! {
         }
         prop_assert!(accepted > 0 && refused > 0, "{accepted} {refused}");
     }
+}
+
+/// An imputed reward was learned but is no evidence: taking it back leaves the evidence of the real ones alone.
+#[test]
+fn imputed_rewards_are_taken_back_as_such() {
+    let settings = Settings { deadline: Deadline::Time(1), expiry: Expiry::Impute(-0.5), ..Settings::default() };
+    let policy = Policy::<f64>::new(&TAU2, settings).unwrap();
+    let (mut learner, mut workspace) = start(&policy);
+    let (context, all) = (Context::new(&TAU2, None, &[]).unwrap(), Feasible::all(&TAU2));
+    let decision = learner.decide(&policy, &mut workspace, &Request::new(&context, &all)).unwrap();
+    assert_eq!(learner.expire(&policy, &mut workspace, 9), Ok(1));
+    let (action, baseline) = (decision.action, decision.baseline);
+    let observation = Observation { context, action, baseline, reward: -0.5, weight: 1.0 };
+    learner.observe(&policy, &mut workspace, &context, action, 0.75).unwrap();
+    let value = TAU2.values(action).unwrap()[0];
+    assert_eq!((learner.observations(), learner.evidence(&policy, 0, value)), (2, 1));
+
+    let event = Event::Unlearn { observation, imputed: true };
+    learner.check(&policy, &mut workspace, &event).unwrap().apply();
+    assert_eq!((learner.observations(), learner.evidence(&policy, 0, value)), (1, 1));
+    learner.unlearn(&policy, &mut workspace, Observation { reward: 0.75, ..observation }).unwrap();
+    assert_eq!((learner.observations(), learner.evidence(&policy, 0, value)), (0, 0));
+    assert!(learner.posterior().log_det_ratio().abs() < 1e-12);
+}
+
+/// What was stated is not unlearned: an observation that would eat into it was never made.
+#[test]
+fn statements_cannot_be_unlearned() {
+    let policy = Policy::<f64>::new(&TAU2, Settings::default()).unwrap();
+    let (mut learner, mut workspace) = start(&policy);
+    let context = Context::new(&TAU2, None, &[]).unwrap();
+    let entries: Vec<_> = TAU2.features(&context, Action(0)).map(|(index, _)| (index, 1.0)).collect();
+    let direction = Direction::new(&TAU2, entries).unwrap();
+    learner.onboard(&policy, &mut workspace, Statement { direction, response: 0.5, precision: 1e4 }).unwrap();
+    let baseline = policy.baseline(&context, Action(0), None);
+    let light = Observation { context, action: Action(0), baseline, reward: 0.5, weight: 0.001 };
+    learner.check(&policy, &mut workspace, &Event::Observation(light)).unwrap().apply();
+    // Positive definite, and vaguer by far than the prior allows: only the statement's precision would go.
+    let heavy = Observation { weight: 100.0, ..light };
+    assert_eq!(learner.unlearn(&policy, &mut workspace, heavy), Err(LearnerError::NotLearned));
+    learner.unlearn(&policy, &mut workspace, light).unwrap();
 }
 
 /// With any prior, what was never learned is refused at once.

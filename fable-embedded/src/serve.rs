@@ -390,19 +390,18 @@ impl<T: Scalar, S: Storage<T>, W: Storage<T>, const R: usize> Device<'_, '_, T, 
             // The others are one event.
             _ if events > 0 => return Ok(false),
             Request::Onboard { response, precision } => self.statement(*response, *precision, payload, place)?,
-            Request::Feedback { incarnation, round, reward, weight } => {
-                if *incarnation != self.learner.incarnation() {
-                    return Err(LearnerError::UnknownDecision.into());
-                }
-                *place = Event::Feedback { round: *round, reward: *reward, weight: *weight };
+            Request::Feedback { incarnation, round, reward, weight, now } => {
+                let id = DecisionId { user: self.learner.user(), incarnation: *incarnation, round: *round };
+                self.feedback(id, *reward, *weight, *now, place)?;
             }
             Request::Observe { context, action, reward, weight } => {
                 self.observation(context, Action(*action), *reward, *weight, place)?;
             }
-            Request::Unlearn { context, action, baseline, reward, weight } => {
+            Request::Unlearn { context, action, baseline, reward, weight, imputed } => {
                 let (context, action) = (context.context(self.policy.catalog())?, Action(*action));
                 let (baseline, reward, weight) = (*baseline, *reward, *weight);
-                *place = Event::Unlearn(Observation { context, action, baseline, reward, weight });
+                let observation = Observation { context, action, baseline, reward, weight };
+                *place = Event::Unlearn { observation, imputed: *imputed };
             }
             Request::Forget => *place = Event::Forget { promise: self.policy.promise() },
             _ => return Ok(false),
@@ -462,6 +461,12 @@ impl<T: Scalar, S: Storage<T>, W: Storage<T>, const R: usize> Device<'_, '_, T, 
     }
 
     #[inline(never)]
+    fn feedback(&mut self, id: DecisionId, reward: f64, weight: f32, now: u32, place: &mut Event) -> Result<(), Fault> {
+        *place = self.learner.propose_feedback(self.policy, id, reward, weight, now)?;
+        Ok(())
+    }
+
+    #[inline(never)]
     fn observation(
         &mut self,
         context: &WireContext,
@@ -480,7 +485,7 @@ impl<T: Scalar, S: Storage<T>, W: Storage<T>, const R: usize> Device<'_, '_, T, 
         Reply::Statistics(Statistics {
             rounds: self.learner.rounds(),
             observations: self.learner.observations(),
-            waiting: short(self.learner.waiting().count()),
+            waiting: short(self.learner.waiting(self.policy, 0).count()),
             promotions: short(self.learner.profile().len()),
             answered,
             refused,

@@ -2,6 +2,7 @@
 
 /// One setting of a component.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Value<'a> {
     /// Canonical name: letters, digits, `_` and `-`.
     pub name: &'a str,
@@ -21,6 +22,7 @@ impl<'a> Value<'a> {
 
 /// One factor of the action: a name and its values in a fixed order.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Component<'a> {
     /// Canonical name, for example `style`.
     pub name: &'a str,
@@ -48,6 +50,7 @@ impl<'a> Component<'a> {
 /// Some values of one component: any of these. In a [`Rule`](crate::Rule) all parts must match, in a [`Term`](super::Term)
 /// one is enough.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Part<'a> {
     /// Position of the component in the catalog.
     pub component: u8,
@@ -130,5 +133,7 @@ macro_rules! component {
                 Self::ALL.get(usize::from(index)).copied()
             }
         }
+
+        $crate::format_component!($name);
     };
 }

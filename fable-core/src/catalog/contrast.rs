@@ -13,6 +13,7 @@ use crate::context::Context;
 /// # let _ = BRIEF;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Contrast<'a> {
     /// Canonical name.
     pub name: &'a str,

@@ -15,6 +15,7 @@
 /// # let _ = (main, per_task, scaled);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Block {
     /// Bit c is set when component c is a factor; [`Block::COMPLETE`] means all of them.
     pub(crate) components: u16,

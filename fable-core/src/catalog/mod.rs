@@ -106,6 +106,7 @@ pub(crate) type BlockFeatures = (u8, Option<(usize, f32)>, Option<(usize, f32)>)
 
 /// The data a catalog is made from.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Definition<'a> {
     /// Name of the catalog.
     pub name: &'a str,

@@ -8,6 +8,7 @@ use crate::Context;
 
 /// When a term counts.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum Condition<'a> {
     /// In every context.
@@ -42,6 +43,7 @@ impl Condition<'_> {
 
 /// One term of the default score: `weight` if `when` holds and the action uses any value of `applies`.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Term<'a> {
     /// Added to the default score.
     pub weight: f64,

@@ -13,6 +13,7 @@ use super::{Action, Block, Catalog, Component, Contrast, Definition, Value};
 
 /// A level of a criterion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[repr(u8)]
 pub enum Level {
     /// Level 1: as little as possible.

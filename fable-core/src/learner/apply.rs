@@ -49,29 +49,26 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
                 if !within(*baseline, MAX_BASELINE) {
                     return Err(LearnerError::Baseline);
                 }
-                if self.propose_room(policy).is_some() {
-                    return Err(LearnerError::RingFull);
-                }
             }
             Event::Feedback { round, reward, weight } => {
-                self.admit_reward(*reward, *weight)?;
-                self.find(policy, *round)?;
+                Self::admit_reward(*reward, *weight)?;
+                self.admit_count()?;
+                self.find(*round)?;
             }
             Event::Observation(Observation { context, action, baseline, reward, weight }) => {
                 Self::admit_action(policy, context, *action)?;
-                self.admit_reward(*reward, *weight)?;
+                Self::admit_reward(*reward, *weight)?;
+                self.admit_count()?;
                 if !within(*baseline, MAX_BASELINE) {
                     return Err(LearnerError::Baseline);
                 }
             }
-            Event::Unlearn(observation) => self.admit_unlearning(policy, workspace, observation)?,
+            Event::Unlearn { observation, imputed } => self.admit_unlearning(policy, workspace, observation, *imputed)?,
             Event::Expiry { round, imputed } => {
                 if let Some(reward) = imputed {
-                    self.admit_reward(*reward, 1.0)?;
+                    Self::admit_reward(*reward, 1.0)?;
                 }
-                if self.settled_or_waiting(*round)?.wait != Wait::Waiting {
-                    return Err(LearnerError::ExpiredDecision);
-                }
+                self.find(*round)?;
             }
             Event::Promotion(promotion) => self.admit_promotion(policy, workspace, promotion)?,
             Event::Forget { .. } => {
@@ -156,8 +153,8 @@ impl<'l, T: Scalar, S: Storage<T>, W: Storage<T>, const R: usize> Checked<'l, T,
                 learner.count(policy, observation.action, T::ONE);
                 learner.learn(policy, workspace, observation)
             }
-            Event::Unlearn(observation) => {
-                learner.remove(policy, workspace, observation);
+            Event::Unlearn { observation, imputed } => {
+                learner.remove(policy, workspace, observation, *imputed);
                 None
             }
             Event::Expiry { round, imputed } => {

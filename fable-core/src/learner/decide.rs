@@ -124,6 +124,7 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
         context: &Context,
         rules: &[Rule<'_>],
         defaults: Option<&[f64]>,
+        at: u32,
     ) -> Result<Choice, LearnerError> {
         self.admit(policy)?;
         if !context.fits(policy.catalog()) {
@@ -131,7 +132,7 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
         }
         match Feasible::new(policy.catalog(), rules) {
             Ok(feasible) => {
-                let request = Request { context, feasible: &feasible, defaults, at: 0 };
+                let request = Request { context, feasible: &feasible, defaults, at };
                 self.decide(policy, workspace, &request).map(Choice::Decided)
             }
             Err(FeasibleError::Empty) => Ok(Choice::HostDefault),

@@ -51,8 +51,10 @@ pub enum LearnerError {
     ExpiredDecision,
     /// The decision has had its reward.
     DuplicateFeedback,
-    /// The oldest decision still waits; it has to expire before another one can be made.
-    RingFull,
+    /// The decision cannot be explained any more: something was learned since, or the defaults or settings are others.
+    Stale,
+    /// The writer did not take the text.
+    Text,
     /// What is to be unlearned cannot have been learned, or cannot be told from rounding in this scalar.
     NotLearned,
     /// The two actions compared are the same or differ in more than one component.
@@ -96,7 +98,8 @@ impl fmt::Display for LearnerError {
             Self::UnknownDecision => f.write_str("there is no such decision"),
             Self::ExpiredDecision => f.write_str("the decision has expired"),
             Self::DuplicateFeedback => f.write_str("the decision has had its feedback"),
-            Self::RingFull => f.write_str("the oldest decision still waits for its reward and has to expire first"),
+            Self::Stale => f.write_str("the state, the defaults or the settings are not those of the decision any more"),
+            Self::Text => f.write_str("the writer did not take the text"),
             Self::NotLearned => {
                 f.write_str("the observation cannot have been learned, or cannot be taken away at this precision")
             }

@@ -3,7 +3,7 @@
 //! Rewards come late, out of order or never. Every decision enters the ring; its reward is learned when it comes, so after
 //! any interleaving the posterior is that of the same observations given at once, to rounding. A decision stops waiting
 //! when its [`Deadline`] has passed or when the ring needs its place, and then [`Expiry`] says what is learned: nothing, or
-//! an imputed reward. A settled decision stays in the ring as long as there is room, so that a second reward is known as a
+//! an imputed reward. Both belong to proposing, not to checking: a journal is replayed under whatever deadlines. A settled decision stays in the ring as long as there is room, so that a second reward is known as a
 //! duplicate; what has left the ring is expired.
 //!
 //! ```
@@ -20,7 +20,7 @@
 //! let decision = learner.decide(&policy, &mut workspace, &Request::new(&context, &all).at(1_000))?;
 //! assert_eq!(learner.expire(&policy, &mut workspace, 1_060)?, 0);
 //! assert_eq!(learner.expire(&policy, &mut workspace, 1_061)?, 1); // silence is mildly bad here
-//! let late = learner.feedback(&policy, &mut workspace, decision.id, 1.0);
+//! let late = learner.feedback_at(&policy, &mut workspace, decision.id, 1.0, 1_070);
 //! assert_eq!(late, Err(LearnerError::ExpiredDecision));
 //! # Ok::<(), Box<dyn core::error::Error>>(())
 //! ```
@@ -60,9 +60,11 @@ impl<T: Scalar> Pending<T> {
 }
 
 impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
-    /// The decisions that still wait for their reward, oldest first.
-    pub fn waiting(&self) -> impl Iterator<Item = DecisionId> {
-        self.ring().filter(|pending| pending.wait == Wait::Waiting).map(|pending| self.id(pending.round))
+    /// The decisions that still wait for their reward at time `now`, oldest first.
+    pub fn waiting(&self, policy: &Policy<'_, T>, now: u32) -> impl Iterator<Item = DecisionId> {
+        let deadline = policy.settings().deadline;
+        let waits = move |pending: &&Pending<T>| pending.wait == Wait::Waiting && !self.is_due(deadline, pending, now);
+        self.ring().filter(waits).map(|pending| self.id(pending.round))
     }
 
     /// The event that ends the wait of the oldest decision whose deadline has passed at time `now`.
@@ -80,7 +82,8 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
     }
 
     /// The event that makes room for one more decision: the oldest expires with an imputed reward. `None` when there is
-    /// room, or when the oldest can leave without a trace.
+    /// room, or when the oldest can leave without a trace. Propose it before each decision; one that is made without leaves
+    /// the oldest unlearned.
     #[must_use]
     pub fn propose_room(&self, policy: &Policy<'_, T>) -> Option<Event> {
         let oldest = self.slot(self.round.checked_add(1)?).filter(|oldest| oldest.round > 0 && oldest.wait == Wait::Waiting)?;
@@ -88,8 +91,8 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
         Some(Event::Expiry { round: oldest.round, imputed: Some(imputed) })
     }
 
-    /// Ends the wait of every decision whose deadline has passed at time `now`, and says how many there were. Call it
-    /// before feedback when deadlines are in time; deadlines in rounds look after themselves.
+    /// Ends the wait of every decision whose deadline has passed at time `now`, and says how many
+    /// [expiries](Self::propose_expiry) that took.
     ///
     /// # Errors
     /// A vacant or foreign learner, or a workspace that is too small; nothing has changed then.
@@ -107,7 +110,7 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
         Ok(expired)
     }
 
-    fn is_due(&self, deadline: Deadline, pending: &Pending<T>, now: u32) -> bool {
+    pub(super) fn is_due(&self, deadline: Deadline, pending: &Pending<T>, now: u32) -> bool {
         match deadline {
             Deadline::None => false,
             Deadline::Rounds(rounds) => self.round.saturating_sub(pending.round) > rounds,
@@ -116,13 +119,11 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
     }
 
     /// The decision of a round, if it still waits.
-    pub(super) fn find(&self, policy: &Policy<'_, T>, round: u32) -> Result<&Pending<T>, LearnerError> {
+    pub(super) fn find(&self, round: u32) -> Result<&Pending<T>, LearnerError> {
         let pending = self.settled_or_waiting(round)?;
         match pending.wait {
             Wait::Rewarded => Err(LearnerError::DuplicateFeedback),
             Wait::Expired => Err(LearnerError::ExpiredDecision),
-            // The clock is not known here: a deadline in time has passed when its expiry was recorded.
-            Wait::Waiting if self.is_due(policy.settings().deadline, pending, 0) => Err(LearnerError::ExpiredDecision),
             Wait::Waiting => Ok(pending),
         }
     }

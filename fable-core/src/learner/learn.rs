@@ -11,12 +11,24 @@ use crate::workspace::Workspace;
 use crate::{Scalar, Storage};
 
 impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
-    /// The event of a reward for an earlier decision.
+    /// The event of a reward that comes at time `now` for an earlier decision.
     ///
     /// # Errors
-    /// A decision of another user or of an earlier incarnation. Everything else is for [`check`](Self::check) to say.
-    pub fn propose_feedback(&self, id: DecisionId, reward: f64, weight: f32) -> Result<Event, LearnerError> {
-        Ok(Event::Feedback { round: self.round_of(id)?, reward, weight })
+    /// A decision of another user or of an earlier incarnation, or one whose deadline has passed. Everything else is for
+    /// [`check`](Self::check) to say, whatever the deadlines: an event that was accepted once is accepted again.
+    pub fn propose_feedback(
+        &self,
+        policy: &Policy<'_, T>,
+        id: DecisionId,
+        reward: f64,
+        weight: f32,
+        now: u32,
+    ) -> Result<Event, LearnerError> {
+        let round = self.round_of(id)?;
+        if self.is_due(policy.settings().deadline, self.find(round)?, now) {
+            return Err(LearnerError::ExpiredDecision);
+        }
+        Ok(Event::Feedback { round, reward, weight })
     }
 
     /// The event of a reward for an action chosen elsewhere, compared with the reference score.
@@ -37,7 +49,8 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
         Ok(Event::Observation(Observation { context: *context, action, baseline, reward, weight }))
     }
 
-    /// Learns the reward of an earlier decision (Equations 5-6).
+    /// Learns the reward of an earlier decision (Equations 5-6), for hosts without a clock:
+    /// [`feedback_at`](Self::feedback_at) time 0.
     ///
     /// # Errors
     /// A reward outside [-1, 1], an unknown, expired or already rewarded decision.
@@ -48,7 +61,22 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
         id: DecisionId,
         reward: f64,
     ) -> Result<Option<Update<T>>, LearnerError> {
-        let event = self.propose_feedback(id, reward, 1.0)?;
+        self.feedback_at(policy, workspace, id, reward, 0)
+    }
+
+    /// Learns the reward of an earlier decision that comes at time `now`.
+    ///
+    /// # Errors
+    /// As for [`feedback`](Self::feedback); a decision whose deadline has passed by then is expired.
+    pub fn feedback_at<W: Storage<T>>(
+        &mut self,
+        policy: &Policy<'_, T>,
+        workspace: &mut Workspace<T, W>,
+        id: DecisionId,
+        reward: f64,
+        now: u32,
+    ) -> Result<Option<Update<T>>, LearnerError> {
+        let event = self.propose_feedback(policy, id, reward, 1.0, now)?;
         Ok(self.check(policy, workspace, &event)?.apply())
     }
 
@@ -90,16 +118,19 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
         Ok(())
     }
 
-    pub(super) fn admit_reward(&self, reward: f64, weight: f32) -> Result<(), LearnerError> {
+    pub(super) fn admit_reward(reward: f64, weight: f32) -> Result<(), LearnerError> {
         if !REWARD.contains(reward) {
             Err(LearnerError::Reward)
         } else if !WEIGHT.contains(f64::from(weight)) {
             Err(LearnerError::Weight)
-        } else if self.observations == u32::MAX {
-            Err(LearnerError::Exhausted)
         } else {
             Ok(())
         }
+    }
+
+    /// One more observation can be counted. Imputed ones do not ask: an expiry that is due must not fail.
+    pub(super) const fn admit_count(&self) -> Result<(), LearnerError> {
+        if self.observations == u32::MAX { Err(LearnerError::Exhausted) } else { Ok(()) }
     }
 
     /// Learned rewards of actions that use a value of a component: neither onboarding nor imputed rewards count.

@@ -16,7 +16,7 @@
 //!
 //! let (context, all) = (Context::new(&TAU2, None, &[])?, Feasible::all(&TAU2));
 //! let decision = learner.decide(&policy, &mut workspace, &Request::new(&context, &all))?;
-//! let event = learner.propose_feedback(decision.id, 0.5, 1.0)?;
+//! let event = learner.propose_feedback(&policy, decision.id, 0.5, 1.0, 0)?;
 //! let checked = learner.check(&policy, &mut workspace, &event)?;
 //! // ... write `checked.event()` to flash or disk here ...
 //! let update = checked.apply();

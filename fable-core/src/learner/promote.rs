@@ -69,21 +69,22 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
         Ok(promotion.standing(&self.assess(policy, workspace, &comparison)?))
     }
 
-    /// Writes the promotions that hold as sentences for the host's prompt, separated by spaces.
+    /// Writes the promotions that hold as sentences for the host's prompt, separated by spaces. Those made without the
+    /// guarantee (not `valid`) are left out; a host that wants them too walks the [`profile`](Self::profile) itself.
     ///
     /// # Errors
-    /// Only what the writer returns.
+    /// As for [`assess`](Self::assess), and [`LearnerError::Text`] when the writer refuses.
     pub fn write_profile<W: Storage<T>>(
         &self,
         policy: &Policy<'_, T>,
         workspace: &mut Workspace<T, W>,
         out: &mut impl fmt::Write,
-    ) -> fmt::Result {
+    ) -> Result<(), LearnerError> {
         let mut separator = "";
-        for promotion in &self.profile {
-            if self.standing(policy, workspace, promotion) == Ok(Standing::Holds) {
-                out.write_str(separator)?;
-                promotion.write_sentence(policy.catalog(), out)?;
+        for promotion in self.profile.iter().filter(|promotion| promotion.valid) {
+            if self.standing(policy, workspace, promotion)? == Standing::Holds {
+                let written = out.write_str(separator).and_then(|()| promotion.write_sentence(policy.catalog(), out));
+                written.map_err(|_| LearnerError::Text)?;
                 separator = " ";
             }
         }
@@ -123,15 +124,22 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
         workspace: &mut Workspace<T, W>,
         promotion: &Promotion,
     ) -> Result<(), LearnerError> {
-        let sensible = match promotion.verdict {
-            Verdict::For => promotion.lower > 0.0 && promotion.upper.is_finite(),
-            Verdict::Against => promotion.upper < 0.0 && promotion.lower.is_finite(),
+        let Promotion { verdict, valid, round, evidence, lower, upper, .. } = *promotion;
+        let ordered = lower <= upper && lower.is_finite() && upper.is_finite();
+        let one_sided = match verdict {
+            Verdict::For => lower > 0.0,
+            Verdict::Against => upper < 0.0,
             Verdict::Open => false,
         };
-        let known = self.promotion(policy, workspace, promotion.contrast, promotion.at)?;
-        let strict = promotion.valid && self.promise == policy.promise();
-        if !sensible || promotion.round != known.round || promotion.evidence != known.evidence || (strict && known != *promotion)
-        {
+        let now = self.promotion(policy, workspace, promotion.contrast, promotion.at)?;
+        // The middle of the interval is the mean, which no promotion setting changes; its ends were rounded to `f32`.
+        let middle = |lower: f32, upper: f32| f64::midpoint(f64::from(lower), f64::from(upper));
+        let scale = f64::from(upper - lower) + f64::from(now.upper - now.lower) + f64::from(lower.abs().max(upper.abs()));
+        let same_mean = (middle(lower, upper) - middle(now.lower, now.upper)).abs() <= 4.0 * f64::from(f32::EPSILON) * scale;
+        let counted = evidence >= 1 && evidence == now.evidence && round == now.round;
+        let strict = valid && self.promise == policy.promise();
+        let true_then = ordered && one_sided && same_mean && counted && !(valid && self.voided);
+        if !true_then || (strict && now != *promotion) {
             return Err(LearnerError::NotPromoted);
         }
         if self.has_room(promotion.contrast) { Ok(()) } else { Err(LearnerError::ProfileFull) }

@@ -38,7 +38,8 @@ use crate::{Scalar, Storage};
 const SLACK: f64 = 64.0;
 
 impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
-    /// Takes one earlier observation out of the posterior.
+    /// Takes one earlier observation out of the posterior. An imputed reward is taken back with an [`Event::Unlearn`] that
+    /// says so.
     ///
     /// # Errors
     /// [`LearnerError::NotLearned`] when it cannot have been learned: no such evidence, or what is left would be less
@@ -50,7 +51,7 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
         workspace: &mut Workspace<T, W>,
         observation: Observation,
     ) -> Result<(), LearnerError> {
-        self.check(policy, workspace, &Event::Unlearn(observation))?.apply();
+        self.check(policy, workspace, &Event::Unlearn { observation, imputed: false })?.apply();
         Ok(())
     }
 
@@ -60,15 +61,16 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
         policy: &Policy<'_, T>,
         workspace: &mut Workspace<T, W>,
         observation: &Observation,
+        imputed: bool,
     ) -> Result<(), LearnerError> {
         Self::admit_action(policy, &observation.context, observation.action)?;
-        self.admit_reward(observation.reward, observation.weight)?;
+        Self::admit_reward(observation.reward, observation.weight)?;
         if !within(observation.baseline, MAX_BASELINE) {
             return Err(LearnerError::Baseline);
         }
         let values = policy.catalog().values(observation.action).unwrap_or_default();
         let seen = values.iter().enumerate().all(|(component, &value)| self.evidence(policy, component, value) > 0);
-        if self.observations == 0 || !seen {
+        if self.observations == 0 || !(imputed || seen) {
             return Err(LearnerError::NotLearned);
         }
         let features = || {
@@ -95,13 +97,16 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
         policy: &Policy<'_, T>,
         workspace: &mut Workspace<T, W>,
         observation: &Observation,
+        imputed: bool,
     ) {
         let features = policy.features(&observation.context, observation.action);
         let features = features.map(|(coordinate, value)| (coordinate, T::from_f32(value)));
         let (residual, variance) = residual(policy, observation);
         let _ = self.posterior.absorb(workspace, features, residual, -variance); // checked before
         self.observations = self.observations.saturating_sub(1);
-        self.count(policy, observation.action, -T::ONE);
+        if !imputed {
+            self.count(policy, observation.action, -T::ONE);
+        }
         self.voided = true;
     }
 }

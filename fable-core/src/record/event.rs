@@ -46,7 +46,10 @@ enum Wire {
         weight: f32,
     },
     Observation(WireObservation),
-    Unlearn(WireObservation),
+    Unlearn {
+        observation: WireObservation,
+        imputed: bool,
+    },
     Expiry {
         #[serde(with = "fixint::le")]
         round: u32,
@@ -78,7 +81,9 @@ impl Wire {
                 Self::WeightedFeedback { round: *round, reward: *reward, weight: *weight }
             }
             Event::Observation(observation) => Self::Observation(WireObservation::new(observation)),
-            Event::Unlearn(observation) => Self::Unlearn(WireObservation::new(observation)),
+            Event::Unlearn { observation, imputed } => {
+                Self::Unlearn { observation: WireObservation::new(observation), imputed: *imputed }
+            }
             Event::Expiry { round, imputed } => Self::Expiry { round: *round, imputed: *imputed },
             Event::Promotion(promotion) => Self::Promotion(*promotion),
             Event::Forget { promise } => Self::Forget { promise: *promise },
@@ -105,7 +110,7 @@ impl Wire {
             Self::WeightedFeedback { weight: 1.0, .. } => return Err(RecordError::Content),
             Self::WeightedFeedback { round, reward, weight } => Event::Feedback { round, reward, weight },
             Self::Observation(observation) => Event::Observation(observation.read(catalog)?),
-            Self::Unlearn(observation) => Event::Unlearn(observation.read(catalog)?),
+            Self::Unlearn { observation, imputed } => Event::Unlearn { observation: observation.read(catalog)?, imputed },
             Self::Expiry { round, imputed } => Event::Expiry { round, imputed },
             Self::Promotion(promotion) => Event::Promotion(promotion),
             Self::Forget { promise } => Event::Forget { promise },

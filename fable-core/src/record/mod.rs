@@ -9,9 +9,9 @@
 //! | bytes | content |
 //! |---|---|
 //! | 4 | `FABJ` for a journal, `FABS` for a snapshot |
-//! | 2 | [`VERSION`] |
+//! | 1 | [`VERSION`] |
 //! | 1 | digits of the scalar, 24 for `f32` and 53 for `f64` |
-//! | 1 | 0 |
+//! | 2 | room of the learner, its `R` |
 //! | 8 | [fingerprint](crate::Policy::fingerprint) of the policy |
 //! | 8 | hash of the user |
 //! | 4 | [fingerprint](crate::Policy::promise) of the promotion settings that the learner was started with |
@@ -28,7 +28,7 @@
 //! | 3 | feedback of weight 1 | round fixed `u32`; reward `f64` |
 //! | 4 | feedback | round fixed `u32`; reward `f64`; weight `f32` |
 //! | 5 | observation | context; action `u16`; baseline `f64`; reward `f64`; weight `f32` |
-//! | 6 | unlearn | as observation |
+//! | 6 | unlearn | as observation; whether it was imputed `u8` |
 //! | 7 | expiry | round fixed `u32`; imputed reward: 0, or 1 and `f64` |
 //! | 8 | promotion | contrast `u8`; verdict `u8` (0 against, 2 for); valid `u8`; round, time, evidence fixed `u32`; interval 2 x `f32` |
 //! | 9 | forget | fingerprint of the promotion settings, fixed `u32` |
@@ -65,7 +65,7 @@ use core::fmt;
 use crc::{CRC_16_IBM_3740, CRC_32_ISO_HDLC, Crc, NoTable, Table};
 
 /// The version of every layout in this module.
-pub const VERSION: u16 = 1;
+pub const VERSION: u8 = 1;
 /// Bytes of a [`Header`].
 pub const HEADER_LEN: usize = 32;
 
@@ -101,6 +101,8 @@ pub struct Header {
     pub kind: Kind,
     /// [`Scalar::DIGITS`] of the learner.
     pub digits: u8,
+    /// `R` of the learner: decisions that can wait, and promotions.
+    pub room: u16,
     /// Fingerprint of the policy.
     pub fingerprint: u64,
     /// Hash of the user.
@@ -112,16 +114,16 @@ pub struct Header {
 impl Header {
     /// The header of a user's records that start under a policy.
     #[must_use]
-    pub fn new<T: Scalar>(kind: Kind, policy: &Policy<'_, T>, user: u64) -> Self {
-        Self { kind, digits: digits::<T>(), fingerprint: policy.fingerprint(), user, promise: policy.promise() }
+    pub fn new<T: Scalar>(kind: Kind, policy: &Policy<'_, T>, user: u64, room: u16) -> Self {
+        Self { kind, digits: digits::<T>(), room, fingerprint: policy.fingerprint(), user, promise: policy.promise() }
     }
 
     /// The bytes.
     #[must_use]
     pub fn encode(&self) -> [u8; HEADER_LEN] {
         let mut bytes = [0; HEADER_LEN];
-        let [version, more] = VERSION.to_le_bytes();
-        let fields = self.kind.magic().into_iter().chain([version, more, self.digits, 0]);
+        let [low, high] = self.room.to_le_bytes();
+        let fields = self.kind.magic().into_iter().chain([VERSION, self.digits, low, high]);
         let fields =
             fields.chain(self.fingerprint.to_le_bytes()).chain(self.user.to_le_bytes()).chain(self.promise.to_le_bytes());
         for (slot, byte) in bytes.iter_mut().zip(fields) {
@@ -140,7 +142,7 @@ impl Header {
     pub fn decode(bytes: &[u8]) -> Result<Self, RecordError> {
         let bytes: &[u8; HEADER_LEN] = bytes.first_chunk().ok_or(RecordError::Truncated)?;
         let (front, sum) = bytes.split_last_chunk::<4>().ok_or(RecordError::Truncated)?;
-        let [m0, m1, m2, m3, v0, v1, digits, reserved, rest @ ..] = front else { return Err(RecordError::Truncated) };
+        let [m0, m1, m2, m3, version, digits, low, high, rest @ ..] = front else { return Err(RecordError::Truncated) };
         let kind = match &[*m0, *m1, *m2, *m3] {
             b"FABJ" => Kind::Journal,
             b"FABS" => Kind::Snapshot,
@@ -149,18 +151,18 @@ impl Header {
         if CRC_32.checksum(front) != u32::from_le_bytes(*sum) {
             return Err(RecordError::Checksum);
         }
-        let version = u16::from_le_bytes([*v0, *v1]);
-        if version != VERSION {
-            return Err(RecordError::Version { found: version });
+        if *version != VERSION {
+            return Err(RecordError::Version { found: *version });
         }
         let (fingerprint, user) = rest.split_first_chunk::<8>().ok_or(RecordError::Truncated)?;
         let (user, promise) = user.split_first_chunk::<8>().ok_or(RecordError::Truncated)?;
         let promise = promise.first_chunk::<4>().ok_or(RecordError::Truncated)?;
-        if *reserved != 0 || !matches!(*digits, 24 | 53) {
+        if !matches!(*digits, 24 | 53) {
             return Err(RecordError::Content);
         }
         let (fingerprint, user) = (u64::from_le_bytes(*fingerprint), u64::from_le_bytes(*user));
-        Ok(Self { kind, digits: *digits, fingerprint, user, promise: u32::from_le_bytes(*promise) })
+        let (digits, room) = (*digits, u16::from_le_bytes([*low, *high]));
+        Ok(Self { kind, digits, room, fingerprint, user, promise: u32::from_le_bytes(*promise) })
     }
 
     /// Whether records behind this header can be read under a policy.
@@ -184,9 +186,13 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
     /// Starts the learner that a journal belongs to, ready for its first event.
     ///
     /// # Errors
-    /// A header that does not fit the policy, or storage of the wrong length; nothing has changed then.
+    /// A header that does not fit the policy, less room than it asks for, or storage of the wrong length; nothing has changed
+    /// then.
     pub fn start_journal(&mut self, policy: &Policy<'_, T>, header: &Header) -> Result<(), RecordError> {
         header.admit(Kind::Journal, policy)?;
+        if usize::from(header.room) > R {
+            return Err(RecordError::Room { needed: header.room });
+        }
         let expected = policy.catalog().state_len();
         self.start(policy, header.user).map_err(|_| RecordError::Storage { expected })?;
         self.promise = header.promise;
@@ -215,7 +221,7 @@ pub enum RecordError {
     /// The records were written by another version.
     Version {
         /// Theirs.
-        found: u16,
+        found: u8,
     },
     /// The records are in the other scalar.
     Scalar {

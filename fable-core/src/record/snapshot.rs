@@ -2,8 +2,8 @@
 //!
 //! [`Snapshot`] writes. Reading takes two passes over the same bytes: a [`Verifier`] sees all of them first and changes
 //! nothing, then a [`Loader`] puts them into a vacant learner, in place. A learner whose load fails or is given up is vacant
-//! again. A learner goes on from a snapshot with the same bits on every platform, and a population prior is a snapshot with
-//! zero rounds.
+//! again. A learner goes on from a snapshot with the same bits on every platform. A population prior is a snapshot with zero
+//! rounds: load it and make its [`packed`](crate::Posterior::packed) numbers a [`Factor`](crate::Factor).
 //!
 //! The counters are, in this order: incarnation, round and observations, fixed `u32`
 //! each; whether the guarantee is voided, `u8`; log-determinant ratio, `f64`; number of words of the permissions, `u8`; of
@@ -41,13 +41,17 @@ use super::{CRC_32, HEADER_LEN, Header, Kind, RecordError, digits};
 use crate::arrow::Arrow;
 use crate::feasible::ActionSet;
 use crate::learner::{Learner, LearnerError, Pending};
-use crate::policy::Policy;
+use crate::policy::{BASE_PRECISION, Policy, within};
 use crate::posterior::PosteriorError;
 use crate::trust::assessment::Verdict;
 use crate::trust::promotion::Promotion;
 use crate::{Scalar, Storage};
 use crc::{Digest, Table};
 
+/// Largest inverse pivot: that of the vaguest prior.
+const MAX_INVERSE: f64 = 1.01 / BASE_PRECISION.least;
+/// Largest magnitude of an entry of the factor.
+const MAX_ENTRY: f64 = 1e12;
 /// The longest part: a decision with 16 signals and its length byte.
 const MAX_PART: usize = 96;
 
@@ -64,6 +68,8 @@ enum Stage {
     Number(u32),
     Sum,
     Done,
+    /// An error was returned; nothing that follows makes it good.
+    Failed,
 }
 
 impl Stage {
@@ -76,6 +82,7 @@ impl Stage {
             Self::Promotion(index) => Self::Promotion(index.saturating_add(1)),
             Self::Number(index) => Self::Number(index.saturating_add(1)),
             Self::Sum | Self::Done => return Self::Done,
+            Self::Failed => return Self::Failed,
         };
         if let Self::Word(index) = next
             && index >= counters.words
@@ -143,6 +150,7 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
             return Err(RecordError::Occupied);
         }
         self.fits(policy, &verified)?;
+        self.vacate(); // what a loader that was never dropped has left
         Ok(Loader { learner: self, reader: Reader::new(policy), verified })
     }
 
@@ -192,7 +200,8 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Snapshot<'_, T, S, R> {
         match self.stage {
             Stage::Header => {
                 let Learner { fingerprint, user, promise, .. } = *learner;
-                put(&mut self.part, &Header { kind: Kind::Snapshot, digits: digits::<T>(), fingerprint, user, promise }.encode());
+                let (kind, digits, room) = (Kind::Snapshot, digits::<T>(), u16::try_from(R).unwrap_or(u16::MAX));
+                put(&mut self.part, &Header { kind, digits, room, fingerprint, user, promise }.encode());
             }
             Stage::Counters => put_postcard(&mut self.part, &self.counters),
             Stage::Word(index) => {
@@ -200,7 +209,8 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Snapshot<'_, T, S, R> {
                 put(&mut self.part, &word.to_le_bytes());
             }
             Stage::Pending(index) => {
-                if let Some(pending) = learner.ring().nth(usize::from(index)) {
+                let newer = u32::from(self.counters.pending.saturating_sub(index)).saturating_sub(1);
+                if let Ok(pending) = learner.settled_or_waiting(self.counters.round.saturating_sub(newer)) {
                     put_postcard(&mut self.part, &WirePending::new(pending));
                 }
             }
@@ -215,7 +225,7 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Snapshot<'_, T, S, R> {
                 put(&mut self.part, bytes.get(..width::<T>()).unwrap_or(&bytes));
             }
             Stage::Sum => put(&mut self.part, &self.digest.clone().finalize().to_le_bytes()),
-            Stage::Done => {}
+            Stage::Done | Stage::Failed => {}
         }
         self.digest.update(&self.part);
         self.stage = self.stage.next(&self.counters);
@@ -278,14 +288,24 @@ impl<'p, T: Scalar> Reader<'p, T> {
         Self { policy, stage: Stage::Header, counters, promoted: 0, part: Part::new(), digest: CRC_32.digest() }
     }
 
-    fn push(
+    fn push(&mut self, bytes: &[u8], take: impl FnMut(&Counters, Item<T>) -> Result<(), RecordError>) -> Result<(), RecordError> {
+        let pushed = self.push_bytes(bytes, take);
+        if pushed.is_err() {
+            self.stage = Stage::Failed;
+        }
+        pushed
+    }
+
+    fn push_bytes(
         &mut self,
         bytes: &[u8],
         mut take: impl FnMut(&Counters, Item<T>) -> Result<(), RecordError>,
     ) -> Result<(), RecordError> {
         for byte in bytes {
-            if self.stage == Stage::Done {
-                return Err(RecordError::TooLong);
+            match self.stage {
+                Stage::Done => return Err(RecordError::TooLong),
+                Stage::Failed => return Err(RecordError::Content),
+                _ => {}
             }
             self.part.push(*byte).map_err(|_| RecordError::Content)?;
             if self.part.len() >= self.wanted() {
@@ -310,7 +330,7 @@ impl<'p, T: Scalar> Reader<'p, T> {
                 self.part.first().map_or(1, |length| 1 + usize::from(*length))
             }
             Stage::Number(_) => width::<T>(),
-            Stage::Word(_) | Stage::Sum | Stage::Done => 4,
+            Stage::Word(_) | Stage::Sum | Stage::Done | Stage::Failed => 4,
         }
     }
 
@@ -349,7 +369,9 @@ impl<'p, T: Scalar> Reader<'p, T> {
                 let promotion: Promotion = self.postcard()?;
                 let bit = 1_u64.checked_shl(u32::from(promotion.contrast)).unwrap_or(0);
                 let known = usize::from(promotion.contrast) < catalog.contrasts().len() && self.promoted & bit == 0;
-                let sound = promotion.verdict != Verdict::Open && promotion.lower <= promotion.upper;
+                let finite = promotion.lower.is_finite() && promotion.upper.is_finite();
+                let sound = promotion.verdict != Verdict::Open && finite && promotion.lower <= promotion.upper;
+                let sound = sound && promotion.round <= counters.round;
                 if !known || !sound {
                     return Err(RecordError::Content);
                 }
@@ -364,7 +386,7 @@ impl<'p, T: Scalar> Reader<'p, T> {
                 let number = T::from_bits(u64::from_le_bytes(bits));
                 if possible(catalog.arrow(), index, number) { Ok(Item::Number(index, number)) } else { Err(RecordError::Content) }
             }
-            Stage::Sum | Stage::Done => {
+            Stage::Sum | Stage::Done | Stage::Failed => {
                 let sum = word();
                 if sum == self.digest.clone().finalize() { Ok(Item::Sum(sum)) } else { Err(RecordError::Checksum) }
             }
@@ -380,13 +402,14 @@ impl<'p, T: Scalar> Reader<'p, T> {
     }
 }
 
-/// Inverse pivots are positive, counts are whole, everything is finite.
+/// Inverse pivots are positive and at most the largest prior variance, entries are no larger than settings can make them,
+/// counts are whole.
 fn possible<T: Scalar>(arrow: Arrow, index: u32, number: T) -> bool {
     let index = usize::try_from(index).unwrap_or(usize::MAX);
     if index < arrow.dimension() {
-        number > T::ZERO && number.finite()
+        number > T::ZERO && number.to_f64() <= MAX_INVERSE
     } else if index < arrow.packed_len() {
-        number.finite()
+        within(number.to_f64(), MAX_ENTRY)
     } else {
         let count = number.to_f64();
         count >= 0.0 && count <= f64::from(u32::MAX) && libm::floor(count) == count
@@ -395,6 +418,7 @@ fn possible<T: Scalar>(arrow: Arrow, index: u32, number: T) -> bool {
 
 /// A snapshot that was seen whole and found sound.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Verified {
     header: Header,
     counters: Counters,
@@ -457,7 +481,9 @@ impl<'p, T: Scalar> Verifier<'p, T> {
     /// [`RecordError::Truncated`] when some are missing.
     pub fn finish(self) -> Result<Verified, RecordError> {
         match (self.header, self.sum) {
-            (Some(header), Some(sum)) => Ok(Verified { header, counters: self.reader.counters, sum }),
+            (Some(header), Some(sum)) if self.reader.stage == Stage::Done => {
+                Ok(Verified { header, counters: self.reader.counters, sum })
+            }
             _ => Err(RecordError::Truncated),
         }
     }

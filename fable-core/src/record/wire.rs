@@ -97,6 +97,7 @@ impl WirePending {
 
 /// The counters of a learner and the lengths of its lists.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub(super) struct Counters {
     #[serde(with = "fixint::le")]
     pub(super) incarnation: u32,

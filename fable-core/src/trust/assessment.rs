@@ -3,8 +3,9 @@
 //! With w = phi(c, a+) - phi(c, a-), the contrast eta = w.theta has the working posterior N(w.mu, w.Sigma.w). The interval
 //! w.mu +- beta_t(alpha) sqrt(w.Sigma.w) covers eta for every w and every round at once with probability 1 - alpha, so
 //! looking often, or at contrasts made up on the spot, costs nothing. It assumes what
-//! [`prior_radius`](crate::Settings::prior_radius) and [`noise_proxy`](crate::Settings::noise_proxy) say. One assessment is
-//! one forward solve over the touched leaf and the root.
+//! [`prior_radius`](crate::Settings::prior_radius) and [`noise_proxy`](crate::Settings::noise_proxy) say, and that whether
+//! and when a reward comes does not depend on what it is: a user who answers only when pleased looks like one who is always
+//! pleased. One assessment is one forward solve over the touched leaf and the root.
 //!
 //! ```
 //! use fable_core::trust::{Comparison, Verdict};
@@ -120,7 +121,8 @@ pub struct Assessment {
     /// How far that is away.
     pub gap: Gap,
     /// Whether the guarantee holds as far as the learner can know: nothing was unlearned or imputed, no weight other than 1
-    /// was given with a reward, and alpha, radius, proxy and minimum are those the learner was started with.
+    /// was given with a reward, no block of the dictionary is left out, and alpha, radius, proxy and minimum are those the
+    /// learner was started with.
     pub valid: bool,
 }
 
@@ -165,7 +167,7 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
         // Without a feature there is nothing to learn: eta is the known offset, and 0 / 0 is no answer.
         let probability = if sd > 0.0 || mean != 0.0 { normal_cdf(mean / sd) } else { 0.5 };
         let gap = gap(policy, mean, radius, evidence, norm);
-        let valid = !self.voided && self.promise == policy.promise();
+        let valid = !self.voided && self.promise == policy.promise() && policy.mask().is_none();
         let threshold = normal_cdf(beta);
         Ok(Assessment { mean, sd, probability, beta, radius, lower, upper, threshold, evidence, verdict, gap, valid })
     }

@@ -80,7 +80,7 @@ pub struct Explanation<'e, T> {
     pub other: Action,
     /// Whether the other action was feasible.
     pub feasible: bool,
-    /// Whether the action chosen is not the one with the highest mean score.
+    /// Whether another feasible action has a higher mean score than the one chosen.
     pub explored: bool,
     /// Sampled score of the action chosen.
     pub chosen_score: f64,
@@ -101,10 +101,11 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
     /// Explains a decision that is still in the ring against `other`, or against the runner-up.
     ///
     /// The feasible set is the last one recorded, and `defaults` are those that the decision was made with, so ask before
-    /// the next decision. The result borrows the workspace.
+    /// the next decision and before its reward. The result borrows the workspace.
     ///
     /// # Errors
-    /// An unknown or expired decision, an action of another catalog, defaults that do not fit, a workspace that is too small.
+    /// An unknown or expired decision, an action of another catalog, defaults that do not fit, a workspace that is too small,
+    /// and [`LearnerError::Stale`] when the draw does not lead to the decision any more.
     pub fn explain<'e, W: Storage<T>>(
         &self,
         policy: &Policy<'e, T>,
@@ -122,7 +123,12 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
             Self::admit_action(policy, &context, other)?;
         }
 
-        self.best(policy, workspace, &request, Some(self.normals(policy, pending.round, Purpose::Decision)))?;
+        let default = |action: Action| defaults.and_then(|defaults| defaults.get(action.index()).copied());
+        let normals = self.normals(policy, pending.round, Purpose::Decision);
+        let (drawn, _) = self.best(policy, workspace, &request, Some(normals))?;
+        if drawn != chosen || policy.baseline(&context, chosen, default(chosen)) != pending.baseline {
+            return Err(LearnerError::Stale);
+        }
         let too_small = LearnerError::Posterior(PosteriorError::WorkspaceLength);
         let (_, _, scores) = workspace.parts(catalog).ok_or(too_small)?;
         let mut rest = *feasible.set();
@@ -131,13 +137,14 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
         let score = |action: Action| scores.get(action.index()).map_or(0.0, |score| score.to_f64());
         let (chosen_score, other_score) = (score(chosen), score(other));
 
-        let (greedy, _) = self.best(policy, workspace, &request, None)?;
-        let default = |action: Action| defaults.and_then(|defaults| defaults.get(action.index()).copied());
+        let (_, highest) = self.best(policy, workspace, &request, None)?;
+        let (mean, _, means) = workspace.parts(catalog).ok_or(too_small)?;
+        let explored = means.get(chosen.index()).is_some_and(|mean| *mean < highest);
         Ok(Explanation {
             chosen,
             other,
             feasible: feasible.set().contains(other),
-            explored: greedy != chosen,
+            explored,
             chosen_score,
             other_score,
             catalog,
@@ -145,7 +152,7 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
             cost_weight: policy.settings().cost_weight,
             retained: policy.mask(),
             defaults: default(chosen).zip(default(other)).map(|(chosen, other)| [chosen, other]),
-            mean: workspace.active(catalog.arrow()).ok_or(too_small)?,
+            mean,
         })
     }
 }

@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
+pub mod onboarded;
+
 use fable_core::catalog::{Block, Catalog, Component, Condition, Contrast, Definition, Part, Term, Value};
 use fable_core::{Action, Context, Learner, Scalar, Storage};
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn};

@@ -1,10 +1,13 @@
 //! Bytes as version 1 writes them. They stay readable as long as version 1 is read.
 
-use fable_core::catalog::AGENT;
+use crate::RING;
+use fable_core::catalog::{AGENT, Block, Catalog, Component, Contrast, Definition, Value};
 use fable_core::event::Observation;
 use fable_core::feasible::ActionSet;
 use fable_core::trust::{Promotion, Verdict};
-use fable_core::{Action, Context, Direction, Event, Statement};
+use fable_core::{
+    Action, Context, Direction, Event, Feasible, Learner, Policy, Request, Settings, Statement, Storage, Workspace, user_hash,
+};
 
 /// The learner at the end of the run `tau2` in `f32`.
 pub const TAU2_F32_SNAPSHOT: &[u8] = include_bytes!("../records/tau2_f32.snapshot");
@@ -35,10 +38,57 @@ pub fn events() -> [Event; 12] {
         Event::Feedback { round: 70_000, reward: -0.3, weight: 1.0 },
         Event::Feedback { round: 1, reward: 1.0, weight: 0.25 },
         Event::Observation(observation),
-        Event::Unlearn(observation),
+        Event::Unlearn { observation, imputed: true },
         Event::Expiry { round: 69_999, imputed: None },
         Event::Expiry { round: 2, imputed: Some(-0.1) },
         Event::Promotion(promotion),
         Event::Forget { promise: 7 },
     ]
+}
+
+/// A small catalog with a task, a signal and a contrast, so that a snapshot of it holds something of everything.
+pub const LAMP: Catalog<'static> = fable_core::catalog!(Definition {
+    name: "lamp",
+    components: &[Component::new(
+        "light",
+        &[Value::new("warm", "Use warm light.", 0.0), Value::new("cold", "Use cold light.", 0.125)]
+    )],
+    tasks: &["reading", "dinner"],
+    signals: &["daylight"],
+    blocks: &[Block::main(0), Block::main(0).per_task(), Block::main(0).scaled_by(0)],
+    contrasts: &[Contrast::new("warm_over_cold", &[0], &[1]).when(Some(1), &[0.25])],
+    ..Definition::EMPTY
+});
+
+/// The end of [`lamp`].
+pub const LAMP_SNAPSHOT: &[u8] = include_bytes!("../records/lamp_f32.snapshot");
+
+/// A life with a statement, decisions that were rewarded, expired and still wait, an imputed reward, and a promotion.
+///
+/// # Panics
+/// When `fable-core` refuses what the life asks for.
+pub fn lamp<S: Storage<f32>, W: Storage<f32>>(learner: &mut Learner<f32, S, RING>, workspace: &mut Workspace<f32, W>) {
+    let lax = Settings { alpha: 0.5, prior_radius: Some(0.0), min_evidence: 1, base_precision: 1.0, ..Settings::default() };
+    let policy = Policy::new(&LAMP, lax).expect("settings in range");
+    learner.start(&policy, user_hash("lamp")).expect("storage of the right length");
+    let direction = Direction::new(&LAMP, [(0, 1.0)]).expect("a coordinate");
+    learner.onboard(&policy, workspace, Statement { direction, response: 0.5, precision: 2.0 }).expect("in range");
+    let everything = Feasible::all(&LAMP);
+    for round in 1..=11_u8 {
+        let task = [None, Some(0), Some(1)][usize::from(round % 3)];
+        let context = Context::new(&LAMP, task, &[f32::from(round) / 16.0]).expect("a context");
+        let request = Request::new(&context, &everything).at(100 * u32::from(round));
+        let decision = learner.decide(&policy, workspace, &request).expect("a decision");
+        for light in [Action(0), Action(1)] {
+            let reward = if light == Action(0) { 1.0 } else { -1.0 };
+            learner.observe(&policy, workspace, &context, light, reward).expect("an observation");
+        }
+        if round % 2 == 0 {
+            learner.feedback(&policy, workspace, decision.id, 0.75).expect("a waiting decision");
+        }
+    }
+    assert_eq!(learner.promote_all(&policy, workspace, 1_150), Ok(1));
+    for (round, imputed) in [(5, None), (7, Some(-0.25))] {
+        learner.check(&policy, workspace, &Event::Expiry { round, imputed }).expect("it waits").apply();
+    }
 }

@@ -3,14 +3,24 @@
 //! `FABLE_WRITE_RECORDS=1 cargo test -p fable-golden --test records` writes the files anew, for a new version of the format.
 
 use fable_core::catalog::{AGENT, TAU2};
-use fable_core::record::{MAX_EVENT_LEN, decode_event, encode_event};
-use fable_core::{Learner, Scalar, Workspace};
-use fable_golden::{EVENTS, RING, SEED, TAU2_F32_SNAPSHOT, TAU2_F64_SNAPSHOT, events, tau2};
+use fable_core::record::{MAX_EVENT_LEN, Verifier, decode_event, encode_event};
+use fable_core::{Learner, Policy, Scalar, Settings, Workspace};
+use fable_golden::{EVENTS, LAMP, LAMP_SNAPSHOT, RING, SEED, TAU2_F32_SNAPSHOT, TAU2_F64_SNAPSHOT, events, lamp, tau2};
 use std::path::Path;
 
 fn snapshot<T: Scalar>() -> Vec<u8> {
     let mut learner = Learner::<T, Vec<T>, RING>::over(vec![T::ZERO; TAU2.state_len()]);
     tau2(SEED, &mut learner, &mut Workspace::over(vec![T::ZERO; TAU2.workspace_len()]));
+    written(&learner)
+}
+
+fn lamp_learner() -> Learner<f32, Vec<f32>, RING> {
+    let mut learner = Learner::over(vec![0.0; LAMP.state_len()]);
+    lamp(&mut learner, &mut Workspace::over(vec![0.0; LAMP.workspace_len()]));
+    learner
+}
+
+fn written<T: Scalar>(learner: &Learner<T, Vec<T>, RING>) -> Vec<u8> {
     let (mut snapshot, mut chunk, mut bytes) = (learner.snapshot().unwrap(), [0; 256], vec![]);
     while let written @ 1.. = snapshot.read(&mut chunk) {
         bytes.extend_from_slice(&chunk[..written]);
@@ -34,6 +44,7 @@ fn bytes_are_pinned() {
     let files = [
         ("tau2_f32.snapshot", snapshot::<f32>(), TAU2_F32_SNAPSHOT),
         ("tau2_f64.snapshot", snapshot::<f64>(), TAU2_F64_SNAPSHOT),
+        ("lamp_f32.snapshot", written(&lamp_learner()), LAMP_SNAPSHOT),
         ("agent.events", journal(), EVENTS),
     ];
     for (name, written, pinned) in files {
@@ -55,6 +66,21 @@ fn pinned_events_are_read() {
         bytes = rest;
     }
     assert!(bytes.is_empty());
+}
+
+/// The golden snapshot of the small catalog holds something of everything, and is read back whole.
+#[test]
+fn a_pinned_snapshot_is_read() {
+    let policy = Policy::<f32>::new(&LAMP, Settings { base_precision: 1.0, ..Settings::default() }).unwrap();
+    let mut verifier = Verifier::new(&policy);
+    verifier.push(LAMP_SNAPSHOT).unwrap();
+    let mut learner = Learner::<f32, Vec<f32>, RING>::over(vec![0.0; LAMP.state_len()]);
+    let mut loader = learner.load(&policy, verifier.finish().unwrap()).unwrap();
+    loader.push(LAMP_SNAPSHOT).unwrap();
+    loader.finish().unwrap();
+    assert_eq!(learner, lamp_learner());
+    assert_eq!((learner.rounds(), learner.profile().len(), learner.waiting(&policy, 0).count()), (11, 1, 2));
+    assert!(learner.profile()[0].valid && learner.observations() == 11 * 2 + 5 + 1);
 }
 
 /// The sizes that the life of a flash is computed from.

@@ -41,8 +41,8 @@ fn live(world: &mut World) -> Option<()> {
     let action = Action(world.action);
     learner.onboard(&policy, workspace, world.statement.clone()).ok()?;
     learner.decide(&policy, workspace, &request).ok()?;
-    learner.decide_or_default(&policy, workspace, &context, world.rules, world.defaults).ok()?;
-    learner.feedback(&policy, workspace, world.id, world.reward).ok()?;
+    learner.decide_or_default(&policy, workspace, &context, world.rules, world.defaults, world.id.round).ok()?;
+    learner.feedback_at(&policy, workspace, world.id, world.reward, world.id.round).ok()?;
     learner.observe(&policy, workspace, &context, action, world.reward).ok()?;
     learner.recommend(&policy, workspace, &request).ok()?;
     learner.predict(&policy, workspace, &context, action, Some(world.reward)).ok()?;

@@ -2,7 +2,7 @@
 #![no_main]
 
 use fable_core::catalog::AGENT;
-use fable_core::record::{MAX_EVENT_LEN, decode_event, encode_event};
+use fable_core::record::{MAX_EVENT_LEN, Verifier, decode_event, encode_event};
 use fable_core::{Learner, Policy, Settings, Workspace};
 use libfuzzer_sys::fuzz_target;
 
@@ -40,4 +40,13 @@ fuzz_target!(|data: &[u8]| {
     assert!(packed.iter().all(|number| number.is_finite()));
     assert!(packed[..AGENT.dimension()].iter().all(|inverse| *inverse > 0.0));
     assert!(learner.posterior().log_det_ratio() > -0.01);
+    // Whatever was accepted, the state can be stored and read again. That takes a while, so not every time.
+    if !data.len().is_multiple_of(16) {
+        return;
+    }
+    let (mut snapshot, mut chunk, mut verifier) = (learner.snapshot().unwrap(), [0; 256], Verifier::new(&policy));
+    while let written @ 1.. = snapshot.read(&mut chunk) {
+        verifier.push(&chunk[..written]).unwrap();
+    }
+    verifier.finish().unwrap();
 });

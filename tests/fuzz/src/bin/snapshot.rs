@@ -25,7 +25,7 @@ fuzz_target!(|data: &[u8]| {
         return;
     }
     let mut bytes = data.to_vec();
-    bytes[..HEADER_LEN].copy_from_slice(&Header::new(Kind::Snapshot, &policy, 7).encode());
+    bytes[..HEADER_LEN].copy_from_slice(&Header::new(Kind::Snapshot, &policy, 7, 64).encode());
     let end = bytes.len() - 4;
     let crc = sum(&bytes[..end]).to_le_bytes();
     bytes[end..].copy_from_slice(&crc);
@@ -44,7 +44,7 @@ fuzz_target!(|data: &[u8]| {
         again.extend_from_slice(&buffer[..written]);
     }
     assert_eq!(again, bytes);
-    // It can be used, whatever it says.
+    // It can be used, whatever it says: by a decision, or by an error if its numbers leave the scalar.
     let mut workspace = Workspace::over(vec![0.0; TAU2.workspace_len()]);
     let (context, all) = (Context::new(&TAU2, None, &[]).unwrap(), Feasible::all(&TAU2));
     if let Ok(decision) = learner.decide(&policy, &mut workspace, &Request::new(&context, &all)) {

@@ -1,0 +1,80 @@
+//! Fable on a board: the state comes back from flash, every step is stored before it counts, and a host talks to it over the
+//! serial port.
+//!
+//! A binary names its board and its catalog: `device::device!(boards::Netduino, AGENT);`. The learner and its workspace are
+//! statics of zeros; nothing of their size is ever on the stack. What a board says to a person goes through semihosting.
+
+#![no_std]
+
+pub use {boards, fable_core, static_cell};
+
+use boards::{Board, exit, println};
+use embedded_storage::nor_flash::ReadNorFlash;
+use fable_core::record::snapshot::max_len;
+use fable_core::{Catalog, Learner, Policy, Settings, Storage, Workspace};
+use fable_embedded::Server;
+use fable_embedded::flash::{Blocking, Layout, Store, StoreError, block_on};
+
+/// Decisions that can wait for their reward, and promotions.
+pub const ROOM: usize = 8;
+
+/// The whole program for a board and a catalog.
+#[macro_export]
+macro_rules! device {
+    ($board:ty, $catalog:ident) => {
+        fn run<B: $crate::boards::Board>() -> ! {
+            use $crate::fable_core::{Learner, Workspace, catalog::$catalog};
+            use $crate::static_cell::ConstStaticCell;
+            static LEARNER: ConstStaticCell<Learner<f32, [f32; $catalog.state_len()], { $crate::ROOM }>> =
+                ConstStaticCell::new(Learner::VACANT);
+            static WORKSPACE: ConstStaticCell<Workspace<f32, [f32; $catalog.workspace_len()]>> =
+                ConstStaticCell::new(Workspace::VACANT);
+            $crate::serve::<B, _, _>(&$catalog, LEARNER.take(), WORKSPACE.take())
+        }
+
+        $crate::boards::firmware!($board, run);
+    };
+}
+
+/// Restores and serves for ever. A store of somebody else is left alone: the program ends with code 2.
+pub fn serve<B: Board, S: Storage<f32>, W: Storage<f32>>(
+    catalog: &'static Catalog<'static>,
+    learner: &'static mut Learner<f32, S, ROOM>,
+    workspace: &'static mut Workspace<f32, W>,
+) -> ! {
+    let Ok(policy) = Policy::new(catalog, Settings::default()) else { stop("the settings are out of range") };
+    let Ok(flash) = B::flash() else { stop("the store cannot be opened") };
+    let length = u32::try_from(flash.capacity()).unwrap_or(u32::MAX);
+    let Ok(layout) = Layout::try_new::<Blocking<B::Flash>>(0, length, max_len::<f32>(catalog, ROOM)) else {
+        stop("the store is too small for this catalog")
+    };
+    let mut store = Store::new(Blocking(flash), layout);
+    println!("{}: {}", B::NAME, B::STORE);
+    let mut restored = block_on(store.restore(&policy, learner, workspace));
+    if restored == Err(StoreError::Unformatted) {
+        // The user is whoever holds the board; the number makes its draws its own.
+        let user = B::entropy().unwrap_or(1);
+        restored = match block_on(store.format(&policy, user)) {
+            Ok(()) => block_on(store.restore(&policy, learner, workspace)),
+            Err(error) => Err(error),
+        };
+    }
+    match restored {
+        Ok(restored) => println!("{}: user {:016x}, snapshot {} and {} events", B::NAME, restored.user, restored.generation, restored.events),
+        Err(error) => {
+            println!("{}: {error}", B::NAME);
+            exit(2)
+        }
+    }
+    let mut uart = B::uart();
+    let Ok(mut server) = Server::new(&policy, learner, workspace, store) else { stop("the learner was not restored") };
+    println!("{}: ready", B::NAME);
+    loop {
+        let Ok(()) = server.serve(&mut uart);
+    }
+}
+
+fn stop(why: &str) -> ! {
+    println!("{why}");
+    exit(2)
+}

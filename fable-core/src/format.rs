@@ -1,0 +1,97 @@
+//! `defmt::Format` for the types that deriving would print number by number: a line that says which one it is.
+
+use crate::catalog::{ActionName, CoordinateName};
+use crate::trust::{Explanation, Thousandths};
+use crate::{Catalog, Factor, Learner, Policy, Posterior, Prior, Scalar, Storage, Workspace};
+use defmt::{Display2Format, Format, Formatter, write};
+
+impl Format for Catalog<'_> {
+    fn format(&self, f: Formatter<'_>) {
+        let (name, actions, dimension) = (self.definition().name, self.actions(), self.dimension());
+        write!(f, "catalog {=str}: {=usize} actions, d = {=usize}", name, actions, dimension);
+    }
+}
+
+impl<T: Scalar> Format for Policy<'_, T> {
+    fn format(&self, f: Formatter<'_>) {
+        write!(f, "policy {=u64:016x} over {}, {}", self.fingerprint(), self.catalog(), self.settings());
+    }
+}
+
+impl<T: Scalar> Format for Prior<'_, T> {
+    fn format(&self, f: Formatter<'_>) {
+        let name = match self {
+            Self::Isotropic => "isotropic",
+            Self::Diagonal { .. } => "diagonal",
+            Self::Factor(_) => "factor",
+        };
+        write!(f, "{=str} prior", name);
+    }
+}
+
+impl<T: Scalar> Format for Factor<'_, T> {
+    fn format(&self, f: Formatter<'_>) {
+        write!(f, "factor of {}", self.posterior().arrow());
+    }
+}
+
+impl<T: Scalar, S: AsRef<[T]>> Format for Posterior<T, S> {
+    fn format(&self, f: Formatter<'_>) {
+        write!(f, "posterior of {}, log det ratio {=f64}", self.arrow(), self.log_det_ratio());
+    }
+}
+
+impl<T: Scalar, W: Storage<T>> Format for Workspace<T, W> {
+    fn format(&self, f: Formatter<'_>) {
+        write!(f, "workspace of {=usize}", self.capacity());
+    }
+}
+
+impl<T: Scalar, S: Storage<T>, const R: usize> Format for Learner<T, S, R> {
+    fn format(&self, f: Formatter<'_>) {
+        let (user, incarnation) = (self.user(), self.incarnation());
+        write!(f, "learner of {=u64:016x}-{=u32}: {=u32} rounds, ", user, incarnation, self.rounds());
+        write!(f, "{=u32} observations, {=usize} promotions", self.observations(), self.profile().len());
+    }
+}
+
+impl Format for ActionName<'_> {
+    fn format(&self, f: Formatter<'_>) {
+        Display2Format(self).format(f);
+    }
+}
+
+impl Format for CoordinateName<'_> {
+    fn format(&self, f: Formatter<'_>) {
+        Display2Format(self).format(f);
+    }
+}
+
+impl<T: Scalar> Format for Explanation<'_, T> {
+    fn format(&self, f: Formatter<'_>) {
+        Display2Format(self).format(f);
+    }
+}
+
+impl Format for Thousandths {
+    fn format(&self, f: Formatter<'_>) {
+        Display2Format(self).format(f);
+    }
+}
+
+/// A component's value prints as its name.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! format_component {
+    ($name:ident) => {
+        impl $crate::format::ComponentFormat for $name {
+            fn format(&self, f: $crate::format::ComponentFormatter<'_>) {
+                let value = Self::COMPONENT.values.get(usize::from(self.index()));
+                $crate::format::ComponentFormat::format(value.map_or("", |value| value.name), f);
+            }
+        }
+    };
+}
+
+#[doc(hidden)]
+pub use defmt::{Format as ComponentFormat, Formatter as ComponentFormatter};
