@@ -15,9 +15,12 @@ fn requests() -> Vec<(Request, Vec<u8>)> {
         (Request::Onboard { response: 1.0, precision: 4.0 }, [write_entry(24, 1.0), write_entry(300, -1.0)].concat()),
         (Request::Decide { context: coding.clone(), at: 1_700_000_000 }, vec![]),
         (Request::Decide { context: nowhere.clone(), at: 0 }, 0x3_ffff_u32.to_le_bytes().to_vec()),
-        (Request::Feedback { incarnation: 2, round: 300, reward: 0.5, weight: 1.0 }, vec![]),
+        (Request::Feedback { incarnation: 2, round: 300, reward: 0.5, weight: 1.0, now: 0 }, vec![]),
         (Request::Observe { context: coding.clone(), action: 179, reward: -1.0, weight: 0.5 }, vec![]),
-        (Request::Unlearn { context: nowhere.clone(), action: 3, baseline: -0.125, reward: 1.0, weight: 1.0 }, vec![]),
+        (
+            Request::Unlearn { context: nowhere.clone(), action: 3, baseline: -0.125, reward: 1.0, weight: 1.0, imputed: false },
+            vec![],
+        ),
         (Request::Explain { incarnation: 0, round: 7, other: None, first: 0 }, vec![]),
         (Request::Explain { incarnation: 0, round: 7, other: Some(129), first: 12 }, vec![]),
         (Request::Assess { contrast: 5 }, vec![]),
@@ -179,7 +182,17 @@ fn the_longest_messages_fit() {
     let longest: [(Request, usize); 5] = [
         (Request::Onboard { response: number, precision: number }, 240),
         (Request::Decide { context: context.clone(), at: u32::MAX }, 128),
-        (Request::Unlearn { context: context.clone(), action: u16::MAX, baseline: number, reward: number, weight }, 0),
+        (
+            Request::Unlearn {
+                context: context.clone(),
+                action: u16::MAX,
+                baseline: number,
+                reward: number,
+                weight,
+                imputed: false,
+            },
+            0,
+        ),
         (Request::Compare { context, prefer: u16::MAX, over: u16::MAX, total: true }, 0),
         (Request::Stage { offset: u32::MAX }, 256),
     ];
@@ -203,9 +216,9 @@ const REQUESTS: &str = "\
 04010101010101010103f03f01010101010410401801010101010105f03f2c01010101010107f0bfac858ba500
 0601010201040101023f0103803e0103803f0101010a80e2cfaa069f69325c00
 04010102010104ffff0305a971a61200
-0701010302ac02010101010103e03f0107803f7385cf3200
+0701010302ac02010101010103e03f0103803f028e033c1b00
 0601010401040101023f0103803e0103803f01010103b301010101010103f0bf0101063fefb0650700
-04010105010203010101010103c0bf010101010103f03f0107803f1677e88700
+04010105010203010101010103c0bf010101010103f03f0103803f05abb2512600
 04010106020701054ae4487a00
 040101060a070181010ce182cea400
 090101070506b011a700

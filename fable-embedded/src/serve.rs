@@ -390,18 +390,18 @@ impl<T: Scalar, S: Storage<T>, W: Storage<T>, const R: usize> Device<'_, '_, T, 
             // The others are one event.
             _ if events > 0 => return Ok(false),
             Request::Onboard { response, precision } => self.statement(*response, *precision, payload, place)?,
-            Request::Feedback { incarnation, round, reward, weight } => {
+            Request::Feedback { incarnation, round, reward, weight, now } => {
                 let id = DecisionId { user: self.learner.user(), incarnation: *incarnation, round: *round };
-                *place = self.learner.propose_feedback(self.policy, id, *reward, *weight, 0)?;
+                self.feedback(id, *reward, *weight, *now, place)?;
             }
             Request::Observe { context, action, reward, weight } => {
                 self.observation(context, Action(*action), *reward, *weight, place)?;
             }
-            Request::Unlearn { context, action, baseline, reward, weight } => {
+            Request::Unlearn { context, action, baseline, reward, weight, imputed } => {
                 let (context, action) = (context.context(self.policy.catalog())?, Action(*action));
                 let (baseline, reward, weight) = (*baseline, *reward, *weight);
                 let observation = Observation { context, action, baseline, reward, weight };
-                *place = Event::Unlearn { observation, imputed: false };
+                *place = Event::Unlearn { observation, imputed: *imputed };
             }
             Request::Forget => *place = Event::Forget { promise: self.policy.promise() },
             _ => return Ok(false),
@@ -457,6 +457,12 @@ impl<T: Scalar, S: Storage<T>, W: Storage<T>, const R: usize> Device<'_, '_, T, 
     #[inline(never)]
     fn statement(&mut self, response: f64, precision: f64, payload: &[u8], place: &mut Event) -> Result<(), Fault> {
         *place = Event::Onboarding(read_statement(self.policy.catalog(), response, precision, payload)?);
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn feedback(&mut self, id: DecisionId, reward: f64, weight: f32, now: u32, place: &mut Event) -> Result<(), Fault> {
+        *place = self.learner.propose_feedback(self.policy, id, reward, weight, now)?;
         Ok(())
     }
 

@@ -21,7 +21,7 @@ fn decide() -> Request {
 }
 
 fn feedback(round: u32) -> Request {
-    Request::Feedback { incarnation: 0, round, reward: 0.5, weight: 1.0 }
+    Request::Feedback { incarnation: 0, round, reward: 0.5, weight: 1.0, now: 0 }
 }
 
 /// A body with a right checksum, stuffed.
@@ -132,12 +132,11 @@ fn every_event_is_kept_before_it_is_applied() {
     assert_eq!(server.keep().calls, ["room", "append", "room", "append"]); // permissions and decision
     send!(server, framed(2, &decide(), &[]));
     assert_eq!(server.keep().calls.len(), 6); // the permissions are the same
-    send!(server, framed(3, &feedback(9), &[]));
-    assert_eq!(server.keep().calls.len(), 6); // there is no such decision
-    let observe = Request::Observe { context: nowhere(), action: 3, reward: 1.5, weight: 1.0 };
-    send!(server, framed(4, &observe, &[]));
+    send!(server, framed(3, &feedback(9), &[])); // not even proposed
+    let excessive = Request::Feedback { incarnation: 0, round: 1, reward: 2.0, weight: 1.0, now: 0 };
+    send!(server, framed(3, &excessive, &[]));
     assert_eq!(server.keep().calls[6..], ["room"]); // refused by the check
-    send!(server, framed(5, &Request::Forget, &[]));
+    send!(server, framed(4, &Request::Forget, &[]));
     assert_eq!(server.keep().calls[7..], ["room", "append", "forget"]);
     assert!(server.keep().journal.is_empty());
 }
@@ -154,7 +153,7 @@ fn what_cannot_be_kept_does_not_happen() {
         (Request::Forget, &[]),
         (Request::Stage { offset: 0 }, &[1, 2, 3]),
         (Request::Commit { length: 3 }, &[]),
-        (Request::Unlearn { context: nowhere(), action: 3, baseline: 0.0, reward: 0.25, weight: 1.0 }, &[]),
+        (Request::Unlearn { context: nowhere(), action: 3, baseline: 0.0, reward: 0.25, weight: 1.0, imputed: false }, &[]),
     ];
     for fail in ["room", "append", "stage_write", "stage_commit"] {
         for (request, payload) in &requests {
@@ -237,9 +236,9 @@ fn every_refusal_has_its_number() {
 
     assert_eq!(refuse(feedback(1), &[]), learner(LearnerError::UnknownDecision));
     assert_eq!(refuse(decide(), &[]), None);
-    let late = Request::Feedback { incarnation: 1, round: 1, reward: 0.5, weight: 1.0 };
+    let late = Request::Feedback { incarnation: 1, round: 1, reward: 0.5, weight: 1.0, now: 0 };
     assert_eq!(refuse(late, &[]), learner(LearnerError::UnknownDecision));
-    let rewarded = |reward, weight| Request::Feedback { incarnation: 0, round: 1, reward, weight };
+    let rewarded = |reward, weight| Request::Feedback { incarnation: 0, round: 1, reward, weight, now: 0 };
     assert_eq!(refuse(rewarded(1.5, 1.0), &[]), learner(LearnerError::Reward));
     assert_eq!(refuse(rewarded(f64::NAN, 1.0), &[]), learner(LearnerError::Reward));
     assert_eq!(refuse(rewarded(0.5, 0.0), &[]), learner(LearnerError::Weight));
@@ -252,7 +251,8 @@ fn every_refusal_has_its_number() {
     let observe = |action, reward| Request::Observe { context: nowhere(), action, reward, weight: 1.0 };
     assert_eq!(refuse(observe(18, 0.0), &[]), learner(LearnerError::UnknownAction));
     assert_eq!(refuse(observe(0, 2.0), &[]), learner(LearnerError::Reward));
-    let unlearn = |baseline| Request::Unlearn { context: nowhere(), action: 0, baseline, reward: 0.1, weight: 1.0 };
+    let unlearn =
+        |baseline| Request::Unlearn { context: nowhere(), action: 0, baseline, reward: 0.1, weight: 1.0, imputed: false };
     assert_eq!(refuse(unlearn(1e9), &[]), learner(LearnerError::Baseline));
     assert_eq!(refuse(unlearn(0.0), &[]), learner(LearnerError::NotLearned));
 

@@ -105,6 +105,9 @@ enum DeviceCommand {
         /// How much it counts.
         #[arg(long, default_value_t = 1.0)]
         weight: f32,
+        /// The caller's time, in its own unit.
+        #[arg(long, default_value_t = 0)]
+        at: u32,
     },
     /// Why an action was chosen and not another one.
     Explain {
@@ -252,8 +255,8 @@ fn talk<P: Read + Write>(port: P, command: &DeviceCommand) -> Result<Output, Fai
             let feasible = if restricted { Some(feasible(catalog, forbid, require)?) } else { None };
             decide(device, catalog, &context, feasible.as_ref(), *at)
         }
-        DeviceCommand::Feedback { decision, reward, weight } => {
-            let count = device.feedback(*decision, *reward, *weight)?;
+        DeviceCommand::Feedback { decision, reward, weight, at } => {
+            let count = device.feedback(*decision, *reward, *weight, *at)?;
             Ok((format!("learned, {count} observations\n"), json!({ "observations": count })))
         }
         DeviceCommand::Explain { decision, against } => {

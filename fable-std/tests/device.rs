@@ -120,7 +120,7 @@ fn every_request_does_on_the_device_what_it_does_here() {
         let against = device.explain(here.id, Some(Action(3))).unwrap();
         assert_eq!((against.other, against.feasible), (Action(3), false));
         plain.feedback(&policy, &mut workspace, here.id, 0.75).unwrap();
-        assert_eq!(device.feedback(here.id, 0.75, 1.0).unwrap(), plain.observations());
+        assert_eq!(device.feedback(here.id, 0.75, 1.0, 0).unwrap(), plain.observations());
     }
 
     for turn in 0..60_u16 {
@@ -146,13 +146,13 @@ fn every_request_does_on_the_device_what_it_does_here() {
     let baseline = f64::from(policy.baseline(&context, Action(1), None));
     let observation = Observation { context, action: Action(1), baseline, reward: 0.9, weight: 1.0 };
     plain.unlearn(&policy, &mut workspace, observation).unwrap();
-    assert_eq!(device.unlearn(&observation).unwrap(), plain.observations());
+    assert_eq!(device.unlearn(&observation, false).unwrap(), plain.observations());
 
     let all = Feasible::all(&TAU2);
     let here = plain.decide(&policy, &mut workspace, &Wanted::new(&context, &all).at(20)).unwrap();
     assert_eq!(device.decide(&context, Some(&all), 20).unwrap(), here);
     assert_eq!(device.expire(40).unwrap(), plain.expire(&policy, &mut workspace, 40).unwrap());
-    assert_eq!(refused(device.feedback(here.id, 0.5, 1.0)), Fault::from(LearnerError::ExpiredDecision));
+    assert_eq!(refused(device.feedback(here.id, 0.5, 1.0, 0)), Fault::from(LearnerError::ExpiredDecision));
 
     let counts = device.statistics().unwrap();
     assert_eq!((counts.rounds, counts.observations), (plain.rounds(), plain.observations()));
@@ -164,9 +164,9 @@ fn every_request_does_on_the_device_what_it_does_here() {
     assert_eq!((device.hello().incarnation, device.hello().rounds), (1, 0));
     assert!(device.journal().unwrap().is_empty() && device.profile().unwrap().is_empty());
     assert_eq!(device.snapshot().unwrap(), snapshot(&plain));
-    assert_eq!(refused(device.feedback(here.id, 0.5, 1.0)), Fault::from(LearnerError::UnknownDecision));
+    assert_eq!(refused(device.feedback(here.id, 0.5, 1.0, 0)), Fault::from(LearnerError::UnknownDecision));
     let stranger = fable_core::DecisionId { user: 8, ..here.id };
-    assert_eq!(refused(device.feedback(stranger, 0.5, 1.0)), Fault::from(LearnerError::UnknownDecision));
+    assert_eq!(refused(device.feedback(stranger, 0.5, 1.0, 0)), Fault::from(LearnerError::UnknownDecision));
 
     drop(device);
     assert_eq!(thread.join().unwrap(), plain);
@@ -192,7 +192,7 @@ fn a_thousand_rounds_are_those_of_a_plain_learner_and_replay_here() {
         if round % 5 > 0 {
             let reward = f64::from((u32::from(here.action.0) * 37 + round) % 129) / 64.0 - 1.0;
             plain.feedback(&policy, &mut workspace, here.id, reward).unwrap();
-            assert_eq!(device.feedback(there.id, reward, 1.0).unwrap(), plain.observations());
+            assert_eq!(device.feedback(there.id, reward, 1.0, 0).unwrap(), plain.observations());
         }
     }
     let tape = device.tape().unwrap();
@@ -222,7 +222,7 @@ fn snapshots_go_down_to_a_file_and_up_to_another_device() {
     let mut old = Device::open(port).unwrap();
     for _ in 0..40 {
         let decision = old.decide(&nowhere(), None, 0).unwrap();
-        old.feedback(decision.id, 0.5, 1.0).unwrap();
+        old.feedback(decision.id, 0.5, 1.0, 0).unwrap();
     }
     let tape = old.tape().unwrap();
     assert!(tape.snapshot.len() > 2 * 256);
@@ -297,7 +297,7 @@ fn noise_on_the_line_loses_nothing_and_does_nothing_twice() {
         let here = plain.decide(&policy, &mut workspace, &Wanted::new(&nowhere(), &Feasible::all(&TAU2))).unwrap();
         assert_eq!(device.decide(&nowhere(), None, 0).unwrap(), here, "round {round}");
         plain.feedback(&policy, &mut workspace, here.id, 0.25).unwrap();
-        assert_eq!(device.feedback(here.id, 0.25, 1.0).unwrap(), plain.observations());
+        assert_eq!(device.feedback(here.id, 0.25, 1.0, 0).unwrap(), plain.observations());
     }
     let counts = device.statistics().unwrap();
     assert!(counts.refused > 20, "{counts:?}");
@@ -366,7 +366,7 @@ fn any_catalog_can_be_served_in_either_scalar() {
         assert!(why.shares.len() > 12, "several frames: {}", why.shares.len());
         let sum: f64 = why.shares.iter().map(|share| f64::from(share.chosen)).sum();
         assert!((sum - f64::from(why.chosen_score)).abs() < 1e-5);
-        device.feedback(decision.id, 0.5, 1.0).unwrap();
+        device.feedback(decision.id, 0.5, 1.0, 0).unwrap();
     }
     let tape = device.tape().unwrap();
     assert!(replay::replay(&AGENT, settings(), &tape).unwrap().agrees(&tape));

@@ -16,9 +16,9 @@
 //! | 0 | hello | | | 1 hello |
 //! | 1 | onboard | response `f64`, precision `f64` | entries: coordinate `u16`, coefficient `f64`, 10 bytes each | 2 done: observations |
 //! | 2 | decide | context, time `u32` | words of the feasible set, 4 bytes each; none: as last time, at first everything | 3 decided |
-//! | 3 | feedback | incarnation `u32`, round `u32`, reward `f64`, weight `f32` | | 2 done: observations |
+//! | 3 | feedback | incarnation `u32`, round `u32`, reward `f64`, weight `f32`, time `u32` | | 2 done: observations |
 //! | 4 | observe | context, action `u16`, reward `f64`, weight `f32` | | 2 done: observations |
-//! | 5 | unlearn | context, action `u16`, baseline `f64`, reward `f64`, weight `f32` | | 2 done: observations |
+//! | 5 | unlearn | context, action `u16`, baseline `f64`, reward `f64`, weight `f32`, imputed `u8` | | 2 done: observations |
 //! | 6 | explain | incarnation `u32`, round `u32`, other action (0, or 1 and `u16`), first share `u16` | | 4 explanation |
 //! | 7 | assess | declared contrast `u8` | | 5 assessment |
 //! | 8 | compare | context, two actions `u16`, total `u8` | | 5 assessment |
@@ -43,9 +43,9 @@
 //! ```
 //! use fable_core::protocol::{Draft, Frame, MAX_FRAME, Request};
 //! let mut buffer = [0; MAX_FRAME];
-//! let request = Request::Feedback { incarnation: 0, round: 7, reward: 0.5, weight: 1.0 };
+//! let request = Request::Feedback { incarnation: 0, round: 7, reward: 0.5, weight: 1.0, now: 0 };
 //! let mut sent = Draft::request(&mut buffer, 1, &request).seal().to_vec();
-//! assert_eq!((sent.len(), sent.pop()), (23, Some(0)));
+//! assert_eq!((sent.len(), sent.pop()), (24, Some(0)));
 //! let frame = Frame::open(&mut sent)?;
 //! assert_eq!((frame.sequence, frame.request()?.0), (1, request));
 //! # Ok::<(), fable_core::protocol::Fault>(())
@@ -101,6 +101,8 @@ pub enum Request {
         reward: f64,
         /// 1 for an ordinary reward.
         weight: f32,
+        /// The caller's time.
+        now: u32,
     },
     /// A reward for an action chosen elsewhere.
     Observe {
@@ -125,6 +127,8 @@ pub enum Request {
         reward: f64,
         /// As it was learned.
         weight: f32,
+        /// Whether its reward was imputed, so that it is no evidence.
+        imputed: bool,
     },
     /// Why was this chosen?
     Explain {
@@ -318,7 +322,7 @@ pub struct Statistics {
     pub rounds: u32,
     /// Rewards learned in this incarnation.
     pub observations: u32,
-    /// Decisions that wait for their reward.
+    /// Decisions that wait for their reward; those whose deadline in time has passed are among them until that is recorded.
     pub waiting: u16,
     /// Promoted preferences.
     pub promotions: u16,

@@ -14,7 +14,7 @@
 //! let context = Context::new(device.catalog()?, None, &[])?;
 //! let decision = device.decide(&context, None, 0)?;
 //! println!("{}", TAU2.action_name(decision.action).unwrap());
-//! device.feedback(decision.id, 0.5, 1.0)?;
+//! device.feedback(decision.id, 0.5, 1.0, 0)?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -224,13 +224,13 @@ impl<P: Read + Write> Device<P> {
         }
     }
 
-    /// Tells how a decision went; the observations so far.
+    /// Tells how a decision went, at the caller's time `now`; the observations so far.
     ///
     /// # Errors
     /// As for every request. A decision of another user is refused here.
-    pub fn feedback(&mut self, id: DecisionId, reward: f64, weight: f32) -> Result<u32, DeviceError> {
+    pub fn feedback(&mut self, id: DecisionId, reward: f64, weight: f32, now: u32) -> Result<u32, DeviceError> {
         self.own(id)?;
-        self.count(&Request::Feedback { incarnation: id.incarnation, round: id.round, reward, weight }, &[])
+        self.count(&Request::Feedback { incarnation: id.incarnation, round: id.round, reward, weight, now }, &[])
     }
 
     /// Tells how an action chosen elsewhere went; the observations so far.
@@ -245,9 +245,12 @@ impl<P: Read + Write> Device<P> {
     ///
     /// # Errors
     /// As for every request.
-    pub fn unlearn(&mut self, observation: &Observation) -> Result<u32, DeviceError> {
+    pub fn unlearn(&mut self, observation: &Observation, imputed: bool) -> Result<u32, DeviceError> {
         let Observation { context, action, baseline, reward, weight } = *observation;
-        self.count(&Request::Unlearn { context: WireContext::new(&context), action: action.0, baseline, reward, weight }, &[])
+        self.count(
+            &Request::Unlearn { context: WireContext::new(&context), action: action.0, baseline, reward, weight, imputed },
+            &[],
+        )
     }
 
     /// Asks why an action was chosen, against another one or the runner-up.
