@@ -1,0 +1,144 @@
+//! A board in QEMU with its serial port at hand.
+//!
+//! The images are those of `examples/firmware/device`; `tests/qemu/run` builds them and says where they are. A board is
+//! started in a folder of its own, which holds its flash: killing QEMU and starting it again there is a power cut.
+
+use fable_std::device::{Device, DeviceError};
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// One of the boards.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Board {
+    /// Its name, and that of its image.
+    pub name: &'static str,
+    machine: &'static [&'static str],
+    /// Whether its flash is a file, which survives the end of QEMU.
+    pub durable: bool,
+    /// Rounds that a test plays.
+    pub rounds: u32,
+}
+
+/// All boards.
+pub const BOARDS: [Board; 5] = [
+    Board { name: "microbit", machine: &["qemu-system-arm", "-M", "microbit", "-kernel"], durable: false, rounds: 1_000 },
+    Board { name: "netduino", machine: &["qemu-system-arm", "-M", "netduinoplus2", "-kernel"], durable: true, rounds: 1_000 },
+    Board { name: "mps2", machine: &["qemu-system-arm", "-M", "mps2-an386", "-kernel"], durable: true, rounds: 1_000 },
+    Board { name: "hifive1", machine: &["qemu-system-riscv32", "-M", "sifive_e", "-kernel"], durable: true, rounds: 1_000 },
+    Board {
+        name: "virt",
+        machine: &["qemu-system-riscv32", "-M", "virt", "-drive", "if=pflash,unit=1,file=virt.flash,format=raw", "-bios"],
+        durable: true,
+        rounds: 1_000,
+    },
+];
+
+/// A board that runs; dropping it kills QEMU as a power cut would.
+pub struct Running {
+    qemu: Child,
+    folder: PathBuf,
+}
+
+impl Board {
+    /// A fresh folder for this board: no flash, no past.
+    ///
+    /// # Errors
+    /// What the file system says.
+    pub fn folder(&self, test: &str) -> io::Result<PathBuf> {
+        let folder = std::env::temp_dir().join(format!("fable-{}-{test}-{}", self.name, std::process::id()));
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(&folder)?;
+        if self.name == "virt" {
+            let flash = File::create(folder.join("virt.flash"))?;
+            flash.set_len(32 << 20)?;
+        }
+        Ok(folder)
+    }
+
+    /// Starts the board in its folder.
+    ///
+    /// # Errors
+    /// When QEMU cannot be started.
+    pub fn start(&self, folder: &Path) -> io::Result<Running> {
+        let images = std::env::var("FABLE_FIRMWARE").map_err(|_| io::Error::other("tests/qemu/run builds the firmware first"))?;
+        let image = Path::new(&images).join(self.name);
+        let (_, _) = (fs::remove_file(folder.join("uart")), fs::remove_file(folder.join("monitor")));
+        let [program, arguments @ ..] = self.machine else { return Err(io::Error::other("no machine")) };
+        let qemu = Command::new(program)
+            .args(arguments)
+            .arg(image)
+            .args(["-display", "none", "-serial", "unix:uart,server=on,wait=off", "-monitor", "unix:monitor,server=on,wait=off"])
+            .args(["-semihosting-config", "enable=on,target=native"])
+            .current_dir(folder)
+            .stdin(Stdio::null())
+            .stdout(File::create(folder.join("log"))?)
+            .stderr(File::create(folder.join("errors"))?)
+            .spawn()?;
+        Ok(Running { qemu, folder: folder.to_owned() })
+    }
+}
+
+impl Running {
+    /// The serial port, once it is there.
+    ///
+    /// # Errors
+    /// When it does not come within ten seconds.
+    pub fn port(&self) -> io::Result<UnixStream> {
+        let port = connect(&self.folder.join("uart"))?;
+        port.set_read_timeout(Some(Duration::from_secs(2)))?;
+        Ok(port)
+    }
+
+    /// The device behind the port. A board that has just started loses what comes before its port is open, so it is asked
+    /// until it answers.
+    ///
+    /// # Errors
+    /// When it does not answer within twenty seconds.
+    pub fn device(&self) -> Result<Device<UnixStream>, DeviceError> {
+        let started = Instant::now();
+        loop {
+            let port = self.port().map_err(DeviceError::Port)?;
+            match Device::open(port) {
+                Err(DeviceError::Silent | DeviceError::Closed) if started.elapsed() < Duration::from_secs(20) => {}
+                device => return device,
+            }
+        }
+    }
+
+    /// Presses the reset button.
+    ///
+    /// # Errors
+    /// When QEMU does not take it.
+    pub fn reset(&self) -> io::Result<()> {
+        use std::io::Write;
+        connect(&self.folder.join("monitor"))?.write_all(b"system_reset\n")?;
+        std::thread::sleep(Duration::from_millis(100));
+        Ok(())
+    }
+
+    /// What the board has said through semihosting.
+    #[must_use]
+    pub fn log(&self) -> String {
+        fs::read_to_string(self.folder.join("log")).unwrap_or_default()
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let (_, _) = (self.qemu.kill(), self.qemu.wait());
+    }
+}
+
+fn connect(path: &Path) -> io::Result<UnixStream> {
+    let started = Instant::now();
+    loop {
+        match UnixStream::connect(path) {
+            Err(_) if started.elapsed() < Duration::from_secs(10) => std::thread::sleep(Duration::from_millis(10)),
+            port => return port,
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! Every board, driven from the host: the same bits, and nothing acknowledged is lost.
+
+use fable_core::policy::Settings;
+use fable_core::record::encode_event;
+use fable_core::{Action, Catalog, Context, DecisionId, Direction, Feasible, Learner, Policy, Request, Statement, Workspace};
+use fable_qemu::{BOARDS, Board};
+use fable_std::device::{Device, replay};
+use std::io::Write;
+use std::os::unix::net::UnixStream;
+use std::time::Instant;
+
+/// SplitMix64.
+struct Random(u64);
+
+impl Random {
+    fn bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    fn below(&mut self, limit: usize) -> usize {
+        (self.bits() % limit as u64) as usize
+    }
+
+    fn reward(&mut self) -> f64 {
+        (self.below(257) as f64 - 128.0) / 128.0
+    }
+
+    fn context(&mut self, catalog: &Catalog<'_>) -> Context {
+        let task = self.below(catalog.definition().tasks.len() + 1).checked_sub(1);
+        let signals: Vec<f32> = catalog.definition().signals.iter().map(|_| self.below(129) as f32 / 128.0).collect();
+        Context::new(catalog, task, &signals).unwrap()
+    }
+
+    fn feasible(&mut self, catalog: &Catalog<'_>) -> Feasible {
+        let mut set = catalog.all_actions();
+        for _ in 0..self.below(4) {
+            set.remove(Action(u16::try_from(self.below(catalog.actions())).unwrap()));
+        }
+        Feasible::from_set(catalog, set).unwrap()
+    }
+}
+
+/// A learner on the host that lives the device's life.
+struct Twin<'p> {
+    policy: &'p Policy<'p, f32>,
+    learner: Learner<f32, Vec<f32>, 8>,
+    workspace: Workspace<f32, Vec<f32>>,
+}
+
+impl<'p> Twin<'p> {
+    fn new(policy: &'p Policy<'p, f32>, user: u64) -> Self {
+        let mut learner = Learner::over(vec![0.0; policy.catalog().state_len()]);
+        learner.start(policy, user).unwrap();
+        Self { policy, learner, workspace: Workspace::over(vec![0.0; policy.catalog().workspace_len()]) }
+    }
+
+    fn decide(&mut self, context: &Context, feasible: &Feasible) -> fable_core::Decision {
+        self.learner.decide(self.policy, &mut self.workspace, &Request::new(context, feasible)).unwrap()
+    }
+
+    fn feedback(&mut self, id: DecisionId, reward: f64) {
+        self.learner.feedback(self.policy, &mut self.workspace, id, reward).unwrap();
+    }
+}
+
+/// Plays rounds on both and compares every decision; rewards come late, out of order or never.
+fn play(device: &mut Device<UnixStream>, twin: &mut Twin<'_>, random: &mut Random, rounds: u32) {
+    let catalog = twin.policy.catalog();
+    let mut waiting: Vec<DecisionId> = vec![];
+    for _ in 0..rounds {
+        let (context, feasible) = (random.context(catalog), random.feasible(catalog));
+        let decision = device.decide(&context, Some(&feasible), 0).unwrap();
+        assert_eq!(decision, twin.decide(&context, &feasible));
+        waiting.push(decision.id);
+        waiting.retain(|id| decision.id.round - id.round < 8); // the others have left the ring without a reward
+        if random.below(4) > 0 {
+            let id = waiting.swap_remove(random.below(waiting.len()));
+            let reward = random.reward();
+            device.feedback(id, reward, 1.0, 0).unwrap();
+            twin.feedback(id, reward);
+        }
+    }
+}
+
+/// The device's snapshot and journal, replayed here, lead to the same decisions and contrasts; and the state is the twin's.
+fn compare(device: &mut Device<UnixStream>, twin: &Twin<'_>) {
+    let tape = device.tape().unwrap();
+    let replayed = replay::replay(twin.policy.catalog(), *twin.policy.settings(), &tape).unwrap();
+    assert!(replayed.agrees(&tape), "{replayed:?}");
+    assert_eq!((replayed.rounds, replayed.observations), (twin.learner.rounds(), twin.learner.observations()));
+    for (index, contrast) in replayed.contrasts.iter().enumerate() {
+        assert_eq!(device.assess(u8::try_from(index).unwrap()).unwrap(), *contrast);
+    }
+    let hello = device.greet().unwrap();
+    assert_eq!((hello.rounds, hello.observations), (twin.learner.rounds(), twin.learner.observations()));
+}
+
+fn policy(catalog: &'static Catalog<'static>) -> Policy<'static, f32> {
+    Policy::new(catalog, Settings::default()).unwrap()
+}
+
+fn each_board(test: &str, run: impl Fn(Board, &std::path::Path)) {
+    for board in BOARDS {
+        let started = Instant::now();
+        let folder = board.folder(test).unwrap();
+        run(board, &folder);
+        println!("ok   {} {test}, {:.1} s", board.name, started.elapsed().as_secs_f64());
+        let _ = std::fs::remove_dir_all(folder);
+    }
+}
+
+/// Boots, says what its store is, learns over the serial port with the same bits as the host, and starts again after a
+/// reset in the middle of everything.
+#[test]
+fn a_life_over_the_serial_port() {
+    each_board("life", |board, folder| {
+        let running = board.start(folder).unwrap();
+        let mut device = running.device().unwrap();
+        let catalog = device.catalog().unwrap();
+        let policy = policy(catalog);
+        assert_eq!(device.hello().fingerprint, policy.fingerprint());
+        assert!(running.log().contains("ready"), "{}", running.log());
+        let mut twin = Twin::new(&policy, device.hello().user);
+        let mut random = Random(u64::from(board.rounds));
+
+        let direction = Direction::new(catalog, [(0, 1.0), (1, -1.0)]).unwrap();
+        let statement = Statement { direction, response: 0.5, precision: 4.0 };
+        device.onboard(&statement).unwrap();
+        twin.learner.onboard(&policy, &mut twin.workspace, statement).unwrap();
+        play(&mut device, &mut twin, &mut random, board.rounds / 2);
+        compare(&mut device, &twin);
+
+        // A reset, with decisions still waiting: their rewards come afterwards.
+        let (context, feasible) = (random.context(catalog), random.feasible(catalog));
+        let decision = device.decide(&context, Some(&feasible), 0).unwrap();
+        assert_eq!(decision, twin.decide(&context, &feasible));
+        let running = if board.name == "hifive1" {
+            drop(running); // QEMU models no reset of this board
+            board.start(folder).unwrap()
+        } else {
+            running.reset().unwrap();
+            running
+        };
+        drop(device);
+        let mut device = running.device().unwrap();
+        device.feedback(decision.id, 0.5, 1.0, 0).unwrap();
+        twin.feedback(decision.id, 0.5);
+        play(&mut device, &mut twin, &mut random, board.rounds / 2);
+        compare(&mut device, &twin);
+
+        // Forgetting: a new incarnation, and nothing of the old one.
+        device.forget().unwrap();
+        twin.learner.forget(&policy, &mut twin.workspace).unwrap();
+        play(&mut device, &mut twin, &mut random, 10);
+        compare(&mut device, &twin);
+        assert_eq!(device.greet().unwrap().incarnation, 1);
+    });
+}
+
+/// Noise, half frames and foreign frames on the line change nothing, and the next request is answered.
+#[test]
+fn garbage_on_the_wire() {
+    each_board("garbage", |board, folder| {
+        let running = board.start(folder).unwrap();
+        let mut device = running.device().unwrap();
+        let policy = policy(device.catalog().unwrap());
+        let mut twin = Twin::new(&policy, device.hello().user);
+        let mut random = Random(7);
+        for _ in 0..20 {
+            play(&mut device, &mut twin, &mut random, 2);
+            let mut port = device.into_port();
+            let noise: Vec<u8> = (0..random.below(500)).map(|_| random.bits() as u8).collect();
+            port.write_all(&noise).unwrap();
+            device = Device::open(port).unwrap();
+        }
+        compare(&mut device, &twin);
+    });
+}
+
+/// QEMU is killed at any moment, on boards whose flash is a file: what was acknowledged is there, and what was not is
+/// there whole or not at all.
+#[test]
+fn killed_at_random_moments() {
+    let kills = std::env::var("FABLE_KILLS").ok().and_then(|kills| kills.parse().ok()).unwrap_or(5);
+    for board in BOARDS.into_iter().filter(|board| board.durable) {
+        let started = Instant::now();
+        let folder = board.folder("kill").unwrap();
+        let mut running = board.start(&folder).unwrap();
+        let mut device = running.device().unwrap();
+        let policy = policy(device.catalog().unwrap());
+        let mut twin = Twin::new(&policy, device.hello().user);
+        let mut random = Random(99);
+        for _ in 0..kills {
+            let rounds = u32::try_from(random.below(40)).unwrap() + 1;
+            play(&mut device, &mut twin, &mut random, rounds);
+            // A request is under way when the power fails.
+            let (context, all) = (random.context(policy.catalog()), Feasible::all(policy.catalog()));
+            let before = twin.learner.clone();
+            let pause = std::time::Duration::from_micros(random.bits() % 20_000);
+            let killer = std::thread::spawn(move || {
+                std::thread::sleep(pause);
+                drop(running);
+            });
+            let acknowledged = device.decide(&context, Some(&all), 0).is_ok();
+            killer.join().unwrap();
+            drop(device);
+            running = board.start(&folder).unwrap();
+            device = running.device().unwrap();
+            let rounds = device.hello().rounds;
+            assert!(rounds == twin.learner.rounds() + 1 || !acknowledged, "{}: an acknowledged decision is lost", board.name);
+            if rounds > before.rounds() {
+                twin.decide(&context, &all);
+            } else if device.statistics().unwrap().kept.events > 0 {
+                // The changed permissions may have been stored without the decision behind them.
+                if let Some(event) = twin.learner.propose_permissions(&all) {
+                    let mut buffer = [0; 260];
+                    let stored = encode_event(&event, &mut buffer).unwrap();
+                    if device.journal().unwrap().last().is_some_and(|last| last == stored) {
+                        twin.learner.check(&policy, &mut twin.workspace, &event).unwrap().apply();
+                    }
+                }
+            }
+            compare(&mut device, &twin);
+        }
+        println!("ok   {} killed {kills} times, {:.1} s", board.name, started.elapsed().as_secs_f64());
+        drop(running);
+        let _ = std::fs::remove_dir_all(folder);
+    }
+}
