@@ -19,10 +19,10 @@ virt                  -              -              -       -'
 # What is over its budget today. A number above the one here fails, and so does one that has come to fit: delete its line then.
 known='
 microbit  ram       9808
-microbit  flash   125000
+microbit  flash   125500
 microbit  decide  200095
 hifive1   ram       9324
-hifive1   flash   144750
+hifive1   flash   145300
 netduino  decide   75270'
 
 work=$(mktemp -d)

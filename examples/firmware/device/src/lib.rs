@@ -11,7 +11,7 @@ pub use {boards, fable_core, static_cell};
 use {cortex_m as _, portable_atomic as _}; // a critical section, for static_cell where there is no compare-and-swap
 
 use boards::{Board, Piece, exit, say};
-use embedded_storage::nor_flash::ReadNorFlash;
+use embedded_storage::nor_flash::{NorFlash, ReadNorFlash};
 use fable_core::record::snapshot::max_len;
 use fable_core::{Catalog, Learner, Policy, Settings, Storage, Workspace};
 use fable_embedded::Server;
@@ -72,7 +72,10 @@ fn restore<B: Board, S: Storage<f32>, W: Storage<f32>>(
     learner: &mut Learner<f32, S, ROOM>,
     workspace: &mut Workspace<f32, W>,
 ) -> Store<Blocking<B::Flash>> {
-    let Ok(flash) = B::flash() else { stop("the store cannot be opened") };
+    let Ok(mut flash) = B::flash() else { stop("the store cannot be opened") };
+    if is_zero(&mut flash) && flash.erase(0, flash.capacity() as u32).is_err() {
+        stop("the store cannot be erased")
+    }
     let length = u32::try_from(flash.capacity()).unwrap_or(u32::MAX);
     let Ok(layout) = Layout::try_new::<Blocking<B::Flash>>(0, length, max_len::<f32>(policy.catalog(), ROOM)) else {
         stop("the store is too small for this catalog")
@@ -102,6 +105,13 @@ fn restore<B: Board, S: Storage<f32>, W: Storage<f32>>(
 #[inline(never)]
 fn apart<T>(work: impl FnOnce() -> T) -> T {
     work()
+}
+
+/// Nothing but zeros: QEMU starts some memories so, which is no erased flash and nobody's store either.
+fn is_zero(flash: &mut impl ReadNorFlash) -> bool {
+    let mut chunk = [0; 64];
+    let mut offsets = (0..flash.capacity() as u32).step_by(chunk.len());
+    offsets.all(|offset| flash.read(offset, &mut chunk).is_ok() && chunk.iter().all(|byte| *byte == 0))
 }
 
 fn stop(why: &str) -> ! {
