@@ -213,6 +213,7 @@ macro_rules! form {
     ($answer:ident, $execute:ident, $wait:ident, $call:ident $(, $async:ident)?) => {
         impl<T: Scalar, S: Storage<T>, W: Storage<T>, K: Keep, const R: usize> Server<'_, T, S, W, K, R> {
             /// The reply to what is in the buffer; empty for what is not answered.
+            #[inline(never)]
             $($async)? fn $answer(&mut self) -> &[u8] {
                 let Self { policy, learner, workspace, keep, buffer, last, answered, refused, .. } = self;
                 let mut device = Device { policy, learner, workspace };
@@ -315,11 +316,16 @@ macro_rules! form {
     };
 }
 
-/// Runs a future to its end.
+/// Runs a future to its end, in a stack frame of its own: it is large, and gone when the learner needs the stack.
 macro_rules! now {
     ($future:expr) => {
-        block_on($future)
+        apart(|| block_on($future))
     };
+}
+
+#[inline(never)]
+fn apart<T>(work: impl FnOnce() -> T) -> T {
+    work()
 }
 
 /// What has no future.
@@ -424,7 +430,7 @@ impl<T: Scalar, S: Storage<T>, W: Storage<T>, const R: usize> Device<'_, '_, T, 
         if self.learner.permissions() == feasible.set() {
             self.decision(&context, &feasible, at, place)?;
         } else {
-            *place = Event::Permissions(*feasible.set());
+            permissions(&feasible, place);
         }
         Ok(true)
     }
@@ -432,8 +438,7 @@ impl<T: Scalar, S: Storage<T>, W: Storage<T>, const R: usize> Device<'_, '_, T, 
     #[inline(never)]
     fn decision(&mut self, context: &Context, feasible: &Feasible, at: u32, place: &mut Event) -> Result<(), Fault> {
         let wanted = fable_core::Request::new(context, feasible).at(at);
-        *place = self.learner.propose_decision(self.policy, self.workspace, &wanted)?;
-        Ok(())
+        put(self.learner.propose_decision(self.policy, self.workspace, &wanted), place)
     }
 
     #[inline(never)]
@@ -462,8 +467,7 @@ impl<T: Scalar, S: Storage<T>, W: Storage<T>, const R: usize> Device<'_, '_, T, 
 
     #[inline(never)]
     fn feedback(&mut self, id: DecisionId, reward: f64, weight: f32, now: u32, place: &mut Event) -> Result<(), Fault> {
-        *place = self.learner.propose_feedback(self.policy, id, reward, weight, now)?;
-        Ok(())
+        put(self.learner.propose_feedback(self.policy, id, reward, weight, now), place)
     }
 
     #[inline(never)]
@@ -476,8 +480,7 @@ impl<T: Scalar, S: Storage<T>, W: Storage<T>, const R: usize> Device<'_, '_, T, 
         place: &mut Event,
     ) -> Result<(), Fault> {
         let context = context.context(self.policy.catalog())?;
-        *place = self.learner.propose_observation(self.policy, &context, action, reward, weight)?;
-        Ok(())
+        put(self.learner.propose_observation(self.policy, &context, action, reward, weight), place)
     }
 
     #[inline(never)]
@@ -560,6 +563,22 @@ impl<T: Scalar, S: Storage<T>, W: Storage<T>, const R: usize> Device<'_, '_, T, 
         };
         Ok(Answer::Reply(Reply::Assessment(learner.assess(policy, workspace, &comparison)?)))
     }
+}
+
+/// What was proposed goes where it stays. Not `?`, which copies the event once more on its way.
+fn put(proposed: Result<Event, LearnerError>, place: &mut Event) -> Result<(), Fault> {
+    match proposed {
+        Ok(event) => {
+            *place = event;
+            Ok(())
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+#[inline(never)]
+fn permissions(feasible: &Feasible, place: &mut Event) {
+    *place = Event::Permissions(*feasible.set());
 }
 
 fn check<'l, T: Scalar, S: Storage<T>, W: Storage<T>, const R: usize>(

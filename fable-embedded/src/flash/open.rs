@@ -5,7 +5,7 @@ use super::slot::Commit;
 use super::{Active, State, Store};
 use embedded_storage_async::nor_flash::NorFlash;
 use fable_core::record::{Header, Kind, RecordError, Verified, decode_event};
-use fable_core::{Event, Learner, Policy, Scalar, Storage, Workspace};
+use fable_core::{Catalog, Event, Learner, Policy, Scalar, Storage, Workspace};
 
 /// What was restored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,9 +102,7 @@ impl<F: NorFlash> Store<F> {
         if self.state == State::Ready {
             torn = self
                 .walk(|_, bytes| {
-                    let event = decode_event(policy.catalog(), bytes).map_err(|_| StoreError::Damaged)?;
-                    learner.check(policy, workspace, &event).map_err(|_| StoreError::Damaged)?.apply();
-                    forgot |= matches!(event, Event::Forget { .. });
+                    forgot |= replay(policy, learner, workspace, bytes)?;
                     Ok(true)
                 })
                 .await?;
@@ -181,6 +179,33 @@ impl<F: NorFlash> Store<F> {
             }
             _ => Err(StoreError::Damaged),
         }
+    }
+}
+
+/// Applies a stored event; whether it forgets the user.
+///
+/// Reading and learning each have a stack frame of their own, apart from that of the future: both are large.
+#[inline(never)]
+fn replay<T: Scalar, S: Storage<T>, W: Storage<T>, const R: usize>(
+    policy: &Policy<'_, T>,
+    learner: &mut Learner<T, S, R>,
+    workspace: &mut Workspace<T, W>,
+    bytes: &[u8],
+) -> Result<bool, StoreError> {
+    let mut event = Event::Forget { promise: 0 };
+    read(policy.catalog(), bytes, &mut event)?;
+    learner.check(policy, workspace, &event).map_err(|_| StoreError::Damaged)?.apply();
+    Ok(matches!(event, Event::Forget { .. }))
+}
+
+#[inline(never)]
+fn read(catalog: &Catalog<'_>, bytes: &[u8], place: &mut Event) -> Result<(), StoreError> {
+    match decode_event(catalog, bytes) {
+        Ok(event) => {
+            *place = event;
+            Ok(())
+        }
+        Err(_) => Err(StoreError::Damaged),
     }
 }
 

@@ -31,6 +31,7 @@
 mod count;
 pub mod hosted;
 mod mmio;
+mod say;
 mod sleep;
 pub mod stack;
 pub mod uart;
@@ -56,7 +57,8 @@ pub use cortex_m_rt::entry;
 pub use mmio::fault;
 #[cfg(target_arch = "riscv32")]
 pub use riscv_rt::entry;
-pub use semihosting::{eprintln, println, process::exit};
+pub use say::{Piece, say};
+pub use semihosting::{println, process::exit};
 
 #[cfg(target_arch = "riscv32")]
 pub use {hifive1::Hifive1, virt::Virt};
@@ -115,6 +117,6 @@ macro_rules! firmware {
 
 /// Says what happened and starts again.
 pub fn panicked<B: Board>(info: &PanicInfo<'_>) -> ! {
-    eprintln!("{}: {info}", B::NAME);
+    say::panicked(B::NAME, info);
     B::reset()
 }

@@ -5,6 +5,7 @@
 
 #![allow(unsafe_code)]
 
+use crate::say::Piece;
 use core::arch::asm;
 use core::ptr::{addr_of, read_volatile, with_exposed_provenance, with_exposed_provenance_mut, write_volatile};
 
@@ -213,7 +214,7 @@ pub(crate) fn restart() -> ! {
 #[cfg(target_arch = "arm")]
 #[cortex_m_rt::exception]
 unsafe fn HardFault(frame: &cortex_m_rt::ExceptionFrame) -> ! {
-    semihosting::eprintln!("fault at {:#x}", frame.pc());
+    crate::say::warn(&[Piece::Text("fault at "), Piece::Hex(frame.pc().into())]);
     cortex_m::peripheral::SCB::sys_reset()
 }
 
@@ -221,7 +222,8 @@ unsafe fn HardFault(frame: &cortex_m_rt::ExceptionFrame) -> ! {
 #[cfg(target_arch = "riscv32")]
 #[unsafe(export_name = "ExceptionHandler")]
 extern "C" fn faulted(_: &riscv_rt::TrapFrame) -> ! {
-    semihosting::eprintln!("fault {} at {:#x}", riscv::register::mcause::read().code(), riscv::register::mepc::read());
+    let (cause, at) = (riscv::register::mcause::read().code(), riscv::register::mepc::read());
+    crate::say::warn(&[Piece::Text("fault "), Piece::Number(cause as u32), Piece::Text(" at "), Piece::Hex(at as u64)]);
     restart()
 }
 

@@ -10,7 +10,7 @@ pub use {boards, fable_core, static_cell};
 #[cfg(target_arch = "arm")]
 use {cortex_m as _, portable_atomic as _}; // a critical section, for static_cell where there is no compare-and-swap
 
-use boards::{Board, exit, println};
+use boards::{Board, Piece, exit, say};
 use embedded_storage::nor_flash::{NorFlash, ReadNorFlash};
 use fable_core::record::snapshot::max_len;
 use fable_core::{Catalog, Learner, Policy, Settings, Storage, Workspace};
@@ -45,42 +45,66 @@ pub fn serve<B: Board, S: Storage<f32>, W: Storage<f32>>(
     workspace: &'static mut Workspace<f32, W>,
 ) -> ! {
     let Ok(policy) = Policy::new(catalog, Settings::default()) else { stop("the settings are out of range") };
+    let store = restore::<B, S, W>(&policy, learner, workspace);
+    attend::<B, S, W>(&policy, learner, workspace, store)
+}
+
+/// Answers for ever.
+#[inline(never)]
+fn attend<B: Board, S: Storage<f32>, W: Storage<f32>>(
+    policy: &Policy<'_, f32>,
+    learner: &mut Learner<f32, S, ROOM>,
+    workspace: &mut Workspace<f32, W>,
+    store: Store<Blocking<B::Flash>>,
+) -> ! {
+    let mut uart = B::uart();
+    let Ok(mut server) = Server::new(policy, learner, workspace, store) else { stop("the learner was not restored") };
+    say(&[Piece::Text(B::NAME), Piece::Text(": ready")]);
+    loop {
+        let Ok(()) = server.serve(&mut uart);
+    }
+}
+
+/// Opens the store and restores the learner from it. What that takes of the stack is free again for serving.
+#[inline(never)]
+fn restore<B: Board, S: Storage<f32>, W: Storage<f32>>(
+    policy: &Policy<'_, f32>,
+    learner: &mut Learner<f32, S, ROOM>,
+    workspace: &mut Workspace<f32, W>,
+) -> Store<Blocking<B::Flash>> {
     let Ok(mut flash) = B::flash() else { stop("the store cannot be opened") };
     if is_zero(&mut flash) && flash.erase(0, flash.capacity() as u32).is_err() {
         stop("the store cannot be erased")
     }
     let length = u32::try_from(flash.capacity()).unwrap_or(u32::MAX);
-    let Ok(layout) = Layout::try_new::<Blocking<B::Flash>>(0, length, max_len::<f32>(catalog, ROOM)) else {
+    let Ok(layout) = Layout::try_new::<Blocking<B::Flash>>(0, length, max_len::<f32>(policy.catalog(), ROOM)) else {
         stop("the store is too small for this catalog")
     };
     let mut store = Store::new(Blocking(flash), layout);
-    println!("{}: {}", B::NAME, B::STORE);
-    let mut restored = block_on(store.restore(&policy, learner, workspace));
+    say(&[Piece::Text(B::NAME), Piece::Text(": "), Piece::Text(B::STORE)]);
+    let mut restored = apart(|| block_on(store.restore(policy, learner, workspace)));
     if restored == Err(StoreError::Unformatted) {
         // The user is whoever holds the board; the number makes its draws its own.
         let user = B::entropy().unwrap_or(1);
-        restored = block_on(async {
-            store.format(&policy, user, ROOM as u16).await?;
-            let restored = store.restore(&policy, learner, workspace).await?;
-            store.compact(learner).await?; // from now on there is always a snapshot to read
-            Ok(restored)
-        });
+        let formatted = apart(|| block_on(store.format(policy, user, ROOM as u16)));
+        restored = formatted.and_then(|()| apart(|| block_on(store.restore(policy, learner, workspace))));
+        // From now on there is always a snapshot to read.
+        restored = restored.and_then(|restored| apart(|| block_on(store.compact(learner))).map(|()| restored));
     }
-    match restored {
-        Ok(restored) => {
-            println!("{}: user {:016x}, snapshot {} and {} events", B::NAME, restored.user, restored.generation, restored.events)
-        }
-        Err(error) => {
-            println!("{}: {error}", B::NAME);
-            exit(2)
-        }
-    }
-    let mut uart = B::uart();
-    let Ok(mut server) = Server::new(&policy, learner, workspace, store) else { stop("the learner was not restored") };
-    println!("{}: ready", B::NAME);
-    loop {
-        let Ok(()) = server.serve(&mut uart);
-    }
+    let restored = match restored {
+        Ok(restored) => restored,
+        Err(error) => stop(reason(error)),
+    };
+    let [user, snapshot, and, events] = [": user ", ", snapshot ", " and ", " events"].map(Piece::Text);
+    let (generation, count) = (Piece::Number(restored.generation), Piece::Number(restored.events));
+    say(&[Piece::Text(B::NAME), user, Piece::Hex(restored.user), snapshot, generation, and, count, events]);
+    store
+}
+
+/// In a stack frame of its own: the futures of the store are large and needed one after the other.
+#[inline(never)]
+fn apart<T>(work: impl FnOnce() -> T) -> T {
+    work()
 }
 
 /// Nothing but zeros: QEMU starts some memories so, which is no erased flash and nobody's store either.
@@ -91,6 +115,18 @@ fn is_zero(flash: &mut impl ReadNorFlash) -> bool {
 }
 
 fn stop(why: &str) -> ! {
-    println!("{why}");
+    say(&[Piece::Text(why)]);
     exit(2)
+}
+
+/// What kept the store from being restored. `Display` of the error says more and takes 6 KB of flash.
+const fn reason(error: StoreError) -> &'static str {
+    match error {
+        StoreError::Flash(_) => "the flash failed",
+        StoreError::Foreign => "the store holds something else and has to be formatted",
+        StoreError::Layout => "the store was formatted for another layout",
+        StoreError::Damaged => "stored records are damaged",
+        StoreError::Record(_) => "the store is of another version, catalog or settings",
+        _ => "the store cannot be restored",
+    }
 }
