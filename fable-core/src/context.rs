@@ -35,6 +35,7 @@ impl Context {
     ///
     /// # Errors
     /// An unknown task, a missing or extra signal, or one outside [0, 1].
+    #[inline]
     pub fn new(catalog: &Catalog<'_>, task: Option<usize>, signals: &[f32]) -> Result<Self, ContextError> {
         let expected = catalog.definition().signals.len();
         if signals.len() != expected {

@@ -103,7 +103,6 @@ pub struct Observation {
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
-#[expect(clippy::large_enum_variant, reason = "no allocator to box with; events are short-lived")]
 pub enum Event {
     /// The feasible set changed; later decisions refer to the last one.
     Permissions(ActionSet),

@@ -28,9 +28,17 @@ use core::fmt;
 const WORDS: usize = ActionSet::WORDS;
 
 /// A bit set of actions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct ActionSet([u32; WORDS]);
+
+/// Word by word: an array would be compared byte by byte on a microcontroller.
+impl PartialEq for ActionSet {
+    #[inline]
+    fn eq(&self, other: &Self) -> bool {
+        self.0.iter().zip(&other.0).all(|(mine, theirs)| mine == theirs)
+    }
+}
 
 impl ActionSet {
     /// Words of 32 actions.
@@ -41,6 +49,7 @@ impl ActionSet {
 
     /// The first `count` actions, at most [`MAX_ACTIONS`].
     #[must_use]
+    #[inline]
     pub fn first(count: usize) -> Self {
         let mut set = Self::EMPTY;
         let mut left = count;
@@ -80,6 +89,7 @@ impl ActionSet {
 
     /// Whether the set is empty.
     #[must_use]
+    #[inline]
     pub fn is_empty(&self) -> bool {
         *self == Self::EMPTY
     }
@@ -90,6 +100,12 @@ impl ActionSet {
         self.0.iter().zip(&other.0).all(|(mine, theirs)| mine & !theirs == 0)
     }
 
+    /// Whether every action of this set is among the first `count`.
+    pub(crate) fn is_below(&self, count: usize) -> bool {
+        let mut words = self.0.iter().skip(count / 32);
+        words.next().is_none_or(|word| word >> (count % 32) == 0) && words.all(|word| *word == 0)
+    }
+
     /// The bits, 32 actions a word, the first action lowest.
     pub(crate) const fn words(&self) -> &[u32; WORDS] {
         &self.0
@@ -97,6 +113,7 @@ impl ActionSet {
 
     /// The words up to the last nonzero one.
     #[cfg(feature = "record")]
+    #[inline]
     pub(crate) fn used_words(&self) -> &[u32] {
         let used = self.0.iter().rposition(|word| *word != 0).map_or(0, |last| last + 1);
         self.0.get(..used).unwrap_or(&self.0)
@@ -112,6 +129,7 @@ impl ActionSet {
 
     /// The set with these first words.
     #[cfg(feature = "record")]
+    #[inline]
     pub(crate) fn from_words(words: &[u32]) -> Self {
         let mut set = Self::EMPTY;
         for (slot, word) in set.0.iter_mut().zip(words) {
@@ -229,10 +247,11 @@ impl Feasible {
     ///
     /// # Errors
     /// An empty set, or one with actions outside the catalog.
+    #[inline]
     pub fn from_set(catalog: &Catalog<'_>, set: ActionSet) -> Result<Self, FeasibleError> {
         if set.is_empty() {
             Err(FeasibleError::Empty)
-        } else if set.is_subset(&catalog.all_actions()) {
+        } else if set.is_below(catalog.actions()) {
             Ok(Self(set))
         } else {
             Err(FeasibleError::UnknownAction)

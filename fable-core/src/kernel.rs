@@ -89,7 +89,17 @@ pub(crate) fn sweep<'w, T: Scalar>(
 /// w -= p l;  l += b w;  for two columns at once. A function of its own, so that the compiler knows the three slices apart.
 #[inline(never)]
 fn pair<T: Scalar>([p1, p2]: [T; 2], [b1, b2]: [T; 2], c1: &mut [T], c2: &mut [T], w: &mut [T]) {
-    for ((w, l1), l2) in w.iter_mut().zip(c1).zip(c2) {
+    let ((far_w, near_w), (far_1, near_1), (far_2, near_2)) =
+        (w.as_chunks_mut::<LANES>(), c1.as_chunks_mut::<LANES>(), c2.as_chunks_mut::<LANES>());
+    let (q1, q2, d1, d2) = (T::splat(-p1), T::splat(-p2), T::splat(b1), T::splat(b2));
+    for ((w, l1), l2) in far_w.iter_mut().zip(far_1).zip(far_2) {
+        let first = T::pack(w) + q1 * T::pack(l1);
+        *l1 = T::unpack(T::pack(l1) + d1 * first);
+        let second = first + q2 * T::pack(l2);
+        *l2 = T::unpack(T::pack(l2) + d2 * second);
+        *w = T::unpack(second);
+    }
+    for ((w, l1), l2) in near_w.iter_mut().zip(near_1).zip(near_2) {
         let first = *w - p1 * *l1;
         *l1 += b1 * first;
         let second = first - p2 * *l2;
@@ -101,7 +111,14 @@ fn pair<T: Scalar>([p1, p2]: [T; 2], [b1, b2]: [T; 2], c1: &mut [T], c2: &mut [T
 /// w -= p l;  l += b w;  for one column.
 #[inline(never)]
 fn column<T: Scalar>(p: T, b: T, column: &mut [T], w: &mut [T]) {
-    for (w, l) in w.iter_mut().zip(column) {
+    let ((far_w, near_w), (far, near)) = (w.as_chunks_mut::<LANES>(), column.as_chunks_mut::<LANES>());
+    let (q, d) = (T::splat(-p), T::splat(b));
+    for (w, l) in far_w.iter_mut().zip(far) {
+        let next = T::pack(w) + q * T::pack(l);
+        *l = T::unpack(T::pack(l) + d * next);
+        *w = T::unpack(next);
+    }
+    for (w, l) in near_w.iter_mut().zip(near) {
         *w -= p * *l;
         *l += b * *w;
     }

@@ -71,6 +71,7 @@ pub mod fingerprint;
 pub mod format;
 mod kernel;
 pub mod learner;
+mod loops;
 pub mod normal;
 pub mod onboarding;
 pub mod policy;

@@ -29,13 +29,19 @@ use core::fmt;
 pub const MAX_DIRECTION: usize = 24;
 
 /// A sparse direction: coordinates of the root and of at most one task.
+///
+/// Two lists instead of one of pairs: a pair would be padded to 16 bytes, and every event has room for a direction.
 #[derive(Clone, Debug, PartialEq, Default)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct Direction(heapless::Vec<(u16, f64), MAX_DIRECTION>);
+pub struct Direction {
+    coefficients: heapless::Vec<f64, MAX_DIRECTION, u8>,
+    coordinates: heapless::Vec<u16, MAX_DIRECTION, u8>,
+}
 
 /// A pseudo-observation u = v.theta + noise of variance 1/kappa.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Statement {
     /// v
     pub direction: Direction,
@@ -66,18 +72,17 @@ impl Direction {
     pub fn new(catalog: &Catalog<'_>, entries: impl IntoIterator<Item = (usize, f64)>) -> Result<Self, OnboardingError> {
         let mut direction = Self::default();
         for (coordinate, coefficient) in entries {
-            let known = u16::try_from(coordinate).ok().filter(|_| coordinate < catalog.dimension());
-            let index = known.ok_or(OnboardingError::UnknownCoordinate)?;
-            if coefficient == 0.0 || !within(coefficient, MAX_COEFFICIENT) {
-                return Err(OnboardingError::Coefficient);
-            }
-            if direction.0.iter().any(|(other, _)| *other == index) {
-                return Err(OnboardingError::RepeatedCoordinate);
-            }
-            direction.0.push((index, coefficient)).map_err(|_| OnboardingError::TooMany)?;
+            let index = u16::try_from(coordinate).map_err(|_| OnboardingError::UnknownCoordinate)?;
+            direction.push(index, coefficient).ok_or(OnboardingError::TooMany)?;
         }
         direction.check(catalog)?;
         Ok(direction)
+    }
+
+    /// Adds an entry as it is; `None` when there is no room.
+    pub(crate) fn push(&mut self, coordinate: u16, coefficient: f64) -> Option<()> {
+        self.coordinates.push(coordinate).ok()?;
+        self.coefficients.push(coefficient).ok()
     }
 
     /// A direction from canonical coordinate names.
@@ -107,19 +112,29 @@ impl Direction {
 
     /// The entries as (coordinate, coefficient).
     pub fn entries(&self) -> impl Iterator<Item = (usize, f64)> {
-        self.0.iter().map(|&(coordinate, coefficient)| (usize::from(coordinate), coefficient))
+        self.raw().map(|(coordinate, coefficient)| (usize::from(coordinate), coefficient))
     }
 
     /// The entries as they are kept.
-    #[cfg(feature = "record")]
-    pub(crate) const fn raw(&self) -> &heapless::Vec<(u16, f64), MAX_DIRECTION> {
-        &self.0
+    pub(crate) fn raw(&self) -> impl ExactSizeIterator<Item = (u16, f64)> {
+        self.coordinates.iter().copied().zip(self.coefficients.iter().copied())
     }
 
     /// Whether the direction fits a catalog; one made for another may not.
     pub(crate) fn check(&self, catalog: &Catalog<'_>) -> Result<(), OnboardingError> {
-        if self.0.is_empty() {
+        if self.coordinates.is_empty() {
             return Err(OnboardingError::Empty);
+        }
+        for (place, (coordinate, coefficient)) in self.raw().enumerate() {
+            if usize::from(coordinate) >= catalog.dimension() {
+                return Err(OnboardingError::UnknownCoordinate);
+            }
+            if coefficient == 0.0 || !within(coefficient, MAX_COEFFICIENT) {
+                return Err(OnboardingError::Coefficient);
+            }
+            if self.coordinates.iter().take(place).any(|other| *other == coordinate) {
+                return Err(OnboardingError::RepeatedCoordinate);
+            }
         }
         let mut leaf = None;
         for (coordinate, _) in self.entries() {

@@ -24,7 +24,6 @@
 //! ```
 
 use crate::arrow::Arrow;
-use crate::kernel;
 use crate::normal::Stream;
 use crate::policy::{BASE_PRECISION, Range, within};
 use crate::prior::{Prior, PriorError};
@@ -165,7 +164,7 @@ impl<T: Scalar, S: Storage<T>> Posterior<T, S> {
         let segments = self.arrow.split_mut(self.storage.as_mut(), leaf).ok_or(PosteriorError::Vacant)?;
         let (mut t, mut w) = (variance, active);
         for segment in segments {
-            (t, w) = kernel::sweep(segment.inverse, segment.columns, w, t);
+            (t, w) = T::sweep(segment.inverse, segment.columns, w, t);
         }
         self.log_det_ratio += libm::log(t.to_f64() / variance.to_f64());
         Ok(Update { innovation: w.first().copied().unwrap_or(T::ZERO), variance: t })
@@ -225,7 +224,7 @@ impl<T: Scalar, S: AsRef<[T]>> Posterior<T, S> {
         let segments = self.arrow.split(self.storage.as_ref(), leaf).ok_or(PosteriorError::Vacant)?;
         let (mut variance, mut w) = (T::ZERO, active);
         for segment in segments {
-            (variance, w) = kernel::forward(segment.inverse, segment.columns, w, variance);
+            (variance, w) = T::forward(segment.inverse, segment.columns, w, variance);
         }
         Ok(Estimate { mean: -w.first().copied().unwrap_or(T::ZERO), variance })
     }
@@ -363,7 +362,7 @@ impl<T: Scalar, S: AsRef<[T]>> Posterior<T, S> {
         let active = active.get_mut(self.arrow.active_start(leaf)..)?;
         let mut w = &mut *active;
         for segment in &segments {
-            (_, w) = kernel::forward(segment.inverse, segment.columns, w, T::ZERO);
+            (_, w) = T::forward(segment.inverse, segment.columns, w, T::ZERO);
         }
         for (x, e) in active.iter_mut().zip(segments.iter().flat_map(|segment| segment.inverse)) {
             *x *= *e;
@@ -380,17 +379,13 @@ impl<T: Scalar, S: AsRef<[T]>> Posterior<T, S> {
         active.fill(T::ZERO);
         let (last, coordinates) = active.split_last_mut().ok_or(PosteriorError::Vacant)?;
         *last = -T::ONE;
-        if let Some((nu, mut stream)) = normal {
+        if let Some((nu, stream)) = normal {
             let segments = self.arrow.split(self.storage.as_ref(), leaf).ok_or(PosteriorError::Vacant)?;
             let mut drawn = coordinates.get_mut(self.arrow.active_start(leaf)..).ok_or(PosteriorError::Vacant)?;
-            for x in drawn.iter_mut() {
-                *x = T::from_f32(stream.normal());
-            }
+            T::normals(stream, drawn);
             for segment in segments {
                 let (part, rest) = drawn.split_at_mut_checked(segment.inverse.len()).ok_or(PosteriorError::Vacant)?;
-                for (x, e) in part.iter_mut().zip(segment.inverse) {
-                    *x *= nu * e.root();
-                }
+                T::spread(nu, segment.inverse, part);
                 drawn = rest;
             }
         }
@@ -405,14 +400,14 @@ impl<T: Scalar, S: AsRef<[T]>> Posterior<T, S> {
     fn solve_root(&self, active: &mut [T]) {
         let x = active.get_mut(usize::from(self.arrow.leaf)..);
         if let (Some([_, root]), Some(x)) = (self.arrow.split(self.storage.as_ref(), None), x) {
-            kernel::back_solve(root.columns, usize::from(self.arrow.root), x);
+            T::back_solve(root.columns, usize::from(self.arrow.root), x);
         }
     }
 
     /// Back-solves one leaf; the root part must be solved.
     fn solve_leaf(&self, leaf: usize, active: &mut [T]) {
         if let Some([leaf, _]) = self.arrow.split(self.storage.as_ref(), Some(leaf)) {
-            kernel::back_solve(leaf.columns, usize::from(self.arrow.leaf), active);
+            T::back_solve(leaf.columns, usize::from(self.arrow.leaf), active);
         }
     }
 }

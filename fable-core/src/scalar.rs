@@ -10,6 +10,7 @@
 //! assert_eq!(f32::from_f64(0.1).to_f64(), f64::from(0.1_f32)); // widened exactly
 //! ```
 
+use crate::loops::Loops;
 use core::fmt::Debug;
 use core::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub, SubAssign};
 use wide::{f32x8, f64x8};
@@ -23,6 +24,7 @@ mod sealed {
 /// `f32` or `f64`.
 pub trait Scalar:
     sealed::Sealed
+    + Loops
     + Copy
     + Debug
     + Default

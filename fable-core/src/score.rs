@@ -13,7 +13,7 @@ use crate::feasible::ActionSet;
 use crate::policy::Policy;
 
 /// What scoring needs to know about the round.
-pub(crate) struct Round<'r> {
+pub struct Round<'r> {
     catalog: &'r Catalog<'r>,
     context: &'r Context,
     /// The blocks that count, if not all do.
@@ -91,7 +91,8 @@ impl<'r> Round<'r> {
     fn tabulate<T: Scalar>(&self, theta: &[T], table: &mut [T]) {
         let components = self.catalog.definition().components;
         for (number, value) in table.iter_mut().zip(components.iter().flat_map(|component| component.values)) {
-            *number = T::from_f64(-self.cost_weight * value.cost);
+            // A product with 1 is exact; on a device without a double-precision unit it is also slow.
+            *number = T::from_f64(if self.cost_weight == 1.0 { -value.cost } else { -self.cost_weight * value.cost });
         }
         for term in self.catalog.terms(self.terms & !self.catalog.spanning_terms()) {
             for part in term.applies {

@@ -92,7 +92,7 @@ where
         if !(*weight >= 0.0 && *weight <= 1.0 + WEIGHT_TOLERANCE) {
             return Err(SpcaError::Weight { prototype });
         }
-        if !context.fits(catalog) || !feasible.set().is_subset(&catalog.all_actions()) {
+        if !context.fits(catalog) || !feasible.set().is_below(catalog.actions()) {
             return Err(SpcaError::ForeignPrototype { prototype });
         }
         total += weight;

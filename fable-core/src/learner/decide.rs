@@ -9,7 +9,7 @@ use crate::normal::{Key, Purpose, Stream};
 use crate::policy::{Policy, within};
 use crate::posterior::{Estimate, PosteriorError};
 use crate::request::Request;
-use crate::score::{self, Round};
+use crate::score::Round;
 use crate::workspace::Workspace;
 use crate::{Scalar, Storage};
 
@@ -162,7 +162,7 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
         if !request.context.fits(catalog) {
             return Err(LearnerError::ForeignContext);
         }
-        if !request.feasible.set().is_subset(&catalog.all_actions()) {
+        if !request.feasible.set().is_below(catalog.actions()) {
             return Err(LearnerError::UnknownAction);
         }
         let Some(defaults) = request.defaults else { return Ok(()) };
@@ -187,8 +187,8 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
         let parts = workspace.parts(policy.catalog());
         let (active, table, scores) = parts.ok_or(LearnerError::Posterior(PosteriorError::WorkspaceLength))?;
         self.posterior.draw(active, request.context.task(), normal)?;
-        Round::new(policy, request.context, request.defaults).score(active, table, scores);
-        score::best(request.feasible.set(), scores).ok_or(LearnerError::UnknownAction)
+        let round = Round::new(policy, request.context, request.defaults);
+        T::best(&round, active, table, scores, request.feasible.set()).ok_or(LearnerError::UnknownAction)
     }
 
     pub(crate) fn admit_action(policy: &Policy<'_, T>, context: &Context, action: Action) -> Result<(), LearnerError> {

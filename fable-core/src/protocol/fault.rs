@@ -132,6 +132,7 @@ const RECORD: &[RecordError] = &[
 ];
 
 /// The number of a learner's error. A new error gets a new number at the end of its group; none is ever given twice.
+#[inline]
 const fn learner_code(error: &LearnerError) -> u8 {
     match error {
         LearnerError::ForeignPolicy { .. } => 1,
@@ -189,6 +190,7 @@ const fn learner_code(error: &LearnerError) -> u8 {
     }
 }
 
+#[inline]
 const fn context_code(error: &ContextError) -> u8 {
     match error {
         ContextError::UnknownTask => 1,
@@ -198,6 +200,7 @@ const fn context_code(error: &ContextError) -> u8 {
     }
 }
 
+#[inline]
 const fn record_code(error: &RecordError) -> u8 {
     match error {
         RecordError::Truncated => 1,
@@ -217,24 +220,28 @@ const fn record_code(error: &RecordError) -> u8 {
 }
 
 impl From<LearnerError> for Fault {
+    #[inline]
     fn from(error: LearnerError) -> Self {
         Self::Learner(learner_code(&error))
     }
 }
 
 impl From<ContextError> for Fault {
+    #[inline]
     fn from(error: ContextError) -> Self {
         Self::Context(context_code(&error))
     }
 }
 
 impl From<RecordError> for Fault {
+    #[inline]
     fn from(error: RecordError) -> Self {
         Self::Record(record_code(&error))
     }
 }
 
 impl From<StorageFault> for Fault {
+    #[inline]
     fn from(fault: StorageFault) -> Self {
         Self::Storage(fault)
     }

@@ -40,6 +40,7 @@ impl<'b> Frame<'b> {
     ///
     /// # Errors
     /// [`Fault::Malformed`] when they are no frame or were damaged.
+    #[inline]
     pub fn open(bytes: &'b mut [u8]) -> Result<Self, Fault> {
         let length = unstuff(bytes).ok_or(Fault::Malformed)?;
         let bytes = bytes.get(..length).ok_or(Fault::Malformed)?;
@@ -63,6 +64,7 @@ impl<'b> Frame<'b> {
     ///
     /// # Errors
     /// A frame of another version of the protocol, an unknown request, one that cannot be read.
+    #[inline]
     pub fn request(&self) -> Result<(Request, &'b [u8]), Fault> {
         self.admit(false)?;
         if self.body.first().is_some_and(|tag| *tag > Request::LAST) {
@@ -76,12 +78,14 @@ impl<'b> Frame<'b> {
     ///
     /// # Errors
     /// A frame of another version of the protocol, a reply that cannot be read.
+    #[inline]
     pub fn reply(&self) -> Result<(Reply, &'b [u8]), Fault> {
         self.admit(true)?;
         let (reply, payload) = postcard::take_from_bytes::<Reply>(self.body).map_err(|_| Fault::Content)?;
         if payload.is_empty() || reply.has_payload() { Ok((reply, payload)) } else { Err(Fault::Content) }
     }
 
+    #[inline]
     const fn admit(&self, reply: bool) -> Result<(), Fault> {
         let version = self.head & !REPLY;
         if version != VERSION {
@@ -104,12 +108,14 @@ pub struct Draft<'b> {
 impl<'b> Draft<'b> {
     /// Starts the frame of a request.
     #[must_use]
+    #[inline]
     pub fn request(buffer: &'b mut [u8; MAX_FRAME], sequence: u8, request: &Request) -> Self {
         Self::new(buffer, [VERSION, sequence], request)
     }
 
     /// Starts the frame of a reply.
     #[must_use]
+    #[inline]
     pub fn reply(buffer: &'b mut [u8; MAX_FRAME], sequence: u8, reply: &Reply) -> Self {
         Self::new(buffer, [VERSION | REPLY, sequence], reply)
     }
@@ -127,11 +133,13 @@ impl<'b> Draft<'b> {
     }
 
     /// Counts the first bytes of [`room`](Self::room) to the payload.
+    #[inline]
     pub fn extend(&mut self, count: usize) {
         self.end = self.end.saturating_add(count).min(LIMIT);
     }
 
     /// Adds bytes to the payload, all or none; whether there was room.
+    #[inline]
     pub fn push(&mut self, bytes: &[u8]) -> bool {
         let Some(room) = self.room().get_mut(..bytes.len()) else { return false };
         for (slot, byte) in room.iter_mut().zip(bytes) {
@@ -150,6 +158,7 @@ impl<'b> Draft<'b> {
 
     /// The finished frame, its delimiter included.
     #[must_use]
+    #[inline]
     pub fn seal(self) -> &'b [u8] {
         let Self { buffer, mut end } = self;
         let sum = CRC_32.checksum(buffer.get(STUFFING..end).unwrap_or_default()).to_le_bytes();
@@ -168,6 +177,7 @@ impl<'b> Draft<'b> {
 /// Consistent overhead byte stuffing, in place: what stands from [`STUFFING`] to `end` moves to the front without a zero in
 /// it. A run of up to 254 bytes that are not zero is preceded by its length + 1, and a zero follows each run shorter than
 /// that. What is written never overtakes what is read, because a body of less than 508 bytes grows by at most two.
+#[inline]
 fn stuff(buffer: &mut [u8], end: usize) -> Option<usize> {
     let (mut code, mut code_at, mut out) = (1, 0, 1);
     for position in STUFFING..end {
@@ -186,6 +196,7 @@ fn stuff(buffer: &mut [u8], end: usize) -> Option<usize> {
 }
 
 /// The way back, in place; the length, or `None` for what is no stuffed body.
+#[inline]
 fn unstuff(bytes: &mut [u8]) -> Option<usize> {
     let (mut read, mut out) = (0, 0);
     while read < bytes.len() {

@@ -202,6 +202,7 @@ impl Request {
     /// The highest tag.
     pub(super) const LAST: u8 = 17;
 
+    #[inline]
     const fn has_payload(&self) -> bool {
         matches!(self, Self::Onboard { .. } | Self::Decide { .. } | Self::Stage { .. })
     }
@@ -270,6 +271,7 @@ pub enum Reply {
 }
 
 impl Reply {
+    #[inline]
     const fn has_payload(&self) -> bool {
         matches!(self, Self::Hello(_) | Self::Explanation { .. } | Self::Chunk { .. } | Self::Event { .. })
     }
@@ -368,6 +370,7 @@ impl WireShare {
     /// For the wire.
     #[must_use]
     #[expect(clippy::cast_possible_truncation, reason = "seven digits are plenty for people")]
+    #[inline]
     pub fn new(share: &Share) -> Self {
         let part = match share.part {
             Part::Default => 0,
@@ -414,6 +417,7 @@ const ENTRY: usize = 10;
 ///
 /// # Errors
 /// A payload that is no direction of the catalog.
+#[inline]
 pub fn read_statement(catalog: &Catalog<'_>, response: f64, precision: f64, payload: &[u8]) -> Result<Statement, Fault> {
     let (entries, []) = payload.as_chunks::<ENTRY>() else { return Err(Fault::Content) };
     let entries = entries
@@ -434,6 +438,7 @@ pub fn write_entry(coordinate: u16, coefficient: f64) -> [u8; ENTRY] {
 ///
 /// # Errors
 /// A payload that is no set of the catalog's actions.
+#[inline]
 pub fn read_feasible(catalog: &Catalog<'_>, last: &ActionSet, payload: &[u8]) -> Result<Feasible, Fault> {
     if payload.is_empty() {
         return Ok(Feasible::from_set(catalog, *last).unwrap_or_else(|_| Feasible::all(catalog)));

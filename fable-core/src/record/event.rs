@@ -5,7 +5,7 @@ use super::{CRC_16, RecordError};
 use crate::catalog::{Action, Catalog};
 use crate::event::Event;
 use crate::feasible::ActionSet;
-use crate::onboarding::{Direction, MAX_DIRECTION, Statement};
+use crate::onboarding::Statement;
 use crate::trust::promotion::Promotion;
 use postcard::fixint;
 use serde::{Deserialize, Serialize};
@@ -16,15 +16,12 @@ pub const MAX_EVENT_LEN: usize = 260;
 /// Bytes of the checksum.
 const SUM: usize = 2;
 
+/// What stands before the checksum. Postcard writes one thing after the other, so the largest, a statement, is written and read
+/// by itself behind its variant: nothing on the way has to have room for it.
 #[derive(Serialize, Deserialize)]
-#[expect(clippy::large_enum_variant, reason = "no allocator to box with; lives for one call")]
 enum Wire {
     Permissions(heapless::Vec<u32, { ActionSet::WORDS }>),
-    Onboarding {
-        direction: heapless::Vec<(u16, f64), MAX_DIRECTION>,
-        response: f64,
-        precision: f64,
-    },
+    Onboarding,
     Decision {
         #[serde(with = "fixint::le")]
         round: u32,
@@ -63,12 +60,11 @@ enum Wire {
 }
 
 impl Wire {
+    #[inline]
     fn new(event: &Event) -> Self {
         match event {
             Event::Permissions(set) => Self::Permissions(heapless::Vec::from_slice(set.used_words()).unwrap_or_default()),
-            Event::Onboarding(Statement { direction, response, precision }) => {
-                Self::Onboarding { direction: direction.raw().clone(), response: *response, precision: *precision }
-            }
+            Event::Onboarding(_) => Self::Onboarding,
             Event::Decision { round, action, baseline, context, at } => Self::Decision {
                 round: *round,
                 action: action.0,
@@ -90,30 +86,35 @@ impl Wire {
         }
     }
 
-    fn read(self, catalog: &Catalog<'_>) -> Result<Event, RecordError> {
+    /// The event, but for a statement, whose bytes come behind.
+    #[inline]
+    fn read(&self, catalog: &Catalog<'_>) -> Result<Event, RecordError> {
         Ok(match self {
             Self::Permissions(words) => {
                 if words.last() == Some(&0) {
                     return Err(RecordError::Content);
                 }
-                Event::Permissions(ActionSet::from_words(&words))
+                Event::Permissions(ActionSet::from_words(words))
             }
-            Self::Onboarding { direction, response, precision } => {
-                let entries = direction.iter().map(|(coordinate, value)| (usize::from(*coordinate), *value));
-                let direction = Direction::new(catalog, entries).map_err(|_| RecordError::Content)?;
-                Event::Onboarding(Statement { direction, response, precision })
+            Self::Decision { round, action, baseline, context, at } => Event::Decision {
+                round: *round,
+                action: Action(*action),
+                baseline: *baseline,
+                context: context.read(catalog)?,
+                at: *at,
+            },
+            Self::Feedback { round, reward } => Event::Feedback { round: *round, reward: *reward, weight: 1.0 },
+            Self::Onboarding | Self::WeightedFeedback { weight: 1.0, .. } => return Err(RecordError::Content),
+            Self::WeightedFeedback { round, reward, weight } => {
+                Event::Feedback { round: *round, reward: *reward, weight: *weight }
             }
-            Self::Decision { round, action, baseline, context, at } => {
-                Event::Decision { round, action: Action(action), baseline, context: context.read(catalog)?, at }
-            }
-            Self::Feedback { round, reward } => Event::Feedback { round, reward, weight: 1.0 },
-            Self::WeightedFeedback { weight: 1.0, .. } => return Err(RecordError::Content),
-            Self::WeightedFeedback { round, reward, weight } => Event::Feedback { round, reward, weight },
             Self::Observation(observation) => Event::Observation(observation.read(catalog)?),
-            Self::Unlearn { observation, imputed } => Event::Unlearn { observation: observation.read(catalog)?, imputed },
-            Self::Expiry { round, imputed } => Event::Expiry { round, imputed },
-            Self::Promotion(promotion) => Event::Promotion(promotion),
-            Self::Forget { promise } => Event::Forget { promise },
+            Self::Unlearn { observation, imputed } => {
+                Event::Unlearn { observation: observation.read(catalog)?, imputed: *imputed }
+            }
+            Self::Expiry { round, imputed } => Event::Expiry { round: *round, imputed: *imputed },
+            Self::Promotion(promotion) => Event::Promotion(*promotion),
+            Self::Forget { promise } => Event::Forget { promise: *promise },
         })
     }
 }
@@ -122,10 +123,15 @@ impl Wire {
 ///
 /// # Errors
 /// A buffer that is too small.
+#[inline]
 pub fn encode_event<'b>(event: &Event, buffer: &'b mut [u8]) -> Result<&'b [u8], RecordError> {
     let room = buffer.len().checked_sub(SUM).and_then(|room| buffer.get_mut(..room)).ok_or(RecordError::Buffer)?;
-    let body = postcard::to_slice(&Wire::new(event), room).map_err(|_| RecordError::Buffer)?;
-    let (len, sum) = (body.len(), CRC_16.checksum(body).to_le_bytes());
+    let mut len = postcard::to_slice(&Wire::new(event), room).map_err(|_| RecordError::Buffer)?.len();
+    if let Event::Onboarding(statement) = event {
+        let behind = room.get_mut(len..).unwrap_or_default();
+        len += postcard::to_slice(statement, behind).map_err(|_| RecordError::Buffer)?.len();
+    }
+    let sum = CRC_16.checksum(room.get(..len).unwrap_or_default()).to_le_bytes();
     for (slot, byte) in buffer.iter_mut().skip(len).zip(sum) {
         *slot = byte;
     }
@@ -136,7 +142,20 @@ pub fn encode_event<'b>(event: &Event, buffer: &'b mut [u8]) -> Result<&'b [u8],
 ///
 /// # Errors
 /// Too few bytes, a wrong checksum, bytes behind the end, or a content that no event of this catalog has.
+#[inline]
 pub fn decode_event(catalog: &Catalog<'_>, bytes: &[u8]) -> Result<Event, RecordError> {
+    let mut event = Event::Forget { promise: 0 };
+    decode_event_into(catalog, bytes, &mut event)?;
+    Ok(event)
+}
+
+/// Reads one event, as [`decode_event`], into its place: an event is large, and a small device has no room for two. After an
+/// error the place holds some event or other.
+///
+/// # Errors
+/// As for [`decode_event`].
+#[inline]
+pub fn decode_event_into(catalog: &Catalog<'_>, bytes: &[u8], place: &mut Event) -> Result<(), RecordError> {
     let (body, sum) = bytes.split_last_chunk::<SUM>().ok_or(RecordError::Truncated)?;
     if body.is_empty() {
         return Err(RecordError::Truncated);
@@ -144,10 +163,31 @@ pub fn decode_event(catalog: &Catalog<'_>, bytes: &[u8]) -> Result<Event, Record
     if CRC_16.checksum(body) != u16::from_le_bytes(*sum) {
         return Err(RecordError::Checksum);
     }
-    match postcard::take_from_bytes::<Wire>(body) {
-        Ok((wire, [])) => wire.read(catalog),
-        Ok(_) => Err(RecordError::TooLong),
-        Err(postcard::Error::DeserializeUnexpectedEnd) => Err(RecordError::Truncated),
-        Err(_) => Err(RecordError::Content),
+    match postcard::take_from_bytes(body).map_err(unreadable)? {
+        (Wire::Onboarding, rest) => statement(catalog, rest, place),
+        (wire, []) => {
+            *place = wire.read(catalog)?;
+            Ok(())
+        }
+        _ => Err(RecordError::TooLong),
+    }
+}
+
+#[inline(never)]
+fn statement(catalog: &Catalog<'_>, bytes: &[u8], place: &mut Event) -> Result<(), RecordError> {
+    let (statement, rest): (Statement, _) = postcard::take_from_bytes(bytes).map_err(unreadable)?;
+    if !rest.is_empty() {
+        return Err(RecordError::TooLong);
+    }
+    statement.direction.check(catalog).map_err(|_| RecordError::Content)?;
+    *place = Event::Onboarding(statement);
+    Ok(())
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "for map_err")]
+const fn unreadable(error: postcard::Error) -> RecordError {
+    match error {
+        postcard::Error::DeserializeUnexpectedEnd => RecordError::Truncated,
+        _ => RecordError::Content,
     }
 }

@@ -54,7 +54,7 @@ mod event;
 pub mod snapshot;
 mod wire;
 
-pub use event::{MAX_EVENT_LEN, decode_event, encode_event};
+pub use event::{MAX_EVENT_LEN, decode_event, decode_event_into, encode_event};
 pub use snapshot::{Loader, Snapshot, Verified, Verifier};
 pub use wire::WireContext;
 
@@ -76,6 +76,7 @@ pub(crate) static CRC_32: Crc<u32, Table<1>> = Crc::<u32, Table<1>>::new(&CRC_32
 
 /// The checksum of a header and a snapshot, CRC-32/ISO-HDLC, for what adapters store around them.
 #[must_use]
+#[inline]
 pub fn checksum(bytes: &[u8]) -> u32 {
     CRC_32.checksum(bytes)
 }
@@ -126,6 +127,7 @@ impl Header {
 
     /// The bytes.
     #[must_use]
+    #[inline]
     pub fn encode(&self) -> [u8; HEADER_LEN] {
         let mut bytes = [0; HEADER_LEN];
         let [low, high] = self.room.to_le_bytes();
@@ -145,6 +147,7 @@ impl Header {
     ///
     /// # Errors
     /// Too few bytes, another magic number, a wrong checksum, another version, an unknown scalar.
+    #[inline]
     pub fn decode(bytes: &[u8]) -> Result<Self, RecordError> {
         let bytes: &[u8; HEADER_LEN] = bytes.first_chunk().ok_or(RecordError::Truncated)?;
         let (front, sum) = bytes.split_last_chunk::<4>().ok_or(RecordError::Truncated)?;

@@ -93,6 +93,7 @@ enum Stage {
 }
 
 impl Stage {
+    #[inline]
     const fn next(self, counters: &Counters) -> Self {
         let mut next = match self {
             Self::Header => return Self::Counters,
@@ -253,6 +254,7 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Snapshot<'_, T, S, R> {
 }
 
 /// Every part fits by construction.
+#[inline]
 fn put(part: &mut Part, bytes: &[u8]) {
     let _ = part.extend_from_slice(bytes);
 }

@@ -5,9 +5,42 @@ use crate::catalog::{Action, Catalog, MAX_SIGNALS};
 use crate::context::{Context, ContextError};
 use crate::event::Observation;
 use crate::learner::{Pending, Wait};
+use crate::onboarding::Direction;
 use crate::{Scalar, policy::within};
+use core::fmt;
 use postcard::fixint;
-use serde::{Deserialize, Serialize};
+use serde::de::{Error, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// A direction is written as a sequence of (coordinate, coefficient).
+impl Serialize for Direction {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.raw())
+    }
+}
+
+/// Reads what [`Serialize`] writes; whether it fits a catalog is still to be checked.
+impl<'de> Deserialize<'de> for Direction {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Entries;
+        impl<'de> Visitor<'de> for Entries {
+            type Value = Direction;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("coordinates with their coefficients")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut entries: A) -> Result<Direction, A::Error> {
+                let mut direction = Direction::default();
+                while let Some((coordinate, coefficient)) = entries.next_element()? {
+                    direction.push(coordinate, coefficient).ok_or_else(|| A::Error::custom("too many coordinates"))?;
+                }
+                Ok(direction)
+            }
+        }
+        deserializer.deserialize_seq(Entries)
+    }
+}
 
 /// A context as it is written.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -21,6 +54,7 @@ pub struct WireContext {
 impl WireContext {
     /// For the wire.
     #[must_use]
+    #[inline]
     pub fn new(context: &Context) -> Self {
         let task = context.task().and_then(|task| u8::try_from(task + 1).ok()).unwrap_or(0);
         Self { task, signals: heapless::Vec::from_slice(context.signals()).unwrap_or_default() }
@@ -30,10 +64,12 @@ impl WireContext {
     ///
     /// # Errors
     /// As for [`Context::new`].
+    #[inline]
     pub fn context(&self, catalog: &Catalog<'_>) -> Result<Context, ContextError> {
         Context::new(catalog, self.task.checked_sub(1).map(usize::from), &self.signals)
     }
 
+    #[inline]
     pub(super) fn read(&self, catalog: &Catalog<'_>) -> Result<Context, RecordError> {
         let context = self.context(catalog).map_err(|_| RecordError::Content)?;
         // One state has one encoding: a signal of -0 would be read as 0.
@@ -53,11 +89,13 @@ pub(super) struct WireObservation {
 }
 
 impl WireObservation {
+    #[inline]
     pub(super) fn new(observation: &Observation) -> Self {
         let Observation { context, action, baseline, reward, weight } = *observation;
         Self { context: WireContext::new(&context), action: action.0, baseline, reward, weight }
     }
 
+    #[inline]
     pub(super) fn read(&self, catalog: &Catalog<'_>) -> Result<Observation, RecordError> {
         let Self { action, baseline, reward, weight, .. } = *self;
         Ok(Observation { context: self.context.read(catalog)?, action: Action(action), baseline, reward, weight })
@@ -78,12 +116,14 @@ pub(super) struct WirePending {
 }
 
 impl WirePending {
+    #[inline]
     pub(super) fn new<T: Scalar>(pending: &Pending<T>) -> Self {
         let Pending { context, baseline, round, at, action, wait } = pending;
         let context = WireContext::new(context);
         Self { round: *round, at: *at, action: action.0, wait: *wait, baseline: baseline.to_f64(), context }
     }
 
+    #[inline]
     pub(super) fn read<T: Scalar>(&self, catalog: &Catalog<'_>) -> Result<Pending<T>, RecordError> {
         let baseline = T::from_f64(self.baseline);
         let sound = within(self.baseline, crate::learner::MAX_BASELINE) && baseline.to_f64() == self.baseline;

@@ -48,6 +48,7 @@ pub struct Comparison {
 impl Comparison {
     /// A contrast declared in the catalog; `None` when there is none at this position.
     #[must_use]
+    #[inline]
     pub fn declared(catalog: &Catalog<'_>, index: usize) -> Option<Self> {
         let (context, prefer, over) = catalog.contrast_parts(index)?;
         Some(Self { context, prefer, over, total: false })
@@ -174,6 +175,7 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
 }
 
 /// The one component in which two actions differ, and their values in it.
+#[inline]
 fn difference(catalog: &Catalog<'_>, prefer: Action, over: Action) -> Option<(usize, u8, u8)> {
     let (prefer, over) = (catalog.values(prefer)?, catalog.values(over)?);
     let mut differing = prefer.iter().zip(&over).enumerate().filter(|(_, (plus, minus))| plus != minus);
@@ -195,6 +197,7 @@ fn gap<T: Scalar>(policy: &Policy<'_, T>, mean: f64, radius: f64, evidence: u32,
 }
 
 /// Phi
+#[inline]
 fn normal_cdf(x: f64) -> f64 {
     0.5 * libm::erfc(-x * core::f64::consts::FRAC_1_SQRT_2)
 }

@@ -75,6 +75,7 @@ pub enum Standing {
 impl Promotion {
     /// What an assessment of the same contrast says about this promotion.
     #[must_use]
+    #[inline]
     pub fn standing(&self, assessment: &Assessment) -> Standing {
         match self.verdict {
             Verdict::For if assessment.lower > 0.0 => Standing::Holds,
@@ -118,6 +119,7 @@ impl Promotion {
 
 impl Comparison {
     /// The contrast of a promotion.
+    #[inline]
     pub(crate) fn promoted(catalog: &Catalog<'_>, promotion: &Promotion) -> Option<Self> {
         Self::declared(catalog, usize::from(promotion.contrast))
     }
