@@ -84,4 +84,4 @@ check microbit thumbv6m-none-eabi 6 qemu-system-arm -M microbit -kernel
 check netduino thumbv7em-none-eabihf 3 qemu-system-arm -M netduinoplus2 -kernel
 check mps2 thumbv7em-none-eabihf 6 qemu-system-arm -M mps2-an386 -kernel
 check hifive1 riscv32imac-unknown-none-elf 0 qemu-system-riscv32 -M sifive_e -kernel
-check virt riscv32imac-unknown-none-elf 0 qemu-system-riscv32 -M virt -bios
+check virt riscv32imafc-unknown-none-elf 0 qemu-system-riscv32 -M virt -bios

@@ -8,7 +8,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")"
 . ./toolchain.sh
 
 # Links only if no panic is reachable in fable-core and in the server of fable-embedded.
-for target in thumbv6m-none-eabi thumbv7em-none-eabihf riscv32imac-unknown-none-elf; do
+for target in thumbv6m-none-eabi thumbv7em-none-eabihf riscv32imac-unknown-none-elf riscv32imafc-unknown-none-elf; do
     "$cargo" build --quiet --locked --release --package panic-free --target "$target"
     echo "ok   no panic is reachable in fable-core and in the server of fable-embedded ($target)"
 done
@@ -33,5 +33,5 @@ golden() { # BOARD TARGET QEMU...
 golden microbit thumbv6m-none-eabi qemu-system-arm -M microbit -kernel
 golden netduino thumbv7em-none-eabihf qemu-system-arm -M netduinoplus2 -kernel
 golden hifive1 riscv32imac-unknown-none-elf qemu-system-riscv32 -M sifive_e -kernel
-golden virt riscv32imac-unknown-none-elf qemu-system-riscv32 -M virt -bios
+golden virt riscv32imafc-unknown-none-elf qemu-system-riscv32 -M virt -bios
 exit "$failed"
