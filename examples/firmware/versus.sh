@@ -20,7 +20,7 @@ value() { local text=" $line "; text=${text#* "$1"=}; echo "${text%% *}"; }
 commas() { sed -E ':more; s/([0-9])([0-9]{3})($|,)/\1,\2\3/; t more' <<<"$1"; }
 
 # How many times the second number goes into the first, with two digits behind the point.
-times() { local hundredths=$((100 * $1 / $2)); printf '%d.%02d' $((hundredths / 100)) $((hundredths % 100)); }
+times() { local hundredths=$(((200 * $1 / $2 + 1) / 2)); printf '%d.%02d' $((hundredths / 100)) $((hundredths % 100)); }
 
 row() { # NAME DECIDE LEARN
     rows+=("| $1, opt-level $level | $(commas "$2") | $(commas "$3") | $(commas $(($2 + $3))) | $(times $(($2 + $3)) "$fable") |")
