@@ -47,11 +47,11 @@ fail() { # BOARD WHAT
     exit 1
 }
 
-check() { # BOARD TARGET SHIFT QEMU...
-    local board=$1 target=$2 shift=$3 begin code=0
+check() { # BOARD TARGET SHIFT QEMU...; mps2-an500 runs the image of mps2
+    local board=$1 target=$2 shift=$3 image=${1%-*} begin code=0
     shift 3
     [[ -z $only || " $only " == *" $board "* ]] || return 0
-    "$cargo" build --quiet --locked --release --package boardtest --target "$target" --bin "$board"
+    "$cargo" build --quiet --locked --release --package boardtest --target "$target" --bin "$image"
     begin=$EPOCHREALTIME
     mkdir "$work/$board"
     pushd "$work/$board" >/dev/null
@@ -59,7 +59,7 @@ check() { # BOARD TARGET SHIFT QEMU...
         truncate -s 32M virt.flash
         set -- "$1" -drive if=pflash,unit=1,file=virt.flash,format=raw "${@:2}"
     fi
-    set -- "$@" "$CARGO_TARGET_DIR/$target/release/$board"
+    set -- "$@" "$CARGO_TARGET_DIR/$target/release/$image"
 
     start "$@" || fail "$board" "does not come up"
     serial "$board" || fail "$board" "the serial port garbles"
@@ -83,5 +83,6 @@ only="$*"
 check microbit thumbv6m-none-eabi 6 qemu-system-arm -M microbit -kernel
 check netduino thumbv7em-none-eabihf 3 qemu-system-arm -M netduinoplus2 -kernel
 check mps2 thumbv7em-none-eabihf 6 qemu-system-arm -M mps2-an386 -kernel
+check mps2-an500 thumbv7em-none-eabihf 6 qemu-system-arm -M mps2-an500 -kernel
 check hifive1 riscv32imac-unknown-none-elf 0 qemu-system-riscv32 -M sifive_e -kernel
-check virt riscv32imac-unknown-none-elf 0 qemu-system-riscv32 -M virt -bios
+check virt riscv32imafc-unknown-none-elf 0 qemu-system-riscv32 -M virt -bios

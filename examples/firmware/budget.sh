@@ -94,7 +94,7 @@ measure microbit thumbv6m-none-eabi 6 qemu-system-arm -M microbit -kernel
 measure hifive1 riscv32imac-unknown-none-elf 0 qemu-system-riscv32 -M sifive_e -kernel
 measure netduino thumbv7em-none-eabihf 3 qemu-system-arm -M netduinoplus2 -kernel
 measure mps2 thumbv7em-none-eabihf 6 qemu-system-arm -M mps2-an386 -kernel
-measure virt riscv32imac-unknown-none-elf 0 qemu-system-riscv32 -M virt -bios
+measure virt riscv32imafc-unknown-none-elf 0 qemu-system-riscv32 -M virt -bios
 
 echo
 echo '| Board, catalog | Static RAM | Stack | RAM with stack | Flash | decide, instructions | learn, instructions |'

@@ -11,7 +11,7 @@ export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/target}
 if [[ ${FABLE_BUILD_STD:-0} == 1 ]]; then
     linkers=("$(rustc --print sysroot)"/lib/rustlib/*/bin/rust-lld)
     [[ -x ${linkers[0]} ]] || { echo "no rust-lld in the toolchain of $(command -v rustc)" >&2; exit 1; }
-    for target in THUMBV6M_NONE_EABI THUMBV7EM_NONE_EABIHF RISCV32IMAC_UNKNOWN_NONE_ELF; do
+    for target in THUMBV6M_NONE_EABI THUMBV7EM_NONE_EABIHF RISCV32IMAC_UNKNOWN_NONE_ELF RISCV32IMAFC_UNKNOWN_NONE_ELF; do
         export "CARGO_TARGET_${target}_LINKER=${linkers[0]}"
     done
     cargo=/usr/bin/cargo

@@ -2,7 +2,7 @@
 
 fn main() {
     let boards = concat!(env!("CARGO_MANIFEST_DIR"), "/../boards");
-    for board in ["microbit", "netduino", "hifive1", "virt"] {
+    for board in ["microbit", "netduino", "mps2", "hifive1", "virt"] {
         println!("cargo::rustc-link-arg-bin={board}=-L{boards}/{board}");
     }
     println!("cargo::rustc-link-arg-bins=-Tlink.x");

@@ -24,10 +24,11 @@ pub struct Board {
 }
 
 /// All boards.
-pub const BOARDS: [Board; 5] = [
+pub const BOARDS: [Board; 6] = [
     Board { name: "microbit", machine: &["qemu-system-arm", "-M", "microbit", "-kernel"], durable: false, rounds: 1_000 },
     Board { name: "netduino", machine: &["qemu-system-arm", "-M", "netduinoplus2", "-kernel"], durable: true, rounds: 1_000 },
     Board { name: "mps2", machine: &["qemu-system-arm", "-M", "mps2-an386", "-kernel"], durable: true, rounds: 1_000 },
+    Board { name: "mps2-an500", machine: &["qemu-system-arm", "-M", "mps2-an500", "-kernel"], durable: true, rounds: 1_000 },
     Board { name: "hifive1", machine: &["qemu-system-riscv32", "-M", "sifive_e", "-kernel"], durable: true, rounds: 1_000 },
     Board {
         name: "virt",

@@ -1,4 +1,4 @@
-//! Arm MPS2+ with the AN386 image: Cortex-M4F at 25 MHz with plenty of RAM, for comparisons on target.
+//! Arm MPS2+ with plenty of RAM, for comparisons on target: the AN386 image, a Cortex-M4F at 25 MHz, or the AN500, a Cortex-M7.
 
 use crate::count::{SysTick, measure};
 use crate::hosted::{HostFlash, random};
@@ -8,7 +8,7 @@ use crate::{Board, sleep};
 use cortex_m::peripheral::SCB;
 use embedded_storage::nor_flash::NorFlashErrorKind;
 
-/// MPS2+ AN386, `qemu-system-arm -M mps2-an386 -kernel ELF -serial ...`; counts with `-icount shift=6,sleep=off`.
+/// MPS2+, `qemu-system-arm -M mps2-an386 -kernel ELF -serial ...` or `mps2-an500`; counts with `-icount shift=6,sleep=off`.
 ///
 /// The board has no flash that could be written; the file in its place has words of 8 bytes, as chips with ECC have.
 #[derive(Debug)]

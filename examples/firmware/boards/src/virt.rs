@@ -1,4 +1,4 @@
-//! QEMU's RISC-V `virt`: RV32IMAC here, plenty of RAM, and flash that lives in a file.
+//! QEMU's RISC-V `virt`: RV32IMAFC here, plenty of RAM, and flash that lives in a file.
 
 use crate::count::{Retired, measure};
 use crate::hosted::random;

@@ -1,4 +1,4 @@
-//! Shows: every pinned run, `f32` and `f64`, bit for bit as on a host, on RV32IMAC with plenty of RAM.
+//! Shows: every pinned run, `f32` and `f64`, bit for bit as on a host, on RV32IMAFC with plenty of RAM.
 
 #![no_std]
 #![no_main]
