@@ -41,7 +41,6 @@ pub struct Direction {
 /// A pseudo-observation u = v.theta + noise of variance 1/kappa.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Statement {
     /// v
     pub direction: Direction,

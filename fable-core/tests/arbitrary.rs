@@ -139,7 +139,6 @@ fn settings() -> impl Strategy<Value = Settings<'static>> {
 
 /// A step in the life of a learner: a proper one, or an event made of anything.
 #[derive(Clone, Debug)]
-#[expect(clippy::large_enum_variant, reason = "a test")]
 enum Step {
     Decide(Context, ActionSet),
     Feedback(usize, f64, f32),

@@ -60,6 +60,53 @@ pub trait Keep {
     async fn statistics(&mut self) -> Result<Kept, Self::Error>;
 }
 
+/// A place that is lent: one that lives in a `static`, say.
+impl<K: Keep> Keep for &mut K {
+    type Error = K::Error;
+
+    async fn room<T: Scalar, S: Storage<T>, const R: usize>(&mut self, learner: &Learner<T, S, R>) -> Result<(), K::Error> {
+        K::room(self, learner).await
+    }
+
+    async fn append(&mut self, event: &Event) -> Result<(), K::Error> {
+        K::append(self, event).await
+    }
+
+    async fn forget<T: Scalar, S: Storage<T>, const R: usize>(&mut self, learner: &Learner<T, S, R>) -> Result<(), K::Error> {
+        K::forget(self, learner).await
+    }
+
+    async fn stage_write(&mut self, offset: u32, bytes: &[u8]) -> Result<(), K::Error> {
+        K::stage_write(self, offset, bytes).await
+    }
+
+    async fn stage_commit<T: Scalar, S: Storage<T>, const R: usize>(
+        &mut self,
+        policy: &Policy<'_, T>,
+        learner: &mut Learner<T, S, R>,
+        length: u32,
+    ) -> Result<(), K::Error> {
+        K::stage_commit(self, policy, learner, length).await
+    }
+
+    async fn read_snapshot<T: Scalar, S: Storage<T>, const R: usize>(
+        &mut self,
+        learner: &Learner<T, S, R>,
+        offset: u32,
+        buffer: &mut [u8],
+    ) -> Result<usize, K::Error> {
+        K::read_snapshot(self, learner, offset, buffer).await
+    }
+
+    async fn journal_event(&mut self, index: u32, buffer: &mut [u8]) -> Result<Option<usize>, K::Error> {
+        K::journal_event(self, index, buffer).await
+    }
+
+    async fn statistics(&mut self) -> Result<Kept, K::Error> {
+        K::statistics(self).await
+    }
+}
+
 /// Keeps nothing: after a reset the learner starts anew. With `STAGE` bytes it can take a snapshot from a host.
 ///
 /// ```

@@ -5,7 +5,7 @@ use super::{CRC_16, RecordError};
 use crate::catalog::{Action, Catalog};
 use crate::event::Event;
 use crate::feasible::ActionSet;
-use crate::onboarding::Statement;
+use crate::onboarding::{Direction, Statement};
 use crate::trust::promotion::Promotion;
 use postcard::fixint;
 use serde::{Deserialize, Serialize};
@@ -86,10 +86,10 @@ impl Wire {
         }
     }
 
-    /// The event, but for a statement, whose bytes come behind.
+    /// Makes the event in its place, but for a statement, whose bytes come behind.
     #[inline]
-    fn read(&self, catalog: &Catalog<'_>) -> Result<Event, RecordError> {
-        Ok(match self {
+    fn read(&self, catalog: &Catalog<'_>, place: &mut Event) -> Result<(), RecordError> {
+        *place = match self {
             Self::Permissions(words) => {
                 if words.last() == Some(&0) {
                     return Err(RecordError::Content);
@@ -115,7 +115,8 @@ impl Wire {
             Self::Expiry { round, imputed } => Event::Expiry { round: *round, imputed: *imputed },
             Self::Promotion(promotion) => Event::Promotion(*promotion),
             Self::Forget { promise } => Event::Forget { promise: *promise },
-        })
+        };
+        Ok(())
     }
 }
 
@@ -129,7 +130,8 @@ pub fn encode_event<'b>(event: &Event, buffer: &'b mut [u8]) -> Result<&'b [u8],
     let mut len = postcard::to_slice(&Wire::new(event), room).map_err(|_| RecordError::Buffer)?.len();
     if let Event::Onboarding(statement) = event {
         let behind = room.get_mut(len..).unwrap_or_default();
-        len += postcard::to_slice(statement, behind).map_err(|_| RecordError::Buffer)?.len();
+        let Statement { direction, response, precision } = statement;
+        len += postcard::to_slice(&(direction, response, precision), behind).map_err(|_| RecordError::Buffer)?.len();
     }
     let sum = CRC_16.checksum(room.get(..len).unwrap_or_default()).to_le_bytes();
     for (slot, byte) in buffer.iter_mut().skip(len).zip(sum) {
@@ -163,31 +165,38 @@ pub fn decode_event_into(catalog: &Catalog<'_>, bytes: &[u8], place: &mut Event)
     if CRC_16.checksum(body) != u16::from_le_bytes(*sum) {
         return Err(RecordError::Checksum);
     }
-    match postcard::take_from_bytes(body).map_err(unreadable)? {
+    match wire(body)? {
         (Wire::Onboarding, rest) => statement(catalog, rest, place),
-        (wire, []) => {
-            *place = wire.read(catalog)?;
-            Ok(())
-        }
+        (wire, []) => wire.read(catalog, place),
         _ => Err(RecordError::TooLong),
     }
 }
 
+/// In a stack frame of its own: what reading takes is free again when the event is made.
 #[inline(never)]
-fn statement(catalog: &Catalog<'_>, bytes: &[u8], place: &mut Event) -> Result<(), RecordError> {
-    let (statement, rest): (Statement, _) = postcard::take_from_bytes(bytes).map_err(unreadable)?;
-    if !rest.is_empty() {
-        return Err(RecordError::TooLong);
-    }
-    statement.direction.check(catalog).map_err(|_| RecordError::Content)?;
-    *place = Event::Onboarding(statement);
-    Ok(())
+fn wire(body: &[u8]) -> Result<(Wire, &[u8]), RecordError> {
+    take(body)
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "for map_err")]
-const fn unreadable(error: postcard::Error) -> RecordError {
-    match error {
+/// A statement in its place: a sequence of (coordinate, coefficient), the response, the precision.
+fn statement(catalog: &Catalog<'_>, bytes: &[u8], place: &mut Event) -> Result<(), RecordError> {
+    *place = Event::Onboarding(Statement { direction: Direction::default(), response: 0.0, precision: 0.0 });
+    let Event::Onboarding(statement) = place else { return Err(RecordError::Content) };
+    let (count, mut rest) = take::<u32>(bytes)?;
+    for _ in 0..count {
+        let ((coordinate, coefficient), behind) = take(rest)?;
+        statement.direction.push(coordinate, coefficient).ok_or(RecordError::Content)?;
+        rest = behind;
+    }
+    let ((response, precision), rest) = take(rest)?;
+    (statement.response, statement.precision) = (response, precision);
+    statement.direction.check(catalog).map_err(|_| RecordError::Content)?;
+    if rest.is_empty() { Ok(()) } else { Err(RecordError::TooLong) }
+}
+
+fn take<'b, D: Deserialize<'b>>(bytes: &'b [u8]) -> Result<(D, &'b [u8]), RecordError> {
+    postcard::take_from_bytes(bytes).map_err(|error| match error {
         postcard::Error::DeserializeUnexpectedEnd => RecordError::Truncated,
         _ => RecordError::Content,
-    }
+    })
 }

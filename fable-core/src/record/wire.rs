@@ -7,38 +7,13 @@ use crate::event::Observation;
 use crate::learner::{Pending, Wait};
 use crate::onboarding::Direction;
 use crate::{Scalar, policy::within};
-use core::fmt;
 use postcard::fixint;
-use serde::de::{Error, SeqAccess, Visitor};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 
 /// A direction is written as a sequence of (coordinate, coefficient).
 impl Serialize for Direction {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(self.raw())
-    }
-}
-
-/// Reads what [`Serialize`] writes; whether it fits a catalog is still to be checked.
-impl<'de> Deserialize<'de> for Direction {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Entries;
-        impl<'de> Visitor<'de> for Entries {
-            type Value = Direction;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("coordinates with their coefficients")
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut entries: A) -> Result<Direction, A::Error> {
-                let mut direction = Direction::default();
-                while let Some((coordinate, coefficient)) = entries.next_element()? {
-                    direction.push(coordinate, coefficient).ok_or_else(|| A::Error::custom("too many coordinates"))?;
-                }
-                Ok(direction)
-            }
-        }
-        deserializer.deserialize_seq(Entries)
     }
 }
 

@@ -4,7 +4,7 @@ use super::error::StoreError;
 use super::slot::Commit;
 use super::{Active, State, Store};
 use embedded_storage_async::nor_flash::NorFlash;
-use fable_core::record::{Header, Kind, RecordError, Verified, decode_event};
+use fable_core::record::{Header, Kind, RecordError, Verified, decode_event_into};
 use fable_core::{Catalog, Event, Learner, Policy, Scalar, Storage, Workspace};
 
 /// What was restored.
@@ -184,7 +184,7 @@ impl<F: NorFlash> Store<F> {
 
 /// Applies a stored event; whether it forgets the user.
 ///
-/// Reading and learning each have a stack frame of their own, apart from that of the future: both are large.
+/// Reading and learning each have a stack frame of their own, apart from that of the future: all are large.
 #[inline(never)]
 fn replay<T: Scalar, S: Storage<T>, W: Storage<T>, const R: usize>(
     policy: &Policy<'_, T>,
@@ -193,20 +193,14 @@ fn replay<T: Scalar, S: Storage<T>, W: Storage<T>, const R: usize>(
     bytes: &[u8],
 ) -> Result<bool, StoreError> {
     let mut event = Event::Forget { promise: 0 };
-    read(policy.catalog(), bytes, &mut event)?;
+    read(policy.catalog(), bytes, &mut event).map_err(|_| StoreError::Damaged)?;
     learner.check(policy, workspace, &event).map_err(|_| StoreError::Damaged)?.apply();
     Ok(matches!(event, Event::Forget { .. }))
 }
 
 #[inline(never)]
-fn read(catalog: &Catalog<'_>, bytes: &[u8], place: &mut Event) -> Result<(), StoreError> {
-    match decode_event(catalog, bytes) {
-        Ok(event) => {
-            *place = event;
-            Ok(())
-        }
-        Err(_) => Err(StoreError::Damaged),
-    }
+fn read(catalog: &Catalog<'_>, bytes: &[u8], place: &mut Event) -> Result<(), RecordError> {
+    decode_event_into(catalog, bytes, place)
 }
 
 /// The committed slots in the order in which they are tried.

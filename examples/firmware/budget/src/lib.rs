@@ -17,15 +17,13 @@ pub use {boards, fable_core, static_cell};
 use {cortex_m as _, portable_atomic as _}; // a critical section, for static_cell where there is no compare-and-swap
 
 use boards::{Board, exit, println, stack};
-use embedded_storage::nor_flash::ReadNorFlash;
-use fable_core::record::snapshot::max_len;
+pub use device::{BoardStore, ROOM};
+use device::{attend, open, place, restore};
+use embedded_storage::nor_flash::{NorFlash, ReadNorFlash};
 use fable_core::{Catalog, Context, Feasible, Learner, Policy, Request, Settings, Storage, Workspace};
-use fable_embedded::Server;
-use fable_embedded::flash::{Blocking, Layout, Store, block_on};
 use script::Script;
+use static_cell::StaticCell;
 
-/// Decisions that can wait for their reward, as in `device`.
-pub const ROOM: usize = 8;
 /// Rounds before counting starts.
 pub const WARM_UP: u32 = 20;
 /// Rounds that are counted.
@@ -38,13 +36,14 @@ macro_rules! budget {
         fn run<B: $crate::boards::Board>() -> ! {
             use $crate::fable_core::{Learner, Workspace, catalog::$catalog};
             use $crate::script::Script;
-            use $crate::static_cell::ConstStaticCell;
+            use $crate::static_cell::{ConstStaticCell, StaticCell};
             static LEARNER: ConstStaticCell<Learner<f32, [f32; $catalog.state_len()], { $crate::ROOM }>> =
                 ConstStaticCell::new(Learner::VACANT);
             static WORKSPACE: ConstStaticCell<Workspace<f32, [f32; $catalog.workspace_len()]>> =
                 ConstStaticCell::new(Workspace::VACANT);
             static SCRIPT: ConstStaticCell<Script> = ConstStaticCell::new(Script::VACANT);
-            $crate::measure::<B, _, _>(&$catalog, LEARNER.take(), WORKSPACE.take(), SCRIPT.take())
+            static STORE: StaticCell<$crate::BoardStore<$board>> = StaticCell::new();
+            $crate::measure::<$board, _, _>(&$catalog, LEARNER.take(), WORKSPACE.take(), SCRIPT.take(), &STORE)
         }
 
         $crate::boards::firmware!($board, run);
@@ -71,6 +70,7 @@ pub fn measure<B: Board, S: Storage<f32>, W: Storage<f32>>(
     learner: &mut Learner<f32, S, ROOM>,
     workspace: &mut Workspace<f32, W>,
     script: &mut Script,
+    store: &'static StaticCell<BoardStore<B>>,
 ) -> ! {
     let Ok(policy) = Policy::new(catalog, Settings::default()) else { fail("the settings are out of range") };
     let [mut decide, mut learn] = [Count::default(); 2];
@@ -78,8 +78,12 @@ pub fn measure<B: Board, S: Storage<f32>, W: Storage<f32>>(
         fail("the learner refuses a round")
     }
     let (mut restore, mut serve) = (0, 0);
-    for new in [true, false] {
-        let (restored, served) = session::<B, S, W>(&policy, learner, workspace, script, new);
+    if erase::<B>().is_none() {
+        fail("the store cannot be erased")
+    }
+    let store = place::<B>(&policy, store);
+    for _ in ["a new store", "the one there is"] {
+        let (restored, served) = session::<B, S, W>(&policy, learner, workspace, script, store);
         restore = restored.max(restore);
         serve = served.max(serve);
     }
@@ -140,67 +144,39 @@ fn rounds<B: Board, S: Storage<f32>, W: Storage<f32>>(
     Some(())
 }
 
-/// One life of the device: what `device::serve` does from power-on, a new store or the one there is, until the script ends. Returns
-/// the stack mark after restoring and that of serving.
+#[inline(never)]
+fn erase<B: Board>() -> Option<()> {
+    let mut flash = B::flash().ok()?;
+    flash.erase(0, flash.capacity() as u32).ok()
+}
+
+/// In a stack frame of its own, which is not there when the stack is marked.
+#[inline(never)]
+fn reopen<B: Board>(policy: &Policy<'_, f32>, store: &mut BoardStore<B>) {
+    *store = open::<B>(policy);
+}
+
+/// One life of the device: what `device::serve` does from power-on until the script ends. Returns the stack mark of restoring
+/// and that of serving.
 #[inline(never)]
 fn session<B: Board, S: Storage<f32>, W: Storage<f32>>(
     policy: &Policy<'static, f32>,
     learner: &mut Learner<f32, S, ROOM>,
     workspace: &mut Workspace<f32, W>,
     script: &mut Script,
-    new: bool,
+    store: &mut BoardStore<B>,
 ) -> (usize, usize) {
     stack::paint();
-    let store = restore::<B, S, W>(policy, learner, workspace, new);
+    reopen::<B>(policy, store);
+    restore::<B, S, W>(policy, learner, workspace, store, || 1);
     let restore = stack::used();
     script.begin(policy.catalog(), learner.incarnation(), learner.rounds());
     stack::paint();
-    attend::<B, S, W>(policy, learner, workspace, script, store);
+    attend(policy, learner, workspace, store, script);
     let serve = stack::used();
     if let Some(step) = script.refused() {
         println!("FAIL step {step}");
         exit(1)
     }
     (restore, serve)
-}
-
-#[inline(never)]
-fn attend<B: Board, S: Storage<f32>, W: Storage<f32>>(
-    policy: &Policy<'_, f32>,
-    learner: &mut Learner<f32, S, ROOM>,
-    workspace: &mut Workspace<f32, W>,
-    script: &mut Script,
-    store: Store<Blocking<B::Flash>>,
-) {
-    let Ok(mut server) = Server::new(policy, learner, workspace, store) else { fail("the learner was not restored") };
-    let Ok(()) = server.serve(script);
-}
-
-/// As in `device`, but a store is formatted when it is to be new, not when it is blank.
-#[inline(never)]
-fn restore<B: Board, S: Storage<f32>, W: Storage<f32>>(
-    policy: &Policy<'_, f32>,
-    learner: &mut Learner<f32, S, ROOM>,
-    workspace: &mut Workspace<f32, W>,
-    new: bool,
-) -> Store<Blocking<B::Flash>> {
-    let Ok(flash) = B::flash() else { fail("the store cannot be opened") };
-    let length = u32::try_from(flash.capacity()).unwrap_or(u32::MAX);
-    let Ok(layout) = Layout::try_new::<Blocking<B::Flash>>(0, length, max_len::<f32>(policy.catalog(), ROOM)) else {
-        fail("the store is too small for this catalog")
-    };
-    let mut store = Store::new(Blocking(flash), layout);
-    let formatted = if new { apart(|| block_on(store.format(policy, 1, ROOM as u16))) } else { Ok(()) };
-    let restored = formatted.and_then(|()| apart(|| block_on(store.restore(policy, learner, workspace))));
-    let restored = restored.and_then(|_| if new { apart(|| block_on(store.compact(learner))) } else { Ok(()) });
-    if restored.is_err() {
-        fail("the store is not restored")
-    }
-    store
-}
-
-/// In a stack frame of its own, as in `device`.
-#[inline(never)]
-fn apart<T>(work: impl FnOnce() -> T) -> T {
-    work()
 }

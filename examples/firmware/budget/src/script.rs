@@ -68,16 +68,18 @@ impl Script {
         let context = || context(catalog, self.round).map(|context| WireContext::new(&context));
         let (incarnation, round) = (self.incarnation, self.round);
         let (reward, weight) = (reward(round, self.action), 1.0);
+        let feedback = Request::Feedback { incarnation, round, reward, weight, now: 0 };
         if let Some(step) = self.step.checked_sub(2).filter(|step| *step < 2 * ROUNDS) {
             return Some(match step % 2 {
                 0 => Request::Decide { context: context()?, at: 0 },
-                _ => Request::Feedback { incarnation, round, reward, weight, now: 0 },
+                _ if step + 1 < 2 * ROUNDS => feedback,
+                _ => Request::Explain { incarnation, round, other: None, first: 0 },
             });
         }
         Some(match if self.step < 2 { self.step } else { self.step - 2 * ROUNDS } {
             0 => Request::Hello,
             1 => Request::Onboard { response: 0.5, precision: 1.0 },
-            2 => Request::Explain { incarnation, round, other: None, first: 0 },
+            2 => feedback,
             3 => Request::Assess { contrast: 0 },
             4 => Request::Compare { context: context()?, prefer: 0, over: 1, total: true },
             5 => Request::Promote { at: 0 },
@@ -137,6 +139,8 @@ impl ErrorType for Script {
 }
 
 impl Read for Script {
+    /// In a stack frame of its own, which is gone when the device is at work.
+    #[inline(never)]
     fn read(&mut self, buffer: &mut [u8]) -> Result<usize, Infallible> {
         if self.sent == self.length {
             if self.received > 0 || self.length > 0 {
@@ -157,6 +161,7 @@ impl Read for Script {
 }
 
 impl Write for Script {
+    #[inline(never)]
     fn write(&mut self, bytes: &[u8]) -> Result<usize, Infallible> {
         for byte in bytes {
             if let Some(slot) = self.reply.get_mut(self.received) {

@@ -1,8 +1,8 @@
 //! Fable on a board: the state comes back from flash, every step is stored before it counts, and a host talks to it over the
 //! serial port.
 //!
-//! A binary names its board and its catalog: `device::device!(boards::Netduino, AGENT);`. The learner and its workspace are
-//! statics of zeros; nothing of their size is ever on the stack. What a board says to a person goes through semihosting.
+//! A binary names its board and its catalog: `device::device!(boards::Netduino, AGENT);`. The learner, its workspace and the
+//! store are statics of zeros; nothing of their size is ever on the stack. What a board says to a person goes through semihosting.
 
 #![no_std]
 
@@ -11,14 +11,20 @@ pub use {boards, fable_core, static_cell};
 use {cortex_m as _, portable_atomic as _}; // a critical section, for static_cell where there is no compare-and-swap
 
 use boards::{Board, Piece, exit, say};
+use core::convert::Infallible;
+use embedded_io::{Read, Write};
 use embedded_storage::nor_flash::{NorFlash, ReadNorFlash};
 use fable_core::record::snapshot::max_len;
 use fable_core::{Catalog, Learner, Policy, Settings, Storage, Workspace};
-use fable_embedded::Server;
 use fable_embedded::flash::{Blocking, Layout, Store, StoreError, block_on};
+use fable_embedded::{Keep, Server};
+use static_cell::StaticCell;
 
 /// Decisions that can wait for their reward, and promotions.
 pub const ROOM: usize = 8;
+
+/// The store of a board.
+pub type BoardStore<B> = Store<Blocking<<B as Board>::Flash>>;
 
 /// The whole program for a board and a catalog.
 #[macro_export]
@@ -26,12 +32,13 @@ macro_rules! device {
     ($board:ty, $catalog:ident) => {
         fn run<B: $crate::boards::Board>() -> ! {
             use $crate::fable_core::{Learner, Workspace, catalog::$catalog};
-            use $crate::static_cell::ConstStaticCell;
+            use $crate::static_cell::{ConstStaticCell, StaticCell};
             static LEARNER: ConstStaticCell<Learner<f32, [f32; $catalog.state_len()], { $crate::ROOM }>> =
                 ConstStaticCell::new(Learner::VACANT);
             static WORKSPACE: ConstStaticCell<Workspace<f32, [f32; $catalog.workspace_len()]>> =
                 ConstStaticCell::new(Workspace::VACANT);
-            $crate::serve::<B, _, _>(&$catalog, LEARNER.take(), WORKSPACE.take())
+            static STORE: StaticCell<$crate::BoardStore<$board>> = StaticCell::new();
+            $crate::serve::<$board, _, _>(&$catalog, LEARNER.take(), WORKSPACE.take(), &STORE)
         }
 
         $crate::boards::firmware!($board, run);
@@ -43,35 +50,41 @@ pub fn serve<B: Board, S: Storage<f32>, W: Storage<f32>>(
     catalog: &'static Catalog<'static>,
     learner: &'static mut Learner<f32, S, ROOM>,
     workspace: &'static mut Workspace<f32, W>,
+    store: &'static StaticCell<BoardStore<B>>,
 ) -> ! {
     let Ok(policy) = Policy::new(catalog, Settings::default()) else { stop("the settings are out of range") };
-    let store = restore::<B, S, W>(&policy, learner, workspace);
-    attend::<B, S, W>(&policy, learner, workspace, store)
-}
-
-/// Answers for ever.
-#[inline(never)]
-fn attend<B: Board, S: Storage<f32>, W: Storage<f32>>(
-    policy: &Policy<'_, f32>,
-    learner: &mut Learner<f32, S, ROOM>,
-    workspace: &mut Workspace<f32, W>,
-    store: Store<Blocking<B::Flash>>,
-) -> ! {
+    let store = place::<B>(&policy, store);
+    // The user is whoever holds the board; the number makes its draws its own.
+    restore::<B, S, W>(&policy, learner, workspace, store, || B::entropy().unwrap_or(1));
     let mut uart = B::uart();
-    let Ok(mut server) = Server::new(policy, learner, workspace, store) else { stop("the learner was not restored") };
     say(&[Piece::Text(B::NAME), Piece::Text(": ready")]);
     loop {
-        let Ok(()) = server.serve(&mut uart);
+        attend(&policy, learner, workspace, store, &mut uart);
     }
 }
 
-/// Opens the store and restores the learner from it. What that takes of the stack is free again for serving.
+/// Moves the store to where it stays, in a stack frame of its own.
 #[inline(never)]
-fn restore<B: Board, S: Storage<f32>, W: Storage<f32>>(
+pub fn place<B: Board>(policy: &Policy<'_, f32>, place: &'static StaticCell<BoardStore<B>>) -> &'static mut BoardStore<B> {
+    place.init_with(|| open::<B>(policy))
+}
+
+/// Answers a port until it ends.
+#[inline(never)]
+pub fn attend<P: Read<Error = Infallible> + Write, S: Storage<f32>, W: Storage<f32>>(
     policy: &Policy<'_, f32>,
     learner: &mut Learner<f32, S, ROOM>,
     workspace: &mut Workspace<f32, W>,
-) -> Store<Blocking<B::Flash>> {
+    store: &mut impl Keep,
+    port: &mut P,
+) {
+    let Ok(mut server) = Server::new(policy, learner, workspace, store) else { stop("the learner was not restored") };
+    let Ok(()) = server.serve(port);
+}
+
+/// The store of the board, not looked into yet.
+#[inline(never)]
+pub fn open<B: Board>(policy: &Policy<'_, f32>) -> BoardStore<B> {
     let Ok(mut flash) = B::flash() else { stop("the store cannot be opened") };
     if is_zero(&mut flash) && flash.erase(0, flash.capacity() as u32).is_err() {
         stop("the store cannot be erased")
@@ -80,12 +93,23 @@ fn restore<B: Board, S: Storage<f32>, W: Storage<f32>>(
     let Ok(layout) = Layout::try_new::<Blocking<B::Flash>>(0, length, max_len::<f32>(policy.catalog(), ROOM)) else {
         stop("the store is too small for this catalog")
     };
-    let mut store = Store::new(Blocking(flash), layout);
     say(&[Piece::Text(B::NAME), Piece::Text(": "), Piece::Text(B::STORE)]);
+    Store::new(Blocking(flash), layout)
+}
+
+/// Restores the learner from the store, which is formatted for a new user if it is blank. What that takes of the stack is free again for
+/// serving.
+#[inline(never)]
+pub fn restore<B: Board, S: Storage<f32>, W: Storage<f32>>(
+    policy: &Policy<'_, f32>,
+    learner: &mut Learner<f32, S, ROOM>,
+    workspace: &mut Workspace<f32, W>,
+    store: &mut BoardStore<B>,
+    user: impl FnOnce() -> u64,
+) {
     let mut restored = apart(|| block_on(store.restore(policy, learner, workspace)));
     if restored == Err(StoreError::Unformatted) {
-        // The user is whoever holds the board; the number makes its draws its own.
-        let user = B::entropy().unwrap_or(1);
+        let user = user();
         let formatted = apart(|| block_on(store.format(policy, user, ROOM as u16)));
         restored = formatted.and_then(|()| apart(|| block_on(store.restore(policy, learner, workspace))));
         // From now on there is always a snapshot to read.
@@ -98,7 +122,6 @@ fn restore<B: Board, S: Storage<f32>, W: Storage<f32>>(
     let [user, snapshot, and, events] = [": user ", ", snapshot ", " and ", " events"].map(Piece::Text);
     let (generation, count) = (Piece::Number(restored.generation), Piece::Number(restored.events));
     say(&[Piece::Text(B::NAME), user, Piece::Hex(restored.user), snapshot, generation, and, count, events]);
-    store
 }
 
 /// In a stack frame of its own: the futures of the store are large and needed one after the other.
