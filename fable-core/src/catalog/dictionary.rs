@@ -81,6 +81,36 @@ impl Block {
         self
     }
 
+    /// Whether the component at a position is a factor.
+    #[must_use]
+    pub const fn has(self, component: u8) -> bool {
+        self.is_complete() || self.components & bit(component) != 0
+    }
+
+    /// Whether it is [`complete`](Self::complete), whatever the components are.
+    #[must_use]
+    pub const fn is_complete(self) -> bool {
+        self.components == Self::COMPLETE
+    }
+
+    /// Whether each task has its copy.
+    #[must_use]
+    pub const fn is_per_task(self) -> bool {
+        self.per_task
+    }
+
+    /// Position of the signal it is scaled by.
+    #[must_use]
+    pub const fn signal(self) -> Option<u8> {
+        self.signal
+    }
+
+    /// Whether null values have no coordinate.
+    #[must_use]
+    pub const fn is_without_null(self) -> bool {
+        self.without_null
+    }
+
     /// The factor components as bits, `complete` resolved.
     pub(crate) const fn mask(self, components: usize) -> u16 {
         if self.components == Self::COMPLETE { (1 << components) - 1 } else { self.components }
