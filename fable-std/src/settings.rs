@@ -43,7 +43,7 @@ use std::ops::Range;
 #[command(next_help_heading = "Learner settings")]
 #[serde(deny_unknown_fields, expecting = "settings like nu = 0.3")]
 pub struct SettingsArguments {
-    /// Reads the table [settings] of this file; flags win over it, and it wins over the catalog's own.
+    /// Reads the table `[settings]` of this file; flags win over it, and it wins over the catalog's own.
     #[arg(long, value_name = "FILE.toml")]
     #[serde(skip)]
     pub settings: Option<String>,

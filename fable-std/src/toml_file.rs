@@ -121,7 +121,9 @@ fn example(key: &str) -> &'static str {
 /// The known name that is closest to a misspelt one, if any is close.
 pub(crate) fn similar<'k>(name: &str, known: &'k [String]) -> Option<&'k String> {
     let likeness = |candidate: &String| strsim::jaro_winkler(name, candidate);
-    let best = known.iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b)))?;
+    let short = |text: &str| text.len() <= 64; // comparing takes the product of the lengths, and nobody misspells so long a name
+    let best =
+        known.iter().filter(|candidate| short(name) && short(candidate)).max_by(|a, b| likeness(a).total_cmp(&likeness(b)))?;
     (likeness(best) > 0.8).then_some(best)
 }
 

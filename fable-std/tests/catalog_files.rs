@@ -72,7 +72,7 @@ fn component<'a>(tape: &mut Tape<'_>, arena: &'a Arena, name: &'a str) -> Compon
 }
 
 fn block(tape: &mut Tape<'_>, definition: &Definition<'_>) -> Block {
-    let components: Vec<u8> = (0..1 + tape.below(3)).map(|_| tape.position(definition.components.len())).collect();
+    let components: Vec<u8> = (0..=tape.below(3)).map(|_| tape.position(definition.components.len())).collect();
     let mut block = tape.pick(&[Block::product(&components), Block::complete()]);
     if tape.below(3) == 1 {
         block = block.per_task();

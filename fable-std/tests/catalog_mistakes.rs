@@ -65,10 +65,10 @@ lamp.toml:3:1: there is no key 'signal'; did you mean 'signals'? Known: name, ta
     (
         "a misspelt table",
         &[("[dictionary]", "[dictionery]")],
-        r#"
+        r"
 lamp.toml:21:2: there is no key 'dictionery'; did you mean 'dictionary'? Known: name, tasks, signals, components, dictionary, terms, contrasts, settings
    21 | [dictionery]
-      |  ^^^^^^^^^^"#,
+      |  ^^^^^^^^^^",
     ),
     (
         "a key that is like nothing",
@@ -97,10 +97,10 @@ lamp.toml:24:20: there is no key 'pertask'; did you mean 'per_task'? Known: of, 
     (
         "settings outside their table",
         &[(r#"name = "lamp""#, "name = \"lamp\"\nnu = 0.5")],
-        r#"
+        r"
 lamp.toml:2:1: 'nu' is a setting; write it below [settings]
     2 | nu = 0.5
-      | ^^"#,
+      | ^^",
     ),
     (
         "no name",
@@ -143,18 +143,18 @@ lamp.toml:23:3: this table needs the key 'of': of = "..."
     (
         "a block of an empty list",
         &[(r#"{ of = "light" }"#, "{ of = [] }")],
-        r#"
+        r"
 lamp.toml:23:10: this list is empty; write at least one name
    23 |   { of = [] },
-      |          ^^"#,
+      |          ^^",
     ),
     (
         "a number for a name",
         &[(r#"name = "speech""#, "name = 7")],
-        r#"
+        r"
 lamp.toml:15:8: expected text in quotes, found integer `7`
    15 | name = 7
-      |        ^"#,
+      |        ^",
     ),
     (
         "text for a number",
@@ -183,10 +183,10 @@ lamp.toml:17:3: expected a value like { name = "warm", cost = 0.1, instruction =
     (
         "one table where several may be",
         &[("[[components]]\nname = \"speech\"", "[components]\nname = \"speech\"")],
-        r#"
+        r"
 lamp.toml:14:2: this key is set already; each table of a list has a head of its own, like [[terms]]
    14 | [components]
-      |  ^^^^^^^^^^"#,
+      |  ^^^^^^^^^^",
     ),
     (
         "a block of an unknown component",
@@ -311,34 +311,34 @@ lamp.toml:18:29: a cost must be a number from 0 to 100
     (
         "a weight out of range",
         &[("weight = -0.2", "weight = -200")],
-        r#"
+        r"
 lamp.toml:30:10: the weight of a term must be a number from -100 to 100
    30 | weight = -200
-      |          ^^^^"#,
+      |          ^^^^",
     ),
     (
         "a threshold out of range",
         &[("above = 0.5", "above = 50")],
-        r#"
+        r"
 lamp.toml:31:23: a threshold must be a number from 0 to 1
    31 | when.daylight.above = 50
-      |                       ^^"#,
+      |                       ^^",
     ),
     (
         "an unknown comparison",
         &[("when.daylight.above", "when.daylight.over")],
-        r#"
+        r"
 lamp.toml:31:15: there is no comparison 'over'; known: above, at_least, at_most, below
    31 | when.daylight.over = 0.5
-      |               ^^^^"#,
+      |               ^^^^",
     ),
     (
         "two comparisons",
         &[("when.daylight.above = 0.5", "when.daylight = { above = 0.5, below = 0.7 }")],
-        r#"
+        r"
 lamp.toml:31:17: a condition is one of above, at_least, at_most, below
    31 | when.daylight = { above = 0.5, below = 0.7 }
-      |                 ^^^^^^^^^^^^^^^^^^^^^^^^^^^^"#,
+      |                 ^^^^^^^^^^^^^^^^^^^^^^^^^^^^",
     ),
     (
         "two conditions",
@@ -351,18 +351,18 @@ lamp.toml:36:1: a term has one condition, like { risk.above = 0.6 } or { task = 
     (
         "a signal compared with nothing",
         &[("when.daylight.above = 0.5", "when.daylight = 0.5")],
-        r#"
+        r"
 lamp.toml:31:17: expected a table like { above = 0.6 }
    31 | when.daylight = 0.5
-      |                 ^^^"#,
+      |                 ^^^",
     ),
     (
         "a condition on an unknown signal",
         &[("when.daylight.above", "when.dylight.above")],
-        r#"
+        r"
 lamp.toml:31:6: there is no signal 'dylight'; did you mean 'daylight'? Known: daylight, noise
    31 | when.dylight.above = 0.5
-      |      ^^^^^^^"#,
+      |      ^^^^^^^",
     ),
     (
         "a condition on an unknown task",
@@ -407,10 +407,10 @@ lamp.toml:29:1: this table needs the key 'any_of': any_of = { light = "warm" }
     (
         "a term for an empty list of values",
         &[(r#"["warm", "cold"]"#, "[]")],
-        r#"
+        r"
 lamp.toml:32:16: this list is empty; write at least one name
    32 | any_of.light = []
-      |                ^^"#,
+      |                ^^",
     ),
     (
         "a contrast of two components",
@@ -509,10 +509,10 @@ lamp.toml:1:8: a catalog needs between 1 and 8 components; write [[components]] 
     1 | name = "lamp"
       |        ^^^^^^"#;
     assert_eq!(told("name = \"lamp\"\n[dictionary]\nblocks = [{ of = \"*\" }]\n"), says.trim_start());
-    let says = r#"
+    let says = r"
 lamp.toml:3:21: a dictionary needs between 1 and 128 blocks
     3 | dictionary.blocks = []
-      |                     ^^"#;
+      |                     ^^";
     let text = "name = \"lamp\"\ncomponents = [{ name = \"light\", values = [{ name = \"warm\" }] }]\ndictionary.blocks = []\n";
     assert_eq!(told(text), says.trim_start());
     assert_eq!(told(""), "lamp.toml:1:1: a catalog needs a name; write name = \"...\" at the top\n    1 | \n      | ^");

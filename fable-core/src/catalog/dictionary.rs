@@ -12,7 +12,9 @@
 /// let main = Block::main(STYLE); // style=...
 /// let per_task = Block::main(STYLE).per_task(); // task=...*style=...
 /// let scaled = Block::main(STYLE).scaled_by(RISK); // risk*style=...
-/// # let _ = (main, per_task, scaled);
+/// assert!(main.has(STYLE) && !main.has(1) && Block::complete().has(1));
+/// assert!(per_task.is_per_task() && !main.is_per_task());
+/// assert_eq!((scaled.signal(), main.signal()), (Some(RISK), None));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]

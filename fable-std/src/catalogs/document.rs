@@ -34,8 +34,8 @@ pub(crate) struct Document {
 impl Document {
     pub(crate) fn parse(source: Source<'_>) -> Result<Self, Mistake> {
         source.parse().map_err(|mut mistake: Mistake| {
-            // Keys below no head are of the file as a whole, which is where settings end up that have no head of their own.
-            let settings = SettingsArguments::augment_args(clap::Command::new("")); // knows their names
+            // A setting at the top of a file only lacks its head. Clap knows the names of the settings.
+            let settings = SettingsArguments::augment_args(clap::Command::new("settings"));
             if let Fault::Unknown { name, known, .. } = &*mistake.fault
                 && known.iter().any(|key| key == "settings")
                 && settings.get_arguments().any(|setting| setting.get_id() == name)
@@ -178,14 +178,6 @@ pub(crate) fn names(item: &Spanned<Item>) -> Result<Vec<Name>, Blame> {
         Item::Text(_) => Ok(vec![one_name(item)?]),
         _ => Err(expected(item, "a name in quotes, or a list of names")),
     }
-}
-
-/// The same, none of them twice.
-pub(crate) fn distinct_names(item: &Spanned<Item>) -> Result<Vec<Name>, Blame> {
-    let names = names(item)?;
-    let again = names.iter().enumerate().find(|(index, name)| names.iter().take(*index).any(|earlier| earlier == *name));
-    let again = again.map(|(_, name)| Blame::form(name.span(), format!("'{}' is named twice", name.get_ref())));
-    again.map_or(Ok(names), Err)
 }
 
 /// A number.

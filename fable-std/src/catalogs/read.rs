@@ -3,9 +3,7 @@
 //! Only names are looked up here, because core knows positions alone. Every rule about counts, ranges and duplicates is
 //! [`Catalog::try_new`]'s, the same for constants and for files; [`locate`](super::locate) finds where its refusal comes from.
 
-use super::document::{
-    BlockTable, ContrastTable, Document, Item, Name, TermTable, distinct_names, names, number, one_name, table,
-};
+use super::document::{BlockTable, ContrastTable, Document, Item, Name, TermTable, names, number, one_name, table};
 use super::locate;
 use crate::toml_file::{Blame, Fault, Mistake, Source};
 use bumpalo::Bump;
@@ -114,6 +112,19 @@ fn value(component: &Component<'_>, name: &Name) -> Result<u8, Blame> {
     find(&format!("'{}' has no value", component.name), name, component.values.iter().map(|value| value.name))
 }
 
+/// The positions of one or several names, none of them twice.
+fn distinct(item: &Spanned<Item>, find: impl Fn(&Name) -> Result<u8, Blame>) -> Result<Vec<u8>, Blame> {
+    let mut positions = Vec::new();
+    for name in names(item)? {
+        let position = find(&name)?;
+        if positions.contains(&position) {
+            return Err(Blame::form(name.span(), format!("'{}' is named twice", name.get_ref())));
+        }
+        positions.push(position);
+    }
+    Ok(positions)
+}
+
 struct Reader<'a> {
     arena: &'a Bump,
     components: &'a [Component<'a>],
@@ -137,9 +148,7 @@ impl<'a> Reader<'a> {
         let mut made = if matches!(block.of.get_ref(), Item::Text(text) if text == EVERY) {
             Block::complete()
         } else {
-            let names = distinct_names(&block.of)?;
-            let positions: Vec<u8> = names.iter().map(|name| Ok(self.component(name)?.0)).collect::<Result<_, _>>()?;
-            Block::product(&positions)
+            Block::product(&distinct(&block.of, |name| Ok(self.component(name)?.0))?)
         };
         if let Some(signal) = &block.scaled_by {
             made = made.scaled_by(self.signals.find(signal)?);
@@ -154,7 +163,8 @@ impl<'a> Reader<'a> {
         let when = term.when.as_ref().map_or(Ok(Condition::Always), |when| self.condition(when))?;
         let parts = self.each(table(&term.any_of, "{ style = [\"direct\", \"concise\"] }")?, |(name, item)| {
             let (position, component) = self.component(name)?;
-            Ok(Part::new(position, self.each(&distinct_names(item)?, |name| value(component, name))?))
+            let values = distinct(item, |name| value(component, name))?;
+            Ok(Part::new(position, self.arena.alloc_slice_copy(&values)))
         })?;
         Ok(Term::new(*term.weight.get_ref(), when, parts))
     }
