@@ -2,3 +2,5 @@
 
 pub mod catalogs;
 pub mod device;
+pub mod settings;
+pub mod toml_file;

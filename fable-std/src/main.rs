@@ -1,53 +1,63 @@
 //! The `fable` command.
 
+mod catalog_command;
 mod device_command;
 
-use clap::{Parser, Subcommand};
+use catalog_command::CatalogArguments;
+use clap::{CommandFactory, Parser, Subcommand};
+use clap_complete::Shell;
 use device_command::{DeviceArguments, Failure};
-use fable_std::catalogs;
 use std::io::Write;
 use std::process::ExitCode;
 
 /// Personalization that fits on a microcontroller.
+///
+/// Fable is a policy layer around a frozen assistant. It learns, from one number per interaction, how this user wants the
+/// assistant to act: which memory to use, whether to search, ask or confirm, how to answer.
 #[derive(Parser)]
-#[command(name = "fable", version, arg_required_else_help = true)]
+#[command(name = "fable", version, arg_required_else_help = true, after_help = EXAMPLES)]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
 }
 
-#[derive(Subcommand)]
-enum Command {
-    /// What can be chosen, and how it is described to the learner.
-    #[command(subcommand)]
-    Catalog(CatalogCommand),
-    Device(DeviceArguments),
-}
+const EXAMPLES: &str = "\
+Examples:
+  fable catalog show agent                        # what can be chosen: 180 actions, 254 coordinates
+  fable catalog show agent --toml > mine.toml     # a catalog of your own to start from
+  fable device --port /dev/ttyACM0 hello          # which device is there
+  fable completions bash > ~/.local/share/bash-completion/completions/fable
+
+Exit codes: 0 done, 1 a file or a device failed, 2 a mistake in the command or in a file, 3 the device refused.
+`fable COMMAND --help` says more.";
 
 #[derive(Subcommand)]
-enum CatalogCommand {
-    /// Lists components with their values, tasks, signals, coordinates and sizes.
-    Show {
-        /// One of the catalogs that ship: agent, tau2 or rubric.
-        name: String,
-        /// Prints JSON instead of text.
-        #[arg(long)]
-        json: bool,
+enum Command {
+    Catalog(CatalogArguments),
+    Device(DeviceArguments),
+    /// Prints a script that completes this command's arguments in a shell.
+    ///
+    /// bash: fable completions bash > ~/.local/share/bash-completion/completions/fable
+    /// zsh:  fable completions zsh > a directory of $fpath, as _fable
+    /// fish: fable completions fish > ~/.config/fish/completions/fable.fish
+    #[command(verbatim_doc_comment)]
+    Completions {
+        /// The shell.
+        shell: Shell,
     },
 }
 
-fn show(name: &str, json: bool) -> Result<String, Failure> {
-    let Some(catalog) = catalogs::find(name) else {
-        let names = catalogs::NAMES.join(", ");
-        return Err(Failure::Mistake(format!("there is no catalog '{name}'; the catalogs that ship are {names}")));
-    };
-    Ok(if json { format!("{:#}\n", catalogs::describe(catalog)) } else { catalogs::show(catalog) })
+fn completions(shell: Shell) -> String {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Arguments::command(), "fable", &mut script);
+    String::from_utf8_lossy(&script).into_owned()
 }
 
 fn main() -> ExitCode {
     let done = match Arguments::parse().command {
-        Command::Catalog(CatalogCommand::Show { name, json }) => show(&name, json),
+        Command::Catalog(arguments) => catalog_command::run(&arguments),
         Command::Device(arguments) => device_command::run(&arguments),
+        Command::Completions { shell } => Ok(completions(shell)),
     };
     let (code, message) = match done {
         // A reader that went away (`fable catalog show agent | head`) is no error.

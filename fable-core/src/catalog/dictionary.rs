@@ -12,7 +12,9 @@
 /// let main = Block::main(STYLE); // style=...
 /// let per_task = Block::main(STYLE).per_task(); // task=...*style=...
 /// let scaled = Block::main(STYLE).scaled_by(RISK); // risk*style=...
-/// # let _ = (main, per_task, scaled);
+/// assert!(main.has(STYLE) && !main.has(1) && Block::complete().has(1));
+/// assert!(per_task.is_per_task() && !main.is_per_task());
+/// assert_eq!((scaled.signal(), main.signal()), (Some(RISK), None));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -79,6 +81,36 @@ impl Block {
     pub const fn without_null(mut self) -> Self {
         self.without_null = true;
         self
+    }
+
+    /// Whether the component at a position is a factor.
+    #[must_use]
+    pub const fn has(self, component: u8) -> bool {
+        self.is_complete() || self.components & bit(component) != 0
+    }
+
+    /// Whether it is [`complete`](Self::complete), whatever the components are.
+    #[must_use]
+    pub const fn is_complete(self) -> bool {
+        self.components == Self::COMPLETE
+    }
+
+    /// Whether each task has its copy.
+    #[must_use]
+    pub const fn is_per_task(self) -> bool {
+        self.per_task
+    }
+
+    /// Position of the signal it is scaled by.
+    #[must_use]
+    pub const fn signal(self) -> Option<u8> {
+        self.signal
+    }
+
+    /// Whether null values have no coordinate.
+    #[must_use]
+    pub const fn is_without_null(self) -> bool {
+        self.without_null
     }
 
     /// The factor components as bits, `complete` resolved.

@@ -1,28 +1,32 @@
-//! The catalogs that ship, by name, and how one is shown to people and to programs.
-//!
-//! ```
-//! use fable_std::catalogs;
-//! let tau2 = catalogs::find("tau2").unwrap();
-//! assert_eq!(catalogs::describe(tau2)["dimension"], 29);
-//! assert!(catalogs::find("golf").is_none());
-//! ```
+//! How a catalog is shown to people and to programs.
 
 use fable_core::Catalog;
-use fable_core::catalog::{AGENT, RUBRIC, TAU2};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
-/// Names of the catalogs that ship.
-pub const NAMES: [&str; 3] = ["agent", "tau2", "rubric"];
-
-/// A catalog that ships.
-#[must_use]
-pub fn find(name: &str) -> Option<&'static Catalog<'static>> {
-    [&AGENT, &TAU2, &RUBRIC].into_iter().find(|catalog| catalog.definition().name == name)
-}
-
 fn coordinates(catalog: &Catalog<'_>) -> Vec<String> {
     (0..catalog.dimension()).filter_map(|index| catalog.coordinate_name(index)).map(|name| name.to_string()).collect()
+}
+
+/// The name of a block of the dictionary, its coordinates' without the values; `None` past the last one.
+///
+/// ```
+/// use fable_core::catalog::AGENT;
+/// let names: Vec<String> = (3..8).filter_map(|block| fable_std::catalogs::block_name(&AGENT, block)).collect();
+/// assert_eq!(names, ["task*style", "task*tool", "memory_need*memory", "tool_need*tool", "risk*style"]);
+/// ```
+#[must_use]
+pub fn block_name(catalog: &Catalog<'_>, block: usize) -> Option<String> {
+    let definition = catalog.definition();
+    let block = definition.blocks.get(block)?;
+    let signal = block.signal().and_then(|signal| definition.signals.get(usize::from(signal)).copied());
+    let components = definition.components.iter().zip(0..).filter(|(_, position)| block.has(*position));
+    let factors = block.is_per_task().then_some("task").into_iter().chain(signal).chain(components.map(|(own, _)| own.name));
+    Some(factors.collect::<Vec<_>>().join("*"))
+}
+
+fn blocks(catalog: &Catalog<'_>) -> Vec<String> {
+    (0..catalog.definition().blocks.len()).filter_map(|block| block_name(catalog, block)).collect()
 }
 
 /// The catalog as JSON.
@@ -39,6 +43,7 @@ pub fn describe(catalog: &Catalog<'_>) -> Value {
         "components": components,
         "tasks": definition.tasks,
         "signals": definition.signals,
+        "blocks": blocks(catalog),
         "coordinates": coordinates(catalog),
         "contrasts": definition.contrasts.iter().map(|contrast| contrast.name).collect::<Vec<_>>(),
         "dimension": catalog.dimension(),
@@ -48,9 +53,9 @@ pub fn describe(catalog: &Catalog<'_>) -> Value {
     })
 }
 
-/// The catalog as text for people.
+/// What the catalog holds, as text for people: a line for each kind of thing.
 #[must_use]
-pub fn show(catalog: &Catalog<'_>) -> String {
+pub fn holds(catalog: &Catalog<'_>) -> String {
     let definition = catalog.definition();
     let mut text = String::new();
     let mut line = |head: &str, items: &[&str]| {
@@ -64,12 +69,23 @@ pub fn show(catalog: &Catalog<'_>) -> String {
     }
     line("tasks", definition.tasks);
     line("signals", definition.signals);
+    let blocks = blocks(catalog);
+    line("blocks", &blocks.iter().map(String::as_str).collect::<Vec<_>>());
+    line("terms", &[&definition.terms.len().to_string()]);
     let contrasts: Vec<&str> = definition.contrasts.iter().map(|contrast| contrast.name).collect();
     line("contrasts", &contrasts);
     line("actions", &[&catalog.actions().to_string()]);
     line("dimension", &[&catalog.dimension().to_string()]);
     let bytes = catalog.arrow().packed_len() * 4;
     line("state", &[&format!("{bytes} bytes in f32, {} in f64", 2 * bytes)]);
+    line("fingerprint", &[&format!("{:016x}", catalog.fingerprint())]);
+    text
+}
+
+/// The catalog as text for people: what it [`holds`], then its coordinates.
+#[must_use]
+pub fn show(catalog: &Catalog<'_>) -> String {
+    let mut text = holds(catalog);
     text.push_str("coordinates\n");
     for (index, name) in coordinates(catalog).iter().enumerate() {
         let _ = writeln!(text, "{index:>6} {name}");
