@@ -2,3 +2,5 @@
 
 pub mod catalogs;
 pub mod device;
+pub mod serve;
+pub mod store;

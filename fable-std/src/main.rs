@@ -1,10 +1,12 @@
 //! The `fable` command.
 
 mod device_command;
+mod serve_command;
 
 use clap::{Parser, Subcommand};
 use device_command::{DeviceArguments, Failure};
 use fable_std::catalogs;
+use serve_command::ServeArguments;
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -22,6 +24,7 @@ enum Command {
     #[command(subcommand)]
     Catalog(CatalogCommand),
     Device(DeviceArguments),
+    Serve(ServeArguments),
 }
 
 #[derive(Subcommand)]
@@ -48,6 +51,7 @@ fn main() -> ExitCode {
     let done = match Arguments::parse().command {
         Command::Catalog(CatalogCommand::Show { name, json }) => show(&name, json),
         Command::Device(arguments) => device_command::run(&arguments),
+        Command::Serve(arguments) => serve_command::run(&arguments),
     };
     let (code, message) = match done {
         // A reader that went away (`fable catalog show agent | head`) is no error.

@@ -1,0 +1,3 @@
+//! Drives `fable serve` over a pipe.
+
+pub mod service;
