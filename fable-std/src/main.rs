@@ -2,6 +2,7 @@
 
 mod device_command;
 mod serve_command;
+mod store_command;
 
 use clap::{Parser, Subcommand};
 use device_command::{DeviceArguments, Failure};
@@ -9,6 +10,8 @@ use fable_std::catalogs;
 use serve_command::ServeArguments;
 use std::io::Write;
 use std::process::ExitCode;
+use store_command::{ExportArguments, ForgetArguments, ImportArguments};
+use tracing_subscriber::filter::LevelFilter;
 
 /// Personalization that fits on a microcontroller.
 #[derive(Parser)]
@@ -25,6 +28,9 @@ enum Command {
     Catalog(CatalogCommand),
     Device(DeviceArguments),
     Serve(ServeArguments),
+    Forget(ForgetArguments),
+    Export(ExportArguments),
+    Import(ImportArguments),
 }
 
 #[derive(Subcommand)]
@@ -47,11 +53,21 @@ fn show(name: &str, json: bool) -> Result<String, Failure> {
     Ok(if json { format!("{:#}\n", catalogs::describe(catalog)) } else { catalogs::show(catalog) })
 }
 
+/// Logs go to standard error, never with what a request says. FABLE_LOG is the level: off, error, warn, info, debug, trace.
+fn log() {
+    let level = std::env::var("FABLE_LOG").ok().and_then(|level| level.parse::<LevelFilter>().ok()).unwrap_or(LevelFilter::WARN);
+    tracing_subscriber::fmt().with_writer(std::io::stderr).with_ansi(false).with_max_level(level).init();
+}
+
 fn main() -> ExitCode {
+    log();
     let done = match Arguments::parse().command {
         Command::Catalog(CatalogCommand::Show { name, json }) => show(&name, json),
         Command::Device(arguments) => device_command::run(&arguments),
         Command::Serve(arguments) => serve_command::run(&arguments),
+        Command::Forget(arguments) => store_command::forget(&arguments),
+        Command::Export(arguments) => store_command::export(&arguments),
+        Command::Import(arguments) => store_command::import(&arguments),
     };
     let (code, message) = match done {
         // A reader that went away (`fable catalog show agent | head`) is no error.

@@ -1,6 +1,7 @@
 //! `fable serve`: the service for programs in other languages.
 
 use crate::device_command::Failure;
+use crate::store_command::ScalarName;
 use clap::{Args, ValueEnum};
 use fable_core::Settings;
 use fable_std::catalogs;
@@ -36,12 +37,6 @@ pub(crate) struct ServeArguments {
 }
 
 #[derive(Clone, Copy, ValueEnum)]
-enum ScalarName {
-    F32,
-    F64,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
 enum Durability {
     /// Until what it says is on disk.
     Commit,
@@ -74,7 +69,8 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<String, Failure> {
         Ok(()) => Ok(String::new()),
         // Nobody reads the answers any more; what was answered is kept.
         Err(ServeError::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(String::new()),
-        Err(error @ ServeError::Settings(_)) => Err(Failure::Mistake(error.to_string())),
+        Err(ServeError::Settings(error)) => Err(Failure::Mistake(error.to_string())),
+        Err(ServeError::Store(error)) => Err(error.into()),
         Err(error) => Err(Failure::Trouble(error.to_string())),
     }
 }

@@ -2,7 +2,7 @@
 
 use super::fault::Fault;
 use fable_core::trust::{Assessment, Explanation, Part, Promotion, Standing};
-use fable_core::{Action, Catalog, DecisionId, Scalar};
+use fable_core::{Action, Catalog, DecisionId, Proposal, Scalar};
 use serde::{Serialize, Serializer};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
@@ -10,7 +10,7 @@ use std::ops::Range;
 
 /// The lines of a batch, in the order of its requests.
 #[derive(Debug, Default)]
-pub struct Answers {
+pub(super) struct Answers {
     bytes: Vec<u8>,
     lines: Vec<Line>,
 }
@@ -54,27 +54,9 @@ impl Answers {
         self.lines.push(Line { start, id: place, refused });
     }
 
-    /// Number of answers.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.lines.len()
-    }
-
-    /// Whether there is no answer.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.lines.is_empty()
-    }
-
-    /// How many of them are errors.
-    #[must_use]
-    pub fn refused(&self) -> usize {
-        self.lines.iter().filter(|line| line.refused).count()
-    }
-
     /// All lines.
     #[must_use]
-    pub fn bytes(&self) -> &[u8] {
+    pub(super) fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
@@ -172,26 +154,25 @@ pub(super) struct Decided<'w> {
     decision: DecisionId,
     action: Option<&'w RawValue>,
     instruction: Option<&'w RawValue>,
-    pub(super) explored: bool,
-    pub(super) score: f64,
-    pub(super) sampled_score: f64,
-    pub(super) feasible: usize,
+    explored: bool,
+    score: f64,
+    sampled_score: f64,
+    feasible: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) propensities: Option<Vec<f64>>,
+    propensities: Option<Vec<f64>>,
 }
 
 impl Words {
-    pub(super) fn decided(&self, decision: DecisionId, action: Action) -> Decided<'_> {
-        Decided {
-            decision,
-            action: self.action(action),
-            instruction: self.instructions.get(action.index()).map(|instruction| &**instruction),
-            explored: false,
-            score: 0.0,
-            sampled_score: 0.0,
-            feasible: 0,
-            propensities: None,
-        }
+    pub(super) fn decided(
+        &self,
+        decision: DecisionId,
+        proposal: &Proposal,
+        feasible: usize,
+        propensities: Option<Vec<f64>>,
+    ) -> Decided<'_> {
+        let Proposal { action, score, sampled_score, explored, .. } = *proposal;
+        let instruction = self.instructions.get(action.index()).map(|instruction| &**instruction);
+        Decided { decision, action: self.action(action), instruction, explored, score, sampled_score, feasible, propensities }
     }
 
     pub(super) fn coordinates(&self, numbers: Vec<f64>) -> Coordinates<'_> {

@@ -6,13 +6,17 @@ use super::answer::{Answer, Answers, Promoted, Stats, Words};
 use super::fault::{Code, Fault};
 use super::ledger::{Ledger, Progress};
 use super::request::{Incoming, Request};
-use super::residents::{Desk, HostWorkspace, Resident, Residents};
+use super::residents::{Desk, Resident, Residents};
+use crate::store::revive::HostWorkspace;
 use crate::store::{Reach, Store, StoreError, Writes};
 use fable_core::event::{Event, Observation};
 use fable_core::record::decode_event;
 use fable_core::{Action, Context, DecisionId, LearnerError, Policy, Scalar, Statement, user_hash};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
+
+/// Bytes of answers that make a batch; posteriors are long.
+const ANSWERS: usize = 256 << 10;
 
 /// What the committing thread gets.
 #[derive(Debug)]
@@ -47,8 +51,8 @@ impl<'p, T: Scalar> Engine<'p, T> {
         Ok(Self { desk, residents: Residents::new(cache), words, requests: 0, errors: 0 })
     }
 
-    /// Answers a batch of requests.
-    pub(super) fn run(&mut self, batch: Vec<Incoming>) -> Batch {
+    /// Answers requests, all of them or as many as make a batch.
+    pub(super) fn run(&mut self, incoming: &mut impl Iterator<Item = Incoming>) -> Batch {
         let mut answers = Answers::default();
         let ready = match self.desk.ledger.begin() {
             Ok(failed) => {
@@ -59,7 +63,7 @@ impl<'p, T: Scalar> Engine<'p, T> {
             }
             Err(error) => Err(Fault::from(error)),
         };
-        for Incoming { id, request } in batch {
+        while answers.bytes().len() < ANSWERS && let Some(Incoming { id, request }) = incoming.next() {
             let Self { desk, residents, words, requests, errors } = self;
             *requests += 1;
             let counts = (*requests, *errors);
@@ -159,6 +163,7 @@ fn decide<'w, T: Scalar>(
     request: &fable_core::Request<'_>,
     propensities: Option<u32>,
 ) -> Result<Answer<'w>, Fault> {
+    resident.warm();
     let policy = desk.policy;
     let due = |resident: &Resident<T>| {
         resident.learner.propose_expiry(policy, request.at).or_else(|| resident.learner.propose_room(policy))
@@ -169,8 +174,7 @@ fn decide<'w, T: Scalar>(
             resident.step(desk, &event, None)?;
         }
     }
-    let event = resident.learner.propose_decision(policy, &mut desk.workspace, request)?;
-    let Event::Decision { round, action, .. } = event else { return Err(LearnerError::OutOfOrder.into()) };
+    let proposal = resident.learner.propose_scored(policy, &mut desk.workspace, request)?;
     let mut estimated = None;
     if let Some(draws) = propensities {
         let mut numbers = vec![0.0; policy.catalog().actions()];
@@ -180,20 +184,11 @@ fn decide<'w, T: Scalar>(
     if let Some(permissions) = resident.learner.propose_permissions(request.feasible) {
         resident.step(desk, &permissions, None)?;
     }
-    resident.step(desk, &event, None)?;
-
+    resident.step(desk, &proposal.event, None)?;
+    let feasible = request.feasible.len();
     let learner = &resident.learner;
-    let id = DecisionId { user: learner.user(), incarnation: learner.incarnation(), round };
-    let default = request.defaults.and_then(|defaults| defaults.get(action.index()).copied());
-    let score = learner.predict(policy, &mut desk.workspace, request.context, action, default)?.mean.to_f64();
-    let why = learner.explain(policy, &mut desk.workspace, id, request.defaults, None)?;
-    let mut decided = words.decided(id, action);
-    decided.explored = why.explored;
-    decided.score = score;
-    decided.sampled_score = why.chosen_score;
-    decided.feasible = request.feasible.len();
-    decided.propensities = estimated;
-    Ok(Answer::Decided(decided))
+    let id = DecisionId { user: learner.user(), incarnation: learner.incarnation(), round: learner.rounds() };
+    Ok(Answer::Decided(words.decided(id, &proposal, feasible, estimated)))
 }
 
 /// The reward of a decision as the journal has it, taken back.

@@ -57,7 +57,7 @@ pub(super) struct Line<'a> {
 
 impl<'a> Line<'a> {
     pub(super) fn parse(line: &'a [u8]) -> Result<Self, Fault> {
-        serde_json::from_slice::<Object<Self>>(line).map(|object| object.0).map_err(|error| fault(&error))
+        serde_json::from_slice::<Object<Self>>(line).map(|object| object.0).map_err(|error| fault(line, &error))
     }
 
     /// The keys that are there, `op` and `id` aside.
@@ -97,8 +97,9 @@ pub(super) fn id_of(line: &[u8]) -> Option<&RawValue> {
     serde_json::from_slice::<Object<Marked<'_>>>(line).ok().and_then(|object| object.0.id)
 }
 
-fn fault(error: &serde_json::Error) -> Fault {
-    let code = if error.classify() == Category::Data { Code::BadRequest } else { Code::BadJson };
+fn fault(line: &[u8], error: &serde_json::Error) -> Fault {
+    let object = line.trim_ascii_start().first() == Some(&b'{');
+    let code = if object && error.classify() == Category::Data { Code::BadRequest } else { Code::BadJson };
     // There is but one line: "at line 1 column 17" is "at column 17".
     Fault::new(code, error.to_string().replace(" at line 1 column ", " at column "))
 }

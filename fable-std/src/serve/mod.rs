@@ -12,7 +12,6 @@ mod residents;
 pub use fault::{Code, Fault};
 pub use pipeline::Stop;
 pub use request::{Incoming, MAX_DRAWS, MAX_NAME, Request};
-pub use residents::ROOM;
 
 use crate::store::{Identity, Store, StoreError};
 use fable_core::{Catalog, Policy, Scalar, Settings, SettingsError};
@@ -48,7 +47,7 @@ pub struct Options {
 /// let mut output = Vec::new();
 /// let options = Options { store: None, durable: true, cache: 8.try_into()? };
 /// serve::<f64>(&TAU2, Settings::default(), &options, &input[..], &mut output, |_| {})?;
-/// assert!(output.starts_with(br#"{"decision":"9a2dcb6e5f4bb85c-0-1","action":{"memory":"#));
+/// assert!(output.starts_with(br#"{"decision":"e6f79c19051ffb05-0-1","action":{"memory":"#));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///

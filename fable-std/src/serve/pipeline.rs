@@ -63,13 +63,17 @@ pub(super) fn run<T: Scalar>(
     let (batches, unwritten) = sync_channel(UNWRITTEN);
     let words = Words::new(policy.catalog());
     let mut engine = Engine::new(policy, &words, Arc::clone(&store), Arc::clone(&progress), options.cache)?;
-    ready(Stop(work.clone()));
+    let stop = Stop(work.clone());
+    ready(stop.clone());
     let catalog = policy.catalog();
     // The reader is left alone at the end: it may be waiting for input that never comes.
     thread::Builder::new().name("reader".into()).spawn(move || read(catalog, input, &work)).map_err(ServeError::Output)?;
     thread::scope(|scope| {
-        scope.spawn(move || compute(&mut engine, &requests, &batches));
-        commit(&store, &progress, options.durable, &unwritten, &mut output)
+        let learners = thread::Builder::new().name("learners".into());
+        learners.spawn_scoped(scope, move || compute(&mut engine, &requests, &batches)).map_err(ServeError::Output)?;
+        let done = commit(&store, &progress, options, unwritten, &mut output);
+        stop.stop(); // if the output has failed there may be no end of the input
+        done
     })
 }
 
@@ -124,8 +128,11 @@ fn read(catalog: &Catalog<'_>, mut input: impl Read, work: &SyncSender<Work>) {
 
 fn compute<T: Scalar>(engine: &mut Engine<'_, T>, requests: &Receiver<Work>, batches: &SyncSender<Batch>) {
     while let Ok(Work::Requests(requests)) = requests.recv() {
-        if batches.send(engine.run(requests)).is_err() {
-            return; // nobody reads the answers
+        let mut requests = requests.into_iter().peekable();
+        while requests.peek().is_some() {
+            if batches.send(engine.run(&mut requests)).is_err() {
+                return; // nobody reads the answers
+            }
         }
     }
 }
@@ -134,10 +141,11 @@ fn compute<T: Scalar>(engine: &mut Engine<'_, T>, requests: &Receiver<Work>, bat
 fn commit(
     store: &Store,
     progress: &Progress,
-    durable: bool,
-    unwritten: &Receiver<Batch>,
+    options: &Options,
+    unwritten: Receiver<Batch>,
     output: &mut impl Write,
 ) -> Result<(), ServeError> {
+    let durable = options.durable && options.store.is_some();
     let (mut unsynced, mut synced) = (false, Instant::now());
     loop {
         let first = match unwritten.recv_timeout(SYNC_EVERY) {
@@ -154,7 +162,7 @@ fn commit(
         };
         let (mut writes, mut answers) = (Writes::default(), Vec::new());
         let (mut last, mut void) = (0, Vec::new());
-        for batch in std::iter::once(first).chain(unwritten.try_iter()) {
+        for batch in std::iter::once(first).chain(unwritten.try_iter().take(UNWRITTEN)) {
             if batch.failures < progress.failures() {
                 void.push(batch.answers);
                 continue;

@@ -41,12 +41,12 @@ pub enum StoreError {
     NoUser,
     /// The store has this user.
     HasUser,
-    /// The settings of the store cannot be used.
-    Settings(fable_core::SettingsError),
     /// The store's counter of incarnations has reached its end.
     Exhausted,
     /// The database refuses.
     Database(Box<redb::Error>),
+    /// An exported file cannot be used.
+    Transfer(super::transfer::TransferError),
     /// A file cannot be read or written.
     File(io::Error),
 }
@@ -65,9 +65,9 @@ impl fmt::Display for StoreError {
             Self::Collision => f.write_str("another user's name has the same hash"),
             Self::NoUser => f.write_str("the store has no such user"),
             Self::HasUser => f.write_str("the store has this user; forget it first"),
-            Self::Settings(error) => error.fmt(f),
             Self::Exhausted => f.write_str("the store has forgotten as many users as it can count"),
             Self::Database(error) => write!(f, "the store cannot be read or written: {error}"),
+            Self::Transfer(error) => error.fmt(f),
             Self::File(error) => error.fmt(f),
         }
     }
@@ -78,6 +78,12 @@ impl std::error::Error for StoreError {}
 impl From<io::Error> for StoreError {
     fn from(error: io::Error) -> Self {
         Self::File(error)
+    }
+}
+
+impl From<super::transfer::TransferError> for StoreError {
+    fn from(error: super::transfer::TransferError) -> Self {
+        Self::Transfer(error)
     }
 }
 

@@ -36,6 +36,7 @@ mod error;
 mod file;
 mod identity;
 pub mod journal;
+pub mod revive;
 mod tables;
 pub mod transfer;
 mod writes;
@@ -214,6 +215,28 @@ impl Store {
         let Some(mut stored) = self.user(hash, Reach::Whole)? else { return Ok(None) };
         stored.journal.extend(self.log()?.remove(&hash));
         Ok(Some(stored))
+    }
+
+    /// Erases users; which of them there were.
+    ///
+    /// # Errors
+    /// A store that cannot be read or written; nobody is forgotten then.
+    pub fn forget<'n>(&self, names: &[&'n str]) -> Result<Vec<&'n str>, StoreError> {
+        let (mut writes, mut log, mut incarnation, mut erased) = (Writes::default(), self.log()?, self.incarnation()?, Vec::new());
+        for name in names {
+            let user = fable_core::user_hash(name);
+            if !erased.contains(name) && self.user(user, Reach::Snapshot)?.is_some_and(|stored| stored.row.name == *name) {
+                incarnation = incarnation.checked_add(1).ok_or(StoreError::Exhausted)?;
+                log.remove(&user);
+                writes.erase(user, incarnation);
+                erased.push(name);
+            }
+        }
+        if writes.erases() {
+            writes.fold(log.iter().map(|(user, segment)| (*user, segment)));
+            self.commit(&writes, true)?;
+        }
+        Ok(erased)
     }
 
     /// Commits changes, all or nothing. With `sync` they are on disk when this returns; without, they are some time later,

@@ -75,9 +75,14 @@ impl Writes {
         self.incarnation = Some(incarnation);
     }
 
-    /// Users who come from now on start in an incarnation not before this one.
-    pub(super) fn start_from(&mut self, incarnation: u32) {
-        self.incarnation = self.incarnation.max(Some(incarnation));
+    /// Entries that go into the journal at once.
+    pub(super) fn segment(&mut self, user: u64, segment: &Segment) {
+        self.journal.insert((user, segment.first), segment.bytes.clone());
+    }
+
+    /// Users who come from now on start in this incarnation.
+    pub(super) const fn start_in(&mut self, incarnation: u32) {
+        self.incarnation = Some(incarnation);
     }
 
     /// Adds what comes after.

@@ -85,6 +85,22 @@ impl Service {
         self.child.id()
     }
 
+    /// Processor time so far, by thread, in seconds.
+    #[must_use]
+    pub fn processor_time(&self) -> Vec<(String, f64)> {
+        let threads = std::fs::read_dir(format!("/proc/{}/task", self.id())).into_iter().flatten().flatten();
+        let mut times: Vec<(String, f64)> = threads
+            .filter_map(|thread| {
+                let text = std::fs::read_to_string(thread.path().join("stat")).ok()?;
+                let (name, fields) = (text.split_once('(')?.1.split_once(')')?.0.to_owned(), text.rsplit_once(')')?.1);
+                let ticks: Vec<f64> = fields.split_whitespace().skip(11).take(2).filter_map(|ticks| ticks.parse().ok()).collect();
+                Some((name, ticks.iter().sum::<f64>() / 100.0))
+            })
+            .collect();
+        times.sort_by(|a, b| b.1.total_cmp(&a.1));
+        times
+    }
+
     /// Kills the process, as `kill -9` does.
     pub fn kill(&mut self) {
         let _ = self.child.kill();
