@@ -271,8 +271,8 @@ pub(super) struct Promoted<'w> {
     round: u32,
     at: u32,
     evidence: u32,
-    lower: f32,
-    upper: f32,
+    lower: f64,
+    upper: f64,
 }
 
 impl<'w> Promoted<'w> {
@@ -286,6 +286,7 @@ impl<'w> Promoted<'w> {
             Standing::Revoked => "revoked",
         };
         let contrast = catalog.contrasts().get(usize::from(promotion.contrast)).map_or("", |contrast| contrast.name);
+        let (lower, upper) = (f64::from(lower), f64::from(upper));
         Self { contrast, verdict: verdict.sign(), standing, sentence, valid, round, at, evidence, lower, upper }
     }
 }
