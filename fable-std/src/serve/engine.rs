@@ -263,11 +263,10 @@ fn profile<'w, T: Scalar>(
 fn forget<'w, T: Scalar>(desk: &mut Desk<'w, T>, residents: &mut Residents<T>, name: &str) -> Result<Answer<'w>, Fault> {
     let user = user_hash(name);
     let stored = desk.ledger.user(user, Reach::Snapshot)?;
-    match &stored {
-        Some(stored) if stored.row.name != name => return Err(StoreError::Collision.into()),
-        Some(_) => desk.ledger.erase(user)?,
-        None => {}
+    if stored.as_ref().is_some_and(|stored| stored.row.name != name) {
+        return Err(StoreError::Collision.into());
     }
+    desk.ledger.erase(user, stored.is_some())?;
     residents.remove(user);
     Ok(Answer::Forgotten { forgotten: stored.is_some() })
 }

@@ -165,14 +165,16 @@ impl Ledger {
         self.writes.snapshot(user, seen, snapshot);
     }
 
-    /// Erases a user who is there.
-    pub(super) fn erase(&mut self, user: u64) -> Result<(), StoreError> {
-        let incarnation = self.incarnation.checked_add(1).ok_or(StoreError::Exhausted)?;
-        self.incarnation = incarnation;
-        self.users = self.users.saturating_sub(1);
+    /// Erases a user. One who is not there may still be in the file, in what a crash has left of a commit: the file is
+    /// written anew all the same.
+    pub(super) fn erase(&mut self, user: u64, known: bool) -> Result<(), StoreError> {
+        if known {
+            self.incarnation = self.incarnation.checked_add(1).ok_or(StoreError::Exhausted)?;
+            self.users = self.users.saturating_sub(1);
+        }
         self.tails.remove(&user);
         self.erased.insert(user);
-        self.writes.erase(user, incarnation);
+        self.writes.erase(user, self.incarnation);
         Ok(())
     }
 

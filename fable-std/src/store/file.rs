@@ -23,8 +23,11 @@ pub(super) fn open(path: &Path) -> Result<Database, StoreError> {
     })?;
     let opened = file.try_clone()?;
     let database = builder().create_file(file).map_err(|error| match error {
+        redb::DatabaseError::Storage(redb::StorageError::Corrupted(_)) => StoreError::Foreign,
         // What redb says about a file that does not begin like one of its own.
-        redb::DatabaseError::Storage(redb::StorageError::Io(error)) if error.kind() == io::ErrorKind::InvalidData => {
+        redb::DatabaseError::Storage(redb::StorageError::Io(error))
+            if matches!(error.kind(), io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof) =>
+        {
             StoreError::Foreign
         }
         error => error.into(),

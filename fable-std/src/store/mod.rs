@@ -225,12 +225,16 @@ impl Store {
         let (mut writes, mut log, mut incarnation, mut erased) = (Writes::default(), self.log()?, self.incarnation()?, Vec::new());
         for name in names {
             let user = fable_core::user_hash(name);
-            if !erased.contains(name) && self.user(user, Reach::Snapshot)?.is_some_and(|stored| stored.row.name == *name) {
-                incarnation = incarnation.checked_add(1).ok_or(StoreError::Exhausted)?;
-                log.remove(&user);
-                writes.erase(user, incarnation);
-                erased.push(name);
+            match self.user(user, Reach::Snapshot)? {
+                Some(stored) if stored.row.name != *name => continue,
+                Some(_) if !erased.contains(name) => {
+                    incarnation = incarnation.checked_add(1).ok_or(StoreError::Exhausted)?;
+                    erased.push(*name);
+                }
+                _ => {} // a crash in the middle of a commit may have left something even of nobody
             }
+            log.remove(&user);
+            writes.erase(user, incarnation);
         }
         if writes.erases() {
             writes.fold(log.iter().map(|(user, segment)| (*user, segment)));

@@ -5,10 +5,9 @@ use crate::script::{Script, Step, compare};
 use crate::service::Service;
 use fable_core::Scalar;
 use serde_json::Value;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 /// A life that a script writes, a service leads and an oracle knows beforehand.
-#[derive(Debug)]
 pub struct Play<T: Scalar> {
     /// What has to come out.
     pub oracle: Oracle<T>,
@@ -16,6 +15,8 @@ pub struct Play<T: Scalar> {
     pub script: Script,
     /// Steps so far; each line carries its number as its id.
     number: u64,
+    /// By op, how many requests were done and how many were refused.
+    pub outcomes: BTreeMap<&'static str, (u32, u32)>,
 }
 
 /// A line that was sent.
@@ -32,7 +33,7 @@ impl<T: Scalar> Play<T> {
     /// A play.
     #[must_use]
     pub const fn new(oracle: Oracle<T>, script: Script) -> Self {
-        Self { oracle, script, number: 0 }
+        Self { oracle, script, number: 0, outcomes: BTreeMap::new() }
     }
 
     /// Steps sent so far.
@@ -49,6 +50,8 @@ impl<T: Scalar> Play<T> {
         service.send(format!("{request}\n").into_bytes());
         let sent = Sent { expected: step.play(&mut self.oracle), step, number: self.number };
         self.number += 1;
+        let outcome = self.outcomes.entry(sent.step.op()).or_default();
+        *(if sent.expected.is_ok() { &mut outcome.0 } else { &mut outcome.1 }) += 1;
         sent
     }
 

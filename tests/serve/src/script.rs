@@ -104,6 +104,32 @@ impl Step {
         }
     }
 
+    /// The name of the op.
+    #[must_use]
+    pub const fn op(&self) -> &'static str {
+        match self {
+            Self::Onboard(..) => "onboard",
+            Self::Decide { .. } => "decide",
+            Self::Feedback(..) => "feedback",
+            Self::Observe(..) => "observe",
+            Self::Unlearn(..) => "unlearn",
+            Self::Posterior(..) => "posterior",
+            Self::Contrast(..) => "contrast",
+            Self::Explain(..) => "explain",
+            Self::Profile(..) => "profile",
+            Self::Forget(..) => "forget",
+        }
+    }
+
+    /// The user it names, if it may be the first thing that happens to one.
+    #[must_use]
+    pub fn user(&self) -> Option<&str> {
+        match self {
+            Self::Onboard(user, _) | Self::Decide { user, .. } | Self::Observe(user, ..) | Self::Profile(user, ..) => Some(user),
+            _ => None,
+        }
+    }
+
     /// What the answer has to be.
     pub fn play<T: Scalar>(&self, oracle: &mut Oracle<T>) -> Expected {
         match self {

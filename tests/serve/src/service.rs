@@ -1,19 +1,18 @@
-//! A running `fable serve` with a pipe to each of its ends.
+//! A running service with a pipe to each of its ends.
 
 use std::ffi::OsStr;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
-use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Sender, channel};
 use std::thread::JoinHandle;
 
 /// A service. What is sent is written by a thread of its own, so that neither side ever waits for the other to read.
-#[derive(Debug)]
 pub struct Service {
-    child: Child,
+    child: Option<Child>,
     lines: Option<Sender<Vec<u8>>>,
     writer: Option<JoinHandle<()>>,
-    answers: BufReader<ChildStdout>,
+    answers: BufReader<Box<dyn Read + Send>>,
 }
 
 impl Service {
@@ -24,7 +23,7 @@ impl Service {
     pub fn start<A: AsRef<OsStr>>(fable: &Path, arguments: impl IntoIterator<Item = A>) -> Self {
         let mut command = Command::new(fable);
         command.arg("serve").args(arguments);
-        Self::from(command)
+        Self::spawn(command)
     }
 
     /// Starts any command that ends in a service.
@@ -32,21 +31,27 @@ impl Service {
     /// # Panics
     /// When it cannot be started.
     #[must_use]
-    pub fn from(mut command: Command) -> Self {
+    pub fn spawn(mut command: Command) -> Self {
         let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
         let mut child = child.unwrap_or_else(|error| panic!("{command:?}: {error}"));
         let (input, output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+        let mut service = Self::over(input, output);
+        service.child = Some(child);
+        service
+    }
+
+    /// A service at the other ends of two pipes.
+    pub fn over(mut input: impl Write + Send + 'static, output: impl Read + Send + 'static) -> Self {
         let (lines, received) = channel::<Vec<u8>>();
         let writer = std::thread::spawn(move || {
-            let mut input: ChildStdin = input;
             while let Ok(bytes) = received.recv() {
                 if input.write_all(&bytes).is_err() {
                     return; // it is gone
                 }
             }
         });
-        let answers = BufReader::with_capacity(1 << 16, output);
-        Self { child, lines: Some(lines), writer: Some(writer), answers }
+        let answers = BufReader::with_capacity(1 << 16, Box::new(output) as Box<dyn Read + Send>);
+        Self { child: None, lines: Some(lines), writer: Some(writer), answers }
     }
 
     /// Sends bytes: one or more lines, each with its end.
@@ -56,7 +61,7 @@ impl Service {
         }
     }
 
-    /// The next answer; `None` when the service has ended.
+    /// Reads the next answer; `false` when the service has ended.
     pub fn answer(&mut self, line: &mut String) -> bool {
         line.clear();
         self.answers.read_line(line).is_ok_and(|count| count > 0) && line.ends_with('\n')
@@ -79,32 +84,27 @@ impl Service {
         serde_json::from_str(&answer).unwrap_or_else(|error| panic!("{error} in {answer}"))
     }
 
-    /// The process.
+    /// The process; 0 if it is not one of its own.
     #[must_use]
     pub fn id(&self) -> u32 {
-        self.child.id()
+        self.child.as_ref().map_or(0, Child::id)
     }
 
-    /// Processor time so far, by thread, in seconds.
-    #[must_use]
-    pub fn processor_time(&self) -> Vec<(String, f64)> {
-        let threads = std::fs::read_dir(format!("/proc/{}/task", self.id())).into_iter().flatten().flatten();
-        let mut times: Vec<(String, f64)> = threads
-            .filter_map(|thread| {
-                let text = std::fs::read_to_string(thread.path().join("stat")).ok()?;
-                let (name, fields) = (text.split_once('(')?.1.split_once(')')?.0.to_owned(), text.rsplit_once(')')?.1);
-                let ticks: Vec<f64> = fields.split_whitespace().skip(11).take(2).filter_map(|ticks| ticks.parse().ok()).collect();
-                Some((name, ticks.iter().sum::<f64>() / 100.0))
-            })
-            .collect();
-        times.sort_by(|a, b| b.1.total_cmp(&a.1));
-        times
+    /// What the process writes to standard error, if that is a pipe: all of it, up to its end.
+    pub fn errors(&mut self) -> String {
+        let mut text = String::new();
+        if let Some(mut errors) = self.child.as_mut().and_then(|child| child.stderr.take()) {
+            let _ = errors.read_to_string(&mut text); // as far as it goes
+        }
+        text
     }
 
     /// Kills the process, as `kill -9` does.
     pub fn kill(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        if let Some(child) = &mut self.child {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
         self.close();
     }
 
@@ -119,16 +119,16 @@ impl Service {
     /// Ends the input and waits for the end.
     ///
     /// # Panics
-    /// When the process is lost.
+    /// When the process is lost, or there is none.
+    #[must_use]
     pub fn finish(mut self) -> ExitStatus {
         self.close();
-        self.child.wait().unwrap()
+        self.child.take().unwrap().wait().unwrap()
     }
 }
 
 impl Drop for Service {
     fn drop(&mut self) {
-        let _ = self.child.kill(); // most often it has ended
-        let _ = self.child.wait();
+        self.kill(); // most often it has ended
     }
 }

@@ -101,6 +101,6 @@ fn main() {
     }
     let s = t.elapsed().as_secs_f64();
     println!("{} rounds in {s:.2} s: {:.0} rounds/s", a.rounds, a.rounds as f64 / s);
-    for (name, time) in service.processor_time() { println!("  {name}: {:.1} us/round", time / a.rounds as f64 * 1e6); }
+    for (name, time) in fable_serve_tests::process::processor_time(service.id()) { println!("  {name}: {:.1} us/round", time / a.rounds as f64 * 1e6); }
     assert!(service.finish().success());
 }
