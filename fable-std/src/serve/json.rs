@@ -40,7 +40,7 @@ pub(super) struct Line<'a> {
     #[serde(default, deserialize_with = "given")]
     pub(super) reward: Option<f64>,
     #[serde(default, deserialize_with = "given")]
-    pub(super) weight: Option<f32>,
+    pub(super) weight: Option<f64>,
     #[serde(default, deserialize_with = "given", borrow)]
     pub(super) action: Option<Choice<'a>>,
     #[serde(default, deserialize_with = "given", borrow)]
@@ -166,7 +166,7 @@ pub(super) struct When<'a> {
 #[derive(Debug)]
 pub(super) struct Context<'a> {
     pub(super) task: Option<Name<'a>>,
-    pub(super) signals: Vec<(Name<'a>, f32)>,
+    pub(super) signals: Vec<(Name<'a>, f64)>,
 }
 
 impl<'de: 'a, 'a> Deserialize<'de> for Context<'a> {

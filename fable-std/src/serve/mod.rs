@@ -67,6 +67,8 @@ pub fn serve<T: Scalar>(
         Some(path) => Store::open(path, &identity)?,
         None => Store::in_memory(&identity)?,
     };
+    let (name, scalar) = (catalog.definition().name, if T::DIGITS == 24 { "f32" } else { "f64" });
+    tracing::info!(catalog = name, scalar, users = store.users()?, bytes = store.bytes(), "serving");
     pipeline::run(&policy, store, options, input, output, ready)
 }
 

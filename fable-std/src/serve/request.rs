@@ -185,7 +185,7 @@ fn request(catalog: &Catalog<'_>, line: Line<'_>) -> Result<Request, Fault> {
         "feedback" => Request::Feedback {
             decision: decision(line.decision)?,
             reward: needed("reward", line.reward)?,
-            weight: line.weight.unwrap_or(1.0),
+            weight: line.weight.unwrap_or(1.0) as f32,
             at: line.at.unwrap_or(0),
         },
         "observe" => Request::Observe {
@@ -193,7 +193,7 @@ fn request(catalog: &Catalog<'_>, line: Line<'_>) -> Result<Request, Fault> {
             context: context(catalog, line.context)?,
             action: action(catalog, &needed("action", line.action)?)?,
             reward: needed("reward", line.reward)?,
-            weight: line.weight.unwrap_or(1.0),
+            weight: line.weight.unwrap_or(1.0) as f32,
         },
         "unlearn" => Request::Unlearn { decision: decision(line.decision)? },
         "posterior" => Request::Posterior { user: user(line.user)? },
@@ -237,7 +237,7 @@ fn decision(text: Option<Name<'_>>) -> Result<DecisionId, Fault> {
 
 fn context(catalog: &Catalog<'_>, words: Option<json::Context<'_>>) -> Result<Context, Fault> {
     let words = needed("context", words)?;
-    let signals: Vec<(&str, f32)> = words.signals.iter().map(|(name, value)| (&*name.0, *value)).collect();
+    let signals: Vec<(&str, f32)> = words.signals.iter().map(|(name, value)| (&*name.0, *value as f32)).collect();
     if let Some((name, _)) = signals.iter().find(|(name, _)| catalog.signal(name).is_none()) {
         return Err(unknown("signal", name));
     }

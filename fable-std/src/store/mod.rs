@@ -273,6 +273,7 @@ impl Store {
 
     /// Copies everything but the erased users into a new file, adds the writes, and puts it into the place of the old one.
     fn rewrite(&self, writes: &Writes) -> Result<(), StoreError> {
+        let started = std::time::Instant::now();
         if !writes.folded {
             return Err(StoreError::Damaged("a log with erased users was not folded"));
         }
@@ -296,6 +297,7 @@ impl Store {
             }
         };
         *self.database.write().unwrap_or_else(PoisonError::into_inner) = Some(new);
+        tracing::info!(erased = writes.erased.len(), bytes = self.bytes(), took = ?started.elapsed(), "the store was written anew");
         Ok(synced?)
     }
 
