@@ -94,7 +94,7 @@ pub use coordinates::CoordinateSet;
 pub use event::{Decision, DecisionId, Event, Observation};
 pub use feasible::{Feasible, FeasibleError, Rule};
 pub use fingerprint::user_hash;
-pub use learner::{Checked, Choice, Learner, LearnerError};
+pub use learner::{Checked, Choice, Learner, LearnerError, Proposal};
 pub use onboarding::{Direction, OnboardingError, Statement, When};
 pub use policy::{Exploration, Policy, Settings, SettingsError};
 pub use posterior::{Estimate, Posterior, PosteriorError, Update};

@@ -2,5 +2,7 @@
 
 pub mod catalogs;
 pub mod device;
+pub mod serve;
 pub mod settings;
+pub mod store;
 pub mod toml_file;

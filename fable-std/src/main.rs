@@ -2,13 +2,18 @@
 
 mod catalog_command;
 mod device_command;
+mod serve_command;
+mod store_command;
 
 use catalog_command::CatalogArguments;
 use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 use device_command::{DeviceArguments, Failure};
+use serve_command::ServeArguments;
 use std::io::Write;
 use std::process::ExitCode;
+use store_command::{ExportArguments, ForgetArguments, ImportArguments};
+use tracing_subscriber::filter::LevelFilter;
 
 /// Personalization that fits on a microcontroller.
 ///
@@ -35,6 +40,10 @@ Exit codes: 0 done, 1 a file or a device failed, 2 a mistake in the command or i
 enum Command {
     Catalog(CatalogArguments),
     Device(DeviceArguments),
+    Serve(ServeArguments),
+    Forget(ForgetArguments),
+    Export(ExportArguments),
+    Import(ImportArguments),
     /// Prints a script that completes this command's arguments in a shell.
     ///
     /// bash: fable completions bash > ~/.local/share/bash-completion/completions/fable
@@ -53,10 +62,21 @@ fn completions(shell: Shell) -> String {
     String::from_utf8_lossy(&script).into_owned()
 }
 
+/// Logs go to standard error, never with what a request says. FABLE_LOG is the level: off, error, warn, info, debug, trace.
+fn log() {
+    let level = std::env::var("FABLE_LOG").ok().and_then(|level| level.parse::<LevelFilter>().ok()).unwrap_or(LevelFilter::WARN);
+    tracing_subscriber::fmt().with_writer(std::io::stderr).with_ansi(false).with_max_level(level).init();
+}
+
 fn main() -> ExitCode {
+    log();
     let done = match Arguments::parse().command {
         Command::Catalog(arguments) => catalog_command::run(&arguments),
         Command::Device(arguments) => device_command::run(&arguments),
+        Command::Serve(arguments) => serve_command::run(&arguments),
+        Command::Forget(arguments) => store_command::forget(&arguments),
+        Command::Export(arguments) => store_command::export(&arguments),
+        Command::Import(arguments) => store_command::import(&arguments),
         Command::Completions { shell } => Ok(completions(shell)),
     };
     let (code, message) = match done {

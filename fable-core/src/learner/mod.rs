@@ -44,7 +44,7 @@ mod propensity;
 mod unlearn;
 
 pub use apply::Checked;
-pub use decide::Choice;
+pub use decide::{Choice, Proposal};
 pub use error::LearnerError;
 #[cfg_attr(not(feature = "record"), expect(unused_imports, reason = "records read and write it"))]
 pub(crate) use late::{Pending, Wait};

@@ -198,6 +198,16 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
     /// A header that does not fit the policy, less room than it asks for, or storage of the wrong length; nothing has changed
     /// then.
     pub fn start_journal(&mut self, policy: &Policy<'_, T>, header: &Header) -> Result<(), RecordError> {
+        self.start_journal_in(policy, header, 0)
+    }
+
+    /// The same for a journal that begins in a later incarnation: hosts that keep nothing of a forgotten user, not even how
+    /// often that happened, start everyone who comes later in an incarnation that was never used, so that no decision id is
+    /// ever given twice.
+    ///
+    /// # Errors
+    /// As for [`start_journal`](Self::start_journal).
+    pub fn start_journal_in(&mut self, policy: &Policy<'_, T>, header: &Header, incarnation: u32) -> Result<(), RecordError> {
         header.admit(Kind::Journal, policy)?;
         if usize::from(header.room) > R {
             return Err(RecordError::Room { needed: header.room });
@@ -205,6 +215,7 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
         let expected = policy.catalog().state_len();
         self.start(policy, header.user).map_err(|_| RecordError::Storage { expected })?;
         self.promise = header.promise;
+        self.incarnation = incarnation;
         Ok(())
     }
 }

@@ -1,0 +1,207 @@
+//! What the learners have done and the store has not yet, or not in its final place.
+//!
+//! Entries are collected here as they are made, so a user who left the cache can be brought back at any time: from the store,
+//! with what is on its way to it put behind. A batch becomes [`Writes`] for the committing thread.
+
+use crate::store::journal::{Entry, Segment};
+use crate::store::{Reach, Store, StoreError, Stored, UserRow, Writes};
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Bytes of entries that are kept in the log before they are folded into the journal. Opening a store reads them all.
+const LOG_LIMIT: usize = 2 << 20;
+
+/// How far the committing thread is.
+#[derive(Debug, Default)]
+pub(super) struct Progress {
+    /// The last batch that was committed.
+    committed: AtomicU64,
+    /// How often a commit has failed; a batch that was made before the last failure is void.
+    failures: AtomicU64,
+}
+
+impl Progress {
+    pub(super) fn commit(&self, batch: u64) {
+        self.committed.store(batch, Ordering::Release);
+    }
+
+    pub(super) fn fail(&self) {
+        self.failures.fetch_add(1, Ordering::AcqRel);
+    }
+
+    pub(super) fn failures(&self) -> u64 {
+        self.failures.load(Ordering::Acquire)
+    }
+}
+
+/// A user's newest entries.
+#[derive(Debug, Default)]
+struct Tail {
+    /// The row of a user who is new.
+    row: Option<UserRow>,
+    segment: Segment,
+}
+
+/// A batch that moves what is in the log, and is perhaps not yet committed.
+#[derive(Debug)]
+struct Flight {
+    batch: u64,
+    erased: HashSet<u64>,
+    tails: HashMap<u64, Tail>,
+}
+
+/// See the [module](self).
+#[derive(Debug)]
+pub(super) struct Ledger {
+    store: Arc<Store>,
+    progress: Arc<Progress>,
+    /// Failures known here.
+    failures: u64,
+    batch: u64,
+    writes: Writes,
+    erased: HashSet<u64>,
+    tails: HashMap<u64, Tail>,
+    bytes: usize,
+    flights: VecDeque<Flight>,
+    users: u64,
+    incarnation: u32,
+}
+
+impl Ledger {
+    pub(super) fn open(store: Arc<Store>, progress: Arc<Progress>) -> Result<Self, StoreError> {
+        let mut ledger = Self {
+            store,
+            progress,
+            failures: 0,
+            batch: 0,
+            writes: Writes::default(),
+            erased: HashSet::new(),
+            tails: HashMap::new(),
+            bytes: 0,
+            flights: VecDeque::new(),
+            users: 0,
+            incarnation: 0,
+        };
+        ledger.reset()?;
+        Ok(ledger)
+    }
+
+    /// Goes back to what the store has.
+    fn reset(&mut self) -> Result<(), StoreError> {
+        let failures = self.progress.failures();
+        let (log, users, incarnation) = (self.store.log()?, self.store.users()?, self.store.incarnation()?);
+        self.bytes = log.values().map(|segment| segment.bytes.len()).sum();
+        self.tails = log.into_iter().map(|(user, segment)| (user, Tail { row: None, segment })).collect();
+        self.writes = Writes::default();
+        self.erased.clear();
+        self.flights.clear();
+        (self.users, self.incarnation, self.failures) = (users, incarnation, failures);
+        Ok(())
+    }
+
+    /// Before a batch: catches up with the committing thread. `true` when a commit has failed since, so that everything
+    /// that was computed after it never happened.
+    pub(super) fn begin(&mut self) -> Result<bool, StoreError> {
+        let committed = self.progress.committed.load(Ordering::Acquire);
+        while self.flights.front().is_some_and(|flight| flight.batch <= committed) {
+            self.flights.pop_front();
+        }
+        let failed = self.progress.failures() != self.failures;
+        if failed {
+            self.reset()?;
+        }
+        Ok(failed)
+    }
+
+    /// After a batch: its number, the failures it knows of, and what it writes.
+    pub(super) fn finish(&mut self) -> (u64, u64, Writes) {
+        self.batch += 1;
+        if self.writes.erases() || (self.bytes > LOG_LIMIT && self.flights.is_empty()) {
+            self.writes.fold(self.tails.iter().map(|(user, tail)| (*user, &tail.segment)));
+            let (erased, tails) = (std::mem::take(&mut self.erased), std::mem::take(&mut self.tails));
+            self.flights.push_back(Flight { batch: self.batch, erased, tails });
+            self.bytes = 0;
+        }
+        (self.batch, self.failures, std::mem::take(&mut self.writes))
+    }
+
+    /// Number of users.
+    pub(super) const fn users(&self) -> u64 {
+        self.users
+    }
+
+    /// The incarnation in which a new user starts.
+    pub(super) const fn incarnation(&self) -> u32 {
+        self.incarnation
+    }
+
+    /// Bytes of the store.
+    pub(super) fn store_bytes(&self) -> u64 {
+        self.store.bytes()
+    }
+
+    /// A user who has no entry yet.
+    pub(super) fn add(&mut self, user: u64, row: &UserRow) {
+        self.writes.user(user, row);
+        self.tails.entry(user).or_default().row = Some(row.clone());
+        self.users += 1;
+    }
+
+    /// The next entry of a user's journal.
+    pub(super) fn push(&mut self, user: u64, position: u64, entry: &Entry<'_>) {
+        let tail = self.tails.entry(user).or_default();
+        if tail.segment.count == 0 {
+            tail.segment.first = position;
+        }
+        let before = tail.segment.bytes.len();
+        tail.segment.push(entry);
+        self.bytes += tail.segment.bytes.len() - before;
+        self.writes.entry(user, position, entry);
+    }
+
+    /// A snapshot that has seen the first `seen` entries.
+    pub(super) fn snapshot(&mut self, user: u64, seen: u64, snapshot: &[u8]) {
+        self.writes.snapshot(user, seen, snapshot);
+    }
+
+    /// Erases a user. One who is not there may still be in the file, in what a crash has left of a commit: the file is
+    /// written anew all the same.
+    pub(super) fn erase(&mut self, user: u64, known: bool) -> Result<(), StoreError> {
+        if known {
+            self.incarnation = self.incarnation.checked_add(1).ok_or(StoreError::Exhausted)?;
+            self.users = self.users.saturating_sub(1);
+        }
+        self.tails.remove(&user);
+        self.erased.insert(user);
+        self.writes.erase(user, self.incarnation);
+        Ok(())
+    }
+
+    /// A user as of now; `None` for nobody.
+    pub(super) fn user(&self, user: u64, reach: Reach) -> Result<Option<Stored>, StoreError> {
+        let mut newer = Vec::new();
+        let mut gone = self.erased.contains(&user);
+        newer.extend(self.tails.get(&user));
+        for flight in self.flights.iter().rev() {
+            if gone {
+                break;
+            }
+            newer.extend(flight.tails.get(&user));
+            gone = flight.erased.contains(&user);
+        }
+        let mut found = if gone { None } else { self.store.user(user, reach)? };
+        for Tail { row, segment } in newer.into_iter().rev() {
+            if found.is_none() {
+                let Some(row) = row.clone() else { continue };
+                found = Some(Stored { row, snapshot: None, journal: Vec::new() });
+            }
+            if let Some(stored) = &mut found
+                && stored.journal.last().is_none_or(|last| last.end() <= segment.first)
+            {
+                stored.journal.push(segment.clone());
+            }
+        }
+        Ok(found)
+    }
+}
