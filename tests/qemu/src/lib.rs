@@ -3,6 +3,8 @@
 //! The images are those of `examples/firmware/device`; `tests/qemu/run` builds them and says where they are. A board is
 //! started in a folder of its own, which holds its flash: killing QEMU and starting it again there is a power cut.
 
+pub mod panics;
+
 use fable_std::device::{Device, DeviceError};
 use std::fs::{self, File};
 use std::io;
