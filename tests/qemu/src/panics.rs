@@ -11,7 +11,7 @@
 use addr2line::Context;
 use addr2line::gimli::{Dwarf, EndianSlice, LittleEndian};
 use object::read::elf::ElfFile32;
-use object::{Object, ObjectSection, ObjectSymbol, RelocationTarget, SectionKind, SymbolKind};
+use object::{Architecture, Object, ObjectSection, ObjectSymbol, RelocationTarget, SectionKind, SymbolKind};
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 use std::path::Path;
@@ -81,7 +81,7 @@ pub fn sites(image: &[u8]) -> Result<BTreeSet<Site>, Box<dyn Error>> {
             }
         }
     }
-    for place in places(&elf)? {
+    for place in places(&elf)?.into_keys() {
         if !of_the_library(&place) && !found.iter().any(|site| site.place == place) {
             return Err(format!("a message names {place}, but no call that panics was found there").into());
         }
@@ -163,12 +163,12 @@ fn last_name(name: &str) -> &str {
     name.rsplit("::").next().unwrap_or(name)
 }
 
-/// The places that messages name: every `core::panic::Location` among the constants, which is a pointer to a file name, its
-/// length, line and column.
-fn places(elf: &Elf<'_>) -> Result<BTreeSet<String>, Box<dyn Error>> {
+/// The places that messages name, and where: every `core::panic::Location` among the constants, which is a pointer to a file
+/// name, its length, line and column.
+fn places(elf: &Elf<'_>) -> Result<BTreeMap<String, u64>, Box<dyn Error>> {
     let constants = elf.section_by_name(".rodata").ok_or("the image has no constants")?;
     let (start, bytes) = (constants.address(), constants.data()?);
-    let place = |words: &[[u8; 4]]| {
+    let place = |(at, words): (u64, &[[u8; 4]])| {
         let [pointer, length, line, column] = *words else { return None };
         let [length, line, column] = [length, line, column].map(u32::from_le_bytes);
         let first = usize::try_from(u64::from(u32::from_le_bytes(pointer)).checked_sub(start)?).ok()?;
@@ -176,8 +176,29 @@ fn places(elf: &Elf<'_>) -> Result<BTreeSet<String>, Box<dyn Error>> {
         let file = std::str::from_utf8(file)
             .ok()
             .filter(|file| Path::new(file).extension().is_some_and(|extension| extension == "rs"))?;
-        Some(format!("{file}:{line}:{column}"))
+        Some((format!("{file}:{line}:{column}"), at))
     };
-    let places: BTreeSet<String> = bytes.as_chunks().0.windows(4).filter_map(place).collect();
+    let places: BTreeMap<String, u64> = (start..).step_by(4).zip(bytes.as_chunks().0.windows(4)).filter_map(place).collect();
     if places.is_empty() { Err("no message of the image names a place".into()) } else { Ok(places) }
+}
+
+/// What to call for a panic.
+pub(crate) struct PanicFunction {
+    /// Whether the image is for Arm; otherwise it is for RISC-V.
+    pub(crate) arm: bool,
+    /// A function of `core` whose only argument is the place that the message names.
+    pub(crate) function: u32,
+    /// Such a place.
+    pub(crate) location: u32,
+}
+
+/// A function that panics, and an argument for it.
+pub(crate) fn panic_function(image: &[u8]) -> Result<PanicFunction, Box<dyn Error>> {
+    let elf = Elf::parse(image)?;
+    let simple = |name: &str| name == "core::option::unwrap_failed" || name.starts_with("core::panicking::panic_const::");
+    let function = functions(&elf).into_iter().find(|(_, function)| simple(&function.name)).map(|(start, _)| start);
+    let location = places(&elf)?.into_values().next();
+    let (function, location) = (function.ok_or("nothing in the image panics")?, location.ok_or("there is no place to blame")?);
+    let arm = elf.architecture() == Architecture::Arm;
+    Ok(PanicFunction { arm, function: u32::try_from(function)?, location: u32::try_from(location)? })
 }
