@@ -3,6 +3,11 @@
 //! The images are those of `examples/firmware/device`; `tests/qemu/run` builds them and says where they are. A board is
 //! started in a folder of its own, which holds its flash: killing QEMU and starting it again there is a power cut.
 
+mod debugger;
+pub mod panics;
+
+pub use debugger::Crash;
+
 use fable_std::device::{Device, DeviceError};
 use std::fs::{self, File};
 use std::io;
@@ -42,6 +47,7 @@ pub const BOARDS: [Board; 6] = [
 pub struct Running {
     qemu: Child,
     folder: PathBuf,
+    image: PathBuf,
 }
 
 impl Board {
@@ -67,11 +73,14 @@ impl Board {
     pub fn start(&self, folder: &Path) -> io::Result<Running> {
         let images = std::env::var("FABLE_FIRMWARE").map_err(|_| io::Error::other("tests/qemu/run builds the firmware first"))?;
         let image = Path::new(&images).join(self.name);
-        let (_, _) = (fs::remove_file(folder.join("uart")), fs::remove_file(folder.join("monitor")));
+        for socket in ["uart", "monitor", "debugger"] {
+            let _ = fs::remove_file(folder.join(socket));
+        }
         let [program, arguments @ ..] = self.machine else { return Err(io::Error::other("no machine")) };
         let qemu = Command::new(program)
             .args(arguments)
-            .arg(image)
+            .arg(&image)
+            .args(["-chardev", "socket,path=debugger,server=on,wait=off,id=debugger", "-gdb", "chardev:debugger"])
             .args(["-display", "none", "-serial", "unix:uart,server=on,wait=off", "-monitor", "unix:monitor,server=on,wait=off"])
             .args(["-semihosting-config", "enable=on,target=native"])
             .current_dir(folder)
@@ -79,7 +88,7 @@ impl Board {
             .stdout(File::create(folder.join("log"))?)
             .stderr(File::create(folder.join("errors"))?)
             .spawn()?;
-        Ok(Running { qemu, folder: folder.to_owned() })
+        Ok(Running { qemu, folder: folder.to_owned(), image })
     }
 }
 
@@ -121,10 +130,26 @@ impl Running {
         Ok(())
     }
 
+    /// Crashes the firmware where it is. If it sleeps, it crashes when it wakes.
+    ///
+    /// # Errors
+    /// When QEMU does not take it, or nothing in the image can panic.
+    pub fn crash(&self, crash: Crash) -> io::Result<()> {
+        let port = connect(&self.folder.join("debugger"))?;
+        port.set_read_timeout(Some(Duration::from_secs(2)))?;
+        debugger::crash(port, &fs::read(&self.image)?, crash)
+    }
+
     /// What the board has said through semihosting.
     #[must_use]
     pub fn log(&self) -> String {
         fs::read_to_string(self.folder.join("log")).unwrap_or_default()
+    }
+
+    /// What the board has said of panics and faults.
+    #[must_use]
+    pub fn errors(&self) -> String {
+        fs::read_to_string(self.folder.join("errors")).unwrap_or_default()
     }
 }
 

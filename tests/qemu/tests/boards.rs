@@ -3,7 +3,7 @@
 use fable_core::policy::Settings;
 use fable_core::record::encode_event;
 use fable_core::{Action, Catalog, Context, DecisionId, Direction, Feasible, Learner, Policy, Request, Statement, Workspace};
-use fable_qemu::{BOARDS, Board};
+use fable_qemu::{BOARDS, Board, Crash};
 use fable_std::device::{Device, replay};
 use std::io::Write;
 use std::os::unix::net::UnixStream;
@@ -178,6 +178,49 @@ fn garbage_on_the_wire() {
             device = Device::open(port).unwrap();
         }
         compare(&mut device, &twin);
+    });
+}
+
+/// Panics and faults, at rest and in the middle of a request: the board says so, starts again from its flash, and goes on where
+/// it was.
+#[test]
+fn a_crash_is_a_reset() {
+    each_board("crash", |board, folder| {
+        let running = board.start(folder).unwrap();
+        let mut device = running.device().unwrap();
+        let policy = policy(device.catalog().unwrap());
+        let mut twin = Twin::new(&policy, device.hello().user);
+        let mut random = Random(3);
+        let crashes = [(Crash::Panic, false), (Crash::Panic, true), (Crash::Fault, true)];
+        for (crash, busy) in crashes {
+            play(&mut device, &mut twin, &mut random, 20);
+            let (context, all) = (random.context(policy.catalog()), Feasible::all(policy.catalog()));
+            let pause = std::time::Duration::from_micros(random.bits() % 5_000);
+            if !busy {
+                running.crash(crash).unwrap();
+            }
+            let decision = std::thread::scope(|scope| {
+                if busy {
+                    scope.spawn(|| {
+                        std::thread::sleep(pause);
+                        running.crash(crash).unwrap();
+                    });
+                }
+                device.decide(&context, Some(&all), 0).unwrap()
+            });
+            // The client has sent the request again: it was decided again if the board crashed behind storing it.
+            let rounds = device.greet().unwrap().rounds;
+            let decided = rounds - twin.learner.rounds();
+            assert!(decided == 1 || decided == 2 && busy, "{}: {decided} decisions", board.name);
+            let twins = (0..decided).map(|_| twin.decide(&context, &all)).last();
+            assert_eq!(Some(decision), twins);
+        }
+        play(&mut device, &mut twin, &mut random, 20);
+        compare(&mut device, &twin);
+        let told = running.errors();
+        let count = |what: &str| told.lines().filter(|line| line.contains(what)).count();
+        assert_eq!((count(": panicked at "), count("fault ")), (2, 1), "{told}");
+        assert_eq!(running.log().matches(": ready").count(), 1 + crashes.len(), "{}", running.log());
     });
 }
 
