@@ -2,6 +2,7 @@
 
 pub mod catalogs;
 pub mod device;
+pub mod replay;
 pub mod serve;
 pub mod settings;
 pub mod store;

@@ -2,13 +2,18 @@
 
 mod catalog_command;
 mod device_command;
+mod failure;
+mod policy_arguments;
+mod replay_command;
 mod serve_command;
 mod store_command;
 
 use catalog_command::CatalogArguments;
 use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
-use device_command::{DeviceArguments, Failure};
+use device_command::DeviceArguments;
+use failure::Failure;
+use replay_command::ReplayArguments;
 use serve_command::ServeArguments;
 use std::io::Write;
 use std::process::ExitCode;
@@ -44,6 +49,7 @@ enum Command {
     Forget(ForgetArguments),
     Export(ExportArguments),
     Import(ImportArguments),
+    Replay(ReplayArguments),
     /// Prints a script that completes this command's arguments in a shell.
     ///
     /// bash: fable completions bash > ~/.local/share/bash-completion/completions/fable
@@ -77,18 +83,23 @@ fn main() -> ExitCode {
         Command::Forget(arguments) => store_command::forget(&arguments),
         Command::Export(arguments) => store_command::export(&arguments),
         Command::Import(arguments) => store_command::import(&arguments),
+        Command::Replay(arguments) => replay_command::run(&arguments),
         Command::Completions { shell } => Ok(completions(shell)),
     };
-    let (code, message) = match done {
-        // A reader that went away (`fable catalog show agent | head`) is no error.
-        Ok(text) => match std::io::stdout().write_all(text.as_bytes()) {
-            Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => (1, error.to_string()),
-            _ => return ExitCode::SUCCESS,
-        },
-        Err(Failure::Trouble(message)) => (1, message),
-        Err(Failure::Mistake(message)) => (2, message),
-        Err(Failure::Refused(message)) => (3, message),
+    let (mut code, text, mut message) = match done {
+        Ok(text) => (0, text, None),
+        Err(Failure::Different(text)) => (1, text, None),
+        Err(Failure::Trouble(message)) => (1, String::new(), Some(message)),
+        Err(Failure::Mistake(message)) => (2, String::new(), Some(message)),
+        Err(Failure::Refused(message)) => (3, String::new(), Some(message)),
     };
-    eprintln!("fable: {message}");
+    match std::io::stdout().write_all(text.as_bytes()) {
+        // A reader that went away (`fable catalog show agent | head`) is no error.
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => (code, message) = (1, Some(error.to_string())),
+        _ => {}
+    }
+    if let Some(message) = message {
+        eprintln!("fable: {message}");
+    }
     ExitCode::from(code)
 }

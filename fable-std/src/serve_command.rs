@@ -1,10 +1,8 @@
 //! `fable serve`: the service for programs in other languages.
 
-use crate::device_command::Failure;
-use crate::store_command::ScalarName;
+use crate::failure::Failure;
+use crate::policy_arguments::{PolicyArguments, ScalarName};
 use clap::{Args, ValueEnum};
-use fable_core::Settings;
-use fable_std::catalogs;
 use fable_std::serve::{Options, PROTOCOL, ServeError, Stop, serve};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -16,15 +14,11 @@ use std::path::PathBuf;
 #[derive(Args)]
 #[command(after_long_help = PROTOCOL)]
 pub(crate) struct ServeArguments {
-    /// The catalog.
-    #[arg(long, default_value = "agent")]
-    catalog: String,
+    #[command(flatten)]
+    policy: PolicyArguments,
     /// The file that keeps the users; it is made if there is none. Without it everything ends with the process.
     #[arg(long, value_name = "FILE")]
     store: Option<PathBuf>,
-    /// The seed of the installation.
-    #[arg(long, default_value_t = 0)]
-    seed: u64,
     /// The numbers in which users are kept.
     #[arg(long, value_enum, default_value_t = ScalarName::F64)]
     scalar: ScalarName,
@@ -46,11 +40,8 @@ enum Durability {
 
 /// Runs the service to its end.
 pub(crate) fn run(arguments: &ServeArguments) -> Result<String, Failure> {
-    let ServeArguments { catalog, store, seed, scalar, durability, cache } = arguments;
-    let Some(catalog) = catalogs::find(catalog) else {
-        return Err(Failure::Mistake(format!("there is no catalog '{catalog}'")));
-    };
-    let settings = Settings { seed: *seed, ..Settings::default() };
+    let ServeArguments { policy, store, scalar, durability, cache } = arguments;
+    let (catalog, settings) = policy.open()?;
     let options = Options { store: store.clone(), durable: matches!(durability, Durability::Commit), cache: *cache };
     let mut signals = Signals::new([SIGTERM, SIGINT]).map_err(|error| Failure::Trouble(error.to_string()))?;
     let ready = |stop: Stop| {

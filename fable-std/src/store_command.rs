@@ -1,10 +1,10 @@
 //! `fable forget`, `fable export` and `fable import`: one user of a store that nobody serves at the moment.
 
-use crate::device_command::Failure;
-use clap::{Args, ValueEnum};
-use fable_core::{Policy, Settings};
-use fable_std::catalogs;
-use fable_std::store::{Identity, Store, StoreError, transfer};
+use crate::failure::Failure;
+use crate::policy_arguments::{PolicyArguments, ScalarName};
+use clap::Args;
+use fable_core::Policy;
+use fable_std::store::{Identity, Store, transfer};
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -46,37 +46,11 @@ pub(crate) struct ImportArguments {
     /// The store; it is made if there is none.
     #[arg(long, value_name = "FILE")]
     store: PathBuf,
-    /// The catalog.
-    #[arg(long, default_value = "agent")]
-    catalog: String,
-    /// The seed of the installation.
-    #[arg(long, default_value_t = 0)]
-    seed: u64,
+    #[command(flatten)]
+    policy: PolicyArguments,
     /// The numbers in which users are kept.
     #[arg(long, value_enum, default_value_t = ScalarName::F64)]
     scalar: ScalarName,
-}
-
-/// The numbers in which users are kept.
-#[derive(Clone, Copy, ValueEnum)]
-pub(crate) enum ScalarName {
-    F32,
-    F64,
-}
-
-impl From<StoreError> for Failure {
-    fn from(error: StoreError) -> Self {
-        let message = error.to_string();
-        match error {
-            StoreError::Mismatch { .. } => Self::Mistake(message),
-            StoreError::NoUser | StoreError::HasUser | StoreError::Collision => Self::Refused(message),
-            _ => Self::Trouble(message),
-        }
-    }
-}
-
-fn trouble(path: &Path, error: &std::io::Error) -> Failure {
-    Failure::Trouble(format!("{}: {error}", path.display()))
 }
 
 /// Erases users.
@@ -93,21 +67,17 @@ pub(crate) fn forget(arguments: &ForgetArguments) -> Result<String, Failure> {
 pub(crate) fn export(arguments: &ExportArguments) -> Result<String, Failure> {
     let bytes = transfer::export(&Store::open_any(&arguments.store)?, &arguments.user)?;
     let written = fs::File::create(&arguments.file).and_then(|mut file| file.write_all(&bytes).and_then(|()| file.sync_all()));
-    written.map_err(|error| trouble(&arguments.file, &error))?;
+    written.map_err(|error| Failure::file(&arguments.file, &error))?;
     Ok(format!("{} bytes\n", bytes.len()))
 }
 
 /// Puts a user into a store.
 pub(crate) fn import(arguments: &ImportArguments) -> Result<String, Failure> {
-    let bytes = fs::read(&arguments.file).map_err(|error| trouble(&arguments.file, &error))?;
-    let Some(catalog) = catalogs::find(&arguments.catalog) else {
-        return Err(Failure::Mistake(format!("there is no catalog '{}'", arguments.catalog)));
-    };
-    let settings = Settings { seed: arguments.seed, ..Settings::default() };
-    let mistake = |error: fable_core::SettingsError| Failure::Mistake(error.to_string());
+    let bytes = fs::read(&arguments.file).map_err(|error| Failure::file(&arguments.file, &error))?;
+    let (catalog, settings) = arguments.policy.open()?;
     match arguments.scalar {
-        ScalarName::F32 => take(&Policy::<f32>::new(catalog, settings).map_err(mistake)?, &arguments.store, &bytes),
-        ScalarName::F64 => take(&Policy::<f64>::new(catalog, settings).map_err(mistake)?, &arguments.store, &bytes),
+        ScalarName::F32 => take(&Policy::<f32>::new(catalog, settings).map_err(Failure::mistake)?, &arguments.store, &bytes),
+        ScalarName::F64 => take(&Policy::<f64>::new(catalog, settings).map_err(Failure::mistake)?, &arguments.store, &bytes),
     }
 }
 

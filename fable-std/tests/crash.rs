@@ -56,7 +56,8 @@ fn load_and_kill(
 
 /// How many of the unanswered steps were done: the first number after which everyone is as the service says.
 fn catch_up(behind: &mut Oracle<f32>, service: &mut Service, script: &Script, unanswered: &VecDeque<Sent>) -> usize {
-    let found: Vec<_> = script.users().iter().map(|user| (user, service.ask(&json!({ "op": "posterior", "user": user }).to_string()))).collect();
+    let found: Vec<_> =
+        script.users().iter().map(|user| (user, service.ask(&json!({ "op": "posterior", "user": user }).to_string()))).collect();
     for done in 0..=unanswered.len() {
         if found.iter().all(|(user, answer)| compare(&behind.posterior(user), answer).is_ok()) {
             return done;
@@ -72,7 +73,8 @@ fn run(durability: &str, script: Script, kills: u64, dice: &mut Dice) {
     let folder = tempfile::tempdir().unwrap();
     let store = folder.path().join("users.fable");
     let arguments = ["--catalog", "tau2", "--scalar", "f32", "--cache", "4", "--durability", durability, "--store"];
-    let start = || Service::start(Path::new(env!("CARGO_BIN_EXE_fable")), arguments.iter().map(Path::new).chain([store.as_path()]));
+    let start =
+        || Service::start(Path::new(env!("CARGO_BIN_EXE_fable")), arguments.iter().map(Path::new).chain([store.as_path()]));
     let oracle = Oracle::new(&catalog::TAU2, Settings::default());
     let (mut behind, mut play) = (oracle.clone(), Play::new(oracle, script));
     let (mut answered, mut unanswered_done) = (0, 0);

@@ -13,7 +13,8 @@ use fable_core::{
     Statement, Workspace, catalog::AGENT, catalog::TAU2,
 };
 use fable_embedded::Server;
-use fable_std::device::{Device, DeviceError, replay};
+use fable_std::device::{Device, DeviceError};
+use fable_std::replay::ReplayError;
 use std::io::{self, Read, Write};
 use std::net::TcpListener;
 use std::os::unix::net::UnixStream;
@@ -197,20 +198,20 @@ fn a_thousand_rounds_are_those_of_a_plain_learner_and_replay_here() {
     }
     let tape = device.tape().unwrap();
     assert!(tape.events.len() > 100, "a journal worth replaying");
-    let played = replay::replay(&TAU2, settings(), &tape).unwrap();
-    assert!(played.agrees(&tape) && played.decisions > 40, "{played:?}");
+    let played = tape.replay(&TAU2, settings()).unwrap();
+    assert!(tape.agrees(&played) && played.decisions > 40, "{played:?}");
     for (index, here) in (0..).zip(&played.contrasts) {
         assert_eq!(device.assess(index).unwrap(), *here);
     }
     // Another seed makes other decisions, other settings another policy, and damage is found.
-    let other = replay::replay(&TAU2, Settings { seed: 12, ..settings() }, &tape).unwrap();
-    assert!(!other.agrees(&tape) && !other.different.is_empty());
-    assert!(replay::replay(&TAU2, Settings { noise_variance: 1.0, ..settings() }, &tape).is_err());
+    let other = tape.replay(&TAU2, Settings { seed: 12, ..settings() }).unwrap();
+    assert!(!tape.agrees(&other) && !other.different.is_empty());
+    assert!(tape.replay(&TAU2, Settings { noise_variance: 1.0, ..settings() }).is_err());
     let mut torn = tape.clone();
     torn.events[50][3] ^= 1;
-    assert!(matches!(replay::replay(&TAU2, settings(), &torn), Err(replay::ReplayError::Event { index: 50, .. })));
+    assert!(matches!(torn.replay(&TAU2, settings()), Err(ReplayError::Event { index: 50, .. })));
     torn.events.truncate(50);
-    assert!(!replay::replay(&TAU2, settings(), &torn).unwrap().agrees(&torn));
+    assert!(!torn.agrees(&torn.replay(&TAU2, settings()).unwrap()));
 
     drop(device);
     assert_eq!(thread.join().unwrap(), plain);
@@ -369,7 +370,7 @@ fn any_catalog_can_be_served_in_either_scalar() {
         device.feedback(decision.id, 0.5, 1.0, 0).unwrap();
     }
     let tape = device.tape().unwrap();
-    assert!(replay::replay(&AGENT, settings(), &tape).unwrap().agrees(&tape));
+    assert!(tape.agrees(&tape.replay(&AGENT, settings()).unwrap()));
     drop(device);
     thread.join().unwrap();
 }

@@ -19,9 +19,9 @@
 //! ```
 
 pub mod port;
-pub mod replay;
+mod replay;
 
-pub use replay::{Replay, ReplayError, Tape};
+pub use replay::Tape;
 
 use crate::catalogs;
 use fable_core::protocol::{
@@ -403,7 +403,7 @@ impl<P: Read + Write> Device<P> {
         Ok(events)
     }
 
-    /// Snapshot and journal that belong together: everything needed to [replay] the device here.
+    /// Snapshot and journal that belong together: everything needed to [replay](Tape::replay) the device here.
     ///
     /// # Errors
     /// As for every request; [`DeviceError::Restless`] when someone else keeps on changing the device.

@@ -1,10 +1,11 @@
 //! What the device answered, as text for a person and as JSON for a script.
 
+use super::Output;
 use super::names::{named, parts};
-use super::{Failure, Output};
+use crate::failure::Failure;
 use fable_core::trust::{Assessment, Part, Standing, Thousandths, Verdict};
 use fable_core::{Action, Catalog, Context, DecisionId, Exploration, Feasible, Policy, Settings};
-use fable_std::device::{Device, replay};
+use fable_std::device::Device;
 use serde_json::{Value, json};
 use std::fmt::{Display, Write as _};
 use std::io::{Read, Write};
@@ -223,12 +224,12 @@ pub(super) fn replayed<P: Read + Write>(device: &mut Device<P>, seed: u64, nu: O
     let exploration = nu.map_or(Settings::DEFAULT.exploration, Exploration::Constant);
     let tape = device.tape()?;
     let settings = Settings { seed, exploration, ..Settings::default() };
-    let replay = replay::replay(catalog, settings, &tape).map_err(|error| Failure::Trouble(error.to_string()))?;
+    let replay = tape.replay(catalog, settings).map_err(|error| Failure::Trouble(error.to_string()))?;
     let mut contrasts = 0;
     for (index, here) in (0_u8..).zip(&replay.contrasts) {
         contrasts += usize::from(device.assess(index)? != *here);
     }
-    if !replay.agrees(&tape) || contrasts > 0 {
+    if !tape.agrees(&replay) || contrasts > 0 {
         return Err(Failure::Trouble(format!(
             "{} of {} decisions and {contrasts} of {} contrasts come out differently here; are --seed and --nu the device's?",
             replay.different.len(),

@@ -8,43 +8,22 @@ mod names;
 
 pub(crate) use arguments::DeviceArguments;
 
+use crate::failure::Failure;
 use answers::{assessed, contrasts, decide, explain, hello, line, profile, replayed, statistics};
 use arguments::{DeviceCommand, SnapshotCommand};
 use fable_core::onboarding::{Direction, Statement};
 use fable_core::trust::Comparison;
-use fable_std::device::{Device, DeviceError, port};
+use fable_std::device::{Device, port};
 use names::{action, condition, feasible, value};
 use serde_json::{Value, json};
-use std::fmt::Display;
 use std::io::{Read, Write};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// What the command ends with when it fails.
-pub(crate) enum Failure {
-    /// A mistake of the person, exit code 2.
-    Mistake(String),
-    /// No device, no answer, no file: exit code 1.
-    Trouble(String),
-    /// The device refuses: exit code 3.
-    Refused(String),
-}
-
-impl From<DeviceError> for Failure {
-    fn from(error: DeviceError) -> Self {
-        let text = error.to_string();
-        if matches!(error, DeviceError::Refused(_)) { Self::Refused(text) } else { Self::Trouble(text) }
-    }
-}
-
-fn mistake(error: impl Display) -> Failure {
-    Failure::Mistake(error.to_string())
-}
-
 /// Runs the command and returns what it prints.
 pub(crate) fn run(arguments: &DeviceArguments) -> Result<String, Failure> {
     if !(0.1..=25.0).contains(&arguments.timeout) {
-        return Err(mistake("a timeout must be from 0.1 to 25 seconds"));
+        return Err(Failure::mistake("a timeout must be from 0.1 to 25 seconds"));
     }
     let timeout = Duration::from_secs_f64(arguments.timeout);
     let (text, value) = match (&arguments.place.port, &arguments.place.tcp) {
@@ -56,7 +35,7 @@ pub(crate) fn run(arguments: &DeviceArguments) -> Result<String, Failure> {
             let opened = port::tcp(address, timeout);
             talk(opened.map_err(|error| Failure::Trouble(format!("{address}: {error}")))?, &arguments.command)?
         }
-        (None, None) => return Err(mistake("either --port or --tcp is needed")), // clap has seen to it
+        (None, None) => return Err(Failure::mistake("either --port or --tcp is needed")), // clap has seen to it
     };
     Ok(if arguments.json { format!("{value}\n") } else { text })
 }
@@ -71,7 +50,7 @@ fn talk<P: Read + Write>(port: P, command: &DeviceCommand) -> Result<Output, Fai
             let catalog = device.catalog()?;
             let side = |names: &[String]| names.iter().map(|name| value(catalog, name)).collect::<Result<Vec<_>, _>>();
             let when = condition(catalog, when.as_deref())?;
-            let direction = Direction::prefer(catalog, &side(prefer)?, &side(over)?, when).map_err(mistake)?;
+            let direction = Direction::prefer(catalog, &side(prefer)?, &side(over)?, when).map_err(Failure::mistake)?;
             device.onboard(&Statement { direction, response: *response, precision: *precision })?;
             Ok(("the preference was accepted\n".into(), json!({ "accepted": 1 })))
         }

@@ -1,7 +1,7 @@
 //! The catalog's names, from what a person types to what goes over the line, and back.
 
 use super::arguments::ContextArguments;
-use super::{Failure, mistake};
+use crate::failure::Failure;
 use fable_core::feasible::ActionSet;
 use fable_core::onboarding::When;
 use fable_core::{Action, Catalog, Context, Feasible};
@@ -14,7 +14,7 @@ impl ContextArguments {
             let parsed = signal.split_once('=').and_then(|(name, number)| Some((name, number.parse().ok()?)));
             signals.push(parsed.ok_or_else(|| Failure::Mistake(format!("'{signal}' is not NAME=NUMBER")))?);
         }
-        Context::from_names(catalog, self.task.as_deref(), &signals).map_err(mistake)
+        Context::from_names(catalog, self.task.as_deref(), &signals).map_err(Failure::mistake)
     }
 }
 
@@ -51,7 +51,7 @@ pub(super) fn feasible(catalog: &Catalog<'_>, forbid: &[String], require: &[Stri
             set.insert(action);
         }
     }
-    Feasible::from_set(catalog, set).map_err(mistake)
+    Feasible::from_set(catalog, set).map_err(Failure::mistake)
 }
 
 pub(super) fn action(catalog: &Catalog<'_>, name: &str) -> Result<Action, Failure> {

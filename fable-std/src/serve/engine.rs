@@ -63,7 +63,9 @@ impl<'p, T: Scalar> Engine<'p, T> {
             }
             Err(error) => Err(Fault::from(error)),
         };
-        while answers.bytes().len() < ANSWERS && let Some(Incoming { id, request }) = incoming.next() {
+        while answers.bytes().len() < ANSWERS
+            && let Some(Incoming { id, request }) = incoming.next()
+        {
             let Self { desk, residents, words, requests, errors } = self;
             *requests += 1;
             let counts = (*requests, *errors);

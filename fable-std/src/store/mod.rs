@@ -222,7 +222,8 @@ impl Store {
     /// # Errors
     /// A store that cannot be read or written; nobody is forgotten then.
     pub fn forget<'n>(&self, names: &[&'n str]) -> Result<Vec<&'n str>, StoreError> {
-        let (mut writes, mut log, mut incarnation, mut erased) = (Writes::default(), self.log()?, self.incarnation()?, Vec::new());
+        let (mut writes, mut log, mut incarnation, mut erased) =
+            (Writes::default(), self.log()?, self.incarnation()?, Vec::new());
         for name in names {
             let user = fable_core::user_hash(name);
             match self.user(user, Reach::Snapshot)? {

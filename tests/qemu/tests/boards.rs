@@ -4,7 +4,7 @@ use fable_core::policy::Settings;
 use fable_core::record::encode_event;
 use fable_core::{Action, Catalog, Context, DecisionId, Direction, Feasible, Learner, Policy, Request, Statement, Workspace};
 use fable_qemu::{BOARDS, Board, Crash};
-use fable_std::device::{Device, replay};
+use fable_std::device::Device;
 use std::io::Write;
 use std::os::unix::net::UnixStream;
 use std::time::Instant;
@@ -89,8 +89,8 @@ fn play(device: &mut Device<UnixStream>, twin: &mut Twin<'_>, random: &mut Rando
 /// The device's snapshot and journal, replayed here, lead to the same decisions and contrasts; and the state is the twin's.
 fn compare(device: &mut Device<UnixStream>, twin: &Twin<'_>) {
     let tape = device.tape().unwrap();
-    let replayed = replay::replay(twin.policy.catalog(), *twin.policy.settings(), &tape).unwrap();
-    assert!(replayed.agrees(&tape), "{replayed:?}");
+    let replayed = tape.replay(twin.policy.catalog(), *twin.policy.settings()).unwrap();
+    assert!(tape.agrees(&replayed), "{replayed:?}");
     assert_eq!((replayed.rounds, replayed.observations), (twin.learner.rounds(), twin.learner.observations()));
     for (index, contrast) in replayed.contrasts.iter().enumerate() {
         assert_eq!(device.assess(u8::try_from(index).unwrap()).unwrap(), *contrast);

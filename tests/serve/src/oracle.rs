@@ -331,5 +331,7 @@ impl<T: Scalar> Oracle<T> {
 pub fn named(catalog: &Catalog<'_>, action: Action) -> Value {
     let values = catalog.values(action).unwrap_or_default();
     let values = catalog.definition().components.iter().zip(&values);
-    Value::Object(values.map(|(component, value)| (component.name.into(), component.values[usize::from(*value)].name.into())).collect())
+    Value::Object(
+        values.map(|(component, value)| (component.name.into(), component.values[usize::from(*value)].name.into())).collect(),
+    )
 }
