@@ -457,13 +457,23 @@ fn the_command_does_everything_a_person_needs() {
     assert_eq!(board.json(&["stats"])["rounds"], 2);
     assert!(board.text(&["replay", "--seed", "11"]).contains("2 decisions and 6 contrasts are the same"));
     let other = board.fails(1, &["replay", "--seed", "12"]);
-    assert!(other.contains("are --seed and --nu the device's?"), "{other}");
+    assert!(other.contains("are the settings the device's, --seed and --nu too?"), "{other}");
 
     let directory = std::env::temp_dir().join(format!("fable-device-{}", std::process::id()));
     std::fs::create_dir_all(&directory).unwrap();
     let file = |name: &str| directory.join(name).to_str().unwrap().to_owned();
     assert!(board.json(&["snapshot", "save", &file("state")])["bytes"].as_u64().unwrap() > 1900);
     assert_eq!(board.json(&["journal", &file("journal")])["events"], 6); // a statement, two sets, two decisions, a reward
+    let fable = |arguments: &[&str]| Command::new(env!("CARGO_BIN_EXE_fable")).args(arguments).output().unwrap();
+    let tape = [&file("state")[..], &file("journal")].map(str::to_owned);
+    let replayed = fable(&["replay", "--snapshot", &tape[0], "--journal", &tape[1], "--catalog", "tau2", "--seed", "11"]);
+    let replayed = String::from_utf8(replayed.stdout).unwrap();
+    assert_eq!(replayed, "6 events replayed: 2 of 2 decisions are the same, bit for bit\n");
+    // A catalog that is told by a file.
+    std::fs::write(file("tau2.toml"), fable(&["catalog", "show", "tau2", "--toml"]).stdout).unwrap();
+    assert!(board.text(&["--catalog", &file("tau2.toml"), "decide", "--all"]).contains("instruction  "));
+    assert!(board.fails(2, &["--catalog", "golf", "hello"]).contains("there is no catalog 'golf'"));
+
     assert_eq!(board.json(&["snapshot", "load", &file("state")])["rounds"], 0);
     std::fs::write(file("state"), b"no snapshot").unwrap();
     assert!(board.fails(3, &["snapshot", "load", &file("state")]).contains("the device refuses: the record ends too early"));

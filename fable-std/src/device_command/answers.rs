@@ -4,7 +4,7 @@ use super::Output;
 use super::names::{named, parts};
 use crate::failure::Failure;
 use fable_core::trust::{Assessment, Part, Standing, Thousandths, Verdict};
-use fable_core::{Action, Catalog, Context, DecisionId, Exploration, Feasible, Policy, Settings};
+use fable_core::{Action, Catalog, Context, DecisionId, Feasible, Policy, Settings};
 use fable_std::device::Device;
 use serde_json::{Value, json};
 use std::fmt::{Display, Write as _};
@@ -219,11 +219,9 @@ pub(super) fn statistics<P: Read + Write>(device: &mut Device<P>) -> Result<Outp
     Ok((text, Value::Object(value)))
 }
 
-pub(super) fn replayed<P: Read + Write>(device: &mut Device<P>, seed: u64, nu: Option<f64>) -> Result<Output, Failure> {
+pub(super) fn replayed<P: Read + Write>(device: &mut Device<P>, settings: Settings<'_>) -> Result<Output, Failure> {
     let catalog = device.catalog()?;
-    let exploration = nu.map_or(Settings::DEFAULT.exploration, Exploration::Constant);
     let tape = device.tape()?;
-    let settings = Settings { seed, exploration, ..Settings::default() };
     let replay = tape.replay(catalog, settings).map_err(|error| Failure::Trouble(error.to_string()))?;
     let mut contrasts = 0;
     for (index, here) in (0_u8..).zip(&replay.contrasts) {
@@ -231,7 +229,7 @@ pub(super) fn replayed<P: Read + Write>(device: &mut Device<P>, seed: u64, nu: O
     }
     if !tape.agrees(&replay) || contrasts > 0 {
         return Err(Failure::Trouble(format!(
-            "{} of {} decisions and {contrasts} of {} contrasts come out differently here; are --seed and --nu the device's?",
+            "{} of {} decisions and {contrasts} of {} contrasts come out differently here; are the settings the device's, --seed and --nu too?",
             replay.different.len(),
             replay.decisions,
             replay.contrasts.len()

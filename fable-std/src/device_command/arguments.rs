@@ -2,6 +2,7 @@
 
 use clap::{Args, Subcommand};
 use fable_core::DecisionId;
+use fable_std::settings::SettingsArguments;
 use std::path::PathBuf;
 
 /// Talks to a device that runs Fable, over a serial port or TCP.
@@ -22,6 +23,9 @@ pub(crate) struct DeviceArguments {
     /// Seconds to wait for an answer; a request is sent three times.
     #[arg(long, default_value_t = 2.0, global = true)]
     pub(super) timeout: f64,
+    /// The file of the device's catalog, if it is not one that ships.
+    #[arg(long, value_name = "FILE.toml", global = true)]
+    pub(super) catalog: Option<String>,
     /// Prints JSON instead of text.
     #[arg(long, global = true)]
     pub(super) json: bool,
@@ -146,12 +150,9 @@ pub(super) enum DeviceCommand {
     },
     /// Replays the device's snapshot and journal here and compares every decision and contrast, bit for bit.
     Replay {
-        /// The device's seed.
-        #[arg(long, default_value_t = 0)]
-        seed: u64,
-        /// The device's nu, if it is not the default.
-        #[arg(long)]
-        nu: Option<f64>,
+        /// The device's own.
+        #[command(flatten)]
+        settings: Box<SettingsArguments>,
     },
     /// Forgets the user; nothing of what was learned remains on the device.
     Forget {

@@ -13,6 +13,7 @@ use answers::{assessed, contrasts, decide, explain, hello, line, profile, replay
 use arguments::{DeviceCommand, SnapshotCommand};
 use fable_core::onboarding::{Direction, Statement};
 use fable_core::trust::Comparison;
+use fable_std::catalogs;
 use fable_std::device::{Device, port};
 use names::{action, condition, feasible, value};
 use serde_json::{Value, json};
@@ -29,11 +30,11 @@ pub(crate) fn run(arguments: &DeviceArguments) -> Result<String, Failure> {
     let (text, value) = match (&arguments.place.port, &arguments.place.tcp) {
         (Some(path), _) => {
             let opened = port::serial(path, arguments.baud, timeout);
-            talk(opened.map_err(|error| Failure::Trouble(format!("{}: {error}", path.display())))?, &arguments.command)?
+            talk(opened.map_err(|error| Failure::Trouble(format!("{}: {error}", path.display())))?, arguments)?
         }
         (None, Some(address)) => {
             let opened = port::tcp(address, timeout);
-            talk(opened.map_err(|error| Failure::Trouble(format!("{address}: {error}")))?, &arguments.command)?
+            talk(opened.map_err(|error| Failure::Trouble(format!("{address}: {error}")))?, arguments)?
         }
         (None, None) => return Err(Failure::mistake("either --port or --tcp is needed")), // clap has seen to it
     };
@@ -42,8 +43,13 @@ pub(crate) fn run(arguments: &DeviceArguments) -> Result<String, Failure> {
 
 type Output = (String, Value);
 
-fn talk<P: Read + Write>(port: P, command: &DeviceCommand) -> Result<Output, Failure> {
+fn talk<P: Read + Write>(port: P, arguments: &DeviceArguments) -> Result<Output, Failure> {
+    let DeviceArguments { catalog, command, .. } = arguments;
+    let described = catalog.as_deref().map(catalogs::open).transpose()?;
     let device = &mut Device::open(port)?;
+    if let Some(catalog) = described {
+        device.describe(catalog);
+    }
     match command {
         DeviceCommand::Hello => Ok(hello(device)),
         DeviceCommand::Onboard { prefer, over, when, response, precision } => {
@@ -106,7 +112,9 @@ fn talk<P: Read + Write>(port: P, command: &DeviceCommand) -> Result<Output, Fai
             write_file(file, &bytes)?;
             Ok((format!("{} events, {} bytes\n", events.len(), bytes.len()), json!({ "events": events.len() })))
         }
-        DeviceCommand::Replay { seed, nu } => replayed(device, *seed, *nu),
+        DeviceCommand::Replay { settings } => {
+            replayed(device, settings.resolve(catalog.as_deref().unwrap_or(""), device.catalog()?)?)
+        }
         DeviceCommand::Forget { .. } => {
             let incarnation = device.forget()?;
             Ok((format!("forgotten, incarnation {incarnation}\n"), json!({ "incarnation": incarnation })))
