@@ -147,6 +147,8 @@ fn a_life_over_the_serial_port() {
         };
         drop(device);
         let mut device = running.device().unwrap();
+        let starts = running.log().matches(": ready").count();
+        assert_eq!(starts, if board.name == "hifive1" { 1 } else { 2 }, "{}", running.log());
         device.feedback(decision.id, 0.5, 1.0, 0).unwrap();
         twin.feedback(decision.id, 0.5);
         play(&mut device, &mut twin, &mut random, board.rounds / 2);

@@ -2,15 +2,18 @@
 //! serial port.
 //!
 //! A binary names its board and its catalog: `device::device!(boards::Netduino, AGENT);`. The learner and its workspace are
-//! statics of zeros; nothing of their size is ever on the stack. What a board says to a person goes through semihosting.
+//! statics of zeros; nothing of their size is ever on the stack. What a board says to a person goes through semihosting, as plain
+//! text or, with the feature `log`, as a log of defmt.
 
 #![no_std]
+
+mod tell;
 
 pub use {boards, fable_core, static_cell};
 #[cfg(target_arch = "arm")]
 use {cortex_m as _, portable_atomic as _}; // a critical section, for static_cell where there is no compare-and-swap
 
-use boards::{Board, Piece, exit, say};
+use boards::{Board, exit};
 use embedded_storage::nor_flash::{NorFlash, ReadNorFlash};
 use fable_core::record::snapshot::max_len;
 use fable_core::{Catalog, Learner, Policy, Settings, Storage, Workspace};
@@ -44,6 +47,7 @@ pub fn serve<B: Board, S: Storage<f32>, W: Storage<f32>>(
     learner: &'static mut Learner<f32, S, ROOM>,
     workspace: &'static mut Workspace<f32, W>,
 ) -> ! {
+    tell::started::<B>(catalog);
     let Ok(policy) = Policy::new(catalog, Settings::default()) else { stop("the settings are out of range") };
     let store = restore::<B, S, W>(&policy, learner, workspace);
     attend::<B, S, W>(&policy, learner, workspace, store)
@@ -59,7 +63,7 @@ fn attend<B: Board, S: Storage<f32>, W: Storage<f32>>(
 ) -> ! {
     let mut uart = B::uart();
     let Ok(mut server) = Server::new(policy, learner, workspace, store) else { stop("the learner was not restored") };
-    say(&[Piece::Text(B::NAME), Piece::Text(": ready")]);
+    tell::ready::<B>();
     loop {
         let Ok(()) = server.serve(&mut uart);
     }
@@ -81,7 +85,7 @@ fn restore<B: Board, S: Storage<f32>, W: Storage<f32>>(
         stop("the store is too small for this catalog")
     };
     let mut store = Store::new(Blocking(flash), layout);
-    say(&[Piece::Text(B::NAME), Piece::Text(": "), Piece::Text(B::STORE)]);
+    tell::opened::<B>();
     let mut restored = apart(|| block_on(store.restore(policy, learner, workspace)));
     if restored == Err(StoreError::Unformatted) {
         // The user is whoever holds the board; the number makes its draws its own.
@@ -95,9 +99,7 @@ fn restore<B: Board, S: Storage<f32>, W: Storage<f32>>(
         Ok(restored) => restored,
         Err(error) => stop(reason(error)),
     };
-    let [user, snapshot, and, events] = [": user ", ", snapshot ", " and ", " events"].map(Piece::Text);
-    let (generation, count) = (Piece::Number(restored.generation), Piece::Number(restored.events));
-    say(&[Piece::Text(B::NAME), user, Piece::Hex(restored.user), snapshot, generation, and, count, events]);
+    tell::restored::<B, S>(&restored, learner);
     store
 }
 
@@ -115,7 +117,7 @@ fn is_zero(flash: &mut impl ReadNorFlash) -> bool {
 }
 
 fn stop(why: &str) -> ! {
-    say(&[Piece::Text(why)]);
+    tell::stopped(why);
     exit(2)
 }
 
