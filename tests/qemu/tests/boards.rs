@@ -147,6 +147,8 @@ fn a_life_over_the_serial_port() {
         };
         drop(device);
         let mut device = running.device().unwrap();
+        let starts = running.log().matches(": ready").count();
+        assert_eq!(starts, if board.name == "hifive1" { 1 } else { 2 }, "{}", running.log());
         device.feedback(decision.id, 0.5, 1.0, 0).unwrap();
         twin.feedback(decision.id, 0.5);
         play(&mut device, &mut twin, &mut random, board.rounds / 2);
@@ -219,7 +221,7 @@ fn a_crash_is_a_reset() {
         compare(&mut device, &twin);
         let told = running.errors();
         let count = |what: &str| told.lines().filter(|line| line.contains(what)).count();
-        assert_eq!((count(": panicked at "), count("fault ")), (2, 1), "{told}");
+        assert_eq!((count(": panicked"), count("fault ")), (2, 1), "{told}");
         assert_eq!(running.log().matches(": ready").count(), 1 + crashes.len(), "{}", running.log());
     });
 }
