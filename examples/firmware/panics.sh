@@ -30,7 +30,7 @@ link() { # BOARD TARGET
     link hifive1 riscv32imac-unknown-none-elf
     link netduino thumbv7em-none-eabihf
     link mps2 thumbv7em-none-eabihf
-    link virt riscv32imac-unknown-none-elf
+    link virt riscv32imafc-unknown-none-elf
 )
 # Lines of crate, place in it, what panics there, and the function it is in.
 for image in "$work"/*; do (cd ../.. && cargo run --quiet --package fable-qemu --bin panics -- "$image"); done |
