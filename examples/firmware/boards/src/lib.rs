@@ -9,8 +9,8 @@
 //! boards::firmware!(boards::Netduino, serve); // fn serve<B: Board>() -> !
 //! ```
 //!
-//! [`firmware!`] makes the entry, which paints the stack, and the panic handler, which prints through semihosting and resets;
-//! so does a fault.
+//! [`firmware!`] makes the entry, which paints the stack, and the panic handler, which says so through semihosting and resets;
+//! so does a fault. With the feature `located` it also says where and why: 6 KB of file names and messages.
 //! All boards run in QEMU 7.2; the command line of each stands with its type. `-semihosting-config enable=on,target=native`
 //! belongs to every one of them: messages, exit codes and, where QEMU has no writable flash, the store go through it. None
 //! of this has run on hardware, where semihosting needs a debugger.

@@ -31,11 +31,18 @@ pub(crate) fn warn(pieces: &[Piece<'_>]) {
 }
 
 /// What a panic says: where, and its message if that is a constant.
+#[cfg(feature = "located")]
 pub(crate) fn panicked(board: &str, info: &PanicInfo<'_>) {
     let (file, line) = info.location().map_or(("", 0), |location| (location.file(), location.line()));
     let message = info.message().as_str().unwrap_or("a computed message");
     let [panicked, colon, end] = [": panicked at ", ":", ": "].map(Piece::Text);
     warn(&[Piece::Text(board), panicked, Piece::Text(file), colon, Piece::Number(line), end, Piece::Text(message)]);
+}
+
+/// That there was a panic. Nothing is asked of it, so the linker keeps no names of files and no messages.
+#[cfg(not(feature = "located"))]
+pub(crate) fn panicked(board: &str, _: &PanicInfo<'_>) {
+    warn(&[Piece::Text(board), Piece::Text(": panicked")]);
 }
 
 fn write(out: &mut dyn Write, pieces: &[Piece<'_>]) {
