@@ -19,9 +19,9 @@ trap 'rm -rf "$work"' EXIT
 
 link() { # BOARD TARGET
     [[ -z $only || " $only " == *" $1 "* ]] || return 0
-    # The board's image, but every call is kept as a relocation, and no two calls are made one.
-    "$cargo" rustc --quiet --locked --release --package device --target "$2" --bin "$1" -- \
-        -C link-arg=--emit-relocs -C llvm-args=-enable-tail-merge=0
+    # The board's image, but every call is kept as a relocation, no two calls are made one, and a panic says where.
+    "$cargo" rustc --quiet --locked --release --package device --features boards/located --target "$2" --bin "$1" -- \
+        -C link-arg=--emit-relocs -C llvm-args='-enable-tail-merge=0 -enable-machine-outliner=never'
     cp "$CARGO_TARGET_DIR/$2/release/$1" "$work/"
 }
 (
@@ -32,14 +32,19 @@ link() { # BOARD TARGET
     link mps2 thumbv7em-none-eabihf
     link virt riscv32imafc-unknown-none-elf
 )
-# Lines of crate, place in it, what panics there, and the function it is in.
-for image in "$work"/*; do (cd ../.. && cargo run --quiet --package fable-qemu --bin panics -- "$image"); done |
-    sed -E -e 's|/src/|\tsrc/|' -e 's/\tpanic_const_/\t/' | sort -u >"$work/sites"
+# Lines of crate, place in it, what panics there, the function it is in, and the boards.
+for image in "$work"/*; do
+    (cd ../.. && cargo run --quiet --package fable-qemu --bin panics -- "$image") | sed "s/\$/\t${image##*/}/"
+done | sed -E -e 's|/src/|\tsrc/|' -e 's/\tpanic_const_/\t/' | sort -u | awk -F '\t' -v OFS='\t' '
+    { site = $1 OFS $2 OFS $3 OFS $4 }
+    site != last { if (NR > 1) print last, boards; last = site; boards = $5; next }
+    { boards = boards ", " $5 }
+    END { print last, boards }' >"$work/sites"
 grep -P '\tasync_fn_resumed\t' "$work/sites" >"$work/async" || true
 grep -vP '\tasync_fn_resumed\t' "$work/sites" >"$work/other" || true
 
 {
-    awk -F '\t' '{ print $1 "\t  " $2 " " $3 ", in " $4 }' "$work/other"
+    awk -F '\t' '{ print $1 "\t  " $2 " " $3 ", in " $4 " (" $5 ")" }' "$work/other"
     cut -f 1,2 "$work/async" | uniq | awk '{ count[$1]++ } END { for (crate in count) print crate "\t  " count[crate] " async fn" }'
 } | sort | awk -F '\t' '$1 != last { print last = $1 } { print $2 }'
 
