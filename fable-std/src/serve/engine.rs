@@ -66,13 +66,13 @@ impl<'p, T: Scalar> Engine<'p, T> {
         while answers.bytes().len() < ANSWERS && let Some(Incoming { id, request }) = incoming.next() {
             let Self { desk, residents, words, requests, errors } = self;
             *requests += 1;
-            let counts = (*requests, *errors);
+            let (counts, settled) = ((*requests, *errors), request.is_err());
             let answer = match &ready {
                 Ok(()) => request.and_then(|request| answer(desk, residents, words, counts, request)),
                 Err(fault) => Err(fault.clone()),
             };
             *errors += u64::from(answer.is_err());
-            answers.put(id.as_deref(), answer.as_ref());
+            answers.put(id.as_deref(), answer.as_ref(), settled);
         }
         let (number, failures, writes) = self.desk.ledger.finish();
         Batch { number, failures, writes, answers }

@@ -217,6 +217,11 @@ impl Script {
         &self.users
     }
 
+    /// From now on it is about these users.
+    pub fn pick_from(&mut self, users: &[String]) {
+        self.users = users.to_vec();
+    }
+
     /// The next step of a life that has come as far as the oracle's.
     pub fn step<T: Scalar>(&mut self, oracle: &mut Oracle<T>) -> Step {
         let catalog = oracle.catalog();
