@@ -94,6 +94,7 @@ fn answer<'w, T: Scalar>(
         }
         Request::Feedback { decision, reward, weight, at } => {
             let resident = owner(desk, residents, decision)?;
+            resident.warm();
             let event = resident.learner.propose_feedback(desk.policy, decision, reward, weight, at)?;
             resident.step(desk, &event, None)?;
             Ok(Answer::Learned { observations: resident.learner.observations() })
