@@ -56,39 +56,87 @@ const REFUSED: &[(&str, &str)] = &[
     ("{\"op\":\"decide\",\"user\":\"ana\",\"context\":{}}", "bad_context"),
     ("{\"op\":\"decide\",\"user\":\"ana\",\"context\":{\"risk\":0,\"risk\":0,\"ambiguity\":0,\"memory_need\":0}}", "bad_context"),
     ("{\"op\":\"decide\",\"user\":\"ana\",\"context\":{\"task\":\"a\",\"task\":\"a\"}}", "bad_request"),
-    ("{\"op\":\"decide\",\"user\":\"ana\",\"context\":{\"task\":\"golf\",\"risk\":0,\"ambiguity\":0,\"memory_need\":0,\"tool_need\":0}}", "unknown_name"),
-    ("{\"op\":\"decide\",\"user\":\"ana\",\"context\":{\"mood\":0,\"risk\":0,\"ambiguity\":0,\"memory_need\":0,\"tool_need\":0}}", "unknown_name"),
-    ("{\"op\":\"decide\",\"user\":\"ana\",\"context\":{\"risk\":1.1,\"ambiguity\":0,\"memory_need\":0,\"tool_need\":0}}", "out_of_range"),
-    ("{\"op\":\"decide\",\"user\":\"ana\",\"context\":{\"risk\":1e300,\"ambiguity\":0,\"memory_need\":0,\"tool_need\":0}}", "out_of_range"),
+    (
+        "{\"op\":\"decide\",\"user\":\"ana\",\"context\":{\"task\":\"golf\",\"risk\":0,\"ambiguity\":0,\"memory_need\":0,\"tool_need\":0}}",
+        "unknown_name",
+    ),
+    (
+        "{\"op\":\"decide\",\"user\":\"ana\",\"context\":{\"mood\":0,\"risk\":0,\"ambiguity\":0,\"memory_need\":0,\"tool_need\":0}}",
+        "unknown_name",
+    ),
+    (
+        "{\"op\":\"decide\",\"user\":\"ana\",\"context\":{\"risk\":1.1,\"ambiguity\":0,\"memory_need\":0,\"tool_need\":0}}",
+        "out_of_range",
+    ),
+    (
+        "{\"op\":\"decide\",\"user\":\"ana\",\"context\":{\"risk\":1e300,\"ambiguity\":0,\"memory_need\":0,\"tool_need\":0}}",
+        "out_of_range",
+    ),
     ("{\"op\":\"decide\",\"user\":\"ana\",\"context\":CONTEXT,\"forbid\":{\"tool\":\"web_search\"}}", "bad_request"),
     ("{\"op\":\"decide\",\"user\":\"ana\",\"context\":CONTEXT,\"forbid\":[{}]}", "bad_pattern"),
     ("{\"op\":\"decide\",\"user\":\"ana\",\"context\":CONTEXT,\"forbid\":[{\"tool\":[]}]}", "bad_pattern"),
     ("{\"op\":\"decide\",\"user\":\"ana\",\"context\":CONTEXT,\"forbid\":[{\"tool\":[\"no_tool\",\"no_tool\"]}]}", "bad_pattern"),
-    ("{\"op\":\"decide\",\"user\":\"ana\",\"context\":CONTEXT,\"forbid\":[{\"tool\":\"no_tool\",\"tool\":\"no_tool\"}]}", "bad_pattern"),
+    (
+        "{\"op\":\"decide\",\"user\":\"ana\",\"context\":CONTEXT,\"forbid\":[{\"tool\":\"no_tool\",\"tool\":\"no_tool\"}]}",
+        "bad_pattern",
+    ),
     ("{\"op\":\"decide\",\"user\":\"ana\",\"context\":CONTEXT,\"forbid\":[{\"tools\":\"no_tool\"}]}", "unknown_name"),
     ("{\"op\":\"decide\",\"user\":\"ana\",\"context\":CONTEXT,\"forbid\":[{\"tool\":\"hammer\"}]}", "unknown_name"),
     ("{\"op\":\"decide\",\"user\":\"ana\",\"context\":CONTEXT,\"only\":[]}", "infeasible"),
-    ("{\"op\":\"decide\",\"user\":\"ana\",\"context\":CONTEXT,\"forbid\":[{\"tool\":\"no_tool\"}],\"require\":[{\"tool\":\"no_tool\"}]}", "infeasible"),
+    (
+        "{\"op\":\"decide\",\"user\":\"ana\",\"context\":CONTEXT,\"forbid\":[{\"tool\":\"no_tool\"}],\"require\":[{\"tool\":\"no_tool\"}]}",
+        "infeasible",
+    ),
     ("{\"op\":\"decide\",\"user\":\"ana\",\"context\":CONTEXT,\"defaults\":[1,2,3]}", "out_of_range"),
     ("{\"op\":\"decide\",\"user\":\"ana\",\"context\":CONTEXT,\"defaults\":DEFAULTS}", "out_of_range"),
     ("{\"op\":\"observe\",\"user\":\"ana\",\"context\":CONTEXT,\"reward\":0.5}", "bad_request"),
-    ("{\"op\":\"observe\",\"user\":\"ana\",\"context\":CONTEXT,\"action\":{\"tool\":\"no_tool\"},\"reward\":0.5}", "incomplete_action"),
-    ("{\"op\":\"observe\",\"user\":\"ana\",\"context\":CONTEXT,\"action\":{\"tool\":[\"no_tool\"]},\"reward\":0.5}", "bad_request"),
+    (
+        "{\"op\":\"observe\",\"user\":\"ana\",\"context\":CONTEXT,\"action\":{\"tool\":\"no_tool\"},\"reward\":0.5}",
+        "incomplete_action",
+    ),
+    (
+        "{\"op\":\"observe\",\"user\":\"ana\",\"context\":CONTEXT,\"action\":{\"tool\":[\"no_tool\"]},\"reward\":0.5}",
+        "bad_request",
+    ),
     ("{\"op\":\"observe\",\"user\":\"ana\",\"context\":CONTEXT,\"action\":ACTION,\"reward\":1.5}", "out_of_range"),
     ("{\"op\":\"observe\",\"user\":\"ana\",\"context\":CONTEXT,\"action\":ACTION,\"reward\":0.5,\"weight\":0}", "out_of_range"),
     ("{\"op\":\"onboard\",\"user\":\"ana\"}", "bad_request"),
     ("{\"op\":\"onboard\",\"user\":\"ana\",\"statements\":[[]]}", "bad_request"),
     ("{\"op\":\"onboard\",\"user\":\"ana\",\"statements\":[{\"prefer\":{\"style\":\"concise\"},\"response\":1}]}", "bad_request"),
     ("{\"op\":\"onboard\",\"user\":\"ana\",\"statements\":[{\"response\":1,\"precision\":4}]}", "bad_request"),
-    ("{\"op\":\"onboard\",\"user\":\"ana\",\"statements\":[{\"prefer\":{\"style\":\"concise\"},\"when\":{},\"response\":1,\"precision\":4}]}", "bad_request"),
-    ("{\"op\":\"onboard\",\"user\":\"ana\",\"statements\":[{\"prefer\":{\"style\":\"concise\"},\"when\":{\"task\":\"golf\"},\"response\":1,\"precision\":4}]}", "unknown_name"),
-    ("{\"op\":\"onboard\",\"user\":\"ana\",\"statements\":[{\"prefer\":{\"style\":\"concise\"},\"when\":{\"signal\":\"mood\"},\"response\":1,\"precision\":4}]}", "unknown_name"),
-    ("{\"op\":\"onboard\",\"user\":\"ana\",\"statements\":[{\"prefer\":{\"style\":\"concise\"},\"response\":2,\"precision\":4}]}", "out_of_range"),
-    ("{\"op\":\"onboard\",\"user\":\"ana\",\"statements\":[{\"prefer\":{\"style\":\"concise\"},\"response\":1,\"precision\":1e9}]}", "out_of_range"),
-    ("{\"op\":\"onboard\",\"user\":\"ana\",\"statements\":[{\"prefer\":{\"memory\":\"recent_memory\"},\"when\":{\"task\":\"coding\"},\"response\":1,\"precision\":4}]}", "no_coordinate"),
+    (
+        "{\"op\":\"onboard\",\"user\":\"ana\",\"statements\":[{\"prefer\":{\"style\":\"concise\"},\"when\":{},\"response\":1,\"precision\":4}]}",
+        "bad_request",
+    ),
+    (
+        "{\"op\":\"onboard\",\"user\":\"ana\",\"statements\":[{\"prefer\":{\"style\":\"concise\"},\"when\":{\"task\":\"golf\"},\"response\":1,\"precision\":4}]}",
+        "unknown_name",
+    ),
+    (
+        "{\"op\":\"onboard\",\"user\":\"ana\",\"statements\":[{\"prefer\":{\"style\":\"concise\"},\"when\":{\"signal\":\"mood\"},\"response\":1,\"precision\":4}]}",
+        "unknown_name",
+    ),
+    (
+        "{\"op\":\"onboard\",\"user\":\"ana\",\"statements\":[{\"prefer\":{\"style\":\"concise\"},\"response\":2,\"precision\":4}]}",
+        "out_of_range",
+    ),
+    (
+        "{\"op\":\"onboard\",\"user\":\"ana\",\"statements\":[{\"prefer\":{\"style\":\"concise\"},\"response\":1,\"precision\":1e9}]}",
+        "out_of_range",
+    ),
+    (
+        "{\"op\":\"onboard\",\"user\":\"ana\",\"statements\":[{\"prefer\":{\"memory\":\"recent_memory\"},\"when\":{\"task\":\"coding\"},\"response\":1,\"precision\":4}]}",
+        "no_coordinate",
+    ),
     ("{\"op\":\"onboard\",\"user\":\"ana\",\"statements\":[{\"direction\":{},\"response\":1,\"precision\":4}]}", "bad_direction"),
-    ("{\"op\":\"onboard\",\"user\":\"ana\",\"statements\":[{\"direction\":{\"style=loud\":1},\"response\":1,\"precision\":4}]}", "unknown_name"),
-    ("{\"op\":\"onboard\",\"user\":\"ana\",\"statements\":[{\"direction\":{\"task=coding*style=concise\":1,\"task=factual*style=concise\":1},\"response\":1,\"precision\":4}]}", "bad_direction"),
+    (
+        "{\"op\":\"onboard\",\"user\":\"ana\",\"statements\":[{\"direction\":{\"style=loud\":1},\"response\":1,\"precision\":4}]}",
+        "unknown_name",
+    ),
+    (
+        "{\"op\":\"onboard\",\"user\":\"ana\",\"statements\":[{\"direction\":{\"task=coding*style=concise\":1,\"task=factual*style=concise\":1},\"response\":1,\"precision\":4}]}",
+        "bad_direction",
+    ),
     ("{\"op\":\"contrast\",\"user\":\"ana\",\"context\":CONTEXT,\"prefer\":ACTION,\"over\":ACTION}", "bad_contrast"),
     ("{\"op\":\"feedback\",\"decision\":\"tuesday\",\"reward\":0.5}", "unknown_decision"),
     ("{\"op\":\"feedback\",\"decision\":\"e6f79c19051ffb05-0-1\",\"reward\":0.5}", "unknown_decision"),
@@ -256,7 +304,8 @@ fn noise_gets_an_error_each_and_the_service_goes_on() {
     let bytes = |dice: &mut Dice| (0..dice.below(200)).map(|_| dice.next() as u8).collect::<Vec<u8>>();
     assert_eq!(answers(&mut service, lines, || bytes(&mut dice)), 0);
     let json = |dice: &mut Dice| {
-        let pieces = ["{", "}", "[", "]", ":", ",", "\"op\"", "\"decide\"", "\"user\"", "null", "1e9", "-", "\\", "\"", "\u{7f}", " "];
+        let pieces =
+            ["{", "}", "[", "]", ":", ",", "\"op\"", "\"decide\"", "\"user\"", "null", "1e9", "-", "\\", "\"", "\u{7f}", " "];
         (0..dice.below(40)).flat_map(|_| dice.pick(&pieces).bytes().collect::<Vec<_>>()).collect::<Vec<u8>>()
     };
     assert_eq!(answers(&mut service, lines, || json(&mut dice)), 0);

@@ -73,7 +73,8 @@ impl Answers {
                 answers.bytes.extend_from_slice(self.bytes.get(line.start..end).unwrap_or_default());
                 answers.lines.push(Line { start, id: start..start, settled: true });
             } else {
-                let id = self.bytes.get(line.id.clone()).filter(|id| !id.is_empty()).and_then(|id| serde_json::from_slice(id).ok());
+                let id =
+                    self.bytes.get(line.id.clone()).filter(|id| !id.is_empty()).and_then(|id| serde_json::from_slice(id).ok());
                 answers.put(id, Err::<&(), _>(fault), false);
             }
         }
@@ -109,7 +110,6 @@ impl Words {
     fn action(&self, action: Action) -> Option<&RawValue> {
         self.actions.get(action.index()).map(|action| &**action)
     }
-
 }
 
 /// The values of an action by component.
@@ -124,29 +124,14 @@ fn named(catalog: &Catalog<'_>, action: Action) -> Value {
 #[derive(Serialize)]
 #[serde(untagged)]
 pub(super) enum Answer<'w> {
-    Accepted {
-        accepted: usize,
-    },
+    Accepted { accepted: usize },
     Decided(Decided<'w>),
-    Learned {
-        observations: u32,
-    },
-    Posterior {
-        rounds: u32,
-        observations: u32,
-        mean: Coordinates<'w>,
-        sd: Coordinates<'w>,
-        log_det_ratio: f64,
-    },
+    Learned { observations: u32 },
+    Posterior { rounds: u32, observations: u32, mean: Coordinates<'w>, sd: Coordinates<'w>, log_det_ratio: f64 },
     Contrast(Contrasted),
     Explained(Explained<'w>),
-    Profile {
-        profile: Vec<Promoted<'w>>,
-        text: String,
-    },
-    Forgotten {
-        forgotten: bool,
-    },
+    Profile { profile: Vec<Promoted<'w>>, text: String },
+    Forgotten { forgotten: bool },
     Stats(Stats<'w>),
 }
 

@@ -212,9 +212,7 @@ fn request(catalog: &Catalog<'_>, line: Line<'_>) -> Result<Request, Fault> {
             let against = line.against.map(|choice| action(catalog, &choice)).transpose()?;
             Request::Explain { decision: decision(line.decision)?, against, defaults: line.defaults }
         }
-        "profile" => {
-            Request::Profile { user: user(line.user)?, promote: line.promote.unwrap_or(true), at: line.at.unwrap_or(0) }
-        }
+        "profile" => Request::Profile { user: user(line.user)?, promote: line.promote.unwrap_or(true), at: line.at.unwrap_or(0) },
         _ => Request::Stats,
     })
 }
@@ -339,9 +337,7 @@ fn when(catalog: &Catalog<'_>, words: Option<&Object<json::When<'_>>>) -> Result
     match words.map(|Object(words)| (&words.task, &words.signal)) {
         None => Ok(When::Always),
         Some((Some(task), None)) => Ok(When::Task(catalog.task(&task.0).ok_or_else(|| unknown("task", &task.0))?)),
-        Some((None, Some(signal))) => {
-            Ok(When::Signal(catalog.signal(&signal.0).ok_or_else(|| unknown("signal", &signal.0))?))
-        }
+        Some((None, Some(signal))) => Ok(When::Signal(catalog.signal(&signal.0).ok_or_else(|| unknown("signal", &signal.0))?)),
         Some(_) => Err(Fault::new(Code::BadRequest, "'when' has either a 'task' or a 'signal'")),
     }
 }

@@ -122,7 +122,7 @@ impl Store {
     /// # Errors
     /// Only what the database reports.
     pub fn in_memory(identity: &Identity) -> Result<Self, StoreError> {
-        let database = file::builder().create_with_backend(redb::backends::InMemoryBackend::new())?;
+        let database = file::in_memory()?;
         initialize(&database, identity)?;
         Ok(Self { path: None, database: RwLock::new(Some(database)) })
     }
@@ -222,7 +222,8 @@ impl Store {
     /// # Errors
     /// A store that cannot be read or written; nobody is forgotten then.
     pub fn forget<'n>(&self, names: &[&'n str]) -> Result<Vec<&'n str>, StoreError> {
-        let (mut writes, mut log, mut incarnation, mut erased) = (Writes::default(), self.log()?, self.incarnation()?, Vec::new());
+        let (mut writes, mut log, mut incarnation, mut erased) =
+            (Writes::default(), self.log()?, self.incarnation()?, Vec::new());
         for name in names {
             let user = fable_core::user_hash(name);
             match self.user(user, Reach::Snapshot)? {
@@ -297,13 +298,12 @@ impl Store {
                 Ok(transaction.commit()?)
             })
         };
-        let (new, synced) = match &self.path {
-            Some(path) => file::create(path, fill)?,
-            None => {
-                let database = file::builder().create_with_backend(redb::backends::InMemoryBackend::new())?;
-                fill(&database)?;
-                (database, Ok(()))
-            }
+        let (new, synced) = if let Some(path) = &self.path {
+            file::create(path, fill)?
+        } else {
+            let database = file::in_memory()?;
+            fill(&database)?;
+            (database, Ok(()))
         };
         *self.database.write().unwrap_or_else(PoisonError::into_inner) = Some(new);
         tracing::info!(erased = writes.erased.len(), bytes = self.bytes(), took = ?started.elapsed(), "the store was written anew");

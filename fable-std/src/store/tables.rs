@@ -73,7 +73,8 @@ pub(super) fn read_log(mut row: &[u8], segments: &mut HashMap<u64, Segment>) -> 
         let mut entries = super::journal::Entries::new(rest);
         let entry = entries.next().ok_or_else(damaged)??;
         let position = u64::from_le_bytes(*position);
-        let segment = segments.entry(u64::from_le_bytes(*user)).or_insert_with(|| Segment { first: position, ..Segment::default() });
+        let segment =
+            segments.entry(u64::from_le_bytes(*user)).or_insert_with(|| Segment { first: position, ..Segment::default() });
         if segment.end() != position {
             return Err(StoreError::Damaged("the log has a gap"));
         }

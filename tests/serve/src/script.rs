@@ -131,6 +131,9 @@ impl Step {
     }
 
     /// What the answer has to be.
+    ///
+    /// # Errors
+    /// The code of the error that has to be answered.
     pub fn play<T: Scalar>(&self, oracle: &mut Oracle<T>) -> Expected {
         match self {
             Self::Onboard(user, statements) => {
@@ -142,11 +145,8 @@ impl Step {
                     .iter()
                     .map(|(_, pattern)| pattern.iter().map(|(component, values)| Part::new(*component, values)).collect())
                     .collect();
-                let rules: Vec<Rule<'_>> = rules
-                    .iter()
-                    .zip(&parts)
-                    .map(|((effect, _), pattern)| Rule { name: "", effect: *effect, pattern })
-                    .collect();
+                let rules: Vec<Rule<'_>> =
+                    rules.iter().zip(&parts).map(|((effect, _), pattern)| Rule { name: "", effect: *effect, pattern }).collect();
                 oracle.decide(user, context, &rules, defaults.as_deref(), *draws, *at)
             }
             Self::Feedback(decision, reward, weight, at) => oracle.feedback(*decision, *reward, *weight, *at),

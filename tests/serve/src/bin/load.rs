@@ -140,7 +140,8 @@ impl Bench {
                 });
                 // Until it is killed; what it answered last is not known, so these users are left alone afterwards.
                 let mut line = String::new();
-                let decide = r#"{"op":"decide","user":"somebody","context":{"risk":0,"ambiguity":0,"memory_need":0,"tool_need":0}}"#;
+                let decide =
+                    r#"{"op":"decide","user":"somebody","context":{"risk":0,"ambiguity":0,"memory_need":0,"tool_need":0}}"#;
                 let lines = format!("{decide}\n").repeat(50);
                 service.send(lines.clone().into_bytes());
                 let mut answered = 0;
