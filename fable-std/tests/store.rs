@@ -311,7 +311,7 @@ fn play_while_it_lasts(play: &mut Play<f64>, service: &mut Service, steps: usize
 #[test]
 fn without_room_on_the_disk_requests_fail_and_change_nothing() {
     let (_folder, store) = place();
-    let mut play = play(4, 8);
+    let mut play = Play::new(Oracle::new(&catalog::TAU2, Settings::default()), Script::new(4, 8, 300));
     let mut service = serve(&store);
     assert_eq!(play_while_it_lasts(&mut play, &mut service, 200), 0);
     assert!(service.finish().success());
@@ -321,7 +321,7 @@ fn without_room_on_the_disk_requests_fail_and_change_nothing() {
     let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" serve --catalog tau2 --cache 3 --store \"$1\"");
     command.args(["-c", &script, env!("CARGO_BIN_EXE_fable")]).arg(&store).stderr(Stdio::null());
     let mut service = Service::spawn(command);
-    let failed = play_while_it_lasts(&mut play, &mut service, 6_000);
+    let failed = play_while_it_lasts(&mut play, &mut service, 2_500);
     assert!(failed > 100, "{failed}");
     assert!(service.finish().success());
     let mut service = serve(&store);
