@@ -11,6 +11,10 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 /// Answers requests, one JSON object per line, on standard input and output: for programs in other languages.
+///
+/// It ends with its input or with SIGTERM, after everything it has read is answered. Exit codes: 0 ended so, 1 the store
+/// cannot be used, 2 a mistake in the command, or a store that was made with another catalog or other settings.
+/// FABLE_LOG=info|debug|... logs to standard error, never what a request says.
 #[derive(Args)]
 #[command(after_long_help = PROTOCOL)]
 pub(crate) struct ServeArguments {

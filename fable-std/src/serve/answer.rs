@@ -20,7 +20,8 @@ struct Line {
     start: usize,
     /// Where the id stands.
     id: Range<usize>,
-    refused: bool,
+    /// Whether it is an error that does not depend on any state.
+    settled: bool,
 }
 
 /// `{"error":{"code":"...","message":"..."}}`
@@ -30,8 +31,9 @@ struct Refusal<'f> {
 }
 
 impl Answers {
-    /// Adds the answer to one request; every answer is an object with at least one field.
-    pub(super) fn put(&mut self, id: Option<&RawValue>, answer: Result<&impl Serialize, &Fault>) {
+    /// Adds the answer to one request; every answer is an object with at least one field. `settled` is an error that stands
+    /// whatever becomes of the batch.
+    pub(super) fn put(&mut self, id: Option<&RawValue>, answer: Result<&impl Serialize, &Fault>, settled: bool) {
         let start = self.bytes.len();
         let mut place = start..start;
         if let Some(id) = id {
@@ -40,7 +42,6 @@ impl Answers {
             self.bytes.extend_from_slice(id.get().as_bytes());
         }
         let body = self.bytes.len();
-        let refused = answer.is_err();
         let _ = match answer {
             Ok(answer) => serde_json::to_writer(&mut self.bytes, answer),
             Err(error) => serde_json::to_writer(&mut self.bytes, &Refusal { error }),
@@ -51,7 +52,7 @@ impl Answers {
             *brace = b',';
         }
         self.bytes.push(b'\n');
-        self.lines.push(Line { start, id: place, refused });
+        self.lines.push(Line { start, id: place, settled });
     }
 
     /// All lines.
@@ -60,20 +61,21 @@ impl Answers {
         &self.bytes
     }
 
-    /// The same with an error in the place of every answer that is none yet.
+    /// The same with an error in the place of every answer, errors included: a second reward is no duplicate if the first
+    /// one never came to be.
     #[must_use]
     pub(super) fn instead(&self, fault: &Fault) -> Self {
         let mut answers = Self::default();
         let ends = self.lines.iter().skip(1).map(|line| line.start).chain([self.bytes.len()]);
         for (line, end) in self.lines.iter().zip(ends) {
-            if line.refused {
+            if line.settled {
                 let start = answers.bytes.len();
                 answers.bytes.extend_from_slice(self.bytes.get(line.start..end).unwrap_or_default());
-                answers.lines.push(Line { start, id: start..start, refused: true });
+                answers.lines.push(Line { start, id: start..start, settled: true });
             } else {
                 let id =
                     self.bytes.get(line.id.clone()).filter(|id| !id.is_empty()).and_then(|id| serde_json::from_slice(id).ok());
-                answers.put(id, Err::<&(), _>(fault));
+                answers.put(id, Err::<&(), _>(fault), false);
             }
         }
         answers

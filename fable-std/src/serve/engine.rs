@@ -8,10 +8,10 @@ use super::ledger::{Ledger, Progress};
 use super::request::{Incoming, Request};
 use super::residents::{Desk, Resident, Residents};
 use crate::store::revive::HostWorkspace;
-use crate::store::{Reach, Store, StoreError, Writes};
+use crate::store::{Reach, Store, StoreError, Stored, Writes};
 use fable_core::event::{Event, Observation};
 use fable_core::record::decode_event;
-use fable_core::{Action, Context, DecisionId, LearnerError, Policy, Scalar, Statement, user_hash};
+use fable_core::{Catalog, DecisionId, LearnerError, Policy, Scalar, Statement, user_hash};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
@@ -68,13 +68,13 @@ impl<'p, T: Scalar> Engine<'p, T> {
         {
             let Self { desk, residents, words, requests, errors } = self;
             *requests += 1;
-            let counts = (*requests, *errors);
+            let (counts, settled) = ((*requests, *errors), request.is_err());
             let answer = match &ready {
                 Ok(()) => request.and_then(|request| answer(desk, residents, words, counts, request)),
                 Err(fault) => Err(fault.clone()),
             };
             *errors += u64::from(answer.is_err());
-            answers.put(id.as_deref(), answer.as_ref());
+            answers.put(id.as_deref(), answer.as_ref(), settled);
         }
         let (number, failures, writes) = self.desk.ledger.finish();
         Batch { number, failures, writes, answers }
@@ -96,6 +96,7 @@ fn answer<'w, T: Scalar>(
         }
         Request::Feedback { decision, reward, weight, at } => {
             let resident = owner(desk, residents, decision)?;
+            resident.warm();
             let event = resident.learner.propose_feedback(desk.policy, decision, reward, weight, at)?;
             resident.step(desk, &event, None)?;
             Ok(Answer::Learned { observations: resident.learner.observations() })
@@ -200,28 +201,32 @@ fn unlearn<'w, T: Scalar>(resident: &mut Resident<T>, desk: &mut Desk<'w, T>, de
         return Err(LearnerError::UnknownDecision.into());
     }
     let stored = desk.ledger.user(decision.user, Reach::Whole)?.ok_or(StoreError::NoUser)?;
+    let found = recall(desk.policy.catalog(), &stored, decision.round)?;
     let nothing = || Fault::new(Code::NotLearned, "nothing was learned from the decision, or it was taken back");
-    let (mut made, mut learned): (Option<(Context, Action, f64)>, Option<(f64, f32, bool)>) = (None, None);
-    for segment in &stored.journal {
-        for entry in segment.from(0) {
-            let entry = entry?;
-            match decode_event(desk.policy.catalog(), entry.record).map_err(StoreError::from)? {
-                // What was before an earlier life ended belongs to other rounds of the same number.
-                Event::Forget { .. } => (made, learned) = (None, None),
-                Event::Decision { round, action, baseline, context, .. } if round == decision.round => {
-                    made = Some((context, action, baseline));
-                }
-                Event::Feedback { round, reward, weight } if round == decision.round => learned = Some((reward, weight, false)),
-                Event::Expiry { round, imputed: Some(reward) } if round == decision.round => learned = Some((reward, 1.0, true)),
-                Event::Unlearn { .. } if entry.takes_back == Some(decision.round) => return Err(nothing()),
-                _ => {}
-            }
-        }
-    }
-    let ((context, action, baseline), (reward, weight, imputed)) = made.zip(learned).ok_or_else(nothing)?;
-    let observation = Observation { context, action, baseline, reward, weight };
+    let (observation, imputed) = found.ok_or_else(nothing)?;
     resident.step(desk, &Event::Unlearn { observation, imputed }, Some(decision.round))?;
     Ok(Answer::Learned { observations: resident.learner.observations() })
+}
+
+/// What was learned from the decision of a round and not taken back, and whether its reward was imputed.
+fn recall(catalog: &Catalog<'_>, stored: &Stored, wanted: u32) -> Result<Option<(Observation, bool)>, StoreError> {
+    let (mut decided, mut learned) = (None, None);
+    for entry in stored.journal.iter().flat_map(|segment| segment.from(0)) {
+        let entry = entry?;
+        match decode_event(catalog, entry.record)? {
+            // Rounds of the same number in an earlier life are other rounds.
+            Event::Forget { .. } => (decided, learned) = (None, None),
+            Event::Decision { round, action, baseline, context, .. } if round == wanted => {
+                decided = Some(Observation { context, action, baseline, reward: 0.0, weight: 1.0 });
+            }
+            Event::Feedback { round, reward, weight } if round == wanted => learned = Some((reward, weight, false)),
+            Event::Expiry { round, imputed: Some(reward) } if round == wanted => learned = Some((reward, 1.0, true)),
+            Event::Unlearn { .. } if entry.takes_back == Some(wanted) => learned = None,
+            _ => {}
+        }
+    }
+    let found = decided.zip(learned);
+    Ok(found.map(|(decided, (reward, weight, imputed))| (Observation { reward, weight, ..decided }, imputed)))
 }
 
 fn posterior<'w, T: Scalar>(resident: &Resident<T>, desk: &mut Desk<'w, T>, words: &'w Words) -> Result<Answer<'w>, Fault> {

@@ -152,8 +152,11 @@ impl From<LearnerError> for Fault {
         let code = match error {
             LearnerError::Feasible(error) => return error.into(),
             LearnerError::Onboarding(error) => return error.into(),
-            LearnerError::Reward | LearnerError::Weight | LearnerError::Baseline => Code::OutOfRange,
-            LearnerError::DefaultCount { .. } | LearnerError::DefaultRange { .. } => Code::OutOfRange,
+            LearnerError::Reward
+            | LearnerError::Weight
+            | LearnerError::Baseline
+            | LearnerError::DefaultCount { .. }
+            | LearnerError::DefaultRange { .. } => Code::OutOfRange,
             LearnerError::UnknownDecision => Code::UnknownDecision,
             LearnerError::ExpiredDecision => Code::Expired,
             LearnerError::DuplicateFeedback => Code::DuplicateFeedback,

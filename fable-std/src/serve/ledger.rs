@@ -63,6 +63,8 @@ pub(super) struct Ledger {
     erased: HashSet<u64>,
     tails: HashMap<u64, Tail>,
     bytes: usize,
+    /// [`LOG_LIMIT`]
+    limit: usize,
     flights: VecDeque<Flight>,
     users: u64,
     incarnation: u32,
@@ -79,6 +81,7 @@ impl Ledger {
             erased: HashSet::new(),
             tails: HashMap::new(),
             bytes: 0,
+            limit: LOG_LIMIT,
             flights: VecDeque::new(),
             users: 0,
             incarnation: 0,
@@ -117,7 +120,7 @@ impl Ledger {
     /// After a batch: its number, the failures it knows of, and what it writes.
     pub(super) fn finish(&mut self) -> (u64, u64, Writes) {
         self.batch += 1;
-        if self.writes.erases() || (self.bytes > LOG_LIMIT && self.flights.is_empty()) {
+        if self.writes.erases() || (self.bytes > self.limit && self.flights.is_empty()) {
             self.writes.fold(self.tails.iter().map(|(user, tail)| (*user, &tail.segment)));
             let (erased, tails) = (std::mem::take(&mut self.erased), std::mem::take(&mut self.tails));
             self.flights.push_back(Flight { batch: self.batch, erased, tails });
@@ -203,5 +206,99 @@ impl Ledger {
             }
         }
         Ok(found)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::Identity;
+    use fable_core::record::{Header, Kind};
+    use fable_core::{Policy, Settings, catalog::TAU2};
+    use fable_serve_tests::dice::Dice;
+
+    /// What every user's journal has to be: first incarnation and records.
+    type Model = HashMap<u64, (u32, Vec<Vec<u8>>)>;
+
+    fn assert_agrees(ledger: &Ledger, model: &Model, users: u64) {
+        for user in 0..users {
+            let found = ledger.user(user, Reach::Whole).unwrap().map(|stored| {
+                let mut end = 0;
+                let mut records = Vec::new();
+                for segment in &stored.journal {
+                    assert_eq!(segment.first, end); // no gap, nothing twice
+                    end = segment.end();
+                    records.extend(segment.from(0).map(|entry| entry.unwrap().record.to_vec()));
+                }
+                (stored.row.incarnation, records)
+            });
+            assert_eq!(found.as_ref(), model.get(&user), "{user}");
+        }
+        assert_eq!(ledger.users(), model.len() as u64);
+    }
+
+    /// However far the committing thread is, and whatever fails: a user is what was pushed, or what the store has.
+    #[test]
+    fn a_user_is_complete_at_any_time() {
+        let policy = Policy::<f64>::new(&TAU2, Settings::default()).unwrap();
+        let (mut dice, mut folds, mut failures) = (Dice::new(3), 0, 0);
+        for _ in 0..6 {
+            let store = Arc::new(Store::in_memory(&Identity::new(&policy)).unwrap());
+            let progress = Arc::new(Progress::default());
+            let mut ledger = Ledger::open(Arc::clone(&store), Arc::clone(&progress)).unwrap();
+            ledger.limit = 400;
+            let (mut now, mut committed) = (Model::new(), Model::new());
+            let mut sent: VecDeque<(u64, u64, Writes, Model)> = VecDeque::new();
+            for _ in 0..300 {
+                if ledger.begin().unwrap() {
+                    now = committed.clone();
+                }
+                for _ in 0..dice.below(8) {
+                    let user = dice.below(6) as u64;
+                    let known = now.contains_key(&user);
+                    if dice.once_in(30) {
+                        ledger.erase(user, known).unwrap();
+                        now.remove(&user);
+                        continue;
+                    }
+                    if !known {
+                        let header = Header::new(Kind::Journal, &policy, user, 64);
+                        let row = UserRow { header, incarnation: ledger.incarnation(), name: user.to_string() };
+                        ledger.add(user, &row);
+                        now.insert(user, (row.incarnation, Vec::new()));
+                    }
+                    let (_, records) = now.get_mut(&user).unwrap();
+                    let record = vec![dice.next() as u8; 1 + dice.below(40)];
+                    ledger.push(user, records.len() as u64, &Entry { record: &record, takes_back: None });
+                    records.push(record);
+                }
+                assert_agrees(&ledger, &now, 6);
+                let (number, known, writes) = ledger.finish();
+                folds += usize::from(writes.folds());
+                sent.push_back((number, known, writes, now.clone()));
+                assert_agrees(&ledger, &now, 6);
+                // The other thread: some of what waits in one commit, or none, or a failure.
+                let (mut merged, mut last) = (Writes::default(), None);
+                for _ in 0..dice.below(4).min(sent.len()) {
+                    let (number, known, writes, then) = sent.pop_front().unwrap();
+                    if known == progress.failures() {
+                        merged.merge(writes);
+                        last = Some((number, then));
+                    }
+                }
+                if let Some((number, then)) = last {
+                    if dice.once_in(20) {
+                        progress.fail();
+                        failures += 1;
+                    } else {
+                        store.commit(&merged, false).unwrap();
+                        progress.commit(number);
+                        committed = then;
+                    }
+                }
+                assert_agrees(&ledger, &now, 6); // what the other thread has done is not yet known here
+            }
+        }
+        assert!(folds > 100 && failures > 20, "{folds} {failures}");
     }
 }

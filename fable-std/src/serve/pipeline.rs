@@ -71,7 +71,8 @@ pub(super) fn run<T: Scalar>(
     thread::scope(|scope| {
         let learners = thread::Builder::new().name("learners".into());
         learners.spawn_scoped(scope, move || compute(&mut engine, &requests, &batches)).map_err(ServeError::Output)?;
-        let done = commit(&store, &progress, options, unwritten, &mut output);
+        let done = commit(&store, &progress, options, &unwritten, &mut output);
+        drop(unwritten); // the learners' thread must not wait for room in it
         stop.stop(); // if the output has failed there may be no end of the input
         done
     })
@@ -142,7 +143,7 @@ fn commit(
     store: &Store,
     progress: &Progress,
     options: &Options,
-    unwritten: Receiver<Batch>,
+    unwritten: &Receiver<Batch>,
     output: &mut impl Write,
 ) -> Result<(), ServeError> {
     let durable = options.durable && options.store.is_some();

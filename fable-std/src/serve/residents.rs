@@ -47,7 +47,7 @@ impl<T: Scalar> Resident<T> {
         self.entries += 1;
         desk.events += 1;
         // Not all users at once: each has a phase of its own.
-        if (self.entries + user % SNAPSHOT_EVERY) % SNAPSHOT_EVERY == 0
+        if (self.entries + user % SNAPSHOT_EVERY).is_multiple_of(SNAPSHOT_EVERY)
             && let Ok(bytes) = snapshot(desk.policy, &self.learner)
         {
             desk.ledger.snapshot(user, self.entries, &bytes);
@@ -114,7 +114,7 @@ impl<T: Scalar> Residents<T> {
                 Stored { row, snapshot: None, journal: Vec::new() }
             };
             let known = stored.is_some();
-            self.enter(desk, user, stored.unwrap_or_else(fresh), known)?;
+            self.enter(desk, user, &stored.unwrap_or_else(fresh), known)?;
         }
         let resident = self.cache.get_mut(&user).ok_or(StoreError::NoUser)?;
         if resident.row.name == name { Ok(resident) } else { Err(StoreError::Collision.into()) }
@@ -124,7 +124,7 @@ impl<T: Scalar> Residents<T> {
     pub(super) fn hashed(&mut self, desk: &mut Desk<'_, T>, user: u64) -> Result<Option<&mut Resident<T>>, Fault> {
         if !self.cache.contains(&user) {
             match desk.ledger.user(user, Reach::Snapshot)? {
-                Some(stored) => self.enter(desk, user, stored, true)?,
+                Some(stored) => self.enter(desk, user, &stored, true)?,
                 None => return Ok(None),
             }
         }
@@ -132,7 +132,7 @@ impl<T: Scalar> Residents<T> {
     }
 
     /// Brings a user into memory.
-    fn enter(&mut self, desk: &mut Desk<'_, T>, user: u64, stored: Stored, known: bool) -> Result<(), Fault> {
+    fn enter(&mut self, desk: &mut Desk<'_, T>, user: u64, stored: &Stored, known: bool) -> Result<(), Fault> {
         // The memory of the one who has to leave is used again.
         let oldest = if self.cache.len() < self.cache.cap().get() { None } else { self.cache.pop_lru() };
         let learner = match oldest {
@@ -140,7 +140,7 @@ impl<T: Scalar> Residents<T> {
             None => HostLearner::over(vec![T::ZERO; desk.policy.catalog().state_len()]),
         };
         let mut resident = Resident { learner, row: stored.row.clone(), entries: 0, stored: known };
-        resident.entries = revive(desk.policy, &mut desk.workspace, &mut resident.learner, &stored)?;
+        resident.entries = revive(desk.policy, &mut desk.workspace, &mut resident.learner, stored)?;
         self.cache.put(user, Box::new(resident));
         Ok(())
     }

@@ -9,10 +9,15 @@ use std::path::{Path, PathBuf};
 /// Memory for pages of the file.
 const PAGE_CACHE: usize = 32 << 20;
 
-pub(super) fn builder() -> Builder {
+fn builder() -> Builder {
     let mut builder = Database::builder();
     builder.set_cache_size(PAGE_CACHE);
     builder
+}
+
+/// No file at all.
+pub(super) fn in_memory() -> Result<Database, StoreError> {
+    Ok(builder().create_with_backend(redb::backends::InMemoryBackend::new())?)
 }
 
 /// Opens an existing file.

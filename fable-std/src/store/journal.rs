@@ -139,7 +139,9 @@ mod tests {
             Entry { record: &[9; MAX_EVENT_LEN], takes_back: Some(u32::MAX) },
         ];
         let mut segment = Segment { first: 5, ..Segment::default() };
-        entries.iter().for_each(|entry| segment.push(entry));
+        for entry in &entries {
+            segment.push(entry);
+        }
         assert_eq!(Segment::read(5, &segment.bytes).unwrap(), segment);
         assert_eq!(segment.end(), 8);
         let back: Result<Vec<_>, _> = segment.from(6).collect();

@@ -6,7 +6,7 @@
 //!
 //! | table | key | value |
 //! |---|---|---|
-//! | `meta` | `format`, `identity`, `incarnation` | [`VERSION`]; an [`Identity`]; where new users start |
+//! | `meta` | `format`, `identity`, `incarnation`, `commits` | [`VERSION`]; an [`Identity`]; where new users start; a count |
 //! | `users` | hash of the user | journal header, first incarnation, name |
 //! | `log` | number of the commit | the entries of that commit, each behind its user and position |
 //! | `journal` | hash of the user, position | entries from there on, see [`journal`] |
@@ -51,7 +51,7 @@ use redb::{Database, Durability, ReadTransaction, ReadableDatabase, ReadableTabl
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{PoisonError, RwLock};
-use tables::{FORMAT, IDENTITY, INCARNATION, JOURNAL, LOG, META, SNAPSHOTS, USERS, read_log, split_snapshot};
+use tables::{COMMITS, FORMAT, IDENTITY, INCARNATION, JOURNAL, LOG, META, SNAPSHOTS, USERS, read_log, split_snapshot};
 
 /// The version of the tables.
 pub const VERSION: u8 = 1;
@@ -122,7 +122,7 @@ impl Store {
     /// # Errors
     /// Only what the database reports.
     pub fn in_memory(identity: &Identity) -> Result<Self, StoreError> {
-        let database = file::builder().create_with_backend(redb::backends::InMemoryBackend::new())?;
+        let database = file::in_memory()?;
         initialize(&database, identity)?;
         Ok(Self { path: None, database: RwLock::new(Some(database)) })
     }
@@ -253,15 +253,24 @@ impl Store {
         if writes.erases() {
             return self.rewrite(writes);
         }
+        let before = self.commits()?;
         let done = self.with(|database| {
             let transaction = begin(database, sync)?;
             writes.apply(&transaction)?;
+            transaction.open_table(META)?.insert(COMMITS, &(before + 1).to_le_bytes()[..])?;
             Ok(transaction.commit()?)
         });
-        if done.is_err() {
-            self.reopen();
-        }
-        done
+        let Err(error) = done else { return Ok(()) };
+        self.reopen();
+        // An error may have come after the commit had been made.
+        if self.commits()? == before + 1 { self.sync() } else { Err(error) }
+    }
+
+    /// Commits since the store was made.
+    fn commits(&self) -> Result<u64, StoreError> {
+        let bytes = self.read(|transaction| meta(transaction, COMMITS))?;
+        let bytes = bytes.as_deref().and_then(|bytes| bytes.try_into().ok());
+        bytes.map(u64::from_le_bytes).ok_or(StoreError::Damaged("its number of commits cannot be read"))
     }
 
     /// Makes everything that was committed durable.
@@ -289,13 +298,12 @@ impl Store {
                 Ok(transaction.commit()?)
             })
         };
-        let (new, synced) = match &self.path {
-            Some(path) => file::create(path, fill)?,
-            None => {
-                let database = file::builder().create_with_backend(redb::backends::InMemoryBackend::new())?;
-                fill(&database)?;
-                (database, Ok(()))
-            }
+        let (new, synced) = if let Some(path) = &self.path {
+            file::create(path, fill)?
+        } else {
+            let database = file::in_memory()?;
+            fill(&database)?;
+            (database, Ok(()))
         };
         *self.database.write().unwrap_or_else(PoisonError::into_inner) = Some(new);
         tracing::info!(erased = writes.erased.len(), bytes = self.bytes(), took = ?started.elapsed(), "the store was written anew");
@@ -344,6 +352,7 @@ fn initialize(database: &Database, identity: &Identity) -> Result<(), StoreError
         meta.insert(FORMAT, &[VERSION][..])?;
         meta.insert(IDENTITY, identity.encode().as_slice())?;
         meta.insert(INCARNATION, &0_u32.to_le_bytes()[..])?;
+        meta.insert(COMMITS, &0_u64.to_le_bytes()[..])?;
     }
     Ok(transaction.commit()?)
 }

@@ -23,6 +23,8 @@ pub(super) const FORMAT: &str = "format";
 pub(super) const IDENTITY: &str = "identity";
 /// The incarnation in which users start from now on, `u32`.
 pub(super) const INCARNATION: &str = "incarnation";
+/// Number of commits so far, `u64`.
+pub(super) const COMMITS: &str = "commits";
 
 /// What is kept about a user beside the journal.
 #[derive(Clone, Debug, PartialEq, Eq)]

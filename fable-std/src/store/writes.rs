@@ -43,6 +43,12 @@ impl Writes {
         !self.erased.is_empty()
     }
 
+    /// Whether the log is moved into the journal.
+    #[must_use]
+    pub const fn folds(&self) -> bool {
+        self.folded
+    }
+
     /// A user who was not there before.
     pub fn user(&mut self, hash: u64, row: &UserRow) {
         self.users.insert(hash, row.encode());

@@ -1,5 +1,7 @@
 //! What the service has to answer: learners driven directly through `fable_core`, one per user, nothing stored.
 
+#![expect(clippy::missing_errors_doc, reason = "an expected error is what the service has to answer")]
+
 use fable_core::event::Observation;
 use fable_core::feasible::Rule;
 use fable_core::trust::{Assessment, Comparison, Part as Share, Standing};
@@ -35,21 +37,21 @@ pub struct Oracle<T: Scalar> {
     incarnation: u32,
 }
 
+/// One user, and what every step needs.
+type Parts<'o, T> = (&'o mut User<T>, &'o Policy<'static, T>, &'o mut Workspace<T, Vec<T>>);
+
 /// The answer to a request: what the service has to say, or the code of its error.
 pub type Expected = Result<Value, &'static str>;
 
 fn code(error: LearnerError) -> &'static str {
     match error {
-        LearnerError::Reward | LearnerError::Weight | LearnerError::DefaultRange { .. } | LearnerError::DefaultCount { .. } => {
-            "out_of_range"
-        }
         LearnerError::UnknownDecision => "unknown_decision",
         LearnerError::ExpiredDecision => "expired",
         LearnerError::DuplicateFeedback => "duplicate_feedback",
         LearnerError::Stale => "stale",
         LearnerError::NotLearned => "not_learned",
         LearnerError::Comparison => "bad_contrast",
-        LearnerError::Onboarding(_) => "out_of_range",
+        LearnerError::Reward | LearnerError::Onboarding(_) => "out_of_range",
         _ => "internal",
     }
 }
@@ -110,12 +112,12 @@ impl<T: Scalar> Oracle<T> {
         user
     }
 
-    fn owner(&mut self, id: DecisionId) -> Result<(&mut User<T>, &Policy<'static, T>, &mut Workspace<T, Vec<T>>), &'static str> {
+    fn owner(&mut self, id: DecisionId) -> Result<Parts<'_, T>, &'static str> {
         let name = self.names.get(&id.user).cloned().filter(|name| self.knows(name)).ok_or("unknown_decision")?;
         Ok((self.users.get_mut(&name).unwrap(), &self.policy, &mut self.workspace))
     }
 
-    fn parts(&mut self, name: &str) -> (&mut User<T>, &Policy<'static, T>, &mut Workspace<T, Vec<T>>) {
+    fn parts(&mut self, name: &str) -> Parts<'_, T> {
         self.user(name);
         (self.users.get_mut(name).unwrap(), &self.policy, &mut self.workspace)
     }

@@ -131,6 +131,9 @@ impl Step {
     }
 
     /// What the answer has to be.
+    ///
+    /// # Errors
+    /// The code of the error that has to be answered.
     pub fn play<T: Scalar>(&self, oracle: &mut Oracle<T>) -> Expected {
         match self {
             Self::Onboard(user, statements) => {
@@ -212,6 +215,11 @@ impl Script {
     #[must_use]
     pub fn users(&self) -> &[String] {
         &self.users
+    }
+
+    /// From now on it is about these users.
+    pub fn pick_from(&mut self, users: &[String]) {
+        self.users = users.to_vec();
     }
 
     /// The next step of a life that has come as far as the oracle's.
