@@ -131,6 +131,31 @@ fn users_who_are_forgotten_together_are_erased_together() {
     assert!((1..20).contains(&rewrites), "{rewrites}");
 }
 
+/// A rewritten file is where the old one was, behind a link too, and nobody can read it who could not before.
+#[cfg(unix)]
+#[test]
+fn the_new_file_takes_the_place_of_the_old_one() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let (folder, store) = place();
+    let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
+    let link = folder.path().join("link");
+    let decide = r#"{"op":"decide","user":"anastasia","context":{}}"#;
+    serve(&store).ask(decide);
+    assert_eq!(mode(&store), 0o600);
+    std::fs::set_permissions(&store, std::fs::Permissions::from_mode(0o640)).unwrap();
+    symlink(&store, &link).unwrap();
+    let mut service = serve(&link);
+    assert_eq!(service.ask(r#"{"op":"forget","user":"anastasia"}"#)["forgotten"], true);
+    assert!(service.finish().success());
+    assert!(link.is_symlink());
+    assert_eq!(mode(&store), 0o640);
+    assert_eq!(found(&store, &[b"anastasia".to_vec()]), 0);
+    serve(&link).ask(decide);
+    let file = folder.path().join("ana.user");
+    assert!(fable(&["export", "anastasia", file.to_str().unwrap()], &link).status.success());
+    assert_eq!(mode(&file), 0o600);
+}
+
 #[test]
 fn another_identity_is_refused_with_what_differs() {
     let (_folder, store) = place();
@@ -283,6 +308,38 @@ fn a_damaged_export_is_refused_and_changes_nothing() {
     assert_eq!(empty.users().unwrap(), 0);
     assert_eq!(transfer::import(&empty, &policy, &bytes).unwrap(), user);
     assert_eq!(transfer::export(&empty, &user).unwrap(), bytes);
+}
+
+/// The bytes of an exported user are a promise: the file beside this one was written once and is read for ever.
+#[test]
+fn exports_are_pinned() {
+    let (_folder, path) = place();
+    let mut service = serve(&path);
+    let lines = [
+        r#"{"op":"onboard","user":"ana","statements":[{"prefer":{"style":"concise"},"response":0.5,"precision":4}]}"#,
+        r#"{"op":"decide","user":"ana","context":{},"forbid":[{"tool":"verify"}],"at":17}"#,
+        r#"{"op":"feedback","decision":"e6f79c19051ffb05-0-1","reward":0.75,"at":18}"#,
+        r#"{"op":"decide","user":"ana","context":{}}"#,
+        r#"{"op":"feedback","decision":"e6f79c19051ffb05-0-2","reward":-0.5,"weight":0.25}"#,
+        r#"{"op":"unlearn","decision":"e6f79c19051ffb05-0-1"}"#,
+    ];
+    for line in lines {
+        let answer = service.ask(line);
+        assert_eq!(answer.get("error"), None, "{line} {answer}");
+    }
+    let posterior = service.ask(r#"{"op":"posterior","user":"ana"}"#);
+    assert!(service.finish().success());
+    let bytes = transfer::export(&Store::open_any(&path).unwrap(), "ana").unwrap();
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/ana.user");
+    assert_eq!(std::fs::read(&golden).unwrap(), bytes);
+
+    let (_folder, other) = place();
+    assert!(fable(&["import", golden.to_str().unwrap(), "--catalog", "tau2"], &other).status.success());
+    let mut service = serve(&other);
+    assert_eq!(service.ask(r#"{"op":"posterior","user":"ana"}"#), posterior);
+    let answer = service.ask(r#"{"op":"unlearn","decision":"e6f79c19051ffb05-0-1"}"#);
+    assert_eq!(answer["error"]["code"], "not_learned"); // what was taken back stays so
+    assert!(service.finish().success());
 }
 
 /// Plays steps that may fail for want of room, and returns how many did. What failed did not happen.
