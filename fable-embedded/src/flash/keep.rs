@@ -1,10 +1,12 @@
 //! The store as the place where a [`Server`](crate::Server) keeps its state.
 
-use super::{Store, StoreError};
+use super::{Blocking, Store, StoreError};
 use crate::keep::Keep;
 use crate::protocol::{Fault, Kept, StorageFault};
+use embedded_storage::nor_flash::NorFlash as BlockingNorFlash;
 use embedded_storage_async::nor_flash::NorFlash;
 use fable_core::{Event, Learner, Policy, Scalar, Storage};
+use fable_forms::blocking;
 
 impl From<StoreError> for Fault {
     fn from(error: StoreError) -> Self {
@@ -21,6 +23,7 @@ impl From<StoreError> for Fault {
     }
 }
 
+#[blocking(impl<F: BlockingNorFlash> Keep for Store<Blocking<F>>)]
 impl<F: NorFlash> Keep for Store<F> {
     type Error = StoreError;
 

@@ -2,10 +2,12 @@
 
 use super::error::StoreError;
 use super::slot::Commit;
-use super::{Active, State, Store};
+use super::{Active, Blocking, State, Store};
+use embedded_storage::nor_flash::NorFlash as BlockingNorFlash;
 use embedded_storage_async::nor_flash::NorFlash;
 use fable_core::record::{Header, Kind, RecordError, Verified, decode_event_into};
 use fable_core::{Catalog, Event, Learner, Policy, Scalar, Storage, Workspace};
+use fable_forms::blocking;
 
 /// What was restored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +35,7 @@ enum Found {
     Snapshot(Active, Verified),
 }
 
+#[blocking(impl<F: BlockingNorFlash> Store<Blocking<F>>)]
 impl<F: NorFlash> Store<F> {
     /// Erases the region and begins a store for a user, with the policy's prior as its state; `room` is the learner's `R`.
     ///
