@@ -14,7 +14,7 @@ impl From<StoreError> for Fault {
             StoreError::Record(error) => error.into(),
             StoreError::Learner(error) => error.into(),
             StoreError::Full | StoreError::Exhausted => StorageFault::Full.into(),
-            StoreError::Offset { .. } | StoreError::User { .. } => StorageFault::Order.into(),
+            StoreError::Offset { .. } | StoreError::User => StorageFault::Order.into(),
             StoreError::Damaged | StoreError::Foreign | StoreError::Layout => StorageFault::Damaged.into(),
             StoreError::Flash(_) | StoreError::Closed | StoreError::Unformatted | StoreError::Unfinished => {
                 StorageFault::Medium.into()

@@ -151,7 +151,7 @@ impl<F: NorFlash> Store<F> {
             let active = Active { slot, len: commit.len };
             let verified = match self.verify(policy, active).await? {
                 Ok(verified) => verified,
-                Err(error @ (RecordError::Policy { .. } | RecordError::Scalar { .. } | RecordError::Version { .. })) => {
+                Err(error @ (RecordError::Policy | RecordError::Scalar { .. } | RecordError::Version { .. })) => {
                     return Err(error.into());
                 }
                 Err(_) => {

@@ -141,7 +141,7 @@ impl<F: NorFlash> Store<F> {
         let staged = Active { slot, len };
         let verified = self.verify(policy, staged).await??;
         if verified.user() != self.header.user {
-            return Err(StoreError::User { found: verified.user() });
+            return Err(StoreError::User);
         }
         if usize::from(verified.room()) > R {
             return Err(RecordError::Room { needed: verified.room() }.into());
