@@ -141,7 +141,7 @@ impl<F: NorFlash> Store<F> {
             begin.header.admit(Kind::Journal, policy)?;
             self.erases = begin.erases;
         } else if let (Err(error), [None, None]) = (begin, commits) {
-            let blank = error == StoreError::Foreign && self.is_blank(self.layout.region()).await?;
+            let blank = matches!(error, StoreError::Foreign) && self.is_blank(self.layout.region()).await?;
             return Err(if blank { StoreError::Unformatted } else { error });
         }
         let contents = self.contents().await?;

@@ -108,7 +108,7 @@ pub fn restore<B: Board, S: Storage<f32>, W: Storage<f32>>(
     user: impl FnOnce() -> u64,
 ) {
     let mut restored = apart(|| store.restore(policy, learner, workspace));
-    if restored == Err(StoreError::Unformatted) {
+    if matches!(restored, Err(StoreError::Unformatted)) {
         let user = user();
         let formatted = apart(|| store.format(policy, user, ROOM as u16));
         restored = formatted.and_then(|()| apart(|| store.restore(policy, learner, workspace)));
