@@ -2,7 +2,8 @@
 //!
 //! [`flash`] keeps one user's state in NOR flash through power cuts, [`serve`] answers the requests of a host over any
 //! `embedded-io` port, [`keep`] is what joins the two, and [`entropy`] gives an installation its seed. The messages themselves
-//! are [`protocol`], which hosts use too. Feature `defmt` derives `defmt::Format`, feature `mock` adds a flash in RAM for tests.
+//! are [`protocol`], which hosts use too. Feature `defmt` derives `defmt::Format` and logs, feature `mock` adds a flash in RAM for
+//! tests.
 
 #![no_std]
 #![deny(

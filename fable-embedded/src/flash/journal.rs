@@ -57,6 +57,9 @@ fn queue<'f, F: Flash>(
     Ok(QueueStorage::new(tap, config, mem::replace(cache, no_cache())))
 }
 
+/// What is done with an event, given its sequence number and its bytes; false ends the walk.
+type Take<'t> = dyn FnMut(u32, &[u8]) -> Result<bool, StoreError> + 't;
+
 /// What the queue writes before an item.
 fn item_overhead<F: Flash>(_: &F) -> u32 {
     QueueStorage::<F::Driver<'_>, JournalCache>::item_overhead_size()
@@ -198,10 +201,7 @@ impl<F: NorFlash> Store<F> {
     }
 
     /// Hands every event to `take`, oldest first, until it returns false. Says whether something stands behind the last one.
-    pub(super) async fn walk(
-        &mut self,
-        mut take: impl FnMut(u32, &[u8]) -> Result<bool, StoreError>,
-    ) -> Result<bool, StoreError> {
+    pub(super) async fn walk(&mut self, take: &mut Take<'_>) -> Result<bool, StoreError> {
         let torn = AtomicBool::new(false);
         let mut queue = queue(&mut self.medium.0, &self.layout, &mut self.cache, &torn)?;
         let mut items = Self::wait(queue.iter()).await.map_err(StoreError::queue)?;
@@ -219,7 +219,7 @@ impl<F: NorFlash> Store<F> {
     pub(super) async fn contents(&mut self) -> Result<Contents, StoreError> {
         let mut contents = Contents::default();
         let torn = self
-            .walk(|sequence, _| {
+            .walk(&mut |sequence, _| {
                 contents.first.get_or_insert(sequence);
                 contents.last = sequence;
                 contents.events = contents.events.saturating_add(1);

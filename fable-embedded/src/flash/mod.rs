@@ -42,6 +42,9 @@
 //! # Ok::<(), Box<dyn core::error::Error>>(())
 //! ```
 //!
+//! Over a driver with the traits of `embedded-storage-async` the same functions are asynchronous; [`Blocking`] makes them plain
+//! ones, which take less flash and less stack. Both forms are one text and leave the same bytes.
+//!
 //! # What is stored
 //!
 //! [`Layout`] says where. The journal's first item and every snapshot carry the [header](Header) with version, scalar,

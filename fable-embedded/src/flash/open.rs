@@ -104,7 +104,7 @@ impl<F: NorFlash> Store<F> {
         let mut torn = false;
         if self.state == State::Ready {
             torn = self
-                .walk(|_, bytes| {
+                .walk(&mut |_, bytes| {
                     forgot |= replay(policy, learner, workspace, bytes)?;
                     Ok(true)
                 })

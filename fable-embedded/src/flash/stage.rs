@@ -62,7 +62,7 @@ impl<F: NorFlash> Store<F> {
             State::Stale => Ok(()), // all of them are in the snapshot
             State::Ready | State::Spent => {
                 let end = self.next; // an event that could not be acknowledged may stand behind
-                self.walk(|sequence, event| Ok(sequence < from || (sequence < end && take(sequence, event)))).await?;
+                self.walk(&mut |sequence, event| Ok(sequence < from || (sequence < end && take(sequence, event)))).await?;
                 Ok(())
             }
         }
