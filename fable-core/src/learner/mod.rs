@@ -199,7 +199,7 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
         } else if self.fingerprint == policy.fingerprint() {
             Ok(())
         } else {
-            Err(LearnerError::ForeignPolicy { expected: self.fingerprint, found: policy.fingerprint() })
+            Err(LearnerError::ForeignPolicy)
         }
     }
 }

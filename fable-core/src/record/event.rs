@@ -165,20 +165,15 @@ pub fn decode_event_into(catalog: &Catalog<'_>, bytes: &[u8], place: &mut Event)
     if CRC_16.checksum(body) != u16::from_le_bytes(*sum) {
         return Err(RecordError::Checksum);
     }
-    match wire(body)? {
+    match take::<Wire>(body)? {
         (Wire::Onboarding, rest) => statement(catalog, rest, place),
         (wire, []) => wire.read(catalog, place),
         _ => Err(RecordError::TooLong),
     }
 }
 
-/// In a stack frame of its own: what reading takes is free again when the event is made.
-#[inline(never)]
-fn wire(body: &[u8]) -> Result<(Wire, &[u8]), RecordError> {
-    take(body)
-}
-
 /// A statement in its place: a sequence of (coordinate, coefficient), the response, the precision.
+#[inline]
 fn statement(catalog: &Catalog<'_>, bytes: &[u8], place: &mut Event) -> Result<(), RecordError> {
     *place = Event::Onboarding(Statement { direction: Direction::default(), response: 0.0, precision: 0.0 });
     let Event::Onboarding(statement) = place else { return Err(RecordError::Content) };
@@ -194,6 +189,8 @@ fn statement(catalog: &Catalog<'_>, bytes: &[u8], place: &mut Event) -> Result<(
     if rest.is_empty() { Ok(()) } else { Err(RecordError::TooLong) }
 }
 
+/// In a stack frame of its own: what reading takes is free again when the event is made.
+#[inline(never)]
 fn take<'b, D: Deserialize<'b>>(bytes: &'b [u8]) -> Result<(D, &'b [u8]), RecordError> {
     postcard::take_from_bytes(bytes).map_err(|error| match error {
         postcard::Error::DeserializeUnexpectedEnd => RecordError::Truncated,

@@ -184,7 +184,7 @@ impl Header {
         } else if self.digits != digits::<T>() {
             Err(RecordError::Scalar { found: self.digits })
         } else if self.fingerprint != policy.fingerprint() {
-            Err(RecordError::Policy { found: self.fingerprint, expected: policy.fingerprint() })
+            Err(RecordError::Policy)
         } else {
             Ok(())
         }
@@ -225,7 +225,8 @@ const fn digits<T: Scalar>() -> u8 {
     if T::DIGITS == 24 { 24 } else { 53 }
 }
 
-/// What can be wrong with bytes. Whatever it is, nothing has been read into a state.
+/// What can be wrong with bytes. Whatever it is, nothing has been read into a state. Errors are small: on a device they are
+/// handed up in registers, and no fingerprint is in them that the caller has in its hands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
@@ -248,13 +249,8 @@ pub enum RecordError {
         /// 24 for `f32`, 53 for `f64`.
         found: u8,
     },
-    /// The records belong to another catalog or other settings.
-    Policy {
-        /// Their fingerprint.
-        found: u64,
-        /// The policy's.
-        expected: u64,
-    },
+    /// The records belong to another catalog or other settings: the fingerprint in their [`Header`] is not the policy's.
+    Policy,
     /// The bytes are whole but mean nothing here: a number out of range, an unknown event.
     Content,
     /// The learner has not the room that the record needs.
@@ -285,12 +281,7 @@ impl fmt::Display for RecordError {
             Self::Version { found } => write!(f, "the record has version {found}, this program reads version {VERSION}"),
             Self::Scalar { found: 24 } => f.write_str("the record is in f32, this learner is in f64"),
             Self::Scalar { .. } => f.write_str("the record is in f64, this learner is in f32"),
-            Self::Policy { found, expected } => {
-                write!(
-                    f,
-                    "the record belongs to another catalog or other settings (fingerprint {found:016x}, not {expected:016x})"
-                )
-            }
+            Self::Policy => f.write_str("the record belongs to another catalog or other settings"),
             Self::Content => f.write_str("the record has a content that is not possible here"),
             Self::Room { needed } => write!(f, "the learner needs room for {needed} waiting decisions or promotions"),
             Self::Storage { expected } => write!(f, "the state needs storage for exactly {expected} numbers"),

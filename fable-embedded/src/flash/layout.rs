@@ -26,9 +26,9 @@
 
 use super::error::LayoutError;
 use super::journal::{BEGIN_LEN, MAX_ITEM_LEN, SEQUENCE_LEN};
+use super::medium::Flash;
 use super::slot::COMMIT_LEN;
 use core::ops::Range;
-use embedded_storage_async::nor_flash::{NorFlash, ReadNorFlash};
 use fable_core::record::{MAX_EVENT_LEN, encode_event};
 use fable_core::{Action, Catalog, Context, Event};
 
@@ -55,7 +55,7 @@ impl Layout {
     /// Where [`try_new`](Self::try_new) returns an error. Use it in a `const`.
     #[must_use]
     #[expect(clippy::panic, reason = "in a const this is a build error")]
-    pub const fn new<F: NorFlash>(start: u32, len: u32, snapshot: usize) -> Self {
+    pub const fn new<F: Flash>(start: u32, len: u32, snapshot: usize) -> Self {
         match Self::try_new::<F>(start, len, snapshot) {
             Ok(layout) => layout,
             Err(LayoutError::Geometry) => panic!("the flash needs pages of 1 KB or more and words of up to 32 bytes"),
@@ -69,8 +69,8 @@ impl Layout {
     ///
     /// # Errors
     /// Pages or words that cannot be used, a region that does not consist of whole pages, or one that is too small.
-    pub const fn try_new<F: NorFlash>(start: u32, len: u32, snapshot: usize) -> Result<Self, LayoutError> {
-        let (page, word) = (F::ERASE_SIZE, max(<F as NorFlash>::WRITE_SIZE, <F as ReadNorFlash>::READ_SIZE));
+    pub const fn try_new<F: Flash>(start: u32, len: u32, snapshot: usize) -> Result<Self, LayoutError> {
+        let (page, word) = (F::PAGE, F::WORD);
         let usable = word > 0 && MAX_WORD.is_multiple_of(word) && page >= 1024 && page.is_multiple_of(256);
         if !usable || page > 1 << 24 || snapshot > 1 << 28 {
             return Err(LayoutError::Geometry);
@@ -161,10 +161,6 @@ impl Layout {
         let interactions = f64::from(self.interactions(catalog)) * f64::from(erase_cycles);
         (interactions / (f64::from(per_day.max(1)) * 365.25)) as f32
     }
-}
-
-const fn max(a: usize, b: usize) -> usize {
-    if a > b { a } else { b }
 }
 
 fn event_len(event: &Event) -> usize {

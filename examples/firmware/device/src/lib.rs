@@ -19,7 +19,7 @@ use embedded_io::{Read, Write};
 use embedded_storage::nor_flash::{NorFlash, ReadNorFlash};
 use fable_core::record::snapshot::max_len;
 use fable_core::{Catalog, Learner, Policy, Settings, Storage, Workspace};
-use fable_embedded::flash::{Blocking, Layout, Store, StoreError, block_on};
+use fable_embedded::flash::{Blocking, Layout, Store, StoreError};
 use fable_embedded::{Keep, Server};
 use static_cell::StaticCell;
 
@@ -111,13 +111,13 @@ pub fn restore<B: Board, S: Storage<f32>, W: Storage<f32>>(
     store: &mut BoardStore<B>,
     user: impl FnOnce() -> u64,
 ) {
-    let mut restored = apart(|| block_on(store.restore(policy, learner, workspace)));
-    if restored == Err(StoreError::Unformatted) {
+    let mut restored = apart(|| store.restore(policy, learner, workspace));
+    if matches!(restored, Err(StoreError::Unformatted)) {
         let user = user();
-        let formatted = apart(|| block_on(store.format(policy, user, ROOM as u16)));
-        restored = formatted.and_then(|()| apart(|| block_on(store.restore(policy, learner, workspace))));
+        let formatted = apart(|| store.format(policy, user, ROOM as u16));
+        restored = formatted.and_then(|()| apart(|| store.restore(policy, learner, workspace)));
         // From now on there is always a snapshot to read.
-        restored = restored.and_then(|restored| apart(|| block_on(store.compact(learner))).map(|()| restored));
+        restored = restored.and_then(|restored| apart(|| store.compact(learner)).map(|()| restored));
     }
     let restored = match restored {
         Ok(restored) => restored,
