@@ -17,7 +17,7 @@ impl<const STAGE: usize> Format for Volatile<STAGE> {
     }
 }
 
-impl<F: embedded_storage_async::nor_flash::NorFlash> Format for Store<F> {
+impl<F> Format for Store<F> {
     fn format(&self, f: Formatter<'_>) {
         write!(f, "store, {}, {}", self.layout(), self.statistics());
     }

@@ -395,3 +395,27 @@ fn an_event_that_hides_behind_a_torn_word_is_stored_again() {
     assert_eq!(store.statistics().generation, 1, "it did hide");
     assert_eq!(restore(store.into_flash(), &life.policy).unwrap().1, learner);
 }
+
+/// The room that is told shrinks with every event, is the same after a restart, and is used up when the journal is compacted.
+#[test]
+fn the_free_room_is_what_is_left() {
+    let life = plain(200);
+    let (mut store, mut learner, mut workspace) = begin(Flash::new(4), layout::<Flash>(&TINY, 2), &life.policy);
+    let all = store.statistics().free;
+    let (mut least, mut compactions) = (all, 0);
+    for step in 0..200 {
+        let before = store.statistics();
+        life.perform(&mut store, &mut learner, &mut workspace, step).unwrap();
+        let after = store.statistics();
+        if after.generation == before.generation {
+            assert!(after.free < before.free && after.free > 0, "{before:?} {after:?}");
+        } else {
+            compactions += 1;
+            assert!(before.free < 400 && after.free > all - 400, "{before:?} {after:?}"); // the longest event, and the ends of pages
+        }
+        least = least.min(after.free);
+    }
+    assert!(compactions > 2 && least < 400);
+    let free = store.statistics().free;
+    assert_eq!(restore(store.into_flash(), &life.policy).unwrap().0.statistics().free, free);
+}

@@ -17,6 +17,8 @@ mod listed {
 
     const _: () = {
         has::<Store<Mock<4, 1024>>>();
+        has::<Store<Blocking<Mock<4, 1024>>>>();
+        // has::<Ready<Mock<4, 1024>>>(), which is private: nobody holds one
         has::<StoreError>();
         has::<Restored>();
         has::<Statistics>();

@@ -158,6 +158,8 @@ pub(super) struct Contents {
     /// Of the last one.
     pub(super) last: u32,
     pub(super) events: u32,
+    /// Bytes that they take.
+    pub(super) used: u32,
     /// Bytes that are no event stand behind the last one.
     pub(super) torn: bool,
 }
@@ -217,12 +219,13 @@ impl<F: NorFlash> Store<F> {
     }
 
     pub(super) async fn contents(&mut self) -> Result<Contents, StoreError> {
-        let mut contents = Contents::default();
+        let (layout, mut contents) = (self.layout, Contents::default());
         let torn = self
-            .walk(&mut |sequence, _| {
+            .walk(&mut |sequence, event| {
                 contents.first.get_or_insert(sequence);
                 contents.last = sequence;
                 contents.events = contents.events.saturating_add(1);
+                contents.used = contents.used.saturating_add(layout.item(SEQUENCE_LEN + event.len()));
                 Ok(true)
             })
             .await?;
@@ -240,7 +243,7 @@ impl<F: NorFlash> Store<F> {
         self.buffer.0.iter_mut().zip(begin.encode()).for_each(|(slot, byte)| *slot = byte);
         self.push(BEGIN_LEN).await?;
         self.next = base;
-        self.events = 0;
+        (self.events, self.used) = (0, 0);
         self.unproved = false;
         self.state = State::Ready;
         Ok(())
@@ -298,6 +301,7 @@ impl<F: NorFlash> Store<F> {
         self.state = State::Ready;
         self.next = next;
         self.events = self.events.saturating_add(1);
+        self.used = self.used.saturating_add(self.layout.item(len));
         self.purge |= matches!(event, Event::Forget { .. });
         Ok(())
     }

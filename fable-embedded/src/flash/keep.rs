@@ -89,6 +89,6 @@ impl<F: NorFlash> Keep for Store<F> {
 
     async fn statistics(&mut self) -> Result<Kept, StoreError> {
         let counts = Self::statistics(self);
-        Ok(Kept { generation: counts.generation, events: counts.events, free: 0, erases: counts.erases })
+        Ok(Kept { generation: counts.generation, events: counts.events, free: counts.free, erases: counts.erases })
     }
 }

@@ -128,9 +128,16 @@ impl Layout {
         self.slot
     }
 
-    /// What an item of the journal takes.
-    const fn item(&self, len: u32) -> u32 {
-        ITEM_HEADER.next_multiple_of(self.word) + len.next_multiple_of(self.word)
+    /// What an item of the journal takes. A word is a power of two, so nothing is divided and nothing can panic.
+    pub(super) const fn item(&self, len: usize) -> u32 {
+        let rest = self.word.wrapping_sub(1);
+        (ITEM_HEADER.wrapping_add(rest) & !rest).wrapping_add((len as u32).wrapping_add(rest) & !rest)
+    }
+
+    /// Bytes of the journal for events, when there are none.
+    pub(super) fn event_room(&self) -> u32 {
+        let pages = self.journal.checked_div(self.page).unwrap_or(0);
+        self.journal.saturating_sub(pages * 2 * self.word + self.item(BEGIN_LEN))
     }
 
     /// Interactions, each a decision and its feedback, from one compaction to the next, at least.
@@ -144,10 +151,10 @@ impl Layout {
         let action = Action(u16::try_from(catalog.actions().saturating_sub(1)).unwrap_or(u16::MAX));
         let decision = Context::new(catalog, None, signals)
             .map_or(MAX_EVENT_LEN, |context| event_len(&Event::Decision { round: 1, action, baseline: 0.0, context, at: 0 }));
-        let item = |len: usize| self.item(u32::try_from(SEQUENCE_LEN + len).unwrap_or(u32::MAX));
+        let item = |len: usize| self.item(SEQUENCE_LEN + len);
         let (decision, feedback) = (item(decision), item(event_len(&Event::Feedback { round: 1, reward: 0.0, weight: 1.0 })));
         let pages = self.journal / self.page;
-        let kept = self.item(BEGIN_LEN as u32) + self.item(MAX_ITEM_LEN as u32);
+        let kept = self.item(BEGIN_LEN) + self.item(MAX_ITEM_LEN);
         let room = (pages * self.page.saturating_sub(2 * self.word + decision)).saturating_sub(kept);
         (room / (decision + feedback)).max(1)
     }

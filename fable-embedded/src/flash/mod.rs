@@ -119,6 +119,8 @@ pub struct Statistics {
     pub generation: u32,
     /// Events in the journal.
     pub events: u32,
+    /// Bytes left for events before the journal is compacted, about: what a page loses at its end is not counted.
+    pub free: u32,
     /// Sequence number of the next event.
     pub next: u32,
     /// Pages erased since the region was formatted. Erases since the last snapshot are lost to a power cut.
@@ -139,6 +141,8 @@ pub struct Store<F> {
     /// Of the next event.
     next: u32,
     events: u32,
+    /// Bytes of the journal that they take.
+    used: u32,
     erases: u32,
     /// No event was stored since the restart.
     unproved: bool,
@@ -165,6 +169,7 @@ impl<F> Store<F> {
             base: 0,
             next: 0,
             events: 0,
+            used: 0,
             erases: 0,
             unproved: true,
             purge: false,
@@ -192,8 +197,9 @@ impl<F> Store<F> {
 
     /// The counts.
     #[must_use]
-    pub const fn statistics(&self) -> Statistics {
-        Statistics { generation: self.generation, events: self.events, next: self.next, erases: self.erases }
+    pub fn statistics(&self) -> Statistics {
+        let free = self.layout.event_room().saturating_sub(self.used);
+        Statistics { generation: self.generation, events: self.events, free, next: self.next, erases: self.erases }
     }
 
     /// The slot that a next snapshot goes to.

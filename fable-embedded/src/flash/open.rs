@@ -145,7 +145,7 @@ impl<F: NorFlash> Store<F> {
             return Err(if blank { StoreError::Unformatted } else { error });
         }
         let contents = self.contents().await?;
-        (self.events, self.unproved) = (contents.events, true);
+        (self.events, self.used, self.unproved) = (contents.events, contents.used, true);
         let mut damaged = false;
         for (slot, commit) in newest_first(commits).into_iter().flatten() {
             let active = Active { slot, len: commit.len };
@@ -169,7 +169,7 @@ impl<F: NorFlash> Store<F> {
             self.state = if live { State::Ready } else { State::Stale };
             (self.active, self.generation, self.base) = (Some(active), commit.generation, commit.base);
             self.next = commit.base.saturating_add(if live { contents.events } else { 0 });
-            self.events = if live { contents.events } else { 0 };
+            (self.events, self.used) = if live { (contents.events, contents.used) } else { (0, 0) };
             self.erases = self.erases.max(commit.erases);
             self.purge = commit.purge;
             return Ok(Found::Snapshot(active, verified));
