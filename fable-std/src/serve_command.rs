@@ -49,11 +49,14 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<String, Failure> {
     let options = Options { store: store.clone(), durable: matches!(durability, Durability::Commit), cache: *cache };
     let mut signals = Signals::new([SIGTERM, SIGINT]).map_err(|error| Failure::Trouble(error.to_string()))?;
     let ready = |stop: Stop| {
-        std::thread::spawn(move || {
+        let wait = move || {
             if signals.forever().next().is_some() {
                 stop.stop();
             }
-        });
+        };
+        if let Err(error) = std::thread::Builder::new().name("signals".into()).spawn(wait) {
+            tracing::error!(%error, "signals cannot be waited for");
+        }
     };
     let (input, output) = (io::stdin(), io::stdout().lock());
     let served = match scalar {

@@ -285,6 +285,38 @@ fn a_damaged_export_is_refused_and_changes_nothing() {
     assert_eq!(transfer::export(&empty, &user).unwrap(), bytes);
 }
 
+/// The bytes of an exported user are a promise: the file beside this one was written once and is read for ever.
+#[test]
+fn exports_are_pinned() {
+    let (_folder, path) = place();
+    let mut service = serve(&path);
+    let lines = [
+        r#"{"op":"onboard","user":"ana","statements":[{"prefer":{"style":"concise"},"response":0.5,"precision":4}]}"#,
+        r#"{"op":"decide","user":"ana","context":{},"forbid":[{"tool":"verify"}],"at":17}"#,
+        r#"{"op":"feedback","decision":"e6f79c19051ffb05-0-1","reward":0.75,"at":18}"#,
+        r#"{"op":"decide","user":"ana","context":{}}"#,
+        r#"{"op":"feedback","decision":"e6f79c19051ffb05-0-2","reward":-0.5,"weight":0.25}"#,
+        r#"{"op":"unlearn","decision":"e6f79c19051ffb05-0-1"}"#,
+    ];
+    for line in lines {
+        let answer = service.ask(line);
+        assert_eq!(answer.get("error"), None, "{line} {answer}");
+    }
+    let posterior = service.ask(r#"{"op":"posterior","user":"ana"}"#);
+    assert!(service.finish().success());
+    let bytes = transfer::export(&Store::open_any(&path).unwrap(), "ana").unwrap();
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/ana.user");
+    assert_eq!(std::fs::read(&golden).unwrap(), bytes);
+
+    let (_folder, other) = place();
+    assert!(fable(&["import", golden.to_str().unwrap(), "--catalog", "tau2"], &other).status.success());
+    let mut service = serve(&other);
+    assert_eq!(service.ask(r#"{"op":"posterior","user":"ana"}"#), posterior);
+    let answer = service.ask(r#"{"op":"unlearn","decision":"e6f79c19051ffb05-0-1"}"#);
+    assert_eq!(answer["error"]["code"], "not_learned"); // what was taken back stays so
+    assert!(service.finish().success());
+}
+
 /// Plays steps that may fail for want of room, and returns how many did. What failed did not happen.
 fn play_while_it_lasts(play: &mut Play<f64>, service: &mut Service, steps: usize) -> usize {
     let (mut failed, mut waiting, mut line) = (0, VecDeque::<Step>::new(), String::new());
