@@ -38,7 +38,7 @@ pub(crate) struct ServeArguments {
 enum Durability {
     /// Until what it says is on disk.
     Commit,
-    /// For nothing: a crash may take the last second with it.
+    /// For nothing: a crash or a full disk may take the last second with it.
     None,
 }
 

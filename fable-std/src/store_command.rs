@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::policy_arguments::{PolicyArguments, ScalarName};
 use clap::Args;
 use fable_core::Policy;
-use fable_std::store::{Identity, Store, transfer};
+use fable_std::store::{Identity, Store, private, transfer};
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -66,7 +66,8 @@ pub(crate) fn forget(arguments: &ForgetArguments) -> Result<String, Failure> {
 /// Writes a user to a file.
 pub(crate) fn export(arguments: &ExportArguments) -> Result<String, Failure> {
     let bytes = transfer::export(&Store::open_any(&arguments.store)?, &arguments.user)?;
-    let written = fs::File::create(&arguments.file).and_then(|mut file| file.write_all(&bytes).and_then(|()| file.sync_all()));
+    let file = private().create(true).truncate(true).open(&arguments.file);
+    let written = file.and_then(|mut file| file.write_all(&bytes).and_then(|()| file.sync_all()));
     written.map_err(|error| Failure::file(&arguments.file, &error))?;
     Ok(format!("{} bytes\n", bytes.len()))
 }

@@ -131,6 +131,31 @@ fn users_who_are_forgotten_together_are_erased_together() {
     assert!((1..20).contains(&rewrites), "{rewrites}");
 }
 
+/// A rewritten file is where the old one was, behind a link too, and nobody can read it who could not before.
+#[cfg(unix)]
+#[test]
+fn the_new_file_takes_the_place_of_the_old_one() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let (folder, store) = place();
+    let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
+    let link = folder.path().join("link");
+    let decide = r#"{"op":"decide","user":"anastasia","context":{}}"#;
+    serve(&store).ask(decide);
+    assert_eq!(mode(&store), 0o600);
+    std::fs::set_permissions(&store, std::fs::Permissions::from_mode(0o640)).unwrap();
+    symlink(&store, &link).unwrap();
+    let mut service = serve(&link);
+    assert_eq!(service.ask(r#"{"op":"forget","user":"anastasia"}"#)["forgotten"], true);
+    assert!(service.finish().success());
+    assert!(link.is_symlink());
+    assert_eq!(mode(&store), 0o640);
+    assert_eq!(found(&store, &[b"anastasia".to_vec()]), 0);
+    serve(&link).ask(decide);
+    let file = folder.path().join("ana.user");
+    assert!(fable(&["export", "anastasia", file.to_str().unwrap()], &link).status.success());
+    assert_eq!(mode(&file), 0o600);
+}
+
 #[test]
 fn another_identity_is_refused_with_what_differs() {
     let (_folder, store) = place();

@@ -103,6 +103,7 @@ fn answer<'w, T: Scalar>(
         }
         Request::Observe { user, context, action, reward, weight } => {
             let resident = residents.named(desk, &user)?;
+            resident.warm();
             let event = resident.learner.propose_observation(desk.policy, &context, action, reward, weight)?;
             resident.step(desk, &event, None)?;
             Ok(Answer::Learned { observations: resident.learner.observations() })

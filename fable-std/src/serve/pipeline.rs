@@ -162,24 +162,30 @@ fn commit(
             Err(RecvTimeoutError::Disconnected) => break,
         };
         let (mut writes, mut answers) = (Writes::default(), Vec::new());
-        let (mut last, mut void) = (0, Vec::new());
+        let (mut last, mut void) = (None, Vec::new());
         for batch in std::iter::once(first).chain(unwritten.try_iter().take(UNWRITTEN)) {
             if batch.failures < progress.failures() {
                 void.push(batch.answers);
                 continue;
             }
-            last = batch.number;
+            last = Some(batch.number);
             writes.merge(batch.writes);
             answers.push(batch.answers);
         }
         // Void batches were made before those that are not.
         let failed = Fault::new(Code::Storage, "the store could not be written just before; nothing was changed");
         answer(output, void.iter().map(|answers| answers.instead(&failed)))?;
+        let Some(last) = last else { continue };
         let sync = durable || synced.elapsed() > SYNC_EVERY;
-        match if writes.is_empty() { Ok(()) } else { store.commit(&writes, sync) } {
+        let done = if writes.is_empty() { Ok(()) } else { store.commit(&writes, sync) };
+        match done {
             Ok(()) => {
                 progress.commit(last);
-                (unsynced, synced) = if sync { (false, Instant::now()) } else { (true, synced) };
+                if sync {
+                    (unsynced, synced) = (false, Instant::now());
+                } else {
+                    unsynced |= !writes.is_empty();
+                }
                 answer(output, answers.into_iter())?;
             }
             Err(error) => {

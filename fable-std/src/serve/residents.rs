@@ -77,11 +77,13 @@ impl<T: Scalar> Resident<T> {
 #[derive(Debug)]
 pub(super) struct Residents<T> {
     cache: LruCache<u64, Box<Resident<T>>>,
+    /// Most users; the memory for them is taken as they come.
+    capacity: usize,
 }
 
 impl<T: Scalar> Residents<T> {
     pub(super) fn new(capacity: NonZeroUsize) -> Self {
-        Self { cache: LruCache::new(capacity) }
+        Self { cache: LruCache::unbounded(), capacity: capacity.get() }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -134,7 +136,7 @@ impl<T: Scalar> Residents<T> {
     /// Brings a user into memory.
     fn enter(&mut self, desk: &mut Desk<'_, T>, user: u64, stored: &Stored, known: bool) -> Result<(), Fault> {
         // The memory of the one who has to leave is used again.
-        let oldest = if self.cache.len() < self.cache.cap().get() { None } else { self.cache.pop_lru() };
+        let oldest = if self.cache.len() < self.capacity { None } else { self.cache.pop_lru() };
         let learner = match oldest {
             Some((_, resident)) => resident.learner,
             None => HostLearner::over(vec![T::ZERO; desk.policy.catalog().state_len()]),

@@ -20,12 +20,14 @@ pub(super) fn in_memory() -> Result<Database, StoreError> {
     Ok(builder().create_with_backend(redb::backends::InMemoryBackend::new())?)
 }
 
+/// Why a file cannot be opened.
+pub(super) fn missing(path: &Path, error: io::Error) -> StoreError {
+    if error.kind() == io::ErrorKind::NotFound { StoreError::Missing(path.to_owned()) } else { error.into() }
+}
+
 /// Opens an existing file.
 pub(super) fn open(path: &Path) -> Result<Database, StoreError> {
-    let file = OpenOptions::new().read(true).write(true).open(path).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => StoreError::Missing(path.to_owned()),
-        _ => error.into(),
-    })?;
+    let file = OpenOptions::new().read(true).write(true).open(path).map_err(|error| missing(path, error))?;
     let opened = file.try_clone()?;
     let database = builder().create_file(file).map_err(|error| match error {
         redb::DatabaseError::Storage(redb::StorageError::Corrupted(_)) => StoreError::Foreign,
@@ -52,11 +54,14 @@ pub(super) fn create(
     fill: impl FnOnce(&Database) -> Result<(), StoreError>,
 ) -> Result<(Database, io::Result<()>), StoreError> {
     let draft = draft(path);
-    let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&draft)?;
+    let file = private().read(true).create(true).truncate(false).open(&draft)?;
     if let Err(fs::TryLockError::WouldBlock) = file.try_lock() {
         return Err(StoreError::InUse);
     }
     file.set_len(0)?; // what an interrupted attempt has left
+    if let Ok(old) = fs::metadata(path) {
+        file.set_permissions(old.permissions())?;
+    }
     let made = builder().create_file(file).map_err(StoreError::from).and_then(|database| {
         fill(&database)?;
         fs::rename(&draft, path)?;
@@ -71,6 +76,16 @@ pub(super) fn create(
 /// Removes what an interrupted attempt to make a file has left; only the owner of the path may do that.
 pub(super) fn clean(path: &Path) {
     let _ = fs::remove_file(draft(path)); // most often there is none
+}
+
+/// For files about users: nobody else reads them, unless the owner wants it so.
+#[must_use]
+pub fn private() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.write(true);
+    options
 }
 
 /// Where the new file grows.

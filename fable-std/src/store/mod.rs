@@ -42,6 +42,7 @@ pub mod transfer;
 mod writes;
 
 pub use error::StoreError;
+pub use file::private;
 pub use identity::Identity;
 pub use tables::UserRow;
 pub use writes::Writes;
@@ -106,9 +107,11 @@ impl Store {
     /// # Errors
     /// As for [`open`](Self::open), and a file that is not there.
     pub fn open_any(path: &Path) -> Result<Self, StoreError> {
-        let database = file::open(path)?;
-        file::clean(path);
-        let store = Self { path: Some(path.to_owned()), database: RwLock::new(Some(database)) };
+        // A new file has to take the place of the old one itself, not of a link to it.
+        let path = path.canonicalize().map_err(|error| file::missing(path, error))?;
+        let database = file::open(&path)?;
+        file::clean(&path);
+        let store = Self { path: Some(path), database: RwLock::new(Some(database)) };
         let version = store.read(|transaction| meta(transaction, FORMAT))?;
         match version.as_deref() {
             Some([VERSION]) => Ok(store),
