@@ -13,7 +13,7 @@ use super::fault::{Code, Fault};
 use super::ledger::Progress;
 use super::request::Incoming;
 use super::{MAX_LINE, Options, ServeError};
-use crate::store::{Store, Writes};
+use crate::store::{Store, StoreError, Writes};
 use fable_core::{Catalog, Policy, Scalar};
 use std::io::{Read, Write};
 use std::sync::Arc;
@@ -152,10 +152,9 @@ fn commit(
         let first = match unwritten.recv_timeout(SYNC_EVERY) {
             Ok(batch) => batch,
             Err(RecvTimeoutError::Timeout) => {
-                if std::mem::take(&mut unsynced)
-                    && let Err(error) = store.sync()
-                {
-                    tracing::error!(%error, "the store cannot be written");
+                if unsynced {
+                    store.sync()?; // those who were answered cannot be told any more
+                    (unsynced, synced) = (false, Instant::now());
                 }
                 continue;
             }
@@ -177,17 +176,24 @@ fn commit(
         answer(output, void.iter().map(|answers| answers.instead(&failed)))?;
         let Some(last) = last else { continue };
         let sync = durable || synced.elapsed() > SYNC_EVERY;
-        let done = if writes.is_empty() { Ok(()) } else { store.commit(&writes, sync) };
+        let wrote = !writes.is_empty();
+        let done = match (wrote, sync && unsynced) {
+            (true, _) => store.commit(&writes, sync),
+            (false, true) => store.sync(),
+            (false, false) => Ok(()),
+        };
         match done {
             Ok(()) => {
                 progress.commit(last);
-                if sync {
+                if sync && (wrote || unsynced) {
                     (unsynced, synced) = (false, Instant::now());
                 } else {
-                    unsynced |= !writes.is_empty();
+                    unsynced |= wrote;
                 }
                 answer(output, answers.into_iter())?;
             }
+            // No answer would be true.
+            Err(error @ StoreError::Uncertain(_)) => return Err(error.into()),
             Err(error) => {
                 progress.fail();
                 tracing::error!(%error, "a commit has failed");
