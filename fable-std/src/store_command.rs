@@ -58,7 +58,7 @@ pub(crate) fn forget(arguments: &ForgetArguments) -> Result<String, Failure> {
     let names: Vec<&str> = arguments.users.iter().map(String::as_str).collect();
     let erased = Store::open_any(&arguments.store)?.forget(&names)?;
     match names.iter().find(|name| !erased.contains(name)) {
-        Some(name) => Err(Failure::Refused(format!("the store has no user '{name}'"))),
+        Some(name) => Err(Failure::Refused(format!("the store has no user '{}'", printable(name)))),
         None => Ok(format!("forgotten: {}\n", erased.len())),
     }
 }
@@ -112,7 +112,13 @@ pub(crate) fn import(arguments: &ImportArguments) -> Result<String, Failure> {
 }
 
 fn take<T: fable_core::Scalar>(policy: &Policy<'_, T>, store: &Path, bytes: &[u8]) -> Result<String, Failure> {
-    transfer::read(bytes)?; // before a store is made for it
-    let name = transfer::import(&Store::open(store, &Identity::new(policy))?, policy, bytes)?;
-    Ok(format!("imported: {name}\n"))
+    let arrival = transfer::Arrival::check(policy, bytes)?; // before a store is made for it
+    let name = arrival.enter(&Store::open(store, &Identity::new(policy))?)?;
+    Ok(format!("imported: {}\n", printable(&name)))
+}
+
+/// A name that tells a terminal nothing but itself.
+fn printable(name: &str) -> String {
+    let escaped = |letter: char| if letter.is_control() { letter.escape_default().to_string() } else { letter.to_string() };
+    name.chars().map(escaped).collect()
 }

@@ -258,10 +258,9 @@ fn a_user_moves_to_another_store_and_goes_on() {
     exported(&users[0], &store);
     let third = folder.path().join("third.fable");
     for arguments in [&["--catalog", "rubric"][..], &["--catalog", "tau2", "--scalar", "f32"]] {
-        let _ = std::fs::remove_file(&third);
         let output = fable(&[&["import", file.to_str().unwrap()], arguments].concat(), &third);
         assert_eq!(output.status.code(), Some(1), "{output:?}");
-        assert_eq!(Store::open_any(&third).unwrap().users().unwrap(), 0);
+        assert!(!third.exists());
     }
 }
 
@@ -308,6 +307,37 @@ fn a_damaged_export_is_refused_and_changes_nothing() {
     assert_eq!(empty.users().unwrap(), 0);
     assert_eq!(transfer::import(&empty, &policy, &bytes).unwrap(), user);
     assert_eq!(transfer::export(&empty, &user).unwrap(), bytes);
+}
+
+/// What this program would not have written itself: names that no request can have, and an incarnation that leaves none.
+#[test]
+fn an_import_has_the_limits_of_the_service() {
+    let policy = Policy::<f64>::new(&catalog::TAU2, Settings::default()).unwrap();
+    let file = |name: &str, incarnation: u32| {
+        let header = fable_core::record::Header::new(fable_core::record::Kind::Journal, &policy, user_hash(name), 64);
+        let mut bytes = b"FABX\x01".to_vec();
+        bytes.extend_from_slice(&incarnation.to_le_bytes());
+        bytes.extend_from_slice(&(name.len() as u16).to_le_bytes());
+        bytes.extend_from_slice(name.as_bytes());
+        bytes.extend_from_slice(&header.encode());
+        bytes.extend_from_slice(&[0; 8]);
+        let sum = fable_core::record::checksum(&bytes);
+        bytes.extend_from_slice(&sum.to_le_bytes());
+        bytes
+    };
+    let store = Store::in_memory(&identity()).unwrap();
+    let import = |name: &str, incarnation| transfer::import(&store, &policy, &file(name, incarnation));
+    for (name, incarnation) in [("", 0), (&*"x".repeat(257), 0), ("ana", u32::MAX), ("ana", (1 << 31) + 1)] {
+        assert!(matches!(import(name, incarnation), Err(StoreError::Transfer(_))), "{name} {incarnation}");
+    }
+    assert_eq!(import(&"x".repeat(256), 1 << 31).unwrap().len(), 256);
+    assert_eq!(store.forget(&[&"x".repeat(256)]).unwrap().len(), 1);
+
+    let (folder, store) = place();
+    let path = folder.path().join("bell");
+    std::fs::write(&path, file("a\u{7}\u{1b}[2Jé", 0)).unwrap();
+    let output = fable(&["import", path.to_str().unwrap(), "--catalog", "tau2"], &store);
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "imported: a\\u{7}\\u{1b}[2Jé\n");
 }
 
 /// The bytes of an exported user are a promise: the file beside this one was written once and is read for ever.

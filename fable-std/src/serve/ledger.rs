@@ -213,6 +213,7 @@ impl Ledger {
 mod tests {
     use super::*;
     use crate::store::Identity;
+    use crate::store::journal::Note;
     use fable_core::record::{Header, Kind};
     use fable_core::{Policy, Settings, catalog::TAU2};
     use fable_serve_tests::dice::Dice;
@@ -269,7 +270,7 @@ mod tests {
                     }
                     let (_, records) = now.get_mut(&user).unwrap();
                     let record = vec![dice.next() as u8; 1 + dice.below(40)];
-                    ledger.push(user, records.len() as u64, &Entry { record: &record, takes_back: None });
+                    ledger.push(user, records.len() as u64, &Entry { record: &record, note: Note::None });
                     records.push(record);
                 }
                 assert_agrees(&ledger, &now, 6);

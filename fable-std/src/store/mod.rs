@@ -44,7 +44,7 @@ mod writes;
 
 pub use error::StoreError;
 pub use identity::Identity;
-pub use tables::UserRow;
+pub use tables::{MAX_NAME, UserRow};
 pub use writes::Writes;
 
 use journal::Segment;
