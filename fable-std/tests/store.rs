@@ -372,6 +372,56 @@ fn exports_are_pinned() {
     assert!(service.finish().success());
 }
 
+/// The rows of every table are a promise as well: other rows are another version. Long values are told by their checksum.
+#[test]
+fn the_layout_is_pinned() {
+    use redb::{ReadableDatabase, ReadableTable, TableDefinition};
+    let (_folder, path) = place();
+    // A user of whom a snapshot is due after four entries.
+    let user = (0..).map(|number| format!("user {number}")).find(|name| user_hash(name) % 512 == 508).unwrap();
+    let mut service = serve(&path);
+    let decide = json!({ "op": "decide", "user": user, "context": {}, "at": 17 }).to_string();
+    for line in [
+        decide.as_str(),
+        &json!({ "op": "feedback", "decision": format!("{:016x}-0-1", user_hash(&user)), "reward": 0.75 }).to_string(),
+        r#"{"op":"decide","user":"bob","context":{}}"#,
+        r#"{"op":"forget","user":"bob"}"#,
+        &decide.replace("\"context\"", "\"defaults\":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0],\"context\""),
+        &json!({ "op": "unlearn", "decision": format!("{:016x}-0-1", user_hash(&user)) }).to_string(),
+        r#"{"op":"decide","user":"ana","context":{}}"#,
+    ] {
+        let answer = service.ask(line);
+        assert_eq!(answer.get("error"), None, "{line} {answer}");
+    }
+    assert!(service.finish().success());
+    let hex = |bytes: &[u8]| -> String {
+        if bytes.len() > 400 {
+            return format!("{} bytes, checksum {:08x}", bytes.len(), fable_core::record::checksum(bytes));
+        }
+        bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    };
+    let database = redb::Database::open(&path).unwrap();
+    let read = database.begin_read().unwrap();
+    let mut rows = String::new();
+    for row in read.open_table(TableDefinition::<&str, &[u8]>::new("meta")).unwrap().iter().unwrap() {
+        let (key, value) = row.unwrap();
+        rows += &format!("meta {}: {}\n", key.value(), hex(value.value()));
+    }
+    for name in ["users", "log", "snapshots"] {
+        for row in read.open_table(TableDefinition::<u64, &[u8]>::new(name)).unwrap().iter().unwrap() {
+            let (key, value) = row.unwrap();
+            rows += &format!("{name} {:016x}: {}\n", key.value(), hex(value.value()));
+        }
+    }
+    for row in read.open_table(TableDefinition::<(u64, u64), &[u8]>::new("journal")).unwrap().iter().unwrap() {
+        let (key, value) = row.unwrap();
+        rows += &format!("journal {:016x} {}: {}\n", key.value().0, key.value().1, hex(value.value()));
+    }
+    assert_eq!(read.list_tables().unwrap().count(), 5);
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/store.txt");
+    assert_eq!(std::fs::read_to_string(&golden).unwrap_or_default(), rows, "this is another store::VERSION:\n{rows}");
+}
+
 /// Plays steps that may fail for want of room, and returns how many did. What failed did not happen.
 fn play_while_it_lasts(play: &mut Play<f64>, service: &mut Service, steps: usize) -> usize {
     let (mut failed, mut waiting, mut line) = (0, VecDeque::<Step>::new(), String::new());
@@ -410,6 +460,8 @@ fn without_room_on_the_disk_requests_fail_and_change_nothing() {
     let mut service = Service::spawn(command);
     let failed = play_while_it_lasts(&mut play, &mut service, 2_500);
     assert!(failed > 100, "{failed}");
+    let errors = service.ask(r#"{"op":"stats"}"#)["errors"].as_u64().unwrap();
+    assert!(errors >= failed as u64, "{errors} of {failed}");
     assert!(service.finish().success());
     let mut service = serve(&store);
     assert_eq!(play_while_it_lasts(&mut play, &mut service, 500), 0);

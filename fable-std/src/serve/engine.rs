@@ -130,7 +130,7 @@ fn answer<'w, T: Scalar>(
             users: desk.ledger.users(),
             cached: residents.len(),
             requests,
-            errors,
+            errors: errors + desk.ledger.refused(),
             events: desk.events,
             bytes: desk.ledger.store_bytes(),
         })),
