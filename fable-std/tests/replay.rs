@@ -14,7 +14,7 @@ const SETTINGS: Settings<'static> = Settings { seed: 5, ..Settings::DEFAULT };
 
 /// The answers of a service over a store.
 fn answers<T: Scalar>(store: &Path, lines: &[Value]) -> Vec<Value> {
-    let input: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let input = lines.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
     let options = Options { store: Some(store.to_owned()), durable: true, cache: NonZeroUsize::new(4).unwrap() };
     let mut output = Vec::new();
     serve::<T>(&AGENT, SETTINGS, &options, std::io::Cursor::new(input), &mut output, |_| ()).unwrap();
@@ -23,7 +23,7 @@ fn answers<T: Scalar>(store: &Path, lines: &[Value]) -> Vec<Value> {
 
 const SIGNALS: [(&str, f32); 4] = [("risk", 0.25), ("ambiguity", 0.5), ("memory_need", 0.75), ("tool_need", 0.125)];
 
-fn decide(user: &str, task: &str, more: Value) -> Value {
+fn decide(user: &str, task: &str, more: &Value) -> Value {
     let context = json!({ "task": task, "risk": 0.25, "ambiguity": 0.5, "memory_need": 0.75, "tool_need": 0.125 });
     let mut line = json!({ "op": "decide", "user": user, "context": context });
     line.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -39,7 +39,7 @@ fn life<T: Scalar>(store: &Path) -> Vec<String> {
             8..12 => json!({ "forbid": [{ "tool": "web_search" }] }),
             _ => json!({}),
         };
-        let answer = answers::<T>(store, &[decide("ana", if round % 2 == 0 { "coding" } else { "factual" }, more)]).remove(0);
+        let answer = answers::<T>(store, &[decide("ana", if round % 2 == 0 { "coding" } else { "factual" }, &more)]).remove(0);
         let reward = if answer["action"]["style"] == "concise" { 0.75 } else { -0.25 };
         decisions.push(answer["decision"].as_str().unwrap().to_owned());
         answers::<T>(store, &[json!({ "op": "feedback", "decision": decisions.last(), "reward": reward })]);
@@ -84,7 +84,7 @@ fn defaults_of_other_actions_are_no_difference() {
     let mut defaults: Vec<f64> = (0..180).map(|action| AGENT.default_score(&context, fable_core::Action(action))).collect();
     defaults[..90].fill(-10.0);
     for _ in 0..20 {
-        let answer = answers::<f64>(&store, &[decide("ana", "coding", json!({ "defaults": defaults }))]).remove(0);
+        let answer = answers::<f64>(&store, &[decide("ana", "coding", &json!({ "defaults": defaults }))]).remove(0);
         assert!(answer["decision"].is_string(), "{answer}");
     }
     let tape = tape(&store);
