@@ -24,6 +24,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+use crate::store::journal::{Entry, Note};
 use crate::store::revive::ROOM;
 use crate::store::{StoreError, Stored};
 use fable_core::event::{DecisionId, Event};
@@ -56,6 +57,8 @@ pub struct Tape {
     pub start: Start,
     /// The events.
     pub events: Vec<Vec<u8>>,
+    /// Positions of decisions that are known to have been made with default scores of the caller's, in order.
+    pub with_defaults: Vec<usize>,
 }
 
 impl Tape {
@@ -65,16 +68,20 @@ impl Tape {
     /// A journal that cannot be read, or does not begin at the beginning.
     pub fn of_user(stored: &Stored) -> Result<Self, StoreError> {
         let start = Start::Journal { header: stored.row.header, incarnation: stored.row.incarnation };
-        let mut events = Vec::new();
+        let (mut events, mut with_defaults) = (Vec::new(), Vec::new());
         for segment in &stored.journal {
             if segment.first != events.len() as u64 {
                 return Err(StoreError::Damaged("a journal has a gap"));
             }
             for entry in segment.from(segment.first) {
-                events.push(entry?.record.to_vec());
+                let Entry { record, note } = entry?;
+                if note == Note::WithDefaults {
+                    with_defaults.push(events.len());
+                }
+                events.push(record.to_vec());
             }
         }
-        Ok(Self { start, events })
+        Ok(Self { start, events, with_defaults })
     }
 
     /// What a device was read as: the bytes of its snapshot, and of its journal, where each record has its length, two
@@ -91,7 +98,7 @@ impl Tape {
             events.push(event.to_vec());
             rest = behind;
         }
-        Ok(Self { start: Start::Snapshot(snapshot), events })
+        Ok(Self { start: Start::Snapshot(snapshot), events, with_defaults: Vec::new() })
     }
 
     /// Bits of the scalar's significand: 24 for `f32`, 53 for `f64`.
@@ -254,7 +261,9 @@ impl<'p, T: Scalar> Player<'p, T> {
             let state = |error| ReplayError::State { index, error };
             if let Event::Decision { round, .. } = event {
                 replay.decisions += 1;
-                match self.again(&event, index).map_err(state)? {
+                let known = tape.with_defaults.binary_search(&index).is_ok();
+                let again = if known { Again::WithDefaults } else { self.again(&event, index).map_err(state)? };
+                match again {
                     Again::Same => {}
                     Again::WithDefaults => replay.with_defaults += 1,
                     Again::Different(difference) => {
@@ -284,6 +293,7 @@ impl<'p, T: Scalar> Player<'p, T> {
     fn again(&mut self, event: &Event, index: usize) -> Result<Again, LearnerError> {
         let Event::Decision { round, action, baseline, context, at } = event else { return Ok(Again::Same) };
         let catalog = self.policy.catalog();
+        // A journal that does not say so shows it, if the action's own default was another.
         if self.policy.baseline(context, *action, None).to_f64().to_bits() != baseline.to_bits() {
             return Ok(Again::WithDefaults);
         }

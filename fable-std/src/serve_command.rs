@@ -5,15 +5,19 @@ use crate::policy_arguments::{PolicyArguments, ScalarName};
 use clap::{Args, ValueEnum};
 use fable_std::serve::{Options, PROTOCOL, ServeError, Stop, serve};
 use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::flag;
 use signal_hook::iterator::Signals;
 use std::io;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// Answers requests, one JSON object per line, on standard input and output: for programs in other languages.
 ///
-/// It ends with its input or with SIGTERM, after everything it has read is answered. Exit codes: 0 ended so, 1 the store
-/// cannot be used, 2 a mistake in the command, or a store that was made with another catalog or other settings.
+/// It ends with its input or with SIGTERM, after everything it has read is answered; a second SIGTERM ends it at once. Exit
+/// codes: 0 ended so, 1 the store or the input cannot be used, 2 a mistake in the command, or a store that was made with
+/// another catalog or other settings, 130 or 143 a second signal.
 /// FABLE_LOG=info|debug|... logs to standard error, never what a request says.
 #[derive(Args)]
 #[command(after_long_help = PROTOCOL)]
@@ -38,7 +42,7 @@ pub(crate) struct ServeArguments {
 enum Durability {
     /// Until what it says is on disk.
     Commit,
-    /// For nothing: a crash or a full disk may take the last second with it.
+    /// For nothing: a crash or a full disk may take the last second with it; after a full disk the service then ends.
     None,
 }
 
@@ -48,6 +52,13 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<String, Failure> {
     let (catalog, settings) = policy.open()?;
     let options = Options { store: store.clone(), durable: matches!(durability, Durability::Commit), cache: *cache };
     let mut signals = Signals::new([SIGTERM, SIGINT]).map_err(|error| Failure::Trouble(error.to_string()))?;
+    // Whoever reads the answers may have stopped, and the service waits: the second signal does not.
+    let once = Arc::new(AtomicBool::new(false));
+    for signal in [SIGTERM, SIGINT] {
+        flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&once))
+            .and_then(|_| flag::register(signal, Arc::clone(&once)))
+            .map_err(|error| Failure::Trouble(error.to_string()))?;
+    }
     let ready = |stop: Stop| {
         let wait = move || {
             if signals.forever().next().is_some() {

@@ -58,7 +58,7 @@ fn catch_up(oracle: &mut Oracle<f32>, users: &[String], sent: &[Sent], least: us
 /// torn since the file was last written anew.
 fn search(store: &Path, oracle: &Oracle<f32>, users: &[String], torn: &HashSet<String>) {
     let bytes = std::fs::read(store).unwrap();
-    assert!(!store.with_extension("fable.new").exists()); // what a torn rewrite has left was cleared away
+    assert!(!store.with_file_name(".users.fable.fable-draft").exists()); // what a torn rewrite has left was cleared away
     for user in users {
         let hash = user_hash(user);
         let traces = [user.as_bytes(), &hash.to_le_bytes(), &hash.to_be_bytes()];

@@ -34,7 +34,7 @@ const REFUSED: &[(&str, &str)] = &[
     ("{\"op\":\"stats\"", "bad_json"),
     ("{\"op\":\"stats\"} {}", "bad_json"),
     ("{\"op\":\"stats\",}", "bad_json"),
-    ("{\"op\":\"feedback\",\"decision\":\"x\",\"reward\":1e999}", "bad_json"),
+    ("{\"op\":\"feedback\",\"decision\":\"x\",\"reward\":1e999}", "out_of_range"),
     ("{\"op\":\"feedback\",\"decision\":\"x\",\"reward\":NaN}", "bad_json"),
     ("{}", "bad_request"),
     ("{\"op\":7}", "bad_request"),
@@ -409,4 +409,61 @@ fn logs_say_nothing_about_users() {
     for secret in ["zebedee", "quicksilver", "golf", &hash] {
         assert!(!errors.contains(secret), "{errors}");
     }
+}
+
+/// The pipe of answers is full and nobody reads it: the first signal has to wait, the second does not.
+#[test]
+fn a_second_signal_ends_it_at_once() {
+    for (signal, code) in [("TERM", 143), ("INT", 130)] {
+        let mut child = Command::new(fable()).arg("serve").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut input = child.stdin.take().unwrap();
+        std::thread::spawn(
+            move || {
+                while std::io::Write::write_all(&mut input, b"{\"op\":\"posterior\",\"user\":\"ana\"}\n").is_ok() {}
+            },
+        );
+        std::thread::sleep(std::time::Duration::from_millis(700));
+        for attempt in 0..100 {
+            assert!(attempt < 99, "it does not end");
+            if let Some(status) = child.try_wait().unwrap() {
+                assert!(attempt >= 2, "the first signal waits for the answers to be read");
+                assert_eq!(status.code(), Some(code));
+                break;
+            }
+            assert!(Command::new("kill").args(["-s", signal, &child.id().to_string()]).status().unwrap().success());
+            std::thread::sleep(std::time::Duration::from_millis(200));
+        }
+    }
+}
+
+#[test]
+fn an_input_that_cannot_be_read_is_an_error() {
+    struct Failing(u8, bool);
+    impl std::io::Read for Failing {
+        fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+            self.0 += 1;
+            assert!(self.0 == 1 || !self.1, "a reader that panics");
+            let line = b"{\"op\":\"stats\"}\n";
+            buffer[..line.len()].copy_from_slice(line);
+            if self.0 == 1 { Ok(line.len()) } else { Err(std::io::Error::other("torn")) }
+        }
+    }
+    for (panics, message) in [(false, "torn"), (true, "panicked")] {
+        let options = fable_std::serve::Options { store: None, durable: false, cache: std::num::NonZeroUsize::MIN };
+        let mut output = Vec::new();
+        let input = Failing(0, panics);
+        let ended = fable_std::serve::serve::<f64>(&catalog::TAU2, Settings::default(), &options, input, &mut output, |_| ());
+        assert!(ended.unwrap_err().to_string().contains(message));
+        assert!(output.ends_with(b"}\n")); // what came before is answered
+    }
+    let folder = std::fs::File::open(env!("CARGO_MANIFEST_DIR")).unwrap();
+    let output = Command::new(fable()).arg("serve").stdin(folder).output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+}
+
+#[test]
+fn any_number_of_users_may_be_cached() {
+    let mut service = Service::start(fable(), ["--catalog", "tau2", "--cache", "18446744073709551615"]);
+    assert!(service.ask(r#"{"op":"decide","user":"ana","context":{}}"#)["decision"].is_string());
+    assert!(service.finish().success());
 }

@@ -14,14 +14,16 @@ const SETTINGS: Settings<'static> = Settings { seed: 5, ..Settings::DEFAULT };
 
 /// The answers of a service over a store.
 fn answers<T: Scalar>(store: &Path, lines: &[Value]) -> Vec<Value> {
-    let input: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let input = lines.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
     let options = Options { store: Some(store.to_owned()), durable: true, cache: NonZeroUsize::new(4).unwrap() };
     let mut output = Vec::new();
     serve::<T>(&AGENT, SETTINGS, &options, std::io::Cursor::new(input), &mut output, |_| ()).unwrap();
     String::from_utf8(output).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-fn decide(user: &str, task: &str, more: Value) -> Value {
+const SIGNALS: [(&str, f32); 4] = [("risk", 0.25), ("ambiguity", 0.5), ("memory_need", 0.75), ("tool_need", 0.125)];
+
+fn decide(user: &str, task: &str, more: &Value) -> Value {
     let context = json!({ "task": task, "risk": 0.25, "ambiguity": 0.5, "memory_need": 0.75, "tool_need": 0.125 });
     let mut line = json!({ "op": "decide", "user": user, "context": context });
     line.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -37,7 +39,7 @@ fn life<T: Scalar>(store: &Path) -> Vec<String> {
             8..12 => json!({ "forbid": [{ "tool": "web_search" }] }),
             _ => json!({}),
         };
-        let answer = answers::<T>(store, &[decide("ana", if round % 2 == 0 { "coding" } else { "factual" }, more)]).remove(0);
+        let answer = answers::<T>(store, &[decide("ana", if round % 2 == 0 { "coding" } else { "factual" }, &more)]).remove(0);
         let reward = if answer["action"]["style"] == "concise" { 0.75 } else { -0.25 };
         decisions.push(answer["decision"].as_str().unwrap().to_owned());
         answers::<T>(store, &[json!({ "op": "feedback", "decision": decisions.last(), "reward": reward })]);
@@ -71,6 +73,26 @@ fn a_life_comes_out_the_same<T: Scalar>() {
     // The exported file has the same life.
     let bytes = transfer::export(&Store::open_any(&store).unwrap(), "ana").unwrap();
     assert_eq!(Tape::of_user(&transfer::read(&bytes).unwrap()).unwrap(), tape);
+}
+
+#[test]
+fn defaults_of_other_actions_are_no_difference() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = folder.path().join("store");
+    // The reference's own scores, but for the first half of the actions, which become very bad.
+    let context = Context::from_names(&AGENT, Some("coding"), &SIGNALS).unwrap();
+    let mut defaults: Vec<f64> = (0..180).map(|action| AGENT.default_score(&context, fable_core::Action(action))).collect();
+    defaults[..90].fill(-10.0);
+    for _ in 0..20 {
+        let answer = answers::<f64>(&store, &[decide("ana", "coding", &json!({ "defaults": defaults }))]).remove(0);
+        assert!(answer["decision"].is_string(), "{answer}");
+    }
+    let tape = tape(&store);
+    let played = replay(&AGENT, SETTINGS, &tape).unwrap();
+    assert_eq!((played.decisions, played.with_defaults, played.different), (20, 20, vec![]));
+    // Without the note some of them look like another draw.
+    let silent = replay(&AGENT, SETTINGS, &Tape { with_defaults: Vec::new(), ..tape }).unwrap();
+    assert!(silent.with_defaults < 20 && !silent.different.is_empty());
 }
 
 #[test]
@@ -122,7 +144,7 @@ fn an_old_decision_is_explained_as_it_was() {
         events.push(fable_core::record::encode_event(&feedback, &mut buffer).unwrap().to_vec());
         learner.check(&policy, &mut workspace, &feedback).unwrap().apply();
     }
-    let tape = Tape { start: Start::Journal { header, incarnation: 0 }, events };
+    let tape = Tape { start: Start::Journal { header, incarnation: 0 }, events, with_defaults: Vec::new() };
     for (round, then) in (1..).zip(&then) {
         let question = Question { incarnation: None, round, other: None };
         let played = replay_and_explain(&TAU2, SETTINGS, &tape, Some(question)).unwrap();

@@ -22,6 +22,8 @@ struct Line {
     id: Range<usize>,
     /// Whether it is an error that does not depend on any state.
     settled: bool,
+    /// Whether it is no error.
+    accepted: bool,
 }
 
 /// `{"error":{"code":"...","message":"..."}}`
@@ -52,13 +54,19 @@ impl Answers {
             *brace = b',';
         }
         self.bytes.push(b'\n');
-        self.lines.push(Line { start, id: place, settled });
+        self.lines.push(Line { start, id: place, settled, accepted: answer.is_ok() });
     }
 
     /// All lines.
     #[must_use]
     pub(super) fn bytes(&self) -> &[u8] {
         &self.bytes
+    }
+
+    /// How many are no errors.
+    #[must_use]
+    pub(super) fn accepted(&self) -> u64 {
+        self.lines.iter().filter(|line| line.accepted).count() as u64
     }
 
     /// The same with an error in the place of every answer, errors included: a second reward is no duplicate if the first
@@ -71,7 +79,7 @@ impl Answers {
             if line.settled {
                 let start = answers.bytes.len();
                 answers.bytes.extend_from_slice(self.bytes.get(line.start..end).unwrap_or_default());
-                answers.lines.push(Line { start, id: start..start, settled: true });
+                answers.lines.push(Line { start, id: start..start, settled: true, accepted: false });
             } else {
                 let id =
                     self.bytes.get(line.id.clone()).filter(|id| !id.is_empty()).and_then(|id| serde_json::from_slice(id).ok());

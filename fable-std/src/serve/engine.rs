@@ -7,6 +7,7 @@ use super::fault::{Code, Fault};
 use super::ledger::{Ledger, Progress};
 use super::request::{Incoming, Request};
 use super::residents::{Desk, Resident, Residents};
+use crate::store::journal::Note;
 use crate::store::revive::HostWorkspace;
 use crate::store::{Reach, Store, StoreError, Stored, Writes};
 use fable_core::event::{Event, Observation};
@@ -98,14 +99,14 @@ fn answer<'w, T: Scalar>(
             let resident = owner(desk, residents, decision)?;
             resident.warm();
             let event = resident.learner.propose_feedback(desk.policy, decision, reward, weight, at)?;
-            resident.step(desk, &event, None)?;
+            resident.step(desk, &event, Note::None)?;
             Ok(Answer::Learned { observations: resident.learner.observations() })
         }
         Request::Observe { user, context, action, reward, weight } => {
             let resident = residents.named(desk, &user)?;
             resident.warm();
             let event = resident.learner.propose_observation(desk.policy, &context, action, reward, weight)?;
-            resident.step(desk, &event, None)?;
+            resident.step(desk, &event, Note::None)?;
             Ok(Answer::Learned { observations: resident.learner.observations() })
         }
         Request::Unlearn { decision } => unlearn(owner(desk, residents, decision)?, desk, decision),
@@ -129,7 +130,7 @@ fn answer<'w, T: Scalar>(
             users: desk.ledger.users(),
             cached: residents.len(),
             requests,
-            errors,
+            errors: errors + desk.ledger.refused(),
             events: desk.events,
             bytes: desk.ledger.store_bytes(),
         })),
@@ -155,7 +156,7 @@ fn onboard<'w, T: Scalar>(
         resident.learner.check(desk.policy, &mut desk.workspace, event)?; // all of them before the first is applied
     }
     for event in &events {
-        resident.step(desk, event, None)?;
+        resident.step(desk, event, Note::None)?;
     }
     Ok(Answer::Accepted { accepted: events.len() })
 }
@@ -175,7 +176,7 @@ fn decide<'w, T: Scalar>(
     if due(resident).is_some() {
         resident.learner.propose_decision(policy, &mut desk.workspace, request)?; // refuses before anything has changed
         while let Some(event) = due(resident) {
-            resident.step(desk, &event, None)?;
+            resident.step(desk, &event, Note::None)?;
         }
     }
     let proposal = resident.learner.propose_scored(policy, &mut desk.workspace, request)?;
@@ -186,9 +187,10 @@ fn decide<'w, T: Scalar>(
         estimated = Some(numbers);
     }
     if let Some(permissions) = resident.learner.propose_permissions(request.feasible) {
-        resident.step(desk, &permissions, None)?;
+        resident.step(desk, &permissions, Note::None)?;
     }
-    resident.step(desk, &proposal.event, None)?;
+    let note = if request.defaults.is_some() { Note::WithDefaults } else { Note::None };
+    resident.step(desk, &proposal.event, note)?;
     let feasible = request.feasible.len();
     let learner = &resident.learner;
     let id = DecisionId { user: learner.user(), incarnation: learner.incarnation(), round: learner.rounds() };
@@ -205,7 +207,7 @@ fn unlearn<'w, T: Scalar>(resident: &mut Resident<T>, desk: &mut Desk<'w, T>, de
     let found = recall(desk.policy.catalog(), &stored, decision.round)?;
     let nothing = || Fault::new(Code::NotLearned, "nothing was learned from the decision, or it was taken back");
     let (observation, imputed) = found.ok_or_else(nothing)?;
-    resident.step(desk, &Event::Unlearn { observation, imputed }, Some(decision.round))?;
+    resident.step(desk, &Event::Unlearn { observation, imputed }, Note::TakesBack(decision.round))?;
     Ok(Answer::Learned { observations: resident.learner.observations() })
 }
 
@@ -222,7 +224,7 @@ fn recall(catalog: &Catalog<'_>, stored: &Stored, wanted: u32) -> Result<Option<
             }
             Event::Feedback { round, reward, weight } if round == wanted => learned = Some((reward, weight, false)),
             Event::Expiry { round, imputed: Some(reward) } if round == wanted => learned = Some((reward, 1.0, true)),
-            Event::Unlearn { .. } if entry.takes_back == Some(wanted) => learned = None,
+            Event::Unlearn { .. } if entry.note == Note::TakesBack(wanted) => learned = None,
             _ => {}
         }
     }
@@ -254,7 +256,7 @@ fn profile<'w, T: Scalar>(
     at: u32,
 ) -> Result<Answer<'w>, Fault> {
     while promote && let Some(event) = resident.learner.propose_promotion(desk.policy, &mut desk.workspace, at)? {
-        resident.step(desk, &event, None)?;
+        resident.step(desk, &event, Note::None)?;
     }
     let Desk { policy, workspace, .. } = desk;
     let learner = &resident.learner;

@@ -99,7 +99,12 @@ pub(super) fn id_of(line: &[u8]) -> Option<&RawValue> {
 
 fn fault(line: &[u8], error: &serde_json::Error) -> Fault {
     let object = line.trim_ascii_start().first() == Some(&b'{');
-    let code = if object && error.classify() == Category::Data { Code::BadRequest } else { Code::BadJson };
+    let code = match error.classify() {
+        Category::Data if object => Code::BadRequest,
+        // It is JSON, but no f64.
+        Category::Syntax if object && error.to_string().starts_with("number out of range") => Code::OutOfRange,
+        _ => Code::BadJson,
+    };
     // There is but one line: "at line 1 column 17" is "at column 17".
     Fault::new(code, error.to_string().replace(" at line 1 column ", " at column "))
 }

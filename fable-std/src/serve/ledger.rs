@@ -3,6 +3,8 @@
 //! Entries are collected here as they are made, so a user who left the cache can be brought back at any time: from the store,
 //! with what is on its way to it put behind. A batch becomes [`Writes`] for the committing thread.
 
+use super::answer::Answers;
+use super::fault::Fault;
 use crate::store::journal::{Entry, Segment};
 use crate::store::{Reach, Store, StoreError, Stored, UserRow, Writes};
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -19,9 +21,17 @@ pub(super) struct Progress {
     committed: AtomicU64,
     /// How often a commit has failed; a batch that was made before the last failure is void.
     failures: AtomicU64,
+    /// Answers that became errors because of that.
+    refused: AtomicU64,
 }
 
 impl Progress {
+    /// The answers of a batch that never came to be.
+    pub(super) fn refuse(&self, answers: &Answers, fault: &Fault) -> Answers {
+        self.refused.fetch_add(answers.accepted(), Ordering::Relaxed);
+        answers.instead(fault)
+    }
+
     pub(super) fn commit(&self, batch: u64) {
         self.committed.store(batch, Ordering::Release);
     }
@@ -139,6 +149,11 @@ impl Ledger {
         self.incarnation
     }
 
+    /// Answers that became errors after they were made.
+    pub(super) fn refused(&self) -> u64 {
+        self.progress.refused.load(Ordering::Relaxed)
+    }
+
     /// Bytes of the store.
     pub(super) fn store_bytes(&self) -> u64 {
         self.store.bytes()
@@ -213,6 +228,7 @@ impl Ledger {
 mod tests {
     use super::*;
     use crate::store::Identity;
+    use crate::store::journal::Note;
     use fable_core::record::{Header, Kind};
     use fable_core::{Policy, Settings, catalog::TAU2};
     use fable_serve_tests::dice::Dice;
@@ -269,7 +285,7 @@ mod tests {
                     }
                     let (_, records) = now.get_mut(&user).unwrap();
                     let record = vec![dice.next() as u8; 1 + dice.below(40)];
-                    ledger.push(user, records.len() as u64, &Entry { record: &record, takes_back: None });
+                    ledger.push(user, records.len() as u64, &Entry { record: &record, note: Note::None });
                     records.push(record);
                 }
                 assert_agrees(&ledger, &now, 6);

@@ -52,7 +52,7 @@ pub struct Options {
 /// ```
 ///
 /// # Errors
-/// Settings out of range, a store that cannot be used, an output that cannot be written.
+/// Settings out of range, a store that cannot be used, an output that cannot be written, an input that cannot be read.
 pub fn serve<T: Scalar>(
     catalog: &'static Catalog<'static>,
     settings: Settings<'static>,
@@ -82,6 +82,8 @@ pub enum ServeError {
     Store(StoreError),
     /// The output cannot be written, or a thread cannot be started.
     Output(io::Error),
+    /// The input cannot be read; what was read before is answered.
+    Input(io::Error),
 }
 
 impl fmt::Display for ServeError {
@@ -90,6 +92,7 @@ impl fmt::Display for ServeError {
             Self::Settings(error) => error.fmt(f),
             Self::Store(error) => error.fmt(f),
             Self::Output(error) => write!(f, "the output cannot be written: {error}"),
+            Self::Input(error) => write!(f, "the input cannot be read: {error}"),
         }
     }
 }

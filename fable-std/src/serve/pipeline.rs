@@ -13,11 +13,11 @@ use super::fault::{Code, Fault};
 use super::ledger::Progress;
 use super::request::Incoming;
 use super::{MAX_LINE, Options, ServeError};
-use crate::store::{Store, Writes};
+use crate::store::{Store, StoreError, Writes};
 use fable_core::{Catalog, Policy, Scalar};
 use std::io::{Read, Write};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -67,7 +67,14 @@ pub(super) fn run<T: Scalar>(
     ready(stop.clone());
     let catalog = policy.catalog();
     // The reader is left alone at the end: it may be waiting for input that never comes.
-    thread::Builder::new().name("reader".into()).spawn(move || read(catalog, input, &work)).map_err(ServeError::Output)?;
+    let (failure, failed) = channel();
+    let reader = move || {
+        let _end = End { work: &work, failure: &failure };
+        if let Err(error) = read(catalog, input, &work) {
+            let _ = failure.send(error);
+        }
+    };
+    thread::Builder::new().name("reader".into()).spawn(reader).map_err(ServeError::Output)?;
     thread::scope(|scope| {
         let learners = thread::Builder::new().name("learners".into());
         learners.spawn_scoped(scope, move || compute(&mut engine, &requests, &batches)).map_err(ServeError::Output)?;
@@ -75,11 +82,27 @@ pub(super) fn run<T: Scalar>(
         drop(unwritten); // the learners' thread must not wait for room in it
         stop.stop(); // if the output has failed there may be no end of the input
         done
-    })
+    })?;
+    failed.try_recv().map_or(Ok(()), |error| Err(ServeError::Input(error)))
 }
 
-/// Splits the input into lines and reads them.
-fn read(catalog: &Catalog<'_>, mut input: impl Read, work: &SyncSender<Work>) {
+/// The end of the input, however it comes: the service has other senders and would wait for ever.
+struct End<'r> {
+    work: &'r SyncSender<Work>,
+    failure: &'r Sender<std::io::Error>,
+}
+
+impl Drop for End<'_> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            let _ = self.failure.send(std::io::Error::other("the thread that reads has panicked"));
+        }
+        let _ = self.work.send(Work::Stop); // it has stopped already if nobody listens
+    }
+}
+
+/// Splits the input into lines and reads them. An error comes when the lines before it are handed on.
+fn read(catalog: &Catalog<'_>, mut input: impl Read, work: &SyncSender<Work>) -> std::io::Result<()> {
     let (mut buffer, mut filled, mut skipping) = (vec![0; CHUNK], 0, false);
     loop {
         if filled == buffer.len() {
@@ -88,10 +111,7 @@ fn read(catalog: &Catalog<'_>, mut input: impl Read, work: &SyncSender<Work>) {
         let count = match input.read(buffer.get_mut(filled..).unwrap_or_default()) {
             Ok(count) => count,
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
-            Err(error) => {
-                tracing::error!(%error, "the input cannot be read");
-                0
-            }
+            Err(error) => return Err(error),
         };
         let ended = count == 0;
         filled += count;
@@ -118,11 +138,10 @@ fn read(catalog: &Catalog<'_>, mut input: impl Read, work: &SyncSender<Work>) {
         buffer.copy_within(start..filled, 0);
         filled = left;
         if !requests.is_empty() && work.send(Work::Requests(requests)).is_err() {
-            return; // stopped
+            return Ok(()); // stopped
         }
         if ended {
-            let _ = work.send(Work::Stop);
-            return;
+            return Ok(());
         }
     }
 }
@@ -152,10 +171,9 @@ fn commit(
         let first = match unwritten.recv_timeout(SYNC_EVERY) {
             Ok(batch) => batch,
             Err(RecvTimeoutError::Timeout) => {
-                if std::mem::take(&mut unsynced)
-                    && let Err(error) = store.sync()
-                {
-                    tracing::error!(%error, "the store cannot be written");
+                if unsynced {
+                    store.sync()?; // those who were answered cannot be told any more
+                    (unsynced, synced) = (false, Instant::now());
                 }
                 continue;
             }
@@ -174,25 +192,32 @@ fn commit(
         }
         // Void batches were made before those that are not.
         let failed = Fault::new(Code::Storage, "the store could not be written just before; nothing was changed");
-        answer(output, void.iter().map(|answers| answers.instead(&failed)))?;
+        answer(output, void.iter().map(|answers| progress.refuse(answers, &failed)))?;
         let Some(last) = last else { continue };
         let sync = durable || synced.elapsed() > SYNC_EVERY;
-        let done = if writes.is_empty() { Ok(()) } else { store.commit(&writes, sync) };
+        let wrote = !writes.is_empty();
+        let done = match (wrote, sync && unsynced) {
+            (true, _) => store.commit(&writes, sync),
+            (false, true) => store.sync(),
+            (false, false) => Ok(()),
+        };
         match done {
             Ok(()) => {
                 progress.commit(last);
-                if sync {
+                if sync && (wrote || unsynced) {
                     (unsynced, synced) = (false, Instant::now());
                 } else {
-                    unsynced |= !writes.is_empty();
+                    unsynced |= wrote;
                 }
                 answer(output, answers.into_iter())?;
             }
+            // No answer would be true.
+            Err(error @ StoreError::Uncertain(_)) => return Err(error.into()),
             Err(error) => {
                 progress.fail();
                 tracing::error!(%error, "a commit has failed");
                 let failed = Fault::from(error);
-                answer(output, answers.iter().map(|answers| answers.instead(&failed)))?;
+                answer(output, answers.iter().map(|answers| progress.refuse(answers, &failed)))?;
             }
         }
     }

@@ -11,8 +11,7 @@ use fable_core::trust::Comparison;
 use fable_core::{Action, Catalog, Context, DecisionId, Direction, Feasible, Statement, When};
 use serde_json::value::RawValue;
 
-/// Longest name of a user, in bytes.
-pub const MAX_NAME: usize = 256;
+pub use crate::store::MAX_NAME;
 /// Most draws that propensities can be estimated from; they are made while other users wait.
 pub const MAX_DRAWS: u32 = 10_000;
 

@@ -2,7 +2,7 @@
 
 use super::fault::Fault;
 use super::ledger::Ledger;
-use crate::store::journal::Entry;
+use crate::store::journal::{Entry, Note};
 use crate::store::revive::{HostLearner, HostWorkspace, ROOM, SNAPSHOT_EVERY, revive, snapshot};
 use crate::store::{Reach, StoreError, Stored, UserRow};
 use fable_core::record::{Header, Kind, MAX_EVENT_LEN, encode_event};
@@ -33,7 +33,7 @@ pub(super) struct Desk<'p, T> {
 
 impl<T: Scalar> Resident<T> {
     /// Check, persist, apply.
-    pub(super) fn step(&mut self, desk: &mut Desk<'_, T>, event: &Event, takes_back: Option<u32>) -> Result<(), Fault> {
+    pub(super) fn step(&mut self, desk: &mut Desk<'_, T>, event: &Event, note: Note) -> Result<(), Fault> {
         let checked = self.learner.check(desk.policy, &mut desk.workspace, event)?;
         let mut buffer = [0; MAX_EVENT_LEN];
         let record = encode_event(event, &mut buffer).map_err(StoreError::from)?;
@@ -42,7 +42,7 @@ impl<T: Scalar> Resident<T> {
             desk.ledger.add(user, &self.row);
             self.stored = true;
         }
-        desk.ledger.push(user, self.entries, &Entry { record, takes_back });
+        desk.ledger.push(user, self.entries, &Entry { record, note });
         checked.apply();
         self.entries += 1;
         desk.events += 1;

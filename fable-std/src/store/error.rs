@@ -29,6 +29,10 @@ pub enum StoreError {
         /// What was asked for now.
         given: String,
     },
+    /// The file has a second name, under which erased users would stay.
+    Linked,
+    /// What the store has kept is not known: a change that has failed may be there, or one that was made before may not.
+    Uncertain(Box<Self>),
     /// Something in the store cannot be what was written.
     Damaged(&'static str),
     /// A record of a user cannot be read.
@@ -59,6 +63,8 @@ impl fmt::Display for StoreError {
             Self::Foreign => f.write_str("the file is no store of Fable"),
             Self::Version { found } => write!(f, "the store has version {found}, this program reads version {}", super::VERSION),
             Self::Mismatch { what, stored, given } => write!(f, "the store was made with {what} {stored}, not {given}"),
+            Self::Linked => f.write_str("the store's file has a second name (a hard link), which would keep what is erased"),
+            Self::Uncertain(error) => write!(f, "it is not known what the store has kept: {error}"),
             Self::Damaged(what) => write!(f, "the store is damaged: {what}"),
             Self::Record(error) => write!(f, "a record of the user cannot be read: {error}"),
             Self::State(error) => write!(f, "a record of the user does not follow from those before it: {error}"),
@@ -74,6 +80,26 @@ impl fmt::Display for StoreError {
 }
 
 impl std::error::Error for StoreError {}
+
+impl StoreError {
+    /// Whether there was no room for what was to be written: a failure that reaches nothing that was written before.
+    pub(super) fn is_want_of_room(&self) -> bool {
+        use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+        let error = match self {
+            Self::File(error) => error,
+            Self::Database(error) => match &**error {
+                redb::Error::Io(error) => error,
+                _ => return false,
+            },
+            _ => return false,
+        };
+        matches!(error.kind(), StorageFull | QuotaExceeded | FileTooLarge)
+    }
+
+    pub(super) fn uncertain(self) -> Self {
+        if matches!(self, Self::Uncertain(_)) { self } else { Self::Uncertain(Box::new(self)) }
+    }
+}
 
 impl From<io::Error> for StoreError {
     fn from(error: io::Error) -> Self {

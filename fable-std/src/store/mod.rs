@@ -17,7 +17,8 @@
 //!
 //! *Forgetting* erases: a database leaves stale bytes in freed pages, so all other users are copied into a new file that
 //! takes the place of the old one in one step. Nothing about the user stays, not even that there was one; instead everyone
-//! who comes later starts in an incarnation that was never used before, so that no decision id is given twice.
+//! who comes later starts in an incarnation that was never used before, so that no decision id is given twice. A file that has
+//! a second name, a hard link, is refused: what is erased would stay under the other one.
 //!
 //! ```
 //! use fable_core::{Policy, Settings, catalog::TAU2};
@@ -42,9 +43,8 @@ pub mod transfer;
 mod writes;
 
 pub use error::StoreError;
-pub use file::private;
 pub use identity::Identity;
-pub use tables::UserRow;
+pub use tables::{MAX_NAME, UserRow};
 pub use writes::Writes;
 
 use journal::Segment;
@@ -92,12 +92,11 @@ impl Store {
     /// # Errors
     /// A store that is in use, of another identity or version, or no store at all.
     pub fn open(path: &Path, identity: &Identity) -> Result<Self, StoreError> {
-        if path.metadata().map_or(true, |metadata| metadata.len() == 0) {
-            let (database, synced) = file::create(path, |database| initialize(database, identity))?;
-            drop(database);
-            synced?;
-        }
-        let store = Self::open_any(path)?;
+        let path = file::resolve(path)?;
+        let store = match file::create(&path, |database| initialize(database, identity))? {
+            Some(database) => Self { path: Some(path), database: RwLock::new(Some(database)) },
+            None => Self::existing(path)?,
+        };
         store.identity()?.admit(identity)?;
         Ok(store)
     }
@@ -107,8 +106,10 @@ impl Store {
     /// # Errors
     /// As for [`open`](Self::open), and a file that is not there.
     pub fn open_any(path: &Path) -> Result<Self, StoreError> {
-        // A new file has to take the place of the old one itself, not of a link to it.
-        let path = path.canonicalize().map_err(|error| file::missing(path, error))?;
+        Self::existing(file::resolve(path).map_err(|error| file::missing(path, error))?)
+    }
+
+    fn existing(path: PathBuf) -> Result<Self, StoreError> {
         let database = file::open(&path)?;
         file::clean(&path);
         let store = Self { path: Some(path), database: RwLock::new(Some(database)) };
@@ -155,6 +156,14 @@ impl Store {
     /// A store that cannot be read.
     pub fn users(&self) -> Result<u64, StoreError> {
         self.read(|transaction| table(transaction, USERS)?.map_or(Ok(0), |users| Ok(users.len()?)))
+    }
+
+    /// Whether a path leads to the store's own file.
+    #[must_use]
+    pub fn is_at(&self, path: &Path) -> bool {
+        let Some(own) = &self.path else { return false };
+        let one = || Some(cfg!(unix) && file::same(&own.metadata().ok()?, &path.metadata().ok()?));
+        file::resolve(path).is_ok_and(|path| path == *own) || one().unwrap_or(false)
     }
 
     /// Bytes of the file; 0 in memory.
@@ -223,7 +232,7 @@ impl Store {
     /// Erases users; which of them there were.
     ///
     /// # Errors
-    /// A store that cannot be read or written; nobody is forgotten then.
+    /// A store that cannot be read or written; nobody is forgotten then, unless the error is [`StoreError::Uncertain`].
     pub fn forget<'n>(&self, names: &[&'n str]) -> Result<Vec<&'n str>, StoreError> {
         let (mut writes, mut log, mut incarnation, mut erased) =
             (Writes::default(), self.log()?, self.incarnation()?, Vec::new());
@@ -251,22 +260,28 @@ impl Store {
     /// in order.
     ///
     /// # Errors
-    /// A store that cannot be written; it is as before then.
+    /// A store that cannot be written; it is as before then, unless the error is [`StoreError::Uncertain`].
     pub fn commit(&self, writes: &Writes, sync: bool) -> Result<(), StoreError> {
         if writes.erases() {
             return self.rewrite(writes);
         }
-        let before = self.commits()?;
+        let before = self.commits().map_err(StoreError::uncertain)?;
         let done = self.with(|database| {
             let transaction = begin(database, sync)?;
             writes.apply(&transaction)?;
             transaction.open_table(META)?.insert(COMMITS, &(before + 1).to_le_bytes()[..])?;
             Ok(transaction.commit()?)
         });
-        let Err(error) = done else { return Ok(()) };
-        self.reopen();
-        // An error may have come after the commit had been made.
-        if self.commits()? == before + 1 { self.sync() } else { Err(error) }
+        match done {
+            Ok(()) => Ok(()),
+            Err(error) if error.is_want_of_room() => {
+                self.reopen();
+                // The commit may have been made before the error, and earlier ones that were not yet on disk may be lost.
+                if self.commits().is_ok_and(|now| now == before) { Err(error) } else { Err(error.uncertain()) }
+            }
+            // After any other failure of a disk, what is read back need not be what is on it.
+            Err(error) => Err(error.uncertain()),
+        }
     }
 
     /// Commits since the store was made.
@@ -279,9 +294,9 @@ impl Store {
     /// Makes everything that was committed durable.
     ///
     /// # Errors
-    /// A store that cannot be written.
+    /// [`StoreError::Uncertain`], when the store cannot be written.
     pub fn sync(&self) -> Result<(), StoreError> {
-        self.with(|database| Ok(begin(database, true)?.commit()?))
+        self.with(|database| Ok(begin(database, true)?.commit()?)).map_err(StoreError::uncertain)
     }
 
     /// Copies everything but the erased users into a new file, adds the writes, and puts it into the place of the old one.
@@ -302,7 +317,7 @@ impl Store {
             })
         };
         let (new, synced) = if let Some(path) = &self.path {
-            file::create(path, fill)?
+            file::replace(path, fill)?
         } else {
             let database = file::in_memory()?;
             fill(&database)?;
@@ -310,10 +325,10 @@ impl Store {
         };
         *self.database.write().unwrap_or_else(PoisonError::into_inner) = Some(new);
         tracing::info!(erased = writes.erased.len(), bytes = self.bytes(), took = ?started.elapsed(), "the store was written anew");
-        Ok(synced?)
+        synced.map_err(|error| StoreError::from(error).uncertain())
     }
 
-    /// After a failed commit a database refuses to write until it was opened anew.
+    /// After a write that failed a database refuses to write until it was opened anew.
     fn reopen(&self) {
         let Some(path) = &self.path else { return };
         let mut database = self.database.write().unwrap_or_else(PoisonError::into_inner);

@@ -26,6 +26,9 @@ pub(super) const INCARNATION: &str = "incarnation";
 /// Number of commits so far, `u64`.
 pub(super) const COMMITS: &str = "commits";
 
+/// Longest name of a user, in bytes.
+pub const MAX_NAME: usize = 256;
+
 /// What is kept about a user beside the journal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UserRow {

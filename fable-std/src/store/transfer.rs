@@ -17,13 +17,16 @@
 
 use super::journal::Segment;
 use super::revive::{HostLearner, HostWorkspace, SNAPSHOT_EVERY, revive, snapshot};
-use super::{Store, StoreError, Stored, UserRow, Writes};
+use super::{MAX_NAME, Store, StoreError, Stored, UserRow, Writes};
 use fable_core::record::{HEADER_LEN, Header, checksum};
 use fable_core::{Policy, Scalar, user_hash};
 use std::fmt;
 
 /// The version of the file.
 pub const VERSION: u8 = 1;
+
+/// The highest incarnation that is imported: everyone who comes later starts there, and a store still has to be able to forget.
+pub const MAX_INCARNATION: u32 = 1 << 31;
 
 const MAGIC: &[u8; 4] = b"FABX";
 
@@ -40,6 +43,10 @@ pub enum TransferError {
     },
     /// It is damaged or not complete.
     Damaged,
+    /// The user's name is empty or too long.
+    Name,
+    /// The user has been forgotten more often than a store could go on counting from.
+    Incarnation,
 }
 
 impl fmt::Display for TransferError {
@@ -48,6 +55,8 @@ impl fmt::Display for TransferError {
             Self::Foreign => f.write_str("the file is no exported user"),
             Self::Version { found } => write!(f, "the file has version {found}, this program reads version {VERSION}"),
             Self::Damaged => f.write_str("the file is damaged or not complete"),
+            Self::Name => write!(f, "the name of a user must have 1 to {MAX_NAME} bytes"),
+            Self::Incarnation => write!(f, "the user's incarnation is above {MAX_INCARNATION}"),
         }
     }
 }
@@ -98,6 +107,9 @@ pub fn read(bytes: &[u8]) -> Result<Stored, StoreError> {
     let (header, rest) = rest.split_at_checked(HEADER_LEN).ok_or_else(damaged)?;
     let (count, rest) = rest.split_first_chunk().ok_or_else(damaged)?;
     let name = std::str::from_utf8(name).map_err(|_| damaged())?.to_owned();
+    if name.is_empty() || name.len() > MAX_NAME {
+        return Err(TransferError::Name.into());
+    }
     let row = UserRow { header: Header::decode(header)?, incarnation: u32::from_le_bytes(*incarnation), name };
     let segment = Segment::read(0, rest)?;
     if segment.count != u64::from_le_bytes(*count) || row.header.user != user_hash(&row.name) {
@@ -106,30 +118,63 @@ pub fn read(bytes: &[u8]) -> Result<Stored, StoreError> {
     Ok(Stored { row, snapshot: None, journal: vec![segment] })
 }
 
+/// A user whose every event was checked, ready for a store.
+#[derive(Clone, Debug)]
+pub struct Arrival {
+    stored: Stored,
+    entries: u64,
+    incarnation: u32,
+    snapshot: Option<Vec<u8>>,
+}
+
+impl Arrival {
+    /// Reads a file and applies its journal.
+    ///
+    /// # Errors
+    /// A file or an event that cannot be used under the policy.
+    pub fn check<T: Scalar>(policy: &Policy<'_, T>, bytes: &[u8]) -> Result<Self, StoreError> {
+        let stored = read(bytes)?;
+        let catalog = policy.catalog();
+        let mut learner = HostLearner::over(vec![T::ZERO; catalog.state_len()]);
+        let mut workspace = HostWorkspace::over(vec![T::ZERO; catalog.workspace_len()]);
+        let entries = revive(policy, &mut workspace, &mut learner, &stored)?;
+        let incarnation = learner.incarnation();
+        if incarnation > MAX_INCARNATION {
+            return Err(TransferError::Incarnation.into());
+        }
+        let snapshot = if entries >= SNAPSHOT_EVERY { Some(snapshot(policy, &learner)?) } else { None };
+        Ok(Self { stored, entries, incarnation, snapshot })
+    }
+
+    /// Puts the user into a store of the same policy that has no such user, and returns the name.
+    ///
+    /// # Errors
+    /// A store that has the user, or cannot be written.
+    pub fn enter(self, store: &Store) -> Result<String, StoreError> {
+        let Self { stored, entries, incarnation, snapshot } = self;
+        let user = stored.row.header.user;
+        match store.user(user, super::Reach::Snapshot)? {
+            Some(there) if there.row.name == stored.row.name => return Err(StoreError::HasUser),
+            Some(_) => return Err(StoreError::Collision),
+            None => {}
+        }
+        let mut writes = Writes::default();
+        writes.user(user, &stored.row);
+        stored.journal.iter().for_each(|segment| writes.segment(user, segment));
+        if let Some(bytes) = snapshot {
+            writes.snapshot(user, entries, &bytes);
+        }
+        // Nobody who comes later may start in an incarnation that this user has been in.
+        writes.start_in(store.incarnation()?.max(incarnation));
+        store.commit(&writes, true)?;
+        Ok(stored.row.name)
+    }
+}
+
 /// Puts a user into a store that has no such user, and returns the name.
 ///
 /// # Errors
 /// A file or an event that cannot be used, or a store that has the user. Nothing has changed then.
 pub fn import<T: Scalar>(store: &Store, policy: &Policy<'_, T>, bytes: &[u8]) -> Result<String, StoreError> {
-    let stored = read(bytes)?;
-    let user = stored.row.header.user;
-    match store.user(user, super::Reach::Snapshot)? {
-        Some(there) if there.row.name == stored.row.name => return Err(StoreError::HasUser),
-        Some(_) => return Err(StoreError::Collision),
-        None => {}
-    }
-    let catalog = policy.catalog();
-    let mut learner = HostLearner::over(vec![T::ZERO; catalog.state_len()]);
-    let mut workspace = HostWorkspace::over(vec![T::ZERO; catalog.workspace_len()]);
-    let entries = revive(policy, &mut workspace, &mut learner, &stored)?;
-    let mut writes = Writes::default();
-    writes.user(user, &stored.row);
-    stored.journal.iter().for_each(|segment| writes.segment(user, segment));
-    if entries >= SNAPSHOT_EVERY {
-        writes.snapshot(user, entries, &snapshot(policy, &learner)?);
-    }
-    // Nobody who comes later may start in an incarnation that this user has been in.
-    writes.start_in(store.incarnation()?.max(learner.incarnation()));
-    store.commit(&writes, true)?;
-    Ok(stored.row.name)
+    Arrival::check(policy, bytes)?.enter(store)
 }
