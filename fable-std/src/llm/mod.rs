@@ -1,0 +1,1 @@
+//! Adapters with a language model.
