@@ -40,12 +40,14 @@ pub(super) const LINKS: &[(&str, Link)] = &[
 pub(super) struct Clause<'w> {
     pub(super) words: &'w [Word],
     pub(super) link: Link,
+    /// Its sentence ends in a question mark.
+    pub(super) asks: bool,
 }
 
 /// The clauses of a text; empty ones are left out, their link stays.
 pub(super) fn clauses(words: &[Word]) -> Vec<Clause<'_>> {
-    let mut found = Vec::new();
-    let (mut start, mut link) = (0, Link::Start);
+    let mut found: Vec<Clause<'_>> = Vec::new();
+    let (mut start, mut link, mut sentence) = (0, Link::Start, 0);
     for (at, word) in words.iter().enumerate() {
         let next = match word.text.as_str() {
             "." | "!" | "?" | ":" | "\n" => Some(Link::Start),
@@ -54,15 +56,21 @@ pub(super) fn clauses(words: &[Word]) -> Vec<Clause<'_>> {
         let Some(next) = next else { continue };
         match words.get(start..at) {
             Some(words) if !words.is_empty() => {
-                found.push(Clause { words, link });
+                found.push(Clause { words, link, asks: false });
                 link = next;
             }
             _ => link = stronger(link, next),
         }
         start = at + 1;
+        if word.text == "?" {
+            found.iter_mut().skip(sentence).for_each(|clause| clause.asks = true);
+        }
+        if next == Link::Start {
+            sentence = found.len();
+        }
     }
     match words.get(start..) {
-        Some(words) if !words.is_empty() => found.push(Clause { words, link }),
+        Some(words) if !words.is_empty() => found.push(Clause { words, link, asks: false }),
         _ => {}
     }
     found
@@ -100,5 +108,7 @@ mod tests {
         );
         assert_eq!(seen("... , \n"), []);
         assert_eq!(seen("But why"), [is("why", Link::But)]);
+        let words = read("Stop. Is it so, and why? Yes");
+        assert_eq!(clauses(&words).iter().map(|clause| clause.asks).collect::<Vec<_>>(), [false, true, true, false]);
     }
 }

@@ -5,7 +5,8 @@
 
 use super::pattern::{any, find, has};
 use super::tables::context::{
-    AMBIGUITY_ALONE, Cue, GREETINGS, LEAD_INS, LEAST, MATERIAL_TOOL, MEMORY, NOBODY_KNOWS, ORDER, RISK, TASKS, TOOL, VAGUE,
+    AMBIGUITY_ALONE, AMBIGUITY_GREETING, Cue, GREETINGS, LEAD_INS, LEAST, MATERIAL_TOOL, MEMORY, NOBODY_KNOWS, ORDER, RISK,
+    TASKS, TOOL, VAGUE,
 };
 use super::words::{self, CODE, FILE, QUOTE, URL, Word};
 use super::{AdapterError, ContextAdapter, Reading, RequestText, Rules};
@@ -111,17 +112,12 @@ fn level(own: u8, cues: &[Cue], words: &[Word]) -> u8 {
 /// How unclear a request without material is.
 fn vagueness(words: &[Word], no_task: bool) -> u8 {
     let spoken = words.iter().filter(|word| !word.is_break()).count();
-    let greeting = GREETINGS.iter().filter_map(|pattern| find(pattern, words)).any(|found| found.len() == spoken);
+    let greeting = find(GREETINGS, words).is_some_and(|found| found.len() == spoken);
     let few = no_task && spoken <= 2 && !greeting;
-    level(
-        if few {
-            AMBIGUITY_ALONE
-        } else if greeting {
-            7
-        } else {
-            1
-        },
-        VAGUE,
-        words,
-    )
+    let own = match (greeting, few) {
+        (true, _) => AMBIGUITY_GREETING,
+        (false, true) => AMBIGUITY_ALONE,
+        (false, false) => 1,
+    };
+    level(own, VAGUE, words)
 }

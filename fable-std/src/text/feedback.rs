@@ -4,14 +4,17 @@
 //! every question that the person had to answer and for every correction that was needed. Satisfaction is what the words
 //! say. A reaction that says nothing about the answer, such as the next request, has no reward at all; 0 would be a lesson.
 
-use super::clause::{Link, clauses};
+use super::clause::{Clause, Link, clauses};
 use super::pattern::{any, find, has};
-use super::tables::feedback::{CORRECTED, CORRECTIONS, CUES, HEADS, NEGATORS, QUESTIONED, QUESTIONS, SIGNS, STRONGER};
+use super::tables::feedback::{
+    CHANGES, CORRECTED, CORRECTIONS, CUES, FACTS, HEADS, NEGATORS, QUESTIONED, QUESTIONS, REQUESTS, SIGNS, STRONGER, WEAK, WRONG,
+};
 use super::words::{self, Word};
 use super::{FeedbackAdapter, Reaction, Reading, Rules};
 use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
+use core::slice;
 
 /// What one clarifying question costs.
 pub const CLARIFICATION_PENALTY: f64 = 0.08;
@@ -62,36 +65,58 @@ fn judge(text: &str) -> Option<(i32, bool, bool)> {
         return Some((*score, false, false));
     }
     let words = without_commas(words::read(text));
-    let (mut sum, mut heard, mut corrected, mut asked) = (0, false, false, false);
-    for clause in clauses(&words) {
-        if clause.link == Link::But {
+    let (mut sum, mut heard, mut wrong) = (0, false, false);
+    let mut all_cued = true;
+    let (mut corrected, mut asked) = (false, false);
+    for Clause { words, link, asks } in clauses(&words) {
+        if link == Link::But {
             sum /= 4; // what follows is what counts
         }
-        let mut free = vec![true; clause.words.len()];
-        if !corrected && any(CORRECTIONS, clause.words) {
-            (corrected, heard, sum) = (true, true, sum + CORRECTED);
-        } else if !asked && any(QUESTIONS, clause.words) {
-            (asked, heard, sum) = (true, true, sum + QUESTIONED);
+        // A question or an order is mostly the next request: in it only the wish for another answer counts.
+        let request = asks || any(REQUESTS, words);
+        let (score, cued) = score(words, request);
+        let opposed = !request && !cued && has("^ not", words);
+        let stated = wrong && !cued && !asks && any(FACTS, words);
+        let correction = score <= 0 && (any(CORRECTIONS, words) || opposed || stated) && !asks;
+        wrong |= any(WRONG, words);
+        if correction {
+            sum += if corrected { 0 } else { CORRECTED };
+            (corrected, heard) = (true, true);
+        } else if any(QUESTIONS, words) {
+            sum += if asked { 0 } else { QUESTIONED };
+            (asked, heard) = (true, true);
         } else {
-            for (score, pattern) in CUES {
-                let Some(place) = find(pattern, clause.words) else { continue };
-                if free.get(place.clone()).is_some_and(|taken| taken.iter().all(|free| *free)) {
-                    heard |= *score != 0;
-                    sum += weigh(*score, clause.words, &place, &free);
-                    free.iter_mut().take(place.end).skip(place.start).for_each(|free| *free = false);
-                }
-            }
+            sum += score;
+            heard |= cued && score != WEAK;
+            all_cued &= cued;
         }
     }
-    heard.then(|| (sum.clamp(-1000, 1000), corrected, asked))
+    (heard || (all_cued && sum != 0)).then(|| (sum.clamp(-1000, 1000), corrected, asked))
 }
 
-/// The words without the comma after "no", "actually" and the like, which belong to what follows.
+/// The score of a clause, and whether anything in it tells good from bad.
+fn score(words: &[Word], request: bool) -> (i32, bool) {
+    let mut free = vec![true; words.len()];
+    let (mut sum, mut cued) = (0, false);
+    let cues = CHANGES.iter().chain(if request { &[] } else { CUES });
+    for (score, pattern) in cues {
+        let Some(place) = find(pattern, words) else { continue };
+        if free.get(place.clone()).is_some_and(|free| free.iter().all(|free| *free)) {
+            cued |= *score != 0;
+            sum += weigh(*score, words, &place, &free);
+            free.iter_mut().take(place.end).skip(place.start).for_each(|free| *free = false);
+        }
+    }
+    (sum, cued)
+}
+
+/// The words without the comma after a "no" or "actually" that begins a sentence and belongs to what follows.
 fn without_commas(mut words: Vec<Word>) -> Vec<Word> {
-    let mut before = false;
+    let (mut starts, mut head) = (true, false);
     words.retain(|word| {
-        let keep = !(before && word.text == ",");
-        before = HEADS.contains(&word.text.as_str());
+        let keep = !(head && word.text == ",");
+        head = starts && has(HEADS, slice::from_ref(word));
+        starts = word.is_break();
         keep
     });
     words
@@ -101,11 +126,12 @@ fn without_commas(mut words: Vec<Word>) -> Vec<Word> {
 fn weigh(score: i32, words: &[Word], place: &Range<usize>, free: &[bool]) -> i32 {
     let near = words.get(place.start.saturating_sub(3)..place.start).unwrap_or(&[]);
     let offset = place.start - near.len();
-    let counts = |at: usize, word: &Word, patterns: &[&str]| {
-        free.get(offset + at).copied().unwrap_or(false)
-            && patterns.iter().any(|pattern| has(pattern, core::slice::from_ref(word)))
+    let counts = |at: usize, word: &Word, pattern: &str| {
+        free.get(offset + at).copied().unwrap_or(false) && has(pattern, slice::from_ref(word))
     };
-    let negated = near.iter().enumerate().any(|(at, word)| counts(at, word, NEGATORS));
+    // "No" denies the word that follows it; further away it answers something else.
+    let near_enough = |at: usize, word: &Word| word.text != "no" || at + 1 == near.len();
+    let negated = near.iter().enumerate().any(|(at, word)| counts(at, word, NEGATORS) && near_enough(at, word));
     let stronger = near.last().is_some_and(|word| counts(near.len() - 1, word, STRONGER));
     match (negated, score > 0) {
         (true, true) => -score * 3 / 4,

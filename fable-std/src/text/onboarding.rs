@@ -8,7 +8,7 @@ use super::clause::{Clause, Link, clauses};
 use super::pattern::{any, find, has};
 use super::tables::onboarding::{
     ALWAYS, ATTITUDES, CONDITIONS, HARD, HARD_NOT, MILD, NEGATORS, NO_NEGATION, ONLY, ORDER_NOT, OWN_START, PRECISIONS,
-    RESPONSES, STRONG, TOPICS, Topic, UNSURE, UNWANTED,
+    RESPONSES, STRONG, TOPICS, Topic, UNSURE, UNWANTED, WANTED,
 };
 use super::words::{self, Word};
 use super::{AdapterError, OnboardingAdapter, PreferenceText, Reading, Rules};
@@ -198,7 +198,11 @@ fn read_sentence(catalog: &Catalog<'_>, text: &str, clauses: &[Clause<'_>], foun
         let topics = topics(clause.words, &mut free);
         mood = Mood::of(clause, mood);
         for (topic, place) in topics {
-            mentions.push(mood.mention(topic, clause.words, &place, &free, index));
+            let mention = mood.mention(topic, clause.words, &place, &free, index);
+            let idle = !mention.negative && !mention.hard && topic.component != "style";
+            if !idle || clauses.iter().any(|clause| any(WANTED, clause.words)) {
+                mentions.push(mention);
+            }
         }
         mood.negative = mentions.last().map_or(mood.negative, |mention| mention.negative);
     }
@@ -221,7 +225,7 @@ fn read_sentence(catalog: &Catalog<'_>, text: &str, clauses: &[Clause<'_>], foun
             found.unused.push(words);
         }
     }
-    let spoken = clauses.iter().any(|clause| any(ATTITUDES, clause.words));
+    let spoken = clauses.iter().any(|clause| has(ATTITUDES, clause.words));
     if mentions.is_empty() && spoken {
         found.unused.push(said(0, clauses.len() - 1));
     }
@@ -267,29 +271,29 @@ struct Mood {
 impl Mood {
     fn of(clause: &Clause<'_>, before: Self) -> Self {
         let words = clause.words;
-        let own_not = NEGATORS.iter().any(|word| has(word, words)) || any(UNWANTED, words);
+        let own_not = has(NEGATORS, words) || any(UNWANTED, words);
         let shares = match clause.link {
             Link::Or => !own_not,
-            Link::And => !own_not && !any(OWN_START, words),
+            Link::And => !own_not && !has(OWN_START, words),
             _ => false,
         };
-        let strong = usize::from(any(STRONG, words));
+        let strong = usize::from(has(STRONG, words));
         let [mild, plain, much] = RESPONSES;
         let [doubtful, usual, sure] = PRECISIONS;
         Self {
             negative: shares && before.negative,
             hard: any(HARD, words) || (shares && before.hard),
-            order: any(ORDER_NOT, words) || (shares && before.order),
-            always: any(ALWAYS, words),
-            only: any(ONLY, words),
+            order: has(ORDER_NOT, words) || (shares && before.order),
+            always: has(ALWAYS, words),
+            only: has(ONLY, words),
             response: if strong == 1 {
                 much
-            } else if any(MILD, words) {
+            } else if has(MILD, words) {
                 mild
             } else {
                 plain
             },
-            precision: if any(UNSURE, words) {
+            precision: if has(UNSURE, words) {
                 doubtful
             } else if strong == 1 {
                 sure
@@ -301,14 +305,14 @@ impl Mood {
 
     fn mention(&self, topic: &'static Topic, words: &[Word], place: &Range<usize>, free: &[bool], clause: usize) -> Mention {
         let mut negative = self.negative;
-        if is_too(words, place.start) {
+        if is_too(words, place) {
             negative = true;
         } else {
             let before = words.get(..place.start).unwrap_or(&[]);
-            let excused = NO_NEGATION.iter().filter_map(|pattern| find(pattern, before)).next();
+            let excused = find(NO_NEGATION, before);
             for (at, word) in before.iter().enumerate() {
                 let counts = free.get(at).copied().unwrap_or(false) && !excused.as_ref().is_some_and(|place| place.contains(&at));
-                negative ^= counts && NEGATORS.iter().any(|negator| has(negator, core::slice::from_ref(word)));
+                negative ^= counts && has(NEGATORS, core::slice::from_ref(word));
             }
             negative ^= any(HARD_NOT, before) || has("rather than, over", before);
             negative ^= words.get(place.end..).is_some_and(|after| any(UNWANTED, after));
@@ -322,8 +326,8 @@ impl Mood {
 }
 
 /// Whether "too" stands before: too much of it is unwanted, and so it is in "not too long".
-fn is_too(words: &[Word], start: usize) -> bool {
-    words.get(start.saturating_sub(2)..start).is_some_and(|before| has("too", before))
+fn is_too(words: &[Word], place: &Range<usize>) -> bool {
+    words.get(place.start.saturating_sub(2)..place.end).is_some_and(|near| has("too", near))
 }
 
 /// Adds a mention to what was found; `None` when the catalog cannot express it.

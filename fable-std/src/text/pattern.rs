@@ -22,37 +22,10 @@ use core::ops::Range;
 const GAP: usize = 3;
 
 /// Words that are passed over at the start of a sentence.
-pub(super) const OPENERS: &[&str] = &[
-    "please",
-    "can you",
-    "could you",
-    "would you",
-    "will you",
-    "can we",
-    "could we",
-    "i need you to",
-    "i want you to",
-    "i'd like you to",
-    "hey",
-    "hi",
-    "hello",
-    "now",
-    "then",
-    "so",
-    "okay",
-    "and",
-    "also",
-    "kindly",
-    "just",
-    "quickly",
-    "go ahead and",
-    "help me",
-    "help me to",
-    "i need to",
-    "i have to",
-    "i need",
-    "let's",
-];
+pub(super) const OPENERS: &str = "please, can you, could you, would you, will you, can we, could we, i need you to, i want you to, i'd like you to, hey, hi, hello, now, then, so, okay, and, also, kindly, just, quickly, go ahead and, help me, help me to, i need to, i have to, i need, let's";
+
+/// Words that are no slips of others.
+pub(super) const NO_SLIPS: &[&str] = &["though", "through", "thorough", "thought", "quietly", "wonder", "listen", "priced"];
 
 /// The first place where a pattern matches.
 pub(super) fn find(pattern: &str, words: &[Word]) -> Option<Range<usize>> {
@@ -86,7 +59,7 @@ fn openings(words: &[Word], start: usize) -> Vec<usize> {
     let mut next = 0;
     while let Some(&at) = found.get(next) {
         next += 1;
-        for end in OPENERS.iter().filter_map(|opener| end_of(opener, words, at)) {
+        for end in OPENERS.split(", ").filter_map(|opener| end_of(opener, words, at)) {
             let end = if words.get(end).is_some_and(|word| word.text == ",") { end + 1 } else { end };
             if !found.contains(&end) {
                 found.push(end);
@@ -128,10 +101,10 @@ fn is(word: &str, part: &str) -> bool {
 /// Whether a word is another with one letter too many, one missing or two swapped. Short words are too much alike for that, and a
 /// wrong letter, another beginning or another ending makes another word too often ("massage", "nuclear", "pleased").
 fn is_slip(word: &str, of: &str) -> bool {
-    let (word, of) = (word.as_bytes(), of.as_bytes());
-    if word.len() < 6 || of.len() < 6 || word.first() != of.first() {
+    if NO_SLIPS.contains(&word) || word.len() < 6 || of.len() < 6 || word.get(..1) != of.get(..1) {
         return false;
     }
+    let (word, of) = (word.as_bytes(), of.as_bytes());
     let same = word.iter().zip(of).take_while(|(a, b)| a == b).count();
     let tail = |text: &[u8], skip: usize| text.get(same + skip..).unwrap_or(&[]).to_vec();
     if same >= word.len().min(of.len()) {
