@@ -130,7 +130,7 @@ fn onboarding(part: &str) -> Vec<(&'static str, Score)> {
 }
 
 fn feedback(part: &str) -> Vec<(&'static str, Score)> {
-    let (mut signs, mut troubles) = (Score::default(), Score::default());
+    let (mut signs, mut troubles, mut kept) = (Score::default(), Score::default(), Score::default());
     for row in rows(part, "feedback") {
         let [sign, trouble, text] = row.as_slice() else { panic!("{row:?}") };
         let found = Rules.feedback(Reaction::new(text)).value;
@@ -146,12 +146,32 @@ fn feedback(part: &str) -> Vec<(&'static str, Score)> {
             _ => "-",
         };
         let right = signs.count(found_sign == sign);
+        kept.count(!matches!((found_sign, sign.as_str()), ("+", "-") | ("-", "+")));
         if !(troubles.count(found_trouble == trouble) && right) {
             misread(part, text, &format!("{sign} {trouble}"), &format!("{found_sign} {found_trouble} {found:?}"));
         }
     }
-    vec![("feedback: sign of the reward", signs), ("feedback: correction or question", troubles)]
+    vec![
+        ("feedback: sign of the reward, or none", signs),
+        ("feedback: sign not reversed", kept),
+        ("feedback: correction or question", troubles),
+    ]
 }
+
+/// The least percentages, tuned and held out, a little below what is measured.
+const FLOORS: [(f64, f64); 11] = [
+    (98.0, 78.0),
+    (98.0, 94.0),
+    (98.0, 86.0),
+    (98.0, 89.0),
+    (98.0, 89.0),
+    (98.0, 86.0),
+    (98.0, 77.0),
+    (98.0, 79.0),
+    (97.0, 66.0),
+    (99.0, 90.0),
+    (97.0, 88.0),
+];
 
 #[test]
 fn the_rules_read_as_well_as_the_readme_says() {
@@ -161,5 +181,21 @@ fn the_rules_read_as_well_as_the_readme_says() {
     for ((name, tuned), (_, held_out)) in tuned.iter().zip(&held_out) {
         let cell = |score: &Score| format!("{:.0}% of {}", score.percent(), score.of);
         println!("| {name} | {} | {} |", cell(tuned), cell(held_out));
+    }
+    assert_eq!(tuned.len(), FLOORS.len());
+    for (((name, tuned), (_, held_out)), floor) in tuned.iter().zip(&held_out).zip(FLOORS) {
+        assert!(tuned.percent() >= floor.0 && held_out.percent() >= floor.1, "{name} has got worse");
+    }
+}
+
+#[test]
+fn there_are_enough_sentences_and_none_twice() {
+    let mut all = BTreeSet::new();
+    for (file, least) in [("context", 90), ("onboarding", 60), ("feedback", 60)] {
+        let both: Vec<Vec<String>> = ["tuned", "held_out"].into_iter().flat_map(|part| rows(part, file)).collect();
+        assert!(both.len() >= least && rows("held_out", file).len() >= 40, "{file}");
+        for row in both {
+            assert!(all.insert((file, row.last().unwrap().to_lowercase())), "{row:?}");
+        }
     }
 }

@@ -48,12 +48,15 @@ mod context;
 mod feedback;
 mod onboarding;
 mod pattern;
+mod stated;
 mod tables;
 mod words;
 
 pub use feedback::{CLARIFICATION_PENALTY, CORRECTION_PENALTY, Feedback};
-pub use onboarding::{Constraint, Onboarding, Preference, SIGNAL_HIGH, feasible};
+pub use stated::{Constraint, Onboarding, Preference, SIGNAL_HIGH, feasible};
 pub use words::MAX_TEXT;
+#[cfg(feature = "host")]
+pub(crate) use words::head as read_part;
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -218,3 +221,31 @@ impl fmt::Display for AdapterError {
 }
 
 impl core::error::Error for AdapterError {}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// A fingerprint of sources without comments, tests and spaces.
+    pub(crate) fn fingerprint(sources: &[&str]) -> u64 {
+        let code = |source: &&str| -> String {
+            let own = source.split("#[cfg(test)]").next().unwrap_or_default();
+            own.lines().map(str::trim).filter(|line| !line.starts_with("//")).flat_map(str::split_whitespace).collect()
+        };
+        fable_core::user_hash(&sources.iter().map(code).collect::<String>())
+    }
+
+    /// What was learned from one reading of texts must not go on with another. Whoever changes a table or a rule and
+    /// thereby what is read raises the version in the id, then writes the new number here.
+    #[test]
+    fn rules_and_tables_belong_to_their_versions() {
+        const SHARED: [&str; 3] = [include_str!("words.rs"), include_str!("pattern.rs"), include_str!("clause.rs")];
+        let pinned = |own: [&'static str; 2]| fingerprint(&[&SHARED[..], &own].concat());
+        let context = pinned([include_str!("context.rs"), include_str!("tables/context.rs")]);
+        let onboarding = pinned([include_str!("onboarding.rs"), include_str!("tables/onboarding.rs")]);
+        let feedback = pinned([include_str!("feedback.rs"), include_str!("tables/feedback.rs")]);
+        assert_eq!((Rules::CONTEXT, context), ("rules-context/1", 0));
+        assert_eq!((Rules::ONBOARDING, onboarding), ("rules-onboarding/1", 0));
+        assert_eq!((Rules::FEEDBACK, feedback), ("rules-feedback/1", 0));
+    }
+}

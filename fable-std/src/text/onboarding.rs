@@ -1,152 +1,23 @@
-//! Stated preferences: soft directions and, kept apart, hard constraints.
+//! Stated preferences by rules: clause by clause, which values are spoken of and how.
 //!
-//! A preference is evidence that behaviour can revise later; a constraint decides what may be done at all and is never
-//! learned. Hard is what is said as a prohibition or an obligation ("never", "must", "not allowed"), and a plain "don't" about
-//! tools and memory. A constraint may hold in one task or when a signal is high; [`feasible`] applies those that hold.
+//! Hard is what is said as a prohibition or an obligation ("never", "must", "not allowed"), and a plain "don't" about tools
+//! and memory; everything else is soft. How much something is wanted is the response, how surely it is said the precision.
 
 use super::clause::{Clause, Link, clauses};
 use super::pattern::{any, find, has};
 use super::tables::onboarding::{
-    ALWAYS, ATTITUDES, CONDITIONS, HARD, HARD_NOT, MILD, NEGATORS, NO_NEGATION, ONLY, ORDER_NOT, OWN_START, PRECISIONS,
-    RESPONSES, STRONG, TOPICS, Topic, UNSURE, UNWANTED, WANTED,
+    ALWAYS, ATTITUDES, BARE, CONDITIONS, HABITS, HARD_NOT, IMPERATIVE, MILD, NEGATORS, NO_HABITS, NO_NEGATION, OBLIGATIONS, ONLY,
+    ORDER_NOT, OWN_START, PRECISIONS, PROHIBITIONS, RESPONSES, STRONG, TOPICS, Topic, UNSURE, UNWANTED, WANTED,
 };
 use super::words::{self, Word};
-use super::{AdapterError, OnboardingAdapter, PreferenceText, Reading, Rules};
+use super::{AdapterError, Constraint, Onboarding, OnboardingAdapter, Preference, PreferenceText, Reading, Rules};
 use alloc::borrow::ToOwned;
-use alloc::format;
-use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
-use fable_core::catalog::Part;
+use core::slice;
 use fable_core::feasible::Effect;
-use fable_core::{Catalog, Context, Direction, Feasible, FeasibleError, OnboardingError, Rule, Statement, When};
-
-/// A constraint on a signal holds above this level.
-pub const SIGNAL_HIGH: f32 = 0.5;
-
-/// What a person said.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Onboarding {
-    /// Soft: evidence for the learner, see [`Preference::statement`].
-    pub preferences: Vec<Preference>,
-    /// Hard: rules for the feasible set, see [`feasible`].
-    pub constraints: Vec<Constraint>,
-    /// What sounds like a preference and was not understood, or cannot be said in this catalog. Worth showing to the person.
-    pub unused: Vec<String>,
-}
-
-/// "Prefer this value over that one", with the words it comes from.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Preference {
-    /// Component and value.
-    pub prefer: (u8, u8),
-    /// What it is compared with, if anything.
-    pub over: Option<(u8, u8)>,
-    /// Where it holds.
-    pub when: When,
-    /// How much it is wanted, from -1 to 1.
-    pub response: f64,
-    /// How sure one can be of it.
-    pub precision: f64,
-    /// The person's own words.
-    pub words: String,
-}
-
-impl Preference {
-    /// The statement to give to the learner.
-    ///
-    /// # Errors
-    /// [`OnboardingError`] when the catalog has no such coordinate.
-    pub fn statement(&self, catalog: &Catalog<'_>) -> Result<Statement, OnboardingError> {
-        let direction = Direction::prefer(catalog, &[self.prefer], self.over.as_slice(), self.when)?;
-        Ok(Statement { direction, response: self.response, precision: self.precision })
-    }
-
-    /// In the catalog's names: `style=concise over style=detailed when task=coding`, `not tool=web_search`.
-    #[must_use]
-    pub fn describe(&self, catalog: &Catalog<'_>) -> String {
-        let not = if self.response < 0.0 { "not " } else { "" };
-        let over = self.over.map_or_else(String::new, |over| format!(" over {}", value_name(catalog, over)));
-        format!("{not}{}{over}{}", value_name(catalog, self.prefer), when_name(catalog, self.when))
-    }
-}
-
-/// A rule that the person sets, with the words it comes from.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Constraint {
-    /// [`Effect::Forbid`] or [`Effect::Require`].
-    pub effect: Effect,
-    /// The component.
-    pub component: u8,
-    /// The values that are forbidden, or of which one is required.
-    pub values: Vec<u8>,
-    /// Where it holds.
-    pub when: When,
-    /// The person's own words.
-    pub words: String,
-}
-
-impl Constraint {
-    /// The pattern of its rule.
-    #[must_use]
-    pub fn part(&self) -> Part<'_> {
-        Part::new(self.component, &self.values)
-    }
-
-    /// Whether it holds in a context: in its task, or while its signal is above [`SIGNAL_HIGH`].
-    #[must_use]
-    pub fn holds(&self, context: &Context) -> bool {
-        match self.when {
-            When::Always => true,
-            When::Task(task) => context.task() == Some(task),
-            When::Signal(signal) => context.signal(signal).is_some_and(|level| level > SIGNAL_HIGH),
-        }
-    }
-
-    /// In the catalog's names: `never tool=web_search`, `always style=confirm_first when risk is high`.
-    #[must_use]
-    pub fn describe(&self, catalog: &Catalog<'_>) -> String {
-        let effect = if self.effect == Effect::Forbid { "never" } else { "always" };
-        let values: Vec<String> = self.values.iter().map(|value| value_name(catalog, (self.component, *value))).collect();
-        format!("{effect} {}{}", values.join(" or "), when_name(catalog, self.when))
-    }
-}
-
-/// The actions that the constraints leave in a context, and other rules with them.
-///
-/// # Errors
-/// [`FeasibleError`] when nothing is left, or when a constraint is of another catalog.
-pub fn feasible(
-    catalog: &Catalog<'_>,
-    constraints: &[Constraint],
-    context: &Context,
-    others: &[Rule<'_>],
-) -> Result<Feasible, FeasibleError> {
-    let held: Vec<(&Constraint, [Part<'_>; 1])> = constraints
-        .iter()
-        .filter(|constraint| constraint.holds(context))
-        .map(|constraint| (constraint, [constraint.part()]))
-        .collect();
-    let own = held.iter().map(|(constraint, part)| Rule { name: &constraint.words, effect: constraint.effect, pattern: part });
-    let rules: Vec<Rule<'_>> = own.chain(others.iter().copied()).collect();
-    Feasible::new(catalog, &rules)
-}
-
-fn value_name(catalog: &Catalog<'_>, (component, value): (u8, u8)) -> String {
-    let component = catalog.definition().components.get(usize::from(component));
-    let value = component.and_then(|component| component.values.get(usize::from(value)));
-    component.zip(value).map_or_else(String::new, |(component, value)| format!("{}={}", component.name, value.name))
-}
-
-fn when_name(catalog: &Catalog<'_>, when: When) -> String {
-    let name = |names: &[&str], index: usize| names.get(index).map_or_else(String::new, ToString::to_string);
-    match when {
-        When::Always => String::new(),
-        When::Task(task) => format!(" when task={}", name(catalog.definition().tasks, task)),
-        When::Signal(signal) => format!(" when {} is high", name(catalog.definition().signals, signal)),
-    }
-}
+use fable_core::{Catalog, When};
 
 impl OnboardingAdapter for Rules {
     fn onboarding_adapter(&self) -> &str {
@@ -179,7 +50,7 @@ fn sentences<'c, 'w>(clauses: &'c [Clause<'w>]) -> impl Iterator<Item = &'c [Cla
 /// A topic in a clause, and how it is spoken of.
 struct Mention {
     topic: &'static Topic,
-    negative: bool,
+    wanted: bool,
     hard: bool,
     response: i32,
     precision: u8,
@@ -190,21 +61,29 @@ fn read_sentence(catalog: &Catalog<'_>, text: &str, clauses: &[Clause<'_>], foun
     let mut mentions: Vec<Mention> = Vec::new();
     let mut conditions: Vec<Option<&str>> = vec![None; clauses.len()];
     let mut mood = Mood::default();
+    let wants = clauses.iter().any(|clause| any(WANTED, clause.words));
     for (index, clause) in clauses.iter().enumerate().filter(|(_, clause)| clause.link != Link::Reason) {
-        let mut free = vec![true; clause.words.len()];
         if let Some(slot) = conditions.get_mut(index) {
             *slot = CONDITIONS.iter().find(|(_, words)| any(words, clause.words)).map(|(name, _)| *name);
         }
+        // "Never search the web, run code or read files": a row that ends in "or" shares its beginning. So does what
+        // follows a "never" that stands alone.
+        let alone = index.checked_sub(1).and_then(|before| clauses.get(before)).is_some_and(|before| is_bare(before.words));
+        let in_row = alone || clauses.iter().skip(index).any(|later| later.link == Link::Or);
+        mood = Mood::of(clause, in_row, &mood);
+        let mut free = vec![true; clause.words.len()];
         let topics = topics(clause.words, &mut free);
-        mood = Mood::of(clause, mood);
+        let mut turned = mood.negative ^ (topics.is_empty() && negations(clause.words, &free));
         for (topic, place) in topics {
-            let mention = mood.mention(topic, clause.words, &place, &free, index);
-            let idle = !mention.negative && !mention.hard && topic.component != "style";
-            if !idle || clauses.iter().any(|clause| any(WANTED, clause.words)) {
+            let negative = mood.is_negative(clause.words, &place, &free);
+            let mention = mood.mention(topic, negative, clause.words, index);
+            // Tools and memory must be asked for, and a question about them is none.
+            if topic.component == "style" || !mention.wanted || mention.hard || (wants && !clause.asks) {
                 mentions.push(mention);
             }
+            turned = negative;
         }
-        mood.negative = mentions.last().map_or(mood.negative, |mention| mention.negative);
+        mood.negative = turned;
     }
     // A condition in a clause of its own belongs to what follows it, or at the end to what stands before.
     let condition_of = |index: usize| {
@@ -256,73 +135,103 @@ fn take(free: &mut [bool], place: &Range<usize>) {
     free.iter_mut().take(place.end).skip(place.start).for_each(|free| *free = false);
 }
 
-/// What a clause says about all its topics, and what the next one may inherit.
+/// How strictly something is said.
+#[derive(Clone, Copy, Default, PartialEq, PartialOrd)]
+enum Force {
+    #[default]
+    Soft,
+    /// A plain "don't".
+    Refuses,
+    Prohibits,
+    Obliges,
+}
+
+/// What a clause says about all its topics, and what the next one may share.
 #[derive(Clone, Copy, Default)]
 struct Mood {
+    /// Turned round already by what this clause shares.
     negative: bool,
-    hard: bool,
-    order: bool,
-    always: bool,
-    only: bool,
+    force: Force,
     response: i32,
     precision: u8,
 }
 
 impl Mood {
-    fn of(clause: &Clause<'_>, before: Self) -> Self {
+    fn of(clause: &Clause<'_>, in_row: bool, before: &Self) -> Self {
         let words = clause.words;
         let own_not = has(NEGATORS, words) || any(UNWANTED, words);
-        let shares = match clause.link {
-            Link::Or => !own_not,
-            Link::And => !own_not && !has(OWN_START, words),
-            _ => false,
-        };
-        let strong = usize::from(has(STRONG, words));
+        let shares = !own_not
+            && match clause.link {
+                Link::Or => true,
+                Link::And => !has(OWN_START, words) && (in_row || !has(IMPERATIVE, words)),
+                _ => false,
+            };
+        let habit = has(HABITS, words) && !has(NO_HABITS, words);
         let [mild, plain, much] = RESPONSES;
         let [doubtful, usual, sure] = PRECISIONS;
+        let strong = has(STRONG, words);
+        let force = if has(OBLIGATIONS, words) {
+            Force::Obliges
+        } else if any(PROHIBITIONS, words) && !habit {
+            Force::Prohibits
+        } else if has(ORDER_NOT, words) {
+            Force::Refuses
+        } else {
+            Force::Soft
+        };
         Self {
             negative: shares && before.negative,
-            hard: any(HARD, words) || (shares && before.hard),
-            order: has(ORDER_NOT, words) || (shares && before.order),
-            always: has(ALWAYS, words),
-            only: has(ONLY, words),
-            response: if strong == 1 {
-                much
-            } else if has(MILD, words) {
-                mild
-            } else {
-                plain
+            force: if shares && before.force > force { before.force } else { force },
+            response: match (strong, has(MILD, words)) {
+                (true, _) => much,
+                (false, true) => mild,
+                (false, false) => plain,
             },
-            precision: if has(UNSURE, words) {
-                doubtful
-            } else if strong == 1 {
-                sure
-            } else {
-                usual
+            precision: match (has(UNSURE, words), strong) {
+                (true, _) => doubtful,
+                (false, true) => sure,
+                (false, false) => usual,
             },
         }
     }
 
-    fn mention(&self, topic: &'static Topic, words: &[Word], place: &Range<usize>, free: &[bool], clause: usize) -> Mention {
-        let mut negative = self.negative;
-        if is_too(words, place) {
-            negative = true;
-        } else {
-            let before = words.get(..place.start).unwrap_or(&[]);
-            let excused = find(NO_NEGATION, before);
-            for (at, word) in before.iter().enumerate() {
-                let counts = free.get(at).copied().unwrap_or(false) && !excused.as_ref().is_some_and(|place| place.contains(&at));
-                negative ^= counts && has(NEGATORS, core::slice::from_ref(word));
-            }
-            negative ^= any(HARD_NOT, before) || has("rather than, over", before);
-            negative ^= words.get(place.end..).is_some_and(|after| any(UNWANTED, after));
-        }
-        let confirmed = self.always && topic.value == "confirm_first";
-        let alone = self.only && topic.value == "no_tool";
-        let permission = topic.component != "style";
-        let hard = self.hard || confirmed || alone || (self.order && permission && negative);
-        Mention { topic, negative, hard, response: self.response, precision: self.precision, clause }
+    /// Whether a topic is spoken of with a "not", after all that is before and behind it.
+    fn is_negative(&self, words: &[Word], place: &Range<usize>, free: &[bool]) -> bool {
+        let before = words.get(..place.start).unwrap_or(&[]);
+        let after = words.get(place.end..).unwrap_or(&[]);
+        let turned = any(HARD_NOT, before) || has("rather than, over", before);
+        is_too(words, place) || self.negative ^ negations(before, free) ^ turned ^ any(UNWANTED, after)
     }
+
+    fn mention(&self, topic: &'static Topic, negative: bool, words: &[Word], clause: usize) -> Mention {
+        let wanted = negative == topic.opposite;
+        // Not to do something, or to do nothing: that is what can be prohibited. To do it must be an obligation.
+        let against = wanted == topic.value.starts_with("no_");
+        let confirms = topic.value == "confirm_first";
+        let hard = if against {
+            let least = if topic.component == "style" { Force::Prohibits } else { Force::Refuses };
+            self.force >= least || (wanted && has(ONLY, words))
+        } else {
+            self.force == Force::Obliges || (confirms && (self.force == Force::Prohibits || has(ALWAYS, words)))
+        };
+        Mention { topic, wanted, hard, response: self.response, precision: self.precision, clause }
+    }
+}
+
+/// Whether a clause is nothing but a "never" or a "please".
+fn is_bare(words: &[Word]) -> bool {
+    words.iter().all(|word| has(BARE, slice::from_ref(word)))
+}
+
+/// Whether words that turn a meaning round do so in the end; those that belong to a topic or a phrase do not count.
+fn negations(words: &[Word], free: &[bool]) -> bool {
+    let excused = find(NO_NEGATION, words).unwrap_or(0..0);
+    let counted = words
+        .iter()
+        .zip(free)
+        .enumerate()
+        .filter(|(at, (word, free))| **free && !excused.contains(at) && has(NEGATORS, slice::from_ref(word)));
+    counted.count() % 2 == 1
 }
 
 /// Whether "too" stands before: too much of it is unwanted, and so it is in "not too long".
@@ -332,8 +241,7 @@ fn is_too(words: &[Word], place: &Range<usize>) -> bool {
 
 /// Adds a mention to what was found; `None` when the catalog cannot express it.
 fn place(catalog: &Catalog<'_>, mention: &Mention, condition: Option<&str>, words: &str, found: &mut Onboarding) -> Option<()> {
-    let Mention { topic, negative, .. } = *mention;
-    let wanted = negative == topic.opposite;
+    let Mention { topic, wanted, .. } = *mention;
     let named = value(catalog, topic.component, topic.value)?;
     let when = match condition {
         None => When::Always,

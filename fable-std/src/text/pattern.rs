@@ -15,14 +15,18 @@
 //! Nothing matches punctuation, so a match never leaves its clause.
 
 use super::words::Word;
-use alloc::vec::Vec;
 use core::ops::Range;
 
 /// Words that may stand between the two ends of `..`.
 const GAP: usize = 3;
 
+/// Openers that are passed over in a row.
+const MAX_OPENERS: usize = 4;
+
 /// Words that are passed over at the start of a sentence.
-pub(super) const OPENERS: &str = "please, can you, could you, would you, will you, can we, could we, i need you to, i want you to, i'd like you to, hey, hi, hello, now, then, so, okay, and, also, kindly, just, quickly, go ahead and, help me, help me to, i need to, i have to, i need, let's";
+pub(super) const OPENERS: &str = "please, can you, could you, would you, will you, can we, could we, i need you to, \
+     i want you to, i'd like you to, hey, hi, hello, now, then, so, okay, and, also, kindly, just, quickly, go ahead and, \
+     help me, help me to, i need to, i have to, i need, let's";
 
 /// Words that are no slips of others.
 pub(super) const NO_SLIPS: &[&str] = &["though", "through", "thorough", "thought", "quietly", "wonder", "listen", "priced"];
@@ -33,14 +37,9 @@ pub(super) fn find(pattern: &str, words: &[Word]) -> Option<Range<usize>> {
 }
 
 fn find_phrase(pattern: &str, words: &[Word]) -> Option<Range<usize>> {
-    let Some(pattern) = pattern.strip_prefix("^ ") else {
-        return (0..words.len()).find_map(|start| Some(start..end_of(pattern, words, start)?));
-    };
-    let starts = |start: usize| start == 0 || words.get(start - 1).is_some_and(|word| word.is_break() && word.text != ",");
-    (0..words.len()).filter(|start| starts(*start)).find_map(|start| {
-        let openings = openings(words, start);
-        openings.into_iter().find_map(|start| Some(start..end_of(pattern, words, start)?))
-    })
+    let (pattern, opening) = pattern.strip_prefix("^ ").map_or((pattern, false), |rest| (rest, true));
+    let matched = |start: usize| Some(start..end_of(pattern, words, start)?);
+    (0..words.len()).filter_map(matched).find(|place| !opening || opens(words, place.start, MAX_OPENERS))
 }
 
 /// Whether a pattern matches anywhere.
@@ -53,20 +52,24 @@ pub(super) fn any(patterns: &[&str], words: &[Word]) -> bool {
     patterns.iter().any(|pattern| has(pattern, words))
 }
 
-/// Where a sentence may be said to start: at its first word, and after every opener.
-fn openings(words: &[Word], start: usize) -> Vec<usize> {
-    let mut found = Vec::from([start]);
-    let mut next = 0;
-    while let Some(&at) = found.get(next) {
-        next += 1;
-        for end in OPENERS.split(", ").filter_map(|opener| end_of(opener, words, at)) {
-            let end = if words.get(end).is_some_and(|word| word.text == ",") { end + 1 } else { end };
-            if !found.contains(&end) {
-                found.push(end);
-            }
-        }
+/// Whether a sentence may be said to start here: at its first word, and after each of the openers with which it begins.
+fn opens(words: &[Word], at: usize, openers: usize) -> bool {
+    let before = words.get(..at).unwrap_or(&[]);
+    match before.last() {
+        None => true,
+        Some(word) if word.text == "," => opener_before(words, at - 1, openers),
+        Some(word) => word.is_break() || opener_before(words, at, openers),
     }
-    found
+}
+
+/// Whether an opener ends here that stands where a sentence may start.
+fn opener_before(words: &[Word], at: usize, openers: usize) -> bool {
+    let length = |opener: &str| opener.split(' ').count();
+    openers > 0
+        && OPENERS.split(", ").any(|opener| {
+            let start = at.checked_sub(length(opener));
+            start.is_some_and(|start| end_of(opener, words, start) == Some(at) && opens(words, start, openers - 1))
+        })
 }
 
 /// Where a match that begins here ends.

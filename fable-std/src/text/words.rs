@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 /// Bytes of a text that are read; what follows is ignored, so that no text takes long.
-pub const MAX_TEXT: usize = 8 * 1024;
+pub const MAX_TEXT: usize = 4 * 1024;
 
 /// Stands for code.
 pub(super) const CODE: &str = "<code>";
@@ -56,6 +56,9 @@ pub(super) const SPELLINGS: &[(&str, &str)] = &[
     ("teh", "the"),
     ("wich", "which"),
     ("tldr", "tl;dr"),
+    ("node.js", "javascript"),
+    ("vue.js", "javascript"),
+    ("next.js", "javascript"),
 ];
 
 /// Endings by which the name of a file is known.
@@ -65,8 +68,10 @@ pub(super) const ENDINGS: &[&str] = &[
 ];
 
 /// How a line of code begins.
-pub(super) const CODE_STARTS: &[&str] =
-    &["#include", "#!/", "def ", "class ", "fn ", "import ", "let ", "const ", "File \"", "$ ", "</"];
+pub(super) const CODE_STARTS: &[&str] = &["#include", "#!/", "def ", "class ", "fn ", "import ", "let ", "const ", "$ ", "</"];
+
+/// How a line of an error report begins.
+pub(super) const TRACE_STARTS: &[&str] = &["Traceback (", "File \"", "Exception in thread", "panicked at", "Caused by:"];
 
 /// How a line of code ends.
 pub(super) const CODE_ENDS: &[&str] = &[";", "{", "}", "):", ");", "*/"];
@@ -109,7 +114,7 @@ pub(super) fn read(text: &str) -> Vec<Word> {
 }
 
 /// The part of a text that is read.
-pub(super) fn head(text: &str) -> &str {
+pub(crate) fn head(text: &str) -> &str {
     let mut end = text.len().min(MAX_TEXT);
     while !text.is_char_boundary(end) {
         end -= 1;
@@ -121,10 +126,11 @@ pub(super) fn head(text: &str) -> &str {
 fn is_code(line: &str) -> bool {
     let bare = line.trim();
     let indented = line.starts_with("    ") || line.starts_with('\t');
-    let symbols = bare.chars().filter(|c| "(){}[]=<>;_\"/\\:".contains(*c)).count();
+    let symbols = bare.chars().filter(|c| "(){}[]=<>;_/\\".contains(*c)).count();
     let begins = CODE_STARTS.iter().any(|start| bare.starts_with(start));
     let ends = CODE_ENDS.iter().any(|end| bare.ends_with(end));
-    bare.starts_with("Traceback (") || (symbols >= 3 && (indented || begins)) || (symbols >= 4 && ends)
+    let trace = TRACE_STARTS.iter().any(|start| bare.starts_with(start));
+    trace || (symbols >= 3 && (indented || begins)) || (symbols >= 4 && ends)
 }
 
 struct Reader<'t> {
@@ -143,12 +149,12 @@ impl Reader<'_> {
     /// Adds a word in its usual spelling.
     fn word(&mut self, text: &str, place: Range<usize>) {
         let lower: String = text.chars().map(|c| if c == '\u{2019}' { '\'' } else { c.to_ascii_lowercase() }).collect();
-        let ending = lower.rsplit_once('.').filter(|(name, _)| !name.is_empty()).map(|(_, ending)| ending);
-        if ending.is_some_and(|ending| ENDINGS.contains(&ending)) {
-            return self.mark(FILE, place);
-        }
         let usual = SPELLINGS.iter().find(|(found, _)| *found == lower).map_or(lower.as_str(), |(_, usual)| usual);
-        self.words.push(Word { text: usual.to_owned(), place });
+        if usual.rsplit_once('.').is_some_and(|(_, ending)| ENDINGS.contains(&ending)) {
+            self.mark(FILE, place);
+        } else {
+            self.words.push(Word { text: usual.to_owned(), place });
+        }
     }
 
     /// Reads a stretch of one line.
@@ -230,8 +236,9 @@ fn word_length(rest: &str) -> usize {
         let follows = characters.peek().is_some_and(|(_, next)| next.is_alphanumeric());
         let digits = rest.get(..at).is_some_and(|text| text.ends_with(|c: char| c.is_ascii_digit()));
         let inside = match c {
-            '\'' | '\u{2019}' | '.' | '_' => follows,
-            ',' => digits && characters.peek().is_some_and(|(_, next)| next.is_ascii_digit()),
+            '\'' | '\u{2019}' | '_' => follows,
+            '.' if is_ending(rest.get(at + 1..).unwrap_or("")) => true,
+            '.' | ',' => digits && characters.peek().is_some_and(|(_, next)| next.is_ascii_digit()),
             '+' | '#' => {
                 at == 1 && rest.starts_with(['c', 'C']) || rest.get(..at).is_some_and(|text| text.eq_ignore_ascii_case("c+"))
             }
@@ -243,6 +250,12 @@ fn word_length(rest: &str) -> usize {
         end = at + c.len_utf8();
     }
     end
+}
+
+/// Whether a text begins with the ending of a file's name; otherwise a dot ends a sentence, even without a space behind it.
+fn is_ending(text: &str) -> bool {
+    let length = text.find(|c: char| !c.is_alphanumeric()).unwrap_or(text.len());
+    text.get(..length).is_some_and(|text| ENDINGS.iter().any(|ending| text.eq_ignore_ascii_case(ending)))
 }
 
 /// The length of a text in single quotes, 0 if it is none: an apostrophe is no end of a quote.
@@ -275,6 +288,7 @@ mod tests {
         assert_eq!(seen("no - I meant \u{2014} this"), "no , i meant , this |");
         assert_eq!(seen("nice \u{1f44d}\u{1f3fd}"), "nice \u{1f44d} |");
         assert_eq!(seen("8347 * 2931"), "8347 <operator> 2931 |");
+        assert_eq!(seen("Stop.Never do that in Node.js or 3.5.1"), "stop . never do that in javascript or 3.5.1 |");
         assert_eq!(seen(""), "");
     }
 

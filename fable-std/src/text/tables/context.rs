@@ -43,10 +43,8 @@ const TROUBLESHOOTING: &[Cue] = &[
     (8, "strange|weird|odd|funny noise|sound|smell|behaviour|behavior, goes|went|turns black|blank|dead|dark|off|down"),
     (8, "^ why is|are|does|do|did|won't my|the .. slow|hot|loud|noisy|down|blinking|stuck"),
     (7, "what's|what is wrong with my|the"),
-    (
-        6,
-        "troubleshoot*|diagnos*|malfunction*|glitch*|jammed|corrupt*|flicker*|disappear*|missing|rattl*, too|so slow|hot|loud|noisy, no longer, all of a sudden",
-    ),
+    (6, "troubleshoot*|diagnos*|malfunction*|glitch*|jammed|corrupt*|flicker*|disappear*|missing|rattl*"),
+    (6, "too|so slow|hot|loud|noisy, no longer, all of a sudden"),
     (6, "i|we can't _"),
     (5, "disconnects|blinking|stuck|unresponsive|error|errors|exception|traceback"),
     (4, "how do|can i fix|repair|unblock|reset"),
@@ -68,8 +66,8 @@ const CODING: &[Cue] = &[
 /// Languages.
 macro_rules! languages {
     () => {
-        "english|german|french|spanish|italian|portuguese|dutch|swedish|danish|norwegian|finnish|polish|czech|russian|greek|turkish\
-         |arabic|hebrew|hindi|chinese|japanese|korean|latin|ukrainian|hungarian|romanian|vietnamese|thai"
+        "english|german|french|spanish|italian|portuguese|dutch|swedish|danish|norwegian|finnish|polish|czech|russian|greek\
+         |turkish|arabic|hebrew|hindi|chinese|japanese|korean|latin|ukrainian|hungarian|romanian|vietnamese|thai"
     };
 }
 
@@ -83,10 +81,8 @@ const SUMMARIZATION: &[Cue] = &[
     (9, "summar*|tl;dr|gist|recap*|synopsis|takeaway*|digest|nutshell, sum up, sum this|that|it|them up"),
     (8, "main|key|important|central points|point|ideas|findings|arguments|messages"),
     (8, "^ shorten|condense|compress|abridge, overview|outline|abstract of, short version, in essence, bullet points"),
-    (
-        8,
-        "in one|two|three|four|five|a|# sentence|sentences|words|lines|paragraph, in a few|couple words|sentences, in brief|short",
-    ),
+    (8, "in one|two|three|four|five|a|# sentence|sentences|words|lines|paragraph, in a few|couple words|sentences"),
+    (8, "in brief|short"),
 ];
 
 const WRITING: &[Cue] = &[
@@ -95,10 +91,8 @@ const WRITING: &[Cue] = &[
     (8, "sound|sounds|read|reads better|nicer|friendlier|warmer|formal|professional|polite|less|more"),
     (8, "birthday|farewell|greeting|welcome|wedding|thank|sympathy .. message|note|wishes|greeting|speech|card"),
     (8, "into a|an .. paragraph|email|letter|text|article|post, ^ invent|imagine"),
-    (
-        7,
-        "poem|poems|haiku|sonnet|rhyme|song|lyrics|story|stories|tale|chapter|joke|speech|toast|essay|blog|slogan*|motto|tone|dialogue|monologue",
-    ),
+    (7, "poem|poems|haiku|sonnet|rhyme|song|lyrics|story|stories|tale|chapter|joke|speech|toast|essay|blog|slogan*|motto"),
+    (7, "tone|dialogue|monologue"),
     (7, "headline*|caption*|letter|newsletter|obituary|invitation|bio|biography, press release"),
     (7, "^ write"),
     (6, "write|reply|respond|answer .. email|mail|letter|message, come up with .. name|names|title|titles|slogan"),

@@ -118,7 +118,7 @@ const DIRECT: &[&str] = &[
 ];
 
 const CONCISE: &[&str] = &[
-    "short|shorter|brief|briefer|concise|succinct|terse|compact|crisp|snappy|quick|pithy|minimal|briefly|concisely|brevity|tl;dr",
+    "short|shorter|brief|briefer|concise|succinct|terse|compact|crisp|snappy|quick|pithy|minimal|briefly|concisely|tl;dr",
     "to the point, one liner|line",
     "one|two|three|four|five|few|# sentence|sentences|lines|words|paragraph",
 ];
@@ -177,8 +177,9 @@ const RISK: &[&str] = &[
 ];
 
 /// Words that turn a meaning round.
-pub(in super::super) const NEGATORS: &str = "not|no|never|without|don't|doesn't|didn't|won't|can't|couldn't|wouldn't|shouldn't|isn't\
-     |aren't|mustn't|hate|hates|dislike|avoid|stop|skip|spare|annoy*|less|fewer|tired|sick|forget|forbid|hardly|refrain|instead|drop";
+pub(in super::super) const NEGATORS: &str = "not|no|never|without|don't|doesn't|didn't|won't|can't|couldn't|wouldn't|shouldn't\
+     |isn't|aren't|mustn't|hate|hates|dislike|avoid|stop|skip|spare|annoy*|less|fewer|tired|sick|forget|forbid|hardly|refrain\
+     |instead|drop";
 
 /// Negators that are none.
 pub(in super::super) const NO_NEGATION: &str =
@@ -188,15 +189,24 @@ pub(in super::super) const NO_NEGATION: &str =
 pub(in super::super) const UNWANTED: &[&str] = &[
     "annoy*|unnecessary|boring|bad|useless|unwanted|irritat*|tiring|tiresome|pointless|distracting",
     "isn't|aren't|not needed|necessary|wanted|welcome|useful|helpful",
-    "forbidden|prohibited|banned|taboo|private, off limits, not allowed|permitted|okay",
+    "forbidden|prohibited|banned|taboo, not allowed|permitted|okay",
 ];
 
-/// A prohibition or an obligation.
-pub(in super::super) const HARD: &[&str] = &[
-    "never|ever|forbid|must|mustn't|required|mandatory|obligatory|forbidden|prohibited|banned|taboo, may not, off limits, have to",
-    "not allowed|permitted, under|in no circumstances|case, on no account, absolutely no|not",
-    "keep|stay out|off|away|offline",
+/// Prohibitions.
+pub(in super::super) const PROHIBITIONS: &[&str] = &[
+    "never|forbid|forbidden|prohibited|banned|taboo|mustn't, not|don't ever, may not, not allowed|permitted",
+    "under|in no circumstances|case, on no account, absolutely no|not, keep|stay out|off|away|offline",
 ];
+
+/// Obligations; with a "not" they prohibit.
+pub(in super::super) const OBLIGATIONS: &str =
+    "required|mandatory|obligatory, you|it|they|answers|replies|explanations|tools must, you have to, must not|never|always";
+
+/// What sounds like it and is a habit or a manner of speaking: "I never read long texts".
+pub(in super::super) const HABITS: &str = "i|we|i've never";
+
+/// Habits that are prohibitions after all.
+pub(in super::super) const NO_HABITS: &str = "i|we never want|wish|ever";
 
 /// Prohibitions that stand for "not" as well.
 pub(in super::super) const HARD_NOT: &[&str] = &["keep|stay out|off|away", "under|in no circumstances|case", "on no account"];
@@ -225,11 +235,19 @@ pub(in super::super) const UNSURE: &str =
 pub(in super::super) const WANTED: &[&str] = &[
     "i|i'd|i'll|we like|love|prefer|want|enjoy|appreciate|need|rather|expect|trust",
     "please|feel|free|happy|fine|okay|nice|good|great|helps|helpful|useful|glad|welcome|should|could|can|may|always|must",
-    "^ search|look|use|check|run|execute|remember|keep|ask|read|browse|google|refer|consider|take|test|consult|work|stay|answer|go",
+    IMPERATIVE,
 ];
 
+/// How an order about tools and memory begins.
+pub(in super::super) const IMPERATIVE: &str = "^ search|look|use|check|run|execute|remember|keep|ask|read|browse|google|refer\
+     |consider|take|test|consult|work|stay|answer|go";
+
+/// A clause of these words alone belongs to the next one.
+pub(in super::super) const BARE: &str = "never|ever|please|no|not|don't|absolutely|really|also";
+
 /// Words with which a clause stands on its own instead of sharing the "don't" of the one before.
-pub(in super::super) const OWN_START: &str = "^ i|i'm|i'd|i've|you|please|keep|be|give|go|answer|explain|always|just|make|tell|write|let|try|prefer|only|it's|that|then|use|do";
+pub(in super::super) const OWN_START: &str = "^ i|i'm|i'd|i've|you|please|keep|be|give|go|answer|explain|always|just|make|tell\
+     |write|let|try|prefer|only|it's|that|then|use|do";
 
 /// Attitudes: a clause with one of them is about a preference, even when no topic is found.
 pub(in super::super) const ATTITUDES: &str =
