@@ -376,9 +376,10 @@ fn exports_are_pinned() {
 #[test]
 fn the_layout_is_pinned() {
     use redb::{ReadableDatabase, ReadableTable, TableDefinition};
+    use std::fmt::Write;
     let (_folder, path) = place();
     // A user of whom a snapshot is due after four entries.
-    let user = (0..).map(|number| format!("user {number}")).find(|name| user_hash(name) % 512 == 508).unwrap();
+    let user = (0..10_000).map(|number| format!("user {number}")).find(|name| user_hash(name) % 512 == 508).unwrap();
     let mut service = serve(&path);
     let decide = json!({ "op": "decide", "user": user, "context": {}, "at": 17 }).to_string();
     for line in [
@@ -398,24 +399,24 @@ fn the_layout_is_pinned() {
         if bytes.len() > 400 {
             return format!("{} bytes, checksum {:08x}", bytes.len(), fable_core::record::checksum(bytes));
         }
-        bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+        bytes.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
     };
     let database = redb::Database::open(&path).unwrap();
     let read = database.begin_read().unwrap();
     let mut rows = String::new();
     for row in read.open_table(TableDefinition::<&str, &[u8]>::new("meta")).unwrap().iter().unwrap() {
         let (key, value) = row.unwrap();
-        rows += &format!("meta {}: {}\n", key.value(), hex(value.value()));
+        writeln!(rows, "meta {}: {}", key.value(), hex(value.value())).unwrap();
     }
     for name in ["users", "log", "snapshots"] {
         for row in read.open_table(TableDefinition::<u64, &[u8]>::new(name)).unwrap().iter().unwrap() {
             let (key, value) = row.unwrap();
-            rows += &format!("{name} {:016x}: {}\n", key.value(), hex(value.value()));
+            writeln!(rows, "{name} {:016x}: {}", key.value(), hex(value.value())).unwrap();
         }
     }
     for row in read.open_table(TableDefinition::<(u64, u64), &[u8]>::new("journal")).unwrap().iter().unwrap() {
         let (key, value) = row.unwrap();
-        rows += &format!("journal {:016x} {}: {}\n", key.value().0, key.value().1, hex(value.value()));
+        writeln!(rows, "journal {:016x} {}: {}", key.value().0, key.value().1, hex(value.value())).unwrap();
     }
     assert_eq!(read.list_tables().unwrap().count(), 5);
     let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/store.txt");
