@@ -158,11 +158,10 @@ pub fn decode_event(catalog: &Catalog<'_>, bytes: &[u8]) -> Result<Event, Record
 /// As for [`decode_event`].
 #[inline]
 pub fn decode_event_into(catalog: &Catalog<'_>, bytes: &[u8], place: &mut Event) -> Result<(), RecordError> {
-    let (body, sum) = bytes.split_last_chunk::<SUM>().ok_or(RecordError::Truncated)?;
-    if body.is_empty() {
-        return Err(RecordError::Truncated);
-    }
-    if CRC_16.checksum(body) != u16::from_le_bytes(*sum) {
+    // `split_last_chunk` keeps a panic when it is built for size.
+    let end = bytes.len().checked_sub(SUM).filter(|end| *end > 0);
+    let (body, sum) = end.and_then(|end| bytes.split_at_checked(end)).ok_or(RecordError::Truncated)?;
+    if CRC_16.checksum(body).to_le_bytes() != *sum {
         return Err(RecordError::Checksum);
     }
     match take::<Wire>(body)? {

@@ -53,7 +53,7 @@ fn queue<'f, F: Flash>(
     torn: &'f AtomicBool,
 ) -> Result<QueueStorage<Tap<'f, F::Driver<'f>>, JournalCache>, StoreError> {
     let config = QueueConfig::try_new(layout.journal()).map_err(|_| StoreError::Layout)?;
-    let tap = Tap { flash: flash.driver(), page: layout.page(), word: layout.word(), torn };
+    let tap = Tap { flash: flash.driver(), torn };
     Ok(QueueStorage::new(tap, config, mem::replace(cache, no_cache())))
 }
 
@@ -68,8 +68,6 @@ fn item_overhead<F: Flash>(_: &F) -> u32 {
 /// The flash as the queue sees it. The queue passes over what is no item; this notices.
 struct Tap<'f, F> {
     flash: F,
-    page: u32,
-    word: u32,
     torn: &'f AtomicBool,
 }
 
@@ -82,8 +80,8 @@ impl<F: NorFlash> ReadNorFlash for Tap<'_, F> {
 
     async fn read(&mut self, offset: u32, bytes: &mut [u8]) -> Result<(), F::Error> {
         self.flash.read(offset, bytes).await?;
-        let within = offset % self.page;
-        let mark = within == 0 || within >= self.page - self.word; // of a page; it says nothing about items
+        let within = offset as usize % F::PAGE;
+        let mark = within == 0 || within >= F::PAGE - F::WORD; // of a page; it says nothing about items
         if !mark && bytes.iter().any(|byte| *byte != 0xff) {
             self.torn.store(true, Ordering::Relaxed);
         }

@@ -154,6 +154,12 @@ pub struct Store<F> {
     buffer: Bytes<{ MAX_ITEM_LEN.next_multiple_of(MAX_WORD) }>,
 }
 
+/// Constants, so that dividing by them cannot panic.
+impl<F: Flash> Store<F> {
+    const WORD: usize = F::WORD;
+    const PAGE: usize = F::PAGE;
+}
+
 impl<F> Store<F> {
     /// A store over a region; [`restore`](Self::restore) or [`format`](Self::format) it before use. Nothing is read or written.
     #[must_use]

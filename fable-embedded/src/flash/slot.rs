@@ -109,7 +109,7 @@ impl<F: NorFlash> Store<F> {
             if written == 0 {
                 return Ok(len);
             }
-            let padded = written.next_multiple_of(self.layout.word() as usize);
+            let padded = written.next_multiple_of(Self::WORD);
             chunk.iter_mut().skip(written).for_each(|byte| *byte = 0xff);
             len += written as u32;
             if len > self.layout.snapshot_len() {
@@ -122,7 +122,7 @@ impl<F: NorFlash> Store<F> {
 
     /// Erases page by page, in order.
     pub(super) async fn erase(&mut self, range: Range<u32>) -> Result<(), StoreError> {
-        for page in range.step_by(self.layout.page() as usize) {
+        for page in range.step_by(Self::PAGE) {
             self.erases = self.erases.saturating_add(1);
             self.medium.erase(page, self.layout.page()).await?;
         }
@@ -131,7 +131,7 @@ impl<F: NorFlash> Store<F> {
 
     /// Reads bytes of a slot, at most a chunk, into the buffer. `at` is a multiple of the word.
     pub(super) async fn read_slot(&mut self, slot: usize, at: u32, len: u32) -> Result<&[u8], StoreError> {
-        let padded = len.next_multiple_of(self.layout.word()) as usize;
+        let padded = (len as usize).next_multiple_of(Self::WORD);
         let bytes = self.buffer.0.get_mut(..padded).ok_or(StoreError::Layout)?;
         self.medium.read(self.layout.slot(slot).start + at, bytes).await?;
         Ok(bytes.get(..len as usize).unwrap_or(&[]))

@@ -87,7 +87,7 @@ impl<F: NorFlash> Store<F> {
         let end = u32::try_from(bytes.len()).ok().and_then(|len| offset.checked_add(len));
         let end = end.filter(|end| *end <= self.layout.snapshot_len()).ok_or(RecordError::TooLong)?;
         self.staged = None; // a failure in between would leave words that cannot be written again
-        let (word, mut at, mut rest) = (self.layout.word() as usize, offset, bytes);
+        let (word, mut at, mut rest) = (Self::WORD, offset, bytes);
         while !rest.is_empty() {
             let place = at as usize % word;
             let (piece, behind) = if place == 0 && rest.len() >= word {
@@ -99,7 +99,8 @@ impl<F: NorFlash> Store<F> {
             .unwrap_or((rest, &[]));
             if piece.len() >= word {
                 let chunk = self.buffer.0.get_mut(..piece.len()).ok_or(StoreError::Layout)?;
-                chunk.copy_from_slice(piece); // drivers that move words want them aligned
+                // Drivers that move words want them aligned.
+                chunk.iter_mut().zip(piece).for_each(|(slot, byte)| *slot = *byte);
                 self.medium.put(slot.start + COMMIT_LEN + at, chunk).await?;
             } else {
                 self.carry.0.iter_mut().skip(place).zip(piece).for_each(|(slot, byte)| *slot = *byte);
@@ -131,12 +132,11 @@ impl<F: NorFlash> Store<F> {
         }
         let len = self.staged.take().ok_or(StoreError::Offset { expected: 0 })?;
         let slot = self.inactive();
-        let word = self.layout.word();
-        let rest = len % word;
+        let (word, rest) = (Self::WORD, len % Self::WORD as u32);
         if rest > 0 {
             self.carry.0.iter_mut().skip(rest as usize).for_each(|byte| *byte = 0xff);
             let at = self.layout.slot(slot).start + COMMIT_LEN + len - rest;
-            self.medium.put(at, self.carry.0.get(..word as usize).unwrap_or(&[])).await?;
+            self.medium.put(at, self.carry.0.get(..word).unwrap_or(&[])).await?;
         }
         let staged = Active { slot, len };
         let verified = self.verify(policy, staged).await??;
