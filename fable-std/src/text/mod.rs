@@ -244,8 +244,8 @@ pub(crate) mod tests {
         let context = pinned([include_str!("context.rs"), include_str!("tables/context.rs")]);
         let onboarding = pinned([include_str!("onboarding.rs"), include_str!("tables/onboarding.rs")]);
         let feedback = pinned([include_str!("feedback.rs"), include_str!("tables/feedback.rs")]);
-        assert_eq!((Rules::CONTEXT, context), ("rules-context/1", 0));
-        assert_eq!((Rules::ONBOARDING, onboarding), ("rules-onboarding/1", 0));
-        assert_eq!((Rules::FEEDBACK, feedback), ("rules-feedback/1", 0));
+        assert_eq!((Rules::CONTEXT, context), ("rules-context/1", 4_636_604_445_383_505_483));
+        assert_eq!((Rules::ONBOARDING, onboarding), ("rules-onboarding/1", 9_550_418_848_619_269_951));
+        assert_eq!((Rules::FEEDBACK, feedback), ("rules-feedback/1", 7_051_850_794_632_763_380));
     }
 }

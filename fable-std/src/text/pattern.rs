@@ -15,6 +15,7 @@
 //! Nothing matches punctuation, so a match never leaves its clause.
 
 use super::words::Word;
+use core::cmp::Ordering;
 use core::ops::Range;
 
 /// Words that may stand between the two ends of `..`.
@@ -38,8 +39,18 @@ pub(super) fn find(pattern: &str, words: &[Word]) -> Option<Range<usize>> {
 
 fn find_phrase(pattern: &str, words: &[Word]) -> Option<Range<usize>> {
     let (pattern, opening) = pattern.strip_prefix("^ ").map_or((pattern, false), |rest| (rest, true));
-    let matched = |start: usize| Some(start..end_of(pattern, words, start)?);
-    (0..words.len()).filter_map(matched).find(|place| !opening || opens(words, place.start, MAX_OPENERS))
+    let (first, rest) = pattern.split_once(' ').unwrap_or((pattern, ""));
+    // Most phrases fail at their first word: it is looked for everywhere before anything else is read.
+    let starts = first.split('|').filter_map(|part| {
+        let part = Part::of(part);
+        let matched = |start: &usize| {
+            let found = words.get(*start).is_some_and(|word| part.is(&word.text)) && end_of(rest, words, start + 1).is_some();
+            found && (!opening || opens(words, *start, MAX_OPENERS))
+        };
+        (0..words.len()).find(matched)
+    });
+    let start = starts.min()?;
+    Some(start..end_of(rest, words, start + 1)?)
 }
 
 /// Whether a pattern matches anywhere.
@@ -82,45 +93,60 @@ fn end_of(pattern: &str, words: &[Word], at: usize) -> Option<usize> {
             let between = words.get(at..)?.iter().take(GAP).take_while(|word| !word.is_break()).count();
             (0..=between).find_map(|skip| end_of(rest, words, at + skip))
         }
-        _ => words
-            .get(at)
-            .filter(|word| first.split('|').any(|part| is(&word.text, part)))
-            .and_then(|_| end_of(rest, words, at + 1)),
+        _ => {
+            let word = words.get(at)?;
+            first.split('|').any(|part| Part::of(part).is(&word.text)).then(|| end_of(rest, words, at + 1))?
+        }
     }
 }
 
-/// Whether a word is meant by one part of a pattern.
-fn is(word: &str, part: &str) -> bool {
-    match part {
-        "_" => !word.chars().all(|c| c.is_ascii_punctuation() || c == '\n'),
-        "#" => word.starts_with(|c: char| c.is_ascii_digit()),
-        _ => match part.strip_suffix('*') {
-            Some(start) => word.starts_with(start),
-            None => word == part || is_slip(word, part),
-        },
+/// What one place of a pattern asks for.
+enum Part<'p> {
+    Any,
+    Number,
+    Start(&'p str),
+    Word(&'p str),
+}
+
+impl<'p> Part<'p> {
+    fn of(part: &'p str) -> Self {
+        match part {
+            "_" => Self::Any,
+            "#" => Self::Number,
+            _ => part.strip_suffix('*').map_or(Self::Word(part), Self::Start),
+        }
+    }
+
+    fn is(&self, word: &str) -> bool {
+        match self {
+            Self::Any => !word.chars().all(|c| c.is_ascii_punctuation() || c == '\n'),
+            Self::Number => word.starts_with(|c: char| c.is_ascii_digit()),
+            Self::Start(start) => word.starts_with(start),
+            Self::Word(meant) => word == *meant || is_slip(word, meant),
+        }
     }
 }
 
 /// Whether a word is another with one letter too many, one missing or two swapped. Short words are too much alike for that, and a
 /// wrong letter, another beginning or another ending makes another word too often ("massage", "nuclear", "pleased").
 fn is_slip(word: &str, of: &str) -> bool {
-    if NO_SLIPS.contains(&word) || word.len() < 6 || of.len() < 6 || word.get(..1) != of.get(..1) {
+    let (found, meant) = (word.as_bytes(), of.as_bytes());
+    let alike = found.len() >= 6 && meant.len() >= 6 && found.len().abs_diff(meant.len()) <= 1 && found.first() == meant.first();
+    if !alike || NO_SLIPS.contains(&word) {
         return false;
     }
-    let (word, of) = (word.as_bytes(), of.as_bytes());
-    let same = word.iter().zip(of).take_while(|(a, b)| a == b).count();
-    let tail = |text: &[u8], skip: usize| text.get(same + skip..).unwrap_or(&[]).to_vec();
-    if same >= word.len().min(of.len()) {
-        return false;
+    let same = found.iter().zip(meant).take_while(|(a, b)| a == b).count();
+    let (Some((f, found)), Some((m, meant))) = (split_first(found, same), split_first(meant, same)) else { return false };
+    match found.len().cmp(&meant.len()) {
+        Ordering::Greater => found.split_first() == Some((&m, meant)),
+        Ordering::Less => meant.split_first() == Some((&f, found)),
+        Ordering::Equal => found.first() == Some(&m) && meant.first() == Some(&f) && found.get(1..) == meant.get(1..),
     }
-    match (word.len(), of.len()) {
-        (found, meant) if found == meant => {
-            tail(word, 2) == tail(of, 2) && word.get(same) == of.get(same + 1) && word.get(same + 1) == of.get(same)
-        }
-        (found, meant) if found == meant + 1 => tail(word, 1) == tail(of, 0),
-        (found, meant) if found + 1 == meant => tail(word, 0) == tail(of, 1),
-        _ => false,
-    }
+}
+
+/// The byte at a place and what follows it.
+fn split_first(text: &[u8], at: usize) -> Option<(u8, &[u8])> {
+    text.get(at..)?.split_first().map(|(first, rest)| (*first, rest))
 }
 
 #[cfg(test)]
