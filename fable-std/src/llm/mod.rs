@@ -2,7 +2,7 @@
 //!
 //! A model reads better than the rules, but it is slow, may be away, and cannot be trusted. So each call has a time limit and
 //! asks for JSON of a fixed schema; every name, number and key of the answer is checked, and quoted words must stand in the
-//! text. If anything is wrong the whole answer is dropped and the [`Rules`](crate::text::Rules) stand in, with a reason to show.
+//! text. If anything is wrong the whole answer is dropped and the [`Rules`] stand in, with a reason to show.
 //! A prohibition that the rules read holds whatever the model says. Nothing that a server sends is ever part of an error.
 //!
 //! The key comes from the environment, `FABLE_API_KEY` or else `OPENAI_API_KEY`. It goes into one header of requests to the
