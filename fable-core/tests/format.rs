@@ -90,6 +90,8 @@ mod listed {
         has::<LearnerError>();
         has::<Checked<'_, f32, [f32; 9], [f32; 9], 8>>();
         has::<Choice>();
+        has::<fable_core::learner::Proposal>();
+        // has::<Round>(), which is private: nobody holds one
         has::<Decision>();
         has::<DecisionId>();
         has::<ParseDecisionIdError>();
