@@ -98,12 +98,12 @@ pub(crate) fn run(arguments: &CatalogArguments) -> Result<String, Failure> {
     }
 }
 
-fn unopened(error: &CatalogFileError) -> Failure {
+pub(crate) fn unopened(error: &CatalogFileError) -> Failure {
     let outside = matches!(error, CatalogFileError::File(FileError::Unreadable { .. }));
     if outside { Failure::Trouble(error.to_string()) } else { Failure::Mistake(error.to_string()) }
 }
 
-fn unsettled(error: &SettingsFileError) -> Failure {
+pub(crate) fn unsettled(error: &SettingsFileError) -> Failure {
     let outside = matches!(error, SettingsFileError::File(FileError::Unreadable { .. }));
     if outside { Failure::Trouble(error.to_string()) } else { Failure::Mistake(error.to_string()) }
 }

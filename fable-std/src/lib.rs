@@ -3,4 +3,6 @@
 pub mod catalogs;
 pub mod device;
 pub mod settings;
+pub mod simulate;
 pub mod toml_file;
+pub mod words;

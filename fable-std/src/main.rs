@@ -1,11 +1,13 @@
 //! The `fable` command.
 
 mod catalog_command;
+mod demo_command;
 mod device_command;
 
 use catalog_command::CatalogArguments;
 use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
+use demo_command::DemoArguments;
 use device_command::{DeviceArguments, Failure};
 use std::io::Write;
 use std::process::ExitCode;
@@ -15,14 +17,16 @@ use std::process::ExitCode;
 /// Fable is a policy layer around a frozen assistant. It learns, from one number per interaction, how this user wants the
 /// assistant to act: which memory to use, whether to search, ask or confirm, how to answer.
 #[derive(Parser)]
-#[command(name = "fable", version, arg_required_else_help = true, after_help = EXAMPLES)]
+#[command(name = "fable", version, after_help = EXAMPLES)]
 struct Arguments {
+    /// What to do; `fable demo` if it is left out.
     #[command(subcommand)]
-    command: Command,
+    command: Option<Command>,
 }
 
 const EXAMPLES: &str = "\
 Examples:
+  fable                                           # the demo: Fable learns what a simulated user likes
   fable catalog show agent                        # what can be chosen: 180 actions, 254 coordinates
   fable catalog show agent --toml > mine.toml     # a catalog of your own to start from
   fable device --port /dev/ttyACM0 hello          # which device is there
@@ -33,6 +37,7 @@ Exit codes: 0 done, 1 a file or a device failed, 2 a mistake in the command or i
 
 #[derive(Subcommand)]
 enum Command {
+    Demo(DemoArguments),
     Catalog(CatalogArguments),
     Device(DeviceArguments),
     /// Prints a script that completes this command's arguments in a shell.
@@ -54,7 +59,9 @@ fn completions(shell: Shell) -> String {
 }
 
 fn main() -> ExitCode {
-    let done = match Arguments::parse().command {
+    let command = Arguments::parse().command.unwrap_or_else(|| Command::Demo(DemoArguments::default()));
+    let done = match command {
+        Command::Demo(arguments) => demo_command::run(&arguments),
         Command::Catalog(arguments) => catalog_command::run(&arguments),
         Command::Device(arguments) => device_command::run(&arguments),
         Command::Completions { shell } => Ok(completions(shell)),
