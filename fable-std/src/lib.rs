@@ -2,6 +2,7 @@
 
 pub mod catalogs;
 pub mod device;
+pub mod evaluate;
 pub mod settings;
 pub mod simulate;
 pub mod toml_file;

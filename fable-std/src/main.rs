@@ -3,12 +3,14 @@
 mod catalog_command;
 mod demo_command;
 mod device_command;
+mod evaluate_command;
 
 use catalog_command::CatalogArguments;
 use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 use demo_command::DemoArguments;
 use device_command::{DeviceArguments, Failure};
+use evaluate_command::EvaluateArguments;
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -30,6 +32,7 @@ Examples:
   fable catalog show agent                        # what can be chosen: 180 actions, 254 coordinates
   fable catalog show agent --toml > mine.toml     # a catalog of your own to start from
   fable device --port /dev/ttyACM0 hello          # which device is there
+  fable evaluate --simulate try.jsonl             # what other settings would have earned
   fable completions bash > ~/.local/share/bash-completion/completions/fable
 
 Exit codes: 0 done, 1 a file or a device failed, 2 a mistake in the command or in a file, 3 the device refused.
@@ -40,6 +43,7 @@ enum Command {
     Demo(DemoArguments),
     Catalog(CatalogArguments),
     Device(DeviceArguments),
+    Evaluate(EvaluateArguments),
     /// Prints a script that completes this command's arguments in a shell.
     ///
     /// bash: fable completions bash > ~/.local/share/bash-completion/completions/fable
@@ -64,6 +68,7 @@ fn main() -> ExitCode {
         Command::Demo(arguments) => demo_command::run(&arguments),
         Command::Catalog(arguments) => catalog_command::run(&arguments),
         Command::Device(arguments) => device_command::run(&arguments),
+        Command::Evaluate(arguments) => evaluate_command::run(&arguments),
         Command::Completions { shell } => Ok(completions(shell)),
     };
     let (code, message) = match done {

@@ -22,12 +22,8 @@ use std::io;
 use std::path::PathBuf;
 
 /// Shows Fable learning what a simulated user likes, in 15 seconds.
-///
-/// A simulated user with hidden preferences asks for things. Each time Fable chooses how an assistant should act, the user
-/// reacts, and Fable learns from one number. Nothing is needed and nothing is sent anywhere: the assistant's answers are not
-/// shown because only the choice and the reaction matter here. This is what `fable` without a command does.
 #[derive(Args)]
-#[command(after_long_help = WORDS)]
+#[command(long_about = ABOUT, after_help = EXAMPLES)]
 pub(crate) struct DemoArguments {
     /// Which user: any whole number. The same number gives the same preferences, requests and choices.
     #[arg(long, value_name = "N", default_value_t = SEED)]
@@ -60,7 +56,13 @@ impl Default for DemoArguments {
     }
 }
 
-const WORDS: &str = "\
+const ABOUT: &str = "\
+Shows Fable learning what a simulated user likes, in 15 seconds.
+
+A simulated user with hidden preferences asks for things. Each time Fable chooses how an assistant should act, the user
+reacts, and Fable learns from one number. Nothing is needed and nothing is sent anywhere: the assistant's answers are not
+shown, because only the choice and the reaction matter here. This is what `fable` without a command does.
+
 What is on the screen:
   asked          what the user says, and the task that a context adapter would make of it
   chosen         the action: one value of each component (memory, tool and style in the catalog `agent`)
@@ -75,7 +77,10 @@ What is on the screen:
   best possible  what someone who knew the hidden preferences would get
   forbidden      no action with this value is allowed, so none is ever tried
   promoted       so certain that it goes into the assistant's prompt: an interval that holds for all time excludes zero
+  probability    how sure the beliefs are of a preference that is not promoted; being sure once is less than being sure for all time
+  a life         the same user once more from the beginning, with other requests and other moods";
 
+const EXAMPLES: &str = "\
 Examples:
   fable demo
   fable demo --seed 11 --fast
