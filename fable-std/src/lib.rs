@@ -12,6 +12,8 @@ pub mod catalogs;
 #[cfg(feature = "host")]
 pub mod device;
 #[cfg(feature = "host")]
+pub mod evaluate;
+#[cfg(feature = "host")]
 pub mod llm;
 #[cfg(feature = "host")]
 pub mod replay;
@@ -20,7 +22,11 @@ pub mod serve;
 #[cfg(feature = "host")]
 pub mod settings;
 #[cfg(feature = "host")]
+pub mod simulate;
+#[cfg(feature = "host")]
 pub mod store;
 pub mod text;
 #[cfg(feature = "host")]
 pub mod toml_file;
+#[cfg(feature = "host")]
+pub mod words;

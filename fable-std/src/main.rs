@@ -1,7 +1,9 @@
 //! The `fable` command.
 
 mod catalog_command;
+mod demo_command;
 mod device_command;
+mod evaluate_command;
 mod failure;
 mod policy_arguments;
 mod replay_command;
@@ -11,7 +13,9 @@ mod store_command;
 use catalog_command::CatalogArguments;
 use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
+use demo_command::DemoArguments;
 use device_command::DeviceArguments;
+use evaluate_command::EvaluateArguments;
 use failure::Failure;
 use replay_command::ReplayArguments;
 use serve_command::ServeArguments;
@@ -25,17 +29,20 @@ use tracing_subscriber::filter::LevelFilter;
 /// Fable is a policy layer around a frozen assistant. It learns, from one number per interaction, how this user wants the
 /// assistant to act: which memory to use, whether to search, ask or confirm, how to answer.
 #[derive(Parser)]
-#[command(name = "fable", version, arg_required_else_help = true, after_help = EXAMPLES)]
+#[command(name = "fable", version, after_help = EXAMPLES)]
 struct Arguments {
+    /// What to do; `fable demo` if it is left out.
     #[command(subcommand)]
-    command: Command,
+    command: Option<Command>,
 }
 
 const EXAMPLES: &str = "\
 Examples:
+  fable                                           # the demo: Fable learns what a simulated user likes
   fable catalog show agent                        # what can be chosen: 180 actions, 254 coordinates
   fable catalog show agent --toml > mine.toml     # a catalog of your own to start from
   fable device --port /dev/ttyACM0 hello          # which device is there
+  fable evaluate --simulate try.jsonl             # what other settings would have earned
   fable completions bash > ~/.local/share/bash-completion/completions/fable
 
 Exit codes: 0 done, 1 a file or a device failed, 2 a mistake in the command or in a file, 3 the device refused.
@@ -43,6 +50,7 @@ Exit codes: 0 done, 1 a file or a device failed, 2 a mistake in the command or i
 
 #[derive(Subcommand)]
 enum Command {
+    Demo(DemoArguments),
     Catalog(CatalogArguments),
     Device(DeviceArguments),
     Serve(ServeArguments),
@@ -50,6 +58,7 @@ enum Command {
     Export(ExportArguments),
     Import(ImportArguments),
     Replay(ReplayArguments),
+    Evaluate(EvaluateArguments),
     /// Prints a script that completes this command's arguments in a shell.
     ///
     /// bash: fable completions bash > ~/.local/share/bash-completion/completions/fable
@@ -76,9 +85,12 @@ fn log() {
 
 fn main() -> ExitCode {
     log();
-    let done = match Arguments::parse().command {
+    let command = Arguments::parse().command.unwrap_or_else(|| Command::Demo(DemoArguments::default()));
+    let done = match command {
+        Command::Demo(arguments) => demo_command::run(&arguments),
         Command::Catalog(arguments) => catalog_command::run(&arguments),
         Command::Device(arguments) => device_command::run(&arguments),
+        Command::Evaluate(arguments) => evaluate_command::run(&arguments),
         Command::Serve(arguments) => serve_command::run(&arguments),
         Command::Forget(arguments) => store_command::forget(&arguments),
         Command::Export(arguments) => store_command::export(&arguments),
