@@ -1,6 +1,5 @@
 //! `fable evaluate`: what another configuration would have earned.
 
-
 use crate::failure::Failure;
 use clap::{Args, value_parser};
 use fable_core::{Catalog, Exploration, Policy, Settings};

@@ -6,7 +6,6 @@ mod screen;
 mod summary;
 mod tastes;
 
-
 use crate::failure::Failure;
 use clap::{Args, value_parser};
 use fable_core::catalog::{AGENT, Part, agent};
