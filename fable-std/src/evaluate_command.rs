@@ -56,6 +56,7 @@ Exit codes: 0 done, 1 a file cannot be read or written, 2 a mistake in the comma
 /// Estimates what another configuration would have earned, from a log of what was done.
 #[derive(Args)]
 #[command(arg_required_else_help = true, long_about = ABOUT, after_help = EXAMPLES)]
+#[expect(clippy::struct_excessive_bools, reason = "they are flags")]
 pub(crate) struct EvaluateArguments {
     /// The log; - is standard input.
     #[arg(value_name = "LOG.jsonl")]
