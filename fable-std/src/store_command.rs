@@ -4,7 +4,7 @@ use crate::device_command::Failure;
 use clap::{Args, ValueEnum};
 use fable_core::{Policy, Settings};
 use fable_std::catalogs;
-use fable_std::store::{Identity, Store, StoreError, owner_only, transfer};
+use fable_std::store::{Identity, Store, StoreError, private, transfer};
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -92,7 +92,7 @@ pub(crate) fn forget(arguments: &ForgetArguments) -> Result<String, Failure> {
 /// Writes a user to a file.
 pub(crate) fn export(arguments: &ExportArguments) -> Result<String, Failure> {
     let bytes = transfer::export(&Store::open_any(&arguments.store)?, &arguments.user)?;
-    let file = owner_only().create(true).truncate(true).open(&arguments.file);
+    let file = private().create(true).truncate(true).open(&arguments.file);
     let written = file.and_then(|mut file| file.write_all(&bytes).and_then(|()| file.sync_all()));
     written.map_err(|error| trouble(&arguments.file, &error))?;
     Ok(format!("{} bytes\n", bytes.len()))

@@ -54,7 +54,7 @@ pub(super) fn create(
     fill: impl FnOnce(&Database) -> Result<(), StoreError>,
 ) -> Result<(Database, io::Result<()>), StoreError> {
     let draft = draft(path);
-    let file = owner_only().read(true).create(true).truncate(false).open(&draft)?;
+    let file = private().read(true).create(true).truncate(false).open(&draft)?;
     if let Err(fs::TryLockError::WouldBlock) = file.try_lock() {
         return Err(StoreError::InUse);
     }
@@ -80,7 +80,7 @@ pub(super) fn clean(path: &Path) {
 
 /// For files about users: nobody else reads them, unless the owner wants it so.
 #[must_use]
-pub fn owner_only() -> OpenOptions {
+pub fn private() -> OpenOptions {
     let mut options = OpenOptions::new();
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);

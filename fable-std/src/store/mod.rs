@@ -42,7 +42,7 @@ pub mod transfer;
 mod writes;
 
 pub use error::StoreError;
-pub use file::owner_only;
+pub use file::private;
 pub use identity::Identity;
 pub use tables::UserRow;
 pub use writes::Writes;
