@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # Measures what Fable costs on each board and compares it with what it may cost: prints the Markdown table and fails when a
-# number is over its budget, or over the value that is listed here as known to be over, or not what README.md says.
+# number is over its budget, or over the value that is listed here as known to be over, or not what README.md says: to half a
+# percent with the compiler noted there (the order of functions, and so their padding, depends on the folder of the build), to 5%
+# with another one.
 #
 #   budget.sh [BOARD...]            all boards, or only these and their rows
 #   budget.sh --write [BOARD...]    puts the numbers into README.md
@@ -22,8 +24,8 @@ virt                  -              -              -       -'
 
 # What is over its budget today. A number above the one here fails, and so does one that has come to fit: delete its line then.
 known='
-microbit  flash   102200
-hifive1   flash   122200'
+microbit  flash   102400
+hifive1   flash   122400'
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -104,14 +106,14 @@ noted=$(sed -n '/^<!-- budget -->$/,/^<!-- \/budget -->$/p' "$readme")
 [[ -n $noted ]] || { echo "FAIL README.md has no place for the table: <!-- budget --> and <!-- /budget -->"; exit 1; }
 noted_compiler=$(sed -nE 's/^.*budget\.sh`, (rustc .*):$/\1/p' <<<"$noted")
 
-# Whether all numbers of two rows lie within 5% of each other.
-near() { # ROW ROW
-    awk 'function numbers(row, into) { gsub(/[,*]/, "", row); gsub(/[^0-9]+/, " ", row); return split(row, into, " ") }
+# Whether all numbers of two rows lie within a share of each other.
+near() { # SHARE ROW ROW
+    awk -v share="$1" 'function numbers(row, into) { gsub(/[,*]/, "", row); gsub(/[^0-9]+/, " ", row); return split(row, into, " ") }
         { count[NR] = numbers($0, row); for (i in row) all[NR, i] = row[i] }
         END {
             if (count[1] != count[2]) exit 1
-            for (i = 1; i <= count[1]; i++) if ((all[1, i] - all[2, i]) ^ 2 > (0.05 * all[1, i]) ^ 2) exit 1
-        }' <<<"$1"$'\n'"$2"
+            for (i = 1; i <= count[1]; i++) if ((all[1, i] - all[2, i]) ^ 2 > (share * all[1, i]) ^ 2) exit 1
+        }' <<<"$2"$'\n'"$3"
 }
 
 # The rows of the README with those that were measured in their place; compares them.
@@ -122,10 +124,12 @@ for board in $(awk '{ print $1 }' <<<"$budgets"); do
     table+=("${new:-$old}")
     if [[ $write == 1 || -z $new || $new == "$old" ]]; then
         :
+    elif [[ $compiler == "$noted_compiler" ]] && near 0.005 "$old" "$new"; then
+        :
     elif [[ $compiler == "$noted_compiler" ]]; then
         printf 'FAIL %s: README.md is out of date (budget.sh --write)\n  %s\n  %s\n' "$board" "$old" "$new"
         failed=1
-    elif near "$old" "$new"; then
+    elif near 0.05 "$old" "$new"; then
         echo "$board: README.md was measured with $noted_compiler; this is within 5%, with $compiler"
     else
         printf 'FAIL %s: more than 5%% from README.md, which was measured with %s\n  %s\n  %s\n' "$board" "$noted_compiler" "$old" "$new"
