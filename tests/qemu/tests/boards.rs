@@ -103,14 +103,28 @@ fn policy(catalog: &'static Catalog<'static>) -> Policy<'static, f32> {
     Policy::new(catalog, Settings::default()).unwrap()
 }
 
-fn each_board(test: &str, run: impl Fn(Board, &std::path::Path)) {
-    for board in BOARDS {
-        let started = Instant::now();
-        let folder = board.folder(test).unwrap();
-        run(board, &folder);
-        println!("ok   {} {test}, {:.1} s", board.name, started.elapsed().as_secs_f64());
-        let _ = std::fs::remove_dir_all(folder);
-    }
+/// Runs a test on these boards, as many at a time as there are cores.
+fn each(boards: impl Iterator<Item = Board> + Send, test: &str, run: impl Fn(Board, &std::path::Path) + Sync) {
+    let boards = std::sync::Mutex::new(boards);
+    let work = || {
+        // The lock is held only to take a board, not while it runs.
+        while let Some(board) = { boards.lock().unwrap().next() } {
+            let started = Instant::now();
+            let folder = board.folder(test).unwrap();
+            run(board, &folder);
+            println!("ok   {} {test}, {:.1} s", board.name, started.elapsed().as_secs_f64());
+            let _ = std::fs::remove_dir_all(folder);
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(work);
+        }
+    });
+}
+
+fn each_board(test: &str, run: impl Fn(Board, &std::path::Path) + Sync) {
+    each(BOARDS.into_iter(), test, run);
 }
 
 /// Boots, says what its store is, learns over the serial port with the same bits as the host, and starts again after a
@@ -231,10 +245,9 @@ fn a_crash_is_a_reset() {
 #[test]
 fn killed_at_random_moments() {
     let kills = std::env::var("FABLE_KILLS").ok().and_then(|kills| kills.parse().ok()).unwrap_or(5);
-    for board in BOARDS.into_iter().filter(|board| board.durable) {
-        let started = Instant::now();
-        let folder = board.folder("kill").unwrap();
-        let mut running = board.start(&folder).unwrap();
+    println!("{kills} kills for each board");
+    each(BOARDS.into_iter().filter(|board| board.durable), "killed", |board, folder| {
+        let mut running = board.start(folder).unwrap();
         let mut device = running.device().unwrap();
         let policy = policy(device.catalog().unwrap());
         let mut twin = Twin::new(&policy, device.hello().user);
@@ -253,7 +266,7 @@ fn killed_at_random_moments() {
             let acknowledged = device.decide(&context, Some(&all), 0).is_ok();
             killer.join().unwrap();
             drop(device);
-            running = board.start(&folder).unwrap();
+            running = board.start(folder).unwrap();
             device = running.device().unwrap();
             let rounds = device.hello().rounds;
             assert!(rounds == twin.learner.rounds() + 1 || !acknowledged, "{}: an acknowledged decision is lost", board.name);
@@ -271,8 +284,6 @@ fn killed_at_random_moments() {
             }
             compare(&mut device, &twin);
         }
-        println!("ok   {} killed {kills} times, {:.1} s", board.name, started.elapsed().as_secs_f64());
         drop(running);
-        let _ = std::fs::remove_dir_all(folder);
-    }
+    });
 }
