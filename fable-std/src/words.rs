@@ -40,6 +40,31 @@ pub fn coordinate(catalog: &Catalog<'_>, coordinate: usize) -> String {
     format!("{}{place}", values.join(" with "))
 }
 
+/// A block of the dictionary: what its weights are about. Empty past the last one.
+///
+/// ```
+/// use fable_core::catalog::AGENT;
+/// use fable_std::words;
+/// assert_eq!(words::block(&AGENT, 2), "style");
+/// assert_eq!(words::block(&AGENT, 3), "style, for each task");
+/// assert_eq!(words::block(&AGENT, 5), "memory, the more memory_need");
+/// assert_eq!(words::block(&AGENT, 9), "memory with tool");
+/// ```
+#[must_use]
+pub fn block(catalog: &Catalog<'_>, block: usize) -> String {
+    let definition = catalog.definition();
+    let Some(block) = definition.blocks.get(block) else { return String::new() };
+    let components = definition.components.iter().zip(0..).filter(|(_, position)| block.has(*position));
+    let mut words = components.map(|(component, _)| component.name).collect::<Vec<_>>().join(" with ");
+    if block.is_per_task() {
+        words += ", for each task";
+    }
+    if let Some(signal) = block.signal().and_then(|signal| definition.signals.get(usize::from(signal))) {
+        words = format!("{words}, the more {signal}");
+    }
+    words
+}
+
 /// Why an action was chosen rather than the other one of the explanation: at most `most` reasons.
 ///
 /// "rather than detailed: concise pleased (+0.21), cheaper (+0.05)"; "the draw" is what exploring adds.

@@ -1,5 +1,6 @@
 //! The picture: mean reward of four ways to live with the same user, as SVG.
 
+use crate::svg::{self, escaped};
 use std::fmt::Write;
 
 const WIDTH: f64 = 840.0;
@@ -40,16 +41,12 @@ pub(super) fn draw(title: &str, subtitle: &str, curves: &[Curve]) -> String {
     let x = |index: usize| LEFT + (RIGHT - LEFT) * index as f64 / (rounds - 1) as f64;
     let y = |value: f64| BOTTOM - (BOTTOM - TOP) * (value - bottom) / (top - bottom);
 
-    let mut svg = String::new();
+    let mut picture = String::new();
     let mut put = |line: String| {
-        svg.push_str(&line);
-        svg.push('\n');
+        picture.push_str(&line);
+        picture.push('\n');
     };
-    put(format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" width=\"{WIDTH}\" height=\"{HEIGHT}\" \
-         font-family=\"-apple-system, 'Segoe UI', 'Helvetica Neue', Helvetica, Arial, sans-serif\" font-size=\"13\">"
-    ));
-    put(format!("<title>{}</title>", escaped(title)));
+    put(svg::open(WIDTH, HEIGHT, title));
     put(format!("<rect width=\"{WIDTH}\" height=\"{HEIGHT}\" rx=\"8\" fill=\"#fcfcfa\"/>"));
     put(format!("<text x=\"24\" y=\"36\" font-size=\"18\" font-weight=\"600\" fill=\"#1c1c1a\">{}</text>", escaped(title)));
     put(format!("<text x=\"24\" y=\"58\" fill=\"#6b6b66\">{}</text>", escaped(subtitle)));
@@ -96,12 +93,12 @@ pub(super) fn draw(title: &str, subtitle: &str, curves: &[Curve]) -> String {
             "<text x=\"{left:.0}\" y=\"{:.1}\" fill=\"{colour}\" font-weight=\"600\">{} {}</text>",
             place,
             curve.name,
-            signed2(*value)
+            svg::signed(*value, 2)
         ));
         put(format!("<text x=\"{left:.0}\" y=\"{:.1}\" fill=\"#6b6b66\" font-size=\"12\">{}</text>", place + 15.0, curve.note));
     }
-    svg.push_str("</svg>\n");
-    svg
+    picture.push_str("</svg>\n");
+    picture
 }
 
 fn summarise(curve: &Curve) -> Drawn {
@@ -162,13 +159,5 @@ fn spread(heights: &[f64]) -> Vec<f64> {
 }
 
 fn signed(value: f64) -> String {
-    if value.abs() < 1e-9 { "0".into() } else { format!("{value:+.1}").replace('-', "\u{2212}") }
-}
-
-fn signed2(value: f64) -> String {
-    format!("{value:+.2}").replace('-', "\u{2212}")
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+    if value.abs() < 1e-9 { "0".into() } else { svg::signed(value, 1) }
 }

@@ -1,6 +1,7 @@
 //! What is seen while Fable learns: a picture that moves in a terminal, or a few plain lines anywhere else.
 
 use super::tastes::Tastes;
+use crate::bar::bar;
 use console::{Style, Term, measure_text_width, style, truncate_str};
 use fable_core::{Catalog, Feasible};
 use fable_std::simulate::Asked;
@@ -163,22 +164,11 @@ fn bars(tastes: &Tastes<'_>, theta: &[f64], width: usize) -> Vec<String> {
     let mut lines = vec![format!("  {}", style(tastes.component).dim())];
     for taste in &tastes.values {
         let name = truncate_str(taste.value, longest, "…").into_owned();
-        let bar = taste.strength(theta).map_or_else(|| style("forbidden").dim().to_string(), |strength| bar(strength, cells));
+        let bar =
+            taste.strength(theta).map_or_else(|| style("forbidden").dim().to_string(), |strength| bar(strength, FULL, cells));
         lines.push(format!("  {name:<longest$} {bar}"));
     }
     lines
-}
-
-/// ▐██│ or │███▌: half a cell is the smallest step.
-fn bar(strength: f64, cells: usize) -> String {
-    let halves = ((strength.abs() / FULL * 2.0 * cells as f64).round() as usize).min(2 * cells);
-    let (full, half) = ("█".repeat(halves / 2), halves % 2 == 1);
-    let space = " ".repeat(cells - halves.div_ceil(2));
-    if strength < 0.0 {
-        format!("{space}{}│{}", style(format!("{}{full}", if half { "▐" } else { "" })).yellow(), " ".repeat(cells))
-    } else {
-        format!("{}│{}{space}", " ".repeat(cells), style(format!("{full}{}", if half { "▌" } else { "" })).cyan())
-    }
 }
 
 /// The rewards so far, a column for every so many rounds.
