@@ -34,13 +34,17 @@ pub(crate) fn interval(lower: f64, mean: f64, upper: f64, full: f64, cells: usiz
     }
 }
 
-/// The next round number, one of 1, 2 and 5 times a power of ten; 0.1 for nothing.
+/// The next round number: one or two digits and a power of ten. 0.1 for nothing.
 pub(crate) fn round_up(value: f64) -> f64 {
     if !(value > 0.0 && value.is_finite()) {
         return 0.1;
     }
     let scale = 10_f64.powi(value.log10().floor() as i32);
-    [1.0, 2.0, 5.0, 10.0].into_iter().map(|step| step * scale).find(|round| *round >= value * (1.0 - 1e-9)).unwrap_or(value)
+    [1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0]
+        .into_iter()
+        .map(|step| step * scale)
+        .find(|round| *round >= value * (1.0 - 1e-9))
+        .unwrap_or(value)
 }
 
 #[cfg(test)]
@@ -63,7 +67,8 @@ mod tests {
 
     #[test]
     fn scales_are_round() {
-        let rounded = [0.0, 0.011, 0.02, 0.3, 0.6, 7.0, f64::NAN].map(round_up);
-        assert_eq!(rounded, [0.1, 0.02, 0.02, 0.5, 1.0, 10.0, 0.1]);
+        let rounded = [0.0, 0.25, 0.5, 0.625, 7.0, 11.0, f64::NAN].map(round_up);
+        let wanted = [0.1, 0.3, 0.5, 0.8, 8.0, 15.0, 0.1];
+        assert!(rounded.iter().zip(wanted).all(|(found, wanted): (&f64, f64)| (found - wanted).abs() < 1e-12), "{rounded:?}");
     }
 }

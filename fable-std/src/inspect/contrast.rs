@@ -145,8 +145,8 @@ fn needs(found: &Assessment, min_evidence: u32, declared: bool, promotion: Optio
         (Verdict::For | Verdict::Against, _) if declared => "nothing: certain, and can be promoted".into(),
         (Verdict::For | Verdict::Against, _) => "nothing: certain".into(),
         (Verdict::Open, _) if found.gap.distance < 0.0 => format!("{missing} more rewards: the interval is past zero already"),
-        (Verdict::Open, Some(rounds)) => format!("about {} more rewards if the estimate stays", about(rounds)),
-        (Verdict::Open, None) => "no end in sight: the estimate is too close to zero".into(),
+        (Verdict::Open, Some(rounds)) => format!("about {} more rewards", about(rounds)),
+        (Verdict::Open, None) => "more than can be foreseen: the estimate is close to zero".into(),
     }
 }
 

@@ -67,7 +67,8 @@ What is on the screen:
   estimate       the best guess, the dot in the line
   interval       where the true value is with probability 1 - alpha, for all contrasts and all time at once, however often one
                  looks: the line, with 0 in the middle. `a full side` says how long half the line is
-  needs          what is missing until the interval leaves zero with enough rewards, and the preference can be promoted
+  needs          what is missing until the preference can be promoted: the interval has to leave zero, on at least --min-evidence
+                 rewards. The number of rewards is a guess; it takes the estimate for the truth
   Profile        promoted preferences: what the assistant is told, since when, on which interval and how many rewards. Each
                  holds, is doubtful (its interval covers zero again) or revoked (its interval lies on the other side)
   State          the user as a whole:

@@ -48,8 +48,11 @@ impl Scale {
     }
 
     /// Grid, zero line and tick labels of a panel whose rows are between two heights.
-    fn axis(&self, lines: &mut Vec<String>, top: f64, bottom: f64) {
-        let decimals = (1.0 - self.full.log10().floor()).clamp(0.0, 9.0) as usize;
+    fn axis(&self, lines: &mut Vec<String>, top: f64, bottom: f64, [left, right]: [&str; 2]) {
+        let (zero, y) = (self.x(0.0), top - 8.0);
+        lines.push(text("soft", zero - 8.0, y, "font-size=\"11\" text-anchor=\"end\"", &format!("← {left}")));
+        lines.push(text("soft", zero + 8.0, y, "font-size=\"11\"", &format!("{right} →")));
+        let decimals = (1.0 - self.full.log10().floor()).clamp(1.0, 9.0) as usize;
         for share in [-1.0, -0.5, 0.5, 1.0, 0.0] {
             let (x, class) = (self.x(share * self.full), if share == 0.0 { "zero" } else { "grid" });
             lines.push(format!("<path class=\"{class}\" d=\"M{x:.1} {top:.1}V{bottom:.1}\"/>"));
@@ -67,8 +70,8 @@ pub(super) fn draw(name: &str, report: &Inspection, selection: &Selection) -> St
     let state = &report.state;
     let title = format!("What Fable believes about {name}");
     let subtitle = format!(
-        "{} rounds, {} rewards, catalog {}. Right of zero is liked. Contrasts: estimate, and the interval that holds for all time. \
-         Weights: mean, and {DEVIATIONS} sd to each side.",
+        "{} rounds, {} rewards, catalog {}. Contrasts: estimate, and the interval that holds for all time. Weights: mean, and {DEVIATIONS} sd to \
+         each side, in reward.",
         state.rounds, state.rewards, state.catalog
     );
     let mut lines = vec![
@@ -113,7 +116,7 @@ fn contrasts(lines: &mut Vec<String>, contrasts: &[ContrastReport], top: f64) ->
     let scale = Scale { left: MARGIN + CONTRASTS.0, right: MARGIN + CONTRASTS.1, full };
     lines.push(text("ink", MARGIN, top + 18.0, "font-size=\"14\" font-weight=\"600\"", "Contrasts"));
     let bottom = top + HEAD + ROW * contrasts.len() as f64;
-    scale.axis(lines, top + HEAD - 4.0, bottom);
+    scale.axis(lines, top + HEAD - 4.0, bottom, ["the second is better, in reward", "the first is better"]);
     for (row, contrast) in contrasts.iter().enumerate() {
         let y = top + HEAD + ROW * (row as f64 + 0.5);
         let label = "font-size=\"12\" text-anchor=\"end\"";
@@ -149,7 +152,7 @@ fn block(lines: &mut Vec<String>, block: &BlockReport, selection: &Selection, le
         return top + HEAD;
     }
     let bottom = top + HEAD + ROW * shown.len() as f64;
-    scale.axis(lines, top + HEAD - 4.0, bottom);
+    scale.axis(lines, top + HEAD - 4.0, bottom, ["disliked", "liked"]);
     for (row, weight) in shown.iter().enumerate() {
         let y = top + HEAD + ROW * (row as f64 + 0.5);
         let label = "font-size=\"12\" text-anchor=\"end\"";
