@@ -17,7 +17,10 @@ pub(crate) fn bar(value: f64, full: f64, cells: usize) -> String {
 /// ──●─┼─── : the interval from `lower` to `upper` and the estimate in it, with zero in the middle.
 pub(crate) fn interval(lower: f64, mean: f64, upper: f64, full: f64, cells: usize) -> String {
     let column = |value: f64| ((1.0 + value / full).clamp(0.0, 2.0) * cells as f64).round() as usize;
-    let (from, to, at) = (column(lower), column(upper), column(mean));
+    // What excludes zero is not drawn over it, however close it comes.
+    let from = column(lower).max(if lower > 0.0 { cells + 1 } else { 0 });
+    let to = column(upper).min(if upper < 0.0 { cells.saturating_sub(1) } else { 2 * cells });
+    let at = column(mean).clamp(from.min(to), to.max(from));
     let drawn: String = (0..=2 * cells)
         .map(|column| match (column == at, column == cells, (from..=to).contains(&column)) {
             (true, ..) => '●',
@@ -59,6 +62,9 @@ mod tests {
         assert_eq!(bar(f64::NAN, 0.2, 2), "  │  ");
         assert_eq!(interval(-0.1, 0.05, 0.2, 0.2, 4), "  ──┼●───");
         assert_eq!(interval(0.1, 0.15, 9.0, 0.2, 4), "    │ ─●─");
+        assert_eq!(interval(0.001, 0.01, 0.1, 0.2, 4), "    │●─  ");
+        assert_eq!(interval(-0.1, -0.01, -0.001, 0.2, 4), "  ─●│    ");
+        assert_eq!(interval(-0.01, 0.0, 0.01, 0.2, 4), "    ●    ");
         for value in [0.0, 1e300, -1e300, f64::INFINITY, f64::NAN] {
             assert_eq!(bar(value, 0.2, 5).chars().count(), 11);
             assert_eq!(interval(-value, value, value, 0.2, 5).chars().count(), 11);

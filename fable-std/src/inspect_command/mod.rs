@@ -24,6 +24,9 @@ pub(crate) struct InspectArguments {
     /// Which user of the store.
     #[arg(long, value_name = "NAME", conflicts_with = "journal")]
     user: Option<String>,
+    /// The store, when FILE is the name of a user instead: `fable inspect ana --store users.fable`.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["user", "journal"])]
+    store: Option<PathBuf>,
     /// The device's journal behind the snapshot, from `fable device journal`.
     #[arg(long, value_name = "FILE")]
     journal: Option<PathBuf>,
@@ -49,40 +52,63 @@ pub(crate) struct InspectArguments {
 const ABOUT: &str = "\
 Shows what Fable believes about one user, and how sure it is.
 
-Nothing is changed. Catalog and settings have to be those that the user was learned under; seed and exploration do not
-matter. The same life looks the same from a store, an exported file and a device.
+Nothing is changed. Catalog and settings have to be those that the user was
+learned under; seed and exploration do not matter. The same life looks the same
+from a store, an exported file and a device.
 
 What is on the screen:
-  Weights        what was learned, block by block of the catalog's dictionary, the largest first. A weight is added to the
-                 score of every action that has the value (or the pair, in the task, in proportion to the signal).
-                 `style, for each task` has a weight for each style in each task; `style, the more risk` one that counts
-                 in proportion to the risk; `memory with tool` one for each pair. Weights at exactly 0 are not shown
-  the bar        the mean: right of the line is liked, left disliked. `a full bar` says how much fills a side
-  mean           the best guess of the weight, on the scale of rewards (-1 to 1)
-  sd             the standard deviation of that guess. Single weights stay uncertain, since many settings of them give the same
-                 scores: to know whether a user prefers one thing to another, look at the contrasts
-  rewards        how many rewards it was learned from; <= where the state counts the values alone, so it may be fewer
-  Contrasts      preferences that the catalog declares or --contrast asks for: how much better one action is than another
-                 that differs in one value. The name says which over which; positive is for the first
-  estimate       the best guess, the dot in the line
-  interval       where the true value is with probability 1 - alpha, for all contrasts and all time at once, however often one
-                 looks: the line, with 0 in the middle. `a full side` says how long half the line is
-  needs          what is missing until the preference can be promoted: the interval has to leave zero, on at least --min-evidence
-                 rewards. The number of rewards is a guess; it takes the estimate for the truth
-  Profile        promoted preferences: what the assistant is told, since when, on which interval and how many rewards. Each
-                 holds, is doubtful (its interval covers zero again) or revoked (its interval lies on the other side)
-  State          the user as a whole:
-  rounds         decisions made, rewards learned, and decisions still waiting for their reward
-  learned        how many independent directions of preference the rewards (and onboarding) have settled, of how many there
-                 are; movable is how many weights feedback can reach under the permissions of the last decision
-  information    how much was learned in all (log-determinant ratio), and beta: half an interval is beta times sd
-  guarantee      whether the promise of the intervals holds, or why it has ended
-  numbers        whether all numbers of the state are finite, and the pivots of its factor: far apart is ill-conditioned
-  size           bytes of the posterior, and the numbers it is kept in
-  catalog        name and fingerprint of the catalog; stored state is refused under another one
-  settings       fingerprint of catalog and settings together
-  user           hash of the user's name, and how often the user was forgotten (the incarnation)
-  version        version of stored records and revision of the arithmetic";
+  Weights      what was learned, block by block of the catalog's dictionary,
+               the largest first. A weight is added to the score of every
+               action that has the value (or the pair, in the task, in
+               proportion to the signal). `style, for each task` has a weight
+               for each style in each task; `style, the more risk` one that
+               counts in proportion to the risk; `memory with tool` one for
+               each pair. Weights at exactly 0 are shown with --all alone
+  the bar      the mean: right of the line is liked, left disliked. `a full
+               bar` says how much fills a side
+  mean         the best guess of the weight, on the scale of rewards (-1 to 1)
+  sd           the standard deviation of that guess. Single weights stay
+               uncertain, since many settings of them give the same scores: to
+               know whether a user prefers one thing to another, look at the
+               contrasts
+  rewards      how many rewards it was learned from; <= where the state counts
+               the values alone, so it may be fewer. For a contrast: of actions
+               with one of the two values
+  Contrasts    preferences that the catalog declares or --contrast asks for:
+               how much better one action is than another that differs in one
+               value. The name says which over which; positive is for the first
+  estimate     the best guess, the dot in the line
+  interval     where the true value is with probability 1 - alpha, for all
+               contrasts and all time at once, however often one looks: the
+               line, with 0 in the middle. `a full side` says how long half the
+               line is
+  needs        what is missing until the preference can be promoted: the
+               interval has to leave zero, on at least --min-evidence rewards.
+               The number of rewards is a guess; it takes the estimate for the
+               truth
+  Profile      promoted preferences: what the assistant is told, since when, on
+               which interval and how many rewards. Each holds, is doubtful
+               (its interval covers zero again) or revoked (its interval lies
+               on the other side)
+  State        the user as a whole:
+  rounds       decisions made, rewards learned, and decisions still waiting for
+               their reward
+  learned      how many independent directions of preference the rewards (and
+               onboarding) have settled, of how many there are; movable is how
+               many weights feedback can reach under the permissions of the
+               last decision
+  information  how much was learned in all (log-determinant ratio), and beta:
+               half an interval is beta times sd
+  guarantee    whether the promise of the intervals holds, or why it has ended
+  numbers      whether all numbers of the state are finite, and the pivots of
+               its factor: far apart is ill-conditioned
+  size         bytes of the posterior, and the numbers it is kept in
+  catalog      name and fingerprint of the catalog; stored state is refused
+               under another one
+  settings     fingerprint of catalog and settings together
+  user         hash of the user's name, and how often the user was forgotten
+               (the incarnation)
+  version      version of stored records and revision of the arithmetic";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -90,10 +116,12 @@ Examples:
   fable inspect users.fable --user ana --block style,task*style --svg ana.svg
   fable inspect users.fable --user ana --contrast style=concise:detailed@coding
   fable export ana ana.user --store users.fable && fable inspect ana.user --json
-  fable device --port /dev/ttyACM0 snapshot save board.snapshot && fable inspect board.snapshot --catalog tau2
+  fable device --port /dev/ttyACM0 snapshot save board.snapshot
+  fable inspect board.snapshot --catalog tau2
 
-Exit codes: 0 done, 1 a file cannot be read or written or is damaged, 2 a mistake in the command, or another catalog or other
-settings, 3 the store has no such user.";
+Exit codes: 0 done, 1 a file cannot be read or written or is damaged, 2 a
+mistake in the command, or another catalog or other settings, 3 the store has
+no such user.";
 
 /// Weights that are shown of each block.
 const STRONGEST: usize = 4;
@@ -118,7 +146,12 @@ pub(crate) fn run(arguments: &InspectArguments) -> Result<String, Failure> {
     let chosen = chosen(catalog, &arguments.block)?;
     let questions = arguments.contrast.iter().map(|text| Question::parse(catalog, text).map_err(Failure::mistake));
     let questions = questions.collect::<Result<Vec<_>, _>>()?;
-    let source = source::open(&arguments.file, arguments.user.as_deref(), arguments.journal.as_deref())?;
+    let named = arguments.file.to_string_lossy();
+    let (file, user) = match &arguments.store {
+        Some(store) => (store, Some(&*named)),
+        None => (&arguments.file, arguments.user.as_deref()),
+    };
+    let source = source::open(file, user, arguments.journal.as_deref())?;
     let mut report = match source.digits()? {
         24 => inspected::<f32>(catalog, settings, &source, &questions)?,
         _ => inspected::<f64>(catalog, settings, &source, &questions)?,
@@ -128,7 +161,7 @@ pub(crate) fn run(arguments: &InspectArguments) -> Result<String, Failure> {
     }
     let selection = Selection { all: arguments.all || !chosen.is_empty() };
     if let Some(svg) = &arguments.svg {
-        for taken in [Some(&arguments.file), arguments.journal.as_ref()].into_iter().flatten() {
+        for taken in [Some(file), arguments.journal.as_ref()].into_iter().flatten() {
             if same(taken, svg) {
                 return Err(Failure::Mistake(format!("{} is what is looked at: --svg would replace it", svg.display())));
             }

@@ -140,7 +140,7 @@ fn side(value: f64) -> &'static str {
 /// The panel of a block; where it ends.
 fn block(lines: &mut Vec<String>, block: &BlockReport, selection: &Selection, left: f64, top: f64, scale: Scale) -> f64 {
     let (shown, rest) = selection.of(block);
-    lines.push(text("ink", left, top + 18.0, "font-size=\"14\" font-weight=\"600\"", &cut(&block.words, 50)));
+    lines.push(text("ink", left, top + 18.0, "font-size=\"14\" font-weight=\"600\"", &cut(&block.words, 36)));
     let about = match (block.retained, shown.len(), rest) {
         (false, ..) => "not learned".into(),
         (_, 0, 1..) => "nothing yet".into(),

@@ -47,7 +47,7 @@ pub(super) fn open(path: &Path, user: Option<&str>, journal: Option<&Path>) -> R
             let store = Store::open_any(path)?;
             let Some(user) = user else {
                 let users = store.users()?;
-                return Err(Failure::Mistake(format!("{file} is a store of {users} users; name one with --user")));
+                return Err(Failure::Mistake(format!("{file} is a store (users: {users}); name one of them with --user")));
             };
             let stored = store.whole(user_hash(user))?.filter(|stored| stored.row.name == user);
             let missing = || Failure::Refused(format!("{file} has no user '{}'", printable(user)));
