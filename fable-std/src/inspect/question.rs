@@ -1,24 +1,23 @@
-//! Contrasts made up on the spot: `style=concise:detailed@coding`.
-//!
-//! One ellipsoid covers every contrast at once, so asking costs nothing: the interval holds for these as for the declared
-//! ones. The two actions have the two values in the component named and elsewhere the null value, or the first where there
-//! is none; all signals are 0.
-//!
-//! ```
-//! use fable_core::catalog::AGENT;
-//! use fable_std::inspect::Question;
-//! let question = Question::parse(&AGENT, "style=concise:detailed@coding")?;
-//! assert_eq!(AGENT.action_name(question.comparison.prefer).unwrap().to_string(), "memory=no_memory*tool=no_tool*style=concise");
-//! let wrong = Question::parse(&AGENT, "style=concise:long").unwrap_err();
-//! assert!(wrong.to_string().starts_with("style=concise:long: style has no value 'long'; known: direct, concise"));
-//! # Ok::<(), fable_std::inspect::QuestionError>(())
-//! ```
+//! Contrasts made up on the spot.
 
 use fable_core::trust::Comparison;
 use fable_core::{Catalog, Context};
 use std::fmt;
 
-/// A contrast that was asked for. See the [module](self).
+/// A contrast that was asked for: `style=concise:detailed@coding`. The two actions have the two values in the component named
+/// and elsewhere the null value, or the first where there is none; all signals are 0. One ellipsoid covers every contrast at
+/// once, so the interval holds for these as for the declared ones.
+///
+/// ```
+/// use fable_core::catalog::AGENT;
+/// use fable_std::inspect::Question;
+/// let question = Question::parse(&AGENT, "style=concise:detailed@coding")?;
+/// let action = AGENT.action_name(question.comparison.prefer).unwrap().to_string();
+/// assert_eq!(action, "memory=no_memory*tool=no_tool*style=concise");
+/// let wrong = Question::parse(&AGENT, "style=concise:long").unwrap_err();
+/// assert!(wrong.to_string().starts_with("style=concise:long: style has no value 'long'; known: direct, concise"));
+/// # Ok::<(), fable_std::inspect::QuestionError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Question {
     /// As it was asked.
@@ -31,7 +30,7 @@ pub struct Question {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum QuestionError {
-    /// It does not read COMPONENT=VALUE:VALUE[@TASK].
+    /// It does not read `COMPONENT=VALUE:VALUE` or `COMPONENT=VALUE:VALUE@TASK`.
     Form(String),
     /// The same value twice.
     Same(String),

@@ -5,7 +5,7 @@ use fable_core::record::VERSION;
 use fable_core::{CoordinateSet, Feasible, Learner, Policy, Prior, Scalar, Storage};
 use serde::Serialize;
 
-/// See the [module](self).
+/// The state as a whole.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StateReport {
     /// Name of the catalog.
