@@ -1,17 +1,15 @@
 //! What the pictures share: how they begin, and how text and numbers stand in them.
 
-/// The first lines of a picture: its size, its font and its title.
-pub(crate) fn open(width: f64, height: f64, title: &str) -> String {
+/// The first line of a picture: its size and its font.
+pub(crate) fn opening(width: f64, height: f64) -> String {
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" \
-         font-family=\"-apple-system, 'Segoe UI', 'Helvetica Neue', Helvetica, Arial, sans-serif\" font-size=\"13\">\n\
-         <title>{}</title>",
-        escaped(title)
+         font-family=\"-apple-system, 'Segoe UI', 'Helvetica Neue', Helvetica, Arial, sans-serif\" font-size=\"13\">"
     )
 }
 
 /// A number with its sign, and a minus that is as wide as a plus.
-pub(crate) fn signed(value: f64, decimals: usize) -> String {
+pub(crate) fn with_sign(value: f64, decimals: usize) -> String {
     format!("{value:+.decimals$}").replace('-', "\u{2212}")
 }
 

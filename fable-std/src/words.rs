@@ -13,7 +13,7 @@
 //! assert_eq!(words::coordinate(&AGENT, coordinate), "concise for coding");
 //! ```
 
-use fable_core::trust::{Explanation, Part};
+use fable_core::trust::{Explanation, Part, Standing};
 use fable_core::{Action, Catalog, Scalar};
 
 /// Shares below this are not worth a word.
@@ -96,6 +96,16 @@ pub fn reasons<T: Scalar>(catalog: &Catalog<'_>, why: &Explanation<'_, T>, most:
     let reasons = if reasons.is_empty() { "they are alike, and it comes first".into() } else { reasons.join(", ") };
     let tried = if why.explored { ", to try it" } else { "" };
     format!("rather than {}{tried}: {reasons}", instead.join(", "))
+}
+
+/// What has become of a promoted preference.
+#[must_use]
+pub const fn standing(standing: Standing) -> &'static str {
+    match standing {
+        Standing::Holds => "holds",
+        Standing::Doubtful => "doubtful",
+        Standing::Revoked => "revoked",
+    }
 }
 
 /// The words for each value of an action.

@@ -1,6 +1,6 @@
 //! The picture: mean reward of four ways to live with the same user, as SVG.
 
-use crate::svg::{self, escaped};
+use crate::svg::{escaped, opening, with_sign};
 use std::fmt::Write;
 
 const WIDTH: f64 = 840.0;
@@ -41,12 +41,13 @@ pub(super) fn draw(title: &str, subtitle: &str, curves: &[Curve]) -> String {
     let x = |index: usize| LEFT + (RIGHT - LEFT) * index as f64 / (rounds - 1) as f64;
     let y = |value: f64| BOTTOM - (BOTTOM - TOP) * (value - bottom) / (top - bottom);
 
-    let mut picture = String::new();
+    let mut svg = String::new();
     let mut put = |line: String| {
-        picture.push_str(&line);
-        picture.push('\n');
+        svg.push_str(&line);
+        svg.push('\n');
     };
-    put(svg::open(WIDTH, HEIGHT, title));
+    put(opening(WIDTH, HEIGHT));
+    put(format!("<title>{}</title>", escaped(title)));
     put(format!("<rect width=\"{WIDTH}\" height=\"{HEIGHT}\" rx=\"8\" fill=\"#fcfcfa\"/>"));
     put(format!("<text x=\"24\" y=\"36\" font-size=\"18\" font-weight=\"600\" fill=\"#1c1c1a\">{}</text>", escaped(title)));
     put(format!("<text x=\"24\" y=\"58\" fill=\"#6b6b66\">{}</text>", escaped(subtitle)));
@@ -93,12 +94,12 @@ pub(super) fn draw(title: &str, subtitle: &str, curves: &[Curve]) -> String {
             "<text x=\"{left:.0}\" y=\"{:.1}\" fill=\"{colour}\" font-weight=\"600\">{} {}</text>",
             place,
             curve.name,
-            svg::signed(*value, 2)
+            signed2(*value)
         ));
         put(format!("<text x=\"{left:.0}\" y=\"{:.1}\" fill=\"#6b6b66\" font-size=\"12\">{}</text>", place + 15.0, curve.note));
     }
-    picture.push_str("</svg>\n");
-    picture
+    svg.push_str("</svg>\n");
+    svg
 }
 
 fn summarise(curve: &Curve) -> Drawn {
@@ -159,5 +160,9 @@ fn spread(heights: &[f64]) -> Vec<f64> {
 }
 
 fn signed(value: f64) -> String {
-    if value.abs() < 1e-9 { "0".into() } else { svg::signed(value, 1) }
+    if value.abs() < 1e-9 { "0".into() } else { with_sign(value, 1) }
+}
+
+fn signed2(value: f64) -> String {
+    with_sign(value, 2)
 }

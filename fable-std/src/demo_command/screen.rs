@@ -1,7 +1,6 @@
 //! What is seen while Fable learns: a picture that moves in a terminal, or a few plain lines anywhere else.
 
 use super::tastes::Tastes;
-use crate::bar::bar;
 use console::{Style, Term, measure_text_width, style, truncate_str};
 use fable_core::{Catalog, Feasible};
 use fable_std::simulate::Asked;
@@ -164,11 +163,15 @@ fn bars(tastes: &Tastes<'_>, theta: &[f64], width: usize) -> Vec<String> {
     let mut lines = vec![format!("  {}", style(tastes.component).dim())];
     for taste in &tastes.values {
         let name = truncate_str(taste.value, longest, "…").into_owned();
-        let bar =
-            taste.strength(theta).map_or_else(|| style("forbidden").dim().to_string(), |strength| bar(strength, FULL, cells));
+        let bar = taste.strength(theta).map_or_else(|| style("forbidden").dim().to_string(), |strength| bar(strength, cells));
         lines.push(format!("  {name:<longest$} {bar}"));
     }
     lines
+}
+
+/// How much a value is liked.
+fn bar(strength: f64, cells: usize) -> String {
+    crate::bar::bar(strength, FULL, cells)
 }
 
 /// The rewards so far, a column for every so many rounds.

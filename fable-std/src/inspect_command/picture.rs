@@ -4,7 +4,7 @@
 
 use super::Selection;
 use crate::bar::round_up;
-use crate::svg::{self, escaped, signed};
+use crate::svg::{escaped, opening, with_sign};
 use fable_std::inspect::{BlockReport, ContrastReport, Inspection};
 
 const WIDTH: f64 = 1040.0;
@@ -56,7 +56,7 @@ impl Scale {
         for share in [-1.0, -0.5, 0.5, 1.0, 0.0] {
             let (x, class) = (self.x(share * self.full), if share == 0.0 { "zero" } else { "grid" });
             lines.push(format!("<path class=\"{class}\" d=\"M{x:.1} {top:.1}V{bottom:.1}\"/>"));
-            let label = if share == 0.0 { "0".into() } else { signed(share * self.full, decimals) };
+            let label = if share == 0.0 { "0".into() } else { with_sign(share * self.full, decimals) };
             let y = bottom + 15.0;
             lines.push(format!(
                 "<text class=\"soft\" x=\"{x:.1}\" y=\"{y:.1}\" font-size=\"11\" text-anchor=\"middle\">{label}</text>"
@@ -70,8 +70,8 @@ pub(super) fn draw(name: &str, report: &Inspection, selection: &Selection) -> St
     let state = &report.state;
     let title = format!("What Fable believes about {name}");
     let subtitle = format!(
-        "{} rounds, {} rewards, catalog {}. Contrasts: estimate, and the interval that holds for all time. Weights: mean, and {DEVIATIONS} sd to \
-         each side, in reward.",
+        "{} rounds, {} rewards, catalog {}. Contrasts: estimate, and the interval that holds for all time. \
+         Weights: mean, and {DEVIATIONS} sd to each side, in reward.",
         state.rounds, state.rewards, state.catalog
     );
     let mut lines = vec![
@@ -93,7 +93,7 @@ pub(super) fn draw(name: &str, report: &Inspection, selection: &Selection) -> St
     }
     let height = ends[0].max(ends[1]);
     let ground = format!("<rect class=\"ground\" width=\"{WIDTH}\" height=\"{height}\" rx=\"8\"/>");
-    let head = [svg::open(WIDTH, height, &title), STYLE.to_owned(), ground];
+    let head = [opening(WIDTH, height), format!("<title>{}</title>", escaped(&title)), STYLE.to_owned(), ground];
     head.into_iter().chain(lines).chain(["</svg>\n".to_owned()]).collect::<Vec<_>>().join("\n")
 }
 
@@ -127,7 +127,7 @@ fn contrasts(lines: &mut Vec<String>, contrasts: &[ContrastReport], top: f64) ->
         let (x, class) = (scale.x(contrast.mean), side(contrast.mean));
         lines.push(format!("<circle class=\"{class}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"5\"/>"));
         let needs = if contrast.promotion.is_some() { contrast.needs.clone() } else { format!("needs {}", contrast.needs) };
-        lines.push(text("ink", scale.right + 16.0, y + 4.0, "font-size=\"12\"", &signed(contrast.mean, 2)));
+        lines.push(text("ink", scale.right + 16.0, y + 4.0, "font-size=\"12\"", &with_sign(contrast.mean, 2)));
         lines.push(text("soft", scale.right + 60.0, y + 4.0, "font-size=\"12\"", &cut(&needs, 54)));
     }
     bottom + AXIS
@@ -164,7 +164,7 @@ fn block(lines: &mut Vec<String>, block: &BlockReport, selection: &Selection, le
         let (from, to) = (scale.x(weight.mean - spread), scale.x(weight.mean + spread));
         lines.push(format!("<path class=\"range\" d=\"M{from:.1} {y:.1}H{to:.1}\"/>"));
         let number = "font-size=\"12\" text-anchor=\"end\"";
-        lines.push(text("soft", left + COLUMN, y + 4.0, number, &signed(weight.mean, 3)));
+        lines.push(text("soft", left + COLUMN, y + 4.0, number, &with_sign(weight.mean, 3)));
     }
     bottom + AXIS
 }
