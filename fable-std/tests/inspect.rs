@@ -110,9 +110,12 @@ fn learned<T: Scalar>(policy: &Policy<'_, T>) -> (Host<T>, Dense) {
         learner.observe(policy, &mut workspace, &context, action, reward).unwrap();
         let phi = features(catalog, &context, action);
         let residual = reward - (catalog.default_score(&context, action) - settings.cost_weight * catalog.cost(action));
-        dense.lambda += &phi * phi.transpose() / settings.noise_variance;
-        dense.h += &phi * (residual / settings.noise_variance);
-        phi.iter().zip(&mut dense.used).filter(|(feature, _)| **feature != 0.0).for_each(|(_, used)| *used += 1);
+        let active: Vec<usize> = (0..d).filter(|index| phi[*index] != 0.0).collect();
+        for &i in &active {
+            active.iter().for_each(|&j| dense.lambda[(i, j)] += phi[i] * phi[j] / settings.noise_variance);
+            dense.h[i] += phi[i] * residual / settings.noise_variance;
+            dense.used[i] += 1;
+        }
     }
     ((learner, workspace), dense)
 }
@@ -578,7 +581,7 @@ fn mistakes(folder: &Path) {
     }
     assert!(fable(folder, &["inspect", "."]).0 == 1);
     // A flipped bit is found wherever it is.
-    for place in (0..bytes.len()).step_by(bytes.len() / 40) {
+    for place in (0..bytes.len()).step_by(bytes.len() / 12) {
         let mut damaged = bytes.clone();
         damaged[place] ^= 4;
         std::fs::write(folder.join("torn.user"), damaged).unwrap();
