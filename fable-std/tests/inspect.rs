@@ -112,7 +112,9 @@ fn learned<T: Scalar>(policy: &Policy<'_, T>) -> (Host<T>, Dense) {
         let residual = reward - (catalog.default_score(&context, action) - settings.cost_weight * catalog.cost(action));
         let active: Vec<usize> = (0..d).filter(|index| phi[*index] != 0.0).collect();
         for &i in &active {
-            active.iter().for_each(|&j| dense.lambda[(i, j)] += phi[i] * phi[j] / settings.noise_variance);
+            for &j in &active {
+                dense.lambda[(i, j)] += phi[i] * phi[j] / settings.noise_variance;
+            }
             dense.h[i] += phi[i] * residual / settings.noise_variance;
             dense.used[i] += 1;
         }
