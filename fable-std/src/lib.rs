@@ -14,6 +14,8 @@ pub mod device;
 #[cfg(feature = "host")]
 pub mod evaluate;
 #[cfg(feature = "host")]
+pub mod inspect;
+#[cfg(feature = "host")]
 pub mod llm;
 #[cfg(feature = "host")]
 pub mod replay;

@@ -1,14 +1,17 @@
 //! The `fable` command.
 
+mod bar;
 mod catalog_command;
 mod demo_command;
 mod device_command;
 mod evaluate_command;
 mod failure;
+mod inspect_command;
 mod policy_arguments;
 mod replay_command;
 mod serve_command;
 mod store_command;
+mod svg;
 
 use catalog_command::CatalogArguments;
 use clap::{CommandFactory, Parser, Subcommand};
@@ -17,6 +20,7 @@ use demo_command::DemoArguments;
 use device_command::DeviceArguments;
 use evaluate_command::EvaluateArguments;
 use failure::Failure;
+use inspect_command::InspectArguments;
 use replay_command::ReplayArguments;
 use serve_command::ServeArguments;
 use std::io::Write;
@@ -42,6 +46,7 @@ Examples:
   fable catalog show agent                        # what can be chosen: 180 actions, 254 coordinates
   fable catalog show agent --toml > mine.toml     # a catalog of your own to start from
   fable device --port /dev/ttyACM0 hello          # which device is there
+  fable inspect users.fable --user ana            # what Fable believes about a user
   fable evaluate --simulate try.jsonl             # what other settings would have earned
   fable completions bash > ~/.local/share/bash-completion/completions/fable
 
@@ -58,6 +63,7 @@ enum Command {
     Export(ExportArguments),
     Import(ImportArguments),
     Replay(ReplayArguments),
+    Inspect(InspectArguments),
     Evaluate(EvaluateArguments),
     /// Prints a script that completes this command's arguments in a shell.
     ///
@@ -96,6 +102,7 @@ fn main() -> ExitCode {
         Command::Export(arguments) => store_command::export(&arguments),
         Command::Import(arguments) => store_command::import(&arguments),
         Command::Replay(arguments) => replay_command::run(&arguments),
+        Command::Inspect(arguments) => inspect_command::run(&arguments),
         Command::Completions { shell } => Ok(completions(shell)),
     };
     let (mut code, text, mut message) = match done {

@@ -25,15 +25,13 @@
 //! ```
 
 use crate::store::journal::{Entry, Note};
-use crate::store::revive::ROOM;
+use crate::store::revive::{HostLearner, HostWorkspace};
 use crate::store::{StoreError, Stored};
 use fable_core::event::{DecisionId, Event};
 use fable_core::feasible::ActionSet;
 use fable_core::record::{Header, RecordError, Verifier, decode_event};
 use fable_core::trust::{Assessment, Comparison};
-use fable_core::{
-    Action, Catalog, Context, Feasible, Learner, LearnerError, Policy, Request, Scalar, Settings, SettingsError, Workspace,
-};
+use fable_core::{Action, Catalog, Context, Feasible, Learner, LearnerError, Policy, Request, Scalar, Settings, SettingsError};
 use std::fmt;
 
 /// Where a journal begins.
@@ -112,6 +110,34 @@ impl Tape {
                 Header::decode(bytes.get(..fable_core::record::HEADER_LEN).unwrap_or(bytes)).map(|header| header.digits)
             }
         }
+    }
+}
+
+impl Tape {
+    /// The learner at the end of the tape; no decision is made anew.
+    ///
+    /// # Errors
+    /// As for [`replay`], and a policy in the other scalar.
+    pub fn learner<T: Scalar>(&self, policy: &Policy<'_, T>) -> Result<(HostLearner<T>, HostWorkspace<T>), ReplayError> {
+        let (mut learner, mut workspace) = self.begin(policy)?;
+        for (index, record) in self.events.iter().enumerate() {
+            let event = decode_event(policy.catalog(), record).map_err(|error| ReplayError::Event { index, error })?;
+            let checked = learner.check(policy, &mut workspace, &event).map_err(|error| ReplayError::State { index, error });
+            checked?.apply();
+        }
+        Ok((learner, workspace))
+    }
+
+    /// The learner before the first event.
+    fn begin<T: Scalar>(&self, policy: &Policy<'_, T>) -> Result<(HostLearner<T>, HostWorkspace<T>), ReplayError> {
+        let catalog = policy.catalog();
+        let mut learner = HostLearner::over(vec![T::ZERO; catalog.state_len()]);
+        match &self.start {
+            Start::Journal { header, incarnation } => learner.start_journal_in(policy, header, *incarnation),
+            Start::Snapshot(bytes) => load(policy, &mut learner, bytes),
+        }
+        .map_err(ReplayError::Start)?;
+        Ok((learner, HostWorkspace::over(vec![T::ZERO; catalog.workspace_len()])))
     }
 }
 
@@ -227,20 +253,14 @@ pub fn replay_and_explain(
 
 struct Player<'p, T: Scalar> {
     policy: Policy<'p, T>,
-    learner: Learner<T, Vec<T>, ROOM>,
-    workspace: Workspace<T, Vec<T>>,
+    learner: HostLearner<T>,
+    workspace: HostWorkspace<T>,
 }
 
 impl<'p, T: Scalar> Player<'p, T> {
     fn new(catalog: &'p Catalog<'p>, settings: Settings<'p>, tape: &Tape) -> Result<Self, ReplayError> {
         let policy = Policy::<T>::new(catalog, settings).map_err(ReplayError::Settings)?;
-        let mut learner = Learner::over(vec![T::ZERO; catalog.state_len()]);
-        let workspace = Workspace::over(vec![T::ZERO; catalog.workspace_len()]);
-        match &tape.start {
-            Start::Journal { header, incarnation } => learner.start_journal_in(&policy, header, *incarnation),
-            Start::Snapshot(bytes) => load(&policy, &mut learner, bytes),
-        }
-        .map_err(ReplayError::Start)?;
+        let (learner, workspace) = tape.begin(&policy)?;
         Ok(Self { policy, learner, workspace })
     }
 

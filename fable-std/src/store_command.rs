@@ -118,7 +118,7 @@ fn take<T: fable_core::Scalar>(policy: &Policy<'_, T>, store: &Path, bytes: &[u8
 }
 
 /// A name that tells a terminal nothing but itself.
-fn printable(name: &str) -> String {
+pub(crate) fn printable(name: &str) -> String {
     let escaped = |letter: char| if letter.is_control() { letter.escape_default().to_string() } else { letter.to_string() };
     name.chars().map(escaped).collect()
 }

@@ -13,7 +13,7 @@
 //! assert_eq!(words::coordinate(&AGENT, coordinate), "concise for coding");
 //! ```
 
-use fable_core::trust::{Explanation, Part};
+use fable_core::trust::{Explanation, Part, Standing};
 use fable_core::{Action, Catalog, Scalar};
 
 /// Shares below this are not worth a word.
@@ -38,6 +38,31 @@ pub fn coordinate(catalog: &Catalog<'_>, coordinate: usize) -> String {
         }
     }
     format!("{}{place}", values.join(" with "))
+}
+
+/// A block of the dictionary: what its weights are about. Empty past the last one.
+///
+/// ```
+/// use fable_core::catalog::AGENT;
+/// use fable_std::words;
+/// assert_eq!(words::block(&AGENT, 2), "style");
+/// assert_eq!(words::block(&AGENT, 3), "style, for each task");
+/// assert_eq!(words::block(&AGENT, 5), "memory, the more memory_need");
+/// assert_eq!(words::block(&AGENT, 9), "memory with tool");
+/// ```
+#[must_use]
+pub fn block(catalog: &Catalog<'_>, block: usize) -> String {
+    let definition = catalog.definition();
+    let Some(block) = definition.blocks.get(block) else { return String::new() };
+    let components = definition.components.iter().zip(0..).filter(|(_, position)| block.has(*position));
+    let mut words = components.map(|(component, _)| component.name).collect::<Vec<_>>().join(" with ");
+    if block.is_per_task() {
+        words += ", for each task";
+    }
+    if let Some(signal) = block.signal().and_then(|signal| definition.signals.get(usize::from(signal))) {
+        words = format!("{words}, the more {signal}");
+    }
+    words
 }
 
 /// Why an action was chosen rather than the other one of the explanation: at most `most` reasons.
@@ -71,6 +96,16 @@ pub fn reasons<T: Scalar>(catalog: &Catalog<'_>, why: &Explanation<'_, T>, most:
     let reasons = if reasons.is_empty() { "they are alike, and it comes first".into() } else { reasons.join(", ") };
     let tried = if why.explored { ", to try it" } else { "" };
     format!("rather than {}{tried}: {reasons}", instead.join(", "))
+}
+
+/// What has become of a promoted preference.
+#[must_use]
+pub const fn standing(standing: Standing) -> &'static str {
+    match standing {
+        Standing::Holds => "holds",
+        Standing::Doubtful => "doubtful",
+        Standing::Revoked => "revoked",
+    }
 }
 
 /// The words for each value of an action.

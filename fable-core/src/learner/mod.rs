@@ -174,6 +174,13 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
         self.promise
     }
 
+    /// Whether something happened in this incarnation that the guarantee of promotions does not cover: an unlearning, an imputed
+    /// reward, a weight other than 1 that came with its reward.
+    #[must_use]
+    pub const fn is_voided(&self) -> bool {
+        self.voided
+    }
+
     /// Rewards learned in this incarnation and not unlearned; onboarding is not counted.
     #[must_use]
     pub const fn observations(&self) -> u32 {

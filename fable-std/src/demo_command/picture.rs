@@ -1,5 +1,6 @@
 //! The picture: mean reward of four ways to live with the same user, as SVG.
 
+use crate::svg::{escaped, opening, with_sign};
 use std::fmt::Write;
 
 const WIDTH: f64 = 840.0;
@@ -45,10 +46,7 @@ pub(super) fn draw(title: &str, subtitle: &str, curves: &[Curve]) -> String {
         svg.push_str(&line);
         svg.push('\n');
     };
-    put(format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" width=\"{WIDTH}\" height=\"{HEIGHT}\" \
-         font-family=\"-apple-system, 'Segoe UI', 'Helvetica Neue', Helvetica, Arial, sans-serif\" font-size=\"13\">"
-    ));
+    put(opening(WIDTH, HEIGHT));
     put(format!("<title>{}</title>", escaped(title)));
     put(format!("<rect width=\"{WIDTH}\" height=\"{HEIGHT}\" rx=\"8\" fill=\"#fcfcfa\"/>"));
     put(format!("<text x=\"24\" y=\"36\" font-size=\"18\" font-weight=\"600\" fill=\"#1c1c1a\">{}</text>", escaped(title)));
@@ -162,13 +160,9 @@ fn spread(heights: &[f64]) -> Vec<f64> {
 }
 
 fn signed(value: f64) -> String {
-    if value.abs() < 1e-9 { "0".into() } else { format!("{value:+.1}").replace('-', "\u{2212}") }
+    if value.abs() < 1e-9 { "0".into() } else { with_sign(value, 1) }
 }
 
 fn signed2(value: f64) -> String {
-    format!("{value:+.2}").replace('-', "\u{2212}")
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+    with_sign(value, 2)
 }

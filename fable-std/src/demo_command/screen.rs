@@ -169,16 +169,9 @@ fn bars(tastes: &Tastes<'_>, theta: &[f64], width: usize) -> Vec<String> {
     lines
 }
 
-/// ▐██│ or │███▌: half a cell is the smallest step.
+/// How much a value is liked.
 fn bar(strength: f64, cells: usize) -> String {
-    let halves = ((strength.abs() / FULL * 2.0 * cells as f64).round() as usize).min(2 * cells);
-    let (full, half) = ("█".repeat(halves / 2), halves % 2 == 1);
-    let space = " ".repeat(cells - halves.div_ceil(2));
-    if strength < 0.0 {
-        format!("{space}{}│{}", style(format!("{}{full}", if half { "▐" } else { "" })).yellow(), " ".repeat(cells))
-    } else {
-        format!("{}│{}{space}", " ".repeat(cells), style(format!("{full}{}", if half { "▌" } else { "" })).cyan())
-    }
+    crate::bar::bar(strength, FULL, cells)
 }
 
 /// The rewards so far, a column for every so many rounds.

@@ -1,0 +1,167 @@
+//! Contrasts and what is missing until they are promoted.
+
+use super::Question;
+use crate::words;
+use fable_core::trust::{Assessment, Comparison, Promotion, Verdict};
+use fable_core::{Learner, LearnerError, Policy, Scalar, Storage, Workspace};
+use serde::Serialize;
+
+/// A contrast: how much one action is preferred to another, and how sure that is.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ContrastReport {
+    /// Its name in the catalog, or the question.
+    pub name: String,
+    /// Whether the catalog declares it. Only those are ever promoted.
+    pub declared: bool,
+    /// The action that a positive contrast prefers.
+    pub prefer: String,
+    /// The other one.
+    pub over: String,
+    /// The task it is asked for.
+    pub task: Option<String>,
+    /// Estimate.
+    pub mean: f64,
+    /// Standard deviation of the working posterior.
+    pub sd: f64,
+    /// The working posterior's probability that the contrast is positive.
+    pub probability: f64,
+    /// Lower end of the interval that holds for all time.
+    pub lower: f64,
+    /// Its upper end.
+    pub upper: f64,
+    /// Learned rewards of actions that use one of the two values.
+    pub evidence: u32,
+    /// As many of those promotion takes.
+    pub min_evidence: u32,
+    /// -1, 0 or 1: which side is certain now.
+    pub verdict: i8,
+    /// How far the nearer end of the interval is on the wrong side of zero; negative once it is past zero.
+    pub distance: f64,
+    /// About how many more rewards that bear on it are needed; `None` when there is no end in sight.
+    pub rewards_to_go: Option<u32>,
+    /// What is missing until it is certain, or what it is, in words.
+    pub needs: String,
+    /// The entry in the profile.
+    pub promotion: Option<PromotionReport>,
+}
+
+/// A promoted preference: where it comes from and what has become of it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PromotionReport {
+    /// What the assistant is told.
+    pub sentence: String,
+    /// -1 or 1: which side.
+    pub verdict: i8,
+    /// `holds`, `doubtful` or `revoked`.
+    pub standing: &'static str,
+    /// Whether the guarantee held when it was promoted.
+    pub valid: bool,
+    /// Decisions made by then.
+    pub round: u32,
+    /// The caller's time then.
+    pub at: u32,
+    /// Evidence by then.
+    pub evidence: u32,
+    /// Lower end of the interval then.
+    pub lower: f64,
+    /// Upper end of the interval then.
+    pub upper: f64,
+}
+
+/// The declared contrasts and the questions.
+pub(super) fn contrasts<T: Scalar, S: Storage<T>, W: Storage<T>, const R: usize>(
+    policy: &Policy<'_, T>,
+    learner: &Learner<T, S, R>,
+    workspace: &mut Workspace<T, W>,
+    questions: &[Question],
+) -> Result<Vec<ContrastReport>, LearnerError> {
+    let catalog = policy.catalog();
+    let declared = catalog.contrasts().iter().enumerate().filter_map(|(index, contrast)| {
+        let promotion = learner.profile().iter().find(|promotion| usize::from(promotion.contrast) == index);
+        Some((contrast.name, Comparison::declared(catalog, index)?, true, promotion))
+    });
+    let asked = questions.iter().map(|question| (question.name.as_str(), question.comparison, false, None));
+    let all = declared.chain(asked).map(|(name, comparison, declared, promotion)| {
+        let found = learner.assess(policy, workspace, &comparison)?;
+        Ok(report(policy, name, &comparison, declared, &found, promotion))
+    });
+    all.collect()
+}
+
+fn report<T: Scalar>(
+    policy: &Policy<'_, T>,
+    name: &str,
+    comparison: &Comparison,
+    declared: bool,
+    found: &Assessment,
+    promotion: Option<&Promotion>,
+) -> ContrastReport {
+    let catalog = policy.catalog();
+    let action = |action| catalog.action_name(action).map_or_else(String::new, |name| name.to_string());
+    let task = comparison.context.task().and_then(|task| catalog.definition().tasks.get(task));
+    let min_evidence = policy.settings().min_evidence;
+    let promotion = promotion.map(|promotion| {
+        let mut sentence = String::new();
+        let _ = promotion.write_sentence(catalog, &mut sentence); // writing to a String cannot fail
+        let standing = words::standing(promotion.standing(found));
+        let Promotion { verdict, valid, round, at, evidence, lower, upper, .. } = *promotion;
+        let (lower, upper) = (f64::from(lower), f64::from(upper));
+        PromotionReport { sentence, verdict: verdict.sign(), standing, valid, round, at, evidence, lower, upper }
+    });
+    ContrastReport {
+        name: name.to_owned(),
+        declared,
+        prefer: action(comparison.prefer),
+        over: action(comparison.over),
+        task: task.map(|task| (*task).to_owned()),
+        mean: found.mean,
+        sd: found.sd,
+        probability: found.probability,
+        lower: found.lower,
+        upper: found.upper,
+        evidence: found.evidence,
+        min_evidence,
+        verdict: found.verdict.sign(),
+        distance: found.gap.distance,
+        rewards_to_go: found.gap.rounds,
+        needs: needs(found, min_evidence, declared, promotion.as_ref()),
+        promotion,
+    }
+}
+
+/// What is missing until a contrast is promoted, or what has become of it.
+fn needs(found: &Assessment, min_evidence: u32, declared: bool, promotion: Option<&PromotionReport>) -> String {
+    if let Some(PromotionReport { standing, round, evidence, .. }) = promotion {
+        return format!("promoted in round {round} on {evidence} rewards: {standing}");
+    }
+    if found.sd == 0.0 {
+        return "nothing can be learned: both actions look the same".into();
+    }
+    let missing = min_evidence.saturating_sub(found.evidence);
+    match (found.verdict, found.gap.rounds) {
+        (Verdict::For | Verdict::Against, _) if declared => "nothing: certain, and can be promoted".into(),
+        (Verdict::For | Verdict::Against, _) => "nothing: certain".into(),
+        (Verdict::Open, _) if found.gap.distance < 0.0 => format!("{missing} more rewards: the interval is past zero already"),
+        (Verdict::Open, Some(rounds)) => format!("about {} more rewards", about(rounds)),
+        (Verdict::Open, None) => "more than can be foreseen: the estimate is close to zero".into(),
+    }
+}
+
+/// A number to two digits, with commas: nobody counts on more.
+fn about(number: u32) -> String {
+    let unit = 10_u32.pow(number.max(1).ilog10().saturating_sub(1));
+    let digits = (u64::from(number.div_ceil(unit)) * u64::from(unit)).to_string();
+    let groups: Vec<&str> = digits.as_bytes().rchunks(3).rev().filter_map(|group| std::str::from_utf8(group).ok()).collect();
+    groups.join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::about;
+
+    #[test]
+    fn large_numbers_are_rounded_up() {
+        let told = [0, 9, 10, 99, 101, 1_000, 727_600, u32::MAX].map(about);
+        assert_eq!(told, ["0", "9", "10", "99", "110", "1,000", "730,000", "4,300,000,000"]);
+    }
+}

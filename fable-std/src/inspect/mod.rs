@@ -1,0 +1,158 @@
+//! What is believed about one user: a learner as plain numbers and words, for screens, pictures and scripts.
+//!
+//! [`inspect`] reads a learner and changes nothing. The weights of the dictionary come block by block, with mean and standard
+//! deviation of the working posterior; the contrasts with the interval that holds for all time and with what is missing
+//! until they are promoted; the state with its counters, its numerical health and the reason if a guarantee has ended. It
+//! depends on the state alone, so a store, an exported user and a device's snapshot of the same life give the same report.
+//!
+//! Single weights are less certain than what is made of them: many settings of the weights give every action the same
+//! score. Trust the contrasts. One report costs a forward solve per weight and contrast.
+//!
+//! ```
+//! use fable_core::{Action, Context, Policy, Settings, catalog::TAU2};
+//! use fable_std::inspect::{Question, inspect};
+//! use fable_std::store::revive::{HostLearner, HostWorkspace};
+//!
+//! let policy = Policy::<f64>::new(&TAU2, Settings::default())?;
+//! let mut learner = HostLearner::over(vec![0.0; TAU2.state_len()]);
+//! let mut workspace = HostWorkspace::over(vec![0.0; TAU2.workspace_len()]);
+//! learner.start(&policy, 1)?;
+//! learner.observe(&policy, &mut workspace, &Context::new(&TAU2, None, &[])?, Action(4), 0.5)?;
+//!
+//! let question = Question::parse(&TAU2, "style=concise:guided")?;
+//! let report = inspect(&policy, &learner, &mut workspace, &[question])?;
+//! let style = &report.blocks[2];
+//! assert_eq!((style.name.as_str(), style.weights[0].name.as_str(), style.weights[0].evidence), ("style", "style=concise", 1));
+//! assert_eq!((report.state.rewards, report.state.guarantee.holds()), (1, true));
+//! assert_eq!(report.contrasts.last().unwrap().name, "style=concise:guided");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod contrast;
+mod question;
+mod state;
+
+pub use contrast::{ContrastReport, PromotionReport};
+pub use question::{Question, QuestionError};
+pub use state::{Guarantee, Pivots, StateReport};
+
+use crate::catalogs::block_name;
+use crate::words;
+use fable_core::{Catalog, Learner, LearnerError, Policy, Scalar, Storage, Workspace};
+use serde::Serialize;
+
+/// Everything there is to see about one learner. See the [module](self).
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Inspection {
+    /// Counters, sizes and health.
+    pub state: StateReport,
+    /// The weights, block by block in the order of the dictionary.
+    pub blocks: Vec<BlockReport>,
+    /// The declared contrasts, then those that were asked for.
+    pub contrasts: Vec<ContrastReport>,
+}
+
+/// A block of the dictionary.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct BlockReport {
+    /// Its name, as in `fable catalog show`.
+    pub name: String,
+    /// What its weights are about, in words.
+    pub words: String,
+    /// Whether it is learned at all.
+    pub retained: bool,
+    /// Its weights, those with the largest mean in magnitude first.
+    pub weights: Vec<Weight>,
+}
+
+/// One coordinate of the posterior.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Weight {
+    /// Its canonical name.
+    pub name: String,
+    /// The same in words.
+    pub words: String,
+    /// Mean of the working posterior.
+    pub mean: f64,
+    /// Standard deviation of the working posterior.
+    pub sd: f64,
+    /// Learned rewards of actions with these values. A state counts them by value alone.
+    pub evidence: u32,
+    /// Whether `evidence` is exact; otherwise it is the smallest count among the values, of which the task, the signal or the
+    /// other values may take away.
+    pub exact: bool,
+}
+
+/// Reads a learner.
+///
+/// # Errors
+/// A vacant or foreign learner, or a workspace that is too small.
+pub fn inspect<T: Scalar, S: Storage<T>, W: Storage<T>, const R: usize>(
+    policy: &Policy<'_, T>,
+    learner: &Learner<T, S, R>,
+    workspace: &mut Workspace<T, W>,
+    questions: &[Question],
+) -> Result<Inspection, LearnerError> {
+    let contrasts = contrast::contrasts(policy, learner, workspace, questions)?;
+    let (means, variances) = marginals(policy, learner, workspace)?;
+    let blocks = 0..policy.catalog().definition().blocks.len();
+    let blocks = blocks.map(|block| block_report(policy, learner, block, &means, &variances)).collect();
+    let state = state::state(policy, learner, &variances);
+    Ok(Inspection { state, blocks, contrasts })
+}
+
+/// Mean and variance of every coordinate.
+fn marginals<T: Scalar, S: Storage<T>, W: Storage<T>, const R: usize>(
+    policy: &Policy<'_, T>,
+    learner: &Learner<T, S, R>,
+    workspace: &mut Workspace<T, W>,
+) -> Result<(Vec<f64>, Vec<f64>), LearnerError> {
+    let dimension = policy.catalog().dimension();
+    let mut mean = vec![T::ZERO; dimension];
+    learner.posterior().mean(workspace, &mut mean)?;
+    let variance = |coordinate| Ok(learner.posterior().marginal_variance(workspace, coordinate)?.to_f64());
+    let variances = (0..dimension).map(variance).collect::<Result<_, LearnerError>>()?;
+    Ok((mean.into_iter().map(T::to_f64).collect(), variances))
+}
+
+fn block_report<T: Scalar, S: Storage<T>, const R: usize>(
+    policy: &Policy<'_, T>,
+    learner: &Learner<T, S, R>,
+    block: usize,
+    means: &[f64],
+    variances: &[f64],
+) -> BlockReport {
+    let catalog = policy.catalog();
+    let mut weights = Vec::new();
+    for coordinate in catalog.block_ranges(block).flatten() {
+        let (Some(mean), Some(variance)) = (means.get(coordinate), variances.get(coordinate)) else { continue };
+        let name = catalog.coordinate_name(coordinate).map_or_else(String::new, |name| name.to_string());
+        let (evidence, exact) = evidence(policy, learner, &name);
+        let words = words::coordinate(catalog, coordinate);
+        weights.push(Weight { name, words, mean: *mean, sd: variance.max(0.0).sqrt(), evidence, exact });
+    }
+    weights.sort_by(|one, other| other.mean.abs().total_cmp(&one.mean.abs()));
+    let retained = policy.settings().retained.contains(block);
+    let name = block_name(catalog, block).unwrap_or_default();
+    BlockReport { name, words: words::block(catalog, block), retained, weights }
+}
+
+/// The rewards that a coordinate can have been learned from, and whether that is exactly those it was.
+fn evidence<T: Scalar, S: Storage<T>, const R: usize>(
+    policy: &Policy<'_, T>,
+    learner: &Learner<T, S, R>,
+    coordinate: &str,
+) -> (u32, bool) {
+    let factors: Vec<&str> = coordinate.split('*').collect();
+    let values = factors.iter().filter_map(|factor| value(policy.catalog(), factor));
+    let counts: Vec<u32> = values.map(|(component, value)| learner.evidence(policy, component, value)).collect();
+    let least = counts.iter().copied().min().unwrap_or(0);
+    (least, (counts.len() == 1 && factors.len() == 1) || least == 0)
+}
+
+/// Component and value of a factor like `style=concise`; a task or a signal has none.
+fn value(catalog: &Catalog<'_>, factor: &str) -> Option<(usize, u8)> {
+    let (component, value) = factor.split_once('=')?;
+    let component = catalog.component(component)?;
+    Some((component, catalog.value(component, value)?))
+}

@@ -1,0 +1,202 @@
+//! `fable inspect`: what Fable believes about one user, from a store, an exported file or a device's snapshot.
+
+mod picture;
+mod source;
+mod text;
+
+use crate::failure::Failure;
+use crate::policy_arguments::PolicyArguments;
+use clap::Args;
+use fable_core::{Catalog, Policy, Scalar, Settings};
+use fable_std::inspect::{BlockReport, Inspection, Question, Weight, inspect};
+use serde_json::json;
+use source::Source;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Shows what Fable believes about one user, and how sure it is.
+#[derive(Args)]
+#[command(long_about = ABOUT, after_help = EXAMPLES)]
+pub(crate) struct InspectArguments {
+    /// A store, a file that `fable export` has written, or a snapshot from `fable device snapshot save`.
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Which user of the store.
+    #[arg(long, value_name = "NAME", conflicts_with = "journal")]
+    user: Option<String>,
+    /// The store, when FILE is the name of a user instead: `fable inspect ana --store users.fable`.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["user", "journal"])]
+    store: Option<PathBuf>,
+    /// The device's journal behind the snapshot, from `fable device journal`.
+    #[arg(long, value_name = "FILE")]
+    journal: Option<PathBuf>,
+    /// Lists every weight, not only the strongest of each block.
+    #[arg(long)]
+    all: bool,
+    /// Shows these blocks of the dictionary alone, all of their weights: names from `fable catalog show`.
+    #[arg(long, value_name = "BLOCK,...", value_delimiter = ',')]
+    block: Vec<String>,
+    /// Asks for one more contrast: the other components are at their null or first value and all signals are 0.
+    #[arg(long, value_name = "COMPONENT=VALUE:VALUE[@TASK]")]
+    contrast: Vec<String>,
+    /// Draws a picture.
+    #[arg(long, value_name = "FILE.svg")]
+    svg: Option<PathBuf>,
+    /// Prints JSON instead of text: everything, or the chosen blocks.
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    policy: PolicyArguments,
+}
+
+const ABOUT: &str = "\
+Shows what Fable believes about one user, and how sure it is.
+
+Nothing is changed. Catalog and settings have to be those that the user was
+learned under; seed and exploration do not matter. The same life looks the same
+from a store, an exported file and a device.
+
+What is on the screen:
+  Weights      what was learned, block by block of the catalog's dictionary,
+               the largest first. A weight is added to the score of every
+               action that has the value (or the pair, in the task, in
+               proportion to the signal). `style, for each task` has a weight
+               for each style in each task; `style, the more risk` one that
+               counts in proportion to the risk; `memory with tool` one for
+               each pair. Weights at exactly 0 are shown with --all alone
+  the bar      the mean: right of the line is liked, left disliked. `a full
+               bar` says how much fills a side
+  mean         the best guess of the weight, on the scale of rewards (-1 to 1)
+  sd           the standard deviation of that guess. Single weights stay
+               uncertain, since many settings of them give the same scores: to
+               know whether a user prefers one thing to another, look at the
+               contrasts
+  rewards      how many rewards it was learned from; <= where the state counts
+               the values alone, so it may be fewer. For a contrast: of actions
+               with one of the two values
+  Contrasts    preferences that the catalog declares or --contrast asks for:
+               how much better one action is than another that differs in one
+               value. The name says which over which; positive is for the first
+  estimate     the best guess, the dot in the line
+  interval     where the true value is with probability 1 - alpha, for all
+               contrasts and all time at once, however often one looks: the
+               line, with 0 in the middle. `a full side` says how long half the
+               line is
+  needs        what is missing until the preference can be promoted: the
+               interval has to leave zero, on at least --min-evidence rewards.
+               The number of rewards is a guess; it takes the estimate for the
+               truth
+  Profile      promoted preferences: what the assistant is told, since when, on
+               which interval and how many rewards. Each holds, is doubtful
+               (its interval covers zero again) or revoked (its interval lies
+               on the other side)
+  State        the user as a whole:
+  rounds       decisions made, rewards learned, and decisions still waiting for
+               their reward
+  learned      how many independent directions of preference the rewards (and
+               onboarding) have settled, of how many there are; movable is how
+               many weights feedback can reach under the permissions of the
+               last decision
+  information  how much was learned in all (log-determinant ratio), and beta:
+               half an interval is beta times sd
+  guarantee    whether the promise of the intervals holds, or why it has ended
+  numbers      whether all numbers of the state are finite, and the pivots of
+               its factor: far apart is ill-conditioned
+  size         bytes of the posterior, and the numbers it is kept in
+  catalog      name and fingerprint of the catalog; stored state is refused
+               under another one
+  settings     fingerprint of catalog and settings together
+  user         hash of the user's name, and how often the user was forgotten
+               (the incarnation)
+  version      version of stored records and revision of the arithmetic";
+
+const EXAMPLES: &str = "\
+Examples:
+  fable inspect users.fable --user ana
+  fable inspect users.fable --user ana --block style,task*style --svg ana.svg
+  fable inspect users.fable --user ana --contrast style=concise:detailed@coding
+  fable export ana ana.user --store users.fable && fable inspect ana.user --json
+  fable device --port /dev/ttyACM0 snapshot save board.snapshot
+  fable inspect board.snapshot --catalog tau2
+
+Exit codes: 0 done, 1 a file cannot be read or written or is damaged, 2 a
+mistake in the command, or another catalog or other settings, 3 the store has
+no such user.";
+
+/// Weights that are shown of each block.
+const STRONGEST: usize = 4;
+
+/// What of the report is shown.
+struct Selection {
+    all: bool,
+}
+
+impl Selection {
+    /// The weights of a block that are shown, and how many are not.
+    fn of<'b>(&self, block: &'b BlockReport) -> (&'b [Weight], usize) {
+        let moved = block.weights.iter().take_while(|weight| weight.mean != 0.0).count();
+        let count = if self.all { block.weights.len() } else { moved.min(STRONGEST) };
+        (block.weights.get(..count).unwrap_or_default(), block.weights.len() - count)
+    }
+}
+
+/// Runs the command and returns what it prints.
+pub(crate) fn run(arguments: &InspectArguments) -> Result<String, Failure> {
+    let (catalog, settings) = arguments.policy.open()?;
+    let chosen = chosen(catalog, &arguments.block)?;
+    let questions = arguments.contrast.iter().map(|text| Question::parse(catalog, text).map_err(Failure::mistake));
+    let questions = questions.collect::<Result<Vec<_>, _>>()?;
+    let named = arguments.file.to_string_lossy();
+    let (file, user) = match &arguments.store {
+        Some(store) => (store, Some(&*named)),
+        None => (&arguments.file, arguments.user.as_deref()),
+    };
+    let source = source::open(file, user, arguments.journal.as_deref())?;
+    let mut report = match source.digits()? {
+        24 => inspected::<f32>(catalog, settings, &source, &questions)?,
+        _ => inspected::<f64>(catalog, settings, &source, &questions)?,
+    };
+    if !chosen.is_empty() {
+        report.blocks.retain(|block| chosen.contains(&block.name));
+    }
+    let selection = Selection { all: arguments.all || !chosen.is_empty() };
+    if let Some(svg) = &arguments.svg {
+        for taken in [Some(file), arguments.journal.as_ref()].into_iter().flatten() {
+            if same(taken, svg) {
+                return Err(Failure::Mistake(format!("{} is what is looked at: --svg would replace it", svg.display())));
+            }
+        }
+        fs::write(svg, picture::draw(&source.name, &report, &selection)).map_err(|error| Failure::file(svg, &error))?;
+    }
+    if arguments.json {
+        let Inspection { state, blocks, contrasts } = &report;
+        return Ok(format!("{:#}\n", json!({ "source": source.name, "state": state, "blocks": blocks, "contrasts": contrasts })));
+    }
+    Ok(text::told(&source.name, &report, &selection, !chosen.is_empty()))
+}
+
+/// Whether two paths lead to one file.
+fn same(one: &Path, other: &Path) -> bool {
+    one.canonicalize().ok().zip(other.canonicalize().ok()).is_some_and(|(one, other)| one == other)
+}
+
+/// The names of the chosen blocks.
+fn chosen(catalog: &Catalog<'_>, names: &[String]) -> Result<Vec<String>, Failure> {
+    let blocks = 0..catalog.definition().blocks.len();
+    let known: Vec<String> = blocks.filter_map(|block| fable_std::catalogs::block_name(catalog, block)).collect();
+    match names.iter().find(|name| !known.contains(name)) {
+        Some(name) => Err(Failure::Mistake(format!("--block: there is no block '{name}'; known: {}", known.join(", ")))),
+        None => Ok(names.to_vec()),
+    }
+}
+
+fn inspected<T: Scalar>(
+    catalog: &Catalog<'_>,
+    settings: Settings<'_>,
+    source: &Source,
+    questions: &[Question],
+) -> Result<Inspection, Failure> {
+    let policy = Policy::<T>::new(catalog, settings).map_err(Failure::mistake)?;
+    let (learner, mut workspace) = source.learner(&policy)?;
+    inspect(&policy, &learner, &mut workspace, questions).map_err(Failure::mistake)
+}
