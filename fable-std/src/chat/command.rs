@@ -4,13 +4,12 @@ use super::ChatError;
 use crate::toml_file::Fault;
 
 /// What can be typed: `/help`.
-pub const TYPED: &str = "\
-  a request      anything you would ask an assistant
+pub const TYPED: &str = "  a request      anything you would ask an assistant
   a reaction     after an answer: words that say how it was, like \"too long\",
                  \"thanks\" or \"no, I meant the other one\"; or + and - (++ and --).
-                 Any other line is the next request. One reaction counts for each
-                 answer. Without one nothing is learned (unless --expiry says
-                 what), and only the last answer can be reacted to.
+                 Any other line is the next request; \"thanks, now ...\" is both.
+                 One reaction counts for each answer, and only for the last one.
+                 Without one nothing is learned, unless --expiry says what.
   /ask TEXT      TEXT is a request, whatever it sounds like
   /prefer TEXT   what you like, in words: \"I like short answers, never search the
                  web\". Likes are soft, reactions can revise them. Never and must
@@ -26,8 +25,7 @@ pub const TYPED: &str = "\
   /help words    what the words at the left of the screen mean";
 
 /// What is seen: `/help words`.
-pub const SEEN: &str = "\
-  request        what the line was taken for: its task, and the signals above a
+pub const SEEN: &str = "  request        what the line was taken for: its task, and the signals above a
                  half: risk (what is at stake), ambiguity (how unclear it is),
                  memory_need and tool_need (whether it needs what is known of you,
                  or looking up)
@@ -103,9 +101,8 @@ impl<'a> Command<'a> {
             "/help" | "/?" => Ok(Self::Help),
             "/quit" | "/exit" | "/q" => Ok(Self::Quit),
             _ => {
-                let lack = "a request that begins with / needs /ask before it, and there is no command".into();
-                let shown: String = name.chars().take(40).collect();
-                Err(Fault::Unknown { lack, name: shown, known: NAMES.map(str::to_owned).to_vec() }.into())
+                let (lack, name) = ("there is no command".into(), name.chars().take(40).collect());
+                Err(ChatError::NoCommand(Fault::Unknown { lack, name, known: NAMES.map(str::to_owned).to_vec() }))
             }
         }
     }

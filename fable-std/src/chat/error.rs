@@ -14,6 +14,8 @@ pub enum ChatError {
     Name,
     /// A name that is not known, with a suggestion.
     Unknown(Fault),
+    /// A command that is not known, with a suggestion.
+    NoCommand(Fault),
     /// A command lacks what it is about.
     Usage(&'static str),
     /// There is no answer yet that this could be about.
@@ -45,6 +47,7 @@ impl fmt::Display for ChatError {
         match self {
             Self::Name => write!(f, "the name of a user must have 1 to {} bytes", crate::store::MAX_NAME),
             Self::Unknown(fault) => fault.fmt(f),
+            Self::NoCommand(fault) => write!(f, "{fault}. A request that begins with / needs /ask before it"),
             Self::Usage(usage) => f.write_str(usage),
             Self::NoAnswer => f.write_str("there is no answer yet; ask for something first"),
             Self::HadReaction => {
@@ -57,9 +60,6 @@ impl fmt::Display for ChatError {
                 f.write_str("your rules would leave nothing to choose from; /profile lists them, /allow lifts one")
             }
             Self::Adapter(error) => error.fmt(f),
-            Self::Learner(LearnerError::Stale) => {
-                f.write_str("something was learned from that answer before this chat began; `fable replay` explains older ones")
-            }
             Self::Learner(error) => error.fmt(f),
             Self::Store(error) => error.fmt(f),
         }

@@ -38,7 +38,8 @@ use crate::llm::{Exchange, Llm};
 use crate::store::Store;
 use crate::store::revive::HostLearner;
 use crate::text::{
-    Constraint, ContextAdapter, FeedbackAdapter, OnboardingAdapter, PreferenceText, Reaction, RequestText, Rules, feasible,
+    Constraint, ContextAdapter, Feedback, FeedbackAdapter, OnboardingAdapter, PreferenceText, Reaction, RequestText, Rules,
+    feasible,
 };
 use crate::words;
 use command::Command;
@@ -46,6 +47,12 @@ use fable_core::feasible::removed_by;
 use fable_core::{Action, Catalog, Context, Event, Policy, Rule};
 use person::Person;
 use std::collections::VecDeque;
+
+/// A reward up to this size, in a line of more than [`SHORT`] words, is no clear reaction.
+const DOUBTFUL: f64 = 0.4;
+
+/// Words in a short line.
+const SHORT: usize = 5;
 
 /// Exchanges of before that the assistant is sent.
 const MEMORY: usize = 6;
@@ -60,7 +67,7 @@ pub struct Chat<'p> {
     person: Person<'p>,
     reader: &'p dyn Reader,
     assistant: Option<&'p Llm>,
-    /// The last decision as it was made, to explain it.
+    /// The last decision as it was made, to explain it; of one that was made before this chat began only when it is asked for.
     moment: Option<Moment>,
     /// What was asked and answered before.
     exchanges: VecDeque<Exchange>,
@@ -81,8 +88,7 @@ enum Expected {
 /// A decision and what it was made from.
 struct Moment {
     learner: HostLearner<f64>,
-    /// Not known of a decision that was made before this chat began.
-    context: Option<Context>,
+    context: Context,
     constraints: Vec<Constraint>,
 }
 
@@ -100,12 +106,7 @@ impl<'p> Chat<'p> {
         assistant: Option<&'p Llm>,
     ) -> Result<Self, ChatError> {
         let person = Person::open(policy, store, name)?;
-        let moment = person.last().map(|_| Moment {
-            learner: person.learner.clone(),
-            context: None,
-            constraints: person.constraints.clone(),
-        });
-        Ok(Self { person, reader, assistant, moment, exchanges: VecDeque::new(), expected: Expected::Anything })
+        Ok(Self { person, reader, assistant, moment: None, exchanges: VecDeque::new(), expected: Expected::Anything })
     }
 
     /// How to greet the person. Somebody new is asked for preferences: the next line is the answer, and an empty one is none.
@@ -140,7 +141,12 @@ impl<'p> Chat<'p> {
     fn take(&mut self, line: &str, now: u32, reply: &mut Reply) -> Result<(), ChatError> {
         match std::mem::replace(&mut self.expected, Expected::Anything) {
             Expected::Yes if line.eq_ignore_ascii_case("yes") => return self.forget(reply),
-            Expected::Yes => reply.plain("Nothing was forgotten."),
+            Expected::Yes => {
+                reply.plain("Nothing was forgotten.");
+                if !line.starts_with('/') {
+                    return Ok(()); // "no" is no reaction to an answer
+                }
+            }
             Expected::Preferences if !line.starts_with('/') && !line.is_empty() => match self.prefer(line, reply) {
                 Err(ChatError::NothingStated) => {} // somebody who just begins to ask
                 done => return done,
@@ -151,11 +157,7 @@ impl<'p> Chat<'p> {
             return Ok(());
         }
         match Command::read(line)? {
-            Command::Words(words) => {
-                if self.person.last().is_none() || !self.react(words, self.reader, now, reply)? {
-                    self.ask(words, now, reply)?;
-                }
-            }
+            Command::Words(words) => self.hear(words, now, reply)?,
             Command::Sign(sign) => {
                 if self.person.last().is_none() {
                     return Err(ChatError::NoAnswer);
@@ -187,6 +189,20 @@ impl<'p> Chat<'p> {
         self.person.policy.catalog()
     }
 
+    /// A reaction, a request, or one behind the other.
+    fn hear(&mut self, words: &str, now: u32, reply: &mut Reply) -> Result<(), ChatError> {
+        if self.person.last().is_none() {
+            return self.ask(words, now, reply);
+        }
+        if let Some((said, request)) = reaction_and_request(words) {
+            if self.person.waits(now) {
+                self.react(said, self.reader, now, reply)?;
+            }
+            return self.ask(request, now, reply);
+        }
+        if self.react(words, self.reader, now, reply)? { Ok(()) } else { self.ask(words, now, reply) }
+    }
+
     /// A request: context, decision, instruction, answer.
     fn ask(&mut self, request: &str, now: u32, reply: &mut Reply) -> Result<(), ChatError> {
         let catalog = self.catalog();
@@ -196,7 +212,7 @@ impl<'p> Chat<'p> {
         let allowed = feasible(catalog, &self.person.constraints, &context, &[])?;
         let chosen = self.person.decide(&context, &allowed, now)?;
         let constraints = self.person.constraints.clone();
-        self.moment = Some(Moment { learner: self.person.learner.clone(), context: Some(context), constraints });
+        self.moment = Some(Moment { learner: self.person.learner.clone(), context, constraints });
 
         let Person { policy, learner, workspace, .. } = &mut self.person;
         let mut instruction = String::new();
@@ -228,7 +244,7 @@ impl<'p> Chat<'p> {
         let (Some(last), waits) = (self.person.last(), self.person.waits(now)) else { return Ok(false) };
         // An endpoint need not be asked about what cannot be learned any more.
         let reading = if waits { reader.feedback(Reaction::new(said)) } else { Rules.feedback(Reaction::new(said)) };
-        let Some(feedback) = reading.value else { return Ok(false) };
+        let Some(feedback) = reading.value.filter(|feedback| is_clear(said, feedback)) else { return Ok(false) };
         if !waits {
             return Err(ChatError::HadReaction);
         }
@@ -305,6 +321,11 @@ impl<'p> Chat<'p> {
     fn why(&mut self, names: Option<&str>, reply: &mut Reply) -> Result<(), ChatError> {
         let catalog = self.catalog();
         let values = names.map(|names| permissions::values(catalog, names)).transpose()?;
+        if self.moment.is_none()
+            && let Some((learner, context)) = self.person.at_last_decision()?
+        {
+            self.moment = Some(Moment { learner, context, constraints: self.person.constraints.clone() });
+        }
         let (Some(moment), Some(last)) = (&self.moment, self.person.last()) else { return Err(ChatError::NoAnswer) };
         let Person { policy, workspace, .. } = &mut self.person;
         let chosen = moment.learner.explain(policy, workspace, last, None, None)?.chosen;
@@ -319,13 +340,12 @@ impl<'p> Chat<'p> {
             reply.add("why", format!("{}, {reasons}", words::action(catalog, chosen)));
             return Ok(());
         }
-        let held = |constraint: &&Constraint| moment.context.as_ref().is_none_or(|context| constraint.holds(context));
-        let held: Vec<&Constraint> = moment.constraints.iter().filter(held).collect();
-        let against = |constraint: &&&Constraint| {
+        let mut held = moment.constraints.iter().filter(|constraint| constraint.holds(&moment.context));
+        let against = |constraint: &&Constraint| {
             let rule = Rule { name: "", effect: constraint.effect, pattern: &[constraint.part()] };
             removed_by(catalog, &[rule], why.other).is_some()
         };
-        match held.iter().find(against) {
+        match held.find(against) {
             Some(rule) => {
                 reply.add("why", format!("your rule is {} (\"{}\")", rule.describe(catalog), rule.words));
             }
@@ -341,6 +361,25 @@ impl<'p> Chat<'p> {
         reply.plain("Forgotten: nothing about you is in the file any more.");
         Ok(())
     }
+}
+
+/// Whether words are about an answer beyond doubt: a long line that says little about it ("Write a short poem about the sea")
+/// is more likely the next request, and a lesson from it would be a wrong one.
+fn is_clear(said: &str, feedback: &Feedback) -> bool {
+    feedback.reward().abs() > DOUBTFUL || said.split_whitespace().count() <= SHORT
+}
+
+/// A line that is both: "Thanks, now translate it", "Too long. What about Berlin?"
+fn reaction_and_request(words: &str) -> Option<(&str, &str)> {
+    let end = words
+        .match_indices([',', '.', '!', ';'])
+        .find(|(at, _)| words.get(at + 1..).is_some_and(|rest| rest.starts_with(' ')))?
+        .0;
+    let (said, request) = words.split_at_checked(end + 1).map(|(said, request)| (said, request.trim_start()))?;
+    let first = request.split_whitespace().next()?.to_lowercase();
+    let asks = request.ends_with('?') || matches!(first.as_str(), "now" | "next" | "then");
+    let reacts = |text| Rules.feedback(Reaction::new(text)).value.is_some();
+    (asks && reacts(said) && !reacts(request)).then_some((said, request))
 }
 
 /// An action with some of its values replaced.

@@ -14,7 +14,9 @@ pub(super) type Value = (u8, u8);
 pub(super) fn values(catalog: &Catalog<'_>, text: &str) -> Result<Vec<Value>, ChatError> {
     let text = text.to_lowercase().replace(" = ", "=");
     let names = text.split([' ', ',', '*', '\t']).filter(|name| !name.is_empty());
-    names.map(|name| value(catalog, name)).collect()
+    // Longer than any name, and short enough to be repeated in an error.
+    let head = |name: &str| name.chars().take(64).collect::<String>();
+    names.map(|name| value(catalog, &head(name))).collect()
 }
 
 fn value(catalog: &Catalog<'_>, name: &str) -> Result<Value, ChatError> {

@@ -6,7 +6,7 @@ use crate::store::journal::{Entry, Note};
 use crate::store::revive::{HostLearner, HostWorkspace, ROOM, SNAPSHOT_EVERY, revive, snapshot};
 use crate::store::{MAX_NAME, Reach, Store, StoreError, Stored, UserRow, Writes};
 use crate::text::Constraint;
-use fable_core::record::{Header, Kind, MAX_EVENT_LEN, encode_event};
+use fable_core::record::{Header, Kind, MAX_EVENT_LEN, decode_event, encode_event};
 use fable_core::trust::Promotion;
 use fable_core::{Context, DecisionId, Event, Feasible, Policy, Proposal, Request, user_hash};
 
@@ -76,6 +76,24 @@ impl<'p> Person<'p> {
     pub(super) fn waits(&self, now: u32) -> bool {
         let last = self.last();
         self.learner.waiting(self.policy, now).any(|id| Some(id) == last)
+    }
+
+    /// What was known when the last decision was made, and its context: the journal up to there.
+    pub(super) fn at_last_decision(&mut self) -> Result<Option<(HostLearner<f64>, Context)>, ChatError> {
+        let Some(stored) = self.store.whole(self.row.header.user)? else { return Ok(None) };
+        let catalog = self.policy.catalog();
+        let mut events = Vec::new();
+        for entry in stored.journal.iter().flat_map(|segment| segment.from(segment.first)) {
+            events.push(decode_event(catalog, entry?.record).map_err(StoreError::from)?);
+        }
+        while events.pop_if(|event| !matches!(event, Event::Decision { .. })).is_some() {}
+        let Some(Event::Decision { context, .. }) = events.last() else { return Ok(None) };
+        let mut learner = HostLearner::over(vec![0.0; catalog.state_len()]);
+        learner.start_journal_in(self.policy, &self.row.header, self.row.incarnation).map_err(StoreError::from)?;
+        for event in &events {
+            learner.check(self.policy, &mut self.workspace, event)?.apply();
+        }
+        Ok(Some((learner, *context)))
     }
 
     /// Chooses an action and records it.

@@ -1,7 +1,7 @@
 //! The assistant itself: the instruction that was chosen for it, the request, and its answer as text.
 //!
-//! Unlike the readings this is what the model is for: nothing is checked but that there is an answer. Whoever shows it on a
-//! terminal has to take control characters out.
+//! Unlike the readings this is what the model is for: nothing is checked but that there is an answer and that it does not
+//! repeat the key. Whoever shows it on a terminal has to take control characters out.
 
 use super::{Llm, LlmError};
 use serde_json::{Value, json};
@@ -32,7 +32,7 @@ impl Llm {
             messages.extend([message("user", request), message("assistant", answer)]);
         }
         messages.push(message("user", request));
-        let answer = self.client.complete(&Value::Array(messages), None)?;
+        let answer = self.client.without_key(self.client.complete(&Value::Array(messages), None)?);
         if answer.is_empty() { Err(LlmError::Answer("it is empty")) } else { Ok(answer) }
     }
 }

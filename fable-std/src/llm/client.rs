@@ -87,6 +87,14 @@ impl Client {
         object(&self.complete(&messages, Some(format))?)
     }
 
+    /// A text of the server's without the key.
+    pub(super) fn without_key(&self, text: String) -> String {
+        match &self.key {
+            Some(key) => key.hidden_in(&text),
+            None => text,
+        }
+    }
+
     /// The text with which the model goes on.
     pub(super) fn complete(&self, messages: &Value, format: Option<Value>) -> Result<String, LlmError> {
         let mut body = json!({ "model": self.endpoint.model, "messages": messages });
