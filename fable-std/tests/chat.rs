@@ -171,10 +171,16 @@ fn certain_preferences_are_announced_and_used() {
     let policy = bold();
     let mut chat = open(&policy, &store);
     // Less to choose from, so that it does not take long.
-    chat.line("/forbid direct step_by_step ask_clarification confirm_first", 0).unwrap();
+    for values in [
+        "direct step_by_step ask_clarification confirm_first",
+        "recent_memory semantic_memory preference_memory profile_summary",
+        "web_search file_search code_execution preference_checker ask_user",
+    ] {
+        chat.line(&format!("/forbid {values}"), 0).unwrap();
+    }
     let mut announced = None;
     for round in 0..600 {
-        let asked = chat.line("/ask What is the capital of France?", 0).unwrap().to_string();
+        let asked = chat.line("/ask Tell me about whales", 0).unwrap().to_string();
         if let Some(sentence) = &announced {
             assert!(asked.contains(&format!("\ninstruction  {sentence} ")), "{asked}");
             break;
