@@ -6,21 +6,21 @@ use crate::toml_file::Fault;
 /// What can be typed: `/help`.
 pub const TYPED: &str = "  a request      anything you would ask an assistant
   a reaction     after an answer: words that say how it was, like \"too long\",
-                 \"thanks\" or \"no, I meant the other one\"; or + and - (++ and --).
+                 \"thanks\" or \"no, I meant the other one\"; or +, -, ++ and --.
                  Any other line is the next request; \"thanks, now ...\" is both.
                  One reaction counts for each answer, and only for the last one.
                  Without one nothing is learned, unless --expiry says what.
   /ask TEXT      TEXT is a request, whatever it sounds like
-  /prefer TEXT   what you like, in words: \"I like short answers, never search the
-                 web\". Likes are soft, reactions can revise them. Never and must
-                 are rules, which are always kept.
+  /prefer TEXT   what you like, in words: \"I like short answers, never search
+                 the web\". Likes are soft, reactions can revise them. Never and
+                 must are rules, which are always kept.
   /forbid VALUE  a rule: VALUE is never chosen, like /forbid tool=web_search
   /allow VALUE   takes back each rule that stands against VALUE
   /why           why the assistant was to act like that, and not otherwise
   /whynot VALUE  why VALUE, or several, was not chosen instead
   /profile       everything that is known about you, in words
   /values        each VALUE, and what it makes the assistant do
-  /forget        erases all about you, once you have said yes; /forget yes does it
+  /forget        erases all about you once you say yes; /forget yes does it
   /quit          the end, like Ctrl-D. What you have seen is on disk already.
   /help words    what the words at the left of the screen mean";
 
@@ -31,17 +31,17 @@ pub const SEEN: &str = "  request        what the line was taken for: its task, 
                  or looking up)
   chosen         the action: one VALUE of each component; in the catalog `agent`
                  these are memory, tool and style
-  instruction    what the assistant is told: what is certain about you, then what
-                 each VALUE means
+  instruction    what the assistant is told: what is certain about you, then
+                 what each VALUE means
   assistant      its answer, if there is an --endpoint; `no answer` says why not
   reaction       yours as a number from -1 to 1, all that is learned from; a
                  correction costs 0.15 more, a question back 0.08
   why            what made the choice better than another one, with the share of
                  the score it is worth; `the draw` is exploring, since what is
                  uncertain is tried now and then
-  certain        a preference that is in the instruction from now on: the interval
-                 of a test that holds at all times lies on one side of zero;
-                 `doubtful` if it does not any more, `revoked` if on the other
+  certain        a preference that is in the instruction from now on, since a
+                 test that may be looked at at any time has settled it;
+                 `doubtful` or `revoked` if later reactions speak against it
   prefers        a stated preference, as it was understood
   rule           what is never broken, as it was understood
   leaning        what you seem to like (+) and dislike (-) so far
@@ -78,6 +78,9 @@ impl<'a> Command<'a> {
         let line = line.trim();
         if matches!(line, "+" | "++" | "-" | "--") {
             return Ok(Self::Sign(line));
+        }
+        if NAMES.into_iter().chain(["/exit"]).any(|name| name.strip_prefix('/') == Some(&line.to_lowercase())) {
+            return Err(ChatError::Usage("commands begin with /, as in /help; if this is a request, write /ask before it"));
         }
         if !line.starts_with('/') {
             return Ok(Self::Words(line));
@@ -122,7 +125,7 @@ mod tests {
         assert_eq!(read("/forget  YES"), Command::Forget { sure: true });
         assert_eq!(read("/forget"), Command::Forget { sure: false });
         assert_eq!(read("/Quit now"), Command::Quit);
-        for wrong in ["/forget me", "/forbid", "/why not", "/whynot", "/prefer  ", "/", "/etc/passwd"] {
+        for wrong in ["quit", "Why", "/forget me", "/forbid", "/why not", "/whynot", "/prefer  ", "/", "/etc/passwd"] {
             assert!(Command::read(wrong).is_err(), "{wrong}");
         }
         let told = Command::read("/forbit tool=web_search").unwrap_err().to_string();
@@ -136,7 +139,7 @@ mod tests {
             assert!(TYPED.contains(name), "{name}");
         }
         for text in [TYPED, SEEN] {
-            assert!(text.lines().count() < 24 && text.lines().all(|line| line.len() <= 80), "a small terminal shows it");
+            assert!(text.lines().count() < 24 && text.lines().all(|line| line.len() < 80), "a small terminal shows it");
         }
     }
 }

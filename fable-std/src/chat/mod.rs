@@ -109,17 +109,27 @@ impl<'p> Chat<'p> {
         Ok(Self { person, reader, assistant, moment: None, exchanges: VecDeque::new(), expected: Expected::Anything })
     }
 
-    /// How to greet the person. Somebody new is asked for preferences: the next line is the answer, and an empty one is none.
-    pub fn greet(&mut self) -> Reply {
+    /// How to greet the person, whose data is kept at a `place`. Somebody new is asked for preferences: the next line is the answer, and an empty one is none.
+    pub fn greet(&mut self, place: &str) -> Reply {
         let mut reply = Reply::default();
-        let (rounds, learned) = (self.person.learner.rounds(), self.person.learner.observations());
         if self.person.is_new() {
             self.expected = Expected::Preferences;
-            reply.plain("How should an assistant work for you? For instance: I like short answers, never search the web.");
-            reply.plain("Enter skips this, /help explains everything, /quit ends.");
+            reply.plain("Ask for something, say how it was, and see what is learned. /help explains, /quit ends.");
         } else {
-            reply.plain(format!("Welcome back, {}: {rounds} requests and {learned} reactions so far.", self.person.name()));
-            reply.plain("/profile shows what is known about you, /help explains everything, /quit ends.");
+            reply.plain(format!(
+                "Welcome back, {}: {} so far. /profile shows what is known, /help explains, /quit ends.",
+                self.person.name(),
+                profile::counts(&self.person)
+            ));
+        }
+        reply.plain(format!("What is learned is kept in {place} and nowhere else."));
+        if self.assistant.is_none() {
+            reply.plain("No assistant is connected (--endpoint): you see what it would be told, and react to that.");
+        }
+        if self.person.is_new() {
+            reply.plain(
+                "First of all: what do you like? For instance: I like short answers, never search the web. Enter skips this.",
+            );
         }
         reply
     }
@@ -175,7 +185,9 @@ impl<'p> Chat<'p> {
             Command::Forget { sure: false } => {
                 self.expected = Expected::Yes;
                 let name = self.person.name();
-                reply.plain(format!("Everything about {name} will be erased for good, rules included. Type yes to do it."));
+                reply.plain(format!(
+                    "All that is known about you (user {name}) will be erased, rules included. Type yes to do it."
+                ));
             }
             Command::Values => profile::values(self.catalog(), reply),
             Command::Help => reply.plain(TYPED),
@@ -207,7 +219,7 @@ impl<'p> Chat<'p> {
     fn ask(&mut self, request: &str, now: u32, reply: &mut Reply) -> Result<(), ChatError> {
         let catalog = self.catalog();
         let reading = self.reader.context(catalog, RequestText::new(request))?;
-        reply.add_some("by rules", reading.fallback);
+        reply.add_all("by rules", reading.fallback);
         let context = reading.value;
         let allowed = feasible(catalog, &self.person.constraints, &context, &[])?;
         let chosen = self.person.decide(&context, &allowed, now)?;
@@ -248,7 +260,7 @@ impl<'p> Chat<'p> {
         if !waits {
             return Err(ChatError::HadReaction);
         }
-        reply.add_some("by rules", reading.fallback);
+        reply.add_all("by rules", reading.fallback);
         let promoted = self.person.learn(last, feedback.reward(), now)?;
         let kind = match (feedback.corrections, feedback.clarifications) {
             (0, 0) => "",
@@ -256,9 +268,8 @@ impl<'p> Chat<'p> {
             _ => ", a correction",
         };
         reply.add("reaction", format!("{:+.2}{kind}, learned", feedback.reward()));
-        for promotion in promoted {
-            reply.add("certain", profile::sentence(self.catalog(), &promotion));
-        }
+        let catalog = self.catalog();
+        reply.add_all("certain", promoted.iter().map(|promotion| profile::sentence(catalog, promotion)));
         Ok(true)
     }
 
@@ -266,7 +277,7 @@ impl<'p> Chat<'p> {
     fn prefer(&mut self, said: &str, reply: &mut Reply) -> Result<(), ChatError> {
         let catalog = self.catalog();
         let reading = self.reader.onboarding(catalog, PreferenceText::new(said))?;
-        reply.add_some("by rules", reading.fallback);
+        reply.add_all("by rules", reading.fallback);
         let stated = reading.value;
         let mut events = Vec::new();
         let mut unused = stated.unused;
@@ -282,9 +293,9 @@ impl<'p> Chat<'p> {
         }
         let (described, events): (Vec<String>, Vec<Event>) = events.into_iter().unzip();
         self.person.record(&events, (!new.is_empty()).then_some(all))?;
-        described.iter().for_each(|preference| reply.add("prefers", preference));
-        stated.constraints.iter().for_each(|constraint| reply.add("rule", constraint.describe(catalog)));
-        unused.iter().for_each(|words| reply.add("not used", words));
+        reply.add_all("prefers", described);
+        reply.add_all("rule", stated.constraints.iter().map(|constraint| constraint.describe(catalog)));
+        reply.add_all("not used", unused);
         Ok(())
     }
 
@@ -296,7 +307,7 @@ impl<'p> Chat<'p> {
         if !new.is_empty() {
             self.person.record(&[], Some(all))?;
         }
-        forbidden.iter().for_each(|constraint| reply.add("rule", constraint.describe(catalog)));
+        reply.add_all("rule", forbidden.iter().map(|constraint| constraint.describe(catalog)));
         Ok(())
     }
 
@@ -313,7 +324,7 @@ impl<'p> Chat<'p> {
             return Ok(());
         }
         self.person.record(&[], Some(left))?;
-        lifted.iter().for_each(|constraint| reply.add("rule", format!("no more: {}", constraint.describe(catalog))));
+        reply.add_all("rule", lifted.iter().map(|constraint| format!("no more: {}", constraint.describe(catalog))));
         Ok(())
     }
 

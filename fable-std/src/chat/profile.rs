@@ -45,9 +45,15 @@ pub(super) fn write(person: &mut Person<'_>, reply: &mut Reply) -> Result<(), Ch
     if !leanings.is_empty() {
         reply.add("leaning", leanings.join(", "));
     }
-    let (rounds, learned) = (learner.rounds(), learner.observations());
-    reply.plain(format!("{rounds} requests, {learned} reactions. What you wrote is not kept, except the words of a rule."));
+    reply.plain(format!("{}. What you wrote is not kept, except the words of a rule.", counts(person)));
     Ok(())
+}
+
+/// How much there was.
+pub(super) fn counts(person: &Person<'_>) -> String {
+    let counted = |count: u32, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+    let learner = &person.learner;
+    format!("{}, {}", counted(learner.rounds(), "request"), counted(learner.observations(), "reaction"))
 }
 
 /// Whether the coordinate with this name is the main effect of one value.
@@ -60,7 +66,7 @@ pub(super) fn values(catalog: &Catalog<'_>, reply: &mut Reply) {
     for component in catalog.definition().components {
         for value in component.values {
             let name = format!("{}={}", component.name, value.name);
-            reply.plain(format!("{name:26} {}", value.instruction).trim_end());
+            reply.plain(format!("{name:24} {}", value.instruction).trim_end());
         }
     }
 }

@@ -28,8 +28,10 @@ impl Reply {
         self.lines.push(Line { label, text: printable(&text.to_string()) });
     }
 
-    pub(super) fn add_some(&mut self, label: &'static str, text: Option<impl fmt::Display>) {
-        text.into_iter().for_each(|text| self.add(label, text));
+    pub(super) fn add_all(&mut self, label: &'static str, texts: impl IntoIterator<Item = impl fmt::Display>) {
+        for text in texts {
+            self.add(label, text);
+        }
     }
 
     pub(super) fn plain(&mut self, text: impl fmt::Display) {

@@ -97,13 +97,13 @@ pub(crate) fn run(arguments: &ChatArguments) -> Result<String, Failure> {
     let path = arguments.store.clone().map_or_else(default_store, Ok)?;
     let opened = Store::open(&path, &Identity::new(&policy)).map_err(ChatError::from);
     let opened = opened.and_then(|store| Chat::open(&policy, store, &arguments.user, reader, llm.as_ref()));
-    let mut chat = opened.map_err(|error| refused(&path, error))?;
-    match talk(&mut chat, settings.deadline) {
+    let mut chat = opened.map_err(|error| refused(&path, &error))?;
+    match talk(&mut chat, &path, settings.deadline) {
         Ok(()) => Ok(String::new()),
         // Nobody reads any more; what was said is kept.
         Err(Ended::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(String::new()),
         Err(Ended::Output(error)) => Err(Failure::Trouble(error.to_string())),
-        Err(Ended::Chat(error)) => Err(refused(&path, error)),
+        Err(Ended::Chat(error)) => Err(refused(&path, &error)),
     }
 }
 
@@ -118,10 +118,10 @@ impl From<io::Error> for Ended {
     }
 }
 
-fn talk(chat: &mut Chat<'_>, deadline: Deadline) -> Result<(), Ended> {
+fn talk(chat: &mut Chat<'_>, path: &Path, deadline: Deadline) -> Result<(), Ended> {
     let mut terminal = Terminal::open()?;
     if terminal.is_interactive() {
-        terminal.show(&chat.greet())?;
+        terminal.show(&chat.greet(&path.display().to_string()))?;
     }
     while let Some(typed) = terminal.read()? {
         let reply = match typed {
@@ -181,14 +181,13 @@ fn default_store() -> Result<PathBuf, Failure> {
 }
 
 /// What to do about a store that cannot be used.
-fn refused(path: &Path, error: ChatError) -> Failure {
+fn refused(path: &Path, error: &ChatError) -> Failure {
     let (place, message) = (path.display(), error.to_string());
     match error {
-        ChatError::Store(StoreError::Mismatch { ref what, .. }) if what.ends_with("_adapter") => Failure::Mistake(format!(
+        ChatError::Store(StoreError::Mismatch { what, .. }) if what.ends_with("_adapter") => Failure::Mistake(format!(
             "{place}: {message}: what was read by one is not understood by another; use --read-by rules, the same --model, or another --store"
         )),
         ChatError::Store(StoreError::Mismatch { .. }) => Failure::Mistake(format!("{place}: {message}; use another --store")),
-        ChatError::Store(StoreError::Collision) => Failure::Refused(message),
         ChatError::Name => Failure::Mistake(format!("--user: {message}")),
         _ => Failure::Trouble(format!("{place}: {message}")),
     }
