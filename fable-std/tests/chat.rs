@@ -126,8 +126,8 @@ fn chosen(store: &Path, before: &[&str]) -> Vec<String> {
         assert!(!chat.line(line, 0).unwrap().to_string().contains("not done"));
     }
     let mut chosen = Vec::new();
-    for round in 0..200 {
-        if round % 40 == 39 {
+    for round in 0..100 {
+        if round % 20 == 19 {
             drop(chat);
             chat = open(&policy, store);
         }
@@ -144,15 +144,15 @@ fn what_is_forbidden_is_never_chosen() {
     let ((_one, free), (_two, forbidden), (_three, stated)) = (place(), place(), place());
     let count = |chosen: &[String], value: &str| chosen.iter().filter(|action| action.contains(value)).count();
     let without = chosen(&free, &[]);
-    assert!(count(&without, "web_search") > 50 && count(&without, "ask_user") > 0);
+    assert!(count(&without, "web_search") > 25 && count(&without, "ask_user") > 0);
     let with = chosen(&forbidden, &["/forbid tool=web_search ask_user"]);
-    assert_eq!((count(&with, "web_search"), count(&with, "ask_user"), with.len()), (0, 0, 200));
+    assert_eq!((count(&with, "web_search"), count(&with, "ask_user"), with.len()), (0, 0, 100));
     let with = chosen(&stated, &["/prefer never search the web"]);
-    assert_eq!((count(&with, "web_search"), with.len()), (0, 200));
+    assert_eq!((count(&with, "web_search"), with.len()), (0, 100));
     // Until it is allowed again.
     let policy = bold();
     assert!(open(&policy, &stated).line("/allow web_search", 0).unwrap().to_string().contains("no more: never tool=web_search"));
-    assert!(count(&chosen(&stated, &[]), "web_search") > 50);
+    assert!(count(&chosen(&stated, &[]), "web_search") > 25);
 }
 
 #[test]

@@ -8,7 +8,7 @@ pub const TYPED: &str = "  a request      anything you would ask an assistant
   a reaction     after an answer: words that say how it was, like \"too long\",
                  \"thanks\" or \"no, I meant the other one\"; or +, -, ++ and --.
                  Any other line is the next request; \"thanks, now ...\" is both.
-                 One reaction counts for each answer, and only for the last one.
+                 One reaction counts for each answer, the last one only.
                  Without one nothing is learned, unless --expiry says what.
   /ask TEXT      TEXT is a request, whatever it sounds like
   /prefer TEXT   what you like, in words: \"I like short answers, never search
@@ -27,16 +27,15 @@ pub const TYPED: &str = "  a request      anything you would ask an assistant
 /// What is seen: `/help words`.
 pub const SEEN: &str = "  request        what the line was taken for: its task, and the signals above a
                  half: risk (what is at stake), ambiguity (how unclear it is),
-                 memory_need and tool_need (whether it needs what is known of you,
-                 or looking up)
-  chosen         the action: one VALUE of each component; in the catalog `agent`
-                 these are memory, tool and style
+                 memory_need and tool_need (what has to be known or looked up)
+  chosen         the action: one VALUE of each component, which are memory,
+                 tool and style in the catalog `agent`
   instruction    what the assistant is told: what is certain about you, then
                  what each VALUE means
-  assistant      its answer, if there is an --endpoint; `no answer` says why not
+  assistant      its answer, with an --endpoint; `no answer` says why not
   reaction       yours as a number from -1 to 1, all that is learned from; a
                  correction costs 0.15 more, a question back 0.08
-  why            what made the choice better than another one, with the share of
+  why            what made the choice better than another, with the share of
                  the score it is worth; `the draw` is exploring, since what is
                  uncertain is tried now and then
   certain        a preference that is in the instruction from now on, since a
@@ -45,8 +44,7 @@ pub const SEEN: &str = "  request        what the line was taken for: its task, 
   prefers        a stated preference, as it was understood
   rule           what is never broken, as it was understood
   leaning        what you seem to like (+) and dislike (-) so far
-  by rules       the endpoint was no help, so fixed rules for English words read
-                 the line
+  by rules       fixed rules for English words read the line instead
   not used       words that were not understood as a preference
   not done       what could not be done and why; nothing has changed";
 

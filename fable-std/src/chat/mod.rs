@@ -25,9 +25,11 @@
 
 mod command;
 mod error;
+mod moment;
 mod permissions;
 mod person;
 mod profile;
+mod reaction;
 mod reply;
 
 pub use command::{SEEN, TYPED};
@@ -36,23 +38,15 @@ pub use reply::{Line, Reply};
 
 use crate::llm::{Exchange, Llm};
 use crate::store::Store;
-use crate::store::revive::HostLearner;
 use crate::text::{
-    Constraint, ContextAdapter, Feedback, FeedbackAdapter, OnboardingAdapter, PreferenceText, Reaction, RequestText, Rules,
-    feasible,
+    Constraint, ContextAdapter, FeedbackAdapter, OnboardingAdapter, PreferenceText, Reaction, RequestText, Rules, feasible,
 };
 use crate::words;
 use command::Command;
-use fable_core::feasible::removed_by;
-use fable_core::{Action, Catalog, Context, Event, Policy, Rule};
+use fable_core::{Catalog, Event, Policy};
+use moment::Moment;
 use person::Person;
 use std::collections::VecDeque;
-
-/// A reward up to this size, in a line of more than [`SHORT`] words, is no clear reaction.
-const DOUBTFUL: f64 = 0.4;
-
-/// Words in a short line.
-const SHORT: usize = 5;
 
 /// Exchanges of before that the assistant is sent.
 const MEMORY: usize = 6;
@@ -85,13 +79,6 @@ enum Expected {
     Yes,
 }
 
-/// A decision and what it was made from.
-struct Moment {
-    learner: HostLearner<f64>,
-    context: Context,
-    constraints: Vec<Constraint>,
-}
-
 impl<'p> Chat<'p> {
     /// Goes on with a person, or begins with somebody new. The policy has to name the reader in its settings. Without an
     /// assistant the instruction is all there is to react to.
@@ -122,7 +109,7 @@ impl<'p> Chat<'p> {
                 profile::counts(&self.person)
             ));
         }
-        reply.plain(format!("What is learned is kept in {place} and nowhere else."));
+        reply.plain(format!("What is learned is kept in {place}."));
         if self.assistant.is_none() {
             reply.plain("No assistant is connected (--endpoint): you see what it would be told, and react to that.");
         }
@@ -206,7 +193,7 @@ impl<'p> Chat<'p> {
         if self.person.last().is_none() {
             return self.ask(words, now, reply);
         }
-        if let Some((said, request)) = reaction_and_request(words) {
+        if let Some((said, request)) = reaction::and_request(words) {
             if self.person.waits(now) {
                 self.react(said, self.reader, now, reply)?;
             }
@@ -223,8 +210,7 @@ impl<'p> Chat<'p> {
         let context = reading.value;
         let allowed = feasible(catalog, &self.person.constraints, &context, &[])?;
         let chosen = self.person.decide(&context, &allowed, now)?;
-        let constraints = self.person.constraints.clone();
-        self.moment = Some(Moment { learner: self.person.learner.clone(), context, constraints });
+        self.moment = Some(Moment::now(&self.person, context));
 
         let Person { policy, learner, workspace, .. } = &mut self.person;
         let mut instruction = String::new();
@@ -256,7 +242,7 @@ impl<'p> Chat<'p> {
         let (Some(last), waits) = (self.person.last(), self.person.waits(now)) else { return Ok(false) };
         // An endpoint need not be asked about what cannot be learned any more.
         let reading = if waits { reader.feedback(Reaction::new(said)) } else { Rules.feedback(Reaction::new(said)) };
-        let Some(feedback) = reading.value.filter(|feedback| is_clear(said, feedback)) else { return Ok(false) };
+        let Some(feedback) = reading.value.filter(|feedback| reaction::is_clear(said, feedback)) else { return Ok(false) };
         if !waits {
             return Err(ChatError::HadReaction);
         }
@@ -328,41 +314,13 @@ impl<'p> Chat<'p> {
         Ok(())
     }
 
-    /// Why the last action was chosen rather than the runner-up, or rather than the same with other values.
     fn why(&mut self, names: Option<&str>, reply: &mut Reply) -> Result<(), ChatError> {
-        let catalog = self.catalog();
-        let values = names.map(|names| permissions::values(catalog, names)).transpose()?;
-        if self.moment.is_none()
-            && let Some((learner, context)) = self.person.at_last_decision()?
-        {
-            self.moment = Some(Moment { learner, context, constraints: self.person.constraints.clone() });
+        let values = names.map(|names| permissions::values(self.catalog(), names)).transpose()?;
+        if self.moment.is_none() {
+            self.moment = Moment::last(&mut self.person)?;
         }
-        let (Some(moment), Some(last)) = (&self.moment, self.person.last()) else { return Err(ChatError::NoAnswer) };
-        let Person { policy, workspace, .. } = &mut self.person;
-        let chosen = moment.learner.explain(policy, workspace, last, None, None)?.chosen;
-        let other = values.map(|values| replaced(catalog, chosen, &values)).transpose()?;
-        if other == Some(chosen) {
-            reply.plain("That is what was chosen.");
-            return Ok(());
-        }
-        let why = moment.learner.explain(policy, workspace, last, None, other)?;
-        let reasons = words::reasons(catalog, &why, 3);
-        if why.feasible || other.is_none() {
-            reply.add("why", format!("{}, {reasons}", words::action(catalog, chosen)));
-            return Ok(());
-        }
-        let mut held = moment.constraints.iter().filter(|constraint| constraint.holds(&moment.context));
-        let against = |constraint: &&Constraint| {
-            let rule = Rule { name: "", effect: constraint.effect, pattern: &[constraint.part()] };
-            removed_by(catalog, &[rule], why.other).is_some()
-        };
-        match held.find(against) {
-            Some(rule) => {
-                reply.add("why", format!("your rule is {} (\"{}\")", rule.describe(catalog), rule.words));
-            }
-            None => reply.add("why", "a rule that you have taken back since stood against it"),
-        }
-        Ok(())
+        let moment = self.moment.as_ref().ok_or(ChatError::NoAnswer)?;
+        moment.why(&mut self.person, values.as_deref(), reply)
     }
 
     fn forget(&mut self, reply: &mut Reply) -> Result<(), ChatError> {
@@ -372,34 +330,4 @@ impl<'p> Chat<'p> {
         reply.plain("Forgotten: nothing about you is in the file any more.");
         Ok(())
     }
-}
-
-/// Whether words are about an answer beyond doubt: a long line that says little about it ("Write a short poem about the sea")
-/// is more likely the next request, and a lesson from it would be a wrong one.
-fn is_clear(said: &str, feedback: &Feedback) -> bool {
-    feedback.reward().abs() > DOUBTFUL || said.split_whitespace().count() <= SHORT
-}
-
-/// A line that is both: "Thanks, now translate it", "Too long. What about Berlin?"
-fn reaction_and_request(words: &str) -> Option<(&str, &str)> {
-    let end = words
-        .match_indices([',', '.', '!', ';'])
-        .find(|(at, _)| words.get(at + 1..).is_some_and(|rest| rest.starts_with(' ')))?
-        .0;
-    let (said, request) = words.split_at_checked(end + 1).map(|(said, request)| (said, request.trim_start()))?;
-    let first = request.split_whitespace().next()?.to_lowercase();
-    let asks = request.ends_with('?') || matches!(first.as_str(), "now" | "next" | "then");
-    let reacts = |text| Rules.feedback(Reaction::new(text)).value.is_some();
-    (asks && reacts(said) && !reacts(request)).then_some((said, request))
-}
-
-/// An action with some of its values replaced.
-fn replaced(catalog: &Catalog<'_>, action: Action, values: &[permissions::Value]) -> Result<Action, ChatError> {
-    let mut all = catalog.values(action).unwrap_or_default();
-    for (component, value) in values {
-        if let Some(slot) = all.get_mut(usize::from(*component)) {
-            *slot = *value;
-        }
-    }
-    catalog.action(&all).ok_or(ChatError::NoAnswer)
 }

@@ -101,20 +101,20 @@ pub(crate) fn run(arguments: &ChatArguments) -> Result<String, Failure> {
     match talk(&mut chat, &path, settings.deadline) {
         Ok(()) => Ok(String::new()),
         // Nobody reads any more; what was said is kept.
-        Err(Ended::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(String::new()),
-        Err(Ended::Output(error)) => Err(Failure::Trouble(error.to_string())),
+        Err(Ended::Stream(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(String::new()),
+        Err(Ended::Stream(error)) => Err(Failure::Trouble(error.to_string())),
         Err(Ended::Chat(error)) => Err(refused(&path, &error)),
     }
 }
 
 enum Ended {
-    Output(io::Error),
+    Stream(io::Error),
     Chat(ChatError),
 }
 
 impl From<io::Error> for Ended {
     fn from(error: io::Error) -> Self {
-        Self::Output(error)
+        Self::Stream(error)
     }
 }
 

@@ -1,7 +1,8 @@
 //! The hard constraints that a user has set, as bytes: a JSON list with the names of the catalog.
 //!
 //! They are kept beside the journal, not in it: an event has the set of actions that was allowed in one round, while a
-//! constraint goes on and may hold in one task alone.
+//! constraint goes on and may hold in one task alone. `fable chat` sets and keeps them; `fable serve` takes its rules from each
+//! request and does not look at these.
 //!
 //! ```
 //! use fable_core::catalog::AGENT;
