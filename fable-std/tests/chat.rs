@@ -9,7 +9,7 @@ use fable_std::chat::Chat;
 use fable_std::store::{Identity, Store};
 use fable_std::text::Rules;
 use serde_json::json;
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
@@ -107,6 +107,26 @@ fn a_restart_changes_nothing() {
     assert!(replayed.contains("6 of 6 decisions are the same, bit for bit"), "{replayed}");
 }
 
+/// What was shown is on disk, whatever happens to the process then.
+#[test]
+fn what_was_said_survives_kill() {
+    let (_folder, store) = place();
+    for round in 1..=4 {
+        let mut child = command(&store, &[]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut input = child.stdin.take().unwrap(); // stays open: the chat waits for more when it is killed
+        input
+            .write_all(format!("/forbid {}\n/ask What is a monad?\n+\n", ["web_search", "ask_user"][round % 2]).as_bytes())
+            .unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+        assert_eq!(lines.take(5).last().unwrap(), "reaction     +0.70, learned");
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let profile = says(&store, &[], "/profile\n");
+        assert!(profile.contains(&format!("learned from {round}. ")), "{profile}");
+        assert_eq!(profile.matches("rule ").count(), round.min(2), "{profile}");
+    }
+}
+
 fn bold() -> Policy<'static, f64> {
     let adapters = Settings { context_adapter: Rules::CONTEXT, feedback_adapter: Rules::FEEDBACK, ..Settings::default() };
     let exploration = fable_core::Exploration::Constant(3.0);
@@ -153,6 +173,32 @@ fn what_is_forbidden_is_never_chosen() {
     let policy = bold();
     assert!(open(&policy, &stated).line("/allow web_search", 0).unwrap().to_string().contains("no more: never tool=web_search"));
     assert!(count(&chosen(&stated, &[]), "web_search") > 25);
+}
+
+/// On a terminal: what somebody new types first are preferences, unless it is empty, a command, or has none in it.
+#[test]
+fn somebody_new_is_asked_first() {
+    let policy = bold();
+    let first = |lines: &[&str]| {
+        let (_folder, store) = place();
+        let mut chat = open(&policy, &store);
+        assert!(chat.greet("FILE").to_string().contains("kept in FILE.\n"));
+        let said: Vec<String> = lines.iter().map(|line| chat.line(line, 0).unwrap().to_string()).collect();
+        drop(chat);
+        (said.concat(), open(&policy, &store).greet("FILE").to_string())
+    };
+    let stated = "I like short answers, never search the web";
+    let (said, again) = first(&[stated]);
+    assert!(said.starts_with("prefers      style=concise") && said.contains("\nrule         never tool=web_search\n"), "{said}");
+    assert!(again.starts_with("Welcome back, me: 0 requests, learned from 0.") && !again.contains("Enter"), "{again}");
+    for skipped in [&["", stated][..], &["/profile", stated]] {
+        let (said, again) = first(skipped);
+        assert!(said.contains("request ") && again.contains("1 request, learned from 0."), "{said} {again}");
+    }
+    let (said, _) = first(&["What is the capital of France?"]);
+    assert!(said.starts_with("request      factual\n"), "{said}");
+    let (said, again) = first(&["", "/quit"]);
+    assert!(said.is_empty() && again.contains("Enter skips"), "nothing is kept of somebody who said nothing: {again}");
 }
 
 #[test]

@@ -96,26 +96,25 @@ impl<'p> Chat<'p> {
         Ok(Self { person, reader, assistant, moment: None, exchanges: VecDeque::new(), expected: Expected::Anything })
     }
 
-    /// How to greet the person, whose data is kept at a `place`. Somebody new is asked for preferences: the next line is the answer, and an empty one is none.
+    /// How to greet the person, whose data is kept at a `place`. Somebody new is asked for preferences, where they can be read: the
+    /// next line is the answer, and an empty one is none.
     pub fn greet(&mut self, place: &str) -> Reply {
         let mut reply = Reply::default();
         if self.person.is_new() {
-            self.expected = Expected::Preferences;
             reply.plain("Ask for something, say how it was, and see what is learned. /help explains, /quit ends.");
         } else {
-            reply.plain(format!(
-                "Welcome back, {}: {} so far. /profile shows what is known, /help explains, /quit ends.",
-                self.person.name(),
-                profile::counts(&self.person)
-            ));
+            let (name, counts) = (self.person.name(), profile::counts(&self.person));
+            reply.plain(format!("Welcome back, {name}: {counts}. /profile shows what is known, /help explains, /quit ends."));
         }
         reply.plain(format!("What is learned is kept in {place}."));
         if self.assistant.is_none() {
             reply.plain("No assistant is connected (--endpoint): you see what it would be told, and react to that.");
         }
-        if self.person.is_new() {
+        let readable = self.assistant.is_some() || Rules.onboarding(self.catalog(), PreferenceText::new("")).is_ok();
+        if self.person.is_new() && readable {
+            self.expected = Expected::Preferences;
             reply.plain(
-                "First of all: what do you like? For instance: I like short answers, never search the web. Enter skips this.",
+                "First of all: what do you like? Like this: I like short answers, never search the web. Enter skips this.",
             );
         }
         reply

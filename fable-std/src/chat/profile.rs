@@ -51,9 +51,8 @@ pub(super) fn write(person: &mut Person<'_>, reply: &mut Reply) -> Result<(), Ch
 
 /// How much there was.
 pub(super) fn counts(person: &Person<'_>) -> String {
-    let counted = |count: u32, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
-    let learner = &person.learner;
-    format!("{}, {}", counted(learner.rounds(), "request"), counted(learner.observations(), "reaction"))
+    let (rounds, learned) = (person.learner.rounds(), person.learner.observations());
+    format!("{rounds} request{}, learned from {learned}", if rounds == 1 { "" } else { "s" })
 }
 
 /// Whether the coordinate with this name is the main effect of one value.

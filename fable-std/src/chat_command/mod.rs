@@ -62,7 +62,8 @@ On a terminal the first thing that somebody new is asked for is what they like; 
 nothing else differs: a line in, lines out, exit code 0 at the end of input.
 
 The key of the endpoint comes from FABLE_API_KEY or else OPENAI_API_KEY, and is never shown or stored. With an endpoint your
-words are sent there. A store remembers who read them (--read-by and the model), the catalog and the settings, and refuses others.";
+words are sent there. A store remembers who read them (--read-by and the model), the catalog and the settings, and refuses others.
+A --deadline time=N counts seconds.";
 
 const EXAMPLES: &str = "\
 Examples:
