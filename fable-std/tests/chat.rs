@@ -8,6 +8,7 @@ use fable_core::{Policy, Settings, catalog::AGENT, user_hash};
 use fable_std::chat::Chat;
 use fable_std::store::{Identity, Store};
 use fable_std::text::Rules;
+use proptest::prelude::*;
 use serde_json::json;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -327,6 +328,44 @@ fn mistakes_are_told_in_a_line_and_the_session_goes_on() {
     }
     assert!(says(&store, &[], "What is a monad?").contains("chosen"), "a last line without its end");
 }
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Whatever is typed in whatever order: an answer that says only itself, and the chat goes on.
+    #[test]
+    fn any_lines_are_answered(lines in prop::collection::vec((0..LINES.len(), ".{0,30}"), 1..12)) {
+        let policy = bold();
+        let store = Store::in_memory(&Identity::new(&policy)).unwrap();
+        let mut chat = Chat::open(&policy, store, "me", &Rules, None).unwrap();
+        if lines.len() % 2 == 0 {
+            chat.greet("FILE");
+        }
+        for (line, rest) in lines {
+            let reply = chat.line(&format!("{}{rest}", LINES[line]), 0).unwrap();
+            prop_assert!(reply.to_string().chars().all(|letter| letter == '\n' || !letter.is_control()));
+        }
+        prop_assert!(chat.line("/ask What is a monad?", 0).unwrap().to_string().contains("chosen "));
+    }
+}
+
+/// What lines begin with.
+const LINES: [&str; 14] = [
+    "",
+    "",
+    "too long ",
+    "thanks, now ",
+    "+",
+    "/forbid tool=",
+    "/forbid style=concise ",
+    "/allow concise ",
+    "/why",
+    "/whynot direct ",
+    "/prefer never search the web ",
+    "/forget",
+    "yes",
+    "/profile",
+];
 
 #[test]
 fn no_line_is_too_much() {

@@ -99,7 +99,7 @@ pub(crate) fn run(arguments: &ChatArguments) -> Result<String, Failure> {
     let opened = Store::open(&path, &Identity::new(&policy)).map_err(ChatError::from);
     let opened = opened.and_then(|store| Chat::open(&policy, store, &arguments.user, reader, llm.as_ref()));
     let mut chat = opened.map_err(|error| refused(&path, &error))?;
-    match talk(&mut chat, &path, settings.deadline) {
+    match talk(&mut chat, &path, settings.deadline, llm.is_some()) {
         Ok(()) => Ok(String::new()),
         // Nobody reads any more; what was said is kept.
         Err(Ended::Stream(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(String::new()),
@@ -119,8 +119,8 @@ impl From<io::Error> for Ended {
     }
 }
 
-fn talk(chat: &mut Chat<'_>, path: &Path, deadline: Deadline) -> Result<(), Ended> {
-    let mut terminal = Terminal::open()?;
+fn talk(chat: &mut Chat<'_>, path: &Path, deadline: Deadline, slow: bool) -> Result<(), Ended> {
+    let mut terminal = Terminal::open(slow)?;
     if terminal.is_interactive() {
         terminal.show(&chat.greet(&path.display().to_string()))?;
     }

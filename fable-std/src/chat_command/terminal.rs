@@ -24,11 +24,14 @@ pub(super) struct Terminal {
     editor: Option<DefaultEditor>,
     label: Style,
     trouble: Style,
+    /// Whether a sign of life is shown while somebody waits for a reply.
+    slow: bool,
 }
 
 impl Terminal {
-    pub(super) fn open() -> io::Result<Self> {
-        let plain = Self { editor: None, label: Style::new(), trouble: Style::new() };
+    /// `slow` if replies may take seconds.
+    pub(super) fn open(slow: bool) -> io::Result<Self> {
+        let plain = Self { editor: None, label: Style::new(), trouble: Style::new(), slow: false };
         if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
             return Ok(plain);
         }
@@ -38,7 +41,8 @@ impl Terminal {
         if colourless {
             return Ok(Self { editor, ..plain });
         }
-        Ok(Self { editor, label: Style::new().cyan().force_styling(true), trouble: Style::new().yellow().force_styling(true) })
+        let (label, trouble) = (Style::new().cyan().force_styling(true), Style::new().yellow().force_styling(true));
+        Ok(Self { editor, label, trouble, slow })
     }
 
     /// Whether somebody sits there.
@@ -53,6 +57,9 @@ impl Terminal {
             Ok(line) => {
                 if !line.trim().is_empty() {
                     let _ = editor.add_history_entry(&line); // in memory alone
+                    if self.slow {
+                        Term::stdout().write_str("...")?;
+                    }
                 }
                 Ok(Some(if line.len() > MAX_LINE { Typed::Refused(TOO_LONG) } else { Typed::Line(line) }))
             }
@@ -68,6 +75,7 @@ impl Terminal {
             io::stdout().write_all(reply.to_string().as_bytes())?;
             return io::stdout().flush();
         }
+        self.settle()?;
         let width = usize::from(Term::stdout().size().1);
         let mut out = io::stdout().lock();
         for line in &reply.lines {
@@ -81,8 +89,14 @@ impl Terminal {
         out.flush()
     }
 
+    /// Takes the sign of life away.
+    fn settle(&self) -> io::Result<()> {
+        if self.slow { Term::stdout().clear_line() } else { Ok(()) }
+    }
+
     /// A line that nothing can be done with.
     pub(super) fn refuse(&self, why: &str) -> io::Result<()> {
+        self.settle()?;
         writeln!(io::stdout(), "{}{why}", self.trouble.apply_to("not done     "))
     }
 }
