@@ -10,6 +10,8 @@ extern crate alloc;
 #[cfg(feature = "host")]
 pub mod catalogs;
 #[cfg(feature = "host")]
+pub mod chat;
+#[cfg(feature = "host")]
 pub mod device;
 #[cfg(feature = "host")]
 pub mod evaluate;

@@ -2,6 +2,7 @@
 
 mod bar;
 mod catalog_command;
+mod chat_command;
 mod demo_command;
 mod device_command;
 mod evaluate_command;
@@ -14,6 +15,7 @@ mod store_command;
 mod svg;
 
 use catalog_command::CatalogArguments;
+use chat_command::ChatArguments;
 use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 use demo_command::DemoArguments;
@@ -43,6 +45,7 @@ struct Arguments {
 const EXAMPLES: &str = "\
 Examples:
   fable                                           # the demo: Fable learns what a simulated user likes
+  fable chat                                      # you are the user: ask, react, and see what is learned
   fable catalog show agent                        # what can be chosen: 180 actions, 254 coordinates
   fable catalog show agent --toml > mine.toml     # a catalog of your own to start from
   fable device --port /dev/ttyACM0 hello          # which device is there
@@ -56,6 +59,7 @@ Exit codes: 0 done, 1 a file or a device failed, 2 a mistake in the command or i
 #[derive(Subcommand)]
 enum Command {
     Demo(DemoArguments),
+    Chat(ChatArguments),
     Catalog(CatalogArguments),
     Device(DeviceArguments),
     Serve(ServeArguments),
@@ -94,6 +98,7 @@ fn main() -> ExitCode {
     let command = Arguments::parse().command.unwrap_or_else(|| Command::Demo(DemoArguments::default()));
     let done = match command {
         Command::Demo(arguments) => demo_command::run(&arguments),
+        Command::Chat(arguments) => chat_command::run(&arguments),
         Command::Catalog(arguments) => catalog_command::run(&arguments),
         Command::Device(arguments) => device_command::run(&arguments),
         Command::Evaluate(arguments) => evaluate_command::run(&arguments),

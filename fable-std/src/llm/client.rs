@@ -1,4 +1,4 @@
-//! One question to an endpoint, one JSON object back.
+//! One question to an endpoint, one JSON object or one text back.
 
 use super::{Key, LlmError};
 use serde_json::{Value, json};
@@ -79,16 +79,28 @@ impl Client {
     /// Asks, and returns the object that the model answers with. Its contents are still to be checked.
     pub(super) fn ask(&self, question: Question) -> Result<Value, LlmError> {
         let Question { name, instructions, text, schema } = question;
-        let mut body = json!({
-            "model": self.endpoint.model,
-            "messages": [
-                { "role": "system", "content": instructions },
-                { "role": "user", "content": text.to_string() },
-            ],
-            "response_format": { "type": "json_schema", "json_schema": { "name": name, "strict": true, "schema": schema } },
-        });
-        if let (Some(temperature), Some(body)) = (self.endpoint.temperature, body.as_object_mut()) {
-            body.insert("temperature".into(), temperature.into());
+        let messages = json!([
+            { "role": "system", "content": instructions },
+            { "role": "user", "content": text.to_string() },
+        ]);
+        let format = json!({ "type": "json_schema", "json_schema": { "name": name, "strict": true, "schema": schema } });
+        object(&self.complete(&messages, Some(format))?)
+    }
+
+    /// A text of the server's without the key.
+    pub(super) fn without_key(&self, text: String) -> String {
+        match &self.key {
+            Some(key) => key.hidden_in(&text),
+            None => text,
+        }
+    }
+
+    /// The text with which the model goes on.
+    pub(super) fn complete(&self, messages: &Value, format: Option<Value>) -> Result<String, LlmError> {
+        let mut body = json!({ "model": self.endpoint.model, "messages": messages });
+        if let Some(body) = body.as_object_mut() {
+            body.extend(format.map(|format| ("response_format".to_owned(), format)));
+            body.extend(self.endpoint.temperature.map(|temperature| ("temperature".to_owned(), temperature.into())));
         }
         let mut request = self.agent.post(&self.url).header(CONTENT_TYPE, "application/json");
         if let Some(key) = &self.key {
@@ -111,8 +123,8 @@ fn is_here(host: &str) -> bool {
     host == "localhost" || address.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
-/// The model's object inside a chat completion.
-fn content(body: &[u8]) -> Result<Value, LlmError> {
+/// The model's text inside a chat completion.
+fn content(body: &[u8]) -> Result<String, LlmError> {
     let envelope: Value = serde_json::from_slice(body).map_err(|_| LlmError::NotAnAnswer)?;
     let choice = envelope.get("choices").and_then(|choices| choices.get(0)).ok_or(LlmError::NotAnAnswer)?;
     match choice.get("finish_reason").and_then(Value::as_str) {
@@ -124,7 +136,12 @@ fn content(body: &[u8]) -> Result<Value, LlmError> {
     if message.get("refusal").is_some_and(|refusal| !refusal.is_null()) {
         return Err(LlmError::Declined);
     }
-    let text = message.get("content").and_then(Value::as_str).ok_or(LlmError::NotAnAnswer)?.trim();
+    let text = message.get("content").and_then(Value::as_str).ok_or(LlmError::NotAnAnswer)?;
+    Ok(text.trim().to_owned())
+}
+
+/// The object that a text is.
+fn object(text: &str) -> Result<Value, LlmError> {
     // Servers that take no notice of the schema tend to put a fence around the object.
     let bare = text.strip_prefix("```json").or(text.strip_prefix("```")).and_then(|text| text.strip_suffix("```"));
     match serde_json::from_str::<Value>(bare.unwrap_or(text)) {
@@ -191,7 +208,8 @@ mod tests {
     #[test]
     fn only_a_complete_object_is_taken_from_an_envelope() {
         let answer = |message: Value, finish: &str| {
-            content(json!({ "choices": [{ "message": message, "finish_reason": finish }] }).to_string().as_bytes())
+            let body = json!({ "choices": [{ "message": message, "finish_reason": finish }] }).to_string();
+            content(body.as_bytes()).and_then(|text| object(&text))
         };
         let says = |text: &str| answer(json!({ "content": text }), "stop");
         assert_eq!(says("{\"a\":1}"), Ok(json!({ "a": 1 })));

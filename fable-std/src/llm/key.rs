@@ -39,6 +39,12 @@ impl Key {
         Ok(Self(value))
     }
 
+    /// A text without the key, should a server repeat it.
+    pub(super) fn hidden_in(&self, text: &str) -> String {
+        let token = self.0.to_str().ok().and_then(|header| header.strip_prefix("Bearer "));
+        token.map_or_else(|| text.to_owned(), |token| text.replace(token, "[key]"))
+    }
+
     /// For the header `Authorization`.
     pub(super) fn header(&self) -> HeaderValue {
         self.0.clone()

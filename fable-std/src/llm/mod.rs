@@ -24,6 +24,7 @@
 //! ```
 
 mod answer;
+mod assistant;
 mod client;
 mod context;
 mod error;
@@ -31,6 +32,7 @@ mod feedback;
 mod key;
 mod onboarding;
 
+pub use assistant::Exchange;
 pub use client::{Endpoint, MAX_ANSWER};
 pub use error::LlmError;
 pub use key::Key;

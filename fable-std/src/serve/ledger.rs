@@ -212,7 +212,7 @@ impl Ledger {
         for Tail { row, segment } in newer.into_iter().rev() {
             if found.is_none() {
                 let Some(row) = row.clone() else { continue };
-                found = Some(Stored { row, snapshot: None, journal: Vec::new() });
+                found = Some(Stored { row, snapshot: None, journal: Vec::new(), constraints: Vec::new() });
             }
             if let Some(stored) = &mut found
                 && stored.journal.last().is_none_or(|last| last.end() <= segment.first)

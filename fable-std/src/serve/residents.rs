@@ -113,7 +113,7 @@ impl<T: Scalar> Residents<T> {
             let fresh = || {
                 let header = Header::new(Kind::Journal, desk.policy, user, ROOM as u16);
                 let row = UserRow { header, incarnation, name: name.to_owned() };
-                Stored { row, snapshot: None, journal: Vec::new() }
+                Stored { row, snapshot: None, journal: Vec::new(), constraints: Vec::new() }
             };
             let known = stored.is_some();
             self.enter(desk, user, &stored.unwrap_or_else(fresh), known)?;

@@ -11,6 +11,7 @@
 //! | `log` | number of the commit | the entries of that commit, each behind its user and position |
 //! | `journal` | hash of the user, position | entries from there on, see [`journal`] |
 //! | `snapshots` | hash of the user | number of entries it has seen, snapshot |
+//! | `constraints` | hash of the user | the hard rules that the user has set, see [`constraints`] |
 //!
 //! A commit appends one row to the log, whoever its users are; a page per user and commit would be a hundred times as much to
 //! write. When the log has grown, it is folded into the journal, a segment per user. A store has one process at a time.
@@ -33,6 +34,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod constraints;
 mod error;
 mod file;
 mod identity;
@@ -52,7 +54,9 @@ use redb::{Database, Durability, ReadTransaction, ReadableDatabase, ReadableTabl
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{PoisonError, RwLock};
-use tables::{COMMITS, FORMAT, IDENTITY, INCARNATION, JOURNAL, LOG, META, SNAPSHOTS, USERS, read_log, split_snapshot};
+use tables::{
+    COMMITS, CONSTRAINTS, FORMAT, IDENTITY, INCARNATION, JOURNAL, LOG, META, SNAPSHOTS, USERS, read_log, split_snapshot,
+};
 
 /// The version of the tables.
 pub const VERSION: u8 = 1;
@@ -75,6 +79,8 @@ pub struct Stored {
     pub snapshot: Option<(u64, Vec<u8>)>,
     /// The journal, or at least what is behind the snapshot; without the log.
     pub journal: Vec<Segment>,
+    /// The user's hard constraints, see [`constraints`]; empty if there are none.
+    pub constraints: Vec<u8>,
 }
 
 /// How much of a journal is wanted.
@@ -215,7 +221,9 @@ impl Store {
                     journal.push(Segment::read(key.value().1, bytes.value())?);
                 }
             }
-            Ok(Some(Stored { row, snapshot, journal }))
+            let constraints = table(transaction, CONSTRAINTS)?.and_then(|table| table.get(hash).transpose()).transpose()?;
+            let constraints = constraints.map_or_else(Vec::new, |found| found.value().to_vec());
+            Ok(Some(Stored { row, snapshot, journal, constraints }))
         })
     }
 
@@ -311,6 +319,7 @@ impl Store {
                 copy(old, &transaction, META, |_| true)?;
                 copy(old, &transaction, USERS, |user| !writes.erased.contains(&user))?;
                 copy(old, &transaction, SNAPSHOTS, |user| !writes.erased.contains(&user))?;
+                copy(old, &transaction, CONSTRAINTS, |user| !writes.erased.contains(&user))?;
                 copy(old, &transaction, JOURNAL, |(user, _)| !writes.erased.contains(&user))?;
                 writes.apply(&transaction)?;
                 Ok(transaction.commit()?)

@@ -16,6 +16,8 @@ pub(super) const LOG: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("lo
 pub(super) const JOURNAL: TableDefinition<'_, (u64, u64), &[u8]> = TableDefinition::new("journal");
 /// Hash of a user: the number of entries a snapshot has seen, then the snapshot.
 pub(super) const SNAPSHOTS: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("snapshots");
+/// Hash of a user: what [`super::constraints`] writes.
+pub(super) const CONSTRAINTS: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("constraints");
 
 /// [`super::VERSION`], one byte.
 pub(super) const FORMAT: &str = "format";

@@ -3,11 +3,13 @@
 //! | bytes | content |
 //! |---|---|
 //! | 4 | `FABX` |
-//! | 1 | version, 1 |
+//! | 1 | version: 2 for a user with constraints, otherwise 1 |
 //! | 4 | incarnation that the journal begins in |
 //! | 2 | length of the name |
 //! | n | the name, UTF-8 |
 //! | 32 | header of the journal, see `fable_core::record` |
+//! | 4 | in version 2, length of the constraints |
+//! | c | in version 2, the constraints, see [`super::constraints`] |
 //! | 8 | number of entries |
 //! | m | the entries, see [`super::journal`] |
 //! | 4 | CRC-32/ISO-HDLC of all bytes before |
@@ -23,7 +25,10 @@ use fable_core::{Policy, Scalar, user_hash};
 use std::fmt;
 
 /// The version of the file.
-pub const VERSION: u8 = 1;
+pub const VERSION: u8 = 2;
+
+/// The version of a file without constraints, which programs that know none can read.
+const PLAIN: u8 = 1;
 
 /// The highest incarnation that is imported: everyone who comes later starts there, and a store still has to be able to forget.
 pub const MAX_INCARNATION: u32 = 1 << 31;
@@ -53,7 +58,7 @@ impl fmt::Display for TransferError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Foreign => f.write_str("the file is no exported user"),
-            Self::Version { found } => write!(f, "the file has version {found}, this program reads version {VERSION}"),
+            Self::Version { found } => write!(f, "the file has version {found}, this program reads versions up to {VERSION}"),
             Self::Damaged => f.write_str("the file is damaged or not complete"),
             Self::Name => write!(f, "the name of a user must have 1 to {MAX_NAME} bytes"),
             Self::Incarnation => write!(f, "the user's incarnation is above {MAX_INCARNATION}"),
@@ -72,11 +77,16 @@ pub fn export(store: &Store, name: &str) -> Result<Vec<u8>, StoreError> {
     let UserRow { header, incarnation, name } = &stored.row;
     let length = u16::try_from(name.len()).map_err(|_| StoreError::Damaged("a name is too long"))?;
     let mut bytes = MAGIC.to_vec();
-    bytes.push(VERSION);
+    bytes.push(if stored.constraints.is_empty() { PLAIN } else { VERSION });
     bytes.extend_from_slice(&incarnation.to_le_bytes());
     bytes.extend_from_slice(&length.to_le_bytes());
     bytes.extend_from_slice(name.as_bytes());
     bytes.extend_from_slice(&header.encode());
+    if !stored.constraints.is_empty() {
+        let length = u32::try_from(stored.constraints.len());
+        bytes.extend_from_slice(&length.map_err(|_| StoreError::Damaged("constraints are too long"))?.to_le_bytes());
+        bytes.extend_from_slice(&stored.constraints);
+    }
     let count: u64 = stored.journal.iter().map(|segment| segment.count).sum();
     bytes.extend_from_slice(&count.to_le_bytes());
     stored.journal.iter().for_each(|segment| bytes.extend_from_slice(&segment.bytes));
@@ -91,11 +101,11 @@ pub fn export(store: &Store, name: &str) -> Result<Vec<u8>, StoreError> {
 pub fn read(bytes: &[u8]) -> Result<Stored, StoreError> {
     let damaged = || StoreError::from(TransferError::Damaged);
     let Some((MAGIC, rest)) = bytes.split_first_chunk() else { return Err(TransferError::Foreign.into()) };
-    match rest.first() {
-        Some(&VERSION) => {}
+    let version = match rest.first() {
+        Some(&version @ (PLAIN | VERSION)) => version,
         Some(&found) => return Err(TransferError::Version { found }.into()),
         None => return Err(damaged()),
-    }
+    };
     let (whole, sum) = bytes.split_last_chunk().ok_or_else(damaged)?;
     if checksum(whole) != u32::from_le_bytes(*sum) {
         return Err(damaged());
@@ -104,7 +114,13 @@ pub fn read(bytes: &[u8]) -> Result<Stored, StoreError> {
     let (incarnation, rest) = rest.split_first_chunk().ok_or_else(damaged)?;
     let (length, rest) = rest.split_first_chunk().ok_or_else(damaged)?;
     let (name, rest) = rest.split_at_checked(usize::from(u16::from_le_bytes(*length))).ok_or_else(damaged)?;
-    let (header, rest) = rest.split_at_checked(HEADER_LEN).ok_or_else(damaged)?;
+    let (header, mut rest) = rest.split_at_checked(HEADER_LEN).ok_or_else(damaged)?;
+    let mut constraints: &[u8] = &[];
+    if version == VERSION {
+        let (length, behind) = rest.split_first_chunk().ok_or_else(damaged)?;
+        let length = usize::try_from(u32::from_le_bytes(*length)).map_err(|_| damaged())?;
+        (constraints, rest) = behind.split_at_checked(length).ok_or_else(damaged)?;
+    }
     let (count, rest) = rest.split_first_chunk().ok_or_else(damaged)?;
     let name = std::str::from_utf8(name).map_err(|_| damaged())?.to_owned();
     if name.is_empty() || name.len() > MAX_NAME {
@@ -115,7 +131,7 @@ pub fn read(bytes: &[u8]) -> Result<Stored, StoreError> {
     if segment.count != u64::from_le_bytes(*count) || row.header.user != user_hash(&row.name) {
         return Err(damaged());
     }
-    Ok(Stored { row, snapshot: None, journal: vec![segment] })
+    Ok(Stored { row, snapshot: None, journal: vec![segment], constraints: constraints.to_vec() })
 }
 
 /// A user whose every event was checked, ready for a store.
@@ -135,6 +151,7 @@ impl Arrival {
     pub fn check<T: Scalar>(policy: &Policy<'_, T>, bytes: &[u8]) -> Result<Self, StoreError> {
         let stored = read(bytes)?;
         let catalog = policy.catalog();
+        super::constraints::decode(catalog, &stored.constraints)?;
         let mut learner = HostLearner::over(vec![T::ZERO; catalog.state_len()]);
         let mut workspace = HostWorkspace::over(vec![T::ZERO; catalog.workspace_len()]);
         let entries = revive(policy, &mut workspace, &mut learner, &stored)?;
@@ -161,6 +178,9 @@ impl Arrival {
         let mut writes = Writes::default();
         writes.user(user, &stored.row);
         stored.journal.iter().for_each(|segment| writes.segment(user, segment));
+        if !stored.constraints.is_empty() {
+            writes.constraints(user, &stored.constraints);
+        }
         if let Some(bytes) = snapshot {
             writes.snapshot(user, entries, &bytes);
         }

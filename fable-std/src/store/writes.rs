@@ -2,7 +2,7 @@
 
 use super::StoreError;
 use super::journal::{Entry, Segment};
-use super::tables::{INCARNATION, JOURNAL, LOG, META, SNAPSHOTS, USERS, UserRow, push_log};
+use super::tables::{CONSTRAINTS, INCARNATION, JOURNAL, LOG, META, SNAPSHOTS, USERS, UserRow, push_log};
 use redb::{ReadableTable, WriteTransaction};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,6 +23,7 @@ pub struct Writes {
     pub(super) erased: BTreeSet<u64>,
     users: BTreeMap<u64, Vec<u8>>,
     snapshots: BTreeMap<u64, Vec<u8>>,
+    constraints: BTreeMap<u64, Vec<u8>>,
     journal: BTreeMap<(u64, u64), Vec<u8>>,
     /// Whether the log that was committed before is in the journal now.
     pub(super) folded: bool,
@@ -34,7 +35,8 @@ impl Writes {
     /// Whether there is nothing to write.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.erased.is_empty() && self.users.is_empty() && self.snapshots.is_empty() && !self.folded && self.log.is_empty()
+        let rows = [&self.users, &self.snapshots, &self.constraints];
+        self.erased.is_empty() && rows.iter().all(|rows| rows.is_empty()) && !self.folded && self.log.is_empty()
     }
 
     /// Whether users are to be erased.
@@ -64,6 +66,11 @@ impl Writes {
         self.snapshots.insert(user, [&seen.to_le_bytes(), snapshot].concat());
     }
 
+    /// All the hard constraints of a user, as [`super::constraints`] writes them.
+    pub fn constraints(&mut self, user: u64, constraints: &[u8]) {
+        self.constraints.insert(user, constraints.to_vec());
+    }
+
     /// Moves the whole log into the journal: these are all segments that the log has, what is in these writes included.
     pub fn fold<'s>(&mut self, segments: impl Iterator<Item = (u64, &'s Segment)>) {
         self.log.clear();
@@ -76,6 +83,7 @@ impl Writes {
     pub fn erase(&mut self, user: u64, incarnation: u32) {
         self.users.remove(&user);
         self.snapshots.remove(&user);
+        self.constraints.remove(&user);
         self.journal.retain(|key, _| key.0 != user);
         self.erased.insert(user);
         self.incarnation = Some(incarnation);
@@ -102,6 +110,7 @@ impl Writes {
         }
         self.users.extend(next.users);
         self.snapshots.extend(next.snapshots);
+        self.constraints.extend(next.constraints);
         self.journal.extend(next.journal);
         self.log.extend_from_slice(&next.log);
         self.incarnation = next.incarnation.or(self.incarnation);
@@ -109,16 +118,12 @@ impl Writes {
 
     /// Writes everything but the erasing, which is left to the caller.
     pub(super) fn apply(&self, transaction: &WriteTransaction) -> Result<(), StoreError> {
-        if !self.users.is_empty() {
-            let mut table = transaction.open_table(USERS)?;
-            for (user, row) in &self.users {
-                table.insert(user, row.as_slice())?;
-            }
-        }
-        if !self.snapshots.is_empty() {
-            let mut table = transaction.open_table(SNAPSHOTS)?;
-            for (user, row) in &self.snapshots {
-                table.insert(user, row.as_slice())?;
+        for (definition, rows) in [(USERS, &self.users), (SNAPSHOTS, &self.snapshots), (CONSTRAINTS, &self.constraints)] {
+            if !rows.is_empty() {
+                let mut table = transaction.open_table(definition)?;
+                for (user, row) in rows {
+                    table.insert(user, row.as_slice())?;
+                }
             }
         }
         if !self.journal.is_empty() {

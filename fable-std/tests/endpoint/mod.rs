@@ -1,4 +1,4 @@
-//! A server on this machine that answers as it is told, once, and remembers what it was sent.
+//! A server on this machine that answers as it is told, a request per reply, and remembers what it was sent.
 
 use serde_json::{Value, json};
 use std::io::{Read, Write};
@@ -41,16 +41,23 @@ pub struct Endpoint {
 impl Endpoint {
     /// Serves one request.
     pub fn answering(reply: Reply) -> Self {
+        Self::answering_all(vec![reply])
+    }
+
+    /// Serves as many requests, one after the other.
+    pub fn answering_all(replies: Vec<Reply>) -> Self {
         let listener = TcpListener::bind(SocketAddr::from(([127, 0, 0, 1], 0))).unwrap();
         let url = format!("http://{}/v1", listener.local_addr().unwrap());
         let (sender, received) = channel();
         thread::spawn(move || {
-            let (mut stream, _) = listener.accept().unwrap();
-            stream.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
-            stream.set_write_timeout(Some(Duration::from_secs(5))).unwrap();
-            if let Some(request) = read(&mut stream) {
-                let _ = sender.send(request);
-                answer(&mut stream, reply);
+            for reply in replies {
+                let (mut stream, _) = listener.accept().unwrap();
+                stream.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+                stream.set_write_timeout(Some(Duration::from_secs(5))).unwrap();
+                if let Some(request) = read(&mut stream) {
+                    let _ = sender.send(request);
+                    answer(&mut stream, reply);
+                }
             }
         });
         Self { url, received }

@@ -1,0 +1,332 @@
+//! A conversation with one person, a line at a time: request, context, decision, instruction, answer, reaction.
+//!
+//! [`Chat`] is all of `fable chat` but the terminal. A line goes in, labelled lines of text come out, and what they say is on
+//! disk by then; the words themselves are never stored, only the numbers made of them, and the words of a rule. After an
+//! answer a line that the feedback adapter understands is a reaction to it, any other line is the next request.
+//!
+//! ```
+//! use fable_core::{Policy, Settings, catalog::AGENT};
+//! use fable_std::chat::Chat;
+//! use fable_std::store::{Identity, Store};
+//! use fable_std::text::Rules;
+//!
+//! let settings = Settings { context_adapter: Rules::CONTEXT, feedback_adapter: Rules::FEEDBACK, ..Settings::default() };
+//! let policy = Policy::new(&AGENT, settings)?;
+//! let mut chat = Chat::open(&policy, Store::in_memory(&Identity::new(&policy))?, "ana", &Rules, None)?;
+//! let reply = chat.line("/prefer I like short answers, never search the web", 0)?;
+//! assert_eq!(reply.to_string(), "\
+//! prefers      style=concise over style=detailed
+//! rule         never tool=web_search
+//! ");
+//! assert!(chat.line("What's the weather in Oslo today?", 0)?.to_string().starts_with("request      factual, tool_need 0.9\n"));
+//! assert_eq!(chat.line("thanks, that's perfect", 0)?.to_string(), "reaction     +1.00, learned\n");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod command;
+mod error;
+mod moment;
+mod permissions;
+mod person;
+mod profile;
+mod reaction;
+mod reply;
+
+pub use command::{SEEN, TYPED};
+pub use error::ChatError;
+pub use reply::{Line, Reply};
+
+use crate::llm::{Exchange, Llm};
+use crate::store::Store;
+use crate::text::{
+    Constraint, ContextAdapter, FeedbackAdapter, OnboardingAdapter, PreferenceText, Reaction, RequestText, Rules, feasible,
+};
+use crate::words;
+use command::Command;
+use fable_core::{Catalog, Event, Policy};
+use moment::Moment;
+use person::Person;
+use std::collections::VecDeque;
+
+/// Exchanges of before that the assistant is sent.
+const MEMORY: usize = 6;
+
+/// Whoever reads the person's words.
+pub trait Reader: ContextAdapter + OnboardingAdapter + FeedbackAdapter {}
+
+impl<R: ContextAdapter + OnboardingAdapter + FeedbackAdapter> Reader for R {}
+
+/// See the [module](self).
+pub struct Chat<'p> {
+    person: Person<'p>,
+    reader: &'p dyn Reader,
+    assistant: Option<&'p Llm>,
+    /// The last decision as it was made, to explain it; of one that was made before this chat began only when it is asked for.
+    moment: Option<Moment>,
+    /// What was asked and answered before.
+    exchanges: VecDeque<Exchange>,
+    /// What the next line is, if not just anything.
+    expected: Expected,
+}
+
+/// What the next line is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Expected {
+    Anything,
+    /// What the person likes, or nothing.
+    Preferences,
+    /// Yes, if everything is to be forgotten.
+    Yes,
+}
+
+impl<'p> Chat<'p> {
+    /// Goes on with a person, or begins with somebody new. The policy has to name the reader in its settings. Without an
+    /// assistant the instruction is all there is to react to.
+    ///
+    /// # Errors
+    /// A name that is too long, or a store that cannot be read.
+    pub fn open(
+        policy: &'p Policy<'p, f64>,
+        store: Store,
+        name: &str,
+        reader: &'p dyn Reader,
+        assistant: Option<&'p Llm>,
+    ) -> Result<Self, ChatError> {
+        let person = Person::open(policy, store, name)?;
+        Ok(Self { person, reader, assistant, moment: None, exchanges: VecDeque::new(), expected: Expected::Anything })
+    }
+
+    /// How to greet the person, whose data is kept at a `place`. Somebody new is asked for preferences, where they can be read: the
+    /// next line is the answer, and an empty one is none.
+    pub fn greet(&mut self, place: &str) -> Reply {
+        let mut reply = Reply::default();
+        if self.person.is_new() {
+            reply.plain("Ask for something, say how it was, and see what is learned. /help explains, /quit ends.");
+        } else {
+            let (name, counts) = (self.person.name(), profile::counts(&self.person));
+            reply.plain(format!("Welcome back, {name}: {counts}. /profile shows what is known, /help explains, /quit ends."));
+        }
+        reply.plain(format!("What is learned is kept in {place}."));
+        if self.assistant.is_none() {
+            reply.plain("No assistant is connected (--endpoint): you see what it would be told, and react to that.");
+        }
+        let readable = self.assistant.is_some() || Rules.onboarding(self.catalog(), PreferenceText::new("")).is_ok();
+        if self.person.is_new() && readable {
+            self.expected = Expected::Preferences;
+            reply.plain(
+                "First of all: what do you like? Like this: I like short answers, never search the web. Enter skips this.",
+            );
+        }
+        reply
+    }
+
+    /// Does what a line asks for. `now` is the time in the unit of the policy's deadline.
+    ///
+    /// # Errors
+    /// Only a store of which it is not known any more what it has kept; everything else is told in the reply.
+    pub fn line(&mut self, line: &str, now: u32) -> Result<Reply, ChatError> {
+        let mut reply = Reply::default();
+        match self.take(line.trim(), now, &mut reply) {
+            Err(error) if error.is_final() => return Err(error),
+            Err(error) => reply.add("not done", error),
+            Ok(()) => {}
+        }
+        Ok(reply)
+    }
+
+    fn take(&mut self, line: &str, now: u32, reply: &mut Reply) -> Result<(), ChatError> {
+        match std::mem::replace(&mut self.expected, Expected::Anything) {
+            Expected::Yes if line.eq_ignore_ascii_case("yes") => return self.forget(reply),
+            Expected::Yes => {
+                reply.plain("Nothing was forgotten.");
+                if !line.starts_with('/') {
+                    return Ok(()); // "no" is no reaction to an answer
+                }
+            }
+            Expected::Preferences if !line.starts_with('/') && !line.is_empty() => match self.prefer(line, reply) {
+                Err(ChatError::NothingStated) => {} // somebody who just begins to ask
+                done => return done,
+            },
+            Expected::Preferences | Expected::Anything => {}
+        }
+        if line.is_empty() {
+            return Ok(());
+        }
+        match Command::read(line)? {
+            Command::Words(words) => self.hear(words, now, reply)?,
+            Command::Sign(sign) => {
+                if self.person.last().is_none() {
+                    return Err(ChatError::NoAnswer);
+                }
+                self.react(sign, &Rules, now, reply)?;
+            }
+            Command::Ask(words) => self.ask(words, now, reply)?,
+            Command::Prefer(words) => self.prefer(words, reply)?,
+            Command::Forbid(names) => self.forbid(names, line, reply)?,
+            Command::Allow(names) => self.allow(names, reply)?,
+            Command::Why => self.why(None, reply)?,
+            Command::WhyNot(names) => self.why(Some(names), reply)?,
+            Command::Profile => profile::write(&mut self.person, reply)?,
+            Command::Forget { sure: true } => self.forget(reply)?,
+            Command::Forget { sure: false } => {
+                self.expected = Expected::Yes;
+                let name = self.person.name();
+                reply.plain(format!(
+                    "All that is known about you (user {name}) will be erased, rules included. Type yes to do it."
+                ));
+            }
+            Command::Values => profile::values(self.catalog(), reply),
+            Command::Help => reply.plain(TYPED),
+            Command::HelpWords => reply.plain(SEEN),
+            Command::Quit => reply.ends = true,
+        }
+        Ok(())
+    }
+
+    fn catalog(&self) -> &'p Catalog<'p> {
+        self.person.policy.catalog()
+    }
+
+    /// A reaction, a request, or one behind the other.
+    fn hear(&mut self, words: &str, now: u32, reply: &mut Reply) -> Result<(), ChatError> {
+        if self.person.last().is_none() {
+            return self.ask(words, now, reply);
+        }
+        if let Some((said, request)) = reaction::and_request(words) {
+            if self.person.waits(now) {
+                self.react(said, self.reader, now, reply)?;
+            }
+            return self.ask(request, now, reply);
+        }
+        if self.react(words, self.reader, now, reply)? { Ok(()) } else { self.ask(words, now, reply) }
+    }
+
+    /// A request: context, decision, instruction, answer.
+    fn ask(&mut self, request: &str, now: u32, reply: &mut Reply) -> Result<(), ChatError> {
+        let catalog = self.catalog();
+        let reading = self.reader.context(catalog, RequestText::new(request))?;
+        reply.add_all("by rules", reading.fallback);
+        let context = reading.value;
+        let allowed = feasible(catalog, &self.person.constraints, &context, &[])?;
+        let chosen = self.person.decide(&context, &allowed, now)?;
+        self.moment = Some(Moment::now(&self.person, context));
+
+        let Person { policy, learner, workspace, .. } = &mut self.person;
+        let mut instruction = String::new();
+        learner.write_profile(policy, workspace, &mut instruction)?;
+        if !instruction.is_empty() {
+            instruction.push(' ');
+        }
+        let _ = catalog.instruct(chosen.action, &mut instruction); // writing to a String cannot fail
+        reply.add("request", profile::context(catalog, &context));
+        reply.add("chosen", words::action(catalog, chosen.action));
+        reply.add("instruction", &instruction);
+        if let Some(assistant) = self.assistant {
+            match assistant.answer(&instruction, &self.exchanges, request) {
+                Ok(answer) => {
+                    reply.add("assistant", &answer);
+                    if self.exchanges.len() == MEMORY {
+                        self.exchanges.pop_front();
+                    }
+                    self.exchanges.push_back(Exchange { request: request.to_owned(), answer });
+                }
+                Err(error) => reply.add("no answer", error),
+            }
+        }
+        Ok(())
+    }
+
+    /// Learns from a reaction to the last answer; `false` when the words are none.
+    fn react(&mut self, said: &str, reader: &dyn Reader, now: u32, reply: &mut Reply) -> Result<bool, ChatError> {
+        let (Some(last), waits) = (self.person.last(), self.person.waits(now)) else { return Ok(false) };
+        // An endpoint need not be asked about what cannot be learned any more.
+        let reading = if waits { reader.feedback(Reaction::new(said)) } else { Rules.feedback(Reaction::new(said)) };
+        let Some(feedback) = reading.value.filter(|feedback| reaction::is_clear(said, feedback)) else { return Ok(false) };
+        if !waits {
+            return Err(ChatError::HadReaction);
+        }
+        reply.add_all("by rules", reading.fallback);
+        let promoted = self.person.learn(last, feedback.reward(), now)?;
+        let kind = match (feedback.corrections, feedback.clarifications) {
+            (0, 0) => "",
+            (0, _) => ", a question back",
+            _ => ", a correction",
+        };
+        reply.add("reaction", format!("{:+.2}{kind}, learned", feedback.reward()));
+        let catalog = self.catalog();
+        reply.add_all("certain", promoted.iter().map(|promotion| profile::sentence(catalog, promotion)));
+        Ok(true)
+    }
+
+    /// Stated preferences and rules, as they were understood.
+    fn prefer(&mut self, said: &str, reply: &mut Reply) -> Result<(), ChatError> {
+        let catalog = self.catalog();
+        let reading = self.reader.onboarding(catalog, PreferenceText::new(said))?;
+        reply.add_all("by rules", reading.fallback);
+        let stated = reading.value;
+        let mut events = Vec::new();
+        let mut unused = stated.unused;
+        for preference in &stated.preferences {
+            match preference.statement(catalog) {
+                Ok(statement) => events.push((preference.describe(catalog), Event::Onboarding(statement))),
+                Err(_) => unused.push(preference.words.clone()),
+            }
+        }
+        let (all, new) = permissions::with(catalog, &self.person.constraints, stated.constraints.iter().cloned())?;
+        if events.is_empty() && stated.constraints.is_empty() {
+            return Err(ChatError::NothingStated);
+        }
+        let (described, events): (Vec<String>, Vec<Event>) = events.into_iter().unzip();
+        self.person.record(&events, (!new.is_empty()).then_some(all))?;
+        reply.add_all("prefers", described);
+        reply.add_all("rule", stated.constraints.iter().map(|constraint| constraint.describe(catalog)));
+        reply.add_all("not used", unused);
+        Ok(())
+    }
+
+    fn forbid(&mut self, names: &str, line: &str, reply: &mut Reply) -> Result<(), ChatError> {
+        let catalog = self.catalog();
+        let values = permissions::values(catalog, names)?;
+        let forbidden: Vec<Constraint> = permissions::forbidding(&values, line).collect();
+        let (all, new) = permissions::with(catalog, &self.person.constraints, forbidden.iter().cloned())?;
+        if !new.is_empty() {
+            self.person.record(&[], Some(all))?;
+        }
+        reply.add_all("rule", forbidden.iter().map(|constraint| constraint.describe(catalog)));
+        Ok(())
+    }
+
+    fn allow(&mut self, names: &str, reply: &mut Reply) -> Result<(), ChatError> {
+        let catalog = self.catalog();
+        let (mut left, mut lifted) = (self.person.constraints.clone(), Vec::new());
+        for value in permissions::values(catalog, names)? {
+            let (rest, gone) = permissions::allowing(&left, value);
+            left = rest;
+            lifted.extend(gone);
+        }
+        if lifted.is_empty() {
+            reply.plain("No rule stands against it.");
+            return Ok(());
+        }
+        self.person.record(&[], Some(left))?;
+        reply.add_all("rule", lifted.iter().map(|constraint| format!("no more: {}", constraint.describe(catalog))));
+        Ok(())
+    }
+
+    fn why(&mut self, names: Option<&str>, reply: &mut Reply) -> Result<(), ChatError> {
+        let values = names.map(|names| permissions::values(self.catalog(), names)).transpose()?;
+        if self.moment.is_none() {
+            self.moment = Moment::last(&mut self.person)?;
+        }
+        let moment = self.moment.as_ref().ok_or(ChatError::NoAnswer)?;
+        moment.why(&mut self.person, values.as_deref(), reply)
+    }
+
+    fn forget(&mut self, reply: &mut Reply) -> Result<(), ChatError> {
+        self.person.forget()?;
+        self.moment = None;
+        self.exchanges.clear();
+        reply.plain("Forgotten: nothing about you is in the file any more.");
+        Ok(())
+    }
+}

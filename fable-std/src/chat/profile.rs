@@ -1,0 +1,86 @@
+//! What is known about a person, in words.
+
+use super::person::Person;
+use super::{ChatError, Reply};
+use fable_core::trust::{Promotion, Standing};
+use fable_core::{Catalog, Context};
+
+/// Leanings smaller than this, on the scale of rewards, are not worth a word.
+const WORTH_SAYING: f64 = 0.03;
+
+/// Most leanings that are shown.
+const LEANINGS: usize = 6;
+
+/// A signal above this is said.
+const HIGH: f32 = 0.5;
+
+/// Rules, what is certain, and what the person seems to like.
+pub(super) fn write(person: &mut Person<'_>, reply: &mut Reply) -> Result<(), ChatError> {
+    if person.is_new() {
+        reply.plain("Nothing is known about you yet.");
+        return Ok(());
+    }
+    let Person { policy, learner, workspace, constraints, .. } = person;
+    let catalog = policy.catalog();
+    for constraint in constraints.iter() {
+        reply.add("rule", format!("{} (\"{}\")", constraint.describe(catalog), constraint.words));
+    }
+    for promotion in learner.profile() {
+        let standing = match learner.standing(policy, workspace, promotion)? {
+            Standing::Holds => "",
+            Standing::Doubtful => " (doubtful)",
+            Standing::Revoked => " (revoked)",
+        };
+        reply.add("certain", format!("{}{standing}", sentence(catalog, promotion)));
+    }
+    let mut mean = vec![0.0; catalog.dimension()];
+    learner.posterior().mean(workspace, &mut mean).map_err(fable_core::LearnerError::from)?;
+    let mut leanings: Vec<(String, f64)> = Vec::new();
+    for (coordinate, weight) in mean.into_iter().enumerate().filter(|(_, weight)| weight.abs() >= WORTH_SAYING) {
+        leanings.extend(catalog.coordinate_name(coordinate).map(|name| (name.to_string(), weight)));
+    }
+    leanings.retain(|(name, _)| is_a_value(name));
+    leanings.sort_by(|(_, one), (_, other)| other.abs().total_cmp(&one.abs()));
+    let leanings: Vec<String> = leanings.iter().take(LEANINGS).map(|(name, weight)| format!("{name} {weight:+.2}")).collect();
+    if !leanings.is_empty() {
+        reply.add("leaning", leanings.join(", "));
+    }
+    reply.plain(format!("{}. What you wrote is not kept, except the words of a rule.", counts(person)));
+    Ok(())
+}
+
+/// How much there was.
+pub(super) fn counts(person: &Person<'_>) -> String {
+    let (rounds, learned) = (person.learner.rounds(), person.learner.observations());
+    format!("{rounds} request{}, learned from {learned}", if rounds == 1 { "" } else { "s" })
+}
+
+/// Whether the coordinate with this name is the main effect of one value.
+fn is_a_value(name: &str) -> bool {
+    !name.contains('*') && name.contains('=') && !name.starts_with("task=")
+}
+
+/// Each value and its instruction.
+pub(super) fn values(catalog: &Catalog<'_>, reply: &mut Reply) {
+    for component in catalog.definition().components {
+        for value in component.values {
+            let name = format!("{}={}", component.name, value.name);
+            reply.plain(format!("{name:24} {}", value.instruction).trim_end());
+        }
+    }
+}
+
+/// A request in the catalog's terms: the task, and the signals that are high.
+pub(super) fn context(catalog: &Catalog<'_>, context: &Context) -> String {
+    let definition = catalog.definition();
+    let task = context.task().and_then(|task| definition.tasks.get(task)).map_or("no particular task", |task| task);
+    let high = definition.signals.iter().zip(context.signals()).filter(|(_, level)| **level > HIGH);
+    [task.to_owned()].into_iter().chain(high.map(|(name, level)| format!("{name} {level:.1}"))).collect::<Vec<_>>().join(", ")
+}
+
+/// A promoted preference as the instruction has it.
+pub(super) fn sentence(catalog: &Catalog<'_>, promotion: &Promotion) -> String {
+    let mut text = String::new();
+    let _ = promotion.write_sentence(catalog, &mut text); // writing to a String cannot fail
+    text
+}
