@@ -175,10 +175,9 @@ fn text(arguments: &EvaluateArguments, report: &Report) -> String {
     line("mean weight", format!("{:.3}", report.mean_weight.value));
     line("rare", percent(report.rare));
     line("unsupported", percent(report.unsupported));
-    for warning in report.warnings() {
-        line("\nwarning", warning.to_string());
-    }
-    out.lines().fold(String::new(), |text, line| text + line.trim_end() + "\n")
+    let out: String = out.lines().map(|line| line.trim_end().to_owned() + "\n").collect();
+    let warnings: String = report.warnings().iter().map(|warning| format!("\nwarning: {warning}\n")).collect();
+    out + &warnings
 }
 
 fn document(arguments: &EvaluateArguments, report: &Report) -> Value {

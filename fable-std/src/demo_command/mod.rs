@@ -66,19 +66,22 @@ shown, because only the choice and the reaction matter here. This is what `fable
 What is on the screen:
   asked          what the user says, and the task that a context adapter would make of it
   chosen         the action: one value of each component (memory, tool and style in the catalog `agent`)
-  why            what made the action better than the runner-up, with the share of the score that it is worth;
-                 `the draw` is exploration: beliefs are sampled, so what is uncertain is tried now and then
+  why            what made it better than the runner-up, and how much of the score that is: what pleased or displeased so
+                 far, what is cheaper or suits the request by the catalog's own rules; `the draw` is exploration: beliefs
+                 are sampled, so that what is uncertain is tried now and then
   reward         the reaction as a number from -1 to 1, and in words; the number is all that Fable learns from
   the bars       how much the user is believed to like each value, other things being equal; right is liked
-  the curves     the mean reward of what was chosen: -0.2 is the floor, 0.8 the ceiling
+  forbidden      no action with this value is allowed, so none is ever tried
+  the curves     the mean reward of what was chosen, and at the right that of the last 25 rounds (`lately`)
   Fable          learns a weight for each value, for each value in each task, for each pair ..., shared by all actions
   flat           the same learner with one weight per complete action, so that nothing is shared
-  rules only     default scores less costs, as the catalog has them; never learns
+  rules only     the catalog's default scores less costs; never learns
   best possible  what someone who knew the hidden preferences would get
-  forbidden      no action with this value is allowed, so none is ever tried
+  a life         the same user once more from the beginning, with other requests and other moods; one life is shown
+  learned        how much the user is believed to like a value in the end, as in the bars
+  hidden         how much the user really likes it
   promoted       so certain that it goes into the assistant's prompt: an interval that holds for all time excludes zero
-  probability    how sure the beliefs are of a preference that is not promoted; being sure once is less than being sure for all time
-  a life         the same user once more from the beginning, with other requests and other moods";
+  probability    how sure the beliefs are of a preference now; being sure for all time takes more";
 
 const EXAMPLES: &str = "\
 Examples:
