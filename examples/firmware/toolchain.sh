@@ -17,3 +17,11 @@ if [[ ${FABLE_BUILD_STD:-0} == 1 ]]; then
     cargo=/usr/bin/cargo
     export RUSTC=/usr/bin/rustc RUSTC_BOOTSTRAP=1 CARGO_UNSTABLE_BUILD_STD=core CARGO_TARGET_DIR=$CARGO_TARGET_DIR/build-std
 fi
+
+# An image is of the same size wherever it is built: paths in panic messages start at the crate, not at this machine's folders.
+"$cargo" fetch --quiet --locked
+read -ra flags <<<"${RUSTFLAGS:-}"
+flags+=("--remap-path-prefix=$(cd ../.. && pwd)/=")
+for registry in "${CARGO_HOME:-$HOME/.cargo}"/registry/src/*/; do flags+=("--remap-path-prefix=$registry="); done
+CARGO_ENCODED_RUSTFLAGS=$(IFS=$'\x1f'; echo "${flags[*]}")
+export CARGO_ENCODED_RUSTFLAGS

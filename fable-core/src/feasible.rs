@@ -83,6 +83,7 @@ impl ActionSet {
 
     /// Number of actions in the set.
     #[must_use]
+    #[inline]
     pub fn len(&self) -> usize {
         self.0.iter().map(|word| word.count_ones() as usize).sum()
     }
@@ -96,11 +97,13 @@ impl ActionSet {
 
     /// Whether every action of this set is in `other`.
     #[must_use]
+    #[inline]
     pub fn is_subset(&self, other: &Self) -> bool {
         self.0.iter().zip(&other.0).all(|(mine, theirs)| mine & !theirs == 0)
     }
 
     /// Whether every action of this set is among the first `count`.
+    #[inline]
     pub(crate) fn is_below(&self, count: usize) -> bool {
         let mut words = self.0.iter().skip(count / 32);
         words.next().is_none_or(|word| word >> (count % 32) == 0) && words.all(|word| *word == 0)
@@ -267,6 +270,7 @@ impl Feasible {
     /// Number of feasible actions, at least 1.
     #[must_use]
     #[expect(clippy::len_without_is_empty, reason = "never empty")]
+    #[inline]
     pub fn len(&self) -> usize {
         self.0.len()
     }

@@ -29,6 +29,7 @@ impl Fingerprint {
         self.0
     }
 
+    #[inline(never)] // a product of 64 bits for each byte, unrolled at every use
     pub(crate) const fn bytes(mut self, mut bytes: &[u8]) -> Self {
         while let [first, rest @ ..] = bytes {
             self.0 = (self.0 ^ *first as u64).wrapping_mul(0x0000_0100_0000_01b3);

@@ -1,8 +1,15 @@
 //! `defmt::Format` for the types that deriving would print number by number: a line that says which one it is.
 
+#[cfg(feature = "analysis")]
+use crate::analysis::{Program, Span};
 use crate::catalog::{ActionName, CoordinateName};
+use crate::normal::Stream;
+#[cfg(feature = "protocol")]
+use crate::protocol::Draft;
+#[cfg(feature = "record")]
+use crate::record::{Loader, Snapshot, Verifier};
 use crate::trust::{Explanation, Thousandths};
-use crate::{Catalog, Factor, Learner, Policy, Posterior, Prior, Scalar, Storage, Workspace};
+use crate::{Catalog, Checked, Factor, Learner, Policy, Posterior, Prior, Scalar, Storage, Workspace};
 use defmt::{Display2Format, Format, Formatter, write};
 
 impl Format for Catalog<'_> {
@@ -52,6 +59,60 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Format for Learner<T, S, R> {
         let (user, incarnation) = (self.user(), self.incarnation());
         write!(f, "learner of {=u64:016x}-{=u32}: {=u32} rounds, ", user, incarnation, self.rounds());
         write!(f, "{=u32} observations, {=usize} promotions", self.observations(), self.profile().len());
+    }
+}
+
+impl<T: Scalar, S: Storage<T>, W: Storage<T>, const R: usize> Format for Checked<'_, T, S, W, R> {
+    fn format(&self, f: Formatter<'_>) {
+        write!(f, "checked {}", self.event());
+    }
+}
+
+impl Format for Stream {
+    fn format(&self, f: Formatter<'_>) {
+        write!(f, "stream of normals");
+    }
+}
+
+#[cfg(feature = "record")]
+impl<T, S, const R: usize> Format for Snapshot<'_, T, S, R> {
+    fn format(&self, f: Formatter<'_>) {
+        write!(f, "snapshot being written");
+    }
+}
+
+#[cfg(feature = "record")]
+impl<T> Format for Verifier<'_, T> {
+    fn format(&self, f: Formatter<'_>) {
+        write!(f, "snapshot being verified");
+    }
+}
+
+#[cfg(feature = "record")]
+impl<T: Scalar, S: Storage<T>, const R: usize> Format for Loader<'_, T, S, R> {
+    fn format(&self, f: Formatter<'_>) {
+        write!(f, "snapshot being loaded");
+    }
+}
+
+#[cfg(feature = "protocol")]
+impl Format for Draft<'_> {
+    fn format(&self, f: Formatter<'_>) {
+        write!(f, "frame being written");
+    }
+}
+
+#[cfg(feature = "analysis")]
+impl<S: Storage<f64>> Format for Span<S> {
+    fn format(&self, f: Formatter<'_>) {
+        write!(f, "span of rank {=usize}", self.rank());
+    }
+}
+
+#[cfg(feature = "analysis")]
+impl Format for Program<'_> {
+    fn format(&self, f: Formatter<'_>) {
+        write!(f, "program, {=usize} words of scratch", self.scratch_len());
     }
 }
 

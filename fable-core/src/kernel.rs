@@ -128,6 +128,7 @@ fn column<T: Scalar>(p: T, b: T, column: &mut [T], w: &mut [T]) {
 ///
 /// Sums p^2 E into `variance`; the last entry of `w`, if it starts at 0, ends as minus the mean of w^T theta. Four columns per
 /// pass, which pays here because nothing is written back to them; each entry of `w` still meets one column after the other.
+#[inline(never)]
 pub(crate) fn forward<'w, T: Scalar>(
     mut inverse: &[T],
     mut columns: &[T],

@@ -41,7 +41,7 @@
 //! | z, d_z | [`Settings::retained`], [`Policy::active_dimension`] |
 //! | y_t - bar b | reward minus [`event::Decision::baseline`] |
 //!
-//! Features, off by default: `defmt` derives `defmt::Format` for the types that are logged on devices; `analysis` adds
+//! Features, off by default: `defmt` gives every type a `defmt::Format`, for logs on devices; `analysis` adds
 //! `analysis`, what hosts compute about a user beside the learner; `record` adds events and snapshots as bytes, and
 //! `protocol` the frames that a host and a device exchange.
 
@@ -94,7 +94,7 @@ pub use coordinates::CoordinateSet;
 pub use event::{Decision, DecisionId, Event, Observation};
 pub use feasible::{Feasible, FeasibleError, Rule};
 pub use fingerprint::user_hash;
-pub use learner::{Checked, Choice, Learner, LearnerError};
+pub use learner::{Checked, Choice, Learner, LearnerError, Proposal};
 pub use onboarding::{Direction, OnboardingError, Statement, When};
 pub use policy::{Exploration, Policy, Settings, SettingsError};
 pub use posterior::{Estimate, Posterior, PosteriorError, Update};

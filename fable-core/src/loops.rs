@@ -13,8 +13,6 @@ use crate::score::{self, Round};
 pub trait Loops: Sized {
     /// [`kernel::sweep`]
     fn sweep<'w>(inverse: &mut [Self], columns: &mut [Self], w: &'w mut [Self], t: Self) -> (Self, &'w mut [Self]);
-    /// [`kernel::forward`]
-    fn forward<'w>(inverse: &[Self], columns: &[Self], w: &'w mut [Self], variance: Self) -> (Self, &'w mut [Self]);
     /// [`kernel::back_solve`]
     fn back_solve(columns: &[Self], unknown: usize, x: &mut [Self]);
     /// Standard normals, one after the other.
@@ -37,11 +35,6 @@ macro_rules! loops {
             #[inline(never)]
             fn sweep<'w>(inverse: &mut [Self], columns: &mut [Self], w: &'w mut [Self], t: Self) -> (Self, &'w mut [Self]) {
                 kernel::sweep(inverse, columns, w, t)
-            }
-
-            #[inline(never)]
-            fn forward<'w>(inverse: &[Self], columns: &[Self], w: &'w mut [Self], variance: Self) -> (Self, &'w mut [Self]) {
-                kernel::forward(inverse, columns, w, variance)
             }
 
             #[inline(never)]

@@ -47,6 +47,7 @@ pub struct Key {
 }
 
 /// The finalizer of `SplitMix64`: every input bit reaches every output bit.
+#[inline(never)]
 const fn mix(mut z: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -79,6 +79,7 @@ impl Direction {
     }
 
     /// Adds an entry as it is; `None` when there is no room.
+    #[inline]
     pub(crate) fn push(&mut self, coordinate: u16, coefficient: f64) -> Option<()> {
         self.coordinates.push(coordinate).ok()?;
         self.coefficients.push(coefficient).ok()
@@ -110,16 +111,19 @@ impl Direction {
     }
 
     /// The entries as (coordinate, coefficient).
+    #[inline]
     pub fn entries(&self) -> impl Iterator<Item = (usize, f64)> {
         self.raw().map(|(coordinate, coefficient)| (usize::from(coordinate), coefficient))
     }
 
     /// The entries as they are kept.
+    #[inline]
     pub(crate) fn raw(&self) -> impl ExactSizeIterator<Item = (u16, f64)> {
         self.coordinates.iter().copied().zip(self.coefficients.iter().copied())
     }
 
     /// Whether the direction fits a catalog; one made for another may not.
+    #[inline]
     pub(crate) fn check(&self, catalog: &Catalog<'_>) -> Result<(), OnboardingError> {
         if self.coordinates.is_empty() {
             return Err(OnboardingError::Empty);

@@ -91,6 +91,7 @@ impl Exploration {
     /// assert!((nu - (9.0 * 29.0 * 100.0_f64.ln()).sqrt()).abs() < 1e-12);
     /// ```
     #[must_use]
+    #[inline]
     pub fn nu(&self, round: u32, dimension: usize) -> f64 {
         match *self {
             Self::Constant(nu) => nu,

@@ -24,6 +24,7 @@
 //! ```
 
 use crate::arrow::Arrow;
+use crate::kernel;
 use crate::normal::Stream;
 use crate::policy::{BASE_PRECISION, Range, within};
 use crate::prior::{Prior, PriorError};
@@ -224,7 +225,7 @@ impl<T: Scalar, S: AsRef<[T]>> Posterior<T, S> {
         let segments = self.arrow.split(self.storage.as_ref(), leaf).ok_or(PosteriorError::Vacant)?;
         let (mut variance, mut w) = (T::ZERO, active);
         for segment in segments {
-            (variance, w) = T::forward(segment.inverse, segment.columns, w, variance);
+            (variance, w) = kernel::forward(segment.inverse, segment.columns, w, variance);
         }
         Ok(Estimate { mean: -w.first().copied().unwrap_or(T::ZERO), variance })
     }
@@ -362,7 +363,7 @@ impl<T: Scalar, S: AsRef<[T]>> Posterior<T, S> {
         let active = active.get_mut(self.arrow.active_start(leaf)..)?;
         let mut w = &mut *active;
         for segment in &segments {
-            (_, w) = T::forward(segment.inverse, segment.columns, w, T::ZERO);
+            (_, w) = kernel::forward(segment.inverse, segment.columns, w, T::ZERO);
         }
         for (x, e) in active.iter_mut().zip(segments.iter().flat_map(|segment| segment.inverse)) {
             *x *= *e;

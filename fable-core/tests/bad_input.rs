@@ -130,7 +130,7 @@ fn every_fault_has_its_own_error() {
     assert_eq!(error, Err(LearnerError::Posterior(PosteriorError::WorkspaceLength)));
     let other = Policy::<f32>::new(&MIXED, Settings { noise_variance: 0.3, ..Settings::default() }).unwrap();
     let error = learner.forget(&other, &mut workspace).unwrap_err();
-    assert_eq!(error, LearnerError::ForeignPolicy { expected: policy.fingerprint(), found: other.fingerprint() });
+    assert_eq!(error, LearnerError::ForeignPolicy);
     for (defaults, error) in [
         (vec![0.0; 23], LearnerError::DefaultCount { expected: 24 }),
         (vec![f64::NAN; 24], LearnerError::DefaultRange { action: 0 }),

@@ -292,7 +292,7 @@ fn what_cannot_be_explained() {
     let mut short = Workspace::over(vec![0.0; MIXED.workspace_len() - 1]);
     assert_eq!(learner.explain(&policy, &mut short, known, None, None).map(|why| why.to_string()), Err(small));
     let noisier = Policy::<f64>::new(&MIXED, Settings { noise_variance: 1.0, ..Settings::default() }).unwrap();
-    let foreign = LearnerError::ForeignPolicy { expected: policy.fingerprint(), found: noisier.fingerprint() };
+    let foreign = LearnerError::ForeignPolicy;
     assert_eq!(learner.explain(&noisier, &mut workspace, known, None, None).map(|why| why.to_string()), Err(foreign));
 
     // Other defaults than those of the decision, another seed, something learned since: it is not explained wrongly.
@@ -398,4 +398,48 @@ fn thousandths_at_the_ends() {
     ] {
         assert_eq!(Thousandths(x).to_string(), text, "{x}");
     }
+}
+
+/// What a proposal says about its action is what an explanation of the decision says afterwards, and proposing with scores
+/// proposes the same event.
+#[test]
+fn a_scored_proposal_agrees_with_the_explanation() {
+    fn run<T: Scalar>(catalog: &Catalog<'_>) {
+        let policy =
+            Policy::<T>::new(catalog, Settings { exploration: Exploration::Constant(1.0), ..Settings::default() }).unwrap();
+        let (mut learner, mut workspace) = start::<T, 4>(&policy);
+        let (mut random, mut explored) = (Random(11), 0);
+        for round in 0..200 {
+            let task = (!catalog.definition().tasks.is_empty()).then(|| round % catalog.definition().tasks.len());
+            let signals: Vec<f32> = catalog.definition().signals.iter().map(|_| random.unit() as f32).collect();
+            let context = Context::new(catalog, task, &signals).unwrap();
+            let defaults: Vec<f64> = (0..catalog.actions()).map(|_| random.unit()).collect();
+            let feasible = if round % 3 == 0 {
+                Feasible::from_set(catalog, ActionSet::first(catalog.actions() / 2)).unwrap()
+            } else {
+                Feasible::all(catalog)
+            };
+            let mut request = Request::new(&context, &feasible).at(7);
+            if round % 2 == 0 {
+                request = request.with_defaults(&defaults);
+            }
+            let before = learner.clone();
+            let proposal = learner.propose_scored(&policy, &mut workspace, &request).unwrap();
+            assert_eq!(learner, before);
+            assert_eq!(proposal.event, learner.propose_decision(&policy, &mut workspace, &request).unwrap());
+            let default = request.defaults.map(|defaults| defaults[proposal.action.index()]);
+            let mean = learner.predict(&policy, &mut workspace, &context, proposal.action, default).unwrap().mean.to_f64();
+            assert!((proposal.score - mean).abs() <= pick::<T>(BLOCK), "{} {mean}", proposal.score);
+            let decision = learner.decide(&policy, &mut workspace, &request).unwrap();
+            assert_eq!(decision.action, proposal.action);
+            let why = learner.explain(&policy, &mut workspace, decision.id, request.defaults, None).unwrap();
+            assert_eq!((proposal.sampled_score, proposal.explored), (why.chosen_score, why.explored));
+            explored += usize::from(why.explored);
+            learner.feedback(&policy, &mut workspace, decision.id, 2.0 * random.unit() - 1.0).unwrap();
+        }
+        assert!((10..190).contains(&explored), "{explored}");
+    }
+    run::<f64>(&AGENT);
+    run::<f32>(&TAU2);
+    run::<f64>(&MIXED);
 }

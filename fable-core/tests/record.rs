@@ -291,7 +291,7 @@ fn foreign_bytes_have_their_own_error() {
     assert_eq!(changed(5, 53), Err(RecordError::Scalar { found: 53 }));
     assert_eq!(changed(5, 32), Err(RecordError::Content));
     let other = Policy::<f32>::new(&TAU2, Settings { noise_variance: 1.0, ..eventful(3) }).unwrap();
-    let foreign = RecordError::Policy { found: policy.fingerprint(), expected: other.fingerprint() };
+    let foreign = RecordError::Policy;
     assert_eq!(verify(&other, &bytes, 256), Err(foreign));
     let wide = Policy::<f64>::new(&TAU2, eventful(3)).unwrap();
     assert_eq!(verify(&wide, &bytes, 256), Err(RecordError::Scalar { found: 24 }));
@@ -442,6 +442,12 @@ fn headers_round_trip() {
     learner.start_journal(&other, &header).unwrap();
     assert_eq!((learner.user(), learner.promise()), (header.user, policy.promise()));
     assert_ne!(policy.promise(), other.promise());
+    // One that begins in a later incarnation: its decisions have names of their own and draws of their own.
+    assert_eq!(learner.incarnation(), 0);
+    let first = learner.clone();
+    learner.start_journal_in(&other, &header, 41).unwrap();
+    assert_eq!((learner.incarnation(), learner.rounds()), (41, 0));
+    assert_eq!(learner.posterior(), first.posterior());
     let snapshot = Header { kind: Kind::Snapshot, ..header };
     assert_eq!(learner.start_journal(&policy, &snapshot), Err(RecordError::Foreign));
     let roomy = Header { room: 7, ..header };

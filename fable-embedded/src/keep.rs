@@ -2,8 +2,8 @@
 //!
 //! The [`Server`](crate::Server) does for every event [`room`](Keep::room) -> check -> [`append`](Keep::append) -> apply:
 //! what it acknowledges is durable, and what fails has changed nothing. [`Volatile`] keeps nothing, for boards without
-//! flash and for tests. The functions are asynchronous because flash drivers may be; one that never waits can be used
-//! blocking, see [`block_on`].
+//! flash and for tests. The functions are asynchronous because flash drivers may be; what never waits can be run on the spot,
+//! see [`block_on`].
 
 use crate::protocol::{Fault, Kept, StorageFault};
 use core::future::Future;

@@ -2,7 +2,8 @@
 //!
 //! [`flash`] keeps one user's state in NOR flash through power cuts, [`serve`] answers the requests of a host over any
 //! `embedded-io` port, [`keep`] is what joins the two, and [`entropy`] gives an installation its seed. The messages themselves
-//! are [`protocol`], which hosts use too. Feature `defmt` derives `defmt::Format`, feature `mock` adds a flash in RAM for tests.
+//! are [`protocol`], which hosts use too. Feature `defmt` gives every type a `defmt::Format` and logs what the store and the server do,
+//! feature `mock` adds a flash in RAM for tests.
 
 #![no_std]
 #![deny(
@@ -17,6 +18,8 @@
 
 pub mod entropy;
 pub mod flash;
+#[cfg(feature = "defmt")]
+mod format;
 pub mod keep;
 #[cfg(feature = "mock")]
 pub mod mock;

@@ -31,6 +31,7 @@ const ERASE_STEPS: u64 = 8;
 
 /// Why the mock refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum MockError {
     /// Outside the memory, or not at a word or page.
     Bounds,

@@ -72,8 +72,7 @@ fn records_of_others_are_refused() {
     for steps in [1, 100] {
         let flash = after(&life, steps).0.into_flash();
         let other = Policy::<f32>::new(&TINY, Settings { seed: 7, noise_variance: 0.3, ..Settings::default() }).unwrap();
-        let found = life.policy.fingerprint();
-        let expected = StoreError::Record(RecordError::Policy { found, expected: other.fingerprint() });
+        let expected = StoreError::Record(RecordError::Policy);
         assert_eq!(restore(flash.clone(), &other).err(), Some(expected));
 
         let wide = Policy::<f64>::new(&TINY, Settings { seed: 7, ..Settings::default() }).unwrap();
@@ -245,7 +244,7 @@ fn a_staged_snapshot_is_verified_before_it_counts() {
     assert!(matches!(block_on(store.stage_commit(&life.policy, &mut learner)), Err(StoreError::Record(_))));
     let mut other = vacant(&life.policy);
     other.start(&life.policy, user_hash("eve")).unwrap();
-    expect(&mut store, &mut learner, &bytes(&other), StoreError::User { found: user_hash("eve") });
+    expect(&mut store, &mut learner, &bytes(&other), StoreError::User);
 
     assert_eq!(block_on(store.stage_commit(&life.policy, &mut learner)), Err(StoreError::Offset { expected: 0 }));
     block_on(store.stage_write(0, &snapshot[..10])).unwrap();
@@ -302,6 +301,39 @@ fn futures_are_small() {
     let restore = size_of_val(&store.restore(policy, &mut learner, &mut workspace));
     println!("store {}, record {record}, restore {restore} bytes", size_of_val(&store));
     assert!(record <= 1_400 && restore <= 1_600, "{record} {restore}");
+}
+
+/// The blocking form is the same text: after the same life, and after a restart, every byte of the flash is the same.
+#[test]
+fn both_forms_leave_the_same_bytes() {
+    let life = Life::tau2(400);
+    let layout = layout::<Flash>(life.policy.catalog(), 3);
+    let new = || Flash::new(layout.region().len() / 1024);
+    let (mut store, mut learner, mut workspace) = begin(new(), layout, &life.policy);
+    let (mut blocking, mut other) = (Store::new(Blocking(new()), layout), vacant(&life.policy));
+    blocking.format(&life.policy, USER, 4).unwrap();
+    blocking.restore(&life.policy, &mut other, &mut workspace).unwrap();
+    for (index, step) in life.steps.iter().enumerate() {
+        life.perform(&mut store, &mut learner, &mut workspace, index).unwrap();
+        match step {
+            Step::Event(event) => drop(blocking.record(&life.policy, &mut other, &mut workspace, event).unwrap()),
+            Step::Compact => blocking.compact(&other).unwrap(),
+            Step::Stage(snapshot) => {
+                for (at, chunk) in (0..).step_by(37).zip(snapshot.chunks(37)) {
+                    blocking.stage_write(at, chunk).unwrap();
+                }
+                blocking.stage_commit(&life.policy, &mut other).unwrap();
+            }
+        }
+        assert_eq!(store.flash().bytes(), blocking.flash().0.bytes(), "step {index}");
+    }
+    assert!(store.statistics().generation > 4, "{:?}", store.statistics());
+    assert_eq!((store.statistics(), bytes(&learner)), (blocking.statistics(), bytes(&other)));
+
+    let (mut store, mut blocking) = (Store::new(store.into_flash(), layout), Store::new(blocking.into_flash(), layout));
+    let restored = block_on(store.restore(&life.policy, &mut learner, &mut workspace));
+    assert_eq!(restored, blocking.restore(&life.policy, &mut other, &mut workspace));
+    assert_eq!((bytes(&learner), bytes(&other)), (life.states[400].clone(), life.states[400].clone()));
 }
 
 /// A snapshot of nothing but a start must not be mistaken for the start when its commit record is damaged: every snapshot
@@ -362,4 +394,28 @@ fn an_event_that_hides_behind_a_torn_word_is_stored_again() {
     block_on(store.record(&life.policy, &mut learner, &mut scratch(&life.policy), &event)).unwrap();
     assert_eq!(store.statistics().generation, 1, "it did hide");
     assert_eq!(restore(store.into_flash(), &life.policy).unwrap().1, learner);
+}
+
+/// The room that is told shrinks with every event, is the same after a restart, and is used up when the journal is compacted.
+#[test]
+fn the_free_room_is_what_is_left() {
+    let life = plain(200);
+    let (mut store, mut learner, mut workspace) = begin(Flash::new(4), layout::<Flash>(&TINY, 2), &life.policy);
+    let all = store.statistics().free;
+    let (mut least, mut compactions) = (all, 0);
+    for step in 0..200 {
+        let before = store.statistics();
+        life.perform(&mut store, &mut learner, &mut workspace, step).unwrap();
+        let after = store.statistics();
+        if after.generation == before.generation {
+            assert!(after.free < before.free && after.free > 0, "{before:?} {after:?}");
+        } else {
+            compactions += 1;
+            assert!(before.free < 400 && after.free > all - 400, "{before:?} {after:?}"); // the longest event, and the ends of pages
+        }
+        least = least.min(after.free);
+    }
+    assert!(compactions > 2 && least < 400);
+    let free = store.statistics().free;
+    assert_eq!(restore(store.into_flash(), &life.policy).unwrap().0.statistics().free, free);
 }

@@ -1,10 +1,9 @@
 //! `fable catalog`: what can be chosen, and how it is described to the learner.
 
-use crate::device_command::Failure;
+use crate::failure::Failure;
 use clap::{Args, Subcommand};
-use fable_std::catalogs::{self, CatalogFileError};
-use fable_std::settings::{self, SettingsArguments, SettingsFileError};
-use fable_std::toml_file::FileError;
+use fable_std::catalogs;
+use fable_std::settings::{self, SettingsArguments};
 
 /// Shows and checks catalogs: what can be chosen, and how it is described to the learner.
 ///
@@ -83,7 +82,7 @@ Exit codes: 0 all is sound, 1 a file cannot be read, 2 a mistake in a flag or in
 pub(crate) fn run(arguments: &CatalogArguments) -> Result<String, Failure> {
     match &arguments.command {
         CatalogCommand::Show { catalog, json, toml } => {
-            let catalog = catalogs::open(catalog).map_err(|error| unopened(&error))?;
+            let catalog = catalogs::open(catalog)?;
             Ok(match (json, toml) {
                 (true, _) => format!("{:#}\n", catalogs::describe(catalog)),
                 (_, true) => catalogs::write(catalog),
@@ -91,19 +90,9 @@ pub(crate) fn run(arguments: &CatalogArguments) -> Result<String, Failure> {
             })
         }
         CatalogCommand::Check { catalog: name, settings: flags } => {
-            let catalog = catalogs::open(name).map_err(|error| unopened(&error))?;
-            let settings = flags.resolve(name, catalog).map_err(|error| unsettled(&error))?;
+            let catalog = catalogs::open(name)?;
+            let settings = flags.resolve(name, catalog)?;
             Ok(format!("{}\n{}", catalogs::holds(catalog), settings::write(&settings, catalog)))
         }
     }
-}
-
-pub(crate) fn unopened(error: &CatalogFileError) -> Failure {
-    let outside = matches!(error, CatalogFileError::File(FileError::Unreadable { .. }));
-    if outside { Failure::Trouble(error.to_string()) } else { Failure::Mistake(error.to_string()) }
-}
-
-pub(crate) fn unsettled(error: &SettingsFileError) -> Failure {
-    let outside = matches!(error, SettingsFileError::File(FileError::Unreadable { .. }));
-    if outside { Failure::Trouble(error.to_string()) } else { Failure::Mistake(error.to_string()) }
 }

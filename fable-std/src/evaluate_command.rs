@@ -1,7 +1,6 @@
 //! `fable evaluate`: what another configuration would have earned.
 
-use crate::catalog_command::{unopened, unsettled};
-use crate::device_command::Failure;
+use crate::failure::Failure;
 use clap::{Args, value_parser};
 use fable_core::{Catalog, Exploration, Policy, Settings};
 use fable_std::catalogs;
@@ -57,6 +56,7 @@ Exit codes: 0 done, 1 a file cannot be read or written, 2 a mistake in the comma
 /// Estimates what another configuration would have earned, from a log of what was done.
 #[derive(Args)]
 #[command(arg_required_else_help = true, long_about = ABOUT, after_help = EXAMPLES)]
+#[expect(clippy::struct_excessive_bools, reason = "they are flags")]
 pub(crate) struct EvaluateArguments {
     /// The log; - is standard input.
     #[arg(value_name = "LOG.jsonl")]
@@ -99,8 +99,8 @@ const SIMULATED_DRAWS: u32 = 1_000;
 
 /// Runs the command and returns what it prints.
 pub(crate) fn run(arguments: &EvaluateArguments) -> Result<String, Failure> {
-    let catalog = catalogs::open(&arguments.catalog).map_err(|error| unopened(&error))?;
-    let settings = arguments.settings.resolve(&arguments.catalog, catalog).map_err(|error| unsettled(&error))?;
+    let catalog = catalogs::open(&arguments.catalog)?;
+    let settings = arguments.settings.resolve(&arguments.catalog, catalog)?;
     let user = SimulatedUser::new(catalog, settings.seed);
     let log = if arguments.simulate { simulate(arguments, &user)? } else { read(arguments, catalog)? };
     let truth = |record: &Record, action| user.expected(&record.context, action);

@@ -4,15 +4,25 @@ mod catalog_command;
 mod demo_command;
 mod device_command;
 mod evaluate_command;
+mod failure;
+mod policy_arguments;
+mod replay_command;
+mod serve_command;
+mod store_command;
 
 use catalog_command::CatalogArguments;
 use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 use demo_command::DemoArguments;
-use device_command::{DeviceArguments, Failure};
+use device_command::DeviceArguments;
 use evaluate_command::EvaluateArguments;
+use failure::Failure;
+use replay_command::ReplayArguments;
+use serve_command::ServeArguments;
 use std::io::Write;
 use std::process::ExitCode;
+use store_command::{ExportArguments, ForgetArguments, ImportArguments};
+use tracing_subscriber::filter::LevelFilter;
 
 /// Personalization that fits on a microcontroller.
 ///
@@ -43,6 +53,11 @@ enum Command {
     Demo(DemoArguments),
     Catalog(CatalogArguments),
     Device(DeviceArguments),
+    Serve(ServeArguments),
+    Forget(ForgetArguments),
+    Export(ExportArguments),
+    Import(ImportArguments),
+    Replay(ReplayArguments),
     Evaluate(EvaluateArguments),
     /// Prints a script that completes this command's arguments in a shell.
     ///
@@ -62,25 +77,41 @@ fn completions(shell: Shell) -> String {
     String::from_utf8_lossy(&script).into_owned()
 }
 
+/// Logs go to standard error, never with what a request says. FABLE_LOG is the level: off, error, warn, info, debug, trace.
+fn log() {
+    let level = std::env::var("FABLE_LOG").ok().and_then(|level| level.parse::<LevelFilter>().ok()).unwrap_or(LevelFilter::WARN);
+    tracing_subscriber::fmt().with_writer(std::io::stderr).with_ansi(false).with_max_level(level).init();
+}
+
 fn main() -> ExitCode {
+    log();
     let command = Arguments::parse().command.unwrap_or_else(|| Command::Demo(DemoArguments::default()));
     let done = match command {
         Command::Demo(arguments) => demo_command::run(&arguments),
         Command::Catalog(arguments) => catalog_command::run(&arguments),
         Command::Device(arguments) => device_command::run(&arguments),
         Command::Evaluate(arguments) => evaluate_command::run(&arguments),
+        Command::Serve(arguments) => serve_command::run(&arguments),
+        Command::Forget(arguments) => store_command::forget(&arguments),
+        Command::Export(arguments) => store_command::export(&arguments),
+        Command::Import(arguments) => store_command::import(&arguments),
+        Command::Replay(arguments) => replay_command::run(&arguments),
         Command::Completions { shell } => Ok(completions(shell)),
     };
-    let (code, message) = match done {
-        // A reader that went away (`fable catalog show agent | head`) is no error.
-        Ok(text) => match std::io::stdout().write_all(text.as_bytes()) {
-            Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => (1, error.to_string()),
-            _ => return ExitCode::SUCCESS,
-        },
-        Err(Failure::Trouble(message)) => (1, message),
-        Err(Failure::Mistake(message)) => (2, message),
-        Err(Failure::Refused(message)) => (3, message),
+    let (mut code, text, mut message) = match done {
+        Ok(text) => (0, text, None),
+        Err(Failure::Different(text)) => (1, text, None),
+        Err(Failure::Trouble(message)) => (1, String::new(), Some(message)),
+        Err(Failure::Mistake(message)) => (2, String::new(), Some(message)),
+        Err(Failure::Refused(message)) => (3, String::new(), Some(message)),
     };
-    eprintln!("fable: {message}");
+    match std::io::stdout().write_all(text.as_bytes()) {
+        // A reader that went away (`fable catalog show agent | head`) is no error.
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => (code, message) = (1, Some(error.to_string())),
+        _ => {}
+    }
+    if let Some(message) = message {
+        eprintln!("fable: {message}");
+    }
     ExitCode::from(code)
 }

@@ -13,7 +13,8 @@ use fable_core::{
     Statement, Workspace, catalog::AGENT, catalog::TAU2,
 };
 use fable_embedded::Server;
-use fable_std::device::{Device, DeviceError, replay};
+use fable_std::device::{Device, DeviceError};
+use fable_std::replay::ReplayError;
 use std::io::{self, Read, Write};
 use std::net::TcpListener;
 use std::os::unix::net::UnixStream;
@@ -197,20 +198,20 @@ fn a_thousand_rounds_are_those_of_a_plain_learner_and_replay_here() {
     }
     let tape = device.tape().unwrap();
     assert!(tape.events.len() > 100, "a journal worth replaying");
-    let played = replay::replay(&TAU2, settings(), &tape).unwrap();
-    assert!(played.agrees(&tape) && played.decisions > 40, "{played:?}");
+    let played = tape.replay(&TAU2, settings()).unwrap();
+    assert!(tape.agrees(&played) && played.decisions > 40, "{played:?}");
     for (index, here) in (0..).zip(&played.contrasts) {
         assert_eq!(device.assess(index).unwrap(), *here);
     }
     // Another seed makes other decisions, other settings another policy, and damage is found.
-    let other = replay::replay(&TAU2, Settings { seed: 12, ..settings() }, &tape).unwrap();
-    assert!(!other.agrees(&tape) && !other.different.is_empty());
-    assert!(replay::replay(&TAU2, Settings { noise_variance: 1.0, ..settings() }, &tape).is_err());
+    let other = tape.replay(&TAU2, Settings { seed: 12, ..settings() }).unwrap();
+    assert!(!tape.agrees(&other) && !other.different.is_empty());
+    assert!(tape.replay(&TAU2, Settings { noise_variance: 1.0, ..settings() }).is_err());
     let mut torn = tape.clone();
     torn.events[50][3] ^= 1;
-    assert!(matches!(replay::replay(&TAU2, settings(), &torn), Err(replay::ReplayError::Event { index: 50, .. })));
+    assert!(matches!(torn.replay(&TAU2, settings()), Err(ReplayError::Event { index: 50, .. })));
     torn.events.truncate(50);
-    assert!(!replay::replay(&TAU2, settings(), &torn).unwrap().agrees(&torn));
+    assert!(!torn.agrees(&torn.replay(&TAU2, settings()).unwrap()));
 
     drop(device);
     assert_eq!(thread.join().unwrap(), plain);
@@ -369,7 +370,7 @@ fn any_catalog_can_be_served_in_either_scalar() {
         device.feedback(decision.id, 0.5, 1.0, 0).unwrap();
     }
     let tape = device.tape().unwrap();
-    assert!(replay::replay(&AGENT, settings(), &tape).unwrap().agrees(&tape));
+    assert!(tape.agrees(&tape.replay(&AGENT, settings()).unwrap()));
     drop(device);
     thread.join().unwrap();
 }
@@ -456,13 +457,23 @@ fn the_command_does_everything_a_person_needs() {
     assert_eq!(board.json(&["stats"])["rounds"], 2);
     assert!(board.text(&["replay", "--seed", "11"]).contains("2 decisions and 6 contrasts are the same"));
     let other = board.fails(1, &["replay", "--seed", "12"]);
-    assert!(other.contains("are --seed and --nu the device's?"), "{other}");
+    assert!(other.contains("are the settings the device's, --seed and --nu too?"), "{other}");
 
     let directory = std::env::temp_dir().join(format!("fable-device-{}", std::process::id()));
     std::fs::create_dir_all(&directory).unwrap();
     let file = |name: &str| directory.join(name).to_str().unwrap().to_owned();
     assert!(board.json(&["snapshot", "save", &file("state")])["bytes"].as_u64().unwrap() > 1900);
     assert_eq!(board.json(&["journal", &file("journal")])["events"], 6); // a statement, two sets, two decisions, a reward
+    let fable = |arguments: &[&str]| Command::new(env!("CARGO_BIN_EXE_fable")).args(arguments).output().unwrap();
+    let tape = [&file("state")[..], &file("journal")].map(str::to_owned);
+    let replayed = fable(&["replay", "--snapshot", &tape[0], "--journal", &tape[1], "--catalog", "tau2", "--seed", "11"]);
+    let replayed = String::from_utf8(replayed.stdout).unwrap();
+    assert_eq!(replayed, "6 events replayed: 2 of 2 decisions are the same, bit for bit\n");
+    // A catalog that is told by a file.
+    std::fs::write(file("tau2.toml"), fable(&["catalog", "show", "tau2", "--toml"]).stdout).unwrap();
+    assert!(board.text(&["--catalog", &file("tau2.toml"), "decide", "--all"]).contains("instruction  "));
+    assert!(board.fails(2, &["--catalog", "golf", "hello"]).contains("there is no catalog 'golf'"));
+
     assert_eq!(board.json(&["snapshot", "load", &file("state")])["rounds"], 0);
     std::fs::write(file("state"), b"no snapshot").unwrap();
     assert!(board.fails(3, &["snapshot", "load", &file("state")]).contains("the device refuses: the record ends too early"));

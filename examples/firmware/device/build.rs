@@ -1,4 +1,4 @@
-//! Gives each board's binary the runtime's `link.x` and the board's `memory.x`.
+//! Gives each board's binary the runtime's `link.x`, the board's `memory.x` and, with a log, defmt's `defmt.x`.
 
 fn main() {
     let boards = concat!(env!("CARGO_MANIFEST_DIR"), "/../boards");
@@ -7,4 +7,7 @@ fn main() {
         println!("cargo::rerun-if-changed={boards}/{board}");
     }
     println!("cargo::rustc-link-arg-bins=-Tlink.x");
+    if std::env::var_os("CARGO_FEATURE_LOG").is_some() {
+        println!("cargo::rustc-link-arg-bins=-Tdefmt.x");
+    }
 }

@@ -113,6 +113,7 @@ impl Catalog<'_> {
 
     /// Number of coordinates of some blocks together: the active dimension d_z.
     #[must_use]
+    #[inline]
     pub fn dimension_of(&self, blocks: BlockSet) -> usize {
         self.placed_blocks(Some(blocks))
             .map(|placed| usize::from(placed.size) * if placed.per_task { self.arrow.leaves() } else { 1 })

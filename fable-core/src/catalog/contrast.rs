@@ -75,6 +75,7 @@ impl<'a> Catalog<'a> {
     }
 
     /// Context and actions of a declared contrast.
+    #[inline]
     pub(crate) fn contrast_parts(&self, index: usize) -> Option<(Context, Action, Action)> {
         let contrast = self.contrasts().get(index)?;
         let context = Context::new(self, contrast.task.map(usize::from), contrast.signals).ok()?;

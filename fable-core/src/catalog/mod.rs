@@ -315,6 +315,7 @@ impl<'a> Catalog<'a> {
 
     /// The value positions of an action; `None` for an index outside the catalog.
     #[must_use]
+    #[inline]
     pub fn values(&self, action: Action) -> Option<Values> {
         if action.0 >= self.actions {
             return None;
@@ -333,6 +334,7 @@ impl<'a> Catalog<'a> {
 
     /// Every action, as a set.
     #[must_use]
+    #[inline]
     pub fn all_actions(&self) -> ActionSet {
         ActionSet::first(self.actions())
     }
@@ -386,6 +388,7 @@ impl<'a> Catalog<'a> {
     }
 
     /// The nonzero features of some blocks alone, or of all.
+    #[inline]
     pub(crate) fn features_of(
         &self,
         blocks: Option<BlockSet>,
@@ -397,6 +400,7 @@ impl<'a> Catalog<'a> {
     }
 
     /// The nonzero entries of phi(c, a) - phi(c, a') in some blocks alone, or in all; what both share is left out.
+    #[inline]
     pub(crate) fn difference_of(
         &self,
         blocks: Option<BlockSet>,
@@ -415,6 +419,7 @@ impl<'a> Catalog<'a> {
     }
 
     /// For every block in which at least one of two actions has a feature: its position and both features.
+    #[inline]
     pub(crate) fn block_features(
         &self,
         blocks: Option<BlockSet>,
@@ -437,6 +442,7 @@ impl<'a> Catalog<'a> {
     }
 
     /// The one nonzero feature of a block, if it has any here.
+    #[inline]
     fn feature(&self, block: &Placed, context: &Context, values: &[u8]) -> Option<(usize, f32)> {
         let inside = usize::from(block.offset) + self.position(block, values)?;
         let coordinate = if block.per_task {
@@ -504,6 +510,7 @@ impl<'a> Catalog<'a> {
 
     /// The default score b of an action.
     #[must_use]
+    #[inline]
     pub fn default_score(&self, context: &Context, action: Action) -> f64 {
         let values = self.values(action).unwrap_or_default();
         self.terms(self.active_terms(context)).filter(|term| term.meets(&values)).map(|term| term.weight).sum()
@@ -511,6 +518,7 @@ impl<'a> Catalog<'a> {
 
     /// The cost of an action, the sum of its values' costs.
     #[must_use]
+    #[inline]
     pub fn cost(&self, action: Action) -> f64 {
         let values = self.values(action).unwrap_or_default();
         let values = self.definition.components.iter().zip(&values);
@@ -518,6 +526,7 @@ impl<'a> Catalog<'a> {
     }
 
     /// The terms whose condition holds, one bit each.
+    #[inline]
     pub(crate) fn active_terms(&self, context: &Context) -> u64 {
         self.definition.terms.iter().rev().fold(0, |bits, term| bits << 1 | u64::from(term.when.holds(context)))
     }

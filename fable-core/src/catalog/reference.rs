@@ -28,6 +28,7 @@ pub enum Condition<'a> {
 impl Condition<'_> {
     /// Whether the condition holds in `context`; a signal that the context lacks makes it false.
     #[must_use]
+    #[inline]
     pub fn holds(&self, context: &Context) -> bool {
         let signal = |index: u8| context.signal(usize::from(index));
         match *self {
@@ -61,6 +62,7 @@ impl<'a> Term<'a> {
     }
 
     /// Whether an action with these values is meant.
+    #[inline]
     pub(crate) fn meets(&self, values: &[u8]) -> bool {
         self.applies.iter().any(|part| values.get(usize::from(part.component)).is_some_and(|&value| part.contains(value)))
     }

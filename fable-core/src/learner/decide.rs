@@ -23,6 +23,23 @@ pub enum Choice {
     HostDefault,
 }
 
+/// A proposed decision with what it was chosen for; the numbers are for people and logs, the event has all that is learned
+/// from.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Proposal {
+    /// The event of the decision.
+    pub event: Event,
+    /// Its action.
+    pub action: Action,
+    /// The mean score of the action, baseline + phi.mu.
+    pub score: f64,
+    /// The score that the draw gave it.
+    pub sampled_score: f64,
+    /// Whether another feasible action has a higher mean score.
+    pub explored: bool,
+}
+
 impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
     /// The event that records a changed feasible set; `None` when it is the one already recorded.
     #[must_use]
@@ -40,12 +57,39 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
         workspace: &mut Workspace<T, W>,
         request: &Request<'_>,
     ) -> Result<Event, LearnerError> {
+        self.draw(policy, workspace, request).map(|(event, ..)| event)
+    }
+
+    /// The same with the scores of the action: one more back-solve, for the mean.
+    ///
+    /// # Errors
+    /// As for [`propose_decision`](Self::propose_decision).
+    pub fn propose_scored<W: Storage<T>>(
+        &self,
+        policy: &Policy<'_, T>,
+        workspace: &mut Workspace<T, W>,
+        request: &Request<'_>,
+    ) -> Result<Proposal, LearnerError> {
+        let (event, action, sampled_score) = self.draw(policy, workspace, request)?;
+        let (_, highest) = self.best(policy, workspace, request, None)?;
+        let means = workspace.parts(policy.catalog()).and_then(|(_, _, means)| means.get(action.index()));
+        let score = *means.ok_or(LearnerError::Posterior(PosteriorError::WorkspaceLength))?;
+        let (explored, sampled_score) = (score < highest, sampled_score.to_f64());
+        Ok(Proposal { event, action, score: score.to_f64(), sampled_score, explored })
+    }
+
+    fn draw<W: Storage<T>>(
+        &self,
+        policy: &Policy<'_, T>,
+        workspace: &mut Workspace<T, W>,
+        request: &Request<'_>,
+    ) -> Result<(Event, Action, T), LearnerError> {
         let round = self.next_round()?;
         let normal = Some(self.normals(policy, round, Purpose::Decision));
-        let (action, _) = self.best(policy, workspace, request, normal)?;
+        let (action, score) = self.best(policy, workspace, request, normal)?;
         let default = request.defaults.and_then(|defaults| defaults.get(action.index()).copied());
         let baseline = policy.baseline(request.context, action, default).to_f64();
-        Ok(Event::Decision { round, action, baseline, context: *request.context, at: request.at })
+        Ok((Event::Decision { round, action, baseline, context: *request.context, at: request.at }, action, score))
     }
 
     /// The feasible action with the highest mean score, and that score: frozen evaluation, no draw and no event.

@@ -11,12 +11,7 @@ use core::fmt;
 #[non_exhaustive]
 pub enum LearnerError {
     /// The learner was started under another policy.
-    ForeignPolicy {
-        /// Fingerprint the learner was started with.
-        expected: u64,
-        /// Fingerprint of the policy given.
-        found: u64,
-    },
+    ForeignPolicy,
     /// The context was made for another catalog.
     ForeignContext,
     /// The action is not in the catalog.
@@ -78,12 +73,7 @@ impl From<PosteriorError> for LearnerError {
 impl fmt::Display for LearnerError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::ForeignPolicy { expected, found } => {
-                write!(
-                    f,
-                    "the state belongs to another catalog or other settings (fingerprint {expected:016x}, not {found:016x})"
-                )
-            }
+            Self::ForeignPolicy => f.write_str("the state belongs to another catalog or other settings"),
             Self::ForeignContext => f.write_str("the context was made for another catalog"),
             Self::UnknownAction => f.write_str("the action is not in the catalog"),
             Self::Forbidden => f.write_str("the action is not feasible"),

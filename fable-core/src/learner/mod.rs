@@ -44,7 +44,7 @@ mod propensity;
 mod unlearn;
 
 pub use apply::Checked;
-pub use decide::Choice;
+pub use decide::{Choice, Proposal};
 pub use error::LearnerError;
 #[cfg_attr(not(feature = "record"), expect(unused_imports, reason = "records read and write it"))]
 pub(crate) use late::{Pending, Wait};
@@ -199,7 +199,7 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
         } else if self.fingerprint == policy.fingerprint() {
             Ok(())
         } else {
-            Err(LearnerError::ForeignPolicy { expected: self.fingerprint, found: policy.fingerprint() })
+            Err(LearnerError::ForeignPolicy)
         }
     }
 }

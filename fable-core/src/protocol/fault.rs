@@ -60,7 +60,7 @@ pub enum StorageFault {
 
 /// One error per number, with 0 in fields that do not travel.
 const LEARNER: &[LearnerError] = &[
-    LearnerError::ForeignPolicy { expected: 0, found: 0 },
+    LearnerError::ForeignPolicy,
     LearnerError::ForeignContext,
     LearnerError::UnknownAction,
     LearnerError::Forbidden,
@@ -122,7 +122,7 @@ const RECORD: &[RecordError] = &[
     RecordError::Checksum,
     RecordError::Version { found: 0 },
     RecordError::Scalar { found: 0 },
-    RecordError::Policy { found: 0, expected: 0 },
+    RecordError::Policy,
     RecordError::Content,
     RecordError::Room { needed: 0 },
     RecordError::Storage { expected: 0 },
@@ -135,7 +135,7 @@ const RECORD: &[RecordError] = &[
 #[inline]
 const fn learner_code(error: &LearnerError) -> u8 {
     match error {
-        LearnerError::ForeignPolicy { .. } => 1,
+        LearnerError::ForeignPolicy => 1,
         LearnerError::ForeignContext => 2,
         LearnerError::UnknownAction => 3,
         LearnerError::Forbidden => 4,
@@ -209,7 +209,7 @@ const fn record_code(error: &RecordError) -> u8 {
         RecordError::Checksum => 4,
         RecordError::Version { .. } => 5,
         RecordError::Scalar { .. } => 6,
-        RecordError::Policy { .. } => 7,
+        RecordError::Policy => 7,
         RecordError::Content => 8,
         RecordError::Room { .. } => 9,
         RecordError::Storage { .. } => 10,
@@ -283,7 +283,6 @@ impl fmt::Display for Fault {
             Self::Missing => f.write_str("there is nothing at this position"),
             Self::Learner(code) => match self.learner_error() {
                 // Those whose fields would be told wrong.
-                Some(LearnerError::ForeignPolicy { .. }) => f.write_str("the state belongs to another catalog or other settings"),
                 Some(LearnerError::Posterior(PosteriorError::StorageLength { .. })) => {
                     f.write_str("the device's memory does not fit its catalog")
                 }
@@ -299,7 +298,6 @@ impl fmt::Display for Fault {
             Self::Record(code) => match self.record_error() {
                 Some(RecordError::Version { .. }) => f.write_str("the record has another version"),
                 Some(RecordError::Scalar { .. }) => f.write_str("the record has numbers of another precision"),
-                Some(RecordError::Policy { .. }) => f.write_str("the record belongs to another catalog or other settings"),
                 Some(RecordError::Room { .. }) => f.write_str("the device has no room for all decisions or promotions"),
                 Some(RecordError::Storage { .. }) => f.write_str("the device's memory does not fit its catalog"),
                 Some(error) => error.fmt(f),

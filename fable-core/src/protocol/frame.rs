@@ -44,8 +44,7 @@ impl<'b> Frame<'b> {
     pub fn open(bytes: &'b mut [u8]) -> Result<Self, Fault> {
         let length = unstuff(bytes).ok_or(Fault::Malformed)?;
         let bytes = bytes.get(..length).ok_or(Fault::Malformed)?;
-        let (front, sum) = bytes.split_last_chunk::<SUM>().ok_or(Fault::Malformed)?;
-        let sum = u32::from_le_bytes(*sum);
+        let (front, sum) = split_sum(bytes).ok_or(Fault::Malformed)?;
         match front {
             [head, sequence, body @ ..] if CRC_32.checksum(front) == sum => {
                 Ok(Self { head: *head, sequence: *sequence, sum, body })
@@ -172,6 +171,13 @@ impl<'b> Draft<'b> {
         }
         buffer.get(..=length).unwrap_or_default()
     }
+}
+
+/// The bytes before the checksum, and it. `split_last_chunk` keeps a panic when it is built for size.
+#[inline]
+fn split_sum(bytes: &[u8]) -> Option<(&[u8], u32)> {
+    let (front, sum) = bytes.split_at_checked(bytes.len().checked_sub(SUM)?)?;
+    Some((front, u32::from_le_bytes(sum.try_into().ok()?)))
 }
 
 /// Consistent overhead byte stuffing, in place: what stands from [`STUFFING`] to `end` moves to the front without a zero in

@@ -344,9 +344,9 @@ pub struct Kept {
     pub generation: u32,
     /// Events behind the kept snapshot.
     pub events: u32,
-    /// Bytes free for events.
+    /// Bytes free for events, about.
     pub free: u32,
-    /// The highest number of erases of any page, as far as it is known.
+    /// Pages erased since the place was formatted, as far as it is known.
     pub erases: u32,
 }
 

@@ -158,27 +158,21 @@ pub fn decode_event(catalog: &Catalog<'_>, bytes: &[u8]) -> Result<Event, Record
 /// As for [`decode_event`].
 #[inline]
 pub fn decode_event_into(catalog: &Catalog<'_>, bytes: &[u8], place: &mut Event) -> Result<(), RecordError> {
-    let (body, sum) = bytes.split_last_chunk::<SUM>().ok_or(RecordError::Truncated)?;
-    if body.is_empty() {
-        return Err(RecordError::Truncated);
-    }
-    if CRC_16.checksum(body) != u16::from_le_bytes(*sum) {
+    // `split_last_chunk` keeps a panic when it is built for size.
+    let end = bytes.len().checked_sub(SUM).filter(|end| *end > 0);
+    let (body, sum) = end.and_then(|end| bytes.split_at_checked(end)).ok_or(RecordError::Truncated)?;
+    if CRC_16.checksum(body).to_le_bytes() != *sum {
         return Err(RecordError::Checksum);
     }
-    match wire(body)? {
+    match take::<Wire>(body)? {
         (Wire::Onboarding, rest) => statement(catalog, rest, place),
         (wire, []) => wire.read(catalog, place),
         _ => Err(RecordError::TooLong),
     }
 }
 
-/// In a stack frame of its own: what reading takes is free again when the event is made.
-#[inline(never)]
-fn wire(body: &[u8]) -> Result<(Wire, &[u8]), RecordError> {
-    take(body)
-}
-
 /// A statement in its place: a sequence of (coordinate, coefficient), the response, the precision.
+#[inline]
 fn statement(catalog: &Catalog<'_>, bytes: &[u8], place: &mut Event) -> Result<(), RecordError> {
     *place = Event::Onboarding(Statement { direction: Direction::default(), response: 0.0, precision: 0.0 });
     let Event::Onboarding(statement) = place else { return Err(RecordError::Content) };
@@ -194,6 +188,8 @@ fn statement(catalog: &Catalog<'_>, bytes: &[u8], place: &mut Event) -> Result<(
     if rest.is_empty() { Ok(()) } else { Err(RecordError::TooLong) }
 }
 
+/// In a stack frame of its own: what reading takes is free again when the event is made.
+#[inline(never)]
 fn take<'b, D: Deserialize<'b>>(bytes: &'b [u8]) -> Result<(D, &'b [u8]), RecordError> {
     postcard::take_from_bytes(bytes).map_err(|error| match error {
         postcard::Error::DeserializeUnexpectedEnd => RecordError::Truncated,

@@ -184,7 +184,7 @@ impl Header {
         } else if self.digits != digits::<T>() {
             Err(RecordError::Scalar { found: self.digits })
         } else if self.fingerprint != policy.fingerprint() {
-            Err(RecordError::Policy { found: self.fingerprint, expected: policy.fingerprint() })
+            Err(RecordError::Policy)
         } else {
             Ok(())
         }
@@ -198,6 +198,16 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
     /// A header that does not fit the policy, less room than it asks for, or storage of the wrong length; nothing has changed
     /// then.
     pub fn start_journal(&mut self, policy: &Policy<'_, T>, header: &Header) -> Result<(), RecordError> {
+        self.start_journal_in(policy, header, 0)
+    }
+
+    /// The same for a journal that begins in a later incarnation: hosts that keep nothing of a forgotten user, not even how
+    /// often that happened, start everyone who comes later in an incarnation that was never used, so that no decision id is
+    /// ever given twice.
+    ///
+    /// # Errors
+    /// As for [`start_journal`](Self::start_journal).
+    pub fn start_journal_in(&mut self, policy: &Policy<'_, T>, header: &Header, incarnation: u32) -> Result<(), RecordError> {
         header.admit(Kind::Journal, policy)?;
         if usize::from(header.room) > R {
             return Err(RecordError::Room { needed: header.room });
@@ -205,6 +215,7 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
         let expected = policy.catalog().state_len();
         self.start(policy, header.user).map_err(|_| RecordError::Storage { expected })?;
         self.promise = header.promise;
+        self.incarnation = incarnation;
         Ok(())
     }
 }
@@ -214,7 +225,8 @@ const fn digits<T: Scalar>() -> u8 {
     if T::DIGITS == 24 { 24 } else { 53 }
 }
 
-/// What can be wrong with bytes. Whatever it is, nothing has been read into a state.
+/// What can be wrong with bytes. Whatever it is, nothing has been read into a state. Errors are small: on a device they are
+/// handed up in registers, and no fingerprint is in them that the caller has in its hands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
@@ -237,13 +249,8 @@ pub enum RecordError {
         /// 24 for `f32`, 53 for `f64`.
         found: u8,
     },
-    /// The records belong to another catalog or other settings.
-    Policy {
-        /// Their fingerprint.
-        found: u64,
-        /// The policy's.
-        expected: u64,
-    },
+    /// The records belong to another catalog or other settings: the fingerprint in their [`Header`] is not the policy's.
+    Policy,
     /// The bytes are whole but mean nothing here: a number out of range, an unknown event.
     Content,
     /// The learner has not the room that the record needs.
@@ -274,12 +281,7 @@ impl fmt::Display for RecordError {
             Self::Version { found } => write!(f, "the record has version {found}, this program reads version {VERSION}"),
             Self::Scalar { found: 24 } => f.write_str("the record is in f32, this learner is in f64"),
             Self::Scalar { .. } => f.write_str("the record is in f64, this learner is in f32"),
-            Self::Policy { found, expected } => {
-                write!(
-                    f,
-                    "the record belongs to another catalog or other settings (fingerprint {found:016x}, not {expected:016x})"
-                )
-            }
+            Self::Policy => f.write_str("the record belongs to another catalog or other settings"),
             Self::Content => f.write_str("the record has a content that is not possible here"),
             Self::Room { needed } => write!(f, "the learner needs room for {needed} waiting decisions or promotions"),
             Self::Storage { expected } => write!(f, "the state needs storage for exactly {expected} numbers"),

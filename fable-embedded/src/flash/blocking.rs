@@ -1,30 +1,44 @@
-//! The store over a blocking driver: the same futures, which then never wait.
+//! The store over a blocking driver: plain functions instead of futures.
 //!
 //! ```
-//! use fable_embedded::flash::{Blocking, block_on};
+//! use fable_embedded::flash::{Blocking, Layout, Store, StoreError};
 //! use fable_embedded::mock::Mock;
-//! use embedded_storage_async::nor_flash::ReadNorFlash;
 //!
-//! let driver = Mock::<4, 1024>::new(4); // implements the traits of `embedded-storage`
-//! let mut flash = Blocking(driver); // and now those of `embedded-storage-async`
-//! let mut word = [0; 4];
-//! block_on(flash.read(0, &mut word))?;
-//! assert_eq!(word, [0xff; 4]);
-//! # Ok::<(), fable_embedded::mock::MockError>(())
+//! type Driver = Mock<4, 1024>; // implements the traits of `embedded-storage`
+//! let layout = Layout::try_new::<Blocking<Driver>>(0, 4 * 1024, 64).unwrap();
+//! let mut store = Store::new(Blocking(Driver::new(4)), layout);
+//! assert_eq!(store.read_snapshot(0, &mut [0; 4]), Err(StoreError::Closed)); // no `await`
 //! ```
 
 use embedded_storage::nor_flash as blocking;
 use embedded_storage_async::nor_flash::{ErrorType, NorFlash, ReadNorFlash};
 
-/// Makes an asynchronous flash of a blocking driver.
+/// A driver with the traits of `embedded-storage`: a store over it is blocking.
 #[derive(Clone, Debug)]
 pub struct Blocking<F>(pub F);
 
-impl<F: blocking::ErrorType> ErrorType for Blocking<F> {
+impl<F: blocking::NorFlash> Blocking<F> {
+    pub(super) fn read(&mut self, offset: u32, bytes: &mut [u8]) -> Result<(), F::Error> {
+        self.0.read(offset, bytes)
+    }
+
+    pub(super) fn erase(&mut self, from: u32, to: u32) -> Result<(), F::Error> {
+        self.0.erase(from, to)
+    }
+
+    pub(super) fn write(&mut self, offset: u32, bytes: &[u8]) -> Result<(), F::Error> {
+        self.0.write(offset, bytes)
+    }
+}
+
+/// A blocking driver as an asynchronous one that never waits; the journal's queue wants one.
+pub struct Ready<'f, F>(pub(super) &'f mut F);
+
+impl<F: blocking::ErrorType> ErrorType for Ready<'_, F> {
     type Error = F::Error;
 }
 
-impl<F: blocking::ReadNorFlash> ReadNorFlash for Blocking<F> {
+impl<F: blocking::ReadNorFlash> ReadNorFlash for Ready<'_, F> {
     const READ_SIZE: usize = F::READ_SIZE;
 
     async fn read(&mut self, offset: u32, bytes: &mut [u8]) -> Result<(), Self::Error> {
@@ -36,7 +50,7 @@ impl<F: blocking::ReadNorFlash> ReadNorFlash for Blocking<F> {
     }
 }
 
-impl<F: blocking::NorFlash> NorFlash for Blocking<F> {
+impl<F: blocking::NorFlash> NorFlash for Ready<'_, F> {
     const WRITE_SIZE: usize = F::WRITE_SIZE;
     const ERASE_SIZE: usize = F::ERASE_SIZE;
 

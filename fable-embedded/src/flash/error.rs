@@ -60,10 +60,7 @@ pub enum StoreError {
     /// The user is forgotten, but the old bytes are not erased yet; [`room`](super::Store::room) and a restart try again.
     Unfinished,
     /// A staged snapshot belongs to another user.
-    User {
-        /// Whose it is.
-        found: u64,
-    },
+    User,
     /// Staged bytes have to come in order.
     Offset {
         /// Where the next ones belong; 0 starts again.
@@ -115,7 +112,7 @@ impl fmt::Display for StoreError {
             Self::Learner(error) => error.fmt(f),
             Self::Full => f.write_str("the journal has no room for the event"),
             Self::Unfinished => f.write_str("the user is forgotten, but the old bytes are not erased yet"),
-            Self::User { found } => write!(f, "the snapshot belongs to another user ({found:016x})"),
+            Self::User => f.write_str("the snapshot belongs to another user"),
             Self::Offset { expected } => write!(f, "the next staged bytes belong at offset {expected}"),
             Self::Exhausted => f.write_str("the sequence numbers are used up"),
         }

@@ -13,12 +13,17 @@
 
 use super::error::StoreError;
 use super::layout::Layout;
-use super::{State, Store};
+use super::medium::Flash;
+use super::{Blocking, State, Store};
+use crate::keep::block_on;
+use core::future::Future;
 use core::mem;
 use core::sync::atomic::{AtomicBool, Ordering};
+use embedded_storage::nor_flash::NorFlash as BlockingNorFlash;
 use embedded_storage_async::nor_flash::{ErrorType, NorFlash, NorFlashErrorKind, ReadNorFlash};
 use fable_core::Event;
 use fable_core::record::{HEADER_LEN, Header, Kind, MAX_EVENT_LEN, RecordError, checksum, encode_event};
+use fable_forms::blocking;
 use sequential_storage::cache::page_pointers::ArrayPagePointers;
 use sequential_storage::cache::{Cache, Uncached};
 use sequential_storage::queue::{QueueConfig, QueueStorage};
@@ -41,22 +46,28 @@ pub(super) fn no_cache() -> JournalCache {
 }
 
 /// The queue, for one call.
-fn queue<'f, F: NorFlash>(
+fn queue<'f, F: Flash>(
     flash: &'f mut F,
     layout: &Layout,
     cache: &mut JournalCache,
     torn: &'f AtomicBool,
-) -> Result<QueueStorage<Tap<'f, F>, JournalCache>, StoreError> {
+) -> Result<QueueStorage<Tap<'f, F::Driver<'f>>, JournalCache>, StoreError> {
     let config = QueueConfig::try_new(layout.journal()).map_err(|_| StoreError::Layout)?;
-    let tap = Tap { flash, page: layout.page(), word: layout.word(), torn };
+    let tap = Tap { flash: flash.driver(), torn };
     Ok(QueueStorage::new(tap, config, mem::replace(cache, no_cache())))
+}
+
+/// What is done with an event, given its sequence number and its bytes; false ends the walk.
+type Take<'t> = dyn FnMut(u32, &[u8]) -> Result<bool, StoreError> + 't;
+
+/// What the queue writes before an item.
+fn item_overhead<F: Flash>(_: &F) -> u32 {
+    QueueStorage::<F::Driver<'_>, JournalCache>::item_overhead_size()
 }
 
 /// The flash as the queue sees it. The queue passes over what is no item; this notices.
 struct Tap<'f, F> {
-    flash: &'f mut F,
-    page: u32,
-    word: u32,
+    flash: F,
     torn: &'f AtomicBool,
 }
 
@@ -69,8 +80,8 @@ impl<F: NorFlash> ReadNorFlash for Tap<'_, F> {
 
     async fn read(&mut self, offset: u32, bytes: &mut [u8]) -> Result<(), F::Error> {
         self.flash.read(offset, bytes).await?;
-        let within = offset % self.page;
-        let mark = within == 0 || within >= self.page - self.word; // of a page; it says nothing about items
+        let within = offset as usize % F::PAGE;
+        let mark = within == 0 || within >= F::PAGE - F::WORD; // of a page; it says nothing about items
         if !mark && bytes.iter().any(|byte| *byte != 0xff) {
             self.torn.store(true, Ordering::Relaxed);
         }
@@ -145,6 +156,8 @@ pub(super) struct Contents {
     /// Of the last one.
     pub(super) last: u32,
     pub(super) events: u32,
+    /// Bytes that they take.
+    pub(super) used: u32,
     /// Bytes that are no event stand behind the last one.
     pub(super) torn: bool,
 }
@@ -157,13 +170,27 @@ impl Contents {
 }
 
 impl<F: NorFlash> Store<F> {
+    /// What the queue does can be waited for as it is.
+    fn wait<T>(future: impl Future<Output = T>) -> impl Future<Output = T> {
+        future
+    }
+}
+
+impl<F: BlockingNorFlash> Store<Blocking<F>> {
+    /// Runs the queue, which is asynchronous, to its end.
+    fn wait<T>(future: impl Future<Output = T>) -> T {
+        block_on(future)
+    }
+}
+
+#[blocking(impl<F: BlockingNorFlash> Store<Blocking<F>>)]
+impl<F: NorFlash> Store<F> {
     /// Reads the begin record where the queue puts its first item. Changes nothing, so it may look at a foreign region.
     pub(super) async fn read_begin(&mut self) -> Result<Result<Begin, StoreError>, StoreError> {
-        let overhead = QueueStorage::<F, JournalCache>::item_overhead_size();
-        let at = self.layout.journal().start + self.layout.word() + overhead;
+        let at = self.layout.journal().start + self.layout.word() + item_overhead(&self.medium.0);
         // 64 bytes are a multiple of every word.
         let bytes = self.buffer.0.get_mut(..64).ok_or(StoreError::Layout)?;
-        self.flash.read(at, bytes).await.map_err(StoreError::flash)?;
+        self.medium.read(at, bytes).await?;
         let bytes = bytes.get(..BEGIN_LEN).unwrap_or(&[]);
         Ok(Begin::decode(bytes).map_err(|error| match error {
             RecordError::Foreign if Begin::resembles(bytes) => StoreError::Damaged,
@@ -174,14 +201,11 @@ impl<F: NorFlash> Store<F> {
     }
 
     /// Hands every event to `take`, oldest first, until it returns false. Says whether something stands behind the last one.
-    pub(super) async fn walk(
-        &mut self,
-        mut take: impl FnMut(u32, &[u8]) -> Result<bool, StoreError>,
-    ) -> Result<bool, StoreError> {
+    pub(super) async fn walk(&mut self, take: &mut Take<'_>) -> Result<bool, StoreError> {
         let torn = AtomicBool::new(false);
-        let mut queue = queue(&mut self.flash, &self.layout, &mut self.cache, &torn)?;
-        let mut items = queue.iter().await.map_err(StoreError::queue)?;
-        while let Some(item) = items.next(&mut self.buffer.0).await.map_err(StoreError::queue)? {
+        let mut queue = queue(&mut self.medium.0, &self.layout, &mut self.cache, &torn)?;
+        let mut items = Self::wait(queue.iter()).await.map_err(StoreError::queue)?;
+        while let Some(item) = Self::wait(items.next(&mut self.buffer.0)).await.map_err(StoreError::queue)? {
             torn.store(false, Ordering::Relaxed);
             let (sequence, body) = item.split_first_chunk().ok_or(StoreError::Damaged)?;
             if Begin::decode(&item).is_err() && !take(u32::from_le_bytes(*sequence), body)? {
@@ -193,12 +217,13 @@ impl<F: NorFlash> Store<F> {
     }
 
     pub(super) async fn contents(&mut self) -> Result<Contents, StoreError> {
-        let mut contents = Contents::default();
+        let (layout, mut contents) = (self.layout, Contents::default());
         let torn = self
-            .walk(|sequence, _| {
+            .walk(&mut |sequence, event| {
                 contents.first.get_or_insert(sequence);
                 contents.last = sequence;
                 contents.events = contents.events.saturating_add(1);
+                contents.used = contents.used.saturating_add(layout.item(SEQUENCE_LEN + event.len()));
                 Ok(true)
             })
             .await?;
@@ -216,7 +241,7 @@ impl<F: NorFlash> Store<F> {
         self.buffer.0.iter_mut().zip(begin.encode()).for_each(|(slot, byte)| *slot = byte);
         self.push(BEGIN_LEN).await?;
         self.next = base;
-        self.events = 0;
+        (self.events, self.used) = (0, 0);
         self.unproved = false;
         self.state = State::Ready;
         Ok(())
@@ -225,8 +250,8 @@ impl<F: NorFlash> Store<F> {
     /// Pushes the first bytes of the buffer.
     async fn push(&mut self, len: usize) -> Result<(), StoreError> {
         let torn = AtomicBool::new(false);
-        let mut queue = queue(&mut self.flash, &self.layout, &mut self.cache, &torn)?;
-        queue.push(self.buffer.0.get(..len).unwrap_or(&[]), false).await.map_err(StoreError::queue)?;
+        let mut queue = queue(&mut self.medium.0, &self.layout, &mut self.cache, &torn)?;
+        Self::wait(queue.push(self.buffer.0.get(..len).unwrap_or(&[]), false)).await.map_err(StoreError::queue)?;
         self.cache = queue.destroy().1;
         Ok(())
     }
@@ -234,8 +259,8 @@ impl<F: NorFlash> Store<F> {
     /// Whether the longest event would fit.
     pub(super) async fn fits(&mut self) -> Result<bool, StoreError> {
         let torn = AtomicBool::new(false);
-        let mut queue = queue(&mut self.flash, &self.layout, &mut self.cache, &torn)?;
-        let room = queue.find_max_fit().await.map_err(StoreError::queue)?;
+        let mut queue = queue(&mut self.medium.0, &self.layout, &mut self.cache, &torn)?;
+        let room = Self::wait(queue.find_max_fit()).await.map_err(StoreError::queue)?;
         self.cache = queue.destroy().1;
         Ok(room.is_some_and(|room| room as usize >= MAX_ITEM_LEN))
     }
@@ -274,6 +299,7 @@ impl<F: NorFlash> Store<F> {
         self.state = State::Ready;
         self.next = next;
         self.events = self.events.saturating_add(1);
+        self.used = self.used.saturating_add(self.layout.item(len));
         self.purge |= matches!(event, Event::Forget { .. });
         Ok(())
     }

@@ -1,10 +1,12 @@
 //! The store as the place where a [`Server`](crate::Server) keeps its state.
 
-use super::{Store, StoreError};
+use super::{Blocking, Store, StoreError};
 use crate::keep::Keep;
 use crate::protocol::{Fault, Kept, StorageFault};
+use embedded_storage::nor_flash::NorFlash as BlockingNorFlash;
 use embedded_storage_async::nor_flash::NorFlash;
 use fable_core::{Event, Learner, Policy, Scalar, Storage};
+use fable_forms::blocking;
 
 impl From<StoreError> for Fault {
     fn from(error: StoreError) -> Self {
@@ -12,7 +14,7 @@ impl From<StoreError> for Fault {
             StoreError::Record(error) => error.into(),
             StoreError::Learner(error) => error.into(),
             StoreError::Full | StoreError::Exhausted => StorageFault::Full.into(),
-            StoreError::Offset { .. } | StoreError::User { .. } => StorageFault::Order.into(),
+            StoreError::Offset { .. } | StoreError::User => StorageFault::Order.into(),
             StoreError::Damaged | StoreError::Foreign | StoreError::Layout => StorageFault::Damaged.into(),
             StoreError::Flash(_) | StoreError::Closed | StoreError::Unformatted | StoreError::Unfinished => {
                 StorageFault::Medium.into()
@@ -21,6 +23,7 @@ impl From<StoreError> for Fault {
     }
 }
 
+#[blocking(impl<F: BlockingNorFlash> Keep for Store<Blocking<F>>)]
 impl<F: NorFlash> Keep for Store<F> {
     type Error = StoreError;
 
@@ -86,6 +89,6 @@ impl<F: NorFlash> Keep for Store<F> {
 
     async fn statistics(&mut self) -> Result<Kept, StoreError> {
         let counts = Self::statistics(self);
-        Ok(Kept { generation: counts.generation, events: counts.events, free: 0, erases: counts.erases })
+        Ok(Kept { generation: counts.generation, events: counts.events, free: counts.free, erases: counts.erases })
     }
 }

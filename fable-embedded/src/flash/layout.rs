@@ -26,9 +26,9 @@
 
 use super::error::LayoutError;
 use super::journal::{BEGIN_LEN, MAX_ITEM_LEN, SEQUENCE_LEN};
+use super::medium::Flash;
 use super::slot::COMMIT_LEN;
 use core::ops::Range;
-use embedded_storage_async::nor_flash::{NorFlash, ReadNorFlash};
 use fable_core::record::{MAX_EVENT_LEN, encode_event};
 use fable_core::{Action, Catalog, Context, Event};
 
@@ -55,7 +55,7 @@ impl Layout {
     /// Where [`try_new`](Self::try_new) returns an error. Use it in a `const`.
     #[must_use]
     #[expect(clippy::panic, reason = "in a const this is a build error")]
-    pub const fn new<F: NorFlash>(start: u32, len: u32, snapshot: usize) -> Self {
+    pub const fn new<F: Flash>(start: u32, len: u32, snapshot: usize) -> Self {
         match Self::try_new::<F>(start, len, snapshot) {
             Ok(layout) => layout,
             Err(LayoutError::Geometry) => panic!("the flash needs pages of 1 KB or more and words of up to 32 bytes"),
@@ -69,8 +69,8 @@ impl Layout {
     ///
     /// # Errors
     /// Pages or words that cannot be used, a region that does not consist of whole pages, or one that is too small.
-    pub const fn try_new<F: NorFlash>(start: u32, len: u32, snapshot: usize) -> Result<Self, LayoutError> {
-        let (page, word) = (F::ERASE_SIZE, max(<F as NorFlash>::WRITE_SIZE, <F as ReadNorFlash>::READ_SIZE));
+    pub const fn try_new<F: Flash>(start: u32, len: u32, snapshot: usize) -> Result<Self, LayoutError> {
+        let (page, word) = (F::PAGE, F::WORD);
         let usable = word > 0 && MAX_WORD.is_multiple_of(word) && page >= 1024 && page.is_multiple_of(256);
         if !usable || page > 1 << 24 || snapshot > 1 << 28 {
             return Err(LayoutError::Geometry);
@@ -128,9 +128,16 @@ impl Layout {
         self.slot
     }
 
-    /// What an item of the journal takes.
-    const fn item(&self, len: u32) -> u32 {
-        ITEM_HEADER.next_multiple_of(self.word) + len.next_multiple_of(self.word)
+    /// What an item of the journal takes. A word is a power of two, so nothing is divided and nothing can panic.
+    pub(super) const fn item(&self, len: usize) -> u32 {
+        let rest = self.word.wrapping_sub(1);
+        (ITEM_HEADER.wrapping_add(rest) & !rest).wrapping_add((len as u32).wrapping_add(rest) & !rest)
+    }
+
+    /// Bytes of the journal for events, when there are none.
+    pub(super) fn event_room(&self) -> u32 {
+        let pages = self.journal.checked_div(self.page).unwrap_or(0);
+        self.journal.saturating_sub(pages * 2 * self.word + self.item(BEGIN_LEN))
     }
 
     /// Interactions, each a decision and its feedback, from one compaction to the next, at least.
@@ -144,10 +151,10 @@ impl Layout {
         let action = Action(u16::try_from(catalog.actions().saturating_sub(1)).unwrap_or(u16::MAX));
         let decision = Context::new(catalog, None, signals)
             .map_or(MAX_EVENT_LEN, |context| event_len(&Event::Decision { round: 1, action, baseline: 0.0, context, at: 0 }));
-        let item = |len: usize| self.item(u32::try_from(SEQUENCE_LEN + len).unwrap_or(u32::MAX));
+        let item = |len: usize| self.item(SEQUENCE_LEN + len);
         let (decision, feedback) = (item(decision), item(event_len(&Event::Feedback { round: 1, reward: 0.0, weight: 1.0 })));
         let pages = self.journal / self.page;
-        let kept = self.item(BEGIN_LEN as u32) + self.item(MAX_ITEM_LEN as u32);
+        let kept = self.item(BEGIN_LEN) + self.item(MAX_ITEM_LEN);
         let room = (pages * self.page.saturating_sub(2 * self.word + decision)).saturating_sub(kept);
         (room / (decision + feedback)).max(1)
     }
@@ -161,10 +168,6 @@ impl Layout {
         let interactions = f64::from(self.interactions(catalog)) * f64::from(erase_cycles);
         (interactions / (f64::from(per_day.max(1)) * 365.25)) as f32
     }
-}
-
-const fn max(a: usize, b: usize) -> usize {
-    if a > b { a } else { b }
 }
 
 fn event_len(event: &Event) -> usize {

@@ -9,7 +9,7 @@
 //! ```
 //! use fable_core::record::snapshot::max_len;
 //! use fable_core::{Context, Event, Feasible, Learner, Policy, Request, Settings, Workspace, catalog::TAU2, user_hash};
-//! use fable_embedded::flash::{Blocking, Layout, Store, StoreError, block_on};
+//! use fable_embedded::flash::{Blocking, Layout, Store, StoreError};
 //! use fable_embedded::mock::Mock;
 //!
 //! type Flash = Mock<4, 1024>; // a driver with the blocking traits
@@ -21,26 +21,29 @@
 //! let mut store = Store::new(Blocking(Flash::new(16)), LAYOUT);
 //!
 //! // At the start: restore, and format only what is not a store yet.
-//! let restored = block_on(store.restore(&policy, &mut learner, &mut workspace));
+//! let restored = store.restore(&policy, &mut learner, &mut workspace);
 //! assert_eq!(restored, Err(StoreError::Unformatted));
-//! block_on(store.format(&policy, user_hash("ana"), 8))?;
-//! block_on(store.restore(&policy, &mut learner, &mut workspace))?;
+//! store.format(&policy, user_hash("ana"), 8)?;
+//! store.restore(&policy, &mut learner, &mut workspace)?;
 //!
 //! // Each step: propose, then check, store and apply.
 //! let (context, all) = (Context::new(&TAU2, None, &[])?, Feasible::all(&TAU2));
 //! if let Some(event) = learner.propose_permissions(&all) {
-//!     block_on(store.record(&policy, &mut learner, &mut workspace, &event))?;
+//!     store.record(&policy, &mut learner, &mut workspace, &event)?;
 //! }
 //! let event = learner.propose_decision(&policy, &mut workspace, &Request::new(&context, &all))?;
-//! block_on(store.record(&policy, &mut learner, &mut workspace, &event))?;
+//! store.record(&policy, &mut learner, &mut workspace, &event)?;
 //!
 //! // After a reset everything is there.
 //! let mut again = Learner::<f32, [f32; TAU2.state_len()], 8>::VACANT;
 //! let mut store = Store::new(store.into_flash(), LAYOUT);
-//! let restored = block_on(store.restore(&policy, &mut again, &mut workspace))?;
+//! let restored = store.restore(&policy, &mut again, &mut workspace)?;
 //! assert_eq!((restored.events, again == learner), (2, true));
 //! # Ok::<(), Box<dyn core::error::Error>>(())
 //! ```
+//!
+//! Over a driver with the traits of `embedded-storage-async` the same functions are asynchronous; [`Blocking`] makes them plain
+//! ones, which take less flash and less stack. Both forms are one text and leave the same bytes.
 //!
 //! # What is stored
 //!
@@ -62,6 +65,7 @@ mod error;
 mod journal;
 mod keep;
 mod layout;
+mod medium;
 mod open;
 mod slot;
 mod stage;
@@ -70,13 +74,17 @@ pub use crate::keep::block_on;
 pub use blocking::Blocking;
 pub use error::{LayoutError, StoreError};
 pub use layout::Layout;
+pub use medium::Flash;
 pub use open::Restored;
 
+use embedded_storage::nor_flash::NorFlash as BlockingNorFlash;
 use embedded_storage_async::nor_flash::NorFlash;
 use fable_core::record::{Header, Kind};
 use fable_core::{Event, Learner, Policy, Scalar, Storage, Update, Workspace};
+use fable_forms::blocking;
 use journal::{JournalCache, MAX_ITEM_LEN, no_cache};
 use layout::MAX_WORD;
+use medium::Medium;
 
 /// Where the store stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,6 +119,8 @@ pub struct Statistics {
     pub generation: u32,
     /// Events in the journal.
     pub events: u32,
+    /// Bytes left for events before the journal is compacted, about: what a page loses at its end is not counted.
+    pub free: u32,
     /// Sequence number of the next event.
     pub next: u32,
     /// Pages erased since the region was formatted. Erases since the last snapshot are lost to a power cut.
@@ -119,7 +129,7 @@ pub struct Statistics {
 
 /// One user's state in a region of flash.
 pub struct Store<F> {
-    flash: F,
+    medium: Medium<F>,
     layout: Layout,
     cache: JournalCache,
     header: Header,
@@ -131,6 +141,8 @@ pub struct Store<F> {
     /// Of the next event.
     next: u32,
     events: u32,
+    /// Bytes of the journal that they take.
+    used: u32,
     erases: u32,
     /// No event was stored since the restart.
     unproved: bool,
@@ -142,12 +154,18 @@ pub struct Store<F> {
     buffer: Bytes<{ MAX_ITEM_LEN.next_multiple_of(MAX_WORD) }>,
 }
 
-impl<F: NorFlash> Store<F> {
+/// Constants, so that dividing by them cannot panic.
+impl<F: Flash> Store<F> {
+    const WORD: usize = F::WORD;
+    const PAGE: usize = F::PAGE;
+}
+
+impl<F> Store<F> {
     /// A store over a region; [`restore`](Self::restore) or [`format`](Self::format) it before use. Nothing is read or written.
     #[must_use]
     pub fn new(flash: F, layout: Layout) -> Self {
         Self {
-            flash,
+            medium: Medium(flash),
             layout,
             cache: no_cache(),
             header: Header { kind: Kind::Journal, digits: 0, room: 0, fingerprint: 0, user: 0, promise: 0 },
@@ -157,6 +175,7 @@ impl<F: NorFlash> Store<F> {
             base: 0,
             next: 0,
             events: 0,
+            used: 0,
             erases: 0,
             unproved: true,
             purge: false,
@@ -168,12 +187,12 @@ impl<F: NorFlash> Store<F> {
 
     /// The flash, with all that is stored.
     pub fn into_flash(self) -> F {
-        self.flash
+        self.medium.0
     }
 
     /// The flash, to share it; the region is not to be touched.
     pub const fn flash(&mut self) -> &mut F {
-        &mut self.flash
+        &mut self.medium.0
     }
 
     /// Where everything lies.
@@ -184,8 +203,9 @@ impl<F: NorFlash> Store<F> {
 
     /// The counts.
     #[must_use]
-    pub const fn statistics(&self) -> Statistics {
-        Statistics { generation: self.generation, events: self.events, next: self.next, erases: self.erases }
+    pub fn statistics(&self) -> Statistics {
+        let free = self.layout.event_room().saturating_sub(self.used);
+        Statistics { generation: self.generation, events: self.events, free, next: self.next, erases: self.erases }
     }
 
     /// The slot that a next snapshot goes to.
@@ -195,7 +215,10 @@ impl<F: NorFlash> Store<F> {
             _ => 0,
         }
     }
+}
 
+#[blocking(impl<F: BlockingNorFlash> Store<Blocking<F>>)]
+impl<F: NorFlash> Store<F> {
     /// Makes sure that the next event fits: finishes what a failure left behind, and compacts when the journal is full. It
     /// comes before [`check`](Learner::check), because a checked event borrows the learner. The learner has to be the one
     /// that every stored event was applied to.

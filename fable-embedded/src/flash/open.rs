@@ -2,10 +2,12 @@
 
 use super::error::StoreError;
 use super::slot::Commit;
-use super::{Active, State, Store};
+use super::{Active, Blocking, State, Store};
+use embedded_storage::nor_flash::NorFlash as BlockingNorFlash;
 use embedded_storage_async::nor_flash::NorFlash;
 use fable_core::record::{Header, Kind, RecordError, Verified, decode_event_into};
 use fable_core::{Catalog, Event, Learner, Policy, Scalar, Storage, Workspace};
+use fable_forms::blocking;
 
 /// What was restored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +35,7 @@ enum Found {
     Snapshot(Active, Verified),
 }
 
+#[blocking(impl<F: BlockingNorFlash> Store<Blocking<F>>)]
 impl<F: NorFlash> Store<F> {
     /// Erases the region and begins a store for a user, with the policy's prior as its state; `room` is the learner's `R`.
     ///
@@ -101,7 +104,7 @@ impl<F: NorFlash> Store<F> {
         let mut torn = false;
         if self.state == State::Ready {
             torn = self
-                .walk(|_, bytes| {
+                .walk(&mut |_, bytes| {
                     forgot |= replay(policy, learner, workspace, bytes)?;
                     Ok(true)
                 })
@@ -138,17 +141,17 @@ impl<F: NorFlash> Store<F> {
             begin.header.admit(Kind::Journal, policy)?;
             self.erases = begin.erases;
         } else if let (Err(error), [None, None]) = (begin, commits) {
-            let blank = error == StoreError::Foreign && self.is_blank(self.layout.region()).await?;
+            let blank = matches!(error, StoreError::Foreign) && self.is_blank(self.layout.region()).await?;
             return Err(if blank { StoreError::Unformatted } else { error });
         }
         let contents = self.contents().await?;
-        (self.events, self.unproved) = (contents.events, true);
+        (self.events, self.used, self.unproved) = (contents.events, contents.used, true);
         let mut damaged = false;
         for (slot, commit) in newest_first(commits).into_iter().flatten() {
             let active = Active { slot, len: commit.len };
             let verified = match self.verify(policy, active).await? {
                 Ok(verified) => verified,
-                Err(error @ (RecordError::Policy { .. } | RecordError::Scalar { .. } | RecordError::Version { .. })) => {
+                Err(error @ (RecordError::Policy | RecordError::Scalar { .. } | RecordError::Version { .. })) => {
                     return Err(error.into());
                 }
                 Err(_) => {
@@ -166,7 +169,7 @@ impl<F: NorFlash> Store<F> {
             self.state = if live { State::Ready } else { State::Stale };
             (self.active, self.generation, self.base) = (Some(active), commit.generation, commit.base);
             self.next = commit.base.saturating_add(if live { contents.events } else { 0 });
-            self.events = if live { contents.events } else { 0 };
+            (self.events, self.used) = if live { (contents.events, contents.used) } else { (0, 0) };
             self.erases = self.erases.max(commit.erases);
             self.purge = commit.purge;
             return Ok(Found::Snapshot(active, verified));

@@ -8,12 +8,13 @@
 
 use super::error::StoreError;
 use super::journal::words;
-use super::layout::MAX_WORD;
-use super::{Active, Bytes, Store};
+use super::{Active, Blocking, Bytes, Store};
 use core::ops::Range;
-use embedded_storage_async::nor_flash::{NorFlash, NorFlashErrorKind};
+use embedded_storage::nor_flash::NorFlash as BlockingNorFlash;
+use embedded_storage_async::nor_flash::NorFlash;
 use fable_core::record::{HEADER_LEN, Header, RecordError, Verified, Verifier, checksum};
 use fable_core::{Learner, Policy, Scalar, Storage};
+use fable_forms::blocking;
 
 /// Bytes of a commit record.
 pub(super) const COMMIT_LEN: u32 = 32;
@@ -65,6 +66,7 @@ impl Commit {
     }
 }
 
+#[blocking(impl<F: BlockingNorFlash> Store<Blocking<F>>)]
 impl<F: NorFlash> Store<F> {
     pub(super) async fn read_commit(&mut self, slot: usize) -> Result<Option<Commit>, StoreError> {
         let bytes = self.read_slot(slot, 0, COMMIT_LEN).await?;
@@ -81,7 +83,7 @@ impl<F: NorFlash> Store<F> {
         let base = self.next.checked_add(1).ok_or(StoreError::Exhausted)?;
         let commit = Commit { purge, generation, base, len, slot: self.layout.slot_len(), erases: self.erases };
         self.state = super::State::Spent;
-        put(&mut self.flash, self.layout.slot(slot).start, &commit.encode().0).await?;
+        self.medium.put(self.layout.slot(slot).start, &commit.encode().0).await?;
         self.active = Some(Active { slot, len });
         self.generation = generation;
         self.base = base;
@@ -107,31 +109,31 @@ impl<F: NorFlash> Store<F> {
             if written == 0 {
                 return Ok(len);
             }
-            let padded = written.next_multiple_of(self.layout.word() as usize);
+            let padded = written.next_multiple_of(Self::WORD);
             chunk.iter_mut().skip(written).for_each(|byte| *byte = 0xff);
             len += written as u32;
             if len > self.layout.snapshot_len() {
                 return Err(StoreError::Record(RecordError::TooLong));
             }
-            put(&mut self.flash, at, chunk.get(..padded).unwrap_or(chunk)).await?;
+            self.medium.put(at, chunk.get(..padded).unwrap_or(chunk)).await?;
             at += padded as u32;
         }
     }
 
     /// Erases page by page, in order.
     pub(super) async fn erase(&mut self, range: Range<u32>) -> Result<(), StoreError> {
-        for page in range.step_by(self.layout.page() as usize) {
+        for page in range.step_by(Self::PAGE) {
             self.erases = self.erases.saturating_add(1);
-            self.flash.erase(page, page + self.layout.page()).await.map_err(StoreError::flash)?;
+            self.medium.erase(page, self.layout.page()).await?;
         }
         Ok(())
     }
 
     /// Reads bytes of a slot, at most a chunk, into the buffer. `at` is a multiple of the word.
     pub(super) async fn read_slot(&mut self, slot: usize, at: u32, len: u32) -> Result<&[u8], StoreError> {
-        let padded = len.next_multiple_of(self.layout.word()) as usize;
+        let padded = (len as usize).next_multiple_of(Self::WORD);
         let bytes = self.buffer.0.get_mut(..padded).ok_or(StoreError::Layout)?;
-        self.flash.read(self.layout.slot(slot).start + at, bytes).await.map_err(StoreError::flash)?;
+        self.medium.read(self.layout.slot(slot).start + at, bytes).await?;
         Ok(bytes.get(..len as usize).unwrap_or(&[]))
     }
 
@@ -139,7 +141,7 @@ impl<F: NorFlash> Store<F> {
     pub(super) async fn is_blank(&mut self, range: Range<u32>) -> Result<bool, StoreError> {
         for at in range.step_by(CHUNK) {
             let bytes = self.buffer.0.get_mut(..CHUNK).ok_or(StoreError::Layout)?;
-            self.flash.read(at, bytes).await.map_err(StoreError::flash)?;
+            self.medium.read(at, bytes).await?;
             if bytes.iter().any(|byte| *byte != 0xff) {
                 return Ok(false);
             }
@@ -183,18 +185,4 @@ impl<F: NorFlash> Store<F> {
     pub(super) async fn snapshot_header(&mut self, active: Active) -> Result<Header, StoreError> {
         Ok(Header::decode(self.read_slot(active.slot, COMMIT_LEN, HEADER_LEN as u32).await?)?)
     }
-}
-
-/// Writes and reads back.
-pub(super) async fn put<F: NorFlash>(flash: &mut F, at: u32, bytes: &[u8]) -> Result<(), StoreError> {
-    flash.write(at, bytes).await.map_err(StoreError::flash)?;
-    let mut read = Bytes([0; MAX_WORD]);
-    for (at, piece) in (at..).step_by(MAX_WORD).zip(bytes.chunks(MAX_WORD)) {
-        let read = read.0.get_mut(..piece.len()).ok_or(StoreError::Layout)?;
-        flash.read(at, read).await.map_err(StoreError::flash)?;
-        if read != piece {
-            return Err(StoreError::Flash(NorFlashErrorKind::Other));
-        }
-    }
-    Ok(())
 }

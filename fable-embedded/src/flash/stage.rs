@@ -6,13 +6,15 @@
 
 use super::error::StoreError;
 use super::layout::MAX_WORD;
-use super::slot::{CHUNK, COMMIT_LEN, put};
-use super::{Active, State, Store};
+use super::slot::{CHUNK, COMMIT_LEN};
+use super::{Active, Blocking, State, Store};
+use embedded_storage::nor_flash::NorFlash as BlockingNorFlash;
 use embedded_storage_async::nor_flash::NorFlash;
 use fable_core::record::{Header, Kind, RecordError, Verified};
 use fable_core::{Learner, Policy, Scalar, Storage};
+use fable_forms::blocking;
 
-impl<F: NorFlash> Store<F> {
+impl<F> Store<F> {
     /// What the journal would have as its header: whose state it is, and under which promise it was started.
     #[must_use]
     pub fn header(&self) -> Option<Header> {
@@ -24,7 +26,10 @@ impl<F: NorFlash> Store<F> {
     pub fn snapshot_len(&self) -> u32 {
         self.active.map_or(0, |active| active.len)
     }
+}
 
+#[blocking(impl<F: BlockingNorFlash> Store<Blocking<F>>)]
+impl<F: NorFlash> Store<F> {
     /// Reads bytes of the stored snapshot from `offset` on and says how many; 0 at its end.
     ///
     /// # Errors
@@ -57,7 +62,7 @@ impl<F: NorFlash> Store<F> {
             State::Stale => Ok(()), // all of them are in the snapshot
             State::Ready | State::Spent => {
                 let end = self.next; // an event that could not be acknowledged may stand behind
-                self.walk(|sequence, event| Ok(sequence < from || (sequence < end && take(sequence, event)))).await?;
+                self.walk(&mut |sequence, event| Ok(sequence < from || (sequence < end && take(sequence, event)))).await?;
                 Ok(())
             }
         }
@@ -82,7 +87,7 @@ impl<F: NorFlash> Store<F> {
         let end = u32::try_from(bytes.len()).ok().and_then(|len| offset.checked_add(len));
         let end = end.filter(|end| *end <= self.layout.snapshot_len()).ok_or(RecordError::TooLong)?;
         self.staged = None; // a failure in between would leave words that cannot be written again
-        let (word, mut at, mut rest) = (self.layout.word() as usize, offset, bytes);
+        let (word, mut at, mut rest) = (Self::WORD, offset, bytes);
         while !rest.is_empty() {
             let place = at as usize % word;
             let (piece, behind) = if place == 0 && rest.len() >= word {
@@ -94,13 +99,14 @@ impl<F: NorFlash> Store<F> {
             .unwrap_or((rest, &[]));
             if piece.len() >= word {
                 let chunk = self.buffer.0.get_mut(..piece.len()).ok_or(StoreError::Layout)?;
-                chunk.copy_from_slice(piece); // drivers that move words want them aligned
-                put(&mut self.flash, slot.start + COMMIT_LEN + at, chunk).await?;
+                // Drivers that move words want them aligned.
+                chunk.iter_mut().zip(piece).for_each(|(slot, byte)| *slot = *byte);
+                self.medium.put(slot.start + COMMIT_LEN + at, chunk).await?;
             } else {
                 self.carry.0.iter_mut().skip(place).zip(piece).for_each(|(slot, byte)| *slot = *byte);
                 if place + piece.len() == word {
                     let at = slot.start + COMMIT_LEN + at - place as u32;
-                    put(&mut self.flash, at, self.carry.0.get(..word).unwrap_or(&[])).await?;
+                    self.medium.put(at, self.carry.0.get(..word).unwrap_or(&[])).await?;
                 }
             }
             at += piece.len() as u32;
@@ -126,17 +132,16 @@ impl<F: NorFlash> Store<F> {
         }
         let len = self.staged.take().ok_or(StoreError::Offset { expected: 0 })?;
         let slot = self.inactive();
-        let word = self.layout.word();
-        let rest = len % word;
+        let (word, rest) = (Self::WORD, len % Self::WORD as u32);
         if rest > 0 {
             self.carry.0.iter_mut().skip(rest as usize).for_each(|byte| *byte = 0xff);
             let at = self.layout.slot(slot).start + COMMIT_LEN + len - rest;
-            put(&mut self.flash, at, self.carry.0.get(..word as usize).unwrap_or(&[])).await?;
+            self.medium.put(at, self.carry.0.get(..word).unwrap_or(&[])).await?;
         }
         let staged = Active { slot, len };
         let verified = self.verify(policy, staged).await??;
         if verified.user() != self.header.user {
-            return Err(StoreError::User { found: verified.user() });
+            return Err(StoreError::User);
         }
         if usize::from(verified.room()) > R {
             return Err(RecordError::Room { needed: verified.room() }.into());

@@ -6,8 +6,7 @@ mod screen;
 mod summary;
 mod tastes;
 
-use crate::catalog_command::{unopened, unsettled};
-use crate::device_command::Failure;
+use crate::failure::Failure;
 use clap::{Args, value_parser};
 use fable_core::catalog::{AGENT, Part, agent};
 use fable_core::{Catalog, Feasible, Request, Rule, Settings};
@@ -100,9 +99,9 @@ const NO_SANDBOX: &[Rule<'static>] =
 
 /// Runs the command; returns what is printed at the end.
 pub(crate) fn run(arguments: &DemoArguments) -> Result<String, Failure> {
-    let catalog = catalogs::open(&arguments.catalog).map_err(|error| unopened(&error))?;
+    let catalog = catalogs::open(&arguments.catalog)?;
     let settings = SettingsArguments { seed: Some(arguments.seed), ..SettingsArguments::default() };
-    let settings = settings.resolve(&arguments.catalog, catalog).map_err(|error| unsettled(&error))?;
+    let settings = settings.resolve(&arguments.catalog, catalog)?;
     match play(arguments, catalog, settings) {
         Ok(text) => Ok(text),
         Err(error) => match error.downcast_ref::<io::Error>() {

@@ -19,9 +19,9 @@
 //! ```
 
 pub mod port;
-pub mod replay;
+mod replay;
 
-pub use replay::{Replay, ReplayError, Tape};
+pub use replay::Tape;
 
 use crate::catalogs;
 use fable_core::protocol::{
@@ -81,7 +81,8 @@ impl fmt::Display for DeviceError {
             Self::Refused(fault) => write!(f, "the device refuses: {fault}"),
             Self::Unexpected => f.write_str("the device answers something else than it was asked"),
             Self::Catalog(name) => {
-                write!(f, "the device's catalog '{name}' is not one that ships: {}", catalogs::NAMES.join(", "))
+                let ships = catalogs::NAMES.join(", ");
+                write!(f, "the device's catalog '{name}' is none that ships ({ships}) and not the one of --catalog")
             }
             Self::Restless => f.write_str("the device keeps on changing while its records are read"),
         }
@@ -122,6 +123,7 @@ pub struct Device<P> {
     received: VecDeque<u8>,
     hello: Hello,
     name: String,
+    described: Option<&'static Catalog<'static>>,
 }
 
 impl<P: Read + Write> Device<P> {
@@ -150,7 +152,7 @@ impl<P: Read + Write> Device<P> {
         };
         // What an earlier host was answered too late must not look like an answer to this one.
         let sequence = SystemTime::UNIX_EPOCH.elapsed().map_or(0, |now| now.subsec_micros() as u8);
-        let mut device = Self { port, sequence, received: VecDeque::new(), hello: nobody, name: String::new() };
+        let mut device = Self { port, sequence, received: VecDeque::new(), hello: nobody, name: String::new(), described: None };
         device.greet()?;
         Ok(device)
     }
@@ -178,10 +180,15 @@ impl<P: Read + Write> Device<P> {
         &self.name
     }
 
-    /// Its catalog, if it is one that ships.
+    /// Tells what a device's catalog is when it does not ship.
+    pub const fn describe(&mut self, catalog: &'static Catalog<'static>) {
+        self.described = Some(catalog);
+    }
+
+    /// Its catalog: the one it was [described](Self::describe) with, or one that ships.
     ///
     /// # Errors
-    /// [`DeviceError::Catalog`] when it is not, or has other sizes under the same name.
+    /// [`DeviceError::Catalog`] when there is none of that name, or it has other sizes.
     pub fn catalog(&self) -> Result<&'static Catalog<'static>, DeviceError> {
         let same = |catalog: &&Catalog<'_>| {
             let definition = catalog.definition();
@@ -190,7 +197,8 @@ impl<P: Read + Write> Device<P> {
             let lists = [definition.tasks.len(), definition.signals.len(), definition.contrasts.len()];
             theirs == [catalog.actions(), catalog.dimension(), lists[0], lists[1], lists[2]]
         };
-        catalogs::find(&self.name).filter(same).ok_or_else(|| DeviceError::Catalog(self.name.clone()))
+        let described = self.described.filter(|catalog| catalog.definition().name == self.name);
+        described.or_else(|| catalogs::find(&self.name)).filter(same).ok_or_else(|| DeviceError::Catalog(self.name.clone()))
     }
 
     /// The port, when the device is no longer needed.
@@ -403,7 +411,7 @@ impl<P: Read + Write> Device<P> {
         Ok(events)
     }
 
-    /// Snapshot and journal that belong together: everything needed to [replay] the device here.
+    /// Snapshot and journal that belong together: everything needed to [replay](Tape::replay) the device here.
     ///
     /// # Errors
     /// As for every request; [`DeviceError::Restless`] when someone else keeps on changing the device.

@@ -218,8 +218,11 @@ fn context(catalog: &Catalog<'_>, words: &Map<String, Value>) -> Result<Context,
     Ok(Context::from_names(catalog, task, &signals)?)
 }
 
+/// The values that are meant, by component.
+type Pattern = Vec<(u8, Vec<u8>)>;
+
 fn feasible(catalog: &Catalog<'_>, words: &Map<String, Value>) -> Result<Feasible, LogFault> {
-    let mut patterns: Vec<(&str, Effect, Vec<(u8, Vec<u8>)>)> = Vec::new();
+    let mut patterns: Vec<(&str, Effect, Pattern)> = Vec::new();
     for (key, effect) in [("forbid", Effect::Forbid), ("require", Effect::Require), ("only", Effect::Only)] {
         for pattern in words.get(key).map_or(Ok(&[][..]), |patterns| list(key, patterns))? {
             let pattern = object(key, pattern)?.iter().map(|(component, values)| part(catalog, component, values));

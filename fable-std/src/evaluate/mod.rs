@@ -81,6 +81,9 @@ pub enum Mode {
     Frozen,
 }
 
+/// The mean reward of an action in a line.
+pub type Truth<'t> = dyn Fn(&Record, Action) -> f64 + 't;
+
 /// How to evaluate.
 #[derive(Clone, Copy)]
 pub struct Options<'o> {
@@ -95,7 +98,7 @@ pub struct Options<'o> {
     /// Draws behind the propensities of lines that do not say.
     pub logged_draws: Option<u32>,
     /// The mean reward of an action in a line, where it is known: in simulations.
-    pub truth: Option<&'o dyn Fn(&Record, Action) -> f64>,
+    pub truth: Option<&'o Truth<'o>>,
 }
 
 impl Default for Options<'_> {

@@ -3,9 +3,15 @@
 //! The images are those of `examples/firmware/device`; `tests/qemu/run` builds them and says where they are. A board is
 //! started in a folder of its own, which holds its flash: killing QEMU and starting it again there is a power cut.
 
+mod debugger;
+pub mod log;
+pub mod panics;
+
+pub use debugger::Crash;
+
 use fable_std::device::{Device, DeviceError};
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -42,6 +48,7 @@ pub const BOARDS: [Board; 6] = [
 pub struct Running {
     qemu: Child,
     folder: PathBuf,
+    image: PathBuf,
 }
 
 impl Board {
@@ -65,13 +72,26 @@ impl Board {
     /// # Errors
     /// When QEMU cannot be started.
     pub fn start(&self, folder: &Path) -> io::Result<Running> {
-        let images = std::env::var("FABLE_FIRMWARE").map_err(|_| io::Error::other("tests/qemu/run builds the firmware first"))?;
-        let image = Path::new(&images).join(self.name);
-        let (_, _) = (fs::remove_file(folder.join("uart")), fs::remove_file(folder.join("monitor")));
+        self.start_image(folder, images()?.join(self.name))
+    }
+
+    /// Starts the board with the image that logs with defmt.
+    ///
+    /// # Errors
+    /// When QEMU cannot be started.
+    pub fn start_logging(&self, folder: &Path) -> io::Result<Running> {
+        self.start_image(folder, images()?.join("log").join(self.name))
+    }
+
+    fn start_image(&self, folder: &Path, image: PathBuf) -> io::Result<Running> {
+        for socket in ["uart", "monitor", "debugger"] {
+            let _ = fs::remove_file(folder.join(socket));
+        }
         let [program, arguments @ ..] = self.machine else { return Err(io::Error::other("no machine")) };
         let qemu = Command::new(program)
             .args(arguments)
-            .arg(image)
+            .arg(&image)
+            .args(["-chardev", "socket,path=debugger,server=on,wait=off,id=debugger", "-gdb", "chardev:debugger"])
             .args(["-display", "none", "-serial", "unix:uart,server=on,wait=off", "-monitor", "unix:monitor,server=on,wait=off"])
             .args(["-semihosting-config", "enable=on,target=native"])
             .current_dir(folder)
@@ -79,7 +99,7 @@ impl Board {
             .stdout(File::create(folder.join("log"))?)
             .stderr(File::create(folder.join("errors"))?)
             .spawn()?;
-        Ok(Running { qemu, folder: folder.to_owned() })
+        Ok(Running { qemu, folder: folder.to_owned(), image })
     }
 }
 
@@ -115,16 +135,57 @@ impl Running {
     /// # Errors
     /// When QEMU does not take it.
     pub fn reset(&self) -> io::Result<()> {
-        use std::io::Write;
-        connect(&self.folder.join("monitor"))?.write_all(b"system_reset\n")?;
-        std::thread::sleep(Duration::from_millis(100));
-        Ok(())
+        let mut monitor = connect(&self.folder.join("monitor"))?;
+        monitor.set_read_timeout(Some(Duration::from_secs(2)))?;
+        wait_for(&mut monitor, b"(qemu) ")?;
+        monitor.write_all(b"system_reset\n")?;
+        wait_for(&mut monitor, b"(qemu) ") // a monitor whose connection has gone does nothing
     }
 
-    /// What the board has said through semihosting.
+    /// Crashes the firmware where it is. If it sleeps, it crashes when it wakes.
+    ///
+    /// # Errors
+    /// When QEMU does not take it, or nothing in the image can panic.
+    pub fn crash(&self, crash: Crash) -> io::Result<()> {
+        let port = connect(&self.folder.join("debugger"))?;
+        port.set_read_timeout(Some(Duration::from_secs(2)))?;
+        debugger::crash(port, &fs::read(&self.image)?, crash)
+    }
+
+    /// What the board has said through semihosting, as text.
     #[must_use]
     pub fn log(&self) -> String {
         fs::read_to_string(self.folder.join("log")).unwrap_or_default()
+    }
+
+    /// What the board has logged with defmt.
+    ///
+    /// # Errors
+    /// When the image has no log.
+    pub fn logged(&self) -> io::Result<Vec<String>> {
+        let log = log::Log::of(&fs::read(&self.image)?).map_err(|error| io::Error::other(error.to_string()))?;
+        Ok(log.reader().read(&fs::read(self.folder.join("log"))?))
+    }
+
+    /// Waits for the firmware to end and returns its code.
+    ///
+    /// # Errors
+    /// When it does not end within ten seconds, or by a signal.
+    pub fn ended(&mut self) -> io::Result<i32> {
+        let started = Instant::now();
+        while started.elapsed() < Duration::from_secs(10) {
+            if let Some(status) = self.qemu.try_wait()? {
+                return status.code().ok_or_else(|| io::Error::other("ended by a signal"));
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        Err(io::Error::other("it goes on"))
+    }
+
+    /// What the board has said of panics and faults.
+    #[must_use]
+    pub fn errors(&self) -> String {
+        fs::read_to_string(self.folder.join("errors")).unwrap_or_default()
     }
 }
 
@@ -132,6 +193,23 @@ impl Drop for Running {
     fn drop(&mut self) {
         let (_, _) = (self.qemu.kill(), self.qemu.wait());
     }
+}
+
+fn images() -> io::Result<PathBuf> {
+    std::env::var_os("FABLE_FIRMWARE")
+        .map(PathBuf::from)
+        .ok_or_else(|| io::Error::other("tests/qemu/run builds the firmware first"))
+}
+
+/// Reads until these bytes have come.
+fn wait_for(port: &mut UnixStream, end: &[u8]) -> io::Result<()> {
+    let mut read = vec![];
+    while !read.ends_with(end) {
+        let mut byte = [0];
+        port.read_exact(&mut byte)?;
+        read.extend(byte);
+    }
+    Ok(())
 }
 
 fn connect(path: &Path) -> io::Result<UnixStream> {

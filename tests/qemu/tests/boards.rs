@@ -3,8 +3,8 @@
 use fable_core::policy::Settings;
 use fable_core::record::encode_event;
 use fable_core::{Action, Catalog, Context, DecisionId, Direction, Feasible, Learner, Policy, Request, Statement, Workspace};
-use fable_qemu::{BOARDS, Board};
-use fable_std::device::{Device, replay};
+use fable_qemu::{BOARDS, Board, Crash};
+use fable_std::device::Device;
 use std::io::Write;
 use std::os::unix::net::UnixStream;
 use std::time::Instant;
@@ -89,8 +89,8 @@ fn play(device: &mut Device<UnixStream>, twin: &mut Twin<'_>, random: &mut Rando
 /// The device's snapshot and journal, replayed here, lead to the same decisions and contrasts; and the state is the twin's.
 fn compare(device: &mut Device<UnixStream>, twin: &Twin<'_>) {
     let tape = device.tape().unwrap();
-    let replayed = replay::replay(twin.policy.catalog(), *twin.policy.settings(), &tape).unwrap();
-    assert!(replayed.agrees(&tape), "{replayed:?}");
+    let replayed = tape.replay(twin.policy.catalog(), *twin.policy.settings()).unwrap();
+    assert!(tape.agrees(&replayed), "{replayed:?}");
     assert_eq!((replayed.rounds, replayed.observations), (twin.learner.rounds(), twin.learner.observations()));
     for (index, contrast) in replayed.contrasts.iter().enumerate() {
         assert_eq!(device.assess(u8::try_from(index).unwrap()).unwrap(), *contrast);
@@ -147,6 +147,8 @@ fn a_life_over_the_serial_port() {
         };
         drop(device);
         let mut device = running.device().unwrap();
+        let starts = running.log().matches(": ready").count();
+        assert_eq!(starts, if board.name == "hifive1" { 1 } else { 2 }, "{}", running.log());
         device.feedback(decision.id, 0.5, 1.0, 0).unwrap();
         twin.feedback(decision.id, 0.5);
         play(&mut device, &mut twin, &mut random, board.rounds / 2);
@@ -178,6 +180,49 @@ fn garbage_on_the_wire() {
             device = Device::open(port).unwrap();
         }
         compare(&mut device, &twin);
+    });
+}
+
+/// Panics and faults, at rest and in the middle of a request: the board says so, starts again from its flash, and goes on where
+/// it was.
+#[test]
+fn a_crash_is_a_reset() {
+    each_board("crash", |board, folder| {
+        let running = board.start(folder).unwrap();
+        let mut device = running.device().unwrap();
+        let policy = policy(device.catalog().unwrap());
+        let mut twin = Twin::new(&policy, device.hello().user);
+        let mut random = Random(3);
+        let crashes = [(Crash::Panic, false), (Crash::Panic, true), (Crash::Fault, true)];
+        for (crash, busy) in crashes {
+            play(&mut device, &mut twin, &mut random, 20);
+            let (context, all) = (random.context(policy.catalog()), Feasible::all(policy.catalog()));
+            let pause = std::time::Duration::from_micros(random.bits() % 5_000);
+            if !busy {
+                running.crash(crash).unwrap();
+            }
+            let decision = std::thread::scope(|scope| {
+                if busy {
+                    scope.spawn(|| {
+                        std::thread::sleep(pause);
+                        running.crash(crash).unwrap();
+                    });
+                }
+                device.decide(&context, Some(&all), 0).unwrap()
+            });
+            // The client has sent the request again: it was decided again if the board crashed behind storing it.
+            let rounds = device.greet().unwrap().rounds;
+            let decided = rounds - twin.learner.rounds();
+            assert!(decided == 1 || decided == 2 && busy, "{}: {decided} decisions", board.name);
+            let twins = (0..decided).map(|_| twin.decide(&context, &all)).last();
+            assert_eq!(Some(decision), twins);
+        }
+        play(&mut device, &mut twin, &mut random, 20);
+        compare(&mut device, &twin);
+        let told = running.errors();
+        let count = |what: &str| told.lines().filter(|line| line.contains(what)).count();
+        assert_eq!((count(": panicked"), count("fault ")), (2, 1), "{told}");
+        assert_eq!(running.log().matches(": ready").count(), 1 + crashes.len(), "{}", running.log());
     });
 }
 

@@ -56,7 +56,7 @@ impl<const WORD: usize, const PAGE: usize, const PAGES: usize> HostFlash<WORD, P
     /// Clears the bits that are zero in `bytes`, at most a chunk.
     fn clear(&mut self, offset: usize, bytes: &[u8]) -> io::Result<()> {
         let mut stored = [0; CHUNK];
-        let stored = &mut stored[..bytes.len()];
+        let stored = stored.get_mut(..bytes.len()).ok_or(io::ErrorKind::InvalidInput)?;
         self.seek(offset)?;
         self.0.read_exact(stored)?;
         for (old, new) in stored.iter_mut().zip(bytes) {

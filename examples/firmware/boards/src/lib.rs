@@ -112,6 +112,13 @@ macro_rules! firmware {
         fn panicked(info: &core::panic::PanicInfo<'_>) -> ! {
             $crate::panicked::<$board>(info)
         }
+
+        /// For a fault, whose handler does not know the board.
+        #[cfg(target_arch = "riscv32")]
+        #[unsafe(no_mangle)]
+        fn fable_board_reset() -> ! {
+            <$board as $crate::Board>::reset()
+        }
     };
 }
 

@@ -218,13 +218,19 @@ unsafe fn HardFault(frame: &cortex_m_rt::ExceptionFrame) -> ! {
     cortex_m::peripheral::SCB::sys_reset()
 }
 
-/// Says so and starts again.
+#[cfg(target_arch = "riscv32")]
+unsafe extern "Rust" {
+    /// [`Board::reset`](crate::Board::reset) of the board that the binary is for; [`firmware!`](crate::firmware) makes it.
+    safe fn fable_board_reset() -> !;
+}
+
+/// Says so and starts again. A jump would not do: a flash that is interrupted in a command goes on answering as if in it.
 #[cfg(target_arch = "riscv32")]
 #[unsafe(export_name = "ExceptionHandler")]
 extern "C" fn faulted(_: &riscv_rt::TrapFrame) -> ! {
     let (cause, at) = (riscv::register::mcause::read().code(), riscv::register::mepc::read());
     crate::say::warn(&[Piece::Text("fault "), Piece::Number(cause as u32), Piece::Text(" at "), Piece::Hex(at as u64)]);
-    restart()
+    fable_board_reset()
 }
 
 /// Runs into an instruction that is none, to see what the board makes of a fault.

@@ -2,21 +2,24 @@
 //! serial port.
 //!
 //! A binary names its board and its catalog: `device::device!(boards::Netduino, AGENT);`. The learner, its workspace and the
-//! store are statics of zeros; nothing of their size is ever on the stack. What a board says to a person goes through semihosting.
+//! store are statics of zeros; nothing of their size is ever on the stack. What a board says to a person goes through
+//! semihosting, as plain text or, with the feature `log`, as a log of defmt.
 
 #![no_std]
+
+mod tell;
 
 pub use {boards, fable_core, static_cell};
 #[cfg(target_arch = "arm")]
 use {cortex_m as _, portable_atomic as _}; // a critical section, for static_cell where there is no compare-and-swap
 
-use boards::{Board, Piece, exit, say};
+use boards::{Board, exit};
 use core::convert::Infallible;
 use embedded_io::{Read, Write};
 use embedded_storage::nor_flash::{NorFlash, ReadNorFlash};
 use fable_core::record::snapshot::max_len;
 use fable_core::{Catalog, Learner, Policy, Settings, Storage, Workspace};
-use fable_embedded::flash::{Blocking, Layout, Store, StoreError, block_on};
+use fable_embedded::flash::{Blocking, Layout, Store, StoreError};
 use fable_embedded::{Keep, Server};
 use static_cell::StaticCell;
 
@@ -52,12 +55,13 @@ pub fn serve<B: Board, S: Storage<f32>, W: Storage<f32>>(
     workspace: &'static mut Workspace<f32, W>,
     store: &'static StaticCell<BoardStore<B>>,
 ) -> ! {
+    tell::started::<B>(catalog);
     let Ok(policy) = Policy::new(catalog, Settings::default()) else { stop("the settings are out of range") };
     let store = place::<B>(&policy, store);
     // The user is whoever holds the board; the number makes its draws its own.
     restore::<B, S, W>(&policy, learner, workspace, store, || B::entropy().unwrap_or(1));
     let mut uart = B::uart();
-    say(&[Piece::Text(B::NAME), Piece::Text(": ready")]);
+    tell::ready::<B>();
     loop {
         attend(&policy, learner, workspace, store, &mut uart);
     }
@@ -93,12 +97,12 @@ pub fn open<B: Board>(policy: &Policy<'_, f32>) -> BoardStore<B> {
     let Ok(layout) = Layout::try_new::<Blocking<B::Flash>>(0, length, max_len::<f32>(policy.catalog(), ROOM)) else {
         stop("the store is too small for this catalog")
     };
-    say(&[Piece::Text(B::NAME), Piece::Text(": "), Piece::Text(B::STORE)]);
+    tell::opened::<B>();
     Store::new(Blocking(flash), layout)
 }
 
-/// Restores the learner from the store, which is formatted for a new user if it is blank. What that takes of the stack is free again for
-/// serving.
+/// Restores the learner from the store, which is formatted for a new user if it is blank. What that takes of the stack is free
+/// again for serving.
 #[inline(never)]
 pub fn restore<B: Board, S: Storage<f32>, W: Storage<f32>>(
     policy: &Policy<'_, f32>,
@@ -107,21 +111,19 @@ pub fn restore<B: Board, S: Storage<f32>, W: Storage<f32>>(
     store: &mut BoardStore<B>,
     user: impl FnOnce() -> u64,
 ) {
-    let mut restored = apart(|| block_on(store.restore(policy, learner, workspace)));
-    if restored == Err(StoreError::Unformatted) {
+    let mut restored = apart(|| store.restore(policy, learner, workspace));
+    if matches!(restored, Err(StoreError::Unformatted)) {
         let user = user();
-        let formatted = apart(|| block_on(store.format(policy, user, ROOM as u16)));
-        restored = formatted.and_then(|()| apart(|| block_on(store.restore(policy, learner, workspace))));
+        let formatted = apart(|| store.format(policy, user, ROOM as u16));
+        restored = formatted.and_then(|()| apart(|| store.restore(policy, learner, workspace)));
         // From now on there is always a snapshot to read.
-        restored = restored.and_then(|restored| apart(|| block_on(store.compact(learner))).map(|()| restored));
+        restored = restored.and_then(|restored| apart(|| store.compact(learner)).map(|()| restored));
     }
     let restored = match restored {
         Ok(restored) => restored,
         Err(error) => stop(reason(error)),
     };
-    let [user, snapshot, and, events] = [": user ", ", snapshot ", " and ", " events"].map(Piece::Text);
-    let (generation, count) = (Piece::Number(restored.generation), Piece::Number(restored.events));
-    say(&[Piece::Text(B::NAME), user, Piece::Hex(restored.user), snapshot, generation, and, count, events]);
+    tell::restored::<B, S>(&restored, learner);
 }
 
 /// In a stack frame of its own: the futures of the store are large and needed one after the other.
@@ -138,7 +140,7 @@ fn is_zero(flash: &mut impl ReadNorFlash) -> bool {
 }
 
 fn stop(why: &str) -> ! {
-    say(&[Piece::Text(why)]);
+    tell::stopped(why);
     exit(2)
 }
 

@@ -26,17 +26,16 @@
 //! # Ok::<(), Box<dyn core::error::Error>>(())
 //! ```
 
+mod propose;
+mod reply;
+
 use crate::keep::{Keep, block_on};
-use crate::protocol::{
-    CHUNK, DELIMITER, Draft, Fault, Frame, Hello, Kept, MAX_FRAME, Reply, Request, Statistics, VERSION, WireContext, WireShare,
-    read_feasible, read_statement,
-};
-use fable_core::event::{DecisionId, Observation};
-use fable_core::record::{self, MAX_EVENT_LEN};
-use fable_core::trust::{Comparison, Explanation};
-use fable_core::{
-    Action, Checked, Context, Event, Feasible, Learner, LearnerError, Policy, PosteriorError, Scalar, Storage, Workspace,
-};
+use crate::protocol::{CHUNK, DELIMITER, Draft, Fault, Frame, MAX_FRAME, Reply, Request};
+use fable_core::event::DecisionId;
+use fable_core::record::MAX_EVENT_LEN;
+use fable_core::{Action, Checked, Event, Learner, LearnerError, Policy, PosteriorError, Scalar, Storage, Workspace};
+use propose::changes;
+use reply::{seal, short};
 
 /// Bytes read from a port at once.
 const READ: usize = 32;
@@ -207,6 +206,37 @@ impl<'d, T: Scalar, S: Storage<T>, W: Storage<T>, K: Keep, const R: usize> Serve
     }
 }
 
+/// What stood before a delimiter.
+enum Received<'b> {
+    Nothing,
+    Refused { sequence: u8, fault: Fault },
+    Request { sequence: u8, sum: u32, request: Request, payload: &'b [u8] },
+}
+
+#[inline(never)]
+fn receive(buffer: &mut [u8; MAX_FRAME], filled: usize, oversized: bool) -> Received<'_> {
+    if oversized {
+        return Received::Refused { sequence: 0, fault: Fault::Oversized };
+    }
+    let frame = match Frame::open(buffer.get_mut(..filled).unwrap_or_default()) {
+        Ok(frame) if frame.is_reply() => return Received::Nothing,
+        Ok(frame) => frame,
+        Err(fault) => return Received::Refused { sequence: 0, fault },
+    };
+    let Frame { sequence, sum, .. } = frame;
+    match frame.request() {
+        Ok((request, payload)) => Received::Request { sequence, sum, request, payload },
+        Err(fault) => Received::Refused { sequence, fault },
+    }
+}
+
+/// The learner with all it needs to propose and to be asked.
+struct Device<'a, 'd, T, S, W, const R: usize> {
+    policy: &'d Policy<'d, T>,
+    learner: &'a mut Learner<T, S, R>,
+    workspace: &'a mut Workspace<T, W>,
+}
+
 /// The two forms of what waits for storage, the same text twice. The blocking one is plain code: a state machine would take
 /// memory for nothing and link the panic of a future that is polled after its end.
 macro_rules! form {
@@ -256,6 +286,10 @@ macro_rules! form {
                     Ok(answer) => device.write(buffer, sequence, answer),
                     Err(fault) => Err(fault),
                 };
+                #[cfg(feature = "defmt")]
+                if let Err(fault) = &length {
+                    defmt::warn!("request {} refused: {}", sequence, fault);
+                }
                 let counter = if length.is_ok() { answered } else { refused };
                 *counter = counter.saturating_add(1);
                 let length = length.unwrap_or_else(|fault| seal(Draft::reply(buffer, sequence, &Reply::Fault(fault)), 0));
@@ -280,6 +314,8 @@ macro_rules! form {
                     }
                     Request::Commit { length } => {
                         $wait!(keep.stage_commit(self.policy, self.learner, *length)).map_err(Into::into)?;
+                        #[cfg(feature = "defmt")]
+                        defmt::info!("a snapshot of {} bytes from the host is the state now", *length);
                         self.learner.rounds()
                     }
                     Request::Statistics => {
@@ -302,6 +338,8 @@ macro_rules! form {
                         match request {
                             Request::Forget => {
                                 $wait!(keep.forget(self.learner)).map_err(Into::into)?;
+                                #[cfg(feature = "defmt")]
+                                defmt::info!("the user is forgotten, incarnation {}", self.learner.incarnation());
                                 self.learner.incarnation()
                             }
                             Request::Promote { .. } | Request::Expire { .. } => events,
@@ -345,242 +383,6 @@ macro_rules! later {
 form!(answer, execute, now, plain);
 form!(answer_async, execute_async, later, later, async);
 
-/// What stood before a delimiter.
-enum Received<'b> {
-    Nothing,
-    Refused { sequence: u8, fault: Fault },
-    Request { sequence: u8, sum: u32, request: Request, payload: &'b [u8] },
-}
-
-#[inline(never)]
-fn receive(buffer: &mut [u8; MAX_FRAME], filled: usize, oversized: bool) -> Received<'_> {
-    if oversized {
-        return Received::Refused { sequence: 0, fault: Fault::Oversized };
-    }
-    let frame = match Frame::open(buffer.get_mut(..filled).unwrap_or_default()) {
-        Ok(frame) if frame.is_reply() => return Received::Nothing,
-        Ok(frame) => frame,
-        Err(fault) => return Received::Refused { sequence: 0, fault },
-    };
-    let Frame { sequence, sum, .. } = frame;
-    match frame.request() {
-        Ok((request, payload)) => Received::Request { sequence, sum, request, payload },
-        Err(fault) => Received::Refused { sequence, fault },
-    }
-}
-
-/// The length of the frame with `count` bytes of payload that were written into its room.
-#[inline(never)]
-fn seal(mut draft: Draft<'_>, count: usize) -> usize {
-    draft.extend(count);
-    draft.seal().len()
-}
-
-/// The learner with all it needs to propose and to be asked.
-struct Device<'a, 'd, T, S, W, const R: usize> {
-    policy: &'d Policy<'d, T>,
-    learner: &'a mut Learner<T, S, R>,
-    workspace: &'a mut Workspace<T, W>,
-}
-
-impl<T: Scalar, S: Storage<T>, W: Storage<T>, const R: usize> Device<'_, '_, T, S, W, R> {
-    /// Puts the next event of a request that has had `events` of them into its place; false when the request is done.
-    ///
-    /// An event is large, so it is written where it stays, and what makes one has a stack frame of its own.
-    #[inline(never)]
-    fn next_event(&mut self, request: &Request, payload: &[u8], events: u32, place: &mut Event) -> Result<bool, Fault> {
-        match request {
-            Request::Decide { context, at } => return self.next_of_decision(context, *at, payload, place),
-            Request::Promote { at } => return self.promotion(*at, place),
-            Request::Expire { now } => return Ok(self.expiry(*now, place)),
-            // The others are one event.
-            _ if events > 0 => return Ok(false),
-            Request::Onboard { response, precision } => self.statement(*response, *precision, payload, place)?,
-            Request::Feedback { incarnation, round, reward, weight, now } => {
-                let id = DecisionId { user: self.learner.user(), incarnation: *incarnation, round: *round };
-                self.feedback(id, *reward, *weight, *now, place)?;
-            }
-            Request::Observe { context, action, reward, weight } => {
-                self.observation(context, Action(*action), *reward, *weight, place)?;
-            }
-            Request::Unlearn { context, action, baseline, reward, weight, imputed } => {
-                let (context, action) = (context.context(self.policy.catalog())?, Action(*action));
-                let (baseline, reward, weight) = (*baseline, *reward, *weight);
-                let observation = Observation { context, action, baseline, reward, weight };
-                *place = Event::Unlearn { observation, imputed: *imputed };
-            }
-            Request::Forget => *place = Event::Forget { promise: self.policy.promise() },
-            _ => return Ok(false),
-        }
-        Ok(true)
-    }
-
-    /// What is due expires, the ring gets room, the permissions are recorded, the decision is made.
-    #[inline(never)]
-    fn next_of_decision(&mut self, context: &WireContext, at: u32, payload: &[u8], place: &mut Event) -> Result<bool, Fault> {
-        let catalog = self.policy.catalog();
-        let context = context.context(catalog)?;
-        let feasible = read_feasible(catalog, self.learner.permissions(), payload)?;
-        if self.learner.rounds() == u32::MAX {
-            return Err(LearnerError::Exhausted.into());
-        }
-        if self.expiry(at, place) || self.room(place) {
-            return Ok(true);
-        }
-        if self.learner.permissions() == feasible.set() {
-            self.decision(&context, &feasible, at, place)?;
-        } else {
-            permissions(&feasible, place);
-        }
-        Ok(true)
-    }
-
-    #[inline(never)]
-    fn decision(&mut self, context: &Context, feasible: &Feasible, at: u32, place: &mut Event) -> Result<(), Fault> {
-        let wanted = fable_core::Request::new(context, feasible).at(at);
-        put(self.learner.propose_decision(self.policy, self.workspace, &wanted), place)
-    }
-
-    #[inline(never)]
-    fn expiry(&mut self, now: u32, place: &mut Event) -> bool {
-        let event = self.learner.propose_expiry(self.policy, now);
-        event.map(|event| *place = event).is_some()
-    }
-
-    #[inline(never)]
-    fn room(&mut self, place: &mut Event) -> bool {
-        let event = self.learner.propose_room(self.policy);
-        event.map(|event| *place = event).is_some()
-    }
-
-    #[inline(never)]
-    fn promotion(&mut self, at: u32, place: &mut Event) -> Result<bool, Fault> {
-        let event = self.learner.propose_promotion(self.policy, self.workspace, at)?;
-        Ok(event.map(|event| *place = event).is_some())
-    }
-
-    #[inline(never)]
-    fn statement(&mut self, response: f64, precision: f64, payload: &[u8], place: &mut Event) -> Result<(), Fault> {
-        *place = Event::Onboarding(read_statement(self.policy.catalog(), response, precision, payload)?);
-        Ok(())
-    }
-
-    #[inline(never)]
-    fn feedback(&mut self, id: DecisionId, reward: f64, weight: f32, now: u32, place: &mut Event) -> Result<(), Fault> {
-        put(self.learner.propose_feedback(self.policy, id, reward, weight, now), place)
-    }
-
-    #[inline(never)]
-    fn observation(
-        &mut self,
-        context: &WireContext,
-        action: Action,
-        reward: f64,
-        weight: f32,
-        place: &mut Event,
-    ) -> Result<(), Fault> {
-        let context = context.context(self.policy.catalog())?;
-        put(self.learner.propose_observation(self.policy, &context, action, reward, weight), place)
-    }
-
-    #[inline(never)]
-    fn statistics(&self, [answered, refused]: [u32; 2], kept: Kept) -> Reply {
-        Reply::Statistics(Statistics {
-            rounds: self.learner.rounds(),
-            observations: self.learner.observations(),
-            waiting: short(self.learner.waiting(self.policy, 0).count()),
-            promotions: short(self.learner.profile().len()),
-            answered,
-            refused,
-            kept,
-        })
-    }
-
-    /// The frame of an answer that needs nothing from storage.
-    #[inline(never)]
-    fn write(&mut self, buffer: &mut [u8; MAX_FRAME], sequence: u8, answer: Answer) -> Result<usize, Fault> {
-        let draft = match answer {
-            Answer::Reply(reply) => Draft::reply(buffer, sequence, &reply),
-            Answer::Acknowledged(reply) => Draft::reply(buffer, sequence, &reply.into()),
-            Answer::Explanation { id, other, first } => return self.write_explanation(buffer, sequence, id, other, first),
-            Answer::Hello | Answer::Chunk { .. } | Answer::Event { .. } => {
-                let mut draft = Draft::reply(buffer, sequence, &Reply::Hello(hello(self.policy, self.learner)));
-                draft.push(self.policy.catalog().definition().name.as_bytes());
-                draft
-            }
-        };
-        Ok(seal(draft, 0))
-    }
-
-    #[inline(never)]
-    fn write_explanation(
-        &mut self,
-        buffer: &mut [u8; MAX_FRAME],
-        sequence: u8,
-        id: DecisionId,
-        other: Option<Action>,
-        first: u16,
-    ) -> Result<usize, Fault> {
-        let explanation = self.learner.explain(self.policy, self.workspace, id, None, other)?;
-        let mut draft = Draft::reply(buffer, sequence, &summary(&explanation));
-        for share in explanation.shares().skip(usize::from(first)) {
-            if !draft.write(&WireShare::new(&share)) {
-                break;
-            }
-        }
-        Ok(seal(draft, 0))
-    }
-
-    /// The answer to a request that changes nothing.
-    #[inline(never)]
-    fn question(&mut self, request: &Request) -> Result<Answer, Fault> {
-        let Self { policy, learner, workspace } = self;
-        let comparison = match request {
-            Request::Explain { incarnation, round, other, first } => {
-                let id = DecisionId { user: learner.user(), incarnation: *incarnation, round: *round };
-                return Ok(Answer::Explanation { id, other: other.map(Action), first: *first });
-            }
-            Request::Profile { index } => {
-                let profile = learner.profile();
-                let count = short(profile.len());
-                let entry = match profile.get(usize::from(*index)) {
-                    Some(promotion) => Some((*promotion, learner.standing(policy, workspace, promotion)?)),
-                    None if *index == 0 => None,
-                    None => return Err(Fault::Missing),
-                };
-                return Ok(Answer::Reply(Reply::Promotion { count, entry }));
-            }
-            Request::Snapshot { offset } => return Ok(Answer::Chunk { offset: *offset }),
-            Request::Event { index } => return Ok(Answer::Event { index: *index }),
-            Request::Assess { contrast } => {
-                Comparison::declared(policy.catalog(), usize::from(*contrast)).ok_or(Fault::Missing)?
-            }
-            Request::Compare { context, prefer, over, total } => {
-                let (context, prefer, over) = (context.context(policy.catalog())?, Action(*prefer), Action(*over));
-                Comparison { context, prefer, over, total: *total }
-            }
-            _ => return Ok(Answer::Hello),
-        };
-        Ok(Answer::Reply(Reply::Assessment(learner.assess(policy, workspace, &comparison)?)))
-    }
-}
-
-/// What was proposed goes where it stays. Not `?`, which copies the event once more on its way.
-fn put(proposed: Result<Event, LearnerError>, place: &mut Event) -> Result<(), Fault> {
-    match proposed {
-        Ok(event) => {
-            *place = event;
-            Ok(())
-        }
-        Err(error) => Err(error.into()),
-    }
-}
-
-#[inline(never)]
-fn permissions(feasible: &Feasible, place: &mut Event) {
-    *place = Event::Permissions(*feasible.set());
-}
-
 fn check<'l, T: Scalar, S: Storage<T>, W: Storage<T>, const R: usize>(
     learner: &'l mut Learner<T, S, R>,
     policy: &'l Policy<'l, T>,
@@ -592,58 +394,4 @@ fn check<'l, T: Scalar, S: Storage<T>, W: Storage<T>, const R: usize>(
 
 fn apply<T: Scalar, S: Storage<T>, W: Storage<T>, const R: usize>(checked: Checked<'_, T, S, W, R>) {
     checked.apply();
-}
-
-/// Whether a request is a sequence of events.
-const fn changes(request: &Request) -> bool {
-    matches!(
-        request,
-        Request::Onboard { .. }
-            | Request::Decide { .. }
-            | Request::Feedback { .. }
-            | Request::Observe { .. }
-            | Request::Unlearn { .. }
-            | Request::Promote { .. }
-            | Request::Expire { .. }
-            | Request::Forget
-    )
-}
-
-fn hello<T: Scalar, S: Storage<T>, const R: usize>(policy: &Policy<'_, T>, learner: &Learner<T, S, R>) -> Hello {
-    let catalog = policy.catalog();
-    let definition = catalog.definition();
-    let byte = |count: usize| u8::try_from(count).unwrap_or(u8::MAX);
-    Hello {
-        protocol: VERSION,
-        record: record::VERSION,
-        fingerprint: policy.fingerprint(),
-        promise: policy.promise(),
-        digits: byte(T::DIGITS as usize),
-        actions: short(catalog.actions()),
-        dimension: short(catalog.dimension()),
-        tasks: byte(definition.tasks.len()),
-        signals: byte(definition.signals.len()),
-        contrasts: byte(definition.contrasts.len()),
-        ring: short(R),
-        user: learner.user(),
-        incarnation: learner.incarnation(),
-        rounds: learner.rounds(),
-        observations: learner.observations(),
-    }
-}
-
-fn summary<T: Scalar>(explanation: &Explanation<'_, T>) -> Reply {
-    Reply::Explanation {
-        chosen: explanation.chosen.0,
-        other: explanation.other.0,
-        feasible: explanation.feasible,
-        explored: explanation.explored,
-        chosen_score: explanation.chosen_score as f32,
-        other_score: explanation.other_score as f32,
-        shares: short(explanation.shares().count()),
-    }
-}
-
-fn short(count: usize) -> u16 {
-    u16::try_from(count).unwrap_or(u16::MAX)
 }

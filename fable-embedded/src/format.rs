@@ -1,0 +1,37 @@
+//! `defmt::Format` for the types that deriving would print byte by byte: a line that says which one it is.
+
+use crate::flash::{Blocking, Store};
+use crate::{Keep, Server, Volatile};
+use defmt::{Format, Formatter, write};
+use fable_core::{Scalar, Storage};
+
+impl<T: Scalar, S: Storage<T>, W: Storage<T>, K: Keep, const R: usize> Format for Server<'_, T, S, W, K, R> {
+    fn format(&self, f: Formatter<'_>) {
+        write!(f, "server of {}", self.learner());
+    }
+}
+
+impl<const STAGE: usize> Format for Volatile<STAGE> {
+    fn format(&self, f: Formatter<'_>) {
+        write!(f, "volatile, {=usize} bytes of stage", STAGE);
+    }
+}
+
+impl<F> Format for Store<F> {
+    fn format(&self, f: Formatter<'_>) {
+        write!(f, "store, {}, {}", self.layout(), self.statistics());
+    }
+}
+
+impl<F: embedded_storage::nor_flash::ReadNorFlash> Format for Blocking<F> {
+    fn format(&self, f: Formatter<'_>) {
+        write!(f, "blocking flash of {=usize} bytes", self.0.capacity());
+    }
+}
+
+#[cfg(feature = "mock")]
+impl<const WORD: usize, const PAGE: usize> Format for crate::mock::Mock<WORD, PAGE> {
+    fn format(&self, f: Formatter<'_>) {
+        write!(f, "mock flash, words of {=usize} and pages of {=usize} bytes", WORD, PAGE);
+    }
+}

@@ -1,0 +1,40 @@
+//! A device can log whatever it holds: with the feature `defmt` every public type has a `defmt::Format`.
+
+#[path = "../../fable-core/tests/common/declared.rs"]
+mod declared;
+
+use std::path::Path;
+
+/// Compiles if every type has a format.
+#[cfg(feature = "defmt")]
+mod listed {
+    use defmt::Format;
+    use fable_embedded::flash::{Blocking, Layout, LayoutError, Restored, Statistics, Store, StoreError};
+    use fable_embedded::mock::{Mock, MockError};
+    use fable_embedded::{Server, Volatile};
+
+    const fn has<T: Format>() {}
+
+    const _: () = {
+        has::<Store<Mock<4, 1024>>>();
+        has::<Store<Blocking<Mock<4, 1024>>>>();
+        // has::<Ready<Mock<4, 1024>>>(), which is private: nobody holds one
+        has::<StoreError>();
+        has::<Restored>();
+        has::<Statistics>();
+        has::<Layout>();
+        has::<LayoutError>();
+        has::<Blocking<Mock<4, 1024>>>();
+        has::<Mock<4, 1024>>();
+        has::<MockError>();
+        has::<Volatile<64>>();
+        has::<Server<'_, f32, [f32; 9], [f32; 9], Volatile, 8>>();
+    };
+}
+
+/// A type that is added has to be added above.
+#[test]
+fn every_public_type_is_listed() {
+    let unlisted = declared::unlisted(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), include_str!("format.rs"));
+    assert!(unlisted.is_empty(), "{unlisted:?}");
+}

@@ -1,0 +1,344 @@
+//! A life played again: the same events give the same state and the same decisions, bit for bit.
+//!
+//! A [`Tape`] is where a journal begins and the events behind it, whoever kept them: a store, an exported user, a device.
+//! [`replay`] applies them in the journal's own scalar. Each decision is also made anew, from the state as it was then, and
+//! compared; the first that comes out otherwise is kept as a [`Difference`], with what it can be due to. The seed and the
+//! exploration are not in a journal: they have to be given.
+//!
+//! ```
+//! use fable_core::{Settings, catalog::TAU2};
+//! use fable_std::replay::{Tape, replay};
+//! use fable_std::store::{Identity, Store, transfer};
+//! # use fable_core::Policy;
+//! # let policy = Policy::<f64>::new(&TAU2, Settings::default())?;
+//! # let options = fable_std::serve::Options { store: None, durable: false, cache: std::num::NonZeroUsize::MIN };
+//! let folder = tempfile::tempdir()?;
+//! let path = folder.path().join("users.fable");
+//! let lines = r#"{"op":"decide","user":"ana","context":{"task":null}}"#;
+//! let options = fable_std::serve::Options { store: Some(path.clone()), ..options };
+//! fable_std::serve::serve::<f64>(&TAU2, Settings::default(), &options, lines.as_bytes(), std::io::sink(), |_| ())?;
+//!
+//! let stored = Store::open_any(&path)?.whole(fable_core::user_hash("ana"))?.unwrap();
+//! let replayed = replay(&TAU2, Settings::default(), &Tape::of_user(&stored)?)?;
+//! assert_eq!((replayed.decisions, replayed.difference), (1, None));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use crate::store::journal::{Entry, Note};
+use crate::store::revive::ROOM;
+use crate::store::{StoreError, Stored};
+use fable_core::event::{DecisionId, Event};
+use fable_core::feasible::ActionSet;
+use fable_core::record::{Header, RecordError, Verifier, decode_event};
+use fable_core::trust::{Assessment, Comparison};
+use fable_core::{
+    Action, Catalog, Context, Feasible, Learner, LearnerError, Policy, Request, Scalar, Settings, SettingsError, Workspace,
+};
+use std::fmt;
+
+/// Where a journal begins.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Start {
+    /// At the prior.
+    Journal {
+        /// Whose it is.
+        header: Header,
+        /// The incarnation it begins in.
+        incarnation: u32,
+    },
+    /// At a snapshot.
+    Snapshot(Vec<u8>),
+}
+
+/// A journal: where it begins, and the events behind, as records.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tape {
+    /// Where it begins.
+    pub start: Start,
+    /// The events.
+    pub events: Vec<Vec<u8>>,
+    /// Positions of decisions that are known to have been made with default scores of the caller's, in order.
+    pub with_defaults: Vec<usize>,
+}
+
+impl Tape {
+    /// The whole life of a stored or exported user.
+    ///
+    /// # Errors
+    /// A journal that cannot be read, or does not begin at the beginning.
+    pub fn of_user(stored: &Stored) -> Result<Self, StoreError> {
+        let start = Start::Journal { header: stored.row.header, incarnation: stored.row.incarnation };
+        let (mut events, mut with_defaults) = (Vec::new(), Vec::new());
+        for segment in &stored.journal {
+            if segment.first != events.len() as u64 {
+                return Err(StoreError::Damaged("a journal has a gap"));
+            }
+            for entry in segment.from(segment.first) {
+                let Entry { record, note } = entry?;
+                if note == Note::WithDefaults {
+                    with_defaults.push(events.len());
+                }
+                events.push(record.to_vec());
+            }
+        }
+        Ok(Self { start, events, with_defaults })
+    }
+
+    /// What a device was read as: the bytes of its snapshot, and of its journal, where each record has its length, two
+    /// bytes, before it.
+    ///
+    /// # Errors
+    /// A journal that ends within a record.
+    pub fn of_device(snapshot: Vec<u8>, journal: &[u8]) -> Result<Self, RecordError> {
+        let (mut events, mut rest) = (Vec::new(), journal);
+        while !rest.is_empty() {
+            let (length, behind) = rest.split_first_chunk().ok_or(RecordError::Truncated)?;
+            let length = usize::from(u16::from_le_bytes(*length));
+            let (event, behind) = behind.split_at_checked(length).ok_or(RecordError::Truncated)?;
+            events.push(event.to_vec());
+            rest = behind;
+        }
+        Ok(Self { start: Start::Snapshot(snapshot), events, with_defaults: Vec::new() })
+    }
+
+    /// Bits of the scalar's significand: 24 for `f32`, 53 for `f64`.
+    ///
+    /// # Errors
+    /// A snapshot that has no readable header.
+    pub fn digits(&self) -> Result<u8, RecordError> {
+        match &self.start {
+            Start::Journal { header, .. } => Ok(header.digits),
+            Start::Snapshot(bytes) => {
+                Header::decode(bytes.get(..fable_core::record::HEADER_LEN).unwrap_or(bytes)).map(|header| header.digits)
+            }
+        }
+    }
+}
+
+/// A decision that comes out otherwise.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Difference {
+    /// Its incarnation and round.
+    pub id: DecisionId,
+    /// Position of the event.
+    pub index: usize,
+    /// Where it was made.
+    pub context: Context,
+    /// What the journal says, and the score that the draw gives it here.
+    pub recorded: (Action, f64),
+    /// What comes out here, and its score.
+    pub found: (Action, f64),
+}
+
+/// How a replay went.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Replay {
+    /// Events applied.
+    pub events: u32,
+    /// Decisions among them.
+    pub decisions: u32,
+    /// Decisions among them with default scores of the caller's, which a journal does not keep: they cannot be made anew.
+    pub with_defaults: u32,
+    /// Rounds of the decisions that come out otherwise here.
+    pub different: Vec<u32>,
+    /// The first of them.
+    pub difference: Option<Difference>,
+    /// The explanation that was asked for, as text.
+    pub explanation: Option<Result<String, LearnerError>>,
+    /// Rounds at the end.
+    pub rounds: u32,
+    /// Observations at the end.
+    pub observations: u32,
+    /// The declared contrasts at the end.
+    pub contrasts: Vec<Assessment>,
+}
+
+/// Why a tape cannot be replayed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ReplayError {
+    /// The settings are out of range.
+    Settings(SettingsError),
+    /// What the journal begins with cannot be read, or not under these settings.
+    Start(RecordError),
+    /// An event cannot be read.
+    Event {
+        /// Its position.
+        index: usize,
+        /// What is wrong with it.
+        error: RecordError,
+    },
+    /// An event does not fit the state.
+    State {
+        /// Its position.
+        index: usize,
+        /// What is wrong with it.
+        error: LearnerError,
+    },
+}
+
+impl fmt::Display for ReplayError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Settings(error) => error.fmt(f),
+            Self::Start(error) => write!(f, "the journal cannot be begun: {error}"),
+            Self::Event { index, error } => write!(f, "event {index} cannot be read: {error}"),
+            Self::State { index, error } => write!(f, "event {index} does not fit: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for ReplayError {}
+
+/// A decision to explain: its incarnation and round, and what it is explained against, the runner-up if nothing is named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Question {
+    /// The incarnation; the last one that has the round if it is left out.
+    pub incarnation: Option<u32>,
+    /// The round.
+    pub round: u32,
+    /// Another action.
+    pub other: Option<Action>,
+}
+
+/// Replays a tape in its own scalar.
+///
+/// # Errors
+/// Another catalog or other settings, records that were damaged or do not follow from each other.
+pub fn replay(catalog: &Catalog<'_>, settings: Settings<'_>, tape: &Tape) -> Result<Replay, ReplayError> {
+    replay_and_explain(catalog, settings, tape, None)
+}
+
+/// The same, and explains a decision as it was when it was made.
+///
+/// # Errors
+/// As for [`replay`].
+pub fn replay_and_explain(
+    catalog: &Catalog<'_>,
+    settings: Settings<'_>,
+    tape: &Tape,
+    question: Option<Question>,
+) -> Result<Replay, ReplayError> {
+    match tape.digits().map_err(ReplayError::Start)? {
+        24 => Player::<f32>::new(catalog, settings, tape)?.play(tape, question),
+        _ => Player::<f64>::new(catalog, settings, tape)?.play(tape, question),
+    }
+}
+
+struct Player<'p, T: Scalar> {
+    policy: Policy<'p, T>,
+    learner: Learner<T, Vec<T>, ROOM>,
+    workspace: Workspace<T, Vec<T>>,
+}
+
+impl<'p, T: Scalar> Player<'p, T> {
+    fn new(catalog: &'p Catalog<'p>, settings: Settings<'p>, tape: &Tape) -> Result<Self, ReplayError> {
+        let policy = Policy::<T>::new(catalog, settings).map_err(ReplayError::Settings)?;
+        let mut learner = Learner::over(vec![T::ZERO; catalog.state_len()]);
+        let workspace = Workspace::over(vec![T::ZERO; catalog.workspace_len()]);
+        match &tape.start {
+            Start::Journal { header, incarnation } => learner.start_journal_in(&policy, header, *incarnation),
+            Start::Snapshot(bytes) => load(&policy, &mut learner, bytes),
+        }
+        .map_err(ReplayError::Start)?;
+        Ok(Self { policy, learner, workspace })
+    }
+
+    fn play(mut self, tape: &Tape, question: Option<Question>) -> Result<Replay, ReplayError> {
+        let mut replay = Replay {
+            events: u32::try_from(tape.events.len()).unwrap_or(u32::MAX),
+            decisions: 0,
+            with_defaults: 0,
+            different: Vec::new(),
+            difference: None,
+            explanation: None,
+            rounds: 0,
+            observations: 0,
+            contrasts: Vec::new(),
+        };
+        for (index, record) in tape.events.iter().enumerate() {
+            let event = decode_event(self.policy.catalog(), record).map_err(|error| ReplayError::Event { index, error })?;
+            let state = |error| ReplayError::State { index, error };
+            if let Event::Decision { round, .. } = event {
+                replay.decisions += 1;
+                let known = tape.with_defaults.binary_search(&index).is_ok();
+                let again = if known { Again::WithDefaults } else { self.again(&event, index).map_err(state)? };
+                match again {
+                    Again::Same => {}
+                    Again::WithDefaults => replay.with_defaults += 1,
+                    Again::Different(difference) => {
+                        replay.different.push(round);
+                        replay.difference.get_or_insert(difference);
+                    }
+                }
+            }
+            self.learner.check(&self.policy, &mut self.workspace, &event).map_err(state)?.apply();
+            if let (Event::Decision { round, .. }, Some(question)) = (&event, question)
+                && *round == question.round
+                && question.incarnation.is_none_or(|incarnation| incarnation == self.learner.incarnation())
+            {
+                replay.explanation = Some(self.explain(*round, question.other));
+            }
+        }
+        let catalog = self.policy.catalog();
+        (replay.rounds, replay.observations) = (self.learner.rounds(), self.learner.observations());
+        for comparison in (0..catalog.contrasts().len()).filter_map(|contrast| Comparison::declared(catalog, contrast)) {
+            let assessment = self.learner.assess(&self.policy, &mut self.workspace, &comparison);
+            replay.contrasts.push(assessment.map_err(|error| ReplayError::State { index: tape.events.len(), error })?);
+        }
+        Ok(replay)
+    }
+
+    /// Makes a decision anew.
+    fn again(&mut self, event: &Event, index: usize) -> Result<Again, LearnerError> {
+        let Event::Decision { round, action, baseline, context, at } = event else { return Ok(Again::Same) };
+        let catalog = self.policy.catalog();
+        // A journal that does not say so shows it, if the action's own default was another.
+        if self.policy.baseline(context, *action, None).to_f64().to_bits() != baseline.to_bits() {
+            return Ok(Again::WithDefaults);
+        }
+        let feasible = Feasible::from_set(catalog, *self.learner.permissions()).map_err(LearnerError::Feasible)?;
+        let request = Request::new(context, &feasible).at(*at);
+        let again = self.learner.propose_decision(&self.policy, &mut self.workspace, &request)?;
+        if again == *event {
+            return Ok(Again::Same);
+        }
+        // The draw depends on the round alone: with nothing else to choose it gives the recorded action its score.
+        let mut only = ActionSet::EMPTY;
+        only.insert(*action);
+        let only = Feasible::from_set(catalog, only).map_err(LearnerError::Feasible)?;
+        let mut scored = |feasible: &Feasible| -> Result<(Action, f64), LearnerError> {
+            let request = Request::new(context, feasible).at(*at);
+            let proposal = self.learner.propose_scored(&self.policy, &mut self.workspace, &request)?;
+            Ok((proposal.action, proposal.sampled_score))
+        };
+        let (recorded, found) = (scored(&only)?, scored(&feasible)?);
+        let id = DecisionId { user: self.learner.user(), incarnation: self.learner.incarnation(), round: *round };
+        Ok(Again::Different(Difference { id, index, context: *context, recorded, found }))
+    }
+
+    fn explain(&mut self, round: u32, other: Option<Action>) -> Result<String, LearnerError> {
+        let id = DecisionId { user: self.learner.user(), incarnation: self.learner.incarnation(), round };
+        Ok(self.learner.explain(&self.policy, &mut self.workspace, id, None, other)?.to_string())
+    }
+}
+
+/// How a decision comes out.
+enum Again {
+    Same,
+    WithDefaults,
+    Different(Difference),
+}
+
+fn load<T: Scalar, const R: usize>(
+    policy: &Policy<'_, T>,
+    learner: &mut Learner<T, Vec<T>, R>,
+    snapshot: &[u8],
+) -> Result<(), RecordError> {
+    let mut verifier = Verifier::new(policy);
+    verifier.push(snapshot)?;
+    let verified = verifier.finish()?;
+    let mut loader = learner.load(policy, verified)?;
+    loader.push(snapshot)?;
+    loader.finish()
+}

@@ -1,0 +1,300 @@
+//! Answers, one line of JSON each.
+
+use super::fault::Fault;
+use fable_core::trust::{Assessment, Explanation, Part, Promotion, Standing};
+use fable_core::{Action, Catalog, DecisionId, Proposal, Scalar};
+use serde::{Serialize, Serializer};
+use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{Map, Value};
+use std::ops::Range;
+
+/// The lines of a batch, in the order of its requests.
+#[derive(Debug, Default)]
+pub(super) struct Answers {
+    bytes: Vec<u8>,
+    lines: Vec<Line>,
+}
+
+#[derive(Debug)]
+struct Line {
+    start: usize,
+    /// Where the id stands.
+    id: Range<usize>,
+    /// Whether it is an error that does not depend on any state.
+    settled: bool,
+    /// Whether it is no error.
+    accepted: bool,
+}
+
+/// `{"error":{"code":"...","message":"..."}}`
+#[derive(Serialize)]
+struct Refusal<'f> {
+    error: &'f Fault,
+}
+
+impl Answers {
+    /// Adds the answer to one request; every answer is an object with at least one field. `settled` is an error that stands
+    /// whatever becomes of the batch.
+    pub(super) fn put(&mut self, id: Option<&RawValue>, answer: Result<&impl Serialize, &Fault>, settled: bool) {
+        let start = self.bytes.len();
+        let mut place = start..start;
+        if let Some(id) = id {
+            self.bytes.extend_from_slice(b"{\"id\":");
+            place = self.bytes.len()..self.bytes.len() + id.get().len();
+            self.bytes.extend_from_slice(id.get().as_bytes());
+        }
+        let body = self.bytes.len();
+        let _ = match answer {
+            Ok(answer) => serde_json::to_writer(&mut self.bytes, answer),
+            Err(error) => serde_json::to_writer(&mut self.bytes, &Refusal { error }),
+        }; // writing to memory cannot fail
+        if id.is_some()
+            && let Some(brace) = self.bytes.get_mut(body)
+        {
+            *brace = b',';
+        }
+        self.bytes.push(b'\n');
+        self.lines.push(Line { start, id: place, settled, accepted: answer.is_ok() });
+    }
+
+    /// All lines.
+    #[must_use]
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// How many are no errors.
+    #[must_use]
+    pub(super) fn accepted(&self) -> u64 {
+        self.lines.iter().filter(|line| line.accepted).count() as u64
+    }
+
+    /// The same with an error in the place of every answer, errors included: a second reward is no duplicate if the first
+    /// one never came to be.
+    #[must_use]
+    pub(super) fn instead(&self, fault: &Fault) -> Self {
+        let mut answers = Self::default();
+        let ends = self.lines.iter().skip(1).map(|line| line.start).chain([self.bytes.len()]);
+        for (line, end) in self.lines.iter().zip(ends) {
+            if line.settled {
+                let start = answers.bytes.len();
+                answers.bytes.extend_from_slice(self.bytes.get(line.start..end).unwrap_or_default());
+                answers.lines.push(Line { start, id: start..start, settled: true, accepted: false });
+            } else {
+                let id =
+                    self.bytes.get(line.id.clone()).filter(|id| !id.is_empty()).and_then(|id| serde_json::from_slice(id).ok());
+                answers.put(id, Err::<&(), _>(fault), false);
+            }
+        }
+        answers
+    }
+}
+
+/// The words of a catalog, ready to be written.
+#[derive(Debug)]
+pub(super) struct Words {
+    actions: Vec<Box<RawValue>>,
+    instructions: Vec<Box<RawValue>>,
+    coordinates: Vec<String>,
+}
+
+impl Words {
+    pub(super) fn new(catalog: &Catalog<'_>) -> Self {
+        let raw = |value: &Value| to_raw_value(value).unwrap_or_default();
+        let actions = || (0..).take(catalog.actions()).map(Action);
+        let instruction = |action| {
+            let mut text = String::new();
+            let _ = catalog.instruct(action, &mut text); // writing to a String cannot fail
+            raw(&text.into())
+        };
+        let coordinates = (0..catalog.dimension()).filter_map(|index| catalog.coordinate_name(index));
+        Self {
+            actions: actions().map(|action| raw(&named(catalog, action))).collect(),
+            instructions: actions().map(instruction).collect(),
+            coordinates: coordinates.map(|name| name.to_string()).collect(),
+        }
+    }
+
+    fn action(&self, action: Action) -> Option<&RawValue> {
+        self.actions.get(action.index()).map(|action| &**action)
+    }
+}
+
+/// The values of an action by component.
+fn named(catalog: &Catalog<'_>, action: Action) -> Value {
+    let values = catalog.values(action).unwrap_or_default();
+    let values = catalog.definition().components.iter().zip(&values);
+    let values = values.filter_map(|(component, value)| Some((component.name, component.values.get(usize::from(*value))?.name)));
+    Value::Object(values.map(|(component, value)| (component.to_owned(), value.into())).collect::<Map<_, _>>())
+}
+
+/// What a request that was not refused gets.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(super) enum Answer<'w> {
+    Accepted { accepted: usize },
+    Decided(Decided<'w>),
+    Learned { observations: u32 },
+    Posterior { rounds: u32, observations: u32, mean: Coordinates<'w>, sd: Coordinates<'w>, log_det_ratio: f64 },
+    Contrast(Contrasted),
+    Explained(Explained<'w>),
+    Profile { profile: Vec<Promoted<'w>>, text: String },
+    Forgotten { forgotten: bool },
+    Stats(Stats<'w>),
+}
+
+#[derive(Serialize)]
+pub(super) struct Decided<'w> {
+    #[serde(serialize_with = "display")]
+    decision: DecisionId,
+    action: Option<&'w RawValue>,
+    instruction: Option<&'w RawValue>,
+    explored: bool,
+    score: f64,
+    sampled_score: f64,
+    feasible: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    propensities: Option<Vec<f64>>,
+}
+
+impl Words {
+    pub(super) fn decided(
+        &self,
+        decision: DecisionId,
+        proposal: &Proposal,
+        feasible: usize,
+        propensities: Option<Vec<f64>>,
+    ) -> Decided<'_> {
+        let Proposal { action, score, sampled_score, explored, .. } = *proposal;
+        let instruction = self.instructions.get(action.index()).map(|instruction| &**instruction);
+        Decided { decision, action: self.action(action), instruction, explored, score, sampled_score, feasible, propensities }
+    }
+
+    pub(super) fn coordinates(&self, numbers: Vec<f64>) -> Coordinates<'_> {
+        Coordinates { names: &self.coordinates, numbers }
+    }
+
+    pub(super) fn explained<T: Scalar>(&self, why: &Explanation<'_, T>) -> Explained<'_> {
+        let name = |coordinate: Option<usize>| coordinate.and_then(|index| self.coordinates.get(index)).map(String::as_str);
+        let shares = why.shares().map(|share| Shared {
+            part: match share.part {
+                Part::Default => "default",
+                Part::Cost => "cost",
+                Part::Block(_) => "block",
+                Part::Draw => "draw",
+            },
+            chosen: share.chosen,
+            other: share.other,
+            chosen_coordinate: name(share.chosen_coordinate),
+            other_coordinate: name(share.other_coordinate),
+        });
+        Explained {
+            chosen: self.action(why.chosen),
+            other: self.action(why.other),
+            feasible: why.feasible,
+            explored: why.explored,
+            chosen_score: why.chosen_score,
+            other_score: why.other_score,
+            shares: shares.collect(),
+        }
+    }
+}
+
+fn display<S: Serializer>(id: &DecisionId, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(id)
+}
+
+/// A number per coordinate, by name.
+pub(super) struct Coordinates<'w> {
+    names: &'w [String],
+    numbers: Vec<f64>,
+}
+
+impl Serialize for Coordinates<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.names.iter().zip(&self.numbers))
+    }
+}
+
+#[derive(Serialize)]
+pub(super) struct Contrasted {
+    mean: f64,
+    sd: f64,
+    probability: f64,
+    lower: f64,
+    upper: f64,
+    beta: f64,
+    evidence: u32,
+    valid: bool,
+    promoted: i8,
+}
+
+impl From<Assessment> for Contrasted {
+    fn from(assessment: Assessment) -> Self {
+        let Assessment { mean, sd, probability, lower, upper, beta, evidence, valid, verdict, .. } = assessment;
+        Self { mean, sd, probability, lower, upper, beta, evidence, valid, promoted: verdict.sign() }
+    }
+}
+
+#[derive(Serialize)]
+pub(super) struct Explained<'w> {
+    chosen: Option<&'w RawValue>,
+    other: Option<&'w RawValue>,
+    feasible: bool,
+    explored: bool,
+    chosen_score: f64,
+    other_score: f64,
+    shares: Vec<Shared<'w>>,
+}
+
+#[derive(Serialize)]
+struct Shared<'w> {
+    part: &'static str,
+    chosen: f64,
+    other: f64,
+    chosen_coordinate: Option<&'w str>,
+    other_coordinate: Option<&'w str>,
+}
+
+#[derive(Serialize)]
+pub(super) struct Promoted<'w> {
+    contrast: &'w str,
+    verdict: i8,
+    standing: &'static str,
+    sentence: String,
+    valid: bool,
+    round: u32,
+    at: u32,
+    evidence: u32,
+    lower: f64,
+    upper: f64,
+}
+
+impl<'w> Promoted<'w> {
+    pub(super) fn new(catalog: &'w Catalog<'w>, promotion: &Promotion, standing: Standing) -> Self {
+        let mut sentence = String::new();
+        let _ = promotion.write_sentence(catalog, &mut sentence); // writing to a String cannot fail
+        let Promotion { verdict, valid, round, at, evidence, lower, upper, .. } = *promotion;
+        let standing = match standing {
+            Standing::Holds => "holds",
+            Standing::Doubtful => "doubtful",
+            Standing::Revoked => "revoked",
+        };
+        let contrast = catalog.contrasts().get(usize::from(promotion.contrast)).map_or("", |contrast| contrast.name);
+        let (lower, upper) = (f64::from(lower), f64::from(upper));
+        Self { contrast, verdict: verdict.sign(), standing, sentence, valid, round, at, evidence, lower, upper }
+    }
+}
+
+#[derive(Serialize)]
+pub(super) struct Stats<'w> {
+    pub(super) catalog: &'w str,
+    pub(super) dimension: usize,
+    pub(super) scalar: &'static str,
+    pub(super) users: u64,
+    pub(super) cached: usize,
+    pub(super) requests: u64,
+    pub(super) errors: u64,
+    pub(super) events: u64,
+    pub(super) bytes: u64,
+}

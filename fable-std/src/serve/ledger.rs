@@ -1,0 +1,320 @@
+//! What the learners have done and the store has not yet, or not in its final place.
+//!
+//! Entries are collected here as they are made, so a user who left the cache can be brought back at any time: from the store,
+//! with what is on its way to it put behind. A batch becomes [`Writes`] for the committing thread.
+
+use super::answer::Answers;
+use super::fault::Fault;
+use crate::store::journal::{Entry, Segment};
+use crate::store::{Reach, Store, StoreError, Stored, UserRow, Writes};
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Bytes of entries that are kept in the log before they are folded into the journal. Opening a store reads them all.
+const LOG_LIMIT: usize = 2 << 20;
+
+/// How far the committing thread is.
+#[derive(Debug, Default)]
+pub(super) struct Progress {
+    /// The last batch that was committed.
+    committed: AtomicU64,
+    /// How often a commit has failed; a batch that was made before the last failure is void.
+    failures: AtomicU64,
+    /// Answers that became errors because of that.
+    refused: AtomicU64,
+}
+
+impl Progress {
+    /// The answers of a batch that never came to be.
+    pub(super) fn refuse(&self, answers: &Answers, fault: &Fault) -> Answers {
+        self.refused.fetch_add(answers.accepted(), Ordering::Relaxed);
+        answers.instead(fault)
+    }
+
+    pub(super) fn commit(&self, batch: u64) {
+        self.committed.store(batch, Ordering::Release);
+    }
+
+    pub(super) fn fail(&self) {
+        self.failures.fetch_add(1, Ordering::AcqRel);
+    }
+
+    pub(super) fn failures(&self) -> u64 {
+        self.failures.load(Ordering::Acquire)
+    }
+}
+
+/// A user's newest entries.
+#[derive(Debug, Default)]
+struct Tail {
+    /// The row of a user who is new.
+    row: Option<UserRow>,
+    segment: Segment,
+}
+
+/// A batch that moves what is in the log, and is perhaps not yet committed.
+#[derive(Debug)]
+struct Flight {
+    batch: u64,
+    erased: HashSet<u64>,
+    tails: HashMap<u64, Tail>,
+}
+
+/// See the [module](self).
+#[derive(Debug)]
+pub(super) struct Ledger {
+    store: Arc<Store>,
+    progress: Arc<Progress>,
+    /// Failures known here.
+    failures: u64,
+    batch: u64,
+    writes: Writes,
+    erased: HashSet<u64>,
+    tails: HashMap<u64, Tail>,
+    bytes: usize,
+    /// [`LOG_LIMIT`]
+    limit: usize,
+    flights: VecDeque<Flight>,
+    users: u64,
+    incarnation: u32,
+}
+
+impl Ledger {
+    pub(super) fn open(store: Arc<Store>, progress: Arc<Progress>) -> Result<Self, StoreError> {
+        let mut ledger = Self {
+            store,
+            progress,
+            failures: 0,
+            batch: 0,
+            writes: Writes::default(),
+            erased: HashSet::new(),
+            tails: HashMap::new(),
+            bytes: 0,
+            limit: LOG_LIMIT,
+            flights: VecDeque::new(),
+            users: 0,
+            incarnation: 0,
+        };
+        ledger.reset()?;
+        Ok(ledger)
+    }
+
+    /// Goes back to what the store has.
+    fn reset(&mut self) -> Result<(), StoreError> {
+        let failures = self.progress.failures();
+        let (log, users, incarnation) = (self.store.log()?, self.store.users()?, self.store.incarnation()?);
+        self.bytes = log.values().map(|segment| segment.bytes.len()).sum();
+        self.tails = log.into_iter().map(|(user, segment)| (user, Tail { row: None, segment })).collect();
+        self.writes = Writes::default();
+        self.erased.clear();
+        self.flights.clear();
+        (self.users, self.incarnation, self.failures) = (users, incarnation, failures);
+        Ok(())
+    }
+
+    /// Before a batch: catches up with the committing thread. `true` when a commit has failed since, so that everything
+    /// that was computed after it never happened.
+    pub(super) fn begin(&mut self) -> Result<bool, StoreError> {
+        let committed = self.progress.committed.load(Ordering::Acquire);
+        while self.flights.front().is_some_and(|flight| flight.batch <= committed) {
+            self.flights.pop_front();
+        }
+        let failed = self.progress.failures() != self.failures;
+        if failed {
+            self.reset()?;
+        }
+        Ok(failed)
+    }
+
+    /// After a batch: its number, the failures it knows of, and what it writes.
+    pub(super) fn finish(&mut self) -> (u64, u64, Writes) {
+        self.batch += 1;
+        if self.writes.erases() || (self.bytes > self.limit && self.flights.is_empty()) {
+            self.writes.fold(self.tails.iter().map(|(user, tail)| (*user, &tail.segment)));
+            let (erased, tails) = (std::mem::take(&mut self.erased), std::mem::take(&mut self.tails));
+            self.flights.push_back(Flight { batch: self.batch, erased, tails });
+            self.bytes = 0;
+        }
+        (self.batch, self.failures, std::mem::take(&mut self.writes))
+    }
+
+    /// Number of users.
+    pub(super) const fn users(&self) -> u64 {
+        self.users
+    }
+
+    /// The incarnation in which a new user starts.
+    pub(super) const fn incarnation(&self) -> u32 {
+        self.incarnation
+    }
+
+    /// Answers that became errors after they were made.
+    pub(super) fn refused(&self) -> u64 {
+        self.progress.refused.load(Ordering::Relaxed)
+    }
+
+    /// Bytes of the store.
+    pub(super) fn store_bytes(&self) -> u64 {
+        self.store.bytes()
+    }
+
+    /// A user who has no entry yet.
+    pub(super) fn add(&mut self, user: u64, row: &UserRow) {
+        self.writes.user(user, row);
+        self.tails.entry(user).or_default().row = Some(row.clone());
+        self.users += 1;
+    }
+
+    /// The next entry of a user's journal.
+    pub(super) fn push(&mut self, user: u64, position: u64, entry: &Entry<'_>) {
+        let tail = self.tails.entry(user).or_default();
+        if tail.segment.count == 0 {
+            tail.segment.first = position;
+        }
+        let before = tail.segment.bytes.len();
+        tail.segment.push(entry);
+        self.bytes += tail.segment.bytes.len() - before;
+        self.writes.entry(user, position, entry);
+    }
+
+    /// A snapshot that has seen the first `seen` entries.
+    pub(super) fn snapshot(&mut self, user: u64, seen: u64, snapshot: &[u8]) {
+        self.writes.snapshot(user, seen, snapshot);
+    }
+
+    /// Erases a user. One who is not there may still be in the file, in what a crash has left of a commit: the file is
+    /// written anew all the same.
+    pub(super) fn erase(&mut self, user: u64, known: bool) -> Result<(), StoreError> {
+        if known {
+            self.incarnation = self.incarnation.checked_add(1).ok_or(StoreError::Exhausted)?;
+            self.users = self.users.saturating_sub(1);
+        }
+        self.tails.remove(&user);
+        self.erased.insert(user);
+        self.writes.erase(user, self.incarnation);
+        Ok(())
+    }
+
+    /// A user as of now; `None` for nobody.
+    pub(super) fn user(&self, user: u64, reach: Reach) -> Result<Option<Stored>, StoreError> {
+        let mut newer = Vec::new();
+        let mut gone = self.erased.contains(&user);
+        newer.extend(self.tails.get(&user));
+        for flight in self.flights.iter().rev() {
+            if gone {
+                break;
+            }
+            newer.extend(flight.tails.get(&user));
+            gone = flight.erased.contains(&user);
+        }
+        let mut found = if gone { None } else { self.store.user(user, reach)? };
+        for Tail { row, segment } in newer.into_iter().rev() {
+            if found.is_none() {
+                let Some(row) = row.clone() else { continue };
+                found = Some(Stored { row, snapshot: None, journal: Vec::new() });
+            }
+            if let Some(stored) = &mut found
+                && stored.journal.last().is_none_or(|last| last.end() <= segment.first)
+            {
+                stored.journal.push(segment.clone());
+            }
+        }
+        Ok(found)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::Identity;
+    use crate::store::journal::Note;
+    use fable_core::record::{Header, Kind};
+    use fable_core::{Policy, Settings, catalog::TAU2};
+    use fable_serve_tests::dice::Dice;
+
+    /// What every user's journal has to be: first incarnation and records.
+    type Model = HashMap<u64, (u32, Vec<Vec<u8>>)>;
+
+    fn assert_agrees(ledger: &Ledger, model: &Model, users: u64) {
+        for user in 0..users {
+            let found = ledger.user(user, Reach::Whole).unwrap().map(|stored| {
+                let mut end = 0;
+                let mut records = Vec::new();
+                for segment in &stored.journal {
+                    assert_eq!(segment.first, end); // no gap, nothing twice
+                    end = segment.end();
+                    records.extend(segment.from(0).map(|entry| entry.unwrap().record.to_vec()));
+                }
+                (stored.row.incarnation, records)
+            });
+            assert_eq!(found.as_ref(), model.get(&user), "{user}");
+        }
+        assert_eq!(ledger.users(), model.len() as u64);
+    }
+
+    /// However far the committing thread is, and whatever fails: a user is what was pushed, or what the store has.
+    #[test]
+    fn a_user_is_complete_at_any_time() {
+        let policy = Policy::<f64>::new(&TAU2, Settings::default()).unwrap();
+        let (mut dice, mut folds, mut failures) = (Dice::new(3), 0, 0);
+        for _ in 0..6 {
+            let store = Arc::new(Store::in_memory(&Identity::new(&policy)).unwrap());
+            let progress = Arc::new(Progress::default());
+            let mut ledger = Ledger::open(Arc::clone(&store), Arc::clone(&progress)).unwrap();
+            ledger.limit = 400;
+            let (mut now, mut committed) = (Model::new(), Model::new());
+            let mut sent: VecDeque<(u64, u64, Writes, Model)> = VecDeque::new();
+            for _ in 0..300 {
+                if ledger.begin().unwrap() {
+                    now = committed.clone();
+                }
+                for _ in 0..dice.below(8) {
+                    let user = dice.below(6) as u64;
+                    let known = now.contains_key(&user);
+                    if dice.once_in(30) {
+                        ledger.erase(user, known).unwrap();
+                        now.remove(&user);
+                        continue;
+                    }
+                    if !known {
+                        let header = Header::new(Kind::Journal, &policy, user, 64);
+                        let row = UserRow { header, incarnation: ledger.incarnation(), name: user.to_string() };
+                        ledger.add(user, &row);
+                        now.insert(user, (row.incarnation, Vec::new()));
+                    }
+                    let (_, records) = now.get_mut(&user).unwrap();
+                    let record = vec![dice.next() as u8; 1 + dice.below(40)];
+                    ledger.push(user, records.len() as u64, &Entry { record: &record, note: Note::None });
+                    records.push(record);
+                }
+                assert_agrees(&ledger, &now, 6);
+                let (number, known, writes) = ledger.finish();
+                folds += usize::from(writes.folds());
+                sent.push_back((number, known, writes, now.clone()));
+                assert_agrees(&ledger, &now, 6);
+                // The other thread: some of what waits in one commit, or none, or a failure.
+                let (mut merged, mut last) = (Writes::default(), None);
+                for _ in 0..dice.below(4).min(sent.len()) {
+                    let (number, known, writes, then) = sent.pop_front().unwrap();
+                    if known == progress.failures() {
+                        merged.merge(writes);
+                        last = Some((number, then));
+                    }
+                }
+                if let Some((number, then)) = last {
+                    if dice.once_in(20) {
+                        progress.fail();
+                        failures += 1;
+                    } else {
+                        store.commit(&merged, false).unwrap();
+                        progress.commit(number);
+                        committed = then;
+                    }
+                }
+                assert_agrees(&ledger, &now, 6); // what the other thread has done is not yet known here
+            }
+        }
+        assert!(folds > 100 && failures > 20, "{folds} {failures}");
+    }
+}

@@ -1,0 +1,106 @@
+#![doc = include_str!("protocol.md")]
+
+mod answer;
+mod engine;
+mod fault;
+mod json;
+mod ledger;
+mod pipeline;
+mod request;
+mod residents;
+
+pub use fault::{Code, Fault};
+pub use pipeline::Stop;
+pub use request::{Incoming, MAX_DRAWS, MAX_NAME, Request};
+
+use crate::store::{Identity, Store, StoreError};
+use fable_core::{Catalog, Policy, Scalar, Settings, SettingsError};
+use std::fmt;
+use std::io::{self, Read, Write};
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+/// This page.
+pub const PROTOCOL: &str = include_str!("protocol.md");
+
+/// Longest line, in bytes.
+pub const MAX_LINE: usize = 1 << 20;
+
+/// How to serve.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The store's file; without one everything ends with the process.
+    pub store: Option<PathBuf>,
+    /// Whether an answer waits until what it says is on disk.
+    pub durable: bool,
+    /// Users in memory.
+    pub cache: NonZeroUsize,
+}
+
+/// Serves requests from `input` on `output`, in the scalar `T`, until the input ends or `ready`'s [`Stop`] is used. What was
+/// answered is on disk when this returns.
+///
+/// ```
+/// use fable_core::{Settings, catalog::TAU2};
+/// use fable_std::serve::{Options, serve};
+/// let input = br#"{"op":"decide","user":"ana","context":{}}"#;
+/// let mut output = Vec::new();
+/// let options = Options { store: None, durable: true, cache: 8.try_into()? };
+/// serve::<f64>(&TAU2, Settings::default(), &options, &input[..], &mut output, |_| {})?;
+/// assert!(output.starts_with(br#"{"decision":"e6f79c19051ffb05-0-1","action":{"memory":"#));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// Settings out of range, a store that cannot be used, an output that cannot be written, an input that cannot be read.
+pub fn serve<T: Scalar>(
+    catalog: &'static Catalog<'static>,
+    settings: Settings<'static>,
+    options: &Options,
+    input: impl Read + Send + 'static,
+    output: impl Write,
+    ready: impl FnOnce(Stop),
+) -> Result<(), ServeError> {
+    let policy = Policy::<T>::new(catalog, settings).map_err(ServeError::Settings)?;
+    let identity = Identity::new(&policy);
+    let store = match &options.store {
+        Some(path) => Store::open(path, &identity)?,
+        None => Store::in_memory(&identity)?,
+    };
+    let (name, scalar) = (catalog.definition().name, if T::DIGITS == 24 { "f32" } else { "f64" });
+    tracing::info!(catalog = name, scalar, users = store.users()?, bytes = store.bytes(), "serving");
+    pipeline::run(&policy, store, options, input, output, ready)
+}
+
+/// Why a service ended.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ServeError {
+    /// A setting is out of its range.
+    Settings(SettingsError),
+    /// The store cannot be used.
+    Store(StoreError),
+    /// The output cannot be written, or a thread cannot be started.
+    Output(io::Error),
+    /// The input cannot be read; what was read before is answered.
+    Input(io::Error),
+}
+
+impl fmt::Display for ServeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Settings(error) => error.fmt(f),
+            Self::Store(error) => error.fmt(f),
+            Self::Output(error) => write!(f, "the output cannot be written: {error}"),
+            Self::Input(error) => write!(f, "the input cannot be read: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for ServeError {}
+
+impl From<StoreError> for ServeError {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}

@@ -1,0 +1,180 @@
+//! A user's journal as bytes: entries one behind the other, each one of `fable_core`'s event records.
+//!
+//! | bytes | content |
+//! |---|---|
+//! | 2 | length of the record, at most 260; bit 15 is set when a round follows the record, bit 14 for [`Note::WithDefaults`] |
+//! | n | the record, see `fable_core::record` |
+//! | 4 | for an unlearned reward, the round of the decision that it belonged to |
+//!
+//! All numbers are little-endian. The round is kept because the record of an unlearning has the observation but not the
+//! decision, and nothing may be taken back twice. Default scores of the caller's are not kept, only that there were some: such a
+//! decision cannot be made again.
+
+use super::StoreError;
+use fable_core::record::MAX_EVENT_LEN;
+
+const TAKES_BACK: u16 = 0x8000;
+const WITH_DEFAULTS: u16 = 0x4000;
+
+/// What an event does not say itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Note {
+    /// Nothing.
+    #[default]
+    None,
+    /// An unlearning takes back the reward of this round.
+    TakesBack(u32),
+    /// A decision was made with default scores of the caller's.
+    WithDefaults,
+}
+
+/// One entry of a journal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry<'b> {
+    /// The event's record.
+    pub record: &'b [u8],
+    /// What is known besides.
+    pub note: Note,
+}
+
+impl Entry<'_> {
+    /// Appends the entry. Records are at most [`MAX_EVENT_LEN`] bytes long.
+    pub fn push(&self, out: &mut Vec<u8>) {
+        let flag = match self.note {
+            Note::None => 0,
+            Note::TakesBack(_) => TAKES_BACK,
+            Note::WithDefaults => WITH_DEFAULTS,
+        };
+        out.extend_from_slice(&(self.record.len() as u16 | flag).to_le_bytes());
+        out.extend_from_slice(self.record);
+        if let Note::TakesBack(round) = self.note {
+            out.extend_from_slice(&round.to_le_bytes());
+        }
+    }
+}
+
+/// Walks the entries of a journal.
+#[derive(Clone, Debug)]
+pub struct Entries<'b>(&'b [u8]);
+
+impl<'b> Entries<'b> {
+    /// Over the bytes of whole entries.
+    #[must_use]
+    pub const fn new(bytes: &'b [u8]) -> Self {
+        Self(bytes)
+    }
+
+    /// What is left.
+    #[must_use]
+    pub const fn rest(&self) -> &'b [u8] {
+        self.0
+    }
+
+    fn take(&mut self) -> Option<Entry<'b>> {
+        let (head, rest) = self.0.split_first_chunk()?;
+        let head = u16::from_le_bytes(*head);
+        let length = usize::from(head & !(TAKES_BACK | WITH_DEFAULTS));
+        let (record, mut rest) = rest.split_at_checked(length).filter(|_| length <= MAX_EVENT_LEN)?;
+        let note = match (head & TAKES_BACK != 0, head & WITH_DEFAULTS != 0) {
+            (false, false) => Note::None,
+            (false, true) => Note::WithDefaults,
+            (true, false) => {
+                let (round, behind) = rest.split_first_chunk()?;
+                rest = behind;
+                Note::TakesBack(u32::from_le_bytes(*round))
+            }
+            (true, true) => return None,
+        };
+        self.0 = rest;
+        Some(Entry { record, note })
+    }
+}
+
+impl<'b> Iterator for Entries<'b> {
+    type Item = Result<Entry<'b>, StoreError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.0.is_empty() {
+            return None;
+        }
+        let entry = self.take();
+        if entry.is_none() {
+            self.0 = &[];
+        }
+        Some(entry.ok_or(StoreError::Damaged("a journal ends in the middle of an entry")))
+    }
+}
+
+/// Consecutive entries of one user's journal.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Segment {
+    /// Position of the first entry in the journal.
+    pub first: u64,
+    /// Number of entries.
+    pub count: u64,
+    /// The entries.
+    pub bytes: Vec<u8>,
+}
+
+impl Segment {
+    /// A segment from stored bytes.
+    ///
+    /// # Errors
+    /// Bytes that are not whole entries.
+    pub fn read(first: u64, bytes: &[u8]) -> Result<Self, StoreError> {
+        let mut count = 0;
+        for entry in Entries::new(bytes) {
+            entry?;
+            count += 1;
+        }
+        Ok(Self { first, count, bytes: bytes.to_vec() })
+    }
+
+    /// Position behind the last entry.
+    #[must_use]
+    pub const fn end(&self) -> u64 {
+        self.first + self.count
+    }
+
+    /// The entries from a position on.
+    pub fn from(&self, position: u64) -> impl Iterator<Item = Result<Entry<'_>, StoreError>> {
+        let skipped = usize::try_from(position.saturating_sub(self.first)).unwrap_or(usize::MAX);
+        Entries::new(&self.bytes).skip(skipped)
+    }
+
+    /// Appends an entry.
+    pub fn push(&mut self, entry: &Entry<'_>) {
+        entry.push(&mut self.bytes);
+        self.count += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_come_back_and_half_ones_are_found() {
+        let entries = [
+            Entry { record: &[1, 2, 3], note: Note::None },
+            Entry { record: &[], note: Note::TakesBack(7) },
+            Entry { record: &[9; MAX_EVENT_LEN], note: Note::TakesBack(u32::MAX) },
+            Entry { record: &[4], note: Note::WithDefaults },
+        ];
+        let mut segment = Segment { first: 5, ..Segment::default() };
+        for entry in &entries {
+            segment.push(entry);
+        }
+        assert_eq!(Segment::read(5, &segment.bytes).unwrap(), segment);
+        assert_eq!(segment.end(), 9);
+        let back: Result<Vec<_>, _> = segment.from(6).collect();
+        assert_eq!(back.unwrap(), entries[1..]);
+        let whole = [5, 11, 11 + 2 + MAX_EVENT_LEN + 4];
+        for length in (1..segment.bytes.len()).filter(|length| !whole.contains(length)) {
+            assert!(Segment::read(0, &segment.bytes[..length]).is_err(), "{length}");
+        }
+        assert!(Segment::read(0, &[0x05, 0x01]).is_err());
+        assert!(Segment::read(0, &[1, 0x20, 9]).is_err() && Segment::read(0, &[1, 0xc0, 9, 0, 0, 0, 0]).is_err()); // other flags
+        assert!(Segment::read(0, &[[0x05, 0x01].as_slice(), &[0; 261]].concat()).is_err());
+    }
+}

@@ -1,0 +1,180 @@
+//! One user as a file: to move to another store, to keep, or to hand over.
+//!
+//! | bytes | content |
+//! |---|---|
+//! | 4 | `FABX` |
+//! | 1 | version, 1 |
+//! | 4 | incarnation that the journal begins in |
+//! | 2 | length of the name |
+//! | n | the name, UTF-8 |
+//! | 32 | header of the journal, see `fable_core::record` |
+//! | 8 | number of entries |
+//! | m | the entries, see [`super::journal`] |
+//! | 4 | CRC-32/ISO-HDLC of all bytes before |
+//!
+//! All numbers are little-endian. The journal is everything: importing applies it from the beginning, so that each event is
+//! checked before anything is written, and the user goes on with the same bits.
+
+use super::journal::Segment;
+use super::revive::{HostLearner, HostWorkspace, SNAPSHOT_EVERY, revive, snapshot};
+use super::{MAX_NAME, Store, StoreError, Stored, UserRow, Writes};
+use fable_core::record::{HEADER_LEN, Header, checksum};
+use fable_core::{Policy, Scalar, user_hash};
+use std::fmt;
+
+/// The version of the file.
+pub const VERSION: u8 = 1;
+
+/// The highest incarnation that is imported: everyone who comes later starts there, and a store still has to be able to forget.
+pub const MAX_INCARNATION: u32 = 1 << 31;
+
+const MAGIC: &[u8; 4] = b"FABX";
+
+/// What can be wrong with a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TransferError {
+    /// It is no such file.
+    Foreign,
+    /// It was written by another version.
+    Version {
+        /// Its version.
+        found: u8,
+    },
+    /// It is damaged or not complete.
+    Damaged,
+    /// The user's name is empty or too long.
+    Name,
+    /// The user has been forgotten more often than a store could go on counting from.
+    Incarnation,
+}
+
+impl fmt::Display for TransferError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Foreign => f.write_str("the file is no exported user"),
+            Self::Version { found } => write!(f, "the file has version {found}, this program reads version {VERSION}"),
+            Self::Damaged => f.write_str("the file is damaged or not complete"),
+            Self::Name => write!(f, "the name of a user must have 1 to {MAX_NAME} bytes"),
+            Self::Incarnation => write!(f, "the user's incarnation is above {MAX_INCARNATION}"),
+        }
+    }
+}
+
+impl std::error::Error for TransferError {}
+
+/// A user as a file.
+///
+/// # Errors
+/// No such user, or a store that cannot be read.
+pub fn export(store: &Store, name: &str) -> Result<Vec<u8>, StoreError> {
+    let stored = store.whole(user_hash(name))?.filter(|stored| stored.row.name == name).ok_or(StoreError::NoUser)?;
+    let UserRow { header, incarnation, name } = &stored.row;
+    let length = u16::try_from(name.len()).map_err(|_| StoreError::Damaged("a name is too long"))?;
+    let mut bytes = MAGIC.to_vec();
+    bytes.push(VERSION);
+    bytes.extend_from_slice(&incarnation.to_le_bytes());
+    bytes.extend_from_slice(&length.to_le_bytes());
+    bytes.extend_from_slice(name.as_bytes());
+    bytes.extend_from_slice(&header.encode());
+    let count: u64 = stored.journal.iter().map(|segment| segment.count).sum();
+    bytes.extend_from_slice(&count.to_le_bytes());
+    stored.journal.iter().for_each(|segment| bytes.extend_from_slice(&segment.bytes));
+    bytes.extend_from_slice(&checksum(&bytes).to_le_bytes());
+    Ok(bytes)
+}
+
+/// Reads a file.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn read(bytes: &[u8]) -> Result<Stored, StoreError> {
+    let damaged = || StoreError::from(TransferError::Damaged);
+    let Some((MAGIC, rest)) = bytes.split_first_chunk() else { return Err(TransferError::Foreign.into()) };
+    match rest.first() {
+        Some(&VERSION) => {}
+        Some(&found) => return Err(TransferError::Version { found }.into()),
+        None => return Err(damaged()),
+    }
+    let (whole, sum) = bytes.split_last_chunk().ok_or_else(damaged)?;
+    if checksum(whole) != u32::from_le_bytes(*sum) {
+        return Err(damaged());
+    }
+    let rest = whole.get(MAGIC.len() + 1..).ok_or_else(damaged)?;
+    let (incarnation, rest) = rest.split_first_chunk().ok_or_else(damaged)?;
+    let (length, rest) = rest.split_first_chunk().ok_or_else(damaged)?;
+    let (name, rest) = rest.split_at_checked(usize::from(u16::from_le_bytes(*length))).ok_or_else(damaged)?;
+    let (header, rest) = rest.split_at_checked(HEADER_LEN).ok_or_else(damaged)?;
+    let (count, rest) = rest.split_first_chunk().ok_or_else(damaged)?;
+    let name = std::str::from_utf8(name).map_err(|_| damaged())?.to_owned();
+    if name.is_empty() || name.len() > MAX_NAME {
+        return Err(TransferError::Name.into());
+    }
+    let row = UserRow { header: Header::decode(header)?, incarnation: u32::from_le_bytes(*incarnation), name };
+    let segment = Segment::read(0, rest)?;
+    if segment.count != u64::from_le_bytes(*count) || row.header.user != user_hash(&row.name) {
+        return Err(damaged());
+    }
+    Ok(Stored { row, snapshot: None, journal: vec![segment] })
+}
+
+/// A user whose every event was checked, ready for a store.
+#[derive(Clone, Debug)]
+pub struct Arrival {
+    stored: Stored,
+    entries: u64,
+    incarnation: u32,
+    snapshot: Option<Vec<u8>>,
+}
+
+impl Arrival {
+    /// Reads a file and applies its journal.
+    ///
+    /// # Errors
+    /// A file or an event that cannot be used under the policy.
+    pub fn check<T: Scalar>(policy: &Policy<'_, T>, bytes: &[u8]) -> Result<Self, StoreError> {
+        let stored = read(bytes)?;
+        let catalog = policy.catalog();
+        let mut learner = HostLearner::over(vec![T::ZERO; catalog.state_len()]);
+        let mut workspace = HostWorkspace::over(vec![T::ZERO; catalog.workspace_len()]);
+        let entries = revive(policy, &mut workspace, &mut learner, &stored)?;
+        let incarnation = learner.incarnation();
+        if incarnation > MAX_INCARNATION {
+            return Err(TransferError::Incarnation.into());
+        }
+        let snapshot = if entries >= SNAPSHOT_EVERY { Some(snapshot(policy, &learner)?) } else { None };
+        Ok(Self { stored, entries, incarnation, snapshot })
+    }
+
+    /// Puts the user into a store of the same policy that has no such user, and returns the name.
+    ///
+    /// # Errors
+    /// A store that has the user, or cannot be written.
+    pub fn enter(self, store: &Store) -> Result<String, StoreError> {
+        let Self { stored, entries, incarnation, snapshot } = self;
+        let user = stored.row.header.user;
+        match store.user(user, super::Reach::Snapshot)? {
+            Some(there) if there.row.name == stored.row.name => return Err(StoreError::HasUser),
+            Some(_) => return Err(StoreError::Collision),
+            None => {}
+        }
+        let mut writes = Writes::default();
+        writes.user(user, &stored.row);
+        stored.journal.iter().for_each(|segment| writes.segment(user, segment));
+        if let Some(bytes) = snapshot {
+            writes.snapshot(user, entries, &bytes);
+        }
+        // Nobody who comes later may start in an incarnation that this user has been in.
+        writes.start_in(store.incarnation()?.max(incarnation));
+        store.commit(&writes, true)?;
+        Ok(stored.row.name)
+    }
+}
+
+/// Puts a user into a store that has no such user, and returns the name.
+///
+/// # Errors
+/// A file or an event that cannot be used, or a store that has the user. Nothing has changed then.
+pub fn import<T: Scalar>(store: &Store, policy: &Policy<'_, T>, bytes: &[u8]) -> Result<String, StoreError> {
+    Arrival::check(policy, bytes)?.enter(store)
+}

@@ -1,0 +1,124 @@
+//! `fable forget`, `fable export` and `fable import`: one user of a store that nobody serves at the moment.
+
+use crate::failure::Failure;
+use crate::policy_arguments::{PolicyArguments, ScalarName};
+use clap::Args;
+use fable_core::Policy;
+use fable_std::store::{Identity, Store, transfer};
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// Erases users from a store.
+///
+/// Nothing about them stays in the file, which is written anew without them. Exit code 3 when one of them is not there; the
+/// others are erased.
+#[derive(Args)]
+pub(crate) struct ForgetArguments {
+    /// Names of the users.
+    #[arg(required = true, value_name = "USER")]
+    users: Vec<String>,
+    /// The store.
+    #[arg(long, value_name = "FILE")]
+    store: PathBuf,
+}
+
+/// Writes everything about a user to a file.
+#[derive(Args)]
+pub(crate) struct ExportArguments {
+    /// Name of the user.
+    user: String,
+    /// The file to write; `-` is standard output.
+    file: PathBuf,
+    /// The store.
+    #[arg(long, value_name = "FILE")]
+    store: PathBuf,
+}
+
+/// Puts an exported user into a store.
+///
+/// Every event is checked before anything is written, so the catalog and the settings have to be those of the user. A store
+/// that has the user refuses. Decisions made after the export are not in it, so their ids will be given again.
+#[derive(Args)]
+pub(crate) struct ImportArguments {
+    /// The file to read.
+    file: PathBuf,
+    /// The store; it is made if there is none.
+    #[arg(long, value_name = "FILE")]
+    store: PathBuf,
+    #[command(flatten)]
+    policy: PolicyArguments,
+    /// The numbers in which users are kept.
+    #[arg(long, value_enum, default_value_t = ScalarName::F64)]
+    scalar: ScalarName,
+}
+
+/// Erases users.
+pub(crate) fn forget(arguments: &ForgetArguments) -> Result<String, Failure> {
+    let names: Vec<&str> = arguments.users.iter().map(String::as_str).collect();
+    let erased = Store::open_any(&arguments.store)?.forget(&names)?;
+    match names.iter().find(|name| !erased.contains(name)) {
+        Some(name) => Err(Failure::Refused(format!("the store has no user '{}'", printable(name)))),
+        None => Ok(format!("forgotten: {}\n", erased.len())),
+    }
+}
+
+/// Writes a user to a file.
+pub(crate) fn export(arguments: &ExportArguments) -> Result<String, Failure> {
+    let store = Store::open_any(&arguments.store)?;
+    let bytes = transfer::export(&store, &arguments.user)?;
+    if store.is_at(&arguments.file) {
+        return Err(Failure::Mistake(format!("{} is the store itself", arguments.file.display())));
+    }
+    match write(&arguments.file, &bytes).map_err(|error| Failure::file(&arguments.file, &error))? {
+        Written::File => Ok(format!("{} bytes\n", bytes.len())),
+        Written::Stream => Ok(String::new()), // it may be this command's own output
+    }
+}
+
+enum Written {
+    File,
+    Stream,
+}
+
+/// Writes a file that nobody else can read, in one step: whatever happens there is the old one or the new one. A device or a
+/// pipe just gets the bytes.
+fn write(path: &Path, bytes: &[u8]) -> io::Result<Written> {
+    if path == Path::new("-") {
+        io::stdout().lock().write_all(bytes)?;
+        return Ok(Written::Stream);
+    }
+    if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+        fs::OpenOptions::new().write(true).open(path)?.write_all(bytes)?;
+        return Ok(Written::Stream);
+    }
+    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned()); // the file, not a link to it
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut draft = tempfile::NamedTempFile::new_in(folder)?;
+    draft.write_all(bytes)?;
+    draft.as_file().sync_all()?;
+    draft.persist(&path)?;
+    Ok(Written::File)
+}
+
+/// Puts a user into a store.
+pub(crate) fn import(arguments: &ImportArguments) -> Result<String, Failure> {
+    let bytes = fs::read(&arguments.file).map_err(|error| Failure::file(&arguments.file, &error))?;
+    let (catalog, settings) = arguments.policy.open()?;
+    match arguments.scalar {
+        ScalarName::F32 => take(&Policy::<f32>::new(catalog, settings).map_err(Failure::mistake)?, &arguments.store, &bytes),
+        ScalarName::F64 => take(&Policy::<f64>::new(catalog, settings).map_err(Failure::mistake)?, &arguments.store, &bytes),
+    }
+}
+
+fn take<T: fable_core::Scalar>(policy: &Policy<'_, T>, store: &Path, bytes: &[u8]) -> Result<String, Failure> {
+    let arrival = transfer::Arrival::check(policy, bytes)?; // before a store is made for it
+    let name = arrival.enter(&Store::open(store, &Identity::new(policy))?)?;
+    Ok(format!("imported: {}\n", printable(&name)))
+}
+
+/// A name that tells a terminal nothing but itself.
+fn printable(name: &str) -> String {
+    let escaped = |letter: char| if letter.is_control() { letter.escape_default().to_string() } else { letter.to_string() };
+    name.chars().map(escaped).collect()
+}

@@ -1,0 +1,110 @@
+//! `kill -9` under load: nothing that was answered is lost, nothing is done twice, and who was forgotten stays so.
+//!
+//! FABLE_KILLS=N kills N times instead of 10.
+
+use fable_core::{Settings, catalog, user_hash};
+use fable_serve_tests::dice::Dice;
+use fable_serve_tests::oracle::Oracle;
+use fable_serve_tests::play::{Play, Sent};
+use fable_serve_tests::script::{Script, Step, compare};
+use fable_serve_tests::service::Service;
+use serde_json::{Value, json};
+use std::collections::HashSet;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+const WINDOW: usize = 100;
+
+fn kills() -> u64 {
+    std::env::var("FABLE_KILLS").ok().and_then(|kills| kills.parse().ok()).unwrap_or(10)
+}
+
+/// Sends steps until the time is up, checks what is answered, and kills. What was sent, and how much of it was answered.
+fn load_and_kill(play: &mut Play<f32>, mut service: Service, time: Duration) -> (Vec<Sent>, usize) {
+    let (started, mut sent, mut answered, mut line) = (Instant::now(), Vec::<Sent>::new(), 0, String::new());
+    while started.elapsed() < time {
+        sent.push(play.send(&service));
+        if sent.len() - answered == WINDOW {
+            assert!(service.answer(&mut line));
+            sent[answered].check(&line);
+            answered += 1;
+        }
+    }
+    service.kill();
+    while service.answer(&mut line) {
+        sent[answered].check(&line); // answered before it was killed
+        answered += 1;
+    }
+    (sent, answered)
+}
+
+/// How many of the steps were done: the first number, not below `least`, after which everyone is as the service says. The
+/// oracle is that far then.
+fn catch_up(oracle: &mut Oracle<f32>, users: &[String], sent: &[Sent], least: usize, service: &mut Service) -> usize {
+    let mut ask = |user| service.ask(&json!({ "op": "posterior", "user": user }).to_string());
+    let found: Vec<(&String, Value)> = users.iter().map(|user| (user, ask(user))).collect();
+    for done in 0..=sent.len() {
+        if done >= least && found.iter().all(|(user, answer)| compare(&oracle.posterior(user), answer).is_ok()) {
+            return done;
+        }
+        if let Some(sent) = sent.get(done) {
+            assert_eq!(sent.step.play(oracle).is_ok(), sent.expected.is_ok());
+        }
+    }
+    panic!("the service is in no state that the requests lead to");
+}
+
+/// What the file has to say about the users: those who are known are in it, and nobody else, unless a commit with them was
+/// torn since the file was last written anew.
+fn search(store: &Path, oracle: &Oracle<f32>, users: &[String], torn: &HashSet<String>) {
+    let bytes = std::fs::read(store).unwrap();
+    assert!(!store.with_file_name(".users.fable.fable-draft").exists()); // what a torn rewrite has left was cleared away
+    for user in users {
+        let hash = user_hash(user);
+        let traces = [user.as_bytes(), &hash.to_le_bytes(), &hash.to_be_bytes()];
+        let there = traces.iter().any(|trace| memchr::memmem::find(&bytes, trace).is_some());
+        assert!(there || !oracle.knows(user), "{user} is not there");
+        assert!(!there || oracle.knows(user) || torn.contains(user), "{user} is there");
+    }
+}
+
+fn run(durability: &str, kills: u64, seed: u64) {
+    let folder = tempfile::tempdir().unwrap();
+    let store = folder.path().join("users.fable");
+    let arguments = ["--catalog", "tau2", "--scalar", "f32", "--cache", "4", "--durability", durability, "--store"];
+    let fable = Path::new(env!("CARGO_BIN_EXE_fable"));
+    let start = || Service::start(fable, arguments.iter().map(Path::new).chain([store.as_path()]));
+    let mut play = Play::new(Oracle::new(&catalog::TAU2, Settings::default()), Script::new(seed, 10, 150));
+    let users = play.script.users().to_vec();
+    let (mut dice, mut torn, mut answers, mut more) = (Dice::new(seed), HashSet::new(), 0, 0);
+    let mut service = start();
+    for _ in 0..kills {
+        let mut oracle = play.oracle.clone();
+        let (sent, answered) = load_and_kill(&mut play, service, Duration::from_micros(dice.below(400_000) as u64));
+        service = start();
+        let least = if durability == "commit" { answered } else { 0 };
+        let done = catch_up(&mut oracle, &users, &sent, least, &mut service);
+        if sent[..done].iter().any(|sent| matches!(sent.step, Step::Forget(_))) {
+            torn.clear();
+        }
+        torn.extend(sent[done..].iter().filter_map(|sent| sent.step.user().map(str::to_owned)));
+        search(&store, &oracle, &users, &torn);
+        play.oracle = oracle;
+        (answers, more) = (answers + answered, more + done.saturating_sub(answered));
+    }
+    play.run(&mut service, 200, 20);
+    assert!(service.finish().success());
+    println!("{kills} kills, durability {durability}: {answers} answers, {more} further requests done");
+    assert!(answers as u64 > kills, "there was no load");
+}
+
+#[test]
+fn nothing_answered_is_lost() {
+    run("commit", kills(), 11);
+}
+
+/// Without waiting for the disk the end may be lost, but nothing in the middle.
+#[test]
+fn what_is_left_is_a_beginning() {
+    run("none", kills().div_ceil(2), 12);
+}

@@ -1,0 +1,207 @@
+//! `fable replay`: lives from a store, an exported file and a device, played again.
+
+use fable_core::catalog::{AGENT, TAU2};
+use fable_core::{Context, Feasible, Learner, Policy, Request, Scalar, Settings, Workspace, user_hash};
+use fable_std::replay::{Question, Start, Tape, replay, replay_and_explain};
+use fable_std::serve::{Options, serve};
+use fable_std::store::{Store, transfer};
+use serde_json::{Value, json};
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+const SETTINGS: Settings<'static> = Settings { seed: 5, ..Settings::DEFAULT };
+
+/// The answers of a service over a store.
+fn answers<T: Scalar>(store: &Path, lines: &[Value]) -> Vec<Value> {
+    let input = lines.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
+    let options = Options { store: Some(store.to_owned()), durable: true, cache: NonZeroUsize::new(4).unwrap() };
+    let mut output = Vec::new();
+    serve::<T>(&AGENT, SETTINGS, &options, std::io::Cursor::new(input), &mut output, |_| ()).unwrap();
+    String::from_utf8(output).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+const SIGNALS: [(&str, f32); 4] = [("risk", 0.25), ("ambiguity", 0.5), ("memory_need", 0.75), ("tool_need", 0.125)];
+
+fn decide(user: &str, task: &str, more: &Value) -> Value {
+    let context = json!({ "task": task, "risk": 0.25, "ambiguity": 0.5, "memory_need": 0.75, "tool_need": 0.125 });
+    let mut line = json!({ "op": "decide", "user": user, "context": context });
+    line.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    line
+}
+
+/// Thirty rounds of a user whose rewards depend on the action; some under permissions, two with defaults.
+fn life<T: Scalar>(store: &Path) -> Vec<String> {
+    let mut decisions = Vec::new();
+    for round in 0..30 {
+        let more = match round {
+            7 | 20 => json!({ "defaults": vec![0.125; 180] }),
+            8..12 => json!({ "forbid": [{ "tool": "web_search" }] }),
+            _ => json!({}),
+        };
+        let answer = answers::<T>(store, &[decide("ana", if round % 2 == 0 { "coding" } else { "factual" }, &more)]).remove(0);
+        let reward = if answer["action"]["style"] == "concise" { 0.75 } else { -0.25 };
+        decisions.push(answer["decision"].as_str().unwrap().to_owned());
+        answers::<T>(store, &[json!({ "op": "feedback", "decision": decisions.last(), "reward": reward })]);
+    }
+    decisions
+}
+
+fn tape(store: &Path) -> Tape {
+    Tape::of_user(&Store::open_any(store).unwrap().whole(user_hash("ana")).unwrap().unwrap()).unwrap()
+}
+
+fn a_life_comes_out_the_same<T: Scalar>() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = folder.path().join("store");
+    life::<T>(&store);
+    let tape = tape(&store);
+    assert_eq!(u32::from(tape.digits().unwrap()), T::DIGITS);
+    let played = replay(&AGENT, SETTINGS, &tape).unwrap();
+    assert_eq!((played.decisions, played.with_defaults, played.rounds, played.observations), (30, 2, 30, 30));
+    assert_eq!((played.different, played.difference), (vec![], None));
+    assert_eq!(played.contrasts.len(), AGENT.contrasts().len());
+
+    let other = replay(&AGENT, Settings { seed: 6, ..SETTINGS }, &tape).unwrap();
+    let difference = other.difference.unwrap();
+    assert_eq!((difference.id.round, difference.index), (other.different[0], 1 + 2 * (other.different[0] as usize - 1)));
+    assert_ne!(difference.recorded.0, difference.found.0);
+    assert!(difference.recorded.1 < difference.found.1, "what came out scores higher than what was recorded");
+    assert!(replay(&AGENT, Settings { noise_variance: 1.0, ..SETTINGS }, &tape).is_err());
+    assert!(replay(&TAU2, SETTINGS, &tape).is_err());
+
+    // The exported file has the same life.
+    let bytes = transfer::export(&Store::open_any(&store).unwrap(), "ana").unwrap();
+    assert_eq!(Tape::of_user(&transfer::read(&bytes).unwrap()).unwrap(), tape);
+}
+
+#[test]
+fn defaults_of_other_actions_are_no_difference() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = folder.path().join("store");
+    // The reference's own scores, but for the first half of the actions, which become very bad.
+    let context = Context::from_names(&AGENT, Some("coding"), &SIGNALS).unwrap();
+    let mut defaults: Vec<f64> = (0..180).map(|action| AGENT.default_score(&context, fable_core::Action(action))).collect();
+    defaults[..90].fill(-10.0);
+    for _ in 0..20 {
+        let answer = answers::<f64>(&store, &[decide("ana", "coding", &json!({ "defaults": defaults }))]).remove(0);
+        assert!(answer["decision"].is_string(), "{answer}");
+    }
+    let tape = tape(&store);
+    let played = replay(&AGENT, SETTINGS, &tape).unwrap();
+    assert_eq!((played.decisions, played.with_defaults, played.different), (20, 20, vec![]));
+    // Without the note some of them look like another draw.
+    let silent = replay(&AGENT, SETTINGS, &Tape { with_defaults: Vec::new(), ..tape }).unwrap();
+    assert!(silent.with_defaults < 20 && !silent.different.is_empty());
+}
+
+#[test]
+fn lives_in_f32_and_f64_come_out_the_same() {
+    a_life_comes_out_the_same::<f32>();
+    a_life_comes_out_the_same::<f64>();
+}
+
+#[test]
+fn a_changed_or_lost_event_is_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = folder.path().join("store");
+    life::<f64>(&store);
+    let whole = tape(&store);
+    let mut torn = whole.clone();
+    torn.events[9][3] ^= 1;
+    assert_eq!(replay(&AGENT, SETTINGS, &torn).unwrap_err().to_string(), "event 9 cannot be read: the record is damaged");
+    let mut short = whole.clone();
+    short.events.remove(2); // the first reward: what comes after was decided with it
+    let played = replay(&AGENT, SETTINGS, &short).unwrap();
+    assert!(played.difference.is_some() && played.observations == 29);
+    let mut gap = whole;
+    gap.events.remove(3);
+    assert!(replay(&AGENT, SETTINGS, &gap).unwrap_err().to_string().starts_with("event 3 does not fit"));
+}
+
+/// What `explain` says at the time is what it says later, through a replay.
+#[test]
+fn an_old_decision_is_explained_as_it_was() {
+    let policy = Policy::<f32>::new(&TAU2, SETTINGS).unwrap();
+    let mut learner = Learner::<f32, Vec<f32>, 8>::over(vec![0.0; TAU2.state_len()]);
+    let mut workspace = Workspace::over(vec![0.0; TAU2.workspace_len()]);
+    learner.start(&policy, 7).unwrap();
+    let (context, all) = (Context::new(&TAU2, None, &[]).unwrap(), Feasible::all(&TAU2));
+    let header = fable_core::record::Header::new(fable_core::record::Kind::Journal, &policy, 7, 8);
+    let (mut events, mut then) = (Vec::new(), Vec::new());
+    for round in 1..=12 {
+        let proposed = learner.propose_permissions(&all).into_iter();
+        let decision = learner.propose_decision(&policy, &mut workspace, &Request::new(&context, &all)).unwrap();
+        for event in proposed.chain([decision]) {
+            let mut buffer = [0; fable_core::record::MAX_EVENT_LEN];
+            events.push(fable_core::record::encode_event(&event, &mut buffer).unwrap().to_vec());
+            learner.check(&policy, &mut workspace, &event).unwrap().apply();
+        }
+        let id = fable_core::DecisionId { user: 7, incarnation: 0, round };
+        then.push(learner.explain(&policy, &mut workspace, id, None, None).unwrap().to_string());
+        let feedback = learner.propose_feedback(&policy, id, f64::from(round % 3) - 1.0, 1.0, 0).unwrap();
+        let mut buffer = [0; fable_core::record::MAX_EVENT_LEN];
+        events.push(fable_core::record::encode_event(&feedback, &mut buffer).unwrap().to_vec());
+        learner.check(&policy, &mut workspace, &feedback).unwrap().apply();
+    }
+    let tape = Tape { start: Start::Journal { header, incarnation: 0 }, events, with_defaults: Vec::new() };
+    for (round, then) in (1..).zip(&then) {
+        let question = Question { incarnation: None, round, other: None };
+        let played = replay_and_explain(&TAU2, SETTINGS, &tape, Some(question)).unwrap();
+        assert_eq!(played.explanation.unwrap().as_ref(), Ok(then));
+    }
+    assert!(then[0] != then[11]);
+    let missing = Question { incarnation: None, round: 13, other: None };
+    assert_eq!(replay_and_explain(&TAU2, SETTINGS, &tape, Some(missing)).unwrap().explanation, None);
+}
+
+#[test]
+fn the_files_of_a_device_are_read_whole_or_not_at_all() {
+    let tape = Tape::of_device(vec![1, 2], &[2, 0, 7, 8, 1, 0, 9]).unwrap();
+    assert_eq!(tape.events, [vec![7, 8], vec![9]]);
+    for journal in [&[2][..], &[2, 0, 7], &[0xff, 0xff]] {
+        assert!(Tape::of_device(vec![], journal).is_err());
+    }
+    assert!(tape.digits().is_err());
+}
+
+fn fable(folder: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_fable")).current_dir(folder).args(arguments).output().unwrap()
+}
+
+fn text(output: &Output) -> (i32, String) {
+    let (out, error) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    (output.status.code().unwrap(), format!("{out}{error}"))
+}
+
+#[test]
+fn the_command_tells_what_it_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let path: PathBuf = folder.path().join("store");
+    let decisions = life::<f64>(&path);
+    let run = |arguments: &[&str]| text(&fable(folder.path(), arguments));
+    let (code, out) = run(&["replay", "ana", "--store", "store", "--seed", "5"]);
+    assert!(code == 0 && out.contains("28 of 30 decisions are the same") && out.contains("2 were made"), "{out}");
+    let (code, out) = run(&["replay", "ana", "--store", "store", "--seed", "5", "--explain", &decisions[2]]);
+    assert!(code == 0 && out.contains("\nchosen ") && out.contains("\nnot ") && out.contains(" the draw\n"), "{out}");
+    let (code, out) = run(&["replay", "ana", "--store", "store"]);
+    assert!(code == 1 && out.contains("came out otherwise; the first is e6f79c19051ffb05-0-") && out.contains("--seed"), "{out}");
+    let (code, out) = run(&["replay", "ana", "--store", "store", "--json"]);
+    let value: Value = serde_json::from_str(&out).unwrap();
+    assert!(code == 1 && value["different"].as_u64() > Some(0) && value["first_difference"]["recorded"]["action"].is_string());
+
+    let mistakes: [(&[&str], i32, &str); 6] = [
+        (&["replay", "bob", "--store", "store"], 3, "no such user"),
+        (&["replay", "ana", "--store", "store", "--catalog", "tau2"], 2, "another catalog or other settings"),
+        (&["replay", "ana", "--store", "store", "--seed", "5", "--explain", "99"], 2, "no decision 99"),
+        (&["replay", "ana", "--store", "store", "--explain", "x"], 2, "a decision id is"),
+        (&["replay", "ana", "--store", "store", "--explain", "1", "--against", "x"], 2, "'x' is no action"),
+        (&["replay", "store"], 1, "no exported user"),
+    ];
+    for (arguments, wanted, message) in mistakes {
+        let (code, out) = run(arguments);
+        assert!(code == wanted && out.contains(message), "{arguments:?}: {code} {out}");
+    }
+    let stranger = decisions[2].replace("e6f7", "0000");
+    assert!(run(&["replay", "ana", "--store", "store", "--explain", &stranger]).1.contains("another user"));
+}

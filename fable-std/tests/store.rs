@@ -1,0 +1,489 @@
+//! The store as a file: what is erased is gone, what does not belong is refused, and a failed write changes nothing.
+
+use fable_core::record::{decode_event, encode_event};
+use fable_core::{Policy, Settings, catalog, user_hash};
+use fable_serve_tests::oracle::Oracle;
+use fable_serve_tests::play::Play;
+use fable_serve_tests::script::{Script, Step, compare};
+use fable_serve_tests::service::Service;
+use fable_std::store::{Identity, Store, StoreError, transfer};
+use serde_json::{Value, json};
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use tempfile::TempDir;
+
+fn fable(arguments: &[&str], store: &Path) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fable"));
+    command.args(arguments).arg("--store").arg(store).stdin(Stdio::null()).output().unwrap()
+}
+
+fn serve(store: &Path) -> Service {
+    let arguments = ["--catalog", "tau2", "--cache", "5", "--store"].map(Path::new);
+    Service::start(Path::new(env!("CARGO_BIN_EXE_fable")), arguments.into_iter().chain([store]))
+}
+
+fn place() -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let store = folder.path().join("users.fable");
+    (folder, store)
+}
+
+fn play(seed: u64, users: usize) -> Play<f64> {
+    Play::new(Oracle::new(&catalog::TAU2, Settings::default()), Script::new(seed, users, 0))
+}
+
+fn identity() -> Identity {
+    Identity::new(&Policy::<f64>::new(&catalog::TAU2, Settings::default()).unwrap())
+}
+
+/// Everything by which a user could be recognised: name, hash, and each event that is long enough to be its own.
+fn traces(store: &Path, name: &str) -> Vec<Vec<u8>> {
+    let (store, hash) = (Store::open_any(store).unwrap(), user_hash(name));
+    let stored = store.whole(hash).unwrap().unwrap();
+    let mut traces = vec![name.as_bytes().to_vec(), hash.to_le_bytes().to_vec(), hash.to_be_bytes().to_vec()];
+    for segment in &stored.journal {
+        for entry in segment.from(0) {
+            let record = entry.unwrap().record;
+            let again = decode_event(&catalog::TAU2, record).unwrap();
+            assert_eq!(encode_event(&again, &mut [0; 300]).unwrap(), record);
+            if record.len() >= 14 {
+                traces.push(record.to_vec());
+            }
+        }
+    }
+    traces
+}
+
+fn found(store: &Path, traces: &[Vec<u8>]) -> usize {
+    let bytes = std::fs::read(store).unwrap();
+    traces.iter().filter(|trace| memchr::memmem::find(&bytes, trace).is_some()).count()
+}
+
+#[test]
+fn nothing_of_a_forgotten_user_is_in_the_file() {
+    let (_folder, store) = place();
+    let mut play = play(1, 6);
+    let users = play.script.users().to_vec();
+    let mut service = serve(&store);
+    play.run(&mut service, 3_000, 100);
+    assert!(service.finish().success());
+    // Two by request, two by command; the rest goes on as if nothing had been.
+    let all: Vec<Vec<Vec<u8>>> = users.iter().map(|user| traces(&store, user)).collect();
+    for traces in &all {
+        assert!(traces.len() > 250, "{}", traces.len());
+        assert_eq!(found(&store, traces), traces.len() - 1); // hashes are little-endian in the file
+    }
+    let mut service = serve(&store);
+    for user in &users[..2] {
+        let forget = Step::Forget(user.clone());
+        let answer = service.ask(&forget.json(&catalog::TAU2).to_string());
+        compare(&forget.play(&mut play.oracle), &answer).unwrap();
+    }
+    assert_eq!([0, 1].map(|user| found(&store, &all[user])), [0, 0]);
+    play.script.pick_from(&users[2..]);
+    play.run(&mut service, 500, 50);
+    assert!(service.finish().success());
+    let output = fable(&["forget", &users[2], &users[3]], &store);
+    assert!(output.status.success(), "{output:?}");
+    for user in &users[2..4] {
+        let _ = play.oracle.forget(user);
+    }
+    for (user, traces) in all.iter().enumerate() {
+        assert_eq!(found(&store, traces), if user < 4 { 0 } else { traces.len() - 1 });
+    }
+    let output = fable(&["forget", &users[0]], &store);
+    assert_eq!(output.status.code(), Some(3), "{output:?}");
+    // They may come back, as somebody new.
+    play.script.pick_from(&users);
+    let mut service = serve(&store);
+    play.run(&mut service, 500, 50);
+    assert!(service.finish().success());
+}
+
+#[test]
+fn users_who_are_forgotten_together_are_erased_together() {
+    let (_folder, store) = place();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fable"));
+    command.args(["serve", "--catalog", "tau2", "--store"]).arg(&store).env("FABLE_LOG", "info").stderr(Stdio::piped());
+    let mut service = Service::spawn(command);
+    let line = |op: &str, user: usize| match op {
+        "decide" => json!({ "op": op, "user": format!("user {user}"), "context": {} }).to_string(),
+        _ => json!({ "op": op, "user": format!("user {user}") }).to_string(),
+    };
+    let mut lines = String::new();
+    for op in ["decide", "forget", "decide"] {
+        lines += &(0..200).map(|user| line(op, user) + "\n").collect::<String>();
+    }
+    service.send(lines.into_bytes());
+    let mut answer = String::new();
+    for number in 0..600 {
+        assert!(service.answer(&mut answer));
+        let expected = match number {
+            0..200 => "-0-1\"",
+            200..400 => "{\"forgotten\":true}",
+            _ => "-200-1\"", // nobody starts where somebody has been
+        };
+        assert!(answer.contains(expected), "{number} {answer}");
+    }
+    service.close();
+    let rewrites = service.errors().matches("written anew").count();
+    assert!((1..20).contains(&rewrites), "{rewrites}");
+}
+
+/// A rewritten file is where the old one was, behind a link too, and nobody can read it who could not before.
+#[cfg(unix)]
+#[test]
+fn the_new_file_takes_the_place_of_the_old_one() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let (folder, store) = place();
+    let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
+    let link = folder.path().join("link");
+    let decide = r#"{"op":"decide","user":"anastasia","context":{}}"#;
+    serve(&store).ask(decide);
+    assert_eq!(mode(&store), 0o600);
+    std::fs::set_permissions(&store, std::fs::Permissions::from_mode(0o640)).unwrap();
+    symlink(&store, &link).unwrap();
+    let mut service = serve(&link);
+    assert_eq!(service.ask(r#"{"op":"forget","user":"anastasia"}"#)["forgotten"], true);
+    assert!(service.finish().success());
+    assert!(link.is_symlink());
+    assert_eq!(mode(&store), 0o640);
+    assert_eq!(found(&store, &[b"anastasia".to_vec()]), 0);
+    serve(&link).ask(decide);
+    let file = folder.path().join("ana.user");
+    assert!(fable(&["export", "anastasia", file.to_str().unwrap()], &link).status.success());
+    assert_eq!(mode(&file), 0o600);
+}
+
+#[test]
+fn another_identity_is_refused_with_what_differs() {
+    let (_folder, store) = place();
+    assert!(fable(&["serve", "--catalog", "tau2", "--seed", "3"], &store).status.success());
+    for (arguments, message) in [
+        (&["serve", "--catalog", "agent", "--seed", "3"][..], "the store was made with catalog \"tau2\", not \"agent\""),
+        (&["serve", "--catalog", "tau2", "--seed", "4"], "the store was made with seed 3, not 4"),
+        (
+            &["serve", "--catalog", "tau2", "--seed", "3", "--scalar", "f32"],
+            "the store was made with scalar \"f64\", not \"f32\"",
+        ),
+    ] {
+        let output = fable(arguments, &store);
+        assert_eq!(output.status.code(), Some(2));
+        assert_eq!(String::from_utf8_lossy(&output.stderr), format!("fable: {message}\n"));
+    }
+    let other = Settings { seed: 3, noise_variance: 0.5, ..Settings::default() };
+    let other = Identity::new(&Policy::<f64>::new(&catalog::TAU2, other).unwrap());
+    let error = Store::open(&store, &other).unwrap_err();
+    assert_eq!(error.to_string(), "the store was made with noise_variance 0.25, not 0.5");
+    assert!(fable(&["serve", "--catalog", "tau2", "--seed", "3"], &store).status.success());
+}
+
+#[test]
+fn a_store_has_one_process_at_a_time() {
+    let (_folder, store) = place();
+    let mut service = serve(&store);
+    service.ask(r#"{"op":"stats"}"#);
+    for arguments in [&["serve", "--catalog", "tau2"][..], &["forget", "ana"], &["export", "ana", "/dev/null"]] {
+        let output = fable(arguments, &store);
+        assert_eq!(output.status.code(), Some(1));
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "fable: the store is in use by another process\n");
+        // Nor when the file was written anew meanwhile.
+        assert_eq!(service.ask(r#"{"op":"forget","user":"ana"}"#), json!({ "forgotten": false }));
+    }
+    assert!(service.finish().success());
+}
+
+#[test]
+fn what_is_no_store_is_left_alone() {
+    let (folder, store) = place();
+    assert!(matches!(Store::open_any(&store), Err(StoreError::Missing(_))));
+    assert_eq!(fable(&["forget", "ana"], &store).status.code(), Some(1));
+    assert!(!store.exists());
+    for content in [&b"Dear diary"[..], &[0; 10_000], &[0xff; 5_000], b"x"] {
+        std::fs::write(&store, content).unwrap();
+        assert!(matches!(Store::open(&store, &identity()), Err(StoreError::Foreign)), "{}", content.len());
+        assert_eq!(std::fs::read(&store).unwrap(), content);
+    }
+    // A database of somebody else.
+    std::fs::remove_file(&store).unwrap();
+    drop(redb::Database::create(&store).unwrap());
+    assert!(matches!(Store::open(&store, &identity()), Err(StoreError::Foreign)));
+    // A store of a later version.
+    std::fs::remove_file(&store).unwrap();
+    drop(Store::open(&store, &identity()).unwrap());
+    let database = redb::Database::create(&store).unwrap();
+    let transaction = database.begin_write().unwrap();
+    let meta = redb::TableDefinition::<&str, &[u8]>::new("meta");
+    transaction.open_table(meta).unwrap().insert("format", &[2_u8][..]).unwrap();
+    transaction.commit().unwrap();
+    drop(database);
+    assert!(matches!(Store::open(&store, &identity()), Err(StoreError::Version { found: 2 })));
+    // An empty file is as good as none, and a folder that is not there is told.
+    std::fs::write(&store, b"").unwrap();
+    drop(Store::open(&store, &identity()).unwrap());
+    assert!(matches!(Store::open(&folder.path().join("nowhere/users.fable"), &identity()), Err(StoreError::File(_))));
+}
+
+#[test]
+fn a_user_moves_to_another_store_and_goes_on() {
+    let (folder, store) = place();
+    let (file, other) = (folder.path().join("user"), folder.path().join("other.fable"));
+    let mut play = play(2, 3);
+    let users = play.script.users().to_vec();
+    let mut service = serve(&store);
+    play.run(&mut service, 3_000, 100);
+    assert!(service.finish().success());
+    let exported = |user: &str, store: &Path| {
+        let output = fable(&["export", user, file.to_str().unwrap()], store);
+        assert!(output.status.success(), "{output:?}");
+        std::fs::read(&file).unwrap()
+    };
+    let import = |store: &Path| fable(&["import", file.to_str().unwrap(), "--catalog", "tau2"], store);
+    for user in &users {
+        let bytes = exported(user, &store);
+        let output = import(&other);
+        assert!(output.status.success(), "{output:?}");
+        assert_eq!(String::from_utf8_lossy(&output.stdout), format!("imported: {user}\n"));
+        assert_eq!(exported(user, &other), bytes);
+        let output = import(&other);
+        assert_eq!(output.status.code(), Some(3));
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "fable: the store has this user; forget it first\n");
+    }
+    let mut service = serve(&other);
+    play.run(&mut service, 500, 50);
+    assert!(service.finish().success());
+    assert_eq!(fable(&["export", "nobody", file.to_str().unwrap()], &store).status.code(), Some(3));
+    // A user of another catalog, and one in the other scalar.
+    exported(&users[0], &store);
+    let third = folder.path().join("third.fable");
+    for arguments in [&["--catalog", "rubric"][..], &["--catalog", "tau2", "--scalar", "f32"]] {
+        let output = fable(&[&["import", file.to_str().unwrap()], arguments].concat(), &third);
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        assert!(!third.exists());
+    }
+}
+
+#[test]
+fn a_damaged_export_is_refused_and_changes_nothing() {
+    let (_folder, path) = place();
+    let mut play = play(3, 1);
+    let user = play.script.users()[0].clone();
+    let mut service = serve(&path);
+    play.run(&mut service, 60, 10);
+    assert!(service.finish().success());
+    let store = Store::open_any(&path).unwrap();
+    let bytes = transfer::export(&store, &user).unwrap();
+    let policy = Policy::<f64>::new(&catalog::TAU2, Settings::default()).unwrap();
+    let empty = Store::in_memory(&Identity::new(&policy)).unwrap();
+    for length in 0..bytes.len() {
+        assert!(transfer::import(&empty, &policy, &bytes[..length]).is_err());
+    }
+    for place in 0..bytes.len() {
+        for bit in [0x01, 0x80] {
+            let mut damaged = bytes.clone();
+            damaged[place] ^= bit;
+            assert!(transfer::import(&empty, &policy, &damaged).is_err(), "{place}");
+        }
+    }
+    // With a checksum that fits: the events themselves are checked, one by one.
+    let resealed = |mut body: Vec<u8>| {
+        body.truncate(body.len() - 4);
+        let sum = fable_core::record::checksum(&body);
+        body.extend_from_slice(&sum.to_le_bytes());
+        body
+    };
+    let mut refused = 0;
+    for place in 0..bytes.len() - 4 {
+        let mut damaged = bytes.clone();
+        damaged[place] ^= 0x10;
+        refused += usize::from(transfer::import(&empty, &policy, &resealed(damaged)).is_err());
+        if empty.users().unwrap() > 0 {
+            assert!((5..9).contains(&place), "{place}"); // the incarnation may be another
+            empty.forget(&[&user]).unwrap();
+        }
+    }
+    assert!(refused >= bytes.len() - 8);
+    assert_eq!(empty.users().unwrap(), 0);
+    assert_eq!(transfer::import(&empty, &policy, &bytes).unwrap(), user);
+    assert_eq!(transfer::export(&empty, &user).unwrap(), bytes);
+}
+
+/// What this program would not have written itself: names that no request can have, and an incarnation that leaves none.
+#[test]
+fn an_import_has_the_limits_of_the_service() {
+    let policy = Policy::<f64>::new(&catalog::TAU2, Settings::default()).unwrap();
+    let file = |name: &str, incarnation: u32| {
+        let header = fable_core::record::Header::new(fable_core::record::Kind::Journal, &policy, user_hash(name), 64);
+        let mut bytes = b"FABX\x01".to_vec();
+        bytes.extend_from_slice(&incarnation.to_le_bytes());
+        bytes.extend_from_slice(&(name.len() as u16).to_le_bytes());
+        bytes.extend_from_slice(name.as_bytes());
+        bytes.extend_from_slice(&header.encode());
+        bytes.extend_from_slice(&[0; 8]);
+        let sum = fable_core::record::checksum(&bytes);
+        bytes.extend_from_slice(&sum.to_le_bytes());
+        bytes
+    };
+    let store = Store::in_memory(&identity()).unwrap();
+    let import = |name: &str, incarnation| transfer::import(&store, &policy, &file(name, incarnation));
+    for (name, incarnation) in [("", 0), (&*"x".repeat(257), 0), ("ana", u32::MAX), ("ana", (1 << 31) + 1)] {
+        assert!(matches!(import(name, incarnation), Err(StoreError::Transfer(_))), "{name} {incarnation}");
+    }
+    assert_eq!(import(&"x".repeat(256), 1 << 31).unwrap().len(), 256);
+    assert_eq!(store.forget(&[&"x".repeat(256)]).unwrap().len(), 1);
+
+    let (folder, store) = place();
+    let path = folder.path().join("bell");
+    std::fs::write(&path, file("a\u{7}\u{1b}[2Jé", 0)).unwrap();
+    let output = fable(&["import", path.to_str().unwrap(), "--catalog", "tau2"], &store);
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "imported: a\\u{7}\\u{1b}[2Jé\n");
+}
+
+/// The bytes of an exported user are a promise: the file beside this one was written once and is read for ever.
+#[test]
+fn exports_are_pinned() {
+    let (_folder, path) = place();
+    let mut service = serve(&path);
+    let lines = [
+        r#"{"op":"onboard","user":"ana","statements":[{"prefer":{"style":"concise"},"response":0.5,"precision":4}]}"#,
+        r#"{"op":"decide","user":"ana","context":{},"forbid":[{"tool":"verify"}],"at":17}"#,
+        r#"{"op":"feedback","decision":"e6f79c19051ffb05-0-1","reward":0.75,"at":18}"#,
+        r#"{"op":"decide","user":"ana","context":{}}"#,
+        r#"{"op":"feedback","decision":"e6f79c19051ffb05-0-2","reward":-0.5,"weight":0.25}"#,
+        r#"{"op":"unlearn","decision":"e6f79c19051ffb05-0-1"}"#,
+    ];
+    for line in lines {
+        let answer = service.ask(line);
+        assert_eq!(answer.get("error"), None, "{line} {answer}");
+    }
+    let posterior = service.ask(r#"{"op":"posterior","user":"ana"}"#);
+    assert!(service.finish().success());
+    let bytes = transfer::export(&Store::open_any(&path).unwrap(), "ana").unwrap();
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/ana.user");
+    assert_eq!(std::fs::read(&golden).unwrap(), bytes);
+
+    let (_folder, other) = place();
+    assert!(fable(&["import", golden.to_str().unwrap(), "--catalog", "tau2"], &other).status.success());
+    let mut service = serve(&other);
+    assert_eq!(service.ask(r#"{"op":"posterior","user":"ana"}"#), posterior);
+    let answer = service.ask(r#"{"op":"unlearn","decision":"e6f79c19051ffb05-0-1"}"#);
+    assert_eq!(answer["error"]["code"], "not_learned"); // what was taken back stays so
+    assert!(service.finish().success());
+}
+
+/// The rows of every table are a promise as well: other rows are another version. Long values are told by their checksum.
+#[test]
+fn the_layout_is_pinned() {
+    use redb::{ReadableDatabase, ReadableTable, TableDefinition};
+    use std::fmt::Write;
+    let (_folder, path) = place();
+    // A user of whom a snapshot is due after four entries.
+    let user = (0..10_000).map(|number| format!("user {number}")).find(|name| user_hash(name) % 512 == 508).unwrap();
+    let mut service = serve(&path);
+    let decide = json!({ "op": "decide", "user": user, "context": {}, "at": 17 }).to_string();
+    for line in [
+        decide.as_str(),
+        &json!({ "op": "feedback", "decision": format!("{:016x}-0-1", user_hash(&user)), "reward": 0.75 }).to_string(),
+        r#"{"op":"decide","user":"bob","context":{}}"#,
+        r#"{"op":"forget","user":"bob"}"#,
+        &decide.replace("\"context\"", "\"defaults\":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0],\"context\""),
+        &json!({ "op": "unlearn", "decision": format!("{:016x}-0-1", user_hash(&user)) }).to_string(),
+        r#"{"op":"decide","user":"ana","context":{}}"#,
+    ] {
+        let answer = service.ask(line);
+        assert_eq!(answer.get("error"), None, "{line} {answer}");
+    }
+    assert!(service.finish().success());
+    let hex = |bytes: &[u8]| -> String {
+        if bytes.len() > 400 {
+            return format!("{} bytes, checksum {:08x}", bytes.len(), fable_core::record::checksum(bytes));
+        }
+        bytes.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
+    };
+    let database = redb::Database::open(&path).unwrap();
+    let read = database.begin_read().unwrap();
+    let mut rows = String::new();
+    for row in read.open_table(TableDefinition::<&str, &[u8]>::new("meta")).unwrap().iter().unwrap() {
+        let (key, value) = row.unwrap();
+        writeln!(rows, "meta {}: {}", key.value(), hex(value.value())).unwrap();
+    }
+    for name in ["users", "log", "snapshots"] {
+        for row in read.open_table(TableDefinition::<u64, &[u8]>::new(name)).unwrap().iter().unwrap() {
+            let (key, value) = row.unwrap();
+            writeln!(rows, "{name} {:016x}: {}", key.value(), hex(value.value())).unwrap();
+        }
+    }
+    for row in read.open_table(TableDefinition::<(u64, u64), &[u8]>::new("journal")).unwrap().iter().unwrap() {
+        let (key, value) = row.unwrap();
+        writeln!(rows, "journal {:016x} {}: {}", key.value().0, key.value().1, hex(value.value())).unwrap();
+    }
+    assert_eq!(read.list_tables().unwrap().count(), 5);
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/store.txt");
+    assert_eq!(std::fs::read_to_string(&golden).unwrap_or_default(), rows, "this is another store::VERSION:\n{rows}");
+}
+
+/// Plays steps that may fail for want of room, and returns how many did. What failed did not happen.
+fn play_while_it_lasts(play: &mut Play<f64>, service: &mut Service, steps: usize) -> usize {
+    let (mut failed, mut waiting, mut line) = (0, VecDeque::<Step>::new(), String::new());
+    for number in 0..steps + 30 {
+        if number < steps {
+            let step = play.script.step(&mut play.oracle);
+            service.send(format!("{}\n", step.json(&catalog::TAU2)).into_bytes());
+            waiting.push_back(step);
+        }
+        if number >= 30 {
+            let step = waiting.pop_front().unwrap();
+            assert!(service.answer(&mut line), "it ended");
+            let answer: Value = serde_json::from_str(&line).unwrap();
+            if answer["error"]["code"] == "storage" {
+                failed += 1;
+            } else {
+                compare(&step.play(&mut play.oracle), &answer).unwrap_or_else(|message| panic!("{step:?}\n{message}"));
+            }
+        }
+    }
+    failed
+}
+
+#[test]
+fn without_room_on_the_disk_requests_fail_and_change_nothing() {
+    let (_folder, store) = place();
+    let mut play = Play::new(Oracle::new(&catalog::TAU2, Settings::default()), Script::new(4, 8, 300));
+    let mut service = serve(&store);
+    assert_eq!(play_while_it_lasts(&mut play, &mut service, 200), 0);
+    assert!(service.finish().success());
+    // No file may grow past this size; a write beyond it is an error to the process.
+    let blocks = std::fs::metadata(&store).unwrap().len() / 512 + 50;
+    let mut command = Command::new("sh");
+    let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" serve --catalog tau2 --cache 3 --store \"$1\"");
+    command.args(["-c", &script, env!("CARGO_BIN_EXE_fable")]).arg(&store).stderr(Stdio::null());
+    let mut service = Service::spawn(command);
+    // How soon the file is full depends on how many requests share a commit.
+    let mut failed = 0;
+    for _ in 0..20 {
+        failed += play_while_it_lasts(&mut play, &mut service, 2_500);
+        if failed > 100 {
+            break;
+        }
+    }
+    assert!(failed > 100, "{failed}");
+    let errors = service.ask(r#"{"op":"stats"}"#)["errors"].as_u64().unwrap();
+    assert!(errors >= failed as u64, "{errors} of {failed}");
+    assert!(service.finish().success());
+    let mut service = serve(&store);
+    assert_eq!(play_while_it_lasts(&mut play, &mut service, 500), 0);
+    assert!(service.finish().success());
+}
+
+#[test]
+fn the_python_client_runs() {
+    let client = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/python/client.py");
+    let (_folder, store) = place();
+    for store in [None, Some(&store)] {
+        let mut command = Command::new("python3");
+        let output = command.arg(&client).arg(env!("CARGO_BIN_EXE_fable")).args(store).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        assert!(String::from_utf8_lossy(&output.stdout).contains("refused: unknown_name: the catalog has no task 'golf'"));
+    }
+}

@@ -1,0 +1,211 @@
+//! The store's file among others: links, neighbours, what is no file, several processes at once, and a disk that fails.
+
+use fable_core::{Policy, Settings, catalog};
+use fable_serve_tests::service::Service;
+use fable_std::store::{Identity, Store, StoreError};
+use serde_json::json;
+use std::os::unix::fs::{FileTypeExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+const FABLE: &str = env!("CARGO_BIN_EXE_fable");
+
+fn place() -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let store = folder.path().join("users.fable");
+    (folder, store)
+}
+
+fn fable(arguments: &[&str], store: &Path) -> Output {
+    Command::new(FABLE).args(arguments).arg("--store").arg(store).stdin(Stdio::null()).output().unwrap()
+}
+
+fn serve(arguments: &[&str], store: &Path) -> Service {
+    let arguments = ["--catalog", "tau2"].iter().chain(arguments).chain(&["--store"]).map(Path::new);
+    Service::start(Path::new(FABLE), arguments.chain([store]))
+}
+
+/// A shell's limit, and the service under it.
+fn limited(limit: &str, arguments: &str, store: &Path) -> Command {
+    let mut command = Command::new("sh");
+    command.args(["-c", &format!("trap '' XFSZ; ulimit {limit}; exec \"$0\" {arguments} --store \"$1\""), FABLE]).arg(store);
+    command
+}
+
+fn decide(user: &str) -> String {
+    json!({ "op": "decide", "user": user, "context": {} }).to_string()
+}
+
+fn has(store: &Path, user: &str) -> bool {
+    Store::open_any(store).unwrap().user(fable_core::user_hash(user), fable_std::store::Reach::Snapshot).unwrap().is_some()
+}
+
+fn identity() -> Identity {
+    Identity::new(&Policy::<f64>::new(&catalog::TAU2, Settings::default()).unwrap())
+}
+
+/// A link that leads nowhere is where the store is to be made, and a second name would keep what is erased.
+#[test]
+fn links_are_followed_and_second_names_refused() {
+    let (folder, store) = place();
+    std::fs::create_dir(folder.path().join("data")).unwrap();
+    symlink("data/real.fable", &store).unwrap();
+    serve(&[], &store).ask(&decide("anastasia"));
+    let real = folder.path().join("data/real.fable");
+    assert!(store.is_symlink() && real.is_file());
+    assert!(fable(&["forget", "anastasia"], &store).status.success());
+    assert!(store.is_symlink());
+    assert!(memchr::memmem::find(&std::fs::read(&real).unwrap(), b"anastasia").is_none());
+
+    let mut service = serve(&[], &real);
+    service.ask(&decide("anastasia"));
+    std::fs::hard_link(&real, folder.path().join("copy")).unwrap();
+    let answer = service.ask(r#"{"op":"forget","user":"anastasia"}"#);
+    assert!(answer["error"]["message"].as_str().unwrap().contains("hard link"), "{answer}");
+    assert!(service.finish().success());
+    assert!(matches!(Store::open_any(&real), Err(StoreError::Linked)));
+    std::fs::remove_file(folder.path().join("copy")).unwrap();
+    assert!(has(&real, "anastasia"));
+}
+
+/// With too few files to open, the command fails before anything has changed, or not at all.
+#[test]
+fn who_is_said_not_to_be_forgotten_is_not() {
+    let (_folder, store) = place();
+    serve(&[], &store).ask(&decide("ana"));
+    for (refused, files) in (3..40).enumerate() {
+        let output = limited(&format!("-n {files}"), "forget ana", &store).stderr(Stdio::null()).status().unwrap();
+        if output.success() {
+            assert!(refused > 1 && !has(&store, "ana"), "{refused}");
+            return;
+        }
+        assert!(has(&store, "ana"), "{files}");
+    }
+    panic!("it never succeeds");
+}
+
+#[test]
+fn neighbours_are_left_alone() {
+    let (folder, store) = place();
+    let others = ["users.fable.new", "users.fable.tmp", ".users.fable", ".users.fable.fable-draft"];
+    for name in others {
+        std::fs::write(folder.path().join(name), b"Dear diary").unwrap();
+    }
+    let refused = Store::open(&store, &identity()).unwrap_err();
+    assert!(refused.to_string().contains(".users.fable.fable-draft is in the way"), "{refused}");
+    assert!(!store.exists()); // as before
+    std::fs::rename(folder.path().join(others[3]), folder.path().join("diary")).unwrap();
+    serve(&[], &store).ask(&decide("ana"));
+    std::fs::rename(folder.path().join("diary"), folder.path().join(others[3])).unwrap();
+    assert!(fable(&["export", "ana", "/dev/null"], &store).status.success());
+    assert_eq!(fable(&["forget", "ana"], &store).status.code(), Some(1));
+    for name in others {
+        assert_eq!(std::fs::read(folder.path().join(name)).unwrap(), b"Dear diary", "{name}");
+    }
+    // What an interrupted attempt has left is cleared away.
+    std::fs::copy(&store, folder.path().join(others[3])).unwrap();
+    assert!(fable(&["forget", "ana"], &store).status.success());
+    assert!(!folder.path().join(others[3]).exists());
+}
+
+#[test]
+fn what_is_no_file_is_no_store() {
+    let (folder, pipe) = place();
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    for path in [pipe.as_path(), folder.path(), Path::new("/dev/null")] {
+        assert!(matches!(Store::open(path, &identity()), Err(StoreError::Foreign)), "{}", path.display());
+        assert!(matches!(Store::open_any(path), Err(StoreError::Foreign)), "{}", path.display());
+    }
+    assert!(pipe.metadata().unwrap().file_type().is_fifo());
+    assert!(Path::new("/dev/null").metadata().unwrap().file_type().is_char_device());
+    // An empty file is as good as none, for commands that need a store too.
+    let empty = folder.path().join("empty");
+    std::fs::write(&empty, b"").unwrap();
+    assert!(matches!(Store::open_any(&empty), Err(StoreError::Missing(_))));
+    assert_eq!(empty.metadata().unwrap().len(), 0);
+}
+
+/// Whoever says that a store is open has the one that stays.
+#[test]
+fn a_store_is_made_once() {
+    for round in 0..30 {
+        let (_folder, store) = place();
+        if round % 2 == 1 {
+            std::fs::write(&store, b"").unwrap();
+        }
+        let opened: Vec<_> = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..4).map(|_| scope.spawn(|| Store::open(&store, &identity()))).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        assert_eq!(opened.iter().filter(|opened| opened.is_ok()).count(), 1);
+        assert_eq!(opened.iter().filter(|opened| matches!(opened, Err(StoreError::InUse))).count(), 3);
+        assert!(matches!(Store::open(&store, &identity()), Err(StoreError::InUse))); // it is the one at the path
+    }
+}
+
+#[test]
+fn an_export_takes_its_place_in_one_step_and_never_that_of_the_store() {
+    let (folder, store) = place();
+    let (file, link) = (folder.path().join("ana.user"), folder.path().join("link"));
+    serve(&[], &store).ask(&decide("ana"));
+    symlink(&store, &link).unwrap();
+    for path in [&store, &link, &folder.path().join("../").join(folder.path().file_name().unwrap()).join("users.fable")] {
+        let output = fable(&["export", "ana", path.to_str().unwrap()], &store);
+        assert_eq!(output.status.code(), Some(2), "{output:?}");
+        assert!(String::from_utf8_lossy(&output.stderr).ends_with(" is the store itself\n"), "{output:?}");
+        assert!(has(&store, "ana"));
+    }
+    assert!(fable(&["export", "ana", file.to_str().unwrap()], &store).status.success());
+    let bytes = std::fs::read(&file).unwrap();
+    for path in ["-", "/dev/stdout"] {
+        assert_eq!(fable(&["export", "ana", path], &store).stdout, bytes, "{path}");
+    }
+    // Without room the old file stays.
+    std::fs::write(&file, b"old").unwrap();
+    let arguments = format!("export ana {}", file.display());
+    assert!(!limited("-f 0", &arguments, &store).stderr(Stdio::null()).status().unwrap().success());
+    assert_eq!(std::fs::read(&file).unwrap(), b"old");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 3);
+}
+
+/// What is answered before it is on disk gets there within seconds, whatever is asked meanwhile.
+#[test]
+fn reads_do_not_keep_writes_from_the_disk() {
+    let (_folder, store) = place();
+    let mut service = serve(&["--durability", "none"], &store);
+    service.ask(&decide("ana"));
+    for _ in 0..2 {
+        std::thread::sleep(Duration::from_millis(600));
+        service.ask(r#"{"op":"stats"}"#);
+    }
+    std::thread::sleep(Duration::from_millis(1_500));
+    service.kill();
+    assert!(has(&store, "ana"));
+}
+
+/// Without waiting for the disk, requests that were answered may turn out not to be kept: the service ends, and says so.
+#[test]
+fn what_was_answered_and_is_lost_ends_the_service() {
+    let (_folder, store) = place();
+    serve(&[], &store).ask(&decide("ana"));
+    let blocks = std::fs::metadata(&store).unwrap().len() / 512 + 200;
+    let mut command = limited(&format!("-f {blocks}"), "serve --catalog tau2 --durability none", &store);
+    command.stderr(Stdio::piped());
+    let mut service = Service::spawn(command);
+    let (started, mut line, mut answered) = (Instant::now(), String::new(), 0);
+    while started.elapsed() < Duration::from_mins(1) {
+        service.send(format!("{}\n", decide(&format!("{answered} {}", "x".repeat(200)))).into_bytes());
+        if !service.answer(&mut line) {
+            break;
+        }
+        // A commit that fails when everything before it is on disk loses nothing.
+        answered += usize::from(!line.contains("\"storage\""));
+    }
+    assert!(answered > 10, "{answered}");
+    service.close();
+    let errors = service.errors();
+    assert!(errors.contains("it is not known what the store has kept"), "{errors}");
+    assert_eq!(service.finish().code(), Some(1));
+}

@@ -1,0 +1,22 @@
+//! Any bytes are a request or an error of the service; an id is echoed as it was sent; an exported user is read or refused.
+#![no_main]
+
+use fable_core::catalog::AGENT;
+use fable_std::serve::{Code, Incoming};
+use fable_std::store::transfer;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|data: &[u8]| {
+    let Incoming { id, request } = Incoming::read(&AGENT, data);
+    if let Some(id) = id {
+        assert!(data.windows(id.get().len()).any(|part| part == id.get().as_bytes()));
+    }
+    if let Err(fault) = request {
+        assert!(fault.code != Code::Internal && fault.code != Code::Storage && !fault.message.is_empty());
+    }
+    // As an exported user, with a checksum that fits.
+    let sum = fable_core::record::checksum(data).to_le_bytes();
+    if let Ok(stored) = transfer::read(&[data, &sum].concat()) {
+        assert_eq!(stored.row.header.user, fable_core::user_hash(&stored.row.name));
+    }
+});

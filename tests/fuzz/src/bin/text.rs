@@ -1,0 +1,21 @@
+//! Any text: the rules never panic, and what they give is always valid.
+#![no_main]
+
+use fable_core::catalog::AGENT;
+use fable_core::policy::{ONBOARDING_PRECISION, REWARD};
+use fable_std::text::{ContextAdapter, FeedbackAdapter, OnboardingAdapter, PreferenceText, Reaction, RequestText, Rules};
+
+libfuzzer_sys::fuzz_target!(|text: &str| {
+    let context = Rules.context(&AGENT, RequestText::new(text)).unwrap().value;
+    assert!(context.signals().iter().all(|level| (0.1..=0.9).contains(level)));
+    let said = Rules.onboarding(&AGENT, PreferenceText::new(text)).unwrap().value;
+    for preference in &said.preferences {
+        let statement = preference.statement(&AGENT).unwrap();
+        assert!(REWARD.contains(statement.response) && ONBOARDING_PRECISION.contains(statement.precision));
+        assert!(text.contains(&preference.words) && !preference.describe(&AGENT).is_empty());
+    }
+    assert!(said.constraints.iter().all(|constraint| text.contains(&constraint.words) && !constraint.words.is_empty()));
+    if let Some(feedback) = Rules.feedback(Reaction::new(text)).value {
+        assert!(REWARD.contains(feedback.reward()));
+    }
+});

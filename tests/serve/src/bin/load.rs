@@ -1,0 +1,232 @@
+//! Measures `fable serve` over a pipe: rounds a second, start-up, getting a user back, memory.
+
+use clap::{Parser, Subcommand};
+use fable_serve_tests::load::Load;
+use fable_serve_tests::process::{memory, processor_time};
+use fable_serve_tests::service::Service;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+/// Puts `fable serve` under load and measures it, on the catalog `agent`. Every answer is checked.
+#[derive(Parser)]
+struct Arguments {
+    /// The command; by default the one beside this program.
+    #[arg(long, global = true)]
+    fable: Option<PathBuf>,
+    /// Where stores are made: on a disk, not in memory.
+    #[arg(long, global = true, default_value = "target")]
+    folder: PathBuf,
+    /// The numbers in which users are kept.
+    #[arg(long, global = true, default_value = "f64")]
+    scalar: String,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Rounds a second, decide and feedback, with and without waiting for the disk.
+    Rounds {
+        /// Users, round robin.
+        #[arg(long, default_value_t = 1_000)]
+        users: usize,
+        /// Rounds that are on their way at a time.
+        #[arg(long, default_value_t = 1_000)]
+        window: usize,
+        /// Rounds in one measurement.
+        #[arg(long, default_value_t = 60_000)]
+        rounds: usize,
+        /// Measurements of each kind, in turn.
+        #[arg(long, default_value_t = 5)]
+        repeat: usize,
+        /// Fails when the best one with waiting for the disk has fewer rounds a second.
+        #[arg(long, default_value_t = 0.0)]
+        durable: f64,
+        /// Fails when the best one without waiting has fewer.
+        #[arg(long, default_value_t = 0.0)]
+        undurable: f64,
+    },
+    /// From starting the command to its first answer, after an orderly end and after `kill -9` under load.
+    Start {
+        /// Users in the store.
+        #[arg(long, default_value_t = 100_000)]
+        users: usize,
+        /// Fails when it takes longer, in seconds.
+        #[arg(long, default_value_t = 0.5)]
+        most: f64,
+    },
+    /// Getting a user back who is not in memory.
+    Cold {
+        /// Users, each with about this many rounds behind.
+        #[arg(long, default_value_t = 600)]
+        rounds: usize,
+        /// How many of them.
+        #[arg(long, default_value_t = 60)]
+        users: usize,
+        /// Fails when the median is longer, in milliseconds.
+        #[arg(long, default_value_t = 5.0)]
+        most: f64,
+    },
+    /// Memory against the number of users in it.
+    Memory {
+        /// Users.
+        #[arg(long, default_value_t = 3_000)]
+        users: usize,
+    },
+}
+
+struct Bench {
+    fable: PathBuf,
+    store: PathBuf,
+    scalar: String,
+}
+
+impl Bench {
+    fn start(&self, durability: &str, cache: usize) -> Service {
+        let cache = cache.to_string();
+        let arguments = ["--durability", durability, "--scalar", &self.scalar, "--cache", &cache, "--store"].map(Path::new);
+        Service::start(&self.fable, arguments.into_iter().chain([self.store.as_path()]))
+    }
+
+    /// Time from the start of the command to its first answer.
+    fn first_answer(&self, durability: &str) -> (Service, Duration) {
+        let started = Instant::now();
+        let mut service = self.start(durability, 1_024);
+        service.ask(r#"{"op":"stats"}"#);
+        (service, started.elapsed())
+    }
+
+    fn rounds(&self, users: usize, window: usize, rounds: usize, repeat: usize) -> [f64; 2] {
+        let mut rates = [vec![], vec![]];
+        for number in 1..=repeat {
+            for (durability, rates) in ["commit", "none"].into_iter().zip(&mut rates) {
+                let _ = std::fs::remove_file(&self.store);
+                let (mut service, mut load) = (self.start(durability, 1_024), Load::new(users));
+                load.run(&mut service, users, window); // everyone once: nobody is new after that
+                let before = processor_time(service.id());
+                let rate = rounds as f64 / load.run(&mut service, rounds, window).as_secs_f64();
+                print!("{number}. {durability:<6} {rate:>7.0} rounds/s; us of processor time a round:");
+                for (name, time) in processor_time(service.id()) {
+                    let earlier = before.iter().find(|thread| thread.0 == name).map_or(0.0, |thread| thread.1);
+                    print!(" {name} {:.1}", (time - earlier) / rounds as f64 * 1e6);
+                }
+                println!();
+                rates.push(rate);
+                assert!(service.finish().success());
+            }
+        }
+        rates.map(|mut rates| {
+            rates.sort_by(f64::total_cmp);
+            println!("best {:.0}, median {:.0}", rates[rates.len() - 1], rates[rates.len() / 2]);
+            rates[rates.len() - 1]
+        })
+    }
+
+    fn startup(&self, users: usize) -> f64 {
+        let (mut service, mut load) = (self.start("none", 1_024), Load::new(users));
+        load.run(&mut service, users, 2_000);
+        assert!(service.finish().success());
+        println!("{users} users, {} MB", std::fs::metadata(&self.store).map_or(0, |metadata| metadata.len() >> 20));
+        let mut longest = 0_f64;
+        for _ in 0..3 {
+            let (mut service, orderly) = self.first_answer("commit");
+            load.run(&mut service, 2_000, 500);
+            let killer = std::thread::scope(|scope| {
+                let id = service.id().to_string();
+                let killer = scope.spawn(move || {
+                    std::thread::sleep(Duration::from_millis(300));
+                    std::process::Command::new("kill").args(["-9", &id]).status()
+                });
+                // Until it is killed; what it answered last is not known, so these users are left alone afterwards.
+                let mut line = String::new();
+                let decide =
+                    r#"{"op":"decide","user":"somebody","context":{"risk":0,"ambiguity":0,"memory_need":0,"tool_need":0}}"#;
+                let lines = format!("{decide}\n").repeat(50);
+                service.send(lines.clone().into_bytes());
+                let mut answered = 0;
+                while service.answer(&mut line) {
+                    answered += 1;
+                    if answered % 50 == 0 {
+                        service.send(lines.clone().into_bytes());
+                    }
+                }
+                killer.join()
+            });
+            assert!(killer.is_ok());
+            service.kill();
+            let (service, killed) = self.first_answer("commit");
+            assert!(service.finish().success());
+            println!("first answer after {:.0} ms; after kill -9, {:.0} ms", ms(orderly), ms(killed));
+            longest = longest.max(orderly.as_secs_f64()).max(killed.as_secs_f64());
+        }
+        longest
+    }
+
+    fn cold(&self, users: usize, rounds: usize) -> f64 {
+        let (mut service, mut load) = (self.start("none", users), Load::new(users));
+        load.run(&mut service, users * rounds, users);
+        assert!(service.finish().success());
+        let mut service = self.start("commit", 1);
+        let mut times = [vec![], vec![]];
+        for user in 0..users {
+            let ask = format!(r#"{{"op":"profile","user":"{}","promote":false}}"#, load.name(user));
+            // The first answer brings the user back, the second finds everything there.
+            for times in &mut times {
+                let started = Instant::now();
+                service.ask(&ask);
+                times.push(ms(started.elapsed()));
+            }
+        }
+        assert!(service.finish().success());
+        println!("{users} users with {rounds} rounds each; answers in ms, median, 95% and longest:");
+        for (place, times) in ["not in memory", "in memory"].into_iter().zip(&mut times) {
+            times.sort_by(f64::total_cmp);
+            println!("{place:<13} {:.2} {:.2} {:.2}", times[users / 2], times[users * 95 / 100], times[users - 1]);
+        }
+        times[0][users / 2]
+    }
+
+    fn memory(&self, users: usize) {
+        for cache in [10, 100, 1_000] {
+            let _ = std::fs::remove_file(&self.store);
+            let (mut service, mut load) = (self.start("none", cache), Load::new(users));
+            load.run(&mut service, 3 * users, 1_000);
+            let (now, most) = memory(service.id());
+            println!("{cache} of {users} users in memory: {} MB, at most {} MB", now >> 20, most >> 20);
+            assert!(service.finish().success());
+        }
+    }
+}
+
+fn ms(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e3
+}
+
+fn main() -> ExitCode {
+    let Arguments { fable, folder, scalar, command } = Arguments::parse();
+    let beside = || std::env::current_exe().map(|path| path.with_file_name("fable")).unwrap_or_default();
+    let Ok(folder) = tempfile::tempdir_in(&folder) else {
+        eprintln!("load: nothing can be written to {}", folder.display());
+        return ExitCode::FAILURE;
+    };
+    let bench = Bench { fable: fable.unwrap_or_else(beside), store: folder.path().join("users.fable"), scalar };
+    let good = match command {
+        Command::Rounds { users, window, rounds, repeat, durable, undurable } => {
+            let [with, without] = bench.rounds(users, window, rounds, repeat);
+            with >= durable && without >= undurable
+        }
+        Command::Start { users, most } => bench.startup(users) <= most,
+        Command::Cold { rounds, users, most } => bench.cold(users, rounds) <= most,
+        Command::Memory { users } => {
+            bench.memory(users);
+            true
+        }
+    };
+    if good {
+        ExitCode::SUCCESS
+    } else {
+        eprintln!("load: that is not what was asked for");
+        ExitCode::FAILURE
+    }
+}

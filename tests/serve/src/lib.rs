@@ -1,0 +1,12 @@
+//! Drives `fable serve` over a pipe: random scripts with the answers they must get, and the load generator.
+//!
+//! A [`script`] writes the lives of many users, the [`oracle`] knows what has to be answered because it drives
+//! `fable_core`'s learners directly, and a [`play`] compares the two. The tests that use it are in `fable-std/tests`.
+
+pub mod dice;
+pub mod load;
+pub mod oracle;
+pub mod play;
+pub mod process;
+pub mod script;
+pub mod service;
