@@ -115,6 +115,20 @@ fn fable(folder: &Path, arguments: &[&str]) -> Output {
         .unwrap()
 }
 
+/// The README shows two commands and what the second one prints.
+#[test]
+fn the_readme_shows_what_is_printed() {
+    let folder = tempfile::tempdir().unwrap();
+    let readme = include_str!("../../README.md");
+    let commands = readme.lines().filter_map(|line| line.strip_prefix("fable evaluate "));
+    let commands: Vec<&str> = commands.map(|line| line.split('#').next().unwrap().trim()).collect();
+    assert_eq!(commands.len(), 2, "{commands:?}");
+    let printed = commands.iter().map(|command| fable(folder.path(), &command.split_whitespace().collect::<Vec<_>>()));
+    let printed = text(printed.last().unwrap().stdout);
+    assert!(printed.contains("\nwarning: "), "a warning is shown too: {printed}");
+    assert!(readme.contains(&format!("```text\n{printed}```\n")), "the README shows\n{printed}");
+}
+
 fn text(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).unwrap()
 }
@@ -130,25 +144,22 @@ fn the_command_as_its_help_shows_it() {
     };
     let small = ["--catalog", "tau2", "--draws", "50"];
     let first = run(&[&["--simulate", "try.jsonl", "--rounds", "200"][..], &small].concat());
-    for head in [
-        "log ",
-        "target ",
-        "logged ",
-        "IPS ",
-        "SNIPS ",
-        "doubly robust ",
-        "gain ",
-        "truth ",
-        "effective lines ",
-        "largest weight ",
-        "mean weight ",
-        "rare ",
-        "unsupported ",
-    ] {
-        assert!(first.lines().any(|line| line.starts_with(head)), "{head}: {first}");
-        let help = text(fable(folder.path(), &["--help"]).stdout);
-        assert!(["log ", "target "].contains(&head) || help.contains(&format!("\n  {head}")), "{head}");
+    // Every word in front of or above something is explained.
+    let help = run(&["--help"]);
+    let mut words = 0;
+    for line in first.lines().filter(|line| !line.is_empty()) {
+        let (head, rest) = line.split_at(17);
+        let head = if head.trim().is_empty() {
+            rest.split("  ").map(str::trim).filter(|word| !word.is_empty()).collect()
+        } else {
+            vec![head.trim()]
+        };
+        for word in head {
+            words += 1;
+            assert!(help.contains(&format!("\n  {word}  ")), "'{word}' is not explained");
+        }
     }
+    assert_eq!(words, 15, "{first}");
     // The same log and settings give the same estimates, and other settings others.
     let again = run(&[&["try.jsonl"][..], &small].concat());
     assert_eq!(

@@ -41,7 +41,7 @@ fn the_numbers_are_pinned() {
     assert_eq!(numbers.map(f64::to_bits), PINNED);
 }
 
-const PINNED: [u64; 4] = [0, 0, 0, 0];
+const PINNED: [u64; 4] = [4574671375199224239, 13794823918220978426, 4595401413054056616, 4589022030065637398];
 
 #[test]
 fn every_scenario_fits_its_catalog_and_all_of_them_are_asked() {
