@@ -179,9 +179,11 @@ fn text(arguments: &EvaluateArguments, report: &Report) -> String {
     line("mean weight", format!("{:.3}", report.mean_weight.value));
     line("rare", percent(report.rare));
     line("unsupported", percent(report.unsupported));
-    let out: String = out.lines().map(|line| line.trim_end().to_owned() + "\n").collect();
-    let warnings: String = report.warnings().iter().map(|warning| format!("\nwarning: {warning}\n")).collect();
-    out + &warnings
+    let mut out: String = out.lines().map(|line| line.trim_end().to_owned() + "\n").collect();
+    for warning in report.warnings() {
+        let _ = writeln!(out, "\nwarning: {warning}");
+    }
+    out
 }
 
 fn document(arguments: &EvaluateArguments, report: &Report) -> Value {

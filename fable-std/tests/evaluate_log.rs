@@ -123,8 +123,8 @@ fn the_readme_shows_what_is_printed() {
     let commands = readme.lines().filter_map(|line| line.strip_prefix("fable evaluate "));
     let commands: Vec<&str> = commands.map(|line| line.split('#').next().unwrap().trim()).collect();
     assert_eq!(commands.len(), 2, "{commands:?}");
-    let printed = commands.iter().map(|command| fable(folder.path(), &command.split_whitespace().collect::<Vec<_>>()));
-    let printed = text(printed.last().unwrap().stdout);
+    let [_, printed] = [commands[0], commands[1]]
+        .map(|command| text(fable(folder.path(), &command.split_whitespace().collect::<Vec<_>>()).stdout));
     assert!(printed.contains("\nwarning: "), "a warning is shown too: {printed}");
     assert!(readme.contains(&format!("```text\n{printed}```\n")), "the README shows\n{printed}");
 }
@@ -162,10 +162,7 @@ fn the_command_as_its_help_shows_it() {
     assert_eq!(words, 15, "{first}");
     // The same log and settings give the same estimates, and other settings others.
     let again = run(&[&["try.jsonl"][..], &small].concat());
-    assert_eq!(
-        again,
-        first.lines().filter(|line| !line.starts_with("truth")).map(|line| format!("{line}\n")).collect::<String>()
-    );
+    assert_eq!(again, first.split_inclusive('\n').filter(|line| !line.starts_with("truth")).collect::<String>());
     assert_ne!(run(&[&["try.jsonl", "--nu", "0.1"][..], &small].concat()), again);
 
     let json = run(&[&["try.jsonl", "--frozen", "--train", "100", "--greedy", "--json"][..], &small].concat());
