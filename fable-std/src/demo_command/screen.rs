@@ -169,7 +169,8 @@ fn panel(tastes: &[Tastes<'_>], theta: &[f64], width: usize) -> Vec<String> {
 
 /// A component and its values, each with a bar that grows to the right when liked and to the left when not.
 fn bars(tastes: &Tastes<'_>, theta: &[f64], width: usize) -> Vec<String> {
-    let longest = tastes.values.iter().map(|taste| taste.value.chars().count()).max().unwrap_or(0);
+    let names = tastes.values.iter().map(|taste| taste.value).chain([tastes.component]);
+    let longest = names.map(|name| name.chars().count()).max().unwrap_or(0);
     let longest = longest.min(width.saturating_sub(MIN_BAR + 3));
     let cells = width.saturating_sub(longest + 4) / 2;
     let name = |name: &str, room: usize| format!("{:<room$}", truncate_str(name, room, "…"));
