@@ -31,13 +31,17 @@ What is estimated is the mean reward that its choices would have had in these li
 experience of its own, which no log has. With --frozen it learns from the lines of --train alone.
 
 What is printed:
+  log              the file, its lines that are judged by, and how many users they are about
+  target           the catalog; `learning along the log` or `frozen`; `exploring`, as the settings say, or `greedy`
+  value            an estimate of the target's mean reward, from -1 to 1
   logged           the mean reward in the log, what the policy that made it got
   IPS              inverse propensity scores: the mean of weight x reward. Unbiased where there is support; scatters much
-  SNIPS            the same, divided by the mean weight: scatters less
+  SNIPS            the same, divided by the mean weight: scatters less, but its interval covers in 90% rather than 95%
   doubly robust    a reward model's prediction for the target, corrected by the weighted errors of the model: unbiased as IPS is,
                    and scatters least. The model has learned from the user's earlier lines only
   gain             doubly robust less logged, line by line: whether the target is better
   95% interval     normal: 1.96 standard errors on either side. For these users, and only where there is no warning
+  warning          a reason to doubt the estimates, mostly thin support: the target does what the log seldom did
   truth            the true value; known with --simulate alone
   effective lines  so many lines of the target's own would say as much: (sum of weights)^2 / sum of squared weights
   largest weight   the share of one line in all the weight
@@ -95,7 +99,7 @@ pub(crate) struct EvaluateArguments {
 /// How boldly the policy explores that makes simulated logs: bolder than the default, so that other settings have support.
 const SIMULATED_NU: f64 = 0.5;
 /// Draws for the propensities of simulated logs.
-const SIMULATED_DRAWS: u32 = 1_000;
+const SIMULATED_DRAWS: u32 = 500;
 
 /// Runs the command and returns what it prints.
 pub(crate) fn run(arguments: &EvaluateArguments) -> Result<String, Failure> {
@@ -175,10 +179,11 @@ fn text(arguments: &EvaluateArguments, report: &Report) -> String {
     line("mean weight", format!("{:.3}", report.mean_weight.value));
     line("rare", percent(report.rare));
     line("unsupported", percent(report.unsupported));
+    let mut out: String = out.lines().map(|line| line.trim_end().to_owned() + "\n").collect();
     for warning in report.warnings() {
-        line("\nwarning", warning.to_string());
+        let _ = writeln!(out, "\nwarning: {warning}");
     }
-    out.lines().fold(String::new(), |text, line| text + line.trim_end() + "\n")
+    out
 }
 
 fn document(arguments: &EvaluateArguments, report: &Report) -> Value {

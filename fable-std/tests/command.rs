@@ -85,8 +85,17 @@ fable: mine.toml:35:21: there is no component 'tol'; did you mean 'tool'? Known:
 
 #[test]
 fn every_help_has_a_summary_examples_and_exit_codes() {
-    const COMMANDS: [&[&str]; 7] =
-        [&[], &["catalog"], &["catalog", "show"], &["catalog", "check"], &["chat"], &["device"], &["inspect"]];
+    const COMMANDS: [&[&str]; 9] = [
+        &[],
+        &["demo"],
+        &["chat"],
+        &["inspect"],
+        &["evaluate"],
+        &["catalog"],
+        &["catalog", "show"],
+        &["catalog", "check"],
+        &["device"],
+    ];
     for command in COMMANDS {
         for flag in ["-h", "--help"] {
             let help = fable(&[command, &[flag]].concat());
@@ -105,7 +114,7 @@ fn completions_for_every_shell() {
         let script = fable(&["completions", shell]);
         assert!(script.status.success());
         let script = text(script.stdout);
-        for word in ["catalog", "chat", "device", "inspect", "completions", "--noise-variance"] {
+        for word in ["catalog", "chat", "demo", "device", "evaluate", "inspect", "completions", "--noise-variance"] {
             assert!(script.contains(word.trim_start_matches('-')), "{shell}: {word}");
         }
     }

@@ -27,13 +27,13 @@ pub(crate) struct DemoArguments {
     /// Which user: any whole number. The same number gives the same preferences, requests and choices.
     #[arg(long, value_name = "N", default_value_t = SEED)]
     seed: u64,
-    /// How many requests the user makes, from 20 to 10000.
-    #[arg(long, value_name = "N", default_value_t = ROUNDS, value_parser = value_parser!(u32).range(20..=10_000))]
+    /// How many requests the user makes, from 20 to 2000.
+    #[arg(long, value_name = "N", default_value_t = ROUNDS, value_parser = value_parser!(u32).range(20..=2_000))]
     rounds: u32,
     /// Does not wait between rounds.
     #[arg(long)]
     fast: bool,
-    /// Prints plain lines: no colours, nothing moves. It is what happens anyway without a terminal or with a small one.
+    /// Prints plain lines: no colours, nothing moves. So it is anyway without a terminal, in a small one, and with NO_COLOR.
     #[arg(long)]
     plain: bool,
     /// What can be chosen: agent, tau2, rubric, or a catalog file of your own.
@@ -65,19 +65,25 @@ shown, because only the choice and the reaction matter here. This is what `fable
 What is on the screen:
   asked          what the user says, and the task that a context adapter would make of it
   chosen         the action: one value of each component (memory, tool and style in the catalog `agent`)
-  why            what made the action better than the runner-up, with the share of the score that it is worth;
-                 `the draw` is exploration: beliefs are sampled, so what is uncertain is tried now and then
+  why            what made it better than the runner-up, and how much of the score that is: what pleased or displeased so
+                 far, what is cheaper or suits the request by the catalog's own rules; `the draw` is exploration: beliefs
+                 are sampled, so that what is uncertain is tried now and then
   reward         the reaction as a number from -1 to 1, and in words; the number is all that Fable learns from
-  the bars       how much the user is believed to like each value, other things being equal; right is liked
-  the curves     the mean reward of what was chosen: -0.2 is the floor, 0.8 the ceiling
+  the bars       how much the user is believed to like each value, other things being equal; right of the line is liked
+  forbidden      no action with this value is allowed, so none is ever tried
+  the curves     the mean reward of what was chosen, from the first round to the last
+  lately         the same over the last 25 rounds
   Fable          learns a weight for each value, for each value in each task, for each pair ..., shared by all actions
   flat           the same learner with one weight per complete action, so that nothing is shared
-  rules only     default scores less costs, as the catalog has them; never learns
+  rules only     the catalog's default scores less costs; never learns
   best possible  what someone who knew the hidden preferences would get
-  forbidden      no action with this value is allowed, so none is ever tried
+  a life         the same user once more from the beginning, with other requests and other moods; one life is shown
+  first, last    the mean over the first and over the last so many rounds of every life
+  likes          the value of a component that the user is believed to like best; `dislikes` is the other end
+  learned        how much the user is believed to like a value in the end, as in the bars
+  hidden         how much the user really likes it
   promoted       so certain that it goes into the assistant's prompt: an interval that holds for all time excludes zero
-  probability    how sure the beliefs are of a preference that is not promoted; being sure once is less than being sure for all time
-  a life         the same user once more from the beginning, with other requests and other moods";
+  probability    how sure the beliefs are of a preference now; being sure for all time takes more";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -119,6 +125,13 @@ fn play(arguments: &DemoArguments, catalog: &Catalog<'_>, settings: Settings<'_>
         let lives = (0..LIVES).map(|life| lives::live(kind, &user, &feasible, settings, life, arguments.rounds));
         curves.push(kind.curve(lives.collect::<Result<_, _>>()?));
     }
+    // Before anything is shown: nobody should watch for 15 seconds to learn of a folder that is not there.
+    let title = format!("Learning what one user likes: {} ways to act, one number per request", feasible.len());
+    let subtitle =
+        format!("Mean reward over {LIVES} lives of the same simulated user; a band holds the middle half of the lives");
+    let written = std::fs::write(&arguments.svg, picture::draw(&title, &subtitle, &curves));
+    written.map_err(|error| format!("{}: {error}", arguments.svg.display()))?;
+
     let race: Vec<(&str, &[f64])> =
         curves.iter().filter_map(|curve| Some((curve.name, curve.lives.first()?.as_slice()))).collect();
 
@@ -126,26 +139,27 @@ fn play(arguments: &DemoArguments, catalog: &Catalog<'_>, settings: Settings<'_>
     screen.open(catalog, &feasible)?;
     let mut fable = Companion::new(catalog, settings, 0)?;
     for round in 1..=arguments.rounds {
-        let step = step(&mut fable, &user, &feasible, round)?;
+        let step = step(&mut fable, &user, &feasible, round, screen.room())?;
         screen.show(&step, arguments.rounds, &race, &tastes, || fable.mean())?;
     }
     screen.finish();
-
-    let title = format!("Learning what one user likes: {} ways to act, one number per request", feasible.len());
-    let subtitle =
-        format!("Mean reward over {LIVES} lives of the same simulated user; a band holds the middle half of the lives");
-    let written = std::fs::write(&arguments.svg, picture::draw(&title, &subtitle, &curves));
-    written.map_err(|error| format!("{}: {error}", arguments.svg.display()))?;
     summary::text(arguments, &user, &mut fable, &curves, &tastes)
 }
 
-/// One round: the user asks, Fable chooses and says why, the user reacts, Fable learns.
-fn step(fable: &mut Companion<'_>, user: &SimulatedUser<'_>, feasible: &Feasible, round: u32) -> Result<Step, Box<dyn Error>> {
+/// One round: the user asks, Fable chooses and says why in at most `room` characters, the user reacts, Fable learns.
+fn step(
+    fable: &mut Companion<'_>,
+    user: &SimulatedUser<'_>,
+    feasible: &Feasible,
+    round: u32,
+    room: usize,
+) -> Result<Step, Box<dyn Error>> {
     let catalog = user.catalog();
     let asked = user.request(round)?;
     let decision = fable.decide(&Request::new(&asked.context, feasible))?;
     let why = fable.learner.explain(&fable.policy, &mut fable.workspace, decision.id, None, None)?;
-    let why = words::reasons(catalog, &why, 2);
+    let (both, first) = (words::reasons(catalog, &why, 2), words::reasons(catalog, &why, 1));
+    let why = if both.chars().count() <= room { both } else { first };
     let reward = user.reward(round, &asked.context, decision.action);
     fable.learn(&decision, reward)?;
     fable.learner.promote_all(&fable.policy, &mut fable.workspace, 0)?;
@@ -157,12 +171,12 @@ fn step(fable: &mut Companion<'_>, user: &SimulatedUser<'_>, feasible: &Feasible
 
 impl Kind {
     fn curve(self, lives: Vec<Vec<f64>>) -> Curve {
-        let (name, note, colour) = match self {
-            Self::Fable => ("Fable", "factorized, learns", "#1666b0"),
-            Self::Flat => ("flat", "one weight per action", "#c4661f"),
-            Self::Rules => ("rules only", "no learning", "#74746e"),
-            Self::Best => ("best possible", "knows the user", "#3a3a37"),
+        let (name, note, class) = match self {
+            Self::Fable => ("Fable", "factorized, learns", "fable"),
+            Self::Flat => ("flat", "one weight per action", "flat"),
+            Self::Rules => ("rules only", "no learning", "rules"),
+            Self::Best => ("best possible", "knows the user", "best"),
         };
-        Curve { name, note, colour, dashed: self == Self::Best, lives }
+        Curve { name, note, class, dashed: self == Self::Best, lives }
     }
 }

@@ -13,12 +13,27 @@ const BOTTOM: f64 = 384.0;
 const SMOOTHING: usize = 7;
 /// Least distance between the labels at the ends of the curves.
 const LABEL_GAP: f64 = 36.0;
+/// The lowest place of a label.
+const LOWEST_LABEL: f64 = HEIGHT - 32.0;
+
+/// Colours, for readers of light and of dark pages.
+const STYLE: &str = "
+.paper{fill:#fcfcfa}.ink,.best{fill:#1c1c1a}.quiet{fill:#6b6b66}.grid,.axis{stroke:#e6e6e1}.axis{stroke:#b4b4ae}
+.fable{fill:#1666b0;stroke:#1666b0}.flat{fill:#bd5d16;stroke:#bd5d16}.rules{fill:#74746e;stroke:#74746e}.best{stroke:#3a3a37}
+@media(prefers-color-scheme:dark){
+.paper{fill:#161b22}.ink,.best{fill:#ececea}.quiet{fill:#9ca3ab}.grid,.axis{stroke:#2b323b}.axis{stroke:#5c6670}
+.fable{fill:#5aa9f0;stroke:#5aa9f0}.flat{fill:#e8924c;stroke:#e8924c}.rules{fill:#a3a39c;stroke:#a3a39c}.best{stroke:#d4d4d0}
+}
+text{stroke:none!important}.band{fill-opacity:.13;stroke:none!important}
+.line,.dashed{fill:none!important;stroke-linejoin:round;stroke-width:2.5}.dashed{stroke-width:1.5;stroke-dasharray:5 4}
+";
 
 /// How a curve is drawn and what is written at its end.
 pub(super) struct Curve {
     pub(super) name: &'static str,
     pub(super) note: &'static str,
-    pub(super) colour: &'static str,
+    /// Its colour, a class of [`STYLE`].
+    pub(super) class: &'static str,
     pub(super) dashed: bool,
     /// A life each: the reward of every round.
     pub(super) lives: Vec<Vec<f64>>,
@@ -48,55 +63,47 @@ pub(super) fn draw(title: &str, subtitle: &str, curves: &[Curve]) -> String {
     };
     put(opening(WIDTH, HEIGHT));
     put(format!("<title>{}</title>", escaped(title)));
-    put(format!("<rect width=\"{WIDTH}\" height=\"{HEIGHT}\" rx=\"8\" fill=\"#fcfcfa\"/>"));
-    put(format!("<text x=\"24\" y=\"36\" font-size=\"18\" font-weight=\"600\" fill=\"#1c1c1a\">{}</text>", escaped(title)));
-    put(format!("<text x=\"24\" y=\"58\" fill=\"#6b6b66\">{}</text>", escaped(subtitle)));
+    put(format!("<style>{STYLE}</style>"));
+    put(format!("<rect width=\"{WIDTH}\" height=\"{HEIGHT}\" rx=\"8\" class=\"paper\"/>"));
+    put(format!("<text x=\"24\" y=\"36\" font-size=\"18\" font-weight=\"600\" class=\"ink\">{}</text>", escaped(title)));
+    put(format!("<text x=\"24\" y=\"58\" class=\"quiet\">{}</text>", escaped(subtitle)));
 
-    put("<g stroke=\"#e6e6e1\" stroke-width=\"1\">".into());
     let multiples = ((bottom / step).ceil() as i32)..=((top / step).floor() as i32);
-    let levels: Vec<f64> = multiples.map(|multiple| f64::from(multiple) * step).collect();
-    for level in &levels {
-        let colour = if level.abs() < 1e-9 { " stroke=\"#b4b4ae\"" } else { "" };
-        put(format!("<path d=\"M{LEFT} {0:.1}H{RIGHT}\"{colour}/>", y(*level)));
+    for level in multiples.map(|multiple| f64::from(multiple) * step) {
+        let class = if level.abs() < 1e-9 { "axis" } else { "grid" };
+        put(format!("<path d=\"M{LEFT} {:.1}H{RIGHT}\" class=\"{class}\"/>", y(level)));
+        let (left, height) = (LEFT - 10.0, y(level) + 4.5);
+        put(format!("<text x=\"{left}\" y=\"{height:.1}\" text-anchor=\"end\" class=\"quiet\">{}</text>", signed(level)));
     }
-    put("</g>".into());
-    put("<g fill=\"#6b6b66\" text-anchor=\"end\">".into());
-    for level in &levels {
-        put(format!("<text x=\"{:.0}\" y=\"{:.1}\">{}</text>", LEFT - 10.0, y(*level) + 4.5, signed(*level)));
-    }
-    put("</g>".into());
-    put(format!("<text x=\"{:.0}\" y=\"{:.0}\" fill=\"#6b6b66\" text-anchor=\"end\">reward</text>", LEFT - 10.0, TOP - 14.0));
-    put("<g fill=\"#6b6b66\" text-anchor=\"middle\">".into());
+    let middle = f64::midpoint(TOP, BOTTOM);
+    put(format!(
+        "<text transform=\"translate(20 {middle}) rotate(-90)\" text-anchor=\"middle\" class=\"quiet\">mean reward</text>"
+    ));
     for round in ticks(rounds) {
         let place = x(round - 1);
-        put(format!("<text x=\"{place:.1}\" y=\"{:.0}\">{round}</text>", BOTTOM + 22.0));
+        put(format!("<path d=\"M{place:.1} {BOTTOM}v5\" class=\"axis\"/>"));
+        put(format!("<text x=\"{place:.1}\" y=\"{}\" text-anchor=\"middle\" class=\"quiet\">{round}</text>", BOTTOM + 22.0));
     }
-    put(format!("<text x=\"{:.0}\" y=\"{:.0}\">round</text>", f64::midpoint(LEFT, RIGHT), BOTTOM + 42.0));
-    put("</g>".into());
+    let middle = f64::midpoint(LEFT, RIGHT);
+    put(format!("<text x=\"{middle}\" y=\"{}\" text-anchor=\"middle\" class=\"quiet\">round</text>", BOTTOM + 42.0));
 
-    for (curve, drawn) in curves.iter().zip(&drawn) {
-        if !curve.dashed {
-            let upper = drawn.band.iter().enumerate().map(|(index, (_, high))| (x(index), y(*high)));
-            let lower = drawn.band.iter().enumerate().rev().map(|(index, (low, _))| (x(index), y(*low)));
-            put(format!("<path d=\"{}Z\" fill=\"{}\" fill-opacity=\"0.12\"/>", path(upper.chain(lower)), curve.colour));
-        }
+    for (curve, drawn) in curves.iter().zip(&drawn).filter(|(curve, _)| !curve.dashed) {
+        let upper = drawn.band.iter().enumerate().map(|(index, (_, high))| (x(index), y(*high)));
+        let lower = drawn.band.iter().enumerate().rev().map(|(index, (low, _))| (x(index), y(*low)));
+        put(format!("<path d=\"{}Z\" class=\"{} band\"/>", path(upper.chain(lower)), curve.class));
     }
     for (curve, drawn) in curves.iter().zip(&drawn).rev() {
         let points = drawn.mean.iter().enumerate().map(|(index, value)| (x(index), y(*value)));
-        let dash = if curve.dashed { " stroke-width=\"1.5\" stroke-dasharray=\"5 4\"" } else { " stroke-width=\"2.5\"" };
-        let (points, colour) = (path(points), curve.colour);
-        put(format!("<path d=\"{points}\" fill=\"none\" stroke=\"{colour}\" stroke-linejoin=\"round\"{dash}/>"));
+        let kind = if curve.dashed { "dashed" } else { "line" };
+        put(format!("<path d=\"{}\" class=\"{} {kind}\"/>", path(points), curve.class));
     }
     let last: Vec<f64> = drawn.iter().map(|drawn| drawn.mean.last().copied().unwrap_or(0.0)).collect();
-    for ((curve, value), place) in curves.iter().zip(&last).zip(spread(&last.iter().map(|value| y(*value)).collect::<Vec<_>>())) {
-        let (left, colour) = (RIGHT + 12.0, curve.colour);
-        put(format!(
-            "<text x=\"{left:.0}\" y=\"{:.1}\" fill=\"{colour}\" font-weight=\"600\">{} {}</text>",
-            place,
-            curve.name,
-            signed2(*value)
-        ));
-        put(format!("<text x=\"{left:.0}\" y=\"{:.1}\" fill=\"#6b6b66\" font-size=\"12\">{}</text>", place + 15.0, curve.note));
+    let heights: Vec<f64> = last.iter().map(|value| y(*value)).collect();
+    for ((curve, value), place) in curves.iter().zip(&last).zip(spread(&heights)) {
+        let Curve { name, note, class, .. } = curve;
+        let (left, value, below) = (RIGHT + 12.0, signed2(*value), place + 15.0);
+        put(format!("<text x=\"{left}\" y=\"{place:.1}\" font-weight=\"600\" class=\"{class}\">{name} {value}</text>"));
+        put(format!("<text x=\"{left}\" y=\"{below:.1}\" font-size=\"12\" class=\"quiet\">{note}</text>"));
     }
     svg.push_str("</svg>\n");
     svg
@@ -142,19 +149,25 @@ fn ticks(rounds: usize) -> Vec<usize> {
     [1].into_iter().chain((1..=rounds / step).map(|tick| tick * step).filter(|tick| *tick > 1)).collect()
 }
 
-/// The heights of labels, pushed apart where they would touch; their order stays.
+/// The heights of labels, pushed apart where they would touch, down and then up from the picture's edge; their order stays.
 fn spread(heights: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..heights.len()).collect();
     let height = |index: usize| heights.get(index).copied().unwrap_or(0.0);
     order.sort_by(|one, other| height(*one).total_cmp(&height(*other)));
-    let mut places = vec![0.0; heights.len()];
+    let mut places = heights.to_vec();
     let mut least = f64::NEG_INFINITY;
-    for index in order {
-        let place = height(index).max(least);
-        if let Some(slot) = places.get_mut(index) {
-            *slot = place;
+    for &index in &order {
+        if let Some(place) = places.get_mut(index) {
+            *place = place.max(least);
+            least = *place + LABEL_GAP;
         }
-        least = place + LABEL_GAP;
+    }
+    let mut most = LOWEST_LABEL;
+    for &index in order.iter().rev() {
+        if let Some(place) = places.get_mut(index) {
+            *place = place.min(most);
+            most = *place - LABEL_GAP;
+        }
     }
     places
 }
@@ -165,4 +178,36 @@ fn signed(value: f64) -> String {
 
 fn signed2(value: f64) -> String {
     with_sign(value, 2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LABEL_GAP, LOWEST_LABEL, TOP, escaped, spread, ticks};
+
+    #[test]
+    fn labels_never_touch_and_stay_in_the_picture() {
+        for heights in [[100.0, 110.0, 120.0, 300.0], [380.0, 381.0, 384.0, 384.0], [384.0, 96.0, 97.0, 384.0], [96.0; 4]] {
+            let places = spread(&heights);
+            let mut order: Vec<usize> = (0..4).collect();
+            order.sort_by(|one, other| places[*one].total_cmp(&places[*other]));
+            assert!(order.windows(2).all(|pair| places[pair[1]] - places[pair[0]] >= LABEL_GAP - 1e-9), "{places:?}");
+            assert!(order.windows(2).all(|pair| heights[pair[0]] <= heights[pair[1]]), "{places:?}");
+            assert!(places.iter().all(|place| (TOP..=LOWEST_LABEL).contains(place)), "{places:?}");
+        }
+        assert_eq!(spread(&[100.0, 200.0]), [100.0, 200.0]);
+    }
+
+    #[test]
+    fn ticks_are_few_and_round() {
+        assert_eq!(ticks(300), [1, 50, 100, 150, 200, 250, 300]);
+        for rounds in 20..=2_000 {
+            let ticks = ticks(rounds);
+            assert!((3..=8).contains(&ticks.len()) && ticks.last().is_some_and(|last| *last <= rounds), "{rounds}: {ticks:?}");
+        }
+    }
+
+    #[test]
+    fn words_of_a_catalog_cannot_break_the_picture() {
+        assert_eq!(escaped("<a> & \u{e9}"), "&lt;a&gt; &amp; \u{e9}");
+    }
 }

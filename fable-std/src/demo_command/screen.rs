@@ -15,8 +15,10 @@ const FULL: f64 = 0.4;
 const WINDOW: usize = 25;
 const MAX_WIDTH: usize = 100;
 const MIN_WIDTH: usize = 60;
-/// Cells of the shortest bar; "forbidden" is as long.
-const MIN_BAR: usize = 9;
+/// Cells of the shortest bar: three on either side of its line.
+const MIN_BAR: usize = 7;
+/// What stands in front of a line of a round.
+const HEAD: usize = 10;
 
 /// One round, in words.
 pub(super) struct Step {
@@ -38,13 +40,14 @@ pub(super) enum Screen {
 }
 
 impl Screen {
-    /// A moving picture if standard output is a terminal with room for it.
+    /// A moving picture if standard output is a terminal with room for it, and escape codes are welcome.
     pub(super) fn new(plain: bool, fast: bool, rounds: u32, tastes: &[Tastes<'_>]) -> Self {
         let (height, width) = Term::stdout().size();
         let width = usize::from(width).saturating_sub(1).min(MAX_WIDTH);
-        let needed = 13 + panel(tastes, &[], width).len();
+        let needed = 16 + panel(tastes, &[], width).len();
         let dumb = std::env::var_os("TERM").is_some_and(|terminal| terminal == "dumb");
-        if plain || dumb || !Term::stdout().is_term() || width < MIN_WIDTH || usize::from(height) < needed {
+        let unwelcome = dumb || std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        if plain || unwelcome || !Term::stdout().is_term() || width < MIN_WIDTH || usize::from(height) < needed {
             console::set_colors_enabled(false);
             return Self::Plain;
         }
@@ -53,6 +56,14 @@ impl Screen {
             bar.set_style(style.progress_chars("━━╌"));
         }
         Self::Live { bar, width, slow: !fast }
+    }
+
+    /// Characters that there is room for behind the head of a line.
+    pub(super) fn room(&self) -> usize {
+        match self {
+            Self::Live { width, .. } => width - HEAD,
+            Self::Plain => usize::MAX,
+        }
     }
 
     /// Says what is going to happen.
@@ -90,6 +101,7 @@ impl Screen {
                 lines.push(String::new());
                 lines.extend(panel(tastes, &theta(), *width));
                 lines.push(String::new());
+                lines.push(style(format!("  {:<1$}lately", "reward", width - 8)).dim().to_string());
                 lines.extend(race.iter().map(|(name, rewards)| sparkline(name, rewards, step.round, rounds, *width)));
                 lines.push(String::new());
                 let lines: Vec<_> = lines.iter().map(|line| truncate_str(line, *width, "…")).collect();
@@ -107,14 +119,14 @@ impl Screen {
     pub(super) fn finish(&self) {
         if let Self::Live { bar, .. } = self {
             bar.abandon();
-            println!();
+            println!("\n");
         }
     }
 }
 
 /// The rounds that are told in plain lines: the first ones, then ever fewer, and the last.
 fn is_milestone(round: u32, rounds: u32) -> bool {
-    matches!(round, 1..=3 | 10 | 30 | 100 | 300 | 1_000 | 3_000) || round == rounds
+    matches!(round, 1..=3 | 10 | 30 | 100 | 300 | 1_000) || round == rounds
 }
 
 /// Fourteen seconds or less in all, most of them for the first rounds.
@@ -127,7 +139,7 @@ fn pause(round: u32, rounds: u32) -> Duration {
 }
 
 fn card(step: &Step) -> Vec<String> {
-    let head = |word: &str| style(format!("  {word:<7}")).dim().to_string();
+    let head = |word: &str| style(format!("  {word:<width$}", width = HEAD - 3)).dim().to_string();
     let reward = if step.reward < 0.0 { Style::new().yellow() } else { Style::new().green() };
     vec![
         format!("{} \"{}\" {}", head("asked"), step.asked.text, style(&step.task).dim()),
@@ -140,7 +152,7 @@ fn card(step: &Step) -> Vec<String> {
 /// The components side by side, a bar for each value.
 fn panel(tastes: &[Tastes<'_>], theta: &[f64], width: usize) -> Vec<String> {
     let beside = (width / 26).clamp(1, tastes.len().max(1));
-    let column = width / beside - 1;
+    let column = width / beside;
     let mut lines = Vec::new();
     for row in tastes.chunks(beside) {
         let blocks: Vec<Vec<String>> = row.iter().map(|tastes| bars(tastes, theta, column)).collect();
@@ -149,7 +161,7 @@ fn panel(tastes: &[Tastes<'_>], theta: &[f64], width: usize) -> Vec<String> {
                 let cell = block.get(line).map_or("", String::as_str);
                 format!("{cell}{}", " ".repeat(column.saturating_sub(measure_text_width(cell))))
             });
-            lines.push(cells.collect::<Vec<_>>().join(" "));
+            lines.push(cells.collect::<String>());
         }
     }
     lines
@@ -157,14 +169,17 @@ fn panel(tastes: &[Tastes<'_>], theta: &[f64], width: usize) -> Vec<String> {
 
 /// A component and its values, each with a bar that grows to the right when liked and to the left when not.
 fn bars(tastes: &Tastes<'_>, theta: &[f64], width: usize) -> Vec<String> {
-    let longest = tastes.values.iter().map(|taste| taste.value.chars().count()).max().unwrap_or(0);
+    let names = tastes.values.iter().map(|taste| taste.value).chain([tastes.component]);
+    let longest = names.map(|name| name.chars().count()).max().unwrap_or(0);
     let longest = longest.min(width.saturating_sub(MIN_BAR + 3));
     let cells = width.saturating_sub(longest + 4) / 2;
-    let mut lines = vec![format!("  {}", style(tastes.component).dim())];
+    let name = |name: &str, room: usize| format!("{:<room$}", truncate_str(name, room, "…"));
+    let mut lines = vec![style(format!("  {} {:>cells$}│+", name(tastes.component, longest), "-")).dim().to_string()];
     for taste in &tastes.values {
-        let name = truncate_str(taste.value, longest, "…").into_owned();
-        let bar = taste.strength(theta).map_or_else(|| style("forbidden").dim().to_string(), |strength| bar(strength, cells));
-        lines.push(format!("  {name:<longest$} {bar}"));
+        lines.push(match taste.strength(theta) {
+            Some(strength) => format!("  {} {}", name(taste.value, longest), bar(strength, cells)),
+            None => style(format!("  {} forbidden", name(taste.value, longest.min(width.saturating_sub(12))))).dim().to_string(),
+        });
     }
     lines
 }
@@ -177,7 +192,7 @@ fn bar(strength: f64, cells: usize) -> String {
 /// The rewards so far, a column for every so many rounds.
 fn sparkline(name: &str, rewards: &[f64], round: u32, rounds: u32, width: usize) -> String {
     const STEPS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-    let columns = width.saturating_sub(26).max(1);
+    let columns = width.saturating_sub(22).max(1);
     let place = |column: usize| column * rounds as usize / columns;
     let column = |index: usize| {
         let (from, to) = (place(index), place(index + 1).min(round as usize));
@@ -199,4 +214,29 @@ fn recent(rewards: &[f64], round: u32) -> f64 {
     let round = (round as usize).min(rewards.len());
     let last = rewards.get(round.saturating_sub(WINDOW)..round).unwrap_or_default();
     last.iter().sum::<f64>() / last.len().max(1) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{bar, pause};
+    use std::time::Duration;
+
+    /// However many rounds there are, nobody waits longer than this.
+    #[test]
+    fn pauses_take_15_seconds_at_most() {
+        for rounds in [20, 21, 60, 300, 1_000, 2_000] {
+            let total: Duration = (1..=rounds).map(|round| pause(round, rounds)).sum();
+            assert!(total <= Duration::from_secs(15), "{rounds}: {total:?}");
+        }
+    }
+
+    #[test]
+    fn bars_have_one_width_and_grow_from_the_line() {
+        console::set_colors_enabled(false);
+        assert_eq!(bar(0.0, 3), "   \u{2502}   ");
+        assert_eq!(bar(0.2, 3), "   \u{2502}\u{2588}\u{258c} ");
+        assert_eq!(bar(-0.2, 3), " \u{2590}\u{2588}\u{2502}   ");
+        assert_eq!(bar(9.0, 3), "   \u{2502}\u{2588}\u{2588}\u{2588}");
+        assert_eq!(bar(f64::NAN, 3), bar(0.0, 3));
+    }
 }

@@ -91,7 +91,7 @@ fn preferences(out: &mut String, user: &SimulatedUser<'_>, fable: &mut Companion
         return Ok(());
     }
     nearest.sort_by(|(one, ..), (other, ..)| other.total_cmp(one));
-    writeln!(out, "Nothing is certain enough to be promoted to the prompt; nearest, with probability:")?;
+    writeln!(out, "Nothing is certain enough to be promoted to the prompt. Nearest (probability):")?;
     for (_, contrast, Assessment { mean, probability, .. }) in nearest.into_iter().take(NEAREST) {
         let (verdict, probability) = if mean < 0.0 { (Verdict::Against, 1.0 - probability) } else { (Verdict::For, probability) };
         write!(out, "  {:>3.0}%  ", 100.0 * probability)?;

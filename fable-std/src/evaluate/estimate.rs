@@ -1,5 +1,6 @@
 //! From the terms of the lines to estimates, intervals and warnings.
 
+use fable_core::policy::REWARD;
 use std::fmt;
 
 /// Standard errors on either side of an estimate: 95% of a normal distribution.
@@ -38,7 +39,7 @@ pub(super) struct Term {
 pub struct Estimate {
     /// The estimate.
     pub value: f64,
-    /// Its standard error.
+    /// Its standard error; infinite when one line has all the weight of SNIPS.
     pub error: f64,
     /// Lower end of the interval.
     pub lower: f64,
@@ -60,6 +61,11 @@ impl Estimate {
         let variance = deviations.map(|deviation| deviation * deviation).sum::<f64>() / (count - 1.0).max(1.0);
         let error = (variance / count).sqrt();
         Self { value, error, lower: value - WIDTH * error, upper: value + WIDTH * error }
+    }
+
+    /// Ends the interval where values end.
+    fn within(self, least: f64, most: f64) -> Self {
+        Self { lower: self.lower.max(least), upper: self.upper.min(most), ..self }
     }
 
     /// Whether a number lies in the interval.
@@ -109,7 +115,13 @@ impl Report {
         let count = terms.len() as f64;
         let snips = (sum > 0.0).then(|| {
             let value = each(|term| term.weight * term.reward).sum::<f64>() / sum;
-            Estimate::around(value, terms.iter().map(|term| term.weight * (term.reward - value) * count / sum))
+            // The jackknife: how far each line moves the ratio. The usual linear term, with `sum` below, is 0 for a line that
+            // has all the weight, as if one line were certain.
+            let moved = |term: &Term| match sum - term.weight {
+                rest if rest > 0.0 => (count - 1.0) * term.weight * (term.reward - value) / rest,
+                _ => f64::INFINITY,
+            };
+            Estimate::around(value, terms.iter().map(moved)).within(REWARD.least, REWARD.most)
         });
         Self {
             lines: terms.len(),

@@ -121,8 +121,12 @@ impl Record {
         Ok(record)
     }
 
-    /// What can only be seen by looking at several keys.
-    fn check(&self, catalog: &Catalog<'_>) -> Result<(), LogFault> {
+    /// What can only be seen by looking at several keys, and what a program can do wrong that makes a line.
+    pub(super) fn check(&self, catalog: &Catalog<'_>) -> Result<(), LogFault> {
+        let lists = [("propensities", Some(&self.propensities)), ("defaults", self.defaults.as_ref())];
+        for (key, numbers) in lists.into_iter().filter_map(|(key, numbers)| Some((key, numbers?))) {
+            counted(catalog, key, numbers)?;
+        }
         if !REWARD.contains(self.reward) {
             return Err(LogFault::Reward);
         }
@@ -299,12 +303,14 @@ fn number(key: &str, value: &Value) -> Result<f64, LogFault> {
 
 /// A number per action.
 fn numbers(catalog: &Catalog<'_>, key: &'static str, value: &Value) -> Result<Vec<f64>, LogFault> {
-    let numbers = list(key, value)?.iter().map(|value| number(key, value)).collect::<Result<Vec<_>, _>>()?;
-    if numbers.len() == catalog.actions() {
-        Ok(numbers)
-    } else {
-        Err(LogFault::Count { key, expected: catalog.actions(), found: numbers.len() })
-    }
+    let numbers: Vec<f64> = list(key, value)?.iter().map(|value| number(key, value)).collect::<Result<_, _>>()?;
+    counted(catalog, key, &numbers)?;
+    Ok(numbers)
+}
+
+fn counted(catalog: &Catalog<'_>, key: &'static str, numbers: &[f64]) -> Result<(), LogFault> {
+    let (expected, found) = (catalog.actions(), numbers.len());
+    if found == expected { Ok(()) } else { Err(LogFault::Count { key, expected, found }) }
 }
 
 fn draws(value: &Value) -> Result<u32, LogFault> {

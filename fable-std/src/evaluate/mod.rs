@@ -7,7 +7,7 @@
 //! | estimator | value | |
 //! |---|---|---|
 //! | IPS | mean of w r | unbiased where the log has support; scatters |
-//! | SNIPS | sum of w r / sum of w | a bias that vanishes with the lines; scatters less |
+//! | SNIPS | sum of w r / sum of w | a bias that vanishes with the lines; scatters less; its intervals are short |
 //! | doubly robust | mean of sum over b of pi(b) q(x, b) + w (r - q(x, a)) | unbiased like IPS; scatters least when q is good |
 //!
 //! # What is estimated
@@ -33,9 +33,11 @@
 //! allow: q in a line has learned from the user's lines before it. Folds would let it learn from later lines,
 //! and what a learner did later depends on the reward that is being predicted.
 //!
-//! *Intervals* are normal: estimate +- 1.96 standard errors of the lines' terms (for SNIPS of w (r - value) / mean w). Given the
-//! past each term is unbiased, so they hold for logs that were made while learning, if no few lines dominate; that is what the
-//! [`warnings`](Report::warnings) are about. They hold for these users, not for others.
+//! *Intervals* are normal: estimate +- 1.96 standard errors of the lines' terms. SNIPS, a ratio, has the jackknife's standard error,
+//! from leaving out a line at a time, and its interval ends at -1 and 1, as it does itself. Given the past each term is unbiased,
+//! so the intervals hold for logs that were made while learning, if no few lines dominate; that is what the
+//! [`warnings`](Report::warnings) are about. SNIPS's are short all the same, 90% where 95% is meant: its errors are skewed, for where
+//! the few bad lines are missing it is too high and looks certain. They hold for these users, not for others.
 //!
 //! ```
 //! use fable_core::{Exploration, Policy, Settings, catalog::TAU2};
@@ -133,6 +135,7 @@ pub fn evaluate(
         let mut judge = None;
         for (index, record) in log.iter().enumerate().filter(|(_, record)| record.user == *user) {
             let wrong = |fault| EvaluateError::Log(LogError { file: file.into(), line: record.line, fault });
+            record.check(catalog).map_err(wrong)?;
             let judge = match &mut judge {
                 Some(judge) => judge,
                 vacant => vacant.insert(Judge::new(&policy, user, options).map_err(|error| wrong(error.into()))?),

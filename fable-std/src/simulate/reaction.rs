@@ -27,7 +27,8 @@ fn complaint(user: &SimulatedUser<'_>, context: &Context, feasible: &Feasible, a
         Some((other, differing.next()?)).filter(|_| differing.next().is_none())
     });
     let gain = |other: Action| user.expected(context, other) - user.expected(context, action);
-    let (better, component) = neighbours.max_by(|(one, _), (other, _)| gain(*one).total_cmp(&gain(*other)))?;
+    // The largest gain; of equals the earliest, as everywhere.
+    let (better, component) = neighbours.min_by(|(one, _), (other, _)| gain(*other).total_cmp(&gain(*one)))?;
     if gain(better) < WORTH_SAYING {
         return None;
     }
