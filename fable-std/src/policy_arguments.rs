@@ -5,13 +5,16 @@ use clap::{Args, ValueEnum};
 use fable_core::{Catalog, Settings};
 use fable_std::catalogs;
 use fable_std::settings::SettingsArguments;
+use fable_std::store::Identity;
+
+const DEFAULT_CATALOG: &str = "agent";
 
 /// What is chosen from, and how it is learned.
 #[derive(Args)]
 pub(crate) struct PolicyArguments {
-    /// A catalog that ships (agent, tau2, rubric), or a file that ends in .toml or has a / in its path.
-    #[arg(long, default_value = "agent", value_name = "NAME|FILE.toml")]
-    pub(crate) catalog: String,
+    /// A catalog that ships (agent, tau2, rubric), or a file that ends in .toml or has a / in its path. Default agent.
+    #[arg(long, value_name = "NAME|FILE.toml")]
+    pub(crate) catalog: Option<String>,
     #[command(flatten)]
     pub(crate) settings: SettingsArguments,
 }
@@ -19,8 +22,18 @@ pub(crate) struct PolicyArguments {
 impl PolicyArguments {
     /// The catalog and the settings.
     pub(crate) fn open(&self) -> Result<(&'static Catalog<'static>, Settings<'static>), Failure> {
-        let catalog = catalogs::open(&self.catalog)?;
-        Ok((catalog, self.settings.resolve(&self.catalog, catalog)?))
+        let name = self.catalog.as_deref().unwrap_or(DEFAULT_CATALOG);
+        let catalog = catalogs::open(name)?;
+        Ok((catalog, self.settings.resolve(name, catalog)?))
+    }
+
+    /// The same where a store is only looked at: what is not said here is as the store has it.
+    pub(crate) fn open_for(&self, store: Option<&Identity>) -> Result<(&'static Catalog<'static>, Settings<'static>), Failure> {
+        let Some(store) = store else { return self.open() };
+        let shipped = store.catalog().filter(|name| catalogs::NAMES.contains(name));
+        let name = self.catalog.as_deref().or(shipped).unwrap_or(DEFAULT_CATALOG);
+        let catalog = catalogs::open(name)?;
+        Ok((catalog, self.settings.resolve_over(store.settings(catalog), name, catalog)?))
     }
 }
 

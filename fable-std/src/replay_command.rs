@@ -5,7 +5,7 @@ use crate::policy_arguments::PolicyArguments;
 use clap::Args;
 use fable_core::{Catalog, DecisionId, user_hash};
 use fable_std::replay::{Difference, Question, Replay, Start, Tape, replay_and_explain};
-use fable_std::store::{Store, StoreError, transfer};
+use fable_std::store::{Identity, Store, StoreError, transfer};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::fs;
@@ -15,8 +15,8 @@ use std::path::{Path, PathBuf};
 ///
 /// The same events give the same state on every machine, in the journal's own numbers (f32 or f64). Each decision is also made
 /// anew from the state as it was then; the first that comes out otherwise is shown, with what it can be due to. Catalog and
-/// settings have to be those that the journal was written under; seed and exploration are not in a journal, so a wrong --seed,
-/// --nu or --delta shows as different decisions.
+/// settings have to be those that the journal was written under: a store knows its own, except for exploration; a file has
+/// neither seed nor exploration in it. A wrong --seed, --nu or --delta shows as different decisions.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ReplayArguments {
@@ -58,8 +58,8 @@ catalog or other settings, 3 the store has no such user.";
 
 /// Runs the command and returns what it prints.
 pub(crate) fn run(arguments: &ReplayArguments) -> Result<String, Failure> {
-    let (catalog, settings) = arguments.policy.open()?;
-    let tape = tape(arguments)?;
+    let (tape, identity) = tape(arguments)?;
+    let (catalog, settings) = arguments.policy.open_for(identity.as_ref())?;
     let question = arguments.explain.as_deref().map(|text| question(catalog, &tape, text, arguments.against.as_deref()));
     let replay = replay_and_explain(catalog, settings, &tape, question.transpose()?).map_err(Failure::mistake)?;
     let explanation = match (&arguments.explain, &replay.explanation) {
@@ -84,16 +84,17 @@ fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     fs::read(path).map_err(|error| Failure::file(path, &error))
 }
 
-/// The journal that is meant.
-fn tape(arguments: &ReplayArguments) -> Result<Tape, Failure> {
+/// The journal that is meant, and what its store was made with.
+fn tape(arguments: &ReplayArguments) -> Result<(Tape, Option<Identity>), Failure> {
     let trouble = |error: fable_core::record::RecordError| Failure::Trouble(error.to_string());
     match (&arguments.store, &arguments.source, &arguments.snapshot, &arguments.journal) {
         (Some(store), Some(user), ..) => {
-            let stored = Store::open_any(store)?.whole(user_hash(user))?.filter(|stored| stored.row.name == *user);
-            Ok(Tape::of_user(&stored.ok_or(StoreError::NoUser)?)?)
+            let store = Store::open_any(store)?;
+            let stored = store.whole(user_hash(user))?.filter(|stored| stored.row.name == *user);
+            Ok((Tape::of_user(&stored.ok_or(StoreError::NoUser)?)?, Some(store.identity()?)))
         }
-        (None, Some(file), ..) => Ok(Tape::of_user(&transfer::read(&read(Path::new(file))?)?)?),
-        (_, _, Some(snapshot), Some(journal)) => Tape::of_device(read(snapshot)?, &read(journal)?).map_err(trouble),
+        (None, Some(file), ..) => Ok((Tape::of_user(&transfer::read(&read(Path::new(file))?)?)?, None)),
+        (_, _, Some(snapshot), Some(journal)) => Ok((Tape::of_device(read(snapshot)?, &read(journal)?).map_err(trouble)?, None)),
         _ => Err(Failure::Mistake("a user, a file, or --snapshot and --journal are needed".to_owned())), // clap has seen to it
     }
 }

@@ -133,7 +133,19 @@ impl SettingsArguments {
     /// # Errors
     /// An unreadable file, or a wrong setting with its flag or its place.
     pub fn resolve(&self, name_or_path: &str, catalog: &Catalog<'_>) -> Result<Settings<'static>, SettingsFileError> {
-        let mut settings = Settings::DEFAULT;
+        self.resolve_over(Settings::DEFAULT, name_or_path, catalog)
+    }
+
+    /// The same with other settings in place of the defaults.
+    ///
+    /// # Errors
+    /// As for [`resolve`](Self::resolve).
+    pub fn resolve_over(
+        &self,
+        mut settings: Settings<'static>,
+        name_or_path: &str,
+        catalog: &Catalog<'_>,
+    ) -> Result<Settings<'static>, SettingsFileError> {
         if catalogs::is_file(name_or_path) {
             from_file(name_or_path, catalog, &mut settings)?;
         }

@@ -100,10 +100,7 @@ fn a_restart_changes_nothing() {
         assert!(exported[0].len() > 300);
         assert_eq!(exported[0], exported[1]);
     }
-    let replayed = other(
-        &["replay", "me", "--seed", "7", "--nu", "1", "--context-adapter", Rules::CONTEXT, "--feedback-adapter", Rules::FEEDBACK],
-        &whole,
-    );
+    let replayed = other(&["replay", "me", "--nu", "1"], &whole);
     let replayed = String::from_utf8(replayed.stdout).unwrap();
     assert!(replayed.contains("6 of 6 decisions are the same, bit for bit"), "{replayed}");
 }

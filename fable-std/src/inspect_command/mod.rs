@@ -142,16 +142,16 @@ impl Selection {
 
 /// Runs the command and returns what it prints.
 pub(crate) fn run(arguments: &InspectArguments) -> Result<String, Failure> {
-    let (catalog, settings) = arguments.policy.open()?;
-    let chosen = chosen(catalog, &arguments.block)?;
-    let questions = arguments.contrast.iter().map(|text| Question::parse(catalog, text).map_err(Failure::mistake));
-    let questions = questions.collect::<Result<Vec<_>, _>>()?;
     let named = arguments.file.to_string_lossy();
     let (file, user) = match &arguments.store {
         Some(store) => (store, Some(&*named)),
         None => (&arguments.file, arguments.user.as_deref()),
     };
     let source = source::open(file, user, arguments.journal.as_deref())?;
+    let (catalog, settings) = arguments.policy.open_for(source.identity.as_ref())?;
+    let chosen = chosen(catalog, &arguments.block)?;
+    let questions = arguments.contrast.iter().map(|text| Question::parse(catalog, text).map_err(Failure::mistake));
+    let questions = questions.collect::<Result<Vec<_>, _>>()?;
     let mut report = match source.digits()? {
         24 => inspected::<f32>(catalog, settings, &source, &questions)?,
         _ => inspected::<f64>(catalog, settings, &source, &questions)?,

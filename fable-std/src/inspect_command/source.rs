@@ -17,7 +17,7 @@ pub(super) struct Source {
     pub(super) name: String,
     tape: Tape,
     /// What a store says it was made with.
-    identity: Option<Identity>,
+    pub(super) identity: Option<Identity>,
 }
 
 /// Reads what the file has, whatever it is.

@@ -5,9 +5,16 @@
 //! promise is the learner's own business.
 
 use super::StoreError;
+use fable_core::catalog::BlockSet;
 use fable_core::fingerprint::NUMERIC_REVISION;
-use fable_core::{Policy, Scalar};
+use fable_core::{Catalog, Policy, Scalar, Settings};
 use serde_json::{Map, Value, json};
+
+const CONTENT: &str = "content of the catalog";
+
+fn content(catalog: &Catalog<'_>) -> String {
+    format!("{:016x}", catalog.fingerprint())
+}
 
 /// What a store belongs to, as a JSON object.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,6 +35,9 @@ impl Identity {
     /// assert_eq!(error.to_string(), "the store was made with scalar \"f64\", not \"f32\"");
     /// let error = stored.admit(&here(true, Settings { seed: 7, ..Settings::default() })).unwrap_err();
     /// assert_eq!(error.to_string(), "the store was made with seed 0, not 7");
+    ///
+    /// let mine = Settings { seed: 7, base_precision: 2.0, context_adapter: "mine", ..Settings::default() };
+    /// assert_eq!((here(true, mine).catalog(), here(true, mine).settings(&TAU2)), (Some("tau2"), mine));
     /// ```
     #[must_use]
     pub fn new<T: Scalar>(policy: &Policy<'_, T>) -> Self {
@@ -42,7 +52,7 @@ impl Identity {
             "context_adapter": settings.context_adapter,
             "feedback_adapter": settings.feedback_adapter,
             "blocks": format!("{:032x}", settings.retained.bits() & catalog.all_blocks().bits()),
-            "content of the catalog": format!("{:016x}", catalog.fingerprint()),
+            CONTENT: content(catalog),
             "numeric revision": NUMERIC_REVISION,
             "fingerprint": format!("{:016x}", policy.fingerprint()),
         });
@@ -65,6 +75,35 @@ impl Identity {
             }
         }
         Ok(())
+    }
+
+    /// Name of the catalog.
+    #[must_use]
+    pub fn catalog(&self) -> Option<&str> {
+        self.0.get("catalog")?.as_str()
+    }
+
+    /// The defaults, with what the store was made with in their place: for those who only look at it. A catalog of another
+    /// content is still refused by [`admit`](Self::admit).
+    #[must_use]
+    pub fn settings(&self, catalog: &Catalog<'_>) -> Settings<'static> {
+        let number = |key, default| self.0.get(key).and_then(Value::as_f64).unwrap_or(default);
+        // Names live as long as the process, like the catalog.
+        let name = |key| self.0.get(key).and_then(Value::as_str).map_or("", |name| &*name.to_owned().leak());
+        let same = self.0.get(CONTENT).and_then(Value::as_str) == Some(&content(catalog));
+        let bits =
+            self.0.get("blocks").filter(|_| same).and_then(Value::as_str).and_then(|bits| u128::from_str_radix(bits, 16).ok());
+        let defaults = Settings::DEFAULT;
+        Settings {
+            seed: self.0.get("seed").and_then(Value::as_u64).unwrap_or(defaults.seed),
+            noise_variance: number("noise_variance", defaults.noise_variance),
+            base_precision: number("base_precision", defaults.base_precision),
+            cost_weight: number("cost_weight", defaults.cost_weight),
+            retained: bits.filter(|bits| *bits != catalog.all_blocks().bits()).map_or(defaults.retained, BlockSet::from_bits),
+            context_adapter: name("context_adapter"),
+            feedback_adapter: name("feedback_adapter"),
+            ..defaults
+        }
     }
 
     pub(super) fn encode(&self) -> Vec<u8> {
