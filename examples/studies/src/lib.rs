@@ -13,6 +13,7 @@ pub mod plot;
 pub mod policies;
 pub mod report;
 pub mod setup;
+pub mod spread;
 pub mod statistics;
 pub mod studies;
 

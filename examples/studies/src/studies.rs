@@ -3,6 +3,8 @@
 use crate::report::Report;
 use crate::setup::{Setup, StudyError};
 
+mod pahf_shopping;
+mod tau2;
 mod two_direction;
 
 /// A study: its name on the command line, what it is about, and how it is run.
@@ -17,7 +19,11 @@ pub struct Study {
 }
 
 /// Every study, in the order of `RESULTS.md`.
-pub const ALL: &[Study] = &[Study { name: "two-direction", about: two_direction::ABOUT, run: two_direction::run }];
+pub const ALL: &[Study] = &[
+    Study { name: "two-direction", about: two_direction::ABOUT, run: two_direction::run },
+    Study { name: "tau2", about: tau2::ABOUT, run: tau2::run },
+    Study { name: "pahf-shopping", about: pahf_shopping::ABOUT, run: pahf_shopping::run },
+];
 
 /// The study with a name.
 #[must_use]
