@@ -3,6 +3,7 @@
 use crate::report::Report;
 use crate::setup::{Setup, StudyError};
 
+mod pahf;
 mod pahf_shopping;
 mod tau2;
 mod two_direction;
@@ -22,6 +23,7 @@ pub struct Study {
 pub const ALL: &[Study] = &[
     Study { name: "two-direction", about: two_direction::ABOUT, run: two_direction::run },
     Study { name: "tau2", about: tau2::ABOUT, run: tau2::run },
+    Study { name: "pahf", about: pahf::ABOUT, run: pahf::run },
     Study { name: "pahf-shopping", about: pahf_shopping::ABOUT, run: pahf_shopping::run },
 ];
 

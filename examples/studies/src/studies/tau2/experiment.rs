@@ -36,11 +36,12 @@ pub const METHODS: [Method; 13] = [
 const STYLE: u8 = 2;
 pub const FULL_ROW: usize = 9;
 pub const SEEDS: usize = 3;
-/// Tasks of a domain that are learned from, and as many for evaluation; every second one is of the other profile.
+/// Tasks of a domain for evaluation, and as many to learn from; every second one is of the other profile.
 pub const TASKS: usize = 20;
 
-/// What is measured.
-pub const METRICS: [(&str, fn(&Episode) -> f64); 3] =
+/// What is measured: its name and how.
+pub type Metric = (&'static str, fn(&Episode) -> f64);
+pub const METRICS: [Metric; 3] =
     [("reward", Episode::utility), ("alignment", |episode| episode.alignment), ("success", |episode| episode.success)];
 
 /// The learner's settings: the shipped ones with the weight of costs in the paper's signal.
@@ -51,6 +52,10 @@ pub const SHIPPED: Settings<'static> = Settings { cost_weight: 0.2, ..Settings::
 pub struct Conditions {
     pub host: Host,
     pub settings: Settings<'static>,
+    /// The precision of the statement at the start.
+    pub stated: f64,
+    /// Learning tasks of a domain, for both profiles together.
+    pub learning: usize,
 }
 
 /// The frozen rounds of a policy: by seed, domain and task; and in how many of its trajectories something was promoted.
@@ -60,11 +65,20 @@ pub struct Outcome {
     pub trajectories: usize,
 }
 
+/// What is drawn as a whole when an interval is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Clusters {
+    /// The 80 tasks, with their seeds: the paper's.
+    Tasks,
+    /// The 24 trajectories, with their tasks.
+    Trajectories,
+}
+
 /// A whole experiment, a policy after the other.
 pub struct Experiment(pub Vec<Outcome>);
 
 /// "I want brief answers rather than guidance", or the other way round: in the flat model on all actions with the style.
-fn statement(catalog: &Catalog<'_>, context: &Context, profile: Profile) -> Result<Statement, StudyError> {
+fn statement(catalog: &Catalog<'_>, context: &Context, profile: Profile, precision: f64) -> Result<Statement, StudyError> {
     let (liked, other) = profile.styles();
     let direction = if catalog.dimension() == TAU2.dimension() {
         Direction::prefer(catalog, &[(STYLE, liked.index())], &[(STYLE, other.index())], When::Always)?
@@ -77,7 +91,7 @@ fn statement(catalog: &Catalog<'_>, context: &Context, profile: Profile) -> Resu
         }
         Direction::new(catalog, entries.into_iter().filter(|(_, coefficient)| *coefficient != 0.0))?
     };
-    Ok(Statement { direction, response: 1.0, precision: 4.0 })
+    Ok(Statement { direction, response: 1.0, precision })
 }
 
 /// Whether a promoted preference asks for longer answers (1), for shorter ones (-1), or for something else (0).
@@ -151,25 +165,28 @@ fn play(conditions: &Conditions, world: u64, row: usize) -> Result<Outcome, Stud
         let mut by_domain = [[Episode::default(); TASKS]; 4];
         for ((domain, (_, rate)), episodes) in DOMAINS.iter().enumerate().zip(&mut by_domain) {
             // The tasks are the same for all seeds and policies; those for calibration are never looked at.
-            let mut random = Random::new([world, domain as u64, 0x7a5c, 0]);
-            let tasks: Vec<Task> = (0..2 * TASKS).map(|_| Task::draw(&mut random, *rate)).collect();
+            let tasks = |name: u64, count: usize| {
+                let mut random = Random::new([world, domain as u64, 0x7a5c, name]);
+                (0..count).map(|_| Task::draw(&mut random, *rate)).collect::<Vec<Task>>()
+            };
+            let (learning, evaluation) = (tasks(0, conditions.learning), tasks(1, TASKS));
             let mut agents = Vec::new();
             for (position, profile) in PROFILES.into_iter().enumerate().take(if method.shared { 1 } else { 2 }) {
                 let mut agent = Agent::new(&policy, method, (domain * 2 + position) as u64)?;
                 if method.onboarded {
-                    agent.onboard(&[statement(catalog, &context, profile)?])?;
+                    agent.onboard(&[statement(catalog, &context, profile, conditions.stated)?])?;
                 }
                 agents.push(agent);
             }
             let name = [world, row as u64, (seed * 4 + domain) as u64];
             let mut shard = Shard { host: &conditions.host, method, agents, context, all: Feasible::all(catalog), name };
-            let mut order: Vec<usize> = (0..TASKS).collect();
+            let mut order: Vec<usize> = (0..learning.len()).collect();
             shuffle(&mut Random::new([world, domain as u64, 0x04de, seed as u64]), &mut order);
             for number in order {
-                let Some(task) = tasks.get(number) else { continue };
+                let Some(task) = learning.get(number) else { continue };
                 shard.episode(task, number, true)?;
             }
-            for ((number, episode), task) in episodes.iter_mut().enumerate().zip(tasks.iter().skip(TASKS)) {
+            for ((number, episode), task) in episodes.iter_mut().enumerate().zip(&evaluation) {
                 *episode = shard.episode(task, number, false)?;
             }
             outcome.trajectories += shard.agents.len();
@@ -198,17 +215,26 @@ impl Experiment {
         mean(&seeds.iter().filter_map(|domains| domains.get(domain)).flatten().map(of).collect::<Vec<_>>())
     }
 
-    /// Full minus another policy: paired by domain, task and profile after averaging over seeds.
-    pub fn contrast(&self, other: usize, of: fn(&Episode) -> f64, resamples: usize) -> Estimate {
-        let by_cluster = |row: usize| -> Vec<f64> {
-            let seeds = self.0.get(row).map(|outcome| outcome.episodes.as_slice()).unwrap_or_default();
-            let at = |domain: usize, task: usize| seeds.iter().map(move |domains| of(&domains[domain][task]));
-            let clusters = (0..4).flat_map(|domain| (0..TASKS).map(move |task| (domain, task)));
-            clusters.map(|(domain, task)| mean(&at(domain, task).collect::<Vec<_>>())).collect()
-        };
-        let pairs = by_cluster(FULL_ROW).into_iter().zip(by_cluster(other));
-        let differences: Vec<(f64, f64)> = pairs.map(|(full, other)| (full - other, 1.0)).collect();
-        let estimate = mean(&differences.iter().map(|(difference, _)| *difference).collect::<Vec<_>>());
-        (estimate, cluster_bootstrap(&differences, resamples, other as u64))
+    /// Full minus another policy, paired by domain, task and profile.
+    pub fn contrast(&self, other: usize, of: fn(&Episode) -> f64, clusters: Clusters, resamples: usize) -> Estimate {
+        let seeds = |row: usize| self.0.get(row).map(|outcome| outcome.episodes.as_slice()).unwrap_or_default();
+        let (domains, tasks) = (DOMAINS.len(), TASKS);
+        let count = if clusters == Clusters::Tasks { domains * tasks } else { SEEDS * domains * PROFILES.len() };
+        let mut sums = vec![(0.0, 0.0); count];
+        for (seed, (full, other)) in seeds(FULL_ROW).iter().zip(seeds(other)).enumerate() {
+            for (domain, (full, other)) in full.iter().zip(other).enumerate() {
+                for (task, (full, other)) in full.iter().zip(other).enumerate() {
+                    let cluster = match clusters {
+                        Clusters::Tasks => domain * tasks + task,
+                        Clusters::Trajectories => (seed * domains + domain) * PROFILES.len() + turn(task),
+                    };
+                    let Some((sum, number)) = sums.get_mut(cluster) else { continue };
+                    *sum += of(full) - of(other);
+                    *number += 1.0;
+                }
+            }
+        }
+        let (sum, number) = sums.iter().fold((0.0, 0.0), |(sum, number), cluster| (sum + cluster.0, number + cluster.1));
+        (if number > 0.0 { sum / number } else { 0.0 }, cluster_bootstrap(&sums, resamples, other as u64))
     }
 }

@@ -51,10 +51,12 @@ pub struct Host {
     pub sentence: f64,
     /// What verifying or asking adds to the probability of success.
     pub care: f64,
+    /// Whether tasks can fail.
+    pub failing: bool,
 }
 
 impl Host {
-    pub const STATED: Self = Self { verbosity: 1.0, spread: 0.35, sentence: 1.1, care: 0.0 };
+    pub const STATED: Self = Self { verbosity: 1.0, spread: 0.35, sentence: 1.1, care: 0.0, failing: true };
     /// The median length of an answer of the host alone.
     const OWN: f64 = 130.0;
 }
@@ -131,6 +133,9 @@ impl Host {
     fn success(&self, task: &Task, told: Told) -> f64 {
         let careful = matches!(told, Told::Action(action, _) if parts(action).is_some_and(|(_, tool, _)| tool != Tool::Standard));
         let rate = task.decided.map_or(task.rate, |solved| f64::from(u8::from(solved)));
+        if !self.failing {
+            return 1.0;
+        }
         (rate + if careful { self.care } else { 0.0 }).clamp(0.0, 1.0)
     }
 
