@@ -84,20 +84,37 @@ mod tests {
     use super::*;
     use crate::statistics::mean;
 
+    /// The mean of something over everything that can be right or wrong.
+    fn enumerated(probabilities: &[f64], of: impl Fn(&[f64]) -> f64) -> f64 {
+        let outcomes = 0..1_u32 << probabilities.len();
+        let weighed = outcomes.map(|bits| {
+            let right: Vec<f64> = (0..probabilities.len()).map(|place| f64::from(bits >> place & 1)).collect();
+            let chances = probabilities.iter().zip(&right).map(|(p, right)| if *right > 0.0 { *p } else { 1.0 - p });
+            chances.product::<f64>() * of(&right)
+        });
+        weighed.sum()
+    }
+
     #[test]
     fn the_mean_of_the_rewards_is_the_expected_one() {
         let mut random = Random::new([5, 5, 5, 5]);
         for (environment, name) in ENVIRONMENTS {
             let persona = Outcomes::draw(&mut random, environment, &[[0; 3]; 4]);
-            for (kind, located, index) in [(0, true, 0), (1, false, 77), (2, true, 179)] {
-                let action = Action(index);
-                let rewards: Vec<f64> = (0..20_000).map(|_| persona.react(kind, located, action, &mut random).free).collect();
-                // Clipping takes up to the penalties where nothing is right.
-                let expected = persona.expected(kind, located, action) + AGENT.cost(action);
-                let clipped = mean(&rewards) - expected;
-                assert!((-0.02..0.17).contains(&clipped), "{name} {index}: {clipped} of {expected}");
-            }
             let best = AGENT.action(&persona.targets[3]).unwrap();
+            for (kind, located, action) in [(0, true, Action(0)), (1, false, Action(77)), (2, true, Action(179)), (3, true, best)]
+            {
+                let probabilities = right(environment, fits(&persona.targets[kind], action), located);
+                let free = |right: &[f64]| {
+                    let all: f64 = right.iter().product();
+                    2.0 * quality(environment, right, all) - 1.0 - asked(action) - 0.15 * (1.0 - all)
+                };
+                let exact = enumerated(&probabilities, free) - AGENT.cost(action);
+                assert!((persona.expected(kind, located, action) - exact).abs() < 1e-12, "{name} {action:?}");
+                let rewards: Vec<f64> = (0..20_000).map(|_| persona.react(kind, located, action, &mut random).free).collect();
+                // At the ends of the range half of the noise is cut off: 0.02 on average.
+                let clipped = enumerated(&probabilities, |right| free(right).clamp(-1.0, 1.0));
+                assert!((mean(&rewards) - clipped).abs() < 0.03, "{name} {action:?}: {} {clipped}", mean(&rewards));
+            }
             let round = persona.react(3, true, best, &mut random);
             assert_eq!((round.components, round.success), ([1.0; 3], 1.0), "{name}");
         }
