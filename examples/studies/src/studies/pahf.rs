@@ -164,7 +164,7 @@ fn rule(contexts: &[Context]) -> Result<[Target; 4], StudyError> {
 
 /// Runs the study.
 pub fn run(setup: &Setup) -> Result<Report, StudyError> {
-    let count = setup.scale(200, 2);
+    let count = setup.scale(200, 1);
     let mut report = Report::new("simulated personas in two environments");
     described(&mut report, count);
     for (reading, from) in READINGS {

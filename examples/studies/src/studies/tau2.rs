@@ -67,7 +67,7 @@ pub fn run(setup: &Setup) -> Result<Report, StudyError> {
     let mut report = Report::new("customer service with two profiles, a simulated host");
     described(&mut report);
     policies(&mut report, &all);
-    contrasts(&mut report, &all, setup.scale(1000, 200));
+    contrasts(&mut report, &all, setup.scale(10_000, 500), setup.scale(1000, 50));
     domains(&mut report, &all);
     promotions(&mut report, &all);
     grid(&mut report, setup)?;
@@ -126,13 +126,13 @@ fn policies(report: &mut Report, all: &[Experiment]) {
     ));
 }
 
-fn contrasts(report: &mut Report, all: &[Experiment], resamples: usize) {
+fn contrasts(report: &mut Report, all: &[Experiment], for_one: usize, resamples: usize) {
     let heads = ["Fable (full) minus", "metric", "paper", "one experiment", "mean of all", "same sign", "and excludes 0"];
     let mut table = Table::new("contrasts", &heads);
     let Some(first) = all.first() else { return };
     for (other, cells) in CONTRASTS {
         for ((metric, (name, of)), paper) in METRICS.into_iter().enumerate().zip(cells) {
-            let ours = first.contrast(other, of, Clusters::Tasks, 10_000);
+            let ours = first.contrast(other, of, Clusters::Tasks, for_one);
             let again = repeated(all, other, metric, paper.0.signum(), resamples);
             let mark = |estimate: &Estimate, text: String| if excludes_zero(estimate) { format!("**{text}**") } else { text };
             let method = METHODS.get(other).map_or("", |method| method.name);
@@ -154,7 +154,7 @@ fn contrasts(report: &mut Report, all: &[Experiment], resamples: usize) {
         "95% intervals of a paired bootstrap over 80 clusters of domain, task and profile after averaging over seeds, 10,000
          resamples; **bold** excludes zero. The last two columns are the shares of all experiments with the sign of the paper.",
     );
-    let lower = first.contrast(0, METRICS[2].1, Clusters::Tasks, 10_000).1.0;
+    let lower = first.contrast(0, METRICS[2].1, Clusters::Tasks, for_one).1.0;
     report.text(&format!(
         "Noninferiority of task success to the host at a margin of -0.02: the lower end is {lower:+.3}, so it is {} (paper: -0.046,
          not established). With 80 clusters an experiment of this size can hardly establish it, whatever is true.",
