@@ -233,7 +233,7 @@ fn report(catalog: &Catalog<'_>, flat: &Catalog<'_>, lives: &[&[Life]], seeds: u
     report.text(
         "Nine offers of a product are few for its 18 features, and one number per offer does not say which feature was wrong: what
          is learned in phase 1 carries over to phase 2, but is far from what there is to know. After the drift nothing acceptable
-         is on offer in two thirds of the rounds, so always buying nothing is hard to beat. Fable does not: its posterior
+         is on offer in two thirds of the rounds, so always buying nothing is hard to beat, and Fable does not beat it: its posterior
          forgets nothing, and 45 new rewards have to outweigh 45 old ones that are wrong now. Told to start anew it is as good as
          buying nothing. Who shares one state learns to buy nothing, and no more. The paper's posterior is for tastes that
          stay; a host that knows of a change should forget. Unit precision, the bolder prior, is better before the drift, where
