@@ -35,11 +35,11 @@ mod reaction;
 mod scenarios;
 mod taste;
 
+pub use random::Random;
 pub use scenarios::{Scenario, scenarios};
 
 use fable_core::trust::Comparison;
 use fable_core::{Action, Catalog, Context, ContextError, Feasible};
-use random::Random;
 use std::fmt;
 
 /// Half the width of the noise of a user from [`SimulatedUser::new`]: a standard deviation of 0.2.

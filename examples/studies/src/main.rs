@@ -1,0 +1,116 @@
+//! The command that runs the studies.
+
+use clap::Parser;
+use std::num::NonZero;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Instant;
+use studies::studies::{ALL, Study, find};
+use studies::{Setup, StudyError, files};
+
+/// The studies of the paper and checks of its guarantees.
+///
+/// Each writes a section, its tables as CSV and its plots as SVG into OUT/results, and puts all sections together as
+/// OUT/RESULTS.md. The same seeds give the same numbers on any machine and any number of threads.
+#[derive(Parser)]
+#[command(name = "studies", after_help = help())]
+struct Arguments {
+    /// The names of studies, `all`, `list`, or `assemble` to put the sections together again.
+    #[arg(required = true, value_name = "NAME")]
+    names: Vec<String>,
+    /// The small versions, in seconds; their numbers are compared with the committed ones and nothing is written.
+    #[arg(long)]
+    reduced: bool,
+    /// With --reduced: writes the numbers instead of comparing them.
+    #[arg(long, requires = "reduced")]
+    write: bool,
+    /// The folder with the data sets. They are not part of the repository; a study says where to get its own.
+    #[arg(long, value_name = "PATH", default_value_os_t = Setup::default_data())]
+    data: PathBuf,
+    /// Where the results go; without it to the committed ones.
+    #[arg(long, value_name = "PATH", default_value_os_t = files::home())]
+    out: PathBuf,
+    /// How many threads work; changes no number.
+    #[arg(long, default_value_t = Setup::all_cores())]
+    threads: NonZero<usize>,
+}
+
+/// The names of the studies and what they are about.
+fn list() -> String {
+    let line = |study: &Study| format!("  {:<16} {}", study.name, study.about);
+    ALL.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+fn help() -> String {
+    format!("Studies:\n{}\n{EXAMPLES}", list())
+}
+
+const EXAMPLES: &str = "
+Examples:
+  cargo run --release -p studies -- two-direction           # one study; look at examples/studies/RESULTS.md
+  cargo run --release -p studies -- all --out /tmp/studies   # all of them, somewhere else
+  cargo run --release -p studies -- all --reduced            # the small versions against the committed numbers
+
+A study whose data is missing is skipped. Exit codes: 0 done, 1 a study failed or gave other numbers, 2 a mistake in the command.";
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let mut chosen: Vec<&Study> = Vec::new();
+    for name in &arguments.names {
+        match name.as_str() {
+            "list" => {
+                println!("{}", list());
+                return ExitCode::SUCCESS;
+            }
+            "all" => chosen.extend(ALL),
+            "assemble" => {}
+            name => {
+                let Some(study) = find(name) else {
+                    eprintln!("studies: there is no study '{name}'; `studies list` lists them");
+                    return ExitCode::from(2);
+                };
+                chosen.push(study);
+            }
+        }
+    }
+    let failed = chosen.into_iter().filter(|study| !run(&arguments, study)).count();
+    let assembled = arguments.reduced || tell("RESULTS.md", files::assemble(&arguments.out));
+    if failed == 0 && assembled { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Runs a study; whether all went well.
+fn run(arguments: &Arguments, study: &Study) -> bool {
+    let Arguments { reduced, data, threads, .. } = arguments;
+    let setup = Setup { reduced: *reduced, data: data.clone(), threads: *threads, progress: true };
+    let started = Instant::now();
+    let report = match (study.run)(&setup) {
+        Ok(report) => report,
+        Err(error @ StudyError::MissingData { .. }) => {
+            eprintln!("{}: skipped: {error}", study.name);
+            return true;
+        }
+        Err(error) => return tell(study.name, Err(error)),
+    };
+    eprintln!("{}: {:.1} s", study.name, started.elapsed().as_secs_f64());
+    if !*reduced {
+        for goal in &report.goals {
+            eprintln!("  {} {}: {}", if goal.reached { "reached" } else { "MISSED " }, goal.what, goal.value);
+        }
+        return tell(study.name, files::write(&arguments.out, study.name, &report));
+    }
+    let (path, numbers) = (files::reduced(study.name), report.numbers_text());
+    if arguments.write {
+        return tell(study.name, std::fs::write(path, numbers));
+    }
+    let same = std::fs::read_to_string(&path).is_ok_and(|committed| committed == numbers);
+    if !same {
+        print!("{numbers}");
+        eprintln!("{}: these are not the numbers in {}", study.name, path.display());
+    }
+    same
+}
+
+/// Whether something went well; says what went wrong.
+fn tell<E: std::fmt::Display>(what: &str, result: Result<(), E>) -> bool {
+    result.map_err(|error| eprintln!("{what}: {error}")).is_ok()
+}

@@ -1,0 +1,87 @@
+//! Reports as Markdown, tables as CSV.
+
+use crate::report::{Goal, Part, Report, Table};
+use std::fmt::Write;
+
+/// Marks the goals of a section, so that they can be gathered.
+const GOALS: &str = "| goal | result | |";
+
+/// A study's section. Pictures are beside it, `NAME-plot.svg`.
+#[must_use]
+pub fn section(name: &str, report: &Report) -> String {
+    let mut out = format!("## {name}: {}\n", report.title);
+    if !report.goals.is_empty() {
+        let _ = write!(out, "\n{GOALS}\n|---|---|---|\n");
+        for goal in &report.goals {
+            let _ = writeln!(out, "{}", goal_row(goal));
+        }
+    }
+    for part in &report.parts {
+        out.push('\n');
+        match part {
+            Part::Text(text) => {
+                let _ = writeln!(out, "{text}");
+            }
+            Part::Table(content) => out.push_str(&table(content)),
+            Part::Plot(plot) => {
+                let _ = writeln!(out, "![{}]({name}-{}.svg)", plot.title, plot.name);
+            }
+        }
+    }
+    out
+}
+
+fn goal_row(goal: &Goal) -> String {
+    format!("| {} | {} | {} |", goal.what, goal.value, if goal.reached { "reached" } else { "**missed**" })
+}
+
+/// The rows of the goals in a section.
+pub fn goals(section: &str) -> impl Iterator<Item = &str> {
+    section.lines().skip_while(|line| *line != GOALS).skip(2).take_while(|line| line.starts_with('|'))
+}
+
+/// A table as Markdown: the first column to the left, the others, mostly numbers, to the right.
+#[must_use]
+pub fn table(table: &Table) -> String {
+    let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
+    let rule: Vec<&str> = table.columns.iter().enumerate().map(|(column, _)| if column == 0 { "---" } else { "---:" }).collect();
+    let mut out = line(&table.columns);
+    let _ = writeln!(out, "|{}|", rule.join("|"));
+    for row in &table.rows {
+        out.push_str(&line(row));
+    }
+    out
+}
+
+/// A table as CSV (RFC 4180).
+#[must_use]
+pub fn csv(table: &Table) -> String {
+    let quoted = |cell: &String| {
+        if cell.contains([',', '"', '\n']) { format!("\"{}\"", cell.replace('"', "\"\"")) } else { cell.clone() }
+    };
+    let line = |cells: &Vec<String>| cells.iter().map(quoted).collect::<Vec<_>>().join(",") + "\n";
+    std::iter::once(&table.columns).chain(&table.rows).map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_section_keeps_its_goals() {
+        let mut report = Report::new("a title");
+        report.goal("at least 17", "17.5", true);
+        report.goal("at most 3", "4", false);
+        report.text(
+            "Some
+            prose.",
+        );
+        let mut numbers = Table::new("numbers", &["what", "a, b"]);
+        numbers.row(["one \"1\"", "2"]);
+        report.table(numbers.clone());
+        let text = section("study", &report);
+        assert_eq!(goals(&text).collect::<Vec<_>>(), ["| at least 17 | 17.5 | reached |", "| at most 3 | 4 | **missed** |"]);
+        assert!(text.contains("\nSome prose.\n\n| what | a, b |\n|---|---:|\n| one \"1\" | 2 |\n"), "{text}");
+        assert_eq!(csv(&numbers), "what,\"a, b\"\n\"one \"\"1\"\"\",2\n");
+    }
+}

@@ -1,0 +1,34 @@
+//! The list of the studies.
+
+use crate::report::Report;
+use crate::setup::{Setup, StudyError};
+
+mod pahf;
+mod pahf_shopping;
+mod tau2;
+mod two_direction;
+
+/// A study: its name on the command line, what it is about, and how it is run.
+#[derive(Clone, Copy, Debug)]
+pub struct Study {
+    /// As on the command line and in the names of files.
+    pub name: &'static str,
+    /// One line.
+    pub about: &'static str,
+    /// Runs it.
+    pub run: fn(&Setup) -> Result<Report, StudyError>,
+}
+
+/// Every study, in the order of `RESULTS.md`.
+pub const ALL: &[Study] = &[
+    Study { name: "two-direction", about: two_direction::ABOUT, run: two_direction::run },
+    Study { name: "tau2", about: tau2::ABOUT, run: tau2::run },
+    Study { name: "pahf", about: pahf::ABOUT, run: pahf::run },
+    Study { name: "pahf-shopping", about: pahf_shopping::ABOUT, run: pahf_shopping::run },
+];
+
+/// The study with a name.
+#[must_use]
+pub fn find(name: &str) -> Option<&'static Study> {
+    ALL.iter().find(|study| study.name == name)
+}

@@ -1,0 +1,240 @@
+//! The protocol: four domains, two profiles, three seeds, ten rounds to learn in and ten frozen ones for each.
+
+use super::host::{DOMAINS, Episode, Host, PROFILES, Profile, Task, Told};
+use super::published::Estimate;
+use crate::draw::shuffle;
+use crate::policies::{
+    Actor, Agent, FROZEN, FULL, GLOBAL, HOST, INFORMED_HOST, Method, NO_COST, NO_ONBOARDING, NO_PROMOTION, ORACLE, PER_USER,
+    RULE_ONLY, UNIFORM, flat,
+};
+use crate::setup::StudyError;
+use crate::spread::flat_settings;
+use crate::statistics::{cluster_bootstrap, mean};
+use fable_core::catalog::tau2::{Style, TAU2};
+use fable_core::onboarding::{Direction, When};
+use fable_core::trust::{Promotion, Verdict};
+use fable_core::{Catalog, Context, Feasible, Policy, Request, Settings, Statement};
+use fable_std::simulate::Random;
+
+/// The paper's ten policies in the order of its table, then what brackets them.
+pub const METHODS: [Method; 13] = [
+    HOST.named("Host baseline"),
+    RULE_ONLY,
+    GLOBAL,
+    PER_USER,
+    Method { factorized: false, ..FULL }.named("Flat complete-action LinTS"),
+    NO_ONBOARDING,
+    NO_PROMOTION,
+    NO_COST,
+    FROZEN.named("Fable (frozen)"),
+    FULL,
+    INFORMED_HOST,
+    UNIFORM,
+    ORACLE,
+];
+/// The position of the style among the components.
+const STYLE: u8 = 2;
+pub const FULL_ROW: usize = 9;
+pub const SEEDS: usize = 3;
+/// Tasks of a domain for evaluation, and as many to learn from; every second one is of the other profile.
+pub const TASKS: usize = 20;
+
+/// What is measured: its name and how.
+pub type Metric = (&'static str, fn(&Episode) -> f64);
+pub const METRICS: [Metric; 3] =
+    [("reward", Episode::utility), ("alignment", |episode| episode.alignment), ("success", |episode| episode.success)];
+
+/// The learner's settings: the shipped ones with the weight of costs in the paper's signal.
+pub const SHIPPED: Settings<'static> = Settings { cost_weight: 0.2, ..Settings::DEFAULT };
+
+/// Host and learner of an experiment.
+#[derive(Clone, Copy)]
+pub struct Conditions {
+    pub host: Host,
+    pub settings: Settings<'static>,
+    /// The precision of the statement at the start.
+    pub stated: f64,
+    /// Learning tasks of a domain, for both profiles together.
+    pub learning: usize,
+}
+
+/// The frozen rounds of a policy: by seed, domain and task; and in how many of its trajectories something was promoted.
+pub struct Outcome {
+    pub episodes: Vec<[[Episode; TASKS]; 4]>,
+    pub promoted: usize,
+    pub trajectories: usize,
+}
+
+/// What is drawn as a whole when an interval is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Clusters {
+    /// The 80 tasks, with their seeds: the paper's.
+    Tasks,
+    /// The 24 trajectories, with their tasks.
+    Trajectories,
+}
+
+/// A whole experiment, a policy after the other.
+pub struct Experiment(pub Vec<Outcome>);
+
+/// "I want brief answers rather than guidance", or the other way round: in the flat model on all actions with the style.
+fn statement(catalog: &Catalog<'_>, context: &Context, profile: Profile, precision: f64) -> Result<Statement, StudyError> {
+    let (liked, other) = profile.styles();
+    let direction = if catalog.dimension() == TAU2.dimension() {
+        Direction::prefer(catalog, &[(STYLE, liked.index())], &[(STYLE, other.index())], When::Always)?
+    } else {
+        let mut entries = Vec::new();
+        for action in catalog.all_actions().iter() {
+            let style = catalog.values(action).and_then(|values| Style::from_index(*values.last()?));
+            let sign = f64::from(u8::from(style == Some(liked))) - f64::from(u8::from(style == Some(other)));
+            entries.extend(catalog.features(context, action).map(|(coordinate, _)| (coordinate, sign / 6.0)));
+        }
+        Direction::new(catalog, entries.into_iter().filter(|(_, coefficient)| *coefficient != 0.0))?
+    };
+    Ok(Statement { direction, response: 1.0, precision })
+}
+
+/// Whether a promoted preference asks for longer answers (1), for shorter ones (-1), or for something else (0).
+fn longer(promotion: &Promotion) -> i32 {
+    let sign = match promotion.verdict {
+        Verdict::For => 1,
+        Verdict::Against => -1,
+        Verdict::Open => 0,
+    };
+    match TAU2.contrasts().get(usize::from(promotion.contrast)).map(|contrast| contrast.name) {
+        Some("concise_over_direct" | "concise_over_guided") => -sign,
+        Some("guided_over_direct") => sign,
+        _ => 0,
+    }
+}
+
+/// The position of the profile whose turn it is.
+const fn turn(task: usize) -> usize {
+    task % 2
+}
+
+struct Shard<'a> {
+    host: &'a Host,
+    method: Method,
+    agents: Vec<Agent<'a>>,
+    context: Context,
+    all: Feasible,
+    /// What names the random numbers of an episode.
+    name: [u64; 3],
+}
+
+impl Shard<'_> {
+    fn episode(&mut self, task: &Task, number: usize, learning: bool) -> Result<Episode, StudyError> {
+        let turn = turn(number);
+        let profile = PROFILES[turn];
+        let seat = if self.method.shared { 0 } else { turn };
+        let Some(agent) = self.agents.get_mut(seat) else { return Ok(Episode::default()) };
+        let request = Request::new(&self.context, &self.all);
+        let host = self.host;
+        let worth = |action| host.expected(profile, action, TAU2.cost(action));
+        let chosen = if learning { agent.choose(&request, worth)? } else { agent.settled(&request, worth)? };
+        let wanted = agent.learner().profile().iter().map(longer).sum::<i32>().clamp(-1, 1);
+        let (told, cost) = match (chosen, self.method.actor) {
+            (Some(action), _) => (Told::Action(action, wanted), TAU2.cost(action)),
+            (None, Actor::InformedHost) => (Told::Preference(profile), 0.0),
+            (None, _) => (Told::Nothing, 0.0),
+        };
+        let round = (number * 2 + usize::from(learning)) as u64;
+        let mut random = Random::new([self.name[0], self.name[1], self.name[2], round]);
+        let episode = host.serve(task, profile, told, cost, &mut random);
+        if learning {
+            agent.learn(episode.signal(if self.method.costs { 0.2 } else { 0.0 }))?;
+        }
+        Ok(episode)
+    }
+}
+
+/// One policy through one experiment; the world names the tasks and all randomness.
+fn play(conditions: &Conditions, world: u64, row: usize) -> Result<Outcome, StudyError> {
+    let method = METHODS.get(row).copied().unwrap_or(FULL);
+    let context = Context::new(&TAU2, None, &[])?;
+    let complete = flat(&TAU2)?;
+    let (catalog, settings) = if method.factorized {
+        (&TAU2, conditions.settings)
+    } else {
+        (&complete, flat_settings(&TAU2, &[context], conditions.settings))
+    };
+    let mut outcome = Outcome { episodes: Vec::new(), promoted: 0, trajectories: 0 };
+    for seed in 0..SEEDS {
+        let policy = Policy::new(catalog, method.settings(Settings { seed: world * SEEDS as u64 + seed as u64, ..settings }))?;
+        let mut by_domain = [[Episode::default(); TASKS]; 4];
+        for ((domain, (_, rate)), episodes) in DOMAINS.iter().enumerate().zip(&mut by_domain) {
+            // The tasks are the same for all seeds and policies; those for calibration are never looked at.
+            let tasks = |name: u64, count: usize| {
+                let mut random = Random::new([world, domain as u64, 0x7a5c, name]);
+                (0..count).map(|_| Task::draw(&mut random, *rate)).collect::<Vec<Task>>()
+            };
+            let (learning, evaluation) = (tasks(0, conditions.learning), tasks(1, TASKS));
+            let mut agents = Vec::new();
+            for (position, profile) in PROFILES.into_iter().enumerate().take(if method.shared { 1 } else { 2 }) {
+                let mut agent = Agent::new(&policy, method, (domain * 2 + position) as u64)?;
+                if method.onboarded {
+                    agent.onboard(&[statement(catalog, &context, profile, conditions.stated)?])?;
+                }
+                agents.push(agent);
+            }
+            let name = [world, row as u64, (seed * 4 + domain) as u64];
+            let mut shard = Shard { host: &conditions.host, method, agents, context, all: Feasible::all(catalog), name };
+            let mut order: Vec<usize> = (0..learning.len()).collect();
+            shuffle(&mut Random::new([world, domain as u64, 0x04de, seed as u64]), &mut order);
+            for number in order {
+                let Some(task) = learning.get(number) else { continue };
+                shard.episode(task, number, true)?;
+            }
+            for ((number, episode), task) in episodes.iter_mut().enumerate().zip(&evaluation) {
+                *episode = shard.episode(task, number, false)?;
+            }
+            outcome.trajectories += shard.agents.len();
+            outcome.promoted += shard.agents.iter().filter(|agent| !agent.learner().profile().is_empty()).count();
+        }
+        outcome.episodes.push(by_domain);
+    }
+    Ok(outcome)
+}
+
+impl Experiment {
+    /// All policies in one world.
+    pub fn run(conditions: &Conditions, world: u64) -> Result<Self, StudyError> {
+        (0..METHODS.len()).map(|row| play(conditions, world, row)).collect::<Result<_, _>>().map(Self)
+    }
+
+    /// The means of the seeds.
+    pub fn seed_means(&self, row: usize, of: fn(&Episode) -> f64) -> Vec<f64> {
+        let seeds = self.0.get(row).map(|outcome| outcome.episodes.as_slice()).unwrap_or_default();
+        seeds.iter().map(|domains| mean(&domains.iter().flatten().map(of).collect::<Vec<_>>())).collect()
+    }
+
+    /// The mean in a domain.
+    pub fn domain_mean(&self, row: usize, domain: usize, of: fn(&Episode) -> f64) -> f64 {
+        let seeds = self.0.get(row).map(|outcome| outcome.episodes.as_slice()).unwrap_or_default();
+        mean(&seeds.iter().filter_map(|domains| domains.get(domain)).flatten().map(of).collect::<Vec<_>>())
+    }
+
+    /// Full minus another policy, paired by domain, task and profile.
+    pub fn contrast(&self, other: usize, of: fn(&Episode) -> f64, clusters: Clusters, resamples: usize) -> Estimate {
+        let seeds = |row: usize| self.0.get(row).map(|outcome| outcome.episodes.as_slice()).unwrap_or_default();
+        let (domains, tasks) = (DOMAINS.len(), TASKS);
+        let count = if clusters == Clusters::Tasks { domains * tasks } else { SEEDS * domains * PROFILES.len() };
+        let mut sums = vec![(0.0, 0.0); count];
+        for (seed, (full, other)) in seeds(FULL_ROW).iter().zip(seeds(other)).enumerate() {
+            for (domain, (full, other)) in full.iter().zip(other).enumerate() {
+                for (task, (full, other)) in full.iter().zip(other).enumerate() {
+                    let cluster = match clusters {
+                        Clusters::Tasks => domain * tasks + task,
+                        Clusters::Trajectories => (seed * domains + domain) * PROFILES.len() + turn(task),
+                    };
+                    let Some((sum, number)) = sums.get_mut(cluster) else { continue };
+                    *sum += of(full) - of(other);
+                    *number += 1.0;
+                }
+            }
+        }
+        let (sum, number) = sums.iter().fold((0.0, 0.0), |(sum, number), cluster| (sum + cluster.0, number + cluster.1));
+        (if number > 0.0 { sum / number } else { 0.0 }, cluster_bootstrap(&sums, resamples, other as u64))
+    }
+}

@@ -1,0 +1,35 @@
+//! The committed numbers: a reduced run gives them again, bit for bit, and `RESULTS.md` is its sections put together.
+
+use std::fs;
+use studies::studies::ALL;
+use studies::{Setup, StudyError, files};
+
+/// A changed learner, simulator or study shows here. Where the data is missing, its studies are left out.
+#[test]
+fn reduced_runs_give_the_committed_numbers() {
+    let setup = Setup::for_tests();
+    for study in ALL {
+        let report = match (study.run)(&setup) {
+            Ok(report) => report,
+            Err(error @ StudyError::MissingData { .. }) => {
+                eprintln!("{}: skipped: {error}", study.name);
+                continue;
+            }
+            Err(error) => panic!("{}: {error}", study.name),
+        };
+        let committed = fs::read_to_string(files::reduced(study.name)).unwrap_or_default();
+        assert!(!report.numbers.is_empty(), "{} has no numbers", study.name);
+        assert_eq!(
+            report.numbers_text(),
+            committed,
+            "{0}: `cargo run --release -p studies -- {0} --reduced --write` if the change is meant",
+            study.name
+        );
+    }
+}
+
+#[test]
+fn results_are_their_sections() {
+    let committed = fs::read_to_string(files::home().join("RESULTS.md")).unwrap();
+    assert_eq!(files::assembled(&files::home()).unwrap(), committed, "`cargo run -p studies -- assemble` puts them together");
+}
