@@ -3,6 +3,9 @@
 use crate::report::Report;
 use crate::setup::{Setup, StudyError};
 
+mod defaults;
+mod prompts;
+mod rubric;
 mod two_direction;
 
 /// A study: its name on the command line, what it is about, and how it is run.
@@ -17,7 +20,12 @@ pub struct Study {
 }
 
 /// Every study, in the order of `RESULTS.md`.
-pub const ALL: &[Study] = &[Study { name: "two-direction", about: two_direction::ABOUT, run: two_direction::run }];
+pub const ALL: &[Study] = &[
+    Study { name: "two-direction", about: two_direction::ABOUT, run: two_direction::run },
+    Study { name: "rubric", about: rubric::ABOUT, run: rubric::run },
+    Study { name: "prompts", about: prompts::ABOUT, run: prompts::run },
+    Study { name: "defaults", about: defaults::ABOUT, run: defaults::run },
+];
 
 /// The study with a name.
 #[must_use]

@@ -46,16 +46,28 @@ struct Variant {
     key: &'static str,
     /// The task of prompts about current information; the others are `factual`.
     current: &'static str,
+    /// The tool need of prompts about current information and of the others.
+    tool_need: [f32; 2],
     settings: Settings<'static>,
 }
 
 const VAGUE: Settings<'static> = Settings { base_precision: 1.0, exploration: Exploration::Constant(1.0), ..Settings::DEFAULT };
 
+const OWN_TASKS: Variant = Variant {
+    name: "defaults, own tasks",
+    key: "default.own",
+    current: "coding",
+    // What the simulator gives to "Who won the match last night?" and to "How far away is the moon?".
+    tool_need: [0.8, 0.2],
+    settings: Settings::DEFAULT,
+};
+const ONE_TASK: Variant = Variant { name: "defaults, one task", key: "default.one", current: "factual", ..OWN_TASKS };
+
 const VARIANTS: [Variant; 4] = [
-    Variant { name: "defaults, own tasks", key: "default.own", current: "coding", settings: Settings::DEFAULT },
-    Variant { name: "defaults, one task", key: "default.one", current: "factual", settings: Settings::DEFAULT },
-    Variant { name: "unit precision, own tasks", key: "unit.own", current: "coding", settings: VAGUE },
-    Variant { name: "unit precision, one task", key: "unit.one", current: "factual", settings: VAGUE },
+    OWN_TASKS,
+    ONE_TASK,
+    Variant { name: "unit precision, own tasks", key: "unit.own", settings: VAGUE, ..OWN_TASKS },
+    Variant { name: "unit precision, one task", key: "unit.one", settings: VAGUE, ..ONE_TASK },
 ];
 
 /// The tool modes of the paper's online run, `w` for a search, in the order of the prompts.
@@ -66,9 +78,9 @@ impl Target {
         if self == Current { SEARCH } else { NO_TOOL }
     }
 
-    /// The signals that the simulator gives to "Who won the match last night?" and to "How far away is the moon?".
     fn context(self, variant: &Variant) -> Result<Context, StudyError> {
-        let (task, tool_need) = if self == Current { (variant.current, 0.8) } else { ("factual", 0.2) };
+        let [current, stable] = variant.tool_need;
+        let (task, tool_need) = if self == Current { (variant.current, current) } else { ("factual", stable) };
         Ok(Context::new(&AGENT, AGENT.task(task), &[0.1, 0.1, 0.0, tool_need])?)
     }
 
@@ -185,6 +197,11 @@ pub fn run(setup: &Setup) -> Result<Report, StudyError> {
          ends after the paper's own actions, far apart, look like one task and a noise variance below ours: its 18 of 20 is then a
          fortunate run.",
     );
+    let sensitivity = sensitivity(setup, &mut report.numbers)?;
+    report.table(sensitivity);
+    report.text(
+        "Mean of correct choices, online and frozen, with the defaults, for contexts that are further apart (2,000 seeds).",
+    );
     if let Some(shipped) = pairs.first() {
         report.plot(distribution(shipped));
         report.plot(learning(shipped));
@@ -259,6 +276,22 @@ fn probes(pairs: &[Pair]) -> Table {
         table.row([variant.name.into()].into_iter().chain(cells(0)).chain(cells(1)));
     }
     table
+}
+
+/// What other contexts would have given.
+fn sensitivity(setup: &Setup, numbers: &mut Vec<(String, f64)>) -> Result<Table, StudyError> {
+    let mut table = Table::new("sensitivity", &["tool need, current and stable", "own tasks", "one task"]);
+    for tool_need in [[0.7, 0.3], [0.8, 0.2], [0.9, 0.1], [1.0, 0.0]] {
+        let mut cells = vec![format!("{} and {}", tool_need[0], tool_need[1])];
+        for variant in [OWN_TASKS, ONE_TASK] {
+            let pair = pair(setup, &Variant { tool_need, ..variant }, setup.scale(2000, 20))?;
+            let [online, frozen] = [&pair.online, &pair.frozen].map(|runs| mean(&values(runs, Run::all)));
+            cells.push(format!("{online:.2}, {frozen:.2}"));
+            numbers.push((format!("{}.{}", variant.key, tool_need[0]), online));
+        }
+        table.row(cells);
+    }
+    Ok(table)
 }
 
 fn distribution(pair: &Pair) -> Plot {
