@@ -117,7 +117,7 @@ impl World {
     }
 
     /// What is expected of each action before the answer: estimated once for each problem.
-    fn defaults(&self, problem: usize) -> Vec<f64> {
+    fn defaults(problem: usize) -> Vec<f64> {
         let mut random = Random::new([problem as u64, 0, 0xde4a, 0]);
         let estimates: [[f64; 3]; 3] =
             std::array::from_fn(|_| std::array::from_fn(|level| ESTIMATED[level] + SCATTER * random.symmetric()));
@@ -168,7 +168,7 @@ fn live(world: &World, policy: &Policy<'_, f64>, method: Method, seed: u64) -> R
     shuffle(&mut Random::new([seed, 0, 0x0bde, 0]), &mut order);
     let mut outcome = Outcome::default();
     for (round, &problem) in order.iter().take(LEARNING + HELD_OUT).enumerate() {
-        let defaults = world.defaults(problem);
+        let defaults = World::defaults(problem);
         let request = Request::new(&context, &everything).with_defaults(&defaults);
         let profile = profile(&agent);
         let expected = |_| 0.0;
@@ -280,8 +280,10 @@ fn report(results: &[(&str, Vec<Outcome>)]) -> Report {
          any difference between two levels, so full and no promotion are the same runs. In the paper they differ; what its
          promotions changed, or whether the difference is the scatter of a model that is called anew, it does not say. Learning
          finds out that the cheap levels lose little and pay; the statement that more is better, which is true of the judge but
-         not of the reward, has to be unlearned first, so no onboarding is ahead, here and in the paper. What a frozen policy
-         earns is what the statements are worth."
+         not of the reward, has to be unlearned first, so no onboarding is ahead, here and in the paper. That is also why the
+         non-factorized row, which hears no statements, is ahead of full here, and level with no onboarding; in the paper it is 0.005
+         behind full, a tenth of its deviation over seeds. Under the shipped defaults the statements count for less but rewards do
+         too, and 30 rounds change less."
     ));
     report.plot(plot(results));
     for (name, outcomes) in results {
@@ -306,8 +308,8 @@ fn protocol(report: &mut Report) {
          0, 1/2 or 1 with mean 0.60, 0.70 or 0.78 when level 1, 3 or 5 is asked for (0.643 when nothing is, 0.795 when the host is
          told the profile: the paper's rows); on hard problems steps count 0.05 more at level 5 and 0.05 less at level 1, which
          no coordinate of the catalog can express. The user's rubric weighs rigor 0.5, steps 0.3 and examples 0.2. The estimate
-         before the answer expects 0.25, 0.55 or 0.85, give or take 0.1: too much of high levels, as the paper's rule-only row does
-         that pays for them. The user states that level 5 is better than level 1 in each criterion. A promoted preference adds 0.02
+         before the answer expects 0.25, 0.55 or 0.85, give or take 0.1: too much of high levels, which is why the rule-only row pays for
+         them, in the paper too. The user states that level 5 is better than level 1 in each criterion. A promoted preference adds 0.02
          to its criterion. Answers are a function of problem and action (temperature 0).",
     );
 }
@@ -373,7 +375,7 @@ mod tests {
             mean(&(0..300).map(judged).collect::<Vec<_>>())
         };
         assert!(alignment(most) > alignment(least) + 0.1);
-        let defaults = world.defaults(7);
+        let defaults = World::defaults(7);
         assert!(defaults.len() == 27 && defaults[26] > defaults[0] + 0.3);
         assert_eq!(world.judge(3, [0.5; 3]).alignment, world.judge(3, [0.5; 3]).alignment);
     }

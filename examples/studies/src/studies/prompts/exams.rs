@@ -233,6 +233,7 @@ impl Exams {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fmt::Write;
 
     /// A made-up file: style s is right in the first 2 s attempts at every problem, at 100 s tokens for ten attempts; odd
     /// problems are never solved by `composite`.
@@ -243,8 +244,9 @@ mod tests {
                 for (style, name) in STYLE_NAMES.iter().enumerate() {
                     let right = if id % 2 == 1 && style == 3 { 0 } else { 2 * style };
                     let bits = "1".repeat(right) + &"0".repeat(10 - right);
-                    text += &format!("{exam},Topic,{id},s,1,gpt-35-turbo,{name},{bits},10,{right},0,500,{}\n", 100 * style);
-                    text += &format!("{exam},Topic,{id},s,1,gpt-4,{name},1111111111,10,10,1,500,0\n");
+                    let tokens = 100 * style;
+                    let _ = writeln!(text, "{exam},Topic,{id},s,1,gpt-35-turbo,{name},{bits},10,{right},0,500,{tokens}");
+                    let _ = writeln!(text, "{exam},Topic,{id},s,1,gpt-4,{name},1111111111,10,10,1,500,0");
                 }
             }
         }
