@@ -25,10 +25,10 @@ struct Arguments {
     #[arg(long, requires = "reduced")]
     write: bool,
     /// The folder with the data sets. They are not part of the repository; a study says where to get its own.
-    #[arg(long, value_name = "PATH", default_value_os_t = Setup::default_data())]
+    #[arg(long, value_name = "PATH", default_value = Setup::DATA)]
     data: PathBuf,
-    /// Where the results go; without it to the committed ones.
-    #[arg(long, value_name = "PATH", default_value_os_t = files::home())]
+    /// Where the results go; without it over the committed ones.
+    #[arg(long, value_name = "PATH", default_value = "examples/studies")]
     out: PathBuf,
     /// How many threads work; changes no number.
     #[arg(long, default_value_t = Setup::all_cores())]

@@ -1,7 +1,10 @@
 //! Plots as SVG: curves with bands, on plain or logarithmic axes.
 
 use plotters::coord::Shift;
+use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, ValueFormatter};
+use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
+use std::ops::Range;
 
 /// A plot with a name, for its file.
 #[derive(Clone, Debug, Default)]
@@ -78,31 +81,68 @@ impl Plot {
     }
 }
 
-impl Axis {
-    /// Where a number is on the axis.
-    fn place(&self, value: f64) -> Option<f64> {
-        let place = if self.logarithmic { libm::log10(value) } else { value };
-        place.is_finite().then_some(place)
-    }
+/// An axis with its ends.
+struct Scale {
+    logarithmic: bool,
+    ends: Range<f64>,
+}
 
-    /// The ends of the axis with a little room.
-    fn range(places: impl Iterator<Item = f64>) -> std::ops::Range<f64> {
+impl Scale {
+    /// Around these numbers, with a little room.
+    fn around(axis: &Axis, numbers: impl Iterator<Item = f64>) -> Self {
+        let scale = Self { logarithmic: axis.logarithmic, ends: 0.0..1.0 };
+        let places = numbers.map(|number| scale.place(number)).filter(|place| place.is_finite());
         let (low, high) = places.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(x), high.max(x)));
-        match (low.is_finite() && high.is_finite(), (high - low) * 0.05) {
+        let ends = match (low <= high, (high - low) * 0.04) {
             (false, _) => 0.0..1.0,
             (true, room) if room > 0.0 => low - room..high + room,
             (true, _) => low - 0.5..high + 0.5,
-        }
+        };
+        Self { ends, ..scale }
     }
 
-    fn tick(&self, place: f64) -> String {
-        let value = if self.logarithmic { libm::pow(10.0, place) } else { place };
-        let digits = if self.logarithmic && value < 10.0 { 2 } else { 3 };
+    /// Where a number is, on a plain scale.
+    fn place(&self, number: f64) -> f64 {
+        if self.logarithmic { libm::log10(number) } else { number }
+    }
+}
+
+impl Ranged for Scale {
+    type FormatOption = NoDefaultFormatting;
+    type ValueType = f64;
+
+    fn map(&self, value: &f64, (low, high): (i32, i32)) -> i32 {
+        let share = (self.place(*value) - self.ends.start) / (self.ends.end - self.ends.start);
+        low + (f64::from(high - low) * share).round() as i32
+    }
+
+    fn key_points<Hint: KeyPointHint>(&self, hint: Hint) -> Vec<f64> {
+        let plain: RangedCoordf64 = self.ends.clone().into();
+        if !self.logarithmic {
+            return plain.key_points(hint);
+        }
+        let decades = self.ends.start.floor() as i32..=self.ends.end.ceil() as i32;
+        let steps = decades.flat_map(|decade| [1.0, 2.0, 5.0].map(|step| step * libm::pow(10.0, f64::from(decade))));
+        let steps: Vec<f64> = steps.filter(|step| self.ends.contains(&self.place(*step))).collect();
+        // Over many decades the powers of ten are enough, or some of them.
+        let few = if steps.len() > 3 * hint.max_num_points() { 6 } else { 3 };
+        if steps.len() > hint.max_num_points() { steps.into_iter().step_by(few).collect() } else { steps }
+    }
+
+    fn range(&self) -> Range<f64> {
+        let end = |place: f64| if self.logarithmic { libm::pow(10.0, place) } else { place };
+        end(self.ends.start)..end(self.ends.end)
+    }
+}
+
+impl ValueFormatter<f64> for Scale {
+    fn format(value: &f64) -> String {
         match value.abs() {
             0.0 => "0".into(),
-            size if size >= 1e7 => format!("1e{:.1}", libm::log10(size)),
-            size if size >= 1000.0 => format!("{value:.0}"),
-            _ => format!("{value:.digits$}").trim_end_matches('0').trim_end_matches('.').into(),
+            size if size >= 1e6 => format!("{value:.0e}"),
+            size if size >= 100.0 => format!("{value:.0}"),
+            size if size < 1e-3 => format!("{value:.0e}"),
+            _ => format!("{value:.3}").trim_end_matches('0').trim_end_matches('.').into(),
         }
     }
 }
@@ -125,55 +165,57 @@ const COLOURS: [RGBColor; 8] = [
 /// What the drawing library says, in words.
 pub fn svg(plot: &Plot) -> Result<String, String> {
     let mut text = String::new();
-    let area = SVGBackend::with_string(&mut text, (760, 420)).into_drawing_area();
+    let area = SVGBackend::with_string(&mut text, (WIDTH, 420)).into_drawing_area();
     draw(plot, &area).map_err(|error| error.to_string())?;
     drop(area);
     Ok(text)
 }
 
-fn draw<'a>(plot: &Plot, area: &DrawingArea<SVGBackend<'a>, Shift>) -> Result<(), Box<dyn std::error::Error + 'a>> {
+const WIDTH: u32 = 860;
+/// What the names of the curves take, to the right.
+const NAMES: u32 = 240;
+
+type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+
+fn draw<'a>(plot: &Plot, area: &Area<'a>) -> Result<(), Box<dyn std::error::Error + 'a>> {
     area.fill(&WHITE)?;
-    let point = |&(x, y): &(f64, f64)| Some((plot.x.place(x)?, plot.y.place(y)?));
-    let ends = |&(x, low, high): &(f64, f64, f64)| Some([(x, low), (x, high)]);
-    let all: Vec<(f64, f64)> = plot
-        .curves
-        .iter()
-        .flat_map(|curve| curve.points.iter().copied().chain(curve.band.iter().filter_map(ends).flatten()))
-        .filter_map(|at| point(&at))
-        .collect();
-    let (x_range, y_range) = (Axis::range(all.iter().map(|at| at.0)), Axis::range(all.iter().map(|at| at.1)));
-    let mut chart = ChartBuilder::on(area)
+    let (left, right) = area.split_horizontally(WIDTH - NAMES);
+    let ends = |&(x, low, high): &(f64, f64, f64)| [(x, low), (x, high)];
+    let shown = |(x, y): &(f64, f64)| !(plot.x.logarithmic && *x <= 0.0 || plot.y.logarithmic && *y <= 0.0);
+    let all = || {
+        let curves = plot.curves.iter();
+        curves.flat_map(|curve| curve.points.iter().copied().chain(curve.band.iter().flat_map(ends))).filter(shown)
+    };
+    let (x, y) = (Scale::around(&plot.x, all().map(|at| at.0)), Scale::around(&plot.y, all().map(|at| at.1)));
+    let mut chart = ChartBuilder::on(&left)
         .caption(&plot.title, ("sans-serif", 18))
         .margin(12)
         .x_label_area_size(44)
         .y_label_area_size(64)
-        .build_cartesian_2d(x_range, y_range)?;
-    chart
-        .configure_mesh()
-        .x_desc(plot.x.label.as_str())
-        .y_desc(plot.y.label.as_str())
-        .x_label_formatter(&|place| plot.x.tick(*place))
-        .y_label_formatter(&|place| plot.y.tick(*place))
-        .light_line_style(TRANSPARENT)
-        .draw()?;
+        .build_cartesian_2d(x, y)?;
+    let labels = (plot.x.label.as_str(), plot.y.label.as_str());
+    chart.configure_mesh().x_desc(labels.0).y_desc(labels.1).light_line_style(TRANSPARENT).draw()?;
     for (curve, colour) in plot.curves.iter().zip(COLOURS.iter().cycle()) {
-        let lower = curve.band.iter().filter_map(|&(x, low, _)| point(&(x, low)));
-        let upper = curve.band.iter().rev().filter_map(|&(x, _, high)| point(&(x, high)));
+        let lower = curve.band.iter().map(|&(x, low, _)| (x, low)).filter(shown);
+        let upper = curve.band.iter().rev().map(|&(x, _, high)| (x, high)).filter(shown);
         let outline: Vec<(f64, f64)> = lower.chain(upper).collect();
         if !outline.is_empty() {
             chart.draw_series([Polygon::new(outline, colour.mix(0.15))])?;
         }
     }
-    for (curve, colour) in plot.curves.iter().zip(COLOURS.iter().cycle()) {
-        let (points, style) = (curve.points.iter().filter_map(point), colour.stroke_width(2));
-        let series = if curve.dashed {
-            chart.draw_series(DashedLineSeries::new(points, 6, 4, style))?
+    for ((curve, colour), row) in plot.curves.iter().zip(COLOURS.iter().cycle()).zip(0..) {
+        let (points, style) = (curve.points.iter().copied().filter(shown), colour.stroke_width(2));
+        let (height, key) = (52 + 22 * row, [0, 24]);
+        if curve.dashed {
+            chart.draw_series(DashedLineSeries::new(points, 6, 4, style))?;
+            right.draw(&PathElement::new(key.map(|x| (x / 3, height)), style))?;
+            right.draw(&PathElement::new(key.map(|x| (16 + x / 3, height)), style))?;
         } else {
-            chart.draw_series(LineSeries::new(points, style))?
-        };
-        series.label(&curve.name).legend(move |(x, y)| PathElement::new([(x, y), (x + 16, y)], style));
+            chart.draw_series(LineSeries::new(points, style))?;
+            right.draw(&PathElement::new(key.map(|x| (x, height)), style))?;
+        }
+        right.draw(&Text::new(curve.name.as_str(), (32, height - 6), ("sans-serif", 12)))?;
     }
-    chart.configure_series_labels().border_style(BLACK.mix(0.2)).background_style(WHITE.mix(0.8)).draw()?;
     area.present()?;
     Ok(())
 }
@@ -188,7 +230,7 @@ mod tests {
         plot.banded("one", vec![(1.0, 2.0), (10.0, 3.0)], vec![(1.0, 1.0, 4.0), (10.0, 2.0, 5.0)]);
         plot.dashed("two", vec![(0.0, 2.0), (1.0, 2.0), (10.0, 2.0)]);
         let text = svg(&plot).unwrap();
-        for part in ["<svg", "A title", "round", "regret", "one", "two", "<polygon", "</svg>"] {
+        for part in ["<svg", "A title", "round", "regret", "one", "two", "<polygon", "\n5\n", "</svg>"] {
             assert!(text.contains(part), "{part}");
         }
         assert_eq!(svg(&plot).unwrap(), text);

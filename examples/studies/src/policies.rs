@@ -21,7 +21,7 @@
 use fable_core::catalog::{Block, Catalog, Definition};
 use fable_core::trust::{Assessment, Comparison};
 use fable_core::{
-    Action, CatalogError, Context, DecisionId, Learner, LearnerError, Policy, Request, Settings, Statement, Workspace,
+    Action, CatalogError, Context, DecisionId, Learner, LearnerError, Policy, Request, Settings, Statement, Update, Workspace,
 };
 use fable_std::simulate::Random;
 
@@ -198,16 +198,17 @@ impl<'p> Agent<'p> {
     }
 
     /// The reward of the last choice, if the method learns; then what is settled is promoted, if the method promotes.
+    /// Returns how far the reward was from what was expected.
     ///
     /// # Errors
     /// What the learner says.
-    pub fn learn(&mut self, reward: f64) -> Result<(), LearnerError> {
-        let Some(id) = self.waiting.take().filter(|_| self.method.learns) else { return Ok(()) };
-        self.learner.feedback(self.policy, &mut self.workspace, id, reward)?;
+    pub fn learn(&mut self, reward: f64) -> Result<Option<Update<f64>>, LearnerError> {
+        let Some(id) = self.waiting.take().filter(|_| self.method.learns) else { return Ok(None) };
+        let update = self.learner.feedback(self.policy, &mut self.workspace, id, reward)?;
         if self.method.promotes {
             self.learner.promote_all(self.policy, &mut self.workspace, 0)?;
         }
-        Ok(())
+        Ok(update)
     }
 
     /// The reward of an action chosen elsewhere, if the method learns.

@@ -19,16 +19,14 @@ pub struct Setup {
 }
 
 impl Setup {
-    /// Where the data is looked for: beside the folder of this repository.
-    #[must_use]
-    pub fn default_data() -> PathBuf {
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data")
-    }
+    /// Where the data is looked for, seen from the root of the repository: beside its folder.
+    pub const DATA: &str = "../shared/data";
 
     /// The small version, quietly: what the test runs.
     #[must_use]
     pub fn for_tests() -> Self {
-        Self { reduced: true, data: Self::default_data(), threads: Self::all_cores(), progress: false }
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        Self { reduced: true, data: root.join(Self::DATA), threads: Self::all_cores(), progress: false }
     }
 
     /// As many threads as there are cores.

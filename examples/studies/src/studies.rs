@@ -3,8 +3,11 @@
 use crate::report::Report;
 use crate::setup::{Setup, StudyError};
 
+mod defaults;
 mod pahf;
 mod pahf_shopping;
+mod prompts;
+mod rubric;
 mod tau2;
 mod two_direction;
 
@@ -25,6 +28,9 @@ pub const ALL: &[Study] = &[
     Study { name: "tau2", about: tau2::ABOUT, run: tau2::run },
     Study { name: "pahf", about: pahf::ABOUT, run: pahf::run },
     Study { name: "pahf-shopping", about: pahf_shopping::ABOUT, run: pahf_shopping::run },
+    Study { name: "rubric", about: rubric::ABOUT, run: rubric::run },
+    Study { name: "prompts", about: prompts::ABOUT, run: prompts::run },
+    Study { name: "defaults", about: defaults::ABOUT, run: defaults::run },
 ];
 
 /// The study with a name.
