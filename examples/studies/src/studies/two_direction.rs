@@ -188,10 +188,11 @@ pub fn run(setup: &Setup) -> Result<Report, StudyError> {
     );
     report.text(
         "One task was run first and misses the goals under either settings. The two contexts then differ in one number,
-         the tool need, and the prior, with a standard deviation of 1/4, would have to find a slope of nearly 7 in it plausible: what is learned about one kind of prompt is
-         carried over to the other, and unlearned again. The goals are for own tasks, where the dictionary has a coordinate for
-         each direction. A task type is how a context says that two kinds of requests are different. With these tool needs the mean of 17 is then just missed; with a tool need of 0.1 for stable facts, where the
-         default score speaks against a tool, it is passed (the last table).",
+         the tool need, and the prior, with a standard deviation of 1/4, would have to find a slope of nearly 7 in it plausible:
+         what is learned about one kind of prompt is carried over to the other, and unlearned again. So own tasks, where the
+         dictionary has a coordinate for each direction, were added after that, and the goals are for them. A task type is how a
+         context says that two kinds of requests are different. With these tool needs the mean of 17 is then just missed; with a
+         tool need of 0.1 for stable facts, where the default score speaks against a tool, it is passed (the last table).",
     );
     report.table(summary(&pairs));
     let short = pairs.first().map_or(0, |pair| pair.online.iter().filter(|run| run.all() < 15.0).count());

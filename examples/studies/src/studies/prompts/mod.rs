@@ -153,8 +153,8 @@ fn report(tuning: &Exams, exams: &Exams, tuned: Tuned, looks: &[u32], results: &
          exam is the task, the style the action. A round draws an exam, a problem and an attempt; the reward is +1 or -1 for the
          recorded answer minus its output tokens / 5,000, so a thousand tokens cost as much as a tenth of the answers. The known
          cost of a style is what such answers usually take: 10, 90, 165 and 280 tokens. Problems with odd numbers are for choosing
-         settings, all results are on those with even numbers, with {seeds} seeds. Price, split and grid were fixed before the first
-         run. Fable has a coordinate per style and one per exam and style (d = 44)."
+         settings, all results are on those with even numbers, with {seeds} seeds. Price and split were fixed before the first
+         run, and the grid was made finer after it. Fable has a coordinate per style and one per exam and style (d = 44)."
     ));
     report.table(values(exams));
     let (fixed, value) = exams.best_fixed();
