@@ -37,10 +37,12 @@ mod taste;
 
 pub use scenarios::{Scenario, scenarios};
 
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
 use fable_core::trust::Comparison;
 use fable_core::{Action, Catalog, Context, ContextError, Feasible};
 use random::Random;
-use std::fmt;
 
 /// Half the width of the noise of a user from [`SimulatedUser::new`]: a standard deviation of 0.2.
 pub const NOISE: f64 = 0.35;
@@ -214,4 +216,4 @@ impl fmt::Display for SimulateError {
     }
 }
 
-impl std::error::Error for SimulateError {}
+impl core::error::Error for SimulateError {}

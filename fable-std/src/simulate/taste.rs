@@ -6,6 +6,8 @@
 //! [`prior_radius`](fable_core::Settings::prior_radius) allows, so that what promotions promise holds for these users.
 
 use super::random::Random;
+use alloc::vec;
+use alloc::vec::Vec;
 use fable_core::catalog::{Block, BlockSet};
 use fable_core::{Catalog, Context, Policy, Settings};
 
@@ -27,7 +29,7 @@ pub(super) fn draw(catalog: &Catalog<'_>, random: &mut Random) -> Vec<f64> {
             }
         }
     }
-    let length = theta.iter().map(|weight| weight * weight).sum::<f64>().sqrt();
+    let length = libm::sqrt(theta.iter().map(|weight| weight * weight).sum());
     if length > 0.0 {
         for weight in &mut theta {
             *weight /= length;
