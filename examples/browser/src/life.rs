@@ -19,6 +19,9 @@ pub const ROOM: usize = 64;
 /// A journal longer than this begins anew, from a snapshot: about 20,000 rounds.
 const LONGEST_JOURNAL: usize = 1 << 20;
 
+/// Rounds between two looks at what can be promoted: it costs several times a round, and what is sure stays so.
+const LOOK_EVERY: u32 = 10;
+
 /// One learner with everything it needs.
 #[derive(Clone, Debug)]
 pub struct Life {
@@ -85,6 +88,9 @@ impl Life {
         let event = self.learner.propose_feedback(&self.policy, decision, reward, 1.0, 0)?;
         self.enact(&event)?;
         let mut promoted = 0;
+        if self.rounds() % LOOK_EVERY != 0 {
+            return Ok(promoted);
+        }
         while let Some(event) = self.learner.propose_promotion(&self.policy, &mut self.workspace, 0)? {
             self.enact(&event)?;
             promoted += 1;

@@ -84,7 +84,8 @@ export function beliefBars(container, components, beliefs) {
 /** The declared contrasts with intervals that hold for all time. */
 export function contrastIntervals(container, contrasts, beliefs) {
   const wide = width(container);
-  const most = reach(beliefs.flatMap(({ mean, truth }) => [mean, truth ?? 0]), 1) * 1.5;
+  const ends = beliefs.flatMap(({ lower, upper, truth }) => [lower, upper, truth ?? 0]);
+  const most = Math.min(6, Math.ceil(Math.max(1, ...ends.map(Math.abs))));
   const clamp = (value) => Math.max(-most, Math.min(most, value));
   const bottom = 8 + beliefs.length * 42;
   const [x, axis] = symmetricAxis(14, wide - 14, 6, bottom, most, "difference of rewards");
@@ -103,7 +104,7 @@ export function contrastIntervals(container, contrasts, beliefs) {
         line(x(clamp(lower)), y, x(clamp(upper)), y, promoted ? "promoted" : "interval"),
         ...[[lower, -1], [upper, 1]].filter(([end]) => Math.abs(end) > most).map(([, side]) => {
           const tip = x(side * most);
-          return svg("path", { d: `M${tip} ${y}l${-6 * side} -4v8z` }); // it goes on outside
+          return svg("path", { d: `M${tip} ${y}l${-6 * side} -4v8z`, class: "tip" }); // it goes on outside
         }),
         svg("circle", { cx: x(clamp(mean)), cy: y, r: 5, class: "mean" }),
         ...(truth === null ? [] : [diamond(x(clamp(truth)), y)]),
@@ -132,7 +133,7 @@ export function statedMark(container, said, { mean, sd, truth }) {
 /** Lines over rounds; `dots` are single rewards. */
 export function curves(container, { first, last, lines, dots, title }) {
   const wide = width(container);
-  const [left, right, top, bottom] = [46, wide - 8, 10, 210];
+  const [left, right, top, bottom] = [56, wide - 10, 10, 210];
   const values = [...lines.flatMap(({ points }) => points.map(([, value]) => value)), ...dots.map(([, value]) => value)];
   const low = Math.min(0, Math.floor(Math.min(...values, 0) * 5) / 5);
   const high = Math.max(low + 0.4, Math.ceil(Math.max(...values, 0.4) * 5) / 5);
@@ -160,21 +161,22 @@ export function actionGrid(container, components, { removedBy, chosen, looked, c
   const [memory, tool, style] = components.map(({ values }) => values);
   const wide = width(container);
   const left = Math.min(130, wide * 0.34);
-  const inRow = wide < 420 ? 3 : 6;
+  const inRow = 3;
   const gap = 8;
-  const size = Math.min(16, Math.floor((wide - left - gap * (inRow - 1)) / (inRow * style.length)));
+  const size = Math.min(18, Math.floor((wide - left - gap * (inRow - 1)) / (inRow * style.length)));
   const high = memory.length * size;
   const bands = Math.ceil(tool.length / inRow);
   const band = high + 34;
   const parts = [];
   for (let row = 0; row < bands; row++) {
-    memory.forEach((name, index) => parts.push(label(left - 8, row * band + 24 + (index + 0.75) * size, name, "end")));
+    memory.forEach((name, index) => parts.push(label(left - 8, row * band + 22 + (index + 0.5) * size + 4, name, "end")));
   }
   tool.forEach((name, block) => {
     const x = left + (block % inRow) * (style.length * size + gap);
     const y = Math.floor(block / inRow) * band + 22;
+    const room = Math.floor((style.length * size) / 6.2);
     const short = name.replaceAll("_", " ");
-    parts.push(label(x, y - 7, short.length * 6.2 > style.length * size ? `${short.slice(0, Math.floor((style.length * size) / 6.6))}.` : short));
+    parts.push(label(x, y - 7, short.length > room ? `${short.slice(0, room - 1)}.` : short));
     for (let row = 0; row < memory.length; row++) {
       for (let column = 0; column < style.length; column++) {
         const action = (row * tool.length + block) * style.length + column;
@@ -190,9 +192,9 @@ export function actionGrid(container, components, { removedBy, chosen, looked, c
       }
     }
   });
-  const left_ = removedBy.filter((rule) => rule === null).length;
-  const says = `${left_} of ${removedBy.length} actions are left: blocks are tools, rows memories, columns styles.`;
-  show(container, wide, bands * band + 6, says, [...parts, label(left, bands * band + 2, `columns: ${style.map((name) => name.replaceAll("_", " ")).join(", ")}`.slice(0, Math.floor((wide - left) / 6)))]);
+  const count = removedBy.filter((rule) => rule === null).length;
+  const says = `${count} of ${removedBy.length} actions are left: blocks are tools, rows memories, columns styles.`;
+  show(container, wide, bands * band, says, parts);
 }
 
 /** A bar to the left or to the right. */

@@ -18,7 +18,7 @@ const LEARNERS = [
 ];
 
 const $ = (id) => document.getElementById(id);
-const fable = await load("fable.wasm").catch((error) => {
+const fable = await load("fable.wasm.gz").catch((error) => {
   tell(`The module could not be loaded: ${error.message}`, true);
   throw error;
 });
