@@ -98,13 +98,13 @@ visiting("a visitor asks, forbids, asks why, reacts", {}, async (page) => {
   assert.equal(await text(page, "#context dd.wide"), "translation");
 
   // Each switch takes its own actions away, and every action says which one did.
-  const counts = [["memory off", 36], ["no web search", 30], ["confirmation required", 5], ["no code execution", 4]];
+  const counts = [["memory off", 36], ["no web search", 30], ["confirmation required", 5], ["no tools at all", 1]];
   for (const [rule, left] of counts) {
     await page.getByLabel(rule).check();
     assert.equal(await text(page, "#count"), String(left));
     assert.match(await text(page, "#removed"), new RegExp(`by .${rule}.`));
   }
-  for (const [memory, tool, style, reason] of [[1, 0, 5, "memory off"], [0, 1, 5, "no web search"], [0, 0, 0, "confirmation required"], [0, 3, 5, "no code execution"]]) {
+  for (const [memory, tool, style, reason] of [[1, 0, 5, "memory off"], [0, 1, 5, "no web search"], [0, 0, 0, "confirmation required"], [0, 3, 5, "no tools at all"]]) {
     for (const [index, value] of [memory, tool, style].entries()) await page.selectOption(`#looked-${index}`, String(value));
     assert.match(await text(page, "#fate"), new RegExp(`was removed by .${reason}.`));
   }
@@ -114,7 +114,11 @@ visiting("a visitor asks, forbids, asks why, reacts", {}, async (page) => {
   await page.click("#decide");
   assert.match(await text(page, "#decision"), /no memory/);
   assert.match(await text(page, ".instruction"), /wait for confirmation/);
-  assert.match(await text(page, "#decision"), /Round 1, one of 4\./);
+  assert.match(await text(page, "#decision"), /Round 1, one of 1\./);
+  assert.match(await text(page, "#why-words"), /Nothing else is allowed/);
+  for (const rule of ["confirmation required", "no tools at all"]) await page.getByLabel(rule).uncheck();
+  await page.click("#decide");
+  assert.match(await text(page, "#decision"), /Round 2, one of 30\./);
   assert.match(await text(page, "#why-title"), /runner-up/);
   // The shares are exact: together they are the difference of the scores.
   const shares = (await page.locator("#shares tr td.number").allInnerTexts()).map((share) => Number(share.replace("\u2212", "-")));
@@ -237,11 +241,11 @@ visiting("slow play, pause, single rounds, another user, exploration", {}, async
   await page.click("#play");
   const rounds = Number((await text(page, "#curve-words")).match(/After (\d+)/)[1]);
   assert.ok(rounds < 200, `${rounds} rounds`);
-  await page.selectOption("#nu", "5");
+  await page.selectOption("#nu", "8");
   await page.locator("#speed").fill("5");
   await play(page);
   const bold = await tape(page, "bold");
-  assert.match(bold.command, /--seed 7 --nu 5$/);
+  assert.match(bold.command, /--seed 7 --nu 8$/);
   assert.match((await replay(bold)).stdout, /200 of 200 decisions are the same, bit for bit/);
   await page.fill("#seed", "11");
   await page.getByRole("button", { name: "Another user" }).click();
@@ -250,6 +254,31 @@ visiting("slow play, pause, single rounds, another user, exploration", {}, async
   const next = await tape(page, "next");
   assert.match(next.command, /--seed 11$/);
   assert.match((await replay(next)).stdout, /200 of 200 decisions are the same, bit for bit/);
+});
+
+visiting("a promoted preference is in the prompt", {}, async (page) => {
+  // Somebody who likes it brief, always, and a learner that is curious: a state like those that devices and servers save.
+  const saved = await page.evaluate(async () => {
+    const { load } = await import("./fable.js");
+    const fable = await load("fable.wasm.gz");
+    const { requests } = fable.words();
+    fable.permit(0, 0b1001); // memory off, no tools: six styles are left
+    fable.explore(0, 8);
+    for (let round = 0; round < 2000 && !fable.beliefs(0, false).contrasts[0].promoted; round++) {
+      fable.read(0, requests[round % requests.length]);
+      const style = fable.decide(0).values[2];
+      fable.react(0, style === 1 ? 1 : style === 2 ? -1 : 0.1);
+    }
+    return [...fable.save(0)];
+  });
+  const path = join(folder, "promoted.snapshot");
+  await writeFile(path, Buffer.from(saved));
+  assert.equal(await page.locator("#profile").innerText(), "");
+  await openFile(page, path);
+  await page.waitForFunction(() => document.getElementById("message").textContent.startsWith("Loaded"));
+  assert.match(await text(page, "#profile"), /The user prefers brief answers to detailed ones\./);
+  assert.match(await says(page, "#contrasts"), /^[1-8] of 8 preferences are promoted/);
+  assert.match(await page.locator("#contrasts").textContent(), /promoted in round \d+/);
 });
 
 visiting("bad files give a message and change nothing", {}, async (page) => {

@@ -208,6 +208,8 @@ pub struct Belief {
 pub struct ContrastBelief {
     /// Its mean.
     pub mean: f64,
+    /// Its standard deviation.
+    pub sd: f64,
     /// Lower end of the interval that holds for all time.
     pub lower: f64,
     /// Upper end.

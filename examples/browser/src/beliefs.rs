@@ -106,6 +106,7 @@ pub(crate) fn beliefs(life: &mut Life, context: &Context, user: Option<&Simulate
         let promotion = learner.profile().iter().find(|promotion| usize::from(promotion.contrast) == index);
         contrasts.push(ContrastBelief {
             mean: assessment.mean,
+            sd: assessment.sd,
             lower: assessment.lower,
             upper: assessment.upper,
             probability: assessment.probability,

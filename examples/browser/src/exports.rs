@@ -5,6 +5,7 @@
 //! earlier call was cut short. Answers are
 //! written with postcard, or the bytes of a file. The names are the module's own on WebAssembly only: elsewhere `read` is the system's. `who` is 0 for the visitor and 1 for the simulated user.
 #![allow(unsafe_code, reason = "a name that the linker keeps counts as unsafe; nothing else in here does")]
+#![allow(clippy::must_use_candidate, reason = "JavaScript does not see it")]
 
 use crate::answer::Words;
 use crate::{Fault, Page, Who};

@@ -13,6 +13,12 @@ use fable_core::{
     user_hash,
 };
 
+/// The learner of a life.
+pub(crate) type PageLearner = Learner<f32, Vec<f32>, ROOM>;
+
+/// Its scratch.
+pub(crate) type PageWorkspace = Workspace<f32, Vec<f32>>;
+
 /// Decisions that can wait and preferences that can be promoted: as many as on a host, so that the states of all can be loaded.
 pub const ROOM: usize = 64;
 
@@ -26,8 +32,8 @@ const LOOK_EVERY: u32 = 10;
 #[derive(Clone, Debug)]
 pub struct Life {
     policy: Policy<'static, f32>,
-    learner: Learner<f32, Vec<f32>, ROOM>,
-    workspace: Workspace<f32, Vec<f32>>,
+    learner: PageLearner,
+    workspace: PageWorkspace,
     /// Where the tape begins.
     start: Vec<u8>,
     /// The events since.
@@ -50,7 +56,7 @@ impl Life {
     }
 
     /// The learner, its policy and scratch, for questions that change nothing.
-    pub(crate) fn parts(&mut self) -> (&Learner<f32, Vec<f32>, ROOM>, &Policy<'static, f32>, &mut Workspace<f32, Vec<f32>>) {
+    pub(crate) fn parts(&mut self) -> (&PageLearner, &Policy<'static, f32>, &mut PageWorkspace) {
         (&self.learner, &self.policy, &mut self.workspace)
     }
 
@@ -88,7 +94,7 @@ impl Life {
         let event = self.learner.propose_feedback(&self.policy, decision, reward, 1.0, 0)?;
         self.enact(&event)?;
         let mut promoted = 0;
-        if self.rounds() % LOOK_EVERY != 0 {
+        if !self.rounds().is_multiple_of(LOOK_EVERY) {
             return Ok(promoted);
         }
         while let Some(event) = self.learner.propose_promotion(&self.policy, &mut self.workspace, 0)? {

@@ -12,7 +12,7 @@ pub const PERMISSIONS: [Rule<'static>; 4] = [
     Rule::require("memory off", &[Part::new(MEMORY, &[Memory::NoMemory.index()])]),
     Rule::forbid("no web search", &[Part::new(TOOL, &[Tool::WebSearch.index()])]),
     Rule::require("confirmation required", &[Part::new(STYLE, &[Style::ConfirmFirst.index()])]),
-    Rule::forbid("no code execution", &[Part::new(TOOL, &[Tool::CodeExecution.index()])]),
+    Rule::require("no tools at all", &[Part::new(TOOL, &[Tool::NoTool.index()])]),
 ];
 
 /// What is switched on, and what that leaves.
@@ -63,6 +63,6 @@ mod tests {
                 assert!(removed.is_none_or(|switch| switches >> switch & 1 == 1));
             }
         }
-        assert_eq!(Permissions::new(0b1111).unwrap().feasible().len(), 4);
+        assert_eq!(Permissions::new(0b1111).unwrap().feasible().len(), 1);
     }
 }

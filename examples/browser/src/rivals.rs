@@ -3,10 +3,9 @@
 //! *Flat* is the same learner with one weight per complete action: its dictionary has a single block, and its base precision
 //! is a quarter, which suits it best (see `fable demo`). *Rules* takes the best default score less cost and never learns.
 
-use crate::life::ROOM;
+use crate::life::{PageLearner, PageWorkspace};
 use crate::{AGENT, Fault};
 use alloc::vec;
-use alloc::vec::Vec;
 use fable_core::catalog::{Block, Definition};
 use fable_core::{Action, Catalog, Context, Feasible, Learner, Policy, Request, Settings, Workspace};
 use fable_std::simulate::SimulatedUser;
@@ -22,8 +21,8 @@ const CATCH_UP: u32 = 2_000;
 #[derive(Clone, Debug)]
 pub(crate) struct Rivals {
     policy: Policy<'static, f32>,
-    flat: Learner<f32, Vec<f32>, ROOM>,
-    workspace: Workspace<f32, Vec<f32>>,
+    flat: PageLearner,
+    workspace: PageWorkspace,
     rounds: u32,
 }
 
@@ -55,7 +54,7 @@ impl Rivals {
         let context = user.request(round)?.context;
         let expected = |action| user.expected(&context, action);
         let flat = expected(self.learn(user, &context, feasible)?);
-        Ok(Chosen { flat, rules: expected(self.rules(&context, feasible)), best: user.best(&context, feasible).1 })
+        Ok(Chosen { flat, rules: expected(Self::rules(&context, feasible)), best: user.best(&context, feasible).1 })
     }
 
     fn learn(&mut self, user: &SimulatedUser<'_>, context: &Context, feasible: &Feasible) -> Result<Action, Fault> {
@@ -66,7 +65,7 @@ impl Rivals {
         Ok(decision.action)
     }
 
-    fn rules(&self, context: &Context, feasible: &Feasible) -> Action {
+    fn rules(context: &Context, feasible: &Feasible) -> Action {
         let score = |action: &Action| AGENT.default_score(context, *action) - AGENT.cost(*action);
         let best = feasible.set().iter().reduce(|best, action| if score(&action) > score(&best) { action } else { best });
         best.unwrap_or_default() // a feasible set is not empty

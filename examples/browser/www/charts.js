@@ -84,8 +84,7 @@ export function beliefBars(container, components, beliefs) {
 /** The declared contrasts with intervals that hold for all time. */
 export function contrastIntervals(container, contrasts, beliefs) {
   const wide = width(container);
-  const ends = beliefs.flatMap(({ lower, upper, truth }) => [lower, upper, truth ?? 0]);
-  const most = Math.min(6, Math.ceil(Math.max(1, ...ends.map(Math.abs))));
+  const most = reach(beliefs.flatMap(({ mean, sd, truth }) => [mean - 1.96 * sd, mean + 1.96 * sd, truth ?? 0]), 1.5);
   const clamp = (value) => Math.max(-most, Math.min(most, value));
   const bottom = 8 + beliefs.length * 42;
   const [x, axis] = symmetricAxis(14, wide - 14, 6, bottom, most, "difference of rewards");
@@ -94,7 +93,7 @@ export function contrastIntervals(container, contrasts, beliefs) {
     ...axis,
     ...beliefs.flatMap((belief, index) => {
       const y = 34 + index * 42;
-      const { mean, lower, upper, promoted, probability, missing, truth } = belief;
+      const { mean, sd, lower, upper, promoted, probability, missing, truth } = belief;
       const sure = Math.round(100 * Math.max(probability, 1 - probability));
       const far = missing === null ? "" : missing > 9999 ? ", far away" : `, about ${missing} more`;
       const note = promoted ? `promoted in round ${belief.since}${belief.holds ? "" : ", doubtful"}` : `${sure}%${far}`;
@@ -106,8 +105,9 @@ export function contrastIntervals(container, contrasts, beliefs) {
           const tip = x(side * most);
           return svg("path", { d: `M${tip} ${y}l${-6 * side} -4v8z`, class: "tip" }); // it goes on outside
         }),
-        svg("circle", { cx: x(clamp(mean)), cy: y, r: 5, class: "mean" }),
-        ...(truth === null ? [] : [diamond(x(clamp(truth)), y)]),
+        line(x(mean - 1.96 * sd), y, x(mean + 1.96 * sd), y, "posterior"),
+        svg("circle", { cx: x(mean), cy: y, r: 4.5, class: "mean" }),
+        ...(truth === null ? [] : [diamond(x(truth), y)]),
       ];
     }),
   ]);
@@ -141,7 +141,7 @@ export function curves(container, { first, last, lines, dots, title }) {
   const y = (value) => bottom - ((value - low) / (high - low)) * (bottom - top);
   const ends = lines.filter(({ points }) => points.length).map(({ name, points }) => `${name} ${points.at(-1)[1].toFixed(2)}`);
   show(container, wide, bottom + 38, `${title}. ${ends.join(", ")}`, [
-    ...ticks(low, high, 5).flatMap((value) => [
+    ...ticks(low, high, 7).flatMap((value) => [
       line(left, y(value), right, y(value), Math.abs(value) < 1e-9 ? "zero" : "axis"),
       label(left - 6, y(value) + 4, signed(value), "end"),
     ]),

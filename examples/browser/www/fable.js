@@ -67,6 +67,7 @@ const reacted = (r) => ({
 const belief = (r) => ({ mean: r.double(), sd: r.double(), truth: r.maybe(r.double) });
 const contrast = (r) => ({
   mean: r.double(),
+  sd: r.double(),
   lower: r.double(),
   upper: r.double(),
   probability: r.double(),
