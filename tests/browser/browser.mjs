@@ -13,7 +13,9 @@ const FLAGS = [
 
 /** Starts the server and waits for the address that it prints. */
 export function serve(port) {
-  const server = spawn("examples/browser/run", [String(port)], { stdio: ["ignore", "pipe", "inherit"] });
+  const server = spawn("examples/browser/run", [String(port)], { stdio: ["ignore", "pipe", "pipe"] });
+  let log = "";
+  server.stderr.on("data", (part) => (log += part));
   const address = new Promise((resolve, reject) => {
     let text = "";
     server.stdout.on("data", (part) => {
@@ -21,7 +23,7 @@ export function serve(port) {
       const found = text.match(/http:\/\/\S+/);
       if (found) resolve(found[0]);
     });
-    server.on("exit", (code) => reject(new Error(`the server ended with ${code}`)));
+    server.on("exit", (code) => reject(new Error(`the server ended with ${code}: ${log}`)));
   });
   return { address, stop: () => server.kill() };
 }

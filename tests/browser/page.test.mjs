@@ -163,7 +163,7 @@ visiting("with the keyboard alone", {}, async (page) => {
   assert.match(await text(page, "#fate"), /web_search, direct is allowed/);
   await page.locator("#text").focus();
   await page.keyboard.press("Enter");
-  assert.equal(await focused(), "No!"); // ready to react
+  assert.equal(await focused(), "reward"); // ready to react
   assert.match(await text(page, "#decision"), /Round 1/);
   await reach("reward");
   await page.keyboard.press("ArrowRight");

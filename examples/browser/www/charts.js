@@ -20,7 +20,12 @@ function show(container, width, height, says, children) {
 const width = (container) => Math.max(240, Math.floor(container.clientWidth));
 const line = (x1, y1, x2, y2, kind) => svg("line", { x1, y1, x2, y2, class: kind });
 const label = (x, y, text, anchor = "start", kind = "") => svg("text", { x, y, "text-anchor": anchor, class: kind }, text);
-const signed = (value, digits = 1) => (value > 0 ? "+" : value < 0 ? "\u2212" : "") + Math.abs(value).toFixed(digits);
+
+/** A number with its sign; what is printed as zero has none. */
+export function signed(value, digits = 1) {
+  const text = Math.abs(value).toFixed(digits);
+  return (Number(text) === 0 ? "" : value > 0 ? "+" : "\u2212") + text;
+}
 
 /** Round numbers between two others. */
 function ticks(from, to, most) {
@@ -39,7 +44,8 @@ function reach(numbers, least) {
 /** A symmetric axis below rows: a grid, numbers, what they are. */
 function symmetricAxis(left, right, top, bottom, most, title) {
   const x = (value) => left + ((value + most) / (2 * most)) * (right - left);
-  const marks = ticks(-most, most, right - left < 180 ? 2 : 4);
+  const round = ticks(-most, most, right - left < 180 ? 3 : 5);
+  const marks = round.length < 3 ? [-most, 0, most] : round;
   const grid = marks.map((value) => line(x(value), top, x(value), bottom, value === 0 ? "zero" : "axis"));
   const numbers = marks.map((value) => label(x(value), bottom + 14, signed(value), "middle"));
   return [x, [...grid, ...numbers, label((left + right) / 2, bottom + 30, title, "middle")]];
@@ -50,7 +56,7 @@ const diamond = (x, y) => svg("path", { d: `M${x - 5} ${y}l5 -5l5 5l-5 5z`, clas
 /** How much each value is liked: a bar, its interval and, for the simulated user, the truth. */
 export function beliefBars(container, components, beliefs) {
   const wide = width(container);
-  const left = Math.min(150, wide * 0.4);
+  const left = 146;
   const all = beliefs.flat();
   const most = reach(all.flatMap(({ mean, sd, truth }) => [mean - 1.96 * sd, mean + 1.96 * sd, truth ?? 0]), 0.4);
   const rows = [];
@@ -160,8 +166,8 @@ export function curves(container, { first, last, lines, dots, title }) {
 export function actionGrid(container, components, { removedBy, chosen, looked, choose }) {
   const [memory, tool, style] = components.map(({ values }) => values);
   const wide = width(container);
-  const left = Math.min(130, wide * 0.34);
-  const inRow = 3;
+  const left = 124;
+  const inRow = wide < 420 ? 2 : 3;
   const gap = 8;
   const size = Math.min(18, Math.floor((wide - left - gap * (inRow - 1)) / (inRow * style.length)));
   const high = memory.length * size;

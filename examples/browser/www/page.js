@@ -1,6 +1,6 @@
 // What a visitor sees and does. Everything about deciding and learning is in the module; this file only asks and shows.
 
-import { actionGrid, beliefBars, contrastIntervals, curves, share, statedMark } from "./charts.js";
+import { actionGrid, beliefBars, contrastIntervals, curves, share, signed as withSign, statedMark } from "./charts.js";
 import { load } from "./fable.js";
 
 const VISITOR = 0;
@@ -70,7 +70,7 @@ const valuesOf = (action) => {
   const [, tools, styles] = names.map((values) => values.length);
   return [Math.floor(action / (tools * styles)), Math.floor(action / styles) % tools, action % styles];
 };
-const signed = (value) => (value < 0 ? "\u2212" : "+") + Math.abs(value).toFixed(2);
+const signed = (value) => withSign(value, 2);
 
 // --- the round
 
@@ -354,7 +354,7 @@ $("ask").addEventListener("submit", (event) => {
     decide();
     tell("");
     showAll();
-    $("react").querySelector("button").focus({ preventScroll: true });
+    $("reward").focus({ preventScroll: true });
   });
 });
 
@@ -508,4 +508,10 @@ people[VISITOR].asked = fable.read(VISITOR, $("text").value);
 showSpeed();
 document.querySelector("main").hidden = false;
 showAll();
-new ResizeObserver(() => showAll()).observe(document.querySelector(".column"));
+// Charts are drawn for the width they have.
+let drawn = document.body.clientWidth;
+addEventListener("resize", () => {
+  if (document.body.clientWidth === drawn) return;
+  drawn = document.body.clientWidth;
+  showAll();
+});
