@@ -142,8 +142,8 @@ function showWhy({ otherValues, removedBy, scores, shares }) {
     .map(({ chosenWords, otherWords, chosen, other }) => ({ words: phrase(chosenWords, otherWords), gain: chosen - other }))
     .filter(({ gain }) => Math.abs(gain) >= 0.005)
     .sort((one, other) => Math.abs(other.gain) - Math.abs(one.gain));
-  const most = Math.max(0.1, ...parts.map(({ gain }) => Math.abs(gain)));
   const total = scores[0] - scores[1];
+  const most = Math.max(0.1, ...parts.map(({ gain }) => Math.abs(gain)), Math.abs(total));
   const rows = parts.map(({ words, gain }) =>
     element("tr", {}, element("td", { textContent: words }), element("td", {}, share(gain, most)), element("td", { className: "number", textContent: signed(gain) })),
   );
@@ -151,7 +151,7 @@ function showWhy({ otherValues, removedBy, scores, shares }) {
     "tr",
     {},
     element("td", {}, element("strong", { textContent: "together" })),
-    element("td", {}, share(total, Math.max(most, Math.abs(total)))),
+    element("td", {}, share(total, most)),
     element("td", { className: "number", textContent: signed(total) }),
   );
   $("shares").replaceChildren(...(same ? [] : [...rows, sum]));
