@@ -1,7 +1,8 @@
 //! Host adapters for [`fable_core`]: what the `fable` command is made of. No rule of the method lives here.
 //!
-//! The feature `host`, on by default, is everything that needs an operating system. Without it there is [`text`] alone, which
-//! reads requests, preferences and reactions by fixed rules without any input or output, on WebAssembly too.
+//! The feature `host`, on by default, is everything that needs an operating system. Without it the crate needs an allocator
+//! and nothing else, and works in a browser: [`text`] reads requests, preferences and reactions by fixed rules, [`words`] says
+//! things in words, and with the feature `simulate` there is the simulated user.
 
 #![cfg_attr(not(any(feature = "host", test)), no_std)]
 
@@ -25,12 +26,11 @@ pub mod replay;
 pub mod serve;
 #[cfg(feature = "host")]
 pub mod settings;
-#[cfg(feature = "host")]
+#[cfg(feature = "simulate")]
 pub mod simulate;
 #[cfg(feature = "host")]
 pub mod store;
 pub mod text;
 #[cfg(feature = "host")]
 pub mod toml_file;
-#[cfg(feature = "host")]
 pub mod words;

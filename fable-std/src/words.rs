@@ -13,6 +13,9 @@
 //! assert_eq!(words::coordinate(&AGENT, coordinate), "concise for coding");
 //! ```
 
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 use fable_core::trust::{Explanation, Part, Standing};
 use fable_core::{Action, Catalog, Scalar};
 

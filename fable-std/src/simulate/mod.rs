@@ -38,9 +38,11 @@ mod taste;
 pub use random::Random;
 pub use scenarios::{Scenario, scenarios};
 
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
 use fable_core::trust::Comparison;
 use fable_core::{Action, Catalog, Context, ContextError, Feasible};
-use std::fmt;
 
 /// Half the width of the noise of a user from [`SimulatedUser::new`]: a standard deviation of 0.2.
 pub const NOISE: f64 = 0.35;
@@ -214,4 +216,4 @@ impl fmt::Display for SimulateError {
     }
 }
 
-impl std::error::Error for SimulateError {}
+impl core::error::Error for SimulateError {}

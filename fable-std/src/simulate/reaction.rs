@@ -1,6 +1,8 @@
 //! Rewards in words.
 
 use super::SimulatedUser;
+use alloc::format;
+use alloc::string::String;
 use fable_core::catalog::Values;
 use fable_core::{Action, Context, Feasible};
 

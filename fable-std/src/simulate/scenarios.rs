@@ -2,6 +2,10 @@
 
 use super::Asked;
 use super::random::Random;
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
 use fable_core::{Catalog, Context, ContextError};
 
 /// A request, its task and its signals in catalog order.
@@ -35,9 +39,10 @@ impl Scenario {
 pub(super) fn any(catalog: &Catalog<'_>, random: &mut Random) -> Result<Asked, ContextError> {
     let (tasks, signals) = (catalog.definition().tasks, catalog.definition().signals);
     let task = random.below(tasks.len() + 1).checked_sub(1);
-    let values: Vec<f32> = signals.iter().map(|_| random.below(11) as f32 / 10.0).collect();
+    let tenths: Vec<usize> = signals.iter().map(|_| random.below(11)).collect();
+    let values: Vec<f32> = tenths.iter().map(|tenths| *tenths as f32 / 10.0).collect();
     let task_words = task.and_then(|task| tasks.get(task)).map(|task| (*task).to_owned());
-    let signal_words = signals.iter().zip(&values).map(|(signal, value)| format!("{signal} {value:.1}"));
+    let signal_words = signals.iter().zip(tenths).map(|(signal, tenths)| format!("{signal} {}.{}", tenths / 10, tenths % 10));
     let words: Vec<String> = task_words.into_iter().chain(signal_words).collect();
     let text = if words.is_empty() { "A request".into() } else { format!("A request: {}", words.join(", ")) };
     Ok(Asked { text, context: Context::new(catalog, task, &values)? })

@@ -6,8 +6,10 @@
 //! [`prior_radius`](fable_core::Settings::prior_radius) allows, so that what promotions promise holds for these users.
 
 use super::random::Random;
-use fable_core::catalog::{Block, BlockSet};
-use fable_core::{Catalog, Context, Policy, Settings};
+use alloc::vec;
+use alloc::vec::Vec;
+use fable_core::Catalog;
+use fable_core::catalog::Block;
 
 /// Draws a theta* of length 1.
 pub(super) fn draw(catalog: &Catalog<'_>, random: &mut Random) -> Vec<f64> {
@@ -27,7 +29,7 @@ pub(super) fn draw(catalog: &Catalog<'_>, random: &mut Random) -> Vec<f64> {
             }
         }
     }
-    let length = theta.iter().map(|weight| weight * weight).sum::<f64>().sqrt();
+    let length = libm::sqrt(theta.iter().map(|weight| weight * weight).sum());
     if length > 0.0 {
         for weight in &mut theta {
             *weight /= length;
@@ -55,17 +57,31 @@ fn strength(catalog: &Catalog<'_>, block: Block) -> f64 {
 
 /// The coordinates of a block, in one task.
 fn coordinates(catalog: &Catalog<'_>, block: usize, task: usize) -> Vec<usize> {
-    let mut retained = BlockSet::EMPTY;
-    retained.insert(block);
-    let task = Some(task).filter(|task| *task < catalog.definition().tasks.len());
-    let signals = vec![1.0; catalog.definition().signals.len()];
-    let alone = Policy::<f64>::new(catalog, Settings { retained, ..Settings::DEFAULT });
-    let (Ok(alone), Ok(context)) = (alone, Context::new(catalog, task, &signals)) else { return Vec::new() };
-    let mut coordinates = Vec::new();
-    for action in catalog.all_actions().iter() {
-        coordinates.extend(alone.features(&context, action).map(|(coordinate, _)| coordinate));
+    catalog.block_ranges(block).nth(task).into_iter().flatten().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::collections::BTreeSet;
+    use fable_core::catalog::{AGENT, BlockSet, RUBRIC, TAU2};
+    use fable_core::{Context, Policy, Settings};
+
+    #[test]
+    fn the_coordinates_of_a_block_are_those_that_its_features_reach() {
+        for catalog in [&AGENT, &TAU2, &RUBRIC] {
+            let signals = vec![1.0; catalog.definition().signals.len()];
+            for (index, block) in catalog.definition().blocks.iter().enumerate() {
+                let mut retained = BlockSet::EMPTY;
+                retained.insert(index);
+                let alone = Policy::<f64>::new(catalog, Settings { retained, ..Settings::DEFAULT }).unwrap();
+                for task in 0..if block.is_per_task() { catalog.definition().tasks.len() } else { 1 } {
+                    let context = Context::new(catalog, block.is_per_task().then_some(task), &signals).unwrap();
+                    let actions = catalog.all_actions();
+                    let reached = actions.iter().flat_map(|action| alone.features(&context, action).map(|(place, _)| place));
+                    assert!(reached.collect::<BTreeSet<_>>().into_iter().eq(coordinates(catalog, index, task)));
+                }
+            }
+        }
     }
-    coordinates.sort_unstable();
-    coordinates.dedup();
-    coordinates
 }

@@ -1,0 +1,73 @@
+//! Who else could live with the simulated user: a flat learner, the rules alone, and somebody who knows.
+//!
+//! *Flat* is the same learner with one weight per complete action: its dictionary has a single block, and its base precision
+//! is a quarter, which suits it best (see `fable demo`). *Rules* takes the best default score less cost and never learns.
+
+use crate::life::{PageLearner, PageWorkspace};
+use crate::{AGENT, Fault};
+use alloc::vec;
+use fable_core::catalog::{Block, Definition};
+use fable_core::{Action, Catalog, Context, Feasible, Learner, Policy, Request, Settings, Workspace};
+use fable_std::simulate::SimulatedUser;
+
+/// The catalog whose dictionary has one block, a weight per complete action.
+static FLAT: Catalog<'static> =
+    fable_core::catalog!(Definition { blocks: &[Block::complete()], ..*fable_core::catalog::AGENT.definition() });
+
+/// Rounds that are lived through at most to catch up with a life that was loaded.
+const CATCH_UP: u32 = 2_000;
+
+/// The others, after as many rounds as they have played.
+#[derive(Clone, Debug)]
+pub(crate) struct Rivals {
+    policy: Policy<'static, f32>,
+    flat: PageLearner,
+    workspace: PageWorkspace,
+    rounds: u32,
+}
+
+/// Mean rewards of what the others choose in a round.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Chosen {
+    pub(crate) flat: f64,
+    pub(crate) rules: f64,
+    pub(crate) best: f64,
+}
+
+impl Rivals {
+    pub(crate) fn new(seed: u64) -> Result<Self, Fault> {
+        let base_precision = Settings::DEFAULT.base_precision / 4.0;
+        let policy = Policy::new(&FLAT, Settings { seed, base_precision, ..Settings::default() })?;
+        let mut flat = Learner::over(vec![0.0; FLAT.state_len()]);
+        flat.start(&policy, 0)?;
+        Ok(Self { policy, flat, workspace: Workspace::over(vec![0.0; FLAT.workspace_len()]), rounds: 0 })
+    }
+
+    /// Plays up to a round and returns what is chosen in it. Rounds that were missed, because a life was loaded, are lived
+    /// through first: requests and moods are a function of the round.
+    pub(crate) fn round(&mut self, user: &SimulatedUser<'_>, feasible: &Feasible, round: u32) -> Result<Chosen, Fault> {
+        self.rounds = self.rounds.max(round.saturating_sub(CATCH_UP + 1));
+        while self.rounds + 1 < round {
+            let context = user.request(self.rounds + 1)?.context;
+            self.learn(user, &context, feasible)?;
+        }
+        let context = user.request(round)?.context;
+        let expected = |action| user.expected(&context, action);
+        let flat = expected(self.learn(user, &context, feasible)?);
+        Ok(Chosen { flat, rules: expected(Self::rules(&context, feasible)), best: user.best(&context, feasible).1 })
+    }
+
+    fn learn(&mut self, user: &SimulatedUser<'_>, context: &Context, feasible: &Feasible) -> Result<Action, Fault> {
+        self.rounds += 1;
+        let decision = self.flat.decide(&self.policy, &mut self.workspace, &Request::new(context, feasible))?;
+        let reward = user.reward(self.rounds, context, decision.action);
+        self.flat.feedback(&self.policy, &mut self.workspace, decision.id, reward)?;
+        Ok(decision.action)
+    }
+
+    fn rules(context: &Context, feasible: &Feasible) -> Action {
+        let score = |action: &Action| AGENT.default_score(context, *action) - AGENT.cost(*action);
+        let best = feasible.set().iter().reduce(|best, action| if score(&action) > score(&best) { action } else { best });
+        best.unwrap_or_default() // a feasible set is not empty
+    }
+}
