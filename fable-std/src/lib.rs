@@ -16,6 +16,8 @@ pub mod evaluate;
 #[cfg(feature = "host")]
 pub mod llm;
 #[cfg(feature = "host")]
+pub mod prior;
+#[cfg(feature = "host")]
 pub mod replay;
 #[cfg(feature = "host")]
 pub mod serve;

@@ -1,0 +1,151 @@
+//! Expectation and maximization: the population of users whose thetas nobody has seen.
+
+use super::evidence::Evidence;
+use super::gaussian::Gaussian;
+use super::FitError;
+use fable_core::{Arrow, Factor, Posterior, Prior, Workspace};
+use nalgebra::DMatrix;
+use std::num::NonZero;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+/// Users whose moments are added up in one piece: sums do not depend on the number of threads.
+const PIECE: usize = 8;
+
+/// How the fit is held back: by imagined users.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Shrinkage {
+    /// So many imagined users pull the covariance to the isotropic one.
+    pub users: f64,
+    /// Variance of a coordinate in the isotropic one.
+    pub variance: f64,
+    /// So many imagined users with mean 0 pull the mean.
+    pub of_mean: f64,
+}
+
+impl Shrinkage {
+    /// None: plain maximum likelihood.
+    pub const NONE: Self = Self { users: 0.0, variance: 1.0, of_mean: 0.0 };
+
+    /// What it adds to the log likelihood.
+    #[must_use]
+    pub fn penalty(&self, gaussian: &Gaussian) -> f64 {
+        let mut penalty = 0.0;
+        if self.users > 0.0 {
+            penalty += self.users / 2.0 * (gaussian.log_det() - self.variance * gaussian.trace());
+        }
+        if self.of_mean > 0.0 {
+            penalty -= self.of_mean / 2.0 * gaussian.distance(&vec![0.0; gaussian.arrow().dimension()]);
+        }
+        penalty
+    }
+}
+
+/// What the users' posteriors add up to.
+#[derive(Clone, Debug)]
+pub struct Moments {
+    /// ln p of everything that was observed, theta integrated out.
+    pub log_likelihood: f64,
+    users: f64,
+    mean: Vec<f64>,
+    /// Sum of Sigma + mu mu^T.
+    square: DMatrix<f64>,
+}
+
+impl Moments {
+    fn zero(arrow: Arrow) -> Self {
+        let dimension = arrow.dimension();
+        Self { log_likelihood: 0.0, users: 0.0, mean: vec![0.0; dimension], square: DMatrix::zeros(dimension, dimension) }
+    }
+
+    fn add(mut self, other: &Self) -> Self {
+        self.log_likelihood += other.log_likelihood;
+        self.users += other.users;
+        self.mean.iter_mut().zip(&other.mean).for_each(|(sum, part)| *sum += part);
+        self.square.iter_mut().zip(other.square.iter()).for_each(|(sum, part)| *sum += part);
+        self
+    }
+
+    /// The Gaussian that makes the expected log likelihood with the shrinkage's penalty largest.
+    #[must_use]
+    pub fn maximize(&self, arrow: Arrow, shrinkage: &Shrinkage) -> Option<Gaussian> {
+        let (users, centre) = (self.users, self.users + shrinkage.of_mean);
+        let mean: Vec<f64> = self.mean.iter().map(|sum| sum / centre).collect();
+        let covariance = |i: usize, j: usize| {
+            let target = if i == j { shrinkage.users * shrinkage.variance } else { 0.0 };
+            (self.square[(i, j)] - centre * mean[i] * mean[j] + target) / (users + shrinkage.users)
+        };
+        Gaussian::of_moments(arrow, &mean, covariance)
+    }
+
+    /// The variance of the most likely isotropic Gaussian around the most likely mean, and that mean's length squared.
+    #[must_use]
+    pub fn isotropic(&self) -> (f64, Vec<f64>) {
+        let mean: Vec<f64> = self.mean.iter().map(|sum| sum / self.users).collect();
+        let spread = |j: usize| self.square[(j, j)] / self.users - mean[j] * mean[j];
+        ((0..mean.len()).map(spread).sum::<f64>() / mean.len() as f64, mean)
+    }
+}
+
+/// The expectation step: every user's posterior under a prior, exactly, and what they add up to.
+///
+/// # Errors
+/// A prior out of the learner's range, or evidence that does not fit it.
+pub fn expect(gaussian: &Gaussian, users: &[&Evidence], threads: NonZero<usize>) -> Result<Moments, FitError> {
+    let pieces: Vec<&[&Evidence]> = users.chunks(PIECE).collect();
+    let next = AtomicUsize::new(0);
+    let worker = || {
+        let mut done = Vec::new();
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some(piece) = pieces.get(index) else { return done };
+            done.push((index, posteriors(gaussian, piece, true)));
+        }
+    };
+    let mut done: Vec<(usize, Result<Moments, FitError>)> = thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads.get().min(pieces.len())).map(|_| scope.spawn(worker)).collect();
+        workers.into_iter().flat_map(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+    });
+    done.sort_by_key(|(index, _)| *index);
+    done.into_iter().try_fold(Moments::zero(gaussian.arrow()), |sum, (_, piece)| Ok(sum.add(&piece?)))
+}
+
+/// ln p of what was observed of users who were not fitted.
+///
+/// # Errors
+/// As for [`expect`].
+pub fn log_likelihood(gaussian: &Gaussian, users: &[&Evidence]) -> Result<f64, FitError> {
+    Ok(posteriors(gaussian, users, false)?.log_likelihood)
+}
+
+fn posteriors(gaussian: &Gaussian, users: &[&Evidence], moments: bool) -> Result<Moments, FitError> {
+    let arrow = gaussian.arrow();
+    let mut workspace = Workspace::over(vec![0.0; arrow.active_len()]);
+    let factor = Factor::new(arrow, gaussian.packed(), &mut workspace).map_err(FitError::Range)?;
+    let mut posterior = Posterior::<f64, _>::over(vec![0.0; arrow.packed_len()]);
+    let mut sum = Moments::zero(arrow);
+    let (mut mean, mut covariance) = (vec![0.0; arrow.dimension()], DMatrix::zeros(arrow.dimension(), arrow.dimension()));
+    for user in users {
+        posterior.start(arrow, &Prior::Factor(factor), 1.0)?;
+        for sighting in user.sightings() {
+            let update =
+                posterior.update(&mut workspace, sighting.direction.iter().copied(), sighting.response, sighting.variance)?;
+            let spread = update.innovation * update.innovation / update.variance;
+            sum.log_likelihood -= 0.5 * (libm::log(core::f64::consts::TAU * update.variance) + spread);
+        }
+        if !moments {
+            continue;
+        }
+        posterior.mean(&mut workspace, &mut mean)?;
+        posterior.covariance_into(&mut workspace, &mut covariance)?;
+        sum.users += 1.0;
+        sum.mean.iter_mut().zip(&mean).for_each(|(sum, part)| *sum += part);
+        for (j, mut column) in sum.square.column_iter_mut().enumerate() {
+            let parts = covariance.column(j);
+            for ((sum, part), other) in column.iter_mut().zip(parts.iter()).zip(&mean) {
+                *sum += part + other * mean[j];
+            }
+        }
+    }
+    Ok(sum)
+}
