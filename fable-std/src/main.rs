@@ -6,6 +6,7 @@ mod device_command;
 mod evaluate_command;
 mod failure;
 mod policy_arguments;
+mod prior_command;
 mod replay_command;
 mod serve_command;
 mod store_command;
@@ -17,6 +18,7 @@ use demo_command::DemoArguments;
 use device_command::DeviceArguments;
 use evaluate_command::EvaluateArguments;
 use failure::Failure;
+use prior_command::PriorArguments;
 use replay_command::ReplayArguments;
 use serve_command::ServeArguments;
 use std::io::Write;
@@ -43,6 +45,7 @@ Examples:
   fable catalog show agent --toml > mine.toml     # a catalog of your own to start from
   fable device --port /dev/ttyACM0 hello          # which device is there
   fable evaluate --simulate try.jsonl             # what other settings would have earned
+  fable prior fit crowd.prior --store users.fable # what users have in common, for those who come
   fable completions bash > ~/.local/share/bash-completion/completions/fable
 
 Exit codes: 0 done, 1 a file or a device failed, 2 a mistake in the command or in a file, 3 the device refused.
@@ -59,6 +62,7 @@ enum Command {
     Import(ImportArguments),
     Replay(ReplayArguments),
     Evaluate(EvaluateArguments),
+    Prior(PriorArguments),
     /// Prints a script that completes this command's arguments in a shell.
     ///
     /// bash: fable completions bash > ~/.local/share/bash-completion/completions/fable
@@ -91,6 +95,7 @@ fn main() -> ExitCode {
         Command::Catalog(arguments) => catalog_command::run(&arguments),
         Command::Device(arguments) => device_command::run(&arguments),
         Command::Evaluate(arguments) => evaluate_command::run(&arguments),
+        Command::Prior(arguments) => prior_command::run(&arguments),
         Command::Serve(arguments) => serve_command::run(&arguments),
         Command::Forget(arguments) => store_command::forget(&arguments),
         Command::Export(arguments) => store_command::export(&arguments),

@@ -85,7 +85,16 @@ fable: mine.toml:35:21: there is no component 'tol'; did you mean 'tool'? Known:
 
 #[test]
 fn every_help_has_a_summary_examples_and_exit_codes() {
-    for command in [&[][..], &["catalog"], &["catalog", "show"], &["catalog", "check"], &["device"]] {
+    for command in [
+        &[][..],
+        &["catalog"],
+        &["catalog", "show"],
+        &["catalog", "check"],
+        &["device"],
+        &["prior"],
+        &["prior", "fit"],
+        &["prior", "address"],
+    ] {
         for flag in ["-h", "--help"] {
             let help = fable(&[command, &[flag]].concat());
             assert!(help.status.success());

@@ -5,9 +5,7 @@ use fable_core::record::RecordError;
 use fable_core::{
     Action, Arrow, Context, Factor, Learner, Observation, Policy, Prior, Settings, Workspace, catalog::TAU2, user_hash,
 };
-use fable_std::prior::{
-    Evidence, FitError, Gaussian, MIN_USERS, Options, Shrinkage, address, expect, fit, log_likelihood, read,
-};
+use fable_std::prior::{Evidence, FitError, Gaussian, MIN_USERS, Options, Shrinkage, address, expect, fit, log_likelihood, read};
 use fable_std::simulate::Random;
 use nalgebra::{DMatrix, DVector};
 use std::num::NonZero;
@@ -114,6 +112,9 @@ fn the_arrow_that_agrees_with_a_covariance_is_cliques_less_separators() {
         let m = DVector::from_vec(m);
         assert!((mean(&gaussian) - &m).abs().max() < 1e-11);
         assert!((DVector::from_vec(gaussian.mean()) - &m).abs().max() < 1e-11);
+        for (j, deviation) in gaussian.deviations().into_iter().enumerate() {
+            assert!((deviation * deviation / inverse[(j, j)] - 1.0).abs() < 1e-11);
+        }
         assert!((gaussian.log_det() - p.determinant().ln()).abs() < 1e-9);
         assert!((gaussian.trace() / p.trace() - 1.0).abs() < 1e-12);
         let x: Vec<f64> = (0..d).map(|_| normal(&mut random)).collect();

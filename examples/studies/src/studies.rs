@@ -3,6 +3,7 @@
 use crate::report::Report;
 use crate::setup::{Setup, StudyError};
 
+mod fleet;
 mod two_direction;
 
 /// A study: its name on the command line, what it is about, and how it is run.
@@ -17,7 +18,10 @@ pub struct Study {
 }
 
 /// Every study, in the order of `RESULTS.md`.
-pub const ALL: &[Study] = &[Study { name: "two-direction", about: two_direction::ABOUT, run: two_direction::run }];
+pub const ALL: &[Study] = &[
+    Study { name: "two-direction", about: two_direction::ABOUT, run: two_direction::run },
+    Study { name: "fleet", about: fleet::ABOUT, run: fleet::run },
+];
 
 /// The study with a name.
 #[must_use]

@@ -1,10 +1,9 @@
 //! Expectation and maximization: the population of users whose thetas nobody has seen.
 
-use super::evidence::Evidence;
-use super::gaussian::Gaussian;
 use super::FitError;
+use super::evidence::Evidence;
+use super::gaussian::{Gaussian, later};
 use fable_core::{Arrow, Factor, Posterior, Prior, Workspace};
-use nalgebra::DMatrix;
 use std::num::NonZero;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -48,21 +47,21 @@ pub struct Moments {
     pub log_likelihood: f64,
     users: f64,
     mean: Vec<f64>,
-    /// Sum of Sigma + mu mu^T.
-    square: DMatrix<f64>,
+    /// Sum of Sigma + mu mu^T, d x d, with the entries of the shape.
+    square: Vec<f64>,
 }
 
 impl Moments {
     fn zero(arrow: Arrow) -> Self {
         let dimension = arrow.dimension();
-        Self { log_likelihood: 0.0, users: 0.0, mean: vec![0.0; dimension], square: DMatrix::zeros(dimension, dimension) }
+        Self { log_likelihood: 0.0, users: 0.0, mean: vec![0.0; dimension], square: vec![0.0; dimension * dimension] }
     }
 
     fn add(mut self, other: &Self) -> Self {
         self.log_likelihood += other.log_likelihood;
         self.users += other.users;
         self.mean.iter_mut().zip(&other.mean).for_each(|(sum, part)| *sum += part);
-        self.square.iter_mut().zip(other.square.iter()).for_each(|(sum, part)| *sum += part);
+        self.square.iter_mut().zip(&other.square).for_each(|(sum, part)| *sum += part);
         self
     }
 
@@ -72,17 +71,19 @@ impl Moments {
         let (users, centre) = (self.users, self.users + shrinkage.of_mean);
         let mean: Vec<f64> = self.mean.iter().map(|sum| sum / centre).collect();
         let covariance = |i: usize, j: usize| {
+            // The earlier coordinate has the entry.
+            let square = self.square[i.min(j) * mean.len() + i.max(j)];
             let target = if i == j { shrinkage.users * shrinkage.variance } else { 0.0 };
-            (self.square[(i, j)] - centre * mean[i] * mean[j] + target) / (users + shrinkage.users)
+            (square - centre * mean[i] * mean[j] + target) / (users + shrinkage.users)
         };
         Gaussian::of_moments(arrow, &mean, covariance)
     }
 
-    /// The variance of the most likely isotropic Gaussian around the most likely mean, and that mean's length squared.
+    /// The variance of the most likely isotropic Gaussian around the most likely mean, and that mean.
     #[must_use]
     pub fn isotropic(&self) -> (f64, Vec<f64>) {
         let mean: Vec<f64> = self.mean.iter().map(|sum| sum / self.users).collect();
-        let spread = |j: usize| self.square[(j, j)] / self.users - mean[j] * mean[j];
+        let spread = |j: usize| self.square[j * (mean.len() + 1)] / self.users - mean[j] * mean[j];
         ((0..mean.len()).map(spread).sum::<f64>() / mean.len() as f64, mean)
     }
 }
@@ -124,7 +125,7 @@ fn posteriors(gaussian: &Gaussian, users: &[&Evidence], moments: bool) -> Result
     let factor = Factor::new(arrow, gaussian.packed(), &mut workspace).map_err(FitError::Range)?;
     let mut posterior = Posterior::<f64, _>::over(vec![0.0; arrow.packed_len()]);
     let mut sum = Moments::zero(arrow);
-    let (mut mean, mut covariance) = (vec![0.0; arrow.dimension()], DMatrix::zeros(arrow.dimension(), arrow.dimension()));
+    let (mut mean, mut covariance) = (vec![0.0; arrow.dimension()], vec![0.0; sum.square.len()]);
     for user in users {
         posterior.start(arrow, &Prior::Factor(factor), 1.0)?;
         for sighting in user.sightings() {
@@ -137,15 +138,36 @@ fn posteriors(gaussian: &Gaussian, users: &[&Evidence], moments: bool) -> Result
             continue;
         }
         posterior.mean(&mut workspace, &mut mean)?;
-        posterior.covariance_into(&mut workspace, &mut covariance)?;
         sum.users += 1.0;
         sum.mean.iter_mut().zip(&mean).for_each(|(sum, part)| *sum += part);
-        for (j, mut column) in sum.square.column_iter_mut().enumerate() {
-            let parts = covariance.column(j);
-            for ((sum, part), other) in column.iter_mut().zip(parts.iter()).zip(&mean) {
-                *sum += part + other * mean[j];
+        covariances(arrow, posterior.packed(), &mut covariance);
+        for j in 0..mean.len() {
+            for i in std::iter::once(j).chain(later(arrow, j)) {
+                let place = j * mean.len() + i;
+                sum.square[place] += covariance[place] + mean[j] * mean[i];
             }
         }
     }
     Ok(sum)
+}
+
+/// The entries of (L D L^T)^-1 that the shape has, each in the row of its earlier coordinate (Takahashi): from the last coordinate
+/// on, Sigma_jk = -sum of L_ij Sigma_ik and Sigma_jj = E_j - sum of L_ij Sigma_ij, over the later coordinates i.
+fn covariances(arrow: Arrow, packed: &[f64], out: &mut [f64]) {
+    let dimension = arrow.dimension();
+    let mut end = packed.len();
+    for j in (0..dimension).rev() {
+        let start = end - later(arrow, j).count() - 1;
+        let column = &packed[start..end];
+        end = start;
+        let mut own = packed[j];
+        for k in later(arrow, j) {
+            let tied = later(arrow, j).zip(column).map(|(i, entry)| entry * out[i.min(k) * dimension + i.max(k)]);
+            out[j * dimension + k] = -tied.sum::<f64>();
+        }
+        for (i, entry) in later(arrow, j).zip(column) {
+            own -= entry * out[j * dimension + i];
+        }
+        out[j * dimension + j] = own;
+    }
 }

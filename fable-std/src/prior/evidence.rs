@@ -1,7 +1,7 @@
 //! What a user's journal says about the user: what was observed of theta, without what a prior added to it.
 
 use crate::replay::{Start, Tape};
-use crate::store::StoreError;
+use crate::store::{Identity, Reach, Store, StoreError};
 use fable_core::record::{RecordError, decode_event};
 use fable_core::{Action, Context, Event, Observation, Policy, Scalar};
 use std::collections::BTreeMap;
@@ -84,6 +84,23 @@ impl Evidence {
             }
         }
         Ok(evidence)
+    }
+
+    /// Everything about every user of a store.
+    ///
+    /// # Errors
+    /// A store that cannot be read, or was made with another catalog or other settings: what differs is told.
+    pub fn of_store<T: Scalar>(policy: &Policy<'_, T>, store: &Store) -> Result<Vec<Self>, StoreError> {
+        let (mut log, mut users) = (store.log()?, Vec::new());
+        for hash in store.everyone()? {
+            let Some(mut stored) = store.user(hash, Reach::Whole)? else { continue };
+            stored.journal.extend(log.remove(&hash));
+            if stored.row.header.fingerprint != policy.fingerprint() {
+                store.identity()?.admit(&Identity::new(policy))?;
+            }
+            users.push(Self::of_tape(policy, &Tape::of_user(&stored)?)?);
+        }
+        Ok(users)
     }
 
     /// Takes the last such reward back; a journal in `f32` has rounded the baseline.

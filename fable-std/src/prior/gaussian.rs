@@ -14,7 +14,7 @@ pub struct Gaussian {
 }
 
 /// The later coordinates that a coordinate is tied to: the rest of its leaf, then the root.
-fn later(arrow: Arrow, coordinate: usize) -> impl Iterator<Item = usize> + Clone {
+pub(super) fn later(arrow: Arrow, coordinate: usize) -> impl Iterator<Item = usize> + Clone {
     let root = arrow.leaves() * arrow.leaf();
     let leaf_end = match arrow.locate(coordinate) {
         Some((Some(task), _)) => (task + 1) * arrow.leaf(),
@@ -121,6 +121,27 @@ impl Gaussian {
             mean[j] = column[later(self.arrow, j).count()] - tied;
         }
         mean
+    }
+
+    /// The standard deviation of each coordinate.
+    #[must_use]
+    pub fn deviations(&self) -> Vec<f64> {
+        let (starts, dimension) = (self.starts(), self.arrow.dimension());
+        let mut white = vec![0.0; dimension];
+        // Variance of a coordinate: e.P^-1.e = sum of E w^2 with L w = e, forward from the coordinate on.
+        let variance = |j: usize| {
+            white.iter_mut().for_each(|w| *w = 0.0);
+            white[j] = 1.0;
+            let mut variance = 0.0;
+            for i in std::iter::once(j).chain(later(self.arrow, j)) {
+                variance += self.packed[i] * white[i] * white[i];
+                for (l, entry) in later(self.arrow, i).zip(self.column(&starts, i)) {
+                    white[l] -= entry * white[i];
+                }
+            }
+            libm::sqrt(variance)
+        };
+        (0..dimension).map(variance).collect()
     }
 
     /// ln det P.
