@@ -21,6 +21,7 @@ pub struct Study {
 pub const ALL: &[Study] = &[
     Study { name: "two-direction", about: two_direction::ABOUT, run: two_direction::run },
     Study { name: "fleet", about: fleet::ABOUT, run: fleet::run },
+    Study { name: "fleet-real", about: fleet::ABOUT_REAL, run: fleet::run_real },
 ];
 
 /// The study with a name.

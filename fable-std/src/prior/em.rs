@@ -2,7 +2,7 @@
 
 use super::FitError;
 use super::evidence::Evidence;
-use super::gaussian::{Gaussian, later};
+use super::gaussian::{Gaussian, stretches};
 use fable_core::{Arrow, Factor, Posterior, Prior, Workspace};
 use std::num::NonZero;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -142,32 +142,49 @@ fn posteriors(gaussian: &Gaussian, users: &[&Evidence], moments: bool) -> Result
         sum.mean.iter_mut().zip(&mean).for_each(|(sum, part)| *sum += part);
         covariances(arrow, posterior.packed(), &mut covariance);
         for j in 0..mean.len() {
-            for i in std::iter::once(j).chain(later(arrow, j)) {
-                let place = j * mean.len() + i;
-                sum.square[place] += covariance[place] + mean[j] * mean[i];
+            let row = j * mean.len();
+            for part in [j..j + 1].into_iter().chain(stretches(arrow, j)) {
+                let places = row + part.start..row + part.end;
+                let sums = sum.square[places.clone()].iter_mut().zip(&covariance[places]);
+                sums.zip(&mean[part]).for_each(|((sum, covariance), other)| *sum += covariance + mean[j] * other);
             }
         }
     }
     Ok(sum)
 }
 
-/// The entries of (L D L^T)^-1 that the shape has, each in the row of its earlier coordinate (Takahashi): from the last coordinate
-/// on, Sigma_jk = -sum of L_ij Sigma_ik and Sigma_jj = E_j - sum of L_ij Sigma_ij, over the later coordinates i.
+/// The entries of (L D L^T)^-1 that the shape has (Takahashi): from the last coordinate on, Sigma_jk = -sum of L_ij Sigma_ik and
+/// Sigma_jj = E_j - sum of L_ij Sigma_ij, over the later coordinates i. Both halves are written, so that what is summed up lies
+/// in a row.
 fn covariances(arrow: Arrow, packed: &[f64], out: &mut [f64]) {
     let dimension = arrow.dimension();
     let mut end = packed.len();
     for j in (0..dimension).rev() {
-        let start = end - later(arrow, j).count() - 1;
-        let column = &packed[start..end];
+        let [leaf, root] = stretches(arrow, j);
+        let start = end - leaf.len() - root.len() - 1;
+        let (of_leaf, of_root) = packed[start..end - 1].split_at(leaf.len());
         end = start;
-        let mut own = packed[j];
-        for k in later(arrow, j) {
-            let tied = later(arrow, j).zip(column).map(|(i, entry)| entry * out[i.min(k) * dimension + i.max(k)]);
-            out[j * dimension + k] = -tied.sum::<f64>();
+        let tied = |row: &[f64]| dot(of_leaf, &row[leaf.clone()]) + dot(of_root, &row[root.clone()]);
+        for k in leaf.clone().chain(root.clone()) {
+            let covariance = -tied(&out[k * dimension..(k + 1) * dimension]);
+            out[j * dimension + k] = covariance;
+            out[k * dimension + j] = covariance;
         }
-        for (i, entry) in later(arrow, j).zip(column) {
-            own -= entry * out[j * dimension + i];
-        }
+        let own = packed[j] - tied(&out[j * dimension..(j + 1) * dimension]);
         out[j * dimension + j] = own;
     }
+}
+
+/// A scalar product with four sums, always added up in the same way.
+fn dot(one: &[f64], other: &[f64]) -> f64 {
+    let mut sums = [0.0; 4];
+    let (fours, rest) = one.as_chunks::<4>();
+    let (other_fours, other_rest) = other.as_chunks::<4>();
+    for (one, other) in fours.iter().zip(other_fours) {
+        for ((sum, x), y) in sums.iter_mut().zip(one).zip(other) {
+            *sum += x * y;
+        }
+    }
+    let tail: f64 = rest.iter().zip(other_rest).map(|(x, y)| x * y).sum();
+    (sums[0] + sums[2]) + (sums[1] + sums[3]) + tail
 }

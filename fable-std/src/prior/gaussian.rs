@@ -1,6 +1,7 @@
 //! A Gaussian over theta whose precision has the shape of the arrow, as the learner keeps it: E, L and z.
 
 use fable_core::Arrow;
+use std::ops::Range;
 
 /// N(m, P^-1) with P = L D L^T in the shape of the [arrow](fable_core::arrow), packed as a
 /// [`Posterior`](fable_core::Posterior): E = 1/D, then the columns of L, each with its entry of z = L^T m behind it.
@@ -13,14 +14,19 @@ pub struct Gaussian {
     packed: Vec<f64>,
 }
 
-/// The later coordinates that a coordinate is tied to: the rest of its leaf, then the root.
-pub(super) fn later(arrow: Arrow, coordinate: usize) -> impl Iterator<Item = usize> + Clone {
-    let root = arrow.leaves() * arrow.leaf();
+/// The later coordinates that a coordinate is tied to, in two stretches: the rest of its leaf, and the root from there on.
+pub(super) fn stretches(arrow: Arrow, coordinate: usize) -> [Range<usize>; 2] {
+    let (root, next) = (arrow.leaves() * arrow.leaf(), coordinate + 1);
     let leaf_end = match arrow.locate(coordinate) {
         Some((Some(task), _)) => (task + 1) * arrow.leaf(),
-        _ => 0,
+        _ => next,
     };
-    (coordinate + 1..leaf_end.max(coordinate + 1)).chain(root.max(coordinate + 1)..arrow.dimension())
+    [next..leaf_end, root.max(next)..arrow.dimension()]
+}
+
+/// The same in one.
+fn later(arrow: Arrow, coordinate: usize) -> impl Iterator<Item = usize> + Clone {
+    stretches(arrow, coordinate).into_iter().flatten()
 }
 
 impl Gaussian {

@@ -62,7 +62,7 @@ pub const MIN_USERS: usize = 5;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Options {
     /// How many imagined users hold the covariance back; `None` chooses among multiples of the dimension by what fitted users say
-    /// about those left out, in five parts.
+    /// about those left out: each fifth in turn, or one fifth of many.
     pub shrinkage: Option<f64>,
     /// Most steps of a fit.
     pub steps: usize,
@@ -80,8 +80,10 @@ impl Default for Options {
 const SHRINKAGES: [f64; 6] = [16.0, 4.0, 1.0, 0.25, 0.0625, 0.015_625];
 /// Parts that users are left out in.
 const PARTS: usize = 5;
+/// From so many users on, one part says enough.
+const MANY: usize = 50;
 /// Steps of a fit that is only compared.
-const TRIAL_STEPS: usize = 12;
+const TRIAL_STEPS: usize = 8;
 /// A fit has ended when a step gains less than this for each user, in nats.
 const GAIN: f64 = 1e-3;
 
@@ -187,7 +189,7 @@ fn climb(
 fn choose(start: &Gaussian, variance: f64, users: &[&Evidence], options: &Options) -> Result<f64, FitError> {
     let dimension = start.arrow().dimension() as f64;
     let mut said = [0.0; SHRINKAGES.len()];
-    for part in 0..PARTS {
+    for part in 0..if users.len() < MANY { PARTS } else { 1 } {
         let of = |inside: bool| users.iter().enumerate().filter(move |(index, _)| (index % PARTS == part) == inside);
         let out: Vec<&Evidence> = of(true).map(|(_, user)| *user).collect();
         let rest: Vec<&Evidence> = of(false).map(|(_, user)| *user).collect();

@@ -21,6 +21,7 @@ use people::{Examined, Shopper, Simulated, TOKEN_COST};
 use world::{Person, ROUNDS, Start, fitted, isotropic, live, regret};
 
 pub const ABOUT: &str = "a prior fitted to the journals of many users: what it saves one nobody has seen in 30 rounds";
+pub const ABOUT_REAL: &str = "the same on real files: the shoppers of PAHF, and exams as users";
 
 /// Rounds of a user who is learned from.
 const LOGGED: usize = 60;
@@ -148,7 +149,7 @@ fn left_out<'a>(
     Ok(Outcome { key, name, logged: people - 1, shrinkage: mean(&shrinkages), ways: turned(users.collect()) })
 }
 
-/// Runs the study.
+/// Runs the study of simulated users.
 pub fn run(setup: &Setup) -> Result<Report, StudyError> {
     let unseen = setup.scale(400, 20);
     let counts: &[usize] = if setup.reduced { &[12, 30] } else { &[10, 20, 50, 100, 200, 400] };
@@ -158,17 +159,61 @@ pub fn run(setup: &Setup) -> Result<Report, StudyError> {
     }
     let mut outcomes: Vec<Outcome> = by_count.pop().into_iter().collect();
     if !setup.reduced {
-        outcomes.push(simulated(setup, &AGENT, ("agent", "simulated, agent".into()), 200, 200)?);
+        outcomes.push(simulated(setup, &AGENT, ("agent", "simulated, agent, 100 logged".into()), 100, 200)?);
     }
-    let mut skipped = Vec::new();
-    for outcome in [shopping(setup), exams(setup)] {
-        match outcome {
-            Ok(outcome) => outcomes.push(outcome),
-            Err(error @ StudyError::MissingData { .. }) => skipped.push(error.to_string()),
-            Err(error) => return Err(error),
-        }
+    let mut report = Report::new("a prior from the journals of many, for those who come");
+    goals(&mut report, &outcomes);
+    report.text(METHOD);
+    report.text(
+        "Simulated users are not Gaussian: each is 0.6 of a taste that all share, 0.6 of that of one of three types, and 0.5 of an
+         own one, tastes as the simulator draws them (a few strong likings, length 1). All of this was chosen before the first
+         run.",
+    );
+    report.table(summary(&outcomes));
+    report.table(by_users(&by_count, outcomes.first()));
+    report.text("Simulated users of `tau2`: how much less regret, by the number of users that were learned from.");
+    shown_and_numbered(&mut report, &by_count, &outcomes);
+    Ok(report)
+}
+
+/// Runs the study of shoppers and exams.
+pub fn run_real(setup: &Setup) -> Result<Report, StudyError> {
+    let outcomes = [shopping(setup)?, exams(setup)?];
+    let mut report = Report::new("the same on real files: shoppers, and exams as users");
+    goals(&mut report, &outcomes);
+    report.text(&format!(
+        "As in `fleet`, but each of the 20 shoppers (`pahf-shopping`, phase 1) and of the ten exams (`prompts`) is unseen once, and
+         the prior is fitted to the journals of the others: 45 offers of phase 1, 60 questions. The shoppers' rewards are 2 quality
+         - 1, as in `pahf-shopping`, without onboarding; the exams' (gpt-35-turbo, four styles of prompt, no context) are whether a
+         recorded attempt was right less {TOKEN_COST} for each 100 tokens of the answer. All of this was chosen before the first
+         run.",
+    ));
+    report.table(summary(&outcomes));
+    shown_and_numbered(&mut report, &[], &outcomes);
+    Ok(report)
+}
+
+const METHOD: &str =
+    "Users who are learned from live 60 rounds with the defaults. `fable_std::prior`, which is `fable prior fit`, makes a
+    prior of their journals: mean and arrow-shaped precision by expectation and maximization, held back by as many imagined
+    users as make left-out users most likely. Unseen users then live their first 30 rounds with it, at the default nu. What it is
+    compared with is the best of 27 isotropic priors (precision 0.5 to 128, nu 0.1, 0.3 and 1), chosen in hindsight, by the
+    regret of the very users that are compared. _Fitted mean_ is the fitted mean with one precision for all coordinates. Regret is
+    the mean reward of the best allowed action less that of the one taken, in sum over the rounds; intervals are of the
+    bootstrap over users.";
+
+fn goals(report: &mut Report, outcomes: &[Outcome]) {
+    for outcome in outcomes {
+        let (saved, (lower, upper)) = outcome.saved();
+        let value = format!("{} ({} to {})", percent(saved), percent(lower), percent(upper));
+        let goal = format!("{}: at least 20% less regret in 30 rounds than the best isotropic prior", outcome.name);
+        report.goal(&goal, value, saved >= 0.2);
     }
-    Ok(report(&outcomes, &by_count, &skipped))
+}
+
+fn shown_and_numbered(report: &mut Report, by_count: &[Outcome], outcomes: &[Outcome]) {
+    outcomes.iter().for_each(|outcome| report.plot(curves(outcome)));
+    by_count.iter().chain(outcomes).for_each(|outcome| numbers(report, outcome));
 }
 
 fn shopping(setup: &Setup) -> Result<Outcome, StudyError> {
@@ -198,48 +243,6 @@ fn percent(value: f64) -> String {
 fn shown(settings: &Settings<'_>) -> String {
     let nu = if let Exploration::Constant(nu) = settings.exploration { nu } else { 0.0 };
     format!("precision {}, nu {nu}", settings.base_precision)
-}
-
-fn report(outcomes: &[Outcome], by_count: &[Outcome], skipped: &[String]) -> Report {
-    let mut report = Report::new("a prior from the journals of many, for those who come");
-    for outcome in outcomes {
-        let (saved, (lower, upper)) = outcome.saved();
-        let value = format!("{} ({} to {})", percent(saved), percent(lower), percent(upper));
-        report.goal(
-            &format!("{}: at least 20% less regret in 30 rounds than the best isotropic prior", outcome.name),
-            value,
-            saved >= 0.2,
-        );
-    }
-    report.text(
-        "Users who are learned from live 60 rounds with the defaults (shoppers the 45 offers of phase 1). `fable_std::prior`, which
-         is `fable prior fit`, makes a prior of their journals: mean and arrow-shaped precision by expectation and maximization,
-         held back by as many imagined users as make left-out users most likely. Unseen users then live their first 30 rounds with
-         it, at the default nu. What it is compared with is the best of 27 isotropic priors (precision 0.5 to 128, nu 0.1, 0.3 and
-         1), chosen in hindsight, by the regret of the very users that are compared. _Fitted mean_ is the fitted mean with one
-         precision for all coordinates. Regret is the mean reward of the best allowed action less that of the one taken, in sum
-         over the rounds; intervals are of the bootstrap over users.",
-    );
-    report.text(&format!(
-        "Simulated users are not Gaussian: each is 0.6 of a taste that all share, 0.6 of that of one of three types, and 0.5 of an
-         own one, tastes as the simulator draws them (a few strong likings, length 1). Of the shoppers and of the exams each is
-         unseen once, and the prior is fitted to the others; the shoppers' rewards are 2 quality - 1, as in `pahf-shopping`, the
-         exams' (gpt-35-turbo, four styles of prompt, a user without context) whether a recorded attempt was right less {TOKEN_COST}
-         for each 100 tokens of the answer. All of this was chosen before the first run.",
-    ));
-    for text in skipped {
-        report.text(&format!("Skipped: {text}."));
-    }
-    report.table(summary(outcomes));
-    report.table(counts(by_count, outcomes.first()));
-    report.text("Simulated users of `tau2`: how much less regret, by the number of users that were learned from.");
-    for outcome in outcomes {
-        report.plot(curves(outcome));
-    }
-    for outcome in by_count.iter().chain(outcomes) {
-        numbers(&mut report, outcome);
-    }
-    report
 }
 
 fn summary(outcomes: &[Outcome]) -> Table {
@@ -272,7 +275,7 @@ fn summary(outcomes: &[Outcome]) -> Table {
     table
 }
 
-fn counts(by_count: &[Outcome], last: Option<&Outcome>) -> Table {
+fn by_users(by_count: &[Outcome], last: Option<&Outcome>) -> Table {
     let mut table =
         Table::new("users", &["logged users", "imagined users", "regret", "95% interval", "less than the best isotropic"]);
     for outcome in by_count.iter().chain(last) {
