@@ -146,7 +146,6 @@ fn gather(arguments: &FitArguments, policy: &Policy<'_, f64>) -> Result<Vec<Evid
         if store.is_at(&arguments.prior) {
             return Err(Failure::Mistake(format!("{} is the store itself", arguments.prior.display())));
         }
-        // Nobody says in which numbers the users are kept, and it does not matter here.
         let told = |error| Failure::from_reading(path, error);
         users = Evidence::of_store(policy, &store).map_err(told)?;
     }
