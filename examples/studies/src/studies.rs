@@ -4,6 +4,7 @@ use crate::report::Report;
 use crate::setup::{Setup, StudyError};
 
 mod fleet;
+mod guarantees;
 mod two_direction;
 
 /// A study: its name on the command line, what it is about, and how it is run.
@@ -20,6 +21,7 @@ pub struct Study {
 /// Every study, in the order of `RESULTS.md`.
 pub const ALL: &[Study] = &[
     Study { name: "two-direction", about: two_direction::ABOUT, run: two_direction::run },
+    Study { name: "guarantees", about: guarantees::ABOUT, run: guarantees::run },
     Study { name: "fleet", about: fleet::ABOUT, run: fleet::run },
     Study { name: "fleet-real", about: fleet::ABOUT_REAL, run: fleet::run_real },
 ];
