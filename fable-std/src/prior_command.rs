@@ -146,11 +146,11 @@ fn gather(arguments: &FitArguments, policy: &Policy<'_, f64>) -> Result<Vec<Evid
         if store.is_at(&arguments.prior) {
             return Err(Failure::Mistake(format!("{} is the store itself", arguments.prior.display())));
         }
-        let told = |error| Failure::from_reading(path, error);
+        let told = |error| Failure::from_reading(path, &error);
         users = Evidence::of_store(policy, &store).map_err(told)?;
     }
     for path in &arguments.files {
-        let told = |error| Failure::from_reading(path, error);
+        let told = |error| Failure::from_reading(path, &error);
         let stored = transfer::read(&read(path)?).map_err(told)?;
         users.push(Evidence::of_tape(policy, &Tape::of_user(&stored).map_err(told)?).map_err(told)?);
     }

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 /// Users whose moments are added up in one piece: sums do not depend on the number of threads.
-const PIECE: usize = 8;
+const PIECE: usize = 32;
 
 /// How the fit is held back: by imagined users.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -143,7 +143,7 @@ fn posteriors(gaussian: &Gaussian, users: &[&Evidence], moments: bool) -> Result
         covariances(arrow, posterior.packed(), &mut covariance);
         for j in 0..mean.len() {
             let row = j * mean.len();
-            for part in [j..j + 1].into_iter().chain(stretches(arrow, j)) {
+            for part in std::iter::once(j..j + 1).chain(stretches(arrow, j)) {
                 let places = row + part.start..row + part.end;
                 let sums = sum.square[places.clone()].iter_mut().zip(&covariance[places]);
                 sums.zip(&mean[part]).for_each(|((sum, covariance), other)| *sum += covariance + mean[j] * other);

@@ -136,7 +136,7 @@ impl Gaussian {
         let mut white = vec![0.0; dimension];
         // Variance of a coordinate: e.P^-1.e = sum of E w^2 with L w = e, forward from the coordinate on.
         let variance = |j: usize| {
-            white.iter_mut().for_each(|w| *w = 0.0);
+            white.fill(0.0);
             white[j] = 1.0;
             let mut variance = 0.0;
             for i in std::iter::once(j).chain(later(self.arrow, j)) {

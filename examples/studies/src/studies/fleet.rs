@@ -26,6 +26,12 @@ pub const ABOUT_REAL: &str = "the same on real files: the shoppers of PAHF, and 
 /// Rounds of a user who is learned from.
 const LOGGED: usize = 60;
 
+/// Somebody's regret, by way of starting and round.
+type Ways = Vec<Vec<f64>>;
+
+/// Ways of starting with something fitted.
+const INFORMED: usize = 3;
+
 /// The regrets of one kind of people, by way of starting and user, each by round. The isotropic priors come first.
 struct Outcome {
     key: &'static str,
@@ -34,6 +40,8 @@ struct Outcome {
     logged: usize,
     /// Imagined users of the fits, on average.
     shrinkage: f64,
+    /// The most likely precision of an isotropic prior around the fitted mean, on average.
+    precision: f64,
     ways: Vec<Vec<Vec<f64>>>,
 }
 
@@ -62,6 +70,11 @@ impl Outcome {
         self.ways.get(isotropic().count())
     }
 
+    /// The fitted prior with nu = 1.
+    fn bold(&self) -> Option<&Vec<Vec<f64>>> {
+        self.ways.get(isotropic().count() + 1)
+    }
+
     fn fitted(&self) -> Option<&Vec<Vec<f64>>> {
         self.ways.last()
     }
@@ -78,14 +91,14 @@ impl Outcome {
 }
 
 /// Runs every way of starting for somebody nobody has seen.
-fn ways(catalog: &Catalog<'_>, population: &Population, person: &dyn Person, number: u64) -> Result<Vec<Vec<f64>>, StudyError> {
-    let informed = [Start::Mean(population), Start::Fitted(population)];
+fn ways(catalog: &Catalog<'_>, population: &Population, person: &dyn Person, number: u64) -> Result<Ways, StudyError> {
+    let informed = [Start::Mean(population), Start::Fitted(population, 1.0), Start::Fitted(population, 0.3)];
     isotropic().map(Start::Isotropic).chain(informed).map(|start| regret(catalog, start, person, number)).collect()
 }
 
 /// From users with their ways to ways with their users.
-fn turned(users: Vec<Vec<Vec<f64>>>) -> Vec<Vec<Vec<f64>>> {
-    let mut turned = vec![Vec::new(); isotropic().count() + 2];
+fn turned(users: Vec<Ways>) -> Vec<Vec<Vec<f64>>> {
+    let mut turned = vec![Vec::new(); isotropic().count() + INFORMED];
     for user in users {
         turned.iter_mut().zip(user).for_each(|(way, rounds)| way.push(rounds));
     }
@@ -110,7 +123,14 @@ fn simulated(
         let number = (1 << 19) + user as u64;
         ways(catalog, &population, &Simulated::new(catalog, 1, number)?, number)
     })?;
-    Ok(Outcome { key, name, logged, shrinkage: population.shrinkage, ways: turned(users) })
+    Ok(Outcome {
+        key,
+        name,
+        logged,
+        shrinkage: population.shrinkage,
+        precision: population.isotropic_precision,
+        ways: turned(users),
+    })
 }
 
 /// Every one of a few people is unseen once, and the others are learned from; with several seeds of the draws.
@@ -135,18 +155,27 @@ fn left_out<'a>(
         let population = fitted(catalog, &others)?;
         // Another life of the one who was left out.
         let number = (people * seeds + index) as u64;
-        Ok((population.shrinkage, ways(catalog, &population, &*person(who, (seeds + seed) as u64), number)?))
+        let found = (population.shrinkage, population.isotropic_precision);
+        Ok((found, ways(catalog, &population, &*person(who, (seeds + seed) as u64), number)?))
     })?;
-    let (shrinkages, all): (Vec<f64>, Vec<Vec<Vec<f64>>>) = results.into_iter().unzip();
+    let (found, all): (Vec<(f64, f64)>, Vec<Ways>) = results.into_iter().unzip();
+    let (shrinkages, precisions): (Vec<f64>, Vec<f64>) = found.into_iter().unzip();
     // The seeds of a person are one cluster: their mean.
     let users = (0..people).map(|who| {
-        let lives: Vec<&Vec<Vec<f64>>> = all.iter().skip(who).step_by(people).collect();
+        let lives: Vec<&Ways> = all.iter().skip(who).step_by(people).collect();
         let over = |way: usize, round: usize| {
             mean(&lives.iter().filter_map(|life| life.get(way)?.get(round)).copied().collect::<Vec<f64>>())
         };
-        (0..isotropic().count() + 2).map(|way| (0..ROUNDS).map(|round| over(way, round)).collect()).collect()
+        (0..isotropic().count() + INFORMED).map(|way| (0..ROUNDS).map(|round| over(way, round)).collect()).collect()
     });
-    Ok(Outcome { key, name, logged: people - 1, shrinkage: mean(&shrinkages), ways: turned(users.collect()) })
+    Ok(Outcome {
+        key,
+        name,
+        logged: people - 1,
+        shrinkage: mean(&shrinkages),
+        precision: mean(&precisions),
+        ways: turned(users.collect()),
+    })
 }
 
 /// Runs the study of simulated users.
@@ -189,6 +218,12 @@ pub fn run_real(setup: &Setup) -> Result<Report, StudyError> {
          run.",
     ));
     report.table(summary(&outcomes));
+    report.text(
+        "Where the shoppers' goal is missed: each persona likes features of its own, so there is nothing about features in common, and
+         the fit says so (it is held back as much as it can be). What is common is how little an average offer is worth, below 0.
+         The isotropic priors expect 0 of everything that was not tried and so try it; one that knows the average takes what it
+         has sooner, at a nu of 0.3 and 45 offers per shopper too soon.",
+    );
     shown_and_numbered(&mut report, &[], &outcomes);
     Ok(report)
 }
@@ -198,7 +233,8 @@ const METHOD: &str =
     prior of their journals: mean and arrow-shaped precision by expectation and maximization, held back by as many imagined
     users as make left-out users most likely. Unseen users then live their first 30 rounds with it, at the default nu. What it is
     compared with is the best of 27 isotropic priors (precision 0.5 to 128, nu 0.1, 0.3 and 1), chosen in hindsight, by the
-    regret of the very users that are compared. _Fitted mean_ is the fitted mean with one precision for all coordinates. Regret is
+    regret of the very users that are compared. _Fitted mean_ is the fitted mean with one precision for all coordinates. The column with nu = 1, a
+    draw from the posterior as it is, was added after the first run and counts for no goal. Regret is
     the mean reward of the best allowed action less that of the one taken, in sum over the rounds; intervals are of the
     bootstrap over users.";
 
@@ -212,8 +248,12 @@ fn goals(report: &mut Report, outcomes: &[Outcome]) {
 }
 
 fn shown_and_numbered(report: &mut Report, by_count: &[Outcome], outcomes: &[Outcome]) {
-    outcomes.iter().for_each(|outcome| report.plot(curves(outcome)));
-    by_count.iter().chain(outcomes).for_each(|outcome| numbers(report, outcome));
+    for outcome in outcomes {
+        report.plot(curves(outcome));
+    }
+    for outcome in by_count.iter().chain(outcomes) {
+        numbers(report, outcome);
+    }
 }
 
 fn shopping(setup: &Setup) -> Result<Outcome, StudyError> {
@@ -224,7 +264,7 @@ fn shopping(setup: &Setup) -> Result<Outcome, StudyError> {
     let person =
         |who: usize, _: u64| -> Box<dyn Person + '_> { Box::new(Shopper { catalog: &catalog, shopper: &market.shoppers[who] }) };
     let people = setup.scale(market.shoppers.len(), 8).min(market.shoppers.len());
-    left_out(setup, &catalog, ("shopping", "pahf-shopping".into()), people, setup.scale(5, 1), rounds, person)
+    left_out(setup, &catalog, ("shopping", "pahf-shopping".into()), people, setup.scale(2, 1), rounds, person)
 }
 
 fn exams(setup: &Setup) -> Result<Outcome, StudyError> {
@@ -252,8 +292,10 @@ fn summary(outcomes: &[Outcome]) -> Table {
         "defaults",
         "best isotropic",
         "which is",
+        "most likely precision",
         "fitted mean",
         "fitted prior",
+        "the same with nu = 1",
         "less than the best isotropic",
     ];
     let mut table = Table::new("summary", &heads);
@@ -267,8 +309,10 @@ fn summary(outcomes: &[Outcome]) -> Table {
             cell(outcome.shipped()),
             cell(best.map(|(_, users)| users)),
             best.map_or_else(String::new, |(settings, _)| shown(&settings)),
+            format!("{:.1}", outcome.precision),
             cell(outcome.mean_only()),
             cell(outcome.fitted()),
+            cell(outcome.bold()),
             format!("{} ({} to {})", percent(saved), percent(lower), percent(upper)),
         ]);
     }
@@ -314,9 +358,13 @@ fn curves(outcome: &Outcome) -> Plot {
 fn numbers(report: &mut Report, outcome: &Outcome) {
     let key = format!("{}.{}", outcome.key, outcome.logged);
     let best = outcome.best().map(|(_, users)| users);
-    for (name, users) in
-        [("defaults", outcome.shipped()), ("best", best), ("mean", outcome.mean_only()), ("fitted", outcome.fitted())]
-    {
+    for (name, users) in [
+        ("defaults", outcome.shipped()),
+        ("best", best),
+        ("mean", outcome.mean_only()),
+        ("bold", outcome.bold()),
+        ("fitted", outcome.fitted()),
+    ] {
         report.number(format!("{key}.{name}"), users.map_or(0.0, |users| mean(&totals(users))));
     }
     report.number(format!("{key}.shrinkage"), outcome.shrinkage);

@@ -131,10 +131,13 @@ pub const STYLES: Definition<'static> = Definition {
 /// What 100 tokens of an answer cost.
 pub const TOKEN_COST: f64 = 0.1;
 
+/// For every style, which of ten attempts were right, and the cost of one.
+type Problem = [(Vec<bool>, f64); 4];
+
 /// An exam: for every problem and style, which of ten attempts were right, and the cost of one.
 #[derive(Clone, Debug, Default)]
 pub struct Exam {
-    problems: Vec<[(Vec<bool>, f64); 4]>,
+    problems: Vec<Problem>,
 }
 
 /// An exam that is asked in an order of its own.
@@ -156,7 +159,7 @@ impl Person for Examined<'_> {
     }
 
     fn expected(&self, _: usize, action: Action) -> f64 {
-        let of = |problem: &[(Vec<bool>, f64); 4]| {
+        let of = |problem: &Problem| {
             let (attempts, cost) = problem.get(action.index()).map_or((&[][..], 0.0), |(attempts, cost)| (attempts, *cost));
             attempts.iter().filter(|right| **right).count() as f64 / attempts.len().max(1) as f64 - cost
         };
@@ -183,7 +186,7 @@ pub fn exams(setup: &Setup) -> Result<Vec<Exam>, StudyError> {
     };
     let [exam, problem, model, prompt] = [place("exam")?, place("problem_id")?, place("model")?, place("prompt")?];
     let [bits, tokens] = [place("attempts_correct_bits")?, place("output_tokens")?];
-    let mut exams: BTreeMap<&str, BTreeMap<&str, [(Vec<bool>, f64); 4]>> = BTreeMap::new();
+    let mut exams: BTreeMap<&str, BTreeMap<&str, Problem>> = BTreeMap::new();
     for line in lines {
         let cells: Vec<&str> = line.split(',').collect();
         let cell = |place: usize| cells.get(place).copied().unwrap_or_default();
@@ -197,7 +200,7 @@ pub fn exams(setup: &Setup) -> Result<Vec<Exam>, StudyError> {
         let cost = TOKEN_COST * tokens / attempts.len() as f64 / 100.0;
         exams.entry(cell(exam)).or_default().entry(cell(problem)).or_default()[style] = (attempts, cost);
     }
-    let whole = |problems: &[(Vec<bool>, f64); 4]| problems.iter().all(|(attempts, _)| !attempts.is_empty());
+    let whole = |problems: &Problem| problems.iter().all(|(attempts, _)| !attempts.is_empty());
     let exams: Vec<Exam> =
         exams.into_values().map(|exam| Exam { problems: exam.into_values().filter(whole).collect() }).collect();
     if exams.len() < 6 || exams.iter().any(|exam| exam.problems.is_empty()) {

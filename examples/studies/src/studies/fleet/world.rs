@@ -65,8 +65,8 @@ pub enum Start<'p> {
     Isotropic(Settings<'static>),
     /// With the fitted mean and the best isotropic precision around it.
     Mean(&'p Population),
-    /// With the fitted prior.
-    Fitted(&'p Population),
+    /// With the fitted prior, and a draw of this scale.
+    Fitted(&'p Population, f64),
 }
 
 /// The regret of the first rounds of people who start so, in sum, by round.
@@ -78,10 +78,11 @@ pub fn regret(catalog: &Catalog<'_>, start: Start<'_>, person: &dyn Person, numb
             let prior = Prior::Diagonal { mean: &mean, precision: &precision };
             Ok(live(&Policy::with_prior(catalog, Settings::DEFAULT, prior)?, person, number, ROUNDS)?.regret)
         }
-        Start::Fitted(population) => {
+        Start::Fitted(population, nu) => {
             let mut workspace = Workspace::over(vec![0.0; catalog.workspace_len()]);
             let factor = Factor::new(catalog.arrow(), population.prior.packed(), &mut workspace)?;
-            let policy = Policy::with_prior(catalog, Settings::DEFAULT, Prior::Factor(factor))?;
+            let settings = Settings { exploration: Exploration::Constant(nu), ..Settings::DEFAULT };
+            let policy = Policy::with_prior(catalog, settings, Prior::Factor(factor))?;
             Ok(live(&policy, person, number, ROUNDS)?.regret)
         }
     }

@@ -43,7 +43,7 @@ type Lives = Vec<[Vec<f64>; 2]>;
 fn lives(
     setup: &Setup,
     label: &str,
-    settings: [Settings<'static>; 2],
+    settings: &[Settings<'static>; 2],
     rounds: &[u32],
     first: u64,
     users: usize,
@@ -86,14 +86,14 @@ fn crossing(small: &[(f64, f64)], full: &[(f64, f64)]) -> Option<f64> {
 }
 
 pub fn study(setup: &Setup, report: &mut Report) -> Result<(), StudyError> {
-    let (users, horizon) = (setup.scale(150, 4), setup.scale(10_000, 300) as u32);
+    let (users, horizon) = (setup.scale(500, 4), setup.scale(10_000, 300) as u32);
     let rounds = checkpoints(horizon);
     let (retained, error) = choose(&Linear::simulated(&TAU2, 0)?)?;
     let full = plain(Settings::DEFAULT);
     let settings = [Settings { retained, ..full }, full];
     let (k, d) = (Policy::<f64>::new(&TAU2, settings[0])?.active_dimension(), TAU2.dimension());
-    let other = lives(setup, "horizon: other users", settings, &rounds, 1 << 20, users)?;
-    let fresh = lives(setup, "horizon: users", settings, &rounds, 0, users)?;
+    let other = lives(setup, "horizon: other users", &settings, &rounds, 1 << 20, users)?;
+    let fresh = lives(setup, "horizon: users", &settings, &rounds, 0, users)?;
 
     let rate = Rate::Thompson;
     let (b, small_c) = constants(&curve(&other, 0, &rounds), rate.of(k), true);

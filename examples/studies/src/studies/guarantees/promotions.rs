@@ -38,6 +38,7 @@ fn theta(catalog: &Catalog<'_>, radius: f64, number: u64) -> Vec<f64> {
 }
 
 /// What ever happened to one user, at any look.
+#[expect(clippy::struct_excessive_bools, reason = "what happened, each on its own")]
 #[derive(Clone, Copy, Default)]
 struct Outcome {
     wrong: bool,
@@ -119,53 +120,59 @@ pub fn wrong(setup: &Setup, report: &mut Report) -> Result<(), StudyError> {
 }
 
 /// A search for one preference.
+#[derive(Default)]
 struct Search {
     /// When it was promoted.
     promoted: Option<u32>,
     /// The theorem's bound; `None` is infinite within the horizon.
     bound: Option<u32>,
-    /// The evidence that the theorem asks for.
+    /// The evidence that the theorem asks for, at the bound or at the end.
     asked: f64,
 }
 
-/// Somebody likes one level of steps better than another by `gap`. Theorem 3's constants are the smallest that hold over the
-/// whole life, which only hindsight knows.
+/// Somebody likes one level of steps better than another by `gap`. Theorem 3's constants are the smallest that hold up to a
+/// horizon, and the horizon is the first for which the bound is finite: the best that hindsight could have chosen.
 fn search(policy: &Policy<'_, f64>, gap: f64, rounds: u32, number: u64) -> Result<Search, StudyError> {
     let mut theta = vec![0.0; RUBRIC.dimension()];
     for (name, sign) in [("steps=level_5", 0.5), ("steps=level_1", -0.5)] {
         let slot = RUBRIC.coordinate(name).and_then(|index| theta.get_mut(index));
-        slot.into_iter().for_each(|slot| *slot = sign * gap);
+        if let Some(slot) = slot {
+            *slot = sign * gap;
+        }
     }
     let user = Linear::new(&RUBRIC, theta, number)?;
     let contrast = RUBRIC.contrast("steps_5_over_1").and_then(|index| Comparison::declared(&RUBRIC, index));
     let contrast = contrast.ok_or_else(|| StudyError::Failed("the contrast is not declared".into()))?;
     let mut agent = Agent::new(policy, PER_USER, number)?;
-    let (mut promoted, mut decay, mut beta, mut counts) = (None, 0.0_f64, 0.0_f64, Vec::with_capacity(rounds as usize));
+    let (mut found, mut decay, mut beta) = (Search::default(), 0.0_f64, 0.0_f64);
     for round in 1..=rounds {
         user.play(&mut agent, round)?;
         let now = agent.assess(&contrast)?;
-        if promoted.is_none() && now.verdict != Verdict::Open {
-            promoted = Some(round);
+        if found.promoted.is_none() && now.verdict != Verdict::Open {
+            found.promoted = Some(round);
         }
         decay = decay.max(now.sd * now.sd * (1.0 + f64::from(now.evidence)));
         beta = beta.max(now.beta);
-        counts.push(now.evidence);
+        let asked = libm::ceil(16.0 * decay * beta * beta / (gap * gap)).max(f64::from(policy.settings().min_evidence));
+        if found.bound.is_none() {
+            found.asked = asked;
+            found.bound = Some(round).filter(|_| f64::from(now.evidence) >= asked);
+        }
     }
-    let asked = libm::ceil(16.0 * decay * beta * beta / (gap * gap)).max(f64::from(policy.settings().min_evidence));
-    let bound = (1..).zip(&counts).find(|(_, count)| f64::from(**count) >= asked).map(|(round, _)| round);
-    Ok(Search { promoted, bound, asked })
+    Ok(found)
 }
 
 pub fn time(setup: &Setup, report: &mut Report) -> Result<(), StudyError> {
     let (users, rounds) = (setup.scale(200, 6), setup.scale(10_000, 400) as u32);
     report.heading("Time to a promotion");
     report.text(&format!(
-        "{users} users of `rubric` in each row who like one level of steps better by the gap, nu = 8, radius 2, {rounds} rounds. The bound is
-         Theorem 3's with the smallest constants that hold over the whole life: the round by which there is as much evidence as
-         it asks for. It is finite where that happens within the horizon."
+        "{users} users of `rubric` in each row who like one level of steps better by the gap, radius 2, {rounds} rounds; nu = 1000 chooses
+         almost evenly. The bound is Theorem 3's with the smallest constants that hold up to a horizon, and with the best horizon,
+         both known in hindsight alone: the round by which there is as much evidence as it asks for. It is finite where that
+         happens."
     ));
     let heads = [
-        "gap",
+        "gap, exploration",
         "promoted",
         "median round",
         "finite bounds",
@@ -174,12 +181,14 @@ pub fn time(setup: &Setup, report: &mut Report) -> Result<(), StudyError> {
         "promoted after its bound",
     ];
     let mut table = Table::new("time", &heads);
-    let mut plot =
-        Plot::new("time", "Share of users with the preference promoted (gap and theorem's bound)", "round", "share").log_x();
-    let policy = Policy::new(&RUBRIC, BOLD)?;
+    let mut plot = Plot::new("time", "Share of users with the preference promoted, nu = 1000", "round", "share").log_x();
+    let even = Settings { exploration: Exploration::Constant(1_000.0), ..BOLD };
     let mut late_in_all = 0;
-    for gap in [1.0, 0.5, 0.25] {
-        let found = parallel::map(setup, &format!("time: {gap}"), users, |user| search(&policy, gap, rounds, user as u64))?;
+    let cases = [8, 1_000].into_iter().zip([BOLD, even]).flat_map(|case| [1.0, 0.5, 0.25].map(|gap| (gap, case)));
+    for (gap, (nu, settings)) in cases {
+        let policy = Policy::new(&RUBRIC, settings)?;
+        let found =
+            parallel::map(setup, &format!("time: {gap}, nu = {nu}"), users, |user| search(&policy, gap, rounds, user as u64))?;
         let promoted: Vec<f64> = found.iter().filter_map(|search| search.promoted).map(f64::from).collect();
         let bounds: Vec<f64> = found.iter().filter_map(|search| search.bound).map(f64::from).collect();
         let both = found.iter().filter_map(|search| Some((f64::from(search.bound?), search.promoted)));
@@ -191,7 +200,7 @@ pub fn time(setup: &Setup, report: &mut Report) -> Result<(), StudyError> {
         let ratio = if ratios.is_empty() { "none".into() } else { format!("{:.1}", quantile(&ratios, 0.5)) };
         late_in_all += late;
         table.row([
-            gap.to_string(),
+            format!("{gap}, nu = {nu}"),
             share(promoted.len()),
             median(&promoted),
             share(bounds.len()),
@@ -203,15 +212,22 @@ pub fn time(setup: &Setup, report: &mut Report) -> Result<(), StudyError> {
             let until = |round: &u32| times.iter().filter(|time| **time <= f64::from(*round)).count() as f64 / users as f64;
             super::user::checkpoints(rounds).iter().map(|round| (f64::from(*round), until(round))).collect::<Vec<_>>()
         };
-        plot.curve(&format!("gap {gap}"), curve(&promoted));
-        plot.dashed(&format!("bound, gap {gap}"), curve(&bounds));
-        report.number(format!("time.{gap}.promoted"), promoted.len() as f64 / users as f64);
-        report.number(format!("time.{gap}.median"), quantile(&promoted, 0.5));
-        report.number(format!("time.{gap}.finite"), bounds.len() as f64 / users as f64);
-        report.number(format!("time.{gap}.asked"), quantile(&asked, 0.5));
+        if nu == 1_000 {
+            plot.curve(&format!("gap {gap}"), curve(&promoted));
+            plot.dashed(&format!("bound, gap {gap}"), curve(&bounds));
+        }
+        report.number(format!("time.{nu}.{gap}.promoted"), promoted.len() as f64 / users as f64);
+        report.number(format!("time.{nu}.{gap}.median"), quantile(&promoted, 0.5));
+        report.number(format!("time.{nu}.{gap}.finite"), bounds.len() as f64 / users as f64);
+        report.number(format!("time.{nu}.{gap}.asked"), quantile(&asked, 0.5));
     }
     report.goal("nobody promoted after a finite bound", late_in_all.to_string(), late_in_all == 0);
     report.table(table);
     report.plot(plot);
+    report.text(
+        "With a learner that learns, the loser of the comparison is tried less and less, so the variance does not fall with the
+         evidence as the theorem assumes, and what it asks for runs ahead of what there is. Promotions come all the same, and far
+         sooner.",
+    );
     Ok(())
 }

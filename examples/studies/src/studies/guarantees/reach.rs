@@ -106,8 +106,8 @@ pub fn study(setup: &Setup, report: &mut Report) -> Result<(), StudyError> {
     }
     report.table(table);
     report.text(
-        "What is not identified keeps its error however long one waits, and the posterior says so: its standard deviation stays
-         near the prior's. A contrast with a forbidden action is never settled by feedback; only what is said can move it.",
+        "What is not identified keeps most of its error however long one waits, and the posterior says so: its standard deviation
+         stays as large as it is after 100 rounds. A contrast with a forbidden action is never settled by feedback; only what is said can move it.",
     );
     Ok(())
 }

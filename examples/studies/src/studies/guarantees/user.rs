@@ -62,7 +62,7 @@ impl<'c> Linear<'c> {
         let request = Request::new(&self.context, &self.feasible).with_defaults(&self.zeros);
         let chosen = agent.choose(&request, |_| 0.0)?.ok_or_else(|| StudyError::Failed("a learner always chooses".into()))?;
         let coin = if Random::new([self.seed, u64::from(round), 0, 0xc01f]).unit() < 0.5 { -0.5 } else { 0.5 };
-        agent.learn(self.mean(chosen) + coin)?;
+        agent.learn((self.mean(chosen) + coin).clamp(-1.0, 1.0))?; // a sum of 1 may round to more
         let best = self.feasible.set().iter().map(|action| self.mean(action)).fold(f64::NEG_INFINITY, f64::max);
         Ok(best - self.mean(chosen))
     }
@@ -75,7 +75,7 @@ impl<'c> Linear<'c> {
 
 /// Rounds at which something is looked at: about eight in each factor of ten, up to the horizon.
 pub fn checkpoints(horizon: u32) -> Vec<u32> {
-    let mut rounds: Vec<u32> = (0..)
+    let mut rounds: Vec<u32> = (0..80)
         .map(|step| libm::round(libm::pow(10.0, f64::from(step) / 8.0)) as u32)
         .take_while(|round| *round < horizon)
         .collect();
