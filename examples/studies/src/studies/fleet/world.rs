@@ -1,7 +1,7 @@
 //! People who can be asked and served, and what a prior is worth to those of them nobody has seen.
 
 use crate::policies::{Agent, PER_USER};
-use crate::setup::StudyError;
+use crate::setup::{Setup, StudyError};
 use fable_core::{
     Action, Catalog, Context, Exploration, Factor, Feasible, Observation, Policy, Prior, Request, Settings, Workspace,
 };
@@ -48,7 +48,7 @@ pub fn live(policy: &Policy<'_, f64>, person: &dyn Person, number: u64, rounds: 
 }
 
 /// Isotropic priors that the best is taken from, by what they cost the very users they are compared on.
-const PRECISIONS: [f64; 9] = [0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0];
+const PRECISIONS: [f64; 11] = [0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0];
 const NUS: [f64; 3] = [0.1, 0.3, 1.0];
 
 /// The settings of every isotropic prior.
@@ -88,8 +88,9 @@ pub fn regret(catalog: &Catalog<'_>, start: Start<'_>, person: &dyn Person, numb
     }
 }
 
-/// Fits on one thread: the studies run many at a time.
-pub fn fitted(catalog: &Catalog<'_>, users: &[Evidence]) -> Result<Population, StudyError> {
-    let options = Options { threads: NonZero::<usize>::MIN, ..Options::default() };
+/// Fits on one thread: the studies run many at a time. The small version does not choose how much to hold back.
+pub fn fitted(setup: &Setup, catalog: &Catalog<'_>, users: &[Evidence]) -> Result<Population, StudyError> {
+    let shrinkage = setup.reduced.then_some(catalog.dimension() as f64);
+    let options = Options { shrinkage, steps: setup.scale(40, 3), threads: NonZero::<usize>::MIN };
     Ok(fit(&Policy::new(catalog, Settings::DEFAULT)?, users, &options)?)
 }
