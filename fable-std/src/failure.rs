@@ -1,5 +1,6 @@
 //! What a command ends with when it fails, and the exit code of that.
 
+use fable_core::record::RecordError;
 use fable_std::catalogs::CatalogFileError;
 use fable_std::device::DeviceError;
 use fable_std::settings::SettingsFileError;
@@ -24,6 +25,15 @@ impl Failure {
     /// A mistake that is told by an error.
     pub(crate) fn mistake(error: impl Display) -> Self {
         Self::Mistake(error.to_string())
+    }
+
+    /// A journal in a file that cannot be used: a mistake if it belongs to something else, trouble if it is damaged.
+    pub(crate) fn from_reading(path: &Path, error: &StoreError) -> Self {
+        let message = format!("{}: {error}", path.display());
+        match error {
+            StoreError::Mismatch { .. } | StoreError::Record(RecordError::Policy) => Self::Mistake(message),
+            _ => Self::Trouble(message),
+        }
     }
 
     /// A file that cannot be read or written.

@@ -21,6 +21,8 @@ pub mod inspect;
 #[cfg(feature = "host")]
 pub mod llm;
 #[cfg(feature = "host")]
+pub mod prior;
+#[cfg(feature = "host")]
 pub mod replay;
 #[cfg(feature = "host")]
 pub mod serve;

@@ -9,6 +9,7 @@ mod evaluate_command;
 mod failure;
 mod inspect_command;
 mod policy_arguments;
+mod prior_command;
 mod replay_command;
 mod serve_command;
 mod store_command;
@@ -23,6 +24,7 @@ use device_command::DeviceArguments;
 use evaluate_command::EvaluateArguments;
 use failure::Failure;
 use inspect_command::InspectArguments;
+use prior_command::PriorArguments;
 use replay_command::ReplayArguments;
 use serve_command::ServeArguments;
 use std::io::Write;
@@ -51,6 +53,7 @@ Examples:
   fable device --port /dev/ttyACM0 hello          # which device is there
   fable inspect users.fable --user ana            # what Fable believes about a user
   fable evaluate --simulate try.jsonl             # what other settings would have earned
+  fable prior fit crowd.prior --store users.fable # what users have in common, for those who come
   fable completions bash > ~/.local/share/bash-completion/completions/fable
 
 Exit codes: 0 done, 1 a file or a device failed, 2 a mistake in the command or in a file, 3 the device refused.
@@ -69,6 +72,7 @@ enum Command {
     Replay(ReplayArguments),
     Inspect(InspectArguments),
     Evaluate(EvaluateArguments),
+    Prior(PriorArguments),
     /// Prints a script that completes this command's arguments in a shell.
     ///
     /// bash: fable completions bash > ~/.local/share/bash-completion/completions/fable
@@ -102,6 +106,7 @@ fn main() -> ExitCode {
         Command::Catalog(arguments) => catalog_command::run(&arguments),
         Command::Device(arguments) => device_command::run(&arguments),
         Command::Evaluate(arguments) => evaluate_command::run(&arguments),
+        Command::Prior(arguments) => prior_command::run(&arguments),
         Command::Serve(arguments) => serve_command::run(&arguments),
         Command::Forget(arguments) => store_command::forget(&arguments),
         Command::Export(arguments) => store_command::export(&arguments),

@@ -76,14 +76,14 @@ pub(crate) fn export(arguments: &ExportArguments) -> Result<String, Failure> {
     }
 }
 
-enum Written {
+pub(crate) enum Written {
     File,
     Stream,
 }
 
 /// Writes a file that nobody else can read, in one step: whatever happens there is the old one or the new one. A device or a
 /// pipe just gets the bytes.
-fn write(path: &Path, bytes: &[u8]) -> io::Result<Written> {
+pub(crate) fn write(path: &Path, bytes: &[u8]) -> io::Result<Written> {
     if path == Path::new("-") {
         io::stdout().lock().write_all(bytes)?;
         return Ok(Written::Stream);

@@ -85,7 +85,7 @@ fable: mine.toml:35:21: there is no component 'tol'; did you mean 'tool'? Known:
 
 #[test]
 fn every_help_has_a_summary_examples_and_exit_codes() {
-    const COMMANDS: [&[&str]; 9] = [
+    const COMMANDS: [&[&str]; 12] = [
         &[],
         &["demo"],
         &["chat"],
@@ -95,6 +95,9 @@ fn every_help_has_a_summary_examples_and_exit_codes() {
         &["catalog", "show"],
         &["catalog", "check"],
         &["device"],
+        &["prior"],
+        &["prior", "fit"],
+        &["prior", "address"],
     ];
     for command in COMMANDS {
         for flag in ["-h", "--help"] {
@@ -114,7 +117,7 @@ fn completions_for_every_shell() {
         let script = fable(&["completions", shell]);
         assert!(script.status.success());
         let script = text(script.stdout);
-        for word in ["catalog", "chat", "demo", "device", "evaluate", "inspect", "completions", "--noise-variance"] {
+        for word in ["catalog", "chat", "demo", "device", "evaluate", "inspect", "prior", "completions", "--noise-variance"] {
             assert!(script.contains(word.trim_start_matches('-')), "{shell}: {word}");
         }
     }

@@ -4,6 +4,8 @@ use crate::report::Report;
 use crate::setup::{Setup, StudyError};
 
 mod defaults;
+mod fleet;
+mod guarantees;
 mod pahf;
 mod pahf_shopping;
 mod prompts;
@@ -31,6 +33,9 @@ pub const ALL: &[Study] = &[
     Study { name: "rubric", about: rubric::ABOUT, run: rubric::run },
     Study { name: "prompts", about: prompts::ABOUT, run: prompts::run },
     Study { name: "defaults", about: defaults::ABOUT, run: defaults::run },
+    Study { name: "guarantees", about: guarantees::ABOUT, run: guarantees::run },
+    Study { name: "fleet", about: fleet::ABOUT, run: fleet::run },
+    Study { name: "fleet-real", about: fleet::ABOUT_REAL, run: fleet::run_real },
 ];
 
 /// The study with a name.

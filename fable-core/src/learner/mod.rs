@@ -31,6 +31,7 @@
 use crate::feasible::ActionSet;
 use crate::policy::Policy;
 use crate::posterior::{MAX_RESPONSE, Posterior, PosteriorError};
+use crate::prior::Prior;
 use crate::trust::promotion::Promotion;
 use crate::{Scalar, Storage};
 
@@ -111,11 +112,31 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
     /// # Errors
     /// Storage of the wrong length; nothing has changed then.
     pub fn start(&mut self, policy: &Policy<'_, T>, user: u64) -> Result<(), LearnerError> {
+        self.begin(policy, policy.prior(), user)
+    }
+
+    /// Sets the learner to another prior than the policy's own, in place: a population's. A snapshot of it, with zero rounds,
+    /// is how such a prior travels, to devices too. After [`forget`](Self::forget) the policy's own prior counts again, and
+    /// [`unlearn`](Self::unlearn) refuses what would leave more uncertain than that.
+    ///
+    /// The guarantee of promotions then assumes that [`prior_radius`](crate::Settings::prior_radius) covers the user's distance
+    /// from this prior, in its own precision. The default radius says nothing about that, so without a stated one contrasts are
+    /// not `valid`.
+    ///
+    /// # Errors
+    /// Storage of the wrong length, or a prior of another shape; nothing has changed then.
+    pub fn start_from(&mut self, policy: &Policy<'_, T>, prior: &Prior<'_, T>, user: u64) -> Result<(), LearnerError> {
+        self.begin(policy, prior, user)?;
+        self.voided = policy.settings().prior_radius.is_none();
+        Ok(())
+    }
+
+    fn begin(&mut self, policy: &Policy<'_, T>, prior: &Prior<'_, T>, user: u64) -> Result<(), LearnerError> {
         let expected = policy.catalog().state_len();
         if self.posterior.storage().len() != expected {
             return Err(LearnerError::Posterior(PosteriorError::StorageLength { expected }));
         }
-        self.posterior.start(policy.catalog().arrow(), policy.prior(), policy.settings().base_precision)?;
+        self.posterior.start(policy.catalog().arrow(), prior, policy.settings().base_precision)?;
         self.fingerprint = policy.fingerprint();
         self.user = user;
         self.incarnation = 0;

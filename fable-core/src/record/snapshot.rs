@@ -3,7 +3,8 @@
 //! [`Snapshot`] writes. Reading takes two passes over the same bytes: a [`Verifier`] sees all of them first and changes
 //! nothing, then a [`Loader`] puts them into a vacant learner, in place. A learner whose load fails or is given up is vacant
 //! again. A learner goes on from a snapshot with the same bits on every platform. A population prior is a snapshot with zero
-//! rounds: load it and make its [`packed`](crate::Posterior::packed) numbers a [`Factor`](crate::Factor).
+//! rounds, of a learner [started from](Learner::start_from) it: load it and go on, or make its
+//! [`packed`](crate::Posterior::packed) numbers a [`Factor`](crate::Factor).
 //!
 //! The counters are, in this order: incarnation, round and observations, fixed `u32`
 //! each; whether the guarantee is voided, `u8`; log-determinant ratio, `f64`; number of words of the permissions, `u8`; of

@@ -67,7 +67,12 @@ impl Identity {
     /// # Errors
     /// [`StoreError::Mismatch`] with the first field that differs.
     pub fn admit(&self, given: &Self) -> Result<(), StoreError> {
-        for (what, given) in &given.0 {
+        self.admit_but(given, &[])
+    }
+
+    /// The same for who does not mind some fields.
+    pub(crate) fn admit_but(&self, given: &Self, ignored: &[&str]) -> Result<(), StoreError> {
+        for (what, given) in given.0.iter().filter(|(what, _)| !ignored.contains(&what.as_str())) {
             let stored = self.0.get(what).unwrap_or(&Value::Null);
             if stored != given {
                 let what = what.clone();

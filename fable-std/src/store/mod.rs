@@ -164,6 +164,17 @@ impl Store {
         self.read(|transaction| table(transaction, USERS)?.map_or(Ok(0), |users| Ok(users.len()?)))
     }
 
+    /// The hashes of all users, in order.
+    ///
+    /// # Errors
+    /// A store that cannot be read.
+    pub fn everyone(&self) -> Result<Vec<u64>, StoreError> {
+        self.read(|transaction| {
+            let Some(users) = table(transaction, USERS)? else { return Ok(Vec::new()) };
+            users.iter()?.map(|row| Ok(row?.0.value())).collect()
+        })
+    }
+
     /// Whether a path leads to the store's own file.
     #[must_use]
     pub fn is_at(&self, path: &Path) -> bool {

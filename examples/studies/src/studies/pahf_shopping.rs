@@ -3,7 +3,7 @@
 //! The kind of product is the task, its three categories of features are the components, each with a value `none`, and
 //! the three offers with buying nothing are the feasible set. Tastes change between phases 2 and 3.
 
-mod market;
+pub mod market;
 
 use crate::parallel;
 use crate::plot::Plot;
