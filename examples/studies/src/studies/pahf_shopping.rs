@@ -30,9 +30,11 @@ const VALUES: &[Value<'static>] = &[
     Value::new("5", "", 0.0),
     Value::new("6", "", 0.0),
 ];
-const COMPONENTS: &[Component<'static>] =
+/// The three categories.
+pub const COMPONENTS: &[Component<'static>] =
     &[Component::new("first", VALUES), Component::new("second", VALUES), Component::new("third", VALUES)];
-const BLOCKS: &[Block] = &[
+/// A weight for each feature, and for each feature in each kind of product.
+pub const BLOCKS: &[Block] = &[
     Block::main(0),
     Block::main(1),
     Block::main(2),

@@ -4,6 +4,7 @@ use super::world::Person;
 use crate::data::CONCISE_COT;
 use crate::setup::{Setup, StudyError};
 use crate::studies::pahf_shopping::market::{self, Market, Product};
+use crate::studies::pahf_shopping::{BLOCKS, COMPONENTS};
 use fable_core::catalog::{Block, Component, Definition, Value};
 use fable_core::feasible::ActionSet;
 use fable_core::{Action, Catalog, Context, Feasible};
@@ -44,30 +45,9 @@ impl Person for Simulated<'_> {
     }
 }
 
-const FEATURES: &[Value<'static>] = &[
-    Value::new("none", "", 0.0),
-    Value::new("1", "", 0.0),
-    Value::new("2", "", 0.0),
-    Value::new("3", "", 0.0),
-    Value::new("4", "", 0.0),
-    Value::new("5", "", 0.0),
-    Value::new("6", "", 0.0),
-];
-
 /// What shoppers are learned with, as in the study `pahf-shopping`; the tasks are the kinds of products.
-pub const SHOPPING: Definition<'static> = Definition {
-    name: "shopping",
-    components: &[Component::new("first", FEATURES), Component::new("second", FEATURES), Component::new("third", FEATURES)],
-    blocks: &[
-        Block::main(0),
-        Block::main(1),
-        Block::main(2),
-        Block::main(0).per_task(),
-        Block::main(1).per_task(),
-        Block::main(2).per_task(),
-    ],
-    ..Definition::EMPTY
-};
+pub const SHOPPING: Definition<'static> =
+    Definition { name: "shopping", components: COMPONENTS, blocks: BLOCKS, ..Definition::EMPTY };
 
 /// A shopper in phase 1.
 pub struct Shopper<'m> {
