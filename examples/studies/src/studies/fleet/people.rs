@@ -5,6 +5,7 @@ use crate::data::CONCISE_COT;
 use crate::setup::{Setup, StudyError};
 use crate::studies::pahf_shopping::market::{self, Market, Product};
 use crate::studies::pahf_shopping::{BLOCKS, COMPONENTS};
+use crate::studies::prompts::exams::{ALIKE, Exams};
 use fable_core::catalog::{Block, Component, Definition, Value};
 use fable_core::feasible::ActionSet;
 use fable_core::{Action, Catalog, Context, Feasible};
@@ -153,6 +154,29 @@ impl Person for Examined<'_> {
         let Some((attempts, cost)) = problem.and_then(|problem| problem.get(action.index())) else { return 0.0 };
         let right = attempts.get(random.below(attempts.len())).copied().unwrap_or_default();
         (f64::from(u8::from(right)) - cost).clamp(-1.0, 1.0)
+    }
+}
+
+/// An exam with the rewards of the study `prompts`, on its reporting half.
+pub struct Candidate<'e> {
+    pub exams: &'e Exams,
+    pub exam: usize,
+    pub seed: u64,
+}
+
+impl Person for Candidate<'_> {
+    fn request(&self, _: usize) -> Result<(Context, Feasible), StudyError> {
+        Ok((Exams::context(self.exam)?, Feasible::all(&ALIKE)))
+    }
+
+    fn expected(&self, _: usize, action: Action) -> f64 {
+        self.exams.value(self.exam, action)
+    }
+
+    /// The same problem and attempt whatever is chosen.
+    fn reward(&self, round: usize, action: Action) -> f64 {
+        let mut random = Random::new([self.seed, round as u64, 0, 0xe8a4]);
+        self.exams.reward(self.exams.ask_in(self.exam, &mut random), action)
     }
 }
 
