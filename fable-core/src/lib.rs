@@ -4,7 +4,7 @@
 //! A policy layer around a frozen assistant. Each round a request becomes a [`Context`]; hard constraints leave a
 //! [`Feasible`] set; a per-user Gaussian [`Posterior`] is sampled once and the best feasible [`Action`] becomes an
 //! instruction for the assistant; the user's reaction, one number in [-1, 1], updates the posterior. No allocator, no
-//! unsafe code, no panics, and the same bits on x86-64, Cortex-M and RISC-V.
+//! unsafe code, no panics, and the same bits on x86-64, Cortex-M, RISC-V and WebAssembly.
 //!
 //! ```
 //! use fable_core::{Context, Feasible, Learner, Policy, Request, Settings, Workspace, catalog::AGENT, user_hash};
