@@ -3,13 +3,13 @@
 #[cfg(feature = "analysis")]
 use crate::analysis::{Program, Span};
 use crate::catalog::{ActionName, CoordinateName};
-use crate::normal::Stream;
+use crate::numbers::Stream;
 #[cfg(feature = "protocol")]
 use crate::protocol::Draft;
 #[cfg(feature = "record")]
 use crate::record::{Loader, Snapshot, Verifier};
-use crate::trust::{Explanation, Thousandths};
-use crate::{Catalog, Checked, Factor, Learner, Policy, Posterior, Prior, Scalar, Storage, Workspace};
+use crate::user::{Explanation, Thousandths};
+use crate::{Catalog, Command, Factor, Learner, Number, Policy, Posterior, Prior, Scalar, State, Step, Storage, User, Workspace};
 use defmt::{Display2Format, Format, Formatter, write};
 
 impl Format for Catalog<'_> {
@@ -36,21 +36,21 @@ impl<T: Scalar> Format for Prior<'_, T> {
     }
 }
 
-impl<T: Scalar> Format for Factor<'_, T> {
+impl<T: Number> Format for Factor<'_, T> {
     fn format(&self, f: Formatter<'_>) {
         write!(f, "factor of {}", self.posterior().arrow());
     }
 }
 
-impl<T: Scalar, S: AsRef<[T]>> Format for Posterior<T, S> {
+impl<T: Number, S: AsRef<[T]>> Format for Posterior<T, S> {
     fn format(&self, f: Formatter<'_>) {
         write!(f, "posterior of {}, log det ratio {=f64}", self.arrow(), self.log_det_ratio());
     }
 }
 
-impl<T: Scalar, W: Storage<T>> Format for Workspace<T, W> {
+impl<T, W> Format for Workspace<T, W> {
     fn format(&self, f: Formatter<'_>) {
-        write!(f, "workspace of {=usize}", self.capacity());
+        write!(f, "workspace");
     }
 }
 
@@ -62,9 +62,22 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Format for Learner<T, S, R> {
     }
 }
 
-impl<T: Scalar, S: Storage<T>, W: Storage<T>, const R: usize> Format for Checked<'_, T, S, W, R> {
+impl<T: Scalar> Format for User<'_, T> {
     fn format(&self, f: Formatter<'_>) {
-        write!(f, "checked {}", self.event());
+        let (user, incarnation) = (State::user(self), self.incarnation());
+        write!(f, "user {=u64:016x}-{=u32}, {=u32} rounds", user, incarnation, self.rounds());
+    }
+}
+
+impl Format for Command<'_> {
+    fn format(&self, f: Formatter<'_>) {
+        write!(f, "command, {=u32} events so far", self.applied());
+    }
+}
+
+impl<T: Scalar> Format for Step<'_, T> {
+    fn format(&self, f: Formatter<'_>) {
+        write!(f, "step {}", self.event());
     }
 }
 
@@ -75,7 +88,7 @@ impl Format for Stream {
 }
 
 #[cfg(feature = "record")]
-impl<T, S, const R: usize> Format for Snapshot<'_, T, S, R> {
+impl<T> Format for Snapshot<'_, T> {
     fn format(&self, f: Formatter<'_>) {
         write!(f, "snapshot being written");
     }
@@ -89,7 +102,7 @@ impl<T> Format for Verifier<'_, T> {
 }
 
 #[cfg(feature = "record")]
-impl<T: Scalar, S: Storage<T>, const R: usize> Format for Loader<'_, T, S, R> {
+impl<T: Scalar> Format for Loader<'_, T> {
     fn format(&self, f: Formatter<'_>) {
         write!(f, "snapshot being loaded");
     }

@@ -7,24 +7,22 @@
 //! unsafe code, no panics, and the same bits on x86-64, Cortex-M, RISC-V and WebAssembly.
 //!
 //! ```
-//! use fable_core::{Context, Feasible, Learner, Policy, Request, Settings, Workspace, catalog::AGENT, user_hash};
+//! use fable_core::{Feasible, HostUser, Policy, Settings, catalog::AGENT};
 //!
-//! let policy = Policy::new(&AGENT, Settings::default())?;
-//! let mut learner = Learner::<f32, Vec<f32>, 8>::over(vec![0.0; AGENT.state_len()]);
-//! let mut workspace = Workspace::over(vec![0.0; AGENT.workspace_len()]);
-//! learner.start(&policy, user_hash("ana"))?;
+//! let policy = Policy::<f32>::new(&AGENT, Settings::default())?;
+//! let mut ana = HostUser::<f32>::new(&policy, "ana")?; // a device has a static instead: see `Learner`
 //!
-//! let context = Context::new(&AGENT, AGENT.task("coding"), &[0.1, 0.2, 0.7, 0.3])?;
-//! let everything = Feasible::all(&AGENT);
-//! let decision = learner.decide(&policy, &mut workspace, &Request::new(&context, &everything))?;
+//! let signals = [("risk", 0.1), ("ambiguity", 0.2), ("memory_need", 0.7), ("tool_need", 0.3)];
+//! let context = AGENT.context("coding", signals)?;
+//! let decision = ana.decide(&context, &Feasible::all(&AGENT))?;
 //! let mut instruction = String::new();
 //! AGENT.instruct(decision.action, &mut instruction)?; // give this to the assistant ...
-//! learner.feedback(&policy, &mut workspace, decision.id, 0.5)?; // ... and tell Fable how it went
+//! ana.feedback(decision.id, 0.5)?; // ... and tell Fable how it went
 //! # Ok::<(), Box<dyn core::error::Error>>(())
 //! ```
 //!
-//! The way of the data is the order of the modules: [`mod@catalog`] and [`context`] describe, [`feasible`] restricts,
-//! [`policy`], [`prior`] and [`onboarding`] set up, [`posterior`] keeps, [`learner`] decides and learns through [`event`]s.
+//! The modules are layers, each of which knows only those before it: numbers, [`mod@catalog`] (what can be chosen, contexts, hard
+//! constraints, stated preferences), posterior, policy, user (decide, learn, promote, explain), [`record`], [`protocol`].
 //!
 //! | Paper | Here |
 //! |---|---|
@@ -35,15 +33,15 @@
 //! | A_t | [`Feasible`] |
 //! | Lambda, h | [`Posterior`], as L D L^T and z with L^T mu = z |
 //! | mu, Sigma | [`Posterior::mean`], [`Posterior::covariance_into`] |
-//! | (v, u, kappa) | [`onboarding::Statement`] |
+//! | (v, u, kappa) | [`Statement`] |
 //! | nu_t | [`Exploration`] |
 //! | sigma^2 | [`Settings::noise_variance`] |
 //! | z, d_z | [`Settings::retained`], [`Policy::active_dimension`] |
-//! | y_t - bar b | reward minus [`event::Decision::baseline`] |
+//! | y_t - bar b | reward minus [`Decision::baseline`] |
 //!
-//! Features, off by default: `defmt` gives every type a `defmt::Format`, for logs on devices; `analysis` adds
-//! `analysis`, what hosts compute about a user beside the learner; `record` adds events and snapshots as bytes, and
-//! `protocol` the frames that a host and a device exchange.
+//! Features, off by default: `alloc` adds [`HostUser`]; `defmt` gives every type a `defmt::Format`, for logs on devices;
+//! `analysis` adds [`analysis`], what hosts compute about a user beside the learner; `record` adds events and snapshots as bytes,
+//! and `protocol` the frames that a host and a device exchange.
 
 #![cfg_attr(not(test), no_std)]
 #![cfg_attr(not(test), warn(clippy::cast_possible_truncation, clippy::cast_precision_loss, clippy::cast_sign_loss))]
@@ -57,51 +55,42 @@
     clippy::unwrap_used
 )]
 
+#[cfg(feature = "alloc")]
+extern crate alloc;
+
 #[cfg(feature = "analysis")]
 pub mod analysis;
-pub mod arrow;
 pub mod catalog;
-pub mod context;
-pub mod coordinates;
-pub mod event;
-pub mod feasible;
-pub mod fingerprint;
 #[cfg(feature = "defmt")]
 #[doc(hidden)]
 pub mod format;
-mod kernel;
-pub mod learner;
-mod loops;
-pub mod normal;
-pub mod onboarding;
-pub mod policy;
-pub mod posterior;
-pub mod prior;
+mod numbers;
+mod policy;
+mod posterior;
 #[cfg(feature = "protocol")]
 pub mod protocol;
 #[cfg(feature = "record")]
 pub mod record;
-mod request;
-mod scalar;
-mod score;
-pub mod trust;
-mod workspace;
+mod user;
 
-pub use arrow::Arrow;
-pub use catalog::{Action, Catalog, CatalogError};
-pub use context::{Context, ContextError};
-pub use coordinates::CoordinateSet;
-pub use event::{Decision, DecisionId, Event, Observation};
-pub use feasible::{Feasible, FeasibleError, Rule};
-pub use fingerprint::user_hash;
-pub use learner::{Checked, Choice, Learner, LearnerError, Proposal};
-pub use onboarding::{Direction, OnboardingError, Statement, When};
-pub use policy::{Exploration, Policy, Settings, SettingsError};
-pub use posterior::{Estimate, Posterior, PosteriorError, Update};
-pub use prior::{Factor, Prior, PriorError};
-pub use request::Request;
-pub use scalar::Scalar;
-pub use workspace::Workspace;
+pub use catalog::score::Scalar;
+pub use catalog::{
+    Action, ActionSet, BlockSet, Catalog, CatalogError, Context, ContextError, CoordinateSet, Direction, Effect, Feasible,
+    FeasibleError, MAX_DIRECTION, OnboardingError, Rule, Statement, When, removed_by,
+};
+pub use numbers::{
+    Arrow, BASE_PRECISION, Bits, Key, MAX_BASELINE, MAX_COEFFICIENT, MAX_RESPONSE, NUMERIC_REVISION, Number,
+    ONBOARDING_PRECISION, Purpose, REWARD, Range, Storage, Stream, VARIANCE, WEIGHT, user_hash,
+};
+pub use policy::{Deadline, Exploration, Expiry, Policy, Setting, Settings, SettingsError, setting};
+pub use posterior::{Estimate, Factor, Posterior, PosteriorError, Prior, PriorError, Update, Workspace};
+pub use user::{
+    Assessment, Choice, Command, Comparison, Decision, DecisionId, Event, Explanation, Gap, Learner, Observation,
+    ParseDecisionIdError, Promotion, Request, Scores, Share, Source, Standing, State, Step, Thousandths, User, UserError, Verdict,
+    is_look,
+};
+#[cfg(feature = "alloc")]
+pub use user::{HOST_ROOM, HostLearner, HostUser};
 
 /// Without `defmt` a component's value has no format.
 #[cfg(not(feature = "defmt"))]
@@ -110,11 +99,6 @@ pub use workspace::Workspace;
 macro_rules! format_component {
     ($name:ident) => {};
 }
-
-/// Memory for numbers: `[T; N]`, `Vec<T>`, `&mut [T]` and the like.
-pub trait Storage<T>: AsRef<[T]> + AsMut<[T]> {}
-
-impl<T, S: AsRef<[T]> + AsMut<[T]>> Storage<T> for S {}
 
 /// The README's examples are tests too.
 #[cfg(doctest)]

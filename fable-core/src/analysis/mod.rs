@@ -9,19 +9,19 @@
 //!
 //! ```
 //! use fable_core::analysis::{Program, Prototype, reduce, spca};
-//! use fable_core::{Context, Feasible, Policy, Posterior, Settings, Workspace, catalog::TAU2};
+//! use fable_core::{Feasible, Policy, Posterior, Settings, catalog::TAU2};
 //! use nalgebra::SMatrix;
 //!
 //! const D: usize = TAU2.dimension();
 //! let policy = Policy::<f64>::new(&TAU2, Settings::default())?;
-//! let mut posterior = Posterior::<f64, [f64; TAU2.state_len()]>::VACANT;
+//! let mut posterior = Posterior::<f64, _>::over([0.0; TAU2.arrow().packed_len()]);
 //! posterior.start(TAU2.arrow(), policy.prior(), 16.0)?;
-//! let mut workspace = Workspace::over([0.0; TAU2.workspace_len()]);
+//! let mut scratch = [0.0; TAU2.workspace_len()];
 //!
-//! let request = Prototype { context: Context::new(&TAU2, None, &[])?, weight: 1.0, feasible: Feasible::all(&TAU2) };
+//! let request = Prototype { context: TAU2.context(None, [])?, weight: 1.0, feasible: Feasible::all(&TAU2) };
 //! let (mut relevance, mut moment, mut mean) = (SMatrix::<f64, D, D>::zeros(), SMatrix::<f64, D, D>::zeros(), [0.0; D]);
 //! spca::feature_covariance_into(&policy, &[request], 4.0, &mut relevance)?; // G
-//! spca::second_moment_into(&posterior, &mut workspace, &mut mean, &mut moment)?; // M
+//! spca::second_moment_into(&posterior, &mut scratch, &mut mean, &mut moment)?; // M
 //! spca::weigh(&mut relevance, &moment)?; // H = G o M
 //!
 //! let mut blocks = [0.0; 36];

@@ -36,10 +36,8 @@
 //! # Ok::<(), SpanError>(())
 //! ```
 
-use crate::Storage;
-use crate::catalog::Catalog;
-use crate::context::Context;
-use crate::feasible::Feasible;
+use crate::catalog::{Catalog, Context, Feasible};
+use crate::numbers::Storage;
 use core::fmt;
 
 /// A vector is inside the span when what is left of it outside is at most this part of its length.

@@ -34,14 +34,10 @@
 //! # Ok::<(), SpcaError>(())
 //! ```
 
-use crate::catalog::MAX_BLOCKS;
-use crate::context::Context;
-use crate::coordinates::CoordinateSet;
-use crate::feasible::Feasible;
-use crate::policy::{Policy, Range};
+use crate::catalog::{Context, CoordinateSet, Feasible, MAX_BLOCKS, score::Scalar};
+use crate::numbers::Range;
+use crate::policy::Policy;
 use crate::posterior::{Posterior, PosteriorError};
-use crate::workspace::Workspace;
-use crate::{Scalar, Storage};
 use core::fmt;
 use nalgebra::{Dim, Matrix, RawStorage, StorageMut};
 
@@ -127,22 +123,21 @@ where
 ///
 /// # Errors
 /// Another length than d or another shape than d x d, a vacant posterior, or a workspace that is too small.
-pub fn second_moment_into<T, S, W, R, C, M>(
+pub fn second_moment_into<T, S, R, C, M>(
     posterior: &Posterior<T, S>,
-    workspace: &mut Workspace<T, W>,
+    scratch: &mut (impl AsMut<[T]> + ?Sized),
     mean: &mut [T],
     out: &mut Matrix<T, R, C, M>,
 ) -> Result<(), SpcaError>
 where
     T: Scalar + nalgebra::Scalar,
     S: AsRef<[T]>,
-    W: Storage<T>,
     R: Dim,
     C: Dim,
     M: StorageMut<T, R, C>,
 {
-    posterior.mean(workspace, mean).map_err(SpcaError::Posterior)?;
-    posterior.covariance_into(workspace, out).map_err(SpcaError::Posterior)?;
+    posterior.mean(scratch, mean).map_err(SpcaError::Posterior)?;
+    posterior.covariance_into(scratch, out).map_err(SpcaError::Posterior)?;
     for (mut column, b) in out.column_iter_mut().zip(&*mean) {
         for (entry, a) in column.iter_mut().zip(&*mean) {
             *entry += *a * *b;

@@ -258,7 +258,7 @@ mod tests {
         let (m, t, s, k) = (5, 6, 6, 10);
         assert_eq!(AGENT.dimension(), m + t + s + k * s + k * t + (m - 1) + (t - 1) + 2 * s + m * t + m * s + t * s);
         for name in ["coding", "analysis", "factual", "simple_preference"] {
-            assert!(AGENT.task(name).is_some());
+            assert!(AGENT.task(name).is_ok());
         }
         for name in ["style=concise", "task=coding*style=concise", "memory=recent_memory*tool=web_search", "risk*style=direct"] {
             assert!(AGENT.coordinate(name).is_some(), "{name}");

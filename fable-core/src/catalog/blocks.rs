@@ -8,7 +8,7 @@
 //! let mains = BlockSet::from_bits(0b111); // memory, tool, style
 //! assert!(mains.contains(2) && !mains.contains(3));
 //! assert_eq!((mains.len(), AGENT.dimension_of(mains)), (3, 5 + 6 + 6));
-//! assert_eq!(AGENT.dimension_of(BlockSet::ALL), 254);
+//! assert_eq!(AGENT.dimension_of(BlockSet::FULL), 254);
 //!
 //! let coordinate = AGENT.coordinate("task=coding*style=concise").unwrap();
 //! assert_eq!(AGENT.block_of(coordinate), Some(3));
@@ -16,77 +16,31 @@
 //! ```
 
 use super::{Catalog, MAX_BLOCKS};
+use crate::numbers::Bits;
 use core::ops::Range;
 
-const WORDS: usize = MAX_BLOCKS / 32;
-
 /// A set of blocks by their position in [`Definition::blocks`](super::Definition::blocks). The default is all of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct BlockSet([u32; WORDS]);
+pub type BlockSet = Bits<{ MAX_BLOCKS / 32 }>;
 
 impl Default for BlockSet {
     fn default() -> Self {
-        Self::ALL
+        Self::FULL
     }
 }
 
 impl BlockSet {
-    /// Every block of any catalog.
-    pub const ALL: Self = Self([u32::MAX; WORDS]);
-    /// No block.
-    pub const EMPTY: Self = Self([0; WORDS]);
-
     /// The blocks whose bits are set, block 0 lowest.
     #[must_use]
     #[expect(clippy::cast_possible_truncation, reason = "one word at a time")]
     pub const fn from_bits(bits: u128) -> Self {
-        Self([bits as u32, (bits >> 32) as u32, (bits >> 64) as u32, (bits >> 96) as u32])
+        Self::from_words([bits as u32, (bits >> 32) as u32, (bits >> 64) as u32, (bits >> 96) as u32])
     }
 
     /// One bit per block, block 0 lowest.
     #[must_use]
     pub const fn bits(self) -> u128 {
-        let [a, b, c, d] = self.0;
+        let [a, b, c, d] = *self.words();
         a as u128 | (b as u128) << 32 | (c as u128) << 64 | (d as u128) << 96
-    }
-
-    /// The first `count` blocks.
-    #[must_use]
-    pub const fn first(count: usize) -> Self {
-        if count >= MAX_BLOCKS { Self::ALL } else { Self::from_bits((1 << count) - 1) }
-    }
-
-    /// Whether the block is in the set.
-    #[must_use]
-    #[inline]
-    pub fn contains(&self, block: usize) -> bool {
-        self.0.get(block / 32).is_some_and(|word| word >> (block % 32) & 1 == 1)
-    }
-
-    /// Adds a block; one past [`MAX_BLOCKS`] is ignored.
-    pub fn insert(&mut self, block: usize) {
-        if let Some(word) = self.0.get_mut(block / 32) {
-            *word |= 1 << (block % 32);
-        }
-    }
-
-    /// Number of blocks in the set.
-    #[must_use]
-    pub const fn len(&self) -> usize {
-        self.bits().count_ones() as usize
-    }
-
-    /// Whether the set is empty.
-    #[must_use]
-    pub const fn is_empty(&self) -> bool {
-        self.bits() == 0
-    }
-
-    /// The blocks, the first one first.
-    pub fn iter(&self) -> impl Iterator<Item = usize> {
-        let set = *self;
-        (0..MAX_BLOCKS).filter(move |block| set.contains(*block))
     }
 }
 
@@ -143,7 +97,7 @@ mod tests {
             assert_eq!(again, set);
             assert!(!set.contains(128) && !set.contains(usize::MAX));
         }
-        assert_eq!(BlockSet::first(128), BlockSet::ALL);
+        assert_eq!(BlockSet::first(128), BlockSet::FULL);
         assert_eq!(BlockSet::first(0), BlockSet::EMPTY);
         assert_eq!(BlockSet::first(33).bits(), (1 << 33) - 1);
     }

@@ -1,7 +1,6 @@
 //! Declared contrasts: the preferences a catalog's author wants to know about, by name.
 
-use super::{Action, Catalog};
-use crate::context::Context;
+use super::{Action, Catalog, Context};
 
 /// A named comparison of two complete actions that differ in one component, in a reference context (Appendix G).
 ///

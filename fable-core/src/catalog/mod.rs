@@ -35,33 +35,39 @@
 pub mod agent;
 mod blocks;
 mod component;
+mod context;
 mod contrast;
+mod coordinates;
 mod dictionary;
 mod error;
+mod feasible;
 mod names;
+mod onboarding;
 mod reference;
 pub mod rubric;
+pub(crate) mod score;
 pub mod tau2;
 mod validate;
 
 pub use agent::AGENT;
 pub use blocks::BlockSet;
 pub use component::{Component, Part, Value};
+pub use context::{Context, ContextError};
 pub use contrast::Contrast;
+pub use coordinates::CoordinateSet;
 pub use dictionary::Block;
 pub(crate) use dictionary::Placed;
 pub use error::CatalogError;
+pub use feasible::{ActionSet, Effect, Feasible, FeasibleError, Rule, removed_by};
 pub use names::{ActionName, CoordinateName};
+pub use onboarding::{Direction, MAX_DIRECTION, OnboardingError, Statement, When};
 pub use reference::{Condition, Term};
 pub use rubric::RUBRIC;
 pub use tau2::TAU2;
 pub(crate) use validate::check_part;
 
-use crate::Scalar;
-use crate::arrow::Arrow;
-use crate::context::Context;
-use crate::feasible::ActionSet;
-use crate::fingerprint::Fingerprint;
+use crate::numbers::{Arrow, Fingerprint, Number};
+pub use crate::numbers::{MAX_DIMENSION, MAX_TASKS};
 use core::fmt;
 
 /// Most components a catalog can have.
@@ -70,8 +76,6 @@ pub const MAX_COMPONENTS: usize = 8;
 pub const MAX_VALUES: usize = 256;
 /// Most actions a catalog can have.
 pub const MAX_ACTIONS: usize = 1024;
-/// Most tasks a catalog can have.
-pub const MAX_TASKS: usize = 64;
 /// Most signals a context can have.
 pub const MAX_SIGNALS: usize = 16;
 /// Most blocks a dictionary can have.
@@ -80,8 +84,6 @@ pub const MAX_BLOCKS: usize = 128;
 pub const MAX_TERMS: usize = 64;
 /// Most contrasts a catalog can declare.
 pub const MAX_CONTRASTS: usize = 64;
-/// Largest dimension of a dictionary.
-pub const MAX_DIMENSION: usize = 8192;
 /// Largest magnitude of a cost or of a term's weight.
 pub const MAX_WEIGHT: f64 = 100.0;
 
@@ -488,7 +490,7 @@ impl<'a> Catalog<'a> {
     ///
     /// The sum runs over the components first and then over the terms that span several of them, each number rounded once
     /// to `T`.
-    pub(crate) fn baseline<T: Scalar>(&self, context: &Context, action: Action, lambda: f64, default: Option<f64>) -> T {
+    pub(crate) fn baseline<T: Number>(&self, context: &Context, action: Action, lambda: f64, default: Option<f64>) -> T {
         let values = self.values(action).unwrap_or_default();
         let active = if default.is_none() { self.active_terms(context) } else { 0 };
         let mut total = T::ZERO;

@@ -146,18 +146,6 @@ impl Catalog<'_> {
         let values = self.definition().components.get(component)?.values;
         values.iter().position(|value| value.name == name).and_then(|index| u8::try_from(index).ok())
     }
-
-    /// Position of the task with a name.
-    #[must_use]
-    pub fn task(&self, name: &str) -> Option<usize> {
-        self.definition().tasks.iter().position(|&task| task == name)
-    }
-
-    /// Position of the signal with a name.
-    #[must_use]
-    pub fn signal(&self, name: &str) -> Option<usize> {
-        self.definition().signals.iter().position(|&signal| signal == name)
-    }
 }
 
 #[cfg(test)]

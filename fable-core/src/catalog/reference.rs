@@ -3,8 +3,7 @@
 //! b(c, a) is a sum of terms. A term adds its weight when its condition holds for the context and the action uses any of
 //! the values it names. The cost of an action is the sum of its values' costs; the baseline is b - lambda cost.
 
-use super::Part;
-use crate::Context;
+use super::{Context, Part};
 
 /// When a term counts.
 #[derive(Clone, Copy, Debug, PartialEq)]

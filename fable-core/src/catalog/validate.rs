@@ -6,8 +6,7 @@ use super::{
     Block, CatalogError, Component, Condition, Contrast, Definition, MAX_ACTIONS, MAX_BLOCKS, MAX_COMPONENTS, MAX_CONTRASTS,
     MAX_SIGNALS, MAX_TASKS, MAX_TERMS, MAX_VALUES, MAX_WEIGHT, Part, Term, Value,
 };
-use crate::fingerprint::Fingerprint;
-use crate::policy::{Range, within};
+use crate::numbers::{Fingerprint, Range, within};
 
 const COST: Range = Range { least: 0.0, most: MAX_WEIGHT };
 const THRESHOLD: Range = Range { least: 0.0, most: 1.0 };

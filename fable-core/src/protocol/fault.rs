@@ -1,12 +1,9 @@
 //! What a device answers instead: faults as numbers that stay what they are.
 
-use crate::context::ContextError;
-use crate::feasible::FeasibleError;
-use crate::learner::LearnerError;
-use crate::onboarding::OnboardingError;
-use crate::posterior::PosteriorError;
-use crate::prior::PriorError;
+use crate::catalog::{ContextError, FeasibleError, OnboardingError};
+use crate::posterior::{PosteriorError, PriorError};
 use crate::record::RecordError;
+use crate::user::UserError;
 use core::fmt;
 use serde::{Deserialize, Serialize};
 
@@ -31,7 +28,7 @@ pub enum Fault {
     Content,
     /// There is nothing at this position: a share, a promotion, a contrast, an event.
     Missing,
-    /// The learner refuses; the number is that of the [`LearnerError`], see [`learner_error`](Self::learner_error).
+    /// The learner refuses; the number is that of the [`UserError`], see [`learner_error`](Self::learner_error).
     Learner(u8),
     /// The context does not fit the catalog; the number is that of the [`ContextError`].
     Context(u8),
@@ -59,53 +56,53 @@ pub enum StorageFault {
 }
 
 /// One error per number, with 0 in fields that do not travel.
-const LEARNER: &[LearnerError] = &[
-    LearnerError::ForeignPolicy,
-    LearnerError::ForeignContext,
-    LearnerError::UnknownAction,
-    LearnerError::Forbidden,
-    LearnerError::OutOfOrder,
-    LearnerError::Reward,
-    LearnerError::Weight,
-    LearnerError::Baseline,
-    LearnerError::DefaultCount { expected: 0 },
-    LearnerError::DefaultRange { action: 0 },
-    LearnerError::UnknownDecision,
-    LearnerError::ExpiredDecision,
-    LearnerError::DuplicateFeedback,
-    LearnerError::Stale,
-    LearnerError::Text,
-    LearnerError::NotLearned,
-    LearnerError::Comparison,
-    LearnerError::NotPromoted,
-    LearnerError::ProfileFull,
-    LearnerError::Exhausted,
-    LearnerError::Feasible(FeasibleError::Empty),
-    LearnerError::Feasible(FeasibleError::EmptyPattern { rule: 0 }),
-    LearnerError::Feasible(FeasibleError::UnknownValue { rule: 0 }),
-    LearnerError::Feasible(FeasibleError::RepeatedComponent { rule: 0 }),
-    LearnerError::Feasible(FeasibleError::UnknownAction),
-    LearnerError::Onboarding(OnboardingError::Empty),
-    LearnerError::Onboarding(OnboardingError::TooMany),
-    LearnerError::Onboarding(OnboardingError::UnknownCoordinate),
-    LearnerError::Onboarding(OnboardingError::RepeatedCoordinate),
-    LearnerError::Onboarding(OnboardingError::Coefficient),
-    LearnerError::Onboarding(OnboardingError::UnknownValue),
-    LearnerError::Onboarding(OnboardingError::UnknownCondition),
-    LearnerError::Onboarding(OnboardingError::NoCoordinate),
-    LearnerError::Onboarding(OnboardingError::TwoTasks),
-    LearnerError::Onboarding(OnboardingError::Response),
-    LearnerError::Onboarding(OnboardingError::Precision),
-    LearnerError::Posterior(PosteriorError::Vacant),
-    LearnerError::Posterior(PosteriorError::StorageLength { expected: 0 }),
-    LearnerError::Posterior(PosteriorError::WorkspaceLength),
-    LearnerError::Posterior(PosteriorError::OutputLength { expected: 0 }),
-    LearnerError::Posterior(PosteriorError::Prior(PriorError::Length { expected: 0 })),
-    LearnerError::Posterior(PosteriorError::Coordinate { coordinate: 0 }),
-    LearnerError::Posterior(PosteriorError::Coefficient { coordinate: 0 }),
-    LearnerError::Posterior(PosteriorError::TwoTasks),
-    LearnerError::Posterior(PosteriorError::Response),
-    LearnerError::Posterior(PosteriorError::Variance),
+const LEARNER: &[UserError] = &[
+    UserError::ForeignPolicy,
+    UserError::ForeignContext,
+    UserError::UnknownAction,
+    UserError::Forbidden,
+    UserError::OutOfOrder,
+    UserError::Reward,
+    UserError::Weight,
+    UserError::Baseline,
+    UserError::DefaultCount { expected: 0 },
+    UserError::DefaultRange { action: 0 },
+    UserError::UnknownDecision,
+    UserError::ExpiredDecision,
+    UserError::DuplicateFeedback,
+    UserError::Stale,
+    UserError::Text,
+    UserError::NotLearned,
+    UserError::Comparison,
+    UserError::NotPromoted,
+    UserError::ProfileFull,
+    UserError::Exhausted,
+    UserError::Feasible(FeasibleError::Empty),
+    UserError::Feasible(FeasibleError::EmptyPattern { rule: 0 }),
+    UserError::Feasible(FeasibleError::UnknownValue { rule: 0 }),
+    UserError::Feasible(FeasibleError::RepeatedComponent { rule: 0 }),
+    UserError::Feasible(FeasibleError::UnknownAction),
+    UserError::Onboarding(OnboardingError::Empty),
+    UserError::Onboarding(OnboardingError::TooMany),
+    UserError::Onboarding(OnboardingError::UnknownCoordinate),
+    UserError::Onboarding(OnboardingError::RepeatedCoordinate),
+    UserError::Onboarding(OnboardingError::Coefficient),
+    UserError::Onboarding(OnboardingError::UnknownValue),
+    UserError::Onboarding(OnboardingError::UnknownCondition),
+    UserError::Onboarding(OnboardingError::NoCoordinate),
+    UserError::Onboarding(OnboardingError::TwoTasks),
+    UserError::Onboarding(OnboardingError::Response),
+    UserError::Onboarding(OnboardingError::Precision),
+    UserError::Posterior(PosteriorError::Vacant),
+    UserError::Posterior(PosteriorError::StorageLength { expected: 0 }),
+    UserError::Posterior(PosteriorError::WorkspaceLength),
+    UserError::Posterior(PosteriorError::OutputLength { expected: 0 }),
+    UserError::Posterior(PosteriorError::Prior(PriorError::Length { expected: 0 })),
+    UserError::Posterior(PosteriorError::Coordinate { coordinate: 0 }),
+    UserError::Posterior(PosteriorError::Coefficient { coordinate: 0 }),
+    UserError::Posterior(PosteriorError::TwoTasks),
+    UserError::Posterior(PosteriorError::Response),
+    UserError::Posterior(PosteriorError::Variance),
 ];
 
 const CONTEXT: &[ContextError] = &[
@@ -133,36 +130,36 @@ const RECORD: &[RecordError] = &[
 
 /// The number of a learner's error. A new error gets a new number at the end of its group; none is ever given twice.
 #[inline]
-const fn learner_code(error: &LearnerError) -> u8 {
+const fn learner_code(error: &UserError) -> u8 {
     match error {
-        LearnerError::ForeignPolicy => 1,
-        LearnerError::ForeignContext => 2,
-        LearnerError::UnknownAction => 3,
-        LearnerError::Forbidden => 4,
-        LearnerError::OutOfOrder => 5,
-        LearnerError::Reward => 6,
-        LearnerError::Weight => 7,
-        LearnerError::Baseline => 8,
-        LearnerError::DefaultCount { .. } => 9,
-        LearnerError::DefaultRange { .. } => 10,
-        LearnerError::UnknownDecision => 11,
-        LearnerError::ExpiredDecision => 12,
-        LearnerError::DuplicateFeedback => 13,
-        LearnerError::Stale => 14,
-        LearnerError::Text => 15,
-        LearnerError::NotLearned => 16,
-        LearnerError::Comparison => 17,
-        LearnerError::NotPromoted => 18,
-        LearnerError::ProfileFull => 19,
-        LearnerError::Exhausted => 20,
-        LearnerError::Feasible(error) => match error {
+        UserError::ForeignPolicy => 1,
+        UserError::ForeignContext => 2,
+        UserError::UnknownAction => 3,
+        UserError::Forbidden => 4,
+        UserError::OutOfOrder => 5,
+        UserError::Reward => 6,
+        UserError::Weight => 7,
+        UserError::Baseline => 8,
+        UserError::DefaultCount { .. } => 9,
+        UserError::DefaultRange { .. } => 10,
+        UserError::UnknownDecision => 11,
+        UserError::ExpiredDecision => 12,
+        UserError::DuplicateFeedback => 13,
+        UserError::Stale => 14,
+        UserError::Text => 15,
+        UserError::NotLearned => 16,
+        UserError::Comparison => 17,
+        UserError::NotPromoted => 18,
+        UserError::ProfileFull => 19,
+        UserError::Exhausted => 20,
+        UserError::Feasible(error) => match error {
             FeasibleError::Empty => 40,
             FeasibleError::EmptyPattern { .. } => 41,
             FeasibleError::UnknownValue { .. } => 42,
             FeasibleError::RepeatedComponent { .. } => 43,
             FeasibleError::UnknownAction => 44,
         },
-        LearnerError::Onboarding(error) => match error {
+        UserError::Onboarding(error) => match error {
             OnboardingError::Empty => 60,
             OnboardingError::TooMany => 61,
             OnboardingError::UnknownCoordinate => 62,
@@ -175,7 +172,7 @@ const fn learner_code(error: &LearnerError) -> u8 {
             OnboardingError::Response => 69,
             OnboardingError::Precision => 70,
         },
-        LearnerError::Posterior(error) => match error {
+        UserError::Posterior(error) => match error {
             PosteriorError::Vacant => 80,
             PosteriorError::StorageLength { .. } => 81,
             PosteriorError::WorkspaceLength => 82,
@@ -219,9 +216,9 @@ const fn record_code(error: &RecordError) -> u8 {
     }
 }
 
-impl From<LearnerError> for Fault {
+impl From<UserError> for Fault {
     #[inline]
-    fn from(error: LearnerError) -> Self {
+    fn from(error: UserError) -> Self {
         Self::Learner(learner_code(&error))
     }
 }
@@ -250,7 +247,7 @@ impl From<StorageFault> for Fault {
 impl Fault {
     /// The learner's error, if it is one that this version knows. Its fields did not travel and are 0.
     #[must_use]
-    pub fn learner_error(&self) -> Option<LearnerError> {
+    pub fn learner_error(&self) -> Option<UserError> {
         let Self::Learner(code) = self else { return None };
         LEARNER.iter().find(|error| learner_code(error) == *code).copied()
     }
@@ -283,7 +280,7 @@ impl fmt::Display for Fault {
             Self::Missing => f.write_str("there is nothing at this position"),
             Self::Learner(code) => match self.learner_error() {
                 // Those whose fields would be told wrong.
-                Some(LearnerError::Posterior(PosteriorError::StorageLength { .. })) => {
+                Some(UserError::Posterior(PosteriorError::StorageLength { .. })) => {
                     f.write_str("the device's memory does not fit its catalog")
                 }
                 Some(error) => error.fmt(f),

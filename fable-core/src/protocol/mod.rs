@@ -58,11 +58,8 @@ pub use crate::record::WireContext;
 pub use fault::{Fault, StorageFault};
 pub use frame::{DELIMITER, Draft, Frame, MAX_FRAME};
 
-use crate::catalog::Catalog;
-use crate::feasible::{ActionSet, Feasible};
-use crate::learner::LearnerError;
-use crate::onboarding::{Direction, Statement};
-use crate::trust::{Assessment, Part, Promotion, Share, Standing};
+use crate::catalog::{ActionSet, Catalog, Direction, Feasible, Statement};
+use crate::user::{Assessment, Promotion, Share, Source, Standing, UserError};
 use postcard::fixint;
 use serde::{Deserialize, Serialize};
 
@@ -372,11 +369,11 @@ impl WireShare {
     #[expect(clippy::cast_possible_truncation, reason = "seven digits are plenty for people")]
     #[inline]
     pub fn new(share: &Share) -> Self {
-        let part = match share.part {
-            Part::Default => 0,
-            Part::Cost => 1,
-            Part::Draw => 2,
-            Part::Block(block) => block.saturating_add(3),
+        let part = match share.source {
+            Source::Default => 0,
+            Source::Cost => 1,
+            Source::Draw => 2,
+            Source::Block(block) => block.saturating_add(3),
         };
         let coordinate = |coordinate: Option<usize>| coordinate.and_then(|coordinate| u16::try_from(coordinate).ok());
         Self {
@@ -390,12 +387,12 @@ impl WireShare {
 
     /// Where it comes from.
     #[must_use]
-    pub const fn part(&self) -> Part {
+    pub const fn source(&self) -> Source {
         match self.part {
-            0 => Part::Default,
-            1 => Part::Cost,
-            2 => Part::Draw,
-            block => Part::Block(block - 3),
+            0 => Source::Default,
+            1 => Source::Cost,
+            2 => Source::Draw,
+            block => Source::Block(block - 3),
         }
     }
 
@@ -423,7 +420,7 @@ pub fn read_statement(catalog: &Catalog<'_>, response: f64, precision: f64, payl
     let entries = entries
         .iter()
         .map(|[low, high, value @ ..]| (usize::from(u16::from_le_bytes([*low, *high])), f64::from_le_bytes(*value)));
-    let direction = Direction::new(catalog, entries).map_err(LearnerError::Onboarding)?;
+    let direction = Direction::new(catalog, entries).map_err(UserError::Onboarding)?;
     Ok(Statement { direction, response, precision })
 }
 
@@ -451,7 +448,7 @@ pub fn read_feasible(catalog: &Catalog<'_>, last: &ActionSet, payload: &[u8]) ->
     for (index, word) in words.iter().enumerate() {
         set.set_word(index, u32::from_le_bytes(*word));
     }
-    Feasible::from_set(catalog, set).map_err(|error| LearnerError::Feasible(error).into())
+    Feasible::from_set(catalog, set).map_err(|error| UserError::Feasible(error).into())
 }
 
 /// The words of a feasible set, for the payload of a request to decide.

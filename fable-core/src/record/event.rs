@@ -2,11 +2,8 @@
 
 use super::wire::{WireContext, WireObservation};
 use super::{CRC_16, RecordError};
-use crate::catalog::{Action, Catalog};
-use crate::event::Event;
-use crate::feasible::ActionSet;
-use crate::onboarding::{Direction, Statement};
-use crate::trust::promotion::Promotion;
+use crate::catalog::{Action, ActionSet, Catalog, Direction, Statement};
+use crate::user::{Event, Promotion};
 use postcard::fixint;
 use serde::{Deserialize, Serialize};
 
@@ -140,7 +137,7 @@ pub fn encode_event<'b>(event: &Event, buffer: &'b mut [u8]) -> Result<&'b [u8],
     buffer.get(..len + SUM).ok_or(RecordError::Buffer)
 }
 
-/// Reads one event, exactly. What it says is for [`check`](crate::Learner::check) to judge.
+/// Reads one event, exactly. What it says is for [`check`](crate::User::check) to judge.
 ///
 /// # Errors
 /// Too few bytes, a wrong checksum, bytes behind the end, or a content that no event of this catalog has.

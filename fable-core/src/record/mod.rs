@@ -58,9 +58,10 @@ pub use event::{MAX_EVENT_LEN, decode_event, decode_event_into, encode_event};
 pub use snapshot::{Loader, Snapshot, Verified, Verifier};
 pub use wire::WireContext;
 
-use crate::learner::Learner;
+use crate::catalog::score::Scalar;
+use crate::numbers::Storage;
 use crate::policy::Policy;
-use crate::{Scalar, Storage};
+use crate::user::Learner;
 use core::fmt;
 use crc::{CRC_16_IBM_3740, CRC_32_ISO_HDLC, Crc, NoTable, Table};
 
@@ -214,8 +215,8 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
         }
         let expected = policy.catalog().state_len();
         self.start(policy, header.user).map_err(|_| RecordError::Storage { expected })?;
-        self.promise = header.promise;
-        self.incarnation = incarnation;
+        let state = self.memory().state;
+        (state.promise, state.incarnation) = (header.promise, incarnation);
         Ok(())
     }
 }

@@ -3,7 +3,7 @@
 //! [`Snapshot`] writes. Reading takes two passes over the same bytes: a [`Verifier`] sees all of them first and changes
 //! nothing, then a [`Loader`] puts them into a vacant learner, in place. A learner whose load fails or is given up is vacant
 //! again. A learner goes on from a snapshot with the same bits on every platform. A population prior is a snapshot with zero
-//! rounds, of a learner [started from](Learner::start_from) it: load it and go on, or make its
+//! rounds, of a learner [started from](crate::Learner::start_from) it: load it and go on, or make its
 //! [`packed`](crate::Posterior::packed) numbers a [`Factor`](crate::Factor).
 //!
 //! The counters are, in this order: incarnation, round and observations, fixed `u32`
@@ -13,15 +13,14 @@
 //!
 //! ```
 //! use fable_core::record::Verifier;
-//! use fable_core::{Action, Context, Learner, Policy, Settings, Workspace, catalog::TAU2};
+//! use fable_core::{Action, HostLearner, HostUser, Policy, Settings, catalog::TAU2};
 //!
-//! let policy = Policy::new(&TAU2, Settings::default())?;
-//! let mut workspace = Workspace::<f32, [f32; TAU2.workspace_len()]>::VACANT;
-//! let mut learner = Learner::<f32, [f32; TAU2.state_len()], 4>::VACANT;
-//! learner.start(&policy, 1)?;
-//! learner.observe(&policy, &mut workspace, &Context::new(&TAU2, None, &[])?, Action(3), 0.5)?;
+//! let policy = Policy::<f32>::new(&TAU2, Settings::default())?;
+//! let mut ana = HostUser::<f32>::new(&policy, "ana")?;
+//! ana.user().observe(&TAU2.context(None, [])?, Action(3), 0.5)?;
 //!
-//! let (mut snapshot, mut chunk, mut stored) = (learner.snapshot()?, [0; 256], vec![]);
+//! let mut user = ana.user();
+//! let (mut snapshot, mut chunk, mut stored) = (user.snapshot()?, [0; 256], vec![]);
 //! while let written @ 1.. = snapshot.read(&mut chunk) {
 //!     stored.extend_from_slice(&chunk[..written]);
 //! }
@@ -29,25 +28,21 @@
 //! let mut verifier = Verifier::new(&policy);
 //! stored.chunks(256).try_for_each(|chunk| verifier.push(chunk))?;
 //! let verified = verifier.finish()?;
-//! let mut again = Learner::<f32, [f32; TAU2.state_len()], 4>::VACANT;
+//! let mut again = HostLearner::<f32>::for_policy(&policy);
 //! let mut loader = again.load(&policy, verified)?;
 //! stored.chunks(256).try_for_each(|chunk| loader.push(chunk))?;
 //! loader.finish()?;
-//! assert_eq!(again, learner);
+//! assert_eq!(&again, ana.learner());
 //! # Ok::<(), Box<dyn core::error::Error>>(())
 //! ```
 
 use super::wire::{Counters, WirePending};
 use super::{CRC_32, HEADER_LEN, Header, Kind, RecordError, digits};
-use crate::arrow::Arrow;
-use crate::catalog::Catalog;
-use crate::feasible::ActionSet;
-use crate::learner::{Learner, LearnerError, Pending};
-use crate::policy::{BASE_PRECISION, Policy, within};
+use crate::catalog::{ActionSet, Catalog, score::Scalar};
+use crate::numbers::{Arrow, BASE_PRECISION, Storage, within};
+use crate::policy::Policy;
 use crate::posterior::PosteriorError;
-use crate::trust::assessment::Verdict;
-use crate::trust::promotion::Promotion;
-use crate::{Scalar, Storage};
+use crate::user::{Learner, Memory, Pending, Promotion, User, UserError, Verdict, View, slot_mut};
 use crc::{Digest, Table};
 
 /// Largest inverse pivot: that of the vaguest prior.
@@ -57,7 +52,7 @@ const MAX_ENTRY: f64 = 1e12;
 /// The longest part: a decision with 16 signals and its length byte.
 const MAX_PART: usize = 96;
 
-type Part = heapless::Vec<u8, MAX_PART>;
+type Piece = heapless::Vec<u8, MAX_PART>;
 
 /// Bytes of the longest snapshot of a learner whose `R` is `room`: what a device sets aside for one.
 ///
@@ -129,13 +124,42 @@ impl Stage {
 }
 
 /// A snapshot being written.
-pub struct Snapshot<'l, T, S, const R: usize> {
-    learner: &'l Learner<T, S, R>,
+pub struct Snapshot<'l, T> {
+    view: View<'l, T>,
     counters: Counters,
     stage: Stage,
-    part: Part,
+    part: Piece,
     taken: usize,
     digest: Digest<'static, u32, Table<1>>,
+}
+
+impl<T: Scalar> User<'_, T> {
+    /// Starts writing a snapshot.
+    ///
+    /// # Errors
+    /// A vacant user.
+    pub fn snapshot(&self) -> Result<Snapshot<'_, T>, UserError> {
+        Snapshot::new(self.memory.view())
+    }
+
+    /// Whether a verified snapshot can be loaded in place of this user: ask before giving up a state for it.
+    ///
+    /// # Errors
+    /// Too little room for the ring or the profile.
+    pub fn fits(&self, verified: &Verified) -> Result<(), RecordError> {
+        fits(self.memory.view(), self.policy, verified)
+    }
+
+    /// Starts loading a verified snapshot in place of this user; the same bytes have to be pushed again. Until that is finished
+    /// the user is vacant.
+    ///
+    /// # Errors
+    /// As for [`fits`](Self::fits); nothing has changed then.
+    pub fn load(&mut self, verified: Verified) -> Result<Loader<'_, T>, RecordError> {
+        self.fits(&verified)?;
+        let Memory { state, pending, profile, storage } = &mut self.memory;
+        Ok(Loader::new(Memory { state, pending, profile, storage }, self.policy, verified))
+    }
 }
 
 impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
@@ -143,56 +167,91 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
     ///
     /// # Errors
     /// A vacant learner.
-    pub fn snapshot(&self) -> Result<Snapshot<'_, T, S, R>, LearnerError> {
-        if self.posterior.arrow().dimension() == 0 {
-            return Err(LearnerError::Posterior(PosteriorError::Vacant));
-        }
-        let count = |count: usize| u16::try_from(count).unwrap_or(u16::MAX);
-        let counters = Counters {
-            incarnation: self.incarnation,
-            round: self.round,
-            observations: self.observations,
-            voided: self.voided,
-            log_det_ratio: self.posterior.log_det_ratio(),
-            words: u8::try_from(self.permissions.used_words().len()).unwrap_or(u8::MAX),
-            pending: count(self.ring().count()),
-            profile: count(self.profile.len()),
-            numbers: u32::try_from(self.posterior.storage().len()).unwrap_or(u32::MAX),
-        };
-        let digest = CRC_32.digest();
-        Ok(Snapshot { learner: self, counters, stage: Stage::Header, part: Part::new(), taken: 0, digest })
+    pub fn snapshot(&self) -> Result<Snapshot<'_, T>, UserError> {
+        Snapshot::new(self.view())
+    }
+
+    /// The bytes of a snapshot.
+    ///
+    /// # Errors
+    /// A vacant learner.
+    #[cfg(feature = "alloc")]
+    pub fn to_bytes(&self) -> Result<alloc::vec::Vec<u8>, UserError> {
+        let mut snapshot = self.snapshot()?;
+        let mut bytes = alloc::vec![0; snapshot.len()];
+        let length = snapshot.read(&mut bytes);
+        bytes.truncate(length);
+        Ok(bytes)
+    }
+
+    /// Makes the learner what it was when the bytes of a snapshot were written, whatever it is now: verifies, then loads.
+    ///
+    /// # Errors
+    /// Bytes that are not a sound snapshot under this policy, or do not fit; nothing has changed then.
+    pub fn restore(&mut self, policy: &Policy<'_, T>, bytes: &[u8]) -> Result<(), RecordError> {
+        let mut verifier = Verifier::new(policy);
+        verifier.push(bytes)?;
+        let verified = verifier.finish()?;
+        fits(self.view(), policy, &verified)?;
+        let mut loader = Loader::new(self.memory(), policy, verified);
+        loader.push(bytes)?;
+        loader.finish()
     }
 
     /// Starts loading a verified snapshot into this vacant learner; the same bytes have to be pushed again.
     ///
     /// # Errors
     /// A learner that is not vacant, storage of another length, too little room for the ring or the profile.
-    pub fn load<'l>(&'l mut self, policy: &'l Policy<'l, T>, verified: Verified) -> Result<Loader<'l, T, S, R>, RecordError> {
-        if self.posterior.arrow().dimension() != 0 {
+    pub fn load<'l>(&'l mut self, policy: &'l Policy<'l, T>, verified: Verified) -> Result<Loader<'l, T>, RecordError> {
+        if !self.is_vacant() {
             return Err(RecordError::Occupied);
         }
-        self.fits(policy, &verified)?;
-        self.vacate(); // what a loader that was never dropped has left
-        Ok(Loader { learner: self, reader: Reader::new(policy), verified })
-    }
-
-    /// Whether a verified snapshot can be loaded into this learner once it is vacant: ask before giving up a state for it.
-    ///
-    /// # Errors
-    /// Storage of another length, too little room for the ring or the profile.
-    pub fn fits(&self, policy: &Policy<'_, T>, verified: &Verified) -> Result<(), RecordError> {
-        let needed = verified.room();
-        if self.posterior.storage().len() != policy.catalog().state_len() {
-            Err(RecordError::Storage { expected: policy.catalog().state_len() })
-        } else if usize::from(needed) > R {
-            Err(RecordError::Room { needed })
-        } else {
-            Ok(())
-        }
+        fits(self.view(), policy, &verified)?;
+        Ok(Loader::new(self.memory(), policy, verified))
     }
 }
 
-impl<T: Scalar, S: Storage<T>, const R: usize> Snapshot<'_, T, S, R> {
+/// Whether a verified snapshot can be loaded into memory.
+fn fits<T: Scalar>(view: View<'_, T>, policy: &Policy<'_, T>, verified: &Verified) -> Result<(), RecordError> {
+    let (needed, expected) = (verified.room(), policy.catalog().state_len());
+    if view.storage.len() != expected {
+        Err(RecordError::Storage { expected })
+    } else if usize::from(needed) > view.pending.len() {
+        Err(RecordError::Room { needed })
+    } else {
+        Ok(())
+    }
+}
+
+impl<'l, T: Scalar> Snapshot<'l, T> {
+    fn new(view: View<'l, T>) -> Result<Self, UserError> {
+        let state = view.state;
+        if state.is_vacant() {
+            return Err(UserError::Posterior(PosteriorError::Vacant));
+        }
+        let count = |count: usize| u16::try_from(count).unwrap_or(u16::MAX);
+        let counters = Counters {
+            incarnation: state.incarnation,
+            round: state.round,
+            observations: state.observations,
+            voided: state.voided,
+            log_det_ratio: state.log_det_ratio,
+            words: u8::try_from(state.permissions.used_words().len()).unwrap_or(u8::MAX),
+            pending: count(view.ring().count()),
+            profile: count(view.profile.len()),
+            numbers: u32::try_from(view.storage.len()).unwrap_or(u32::MAX),
+        };
+        Ok(Self { view, counters, stage: Stage::Header, part: Piece::new(), taken: 0, digest: CRC_32.digest() })
+    }
+
+    /// At least as many bytes as the whole snapshot has.
+    #[cfg(feature = "alloc")]
+    fn len(&self) -> usize {
+        let Counters { pending, profile, words, .. } = self.counters;
+        let lists = MAX_PART * (usize::from(pending) + usize::from(profile) + 1) + 4 * usize::from(words);
+        HEADER_LEN + lists + width::<T>() * self.view.storage.len() + 4
+    }
+
     /// Writes the next bytes and says how many; 0 when there are no more.
     pub fn read(&mut self, out: &mut [u8]) -> usize {
         let mut written = 0;
@@ -218,31 +277,32 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Snapshot<'_, T, S, R> {
     fn write_part(&mut self) {
         self.taken = 0;
         self.part.clear();
-        let learner = self.learner;
+        let View { state, pending, profile, storage } = self.view;
         match self.stage {
             Stage::Header => {
-                let Learner { fingerprint, user, promise, .. } = *learner;
-                let (kind, digits, room) = (Kind::Snapshot, digits::<T>(), u16::try_from(R).unwrap_or(u16::MAX));
+                let (fingerprint, user, promise) = (state.fingerprint, state.user, state.promise);
+                let (kind, digits) = (Kind::Snapshot, digits::<T>());
+                let room = u16::try_from(pending.len()).unwrap_or(u16::MAX);
                 put(&mut self.part, &Header { kind, digits, room, fingerprint, user, promise }.encode());
             }
             Stage::Counters => put_postcard(&mut self.part, &self.counters),
             Stage::Word(index) => {
-                let word = learner.permissions.used_words().get(usize::from(index)).copied().unwrap_or(0);
+                let word = state.permissions.used_words().get(usize::from(index)).copied().unwrap_or(0);
                 put(&mut self.part, &word.to_le_bytes());
             }
             Stage::Pending(index) => {
                 let newer = u32::from(self.counters.pending.saturating_sub(index)).saturating_sub(1);
-                if let Ok(pending) = learner.settled_or_waiting(self.counters.round.saturating_sub(newer)) {
+                if let Ok(pending) = self.view.settled_or_waiting(self.counters.round.saturating_sub(newer)) {
                     put_postcard(&mut self.part, &WirePending::new(pending));
                 }
             }
             Stage::Promotion(index) => {
-                if let Some(promotion) = learner.profile.get(usize::from(index)) {
+                if let Some(promotion) = profile.get(usize::from(index)) {
                     put_postcard(&mut self.part, promotion);
                 }
             }
             Stage::Number(index) => {
-                let number = usize::try_from(index).ok().and_then(|index| learner.posterior.storage().get(index));
+                let number = usize::try_from(index).ok().and_then(|index| storage.get(index));
                 let bytes = number.map_or(0, |number| number.bits()).to_le_bytes();
                 put(&mut self.part, bytes.get(..width::<T>()).unwrap_or(&bytes));
             }
@@ -256,12 +316,12 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Snapshot<'_, T, S, R> {
 
 /// Every part fits by construction.
 #[inline]
-fn put(part: &mut Part, bytes: &[u8]) {
+fn put(part: &mut Piece, bytes: &[u8]) {
     let _ = part.extend_from_slice(bytes);
 }
 
 /// A length byte, then the value.
-fn put_postcard(part: &mut Part, value: &impl serde::Serialize) {
+fn put_postcard(part: &mut Piece, value: &impl serde::Serialize) {
     let mut bytes = [0; MAX_PART - 1];
     let used = postcard::to_slice(value, &mut bytes).map_or(&[][..], |used| used);
     put(part, &[u8::try_from(used.len()).unwrap_or(u8::MAX)]);
@@ -291,7 +351,7 @@ struct Reader<'p, T> {
     counters: Counters,
     /// Contrasts that have had a promotion.
     promoted: u64,
-    part: Part,
+    part: Piece,
     digest: Digest<'static, u32, Table<1>>,
 }
 
@@ -308,7 +368,7 @@ impl<'p, T: Scalar> Reader<'p, T> {
             profile: 0,
             numbers: 0,
         };
-        Self { policy, stage: Stage::Header, counters, promoted: 0, part: Part::new(), digest: CRC_32.digest() }
+        Self { policy, stage: Stage::Header, counters, promoted: 0, part: Piece::new(), digest: CRC_32.digest() }
     }
 
     fn push(&mut self, bytes: &[u8], take: impl FnMut(&Counters, Item<T>) -> Result<(), RecordError>) -> Result<(), RecordError> {
@@ -521,30 +581,39 @@ impl<'p, T: Scalar> Verifier<'p, T> {
 
 /// The second pass: puts the bytes into a learner. Until [`finish`](Self::finish) the learner counts as vacant, and when
 /// that is never reached it is.
-pub struct Loader<'l, T: Scalar, S: Storage<T>, const R: usize> {
-    learner: &'l mut Learner<T, S, R>,
+pub struct Loader<'l, T: Scalar> {
+    memory: Memory<'l, T>,
     reader: Reader<'l, T>,
     verified: Verified,
 }
 
-impl<T: Scalar, S: Storage<T>, const R: usize> Loader<'_, T, S, R> {
+impl<'l, T: Scalar> Loader<'l, T> {
+    fn new(mut memory: Memory<'l, T>, policy: &'l Policy<'l, T>, verified: Verified) -> Self {
+        memory.vacate();
+        Self { memory, reader: Reader::new(policy), verified }
+    }
+
     /// Takes the next bytes.
     ///
     /// # Errors
     /// Bytes that are not those of the first pass; the learner is vacant when the loader is dropped.
     pub fn push(&mut self, bytes: &[u8]) -> Result<(), RecordError> {
-        let Self { learner, reader, verified } = self;
+        let Self { memory, reader, verified } = self;
         reader.push(bytes, |counters, item| {
             match item {
                 Item::Header(header) if header != verified.header => return Err(RecordError::Changed),
                 Item::Counters(_) if *counters != verified.counters => return Err(RecordError::Changed),
                 Item::Sum(sum) if sum != verified.sum => return Err(RecordError::Changed),
                 Item::Header(_) | Item::Counters(_) | Item::Sum(_) => {}
-                Item::Word(index, word) => learner.permissions.set_word(usize::from(index), word),
-                Item::Pending(pending) => learner.enter(pending),
-                Item::Promotion(promotion) => drop(learner.profile.push(promotion)),
+                Item::Word(index, word) => memory.state.permissions.set_word(usize::from(index), word),
+                Item::Pending(pending) => {
+                    if let Some(slot) = slot_mut(memory.pending, pending.round) {
+                        *slot = pending;
+                    }
+                }
+                Item::Promotion(promotion) => drop(memory.profile.push(promotion)),
                 Item::Number(index, number) => {
-                    let slot = usize::try_from(index).ok().and_then(|index| learner.posterior.storage_mut().get_mut(index));
+                    let slot = usize::try_from(index).ok().and_then(|index| memory.storage.get_mut(index));
                     if let Some(slot) = slot {
                         *slot = number;
                     }
@@ -563,23 +632,24 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Loader<'_, T, S, R> {
             return Err(RecordError::Truncated);
         }
         let Verified { header, counters, .. } = self.verified;
-        let learner = &mut *self.learner;
-        learner.fingerprint = header.fingerprint;
-        learner.user = header.user;
-        learner.incarnation = counters.incarnation;
-        learner.round = counters.round;
-        learner.observations = counters.observations;
-        learner.promise = header.promise;
-        learner.voided = counters.voided;
-        learner.posterior.restore(self.reader.policy.catalog().arrow(), counters.log_det_ratio);
+        let state = &mut *self.memory.state;
+        state.fingerprint = header.fingerprint;
+        state.user = header.user;
+        state.incarnation = counters.incarnation;
+        state.round = counters.round;
+        state.observations = counters.observations;
+        state.promise = header.promise;
+        state.voided = counters.voided;
+        state.arrow = self.reader.policy.catalog().arrow();
+        state.log_det_ratio = counters.log_det_ratio;
         Ok(())
     }
 }
 
-impl<T: Scalar, S: Storage<T>, const R: usize> Drop for Loader<'_, T, S, R> {
+impl<T: Scalar> Drop for Loader<'_, T> {
     fn drop(&mut self) {
-        if self.learner.posterior.arrow().dimension() == 0 {
-            self.learner.vacate();
+        if self.memory.state.is_vacant() {
+            self.memory.vacate();
         }
     }
 }

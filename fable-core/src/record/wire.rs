@@ -1,12 +1,9 @@
 //! What postcard writes: plain copies of the types that have private fields or are not written as they stand.
 
 use super::RecordError;
-use crate::catalog::{Action, Catalog, MAX_SIGNALS};
-use crate::context::{Context, ContextError};
-use crate::event::Observation;
-use crate::learner::{Pending, Wait};
-use crate::onboarding::Direction;
-use crate::{Scalar, policy::within};
+use crate::catalog::{Action, Catalog, Context, ContextError, Direction, MAX_SIGNALS, score::Scalar};
+use crate::numbers::{MAX_BASELINE, within};
+use crate::user::{Observation, Pending, Wait};
 use postcard::fixint;
 use serde::{Deserialize, Serialize, Serializer};
 
@@ -101,7 +98,7 @@ impl WirePending {
     #[inline]
     pub(super) fn read<T: Scalar>(&self, catalog: &Catalog<'_>) -> Result<Pending<T>, RecordError> {
         let baseline = T::from_f64(self.baseline);
-        let sound = within(self.baseline, crate::learner::MAX_BASELINE) && baseline.to_f64() == self.baseline;
+        let sound = within(self.baseline, MAX_BASELINE) && baseline.to_f64() == self.baseline;
         if !sound || usize::from(self.action) >= catalog.actions() {
             return Err(RecordError::Content);
         }

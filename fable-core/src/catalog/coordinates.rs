@@ -1,0 +1,97 @@
+//! Sets of coordinates: which of them feedback can ever move, and which a sub-dictionary keeps.
+//!
+//! A coordinate i is *active* when phi(c_t, a)_i is nonzero for some feasible action of some round. Hard constraints leave
+//! others inactive in every round, and online feedback never touches those: as long as the prior and the onboarding
+//! statements do not tie them to active ones, their mean and variance stay as they were. [`CoordinateSet::activate`]
+//! collects the active coordinates as rounds go by; [`CoordinateSet::activate_in_any_context`] says what a feasible set
+//! could activate if every task and every signal came up. One coordinate is one bit; a call costs one step per feasible
+//! action and block (and task).
+//!
+//! Corollary 1, the user who has memory switched off: what compares one memory with another cannot be learned.
+//!
+//! ```
+//! use fable_core::catalog::Part;
+//! use fable_core::catalog::agent::{AGENT, MEMORY, Memory};
+//! use fable_core::{CoordinateSet, Feasible, Rule};
+//!
+//! const OFF: Rule = Rule::require("memory is off", &[Part::new(MEMORY, &[Memory::NoMemory.index()])]);
+//! let mut active = CoordinateSet::EMPTY;
+//! active.activate_in_any_context(&AGENT, &Feasible::new(&AGENT, &[OFF])?);
+//!
+//! let learnable = |name| active.contains(AGENT.coordinate(name).unwrap());
+//! assert!(learnable("style=concise") && learnable("memory=no_memory*style=concise"));
+//! assert!(!learnable("memory=recent_memory"));
+//! assert!(!learnable("memory_need*memory=profile_summary"));
+//! assert_eq!(active.len(), 254 - 4 - 4 - 4 * 6 - 4 * 6); // main, need, with each tool, with each style
+//! # Ok::<(), fable_core::FeasibleError>(())
+//! ```
+//!
+//! An active coordinate is necessary for learning, not sufficient: a contrast can be learned exactly when it lies in the
+//! span of the feasible features, which `analysis::Span` tests (feature `analysis`).
+
+use super::{BlockSet, Catalog, Context, Feasible, MAX_DIMENSION};
+use crate::numbers::Bits;
+
+/// A bit set of coordinates, 1 KiB for any catalog. See the [module](self).
+pub type CoordinateSet = Bits<{ MAX_DIMENSION / 32 }>;
+
+impl CoordinateSet {
+    /// The coordinates of some blocks: z(q) of the block program.
+    #[must_use]
+    pub fn of_blocks(catalog: &Catalog<'_>, blocks: BlockSet) -> Self {
+        let mut set = Self::EMPTY;
+        for coordinate in blocks.iter().flat_map(|block| catalog.block_ranges(block)).flatten() {
+            set.insert(coordinate);
+        }
+        set
+    }
+
+    /// Adds the coordinates that some feasible action makes nonzero in this context.
+    ///
+    /// A learner that retains some blocks only learns no more than those: compare with [`of_blocks`](Self::of_blocks).
+    pub fn activate(&mut self, catalog: &Catalog<'_>, context: &Context, feasible: &Feasible) {
+        for (coordinate, _) in feasible.set().iter().flat_map(|action| catalog.features(context, action)) {
+            self.insert(coordinate);
+        }
+    }
+
+    /// Adds the coordinates that some feasible action makes nonzero in some context: any task, any signals.
+    pub fn activate_in_any_context(&mut self, catalog: &Catalog<'_>, feasible: &Feasible) {
+        let arrow = catalog.arrow();
+        for values in feasible.set().iter().filter_map(|action| catalog.values(action)) {
+            for block in catalog.single_blocks().iter().chain(catalog.product_blocks()) {
+                let Some(position) = catalog.position(block, &values) else { continue };
+                let inside = usize::from(block.offset) + position;
+                if block.per_task {
+                    (0..arrow.leaves()).filter_map(|task| arrow.leaf_coordinate(task, inside)).for_each(|i| self.insert(i));
+                } else {
+                    self.insert(arrow.root_coordinate(inside));
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog::{AGENT, TAU2};
+
+    #[test]
+    fn the_blocks_of_a_catalog_are_all_its_coordinates() {
+        for catalog in [&AGENT, &TAU2] {
+            assert!(CoordinateSet::of_blocks(catalog, BlockSet::FULL).iter().eq(0..catalog.dimension()));
+            let mut active = CoordinateSet::EMPTY;
+            active.activate_in_any_context(catalog, &Feasible::all(catalog));
+            assert!(active.iter().eq(0..catalog.dimension()));
+        }
+    }
+
+    #[test]
+    fn a_signal_of_zero_and_a_missing_task_activate_nothing() {
+        let mut active = CoordinateSet::EMPTY;
+        active.activate(&AGENT, &Context::new(&AGENT, None, &[0.0; 4]).unwrap(), &Feasible::all(&AGENT));
+        let shared = CoordinateSet::of_blocks(&AGENT, BlockSet::from_bits(0b1110_0000_0111));
+        assert_eq!(active, shared);
+    }
+}

@@ -1,0 +1,20 @@
+//! Numbers and what is computed with them, without a word about what they mean: the lowest layer.
+
+mod arrow;
+mod bits;
+mod fingerprint;
+pub(crate) mod kernel;
+mod loops;
+mod normal;
+mod number;
+mod range;
+
+pub use arrow::{Arrow, MAX_DIMENSION, MAX_TASKS};
+pub(crate) use arrow::Segment;
+pub use bits::Bits;
+pub(crate) use fingerprint::Fingerprint;
+pub use fingerprint::{NUMERIC_REVISION, user_hash};
+pub use normal::{Key, Purpose, Stream};
+pub use number::{Number, Storage};
+pub(crate) use range::within;
+pub use range::{BASE_PRECISION, MAX_BASELINE, MAX_COEFFICIENT, MAX_RESPONSE, ONBOARDING_PRECISION, REWARD, Range, VARIANCE, WEIGHT};

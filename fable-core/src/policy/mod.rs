@@ -1,0 +1,265 @@
+//! A catalog with its settings: everything about deciding and learning that is not one user's state.
+//!
+//! One [`Policy`] is shared by reference between all users and threads. Its fingerprint covers what gives a stored number
+//! its meaning, so a state that was learned under another policy is refused instead of misread.
+//!
+//! ```
+//! use fable_core::{Exploration, Policy, Settings, SettingsError, catalog::AGENT};
+//!
+//! let policy = Policy::<f32>::new(&AGENT, Settings::default())?;
+//! let bolder = Policy::<f32>::new(&AGENT, Settings { exploration: Exploration::Constant(1.0), ..Settings::default() })?;
+//! let noisier = Policy::<f32>::new(&AGENT, Settings { noise_variance: 1.0, ..Settings::default() })?;
+//! assert_eq!(policy.fingerprint(), bolder.fingerprint()); // how boldly one explores changes no stored number
+//! assert_ne!(policy.fingerprint(), noisier.fingerprint());
+//! # Ok::<(), SettingsError>(())
+//! ```
+
+mod settings;
+
+pub use settings::{Deadline, Exploration, Expiry, Setting, Settings, SettingsError, setting};
+
+use crate::catalog::{Action, BlockSet, Catalog, Context, score::Scalar};
+use crate::numbers::{Fingerprint, NUMERIC_REVISION};
+use crate::posterior::{PosteriorError, Prior};
+
+/// A catalog, settings and a base prior. See the [module](self).
+#[derive(Clone, Copy, Debug)]
+pub struct Policy<'a, T> {
+    catalog: &'a Catalog<'a>,
+    settings: Settings<'a>,
+    prior: Prior<'a, T>,
+    /// The retained blocks, if not all are.
+    mask: Option<BlockSet>,
+    fingerprint: u64,
+}
+
+impl<'a, T: Scalar> Policy<'a, T> {
+    /// A policy with the isotropic base prior. Of a constant catalog it is a constant too:
+    ///
+    /// ```
+    /// use fable_core::{Policy, Settings, catalog::TAU2};
+    /// const POLICY: Policy<'static, f32> = match Policy::new(&TAU2, Settings::DEFAULT) {
+    ///     Ok(policy) => policy,
+    ///     Err(_) => panic!("a setting is out of its range"),
+    /// };
+    /// assert_eq!(POLICY.fingerprint(), Policy::<f32>::new(&TAU2, Settings::default())?.fingerprint());
+    /// # Ok::<(), fable_core::SettingsError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A setting out of its range.
+    pub const fn new(catalog: &'a Catalog<'a>, settings: Settings<'a>) -> Result<Self, SettingsError> {
+        match Self::checked(catalog, settings) {
+            Ok((sum, mask)) => {
+                Ok(Self { catalog, settings, prior: Prior::Isotropic, mask, fingerprint: sum.u64(0).finish() })
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// A policy with any base prior.
+    ///
+    /// # Errors
+    /// A setting out of its range or a prior that does not fit the catalog.
+    pub fn with_prior(catalog: &'a Catalog<'a>, settings: Settings<'a>, prior: Prior<'a, T>) -> Result<Self, SettingsError> {
+        let (sum, mask) = Self::checked(catalog, settings)?;
+        prior.check(catalog.arrow()).map_err(SettingsError::Prior)?;
+        Ok(Self { catalog, settings, prior, mask, fingerprint: prior.fingerprint(sum).finish() })
+    }
+
+    /// Checks the settings: their fingerprint so far, and the retained blocks if not all are.
+    const fn checked(catalog: &Catalog<'_>, settings: Settings<'_>) -> Result<(Fingerprint, Option<BlockSet>), SettingsError> {
+        if let Err(error) = settings.check() {
+            return Err(error);
+        }
+        let (every, retained) = (catalog.all_blocks().bits(), settings.retained.bits());
+        if retained & every == 0 || (retained & !every != 0 && retained != BlockSet::FULL.bits()) {
+            return Err(SettingsError::Retained);
+        }
+        let sum = Fingerprint::new()
+            .u64(NUMERIC_REVISION as u64)
+            .u64(catalog.fingerprint())
+            .f64(settings.cost_weight)
+            .f64(settings.noise_variance)
+            .f64(settings.base_precision)
+            .text(settings.context_adapter)
+            .text(settings.feedback_adapter);
+        if retained & every == every {
+            return Ok((sum, None));
+        }
+        Ok((sum.text("retained").bytes(&retained.to_le_bytes()), Some(settings.retained)))
+    }
+
+    /// The catalog.
+    #[must_use]
+    pub const fn catalog(&self) -> &'a Catalog<'a> {
+        self.catalog
+    }
+
+    /// The settings.
+    #[must_use]
+    pub const fn settings(&self) -> &Settings<'a> {
+        &self.settings
+    }
+
+    /// The base prior.
+    #[must_use]
+    pub const fn prior(&self) -> &Prior<'a, T> {
+        &self.prior
+    }
+
+    /// Fingerprint of catalog, cost weight, noise variance, left-out blocks, base prior, adapters and numeric revision.
+    #[must_use]
+    pub const fn fingerprint(&self) -> u64 {
+        self.fingerprint
+    }
+
+    /// R_b: the setting, or the square root of the base precision.
+    #[must_use]
+    pub fn prior_radius(&self) -> f64 {
+        self.settings.prior_radius.unwrap_or_else(|| libm::sqrt(self.settings.base_precision))
+    }
+
+    /// beta_t(alpha) = R_b + (s / sigma) sqrt(ln(det Lambda_t / det Lambda_0) + 2 ln(1 / alpha)), from the log-determinant ratio.
+    #[must_use]
+    pub fn beta(&self, log_det_ratio: f64) -> f64 {
+        let Settings { noise_variance, noise_proxy, alpha, .. } = self.settings;
+        let growth = log_det_ratio.max(0.0) - 2.0 * libm::log(alpha);
+        self.prior_radius() + libm::sqrt(noise_proxy.unwrap_or(noise_variance) / noise_variance * growth)
+    }
+
+    /// Fingerprint of what the guarantee of promotions depends on and [`fingerprint`](Self::fingerprint) does not cover:
+    /// alpha, radius, proxy and minimum. A learner remembers the one it was started with.
+    #[must_use]
+    pub fn promise(&self) -> u32 {
+        let Settings { noise_variance, noise_proxy, alpha, min_evidence, .. } = self.settings;
+        let sum = Fingerprint::new().f64(alpha).f64(self.prior_radius()).f64(noise_proxy.unwrap_or(noise_variance));
+        let [a, b, c, d, e, f, g, h] = sum.u64(u64::from(min_evidence)).finish().to_le_bytes();
+        u32::from_le_bytes([a ^ e, b ^ f, c ^ g, d ^ h])
+    }
+
+    /// v.Sigma_base.v for a direction v.
+    pub(crate) fn prior_variance(
+        &self,
+        workspace: &mut [T],
+        direction: impl Iterator<Item = (usize, T)>,
+    ) -> Result<f64, PosteriorError> {
+        let variance = |precision: f64, value: T| value.to_f64() * value.to_f64() / precision;
+        match self.prior {
+            Prior::Isotropic => Ok(direction.map(|(_, value)| variance(self.settings.base_precision, value)).sum()),
+            Prior::Diagonal { precision, .. } => {
+                let own = |index: usize| precision.get(index).copied().unwrap_or(self.settings.base_precision);
+                Ok(direction.map(|(index, value)| variance(own(index), value)).sum())
+            }
+            Prior::Factor(factor) => Ok(factor.posterior().contrast(workspace, direction)?.variance.to_f64()),
+        }
+    }
+
+    /// The retained blocks, if not all are.
+    pub(crate) const fn mask(&self) -> Option<BlockSet> {
+        self.mask
+    }
+
+    /// Coordinates of the retained blocks: the d of the theorem's schedule.
+    #[must_use]
+    pub fn active_dimension(&self) -> usize {
+        self.catalog.dimension_of(self.settings.retained)
+    }
+
+    /// nu_t, the scale of the draw of a round.
+    #[must_use]
+    #[inline]
+    pub fn nu(&self, round: u32) -> f64 {
+        match self.settings.exploration {
+            Exploration::Constant(nu) => nu,
+            theorem @ Exploration::Theorem { .. } => theorem.nu(round, self.active_dimension()),
+        }
+    }
+
+    /// The nonzero features of the retained blocks, phi_z(c, a): what is scored and learned from.
+    pub fn features(&self, context: &Context, action: Action) -> impl Iterator<Item = (usize, f32)> {
+        self.catalog.features_of(self.mask, context, action)
+    }
+
+    /// The nonzero entries of phi_z(c, a) - phi_z(c, a'); what both share is left out.
+    pub fn difference(&self, context: &Context, prefer: Action, over: Action) -> impl Iterator<Item = (usize, f32)> {
+        self.catalog.difference_of(self.mask, context, prefer, over)
+    }
+
+    /// Reference score of an action, b - lambda cost; `default` replaces the catalog's b.
+    #[must_use]
+    pub fn baseline(&self, context: &Context, action: Action, default: Option<f64>) -> T {
+        self.catalog.baseline(context, action, self.settings.cost_weight, default)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog::{AGENT, RUBRIC, TAU2};
+    use crate::numbers::BASE_PRECISION;
+    use crate::posterior::PriorError;
+
+    #[test]
+    fn the_table_names_each_setting_once_and_says_its_range() {
+        for (index, row) in setting::ALL.iter().enumerate() {
+            assert!(setting::ALL[..index].iter().all(|other| other.name != row.name));
+            assert_eq!(row.bounds, format!("from {} to {}", row.range.least, row.range.most));
+            assert!(row.help.contains(row.bounds), "{}", row.name);
+        }
+        assert_eq!(setting::BASE_PRECISION.range, BASE_PRECISION); // also of a diagonal prior
+    }
+
+    #[test]
+    fn every_setting_has_its_own_error() {
+        let reject = |settings| Policy::<f32>::new(&TAU2, settings).unwrap_err();
+        let out = |row: Setting| SettingsError::OutOfRange(row.name);
+        let base = Settings::default();
+        for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -1.0, 1e300] {
+            assert_eq!(reject(Settings { noise_variance: bad, ..base }), out(setting::NOISE_VARIANCE));
+            assert_eq!(reject(Settings { base_precision: bad, ..base }), out(setting::BASE_PRECISION));
+            assert_eq!(reject(Settings { cost_weight: bad, ..base }), out(setting::COST_WEIGHT));
+            assert_eq!(reject(Settings { exploration: Exploration::Constant(bad), ..base }), out(setting::NU));
+            assert_eq!(reject(Settings { exploration: Exploration::Theorem { delta: bad }, ..base }), out(setting::DELTA));
+            assert_eq!(reject(Settings { alpha: bad, ..base }), out(setting::ALPHA));
+            assert_eq!(reject(Settings { prior_radius: Some(bad), ..base }), out(setting::PRIOR_RADIUS));
+            assert_eq!(reject(Settings { noise_proxy: Some(bad), ..base }), out(setting::NOISE_PROXY));
+            assert_eq!(reject(Settings { expiry: Expiry::Impute(1.5 * bad), ..base }), out(setting::EXPIRY));
+        }
+        assert_eq!(reject(Settings { min_evidence: 0, ..base }), out(setting::MIN_EVIDENCE));
+        for zero in [0.0, -0.0] {
+            assert_eq!(reject(Settings { noise_variance: zero, ..base }), out(setting::NOISE_VARIANCE));
+            assert_eq!(reject(Settings { base_precision: zero, ..base }), out(setting::BASE_PRECISION));
+            assert_eq!(reject(Settings { exploration: Exploration::Constant(zero), ..base }), out(setting::NU));
+            assert_eq!(reject(Settings { exploration: Exploration::Theorem { delta: zero }, ..base }), out(setting::DELTA));
+        }
+        for bad in [0, 1 << 6, 0b111 | 1 << 127] {
+            assert_eq!(reject(Settings { retained: BlockSet::from_bits(bad), ..base }), SettingsError::Retained);
+        }
+        let short = Prior::Diagonal { mean: &[0.0; 28], precision: &[1.0; 29] };
+        let error = Policy::<f32>::with_prior(&TAU2, base, short).unwrap_err();
+        assert_eq!(error, SettingsError::Prior(PriorError::Length { expected: 29 }));
+    }
+
+    /// Stored states carry these numbers: a change here means that no stored state can be read any more.
+    #[test]
+    fn fingerprints_are_pinned() {
+        let policies =
+            [&AGENT, &TAU2, &RUBRIC].map(|catalog| Policy::<f32>::new(catalog, Settings::default()).unwrap().fingerprint());
+        assert_eq!([AGENT, TAU2, RUBRIC].map(|catalog| catalog.fingerprint()), CATALOGS);
+        assert_eq!(policies, POLICIES);
+    }
+
+    const CATALOGS: [u64; 3] = [9_684_340_042_658_061_262, 14_608_949_629_245_568_331, 8_193_767_770_663_748_930];
+    const POLICIES: [u64; 3] = [16_701_233_385_450_437_471, 2_997_172_827_568_438_201, 8_778_509_286_502_278_356];
+
+    #[test]
+    fn leaving_a_block_out_changes_the_fingerprint_and_keeping_all_does_not() {
+        let print = |retained| Policy::<f32>::new(&TAU2, Settings { retained, ..Settings::default() }).unwrap().fingerprint();
+        assert_eq!(print(BlockSet::first(6)), POLICIES[1]);
+        let mut prints: Vec<u64> = (1..64).map(|bits| print(BlockSet::from_bits(bits))).collect();
+        prints.sort_unstable();
+        prints.dedup();
+        assert_eq!(prints.len(), 63);
+    }
+}

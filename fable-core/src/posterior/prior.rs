@@ -1,0 +1,206 @@
+//! Where a posterior starts (Equations 2-3): a base prior, to which onboarding adds pseudo-observations.
+//!
+//! Three forms. `Isotropic`: mean 0 and one precision from the settings. `Diagonal`: any mean with a diagonal precision.
+//! [`Factor`]: any arrow-shaped factor with its information row, for example learned from a population; it is laid out like
+//! [`Posterior::packed`](crate::Posterior::packed), so the state of another posterior is a prior as it stands.
+//!
+//! ```
+//! use fable_core::{Arrow, Posterior, Prior};
+//! let arrow = Arrow::new(0, 0, 2).unwrap();
+//! let mut posterior = Posterior::<f32, _>::over([0.0; 5]);
+//! posterior.start(arrow, &Prior::Diagonal { mean: &[0.5, 0.0], precision: &[4.0, 16.0] }, 1.0)?;
+//! let first = posterior.contrast(&mut [0.0; 3], [(0, 1.0)])?;
+//! assert_eq!((first.mean, first.variance), (0.5, 0.25));
+//! # Ok::<(), fable_core::PosteriorError>(())
+//! ```
+
+use super::Posterior;
+use crate::numbers::{Arrow, BASE_PRECISION, Fingerprint, Number, Range, within};
+use core::fmt;
+
+/// Largest magnitude of a prior mean.
+pub const MAX_PRIOR_MEAN: f64 = 1e4;
+/// Largest magnitude of an entry of a prior factor.
+pub const MAX_PRIOR_ENTRY: f64 = 1e9;
+/// Range of the pivots D = 1/E of a prior factor; a population's can be far more precise than a base precision.
+pub const PIVOT: Range = Range { least: 1e-3, most: 1e13 };
+
+/// A packed factor that was checked: its pivots, entries, mean and variances are in range.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Factor<'a, T> {
+    arrow: Arrow,
+    packed: &'a [T],
+}
+
+impl<'a, T: Number> Factor<'a, T> {
+    /// Checks E, then the columns with the information row, as the posterior keeps them. Takes one forward solve per
+    /// coordinate: entries that look harmless one by one can still describe a distribution that is anything but.
+    ///
+    /// # Errors
+    /// The wrong length, a pivot or an entry out of range, a coordinate whose variance or mean is, a workspace too small.
+    pub fn new(arrow: Arrow, packed: &'a [T], workspace: &mut (impl AsMut<[T]> + ?Sized)) -> Result<Self, PriorError> {
+        if packed.len() != arrow.packed_len() {
+            return Err(PriorError::Length { expected: arrow.packed_len() });
+        }
+        for (index, value) in packed.iter().map(|value| value.to_f64()).enumerate() {
+            if index < arrow.dimension() && !PIVOT.contains(1.0 / value) {
+                return Err(PriorError::Precision { coordinate: index });
+            }
+            if !within(value, MAX_PRIOR_ENTRY) {
+                return Err(PriorError::Entry { index });
+            }
+        }
+        let posterior = Posterior::of(arrow, 0.0, packed);
+        for coordinate in 0..arrow.dimension() {
+            let unit = posterior.contrast(workspace, [(coordinate, T::ONE)]).map_err(|_| PriorError::WorkspaceLength)?;
+            if !within(unit.variance.to_f64(), 1.01 / BASE_PRECISION.least) {
+                return Err(PriorError::Precision { coordinate });
+            }
+            if !within(unit.mean.to_f64(), MAX_PRIOR_MEAN) {
+                return Err(PriorError::Mean { coordinate });
+            }
+        }
+        Ok(Self { arrow, packed })
+    }
+
+    /// The factor as a posterior that can be asked.
+    pub(crate) const fn posterior(&self) -> Posterior<T, &'a [T]> {
+        Posterior::of(self.arrow, 0.0, self.packed)
+    }
+}
+
+/// A base prior.
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+#[non_exhaustive]
+pub enum Prior<'a, T> {
+    /// Mean 0 and the base precision of the settings in every coordinate.
+    #[default]
+    Isotropic,
+    /// Independent coordinates.
+    Diagonal {
+        /// One mean per coordinate.
+        mean: &'a [f64],
+        /// One precision per coordinate.
+        precision: &'a [f64],
+    },
+    /// Any arrow-shaped factor.
+    Factor(Factor<'a, T>),
+}
+
+impl<T: Number> Prior<'_, T> {
+    /// Whether the prior fits a shape and its numbers are in range.
+    pub(crate) fn check(&self, arrow: Arrow) -> Result<(), PriorError> {
+        let dimension = arrow.dimension();
+        match *self {
+            Self::Isotropic => Ok(()),
+            Self::Diagonal { mean, precision } => {
+                if mean.len() != dimension || precision.len() != dimension {
+                    return Err(PriorError::Length { expected: dimension });
+                }
+                if let Some(coordinate) = mean.iter().position(|mean| !within(*mean, MAX_PRIOR_MEAN)) {
+                    return Err(PriorError::Mean { coordinate });
+                }
+                match precision.iter().position(|precision| !BASE_PRECISION.contains(*precision)) {
+                    Some(coordinate) => Err(PriorError::Precision { coordinate }),
+                    None => Ok(()),
+                }
+            }
+            Self::Factor(factor) if factor.arrow == arrow => Ok(()),
+            Self::Factor(_) => Err(PriorError::Length { expected: arrow.packed_len() }),
+        }
+    }
+
+    /// Writes a checked prior into storage of the right length.
+    pub(crate) fn write(&self, arrow: Arrow, base_precision: f64, packed: &mut [T]) {
+        match *self {
+            Self::Isotropic => {
+                packed.fill(T::ZERO);
+                for inverse in packed.iter_mut().take(arrow.dimension()) {
+                    *inverse = T::from_f64(1.0 / base_precision);
+                }
+            }
+            Self::Diagonal { mean, precision } => {
+                packed.fill(T::ZERO);
+                for (inverse, precision) in packed.iter_mut().zip(precision) {
+                    *inverse = T::from_f64(1.0 / precision);
+                }
+                // With L = I the whitened information vector is the mean: the last entry of each column.
+                let mut end = arrow.dimension();
+                for (coordinate, mean) in mean.iter().enumerate() {
+                    end += match arrow.locate(coordinate) {
+                        Some((Some(_), inside)) => usize::from(arrow.leaf) + usize::from(arrow.root) - inside,
+                        Some((None, inside)) => usize::from(arrow.root) - inside,
+                        None => return,
+                    };
+                    if let Some(z) = packed.get_mut(end - 1) {
+                        *z = T::from_f64(*mean);
+                    }
+                }
+            }
+            Self::Factor(factor) => {
+                for (slot, value) in packed.iter_mut().zip(factor.packed) {
+                    *slot = *value;
+                }
+            }
+        }
+    }
+
+    /// Adds the prior to a fingerprint.
+    pub(crate) fn fingerprint(&self, sum: Fingerprint) -> Fingerprint {
+        match *self {
+            Self::Isotropic => sum.u64(0),
+            Self::Diagonal { mean, precision } => mean.iter().chain(precision).fold(sum.u64(1), |sum, value| sum.f64(*value)),
+            Self::Factor(factor) => factor.packed.iter().fold(sum.u64(2), |sum, value| sum.u64(value.bits())),
+        }
+    }
+}
+
+/// What can be wrong with a prior.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
+pub enum PriorError {
+    /// The wrong number of means, precisions or factor entries.
+    Length {
+        /// What the catalog needs.
+        expected: usize,
+    },
+    /// A mean is not a number from -10,000 to 10,000.
+    Mean {
+        /// Its coordinate.
+        coordinate: usize,
+    },
+    /// The base precision is not a number from 0.001 to 10,000.
+    BasePrecision,
+    /// The workspace is too small for the factor's shape.
+    WorkspaceLength,
+    /// A precision is not a number from 0.001 to 10,000, or a factor's pivot or marginal precision is out of range.
+    Precision {
+        /// Its coordinate.
+        coordinate: usize,
+    },
+    /// An entry of a factor is not a number from -1e9 to 1e9.
+    Entry {
+        /// Its place in the packed factor.
+        index: usize,
+    },
+}
+
+impl fmt::Display for PriorError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Length { expected } => write!(f, "the prior needs exactly {expected} numbers"),
+            Self::BasePrecision => f.write_str("the base precision is not a number from 0.001 to 10000"),
+            Self::WorkspaceLength => f.write_str("the workspace is too small for the factor"),
+            Self::Mean { coordinate } => {
+                write!(f, "the prior mean of coordinate {coordinate} is not a number from -10000 to 10000")
+            }
+            Self::Precision { coordinate } => {
+                write!(f, "the prior precision of coordinate {coordinate} is out of range")
+            }
+            Self::Entry { index } => write!(f, "entry {index} of the prior factor is not a number from -1e9 to 1e9"),
+        }
+    }
+}
+
+impl core::error::Error for PriorError {}

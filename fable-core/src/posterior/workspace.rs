@@ -1,0 +1,52 @@
+//! Scratch memory: one per device or thread, not per user.
+//!
+//! ```
+//! use fable_core::{Workspace, catalog::TAU2};
+//! static ON_DEVICE: Workspace<f32, [f32; TAU2.workspace_len()]> = Workspace::vacant(&TAU2); // another length does not compile
+//! let on_host = Workspace::over(vec![0.0_f64; TAU2.workspace_len()]);
+//! # let _ = (&ON_DEVICE, on_host);
+//! ```
+
+use crate::catalog::Catalog;
+use crate::numbers::{Number, Storage};
+use core::marker::PhantomData;
+
+/// Scratch for deciding and learning; its content means nothing between calls.
+#[derive(Clone, Debug)]
+pub struct Workspace<T, W> {
+    storage: W,
+    scalar: PhantomData<T>,
+}
+
+impl<T: Number, const N: usize> Workspace<T, [T; N]> {
+    /// All zero bits, of the length that a catalog needs. For constants: a wrong length does not compile.
+    ///
+    /// # Panics
+    /// When it is evaluated at run time with a wrong length.
+    #[must_use]
+    pub const fn vacant(catalog: &Catalog<'_>) -> Self {
+        assert!(N == catalog.workspace_len(), "a workspace of this catalog has `workspace_len()` numbers");
+        Self { storage: [T::ZERO; N], scalar: PhantomData }
+    }
+}
+
+impl<T, W: Storage<T>> Workspace<T, W> {
+    /// A workspace over given storage; [`Catalog::workspace_len`](crate::Catalog::workspace_len) numbers are enough.
+    #[must_use]
+    pub const fn over(storage: W) -> Self {
+        Self { storage, scalar: PhantomData }
+    }
+}
+
+impl<T, W: Storage<T>> AsMut<[T]> for Workspace<T, W> {
+    fn as_mut(&mut self) -> &mut [T] {
+        self.storage.as_mut()
+    }
+}
+
+/// The active part of a workspace, a number per value and a score per action; `None` when it is too small.
+pub(crate) fn parts<'w, T>(workspace: &'w mut [T], catalog: &Catalog<'_>) -> Option<(&'w mut [T], &'w mut [T], &'w mut [T])> {
+    let (active, rest) = workspace.split_at_mut_checked(catalog.arrow().active_len())?;
+    let (table, rest) = rest.split_at_mut_checked(catalog.value_count())?;
+    Some((active, table, rest.get_mut(..catalog.actions())?))
+}

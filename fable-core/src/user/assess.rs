@@ -1,0 +1,193 @@
+//! How much this user prefers one action to another, and how sure that is (Appendix G).
+//!
+//! With w = phi(c, a+) - phi(c, a-), the contrast eta = w.theta has the working posterior N(w.mu, w.Sigma.w). The interval
+//! w.mu +- beta_t(alpha) sqrt(w.Sigma.w) covers eta for every w and every round at once with probability 1 - alpha, so
+//! looking often, or at contrasts made up on the spot, costs nothing. It assumes what
+//! [`prior_radius`](crate::Settings::prior_radius) and [`noise_proxy`](crate::Settings::noise_proxy) say, and that whether
+//! and when a reward comes does not depend on what it is: a user who answers only when pleased looks like one who is always
+//! pleased. One assessment is one forward solve over the touched leaf and the root.
+//!
+//! ```
+//! use fable_core::{Comparison, HostUser, Policy, Settings, Verdict, catalog::TAU2};
+//!
+//! let policy = Policy::<f32>::new(&TAU2, Settings::default())?;
+//! let mut ana = HostUser::<f32>::new(&policy, "ana")?;
+//!
+//! let brief = Comparison::declared(&TAU2, TAU2.contrast("concise_over_guided").unwrap()).unwrap();
+//! let assessment = ana.user().assess(&brief)?;
+//! assert_eq!((assessment.mean, assessment.probability), (0.0, 0.5)); // nothing is known yet
+//! assert_eq!((assessment.verdict, assessment.evidence, assessment.valid), (Verdict::Open, 0, true));
+//! # Ok::<(), Box<dyn core::error::Error>>(())
+//! ```
+
+use super::{User, UserError};
+use crate::catalog::{Action, Catalog, Context, score::Scalar};
+use crate::policy::Policy;
+
+/// Two complete actions that differ in one component, compared in one context.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Comparison {
+    /// Where.
+    pub context: Context,
+    /// The action a positive contrast prefers.
+    pub prefer: Action,
+    /// The action it is compared with.
+    pub over: Action,
+    /// Whether the known difference of the reference scores is added: which action is better in all, not only which one the
+    /// user likes better than expected.
+    pub total: bool,
+}
+
+impl Comparison {
+    /// A contrast declared in the catalog; `None` when there is none at this position.
+    #[must_use]
+    #[inline]
+    pub fn declared(catalog: &Catalog<'_>, index: usize) -> Option<Self> {
+        let (context, prefer, over) = catalog.contrast_parts(index)?;
+        Some(Self { context, prefer, over, total: false })
+    }
+}
+
+/// The decision about a contrast.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
+pub enum Verdict {
+    /// The user prefers the second action, -1.
+    Against,
+    /// Not settled, 0.
+    Open,
+    /// The user prefers the first action, +1.
+    For,
+}
+
+impl Verdict {
+    /// -1, 0 or +1.
+    #[must_use]
+    pub const fn sign(self) -> i8 {
+        match self {
+            Self::Against => -1,
+            Self::Open => 0,
+            Self::For => 1,
+        }
+    }
+}
+
+/// How far a contrast is from promotion.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
+pub struct Gap {
+    /// How far the nearer end of the interval is on the wrong side of zero; negative once it is past zero.
+    pub distance: f64,
+    /// About how many more informative rounds it takes, if what is estimated now is true and the variance goes on falling
+    /// like 1 / (n_0 + n): n is the evidence and n_0 what the prior is worth. `None` when there is no end in sight, as for two
+    /// actions with the same features, about which nothing can be learned.
+    pub rounds: Option<u32>,
+}
+
+/// What is known about a contrast. Numbers are on the reward's scale.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
+pub struct Assessment {
+    /// w.mu
+    pub mean: f64,
+    /// sqrt(w.Sigma.w)
+    pub sd: f64,
+    /// p+, the working posterior's probability that the contrast is positive.
+    pub probability: f64,
+    /// beta_t(alpha)
+    pub beta: f64,
+    /// beta times sd: half the width of the interval.
+    pub radius: f64,
+    /// Lower end of the anytime interval.
+    pub lower: f64,
+    /// Upper end of the anytime interval.
+    pub upper: f64,
+    /// rho_t(alpha) = Phi(beta), the calibrated threshold that p+ or 1 - p+ has to pass. Near 1 both round to 1; the
+    /// verdict is taken from the interval, which says the same without rounding.
+    pub threshold: f64,
+    /// Learned observations whose action uses one of the two values compared; neither onboarding nor imputed rewards.
+    pub evidence: u32,
+    /// Promotion needs the whole interval on one side of zero and enough evidence.
+    pub verdict: Verdict,
+    /// How far that is away.
+    pub gap: Gap,
+    /// Whether the guarantee holds as far as the learner can know: nothing was unlearned or imputed, no weight other than 1
+    /// was given with a reward, no block of the dictionary is left out, and alpha, radius, proxy and minimum are those the
+    /// learner was started with.
+    pub valid: bool,
+}
+
+impl<T: Scalar> User<'_, T> {
+    /// Assesses a contrast.
+    ///
+    /// # Errors
+    /// A context or action of another catalog, two actions that do not differ in exactly one component.
+    pub fn assess(&mut self, comparison: &Comparison) -> Result<Assessment, UserError> {
+        self.admit()?;
+        let policy = self.policy;
+        let Comparison { context, prefer, over, total } = comparison;
+        self.admit_action(context, *prefer)?;
+        self.admit_action(context, *over)?;
+        let (component, plus, minus) = difference(policy.catalog(), *prefer, *over).ok_or(UserError::Comparison)?;
+        let evidence = self.evidence(component, plus).saturating_add(self.evidence(component, minus));
+
+        let mut norm = 0.0;
+        let direction = policy.difference(context, *prefer, *over).map(|(index, value)| {
+            norm += f64::from(value) * f64::from(value);
+            (index, T::from_f32(value))
+        });
+        let (posterior, scratch) = self.posterior_and_scratch();
+        let estimate = posterior.contrast(scratch, direction)?;
+        let offset = |action| policy.baseline(context, action, None).to_f64();
+        let known = if *total { offset(*prefer) - offset(*over) } else { 0.0 };
+
+        let (mean, sd) = (estimate.mean.to_f64() + known, libm::sqrt(estimate.variance.to_f64().max(0.0)));
+        let beta = policy.beta(self.log_det_ratio);
+        let radius = beta * sd;
+        let (lower, upper) = (mean - radius, mean + radius);
+        let enough = evidence >= policy.settings().min_evidence;
+        let verdict = match (lower > 0.0, upper < 0.0) {
+            (true, _) if enough && sd > 0.0 => Verdict::For,
+            (_, true) if enough && sd > 0.0 => Verdict::Against,
+            _ => Verdict::Open,
+        };
+        // Without a feature there is nothing to learn: eta is the known offset, and 0 / 0 is no answer.
+        let probability = if sd > 0.0 || mean != 0.0 { normal_cdf(mean / sd) } else { 0.5 };
+        let gap = gap(policy, mean, radius, evidence, norm);
+        let valid = !self.voided && self.promise == policy.promise() && policy.mask().is_none();
+        let threshold = normal_cdf(beta);
+        Ok(Assessment { mean, sd, probability, beta, radius, lower, upper, threshold, evidence, verdict, gap, valid })
+    }
+}
+
+/// The one component in which two actions differ, and their values in it.
+#[inline]
+fn difference(catalog: &Catalog<'_>, prefer: Action, over: Action) -> Option<(usize, u8, u8)> {
+    let (prefer, over) = (catalog.values(prefer)?, catalog.values(over)?);
+    let mut differing = prefer.iter().zip(&over).enumerate().filter(|(_, (plus, minus))| plus != minus);
+    let (component, (plus, minus)) = differing.next()?;
+    differing.next().is_none().then_some((component, *plus, *minus))
+}
+
+/// With w.Sigma.w = c / (n_0 + n) and the mean as it is, the interval leaves zero when n_0 + n has grown by radius^2 / mean^2.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "within the range of u32, and rounded up")]
+fn gap<T: Scalar>(policy: &Policy<'_, T>, mean: f64, radius: f64, evidence: u32, norm: f64) -> Gap {
+    let settings = policy.settings();
+    let missing = f64::from(settings.min_evidence.saturating_sub(evidence));
+    // Two means, each of half the observations: var = 4 sigma^2 / n. The prior's |w|^2 / precision is worth as many.
+    let prior = 4.0 * settings.noise_variance * settings.base_precision / norm.max(1e-9);
+    let growth = (radius / mean) * (radius / mean) - 1.0;
+    let more = libm::ceil((prior + f64::from(evidence)) * growth).max(missing);
+    let rounds = (radius > 0.0 && more <= f64::from(u32::MAX)).then_some(more as u32);
+    Gap { distance: radius - mean.abs(), rounds }
+}
+
+/// Phi
+#[inline]
+fn normal_cdf(x: f64) -> f64 {
+    0.5 * libm::erfc(-x * core::f64::consts::FRAC_1_SQRT_2)
+}

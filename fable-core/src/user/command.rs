@@ -1,0 +1,319 @@
+//! What a user is told to do, and the events that takes, in the one order of the method.
+//!
+//! | command | events |
+//! |---|---|
+//! | [`onboard`](Command::onboard) | a statement each; all are checked before the first |
+//! | [`decide`](Command::decide) | what is due expires, the oldest makes room, changed permissions, the decision |
+//! | [`feedback`](Command::feedback), [`observe`](Command::observe) | the reward; at a [look](super::is_look), what is promoted by it |
+//! | [`expire`](Command::expire) | each decision whose deadline has passed |
+//! | [`promote`](Command::promote) | each contrast that is decided now and not in the profile |
+//! | [`event`](Command::event) | this one, made elsewhere |
+//! | [`forget`](Command::forget) | the beginning of the next incarnation |
+//!
+//! An adapter is a loop: `while let Some(step) = user.next(&mut command)? { store(step.event())?; step.apply(); }`. A step that
+//! is dropped has not happened and is proposed again. The command keeps the event that is under way, so it exists once.
+
+use super::decide::Drawn;
+use super::{Decision, DecisionId, Event, Observation, Request, Step, User, UserError};
+use crate::catalog::score::Scalar;
+use crate::catalog::{Action, Context, Statement};
+use crate::posterior::PosteriorError;
+
+/// What a user is told to do. See the [module](self).
+#[derive(Debug)]
+pub struct Command<'c> {
+    order: Order<'c>,
+    /// Events that were applied.
+    applied: u32,
+    /// The last event that was proposed.
+    event: Event,
+    scores: Option<Scores>,
+}
+
+#[derive(Debug)]
+enum Order<'c> {
+    Onboard(&'c [Statement]),
+    Decide { request: Request<'c>, scored: bool, propensities: Option<(u32, &'c mut [f64])> },
+    Feedback { id: DecisionId, reward: f64, weight: f32, now: u32 },
+    Observe { context: &'c Context, action: Action, reward: f64, weight: f32, now: u32 },
+    Expire { now: u32 },
+    Promote { now: u32 },
+    Event,
+    Forget,
+}
+
+/// What an action was chosen for; the numbers are for people and logs, the event has all that is learned from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Scores {
+    /// The mean score of the action, baseline + phi.mu.
+    pub score: f64,
+    /// The score that the draw gave it.
+    pub sampled_score: f64,
+    /// Whether another feasible action has a higher mean score.
+    pub explored: bool,
+}
+
+impl<'c> Command<'c> {
+    const fn new(order: Order<'c>) -> Self {
+        Self { order, applied: 0, event: Event::Forget { promise: 0 }, scores: None }
+    }
+
+    /// Takes stated preferences, all of them or none.
+    #[must_use]
+    pub const fn onboard(statements: &'c [Statement]) -> Self {
+        Self::new(Order::Onboard(statements))
+    }
+
+    /// Chooses an action.
+    #[must_use]
+    pub const fn decide(request: Request<'c>) -> Self {
+        Self::new(Order::Decide { request, scored: false, propensities: None })
+    }
+
+    /// A decision with its [`scores`](Self::scores): one more back-solve, for the mean.
+    #[must_use]
+    pub const fn scored(mut self) -> Self {
+        if let Order::Decide { scored, .. } = &mut self.order {
+            *scored = true;
+        }
+        self
+    }
+
+    /// A decision with the [propensities](User::propensities) of all actions in its round, from so many draws.
+    #[must_use]
+    pub const fn with_propensities(mut self, draws: u32, out: &'c mut [f64]) -> Self {
+        if let Order::Decide { propensities, .. } = &mut self.order {
+            *propensities = Some((draws, out));
+        }
+        self
+    }
+
+    /// Learns the reward of an earlier decision.
+    #[must_use]
+    pub const fn feedback(id: DecisionId, reward: f64) -> Self {
+        Self::new(Order::Feedback { id, reward, weight: 1.0, now: 0 })
+    }
+
+    /// Learns the reward of an action that was chosen elsewhere, compared with the reference score.
+    #[must_use]
+    pub const fn observe(context: &'c Context, action: Action, reward: f64) -> Self {
+        Self::new(Order::Observe { context, action, reward, weight: 1.0, now: 0 })
+    }
+
+    /// A reward that counts more or less than another; it ends the guarantee of promotions.
+    #[must_use]
+    pub const fn weighted(mut self, with: f32) -> Self {
+        if let Order::Feedback { weight, .. } | Order::Observe { weight, .. } = &mut self.order {
+            *weight = with;
+        }
+        self
+    }
+
+    /// A reward at the caller's time.
+    #[must_use]
+    pub const fn at(mut self, time: u32) -> Self {
+        if let Order::Feedback { now, .. } | Order::Observe { now, .. } = &mut self.order {
+            *now = time;
+        }
+        self
+    }
+
+    /// Ends the wait of every decision whose deadline has passed.
+    #[must_use]
+    pub const fn expire(now: u32) -> Self {
+        Self::new(Order::Expire { now })
+    }
+
+    /// Promotes everything that is decided now.
+    #[must_use]
+    pub const fn promote(now: u32) -> Self {
+        Self::new(Order::Promote { now })
+    }
+
+    /// Lets an event happen that was made elsewhere: of a journal, or an [`Event::Unlearn`].
+    #[must_use]
+    pub const fn event(event: Event) -> Self {
+        Self { order: Order::Event, applied: 0, event, scores: None }
+    }
+
+    /// Takes back an earlier observation, or a reward that was imputed.
+    #[must_use]
+    pub const fn unlearn(observation: Observation, imputed: bool) -> Self {
+        Self::event(Event::Unlearn { observation, imputed })
+    }
+
+    /// Back to the prior, in the next incarnation; ids of earlier decisions are unknown from then on.
+    #[must_use]
+    pub const fn forget() -> Self {
+        Self::new(Order::Forget)
+    }
+
+    /// Events that were applied.
+    #[must_use]
+    pub const fn applied(&self) -> u32 {
+        self.applied
+    }
+
+    /// The decision that was made, by this user.
+    #[must_use]
+    pub fn decision<T: Scalar>(&self, user: &User<'_, T>) -> Option<Decision> {
+        match self.event {
+            Event::Decision { round, action, baseline, .. } if self.applied > 0 => {
+                Some(Decision { id: user.id(round), action, baseline })
+            }
+            _ => None,
+        }
+    }
+
+    /// What the decision was made for, if that was [asked for](Self::scored).
+    #[must_use]
+    pub const fn scores(&self) -> Option<Scores> {
+        self.scores
+    }
+}
+
+impl<T: Scalar> User<'_, T> {
+    /// The next event of a command, checked and ready to be stored and applied; `None` when there is nothing left to do.
+    ///
+    /// # Errors
+    /// What the command asks for cannot be done. The first event of a command is proposed only when all of it can.
+    pub fn next<'s>(&'s mut self, command: &'s mut Command<'_>) -> Result<Option<Step<'s, T>>, UserError> {
+        if !self.propose(command)? {
+            return Ok(None);
+        }
+        let Command { event, applied, .. } = command;
+        Ok(Some(self.check(event)?.of(applied)))
+    }
+
+    /// Does all of a command, for those who store nothing.
+    ///
+    /// # Errors
+    /// As for [`next`](Self::next).
+    pub fn run(&mut self, command: &mut Command<'_>) -> Result<(), UserError> {
+        while let Some(step) = self.next(command)? {
+            step.apply();
+        }
+        Ok(())
+    }
+
+    /// Puts the next event of a command into its place; false when the command is done. An event is large: what makes one has a
+    /// stack frame of its own.
+    #[inline(never)]
+    fn propose(&mut self, command: &mut Command<'_>) -> Result<bool, UserError> {
+        let Command { order, applied, event, scores } = command;
+        let first = *applied == 0;
+        match order {
+            Order::Decide { request, scored, propensities } => {
+                if first {
+                    self.admit_request(request)?;
+                    self.next_round()?;
+                } else if matches!(event, Event::Decision { .. }) {
+                    return Ok(false);
+                }
+                let Some(drawn) = self.propose_decision(request, event)? else { return Ok(true) };
+                if let Some((draws, out)) = propensities {
+                    self.propensities(request, *draws, out)?;
+                }
+                if *scored {
+                    *scores = Some(self.scores(request, &drawn)?);
+                }
+                Ok(true)
+            }
+            Order::Feedback { id, reward, weight, now } if first => {
+                *event = Event::Feedback { round: self.rewardable(*id, *now)?, reward: *reward, weight: *weight };
+                Ok(true)
+            }
+            Order::Observe { context, action, reward, weight, .. } if first => {
+                *event = Event::Observation(self.observed(context, *action, *reward, *weight)?);
+                Ok(true)
+            }
+            // What the reward has made certain.
+            Order::Feedback { now, .. } | Order::Observe { now, .. } => {
+                let look = super::is_look(self.observations);
+                if look { self.propose_promotion(*now, event) } else { Ok(false) }
+            }
+            Order::Promote { now } => self.propose_promotion(*now, event),
+            Order::Expire { now } => {
+                let due = self.due(*now);
+                due.map(|due| *event = due.into());
+                Ok(due.is_some())
+            }
+            Order::Onboard(statements) => {
+                if first {
+                    statements.iter().try_for_each(|statement| self.admit_statement(statement))?;
+                }
+                let next = usize::try_from(*applied).ok().and_then(|applied| statements.get(applied));
+                next.map(|statement| *event = Event::Onboarding(statement.clone()));
+                Ok(next.is_some())
+            }
+            Order::Event => Ok(first),
+            Order::Forget => {
+                *event = Event::Forget { promise: self.policy.promise() };
+                Ok(first)
+            }
+        }
+    }
+
+    /// What is due expires, the ring gets room, the permissions are recorded, the decision is made.
+    #[inline(never)]
+    fn propose_decision(&mut self, request: &Request<'_>, event: &mut Event) -> Result<Option<Drawn<T>>, UserError> {
+        if let Some(due) = self.due(request.at).or_else(|| self.crowded()) {
+            *event = due.into();
+        } else if self.permissions != *request.feasible.set() {
+            *event = Event::Permissions(*request.feasible.set());
+        } else {
+            let drawn = self.draw(request)?;
+            *event = Event::Decision {
+                round: drawn.round,
+                action: drawn.action,
+                baseline: drawn.baseline.to_f64(),
+                context: *request.context,
+                at: request.at,
+            };
+            return Ok(Some(drawn));
+        }
+        Ok(None)
+    }
+
+    /// The scores of the action that a draw led to.
+    fn scores(&mut self, request: &Request<'_>, drawn: &Drawn<T>) -> Result<Scores, UserError> {
+        let (_, highest) = self.best(request, None)?;
+        let (_, means) = self.scored()?;
+        let score = *means.get(drawn.action.index()).ok_or(PosteriorError::WorkspaceLength)?;
+        Ok(Scores { score: score.to_f64(), sampled_score: drawn.score.to_f64(), explored: score < highest })
+    }
+
+    /// A reward for an action chosen elsewhere, with the reference score that it is compared with.
+    fn observed(&self, context: &Context, action: Action, reward: f64, weight: f32) -> Result<Observation, UserError> {
+        self.admit()?;
+        self.admit_action(context, action)?;
+        let baseline = self.policy.baseline(context, action, None).to_f64();
+        Ok(Observation { context: *context, action, baseline, reward, weight })
+    }
+
+    /// Learns from an action chosen elsewhere.
+    ///
+    /// # Errors
+    /// A reward outside [-1, 1], a context or action of another catalog; nothing has changed then.
+    pub fn observe(&mut self, context: &Context, action: Action, reward: f64) -> Result<crate::Update<T>, UserError> {
+        let observation = self.observed(context, action, reward, 1.0)?;
+        Ok(self.observation_lesson(&observation)?.learn())
+    }
+
+    /// Takes a stated preference into the posterior (Equations 2-3).
+    ///
+    /// # Errors
+    /// A direction of another catalog, a response or precision out of range; nothing has changed then.
+    pub fn onboard(&mut self, statement: &Statement) -> Result<Option<crate::Update<T>>, UserError> {
+        Ok(self.stated_lesson(statement)?.map(super::learn::Lesson::learn))
+    }
+
+    /// Back to the prior, in the next incarnation; ids of earlier decisions are unknown from then on.
+    ///
+    /// # Errors
+    /// A counter at its end.
+    pub fn forget(&mut self) -> Result<(), UserError> {
+        self.run(&mut Command::forget())
+    }
+}

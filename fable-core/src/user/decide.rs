@@ -1,0 +1,168 @@
+//! Choosing: one draw, every feasible action scored, the best one taken (Equation 4).
+
+use super::late::{Pending, Wait, slot_mut};
+use super::{Decision, Request, State, User, UserError};
+use crate::catalog::score::{Round, Scalar};
+use crate::catalog::{Action, Context, Feasible, FeasibleError, MAX_WEIGHT, Rule};
+use crate::numbers::{Key, Purpose, Stream, within};
+use crate::posterior::{Estimate, Posterior, PosteriorError, parts};
+
+/// What a decider that may fall back to the host's own behaviour returns.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Choice {
+    /// An action was decided.
+    Decided(Decision),
+    /// Nothing is feasible: the host does what it does without Fable. There is no decision, so nothing to learn from.
+    HostDefault,
+}
+
+/// What a draw leads to.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Drawn<T> {
+    pub(super) round: u32,
+    pub(super) action: Action,
+    pub(super) baseline: T,
+    pub(super) score: T,
+}
+
+impl<T: Scalar> User<'_, T> {
+    /// Chooses an action and remembers it, in the order of the method: what is due expires, the ring gets room, the
+    /// permissions change, theta is drawn and the best feasible action taken. The direct way, for those who store nothing; a
+    /// [`Command`](super::Command) does the same event by event.
+    ///
+    /// # Errors
+    /// A context, set or defaults that do not fit; nothing has changed then.
+    pub fn decide(&mut self, request: &Request<'_>) -> Result<Decision, UserError> {
+        self.admit_request(request)?;
+        self.next_round()?;
+        self.expire(request.at)?;
+        if let Some(due) = self.crowded() {
+            self.end(due)?;
+        }
+        let Drawn { round, action, baseline, .. } = self.draw(request)?;
+        self.memory.state.permissions = *request.feasible.set();
+        self.memory.state.round = round;
+        if let Some(slot) = slot_mut(self.memory.pending, round) {
+            *slot = Pending { context: *request.context, baseline, round, at: request.at, action, wait: Wait::Waiting };
+        }
+        Ok(Decision { id: self.id(round), action, baseline: baseline.to_f64() })
+    }
+
+    /// Decides under `rules`, or leaves the round to the host when they leave nothing to choose.
+    ///
+    /// # Errors
+    /// As for [`decide`](Self::decide) and [`Feasible::new`], except that an empty set is not an error.
+    pub fn decide_or_default(
+        &mut self,
+        context: &Context,
+        rules: &[Rule<'_>],
+        defaults: Option<&[f64]>,
+        at: u32,
+    ) -> Result<Choice, UserError> {
+        self.admit()?;
+        if !context.fits(self.policy.catalog()) {
+            return Err(UserError::ForeignContext);
+        }
+        match Feasible::new(self.policy.catalog(), rules) {
+            Ok(feasible) => self.decide(&Request { context, feasible: &feasible, defaults, at }).map(Choice::Decided),
+            Err(FeasibleError::Empty) => Ok(Choice::HostDefault),
+            Err(error) => Err(UserError::Feasible(error)),
+        }
+    }
+
+    /// The draw of the next round and what it leads to (Equation 4).
+    #[inline(never)]
+    pub(super) fn draw(&mut self, request: &Request<'_>) -> Result<Drawn<T>, UserError> {
+        let round = self.next_round()?;
+        let normal = self.normals(round, Purpose::Decision);
+        let (action, score) = self.best(request, Some(normal))?;
+        let default = request.defaults.and_then(|defaults| defaults.get(action.index()).copied());
+        let baseline = self.policy.baseline(request.context, action, default);
+        Ok(Drawn { round, action, baseline, score })
+    }
+
+    /// The feasible action with the highest mean score, and that score: frozen evaluation, no draw and no event.
+    ///
+    /// # Errors
+    /// As for [`decide`](Self::decide).
+    pub fn recommend(&mut self, request: &Request<'_>) -> Result<(Action, T), UserError> {
+        self.admit_request(request)?;
+        self.best(request, None)
+    }
+
+    /// Mean and variance of an action's score, b - lambda cost + phi.theta.
+    ///
+    /// # Errors
+    /// As for [`decide`](Self::decide).
+    pub fn predict(&mut self, context: &Context, action: Action, default: Option<f64>) -> Result<Estimate<T>, UserError> {
+        self.admit()?;
+        self.admit_action(context, action)?;
+        if default.is_some_and(|default| !within(default, MAX_WEIGHT)) {
+            return Err(UserError::DefaultRange { action: action.index() });
+        }
+        let policy = self.policy;
+        let features = policy.features(context, action).map(|(index, value)| (index, T::from_f32(value)));
+        let (posterior, scratch) = self.posterior_and_scratch();
+        let residual = posterior.contrast(scratch, features)?;
+        Ok(Estimate { mean: policy.baseline(context, action, default) + residual.mean, variance: residual.variance })
+    }
+
+    pub(super) fn next_round(&self) -> Result<u32, UserError> {
+        self.round.checked_add(1).ok_or(UserError::Exhausted)
+    }
+
+    /// The scale nu_t of a round's draw and the stream of normals it is made of.
+    pub(super) fn normals(&self, round: u32, purpose: Purpose) -> (T, Stream) {
+        let State { user, incarnation, .. } = *self.memory.state;
+        let key = Key { seed: self.policy.settings().seed, user, incarnation, round, purpose };
+        (T::from_f64(self.policy.nu(round)), key.stream())
+    }
+
+    /// Whether a request can be decided on.
+    pub(super) fn admit_request(&self, request: &Request<'_>) -> Result<(), UserError> {
+        self.admit()?;
+        let catalog = self.policy.catalog();
+        if !request.context.fits(catalog) {
+            return Err(UserError::ForeignContext);
+        }
+        if !request.feasible.set().is_below(catalog.actions()) {
+            return Err(UserError::UnknownAction);
+        }
+        let Some(defaults) = request.defaults else { return Ok(()) };
+        if defaults.len() != catalog.actions() {
+            return Err(UserError::DefaultCount { expected: catalog.actions() });
+        }
+        match defaults.iter().position(|default| !within(*default, MAX_WEIGHT)) {
+            Some(action) => Err(UserError::DefaultRange { action }),
+            None => Ok(()),
+        }
+    }
+
+    /// The best feasible action of an admitted request for a draw, or for the mean; leaves theta and all scores in the workspace.
+    pub(super) fn best(&mut self, request: &Request<'_>, normal: Option<(T, Stream)>) -> Result<(Action, T), UserError> {
+        let policy = self.policy;
+        let posterior = Posterior::of(self.memory.state.arrow, 0.0, &*self.memory.storage);
+        let (active, table, scores) = parts(self.workspace, policy.catalog()).ok_or(PosteriorError::WorkspaceLength)?;
+        posterior.draw(active, request.context.task(), normal)?;
+        let (catalog, lambda) = (policy.catalog(), policy.settings().cost_weight);
+        let round = Round::new(catalog, policy.mask(), lambda, request.context, request.defaults);
+        T::best(&round, active, table, scores, request.feasible.set()).ok_or(UserError::UnknownAction)
+    }
+
+    /// Theta over the active part, and a score per action, as [`best`](Self::best) has left them.
+    pub(super) fn scored(&mut self) -> Result<(&mut [T], &mut [T]), UserError> {
+        let (theta, _, scores) = parts(self.workspace, self.policy.catalog()).ok_or(PosteriorError::WorkspaceLength)?;
+        Ok((theta, scores))
+    }
+
+    pub(super) fn admit_action(&self, context: &Context, action: Action) -> Result<(), UserError> {
+        if !context.fits(self.policy.catalog()) {
+            Err(UserError::ForeignContext)
+        } else if action.index() >= self.policy.catalog().actions() {
+            Err(UserError::UnknownAction)
+        } else {
+            Ok(())
+        }
+    }
+}

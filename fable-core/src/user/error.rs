@@ -1,0 +1,104 @@
+//! What can be wrong with an event or a request.
+
+use crate::catalog::{FeasibleError, OnboardingError};
+use crate::posterior::PosteriorError;
+use core::fmt;
+
+/// What can be wrong with an event or a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
+pub enum UserError {
+    /// The learner was started under another policy.
+    ForeignPolicy,
+    /// The context was made for another catalog.
+    ForeignContext,
+    /// The action is not in the catalog.
+    UnknownAction,
+    /// The action is not in the recorded feasible set.
+    Forbidden,
+    /// The decision is not this user's next one.
+    OutOfOrder,
+    /// The constraints cannot be used.
+    Feasible(FeasibleError),
+    /// The stated preference cannot be used.
+    Onboarding(OnboardingError),
+    /// The reward is not a number from -1 to 1.
+    Reward,
+    /// The weight is not a number from 0.001 to 100.
+    Weight,
+    /// The baseline is not a number from -19,999 to 19,999.
+    Baseline,
+    /// The wrong number of default scores.
+    DefaultCount {
+        /// One per action.
+        expected: usize,
+    },
+    /// A default score is not a number from -100 to 100.
+    DefaultRange {
+        /// The action it stands at.
+        action: usize,
+    },
+    /// No decision of this user in this incarnation has this id.
+    UnknownDecision,
+    /// The decision waited too long for its reward.
+    ExpiredDecision,
+    /// The decision has had its reward.
+    DuplicateFeedback,
+    /// The decision cannot be explained any more: something was learned since, or the defaults or settings are others.
+    Stale,
+    /// The writer did not take the text.
+    Text,
+    /// What is to be unlearned cannot have been learned, or cannot be told from rounding in this scalar.
+    NotLearned,
+    /// The two actions compared are the same or differ in more than one component.
+    Comparison,
+    /// The catalog has no such contrast, or it is not promoted by what was learned.
+    NotPromoted,
+    /// The profile has no room for another promotion.
+    ProfileFull,
+    /// A counter has reached its end.
+    Exhausted,
+    /// The posterior or the workspace cannot be used.
+    Posterior(PosteriorError),
+}
+
+impl From<PosteriorError> for UserError {
+    fn from(error: PosteriorError) -> Self {
+        Self::Posterior(error)
+    }
+}
+
+impl fmt::Display for UserError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ForeignPolicy => f.write_str("the state belongs to another catalog or other settings"),
+            Self::ForeignContext => f.write_str("the context was made for another catalog"),
+            Self::UnknownAction => f.write_str("the action is not in the catalog"),
+            Self::Forbidden => f.write_str("the action is not feasible"),
+            Self::OutOfOrder => f.write_str("the decision is not the user's next one"),
+            Self::Feasible(error) => error.fmt(f),
+            Self::Onboarding(error) => error.fmt(f),
+            Self::Reward => f.write_str("a reward must be a number from -1 to 1"),
+            Self::Weight => f.write_str("a weight must be a number from 0.001 to 100"),
+            Self::Baseline => f.write_str("a baseline must be a number from -19999 to 19999"),
+            Self::DefaultCount { expected } => write!(f, "there must be exactly {expected} default scores, one per action"),
+            Self::DefaultRange { action } => write!(f, "the default score of action {action} is not a number from -100 to 100"),
+            Self::UnknownDecision => f.write_str("there is no such decision"),
+            Self::ExpiredDecision => f.write_str("the decision has expired"),
+            Self::DuplicateFeedback => f.write_str("the decision has had its feedback"),
+            Self::Stale => f.write_str("the state, the defaults or the settings are not those of the decision any more"),
+            Self::Text => f.write_str("the writer did not take the text"),
+            Self::NotLearned => {
+                f.write_str("the observation cannot have been learned, or cannot be taken away at this precision")
+            }
+            Self::Comparison => f.write_str("the two actions of a contrast must differ in exactly one component"),
+            Self::NotPromoted => f.write_str("the contrast is not promoted by what was learned"),
+            Self::ProfileFull => f.write_str("the profile has no room for another promotion"),
+            Self::Exhausted => f.write_str("a counter of this learner has reached its end"),
+            Self::Posterior(error) => error.fmt(f),
+        }
+    }
+}
+
+impl core::error::Error for UserError {}

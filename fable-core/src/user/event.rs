@@ -1,0 +1,181 @@
+//! What happens to a learner, as data. Applying the same events in the same order gives the same state, bit for bit.
+//!
+//! A learner proposes an [`Event`], checks it and applies it; an adapter stores it in between. Numbers that a person or an
+//! adapter supplies are `f64` here and rounded once to the scalar in use when they are applied.
+//!
+//! ```
+//! use fable_core::DecisionId;
+//! let id = DecisionId { user: 0xab, incarnation: 0, round: 17 };
+//! assert_eq!(id.to_string(), "00000000000000ab-0-17");
+//! assert_eq!("00000000000000ab-0-17".parse(), Ok(id));
+//! ```
+
+use super::promotion::Promotion;
+use crate::catalog::{Action, ActionSet, Context, Statement};
+use core::fmt;
+use core::str::FromStr;
+
+/// Names one decision of one user.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct DecisionId {
+    /// [`user_hash`](crate::user_hash) of the user.
+    pub user: u64,
+    /// How often the user had been forgotten.
+    pub incarnation: u32,
+    /// The round, from 1.
+    pub round: u32,
+}
+
+impl fmt::Display for DecisionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}-{}-{}", self.user, self.incarnation, self.round)
+    }
+}
+
+/// A text that is no decision id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct ParseDecisionIdError;
+
+impl fmt::Display for ParseDecisionIdError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a decision id is 16 hexadecimal digits, the incarnation and the round, joined with '-'")
+    }
+}
+
+impl core::error::Error for ParseDecisionIdError {}
+
+impl FromStr for DecisionId {
+    type Err = ParseDecisionIdError;
+
+    /// Accepts exactly what `Display` writes.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        fn number(text: &str) -> Option<u32> {
+            let plain = text.bytes().all(|byte| byte.is_ascii_digit()) && (text == "0" || !text.starts_with('0'));
+            text.parse().ok().filter(|_| plain)
+        }
+        let mut parts = text.split('-');
+        let parsed = (|| {
+            let user = parts.next().filter(|user| user.len() == 16)?;
+            let plain = user.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+            let user = u64::from_str_radix(user, 16).ok().filter(|_| plain)?;
+            let (incarnation, round) = (number(parts.next()?)?, number(parts.next()?)?);
+            parts.next().is_none().then_some(Self { user, incarnation, round })
+        })();
+        parsed.ok_or(ParseDecisionIdError)
+    }
+}
+
+/// What deciding returns: enough to act on and to give feedback to later.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Decision {
+    /// Its name.
+    pub id: DecisionId,
+    /// The action chosen.
+    pub action: Action,
+    /// The known reference score of that action, which its reward is compared with.
+    pub baseline: f64,
+}
+
+/// A reward for an action, with all that is needed to learn it: for one chosen elsewhere, or one to be unlearned.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Observation {
+    /// Where.
+    pub context: Context,
+    /// What was done.
+    pub action: Action,
+    /// The reference score it is compared with.
+    pub baseline: f64,
+    /// The reward, in [-1, 1].
+    pub reward: f64,
+    /// How much it counts, 1 for an ordinary observation.
+    pub weight: f32,
+}
+
+/// One step in the life of a learner. The user and the incarnation are those of the learner it is applied to: an event is
+/// proposed, checked and applied with nothing in between.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
+pub enum Event {
+    /// The feasible set changed; later decisions refer to the last one.
+    Permissions(ActionSet),
+    /// A stated preference.
+    Onboarding(Statement),
+    /// An action was chosen.
+    Decision {
+        /// The round, from 1.
+        round: u32,
+        /// The action chosen.
+        action: Action,
+        /// The known reference score of that action.
+        baseline: f64,
+        /// Where.
+        context: Context,
+        /// When, in the caller's unit.
+        at: u32,
+    },
+    /// A reward for an earlier decision.
+    Feedback {
+        /// The decision's round.
+        round: u32,
+        /// The reward, in [-1, 1].
+        reward: f64,
+        /// How much it counts, 1 for an ordinary reward.
+        weight: f32,
+    },
+    /// A reward for an action chosen elsewhere.
+    Observation(Observation),
+    /// An earlier observation is taken back.
+    Unlearn {
+        /// What was learned.
+        observation: Observation,
+        /// Whether its reward was imputed, so that it is no evidence.
+        imputed: bool,
+    },
+    /// A decision stops waiting for its reward.
+    Expiry {
+        /// The decision's round.
+        round: u32,
+        /// What is learned instead, if anything.
+        imputed: Option<f64>,
+    },
+    /// A declared contrast enters the profile.
+    Promotion(Promotion),
+    /// Back to the prior, in the next incarnation.
+    Forget {
+        /// [`Policy::promise`](crate::Policy::promise) under which it starts.
+        promise: u32,
+    },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_canonical_ids_parse() {
+        for text in [
+            "",
+            "-",
+            "--",
+            "ab-0-1",
+            "00000000000000AB-0-1",
+            "00000000000000ab-0",
+            "00000000000000ab-0-1-",
+            "00000000000000ab-00-1",
+            "00000000000000ab-0-01",
+            "00000000000000ab-+0-1",
+            "00000000000000ab-0-4294967296",
+            "+0000000000000ab-0-1",
+            "00000000000000ab--1",
+        ] {
+            assert_eq!(text.parse::<DecisionId>(), Err(ParseDecisionIdError), "{text}");
+        }
+        let id = DecisionId { user: u64::MAX, incarnation: u32::MAX, round: u32::MAX };
+        assert_eq!(id.to_string().parse(), Ok(id));
+    }
+}

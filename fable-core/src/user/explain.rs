@@ -1,0 +1,225 @@
+//! Why an action was chosen, and why not another one: the score taken apart, exactly.
+//!
+//! A sampled score is default - lambda cost + sum over blocks of phi.mu + phi.(theta - mu): every block adds the one entry it
+//! has for the action, and what the draw adds is its share. The parts add up to the score, to rounding. An explanation is
+//! exact until the user's next learn, since it draws again from the posterior as it is now; later, replay the journal up to
+//! the decision. Two back-solves; nothing is stored.
+//!
+//! ```
+//! use fable_core::{Feasible, HostUser, Policy, Settings, Source, catalog::TAU2};
+//!
+//! let policy = Policy::<f64>::new(&TAU2, Settings::default())?;
+//! let mut ana = HostUser::<f64>::new(&policy, "ana")?;
+//! let (context, all) = (TAU2.context(None, [])?, Feasible::all(&TAU2));
+//! let decision = ana.decide(&context, &all)?;
+//!
+//! let mut user = ana.user();
+//! let why = user.explain(decision.id, None, None)?;
+//! assert_eq!(why.chosen, decision.action);
+//! let sum: f64 = why.shares().map(|share| share.chosen).sum();
+//! assert!((sum - why.chosen_score).abs() < 1e-12 && why.chosen_score >= why.other_score);
+//! let cost = why.shares().find(|share| share.source == Source::Cost).unwrap();
+//! assert_eq!(cost.chosen + 0.0, decision.baseline); // `tau2` has no default score
+//! println!("{why}");
+//! # Ok::<(), Box<dyn core::error::Error>>(())
+//! ```
+
+use super::{DecisionId, Request, Thousandths, User, UserError};
+use crate::catalog::score::{self, Scalar};
+use crate::catalog::{Action, BlockSet, Catalog, Context, Feasible, Rule, removed_by};
+use crate::numbers::Purpose;
+use core::fmt;
+
+/// What a share of a score comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Source {
+    /// The known default score b.
+    Default,
+    /// The known cost, -lambda cost.
+    Cost,
+    /// What was learned in a block of the dictionary, by its position in the definition.
+    Block(u8),
+    /// What the draw adds: exploration.
+    Draw,
+}
+
+/// What one part adds to the two scores.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Share {
+    /// Where it comes from.
+    pub source: Source,
+    /// What it adds to the score of the action chosen.
+    pub chosen: f64,
+    /// What it adds to the score of the other action.
+    pub other: f64,
+    /// The coordinate of a block that the action chosen has, if any.
+    pub chosen_coordinate: Option<usize>,
+    /// The coordinate of a block that the other action has, if any.
+    pub other_coordinate: Option<usize>,
+}
+
+/// An explanation of one decision against one other action. It prints as lines of text with numbers in thousandths.
+#[derive(Clone, Copy, Debug)]
+pub struct Explanation<'e, T> {
+    /// The action that was chosen.
+    pub chosen: Action,
+    /// The action it is compared with: the one asked about, or the runner-up. With one feasible action, the same.
+    pub other: Action,
+    /// Whether the other action was feasible.
+    pub feasible: bool,
+    /// Whether another feasible action has a higher mean score than the one chosen.
+    pub explored: bool,
+    /// Sampled score of the action chosen.
+    pub chosen_score: f64,
+    /// Sampled score of the other action.
+    pub other_score: f64,
+    catalog: &'e Catalog<'e>,
+    context: Context,
+    cost_weight: f64,
+    /// The blocks that count, if not all do.
+    retained: Option<BlockSet>,
+    /// b of the two actions if the caller gave it.
+    defaults: Option<[f64; 2]>,
+    /// The mean over the active part.
+    mean: &'e [T],
+}
+
+impl<T: Scalar> User<'_, T> {
+    /// Explains a decision that is still in the ring against `other`, or against the runner-up.
+    ///
+    /// The feasible set is the last one recorded, and `defaults` are those that the decision was made with, so ask before
+    /// the next decision and before its reward. The result borrows the workspace.
+    ///
+    /// # Errors
+    /// An unknown or expired decision, an action of another catalog, defaults that do not fit, a workspace that is too small,
+    /// and [`UserError::Stale`] when the draw does not lead to the decision any more.
+    pub fn explain(
+        &mut self,
+        id: DecisionId,
+        defaults: Option<&[f64]>,
+        other: Option<Action>,
+    ) -> Result<Explanation<'_, T>, UserError> {
+        self.admit()?;
+        let policy = self.policy;
+        let pending = *self.memory.view().settled_or_waiting(self.round_of(id)?)?;
+        let (context, chosen, catalog) = (pending.context, pending.action, policy.catalog());
+        let feasible = Feasible::from_set(catalog, self.permissions).map_err(UserError::Feasible)?;
+        let request = Request { context: &context, feasible: &feasible, defaults, at: pending.at };
+        if let Some(other) = other {
+            self.admit_action(&context, other)?;
+        }
+
+        let default = |action: Action| defaults.and_then(|defaults| defaults.get(action.index()).copied());
+        self.admit_request(&request)?;
+        let normals = self.normals(pending.round, Purpose::Decision);
+        let (drawn, _) = self.best(&request, Some(normals))?;
+        if drawn != chosen || policy.baseline(&context, chosen, default(chosen)) != pending.baseline {
+            return Err(UserError::Stale);
+        }
+        let (_, scores) = self.scored()?;
+        let mut rest = *feasible.set();
+        rest.remove(chosen);
+        let other = other.or_else(|| score::best(&rest, scores).map(|(action, _)| action)).unwrap_or(chosen);
+        let score = |action: Action| scores.get(action.index()).map_or(0.0, |score| score.to_f64());
+        let (chosen_score, other_score) = (score(chosen), score(other));
+
+        let (_, highest) = self.best(&request, None)?;
+        let (mean, means) = self.scored()?;
+        let explored = means.get(chosen.index()).is_some_and(|mean| *mean < highest);
+        Ok(Explanation {
+            chosen,
+            other,
+            feasible: feasible.set().contains(other),
+            explored,
+            chosen_score,
+            other_score,
+            catalog,
+            context,
+            cost_weight: policy.settings().cost_weight,
+            retained: policy.mask(),
+            defaults: default(chosen).zip(default(other)).map(|(chosen, other)| [chosen, other]),
+            mean,
+        })
+    }
+}
+
+impl<T: Scalar> Explanation<'_, T> {
+    /// The parts: default, cost, every block of the dictionary that either action has a coordinate in, the draw.
+    pub fn shares(&self) -> impl Iterator<Item = Share> {
+        let known =
+            |source, [chosen, other]: [f64; 2]| Share { source, chosen, other, chosen_coordinate: None, other_coordinate: None };
+        let actions = [self.chosen, self.other];
+        let default = self.defaults.unwrap_or_else(|| actions.map(|action| self.catalog.default_score(&self.context, action)));
+        let cost = actions.map(|action| -self.cost_weight * self.catalog.cost(action));
+        let [chosen_mean, other_mean] = [0, 1].map(|side| {
+            let blocks = self.blocks().map(|share| if side == 0 { share.chosen } else { share.other }).sum::<f64>();
+            blocks + if side == 0 { default[0] + cost[0] } else { default[1] + cost[1] }
+        });
+        let draw = [self.chosen_score - chosen_mean, self.other_score - other_mean];
+        let first = [known(Source::Default, default), known(Source::Cost, cost)];
+        first.into_iter().chain(self.blocks()).chain([known(Source::Draw, draw)])
+    }
+
+    /// What the blocks add at the mean.
+    fn blocks(&self) -> impl Iterator<Item = Share> {
+        let entry = |feature: Option<(usize, f32)>| {
+            let Some((coordinate, value)) = feature else { return 0.0 };
+            let Some((task, inside)) = self.catalog.arrow().locate(coordinate) else { return 0.0 };
+            let place = if task.is_some() { inside } else { usize::from(self.catalog.arrow().leaf) + inside };
+            self.mean.get(place).map_or(0.0, |theta| theta.to_f64() * f64::from(value))
+        };
+        self.catalog.block_features(self.retained, &self.context, self.chosen, self.other).map(move |(block, chosen, other)| {
+            Share {
+                source: Source::Block(block),
+                chosen: entry(chosen),
+                other: entry(other),
+                chosen_coordinate: chosen.map(|(coordinate, _)| coordinate),
+                other_coordinate: other.map(|(coordinate, _)| coordinate),
+            }
+        })
+    }
+
+    /// The rule that removed the other action, if it was not feasible under these rules.
+    #[must_use]
+    pub fn removed_by<'r>(&self, rules: &'r [Rule<'r>]) -> Option<&'r Rule<'r>> {
+        removed_by(self.catalog, rules, self.other)
+    }
+}
+
+/// A line per action and per part, numbers in thousandths, no floats printed.
+impl<T: Scalar> fmt::Display for Explanation<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = |f: &mut fmt::Formatter<'_>, action: Action| match self.catalog.action_name(action) {
+            Some(name) => write!(f, "{name}"),
+            None => f.write_str("?"),
+        };
+        write!(f, "chosen {} ", Thousandths(self.chosen_score))?;
+        name(f, self.chosen)?;
+        f.write_str(if self.explored { ", to explore\n" } else { "\n" })?;
+        write!(f, "not    {} ", Thousandths(self.other_score))?;
+        name(f, self.other)?;
+        f.write_str(if self.feasible { "\n" } else { ", not feasible\n" })?;
+        for share in self.shares() {
+            write!(f, "  {} {} ", Thousandths(share.chosen), Thousandths(share.other))?;
+            match share.source {
+                Source::Default => f.write_str("default score")?,
+                Source::Cost => f.write_str("cost")?,
+                Source::Draw => f.write_str("the draw")?,
+                Source::Block(_) => {
+                    let names = [share.chosen_coordinate, share.other_coordinate];
+                    for (coordinate, word) in names.into_iter().zip(["", " against "]) {
+                        f.write_str(word)?;
+                        match coordinate.and_then(|coordinate| self.catalog.coordinate_name(coordinate)) {
+                            Some(name) => write!(f, "{name}")?,
+                            None => f.write_str("nothing")?,
+                        }
+                    }
+                }
+            }
+            f.write_str("\n")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,147 @@
+//! A user on a host: memory, policy and scratch in one value, on the heap.
+//!
+//! ```
+//! use fable_core::{Feasible, HostUser, Policy, Settings, catalog::AGENT};
+//!
+//! let policy = Policy::new(&AGENT, Settings::default())?;
+//! let mut ana = HostUser::<f32>::new(&policy, "ana")?;
+//! let signals = [("risk", 0.1), ("ambiguity", 0.2), ("memory_need", 0.7), ("tool_need", 0.3)];
+//! let context = AGENT.context("coding", signals)?; // a typo is an error
+//! let decision = ana.decide(&context, &Feasible::all(&AGENT))?;
+//! ana.feedback(decision.id, 0.5)?;
+//! # #[cfg(feature = "record")] {
+//! let again = HostUser::<f32>::restore(&policy, &ana.to_bytes())?; // kept anywhere, whole or not at all
+//! assert_eq!(again.observations(), 1);
+//! # }
+//! # Ok::<(), Box<dyn core::error::Error>>(())
+//! ```
+
+use super::{Command, Decision, DecisionId, Learner, Request, State, User, UserError};
+use crate::catalog::{Context, Feasible, score::Scalar};
+use crate::numbers::user_hash;
+use crate::policy::Policy;
+#[cfg(feature = "record")]
+use crate::record::RecordError;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::ops::Deref;
+
+/// Decisions of one user that can wait for their reward on a host. As many as a catalog can declare contrasts, so the profile
+/// has room for all of them.
+pub const HOST_ROOM: usize = crate::catalog::MAX_CONTRASTS;
+
+/// The memory of one user on the heap.
+pub type HostLearner<T, const R: usize = HOST_ROOM> = Learner<T, Vec<T>, R>;
+
+/// One user with everything a host needs for it. See the [module](self). A host with many users keeps [`HostLearner`]s
+/// instead and joins each with one workspace per thread.
+#[derive(Clone, Debug)]
+pub struct HostUser<'p, T, const R: usize = HOST_ROOM> {
+    policy: Policy<'p, T>,
+    learner: HostLearner<T, R>,
+    workspace: Vec<T>,
+}
+
+impl<T, const R: usize> Deref for HostUser<'_, T, R> {
+    type Target = State;
+
+    fn deref(&self) -> &State {
+        &self.learner
+    }
+}
+
+impl<T: PartialEq, const R: usize> PartialEq for HostUser<'_, T, R> {
+    /// Whether the same is known.
+    fn eq(&self, other: &Self) -> bool {
+        self.learner == other.learner
+    }
+}
+
+impl<T: Scalar, const R: usize> HostLearner<T, R> {
+    /// A vacant learner for the users of a policy.
+    #[must_use]
+    pub fn for_policy(policy: &Policy<'_, T>) -> Self {
+        Self::over(vec![T::ZERO; policy.catalog().state_len()])
+    }
+}
+
+impl<'p, T: Scalar, const R: usize> HostUser<'p, T, R> {
+    /// A new user, at the policy's prior.
+    ///
+    /// # Errors
+    /// None that a policy leads to.
+    pub fn new(policy: &Policy<'p, T>, name: &str) -> Result<Self, UserError> {
+        let mut learner = HostLearner::for_policy(policy);
+        learner.start(policy, user_hash(name))?;
+        Self::of(policy, learner)
+    }
+
+    /// A user of which something is known.
+    ///
+    /// # Errors
+    /// A learner that is vacant or belongs to another policy.
+    pub fn of(policy: &Policy<'p, T>, learner: HostLearner<T, R>) -> Result<Self, UserError> {
+        let workspace = vec![T::ZERO; policy.catalog().workspace_len()];
+        let mut user = Self { policy: *policy, learner, workspace };
+        user.learner.with(&user.policy, &mut user.workspace)?;
+        Ok(user)
+    }
+
+    /// The user, with all the verbs.
+    pub fn user(&mut self) -> User<'_, T> {
+        let Self { policy, learner, workspace } = self;
+        User { policy, memory: learner.memory(), workspace }
+    }
+
+    /// What is known.
+    #[must_use]
+    pub const fn learner(&self) -> &HostLearner<T, R> {
+        &self.learner
+    }
+
+    /// Gives up everything but what is known.
+    #[must_use]
+    pub fn into_learner(self) -> HostLearner<T, R> {
+        self.learner
+    }
+
+    /// How this user is decided for.
+    #[must_use]
+    pub const fn policy(&self) -> &Policy<'p, T> {
+        &self.policy
+    }
+
+    /// Chooses an action and remembers it.
+    ///
+    /// # Errors
+    /// A context or set of another catalog.
+    pub fn decide(&mut self, context: &Context, feasible: &Feasible) -> Result<Decision, UserError> {
+        self.user().decide(&Request::new(context, feasible))
+    }
+
+    /// Learns the reward of an earlier decision, and promotes what it has made certain.
+    ///
+    /// # Errors
+    /// A reward outside [-1, 1], an unknown, expired or already rewarded decision.
+    pub fn feedback(&mut self, id: DecisionId, reward: f64) -> Result<(), UserError> {
+        self.user().run(&mut Command::feedback(id, reward))
+    }
+
+    /// Everything that is known, as a snapshot.
+    #[cfg(feature = "record")]
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        self.learner.to_bytes().unwrap_or_default() // never vacant
+    }
+
+    /// The user of a snapshot.
+    ///
+    /// # Errors
+    /// Bytes that are not a sound snapshot of a user of this policy.
+    #[cfg(feature = "record")]
+    pub fn restore(policy: &Policy<'p, T>, bytes: &[u8]) -> Result<Self, RecordError> {
+        let mut learner = HostLearner::for_policy(policy);
+        learner.restore(policy, bytes)?;
+        Self::of(policy, learner).map_err(|_| RecordError::Policy)
+    }
+}

@@ -1,0 +1,252 @@
+//! Learning: rewards of earlier decisions, rewards of actions chosen elsewhere, stated preferences (Equations 2-3, 5-6).
+//!
+//! What can be wrong is found while a [`Lesson`] is prepared; learning it cannot fail.
+
+use super::late::{Due, Pending, Wait, slot_mut};
+use super::{DecisionId, Observation, State, User, UserError};
+use crate::catalog::{Action, Catalog, OnboardingError, Statement, score::Scalar};
+use crate::numbers::{MAX_BASELINE, ONBOARDING_PRECISION, REWARD, WEIGHT, within};
+use crate::policy::Policy;
+use crate::posterior::{Located, Update};
+
+/// A checked observation in its place. See the [module](self).
+#[derive(Debug)]
+pub(super) struct Lesson<'s, T> {
+    state: &'s mut State,
+    located: Located<'s, T>,
+    variance: T,
+    /// The counts of evidence, the action whose values gain or lose one, and which.
+    evidence: Option<(&'s mut [T], &'s Catalog<'s>, Action, T)>,
+    /// The decision that stops waiting.
+    settled: Option<(&'s mut Pending<T>, Wait)>,
+    kind: Kind,
+}
+
+/// What a lesson does beside the posterior.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Kind {
+    /// A stated preference.
+    Stated,
+    /// A reward, and whether the guarantee of promotions ends with it.
+    Reward { voids: bool },
+    /// A reward that is taken back.
+    TakenBack,
+}
+
+impl<T: Scalar> Lesson<'_, T> {
+    /// Learns it.
+    #[inline(never)]
+    pub(super) fn learn(self) -> Update<T> {
+        let Self { state, located, variance, evidence, settled, kind } = self;
+        if let Some((pending, wait)) = settled {
+            pending.wait = wait;
+        }
+        if let Some((counts, catalog, action, step)) = evidence {
+            count(catalog, counts, action, step);
+        }
+        let update = located.absorb(variance, &mut state.log_det_ratio);
+        match kind {
+            Kind::Stated if state.observations == 0 => state.log_det_ratio = 0.0,
+            Kind::Stated => {}
+            Kind::Reward { voids } => {
+                state.observations = state.observations.saturating_add(1);
+                state.voided |= voids;
+            }
+            Kind::TakenBack => {
+                state.observations = state.observations.saturating_sub(1);
+                state.voided = true;
+            }
+        }
+        update
+    }
+}
+
+/// Adds to the evidence of each value of an action.
+fn count<T: Scalar>(catalog: &Catalog<'_>, counts: &mut [T], action: Action, step: T) {
+    let values = catalog.values(action).unwrap_or_default();
+    for (component, &value) in values.iter().enumerate() {
+        if let Some(count) = catalog.value_place(component, value).and_then(|place| counts.get_mut(place)) {
+            *count += step;
+        }
+    }
+}
+
+impl<T: Scalar> User<'_, T> {
+    /// Learns the reward of an earlier decision (Equations 5-6), for hosts without a clock:
+    /// [`feedback_at`](Self::feedback_at) time 0.
+    ///
+    /// # Errors
+    /// A reward outside [-1, 1], an unknown, expired or already rewarded decision; nothing has changed then.
+    pub fn feedback(&mut self, id: DecisionId, reward: f64) -> Result<Update<T>, UserError> {
+        self.feedback_at(id, reward, 0)
+    }
+
+    /// Learns the reward of an earlier decision that comes at time `now`.
+    ///
+    /// # Errors
+    /// As for [`feedback`](Self::feedback); a decision whose deadline has passed by then is expired.
+    pub fn feedback_at(&mut self, id: DecisionId, reward: f64, now: u32) -> Result<Update<T>, UserError> {
+        let round = self.rewardable(id, now)?;
+        Ok(self.feedback_lesson(round, reward, 1.0)?.learn())
+    }
+
+    /// The round of a decision that still waits at time `now`.
+    pub(super) fn rewardable(&self, id: DecisionId, now: u32) -> Result<u32, UserError> {
+        let round = self.round_of(id)?;
+        if self.is_due(self.memory.view().find(round)?, now) { Err(UserError::ExpiredDecision) } else { Ok(round) }
+    }
+
+    /// Ends a wait: with an imputed reward, or with nothing.
+    pub(super) fn end(&mut self, due: Due) -> Result<(), UserError> {
+        match self.expiry_lesson(due)? {
+            Ok(lesson) => drop(lesson.learn()),
+            Err(pending) => pending.wait = Wait::Expired,
+        }
+        Ok(())
+    }
+
+    /// The reward of a decision that waits.
+    #[inline(never)]
+    pub(super) fn feedback_lesson(&mut self, round: u32, reward: f64, weight: f32) -> Result<Lesson<'_, T>, UserError> {
+        admit_reward(reward, weight)?;
+        self.admit_count()?;
+        self.pending_lesson(round, reward, weight, Wait::Rewarded)
+    }
+
+    /// The reward imputed to a decision that waits no longer; without one, the decision. Not counted: an expiry that is due
+    /// must not fail.
+    pub(super) fn expiry_lesson(&mut self, due: Due) -> Result<Result<Lesson<'_, T>, &mut Pending<T>>, UserError> {
+        if let Some(reward) = due.imputed {
+            admit_reward(reward, 1.0)?;
+            return self.pending_lesson(due.round, reward, 1.0, Wait::Expired).map(Ok);
+        }
+        self.memory.view().find(due.round)?;
+        slot_mut(self.memory.pending, due.round).map(Err).ok_or(UserError::ExpiredDecision)
+    }
+
+    fn pending_lesson(&mut self, round: u32, reward: f64, weight: f32, wait: Wait) -> Result<Lesson<'_, T>, UserError> {
+        self.admit()?;
+        let Pending { context, action, baseline, .. } = *self.memory.view().find(round)?;
+        let reward = Observation { context, action, baseline: baseline.to_f64(), reward, weight };
+        let step = (wait == Wait::Rewarded).then_some(T::ONE);
+        let voids = wait == Wait::Expired || weight != 1.0;
+        self.lesson(&reward, step, Some((round, wait)), Kind::Reward { voids })
+    }
+
+    /// The reward of an action that was chosen elsewhere.
+    #[inline(never)]
+    pub(super) fn observation_lesson(&mut self, observation: &Observation) -> Result<Lesson<'_, T>, UserError> {
+        self.admit_observation(observation)?;
+        self.admit_count()?;
+        let voids = observation.weight != 1.0;
+        self.lesson(observation, Some(T::ONE), None, Kind::Reward { voids })
+    }
+
+    /// An observation taken back: the same sweep with the variance turned round.
+    pub(super) fn unlearning_lesson(&mut self, observation: &Observation, imputed: bool) -> Result<Lesson<'_, T>, UserError> {
+        let step = (!imputed).then_some(-T::ONE);
+        let mut lesson = self.lesson(observation, step, None, Kind::TakenBack)?;
+        lesson.variance = -lesson.variance;
+        Ok(lesson)
+    }
+
+    /// A stated preference (Equations 2-3); `None` when it has no weight.
+    #[inline(never)]
+    pub(super) fn stated_lesson(&mut self, statement: &Statement) -> Result<Option<Lesson<'_, T>>, UserError> {
+        self.admit()?;
+        self.admit_statement(statement)?;
+        if statement.precision == 0.0 {
+            return Ok(None);
+        }
+        let (packed, _) = split(self.memory.state, self.memory.storage);
+        let direction = statement.direction.entries().map(|(index, value)| (index, T::from_f64(value)));
+        let located =
+            Located::new(self.memory.state.arrow, packed, self.workspace, direction, T::from_f64(statement.response))?;
+        let variance = T::from_f64(1.0 / statement.precision);
+        Ok(Some(Lesson { state: self.memory.state, located, variance, evidence: None, settled: None, kind: Kind::Stated }))
+    }
+
+    /// Equations 5-6 with the residual y - baseline and variance sigma^2 / weight.
+    #[inline(never)]
+    fn lesson(
+        &mut self,
+        reward: &Observation,
+        step: Option<T>,
+        settled: Option<(u32, Wait)>,
+        kind: Kind,
+    ) -> Result<Lesson<'_, T>, UserError> {
+        let (residual, variance) = residual(self.policy, reward);
+        let features = self.policy.features(&reward.context, reward.action);
+        let features = features.map(|(coordinate, value)| (coordinate, T::from_f32(value)));
+        let state = &mut *self.memory.state;
+        let (packed, counts) = split(state, self.memory.storage);
+        let located = Located::new(state.arrow, packed, self.workspace, features, residual)?;
+        let settled = match settled {
+            Some((round, wait)) => {
+                Some((slot_mut(self.memory.pending, round).ok_or(UserError::UnknownDecision)?, wait))
+            }
+            None => None,
+        };
+        let evidence = step.map(|step| (counts, self.policy.catalog(), reward.action, step));
+        Ok(Lesson { state, located, variance, evidence, settled, kind })
+    }
+
+    /// Learned rewards of actions that use a value of a component: neither onboarding nor imputed rewards count.
+    ///
+    /// Counts are kept in the learner's scalar and stop at the largest number that it counts to exactly, 2^24 in `f32`.
+    #[must_use]
+    pub fn evidence(&self, component: usize, value: u8) -> u32 {
+        let counts = self.memory.storage.get(self.memory.state.arrow.packed_len()..);
+        let place = self.policy.catalog().value_place(component, value);
+        counts.zip(place).and_then(|(counts, place)| counts.get(place)).map_or(0, |count| whole(count.to_f64()))
+    }
+
+    pub(super) fn admit_statement(&self, statement: &Statement) -> Result<(), UserError> {
+        statement.direction.check(self.policy.catalog()).map_err(UserError::Onboarding)?;
+        if !REWARD.contains(statement.response) {
+            return Err(UserError::Onboarding(OnboardingError::Response));
+        }
+        if statement.precision != 0.0 && !ONBOARDING_PRECISION.contains(statement.precision) {
+            return Err(UserError::Onboarding(OnboardingError::Precision));
+        }
+        Ok(())
+    }
+
+    pub(super) fn admit_observation(&self, observation: &Observation) -> Result<(), UserError> {
+        self.admit_action(&observation.context, observation.action)?;
+        admit_reward(observation.reward, observation.weight)?;
+        if within(observation.baseline, MAX_BASELINE) { Ok(()) } else { Err(UserError::Baseline) }
+    }
+
+    /// One more observation can be counted.
+    pub(super) fn admit_count(&self) -> Result<(), UserError> {
+        if self.observations == u32::MAX { Err(UserError::Exhausted) } else { Ok(()) }
+    }
+}
+
+pub(super) fn admit_reward(reward: f64, weight: f32) -> Result<(), UserError> {
+    if !REWARD.contains(reward) {
+        Err(UserError::Reward)
+    } else if !WEIGHT.contains(f64::from(weight)) {
+        Err(UserError::Weight)
+    } else {
+        Ok(())
+    }
+}
+
+/// The packed posterior and the counts of evidence.
+fn split<'s, T>(state: &State, storage: &'s mut [T]) -> (&'s mut [T], &'s mut [T]) {
+    storage.split_at_mut_checked(state.arrow.packed_len()).unwrap_or_default()
+}
+
+/// A count that was kept as a float.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "counts are whole, and clamped by the cast")]
+fn whole(count: f64) -> u32 {
+    count as u32
+}
+
+/// y - baseline and sigma^2 / weight.
+pub(super) fn residual<T: Scalar>(policy: &Policy<'_, T>, reward: &Observation) -> (T, T) {
+    let residual = T::from_f64(reward.reward) - T::from_f64(reward.baseline);
+    (residual, T::from_f64(policy.settings().noise_variance / f64::from(reward.weight)))
+}

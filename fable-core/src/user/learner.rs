@@ -1,0 +1,313 @@
+//! What is known about one user, in memory of a fixed size that never moves.
+//!
+//! A [`Learner`] is memory and nothing else: a `static` on a device, a value on a host. [`start`](Learner::start) it in place,
+//! then [join](Learner::with) it with a policy and a workspace to a [`User`], which has all the verbs.
+//!
+//! ```
+//! use fable_core::{Learner, Policy, Settings, Workspace, catalog::TAU2, user_hash};
+//!
+//! // On a device these two are statics: all zero bits, so they cost no flash. Another length does not compile.
+//! let mut learner: Learner<f32, [f32; TAU2.state_len()], 8> = const { Learner::vacant(&TAU2) };
+//! let mut workspace: Workspace<f32, [f32; TAU2.workspace_len()]> = const { Workspace::vacant(&TAU2) };
+//!
+//! let policy = Policy::new(&TAU2, Settings::default())?;
+//! learner.start(&policy, user_hash("ana"))?;
+//! let user = learner.with(&policy, &mut workspace)?;
+//! assert_eq!(user.rounds(), 0);
+//! # Ok::<(), Box<dyn core::error::Error>>(())
+//! ```
+//!
+//! ```compile_fail
+//! use fable_core::{Learner, catalog::TAU2};
+//! static SHORT: Learner<f32, [f32; 100], 8> = Learner::vacant(&TAU2); // error: ... has `state_len()` numbers
+//! ```
+
+use super::late::Pending;
+use super::promotion::Promotion;
+use super::{User, UserError};
+use crate::catalog::{ActionSet, Catalog, score::Scalar};
+use crate::numbers::{Arrow, Storage};
+use crate::policy::Policy;
+use crate::posterior::{Posterior, PosteriorError, Prior, parts};
+use core::ops::Deref;
+
+/// What is known about a user but for the numbers of the posterior and the two bounded lists. A [`User`], a [`Learner`] and a
+/// `HostUser` can all be asked for it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct State {
+    pub(crate) fingerprint: u64,
+    pub(crate) user: u64,
+    pub(crate) incarnation: u32,
+    pub(crate) round: u32,
+    pub(crate) observations: u32,
+    /// Fingerprint of the promotion settings that were in force at the start.
+    pub(crate) promise: u32,
+    /// Whether something happened that the guarantee of promotions does not cover.
+    pub(crate) voided: bool,
+    /// Shape of the posterior; vacant before the start.
+    pub(crate) arrow: Arrow,
+    pub(crate) log_det_ratio: f64,
+    pub(crate) permissions: ActionSet,
+}
+
+impl State {
+    /// Of nobody; all zero bits.
+    const VACANT: Self = Self {
+        fingerprint: 0,
+        user: 0,
+        incarnation: 0,
+        round: 0,
+        observations: 0,
+        promise: 0,
+        voided: false,
+        arrow: Arrow::VACANT,
+        log_det_ratio: 0.0,
+        permissions: ActionSet::EMPTY,
+    };
+
+    /// The user's hash.
+    #[must_use]
+    pub const fn user(&self) -> u64 {
+        self.user
+    }
+
+    /// How often the user was forgotten.
+    #[must_use]
+    pub const fn incarnation(&self) -> u32 {
+        self.incarnation
+    }
+
+    /// Decisions made in this incarnation.
+    #[must_use]
+    pub const fn rounds(&self) -> u32 {
+        self.round
+    }
+
+    /// [`Policy::promise`] that the incarnation was started with.
+    #[must_use]
+    pub const fn promise(&self) -> u32 {
+        self.promise
+    }
+
+    /// Whether something happened in this incarnation that the guarantee of promotions does not cover: an unlearning, an imputed
+    /// reward, a weight other than 1 that came with its reward.
+    #[must_use]
+    pub const fn is_voided(&self) -> bool {
+        self.voided
+    }
+
+    /// Rewards learned in this incarnation and not unlearned; onboarding is not counted.
+    #[must_use]
+    pub const fn observations(&self) -> u32 {
+        self.observations
+    }
+
+    /// The feasible set that the last decision refers to; empty before the first.
+    #[must_use]
+    pub const fn permissions(&self) -> &ActionSet {
+        &self.permissions
+    }
+
+    /// Whether nobody was started or loaded.
+    #[must_use]
+    pub const fn is_vacant(&self) -> bool {
+        self.arrow.dimension() == 0
+    }
+}
+
+/// The memory of one user.
+///
+/// `S` holds [`state_len`](crate::Catalog::state_len) numbers, the packed posterior and one evidence count per value:
+/// `[T; N]` on a device, `Vec<T>` on a host. `R` is the capacity of the two bounded lists, of the decisions that wait for
+/// their reward (when one more is made the oldest expires) and of the promoted preferences.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Learner<T, S, const R: usize> {
+    state: State,
+    pending: [Pending<T>; R],
+    profile: heapless::Vec<Promotion, R, u16>,
+    storage: S,
+}
+
+impl<T: Scalar, const N: usize, const R: usize> Learner<T, [T; N], R> {
+    /// All zero bits, of the length that a catalog needs: a `static` of it lives in `.bss`, and the state never exists twice.
+    /// For constants: a wrong length does not compile. [`start`](Self::start) it in place before use.
+    ///
+    /// # Panics
+    /// When it is evaluated at run time with a wrong length.
+    #[must_use]
+    pub const fn vacant(catalog: &Catalog<'_>) -> Self {
+        assert!(N == catalog.state_len(), "the state of a user of this catalog has `state_len()` numbers");
+        Self::over([T::ZERO; N])
+    }
+}
+
+/// The sizes that device users count on: everything one user needs, with room for one waiting decision and one promotion.
+const _: () = {
+    use crate::catalog::{AGENT, TAU2};
+    assert!(size_of::<Learner<f32, [f32; AGENT.state_len()], 1>>() <= 105_000);
+    assert!(size_of::<Learner<f32, [f32; TAU2.state_len()], 1>>() <= 2_200);
+};
+
+impl<T, S, const R: usize> Deref for Learner<T, S, R> {
+    type Target = State;
+
+    fn deref(&self) -> &State {
+        &self.state
+    }
+}
+
+impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
+    /// A vacant learner over given storage: a `Vec` or a slice. An array would be moved; begin with `vacant` there.
+    #[must_use]
+    pub const fn over(storage: S) -> Self {
+        const { assert!(R > 0 && R <= u16::MAX as usize, "a learner needs room for 1 to 65535 waiting decisions") };
+        Self { state: State::VACANT, pending: [Pending::EMPTY; R], profile: heapless::Vec::new(), storage }
+    }
+
+    /// The parts, whatever the storage.
+    pub(crate) fn memory(&mut self) -> Memory<'_, T> {
+        let Self { state, pending, profile, storage } = self;
+        Memory { state, pending, profile, storage: storage.as_mut() }
+    }
+
+    /// The parts, to be read.
+    #[cfg(feature = "record")]
+    pub(crate) fn view(&self) -> View<'_, T> {
+        View { state: &self.state, pending: &self.pending, profile: &self.profile, storage: self.storage.as_ref() }
+    }
+
+    /// Sets the learner to the policy's prior, in place, for a user.
+    ///
+    /// # Errors
+    /// Storage of the wrong length; nothing has changed then.
+    pub fn start(&mut self, policy: &Policy<'_, T>, user: u64) -> Result<(), UserError> {
+        self.memory().start(policy, policy.prior(), user)
+    }
+
+    /// Sets the learner to another prior than the policy's own, in place: a population's. A snapshot of it, with zero rounds,
+    /// is how such a prior travels, to devices too. After [`forget`](User::forget) the policy's own prior counts again, and
+    /// [`unlearn`](User::unlearn) refuses what would leave more uncertain than that.
+    ///
+    /// The guarantee of promotions then assumes that [`prior_radius`](crate::Settings::prior_radius) covers the user's distance
+    /// from this prior, in its own precision. The default radius says nothing about that, so without a stated one contrasts are
+    /// not `valid`.
+    ///
+    /// # Errors
+    /// Storage of the wrong length, or a prior of another shape; nothing has changed then.
+    pub fn start_from(&mut self, policy: &Policy<'_, T>, prior: &Prior<'_, T>, user: u64) -> Result<(), UserError> {
+        self.memory().start(policy, prior, user)?;
+        self.state.voided = policy.settings().prior_radius.is_none();
+        Ok(())
+    }
+
+    /// Empties the learner; it can be started or loaded again.
+    pub fn vacate(&mut self) {
+        self.memory().vacate();
+    }
+
+    /// The user of this memory: with a policy and scratch to decide, learn and be asked.
+    ///
+    /// # Errors
+    /// A learner that is vacant or was started under another policy, a workspace that is too small.
+    pub fn with<'u>(
+        &'u mut self,
+        policy: &'u Policy<'u, T>,
+        workspace: &'u mut (impl AsMut<[T]> + ?Sized),
+    ) -> Result<User<'u, T>, UserError> {
+        User::new(policy, self.memory(), workspace.as_mut())
+    }
+
+    /// The posterior, to be looked at.
+    #[must_use]
+    pub fn posterior(&self) -> Posterior<T, &[T]> {
+        let State { arrow, log_det_ratio, .. } = self.state;
+        Posterior::of(arrow, log_det_ratio, self.storage.as_ref())
+    }
+
+    /// The promoted preferences in the order of their promotion.
+    #[must_use]
+    pub fn profile(&self) -> &[Promotion] {
+        &self.profile
+    }
+}
+
+/// A learner's memory, borrowed: the same type whatever its storage.
+#[derive(Debug)]
+pub(crate) struct Memory<'u, T> {
+    pub(crate) state: &'u mut State,
+    pub(crate) pending: &'u mut [Pending<T>],
+    pub(crate) profile: &'u mut heapless::vec::VecView<Promotion, u16>,
+    /// The packed posterior, then one evidence count per value.
+    pub(crate) storage: &'u mut [T],
+}
+
+/// A learner's memory, to be read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct View<'m, T> {
+    pub(crate) state: &'m State,
+    pub(crate) pending: &'m [Pending<T>],
+    #[cfg(feature = "record")]
+    pub(crate) profile: &'m [Promotion],
+    #[cfg(feature = "record")]
+    pub(crate) storage: &'m [T],
+}
+
+impl<T: Scalar> Memory<'_, T> {
+    /// The parts, to be read.
+    pub(crate) fn view(&self) -> View<'_, T> {
+        View {
+            state: self.state,
+            pending: self.pending,
+            #[cfg(feature = "record")]
+            profile: self.profile,
+            #[cfg(feature = "record")]
+            storage: self.storage,
+        }
+    }
+
+    fn start(&mut self, policy: &Policy<'_, T>, prior: &Prior<'_, T>, user: u64) -> Result<(), UserError> {
+        let (catalog, expected) = (policy.catalog(), policy.catalog().state_len());
+        if self.storage.len() != expected {
+            return Err(UserError::Posterior(PosteriorError::StorageLength { expected }));
+        }
+        prior.check(catalog.arrow()).map_err(|error| UserError::Posterior(PosteriorError::Prior(error)))?;
+        self.begin(policy, prior, policy.promise());
+        (self.state.fingerprint, self.state.user, self.state.incarnation) = (policy.fingerprint(), user, 0);
+        Ok(())
+    }
+
+    /// Back to a prior that fits; the user and the incarnation stay.
+    pub(super) fn begin(&mut self, policy: &Policy<'_, T>, prior: &Prior<'_, T>, promise: u32) {
+        let State { fingerprint, user, incarnation, .. } = *self.state;
+        let arrow = policy.catalog().arrow();
+        self.vacate();
+        if let Some(packed) = self.storage.get_mut(..arrow.packed_len()) {
+            prior.write(arrow, policy.settings().base_precision, packed);
+        }
+        *self.state = State { fingerprint, user, incarnation, promise, arrow, ..State::VACANT };
+    }
+
+    /// Zero bits everywhere.
+    pub(crate) fn vacate(&mut self) {
+        *self.state = State::VACANT;
+        self.storage.fill(T::ZERO);
+        self.pending.fill(Pending::EMPTY);
+        self.profile.clear();
+    }
+}
+
+impl<'u, T: Scalar> User<'u, T> {
+    /// Joins what belongs together, or says why it does not.
+    fn new(policy: &'u Policy<'u, T>, memory: Memory<'u, T>, workspace: &'u mut [T]) -> Result<Self, UserError> {
+        if memory.state.is_vacant() {
+            return Err(UserError::Posterior(PosteriorError::Vacant));
+        }
+        if memory.state.fingerprint != policy.fingerprint() {
+            return Err(UserError::ForeignPolicy);
+        }
+        if parts(workspace, policy.catalog()).is_none() {
+            return Err(UserError::Posterior(PosteriorError::WorkspaceLength));
+        }
+        Ok(Self { policy, memory, workspace })
+    }
+}

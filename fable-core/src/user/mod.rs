@@ -1,0 +1,128 @@
+//! One user: decides, learns, is asked. Everything that happens to a user is an [`Event`].
+//!
+//! A [`User`] joins what is known ([`Learner`]), how it is used ([`Policy`]) and scratch ([`Workspace`](crate::Workspace)), and has
+//! all the verbs. There are two ways to use it. Those who store nothing call [`decide`](User::decide) and
+//! [`feedback`](User::feedback). Those who store turn a [`Command`] into the events it takes, in the one order of the method,
+//! and write each before it is applied: what is acknowledged is durable, and what fails has changed nothing.
+//!
+//! ```
+//! use fable_core::{Command, Feasible, HostUser, Policy, Request, Settings, catalog::TAU2};
+//!
+//! let policy = Policy::<f32>::new(&TAU2, Settings::default())?;
+//! let mut ana = HostUser::<f32>::new(&policy, "ana")?;
+//! let mut user = ana.user();
+//!
+//! let (context, all) = (TAU2.context(None, [])?, Feasible::all(&TAU2));
+//! let mut journal = vec![];
+//! let mut command = Command::decide(Request::new(&context, &all));
+//! while let Some(step) = user.next(&mut command)? {
+//!     journal.push(step.event().clone()); // to flash or disk
+//!     step.apply();
+//! }
+//! let decision = command.decision(&user).unwrap();
+//! let update = user.feedback(decision.id, 0.5)?;
+//! assert_eq!((journal.len(), user.rounds(), user.observations()), (2, 1, 1)); // permissions, decision
+//! # let _ = update;
+//! # Ok::<(), Box<dyn core::error::Error>>(())
+//! ```
+//!
+//! Replay is [`check`](User::check) and [`apply`](Step::apply) alone: the same events in the same order give the same bits.
+//!
+//! The files follow the data: `command` and `step` (what happens, in which order), `decide`, `late` (decisions that wait for
+//! their reward), `learn`, `unlearn`, `assess`, `promote`, `explain`.
+
+mod assess;
+mod command;
+mod decide;
+mod error;
+mod event;
+mod explain;
+#[cfg(feature = "alloc")]
+mod host;
+mod late;
+mod learn;
+mod learner;
+mod promote;
+mod promotion;
+mod propensity;
+mod request;
+mod step;
+mod thousandths;
+mod unlearn;
+
+pub use assess::{Assessment, Comparison, Gap, Verdict};
+pub use command::{Command, Scores};
+pub use decide::Choice;
+pub use error::UserError;
+pub use event::{Decision, DecisionId, Event, Observation, ParseDecisionIdError};
+pub use explain::{Explanation, Share, Source};
+#[cfg(feature = "alloc")]
+pub use host::{HOST_ROOM, HostLearner, HostUser};
+#[cfg_attr(not(feature = "record"), expect(unused_imports, reason = "records read and write it"))]
+pub(crate) use late::{Pending, Wait, slot_mut};
+pub(crate) use learner::{Memory, View};
+pub use learner::{Learner, State};
+pub use promote::is_look;
+pub use promotion::{Promotion, Standing};
+pub use request::Request;
+pub use step::Step;
+pub use thousandths::Thousandths;
+
+use crate::catalog::score::Scalar;
+use crate::policy::Policy;
+use crate::posterior::{Posterior, PosteriorError};
+use core::ops::Deref;
+
+/// One user of a policy. See the [module](self).
+#[derive(Debug)]
+pub struct User<'u, T> {
+    pub(crate) policy: &'u Policy<'u, T>,
+    pub(crate) memory: Memory<'u, T>,
+    workspace: &'u mut [T],
+}
+
+impl<T> Deref for User<'_, T> {
+    type Target = State;
+
+    fn deref(&self) -> &State {
+        self.memory.state
+    }
+}
+
+impl<'u, T: Scalar> User<'u, T> {
+    /// How this user is decided for.
+    #[must_use]
+    pub const fn policy(&self) -> &'u Policy<'u, T> {
+        self.policy
+    }
+
+    /// The posterior, to be looked at.
+    #[must_use]
+    pub fn posterior(&self) -> Posterior<T, &[T]> {
+        Posterior::of(self.memory.state.arrow, self.memory.state.log_det_ratio, self.memory.storage)
+    }
+
+    /// Scratch, for questions to the [posterior](Self::posterior), with it.
+    #[must_use]
+    pub fn posterior_and_scratch(&mut self) -> (Posterior<T, &[T]>, &mut [T]) {
+        let State { arrow, log_det_ratio, .. } = *self.memory.state;
+        (Posterior::of(arrow, log_det_ratio, self.memory.storage), self.workspace)
+    }
+
+    /// The promoted preferences in the order of their promotion.
+    #[must_use]
+    pub fn profile(&self) -> &[Promotion] {
+        self.memory.profile
+    }
+
+    /// The name of a decision of this user in this incarnation.
+    #[must_use]
+    pub fn id(&self, round: u32) -> DecisionId {
+        DecisionId { user: self.memory.state.user, incarnation: self.memory.state.incarnation, round }
+    }
+
+    /// A load that was given up has left nobody.
+    fn admit(&self) -> Result<(), UserError> {
+        if self.is_vacant() { Err(UserError::Posterior(PosteriorError::Vacant)) } else { Ok(()) }
+    }
+}

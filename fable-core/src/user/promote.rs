@@ -1,0 +1,131 @@
+//! Promotion: what the assessments say becomes an event, and the event an entry of the profile.
+//!
+//! **When.** A reward is what can make a preference certain, so the look follows a reward: a [command](super::Command) that
+//! learns one (`feedback`, `observe`) goes on with the promotions that are due when the count of learned rewards is at a
+//! [look](is_look), and a command `promote` looks at once. This is the one rule, for hosts, devices and pages; reading a profile
+//! writes nothing. A look costs one forward solve per declared contrast, so looks thin out as rewards come in: a preference
+//! waits at most half as many rewards again.
+
+use super::assess::{Comparison, Verdict};
+use super::promotion::{Promotion, Standing};
+use super::{Command, Event, User, UserError};
+use crate::catalog::score::Scalar;
+use core::fmt;
+
+/// Whether promotions are looked for after so many learned rewards: at every 16th up to 64, then twice until the count has
+/// doubled.
+///
+/// ```
+/// use fable_core::is_look;
+/// let looks: Vec<u32> = (0..=512).filter(|count| is_look(*count)).collect();
+/// assert_eq!(looks, [16, 32, 48, 64, 96, 128, 192, 256, 384, 512]);
+/// ```
+#[must_use]
+pub const fn is_look(observations: u32) -> bool {
+    let half = match observations.saturating_sub(1).checked_ilog2() {
+        Some(exponent) => (1 << exponent) / 2,
+        None => 0,
+    };
+    observations > 0 && observations.is_multiple_of(if half > 16 { half } else { 16 })
+}
+
+impl<T: Scalar> User<'_, T> {
+    /// The event that promotes the first declared contrast that is decided now and not in the profile with this verdict.
+    /// False when there is none, or no room for it: a profile with room for every declared contrast never fills up.
+    #[inline(never)]
+    pub(super) fn propose_promotion(&mut self, at: u32, event: &mut Event) -> Result<bool, UserError> {
+        for contrast in (0_u8..).take(self.policy.catalog().contrasts().len()) {
+            let promotion = self.promotion(contrast, at)?;
+            let known = |known: &Promotion| known.contrast == contrast && known.verdict == promotion.verdict;
+            if promotion.verdict != Verdict::Open && self.has_room(contrast) && !self.memory.profile.iter().any(known) {
+                *event = Event::Promotion(promotion);
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Promotes everything that is decided now, and says how much that was.
+    ///
+    /// # Errors
+    /// As for [`assess`](Self::assess); nothing has changed then.
+    pub fn promote(&mut self, at: u32) -> Result<u32, UserError> {
+        let mut command = Command::promote(at);
+        self.run(&mut command)?;
+        Ok(command.applied())
+    }
+
+    /// Whether a promotion still holds.
+    ///
+    /// # Errors
+    /// As for [`assess`](Self::assess).
+    pub fn standing(&mut self, promotion: &Promotion) -> Result<Standing, UserError> {
+        let comparison = Comparison::promoted(self.policy.catalog(), promotion).ok_or(UserError::NotPromoted)?;
+        Ok(promotion.standing(&self.assess(&comparison)?))
+    }
+
+    /// Writes the promotions that hold as sentences for the host's prompt, separated by spaces. Those made without the
+    /// guarantee (not `valid`) are left out; a host that wants them too walks the [`profile`](Self::profile) itself.
+    ///
+    /// # Errors
+    /// As for [`assess`](Self::assess), and [`UserError::Text`] when the writer refuses.
+    pub fn write_profile(&mut self, out: &mut impl fmt::Write) -> Result<(), UserError> {
+        let mut separator = "";
+        for index in 0..self.profile().len() {
+            let Some(promotion) = self.profile().get(index).filter(|promotion| promotion.valid).copied() else { continue };
+            if self.standing(&promotion)? == Standing::Holds {
+                let written = out.write_str(separator).and_then(|()| promotion.write_sentence(self.policy.catalog(), out));
+                written.map_err(|_| UserError::Text)?;
+                separator = " ";
+            }
+        }
+        Ok(())
+    }
+
+    /// How a contrast stands now, as an entry of the profile.
+    #[expect(clippy::cast_possible_truncation, reason = "provenance is kept to seven digits")]
+    fn promotion(&mut self, contrast: u8, at: u32) -> Result<Promotion, UserError> {
+        let comparison = Comparison::declared(self.policy.catalog(), usize::from(contrast)).ok_or(UserError::NotPromoted)?;
+        let now = self.assess(&comparison)?;
+        let (lower, upper) = (now.lower as f32, now.upper as f32);
+        let finite = lower.is_finite() && upper.is_finite();
+        Ok(Promotion {
+            contrast,
+            verdict: if finite { now.verdict } else { Verdict::Open },
+            valid: now.valid,
+            round: self.round,
+            at,
+            evidence: now.evidence,
+            lower,
+            upper,
+        })
+    }
+
+    /// A recorded promotion under the settings that the learner was started with is what the state says, bit for bit. One
+    /// that was made under others, or after the guarantee had ended, has to make sense in itself.
+    pub(super) fn admit_promotion(&mut self, promotion: &Promotion) -> Result<(), UserError> {
+        let Promotion { verdict, valid, round, evidence, lower, upper, .. } = *promotion;
+        let ordered = lower <= upper && lower.is_finite() && upper.is_finite();
+        let one_sided = match verdict {
+            Verdict::For => lower > 0.0,
+            Verdict::Against => upper < 0.0,
+            Verdict::Open => false,
+        };
+        let now = self.promotion(promotion.contrast, promotion.at)?;
+        // The middle of the interval is the mean, which no promotion setting changes; its ends were rounded to `f32`.
+        let middle = |lower: f32, upper: f32| f64::midpoint(f64::from(lower), f64::from(upper));
+        let scale = f64::from(upper - lower) + f64::from(now.upper - now.lower) + f64::from(lower.abs().max(upper.abs()));
+        let same_mean = (middle(lower, upper) - middle(now.lower, now.upper)).abs() <= 4.0 * f64::from(f32::EPSILON) * scale;
+        let counted = evidence >= 1 && evidence == now.evidence && round == now.round;
+        let strict = valid && self.promise == self.policy.promise();
+        let true_then = ordered && one_sided && same_mean && counted && !(valid && self.voided);
+        if !true_then || (strict && now != *promotion) {
+            return Err(UserError::NotPromoted);
+        }
+        if self.has_room(promotion.contrast) { Ok(()) } else { Err(UserError::ProfileFull) }
+    }
+
+    fn has_room(&self, contrast: u8) -> bool {
+        !self.memory.profile.is_full() || self.memory.profile.iter().any(|known| known.contrast == contrast)
+    }
+}

@@ -1,0 +1,125 @@
+//! The profile: a bounded list of promoted preferences, each with its provenance, and the sentences a host's prompt gets.
+//!
+//! A declared contrast is promoted when its [`Assessment`] says so; the learner then remembers when, on what interval and
+//! on how much evidence. Later it stands, is `doubtful` (its interval covers zero again) or `revoked` (its interval lies
+//! on the other side; promoting that side replaces it). Promotion changes what an assistant is told, never the posterior.
+//!
+//! ```
+//! use fable_core::catalog::rubric::Level::{Five, One, Three};
+//! use fable_core::catalog::{RUBRIC, rubric};
+//! use fable_core::{HostUser, Policy, Settings, Standing, Verdict};
+//!
+//! let policy = Policy::<f64>::new(&RUBRIC, Settings { base_precision: 1.0, ..Settings::default() })?;
+//! let mut ana = HostUser::<f64>::new(&policy, "ana")?;
+//! let mut user = ana.user();
+//! let context = RUBRIC.context(None, [])?;
+//! for _ in 0..100 {
+//!     user.observe(&context, rubric::action([Five, Three, Three]), 0.9)?;
+//!     user.observe(&context, rubric::action([One, Three, Three]), -0.9)?;
+//! }
+//! user.promote(0)?;
+//!
+//! let first = user.profile()[0];
+//! assert_eq!((RUBRIC.contrasts()[usize::from(first.contrast)].name, first.verdict), ("rigor_5_over_1", Verdict::For));
+//! assert_eq!(user.standing(&first)?, Standing::Holds);
+//! let mut prompt = String::new();
+//! user.write_profile(&mut prompt)?;
+//! assert!(prompt.starts_with("The user prefers rigor=level_5 to rigor=level_1."));
+//! # Ok::<(), Box<dyn core::error::Error>>(())
+//! ```
+
+use super::assess::{Assessment, Comparison, Verdict};
+use crate::catalog::Catalog;
+use core::fmt;
+
+/// A promoted preference and where it comes from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
+pub struct Promotion {
+    /// Position of the contrast in the catalog.
+    pub contrast: u8,
+    /// Which side was promoted.
+    pub verdict: Verdict,
+    /// Whether the guarantee held then.
+    pub valid: bool,
+    /// Decisions made by then.
+    #[cfg_attr(feature = "record", serde(with = "postcard::fixint::le"))]
+    pub round: u32,
+    /// The caller's time.
+    #[cfg_attr(feature = "record", serde(with = "postcard::fixint::le"))]
+    pub at: u32,
+    /// Evidence by then.
+    #[cfg_attr(feature = "record", serde(with = "postcard::fixint::le"))]
+    pub evidence: u32,
+    /// Lower end of the interval then.
+    pub lower: f32,
+    /// Upper end of the interval then.
+    pub upper: f32,
+}
+
+/// What has become of a promoted preference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
+pub enum Standing {
+    /// Its interval still lies on its side of zero.
+    Holds,
+    /// Its interval covers zero again.
+    Doubtful,
+    /// Its interval lies on the other side.
+    Revoked,
+}
+
+impl Promotion {
+    /// What an assessment of the same contrast says about this promotion.
+    #[must_use]
+    #[inline]
+    pub fn standing(&self, assessment: &Assessment) -> Standing {
+        match self.verdict {
+            Verdict::For if assessment.lower > 0.0 => Standing::Holds,
+            Verdict::Against if assessment.upper < 0.0 => Standing::Holds,
+            Verdict::For if assessment.upper < 0.0 => Standing::Revoked,
+            Verdict::Against if assessment.lower > 0.0 => Standing::Revoked,
+            _ => Standing::Doubtful,
+        }
+    }
+
+    /// Writes the preference as a sentence: the catalog's own, or one made of its names.
+    ///
+    /// # Errors
+    /// Only what the writer returns; a contrast that the catalog does not have writes nothing.
+    pub fn write_sentence(&self, catalog: &Catalog<'_>, out: &mut impl fmt::Write) -> fmt::Result {
+        let Some(contrast) = catalog.contrasts().get(usize::from(self.contrast)) else { return Ok(()) };
+        let (own, better, worse) = match self.verdict {
+            Verdict::For => (contrast.positive, contrast.prefer, contrast.over),
+            Verdict::Against => (contrast.negative, contrast.over, contrast.prefer),
+            Verdict::Open => return Ok(()),
+        };
+        if !own.is_empty() {
+            return out.write_str(own);
+        }
+        let Some(component) = contrast.component().and_then(|index| Some((index, catalog.definition().components.get(index)?)))
+        else {
+            return Ok(());
+        };
+        let (index, component) = component;
+        let value = |values: &[u8]| values.get(index).and_then(|value| component.values.get(usize::from(*value)));
+        let (Some(better), Some(worse)) = (value(better), value(worse)) else { return Ok(()) };
+        let task = contrast.task.and_then(|task| catalog.definition().tasks.get(usize::from(task)));
+        if let Some(task) = task {
+            write!(out, "For {task} the user prefers ")?;
+        } else {
+            out.write_str("The user prefers ")?;
+        }
+        write!(out, "{0}={1} to {0}={2}.", component.name, better.name, worse.name)
+    }
+}
+
+impl Comparison {
+    /// The contrast of a promotion.
+    #[inline]
+    pub(crate) fn promoted(catalog: &Catalog<'_>, promotion: &Promotion) -> Option<Self> {
+        Self::declared(catalog, usize::from(promotion.contrast))
+    }
+}

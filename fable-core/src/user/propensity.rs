@@ -1,0 +1,45 @@
+//! How probable each action is in the next round, for logs that other policies are to be judged by.
+
+use super::{Request, User, UserError};
+use crate::catalog::{Action, score::Scalar};
+use crate::numbers::Purpose;
+use crate::posterior::PosteriorError;
+
+impl<T: Scalar> User<'_, T> {
+    /// Estimates the probability of each action in the next round from `draws` draws of their own: (n + 1) / (draws +
+    /// feasible), and 0 for an infeasible action. Nothing changes by asking, the next decision's draw included.
+    ///
+    /// # Errors
+    /// As for [`decide`](Self::decide), and for an `out` that does not have one number per action.
+    ///
+    /// ```
+    /// # use fable_core::{Feasible, HostUser, Policy, Request, Settings, catalog::TAU2};
+    /// # let policy = Policy::<f32>::new(&TAU2, Settings::default())?;
+    /// # let mut ana = HostUser::<f32>::new(&policy, "ana")?;
+    /// # let (context, all) = (TAU2.context(None, [])?, Feasible::all(&TAU2));
+    /// let mut propensities = [0.0; 18];
+    /// ana.user().propensities(&Request::new(&context, &all), 100, &mut propensities)?;
+    /// assert!((propensities.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    pub fn propensities(&mut self, request: &Request<'_>, draws: u32, out: &mut [f64]) -> Result<(), UserError> {
+        let expected = self.policy.catalog().actions();
+        if out.len() != expected {
+            return Err(UserError::Posterior(PosteriorError::OutputLength { expected }));
+        }
+        self.admit_request(request)?;
+        let round = self.next_round()?;
+        let total = f64::from(draws) + u32::try_from(request.feasible.len()).map_or(0.0, f64::from);
+        for (slot, action) in out.iter_mut().zip((0..).map(Action)) {
+            *slot = if request.feasible.set().contains(action) { 1.0 / total } else { 0.0 };
+        }
+        for draw in 0..draws {
+            let normal = self.normals(round, Purpose::Propensity(draw));
+            let (action, _) = self.best(request, Some(normal))?;
+            if let Some(slot) = out.get_mut(action.index()) {
+                *slot += 1.0 / total;
+            }
+        }
+        Ok(())
+    }
+}

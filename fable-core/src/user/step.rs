@@ -1,0 +1,125 @@
+//! The gate to the state: every event is checked, and a checked event can only be applied.
+
+use super::late::{Due, Pending, Wait, slot_mut};
+use super::learn::Lesson;
+use super::{Event, Memory, Promotion, State, User, UserError};
+use crate::catalog::{ActionSet, Feasible, score::Scalar};
+use crate::numbers::{MAX_BASELINE, within};
+use crate::policy::Policy;
+use crate::posterior::Update;
+
+/// An event that fits the user it borrows; nothing can come between the check and [`apply`](Self::apply), and nothing about
+/// applying can fail.
+#[derive(Debug)]
+#[must_use = "nothing has happened before it is applied"]
+pub struct Step<'s, T> {
+    event: &'s Event,
+    effect: Effect<'s, T>,
+    /// Events of the command that were applied.
+    applied: Option<&'s mut u32>,
+}
+
+/// What an event does, in its place.
+#[derive(Debug)]
+enum Effect<'s, T> {
+    Permit(&'s mut State, &'s ActionSet),
+    Enter(&'s mut State, &'s mut Pending<T>, Pending<T>),
+    Learn(Lesson<'s, T>),
+    Expire(&'s mut Pending<T>),
+    Promote(&'s mut heapless::vec::VecView<Promotion, u16>, &'s Promotion),
+    Forget(Memory<'s, T>, &'s Policy<'s, T>, u32),
+    Nothing,
+}
+
+impl<T: Scalar> User<'_, T> {
+    /// Validates an event against the present state. Nothing changes until the result is [applied](Step::apply).
+    ///
+    /// # Errors
+    /// Each fault has its own [`UserError`].
+    pub fn check<'s>(&'s mut self, event: &'s Event) -> Result<Step<'s, T>, UserError> {
+        self.admit()?;
+        let effect = match event {
+            Event::Permissions(set) => {
+                Feasible::from_set(self.policy.catalog(), *set).map_err(UserError::Feasible)?;
+                Effect::Permit(self.memory.state, set)
+            }
+            Event::Onboarding(statement) => self.stated_lesson(statement)?.map_or(Effect::Nothing, Effect::Learn),
+            Event::Decision { round, action, baseline, context, at } => {
+                self.admit_action(context, *action)?;
+                if *round != self.next_round()? {
+                    return Err(UserError::OutOfOrder);
+                }
+                if !self.permissions.contains(*action) {
+                    return Err(UserError::Forbidden);
+                }
+                if !within(*baseline, MAX_BASELINE) {
+                    return Err(UserError::Baseline);
+                }
+                let (baseline, wait) = (T::from_f64(*baseline), Wait::Waiting);
+                let entry = Pending { context: *context, baseline, round: *round, at: *at, action: *action, wait };
+                let slot = slot_mut(self.memory.pending, *round).ok_or(UserError::OutOfOrder)?;
+                Effect::Enter(self.memory.state, slot, entry)
+            }
+            Event::Feedback { round, reward, weight } => Effect::Learn(self.feedback_lesson(*round, *reward, *weight)?),
+            Event::Observation(observation) => Effect::Learn(self.observation_lesson(observation)?),
+            Event::Unlearn { observation, imputed } => {
+                self.admit_unlearning(observation, *imputed)?;
+                Effect::Learn(self.unlearning_lesson(observation, *imputed)?)
+            }
+            Event::Expiry { round, imputed } => match self.expiry_lesson(Due { round: *round, imputed: *imputed })? {
+                Ok(lesson) => Effect::Learn(lesson),
+                Err(pending) => Effect::Expire(pending),
+            },
+            Event::Promotion(promotion) => {
+                self.admit_promotion(promotion)?;
+                Effect::Promote(self.memory.profile, promotion)
+            }
+            Event::Forget { promise } => {
+                self.incarnation.checked_add(1).ok_or(UserError::Exhausted)?;
+                let Memory { state, pending, profile, storage } = &mut self.memory;
+                Effect::Forget(Memory { state, pending, profile, storage }, self.policy, *promise)
+            }
+        };
+        Ok(Step { event, effect, applied: None })
+    }
+}
+
+impl<'s, T: Scalar> Step<'s, T> {
+    /// The same as part of a command.
+    pub(super) fn of(mut self, applied: &'s mut u32) -> Self {
+        self.applied = Some(applied);
+        self
+    }
+
+    /// The event, to be stored before it is applied.
+    #[must_use]
+    pub const fn event(&self) -> &'s Event {
+        self.event
+    }
+
+    /// Applies the event. What was learned is returned for events that learn.
+    pub fn apply(self) -> Option<Update<T>> {
+        if let Some(applied) = self.applied {
+            *applied = applied.saturating_add(1);
+        }
+        match self.effect {
+            Effect::Learn(lesson) => return Some(lesson.learn()),
+            Effect::Permit(state, set) => state.permissions = *set,
+            Effect::Enter(state, slot, pending) => {
+                state.round = pending.round;
+                *slot = pending;
+            }
+            Effect::Expire(pending) => pending.wait = Wait::Expired,
+            Effect::Promote(profile, promotion) => {
+                profile.retain(|known| known.contrast != promotion.contrast);
+                let _ = profile.push(*promotion); // there is room, as was checked
+            }
+            Effect::Forget(mut memory, policy, promise) => {
+                memory.begin(policy, policy.prior(), promise);
+                memory.state.incarnation = memory.state.incarnation.saturating_add(1);
+            }
+            Effect::Nothing => {}
+        }
+        None
+    }
+}

@@ -1,0 +1,77 @@
+//! Exact unlearning of one earlier observation: Equations 5-6 with the sign turned round.
+//!
+//! Lambda -= phi phi^T / v and h -= phi y / v are the same sweep with the variance -v, so learning and then unlearning is
+//! the identity to rounding. It is guarded by what is true of every observation that was really learned: there is evidence
+//! for each of its values, what is left is positive definite, at least as precise as the prior in the direction taken
+//! away, and in all no less precise than after onboarding. So nobody can talk a learner out of positive definiteness, nor
+//! into knowing less than it did at the start, by unlearning what it never saw. Which observations were learned only a
+//! journal knows; another one that passes is accepted, and what is left is then not this user's history.
+//!
+//! ```
+//! use fable_core::{Action, HostUser, Observation, Policy, Settings, UserError, catalog::TAU2};
+//!
+//! let policy = Policy::<f64>::new(&TAU2, Settings::default())?;
+//! let mut ana = HostUser::<f64>::new(&policy, "ana")?;
+//! let mut user = ana.user();
+//! let context = TAU2.context(None, [])?;
+//! user.observe(&context, Action(4), 0.75)?;
+//!
+//! let baseline = policy.baseline(&context, Action(4), None);
+//! let observation = Observation { context, action: Action(4), baseline, reward: 0.75, weight: 1.0 };
+//! user.unlearn(observation)?;
+//! let estimate = user.predict(&context, Action(4), None)?;
+//! assert!((estimate.mean - baseline).abs() < 1e-15 && user.observations() == 0);
+//! assert_eq!(user.unlearn(observation), Err(UserError::NotLearned));
+//! # Ok::<(), Box<dyn core::error::Error>>(())
+//! ```
+
+use super::learn::residual;
+use super::{Observation, User, UserError};
+use crate::catalog::score::Scalar;
+
+/// What rounding may take from the guards, in units of the scalar's epsilon per active coordinate.
+const SLACK: f64 = 64.0;
+
+impl<T: Scalar> User<'_, T> {
+    /// Takes one earlier observation out of the posterior. An imputed reward is taken back with an
+    /// [`Event::Unlearn`](super::Event::Unlearn) that says so.
+    ///
+    /// # Errors
+    /// [`UserError::NotLearned`] when it cannot have been learned: no such evidence, or what is left would be less
+    /// precise than the prior. In `f32` also when the prior is so vague, or the observation so heavy, that what is left
+    /// cannot be told from rounding. Nothing has changed then.
+    pub fn unlearn(&mut self, observation: Observation) -> Result<(), UserError> {
+        self.admit_unlearning(&observation, false)?;
+        self.unlearning_lesson(&observation, false)?.learn();
+        Ok(())
+    }
+
+    /// With s = phi.Sigma.phi the direction's variance becomes s v / (v - s): it must stay finite and within the prior's.
+    pub(super) fn admit_unlearning(&mut self, observation: &Observation, imputed: bool) -> Result<(), UserError> {
+        self.admit()?;
+        self.admit_observation(observation)?;
+        let policy = self.policy;
+        let values = policy.catalog().values(observation.action).unwrap_or_default();
+        let seen = values.iter().enumerate().all(|(component, &value)| self.evidence(component, value) > 0);
+        if self.observations == 0 || !(imputed || seen) {
+            return Err(UserError::NotLearned);
+        }
+        let features = || {
+            let features = policy.features(&observation.context, observation.action);
+            features.map(|(coordinate, value)| (coordinate, T::from_f32(value)))
+        };
+        let variance = residual(policy, observation).1.to_f64();
+        let (posterior, scratch) = self.posterior_and_scratch();
+        let now = posterior.contrast(scratch, features())?.variance.to_f64();
+        let prior = policy.prior_variance(scratch, features())?;
+        let slack = SLACK * T::EPSILON * u32::try_from(policy.catalog().arrow().active_len()).map_or(0.0, f64::from);
+        let left = variance - now;
+        let definite = left > slack * variance;
+        let within_prior = now * variance <= prior * left * (1.0 + slack * variance / left);
+        if definite && within_prior && posterior.log_det_ratio() + libm::log(left / variance) >= -slack {
+            Ok(())
+        } else {
+            Err(UserError::NotLearned)
+        }
+    }
+}
