@@ -3,7 +3,7 @@
 use core::fmt;
 use fable_core::record::RecordError;
 use fable_core::{ContextError, FeasibleError, LearnerError, OnboardingError, SettingsError};
-use fable_std::text::AdapterError;
+use fable_text::AdapterError;
 
 /// Why something was not done. Whatever it is, nothing has changed.
 #[derive(Clone, Debug, PartialEq)]

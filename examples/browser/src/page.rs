@@ -9,9 +9,9 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use fable_core::trust::Part;
 use fable_core::{Action, Context};
-use fable_std::simulate::SimulatedUser;
-use fable_std::text::{ContextAdapter, RequestText, Rules};
-use fable_std::words;
+use fable_simulate::SimulatedUser;
+use fable_text::wording;
+use fable_text::{ContextAdapter, RequestText, Rules};
 
 /// Signals of an ordinary request, where values are compared in general.
 const ORDINARY: [f32; 4] = [0.3; 4];
@@ -153,7 +153,7 @@ impl Page {
         let why = learner.explain(policy, workspace, id, None, other)?;
         let shares = why.shares().map(|share| {
             let name = |known: &str, coordinate: Option<usize>| match (known, coordinate) {
-                ("", Some(coordinate)) => words::coordinate(&AGENT, coordinate),
+                ("", Some(coordinate)) => wording::coordinate(&AGENT, coordinate),
                 ("", None) => String::new(),
                 _ => known.into(),
             };

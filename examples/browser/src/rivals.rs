@@ -8,7 +8,7 @@ use crate::{AGENT, Fault};
 use alloc::vec;
 use fable_core::catalog::{Block, Definition};
 use fable_core::{Action, Catalog, Context, Feasible, Learner, Policy, Request, Settings, Workspace};
-use fable_std::simulate::SimulatedUser;
+use fable_simulate::SimulatedUser;
 
 /// The catalog whose dictionary has one block, a weight per complete action.
 static FLAT: Catalog<'static> =

@@ -1,7 +1,7 @@
 //! Answers, one line of JSON each.
 
 use super::fault::Fault;
-use crate::words;
+use crate::text::wording;
 use fable_core::trust::{Assessment, Explanation, Part, Promotion, Standing};
 use fable_core::{Action, Catalog, DecisionId, Proposal, Scalar};
 use serde::{Serialize, Serializer};
@@ -276,7 +276,7 @@ impl<'w> Promoted<'w> {
         let mut sentence = String::new();
         let _ = promotion.write_sentence(catalog, &mut sentence); // writing to a String cannot fail
         let Promotion { verdict, valid, round, at, evidence, lower, upper, .. } = *promotion;
-        let standing = words::standing(standing);
+        let standing = wording::standing(standing);
         let contrast = catalog.contrasts().get(usize::from(promotion.contrast)).map_or("", |contrast| contrast.name);
         let (lower, upper) = (f64::from(lower), f64::from(upper));
         Self { contrast, verdict: verdict.sign(), standing, sentence, valid, round, at, evidence, lower, upper }
