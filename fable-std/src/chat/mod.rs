@@ -153,7 +153,7 @@ impl<'p> Chat<'p> {
             return Ok(());
         }
         match Command::read(line)? {
-            Command::Words(words) => self.hear(words, now, reply)?,
+            Command::Said(words) => self.hear(words, now, reply)?,
             Command::Sign(sign) => {
                 if self.person.last().is_none() {
                     return Err(ChatError::NoAnswer);

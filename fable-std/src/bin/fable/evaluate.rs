@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use clap::{Args, value_parser};
 use fable_core::{Catalog, Exploration, Policy, Settings};
 use fable_std::catalogs;
-use fable_std::evaluate::{self, Estimate, LogError, LogFault, Mode, Options, Record, Report};
+use fable_std::evaluate::{self, Estimate, LogError, LogFlaw, Mode, Options, Record, Report};
 use fable_std::settings::SettingsArguments;
 use fable_std::simulate::SimulatedUser;
 use serde_json::{Value, json};
@@ -126,8 +126,8 @@ fn trouble(file: &str, error: impl Display) -> Failure {
 }
 
 fn read(arguments: &EvaluateArguments, catalog: &Catalog<'_>) -> Result<Vec<Record>, Failure> {
-    let told = |error: LogError| match error.fault {
-        LogFault::Unreadable(_) => Failure::Trouble(error.to_string()),
+    let told = |error: LogError| match error.flaw {
+        LogFlaw::Unreadable(_) => Failure::Trouble(error.to_string()),
         _ => Failure::Mistake(error.to_string()),
     };
     if arguments.log == "-" {

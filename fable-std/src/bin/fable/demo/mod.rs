@@ -140,27 +140,27 @@ fn play(arguments: &DemoArguments, catalog: &Catalog<'_>, settings: Settings<'_>
     screen.open(catalog, &feasible)?;
     let mut fable = Companion::new(catalog, settings, 0)?;
     for round in 1..=arguments.rounds {
-        let step = step(&mut fable, &user, &feasible, round, screen.room())?;
+        let step = step(&mut fable, &user, &feasible, round, screen.columns())?;
         screen.show(&step, arguments.rounds, &race, &tastes, || fable.mean())?;
     }
     screen.finish();
     summary::text(arguments, &user, &mut fable, &curves, &tastes)
 }
 
-/// One round: the user asks, Fable chooses and says why in at most `room` characters, the user reacts, Fable learns.
+/// One round: the user asks, Fable chooses and says why in at most `columns` characters, the user reacts, Fable learns.
 fn step(
     fable: &mut Companion<'_>,
     user: &SimulatedUser<'_>,
     feasible: &Feasible,
     round: u32,
-    room: usize,
+    columns: usize,
 ) -> Result<Step, Box<dyn Error>> {
     let catalog = user.catalog();
     let asked = user.request(round)?;
     let decision = fable.decide(&Request::new(&asked.context, feasible))?;
     let why = fable.learner.explain(&fable.policy, &mut fable.workspace, decision.id, None, None)?;
     let (both, first) = (wording::reasons(catalog, &why, 2), wording::reasons(catalog, &why, 1));
-    let why = if both.chars().count() <= room { both } else { first };
+    let why = if both.chars().count() <= columns { both } else { first };
     let reward = user.reward(round, &asked.context, decision.action);
     fable.learn(&decision, reward)?;
     fable.learner.promote_all(&fable.policy, &mut fable.workspace, 0)?;

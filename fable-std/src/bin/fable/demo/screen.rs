@@ -58,8 +58,8 @@ impl Screen {
         Self::Live { bar, width, slow: !fast }
     }
 
-    /// Characters that there is room for behind the head of a line.
-    pub(super) fn room(&self) -> usize {
+    /// Characters that fit after the head of a line.
+    pub(super) fn columns(&self) -> usize {
         match self {
             Self::Live { width, .. } => width - HEAD,
             Self::Plain => usize::MAX,
@@ -173,7 +173,7 @@ fn bars(tastes: &Tastes<'_>, theta: &[f64], width: usize) -> Vec<String> {
     let longest = names.map(|name| name.chars().count()).max().unwrap_or(0);
     let longest = longest.min(width.saturating_sub(MIN_BAR + 3));
     let cells = width.saturating_sub(longest + 4) / 2;
-    let name = |name: &str, room: usize| format!("{:<room$}", truncate_str(name, room, "…"));
+    let name = |name: &str, columns: usize| format!("{:<columns$}", truncate_str(name, columns, "…"));
     let mut lines = vec![style(format!("  {} {:>cells$}│+", name(tastes.component, longest), "-")).dim().to_string()];
     for taste in &tastes.values {
         lines.push(match taste.strength(theta) {

@@ -152,7 +152,7 @@ fn state(out: &mut String, state: &StateReport) {
         ("rounds", format!("{} decisions, {} rewards, {} waiting", state.rounds, state.rewards, state.waiting)),
         ("learned", learned.join("; ")),
         ("information", format!("{:.2}; beta is {:.2}", state.log_det_ratio, state.beta)),
-        ("guarantee", state.guarantee.words().to_owned()),
+        ("guarantee", state.guarantee.sentence().to_owned()),
         ("numbers", format!("{sound}, pivots from {:.4} to {:.4}", state.pivots.least, state.pivots.most)),
         ("size", format!("{} bytes in {}", state.bytes, state.scalar)),
         ("catalog", format!("{}, fingerprint {}", state.catalog, state.catalog_fingerprint)),

@@ -1,10 +1,10 @@
-//! A line as a request in the catalog's own terms: every name looked up, every list complete.
+//! A line as an op in the catalog's own terms: every name looked up, every list complete.
 //!
 //! Lines are read on a thread of their own, so all of this is work that the learners need not wait for. What a number has
 //! to be like is for `fable_core` to say.
 
-use super::fault::{Code, Fault};
 use super::json::{self, Line, Name, Object, Pattern};
+use super::refusal::{Code, Refusal};
 use fable_core::catalog::Part;
 use fable_core::feasible::Rule;
 use fable_core::trust::Comparison;
@@ -17,7 +17,7 @@ pub const MAX_DRAWS: u32 = 10_000;
 
 /// What is asked.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Request {
+pub enum Op {
     /// Stated preferences, all or none.
     Onboard {
         /// Whose.
@@ -114,7 +114,7 @@ pub struct Incoming {
     /// Echoed in the answer.
     pub id: Option<Box<RawValue>>,
     /// What is asked, or what is wrong with it.
-    pub request: Result<Request, Fault>,
+    pub op: Result<Op, Refusal>,
 }
 
 impl Incoming {
@@ -122,29 +122,29 @@ impl Incoming {
     ///
     /// ```
     /// use fable_core::catalog::TAU2;
-    /// use fable_std::serve::{Code, Incoming, Request};
+    /// use fable_std::serve::{Code, Incoming, Op};
     /// let read = |line: &str| Incoming::read(&TAU2, line.as_bytes());
     /// let asked = read(r#"{"op":"profile","user":"ana","id":7}"#);
     /// assert_eq!(asked.id.unwrap().get(), "7");
-    /// assert_eq!(asked.request, Ok(Request::Profile { user: "ana".into(), promote: true, at: 0 }));
-    /// assert_eq!(read(r#"{"op":"stats","user":"ana"}"#).request.unwrap_err().code, Code::BadRequest);
+    /// assert_eq!(asked.op, Ok(Op::Profile { user: "ana".into(), promote: true, at: 0 }));
+    /// assert_eq!(read(r#"{"op":"stats","user":"ana"}"#).op.unwrap_err().code, Code::BadRequest);
     /// ```
     #[must_use]
     pub fn read(catalog: &Catalog<'_>, line: &[u8]) -> Self {
         match Line::parse(line) {
-            Ok(line) => Self { id: line.id.map(ToOwned::to_owned), request: request(catalog, line) },
-            Err(fault) => Self { id: json::id_of(line).map(ToOwned::to_owned), request: Err(fault) },
+            Ok(line) => Self { id: line.id.map(ToOwned::to_owned), op: op(catalog, line) },
+            Err(refusal) => Self { id: json::id_of(line).map(ToOwned::to_owned), op: Err(refusal) },
         }
     }
 
     /// A line that is longer than what is read.
     #[must_use]
     pub fn too_long(limit: usize) -> Self {
-        Self { id: None, request: Err(Fault::new(Code::TooLong, format_args!("a line can have at most {limit} bytes"))) }
+        Self { id: None, op: Err(Refusal::new(Code::TooLong, format_args!("a line can have at most {limit} bytes"))) }
     }
 }
 
-fn request(catalog: &Catalog<'_>, line: Line<'_>) -> Result<Request, Fault> {
+fn op(catalog: &Catalog<'_>, line: Line<'_>) -> Result<Op, Refusal> {
     let keys: &[&str] = match &*line.op.0 {
         "onboard" => &["user", "statements"],
         "decide" => &["user", "context", "forbid", "require", "only", "defaults", "propensities", "at"],
@@ -156,23 +156,23 @@ fn request(catalog: &Catalog<'_>, line: Line<'_>) -> Result<Request, Fault> {
         "explain" => &["decision", "against", "defaults"],
         "profile" => &["user", "promote", "at"],
         "stats" => &[],
-        op => return Err(Fault::new(Code::UnknownOp, format_args!("there is no op '{op}'"))),
+        op => return Err(Refusal::new(Code::UnknownOp, format_args!("there is no op '{op}'"))),
     };
     if let Some(key) = line.keys().find(|key| !keys.contains(key)) {
-        return Err(Fault::new(Code::BadRequest, format_args!("'{key}' is no key of op '{}'", line.op.0)));
+        return Err(Refusal::new(Code::BadRequest, format_args!("'{key}' is no key of op '{}'", line.op.0)));
     }
     Ok(match &*line.op.0 {
         "onboard" => {
             let statements = needed("statements", line.statements)?;
             let statements = statements.into_iter().map(|Object(words)| statement(catalog, &words)).collect::<Result<_, _>>()?;
-            Request::Onboard { user: user(line.user)?, statements }
+            Op::Onboard { user: user(line.user)?, statements }
         }
         "decide" => {
             let rules = [line.forbid.as_ref(), line.require.as_ref(), line.only.as_ref()];
             if line.propensities.is_some_and(|draws| draws > MAX_DRAWS) {
-                return Err(Fault::new(Code::OutOfRange, format_args!("propensities must be from 0 to {MAX_DRAWS} draws")));
+                return Err(Refusal::new(Code::OutOfRange, format_args!("propensities must be from 0 to {MAX_DRAWS} draws")));
             }
-            Request::Decide {
+            Op::Decide {
                 user: user(line.user)?,
                 context: context(catalog, line.context)?,
                 feasible: feasible(catalog, rules)?,
@@ -181,22 +181,22 @@ fn request(catalog: &Catalog<'_>, line: Line<'_>) -> Result<Request, Fault> {
                 at: line.at.unwrap_or(0),
             }
         }
-        "feedback" => Request::Feedback {
+        "feedback" => Op::Feedback {
             decision: decision(line.decision)?,
             reward: needed("reward", line.reward)?,
             weight: line.weight.unwrap_or(1.0) as f32,
             at: line.at.unwrap_or(0),
         },
-        "observe" => Request::Observe {
+        "observe" => Op::Observe {
             user: user(line.user)?,
             context: context(catalog, line.context)?,
             action: action(catalog, &needed("action", line.action)?)?,
             reward: needed("reward", line.reward)?,
             weight: line.weight.unwrap_or(1.0) as f32,
         },
-        "unlearn" => Request::Unlearn { decision: decision(line.decision)? },
-        "posterior" => Request::Posterior { user: user(line.user)? },
-        "forget" => Request::Forget { user: user(line.user)? },
+        "unlearn" => Op::Unlearn { decision: decision(line.decision)? },
+        "posterior" => Op::Posterior { user: user(line.user)? },
+        "forget" => Op::Forget { user: user(line.user)? },
         "contrast" => {
             let (prefer, over) = (needed("prefer", line.prefer)?, needed("over", line.over)?);
             let comparison = Comparison {
@@ -205,34 +205,34 @@ fn request(catalog: &Catalog<'_>, line: Line<'_>) -> Result<Request, Fault> {
                 over: action(catalog, &over)?,
                 total: line.total.unwrap_or(false),
             };
-            Request::Contrast { user: user(line.user)?, comparison }
+            Op::Contrast { user: user(line.user)?, comparison }
         }
         "explain" => {
             let against = line.against.map(|choice| action(catalog, &choice)).transpose()?;
-            Request::Explain { decision: decision(line.decision)?, against, defaults: line.defaults }
+            Op::Explain { decision: decision(line.decision)?, against, defaults: line.defaults }
         }
-        "profile" => Request::Profile { user: user(line.user)?, promote: line.promote.unwrap_or(true), at: line.at.unwrap_or(0) },
-        _ => Request::Stats,
+        "profile" => Op::Profile { user: user(line.user)?, promote: line.promote.unwrap_or(true), at: line.at.unwrap_or(0) },
+        _ => Op::Stats,
     })
 }
 
-fn needed<T>(key: &str, value: Option<T>) -> Result<T, Fault> {
-    value.ok_or_else(|| Fault::new(Code::BadRequest, format_args!("'{key}' is missing")))
+fn needed<T>(key: &str, value: Option<T>) -> Result<T, Refusal> {
+    value.ok_or_else(|| Refusal::new(Code::BadRequest, format_args!("'{key}' is missing")))
 }
 
-fn user(name: Option<Name<'_>>) -> Result<String, Fault> {
+fn user(name: Option<Name<'_>>) -> Result<String, Refusal> {
     let Name(name) = needed("user", name)?;
     if name.is_empty() || name.len() > MAX_NAME {
-        return Err(Fault::new(Code::OutOfRange, format_args!("the name of a user must have 1 to {MAX_NAME} bytes")));
+        return Err(Refusal::new(Code::OutOfRange, format_args!("the name of a user must have 1 to {MAX_NAME} bytes")));
     }
     Ok(name.into_owned())
 }
 
-fn decision(text: Option<Name<'_>>) -> Result<DecisionId, Fault> {
+fn decision(text: Option<Name<'_>>) -> Result<DecisionId, Refusal> {
     Ok(needed("decision", text)?.0.parse()?)
 }
 
-fn context(catalog: &Catalog<'_>, words: Option<json::Context<'_>>) -> Result<Context, Fault> {
+fn context(catalog: &Catalog<'_>, words: Option<json::Context<'_>>) -> Result<Context, Refusal> {
     let words = needed("context", words)?;
     let signals: Vec<(&str, f32)> = words.signals.iter().map(|(name, value)| (&*name.0, *value as f32)).collect();
     if let Some((name, _)) = signals.iter().find(|(name, _)| catalog.signal(name).is_none()) {
@@ -244,15 +244,15 @@ fn context(catalog: &Catalog<'_>, words: Option<json::Context<'_>>) -> Result<Co
     }
 }
 
-fn unknown(kind: &str, name: &str) -> Fault {
-    Fault::new(Code::UnknownName, format_args!("the catalog has no {kind} '{name}'"))
+fn unknown(kind: &str, name: &str) -> Refusal {
+    Refusal::new(Code::UnknownName, format_args!("the catalog has no {kind} '{name}'"))
 }
 
-fn component(catalog: &Catalog<'_>, name: &Name<'_>) -> Result<usize, Fault> {
+fn component(catalog: &Catalog<'_>, name: &Name<'_>) -> Result<usize, Refusal> {
     catalog.component(&name.0).ok_or_else(|| unknown("component", &name.0))
 }
 
-fn value(catalog: &Catalog<'_>, component: usize, name: &Name<'_>) -> Result<u8, Fault> {
+fn value(catalog: &Catalog<'_>, component: usize, name: &Name<'_>) -> Result<u8, Refusal> {
     catalog.value(component, &name.0).ok_or_else(|| {
         let component = catalog.definition().components.get(component).map_or("", |component| component.name);
         unknown(component, &name.0)
@@ -260,7 +260,7 @@ fn value(catalog: &Catalog<'_>, component: usize, name: &Name<'_>) -> Result<u8,
 }
 
 /// The positions of named values.
-fn values(catalog: &Catalog<'_>, choice: &json::Choice<'_>) -> Result<Vec<(u8, u8)>, Fault> {
+fn values(catalog: &Catalog<'_>, choice: &json::Choice<'_>) -> Result<Vec<(u8, u8)>, Refusal> {
     let place = |(name, chosen): &(Name<'_>, Name<'_>)| {
         let component = component(catalog, name)?;
         Ok((component as u8, value(catalog, component, chosen)?))
@@ -268,12 +268,12 @@ fn values(catalog: &Catalog<'_>, choice: &json::Choice<'_>) -> Result<Vec<(u8, u
     choice.0.iter().map(place).collect()
 }
 
-fn action(catalog: &Catalog<'_>, choice: &json::Choice<'_>) -> Result<Action, Fault> {
+fn action(catalog: &Catalog<'_>, choice: &json::Choice<'_>) -> Result<Action, Refusal> {
     let mut places = values(catalog, choice)?;
     places.sort_unstable();
     let once = places.iter().map(|(component, _)| usize::from(*component)).eq(0..catalog.definition().components.len());
     let action = catalog.action(&places.iter().map(|(_, value)| *value).collect::<Vec<_>>()).filter(|_| once);
-    action.ok_or_else(|| Fault::new(Code::IncompleteAction, "an action needs one value for each component"))
+    action.ok_or_else(|| Refusal::new(Code::IncompleteAction, "an action needs one value for each component"))
 }
 
 /// Component and values of each part of each pattern.
@@ -284,7 +284,7 @@ fn parts(patterns: &Places) -> Vec<Vec<Part<'_>>> {
 }
 
 /// What `forbid`, `require` and `only` leave.
-fn feasible(catalog: &Catalog<'_>, rules: [Option<&Vec<Pattern<'_>>>; 3]) -> Result<Feasible, Fault> {
+fn feasible(catalog: &Catalog<'_>, rules: [Option<&Vec<Pattern<'_>>>; 3]) -> Result<Feasible, Refusal> {
     if rules.iter().all(Option::is_none) {
         return Ok(Feasible::all(catalog));
     }
@@ -295,11 +295,11 @@ fn feasible(catalog: &Catalog<'_>, rules: [Option<&Vec<Pattern<'_>>>; 3]) -> Res
     };
     let places = |patterns: Option<&Vec<Pattern<'_>>>| {
         let patterns = patterns.into_iter().flatten();
-        patterns.map(|pattern| pattern.0.iter().map(place).collect::<Result<Vec<_>, Fault>>()).collect::<Result<Vec<_>, _>>()
+        patterns.map(|pattern| pattern.0.iter().map(place).collect::<Result<Vec<_>, Refusal>>()).collect::<Result<Vec<_>, _>>()
     };
     let [forbid, require, only] = rules;
     if only.is_some_and(Vec::is_empty) {
-        return Err(Fault::new(Code::Infeasible, "'only' lists no action, so none is feasible"));
+        return Err(Refusal::new(Code::Infeasible, "'only' lists no action, so none is feasible"));
     }
     let (forbid, require, only) = (places(forbid)?, places(require)?, places(only)?);
     let (forbid, require, only) = (parts(&forbid), parts(&require), parts(&only));
@@ -310,7 +310,7 @@ fn feasible(catalog: &Catalog<'_>, rules: [Option<&Vec<Pattern<'_>>>; 3]) -> Res
     Ok(Feasible::new(catalog, &rules)?)
 }
 
-fn statement(catalog: &Catalog<'_>, words: &json::Statement<'_>) -> Result<Statement, Fault> {
+fn statement(catalog: &Catalog<'_>, words: &json::Statement<'_>) -> Result<Statement, Refusal> {
     let (response, precision) = (words.response, words.precision);
     let direction = match (&words.prefer, &words.direction) {
         (Some(prefer), None) => {
@@ -326,17 +326,17 @@ fn statement(catalog: &Catalog<'_>, words: &json::Statement<'_>) -> Result<State
         }
         _ => {
             let message = "a statement has either 'prefer', with or without 'over' and 'when', or 'direction'";
-            return Err(Fault::new(Code::BadRequest, message));
+            return Err(Refusal::new(Code::BadRequest, message));
         }
     };
     Ok(Statement { direction, response, precision })
 }
 
-fn when(catalog: &Catalog<'_>, words: Option<&Object<json::When<'_>>>) -> Result<When, Fault> {
+fn when(catalog: &Catalog<'_>, words: Option<&Object<json::When<'_>>>) -> Result<When, Refusal> {
     match words.map(|Object(words)| (&words.task, &words.signal)) {
         None => Ok(When::Always),
         Some((Some(task), None)) => Ok(When::Task(catalog.task(&task.0).ok_or_else(|| unknown("task", &task.0))?)),
         Some((None, Some(signal))) => Ok(When::Signal(catalog.signal(&signal.0).ok_or_else(|| unknown("signal", &signal.0))?)),
-        Some(_) => Err(Fault::new(Code::BadRequest, "'when' has either a 'task' or a 'signal'")),
+        Some(_) => Err(Refusal::new(Code::BadRequest, "'when' has either a 'task' or a 'signal'")),
     }
 }

@@ -8,7 +8,7 @@ use fable_text::AdapterError;
 /// Why something was not done. Whatever it is, nothing has changed.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub enum Fault {
+pub enum PageError {
     /// A setting is out of its range.
     Settings(SettingsError),
     /// The learner refuses.
@@ -33,7 +33,7 @@ pub enum Fault {
     Text,
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for PageError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Settings(error) => error.fmt(f),
@@ -51,11 +51,11 @@ impl fmt::Display for Fault {
     }
 }
 
-impl core::error::Error for Fault {}
+impl core::error::Error for PageError {}
 
 macro_rules! from {
     ($($variant:ident($error:ty)),*) => {
-        $(impl From<$error> for Fault {
+        $(impl From<$error> for PageError {
             fn from(error: $error) -> Self {
                 Self::$variant(error)
             }

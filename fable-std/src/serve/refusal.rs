@@ -1,4 +1,4 @@
-//! Why a request is refused: one code per fault, for programs, and a sentence for people.
+//! Why a request is refused: one code for each reason, for programs, and a sentence for people.
 
 use crate::store::StoreError;
 use fable_core::context::ContextError;
@@ -90,29 +90,29 @@ impl Code {
 
 /// A refused request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Fault {
+pub struct Refusal {
     /// For programs.
     pub code: Code,
     /// For people.
     pub message: String,
 }
 
-impl Fault {
-    /// A fault with its sentence.
+impl Refusal {
+    /// A refusal with its sentence.
     pub fn new(code: Code, message: impl fmt::Display) -> Self {
         Self { code, message: message.to_string() }
     }
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)
     }
 }
 
-impl std::error::Error for Fault {}
+impl std::error::Error for Refusal {}
 
-impl From<ContextError> for Fault {
+impl From<ContextError> for Refusal {
     fn from(error: ContextError) -> Self {
         let code = match error {
             ContextError::UnknownTask | ContextError::UnknownSignal => Code::UnknownName,
@@ -123,7 +123,7 @@ impl From<ContextError> for Fault {
     }
 }
 
-impl From<FeasibleError> for Fault {
+impl From<FeasibleError> for Refusal {
     fn from(error: FeasibleError) -> Self {
         let code = match error {
             FeasibleError::Empty => Code::Infeasible,
@@ -133,7 +133,7 @@ impl From<FeasibleError> for Fault {
     }
 }
 
-impl From<OnboardingError> for Fault {
+impl From<OnboardingError> for Refusal {
     fn from(error: OnboardingError) -> Self {
         let code = match error {
             OnboardingError::UnknownCoordinate | OnboardingError::UnknownValue | OnboardingError::UnknownCondition => {
@@ -147,7 +147,7 @@ impl From<OnboardingError> for Fault {
     }
 }
 
-impl From<LearnerError> for Fault {
+impl From<LearnerError> for Refusal {
     fn from(error: LearnerError) -> Self {
         let code = match error {
             LearnerError::Feasible(error) => return error.into(),
@@ -170,19 +170,19 @@ impl From<LearnerError> for Fault {
     }
 }
 
-impl From<PosteriorError> for Fault {
+impl From<PosteriorError> for Refusal {
     fn from(error: PosteriorError) -> Self {
         Self::new(Code::Internal, error)
     }
 }
 
-impl From<ParseDecisionIdError> for Fault {
+impl From<ParseDecisionIdError> for Refusal {
     fn from(error: ParseDecisionIdError) -> Self {
         Self::new(Code::UnknownDecision, error)
     }
 }
 
-impl From<StoreError> for Fault {
+impl From<StoreError> for Refusal {
     fn from(error: StoreError) -> Self {
         let code = match error {
             StoreError::Collision => Code::UserCollision,
