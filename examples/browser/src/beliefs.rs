@@ -13,7 +13,7 @@ use alloc::vec::Vec;
 use fable_core::catalog::agent::{MEMORY, Memory, STYLE, Style, TOOL, Tool};
 use fable_core::trust::{Comparison, Standing};
 use fable_core::{Context, Direction, LearnerError, OnboardingError, Statement, When};
-use fable_std::simulate::SimulatedUser;
+use fable_simulate::SimulatedUser;
 
 /// How sure a stated preference is taken to be: as sure as two ordinary rewards make.
 const PRECISION: f64 = 8.0;

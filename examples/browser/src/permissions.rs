@@ -1,6 +1,6 @@
 //! What the person allows: switches that become hard rules.
 
-use crate::{AGENT, Fault};
+use crate::{AGENT, PageError};
 use alloc::vec::Vec;
 use fable_core::catalog::Part;
 use fable_core::catalog::agent::{MEMORY, Memory, STYLE, Style, TOOL, Tool};
@@ -29,7 +29,7 @@ impl Permissions {
     }
 
     /// With these switches on; bits without a switch are ignored.
-    pub(crate) fn new(switches: u32) -> Result<Self, Fault> {
+    pub(crate) fn new(switches: u32) -> Result<Self, PageError> {
         let rules: Vec<Rule<'_>> = rules(switches).map(|(_, rule)| rule).collect();
         Ok(Self { switches, feasible: Feasible::new(&AGENT, &rules)? })
     }

@@ -1,6 +1,6 @@
 //! The target and the reward model of one user, taken along the log.
 
-use super::error::LogFault;
+use super::error::LogFlaw;
 use super::estimate::Term;
 use super::log::Record;
 use super::{Mode, Options};
@@ -45,7 +45,7 @@ impl<'j> Judge<'j> {
     }
 
     /// What a line says about the target, before it is learned from.
-    pub(super) fn term(&mut self, record: &Record) -> Result<Term, LogFault> {
+    pub(super) fn term(&mut self, record: &Record) -> Result<Term, LogFlaw> {
         let target = self.probabilities(record)?;
         let mut theta = vec![0.0; self.policy.catalog().dimension()];
         self.along.posterior().mean(&mut self.workspace, &mut theta).map_err(LearnerError::Posterior)?;
@@ -68,7 +68,7 @@ impl<'j> Judge<'j> {
     }
 
     /// Learns from a line, the frozen target only if it is one to train with, and goes on to the next round.
-    pub(super) fn learn(&mut self, record: &Record, train: bool) -> Result<(), LogFault> {
+    pub(super) fn learn(&mut self, record: &Record, train: bool) -> Result<(), LogFlaw> {
         let default = record.defaults.as_ref().and_then(|defaults| defaults.get(record.action.index()).copied());
         let Record { context, action, reward, .. } = *record;
         let baseline = self.policy.baseline(&context, action, default).to_f64();
@@ -85,7 +85,7 @@ impl<'j> Judge<'j> {
     }
 
     /// pi, a number per action.
-    fn probabilities(&mut self, record: &Record) -> Result<Vec<f64>, LogFault> {
+    fn probabilities(&mut self, record: &Record) -> Result<Vec<f64>, LogFlaw> {
         let learner = self.frozen.as_ref().unwrap_or(&self.along);
         let (request, actions) = (record.request(), self.policy.catalog().actions());
         let mut probabilities = vec![0.0; actions];

@@ -1,7 +1,7 @@
 //! Contrasts and what is missing until they are promoted.
 
 use super::Question;
-use crate::words;
+use crate::text::wording;
 use fable_core::trust::{Assessment, Comparison, Promotion, Verdict};
 use fable_core::{Learner, LearnerError, Policy, Scalar, Storage, Workspace};
 use serde::Serialize;
@@ -103,7 +103,7 @@ fn report<T: Scalar>(
     let promotion = promotion.map(|promotion| {
         let mut sentence = String::new();
         let _ = promotion.write_sentence(catalog, &mut sentence); // writing to a String cannot fail
-        let standing = words::standing(promotion.standing(found));
+        let standing = wording::standing(promotion.standing(found));
         let Promotion { verdict, valid, round, at, evidence, lower, upper, .. } = *promotion;
         let (lower, upper) = (f64::from(lower), f64::from(upper));
         PromotionReport { sentence, verdict: verdict.sign(), standing, valid, round, at, evidence, lower, upper }

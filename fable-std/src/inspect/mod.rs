@@ -37,7 +37,7 @@ pub use question::{Question, QuestionError};
 pub use state::{Guarantee, Pivots, StateReport};
 
 use crate::catalogs::block_name;
-use crate::words;
+use crate::text::wording;
 use fable_core::{Catalog, Learner, LearnerError, Policy, Scalar, Storage, Workspace};
 use serde::Serialize;
 
@@ -128,13 +128,13 @@ fn block_report<T: Scalar, S: Storage<T>, const R: usize>(
         let (Some(mean), Some(variance)) = (means.get(coordinate), variances.get(coordinate)) else { continue };
         let name = catalog.coordinate_name(coordinate).map_or_else(String::new, |name| name.to_string());
         let (evidence, exact) = evidence(policy, learner, &name);
-        let words = words::coordinate(catalog, coordinate);
+        let words = wording::coordinate(catalog, coordinate);
         weights.push(Weight { name, words, mean: *mean, sd: variance.max(0.0).sqrt(), evidence, exact });
     }
     weights.sort_by(|one, other| other.mean.abs().total_cmp(&one.mean.abs()));
     let retained = policy.settings().retained.contains(block);
     let name = block_name(catalog, block).unwrap_or_default();
-    BlockReport { name, words: words::block(catalog, block), retained, weights }
+    BlockReport { name, words: wording::block(catalog, block), retained, weights }
 }
 
 /// The rewards that a coordinate can have been learned from, and whether that is exactly those it was.

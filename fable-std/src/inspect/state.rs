@@ -86,7 +86,7 @@ impl Guarantee {
 
     /// The same for a person.
     #[must_use]
-    pub const fn words(self) -> &'static str {
+    pub const fn sentence(self) -> &'static str {
         match self {
             Self::Holds => "holds, if radius and noise are as the settings say",
             Self::Voided => "ended: a reward was unlearned, imputed or weighted",

@@ -1,0 +1,61 @@
+//! Explanations in words say what core's explanation says.
+
+use fable_core::catalog::{AGENT, Part as Pattern, RUBRIC, agent};
+use fable_core::{Feasible, Learner, Policy, Request, Rule, Settings, Workspace};
+use fable_simulate::SimulatedUser;
+use fable_text::wording;
+
+#[test]
+fn names_are_unambiguous() {
+    let name = |name: &str| wording::coordinate(&AGENT, AGENT.coordinate(name).unwrap());
+    assert_eq!(name("style=concise"), "concise");
+    assert_eq!(name("risk*style=direct"), "direct given risk");
+    assert_eq!(name("memory=recent_memory*tool=web_search"), "recent_memory with web_search");
+    assert_eq!(wording::coordinate(&AGENT, 254), "");
+    // In `rubric` three components have values of the same names.
+    assert_eq!(wording::coordinate(&RUBRIC, 0), "rigor=level_1");
+    assert_eq!(wording::action(&RUBRIC, fable_core::Action(5)), "rigor=level_1, steps=level_3, examples=level_5");
+    assert_eq!(wording::action(&RUBRIC, fable_core::Action(27)), "");
+}
+
+/// 200 decisions: the largest share comes first, what it is worth is right, and exploration is told.
+#[test]
+fn reasons_are_the_largest_shares() {
+    let user = SimulatedUser::new(&AGENT, 3);
+    let policy = Policy::new(&AGENT, Settings::default()).unwrap();
+    let mut learner = Learner::<f64, Vec<f64>, 4>::over(vec![0.0; AGENT.state_len()]);
+    let mut workspace = Workspace::over(vec![0.0; AGENT.workspace_len()]);
+    learner.start(&policy, 1).unwrap();
+    let everything = Feasible::all(&AGENT);
+    let mut explored = [0, 0];
+    for round in 1..=200 {
+        let context = user.request(round).unwrap().context;
+        let decision = learner.decide(&policy, &mut workspace, &Request::new(&context, &everything)).unwrap();
+        let why = learner.explain(&policy, &mut workspace, decision.id, None, None).unwrap();
+        let said = wording::reasons(&AGENT, &why, 2);
+        let largest = why.shares().map(|share| share.chosen - share.other).fold(f64::MIN, f64::max);
+        let (head, reasons) = said.split_once(": ").unwrap();
+        assert!(reasons.split_once('(').unwrap().1.starts_with(&format!("{largest:+.2})")), "{said}\n{why}");
+        assert!(reasons.matches('(').count() <= 2);
+        assert!(head.starts_with("rather than "));
+        assert_eq!(head.ends_with(", to try it"), why.explored);
+        explored[usize::from(why.explored)] += 1;
+        learner.feedback(&policy, &mut workspace, decision.id, user.reward(round, &context, decision.action)).unwrap();
+    }
+    assert!(explored.iter().all(|count| *count > 10), "{explored:?}");
+}
+
+#[test]
+fn one_allowed_action_needs_no_reasons() {
+    let user = SimulatedUser::new(&AGENT, 3);
+    let policy = Policy::new(&AGENT, Settings::default()).unwrap();
+    let mut learner = Learner::<f64, Vec<f64>, 4>::over(vec![0.0; AGENT.state_len()]);
+    let mut workspace = Workspace::over(vec![0.0; AGENT.workspace_len()]);
+    learner.start(&policy, 1).unwrap();
+    let parts = [agent::MEMORY, agent::TOOL, agent::STYLE].map(|component| Pattern::new(component, &[0]));
+    let one = Feasible::new(&AGENT, &[Rule::require("one", &parts)]).unwrap();
+    let context = user.request(1).unwrap().context;
+    let decision = learner.decide(&policy, &mut workspace, &Request::new(&context, &one)).unwrap();
+    let why = learner.explain(&policy, &mut workspace, decision.id, None, None).unwrap();
+    assert_eq!(wording::reasons(&AGENT, &why, 2), "nothing else is allowed");
+}
