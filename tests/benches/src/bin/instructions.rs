@@ -17,7 +17,7 @@ use fable_core::trust::Assessment;
 use fable_core::{Action, Decision, Policy, Scalar, Settings};
 
 const HELP: &str = "\
-Counts instructions of one decide, one learn and one assessed contrast with valgrind and compares them with fable-core/benches/instructions.txt.
+Counts instructions of one decide, one learn and one assessed contrast with valgrind and compares them with tests/benches/instructions.txt.
 
 usage: cargo run --release -p fable-benches --bin instructions [-- --accept]
 
