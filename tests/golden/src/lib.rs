@@ -9,8 +9,8 @@
 //! use fable_core::{Learner, Workspace, catalog::TAU2};
 //! use fable_golden::{SEED, TAU2_F32, tau2};
 //!
-//! let mut learner = Learner::<f32, [f32; TAU2.state_len()], 8>::VACANT;
-//! let mut workspace = Workspace::<f32, [f32; TAU2.workspace_len()]>::VACANT;
+//! let mut learner: Learner<f32, [f32; TAU2.state_len()], 8> = const { Learner::vacant(&TAU2) };
+//! let mut workspace: Workspace<f32, [f32; TAU2.workspace_len()]> = const { Workspace::vacant(&TAU2) };
 //! assert_eq!(tau2(SEED, &mut learner, &mut workspace), TAU2_F32);
 //! ```
 
@@ -22,13 +22,11 @@ mod script;
 mod user;
 
 use core::fmt;
-use fable_core::{
-    Exploration, Feasible, Learner, LearnerError, Policy, Request, Scalar, Settings, Storage, Workspace, user_hash,
-};
+use fable_core::{Exploration, Feasible, Learner, Policy, Request, Scalar, Settings, Storage, UserError, user_hash};
 pub use records::{EVENTS, LAMP, LAMP_SNAPSHOT, TAU2_F32_SNAPSHOT, TAU2_F64_SNAPSHOT, events, lamp};
 pub use resume::resume;
 use script::{AGENT_SCRIPT, Script, TAU2_SCRIPT};
-use user::User;
+use user::Person;
 
 /// `tau2` in `f32`.
 pub const TAU2_F32: Outcome =
@@ -78,10 +76,10 @@ impl fmt::Display for Outcome {
 ///
 /// # Panics
 /// When `fable-core` refuses what the run asks for, which is a failure like another outcome.
-pub fn tau2<T: Scalar, S: Storage<T>, W: Storage<T>>(
+pub fn tau2<T: Scalar, S: Storage<T>>(
     seed: u32,
     learner: &mut Learner<T, S, RING>,
-    workspace: &mut Workspace<T, W>,
+    workspace: &mut impl AsMut<[T]>,
 ) -> Outcome {
     run(&TAU2_SCRIPT, seed, learner, workspace)
 }
@@ -90,64 +88,66 @@ pub fn tau2<T: Scalar, S: Storage<T>, W: Storage<T>>(
 ///
 /// # Panics
 /// As [`tau2`].
-pub fn agent<T: Scalar, S: Storage<T>, W: Storage<T>>(
+pub fn agent<T: Scalar, S: Storage<T>>(
     seed: u32,
     learner: &mut Learner<T, S, RING>,
-    workspace: &mut Workspace<T, W>,
+    workspace: &mut impl AsMut<[T]>,
 ) -> Outcome {
     run(&AGENT_SCRIPT, seed, learner, workspace)
 }
 
-fn run<T: Scalar, S: Storage<T>, W: Storage<T>>(
+fn run<T: Scalar, S: Storage<T>>(
     script: &Script,
     seed: u32,
     learner: &mut Learner<T, S, RING>,
-    workspace: &mut Workspace<T, W>,
+    workspace: &mut impl AsMut<[T]>,
 ) -> Outcome {
     let settings = Settings { seed: u64::from(seed), ..Settings::default() };
     let theorem = Settings { exploration: Exploration::Theorem { delta: 0.1 }, ..settings };
     let steady = Policy::new(script.catalog, settings).expect("settings in range");
     let bold = Policy::new(script.catalog, theorem).expect("settings in range");
-    let mut user = User::new(script.catalog, seed);
+    let mut person = Person::new(script.catalog, seed);
     let mut waiting = [None; 4];
     let mut decisions = Fnv::new();
 
     learner.start(&steady, user_hash("golden")).expect("storage of the right length");
     for stated in script.stated {
-        learner.onboard(&steady, workspace, stated.statement(script.catalog)).expect("a statement in range");
+        let mut user = learner.with(&steady, workspace).expect("a started learner");
+        user.onboard(&stated.statement(script.catalog)).expect("a statement in range");
     }
     for round in 0..script.rounds {
         if Some(round) == script.forget_after {
-            learner.forget(&steady, workspace).expect("a started learner");
+            learner.with(&steady, workspace).and_then(|mut user| user.forget()).expect("a started learner");
             waiting = [None; 4];
         }
-        let request = user.request();
-        let rules = script.rules[user.below(script.rules.len())];
+        let request = person.request();
+        let rules = script.rules[person.below(script.rules.len())];
         let feasible = Feasible::new(script.catalog, rules).expect("rules that leave something");
-        let policy = if user.below(8) == 0 { &bold } else { &steady };
-        let decision = learner.decide(policy, workspace, &Request::new(&request.context, &feasible)).expect("a decision");
+        let policy = if person.below(8) == 0 { &bold } else { &steady };
+        let mut user = learner.with(policy, workspace).expect("a started learner");
+        let decision = user.decide(&Request::new(&request.context, &feasible)).expect("a decision");
         decisions.add(u64::from(decision.id.round));
         decisions.add(u64::from(decision.action.0));
         decisions.add(decision.baseline.to_bits());
 
-        let reward = user.reward(&request, decision.action);
-        match user.below(8) {
-            0..4 => drop(learner.feedback(policy, workspace, decision.id, reward).expect("a waiting decision")),
-            4..7 => waiting[user.below(waiting.len())] = Some((decision.id, reward)), // forgets another one for ever
+        let reward = person.reward(&request, decision.action);
+        match person.below(8) {
+            0..4 => drop(user.feedback(decision.id, reward).expect("a waiting decision")),
+            4..7 => waiting[person.below(waiting.len())] = Some((decision.id, reward)), // forgets another one for ever
             _ => {}
         }
-        if user.below(2) == 0
-            && let Some((id, reward)) = waiting[user.below(waiting.len())].take()
+        if person.below(2) == 0
+            && let Some((id, reward)) = waiting[person.below(waiting.len())].take()
         {
-            match learner.feedback(policy, workspace, id, reward) {
-                Ok(_) | Err(LearnerError::ExpiredDecision) => {}
+            match user.feedback(id, reward) {
+                Ok(_) | Err(UserError::ExpiredDecision) => {}
                 Err(error) => panic!("late feedback: {error}"),
             }
         }
-        if user.below(8) == 0 {
-            let action = user.action();
-            let reward = user.reward(&request, action);
-            learner.observe(policy, workspace, &request.context, action, reward).expect("an observation in range");
+        if person.below(8) == 0 {
+            let action = person.action();
+            let reward = person.reward(&request, action);
+            user.observe(&request.context, action, reward).expect("an observation in range");
         }
     }
 

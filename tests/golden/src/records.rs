@@ -2,11 +2,9 @@
 
 use crate::RING;
 use fable_core::catalog::{AGENT, Block, Catalog, Component, Contrast, Definition, Value};
-use fable_core::event::Observation;
-use fable_core::feasible::ActionSet;
-use fable_core::trust::{Promotion, Verdict};
 use fable_core::{
-    Action, Context, Direction, Event, Feasible, Learner, Policy, Request, Settings, Statement, Storage, Workspace, user_hash,
+    Action, ActionSet, Context, Direction, Event, Feasible, Learner, Observation, Policy, Promotion, Request, Settings, Statement,
+    Storage, Verdict, user_hash,
 };
 
 /// The learner at the end of the run `tau2` in `f32`.
@@ -67,28 +65,29 @@ pub const LAMP_SNAPSHOT: &[u8] = include_bytes!("../records/lamp_f32.snapshot");
 ///
 /// # Panics
 /// When `fable-core` refuses what the life asks for.
-pub fn lamp<S: Storage<f32>, W: Storage<f32>>(learner: &mut Learner<f32, S, RING>, workspace: &mut Workspace<f32, W>) {
+pub fn lamp<S: Storage<f32>>(learner: &mut Learner<f32, S, RING>, workspace: &mut impl AsMut<[f32]>) {
     let lax = Settings { alpha: 0.5, prior_radius: Some(0.0), min_evidence: 1, base_precision: 1.0, ..Settings::default() };
     let policy = Policy::new(&LAMP, lax).expect("settings in range");
     learner.start(&policy, user_hash("lamp")).expect("storage of the right length");
+    let mut user = learner.with(&policy, workspace).expect("a started learner");
     let direction = Direction::new(&LAMP, [(0, 1.0)]).expect("a coordinate");
-    learner.onboard(&policy, workspace, Statement { direction, response: 0.5, precision: 2.0 }).expect("in range");
+    user.onboard(&Statement { direction, response: 0.5, precision: 2.0 }).expect("in range");
     let everything = Feasible::all(&LAMP);
     for round in 1..=11_u8 {
         let task = [None, Some(0), Some(1)][usize::from(round % 3)];
         let context = Context::new(&LAMP, task, &[f32::from(round) / 16.0]).expect("a context");
         let request = Request::new(&context, &everything).at(100 * u32::from(round));
-        let decision = learner.decide(&policy, workspace, &request).expect("a decision");
+        let decision = user.decide(&request).expect("a decision");
         for light in [Action(0), Action(1)] {
             let reward = if light == Action(0) { 1.0 } else { -1.0 };
-            learner.observe(&policy, workspace, &context, light, reward).expect("an observation");
+            user.observe(&context, light, reward).expect("an observation");
         }
         if round % 2 == 0 {
-            learner.feedback(&policy, workspace, decision.id, 0.75).expect("a waiting decision");
+            user.feedback(decision.id, 0.75).expect("a waiting decision");
         }
     }
-    assert_eq!(learner.promote_all(&policy, workspace, 1_150), Ok(1));
+    assert_eq!(user.promote(1_150), Ok(1));
     for (round, imputed) in [(5, None), (7, Some(-0.25))] {
-        learner.check(&policy, workspace, &Event::Expiry { round, imputed }).expect("it waits").apply();
+        user.check(&Event::Expiry { round, imputed }).expect("it waits").apply();
     }
 }

@@ -1,22 +1,20 @@
 //! A snapshot made on one machine goes on on another: loaded from the pinned bytes, a run comes to the pinned end.
 
 use crate::script::TAU2_SCRIPT;
-use crate::user::User;
+use crate::user::Person;
 use crate::{Fnv, Outcome, RING, SEED, outcome};
-use fable_core::event::Observation;
-use fable_core::policy::{Deadline, Expiry};
 use fable_core::record::Verifier;
-use fable_core::{Feasible, Learner, Policy, Request, Scalar, Settings, Storage, Workspace};
+use fable_core::{Deadline, Expiry, Feasible, Learner, Observation, Policy, Request, Scalar, Settings, Storage};
 
 /// Loads the end of the `tau2` run in chunks of 256 bytes and plays 60 more rounds in which decisions expire with an imputed
 /// reward, preferences are promoted on thin evidence, and every tenth observation is unlearned.
 ///
 /// # Panics
 /// When `fable-core` refuses what the run asks for, which is a failure like another outcome.
-pub fn resume<T: Scalar, S: Storage<T>, W: Storage<T>>(
+pub fn resume<T: Scalar, S: Storage<T>>(
     stored: &[u8],
     learner: &mut Learner<T, S, RING>,
-    workspace: &mut Workspace<T, W>,
+    workspace: &mut impl AsMut<[T]>,
 ) -> Outcome {
     let settings = Settings {
         seed: u64::from(SEED),
@@ -36,26 +34,27 @@ pub fn resume<T: Scalar, S: Storage<T>, W: Storage<T>>(
     stored.chunks(256).try_for_each(|chunk| loader.push(chunk)).expect("the same bytes");
     loader.finish().expect("all of them");
 
-    let mut user = User::new(TAU2_SCRIPT.catalog, SEED + 1);
+    let mut user = learner.with(&policy, workspace).expect("a loaded learner");
+    let mut person = Person::new(TAU2_SCRIPT.catalog, SEED + 1);
     let mut decisions = Fnv::new();
     for round in 0..60 {
-        let request = user.request();
-        let rules = TAU2_SCRIPT.rules[user.below(TAU2_SCRIPT.rules.len())];
+        let request = person.request();
+        let rules = TAU2_SCRIPT.rules[person.below(TAU2_SCRIPT.rules.len())];
         let feasible = Feasible::new(TAU2_SCRIPT.catalog, rules).expect("rules that leave something");
         let wanted = Request::new(&request.context, &feasible).at(round);
-        let decision = learner.decide(&policy, workspace, &wanted).expect("a decision");
+        let decision = user.decide(&wanted).expect("a decision");
         decisions.add(u64::from(decision.id.round));
         decisions.add(u64::from(decision.action.0));
-        let reward = user.reward(&request, decision.action);
-        if user.below(4) > 0 {
-            learner.feedback(&policy, workspace, decision.id, reward).expect("a waiting decision");
+        let reward = person.reward(&request, decision.action);
+        if person.below(4) > 0 {
+            user.feedback(decision.id, reward).expect("a waiting decision");
             if round % 10 == 9 {
                 let (context, action, baseline) = (request.context, decision.action, decision.baseline);
                 let learned = Observation { context, action, baseline, reward, weight: 1.0 };
-                learner.unlearn(&policy, workspace, learned).expect("it was learned");
+                user.unlearn(learned).expect("it was learned");
             }
         }
-        decisions.add(u64::from(learner.promote_all(&policy, workspace, round).expect("declared contrasts")));
+        decisions.add(u64::from(user.promote(round).expect("declared contrasts")));
     }
     outcome(learner, &decisions)
 }

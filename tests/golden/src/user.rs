@@ -3,7 +3,7 @@
 use fable_core::catalog::MAX_SIGNALS;
 use fable_core::{Action, Catalog, Context};
 
-pub(crate) struct User {
+pub(crate) struct Person {
     catalog: &'static Catalog<'static>,
     seed: u32,
     numbers: Numbers,
@@ -15,7 +15,7 @@ pub(crate) struct Request {
     pub(crate) context: Context,
 }
 
-impl User {
+impl Person {
     pub(crate) fn new(catalog: &'static Catalog<'static>, seed: u32) -> Self {
         Self { catalog, seed, numbers: Numbers::new(seed) }
     }

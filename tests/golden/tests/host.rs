@@ -10,17 +10,17 @@ use std::fmt::Write;
 
 fn tau2_heap<T: Scalar>(seed: u32) -> Outcome {
     let mut learner = Learner::over(vec![T::ZERO; TAU2.state_len()]);
-    tau2(seed, &mut learner, &mut Workspace::over(vec![T::ZERO; TAU2.workspace_len()]))
+    tau2(seed, &mut learner, &mut vec![T::ZERO; TAU2.workspace_len()])
 }
 
 fn agent_heap<T: Scalar>(seed: u32) -> Outcome {
     let mut learner = Learner::over(vec![T::ZERO; AGENT.state_len()]);
-    agent(seed, &mut learner, &mut Workspace::over(vec![T::ZERO; AGENT.workspace_len()]))
+    agent(seed, &mut learner, &mut vec![T::ZERO; AGENT.workspace_len()])
 }
 
 fn resume_heap<T: Scalar>(stored: &[u8]) -> Outcome {
     let mut learner = Learner::over(vec![T::ZERO; TAU2.state_len()]);
-    resume(stored, &mut learner, &mut Workspace::over(vec![T::ZERO; TAU2.workspace_len()]))
+    resume(stored, &mut learner, &mut vec![T::ZERO; TAU2.workspace_len()])
 }
 
 /// A line of `src/lib.rs`.
@@ -52,7 +52,7 @@ fn outcomes_are_pinned() {
     assert!(
         changed.is_empty(),
         "The arithmetic gives other bits than those pinned. If that is wanted, users' decisions change: raise \
-         fable_core::fingerprint::NUMERIC_REVISION and paste these lines into tests/golden/src/lib.rs\n\n{changed}"
+         fable_core::NUMERIC_REVISION and paste these lines into tests/golden/src/lib.rs\n\n{changed}"
     );
 }
 
@@ -60,21 +60,21 @@ fn outcomes_are_pinned() {
 /// too: a start leaves nothing of what was there.
 #[test]
 fn arrays_and_used_memory_give_the_same_bits() {
-    let mut learner = Learner::<f32, [f32; TAU2.state_len()], RING>::VACANT;
-    let mut workspace = Workspace::<f32, [f32; TAU2.workspace_len()]>::VACANT;
+    let mut learner: Learner<f32, [f32; TAU2.state_len()], RING> = const { Learner::vacant(&TAU2) };
+    let mut workspace: Workspace<f32, [f32; TAU2.workspace_len()]> = const { Workspace::vacant(&TAU2) };
     tau2(SEED + 1, &mut learner, &mut workspace);
     assert_eq!(tau2(SEED, &mut learner, &mut workspace), tau2_heap::<f32>(SEED));
 
-    let mut learner = Learner::<f64, [f64; TAU2.state_len()], RING>::VACANT;
-    let mut workspace = Workspace::<f64, [f64; TAU2.workspace_len()]>::VACANT;
+    let mut learner: Learner<f64, [f64; TAU2.state_len()], RING> = const { Learner::vacant(&TAU2) };
+    let mut workspace: Workspace<f64, [f64; TAU2.workspace_len()]> = const { Workspace::vacant(&TAU2) };
     assert_eq!(tau2(SEED, &mut learner, &mut workspace), tau2_heap::<f64>(SEED));
 
-    let mut learner = Box::new(Learner::<f32, [f32; AGENT.state_len()], RING>::VACANT);
-    let mut workspace = Workspace::<f32, [f32; AGENT.workspace_len()]>::VACANT;
+    let mut learner: Box<Learner<f32, [f32; AGENT.state_len()], RING>> = Box::new(const { Learner::vacant(&AGENT) });
+    let mut workspace: Workspace<f32, [f32; AGENT.workspace_len()]> = const { Workspace::vacant(&AGENT) };
     assert_eq!(agent(SEED, &mut learner, &mut workspace), agent_heap::<f32>(SEED));
 
-    let mut learner = Box::new(Learner::<f64, [f64; AGENT.state_len()], RING>::VACANT);
-    let mut workspace = Workspace::<f64, [f64; AGENT.workspace_len()]>::VACANT;
+    let mut learner: Box<Learner<f64, [f64; AGENT.state_len()], RING>> = Box::new(const { Learner::vacant(&AGENT) });
+    let mut workspace: Workspace<f64, [f64; AGENT.workspace_len()]> = const { Workspace::vacant(&AGENT) };
     assert_eq!(agent(SEED, &mut learner, &mut workspace), agent_heap::<f64>(SEED));
 }
 
@@ -82,12 +82,12 @@ fn arrays_and_used_memory_give_the_same_bits() {
 #[test]
 fn the_runs_are_as_described() {
     let mut learner = Learner::<f32, _, RING>::over(vec![0.0; TAU2.state_len()]);
-    tau2(SEED, &mut learner, &mut Workspace::over(vec![0.0; TAU2.workspace_len()]));
+    tau2(SEED, &mut learner, &mut vec![0.0; TAU2.workspace_len()]);
     assert_eq!((learner.incarnation(), learner.rounds()), (1, 100));
     assert!((50..100).contains(&learner.observations()), "{}", learner.observations());
 
     let mut learner = Learner::<f32, _, RING>::over(vec![0.0; AGENT.state_len()]);
-    agent(SEED, &mut learner, &mut Workspace::over(vec![0.0; AGENT.workspace_len()]));
+    agent(SEED, &mut learner, &mut vec![0.0; AGENT.workspace_len()]);
     assert_eq!((learner.incarnation(), learner.rounds()), (0, 50));
     assert!((25..50).contains(&learner.observations()), "{}", learner.observations());
 }
