@@ -31,7 +31,7 @@ use crate::catalogs::{self, Document, block_name};
 use crate::toml_file::{self, Blame, FileError, Flaw, Source};
 use clap::Args;
 use fable_core::catalog::BlockSet;
-use fable_core::policy::{Deadline, Expiry};
+use fable_core::{Deadline, Expiry};
 use fable_core::{Catalog, Exploration, Policy, Settings, SettingsError};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
@@ -264,7 +264,7 @@ pub fn write(settings: &Settings<'_>, catalog: &Catalog<'_>) -> String {
         _ => "nothing".into(),
     };
     let kept = settings.retained.iter().filter_map(|block| block_name(catalog, block)).map(|name| quoted(&name));
-    let kept = (settings.retained != BlockSet::ALL).then(|| format!("[{}]", kept.collect::<Vec<_>>().join(", ")));
+    let kept = (settings.retained != BlockSet::FULL).then(|| format!("[{}]", kept.collect::<Vec<_>>().join(", ")));
     let lines = [
         Some(("noise_variance", format!("{:?}", settings.noise_variance))),
         Some(("base_precision", format!("{:?}", settings.base_precision))),

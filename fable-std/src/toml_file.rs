@@ -12,7 +12,7 @@
 //! ```
 
 use fable_core::catalog::CatalogError;
-use fable_core::policy::SettingsError;
+use fable_core::SettingsError;
 use serde::de::DeserializeOwned;
 use std::fmt;
 use std::io::{self, Read};

@@ -5,11 +5,11 @@
 #[path = "../../fable-embedded/tests/wire/mod.rs"]
 mod wire;
 
-use fable_core::policy::{Deadline, Expiry};
+use fable_core::{Deadline, Expiry};
 use fable_core::protocol::{Fault, Reply, Request};
-use fable_core::trust::{Comparison, Part, Standing};
+use fable_core::{Comparison, Part, Standing};
 use fable_core::{
-    Action, Context, Direction, Feasible, Learner, LearnerError, Observation, Policy, Request as Wanted, Rule, Settings,
+    Action, Context, Direction, Feasible, Learner, UserError, Observation, Policy, Request as Wanted, Rule, Settings,
     Statement, Workspace, catalog::AGENT, catalog::TAU2,
 };
 use fable_embedded::Server;
@@ -153,7 +153,7 @@ fn every_request_does_on_the_device_what_it_does_here() {
     let here = plain.decide(&policy, &mut workspace, &Wanted::new(&context, &all).at(20)).unwrap();
     assert_eq!(device.decide(&context, Some(&all), 20).unwrap(), here);
     assert_eq!(device.expire(40).unwrap(), plain.expire(&policy, &mut workspace, 40).unwrap());
-    assert_eq!(refused(device.feedback(here.id, 0.5, 1.0, 0)), Fault::from(LearnerError::ExpiredDecision));
+    assert_eq!(refused(device.feedback(here.id, 0.5, 1.0, 0)), Fault::from(UserError::ExpiredDecision));
 
     let counts = device.statistics().unwrap();
     assert_eq!((counts.rounds, counts.observations), (plain.rounds(), plain.observations()));
@@ -165,9 +165,9 @@ fn every_request_does_on_the_device_what_it_does_here() {
     assert_eq!((device.hello().incarnation, device.hello().rounds), (1, 0));
     assert!(device.journal().unwrap().is_empty() && device.profile().unwrap().is_empty());
     assert_eq!(device.snapshot().unwrap(), snapshot(&plain));
-    assert_eq!(refused(device.feedback(here.id, 0.5, 1.0, 0)), Fault::from(LearnerError::UnknownDecision));
+    assert_eq!(refused(device.feedback(here.id, 0.5, 1.0, 0)), Fault::from(UserError::UnknownDecision));
     let stranger = fable_core::DecisionId { user: 8, ..here.id };
-    assert_eq!(refused(device.feedback(stranger, 0.5, 1.0, 0)), Fault::from(LearnerError::UnknownDecision));
+    assert_eq!(refused(device.feedback(stranger, 0.5, 1.0, 0)), Fault::from(UserError::UnknownDecision));
 
     drop(device);
     assert_eq!(thread.join().unwrap(), plain);

@@ -2,7 +2,7 @@
 
 use core::fmt;
 use fable_core::record::RecordError;
-use fable_core::{ContextError, FeasibleError, LearnerError, OnboardingError, SettingsError};
+use fable_core::{ContextError, FeasibleError, UserError, OnboardingError, SettingsError};
 use fable_text::AdapterError;
 
 /// Why something was not done. Whatever it is, nothing has changed.
@@ -12,7 +12,7 @@ pub enum PageError {
     /// A setting is out of its range.
     Settings(SettingsError),
     /// The learner refuses.
-    Learner(LearnerError),
+    Learner(UserError),
     /// A file or an event cannot be read or written.
     Record(RecordError),
     /// The permissions cannot be used.
@@ -65,7 +65,7 @@ macro_rules! from {
 
 from!(
     Settings(SettingsError),
-    Learner(LearnerError),
+    Learner(UserError),
     Record(RecordError),
     Feasible(FeasibleError),
     Onboarding(OnboardingError),

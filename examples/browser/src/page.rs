@@ -7,7 +7,7 @@ use crate::rivals::Rivals;
 use crate::{AGENT, Life, PageError};
 use alloc::string::String;
 use alloc::vec::Vec;
-use fable_core::trust::Part;
+use fable_core::Part;
 use fable_core::{Action, Context};
 use fable_simulate::SimulatedUser;
 use fable_text::wording;

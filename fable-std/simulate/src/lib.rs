@@ -45,7 +45,7 @@ pub use scenarios::{Scenario, scenarios};
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
-use fable_core::trust::Comparison;
+use fable_core::Comparison;
 use fable_core::{Action, Catalog, Context, ContextError, Feasible};
 
 /// Half the width of the noise of a user from [`SimulatedUser::new`]: a standard deviation of 0.2.

@@ -30,7 +30,7 @@ const fn says(text: &'static str) -> Scenario {
 impl Scenario {
     /// The request in a catalog's terms; `None` for a catalog with other tasks or signals.
     pub(crate) fn asked(&self, catalog: &Catalog<'_>) -> Option<Asked> {
-        let task = if self.task.is_empty() { None } else { Some(catalog.task(self.task)?) };
+        let task = if self.task.is_empty() { None } else { Some(catalog.task(self.task).ok()?) };
         Some(Asked { text: self.text.into(), context: Context::new(catalog, task, self.signals).ok()? })
     }
 }

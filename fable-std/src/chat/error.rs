@@ -3,7 +3,7 @@
 use crate::store::StoreError;
 use crate::text::AdapterError;
 use crate::toml_file::Flaw;
-use fable_core::{FeasibleError, LearnerError};
+use fable_core::{FeasibleError, UserError};
 use std::fmt;
 
 /// Why something was not done. Nothing has changed then, unless the store says that it does not know.
@@ -29,7 +29,7 @@ pub enum ChatError {
     /// A text cannot be read as numbers.
     Adapter(AdapterError),
     /// The learner refuses.
-    Learner(LearnerError),
+    Learner(UserError),
     /// The store refuses.
     Store(StoreError),
 }
@@ -78,10 +78,10 @@ macro_rules! from {
     };
 }
 
-from!(StoreError => Store, LearnerError => Learner, AdapterError => Adapter, Flaw => Unknown);
+from!(StoreError => Store, UserError => Learner, AdapterError => Adapter, Flaw => Unknown);
 
 impl From<FeasibleError> for ChatError {
     fn from(error: FeasibleError) -> Self {
-        if error == FeasibleError::Empty { Self::NothingLeft } else { Self::Learner(LearnerError::Feasible(error)) }
+        if error == FeasibleError::Empty { Self::NothingLeft } else { Self::Learner(UserError::Feasible(error)) }
     }
 }

@@ -5,7 +5,7 @@ use super::{ChatError, Reply, permissions};
 use crate::store::revive::HostLearner;
 use crate::text::Constraint;
 use crate::text::wording;
-use fable_core::feasible::removed_by;
+use fable_core::removed_by;
 use fable_core::{Action, Catalog, Context, Rule};
 
 /// Reasons that are given.

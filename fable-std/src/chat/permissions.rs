@@ -3,7 +3,7 @@
 use super::ChatError;
 use crate::text::Constraint;
 use crate::toml_file::Flaw;
-use fable_core::feasible::Effect;
+use fable_core::Effect;
 use fable_core::{Catalog, Feasible, Rule, When};
 
 /// A value: the positions of its component and of itself.

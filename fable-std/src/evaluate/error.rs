@@ -1,7 +1,7 @@
 //! What can be wrong with a log.
 
 use crate::toml_file::Flaw;
-use fable_core::{ContextError, FeasibleError, LearnerError};
+use fable_core::{ContextError, FeasibleError, UserError};
 use std::fmt;
 
 /// A mistake in a log and where it is.
@@ -76,7 +76,7 @@ pub enum LogFlaw {
     /// What was done has propensity 0: it cannot have happened.
     Impossible,
     /// The learner refuses it.
-    Learner(LearnerError),
+    Learner(UserError),
 }
 
 impl fmt::Display for LogFlaw {
@@ -123,8 +123,8 @@ impl From<FeasibleError> for LogFlaw {
     }
 }
 
-impl From<LearnerError> for LogFlaw {
-    fn from(error: LearnerError) -> Self {
+impl From<UserError> for LogFlaw {
+    fn from(error: UserError) -> Self {
         Self::Learner(error)
     }
 }

@@ -34,8 +34,8 @@
 use super::error::{LogError, LogFlaw};
 use crate::toml_file::Flaw;
 use fable_core::catalog::{Part, Values};
-use fable_core::feasible::Effect;
-use fable_core::policy::REWARD;
+use fable_core::Effect;
+use fable_core::REWARD;
 use fable_core::{Action, Catalog, Context, Feasible, Rule};
 use serde_json::{Map, Value, json};
 use std::io::{BufRead, Read};

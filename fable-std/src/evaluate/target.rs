@@ -4,9 +4,9 @@ use super::error::LogFlaw;
 use super::estimate::Term;
 use super::log::Record;
 use super::{Mode, Options};
-use fable_core::policy::{Deadline, Expiry};
+use fable_core::{Deadline, Expiry};
 use fable_core::{
-    Action, Catalog, Event, Learner, LearnerError, Observation, Policy, Request, Scalar, Settings, SettingsError, Workspace,
+    Action, Catalog, Event, Learner, UserError, Observation, Policy, Request, Scalar, Settings, SettingsError, Workspace,
     user_hash,
 };
 
@@ -36,7 +36,7 @@ impl<'j> Judge<'j> {
         Policy::new(catalog, Settings { seed, deadline: Deadline::None, expiry: Expiry::Nothing, ..settings })
     }
 
-    pub(super) fn new(policy: &'j Policy<'j, f32>, user: &str, options: &'j Options<'j>) -> Result<Self, LearnerError> {
+    pub(super) fn new(policy: &'j Policy<'j, f32>, user: &str, options: &'j Options<'j>) -> Result<Self, UserError> {
         let catalog = policy.catalog();
         let mut along = HostLearner::over(vec![0.0; catalog.state_len()]);
         along.start(policy, user_hash(user))?;
@@ -48,7 +48,7 @@ impl<'j> Judge<'j> {
     pub(super) fn term(&mut self, record: &Record) -> Result<Term, LogFlaw> {
         let target = self.probabilities(record)?;
         let mut theta = vec![0.0; self.policy.catalog().dimension()];
-        self.along.posterior().mean(&mut self.workspace, &mut theta).map_err(LearnerError::Posterior)?;
+        self.along.posterior().mean(&mut self.workspace, &mut theta).map_err(UserError::Posterior)?;
         let predict = |action| self.predict(&theta, record, action);
         let chosen = |action: Action| target.get(action.index()).copied().unwrap_or(0.0);
         let mean = |of: &dyn Fn(Action) -> f64| {

@@ -2,8 +2,8 @@
 
 use super::Question;
 use crate::text::wording;
-use fable_core::trust::{Assessment, Comparison, Promotion, Verdict};
-use fable_core::{Learner, LearnerError, Policy, Scalar, Storage, Workspace};
+use fable_core::{Assessment, Comparison, Promotion, Verdict};
+use fable_core::{Learner, UserError, Policy, Scalar, Storage, Workspace};
 use serde::Serialize;
 
 /// A contrast: how much one action is preferred to another, and how sure that is.
@@ -74,7 +74,7 @@ pub(super) fn contrasts<T: Scalar, S: Storage<T>, W: Storage<T>, const R: usize>
     learner: &Learner<T, S, R>,
     workspace: &mut Workspace<T, W>,
     questions: &[Question],
-) -> Result<Vec<ContrastReport>, LearnerError> {
+) -> Result<Vec<ContrastReport>, UserError> {
     let catalog = policy.catalog();
     let declared = catalog.contrasts().iter().enumerate().filter_map(|(index, contrast)| {
         let promotion = learner.profile().iter().find(|promotion| usize::from(promotion.contrast) == index);

@@ -1,6 +1,6 @@
 //! The state as a whole: counters, sizes, numerical health, and whether promotions are still guaranteed.
 
-use fable_core::fingerprint::NUMERIC_REVISION;
+use fable_core::NUMERIC_REVISION;
 use fable_core::record::VERSION;
 use fable_core::{CoordinateSet, Feasible, Learner, Policy, Prior, Scalar, Storage};
 use serde::Serialize;

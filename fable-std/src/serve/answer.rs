@@ -2,7 +2,7 @@
 
 use super::refusal::Refusal;
 use crate::text::wording;
-use fable_core::trust::{Assessment, Explanation, Part, Promotion, Standing};
+use fable_core::{Assessment, Explanation, Part, Promotion, Standing};
 use fable_core::{Action, Catalog, DecisionId, Proposal, Scalar};
 use serde::{Serialize, Serializer};
 use serde_json::value::{RawValue, to_raw_value};

@@ -10,9 +10,9 @@ use super::residents::{Desk, Resident, Residents};
 use crate::store::journal::Note;
 use crate::store::revive::HostWorkspace;
 use crate::store::{Reach, Store, StoreError, Stored, Writes};
-use fable_core::event::{Event, Observation};
+use fable_core::{Event, Observation};
 use fable_core::record::decode_event;
-use fable_core::{Catalog, DecisionId, LearnerError, Policy, Scalar, Statement, user_hash};
+use fable_core::{Catalog, DecisionId, UserError, Policy, Scalar, Statement, user_hash};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
@@ -143,7 +143,7 @@ fn owner<'r, T: Scalar>(
     residents: &'r mut Residents<T>,
     decision: DecisionId,
 ) -> Result<&'r mut Resident<T>, Refusal> {
-    residents.hashed(desk, decision.user)?.ok_or_else(|| LearnerError::UnknownDecision.into())
+    residents.hashed(desk, decision.user)?.ok_or_else(|| UserError::UnknownDecision.into())
 }
 
 fn onboard<'w, T: Scalar>(
@@ -205,7 +205,7 @@ fn unlearn<'w, T: Scalar>(
 ) -> Result<Answer<'w>, Refusal> {
     let learner = &resident.learner;
     if decision.incarnation != learner.incarnation() || decision.round == 0 || decision.round > learner.rounds() {
-        return Err(LearnerError::UnknownDecision.into());
+        return Err(UserError::UnknownDecision.into());
     }
     let stored = desk.ledger.user(decision.user, Reach::Whole)?.ok_or(StoreError::NoUser)?;
     let found = recall(desk.policy.catalog(), &stored, decision.round)?;

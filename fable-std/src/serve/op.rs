@@ -6,8 +6,8 @@
 use super::json::{self, Line, Name, Object, Pattern};
 use super::refusal::{Code, Refusal};
 use fable_core::catalog::Part;
-use fable_core::feasible::Rule;
-use fable_core::trust::Comparison;
+use fable_core::Rule;
+use fable_core::Comparison;
 use fable_core::{Action, Catalog, Context, DecisionId, Direction, Feasible, Statement, When};
 use serde_json::value::RawValue;
 

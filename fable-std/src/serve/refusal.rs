@@ -1,11 +1,11 @@
 //! Why a request is refused: one code for each reason, for programs, and a sentence for people.
 
 use crate::store::StoreError;
-use fable_core::context::ContextError;
-use fable_core::event::ParseDecisionIdError;
-use fable_core::feasible::FeasibleError;
-use fable_core::onboarding::OnboardingError;
-use fable_core::{LearnerError, PosteriorError};
+use fable_core::ContextError;
+use fable_core::ParseDecisionIdError;
+use fable_core::FeasibleError;
+use fable_core::OnboardingError;
+use fable_core::{UserError, PosteriorError};
 use serde::Serialize;
 use std::fmt;
 
@@ -147,23 +147,23 @@ impl From<OnboardingError> for Refusal {
     }
 }
 
-impl From<LearnerError> for Refusal {
-    fn from(error: LearnerError) -> Self {
+impl From<UserError> for Refusal {
+    fn from(error: UserError) -> Self {
         let code = match error {
-            LearnerError::Feasible(error) => return error.into(),
-            LearnerError::Onboarding(error) => return error.into(),
-            LearnerError::Reward
-            | LearnerError::Weight
-            | LearnerError::Baseline
-            | LearnerError::DefaultCount { .. }
-            | LearnerError::DefaultRange { .. } => Code::OutOfRange,
-            LearnerError::UnknownDecision => Code::UnknownDecision,
-            LearnerError::ExpiredDecision => Code::Expired,
-            LearnerError::DuplicateFeedback => Code::DuplicateFeedback,
-            LearnerError::Stale => Code::Stale,
-            LearnerError::NotLearned => Code::NotLearned,
-            LearnerError::Comparison => Code::BadContrast,
-            LearnerError::Exhausted => Code::Exhausted,
+            UserError::Feasible(error) => return error.into(),
+            UserError::Onboarding(error) => return error.into(),
+            UserError::Reward
+            | UserError::Weight
+            | UserError::Baseline
+            | UserError::DefaultCount { .. }
+            | UserError::DefaultRange { .. } => Code::OutOfRange,
+            UserError::UnknownDecision => Code::UnknownDecision,
+            UserError::ExpiredDecision => Code::Expired,
+            UserError::DuplicateFeedback => Code::DuplicateFeedback,
+            UserError::Stale => Code::Stale,
+            UserError::NotLearned => Code::NotLearned,
+            UserError::Comparison => Code::BadContrast,
+            UserError::Exhausted => Code::Exhausted,
             _ => Code::Internal,
         };
         Self::new(code, error)

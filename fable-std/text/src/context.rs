@@ -30,7 +30,7 @@ impl ContextAdapter for Rules {
             let tenths = summary.signal(name).ok_or_else(|| AdapterError::UnknownSignal((*name).to_string()))?;
             signals.push(f32::from(tenths) / 10.0);
         }
-        let task = summary.task.and_then(|task| catalog.task(task));
+        let task = summary.task.and_then(|task| catalog.task(task).ok());
         // Every signal is there and at most 1, and the task is one of the catalog's: core has nothing to refuse.
         Context::new(catalog, task, &signals).map(Reading::of).map_err(|_| AdapterError::UnknownTasks)
     }

@@ -17,7 +17,7 @@
 //! use fable_text::{ContextAdapter, FeedbackAdapter, OnboardingAdapter, PreferenceText, Reaction, RequestText, Rules};
 //!
 //! let context = Rules.context(&AGENT, RequestText::new("What's the weather in Oslo today?"))?.value;
-//! assert_eq!(context.task(), AGENT.task("factual"));
+//! assert_eq!(context.task(), AGENT.task("factual").ok());
 //! assert_eq!(context.signals(), [0.1, 0.1, 0.1, 0.9]); // risk, ambiguity, memory_need, tool_need
 //!
 //! let said = Rules.onboarding(&AGENT, PreferenceText::new("I like short answers, never search the web"))?.value;

@@ -16,7 +16,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 use core::slice;
-use fable_core::feasible::Effect;
+use fable_core::Effect;
 use fable_core::{Catalog, When};
 
 impl OnboardingAdapter for Rules {
@@ -245,7 +245,7 @@ fn place(catalog: &Catalog<'_>, mention: &Mention, condition: Option<&str>, word
     let named = value(catalog, topic.component, topic.value)?;
     let when = match condition {
         None => When::Always,
-        Some(name) => catalog.task(name).map(When::Task).or_else(|| catalog.signal(name).map(When::Signal))?,
+        Some(name) => catalog.task(name).map(When::Task).or_else(|_| catalog.signal(name).map(When::Signal)).ok()?,
     };
     if mention.hard {
         let effect = if wanted { Effect::Require } else { Effect::Forbid };

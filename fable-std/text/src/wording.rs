@@ -16,7 +16,7 @@
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use fable_core::trust::{Explanation, Part, Standing};
+use fable_core::{Explanation, Source, Standing};
 use fable_core::{Action, Catalog, Scalar};
 
 /// Shares below this are not worth a word.
@@ -83,12 +83,12 @@ pub fn reasons<T: Scalar>(catalog: &Catalog<'_>, why: &Explanation<'_, T>, most:
         .shares()
         .map(|share| {
             let name = |index: Option<usize>| index.map_or_else(String::new, |index| coordinate(catalog, index));
-            let words = match share.part {
-                Part::Default => "suits the request".into(),
-                Part::Cost => "cheaper".into(),
-                Part::Draw => "the draw".into(),
-                Part::Block(_) if share.chosen.abs() >= share.other.abs() => format!("{} pleased", name(share.chosen_coordinate)),
-                Part::Block(_) => format!("{} displeased", name(share.other_coordinate)),
+            let words = match share.source {
+                Source::Default => "suits the request".into(),
+                Source::Cost => "cheaper".into(),
+                Source::Draw => "the draw".into(),
+                Source::Block(_) if share.chosen.abs() >= share.other.abs() => format!("{} pleased", name(share.chosen_coordinate)),
+                Source::Block(_) => format!("{} displeased", name(share.other_coordinate)),
             };
             (words, share.chosen - share.other)
         })

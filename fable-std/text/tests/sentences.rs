@@ -4,7 +4,7 @@
 //! are misread are listed with FABLE_MISREAD=1, those of the held-out part never: they are counted, not looked at.
 
 use fable_core::catalog::AGENT;
-use fable_core::feasible::Effect;
+use fable_core::Effect;
 use fable_core::{Catalog, When};
 use fable_text::{ContextAdapter, FeedbackAdapter, OnboardingAdapter, PreferenceText, Reaction, RequestText, Rules};
 use std::collections::BTreeSet;

@@ -1,6 +1,6 @@
 //! This crate, as its users call it.
 
-use fable_core::trust::{Assessment, Comparison};
+use fable_core::{Assessment, Comparison};
 use fable_core::{Action, Decision, DecisionId, Feasible, Learner, Policy, Request, Scalar, Workspace, user_hash};
 
 use crate::user::Moment;

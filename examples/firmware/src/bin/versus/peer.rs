@@ -12,7 +12,7 @@
 //! all sizes are constants. What it cannot know is the arrow shape. Its draws are Fable's: see [`Peer::decide`].
 
 use crate::user::{ACTIONS, Moment};
-use fable_core::normal::{Key, Purpose};
+use fable_core::{Key, Purpose};
 use fable_core::{Action, Catalog, Context, Policy, catalog::AGENT};
 use nalgebra::{Cholesky, Const, SMatrix, SVectorView, SVectorViewMut};
 

@@ -5,7 +5,7 @@ mod terminal;
 use crate::failure::Failure;
 use crate::policy_arguments::PolicyArguments;
 use clap::{Args, ValueEnum};
-use fable_core::policy::Deadline;
+use fable_core::Deadline;
 use fable_core::{Policy, Settings};
 use fable_std::chat::{Chat, ChatError, Reader, SEEN, TYPED};
 use fable_std::llm::{Endpoint, Key, Llm};

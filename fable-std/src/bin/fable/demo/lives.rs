@@ -5,9 +5,9 @@
 //! 1/32, 1/12, 1/4 and 1, that did best for it in 300 rounds of six users of `agent`.
 
 use fable_core::catalog::{Block, BlockSet, Definition};
-use fable_core::policy::BASE_PRECISION;
+use fable_core::BASE_PRECISION;
 use fable_core::{
-    Action, Catalog, CatalogError, Decision, Feasible, Learner, LearnerError, Policy, Request, Settings, Workspace,
+    Action, Catalog, CatalogError, Decision, Feasible, Learner, UserError, Policy, Request, Settings, Workspace,
 };
 use fable_std::simulate::SimulatedUser;
 use std::error::Error;
@@ -27,11 +27,11 @@ impl<'p> Companion<'p> {
         Ok(Self { policy, learner, workspace: Workspace::over(vec![0.0; catalog.workspace_len()]) })
     }
 
-    pub(super) fn decide(&mut self, request: &Request<'_>) -> Result<Decision, LearnerError> {
+    pub(super) fn decide(&mut self, request: &Request<'_>) -> Result<Decision, UserError> {
         self.learner.decide(&self.policy, &mut self.workspace, request)
     }
 
-    pub(super) fn learn(&mut self, decision: &Decision, reward: f64) -> Result<(), LearnerError> {
+    pub(super) fn learn(&mut self, decision: &Decision, reward: f64) -> Result<(), UserError> {
         self.learner.feedback(&self.policy, &mut self.workspace, decision.id, reward).map(|_| ())
     }
 
@@ -44,7 +44,7 @@ impl<'p> Companion<'p> {
     }
 
     /// What it would do without exploring.
-    fn recommend(&mut self, request: &Request<'_>) -> Result<Action, LearnerError> {
+    fn recommend(&mut self, request: &Request<'_>) -> Result<Action, UserError> {
         self.learner.recommend(&self.policy, &mut self.workspace, request).map(|(action, _)| action)
     }
 }
@@ -71,7 +71,7 @@ pub(super) fn flat<'c>(catalog: &Catalog<'c>) -> Result<Catalog<'c>, CatalogErro
 /// The settings that suit the flat learner.
 pub(super) fn flat_settings(settings: Settings<'_>) -> Settings<'_> {
     let base_precision = (settings.base_precision / 4.0).max(BASE_PRECISION.least);
-    Settings { base_precision, retained: BlockSet::ALL, ..settings }
+    Settings { base_precision, retained: BlockSet::FULL, ..settings }
 }
 
 /// The mean reward of what was chosen in each round of a life.

@@ -4,7 +4,7 @@ use super::DemoArguments;
 use super::lives::Companion;
 use super::picture::Curve;
 use super::tastes::{Taste, Tastes};
-use fable_core::trust::{Assessment, Comparison, Promotion, Verdict};
+use fable_core::{Assessment, Comparison, Promotion, Verdict};
 use fable_std::simulate::SimulatedUser;
 use std::error::Error;
 use std::fmt::Write;

@@ -3,7 +3,7 @@
 use super::Output;
 use super::names::{named, parts};
 use crate::failure::Failure;
-use fable_core::trust::{Assessment, Part, Standing, Thousandths, Verdict};
+use fable_core::{Assessment, Part, Standing, Thousandths, Verdict};
 use fable_core::{Action, Catalog, Context, DecisionId, Feasible, Policy, Settings};
 use fable_std::device::Device;
 use serde_json::{Value, json};

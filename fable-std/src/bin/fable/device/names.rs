@@ -2,8 +2,8 @@
 
 use super::arguments::ContextArguments;
 use crate::failure::Failure;
-use fable_core::feasible::ActionSet;
-use fable_core::onboarding::When;
+use fable_core::ActionSet;
+use fable_core::When;
 use fable_core::{Action, Catalog, Context, Feasible};
 use serde_json::Value;
 

@@ -84,7 +84,7 @@ impl Source {
             Start::Snapshot(bytes) => fable_core::record::Header::decode(bytes).ok().map(|header| header.fingerprint),
         };
         let shipped = [&AGENT, &TAU2, &RUBRIC].into_iter().find(|catalog| {
-            let settings = Settings { retained: fable_core::catalog::BlockSet::ALL, ..*policy.settings() };
+            let settings = Settings { retained: fable_core::catalog::BlockSet::FULL, ..*policy.settings() };
             let policy = Policy::<T>::new(catalog, settings);
             policy.is_ok_and(|policy| Some(policy.fingerprint()) == found)
         });
