@@ -198,7 +198,7 @@ impl<T: Scalar> User<'_, T> {
     }
 
     /// Puts the next event of a command into its place; false when the command is done. An event is large: what makes one has a
-    /// stack frame of its own.
+    /// stack frame of its own, which is gone when another one is made.
     #[inline(never)]
     fn propose(&mut self, command: &mut Command<'_>) -> Result<bool, UserError> {
         let Command { order, applied, event, scores } = command;
@@ -225,8 +225,7 @@ impl<T: Scalar> User<'_, T> {
                 Ok(true)
             }
             Order::Observe { context, action, reward, weight, .. } if first => {
-                *event = Event::Observation(self.observed(context, *action, *reward, *weight)?);
-                Ok(true)
+                self.propose_observation(context, *action, *reward, *weight, event)
             }
             // What the reward has made certain.
             Order::Feedback { now, .. } | Order::Observe { now, .. } => {
@@ -239,20 +238,36 @@ impl<T: Scalar> User<'_, T> {
                 due.map(|due| *event = due.into());
                 Ok(due.is_some())
             }
-            Order::Onboard(statements) => {
-                if first {
-                    statements.iter().try_for_each(|statement| self.admit_statement(statement))?;
-                }
-                let next = usize::try_from(*applied).ok().and_then(|applied| statements.get(applied));
-                next.map(|statement| *event = Event::Onboarding(statement.clone()));
-                Ok(next.is_some())
-            }
+            Order::Onboard(statements) => self.propose_statement(statements, *applied, event),
             Order::Event => Ok(first),
             Order::Forget => {
                 *event = Event::Forget { promise: self.policy.promise() };
                 Ok(first)
             }
         }
+    }
+
+    #[inline(never)]
+    fn propose_statement(&self, statements: &[Statement], applied: u32, event: &mut Event) -> Result<bool, UserError> {
+        if applied == 0 {
+            statements.iter().try_for_each(|statement| self.admit_statement(statement))?;
+        }
+        let next = usize::try_from(applied).ok().and_then(|applied| statements.get(applied));
+        next.map(|statement| *event = Event::Onboarding(statement.clone()));
+        Ok(next.is_some())
+    }
+
+    #[inline(never)]
+    fn propose_observation(
+        &self,
+        context: &Context,
+        action: Action,
+        reward: f64,
+        weight: f32,
+        event: &mut Event,
+    ) -> Result<bool, UserError> {
+        *event = Event::Observation(self.observed(context, action, reward, weight)?);
+        Ok(true)
     }
 
     /// What is due expires, the ring gets room, the permissions are recorded, the decision is made.

@@ -3,7 +3,7 @@
 use super::late::{Due, Pending, Wait, slot_mut};
 use super::learn::Lesson;
 use super::{Event, Memory, Promotion, State, User, UserError};
-use crate::catalog::{ActionSet, Feasible, score::Scalar};
+use crate::catalog::{Action, ActionSet, Context, Feasible, score::Scalar};
 use crate::numbers::{MAX_BASELINE, within};
 use crate::policy::Policy;
 use crate::posterior::Update;
@@ -19,11 +19,20 @@ pub struct Step<'s, T> {
     applied: Option<&'s mut u32>,
 }
 
-/// What an event does, in its place.
+/// A decision that enters the ring, but for its context, which stays in the event.
+#[derive(Clone, Copy, Debug)]
+struct Entry<T> {
+    round: u32,
+    at: u32,
+    action: Action,
+    baseline: T,
+}
+
+/// What an event does, in its place. Small: a step is moved on its way to being applied.
 #[derive(Debug)]
 enum Effect<'s, T> {
     Permit(&'s mut State, &'s ActionSet),
-    Enter(&'s mut State, &'s mut Pending<T>, Pending<T>),
+    Enter(&'s mut State, &'s mut Pending<T>, &'s Context, Entry<T>),
     Learn(Lesson<'s, T>),
     Expire(&'s mut Pending<T>),
     Promote(&'s mut heapless::vec::VecView<Promotion, u16>, &'s Promotion),
@@ -55,10 +64,9 @@ impl<T: Scalar> User<'_, T> {
                 if !within(*baseline, MAX_BASELINE) {
                     return Err(UserError::Baseline);
                 }
-                let (baseline, wait) = (T::from_f64(*baseline), Wait::Waiting);
-                let entry = Pending { context: *context, baseline, round: *round, at: *at, action: *action, wait };
+                let entry = Entry { round: *round, at: *at, action: *action, baseline: T::from_f64(*baseline) };
                 let slot = slot_mut(self.memory.pending, *round).ok_or(UserError::OutOfOrder)?;
-                Effect::Enter(self.memory.state, slot, entry)
+                Effect::Enter(self.memory.state, slot, context, entry)
             }
             Event::Feedback { round, reward, weight } => Effect::Learn(self.feedback_lesson(*round, *reward, *weight)?),
             Event::Observation(observation) => Effect::Learn(self.observation_lesson(observation)?),
@@ -104,9 +112,9 @@ impl<'s, T: Scalar> Step<'s, T> {
         match self.effect {
             Effect::Learn(lesson) => return Some(lesson.learn()),
             Effect::Permit(state, set) => state.permissions = *set,
-            Effect::Enter(state, slot, pending) => {
-                state.round = pending.round;
-                *slot = pending;
+            Effect::Enter(state, slot, context, Entry { round, at, action, baseline }) => {
+                state.round = round;
+                *slot = Pending { context: *context, baseline, round, at, action, wait: Wait::Waiting };
             }
             Effect::Expire(pending) => pending.wait = Wait::Expired,
             Effect::Promote(profile, promotion) => {
