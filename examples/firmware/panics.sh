@@ -17,21 +17,14 @@ only="$*"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-link() { # BOARD TARGET
-    [[ -z $only || " $only " == *" $1 "* ]] || return 0
+. ./toolchain.sh
+for name in $(boards "$@" | grep -v mps2-an500); do
+    board "$name"
     # The board's image, but every call is kept as a relocation, no two calls are made one, and a panic says where.
-    "$cargo" rustc --quiet --locked --release --package device --features boards/located --target "$2" --bin "$1" -- \
+    "${cargo[@]}" rustc --quiet --locked --release --target "$target" --features "$board,located" --bin device -- \
         -C link-arg=--emit-relocs -C llvm-args='-enable-tail-merge=0 -enable-machine-outliner=never'
-    cp "$CARGO_TARGET_DIR/$2/release/$1" "$work/"
-}
-(
-    . ./toolchain.sh
-    link microbit thumbv6m-none-eabi
-    link hifive1 riscv32imac-unknown-none-elf
-    link netduino thumbv7em-none-eabihf
-    link mps2 thumbv7em-none-eabihf
-    link virt riscv32imafc-unknown-none-elf
-)
+    cp "$output/$target/release/device" "$work/$board"
+done
 # Lines of crate, place in it, what panics there, the function it is in, and the boards.
 for image in "$work"/*; do
     (cd ../.. && cargo run --quiet --package fable-qemu --bin panics -- "$image") | sed "s/\$/\t${image##*/}/"
@@ -62,7 +55,7 @@ fail 'a crate of this repository can panic' "$(awk -F '\t' -v third="$third" '$1
     awk -F '\t' -v third="$third" '$1 ~ third { print $1 " async fn" }' "$work/async"
 } | sort -u >"$work/found"
 sed -E -e '/^#/d' -e 's/ *#.*//' panics.txt | sort -u >"$work/listed"
-compiler=$("${RUSTC:-rustc}" --version)
+compiler=$("$rustc" --version)
 if [[ $write == 1 && -z $only ]]; then
     {
         sed -E -e '/^#/!d' -e "s/rustc [0-9].*/$compiler/" panics.txt

@@ -1,6 +1,8 @@
 //! What hard constraints leave learnable: Corollary 1, inactive coordinates and, with feature `analysis`, the safe span.
 
 mod common;
+#[cfg(feature = "analysis")]
+mod exact;
 
 use common::{CUBE, MIXED, Random, features_by_name};
 use fable_core::catalog::agent::{AGENT, MEMORY, Memory, RISK, STYLE, Style};
@@ -146,11 +148,12 @@ proptest! {
 mod span {
     use super::{CATALOGS, OFF, Random, some_actions};
     use crate::common::{CUBE, Dense, MIXED, difference, features};
+    use crate::exact::{null_space, orthogonal};
     use fable_core::analysis::Span;
     use fable_core::catalog::agent::{self, AGENT, Memory, Style, Tool};
     use fable_core::catalog::{Catalog, RUBRIC, TAU2};
     use fable_core::{Context, CoordinateSet, Feasible};
-    use nalgebra::{DMatrix, DVector};
+    use nalgebra::DMatrix;
     use proptest::prelude::*;
 
     fn span(catalog: &Catalog<'_>) -> Span<Vec<f64>> {
@@ -158,70 +161,65 @@ mod span {
         Span::over(d, vec![0.0; Span::<Vec<f64>>::storage_len(d, d)]).unwrap()
     }
 
-    fn dense(d: usize, direction: &[(usize, f64)]) -> DVector<f64> {
-        let mut w = DVector::zeros(d);
-        for &(index, value) in direction {
-            w[index] += value;
-        }
-        w
+    /// Signals in quarters: what they leave outside of a span is then far more than its tolerance, so that the exact answer is
+    /// the one to give. (Three signals in 256ths can lie within 1e-5 of a line.)
+    fn coarse_context(random: &mut Random, catalog: &Catalog<'_>) -> Context {
+        let tasks = catalog.definition().tasks.len();
+        let task = if tasks == 0 || random.below(8) == 0 { None } else { Some(random.below(tasks)) };
+        let signals: Vec<f32> = catalog.definition().signals.iter().map(|_| random.below(5) as f32 / 4.0).collect();
+        Context::new(catalog, task, &signals).unwrap()
     }
 
-    /// The part of a vector outside the span of the rows, by singular values.
-    fn outside(rows: &DMatrix<f64>, w: &DVector<f64>) -> (usize, DVector<f64>) {
-        let svd = rows.clone().svd(false, true);
-        let v_t = svd.v_t.unwrap();
-        let mut left = w.clone();
-        let mut rank = 0;
-        for (index, &value) in svd.singular_values.iter().enumerate() {
-            if value > 1e-9 * svd.singular_values.max() {
-                let row = v_t.row(index).transpose();
-                left -= &row * row.dot(&left);
-                rank += 1;
-            }
+    /// Identified is what has the same value at theta and theta + v for every v that changes no safe score.
+    fn identification_is_membership(seed: u64, which: usize, rounds: usize) -> Result<(), TestCaseError> {
+        let mut random = Random(seed);
+        let catalog = [&MIXED, &CUBE, &TAU2, &RUBRIC][which];
+        let d = catalog.dimension();
+        let mut found = span(catalog);
+        let mut safe = Vec::new();
+        for _ in 0..rounds {
+            let (context, feasible) = (coarse_context(&mut random, catalog), some_actions(&mut random, catalog, 8));
+            found.add(catalog, &context, &feasible).unwrap();
+            safe.extend(feasible.set().iter().map(|action| features(catalog, &context, action)));
         }
-        (rank, left)
+        let unseen = null_space(d, &safe);
+        prop_assert!(safe.iter().all(|phi| unseen.iter().all(|v| orthogonal(phi, v))));
+        prop_assert_eq!(found.rank(), d - unseen.len());
+
+        let mut candidates: Vec<Vec<(usize, f64)>> = vec![vec![(random.below(d), 1.0)]];
+        for _ in 0..6 {
+            // Contrasts of actions seen and not seen.
+            let context = coarse_context(&mut random, catalog);
+            let other = features(catalog, &context, random.action(catalog));
+            candidates.push(difference(&safe[random.below(safe.len())], &other));
+            let (a, b) = (random.below(safe.len()), random.below(safe.len()));
+            candidates.push(difference(&safe[a], &safe[b]));
+            // A sum of safe features is inside, however its coefficients are rounded.
+            let scale = random.signed();
+            let sum = safe[a].iter().map(|&(index, value)| (index, scale * value)).chain(safe[b].clone());
+            prop_assert!(found.contains(sum).unwrap());
+        }
+        for direction in candidates {
+            let identified = unseen.iter().all(|v| orthogonal(&direction, v));
+            prop_assert_eq!(found.contains(direction.iter().copied()).unwrap(), identified, "{:?}", direction);
+        }
+        Ok(())
+    }
+
+    /// nalgebra's singular vectors, which were the oracle once, are wrong by 1e-3 and 5e-6 here.
+    #[test]
+    fn identification_where_singular_vectors_were_wrong() {
+        identification_is_membership(87_879_102_592_228_125, 2, 3).unwrap();
+        identification_is_membership(8_534_925_918_837_728_756, 1, 2).unwrap();
     }
 
     proptest! {
         #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
 
-        /// Rank and membership against nalgebra's singular values, and the two halves of the proposition: inside the span equal
-        /// safe scores force equal values; outside there are two parameters with equal safe scores and different values.
+        /// Rank and membership against exact arithmetic.
         #[test]
         fn identification_is_membership_in_the_span(seed: u64, which in 0_usize..4, rounds in 1_usize..5) {
-            let mut random = Random(seed);
-            let catalog = [&MIXED, &CUBE, &TAU2, &RUBRIC][which];
-            let d = catalog.dimension();
-            let mut found = span(catalog);
-            let mut safe = Vec::new();
-            for _ in 0..rounds {
-                let (context, feasible) = (random.context(catalog), some_actions(&mut random, catalog, 8));
-                found.add(catalog, &context, &feasible).unwrap();
-                safe.extend(feasible.set().iter().map(|action| features(catalog, &context, action)));
-            }
-            let rows = DMatrix::from_fn(safe.len(), d, |row, column| dense(d, &safe[row])[column]);
-            let mut candidates: Vec<Vec<(usize, f64)>> = vec![vec![(random.below(d), 1.0)]];
-            for _ in 0..6 {
-                // Contrasts of actions seen and not seen, and sums of safe features.
-                let context = random.context(catalog);
-                let other = features(catalog, &context, random.action(catalog));
-                candidates.push(difference(&safe[random.below(safe.len())], &other));
-                let (a, b) = (random.below(safe.len()), random.below(safe.len()));
-                candidates.push(difference(&safe[a], &safe[b]));
-                let scale = random.signed();
-                candidates.push(safe[a].iter().map(|&(index, value)| (index, scale * value)).chain(safe[b].clone()).collect());
-            }
-            for direction in candidates {
-                let w = dense(d, &direction);
-                let (rank, left) = outside(&rows, &w);
-                prop_assert_eq!(found.rank(), rank);
-                let inside = found.contains(direction.iter().copied()).unwrap();
-                prop_assert_eq!(inside, left.norm() <= 1e-6 * w.norm(), "{} of {}", left.norm(), w.norm());
-                let theta = DVector::from_fn(d, |_, _| random.normal());
-                let moved = &theta + &left;
-                prop_assert!((&rows * &moved - &rows * &theta).amax() < 1e-9);
-                prop_assert_eq!((w.dot(&moved) - w.dot(&theta)).abs() < 1e-9, inside);
-            }
+            identification_is_membership(seed, which, rounds)?;
         }
 
         /// What lies in the span can be learned as precisely as one likes, what does not keeps part of its prior variance.

@@ -275,7 +275,8 @@ fn replay_brings_the_profile_back() {
     }
     assert_eq!(reopened, ana);
     let comparison = Comparison::declared(&RUBRIC, 0).unwrap();
-    let valid = |policy: &Policy<'static, f64>, ana: &HostUser<'_, f64, 16>| under(policy, ana).user().assess(&comparison).unwrap().valid;
+    let valid =
+        |policy: &Policy<'static, f64>, ana: &HostUser<'_, f64, 16>| under(policy, ana).user().assess(&comparison).unwrap().valid;
     assert!(valid(&policy, &reopened));
     assert!(!valid(&bolder, &reopened));
     let event = Event::Forget { promise: bolder.promise() };

@@ -27,11 +27,11 @@
 use crate::store::journal::{Entry, Note};
 use crate::store::revive::{HostLearner, HostWorkspace};
 use crate::store::{StoreError, Stored};
-use fable_core::event::{DecisionId, Event};
-use fable_core::feasible::ActionSet;
+use fable_core::{DecisionId, Event};
+use fable_core::ActionSet;
 use fable_core::record::{Header, RecordError, Verifier, decode_event};
-use fable_core::trust::{Assessment, Comparison};
-use fable_core::{Action, Catalog, Context, Feasible, Learner, LearnerError, Policy, Request, Scalar, Settings, SettingsError};
+use fable_core::{Assessment, Comparison};
+use fable_core::{Action, Catalog, Context, Feasible, Learner, UserError, Policy, Request, Scalar, Settings, SettingsError};
 use std::fmt;
 
 /// Where a journal begins.
@@ -170,7 +170,7 @@ pub struct Replay {
     /// The first of them.
     pub difference: Option<Difference>,
     /// The explanation that was asked for, as text.
-    pub explanation: Option<Result<String, LearnerError>>,
+    pub explanation: Option<Result<String, UserError>>,
     /// Rounds at the end.
     pub rounds: u32,
     /// Observations at the end.
@@ -199,7 +199,7 @@ pub enum ReplayError {
         /// Its position.
         index: usize,
         /// What is wrong with it.
-        error: LearnerError,
+        error: UserError,
     },
 }
 
@@ -310,14 +310,14 @@ impl<'p, T: Scalar> Player<'p, T> {
     }
 
     /// Makes a decision anew.
-    fn again(&mut self, event: &Event, index: usize) -> Result<Again, LearnerError> {
+    fn again(&mut self, event: &Event, index: usize) -> Result<Again, UserError> {
         let Event::Decision { round, action, baseline, context, at } = event else { return Ok(Again::Same) };
         let catalog = self.policy.catalog();
         // A journal that does not say so shows it, if the action's own default was another.
         if self.policy.baseline(context, *action, None).to_f64().to_bits() != baseline.to_bits() {
             return Ok(Again::WithDefaults);
         }
-        let feasible = Feasible::from_set(catalog, *self.learner.permissions()).map_err(LearnerError::Feasible)?;
+        let feasible = Feasible::from_set(catalog, *self.learner.permissions()).map_err(UserError::Feasible)?;
         let request = Request::new(context, &feasible).at(*at);
         let again = self.learner.propose_decision(&self.policy, &mut self.workspace, &request)?;
         if again == *event {
@@ -326,8 +326,8 @@ impl<'p, T: Scalar> Player<'p, T> {
         // The draw depends on the round alone: with nothing else to choose it gives the recorded action its score.
         let mut only = ActionSet::EMPTY;
         only.insert(*action);
-        let only = Feasible::from_set(catalog, only).map_err(LearnerError::Feasible)?;
-        let mut scored = |feasible: &Feasible| -> Result<(Action, f64), LearnerError> {
+        let only = Feasible::from_set(catalog, only).map_err(UserError::Feasible)?;
+        let mut scored = |feasible: &Feasible| -> Result<(Action, f64), UserError> {
             let request = Request::new(context, feasible).at(*at);
             let proposal = self.learner.propose_scored(&self.policy, &mut self.workspace, &request)?;
             Ok((proposal.action, proposal.sampled_score))
@@ -337,7 +337,7 @@ impl<'p, T: Scalar> Player<'p, T> {
         Ok(Again::Different(Difference { id, index, context: *context, recorded, found }))
     }
 
-    fn explain(&mut self, round: u32, other: Option<Action>) -> Result<String, LearnerError> {
+    fn explain(&mut self, round: u32, other: Option<Action>) -> Result<String, UserError> {
         let id = DecisionId { user: self.learner.user(), incarnation: self.learner.incarnation(), round };
         Ok(self.learner.explain(&self.policy, &mut self.workspace, id, None, other)?.to_string())
     }

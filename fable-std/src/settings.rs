@@ -28,10 +28,10 @@
 //! ```
 
 use crate::catalogs::{self, Document, block_name};
-use crate::toml_file::{self, Blame, Fault, FileError, Source};
+use crate::toml_file::{self, Blame, FileError, Flaw, Source};
 use clap::Args;
 use fable_core::catalog::BlockSet;
-use fable_core::policy::{Deadline, Expiry};
+use fable_core::{Deadline, Expiry};
 use fable_core::{Catalog, Exploration, Policy, Settings, SettingsError};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
@@ -125,7 +125,7 @@ fn expiry_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Expi
 }
 
 /// A setting by the name of its field, and what is wrong with it.
-type Wrong = (&'static str, Fault);
+type Wrong = (&'static str, Flaw);
 
 impl SettingsArguments {
     /// The settings for a catalog that [`catalogs::open`] opened under this name.
@@ -154,7 +154,7 @@ impl SettingsArguments {
         {
             return Err(SettingsFileError::NoTable(file.clone()));
         }
-        let flag = |(key, fault): Wrong| SettingsFileError::Flag { flag: key.replace('_', "-"), fault };
+        let flag = |(key, flaw): Wrong| SettingsFileError::Flag { flag: key.replace('_', "-"), flaw };
         self.lay_on(&mut settings, catalog).map_err(flag)?;
         Ok(settings)
     }
@@ -176,7 +176,7 @@ impl SettingsArguments {
         settings.noise_proxy = self.noise_proxy.or(settings.noise_proxy);
         settings.exploration = match (self.nu, self.delta) {
             (Some(_), Some(_)) => {
-                return Err(("delta", Fault::Form("nu and delta exclude each other; write one of them".into())));
+                return Err(("delta", Flaw::Form("nu and delta exclude each other; write one of them".into())));
             }
             (Some(nu), None) => Exploration::Constant(nu),
             (None, Some(delta)) => Exploration::Theorem { delta },
@@ -188,7 +188,7 @@ impl SettingsArguments {
         // Names live as long as the process, like the catalog.
         set(&mut settings.context_adapter, self.context_adapter.clone().map(|name| &*name.leak()));
         set(&mut settings.feedback_adapter, self.feedback_adapter.clone().map(|name| &*name.leak()));
-        Policy::<f32>::new(catalog, *settings).map(|_| ()).map_err(|error| (field(error), Fault::Settings(error)))
+        Policy::<f32>::new(catalog, *settings).map(|_| ()).map_err(|error| (field(error), Flaw::Settings(error)))
     }
 }
 
@@ -198,7 +198,7 @@ fn blocks(catalog: &Catalog<'_>, names: &[String]) -> Result<BlockSet, Wrong> {
     let mut set = BlockSet::EMPTY;
     for name in names {
         let Some(block) = known.iter().position(|known| known == name) else {
-            return Err(("retained", Fault::Unknown { lack: "there is no block".into(), name: name.clone(), known }));
+            return Err(("retained", Flaw::Unknown { lack: "there is no block".into(), name: name.clone(), known }));
         };
         set.insert(block);
     }
@@ -210,7 +210,7 @@ fn from_file(file: &str, catalog: &Catalog<'_>, settings: &mut Settings<'static>
     let text = toml_file::text(file)?;
     let source = Source { file, text: &text };
     let Some(table) = Document::parse(source)?.settings else { return Ok(false) };
-    let placed = |(key, fault): Wrong| source.mistake(Blame::new(place(&text, key).unwrap_or(0..0), fault));
+    let placed = |(key, flaw): Wrong| source.mistake(Blame::new(place(&text, key).unwrap_or(0..0), flaw));
     table.lay_on(settings, catalog).map_err(placed)?;
     Ok(true)
 }
@@ -264,7 +264,7 @@ pub fn write(settings: &Settings<'_>, catalog: &Catalog<'_>) -> String {
         _ => "nothing".into(),
     };
     let kept = settings.retained.iter().filter_map(|block| block_name(catalog, block)).map(|name| quoted(&name));
-    let kept = (settings.retained != BlockSet::ALL).then(|| format!("[{}]", kept.collect::<Vec<_>>().join(", ")));
+    let kept = (settings.retained != BlockSet::FULL).then(|| format!("[{}]", kept.collect::<Vec<_>>().join(", ")));
     let lines = [
         Some(("noise_variance", format!("{:?}", settings.noise_variance))),
         Some(("base_precision", format!("{:?}", settings.base_precision))),
@@ -294,7 +294,7 @@ pub enum SettingsFileError {
         /// Its name without the dashes in front.
         flag: String,
         /// What is wrong.
-        fault: Fault,
+        flaw: Flaw,
     },
     /// The file of `--settings` has no table `[settings]`.
     NoTable(String),
@@ -305,7 +305,7 @@ pub enum SettingsFileError {
 impl fmt::Display for SettingsFileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Flag { flag, fault } => write!(f, "--{flag}: {fault}"),
+            Self::Flag { flag, flaw } => write!(f, "--{flag}: {flaw}"),
             Self::NoTable(file) => write!(f, "{file}: there is no table [settings] in this file"),
             Self::File(error) => error.fmt(f),
         }

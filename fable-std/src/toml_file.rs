@@ -12,7 +12,7 @@
 //! ```
 
 use fable_core::catalog::CatalogError;
-use fable_core::policy::SettingsError;
+use fable_core::SettingsError;
 use serde::de::DeserializeOwned;
 use std::fmt;
 use std::io::{self, Read};
@@ -24,7 +24,7 @@ pub const MAX_BYTES: u64 = 1 << 20;
 /// What is wrong at a place.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub enum Fault {
+pub enum Flaw {
     /// No TOML, or a value of another type than belongs there.
     Syntax(String),
     /// A table without a key that it needs.
@@ -51,7 +51,7 @@ pub enum Fault {
     Settings(SettingsError),
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for Flaw {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Syntax(text) | Self::Form(text) => f.write_str(text),
@@ -71,7 +71,7 @@ impl fmt::Display for Fault {
     }
 }
 
-impl Fault {
+impl Flaw {
     /// What the parser said.
     fn no_toml(message: &str) -> Self {
         Self::Syntax(match message {
@@ -127,20 +127,20 @@ pub(crate) fn similar<'k>(name: &str, known: &'k [String]) -> Option<&'k String>
     (likeness(best) > 0.8).then_some(best)
 }
 
-/// A fault and the bytes of the text that it is about.
+/// A flaw and the bytes of the text that it is about.
 #[derive(Debug)]
 pub(crate) struct Blame {
     pub(crate) at: Range<usize>,
-    pub(crate) fault: Fault,
+    pub(crate) flaw: Flaw,
 }
 
 impl Blame {
-    pub(crate) fn new(at: Range<usize>, fault: Fault) -> Self {
-        Self { at, fault }
+    pub(crate) fn new(at: Range<usize>, flaw: Flaw) -> Self {
+        Self { at, flaw }
     }
 
     pub(crate) fn form(at: Range<usize>, text: impl Into<String>) -> Self {
-        Self::new(at, Fault::Form(text.into()))
+        Self::new(at, Flaw::Form(text.into()))
     }
 }
 
@@ -159,15 +159,15 @@ pub struct Mistake {
     /// The text of the line.
     pub excerpt: String,
     /// What is wrong.
-    pub fault: Box<Fault>,
+    pub flaw: Box<Flaw>,
 }
 
 impl fmt::Display for Mistake {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { file, line, column, width, excerpt, fault } = self;
+        let Self { file, line, column, width, excerpt, flaw } = self;
         // Tabs before the place are kept, so that the marks stand below it.
         let indent: String = excerpt.chars().take(column.saturating_sub(1)).map(|c| if c == '\t' { c } else { ' ' }).collect();
-        write!(f, "{file}:{line}:{column}: {fault}\n{line:>5} | {excerpt}\n      | {indent}{}", "^".repeat(*width))
+        write!(f, "{file}:{line}:{column}: {flaw}\n{line:>5} | {excerpt}\n      | {indent}{}", "^".repeat(*width))
     }
 }
 
@@ -183,14 +183,14 @@ pub(crate) struct Source<'t> {
 impl Source<'_> {
     /// Reads the text as TOML.
     pub(crate) fn parse<T: DeserializeOwned>(&self) -> Result<T, Mistake> {
-        let blame = |error: &toml::de::Error, fault: fn(&str) -> Fault| {
-            self.mistake(Blame::new(error.span().unwrap_or(0..0), fault(error.message())))
+        let blame = |error: &toml::de::Error, flaw: fn(&str) -> Flaw| {
+            self.mistake(Blame::new(error.span().unwrap_or(0..0), flaw(error.message())))
         };
-        let parsed = toml::Deserializer::parse(self.text).map_err(|error| blame(&error, Fault::no_toml))?;
-        T::deserialize(parsed).map_err(|error| blame(&error, Fault::no_value))
+        let parsed = toml::Deserializer::parse(self.text).map_err(|error| blame(&error, Flaw::no_toml))?;
+        T::deserialize(parsed).map_err(|error| blame(&error, Flaw::no_value))
     }
 
-    /// The fault with its place.
+    /// The flaw with its place.
     pub(crate) fn mistake(&self, blame: Blame) -> Mistake {
         let start = self.text.floor_char_boundary(blame.at.start);
         let (before, after) = self.text.split_at(start);
@@ -203,7 +203,7 @@ impl Source<'_> {
             column: 1 + head.chars().count(),
             width: marked.max(1),
             excerpt: format!("{head}{tail}"),
-            fault: Box::new(blame.fault),
+            flaw: Box::new(blame.flaw),
         }
     }
 }
@@ -252,8 +252,8 @@ pub(crate) fn text(file: &str) -> Result<String, FileError> {
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
         let text = String::from_utf8_lossy(error.as_bytes());
-        let fault = Fault::Syntax("a TOML file is UTF-8 text, and this byte is none".into());
-        FileError::Mistake(Source { file, text: &text }.mistake(Blame::new(at..at, fault)))
+        let flaw = Flaw::Syntax("a TOML file is UTF-8 text, and this byte is none".into());
+        FileError::Mistake(Source { file, text: &text }.mistake(Blame::new(at..at, flaw)))
     })
 }
 

@@ -32,7 +32,7 @@ fn the_demo_is_what_the_readme_shows() {
     assert_eq!(std::fs::read_to_string(folder.path().join("other.svg")).unwrap(), picture);
 }
 
-/// The demo takes less than 20 seconds: 15 at most are for the reader, which `demo_command::screen` tests, and what is left is
+/// The demo takes less than 20 seconds: 15 at most are for the reader, which `demo::screen` tests, and what is left is
 /// plenty, without optimization too. Time of the processor is counted, by a shell, so that a busy machine does not matter.
 #[test]
 fn there_is_little_to_wait_for() {

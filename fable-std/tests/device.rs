@@ -5,11 +5,11 @@
 #[path = "../../fable-embedded/tests/wire/mod.rs"]
 mod wire;
 
-use fable_core::policy::{Deadline, Expiry};
+use fable_core::{Deadline, Expiry};
 use fable_core::protocol::{Fault, Reply, Request};
-use fable_core::trust::{Comparison, Part, Standing};
+use fable_core::{Comparison, Part, Standing};
 use fable_core::{
-    Action, Context, Direction, Feasible, Learner, LearnerError, Observation, Policy, Request as Wanted, Rule, Settings,
+    Action, Context, Direction, Feasible, Learner, UserError, Observation, Policy, Request as Wanted, Rule, Settings,
     Statement, Workspace, catalog::AGENT, catalog::TAU2,
 };
 use fable_embedded::Server;
@@ -49,7 +49,7 @@ impl<P: Write> embedded_io::Write for Line<P> {
 /// Starts a device with room for some events; at its end it gives back its learner.
 fn device(settings: Settings<'static>, room: usize) -> (UnixStream, JoinHandle<Tau2>) {
     let (here, there) = UnixStream::pair().unwrap();
-    here.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+    here.set_read_timeout(Some(Duration::from_mins(1))).unwrap();
     let thread = thread::spawn(move || {
         let policy = Policy::new(&TAU2, settings).unwrap();
         let (mut learner, mut workspace) = (started(&policy), Scratch::VACANT);
@@ -153,7 +153,7 @@ fn every_request_does_on_the_device_what_it_does_here() {
     let here = plain.decide(&policy, &mut workspace, &Wanted::new(&context, &all).at(20)).unwrap();
     assert_eq!(device.decide(&context, Some(&all), 20).unwrap(), here);
     assert_eq!(device.expire(40).unwrap(), plain.expire(&policy, &mut workspace, 40).unwrap());
-    assert_eq!(refused(device.feedback(here.id, 0.5, 1.0, 0)), Fault::from(LearnerError::ExpiredDecision));
+    assert_eq!(refused(device.feedback(here.id, 0.5, 1.0, 0)), Fault::from(UserError::ExpiredDecision));
 
     let counts = device.statistics().unwrap();
     assert_eq!((counts.rounds, counts.observations), (plain.rounds(), plain.observations()));
@@ -165,9 +165,9 @@ fn every_request_does_on_the_device_what_it_does_here() {
     assert_eq!((device.hello().incarnation, device.hello().rounds), (1, 0));
     assert!(device.journal().unwrap().is_empty() && device.profile().unwrap().is_empty());
     assert_eq!(device.snapshot().unwrap(), snapshot(&plain));
-    assert_eq!(refused(device.feedback(here.id, 0.5, 1.0, 0)), Fault::from(LearnerError::UnknownDecision));
+    assert_eq!(refused(device.feedback(here.id, 0.5, 1.0, 0)), Fault::from(UserError::UnknownDecision));
     let stranger = fable_core::DecisionId { user: 8, ..here.id };
-    assert_eq!(refused(device.feedback(stranger, 0.5, 1.0, 0)), Fault::from(LearnerError::UnknownDecision));
+    assert_eq!(refused(device.feedback(stranger, 0.5, 1.0, 0)), Fault::from(UserError::UnknownDecision));
 
     drop(device);
     assert_eq!(thread.join().unwrap(), plain);
@@ -243,11 +243,17 @@ fn snapshots_go_down_to_a_file_and_up_to_another_device() {
     assert_eq!((old.rounds(), new.rounds()), (40, rounds + 1));
 }
 
-/// A line with a fault in every so many writes or reads.
+/// A line with a fault in every so many writes or frames that come back.
+///
+/// It knows when nothing will come, because the device answers whatever stands before a delimiter: silence takes no time, and a
+/// slow machine is not taken for it.
 struct Noisy<P> {
     port: P,
     writes: u32,
     reads: u32,
+    /// Whether something was sent since the last delimiter.
+    begun: bool,
+    unanswered: u32,
 }
 
 impl<P: Write> Write for Noisy<P> {
@@ -261,6 +267,10 @@ impl<P: Write> Write for Noisy<P> {
             5 => bytes.splice(0..0, *b"\xff\x01noise\0more").for_each(drop),
             _ => {}
         }
+        for byte in &bytes {
+            self.unanswered += u32::from(*byte == 0 && self.begun);
+            self.begun = *byte != 0;
+        }
         self.port.write_all(&bytes)?;
         Ok(count)
     }
@@ -272,7 +282,12 @@ impl<P: Write> Write for Noisy<P> {
 
 impl<P: Read> Read for Noisy<P> {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        let count = self.port.read(bytes)?;
+        self.unanswered = self.unanswered.checked_sub(1).ok_or(io::ErrorKind::TimedOut)?;
+        let mut count = 0;
+        while count < 2 || bytes[count - 1] != 0 {
+            self.port.read_exact(&mut bytes[count..=count])?;
+            count += 1;
+        }
         self.reads += 1;
         match self.reads % 11 {
             4 => bytes[count / 2] ^= 1,
@@ -292,8 +307,7 @@ fn noise_on_the_line_loses_nothing_and_does_nothing_twice() {
     let policy = policy();
     let (mut plain, mut workspace) = (started(&policy), Scratch::VACANT);
     let (port, thread) = device(settings(), 1000);
-    port.set_read_timeout(Some(Duration::from_millis(60))).unwrap();
-    let mut device = Device::open(Noisy { port, writes: 0, reads: 0 }).unwrap();
+    let mut device = Device::open(Noisy { port, writes: 0, reads: 0, begun: false, unanswered: 0 }).unwrap();
     for round in 0..120 {
         let here = plain.decide(&policy, &mut workspace, &Wanted::new(&nowhere(), &Feasible::all(&TAU2))).unwrap();
         assert_eq!(device.decide(&nowhere(), None, 0).unwrap(), here, "round {round}");
@@ -311,6 +325,8 @@ fn nobody_and_strangers_are_told_apart() {
     let (here, there) = UnixStream::pair().unwrap();
     here.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
     assert!(matches!(Device::open(&here), Err(DeviceError::Silent)));
+    // A command that another test is just starting may hold its end for a moment longer.
+    here.set_read_timeout(Some(Duration::from_mins(1))).unwrap();
     drop(there);
     assert!(matches!(Device::open(&here), Err(DeviceError::Port(_) | DeviceError::Closed)));
 
@@ -327,17 +343,16 @@ fn nobody_and_strangers_are_told_apart() {
             }
         }
         let sequence = frame[2]; // behind the code byte and the version
-        let body = [0x82, sequence, 1, 9, 9];
-        let sum = !body.iter().fold(u32::MAX, |sum, byte| {
-            (0..8).fold(sum ^ u32::from(*byte), |sum, _| if sum & 1 == 0 { sum >> 1 } else { sum >> 1 ^ 0xedb8_8320 })
-        });
-        let mut out = vec![0];
-        for byte in body.into_iter().chain(sum.to_le_bytes()) {
-            out.push(byte);
-        }
-        assert!(!out[1..].contains(&0), "no stuffing needed");
-        out[0] = u8::try_from(out.len()).unwrap();
-        out.push(0);
+        // The sequence begins anywhere; with the right last byte no byte of the checksum is 0, and nothing has to be stuffed.
+        let frame = |last: u8| {
+            let body = [0x82, sequence, 1, 9, last];
+            let sum = !body.iter().fold(u32::MAX, |sum, byte| {
+                (0..8).fold(sum ^ u32::from(*byte), |sum, _| if sum & 1 == 0 { sum >> 1 } else { sum >> 1 ^ 0xedb8_8320 })
+            });
+            [&body[..], &sum.to_le_bytes()].concat()
+        };
+        let frame = (1..=u8::MAX).map(frame).find(|frame| !frame.contains(&0)).unwrap();
+        let out = [&[u8::try_from(frame.len() + 1).unwrap()], &frame[..], &[0]].concat();
         there.write_all(&out).unwrap();
         let _ = there.read(&mut byte); // until the client leaves
     });
@@ -459,9 +474,8 @@ fn the_command_does_everything_a_person_needs() {
     let other = board.fails(1, &["replay", "--seed", "12"]);
     assert!(other.contains("are the settings the device's, --seed and --nu too?"), "{other}");
 
-    let directory = std::env::temp_dir().join(format!("fable-device-{}", std::process::id()));
-    std::fs::create_dir_all(&directory).unwrap();
-    let file = |name: &str| directory.join(name).to_str().unwrap().to_owned();
+    let directory = tempfile::tempdir().unwrap();
+    let file = |name: &str| directory.path().join(name).to_str().unwrap().to_owned();
     assert!(board.json(&["snapshot", "save", &file("state")])["bytes"].as_u64().unwrap() > 1900);
     assert_eq!(board.json(&["journal", &file("journal")])["events"], 6); // a statement, two sets, two decisions, a reward
     let fable = |arguments: &[&str]| Command::new(env!("CARGO_BIN_EXE_fable")).args(arguments).output().unwrap();
@@ -478,7 +492,6 @@ fn the_command_does_everything_a_person_needs() {
     std::fs::write(file("state"), b"no snapshot").unwrap();
     assert!(board.fails(3, &["snapshot", "load", &file("state")]).contains("the device refuses: the record ends too early"));
     assert!(board.fails(1, &["snapshot", "load", &file("nothing")]).contains("nothing: "));
-    std::fs::remove_dir_all(&directory).unwrap();
     assert_eq!(board.json(&["forget", "--yes"])["incarnation"], 1);
 }
 

@@ -3,7 +3,7 @@
 use fable_core::catalog::{AGENT, RUBRIC, TAU2};
 use fable_core::{Action, Context, Exploration, Feasible, Learner, Policy, Settings, Workspace};
 use fable_std::evaluate::{
-    Estimate, EvaluateError, LogError, LogFault, Mode, Options, Record, Report, Warning, evaluate, simulate,
+    Estimate, EvaluateError, LogError, LogFlaw, Mode, Options, Record, Report, Warning, evaluate, simulate,
 };
 use fable_std::simulate::SimulatedUser;
 use std::sync::LazyLock;
@@ -176,12 +176,12 @@ fn training_lines_are_learned_from_and_not_judged_by() {
     let wrong = evaluate(&TAU2, Settings { alpha: 2.0, ..Settings::default() }, "log", &log, &options);
     assert!(matches!(wrong, Err(EvaluateError::Settings(_))));
     let foreign = evaluate(&RUBRIC, Settings::default(), "log", &[log[0].clone(), log[1].clone()], &Options::default());
-    let count = LogFault::Count { key: "propensities", expected: 27, found: 18 };
-    assert_eq!(foreign, Err(EvaluateError::Log(LogError { file: "log".into(), line: 1, fault: count })));
+    let count = LogFlaw::Count { key: "propensities", expected: 27, found: 18 };
+    assert_eq!(foreign, Err(EvaluateError::Log(LogError { file: "log".into(), line: 1, flaw: count })));
     // Lines that a program made are checked as those of a file are.
     let mut impossible = log.clone();
     impossible[1].propensities = vec![0.0; 18];
-    assert!(matches!(run(&impossible, 0), Err(EvaluateError::Log(LogError { line: 2, fault: LogFault::Sum(_), .. }))));
+    assert!(matches!(run(&impossible, 0), Err(EvaluateError::Log(LogError { line: 2, flaw: LogFlaw::Sum(_), .. }))));
 }
 
 /// A simulated user and what was done for it.

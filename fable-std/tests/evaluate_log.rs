@@ -2,7 +2,7 @@
 
 use fable_core::catalog::{AGENT, TAU2};
 use fable_core::{Action, Policy, Settings};
-use fable_std::evaluate::{LogFault, MAX_LINE, Record, read, simulate};
+use fable_std::evaluate::{LogFlaw, MAX_LINE, Record, read, simulate};
 use fable_std::simulate::SimulatedUser;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -10,7 +10,7 @@ use std::process::{Command, Output, Stdio};
 /// A line of `tau2` with everything in it: the request, the answer and the reward put together.
 const LINE: &str = r#"{"op":"decide","id":7,"at":12,"user":"ana","context":{"task":null},"forbid":[{"memory":"conversation"}],"require":[{"tool":["standard","verify"]}],"only":[{"style":"direct"},{"style":"concise","tool":"standard"}],"decision":"e6f79c19051ffb05-0-1","action":{"memory":"current_turn","tool":"verify","style":"direct"},"instruction":"Answer.","explored":false,"score":0.1,"sampled_score":0.2,"feasible":3,"propensities":[0.25,0.25,0,0.5,0,0,0,0,0,0,0,0,0,0,0,0,0,0],"draws":1,"reward":-0.5}"#;
 
-fn fault(from: &str, to: &str) -> LogFault {
+fn flaw(from: &str, to: &str) -> LogFlaw {
     assert!(LINE.contains(from), "{from}");
     Record::read(&TAU2, LINE.replacen(from, to, 1).as_bytes()).unwrap_err()
 }
@@ -30,7 +30,7 @@ fn a_line_is_a_request_its_answer_and_the_reward() {
 #[test]
 fn every_mistake_has_its_sentence() {
     let says = |from, to, expected: &str| {
-        let said = fault(from, to).to_string();
+        let said = flaw(from, to).to_string();
         assert!(said.contains(expected), "{said}");
     };
     says("{\"op\"", "\"op\"", "the line is not one JSON object");
@@ -79,8 +79,8 @@ fn mistakes_are_told_with_their_line_and_blank_lines_count() {
     let error = read(&TAU2, "log.jsonl", format!("{text}\n{{}}\n").as_bytes()).unwrap_err();
     assert_eq!((error.line, error.to_string().as_str()), (6, "log.jsonl:6: 'context' is missing"));
     let long = " ".repeat(usize::try_from(MAX_LINE).unwrap() + 1);
-    assert_eq!(read(&TAU2, "log.jsonl", format!("{LINE}\n{long}").as_bytes()).unwrap_err().fault, LogFault::TooLong);
-    assert!(matches!(read(&TAU2, "log.jsonl", &b"\xff\n"[..]).unwrap_err().fault, LogFault::Json(_)));
+    assert_eq!(read(&TAU2, "log.jsonl", format!("{LINE}\n{long}").as_bytes()).unwrap_err().flaw, LogFlaw::TooLong);
+    assert!(matches!(read(&TAU2, "log.jsonl", &b"\xff\n"[..]).unwrap_err().flaw, LogFlaw::Json(_)));
 }
 
 /// What is written is read again, with values forbidden, with single actions forbidden, and with defaults.

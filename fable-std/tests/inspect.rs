@@ -158,7 +158,7 @@ fn agrees<T: Scalar>(catalog: &Catalog<'_>) {
     close("learned", report.state.learned.unwrap(), catalog.dimension() as f64 - 16.0 * sigma.trace());
     assert_eq!(report.contrasts.len(), catalog.contrasts().len() + 1);
     for (index, found) in report.contrasts.iter().enumerate() {
-        let compared = fable_core::trust::Comparison::declared(catalog, index).unwrap_or(asked.comparison);
+        let compared = fable_core::Comparison::declared(catalog, index).unwrap_or(asked.comparison);
         let w = features(catalog, &compared.context, compared.prefer) - features(catalog, &compared.context, compared.over);
         let (estimate, sd) = (w.dot(&mean), w.dot(&(&sigma * &w)).sqrt());
         close(&found.name, found.mean, estimate);

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 fn fable() -> &'static Path {
     Path::new(env!("CARGO_BIN_EXE_fable"))
@@ -416,13 +417,21 @@ fn logs_say_nothing_about_users() {
 fn a_second_signal_ends_it_at_once() {
     for (signal, code) in [("TERM", 143), ("INT", 130)] {
         let mut child = Command::new(fable()).arg("serve").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-        let mut input = child.stdin.take().unwrap();
-        std::thread::spawn(
-            move || {
-                while std::io::Write::write_all(&mut input, b"{\"op\":\"posterior\",\"user\":\"ana\"}\n").is_ok() {}
-            },
-        );
-        std::thread::sleep(std::time::Duration::from_millis(700));
+        let (mut input, mut output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+        let sent = std::sync::Arc::new(AtomicUsize::new(0));
+        let count = std::sync::Arc::clone(&sent);
+        std::thread::spawn(move || {
+            while std::io::Write::write_all(&mut input, b"{\"op\":\"posterior\",\"user\":\"ana\"}\n").is_ok() {
+                count.fetch_add(1, Relaxed);
+            }
+        });
+        // An answer shows that it has begun; that it takes no more requests, that all pipes are full.
+        std::io::Read::read_exact(&mut output, &mut [0]).unwrap();
+        let mut before = 0;
+        while before == 0 || sent.load(Relaxed) != before {
+            before = sent.load(Relaxed);
+            std::thread::sleep(std::time::Duration::from_millis(700));
+        }
         for attempt in 0..100 {
             assert!(attempt < 99, "it does not end");
             if let Some(status) = child.try_wait().unwrap() {

@@ -4,7 +4,7 @@ mod endpoint;
 
 use endpoint::{Endpoint as Server, Reply, completion, reply};
 use fable_core::catalog::{AGENT, TAU2};
-use fable_core::feasible::Effect;
+use fable_core::Effect;
 use fable_core::{Context, When};
 use fable_std::llm::{Endpoint, Key, Llm, LlmError};
 use fable_std::text::{
@@ -17,8 +17,13 @@ use std::time::{Duration, Instant};
 const SECRET: &str = "sk-very-secret-0123456789";
 const REQUEST: &str = "Delete all my emails from 2019";
 
+/// Patient enough for a busy machine.
 fn llm(server: &Server) -> Llm {
-    let endpoint = Endpoint { timeout: Duration::from_millis(400), ..Endpoint::new(&server.url, "test-model") };
+    llm_within(Duration::from_mins(1), server)
+}
+
+fn llm_within(timeout: Duration, server: &Server) -> Llm {
+    let endpoint = Endpoint { timeout, ..Endpoint::new(&server.url, "test-model") };
     Llm::new(endpoint, Some(Key::new(SECRET).unwrap())).unwrap()
 }
 
@@ -150,19 +155,19 @@ fn refusing_and_broken_servers_have_a_reason_each() {
 #[test]
 fn a_slow_server_costs_no_more_than_the_time_limit() {
     let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{\"choices\":".to_vec();
-    for reply in [Reply::Silence(Duration::from_secs(2)), Reply::Dripping(answer, Duration::from_millis(100))] {
-        let started = Instant::now();
-        assert_eq!(ask_context(reply), Err(LlmError::Timeout));
-        assert!(started.elapsed() < Duration::from_millis(1500), "{:?}", started.elapsed());
+    // Both take a minute to the end, and no single byte takes longer than the limit.
+    for reply in [Reply::Silence, Reply::Dripping(answer, Duration::from_millis(1300))] {
+        let (started, server) = (Instant::now(), Server::answering(reply));
+        let asked = llm_within(Duration::from_millis(1500), &server).try_context(&AGENT, RequestText::new(REQUEST));
+        assert_eq!(asked, Err(LlmError::Timeout));
+        assert!(started.elapsed() < Duration::from_secs(30), "{:?}", started.elapsed());
     }
 }
 
 #[test]
 fn nobody_there_is_told_as_such() {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let url = format!("http://{}/v1", listener.local_addr().unwrap());
-    drop(listener);
-    let llm = Llm::new(Endpoint::new(url, "m"), None).unwrap();
+    // A port that was free a moment ago may be another test's by now; nobody listens at port 1.
+    let llm = Llm::new(Endpoint::new("http://127.0.0.1:1/v1", "m"), None).unwrap();
     assert_eq!(llm.try_feedback(Reaction::new("ok")), Err(LlmError::Unreachable("connection refused")));
 }
 
@@ -192,8 +197,8 @@ fn the_rules_stand_in_with_a_reason() {
     assert_eq!(reading.fallback.as_deref(), Some("the model's answer is not usable: a key is missing"));
 
     let said = PreferenceText::new("I like short answers, never search the web");
-    let server = Server::answering(Reply::Silence(Duration::from_secs(1)));
-    let reading = llm(&server).onboarding(&AGENT, said).unwrap();
+    let server = Server::answering(Reply::Silence);
+    let reading = llm_within(Duration::from_millis(400), &server).onboarding(&AGENT, said).unwrap();
     assert_eq!(reading.value, Rules.onboarding(&AGENT, said).unwrap().value);
     assert_eq!(reading.fallback.as_deref(), Some("the endpoint did not answer in time"));
 }

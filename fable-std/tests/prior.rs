@@ -360,7 +360,7 @@ fn a_host_loads_the_prior() {
     assert_eq!(own.posterior(), loaded.posterior());
 
     // The radius that the guarantee assumes is about the isotropic prior, unless another one is stated.
-    let comparison = fable_core::trust::Comparison { context, prefer: Action(0), over: Action(3), total: false };
+    let comparison = fable_core::Comparison { context, prefer: Action(0), over: Action(3), total: false };
     assert!(!loaded.assess(&policy, &mut workspace, &comparison).unwrap().valid);
     let settings = Settings { prior_radius: Some(found.radius), ..Settings::default() };
     let stated = Policy::<f64>::new(&SMALL, settings).unwrap();

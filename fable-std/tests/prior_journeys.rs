@@ -114,7 +114,7 @@ impl embedded_io::Write for Line {
 /// Loads a snapshot into a device over its protocol, decides there, and gives the device's learner back.
 fn on_device(bytes: &[u8]) -> (Result<u32, DeviceError>, Tau2) {
     let (here, there) = UnixStream::pair().unwrap();
-    here.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+    here.set_read_timeout(Some(Duration::from_mins(1))).unwrap();
     let device = thread::spawn(move || {
         let policy = Policy::new(&TAU2, Settings::default()).unwrap();
         let (mut learner, mut workspace) = (started(&policy), Scratch::VACANT);

@@ -2,7 +2,7 @@
 
 use clap::{CommandFactory, Parser};
 use fable_core::catalog::{AGENT, BlockSet, TAU2};
-use fable_core::policy::{Deadline, Expiry};
+use fable_core::{Deadline, Expiry};
 use fable_core::{Exploration, Settings};
 use fable_std::settings::{SettingsArguments, write};
 use std::path::PathBuf;

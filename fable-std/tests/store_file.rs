@@ -170,19 +170,23 @@ fn an_export_takes_its_place_in_one_step_and_never_that_of_the_store() {
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 3);
 }
 
-/// What is answered before it is on disk gets there within seconds, whatever is asked meanwhile.
+/// What is answered before it is on disk gets there within seconds, whatever is asked meanwhile. A busy machine gets more of
+/// them; if reads kept writes away, no time would be enough.
 #[test]
 fn reads_do_not_keep_writes_from_the_disk() {
-    let (_folder, store) = place();
-    let mut service = serve(&["--durability", "none"], &store);
-    service.ask(&decide("ana"));
-    for _ in 0..2 {
-        std::thread::sleep(Duration::from_millis(600));
-        service.ask(r#"{"op":"stats"}"#);
-    }
-    std::thread::sleep(Duration::from_millis(1_500));
-    service.kill();
-    assert!(has(&store, "ana"));
+    let kept_after = |seconds| {
+        let (_folder, store) = place();
+        let mut service = serve(&["--durability", "none"], &store);
+        service.ask(&decide("ana"));
+        let asked = Instant::now();
+        while asked.elapsed() < Duration::from_secs(seconds) {
+            std::thread::sleep(Duration::from_millis(100));
+            service.ask(r#"{"op":"stats"}"#);
+        }
+        service.kill();
+        has(&store, "ana")
+    };
+    assert!([3, 12, 48].into_iter().any(kept_after));
 }
 
 /// Without waiting for the disk, requests that were answered may turn out not to be kept: the service ends, and says so.
@@ -195,7 +199,7 @@ fn what_was_answered_and_is_lost_ends_the_service() {
     command.stderr(Stdio::piped());
     let mut service = Service::spawn(command);
     let (started, mut line, mut answered) = (Instant::now(), String::new(), 0);
-    while started.elapsed() < Duration::from_mins(1) {
+    while started.elapsed() < Duration::from_mins(10) {
         service.send(format!("{}\n", decide(&format!("{answered} {}", "x".repeat(200)))).into_bytes());
         if !service.answer(&mut line) {
             break;

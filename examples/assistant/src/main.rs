@@ -5,7 +5,7 @@
 
 use fable_core::catalog::{Block, Catalog, Contrast, Definition, Part};
 use fable_core::{Choice, Context, Exploration, Learner, Policy, Rule, Settings, Workspace, user_hash};
-use fable_std::words;
+use fable_std::text::wording;
 use std::error::Error;
 
 fable_core::component! {
@@ -65,7 +65,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             Choice::Decided(decision) => decision,
             Choice::HostDefault => continue, // the rules leave nothing: the assistant does as it always does
         };
-        let why = words::reasons(&HELPER, &learner.explain(policy, &mut workspace, decision.id, None, None)?, 2);
+        let why = wording::reasons(&HELPER, &learner.explain(policy, &mut workspace, decision.id, None, None)?, 2);
 
         // What is certain about the user, then what to do this time.
         let mut prompt = String::new();
@@ -80,7 +80,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         learner.feedback_at(policy, &mut workspace, decision.id, reward(reaction), round)?;
         let promoted = learner.promote_all(policy, &mut workspace, round)? > 0;
         if round <= 3 || promoted || round == 100 {
-            println!("{round:>3}  {request}\n     {}\n     {why}", words::action(&HELPER, decision.action));
+            println!("{round:>3}  {request}\n     {}\n     {why}", wording::action(&HELPER, decision.action));
             println!("     prompt: {prompt}\n     {answer}\n     user: {reaction}\n");
         }
         if promoted {

@@ -5,7 +5,7 @@ use crate::beliefs::SLIDERS;
 use crate::{AGENT, PERMISSIONS};
 use alloc::string::String;
 use alloc::vec::Vec;
-use fable_std::simulate::scenarios;
+use fable_simulate::scenarios;
 use serde::Serialize;
 
 /// What does not change: names, texts, lists.

@@ -11,9 +11,9 @@ use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 use fable_core::catalog::agent::{MEMORY, Memory, STYLE, Style, TOOL, Tool};
-use fable_core::trust::{Comparison, Standing};
-use fable_core::{Context, Direction, LearnerError, OnboardingError, Statement, When};
-use fable_std::simulate::SimulatedUser;
+use fable_core::{Comparison, Standing};
+use fable_core::{Context, Direction, UserError, OnboardingError, Statement, When};
+use fable_simulate::SimulatedUser;
 
 /// How sure a stated preference is taken to be: as sure as two ordinary rewards make.
 const PRECISION: f64 = 8.0;
@@ -88,9 +88,9 @@ impl Directions {
 }
 
 /// Everything that is believed, in a context; `user` is the simulated one, if that is who it is about.
-pub(crate) fn beliefs(life: &mut Life, context: &Context, user: Option<&SimulatedUser<'_>>) -> Result<Beliefs, LearnerError> {
+pub(crate) fn beliefs(life: &mut Life, context: &Context, user: Option<&SimulatedUser<'_>>) -> Result<Beliefs, UserError> {
     let (learner, policy, workspace) = life.parts();
-    let mut believed = |direction: &Dense| -> Result<Belief, LearnerError> {
+    let mut believed = |direction: &Dense| -> Result<Belief, UserError> {
         let entries = direction.iter().enumerate().filter(|(_, weight)| **weight != 0.0);
         let estimate = learner.posterior().contrast(workspace, entries.map(|(index, weight)| (index, *weight as f32)))?;
         let truth = user.map(|user| direction.iter().zip(user.theta()).map(|(weight, theta)| weight * theta).sum());

@@ -8,7 +8,7 @@
 #![allow(clippy::must_use_candidate, reason = "JavaScript does not see it")]
 
 use crate::answer::Words;
-use crate::{Fault, Page, Who};
+use crate::{Page, PageError, Who};
 use alloc::boxed::Box;
 use alloc::string::ToString;
 use alloc::vec::Vec;
@@ -28,10 +28,10 @@ static MODULE: Mutex<Module> = Mutex::new(Module { page: None, buffer: Vec::new(
 
 impl Module {
     /// Leaves an answer in the buffer.
-    fn answer(&mut self, answer: Result<Vec<u8>, Fault>) -> i32 {
+    fn answer(&mut self, answer: Result<Vec<u8>, PageError>) -> i32 {
         let (bytes, failed) = match answer {
             Ok(bytes) => (bytes, false),
-            Err(fault) => (fault.to_string().into_bytes(), true),
+            Err(error) => (error.to_string().into_bytes(), true),
         };
         self.buffer = bytes;
         let length = i32::try_from(self.buffer.len()).unwrap_or(i32::MAX);
@@ -40,7 +40,7 @@ impl Module {
 }
 
 /// Runs a call that answers with bytes.
-fn call(work: impl FnOnce(&mut Page, &[u8]) -> Result<Vec<u8>, Fault>) -> i32 {
+fn call(work: impl FnOnce(&mut Page, &[u8]) -> Result<Vec<u8>, PageError>) -> i32 {
     // There is one thread: whoever holds the lock was cut short and will never come back.
     let Some(mut module) = MODULE.try_lock() else { return i32::MIN };
     let Module { page, buffer } = &mut *module;
@@ -52,15 +52,15 @@ fn call(work: impl FnOnce(&mut Page, &[u8]) -> Result<Vec<u8>, Fault>) -> i32 {
 }
 
 /// Runs a call that answers with a value.
-fn tell<A: Serialize>(work: impl FnOnce(&mut Page, &[u8]) -> Result<A, Fault>) -> i32 {
-    call(|page, buffer| postcard::to_allocvec(&work(page, buffer)?).map_err(|_| Fault::Record(RecordError::Buffer)))
+fn tell<A: Serialize>(work: impl FnOnce(&mut Page, &[u8]) -> Result<A, PageError>) -> i32 {
+    call(|page, buffer| postcard::to_allocvec(&work(page, buffer)?).map_err(|_| PageError::Record(RecordError::Buffer)))
 }
 
-fn who(who: u32) -> Result<Who, Fault> {
+fn who(who: u32) -> Result<Who, PageError> {
     match who {
         0 => Ok(Who::Visitor),
         1 => Ok(Who::Simulated),
-        _ => Err(Fault::Unknown),
+        _ => Err(PageError::Unknown),
     }
 }
 
@@ -95,7 +95,7 @@ pub extern "C" fn meet(seed: u32) -> i32 {
 /// Reads the request in the buffer.
 #[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
 pub extern "C" fn read(person: u32) -> i32 {
-    tell(|page, text| page.read(who(person)?, core::str::from_utf8(text).map_err(|_| Fault::Text)?))
+    tell(|page, text| page.read(who(person)?, core::str::from_utf8(text).map_err(|_| PageError::Text)?))
 }
 
 /// The simulated user asks.
@@ -120,7 +120,7 @@ pub extern "C" fn decide(person: u32) -> i32 {
 #[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
 pub extern "C" fn explain(person: u32, other: i32) -> i32 {
     tell(|page, _| {
-        let other = if other < 0 { None } else { Some(Action(u16::try_from(other).map_err(|_| Fault::Unknown)?)) };
+        let other = if other < 0 { None } else { Some(Action(u16::try_from(other).map_err(|_| PageError::Unknown)?)) };
         page.explain(who(person)?, other)
     })
 }
@@ -146,7 +146,7 @@ pub extern "C" fn play(rounds: u32) -> i32 {
 /// Takes what a slider says.
 #[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
 pub extern "C" fn state(person: u32, slider: u32, response: f64) -> i32 {
-    tell(|page, _| page.state(who(person)?, usize::try_from(slider).map_err(|_| Fault::Unknown)?, response))
+    tell(|page, _| page.state(who(person)?, usize::try_from(slider).map_err(|_| PageError::Unknown)?, response))
 }
 
 /// What is believed: in general, or for the request at hand.

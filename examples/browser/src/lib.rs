@@ -20,7 +20,7 @@
 //! let saved = page.save(Who::Visitor)?;
 //! page.load(Who::Visitor, &saved)?;
 //! assert_eq!(page.beliefs(Who::Visitor, false)?.observations, 1);
-//! # Ok::<(), fable_browser::Fault>(())
+//! # Ok::<(), fable_browser::PageError>(())
 //! ```
 
 #![cfg_attr(target_family = "wasm", no_std)]
@@ -29,8 +29,8 @@ extern crate alloc;
 
 pub mod answer;
 mod beliefs;
+mod error;
 pub mod exports;
-mod fault;
 mod life;
 mod page;
 mod permissions;
@@ -38,7 +38,7 @@ mod rivals;
 #[cfg(target_family = "wasm")]
 mod runtime;
 
-pub use fault::Fault;
+pub use error::PageError;
 pub use life::Life;
 pub use page::{Page, Who};
 pub use permissions::PERMISSIONS;

@@ -4,7 +4,7 @@
 //! a journal is the records one behind the other, each with its length, two bytes, before it. Seed and exploration are not in
 //! a record, so a tape has one of each: another exploration begins another tape.
 
-use crate::{AGENT, Fault};
+use crate::{AGENT, PageError};
 use alloc::vec;
 use alloc::vec::Vec;
 use fable_core::record::{MAX_EVENT_LEN, RecordError, Verifier, encode_event, snapshot};
@@ -45,7 +45,7 @@ impl Life {
     ///
     /// # Errors
     /// None that the default settings lead to.
-    pub fn new(name: &str, seed: u64) -> Result<Self, Fault> {
+    pub fn new(name: &str, seed: u64) -> Result<Self, PageError> {
         let policy = Policy::new(&AGENT, Settings { seed, ..Settings::default() })?;
         let mut learner = Learner::over(vec![0.0; AGENT.state_len()]);
         learner.start(&policy, user_hash(name))?;
@@ -76,7 +76,7 @@ impl Life {
     ///
     /// # Errors
     /// What the learner refuses.
-    pub fn decide(&mut self, context: &Context, feasible: &Feasible) -> Result<Proposal, Fault> {
+    pub fn decide(&mut self, context: &Context, feasible: &Feasible) -> Result<Proposal, PageError> {
         let request = Request::new(context, feasible);
         let proposal = self.learner.propose_scored(&self.policy, &mut self.workspace, &request)?;
         if let Some(permissions) = self.learner.propose_permissions(feasible) {
@@ -90,7 +90,7 @@ impl Life {
     ///
     /// # Errors
     /// A reward that is not a number from -1 to 1, a decision that had its reward.
-    pub fn learn(&mut self, decision: DecisionId, reward: f64) -> Result<usize, Fault> {
+    pub fn learn(&mut self, decision: DecisionId, reward: f64) -> Result<usize, PageError> {
         let event = self.learner.propose_feedback(&self.policy, decision, reward, 1.0, 0)?;
         self.enact(&event)?;
         let mut promoted = 0;
@@ -108,7 +108,7 @@ impl Life {
     ///
     /// # Errors
     /// A statement that does not fit.
-    pub fn state(&mut self, statement: Statement) -> Result<(), Fault> {
+    pub fn state(&mut self, statement: Statement) -> Result<(), PageError> {
         self.enact(&Event::Onboarding(statement))
     }
 
@@ -116,7 +116,7 @@ impl Life {
     ///
     /// # Errors
     /// A life that was forgotten four billion times.
-    pub fn forget(&mut self) -> Result<(), Fault> {
+    pub fn forget(&mut self) -> Result<(), PageError> {
         self.enact(&Event::Forget { promise: self.policy.promise() })?;
         self.begin_tape()
     }
@@ -125,7 +125,7 @@ impl Life {
     ///
     /// # Errors
     /// A nu out of its range.
-    pub fn explore(&mut self, nu: f64) -> Result<(), Fault> {
+    pub fn explore(&mut self, nu: f64) -> Result<(), PageError> {
         let exploration = Exploration::Constant(nu);
         if self.policy.settings().exploration != exploration {
             self.policy = Policy::new(&AGENT, Settings { exploration, ..*self.policy.settings() })?;
@@ -138,7 +138,7 @@ impl Life {
     ///
     /// # Errors
     /// None: a life is never vacant.
-    pub fn save(&self) -> Result<Vec<u8>, Fault> {
+    pub fn save(&self) -> Result<Vec<u8>, PageError> {
         let mut bytes = vec![0; snapshot::max_len::<f32>(&AGENT, ROOM)];
         let length = self.learner.snapshot()?.read(&mut bytes);
         bytes.truncate(length);
@@ -149,7 +149,7 @@ impl Life {
     ///
     /// # Errors
     /// Bytes that are no snapshot for this page; nothing has changed then.
-    pub fn load(&mut self, bytes: &[u8]) -> Result<(), Fault> {
+    pub fn load(&mut self, bytes: &[u8]) -> Result<(), PageError> {
         let mut verifier = Verifier::new(&self.policy);
         verifier.push(bytes)?;
         let verified = verifier.finish()?;
@@ -173,14 +173,14 @@ impl Life {
         &self.journal
     }
 
-    fn begin_tape(&mut self) -> Result<(), Fault> {
+    fn begin_tape(&mut self) -> Result<(), PageError> {
         self.start = self.save()?;
         self.journal.clear();
         Ok(())
     }
 
     /// Checks an event, writes it to the tape and applies it.
-    fn enact(&mut self, event: &Event) -> Result<(), Fault> {
+    fn enact(&mut self, event: &Event) -> Result<(), PageError> {
         if self.journal.len() > LONGEST_JOURNAL {
             self.begin_tape()?;
         }
@@ -238,7 +238,7 @@ mod tests {
         let longer = [&saved[..], &[0]].concat();
         let bad = [vec![], b"not a snapshot at all, just some text".to_vec(), saved[..saved.len() - 1].to_vec(), longer];
         for bytes in bad.into_iter().chain([0, 4, 12, 40, saved.len() / 2, saved.len() - 1].map(damaged)) {
-            assert!(matches!(life.load(&bytes), Err(Fault::Record(_))));
+            assert!(matches!(life.load(&bytes), Err(PageError::Record(_))));
             assert_eq!((life.save().unwrap(), life.journal()), (saved.clone(), &journal[..]));
         }
     }

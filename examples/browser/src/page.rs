@@ -4,14 +4,14 @@ use crate::answer::{Allowed, Asked, Beliefs, Decided, Race, Reacted, Share, Why}
 use crate::beliefs::{SLIDERS, beliefs};
 use crate::permissions::Permissions;
 use crate::rivals::Rivals;
-use crate::{AGENT, Fault, Life};
+use crate::{AGENT, Life, PageError};
 use alloc::string::String;
 use alloc::vec::Vec;
-use fable_core::trust::Part;
+use fable_core::Part;
 use fable_core::{Action, Context};
-use fable_std::simulate::SimulatedUser;
-use fable_std::text::{ContextAdapter, RequestText, Rules};
-use fable_std::words;
+use fable_simulate::SimulatedUser;
+use fable_text::wording;
+use fable_text::{ContextAdapter, RequestText, Rules};
 
 /// Signals of an ordinary request, where values are compared in general.
 const ORDINARY: [f32; 4] = [0.3; 4];
@@ -36,7 +36,7 @@ struct Person {
 }
 
 impl Person {
-    fn new(name: &str, seed: u64) -> Result<Self, Fault> {
+    fn new(name: &str, seed: u64) -> Result<Self, PageError> {
         Ok(Self { life: Life::new(name, seed)?, permissions: Permissions::none(), request: None, waiting: None })
     }
 }
@@ -56,7 +56,7 @@ impl Page {
     ///
     /// # Errors
     /// None that the default settings lead to.
-    pub fn new(seed: u64) -> Result<Self, Fault> {
+    pub fn new(seed: u64) -> Result<Self, PageError> {
         Ok(Self {
             visitor: Person::new("visitor", 0)?,
             simulated: Person::new("simulated", seed)?,
@@ -70,7 +70,7 @@ impl Page {
     ///
     /// # Errors
     /// None that the default settings lead to.
-    pub fn meet(&mut self, seed: u64) -> Result<(), Fault> {
+    pub fn meet(&mut self, seed: u64) -> Result<(), PageError> {
         let Self { simulated, user, rivals, .. } = Self::new(seed)?;
         let permissions = self.simulated.permissions.clone();
         (self.simulated, self.user, self.rivals, self.seed) = (Person { permissions, ..simulated }, user, rivals, seed);
@@ -88,7 +88,7 @@ impl Page {
     ///
     /// # Errors
     /// None with the catalog of this page.
-    pub fn read(&mut self, who: Who, text: &str) -> Result<Asked, Fault> {
+    pub fn read(&mut self, who: Who, text: &str) -> Result<Asked, PageError> {
         let context = Rules.context(&AGENT, RequestText::new(text))?.value;
         self.person(who).request = Some(context);
         Ok(asked(text.into(), &context))
@@ -98,7 +98,7 @@ impl Page {
     ///
     /// # Errors
     /// None with the catalog of this page.
-    pub fn ask(&mut self) -> Result<Asked, Fault> {
+    pub fn ask(&mut self) -> Result<Asked, PageError> {
         let next = self.simulated.life.rounds().saturating_add(1);
         let request = self.user.request(next)?;
         self.simulated.request = Some(request.context);
@@ -109,7 +109,7 @@ impl Page {
     ///
     /// # Errors
     /// Switches that leave nothing.
-    pub fn permit(&mut self, who: Who, switches: u32) -> Result<Allowed, Fault> {
+    pub fn permit(&mut self, who: Who, switches: u32) -> Result<Allowed, PageError> {
         let permissions = Permissions::new(switches)?;
         let removed_by = AGENT.all_actions().iter().map(|action| permissions.removed_by(action)).collect();
         let count = permissions.feasible().len();
@@ -121,9 +121,9 @@ impl Page {
     ///
     /// # Errors
     /// No request, or what the learner refuses.
-    pub fn decide(&mut self, who: Who) -> Result<Decided, Fault> {
+    pub fn decide(&mut self, who: Who) -> Result<Decided, PageError> {
         let Person { life, permissions, request, waiting } = self.person(who);
-        let context = request.ok_or(Fault::NoRequest)?;
+        let context = request.ok_or(PageError::NoRequest)?;
         let proposal = life.decide(&context, permissions.feasible())?;
         let (round, action) = (life.rounds(), proposal.action);
         *waiting = Some((round, context, action));
@@ -145,15 +145,15 @@ impl Page {
     ///
     /// # Errors
     /// No decision, or an action that is not in the catalog.
-    pub fn explain(&mut self, who: Who, other: Option<Action>) -> Result<Why, Fault> {
+    pub fn explain(&mut self, who: Who, other: Option<Action>) -> Result<Why, PageError> {
         let Person { life, permissions, waiting, .. } = self.person(who);
-        let (round, ..) = waiting.ok_or(Fault::NoDecision)?;
+        let (round, ..) = waiting.ok_or(PageError::NoDecision)?;
         let id = life.id(round);
         let (learner, policy, workspace) = life.parts();
         let why = learner.explain(policy, workspace, id, None, other)?;
         let shares = why.shares().map(|share| {
             let name = |known: &str, coordinate: Option<usize>| match (known, coordinate) {
-                ("", Some(coordinate)) => words::coordinate(&AGENT, coordinate),
+                ("", Some(coordinate)) => wording::coordinate(&AGENT, coordinate),
                 ("", None) => String::new(),
                 _ => known.into(),
             };
@@ -184,9 +184,9 @@ impl Page {
     ///
     /// # Errors
     /// No decision, or a reward that is not a number from -1 to 1.
-    pub fn react(&mut self, who: Who, reward: f64) -> Result<Reacted, Fault> {
+    pub fn react(&mut self, who: Who, reward: f64) -> Result<Reacted, PageError> {
         let Person { life, waiting, .. } = self.person(who);
-        let (round, ..) = waiting.ok_or(Fault::NoDecision)?;
+        let (round, ..) = waiting.ok_or(PageError::NoDecision)?;
         let promoted = life.learn(life.id(round), reward)?;
         *waiting = None;
         Ok(Reacted { reward, said: None, promoted, race: None })
@@ -196,8 +196,8 @@ impl Page {
     ///
     /// # Errors
     /// No decision.
-    pub fn respond(&mut self) -> Result<Reacted, Fault> {
-        let (round, context, action) = self.simulated.waiting.ok_or(Fault::NoDecision)?;
+    pub fn respond(&mut self) -> Result<Reacted, PageError> {
+        let (round, context, action) = self.simulated.waiting.ok_or(PageError::NoDecision)?;
         let feasible = *self.simulated.permissions.feasible();
         let reward = self.user.reward(round, &context, action);
         let reacted = self.react(Who::Simulated, reward)?;
@@ -212,7 +212,7 @@ impl Page {
     ///
     /// # Errors
     /// None that a valid page leads to.
-    pub fn play(&mut self, rounds: u32) -> Result<Vec<Race>, Fault> {
+    pub fn play(&mut self, rounds: u32) -> Result<Vec<Race>, PageError> {
         let mut race = Vec::new();
         for _ in 0..rounds {
             self.ask()?;
@@ -226,8 +226,8 @@ impl Page {
     ///
     /// # Errors
     /// No such slider, or a number out of range.
-    pub fn state(&mut self, who: Who, slider: usize, response: f64) -> Result<(), Fault> {
-        let statement = SLIDERS.get(slider).ok_or(Fault::Unknown)?.statement(response)?;
+    pub fn state(&mut self, who: Who, slider: usize, response: f64) -> Result<(), PageError> {
+        let statement = SLIDERS.get(slider).ok_or(PageError::Unknown)?.statement(response)?;
         self.person(who).life.state(statement)
     }
 
@@ -235,7 +235,7 @@ impl Page {
     ///
     /// # Errors
     /// None that a valid page leads to.
-    pub fn beliefs(&mut self, who: Who, here: bool) -> Result<Beliefs, Fault> {
+    pub fn beliefs(&mut self, who: Who, here: bool) -> Result<Beliefs, PageError> {
         let general = Context::new(&AGENT, None, &ORDINARY)?;
         let context = self.person(who).request.filter(|_| here).unwrap_or(general);
         match who {
@@ -248,7 +248,7 @@ impl Page {
     ///
     /// # Errors
     /// A nu out of its range.
-    pub fn explore(&mut self, who: Who, nu: f64) -> Result<(), Fault> {
+    pub fn explore(&mut self, who: Who, nu: f64) -> Result<(), PageError> {
         self.person(who).life.explore(nu)
     }
 
@@ -256,7 +256,7 @@ impl Page {
     ///
     /// # Errors
     /// As for [`Life::forget`].
-    pub fn forget(&mut self, who: Who) -> Result<(), Fault> {
+    pub fn forget(&mut self, who: Who) -> Result<(), PageError> {
         self.person(who).life.forget()?;
         self.settle(who)
     }
@@ -265,7 +265,7 @@ impl Page {
     ///
     /// # Errors
     /// As for [`Life::save`].
-    pub fn save(&mut self, who: Who) -> Result<Vec<u8>, Fault> {
+    pub fn save(&mut self, who: Who) -> Result<Vec<u8>, PageError> {
         self.person(who).life.save()
     }
 
@@ -273,7 +273,7 @@ impl Page {
     ///
     /// # Errors
     /// As for [`Life::load`].
-    pub fn load(&mut self, who: Who, bytes: &[u8]) -> Result<(), Fault> {
+    pub fn load(&mut self, who: Who, bytes: &[u8]) -> Result<(), PageError> {
         self.person(who).life.load(bytes)?;
         self.settle(who)
     }
@@ -285,7 +285,7 @@ impl Page {
     }
 
     /// After a life was replaced: nothing waits, and the others start again.
-    fn settle(&mut self, who: Who) -> Result<(), Fault> {
+    fn settle(&mut self, who: Who) -> Result<(), PageError> {
         self.person(who).waiting = None;
         if who == Who::Simulated {
             self.rivals = Rivals::new(self.seed)?;

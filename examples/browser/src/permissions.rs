@@ -1,10 +1,10 @@
 //! What the person allows: switches that become hard rules.
 
-use crate::{AGENT, Fault};
+use crate::{AGENT, PageError};
 use alloc::vec::Vec;
 use fable_core::catalog::Part;
 use fable_core::catalog::agent::{MEMORY, Memory, STYLE, Style, TOOL, Tool};
-use fable_core::feasible::removed_by;
+use fable_core::removed_by;
 use fable_core::{Action, Feasible, Rule};
 
 /// The switches of the page, one bit each, lowest first.
@@ -29,7 +29,7 @@ impl Permissions {
     }
 
     /// With these switches on; bits without a switch are ignored.
-    pub(crate) fn new(switches: u32) -> Result<Self, Fault> {
+    pub(crate) fn new(switches: u32) -> Result<Self, PageError> {
         let rules: Vec<Rule<'_>> = rules(switches).map(|(_, rule)| rule).collect();
         Ok(Self { switches, feasible: Feasible::new(&AGENT, &rules)? })
     }

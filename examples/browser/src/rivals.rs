@@ -4,11 +4,11 @@
 //! is a quarter, which suits it best (see `fable demo`). *Rules* takes the best default score less cost and never learns.
 
 use crate::life::{PageLearner, PageWorkspace};
-use crate::{AGENT, Fault};
+use crate::{AGENT, PageError};
 use alloc::vec;
 use fable_core::catalog::{Block, Definition};
 use fable_core::{Action, Catalog, Context, Feasible, Learner, Policy, Request, Settings, Workspace};
-use fable_std::simulate::SimulatedUser;
+use fable_simulate::SimulatedUser;
 
 /// The catalog whose dictionary has one block, a weight per complete action.
 static FLAT: Catalog<'static> =
@@ -35,7 +35,7 @@ pub(crate) struct Chosen {
 }
 
 impl Rivals {
-    pub(crate) fn new(seed: u64) -> Result<Self, Fault> {
+    pub(crate) fn new(seed: u64) -> Result<Self, PageError> {
         let base_precision = Settings::DEFAULT.base_precision / 4.0;
         let policy = Policy::new(&FLAT, Settings { seed, base_precision, ..Settings::default() })?;
         let mut flat = Learner::over(vec![0.0; FLAT.state_len()]);
@@ -45,7 +45,7 @@ impl Rivals {
 
     /// Plays up to a round and returns what is chosen in it. Rounds that were missed, because a life was loaded, are lived
     /// through first: requests and moods are a function of the round.
-    pub(crate) fn round(&mut self, user: &SimulatedUser<'_>, feasible: &Feasible, round: u32) -> Result<Chosen, Fault> {
+    pub(crate) fn round(&mut self, user: &SimulatedUser<'_>, feasible: &Feasible, round: u32) -> Result<Chosen, PageError> {
         self.rounds = self.rounds.max(round.saturating_sub(CATCH_UP + 1));
         while self.rounds + 1 < round {
             let context = user.request(self.rounds + 1)?.context;
@@ -57,7 +57,7 @@ impl Rivals {
         Ok(Chosen { flat, rules: expected(Self::rules(&context, feasible)), best: user.best(&context, feasible).1 })
     }
 
-    fn learn(&mut self, user: &SimulatedUser<'_>, context: &Context, feasible: &Feasible) -> Result<Action, Fault> {
+    fn learn(&mut self, user: &SimulatedUser<'_>, context: &Context, feasible: &Feasible) -> Result<Action, PageError> {
         self.rounds += 1;
         let decision = self.flat.decide(&self.policy, &mut self.workspace, &Request::new(context, feasible))?;
         let reward = user.reward(self.rounds, context, decision.action);

@@ -1,6 +1,6 @@
 //! The files of the results: a section, its tables and plots per study, and `RESULTS.md`, which puts the sections together.
 
-use crate::report::{Part, Report};
+use crate::report::{Content, Report};
 use crate::studies::ALL;
 use crate::{markdown, plot};
 use std::fmt::Write;
@@ -28,11 +28,11 @@ pub fn write(out: &Path, name: &str, report: &Report) -> io::Result<()> {
     let folder = out.join("results");
     fs::create_dir_all(&folder)?;
     fs::write(folder.join(format!("{name}.md")), markdown::section(name, report))?;
-    for part in &report.parts {
-        match part {
-            Part::Text(_) => {}
-            Part::Table(table) => fs::write(folder.join(format!("{name}-{}.csv", table.name)), markdown::csv(table))?,
-            Part::Plot(plot) => {
+    for item in &report.contents {
+        match item {
+            Content::Text(_) => {}
+            Content::Table(table) => fs::write(folder.join(format!("{name}-{}.csv", table.name)), markdown::csv(table))?,
+            Content::Plot(plot) => {
                 let svg = plot::svg(plot).map_err(io::Error::other)?;
                 fs::write(folder.join(format!("{name}-{}.svg", plot.name)), svg)?;
             }

@@ -1,6 +1,6 @@
 //! Reports as Markdown, tables as CSV.
 
-use crate::report::{Goal, Part, Report, Table};
+use crate::report::{Content, Goal, Report, Table};
 use std::fmt::Write;
 
 /// Marks the goals of a section, so that they can be gathered.
@@ -16,14 +16,14 @@ pub fn section(name: &str, report: &Report) -> String {
             let _ = writeln!(out, "{}", goal_row(goal));
         }
     }
-    for part in &report.parts {
+    for item in &report.contents {
         out.push('\n');
-        match part {
-            Part::Text(text) => {
+        match item {
+            Content::Text(text) => {
                 let _ = writeln!(out, "{text}");
             }
-            Part::Table(content) => out.push_str(&table(content)),
-            Part::Plot(plot) => {
+            Content::Table(content) => out.push_str(&table(content)),
+            Content::Plot(plot) => {
                 let _ = writeln!(out, "![{}]({name}-{}.svg)", plot.title, plot.name);
             }
         }

@@ -19,9 +19,9 @@
 //! ```
 
 use fable_core::catalog::{Block, Catalog, Definition};
-use fable_core::trust::{Assessment, Comparison};
+use fable_core::{Assessment, Comparison};
 use fable_core::{
-    Action, CatalogError, Context, DecisionId, Learner, LearnerError, Policy, Request, Settings, Statement, Update, Workspace,
+    Action, CatalogError, Context, DecisionId, Learner, UserError, Policy, Request, Settings, Statement, Update, Workspace,
 };
 use fable_std::simulate::Random;
 
@@ -147,7 +147,7 @@ impl<'p> Agent<'p> {
     ///
     /// # Errors
     /// What the learner says.
-    pub fn new(policy: &'p Policy<'p, f64>, method: Method, user: u64) -> Result<Self, LearnerError> {
+    pub fn new(policy: &'p Policy<'p, f64>, method: Method, user: u64) -> Result<Self, UserError> {
         let mut learner = Learner::over(vec![0.0; policy.catalog().state_len()]);
         learner.start(policy, user)?;
         let workspace = Workspace::over(vec![0.0; policy.catalog().workspace_len()]);
@@ -158,7 +158,7 @@ impl<'p> Agent<'p> {
     ///
     /// # Errors
     /// What the learner says.
-    pub fn onboard(&mut self, statements: &[Statement]) -> Result<(), LearnerError> {
+    pub fn onboard(&mut self, statements: &[Statement]) -> Result<(), UserError> {
         for statement in statements.iter().filter(|_| self.method.onboarded) {
             self.learner.onboard(self.policy, &mut self.workspace, statement.clone())?;
         }
@@ -169,7 +169,7 @@ impl<'p> Agent<'p> {
     ///
     /// # Errors
     /// What the learner says.
-    pub fn choose(&mut self, request: &Request<'_>, expected: impl Fn(Action) -> f64) -> Result<Option<Action>, LearnerError> {
+    pub fn choose(&mut self, request: &Request<'_>, expected: impl Fn(Action) -> f64) -> Result<Option<Action>, UserError> {
         if self.method.actor == Actor::Learner && self.method.draws {
             let decision = self.learner.decide(self.policy, &mut self.workspace, request)?;
             self.waiting = Some(decision.id);
@@ -182,7 +182,7 @@ impl<'p> Agent<'p> {
     ///
     /// # Errors
     /// What the learner says.
-    pub fn settled(&mut self, request: &Request<'_>, expected: impl Fn(Action) -> f64) -> Result<Option<Action>, LearnerError> {
+    pub fn settled(&mut self, request: &Request<'_>, expected: impl Fn(Action) -> f64) -> Result<Option<Action>, UserError> {
         let mut allowed = request.feasible.set().iter();
         match self.method.actor {
             Actor::Host | Actor::InformedHost => Ok(None),
@@ -202,7 +202,7 @@ impl<'p> Agent<'p> {
     ///
     /// # Errors
     /// What the learner says.
-    pub fn learn(&mut self, reward: f64) -> Result<Option<Update<f64>>, LearnerError> {
+    pub fn learn(&mut self, reward: f64) -> Result<Option<Update<f64>>, UserError> {
         let Some(id) = self.waiting.take().filter(|_| self.method.learns) else { return Ok(None) };
         let update = self.learner.feedback(self.policy, &mut self.workspace, id, reward)?;
         if self.method.promotes {
@@ -215,7 +215,7 @@ impl<'p> Agent<'p> {
     ///
     /// # Errors
     /// What the learner says.
-    pub fn observe(&mut self, context: &Context, action: Action, reward: f64) -> Result<(), LearnerError> {
+    pub fn observe(&mut self, context: &Context, action: Action, reward: f64) -> Result<(), UserError> {
         if self.method.learns {
             self.learner.observe(self.policy, &mut self.workspace, context, action, reward)?;
         }
@@ -226,7 +226,7 @@ impl<'p> Agent<'p> {
     ///
     /// # Errors
     /// What the learner says.
-    pub fn assess(&mut self, comparison: &Comparison) -> Result<Assessment, LearnerError> {
+    pub fn assess(&mut self, comparison: &Comparison) -> Result<Assessment, UserError> {
         self.learner.assess(self.policy, &mut self.workspace, comparison)
     }
 

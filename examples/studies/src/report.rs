@@ -9,7 +9,7 @@ pub struct Report {
     /// One line.
     pub title: String,
     /// Prose, tables and plots in their order.
-    pub parts: Vec<Part>,
+    pub contents: Vec<Content>,
     /// What was to be reached.
     pub goals: Vec<Goal>,
     /// The numbers that a reduced run must give again exactly.
@@ -18,7 +18,7 @@ pub struct Report {
 
 /// A piece of a report.
 #[derive(Clone, Debug)]
-pub enum Part {
+pub enum Content {
     /// A paragraph, a list or a heading, in Markdown.
     Text(String),
     /// A table.
@@ -47,27 +47,27 @@ impl Report {
 
     /// Adds a paragraph; line breaks and indentation within it count as spaces.
     pub fn text(&mut self, text: &str) {
-        self.parts.push(Part::Text(text.split_whitespace().collect::<Vec<_>>().join(" ")));
+        self.contents.push(Content::Text(text.split_whitespace().collect::<Vec<_>>().join(" ")));
     }
 
     /// Adds a heading.
     pub fn heading(&mut self, text: &str) {
-        self.parts.push(Part::Text(format!("### {text}")));
+        self.contents.push(Content::Text(format!("### {text}")));
     }
 
     /// Adds a list.
     pub fn list(&mut self, items: &[String]) {
-        self.parts.push(Part::Text(items.iter().map(|item| format!("- {item}")).collect::<Vec<_>>().join("\n")));
+        self.contents.push(Content::Text(items.iter().map(|item| format!("- {item}")).collect::<Vec<_>>().join("\n")));
     }
 
     /// Adds a table.
     pub fn table(&mut self, table: Table) {
-        self.parts.push(Part::Table(table));
+        self.contents.push(Content::Table(table));
     }
 
     /// Adds a plot.
     pub fn plot(&mut self, plot: Plot) {
-        self.parts.push(Part::Plot(plot));
+        self.contents.push(Content::Plot(plot));
     }
 
     /// Adds what was to be reached, what came out, and whether that is enough.

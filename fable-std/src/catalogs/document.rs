@@ -4,7 +4,7 @@
 //! [`Item`] holds what is there, and the reader looks the names up.
 
 use crate::settings::SettingsArguments;
-use crate::toml_file::{Blame, Fault, Mistake, Source};
+use crate::toml_file::{Blame, Flaw, Mistake, Source};
 use clap::Args;
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
@@ -36,11 +36,11 @@ impl Document {
         source.parse().map_err(|mut mistake: Mistake| {
             // A setting at the top of a file only lacks its head. Clap knows the names of the settings.
             let settings = SettingsArguments::augment_args(clap::Command::new("settings"));
-            if let Fault::Unknown { name, known, .. } = &*mistake.fault
+            if let Flaw::Unknown { name, known, .. } = &*mistake.flaw
                 && known.iter().any(|key| key == "settings")
                 && settings.get_arguments().any(|setting| setting.get_id() == name)
             {
-                *mistake.fault = Fault::Form(format!("'{name}' is a setting; write it below [settings]"));
+                *mistake.flaw = Flaw::Form(format!("'{name}' is a setting; write it below [settings]"));
             }
             mistake
         })
@@ -159,7 +159,7 @@ impl<'de> Visitor<'de> for ItemVisitor {
 }
 
 fn expected(item: &Spanned<Item>, what: &str) -> Blame {
-    Blame::new(item.span(), Fault::Syntax(format!("expected {what}")))
+    Blame::new(item.span(), Flaw::Syntax(format!("expected {what}")))
 }
 
 /// One name.

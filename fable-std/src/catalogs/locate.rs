@@ -4,7 +4,7 @@
 //! in which core checks, and the first item with which core gives that same reason is the one to blame. No rule is written twice.
 
 use super::document::{ContrastTable, Document, Item, TermTable};
-use crate::toml_file::{Blame, Fault};
+use crate::toml_file::{Blame, Flaw};
 use fable_core::Catalog;
 use fable_core::catalog::{Block, CatalogError, Component, Definition, MAX_VALUES, Value};
 use std::ops::Range;
@@ -37,7 +37,7 @@ enum Spot {
 pub(super) fn blame(document: &Document, definition: &Definition<'_>, error: CatalogError) -> Blame {
     let spot = Search { definition, error }.spot().unwrap_or(Spot::Catalog);
     let at = place(document, &spot, error).or_else(|| document.name.as_ref().map(Spanned::span)).unwrap_or(0..0);
-    Blame::new(at, Fault::Catalog { error, advice: advice(definition, &spot, error) })
+    Blame::new(at, Flaw::Catalog { error, advice: advice(definition, &spot, error) })
 }
 
 struct Search<'d, 'a> {

@@ -5,7 +5,7 @@
 
 use super::document::{BlockTable, ContrastTable, Document, Item, Name, TermTable, names, number, one_name, table};
 use super::locate;
-use crate::toml_file::{Blame, Fault, Mistake, Source};
+use crate::toml_file::{Blame, Flaw, Mistake, Source};
 use bumpalo::Bump;
 use fable_core::Catalog;
 use fable_core::catalog::{Block, Component, Condition, Contrast, Definition, Part, Term, Value};
@@ -105,7 +105,7 @@ fn find<'n>(lack: &str, name: &Name, names: impl Iterator<Item = &'n str> + Clon
 
 fn unknown<'n>(lack: &str, name: &Name, known: impl Iterator<Item = &'n str>) -> Blame {
     let known = known.map(str::to_owned).collect();
-    Blame::new(name.span(), Fault::Unknown { lack: lack.into(), name: name.get_ref().clone(), known })
+    Blame::new(name.span(), Flaw::Unknown { lack: lack.into(), name: name.get_ref().clone(), known })
 }
 
 fn value(component: &Component<'_>, name: &Name) -> Result<u8, Blame> {

@@ -1,7 +1,7 @@
 //! What a line begins with: a command, a sign, or words.
 
 use super::ChatError;
-use crate::toml_file::Fault;
+use crate::toml_file::Flaw;
 
 /// What can be typed: `/help`.
 pub const TYPED: &str = "  a request      anything you would ask an assistant
@@ -51,7 +51,7 @@ pub const SEEN: &str = "  request        what the line was taken for: its task, 
 /// A line, read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Command<'a> {
-    Words(&'a str),
+    Said(&'a str),
     Sign(&'a str),
     Ask(&'a str),
     Prefer(&'a str),
@@ -81,7 +81,7 @@ impl<'a> Command<'a> {
             return Err(ChatError::Usage("commands begin with /, as in /help; if this is a request, write /ask before it"));
         }
         if !line.starts_with('/') {
-            return Ok(Self::Words(line));
+            return Ok(Self::Said(line));
         }
         let (name, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         let rest = rest.trim();
@@ -103,7 +103,7 @@ impl<'a> Command<'a> {
             "/quit" | "/exit" | "/q" => Ok(Self::Quit),
             _ => {
                 let (lack, name) = ("there is no command".into(), name.chars().take(40).collect());
-                Err(ChatError::NoCommand(Fault::Unknown { lack, name, known: NAMES.map(str::to_owned).to_vec() }))
+                Err(ChatError::NoCommand(Flaw::Unknown { lack, name, known: NAMES.map(str::to_owned).to_vec() }))
             }
         }
     }
@@ -116,9 +116,9 @@ mod tests {
     #[test]
     fn lines_are_commands_signs_or_words() {
         let read = |line| Command::read(line).unwrap();
-        assert_eq!(read(" too long "), Command::Words("too long"));
+        assert_eq!(read(" too long "), Command::Said("too long"));
         assert_eq!(read("--"), Command::Sign("--"));
-        assert_eq!(read("-1 is what I want"), Command::Words("-1 is what I want"));
+        assert_eq!(read("-1 is what I want"), Command::Said("-1 is what I want"));
         assert_eq!(read("/ASK  -"), Command::Ask("-"));
         assert_eq!(read("/forget  YES"), Command::Forget { sure: true });
         assert_eq!(read("/forget"), Command::Forget { sure: false });

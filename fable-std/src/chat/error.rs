@@ -2,8 +2,8 @@
 
 use crate::store::StoreError;
 use crate::text::AdapterError;
-use crate::toml_file::Fault;
-use fable_core::{FeasibleError, LearnerError};
+use crate::toml_file::Flaw;
+use fable_core::{FeasibleError, UserError};
 use std::fmt;
 
 /// Why something was not done. Nothing has changed then, unless the store says that it does not know.
@@ -13,9 +13,9 @@ pub enum ChatError {
     /// The name of the person is empty or too long.
     Name,
     /// A name that is not known, with a suggestion.
-    Unknown(Fault),
+    Unknown(Flaw),
     /// A command that is not known, with a suggestion.
-    NoCommand(Fault),
+    NoCommand(Flaw),
     /// A command lacks what it is about.
     Usage(&'static str),
     /// There is no answer yet that this could be about.
@@ -29,7 +29,7 @@ pub enum ChatError {
     /// A text cannot be read as numbers.
     Adapter(AdapterError),
     /// The learner refuses.
-    Learner(LearnerError),
+    Learner(UserError),
     /// The store refuses.
     Store(StoreError),
 }
@@ -46,8 +46,8 @@ impl fmt::Display for ChatError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Name => write!(f, "the name of a user must have 1 to {} bytes", crate::store::MAX_NAME),
-            Self::Unknown(fault) => fault.fmt(f),
-            Self::NoCommand(fault) => write!(f, "{fault}. A request that begins with / needs /ask before it"),
+            Self::Unknown(flaw) => flaw.fmt(f),
+            Self::NoCommand(flaw) => write!(f, "{flaw}. A request that begins with / needs /ask before it"),
             Self::Usage(usage) => f.write_str(usage),
             Self::NoAnswer => f.write_str("there is no answer yet; ask for something first"),
             Self::HadReaction => {
@@ -78,10 +78,10 @@ macro_rules! from {
     };
 }
 
-from!(StoreError => Store, LearnerError => Learner, AdapterError => Adapter, Fault => Unknown);
+from!(StoreError => Store, UserError => Learner, AdapterError => Adapter, Flaw => Unknown);
 
 impl From<FeasibleError> for ChatError {
     fn from(error: FeasibleError) -> Self {
-        if error == FeasibleError::Empty { Self::NothingLeft } else { Self::Learner(LearnerError::Feasible(error)) }
+        if error == FeasibleError::Empty { Self::NothingLeft } else { Self::Learner(UserError::Feasible(error)) }
     }
 }

@@ -38,10 +38,10 @@ pub use reply::{Line, Reply};
 
 use crate::llm::{Exchange, Llm};
 use crate::store::Store;
+use crate::text::wording;
 use crate::text::{
     Constraint, ContextAdapter, FeedbackAdapter, OnboardingAdapter, PreferenceText, Reaction, RequestText, Rules, feasible,
 };
-use crate::words;
 use command::Command;
 use fable_core::{Catalog, Event, Policy};
 use moment::Moment;
@@ -153,7 +153,7 @@ impl<'p> Chat<'p> {
             return Ok(());
         }
         match Command::read(line)? {
-            Command::Words(words) => self.hear(words, now, reply)?,
+            Command::Said(words) => self.hear(words, now, reply)?,
             Command::Sign(sign) => {
                 if self.person.last().is_none() {
                     return Err(ChatError::NoAnswer);
@@ -219,7 +219,7 @@ impl<'p> Chat<'p> {
         }
         let _ = catalog.instruct(chosen.action, &mut instruction); // writing to a String cannot fail
         reply.add("request", profile::context(catalog, &context));
-        reply.add("chosen", words::action(catalog, chosen.action));
+        reply.add("chosen", wording::action(catalog, chosen.action));
         reply.add("instruction", &instruction);
         if let Some(assistant) = self.assistant {
             match assistant.answer(&instruction, &self.exchanges, request) {

@@ -4,8 +4,8 @@ use super::person::Person;
 use super::{ChatError, Reply, permissions};
 use crate::store::revive::HostLearner;
 use crate::text::Constraint;
-use crate::words;
-use fable_core::feasible::removed_by;
+use crate::text::wording;
+use fable_core::removed_by;
 use fable_core::{Action, Catalog, Context, Rule};
 
 /// Reasons that are given.
@@ -57,7 +57,7 @@ impl Moment {
             found.map(|rule| format!("{} (\"{}\")", rule.describe(catalog), rule.words))
         };
         if why.feasible {
-            reply.add("why", format!("{}, {}", words::action(catalog, chosen), words::reasons(catalog, &why, REASONS)));
+            reply.add("why", format!("{}, {}", wording::action(catalog, chosen), wording::reasons(catalog, &why, REASONS)));
             reply.add_all("rule", against(constraints).map(|rule| format!("and from now on {rule}")));
         } else {
             let stood = || "a rule stood against it that you have taken back since".to_owned();

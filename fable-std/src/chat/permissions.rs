@@ -2,8 +2,8 @@
 
 use super::ChatError;
 use crate::text::Constraint;
-use crate::toml_file::Fault;
-use fable_core::feasible::Effect;
+use crate::toml_file::Flaw;
+use fable_core::Effect;
 use fable_core::{Catalog, Feasible, Rule, When};
 
 /// A value: the positions of its component and of itself.
@@ -25,13 +25,13 @@ fn value(catalog: &Catalog<'_>, name: &str) -> Result<Value, ChatError> {
     if let Some((component, value)) = name.split_once('=') {
         let Some(index) = catalog.component(component) else {
             let known = owned(components.iter().map(|component| component.name).collect());
-            return Err(Fault::Unknown { lack: "there is no component".into(), name: component.into(), known }.into());
+            return Err(Flaw::Unknown { lack: "there is no component".into(), name: component.into(), known }.into());
         };
         let found = catalog.value(index, value).and_then(|value| Some((u8::try_from(index).ok()?, value)));
         return found.ok_or_else(|| {
             let known = components.get(index).map_or(&[][..], |component| component.values);
             let known = owned(known.iter().map(|value| value.name).collect());
-            Fault::Unknown { lack: format!("{component} has no value"), name: value.into(), known }.into()
+            Flaw::Unknown { lack: format!("{component} has no value"), name: value.into(), known }.into()
         });
     }
     let found: Vec<Value> =
@@ -40,9 +40,9 @@ fn value(catalog: &Catalog<'_>, name: &str) -> Result<Value, ChatError> {
         [value] => Ok(*value),
         [] => {
             let known = owned(components.iter().flat_map(|component| component.values).map(|value| value.name).collect());
-            Err(Fault::Unknown { lack: "there is no value".into(), name: name.into(), known }.into())
+            Err(Flaw::Unknown { lack: "there is no value".into(), name: name.into(), known }.into())
         }
-        _ => Err(Fault::Form(format!("several components have a value '{name}'; write component={name}")).into()),
+        _ => Err(Flaw::Form(format!("several components have a value '{name}'; write component={name}")).into()),
     }
 }
 

@@ -7,7 +7,7 @@ use crate::store::revive::{HostLearner, HostWorkspace, ROOM, SNAPSHOT_EVERY, rev
 use crate::store::{MAX_NAME, Reach, Store, StoreError, Stored, UserRow, Writes};
 use crate::text::Constraint;
 use fable_core::record::{Header, Kind, MAX_EVENT_LEN, decode_event, encode_event};
-use fable_core::trust::Promotion;
+use fable_core::Promotion;
 use fable_core::{Context, DecisionId, Event, Feasible, Policy, Proposal, Request, user_hash};
 
 /// Bytes in the store's log above which it is folded into the journal when a chat begins.

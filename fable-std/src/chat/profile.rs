@@ -2,7 +2,7 @@
 
 use super::person::Person;
 use super::{ChatError, Reply};
-use fable_core::trust::{Promotion, Standing};
+use fable_core::{Promotion, Standing};
 use fable_core::{Catalog, Context};
 
 /// Leanings smaller than this, on the scale of rewards, are not worth a word.
@@ -34,7 +34,7 @@ pub(super) fn write(person: &mut Person<'_>, reply: &mut Reply) -> Result<(), Ch
         reply.add("certain", format!("{}{standing}", sentence(catalog, promotion)));
     }
     let mut mean = vec![0.0; catalog.dimension()];
-    learner.posterior().mean(workspace, &mut mean).map_err(fable_core::LearnerError::from)?;
+    learner.posterior().mean(workspace, &mut mean).map_err(fable_core::UserError::from)?;
     let mut leanings: Vec<(String, f64)> = Vec::new();
     for (coordinate, weight) in mean.into_iter().enumerate().filter(|(_, weight)| weight.abs() >= WORTH_SAYING) {
         leanings.extend(catalog.coordinate_name(coordinate).map(|name| (name.to_string(), weight)));

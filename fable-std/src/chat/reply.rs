@@ -43,13 +43,13 @@ impl Line {
     /// The text in lines of at most `width` columns, if that is known; without the label, which stands before the first.
     #[must_use]
     pub fn wrapped(&self, width: Option<usize>) -> Vec<String> {
-        let room = width.map_or(usize::MAX, |width| width.saturating_sub(self.indent()).max(20));
+        let most = width.map_or(usize::MAX, |width| width.saturating_sub(self.indent()).max(20));
         let mut lines = Vec::new();
         for text in self.text.lines() {
             let (mut line, mut columns) = (String::new(), 0);
             for word in text.split_inclusive(' ') {
                 let length = word.chars().count();
-                if columns > 0 && columns + word.trim_end().chars().count() > room {
+                if columns > 0 && columns + word.trim_end().chars().count() > most {
                     lines.push(std::mem::take(&mut line).trim_end().to_owned());
                     columns = 0;
                 }

@@ -28,7 +28,7 @@ use fable_core::protocol::{
     CHUNK, DELIMITER, Draft, Fault, Frame, Hello, MAX_FRAME, Reply, Request, Statistics, WireContext, WireShare, write_entry,
     write_feasible,
 };
-use fable_core::trust::{Assessment, Comparison, Promotion, Standing};
+use fable_core::{Assessment, Comparison, Promotion, Standing};
 use fable_core::{Action, Catalog, Context, Decision, DecisionId, Feasible, Observation, Statement};
 use std::collections::VecDeque;
 use std::io::{ErrorKind, Read, Write};
@@ -526,7 +526,7 @@ impl<P: Read + Write> Device<P> {
 
     /// Decisions of other users are unknown.
     fn own(&self, id: DecisionId) -> Result<(), DeviceError> {
-        let unknown = DeviceError::Refused(fable_core::LearnerError::UnknownDecision.into());
+        let unknown = DeviceError::Refused(fable_core::UserError::UnknownDecision.into());
         if id.user == self.hello.user { Ok(()) } else { Err(unknown) }
     }
 }

@@ -1,7 +1,7 @@
 //! What can be wrong with a log.
 
-use crate::toml_file::Fault;
-use fable_core::{ContextError, FeasibleError, LearnerError};
+use crate::toml_file::Flaw;
+use fable_core::{ContextError, FeasibleError, UserError};
 use std::fmt;
 
 /// A mistake in a log and where it is.
@@ -12,12 +12,12 @@ pub struct LogError {
     /// Its line, from 1.
     pub line: usize,
     /// What is wrong there.
-    pub fault: LogFault,
+    pub flaw: LogFlaw,
 }
 
 impl fmt::Display for LogError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}: {}", self.file, self.line, self.fault)
+        write!(f, "{}:{}: {}", self.file, self.line, self.flaw)
     }
 }
 
@@ -26,7 +26,7 @@ impl std::error::Error for LogError {}
 /// What is wrong with a line.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub enum LogFault {
+pub enum LogFlaw {
     /// It could not be read.
     Unreadable(String),
     /// It is longer than [`MAX_LINE`](super::MAX_LINE).
@@ -34,7 +34,7 @@ pub enum LogFault {
     /// It is not one JSON object.
     Json(String),
     /// A key, a task, a signal, a component or a value that nothing has.
-    Unknown(Fault),
+    Unknown(Flaw),
     /// A key that must be there.
     Missing(&'static str),
     /// A value of another type than belongs there.
@@ -76,16 +76,16 @@ pub enum LogFault {
     /// What was done has propensity 0: it cannot have happened.
     Impossible,
     /// The learner refuses it.
-    Learner(LearnerError),
+    Learner(UserError),
 }
 
-impl fmt::Display for LogFault {
+impl fmt::Display for LogFlaw {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unreadable(error) => write!(f, "the line cannot be read: {error}"),
             Self::TooLong => write!(f, "a line has at most {} bytes", super::MAX_LINE),
             Self::Json(error) => write!(f, "the line is not one JSON object: {error}"),
-            Self::Unknown(fault) => fault.fmt(f),
+            Self::Unknown(flaw) => flaw.fmt(f),
             Self::Missing(key) => write!(f, "'{key}' is missing"),
             Self::Type { key, expected } => write!(f, "'{key}' must be {expected}"),
             Self::Count { key, expected, found } => write!(f, "'{key}' must be {expected} numbers, one per action, not {found}"),
@@ -102,29 +102,29 @@ impl fmt::Display for LogFault {
     }
 }
 
-impl std::error::Error for LogFault {}
+impl std::error::Error for LogFlaw {}
 
-impl From<serde_json::Error> for LogFault {
+impl From<serde_json::Error> for LogFlaw {
     fn from(error: serde_json::Error) -> Self {
         // There is but one line: "at line 1 column 17" is "at column 17".
         Self::Json(error.to_string().replace(" at line 1 column ", " at column "))
     }
 }
 
-impl From<ContextError> for LogFault {
+impl From<ContextError> for LogFlaw {
     fn from(error: ContextError) -> Self {
         Self::Context(error)
     }
 }
 
-impl From<FeasibleError> for LogFault {
+impl From<FeasibleError> for LogFlaw {
     fn from(error: FeasibleError) -> Self {
         Self::Feasible(error)
     }
 }
 
-impl From<LearnerError> for LogFault {
-    fn from(error: LearnerError) -> Self {
+impl From<UserError> for LogFlaw {
+    fn from(error: UserError) -> Self {
         Self::Learner(error)
     }
 }

@@ -28,14 +28,14 @@
 //! let record = Record::read(&TAU2, line.as_bytes())?;
 //! assert_eq!((record.feasible.len(), record.reward), (4, 0.5));
 //! assert_eq!(Record::read(&TAU2, record.write(&TAU2).as_bytes())?, record);
-//! # Ok::<(), fable_std::evaluate::LogFault>(())
+//! # Ok::<(), fable_std::evaluate::LogFlaw>(())
 //! ```
 
-use super::error::{LogError, LogFault};
-use crate::toml_file::Fault;
+use super::error::{LogError, LogFlaw};
+use crate::toml_file::Flaw;
 use fable_core::catalog::{Part, Values};
-use fable_core::feasible::Effect;
-use fable_core::policy::REWARD;
+use fable_core::Effect;
+use fable_core::REWARD;
 use fable_core::{Action, Catalog, Context, Feasible, Rule};
 use serde_json::{Map, Value, json};
 use std::io::{BufRead, Read};
@@ -79,14 +79,14 @@ pub struct Record {
 pub fn read(catalog: &Catalog<'_>, file: &str, mut input: impl BufRead) -> Result<Vec<Record>, LogError> {
     let (mut records, mut bytes) = (Vec::new(), Vec::new());
     for line in 1.. {
-        let wrong = |fault| LogError { file: file.into(), line, fault };
+        let wrong = |flaw| LogError { file: file.into(), line, flaw };
         bytes.clear();
         let read = (&mut input).take(MAX_LINE + 1).read_until(b'\n', &mut bytes);
-        if read.map_err(|error| wrong(LogFault::Unreadable(error.to_string())))? == 0 {
+        if read.map_err(|error| wrong(LogFlaw::Unreadable(error.to_string())))? == 0 {
             break;
         }
         if bytes.len() as u64 > MAX_LINE {
-            return Err(wrong(LogFault::TooLong));
+            return Err(wrong(LogFlaw::TooLong));
         }
         if !bytes.trim_ascii().is_empty() {
             records.push(Record { line, ..Record::read(catalog, &bytes).map_err(wrong)? });
@@ -100,12 +100,12 @@ impl Record {
     ///
     /// # Errors
     /// What is wrong with it.
-    pub fn read(catalog: &Catalog<'_>, line: &[u8]) -> Result<Self, LogFault> {
+    pub fn read(catalog: &Catalog<'_>, line: &[u8]) -> Result<Self, LogFlaw> {
         let words: Map<String, Value> = serde_json::from_slice(line)?;
         if let Some(key) = words.keys().find(|key| !KEYS.contains(&key.as_str()) && !IGNORED.contains(&key.as_str())) {
             return Err(unknown("there is no key", key, KEYS));
         }
-        let needed = |key: &'static str| words.get(key).ok_or(LogFault::Missing(key));
+        let needed = |key: &'static str| words.get(key).ok_or(LogFlaw::Missing(key));
         let record = Self {
             line: 1,
             user: words.get("user").map_or(Ok(String::new()), |user| text("user", user).map(Into::into))?,
@@ -122,29 +122,29 @@ impl Record {
     }
 
     /// What can only be seen by looking at several keys, and what a program can do wrong that makes a line.
-    pub(super) fn check(&self, catalog: &Catalog<'_>) -> Result<(), LogFault> {
+    pub(super) fn check(&self, catalog: &Catalog<'_>) -> Result<(), LogFlaw> {
         let lists = [("propensities", Some(&self.propensities)), ("defaults", self.defaults.as_ref())];
         for (key, numbers) in lists.into_iter().filter_map(|(key, numbers)| Some((key, numbers?))) {
             counted(catalog, key, numbers)?;
         }
         if !REWARD.contains(self.reward) {
-            return Err(LogFault::Reward);
+            return Err(LogFlaw::Reward);
         }
         let name = |action| catalog.action_name(action).map_or_else(String::new, |name| name.to_string());
         for (&propensity, action) in self.propensities.iter().zip((0..).map(Action)) {
             if !(0.0..=1.0).contains(&propensity) {
-                return Err(LogFault::Propensity { action: name(action) });
+                return Err(LogFlaw::Propensity { action: name(action) });
             }
             if propensity > 0.0 && !self.feasible.set().contains(action) {
-                return Err(LogFault::Forbidden { action: name(action) });
+                return Err(LogFlaw::Forbidden { action: name(action) });
             }
         }
         let sum: f64 = self.propensities.iter().sum();
         if (sum - 1.0).abs() > TOLERANCE {
-            return Err(LogFault::Sum(sum));
+            return Err(LogFlaw::Sum(sum));
         }
         if self.propensities.get(self.action.index()).is_none_or(|propensity| *propensity <= 0.0) {
-            return Err(LogFault::Impossible);
+            return Err(LogFlaw::Impossible);
         }
         Ok(())
     }
@@ -203,7 +203,7 @@ fn named(catalog: &Catalog<'_>, action: Action) -> Value {
     names.map(|(component, value)| (component.to_owned(), json!(value))).collect::<Map<_, _>>().into()
 }
 
-fn context(catalog: &Catalog<'_>, words: &Map<String, Value>) -> Result<Context, LogFault> {
+fn context(catalog: &Catalog<'_>, words: &Map<String, Value>) -> Result<Context, LogFlaw> {
     let (tasks, known) = (catalog.definition().tasks, catalog.definition().signals);
     let task = match words.get("task") {
         None | Some(Value::Null) => None,
@@ -225,7 +225,7 @@ fn context(catalog: &Catalog<'_>, words: &Map<String, Value>) -> Result<Context,
 /// The values that are meant, by component.
 type Pattern = Vec<(u8, Vec<u8>)>;
 
-fn feasible(catalog: &Catalog<'_>, words: &Map<String, Value>) -> Result<Feasible, LogFault> {
+fn feasible(catalog: &Catalog<'_>, words: &Map<String, Value>) -> Result<Feasible, LogFlaw> {
     let mut patterns: Vec<(&str, Effect, Pattern)> = Vec::new();
     for (key, effect) in [("forbid", Effect::Forbid), ("require", Effect::Require), ("only", Effect::Only)] {
         for pattern in words.get(key).map_or(Ok(&[][..]), |patterns| list(key, patterns))? {
@@ -242,7 +242,7 @@ fn feasible(catalog: &Catalog<'_>, words: &Map<String, Value>) -> Result<Feasibl
 }
 
 /// A component and the values that a pattern names, one or a list.
-fn part(catalog: &Catalog<'_>, component: &str, values: &Value) -> Result<(u8, Vec<u8>), LogFault> {
+fn part(catalog: &Catalog<'_>, component: &str, values: &Value) -> Result<(u8, Vec<u8>), LogFlaw> {
     let position = component_position(catalog, component)?;
     let values = match values {
         Value::Array(values) => values.iter().map(|value| value_position(catalog, position, component, value)).collect(),
@@ -251,7 +251,7 @@ fn part(catalog: &Catalog<'_>, component: &str, values: &Value) -> Result<(u8, V
     Ok((u8::try_from(position).unwrap_or(u8::MAX), values?))
 }
 
-fn action(catalog: &Catalog<'_>, words: &Map<String, Value>) -> Result<Action, LogFault> {
+fn action(catalog: &Catalog<'_>, words: &Map<String, Value>) -> Result<Action, LogFlaw> {
     let mut values: Vec<Option<u8>> = vec![None; catalog.definition().components.len()];
     for (component, value) in words {
         let position = component_position(catalog, component)?;
@@ -261,59 +261,59 @@ fn action(catalog: &Catalog<'_>, words: &Map<String, Value>) -> Result<Action, L
         }
     }
     let values: Option<Values> = values.into_iter().collect();
-    values.and_then(|values| catalog.action(&values)).ok_or(LogFault::Incomplete)
+    values.and_then(|values| catalog.action(&values)).ok_or(LogFlaw::Incomplete)
 }
 
-fn component_position(catalog: &Catalog<'_>, name: &str) -> Result<usize, LogFault> {
+fn component_position(catalog: &Catalog<'_>, name: &str) -> Result<usize, LogFlaw> {
     let known = || catalog.definition().components.iter().map(|component| component.name);
     catalog.component(name).ok_or_else(|| unknown("there is no component", name, known()))
 }
 
-fn value_position(catalog: &Catalog<'_>, position: usize, component: &str, value: &Value) -> Result<u8, LogFault> {
+fn value_position(catalog: &Catalog<'_>, position: usize, component: &str, value: &Value) -> Result<u8, LogFlaw> {
     let name = text(component, value)?;
     let known = || catalog.definition().components.get(position).map_or(&[][..], |component| component.values);
     let lack = || format!("'{component}' has no value");
     catalog.value(position, name).ok_or_else(|| unknown(&lack(), name, known().iter().map(|value| value.name)))
 }
 
-fn unknown<'k>(lack: &str, name: &str, known: impl IntoIterator<Item = &'k str>) -> LogFault {
+fn unknown<'k>(lack: &str, name: &str, known: impl IntoIterator<Item = &'k str>) -> LogFlaw {
     let known = known.into_iter().map(Into::into).collect();
-    LogFault::Unknown(Fault::Unknown { lack: lack.into(), name: name.into(), known })
+    LogFlaw::Unknown(Flaw::Unknown { lack: lack.into(), name: name.into(), known })
 }
 
-fn wrong_type(key: &str, expected: &'static str) -> LogFault {
-    LogFault::Type { key: key.into(), expected }
+fn wrong_type(key: &str, expected: &'static str) -> LogFlaw {
+    LogFlaw::Type { key: key.into(), expected }
 }
 
-fn object<'v>(key: &str, value: &'v Value) -> Result<&'v Map<String, Value>, LogFault> {
+fn object<'v>(key: &str, value: &'v Value) -> Result<&'v Map<String, Value>, LogFlaw> {
     value.as_object().ok_or_else(|| wrong_type(key, "an object"))
 }
 
-fn list<'v>(key: &str, value: &'v Value) -> Result<&'v [Value], LogFault> {
+fn list<'v>(key: &str, value: &'v Value) -> Result<&'v [Value], LogFlaw> {
     value.as_array().map(Vec::as_slice).ok_or_else(|| wrong_type(key, "a list"))
 }
 
-fn text<'v>(key: &str, value: &'v Value) -> Result<&'v str, LogFault> {
+fn text<'v>(key: &str, value: &'v Value) -> Result<&'v str, LogFlaw> {
     value.as_str().ok_or_else(|| wrong_type(key, "text"))
 }
 
-fn number(key: &str, value: &Value) -> Result<f64, LogFault> {
+fn number(key: &str, value: &Value) -> Result<f64, LogFlaw> {
     value.as_f64().ok_or_else(|| wrong_type(key, "a number"))
 }
 
 /// A number per action.
-fn numbers(catalog: &Catalog<'_>, key: &'static str, value: &Value) -> Result<Vec<f64>, LogFault> {
+fn numbers(catalog: &Catalog<'_>, key: &'static str, value: &Value) -> Result<Vec<f64>, LogFlaw> {
     let numbers: Vec<f64> = list(key, value)?.iter().map(|value| number(key, value)).collect::<Result<_, _>>()?;
     counted(catalog, key, &numbers)?;
     Ok(numbers)
 }
 
-fn counted(catalog: &Catalog<'_>, key: &'static str, numbers: &[f64]) -> Result<(), LogFault> {
+fn counted(catalog: &Catalog<'_>, key: &'static str, numbers: &[f64]) -> Result<(), LogFlaw> {
     let (expected, found) = (catalog.actions(), numbers.len());
-    if found == expected { Ok(()) } else { Err(LogFault::Count { key, expected, found }) }
+    if found == expected { Ok(()) } else { Err(LogFlaw::Count { key, expected, found }) }
 }
 
-fn draws(value: &Value) -> Result<u32, LogFault> {
+fn draws(value: &Value) -> Result<u32, LogFlaw> {
     let draws = value.as_u64().and_then(|draws| u32::try_from(draws).ok()).filter(|draws| *draws > 0);
     draws.ok_or_else(|| wrong_type("draws", "a whole number from 1"))
 }

@@ -63,7 +63,7 @@ mod log;
 mod simulated;
 mod target;
 
-pub use error::{LogError, LogFault};
+pub use error::{LogError, LogFlaw};
 pub use estimate::{Estimate, Report, Warning};
 pub use log::{MAX_LINE, Record, read};
 pub use simulated::simulate;
@@ -134,7 +134,7 @@ pub fn evaluate(
     for user in &users {
         let mut judge = None;
         for (index, record) in log.iter().enumerate().filter(|(_, record)| record.user == *user) {
-            let wrong = |fault| EvaluateError::Log(LogError { file: file.into(), line: record.line, fault });
+            let wrong = |flaw| EvaluateError::Log(LogError { file: file.into(), line: record.line, flaw });
             record.check(catalog).map_err(wrong)?;
             let judge = match &mut judge {
                 Some(judge) => judge,

@@ -1,6 +1,6 @@
 //! Logs of simulated users, whose truth is known.
 
-use super::error::LogFault;
+use super::error::LogFlaw;
 use super::log::Record;
 use crate::simulate::SimulatedUser;
 use fable_core::{Feasible, Learner, Policy, Request, Workspace, user_hash};
@@ -10,7 +10,7 @@ use fable_core::{Feasible, Learner, Policy, Request, Workspace, user_hash};
 ///
 /// # Errors
 /// A policy of another catalog than the user's.
-pub fn simulate(user: &SimulatedUser<'_>, policy: &Policy<'_, f32>, rounds: u32, draws: u32) -> Result<Vec<Record>, LogFault> {
+pub fn simulate(user: &SimulatedUser<'_>, policy: &Policy<'_, f32>, rounds: u32, draws: u32) -> Result<Vec<Record>, LogFlaw> {
     let catalog = policy.catalog();
     let mut learner = Learner::<f32, Vec<f32>, 1>::over(vec![0.0; catalog.state_len()]);
     let mut workspace = Workspace::over(vec![0.0; catalog.workspace_len()]);

@@ -1,12 +1,12 @@
 //! The target and the reward model of one user, taken along the log.
 
-use super::error::LogFault;
+use super::error::LogFlaw;
 use super::estimate::Term;
 use super::log::Record;
 use super::{Mode, Options};
-use fable_core::policy::{Deadline, Expiry};
+use fable_core::{Deadline, Expiry};
 use fable_core::{
-    Action, Catalog, Event, Learner, LearnerError, Observation, Policy, Request, Scalar, Settings, SettingsError, Workspace,
+    Action, Catalog, Event, Learner, UserError, Observation, Policy, Request, Scalar, Settings, SettingsError, Workspace,
     user_hash,
 };
 
@@ -36,7 +36,7 @@ impl<'j> Judge<'j> {
         Policy::new(catalog, Settings { seed, deadline: Deadline::None, expiry: Expiry::Nothing, ..settings })
     }
 
-    pub(super) fn new(policy: &'j Policy<'j, f32>, user: &str, options: &'j Options<'j>) -> Result<Self, LearnerError> {
+    pub(super) fn new(policy: &'j Policy<'j, f32>, user: &str, options: &'j Options<'j>) -> Result<Self, UserError> {
         let catalog = policy.catalog();
         let mut along = HostLearner::over(vec![0.0; catalog.state_len()]);
         along.start(policy, user_hash(user))?;
@@ -45,10 +45,10 @@ impl<'j> Judge<'j> {
     }
 
     /// What a line says about the target, before it is learned from.
-    pub(super) fn term(&mut self, record: &Record) -> Result<Term, LogFault> {
+    pub(super) fn term(&mut self, record: &Record) -> Result<Term, LogFlaw> {
         let target = self.probabilities(record)?;
         let mut theta = vec![0.0; self.policy.catalog().dimension()];
-        self.along.posterior().mean(&mut self.workspace, &mut theta).map_err(LearnerError::Posterior)?;
+        self.along.posterior().mean(&mut self.workspace, &mut theta).map_err(UserError::Posterior)?;
         let predict = |action| self.predict(&theta, record, action);
         let chosen = |action: Action| target.get(action.index()).copied().unwrap_or(0.0);
         let mean = |of: &dyn Fn(Action) -> f64| {
@@ -68,7 +68,7 @@ impl<'j> Judge<'j> {
     }
 
     /// Learns from a line, the frozen target only if it is one to train with, and goes on to the next round.
-    pub(super) fn learn(&mut self, record: &Record, train: bool) -> Result<(), LogFault> {
+    pub(super) fn learn(&mut self, record: &Record, train: bool) -> Result<(), LogFlaw> {
         let default = record.defaults.as_ref().and_then(|defaults| defaults.get(record.action.index()).copied());
         let Record { context, action, reward, .. } = *record;
         let baseline = self.policy.baseline(&context, action, default).to_f64();
@@ -85,7 +85,7 @@ impl<'j> Judge<'j> {
     }
 
     /// pi, a number per action.
-    fn probabilities(&mut self, record: &Record) -> Result<Vec<f64>, LogFault> {
+    fn probabilities(&mut self, record: &Record) -> Result<Vec<f64>, LogFlaw> {
         let learner = self.frozen.as_ref().unwrap_or(&self.along);
         let (request, actions) = (record.request(), self.policy.catalog().actions());
         let mut probabilities = vec![0.0; actions];

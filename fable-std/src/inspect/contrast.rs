@@ -1,9 +1,9 @@
 //! Contrasts and what is missing until they are promoted.
 
 use super::Question;
-use crate::words;
-use fable_core::trust::{Assessment, Comparison, Promotion, Verdict};
-use fable_core::{Learner, LearnerError, Policy, Scalar, Storage, Workspace};
+use crate::text::wording;
+use fable_core::{Assessment, Comparison, Promotion, Verdict};
+use fable_core::{Learner, UserError, Policy, Scalar, Storage, Workspace};
 use serde::Serialize;
 
 /// A contrast: how much one action is preferred to another, and how sure that is.
@@ -74,7 +74,7 @@ pub(super) fn contrasts<T: Scalar, S: Storage<T>, W: Storage<T>, const R: usize>
     learner: &Learner<T, S, R>,
     workspace: &mut Workspace<T, W>,
     questions: &[Question],
-) -> Result<Vec<ContrastReport>, LearnerError> {
+) -> Result<Vec<ContrastReport>, UserError> {
     let catalog = policy.catalog();
     let declared = catalog.contrasts().iter().enumerate().filter_map(|(index, contrast)| {
         let promotion = learner.profile().iter().find(|promotion| usize::from(promotion.contrast) == index);
@@ -103,7 +103,7 @@ fn report<T: Scalar>(
     let promotion = promotion.map(|promotion| {
         let mut sentence = String::new();
         let _ = promotion.write_sentence(catalog, &mut sentence); // writing to a String cannot fail
-        let standing = words::standing(promotion.standing(found));
+        let standing = wording::standing(promotion.standing(found));
         let Promotion { verdict, valid, round, at, evidence, lower, upper, .. } = *promotion;
         let (lower, upper) = (f64::from(lower), f64::from(upper));
         PromotionReport { sentence, verdict: verdict.sign(), standing, valid, round, at, evidence, lower, upper }

@@ -37,8 +37,8 @@ pub use question::{Question, QuestionError};
 pub use state::{Guarantee, Pivots, StateReport};
 
 use crate::catalogs::block_name;
-use crate::words;
-use fable_core::{Catalog, Learner, LearnerError, Policy, Scalar, Storage, Workspace};
+use crate::text::wording;
+use fable_core::{Catalog, Learner, UserError, Policy, Scalar, Storage, Workspace};
 use serde::Serialize;
 
 /// Everything there is to see about one learner. See the [module](self).
@@ -92,7 +92,7 @@ pub fn inspect<T: Scalar, S: Storage<T>, W: Storage<T>, const R: usize>(
     learner: &Learner<T, S, R>,
     workspace: &mut Workspace<T, W>,
     questions: &[Question],
-) -> Result<Inspection, LearnerError> {
+) -> Result<Inspection, UserError> {
     let contrasts = contrast::contrasts(policy, learner, workspace, questions)?;
     let (means, variances) = marginals(policy, learner, workspace)?;
     let blocks = 0..policy.catalog().definition().blocks.len();
@@ -106,12 +106,12 @@ fn marginals<T: Scalar, S: Storage<T>, W: Storage<T>, const R: usize>(
     policy: &Policy<'_, T>,
     learner: &Learner<T, S, R>,
     workspace: &mut Workspace<T, W>,
-) -> Result<(Vec<f64>, Vec<f64>), LearnerError> {
+) -> Result<(Vec<f64>, Vec<f64>), UserError> {
     let dimension = policy.catalog().dimension();
     let mut mean = vec![T::ZERO; dimension];
     learner.posterior().mean(workspace, &mut mean)?;
     let variance = |coordinate| Ok(learner.posterior().marginal_variance(workspace, coordinate)?.to_f64());
-    let variances = (0..dimension).map(variance).collect::<Result<_, LearnerError>>()?;
+    let variances = (0..dimension).map(variance).collect::<Result<_, UserError>>()?;
     Ok((mean.into_iter().map(T::to_f64).collect(), variances))
 }
 
@@ -128,13 +128,13 @@ fn block_report<T: Scalar, S: Storage<T>, const R: usize>(
         let (Some(mean), Some(variance)) = (means.get(coordinate), variances.get(coordinate)) else { continue };
         let name = catalog.coordinate_name(coordinate).map_or_else(String::new, |name| name.to_string());
         let (evidence, exact) = evidence(policy, learner, &name);
-        let words = words::coordinate(catalog, coordinate);
+        let words = wording::coordinate(catalog, coordinate);
         weights.push(Weight { name, words, mean: *mean, sd: variance.max(0.0).sqrt(), evidence, exact });
     }
     weights.sort_by(|one, other| other.mean.abs().total_cmp(&one.mean.abs()));
     let retained = policy.settings().retained.contains(block);
     let name = block_name(catalog, block).unwrap_or_default();
-    BlockReport { name, words: words::block(catalog, block), retained, weights }
+    BlockReport { name, words: wording::block(catalog, block), retained, weights }
 }
 
 /// The rewards that a coordinate can have been learned from, and whether that is exactly those it was.

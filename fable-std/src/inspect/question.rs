@@ -1,6 +1,6 @@
 //! Contrasts made up on the spot.
 
-use fable_core::trust::Comparison;
+use fable_core::Comparison;
 use fable_core::{Catalog, Context};
 use std::fmt;
 

@@ -1,6 +1,6 @@
 //! The state as a whole: counters, sizes, numerical health, and whether promotions are still guaranteed.
 
-use fable_core::fingerprint::NUMERIC_REVISION;
+use fable_core::NUMERIC_REVISION;
 use fable_core::record::VERSION;
 use fable_core::{CoordinateSet, Feasible, Learner, Policy, Prior, Scalar, Storage};
 use serde::Serialize;
@@ -86,7 +86,7 @@ impl Guarantee {
 
     /// The same for a person.
     #[must_use]
-    pub const fn words(self) -> &'static str {
+    pub const fn sentence(self) -> &'static str {
         match self {
             Self::Holds => "holds, if radius and noise are as the settings say",
             Self::Voided => "ended: a reward was unlearned, imputed or weighted",

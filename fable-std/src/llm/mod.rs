@@ -73,17 +73,3 @@ fn instead<T>(reason: LlmError, rules: Result<Reading<T>, AdapterError>) -> Resu
         Err(rules) => Err(AdapterError::NoFallback { reason: reason.to_string(), rules: Box::new(rules) }),
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::text::tests::fingerprint;
-
-    /// As for the rules: other prompts, schemas or checks are another version.
-    #[test]
-    fn prompts_and_checks_belong_to_their_version() {
-        let sources =
-            [include_str!("context.rs"), include_str!("onboarding.rs"), include_str!("feedback.rs"), include_str!("answer.rs")];
-        assert_eq!((Llm::VERSION, fingerprint(&sources)), (1, 4_500_415_731_803_419_910));
-    }
-}

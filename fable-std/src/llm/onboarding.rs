@@ -9,7 +9,7 @@ use super::{Llm, LlmError};
 use crate::text::{
     AdapterError, Constraint, Onboarding, OnboardingAdapter, Preference, PreferenceText, Reading, Rules, read_part,
 };
-use fable_core::feasible::Effect;
+use fable_core::Effect;
 use fable_core::{Catalog, Feasible, Rule, When};
 use serde_json::{Map, Value, json};
 

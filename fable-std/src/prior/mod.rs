@@ -51,7 +51,7 @@ pub use gaussian::Gaussian;
 pub use transfer::{address, read};
 
 use fable_core::record::RecordError;
-use fable_core::{LearnerError, Policy, PosteriorError, PriorError};
+use fable_core::{UserError, Policy, PosteriorError, PriorError};
 use std::fmt;
 use std::num::NonZero;
 
@@ -233,7 +233,7 @@ pub enum FitError {
     /// Evidence of another catalog.
     Evidence(PosteriorError),
     /// A learner cannot begin with the prior.
-    Learner(LearnerError),
+    Learner(UserError),
     /// A prior cannot be read or written.
     Record(RecordError),
     /// A snapshot of a user who has decided or learned something is no prior.
@@ -265,8 +265,8 @@ impl From<PosteriorError> for FitError {
     }
 }
 
-impl From<LearnerError> for FitError {
-    fn from(error: LearnerError) -> Self {
+impl From<UserError> for FitError {
+    fn from(error: UserError) -> Self {
         Self::Learner(error)
     }
 }

@@ -1,8 +1,8 @@
 //! Answers, one line of JSON each.
 
-use super::fault::Fault;
-use crate::words;
-use fable_core::trust::{Assessment, Explanation, Part, Promotion, Standing};
+use super::refusal::Refusal;
+use crate::text::wording;
+use fable_core::{Assessment, Explanation, Part, Promotion, Standing};
 use fable_core::{Action, Catalog, DecisionId, Proposal, Scalar};
 use serde::{Serialize, Serializer};
 use serde_json::value::{RawValue, to_raw_value};
@@ -29,14 +29,14 @@ struct Line {
 
 /// `{"error":{"code":"...","message":"..."}}`
 #[derive(Serialize)]
-struct Refusal<'f> {
-    error: &'f Fault,
+struct ErrorLine<'f> {
+    error: &'f Refusal,
 }
 
 impl Answers {
     /// Adds the answer to one request; every answer is an object with at least one field. `settled` is an error that stands
     /// whatever becomes of the batch.
-    pub(super) fn put(&mut self, id: Option<&RawValue>, answer: Result<&impl Serialize, &Fault>, settled: bool) {
+    pub(super) fn put(&mut self, id: Option<&RawValue>, answer: Result<&impl Serialize, &Refusal>, settled: bool) {
         let start = self.bytes.len();
         let mut place = start..start;
         if let Some(id) = id {
@@ -47,7 +47,7 @@ impl Answers {
         let body = self.bytes.len();
         let _ = match answer {
             Ok(answer) => serde_json::to_writer(&mut self.bytes, answer),
-            Err(error) => serde_json::to_writer(&mut self.bytes, &Refusal { error }),
+            Err(error) => serde_json::to_writer(&mut self.bytes, &ErrorLine { error }),
         }; // writing to memory cannot fail
         if id.is_some()
             && let Some(brace) = self.bytes.get_mut(body)
@@ -73,7 +73,7 @@ impl Answers {
     /// The same with an error in the place of every answer, errors included: a second reward is no duplicate if the first
     /// one never came to be.
     #[must_use]
-    pub(super) fn instead(&self, fault: &Fault) -> Self {
+    pub(super) fn instead(&self, refusal: &Refusal) -> Self {
         let mut answers = Self::default();
         let ends = self.lines.iter().skip(1).map(|line| line.start).chain([self.bytes.len()]);
         for (line, end) in self.lines.iter().zip(ends) {
@@ -84,22 +84,22 @@ impl Answers {
             } else {
                 let id =
                     self.bytes.get(line.id.clone()).filter(|id| !id.is_empty()).and_then(|id| serde_json::from_slice(id).ok());
-                answers.put(id, Err::<&(), _>(fault), false);
+                answers.put(id, Err::<&(), _>(refusal), false);
             }
         }
         answers
     }
 }
 
-/// The words of a catalog, ready to be written.
+/// The names and instructions of a catalog, ready to be written.
 #[derive(Debug)]
-pub(super) struct Words {
+pub(super) struct Labels {
     actions: Vec<Box<RawValue>>,
     instructions: Vec<Box<RawValue>>,
     coordinates: Vec<String>,
 }
 
-impl Words {
+impl Labels {
     pub(super) fn new(catalog: &Catalog<'_>) -> Self {
         let raw = |value: &Value| to_raw_value(value).unwrap_or_default();
         let actions = || (0..).take(catalog.actions()).map(Action);
@@ -158,7 +158,7 @@ pub(super) struct Decided<'w> {
     propensities: Option<Vec<f64>>,
 }
 
-impl Words {
+impl Labels {
     pub(super) fn decided(
         &self,
         decision: DecisionId,
@@ -276,7 +276,7 @@ impl<'w> Promoted<'w> {
         let mut sentence = String::new();
         let _ = promotion.write_sentence(catalog, &mut sentence); // writing to a String cannot fail
         let Promotion { verdict, valid, round, at, evidence, lower, upper, .. } = *promotion;
-        let standing = words::standing(standing);
+        let standing = wording::standing(standing);
         let contrast = catalog.contrasts().get(usize::from(promotion.contrast)).map_or("", |contrast| contrast.name);
         let (lower, upper) = (f64::from(lower), f64::from(upper));
         Self { contrast, verdict: verdict.sign(), standing, sentence, valid, round, at, evidence, lower, upper }

@@ -2,17 +2,17 @@
 //!
 //! Nothing of the method is here: requests become `fable_core`'s events, and each goes through check, persist, apply.
 
-use super::answer::{Answer, Answers, Promoted, Stats, Words};
-use super::fault::{Code, Fault};
+use super::answer::{Answer, Answers, Labels, Promoted, Stats};
 use super::ledger::{Ledger, Progress};
-use super::request::{Incoming, Request};
+use super::op::{Incoming, Op};
+use super::refusal::{Code, Refusal};
 use super::residents::{Desk, Resident, Residents};
 use crate::store::journal::Note;
 use crate::store::revive::HostWorkspace;
 use crate::store::{Reach, Store, StoreError, Stored, Writes};
-use fable_core::event::{Event, Observation};
+use fable_core::{Event, Observation};
 use fable_core::record::decode_event;
-use fable_core::{Catalog, DecisionId, LearnerError, Policy, Scalar, Statement, user_hash};
+use fable_core::{Catalog, DecisionId, UserError, Policy, Scalar, Statement, user_hash};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ pub(super) struct Batch {
 pub(super) struct Engine<'p, T> {
     desk: Desk<'p, T>,
     residents: Residents<T>,
-    words: &'p Words,
+    labels: &'p Labels,
     requests: u64,
     errors: u64,
 }
@@ -42,14 +42,14 @@ pub(super) struct Engine<'p, T> {
 impl<'p, T: Scalar> Engine<'p, T> {
     pub(super) fn new(
         policy: &'p Policy<'p, T>,
-        words: &'p Words,
+        labels: &'p Labels,
         store: Arc<Store>,
         progress: Arc<Progress>,
         cache: NonZeroUsize,
     ) -> Result<Self, StoreError> {
         let workspace = HostWorkspace::over(vec![T::ZERO; policy.catalog().workspace_len()]);
         let desk = Desk { policy, workspace, ledger: Ledger::open(store, progress)?, events: 0 };
-        Ok(Self { desk, residents: Residents::new(cache), words, requests: 0, errors: 0 })
+        Ok(Self { desk, residents: Residents::new(cache), labels, requests: 0, errors: 0 })
     }
 
     /// Answers requests, all of them or as many as make a batch.
@@ -62,17 +62,17 @@ impl<'p, T: Scalar> Engine<'p, T> {
                 }
                 Ok(())
             }
-            Err(error) => Err(Fault::from(error)),
+            Err(error) => Err(Refusal::from(error)),
         };
         while answers.bytes().len() < ANSWERS
-            && let Some(Incoming { id, request }) = incoming.next()
+            && let Some(Incoming { id, op }) = incoming.next()
         {
-            let Self { desk, residents, words, requests, errors } = self;
+            let Self { desk, residents, labels, requests, errors } = self;
             *requests += 1;
-            let (counts, settled) = ((*requests, *errors), request.is_err());
+            let (counts, settled) = ((*requests, *errors), op.is_err());
             let answer = match &ready {
-                Ok(()) => request.and_then(|request| answer(desk, residents, words, counts, request)),
-                Err(fault) => Err(fault.clone()),
+                Ok(()) => op.and_then(|op| answer(desk, residents, labels, counts, op)),
+                Err(refusal) => Err(refusal.clone()),
             };
             *errors += u64::from(answer.is_err());
             answers.put(id.as_deref(), answer.as_ref(), settled);
@@ -85,45 +85,45 @@ impl<'p, T: Scalar> Engine<'p, T> {
 fn answer<'w, T: Scalar>(
     desk: &mut Desk<'w, T>,
     residents: &mut Residents<T>,
-    words: &'w Words,
+    labels: &'w Labels,
     (requests, errors): (u64, u64),
-    request: Request,
-) -> Result<Answer<'w>, Fault> {
-    match request {
-        Request::Onboard { user, statements } => onboard(residents.named(desk, &user)?, desk, statements),
-        Request::Decide { user, context, feasible, defaults, propensities, at } => {
+    op: Op,
+) -> Result<Answer<'w>, Refusal> {
+    match op {
+        Op::Onboard { user, statements } => onboard(residents.named(desk, &user)?, desk, statements),
+        Op::Decide { user, context, feasible, defaults, propensities, at } => {
             let request = fable_core::Request { context: &context, feasible: &feasible, defaults: defaults.as_deref(), at };
-            decide(residents.named(desk, &user)?, desk, words, &request, propensities)
+            decide(residents.named(desk, &user)?, desk, labels, &request, propensities)
         }
-        Request::Feedback { decision, reward, weight, at } => {
+        Op::Feedback { decision, reward, weight, at } => {
             let resident = owner(desk, residents, decision)?;
             resident.warm();
             let event = resident.learner.propose_feedback(desk.policy, decision, reward, weight, at)?;
             resident.step(desk, &event, Note::None)?;
             Ok(Answer::Learned { observations: resident.learner.observations() })
         }
-        Request::Observe { user, context, action, reward, weight } => {
+        Op::Observe { user, context, action, reward, weight } => {
             let resident = residents.named(desk, &user)?;
             resident.warm();
             let event = resident.learner.propose_observation(desk.policy, &context, action, reward, weight)?;
             resident.step(desk, &event, Note::None)?;
             Ok(Answer::Learned { observations: resident.learner.observations() })
         }
-        Request::Unlearn { decision } => unlearn(owner(desk, residents, decision)?, desk, decision),
-        Request::Posterior { user } => posterior(residents.named(desk, &user)?, desk, words),
-        Request::Contrast { user, comparison } => {
+        Op::Unlearn { decision } => unlearn(owner(desk, residents, decision)?, desk, decision),
+        Op::Posterior { user } => posterior(residents.named(desk, &user)?, desk, labels),
+        Op::Contrast { user, comparison } => {
             let resident = residents.named(desk, &user)?;
             Ok(Answer::Contrast(resident.learner.assess(desk.policy, &mut desk.workspace, &comparison)?.into()))
         }
-        Request::Explain { decision, against, defaults } => {
+        Op::Explain { decision, against, defaults } => {
             let resident = owner(desk, residents, decision)?;
             let Desk { policy, workspace, .. } = desk;
             let why = resident.learner.explain(policy, workspace, decision, defaults.as_deref(), against)?;
-            Ok(Answer::Explained(words.explained(&why)))
+            Ok(Answer::Explained(labels.explained(&why)))
         }
-        Request::Profile { user, promote, at } => profile(residents.named(desk, &user)?, desk, promote, at),
-        Request::Forget { user } => forget(desk, residents, &user),
-        Request::Stats => Ok(Answer::Stats(Stats {
+        Op::Profile { user, promote, at } => profile(residents.named(desk, &user)?, desk, promote, at),
+        Op::Forget { user } => forget(desk, residents, &user),
+        Op::Stats => Ok(Answer::Stats(Stats {
             catalog: desk.policy.catalog().definition().name,
             dimension: desk.policy.catalog().dimension(),
             scalar: if T::DIGITS == 24 { "f32" } else { "f64" },
@@ -142,15 +142,15 @@ fn owner<'r, T: Scalar>(
     desk: &mut Desk<'_, T>,
     residents: &'r mut Residents<T>,
     decision: DecisionId,
-) -> Result<&'r mut Resident<T>, Fault> {
-    residents.hashed(desk, decision.user)?.ok_or_else(|| LearnerError::UnknownDecision.into())
+) -> Result<&'r mut Resident<T>, Refusal> {
+    residents.hashed(desk, decision.user)?.ok_or_else(|| UserError::UnknownDecision.into())
 }
 
 fn onboard<'w, T: Scalar>(
     resident: &mut Resident<T>,
     desk: &mut Desk<'w, T>,
     statements: Vec<Statement>,
-) -> Result<Answer<'w>, Fault> {
+) -> Result<Answer<'w>, Refusal> {
     let events: Vec<Event> = statements.into_iter().map(Event::Onboarding).collect();
     for event in &events {
         resident.learner.check(desk.policy, &mut desk.workspace, event)?; // all of them before the first is applied
@@ -164,10 +164,10 @@ fn onboard<'w, T: Scalar>(
 fn decide<'w, T: Scalar>(
     resident: &mut Resident<T>,
     desk: &mut Desk<'w, T>,
-    words: &'w Words,
+    labels: &'w Labels,
     request: &fable_core::Request<'_>,
     propensities: Option<u32>,
-) -> Result<Answer<'w>, Fault> {
+) -> Result<Answer<'w>, Refusal> {
     resident.warm();
     let policy = desk.policy;
     let due = |resident: &Resident<T>| {
@@ -194,18 +194,22 @@ fn decide<'w, T: Scalar>(
     let feasible = request.feasible.len();
     let learner = &resident.learner;
     let id = DecisionId { user: learner.user(), incarnation: learner.incarnation(), round: learner.rounds() };
-    Ok(Answer::Decided(words.decided(id, &proposal, feasible, estimated)))
+    Ok(Answer::Decided(labels.decided(id, &proposal, feasible, estimated)))
 }
 
 /// The reward of a decision as the journal has it, taken back.
-fn unlearn<'w, T: Scalar>(resident: &mut Resident<T>, desk: &mut Desk<'w, T>, decision: DecisionId) -> Result<Answer<'w>, Fault> {
+fn unlearn<'w, T: Scalar>(
+    resident: &mut Resident<T>,
+    desk: &mut Desk<'w, T>,
+    decision: DecisionId,
+) -> Result<Answer<'w>, Refusal> {
     let learner = &resident.learner;
     if decision.incarnation != learner.incarnation() || decision.round == 0 || decision.round > learner.rounds() {
-        return Err(LearnerError::UnknownDecision.into());
+        return Err(UserError::UnknownDecision.into());
     }
     let stored = desk.ledger.user(decision.user, Reach::Whole)?.ok_or(StoreError::NoUser)?;
     let found = recall(desk.policy.catalog(), &stored, decision.round)?;
-    let nothing = || Fault::new(Code::NotLearned, "nothing was learned from the decision, or it was taken back");
+    let nothing = || Refusal::new(Code::NotLearned, "nothing was learned from the decision, or it was taken back");
     let (observation, imputed) = found.ok_or_else(nothing)?;
     resident.step(desk, &Event::Unlearn { observation, imputed }, Note::TakesBack(decision.round))?;
     Ok(Answer::Learned { observations: resident.learner.observations() })
@@ -232,7 +236,7 @@ fn recall(catalog: &Catalog<'_>, stored: &Stored, wanted: u32) -> Result<Option<
     Ok(found.map(|(decided, (reward, weight, imputed))| (Observation { reward, weight, ..decided }, imputed)))
 }
 
-fn posterior<'w, T: Scalar>(resident: &Resident<T>, desk: &mut Desk<'w, T>, words: &'w Words) -> Result<Answer<'w>, Fault> {
+fn posterior<'w, T: Scalar>(resident: &Resident<T>, desk: &mut Desk<'w, T>, labels: &'w Labels) -> Result<Answer<'w>, Refusal> {
     let (learner, dimension) = (&resident.learner, desk.policy.catalog().dimension());
     let mut mean = vec![T::ZERO; dimension];
     learner.posterior().mean(&mut desk.workspace, &mut mean)?;
@@ -243,8 +247,8 @@ fn posterior<'w, T: Scalar>(resident: &Resident<T>, desk: &mut Desk<'w, T>, word
     Ok(Answer::Posterior {
         rounds: learner.rounds(),
         observations: learner.observations(),
-        mean: words.coordinates(mean.into_iter().map(T::to_f64).collect()),
-        sd: words.coordinates(sd),
+        mean: labels.coordinates(mean.into_iter().map(T::to_f64).collect()),
+        sd: labels.coordinates(sd),
         log_det_ratio: learner.posterior().log_det_ratio(),
     })
 }
@@ -254,7 +258,7 @@ fn profile<'w, T: Scalar>(
     desk: &mut Desk<'w, T>,
     promote: bool,
     at: u32,
-) -> Result<Answer<'w>, Fault> {
+) -> Result<Answer<'w>, Refusal> {
     while promote && let Some(event) = resident.learner.propose_promotion(desk.policy, &mut desk.workspace, at)? {
         resident.step(desk, &event, Note::None)?;
     }
@@ -270,7 +274,7 @@ fn profile<'w, T: Scalar>(
     Ok(Answer::Profile { profile, text })
 }
 
-fn forget<'w, T: Scalar>(desk: &mut Desk<'w, T>, residents: &mut Residents<T>, name: &str) -> Result<Answer<'w>, Fault> {
+fn forget<'w, T: Scalar>(desk: &mut Desk<'w, T>, residents: &mut Residents<T>, name: &str) -> Result<Answer<'w>, Refusal> {
     let user = user_hash(name);
     let stored = desk.ledger.user(user, Reach::Snapshot)?;
     if stored.as_ref().is_some_and(|stored| stored.row.name != name) {

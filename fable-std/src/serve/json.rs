@@ -1,6 +1,6 @@
 //! One line of JSON as it was written: borrowed, strictly typed, not yet looked up in a catalog.
 
-use super::fault::{Code, Fault};
+use super::refusal::{Code, Refusal};
 use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 
-/// A line; which keys belong to which op is for [`super::request`] to say.
+/// A line; which keys belong to which op is for [`super::op`] to say.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Line<'a> {
@@ -56,8 +56,8 @@ pub(super) struct Line<'a> {
 }
 
 impl<'a> Line<'a> {
-    pub(super) fn parse(line: &'a [u8]) -> Result<Self, Fault> {
-        serde_json::from_slice::<Object<Self>>(line).map(|object| object.0).map_err(|error| fault(line, &error))
+    pub(super) fn parse(line: &'a [u8]) -> Result<Self, Refusal> {
+        serde_json::from_slice::<Object<Self>>(line).map(|object| object.0).map_err(|error| refuse(line, &error))
     }
 
     /// The keys that are there, `op` and `id` aside.
@@ -97,7 +97,7 @@ pub(super) fn id_of(line: &[u8]) -> Option<&RawValue> {
     serde_json::from_slice::<Object<Marked<'_>>>(line).ok().and_then(|object| object.0.id)
 }
 
-fn fault(line: &[u8], error: &serde_json::Error) -> Fault {
+fn refuse(line: &[u8], error: &serde_json::Error) -> Refusal {
     let object = line.trim_ascii_start().first() == Some(&b'{');
     let code = match error.classify() {
         Category::Data if object => Code::BadRequest,
@@ -106,7 +106,7 @@ fn fault(line: &[u8], error: &serde_json::Error) -> Fault {
         _ => Code::BadJson,
     };
     // There is but one line: "at line 1 column 17" is "at column 17".
-    Fault::new(code, error.to_string().replace(" at line 1 column ", " at column "))
+    Refusal::new(code, error.to_string().replace(" at line 1 column ", " at column "))
 }
 
 /// A key that is there has a value: `null` is none.

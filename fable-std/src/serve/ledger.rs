@@ -4,7 +4,7 @@
 //! with what is on its way to it put behind. A batch becomes [`Writes`] for the committing thread.
 
 use super::answer::Answers;
-use super::fault::Fault;
+use super::refusal::Refusal;
 use crate::store::journal::{Entry, Segment};
 use crate::store::{Reach, Store, StoreError, Stored, UserRow, Writes};
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -27,9 +27,9 @@ pub(super) struct Progress {
 
 impl Progress {
     /// The answers of a batch that never came to be.
-    pub(super) fn refuse(&self, answers: &Answers, fault: &Fault) -> Answers {
+    pub(super) fn refuse(&self, answers: &Answers, refusal: &Refusal) -> Answers {
         self.refused.fetch_add(answers.accepted(), Ordering::Relaxed);
-        answers.instead(fault)
+        answers.instead(refusal)
     }
 
     pub(super) fn commit(&self, batch: u64) {

@@ -2,16 +2,16 @@
 
 mod answer;
 mod engine;
-mod fault;
 mod json;
 mod ledger;
+mod op;
 mod pipeline;
-mod request;
+mod refusal;
 mod residents;
 
-pub use fault::{Code, Fault};
+pub use op::{Incoming, MAX_DRAWS, MAX_NAME, Op};
 pub use pipeline::Stop;
-pub use request::{Incoming, MAX_DRAWS, MAX_NAME, Request};
+pub use refusal::{Code, Refusal};
 
 use crate::store::{Identity, Store, StoreError};
 use fable_core::{Catalog, Policy, Scalar, Settings, SettingsError};

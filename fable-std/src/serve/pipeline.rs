@@ -7,11 +7,11 @@
 //! Every thread hands on what it has when the next one is ready, so a batch is as large as the load makes it: one request
 //! when the line is idle, thousands when it is not, and one commit for all of them.
 
-use super::answer::{Answers, Words};
+use super::answer::{Answers, Labels};
 use super::engine::{Batch, Engine};
-use super::fault::{Code, Fault};
 use super::ledger::Progress;
-use super::request::Incoming;
+use super::op::Incoming;
+use super::refusal::{Code, Refusal};
 use super::{MAX_LINE, Options, ServeError};
 use crate::store::{Store, StoreError, Writes};
 use fable_core::{Catalog, Policy, Scalar};
@@ -61,8 +61,8 @@ pub(super) fn run<T: Scalar>(
     let (store, progress) = (Arc::new(store), Arc::new(Progress::default()));
     let (work, requests) = sync_channel(UNREAD);
     let (batches, unwritten) = sync_channel(UNWRITTEN);
-    let words = Words::new(policy.catalog());
-    let mut engine = Engine::new(policy, &words, Arc::clone(&store), Arc::clone(&progress), options.cache)?;
+    let labels = Labels::new(policy.catalog());
+    let mut engine = Engine::new(policy, &labels, Arc::clone(&store), Arc::clone(&progress), options.cache)?;
     let stop = Stop(work.clone());
     ready(stop.clone());
     let catalog = policy.catalog();
@@ -191,7 +191,7 @@ fn commit(
             answers.push(batch.answers);
         }
         // Void batches were made before those that are not.
-        let failed = Fault::new(Code::Storage, "the store could not be written just before; nothing was changed");
+        let failed = Refusal::new(Code::Storage, "the store could not be written just before; nothing was changed");
         answer(output, void.iter().map(|answers| progress.refuse(answers, &failed)))?;
         let Some(last) = last else { continue };
         let sync = durable || synced.elapsed() > SYNC_EVERY;
@@ -216,7 +216,7 @@ fn commit(
             Err(error) => {
                 progress.fail();
                 tracing::error!(%error, "a commit has failed");
-                let failed = Fault::from(error);
+                let failed = Refusal::from(error);
                 answer(output, answers.iter().map(|answers| progress.refuse(answers, &failed)))?;
             }
         }

@@ -1,7 +1,7 @@
 //! The users in memory: a bounded number of learners, the least recently used one gives way.
 
-use super::fault::Fault;
 use super::ledger::Ledger;
+use super::refusal::Refusal;
 use crate::store::journal::{Entry, Note};
 use crate::store::revive::{HostLearner, HostWorkspace, ROOM, SNAPSHOT_EVERY, revive, snapshot};
 use crate::store::{Reach, StoreError, Stored, UserRow};
@@ -33,7 +33,7 @@ pub(super) struct Desk<'p, T> {
 
 impl<T: Scalar> Resident<T> {
     /// Check, persist, apply.
-    pub(super) fn step(&mut self, desk: &mut Desk<'_, T>, event: &Event, note: Note) -> Result<(), Fault> {
+    pub(super) fn step(&mut self, desk: &mut Desk<'_, T>, event: &Event, note: Note) -> Result<(), Refusal> {
         let checked = self.learner.check(desk.policy, &mut desk.workspace, event)?;
         let mut buffer = [0; MAX_EVENT_LEN];
         let record = encode_event(event, &mut buffer).map_err(StoreError::from)?;
@@ -99,7 +99,7 @@ impl<T: Scalar> Residents<T> {
     }
 
     /// The user with a name, new ones included.
-    pub(super) fn named(&mut self, desk: &mut Desk<'_, T>, name: &str) -> Result<&mut Resident<T>, Fault> {
+    pub(super) fn named(&mut self, desk: &mut Desk<'_, T>, name: &str) -> Result<&mut Resident<T>, Refusal> {
         let user = user_hash(name);
         // Who was only asked about is not yet anybody: another name with the same hash may come first, and everyone starts
         // in the incarnation of the first event.
@@ -123,7 +123,7 @@ impl<T: Scalar> Residents<T> {
     }
 
     /// The user with a hash; `None` for nobody.
-    pub(super) fn hashed(&mut self, desk: &mut Desk<'_, T>, user: u64) -> Result<Option<&mut Resident<T>>, Fault> {
+    pub(super) fn hashed(&mut self, desk: &mut Desk<'_, T>, user: u64) -> Result<Option<&mut Resident<T>>, Refusal> {
         if !self.cache.contains(&user) {
             match desk.ledger.user(user, Reach::Snapshot)? {
                 Some(stored) => self.enter(desk, user, &stored, true)?,
@@ -134,7 +134,7 @@ impl<T: Scalar> Residents<T> {
     }
 
     /// Brings a user into memory.
-    fn enter(&mut self, desk: &mut Desk<'_, T>, user: u64, stored: &Stored, known: bool) -> Result<(), Fault> {
+    fn enter(&mut self, desk: &mut Desk<'_, T>, user: u64, stored: &Stored, known: bool) -> Result<(), Refusal> {
         // The memory of the one who has to leave is used again.
         let oldest = if self.cache.len() < self.capacity { None } else { self.cache.pop_lru() };
         let learner = match oldest {

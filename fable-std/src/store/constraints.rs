@@ -18,7 +18,7 @@
 
 use super::StoreError;
 use crate::text::Constraint;
-use fable_core::feasible::Effect;
+use fable_core::Effect;
 use fable_core::{Catalog, When};
 use serde::{Deserialize, Serialize};
 

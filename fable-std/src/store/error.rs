@@ -38,7 +38,7 @@ pub enum StoreError {
     /// A record of a user cannot be read.
     Record(RecordError),
     /// A record of a user does not follow from those before it.
-    State(fable_core::LearnerError),
+    State(fable_core::UserError),
     /// Another user's name has the same hash.
     Collision,
     /// The store has no such user.

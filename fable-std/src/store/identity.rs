@@ -6,7 +6,7 @@
 
 use super::StoreError;
 use fable_core::catalog::BlockSet;
-use fable_core::fingerprint::NUMERIC_REVISION;
+use fable_core::NUMERIC_REVISION;
 use fable_core::{Catalog, Policy, Scalar, Settings};
 use serde_json::{Map, Value, json};
 

@@ -15,8 +15,8 @@ pub enum Reply {
     Dripping(Vec<u8>, Duration),
     /// Sends bytes for ever, or until nobody listens.
     Endless,
-    /// Waits and hangs up without a word.
-    Silence(Duration),
+    /// Says nothing for a minute and hangs up.
+    Silence,
 }
 
 /// A reply with a status, headers and a body.
@@ -52,8 +52,8 @@ impl Endpoint {
         thread::spawn(move || {
             for reply in replies {
                 let (mut stream, _) = listener.accept().unwrap();
-                stream.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
-                stream.set_write_timeout(Some(Duration::from_secs(5))).unwrap();
+                stream.set_read_timeout(Some(Duration::from_mins(1))).unwrap();
+                stream.set_write_timeout(Some(Duration::from_mins(1))).unwrap();
                 if let Some(request) = read(&mut stream) {
                     let _ = sender.send(request);
                     answer(&mut stream, reply);
@@ -65,7 +65,7 @@ impl Endpoint {
 
     /// What was sent, if anything.
     pub fn request(&self) -> Option<(String, Value)> {
-        self.received.recv_timeout(Duration::from_secs(5)).ok()
+        self.received.recv_timeout(Duration::from_mins(1)).ok()
     }
 }
 
@@ -101,6 +101,6 @@ fn answer(stream: &mut TcpStream, reply: Reply) {
             let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n\"");
             while stream.write_all(&[b'a'; 4096]).is_ok() {}
         }
-        Reply::Silence(time) => thread::sleep(time),
+        Reply::Silence => thread::sleep(Duration::from_mins(1)),
     }
 }

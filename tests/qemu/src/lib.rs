@@ -1,6 +1,6 @@
 //! A board in QEMU with its serial port at hand.
 //!
-//! The images are those of `examples/firmware/device`; `tests/qemu/run` builds them and says where they are. A board is
+//! The images are those of the job `device` of `examples/firmware`; `tests/qemu/run` builds them and says where they are. A board is
 //! started in a folder of its own, which holds its flash: killing QEMU and starting it again there is a power cut.
 
 mod debugger;
@@ -22,7 +22,6 @@ use std::time::{Duration, Instant};
 pub struct Board {
     /// Its name, and that of its image.
     pub name: &'static str,
-    machine: &'static [&'static str],
     /// Whether its flash is a file, which survives the end of QEMU.
     pub durable: bool,
     /// Rounds that a test plays.
@@ -31,18 +30,16 @@ pub struct Board {
 
 /// All boards.
 pub const BOARDS: [Board; 6] = [
-    Board { name: "microbit", machine: &["qemu-system-arm", "-M", "microbit", "-kernel"], durable: false, rounds: 1_000 },
-    Board { name: "netduino", machine: &["qemu-system-arm", "-M", "netduinoplus2", "-kernel"], durable: true, rounds: 1_000 },
-    Board { name: "mps2", machine: &["qemu-system-arm", "-M", "mps2-an386", "-kernel"], durable: true, rounds: 1_000 },
-    Board { name: "mps2-an500", machine: &["qemu-system-arm", "-M", "mps2-an500", "-kernel"], durable: true, rounds: 1_000 },
-    Board { name: "hifive1", machine: &["qemu-system-riscv32", "-M", "sifive_e", "-kernel"], durable: true, rounds: 1_000 },
-    Board {
-        name: "virt",
-        machine: &["qemu-system-riscv32", "-M", "virt", "-drive", "if=pflash,unit=1,file=virt.flash,format=raw", "-bios"],
-        durable: true,
-        rounds: 1_000,
-    },
+    Board { name: "microbit", durable: false, rounds: 1_000 },
+    Board { name: "netduino", durable: true, rounds: 1_000 },
+    Board { name: "mps2", durable: true, rounds: 1_000 },
+    Board { name: "mps2-an500", durable: true, rounds: 1_000 },
+    Board { name: "hifive1", durable: true, rounds: 1_000 },
+    Board { name: "virt", durable: true, rounds: 1_000 },
 ];
+
+/// A line for each board: its name, target and `-icount` shift, and the command line of QEMU.
+const MACHINES: &str = include_str!("../../../examples/firmware/boards.txt");
 
 /// A board that runs; dropping it kills QEMU as a power cut would.
 pub struct Running {
@@ -87,9 +84,11 @@ impl Board {
         for socket in ["uart", "monitor", "debugger"] {
             let _ = fs::remove_file(folder.join(socket));
         }
-        let [program, arguments @ ..] = self.machine else { return Err(io::Error::other("no machine")) };
-        let qemu = Command::new(program)
-            .args(arguments)
+        let mut lines = MACHINES.lines().map(str::split_whitespace);
+        let line = lines.find_map(|mut words| (words.next()? == self.name).then_some(words));
+        let mut machine = line.ok_or_else(|| io::Error::other("boards.txt has no such board"))?.skip(2);
+        let qemu = Command::new(machine.next().unwrap_or_default())
+            .args(machine)
             .arg(&image)
             .args(["-chardev", "socket,path=debugger,server=on,wait=off,id=debugger", "-gdb", "chardev:debugger"])
             .args(["-display", "none", "-serial", "unix:uart,server=on,wait=off", "-monitor", "unix:monitor,server=on,wait=off"])

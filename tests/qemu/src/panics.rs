@@ -233,6 +233,6 @@ mod tests {
     fn paths_start_at_the_crate() {
         assert_eq!(from_crate("static_cell-2.1.1/src/lib.rs"), "static_cell-2.1.1/src/lib.rs");
         assert_eq!(from_crate("fable-embedded/postcard-1.1.3/src/de/flavors.rs"), "postcard-1.1.3/src/de/flavors.rs");
-        assert_eq!(from_crate("examples/firmware/boards/src/uart.rs"), "boards/src/uart.rs");
+        assert_eq!(from_crate("examples/firmware/src/boards/uart.rs"), "firmware/src/boards/uart.rs");
     }
 }

@@ -1,6 +1,6 @@
 //! Every board, driven from the host: the same bits, and nothing acknowledged is lost.
 
-use fable_core::policy::Settings;
+use fable_core::Settings;
 use fable_core::record::encode_event;
 use fable_core::{Action, Catalog, Context, DecisionId, Direction, Feasible, Learner, Policy, Request, Statement, Workspace};
 use fable_qemu::{BOARDS, Board, Crash};

@@ -2,11 +2,11 @@
 
 #![expect(clippy::missing_errors_doc, reason = "an expected error is what the service has to answer")]
 
-use fable_core::event::Observation;
-use fable_core::feasible::Rule;
-use fable_core::trust::{Assessment, Comparison, Part as Share, Standing};
+use fable_core::Observation;
+use fable_core::Rule;
+use fable_core::{Assessment, Comparison, Part as Share, Standing};
 use fable_core::{
-    Action, Catalog, Context, DecisionId, Event, Feasible, Learner, LearnerError, Policy, Request, Scalar, Settings, Statement,
+    Action, Catalog, Context, DecisionId, Event, Feasible, Learner, UserError, Policy, Request, Scalar, Settings, Statement,
     Workspace, user_hash,
 };
 use serde_json::{Map, Value, json};
@@ -43,15 +43,15 @@ type Parts<'o, T> = (&'o mut User<T>, &'o Policy<'static, T>, &'o mut Workspace<
 /// The answer to a request: what the service has to say, or the code of its error.
 pub type Expected = Result<Value, &'static str>;
 
-fn code(error: LearnerError) -> &'static str {
+fn code(error: UserError) -> &'static str {
     match error {
-        LearnerError::UnknownDecision => "unknown_decision",
-        LearnerError::ExpiredDecision => "expired",
-        LearnerError::DuplicateFeedback => "duplicate_feedback",
-        LearnerError::Stale => "stale",
-        LearnerError::NotLearned => "not_learned",
-        LearnerError::Comparison => "bad_contrast",
-        LearnerError::Reward | LearnerError::Onboarding(_) => "out_of_range",
+        UserError::UnknownDecision => "unknown_decision",
+        UserError::ExpiredDecision => "expired",
+        UserError::DuplicateFeedback => "duplicate_feedback",
+        UserError::Stale => "stale",
+        UserError::NotLearned => "not_learned",
+        UserError::Comparison => "bad_contrast",
+        UserError::Reward | UserError::Onboarding(_) => "out_of_range",
         _ => "internal",
     }
 }
@@ -171,7 +171,7 @@ impl<T: Scalar> Oracle<T> {
         assert_eq!(why.chosen, decision.action);
         let explored = why.explored;
         // The mean score comes out of the scores of all actions if the action is the only feasible one.
-        let mut only = fable_core::feasible::ActionSet::EMPTY;
+        let mut only = fable_core::ActionSet::EMPTY;
         only.insert(decision.action);
         let only = Feasible::from_set(catalog, only).unwrap();
         let (_, score) = learner.recommend(policy, workspace, &Request { feasible: &only, ..request }).unwrap();

@@ -3,8 +3,8 @@
 use crate::dice::Dice;
 use crate::oracle::{Expected, Oracle, named};
 use fable_core::catalog::Part;
-use fable_core::feasible::{Effect, Rule};
-use fable_core::trust::Comparison;
+use fable_core::{Effect, Rule};
+use fable_core::Comparison;
 use fable_core::{Action, Catalog, Context, DecisionId, Direction, Scalar, Statement, When, user_hash};
 use serde_json::{Map, Value, json};
 

@@ -13,8 +13,8 @@ use crate::setup::{Setup, StudyError};
 use crate::spread::flat_settings;
 use crate::statistics::{cluster_bootstrap, deviation, mean};
 use fable_core::catalog::{Block, Component, Definition, Value};
-use fable_core::feasible::ActionSet;
-use fable_core::onboarding::{Direction, When};
+use fable_core::ActionSet;
+use fable_core::{Direction, When};
 use fable_core::{Action, Catalog, Context, Exploration, Feasible, Policy, Request, Settings, Statement};
 use market::{Market, Offer, Product, Shopper, Taste};
 

@@ -13,7 +13,7 @@ use crate::report::{Report, Table, plus_minus, with_interval};
 use crate::setup::{Setup, StudyError};
 use crate::statistics::{deviation, mean, mean_interval};
 use fable_core::catalog::rubric::RUBRIC;
-use fable_core::trust::Verdict;
+use fable_core::Verdict;
 use fable_core::{Action, Catalog, Context, Direction, Exploration, Feasible, Policy, Request, Settings, Statement, When};
 use fable_std::simulate::Random;
 use serde::Deserialize;

@@ -11,7 +11,7 @@ use crate::setup::{Setup, StudyError};
 use crate::statistics::{mcnemar, mean, mean_interval, quantile};
 use fable_core::catalog::Part;
 use fable_core::catalog::agent::{self, AGENT, MEMORY, Memory, STYLE, Style, TOOL, Tool};
-use fable_core::trust::Comparison;
+use fable_core::Comparison;
 use fable_core::{Action, Context, Exploration, Feasible, Policy, Request, Rule, Settings};
 
 pub const ABOUT: &str = "20 prompts, web search against no tool: learning against frozen, many seeds beside the paper's one";

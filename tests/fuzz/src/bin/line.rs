@@ -7,12 +7,12 @@ use fable_std::store::transfer;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
-    let Incoming { id, request } = Incoming::read(&AGENT, data);
+    let Incoming { id, op } = Incoming::read(&AGENT, data);
     if let Some(id) = id {
         assert!(data.windows(id.get().len()).any(|part| part == id.get().as_bytes()));
     }
-    if let Err(fault) = request {
-        assert!(fault.code != Code::Internal && fault.code != Code::Storage && !fault.message.is_empty());
+    if let Err(refusal) = op {
+        assert!(refusal.code != Code::Internal && refusal.code != Code::Storage && !refusal.message.is_empty());
     }
     // As an exported user, with a checksum that fits.
     let sum = fable_core::record::checksum(data).to_le_bytes();

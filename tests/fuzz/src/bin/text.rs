@@ -2,7 +2,7 @@
 #![no_main]
 
 use fable_core::catalog::AGENT;
-use fable_core::policy::{ONBOARDING_PRECISION, REWARD};
+use fable_core::{ONBOARDING_PRECISION, REWARD};
 use fable_std::text::{ContextAdapter, FeedbackAdapter, OnboardingAdapter, PreferenceText, Reaction, RequestText, Rules};
 
 libfuzzer_sys::fuzz_target!(|text: &str| {

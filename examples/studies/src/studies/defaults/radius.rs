@@ -6,7 +6,7 @@ use crate::policies::{Agent, PER_USER};
 use crate::report::Table;
 use crate::setup::{Setup, StudyError};
 use fable_core::catalog::{AGENT, RUBRIC, TAU2};
-use fable_core::trust::{Comparison, Verdict};
+use fable_core::{Comparison, Verdict};
 use fable_core::{Catalog, Exploration, Feasible, Policy, Request, Settings, Workspace};
 use fable_std::simulate::SimulatedUser;
 

@@ -7,7 +7,7 @@ use crate::studies::pahf_shopping::market::{self, Market, Product};
 use crate::studies::pahf_shopping::{BLOCKS, COMPONENTS};
 use crate::studies::prompts::exams::{ALIKE, Exams};
 use fable_core::catalog::{Block, Component, Definition, Value};
-use fable_core::feasible::ActionSet;
+use fable_core::ActionSet;
 use fable_core::{Action, Catalog, Context, Feasible};
 use fable_std::simulate::{Random, SimulatedUser};
 use std::collections::BTreeMap;

@@ -8,7 +8,7 @@ use crate::report::{Report, Table};
 use crate::setup::{Setup, StudyError};
 use crate::statistics::{Z95, quantile, wilson};
 use fable_core::catalog::RUBRIC;
-use fable_core::trust::{Comparison, Verdict};
+use fable_core::{Comparison, Verdict};
 use fable_core::{Catalog, Exploration, Policy, Settings};
 use fable_std::simulate::Random;
 

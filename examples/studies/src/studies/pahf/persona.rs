@@ -2,7 +2,7 @@
 
 use crate::draw::chance;
 use fable_core::catalog::agent::{AGENT, Style, Tool};
-use fable_core::onboarding::{Direction, OnboardingError, When};
+use fable_core::{Direction, OnboardingError, When};
 use fable_core::{Action, Context, ContextError, Statement};
 use fable_std::simulate::Random;
 

@@ -11,8 +11,8 @@ use crate::setup::StudyError;
 use crate::spread::flat_settings;
 use crate::statistics::{cluster_bootstrap, mean};
 use fable_core::catalog::tau2::{Style, TAU2};
-use fable_core::onboarding::{Direction, When};
-use fable_core::trust::{Promotion, Verdict};
+use fable_core::{Direction, When};
+use fable_core::{Promotion, Verdict};
 use fable_core::{Catalog, Context, Feasible, Policy, Request, Settings, Statement};
 use fable_std::simulate::Random;
 

@@ -1,0 +1,62 @@
+//! Shows: decisions, learning and restored snapshots on a board, bit for bit as on a host: the pinned runs of `fable-golden`,
+//! as many as there is RAM for.
+//!
+//! The state is never on the stack: [`golden!`] keeps it in statics that are all zero, so they cost no flash either.
+
+#![no_std]
+#![no_main]
+
+use core::panic::PanicInfo;
+use fable_golden::Outcome;
+use firmware::boards::{entry, exit, println};
+
+/// Runs one of the pinned runs; true when it came to the pinned outcome.
+///
+/// `golden!(agent, AGENT, f32, AGENT_F32)` is the run `agent` over the catalog `AGENT` in `f32`. With a snapshot and another
+/// outcome behind it, the snapshot, which was made on a host, is then loaded in place and the run goes on from there.
+macro_rules! golden {
+    ($run:ident, $catalog:ident, $scalar:ty, $pinned:ident $(, $stored:ident, $resumed:ident)?) => {{
+        use fable_core::{Learner, Workspace, catalog::$catalog};
+        use fable_golden::{RING, SEED, $pinned, $run};
+        use static_cell::ConstStaticCell;
+        static LEARNER: ConstStaticCell<Learner<$scalar, [$scalar; $catalog.state_len()], RING>> =
+            ConstStaticCell::new(Learner::VACANT);
+        static WORKSPACE: ConstStaticCell<Workspace<$scalar, [$scalar; $catalog.workspace_len()]>> =
+            ConstStaticCell::new(Workspace::VACANT);
+        let (learner, workspace) = (LEARNER.take(), WORKSPACE.take());
+        let passed = report(stringify!($pinned), $run(SEED, learner, workspace), $pinned);
+        $(
+            use fable_golden::{$stored, $resumed, resume};
+            let passed = report(stringify!($resumed), resume($stored, learner, workspace), $resumed) && passed;
+        )?
+        passed
+    }};
+}
+
+/// Prints what a run came to and whether that is right.
+fn report(name: &str, found: Outcome, pinned: Outcome) -> bool {
+    let verdict = if found == pinned { "as pinned" } else { "NOT AS PINNED" };
+    println!("{name} {found} {verdict}");
+    found == pinned
+}
+
+#[entry]
+fn main() -> ! {
+    let passed = [
+        golden!(tau2, TAU2, f32, TAU2_F32, TAU2_F32_SNAPSHOT, TAU2_F32_RESUMED),
+        #[cfg(any(feature = "mps2", feature = "virt"))]
+        golden!(tau2, TAU2, f64, TAU2_F64, TAU2_F64_SNAPSHOT, TAU2_F64_RESUMED),
+        #[cfg(not(any(feature = "hifive1", feature = "microbit")))]
+        golden!(agent, AGENT, f32, AGENT_F32),
+        #[cfg(any(feature = "mps2", feature = "virt"))]
+        golden!(agent, AGENT, f64, AGENT_F64),
+    ];
+    exit(i32::from(passed.contains(&false)))
+}
+
+/// A panic is a failure, not a reason to start again.
+#[panic_handler]
+fn panicked(info: &PanicInfo<'_>) -> ! {
+    println!("{info}");
+    exit(1)
+}

@@ -1,0 +1,162 @@
+//! Fable on a board: the state comes back from flash, every step is stored before it counts, and a host talks to it over the
+//! serial port.
+//!
+//! The learner, its workspace and the store are statics of zeros; nothing of their size is ever on the stack. What a board says
+//! to a person goes through semihosting, as plain text or, with the feature `log`, as a log of defmt.
+
+mod tell;
+
+use crate::boards::{Board, Here, exit};
+use core::convert::Infallible;
+use embedded_io::{Read, Write};
+use embedded_storage::nor_flash::{NorFlash, ReadNorFlash};
+use fable_core::record::snapshot::max_len;
+use fable_core::{Learner, Policy, Settings, Storage, Workspace};
+use fable_embedded::flash::{Blocking, Layout, Store, StoreError};
+use fable_embedded::{Keep, Server};
+use static_cell::{ConstStaticCell, StaticCell};
+
+/// What there is RAM for.
+#[cfg(not(any(feature = "hifive1", feature = "microbit")))]
+pub use fable_core::catalog::AGENT as CATALOG;
+#[cfg(any(feature = "hifive1", feature = "microbit"))]
+pub use fable_core::catalog::TAU2 as CATALOG;
+
+/// Decisions that can wait for their reward, and promotions.
+pub const ROOM: usize = 8;
+
+/// The store of a board.
+pub type BoardStore = Store<Blocking<<Here as Board>::Flash>>;
+
+/// What a device is made of.
+pub struct Parts {
+    /// The user.
+    pub learner: &'static mut Learner<f32, [f32; CATALOG.state_len()], ROOM>,
+    /// Scratch.
+    pub workspace: &'static mut Workspace<f32, [f32; CATALOG.workspace_len()]>,
+    /// The place of the store.
+    pub store: &'static StaticCell<BoardStore>,
+}
+
+impl Parts {
+    /// The statics. They can be taken once.
+    #[inline]
+    #[must_use]
+    pub fn take() -> Self {
+        static LEARNER: ConstStaticCell<Learner<f32, [f32; CATALOG.state_len()], ROOM>> = ConstStaticCell::new(Learner::VACANT);
+        static WORKSPACE: ConstStaticCell<Workspace<f32, [f32; CATALOG.workspace_len()]>> =
+            ConstStaticCell::new(Workspace::VACANT);
+        static STORE: StaticCell<BoardStore> = StaticCell::new();
+        Self { learner: LEARNER.take(), workspace: WORKSPACE.take(), store: &STORE }
+    }
+}
+
+/// Restores and serves for ever. A store of somebody else is left alone: the program ends with code 2.
+///
+/// Generic, like what it calls, so that all of it is compiled with the image: it comes out smaller than from a library.
+pub fn serve<S: Storage<f32>, W: Storage<f32>>(
+    learner: &mut Learner<f32, S, ROOM>,
+    workspace: &mut Workspace<f32, W>,
+    store: &'static StaticCell<BoardStore>,
+) -> ! {
+    tell::started(&CATALOG);
+    let Ok(policy) = Policy::new(&CATALOG, Settings::default()) else { stop("the settings are out of range") };
+    let store = place(&policy, store);
+    // The user is whoever holds the board; the number makes its draws its own.
+    restore(&policy, learner, workspace, store, || Here::entropy().unwrap_or(1));
+    let mut uart = Here::uart();
+    tell::ready();
+    loop {
+        attend(&policy, learner, workspace, store, &mut uart);
+    }
+}
+
+/// Moves the store to where it stays, in a stack frame of its own.
+#[inline(never)]
+pub fn place(policy: &Policy<'_, f32>, place: &'static StaticCell<BoardStore>) -> &'static mut BoardStore {
+    place.init_with(|| open(policy))
+}
+
+/// Answers a port until it ends.
+#[inline(never)]
+pub fn attend<P: Read<Error = Infallible> + Write, S: Storage<f32>, W: Storage<f32>>(
+    policy: &Policy<'_, f32>,
+    learner: &mut Learner<f32, S, ROOM>,
+    workspace: &mut Workspace<f32, W>,
+    store: &mut impl Keep,
+    port: &mut P,
+) {
+    let Ok(mut server) = Server::new(policy, learner, workspace, store) else { stop("the learner was not restored") };
+    let Ok(()) = server.serve(port);
+}
+
+/// The store of the board, not looked into yet.
+#[inline(never)]
+pub fn open(policy: &Policy<'_, f32>) -> BoardStore {
+    let Ok(mut flash) = Here::flash() else { stop("the store cannot be opened") };
+    if is_zero(&mut flash) && flash.erase(0, flash.capacity() as u32).is_err() {
+        stop("the store cannot be erased")
+    }
+    let length = u32::try_from(flash.capacity()).unwrap_or(u32::MAX);
+    let Ok(layout) = Layout::try_new::<Blocking<<Here as Board>::Flash>>(0, length, max_len::<f32>(policy.catalog(), ROOM))
+    else {
+        stop("the store is too small for this catalog")
+    };
+    tell::opened();
+    Store::new(Blocking(flash), layout)
+}
+
+/// Restores the learner from the store, which is formatted for a new user if it is blank. What that takes of the stack is free
+/// again for serving.
+#[inline(never)]
+pub fn restore<S: Storage<f32>, W: Storage<f32>>(
+    policy: &Policy<'_, f32>,
+    learner: &mut Learner<f32, S, ROOM>,
+    workspace: &mut Workspace<f32, W>,
+    store: &mut BoardStore,
+    user: impl FnOnce() -> u64,
+) {
+    let mut restored = apart(|| store.restore(policy, learner, workspace));
+    if matches!(restored, Err(StoreError::Unformatted)) {
+        let user = user();
+        let formatted = apart(|| store.format(policy, user, ROOM as u16));
+        restored = formatted.and_then(|()| apart(|| store.restore(policy, learner, workspace)));
+        // From now on there is always a snapshot to read.
+        restored = restored.and_then(|restored| apart(|| store.compact(learner)).map(|()| restored));
+    }
+    let restored = match restored {
+        Ok(restored) => restored,
+        Err(error) => stop(reason(error)),
+    };
+    tell::restored(&restored, learner);
+}
+
+/// In a stack frame of its own: the futures of the store are large and needed one after the other.
+#[inline(never)]
+fn apart<T>(work: impl FnOnce() -> T) -> T {
+    work()
+}
+
+/// Nothing but zeros: QEMU starts some memories so, which is no erased flash and nobody's store either.
+fn is_zero(flash: &mut impl ReadNorFlash) -> bool {
+    let mut chunk = [0; 64];
+    let mut offsets = (0..flash.capacity() as u32).step_by(chunk.len());
+    offsets.all(|offset| flash.read(offset, &mut chunk).is_ok() && chunk.iter().all(|byte| *byte == 0))
+}
+
+fn stop(why: &str) -> ! {
+    tell::stopped(why);
+    exit(2)
+}
+
+/// What kept the store from being restored. `Display` of the error says more and takes 6 KB of flash.
+const fn reason(error: StoreError) -> &'static str {
+    match error {
+        StoreError::Flash(_) => "the flash failed",
+        StoreError::Foreign => "the store holds something else and has to be formatted",
+        StoreError::Layout => "the store was formatted for another layout",
+        StoreError::Damaged => "stored records are damaged",
+        StoreError::Record(_) => "the store is of another version, catalog or settings",
+        _ => "the store cannot be restored",
+    }
+}

@@ -1,0 +1,127 @@
+//! Shows: no panic is reachable in `fable-core`, nor in the server of `fable-embedded` from the bytes of a port to the learner
+//! and back. With `panic-never` as the panic handler this program links only if the compiler has proved every panicking branch
+//! away. It is built, never run.
+
+#![no_std]
+#![no_main]
+
+use core::convert::Infallible;
+use core::fmt::Write as _;
+use embedded_io::{ErrorType, Read, Write};
+use fable_core::catalog::AGENT;
+use fable_core::DecisionId;
+use fable_core::record::{Header, Kind, Verifier, decode_event, encode_event};
+use fable_core::Comparison;
+use fable_core::{Action, Context, Event, Feasible, Learner, Policy, Request, Rule, Settings, Statement, Workspace};
+use fable_embedded::{Server, Volatile};
+use panic_never as _;
+
+/// Everything comes from outside, so that nothing can be computed at build time.
+pub struct World {
+    learner: Learner<f32, [f32; AGENT.state_len()], 8>,
+    workspace: Workspace<f32, [f32; AGENT.workspace_len()]>,
+    settings: Settings<'static>,
+    rules: &'static [Rule<'static>],
+    signals: &'static [f32],
+    event: Event,
+    statement: Statement,
+    id: DecisionId,
+    reward: f64,
+    action: u16,
+    defaults: Option<&'static [f64]>,
+    propensities: &'static mut [f64],
+    text: heapless::String<1024>,
+    bytes: &'static [u8],
+    buffer: &'static mut [u8],
+    port: Port,
+}
+
+/// A register that bytes are read from and written to.
+pub struct Port {
+    received: fn() -> Option<u8>,
+    send: fn(u8),
+}
+
+impl ErrorType for Port {
+    type Error = Infallible;
+}
+
+impl Read for Port {
+    fn read(&mut self, bytes: &mut [u8]) -> Result<usize, Infallible> {
+        let mut count = 0;
+        for slot in bytes {
+            let Some(byte) = (self.received)() else { break };
+            *slot = byte;
+            count += 1;
+        }
+        Ok(count)
+    }
+}
+
+impl Write for Port {
+    fn write(&mut self, bytes: &[u8]) -> Result<usize, Infallible> {
+        for byte in bytes {
+            (self.send)(*byte);
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> Result<(), Infallible> {
+        Ok(())
+    }
+}
+
+fn live(world: &mut World, policy: &Policy<'_, f32>) -> Option<()> {
+    let (learner, workspace) = (&mut world.learner, &mut world.workspace);
+    learner.start(policy, world.id.user).ok()?;
+    let context = Context::new(&AGENT, Some(usize::from(world.action)), world.signals).ok()?;
+    let feasible = Feasible::new(&AGENT, world.rules).ok()?;
+    let request = Request { context: &context, feasible: &feasible, defaults: world.defaults, at: world.id.round };
+    let action = Action(world.action);
+    learner.onboard(policy, workspace, world.statement.clone()).ok()?;
+    learner.decide(policy, workspace, &request).ok()?;
+    learner.decide_or_default(policy, workspace, &context, world.rules, world.defaults, world.id.round).ok()?;
+    learner.feedback_at(policy, workspace, world.id, world.reward, world.id.round).ok()?;
+    learner.observe(policy, workspace, &context, action, world.reward).ok()?;
+    learner.recommend(policy, workspace, &request).ok()?;
+    learner.predict(policy, workspace, &context, action, Some(world.reward)).ok()?;
+    learner.propensities(policy, workspace, &request, 10, world.propensities).ok()?;
+    learner.expire(policy, workspace, world.id.round).ok()?;
+    let over = Action(world.id.incarnation as u16);
+    learner.assess(policy, workspace, &Comparison { context, prefer: action, over, total: true }).ok()?;
+    learner.promote_all(policy, workspace, world.id.round).ok()?;
+    learner.write_profile(policy, workspace, &mut world.text).ok()?;
+    let why = learner.explain(policy, workspace, world.id, world.defaults, Some(action)).ok()?;
+    write!(world.text, "{why}").ok()?;
+    learner.check(policy, workspace, &world.event).ok()?.apply();
+
+    world.event = decode_event(&AGENT, world.bytes).ok()?;
+    let header = Header::decode(world.bytes).ok()?;
+    header.admit(Kind::Journal, policy).ok()?;
+    let used = encode_event(&world.event, world.buffer).ok()?.len();
+    let mut snapshot = learner.snapshot().ok()?;
+    let written = snapshot.read(world.buffer) + used;
+    let mut verifier = Verifier::new(policy);
+    verifier.push(world.bytes).ok()?;
+    let verified = verifier.finish().ok()?;
+    learner.vacate();
+    let mut loader = learner.load(policy, verified).ok()?;
+    loader.push(world.buffer.get(..written)?).ok()?;
+    loader.finish().ok()?;
+    learner.forget(policy, workspace).ok()
+}
+
+fn serve(world: &mut World, policy: &Policy<'_, f32>) -> Option<()> {
+    world.learner.start(policy, world.id.user).ok()?;
+    let keep = Volatile::<4096>::VACANT;
+    let mut server = Server::new(policy, &mut world.learner, &mut world.workspace, keep).ok()?;
+    server.serve(&mut world.port).ok()
+}
+
+/// The entry; the linker keeps what it reaches.
+#[allow(unsafe_code, reason = "a name for the linker")]
+#[unsafe(no_mangle)]
+pub extern "C" fn _start(world: &mut World) -> bool {
+    let Ok(policy) = Policy::new(&AGENT, world.settings) else { return false };
+    live(world, &policy).is_some() && serve(world, &policy).is_some()
+}

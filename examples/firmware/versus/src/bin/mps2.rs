@@ -1,6 +1,0 @@
-//! Shows: the same rounds of `agent` with Fable and with nalgebra on a Cortex-M4F, counted.
-
-#![no_std]
-#![no_main]
-
-boards::firmware!(boards::Mps2, versus::run);

@@ -1,0 +1,183 @@
+//! `fable demo`: a simulated user, an assistant that is not there, and Fable learning between them.
+
+mod lives;
+mod picture;
+mod screen;
+mod summary;
+mod tastes;
+
+use crate::failure::Failure;
+use clap::{Args, value_parser};
+use fable_core::catalog::{AGENT, Part, agent};
+use fable_core::{Catalog, Feasible, Request, Rule, Settings};
+use fable_std::catalogs;
+use fable_std::settings::SettingsArguments;
+use fable_std::simulate::SimulatedUser;
+use fable_std::text::wording;
+use lives::{Companion, Kind};
+use picture::Curve;
+use screen::{Screen, Step};
+use std::error::Error;
+use std::io;
+use std::path::PathBuf;
+
+/// Shows Fable learning what a simulated user likes, in 15 seconds.
+#[derive(Args)]
+#[command(long_about = ABOUT, after_help = EXAMPLES)]
+pub(crate) struct DemoArguments {
+    /// Which user: any whole number. The same number gives the same preferences, requests and choices.
+    #[arg(long, value_name = "N", default_value_t = SEED)]
+    seed: u64,
+    /// How many requests the user makes, from 20 to 2000.
+    #[arg(long, value_name = "N", default_value_t = ROUNDS, value_parser = value_parser!(u32).range(20..=2_000))]
+    rounds: u32,
+    /// Does not wait between rounds.
+    #[arg(long)]
+    fast: bool,
+    /// Prints plain lines: no colours, nothing moves. So it is anyway without a terminal, in a small one, and with NO_COLOR.
+    #[arg(long)]
+    plain: bool,
+    /// What can be chosen: agent, tau2, rubric, or a catalog file of your own.
+    #[arg(long, value_name = "NAME|FILE.toml", default_value = CATALOG)]
+    catalog: String,
+    /// Where the picture goes.
+    #[arg(long, value_name = "FILE.svg", default_value = PICTURE)]
+    svg: PathBuf,
+}
+
+const SEED: u64 = 4;
+const ROUNDS: u32 = 300;
+const CATALOG: &str = "agent";
+const PICTURE: &str = "fable-demo.svg";
+
+impl Default for DemoArguments {
+    fn default() -> Self {
+        Self { seed: SEED, rounds: ROUNDS, fast: false, plain: false, catalog: CATALOG.into(), svg: PICTURE.into() }
+    }
+}
+
+const ABOUT: &str = "\
+Shows Fable learning what a simulated user likes, in 15 seconds.
+
+A simulated user with hidden preferences asks for things. Each time Fable chooses how an assistant should act, the user
+reacts, and Fable learns from one number. Nothing is needed and nothing is sent anywhere: the assistant's answers are not
+shown, because only the choice and the reaction matter here. This is what `fable` without a command does.
+
+What is on the screen:
+  asked          what the user says, and the task that a context adapter would make of it
+  chosen         the action: one value of each component (memory, tool and style in the catalog `agent`)
+  why            what made it better than the runner-up, and how much of the score that is: what pleased or displeased so
+                 far, what is cheaper or suits the request by the catalog's own rules; `the draw` is exploration: beliefs
+                 are sampled, so that what is uncertain is tried now and then
+  reward         the reaction as a number from -1 to 1, and in words; the number is all that Fable learns from
+  the bars       how much the user is believed to like each value, other things being equal; right of the line is liked
+  forbidden      no action with this value is allowed, so none is ever tried
+  the curves     the mean reward of what was chosen, from the first round to the last
+  lately         the same over the last 25 rounds
+  Fable          learns a weight for each value, for each value in each task, for each pair ..., shared by all actions
+  flat           the same learner with one weight per complete action, so that nothing is shared
+  rules only     the catalog's default scores less costs; never learns
+  best possible  what someone who knew the hidden preferences would get
+  a life         the same user once more from the beginning, with other requests and other moods; one life is shown
+  first, last    the mean over the first and over the last so many rounds of every life
+  likes          the value of a component that the user is believed to like best; `dislikes` is the other end
+  learned        how much the user is believed to like a value in the end, as in the bars
+  hidden         how much the user really likes it
+  promoted       so certain that it goes into the assistant's prompt: an interval that holds for all time excludes zero
+  probability    how sure the beliefs are of a preference now; being sure for all time takes more";
+
+const EXAMPLES: &str = "\
+Examples:
+  fable demo
+  fable demo --seed 11 --fast
+  fable demo --catalog tau2 --rounds 1000 --svg tau2.svg
+
+Exit codes: 0 done, 1 the picture cannot be written, 2 a mistake in the command or in the catalog's file.";
+
+/// Lives that the picture is the mean of.
+const LIVES: u64 = 60;
+
+/// Nothing runs code on this machine: a permission, not a preference, so it is not for the learner to find out.
+const NO_SANDBOX: &[Rule<'static>] =
+    &[Rule::forbid("no sandbox", &[Part::new(agent::TOOL, &[agent::Tool::CodeExecution.index()])])];
+
+/// Runs the command; returns what is printed at the end.
+pub(crate) fn run(arguments: &DemoArguments) -> Result<String, Failure> {
+    let catalog = catalogs::open(&arguments.catalog)?;
+    let settings = SettingsArguments { seed: Some(arguments.seed), ..SettingsArguments::default() };
+    let settings = settings.resolve(&arguments.catalog, catalog)?;
+    match play(arguments, catalog, settings) {
+        Ok(text) => Ok(text),
+        Err(error) => match error.downcast_ref::<io::Error>() {
+            // A reader that went away (`fable demo --plain | head`) is no error.
+            Some(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(String::new()),
+            _ => Err(Failure::Trouble(error.to_string())),
+        },
+    }
+}
+
+fn play(arguments: &DemoArguments, catalog: &Catalog<'_>, settings: Settings<'_>) -> Result<String, Box<dyn Error>> {
+    let user = SimulatedUser::new(catalog, arguments.seed);
+    let sandboxed = catalog.fingerprint() == AGENT.fingerprint();
+    let feasible = if sandboxed { Feasible::new(catalog, NO_SANDBOX)? } else { Feasible::all(catalog) };
+    let tastes = tastes::tastes(&user, catalog, &feasible)?;
+    let mut curves = Vec::new();
+    for kind in Kind::ALL {
+        let lives = (0..LIVES).map(|life| lives::live(kind, &user, &feasible, settings, life, arguments.rounds));
+        curves.push(kind.curve(lives.collect::<Result<_, _>>()?));
+    }
+    // Before anything is shown: nobody should watch for 15 seconds to learn of a folder that is not there.
+    let title = format!("Learning what one user likes: {} ways to act, one number per request", feasible.len());
+    let subtitle =
+        format!("Mean reward over {LIVES} lives of the same simulated user; a band holds the middle half of the lives");
+    let written = std::fs::write(&arguments.svg, picture::draw(&title, &subtitle, &curves));
+    written.map_err(|error| format!("{}: {error}", arguments.svg.display()))?;
+
+    let race: Vec<(&str, &[f64])> =
+        curves.iter().filter_map(|curve| Some((curve.name, curve.lives.first()?.as_slice()))).collect();
+
+    let screen = Screen::new(arguments.plain, arguments.fast, arguments.rounds, &tastes);
+    screen.open(catalog, &feasible)?;
+    let mut fable = Companion::new(catalog, settings, 0)?;
+    for round in 1..=arguments.rounds {
+        let step = step(&mut fable, &user, &feasible, round, screen.columns())?;
+        screen.show(&step, arguments.rounds, &race, &tastes, || fable.mean())?;
+    }
+    screen.finish();
+    summary::text(arguments, &user, &mut fable, &curves, &tastes)
+}
+
+/// One round: the user asks, Fable chooses and says why in at most `columns` characters, the user reacts, Fable learns.
+fn step(
+    fable: &mut Companion<'_>,
+    user: &SimulatedUser<'_>,
+    feasible: &Feasible,
+    round: u32,
+    columns: usize,
+) -> Result<Step, Box<dyn Error>> {
+    let catalog = user.catalog();
+    let asked = user.request(round)?;
+    let decision = fable.decide(&Request::new(&asked.context, feasible))?;
+    let why = fable.learner.explain(&fable.policy, &mut fable.workspace, decision.id, None, None)?;
+    let (both, first) = (wording::reasons(catalog, &why, 2), wording::reasons(catalog, &why, 1));
+    let why = if both.chars().count() <= columns { both } else { first };
+    let reward = user.reward(round, &asked.context, decision.action);
+    fable.learn(&decision, reward)?;
+    fable.learner.promote_all(&fable.policy, &mut fable.workspace, 0)?;
+    let said = user.reaction(&asked.context, feasible, decision.action, reward);
+    let task = asked.context.task().and_then(|task| catalog.definition().tasks.get(task));
+    let task = task.map_or_else(String::new, |task| (*task).to_owned());
+    Ok(Step { round, asked, task, chosen: wording::action(catalog, decision.action), why, said, reward })
+}
+
+impl Kind {
+    fn curve(self, lives: Vec<Vec<f64>>) -> Curve {
+        let (name, note, class) = match self {
+            Self::Fable => ("Fable", "factorized, learns", "fable"),
+            Self::Flat => ("flat", "one weight per action", "flat"),
+            Self::Rules => ("rules only", "no learning", "rules"),
+            Self::Best => ("best possible", "knows the user", "best"),
+        };
+        Curve { name, note, class, dashed: self == Self::Best, lives }
+    }
+}

@@ -1,0 +1,248 @@
+//! What the device answered, as text for a person and as JSON for a script.
+
+use super::Output;
+use super::names::{named, parts};
+use crate::failure::Failure;
+use fable_core::{Assessment, Part, Standing, Thousandths, Verdict};
+use fable_core::{Action, Catalog, Context, DecisionId, Feasible, Policy, Settings};
+use fable_std::device::Device;
+use serde_json::{Value, json};
+use std::fmt::{Display, Write as _};
+use std::io::{Read, Write};
+
+pub(super) fn hello<P: Read + Write>(device: &Device<P>) -> Output {
+    let hello = device.hello();
+    let scalar = if hello.digits == 24 { "f32" } else { "f64" };
+    let catalog = device.catalog();
+    let settings = match catalog.as_ref().map(|catalog| Policy::<f32>::new(catalog, Settings::default())) {
+        Ok(Ok(policy)) if policy.fingerprint() == hello.fingerprint => "default",
+        Ok(_) => "other than the defaults",
+        Err(_) => "unknown",
+    };
+    let mut text = String::new();
+    let mut put = |head: &str, value: &dyn Display| {
+        let _ = writeln!(text, "{head:<12} {value}"); // writing to a String cannot fail
+    };
+    put("protocol", &hello.protocol);
+    put("records", &hello.record);
+    put("catalog", &device.name());
+    put("sizes", &format!("{} actions, dimension {}, in {scalar}", hello.actions, hello.dimension));
+    put("settings", &settings);
+    put("fingerprint", &format!("{:016x}", hello.fingerprint));
+    put("user", &format!("{:016x}", hello.user));
+    put("incarnation", &hello.incarnation);
+    put("rounds", &hello.rounds);
+    put("observations", &hello.observations);
+    let value = json!({
+        "protocol": hello.protocol,
+        "record": hello.record,
+        "catalog": device.name(),
+        "actions": hello.actions,
+        "dimension": hello.dimension,
+        "scalar": scalar,
+        "settings": settings,
+        "fingerprint": format!("{:016x}", hello.fingerprint),
+        "promise": format!("{:08x}", hello.promise),
+        "ring": hello.ring,
+        "user": format!("{:016x}", hello.user),
+        "incarnation": hello.incarnation,
+        "rounds": hello.rounds,
+        "observations": hello.observations,
+    });
+    (text, value)
+}
+
+pub(super) fn decide<P: Read + Write>(
+    device: &mut Device<P>,
+    catalog: &Catalog<'_>,
+    context: &Context,
+    feasible: Option<&Feasible>,
+    at: u32,
+) -> Result<Output, Failure> {
+    let decision = device.decide(context, feasible, at)?;
+    let mut instruction = String::new();
+    let _ = catalog.instruct(decision.action, &mut instruction); // writing to a String cannot fail
+    let (name, id) = (named(catalog, decision.action), decision.id.to_string());
+    let text = format!("decision     {id}\naction       {name}\ninstruction  {instruction}\n");
+    let value = json!({ "decision": id, "action": parts(catalog, decision.action), "instruction": instruction, "baseline": decision.baseline });
+    Ok((text, value))
+}
+
+pub(super) fn explain<P: Read + Write>(
+    device: &mut Device<P>,
+    catalog: &Catalog<'_>,
+    decision: DecisionId,
+    against: Option<Action>,
+) -> Result<Output, Failure> {
+    let why = device.explain(decision, against)?;
+    let mut text = format!(
+        "chosen {} {}{}\nnot    {} {}{}\n",
+        Thousandths(why.chosen_score.into()),
+        named(catalog, why.chosen),
+        if why.explored { ", to explore" } else { "" },
+        Thousandths(why.other_score.into()),
+        named(catalog, why.other),
+        if why.feasible { "" } else { ", not feasible" },
+    );
+    let coordinate =
+        |index: Option<u16>| index.and_then(|index| catalog.coordinate_name(usize::from(index))).map(|name| name.to_string());
+    let mut shares = Vec::new();
+    for share in &why.shares {
+        let names = [share.chosen_coordinate, share.other_coordinate].map(coordinate);
+        let part = match share.part() {
+            Part::Default => "default score".to_owned(),
+            Part::Cost => "cost".to_owned(),
+            Part::Draw => "the draw".to_owned(),
+            Part::Block(_) => {
+                let [chosen, other] = names.clone().map(|name| name.unwrap_or_else(|| "nothing".into()));
+                format!("{chosen} against {other}")
+            }
+        };
+        let _ = writeln!(text, "  {} {} {part}", Thousandths(share.chosen.into()), Thousandths(share.other.into()));
+        let [chosen, other] = names;
+        shares.push(json!({
+            "part": match share.part() { Part::Default => "default", Part::Cost => "cost", Part::Draw => "draw", Part::Block(_) => "block" },
+            "chosen": share.chosen,
+            "other": share.other,
+            "chosen_coordinate": chosen,
+            "other_coordinate": other,
+        }));
+    }
+    let value = json!({
+        "chosen": parts(catalog, why.chosen),
+        "other": parts(catalog, why.other),
+        "feasible": why.feasible,
+        "explored": why.explored,
+        "chosen_score": why.chosen_score,
+        "other_score": why.other_score,
+        "shares": shares,
+    });
+    Ok((text, value))
+}
+
+pub(super) fn profile<P: Read + Write>(device: &mut Device<P>) -> Result<Output, Failure> {
+    let catalog = device.catalog()?;
+    let (mut text, mut entries) = (String::new(), Vec::new());
+    for (promotion, standing) in device.profile()? {
+        let standing = match standing {
+            Standing::Holds => "holds",
+            Standing::Doubtful => "doubtful",
+            Standing::Revoked => "revoked",
+        };
+        let mut sentence = String::new();
+        let _ = promotion.write_sentence(catalog, &mut sentence); // writing to a String cannot fail
+        let _ = writeln!(text, "{standing:<9} {sentence} (round {}, {} observations)", promotion.round, promotion.evidence);
+        entries.push(json!({
+            "contrast": catalog.contrasts().get(usize::from(promotion.contrast)).map(|contrast| contrast.name),
+            "verdict": promotion.verdict.sign(),
+            "standing": standing,
+            "sentence": sentence,
+            "valid": promotion.valid,
+            "round": promotion.round,
+            "at": promotion.at,
+            "evidence": promotion.evidence,
+            "lower": promotion.lower,
+            "upper": promotion.upper,
+        }));
+    }
+    if entries.is_empty() {
+        text.push_str("nothing is promoted\n");
+    }
+    Ok((text, Value::Array(entries)))
+}
+
+pub(super) fn contrasts<P: Read + Write>(
+    device: &mut Device<P>,
+    catalog: &Catalog<'_>,
+    name: Option<&str>,
+) -> Result<Output, Failure> {
+    let (mut text, mut values) = (String::new(), serde_json::Map::new());
+    for (index, contrast) in (0_u8..).zip(catalog.contrasts()) {
+        if name.is_none_or(|name| name == contrast.name) {
+            let assessment = device.assess(index)?;
+            text.push_str(&line(contrast.name, &assessment));
+            values.insert(contrast.name.to_owned(), assessed(&assessment));
+        }
+    }
+    match name {
+        Some(name) if values.is_empty() => {
+            let known: Vec<&str> = catalog.contrasts().iter().map(|contrast| contrast.name).collect();
+            Err(Failure::Mistake(format!("there is no contrast '{name}'; the catalog declares {}", known.join(", "))))
+        }
+        Some(name) => Ok((text, values.remove(name).unwrap_or_default())),
+        None => Ok((text, Value::Object(values))),
+    }
+}
+
+pub(super) fn line(name: &str, assessment: &Assessment) -> String {
+    let Assessment { mean, lower, upper, evidence, verdict, valid, .. } = *assessment;
+    let verdict = match verdict {
+        Verdict::For => "for",
+        Verdict::Against => "against",
+        Verdict::Open => "open",
+    };
+    let valid = if valid { "" } else { ", no guarantee" };
+    let [mean, lower, upper] = [mean, lower, upper].map(Thousandths);
+    format!("{name:<32} {verdict:<8} {mean} from {lower} to {upper}, {evidence} observations{valid}\n")
+}
+
+pub(super) fn assessed(assessment: &Assessment) -> Value {
+    json!({
+        "mean": assessment.mean,
+        "sd": assessment.sd,
+        "probability": assessment.probability,
+        "lower": assessment.lower,
+        "upper": assessment.upper,
+        "beta": assessment.beta,
+        "evidence": assessment.evidence,
+        "valid": assessment.valid,
+        "promoted": assessment.verdict.sign(),
+    })
+}
+
+pub(super) fn statistics<P: Read + Write>(device: &mut Device<P>) -> Result<Output, Failure> {
+    let counts = device.statistics()?;
+    let rows = [
+        ("rounds", counts.rounds),
+        ("observations", counts.observations),
+        ("waiting", counts.waiting.into()),
+        ("promotions", counts.promotions.into()),
+        ("answered", counts.answered),
+        ("refused", counts.refused),
+        ("snapshots", counts.kept.generation),
+        ("events", counts.kept.events),
+        ("free_bytes", counts.kept.free),
+        ("erases", counts.kept.erases),
+    ];
+    let text = rows.map(|(name, count)| format!("{name:<12} {count}\n")).concat();
+    let value = rows.into_iter().map(|(name, count)| (name.to_owned(), Value::from(count))).collect();
+    Ok((text, Value::Object(value)))
+}
+
+pub(super) fn replayed<P: Read + Write>(device: &mut Device<P>, settings: Settings<'_>) -> Result<Output, Failure> {
+    let catalog = device.catalog()?;
+    let tape = device.tape()?;
+    let replay = tape.replay(catalog, settings).map_err(|error| Failure::Trouble(error.to_string()))?;
+    let mut contrasts = 0;
+    for (index, here) in (0_u8..).zip(&replay.contrasts) {
+        contrasts += usize::from(device.assess(index)? != *here);
+    }
+    if !tape.agrees(&replay) || contrasts > 0 {
+        return Err(Failure::Trouble(format!(
+            "{} of {} decisions and {contrasts} of {} contrasts come out differently here; are the settings the device's, --seed and --nu too?",
+            replay.different.len(),
+            replay.decisions,
+            replay.contrasts.len()
+        )));
+    }
+    let text = format!(
+        "{} events replayed: {} decisions and {} contrasts are the same, bit for bit\n",
+        replay.events,
+        replay.decisions,
+        replay.contrasts.len()
+    );
+    Ok((
+        text,
+        json!({ "events": replay.events, "decisions": replay.decisions, "contrasts": replay.contrasts.len(), "same": true }),
+    ))
+}

@@ -1,0 +1,127 @@
+//! `fable device`: a person or a script talks to a device.
+//!
+//! [`arguments`] is what can be asked, [`names`] turns names into what the protocol carries, and [`answers`] shows what comes back.
+
+mod answers;
+mod arguments;
+mod names;
+
+pub(crate) use arguments::DeviceArguments;
+
+use crate::failure::Failure;
+use answers::{assessed, contrasts, decide, explain, hello, line, profile, replayed, statistics};
+use arguments::{DeviceCommand, SnapshotCommand};
+use fable_core::{Direction, Statement};
+use fable_core::Comparison;
+use fable_std::catalogs;
+use fable_std::device::{Device, port};
+use names::{action, condition, feasible, value};
+use serde_json::{Value, json};
+use std::io::{Read, Write};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Runs the command and returns what it prints.
+pub(crate) fn run(arguments: &DeviceArguments) -> Result<String, Failure> {
+    if !(0.1..=25.0).contains(&arguments.timeout) {
+        return Err(Failure::mistake("a timeout must be from 0.1 to 25 seconds"));
+    }
+    let timeout = Duration::from_secs_f64(arguments.timeout);
+    let (text, value) = match (&arguments.place.port, &arguments.place.tcp) {
+        (Some(path), _) => {
+            let opened = port::serial(path, arguments.baud, timeout);
+            talk(opened.map_err(|error| Failure::Trouble(format!("{}: {error}", path.display())))?, arguments)?
+        }
+        (None, Some(address)) => {
+            let opened = port::tcp(address, timeout);
+            talk(opened.map_err(|error| Failure::Trouble(format!("{address}: {error}")))?, arguments)?
+        }
+        (None, None) => return Err(Failure::mistake("either --port or --tcp is needed")), // clap has seen to it
+    };
+    Ok(if arguments.json { format!("{value}\n") } else { text })
+}
+
+type Output = (String, Value);
+
+fn talk<P: Read + Write>(port: P, arguments: &DeviceArguments) -> Result<Output, Failure> {
+    let DeviceArguments { catalog, command, .. } = arguments;
+    let described = catalog.as_deref().map(catalogs::open).transpose()?;
+    let device = &mut Device::open(port)?;
+    if let Some(catalog) = described {
+        device.describe(catalog);
+    }
+    match command {
+        DeviceCommand::Hello => Ok(hello(device)),
+        DeviceCommand::Onboard { prefer, over, when, response, precision } => {
+            let catalog = device.catalog()?;
+            let side = |names: &[String]| names.iter().map(|name| value(catalog, name)).collect::<Result<Vec<_>, _>>();
+            let when = condition(catalog, when.as_deref())?;
+            let direction = Direction::prefer(catalog, &side(prefer)?, &side(over)?, when).map_err(Failure::mistake)?;
+            device.onboard(&Statement { direction, response: *response, precision: *precision })?;
+            Ok(("the preference was accepted\n".into(), json!({ "accepted": 1 })))
+        }
+        DeviceCommand::Decide { context, forbid, require, all, at } => {
+            let catalog = device.catalog()?;
+            let context = context.context(catalog)?;
+            let restricted = *all || !forbid.is_empty() || !require.is_empty();
+            let feasible = if restricted { Some(feasible(catalog, forbid, require)?) } else { None };
+            decide(device, catalog, &context, feasible.as_ref(), *at)
+        }
+        DeviceCommand::Feedback { decision, reward, weight, at } => {
+            let count = device.feedback(*decision, *reward, *weight, *at)?;
+            Ok((format!("learned, {count} observations\n"), json!({ "observations": count })))
+        }
+        DeviceCommand::Explain { decision, against } => {
+            let catalog = device.catalog()?;
+            let against = against.as_deref().map(|name| action(catalog, name)).transpose()?;
+            explain(device, catalog, *decision, against)
+        }
+        DeviceCommand::Profile { promote, at } => {
+            if *promote {
+                device.promote(*at)?;
+            }
+            profile(device)
+        }
+        DeviceCommand::Contrast { name, prefer, over, total, context } => {
+            let catalog = device.catalog()?;
+            match (prefer, over) {
+                (Some(prefer), Some(over)) => {
+                    let (prefer, over) = (action(catalog, prefer)?, action(catalog, over)?);
+                    let comparison = Comparison { context: context.context(catalog)?, prefer, over, total: *total };
+                    let assessment = device.compare(&comparison)?;
+                    Ok((line("contrast", &assessment), assessed(&assessment)))
+                }
+                _ => contrasts(device, catalog, name.as_deref()),
+            }
+        }
+        DeviceCommand::Stats => statistics(device),
+        DeviceCommand::Snapshot(SnapshotCommand::Save { file }) => {
+            let bytes = device.snapshot()?;
+            write_file(file, &bytes)?;
+            Ok((format!("{} bytes\n", bytes.len()), json!({ "bytes": bytes.len() })))
+        }
+        DeviceCommand::Snapshot(SnapshotCommand::Load { file }) => {
+            let bytes = std::fs::read(file).map_err(|error| Failure::Trouble(format!("{}: {error}", file.display())))?;
+            let rounds = device.restore(&bytes)?;
+            Ok((format!("restored, {rounds} rounds\n"), json!({ "rounds": rounds })))
+        }
+        DeviceCommand::Journal { file } => {
+            let events = device.journal()?;
+            let length = |event: &Vec<u8>| u16::try_from(event.len()).unwrap_or(u16::MAX).to_le_bytes();
+            let bytes: Vec<u8> = events.iter().flat_map(|event| length(event).into_iter().chain(event.clone())).collect();
+            write_file(file, &bytes)?;
+            Ok((format!("{} events, {} bytes\n", events.len(), bytes.len()), json!({ "events": events.len() })))
+        }
+        DeviceCommand::Replay { settings } => {
+            replayed(device, settings.resolve(catalog.as_deref().unwrap_or(""), device.catalog()?)?)
+        }
+        DeviceCommand::Forget { .. } => {
+            let incarnation = device.forget()?;
+            Ok((format!("forgotten, incarnation {incarnation}\n"), json!({ "incarnation": incarnation })))
+        }
+    }
+}
+
+fn write_file(file: &PathBuf, bytes: &[u8]) -> Result<(), Failure> {
+    std::fs::write(file, bytes).map_err(|error| Failure::Trouble(format!("{}: {error}", file.display())))
+}

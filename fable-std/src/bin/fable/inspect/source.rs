@@ -1,0 +1,94 @@
+//! Where a state comes from: a user of a store, an exported user, a device's snapshot with or without its journal.
+
+use crate::failure::Failure;
+use crate::store::printable;
+use fable_core::record::RecordError;
+use fable_core::{Policy, Scalar, Settings, catalog::AGENT, catalog::RUBRIC, catalog::TAU2, user_hash};
+use fable_std::replay::{ReplayError, Start, Tape};
+use fable_std::store::revive::{HostLearner, HostWorkspace};
+use fable_std::store::{Identity, Store, StoreError, transfer};
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::Path;
+
+/// A life and what it is called.
+pub(super) struct Source {
+    /// The user and the file, or the file alone.
+    pub(super) name: String,
+    tape: Tape,
+    /// What a store says it was made with.
+    pub(super) identity: Option<Identity>,
+}
+
+/// Reads what the file has, whatever it is.
+pub(super) fn open(path: &Path, user: Option<&str>, journal: Option<&Path>) -> Result<Source, Failure> {
+    let file = printable(&path.display().to_string());
+    let trouble = |error: &dyn std::fmt::Display| Failure::Trouble(format!("{file}: {error}"));
+    let mut magic = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(4).read_to_end(&mut magic));
+    read.map_err(|error| trouble(&error))?;
+    if magic != b"FABS" && journal.is_some() {
+        return Err(Failure::Mistake(format!("{file} is no snapshot; --journal is for what a device did after one")));
+    }
+    match (magic.as_slice(), user) {
+        (b"FABX" | b"FABS", Some(_)) => Err(Failure::Mistake(format!("{file} has one user; --user is for a store"))),
+        (b"FABX", None) => {
+            let stored = transfer::read(&fs::read(path).map_err(|error| trouble(&error))?).map_err(|error| trouble(&error))?;
+            let tape = Tape::of_user(&stored).map_err(|error| trouble(&error))?;
+            Ok(Source { name: format!("{} in {file}", printable(&stored.row.name)), tape, identity: None })
+        }
+        (b"FABS", None) => {
+            let snapshot = fs::read(path).map_err(|error| trouble(&error))?;
+            let journal = journal.map_or(Ok(Vec::new()), |path| fs::read(path).map_err(|error| Failure::file(path, &error)))?;
+            let tape = Tape::of_device(snapshot, &journal).map_err(|error| Failure::Trouble(format!("the journal: {error}")))?;
+            Ok(Source { name: file, tape, identity: None })
+        }
+        (b"redb", _) => {
+            let store = Store::open_any(path)?;
+            let Some(user) = user else {
+                let users = store.users()?;
+                return Err(Failure::Mistake(format!("{file} is a store (users: {users}); name one of them with --user")));
+            };
+            let stored = store.whole(user_hash(user))?.filter(|stored| stored.row.name == user);
+            let missing = || Failure::Refused(format!("{file} has no user '{}'", printable(user)));
+            let tape = Tape::of_user(&stored.ok_or_else(missing)?)?;
+            Ok(Source { name: format!("{} in {file}", printable(user)), tape, identity: Some(store.identity()?) })
+        }
+        _ => Err(trouble(&"neither a store nor an exported user nor a snapshot")),
+    }
+}
+
+impl Source {
+    /// Bits of the scalar's significand.
+    pub(super) fn digits(&self) -> Result<u8, Failure> {
+        self.tape.digits().map_err(|error| Failure::Trouble(format!("{}: {error}", self.name)))
+    }
+
+    /// The learner at the end of the life.
+    pub(super) fn learner<T: Scalar>(&self, policy: &Policy<'_, T>) -> Result<(HostLearner<T>, HostWorkspace<T>), Failure> {
+        self.tape.learner(policy).map_err(|error| match error {
+            ReplayError::Start(RecordError::Policy) => self.foreign(policy),
+            error => Failure::Trouble(format!("{}: {error}", self.name)),
+        })
+    }
+
+    /// Another catalog or other settings: which, as far as that can be known.
+    fn foreign<T: Scalar>(&self, policy: &Policy<'_, T>) -> Failure {
+        if let Some(Err(error @ StoreError::Mismatch { .. })) =
+            self.identity.as_ref().map(|identity| identity.admit(&Identity::new(policy)))
+        {
+            return Failure::mistake(error);
+        }
+        let found = match &self.tape.start {
+            Start::Journal { header, .. } => Some(header.fingerprint),
+            Start::Snapshot(bytes) => fable_core::record::Header::decode(bytes).ok().map(|header| header.fingerprint),
+        };
+        let shipped = [&AGENT, &TAU2, &RUBRIC].into_iter().find(|catalog| {
+            let settings = Settings { retained: fable_core::catalog::BlockSet::FULL, ..*policy.settings() };
+            let policy = Policy::<T>::new(catalog, settings);
+            policy.is_ok_and(|policy| Some(policy.fingerprint()) == found)
+        });
+        let hint = shipped.map_or_else(String::new, |catalog| format!("; try --catalog {}", catalog.definition().name));
+        Failure::Mistake(format!("{} belongs to another catalog or other settings{hint}", self.name))
+    }
+}

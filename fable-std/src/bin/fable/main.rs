@@ -1,0 +1,134 @@
+//! The `fable` command.
+
+mod bar;
+mod catalog;
+mod chat;
+mod demo;
+mod device;
+mod evaluate;
+mod failure;
+mod inspect;
+mod policy_arguments;
+mod prior;
+mod replay;
+mod serve;
+mod store;
+mod svg;
+
+use catalog::CatalogArguments;
+use chat::ChatArguments;
+use clap::{CommandFactory, Parser, Subcommand};
+use clap_complete::Shell;
+use demo::DemoArguments;
+use device::DeviceArguments;
+use evaluate::EvaluateArguments;
+use failure::Failure;
+use inspect::InspectArguments;
+use prior::PriorArguments;
+use replay::ReplayArguments;
+use serve::ServeArguments;
+use std::io::Write;
+use std::process::ExitCode;
+use store::{ExportArguments, ForgetArguments, ImportArguments};
+use tracing_subscriber::filter::LevelFilter;
+
+/// Personalization that fits on a microcontroller.
+///
+/// Fable is a policy layer around a frozen assistant. It learns, from one number per interaction, how this user wants the
+/// assistant to act: which memory to use, whether to search, ask or confirm, how to answer.
+#[derive(Parser)]
+#[command(name = "fable", version, after_help = EXAMPLES)]
+struct Arguments {
+    /// What to do; `fable demo` if it is left out.
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  fable                                           # the demo: Fable learns what a simulated user likes
+  fable chat                                      # you are the user: ask, react, and see what is learned
+  fable catalog show agent                        # what can be chosen: 180 actions, 254 coordinates
+  fable catalog show agent --toml > mine.toml     # a catalog of your own to start from
+  fable device --port /dev/ttyACM0 hello          # which device is there
+  fable inspect users.fable --user ana            # what Fable believes about a user
+  fable evaluate --simulate try.jsonl             # what other settings would have earned
+  fable prior fit crowd.prior --store users.fable # what users have in common, for those who come
+  fable completions bash > ~/.local/share/bash-completion/completions/fable
+
+Exit codes: 0 done, 1 a file or a device failed, 2 a mistake in the command or in a file, 3 the device refused.
+`fable COMMAND --help` says more.";
+
+#[derive(Subcommand)]
+enum Command {
+    Demo(DemoArguments),
+    Chat(ChatArguments),
+    Catalog(CatalogArguments),
+    Device(DeviceArguments),
+    Serve(ServeArguments),
+    Forget(ForgetArguments),
+    Export(ExportArguments),
+    Import(ImportArguments),
+    Replay(ReplayArguments),
+    Inspect(InspectArguments),
+    Evaluate(EvaluateArguments),
+    Prior(PriorArguments),
+    /// Prints a script that completes this command's arguments in a shell.
+    ///
+    /// bash: fable completions bash > ~/.local/share/bash-completion/completions/fable
+    /// zsh:  fable completions zsh > a directory of $fpath, as _fable
+    /// fish: fable completions fish > ~/.config/fish/completions/fable.fish
+    #[command(verbatim_doc_comment)]
+    Completions {
+        /// The shell.
+        shell: Shell,
+    },
+}
+
+fn completions(shell: Shell) -> String {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Arguments::command(), "fable", &mut script);
+    String::from_utf8_lossy(&script).into_owned()
+}
+
+/// Logs go to standard error, never with what a request says. FABLE_LOG is the level: off, error, warn, info, debug, trace.
+fn log() {
+    let level = std::env::var("FABLE_LOG").ok().and_then(|level| level.parse::<LevelFilter>().ok()).unwrap_or(LevelFilter::WARN);
+    tracing_subscriber::fmt().with_writer(std::io::stderr).with_ansi(false).with_max_level(level).init();
+}
+
+fn main() -> ExitCode {
+    log();
+    let command = Arguments::parse().command.unwrap_or_else(|| Command::Demo(DemoArguments::default()));
+    let done = match command {
+        Command::Demo(arguments) => demo::run(&arguments),
+        Command::Chat(arguments) => chat::run(&arguments),
+        Command::Catalog(arguments) => catalog::run(&arguments),
+        Command::Device(arguments) => device::run(&arguments),
+        Command::Evaluate(arguments) => evaluate::run(&arguments),
+        Command::Prior(arguments) => prior::run(&arguments),
+        Command::Serve(arguments) => serve::run(&arguments),
+        Command::Forget(arguments) => store::forget(&arguments),
+        Command::Export(arguments) => store::export(&arguments),
+        Command::Import(arguments) => store::import(&arguments),
+        Command::Replay(arguments) => replay::run(&arguments),
+        Command::Inspect(arguments) => inspect::run(&arguments),
+        Command::Completions { shell } => Ok(completions(shell)),
+    };
+    let (mut code, text, mut message) = match done {
+        Ok(text) => (0, text, None),
+        Err(Failure::Different(text)) => (1, text, None),
+        Err(Failure::Trouble(message)) => (1, String::new(), Some(message)),
+        Err(Failure::Mistake(message)) => (2, String::new(), Some(message)),
+        Err(Failure::Refused(message)) => (3, String::new(), Some(message)),
+    };
+    match std::io::stdout().write_all(text.as_bytes()) {
+        // A reader that went away (`fable catalog show agent | head`) is no error.
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => (code, message) = (1, Some(error.to_string())),
+        _ => {}
+    }
+    if let Some(message) = message {
+        eprintln!("fable: {message}");
+    }
+    ExitCode::from(code)
+}

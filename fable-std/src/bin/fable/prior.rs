@@ -1,0 +1,222 @@
+//! `fable prior`: a prior for users who come, fitted from those who were there.
+
+use crate::failure::Failure;
+use crate::policy_arguments::{PolicyArguments, ScalarName};
+use crate::store::{Written, write};
+use clap::{Args, Subcommand};
+use fable_core::{Catalog, Policy, user_hash};
+use fable_std::prior::{Evidence, Options, Population, address, fit};
+use fable_std::replay::Tape;
+use fable_std::store::{Store, transfer};
+use serde_json::json;
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// What users have in common, as a start for those who come.
+///
+/// A new user begins with the base prior, which knows nothing: mean 0, the same precision everywhere. What is true of most users
+/// saves a new one many rounds. `fit` finds it in the journals of those who were there, `address` hands it to a device.
+///
+/// Exit codes: 0 done, 1 a file cannot be read or written, 2 a mistake in the command, too few users, or a journal of another catalog.
+#[derive(Args)]
+#[command(arg_required_else_help = true, after_help = EXAMPLES)]
+pub(crate) struct PriorArguments {
+    #[command(subcommand)]
+    command: PriorCommand,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  fable prior fit crowd.prior --store users.fable
+  fable prior fit crowd.prior ana.user ben.user cleo.user dan.user eve.user --catalog tau2 --base-precision 8
+  fable prior address crowd.prior board.snapshot --user 00000000000000ab --catalog tau2
+  fable device --port /dev/ttyACM0 snapshot load board.snapshot";
+
+#[derive(Subcommand)]
+enum PriorCommand {
+    Fit(Box<FitArguments>),
+    Address(Box<AddressArguments>),
+}
+
+const FIT: &str = "\
+Fits a prior to the users of a store, and of files that `fable export` has written.
+
+A user's preferences theta are taken as one draw from a Gaussian N(m, P^-1). Nobody has seen a theta, only rewards, so m and P are
+found by expectation and maximization: each user's posterior under the present m and P, then the m and P that these posteriors make
+most likely, until nothing is gained any more. P keeps the shape of the learner's state (tasks meet through what they share), so
+deciding and learning cost what they did. With few users much of what they seem to have in common is chance: imagined users without
+anything in common hold the fit back, as many as make users that were left out of a fit most likely.
+
+At least 5 users with something learned are needed, 50 are better. Rewards and stated preferences count; imputed rewards, what
+was unlearned and what came before a user was forgotten do not. Catalog and settings have to be those of the journals; seed,
+exploration and promotion may differ.
+
+What is printed:
+  users, observed     of how many users how much was used
+  likelihood          ln p of an observation, on average, under the base prior and under this one
+  imagined users      how much the fit was held back
+  isotropic           the base precision that would suit these users best, if all coordinates had the same
+  prior radius        what --prior-radius has to be with this prior for promotions to keep their promise for 95% of such users
+  strongest           the coordinates in which users are most alike: the mean, and the spread between users
+
+The file is a snapshot with zero rounds. It holds averages, no user; but an average of five still tells about each of them.
+Exit codes: 0 done, 1 a file cannot be read or written, 2 a mistake in the command, too few users, or a journal of another catalog.";
+
+/// Fits a prior to the users of a store, and of files that `fable export` has written.
+#[derive(Args)]
+#[command(long_about = FIT, after_help = EXAMPLES)]
+struct FitArguments {
+    /// The file to write; `-` is standard output.
+    prior: PathBuf,
+    /// Exported users.
+    #[arg(value_name = "USER_FILE", required_unless_present = "store")]
+    files: Vec<PathBuf>,
+    /// A store; all of its users count.
+    #[arg(long, value_name = "FILE")]
+    store: Option<PathBuf>,
+    /// How many imagined users hold the fit back: more is more cautious. Chosen by users left out if it is not given.
+    #[arg(long, value_name = "COUNT")]
+    shrink: Option<f64>,
+    /// Most steps of expectation and maximization.
+    #[arg(long, value_name = "COUNT", default_value_t = Options::default().steps as u32, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    steps: u32,
+    /// Prints JSON instead of text.
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    policy: PolicyArguments,
+}
+
+/// Makes a prior the first snapshot of one user, for a device.
+///
+/// A device has one user, and takes no other's snapshot: `fable device hello` says whose it is. `fable device snapshot load` then
+/// puts it there. What the device had learned is replaced; after `forget` it begins with the base prior again, unless its
+/// firmware has this one in its policy.
+///
+/// Exit codes: 0 done, 1 a file cannot be read or written, 2 a mistake in the command, or a prior of another catalog.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+struct AddressArguments {
+    /// A prior that `fable prior fit` has written.
+    prior: PathBuf,
+    /// The snapshot to write; `-` is standard output.
+    snapshot: PathBuf,
+    /// The user's name, or the 16 hexadecimal digits that `fable device hello` prints.
+    #[arg(long, value_name = "NAME|HASH")]
+    user: String,
+    /// The numbers that the device computes in.
+    #[arg(long, value_enum, default_value_t = ScalarName::F32)]
+    scalar: ScalarName,
+    #[command(flatten)]
+    policy: PolicyArguments,
+}
+
+/// Runs the command and returns what it prints.
+pub(crate) fn run(arguments: &PriorArguments) -> Result<String, Failure> {
+    match &arguments.command {
+        PriorCommand::Fit(arguments) => fit_users(arguments),
+        PriorCommand::Address(arguments) => address_user(arguments),
+    }
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, Failure> {
+    fs::read(path).map_err(|error| Failure::file(path, &error))
+}
+
+fn fit_users(arguments: &FitArguments) -> Result<String, Failure> {
+    let (catalog, settings) = arguments.policy.open()?;
+    let policy = Policy::<f64>::new(catalog, settings).map_err(Failure::mistake)?;
+    let users = gather(arguments, &policy)?;
+    let options = Options { shrinkage: arguments.shrink, steps: arguments.steps as usize, ..Options::default() };
+    let population = fit(&policy, &users, &options).map_err(Failure::mistake)?;
+    let bytes = population.snapshot(&policy, user_hash("")).map_err(Failure::mistake)?;
+    let told = if arguments.json { described(catalog, &population) } else { told(catalog, &population, bytes.len()) };
+    match write(&arguments.prior, &bytes).map_err(|error| Failure::file(&arguments.prior, &error))? {
+        Written::File => Ok(told),
+        Written::Stream => Ok(String::new()), // it may be this command's own output
+    }
+}
+
+/// What was observed of everyone.
+fn gather(arguments: &FitArguments, policy: &Policy<'_, f64>) -> Result<Vec<Evidence>, Failure> {
+    let mut users = Vec::new();
+    if let Some(path) = &arguments.store {
+        let store = Store::open_any(path)?;
+        if store.is_at(&arguments.prior) {
+            return Err(Failure::Mistake(format!("{} is the store itself", arguments.prior.display())));
+        }
+        let told = |error| Failure::from_reading(path, &error);
+        users = Evidence::of_store(policy, &store).map_err(told)?;
+    }
+    for path in &arguments.files {
+        let told = |error| Failure::from_reading(path, &error);
+        let stored = transfer::read(&read(path)?).map_err(told)?;
+        users.push(Evidence::of_tape(policy, &Tape::of_user(&stored).map_err(told)?).map_err(told)?);
+    }
+    Ok(users)
+}
+
+/// The coordinates with the largest means against the spread, and that spread.
+fn strongest(catalog: &Catalog<'_>, population: &Population, count: usize) -> Vec<(String, f64, f64)> {
+    let (mean, spread) = (population.prior.mean(), population.prior.deviations());
+    let mut all: Vec<usize> = (0..mean.len()).collect();
+    all.sort_by(|one, other| (mean[*other] / spread[*other]).abs().total_cmp(&(mean[*one] / spread[*one]).abs()));
+    let named = |index: usize| Some((catalog.coordinate_name(index)?.to_string(), mean[index], spread[index]));
+    all.into_iter().filter_map(named).take(count).collect()
+}
+
+fn told(catalog: &Catalog<'_>, population: &Population, bytes: usize) -> String {
+    let Population { users, observations, shrinkage, isotropic_precision, log_likelihood: [before, after], radius, .. } =
+        population;
+    let mut out = String::new();
+    let _ = writeln!(out, "users            {users}, {observations} observations");
+    let _ = writeln!(out, "likelihood       {before:.4} under the base prior, {after:.4} under this one, per observation");
+    let _ = writeln!(out, "imagined users   {shrinkage:.1}");
+    let _ = writeln!(out, "isotropic        a base precision of {isotropic_precision:.1} would suit them best");
+    let _ = writeln!(out, "prior radius     {radius:.2} for promotions with this prior");
+    let _ = writeln!(out, "written          {bytes} bytes");
+    let _ = writeln!(out, "strongest        mean and spread between users");
+    for (name, mean, spread) in strongest(catalog, population, 8) {
+        let _ = writeln!(out, "  {name:<44} {mean:+.3} ± {spread:.3}");
+    }
+    out
+}
+
+fn described(catalog: &Catalog<'_>, population: &Population) -> String {
+    let all = strongest(catalog, population, catalog.dimension());
+    let numbers = |of: fn(&(String, f64, f64)) -> f64| {
+        all.iter().map(|row| (row.0.clone(), json!(of(row)))).collect::<serde_json::Map<_, _>>()
+    };
+    let document = json!({
+        "users": population.users,
+        "observations": population.observations,
+        "log_likelihood": { "base": population.log_likelihood[0], "prior": population.log_likelihood[1] },
+        "imagined_users": population.shrinkage,
+        "isotropic_precision": population.isotropic_precision,
+        "prior_radius": population.radius,
+        "steps": population.objective.len(),
+        "mean": numbers(|row| row.1),
+        "sd": numbers(|row| row.2),
+    });
+    format!("{document:#}\n")
+}
+
+fn address_user(arguments: &AddressArguments) -> Result<String, Failure> {
+    let (catalog, settings) = arguments.policy.open()?;
+    let small = Policy::<f32>::new(catalog, settings).map_err(Failure::mistake)?;
+    let large = Policy::<f64>::new(catalog, settings).map_err(Failure::mistake)?;
+    let bytes = read(&arguments.prior)?;
+    let hexadecimal = arguments.user.len() == 16 && arguments.user.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let hash = u64::from_str_radix(&arguments.user, 16).ok().filter(|_| hexadecimal);
+    let user = hash.unwrap_or_else(|| user_hash(&arguments.user));
+    let snapshot = match arguments.scalar {
+        ScalarName::F32 => address(&large, &bytes, &small, user),
+        ScalarName::F64 => address(&large, &bytes, &large, user),
+    };
+    let snapshot = snapshot.map_err(|error| Failure::Mistake(format!("{}: {error}", arguments.prior.display())))?;
+    match write(&arguments.snapshot, &snapshot).map_err(|error| Failure::file(&arguments.snapshot, &error))? {
+        Written::File => Ok(format!("{} bytes for user {user:016x}\n", snapshot.len())),
+        Written::Stream => Ok(String::new()),
+    }
+}

@@ -1,0 +1,342 @@
+//! A line as an op in the catalog's own terms: every name looked up, every list complete.
+//!
+//! Lines are read on a thread of their own, so all of this is work that the learners need not wait for. What a number has
+//! to be like is for `fable_core` to say.
+
+use super::json::{self, Line, Name, Object, Pattern};
+use super::refusal::{Code, Refusal};
+use fable_core::catalog::Part;
+use fable_core::Rule;
+use fable_core::Comparison;
+use fable_core::{Action, Catalog, Context, DecisionId, Direction, Feasible, Statement, When};
+use serde_json::value::RawValue;
+
+pub use crate::store::MAX_NAME;
+/// Most draws that propensities can be estimated from; they are made while other users wait.
+pub const MAX_DRAWS: u32 = 10_000;
+
+/// What is asked.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Op {
+    /// Stated preferences, all or none.
+    Onboard {
+        /// Whose.
+        user: String,
+        /// What they are.
+        statements: Vec<Statement>,
+    },
+    /// Choose an action.
+    Decide {
+        /// For whom.
+        user: String,
+        /// Where.
+        context: Context,
+        /// Among what.
+        feasible: Feasible,
+        /// The default score of every action instead of the catalog's.
+        defaults: Option<Vec<f64>>,
+        /// Estimate the probability of every action from so many draws.
+        propensities: Option<u32>,
+        /// The caller's time.
+        at: u32,
+    },
+    /// How it went.
+    Feedback {
+        /// What.
+        decision: DecisionId,
+        /// From -1 to 1.
+        reward: f64,
+        /// How much it counts.
+        weight: f32,
+        /// The caller's time.
+        at: u32,
+    },
+    /// How an action went that was chosen elsewhere.
+    Observe {
+        /// For whom.
+        user: String,
+        /// Where.
+        context: Context,
+        /// What was done.
+        action: Action,
+        /// From -1 to 1.
+        reward: f64,
+        /// How much it counts.
+        weight: f32,
+    },
+    /// Take a reward back.
+    Unlearn {
+        /// Of which decision.
+        decision: DecisionId,
+    },
+    /// Mean and standard deviation of every coordinate.
+    Posterior {
+        /// Whose.
+        user: String,
+    },
+    /// How sure a preference is.
+    Contrast {
+        /// Whose.
+        user: String,
+        /// Of what over what.
+        comparison: Comparison,
+    },
+    /// Why this action and not another one.
+    Explain {
+        /// Which decision.
+        decision: DecisionId,
+        /// The other action; the runner-up if it is left out.
+        against: Option<Action>,
+        /// The defaults that the decision was made with.
+        defaults: Option<Vec<f64>>,
+    },
+    /// The promoted preferences.
+    Profile {
+        /// Whose.
+        user: String,
+        /// Whether what is decided now is promoted first.
+        promote: bool,
+        /// The caller's time.
+        at: u32,
+    },
+    /// Erase a user.
+    Forget {
+        /// Whom.
+        user: String,
+    },
+    /// Counts.
+    Stats,
+}
+
+/// A line that was read: who asked, and what, or why not.
+#[derive(Debug)]
+pub struct Incoming {
+    /// Echoed in the answer.
+    pub id: Option<Box<RawValue>>,
+    /// What is asked, or what is wrong with it.
+    pub op: Result<Op, Refusal>,
+}
+
+impl Incoming {
+    /// Reads a line.
+    ///
+    /// ```
+    /// use fable_core::catalog::TAU2;
+    /// use fable_std::serve::{Code, Incoming, Op};
+    /// let read = |line: &str| Incoming::read(&TAU2, line.as_bytes());
+    /// let asked = read(r#"{"op":"profile","user":"ana","id":7}"#);
+    /// assert_eq!(asked.id.unwrap().get(), "7");
+    /// assert_eq!(asked.op, Ok(Op::Profile { user: "ana".into(), promote: true, at: 0 }));
+    /// assert_eq!(read(r#"{"op":"stats","user":"ana"}"#).op.unwrap_err().code, Code::BadRequest);
+    /// ```
+    #[must_use]
+    pub fn read(catalog: &Catalog<'_>, line: &[u8]) -> Self {
+        match Line::parse(line) {
+            Ok(line) => Self { id: line.id.map(ToOwned::to_owned), op: op(catalog, line) },
+            Err(refusal) => Self { id: json::id_of(line).map(ToOwned::to_owned), op: Err(refusal) },
+        }
+    }
+
+    /// A line that is longer than what is read.
+    #[must_use]
+    pub fn too_long(limit: usize) -> Self {
+        Self { id: None, op: Err(Refusal::new(Code::TooLong, format_args!("a line can have at most {limit} bytes"))) }
+    }
+}
+
+fn op(catalog: &Catalog<'_>, line: Line<'_>) -> Result<Op, Refusal> {
+    let keys: &[&str] = match &*line.op.0 {
+        "onboard" => &["user", "statements"],
+        "decide" => &["user", "context", "forbid", "require", "only", "defaults", "propensities", "at"],
+        "feedback" => &["decision", "reward", "weight", "at"],
+        "observe" => &["user", "context", "action", "reward", "weight"],
+        "unlearn" => &["decision"],
+        "posterior" | "forget" => &["user"],
+        "contrast" => &["user", "context", "prefer", "over", "total"],
+        "explain" => &["decision", "against", "defaults"],
+        "profile" => &["user", "promote", "at"],
+        "stats" => &[],
+        op => return Err(Refusal::new(Code::UnknownOp, format_args!("there is no op '{op}'"))),
+    };
+    if let Some(key) = line.keys().find(|key| !keys.contains(key)) {
+        return Err(Refusal::new(Code::BadRequest, format_args!("'{key}' is no key of op '{}'", line.op.0)));
+    }
+    Ok(match &*line.op.0 {
+        "onboard" => {
+            let statements = needed("statements", line.statements)?;
+            let statements = statements.into_iter().map(|Object(words)| statement(catalog, &words)).collect::<Result<_, _>>()?;
+            Op::Onboard { user: user(line.user)?, statements }
+        }
+        "decide" => {
+            let rules = [line.forbid.as_ref(), line.require.as_ref(), line.only.as_ref()];
+            if line.propensities.is_some_and(|draws| draws > MAX_DRAWS) {
+                return Err(Refusal::new(Code::OutOfRange, format_args!("propensities must be from 0 to {MAX_DRAWS} draws")));
+            }
+            Op::Decide {
+                user: user(line.user)?,
+                context: context(catalog, line.context)?,
+                feasible: feasible(catalog, rules)?,
+                defaults: line.defaults,
+                propensities: line.propensities,
+                at: line.at.unwrap_or(0),
+            }
+        }
+        "feedback" => Op::Feedback {
+            decision: decision(line.decision)?,
+            reward: needed("reward", line.reward)?,
+            weight: line.weight.unwrap_or(1.0) as f32,
+            at: line.at.unwrap_or(0),
+        },
+        "observe" => Op::Observe {
+            user: user(line.user)?,
+            context: context(catalog, line.context)?,
+            action: action(catalog, &needed("action", line.action)?)?,
+            reward: needed("reward", line.reward)?,
+            weight: line.weight.unwrap_or(1.0) as f32,
+        },
+        "unlearn" => Op::Unlearn { decision: decision(line.decision)? },
+        "posterior" => Op::Posterior { user: user(line.user)? },
+        "forget" => Op::Forget { user: user(line.user)? },
+        "contrast" => {
+            let (prefer, over) = (needed("prefer", line.prefer)?, needed("over", line.over)?);
+            let comparison = Comparison {
+                context: context(catalog, line.context)?,
+                prefer: action(catalog, &prefer)?,
+                over: action(catalog, &over)?,
+                total: line.total.unwrap_or(false),
+            };
+            Op::Contrast { user: user(line.user)?, comparison }
+        }
+        "explain" => {
+            let against = line.against.map(|choice| action(catalog, &choice)).transpose()?;
+            Op::Explain { decision: decision(line.decision)?, against, defaults: line.defaults }
+        }
+        "profile" => Op::Profile { user: user(line.user)?, promote: line.promote.unwrap_or(true), at: line.at.unwrap_or(0) },
+        _ => Op::Stats,
+    })
+}
+
+fn needed<T>(key: &str, value: Option<T>) -> Result<T, Refusal> {
+    value.ok_or_else(|| Refusal::new(Code::BadRequest, format_args!("'{key}' is missing")))
+}
+
+fn user(name: Option<Name<'_>>) -> Result<String, Refusal> {
+    let Name(name) = needed("user", name)?;
+    if name.is_empty() || name.len() > MAX_NAME {
+        return Err(Refusal::new(Code::OutOfRange, format_args!("the name of a user must have 1 to {MAX_NAME} bytes")));
+    }
+    Ok(name.into_owned())
+}
+
+fn decision(text: Option<Name<'_>>) -> Result<DecisionId, Refusal> {
+    Ok(needed("decision", text)?.0.parse()?)
+}
+
+fn context(catalog: &Catalog<'_>, words: Option<json::Context<'_>>) -> Result<Context, Refusal> {
+    let words = needed("context", words)?;
+    let signals: Vec<(&str, f32)> = words.signals.iter().map(|(name, value)| (&*name.0, *value as f32)).collect();
+    if let Some((name, _)) = signals.iter().find(|(name, _)| catalog.signal(name).is_none()) {
+        return Err(unknown("signal", name));
+    }
+    match &words.task {
+        Some(task) if catalog.task(&task.0).is_none() => Err(unknown("task", &task.0)),
+        task => Ok(Context::from_names(catalog, task.as_ref().map(|task| &*task.0), &signals)?),
+    }
+}
+
+fn unknown(kind: &str, name: &str) -> Refusal {
+    Refusal::new(Code::UnknownName, format_args!("the catalog has no {kind} '{name}'"))
+}
+
+fn component(catalog: &Catalog<'_>, name: &Name<'_>) -> Result<usize, Refusal> {
+    catalog.component(&name.0).ok_or_else(|| unknown("component", &name.0))
+}
+
+fn value(catalog: &Catalog<'_>, component: usize, name: &Name<'_>) -> Result<u8, Refusal> {
+    catalog.value(component, &name.0).ok_or_else(|| {
+        let component = catalog.definition().components.get(component).map_or("", |component| component.name);
+        unknown(component, &name.0)
+    })
+}
+
+/// The positions of named values.
+fn values(catalog: &Catalog<'_>, choice: &json::Choice<'_>) -> Result<Vec<(u8, u8)>, Refusal> {
+    let place = |(name, chosen): &(Name<'_>, Name<'_>)| {
+        let component = component(catalog, name)?;
+        Ok((component as u8, value(catalog, component, chosen)?))
+    };
+    choice.0.iter().map(place).collect()
+}
+
+fn action(catalog: &Catalog<'_>, choice: &json::Choice<'_>) -> Result<Action, Refusal> {
+    let mut places = values(catalog, choice)?;
+    places.sort_unstable();
+    let once = places.iter().map(|(component, _)| usize::from(*component)).eq(0..catalog.definition().components.len());
+    let action = catalog.action(&places.iter().map(|(_, value)| *value).collect::<Vec<_>>()).filter(|_| once);
+    action.ok_or_else(|| Refusal::new(Code::IncompleteAction, "an action needs one value for each component"))
+}
+
+/// Component and values of each part of each pattern.
+type Places = Vec<Vec<(u8, Vec<u8>)>>;
+
+fn parts(patterns: &Places) -> Vec<Vec<Part<'_>>> {
+    patterns.iter().map(|pattern| pattern.iter().map(|(component, values)| Part::new(*component, values)).collect()).collect()
+}
+
+/// What `forbid`, `require` and `only` leave.
+fn feasible(catalog: &Catalog<'_>, rules: [Option<&Vec<Pattern<'_>>>; 3]) -> Result<Feasible, Refusal> {
+    if rules.iter().all(Option::is_none) {
+        return Ok(Feasible::all(catalog));
+    }
+    let place = |(name, chosen): &(Name<'_>, json::Values<'_>)| {
+        let component = component(catalog, name)?;
+        let values = chosen.0.iter().map(|name| value(catalog, component, name)).collect::<Result<Vec<_>, _>>()?;
+        Ok((component as u8, values))
+    };
+    let places = |patterns: Option<&Vec<Pattern<'_>>>| {
+        let patterns = patterns.into_iter().flatten();
+        patterns.map(|pattern| pattern.0.iter().map(place).collect::<Result<Vec<_>, Refusal>>()).collect::<Result<Vec<_>, _>>()
+    };
+    let [forbid, require, only] = rules;
+    if only.is_some_and(Vec::is_empty) {
+        return Err(Refusal::new(Code::Infeasible, "'only' lists no action, so none is feasible"));
+    }
+    let (forbid, require, only) = (places(forbid)?, places(require)?, places(only)?);
+    let (forbid, require, only) = (parts(&forbid), parts(&require), parts(&only));
+    let forbid = forbid.iter().map(|pattern| Rule::forbid("forbid", pattern));
+    let require = require.iter().map(|pattern| Rule::require("require", pattern));
+    let only = only.iter().map(|pattern| Rule::only("only", pattern));
+    let rules: Vec<Rule<'_>> = forbid.chain(require).chain(only).collect();
+    Ok(Feasible::new(catalog, &rules)?)
+}
+
+fn statement(catalog: &Catalog<'_>, words: &json::Statement<'_>) -> Result<Statement, Refusal> {
+    let (response, precision) = (words.response, words.precision);
+    let direction = match (&words.prefer, &words.direction) {
+        (Some(prefer), None) => {
+            let over = words.over.as_ref().map(|over| values(catalog, over)).transpose()?.unwrap_or_default();
+            Direction::prefer(catalog, &values(catalog, prefer)?, &over, when(catalog, words.when.as_ref())?)?
+        }
+        (None, Some(direction)) if words.over.is_none() && words.when.is_none() => {
+            let entries: Vec<(&str, f64)> = direction.0.iter().map(|(name, value)| (&*name.0, *value)).collect();
+            if let Some((name, _)) = entries.iter().find(|(name, _)| catalog.coordinate(name).is_none()) {
+                return Err(unknown("coordinate", name));
+            }
+            Direction::from_names(catalog, &entries)?
+        }
+        _ => {
+            let message = "a statement has either 'prefer', with or without 'over' and 'when', or 'direction'";
+            return Err(Refusal::new(Code::BadRequest, message));
+        }
+    };
+    Ok(Statement { direction, response, precision })
+}
+
+fn when(catalog: &Catalog<'_>, words: Option<&Object<json::When<'_>>>) -> Result<When, Refusal> {
+    match words.map(|Object(words)| (&words.task, &words.signal)) {
+        None => Ok(When::Always),
+        Some((Some(task), None)) => Ok(When::Task(catalog.task(&task.0).ok_or_else(|| unknown("task", &task.0))?)),
+        Some((None, Some(signal))) => Ok(When::Signal(catalog.signal(&signal.0).ok_or_else(|| unknown("signal", &signal.0))?)),
+        Some(_) => Err(Refusal::new(Code::BadRequest, "'when' has either a 'task' or a 'signal'")),
+    }
+}

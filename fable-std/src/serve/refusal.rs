@@ -1,0 +1,194 @@
+//! Why a request is refused: one code for each reason, for programs, and a sentence for people.
+
+use crate::store::StoreError;
+use fable_core::ContextError;
+use fable_core::ParseDecisionIdError;
+use fable_core::FeasibleError;
+use fable_core::OnboardingError;
+use fable_core::{UserError, PosteriorError};
+use serde::Serialize;
+use std::fmt;
+
+/// What programs look at. The protocol's documentation has a row for each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Code {
+    /// The line is not one JSON object.
+    BadJson,
+    /// The line is too long.
+    TooLong,
+    /// There is no such op.
+    UnknownOp,
+    /// A key is missing, does not belong there, is repeated, or has a value of the wrong type.
+    BadRequest,
+    /// The catalog has no such component, value, task, signal or coordinate.
+    UnknownName,
+    /// A number is out of its range, or a list has the wrong length.
+    OutOfRange,
+    /// A complete action is needed.
+    IncompleteAction,
+    /// A signal is missing or repeated.
+    BadContext,
+    /// A pattern is empty or names something twice.
+    BadPattern,
+    /// No action is feasible.
+    Infeasible,
+    /// A direction is empty, too long, has a coordinate twice or touches two tasks.
+    BadDirection,
+    /// The dictionary has no coordinate for a stated preference.
+    NoCoordinate,
+    /// The two actions of a contrast must differ in one component.
+    BadContrast,
+    /// There is no such decision.
+    UnknownDecision,
+    /// The decision waits no longer for its reward.
+    Expired,
+    /// The decision has had its reward.
+    DuplicateFeedback,
+    /// The decision cannot be explained any more.
+    Stale,
+    /// Nothing was learned from the decision that could be taken back.
+    NotLearned,
+    /// Another user's name has the same hash.
+    UserCollision,
+    /// A counter has reached its end.
+    Exhausted,
+    /// It could not be stored, or what is stored could not be read.
+    Storage,
+    /// A mistake in this program.
+    Internal,
+}
+
+impl Code {
+    /// Every code.
+    pub const ALL: [Self; 22] = [
+        Self::BadJson,
+        Self::TooLong,
+        Self::UnknownOp,
+        Self::BadRequest,
+        Self::UnknownName,
+        Self::OutOfRange,
+        Self::IncompleteAction,
+        Self::BadContext,
+        Self::BadPattern,
+        Self::Infeasible,
+        Self::BadDirection,
+        Self::NoCoordinate,
+        Self::BadContrast,
+        Self::UnknownDecision,
+        Self::Expired,
+        Self::DuplicateFeedback,
+        Self::Stale,
+        Self::NotLearned,
+        Self::UserCollision,
+        Self::Exhausted,
+        Self::Storage,
+        Self::Internal,
+    ];
+}
+
+/// A refused request.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Refusal {
+    /// For programs.
+    pub code: Code,
+    /// For people.
+    pub message: String,
+}
+
+impl Refusal {
+    /// A refusal with its sentence.
+    pub fn new(code: Code, message: impl fmt::Display) -> Self {
+        Self { code, message: message.to_string() }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+impl From<ContextError> for Refusal {
+    fn from(error: ContextError) -> Self {
+        let code = match error {
+            ContextError::UnknownTask | ContextError::UnknownSignal => Code::UnknownName,
+            ContextError::SignalRange { .. } => Code::OutOfRange,
+            _ => Code::BadContext,
+        };
+        Self::new(code, error)
+    }
+}
+
+impl From<FeasibleError> for Refusal {
+    fn from(error: FeasibleError) -> Self {
+        let code = match error {
+            FeasibleError::Empty => Code::Infeasible,
+            _ => Code::BadPattern,
+        };
+        Self::new(code, error)
+    }
+}
+
+impl From<OnboardingError> for Refusal {
+    fn from(error: OnboardingError) -> Self {
+        let code = match error {
+            OnboardingError::UnknownCoordinate | OnboardingError::UnknownValue | OnboardingError::UnknownCondition => {
+                Code::UnknownName
+            }
+            OnboardingError::NoCoordinate => Code::NoCoordinate,
+            OnboardingError::Coefficient | OnboardingError::Response | OnboardingError::Precision => Code::OutOfRange,
+            _ => Code::BadDirection,
+        };
+        Self::new(code, error)
+    }
+}
+
+impl From<UserError> for Refusal {
+    fn from(error: UserError) -> Self {
+        let code = match error {
+            UserError::Feasible(error) => return error.into(),
+            UserError::Onboarding(error) => return error.into(),
+            UserError::Reward
+            | UserError::Weight
+            | UserError::Baseline
+            | UserError::DefaultCount { .. }
+            | UserError::DefaultRange { .. } => Code::OutOfRange,
+            UserError::UnknownDecision => Code::UnknownDecision,
+            UserError::ExpiredDecision => Code::Expired,
+            UserError::DuplicateFeedback => Code::DuplicateFeedback,
+            UserError::Stale => Code::Stale,
+            UserError::NotLearned => Code::NotLearned,
+            UserError::Comparison => Code::BadContrast,
+            UserError::Exhausted => Code::Exhausted,
+            _ => Code::Internal,
+        };
+        Self::new(code, error)
+    }
+}
+
+impl From<PosteriorError> for Refusal {
+    fn from(error: PosteriorError) -> Self {
+        Self::new(Code::Internal, error)
+    }
+}
+
+impl From<ParseDecisionIdError> for Refusal {
+    fn from(error: ParseDecisionIdError) -> Self {
+        Self::new(Code::UnknownDecision, error)
+    }
+}
+
+impl From<StoreError> for Refusal {
+    fn from(error: StoreError) -> Self {
+        let code = match error {
+            StoreError::Collision => Code::UserCollision,
+            StoreError::Exhausted => Code::Exhausted,
+            _ => Code::Storage,
+        };
+        Self::new(code, error)
+    }
+}

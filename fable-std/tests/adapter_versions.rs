@@ -1,0 +1,45 @@
+//! What was learned from one reading of texts must not go on with another: an adapter's id stands for its rules and tables,
+//! or for its prompts and checks. Whoever changes them, and thereby what is read, raises the version in the id, then writes
+//! the new number here. A change of names alone keeps the version.
+
+use fable_std::llm::Llm;
+use fable_std::text::Rules;
+
+/// A fingerprint of sources without comments, tests and spaces.
+fn fingerprint(sources: &[&str]) -> u64 {
+    let code = |source: &&str| -> String {
+        let own = source.split("#[cfg(test)]").next().unwrap_or_default();
+        own.lines().map(str::trim).filter(|line| !line.starts_with("//")).flat_map(str::split_whitespace).collect()
+    };
+    fable_core::user_hash(&sources.iter().map(code).collect::<String>())
+}
+
+macro_rules! rules {
+    ($file:literal) => {
+        include_str!(concat!("../text/src/", $file))
+    };
+}
+
+macro_rules! llm {
+    ($file:literal) => {
+        include_str!(concat!("../src/llm/", $file))
+    };
+}
+
+#[test]
+fn rules_and_tables_belong_to_their_versions() {
+    const SHARED: [&str; 3] = [rules!("tokens.rs"), rules!("pattern.rs"), rules!("clause.rs")];
+    let pinned = |own: [&'static str; 2]| fingerprint(&[&SHARED[..], &own].concat());
+    let context = pinned([rules!("context.rs"), rules!("tables/context.rs")]);
+    let onboarding = pinned([rules!("onboarding.rs"), rules!("tables/onboarding.rs")]);
+    let feedback = pinned([rules!("feedback.rs"), rules!("tables/feedback.rs")]);
+    assert_eq!((Rules::CONTEXT, context), ("rules-context/1", 17_713_049_746_562_824_099));
+    assert_eq!((Rules::ONBOARDING, onboarding), ("rules-onboarding/1", 2_312_529_322_254_240_274));
+    assert_eq!((Rules::FEEDBACK, feedback), ("rules-feedback/1", 4_601_005_913_909_294_046));
+}
+
+#[test]
+fn prompts_and_checks_belong_to_their_version() {
+    let sources = [llm!("context.rs"), llm!("onboarding.rs"), llm!("feedback.rs"), llm!("answer.rs")];
+    assert_eq!((Llm::VERSION, fingerprint(&sources)), (1, 4_500_415_731_803_419_910));
+}

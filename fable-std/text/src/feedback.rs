@@ -1,0 +1,142 @@
+//! Reactions as rewards.
+//!
+//! reward = satisfaction - 0.08 clarifications - 0.15 corrections, cut to [-1, 1]: the penalties of the paper's PAHF study, for
+//! every question that the person had to answer and for every correction that was needed. Satisfaction is what the words
+//! say. A reaction that says nothing about the answer, such as the next request, has no reward at all; 0 would be a lesson.
+
+use crate::clause::{Clause, Link, clauses};
+use crate::pattern::{any, find, has};
+use crate::tables::feedback::{
+    CHANGES, CORRECTED, CORRECTIONS, CUES, FACTS, HEADS, NEGATORS, QUESTIONED, QUESTIONS, REQUESTS, SIGNS, STRONGER, WEAK, WRONG,
+};
+use crate::tokens::{self, Word};
+use crate::{FeedbackAdapter, Reaction, Reading, Rules};
+use alloc::vec;
+use alloc::vec::Vec;
+use core::ops::Range;
+use core::slice;
+
+/// What one clarifying question costs.
+pub const CLARIFICATION_PENALTY: f64 = 0.08;
+
+/// What one correction costs.
+pub const CORRECTION_PENALTY: f64 = 0.15;
+
+/// What a reaction says.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Feedback {
+    /// How content the person sounds, from -1 to 1.
+    pub satisfaction: f64,
+    /// Questions that had to be answered or asked, this reaction included.
+    pub clarifications: u8,
+    /// Corrections, this reaction included.
+    pub corrections: u8,
+}
+
+impl Feedback {
+    /// The reward to learn from, in [-1, 1].
+    #[must_use]
+    pub fn reward(&self) -> f64 {
+        let asked = CLARIFICATION_PENALTY * f64::from(self.clarifications);
+        let corrected = CORRECTION_PENALTY * f64::from(self.corrections);
+        (self.satisfaction - asked - corrected).clamp(-1.0, 1.0)
+    }
+}
+
+impl FeedbackAdapter for Rules {
+    fn feedback_adapter(&self) -> &str {
+        Self::FEEDBACK
+    }
+
+    fn feedback(&self, reaction: Reaction<'_>) -> Reading<Option<Feedback>> {
+        let Reaction { text, clarifications, corrections } = reaction;
+        let said = |(thousandths, corrected, asked): (i32, bool, bool)| Feedback {
+            satisfaction: f64::from(thousandths) / 1000.0,
+            clarifications: clarifications.saturating_add(u8::from(asked)),
+            corrections: corrections.saturating_add(u8::from(corrected)),
+        };
+        Reading::of(judge(text).map(said))
+    }
+}
+
+/// Satisfaction in thousandths, whether it is a correction, and whether something had to be asked.
+fn judge(text: &str) -> Option<(i32, bool, bool)> {
+    if let Some((_, score)) = SIGNS.iter().find(|(sign, _)| *sign == text.trim()) {
+        return Some((*score, false, false));
+    }
+    let words = without_commas(tokens::read(text));
+    let (mut sum, mut heard, mut wrong) = (0, false, false);
+    let mut all_cued = true;
+    let (mut corrected, mut asked) = (false, false);
+    for Clause { words, link, asks } in clauses(&words) {
+        if link == Link::But {
+            sum /= 4; // what follows is what counts
+        }
+        // A question or an order is mostly the next request: in it only the wish for another answer counts.
+        let request = asks || any(REQUESTS, words);
+        let (score, cued) = score(words, request);
+        let opposed = !request && !cued && has("^ not", words);
+        let stated = wrong && !cued && !asks && any(FACTS, words);
+        let correction = score <= 0 && (any(CORRECTIONS, words) || opposed || stated) && !asks;
+        wrong |= any(WRONG, words);
+        if correction {
+            sum += if corrected { 0 } else { CORRECTED };
+            (corrected, heard) = (true, true);
+        } else if any(QUESTIONS, words) {
+            sum += if asked { 0 } else { QUESTIONED };
+            (asked, heard) = (true, true);
+        } else {
+            sum += score;
+            heard |= cued && score != WEAK;
+            all_cued &= cued;
+        }
+    }
+    (heard || (all_cued && sum != 0)).then(|| (sum.clamp(-1000, 1000), corrected, asked))
+}
+
+/// The score of a clause, and whether anything in it tells good from bad.
+fn score(words: &[Word], request: bool) -> (i32, bool) {
+    let mut free = vec![true; words.len()];
+    let (mut sum, mut cued) = (0, false);
+    let cues = CHANGES.iter().chain(if request { &[] } else { CUES });
+    for (score, pattern) in cues {
+        let Some(place) = find(pattern, words) else { continue };
+        if free.get(place.clone()).is_some_and(|free| free.iter().all(|free| *free)) {
+            cued |= *score != 0;
+            sum += weigh(*score, words, &place, &free);
+            free.iter_mut().take(place.end).skip(place.start).for_each(|free| *free = false);
+        }
+    }
+    (sum, cued)
+}
+
+/// The words without the comma after a "no" or "actually" that begins a sentence and belongs to what follows.
+fn without_commas(mut words: Vec<Word>) -> Vec<Word> {
+    let (mut starts, mut head) = (true, false);
+    words.retain(|word| {
+        let keep = !(head && word.text == ",");
+        head = starts && has(HEADS, slice::from_ref(word));
+        starts = word.is_break();
+        keep
+    });
+    words
+}
+
+/// A score as it stands in its clause: "not good" is bad, "not bad" is half as good as it is bad, "very" adds a half.
+fn weigh(score: i32, words: &[Word], place: &Range<usize>, free: &[bool]) -> i32 {
+    let near = words.get(place.start.saturating_sub(3)..place.start).unwrap_or(&[]);
+    let offset = place.start - near.len();
+    let counts = |at: usize, word: &Word, pattern: &str| {
+        free.get(offset + at).copied().unwrap_or(false) && has(pattern, slice::from_ref(word))
+    };
+    // "No" denies the word that follows it; further away it answers something else.
+    let near_enough = |at: usize, word: &Word| word.text != "no" || at + 1 == near.len();
+    let negated = near.iter().enumerate().any(|(at, word)| counts(at, word, NEGATORS) && near_enough(at, word));
+    let stronger = near.last().is_some_and(|word| counts(near.len() - 1, word, STRONGER));
+    match (negated, score > 0) {
+        (true, true) => -score * 3 / 4,
+        (true, false) => -score / 2,
+        (false, _) if stronger => score * 3 / 2,
+        (false, _) => score,
+    }
+}

@@ -1,0 +1,59 @@
+//! Explanations in words say what core's explanation says.
+
+use fable_core::catalog::{AGENT, Part as Pattern, RUBRIC, agent};
+use fable_core::{Feasible, HostUser, Policy, Rule, Settings};
+use fable_simulate::SimulatedUser;
+use fable_text::wording;
+
+#[test]
+fn names_are_unambiguous() {
+    let name = |name: &str| wording::coordinate(&AGENT, AGENT.coordinate(name).unwrap());
+    assert_eq!(name("style=concise"), "concise");
+    assert_eq!(name("risk*style=direct"), "direct given risk");
+    assert_eq!(name("memory=recent_memory*tool=web_search"), "recent_memory with web_search");
+    assert_eq!(wording::coordinate(&AGENT, 254), "");
+    // In `rubric` three components have values of the same names.
+    assert_eq!(wording::coordinate(&RUBRIC, 0), "rigor=level_1");
+    assert_eq!(wording::action(&RUBRIC, fable_core::Action(5)), "rigor=level_1, steps=level_3, examples=level_5");
+    assert_eq!(wording::action(&RUBRIC, fable_core::Action(27)), "");
+}
+
+/// 200 decisions: the largest share comes first, what it is worth is right, and exploration is told.
+#[test]
+fn reasons_are_the_largest_shares() {
+    let user = SimulatedUser::new(&AGENT, 3);
+    let policy = Policy::new(&AGENT, Settings::default()).unwrap();
+    let mut host = HostUser::<f64>::new(&policy, "ana").unwrap();
+    let everything = Feasible::all(&AGENT);
+    let mut explored = [0, 0];
+    for round in 1..=200 {
+        let context = user.request(round).unwrap().context;
+        let decision = host.decide(&context, &everything).unwrap();
+        let mut asked = host.user();
+        let why = asked.explain(decision.id, None, None).unwrap();
+        let said = wording::reasons(&AGENT, &why, 2);
+        let largest = why.shares().map(|share| share.chosen - share.other).fold(f64::MIN, f64::max);
+        let (head, reasons) = said.split_once(": ").unwrap();
+        assert!(reasons.split_once('(').unwrap().1.starts_with(&format!("{largest:+.2})")), "{said}\n{why}");
+        assert!(reasons.matches('(').count() <= 2);
+        assert!(head.starts_with("rather than "));
+        assert_eq!(head.ends_with(", to try it"), why.explored);
+        explored[usize::from(why.explored)] += 1;
+        host.feedback(decision.id, user.reward(round, &context, decision.action)).unwrap();
+    }
+    assert!(explored.iter().all(|count| *count > 10), "{explored:?}");
+}
+
+#[test]
+fn one_allowed_action_needs_no_reasons() {
+    let user = SimulatedUser::new(&AGENT, 3);
+    let policy = Policy::new(&AGENT, Settings::default()).unwrap();
+    let mut host = HostUser::<f64>::new(&policy, "ana").unwrap();
+    let parts = [agent::MEMORY, agent::TOOL, agent::STYLE].map(|component| Pattern::new(component, &[0]));
+    let one = Feasible::new(&AGENT, &[Rule::require("one", &parts)]).unwrap();
+    let context = user.request(1).unwrap().context;
+    let decision = host.decide(&context, &one).unwrap();
+    let mut asked = host.user();
+    let why = asked.explain(decision.id, None, None).unwrap();
+    assert_eq!(wording::reasons(&AGENT, &why, 2), "nothing else is allowed");
+}
