@@ -20,8 +20,6 @@ use super::{Command, Decision, DecisionId, Learner, Request, State, User, UserEr
 use crate::catalog::{Context, Feasible, score::Scalar};
 use crate::numbers::user_hash;
 use crate::policy::Policy;
-#[cfg(feature = "record")]
-use crate::record::RecordError;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Deref;
@@ -125,23 +123,5 @@ impl<'p, T: Scalar, const R: usize> HostUser<'p, T, R> {
     /// A reward outside [-1, 1], an unknown, expired or already rewarded decision.
     pub fn feedback(&mut self, id: DecisionId, reward: f64) -> Result<(), UserError> {
         self.user().run(&mut Command::feedback(id, reward))
-    }
-
-    /// Everything that is known, as a snapshot.
-    #[cfg(feature = "record")]
-    #[must_use]
-    pub fn to_bytes(&self) -> Vec<u8> {
-        self.learner.to_bytes().unwrap_or_default() // never vacant
-    }
-
-    /// The user of a snapshot.
-    ///
-    /// # Errors
-    /// Bytes that are not a sound snapshot of a user of this policy.
-    #[cfg(feature = "record")]
-    pub fn restore(policy: &Policy<'p, T>, bytes: &[u8]) -> Result<Self, RecordError> {
-        let mut learner = HostLearner::for_policy(policy);
-        learner.restore(policy, bytes)?;
-        Self::of(policy, learner).map_err(|_| RecordError::Policy)
     }
 }
