@@ -71,7 +71,7 @@ pub enum Expiry {
     #[default]
     Nothing,
     /// This reward, in [-1, 1]: for hosts in which silence says something. It ends the guarantee of promotions, because
-    /// silence is no unbiased reward.
+    /// silence is not an unbiased reward.
     Impute(f64),
 }
 
