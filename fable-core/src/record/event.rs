@@ -14,7 +14,7 @@ pub const MAX_EVENT_LEN: usize = 260;
 const SUM: usize = 2;
 
 /// What stands before the checksum. Postcard writes one thing after the other, so the largest, a statement, is written and read
-/// by itself behind its variant: nothing on the way has to have room for it.
+/// by itself after its variant: nothing on the way has to have room for it.
 #[derive(Deserialize)]
 enum Wire {
     Permissions(heapless::Vec<u32, { ActionSet::WORDS }>),
@@ -106,7 +106,7 @@ impl Wire {
         }
     }
 
-    /// Makes the event in its place, but for a statement, whose bytes come behind.
+    /// Makes the event in its place, but for a statement, whose bytes come after it.
     #[inline]
     fn read(&self, catalog: &Catalog<'_>, place: &mut Event) -> Result<(), RecordError> {
         *place = match self {
@@ -163,7 +163,7 @@ pub fn encode_event<'b>(event: &Event, buffer: &'b mut [u8]) -> Result<&'b [u8],
 /// Reads one event, exactly. What it says is for [`check`](crate::User::check) to judge.
 ///
 /// # Errors
-/// Too few bytes, a wrong checksum, bytes behind the end, or a content that no event of this catalog has.
+/// Too few bytes, a wrong checksum, bytes after the end, or a content that no event of this catalog has.
 #[inline]
 pub fn decode_event(catalog: &Catalog<'_>, bytes: &[u8]) -> Result<Event, RecordError> {
     let mut event = Event::Forget { promise: 0 };

@@ -163,7 +163,7 @@ impl<T: Scalar> User<'_, T> {
             (_, true) if enough && sd > 0.0 => Verdict::Against,
             _ => Verdict::Open,
         };
-        // Without a feature there is nothing to learn: eta is the known offset, and 0 / 0 is no answer.
+        // Without a feature there is nothing to learn: eta is the known offset, and 0 / 0 is not an answer.
         let probability = if sd > 0.0 || mean != 0.0 { normal_cdf(mean / sd) } else { 0.5 };
         let gap = gap(policy, mean, radius, evidence, norm);
         let valid = !self.voided && self.promise == policy.promise() && policy.mask().is_none();
