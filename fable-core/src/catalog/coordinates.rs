@@ -33,7 +33,8 @@ use super::{BlockSet, Catalog, Context, Feasible, MAX_DIMENSION};
 use crate::numbers::Bits;
 
 /// A bit set of coordinates, 1 KiB for any catalog. See the [module](self).
-pub type CoordinateSet = Bits<{ MAX_DIMENSION / 32 }>;
+pub type CoordinateSet = Bits<256>;
+const _: () = assert!(MAX_DIMENSION == 32 * 256);
 
 impl CoordinateSet {
     /// The coordinates of some blocks: z(q) of the block program.
