@@ -16,7 +16,7 @@
 
 mod settings;
 
-pub use settings::{Deadline, Exploration, Expiry, Setting, Settings, SettingsError, setting};
+pub use settings::{Deadline, Expiry, Exploration, Setting, Settings, SettingsError, setting};
 
 use crate::catalog::{Action, BlockSet, Catalog, Context, score::Scalar};
 use crate::numbers::{Fingerprint, NUMERIC_REVISION};
@@ -50,9 +50,7 @@ impl<'a, T: Scalar> Policy<'a, T> {
     /// A setting out of its range.
     pub const fn new(catalog: &'a Catalog<'a>, settings: Settings<'a>) -> Result<Self, SettingsError> {
         match Self::checked(catalog, settings) {
-            Ok((sum, mask)) => {
-                Ok(Self { catalog, settings, prior: Prior::Isotropic, mask, fingerprint: sum.u64(0).finish() })
-            }
+            Ok((sum, mask)) => Ok(Self { catalog, settings, prior: Prior::Isotropic, mask, fingerprint: sum.u64(0).finish() }),
             Err(error) => Err(error),
         }
     }

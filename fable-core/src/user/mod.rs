@@ -60,8 +60,8 @@ pub use explain::{Explanation, Share, Source};
 pub use host::{HOST_ROOM, HostLearner, HostUser};
 #[cfg_attr(not(feature = "record"), expect(unused_imports, reason = "records read and write it"))]
 pub(crate) use late::{Pending, Wait, slot_mut};
-pub(crate) use learner::{Memory, View};
 pub use learner::{Learner, State};
+pub(crate) use learner::{Memory, View};
 pub use promote::is_look;
 pub use promotion::{Promotion, Standing};
 pub use request::Request;
