@@ -33,7 +33,9 @@ use crate::numbers::Bits;
 ///
 /// An active coordinate is necessary for learning, not sufficient: a contrast can be learned exactly when it lies in the
 /// span of the feasible features, which `analysis::Span` tests (feature `analysis`).
-pub type CoordinateSet = Bits<{ MAX_DIMENSION / 32 }>;
+pub type CoordinateSet = Bits<256>;
+
+const _: () = assert!(CoordinateSet::ROOM == MAX_DIMENSION);
 
 impl CoordinateSet {
     /// The coordinates of some blocks: z(q) of the block program.

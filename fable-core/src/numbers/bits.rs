@@ -19,6 +19,9 @@ impl<const W: usize> Bits<W> {
     /// Every position.
     pub const FULL: Self = Self([u32::MAX; W]);
 
+    /// How many positions there can be.
+    pub(crate) const ROOM: usize = 32 * W;
+
     /// The set with these words, 32 positions each, the first position lowest.
     pub(crate) const fn from_words(words: [u32; W]) -> Self {
         Self(words)

@@ -52,7 +52,7 @@ impl Comparison {
 /// The decision about a contrast.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize), serde(into = "u8"))]
 pub enum Verdict {
     /// The user prefers the second action, -1.
     Against,
@@ -60,6 +60,14 @@ pub enum Verdict {
     Open,
     /// The user prefers the first action, +1.
     For,
+}
+
+/// Its number in records.
+#[cfg(feature = "record")]
+impl From<Verdict> for u8 {
+    fn from(value: Verdict) -> Self {
+        value as Self
+    }
 }
 
 impl Verdict {
