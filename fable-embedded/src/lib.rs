@@ -28,3 +28,8 @@ pub mod serve;
 pub use fable_core::protocol;
 pub use keep::{Keep, Volatile};
 pub use serve::Server;
+
+/// The example of the crate's page is a test too.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
