@@ -3,8 +3,8 @@
 mod endpoint;
 
 use endpoint::{Endpoint as Server, Reply, completion, reply};
-use fable_core::catalog::{AGENT, TAU2};
 use fable_core::Effect;
+use fable_core::catalog::{AGENT, TAU2};
 use fable_core::{Context, When};
 use fable_std::llm::{Endpoint, Key, Llm, LlmError};
 use fable_std::text::{

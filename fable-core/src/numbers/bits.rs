@@ -1,6 +1,6 @@
 //! The one bit set: actions, blocks and coordinates are all positions below a fixed bound.
 
-/// A set of positions below 32 `W`. What a position is the position of, a type around it says.
+/// A set of positions below 32 `W`. A type around it says what the positions stand for.
 #[derive(Clone, Copy, Debug, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Bits<const W: usize>([u32; W]);

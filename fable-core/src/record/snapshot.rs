@@ -497,7 +497,7 @@ impl<'p, T: Scalar> Reader<'p, T> {
         }
     }
 
-    /// The part behind its length byte.
+    /// The part after its length byte.
     fn postcard<P: for<'d> serde::Deserialize<'d>>(&self) -> Result<P, RecordError> {
         match postcard::take_from_bytes(self.part.get(1..).unwrap_or(&[])) {
             Ok((value, [])) => Ok(value),
@@ -586,7 +586,7 @@ impl<'p, T: Scalar> Verifier<'p, T> {
         })
     }
 
-    /// All bytes were pushed.
+    /// Ends the pass when all bytes were pushed.
     ///
     /// # Errors
     /// [`RecordError::Truncated`] when some are missing.
@@ -644,7 +644,7 @@ impl<'l, T: Scalar> Loader<'l, T> {
         })
     }
 
-    /// All bytes were pushed: the learner is what it was when the snapshot was made.
+    /// Ends the load when all bytes were pushed: the learner is what it was when the snapshot was made.
     ///
     /// # Errors
     /// [`RecordError::Truncated`] when some are missing; the learner is vacant then.

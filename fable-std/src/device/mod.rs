@@ -28,8 +28,8 @@ use fable_core::protocol::{
     CHUNK, DELIMITER, Draft, Fault, Frame, Hello, MAX_FRAME, Reply, Request, Statistics, WireContext, WireShare, write_entry,
     write_feasible,
 };
-use fable_core::{Assessment, Comparison, Promotion, Standing};
 use fable_core::{Action, Catalog, Context, Decision, DecisionId, Feasible, Observation, Statement};
+use fable_core::{Assessment, Comparison, Promotion, Standing};
 use std::collections::VecDeque;
 use std::io::{ErrorKind, Read, Write};
 use std::time::SystemTime;

@@ -51,7 +51,7 @@ pub use gaussian::Gaussian;
 pub use transfer::{address, read};
 
 use fable_core::record::RecordError;
-use fable_core::{UserError, Policy, PosteriorError, PriorError};
+use fable_core::{Policy, PosteriorError, PriorError, UserError};
 use std::fmt;
 use std::num::NonZero;
 

@@ -2,8 +2,8 @@
 //! soft, catalogs that lack something are told so, and nothing panics.
 
 use fable_core::catalog::{AGENT, Block, Component, Definition, RUBRIC, TAU2, Value};
-use fable_core::{Effect, FeasibleError, removed_by};
 use fable_core::{Action, Catalog, Context, Rule, When};
+use fable_core::{Effect, FeasibleError, removed_by};
 use fable_text::{
     AdapterError, Constraint, ContextAdapter, FeedbackAdapter, MAX_TEXT, Onboarding, OnboardingAdapter, PreferenceText, Reaction,
     RequestText, Rules, feasible,
