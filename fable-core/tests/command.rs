@@ -23,7 +23,7 @@ enum Deed {
     Decide { context: Context, feasible: Feasible, defaults: Option<Vec<f64>> },
     Feedback { id: DecisionId, reward: f64 },
     Observe { context: Context, action: Action, reward: f64 },
-    Onboard([Statement; 2]),
+    Onboard(Vec<Statement>),
     Unlearn(Observation),
     Expire,
     Promote,
@@ -44,7 +44,7 @@ impl Deed {
                     let precision = [0.0, 0.5, 2.0][random.below(3)];
                     Statement { direction, response: random.signed(), precision }
                 };
-                Self::Onboard([statement(random), statement(random)])
+                Self::Onboard(vec![statement(random), statement(random)])
             }
             1..=3 => {
                 // Something wrong, something, or a clear preference, so that it is promoted.
@@ -456,7 +456,6 @@ fn reading_writes_nothing() {
             user.propensities(&request, 5, &mut [0.0; 27]).unwrap();
             assert_eq!((user.waiting(0).count(), user.evidence(0, Level::Three.index())), (1, 0));
         }
-        drop(user);
         assert!(ana.to_bytes() == before);
     }
 }

@@ -243,17 +243,18 @@ impl<T: Scalar> User<'_, T> {
             }
             Order::Promote { now } => self.propose_promotion(*now, event),
             Order::Expire { now } => {
-                let due = self.due(*now);
-                due.map(|due| *event = due.into());
-                Ok(due.is_some())
+                let Some(due) = self.due(*now) else { return Ok(false) };
+                *event = due.into();
+                Ok(true)
             }
             Order::Onboard(statements) => {
                 if first {
                     statements.iter().try_for_each(|statement| self.admit_statement(statement))?;
                 }
                 let next = usize::try_from(*applied).ok().and_then(|applied| statements.get(applied));
-                next.map(|statement| *event = Event::Onboarding(statement.clone()));
-                Ok(next.is_some())
+                let Some(statement) = next else { return Ok(false) };
+                *event = Event::Onboarding(statement.clone());
+                Ok(true)
             }
             Order::Event => Ok(first),
             Order::Forget => {
