@@ -280,13 +280,13 @@ impl Study {
         assert!(self.bias(DOUBLY_ROBUST).2 < 0.6 * self.bias(IPS).2);
     }
 
-    /// The README's table has a row for each target and estimator: what is printed here.
+    /// The table in tests/README.md has a row for each target and estimator: what is printed here.
     fn is_in_the_readme(&self, name: &str, estimator: Estimator) {
         let (bias, error, scatter) = self.bias(estimator);
         let covered = 100.0 * self.covered(estimator);
         let row = format!("| {name} | {} | {bias:+.4} \u{b1} {error:.4} | {scatter:.3} | {covered:.1}% |", estimator.0);
         println!("{row}");
-        assert!(include_str!("../../README.md").contains(&row), "the README's table lacks\n{row}");
+        assert!(include_str!("../../tests/README.md").contains(&row), "the table in tests/README.md lacks\n{row}");
     }
 }
 

@@ -269,7 +269,7 @@ fn fable(folder: &Path, arguments: &[&str]) -> (i32, String, String) {
 }
 
 fn readme() -> String {
-    std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../README.md")).unwrap()
+    std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md")).unwrap()
 }
 
 /// The text between two marks.

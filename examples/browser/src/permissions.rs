@@ -4,8 +4,7 @@ use crate::{AGENT, PageError};
 use alloc::vec::Vec;
 use fable_core::catalog::Part;
 use fable_core::catalog::agent::{MEMORY, Memory, STYLE, Style, TOOL, Tool};
-use fable_core::removed_by;
-use fable_core::{Action, Feasible, Rule};
+use fable_core::{Action, Feasible, Rule, removed_by};
 
 /// The switches of the page, one bit each, lowest first.
 pub const PERMISSIONS: [Rule<'static>; 4] = [

@@ -1,17 +1,4 @@
 //! What a user is told to do, and the events that takes, in the one order of the method.
-//!
-//! | command | events |
-//! |---|---|
-//! | [`onboard`](Command::onboard) | a statement each; all are checked before the first |
-//! | [`decide`](Command::decide) | what is due expires, the oldest makes room, changed permissions, the decision |
-//! | [`feedback`](Command::feedback), [`observe`](Command::observe) | the reward; at a [look](super::is_look), what is promoted by it |
-//! | [`expire`](Command::expire) | each decision whose deadline has passed |
-//! | [`promote`](Command::promote) | each contrast that is decided now and not in the profile |
-//! | [`event`](Command::event) | this one, made elsewhere |
-//! | [`forget`](Command::forget) | the beginning of the next incarnation |
-//!
-//! An adapter is a loop: `while let Some(step) = user.next(&mut command)? { store(step.event())?; step.apply(); }`. A step that
-//! is dropped has not happened and is proposed again. The command keeps the event that is under way, so it exists once.
 
 use super::decide::Drawn;
 use super::{Decision, DecisionId, Event, Observation, Request, Step, User, UserError};
@@ -19,7 +6,20 @@ use crate::catalog::score::Scalar;
 use crate::catalog::{Action, Context, Statement};
 use crate::posterior::PosteriorError;
 
-/// What a user is told to do. See the [module](self).
+/// What a user is told to do.
+///
+/// | command | events |
+/// |---|---|
+/// | [`onboard`](Command::onboard) | a statement each; all are checked before the first |
+/// | [`decide`](Command::decide) | what is due expires, the oldest makes room, changed permissions, the decision |
+/// | [`feedback`](Command::feedback), [`observe`](Command::observe) | the reward; at a [look](super::is_look), what is promoted by it |
+/// | [`expire`](Command::expire) | each decision whose deadline has passed |
+/// | [`promote`](Command::promote) | each contrast that is decided now and not in the profile |
+/// | [`event`](Command::event) | this one, made elsewhere |
+/// | [`forget`](Command::forget) | the beginning of the next incarnation |
+///
+/// An adapter is a loop: `while let Some(step) = user.next(&mut command)? { store(step.event())?; step.apply(); }`. A step that
+/// is dropped has not happened and is proposed again. The command keeps the event that is under way, so it exists once.
 #[derive(Debug)]
 pub struct Command<'c> {
     order: Order<'c>,
@@ -143,7 +143,7 @@ impl<'c> Command<'c> {
         Self::event(Event::Unlearn { observation, imputed })
     }
 
-    /// Back to the prior, in the next incarnation; ids of earlier decisions are unknown from then on.
+    /// Goes back to the prior, in the next incarnation; ids of earlier decisions are unknown from then on.
     #[must_use]
     pub const fn forget() -> Self {
         Self::new(Order::Forget)
@@ -309,7 +309,7 @@ impl<T: Scalar> User<'_, T> {
         Ok(self.stated_lesson(statement)?.map(super::learn::Lesson::learn))
     }
 
-    /// Back to the prior, in the next incarnation; ids of earlier decisions are unknown from then on.
+    /// Goes back to the prior, in the next incarnation; ids of earlier decisions are unknown from then on.
     ///
     /// # Errors
     /// A counter at its end.

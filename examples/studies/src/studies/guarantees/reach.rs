@@ -9,8 +9,7 @@ use crate::statistics::mean;
 use fable_core::analysis::Span;
 use fable_core::catalog::Part;
 use fable_core::catalog::tau2::{Memory, Style, TAU2, Tool};
-use fable_core::Comparison;
-use fable_core::{Action, Exploration, Feasible, Policy, Rule, Settings};
+use fable_core::{Action, Comparison, Exploration, Feasible, Policy, Rule, Settings};
 
 const NO_VERIFY: Rule<'static> = Rule::forbid("no verify", &[Part::new(1, &[Tool::Verify.index()])]);
 const NO_GUIDED: Rule<'static> = Rule::forbid("no guided", &[Part::new(2, &[Style::Guided.index()])]);
