@@ -428,7 +428,7 @@ fn a_scored_command_agrees_with_the_explanation() {
             }
             let before = ana.clone();
             let mut command = Command::decide(request).scored();
-            drop(ana.user().next(&mut command).unwrap());
+            assert!(ana.user().next(&mut command).unwrap().is_some());
             assert_eq!(ana, before);
             let (mut user, mut plain) = (ana.user(), before);
             user.run(&mut command).unwrap();

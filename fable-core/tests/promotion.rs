@@ -232,6 +232,11 @@ fn record(ana: &mut HostUser<'_, f64, 16>, journal: &mut Vec<Event>, mut command
     }
 }
 
+/// The same user under another policy.
+fn under(policy: &Policy<'static, f64>, ana: &HostUser<'_, f64, 16>) -> HostUser<'static, f64, 16> {
+    HostUser::of(policy, ana.learner().clone()).unwrap()
+}
+
 #[test]
 fn replay_brings_the_profile_back() {
     let policy = rubric_policy();
@@ -266,9 +271,6 @@ fn replay_brings_the_profile_back() {
     // Under another alpha the same events are accepted, since they were true when they were made. What a journal's header
     // says about the settings at the start keeps later contrasts from passing for valid.
     let bolder = Policy::<f64>::new(&RUBRIC, Settings { alpha: 0.2, ..*policy.settings() }).unwrap();
-    fn under(policy: &Policy<'static, f64>, ana: &HostUser<'_, f64, 16>) -> HostUser<'static, f64, 16> {
-        HostUser::of(policy, ana.learner().clone()).unwrap()
-    }
     let mut reopened = under(&bolder, &start::<16>(&policy));
     for event in &journal {
         reopened.user().check(event).unwrap().apply();

@@ -182,6 +182,7 @@ pub struct Setting {
 }
 
 /// The numbers among the settings, one row each.
+#[expect(clippy::unreadable_literal, reason = "the texts say them as they stand here")]
 pub mod setting {
     use super::{Range, Setting};
 

@@ -67,9 +67,7 @@ impl Serialize for Wire {
                 (2_u8, round.to_le_bytes(), action, baseline, context, at.to_le_bytes()).serialize(serializer)
             }
             Self::Feedback { round, reward } => (3_u8, round.to_le_bytes(), reward).serialize(serializer),
-            Self::WeightedFeedback { round, reward, weight } => {
-                (4_u8, round.to_le_bytes(), reward, weight).serialize(serializer)
-            }
+            Self::WeightedFeedback { round, reward, weight } => (4_u8, round.to_le_bytes(), reward, weight).serialize(serializer),
             Self::Observation(observation) => (5_u8, observation).serialize(serializer),
             Self::Unlearn { observation, imputed } => (6_u8, observation, imputed).serialize(serializer),
             Self::Expiry { round, imputed } => (7_u8, round.to_le_bytes(), imputed).serialize(serializer),

@@ -159,8 +159,15 @@ impl<T: Scalar> User<'_, T> {
     /// As for [`fits`](Self::fits); nothing has changed then.
     pub fn load(&mut self, verified: Verified) -> Result<Loader<'_, T>, RecordError> {
         self.fits(&verified)?;
-        let Memory { state, pending, profile, storage } = &mut self.memory;
-        Ok(Loader::new(Memory { state, pending, profile, storage }, self.policy, verified))
+        Ok(Loader::new(self.memory.reborrow(), self.policy, verified))
+    }
+
+    /// Makes the user what it was when the bytes of a snapshot were written: verifies, then loads.
+    ///
+    /// # Errors
+    /// As for [`Learner::restore`]; nothing has changed then.
+    pub fn restore(&mut self, bytes: &[u8]) -> Result<(), RecordError> {
+        restore(self.memory.reborrow(), self.policy, bytes)
     }
 }
 
@@ -191,13 +198,7 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
     /// # Errors
     /// Bytes that are not a sound snapshot under this policy, or do not fit; nothing has changed then.
     pub fn restore(&mut self, policy: &Policy<'_, T>, bytes: &[u8]) -> Result<(), RecordError> {
-        let mut verifier = Verifier::new(policy);
-        verifier.push(bytes)?;
-        let verified = verifier.finish()?;
-        fits(self.view(), policy, &verified)?;
-        let mut loader = Loader::new(self.memory(), policy, verified);
-        loader.push(bytes)?;
-        loader.finish()
+        restore(self.memory(), policy, bytes)
     }
 
     /// Starts loading a verified snapshot into this vacant learner; the same bytes have to be pushed again.
@@ -230,6 +231,16 @@ impl<'p, T: Scalar, const R: usize> HostUser<'p, T, R> {
         learner.restore(policy, bytes)?;
         Self::of(policy, learner).map_err(|_| RecordError::Policy)
     }
+}
+
+fn restore<T: Scalar>(memory: Memory<'_, T>, policy: &Policy<'_, T>, bytes: &[u8]) -> Result<(), RecordError> {
+    let mut verifier = Verifier::new(policy);
+    verifier.push(bytes)?;
+    let verified = verifier.finish()?;
+    fits(memory.view(), policy, &verified)?;
+    let mut loader = Loader::new(memory, policy, verified);
+    loader.push(bytes)?;
+    loader.finish()
 }
 
 /// Whether a verified snapshot can be loaded into memory.

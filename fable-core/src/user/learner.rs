@@ -253,6 +253,12 @@ pub(crate) struct View<'m, T> {
 }
 
 impl<T: Scalar> Memory<'_, T> {
+    /// The same memory, for a while.
+    pub(crate) fn reborrow(&mut self) -> Memory<'_, T> {
+        let Memory { state, pending, profile, storage } = self;
+        Memory { state, pending, profile, storage }
+    }
+
     /// The parts, to be read.
     pub(crate) fn view(&self) -> View<'_, T> {
         View {

@@ -115,6 +115,12 @@ impl<'u, T: Scalar> User<'u, T> {
         self.memory.profile
     }
 
+    /// Room for decisions that wait for their reward, and for promoted preferences: the learner's `R`.
+    #[must_use]
+    pub fn room(&self) -> usize {
+        self.memory.pending.len()
+    }
+
     /// The name of a decision of this user in this incarnation.
     #[must_use]
     pub fn id(&self, round: u32) -> DecisionId {
