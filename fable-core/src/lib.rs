@@ -100,7 +100,8 @@ macro_rules! format_component {
     ($name:ident) => {};
 }
 
-/// The README's examples are tests too.
-#[cfg(doctest)]
+/// The examples of the first page of the repository and of this crate's are tests too.
+#[cfg(all(doctest, feature = "alloc"))]
 #[doc = include_str!("../../README.md")]
+#[doc = include_str!("../README.md")]
 struct Readme;

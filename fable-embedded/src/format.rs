@@ -1,13 +1,19 @@
 //! `defmt::Format` for the types that deriving would print byte by byte: a line that says which one it is.
 
-use crate::flash::{Blocking, Store};
-use crate::{Keep, Server, Volatile};
+use crate::flash::{Blocking, FlashStore};
+use crate::{Device, Server, Volatile};
 use defmt::{Format, Formatter, write};
-use fable_core::{Scalar, Storage};
+use fable_core::Scalar;
 
-impl<T: Scalar, S: Storage<T>, W: Storage<T>, K: Keep, const R: usize> Format for Server<'_, T, S, W, K, R> {
+impl<T: Scalar, K> Format for Device<'_, T, K> {
     fn format(&self, f: Formatter<'_>) {
-        write!(f, "server of {}", self.learner());
+        write!(f, "device of {}", self.user());
+    }
+}
+
+impl<T: Scalar, K> Format for Server<'_, T, K> {
+    fn format(&self, f: Formatter<'_>) {
+        write!(f, "server, {}", self.device);
     }
 }
 
@@ -17,7 +23,7 @@ impl<const STAGE: usize> Format for Volatile<STAGE> {
     }
 }
 
-impl<F> Format for Store<F> {
+impl<F> Format for FlashStore<F> {
     fn format(&self, f: Formatter<'_>) {
         write!(f, "store, {}, {}", self.layout(), self.statistics());
     }

@@ -2,28 +2,29 @@
 
 mod common;
 
-use common::{Life, R, Step, TINY, USER, User, begin, bytes, layout, policy, remembers, scratch, vacant};
+use common::{Known, Life, R, Step, TINY, USER, begin, bytes, layout, policy, remembers, scratch, vacant};
 use fable_core::catalog::{AGENT, TAU2};
 use fable_core::record::snapshot::max_len;
 use fable_core::record::{HEADER_LEN, MAX_EVENT_LEN, RecordError, checksum, decode_event, encode_event};
-use fable_core::{Event, Learner, LearnerError, Policy, Settings, Workspace, user_hash};
-use fable_embedded::flash::{Blocking, Layout, LayoutError, Restored, Store, StoreError, block_on};
+use fable_core::{Action, Command, Event, Learner, Policy, Settings, UserError, Workspace, user_hash};
+use fable_embedded::flash::{Blocking, FlashError, FlashStore, Layout, LayoutError, Restored, block_on};
 use fable_embedded::mock::{Mock, MockError};
+use fable_embedded::{AsyncKeep, Device, Keep};
 
 type Flash = Mock<4, 1024>;
 
-fn restore(flash: Flash, policy: &Policy<'_, f32>) -> Result<(Store<Flash>, User), StoreError> {
+fn restore(flash: Flash, policy: &Policy<'_, f32>) -> Result<(FlashStore<Flash>, Known), FlashError> {
     look(flash, policy).map(|(store, learner, _)| (store, learner))
 }
 
-fn look(flash: Flash, policy: &Policy<'_, f32>) -> Result<(Store<Flash>, User, Restored), StoreError> {
-    let (mut store, mut learner) = (Store::new(flash, layout::<Flash>(policy.catalog(), 2)), vacant(policy));
+fn look(flash: Flash, policy: &Policy<'_, f32>) -> Result<(FlashStore<Flash>, Known, Restored), FlashError> {
+    let (mut store, mut learner) = (FlashStore::new(flash, layout::<Flash>(policy.catalog(), 2)), vacant(policy));
     let restored = block_on(store.restore(policy, &mut learner, &mut scratch(policy)))?;
     Ok((store, learner, restored))
 }
 
 /// A store after the first steps of a life.
-fn after(life: &Life, steps: usize) -> (Store<Flash>, User) {
+fn after(life: &Life, steps: usize) -> (FlashStore<Flash>, Known) {
     let (mut store, mut learner, mut workspace) = begin(Flash::new(4), layout::<Flash>(life.policy.catalog(), 2), &life.policy);
     for step in 0..steps {
         life.perform(&mut store, &mut learner, &mut workspace, step).unwrap();
@@ -53,16 +54,16 @@ fn a_region_must_be_whole_pages_and_large_enough() {
 #[test]
 fn a_blank_or_foreign_region_is_told_apart_and_left_alone() {
     let policy = policy(&TINY);
-    assert_eq!(restore(Flash::new(4), &policy).err(), Some(StoreError::Unformatted));
+    assert_eq!(restore(Flash::new(4), &policy).err(), Some(FlashError::Unformatted));
     for fill in [0, 0x5a] {
         let mut flash = Flash::new(4);
         flash.bytes_mut().fill(fill);
-        let mut store = Store::new(flash, layout::<Flash>(&TINY, 2));
+        let mut store = FlashStore::new(flash, layout::<Flash>(&TINY, 2));
         let restored = block_on(store.restore(&policy, &mut vacant(&policy), &mut scratch(&policy)));
-        assert_eq!(restored.err(), Some(StoreError::Foreign));
+        assert_eq!(restored.err(), Some(FlashError::Foreign));
         assert!(store.flash().bytes().iter().all(|byte| *byte == fill) && store.flash().erases() == [0; 4]);
         let append = block_on(store.append(&Event::Forget { promise: 0 }));
-        assert_eq!((append, block_on(store.read_snapshot(0, &mut [0]))), (Err(StoreError::Closed), Err(StoreError::Closed)));
+        assert_eq!((append, block_on(store.read_event(0, &mut [0]))), (Err(FlashError::Closed), Err(FlashError::Closed)));
     }
 }
 
@@ -72,23 +73,23 @@ fn records_of_others_are_refused() {
     for steps in [1, 100] {
         let flash = after(&life, steps).0.into_flash();
         let other = Policy::<f32>::new(&TINY, Settings { seed: 7, noise_variance: 0.3, ..Settings::default() }).unwrap();
-        let expected = StoreError::Record(RecordError::Policy);
+        let expected = FlashError::Record(RecordError::Policy);
         assert_eq!(restore(flash.clone(), &other).err(), Some(expected));
 
         let wide = Policy::<f64>::new(&TINY, Settings { seed: 7, ..Settings::default() }).unwrap();
         let mut learner = Learner::<f64, Vec<f64>, R>::over(vec![0.0; TINY.state_len()]);
         let mut workspace = Workspace::over(vec![0.0; TINY.workspace_len()]);
-        let mut store = Store::new(flash.clone(), layout::<Flash>(&TINY, 2));
+        let mut store = FlashStore::new(flash.clone(), layout::<Flash>(&TINY, 2));
         let restored = block_on(store.restore(&wide, &mut learner, &mut workspace));
-        assert_eq!(restored, Err(StoreError::Record(RecordError::Scalar { found: 24 })));
+        assert_eq!(restored, Err(FlashError::Record(RecordError::Scalar { found: 24 })));
 
         let larger = Layout::try_new::<Flash>(0, 6 * 1024, 1500).unwrap();
         let mut flash = flash;
         let mut pages = Flash::new(6);
         pages.bytes_mut()[..4096].copy_from_slice(flash.bytes());
-        let mut store = Store::new(pages, larger);
+        let mut store = FlashStore::new(pages, larger);
         let restored = block_on(store.restore(&life.policy, &mut vacant(&life.policy), &mut scratch(&life.policy)));
-        assert_eq!(restored, Err(StoreError::Layout));
+        assert_eq!(restored, Err(FlashError::Layout));
 
         // The header of the first record, 16 bytes into it, with a later version.
         let at = flash.bytes().windows(4).position(|window| window == b"FABJ").unwrap();
@@ -97,7 +98,7 @@ fn records_of_others_are_refused() {
         let sum = checksum(&header[..28]).to_le_bytes();
         header[28..].copy_from_slice(&sum);
         if steps == 1 {
-            let expected = StoreError::Record(RecordError::Version { found: 9 });
+            let expected = FlashError::Record(RecordError::Version { found: 9 });
             assert_eq!(restore(flash, &life.policy).err(), Some(expected));
         }
     }
@@ -109,8 +110,9 @@ fn a_refused_event_changes_nothing() {
     let (mut store, mut learner) = after(&life, 10);
     let (state, region, mut workspace) = (bytes(&learner), store.flash().bytes().to_vec(), scratch(&life.policy));
     let event = Event::Feedback { round: 99, reward: 0.5, weight: 1.0 };
-    let refused = block_on(store.record(&life.policy, &mut learner, &mut workspace, &event));
-    assert_eq!(refused.err(), Some(StoreError::Learner(LearnerError::UnknownDecision)));
+    let user = learner.with(&life.policy, &mut workspace).unwrap();
+    let refused = block_on(Device::new(user, &mut store).run_async(&mut Command::event(event)));
+    assert_eq!(refused.err(), Some(FlashError::User(UserError::UnknownDecision)));
     assert_eq!((bytes(&learner), store.flash().bytes()), (state, &region[..]));
 }
 
@@ -142,7 +144,8 @@ fn after_forgetting_nothing_is_readable() {
         let (mut store, learner) = after(&life, forget);
         assert!(remembers(store.flash().bytes(), &life, forget + 1), "the search finds what is there");
         let (mut learner, mut workspace) = (learner, scratch(&life.policy));
-        block_on(store.forget(&life.policy, &mut learner, &mut workspace)).unwrap();
+        let user = learner.with(&life.policy, &mut workspace).unwrap();
+        block_on(Device::new(user, &mut store).forget_async()).unwrap();
         assert_eq!((learner.incarnation(), learner.observations()), (1, 0));
         assert!(!remembers(store.flash().bytes(), &life, forget + 1));
         let flash = store.into_flash();
@@ -175,7 +178,7 @@ fn a_flipped_bit_is_never_used() {
                     assert!(changed || padding, "only the last event can look like one that was cut short: byte {}", bit / 8);
                     shorter += 1;
                 }
-                Err(StoreError::Damaged | StoreError::Foreign | StoreError::Record(_)) => refused += 1,
+                Err(FlashError::Damaged | FlashError::Foreign | FlashError::Record(_)) => refused += 1,
                 Err(error) => panic!("{error}"),
             }
         }
@@ -187,18 +190,19 @@ fn a_flipped_bit_is_never_used() {
 #[test]
 fn a_host_reads_the_state_and_replays_it() {
     let life = plain(100);
-    let (mut store, learner) = after(&life, 100);
-    let (mut snapshot, mut chunk) = (vec![], [0; 50]);
-    while let read @ 1.. = block_on(store.read_snapshot(u32::try_from(snapshot.len()).unwrap(), &mut chunk)).unwrap() {
-        snapshot.extend_from_slice(&chunk[..read]);
-    }
-    assert_eq!(snapshot.len(), store.snapshot_len() as usize);
-    let mut verifier = fable_core::record::Verifier::new(&life.policy);
-    verifier.push(&snapshot).unwrap();
+    let (mut store, mut learner) = after(&life, 100);
     let (mut host, mut workspace) = (vacant(&life.policy), scratch(&life.policy));
-    let mut loader = host.load(&life.policy, verifier.finish().unwrap()).unwrap();
-    loader.push(&snapshot).unwrap();
-    loader.finish().unwrap();
+    let user = learner.with(&life.policy, &mut workspace).unwrap();
+    let mut pieces = [50, 1, 256, 700].map(|length| {
+        let (mut snapshot, mut chunk) = (vec![], vec![0; length]);
+        while let read @ 1.. = block_on(store.read_snapshot(&user, u32::try_from(snapshot.len()).unwrap(), &mut chunk)).unwrap() {
+            snapshot.extend_from_slice(&chunk[..read]);
+        }
+        snapshot
+    });
+    let snapshot = std::mem::take(&mut pieces[0]);
+    assert!(pieces[1..].iter().all(|other| *other == snapshot));
+    host.restore(&life.policy, &snapshot).unwrap();
 
     let (mut events, mut from) = (vec![], 0);
     loop {
@@ -218,10 +222,16 @@ fn a_host_reads_the_state_and_replays_it() {
         }
     }
     assert_eq!(events.len(), store.statistics().events as usize);
-    for event in &events {
+    let mut user = host.with(&life.policy, &mut workspace).unwrap();
+    for (index, event) in events.iter().enumerate() {
+        let mut one = [0; MAX_EVENT_LEN];
+        let length = block_on(store.read_event(u32::try_from(index).unwrap(), &mut one)).unwrap().unwrap();
+        assert_eq!(one[..length], event[..]);
         let event = decode_event(&TINY, event).unwrap();
-        host.check(&life.policy, &mut workspace, &event).unwrap().apply();
+        user.check(&event).unwrap().apply();
     }
+    let end = u32::try_from(events.len()).unwrap();
+    assert_eq!(block_on(store.read_event(end, &mut [0; MAX_EVENT_LEN])), Ok(None));
     assert_eq!(host, learner);
     assert_eq!(store.header().map(|header| header.user), Some(USER));
 }
@@ -231,25 +241,31 @@ fn a_staged_snapshot_is_verified_before_it_counts() {
     let life = Life::new(&TINY, 60, usize::MAX, 50, usize::MAX);
     let Step::Stage(snapshot) = &life.steps[50] else { panic!("staged") };
     let (mut store, mut learner) = after(&life, 50);
-    let expect = |store: &mut Store<Flash>, learner: &mut User, bytes_staged: &[u8], error: StoreError| {
+    let commit = |store: &mut FlashStore<Flash>, learner: &mut Known, length: usize| {
+        let mut workspace = scratch(&life.policy);
+        let mut user = learner.with(&life.policy, &mut workspace).unwrap();
+        block_on(store.stage_commit(&mut user, u32::try_from(length).unwrap()))
+    };
+    let expect = |store: &mut FlashStore<Flash>, learner: &mut Known, bytes_staged: &[u8], error: FlashError| {
         block_on(store.stage_write(0, bytes_staged)).unwrap();
-        assert_eq!(block_on(store.stage_commit(&life.policy, learner)), Err(error));
+        assert_eq!(commit(store, learner, bytes_staged.len()), Err(error));
         assert_eq!(bytes(learner), life.states[50]);
         assert_eq!(bytes(&restore(store.flash().clone(), &life.policy).unwrap().1), life.states[50]);
     };
-    expect(&mut store, &mut learner, &snapshot[..snapshot.len() - 1], StoreError::Record(RecordError::Truncated));
+    expect(&mut store, &mut learner, &snapshot[..snapshot.len() - 1], FlashError::Record(RecordError::Truncated));
     let mut wrong = snapshot.clone();
     wrong[150] ^= 4;
     block_on(store.stage_write(0, &wrong)).unwrap();
-    assert!(matches!(block_on(store.stage_commit(&life.policy, &mut learner)), Err(StoreError::Record(_))));
+    assert_eq!(commit(&mut store, &mut learner, 5), Err(FlashError::Offset { expected: u32::try_from(wrong.len()).unwrap() }));
+    assert!(matches!(commit(&mut store, &mut learner, wrong.len()), Err(FlashError::Record(_))));
     let mut other = vacant(&life.policy);
     other.start(&life.policy, user_hash("eve")).unwrap();
-    expect(&mut store, &mut learner, &bytes(&other), StoreError::User);
+    expect(&mut store, &mut learner, &bytes(&other), FlashError::ForeignUser);
 
-    assert_eq!(block_on(store.stage_commit(&life.policy, &mut learner)), Err(StoreError::Offset { expected: 0 }));
+    assert_eq!(commit(&mut store, &mut learner, snapshot.len()), Err(FlashError::Offset { expected: 0 }));
     block_on(store.stage_write(0, &snapshot[..10])).unwrap();
-    assert_eq!(block_on(store.stage_write(4, &[0])), Err(StoreError::Offset { expected: 10 }));
-    assert_eq!(block_on(store.stage_write(10, &[0; 5000])), Err(StoreError::Record(RecordError::TooLong)));
+    assert_eq!(block_on(store.stage_write(4, &[0])), Err(FlashError::Offset { expected: 10 }));
+    assert_eq!(block_on(store.stage_write(10, &[0; 5000])), Err(FlashError::Record(RecordError::TooLong)));
 
     life.perform(&mut store, &mut learner, &mut scratch(&life.policy), 50).unwrap();
     assert_eq!(bytes(&learner), life.states[51]);
@@ -263,7 +279,7 @@ fn a_flash_that_cannot_be_read_is_an_error() {
     let (store, _) = after(&life, 50);
     let mut flash = store.into_flash();
     flash.fail_reads(true);
-    assert!(matches!(restore(flash.clone(), &life.policy), Err(StoreError::Flash(_))));
+    assert!(matches!(restore(flash.clone(), &life.policy), Err(FlashError::Driver(_))));
     flash.fail_reads(false);
     assert_eq!(bytes(&restore(flash, &life.policy).unwrap().1), life.states[50]);
     assert_eq!(MockError::Read.to_string(), "the read failed");
@@ -297,10 +313,12 @@ fn futures_are_small() {
     let (mut store, mut learner) = after(&life, 2);
     let (policy, mut workspace) = (&life.policy, scratch(&life.policy));
     let Step::Event(event) = &life.steps[0] else { panic!("an event") };
-    let record = size_of_val(&store.record(policy, &mut learner, &mut workspace, event));
+    let mut command = Command::event(event.clone());
+    let mut device = Device::new(learner.with(policy, &mut workspace).unwrap(), &mut store);
+    let run = size_of_val(&device.run_async(&mut command));
     let restore = size_of_val(&store.restore(policy, &mut learner, &mut workspace));
-    println!("store {}, record {record}, restore {restore} bytes", size_of_val(&store));
-    assert!(record <= 1_400 && restore <= 1_600, "{record} {restore}");
+    println!("store {}, run {run}, restore {restore} bytes", size_of_val(&store));
+    assert!(run <= 1_400 && restore <= 1_600, "{run} {restore}");
 }
 
 /// The blocking form is the same text: after the same life, and after a restart, every byte of the flash is the same.
@@ -310,19 +328,20 @@ fn both_forms_leave_the_same_bytes() {
     let layout = layout::<Flash>(life.policy.catalog(), 3);
     let new = || Flash::new(layout.region().len() / 1024);
     let (mut store, mut learner, mut workspace) = begin(new(), layout, &life.policy);
-    let (mut blocking, mut other) = (Store::new(Blocking(new()), layout), vacant(&life.policy));
+    let (mut blocking, mut other) = (FlashStore::new(Blocking(new()), layout), vacant(&life.policy));
     blocking.format(&life.policy, USER, 4).unwrap();
     blocking.restore(&life.policy, &mut other, &mut workspace).unwrap();
     for (index, step) in life.steps.iter().enumerate() {
         life.perform(&mut store, &mut learner, &mut workspace, index).unwrap();
+        let mut user = other.with(&life.policy, &mut workspace).unwrap();
         match step {
-            Step::Event(event) => drop(blocking.record(&life.policy, &mut other, &mut workspace, event).unwrap()),
-            Step::Compact => blocking.compact(&other).unwrap(),
+            Step::Event(event) => Device::new(user, &mut blocking).run(&mut Command::event(event.clone())).unwrap(),
+            Step::Compact => blocking.compact(&user).unwrap(),
             Step::Stage(snapshot) => {
                 for (at, chunk) in (0..).step_by(37).zip(snapshot.chunks(37)) {
                     blocking.stage_write(at, chunk).unwrap();
                 }
-                blocking.stage_commit(&life.policy, &mut other).unwrap();
+                blocking.stage_commit(&mut user, u32::try_from(snapshot.len()).unwrap()).unwrap();
             }
         }
         assert_eq!(store.flash().bytes(), blocking.flash().0.bytes(), "step {index}");
@@ -330,7 +349,7 @@ fn both_forms_leave_the_same_bytes() {
     assert!(store.statistics().generation > 4, "{:?}", store.statistics());
     assert_eq!((store.statistics(), bytes(&learner)), (blocking.statistics(), bytes(&other)));
 
-    let (mut store, mut blocking) = (Store::new(store.into_flash(), layout), Store::new(blocking.into_flash(), layout));
+    let (mut store, mut blocking) = (FlashStore::new(store.into_flash(), layout), FlashStore::new(blocking.into_flash(), layout));
     let restored = block_on(store.restore(&life.policy, &mut learner, &mut workspace));
     assert_eq!(restored, blocking.restore(&life.policy, &mut other, &mut workspace));
     assert_eq!((bytes(&learner), bytes(&other)), (life.states[400].clone(), life.states[400].clone()));
@@ -346,7 +365,7 @@ fn a_lost_snapshot_is_noticed_without_any_event() {
     assert_eq!(bytes(&restore(flash.clone(), &life.policy).unwrap().1), life.states[1]);
     let commit = flash.bytes().windows(4).position(|window| window == b"FABC").unwrap();
     flash.bytes_mut()[commit + 9] ^= 1;
-    assert_eq!(restore(flash, &life.policy).err(), Some(StoreError::Damaged));
+    assert_eq!(restore(flash, &life.policy).err(), Some(FlashError::Damaged));
 }
 
 /// The checksum of an item of sequential-storage.
@@ -369,7 +388,7 @@ fn length_checksum(length: u16) -> u16 {
 #[test]
 fn an_event_that_hides_behind_a_torn_word_is_stored_again() {
     let life = plain(5);
-    let (store, learner) = after(&life, 5);
+    let (store, mut learner) = after(&life, 5);
     let next = store.statistics().next;
     let mut flash = store.into_flash();
     let end = flash.bytes()[..1020].iter().rposition(|byte| *byte != 0xff).unwrap() / 4 * 4 + 4;
@@ -383,15 +402,18 @@ fn an_event_that_hides_behind_a_torn_word_is_stored_again() {
         let (length, check) = (sum as u16, (sum >> 16) as u16);
         (40..300).contains(&length) && length_checksum(length) == check
     };
-    let observe = |number: u32| {
-        let reward = f64::from(number) / f64::from(1 << 25);
-        learner.propose_observation(&life.policy, &context, fable_core::Action(1), reward, 1.0).unwrap()
+    let mut workspace = scratch(&life.policy);
+    let mut user = learner.with(&life.policy, &mut workspace).unwrap();
+    let mut observe = |number: u32| {
+        let mut command = Command::observe(&context, Action(1), f64::from(number) / f64::from(1 << 25));
+        user.next(&mut command).unwrap().unwrap().event().clone()
     };
     let event = observe(2_580_313); // the first of 33 million
     assert!(hides(&event));
     let (mut store, mut learner, restored) = look(flash, &life.policy).unwrap();
     assert!(restored.torn && restored.generation == 0);
-    block_on(store.record(&life.policy, &mut learner, &mut scratch(&life.policy), &event)).unwrap();
+    let user = learner.with(&life.policy, &mut workspace).unwrap();
+    block_on(Device::new(user, &mut store).run_async(&mut Command::event(event))).unwrap();
     assert_eq!(store.statistics().generation, 1, "it did hide");
     assert_eq!(restore(store.into_flash(), &life.policy).unwrap().1, learner);
 }

@@ -9,17 +9,17 @@ use std::path::Path;
 #[cfg(feature = "defmt")]
 mod listed {
     use defmt::Format;
-    use fable_embedded::flash::{Blocking, Layout, LayoutError, Restored, Statistics, Store, StoreError};
+    use fable_embedded::flash::{Blocking, FlashError, FlashStore, Layout, LayoutError, Restored, Statistics};
     use fable_embedded::mock::{Mock, MockError};
-    use fable_embedded::{Server, Volatile};
+    use fable_embedded::{Device, Server, Volatile};
 
     const fn has<T: Format>() {}
 
     const _: () = {
-        has::<Store<Mock<4, 1024>>>();
-        has::<Store<Blocking<Mock<4, 1024>>>>();
+        has::<FlashStore<Mock<4, 1024>>>();
+        has::<FlashStore<Blocking<Mock<4, 1024>>>>();
         // has::<Ready<Mock<4, 1024>>>(), which is private: nobody holds one
-        has::<StoreError>();
+        has::<FlashError>();
         has::<Restored>();
         has::<Statistics>();
         has::<Layout>();
@@ -28,7 +28,8 @@ mod listed {
         has::<Mock<4, 1024>>();
         has::<MockError>();
         has::<Volatile<64>>();
-        has::<Server<'_, f32, [f32; 9], [f32; 9], Volatile, 8>>();
+        has::<Device<'_, f32, Volatile>>();
+        has::<Server<'_, f32, Volatile>>();
     };
 }
 

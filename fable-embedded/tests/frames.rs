@@ -4,11 +4,10 @@ mod wire;
 
 use fable_core::record::decode_event;
 use fable_core::{Context, catalog::TAU2};
-use fable_embedded::Server;
 use fable_embedded::protocol::{Reply, Request, VERSION, WireContext, write_entry};
 use rand_core::Rng;
 use rand_xoshiro::{Xoshiro128PlusPlus, rand_core::SeedableRng};
-use wire::{Memory, Scratch, Tau2, framed, load, policy, started};
+use wire::{Memory, Tau2, bytes, framed, policy, scratch, started};
 
 /// A body with a right checksum, stuffed.
 fn sealed(body: &[u8]) -> Vec<u8> {
@@ -65,13 +64,14 @@ fn request(random: &mut Xoshiro128PlusPlus) -> (Request, Vec<u8>) {
 
 fn pelt(frames: u32) {
     let policy = policy();
-    let (mut learner, mut workspace) = (started(&policy), Scratch::VACANT);
-    let memory = Memory::new(&learner, 20);
-    let mut server = Server::new(&policy, &mut learner, &mut workspace, memory).unwrap();
+    let (mut learner, mut workspace) = (started(&policy), scratch());
+    let mut memory = Memory::new(&learner, 20);
+    let mut server = server!(policy, learner, workspace, memory);
+    let mut state = bytes(server.device().user().snapshot());
     let mut random = Xoshiro128PlusPlus::seed_from_u64(4);
     let (mut refused, mut done) = (0, 0);
     for turn in 0..frames {
-        let mut bytes = match below(&mut random, 4) {
+        let mut frame = match below(&mut random, 4) {
             // Anything at all.
             0 => (0..below(&mut random, 400)).map(|_| random.next_u32() as u8).chain([0]).collect(),
             // Anything with a right checksum.
@@ -86,37 +86,37 @@ fn pelt(frames: u32) {
             }
         };
         if below(&mut random, 3) == 0 {
-            let place = below(&mut random, bytes.len());
+            let place = below(&mut random, frame.len());
             match below(&mut random, 3) {
-                0 => bytes[place] ^= 1 << below(&mut random, 8),
-                1 => drop(bytes.remove(place)),
-                _ => bytes.insert(place, random.next_u32() as u8),
+                0 => frame[place] ^= 1 << below(&mut random, 8),
+                1 => drop(frame.remove(place)),
+                _ => frame.insert(place, random.next_u32() as u8),
             }
         }
-        let before = server.learner().clone();
-        let replies = send!(server, bytes);
+        let replies = send!(server, frame);
+        let before = std::mem::replace(&mut state, bytes(server.device().user().snapshot()));
         let changing = replies.iter().any(|(_, reply, _)| matches!(reply, Reply::Done { .. } | Reply::Decided { .. }));
         if changing {
             done += 1;
         } else {
-            assert_eq!(*server.learner(), before, "{bytes:?}");
+            assert!(state == before, "{frame:?}");
             refused += u32::from(replies.iter().any(|(_, reply, _)| matches!(reply, Reply::Fault(_))));
         }
         if turn % 64 == 0 {
             send!(server, [0]);
+            state = bytes(server.device().user().snapshot());
             assert!(matches!(send!(server, framed(200, &Request::Hello, &[]))[..], [(200, Reply::Hello(_), _)]));
         }
     }
     assert!(refused > frames / 4 && done > frames / 40, "{refused} refused, {done} done of {frames}");
     // What was kept is the state: snapshot and journal give it again.
-    let mut again = Tau2::VACANT;
-    let mut workspace = Scratch::VACANT;
-    load(&policy, &mut again, &server.keep().snapshot);
-    for record in &server.keep().journal {
+    let mut again = Tau2::vacant(&TAU2);
+    again.restore(&policy, &memory.snapshot).unwrap();
+    for record in &memory.journal {
         let event = decode_event(&TAU2, record).unwrap();
-        again.check(&policy, &mut workspace, &event).unwrap().apply();
+        again.with(&policy, &mut workspace).unwrap().check(&event).unwrap().apply();
     }
-    assert_eq!(again, *server.learner());
+    assert_eq!(again, learner);
     assert!(again.posterior().packed().iter().all(|number| number.is_finite()));
 }
 

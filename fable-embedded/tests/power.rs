@@ -4,10 +4,10 @@
 
 mod common;
 
-use common::{Life, Scratch, Step, TINY, USER, User, begin, bytes, layout, remembers, scratch, vacant};
+use common::{Known, Life, Scratch, Step, TINY, USER, begin, bytes, layout, remembers, scratch, vacant};
 use core::cell::Cell;
 use fable_core::Event;
-use fable_embedded::flash::{Layout, Store, StoreError, block_on};
+use fable_embedded::flash::{FlashError, FlashStore, Layout, block_on};
 use fable_embedded::mock::Mock;
 
 fn long() -> bool {
@@ -40,8 +40,8 @@ impl<'l, const W: usize, const P: usize> Trial<'l, W, P> {
         if strict { flash.strict() } else { flash }
     }
 
-    fn restore(&self, flash: Mock<W, P>) -> Result<(Store<Mock<W, P>>, User), StoreError> {
-        let (mut store, mut learner) = (Store::new(flash, self.layout), vacant(&self.life.policy));
+    fn restore(&self, flash: Mock<W, P>) -> Result<(FlashStore<Mock<W, P>>, Known), FlashError> {
+        let (mut store, mut learner) = (FlashStore::new(flash, self.layout), vacant(&self.life.policy));
         block_on(store.restore(&self.life.policy, &mut learner, &mut scratch(&self.life.policy)))?;
         Ok((store, learner))
     }
@@ -63,7 +63,7 @@ impl<'l, const W: usize, const P: usize> Trial<'l, W, P> {
     fn recover(&self, mut flash: Mock<W, P>, step: usize, again: &[u64]) {
         for after in again {
             flash.cut_after(*after);
-            let (mut store, mut learner) = (Store::new(flash, self.layout), vacant(&self.life.policy));
+            let (mut store, mut learner) = (FlashStore::new(flash, self.layout), vacant(&self.life.policy));
             let restored = block_on(store.restore(&self.life.policy, &mut learner, &mut scratch(&self.life.policy)));
             flash = store.into_flash();
             if flash.power_on() {
@@ -123,17 +123,17 @@ impl<'l, const W: usize, const P: usize> Trial<'l, W, P> {
     /// Only the flash lost its power: the same store and learner go on without a restart.
     fn go_on(
         &self,
-        mut store: Store<Mock<W, P>>,
-        mut learner: User,
+        mut store: FlashStore<Mock<W, P>>,
+        mut learner: Known,
         workspace: &mut Scratch,
         step: usize,
-        result: Result<(), StoreError>,
+        result: Result<(), FlashError>,
     ) {
         if learner.snapshot().is_err() {
             return self.recover(store.into_flash(), step, &[]); // the upload was committed, loading it failed
         }
         let found = bytes(&learner);
-        let forgot = result == Err(StoreError::Unfinished);
+        let forgot = result == Err(FlashError::Unfinished);
         assert_eq!(found, self.life.states[step + usize::from(forgot || result.is_ok())]);
         let done = if forgot || result.is_ok() { step + 1 } else { step };
         for next in done..(done + 2).min(self.life.steps.len()) {
@@ -225,7 +225,7 @@ fn a_cut_in_format_is_no_state() {
     let life = Life::new(&TINY, 4, usize::MAX, usize::MAX, usize::MAX);
     let trial = Trial::<4, 1024>::new(&life, 2);
     for after in 0..200 {
-        let mut store = Store::new(trial.flash(true), trial.layout);
+        let mut store = FlashStore::new(trial.flash(true), trial.layout);
         store.flash().seed(after);
         store.flash().cut_after(after);
         let formatted = block_on(store.format(&life.policy, USER, 4));
@@ -233,7 +233,7 @@ fn a_cut_in_format_is_no_state() {
         assert_eq!(flash.power_on(), formatted.is_err());
         match trial.restore(flash.clone()) {
             Ok((_, learner)) => assert_eq!(bytes(&learner), life.states[0]),
-            Err(StoreError::Unformatted | StoreError::Foreign | StoreError::Damaged) => assert!(formatted.is_err()),
+            Err(FlashError::Unformatted | FlashError::Foreign | FlashError::Damaged) => assert!(formatted.is_err()),
             Err(error) => panic!("{error}"),
         }
         let (store, learner, _) = begin(flash, trial.layout, &life.policy);

@@ -2,18 +2,20 @@
 
 mod wire;
 
-use fable_core::policy::{Deadline, Expiry};
 use fable_core::record::{Header, Kind, RecordError};
-use fable_core::{Context, ContextError, FeasibleError, Learner, LearnerError, OnboardingError, Policy, Settings, Workspace};
-use fable_core::{catalog::AGENT, catalog::TAU2};
-use fable_embedded::protocol::{Draft, Fault, MAX_FRAME, Reply, Request, StorageFault, VERSION, WireContext, write_entry};
-use fable_embedded::{Server, Volatile, keep::block_on};
+use fable_core::{
+    Action, Context, ContextError, Deadline, Event, Expiry, Feasible, FeasibleError, Learner, OnboardingError, Policy, Scalar,
+    Settings, User, UserError, Workspace, catalog::AGENT, catalog::TAU2,
+};
+use fable_embedded::flash::block_on;
+use fable_embedded::protocol::{Draft, Fault, Kept, MAX_FRAME, Reply, Request, StorageFault, VERSION, WireContext, write_entry};
+use fable_embedded::{AsyncKeep, Device, Keep, Server, Volatile};
 use std::collections::VecDeque;
 use std::convert::Infallible;
-use wire::{Memory, RING, Scratch, Tau2, framed, policy, replies, snapshot, started};
+use wire::{Memory, RING, Tau2, bytes, framed, policy, replies, scratch, started};
 
 fn nowhere() -> WireContext {
-    WireContext::new(&Context::new(&TAU2, None, &[]).unwrap())
+    WireContext::new(&TAU2.context(None, []).unwrap())
 }
 
 fn decide() -> Request {
@@ -37,10 +39,11 @@ fn sealed(body: &[u8]) -> Vec<u8> {
 #[test]
 fn whatever_is_no_frame_is_refused_and_the_next_frame_works() {
     let policy = policy();
-    let (mut learner, mut workspace) = (started(&policy), Scratch::VACANT);
-    let mut server = Server::new(&policy, &mut learner, &mut workspace, Volatile::<0>::VACANT).unwrap();
+    let (mut learner, mut workspace) = (started(&policy), scratch());
+    let mut keep = Volatile::<0>::VACANT;
+    let mut server = server!(policy, learner, workspace, keep);
     send!(server, framed(1, &decide(), &[]));
-    let before = snapshot(server.learner());
+    let before = bytes(server.device().user().snapshot());
 
     let good = framed(9, &feedback(1), &[]);
     let mut cases: Vec<(Vec<u8>, u8, Fault)> = vec![
@@ -72,11 +75,11 @@ fn whatever_is_no_frame_is_refused_and_the_next_frame_works() {
             }
         }
     }
-    for (bytes, sequence, fault) in &cases {
-        assert_eq!(send!(server, bytes), [(*sequence, Reply::Fault(*fault), vec![])], "{bytes:?}");
-        assert_eq!(snapshot(server.learner()), before);
+    for (sent, sequence, fault) in &cases {
+        assert_eq!(send!(server, sent), [(*sequence, Reply::Fault(*fault), vec![])], "{sent:?}");
+        assert_eq!(bytes(server.device().user().snapshot()), before);
         let hello = send!(server, framed(3, &Request::Hello, &[]));
-        assert!(matches!(&hello[..], [(3, Reply::Hello(_), name)] if name == b"tau2"), "after {bytes:?}");
+        assert!(matches!(&hello[..], [(3, Reply::Hello(_), name)] if name == b"tau2"), "after {sent:?}");
     }
     assert!(send!(server, [0; 50]).is_empty()); // empty frames are nothing
     let done = send!(server, good);
@@ -91,8 +94,9 @@ fn whatever_is_no_frame_is_refused_and_the_next_frame_works() {
 #[test]
 fn a_reply_is_not_answered() {
     let policy = policy();
-    let (mut learner, mut workspace) = (started(&policy), Scratch::VACANT);
-    let mut server = Server::new(&policy, &mut learner, &mut workspace, Volatile::<0>::VACANT).unwrap();
+    let (mut learner, mut workspace) = (started(&policy), scratch());
+    let mut keep = Volatile::<0>::VACANT;
+    let mut server = server!(policy, learner, workspace, keep);
     let mut buffer = [0; MAX_FRAME];
     let reply = Draft::reply(&mut buffer, 1, &Reply::Fault(Fault::Malformed)).seal().to_vec();
     assert!(send!(server, reply).is_empty());
@@ -102,8 +106,9 @@ fn a_reply_is_not_answered() {
 #[test]
 fn a_request_that_comes_again_is_answered_again_and_not_executed() {
     let policy = policy();
-    let (mut learner, mut workspace) = (started(&policy), Scratch::VACANT);
-    let mut server = Server::new(&policy, &mut learner, &mut workspace, Volatile::<0>::VACANT).unwrap();
+    let (mut learner, mut workspace) = (started(&policy), scratch());
+    let mut keep = Volatile::<0>::VACANT;
+    let mut server = server!(policy, learner, workspace, keep);
     let frame = framed(5, &decide(), &[]);
     let first = send!(server, frame);
     assert!(matches!(first[0].1, Reply::Decided { round: 1, .. }));
@@ -111,7 +116,7 @@ fn a_request_that_comes_again_is_answered_again_and_not_executed() {
         assert_eq!(send!(server, frame), first);
         send!(server, b"noise\0");
     }
-    assert_eq!(server.learner().rounds(), 1);
+    assert_eq!(server.device().user().rounds(), 1);
     assert!(matches!(send!(server, framed(6, &decide(), &[]))[0].1, Reply::Decided { round: 2, .. }));
     send!(server, framed(7, &Request::Hello, &[]));
     assert!(matches!(send!(server, framed(6, &decide(), &[]))[0].1, Reply::Decided { round: 3, .. }), "hello came between");
@@ -125,20 +130,36 @@ fn a_request_that_comes_again_is_answered_again_and_not_executed() {
 #[test]
 fn every_event_is_kept_before_it_is_applied() {
     let policy = policy();
-    let (mut learner, mut workspace) = (started(&policy), Scratch::VACANT);
-    let memory = Memory::new(&learner, 100);
-    let mut server = Server::new(&policy, &mut learner, &mut workspace, memory).unwrap();
+    let (mut learner, mut workspace) = (started(&policy), scratch());
+    let mut memory = Memory::new(&learner, 100);
+    let mut server = server!(policy, learner, workspace, memory);
     send!(server, framed(1, &decide(), &[]));
-    assert_eq!(server.keep().calls, ["room", "append", "room", "append"]); // permissions and decision
+    assert_eq!(server.device().keep().calls, ["append", "append"]); // permissions and decision
     send!(server, framed(2, &decide(), &[]));
-    assert_eq!(server.keep().calls.len(), 6); // the permissions are the same
+    assert_eq!(server.device().keep().calls.len(), 3); // the permissions are the same
     send!(server, framed(3, &feedback(9), &[])); // not even proposed
     let excessive = Request::Feedback { incarnation: 0, round: 1, reward: 2.0, weight: 1.0, now: 0 };
-    send!(server, framed(3, &excessive, &[]));
-    assert_eq!(server.keep().calls[6..], ["room"]); // refused by the check
+    send!(server, framed(3, &excessive, &[])); // refused by the check
+    assert_eq!(server.device().keep().calls.len(), 3);
     send!(server, framed(4, &Request::Forget, &[]));
-    assert_eq!(server.keep().calls[7..], ["room", "append", "forget"]);
-    assert!(server.keep().journal.is_empty());
+    assert_eq!(server.device().keep().calls[3..], ["append", "forget"]);
+    assert!(server.device().keep().journal.is_empty());
+}
+
+/// Room is made when there is none, with the user as it was before the event, and the event comes after it.
+#[test]
+fn a_full_journal_becomes_a_snapshot_first() {
+    let policy = policy();
+    let (mut learner, mut workspace) = (started(&policy), scratch());
+    let mut memory = Memory::new(&learner, 3);
+    let mut server = server!(policy, learner, workspace, memory);
+    send!(server, framed(1, &decide(), &[]));
+    send!(server, framed(2, &decide(), &[]));
+    let before = bytes(server.device().user().snapshot());
+    assert!(matches!(send!(server, framed(3, &decide(), &[]))[0].1, Reply::Decided { round: 3, .. }));
+    let Memory { calls, snapshot, journal, .. } = server.device().keep();
+    assert_eq!((&calls[3..], journal.len()), (&["append", "make_room", "append"][..], 1));
+    assert_eq!(*snapshot, before);
 }
 
 #[test]
@@ -155,17 +176,17 @@ fn what_cannot_be_kept_does_not_happen() {
         (Request::Commit { length: 3 }, &[]),
         (Request::Unlearn { context: nowhere(), action: 3, baseline: 0.0, reward: 0.25, weight: 1.0, imputed: false }, &[]),
     ];
-    for fail in ["room", "append", "stage_write", "stage_commit"] {
+    for fail in ["make_room", "append", "stage_write", "stage_commit"] {
         for (request, payload) in &requests {
-            let (mut learner, mut workspace) = (started(&policy), Scratch::VACANT);
-            let context = Context::new(&TAU2, None, &[]).unwrap();
-            let all = fable_core::Feasible::all(&TAU2);
-            learner.decide(&policy, &mut workspace, &fable_core::Request::new(&context, &all)).unwrap();
-            learner.observe(&policy, &mut workspace, &context, fable_core::Action(3), 0.25).unwrap();
-            let mut memory = Memory::new(&learner, 100);
+            let (mut learner, mut workspace) = (started(&policy), scratch());
+            let (context, all) = (TAU2.context(None, []).unwrap(), Feasible::all(&TAU2));
+            let mut user = learner.with(&policy, &mut workspace).unwrap();
+            user.decide(&fable_core::Request::new(&context, &all)).unwrap();
+            user.observe(&context, Action(3), 0.25).unwrap();
+            let mut memory = Memory::new(&learner, if fail == "make_room" { 0 } else { 100 });
             memory.fail = fail;
-            let mut server = Server::new(&policy, &mut learner, &mut workspace, memory).unwrap();
-            let before = server.learner().clone();
+            let before = learner.clone();
+            let mut server = server!(policy, learner, workspace, memory);
             let stages = matches!(request, Request::Stage { .. } | Request::Commit { .. });
             let sent = send!(server, framed(1, request, payload));
             if fail.starts_with("stage") == stages && !(fail == "stage_commit" && matches!(request, Request::Stage { .. })) {
@@ -174,20 +195,20 @@ fn what_cannot_be_kept_does_not_happen() {
                     _ => StorageFault::Medium,
                 };
                 assert_eq!(sent, [(1, Reply::Fault(Fault::Storage(expected)), vec![])], "{fail} {request:?}");
-                assert_eq!(*server.learner(), before);
+                assert_eq!(learner, before);
             }
         }
     }
     for (fail, request) in [
         ("read_snapshot", Request::Snapshot { offset: 0 }),
-        ("journal_event", Request::Event { index: 0 }),
+        ("read_event", Request::Event { index: 0 }),
         ("statistics", Request::Statistics),
         ("forget", Request::Forget),
     ] {
-        let (mut learner, mut workspace) = (started(&policy), Scratch::VACANT);
+        let (mut learner, mut workspace) = (started(&policy), scratch());
         let mut memory = Memory::new(&learner, 100);
         memory.fail = fail;
-        let mut server = Server::new(&policy, &mut learner, &mut workspace, memory).unwrap();
+        let mut server = server!(policy, learner, workspace, memory);
         let sent = send!(server, framed(1, &request, &[]));
         assert_eq!(sent, [(1, Reply::Fault(Fault::Storage(StorageFault::Medium)), vec![])], "{fail}");
     }
@@ -197,24 +218,25 @@ fn what_cannot_be_kept_does_not_happen() {
 fn every_refusal_has_its_number() {
     let settings = Settings { expiry: Expiry::Nothing, deadline: Deadline::Time(10), ..Settings::default() };
     let policy = Policy::<f32>::new(&TAU2, settings).unwrap();
-    let (mut learner, mut workspace) = (started(&policy), Scratch::VACANT);
-    let mut server = Server::new(&policy, &mut learner, &mut workspace, Volatile::<16>::VACANT).unwrap();
+    let (mut learner, mut workspace) = (started(&policy), scratch());
+    let mut keep = Volatile::<16>::VACANT;
+    let mut server = server!(policy, learner, workspace, keep);
     let mut sequence = 0;
     let mut refuse = |request: Request, payload: &[u8]| {
         sequence += 1;
-        let before = snapshot(server.learner());
+        let before = bytes(server.device().user().snapshot());
         let mut sent = send!(server, framed(sequence, &request, payload));
         let (number, reply, rest) = sent.remove(0);
         assert!(sent.is_empty() && number == sequence && rest.is_empty());
         let Reply::Fault(fault) = reply else { return None };
-        assert_eq!(snapshot(server.learner()), before);
+        assert_eq!(bytes(server.device().user().snapshot()), before);
         Some(fault)
     };
-    let learner = |error: LearnerError| Some(Fault::from(error));
+    let learner = |error: UserError| Some(Fault::from(error));
     let onboard = |response, precision| Request::Onboard { response, precision };
     let entry = write_entry(0, 1.0);
 
-    let onboarding = |error| learner(LearnerError::Onboarding(error));
+    let onboarding = |error| learner(UserError::Onboarding(error));
     assert_eq!(refuse(onboard(1.0, 1.0), &[]), onboarding(OnboardingError::Empty));
     assert_eq!(refuse(onboard(1.0, 1.0), &entry[..9]), Some(Fault::Content));
     assert_eq!(refuse(onboard(f64::NAN, 1.0), &entry), onboarding(OnboardingError::Response));
@@ -228,42 +250,42 @@ fn every_refusal_has_its_number() {
     let elsewhere = WireContext::new(&Context::new(&AGENT, Some(3), &[0.0; 4]).unwrap());
     let signals = Some(Fault::from(ContextError::SignalCount { expected: 0 }));
     assert_eq!(refuse(Request::Decide { context: elsewhere.clone(), at: 0 }, &[]), signals);
-    let feasible = |error| learner(LearnerError::Feasible(error));
+    let feasible = |error| learner(UserError::Feasible(error));
     assert_eq!(refuse(decide(), &[0; 4]), feasible(FeasibleError::Empty));
     assert_eq!(refuse(decide(), &[255; 4]), feasible(FeasibleError::UnknownAction));
     assert_eq!(refuse(decide(), &[255; 3]), Some(Fault::Content));
     assert_eq!(refuse(decide(), &[0; 33 * 4]), Some(Fault::Content));
 
-    assert_eq!(refuse(feedback(1), &[]), learner(LearnerError::UnknownDecision));
+    assert_eq!(refuse(feedback(1), &[]), learner(UserError::UnknownDecision));
     assert_eq!(refuse(decide(), &[]), None);
     let late = Request::Feedback { incarnation: 1, round: 1, reward: 0.5, weight: 1.0, now: 0 };
-    assert_eq!(refuse(late, &[]), learner(LearnerError::UnknownDecision));
+    assert_eq!(refuse(late, &[]), learner(UserError::UnknownDecision));
     let rewarded = |reward, weight| Request::Feedback { incarnation: 0, round: 1, reward, weight, now: 0 };
-    assert_eq!(refuse(rewarded(1.5, 1.0), &[]), learner(LearnerError::Reward));
-    assert_eq!(refuse(rewarded(f64::NAN, 1.0), &[]), learner(LearnerError::Reward));
-    assert_eq!(refuse(rewarded(0.5, 0.0), &[]), learner(LearnerError::Weight));
+    assert_eq!(refuse(rewarded(1.5, 1.0), &[]), learner(UserError::Reward));
+    assert_eq!(refuse(rewarded(f64::NAN, 1.0), &[]), learner(UserError::Reward));
+    assert_eq!(refuse(rewarded(0.5, 0.0), &[]), learner(UserError::Weight));
     assert_eq!(refuse(rewarded(0.5, 1.0), &[]), None);
-    assert_eq!(refuse(rewarded(0.5, 1.0), &[]), learner(LearnerError::DuplicateFeedback));
+    assert_eq!(refuse(rewarded(0.5, 1.0), &[]), learner(UserError::DuplicateFeedback));
     assert_eq!(refuse(decide(), &[]), None);
     assert_eq!(refuse(Request::Expire { now: 100 }, &[]), None);
-    assert_eq!(refuse(feedback(2), &[]), learner(LearnerError::ExpiredDecision));
+    assert_eq!(refuse(feedback(2), &[]), learner(UserError::ExpiredDecision));
 
     let observe = |action, reward| Request::Observe { context: nowhere(), action, reward, weight: 1.0 };
-    assert_eq!(refuse(observe(18, 0.0), &[]), learner(LearnerError::UnknownAction));
-    assert_eq!(refuse(observe(0, 2.0), &[]), learner(LearnerError::Reward));
+    assert_eq!(refuse(observe(18, 0.0), &[]), learner(UserError::UnknownAction));
+    assert_eq!(refuse(observe(0, 2.0), &[]), learner(UserError::Reward));
     let unlearn =
         |baseline| Request::Unlearn { context: nowhere(), action: 0, baseline, reward: 0.1, weight: 1.0, imputed: false };
-    assert_eq!(refuse(unlearn(1e9), &[]), learner(LearnerError::Baseline));
-    assert_eq!(refuse(unlearn(0.0), &[]), learner(LearnerError::NotLearned));
+    assert_eq!(refuse(unlearn(1e9), &[]), learner(UserError::Baseline));
+    assert_eq!(refuse(unlearn(0.0), &[]), learner(UserError::NotLearned));
 
     let explain = |round, other| Request::Explain { incarnation: 0, round, other, first: 0 };
-    assert_eq!(refuse(explain(9, None), &[]), learner(LearnerError::UnknownDecision));
-    assert_eq!(refuse(explain(1, Some(18)), &[]), learner(LearnerError::UnknownAction));
+    assert_eq!(refuse(explain(9, None), &[]), learner(UserError::UnknownDecision));
+    assert_eq!(refuse(explain(1, Some(18)), &[]), learner(UserError::UnknownAction));
     assert_eq!(refuse(Request::Assess { contrast: 6 }, &[]), Some(Fault::Missing));
     let compare = |prefer, over| Request::Compare { context: nowhere(), prefer, over, total: false };
-    assert_eq!(refuse(compare(0, 0), &[]), learner(LearnerError::Comparison));
-    assert_eq!(refuse(compare(0, 17), &[]), learner(LearnerError::Comparison));
-    assert_eq!(refuse(compare(0, 18), &[]), learner(LearnerError::UnknownAction));
+    assert_eq!(refuse(compare(0, 0), &[]), learner(UserError::Comparison));
+    assert_eq!(refuse(compare(0, 17), &[]), learner(UserError::Comparison));
+    assert_eq!(refuse(compare(0, 18), &[]), learner(UserError::UnknownAction));
     assert_eq!(refuse(Request::Profile { index: 1 }, &[]), Some(Fault::Missing));
     assert_eq!(refuse(Request::Event { index: 0 }, &[]), Some(Fault::Missing));
 
@@ -279,8 +301,9 @@ fn every_refusal_has_its_number() {
 #[test]
 fn boards_without_storage_refuse_snapshots() {
     let policy = policy();
-    let (mut learner, mut workspace) = (started(&policy), Scratch::VACANT);
-    let mut server = Server::new(&policy, &mut learner, &mut workspace, Volatile::<0>::VACANT).unwrap();
+    let (mut learner, mut workspace) = (started(&policy), scratch());
+    let mut keep = Volatile::<0>::VACANT;
+    let mut server = server!(policy, learner, workspace, keep);
     for (request, payload) in [(Request::Stage { offset: 0 }, &[1][..]), (Request::Commit { length: 0 }, &[])] {
         let sent = send!(server, framed(1, &request, payload));
         assert_eq!(sent[0].1, Reply::Fault(Fault::Storage(StorageFault::Unsupported)));
@@ -293,26 +316,26 @@ fn a_bad_snapshot_is_told_by_number_and_changes_nothing() {
     let other = Policy::<f32>::new(&TAU2, Settings { noise_variance: 1.0, ..Settings::default() }).unwrap();
     let wide = Policy::<f64>::new(&TAU2, Settings { seed: 11, ..Settings::default() }).unwrap();
     let good = {
-        let (mut learner, mut workspace) = (started(&policy), Scratch::VACANT);
-        let context = Context::new(&TAU2, None, &[]).unwrap();
-        learner.observe(&policy, &mut workspace, &context, fable_core::Action(2), 0.5).unwrap();
-        snapshot(&learner)
+        let (mut learner, mut workspace) = (started(&policy), scratch());
+        let context = TAU2.context(None, []).unwrap();
+        learner.with(&policy, &mut workspace).unwrap().observe(&context, Action(2), 0.5).unwrap();
+        bytes(learner.snapshot())
     };
-    let foreign = snapshot(&started(&other));
+    let foreign = bytes(started(&other).snapshot());
     let f64s = {
-        let mut learner = Learner::<f64, [f64; TAU2.state_len()], RING>::VACANT;
+        let mut learner = Learner::<f64, [f64; TAU2.state_len()], RING>::vacant(&TAU2);
         learner.start(&wide, 7).unwrap();
-        snapshot(&learner)
+        bytes(learner.snapshot())
     };
     let crowded = {
-        let mut learner = Learner::<f32, [f32; TAU2.state_len()], 16>::VACANT;
+        let mut learner = Learner::<f32, [f32; TAU2.state_len()], 16>::vacant(&TAU2);
         learner.start(&policy, 7).unwrap();
-        let (context, all) = (Context::new(&TAU2, None, &[]).unwrap(), fable_core::Feasible::all(&TAU2));
-        let mut workspace = Scratch::VACANT;
+        let (context, all, mut workspace) = (TAU2.context(None, []).unwrap(), Feasible::all(&TAU2), scratch());
+        let mut user = learner.with(&policy, &mut workspace).unwrap();
         for _ in 0..12 {
-            learner.decide(&policy, &mut workspace, &fable_core::Request::new(&context, &all)).unwrap();
+            user.decide(&fable_core::Request::new(&context, &all)).unwrap();
         }
-        snapshot(&learner)
+        bytes(user.snapshot())
     };
     let mut damaged = good.clone();
     damaged[500] ^= 1;
@@ -321,23 +344,22 @@ fn a_bad_snapshot_is_told_by_number_and_changes_nothing() {
     let mut journal = good.clone();
     journal[..32].copy_from_slice(&Header::new(Kind::Journal, &policy, 7, 8).encode());
 
-    let (mut learner, mut workspace) = (started(&policy), Scratch::VACANT);
-    let memory = Memory::new(&learner, 100);
-    let mut server = Server::new(&policy, &mut learner, &mut workspace, memory).unwrap();
+    let (mut learner, mut workspace) = (started(&policy), scratch());
+    let mut memory = Memory::new(&learner, 100);
+    let mut server = server!(policy, learner, workspace, memory);
     let mut sequence = 0;
-    let mut upload = |bytes: &[u8]| {
-        for (offset, chunk) in (0..).step_by(256).zip(bytes.chunks(256)) {
+    let mut upload = |staged: &[u8]| {
+        for (offset, chunk) in (0..).step_by(256).zip(staged.chunks(256)) {
             sequence += 1;
             let count = offset + u32::try_from(chunk.len()).unwrap();
             let done = send!(server, framed(sequence, &Request::Stage { offset }, chunk));
             assert_eq!(done, [(sequence, Reply::Done { count }, vec![])]);
         }
         sequence += 1;
-        let length = u32::try_from(bytes.len()).unwrap();
-        let before = server.learner().clone();
+        let length = u32::try_from(staged.len()).unwrap();
+        let before = bytes(server.device().user().snapshot());
         let reply = send!(server, framed(sequence, &Request::Commit { length }, &[])).remove(0).1;
-        let changed = *server.learner() != before;
-        (reply, changed)
+        (reply, bytes(server.device().user().snapshot()) != before)
     };
     for (bytes, error) in [
         (&foreign, RecordError::Policy),
@@ -351,7 +373,7 @@ fn a_bad_snapshot_is_told_by_number_and_changes_nothing() {
         assert_eq!(upload(bytes), (Reply::Fault(Fault::from(error)), false), "{error}");
     }
     assert_eq!(upload(&good), (Reply::Done { count: 0 }, true));
-    assert_eq!(snapshot(server.learner()), good);
+    assert_eq!(bytes(server.device().user().snapshot()), good);
 }
 
 /// An in-memory port that hands out a few bytes at a time.
@@ -426,38 +448,145 @@ fn blocking_and_async_ports_carry_the_same_bytes() {
         })
         .collect();
     let run = |asynchronous: bool| {
-        let (mut learner, mut workspace) = (started(&policy), Scratch::VACANT);
-        let memory = Memory::new(&learner, 10);
-        let mut server = Server::new(&policy, &mut learner, &mut workspace, memory).unwrap();
+        let (mut learner, mut workspace) = (started(&policy), scratch());
+        let mut memory = Memory::new(&learner, 10);
         let mut port = Port { incoming: script.iter().copied().collect(), outgoing: vec![] };
         if asynchronous {
-            block_on(server.serve_async(&mut port)).unwrap();
+            let mut slow = Slow(&mut memory);
+            block_on(server!(policy, learner, workspace, slow).serve_async(&mut port)).unwrap();
         } else {
-            server.serve(&mut port).unwrap();
+            server!(policy, learner, workspace, memory).serve(&mut port).unwrap();
         }
-        (snapshot(server.learner()), port.outgoing)
+        (learner, port.outgoing, memory.snapshot, memory.journal, memory.calls)
     };
     let (blocking, asynchronous) = (run(false), run(true));
     assert_eq!(blocking, asynchronous);
     assert_eq!(replies(&blocking.1).len(), 180);
+    assert!(blocking.4.contains(&"make_room"));
+}
+
+/// Storage that has to be waited for.
+struct Slow<'m>(&'m mut Memory);
+
+impl AsyncKeep for Slow<'_> {
+    type Error = Fault;
+
+    async fn append(&mut self, event: &Event) -> Result<bool, Fault> {
+        pending_once().await;
+        self.0.append(event)
+    }
+
+    async fn make_room<T: Scalar>(&mut self, user: &User<'_, T>) -> Result<(), Fault> {
+        pending_once().await;
+        self.0.make_room(user)
+    }
+
+    async fn forget<T: Scalar>(&mut self, user: &User<'_, T>) -> Result<(), Fault> {
+        pending_once().await;
+        self.0.forget(user)
+    }
+
+    async fn stage_write(&mut self, offset: u32, bytes: &[u8]) -> Result<(), Fault> {
+        pending_once().await;
+        self.0.stage_write(offset, bytes)
+    }
+
+    async fn stage_commit<T: Scalar>(&mut self, user: &mut User<'_, T>, length: u32) -> Result<(), Fault> {
+        pending_once().await;
+        self.0.stage_commit(user, length)
+    }
+
+    async fn read_snapshot<T: Scalar>(&mut self, user: &User<'_, T>, offset: u32, buffer: &mut [u8]) -> Result<usize, Fault> {
+        pending_once().await;
+        self.0.read_snapshot(user, offset, buffer)
+    }
+
+    async fn read_event(&mut self, index: u32, buffer: &mut [u8]) -> Result<Option<usize>, Fault> {
+        pending_once().await;
+        self.0.read_event(index, buffer)
+    }
+
+    async fn statistics(&mut self) -> Result<Kept, Fault> {
+        pending_once().await;
+        self.0.statistics()
+    }
+}
+
+/// The rewards of a host and those of the application are one history, in one journal, and a frame that comes again is still
+/// known when the application has gone on in between.
+#[test]
+fn an_application_and_a_host_share_one_user() {
+    let policy = policy();
+    let (mut learner, mut workspace) = (started(&policy), scratch());
+    let mut memory = Memory::new(&learner, 10);
+    let mut server = server!(policy, learner, workspace, memory);
+    let (context, all) = (TAU2.context(None, []).unwrap(), Feasible::all(&TAU2));
+    let request = fable_core::Request::new(&context, &all);
+    for turn in 0..40_u8 {
+        let here = server.device().decide(&request).unwrap();
+        let frame = framed(4 * turn + 1, &feedback(here.id.round), &[]);
+        let done = [(4 * turn + 1, Reply::Done { count: 2 * u32::from(turn) + 1 }, vec![])];
+        // In the middle of a frame, and before the same frame comes again.
+        let (front, rest) = frame.split_at(usize::from(turn) % frame.len());
+        assert!(send!(server, front).is_empty());
+        assert!(server.device().ask().predict(&context, here.action, None).is_ok());
+        assert_eq!(send!(server, rest), done);
+        let sent = send!(server, framed(4 * turn + 2, &decide(), &[]));
+        let Reply::Decided { round, .. } = sent[0].1 else { panic!("{sent:?}") };
+        assert_eq!(round, here.id.round + 1);
+        let id = server.device().user().id(round);
+        server.device().feedback(id, -0.25).unwrap();
+        assert_eq!(send!(server, framed(4 * turn + 2, &decide(), &[])), sent, "not decided twice");
+    }
+    assert_eq!((server.device().user().rounds(), server.device().user().observations()), (80, 80));
+    // What was kept is the state.
+    let mut again = Tau2::vacant(&TAU2);
+    again.restore(&policy, &memory.snapshot).unwrap();
+    for record in &memory.journal {
+        let event = fable_core::record::decode_event(&TAU2, record).unwrap();
+        again.with(&policy, &mut workspace).unwrap().check(&event).unwrap().apply();
+    }
+    assert_eq!(again, learner);
+}
+
+/// What a reward makes certain is promoted at a look. A promotion that cannot be kept leaves the reward learned and acknowledged,
+/// and comes at a later look.
+#[test]
+fn a_reward_counts_also_when_its_promotion_cannot_be_kept() {
+    let settings = Settings { noise_variance: 0.01, noise_proxy: Some(0.01), ..Settings::default() };
+    let policy = Policy::<f32>::new(&TAU2, settings).unwrap();
+    let (mut learner, mut workspace) = (started(&policy), scratch());
+    let mut memory = Memory::new(&learner, 16);
+    memory.fail = "make_room";
+    let contrast = fable_core::Comparison::declared(&TAU2, 0).unwrap();
+    let rewards = [(contrast.prefer, 1.0), (contrast.over, -1.0)].into_iter().cycle();
+    let mut device = Device::new(learner.with(&policy, &mut workspace).unwrap(), &mut memory);
+    for (action, reward) in rewards.clone().take(16) {
+        device.observe(&contrast.context, action, reward).unwrap();
+    }
+    assert_eq!((device.user().observations(), device.user().profile().len()), (16, 0));
+    assert_eq!(device.keep().calls[15..], ["append", "append", "make_room"]); // the reward, and a promotion that was tried
+    assert_eq!(device.observe(&contrast.context, contrast.prefer, 1.0), Err(StorageFault::Medium.into()));
+    memory.fail = "";
+    let mut device = Device::new(learner.with(&policy, &mut workspace).unwrap(), &mut memory);
+    for (action, reward) in rewards.take(16) {
+        device.observe(&contrast.context, action, reward).unwrap();
+    }
+    assert_eq!((device.user().observations(), device.user().profile().len()), (32, 1));
 }
 
 #[test]
-fn a_server_wants_a_learner_and_room_to_work() {
-    let policy = policy();
-    let mut workspace = Scratch::VACANT;
-    let mut vacant = Tau2::VACANT;
-    assert!(Server::new(&policy, &mut vacant, &mut workspace, Volatile::<0>::VACANT).is_err());
+fn a_device_wants_a_learner_and_room_to_work() {
+    let (policy, mut workspace) = (policy(), scratch());
+    assert!(Tau2::vacant(&TAU2).with(&policy, &mut workspace).is_err());
     let mut learner = started(&policy);
-    let mut small = Workspace::<f32, [f32; 8]>::VACANT;
-    assert!(Server::new(&policy, &mut learner, &mut small, Volatile::<0>::VACANT).is_err());
+    assert!(learner.with(&policy, &mut Workspace::<f32, _>::over([0.0; 8])).is_err());
     let other = Policy::<f32>::new(&TAU2, Settings { noise_variance: 1.0, ..Settings::default() }).unwrap();
-    assert!(Server::new(&other, &mut learner, &mut workspace, Volatile::<0>::VACANT).is_err());
+    assert!(learner.with(&other, &mut workspace).is_err());
 }
 
 #[test]
 fn a_server_fits_a_small_board() {
-    type Board = Server<'static, f32, [f32; TAU2.state_len()], [f32; TAU2.workspace_len()], Volatile<0>, RING>;
-    assert!(size_of::<Board>() <= 420, "{}", size_of::<Board>());
+    assert!(size_of::<Server<'static, f32, Volatile<0>>>() <= 480, "{}", size_of::<Server<'static, f32, Volatile<0>>>());
     assert!(size_of::<Request>() <= 120 && size_of::<Reply>() <= 120, "{} {}", size_of::<Request>(), size_of::<Reply>());
 }

@@ -42,6 +42,8 @@ use crate::catalog::{ActionSet, Catalog, score::Scalar};
 use crate::numbers::{Arrow, BASE_PRECISION, Storage, within};
 use crate::policy::Policy;
 use crate::posterior::PosteriorError;
+#[cfg(feature = "alloc")]
+use crate::user::{HostLearner, HostUser};
 use crate::user::{Learner, Memory, Pending, Promotion, User, UserError, Verdict, View, slot_mut};
 use crc::{Digest, Table};
 
@@ -157,8 +159,15 @@ impl<T: Scalar> User<'_, T> {
     /// As for [`fits`](Self::fits); nothing has changed then.
     pub fn load(&mut self, verified: Verified) -> Result<Loader<'_, T>, RecordError> {
         self.fits(&verified)?;
-        let Memory { state, pending, profile, storage } = &mut self.memory;
-        Ok(Loader::new(Memory { state, pending, profile, storage }, self.policy, verified))
+        Ok(Loader::new(self.memory.reborrow(), self.policy, verified))
+    }
+
+    /// Makes the user what it was when the bytes of a snapshot were written: verifies, then loads.
+    ///
+    /// # Errors
+    /// As for [`Learner::restore`]; nothing has changed then.
+    pub fn restore(&mut self, bytes: &[u8]) -> Result<(), RecordError> {
+        restore(self.memory.reborrow(), self.policy, bytes)
     }
 }
 
@@ -189,13 +198,7 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
     /// # Errors
     /// Bytes that are not a sound snapshot under this policy, or do not fit; nothing has changed then.
     pub fn restore(&mut self, policy: &Policy<'_, T>, bytes: &[u8]) -> Result<(), RecordError> {
-        let mut verifier = Verifier::new(policy);
-        verifier.push(bytes)?;
-        let verified = verifier.finish()?;
-        fits(self.view(), policy, &verified)?;
-        let mut loader = Loader::new(self.memory(), policy, verified);
-        loader.push(bytes)?;
-        loader.finish()
+        restore(self.memory(), policy, bytes)
     }
 
     /// Starts loading a verified snapshot into this vacant learner; the same bytes have to be pushed again.
@@ -209,6 +212,35 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
         fits(self.view(), policy, &verified)?;
         Ok(Loader::new(self.memory(), policy, verified))
     }
+}
+
+#[cfg(feature = "alloc")]
+impl<'p, T: Scalar, const R: usize> HostUser<'p, T, R> {
+    /// Everything that is known, as a snapshot.
+    #[must_use]
+    pub fn to_bytes(&self) -> alloc::vec::Vec<u8> {
+        self.learner().to_bytes().unwrap_or_default() // never vacant
+    }
+
+    /// The user of a snapshot.
+    ///
+    /// # Errors
+    /// Bytes that are not a sound snapshot of a user of this policy.
+    pub fn restore(policy: &Policy<'p, T>, bytes: &[u8]) -> Result<Self, RecordError> {
+        let mut learner = HostLearner::for_policy(policy);
+        learner.restore(policy, bytes)?;
+        Self::of(policy, learner).map_err(|_| RecordError::Policy)
+    }
+}
+
+fn restore<T: Scalar>(memory: Memory<'_, T>, policy: &Policy<'_, T>, bytes: &[u8]) -> Result<(), RecordError> {
+    let mut verifier = Verifier::new(policy);
+    verifier.push(bytes)?;
+    let verified = verifier.finish()?;
+    fits(memory.view(), policy, &verified)?;
+    let mut loader = Loader::new(memory, policy, verified);
+    loader.push(bytes)?;
+    loader.finish()
 }
 
 /// Whether a verified snapshot can be loaded into memory.
@@ -476,7 +508,7 @@ impl<'p, T: Scalar> Reader<'p, T> {
         }
     }
 
-    /// The part behind its length byte.
+    /// The part after its length byte.
     fn postcard<P: for<'d> serde::Deserialize<'d>>(&self) -> Result<P, RecordError> {
         match postcard::take_from_bytes(self.part.get(1..).unwrap_or(&[])) {
             Ok((value, [])) => Ok(value),
@@ -565,7 +597,7 @@ impl<'p, T: Scalar> Verifier<'p, T> {
         })
     }
 
-    /// All bytes were pushed.
+    /// Ends the pass when all bytes were pushed.
     ///
     /// # Errors
     /// [`RecordError::Truncated`] when some are missing.
@@ -623,7 +655,7 @@ impl<'l, T: Scalar> Loader<'l, T> {
         })
     }
 
-    /// All bytes were pushed: the learner is what it was when the snapshot was made.
+    /// Ends the load when all bytes were pushed: the learner is what it was when the snapshot was made.
     ///
     /// # Errors
     /// [`RecordError::Truncated`] when some are missing; the learner is vacant then.

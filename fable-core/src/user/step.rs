@@ -76,8 +76,7 @@ impl<T: Scalar> User<'_, T> {
             }
             Event::Forget { promise } => {
                 self.incarnation.checked_add(1).ok_or(UserError::Exhausted)?;
-                let Memory { state, pending, profile, storage } = &mut self.memory;
-                Effect::Forget(Memory { state, pending, profile, storage }, self.policy, *promise)
+                Effect::Forget(self.memory.reborrow(), self.policy, *promise)
             }
         };
         Ok(Step { event, effect, applied: None })

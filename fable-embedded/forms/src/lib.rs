@@ -1,61 +1,87 @@
-//! One text, two forms: an `impl` block of asynchronous functions that is compiled a second time as plain, blocking ones.
+//! One text, two forms: asynchronous code that is compiled a second time as plain, blocking code.
 //!
-//! A state machine over a driver that never waits takes flash and stack for nothing. The attribute repeats the block below it
-//! under another head, without `async` and `.await`:
+//! A state machine over a driver that never waits takes flash and stack for nothing. The attribute repeats a trait, an
+//! `impl` block or a function with everything asynchronous left out: the keyword, `.await`, and the word in names, so that
+//! `AsyncPort` becomes `Port`, `blink_async` becomes `blink` and `embedded_io_async` becomes `embedded_io`.
 //!
 //! ```
 //! # use fable_forms::blocking;
 //! # use core::convert::Infallible as Never;
-//! struct Lamp<P>(P);
-//! struct Blocking<P>(P);
+//! # #[allow(async_fn_in_trait)]
+//! #[blocking]
+//! trait AsyncPort {
+//!     async fn put(&mut self, on: bool) -> Result<(), Never>;
+//! }
 //!
-//! # trait Port { async fn put(&mut self, on: bool) -> Result<(), Never>; }
-//! # trait BlockingPort { fn put(&mut self, on: bool) -> Result<(), Never>; }
-//! # impl<P: BlockingPort> Blocking<P> { fn put(&mut self, on: bool) -> Result<(), Never> { self.0.put(on) } }
-//! #[blocking(impl<P: BlockingPort> Lamp<Blocking<P>>)]
-//! impl<P: Port> Lamp<P> {
+//! struct Lamp<P>(P);
+//!
+//! #[blocking]
+//! impl<P: AsyncPort> Lamp<P> {
 //!     /// On, and off again.
-//!     async fn blink(&mut self) -> Result<(), Never> {
+//!     async fn blink_async(&mut self) -> Result<(), Never> {
 //!         self.0.put(true).await?;
 //!         self.0.put(false).await
 //!     }
 //! }
 //!
 //! # struct Pin(u8);
-//! # impl BlockingPort for Pin { fn put(&mut self, on: bool) -> Result<(), Never> { self.0 += 1; Ok(()) } }
-//! let mut lamp = Lamp(Blocking(Pin(0)));
+//! impl Port for Pin {
+//! #   /*
+//!     ...
+//! #   */ fn put(&mut self, on: bool) -> Result<(), Never> { self.0 += 1; Ok(()) }
+//! }
+//! let mut lamp = Lamp(Pin(0));
 //! lamp.blink()?; // no future
-//! # assert_eq!(lamp.0.0.0, 2);
+//! # assert_eq!(lamp.0.0, 2);
 //! # Ok::<(), Never>(())
 //! ```
 //!
-//! In the `impl` of a trait the functions stay as the trait declares them, and only `.await` is left out.
+//! Where the form is a matter of the type, not of the name, the attribute is given the head of the blocking block:
+//! `#[blocking(impl<P: Port> Lamp<Blocking<P>>)]`.
 
-use proc_macro::{Group, TokenStream, TokenTree};
+use proc_macro::{Group, Ident, TokenStream, TokenTree};
 
-/// Repeats an `impl` block under the head given, without `async` and `.await`.
+/// Repeats an item without all that is asynchronous, under the head given or under its own. Its attributes stand in both
+/// forms, except those about `async` (`#[expect(async_fn_in_trait)]`).
 #[proc_macro_attribute]
-pub fn blocking(head: TokenStream, block: TokenStream) -> TokenStream {
-    let of_trait = head.clone().into_iter().any(|token| is(&token, "for"));
-    let body = block.clone().into_iter().last().into_iter().collect();
-    block.into_iter().chain(head).chain(plain(body, of_trait)).collect()
+pub fn blocking(head: TokenStream, item: TokenStream) -> TokenStream {
+    let mut own: Vec<TokenTree> = item.clone().into_iter().collect();
+    let body = own.pop();
+    let mut attributes = vec![];
+    while let [TokenTree::Punct(mark), TokenTree::Group(what), ..] = &own[..]
+        && mark.as_char() == '#'
+    {
+        let text = what.to_string();
+        let attribute = own.drain(..2);
+        if text.starts_with("[doc") || !text.contains("async") {
+            attributes.extend(attribute);
+        }
+    }
+    let head = if head.is_empty() { plain(own.into_iter().collect()) } else { head };
+    let body = plain(body.into_iter().collect());
+    item.into_iter().chain(attributes).chain(head).chain(body).collect()
 }
 
-/// The tokens without `.await` and, unless it is kept, `async`.
-fn plain(tokens: TokenStream, keep_async: bool) -> TokenStream {
+/// The tokens without `async`, `.await`, and `Async` or `_async` in names.
+fn plain(tokens: TokenStream) -> TokenStream {
     let mut tokens = tokens.into_iter().peekable();
-    let mut out = Vec::new();
+    let mut out: Vec<TokenTree> = vec![];
     while let Some(token) = tokens.next() {
         match token {
             TokenTree::Punct(dot) if dot.as_char() == '.' && tokens.peek().is_some_and(|next| is(next, "await")) => {
                 tokens.next();
             }
             TokenTree::Group(group) => {
-                let mut inner = Group::new(group.delimiter(), plain(group.stream(), keep_async));
+                let mut inner = Group::new(group.delimiter(), plain(group.stream()));
                 inner.set_span(group.span());
                 out.push(inner.into());
             }
-            token if !keep_async && is(&token, "async") => {}
+            token if is(&token, "async") => {}
+            TokenTree::Ident(ident) => {
+                let name = ident.to_string();
+                let plain = name.strip_prefix("Async").or_else(|| name.strip_suffix("_async")).filter(|plain| !plain.is_empty());
+                out.push(plain.map_or(ident.clone(), |plain| Ident::new(plain, ident.span())).into());
+            }
             token => out.push(token),
         }
     }

@@ -1,15 +1,18 @@
 //! The store over a blocking driver: plain functions instead of futures.
 //!
 //! ```
-//! use fable_embedded::flash::{Blocking, Layout, Store, StoreError};
+//! use fable_embedded::flash::{Blocking, Layout, FlashStore, FlashError};
 //! use fable_embedded::mock::Mock;
 //!
 //! type Driver = Mock<4, 1024>; // implements the traits of `embedded-storage`
 //! let layout = Layout::try_new::<Blocking<Driver>>(0, 4 * 1024, 64).unwrap();
-//! let mut store = Store::new(Blocking(Driver::new(4)), layout);
-//! assert_eq!(store.read_snapshot(0, &mut [0; 4]), Err(StoreError::Closed)); // no `await`
+//! let mut store = FlashStore::new(Blocking(Driver::new(4)), layout);
+//! assert_eq!(store.read_events(0, |_, _| true), Err(FlashError::Closed)); // no `await`
 //! ```
 
+use core::future::Future;
+use core::pin::pin;
+use core::task::{Context, Poll, Waker};
 use embedded_storage::nor_flash as blocking;
 use embedded_storage_async::nor_flash::{ErrorType, NorFlash, ReadNorFlash};
 
@@ -61,4 +64,23 @@ impl<F: blocking::NorFlash> NorFlash for Ready<'_, F> {
     async fn write(&mut self, offset: u32, bytes: &[u8]) -> Result<(), Self::Error> {
         self.0.write(offset, bytes)
     }
+}
+
+/// Runs a future to its end on the spot, for storage that never waits for an interrupt; one that does is polled again and
+/// again.
+#[inline]
+pub fn block_on<F: Future>(future: F) -> F::Output {
+    let mut future = pin!(future);
+    let mut context = Context::from_waker(Waker::noop());
+    loop {
+        if let Poll::Ready(output) = future.as_mut().poll(&mut context) {
+            return output;
+        }
+        core::hint::spin_loop();
+    }
+}
+
+/// What the queue does can be waited for as it is; its blocking form is [`block_on`].
+pub(super) fn wait_async<T>(future: impl Future<Output = T>) -> impl Future<Output = T> {
+    future
 }

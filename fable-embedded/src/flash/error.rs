@@ -2,7 +2,7 @@
 
 use core::fmt;
 use embedded_storage_async::nor_flash::{NorFlashError, NorFlashErrorKind};
-use fable_core::LearnerError;
+use fable_core::UserError;
 use fable_core::record::RecordError;
 
 /// Why a region cannot be used.
@@ -37,10 +37,10 @@ impl core::error::Error for LayoutError {}
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
-pub enum StoreError {
+pub enum FlashError {
     /// The flash failed, or refused a write. An event that could not be stored was not, and
-    /// [`room`](super::Store::room) makes the journal fit for the next one.
-    Flash(NorFlashErrorKind),
+    /// [`make_room`](crate::Keep::make_room) makes the journal fit for the next one.
+    Driver(NorFlashErrorKind),
     /// The store was not opened, restored or formatted yet.
     Closed,
     /// The region is blank: it was never formatted.
@@ -49,18 +49,23 @@ pub enum StoreError {
     Foreign,
     /// The region was formatted for another layout.
     Layout,
+    /// The longest snapshot of this catalog, with room for so many decisions, does not fit into a slot of the layout.
+    SlotTooSmall {
+        /// Its bytes: [`max_len`](fable_core::record::snapshot::max_len).
+        needed: u32,
+    },
     /// Stored records are missing or damaged, and with them events that were acknowledged. Nothing was restored.
     Damaged,
     /// The records cannot be read here: another version, another scalar, another catalog or other settings.
     Record(RecordError),
-    /// The learner refused the event, or is vacant.
-    Learner(LearnerError),
-    /// The journal has no room; call [`room`](super::Store::room) before each event.
+    /// The user refused the event, or is vacant.
+    User(UserError),
+    /// The journal is too small for the event.
     Full,
-    /// The user is forgotten, but the old bytes are not erased yet; [`room`](super::Store::room) and a restart try again.
+    /// The user is forgotten, but the old bytes are not erased yet; the next event and a restart try again.
     Unfinished,
     /// A staged snapshot belongs to another user.
-    User,
+    ForeignUser,
     /// Staged bytes have to come in order.
     Offset {
         /// Where the next ones belong; 0 starts again.
@@ -70,53 +75,54 @@ pub enum StoreError {
     Exhausted,
 }
 
-impl StoreError {
+impl FlashError {
     /// The flash's own error, as far as all flashes share it.
     #[expect(clippy::needless_pass_by_value, reason = "for map_err")]
-    pub(super) fn flash(error: impl NorFlashError) -> Self {
-        Self::Flash(error.kind())
+    pub(super) fn driver(error: impl NorFlashError) -> Self {
+        Self::Driver(error.kind())
     }
 
     /// What the queue says.
     pub(super) fn queue<E: NorFlashError>(error: sequential_storage::Error<E>) -> Self {
         match error {
-            sequential_storage::Error::Storage { value, .. } => Self::flash(value),
+            sequential_storage::Error::Storage { value, .. } => Self::driver(value),
             sequential_storage::Error::FullStorage => Self::Full,
             _ => Self::Damaged,
         }
     }
 }
 
-impl From<RecordError> for StoreError {
+impl From<RecordError> for FlashError {
     fn from(error: RecordError) -> Self {
         Self::Record(error)
     }
 }
 
-impl From<LearnerError> for StoreError {
-    fn from(error: LearnerError) -> Self {
-        Self::Learner(error)
+impl From<UserError> for FlashError {
+    fn from(error: UserError) -> Self {
+        Self::User(error)
     }
 }
 
-impl fmt::Display for StoreError {
+impl fmt::Display for FlashError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Flash(kind) => write!(f, "the flash failed: {kind}"),
+            Self::Driver(kind) => write!(f, "the flash failed: {kind}"),
             Self::Closed => f.write_str("the store was not opened yet"),
             Self::Unformatted => f.write_str("the region is blank and has to be formatted"),
             Self::Foreign => f.write_str("the region holds something else and has to be formatted"),
             Self::Layout => f.write_str("the region was formatted for another layout"),
+            Self::SlotTooSmall { needed } => write!(f, "the layout's slots are too small: a snapshot may take {needed} bytes"),
             Self::Damaged => f.write_str("stored records are damaged"),
             Self::Record(error) => error.fmt(f),
-            Self::Learner(error) => error.fmt(f),
+            Self::User(error) => error.fmt(f),
             Self::Full => f.write_str("the journal has no room for the event"),
             Self::Unfinished => f.write_str("the user is forgotten, but the old bytes are not erased yet"),
-            Self::User => f.write_str("the snapshot belongs to another user"),
+            Self::ForeignUser => f.write_str("the snapshot belongs to another user"),
             Self::Offset { expected } => write!(f, "the next staged bytes belong at offset {expected}"),
             Self::Exhausted => f.write_str("the sequence numbers are used up"),
         }
     }
 }
 
-impl core::error::Error for StoreError {}
+impl core::error::Error for FlashError {}

@@ -6,23 +6,21 @@
 //! it does not, nothing was acknowledged yet, and the pages are erased again.
 //!
 //! The queue rewrites a word in two cases after a power cut: when a half-programmed item header or page mark still reads as
-//! erased. A part that refuses that makes `push` fail; the journal is then *spent* and the next
-//! [`room`](Store::room) replaces it by a snapshot. The queue also looks for the next item word by word behind a torn one
+//! erased. A part that refuses that makes `push` fail; the journal is then *spent* and
+//! [`make_room`](crate::AsyncKeep::make_room) replaces it by a snapshot. The queue also looks for the next item word by word after a torn one
 //! and could, once in 65,536 times, take torn bytes for an item; so the first event after a restart is read back before it is
 //! acknowledged.
 
-use super::error::StoreError;
+use super::blocking::{block_on as wait, wait_async};
+use super::error::FlashError;
 use super::layout::Layout;
 use super::medium::Flash;
-use super::{Blocking, State, Store};
-use crate::keep::block_on;
-use core::future::Future;
+use super::{Blocking, FlashStore, State};
 use core::mem;
 use core::sync::atomic::{AtomicBool, Ordering};
 use embedded_storage::nor_flash::NorFlash as BlockingNorFlash;
-use embedded_storage_async::nor_flash::{ErrorType, NorFlash, NorFlashErrorKind, ReadNorFlash};
-use fable_core::Event;
-use fable_core::record::{HEADER_LEN, Header, Kind, MAX_EVENT_LEN, RecordError, checksum, encode_event};
+use embedded_storage_async::nor_flash::{ErrorType, NorFlash, ReadNorFlash};
+use fable_core::record::{HEADER_LEN, Header, Kind, MAX_EVENT_LEN, RecordError, checksum};
 use fable_forms::blocking;
 use sequential_storage::cache::page_pointers::ArrayPagePointers;
 use sequential_storage::cache::{Cache, Uncached};
@@ -51,14 +49,14 @@ fn queue<'f, F: Flash>(
     layout: &Layout,
     cache: &mut JournalCache,
     torn: &'f AtomicBool,
-) -> Result<QueueStorage<Tap<'f, F::Driver<'f>>, JournalCache>, StoreError> {
-    let config = QueueConfig::try_new(layout.journal()).map_err(|_| StoreError::Layout)?;
+) -> Result<QueueStorage<Tap<'f, F::Driver<'f>>, JournalCache>, FlashError> {
+    let config = QueueConfig::try_new(layout.journal()).map_err(|_| FlashError::Layout)?;
     let tap = Tap { flash: flash.driver(), torn };
     Ok(QueueStorage::new(tap, config, mem::replace(cache, no_cache())))
 }
 
 /// What is done with an event, given its sequence number and its bytes; false ends the walk.
-type Take<'t> = dyn FnMut(u32, &[u8]) -> Result<bool, StoreError> + 't;
+type Take<'t> = dyn FnMut(u32, &[u8]) -> Result<bool, FlashError> + 't;
 
 /// What the queue writes before an item.
 fn item_overhead<F: Flash>(_: &F) -> u32 {
@@ -109,7 +107,7 @@ impl<F: NorFlash> NorFlash for Tap<'_, F> {
 /// The first record of a journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Begin {
-    /// Sequence number of the first event behind it.
+    /// Sequence number of the first event after it.
     pub(super) base: u32,
     /// Bytes of a slot.
     pub(super) slot: u32,
@@ -132,7 +130,7 @@ impl Begin {
     fn decode(bytes: &[u8]) -> Result<Self, RecordError> {
         let (front, header) = bytes.split_first_chunk::<16>().ok_or(RecordError::Truncated)?;
         let header = Header::decode(header)?;
-        let &[base, slot, erases, sum] = words(front) else { return Err(RecordError::Truncated) };
+        let &[base, slot, erases, sum] = split_words(front) else { return Err(RecordError::Truncated) };
         let [base, slot, erases, sum] = [base, slot, erases, sum].map(u32::from_le_bytes);
         let whole = front.first_chunk::<12>().is_some_and(|front| checksum(front) == sum);
         if whole && header.kind == Kind::Journal { Ok(Self { base, slot, erases, header }) } else { Err(RecordError::Checksum) }
@@ -144,11 +142,11 @@ impl Begin {
     }
 }
 
-pub(super) fn words(bytes: &[u8]) -> &[[u8; 4]] {
+pub(super) fn split_words(bytes: &[u8]) -> &[[u8; 4]] {
     bytes.as_chunks().0
 }
 
-/// What is in the journal behind its begin record.
+/// What is in the journal after its begin record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Contents {
     /// Sequence number of the first event.
@@ -158,7 +156,7 @@ pub(super) struct Contents {
     pub(super) events: u32,
     /// Bytes that they take.
     pub(super) used: u32,
-    /// Bytes that are no event stand behind the last one.
+    /// Bytes that are no event stand after the last one.
     pub(super) torn: bool,
 }
 
@@ -169,45 +167,31 @@ impl Contents {
     }
 }
 
-impl<F: NorFlash> Store<F> {
-    /// What the queue does can be waited for as it is.
-    fn wait<T>(future: impl Future<Output = T>) -> impl Future<Output = T> {
-        future
-    }
-}
-
-impl<F: BlockingNorFlash> Store<Blocking<F>> {
-    /// Runs the queue, which is asynchronous, to its end.
-    fn wait<T>(future: impl Future<Output = T>) -> T {
-        block_on(future)
-    }
-}
-
-#[blocking(impl<F: BlockingNorFlash> Store<Blocking<F>>)]
-impl<F: NorFlash> Store<F> {
+#[blocking(impl<F: BlockingNorFlash> FlashStore<Blocking<F>>)]
+impl<F: NorFlash> FlashStore<F> {
     /// Reads the begin record where the queue puts its first item. Changes nothing, so it may look at a foreign region.
-    pub(super) async fn read_begin(&mut self) -> Result<Result<Begin, StoreError>, StoreError> {
+    pub(super) async fn read_begin(&mut self) -> Result<Result<Begin, FlashError>, FlashError> {
         let at = self.layout.journal().start + self.layout.word() + item_overhead(&self.medium.0);
         // 64 bytes are a multiple of every word.
-        let bytes = self.buffer.0.get_mut(..64).ok_or(StoreError::Layout)?;
+        let bytes = self.buffer.0.get_mut(..64).ok_or(FlashError::Layout)?;
         self.medium.read(at, bytes).await?;
         let bytes = bytes.get(..BEGIN_LEN).unwrap_or(&[]);
         Ok(Begin::decode(bytes).map_err(|error| match error {
-            RecordError::Foreign if Begin::resembles(bytes) => StoreError::Damaged,
-            RecordError::Foreign | RecordError::Truncated => StoreError::Foreign,
-            RecordError::Version { .. } => StoreError::Record(error),
-            _ => StoreError::Damaged,
+            RecordError::Foreign if Begin::resembles(bytes) => FlashError::Damaged,
+            RecordError::Foreign | RecordError::Truncated => FlashError::Foreign,
+            RecordError::Version { .. } => FlashError::Record(error),
+            _ => FlashError::Damaged,
         }))
     }
 
-    /// Hands every event to `take`, oldest first, until it returns false. Says whether something stands behind the last one.
-    pub(super) async fn walk(&mut self, take: &mut Take<'_>) -> Result<bool, StoreError> {
+    /// Hands every event to `take`, oldest first, until it returns false. Says whether something stands after the last one.
+    pub(super) async fn walk(&mut self, take: &mut Take<'_>) -> Result<bool, FlashError> {
         let torn = AtomicBool::new(false);
         let mut queue = queue(&mut self.medium.0, &self.layout, &mut self.cache, &torn)?;
-        let mut items = Self::wait(queue.iter()).await.map_err(StoreError::queue)?;
-        while let Some(item) = Self::wait(items.next(&mut self.buffer.0)).await.map_err(StoreError::queue)? {
+        let mut items = wait_async(queue.iter()).await.map_err(FlashError::queue)?;
+        while let Some(item) = wait_async(items.next(&mut self.buffer.0)).await.map_err(FlashError::queue)? {
             torn.store(false, Ordering::Relaxed);
-            let (sequence, body) = item.split_first_chunk().ok_or(StoreError::Damaged)?;
+            let (sequence, body) = item.split_first_chunk().ok_or(FlashError::Damaged)?;
             if Begin::decode(&item).is_err() && !take(u32::from_le_bytes(*sequence), body)? {
                 break;
             }
@@ -216,7 +200,7 @@ impl<F: NorFlash> Store<F> {
         Ok(torn.load(Ordering::Relaxed))
     }
 
-    pub(super) async fn contents(&mut self) -> Result<Contents, StoreError> {
+    pub(super) async fn contents(&mut self) -> Result<Contents, FlashError> {
         let (layout, mut contents) = (self.layout, Contents::default());
         let torn = self
             .walk(&mut |sequence, event| {
@@ -232,7 +216,7 @@ impl<F: NorFlash> Store<F> {
 
     /// Erases the journal and begins it anew at `self.base`. Page after page from the first one on: while the begin record
     /// stands, none was erased.
-    pub(super) async fn renew(&mut self) -> Result<(), StoreError> {
+    pub(super) async fn renew(&mut self) -> Result<(), FlashError> {
         self.state = State::Stale;
         self.cache = no_cache();
         self.erase(self.layout.journal()).await?;
@@ -248,59 +232,35 @@ impl<F: NorFlash> Store<F> {
     }
 
     /// Pushes the first bytes of the buffer.
-    async fn push(&mut self, len: usize) -> Result<(), StoreError> {
+    pub(super) async fn push(&mut self, len: usize) -> Result<(), FlashError> {
         let torn = AtomicBool::new(false);
         let mut queue = queue(&mut self.medium.0, &self.layout, &mut self.cache, &torn)?;
-        Self::wait(queue.push(self.buffer.0.get(..len).unwrap_or(&[]), false)).await.map_err(StoreError::queue)?;
+        wait_async(queue.push(self.buffer.0.get(..len).unwrap_or(&[]), false)).await.map_err(FlashError::queue)?;
         self.cache = queue.destroy().1;
         Ok(())
     }
 
     /// Whether the longest event would fit.
-    pub(super) async fn fits(&mut self) -> Result<bool, StoreError> {
+    pub(super) async fn fits(&mut self) -> Result<bool, FlashError> {
         let torn = AtomicBool::new(false);
         let mut queue = queue(&mut self.medium.0, &self.layout, &mut self.cache, &torn)?;
-        let room = Self::wait(queue.find_max_fit()).await.map_err(StoreError::queue)?;
+        let room = wait_async(queue.find_max_fit()).await.map_err(FlashError::queue)?;
         self.cache = queue.destroy().1;
         Ok(room.is_some_and(|room| room as usize >= MAX_ITEM_LEN))
     }
 
-    /// Stores an event; it is durable when this returns. What comes before is [`room`](Self::room).
+    /// Hands the events after the snapshot, as they were encoded, to `take`, from a sequence number on (0: all) and until
+    /// it returns false.
     ///
     /// # Errors
-    /// [`StoreError::Full`] when there was no room made, [`StoreError::Flash`] when the part fails or refuses; the event
-    /// does not count then.
-    pub async fn append(&mut self, event: &Event) -> Result<(), StoreError> {
-        match self.state {
-            State::Ready => {}
-            State::Closed => return Err(StoreError::Closed),
-            State::Stale | State::Spent => return Err(StoreError::Full),
+    /// A store that is not open, or a flash that fails.
+    pub async fn read_events(&mut self, from: u32, mut take: impl FnMut(u32, &[u8]) -> bool) -> Result<(), FlashError> {
+        self.opened()?;
+        if self.state == State::Stale {
+            return Ok(()); // all of them are in the snapshot
         }
-        let next = self.next.checked_add(1).ok_or(StoreError::Exhausted)?;
-        let (sequence, body) = self.buffer.0.split_first_chunk_mut().ok_or(StoreError::Layout)?;
-        *sequence = self.next.to_le_bytes();
-        let len = SEQUENCE_LEN + encode_event(event, body)?.len();
-        // Until the end is reached nobody knows what the journal ends with.
-        self.state = State::Spent;
-        match self.push(len).await {
-            Err(StoreError::Full) => {
-                self.state = State::Ready;
-                return Err(StoreError::Full);
-            }
-            pushed => pushed?,
-        }
-        if self.unproved {
-            let contents = self.contents().await?;
-            if contents.last != self.next || !contents.follow(self.base) {
-                return Err(StoreError::Flash(NorFlashErrorKind::Other));
-            }
-            self.unproved = false;
-        }
-        self.state = State::Ready;
-        self.next = next;
-        self.events = self.events.saturating_add(1);
-        self.used = self.used.saturating_add(self.layout.item(len));
-        self.purge |= matches!(event, Event::Forget { .. });
+        let end = self.next; // an event that could not be acknowledged may stand after it
+        self.walk(&mut |sequence, event| Ok(sequence < from || (sequence < end && take(sequence, event)))).await?;
         Ok(())
     }
 }

@@ -1,79 +1,189 @@
-//! The store as the place where a [`Server`](crate::Server) keeps its state.
+//! The store as the place where a [`Device`](crate::Device) keeps its user.
+//!
+//! A host reads the snapshot and the events after it, and has the state; [`fable_core::record`] says what the bytes mean. The
+//! other way it writes a snapshot in order into the slot that is not in use, which is verified before it becomes the
+//! state. Until then a power cut or a wrong byte changes nothing.
 
-use super::{Blocking, Store, StoreError};
-use crate::keep::Keep;
+use super::error::FlashError;
+use super::journal::SEQUENCE_LEN;
+use super::layout::MAX_WORD;
+use super::slot::{CHUNK, COMMIT_LEN};
+use super::{Active, Blocking, FlashStore, State};
+use crate::keep::{AsyncKeep, Keep};
 use crate::protocol::{Fault, Kept, StorageFault};
 use embedded_storage::nor_flash::NorFlash as BlockingNorFlash;
 use embedded_storage_async::nor_flash::NorFlash;
-use fable_core::{Event, Learner, Policy, Scalar, Storage};
+use fable_core::record::{RecordError, encode_event};
+use fable_core::{Event, Scalar, User};
 use fable_forms::blocking;
 
-impl From<StoreError> for Fault {
-    fn from(error: StoreError) -> Self {
+impl From<FlashError> for Fault {
+    fn from(error: FlashError) -> Self {
         match error {
-            StoreError::Record(error) => error.into(),
-            StoreError::Learner(error) => error.into(),
-            StoreError::Full | StoreError::Exhausted => StorageFault::Full.into(),
-            StoreError::Offset { .. } | StoreError::User => StorageFault::Order.into(),
-            StoreError::Damaged | StoreError::Foreign | StoreError::Layout => StorageFault::Damaged.into(),
-            StoreError::Flash(_) | StoreError::Closed | StoreError::Unformatted | StoreError::Unfinished => {
+            FlashError::Record(error) => error.into(),
+            FlashError::User(error) => error.into(),
+            FlashError::Full | FlashError::Exhausted => StorageFault::Full.into(),
+            FlashError::Offset { .. } | FlashError::ForeignUser => StorageFault::Order.into(),
+            FlashError::Damaged | FlashError::Foreign | FlashError::Layout | FlashError::SlotTooSmall { .. } => {
+                StorageFault::Damaged.into()
+            }
+            FlashError::Driver(_) | FlashError::Closed | FlashError::Unformatted | FlashError::Unfinished => {
                 StorageFault::Medium.into()
             }
         }
     }
 }
 
-#[blocking(impl<F: BlockingNorFlash> Keep for Store<Blocking<F>>)]
-impl<F: NorFlash> Keep for Store<F> {
-    type Error = StoreError;
+#[blocking(impl<F: BlockingNorFlash> Keep for FlashStore<Blocking<F>>)]
+impl<F: NorFlash> AsyncKeep for FlashStore<F> {
+    type Error = FlashError;
 
-    async fn room<T: Scalar, S: Storage<T>, const R: usize>(&mut self, learner: &Learner<T, S, R>) -> Result<(), StoreError> {
-        Self::room(self, learner).await
-    }
-
-    async fn append(&mut self, event: &Event) -> Result<(), StoreError> {
-        Self::append(self, event).await
-    }
-
-    async fn forget<T: Scalar, S: Storage<T>, const R: usize>(&mut self, learner: &Learner<T, S, R>) -> Result<(), StoreError> {
-        // The event is stored; making room erases all that is older.
-        Self::room(self, learner).await.map_err(|_| StoreError::Unfinished)
-    }
-
-    async fn stage_write(&mut self, offset: u32, bytes: &[u8]) -> Result<(), StoreError> {
-        Self::stage_write(self, offset, bytes).await
-    }
-
-    async fn stage_commit<T: Scalar, S: Storage<T>, const R: usize>(
-        &mut self,
-        policy: &Policy<'_, T>,
-        learner: &mut Learner<T, S, R>,
-        length: u32,
-    ) -> Result<(), StoreError> {
-        if self.staged != Some(length) {
-            return Err(StoreError::Offset { expected: self.staged.unwrap_or(0) });
+    /// A journal that refuses an event is given up: there is no room, and the next one begins in pages that are erased.
+    #[inline(never)]
+    async fn append(&mut self, event: &Event) -> Result<bool, FlashError> {
+        self.opened()?;
+        if self.state != State::Ready || self.purge || !self.fits().await? {
+            return Ok(false);
         }
-        Self::stage_commit(self, policy, learner).await?;
+        let next = self.next.checked_add(1).ok_or(FlashError::Exhausted)?;
+        let (sequence, body) = self.buffer.0.split_first_chunk_mut().ok_or(FlashError::Layout)?;
+        *sequence = self.next.to_le_bytes();
+        let len = SEQUENCE_LEN + encode_event(event, body)?.len();
+        // Until the end is reached nobody knows what the journal ends with.
+        self.state = State::Spent;
+        let begun = self.events == 0 && !self.unproved;
+        match self.push(len).await {
+            Err(error) if begun => return Err(error), // there are no better pages
+            Err(_) => return Ok(false),
+            Ok(()) => {}
+        }
+        if self.unproved {
+            let contents = self.contents().await?;
+            if contents.last != self.next || !contents.follow(self.base) {
+                return Ok(false);
+            }
+            self.unproved = false;
+        }
+        self.state = State::Ready;
+        self.next = next;
+        self.events = self.events.saturating_add(1);
+        self.used = self.used.saturating_add(self.layout.item(len));
+        self.purge |= matches!(event, Event::Forget { .. });
+        Ok(true)
+    }
+
+    /// Finishes what a failure left, and compacts when the longest event might not fit. The user has to be the one
+    /// that every stored event was applied to.
+    #[inline(never)]
+    async fn make_room<T: Scalar>(&mut self, user: &User<'_, T>) -> Result<(), FlashError> {
+        self.opened()?;
+        if self.state == State::Stale {
+            self.renew().await?;
+        }
+        if self.purge || self.state == State::Spent || !self.fits().await? {
+            self.compact(user).await?;
+        }
         Ok(())
     }
 
-    async fn read_snapshot<T: Scalar, S: Storage<T>, const R: usize>(
-        &mut self,
-        _: &Learner<T, S, R>,
-        offset: u32,
-        buffer: &mut [u8],
-    ) -> Result<usize, StoreError> {
-        let mut read = 0;
-        while let Some(rest) = buffer.get_mut(read..).filter(|rest| !rest.is_empty()) {
-            match Self::read_snapshot(self, offset.saturating_add(u32::try_from(read).unwrap_or(u32::MAX)), rest).await? {
-                0 => break,
-                count => read += count,
-            }
-        }
-        Ok(read)
+    #[inline(never)]
+    async fn forget<T: Scalar>(&mut self, user: &User<'_, T>) -> Result<(), FlashError> {
+        // The event is stored; making room erases all that is older.
+        self.make_room(user).await.map_err(|_| FlashError::Unfinished)
     }
 
-    async fn journal_event(&mut self, index: u32, buffer: &mut [u8]) -> Result<Option<usize>, StoreError> {
+    /// A compaction in between needs the slot, and the upload has to start again.
+    #[inline(never)]
+    async fn stage_write(&mut self, offset: u32, bytes: &[u8]) -> Result<(), FlashError> {
+        self.opened()?;
+        let slot = self.layout.slot(self.inactive());
+        if offset == 0 {
+            self.staged = None;
+            self.erase(slot.clone()).await?;
+        } else if self.staged != Some(offset) {
+            return Err(FlashError::Offset { expected: self.staged.unwrap_or(0) });
+        }
+        let end = u32::try_from(bytes.len()).ok().and_then(|len| offset.checked_add(len));
+        let end = end.filter(|end| *end <= self.layout.snapshot_len()).ok_or(RecordError::TooLong)?;
+        self.staged = None; // a failure in between would leave words that cannot be written again
+        let (word, mut at, mut rest) = (Self::WORD, offset, bytes);
+        while !rest.is_empty() {
+            let place = at as usize % word;
+            let (piece, behind) = if place == 0 && rest.len() >= word {
+                let count = rest.len().min(CHUNK);
+                rest.split_at_checked(count - count % word)
+            } else {
+                rest.split_at_checked(rest.len().min(word - place))
+            }
+            .unwrap_or((rest, &[]));
+            if piece.len() >= word {
+                let chunk = self.buffer.0.get_mut(..piece.len()).ok_or(FlashError::Layout)?;
+                // Drivers that move words want them aligned.
+                chunk.iter_mut().zip(piece).for_each(|(slot, byte)| *slot = *byte);
+                self.medium.put(slot.start + COMMIT_LEN + at, chunk).await?;
+            } else {
+                self.carry.0.iter_mut().skip(place).zip(piece).for_each(|(slot, byte)| *slot = *byte);
+                if place + piece.len() == word {
+                    let at = slot.start + COMMIT_LEN + at - place as u32;
+                    self.medium.put(at, self.carry.0.get(..word).unwrap_or(&[])).await?;
+                }
+            }
+            at += piece.len() as u32;
+            rest = behind;
+        }
+        self.staged = Some(end);
+        Ok(())
+    }
+
+    /// A flash that fails while the user is loaded leaves it vacant; [`restore`](FlashStore::restore) it.
+    #[inline(never)]
+    async fn stage_commit<T: Scalar>(&mut self, user: &mut User<'_, T>, length: u32) -> Result<(), FlashError> {
+        self.opened()?;
+        if self.staged != Some(length) {
+            return Err(FlashError::Offset { expected: self.staged.unwrap_or(0) });
+        }
+        self.staged = None;
+        let slot = self.inactive();
+        let (word, rest) = (Self::WORD, length % Self::WORD as u32);
+        if rest > 0 {
+            self.carry.0.iter_mut().skip(rest as usize).for_each(|byte| *byte = 0xff);
+            let at = self.layout.slot(slot).start + COMMIT_LEN + length - rest;
+            self.medium.put(at, self.carry.0.get(..word).unwrap_or(&[])).await?;
+        }
+        let staged = Active { slot, len: length };
+        let verified = self.verify(user.policy(), staged).await??;
+        if verified.user() != self.header.user {
+            return Err(FlashError::ForeignUser);
+        }
+        user.fits(&verified)?;
+        let header = self.snapshot_header(staged).await?;
+        self.commit(slot, length, false).await?;
+        self.header = header;
+        self.load(staged, user.load(verified)?).await?;
+        let _ = self.renew().await; // committed is committed; `make_room` tries again
+        Ok(())
+    }
+
+    #[inline(never)]
+    async fn read_snapshot<T: Scalar>(&mut self, _: &User<'_, T>, offset: u32, out: &mut [u8]) -> Result<usize, FlashError> {
+        self.opened()?;
+        let Some(Active { slot, len }) = self.active else { return Ok(0) };
+        let (mut read, wanted) = (0, len.saturating_sub(offset).min(u32::try_from(out.len()).unwrap_or(u32::MAX)));
+        while read < wanted {
+            // What is read begins at a word.
+            let skip = (offset + read) % MAX_WORD as u32;
+            let count = (wanted - read).min(CHUNK as u32 - skip);
+            let bytes = self.read_slot(slot, COMMIT_LEN + offset + read - skip, skip + count).await?;
+            for (slot, byte) in out.iter_mut().skip(read as usize).zip(bytes.iter().skip(skip as usize)) {
+                *slot = *byte;
+            }
+            read += count;
+        }
+        Ok(read as usize)
+    }
+
+    #[inline(never)]
+    async fn read_event(&mut self, index: u32, buffer: &mut [u8]) -> Result<Option<usize>, FlashError> {
         let mut length = None;
         let from = self.base.saturating_add(index);
         self.read_events(from, |_, event| {
@@ -87,7 +197,7 @@ impl<F: NorFlash> Keep for Store<F> {
         Ok(length)
     }
 
-    async fn statistics(&mut self) -> Result<Kept, StoreError> {
+    async fn statistics(&mut self) -> Result<Kept, FlashError> {
         let counts = Self::statistics(self);
         Ok(Kept { generation: counts.generation, events: counts.events, free: counts.free, erases: counts.erases })
     }

@@ -2,13 +2,13 @@
 
 use super::Bytes;
 use super::blocking::{Blocking, Ready};
-use super::error::StoreError;
+use super::error::FlashError;
 use super::layout::MAX_WORD;
 use embedded_storage::nor_flash as blocking;
 use embedded_storage_async::nor_flash::{NorFlash, NorFlashErrorKind, ReadNorFlash};
 use fable_forms::blocking;
 
-/// What a [`Store`](super::Store) can be over: a driver with the traits of `embedded-storage-async` as it is, and one with
+/// What a [`FlashStore`](super::FlashStore) can be over: a driver with the traits of `embedded-storage-async` as it is, and one with
 /// those of `embedded-storage` as [`Blocking`].
 pub trait Flash {
     /// Bytes of a word, the larger of what is read and what is written.
@@ -62,24 +62,24 @@ pub(super) struct Medium<F>(pub(super) F);
 
 #[blocking(impl<F: blocking::NorFlash> Medium<Blocking<F>>)]
 impl<F: NorFlash> Medium<F> {
-    pub(super) async fn read(&mut self, at: u32, bytes: &mut [u8]) -> Result<(), StoreError> {
-        self.0.read(at, bytes).await.map_err(StoreError::flash)
+    pub(super) async fn read(&mut self, at: u32, bytes: &mut [u8]) -> Result<(), FlashError> {
+        self.0.read(at, bytes).await.map_err(FlashError::driver)
     }
 
     /// Erases one page.
-    pub(super) async fn erase(&mut self, page: u32, len: u32) -> Result<(), StoreError> {
-        self.0.erase(page, page + len).await.map_err(StoreError::flash)
+    pub(super) async fn erase(&mut self, page: u32, len: u32) -> Result<(), FlashError> {
+        self.0.erase(page, page + len).await.map_err(FlashError::driver)
     }
 
     /// Writes and reads back.
-    pub(super) async fn put(&mut self, at: u32, bytes: &[u8]) -> Result<(), StoreError> {
-        self.0.write(at, bytes).await.map_err(StoreError::flash)?;
+    pub(super) async fn put(&mut self, at: u32, bytes: &[u8]) -> Result<(), FlashError> {
+        self.0.write(at, bytes).await.map_err(FlashError::driver)?;
         let mut read = Bytes([0; MAX_WORD]);
         for (at, piece) in (at..).step_by(MAX_WORD).zip(bytes.chunks(MAX_WORD)) {
-            let read = read.0.get_mut(..piece.len()).ok_or(StoreError::Layout)?;
+            let read = read.0.get_mut(..piece.len()).ok_or(FlashError::Layout)?;
             self.read(at, read).await?;
             if read != piece {
-                return Err(StoreError::Flash(NorFlashErrorKind::Other));
+                return Err(FlashError::Driver(NorFlashErrorKind::Other));
             }
         }
         Ok(())

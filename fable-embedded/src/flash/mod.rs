@@ -1,44 +1,39 @@
 //! One user's state in NOR flash: a journal of events, two snapshot slots, and no moment at which a power cut loses anything.
 //!
-//! The state is a snapshot and the events behind it. [`record`](Store::record) checks an event, appends it to the journal and
-//! applies it; when the journal is full the state is streamed as a snapshot into the slot that is not in use, and the
-//! journal begins anew. [`restore`](Store::restore) loads the newest whole snapshot and replays the events behind it: the
+//! The state is a snapshot and the events after it. A [`Device`](crate::Device) has each event appended to the journal before
+//! it is applied; when the journal is full the state is streamed as a snapshot into the slot that is not in use, and the
+//! journal begins anew. [`restore`](FlashStore::restore) loads the newest whole snapshot and replays the events after it: the
 //! same bits. Power may fail at any byte of any write or erase; what was acknowledged is there afterwards, and what was not is
 //! there whole or not at all.
 //!
 //! ```
 //! use fable_core::record::snapshot::max_len;
-//! use fable_core::{Context, Event, Feasible, Learner, Policy, Request, Settings, Workspace, catalog::TAU2, user_hash};
-//! use fable_embedded::flash::{Blocking, Layout, Store, StoreError};
-//! use fable_embedded::mock::Mock;
+//! use fable_core::{Action, Learner, Policy, Settings, Workspace, catalog::TAU2, user_hash};
+//! use fable_embedded::flash::{Blocking, FlashStore, Layout, FlashError};
+//! use fable_embedded::{Device, mock::Mock};
 //!
 //! type Flash = Mock<4, 1024>; // a driver with the blocking traits
 //! const LAYOUT: Layout = Layout::new::<Blocking<Flash>>(0, 16 * 1024, max_len::<f32>(&TAU2, 8));
 //!
 //! let policy = Policy::new(&TAU2, Settings::default())?;
-//! let mut learner = Learner::<f32, [f32; TAU2.state_len()], 8>::VACANT; // a `static` on a device
-//! let mut workspace = Workspace::<f32, [f32; TAU2.workspace_len()]>::VACANT;
-//! let mut store = Store::new(Blocking(Flash::new(16)), LAYOUT);
+//! let mut learner: Learner<f32, [f32; TAU2.state_len()], 8> = const { Learner::vacant(&TAU2) }; // a `static` on a device
+//! let mut workspace: Workspace<f32, [f32; TAU2.workspace_len()]> = const { Workspace::vacant(&TAU2) };
+//! let mut store = FlashStore::new(Blocking(Flash::new(16)), LAYOUT);
 //!
 //! // At the start: restore, and format only what is not a store yet.
 //! let restored = store.restore(&policy, &mut learner, &mut workspace);
-//! assert_eq!(restored, Err(StoreError::Unformatted));
+//! assert_eq!(restored, Err(FlashError::Unformatted));
 //! store.format(&policy, user_hash("ana"), 8)?;
 //! store.restore(&policy, &mut learner, &mut workspace)?;
 //!
-//! // Each step: propose, then check, store and apply.
-//! let (context, all) = (Context::new(&TAU2, None, &[])?, Feasible::all(&TAU2));
-//! if let Some(event) = learner.propose_permissions(&all) {
-//!     store.record(&policy, &mut learner, &mut workspace, &event)?;
-//! }
-//! let event = learner.propose_decision(&policy, &mut workspace, &Request::new(&context, &all))?;
-//! store.record(&policy, &mut learner, &mut workspace, &event)?;
+//! let mut device = Device::new(learner.with(&policy, &mut workspace)?, &mut store);
+//! device.observe(&TAU2.context(None, [])?, Action(3), 0.5)?;
 //!
 //! // After a reset everything is there.
-//! let mut again = Learner::<f32, [f32; TAU2.state_len()], 8>::VACANT;
-//! let mut store = Store::new(store.into_flash(), LAYOUT);
+//! let mut again = learner.clone();
+//! let mut store = FlashStore::new(store.into_flash(), LAYOUT);
 //! let restored = store.restore(&policy, &mut again, &mut workspace)?;
-//! assert_eq!((restored.events, again == learner), (2, true));
+//! assert_eq!((restored.events, again == learner), (1, true));
 //! # Ok::<(), Box<dyn core::error::Error>>(())
 //! ```
 //!
@@ -51,7 +46,7 @@
 //! fingerprint and user, so one of them always says whose region it is: the slot is committed before the journal is erased, and
 //! a region without either is not a store. Every event has a sequence number, every journal and every snapshot the number
 //! that it begins at. The numbers decide after a cut: a journal that begins at the newest snapshot's number is replayed, an older one
-//! was on its way to be erased and is, a newer one belongs to a snapshot that is lost ([`StoreError::Damaged`]).
+//! was on its way to be erased and is, a newer one belongs to a snapshot that is lost ([`FlashError::Damaged`]).
 //!
 //! Forgetting is an event like any other until it is stored. From then on the user is forgotten, also through a power cut;
 //! the prior is written as a snapshot that asks for everything older to be erased, and `restore` finishes what is left of that.
@@ -68,11 +63,9 @@ mod layout;
 mod medium;
 mod open;
 mod slot;
-mod stage;
 
-pub use crate::keep::block_on;
-pub use blocking::Blocking;
-pub use error::{LayoutError, StoreError};
+pub use blocking::{Blocking, block_on};
+pub use error::{FlashError, LayoutError};
 pub use layout::Layout;
 pub use medium::Flash;
 pub use open::Restored;
@@ -80,7 +73,7 @@ pub use open::Restored;
 use embedded_storage::nor_flash::NorFlash as BlockingNorFlash;
 use embedded_storage_async::nor_flash::NorFlash;
 use fable_core::record::{Header, Kind};
-use fable_core::{Event, Learner, Policy, Scalar, Storage, Update, Workspace};
+use fable_core::{Scalar, User};
 use fable_forms::blocking;
 use journal::{JournalCache, MAX_ITEM_LEN, no_cache};
 use layout::MAX_WORD;
@@ -128,7 +121,7 @@ pub struct Statistics {
 }
 
 /// One user's state in a region of flash.
-pub struct Store<F> {
+pub struct FlashStore<F> {
     medium: Medium<F>,
     layout: Layout,
     cache: JournalCache,
@@ -155,12 +148,12 @@ pub struct Store<F> {
 }
 
 /// Constants, so that dividing by them cannot panic.
-impl<F: Flash> Store<F> {
+impl<F: Flash> FlashStore<F> {
     const WORD: usize = F::WORD;
     const PAGE: usize = F::PAGE;
 }
 
-impl<F> Store<F> {
+impl<F> FlashStore<F> {
     /// A store over a region; [`restore`](Self::restore) or [`format`](Self::format) it before use. Nothing is read or written.
     #[must_use]
     pub fn new(flash: F, layout: Layout) -> Self {
@@ -208,6 +201,16 @@ impl<F> Store<F> {
         Statistics { generation: self.generation, events: self.events, free, next: self.next, erases: self.erases }
     }
 
+    /// What the journal would have as its header: whose state it is, and under which promise it was started.
+    #[must_use]
+    pub fn header(&self) -> Option<Header> {
+        (self.state != State::Closed).then_some(Header { kind: Kind::Journal, ..self.header })
+    }
+
+    fn opened(&self) -> Result<(), FlashError> {
+        if self.state == State::Closed { Err(FlashError::Closed) } else { Ok(()) }
+    }
+
     /// The slot that a next snapshot goes to.
     const fn inactive(&self) -> usize {
         match self.active {
@@ -217,41 +220,19 @@ impl<F> Store<F> {
     }
 }
 
-#[blocking(impl<F: BlockingNorFlash> Store<Blocking<F>>)]
-impl<F: NorFlash> Store<F> {
-    /// Makes sure that the next event fits: finishes what a failure left behind, and compacts when the journal is full. It
-    /// comes before [`check`](Learner::check), because a checked event borrows the learner. The learner has to be the one
-    /// that every stored event was applied to.
+#[blocking(impl<F: BlockingNorFlash> FlashStore<Blocking<F>>)]
+impl<F: NorFlash> FlashStore<F> {
+    /// Stores the user as a snapshot and begins the journal anew.
     ///
     /// # Errors
-    /// A store that is not open, a vacant learner, a flash that fails.
-    pub async fn room<T: Scalar, S: Storage<T>, const R: usize>(&mut self, learner: &Learner<T, S, R>) -> Result<(), StoreError> {
-        match self.state {
-            State::Closed => return Err(StoreError::Closed),
-            State::Stale => self.renew().await?,
-            State::Ready | State::Spent => {}
-        }
-        if self.purge || self.state == State::Spent || !self.fits().await? {
-            self.compact(learner).await?;
-        }
-        Ok(())
-    }
-
-    /// Stores the learner as a snapshot and begins the journal anew.
-    ///
-    /// # Errors
-    /// A store that is not open, a vacant learner, a flash that fails.
-    pub async fn compact<T: Scalar, S: Storage<T>, const R: usize>(
-        &mut self,
-        learner: &Learner<T, S, R>,
-    ) -> Result<(), StoreError> {
-        if self.state == State::Closed {
-            return Err(StoreError::Closed);
-        }
+    /// A store that is not open, a vacant user, a flash that fails.
+    #[inline(never)]
+    pub async fn compact<T: Scalar>(&mut self, user: &User<'_, T>) -> Result<(), FlashError> {
+        self.opened()?;
         let (slot, purge) = (self.inactive(), self.purge);
-        let len = self.write_snapshot(learner).await?;
+        let len = self.write_snapshot(user).await?;
         self.commit(slot, len, purge).await?;
-        self.header.promise = learner.promise();
+        self.header.promise = user.promise();
         #[cfg(feature = "defmt")]
         defmt::debug!("snapshot {} of {} bytes, pages erased so far: {}", self.generation, len, self.erases);
         self.renew().await?;
@@ -259,53 +240,6 @@ impl<F: NorFlash> Store<F> {
             self.erase(self.layout.slot(self.inactive())).await?;
             self.purge = false;
         }
-        Ok(())
-    }
-
-    /// Checks an event, stores it and applies it: [`room`](Self::room), `check`, [`append`](Self::append), `apply`. When
-    /// the part refuses to append, the journal is replaced by a snapshot and the event is tried once more.
-    ///
-    /// # Errors
-    /// An event that the learner refuses, or a flash that fails; learner and stored state are as before then.
-    pub async fn record<T: Scalar, S: Storage<T>, W: Storage<T>, const R: usize>(
-        &mut self,
-        policy: &Policy<'_, T>,
-        learner: &mut Learner<T, S, R>,
-        workspace: &mut Workspace<T, W>,
-        event: &Event,
-    ) -> Result<Option<Update<T>>, StoreError> {
-        let mut retried = false;
-        let update = loop {
-            self.room(learner).await?;
-            let checked = learner.check(policy, workspace, event)?;
-            match self.append(event).await {
-                Ok(()) => break checked.apply(),
-                Err(StoreError::Flash(_)) if !retried => {
-                    #[cfg(feature = "defmt")]
-                    defmt::warn!("the flash refused an event, the journal is replaced by a snapshot");
-                    retried = true;
-                }
-                Err(error) => return Err(error),
-            }
-        };
-        if self.purge {
-            self.room(learner).await.map_err(|_| StoreError::Unfinished)?;
-        }
-        Ok(update)
-    }
-
-    /// Forgets the user: afterwards nothing of the past is readable in the region, and the learner is in its next
-    /// incarnation. A power cut leaves the user remembered or forgotten, never half of it.
-    ///
-    /// # Errors
-    /// As for [`record`](Self::record); [`StoreError::Unfinished`] when the old bytes could not be erased yet.
-    pub async fn forget<T: Scalar, S: Storage<T>, W: Storage<T>, const R: usize>(
-        &mut self,
-        policy: &Policy<'_, T>,
-        learner: &mut Learner<T, S, R>,
-        workspace: &mut Workspace<T, W>,
-    ) -> Result<(), StoreError> {
-        self.record(policy, learner, workspace, &Event::Forget { promise: policy.promise() }).await?;
         Ok(())
     }
 }

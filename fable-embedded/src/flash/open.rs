@@ -1,12 +1,12 @@
 //! Finding out what is in the region, and restoring a learner from it.
 
-use super::error::StoreError;
+use super::error::FlashError;
 use super::slot::Commit;
-use super::{Active, Blocking, State, Store};
+use super::{Active, Blocking, FlashStore, State};
 use embedded_storage::nor_flash::NorFlash as BlockingNorFlash;
 use embedded_storage_async::nor_flash::NorFlash;
-use fable_core::record::{Header, Kind, RecordError, Verified, decode_event_into};
-use fable_core::{Catalog, Event, Learner, Policy, Scalar, Storage, Workspace};
+use fable_core::record::{Header, Kind, RecordError, Verified, decode_event_into, snapshot::max_len};
+use fable_core::{Catalog, Event, Learner, Policy, Scalar, Storage, User};
 use fable_forms::blocking;
 
 /// What was restored.
@@ -17,11 +17,11 @@ pub struct Restored {
     pub user: u64,
     /// Which snapshot was loaded; 0 when the journal goes back to the start.
     pub generation: u32,
-    /// Events replayed behind it.
+    /// Events replayed after it.
     pub events: u32,
     /// A power cut had left something to finish: a journal to erase, a user to forget.
     pub repaired: bool,
-    /// Something that is no event stands behind the last one. The power was cut while an event was written that was not
+    /// Something that is no event stands after the last one. The power was cut while an event was written that was not
     /// acknowledged; if it was not, then the last event that was is damaged and lost. The two look the same.
     pub torn: bool,
 }
@@ -31,18 +31,29 @@ pub struct Restored {
 enum Found {
     /// The journal alone.
     Start(Header),
-    /// A snapshot, and the journal behind it.
+    /// A snapshot, and the journal after it.
     Snapshot(Active, Verified),
 }
 
-#[blocking(impl<F: BlockingNorFlash> Store<Blocking<F>>)]
-impl<F: NorFlash> Store<F> {
+impl<F> FlashStore<F> {
+    /// Whether the longest snapshot fits into a slot. What does not would be noticed at the first compaction, weeks later.
+    fn admit<T: Scalar>(&self, policy: &Policy<'_, T>, room: usize) -> Result<(), FlashError> {
+        let needed = max_len::<T>(policy.catalog(), room);
+        let fits = needed <= self.layout.snapshot_len() as usize;
+        if fits { Ok(()) } else { Err(FlashError::SlotTooSmall { needed: u32::try_from(needed).unwrap_or(u32::MAX) }) }
+    }
+}
+
+#[blocking(impl<F: BlockingNorFlash> FlashStore<Blocking<F>>)]
+impl<F: NorFlash> FlashStore<F> {
     /// Erases the region and begins a store for a user, with the policy's prior as its state; `room` is the learner's `R`.
     ///
     /// # Errors
-    /// A flash that fails; the region has to be formatted again then.
-    pub async fn format<T: Scalar>(&mut self, policy: &Policy<'_, T>, user: u64, room: u16) -> Result<(), StoreError> {
+    /// [`FlashError::SlotTooSmall`] for a layout that was made for a smaller catalog or less room; nothing was touched then. A
+    /// flash that fails; the region has to be formatted again then.
+    pub async fn format<T: Scalar>(&mut self, policy: &Policy<'_, T>, user: u64, room: u16) -> Result<(), FlashError> {
         self.state = State::Closed;
+        self.admit(policy, room.into())?;
         self.erases = 0;
         for slot in [0, 1] {
             self.erase(self.layout.slot(slot)).await?;
@@ -60,18 +71,18 @@ impl<F: NorFlash> Store<F> {
         renewed
     }
 
-    /// Restores the learner, whatever it held before: the newest whole snapshot, and the events behind it.
+    /// Restores the learner, whatever it held before: the newest whole snapshot, and the events after it.
     ///
     /// # Errors
-    /// [`StoreError::Unformatted`] and [`StoreError::Foreign`] for a region that is no store and was not touched;
-    /// [`StoreError::Record`] for records of another version, scalar, catalog or settings; [`StoreError::Damaged`]. The
-    /// learner is vacant then.
-    pub async fn restore<T: Scalar, S: Storage<T>, W: Storage<T>, const R: usize>(
+    /// [`FlashError::Unformatted`] and [`FlashError::Foreign`] for a region that is not a store and was not touched;
+    /// [`FlashError::SlotTooSmall`], as for [`format`](Self::format); [`FlashError::Record`] for records of another version,
+    /// scalar, catalog or settings; [`FlashError::Damaged`]. The learner is vacant then.
+    pub async fn restore<T: Scalar, S: Storage<T>, const R: usize>(
         &mut self,
         policy: &Policy<'_, T>,
         learner: &mut Learner<T, S, R>,
-        workspace: &mut Workspace<T, W>,
-    ) -> Result<Restored, StoreError> {
+        workspace: &mut (impl AsMut<[T]> + ?Sized),
+    ) -> Result<Restored, FlashError> {
         learner.vacate();
         let restored = self.open(policy, learner, workspace).await;
         if restored.is_err() {
@@ -86,26 +97,28 @@ impl<F: NorFlash> Store<F> {
         restored
     }
 
-    async fn open<T: Scalar, S: Storage<T>, W: Storage<T>, const R: usize>(
+    async fn open<T: Scalar, S: Storage<T>, const R: usize>(
         &mut self,
         policy: &Policy<'_, T>,
         learner: &mut Learner<T, S, R>,
-        workspace: &mut Workspace<T, W>,
-    ) -> Result<Restored, StoreError> {
+        workspace: &mut (impl AsMut<[T]> + ?Sized),
+    ) -> Result<Restored, FlashError> {
         (self.state, self.cache, self.staged) = (State::Closed, super::no_cache(), None);
+        self.admit(policy, R)?;
         let found = self.find(policy).await?;
         let mut repaired = self.state == State::Stale;
         let Self { generation, .. } = *self;
         match found {
             Found::Start(header) => learner.start_journal(policy, &header)?,
-            Found::Snapshot(active, verified) => self.load(policy, active, verified, learner).await?,
+            Found::Snapshot(active, verified) => self.load(active, learner.load(policy, verified)?).await?,
         }
+        let mut user = learner.with(policy, workspace)?;
         let mut forgot = false;
         let mut torn = false;
         if self.state == State::Ready {
             torn = self
                 .walk(&mut |_, bytes| {
-                    forgot |= replay(policy, learner, workspace, bytes)?;
+                    forgot |= replay(&mut user, bytes)?;
                     Ok(true)
                 })
                 .await?;
@@ -113,7 +126,7 @@ impl<F: NorFlash> Store<F> {
         let events = self.events;
         if forgot {
             (self.purge, repaired) = (true, true);
-            self.compact(learner).await?;
+            self.compact(&user).await?;
         } else if self.state == State::Stale {
             self.renew().await?;
         }
@@ -130,19 +143,19 @@ impl<F: NorFlash> Store<F> {
     }
 
     /// Chooses snapshot and journal and checks that they belong together.
-    async fn find<T: Scalar>(&mut self, policy: &Policy<'_, T>) -> Result<Found, StoreError> {
+    async fn find<T: Scalar>(&mut self, policy: &Policy<'_, T>) -> Result<Found, FlashError> {
         let commits = [self.read_commit(0).await?, self.read_commit(1).await?];
         let begin = self.read_begin().await?;
         self.erases = 0;
         if let Ok(begin) = begin {
             if begin.slot != self.layout.slot_len() {
-                return Err(StoreError::Layout);
+                return Err(FlashError::Layout);
             }
             begin.header.admit(Kind::Journal, policy)?;
             self.erases = begin.erases;
         } else if let (Err(error), [None, None]) = (begin, commits) {
-            let blank = matches!(error, StoreError::Foreign) && self.is_blank(self.layout.region()).await?;
-            return Err(if blank { StoreError::Unformatted } else { error });
+            let blank = matches!(error, FlashError::Foreign) && self.is_blank(self.layout.region()).await?;
+            return Err(if blank { FlashError::Unformatted } else { error });
         }
         let contents = self.contents().await?;
         (self.events, self.used, self.unproved) = (contents.events, contents.used, true);
@@ -163,7 +176,7 @@ impl<F: NorFlash> Store<F> {
             let live = behind == commit.base && (begin.is_ok() || contents.events > 0);
             let sound = if live { contents.follow(commit.base) } else { contents.events == 0 || contents.last < commit.base };
             if behind > commit.base || !sound || (damaged && !live) {
-                return Err(StoreError::Damaged);
+                return Err(FlashError::Damaged);
             }
             self.header = self.snapshot_header(active).await?;
             self.state = if live { State::Ready } else { State::Stale };
@@ -180,7 +193,7 @@ impl<F: NorFlash> Store<F> {
                 (self.active, self.generation, self.base, self.next) = (None, 0, 0, contents.events);
                 Ok(Found::Start(begin.header))
             }
-            _ => Err(StoreError::Damaged),
+            _ => Err(FlashError::Damaged),
         }
     }
 }
@@ -189,15 +202,10 @@ impl<F: NorFlash> Store<F> {
 ///
 /// Reading and learning each have a stack frame of their own, apart from that of the future: all are large.
 #[inline(never)]
-fn replay<T: Scalar, S: Storage<T>, W: Storage<T>, const R: usize>(
-    policy: &Policy<'_, T>,
-    learner: &mut Learner<T, S, R>,
-    workspace: &mut Workspace<T, W>,
-    bytes: &[u8],
-) -> Result<bool, StoreError> {
+fn replay<T: Scalar>(user: &mut User<'_, T>, bytes: &[u8]) -> Result<bool, FlashError> {
     let mut event = Event::Forget { promise: 0 };
-    read(policy.catalog(), bytes, &mut event).map_err(|_| StoreError::Damaged)?;
-    learner.check(policy, workspace, &event).map_err(|_| StoreError::Damaged)?.apply();
+    read(user.policy().catalog(), bytes, &mut event).map_err(|_| FlashError::Damaged)?;
+    user.check(&event).map_err(|_| FlashError::Damaged)?.apply();
     Ok(matches!(event, Event::Forget { .. }))
 }
 

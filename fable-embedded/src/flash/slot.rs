@@ -2,18 +2,18 @@
 //!
 //! A slot begins with a *commit record* of 32 bytes and goes on with the snapshot. The record is written last, so a slot that
 //! was not finished has none. It holds `FABC`; version `u16`; flags `u8`, bit 0 when all that is older is to be erased; 0; then
-//! generation, base (sequence number of the first event behind the snapshot), bytes of the snapshot, bytes of a slot, pages
+//! generation, base (sequence number of the first event after the snapshot), bytes of the snapshot, bytes of a slot, pages
 //! erased so far, `u32` each; CRC-32 of all that. Both the generation and the base grow with every snapshot, so a
 //! journal always belongs to exactly one of them.
 
-use super::error::StoreError;
-use super::journal::words;
-use super::{Active, Blocking, Bytes, Store};
+use super::error::FlashError;
+use super::journal::split_words;
+use super::{Active, Blocking, Bytes, FlashStore};
 use core::ops::Range;
 use embedded_storage::nor_flash::NorFlash as BlockingNorFlash;
 use embedded_storage_async::nor_flash::NorFlash;
-use fable_core::record::{HEADER_LEN, Header, RecordError, Verified, Verifier, checksum};
-use fable_core::{Learner, Policy, Scalar, Storage};
+use fable_core::record::{HEADER_LEN, Header, Loader, RecordError, Verified, Verifier, checksum};
+use fable_core::{Policy, Scalar, User};
 use fable_forms::blocking;
 
 /// Bytes of a commit record.
@@ -56,7 +56,7 @@ impl Commit {
         if checksum(front) != u32::from_le_bytes(*sum) {
             return None;
         }
-        let [[b'F', b'A', b'B', b'C'], [version, flags, 0, 0], numbers @ ..] = words(front) else { return None };
+        let [[b'F', b'A', b'B', b'C'], [version, flags, 0, 0], numbers @ ..] = split_words(front) else { return None };
         if *version != VERSION {
             return Some(Err(RecordError::Version { found: *version }));
         }
@@ -66,21 +66,21 @@ impl Commit {
     }
 }
 
-#[blocking(impl<F: BlockingNorFlash> Store<Blocking<F>>)]
-impl<F: NorFlash> Store<F> {
-    pub(super) async fn read_commit(&mut self, slot: usize) -> Result<Option<Commit>, StoreError> {
+#[blocking(impl<F: BlockingNorFlash> FlashStore<Blocking<F>>)]
+impl<F: NorFlash> FlashStore<F> {
+    pub(super) async fn read_commit(&mut self, slot: usize) -> Result<Option<Commit>, FlashError> {
         let bytes = self.read_slot(slot, 0, COMMIT_LEN).await?;
         match Commit::decode(bytes).transpose()? {
-            Some(commit) if commit.slot != self.layout.slot_len() => Err(StoreError::Layout),
+            Some(commit) if commit.slot != self.layout.slot_len() => Err(FlashError::Layout),
             Some(commit) if commit.len > self.layout.snapshot_len() => Ok(None),
             commit => Ok(commit),
         }
     }
 
     /// Makes what was written into a slot the state: from here on the journal is stale.
-    pub(super) async fn commit(&mut self, slot: usize, len: u32, purge: bool) -> Result<(), StoreError> {
-        let generation = self.generation.checked_add(1).ok_or(StoreError::Exhausted)?;
-        let base = self.next.checked_add(1).ok_or(StoreError::Exhausted)?;
+    pub(super) async fn commit(&mut self, slot: usize, len: u32, purge: bool) -> Result<(), FlashError> {
+        let generation = self.generation.checked_add(1).ok_or(FlashError::Exhausted)?;
+        let base = self.next.checked_add(1).ok_or(FlashError::Exhausted)?;
         let commit = Commit { purge, generation, base, len, slot: self.layout.slot_len(), erases: self.erases };
         self.state = super::State::Spent;
         self.medium.put(self.layout.slot(slot).start, &commit.encode().0).await?;
@@ -93,18 +93,15 @@ impl<F: NorFlash> Store<F> {
         Ok(())
     }
 
-    /// Writes a learner's snapshot into the slot that is not in use, chunk by chunk.
-    pub(super) async fn write_snapshot<T: Scalar, S: Storage<T>, const R: usize>(
-        &mut self,
-        learner: &Learner<T, S, R>,
-    ) -> Result<u32, StoreError> {
-        let mut snapshot = learner.snapshot()?;
+    /// Writes a user's snapshot into the slot that is not in use, chunk by chunk.
+    pub(super) async fn write_snapshot<T: Scalar>(&mut self, user: &User<'_, T>) -> Result<u32, FlashError> {
+        let mut snapshot = user.snapshot()?;
         let slot = self.layout.slot(self.inactive());
         self.staged = None;
         self.erase(slot.clone()).await?;
         let (mut at, mut len) = (slot.start + COMMIT_LEN, 0);
         loop {
-            let chunk = self.buffer.0.get_mut(..CHUNK).ok_or(StoreError::Layout)?;
+            let chunk = self.buffer.0.get_mut(..CHUNK).ok_or(FlashError::Layout)?;
             let written = snapshot.read(chunk);
             if written == 0 {
                 return Ok(len);
@@ -113,7 +110,7 @@ impl<F: NorFlash> Store<F> {
             chunk.iter_mut().skip(written).for_each(|byte| *byte = 0xff);
             len += written as u32;
             if len > self.layout.snapshot_len() {
-                return Err(StoreError::Record(RecordError::TooLong));
+                return Err(FlashError::Record(RecordError::TooLong));
             }
             self.medium.put(at, chunk.get(..padded).unwrap_or(chunk)).await?;
             at += padded as u32;
@@ -121,7 +118,7 @@ impl<F: NorFlash> Store<F> {
     }
 
     /// Erases page by page, in order.
-    pub(super) async fn erase(&mut self, range: Range<u32>) -> Result<(), StoreError> {
+    pub(super) async fn erase(&mut self, range: Range<u32>) -> Result<(), FlashError> {
         for page in range.step_by(Self::PAGE) {
             self.erases = self.erases.saturating_add(1);
             self.medium.erase(page, self.layout.page()).await?;
@@ -130,17 +127,17 @@ impl<F: NorFlash> Store<F> {
     }
 
     /// Reads bytes of a slot, at most a chunk, into the buffer. `at` is a multiple of the word.
-    pub(super) async fn read_slot(&mut self, slot: usize, at: u32, len: u32) -> Result<&[u8], StoreError> {
+    pub(super) async fn read_slot(&mut self, slot: usize, at: u32, len: u32) -> Result<&[u8], FlashError> {
         let padded = (len as usize).next_multiple_of(Self::WORD);
-        let bytes = self.buffer.0.get_mut(..padded).ok_or(StoreError::Layout)?;
+        let bytes = self.buffer.0.get_mut(..padded).ok_or(FlashError::Layout)?;
         self.medium.read(self.layout.slot(slot).start + at, bytes).await?;
         Ok(bytes.get(..len as usize).unwrap_or(&[]))
     }
 
     /// Whether nothing was written since a range was erased.
-    pub(super) async fn is_blank(&mut self, range: Range<u32>) -> Result<bool, StoreError> {
+    pub(super) async fn is_blank(&mut self, range: Range<u32>) -> Result<bool, FlashError> {
         for at in range.step_by(CHUNK) {
-            let bytes = self.buffer.0.get_mut(..CHUNK).ok_or(StoreError::Layout)?;
+            let bytes = self.buffer.0.get_mut(..CHUNK).ok_or(FlashError::Layout)?;
             self.medium.read(at, bytes).await?;
             if bytes.iter().any(|byte| *byte != 0xff) {
                 return Ok(false);
@@ -154,7 +151,7 @@ impl<F: NorFlash> Store<F> {
         &mut self,
         policy: &Policy<'_, T>,
         active: Active,
-    ) -> Result<Result<Verified, RecordError>, StoreError> {
+    ) -> Result<Result<Verified, RecordError>, FlashError> {
         let mut verifier = Verifier::new(policy);
         for at in (0..active.len).step_by(CHUNK) {
             let bytes = self.read_slot(active.slot, COMMIT_LEN + at, (active.len - at).min(CHUNK as u32)).await?;
@@ -165,16 +162,8 @@ impl<F: NorFlash> Store<F> {
         Ok(verifier.finish())
     }
 
-    /// The second pass: puts a verified snapshot into a learner.
-    pub(super) async fn load<T: Scalar, S: Storage<T>, const R: usize>(
-        &mut self,
-        policy: &Policy<'_, T>,
-        active: Active,
-        verified: Verified,
-        learner: &mut Learner<T, S, R>,
-    ) -> Result<(), StoreError> {
-        learner.vacate();
-        let mut loader = learner.load(policy, verified)?;
+    /// The second pass: puts a verified snapshot where it is loaded.
+    pub(super) async fn load<T: Scalar>(&mut self, active: Active, mut loader: Loader<'_, T>) -> Result<(), FlashError> {
         for at in (0..active.len).step_by(CHUNK) {
             loader.push(self.read_slot(active.slot, COMMIT_LEN + at, (active.len - at).min(CHUNK as u32)).await?)?;
         }
@@ -182,7 +171,7 @@ impl<F: NorFlash> Store<F> {
     }
 
     /// The header of a stored snapshot.
-    pub(super) async fn snapshot_header(&mut self, active: Active) -> Result<Header, StoreError> {
+    pub(super) async fn snapshot_header(&mut self, active: Active) -> Result<Header, FlashError> {
         Ok(Header::decode(self.read_slot(active.slot, COMMIT_LEN, HEADER_LEN as u32).await?)?)
     }
 }

@@ -1,93 +1,130 @@
 //! What a device answers: the replies to questions, and the frames of all replies.
 
-use super::{Answer, Device};
 use crate::protocol::{Draft, Fault, Hello, Kept, MAX_FRAME, Reply, Request, Statistics, VERSION, WireShare};
-use fable_core::event::DecisionId;
-use fable_core::record;
-use fable_core::trust::{Comparison, Explanation};
-use fable_core::{Action, Learner, Policy, Scalar, Storage};
+use fable_core::{Action, Command, Comparison, DecisionId, Explanation, Scalar, User, record};
 
-impl<T: Scalar, S: Storage<T>, W: Storage<T>, const R: usize> Device<'_, '_, T, S, W, R> {
-    #[inline(never)]
-    pub(super) fn statistics(&self, [answered, refused]: [u32; 2], kept: Kept) -> Reply {
-        Reply::Statistics(Statistics {
-            rounds: self.learner.rounds(),
-            observations: self.learner.observations(),
-            waiting: short(self.learner.waiting(self.policy, 0).count()),
-            promotions: short(self.learner.profile().len()),
-            answered,
-            refused,
-            kept,
-        })
-    }
+/// What a request that changes something is answered with; kept until the next request.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Acknowledgement {
+    Done { count: u32 },
+    Decided { round: u32, action: u16, baseline: f64 },
+}
 
-    /// The frame of an answer that needs nothing from storage.
-    #[inline(never)]
-    pub(super) fn write(&mut self, buffer: &mut [u8; MAX_FRAME], sequence: u8, answer: Answer) -> Result<usize, Fault> {
-        let draft = match answer {
-            Answer::Reply(reply) => Draft::reply(buffer, sequence, &reply),
-            Answer::Acknowledged(reply) => Draft::reply(buffer, sequence, &reply.into()),
-            Answer::Explanation { id, other, first } => return self.write_explanation(buffer, sequence, id, other, first),
-            Answer::Hello | Answer::Chunk { .. } | Answer::Event { .. } => {
-                let mut draft = Draft::reply(buffer, sequence, &Reply::Hello(hello(self.policy, self.learner)));
-                draft.push(self.policy.catalog().definition().name.as_bytes());
-                draft
-            }
-        };
-        Ok(seal(draft, 0))
-    }
-
-    #[inline(never)]
-    fn write_explanation(
-        &mut self,
-        buffer: &mut [u8; MAX_FRAME],
-        sequence: u8,
-        id: DecisionId,
-        other: Option<Action>,
-        first: u16,
-    ) -> Result<usize, Fault> {
-        let explanation = self.learner.explain(self.policy, self.workspace, id, None, other)?;
-        let mut draft = Draft::reply(buffer, sequence, &summary(&explanation));
-        for share in explanation.shares().skip(usize::from(first)) {
-            if !draft.write(&WireShare::new(&share)) {
-                break;
-            }
+impl Acknowledgement {
+    /// For a command that was done.
+    pub(super) fn new<T: Scalar>(user: &User<'_, T>, request: &Request, command: &Command<'_>) -> Self {
+        if let Some(decision) = command.decision(user) {
+            return Self::Decided { round: decision.id.round, action: decision.action.0, baseline: decision.baseline };
         }
-        Ok(seal(draft, 0))
-    }
-
-    /// The answer to a request that changes nothing.
-    #[inline(never)]
-    pub(super) fn question(&mut self, request: &Request) -> Result<Answer, Fault> {
-        let Self { policy, learner, workspace } = self;
-        let comparison = match request {
-            Request::Explain { incarnation, round, other, first } => {
-                let id = DecisionId { user: learner.user(), incarnation: *incarnation, round: *round };
-                return Ok(Answer::Explanation { id, other: other.map(Action), first: *first });
-            }
-            Request::Profile { index } => {
-                let profile = learner.profile();
-                let count = short(profile.len());
-                let entry = match profile.get(usize::from(*index)) {
-                    Some(promotion) => Some((*promotion, learner.standing(policy, workspace, promotion)?)),
-                    None if *index == 0 => None,
-                    None => return Err(Fault::Missing),
-                };
-                return Ok(Answer::Reply(Reply::Promotion { count, entry }));
-            }
-            Request::Snapshot { offset } => return Ok(Answer::Chunk { offset: *offset }),
-            Request::Event { index } => return Ok(Answer::Event { index: *index }),
-            Request::Assess { contrast } => {
-                Comparison::declared(policy.catalog(), usize::from(*contrast)).ok_or(Fault::Missing)?
-            }
-            Request::Compare { context, prefer, over, total } => {
-                let (context, prefer, over) = (context.context(policy.catalog())?, Action(*prefer), Action(*over));
-                Comparison { context, prefer, over, total: *total }
-            }
-            _ => return Ok(Answer::Hello),
+        let count = match request {
+            Request::Forget => user.incarnation(),
+            Request::Promote { .. } | Request::Expire { .. } => command.applied(),
+            _ => user.observations(),
         };
-        Ok(Answer::Reply(Reply::Assessment(learner.assess(policy, workspace, &comparison)?)))
+        Self::Done { count }
     }
+}
+
+impl From<Acknowledgement> for Reply {
+    fn from(reply: Acknowledgement) -> Self {
+        match reply {
+            Acknowledgement::Done { count } => Self::Done { count },
+            Acknowledgement::Decided { round, action, baseline } => Self::Decided { round, action, baseline },
+        }
+    }
+}
+
+/// What is left to do once the request's bytes are no longer needed: replies with a payload are written in their place.
+pub(super) enum Answer {
+    Reply(Reply),
+    Acknowledged(Acknowledgement),
+    Hello,
+    Explanation { id: DecisionId, other: Option<Action>, first: u16 },
+    Chunk { offset: u32 },
+    Event { index: u32 },
+}
+
+#[inline(never)]
+pub(super) fn statistics<T: Scalar>(user: &User<'_, T>, [answered, refused]: [u32; 2], kept: Kept) -> Reply {
+    Reply::Statistics(Statistics {
+        rounds: user.rounds(),
+        observations: user.observations(),
+        waiting: short(user.waiting(0).count()),
+        promotions: short(user.profile().len()),
+        answered,
+        refused,
+        kept,
+    })
+}
+
+/// The frame of an answer that needs nothing from storage.
+#[inline(never)]
+pub(super) fn write<T: Scalar>(
+    user: &mut User<'_, T>,
+    buffer: &mut [u8; MAX_FRAME],
+    sequence: u8,
+    answer: Answer,
+) -> Result<usize, Fault> {
+    let draft = match answer {
+        Answer::Reply(reply) => Draft::reply(buffer, sequence, &reply),
+        Answer::Acknowledged(reply) => Draft::reply(buffer, sequence, &reply.into()),
+        Answer::Explanation { id, other, first } => return write_explanation(user, buffer, sequence, id, other, first),
+        Answer::Hello | Answer::Chunk { .. } | Answer::Event { .. } => {
+            let mut draft = Draft::reply(buffer, sequence, &Reply::Hello(hello(user)));
+            draft.push(user.policy().catalog().definition().name.as_bytes());
+            draft
+        }
+    };
+    Ok(seal(draft, 0))
+}
+
+#[inline(never)]
+fn write_explanation<T: Scalar>(
+    user: &mut User<'_, T>,
+    buffer: &mut [u8; MAX_FRAME],
+    sequence: u8,
+    id: DecisionId,
+    other: Option<Action>,
+    first: u16,
+) -> Result<usize, Fault> {
+    let explanation = user.explain(id, None, other)?;
+    let mut draft = Draft::reply(buffer, sequence, &summary(&explanation));
+    for share in explanation.shares().skip(usize::from(first)) {
+        if !draft.write(&WireShare::new(&share)) {
+            break;
+        }
+    }
+    Ok(seal(draft, 0))
+}
+
+/// The answer to a request that changes nothing.
+#[inline(never)]
+pub(super) fn question<T: Scalar>(user: &mut User<'_, T>, request: &Request) -> Result<Answer, Fault> {
+    let catalog = user.policy().catalog();
+    let comparison = match request {
+        Request::Explain { incarnation, round, other, first } => {
+            let id = DecisionId { user: user.user(), incarnation: *incarnation, round: *round };
+            return Ok(Answer::Explanation { id, other: other.map(Action), first: *first });
+        }
+        Request::Profile { index } => {
+            let count = short(user.profile().len());
+            let entry = match user.profile().get(usize::from(*index)).copied() {
+                Some(promotion) => Some((promotion, user.standing(&promotion)?)),
+                None if *index == 0 => None,
+                None => return Err(Fault::Missing),
+            };
+            return Ok(Answer::Reply(Reply::Promotion { count, entry }));
+        }
+        Request::Snapshot { offset } => return Ok(Answer::Chunk { offset: *offset }),
+        Request::Event { index } => return Ok(Answer::Event { index: *index }),
+        Request::Assess { contrast } => Comparison::declared(catalog, usize::from(*contrast)).ok_or(Fault::Missing)?,
+        Request::Compare { context, prefer, over, total } => {
+            let (context, prefer, over) = (context.context(catalog)?, Action(*prefer), Action(*over));
+            Comparison { context, prefer, over, total: *total }
+        }
+        _ => return Ok(Answer::Hello),
+    };
+    Ok(Answer::Reply(Reply::Assessment(user.assess(&comparison)?)))
 }
 
 /// The length of the frame with `count` bytes of payload that were written into its room.
@@ -97,7 +134,8 @@ pub(super) fn seal(mut draft: Draft<'_>, count: usize) -> usize {
     draft.seal().len()
 }
 
-fn hello<T: Scalar, S: Storage<T>, const R: usize>(policy: &Policy<'_, T>, learner: &Learner<T, S, R>) -> Hello {
+fn hello<T: Scalar>(user: &User<'_, T>) -> Hello {
+    let policy = user.policy();
     let catalog = policy.catalog();
     let definition = catalog.definition();
     let byte = |count: usize| u8::try_from(count).unwrap_or(u8::MAX);
@@ -112,11 +150,11 @@ fn hello<T: Scalar, S: Storage<T>, const R: usize>(policy: &Policy<'_, T>, learn
         tasks: byte(definition.tasks.len()),
         signals: byte(definition.signals.len()),
         contrasts: byte(definition.contrasts.len()),
-        ring: short(R),
-        user: learner.user(),
-        incarnation: learner.incarnation(),
-        rounds: learner.rounds(),
-        observations: learner.observations(),
+        ring: short(user.room()),
+        user: user.user(),
+        incarnation: user.incarnation(),
+        rounds: user.rounds(),
+        observations: user.observations(),
     }
 }
 

@@ -5,14 +5,17 @@
 use embedded_storage_async::nor_flash::NorFlash;
 use fable_core::catalog::{Block, Catalog, Component, Contrast, Definition, TAU2, Value};
 use fable_core::record::snapshot::max_len;
-use fable_core::{Action, Context, Direction, Event, Feasible, Learner, Policy, Request, Settings, Statement, Workspace};
-use fable_embedded::flash::{Layout, Store, StoreError, block_on};
+use fable_core::{
+    Action, Command, Context, Direction, Event, Feasible, Learner, Policy, Request, Settings, Statement, User, Workspace,
+};
+use fable_embedded::flash::{FlashError, FlashStore, Layout, block_on};
+use fable_embedded::{AsyncKeep, Device};
 
 /// Room for waiting decisions.
 pub const R: usize = 4;
 pub const USER: u64 = 0x0123_4567_89ab_cdef;
 
-pub type User = Learner<f32, Vec<f32>, R>;
+pub type Known = Learner<f32, Vec<f32>, R>;
 pub type Scratch = Workspace<f32, Vec<f32>>;
 
 /// Four coordinates, so that every byte of a life can be the last one.
@@ -32,7 +35,7 @@ pub fn policy(catalog: &'static Catalog<'static>) -> Policy<'static, f32> {
     Policy::new(catalog, Settings { seed: 7, ..Settings::default() }).unwrap()
 }
 
-pub fn vacant(policy: &Policy<'_, f32>) -> User {
+pub fn vacant(policy: &Policy<'_, f32>) -> Known {
     Learner::over(vec![0.0; policy.catalog().state_len()])
 }
 
@@ -48,7 +51,7 @@ pub fn layout<F: NorFlash>(catalog: &Catalog<'_>, journal: u32) -> Layout {
 }
 
 /// A state as bytes.
-pub fn bytes(learner: &User) -> Vec<u8> {
+pub fn bytes(learner: &Known) -> Vec<u8> {
     let (mut snapshot, mut chunk, mut bytes) = (learner.snapshot().unwrap(), [0; 100], vec![]);
     while let written @ 1.. = snapshot.read(&mut chunk) {
         bytes.extend_from_slice(&chunk[..written]);
@@ -85,20 +88,23 @@ impl Life {
             } else if index == stage {
                 let mut other = vacant(&policy);
                 other.start(&policy, USER).unwrap();
+                let mut user = other.with(&policy, &mut workspace).unwrap();
                 for round in 0..20 {
-                    let event = ordinary(&policy, &other, &mut workspace, round * 3 + 1);
-                    other.check(&policy, &mut workspace, &event).unwrap().apply();
+                    let event = ordinary(&mut user, round * 3 + 1);
+                    user.check(&event).unwrap().apply();
                 }
                 Step::Stage(bytes(&other))
             } else if index == forget {
                 Step::Event(Event::Forget { promise: policy.promise() })
             } else {
-                Step::Event(ordinary(&policy, &learner, &mut workspace, index))
+                Step::Event(ordinary(&mut learner.with(&policy, &mut workspace).unwrap(), index))
             };
             match &step {
-                Step::Event(event) => drop(learner.check(&policy, &mut workspace, event).unwrap().apply()),
+                Step::Event(event) => {
+                    learner.with(&policy, &mut workspace).unwrap().check(event).unwrap().apply();
+                }
                 Step::Compact => {}
-                Step::Stage(snapshot) => load(&policy, &mut learner, snapshot),
+                Step::Stage(snapshot) => learner.restore(&policy, snapshot).unwrap(),
             }
             steps.push(step);
             states.push(bytes(&learner));
@@ -114,64 +120,49 @@ impl Life {
     /// Does a step over a store.
     pub fn perform<F: NorFlash>(
         &self,
-        store: &mut Store<F>,
-        learner: &mut User,
+        store: &mut FlashStore<F>,
+        learner: &mut Known,
         workspace: &mut Scratch,
         step: usize,
-    ) -> Result<(), StoreError> {
+    ) -> Result<(), FlashError> {
+        let mut user = learner.with(&self.policy, workspace)?;
         match &self.steps[step] {
-            Step::Event(event) => block_on(store.record(&self.policy, learner, workspace, event)).map(drop),
-            Step::Compact => block_on(store.compact(learner)),
+            Step::Event(event) => block_on(Device::new(user, store).run_async(&mut Command::event(event.clone()))),
+            Step::Compact => block_on(store.compact(&user)),
             Step::Stage(snapshot) => {
                 // Chunks that do not end at words.
                 for (index, chunk) in snapshot.chunks(37).enumerate() {
                     block_on(store.stage_write(u32::try_from(index * 37).unwrap(), chunk))?;
                 }
-                block_on(store.stage_commit(&self.policy, learner)).map(drop)
+                block_on(store.stage_commit(&mut user, u32::try_from(snapshot.len()).unwrap()))
             }
         }
     }
 }
 
-fn load(policy: &Policy<'_, f32>, learner: &mut User, snapshot: &[u8]) {
-    let mut verifier = fable_core::record::Verifier::new(policy);
-    verifier.push(snapshot).unwrap();
-    learner.vacate();
-    let mut loader = learner.load(policy, verifier.finish().unwrap()).unwrap();
-    loader.push(snapshot).unwrap();
-    loader.finish().unwrap();
-}
-
 /// Decisions, feedback, observations and statements, by turns.
-fn ordinary(policy: &Policy<'_, f32>, learner: &User, workspace: &mut Scratch, index: usize) -> Event {
-    let catalog = policy.catalog();
+fn ordinary(user: &mut User<'_, f32>, index: usize) -> Event {
+    let catalog = user.policy().catalog();
     let signals = vec![0.5; catalog.definition().signals.len()];
     let context = Context::new(catalog, None, &signals).unwrap();
     let reward = f64::from(u8::try_from(index * 37 % 101).unwrap()) / 50.0 - 1.0;
-    let waiting = learner.waiting(policy, 0).last();
-    match (index % 4, waiting) {
-        (1, Some(id)) => learner.propose_feedback(policy, id, reward, 1.0, 0).unwrap(),
+    let all = Feasible::all(catalog);
+    let waiting = user.waiting(0).last();
+    let mut command = match (index % 4, waiting) {
+        (1, Some(id)) => Command::feedback(id, reward),
         (1 | 2, _) if index % 16 == 2 => {
             let direction = Direction::new(catalog, (0..4).map(|coordinate| (coordinate, 0.25 + reward))).unwrap();
-            Event::Onboarding(Statement { direction, response: 0.5, precision: 2.0 })
+            Command::event(Event::Onboarding(Statement { direction, response: 0.5, precision: 2.0 }))
         }
-        (1 | 2, _) => {
-            let action = Action(u16::try_from(index % catalog.actions()).unwrap());
-            learner.propose_observation(policy, &context, action, reward, 1.0).unwrap()
-        }
-        _ => {
-            let all = Feasible::all(catalog);
-            learner.propose_permissions(&all).unwrap_or_else(|| {
-                let request = Request::new(&context, &all).at(u32::try_from(index).unwrap());
-                learner.propose_decision(policy, workspace, &request).unwrap()
-            })
-        }
-    }
+        (1 | 2, _) => Command::observe(&context, Action(u16::try_from(index % catalog.actions()).unwrap()), reward),
+        _ => Command::decide(Request::new(&context, &all).at(u32::try_from(index).unwrap())),
+    };
+    user.next(&mut command).unwrap().unwrap().event().clone()
 }
 
 /// A store that was just formatted, and its learner.
-pub fn begin<F: NorFlash>(flash: F, layout: Layout, policy: &Policy<'_, f32>) -> (Store<F>, User, Scratch) {
-    let (mut store, mut learner, mut workspace) = (Store::new(flash, layout), vacant(policy), scratch(policy));
+pub fn begin<F: NorFlash>(flash: F, layout: Layout, policy: &Policy<'_, f32>) -> (FlashStore<F>, Known, Scratch) {
+    let (mut store, mut learner, mut workspace) = (FlashStore::new(flash, layout), vacant(policy), scratch(policy));
     block_on(store.format(policy, USER, 4)).unwrap();
     block_on(store.restore(policy, &mut learner, &mut workspace)).unwrap();
     (store, learner, workspace)

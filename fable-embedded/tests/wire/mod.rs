@@ -1,8 +1,8 @@
 //! A device in memory: a server on one side, frames on the other.
 #![allow(dead_code, clippy::missing_panics_doc, missing_docs)]
 
-use fable_core::record::{MAX_EVENT_LEN, Verifier, encode_event};
-use fable_core::{Event, Learner, Policy, Scalar, Settings, Storage, Workspace, catalog::TAU2};
+use fable_core::record::{MAX_EVENT_LEN, Snapshot, encode_event};
+use fable_core::{Event, Learner, Policy, Scalar, Settings, User, UserError, Workspace, catalog::TAU2};
 use fable_embedded::Keep;
 use fable_embedded::protocol::{Draft, Fault, Frame, Kept, MAX_FRAME, Reply, Request, StorageFault};
 
@@ -15,9 +15,13 @@ pub fn policy() -> Policy<'static, f32> {
 }
 
 pub fn started(policy: &Policy<'_, f32>) -> Tau2 {
-    let mut learner = Tau2::VACANT;
+    let mut learner = Tau2::vacant(&TAU2);
     learner.start(policy, 7).unwrap();
     learner
+}
+
+pub fn scratch() -> Scratch {
+    Workspace::vacant(&TAU2)
 }
 
 /// Keeps everything, in vectors, with room for so many events; fails when told to, and remembers what it was asked.
@@ -33,8 +37,8 @@ pub struct Memory {
 }
 
 impl Memory {
-    pub fn new<T: Scalar, S: Storage<T>, const R: usize>(learner: &Learner<T, S, R>, room: usize) -> Self {
-        Self { snapshot: snapshot(learner), room, ..Self::default() }
+    pub fn new(learner: &Tau2, room: usize) -> Self {
+        Self { snapshot: bytes(learner.snapshot()), room, ..Self::default() }
     }
 
     fn call(&mut self, name: &'static str) -> Result<(), StorageFault> {
@@ -46,32 +50,33 @@ impl Memory {
 impl Keep for Memory {
     type Error = Fault;
 
-    async fn room<T: Scalar, S: Storage<T>, const R: usize>(&mut self, learner: &Learner<T, S, R>) -> Result<(), Fault> {
-        self.call("room")?;
-        if self.journal.len() >= self.room {
-            self.snapshot = snapshot(learner);
-            self.journal.clear();
-            self.generation += 1;
-        }
-        Ok(())
-    }
-
-    async fn append(&mut self, event: &Event) -> Result<(), Fault> {
+    fn append(&mut self, event: &Event) -> Result<bool, Fault> {
         self.call("append")?;
+        if self.journal.len() >= self.room {
+            return Ok(false);
+        }
         self.journal.push(encode_event(event, &mut [0; MAX_EVENT_LEN])?.to_vec());
+        Ok(true)
+    }
+
+    fn make_room<T: Scalar>(&mut self, user: &User<'_, T>) -> Result<(), Fault> {
+        self.call("make_room")?;
+        self.snapshot = bytes(user.snapshot());
+        self.journal.clear();
+        self.generation += 1;
         Ok(())
     }
 
-    async fn forget<T: Scalar, S: Storage<T>, const R: usize>(&mut self, learner: &Learner<T, S, R>) -> Result<(), Fault> {
+    fn forget<T: Scalar>(&mut self, user: &User<'_, T>) -> Result<(), Fault> {
         self.call("forget")?;
-        self.snapshot = snapshot(learner);
+        self.snapshot = bytes(user.snapshot());
         self.journal.clear();
         self.stage.clear();
         self.generation += 1;
         Ok(())
     }
 
-    async fn stage_write(&mut self, offset: u32, bytes: &[u8]) -> Result<(), Fault> {
+    fn stage_write(&mut self, offset: u32, bytes: &[u8]) -> Result<(), Fault> {
         self.call("stage_write")?;
         if offset == 0 {
             self.stage.clear();
@@ -83,36 +88,19 @@ impl Keep for Memory {
         Ok(())
     }
 
-    async fn stage_commit<T: Scalar, S: Storage<T>, const R: usize>(
-        &mut self,
-        policy: &Policy<'_, T>,
-        learner: &mut Learner<T, S, R>,
-        length: u32,
-    ) -> Result<(), Fault> {
+    fn stage_commit<T: Scalar>(&mut self, user: &mut User<'_, T>, length: u32) -> Result<(), Fault> {
         self.call("stage_commit")?;
         if length as usize != self.stage.len() {
             return Err(StorageFault::Order.into());
         }
-        let mut verifier = Verifier::new(policy);
-        verifier.push(&self.stage)?;
-        let verified = verifier.finish()?;
-        learner.fits(policy, &verified)?;
-        learner.vacate();
-        let mut loader = learner.load(policy, verified)?;
-        loader.push(&self.stage)?;
-        loader.finish()?;
+        user.restore(&self.stage)?;
         self.snapshot = core::mem::take(&mut self.stage);
         self.journal.clear();
         self.generation += 1;
         Ok(())
     }
 
-    async fn read_snapshot<T: Scalar, S: Storage<T>, const R: usize>(
-        &mut self,
-        _: &Learner<T, S, R>,
-        offset: u32,
-        buffer: &mut [u8],
-    ) -> Result<usize, Fault> {
+    fn read_snapshot<T: Scalar>(&mut self, _: &User<'_, T>, offset: u32, buffer: &mut [u8]) -> Result<usize, Fault> {
         self.call("read_snapshot")?;
         let rest = self.snapshot.get(offset as usize..).unwrap_or_default();
         let count = rest.len().min(buffer.len());
@@ -120,34 +108,26 @@ impl Keep for Memory {
         Ok(count)
     }
 
-    async fn journal_event(&mut self, index: u32, buffer: &mut [u8]) -> Result<Option<usize>, Fault> {
-        self.call("journal_event")?;
+    fn read_event(&mut self, index: u32, buffer: &mut [u8]) -> Result<Option<usize>, Fault> {
+        self.call("read_event")?;
         let Some(event) = self.journal.get(index as usize) else { return Ok(None) };
         buffer[..event.len()].copy_from_slice(event);
         Ok(Some(event.len()))
     }
 
-    async fn statistics(&mut self) -> Result<Kept, Fault> {
+    fn statistics(&mut self) -> Result<Kept, Fault> {
         self.call("statistics")?;
         Ok(Kept { generation: self.generation, events: u32::try_from(self.journal.len()).unwrap(), free: 0, erases: 0 })
     }
 }
 
-pub fn snapshot<T: Scalar, S: Storage<T>, const R: usize>(learner: &Learner<T, S, R>) -> Vec<u8> {
-    let (mut snapshot, mut chunk, mut bytes) = (learner.snapshot().unwrap(), [0; 256], vec![]);
+/// A state as bytes.
+pub fn bytes<T: Scalar>(snapshot: Result<Snapshot<'_, T>, UserError>) -> Vec<u8> {
+    let (mut snapshot, mut chunk, mut bytes) = (snapshot.unwrap(), [0; 256], vec![]);
     while let written @ 1.. = snapshot.read(&mut chunk) {
         bytes.extend_from_slice(&chunk[..written]);
     }
     bytes
-}
-
-pub fn load<T: Scalar, S: Storage<T>, const R: usize>(policy: &Policy<'_, T>, learner: &mut Learner<T, S, R>, bytes: &[u8]) {
-    let mut verifier = Verifier::new(policy);
-    verifier.push(bytes).unwrap();
-    let verified = verifier.finish().unwrap();
-    let mut loader = learner.load(policy, verified).unwrap();
-    loader.push(bytes).unwrap();
-    loader.finish().unwrap();
 }
 
 /// A request as bytes.
@@ -168,6 +148,14 @@ pub fn replies(sent: &[u8]) -> Vec<(u8, Reply, Vec<u8>)> {
         (frame.sequence, reply, payload.to_vec())
     };
     frames.map(open).collect()
+}
+
+/// A server for the user of a learner.
+#[macro_export]
+macro_rules! server {
+    ($policy:expr, $learner:expr, $workspace:expr, $keep:expr) => {
+        fable_embedded::Server::new(fable_embedded::Device::new($learner.with(&$policy, &mut $workspace).unwrap(), &mut $keep))
+    };
 }
 
 /// Pushes bytes into a server and collects what it sends.

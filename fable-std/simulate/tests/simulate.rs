@@ -49,7 +49,7 @@ fn preferences_have_length_1_and_belong_to_the_seed() {
     }
 }
 
-/// Pinned: studies and the README's picture are made of these numbers.
+/// Pinned: studies and the demo's picture are made of these numbers.
 #[test]
 fn the_numbers_are_pinned() {
     let user = SimulatedUser::new(&AGENT, 4);

@@ -26,8 +26,8 @@ macro_rules! golden {
         let (learner, workspace) = (LEARNER.take(), WORKSPACE.take());
         let passed = report(stringify!($pinned), $run(SEED, learner, workspace), $pinned);
         $(
-            use fable_golden::{$stored, $resumed, resume};
-            let passed = report(stringify!($resumed), resume($stored, learner, workspace), $resumed) && passed;
+            let resumed = fable_golden::resume(fable_golden::$stored, learner, workspace);
+            let passed = report(stringify!($resumed), resumed, fable_golden::$resumed) && passed;
         )?
         passed
     }};

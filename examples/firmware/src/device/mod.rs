@@ -92,6 +92,7 @@ pub fn attend<P: Read<Error = Infallible> + Write, S: Storage<f32>, W: Storage<f
 
 /// The store of the board, not looked into yet.
 #[inline(never)]
+#[must_use]
 pub fn open(policy: &Policy<'_, f32>) -> BoardStore {
     let Ok(mut flash) = Here::flash() else { stop("the store cannot be opened") };
     if is_zero(&mut flash) && flash.erase(0, flash.capacity() as u32).is_err() {

@@ -1,4 +1,4 @@
-//! Shows: the same rounds of `agent` with Fable and with nalgebra, in turns in one image, printed as one line of `key=value` for
+//! The same rounds of `agent` with Fable and with nalgebra, in turns in one image, printed as one line of `key=value` for
 //! `versus.sh`.
 //!
 //! * `fable_decide`, `fable_learn`: instructions of one [`Learner::decide`] and one [`Learner::feedback`], on average over
@@ -14,21 +14,16 @@
 //!
 //! Instructions are not cycles: on hardware a division takes longer than a sum.
 
-#![no_std]
-#![no_main]
-
 mod peer;
 mod user;
 
+use crate::boards::{Board, exit, println};
 use core::hint::black_box;
 use fable_core::{Action, Decision, Feasible, Learner, Policy, Request, Settings, Workspace, catalog::AGENT};
-use firmware::boards::{Board, Here, exit, println};
 use nalgebra::ComplexField;
 use peer::{D, Peer, Tables};
 use static_cell::{ConstStaticCell, StaticCell};
 use user::{ACTIONS, Moment, User};
-
-firmware::firmware!(run);
 
 /// Observations that all learn before anything is counted: every coordinate occurs in one of them, so that no column of the
 /// factor is left as it was, which Fable would skip.
@@ -64,10 +59,10 @@ struct Count {
     learn: u32,
 }
 
-/// Plays, prints and ends.
-fn run() -> ! {
+/// Plays, prints and ends. Here and not in the binary: there nalgebra is inlined otherwise, and slower at `s`.
+pub fn run<B: Board>() -> ! {
     let contenders = Contenders::new().ok_or("the contenders cannot be set up");
-    match contenders.and_then(|mut contenders| contenders.play().map(|counts| (contenders, counts))) {
+    match contenders.and_then(|mut contenders| contenders.play::<B>().map(|counts| (contenders, counts))) {
         Err(why) => {
             println!("FAIL {why}");
             exit(1)
@@ -78,7 +73,7 @@ fn run() -> ! {
             println!(
                 "versus board={} catalog={} fable_decide={} fable_learn={} nalgebra_decide={} nalgebra_learn={} ratio={:.2} \
                  bordered_decide={} bordered_learn={} roots={} other_actions={} apart={:.1e}",
-                Here::NAME,
+                B::NAME,
                 AGENT.definition().name,
                 fable.decide,
                 fable.learn,
@@ -87,7 +82,7 @@ fn run() -> ! {
                 nalgebra.round() / fable.round(),
                 bordered.decide,
                 bordered.learn,
-                roots(),
+                roots::<B>(),
                 contenders.other_actions,
                 contenders.apart,
             );
@@ -103,8 +98,8 @@ impl Count {
 }
 
 /// Instructions of the square roots in one update of nalgebra, but for the one that each would take in hardware.
-fn roots() -> u32 {
-    let root = |square: f32| Here::measure(|| ComplexField::sqrt(black_box(square))).1.saturating_sub(1);
+fn roots<B: Board>() -> u32 {
+    let root = |square: f32| B::measure(|| ComplexField::sqrt(black_box(square))).1.saturating_sub(1);
     (0..D as u16).map(|column| root(16.0 + f32::from(column) / 4.0)).sum()
 }
 
@@ -132,13 +127,13 @@ impl Contenders {
     }
 
     /// The lessons, the counted rounds and a look at all means; what Fable, nalgebra and nalgebra bordered took.
-    fn play(&mut self) -> Result<[Count; 3], &'static str> {
+    fn play<B: Board>(&mut self) -> Result<[Count; 3], &'static str> {
         let mut user = User::new(0xFAB1E);
         self.teach(&mut user)?;
         let (mut counts, feasible) = ([Count::default(); 3], Feasible::all(&AGENT));
         for _ in 0..ROUNDS {
             let moment = user.moment(&self.policy).ok_or("a request does not fit the catalog")?;
-            self.round(&moment, &feasible, &mut counts)?;
+            self.round::<B>(&moment, &feasible, &mut counts)?;
         }
         for _ in 0..AGENT.definition().tasks.len() {
             let moment = user.moment(&self.policy).ok_or("a request does not fit the catalog")?;
@@ -163,12 +158,12 @@ impl Contenders {
     }
 
     /// One round of everyone: decide, agree, learn the reward of Fable's action.
-    fn round(&mut self, moment: &Moment, feasible: &Feasible, counts: &mut [Count; 3]) -> Result<(), &'static str> {
+    fn round<B: Board>(&mut self, moment: &Moment, feasible: &Feasible, counts: &mut [Count; 3]) -> Result<(), &'static str> {
         let Self { policy, fable, workspace, tables, nalgebra, bordered, .. } = self;
         let request = Request::new(&moment.context, feasible);
-        let (decision, first) = Here::measure(|| fable.decide(policy, workspace, &request));
-        let (chosen, second) = Here::measure(|| nalgebra.decide(policy, tables, USER, moment));
-        let (also_chosen, third) = Here::measure(|| bordered.decide(policy, tables, USER, moment));
+        let (decision, first) = B::measure(|| fable.decide(policy, workspace, &request));
+        let (chosen, second) = B::measure(|| nalgebra.decide(policy, tables, USER, moment));
+        let (also_chosen, third) = B::measure(|| bordered.decide(policy, tables, USER, moment));
         let decision = decision.map_err(|_| "Fable refuses to decide")?;
         for (count, instructions) in counts.iter_mut().zip([first, second, third]) {
             count.decide += instructions;
@@ -177,9 +172,9 @@ impl Contenders {
 
         let Self { policy, fable, workspace, tables, nalgebra, bordered, .. } = self;
         let (action, reward) = (decision.action, moment.reward(decision.action));
-        let (update, first) = Here::measure(|| fable.feedback(policy, workspace, decision.id, reward));
-        let ((), second) = Here::measure(|| nalgebra.learn(policy, tables, moment, action, reward));
-        let ((), third) = Here::measure(|| bordered.learn(policy, tables, moment, action, reward));
+        let (update, first) = B::measure(|| fable.feedback(policy, workspace, decision.id, reward));
+        let ((), second) = B::measure(|| nalgebra.learn(policy, tables, moment, action, reward));
+        let ((), third) = B::measure(|| bordered.learn(policy, tables, moment, action, reward));
         update.map_err(|_| "Fable refuses a reward")?;
         for (count, instructions) in counts.iter_mut().zip([first, second, third]) {
             count.learn += instructions;
