@@ -148,8 +148,4 @@ impl fmt::Display for CatalogFileError {
 
 impl std::error::Error for CatalogFileError {}
 
-impl From<FileError> for CatalogFileError {
-    fn from(error: FileError) -> Self {
-        Self::File(error)
-    }
-}
+crate::from!(CatalogFileError: FileError => File);

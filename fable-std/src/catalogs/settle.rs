@@ -85,8 +85,4 @@ impl fmt::Display for SettingsFileError {
 
 impl std::error::Error for SettingsFileError {}
 
-impl From<FileError> for SettingsFileError {
-    fn from(error: FileError) -> Self {
-        Self::File(error)
-    }
-}
+crate::from!(SettingsFileError: FileError => File);

@@ -69,17 +69,7 @@ impl fmt::Display for ChatError {
 
 impl std::error::Error for ChatError {}
 
-macro_rules! from {
-    ($($error:ty => $variant:ident),* $(,)?) => {
-        $(impl From<$error> for ChatError {
-            fn from(error: $error) -> Self {
-                Self::$variant(error)
-            }
-        })*
-    };
-}
-
-from!(UserError => Learner, AdapterError => Adapter, Flaw => Unknown);
+crate::from!(ChatError: UserError => Learner, AdapterError => Adapter, Flaw => Unknown);
 
 impl From<StoreError> for ChatError {
     fn from(error: StoreError) -> Self {

@@ -115,7 +115,7 @@ impl<'p> Person<'p> {
     pub(super) fn learn(&mut self, decision: DecisionId, reward: f64, now: u32) -> Result<&[Promotion], ChatError> {
         let mut command = Command::feedback(decision, reward).at(now);
         self.keep(&mut command, None)?;
-        let (profile, promoted) = (self.resident.learner().profile(), command.applied() as usize - 1);
+        let (profile, promoted) = (self.resident.learner().profile(), (command.applied() as usize).saturating_sub(1));
         Ok(profile.get(profile.len().saturating_sub(promoted)..).unwrap_or_default())
     }
 

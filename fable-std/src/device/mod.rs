@@ -91,11 +91,7 @@ impl fmt::Display for DeviceError {
 
 impl std::error::Error for DeviceError {}
 
-impl From<io::Error> for DeviceError {
-    fn from(error: io::Error) -> Self {
-        Self::Port(error)
-    }
-}
+crate::from!(DeviceError: io::Error => Port);
 
 /// Why a device chose what it chose; the names are in its catalog.
 #[derive(Clone, Debug, PartialEq)]

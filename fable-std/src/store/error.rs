@@ -85,6 +85,8 @@ impl fmt::Display for StoreError {
 
 impl std::error::Error for StoreError {}
 
+crate::from!(StoreError: io::Error => File, super::transfer::TransferError => Transfer, UserError => Refused, RecordError => Record);
+
 impl StoreError {
     /// Whether there was no room for what was to be written: a failure that reaches nothing that was written before.
     pub(super) fn is_want_of_room(&self) -> bool {
@@ -102,30 +104,6 @@ impl StoreError {
 
     pub(super) fn uncertain(self) -> Self {
         if matches!(self, Self::Uncertain(_)) { self } else { Self::Uncertain(Box::new(self)) }
-    }
-}
-
-impl From<io::Error> for StoreError {
-    fn from(error: io::Error) -> Self {
-        Self::File(error)
-    }
-}
-
-impl From<super::transfer::TransferError> for StoreError {
-    fn from(error: super::transfer::TransferError) -> Self {
-        Self::Transfer(error)
-    }
-}
-
-impl From<UserError> for StoreError {
-    fn from(error: UserError) -> Self {
-        Self::Refused(error)
-    }
-}
-
-impl From<RecordError> for StoreError {
-    fn from(error: RecordError) -> Self {
-        Self::Record(error)
     }
 }
 
