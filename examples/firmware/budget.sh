@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Measures what Fable costs on each board and compares it with what it may cost: prints the Markdown table and fails when a
-# number is over its budget, or over the value that is listed here as known to be over, or not what README.md says: to half a
-# percent with the compiler noted there (the order of functions, and so their padding, depends on the folder of the build), to 5%
-# with another one.
+# number is over its budget, or over the value that is listed here as known to be over, or not what the table in
+# fable-embedded/README.md says: to half a percent with the compiler noted there (the order of functions, and so their padding,
+# depends on the folder of the build), to 5% with another one.
 #
 #   budget.sh [BOARD...]            all boards, or only these and their rows
-#   budget.sh --write [BOARD...]    puts the numbers into README.md
+#   budget.sh --write [BOARD...]    puts the numbers into fable-embedded/README.md
 #
 # Flash and static RAM are those of the `device` image; stack and instructions come from `budget`, in QEMU under -icount. The
 # rows of the catalog `minimal` are those of the image `minimal`, which counts no instructions.
@@ -92,10 +92,10 @@ while read -r name budget; do
     measure $budget
 done <<<"$budgets"
 
-readme=../../README.md
+readme=../../fable-embedded/README.md
 compiler=$("$rustc" --version)
 noted=$(sed -n '/^<!-- budget -->$/,/^<!-- \/budget -->$/p' "$readme")
-[[ -n $noted ]] || { echo "FAIL README.md has no place for the table: <!-- budget --> and <!-- /budget -->"; exit 1; }
+[[ -n $noted ]] || { echo "FAIL fable-embedded/README.md has no place for the table: <!-- budget --> and <!-- /budget -->"; exit 1; }
 noted_compiler=$(sed -nE 's/^.*budget\.sh`, (rustc .*):$/\1/p' <<<"$noted")
 
 # Whether all numbers of two rows lie within a share of each other.

@@ -62,10 +62,15 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Format for Learner<T, S, R> {
     }
 }
 
+impl Format for State {
+    fn format(&self, f: Formatter<'_>) {
+        write!(f, "user {=u64:016x}-{=u32}, {=u32} rounds", self.user(), self.incarnation(), self.rounds());
+    }
+}
+
 impl<T: Scalar> Format for User<'_, T> {
     fn format(&self, f: Formatter<'_>) {
-        let (user, incarnation) = (State::user(self), self.incarnation());
-        write!(f, "user {=u64:016x}-{=u32}, {=u32} rounds", user, incarnation, self.rounds());
+        write!(f, "{}", **self);
     }
 }
 

@@ -82,12 +82,12 @@ pub use numbers::{
     Arrow, BASE_PRECISION, Bits, Key, MAX_BASELINE, MAX_COEFFICIENT, MAX_RESPONSE, NUMERIC_REVISION, Number,
     ONBOARDING_PRECISION, Purpose, REWARD, Range, Storage, Stream, VARIANCE, WEIGHT, user_hash,
 };
-pub use policy::{Deadline, Exploration, Expiry, Policy, Setting, Settings, SettingsError, setting};
+pub use policy::{Deadline, Expiry, Exploration, Policy, Setting, Settings, SettingsError, setting};
 pub use posterior::{Estimate, Factor, Posterior, PosteriorError, Prior, PriorError, Update, Workspace};
 pub use user::{
     Assessment, Choice, Command, Comparison, Decision, DecisionId, Event, Explanation, Gap, Learner, Observation,
-    ParseDecisionIdError, Promotion, Request, Scores, Share, Source, Standing, State, Step, Thousandths, User, UserError, Verdict,
-    is_look,
+    ParseDecisionIdError, Promotion, Request, Scores, Share, Source, Standing, State, Step, Thousandths, User, UserError,
+    Verdict, is_look,
 };
 #[cfg(feature = "alloc")]
 pub use user::{HOST_ROOM, HostLearner, HostUser};
@@ -100,7 +100,8 @@ macro_rules! format_component {
     ($name:ident) => {};
 }
 
-/// The README's examples are tests too.
-#[cfg(doctest)]
+/// The examples of the first page of the repository and of this crate's are tests too.
+#[cfg(all(doctest, feature = "alloc"))]
 #[doc = include_str!("../../README.md")]
+#[doc = include_str!("../README.md")]
 struct Readme;

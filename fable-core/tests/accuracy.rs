@@ -1,4 +1,4 @@
-//! How far `f32` drifts from the dense `f64` oracle over long runs: the numbers the README promises.
+//! How far `f32` drifts from the dense `f64` oracle over long runs: the numbers that `tests/README.md` promises.
 
 mod common;
 

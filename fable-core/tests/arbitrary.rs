@@ -3,17 +3,12 @@
 
 mod common;
 
-use common::{CUBE, MIXED, Random, bits};
-use fable_core::Update;
+use common::{CUBE, MIXED, Random, bits, start};
 use fable_core::catalog::{AGENT, Block, BlockSet, Catalog, Component, Condition, Definition, Part, TAU2, Term, Value};
-use fable_core::feasible::{ActionSet, removed_by};
-use fable_core::normal::{Key, Purpose};
-use fable_core::policy::{self, Deadline, Expiry, Range};
-use fable_core::posterior::VARIANCE;
-use fable_core::trust::{Promotion, Verdict};
 use fable_core::{
-    Action, Arrow, Checked, Context, DecisionId, Direction, Event, Exploration, Factor, Feasible, FeasibleError, Learner,
-    Observation, Policy, Posterior, Prior, Request, Rule, Scalar, Settings, Statement, When, Workspace,
+    Action, ActionSet, Arrow, Command, Context, Deadline, DecisionId, Direction, Event, Expiry, Exploration, Factor, Feasible,
+    FeasibleError, HostUser, Key, ONBOARDING_PRECISION, Observation, Policy, Posterior, Prior, Promotion, Purpose, REWARD, Range,
+    Request, Rule, Scalar, Settings, Statement, Update, VARIANCE, Verdict, WEIGHT, When, Workspace, removed_by, setting,
 };
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
@@ -98,22 +93,27 @@ fn round() -> impl Strategy<Value = u32> {
 }
 
 fn weight() -> impl Strategy<Value = f32> {
-    mostly(policy::WEIGHT).prop_map(|weight| weight as f32)
+    mostly(WEIGHT).prop_map(|weight| weight as f32)
 }
 
 /// Settings at and between the ends of their ranges.
 fn settings() -> impl Strategy<Value = Settings<'static>> {
     let exploration = prop_oneof![
-        mostly(policy::NU).prop_map(Exploration::Constant),
-        mostly(policy::DELTA).prop_map(|delta| Exploration::Theorem { delta }),
+        mostly(setting::NU.range).prop_map(Exploration::Constant),
+        mostly(setting::DELTA.range).prop_map(|delta| Exploration::Theorem { delta }),
     ];
-    let retained = prop_oneof![4 => Just(BlockSet::ALL), 4 => (1_u128..512).prop_map(BlockSet::from_bits), 1 => any::<u128>().prop_map(BlockSet::from_bits)];
+    let retained = prop_oneof![4 => Just(BlockSet::FULL), 4 => (1_u128..512).prop_map(BlockSet::from_bits), 1 => any::<u128>().prop_map(BlockSet::from_bits)];
     let waits = (
         prop_oneof![Just(Deadline::None), (0_u32..4).prop_map(Deadline::Rounds), (0_u32..4).prop_map(Deadline::Time)],
         prop_oneof![Just(Expiry::Nothing), (-1.0..=1.0).prop_map(Expiry::Impute)],
     );
-    let trust = (policy::ALPHA.least..=policy::ALPHA.most, prop::option::of(0.0..=policy::PRIOR_RADIUS.most), 1_u32..30);
-    let numbers = (mostly(policy::NOISE_VARIANCE), mostly(policy::BASE_PRECISION), mostly(policy::COST_WEIGHT));
+    let trust = (
+        setting::ALPHA.range.least..=setting::ALPHA.range.most,
+        prop::option::of(0.0..=setting::PRIOR_RADIUS.range.most),
+        1_u32..30,
+    );
+    let numbers =
+        (mostly(setting::NOISE_VARIANCE.range), mostly(setting::BASE_PRECISION.range), mostly(setting::COST_WEIGHT.range));
     (numbers, exploration, retained, any::<u64>(), waits, trust).prop_map(
         |(numbers, exploration, retained, seed, waits, trust)| {
             let (deadline, expiry) = waits;
@@ -148,7 +148,7 @@ enum Step {
 fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         3 => (context(&MIXED), set()).prop_map(|(context, set)| Step::Decide(context, set)),
-        4 => (0_usize..4, mostly(policy::REWARD), weight()).prop_map(|(back, reward, weight)| Step::Feedback(back, reward, weight)),
+        4 => (0_usize..4, mostly(REWARD), weight()).prop_map(|(back, reward, weight)| Step::Feedback(back, reward, weight)),
         4 => event().prop_map(Step::Event),
     ]
 }
@@ -162,24 +162,24 @@ fn direction() -> impl Strategy<Value = Direction> {
 }
 
 fn observation() -> impl Strategy<Value = Observation> {
-    (any_context(), action(), mostly(BASELINE), mostly(policy::REWARD), weight())
+    (any_context(), action(), mostly(BASELINE), mostly(REWARD), weight())
         .prop_map(|(context, action, baseline, reward, weight)| Observation { context, action, baseline, reward, weight })
 }
 
 fn event() -> impl Strategy<Value = Event> {
     prop_oneof![
         1 => set().prop_map(Event::Permissions),
-        2 => (direction(), mostly(policy::REWARD), mostly(policy::ONBOARDING_PRECISION)).prop_map(|(direction, response, precision)| Event::Onboarding(Statement {
+        2 => (direction(), mostly(REWARD), mostly(ONBOARDING_PRECISION)).prop_map(|(direction, response, precision)| Event::Onboarding(Statement {
             direction,
             response,
             precision
         })),
         1 => (round(), action(), mostly(BASELINE), any_context(), any::<u32>())
             .prop_map(|(round, action, baseline, context, at)| { Event::Decision { round, action, baseline, context, at } }),
-        1 => (round(), mostly(policy::REWARD), weight()).prop_map(|(round, reward, weight)| Event::Feedback { round, reward, weight }),
+        1 => (round(), mostly(REWARD), weight()).prop_map(|(round, reward, weight)| Event::Feedback { round, reward, weight }),
         2 => observation().prop_map(Event::Observation),
         1 => (observation(), any::<bool>()).prop_map(|(observation, imputed)| Event::Unlearn { observation, imputed }),
-        1 => (round(), prop::option::of(mostly(policy::REWARD))).prop_map(|(round, imputed)| Event::Expiry { round, imputed }),
+        1 => (round(), prop::option::of(mostly(REWARD))).prop_map(|(round, imputed)| Event::Expiry { round, imputed }),
         1 => (any::<u8>(), round(), any::<u32>()).prop_map(|(contrast, round, at)| {
             let (verdict, valid, evidence) = (Verdict::For, true, 10);
             Event::Promotion(Promotion { contrast, verdict, valid, round, at, evidence, lower: 0.1, upper: 0.2 })
@@ -193,33 +193,31 @@ const BASELINE: Range = Range { least: -19_999.0, most: 19_999.0 };
 /// Runs the steps; true when something was learned from feedback, from an observation and from a statement.
 fn arbitrary_steps<T: Scalar>(settings: Settings<'_>, steps: &[Step]) -> Result<bool, TestCaseError> {
     let Ok(policy) = Policy::<T>::new(&MIXED, settings) else { return Ok(false) };
-    let mut learner = Learner::<T, Vec<T>, 3>::over(vec![T::ZERO; MIXED.state_len()]);
-    let mut workspace = Workspace::over(vec![T::ZERO; MIXED.workspace_len()]);
-    learner.start(&policy, 9).unwrap();
+    let mut ana = start::<T, 3>(&policy, 9);
     let mut learned = [false; 3];
     for step in steps {
-        let before = learner.clone();
+        let before = ana.clone();
         let event = match step {
             Step::Decide(context, set) => {
                 let feasible = Feasible::from_set(&MIXED, *set).unwrap_or(Feasible::all(&MIXED));
-                let decision = learner.decide(&policy, &mut workspace, &Request::new(context, &feasible));
+                let decision = ana.user().decide(&Request::new(context, &feasible));
                 prop_assert!(decision.is_ok_and(|decision| feasible.set().contains(decision.action)));
                 continue;
             }
             Step::Feedback(back, reward, weight) => {
-                let round = learner.rounds().saturating_sub(u32::try_from(*back).unwrap());
+                let round = ana.rounds().saturating_sub(u32::try_from(*back).unwrap());
                 Event::Feedback { round, reward: *reward, weight: *weight }
             }
             Step::Event(event) => event.clone(),
         };
-        match learner.check(&policy, &mut workspace, &event).map(Checked::apply) {
+        match ana.user().check(&event).map(fable_core::Step::apply) {
             Err(_) => {
-                prop_assert_eq!(bits(&learner), bits(&before));
-                prop_assert!(learner == before);
+                prop_assert_eq!(bits(&ana), bits(&before));
+                prop_assert!(ana == before);
             }
             Ok(update) => match &event {
-                Event::Feedback { .. } => learned[0] = check_update(update, &learner, &before)?,
-                Event::Observation(_) => learned[1] = check_update(update, &learner, &before)?,
+                Event::Feedback { .. } => learned[0] = check_update(update, &ana, &before)?,
+                Event::Observation(_) => learned[1] = check_update(update, &ana, &before)?,
                 Event::Onboarding(statement) if statement.precision != 0.0 => {
                     prop_assert!(update.is_some());
                     learned[2] = true;
@@ -227,10 +225,11 @@ fn arbitrary_steps<T: Scalar>(settings: Settings<'_>, steps: &[Step]) -> Result<
                 _ => {}
             },
         }
-        let packed = learner.posterior().packed();
+        let posterior = ana.learner().posterior();
+        let packed = posterior.packed();
         prop_assert!(packed.iter().all(|value| value.finite()), "{event:?}");
         prop_assert!(packed[..MIXED.dimension()].iter().all(|inverse| *inverse > T::ZERO));
-        let ratio = learner.posterior().log_det_ratio(); // unlearning leaves rounding behind
+        let ratio = posterior.log_det_ratio(); // unlearning leaves rounding behind
         prop_assert!(ratio >= -0.01 && ratio.is_finite());
     }
     Ok(learned == [true; 3])
@@ -239,11 +238,11 @@ fn arbitrary_steps<T: Scalar>(settings: Settings<'_>, steps: &[Step]) -> Result<
 /// Whatever was accepted was learned.
 fn check_update<T: Scalar>(
     update: Option<Update<T>>,
-    learner: &Learner<T, Vec<T>, 3>,
-    before: &Learner<T, Vec<T>, 3>,
+    ana: &HostUser<'_, T, 3>,
+    before: &HostUser<'_, T, 3>,
 ) -> Result<bool, TestCaseError> {
     prop_assert!(update.is_some_and(|update| update.innovation.finite() && update.variance.finite()));
-    prop_assert_eq!(learner.observations(), before.observations() + 1);
+    prop_assert_eq!(ana.observations(), before.observations() + 1);
     Ok(true)
 }
 
@@ -289,7 +288,7 @@ fn arbitrary_numbers_for_the_posterior() {
     let response = Range { least: -2e4, most: 2e4 };
     let cases = || {
         let entries = prop::collection::vec((prop_oneof![0_usize..70, any::<usize>()], mostly(coefficient)), 0..6);
-        let numbers = (mostly(response), mostly(VARIANCE), mostly(policy::BASE_PRECISION)).prop_map(|(a, b, c)| [a, b, c]);
+        let numbers = (mostly(response), mostly(VARIANCE), mostly(setting::BASE_PRECISION.range)).prop_map(|(a, b, c)| [a, b, c]);
         let shape = prop_oneof![9 => [0_usize..5, 0..6, 0..40], 1 => [0..1_usize << 40, 0..1 << 40, 0..1 << 40]];
         (entries, numbers, shape, 0_usize..8)
     };
@@ -317,14 +316,13 @@ fn arbitrary_settings_and_priors() {
             },
         };
         let Ok(policy) = Policy::<f64>::with_prior(&CUBE, settings, prior) else { return Ok(false) };
-        let mut learner = Learner::<f64, Vec<f64>, 1>::over(vec![0.0; CUBE.state_len()]);
-        learner.start(&policy, 1).unwrap();
+        let mut ana = start::<f64, 1>(&policy, 1);
         let context = Context::new(&CUBE, Some(0), &[]).unwrap();
         for _ in 0..3 {
-            let decision = learner.decide(&policy, &mut workspace, &Request::new(&context, &Feasible::all(&CUBE))).unwrap();
-            prop_assert!(learner.feedback(&policy, &mut workspace, decision.id, 1.0).unwrap().is_some());
+            let decision = ana.user().decide(&Request::new(&context, &Feasible::all(&CUBE))).unwrap();
+            prop_assert!(ana.user().feedback(decision.id, 1.0).is_ok());
         }
-        prop_assert!(learner.posterior().packed().iter().all(|value| value.is_finite()));
+        prop_assert!(ana.learner().posterior().packed().iter().all(|value| value.is_finite()));
         Ok(true)
     });
 }
@@ -400,23 +398,19 @@ fn arbitrary_definitions() {
             }
             let every = catalog.all_blocks().bits();
             let some = u128::from(Random(catalog.fingerprint()).bits()) & every;
-            let retained = if some == 0 { BlockSet::ALL } else { BlockSet::from_bits(some) };
+            let retained = if some == 0 { BlockSet::FULL } else { BlockSet::from_bits(some) };
             let policy = Policy::<f64>::new(&catalog, Settings { retained, ..Settings::default() }).unwrap();
-            let mut learner = Learner::<f64, Vec<f64>, 2>::over(vec![0.0; catalog.state_len()]);
-            let mut workspace = Workspace::over(vec![0.0; catalog.workspace_len()]);
-            learner.start(&policy, 1).unwrap();
+            let mut ana = start::<f64, 2>(&policy, 1);
             let mut random = Random(1);
             for _ in 0..5 {
                 let context = random.context(&catalog);
-                let decision =
-                    learner.decide(&policy, &mut workspace, &Request::new(&context, &Feasible::all(&catalog))).unwrap();
-                learner.feedback(&policy, &mut workspace, decision.id, random.signed()).unwrap();
+                let decision = ana.user().decide(&Request::new(&context, &Feasible::all(&catalog))).unwrap();
+                ana.user().feedback(decision.id, random.signed()).unwrap();
                 // The scorer against one forward solve per action.
-                let (best, score) =
-                    learner.recommend(&policy, &mut workspace, &Request::new(&context, &Feasible::all(&catalog))).unwrap();
+                let (best, score) = ana.user().recommend(&Request::new(&context, &Feasible::all(&catalog))).unwrap();
                 for action in catalog.all_actions().iter() {
                     prop_assert_eq!(catalog.action(&catalog.values(action).unwrap()), Some(action));
-                    let predicted = learner.predict(&policy, &mut workspace, &context, action, None).unwrap().mean;
+                    let predicted = ana.user().predict(&context, action, None).unwrap().mean;
                     prop_assert!(predicted <= score + 1e-12 && (action != best || (predicted - score).abs() < 1e-12));
                 }
             }
@@ -434,22 +428,26 @@ proptest! {
         defaults in prop::option::of(prop::collection::vec(number(), 20..28)), scratch in 0_usize..200,
     ) {
         let policy = Policy::<f32>::new(&MIXED, Settings::default()).unwrap();
-        let mut learner = Learner::<f32, Vec<f32>, 3>::over(vec![0.0; MIXED.state_len()]);
-        let mut workspace = Workspace::over(vec![f32::NAN; scratch]);
-        learner.start(&policy, 9).unwrap();
-        let before = learner.clone();
-        let feasible = Feasible::from_set(&AGENT, set).unwrap_or(Feasible::all(&AGENT));
-        match learner.decide(&policy, &mut workspace, &Request { defaults: defaults.as_deref(), ..Request::new(&context, &feasible) }) {
-            Ok(decision) => prop_assert!(feasible.set().contains(decision.action) && MIXED.values(decision.action).is_some()),
-            Err(_) => prop_assert!(learner == before),
+        let mut ana = start::<f32, 3>(&policy, 9).into_learner();
+        let mut workspace = vec![f32::NAN; scratch];
+        let before = ana.clone();
+        if ana.with(&policy, &mut workspace).is_err() {
+            prop_assert!(ana == before && scratch < MIXED.workspace_len());
+            return Ok(());
         }
-        let before = learner.clone();
-        let _ = learner.recommend(&policy, &mut workspace, &Request { defaults: defaults.as_deref(), ..Request::new(&context, &feasible) });
-        let _ = learner.predict(&policy, &mut workspace, &context, action, Some(reward));
-        let _ = learner.propose_observation(&policy, &context, action, reward, weight as f32);
-        prop_assert!(learner == before);
-        if learner.observe(&policy, &mut workspace, &context, action, reward).is_err() {
-            prop_assert!(learner == before);
+        let feasible = Feasible::from_set(&AGENT, set).unwrap_or(Feasible::all(&AGENT));
+        match ana.with(&policy, &mut workspace).unwrap().decide(&Request { defaults: defaults.as_deref(), ..Request::new(&context, &feasible) }) {
+            Ok(decision) => prop_assert!(feasible.set().contains(decision.action) && MIXED.values(decision.action).is_some()),
+            Err(_) => prop_assert!(ana == before),
+        }
+        let before = ana.clone();
+        let _ = ana.with(&policy, &mut workspace).unwrap().recommend(&Request { defaults: defaults.as_deref(), ..Request::new(&context, &feasible) });
+        let _ = ana.with(&policy, &mut workspace).unwrap().predict(&context, action, Some(reward));
+        let mut command = Command::observe(&context, action, reward).weighted(weight as f32);
+        let _ = ana.with(&policy, &mut workspace).unwrap().next(&mut command);
+        prop_assert!(ana == before);
+        if ana.with(&policy, &mut workspace).unwrap().observe(&context, action, reward).is_err() {
+            prop_assert!(ana == before);
         }
     }
 
@@ -475,7 +473,7 @@ proptest! {
         }
         let _ = Direction::from_names(&MIXED, &[(&name, 1.0)]);
         let _ = (MIXED.coordinate(&name), MIXED.action_named(&name), name.parse::<DecisionId>());
-        let _ = Context::from_names(&MIXED, Some(&name), &[(&name, 0.5)]);
+        let _ = MIXED.context(&*name, [(&*name, 0.5)]);
     }
 
     #[test]

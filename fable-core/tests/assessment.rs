@@ -6,19 +6,13 @@ mod common;
 use common::{Dense, MIXED, Random, difference, features};
 use fable_core::catalog::rubric::{self, Level, RUBRIC};
 use fable_core::catalog::{AGENT, Block, BlockSet, Catalog, Component, Definition, TAU2, Value};
-use fable_core::policy::{Deadline, Expiry};
-use fable_core::trust::{Assessment, Comparison, Gap, Verdict};
 use fable_core::{
-    Action, Context, Direction, Event, Feasible, Learner, LearnerError, Observation, Policy, Request, Scalar, Settings,
-    Statement, Workspace,
+    Action, ActionSet, Assessment, Comparison, Context, Deadline, Direction, Event, Expiry, Feasible, Gap, HostUser, Observation,
+    Policy, Request, Scalar, Settings, Statement, UserError, Verdict,
 };
 
-type Host<T> = Learner<T, Vec<T>, 16>;
-
-fn start<T: Scalar, const R: usize>(policy: &Policy<'_, T>) -> (Learner<T, Vec<T>, R>, Workspace<T, Vec<T>>) {
-    let mut learner = Learner::over(vec![T::ZERO; policy.catalog().state_len()]);
-    learner.start(policy, 7).unwrap();
-    (learner, Workspace::over(vec![T::ZERO; policy.catalog().workspace_len()]))
+fn start<'p, T: Scalar>(policy: &Policy<'p, T>) -> HostUser<'p, T, 16> {
+    common::start(policy, 7)
 }
 
 fn declared(catalog: &Catalog<'_>, name: &str) -> Comparison {
@@ -151,14 +145,14 @@ fn assessments_follow_the_oracle<T: Scalar>(catalog: &Catalog<'static>, seed: u6
     let lenient = Settings { alpha: 0.5, prior_radius: Some(0.0), noise_proxy: Some(0.001), ..strict };
     let plain = Settings { prior_radius: None, noise_proxy: None, alpha: 0.05, min_evidence: 800, ..strict };
     let policy = Policy::<T>::new(catalog, strict).unwrap();
-    let (mut learner, mut workspace) = start::<T, 16>(&policy);
+    let mut ana = start::<T>(&policy);
     let mut random = Random(seed);
     let mut dense = Dense::isotropic(catalog.dimension(), 2.0);
     for statement in 0..2 {
         let first = if statement == 0 { 0 } else { catalog.dimension() - catalog.arrow().root() };
         let entries = [(first, 1.5), (catalog.dimension() - 1, -0.5)];
         let direction = Direction::new(catalog, entries).unwrap();
-        learner.onboard(&policy, &mut workspace, Statement { direction, response: 0.75, precision: 4.0 }).unwrap();
+        ana.user().onboard(&Statement { direction, response: 0.75, precision: 4.0 }).unwrap();
         dense.observe(&entries, 0.75, 0.25);
     }
     let started = dense.solved().log_det();
@@ -170,7 +164,7 @@ fn assessments_follow_the_oracle<T: Scalar>(catalog: &Catalog<'static>, seed: u6
         let values = catalog.values(action).unwrap();
         let taste: f64 = values.iter().map(|&value| if value % 2 == 0 { 0.2 } else { -0.2 }).sum();
         let reward = taste + 0.3 * random.signed();
-        learner.observe(&policy, &mut workspace, &context, action, reward).unwrap();
+        ana.user().observe(&context, action, reward).unwrap();
         let reference = catalog.default_score(&context, action) - 0.7 * catalog.cost(action);
         dense.observe(&features(catalog, &context, action), reward - reference, 0.3);
         values.iter().enumerate().for_each(|(component, &value)| counts[component][usize::from(value)] += 1);
@@ -186,11 +180,12 @@ fn assessments_follow_the_oracle<T: Scalar>(catalog: &Catalog<'static>, seed: u6
         comparisons.push(Comparison { context, prefer: two, over: one, total: false });
     }
     let totals: Vec<_> = comparisons.iter().map(|comparison| Comparison { total: true, ..*comparison }).collect();
+    let (mut ana, mut workspace) = (ana.into_learner(), vec![T::ZERO; catalog.workspace_len()]);
     let mut seen = [0; 4];
     for settings in [strict, lenient, plain] {
         let (policy, oracle) = (Policy::<T>::new(catalog, settings).unwrap(), Policy::<f64>::new(catalog, settings).unwrap());
         for comparison in comparisons.iter().chain(&totals) {
-            let found = learner.assess(&policy, &mut workspace, comparison).unwrap();
+            let found = ana.with(&policy, &mut workspace).unwrap().assess(comparison).unwrap();
             let expected = Assessment { valid: settings == strict, ..expected(&oracle, &known, comparison) };
             agree::<T>(&found, &expected);
             seen[(found.verdict.sign() + 1) as usize] += 1;
@@ -214,16 +209,16 @@ fn assessments_are_appendix_g() {
 fn nothing_is_known_at_the_start() {
     for catalog in [&RUBRIC, &TAU2, &MIXED, &AGENT] {
         let policy = Policy::<f32>::new(catalog, Settings::default()).unwrap();
-        let (mut learner, mut workspace) = start::<f32, 16>(&policy);
+        let mut ana = start::<f32>(&policy);
         for index in 0..catalog.contrasts().len() {
-            let found = learner.assess(&policy, &mut workspace, &Comparison::declared(catalog, index).unwrap()).unwrap();
+            let found = ana.user().assess(&Comparison::declared(catalog, index).unwrap()).unwrap();
             assert_eq!((found.mean, found.probability, found.evidence, found.verdict), (0.0, 0.5, 0, Verdict::Open));
             assert_eq!(found.beta, 4.0 + (2.0 * 20.0_f64.ln()).sqrt());
             assert_eq!((found.lower, found.upper), (-found.radius, found.radius));
             assert_eq!(found.gap, Gap { distance: found.radius, rounds: None });
             assert!(found.sd > 0.0 && found.valid);
         }
-        assert_eq!(learner.promote_all(&policy, &mut workspace, 0), Ok(0));
+        assert_eq!(ana.user().promote(0), Ok(0));
         assert_eq!(Comparison::declared(catalog, catalog.contrasts().len()), None);
     }
 }
@@ -241,19 +236,19 @@ fn a_contrast_without_features_is_never_settled() {
         ..Definition::EMPTY
     });
     let policy = Policy::<f64>::new(&DEAF, Settings::default()).unwrap();
-    let (mut learner, mut workspace) = start::<f64, 16>(&policy);
+    let mut ana = start::<f64>(&policy);
     let context = Context::new(&DEAF, None, &[]).unwrap();
     for round in 0..100 {
-        learner.observe(&policy, &mut workspace, &context, Action(round % 4), 0.5).unwrap();
+        ana.user().observe(&context, Action(round % 4), 0.5).unwrap();
     }
     let residual = Comparison { context, prefer: Action(0), over: Action(1), total: false };
-    let found = learner.assess(&policy, &mut workspace, &residual).unwrap();
+    let found = ana.user().assess(&residual).unwrap();
     assert_eq!((found.mean, found.sd, found.probability, found.evidence), (0.0, 0.0, 0.5, 100));
     assert_eq!((found.verdict, found.gap.rounds), (Verdict::Open, None));
     // In all, the cost decides, which is known and not learned: certain, and no promotion either.
     for (prefer, over, mean, probability) in [(0, 1, 0.5, 1.0), (1, 0, -0.5, 0.0)] {
         let total = Comparison { prefer: Action(prefer), over: Action(over), total: true, ..residual };
-        let found = learner.assess(&policy, &mut workspace, &total).unwrap();
+        let found = ana.user().assess(&total).unwrap();
         assert_eq!((found.mean, found.sd, found.probability), (mean, 0.0, probability));
         assert_eq!((found.verdict, found.gap.rounds), (Verdict::Open, None));
     }
@@ -263,110 +258,108 @@ fn a_contrast_without_features_is_never_settled() {
 fn evidence_is_counted_by_hand() {
     let imputing = Settings { deadline: Deadline::Rounds(1), expiry: Expiry::Impute(0.5), ..Settings::default() };
     let policy = Policy::<f32>::new(&RUBRIC, imputing).unwrap();
-    let (mut learner, mut workspace) = start::<f32, 16>(&policy);
+    let mut ana = start::<f32>(&policy);
     let context = Context::new(&RUBRIC, None, &[]).unwrap();
     let rigor = declared(&RUBRIC, "rigor_5_over_1");
     let steps = declared(&RUBRIC, "steps_3_over_1");
-    let mut workspace_again = workspace.clone();
-    let mut count = |learner: &Host<f32>| {
-        [&rigor, &steps].map(|comparison| learner.assess(&policy, &mut workspace_again, comparison).unwrap().evidence)
-    };
+    let count =
+        |ana: &mut HostUser<'_, f32, 16>| [&rigor, &steps].map(|comparison| ana.user().assess(comparison).unwrap().evidence);
 
     let direction = Direction::from_names(&RUBRIC, &[("rigor=level_5", 1.0)]).unwrap();
-    learner.onboard(&policy, &mut workspace, Statement { direction, response: 1.0, precision: 4.0 }).unwrap();
-    assert_eq!(count(&learner), [0, 0]); // a statement is no evidence
-    let observe = |learner: &mut Host<f32>, workspace: &mut _, levels| {
-        learner.observe(&policy, workspace, &context, rubric::action(levels), 0.25).unwrap();
+    ana.user().onboard(&Statement { direction, response: 1.0, precision: 4.0 }).unwrap();
+    assert_eq!(count(&mut ana), [0, 0]); // a statement is no evidence
+    let observe = |ana: &mut HostUser<'_, f32, 16>, levels| {
+        ana.user().observe(&context, rubric::action(levels), 0.25).unwrap();
     };
-    observe(&mut learner, &mut workspace, [Level::Five, Level::One, Level::One]);
-    assert_eq!(count(&learner), [1, 1]);
-    observe(&mut learner, &mut workspace, [Level::Three, Level::Three, Level::Five]);
-    assert_eq!(count(&learner), [1, 2]);
-    observe(&mut learner, &mut workspace, [Level::One, Level::Five, Level::Five]);
-    assert_eq!(count(&learner), [2, 2]);
+    observe(&mut ana, [Level::Five, Level::One, Level::One]);
+    assert_eq!(count(&mut ana), [1, 1]);
+    observe(&mut ana, [Level::Three, Level::Three, Level::Five]);
+    assert_eq!(count(&mut ana), [1, 2]);
+    observe(&mut ana, [Level::One, Level::Five, Level::Five]);
+    assert_eq!(count(&mut ana), [2, 2]);
 
     // A decision counts when its reward comes, not before, and not when silence is imputed.
     let only = |levels| {
-        let mut set = fable_core::feasible::ActionSet::EMPTY;
+        let mut set = ActionSet::EMPTY;
         set.insert(rubric::action(levels));
         Feasible::from_set(&RUBRIC, set).unwrap()
     };
     let chosen = only([Level::Five, Level::Three, Level::Three]);
-    let decision = learner.decide(&policy, &mut workspace, &Request::new(&context, &chosen)).unwrap();
-    assert_eq!(count(&learner), [2, 2]);
-    learner.feedback(&policy, &mut workspace, decision.id, 0.5).unwrap();
-    assert_eq!(count(&learner), [3, 3]);
-    let observations = learner.observations();
+    let decision = ana.user().decide(&Request::new(&context, &chosen)).unwrap();
+    assert_eq!(count(&mut ana), [2, 2]);
+    ana.user().feedback(decision.id, 0.5).unwrap();
+    assert_eq!(count(&mut ana), [3, 3]);
+    let observations = ana.observations();
     for _ in 0..4 {
-        learner.decide(&policy, &mut workspace, &Request::new(&context, &chosen)).unwrap();
+        ana.user().decide(&Request::new(&context, &chosen)).unwrap();
     }
-    assert_eq!(learner.observations(), observations + 1); // the first of them was imputed
-    assert_eq!(count(&learner), [3, 3]);
+    assert_eq!(ana.observations(), observations + 1); // the first of them was imputed
+    assert_eq!(count(&mut ana), [3, 3]);
 
     let action = rubric::action([Level::Five, Level::One, Level::One]);
     let baseline = f64::from(policy.baseline(&context, action, None));
-    learner.unlearn(&policy, &mut workspace, Observation { context, action, baseline, reward: 0.25, weight: 1.0 }).unwrap();
-    assert_eq!(count(&learner), [2, 2]);
-    learner.forget(&policy, &mut workspace).unwrap();
-    assert_eq!(count(&learner), [0, 0]);
+    ana.user().unlearn(Observation { context, action, baseline, reward: 0.25, weight: 1.0 }).unwrap();
+    assert_eq!(count(&mut ana), [2, 2]);
+    ana.user().forget().unwrap();
+    assert_eq!(count(&mut ana), [0, 0]);
 }
 
 #[test]
 fn a_comparison_is_two_actions_that_differ_in_one_component() {
     let policy = Policy::<f64>::new(&MIXED, Settings::default()).unwrap();
-    let (learner, mut workspace) = start::<f64, 16>(&policy);
+    let mut ana = start::<f64>(&policy);
     let context = Context::new(&MIXED, Some(1), &[0.5, 0.5]).unwrap();
     let action = |values: [u8; 3]| MIXED.action(&values).unwrap();
     let base = Comparison { context, prefer: action([0, 0, 0]), over: action([0, 0, 3]), total: false };
     let mut refuse = |comparison: Comparison, error| {
-        assert_eq!(learner.assess(&policy, &mut workspace, &comparison), Err(error), "{comparison:?}");
+        assert_eq!(ana.user().assess(&comparison), Err(error), "{comparison:?}");
     };
-    refuse(Comparison { over: base.prefer, ..base }, LearnerError::Comparison);
-    refuse(Comparison { over: action([0, 1, 3]), ..base }, LearnerError::Comparison);
-    refuse(Comparison { over: action([1, 1, 3]), ..base }, LearnerError::Comparison);
-    refuse(Comparison { over: Action(24), ..base }, LearnerError::UnknownAction);
-    refuse(Comparison { prefer: Action(u16::MAX), ..base }, LearnerError::UnknownAction);
-    refuse(Comparison { context: Context::new(&TAU2, None, &[]).unwrap(), ..base }, LearnerError::ForeignContext);
-    assert!(learner.assess(&policy, &mut workspace, &base).is_ok());
+    refuse(Comparison { over: base.prefer, ..base }, UserError::Comparison);
+    refuse(Comparison { over: action([0, 1, 3]), ..base }, UserError::Comparison);
+    refuse(Comparison { over: action([1, 1, 3]), ..base }, UserError::Comparison);
+    refuse(Comparison { over: Action(24), ..base }, UserError::UnknownAction);
+    refuse(Comparison { prefer: Action(u16::MAX), ..base }, UserError::UnknownAction);
+    refuse(Comparison { context: Context::new(&TAU2, None, &[]).unwrap(), ..base }, UserError::ForeignContext);
+    assert!(ana.user().assess(&base).is_ok());
     let noisier = Policy::<f64>::new(&MIXED, Settings { noise_variance: 1.0, ..Settings::default() }).unwrap();
-    let foreign = LearnerError::ForeignPolicy;
-    assert_eq!(learner.assess(&noisier, &mut workspace, &base), Err(foreign));
+    let foreign = UserError::ForeignPolicy;
+    let mut workspace = vec![0.0; MIXED.workspace_len()];
+    assert_eq!(ana.into_learner().with(&noisier, &mut workspace).map(|_| ()), Err(foreign));
 }
 
 #[test]
 fn what_the_guarantee_does_not_cover_makes_it_invalid() {
     let settings = Settings { expiry: Expiry::Impute(0.0), deadline: Deadline::Rounds(0), ..Settings::default() };
     let policy = Policy::<f64>::new(&TAU2, settings).unwrap();
-    let (mut learner, mut workspace) = start::<f64, 16>(&policy);
+    let mut ana = start::<f64>(&policy);
     let (context, all) = (Context::new(&TAU2, None, &[]).unwrap(), Feasible::all(&TAU2));
     let comparison = declared(&TAU2, "verify_over_standard");
-    let mut scratch = workspace.clone();
-    let mut valid = |learner: &Host<f64>, settings: Settings<'static>| {
+    let valid = |ana: &HostUser<'_, f64, 16>, settings: Settings<'static>| {
         let policy = Policy::new(&TAU2, settings).unwrap();
-        learner.assess(&policy, &mut scratch, &comparison).unwrap().valid
+        HostUser::of(&policy, ana.learner().clone()).unwrap().user().assess(&comparison).unwrap().valid
     };
 
     // Ordinary life: a statement, a decision with its reward, an observation.
     let direction = Direction::new(&TAU2, [(0, 1.0)]).unwrap();
-    learner.onboard(&policy, &mut workspace, Statement { direction, response: 0.5, precision: 2.0 }).unwrap();
-    let decision = learner.decide(&policy, &mut workspace, &Request::new(&context, &all)).unwrap();
-    learner.feedback(&policy, &mut workspace, decision.id, 0.5).unwrap();
-    learner.observe(&policy, &mut workspace, &context, Action(3), 0.5).unwrap();
-    assert!(valid(&learner, settings));
+    ana.user().onboard(&Statement { direction, response: 0.5, precision: 2.0 }).unwrap();
+    let decision = ana.user().decide(&Request::new(&context, &all)).unwrap();
+    ana.user().feedback(decision.id, 0.5).unwrap();
+    ana.user().observe(&context, Action(3), 0.5).unwrap();
+    assert!(valid(&ana, settings));
 
     // Another promise, and back. What does not belong to the promise may change.
-    assert!(!valid(&learner, Settings { alpha: 0.01, ..settings }));
-    assert!(!valid(&learner, Settings { alpha: 0.1, ..settings }));
-    assert!(!valid(&learner, Settings { prior_radius: Some(2.0), ..settings }));
-    assert!(!valid(&learner, Settings { noise_proxy: Some(1.0), ..settings }));
-    assert!(!valid(&learner, Settings { min_evidence: 11, ..settings }));
-    assert!(valid(&learner, Settings { prior_radius: Some(4.0), noise_proxy: Some(0.25), ..settings })); // the defaults, written out
-    assert!(valid(&learner, Settings { exploration: fable_core::Exploration::Constant(5.0), seed: 9, ..settings }));
-    assert!(valid(&learner, settings));
+    assert!(!valid(&ana, Settings { alpha: 0.01, ..settings }));
+    assert!(!valid(&ana, Settings { alpha: 0.1, ..settings }));
+    assert!(!valid(&ana, Settings { prior_radius: Some(2.0), ..settings }));
+    assert!(!valid(&ana, Settings { noise_proxy: Some(1.0), ..settings }));
+    assert!(!valid(&ana, Settings { min_evidence: 11, ..settings }));
+    assert!(valid(&ana, Settings { prior_radius: Some(4.0), noise_proxy: Some(0.25), ..settings })); // the defaults, written out
+    assert!(valid(&ana, Settings { exploration: fable_core::Exploration::Constant(5.0), seed: 9, ..settings }));
+    assert!(valid(&ana, settings));
     // What is left out of the dictionary is bias that no interval covers.
     let masked = Policy::<f64>::new(&TAU2, Settings { retained: BlockSet::first(3), ..settings }).unwrap();
-    let (half, mut half_workspace) = start::<f64, 16>(&masked);
-    assert!(!half.assess(&masked, &mut half_workspace, &Comparison::declared(&TAU2, 0).unwrap()).unwrap().valid);
+    let mut half = start::<f64>(&masked);
+    assert!(!half.user().assess(&Comparison::declared(&TAU2, 0).unwrap()).unwrap().valid);
 
     // Each of these voids it, for good, until the user is forgotten.
     let baseline = policy.baseline(&context, Action(3), None);
@@ -378,19 +371,19 @@ fn what_the_guarantee_does_not_cover_makes_it_invalid() {
         |_| Event::Feedback { round: 2, reward: 0.5, weight: 0.5 },
         |_| Event::Expiry { round: 2, imputed: Some(0.0) },
     ];
-    learner.decide(&policy, &mut workspace, &Request::new(&context, &all)).unwrap();
-    assert!(valid(&learner, settings));
+    ana.user().decide(&Request::new(&context, &all)).unwrap();
+    assert!(valid(&ana, settings));
     for make in void {
-        let mut other = learner.clone();
+        let mut other = ana.clone();
         let event = make(observation);
-        other.check(&policy, &mut workspace, &event).unwrap().apply();
+        other.user().check(&event).unwrap().apply();
         assert!(!valid(&other, settings), "{event:?}");
-        other.observe(&policy, &mut workspace, &context, Action(3), 0.5).unwrap();
+        other.user().observe(&context, Action(3), 0.5).unwrap();
         assert!(!valid(&other, settings), "{event:?}");
-        other.forget(&policy, &mut workspace).unwrap();
+        other.user().forget().unwrap();
         assert!(valid(&other, settings), "{event:?}");
     }
     // Nothing imputed, nothing voided.
-    learner.check(&policy, &mut workspace, &Event::Expiry { round: 2, imputed: None }).unwrap().apply();
-    assert!(valid(&learner, settings));
+    ana.user().check(&Event::Expiry { round: 2, imputed: None }).unwrap().apply();
+    assert!(valid(&ana, settings));
 }

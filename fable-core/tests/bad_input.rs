@@ -2,32 +2,80 @@
 
 mod common;
 
-use common::{MIXED, Random, bits};
+use common::{MIXED, Random, bits, start};
 use fable_core::catalog::{
     AGENT, Block, Catalog, CatalogError, Component, Condition, Contrast, Definition, Part, TAU2, Term, Value,
 };
-use fable_core::feasible::ActionSet;
-use fable_core::trust::{Promotion, Verdict};
+use fable_core::record::Verifier;
 use fable_core::{
-    Action, Context, DecisionId, Direction, Event, Factor, Feasible, FeasibleError, Learner, LearnerError, Observation,
-    OnboardingError, Policy, PosteriorError, Prior, PriorError, Request, Settings, Statement, Workspace,
+    Action, ActionSet, Command, Comparison, Context, DecisionId, Direction, Event, Factor, Feasible, FeasibleError, HostLearner,
+    HostUser, Observation, OnboardingError, Policy, PosteriorError, Prior, PriorError, Promotion, Request, Settings, Statement,
+    UserError, Verdict, Workspace,
 };
 
 #[test]
 fn a_vacant_learner_does_nothing() {
     let policy = Policy::<f32>::new(&MIXED, Settings::default()).unwrap();
-    let mut workspace = Workspace::over(vec![0.0; MIXED.workspace_len()]);
-    let mut learner = Learner::<f32, Vec<f32>, 2>::over(vec![0.0; MIXED.state_len()]);
-    let (context, all) = (Context::new(&MIXED, Some(1), &[0.5, 0.5]).unwrap(), Feasible::all(&MIXED));
-    let vacant = LearnerError::Posterior(PosteriorError::Vacant);
-    assert_eq!(learner.decide(&policy, &mut workspace, &Request::new(&context, &all)), Err(vacant));
-    assert_eq!(learner.forget(&policy, &mut workspace), Err(vacant));
-    assert_eq!(learner.decide_or_default(&policy, &mut workspace, &context, &[], None, 0), Err(vacant));
+    let vacant = UserError::Posterior(PosteriorError::Vacant);
+    let mut learner = HostLearner::<f32, 2>::for_policy(&policy);
+    assert_eq!(learner.with(&policy, &mut vec![0.0; MIXED.workspace_len()]).map(|_| ()), Err(vacant));
+    assert!(HostUser::of(&policy, learner).is_err_and(|error| error == vacant));
     for length in [MIXED.state_len() - 1, MIXED.state_len() + 1] {
-        let mut wrong = Learner::<f32, Vec<f32>, 2>::over(vec![0.0; length]);
+        let mut wrong = HostLearner::<f32, 2>::over(vec![0.0; length]);
         let expected = PosteriorError::StorageLength { expected: MIXED.state_len() };
-        assert_eq!(wrong.start(&policy, 1), Err(LearnerError::Posterior(expected)));
-        assert_eq!(wrong, Learner::over(vec![0.0; length]));
+        assert_eq!(wrong.start(&policy, 1), Err(UserError::Posterior(expected)));
+        assert_eq!(wrong, HostLearner::over(vec![0.0; length]));
+    }
+}
+
+/// A load that is given up leaves nobody: every verb and every command says so.
+#[test]
+fn a_user_who_was_given_up_does_nothing() {
+    let policy = Policy::<f32>::new(&MIXED, Settings::default()).unwrap();
+    let mut ana = start::<f32, 2>(&policy, 1);
+    let (context, all) = (Context::new(&MIXED, Some(1), &[0.5, 0.5]).unwrap(), Feasible::all(&MIXED));
+    let request = Request::new(&context, &all);
+    let direction = Direction::new(&MIXED, [(0, 1.0)]).unwrap();
+    let statement = Statement { direction, response: 0.5, precision: 1.0 };
+    let observation = Observation { context, action: Action(0), baseline: 0.0, reward: 0.5, weight: 1.0 };
+    let comparison = Comparison::declared(&MIXED, 0).unwrap();
+    let id = ana.decide(&context, &all).unwrap().id;
+    let mut verifier = Verifier::new(&policy);
+    verifier.push(&ana.to_bytes()).unwrap();
+    let mut user = ana.user();
+    drop(user.load(verifier.finish().unwrap()).unwrap());
+
+    let vacant = UserError::Posterior(PosteriorError::Vacant);
+    assert!(user.is_vacant());
+    assert_eq!(user.decide(&request), Err(vacant));
+    assert_eq!(user.decide_or_default(&context, &[], None, 0), Err(vacant));
+    assert_eq!(user.recommend(&request), Err(vacant));
+    assert_eq!(user.predict(&context, Action(0), None), Err(vacant));
+    assert_eq!(user.propensities(&request, 1, &mut [0.0; 24]), Err(vacant));
+    assert_eq!(user.assess(&comparison), Err(vacant));
+    assert_eq!(user.explain(id, None, None).map(|_| ()), Err(vacant));
+    assert_eq!(user.observe(&context, Action(0), 0.5), Err(vacant));
+    assert_eq!(user.onboard(&statement), Err(vacant));
+    assert_eq!(user.unlearn(observation), Err(vacant));
+    assert_eq!(user.expire(0), Err(vacant));
+    assert_eq!(user.promote(0), Err(vacant));
+    assert_eq!(user.forget(), Err(vacant));
+    assert_eq!(user.snapshot().map(|_| ()), Err(vacant));
+    let gone = Event::Forget { promise: 0 };
+    assert_eq!(user.check(&gone).map(|_| ()), Err(vacant));
+    for mut command in [
+        Command::decide(request),
+        Command::feedback(id, 0.5),
+        Command::observe(&context, Action(0), 0.5),
+        Command::onboard(&[statement]),
+        Command::onboard(&[]),
+        Command::expire(0),
+        Command::promote(0),
+        Command::unlearn(observation, true),
+        Command::event(gone.clone()),
+        Command::forget(),
+    ] {
+        assert_eq!(user.next(&mut command).map(|_| ()), Err(vacant), "{command:?}");
     }
 }
 
@@ -35,107 +83,102 @@ fn a_vacant_learner_does_nothing() {
 #[test]
 fn every_fault_has_its_own_error() {
     let policy = Policy::<f32>::new(&MIXED, Settings::default()).unwrap();
-    let mut workspace = Workspace::over(vec![0.0; MIXED.workspace_len()]);
-    let mut learner = Learner::<f32, Vec<f32>, 2>::over(vec![0.0; MIXED.state_len()]);
+    let mut ana = start::<f32, 2>(&policy, 1);
     let context = Context::new(&MIXED, Some(1), &[0.5, 0.5]).unwrap();
     let all = Feasible::all(&MIXED);
-
-    learner.start(&policy, 1).unwrap();
-    let decisions: Vec<_> =
-        (0..3).map(|_| learner.decide(&policy, &mut workspace, &Request::new(&context, &all)).unwrap()).collect();
-    learner.feedback(&policy, &mut workspace, decisions[1].id, 0.5).unwrap();
-    let before = learner.clone();
+    let decisions: Vec<_> = (0..3).map(|_| ana.user().decide(&Request::new(&context, &all)).unwrap()).collect();
+    ana.user().feedback(decisions[1].id, 0.5).unwrap();
+    let before = ana.clone();
     let next = DecisionId { user: 1, incarnation: 0, round: 4 };
     for id in [DecisionId { user: 2, ..next }, DecisionId { incarnation: 1, round: 2, ..next }] {
-        assert_eq!(learner.feedback(&policy, &mut workspace, id, 0.0), Err(LearnerError::UnknownDecision));
-        assert_eq!(learner, before);
+        assert_eq!(ana.user().feedback(id, 0.0), Err(UserError::UnknownDecision));
+        assert_eq!(ana, before);
     }
-    let mut refuse = |event: Event, error: LearnerError| {
-        assert_eq!(learner.check(&policy, &mut workspace, &event).map(|_| ()), Err(error), "{event:?}");
-        assert_eq!(bits(&learner), bits(&before));
-        assert_eq!(learner, before);
+    let mut refuse = |event: Event, error: UserError| {
+        assert_eq!(ana.user().check(&event).map(|_| ()), Err(error), "{event:?}");
+        assert_eq!(bits(&ana), bits(&before));
+        assert_eq!(ana, before);
     };
     let decision =
         |round: u32, action: u16, baseline: f64| Event::Decision { round, action: Action(action), baseline, context, at: 0 };
     for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1.0 + f64::EPSILON, -1.5] {
-        refuse(Event::Feedback { round: 3, reward: bad, weight: 1.0 }, LearnerError::Reward);
+        refuse(Event::Feedback { round: 3, reward: bad, weight: 1.0 }, UserError::Reward);
         let observation = Observation { context, action: Action(0), baseline: 0.0, reward: bad, weight: 1.0 };
-        refuse(Event::Observation(observation), LearnerError::Reward);
+        refuse(Event::Observation(observation), UserError::Reward);
     }
     for bad in [f32::NAN, f32::INFINITY, 0.0, -1.0, 100.1, 1e-4] {
-        refuse(Event::Feedback { round: 3, reward: 0.0, weight: bad }, LearnerError::Weight);
+        refuse(Event::Feedback { round: 3, reward: 0.0, weight: bad }, UserError::Weight);
     }
     for bad in [f64::NAN, f64::INFINITY, 2e4] {
         let observation = Observation { context, action: Action(0), baseline: bad, reward: 0.0, weight: 1.0 };
-        refuse(Event::Observation(observation), LearnerError::Baseline);
-        refuse(Event::Unlearn { observation, imputed: false }, LearnerError::Baseline);
-        refuse(decision(4, 0, bad), LearnerError::Baseline);
+        refuse(Event::Observation(observation), UserError::Baseline);
+        refuse(Event::Unlearn { observation, imputed: false }, UserError::Baseline);
+        refuse(decision(4, 0, bad), UserError::Baseline);
     }
-    refuse(Event::Feedback { round: 1, reward: 0.0, weight: 1.0 }, LearnerError::ExpiredDecision);
-    refuse(Event::Feedback { round: 2, reward: 0.0, weight: 1.0 }, LearnerError::DuplicateFeedback);
+    refuse(Event::Feedback { round: 1, reward: 0.0, weight: 1.0 }, UserError::ExpiredDecision);
+    refuse(Event::Feedback { round: 2, reward: 0.0, weight: 1.0 }, UserError::DuplicateFeedback);
     for round in [0, 4, u32::MAX] {
-        refuse(Event::Feedback { round, reward: 0.0, weight: 1.0 }, LearnerError::UnknownDecision);
-        refuse(Event::Expiry { round, imputed: None }, LearnerError::UnknownDecision);
+        refuse(Event::Feedback { round, reward: 0.0, weight: 1.0 }, UserError::UnknownDecision);
+        refuse(Event::Expiry { round, imputed: None }, UserError::UnknownDecision);
     }
     for round in [0, 3, 5] {
-        refuse(decision(round, 0, 0.0), LearnerError::OutOfOrder);
+        refuse(decision(round, 0, 0.0), UserError::OutOfOrder);
     }
-    refuse(Event::Expiry { round: 1, imputed: None }, LearnerError::ExpiredDecision);
-    refuse(Event::Expiry { round: 2, imputed: None }, LearnerError::DuplicateFeedback);
-    refuse(Event::Expiry { round: 3, imputed: Some(1.5) }, LearnerError::Reward);
+    refuse(Event::Expiry { round: 1, imputed: None }, UserError::ExpiredDecision);
+    refuse(Event::Expiry { round: 2, imputed: None }, UserError::DuplicateFeedback);
+    refuse(Event::Expiry { round: 3, imputed: Some(1.5) }, UserError::Reward);
     let never = Observation { context, action: Action(0), baseline: 0.0, reward: 0.5, weight: 1.0 };
     let never = Observation { action: Action(u16::from(decisions[1].action == Action(0))), ..never };
-    refuse(Event::Unlearn { observation: Observation { weight: 100.0, ..never }, imputed: false }, LearnerError::NotLearned);
+    refuse(Event::Unlearn { observation: Observation { weight: 100.0, ..never }, imputed: false }, UserError::NotLearned);
     let unfounded =
         Promotion { contrast: 0, verdict: Verdict::For, valid: true, round: 3, at: 0, evidence: 99, lower: 0.1, upper: 0.2 };
     for contrast in [0, 1, 255] {
-        refuse(Event::Promotion(Promotion { contrast, ..unfounded }), LearnerError::NotPromoted);
+        refuse(Event::Promotion(Promotion { contrast, ..unfounded }), UserError::NotPromoted);
     }
     let foreign = Context::new(&AGENT, Some(7), &[0.5; 4]).unwrap();
     let elsewhere = Event::Decision { round: 4, action: Action(0), baseline: 0.0, context: foreign, at: 0 };
-    refuse(elsewhere, LearnerError::ForeignContext);
-    refuse(decision(4, 24, 0.0), LearnerError::UnknownAction);
-    refuse(Event::Permissions(ActionSet::EMPTY), LearnerError::Feasible(FeasibleError::Empty));
-    refuse(Event::Permissions(ActionSet::first(25)), LearnerError::Feasible(FeasibleError::UnknownAction));
+    refuse(elsewhere, UserError::ForeignContext);
+    refuse(decision(4, 24, 0.0), UserError::UnknownAction);
+    refuse(Event::Permissions(ActionSet::EMPTY), UserError::Feasible(FeasibleError::Empty));
+    refuse(Event::Permissions(ActionSet::first(25)), UserError::Feasible(FeasibleError::UnknownAction));
     let direction = Direction::new(&MIXED, [(0, 1.0)]).unwrap();
     let statement = Statement { direction: direction.clone(), response: 0.5, precision: 1.0 };
     for bad in [f64::NAN, 1.01, f64::NEG_INFINITY] {
         let event = Event::Onboarding(Statement { response: bad, ..statement.clone() });
-        refuse(event, LearnerError::Onboarding(OnboardingError::Response));
+        refuse(event, UserError::Onboarding(OnboardingError::Response));
     }
     for bad in [f64::NAN, -1.0, f64::INFINITY, 1e-7, 1e7] {
         let event = Event::Onboarding(Statement { precision: bad, ..statement.clone() });
-        refuse(event, LearnerError::Onboarding(OnboardingError::Precision));
+        refuse(event, UserError::Onboarding(OnboardingError::Precision));
     }
     let far = Direction::new(&AGENT, [(253, 1.0)]).unwrap();
     let event = Event::Onboarding(Statement { direction: far, ..statement.clone() });
-    refuse(event, LearnerError::Onboarding(OnboardingError::UnknownCoordinate));
+    refuse(event, UserError::Onboarding(OnboardingError::UnknownCoordinate));
     let two_tasks = Direction::new(&TAU2, [(0, 1.0), (20, 1.0)]).unwrap(); // the root of `tau2`, two leaves of this catalog
     refuse(
         Event::Onboarding(Statement { direction: two_tasks, ..statement.clone() }),
-        LearnerError::Onboarding(OnboardingError::TwoTasks),
+        UserError::Onboarding(OnboardingError::TwoTasks),
     );
 
     // Precision 0 is no fault: the statement is skipped.
     let skipped = Event::Onboarding(Statement { precision: 0.0, ..statement });
-    assert_eq!(learner.check(&policy, &mut workspace, &skipped).unwrap().apply(), None);
-    assert_eq!(learner, before);
+    assert_eq!(ana.user().check(&skipped).unwrap().apply(), None);
+    assert_eq!(ana, before);
 
     let mut one = ActionSet::EMPTY;
     one.insert(Action(5));
-    learner.check(&policy, &mut workspace, &Event::Permissions(one)).unwrap().apply();
-    assert_eq!(learner.check(&policy, &mut workspace, &decision(4, 0, 0.0)).map(|_| ()), Err(LearnerError::Forbidden));
-    let mut tiny = Workspace::over(vec![0.0; 3]);
-    let error = learner.check(&policy, &mut tiny, &Event::Forget { promise: 7 }).map(|_| ());
-    assert_eq!(error, Err(LearnerError::Posterior(PosteriorError::WorkspaceLength)));
+    ana.user().check(&Event::Permissions(one)).unwrap().apply();
+    assert_eq!(ana.user().check(&decision(4, 0, 0.0)).map(|_| ()), Err(UserError::Forbidden));
+    let mut learner = ana.learner().clone();
+    let error = learner.with(&policy, &mut [0.0; 3]).map(|_| ());
+    assert_eq!(error, Err(UserError::Posterior(PosteriorError::WorkspaceLength)));
     let other = Policy::<f32>::new(&MIXED, Settings { noise_variance: 0.3, ..Settings::default() }).unwrap();
-    let error = learner.forget(&other, &mut workspace).unwrap_err();
-    assert_eq!(error, LearnerError::ForeignPolicy);
-    for (defaults, error) in [
-        (vec![0.0; 23], LearnerError::DefaultCount { expected: 24 }),
-        (vec![f64::NAN; 24], LearnerError::DefaultRange { action: 0 }),
-    ] {
-        assert_eq!(learner.decide(&policy, &mut workspace, &Request::new(&context, &all).with_defaults(&defaults)), Err(error));
+    let error = learner.with(&other, &mut vec![0.0; MIXED.workspace_len()]).map(|_| ());
+    assert_eq!(error, Err(UserError::ForeignPolicy));
+    for (defaults, error) in
+        [(vec![0.0; 23], UserError::DefaultCount { expected: 24 }), (vec![f64::NAN; 24], UserError::DefaultRange { action: 0 })]
+    {
+        assert_eq!(ana.user().decide(&Request::new(&context, &all).with_defaults(&defaults)), Err(error));
     }
 }
 
@@ -273,13 +316,11 @@ fn the_heaviest_reference_works() {
         Definition { name: "heavy", components: &components, blocks: &[Block::main(0)], terms: &terms, ..Definition::EMPTY };
     let catalog = Catalog::try_new(definition).unwrap();
     let policy = Policy::<f32>::new(&catalog, Settings { cost_weight: 10.0, ..Settings::default() }).unwrap();
-    let mut learner = Learner::<f32, Vec<f32>, 2>::over(vec![0.0; catalog.state_len()]);
-    let mut workspace = Workspace::over(vec![0.0; catalog.workspace_len()]);
-    learner.start(&policy, 1).unwrap();
+    let mut ana = start::<f32, 2>(&policy, 1);
     let context = Context::new(&catalog, None, &[]).unwrap();
-    let decision = learner.decide(&policy, &mut workspace, &Request::new(&context, &Feasible::all(&catalog))).unwrap();
+    let decision = ana.user().decide(&Request::new(&context, &Feasible::all(&catalog))).unwrap();
     assert_eq!(decision.baseline, -14_400.0);
-    assert!(learner.feedback(&policy, &mut workspace, decision.id, 1.0).unwrap().is_some());
+    assert!(ana.user().feedback(decision.id, 1.0).is_ok());
 }
 
 /// The promised sizes: 8 components, 1,024 actions, 64 tasks and 16 signals in one catalog that works.
@@ -306,14 +347,12 @@ fn the_largest_catalog_works() {
     let catalog = Catalog::try_new(definition).unwrap();
     assert_eq!(catalog.actions(), 1024);
     let policy = Policy::<f32>::new(&catalog, Settings::default()).unwrap();
-    let mut learner = Learner::<f32, Vec<f32>, 2>::over(vec![0.0; catalog.state_len()]);
-    let mut workspace = Workspace::over(vec![0.0; catalog.workspace_len()]);
-    learner.start(&policy, 1).unwrap();
+    let mut ana = start::<f32, 2>(&policy, 1);
     let mut random = Random(8);
     for _ in 0..20 {
         let context = random.context(&catalog);
-        let decision = learner.decide(&policy, &mut workspace, &Request::new(&context, &Feasible::all(&catalog))).unwrap();
-        learner.feedback(&policy, &mut workspace, decision.id, random.signed()).unwrap();
+        let decision = ana.user().decide(&Request::new(&context, &Feasible::all(&catalog))).unwrap();
+        ana.user().feedback(decision.id, random.signed()).unwrap();
     }
-    assert_eq!(learner.observations(), 20);
+    assert_eq!(ana.observations(), 20);
 }

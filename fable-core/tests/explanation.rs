@@ -4,12 +4,10 @@
 mod common;
 
 use common::{Dense, MIXED, Random, features, features_by_name};
-use fable_core::catalog::{AGENT, Catalog, Part as Values, RUBRIC, TAU2};
-use fable_core::feasible::ActionSet;
-use fable_core::trust::{Explanation, Part, Thousandths};
+use fable_core::catalog::{AGENT, Catalog, Part, RUBRIC, TAU2};
 use fable_core::{
-    Action, Context, DecisionId, Exploration, Feasible, Learner, LearnerError, Policy, PosteriorError, Request, Rule, Scalar,
-    Settings, Workspace,
+    Action, ActionSet, Command, Context, DecisionId, Explanation, Exploration, Feasible, HostUser, Policy, PosteriorError,
+    Request, Rule, Scalar, Settings, Source, Thousandths, UserError,
 };
 use proptest::prelude::*;
 use std::cell::Cell;
@@ -29,10 +27,8 @@ fn one(action: Action) -> ActionSet {
     set
 }
 
-fn start<T: Scalar, const R: usize>(policy: &Policy<'_, T>) -> (Learner<T, Vec<T>, R>, Workspace<T, Vec<T>>) {
-    let mut learner = Learner::over(vec![T::ZERO; policy.catalog().state_len()]);
-    learner.start(policy, 7).unwrap();
-    (learner, Workspace::over(vec![T::ZERO; policy.catalog().workspace_len()]))
+fn start<'p, T: Scalar, const R: usize>(policy: &Policy<'p, T>) -> HostUser<'p, T, R> {
+    common::start(policy, 7)
 }
 
 /// The blocks of each catalog by name, in the order of the definition.
@@ -62,10 +58,10 @@ fn blocks(catalog: &Catalog<'_>, mean: &[f64], context: &Context, action: Action
 }
 
 /// What the parts add to the action chosen and to the other one.
-fn of<T: Scalar>(explanation: &Explanation<'_, T>, part: Part) -> [f64; 2] {
-    let mut found = explanation.shares().filter(|share| share.part == part);
+fn of<T: Scalar>(explanation: &Explanation<'_, T>, source: Source) -> [f64; 2] {
+    let mut found = explanation.shares().filter(|share| share.source == source);
     let share = found.next().unwrap();
-    assert!(found.next().is_none(), "{part:?} comes twice");
+    assert!(found.next().is_none(), "{source:?} comes twice");
     [share.chosen, share.other]
 }
 
@@ -84,12 +80,13 @@ struct Asked<'a, T> {
 
 impl<T: Scalar> Asked<'_, T> {
     /// Returns whether the decision explored.
-    fn explain_against_all(&self, learner: &Learner<T, Vec<T>, 4>, id: DecisionId, chosen: Action, baseline: f64) -> bool {
+    fn explain_against_all(&self, ana: &mut HostUser<'_, T, 4>, id: DecisionId, chosen: Action, baseline: f64) -> bool {
         let (policy, catalog, defaults) = (self.policy, self.policy.catalog(), self.defaults.as_deref());
-        let mut workspace = Workspace::over(vec![T::ZERO; catalog.workspace_len()]);
+        let mut wider = HostUser::of(self.wider, ana.learner().clone()).unwrap();
         let mut scores = vec![];
         for action in catalog.all_actions().iter() {
-            let why = learner.explain(policy, &mut workspace, id, defaults, Some(action)).unwrap();
+            let mut user = ana.user();
+            let why = user.explain(id, defaults, Some(action)).unwrap();
             assert_eq!((why.chosen, why.other, why.feasible), (chosen, action, self.feasible.set().contains(action)));
             assert!(!why.feasible || why.chosen_score >= why.other_score, "{why}");
             scores.push((why.chosen_score, why.other_score));
@@ -100,7 +97,7 @@ impl<T: Scalar> Asked<'_, T> {
             assert!((sums[1] - why.other_score).abs() <= pick::<T>(SUM), "{sums:?} {why}");
 
             // Default and cost are the baseline that the reward is compared with.
-            let (known, cost) = (of(&why, Part::Default), of(&why, Part::Cost));
+            let (known, cost) = (of(&why, Source::Default), of(&why, Source::Cost));
             let default = defaults.map(|defaults| defaults[action.index()]);
             let other = policy.baseline(&self.context, action, default).to_f64();
             assert!((known[0] + cost[0] - baseline).abs() <= pick::<T>(SUM) && cost[0] <= 0.0);
@@ -108,16 +105,17 @@ impl<T: Scalar> Asked<'_, T> {
             assert!((cost[1] + 0.7 * catalog.cost(action)).abs() <= pick::<T>(SUM));
 
             self.blocks_are_the_oracles(&why);
-            let draw = of(&why, Part::Draw);
-            assert_eq!(why.shares().last().unwrap().part, Part::Draw);
+            let draw = of(&why, Source::Draw);
+            assert_eq!(why.shares().last().unwrap().source, Source::Draw);
 
             // What the draw adds is linear in nu: nothing else hides in it. A wider draw may lead elsewhere.
-            let why = match learner.explain(self.wider, &mut workspace, id, defaults, Some(action)) {
-                Err(LearnerError::Stale) => continue,
+            let mut wider = wider.user();
+            let why = match wider.explain(id, defaults, Some(action)) {
+                Err(UserError::Stale) => continue,
                 why => why.unwrap(),
             };
             self.compared.set(self.compared.get() + 1);
-            let wider = of(&why, Part::Draw);
+            let wider = of(&why, Source::Draw);
             for (draw, wider) in draw.into_iter().zip(wider) {
                 assert!((2.0 * draw - wider).abs() <= 20.0 * pick::<T>(SUM), "{draw} {wider}");
             }
@@ -129,15 +127,16 @@ impl<T: Scalar> Asked<'_, T> {
             Some(best) if scores[best.index()].1 >= scores[action.index()].1 => Some(best),
             _ => Some(action),
         });
-        let why = learner.explain(policy, &mut workspace, id, defaults, None).unwrap();
+        let mut user = ana.user();
+        let why = user.explain(id, defaults, None).unwrap();
         assert_eq!((why.other, why.feasible), (second.unwrap_or(chosen), true));
         assert_eq!(why.other_score, scores[why.other.index()].1);
         let explored = why.explored;
         let request = Request { defaults, ..Request::new(&self.context, &self.feasible) };
-        let (_, best) = learner.recommend(policy, &mut workspace, &request).unwrap();
+        let (_, best) = ana.user().recommend(&request).unwrap();
         let only = Feasible::from_set(policy.catalog(), one(chosen)).unwrap();
         let request = Request { defaults, ..Request::new(&self.context, &only) };
-        let (_, own) = learner.recommend(policy, &mut workspace, &request).unwrap();
+        let (_, own) = ana.user().recommend(&request).unwrap();
         assert_eq!(explored, own < best);
         explored
     }
@@ -146,7 +145,7 @@ impl<T: Scalar> Asked<'_, T> {
         let catalog = self.policy.catalog();
         let [mut chosen, mut other] = [why.chosen, why.other].map(|action| blocks(catalog, self.mean, &self.context, action));
         for share in why.shares() {
-            let Part::Block(index) = share.part else { continue };
+            let Source::Block(index) = share.source else { continue };
             let name = block_names(catalog)[usize::from(index)];
             let [chosen, other] = [chosen.remove(name), other.remove(name)];
             assert!(chosen.is_some() || other.is_some(), "{name}");
@@ -171,11 +170,11 @@ fn explanations_are_the_oracles<T: Scalar>(catalog: &Catalog<'static>, seed: u64
     };
     let policy = Policy::<T>::new(catalog, settings).unwrap();
     let wider = Policy::new(catalog, Settings { exploration: Exploration::Constant(1.0), ..settings }).unwrap();
-    let (mut learner, mut workspace) = start::<T, 4>(&policy);
+    let mut ana = start::<T, 4>(&policy);
     let mut dense = Dense::isotropic(catalog.dimension(), 2.0);
     for _ in 0..200 {
         let (context, action, reward) = (random.context(catalog), random.action(catalog), random.signed());
-        learner.observe(&policy, &mut workspace, &context, action, reward).unwrap();
+        ana.user().observe(&context, action, reward).unwrap();
         let reference = catalog.default_score(&context, action) - 0.7 * catalog.cost(action);
         dense.observe(&features(catalog, &context, action), reward - reference, 0.3);
     }
@@ -194,13 +193,13 @@ fn explanations_are_the_oracles<T: Scalar>(catalog: &Catalog<'static>, seed: u64
 
         // Several decisions wait; each has its own draw and is explained by it.
         let request = Request { defaults: asked.defaults.as_deref(), ..Request::new(&asked.context, &asked.feasible) };
-        let decisions = [(); 2].map(|()| learner.decide(&policy, &mut workspace, &request).unwrap());
-        let before = learner.clone();
+        let decisions = [(); 2].map(|()| ana.user().decide(&request).unwrap());
+        let before = ana.clone();
         for decision in decisions {
-            let explored = asked.explain_against_all(&learner, decision.id, decision.action, decision.baseline);
+            let explored = asked.explain_against_all(&mut ana, decision.id, decision.action, decision.baseline);
             counts[usize::from(explored)] += 1;
         }
-        assert_eq!(learner, before);
+        assert_eq!(ana, before);
     }
     assert!(compared.get() > 10, "{}", compared.get());
     counts
@@ -219,18 +218,19 @@ fn explanations_take_the_score_apart() {
 #[test]
 fn the_draw_is_the_draw() {
     let policy = Policy::<f64>::new(&TAU2, Settings::default()).unwrap();
-    let (mut learner, mut workspace) = start::<f64, 1>(&policy);
+    let mut ana = start::<f64, 1>(&policy);
     let (context, all) = (Context::new(&TAU2, None, &[]).unwrap(), Feasible::all(&TAU2));
     for action in 0..9 {
-        learner.observe(&policy, &mut workspace, &context, Action(action), 0.5).unwrap();
+        ana.user().observe(&context, Action(action), 0.5).unwrap();
     }
     let asked = Action(5);
-    let variance = 0.3 * 0.3 * learner.predict(&policy, &mut workspace, &context, asked, None).unwrap().variance;
+    let variance = 0.3 * 0.3 * ana.user().predict(&context, asked, None).unwrap().variance;
     let (count, mut sum, mut squares) = (10_000, 0.0, 0.0);
     for _ in 0..count {
-        let decision = learner.decide(&policy, &mut workspace, &Request::new(&context, &all)).unwrap();
-        let why = learner.explain(&policy, &mut workspace, decision.id, None, Some(asked)).unwrap();
-        let draw = of(&why, Part::Draw)[1];
+        let decision = ana.user().decide(&Request::new(&context, &all)).unwrap();
+        let mut user = ana.user();
+        let why = user.explain(decision.id, None, Some(asked)).unwrap();
+        let draw = of(&why, Source::Draw)[1];
         (sum, squares) = (sum + draw, squares + draw * draw);
     }
     let count = f64::from(count);
@@ -239,15 +239,16 @@ fn the_draw_is_the_draw() {
 }
 
 const RULES: [Rule<'static>; 2] =
-    [Rule::forbid("no verification", &[Values::new(1, &[1])]), Rule::require("keep the conversation", &[Values::new(0, &[1])])];
+    [Rule::forbid("no verification", &[Part::new(1, &[1])]), Rule::require("keep the conversation", &[Part::new(0, &[1])])];
 
 #[test]
 fn an_infeasible_action_is_charged_to_its_rule() {
     let policy = Policy::<f32>::new(&TAU2, Settings::default()).unwrap();
-    let (mut learner, mut workspace) = start::<f32, 4>(&policy);
+    let mut ana = start::<f32, 4>(&policy);
     let context = Context::new(&TAU2, None, &[]).unwrap();
     let feasible = Feasible::new(&TAU2, &RULES).unwrap();
-    let decision = learner.decide(&policy, &mut workspace, &Request::new(&context, &feasible)).unwrap();
+    let mut user = ana.user();
+    let decision = user.decide(&Request::new(&context, &feasible)).unwrap();
     for (values, rule) in [
         ([1, 1, 0], Some("no verification")),
         ([0, 1, 0], Some("no verification")),
@@ -255,73 +256,74 @@ fn an_infeasible_action_is_charged_to_its_rule() {
         ([1, 0, 2], None),
     ] {
         let action = TAU2.action(&values).unwrap();
-        let why = learner.explain(&policy, &mut workspace, decision.id, None, Some(action)).unwrap();
+        let why = user.explain(decision.id, None, Some(action)).unwrap();
         assert_eq!((why.feasible, why.removed_by(&RULES).map(|rule| rule.name)), (rule.is_none(), rule));
         assert_eq!(why.to_string().contains(", not feasible\n"), rule.is_some());
     }
-    let runner_up = learner.explain(&policy, &mut workspace, decision.id, None, None).unwrap();
+    let runner_up = user.explain(decision.id, None, None).unwrap();
     assert!(runner_up.feasible && runner_up.removed_by(&RULES).is_none());
 }
 
 #[test]
 fn what_cannot_be_explained() {
     let policy = Policy::<f64>::new(&MIXED, Settings::default()).unwrap();
-    let (mut learner, mut workspace) = start::<f64, 2>(&policy);
+    let mut ana = start::<f64, 2>(&policy);
     let (context, all) = (Context::new(&MIXED, Some(0), &[0.5, 0.5]).unwrap(), Feasible::all(&MIXED));
-    let decisions = [(); 3].map(|()| learner.decide(&policy, &mut workspace, &Request::new(&context, &all)).unwrap());
+    let decisions = [(); 3].map(|()| ana.user().decide(&Request::new(&context, &all)).unwrap());
     let (ids, chosen) = (decisions.map(|decision| decision.id), decisions[2].action);
-    let before = learner.clone();
+    let before = ana.clone();
     let known = ids[2];
-    let mut refuse = |id: DecisionId, defaults: Option<&[f64]>, other: Option<Action>, error: LearnerError| {
-        let answer = learner.explain(&policy, &mut workspace, id, defaults, other).map(|why| why.to_string());
+    let mut refuse = |id: DecisionId, defaults: Option<&[f64]>, other: Option<Action>, error: UserError| {
+        let answer = ana.user().explain(id, defaults, other).map(|why| why.to_string());
         assert_eq!(answer, Err(error));
-        assert_eq!(learner, before);
+        assert_eq!(ana, before);
     };
-    refuse(ids[0], None, None, LearnerError::ExpiredDecision);
+    refuse(ids[0], None, None, UserError::ExpiredDecision);
     for round in [0, 4, u32::MAX] {
-        refuse(DecisionId { round, ..known }, None, None, LearnerError::UnknownDecision);
+        refuse(DecisionId { round, ..known }, None, None, UserError::UnknownDecision);
     }
-    refuse(DecisionId { user: 8, ..known }, None, None, LearnerError::UnknownDecision);
-    refuse(DecisionId { incarnation: 1, ..known }, None, None, LearnerError::UnknownDecision);
-    refuse(known, None, Some(Action(24)), LearnerError::UnknownAction);
-    refuse(known, Some(&[0.0; 23]), None, LearnerError::DefaultCount { expected: 24 });
+    refuse(DecisionId { user: 8, ..known }, None, None, UserError::UnknownDecision);
+    refuse(DecisionId { incarnation: 1, ..known }, None, None, UserError::UnknownDecision);
+    refuse(known, None, Some(Action(24)), UserError::UnknownAction);
+    refuse(known, Some(&[0.0; 23]), None, UserError::DefaultCount { expected: 24 });
     let mut defaults = [0.0; 24];
     defaults[5] = f64::NAN;
-    refuse(known, Some(&defaults), None, LearnerError::DefaultRange { action: 5 });
-    let small = LearnerError::Posterior(PosteriorError::WorkspaceLength);
-    let mut short = Workspace::over(vec![0.0; MIXED.workspace_len() - 1]);
-    assert_eq!(learner.explain(&policy, &mut short, known, None, None).map(|why| why.to_string()), Err(small));
+    refuse(known, Some(&defaults), None, UserError::DefaultRange { action: 5 });
+    let small = UserError::Posterior(PosteriorError::WorkspaceLength);
+    let mut learner = ana.learner().clone();
+    assert_eq!(learner.with(&policy, &mut vec![0.0; MIXED.workspace_len() - 1]).map(|_| ()), Err(small));
     let noisier = Policy::<f64>::new(&MIXED, Settings { noise_variance: 1.0, ..Settings::default() }).unwrap();
-    let foreign = LearnerError::ForeignPolicy;
-    assert_eq!(learner.explain(&noisier, &mut workspace, known, None, None).map(|why| why.to_string()), Err(foreign));
+    let foreign = UserError::ForeignPolicy;
+    assert_eq!(learner.with(&noisier, &mut vec![0.0; MIXED.workspace_len()]).map(|_| ()), Err(foreign));
 
     // Other defaults than those of the decision, another seed, something learned since: it is not explained wrongly.
-    let stale = |answer: Result<Explanation<'_, f64>, LearnerError>| assert_eq!(answer.map(|_| ()), Err(LearnerError::Stale));
-    stale(learner.explain(&policy, &mut workspace, known, Some(&[0.5; 24]), None));
+    let stale = |answer: Result<Explanation<'_, f64>, UserError>| assert_eq!(answer.map(|_| ()), Err(UserError::Stale));
+    stale(ana.user().explain(known, Some(&[0.5; 24]), None));
     let reseeded = (1..).map(|seed| Policy::<f64>::new(&MIXED, Settings { seed, ..Settings::default() }).unwrap());
-    let mut another = |policy: &Policy<'_, f64>| learner.explain(policy, &mut workspace, known, None, None).is_err();
-    assert!(reseeded.take(4).map(|policy| another(&policy)).filter(|refused| *refused).count() > 1);
+    let another =
+        |policy: Policy<'_, f64>| HostUser::of(&policy, learner.clone()).unwrap().user().explain(known, None, None).is_err();
+    assert!(reseeded.take(4).map(another).filter(|refused| *refused).count() > 1);
     for _ in 0..20 {
-        learner.observe(&policy, &mut workspace, &context, chosen, -1.0).unwrap();
+        ana.user().observe(&context, chosen, -1.0).unwrap();
     }
-    stale(learner.explain(&policy, &mut workspace, known, None, None));
-    learner.forget(&policy, &mut workspace).unwrap();
-    let answer = learner.explain(&policy, &mut workspace, known, None, None).map(|why| why.to_string());
-    assert_eq!(answer, Err(LearnerError::UnknownDecision));
+    stale(ana.user().explain(known, None, None));
+    ana.user().forget().unwrap();
+    let answer = ana.user().explain(known, None, None).map(|why| why.to_string());
+    assert_eq!(answer, Err(UserError::UnknownDecision));
 }
 
 #[test]
 fn the_text_is_pinned() {
     let policy = Policy::<f64>::new(&MIXED, Settings::default()).unwrap();
-    let (mut learner, mut workspace) = start::<f64, 1>(&policy);
+    let mut ana = start::<f64, 1>(&policy);
     let (context, all) = (Context::new(&MIXED, Some(2), &[0.75, 0.25]).unwrap(), Feasible::all(&MIXED));
     for action in 0..24 {
         let reward = if action % 4 == 3 { 0.9 } else { -0.3 };
-        learner.observe(&policy, &mut workspace, &context, Action(action), reward).unwrap();
+        ana.user().observe(&context, Action(action), reward).unwrap();
     }
-    let decision = learner.decide(&policy, &mut workspace, &Request::new(&context, &all)).unwrap();
+    let decision = ana.user().decide(&Request::new(&context, &all)).unwrap();
     let other = MIXED.action_named("a=a0*b=b1*c=c2");
-    let text = learner.explain(&policy, &mut workspace, decision.id, None, other).unwrap().to_string();
+    let text = ana.user().explain(decision.id, None, other).unwrap().to_string();
     assert_eq!(text, GOLDEN);
     // Every number is in thousandths.
     let numbers = text.split_whitespace().filter(|word| word.contains('.'));
@@ -352,13 +354,14 @@ not    -0.048 a=a0*b=b1*c=c2
 #[test]
 fn the_only_feasible_action_is_compared_with_itself() {
     let policy = Policy::<f64>::new(&TAU2, Settings::default()).unwrap();
-    let (mut learner, mut workspace) = start::<f64, 1>(&policy);
+    let mut ana = start::<f64, 1>(&policy);
     let context = Context::new(&TAU2, None, &[]).unwrap();
     let mut set = ActionSet::EMPTY;
     set.insert(Action(11));
     let only = Feasible::from_set(&TAU2, set).unwrap();
-    let decision = learner.decide(&policy, &mut workspace, &Request::new(&context, &only)).unwrap();
-    let why = learner.explain(&policy, &mut workspace, decision.id, None, None).unwrap();
+    let mut user = ana.user();
+    let decision = user.decide(&Request::new(&context, &only)).unwrap();
+    let why = user.explain(decision.id, None, None).unwrap();
     assert_eq!((why.chosen, why.other, why.feasible, why.explored), (Action(11), Action(11), true, false));
     assert_eq!(why.chosen_score, why.other_score);
     assert!(why.shares().all(|share| share.chosen == share.other));
@@ -400,14 +403,14 @@ fn thousandths_at_the_ends() {
     }
 }
 
-/// What a proposal says about its action is what an explanation of the decision says afterwards, and proposing with scores
-/// proposes the same event.
+/// What a scored command says about its action is what an explanation of the decision says afterwards, and asking for scores
+/// changes nothing.
 #[test]
-fn a_scored_proposal_agrees_with_the_explanation() {
+fn a_scored_command_agrees_with_the_explanation() {
     fn run<T: Scalar>(catalog: &Catalog<'_>) {
         let policy =
             Policy::<T>::new(catalog, Settings { exploration: Exploration::Constant(1.0), ..Settings::default() }).unwrap();
-        let (mut learner, mut workspace) = start::<T, 4>(&policy);
+        let mut ana = start::<T, 4>(&policy);
         let (mut random, mut explored) = (Random(11), 0);
         for round in 0..200 {
             let task = (!catalog.definition().tasks.is_empty()).then(|| round % catalog.definition().tasks.len());
@@ -423,19 +426,22 @@ fn a_scored_proposal_agrees_with_the_explanation() {
             if round % 2 == 0 {
                 request = request.with_defaults(&defaults);
             }
-            let before = learner.clone();
-            let proposal = learner.propose_scored(&policy, &mut workspace, &request).unwrap();
-            assert_eq!(learner, before);
-            assert_eq!(proposal.event, learner.propose_decision(&policy, &mut workspace, &request).unwrap());
-            let default = request.defaults.map(|defaults| defaults[proposal.action.index()]);
-            let mean = learner.predict(&policy, &mut workspace, &context, proposal.action, default).unwrap().mean.to_f64();
-            assert!((proposal.score - mean).abs() <= pick::<T>(BLOCK), "{} {mean}", proposal.score);
-            let decision = learner.decide(&policy, &mut workspace, &request).unwrap();
-            assert_eq!(decision.action, proposal.action);
-            let why = learner.explain(&policy, &mut workspace, decision.id, request.defaults, None).unwrap();
-            assert_eq!((proposal.sampled_score, proposal.explored), (why.chosen_score, why.explored));
+            let before = ana.clone();
+            let mut command = Command::decide(request).scored();
+            assert!(ana.user().next(&mut command).unwrap().is_some());
+            assert_eq!(ana, before);
+            let (mut user, mut plain) = (ana.user(), before);
+            user.run(&mut command).unwrap();
+            let (decision, scores) = (command.decision(&user).unwrap(), command.scores().unwrap());
+            assert_eq!(decision, plain.user().decide(&request).unwrap());
+            let default = request.defaults.map(|defaults| defaults[decision.action.index()]);
+            let mean = user.predict(&context, decision.action, default).unwrap().mean.to_f64();
+            assert!((scores.score - mean).abs() <= pick::<T>(BLOCK), "{} {mean}", scores.score);
+            let why = user.explain(decision.id, request.defaults, None).unwrap();
+            assert_eq!((scores.sampled_score, scores.explored), (why.chosen_score, why.explored));
             explored += usize::from(why.explored);
-            learner.feedback(&policy, &mut workspace, decision.id, 2.0 * random.unit() - 1.0).unwrap();
+            assert_eq!(ana, plain);
+            ana.user().feedback(decision.id, 2.0 * random.unit() - 1.0).unwrap();
         }
         assert!((10..190).contains(&explored), "{explored}");
     }

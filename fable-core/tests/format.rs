@@ -12,27 +12,23 @@ mod listed {
     use fable_core::analysis::{Program, ProgramError, Prototype, Rate, Selection, Span, SpanError, SpcaError};
     use fable_core::catalog::{self, ActionName, Block, BlockSet, Component, Condition, Contrast, CoordinateName};
     use fable_core::catalog::{Definition, Term, Value, Values, agent, rubric, tau2};
-    use fable_core::event::ParseDecisionIdError;
-    use fable_core::feasible::{ActionSet, Effect};
-    use fable_core::normal::{Key, Purpose, Stream};
-    use fable_core::policy::{Deadline, Expiry, Range};
     use fable_core::protocol::{self, Draft, Fault, Frame, Hello, Kept, Reply, Statistics, StorageFault, WireShare};
     use fable_core::record::{Header, Kind, Loader, RecordError, Snapshot, Verified, Verifier, WireContext};
-    use fable_core::trust::{self, Assessment, Comparison, Explanation, Gap, Promotion, Share, Standing, Thousandths, Verdict};
-    use fable_core::{Action, Arrow, Catalog, CatalogError, Checked, Choice, Context, ContextError, CoordinateSet, Decision};
+    use fable_core::{Action, ActionSet, Arrow, Assessment, Bits, Catalog, CatalogError, Choice, Command, Comparison, Context};
+    use fable_core::{ContextError, CoordinateSet, Deadline, Decision, DecisionId, Direction, Effect, Estimate, Event, Expiry};
     use fable_core::{
-        DecisionId, Direction, Estimate, Event, Exploration, Factor, Feasible, FeasibleError, Learner, LearnerError,
+        Explanation, Exploration, Factor, Feasible, FeasibleError, Gap, Key, Learner, Observation, OnboardingError,
     };
-    use fable_core::{
-        Observation, OnboardingError, Policy, Posterior, PosteriorError, Prior, PriorError, Request, Rule, Settings,
-    };
-    use fable_core::{SettingsError, Statement, Update, When, Workspace};
+    use fable_core::{ParseDecisionIdError, Policy, Posterior, PosteriorError, Prior, PriorError, Promotion, Purpose, Range};
+    use fable_core::{Request, Rule, Scores, Setting, Settings, SettingsError, Share, Source, Standing, State, Statement, Step};
+    use fable_core::{Stream, Thousandths, Update, User, UserError, Verdict, When, Workspace};
 
     const fn has<T: Format>() {}
 
     const _: () = {
         has::<Arrow>();
         has::<CoordinateSet>();
+        has::<Bits<9>>();
         has::<Posterior<f32, [f32; 9]>>();
         has::<Update<f32>>();
         has::<Estimate<f32>>();
@@ -79,6 +75,7 @@ mod listed {
         has::<Policy<'_, f32>>();
         has::<Settings<'_>>();
         has::<SettingsError>();
+        has::<Setting>();
         has::<Range>();
         has::<Exploration>();
         has::<Deadline>();
@@ -87,10 +84,14 @@ mod listed {
 
     const _: () = {
         has::<Learner<f32, [f32; 9], 8>>();
-        has::<LearnerError>();
-        has::<Checked<'_, f32, [f32; 9], [f32; 9], 8>>();
+        has::<UserError>();
+        // has::<HostUser>(), which no device has
+        has::<State>();
+        has::<User<'_, f32>>();
+        has::<Step<'_, f32>>();
+        has::<Command<'_>>();
+        has::<Scores>();
         has::<Choice>();
-        has::<fable_core::learner::Proposal>();
         // has::<Round>(), which is private: nobody holds one
         has::<Decision>();
         has::<DecisionId>();
@@ -109,7 +110,7 @@ mod listed {
         has::<Standing>();
         has::<Explanation<'_, f32>>();
         has::<Share>();
-        has::<trust::Part>();
+        has::<Source>();
         has::<Thousandths>();
     };
 
@@ -117,10 +118,10 @@ mod listed {
         has::<Header>();
         has::<Kind>();
         has::<RecordError>();
-        has::<Snapshot<'_, f32, [f32; 9], 8>>();
+        has::<Snapshot<'_, f32>>();
         has::<Verifier<'_, f32>>();
         has::<Verified>();
-        has::<Loader<'_, f32, [f32; 9], 8>>();
+        has::<Loader<'_, f32>>();
         has::<WireContext>();
         has::<protocol::Request>();
         has::<Reply>();

@@ -6,10 +6,12 @@
 
 mod common;
 
-use common::{Random, features};
+use common::{Random, features, start};
 use fable_core::catalog::{Catalog, RUBRIC, TAU2};
-use fable_core::trust::{Assessment, Comparison, Verdict};
-use fable_core::{Action, Context, Direction, Exploration, Feasible, Learner, Policy, Request, Settings, Statement, Workspace};
+use fable_core::{
+    Action, Assessment, Comparison, Context, Direction, Exploration, Feasible, HostLearner, Policy, Request, Settings, Statement,
+    Verdict,
+};
 
 const RECOMMENDED: Settings<'static> = Settings::PROMOTING;
 
@@ -40,52 +42,51 @@ fn quantile(mut numbers: Vec<f64>, p: f64) -> f64 {
     numbers[((numbers.len() - 1) as f64 * p) as usize]
 }
 
-/// A simulated user with her learner.
-struct User<'a> {
+/// A simulated user and what is known of her.
+struct Simulated<'a> {
     catalog: &'a Catalog<'a>,
     context: Context,
     everything: Feasible,
     defaults: Vec<f64>,
     theta: Vec<f64>,
     random: Random,
-    learner: Learner<f64, Vec<f64>, 1>,
-    workspace: Workspace<f64, Vec<f64>>,
+    learner: HostLearner<f64, 1>,
+    workspace: Vec<f64>,
     /// Sum of mean rewards.
     earned: f64,
 }
 
-impl<'a> User<'a> {
+impl<'a> Simulated<'a> {
     /// `default` is the known default score of every action: it keeps the rewards in [-1, 1].
     fn new(policy: &Policy<'a, f64>, default: f64, theta: Vec<f64>, number: u64) -> Self {
         let catalog = policy.catalog();
-        let mut user = Self {
+        Self {
             catalog,
             context: Context::new(catalog, None, &[]).unwrap(),
             everything: Feasible::all(catalog),
             defaults: vec![default; catalog.actions()],
             theta,
             random: Random(number ^ 0xc01f),
-            learner: Learner::over(vec![0.0; catalog.state_len()]),
-            workspace: Workspace::over(vec![0.0; catalog.workspace_len()]),
+            learner: start(policy, number).into_learner(),
+            workspace: vec![0.0; catalog.workspace_len()],
             earned: 0.0,
-        };
-        user.learner.start(policy, number).unwrap();
-        user
+        }
     }
 
     /// One round: the learner decides, the coin falls, the learner learns.
     fn play(&mut self, policy: &Policy<'a, f64>) {
         let request = Request::new(&self.context, &self.everything).with_defaults(&self.defaults);
-        let decision = self.learner.decide(policy, &mut self.workspace, &request).unwrap();
+        let mut user = self.learner.with(policy, &mut self.workspace).unwrap();
+        let decision = user.decide(&request).unwrap();
         let features = self.catalog.features(&self.context, decision.action);
         let mean = decision.baseline + features.map(|(index, value)| self.theta[index] * f64::from(value)).sum::<f64>();
         let noise = if self.random.bits() & 1 == 0 { 0.5 } else { -0.5 };
-        self.learner.feedback(policy, &mut self.workspace, decision.id, mean + noise).unwrap();
+        user.feedback(decision.id, mean + noise).unwrap();
         self.earned += mean;
     }
 
     fn assess(&mut self, policy: &Policy<'a, f64>, comparison: &Comparison) -> Assessment {
-        self.learner.assess(policy, &mut self.workspace, comparison).unwrap()
+        self.learner.with(policy, &mut self.workspace).unwrap().assess(comparison).unwrap()
     }
 }
 
@@ -139,14 +140,14 @@ fn live(policy: &Policy<'static, f64>, default: f64, rounds: u32, number: u64) -
     let (catalog, settings) = (policy.catalog(), policy.settings());
     let mut random = Random(number);
     let theta = draw(catalog, default, &mut random, number % 4);
-    let mut user = User::new(policy, default, theta, number);
+    let mut user = Simulated::new(policy, default, theta, number);
     // A third of the users says something about the first component that is a quarter off.
     let mut radius = settings.base_precision * user.theta.iter().map(|theta| theta * theta).sum::<f64>();
     if number.is_multiple_of(3) {
         let entries = [(0, 1.0), (1, -1.0)];
         let response = dot(&user.theta, &entries) + if random.below(2) == 0 { 0.25 } else { -0.25 };
         let statement = Statement { direction: Direction::new(catalog, entries).unwrap(), response, precision: 2.0 };
-        user.learner.onboard(policy, &mut user.workspace, statement).unwrap();
+        user.learner.with(policy, &mut user.workspace).unwrap().onboard(&statement).unwrap();
         radius += 2.0 * 0.25 * 0.25;
     }
     assert!(radius <= policy.prior_radius().powi(2), "the guarantee says nothing about such a user: {radius}");
@@ -231,7 +232,7 @@ fn search(bold: &Policy<'static, f64>, calm: &Policy<'static, f64>, patience: u3
     theta[RUBRIC.coordinate("steps=level_5").unwrap()] = liking;
     theta[RUBRIC.coordinate("steps=level_1").unwrap()] = -liking;
     let contrast = Comparison::declared(&RUBRIC, RUBRIC.contrast("steps_5_over_1").unwrap()).unwrap();
-    let mut user = User::new(bold, 0.3, theta, number);
+    let mut user = Simulated::new(bold, 0.3, theta, number);
     let (mut promoted, mut estimates) = (None, vec![]);
     for round in 1..=2_000 {
         user.play(if promoted.is_some() || round > patience { calm } else { bold });

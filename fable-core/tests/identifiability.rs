@@ -7,28 +7,25 @@ mod exact;
 use common::{CUBE, MIXED, Random, features_by_name};
 use fable_core::catalog::agent::{AGENT, MEMORY, Memory, RISK, STYLE, Style};
 use fable_core::catalog::{Catalog, Part, RUBRIC, TAU2};
-use fable_core::feasible::ActionSet;
 use fable_core::{
-    Context, CoordinateSet, Direction, Feasible, Learner, Policy, Request, Rule, Settings, Statement, When, Workspace,
+    ActionSet, Context, CoordinateSet, Direction, Feasible, HostUser, Policy, Request, Rule, Settings, Statement, When,
 };
 use proptest::prelude::*;
 
 const OFF: Rule<'static> = Rule::require("memory is off", &[Part::new(MEMORY, &[Memory::NoMemory.index()])]);
 
-type Host = Learner<f32, Vec<f32>, 4>;
-
-fn start(policy: &Policy<'_, f32>) -> (Host, Workspace<f32, Vec<f32>>) {
-    let mut learner = Learner::over(vec![0.0; policy.catalog().state_len()]);
-    learner.start(policy, 3).unwrap();
-    (learner, Workspace::over(vec![0.0; policy.catalog().workspace_len()]))
+fn start<'p>(policy: &Policy<'p, f32>) -> HostUser<'p, f32, 4> {
+    common::start(policy, 3)
 }
 
 /// Mean and variance of every coordinate, to the bit.
-fn marginals(learner: &Host, workspace: &mut Workspace<f32, Vec<f32>>) -> Vec<(u32, u32)> {
-    let d = learner.posterior().arrow().dimension();
+fn marginals(ana: &mut HostUser<'_, f32, 4>) -> Vec<(u32, u32)> {
+    let mut user = ana.user();
+    let (posterior, scratch) = user.posterior_and_scratch();
+    let d = posterior.arrow().dimension();
     let mut mean = vec![0.0; d];
-    learner.posterior().mean(workspace, &mut mean).unwrap();
-    let variance = |index| learner.posterior().marginal_variance(workspace, index).unwrap();
+    posterior.mean(scratch, &mut mean).unwrap();
+    let variance = |index| posterior.marginal_variance(scratch, index).unwrap();
     let variances: Vec<f32> = (0..d).map(variance).collect();
     mean.iter().zip(&variances).map(|(mean, variance)| (mean.to_bits(), variance.to_bits())).collect()
 }
@@ -43,7 +40,7 @@ fn needs_memory(index: usize) -> bool {
 #[test]
 fn a_user_without_memory_teaches_nothing_about_memory() {
     let policy = Policy::<f32>::new(&AGENT, Settings::default()).unwrap();
-    let (mut learner, mut workspace) = start(&policy);
+    let mut ana = start(&policy);
     // Stated preferences within memory and within style keep the two apart: the prior is block separated.
     let stated = [
         Direction::prefer(&AGENT, &[(MEMORY, 1)], &[(MEMORY, 3)], When::Always).unwrap(),
@@ -51,19 +48,19 @@ fn a_user_without_memory_teaches_nothing_about_memory() {
         Direction::prefer(&AGENT, &[(STYLE, Style::Concise.index())], &[], When::Signal(usize::from(RISK))).unwrap(),
     ];
     for direction in stated {
-        learner.onboard(&policy, &mut workspace, Statement { direction, response: 0.8, precision: 3.0 }).unwrap();
+        ana.user().onboard(&Statement { direction, response: 0.8, precision: 3.0 }).unwrap();
     }
-    let before = marginals(&learner, &mut workspace);
+    let before = marginals(&mut ana);
     let feasible = Feasible::new(&AGENT, &[OFF]).unwrap();
     let (mut random, mut active, mut chosen) = (Random(11), CoordinateSet::EMPTY, CoordinateSet::EMPTY);
     for _ in 0..400 {
         let context = random.context(&AGENT);
-        let decision = learner.decide(&policy, &mut workspace, &Request::new(&context, &feasible)).unwrap();
+        let decision = ana.user().decide(&Request::new(&context, &feasible)).unwrap();
         active.activate(&AGENT, &context, &feasible);
         AGENT.features(&context, decision.action).for_each(|(index, _)| chosen.insert(index));
-        learner.feedback(&policy, &mut workspace, decision.id, random.signed()).unwrap();
+        ana.user().feedback(decision.id, random.signed()).unwrap();
     }
-    let after = marginals(&learner, &mut workspace);
+    let after = marginals(&mut ana);
     let inactive: Vec<usize> = (0..AGENT.dimension()).filter(|&index| needs_memory(index)).collect();
     assert_eq!(inactive.len(), 4 + 4 + 4 * 6 + 4 * 6);
     for index in 0..AGENT.dimension() {
@@ -84,16 +81,16 @@ fn a_user_without_memory_teaches_nothing_about_memory() {
 #[test]
 fn a_coupled_prior_moves_an_inactive_coordinate() {
     let policy = Policy::<f32>::new(&AGENT, Settings::default()).unwrap();
-    let (mut learner, mut workspace) = start(&policy);
+    let mut ana = start(&policy);
     let entries = [("memory=recent_memory", 1.0), ("memory=no_memory", -1.0)];
     let direction = Direction::from_names(&AGENT, &entries).unwrap();
-    learner.onboard(&policy, &mut workspace, Statement { direction, response: 0.5, precision: 4.0 }).unwrap();
-    let before = marginals(&learner, &mut workspace);
+    ana.user().onboard(&Statement { direction, response: 0.5, precision: 4.0 }).unwrap();
+    let before = marginals(&mut ana);
     let feasible = Feasible::new(&AGENT, &[OFF]).unwrap();
     let context = Context::new(&AGENT, Some(0), &[0.5; 4]).unwrap();
-    let decision = learner.decide(&policy, &mut workspace, &Request::new(&context, &feasible)).unwrap();
-    learner.feedback(&policy, &mut workspace, decision.id, 1.0).unwrap();
-    let after = marginals(&learner, &mut workspace);
+    let decision = ana.user().decide(&Request::new(&context, &feasible)).unwrap();
+    ana.user().feedback(decision.id, 1.0).unwrap();
+    let after = marginals(&mut ana);
     let recent = AGENT.coordinate("memory=recent_memory").unwrap();
     let profile = AGENT.coordinate("memory=profile_summary").unwrap();
     assert_ne!(before[recent], after[recent]);

@@ -4,32 +4,31 @@ mod common;
 
 use common::{Dense, MIXED, Random, features};
 use fable_core::catalog::TAU2;
-use fable_core::policy::{Deadline, Expiry};
-use fable_core::{Context, Decision, Event, Feasible, Learner, LearnerError, Policy, Request, Settings, Storage, Workspace};
+use fable_core::{
+    Choice, Command, Context, Deadline, Decision, DecisionId, Event, Expiry, Feasible, HostUser, Policy, PosteriorError, Request,
+    Settings, UserError,
+};
 use proptest::prelude::*;
 
-type Host = Learner<f64, Vec<f64>, 8>;
-
-fn start(settings: Settings<'_>) -> (Policy<'_, f64>, Host, Workspace<f64, Vec<f64>>) {
-    let policy = Policy::new(&MIXED, settings).unwrap();
-    let mut learner = Learner::over(vec![0.0; MIXED.state_len()]);
-    learner.start(&policy, 7).unwrap();
-    (policy, learner, Workspace::over(vec![0.0; MIXED.workspace_len()]))
+fn start(settings: Settings<'_>) -> HostUser<'_, f64, 8> {
+    common::start(&Policy::new(&MIXED, settings).unwrap(), 7)
 }
 
 /// The posterior is that of these observations given at once.
-fn assert_learned(learner: &Host, policy: &Policy<'_, f64>, observations: &[(Context, Decision, f64)]) {
+fn assert_learned(ana: &mut HostUser<'_, f64, 8>, observations: &[(Context, Decision, f64)]) {
+    let policy = *ana.policy();
     let mut dense = Dense::isotropic(MIXED.dimension(), policy.settings().base_precision);
     for (context, decision, reward) in observations {
         dense.observe(&features(&MIXED, context, decision.action), reward - decision.baseline, policy.settings().noise_variance);
     }
     let solved = dense.solved();
-    let mut workspace = Workspace::over(vec![0.0; MIXED.workspace_len()]);
+    let mut user = ana.user();
+    let (posterior, scratch) = user.posterior_and_scratch();
     let mut mean = vec![0.0; MIXED.dimension()];
-    learner.posterior().mean(&mut workspace, &mut mean).unwrap();
+    posterior.mean(scratch, &mut mean).unwrap();
     for (index, mean) in mean.iter().enumerate() {
         assert!((mean - solved.mean[index]).abs() < 1e-11);
-        let variance = learner.posterior().marginal_variance(&mut workspace, index).unwrap();
+        let variance = posterior.marginal_variance(scratch, index).unwrap();
         assert!((variance - solved.contrast(&[(index, 1.0)]).1).abs() < 1e-12);
     }
 }
@@ -48,7 +47,7 @@ proptest! {
             Some(limit) => Deadline::Rounds(limit),
         };
         let expiry = if impute { Expiry::Impute(-0.25) } else { Expiry::Nothing };
-        let (policy, mut learner, mut workspace) = start(Settings { deadline, expiry, ..Settings::default() });
+        let mut ana = start(Settings { deadline, expiry, ..Settings::default() });
         let all = Feasible::all(&MIXED);
         // The model: every decision ever made, when, and whether it waits (None), was rewarded (true) or expired (false).
         let mut model: Vec<(Context, Decision, u32, Option<bool>)> = vec![];
@@ -76,29 +75,29 @@ proptest! {
             if deciding {
                 let context = random.context(&MIXED);
                 let request = Request::new(&context, &all).at(now);
-                let decision = learner.decide(&policy, &mut workspace, &request).unwrap();
+                let decision = ana.user().decide(&request).unwrap();
                 model.push((context, decision, now, None));
             } else if !model.is_empty() {
-                learner.expire(&policy, &mut workspace, now).unwrap();
+                ana.user().expire(now).unwrap();
                 let back = random.below(model.len().min(12)) + 1;
                 let index = model.len() - back;
                 let (context, decision, _, wait) = &mut model[index];
                 let reward = random.signed();
-                let found = learner.feedback(&policy, &mut workspace, decision.id, reward);
+                let found = ana.user().feedback(decision.id, reward);
                 match wait {
                     None => {
                         prop_assert!(found.is_ok(), "{found:?}");
                         *wait = Some(true);
                         learned.push((*context, *decision, reward));
                     }
-                    Some(true) if back <= 8 => prop_assert_eq!(found, Err(LearnerError::DuplicateFeedback)),
-                    Some(_) => prop_assert_eq!(found, Err(LearnerError::ExpiredDecision)),
+                    Some(true) if back <= 8 => prop_assert_eq!(found, Err(UserError::DuplicateFeedback)),
+                    Some(_) => prop_assert_eq!(found, Err(UserError::ExpiredDecision)),
                 }
             }
             // A deadline in rounds that passed with the last decision is imputed at the next step, in the model as well.
-            prop_assert_eq!(learner.observations() as usize, learned.len());
+            prop_assert_eq!(ana.observations() as usize, learned.len());
         }
-        assert_learned(&learner, &policy, &learned);
+        assert_learned(&mut ana, &learned);
     }
 }
 
@@ -108,78 +107,86 @@ fn a_full_ring_expires_by_policy() {
     let context = Context::new(&MIXED, None, &[0.5, 0.5]).unwrap();
     let request = Request::new(&context, &all);
 
-    let (policy, mut learner, mut workspace) = start(Settings::default());
+    let mut ana = start(Settings::default());
     for _ in 0..20 {
-        learner.decide(&policy, &mut workspace, &request).unwrap();
+        ana.user().decide(&request).unwrap();
     }
-    assert_eq!((learner.observations(), learner.waiting(&policy, 0).count()), (0, 8));
-    assert!(learner.propose_room(&policy).is_none());
+    assert_eq!((ana.observations(), ana.user().waiting(0).count()), (0, 8));
+    assert!(!matches!(ana.user().next(&mut Command::decide(request)).unwrap().unwrap().event(), Event::Expiry { .. }));
 
     let settings = Settings { expiry: Expiry::Impute(0.5), ..Settings::default() };
-    let (policy, mut learner, mut workspace) = start(settings);
-    let decisions: Vec<_> = (0..20).map(|_| learner.decide(&policy, &mut workspace, &request).unwrap()).collect();
-    assert_eq!(learner.observations(), 12);
+    let mut ana = start(settings);
+    let decisions: Vec<_> = (0..20).map(|_| ana.user().decide(&request).unwrap()).collect();
+    assert_eq!(ana.observations(), 12);
     let imputed: Vec<_> = decisions[..12].iter().map(|decision| (context, *decision, 0.5)).collect();
-    assert_learned(&learner, &policy, &imputed);
-    assert!(learner.waiting(&policy, 0).eq(decisions[12..].iter().map(|decision| decision.id)));
+    assert_learned(&mut ana, &imputed);
+    assert!(ana.user().waiting(0).eq(decisions[12..].iter().map(|decision| decision.id)));
 
     // Step by step the same.
-    let room = learner.propose_room(&policy).unwrap();
-    assert_eq!(room, Event::Expiry { round: 13, imputed: Some(0.5) });
-    apply(&mut learner, &policy, &mut workspace, &room).unwrap();
-    assert_eq!(learner.propose_room(&policy), None);
-    let event = learner.propose_decision(&policy, &mut workspace, &request).unwrap();
-    apply(&mut learner, &policy, &mut workspace, &event).unwrap();
-    assert_eq!(learner.observations(), 13);
+    let (mut user, mut command) = (ana.user(), Command::decide(request));
+    let step = user.next(&mut command).unwrap().unwrap();
+    assert_eq!(*step.event(), Event::Expiry { round: 13, imputed: Some(0.5) });
+    step.apply();
+    let step = user.next(&mut command).unwrap().unwrap();
+    assert!(matches!(step.event(), Event::Decision { round: 21, .. }));
+    step.apply();
+    assert!(user.next(&mut command).unwrap().is_none());
+    assert_eq!(ana.observations(), 13);
 }
 
 /// A refused request leaves the waiting decisions alone, even when their deadline has passed.
 #[test]
 fn a_bad_request_expires_nothing() {
     let settings = Settings { deadline: Deadline::Time(1), expiry: Expiry::Impute(0.5), ..Settings::default() };
-    let (policy, mut learner, mut workspace) = start(settings);
+    let mut ana = start(settings);
     let (context, all) = (Context::new(&MIXED, None, &[0.5, 0.5]).unwrap(), Feasible::all(&MIXED));
-    learner.decide(&policy, &mut workspace, &Request::new(&context, &all)).unwrap();
-    let before = learner.clone();
+    ana.user().decide(&Request::new(&context, &all)).unwrap();
+    let before = ana.clone();
     let foreign = Context::new(&TAU2, None, &[]).unwrap();
-    assert!(learner.decide(&policy, &mut workspace, &Request::new(&foreign, &all).at(99)).is_err());
+    assert!(ana.user().decide(&Request::new(&foreign, &all).at(99)).is_err());
     let short = [0.0; 3];
-    assert!(learner.decide(&policy, &mut workspace, &Request::new(&context, &all).with_defaults(&short).at(99)).is_err());
-    assert!(learner.decide(&policy, &mut Workspace::over(vec![0.0; 3]), &Request::new(&context, &all).at(99)).is_err());
-    assert_eq!(learner, before);
+    assert!(ana.user().decide(&Request::new(&context, &all).with_defaults(&short).at(99)).is_err());
+    assert_eq!(ana, before);
+    let mut learner = ana.into_learner();
+    let short = UserError::Posterior(PosteriorError::WorkspaceLength);
+    assert_eq!(learner.with(before.policy(), &mut [0.0; 3]).map(|_| ()), Err(short));
+    assert_eq!(learner, *before.learner());
 }
 
 /// What was accepted once is accepted again, whatever the deadlines are by then: they belong to proposing.
 #[test]
 fn a_journal_is_replayed_under_any_deadline() {
-    let (policy, mut learner, mut workspace) = start(Settings::default());
-    let start_state = learner.clone();
+    let mut ana = start(Settings::default());
+    let start_state = ana.learner().clone();
     let (context, all) = (Context::new(&MIXED, None, &[0.5, 0.5]).unwrap(), Feasible::all(&MIXED));
-    let mut journal = vec![learner.propose_permissions(&all).unwrap()];
-    apply(&mut learner, &policy, &mut workspace, &journal[0]).unwrap();
+    let id = |round| DecisionId { user: 7, incarnation: 0, round };
+    let mut journal = vec![];
+    let mut record = |mut command: Command<'_>| {
+        let mut user = ana.user();
+        while let Some(step) = user.next(&mut command).unwrap() {
+            journal.push(step.event().clone());
+            step.apply();
+        }
+    };
     for round in 1..=20 {
-        let event = learner.propose_decision(&policy, &mut workspace, &Request::new(&context, &all).at(10 * round)).unwrap();
-        apply(&mut learner, &policy, &mut workspace, &event).unwrap();
-        journal.push(event);
+        record(Command::decide(Request::new(&context, &all).at(10 * round)));
         if round > 5 {
-            let id = fable_core::DecisionId { user: 7, incarnation: 0, round: round - 5 };
-            let event = learner.propose_feedback(&policy, id, 0.5, 1.0, 10 * round).unwrap();
-            apply(&mut learner, &policy, &mut workspace, &event).unwrap();
-            journal.push(event);
+            record(Command::feedback(id(round - 5), 0.5).at(10 * round));
         }
     }
+    assert_eq!(journal.len(), 1 + 20 + 15);
     for deadline in [Deadline::Rounds(0), Deadline::Time(1)] {
         let settings = Settings { deadline, expiry: Expiry::Impute(0.25), ..Settings::default() };
         let other = Policy::<f64>::new(&MIXED, settings).unwrap();
-        let mut again = start_state.clone();
+        let mut again = HostUser::of(&other, start_state.clone()).unwrap();
         for event in &journal {
-            apply(&mut again, &other, &mut workspace, event).unwrap();
+            again.user().check(event).unwrap().apply();
         }
-        assert_eq!(again, learner);
+        assert_eq!(again, ana);
         // From here on the new deadline holds.
-        let id = fable_core::DecisionId { user: 7, incarnation: 0, round: 19 };
-        assert_eq!(again.propose_feedback(&other, id, 0.5, 1.0, 1_000), Err(LearnerError::ExpiredDecision));
-        assert!(again.propose_feedback(&policy, id, 0.5, 1.0, 1_000).is_ok());
+        let late = || Command::feedback(id(19), 0.5).at(1_000);
+        assert_eq!(again.user().next(&mut late()).map(|_| ()), Err(UserError::ExpiredDecision));
+        assert!(ana.user().next(&mut late()).unwrap().is_some());
     }
 }
 
@@ -187,22 +194,12 @@ fn a_journal_is_replayed_under_any_deadline() {
 #[test]
 fn deadlines_in_time_need_no_expiry_to_hold() {
     let settings = Settings { deadline: Deadline::Time(60), ..Settings::default() };
-    let (policy, mut learner, mut workspace) = start(settings);
+    let mut ana = start(settings);
     let context = Context::new(&MIXED, None, &[0.5, 0.5]).unwrap();
-    let choice = learner.decide_or_default(&policy, &mut workspace, &context, &[], None, 1_000).unwrap();
-    let fable_core::Choice::Decided(decision) = choice else { panic!("{choice:?}") };
-    let late = learner.feedback_at(&policy, &mut workspace, decision.id, 0.5, 1_061);
-    assert_eq!(late, Err(LearnerError::ExpiredDecision));
-    assert_eq!((learner.waiting(&policy, 1_060).count(), learner.waiting(&policy, 1_061).count()), (1, 0));
-    assert!(learner.feedback_at(&policy, &mut workspace, decision.id, 0.5, 1_060).unwrap().is_some());
-}
-
-fn apply<W: Storage<f64>>(
-    learner: &mut Host,
-    policy: &Policy<'_, f64>,
-    workspace: &mut Workspace<f64, W>,
-    event: &Event,
-) -> Result<(), LearnerError> {
-    learner.check(policy, workspace, event)?.apply();
-    Ok(())
+    let choice = ana.user().decide_or_default(&context, &[], None, 1_000).unwrap();
+    let Choice::Decided(decision) = choice else { panic!("{choice:?}") };
+    let late = ana.user().feedback_at(decision.id, 0.5, 1_061);
+    assert_eq!(late, Err(UserError::ExpiredDecision));
+    assert_eq!((ana.user().waiting(1_060).count(), ana.user().waiting(1_061).count()), (1, 0));
+    assert!(ana.user().feedback_at(decision.id, 0.5, 1_060).is_ok());
 }

@@ -4,25 +4,20 @@ mod common;
 
 use common::{CUBE, Dense, MIXED, Random, features};
 use fable_core::catalog::{AGENT, Catalog, TAU2};
-use fable_core::feasible::ActionSet;
 use fable_core::{
-    Action, Context, DecisionId, Direction, Event, Exploration, Feasible, Learner, LearnerError, Policy, Posterior, Prior,
-    Request, Scalar, Settings, Statement, Workspace,
+    Action, ActionSet, Command, Context, DecisionId, Direction, Event, Exploration, Feasible, HostUser, Learner, Policy,
+    Posterior, Prior, Request, Scalar, Settings, Statement, UserError, Workspace,
 };
 use nalgebra::{DMatrix, DVector};
 use proptest::prelude::*;
 
-type Host<T> = Learner<T, Vec<T>, 6>;
-
-fn start<T: Scalar>(policy: &Policy<'_, T>) -> (Host<T>, Workspace<T, Vec<T>>) {
-    let mut learner = Learner::over(vec![T::ZERO; policy.catalog().state_len()]);
-    learner.start(policy, 77).unwrap();
-    (learner, Workspace::over(vec![T::ZERO; policy.catalog().workspace_len()]))
+fn start<'p, T: Scalar>(policy: &Policy<'p, T>) -> HostUser<'p, T, 6> {
+    common::start(policy, 77)
 }
 
-fn bits<T: Scalar>(learner: &Host<T>) -> (Vec<u64>, u64) {
-    let packed = learner.posterior().packed().iter().map(|value| value.bits()).collect();
-    (packed, learner.posterior().log_det_ratio().to_bits())
+fn bits<T: Scalar>(ana: &HostUser<'_, T, 6>) -> (Vec<u64>, u64) {
+    let packed = ana.learner().posterior().packed().iter().map(|value| value.bits()).collect();
+    (packed, ana.learner().posterior().log_det_ratio().to_bits())
 }
 
 proptest! {
@@ -33,21 +28,21 @@ proptest! {
         let mut random = Random(seed);
         let policy = Policy::<f64>::new(&MIXED, Settings::default()).unwrap();
         let mut events: Vec<_> = (0..count).map(|_| (random.context(&MIXED), random.action(&MIXED), random.signed())).collect();
-        let (mut forward, mut workspace) = start(&policy);
+        let mut forward = start(&policy);
         for (context, action, reward) in &events {
-            forward.observe(&policy, &mut workspace, context, *action, *reward).unwrap();
+            forward.user().observe(context, *action, *reward).unwrap();
         }
         for index in (1..count).rev() {
             events.swap(index, random.below(index + 1));
         }
-        let (mut shuffled, _) = start(&policy);
+        let mut shuffled = start(&policy);
         for (context, action, reward) in &events {
-            shuffled.observe(&policy, &mut workspace, context, *action, *reward).unwrap();
+            shuffled.user().observe(context, *action, *reward).unwrap();
         }
-        for (a, b) in forward.posterior().packed().iter().zip(shuffled.posterior().packed()) {
+        for (a, b) in forward.learner().posterior().packed().iter().zip(shuffled.learner().posterior().packed()) {
             prop_assert!((a - b).abs() < 1e-12);
         }
-        let difference = forward.posterior().log_det_ratio() - shuffled.posterior().log_det_ratio();
+        let difference = forward.learner().posterior().log_det_ratio() - shuffled.learner().posterior().log_det_ratio();
         prop_assert!(difference.abs() < 1e-11);
     }
 
@@ -117,65 +112,60 @@ proptest! {
     fn replay_is_exact(seed: u64) {
         let mut random = Random(seed);
         let policy = Policy::<f32>::new(&MIXED, Settings { seed, ..Settings::default() }).unwrap();
-        let (mut learner, mut workspace) = start(&policy);
+        let mut ana = start(&policy);
         let (mut journal, mut waiting): (Vec<Event>, Vec<DecisionId>) = (vec![], vec![]);
         for _ in 0..60 {
             let context = random.context(&MIXED);
-            let event = match random.below(10) {
-                0 => learner.propose_observation(&policy, &context, random.action(&MIXED), random.signed(), 0.5).unwrap(),
+            let (feasible, statement);
+            let mut command = match random.below(10) {
+                0 => Command::observe(&context, random.action(&MIXED), random.signed()).weighted(0.5),
                 1 => {
                     let direction = Direction::new(&MIXED, [(random.below(MIXED.dimension()), 1.0)]).unwrap();
-                    Event::Onboarding(Statement { direction, response: random.signed(), precision: 2.0 })
+                    statement = [Statement { direction, response: random.signed(), precision: 2.0 }];
+                    Command::onboard(&statement)
                 }
                 2..=5 if !waiting.is_empty() => {
-                    let id = waiting.swap_remove(random.below(waiting.len()));
-                    match learner.propose_feedback(&policy, id, random.signed(), 1.0, 0) {
-                        Ok(event) => event,
-                        Err(error) => {
-                            prop_assert_eq!(error, LearnerError::ExpiredDecision);
-                            continue;
-                        }
-                    }
+                    Command::feedback(waiting.swap_remove(random.below(waiting.len())), random.signed())
                 }
                 6 if random.below(5) == 0 => {
                     waiting.clear();
-                    Event::Forget { promise: 7 }
+                    Command::event(Event::Forget { promise: 7 })
                 }
                 _ => {
                     let mut set = ActionSet::EMPTY;
                     (0..5).for_each(|_| set.insert(random.action(&MIXED)));
-                    let feasible = Feasible::from_set(&MIXED, set).unwrap();
-                    if let Some(permissions) = learner.propose_permissions(&feasible) {
-                        learner.check(&policy, &mut workspace, &permissions).unwrap().apply();
-                        journal.push(permissions);
-                    }
-                    let event = learner.propose_decision(&policy, &mut workspace, &Request::new(&context, &feasible)).unwrap();
-                    if let Event::Decision { round, .. } = event {
-                        waiting.push(DecisionId { user: learner.user(), incarnation: learner.incarnation(), round });
-                    }
-                    event
+                    feasible = Feasible::from_set(&MIXED, set).unwrap();
+                    Command::decide(Request::new(&context, &feasible))
                 }
             };
-            match learner.check(&policy, &mut workspace, &event) {
-                Ok(checked) => {
-                    checked.apply();
-                    journal.push(event);
+            let mut user = ana.user();
+            loop {
+                match user.next(&mut command) {
+                    Ok(Some(step)) => {
+                        journal.push(step.event().clone());
+                        step.apply();
+                    }
+                    Ok(None) => break,
+                    Err(error) => {
+                        prop_assert_eq!(error, UserError::ExpiredDecision);
+                        break;
+                    }
                 }
-                Err(error) => prop_assert_eq!(error, LearnerError::ExpiredDecision),
             }
+            waiting.extend(command.decision(&user).map(|decision| decision.id));
         }
-        let (mut again, mut other) = start(&policy);
+        let mut again = start(&policy);
         for event in &journal {
             if let Event::Decision { context, .. } = event {
                 let feasible = Feasible::from_set(&MIXED, *again.permissions()).unwrap();
-                let proposed = again.propose_decision(&policy, &mut other, &Request::new(context, &feasible)).unwrap();
-                prop_assert_eq!(&proposed, event);
+                let (mut user, mut command) = (again.user(), Command::decide(Request::new(context, &feasible)));
+                prop_assert_eq!(user.next(&mut command).unwrap().unwrap().event(), event);
             }
-            again.check(&policy, &mut other, event).unwrap().apply();
+            again.user().check(event).unwrap().apply();
         }
-        prop_assert_eq!(bits(&again), bits(&learner));
-        prop_assert_eq!(again.rounds(), learner.rounds());
-        prop_assert_eq!(again, learner);
+        prop_assert_eq!(bits(&again), bits(&ana));
+        prop_assert_eq!(again.rounds(), ana.rounds());
+        prop_assert_eq!(again, ana);
     }
 
     /// Feedback in any order is the same observations in another order.
@@ -183,17 +173,17 @@ proptest! {
     fn late_feedback_is_feedback(seed: u64) {
         let mut random = Random(seed);
         let policy = Policy::<f64>::new(&TAU2, Settings::default()).unwrap();
-        let (mut late, mut workspace) = start(&policy);
-        let (mut direct, _) = start(&policy);
+        let mut late = start(&policy);
+        let mut direct = start(&policy);
         let context = Context::new(&TAU2, None, &[]).unwrap();
         let mut decisions = vec![];
         for _ in 0..6 {
-            decisions.push(late.decide(&policy, &mut workspace, &Request::new(&context, &Feasible::all(&TAU2))).unwrap());
+            decisions.push(late.user().decide(&Request::new(&context, &Feasible::all(&TAU2))).unwrap());
         }
         for index in (0..6).rev() {
             let decision = decisions.swap_remove(random.below(index + 1));
-            late.feedback(&policy, &mut workspace, decision.id, 0.25).unwrap();
-            direct.observe(&policy, &mut workspace, &context, decision.action, 0.25).unwrap();
+            late.user().feedback(decision.id, 0.25).unwrap();
+            direct.user().observe(&context, decision.action, 0.25).unwrap();
         }
         prop_assert_eq!(bits(&late), bits(&direct));
     }
@@ -203,7 +193,7 @@ proptest! {
 #[test]
 fn storage_does_not_matter() {
     let policy = Policy::<f32>::new(&TAU2, Settings::default()).unwrap();
-    let mut array = Learner::<f32, [f32; TAU2.state_len()], 4>::VACANT;
+    let mut array: Learner<f32, [f32; TAU2.state_len()], 4> = const { Learner::vacant(&TAU2) };
     let mut vector = Learner::<f32, Vec<f32>, 4>::over(vec![0.0; TAU2.state_len()]);
     let mut memory = [0.0; TAU2.state_len()];
     let mut slice = Learner::<f32, &mut [f32], 4>::over(&mut memory);
@@ -215,13 +205,13 @@ fn storage_does_not_matter() {
     for round in 0..50 {
         let reward = f64::from(round % 5) / 4.0 - 0.5;
         let all = Feasible::all(&TAU2);
-        let a = array.decide(&policy, &mut workspace, &Request::new(&context, &all)).unwrap();
-        let b = vector.decide(&policy, &mut workspace, &Request::new(&context, &all)).unwrap();
-        let c = slice.decide(&policy, &mut workspace, &Request::new(&context, &all)).unwrap();
+        let a = array.with(&policy, &mut workspace).unwrap().decide(&Request::new(&context, &all)).unwrap();
+        let b = vector.with(&policy, &mut workspace).unwrap().decide(&Request::new(&context, &all)).unwrap();
+        let c = slice.with(&policy, &mut workspace).unwrap().decide(&Request::new(&context, &all)).unwrap();
         assert!(a == b && b == c);
-        array.feedback(&policy, &mut workspace, a.id, reward).unwrap();
-        vector.feedback(&policy, &mut workspace, b.id, reward).unwrap();
-        slice.feedback(&policy, &mut workspace, c.id, reward).unwrap();
+        array.with(&policy, &mut workspace).unwrap().feedback(a.id, reward).unwrap();
+        vector.with(&policy, &mut workspace).unwrap().feedback(b.id, reward).unwrap();
+        slice.with(&policy, &mut workspace).unwrap().feedback(c.id, reward).unwrap();
     }
     assert_eq!(array.posterior().packed(), vector.posterior().packed());
     assert_eq!(array.posterior().packed(), slice.posterior().packed());
@@ -235,15 +225,15 @@ fn other_tasks_do_not_matter() {
     let many = Catalog::try_new(fable_core::catalog::Definition { tasks: &tasks, ..*AGENT.definition() }).unwrap();
     let settings = Settings::default();
     let (few_policy, many_policy) = (Policy::<f32>::new(&AGENT, settings).unwrap(), Policy::<f32>::new(&many, settings).unwrap());
-    let (mut few, mut few_workspace) = start(&few_policy);
-    let (mut lots, mut lots_workspace) = start(&many_policy);
+    let mut few = start(&few_policy);
+    let mut lots = start(&many_policy);
     let context = Context::new(&AGENT, Some(4), &[0.25, 0.5, 0.75, 1.0]).unwrap();
     for _ in 0..30 {
-        let a = few.decide(&few_policy, &mut few_workspace, &Request::new(&context, &Feasible::all(&AGENT))).unwrap();
-        let b = lots.decide(&many_policy, &mut lots_workspace, &Request::new(&context, &Feasible::all(&many))).unwrap();
+        let a = few.user().decide(&Request::new(&context, &Feasible::all(&AGENT))).unwrap();
+        let b = lots.user().decide(&Request::new(&context, &Feasible::all(&many))).unwrap();
         assert_eq!(a, b);
-        few.feedback(&few_policy, &mut few_workspace, a.id, 0.5).unwrap();
-        lots.feedback(&many_policy, &mut lots_workspace, b.id, 0.5).unwrap();
+        few.user().feedback(a.id, 0.5).unwrap();
+        lots.user().feedback(b.id, 0.5).unwrap();
     }
 }
 
@@ -255,7 +245,7 @@ fn nothing_infeasible_over_all_masks() {
         Settings { base_precision: 0.5, exploration: Exploration::Constant(3.0), ..Settings::default() },
     )
     .unwrap();
-    let (mut learner, mut workspace) = start(&policy);
+    let mut ana = start(&policy);
     for mask in 1_u16..256 {
         let mut set = ActionSet::EMPTY;
         (0..8).filter(|bit| mask >> bit & 1 == 1).for_each(|bit| set.insert(Action(bit)));
@@ -263,10 +253,10 @@ fn nothing_infeasible_over_all_masks() {
         let mut seen = ActionSet::EMPTY;
         for round in 0..60 {
             let context = Context::new(&CUBE, [None, Some(0), Some(1)][round % 3], &[]).unwrap();
-            let decision = learner.decide(&policy, &mut workspace, &Request::new(&context, &feasible)).unwrap();
+            let decision = ana.user().decide(&Request::new(&context, &feasible)).unwrap();
             assert!(mask >> decision.action.0 & 1 == 1);
             seen.insert(decision.action);
-            let (recommended, _) = learner.recommend(&policy, &mut workspace, &Request::new(&context, &feasible)).unwrap();
+            let (recommended, _) = ana.user().recommend(&Request::new(&context, &feasible)).unwrap();
             assert!(mask >> recommended.0 & 1 == 1);
         }
         assert!(seen.len() > 1 || mask.is_power_of_two(), "with such wide draws more than one action of {mask:b} must come up");
@@ -280,12 +270,12 @@ fn choices_follow_the_gaussian_law() {
     for (catalog, nu) in [(&CUBE, 1.0), (&MIXED, 0.5)] {
         let settings = Settings { exploration: Exploration::Constant(nu), base_precision: 4.0, ..Settings::default() };
         let policy = Policy::<f64>::new(catalog, settings).unwrap();
-        let (mut learner, mut workspace) = start(&policy);
+        let mut ana = start(&policy);
         let mut dense = Dense::isotropic(catalog.dimension(), 4.0);
         for _ in 0..30 {
             let (context, action) = (random.context(catalog), random.action(catalog));
             let reward = random.signed();
-            learner.observe(&policy, &mut workspace, &context, action, reward).unwrap();
+            ana.user().observe(&context, action, reward).unwrap();
             dense.observe(&features(catalog, &context, action), reward - policy.baseline(&context, action, None), 0.25);
         }
         let solved = dense.solved();
@@ -299,7 +289,7 @@ fn choices_follow_the_gaussian_law() {
             .map(|action| (policy.baseline(&context, action, None), features(catalog, &context, action)))
             .collect();
         for _ in 0..draws {
-            let decision = learner.decide(&policy, &mut workspace, &Request::new(&context, &Feasible::all(catalog))).unwrap();
+            let decision = ana.user().decide(&Request::new(&context, &Feasible::all(catalog))).unwrap();
             counts[decision.action.index()][0] += 1;
             let theta = solved.draw(nu, &mut random);
             let score = |(baseline, phi): &(f64, Vec<(usize, f64)>)| {
@@ -322,9 +312,9 @@ fn choices_follow_the_gaussian_law() {
 #[test]
 fn propensities_are_frequencies() {
     let policy = Policy::<f32>::new(&TAU2, Settings { exploration: Exploration::Constant(1.0), ..Settings::default() }).unwrap();
-    let (mut learner, mut workspace) = start(&policy);
+    let mut ana = start(&policy);
     let context = Context::new(&TAU2, None, &[]).unwrap();
-    learner.observe(&policy, &mut workspace, &context, Action(7), 1.0).unwrap();
+    ana.user().observe(&context, Action(7), 1.0).unwrap();
     let mut set = ActionSet::EMPTY;
     for action in TAU2.all_actions().iter().filter(|action| action.0 % 3 != 1 || action.0 == 7) {
         set.insert(action);
@@ -332,13 +322,13 @@ fn propensities_are_frequencies() {
     let feasible = Feasible::from_set(&TAU2, set).unwrap();
     let draws = 20_000;
     let mut estimated = [0.0; 18];
-    let untouched = learner.clone();
-    learner.propensities(&policy, &mut workspace, &Request::new(&context, &feasible), draws, &mut estimated).unwrap();
-    assert_eq!(learner, untouched);
+    let untouched = ana.clone();
+    ana.user().propensities(&Request::new(&context, &feasible), draws, &mut estimated).unwrap();
+    assert_eq!(ana, untouched);
     assert!((estimated.iter().sum::<f64>() - 1.0).abs() < 1e-9);
     let mut counts = [0.0; 18];
     for _ in 0..draws {
-        let decision = learner.decide(&policy, &mut workspace, &Request::new(&context, &feasible)).unwrap();
+        let decision = ana.user().decide(&Request::new(&context, &feasible)).unwrap();
         counts[decision.action.index()] += 1.0 / f64::from(draws);
     }
     for (action, (estimate, count)) in estimated.iter().zip(counts).enumerate() {
@@ -347,9 +337,9 @@ fn propensities_are_frequencies() {
         assert!((estimate - count).abs() < 4.5 * deviation + 2e-4, "{action}: {estimate} {count}");
     }
     let mut none = [0.5; 18];
-    learner.propensities(&policy, &mut workspace, &Request::new(&context, &feasible), 0, &mut none).unwrap();
+    ana.user().propensities(&Request::new(&context, &feasible), 0, &mut none).unwrap();
     assert!(none.iter().all(|p| *p == 0.0 || *p == 1.0 / feasible.len() as f64));
-    assert!(learner.propensities(&policy, &mut workspace, &Request::new(&context, &feasible), 1, &mut [0.0; 17]).is_err());
+    assert!(ana.user().propensities(&Request::new(&context, &feasible), 1, &mut [0.0; 17]).is_err());
 }
 
 /// A decision is a pure function of state, context, feasible set and key; `nu` scales the draw and nothing else.
@@ -358,13 +348,13 @@ fn exploration_shrinks_to_the_greedy_choice() {
     let mut random = Random(3);
     let tiny = Settings { exploration: Exploration::Constant(1e-6), ..Settings::default() };
     let policy = Policy::<f64>::new(&MIXED, tiny).unwrap();
-    let (mut learner, mut workspace) = start(&policy);
+    let mut ana = start(&policy);
     for _ in 0..40 {
         let (context, action) = (random.context(&MIXED), random.action(&MIXED));
-        learner.observe(&policy, &mut workspace, &context, action, random.signed()).unwrap();
+        ana.user().observe(&context, action, random.signed()).unwrap();
         let context = random.context(&MIXED);
-        let (greedy, _) = learner.recommend(&policy, &mut workspace, &Request::new(&context, &Feasible::all(&MIXED))).unwrap();
-        let decision = learner.decide(&policy, &mut workspace, &Request::new(&context, &Feasible::all(&MIXED))).unwrap();
+        let (greedy, _) = ana.user().recommend(&Request::new(&context, &Feasible::all(&MIXED))).unwrap();
+        let decision = ana.user().decide(&Request::new(&context, &Feasible::all(&MIXED))).unwrap();
         assert_eq!(decision.action, greedy);
     }
 }

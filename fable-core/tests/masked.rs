@@ -2,12 +2,13 @@
 
 mod common;
 
-use common::onboarded::{onboard, start, told};
-use common::{Dense, MIXED, Random, features};
+use common::onboarded::{onboard, told};
+use common::{Dense, MIXED, Random, features, start};
 use fable_core::catalog::{AGENT, BlockSet, Catalog, RUBRIC, TAU2};
-use fable_core::feasible::ActionSet;
-use fable_core::trust::{Comparison, Part};
-use fable_core::{Action, Context, CoordinateSet, Event, Exploration, Feasible, Learner, Policy, Request, Settings, Workspace};
+use fable_core::{
+    Action, ActionSet, Command, Comparison, Context, CoordinateSet, Event, Exploration, Feasible, Policy, Request, Settings,
+    Source,
+};
 use nalgebra::{DMatrix, DVector};
 use proptest::prelude::*;
 
@@ -57,9 +58,9 @@ proptest! {
         let retained = some_blocks(&mut random, catalog);
         let settings = Settings { retained, base_precision: 2.0, noise_variance: 0.3, ..Settings::default() };
         let policy = Policy::<f64>::new(catalog, settings).unwrap();
-        let (mut learner, mut scratch) = start(&policy);
+        let mut ana = start::<_, 4>(&policy, 5);
         let all: Vec<usize> = (0..catalog.dimension()).collect();
-        let stated = onboard(&mut random, &policy, &mut learner, &mut scratch, &all);
+        let stated = onboard(&mut random, &mut ana, &all);
         let full = told(catalog.dimension(), 2.0, &stated, |coordinate| coordinate);
         let kept: Vec<usize> = CoordinateSet::of_blocks(catalog, retained).iter().collect();
         prop_assert_eq!(policy.active_dimension(), kept.len());
@@ -70,11 +71,10 @@ proptest! {
             let mut own: Vec<_> = policy.features(&context, action).map(|(index, value)| (index, f64::from(value))).collect();
             own.sort_by_key(|&(index, _)| index);
             prop_assert_eq!(own.iter().map(|&(_, value)| value).sum::<f64>(), phi.iter().map(|&(_, value)| value).sum::<f64>());
-            let event = learner.propose_observation(&policy, &context, action, reward, 1.0).unwrap();
-            let update = learner.check(&policy, &mut scratch, &event).unwrap().apply().unwrap();
-            let Event::Observation(observation) = event else { panic!("{event:?}") };
+            let baseline = policy.baseline(&context, action, None);
+            let update = ana.user().observe(&context, action, reward).unwrap();
             let (mean, variance) = dense.solved().contrast(&phi);
-            let residual = reward - observation.baseline;
+            let residual = reward - baseline;
             prop_assert!((update.innovation - (residual - mean)).abs() < 1e-10);
             prop_assert!((update.variance - (0.3 + variance)).abs() < 1e-10);
             dense.observe(&phi, residual, 0.3);
@@ -86,16 +86,16 @@ proptest! {
             for action in catalog.all_actions().iter() {
                 let (mean, variance) = solved.contrast(&small(catalog, &kept, &context, action));
                 let score = policy.baseline(&context, action, None) + mean;
-                let found = learner.predict(&policy, &mut scratch, &context, action, None).unwrap();
+                let found = ana.user().predict(&context, action, None).unwrap();
                 prop_assert!((found.mean - score).abs() < 1e-10 && (found.variance - variance).abs() < 1e-10);
                 // The scorer leaves the same blocks out.
-                let (_, scored) = learner.recommend(&policy, &mut scratch, &Request::new(&context, &only(catalog, action))).unwrap();
+                let (_, scored) = ana.user().recommend(&Request::new(&context, &only(catalog, action))).unwrap();
                 prop_assert!((scored - score).abs() < 1e-10);
                 if score > greedy.1 {
                     greedy = (action, score);
                 }
             }
-            let (_, best) = learner.recommend(&policy, &mut scratch, &Request::new(&context, &Feasible::all(catalog))).unwrap();
+            let (_, best) = ana.user().recommend(&Request::new(&context, &Feasible::all(catalog))).unwrap();
             prop_assert!((best - greedy.1).abs() < 1e-10);
         }
     }
@@ -107,9 +107,9 @@ proptest! {
         let catalog = [&MIXED, &TAU2, &RUBRIC][which];
         let retained = some_blocks(&mut random, catalog);
         let policy = Policy::<f64>::new(catalog, Settings { retained, base_precision: 2.0, ..Settings::default() }).unwrap();
-        let (mut learner, mut scratch) = start(&policy);
+        let mut ana = start::<_, 4>(&policy, 5);
         let kept: Vec<usize> = CoordinateSet::of_blocks(catalog, retained).iter().collect();
-        let stated = onboard(&mut random, &policy, &mut learner, &mut scratch, &kept);
+        let stated = onboard(&mut random, &mut ana, &kept);
         let full = told(catalog.dimension(), 2.0, &stated, |coordinate| coordinate);
         let direct = told(kept.len(), 2.0, &stated, |coordinate| kept.iter().position(|&other| other == coordinate).unwrap());
         let induced = marginal(&full, &kept);
@@ -118,7 +118,7 @@ proptest! {
         for _ in 0..20 {
             let (context, action) = (random.context(catalog), random.action(catalog));
             let (mean, variance) = solved.contrast(&small(catalog, &kept, &context, action));
-            let found = learner.predict(&policy, &mut scratch, &context, action, None).unwrap();
+            let found = ana.user().predict(&context, action, None).unwrap();
             prop_assert!((found.mean - policy.baseline(&context, action, None) - mean).abs() < 1e-11);
             prop_assert!((found.variance - variance).abs() < 1e-11);
         }
@@ -150,14 +150,9 @@ fn the_theorem_counts_active_coordinates() {
     let constant = |d| Settings { exploration: Exploration::Constant(theorem.nu(1, d)), ..mask };
     let (small, large) = (Policy::new(&AGENT, constant(126)).unwrap(), Policy::new(&AGENT, constant(254)).unwrap());
     let context = Context::new(&AGENT, Some(2), &[0.2, 0.6, 0.9, 0.1]).unwrap();
-    let mut workspace = Workspace::over(vec![0.0; AGENT.workspace_len()]);
     let mut differences = 0;
     for user in 0..60 {
-        let mut decide = |policy: &Policy<'_, f64>| {
-            let mut learner = Learner::<f64, Vec<f64>, 1>::over(vec![0.0; AGENT.state_len()]);
-            learner.start(policy, user).unwrap();
-            learner.decide(policy, &mut workspace, &Request::new(&context, &Feasible::all(&AGENT))).unwrap()
-        };
+        let decide = |policy| start::<f64, 1>(policy, user).decide(&context, &Feasible::all(&AGENT)).unwrap();
         assert_eq!(decide(&policy), decide(&small));
         differences += usize::from(decide(&policy) != decide(&large));
     }
@@ -171,39 +166,41 @@ fn everything_else_respects_the_mask() {
         let retained = BlockSet::from_bits(bits);
         let settings = Settings { retained, exploration: Exploration::Constant(1e-6), ..Settings::default() };
         let policy = Policy::<f64>::new(&MIXED, settings).unwrap();
-        let (mut learner, mut workspace) = start(&policy);
+        let mut ana = start::<_, 4>(&policy, 5);
         let mut random = Random(u64::try_from(bits).unwrap());
         let mut learned = vec![];
         for _ in 0..12 {
             let (context, action, reward) = (random.context(&MIXED), random.action(&MIXED), random.signed());
-            let event = learner.propose_observation(&policy, &context, action, reward, 1.0).unwrap();
-            learner.check(&policy, &mut workspace, &event).unwrap().apply();
-            let Event::Observation(observation) = event else { panic!("{event:?}") };
-            learned.push(observation);
+            let (mut user, mut command) = (ana.user(), Command::observe(&context, action, reward));
+            let step = user.next(&mut command).unwrap().unwrap();
+            let Event::Observation(observation) = step.event() else { panic!("{:?}", step.event()) };
+            learned.push(*observation);
+            step.apply();
         }
         let (context, all) = (random.context(&MIXED), Feasible::all(&MIXED));
-        let decision = learner.decide(&policy, &mut workspace, &Request::new(&context, &all)).unwrap();
+        let mut user = ana.user();
+        let decision = user.decide(&Request::new(&context, &all)).unwrap();
         for other in (0..24).step_by(5).map(Action) {
-            let mean = learner.predict(&policy, &mut workspace, &context, other, None).unwrap().mean;
-            let why = learner.explain(&policy, &mut workspace, decision.id, None, Some(other)).unwrap();
+            let mean = user.predict(&context, other, None).unwrap().mean;
+            let why = user.explain(decision.id, None, Some(other)).unwrap();
             let shares: Vec<_> = why.shares().collect();
             let draw = shares.last().unwrap();
             assert!(draw.chosen.abs() < 1e-4 && draw.other.abs() < 1e-4 && (why.other_score - mean).abs() < 1e-4, "{bits}");
-            let blocks = shares.iter().filter_map(|share| match share.part {
-                Part::Block(block) => Some(usize::from(block)),
+            let blocks = shares.iter().filter_map(|share| match share.source {
+                Source::Block(block) => Some(usize::from(block)),
                 _ => None,
             });
             assert!(blocks.into_iter().all(|block| retained.contains(block)));
         }
         let comparison = Comparison::declared(&MIXED, 0).unwrap();
-        let contrast = learner.assess(&policy, &mut workspace, &comparison).unwrap();
-        let mut mean = |action| learner.predict(&policy, &mut workspace, &comparison.context, action, Some(0.0)).unwrap().mean;
+        let contrast = user.assess(&comparison).unwrap();
+        let mut mean = |action| user.predict(&comparison.context, action, Some(0.0)).unwrap().mean;
         let cost = |action| policy.baseline(&comparison.context, action, Some(0.0));
         let difference = (mean(comparison.prefer) - cost(comparison.prefer)) - (mean(comparison.over) - cost(comparison.over));
         assert!((contrast.mean - difference).abs() < 1e-12);
         for observation in learned {
-            learner.unlearn(&policy, &mut workspace, observation).unwrap();
+            user.unlearn(observation).unwrap();
         }
-        assert!(learner.posterior().log_det_ratio().abs() < 1e-9 && learner.observations() == 0);
+        assert!(ana.learner().posterior().log_det_ratio().abs() < 1e-9 && ana.observations() == 0);
     }
 }

@@ -2,11 +2,11 @@
 
 mod common;
 
-use common::{Dense, MIXED, Random, convert, difference, features, features_by_name};
-use fable_core::catalog::{AGENT, Catalog, RUBRIC, TAU2};
+use common::{Dense, MIXED, Random, convert, difference, features, features_by_name, start};
+use fable_core::catalog::{AGENT, Catalog, Part, RUBRIC, TAU2};
 use fable_core::{
-    Context, Direction, Event, Factor, Feasible, Learner, Policy, Posterior, Prior, Request, Rule, Scalar, Settings, Statement,
-    Workspace,
+    Action, ActionSet, Choice, Command, Context, Direction, Event, Factor, Feasible, Learner, Policy, Posterior, Prior, Request,
+    Rule, Scalar, Settings, Statement, Workspace,
 };
 use nalgebra::{DMatrix, DVector};
 
@@ -38,9 +38,8 @@ fn learner_follows_the_oracle<T: Scalar>(catalog: &Catalog<'static>, seed: u64) 
     let mut random = Random(seed);
     let settings = Settings { noise_variance: 0.3, base_precision: 2.0, cost_weight: 0.7, ..Settings::default() };
     let policy = Policy::<T>::new(catalog, settings).unwrap();
-    let mut learner = Learner::<T, Vec<T>, 4>::over(vec![T::ZERO; catalog.state_len()]);
-    let mut workspace = Workspace::over(vec![T::ZERO; catalog.workspace_len()]);
-    learner.start(&policy, 1).unwrap();
+    let mut ana = start::<T, 4>(&policy, 1);
+    let mut user = ana.user();
     let mut dense = Dense::isotropic(catalog.dimension(), 2.0);
 
     // Equations 2-3: two statements, one of them inside a task if there are tasks.
@@ -49,10 +48,10 @@ fn learner_follows_the_oracle<T: Scalar>(catalog: &Catalog<'static>, seed: u64) 
         let start = if round == 0 { 0 } else { catalog.dimension() - arrow.root() };
         let entries = [(start, 1.5), (catalog.dimension() - 1, -0.5)];
         let direction = Direction::new(catalog, entries).unwrap();
-        learner.onboard(&policy, &mut workspace, Statement { direction, response: 0.75, precision: 4.0 }).unwrap();
+        user.onboard(&Statement { direction, response: 0.75, precision: 4.0 }).unwrap();
         dense.observe(&entries, 0.75, 1.0 / 4.0);
     }
-    assert_eq!(learner.posterior().log_det_ratio(), 0.0);
+    assert_eq!(user.posterior().log_det_ratio(), 0.0);
     let started = dense.solved().log_det();
 
     // Equations 5-6 with weights.
@@ -63,27 +62,29 @@ fn learner_follows_the_oracle<T: Scalar>(catalog: &Catalog<'static>, seed: u64) 
         let before = dense.solved();
         let (mean, variance) = before.contrast(&phi);
         let noise = 0.3 / f64::from(weight);
-        let event = learner.propose_observation(&policy, &context, action, reward, weight).unwrap();
-        let update = learner.check(&policy, &mut workspace, &event).unwrap().apply().unwrap();
-        let Event::Observation(observation) = event else { panic!("{event:?}") };
+        let mut command = Command::observe(&context, action, reward).weighted(weight);
+        let step = user.next(&mut command).unwrap().unwrap();
+        let Event::Observation(observation) = step.event() else { panic!("{:?}", step.event()) };
         let residual = reward - observation.baseline;
+        let update = step.apply().unwrap();
         assert!((update.innovation.to_f64() - (residual - mean)).abs() < pick::<T>(MEAN));
         assert!((update.variance.to_f64() - (noise + variance)).abs() < pick::<T>(VARIANCE) * (1.0 + noise + variance));
         dense.observe(&phi, residual, noise);
     }
 
+    let (posterior, scratch) = user.posterior_and_scratch();
     let solved = dense.solved();
     let ratio = solved.log_det() - started;
-    assert!((learner.posterior().log_det_ratio() - ratio).abs() < pick::<T>(LOG_DET) * (1.0 + ratio));
+    assert!((posterior.log_det_ratio() - ratio).abs() < pick::<T>(LOG_DET) * (1.0 + ratio));
 
     let mut mean = vec![T::ZERO; catalog.dimension()];
-    learner.posterior().mean(&mut workspace, &mut mean).unwrap();
+    posterior.mean(scratch, &mut mean).unwrap();
     for (index, mean) in mean.iter().enumerate() {
         assert!((mean.to_f64() - solved.mean[index]).abs() < 10.0 * pick::<T>(MEAN), "{index}");
     }
     let covariance = solved.covariance();
     for index in 0..catalog.dimension() {
-        let variance = learner.posterior().marginal_variance(&mut workspace, index).unwrap().to_f64();
+        let variance = posterior.marginal_variance(scratch, index).unwrap().to_f64();
         assert!((variance - covariance[(index, index)]).abs() < pick::<T>(VARIANCE), "{index}");
     }
     for _ in 0..50 {
@@ -91,7 +92,7 @@ fn learner_follows_the_oracle<T: Scalar>(catalog: &Catalog<'static>, seed: u64) 
         let (plus, minus) = (random.action(catalog), random.action(catalog));
         let w = difference(&features(catalog, &context, plus), &features(catalog, &context, minus));
         let (mean, variance) = solved.contrast(&w);
-        let found = learner.posterior().contrast(&mut workspace, convert::<T>(&w)).unwrap();
+        let found = posterior.contrast(scratch, convert::<T>(&w)).unwrap();
         assert!((found.mean.to_f64() - mean).abs() < pick::<T>(MEAN));
         assert!((found.variance.to_f64() - variance).abs() < pick::<T>(VARIANCE));
     }
@@ -170,41 +171,38 @@ fn recommending_is_the_argmax_over_the_feasible_set() {
     for (seed, catalog) in CATALOGS.into_iter().enumerate() {
         let mut random = Random(40 + seed as u64);
         let policy = Policy::<f64>::new(catalog, Settings { base_precision: 1.0, ..Settings::default() }).unwrap();
-        let mut learner = Learner::<f64, Vec<f64>, 1>::over(vec![0.0; catalog.state_len()]);
-        let mut workspace = Workspace::over(vec![0.0; catalog.workspace_len()]);
-        learner.start(&policy, 1).unwrap();
+        let mut ana = start::<f64, 1>(&policy, 1);
         for _ in 0..60 {
             let (context, action) = (random.context(catalog), random.action(catalog));
-            learner.observe(&policy, &mut workspace, &context, action, random.signed()).unwrap();
+            ana.user().observe(&context, action, random.signed()).unwrap();
         }
         let mut mean = vec![0.0; catalog.dimension()];
-        learner.posterior().mean(&mut workspace, &mut mean).unwrap();
+        let mut user = ana.user();
+        let (posterior, scratch) = user.posterior_and_scratch();
+        posterior.mean(scratch, &mut mean).unwrap();
         for round in 0..200 {
             let context = random.context(catalog);
             let defaults: Vec<f64> = (0..catalog.actions()).map(|_| random.signed()).collect();
             let defaults = (round % 2 == 0).then_some(&defaults[..]);
-            let mut set = fable_core::feasible::ActionSet::EMPTY;
+            let mut set = ActionSet::EMPTY;
             for _ in 0..=random.below(catalog.actions()) {
                 set.insert(random.action(catalog));
             }
             let feasible = Feasible::from_set(catalog, set).unwrap();
             let score = |action| {
                 let default = defaults.map(|defaults| defaults[usize::from(action)]);
-                let residual: f64 = features(catalog, &context, fable_core::Action(action))
-                    .iter()
-                    .map(|&(index, value)| value * mean[index])
-                    .sum();
-                policy.baseline(&context, fable_core::Action(action), default) + residual
+                let residual: f64 =
+                    features(catalog, &context, Action(action)).iter().map(|&(index, value)| value * mean[index]).sum();
+                policy.baseline(&context, Action(action), default) + residual
             };
-            let (action, found) =
-                learner.recommend(&policy, &mut workspace, &Request { defaults, ..Request::new(&context, &feasible) }).unwrap();
+            let (action, found) = user.recommend(&Request { defaults, ..Request::new(&context, &feasible) }).unwrap();
             assert!(set.contains(action));
             assert!((found - score(action.0)).abs() < 1e-12);
             for other in set.iter() {
                 assert!(score(other.0) <= found + 1e-12);
             }
             let default = defaults.map(|defaults| defaults[action.index()]);
-            let predicted = learner.predict(&policy, &mut workspace, &context, action, default).unwrap();
+            let predicted = user.predict(&context, action, default).unwrap();
             assert!((predicted.mean - found).abs() < 1e-12);
         }
     }
@@ -213,15 +211,16 @@ fn recommending_is_the_argmax_over_the_feasible_set() {
 #[test]
 fn ties_go_to_the_earlier_action() {
     let policy = Policy::<f32>::new(&RUBRIC, Settings { cost_weight: 0.0, ..Settings::default() }).unwrap();
-    let mut learner = Learner::<f32, [f32; RUBRIC.state_len()], 1>::VACANT;
-    let mut workspace = Workspace::<f32, [f32; RUBRIC.workspace_len()]>::VACANT;
+    let mut learner: Learner<f32, [f32; RUBRIC.state_len()], 1> = const { Learner::vacant(&RUBRIC) };
+    let mut workspace: Workspace<f32, [f32; RUBRIC.workspace_len()]> = const { Workspace::vacant(&RUBRIC) };
     learner.start(&policy, 1).unwrap();
+    let mut user = learner.with(&policy, &mut workspace).unwrap();
     let context = Context::new(&RUBRIC, None, &[]).unwrap();
     for first in 0..27 {
-        let mut set = fable_core::feasible::ActionSet::EMPTY;
-        (first..27).for_each(|action| set.insert(fable_core::Action(action)));
+        let mut set = ActionSet::EMPTY;
+        (first..27).for_each(|action| set.insert(Action(action)));
         let feasible = Feasible::from_set(&RUBRIC, set).unwrap();
-        let (action, _) = learner.recommend(&policy, &mut workspace, &Request::new(&context, &feasible)).unwrap();
+        let (action, _) = user.recommend(&Request::new(&context, &feasible)).unwrap();
         assert_eq!(action.0, first);
     }
 }
@@ -240,36 +239,27 @@ fn instructions_are_the_texts_of_the_values() {
 #[test]
 fn a_decision_keeps_its_baseline() {
     let policy = Policy::<f64>::new(&RUBRIC, Settings::default()).unwrap();
-    let mut learner = Learner::<f64, Vec<f64>, 2>::over(vec![0.0; RUBRIC.state_len()]);
-    let mut workspace = Workspace::over(vec![0.0; RUBRIC.workspace_len()]);
-    learner.start(&policy, 1).unwrap();
+    let mut ana = start::<f64, 2>(&policy, 1);
     let context = Context::new(&RUBRIC, None, &[]).unwrap();
     let mut defaults = [0.0; 27];
     defaults[13] = 50.0;
-    let decision = learner
-        .decide(&policy, &mut workspace, &Request::new(&context, &Feasible::all(&RUBRIC)).with_defaults(&defaults))
-        .unwrap();
+    let decision = ana.user().decide(&Request::new(&context, &Feasible::all(&RUBRIC)).with_defaults(&defaults)).unwrap();
     assert_eq!(decision.action.0, 13);
     assert!((decision.baseline - (50.0 - 0.3)).abs() < 1e-12);
-    let update = learner.feedback(&policy, &mut workspace, decision.id, 0.5).unwrap().unwrap();
+    let update = ana.user().feedback(decision.id, 0.5).unwrap();
     assert!((update.innovation - (0.5 - 49.7)).abs() < 1e-12);
 }
 
 #[test]
 fn the_host_default_is_not_a_decision() {
-    const NOTHING: &[Rule<'static>] = &[
-        Rule::require("one", &[fable_core::catalog::Part::new(0, &[0])]),
-        Rule::require("two", &[fable_core::catalog::Part::new(0, &[1])]),
-    ];
+    const NOTHING: &[Rule<'static>] = &[Rule::require("one", &[Part::new(0, &[0])]), Rule::require("two", &[Part::new(0, &[1])])];
     let policy = Policy::<f32>::new(&TAU2, Settings::default()).unwrap();
-    let mut learner = Learner::<f32, Vec<f32>, 2>::over(vec![0.0; TAU2.state_len()]);
-    let mut workspace = Workspace::over(vec![0.0; TAU2.workspace_len()]);
-    learner.start(&policy, 1).unwrap();
-    let before = learner.clone();
+    let mut ana = start::<f32, 2>(&policy, 1);
+    let before = ana.clone();
     let context = Context::new(&TAU2, None, &[]).unwrap();
-    let choice = learner.decide_or_default(&policy, &mut workspace, &context, NOTHING, None, 0).unwrap();
-    assert_eq!(choice, fable_core::Choice::HostDefault);
-    assert_eq!(learner, before);
-    let choice = learner.decide_or_default(&policy, &mut workspace, &context, &NOTHING[..1], None, 0).unwrap();
-    assert!(matches!(choice, fable_core::Choice::Decided(_)));
+    let choice = ana.user().decide_or_default(&context, NOTHING, None, 0).unwrap();
+    assert_eq!(choice, Choice::HostDefault);
+    assert_eq!(ana, before);
+    let choice = ana.user().decide_or_default(&context, &NOTHING[..1], None, 0).unwrap();
+    assert!(matches!(choice, Choice::Decided(_)));
 }

@@ -5,26 +5,17 @@ mod common;
 use common::{MIXED, Random, bits};
 use fable_core::catalog::rubric::{self, Level, RUBRIC};
 use fable_core::catalog::{AGENT, Catalog};
-use fable_core::trust::{Comparison, Promotion, Standing, Verdict};
 use fable_core::{
-    Context, Direction, Event, Feasible, Learner, LearnerError, Policy, Request, Scalar, Settings, Statement, Workspace,
+    Command, Comparison, Context, Direction, Event, Feasible, HostUser, Policy, Promotion, Request, Settings, Standing,
+    Statement, UserError, Verdict,
 };
 
-type Host<T> = Learner<T, Vec<T>, 16>;
-
-fn start<T: Scalar, const R: usize>(policy: &Policy<'_, T>) -> (Learner<T, Vec<T>, R>, Workspace<T, Vec<T>>) {
-    let mut learner = Learner::over(vec![T::ZERO; policy.catalog().state_len()]);
-    learner.start(policy, 7).unwrap();
-    (learner, Workspace::over(vec![T::ZERO; policy.catalog().workspace_len()]))
+fn start<'p, const R: usize>(policy: &Policy<'p, f64>) -> HostUser<'p, f64, R> {
+    common::start(policy, 7)
 }
 
 /// A user of `rubric` who shows how much she likes rigor: `strength` for level 5, the opposite for level 1. Steps she likes.
-fn show<const R: usize>(
-    learner: &mut Learner<f64, Vec<f64>, R>,
-    workspace: &mut Workspace<f64, Vec<f64>>,
-    policy: &Policy<'_, f64>,
-    strength: f64,
-) {
+fn show<const R: usize>(ana: &mut HostUser<'_, f64, R>, strength: f64) {
     let context = Context::new(&RUBRIC, None, &[]).unwrap();
     let shown = [
         ([Level::Five, Level::Three, Level::Three], strength),
@@ -33,7 +24,7 @@ fn show<const R: usize>(
         ([Level::Three, Level::One, Level::Three], -0.9),
     ];
     for (levels, reward) in shown {
-        learner.observe(policy, workspace, &context, rubric::action(levels), reward).unwrap();
+        ana.user().observe(&context, rubric::action(levels), reward).unwrap();
     }
 }
 
@@ -44,26 +35,27 @@ fn rubric_policy() -> Policy<'static, f64> {
 #[test]
 fn a_promotion_says_where_it_comes_from_and_touches_nothing_else() {
     let policy = rubric_policy();
-    let (mut learner, mut workspace) = start::<f64, 16>(&policy);
+    let mut ana = start::<16>(&policy);
     let (context, all) = (Context::new(&RUBRIC, None, &[]).unwrap(), Feasible::all(&RUBRIC));
     for _ in 0..5 {
-        learner.decide(&policy, &mut workspace, &Request::new(&context, &all)).unwrap();
+        ana.user().decide(&Request::new(&context, &all)).unwrap();
     }
     for _ in 0..100 {
-        show(&mut learner, &mut workspace, &policy, 0.9);
+        show(&mut ana, 0.9);
     }
-    let before = learner.clone();
-    let promoted = learner.promote_all(&policy, &mut workspace, 1_234).unwrap();
-    let names: Vec<_> = learner.profile().iter().map(|known| RUBRIC.contrasts()[usize::from(known.contrast)].name).collect();
+    let before = ana.clone();
+    let promoted = ana.user().promote(1_234).unwrap();
+    let names: Vec<_> =
+        ana.learner().profile().iter().map(|known| RUBRIC.contrasts()[usize::from(known.contrast)].name).collect();
     assert_eq!(promoted as usize, names.len());
     assert!(names.contains(&"rigor_5_over_1") && names.contains(&"steps_5_over_1"), "{names:?}");
     assert!(names.iter().all(|name| !name.starts_with("examples")), "{names:?}");
-    assert_eq!(bits(&learner), bits(&before));
-    assert_eq!(learner.posterior(), before.posterior());
-    assert_ne!(learner, before);
-    for promotion in learner.profile() {
+    assert_eq!(bits(&ana), bits(&before));
+    assert_eq!(ana.learner().posterior(), before.learner().posterior());
+    assert_ne!(ana, before);
+    for promotion in &ana.learner().profile().to_vec() {
         let index = usize::from(promotion.contrast);
-        let now = learner.assess(&policy, &mut workspace, &Comparison::declared(&RUBRIC, index).unwrap()).unwrap();
+        let now = ana.user().assess(&Comparison::declared(&RUBRIC, index).unwrap()).unwrap();
         let expected = Promotion {
             contrast: promotion.contrast,
             verdict: now.verdict,
@@ -79,31 +71,31 @@ fn a_promotion_says_where_it_comes_from_and_touches_nothing_else() {
         assert_eq!(promotion.verdict, Verdict::For);
     }
     // What is in the profile is not promoted again, and the later decisions are those without a profile.
-    assert_eq!(learner.promote_all(&policy, &mut workspace, 1_235), Ok(0));
+    assert_eq!(ana.user().promote(1_235), Ok(0));
     let mut plain = before;
     for _ in 0..20 {
         let request = Request::new(&context, &all);
-        let a = learner.decide(&policy, &mut workspace, &request).unwrap();
-        assert_eq!(a, plain.decide(&policy, &mut workspace, &request).unwrap());
+        let a = ana.user().decide(&request).unwrap();
+        assert_eq!(a, plain.user().decide(&request).unwrap());
     }
 }
 
 #[test]
 fn a_user_who_changes_her_mind() {
     let policy = rubric_policy();
-    let (mut learner, mut workspace) = start::<f64, 16>(&policy);
+    let mut ana = start::<16>(&policy);
     let comparison = Comparison::declared(&RUBRIC, RUBRIC.contrast("rigor_5_over_1").unwrap()).unwrap();
     for _ in 0..60 {
-        show(&mut learner, &mut workspace, &policy, 0.9);
+        show(&mut ana, 0.9);
     }
-    learner.promote_all(&policy, &mut workspace, 0).unwrap();
-    let first = learner.profile()[0];
+    ana.user().promote(0).unwrap();
+    let first = ana.learner().profile()[0];
     assert_eq!((first.contrast, first.verdict), (0, Verdict::For));
 
     let mut standings = vec![];
     for _ in 0..400 {
-        let standing = learner.standing(&policy, &mut workspace, &first).unwrap();
-        let now = learner.assess(&policy, &mut workspace, &comparison).unwrap();
+        let standing = ana.user().standing(&first).unwrap();
+        let now = ana.user().assess(&comparison).unwrap();
         let expected = match (now.lower > 0.0, now.upper < 0.0) {
             (true, false) => Standing::Holds,
             (false, true) => Standing::Revoked,
@@ -111,7 +103,7 @@ fn a_user_who_changes_her_mind() {
         };
         assert_eq!((standing, first.standing(&now)), (expected, expected));
         let mut prompt = String::new();
-        learner.write_profile(&policy, &mut workspace, &mut prompt).unwrap();
+        ana.user().write_profile(&mut prompt).unwrap();
         assert_eq!(prompt.contains("rigor=level_5 to rigor=level_1."), standing == Standing::Holds, "{prompt}");
         if standings.last() != Some(&standing) {
             standings.push(standing);
@@ -120,46 +112,49 @@ fn a_user_who_changes_her_mind() {
             break;
         }
         // Neither a promotion that holds nor one in doubt is promoted again or dropped.
-        assert!(learner.profile().contains(&first));
-        learner.promote_all(&policy, &mut workspace, 1).unwrap();
-        assert!(learner.profile().contains(&first));
-        show(&mut learner, &mut workspace, &policy, -0.9);
+        assert!(ana.learner().profile().contains(&first));
+        ana.user().promote(1).unwrap();
+        assert!(ana.learner().profile().contains(&first));
+        show(&mut ana, -0.9);
     }
     assert_eq!(standings, [Standing::Holds, Standing::Doubtful, Standing::Revoked]);
 
-    assert!(learner.promote_all(&policy, &mut workspace, 2).unwrap() > 0);
-    let about: Vec<_> = learner.profile().iter().filter(|promotion| promotion.contrast == 0).collect();
+    assert!(ana.user().promote(2).unwrap() > 0);
+    let about: Vec<_> = ana.learner().profile().iter().copied().filter(|promotion| promotion.contrast == 0).collect();
     assert_eq!(about.len(), 1);
     assert_eq!((about[0].verdict, about[0].at), (Verdict::Against, 2));
-    assert_eq!(learner.standing(&policy, &mut workspace, about[0]), Ok(Standing::Holds));
+    assert_eq!(ana.user().standing(&about[0]), Ok(Standing::Holds));
     let mut prompt = String::new();
-    learner.write_profile(&policy, &mut workspace, &mut prompt).unwrap();
+    ana.user().write_profile(&mut prompt).unwrap();
     assert!(prompt.contains("The user prefers rigor=level_1 to rigor=level_5."), "{prompt}");
 }
 
 #[test]
 fn a_full_profile_takes_no_more() {
     let policy = rubric_policy();
-    let (mut roomy, mut workspace) = start::<f64, 16>(&policy);
-    let (mut learner, _) = start::<f64, 1>(&policy);
+    let mut roomy = start::<16>(&policy);
+    let mut ana = start::<1>(&policy);
     for _ in 0..100 {
-        show(&mut learner, &mut workspace, &policy, 0.9);
-        show(&mut roomy, &mut workspace, &policy, 0.9);
+        show(&mut ana, 0.9);
+        show(&mut roomy, 0.9);
     }
-    assert_eq!(learner.promote_all(&policy, &mut workspace, 0), Ok(1));
-    assert_eq!(learner.profile()[0].contrast, 0);
-    assert_eq!(learner.propose_promotion(&policy, &mut workspace, 0), Ok(None));
-    roomy.promote_all(&policy, &mut workspace, 0).unwrap();
-    let before = learner.clone();
-    let second = Event::Promotion(roomy.profile()[1]);
-    assert_eq!(learner.check(&policy, &mut workspace, &second).map(|_| ()), Err(LearnerError::ProfileFull));
-    assert_eq!(learner, before);
+    assert_eq!(ana.user().promote(0), Ok(1));
+    assert_eq!(ana.learner().profile()[0].contrast, 0);
+    assert!(ana.user().next(&mut Command::promote(0)).unwrap().is_none());
+    roomy.user().promote(0).unwrap();
+    let before = ana.clone();
+    let second = Event::Promotion(roomy.learner().profile()[1]);
+    assert_eq!(ana.user().check(&second).map(|_| ()), Err(UserError::ProfileFull));
+    assert_eq!(ana, before);
     // The opposite of what is in it has room.
     for _ in 0..400 {
-        show(&mut learner, &mut workspace, &policy, -0.9);
+        show(&mut ana, -0.9);
     }
-    assert_eq!(learner.promote_all(&policy, &mut workspace, 5), Ok(1));
-    assert_eq!((learner.profile().len(), learner.profile()[0].verdict, learner.profile()[0].at), (1, Verdict::Against, 5));
+    assert_eq!(ana.user().promote(5), Ok(1));
+    assert_eq!(
+        (ana.learner().profile().len(), ana.learner().profile()[0].verdict, ana.learner().profile()[0].at),
+        (1, Verdict::Against, 5)
+    );
 }
 
 #[test]
@@ -186,14 +181,15 @@ fn sentences_are_the_catalogs_or_made_of_names() {
 #[test]
 fn a_promotion_that_the_state_does_not_say_is_refused() {
     let policy = rubric_policy();
-    let (mut learner, mut workspace) = start::<f64, 16>(&policy);
+    let mut ana = start::<16>(&policy);
     for _ in 0..100 {
-        show(&mut learner, &mut workspace, &policy, 0.9);
+        show(&mut ana, 0.9);
     }
-    let Some(Event::Promotion(honest)) = learner.propose_promotion(&policy, &mut workspace, 3).unwrap() else {
+    let mut command = Command::promote(3);
+    let Some(Event::Promotion(honest)) = ana.user().next(&mut command).unwrap().map(|step| step.event().clone()) else {
         panic!("nothing was promoted")
     };
-    let before = learner.clone();
+    let before = ana.clone();
     let tampered = [
         Promotion { contrast: 1, ..honest },
         Promotion { contrast: 6, ..honest },
@@ -213,87 +209,83 @@ fn a_promotion_that_the_state_does_not_say_is_refused() {
     ];
     for promotion in tampered {
         let event = Event::Promotion(promotion);
-        assert_eq!(learner.check(&policy, &mut workspace, &event).map(|_| ()), Err(LearnerError::NotPromoted), "{event:?}");
-        assert_eq!(learner, before);
+        assert_eq!(ana.user().check(&event).map(|_| ()), Err(UserError::NotPromoted), "{event:?}");
+        assert_eq!(ana, before);
     }
     // One that comes late is refused too: the state has moved on.
-    let mut later = learner.clone();
-    show(&mut later, &mut workspace, &policy, 0.9);
+    let mut later = ana.clone();
+    show(&mut later, 0.9);
     let event = Event::Promotion(honest);
-    assert_eq!(later.check(&policy, &mut workspace, &event).map(|_| ()), Err(LearnerError::NotPromoted));
+    assert_eq!(later.user().check(&event).map(|_| ()), Err(UserError::NotPromoted));
     // The time is the caller's.
     let event = Event::Promotion(Promotion { at: 77, ..honest });
-    learner.check(&policy, &mut workspace, &event).unwrap().apply();
-    assert_eq!(learner.profile(), [Promotion { at: 77, ..honest }]);
+    ana.user().check(&event).unwrap().apply();
+    assert_eq!(ana.learner().profile(), [Promotion { at: 77, ..honest }]);
 }
 
 /// Check, store, apply.
-fn record(
-    learner: &mut Host<f64>,
-    workspace: &mut Workspace<f64, Vec<f64>>,
-    policy: &Policy<'_, f64>,
-    journal: &mut Vec<Event>,
-    event: Event,
-) {
-    learner.check(policy, workspace, &event).unwrap().apply();
-    journal.push(event);
+fn record(ana: &mut HostUser<'_, f64, 16>, journal: &mut Vec<Event>, mut command: Command<'_>) {
+    let mut user = ana.user();
+    while let Some(step) = user.next(&mut command).unwrap() {
+        journal.push(step.event().clone());
+        step.apply();
+    }
+}
+
+/// The same user under another policy.
+fn under(policy: &Policy<'static, f64>, ana: &HostUser<'_, f64, 16>) -> HostUser<'static, f64, 16> {
+    HostUser::of(policy, ana.learner().clone()).unwrap()
 }
 
 #[test]
 fn replay_brings_the_profile_back() {
     let policy = rubric_policy();
-    let (mut learner, mut workspace) = start::<f64, 16>(&policy);
+    let mut ana = start::<16>(&policy);
     let (context, all) = (Context::new(&RUBRIC, None, &[]).unwrap(), Feasible::all(&RUBRIC));
     let mut journal = vec![];
     let mut random = Random(4);
     let direction = Direction::from_names(&RUBRIC, &[("rigor=level_5", 1.0)]).unwrap();
-    let stated = Event::Onboarding(Statement { direction, response: 0.5, precision: 4.0 });
-    record(&mut learner, &mut workspace, &policy, &mut journal, stated);
+    let stated = [Statement { direction, response: 0.5, precision: 4.0 }];
+    record(&mut ana, &mut journal, Command::onboard(&stated));
     for round in 0..600 {
-        if let Some(event) = learner.propose_permissions(&all) {
-            record(&mut learner, &mut workspace, &policy, &mut journal, event);
-        }
-        let event = learner.propose_decision(&policy, &mut workspace, &Request::new(&context, &all)).unwrap();
-        let Event::Decision { round: number, .. } = event else { panic!("{event:?}") };
-        record(&mut learner, &mut workspace, &policy, &mut journal, event);
-        let feedback = Event::Feedback { round: number, reward: random.signed() * 0.2, weight: 1.0 };
-        record(&mut learner, &mut workspace, &policy, &mut journal, feedback);
+        record(&mut ana, &mut journal, Command::decide(Request::new(&context, &all)));
+        let id = ana.user().waiting(0).last().unwrap();
+        record(&mut ana, &mut journal, Command::feedback(id, random.signed() * 0.2));
         // What a user is shown elsewhere: she likes rigor, and later no longer.
         let strength = if round < 150 { 0.9 } else { -0.9 };
         for (level, reward) in [(Level::Five, strength), (Level::One, -strength)] {
             let action = rubric::action([level, Level::Three, Level::Three]);
-            let event = learner.propose_observation(&policy, &context, action, reward, 1.0).unwrap();
-            record(&mut learner, &mut workspace, &policy, &mut journal, event);
+            record(&mut ana, &mut journal, Command::observe(&context, action, reward));
         }
-        if let Some(event) = learner.propose_promotion(&policy, &mut workspace, round).unwrap() {
-            record(&mut learner, &mut workspace, &policy, &mut journal, event);
-        }
+        record(&mut ana, &mut journal, Command::promote(round));
     }
     let promotions = journal.iter().filter(|event| matches!(event, Event::Promotion(_))).count();
-    assert!(promotions > learner.profile().len(), "one of {promotions} should have given way");
-    let (mut replayed, mut other_workspace) = start::<f64, 16>(&policy);
+    assert!(promotions > ana.learner().profile().len(), "one of {promotions} should have given way");
+    let mut replayed = start::<16>(&policy);
     for event in &journal {
-        replayed.check(&policy, &mut other_workspace, event).unwrap().apply();
+        replayed.user().check(event).unwrap().apply();
     }
-    assert_eq!(replayed, learner);
-    assert_eq!(bits(&replayed), bits(&learner));
+    assert_eq!(replayed, ana);
+    assert_eq!(bits(&replayed), bits(&ana));
 
     // Under another alpha the same events are accepted, since they were true when they were made. What a journal's header
     // says about the settings at the start keeps later contrasts from passing for valid.
     let bolder = Policy::<f64>::new(&RUBRIC, Settings { alpha: 0.2, ..*policy.settings() }).unwrap();
-    let (mut reopened, _) = start::<f64, 16>(&policy);
+    let mut reopened = under(&bolder, &start::<16>(&policy));
     for event in &journal {
-        reopened.check(&bolder, &mut other_workspace, event).unwrap().apply();
+        reopened.user().check(event).unwrap().apply();
     }
-    assert_eq!(reopened, learner);
+    assert_eq!(reopened, ana);
     let comparison = Comparison::declared(&RUBRIC, 0).unwrap();
-    assert!(reopened.assess(&policy, &mut other_workspace, &comparison).unwrap().valid);
-    assert!(!reopened.assess(&bolder, &mut other_workspace, &comparison).unwrap().valid);
+    let valid =
+        |policy: &Policy<'static, f64>, ana: &HostUser<'_, f64, 16>| under(policy, ana).user().assess(&comparison).unwrap().valid;
+    assert!(valid(&policy, &reopened));
+    assert!(!valid(&bolder, &reopened));
     let event = Event::Forget { promise: bolder.promise() };
     for policy in [&policy, &bolder] {
-        let mut forgotten = learner.clone();
-        forgotten.check(policy, &mut other_workspace, &event).unwrap().apply();
-        assert!(forgotten.assess(&bolder, &mut other_workspace, &comparison).unwrap().valid);
-        assert!(!forgotten.assess(&rubric_policy(), &mut other_workspace, &comparison).unwrap().valid);
+        let mut forgotten = under(policy, &ana);
+        forgotten.user().check(&event).unwrap().apply();
+        assert!(valid(&bolder, &forgotten));
+        assert!(!valid(&rubric_policy(), &forgotten));
     }
 }

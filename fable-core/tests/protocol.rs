@@ -3,12 +3,10 @@
 use fable_core::protocol::{
     Draft, Fault, Frame, Hello, Kept, MAX_FRAME, Reply, Request, Statistics, StorageFault, WireContext, WireShare, write_entry,
 };
-use fable_core::trust::assessment::{Assessment, Gap};
-use fable_core::trust::{Part, Promotion, Share, Standing, Verdict};
-use fable_core::{Context, catalog::AGENT, catalog::TAU2};
+use fable_core::{Assessment, Context, Gap, Promotion, Share, Source, Standing, Verdict, catalog::AGENT, catalog::TAU2};
 
 fn requests() -> Vec<(Request, Vec<u8>)> {
-    let coding = WireContext::new(&Context::new(&AGENT, AGENT.task("coding"), &[0.5, 0.25, 1.0, 0.0]).unwrap());
+    let coding = WireContext::new(&Context::new(&AGENT, AGENT.task("coding").ok(), &[0.5, 0.25, 1.0, 0.0]).unwrap());
     let nowhere = WireContext::new(&Context::new(&TAU2, None, &[]).unwrap());
     vec![
         (Request::Hello, vec![]),
@@ -71,7 +69,7 @@ fn replies() -> Vec<(Reply, Vec<u8>)> {
     };
     let promotion =
         Promotion { contrast: 5, verdict: Verdict::For, valid: true, round: 100, at: 7, evidence: 90, lower: 0.125, upper: 0.5 };
-    let share = Share { part: Part::Block(4), chosen: 0.5, other: -0.5, chosen_coordinate: Some(24), other_coordinate: None };
+    let share = Share { source: Source::Block(4), chosen: 0.5, other: -0.5, chosen_coordinate: Some(24), other_coordinate: None };
     let share = postcard::to_slice(&WireShare::new(&share), &mut [0; 32]).unwrap().to_vec();
     let kept = Kept { generation: 2, events: 40, free: 3000, erases: 5 };
     let faults = [

@@ -2,105 +2,103 @@
 
 mod common;
 
-use common::{CUBE, MIXED, Random};
+use common::{CUBE, MIXED, Random, start};
 use fable_core::catalog::{AGENT, Catalog, RUBRIC, TAU2};
-use fable_core::event::Observation;
-use fable_core::feasible::ActionSet;
-use fable_core::policy::{Deadline, Expiry};
 use fable_core::record::{
     HEADER_LEN, Header, Kind, MAX_EVENT_LEN, RecordError, VERSION, Verified, Verifier, decode_event, encode_event,
 };
 use fable_core::{
-    Action, DecisionId, Direction, Event, Feasible, Learner, Policy, Request, Scalar, Settings, Statement, Workspace,
+    Action, ActionSet, Command, Context, Deadline, DecisionId, Direction, Event, Expiry, Factor, Feasible, HostLearner, HostUser,
+    Observation, Policy, Prior, Request, Scalar, Settings, State, Statement,
 };
 use proptest::prelude::*;
 
-type Host<T> = Learner<T, Vec<T>, 6>;
-
-/// A user's life, one random step at a time; every event goes through its bytes.
+/// A user's life, one random step at a time; every event goes through its bytes to a twin.
 struct Life<'p, T> {
-    policy: &'p Policy<'p, T>,
-    learner: Host<T>,
-    workspace: Workspace<T, Vec<T>>,
+    ana: HostUser<'p, T, 6>,
+    replayed: HostUser<'p, T, 6>,
     random: Random,
     learned: Vec<Observation>,
 }
 
 impl<'p, T: Scalar> Life<'p, T> {
-    fn new(policy: &'p Policy<'p, T>, seed: u64) -> Self {
-        let catalog = policy.catalog();
-        let mut learner = Learner::over(vec![T::ZERO; catalog.state_len()]);
-        learner.start(policy, seed).unwrap();
-        let workspace = Workspace::over(vec![T::ZERO; catalog.workspace_len()]);
-        Self { policy, learner, workspace, random: Random(seed), learned: vec![] }
+    fn new(policy: &Policy<'p, T>, seed: u64) -> Self {
+        Self::of(start(policy, seed), seed)
     }
 
-    /// Encodes, decodes, compares, checks and applies.
-    fn apply(&mut self, event: &Event) -> bool {
-        let mut buffer = [0xa5; MAX_EVENT_LEN];
-        let bytes = encode_event(event, &mut buffer).unwrap();
-        let read = decode_event(self.policy.catalog(), bytes).unwrap();
-        assert_eq!(&read, event);
-        match self.learner.check(self.policy, &mut self.workspace, &read) {
-            Ok(checked) => checked.apply(),
-            Err(_) => return false,
-        };
+    fn of(ana: HostUser<'p, T, 6>, seed: u64) -> Self {
+        Self { replayed: ana.clone(), ana, random: Random(seed), learned: vec![] }
+    }
+
+    fn learner(&self) -> &HostLearner<T, 6> {
+        self.ana.learner()
+    }
+
+    /// Encodes, decodes, compares, checks and applies; false when the command is refused.
+    fn obey(&mut self, mut command: Command<'_>) -> bool {
+        let catalog = self.ana.policy().catalog();
+        let mut user = self.ana.user();
+        loop {
+            let step = match user.next(&mut command) {
+                Ok(Some(step)) => step,
+                Ok(None) => break,
+                Err(_) => return false,
+            };
+            let mut buffer = [0xa5; MAX_EVENT_LEN];
+            let bytes = encode_event(step.event(), &mut buffer).unwrap();
+            let read = decode_event(catalog, bytes).unwrap();
+            assert_eq!(&read, step.event());
+            if let Event::Observation(observation) = &read {
+                self.learned.push(*observation);
+            }
+            step.apply();
+            self.replayed.user().check(&read).unwrap().apply();
+        }
+        assert_eq!(self.ana, self.replayed);
         true
     }
 
     fn step(&mut self, now: u32) {
-        let catalog = self.policy.catalog();
+        let catalog = self.ana.policy().catalog();
         let context = self.random.context(catalog);
-        let event = match self.random.below(12) {
+        match self.random.below(12) {
             0 => {
                 let direction = Direction::new(catalog, [(self.random.below(catalog.dimension()), 1.0)]).unwrap();
-                Event::Onboarding(Statement { direction, response: self.random.signed(), precision: 2.0 })
+                let statement = Statement { direction, response: self.random.signed(), precision: 2.0 };
+                assert!(self.obey(Command::onboard(&[statement])));
             }
             1 | 9 => {
                 // A clear preference, so that something is promoted.
                 let action = self.random.action(catalog);
                 let reward = if catalog.values(action).unwrap().last() == Some(&1) { 1.0 } else { -1.0 };
-                let event = self.learner.propose_observation(self.policy, &context, action, reward, 1.0).unwrap();
-                if let Event::Observation(observation) = event {
-                    self.learned.push(observation);
-                }
-                event
+                assert!(self.obey(Command::observe(&context, action, reward).at(now)));
             }
             2 if !self.learned.is_empty() => {
                 let index = self.random.below(self.learned.len());
-                Event::Unlearn { observation: self.learned.swap_remove(index), imputed: false }
+                let observation = self.learned.swap_remove(index);
+                self.obey(Command::unlearn(observation, false));
             }
             3..=6 => {
-                let round = self.learner.rounds().saturating_sub(u32::try_from(self.random.below(4)).unwrap());
-                Event::Feedback { round, reward: self.random.signed(), weight: 1.0 }
+                let round = self.ana.rounds().saturating_sub(u32::try_from(self.random.below(4)).unwrap());
+                let (id, reward) = (self.ana.user().id(round), self.random.signed());
+                self.obey(Command::feedback(id, reward).at(now));
             }
             7 if self.random.below(30) == 0 => {
                 self.learned.clear();
-                Event::Forget { promise: self.policy.promise() }
+                assert!(self.obey(Command::forget()));
             }
-            8 => match self.learner.propose_promotion(self.policy, &mut self.workspace, now).unwrap() {
-                Some(event) => event,
-                None => return,
-            },
+            8 => assert!(self.obey(Command::promote(now))),
             _ => {
                 let mut set = ActionSet::EMPTY;
                 (0..5).for_each(|_| set.insert(self.random.action(catalog)));
                 let feasible = Feasible::from_set(catalog, set).unwrap();
-                while let Some(event) = self.learner.propose_expiry(self.policy, now) {
-                    assert!(self.apply(&event));
-                }
-                for event in [self.learner.propose_room(self.policy), self.learner.propose_permissions(&feasible)] {
-                    assert!(event.is_none_or(|event| self.apply(&event)));
-                }
-                let request = Request::new(&context, &feasible).at(now);
-                self.learner.propose_decision(self.policy, &mut self.workspace, &request).unwrap()
+                assert!(self.obey(Command::decide(Request::new(&context, &feasible).at(now))));
             }
-        };
-        self.apply(&event);
+        }
     }
 }
 
-fn write<T: Scalar, const R: usize>(learner: &Learner<T, Vec<T>, R>, chunk: usize) -> Vec<u8> {
+fn write<T: Scalar, const R: usize>(learner: &HostLearner<T, R>, chunk: usize) -> Vec<u8> {
     let (mut snapshot, mut buffer, mut bytes) = (learner.snapshot().unwrap(), vec![0xa5; chunk], vec![]);
     while let written @ 1.. = snapshot.read(&mut buffer) {
         bytes.extend_from_slice(&buffer[..written]);
@@ -119,15 +117,15 @@ fn load<T: Scalar, const R: usize>(
     policy: &Policy<'_, T>,
     bytes: &[u8],
     verified: Verified,
-    learner: &mut Learner<T, Vec<T>, R>,
+    learner: &mut HostLearner<T, R>,
 ) -> Result<(), RecordError> {
     let mut loader = learner.load(policy, verified)?;
     bytes.chunks(256).try_for_each(|chunk| loader.push(chunk))?;
     loader.finish()
 }
 
-fn vacant<T: Scalar, const R: usize>(catalog: &Catalog<'_>) -> Learner<T, Vec<T>, R> {
-    Learner::over(vec![T::ZERO; catalog.state_len()])
+fn vacant<T: Scalar, const R: usize>(catalog: &Catalog<'_>) -> HostLearner<T, R> {
+    HostLearner::over(vec![T::ZERO; catalog.state_len()])
 }
 
 /// Settings under which everything that a record can hold happens.
@@ -143,23 +141,24 @@ fn resume<T: Scalar>(catalog: &Catalog<'_>, seed: u64, steps: u32, chunk: usize)
     let mut life = Life::new(&policy, seed);
     (0..steps).for_each(|now| life.step(now));
 
-    let bytes = write(&life.learner, chunk);
-    prop_assert_eq!(&bytes, &write(&life.learner, 256));
+    let bytes = write(life.learner(), chunk);
+    prop_assert_eq!(&bytes, &write(life.learner(), 256));
+    prop_assert_eq!(&bytes, &life.ana.to_bytes());
+    prop_assert!(HostUser::restore(&policy, &bytes).unwrap() == life.ana);
     let verified = verify(&policy, &bytes, chunk).unwrap();
-    prop_assert_eq!((verified.user(), verified.rounds()), (seed, life.learner.rounds()));
-    let mut again: Host<T> = vacant(catalog);
+    prop_assert_eq!((verified.user(), verified.rounds()), (seed, life.ana.rounds()));
+    let mut again: HostLearner<T, 6> = vacant(catalog);
     load(&policy, &bytes, verified, &mut again).unwrap();
-    prop_assert_eq!(&again, &life.learner);
+    prop_assert_eq!(&again, life.learner());
 
-    let mut twin =
-        Life { policy: &policy, learner: again, workspace: life.workspace.clone(), random: Random(seed ^ 1), learned: vec![] };
+    let mut twin = Life::of(HostUser::of(&policy, again).unwrap(), seed ^ 1);
     (life.random, life.learned) = (Random(seed ^ 1), vec![]);
     for now in steps..steps + 30 {
         life.step(now);
         twin.step(now);
-        prop_assert_eq!(&life.learner, &twin.learner);
+        prop_assert_eq!(life.learner(), twin.learner());
     }
-    prop_assert_eq!(write(&life.learner, 256), write(&twin.learner, 256));
+    prop_assert_eq!(write(life.learner(), 256), write(twin.learner(), 256));
     Ok(())
 }
 
@@ -218,17 +217,17 @@ fn the_lives_are_eventful() {
     let policy = Policy::<f64>::new(&TAU2, eventful(3)).unwrap();
     let mut life = Life::new(&policy, 3);
     (0..120).for_each(|now| life.step(now));
-    let Life { learner, .. } = life;
-    assert!(learner.rounds() > 6 && learner.observations() > 10, "{} {}", learner.rounds(), learner.observations());
-    assert!(!learner.profile().is_empty());
-    assert!(learner.waiting(&policy, 120).count() > 0 && learner.permissions().len() > 1);
+    let user = life.ana.user();
+    assert!(user.rounds() > 6 && user.observations() > 10, "{} {}", user.rounds(), user.observations());
+    assert!(!user.profile().is_empty());
+    assert!(user.waiting(120).count() > 0 && user.permissions().len() > 1);
 }
 
-fn sample() -> (Policy<'static, f32>, Host<f32>, Vec<u8>) {
+fn sample() -> (Policy<'static, f32>, HostLearner<f32, 6>, Vec<u8>) {
     let policy = Policy::<f32>::new(&TAU2, eventful(3)).unwrap();
     let mut life = Life::new(&policy, 3);
     (0..120).for_each(|now| life.step(now));
-    let learner = life.learner.clone();
+    let learner = life.ana.into_learner();
     let bytes = write(&learner, 256);
     (policy, learner, bytes)
 }
@@ -306,7 +305,7 @@ fn foreign_bytes_have_their_own_error() {
             Err(RecordError::Content | RecordError::Truncated | RecordError::Checksum | RecordError::TooLong) => refused += 1,
             Err(error) => panic!("{place}: {error}"),
             Ok(verified) => {
-                let mut again: Host<f32> = vacant(&TAU2);
+                let mut again: HostLearner<f32, 6> = vacant(&TAU2);
                 load(&policy, &bytes, verified, &mut again).unwrap();
                 assert!(again.posterior().packed().iter().all(|number| number.is_finite()));
                 assert_eq!(write(&again, 256), bytes);
@@ -331,7 +330,7 @@ fn foreign_bytes_have_their_own_error() {
 fn there_is_no_half_loaded_state() {
     let (policy, learner, bytes) = sample();
     let verified = verify(&policy, &bytes, 256).unwrap();
-    let empty: Host<f32> = vacant(&TAU2);
+    let empty: HostLearner<f32, 6> = vacant(&TAU2);
 
     let mut busy = learner.clone();
     assert!(matches!(busy.load(&policy, verified), Err(RecordError::Occupied)));
@@ -339,9 +338,9 @@ fn there_is_no_half_loaded_state() {
     busy.vacate();
     assert_eq!(busy, empty);
 
-    let mut small: Learner<f32, Vec<f32>, 1> = vacant(&TAU2);
+    let mut small: HostLearner<f32, 1> = vacant(&TAU2);
     assert!(matches!(small.load(&policy, verified), Err(RecordError::Room { needed: 2..=6 })));
-    let mut short = Learner::<f32, Vec<f32>, 6>::over(vec![0.0; 100]);
+    let mut short = HostLearner::<f32, 6>::over(vec![0.0; 100]);
     assert!(matches!(short.load(&policy, verified), Err(RecordError::Storage { expected: 472 })));
 
     // Dropped on the way, at any byte.
@@ -359,7 +358,7 @@ fn there_is_no_half_loaded_state() {
     // Other bytes than those verified: of another user, and damaged.
     let mut stranger = Life::new(&policy, 4);
     (0..50).for_each(|now| stranger.step(now));
-    assert_eq!(load(&policy, &write(&stranger.learner, 256), verified, &mut again), Err(RecordError::Changed));
+    assert_eq!(load(&policy, &write(stranger.learner(), 256), verified, &mut again), Err(RecordError::Changed));
     assert_eq!(again, empty);
     // One difference at a time, each with right checksums: the user, the numbers, the counters.
     let numbers = bytes.len() - 4 - 4 * TAU2.state_len();
@@ -390,37 +389,47 @@ fn there_is_no_half_loaded_state() {
     std::mem::forget(loader);
     load(&policy, &bytes, verified, &mut again).unwrap();
     assert_eq!(again, learner);
-    assert!(Learner::<f32, Vec<f32>, 6>::over(vec![]).snapshot().is_err());
+    // In one call, over whoever is there: the new user or the old one.
+    let mut other = stranger.ana.into_learner();
+    let before = other.clone();
+    for damaged in [&bytes[..bytes.len() - 1], &[&bytes[..], &[0]].concat(), &bytes[1..], &[]] {
+        assert!(other.restore(&policy, damaged).is_err());
+        assert_eq!(other, before);
+    }
+    other.restore(&policy, &bytes).unwrap();
+    assert_eq!(other, learner);
+    assert!(matches!(small.restore(&policy, &bytes), Err(RecordError::Room { needed: 2..=6 })));
+    assert!(matches!(short.restore(&policy, &bytes), Err(RecordError::Storage { expected: 472 })));
+    assert!(small.is_vacant() && short.is_vacant());
+    assert!(HostLearner::<f32, 6>::over(vec![]).snapshot().is_err());
 
     // More room is no obstacle: the ring goes on where it was.
-    let mut roomy: Learner<f32, Vec<f32>, 32> = vacant(&TAU2);
+    let mut roomy: HostLearner<f32, 32> = vacant(&TAU2);
     load(&policy, &bytes, verified, &mut roomy).unwrap();
-    assert!(roomy.waiting(&policy, 120).eq(learner.waiting(&policy, 120)));
+    let (mut roomy, mut learner) = (HostUser::of(&policy, roomy).unwrap(), HostUser::of(&policy, learner).unwrap());
+    assert!(roomy.user().waiting(120).eq(learner.user().waiting(120)));
 }
 
 /// A population's state is another user's prior.
 #[test]
 fn a_snapshot_without_rounds_is_a_prior() {
     let policy = Policy::<f64>::new(&TAU2, Settings::default()).unwrap();
-    let mut population: Host<f64> = vacant(&TAU2);
-    let mut workspace = Workspace::over(vec![0.0; TAU2.workspace_len()]);
-    population.start(&policy, 0).unwrap();
-    let context = fable_core::Context::new(&TAU2, None, &[]).unwrap();
-    population.observe(&policy, &mut workspace, &context, Action(4), 0.75).unwrap();
-    let bytes = write(&population, 256);
+    let mut population = start::<f64, 6>(&policy, 0);
+    let context = Context::new(&TAU2, None, &[]).unwrap();
+    population.user().observe(&context, Action(4), 0.75).unwrap();
+    let bytes = write(population.learner(), 256);
 
     let verified = verify(&policy, &bytes, 256).unwrap();
     assert_eq!(verified.rounds(), 0);
-    let mut loaded: Host<f64> = vacant(&TAU2);
+    let mut loaded: HostLearner<f64, 6> = vacant(&TAU2);
     load(&policy, &bytes, verified, &mut loaded).unwrap();
-    let factor = fable_core::Factor::new(TAU2.arrow(), loaded.posterior().packed(), &mut workspace).unwrap();
-    let personal = Policy::with_prior(&TAU2, Settings::default(), fable_core::Prior::Factor(factor)).unwrap();
-    let mut user: Host<f64> = vacant(&TAU2);
-    user.start(&personal, 7).unwrap();
-    let of =
-        |learner: &Host<f64>, policy, workspace: &mut _| learner.predict(policy, workspace, &context, Action(4), None).unwrap();
-    assert_eq!(of(&user, &personal, &mut workspace), of(&population, &policy, &mut workspace));
-    assert_eq!((user.observations(), user.user()), (0, 7));
+    let posterior = loaded.posterior();
+    let factor = Factor::new(TAU2.arrow(), posterior.packed(), &mut vec![0.0; TAU2.workspace_len()]).unwrap();
+    let personal = Policy::with_prior(&TAU2, Settings::default(), Prior::Factor(factor)).unwrap();
+    let mut ana = start::<f64, 6>(&personal, 7);
+    let of = |ana: &mut HostUser<'_, f64, 6>| ana.user().predict(&context, Action(4), None).unwrap();
+    assert_eq!(of(&mut ana), of(&mut population));
+    assert_eq!((ana.observations(), State::user(&ana)), (0, 7));
 }
 
 #[test]
@@ -438,7 +447,7 @@ fn headers_round_trip() {
 
     // A journal is replayed from its header, under whatever promotion settings; the promise is the one at the start.
     let other = Policy::<f64>::new(&AGENT, Settings { alpha: 0.2, ..Settings::default() }).unwrap();
-    let mut learner: Host<f64> = vacant(&AGENT);
+    let mut learner: HostLearner<f64, 6> = vacant(&AGENT);
     learner.start_journal(&other, &header).unwrap();
     assert_eq!((learner.user(), learner.promise()), (header.user, policy.promise()));
     assert_ne!(policy.promise(), other.promise());
@@ -452,7 +461,7 @@ fn headers_round_trip() {
     assert_eq!(learner.start_journal(&policy, &snapshot), Err(RecordError::Foreign));
     let roomy = Header { room: 7, ..header };
     assert_eq!(learner.start_journal(&policy, &roomy), Err(RecordError::Room { needed: 7 }));
-    let mut short = Host::<f64>::over(vec![0.0; 9]);
+    let mut short = HostLearner::<f64, 6>::over(vec![0.0; 9]);
     assert!(matches!(short.start_journal(&policy, &header), Err(RecordError::Storage { .. })));
 }
 
@@ -467,7 +476,7 @@ fn the_longest_events_fit() {
     let mut all = ActionSet::first(1024);
     all.remove(Action(7));
     assert!(encode_event(&Event::Permissions(all), &mut buffer).unwrap().len() <= 4 + 5 * 32);
-    let context = fable_core::Context::new(&AGENT, Some(9), &[0.1; 4]).unwrap();
+    let context = Context::new(&AGENT, Some(9), &[0.1; 4]).unwrap();
     let decision = Event::Decision { round: u32::MAX, action: Action(179), baseline: 0.1, context, at: u32::MAX };
     assert_eq!(encode_event(&decision, &mut buffer).unwrap().len(), 39);
     let feedback = Event::Feedback { round: u32::MAX, reward: 0.1, weight: 1.0 };

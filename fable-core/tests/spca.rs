@@ -2,14 +2,13 @@
 
 mod common;
 
-use common::onboarded::{Host, Scratch, onboard, start, told};
-use common::{Dense, MIXED, Random, features_by_name};
+use common::onboarded::{onboard, told};
+use common::{Dense, MIXED, Random, features_by_name, start};
 use fable_core::analysis::budget::{Rate, bias};
 use fable_core::analysis::program::main_effects;
 use fable_core::analysis::{Program, ProgramError, Prototype, SpcaError, reduce, spca};
 use fable_core::catalog::{AGENT, BlockSet, Catalog, RUBRIC, TAU2};
-use fable_core::feasible::ActionSet;
-use fable_core::{Context, CoordinateSet, Feasible, Policy, Posterior, PosteriorError, Settings, Workspace};
+use fable_core::{ActionSet, Context, CoordinateSet, Feasible, Policy, Posterior, PosteriorError, Settings, Workspace};
 use nalgebra::{DMatrix, DVector};
 use proptest::prelude::*;
 
@@ -42,15 +41,17 @@ struct Scene {
 
 fn scene(random: &mut Random, catalog: &'static Catalog<'static>, actions: usize) -> Scene {
     let policy = Policy::<f64>::new(catalog, Settings { base_precision: 3.0, ..Settings::default() }).unwrap();
-    let (mut learner, mut scratch): (Host, Scratch) = start(&policy);
+    let mut ana = start(&policy, 5);
     let all: Vec<usize> = (0..catalog.dimension()).collect();
-    let stated = onboard(random, &policy, &mut learner, &mut scratch, &all);
+    let stated = onboard(random, &mut ana, &all);
     let dense = told(catalog.dimension(), 3.0, &stated, |coordinate| coordinate);
     let (requests, beta) = (prototypes(random, catalog, 3, actions), 6.0 * random.unit());
     let d = catalog.dimension();
     let (mut g, mut m, mut mean) = (DMatrix::zeros(d, d), DMatrix::<f64>::zeros(d, d), vec![0.0; d]);
     spca::feature_covariance_into(&policy, &requests, beta, &mut g).unwrap();
-    spca::second_moment_into(learner.posterior(), &mut scratch, &mut mean, &mut m).unwrap();
+    let mut user = ana.user();
+    let (posterior, scratch) = user.posterior_and_scratch();
+    spca::second_moment_into(&posterior, scratch, &mut mean, &mut m).unwrap();
     let solved = dense.solved();
     assert!((&m - (solved.covariance() + &solved.mean * solved.mean.transpose())).amax() < 1e-11);
     let mut h = g.clone();
@@ -421,7 +422,7 @@ fn the_largest_programs() {
     let found = even.search(100, 400, &mut scratch).unwrap();
     assert!(found.retained.len() == 50 && found.gap > 0.0 && found.gap.is_finite());
     let everything = even.solve(256, &mut scratch).unwrap();
-    assert_eq!((everything.retained, everything.error), (BlockSet::ALL, 0.0));
+    assert_eq!((everything.retained, everything.error), (BlockSet::FULL, 0.0));
     let wide = Program::new(&[64; 128], &b).unwrap();
     let found = wide.search(64 * 127, 400, &mut vec![0; wide.scratch_len()]).unwrap();
     let cheapest = (0..128).min_by(|&g, &h| b[g * 129].total_cmp(&b[h * 129])).unwrap();
@@ -452,7 +453,7 @@ fn every_bad_program_has_its_own_error() {
     }
     let program = || Program::new(&[1, 1], &[1.0, 0.0, 0.0, 1.0]).unwrap();
     assert_eq!(program().keep(BlockSet::from_bits(4)).unwrap_err(), ProgramError::UnknownBlock);
-    assert_eq!(program().forbid(BlockSet::ALL).unwrap_err(), ProgramError::UnknownBlock);
+    assert_eq!(program().forbid(BlockSet::FULL).unwrap_err(), ProgramError::UnknownBlock);
     assert_eq!(program().before(2, 0).unwrap_err(), ProgramError::UnknownBlock);
     assert_eq!(program().before(0, usize::MAX).unwrap_err(), ProgramError::UnknownBlock);
     assert_eq!(program().main_effects_first(&AGENT).unwrap_err(), ProgramError::UnknownBlock);

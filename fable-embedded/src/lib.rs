@@ -56,3 +56,8 @@ pub use device::Device;
 pub use fable_core::protocol;
 pub use keep::{AsyncKeep, Keep, Volatile};
 pub use serve::Server;
+
+/// The example of the crate's page is a test too.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

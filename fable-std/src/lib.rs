@@ -3,6 +3,18 @@
 //! Two parts need an allocator and nothing else, and are crates of their own, for browsers too: [`text`] reads requests,
 //! preferences and reactions by fixed rules and says things in words, [`simulate`] is the simulated user.
 
+/// An error of one kind inside another.
+macro_rules! from {
+    ($whole:ty: $($error:ty => $variant:ident),+) => {
+        $(impl From<$error> for $whole {
+            fn from(error: $error) -> Self {
+                Self::$variant(error)
+            }
+        })+
+    };
+}
+pub(crate) use from;
+
 pub mod catalogs;
 pub mod chat;
 pub mod device;

@@ -25,13 +25,12 @@
 //! ```
 
 use crate::store::journal::{Entry, Note};
-use crate::store::revive::{HostLearner, HostWorkspace};
 use crate::store::{StoreError, Stored};
-use fable_core::{DecisionId, Event};
-use fable_core::ActionSet;
-use fable_core::record::{Header, RecordError, Verifier, decode_event};
-use fable_core::{Assessment, Comparison};
-use fable_core::{Action, Catalog, Context, Feasible, Learner, UserError, Policy, Request, Scalar, Settings, SettingsError};
+use fable_core::record::{HEADER_LEN, Header, RecordError, decode_event};
+use fable_core::{
+    Action, Assessment, Catalog, Command, Comparison, Context, Deadline, DecisionId, Event, Expiry, Feasible, HostLearner,
+    HostUser, Policy, Request, Scalar, Settings, SettingsError, UserError,
+};
 use std::fmt;
 
 /// Where a journal begins.
@@ -106,38 +105,38 @@ impl Tape {
     pub fn digits(&self) -> Result<u8, RecordError> {
         match &self.start {
             Start::Journal { header, .. } => Ok(header.digits),
-            Start::Snapshot(bytes) => {
-                Header::decode(bytes.get(..fable_core::record::HEADER_LEN).unwrap_or(bytes)).map(|header| header.digits)
-            }
+            Start::Snapshot(bytes) => Header::decode(bytes.get(..HEADER_LEN).unwrap_or(bytes)).map(|header| header.digits),
         }
     }
-}
 
-impl Tape {
-    /// The learner at the end of the tape; no decision is made anew.
+    /// The user at the end of the tape; no decision is made anew.
     ///
     /// # Errors
     /// As for [`replay`], and a policy in the other scalar.
-    pub fn learner<T: Scalar>(&self, policy: &Policy<'_, T>) -> Result<(HostLearner<T>, HostWorkspace<T>), ReplayError> {
-        let (mut learner, mut workspace) = self.begin(policy)?;
-        for (index, record) in self.events.iter().enumerate() {
-            let event = decode_event(policy.catalog(), record).map_err(|error| ReplayError::Event { index, error })?;
-            let checked = learner.check(policy, &mut workspace, &event).map_err(|error| ReplayError::State { index, error });
-            checked?.apply();
+    pub fn play<'p, T: Scalar>(&self, policy: &Policy<'p, T>) -> Result<HostUser<'p, T>, ReplayError> {
+        let mut life = self.begin(policy)?;
+        let mut user = life.user();
+        for index in 0..self.events.len() {
+            let event = self.event(policy.catalog(), index)?;
+            user.check(&event).map_err(|error| ReplayError::State { index, error })?.apply();
         }
-        Ok((learner, workspace))
+        Ok(life)
     }
 
-    /// The learner before the first event.
-    fn begin<T: Scalar>(&self, policy: &Policy<'_, T>) -> Result<(HostLearner<T>, HostWorkspace<T>), ReplayError> {
-        let catalog = policy.catalog();
-        let mut learner = HostLearner::over(vec![T::ZERO; catalog.state_len()]);
+    /// The user before the first event.
+    fn begin<'p, T: Scalar>(&self, policy: &Policy<'p, T>) -> Result<HostUser<'p, T>, ReplayError> {
+        let mut learner = HostLearner::for_policy(policy);
         match &self.start {
             Start::Journal { header, incarnation } => learner.start_journal_in(policy, header, *incarnation),
-            Start::Snapshot(bytes) => load(policy, &mut learner, bytes),
+            Start::Snapshot(bytes) => learner.restore(policy, bytes),
         }
         .map_err(ReplayError::Start)?;
-        Ok((learner, HostWorkspace::over(vec![T::ZERO; catalog.workspace_len()])))
+        HostUser::of(policy, learner).map_err(|error| ReplayError::State { index: 0, error })
+    }
+
+    fn event(&self, catalog: &Catalog<'_>, index: usize) -> Result<Event, ReplayError> {
+        let record = self.events.get(index).map_or(&[][..], Vec::as_slice);
+        decode_event(catalog, record).map_err(|error| ReplayError::Event { index, error })
     }
 }
 
@@ -246,119 +245,83 @@ pub fn replay_and_explain(
     question: Option<Question>,
 ) -> Result<Replay, ReplayError> {
     match tape.digits().map_err(ReplayError::Start)? {
-        24 => Player::<f32>::new(catalog, settings, tape)?.play(tape, question),
-        _ => Player::<f64>::new(catalog, settings, tape)?.play(tape, question),
+        24 => play::<f32>(catalog, settings, tape, question),
+        _ => play::<f64>(catalog, settings, tape, question),
     }
 }
 
-struct Player<'p, T: Scalar> {
-    policy: Policy<'p, T>,
-    learner: HostLearner<T>,
-    workspace: HostWorkspace<T>,
-}
-
-impl<'p, T: Scalar> Player<'p, T> {
-    fn new(catalog: &'p Catalog<'p>, settings: Settings<'p>, tape: &Tape) -> Result<Self, ReplayError> {
-        let policy = Policy::<T>::new(catalog, settings).map_err(ReplayError::Settings)?;
-        let (learner, workspace) = tape.begin(&policy)?;
-        Ok(Self { policy, learner, workspace })
-    }
-
-    fn play(mut self, tape: &Tape, question: Option<Question>) -> Result<Replay, ReplayError> {
-        let mut replay = Replay {
-            events: u32::try_from(tape.events.len()).unwrap_or(u32::MAX),
-            decisions: 0,
-            with_defaults: 0,
-            different: Vec::new(),
-            difference: None,
-            explanation: None,
-            rounds: 0,
-            observations: 0,
-            contrasts: Vec::new(),
-        };
-        for (index, record) in tape.events.iter().enumerate() {
-            let event = decode_event(self.policy.catalog(), record).map_err(|error| ReplayError::Event { index, error })?;
-            let state = |error| ReplayError::State { index, error };
-            if let Event::Decision { round, .. } = event {
-                replay.decisions += 1;
-                let known = tape.with_defaults.binary_search(&index).is_ok();
-                let again = if known { Again::WithDefaults } else { self.again(&event, index).map_err(state)? };
-                match again {
-                    Again::Same => {}
-                    Again::WithDefaults => replay.with_defaults += 1,
-                    Again::Different(difference) => {
-                        replay.different.push(round);
-                        replay.difference.get_or_insert(difference);
-                    }
+fn play<T: Scalar>(
+    catalog: &Catalog<'_>,
+    settings: Settings<'_>,
+    tape: &Tape,
+    question: Option<Question>,
+) -> Result<Replay, ReplayError> {
+    // What expired is in the journal, whatever the deadlines were.
+    let settings = Settings { deadline: Deadline::None, expiry: Expiry::Nothing, ..settings };
+    let policy = Policy::<T>::new(catalog, settings).map_err(ReplayError::Settings)?;
+    let mut life = tape.begin(&policy)?;
+    let mut replay = Replay {
+        events: u32::try_from(tape.events.len()).unwrap_or(u32::MAX),
+        decisions: 0,
+        with_defaults: 0,
+        different: Vec::new(),
+        difference: None,
+        explanation: None,
+        rounds: 0,
+        observations: 0,
+        contrasts: Vec::new(),
+    };
+    for index in 0..tape.events.len() {
+        let event = tape.event(catalog, index)?;
+        let state = |error| ReplayError::State { index, error };
+        if let Event::Decision { round, action, baseline, context, at } = event {
+            replay.decisions += 1;
+            // A journal that does not say so shows it, if the action's own default was another.
+            let own = policy.baseline(&context, action, None).to_f64();
+            if tape.with_defaults.binary_search(&index).is_ok() || own.to_bits() != baseline.to_bits() {
+                replay.with_defaults += 1;
+            } else if decided_anew(&mut life, &context, at).map_err(state)? != action {
+                replay.different.push(round);
+                if replay.difference.is_none() {
+                    let ([recorded, found], id) = (scored(&life, &context, at, action).map_err(state)?, life.user().id(round));
+                    replay.difference = Some(Difference { id, index, context, recorded, found });
                 }
             }
-            self.learner.check(&self.policy, &mut self.workspace, &event).map_err(state)?.apply();
-            if let (Event::Decision { round, .. }, Some(question)) = (&event, question)
-                && *round == question.round
-                && question.incarnation.is_none_or(|incarnation| incarnation == self.learner.incarnation())
-            {
-                replay.explanation = Some(self.explain(*round, question.other));
-            }
         }
-        let catalog = self.policy.catalog();
-        (replay.rounds, replay.observations) = (self.learner.rounds(), self.learner.observations());
-        for comparison in (0..catalog.contrasts().len()).filter_map(|contrast| Comparison::declared(catalog, contrast)) {
-            let assessment = self.learner.assess(&self.policy, &mut self.workspace, &comparison);
-            replay.contrasts.push(assessment.map_err(|error| ReplayError::State { index: tape.events.len(), error })?);
+        let mut user = life.user();
+        user.check(&event).map_err(state)?.apply();
+        if let (Event::Decision { round, .. }, Some(question)) = (&event, question)
+            && *round == question.round
+            && question.incarnation.is_none_or(|incarnation| incarnation == user.incarnation())
+        {
+            let explained = user.explain(user.id(*round), None, question.other);
+            replay.explanation = Some(explained.map(|explanation| explanation.to_string()));
         }
-        Ok(replay)
     }
-
-    /// Makes a decision anew.
-    fn again(&mut self, event: &Event, index: usize) -> Result<Again, UserError> {
-        let Event::Decision { round, action, baseline, context, at } = event else { return Ok(Again::Same) };
-        let catalog = self.policy.catalog();
-        // A journal that does not say so shows it, if the action's own default was another.
-        if self.policy.baseline(context, *action, None).to_f64().to_bits() != baseline.to_bits() {
-            return Ok(Again::WithDefaults);
-        }
-        let feasible = Feasible::from_set(catalog, *self.learner.permissions()).map_err(UserError::Feasible)?;
-        let request = Request::new(context, &feasible).at(*at);
-        let again = self.learner.propose_decision(&self.policy, &mut self.workspace, &request)?;
-        if again == *event {
-            return Ok(Again::Same);
-        }
-        // The draw depends on the round alone: with nothing else to choose it gives the recorded action its score.
-        let mut only = ActionSet::EMPTY;
-        only.insert(*action);
-        let only = Feasible::from_set(catalog, only).map_err(UserError::Feasible)?;
-        let mut scored = |feasible: &Feasible| -> Result<(Action, f64), UserError> {
-            let request = Request::new(context, feasible).at(*at);
-            let proposal = self.learner.propose_scored(&self.policy, &mut self.workspace, &request)?;
-            Ok((proposal.action, proposal.sampled_score))
-        };
-        let (recorded, found) = (scored(&only)?, scored(&feasible)?);
-        let id = DecisionId { user: self.learner.user(), incarnation: self.learner.incarnation(), round: *round };
-        Ok(Again::Different(Difference { id, index, context: *context, recorded, found }))
+    (replay.rounds, replay.observations) = (life.rounds(), life.observations());
+    for comparison in (0..catalog.contrasts().len()).filter_map(|contrast| Comparison::declared(catalog, contrast)) {
+        let assessment = life.user().assess(&comparison);
+        replay.contrasts.push(assessment.map_err(|error| ReplayError::State { index: tape.events.len(), error })?);
     }
+    Ok(replay)
+}
 
-    fn explain(&mut self, round: u32, other: Option<Action>) -> Result<String, UserError> {
-        let id = DecisionId { user: self.learner.user(), incarnation: self.learner.incarnation(), round };
-        Ok(self.learner.explain(&self.policy, &mut self.workspace, id, None, other)?.to_string())
+/// What the next decision comes out as. It is proposed and does not happen.
+fn decided_anew<T: Scalar>(life: &mut HostUser<'_, T>, context: &Context, at: u32) -> Result<Action, UserError> {
+    let feasible = Feasible::from_set(life.policy().catalog(), *life.permissions()).map_err(UserError::Feasible)?;
+    let mut command = Command::decide(Request::new(context, &feasible).at(at));
+    match life.user().next(&mut command)?.map(|step| step.event()) {
+        Some(Event::Decision { action, .. }) => Ok(*action),
+        _ => Err(UserError::OutOfOrder),
     }
 }
 
-/// How a decision comes out.
-enum Again {
-    Same,
-    WithDefaults,
-    Different(Difference),
-}
-
-fn load<T: Scalar, const R: usize>(
-    policy: &Policy<'_, T>,
-    learner: &mut Learner<T, Vec<T>, R>,
-    snapshot: &[u8],
-) -> Result<(), RecordError> {
-    let mut verifier = Verifier::new(policy);
-    verifier.push(snapshot)?;
-    let verified = verifier.finish()?;
-    let mut loader = learner.load(policy, verified)?;
-    loader.push(snapshot)?;
-    loader.finish()
+/// Another action and what the next decision comes out as, with the scores that the draw gives them.
+fn scored<T: Scalar>(life: &HostUser<'_, T>, context: &Context, at: u32, other: Action) -> Result<[(Action, f64); 2], UserError> {
+    let feasible = Feasible::from_set(life.policy().catalog(), *life.permissions()).map_err(UserError::Feasible)?;
+    let mut here = life.clone();
+    let mut user = here.user();
+    let decision = user.decide(&Request::new(context, &feasible).at(at))?;
+    let why = user.explain(decision.id, None, Some(other))?;
+    Ok([(why.other, why.other_score), (why.chosen, why.chosen_score)])
 }

@@ -15,7 +15,7 @@
 //! let wrong = SettingsArguments { noise_variance: Some(0.0), ..flags };
 //! let error = wrong.resolve("tau2", &TAU2).unwrap_err();
 //! assert_eq!(error.to_string(), "--noise-variance: noise_variance must be a number from 0.0001 to 10000");
-//! # Ok::<(), fable_std::settings::SettingsFileError>(())
+//! # Ok::<(), fable_std::catalogs::SettingsFileError>(())
 //! ```
 //!
 //! In a file the names have underscores and texts are in quotes:
@@ -27,16 +27,11 @@
 //! retained = ["memory", "tool", "style"]
 //! ```
 
-use crate::catalogs::{self, Document, block_name};
-use crate::toml_file::{self, Blame, FileError, Flaw, Source};
+use crate::toml_file::Flaw;
 use clap::Args;
-use fable_core::catalog::BlockSet;
-use fable_core::{Deadline, Expiry};
-use fable_core::{Catalog, Exploration, Policy, Settings, SettingsError};
+use fable_core::{BlockSet, Catalog, Deadline, Expiry, Exploration, Policy, Settings, setting};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
-use std::fmt;
-use std::ops::Range;
 
 /// What is set; the rest is as it was. See the [module](self).
 #[derive(Args, Clone, Debug, Default, Deserialize, PartialEq)]
@@ -47,39 +42,39 @@ pub struct SettingsArguments {
     #[arg(long, value_name = "FILE.toml")]
     #[serde(skip)]
     pub settings: Option<String>,
-    /// How much rewards scatter, as a variance: from 0.0001 to 10000, default 0.25. Larger learns more slowly.
-    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
+    /// [`setting::NOISE_VARIANCE`]
+    #[arg(long, help = setting::NOISE_VARIANCE.help, value_name = "NUMBER", allow_negative_numbers = true)]
     pub noise_variance: Option<f64>,
-    /// How sure the prior is that a user has no special preference: from 0.001 to 10000, default 16.
-    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
+    /// [`setting::BASE_PRECISION`]
+    #[arg(long, help = setting::BASE_PRECISION.help, value_name = "NUMBER", allow_negative_numbers = true)]
     pub base_precision: Option<f64>,
-    /// How much the costs of values weigh against rewards: from 0 to 10, default 1.
-    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
+    /// [`setting::COST_WEIGHT`]
+    #[arg(long, help = setting::COST_WEIGHT.help, value_name = "NUMBER", allow_negative_numbers = true)]
     pub cost_weight: Option<f64>,
-    /// How boldly to explore, the same in every round: from 0.000001 to 1000, default 0.3. May be changed at any time.
-    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
+    /// [`setting::NU`]
+    #[arg(long, help = setting::NU.help, value_name = "NUMBER", allow_negative_numbers = true)]
     pub nu: Option<f64>,
-    /// Explores by the schedule of the regret theorem instead, which may fail with this probability: from 1e-12 to 0.5.
-    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true, conflicts_with = "nu")]
+    /// [`setting::DELTA`]
+    #[arg(long, help = setting::DELTA.help, value_name = "NUMBER", allow_negative_numbers = true, conflicts_with = "nu")]
     pub delta: Option<f64>,
-    /// Probability with which any promoted preference may ever be wrong: from 1e-12 to 0.5, default 0.05.
-    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
+    /// [`setting::ALPHA`]
+    #[arg(long, help = setting::ALPHA.help, value_name = "NUMBER", allow_negative_numbers = true)]
     pub alpha: Option<f64>,
-    /// How far a user may be from the prior, which promotions assume: from 0 to 1000000, default sqrt(base precision).
-    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
+    /// [`setting::PRIOR_RADIUS`]
+    #[arg(long, help = setting::PRIOR_RADIUS.help, value_name = "NUMBER", allow_negative_numbers = true)]
     pub prior_radius: Option<f64>,
-    /// Bound on the noise of rewards, which promotions assume: from 0.0001 to 10000, default the noise variance; 1 always does.
-    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
+    /// [`setting::NOISE_PROXY`]
+    #[arg(long, help = setting::NOISE_PROXY.help, value_name = "NUMBER", allow_negative_numbers = true)]
     pub noise_proxy: Option<f64>,
-    /// Rewards that must bear on a contrast before it is promoted: from 1, default 10.
-    #[arg(long, value_name = "COUNT")]
+    /// [`setting::MIN_EVIDENCE`]
+    #[arg(long, help = setting::MIN_EVIDENCE.help, value_name = "COUNT")]
     pub min_evidence: Option<u32>,
     /// How long a decision waits for its reward: none (the default), rounds=20 later decisions, or time=3600 in your unit.
     #[arg(long, value_name = "none|rounds=N|time=N", value_parser = deadline)]
     #[serde(default, deserialize_with = "deadline_text")]
     pub deadline: Option<Deadline>,
-    /// What is learned when no reward came in time: nothing (the default), or a reward from -1 to 1 like impute=-0.2.
-    #[arg(long, value_name = "nothing|impute=REWARD", value_parser = expiry)]
+    /// [`setting::EXPIRY`]
+    #[arg(long, help = setting::EXPIRY.help, value_name = "nothing|impute=REWARD", value_parser = expiry)]
     #[serde(default, deserialize_with = "expiry_text")]
     pub expiry: Option<Expiry>,
     /// Learns these blocks of the dictionary alone, for users with little time: names from `fable catalog show`; default all.
@@ -125,42 +120,11 @@ fn expiry_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Expi
 }
 
 /// A setting by the name of its field, and what is wrong with it.
-type Wrong = (&'static str, Flaw);
+pub(crate) type Wrong = (&'static str, Flaw);
 
 impl SettingsArguments {
-    /// The settings for a catalog that [`catalogs::open`] opened under this name.
-    ///
-    /// # Errors
-    /// An unreadable file, or a wrong setting with its flag or its place.
-    pub fn resolve(&self, name_or_path: &str, catalog: &Catalog<'_>) -> Result<Settings<'static>, SettingsFileError> {
-        self.resolve_over(Settings::DEFAULT, name_or_path, catalog)
-    }
-
-    /// The same with other settings in place of the defaults.
-    ///
-    /// # Errors
-    /// As for [`resolve`](Self::resolve).
-    pub fn resolve_over(
-        &self,
-        mut settings: Settings<'static>,
-        name_or_path: &str,
-        catalog: &Catalog<'_>,
-    ) -> Result<Settings<'static>, SettingsFileError> {
-        if catalogs::is_file(name_or_path) {
-            from_file(name_or_path, catalog, &mut settings)?;
-        }
-        if let Some(file) = &self.settings
-            && !from_file(file, catalog, &mut settings)?
-        {
-            return Err(SettingsFileError::NoTable(file.clone()));
-        }
-        let flag = |(key, flaw): Wrong| SettingsFileError::Flag { flag: key.replace('_', "-"), flaw };
-        self.lay_on(&mut settings, catalog).map_err(flag)?;
-        Ok(settings)
-    }
-
     /// Replaces what is set here and has core check the result.
-    fn lay_on(&self, settings: &mut Settings<'static>, catalog: &Catalog<'_>) -> Result<(), Wrong> {
+    pub(crate) fn lay_on(&self, settings: &mut Settings<'static>, catalog: &Catalog<'_>) -> Result<(), Wrong> {
         fn set<T: Copy>(setting: &mut T, given: Option<T>) {
             *setting = given.unwrap_or(*setting);
         }
@@ -188,13 +152,13 @@ impl SettingsArguments {
         // Names live as long as the process, like the catalog.
         set(&mut settings.context_adapter, self.context_adapter.clone().map(|name| &*name.leak()));
         set(&mut settings.feedback_adapter, self.feedback_adapter.clone().map(|name| &*name.leak()));
-        Policy::<f32>::new(catalog, *settings).map(|_| ()).map_err(|error| (field(error), Flaw::Settings(error)))
+        Policy::<f32>::new(catalog, *settings).map(|_| ()).map_err(|error| (error.field(), Flaw::Settings(error)))
     }
 }
 
 /// The blocks with these names.
 fn blocks(catalog: &Catalog<'_>, names: &[String]) -> Result<BlockSet, Wrong> {
-    let known: Vec<String> = (0..catalog.definition().blocks.len()).filter_map(|block| block_name(catalog, block)).collect();
+    let known = block_names(catalog);
     let mut set = BlockSet::EMPTY;
     for name in names {
         let Some(block) = known.iter().position(|known| known == name) else {
@@ -205,38 +169,27 @@ fn blocks(catalog: &Catalog<'_>, names: &[String]) -> Result<BlockSet, Wrong> {
     Ok(set)
 }
 
-/// Lays the table of a file on top; whether there is one.
-fn from_file(file: &str, catalog: &Catalog<'_>, settings: &mut Settings<'static>) -> Result<bool, FileError> {
-    let text = toml_file::text(file)?;
-    let source = Source { file, text: &text };
-    let Some(table) = Document::parse(source)?.settings else { return Ok(false) };
-    let placed = |(key, flaw): Wrong| source.mistake(Blame::new(place(&text, key).unwrap_or(0..0), flaw));
-    table.lay_on(settings, catalog).map_err(placed)?;
-    Ok(true)
+/// The name of a block of the dictionary, its coordinates' without the values; `None` past the last one.
+///
+/// ```
+/// use fable_core::catalog::AGENT;
+/// let names: Vec<String> = (3..8).filter_map(|block| fable_std::settings::block_name(&AGENT, block)).collect();
+/// assert_eq!(names, ["task*style", "task*tool", "memory_need*memory", "tool_need*tool", "risk*style"]);
+/// ```
+#[must_use]
+pub fn block_name(catalog: &Catalog<'_>, block: usize) -> Option<String> {
+    let definition = catalog.definition();
+    let block = definition.blocks.get(block)?;
+    let signal = block.signal().and_then(|signal| definition.signals.get(usize::from(signal)).copied());
+    let components = definition.components.iter().zip(0..).filter(|(_, position)| block.has(*position));
+    let factors = block.is_per_task().then_some("task").into_iter().chain(signal).chain(components.map(|(own, _)| own.name));
+    Some(factors.collect::<Vec<_>>().join("*"))
 }
 
-/// The bytes of a setting in the text of a file.
-fn place(text: &str, key: &str) -> Option<Range<usize>> {
-    let file = toml::de::DeTable::parse(text).ok()?;
-    Some(file.get_ref().get("settings")?.get_ref().as_table()?.get(key)?.span())
-}
-
-/// The field that core's refusal is about.
-fn field(error: SettingsError) -> &'static str {
-    match error {
-        SettingsError::NoiseVariance => "noise_variance",
-        SettingsError::BasePrecision => "base_precision",
-        SettingsError::CostWeight => "cost_weight",
-        SettingsError::Nu => "nu",
-        SettingsError::Delta => "delta",
-        SettingsError::Alpha => "alpha",
-        SettingsError::PriorRadius => "prior_radius",
-        SettingsError::NoiseProxy => "noise_proxy",
-        SettingsError::MinEvidence => "min_evidence",
-        SettingsError::ImputedReward => "expiry",
-        SettingsError::Retained => "retained",
-        _ => "settings",
-    }
+/// The names of all blocks.
+#[must_use]
+pub fn block_names(catalog: &Catalog<'_>) -> Vec<String> {
+    (0..catalog.definition().blocks.len()).filter_map(|block| block_name(catalog, block)).collect()
 }
 
 /// The settings as the table of a TOML file; what has no value of its own is left out.
@@ -283,39 +236,4 @@ pub fn write(settings: &Settings<'_>, catalog: &Catalog<'_>) -> String {
     ];
     let lines = lines.into_iter().flatten().map(|(key, value)| format!("{key} = {value}\n"));
     ["[settings]\n".to_owned()].into_iter().chain(lines).collect()
-}
-
-/// Why settings could not be had.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum SettingsFileError {
-    /// A flag with a wrong value.
-    Flag {
-        /// Its name without the dashes in front.
-        flag: String,
-        /// What is wrong.
-        flaw: Flaw,
-    },
-    /// The file of `--settings` has no table `[settings]`.
-    NoTable(String),
-    /// A file cannot be read or has a mistake in it.
-    File(FileError),
-}
-
-impl fmt::Display for SettingsFileError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Flag { flag, flaw } => write!(f, "--{flag}: {flaw}"),
-            Self::NoTable(file) => write!(f, "{file}: there is no table [settings] in this file"),
-            Self::File(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for SettingsFileError {}
-
-impl From<FileError> for SettingsFileError {
-    fn from(error: FileError) -> Self {
-        Self::File(error)
-    }
 }

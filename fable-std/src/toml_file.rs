@@ -11,8 +11,8 @@
 //!       | ^^^^");
 //! ```
 
-use fable_core::catalog::CatalogError;
 use fable_core::SettingsError;
+use fable_core::catalog::CatalogError;
 use serde::de::DeserializeOwned;
 use std::fmt;
 use std::io::{self, Read};
@@ -234,11 +234,7 @@ impl fmt::Display for FileError {
 
 impl std::error::Error for FileError {}
 
-impl From<Mistake> for FileError {
-    fn from(mistake: Mistake) -> Self {
-        Self::Mistake(mistake)
-    }
-}
+crate::from!(FileError: Mistake => Mistake);
 
 /// The text of a file of at most [`MAX_BYTES`].
 pub(crate) fn text(file: &str) -> Result<String, FileError> {

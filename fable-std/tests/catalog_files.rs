@@ -248,7 +248,7 @@ fn files_that_are_no_text_or_too_long_are_refused() {
 
 #[test]
 fn the_readme_has_a_sound_catalog() {
-    let readme = include_str!("../../README.md");
+    let readme = include_str!("../README.md");
     let (_, rest) = readme.split_once("```toml\n").unwrap();
     let (text, _) = rest.split_once("```").unwrap();
     let catalog = open(text.as_bytes()).unwrap();

@@ -55,7 +55,7 @@ fn other(arguments: &[&str], store: &Path) -> Output {
 /// The session in the README is what the command prints, for its seed.
 #[test]
 fn the_readme_shows_a_real_session() {
-    let readme = include_str!("../../README.md");
+    let readme = include_str!("../README.md");
     let section = readme.split_once("<!-- chat -->").unwrap().1.split_once("<!-- /chat -->").unwrap().0;
     let script = section.split_once("<<'END'\n").unwrap().1.split_once("END\n```").unwrap().0;
     let shown = section.split_once("```text\n").unwrap().1.split_once("```").unwrap().0;

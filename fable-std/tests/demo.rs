@@ -12,7 +12,7 @@ fn text(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).unwrap()
 }
 
-/// The README shows this picture and these lines: `fable` alone makes both, anywhere.
+/// The first page shows this picture and the crate's README these lines: `fable` alone makes both, anywhere.
 #[test]
 fn the_demo_is_what_the_readme_shows() {
     let folder = tempfile::tempdir().unwrap();
@@ -23,7 +23,7 @@ fn the_demo_is_what_the_readme_shows() {
     assert!(plain.lines().all(|line| line.len() <= 120 && line == line.trim_end()), "{plain}");
     let summary = &plain[plain.find("Mean reward").unwrap()..];
     assert!(summary.lines().all(|line| line.len() < 80), "{summary}");
-    assert!(include_str!("../../README.md").contains(&format!("```text\n{summary}```\n")), "the README shows\n{summary}");
+    assert!(include_str!("../README.md").contains(&format!("```text\n{summary}```\n")), "the README shows\n{summary}");
 
     let picture = std::fs::read_to_string(folder.path().join("fable-demo.svg")).unwrap();
     assert!(picture == include_str!("../../examples/demo.svg"), "examples/demo.svg is not what `fable demo` draws");

@@ -5,13 +5,13 @@
 #[path = "../../fable-embedded/tests/wire/mod.rs"]
 mod wire;
 
-use fable_core::{Deadline, Expiry};
 use fable_core::protocol::{Fault, Reply, Request};
-use fable_core::{Comparison, Part, Standing};
 use fable_core::{
-    Action, Context, Direction, Feasible, Learner, UserError, Observation, Policy, Request as Wanted, Rule, Settings,
-    Statement, Workspace, catalog::AGENT, catalog::TAU2,
+    Action, Context, Direction, Feasible, Learner, Observation, Policy, Request as Wanted, Rule, Settings, Statement, UserError,
+    Workspace, catalog::AGENT, catalog::TAU2,
 };
+use fable_core::{Comparison, Part, Standing};
+use fable_core::{Deadline, Expiry};
 use fable_embedded::Server;
 use fable_std::device::{Device, DeviceError};
 use fable_std::replay::ReplayError;

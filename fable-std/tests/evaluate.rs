@@ -1,7 +1,7 @@
 //! Off-policy estimates against what is known: by hand, and over hundreds of simulated logs whose truth is known.
 
 use fable_core::catalog::{AGENT, RUBRIC, TAU2};
-use fable_core::{Action, Context, Exploration, Feasible, Learner, Policy, Settings, Workspace};
+use fable_core::{Action, Context, Exploration, Feasible, HostUser, Policy, Settings};
 use fable_std::evaluate::{
     Estimate, EvaluateError, LogError, LogFlaw, Mode, Options, Record, Report, Warning, evaluate, simulate,
 };
@@ -48,14 +48,13 @@ fn estimates_are_the_formulas() {
 
     // The reward model of a line has learned from the lines before it; `predict` is another way to its numbers.
     let policy = Policy::new(&RUBRIC, Settings::default()).unwrap();
-    let mut learner = Learner::<f64, Vec<f64>, 1>::over(vec![0.0; RUBRIC.state_len()]);
-    let mut workspace = Workspace::over(vec![0.0; RUBRIC.workspace_len()]);
-    learner.start(&policy, 0).unwrap();
+    let mut host = HostUser::<f64>::new(&policy, "").unwrap();
+    let mut learner = host.user();
     let mut terms = Vec::new();
     for (record, weight) in log.iter().zip(weights) {
-        let mut predict = |action| learner.predict(&policy, &mut workspace, &record.context, action, None).unwrap().mean;
+        let mut predict = |action| learner.predict(&record.context, action, None).unwrap().mean;
         terms.push(predict(Action(0)) + weight * (record.reward - predict(record.action)));
-        learner.observe(&policy, &mut workspace, &record.context, record.action, record.reward).unwrap();
+        learner.observe(&record.context, record.action, record.reward).unwrap();
     }
     let mean = terms.iter().sum::<f64>() / 4.0;
     let error = (terms.iter().map(|term| (term - mean).powi(2)).sum::<f64>() / 3.0 / 4.0).sqrt();
@@ -281,13 +280,13 @@ impl Study {
         assert!(self.bias(DOUBLY_ROBUST).2 < 0.6 * self.bias(IPS).2);
     }
 
-    /// The README's table has a row for each target and estimator: what is printed here.
+    /// The table in tests/README.md has a row for each target and estimator: what is printed here.
     fn is_in_the_readme(&self, name: &str, estimator: Estimator) {
         let (bias, error, scatter) = self.bias(estimator);
         let covered = 100.0 * self.covered(estimator);
         let row = format!("| {name} | {} | {bias:+.4} \u{b1} {error:.4} | {scatter:.3} | {covered:.1}% |", estimator.0);
         println!("{row}");
-        assert!(include_str!("../../README.md").contains(&row), "the README's table lacks\n{row}");
+        assert!(include_str!("../../tests/README.md").contains(&row), "the table in tests/README.md lacks\n{row}");
     }
 }
 

@@ -119,7 +119,7 @@ fn fable(folder: &Path, arguments: &[&str]) -> Output {
 #[test]
 fn the_readme_shows_what_is_printed() {
     let folder = tempfile::tempdir().unwrap();
-    let readme = include_str!("../../README.md");
+    let readme = include_str!("../README.md");
     let commands = readme.lines().filter_map(|line| line.strip_prefix("fable evaluate "));
     let commands: Vec<&str> = commands.map(|line| line.split('#').next().unwrap().trim()).collect();
     assert_eq!(commands.len(), 2, "{commands:?}");

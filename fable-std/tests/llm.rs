@@ -3,8 +3,8 @@
 mod endpoint;
 
 use endpoint::{Endpoint as Server, Reply, completion, reply};
-use fable_core::catalog::{AGENT, TAU2};
 use fable_core::Effect;
+use fable_core::catalog::{AGENT, TAU2};
 use fable_core::{Context, When};
 use fable_std::llm::{Endpoint, Key, Llm, LlmError};
 use fable_std::text::{
@@ -42,7 +42,7 @@ fn a_good_answer_is_taken() {
     let server = Server::answering(completion(&good_context().to_string()));
     let reading = llm(&server).context(&AGENT, RequestText::new(REQUEST)).unwrap();
     assert_eq!(reading.fallback, None);
-    assert_eq!(reading.value, Context::new(&AGENT, AGENT.task("coding"), &[0.9, 0.25, 0.0, 1.0]).unwrap());
+    assert_eq!(reading.value, Context::new(&AGENT, AGENT.task("coding").ok(), &[0.9, 0.25, 0.0, 1.0]).unwrap());
 
     let (head, body) = server.request().unwrap();
     assert!(head.starts_with("POST /v1/chat/completions HTTP/1.1\r\n"), "{head}");
@@ -216,7 +216,7 @@ fn where_the_rules_cannot_stand_in_both_reasons_are_told() {
     let server =
         Server::answering(completion(&json!({ "task": "dinner", "signals": { "daylight": 0.2, "noise": 1 } }).to_string()));
     let context = llm(&server).context(catalog, RequestText::new("Dim the light")).unwrap().value;
-    assert_eq!((context.task(), context.signals()), (catalog.task("dinner"), &[0.2, 1.0][..]));
+    assert_eq!((context.task(), context.signals()), (catalog.task("dinner").ok(), &[0.2, 1.0][..]));
 }
 
 fn ask_onboarding(said: &str, answer: &Value) -> Result<Onboarding, LlmError> {

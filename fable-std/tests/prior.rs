@@ -3,7 +3,7 @@
 use fable_core::catalog::{Block, Catalog, Component, Definition, Value};
 use fable_core::record::RecordError;
 use fable_core::{
-    Action, Arrow, Context, Factor, Learner, Observation, Policy, Prior, Settings, Workspace, catalog::TAU2, user_hash,
+    Action, Arrow, Context, Factor, HostLearner, HostUser, Observation, Policy, Prior, Settings, Workspace, catalog::TAU2, user_hash,
 };
 use fable_std::prior::{Evidence, FitError, Gaussian, MIN_USERS, Options, Shrinkage, address, expect, fit, log_likelihood, read};
 use fable_std::simulate::Random;
@@ -337,38 +337,34 @@ fn a_host_loads_the_prior() {
     let factor = Factor::new(SMALL.arrow(), &packed, &mut workspace).unwrap();
     let informed = Policy::with_prior(&SMALL, Settings::default(), Prior::Factor(factor)).unwrap();
 
-    let mut own = Learner::<f64, Vec<f64>, 4>::over(vec![0.0; SMALL.state_len()]);
-    own.start(&informed, user_hash("ana")).unwrap();
-    let mut loaded = Learner::<f64, Vec<f64>, 4>::over(vec![0.0; SMALL.state_len()]);
+    let mut own = HostUser::<f64, 4>::new(&informed, "ana").unwrap();
     let mut verifier = fable_core::record::Verifier::new(&policy);
     verifier.push(&bytes).unwrap();
     let verified = verifier.finish().unwrap();
     assert_eq!((verified.rounds(), verified.room()), (0, 0));
-    let mut loader = loaded.load(&policy, verified).unwrap();
-    loader.push(&bytes).unwrap();
-    loader.finish().unwrap();
+    let mut loaded = HostUser::<f64, 4>::restore(&policy, &bytes).unwrap();
     let (context, all) = (Context::new(&SMALL, Some(1), &[]).unwrap(), fable_core::Feasible::all(&SMALL));
-    let request = fable_core::Request::new(&context, &all);
     for round in 0..20 {
-        let one = own.decide(&informed, &mut workspace, &request).unwrap();
-        let other = loaded.decide(&policy, &mut workspace, &request).unwrap();
+        let one = own.decide(&context, &all).unwrap();
+        let other = loaded.decide(&context, &all).unwrap();
         assert_eq!(one, other);
         let reward = f64::from(round % 3) / 3.0;
-        own.feedback(&informed, &mut workspace, one.id, reward).unwrap();
-        loaded.feedback(&policy, &mut workspace, other.id, reward).unwrap();
+        own.feedback(one.id, reward).unwrap();
+        loaded.feedback(other.id, reward).unwrap();
     }
-    assert_eq!(own.posterior(), loaded.posterior());
+    assert_eq!(own.learner().posterior(), loaded.learner().posterior());
 
     // The radius that the guarantee assumes is about the isotropic prior, unless another one is stated.
     let comparison = fable_core::Comparison { context, prefer: Action(0), over: Action(3), total: false };
-    assert!(!loaded.assess(&policy, &mut workspace, &comparison).unwrap().valid);
+    assert!(!loaded.user().assess(&comparison).unwrap().valid);
     let settings = Settings { prior_radius: Some(found.radius), ..Settings::default() };
     let stated = Policy::<f64>::new(&SMALL, settings).unwrap();
-    let mut learner = Learner::<f64, Vec<f64>, 4>::over(vec![0.0; SMALL.state_len()]);
+    let mut learner = HostLearner::<f64, 4>::for_policy(&stated);
     learner.start_from(&stated, &Prior::Factor(factor), 1).unwrap();
-    assert!(learner.assess(&stated, &mut workspace, &comparison).unwrap().valid);
-    learner.forget(&stated, &mut workspace).unwrap();
-    let mut base = Learner::<f64, Vec<f64>, 4>::over(vec![0.0; SMALL.state_len()]);
+    let mut user = learner.with(&stated, &mut workspace).unwrap();
+    assert!(user.assess(&comparison).unwrap().valid);
+    user.forget().unwrap();
+    let mut base = HostLearner::<f64, 4>::for_policy(&stated);
     base.start(&stated, 1).unwrap();
     assert_eq!(learner.posterior(), base.posterior());
 }
@@ -391,11 +387,7 @@ fn what_is_no_prior_here_is_told() {
     let rounded: Vec<f32> = found.prior.packed().iter().map(|number| *number as f32).collect();
     assert_eq!(packed, rounded);
 
-    let mut learner = Learner::<f64, Vec<f64>, 4>::over(vec![0.0; SMALL.state_len()]);
-    let mut workspace = Workspace::over(vec![0.0; SMALL.workspace_len()]);
-    learner.start(&policy, 1).unwrap();
-    learner.observe(&policy, &mut workspace, &Context::new(&SMALL, None, &[]).unwrap(), Action(1), 0.5).unwrap();
-    let mut bytes = vec![0; 10_000];
-    let length = learner.snapshot().unwrap().read(&mut bytes);
-    assert_eq!(read(&policy, &bytes[..length]), Err(FitError::NotAPrior));
+    let mut learner = HostUser::<f64, 4>::new(&policy, "ana").unwrap();
+    learner.user().observe(&Context::new(&SMALL, None, &[]).unwrap(), Action(1), 0.5).unwrap();
+    assert_eq!(read(&policy, &learner.to_bytes()), Err(FitError::NotAPrior));
 }

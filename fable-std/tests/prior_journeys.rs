@@ -9,8 +9,7 @@ use fable_embedded::Server;
 use fable_std::device::{Device, DeviceError};
 use fable_std::prior::{Evidence, Options, fit, read};
 use fable_std::serve::{Options as Service, serve};
-use fable_std::store::revive::{HostLearner, HostWorkspace, revive};
-use fable_std::store::{Reach, Store};
+use fable_std::store::{Desk, Reach, Resident, Store};
 use std::fmt::Write as _;
 use std::io::{Read, Write};
 use std::num::NonZeroUsize;
@@ -70,9 +69,10 @@ fn evidence_of_a_journal_is_what_was_learned() {
         assert_eq!(evidence.sightings().len(), 1 + 8 + 1 - 1);
         let mut stored = store.user(hash, Reach::Whole).unwrap().unwrap();
         stored.journal.extend(log.remove(&hash));
-        let mut learner = HostLearner::<f32>::over(vec![0.0; TAU2.state_len()]);
-        let mut workspace = HostWorkspace::over(vec![0.0; TAU2.workspace_len()]);
-        revive(&single, &mut workspace, &mut learner, &stored).unwrap();
+        let mut desk = Desk::new(&single);
+        let mut resident = Resident::revive(&mut desk, &stored, None).unwrap();
+        let mut user = resident.user(&mut desk).unwrap();
+        let (learned, workspace) = user.posterior_and_scratch();
         let mut posterior = fable_core::Posterior::<f64, _>::over(vec![0.0; TAU2.arrow().packed_len()]);
         let mut scratch = Workspace::over(vec![0.0; TAU2.workspace_len()]);
         posterior.start(TAU2.arrow(), &Prior::Isotropic, 16.0).unwrap();
@@ -80,7 +80,7 @@ fn evidence_of_a_journal_is_what_was_learned() {
             posterior.update(&mut scratch, sighting.direction.iter().copied(), sighting.response, sighting.variance).unwrap();
         }
         for coordinate in 0..TAU2.dimension() {
-            let own = learner.posterior().contrast(&mut workspace, [(coordinate, 1.0)]).unwrap();
+            let own = learned.contrast(workspace, [(coordinate, 1.0)]).unwrap();
             let here = posterior.contrast(&mut scratch, [(coordinate, 1.0)]).unwrap();
             assert!((f64::from(own.mean) - here.mean).abs() < 1e-5, "{coordinate}");
             assert!((f64::from(own.variance) - here.variance).abs() < 1e-5, "{coordinate}");

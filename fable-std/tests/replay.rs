@@ -1,7 +1,8 @@
 //! `fable replay`: lives from a store, an exported file and a device, played again.
 
 use fable_core::catalog::{AGENT, TAU2};
-use fable_core::{Context, Feasible, Learner, Policy, Request, Scalar, Settings, Workspace, user_hash};
+use fable_core::record::{Header, Kind, MAX_EVENT_LEN, encode_event};
+use fable_core::{self as core, Context, Feasible, HostLearner, Policy, Request, Scalar, Settings, User, user_hash};
 use fable_std::replay::{Question, Start, Tape, replay, replay_and_explain};
 use fable_std::serve::{Options, serve};
 use fable_std::store::{Store, transfer};
@@ -80,7 +81,7 @@ fn defaults_of_other_actions_are_no_difference() {
     let folder = tempfile::tempdir().unwrap();
     let store = folder.path().join("store");
     // The reference's own scores, but for the first half of the actions, which become very bad.
-    let context = Context::from_names(&AGENT, Some("coding"), &SIGNALS).unwrap();
+    let context = AGENT.context("coding", SIGNALS).unwrap();
     let mut defaults: Vec<f64> = (0..180).map(|action| AGENT.default_score(&context, fable_core::Action(action))).collect();
     defaults[..90].fill(-10.0);
     for _ in 0..20 {
@@ -123,26 +124,24 @@ fn a_changed_or_lost_event_is_found() {
 #[test]
 fn an_old_decision_is_explained_as_it_was() {
     let policy = Policy::<f32>::new(&TAU2, SETTINGS).unwrap();
-    let mut learner = Learner::<f32, Vec<f32>, 8>::over(vec![0.0; TAU2.state_len()]);
-    let mut workspace = Workspace::over(vec![0.0; TAU2.workspace_len()]);
-    learner.start(&policy, 7).unwrap();
+    let header = Header::new(Kind::Journal, &policy, 7, 8);
+    let mut learner = HostLearner::<f32, 8>::for_policy(&policy);
+    learner.start_journal(&policy, &header).unwrap();
+    let mut workspace = vec![0.0; TAU2.workspace_len()];
+    let mut user = learner.with(&policy, &mut workspace).unwrap();
     let (context, all) = (Context::new(&TAU2, None, &[]).unwrap(), Feasible::all(&TAU2));
-    let header = fable_core::record::Header::new(fable_core::record::Kind::Journal, &policy, 7, 8);
     let (mut events, mut then) = (Vec::new(), Vec::new());
-    for round in 1..=12 {
-        let proposed = learner.propose_permissions(&all).into_iter();
-        let decision = learner.propose_decision(&policy, &mut workspace, &Request::new(&context, &all)).unwrap();
-        for event in proposed.chain([decision]) {
-            let mut buffer = [0; fable_core::record::MAX_EVENT_LEN];
-            events.push(fable_core::record::encode_event(&event, &mut buffer).unwrap().to_vec());
-            learner.check(&policy, &mut workspace, &event).unwrap().apply();
+    let mut keep = |user: &mut User<'_, f32>, mut command: core::Command<'_>| {
+        while let Some(step) = user.next(&mut command).unwrap() {
+            events.push(encode_event(step.event(), &mut [0; MAX_EVENT_LEN]).unwrap().to_vec());
+            step.apply();
         }
-        let id = fable_core::DecisionId { user: 7, incarnation: 0, round };
-        then.push(learner.explain(&policy, &mut workspace, id, None, None).unwrap().to_string());
-        let feedback = learner.propose_feedback(&policy, id, f64::from(round % 3) - 1.0, 1.0, 0).unwrap();
-        let mut buffer = [0; fable_core::record::MAX_EVENT_LEN];
-        events.push(fable_core::record::encode_event(&feedback, &mut buffer).unwrap().to_vec());
-        learner.check(&policy, &mut workspace, &feedback).unwrap().apply();
+    };
+    for round in 1..=12 {
+        keep(&mut user, core::Command::decide(Request::new(&context, &all)));
+        let id = user.id(round);
+        then.push(user.explain(id, None, None).unwrap().to_string());
+        keep(&mut user, core::Command::feedback(id, f64::from(round % 3) - 1.0));
     }
     let tape = Tape { start: Start::Journal { header, incarnation: 0 }, events, with_defaults: Vec::new() };
     for (round, then) in (1..).zip(&then) {

@@ -1,12 +1,13 @@
 //! `fable serve` against learners that are driven directly: every op, every answer, bit for bit.
 
-use fable_core::{Deadline, Expiry};
-use fable_core::{Catalog, Exploration, Scalar, Settings, catalog};
+use fable_core::{Catalog, Deadline, Expiry, Exploration, Scalar, Settings, catalog};
 use fable_serve_tests::oracle::Oracle;
 use fable_serve_tests::play::Play;
 use fable_serve_tests::script::Script;
 use fable_serve_tests::service::Service;
-use fable_std::serve::{Options, serve};
+use fable_std::serve::{Options, PROTOCOL, serve};
+use fable_std::store::{Store, transfer};
+use serde_json::{Value, json};
 use std::path::Path;
 
 fn play<T: Scalar>(catalog: &'static Catalog<'static>, seed: u64, users: usize, forgets: usize) -> Play<T> {
@@ -24,7 +25,7 @@ fn start(catalog: &Catalog<'_>, scalar: &str, cache: usize, store: Option<&Path>
 
 /// Every op was done, and those that can be refused were.
 fn assert_all_outcomes<T: Scalar>(play: &Play<T>) {
-    for op in ["onboard", "decide", "feedback", "observe", "unlearn", "posterior", "contrast", "explain", "profile", "forget"] {
+    for op in ["onboard", "decide", "feedback", "observe", "unlearn", "posterior", "contrast", "explain", "profile", "promote", "forget"] {
         let (done, refused) = play.outcomes[op];
         assert!(done >= 5, "{op} {:?}", play.outcomes);
         let refusable = ["decide", "feedback", "unlearn", "contrast", "explain"].contains(&op);
@@ -116,6 +117,114 @@ fn promoted_preferences() {
     let bold = Settings { exploration: Exploration::Constant(5.0), prior_radius: Some(0.1), alpha: 0.5, ..Settings::default() };
     let mut play = here(Settings { base_precision: 0.1, min_evidence: 1, noise_variance: 0.01, ..bold }, 8);
     let users = play.script.users().to_vec();
-    let promoted = users.iter().filter(|user| play.oracle.profile(user, false, 0).unwrap()["profile"] != serde_json::json!([]));
+    let promoted = users.iter().filter(|user| play.oracle.profile(user).unwrap()["profile"] != json!([]));
     assert!(promoted.count() > 0);
+    assert!(play.outcomes["profile"].0 > 10 && play.outcomes["promote"].0 > 10, "{:?}", play.outcomes);
+}
+
+/// Settings under which few rewards make a preference certain.
+const EAGER: Settings<'static> = Settings {
+    base_precision: 0.1,
+    noise_variance: 0.01,
+    prior_radius: Some(0.1),
+    alpha: 0.5,
+    min_evidence: 1,
+    ..Settings::DEFAULT
+};
+
+/// The answers to lines, from a store of the catalog `rubric`.
+fn ask(store: &Path, lines: &[Value]) -> Vec<Value> {
+    let options = Options { store: Some(store.to_owned()), durable: true, cache: 2.try_into().unwrap() };
+    let input = lines.iter().map(|line| format!("{line}\n")).collect::<String>();
+    let mut output = Vec::new();
+    serve::<f64>(&catalog::RUBRIC, EAGER, &options, std::io::Cursor::new(input), &mut output, |_| {}).unwrap();
+    String::from_utf8(output).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// A decision of Ana's and its reward: rigor is liked.
+fn round(number: u32) -> [Value; 2] {
+    let (level, reward) = if number.is_multiple_of(2) { ("level_5", 0.9) } else { ("level_1", -0.9) };
+    let only = json!([{ "rigor": level, "steps": "level_3", "examples": "level_3" }]);
+    let id = format!("{:016x}-0-{number}", fable_core::user_hash("ana"));
+    [
+        json!({ "op": "decide", "user": "ana", "context": {}, "only": only }),
+        json!({ "op": "feedback", "decision": id, "reward": reward, "at": number }),
+    ]
+}
+
+const PROFILE: fn() -> Value = || json!({ "op": "profile", "user": "ana" });
+
+/// The sixteenth reward is the first that is looked at.
+#[test]
+fn rewards_promote_and_the_profile_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = folder.path().join("users.fable");
+    let most: Vec<Value> = (1..16).flat_map(round).chain([PROFILE()]).collect();
+    let answers = ask(&store, &most);
+    assert_eq!(answers[answers.len() - 1], json!({ "profile": [], "text": "" }));
+    assert_eq!(answers[answers.len() - 2], json!({ "observations": 15 }));
+    let answers = ask(&store, &[&round(16)[..], &[PROFILE()]].concat());
+    assert_eq!(answers[1], json!({ "observations": 16 }));
+    let entry = &answers[2]["profile"][0];
+    assert_eq!((&entry["round"], &entry["at"], &entry["standing"]), (&json!(16), &json!(16), &json!("holds")));
+    assert_eq!(entry["sentence"], "The user prefers rigor=level_5 to rigor=level_1.");
+    assert!(answers[2]["text"].as_str().unwrap().starts_with("The user prefers rigor=level_5 to rigor=level_1."));
+    assert_eq!(ask(&store, &[PROFILE()])[0], answers[2], "it is stored");
+}
+
+#[test]
+fn observed_rewards_promote_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let observe = |number: u32| {
+        let (level, reward) = if number.is_multiple_of(2) { ("level_5", 0.9) } else { ("level_1", -0.9) };
+        let action = json!({ "rigor": level, "steps": "level_3", "examples": "level_3" });
+        json!({ "op": "observe", "user": "ana", "context": {}, "action": action, "reward": reward, "at": 100 + number })
+    };
+    let lines: Vec<Value> = (1..=16).map(observe).chain([PROFILE()]).collect();
+    let answers = ask(&folder.path().join("users.fable"), &lines);
+    let entry = &answers[16]["profile"][0];
+    assert_eq!((&entry["round"], &entry["at"]), (&json!(0), &json!(116)), "{}", answers[16]);
+}
+
+#[test]
+fn promote_looks_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = folder.path().join("users.fable");
+    let promote = |user: &str| json!({ "op": "promote", "user": user, "at": 7 });
+    let lines: Vec<Value> = (1..16).flat_map(round).chain([PROFILE(), promote("ana"), promote("ana"), PROFILE()]).collect();
+    let answers = ask(&store, &lines);
+    let [before, first, second, after] = &answers[30..] else { panic!("{answers:?}") };
+    assert_eq!(before["profile"], json!([]));
+    let promoted = first["promoted"].as_u64().unwrap();
+    assert!(promoted > 0 && *second == json!({ "promoted": 0 }), "{first} {second}");
+    let profile = after["profile"].as_array().unwrap();
+    assert_eq!((profile.len() as u64, &profile[0]["at"], &profile[0]["round"]), (promoted, &json!(7), &json!(15)));
+
+    // Nobody is made by it, and it is in the help.
+    let answers = ask(&store, &[promote("bob"), json!({ "op": "stats" })]);
+    assert_eq!((&answers[0], &answers[1]["users"]), (&json!({ "promoted": 0 }), &json!(1)));
+    assert!(PROTOCOL.contains("\n| `promote` | `user`; optional `at` | `promoted` |\n"));
+}
+
+/// Neither the user's own entries nor anything else in the file.
+#[test]
+fn reading_a_profile_changes_no_stored_byte() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = folder.path().join("users.fable");
+    ask(&store, &(1..16).flat_map(round).collect::<Vec<_>>()); // certain, and not yet looked at
+    let stored = || {
+        let opened = Store::open_any(&store).unwrap();
+        (transfer::export(&opened, "ana").unwrap(), opened.users().unwrap(), opened.log().unwrap())
+    };
+    let before = stored();
+    let answers = ask(&store, &[PROFILE(), json!({ "op": "profile", "user": "bob" }), PROFILE(), json!({ "op": "stats" })]);
+    assert_eq!(answers[0]["profile"], json!([]));
+    assert_eq!((&answers[3]["events"], &answers[3]["users"]), (&json!(0), &json!(1)));
+    assert_eq!(stored(), before);
+    // What it used to take is not taken any more.
+    for key in ["promote", "at"] {
+        let mut line = PROFILE();
+        line[key] = json!(0);
+        assert_eq!(ask(&store, &[line])[0]["error"]["code"], "bad_request", "{key}");
+    }
 }

@@ -133,8 +133,8 @@ fn a_flag_out_of_range_is_named() {
         ("--alpha", "inf", "alpha must be a number from 0.000000000001 to 0.5"),
         ("--prior-radius", "-3", "prior_radius must be a number from 0 to 1000000"),
         ("--noise-proxy", "1e5", "noise_proxy must be a number from 0.0001 to 10000"),
-        ("--min-evidence", "0", "min_evidence must be at least 1"),
-        ("--expiry", "impute=-2", "an imputed reward must be a number from -1 to 1"),
+        ("--min-evidence", "0", "min_evidence must be a number from 1 to 1000000000"),
+        ("--expiry", "impute=-2", "expiry must be a number from -1 to 1"),
         (
             "--retained",
             "style,task*stile",
@@ -164,12 +164,12 @@ fn a_mistake_in_the_table_is_told_with_its_place() {
             "noise_variance = 0",
             "s.toml:3:18: noise_variance must be a number from 0.0001 to 10000\n{line}\n      |                  ^",
         ),
-        ("min_evidence = 0", "s.toml:3:16: min_evidence must be at least 1\n{line}\n      |                ^"),
+        ("min_evidence = 0", "s.toml:3:16: min_evidence must be a number from 1 to 1000000000\n{line}\n      |                ^"),
         ("alpha = nan", "s.toml:3:9: alpha must be a number from 0.000000000001 to 0.5\n{line}\n      |         ^^^"),
         ("delta = 0.1", "s.toml:3:9: nu and delta exclude each other; write one of them\n{line}\n      |         ^^^"),
         (
             "expiry = \"impute=3\"",
-            "s.toml:3:10: an imputed reward must be a number from -1 to 1\n{line}\n      |          ^^^^^^^^^^",
+            "s.toml:3:10: expiry must be a number from -1 to 1\n{line}\n      |          ^^^^^^^^^^",
         ),
         ("expiry = 0.5", "s.toml:3:10: expected text in quotes, found floating point `0.5`\n{line}\n      |          ^^^"),
         (

@@ -242,7 +242,7 @@ visiting("most users are better off with Fable than with a flat learner", {}, as
     const means = kinds.map((_, kind) => lives.reduce((sum, life) => sum + life[kind], 0) / lives.length);
     return { wins: lives.filter(([fable, flat]) => fable > flat).length, means: means.map((mean) => mean.toFixed(2)) };
   });
-  // The same bits everywhere: these are the README's numbers, not some like them.
+  // The same bits everywhere: these are the numbers of examples/README.md, not some like them.
   assert.deepEqual([wins, ...means], [83, "0.55", "0.41", "0.15", "0.70"]);
 });
 
@@ -409,7 +409,7 @@ for (const scheme of ["light", "dark"]) {
   });
 }
 
-test("the README's picture is small", async () => {
+test("the picture in examples/README.md is small", async () => {
   if (process.env.SCREENSHOT) {
     const { page } = await chrome.visit(address, { viewport: { width: 1180, height: 830 } });
     await playHidden(page);

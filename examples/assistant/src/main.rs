@@ -4,8 +4,8 @@
 //! the five functions below `main`: they are all that Fable needs to know about the world.
 
 use fable_core::catalog::{Block, Catalog, Contrast, Definition, Part};
-use fable_core::{Choice, Context, Exploration, Learner, Policy, Rule, Settings, Workspace, user_hash};
-use fable_std::text::wording;
+use fable_core::{Choice, Command, Context, Exploration, HostLearner, Policy, Rule, Settings, user_hash, values};
+use fable_text::wording;
 use std::error::Error;
 
 fable_core::component! {
@@ -35,15 +35,15 @@ const HELPER: Catalog<'static> = fable_core::catalog!(Definition {
     tasks: &["question", "errand"],
     signals: &["risk"],
     blocks: &[Block::main(LENGTH), Block::main(SOURCE), Block::main(SOURCE).per_task(), Block::main(SOURCE).scaled_by(0)],
-    contrasts: &[Contrast::new("brief_over_full", &[0, 0], &[1, 0])
+    contrasts: &[Contrast::new("brief_over_full", values![Length::Brief, Source::Memory], values![Length::Full, Source::Memory])
         .when(None, &[0.1])
         .says("The user likes brief answers.", "The user likes full answers.")],
     ..Definition::EMPTY
 });
 
 /// Hard rules are settled before anything is explored: no draw can break them.
-const PRIVATE: Rule<'static> = Rule::forbid("private matters stay here", &[Part::new(SOURCE, &[Source::Web.index()])]);
-const RISKY: Rule<'static> = Rule::require("ask when much is at stake", &[Part::new(SOURCE, &[Source::Ask.index()])]);
+const PRIVATE: Rule<'static> = Rule::forbid("private matters stay here", &[Part::new(SOURCE, values![Source::Web])]);
+const RISKY: Rule<'static> = Rule::require("ask when much is at stake", &[Part::new(SOURCE, values![Source::Ask])]);
 
 fn main() -> Result<(), Box<dyn Error>> {
     // Policies are for all users: bold until something is certain about a user, calm from then on. These reactions scatter little.
@@ -52,24 +52,23 @@ fn main() -> Result<(), Box<dyn Error>> {
     let bold = Policy::new(&HELPER, Settings { exploration: Exploration::Constant(6.0), ..settings })?;
 
     // A learner is for one user, a workspace for one thread.
-    let mut learner = Learner::<f32, Vec<f32>, 8>::over(vec![0.0; HELPER.state_len()]);
-    let mut workspace = Workspace::over(vec![0.0; HELPER.workspace_len()]);
+    let mut learner = HostLearner::<f32>::for_policy(&calm);
+    let mut workspace = vec![0.0; HELPER.workspace_len()];
     learner.start(&calm, user_hash("ana"))?;
 
     let requests = ["How do vaccines work?", "Book a table for two.", "What is in my diary?", "Pay the rent.", "Who wrote Emma?"];
     for (round, request) in (1..=100).zip(requests.into_iter().cycle()) {
         let policy = if learner.profile().is_empty() { &bold } else { &calm };
-        let context = context(request)?;
-        let rules = permissions(request);
-        let decision = match learner.decide_or_default(policy, &mut workspace, &context, &rules, None, round)? {
+        let mut ana = learner.with(policy, &mut workspace)?;
+        let decision = match ana.decide_or_default(&context(request)?, &permissions(request), None, round)? {
             Choice::Decided(decision) => decision,
             Choice::HostDefault => continue, // the rules leave nothing: the assistant does as it always does
         };
-        let why = wording::reasons(&HELPER, &learner.explain(policy, &mut workspace, decision.id, None, None)?, 2);
+        let why = wording::reasons(&HELPER, &ana.explain(decision.id, None, None)?, 2);
 
         // What is certain about the user, then what to do this time.
         let mut prompt = String::new();
-        learner.write_profile(policy, &mut workspace, &mut prompt)?;
+        ana.write_profile(&mut prompt)?;
         if !prompt.is_empty() {
             prompt.push(' ');
         }
@@ -77,8 +76,9 @@ fn main() -> Result<(), Box<dyn Error>> {
 
         let answer = assistant(&prompt, request);
         let reaction = user(&answer);
-        learner.feedback_at(policy, &mut workspace, decision.id, reward(reaction), round)?;
-        let promoted = learner.promote_all(policy, &mut workspace, round)? > 0;
+        let mut feedback = Command::feedback(decision.id, reward(reaction)).at(round);
+        ana.run(&mut feedback)?; // the reward, and now and then what it has made certain
+        let promoted = feedback.applied() > 1;
         if round <= 3 || promoted || round == 100 {
             println!("{round:>3}  {request}\n     {}\n     {why}", wording::action(&HELPER, decision.action));
             println!("     prompt: {prompt}\n     {answer}\n     user: {reaction}\n");
@@ -93,7 +93,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 /// The request in the catalog's terms, from the request alone: preferences are in the learner, and would count twice.
 fn context(request: &str) -> Result<Context, fable_core::ContextError> {
     let task = if request.ends_with('?') { "question" } else { "errand" };
-    Context::new(&HELPER, HELPER.task(task), &[if request.starts_with("Pay") { 0.9 } else { 0.1 }])
+    HELPER.context(task, [("risk", if request.starts_with("Pay") { 0.9 } else { 0.1 })])
 }
 
 /// What is allowed for this request.

@@ -155,7 +155,7 @@ pub struct Reacted {
     /// In words, if the simulated user gave it.
     pub said: Option<String>,
     /// Preferences that it has promoted.
-    pub promoted: usize,
+    pub promoted: u32,
     /// Mean rewards in this round, if the user is the simulated one.
     pub race: Option<Race>,
 }

@@ -11,8 +11,7 @@ use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 use fable_core::catalog::agent::{MEMORY, Memory, STYLE, Style, TOOL, Tool};
-use fable_core::{Comparison, Standing};
-use fable_core::{Context, Direction, UserError, OnboardingError, Statement, When};
+use fable_core::{Comparison, Context, Direction, OnboardingError, Standing, Statement, UserError, When};
 use fable_simulate::SimulatedUser;
 
 /// How sure a stated preference is taken to be: as sure as two ordinary rewards make.
@@ -89,10 +88,11 @@ impl Directions {
 
 /// Everything that is believed, in a context; `user` is the simulated one, if that is who it is about.
 pub(crate) fn beliefs(life: &mut Life, context: &Context, user: Option<&SimulatedUser<'_>>) -> Result<Beliefs, UserError> {
-    let (learner, policy, workspace) = life.parts();
+    let mut person = life.user();
+    let (posterior, mut scratch) = person.posterior_and_scratch();
     let mut believed = |direction: &Dense| -> Result<Belief, UserError> {
         let entries = direction.iter().enumerate().filter(|(_, weight)| **weight != 0.0);
-        let estimate = learner.posterior().contrast(workspace, entries.map(|(index, weight)| (index, *weight as f32)))?;
+        let estimate = posterior.contrast(&mut scratch, entries.map(|(index, weight)| (index, *weight as f32)))?;
         let truth = user.map(|user| direction.iter().zip(user.theta()).map(|(weight, theta)| weight * theta).sum());
         Ok(Belief { mean: f64::from(estimate.mean), sd: libm::sqrt(f64::from(estimate.variance.max(0.0))), truth })
     };
@@ -102,8 +102,8 @@ pub(crate) fn beliefs(life: &mut Life, context: &Context, user: Option<&Simulate
 
     let mut contrasts = Vec::new();
     for (index, comparison) in (0..).map_while(|index| Some((index, Comparison::declared(&AGENT, index)?))) {
-        let assessment = learner.assess(policy, workspace, &comparison)?;
-        let promotion = learner.profile().iter().find(|promotion| usize::from(promotion.contrast) == index);
+        let assessment = person.assess(&comparison)?;
+        let promotion = person.profile().iter().find(|promotion| usize::from(promotion.contrast) == index);
         contrasts.push(ContrastBelief {
             mean: assessment.mean,
             sd: assessment.sd,
@@ -119,8 +119,8 @@ pub(crate) fn beliefs(life: &mut Life, context: &Context, user: Option<&Simulate
         });
     }
     let mut profile = String::new();
-    learner.write_profile(policy, workspace, &mut profile)?;
-    let (rounds, observations, incarnation) = (learner.rounds(), learner.observations(), learner.incarnation());
+    person.write_profile(&mut profile)?;
+    let (rounds, observations, incarnation) = (person.rounds(), person.observations(), person.incarnation());
     Ok(Beliefs { rounds, observations, incarnation, values, sliders, contrasts, profile })
 }
 
@@ -135,14 +135,14 @@ mod tests {
         let mut life = Life::new("ana", 1).unwrap();
         let context = Context::new(&AGENT, Some(3), &[0.9, 0.3, 0.6, 0.2]).unwrap();
         for _ in 0..30 {
-            let chosen = life.decide(&context, &Feasible::all(&AGENT)).unwrap();
-            life.learn(life.id(life.rounds()), f64::from(chosen.action.0 % 3) - 1.0).unwrap();
+            let (chosen, _) = life.decide(&context, &Feasible::all(&AGENT)).unwrap();
+            life.learn(chosen.id, f64::from(chosen.action.0 % 3) - 1.0).unwrap();
         }
         let believed = beliefs(&mut life, &context, None).unwrap();
-        let (learner, policy, workspace) = life.parts();
+        let mut user = life.user();
         let mut residual = |action| {
-            let score = learner.predict(policy, workspace, &context, action, None).unwrap();
-            f64::from(score.mean - policy.baseline(&context, action, None))
+            let score = user.predict(&context, action, None).unwrap();
+            f64::from(score.mean - user.policy().baseline(&context, action, None))
         };
         let scores: Vec<_> = AGENT.all_actions().iter().map(|action| (AGENT.values(action).unwrap(), residual(action))).collect();
         let mean = |keep: &dyn Fn(&[u8]) -> bool| {
@@ -172,10 +172,10 @@ mod tests {
         let stated = beliefs(&mut life, &context, None).unwrap().sliders[0];
         assert!(stated.mean > 0.4, "{stated:?}");
         for _ in 0..60 {
-            let chosen = life.decide(&context, &Feasible::all(&AGENT)).unwrap();
+            let (chosen, _) = life.decide(&context, &Feasible::all(&AGENT)).unwrap();
             let style = AGENT.values(chosen.action).unwrap()[usize::from(STYLE)];
             let reward = if style == Style::Concise.index() { -0.8 } else { 0.4 };
-            life.learn(life.id(life.rounds()), reward).unwrap();
+            life.learn(chosen.id, reward).unwrap();
         }
         let revised = beliefs(&mut life, &context, None).unwrap().sliders[0];
         // Not to zero: what disappoints is hardly tried again.

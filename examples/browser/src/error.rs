@@ -2,7 +2,7 @@
 
 use core::fmt;
 use fable_core::record::RecordError;
-use fable_core::{ContextError, FeasibleError, UserError, OnboardingError, SettingsError};
+use fable_core::{ContextError, FeasibleError, OnboardingError, SettingsError, UserError};
 use fable_text::AdapterError;
 
 /// Why something was not done. Whatever it is, nothing has changed.

@@ -170,7 +170,7 @@ pub extern "C" fn forget(person: u32) -> i32 {
 /// The state as a file.
 #[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
 pub extern "C" fn save(person: u32) -> i32 {
-    call(|page, _| page.save(who(person)?))
+    call(|page, _| Ok(page.save(who(person)?)))
 }
 
 /// Goes on from the file in the buffer.

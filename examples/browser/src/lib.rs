@@ -17,7 +17,7 @@
 //! let decision = page.decide(Who::Visitor)?;
 //! assert_eq!(decision.feasible, 150);
 //! page.react(Who::Visitor, 0.5)?;
-//! let saved = page.save(Who::Visitor)?;
+//! let saved = page.save(Who::Visitor);
 //! page.load(Who::Visitor, &saved)?;
 //! assert_eq!(page.beliefs(Who::Visitor, false)?.observations, 1);
 //! # Ok::<(), fable_browser::PageError>(())

@@ -7,8 +7,7 @@ use crate::rivals::Rivals;
 use crate::{AGENT, Life, PageError};
 use alloc::string::String;
 use alloc::vec::Vec;
-use fable_core::Part;
-use fable_core::{Action, Context};
+use fable_core::{Action, Context, Decision, Source};
 use fable_simulate::SimulatedUser;
 use fable_text::wording;
 use fable_text::{ContextAdapter, RequestText, Rules};
@@ -31,8 +30,8 @@ struct Person {
     life: Life,
     permissions: Permissions,
     request: Option<Context>,
-    /// The decision that waits for a reaction: its round, its context and the action.
-    waiting: Option<(u32, Context, Action)>,
+    /// The decision that waits for a reaction, and its context.
+    waiting: Option<(Decision, Context)>,
 }
 
 impl Person {
@@ -124,19 +123,19 @@ impl Page {
     pub fn decide(&mut self, who: Who) -> Result<Decided, PageError> {
         let Person { life, permissions, request, waiting } = self.person(who);
         let context = request.ok_or(PageError::NoRequest)?;
-        let proposal = life.decide(&context, permissions.feasible())?;
-        let (round, action) = (life.rounds(), proposal.action);
-        *waiting = Some((round, context, action));
+        let (decision, scores) = life.decide(&context, permissions.feasible())?;
+        let action = decision.action;
+        *waiting = Some((decision, context));
         let mut instruction = String::new();
         let _ = AGENT.instruct(action, &mut instruction); // a string takes everything
         Ok(Decided {
-            round,
+            round: decision.id.round,
             action: action.0,
             values: values(action),
             instruction,
-            score: proposal.score,
-            sampled_score: proposal.sampled_score,
-            explored: proposal.explored,
+            score: scores.score,
+            sampled_score: scores.sampled_score,
+            explored: scores.explored,
             feasible: permissions.feasible().len(),
         })
     }
@@ -147,21 +146,20 @@ impl Page {
     /// No decision, or an action that is not in the catalog.
     pub fn explain(&mut self, who: Who, other: Option<Action>) -> Result<Why, PageError> {
         let Person { life, permissions, waiting, .. } = self.person(who);
-        let (round, ..) = waiting.ok_or(PageError::NoDecision)?;
-        let id = life.id(round);
-        let (learner, policy, workspace) = life.parts();
-        let why = learner.explain(policy, workspace, id, None, other)?;
+        let (decision, _) = waiting.ok_or(PageError::NoDecision)?;
+        let mut user = life.user();
+        let why = user.explain(decision.id, None, other)?;
         let shares = why.shares().map(|share| {
             let name = |known: &str, coordinate: Option<usize>| match (known, coordinate) {
                 ("", Some(coordinate)) => wording::coordinate(&AGENT, coordinate),
                 ("", None) => String::new(),
                 _ => known.into(),
             };
-            let known = match share.part {
-                Part::Default => "default score",
-                Part::Cost => "cost",
-                Part::Draw => "the draw",
-                Part::Block(_) => "",
+            let known = match share.source {
+                Source::Default => "default score",
+                Source::Cost => "cost",
+                Source::Draw => "the draw",
+                Source::Block(_) => "",
             };
             Share {
                 chosen_words: name(known, share.chosen_coordinate),
@@ -186,8 +184,8 @@ impl Page {
     /// No decision, or a reward that is not a number from -1 to 1.
     pub fn react(&mut self, who: Who, reward: f64) -> Result<Reacted, PageError> {
         let Person { life, waiting, .. } = self.person(who);
-        let (round, ..) = waiting.ok_or(PageError::NoDecision)?;
-        let promoted = life.learn(life.id(round), reward)?;
+        let (decision, _) = waiting.ok_or(PageError::NoDecision)?;
+        let promoted = life.learn(decision.id, reward)?;
         *waiting = None;
         Ok(Reacted { reward, said: None, promoted, race: None })
     }
@@ -197,11 +195,11 @@ impl Page {
     /// # Errors
     /// No decision.
     pub fn respond(&mut self) -> Result<Reacted, PageError> {
-        let (round, context, action) = self.simulated.waiting.ok_or(PageError::NoDecision)?;
+        let (Decision { id, action, .. }, context) = self.simulated.waiting.ok_or(PageError::NoDecision)?;
         let feasible = *self.simulated.permissions.feasible();
-        let reward = self.user.reward(round, &context, action);
+        let reward = self.user.reward(id.round, &context, action);
         let reacted = self.react(Who::Simulated, reward)?;
-        let others = self.rivals.round(&self.user, &feasible, round)?;
+        let others = self.rivals.round(&self.user, &feasible, id.round)?;
         let fable = self.user.expected(&context, action);
         let said = Some(self.user.reaction(&context, &feasible, action, reward));
         let race = Some(Race { fable, flat: others.flat, rules: others.rules, best: others.best });
@@ -262,10 +260,7 @@ impl Page {
     }
 
     /// A person's state as a snapshot record.
-    ///
-    /// # Errors
-    /// As for [`Life::save`].
-    pub fn save(&mut self, who: Who) -> Result<Vec<u8>, PageError> {
+    pub fn save(&mut self, who: Who) -> Vec<u8> {
         self.person(who).life.save()
     }
 

@@ -3,11 +3,9 @@
 //! *Flat* is the same learner with one weight per complete action: its dictionary has a single block, and its base precision
 //! is a quarter, which suits it best (see `fable demo`). *Rules* takes the best default score less cost and never learns.
 
-use crate::life::{PageLearner, PageWorkspace};
 use crate::{AGENT, PageError};
-use alloc::vec;
 use fable_core::catalog::{Block, Definition};
-use fable_core::{Action, Catalog, Context, Feasible, Learner, Policy, Request, Settings, Workspace};
+use fable_core::{Action, Catalog, Context, Feasible, HostLearner, HostUser, Policy, Request, Settings};
 use fable_simulate::SimulatedUser;
 
 /// The catalog whose dictionary has one block, a weight per complete action.
@@ -20,9 +18,7 @@ const CATCH_UP: u32 = 2_000;
 /// The others, after as many rounds as they have played.
 #[derive(Clone, Debug)]
 pub(crate) struct Rivals {
-    policy: Policy<'static, f32>,
-    flat: PageLearner,
-    workspace: PageWorkspace,
+    flat: HostUser<'static, f32>,
     rounds: u32,
 }
 
@@ -38,9 +34,9 @@ impl Rivals {
     pub(crate) fn new(seed: u64) -> Result<Self, PageError> {
         let base_precision = Settings::DEFAULT.base_precision / 4.0;
         let policy = Policy::new(&FLAT, Settings { seed, base_precision, ..Settings::default() })?;
-        let mut flat = Learner::over(vec![0.0; FLAT.state_len()]);
+        let mut flat = HostLearner::for_policy(&policy);
         flat.start(&policy, 0)?;
-        Ok(Self { policy, flat, workspace: Workspace::over(vec![0.0; FLAT.workspace_len()]), rounds: 0 })
+        Ok(Self { flat: HostUser::of(&policy, flat)?, rounds: 0 })
     }
 
     /// Plays up to a round and returns what is chosen in it. Rounds that were missed, because a life was loaded, are lived
@@ -59,9 +55,10 @@ impl Rivals {
 
     fn learn(&mut self, user: &SimulatedUser<'_>, context: &Context, feasible: &Feasible) -> Result<Action, PageError> {
         self.rounds += 1;
-        let decision = self.flat.decide(&self.policy, &mut self.workspace, &Request::new(context, feasible))?;
+        let mut flat = self.flat.user();
+        let decision = flat.decide(&Request::new(context, feasible))?;
         let reward = user.reward(self.rounds, context, decision.action);
-        self.flat.feedback(&self.policy, &mut self.workspace, decision.id, reward)?;
+        flat.feedback(decision.id, reward)?;
         Ok(decision.action)
     }
 

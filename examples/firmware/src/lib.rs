@@ -17,6 +17,8 @@
 pub mod boards;
 #[cfg(feature = "serve")]
 pub mod device;
+#[cfg(feature = "versus")]
+pub mod versus;
 
 #[cfg(target_arch = "arm")]
 use {cortex_m as _, portable_atomic as _}; // a critical section, for static_cell where there is no compare-and-swap

@@ -9,11 +9,12 @@ use core::convert::Infallible;
 use core::fmt::Write as _;
 use embedded_io::{ErrorType, Read, Write};
 use fable_core::catalog::AGENT;
-use fable_core::DecisionId;
 use fable_core::record::{Header, Kind, Verifier, decode_event, encode_event};
-use fable_core::Comparison;
-use fable_core::{Action, Context, Event, Feasible, Learner, Policy, Request, Rule, Settings, Statement, Workspace};
-use fable_embedded::{Server, Volatile};
+use fable_core::{
+    Action, Command, Comparison, Context, DecisionId, Event, Feasible, Learner, Policy, Request, Rule, Settings, Statement,
+    Workspace,
+};
+use fable_embedded::{Device, Server, Volatile};
 use panic_never as _;
 
 /// Everything comes from outside, so that nothing can be computed at build time.
@@ -78,22 +79,29 @@ fn live(world: &mut World, policy: &Policy<'_, f32>) -> Option<()> {
     let feasible = Feasible::new(&AGENT, world.rules).ok()?;
     let request = Request { context: &context, feasible: &feasible, defaults: world.defaults, at: world.id.round };
     let action = Action(world.action);
-    learner.onboard(policy, workspace, world.statement.clone()).ok()?;
-    learner.decide(policy, workspace, &request).ok()?;
-    learner.decide_or_default(policy, workspace, &context, world.rules, world.defaults, world.id.round).ok()?;
-    learner.feedback_at(policy, workspace, world.id, world.reward, world.id.round).ok()?;
-    learner.observe(policy, workspace, &context, action, world.reward).ok()?;
-    learner.recommend(policy, workspace, &request).ok()?;
-    learner.predict(policy, workspace, &context, action, Some(world.reward)).ok()?;
-    learner.propensities(policy, workspace, &request, 10, world.propensities).ok()?;
-    learner.expire(policy, workspace, world.id.round).ok()?;
+    let mut user = learner.with(policy, workspace).ok()?;
+    user.onboard(&world.statement).ok()?;
+    user.decide(&request).ok()?;
+    user.decide_or_default(&context, world.rules, world.defaults, world.id.round).ok()?;
+    user.feedback_at(world.id, world.reward, world.id.round).ok()?;
+    user.observe(&context, action, world.reward).ok()?;
+    user.recommend(&request).ok()?;
+    user.predict(&context, action, Some(world.reward)).ok()?;
+    user.propensities(&request, 10, world.propensities).ok()?;
+    user.expire(world.id.round).ok()?;
     let over = Action(world.id.incarnation as u16);
-    learner.assess(policy, workspace, &Comparison { context, prefer: action, over, total: true }).ok()?;
-    learner.promote_all(policy, workspace, world.id.round).ok()?;
-    learner.write_profile(policy, workspace, &mut world.text).ok()?;
-    let why = learner.explain(policy, workspace, world.id, world.defaults, Some(action)).ok()?;
+    user.assess(&Comparison { context, prefer: action, over, total: true }).ok()?;
+    user.promote(world.id.round).ok()?;
+    user.write_profile(&mut world.text).ok()?;
+    let why = user.explain(world.id, world.defaults, Some(action)).ok()?;
     write!(world.text, "{why}").ok()?;
-    learner.check(policy, workspace, &world.event).ok()?.apply();
+    user.check(&world.event).ok()?.apply();
+    let mut command = Command::decide(request).scored();
+    while let Some(step) = user.next(&mut command).ok()? {
+        step.apply();
+    }
+    user.run(&mut Command::feedback(world.id, world.reward)).ok()?;
+    user.forget().ok()?;
 
     world.event = decode_event(&AGENT, world.bytes).ok()?;
     let header = Header::decode(world.bytes).ok()?;
@@ -108,14 +116,13 @@ fn live(world: &mut World, policy: &Policy<'_, f32>) -> Option<()> {
     let mut loader = learner.load(policy, verified).ok()?;
     loader.push(world.buffer.get(..written)?).ok()?;
     loader.finish().ok()?;
-    learner.forget(policy, workspace).ok()
+    learner.restore(policy, world.bytes).ok()
 }
 
 fn serve(world: &mut World, policy: &Policy<'_, f32>) -> Option<()> {
     world.learner.start(policy, world.id.user).ok()?;
-    let keep = Volatile::<4096>::VACANT;
-    let mut server = Server::new(policy, &mut world.learner, &mut world.workspace, keep).ok()?;
-    server.serve(&mut world.port).ok()
+    let user = world.learner.with(policy, &mut world.workspace).ok()?;
+    Server::new(Device::new(user, &mut Volatile::<4096>::VACANT)).serve(&mut world.port).ok()
 }
 
 /// The entry; the linker keeps what it reaches.

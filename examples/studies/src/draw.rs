@@ -1,6 +1,6 @@
 //! Random numbers of the studies, from the named streams of the simulator.
 
-use fable_std::simulate::Random;
+use fable_simulate::Random;
 
 /// Whether something with this probability happens.
 pub fn chance(random: &mut Random, probability: f64) -> bool {

@@ -4,11 +4,11 @@
 //! requests and rewards and never asks which method it is.
 //!
 //! ```
-//! use fable_core::{Context, Feasible, Policy, Request, Settings, catalog::TAU2};
+//! use fable_core::{Feasible, Policy, Request, Settings, catalog::TAU2};
 //! use studies::policies::{Agent, FROZEN, FULL};
 //!
 //! let policy = Policy::new(&TAU2, FULL.settings(Settings::default()))?;
-//! let (context, all) = (Context::new(&TAU2, None, &[])?, Feasible::all(&TAU2));
+//! let (context, all) = (TAU2.context(None, [])?, Feasible::all(&TAU2));
 //! for (method, observations) in [(FULL, 1), (FROZEN, 0)] {
 //!     let mut agent = Agent::new(&policy, method, 1)?;
 //!     assert!(agent.choose(&Request::new(&context, &all), |_| 0.0)?.is_some());
@@ -19,14 +19,11 @@
 //! ```
 
 use fable_core::catalog::{Block, Catalog, Definition};
-use fable_core::{Assessment, Comparison};
 use fable_core::{
-    Action, CatalogError, Context, DecisionId, Learner, UserError, Policy, Request, Settings, Statement, Update, Workspace,
+    Action, Assessment, CatalogError, Command, Comparison, Context, DecisionId, HostLearner, HostUser, Policy, Request, Settings,
+    State, Statement, Update, UserError,
 };
-use fable_std::simulate::Random;
-
-/// Room for waiting decisions and for promotions: every shipped catalog declares fewer contrasts.
-const ROOM: usize = 16;
+use fable_simulate::Random;
 
 /// Who chooses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -132,10 +129,8 @@ pub fn flat<'a>(catalog: &Catalog<'a>) -> Result<Catalog<'a>, CatalogError> {
 
 /// One user's learner, acting as a method says.
 pub struct Agent<'p> {
-    policy: &'p Policy<'p, f64>,
+    user: HostUser<'p, f64>,
     method: Method,
-    learner: Learner<f64, Vec<f64>, ROOM>,
-    workspace: Workspace<f64, Vec<f64>>,
     /// The decision that has had no reward yet.
     waiting: Option<DecisionId>,
     /// Rounds of a uniform choice, which the learner does not count.
@@ -147,11 +142,10 @@ impl<'p> Agent<'p> {
     ///
     /// # Errors
     /// What the learner says.
-    pub fn new(policy: &'p Policy<'p, f64>, method: Method, user: u64) -> Result<Self, UserError> {
-        let mut learner = Learner::over(vec![0.0; policy.catalog().state_len()]);
+    pub fn new(policy: &Policy<'p, f64>, method: Method, user: u64) -> Result<Self, UserError> {
+        let mut learner = HostLearner::for_policy(policy);
         learner.start(policy, user)?;
-        let workspace = Workspace::over(vec![0.0; policy.catalog().workspace_len()]);
-        Ok(Self { policy, method, learner, workspace, waiting: None, rounds: 0 })
+        Ok(Self { user: HostUser::of(policy, learner)?, method, waiting: None, rounds: 0 })
     }
 
     /// Tells what the user states, if the method listens.
@@ -159,10 +153,7 @@ impl<'p> Agent<'p> {
     /// # Errors
     /// What the learner says.
     pub fn onboard(&mut self, statements: &[Statement]) -> Result<(), UserError> {
-        for statement in statements.iter().filter(|_| self.method.onboarded) {
-            self.learner.onboard(self.policy, &mut self.workspace, statement.clone())?;
-        }
-        Ok(())
+        if self.method.onboarded { self.user.user().run(&mut Command::onboard(statements)) } else { Ok(()) }
     }
 
     /// The action of a learning round; `None` when the host is left alone. `expected` is for the oracle.
@@ -171,7 +162,7 @@ impl<'p> Agent<'p> {
     /// What the learner says.
     pub fn choose(&mut self, request: &Request<'_>, expected: impl Fn(Action) -> f64) -> Result<Option<Action>, UserError> {
         if self.method.actor == Actor::Learner && self.method.draws {
-            let decision = self.learner.decide(self.policy, &mut self.workspace, request)?;
+            let decision = self.user.user().decide(request)?;
             self.waiting = Some(decision.id);
             return Ok(Some(decision.action));
         }
@@ -186,10 +177,10 @@ impl<'p> Agent<'p> {
         let mut allowed = request.feasible.set().iter();
         match self.method.actor {
             Actor::Host | Actor::InformedHost => Ok(None),
-            Actor::Learner => self.learner.recommend(self.policy, &mut self.workspace, request).map(|(action, _)| Some(action)),
+            Actor::Learner => self.user.user().recommend(request).map(|(action, _)| Some(action)),
             Actor::Uniform => {
                 self.rounds += 1;
-                let mut random = Random::new([self.policy.settings().seed, self.learner.user(), 0x0d1e, self.rounds]);
+                let mut random = Random::new([self.user.policy().settings().seed, State::user(&self.user), 0x0d1e, self.rounds]);
                 Ok(allowed.nth(random.below(request.feasible.len())))
             }
             // Of equals the earliest, as everywhere.
@@ -204,11 +195,12 @@ impl<'p> Agent<'p> {
     /// What the learner says.
     pub fn learn(&mut self, reward: f64) -> Result<Option<Update<f64>>, UserError> {
         let Some(id) = self.waiting.take().filter(|_| self.method.learns) else { return Ok(None) };
-        let update = self.learner.feedback(self.policy, &mut self.workspace, id, reward)?;
+        let mut user = self.user.user();
+        let update = user.feedback(id, reward)?;
         if self.method.promotes {
-            self.learner.promote_all(self.policy, &mut self.workspace, 0)?;
+            user.promote(0)?;
         }
-        Ok(update)
+        Ok(Some(update))
     }
 
     /// The reward of an action chosen elsewhere, if the method learns.
@@ -217,7 +209,7 @@ impl<'p> Agent<'p> {
     /// What the learner says.
     pub fn observe(&mut self, context: &Context, action: Action, reward: f64) -> Result<(), UserError> {
         if self.method.learns {
-            self.learner.observe(self.policy, &mut self.workspace, context, action, reward)?;
+            self.user.user().observe(context, action, reward)?;
         }
         Ok(())
     }
@@ -227,13 +219,13 @@ impl<'p> Agent<'p> {
     /// # Errors
     /// What the learner says.
     pub fn assess(&mut self, comparison: &Comparison) -> Result<Assessment, UserError> {
-        self.learner.assess(self.policy, &mut self.workspace, comparison)
+        self.user.user().assess(comparison)
     }
 
     /// The learner.
     #[must_use]
-    pub const fn learner(&self) -> &Learner<f64, Vec<f64>, ROOM> {
-        &self.learner
+    pub const fn learner(&self) -> &HostLearner<f64> {
+        self.user.learner()
     }
 
     /// The method.
@@ -259,7 +251,7 @@ mod tests {
     #[test]
     fn who_does_not_learn_chooses_without_a_learner() {
         let policy = Policy::new(&TAU2, Settings::default()).unwrap();
-        let (context, all) = (Context::new(&TAU2, None, &[]).unwrap(), Feasible::all(&TAU2));
+        let (context, all) = (TAU2.context(None, []).unwrap(), Feasible::all(&TAU2));
         let request = Request::new(&context, &all);
         let choices = |method, rounds: usize| {
             let mut agent = Agent::new(&policy, method, 3).unwrap();

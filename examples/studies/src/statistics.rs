@@ -1,6 +1,6 @@
 //! Statistics of the studies, each checked against a closed form or a published value.
 
-use fable_std::simulate::Random;
+use fable_simulate::Random;
 
 /// 97.5% point of the normal distribution.
 pub const Z95: f64 = 1.959_963_984_540_054;

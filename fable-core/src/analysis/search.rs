@@ -23,7 +23,7 @@ pub(super) struct Search<'s> {
 }
 
 impl Search<'_> {
-    /// Looks at the choices that keep `kept`, of this size, and what they like from `place` on; true when the pass is over.
+    /// Looks at the choices that keep `kept`, of this size, and any blocks from `place` on; true when the pass is over.
     pub(super) fn visit(&mut self, place: usize, kept: u128, size: usize) -> bool {
         let program = self.program;
         if !self.reachable(place, size) {

@@ -80,7 +80,7 @@ impl<S: Storage<f64>> Span<S> {
     /// Adds a vector, given as (coordinate, coefficient); coefficients of one coordinate add up. True when the rank grew.
     ///
     /// # Errors
-    /// A coordinate past the dimension, a coefficient that is no finite number of moderate size, or no room for one more
+    /// A coordinate past the dimension, a coefficient that is not a finite number of moderate size, or no room for one more
     /// row; the span is as before then.
     pub fn insert(&mut self, vector: impl IntoIterator<Item = (usize, f64)>) -> Result<bool, SpanError> {
         let Some(left) = self.remainder(vector)? else { return Ok(false) };

@@ -146,7 +146,7 @@ where
     Ok(())
 }
 
-/// H = G o M, in the place of G.
+/// Makes H = G o M, in the place of G.
 ///
 /// # Errors
 /// Two different shapes; nothing has changed then.

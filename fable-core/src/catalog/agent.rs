@@ -11,6 +11,7 @@
 //! ```
 
 use super::{Action, Block, Catalog, Condition, Contrast, Definition, Part, Term};
+use crate::values;
 
 crate::component! {
     /// Which memory the assistant reads.
@@ -71,8 +72,10 @@ const SIMPLE_PREFERENCE: u8 = 3;
 /// An ordinary request: little at risk, clear, nothing to look up.
 const PLAIN: &[f32] = &[0.1, 0.1, 0.1, 0.1];
 
-const ANY_MEMORY: &[Part<'static>] = &[Part::new(MEMORY, &[1, 2, 3, 4])];
-const ANY_TOOL: &[Part<'static>] = &[Part::new(TOOL, &[1, 2, 3, 4, 5])];
+const ANY_MEMORY: &[Part<'static>] =
+    &[Part::new(MEMORY, values![Memory::RecentMemory, Memory::SemanticMemory, Memory::PreferenceMemory, Memory::ProfileSummary])];
+const ANY_TOOL: &[Part<'static>] =
+    &[Part::new(TOOL, values![Tool::WebSearch, Tool::FileSearch, Tool::CodeExecution, Tool::PreferenceChecker, Tool::AskUser])];
 
 /// The catalog of Appendices E and F.
 pub const AGENT: Catalog<'static> = crate::catalog!(Definition {
@@ -116,47 +119,88 @@ pub const AGENT: Catalog<'static> = crate::catalog!(Definition {
         Term::new(
             0.16,
             Condition::Above(AMBIGUITY, 0.6),
-            &[Part::new(TOOL, &[Tool::AskUser.index()]), Part::new(STYLE, &[Style::AskClarification.index()])],
+            &[Part::new(TOOL, values![Tool::AskUser]), Part::new(STYLE, values![Style::AskClarification])],
         ),
-        Term::new(-0.08, Condition::Above(AMBIGUITY, 0.6), &[Part::new(STYLE, &[Style::Direct.index()])]),
+        Term::new(-0.08, Condition::Above(AMBIGUITY, 0.6), &[Part::new(STYLE, values![Style::Direct])]),
         // b_risk
-        Term::new(0.20, Condition::Above(RISK, 0.65), &[Part::new(STYLE, &[Style::ConfirmFirst.index()])]),
-        Term::new(-0.12, Condition::Above(RISK, 0.65), &[Part::new(STYLE, &[Style::Direct.index(), Style::Concise.index()])],),
+        Term::new(0.20, Condition::Above(RISK, 0.65), &[Part::new(STYLE, values![Style::ConfirmFirst])]),
+        Term::new(-0.12, Condition::Above(RISK, 0.65), &[Part::new(STYLE, values![Style::Direct, Style::Concise])],),
         // b_task
-        Term::new(0.08, Condition::Tasks(&[CODING, ANALYSIS]), &[Part::new(STYLE, &[Style::StepByStep.index()])]),
-        Term::new(0.06, Condition::Tasks(&[FACTUAL, SIMPLE_PREFERENCE]), &[Part::new(STYLE, &[Style::Concise.index()])]),
+        Term::new(0.08, Condition::Tasks(&[CODING, ANALYSIS]), &[Part::new(STYLE, values![Style::StepByStep])]),
+        Term::new(0.06, Condition::Tasks(&[FACTUAL, SIMPLE_PREFERENCE]), &[Part::new(STYLE, values![Style::Concise])]),
     ],
     contrasts: &[
-        Contrast::new("concise_over_detailed", &[0, 0, 1], &[0, 0, 2])
-            .when(None, PLAIN)
-            .says("The user prefers brief answers to detailed ones.", "The user prefers detailed answers to brief ones."),
-        Contrast::new("steps_over_direct_in_coding", &[0, 0, 3], &[0, 0, 0]).when(Some(CODING), PLAIN).says(
+        Contrast::new(
+            "concise_over_detailed",
+            values![Memory::NoMemory, Tool::NoTool, Style::Concise],
+            values![Memory::NoMemory, Tool::NoTool, Style::Detailed]
+        )
+        .when(None, PLAIN)
+        .says("The user prefers brief answers to detailed ones.", "The user prefers detailed answers to brief ones."),
+        Contrast::new(
+            "steps_over_direct_in_coding",
+            values![Memory::NoMemory, Tool::NoTool, Style::StepByStep],
+            values![Memory::NoMemory, Tool::NoTool, Style::Direct]
+        )
+        .when(Some(CODING), PLAIN)
+        .says(
             "For code the user prefers step-by-step answers to direct ones.",
             "For code the user prefers direct answers to step-by-step ones."
         ),
-        Contrast::new("clarify_over_direct_when_unclear", &[0, 0, 4], &[0, 0, 0]).when(None, &[0.1, 0.8, 0.1, 0.1]).says(
+        Contrast::new(
+            "clarify_over_direct_when_unclear",
+            values![Memory::NoMemory, Tool::NoTool, Style::AskClarification],
+            values![Memory::NoMemory, Tool::NoTool, Style::Direct]
+        )
+        .when(None, &[0.1, 0.8, 0.1, 0.1])
+        .says(
             "When a request is unclear the user wants to be asked what is meant.",
             "When a request is unclear the user prefers a direct answer to a question."
         ),
-        Contrast::new("confirm_over_direct_at_risk", &[0, 0, 5], &[0, 0, 0]).when(None, &[0.8, 0.1, 0.1, 0.1]).says(
+        Contrast::new(
+            "confirm_over_direct_at_risk",
+            values![Memory::NoMemory, Tool::NoTool, Style::ConfirmFirst],
+            values![Memory::NoMemory, Tool::NoTool, Style::Direct]
+        )
+        .when(None, &[0.8, 0.1, 0.1, 0.1])
+        .says(
             "When much is at stake the user wants to confirm first.",
             "Even when much is at stake the user does not want to confirm first."
         ),
-        Contrast::new("search_over_no_tool", &[0, 1, 0], &[0, 0, 0]).when(None, &[0.1, 0.1, 0.1, 0.8]).says(
+        Contrast::new(
+            "search_over_no_tool",
+            values![Memory::NoMemory, Tool::WebSearch, Style::Direct],
+            values![Memory::NoMemory, Tool::NoTool, Style::Direct]
+        )
+        .when(None, &[0.1, 0.1, 0.1, 0.8])
+        .says(
             "When information is needed the user wants the web to be searched.",
             "Even when information is needed the user does not want the web to be searched."
         ),
-        Contrast::new("ask_over_no_tool", &[0, 5, 0], &[0, 0, 0]).when(None, &[0.1, 0.1, 0.1, 0.8]).says(
+        Contrast::new(
+            "ask_over_no_tool",
+            values![Memory::NoMemory, Tool::AskUser, Style::Direct],
+            values![Memory::NoMemory, Tool::NoTool, Style::Direct]
+        )
+        .when(None, &[0.1, 0.1, 0.1, 0.8])
+        .says(
             "When information is missing the user wants to be asked for it.",
             "When information is missing the user does not want to be asked for it."
         ),
-        Contrast::new("recent_memory_over_none", &[1, 0, 0], &[0, 0, 0]).when(None, &[0.1, 0.1, 0.8, 0.1]).says(
-            "The user wants the recent conversation to be used.",
-            "The user does not want the recent conversation to be used."
-        ),
-        Contrast::new("profile_over_none", &[4, 0, 0], &[0, 0, 0])
-            .when(None, &[0.1, 0.1, 0.8, 0.1])
-            .says("The user wants the profile summary to be used.", "The user does not want the profile summary to be used."),
+        Contrast::new(
+            "recent_memory_over_none",
+            values![Memory::RecentMemory, Tool::NoTool, Style::Direct],
+            values![Memory::NoMemory, Tool::NoTool, Style::Direct]
+        )
+        .when(None, &[0.1, 0.1, 0.8, 0.1])
+        .says("The user wants the recent conversation to be used.", "The user does not want the recent conversation to be used."),
+        Contrast::new(
+            "profile_over_none",
+            values![Memory::ProfileSummary, Tool::NoTool, Style::Direct],
+            values![Memory::NoMemory, Tool::NoTool, Style::Direct]
+        )
+        .when(None, &[0.1, 0.1, 0.8, 0.1])
+        .says("The user wants the profile summary to be used.", "The user does not want the profile summary to be used."),
     ],
 });
 

@@ -20,7 +20,9 @@ use crate::numbers::Bits;
 use core::ops::Range;
 
 /// A set of blocks by their position in [`Definition::blocks`](super::Definition::blocks). The default is all of them.
-pub type BlockSet = Bits<{ MAX_BLOCKS / 32 }>;
+pub type BlockSet = Bits<4>; // a literal: a closure that captures a `Settings` with an expression here crashes rustc 1.95
+
+const _: () = assert!(BlockSet::ROOM == MAX_BLOCKS);
 
 impl Default for BlockSet {
     fn default() -> Self {

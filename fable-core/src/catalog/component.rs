@@ -79,6 +79,26 @@ impl<'a> Part<'a> {
     }
 }
 
+/// The positions of typed values: one per component in catalog order for a [`Contrast`](super::Contrast), those of one component
+/// for a [`Part`].
+///
+/// ```
+/// use fable_core::catalog::tau2::{Memory, Style, Tool};
+/// use fable_core::catalog::Contrast;
+/// const BRIEF: Contrast = Contrast::new(
+///     "brief_over_guided",
+///     fable_core::values![Memory::Conversation, Tool::Standard, Style::Concise],
+///     fable_core::values![Memory::Conversation, Tool::Standard, Style::Guided],
+/// );
+/// assert_eq!(BRIEF.component(), Some(2));
+/// ```
+#[macro_export]
+macro_rules! values {
+    ($($value:expr),+ $(,)?) => {
+        &[$($value.index()),+]
+    };
+}
+
 /// Makes a typed enum and the matching [`Component`] from one list.
 ///
 /// Each line is `Variant = "name", cost, "instruction";`. The enum gets `ALL`, `COMPONENT`, `index` and `from_index`; a null

@@ -33,7 +33,13 @@ impl Context {
     /// No task and no signals; all zero bits.
     pub(crate) const EMPTY: Self = Self { task: None, count: 0, signals: [0.0; MAX_SIGNALS] };
 
-    /// A context with a task position, or none, and every signal in catalog order.
+    /// A context with a task position, or none, and every signal in catalog order. A task that is looked up and not there is not
+    /// a context without a task:
+    ///
+    /// ```compile_fail,E0308
+    /// # use fable_core::{Context, catalog::AGENT};
+    /// let context = Context::new(&AGENT, AGENT.task("codign"), &[0.1, 0.2, 0.7, 0.3]); // `task` gives a `Result`
+    /// ```
     ///
     /// # Errors
     /// An unknown task, a missing or extra signal, or one outside [0, 1].

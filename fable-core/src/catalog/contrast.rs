@@ -6,9 +6,15 @@ use super::{Action, Catalog, Context};
 ///
 /// ```
 /// use fable_core::catalog::Contrast;
+/// use fable_core::catalog::tau2::{Memory, Style, Tool};
+/// use fable_core::values;
 /// // In `tau2`, with the other components as usual: brief answers over guided ones.
-/// const BRIEF: Contrast = Contrast::new("brief_over_guided", &[1, 0, 1], &[1, 0, 2])
-///     .says("The customer prefers brief answers.", "The customer prefers to be guided.");
+/// const BRIEF: Contrast = Contrast::new(
+///     "brief_over_guided",
+///     values![Memory::Conversation, Tool::Standard, Style::Concise],
+///     values![Memory::Conversation, Tool::Standard, Style::Guided],
+/// )
+/// .says("The customer prefers brief answers.", "The customer prefers to be guided.");
 /// # let _ = BRIEF;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,39 +1,41 @@
 //! Sets of coordinates: which of them feedback can ever move, and which a sub-dictionary keeps.
-//!
-//! A coordinate i is *active* when phi(c_t, a)_i is nonzero for some feasible action of some round. Hard constraints leave
-//! others inactive in every round, and online feedback never touches those: as long as the prior and the onboarding
-//! statements do not tie them to active ones, their mean and variance stay as they were. [`CoordinateSet::activate`]
-//! collects the active coordinates as rounds go by; [`CoordinateSet::activate_in_any_context`] says what a feasible set
-//! could activate if every task and every signal came up. One coordinate is one bit; a call costs one step per feasible
-//! action and block (and task).
-//!
-//! Corollary 1, the user who has memory switched off: what compares one memory with another cannot be learned.
-//!
-//! ```
-//! use fable_core::catalog::Part;
-//! use fable_core::catalog::agent::{AGENT, MEMORY, Memory};
-//! use fable_core::{CoordinateSet, Feasible, Rule};
-//!
-//! const OFF: Rule = Rule::require("memory is off", &[Part::new(MEMORY, &[Memory::NoMemory.index()])]);
-//! let mut active = CoordinateSet::EMPTY;
-//! active.activate_in_any_context(&AGENT, &Feasible::new(&AGENT, &[OFF])?);
-//!
-//! let learnable = |name| active.contains(AGENT.coordinate(name).unwrap());
-//! assert!(learnable("style=concise") && learnable("memory=no_memory*style=concise"));
-//! assert!(!learnable("memory=recent_memory"));
-//! assert!(!learnable("memory_need*memory=profile_summary"));
-//! assert_eq!(active.len(), 254 - 4 - 4 - 4 * 6 - 4 * 6); // main, need, with each tool, with each style
-//! # Ok::<(), fable_core::FeasibleError>(())
-//! ```
-//!
-//! An active coordinate is necessary for learning, not sufficient: a contrast can be learned exactly when it lies in the
-//! span of the feasible features, which `analysis::Span` tests (feature `analysis`).
 
 use super::{BlockSet, Catalog, Context, Feasible, MAX_DIMENSION};
 use crate::numbers::Bits;
 
-/// A bit set of coordinates, 1 KiB for any catalog. See the [module](self).
-pub type CoordinateSet = Bits<{ MAX_DIMENSION / 32 }>;
+/// A bit set of coordinates, 1 KiB for any catalog.
+///
+/// A coordinate i is *active* when phi(c_t, a)_i is nonzero for some feasible action of some round. Hard constraints leave
+/// others inactive in every round, and online feedback never touches those: as long as the prior and the onboarding
+/// statements do not tie them to active ones, their mean and variance stay as they were. [`CoordinateSet::activate`]
+/// collects the active coordinates as rounds go by; [`CoordinateSet::activate_in_any_context`] says what a feasible set
+/// could activate if every task and every signal came up. One coordinate is one bit; a call costs one step per feasible
+/// action and block (and task).
+///
+/// Corollary 1, the user who has memory switched off: what compares one memory with another cannot be learned.
+///
+/// ```
+/// use fable_core::catalog::Part;
+/// use fable_core::catalog::agent::{AGENT, MEMORY, Memory};
+/// use fable_core::{CoordinateSet, Feasible, Rule};
+///
+/// const OFF: Rule = Rule::require("memory is off", &[Part::new(MEMORY, &[Memory::NoMemory.index()])]);
+/// let mut active = CoordinateSet::EMPTY;
+/// active.activate_in_any_context(&AGENT, &Feasible::new(&AGENT, &[OFF])?);
+///
+/// let learnable = |name| active.contains(AGENT.coordinate(name).unwrap());
+/// assert!(learnable("style=concise") && learnable("memory=no_memory*style=concise"));
+/// assert!(!learnable("memory=recent_memory"));
+/// assert!(!learnable("memory_need*memory=profile_summary"));
+/// assert_eq!(active.len(), 254 - 4 - 4 - 4 * 6 - 4 * 6); // main, need, with each tool, with each style
+/// # Ok::<(), fable_core::FeasibleError>(())
+/// ```
+///
+/// An active coordinate is necessary for learning, not sufficient: a contrast can be learned exactly when it lies in the
+/// span of the feasible features, which `analysis::Span` tests (feature `analysis`).
+pub type CoordinateSet = Bits<256>;
+
+const _: () = assert!(CoordinateSet::ROOM == MAX_DIMENSION);
 
 impl CoordinateSet {
     /// The coordinates of some blocks: z(q) of the block program.

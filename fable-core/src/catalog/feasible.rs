@@ -7,22 +7,22 @@
 //! ```
 //! use fable_core::catalog::agent::{self, AGENT, Memory, STYLE, Style, TOOL, Tool};
 //! use fable_core::catalog::Part;
-//! use fable_core::{Feasible, FeasibleError, Rule, removed_by};
+//! use fable_core::{Feasible, FeasibleError, Rule, removed_by, values};
 //!
-//! const OFFLINE: Rule = Rule::forbid("offline", &[Part::new(TOOL, &[Tool::WebSearch.index()])]);
-//! const PAYMENT: Rule = Rule::require("payment", &[Part::new(STYLE, &[Style::ConfirmFirst.index()])]);
+//! const OFFLINE: Rule = Rule::forbid("offline", &[Part::new(TOOL, values![Tool::WebSearch])]);
+//! const PAYMENT: Rule = Rule::require("payment", &[Part::new(STYLE, values![Style::ConfirmFirst])]);
 //! let feasible = Feasible::new(&AGENT, &[OFFLINE, PAYMENT])?;
 //! assert_eq!(feasible.len(), 25); // 5 memories, 5 tools, 1 style
 //!
 //! let search = agent::action(Memory::NoMemory, Tool::WebSearch, Style::Direct);
 //! assert_eq!(removed_by(&AGENT, &[OFFLINE, PAYMENT], search).map(|rule| rule.name), Some("offline"));
 //!
-//! const QUIET: Rule = Rule::forbid("quiet", &[Part::new(STYLE, &[Style::ConfirmFirst.index()])]);
+//! const QUIET: Rule = Rule::forbid("quiet", &[Part::new(STYLE, values![Style::ConfirmFirst])]);
 //! assert_eq!(Feasible::new(&AGENT, &[PAYMENT, QUIET]), Err(FeasibleError::Empty));
 //! # Ok::<(), FeasibleError>(())
 //! ```
 
-use super::{Action, Catalog, MAX_ACTIONS, Part, check_part};
+use super::{Action, Catalog, MAX_ACTIONS, MAX_COMPONENTS, Part, check_part};
 use crate::numbers::Bits;
 use core::fmt;
 
@@ -218,6 +218,56 @@ impl Feasible {
         let mut set = ActionSet::EMPTY;
         for action in catalog.all_actions().iter().filter(|&action| removed_by(catalog, rules, action).is_none()) {
             set.insert(action);
+        }
+        Self::from_set(catalog, set)
+    }
+
+    /// The same without the actions that have all of these values, by names.
+    ///
+    /// ```
+    /// use fable_core::{Feasible, FeasibleError, catalog::AGENT};
+    /// let offline = Feasible::all(&AGENT).forbid(&AGENT, &[("tool", "web_search")])?;
+    /// let careful = offline.require(&AGENT, &[("style", "confirm_first")])?;
+    /// assert_eq!((offline.len(), careful.len()), (150, 25));
+    /// assert!(offline.forbid(&AGENT, &[("tool", "web_serach")]).is_err());
+    /// # Ok::<(), FeasibleError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// An unknown name, a component twice, no name at all, or no action left.
+    pub fn forbid(&self, catalog: &Catalog<'_>, values: &[(&str, &str)]) -> Result<Self, FeasibleError> {
+        self.narrow(catalog, values, false)
+    }
+
+    /// The same with only the actions that have all of these values, by names.
+    ///
+    /// # Errors
+    /// As for [`forbid`](Self::forbid).
+    pub fn require(&self, catalog: &Catalog<'_>, values: &[(&str, &str)]) -> Result<Self, FeasibleError> {
+        self.narrow(catalog, values, true)
+    }
+
+    fn narrow(&self, catalog: &Catalog<'_>, values: &[(&str, &str)], wanted: bool) -> Result<Self, FeasibleError> {
+        if values.is_empty() {
+            return Err(FeasibleError::EmptyPattern { rule: 0 });
+        }
+        let mut named = [None; MAX_COMPONENTS];
+        for (component, value) in values {
+            let unknown = FeasibleError::UnknownValue { rule: 0 };
+            let index = catalog.component(component).ok_or(unknown)?;
+            let slot = named.get_mut(index).ok_or(unknown)?;
+            if slot.is_some() {
+                return Err(FeasibleError::RepeatedComponent { rule: 0 });
+            }
+            *slot = Some(catalog.value(index, value).ok_or(unknown)?);
+        }
+        let mut set = self.0;
+        for action in self.0.iter() {
+            let values = catalog.values(action).unwrap_or_default();
+            let matches = named.iter().zip(&values).all(|(named, value)| named.is_none_or(|named| named == *value));
+            if matches != wanted {
+                set.remove(action);
+            }
         }
         Self::from_set(catalog, set)
     }

@@ -533,7 +533,7 @@ impl<'a> Catalog<'a> {
         self.definition.terms.iter().rev().fold(0, |bits, term| bits << 1 | u64::from(term.when.holds(context)))
     }
 
-    /// The terms that name several components and so are no sum over components, one bit each.
+    /// The terms that name several components and so are not a sum over components, one bit each.
     pub(crate) const fn spanning_terms(&self) -> u64 {
         self.spanning
     }

@@ -10,6 +10,7 @@
 //! ```
 
 use super::{Action, Block, Catalog, Component, Contrast, Definition, Value};
+use crate::values;
 
 /// A level of a criterion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -72,15 +73,51 @@ pub const RUBRIC: Catalog<'static> = crate::catalog!(Definition {
     ],
     blocks: &[Block::main(0), Block::main(1), Block::main(2)],
     contrasts: &[
-        Contrast::new("rigor_5_over_1", &[2, 1, 1], &[0, 1, 1]),
-        Contrast::new("rigor_5_over_3", &[2, 1, 1], &[1, 1, 1]),
-        Contrast::new("rigor_3_over_1", &[1, 1, 1], &[0, 1, 1]),
-        Contrast::new("steps_5_over_1", &[1, 2, 1], &[1, 0, 1]),
-        Contrast::new("steps_5_over_3", &[1, 2, 1], &[1, 1, 1]),
-        Contrast::new("steps_3_over_1", &[1, 1, 1], &[1, 0, 1]),
-        Contrast::new("examples_5_over_1", &[1, 1, 2], &[1, 1, 0]),
-        Contrast::new("examples_5_over_3", &[1, 1, 2], &[1, 1, 1]),
-        Contrast::new("examples_3_over_1", &[1, 1, 1], &[1, 1, 0]),
+        Contrast::new(
+            "rigor_5_over_1",
+            values![Level::Five, Level::Three, Level::Three],
+            values![Level::One, Level::Three, Level::Three]
+        ),
+        Contrast::new(
+            "rigor_5_over_3",
+            values![Level::Five, Level::Three, Level::Three],
+            values![Level::Three, Level::Three, Level::Three]
+        ),
+        Contrast::new(
+            "rigor_3_over_1",
+            values![Level::Three, Level::Three, Level::Three],
+            values![Level::One, Level::Three, Level::Three]
+        ),
+        Contrast::new(
+            "steps_5_over_1",
+            values![Level::Three, Level::Five, Level::Three],
+            values![Level::Three, Level::One, Level::Three]
+        ),
+        Contrast::new(
+            "steps_5_over_3",
+            values![Level::Three, Level::Five, Level::Three],
+            values![Level::Three, Level::Three, Level::Three]
+        ),
+        Contrast::new(
+            "steps_3_over_1",
+            values![Level::Three, Level::Three, Level::Three],
+            values![Level::Three, Level::One, Level::Three]
+        ),
+        Contrast::new(
+            "examples_5_over_1",
+            values![Level::Three, Level::Three, Level::Five],
+            values![Level::Three, Level::Three, Level::One]
+        ),
+        Contrast::new(
+            "examples_5_over_3",
+            values![Level::Three, Level::Three, Level::Five],
+            values![Level::Three, Level::Three, Level::Three]
+        ),
+        Contrast::new(
+            "examples_3_over_1",
+            values![Level::Three, Level::Three, Level::Three],
+            values![Level::Three, Level::Three, Level::One]
+        ),
     ],
     ..Definition::EMPTY
 });

@@ -169,7 +169,7 @@ impl<'r> Round<'r> {
         }
     }
 
-    /// Combinations of the components from `first` on; 1 behind the last.
+    /// Combinations of the components from `first` on; 1 after the last.
     #[inline]
     fn tail(&self, first: usize) -> usize {
         self.tails.get(first).map_or(1, |tail| (*tail).max(1))
@@ -230,7 +230,7 @@ struct Product<'p, T> {
     null: Option<usize>,
     /// The components before this one are walked value by value, the others are one run.
     fixed: usize,
-    /// How far a step of each fixed component moves inside the block; 0 for those that are no factor.
+    /// How far a step of each fixed component moves inside the block; 0 for those that are not a factor.
     strides: [usize; MAX_COMPONENTS],
 }
 
@@ -244,7 +244,7 @@ impl<T: Number> Product<'_, T> {
         let stride = self.strides.get(component).copied().unwrap_or(0);
         let tail = self.round.tail(component + 1);
         if component + 1 == self.fixed && stride == 0 && self.own && self.null.is_none() {
-            // A component that is no factor: the same entries for each of its values.
+            // A component that is not a factor: the same entries for each of its values.
             return add_all(scores, self.entries.get(position..position + tail).unwrap_or(&[]), self.factor);
         }
         for (value, run) in scores.chunks_exact_mut(tail).enumerate() {

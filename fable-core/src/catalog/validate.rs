@@ -309,7 +309,7 @@ const fn check_contrast(
     }
 }
 
-/// Bits of the terms that name several components, so that they are no sum over components.
+/// Bits of the terms that name several components, so that they are not a sum over components.
 pub(super) const fn spanning_terms(mut terms: &[Term<'_>]) -> u64 {
     let (mut bits, mut bit) = (0, 1_u64);
     while let [term, rest @ ..] = terms {

@@ -1,6 +1,6 @@
 //! The one bit set: actions, blocks and coordinates are all positions below a fixed bound.
 
-/// A set of positions below 32 `W`. What a position is the position of, a type around it says.
+/// A set of positions below 32 `W`. A type around it says what the positions stand for.
 #[derive(Clone, Copy, Debug, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Bits<const W: usize>([u32; W]);
@@ -18,6 +18,9 @@ impl<const W: usize> Bits<W> {
     pub const EMPTY: Self = Self([0; W]);
     /// Every position.
     pub const FULL: Self = Self([u32::MAX; W]);
+
+    /// How many positions there can be.
+    pub(crate) const ROOM: usize = 32 * W;
 
     /// The set with these words, 32 positions each, the first position lowest.
     pub(crate) const fn from_words(words: [u32; W]) -> Self {
@@ -104,7 +107,10 @@ impl<const W: usize> Bits<W> {
     /// The positions, the lowest first.
     pub fn iter(&self) -> impl Iterator<Item = usize> + use<W> {
         let words = self.0;
-        words.into_iter().enumerate().flat_map(|(index, word)| (0..32).filter(move |bit| word >> bit & 1 == 1).map(move |bit| 32 * index + bit))
+        words
+            .into_iter()
+            .enumerate()
+            .flat_map(|(index, word)| (0..32).filter(move |bit| word >> bit & 1 == 1).map(move |bit| 32 * index + bit))
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! FNV-1a over a canonical byte string: every text with its length in front, every number little-endian, every list with
 //! its count. All of it is `const fn`, so a catalog's fingerprint is a constant of the build and costs a device nothing.
-//! It tells honest mistakes apart (another catalog, other settings); it is no defence against forgery.
+//! It tells honest mistakes apart (another catalog, other settings); it is not a defence against forgery.
 //!
 //! ```
 //! use fable_core::catalog::{AGENT, TAU2};

@@ -221,7 +221,7 @@ fn dots<T: Number>(first: &[T], second: &[T], x: &[T]) -> (T, T) {
 
 /// Back-solve over one segment, L^T x = s: the first `unknown` entries of `x` hold s and become x.
 ///
-/// The entries behind them are solved already and end with -1 for the information row, which brings in z.
+/// The entries after them are solved already and end with -1 for the information row, which brings in z.
 pub(crate) fn back_solve<T: Number>(mut columns: &[T], mut unknown: usize, x: &mut [T]) {
     while let Some((head, solved)) = x.split_at_mut_checked(unknown) {
         match head {

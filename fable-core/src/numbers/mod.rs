@@ -9,12 +9,14 @@ mod normal;
 mod number;
 mod range;
 
-pub use arrow::{Arrow, MAX_DIMENSION, MAX_TASKS};
 pub(crate) use arrow::Segment;
+pub use arrow::{Arrow, MAX_DIMENSION, MAX_TASKS};
 pub use bits::Bits;
 pub(crate) use fingerprint::Fingerprint;
 pub use fingerprint::{NUMERIC_REVISION, user_hash};
 pub use normal::{Key, Purpose, Stream};
 pub use number::{Number, Storage};
 pub(crate) use range::within;
-pub use range::{BASE_PRECISION, MAX_BASELINE, MAX_COEFFICIENT, MAX_RESPONSE, ONBOARDING_PRECISION, REWARD, Range, VARIANCE, WEIGHT};
+pub use range::{
+    BASE_PRECISION, MAX_BASELINE, MAX_COEFFICIENT, MAX_RESPONSE, ONBOARDING_PRECISION, REWARD, Range, VARIANCE, WEIGHT,
+};

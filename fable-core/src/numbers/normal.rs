@@ -113,7 +113,7 @@ impl Stream {
     }
 }
 
-/// The rare cases: the wedge beside a rectangle, or the tail behind the base layer.
+/// The rare cases: the wedge beside a rectangle, or the tail beyond the base layer.
 #[cold]
 fn edge(mut generator: Xoshiro128PlusPlus, layer: usize, x: f32) -> (Xoshiro128PlusPlus, Option<f32>) {
     if layer == 0 {

@@ -1,28 +1,28 @@
 //! A catalog with its settings: everything about deciding and learning that is not one user's state.
-//!
-//! One [`Policy`] is shared by reference between all users and threads. Its fingerprint covers what gives a stored number
-//! its meaning, so a state that was learned under another policy is refused instead of misread.
-//!
-//! ```
-//! use fable_core::{Exploration, Policy, Settings, SettingsError, catalog::AGENT};
-//!
-//! let policy = Policy::<f32>::new(&AGENT, Settings::default())?;
-//! let bolder = Policy::<f32>::new(&AGENT, Settings { exploration: Exploration::Constant(1.0), ..Settings::default() })?;
-//! let noisier = Policy::<f32>::new(&AGENT, Settings { noise_variance: 1.0, ..Settings::default() })?;
-//! assert_eq!(policy.fingerprint(), bolder.fingerprint()); // how boldly one explores changes no stored number
-//! assert_ne!(policy.fingerprint(), noisier.fingerprint());
-//! # Ok::<(), SettingsError>(())
-//! ```
 
 mod settings;
 
-pub use settings::{Deadline, Exploration, Expiry, Setting, Settings, SettingsError, setting};
+pub use settings::{Deadline, Expiry, Exploration, Setting, Settings, SettingsError, setting};
 
 use crate::catalog::{Action, BlockSet, Catalog, Context, score::Scalar};
 use crate::numbers::{Fingerprint, NUMERIC_REVISION};
 use crate::posterior::{PosteriorError, Prior};
 
-/// A catalog, settings and a base prior. See the [module](self).
+/// A catalog, settings and a base prior.
+///
+/// One [`Policy`] is shared by reference between all users and threads. Its fingerprint covers what gives a stored number
+/// its meaning, so a state that was learned under another policy is refused instead of misread.
+///
+/// ```
+/// use fable_core::{Exploration, Policy, Settings, SettingsError, catalog::AGENT};
+///
+/// let policy = Policy::<f32>::new(&AGENT, Settings::default())?;
+/// let bolder = Policy::<f32>::new(&AGENT, Settings { exploration: Exploration::Constant(1.0), ..Settings::default() })?;
+/// let noisier = Policy::<f32>::new(&AGENT, Settings { noise_variance: 1.0, ..Settings::default() })?;
+/// assert_eq!(policy.fingerprint(), bolder.fingerprint()); // how boldly one explores changes no stored number
+/// assert_ne!(policy.fingerprint(), noisier.fingerprint());
+/// # Ok::<(), SettingsError>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Policy<'a, T> {
     catalog: &'a Catalog<'a>,
@@ -50,9 +50,7 @@ impl<'a, T: Scalar> Policy<'a, T> {
     /// A setting out of its range.
     pub const fn new(catalog: &'a Catalog<'a>, settings: Settings<'a>) -> Result<Self, SettingsError> {
         match Self::checked(catalog, settings) {
-            Ok((sum, mask)) => {
-                Ok(Self { catalog, settings, prior: Prior::Isotropic, mask, fingerprint: sum.u64(0).finish() })
-            }
+            Ok((sum, mask)) => Ok(Self { catalog, settings, prior: Prior::Isotropic, mask, fingerprint: sum.u64(0).finish() }),
             Err(error) => Err(error),
         }
     }

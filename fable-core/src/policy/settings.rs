@@ -71,7 +71,7 @@ pub enum Expiry {
     #[default]
     Nothing,
     /// This reward, in [-1, 1]: for hosts in which silence says something. It ends the guarantee of promotions, because
-    /// silence is no unbiased reward.
+    /// silence is not an unbiased reward.
     Impute(f64),
 }
 
@@ -157,7 +157,7 @@ impl Settings<'_> {
     /// For hosts that want preferences promoted: users differ from the prior by at most 1/2 in all (|theta* - mu_base| <=
     /// 1/2, so the radius is sqrt(16) / 2 instead of 4), and exploration is far bolder than reward alone would have it. With
     /// the default nu of 0.3 the loser of a comparison is hardly ever tried again, and one cannot be sure of a difference to
-    /// something that is not tried. The README says what it finds and what it costs; nu can be lowered at any time.
+    /// something that is not tried. `tests/README.md` says what it finds and what it costs; nu can be lowered at any time.
     pub const PROMOTING: Self = Self { prior_radius: Some(2.0), exploration: Exploration::Constant(5.0), ..Self::DEFAULT };
 }
 
@@ -182,6 +182,7 @@ pub struct Setting {
 }
 
 /// The numbers among the settings, one row each.
+#[expect(clippy::unreadable_literal, reason = "the texts say them as they stand here")]
 pub mod setting {
     use super::{Range, Setting};
 

@@ -1,6 +1,6 @@
 //! The Gaussian working posterior of one user, theta ~ N(mu, Sigma), kept as a packed square-root-free Cholesky factor.
 //!
-//! State: Lambda = Sigma^-1 = L D L^T in [arrow order](crate::arrow), E = 1/D, and the whitened information vector z with
+//! State: Lambda = Sigma^-1 = L D L^T in the order of an [`Arrow`], E = 1/D, and the whitened information vector z with
 //! L^T mu = z as one more row of L. An observation (phi, y, variance v) is Equations 5-6, Lambda += phi phi^T / v and
 //! h += phi y / v, done as one sweep over the touched leaf and the root. The sweep also yields the innovation y - phi.mu and
 //! the predictive variance v + phi.Sigma.phi, and log det Lambda grows by ln(predictive / v), accumulated in `f64`.
@@ -159,7 +159,7 @@ impl<T: Number, S: AsRef<[T]>> Posterior<T, S> {
         self.arrow
     }
 
-    /// The packed factor, laid out as [`arrow`](crate::arrow) says.
+    /// The packed factor, laid out as an [`Arrow`] says.
     #[must_use]
     pub fn packed(&self) -> &[T] {
         self.storage.as_ref().get(..self.arrow.packed_len()).unwrap_or(&[])

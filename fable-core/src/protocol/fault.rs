@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum Fault {
-    /// The bytes are no frame, or were damaged on the way.
+    /// The bytes are not a frame, or were damaged on the way.
     Malformed,
     /// The frame is longer than [`MAX_FRAME`](super::MAX_FRAME).
     Oversized,

@@ -39,7 +39,7 @@ impl<'b> Frame<'b> {
     /// Opens the bytes before a delimiter, in place.
     ///
     /// # Errors
-    /// [`Fault::Malformed`] when they are no frame or were damaged.
+    /// [`Fault::Malformed`] when they are not a frame or were damaged.
     #[inline]
     pub fn open(bytes: &'b mut [u8]) -> Result<Self, Fault> {
         let length = unstuff(bytes).ok_or(Fault::Malformed)?;
@@ -201,7 +201,7 @@ fn stuff(buffer: &mut [u8], end: usize) -> Option<usize> {
     Some(out)
 }
 
-/// The way back, in place; the length, or `None` for what is no stuffed body.
+/// The way back, in place; the length, or `None` for what is not a stuffed body.
 #[inline]
 fn unstuff(bytes: &mut [u8]) -> Option<usize> {
     let (mut read, mut out) = (0, 0);

@@ -3,7 +3,7 @@
 //! A **frame** is, before byte stuffing: the version of the protocol (one byte, its high bit set in a reply), a sequence
 //! number (one byte), the message (postcard), its payload (raw bytes up to the checksum) and the CRC-32/ISO-HDLC of all
 //! that, four bytes, little-endian. It is stuffed (COBS) and ends with a zero byte, at most [`MAX_FRAME`] bytes in all.
-//! Between frames the line may carry anything: a receiver drops what is no frame and goes on behind the next zero.
+//! Between frames the line may carry anything: a receiver drops what is not a frame and goes on after the next zero.
 //!
 //! A device answers every frame but a reply, so two devices wired to each other stay quiet. A reply has the sequence number of
 //! its request; 0 is for frames that could not be read, so hosts count from 1 to 255. A request is executed **at most
@@ -33,7 +33,7 @@
 //! | 17 | forget | | | 2 done: incarnation |
 //!
 //! Reply 0 is a [`Fault`]. A context is as in a [record](crate::record). The payload of hello is the catalog's name; of an
-//! explanation its [`WireShare`]s, one behind the other; of a chunk at most [`CHUNK`] bytes, fewer at the end; of an event its
+//! explanation its [`WireShare`]s, one after the other; of a chunk at most [`CHUNK`] bytes, fewer at the end; of an event its
 //! record. Integers are postcard's varints, except where [`Hello`] and [`Promotion`] say fixed.
 //!
 //! `postcard-rpc` was looked at and not taken: over `embedded-io` it brings embassy's executor and a task per device, a
@@ -124,7 +124,7 @@ pub enum Request {
         reward: f64,
         /// As it was learned.
         weight: f32,
-        /// Whether its reward was imputed, so that it is no evidence.
+        /// Whether its reward was imputed, so that it is not evidence.
         imputed: bool,
     },
     /// Why was this chosen?
@@ -186,12 +186,12 @@ pub enum Request {
         /// Its bytes in all.
         length: u32,
     },
-    /// One event of the journal behind the kept snapshot.
+    /// One event of the journal after the kept snapshot.
     Event {
         /// Its position.
         index: u32,
     },
-    /// Back to the prior, leaving nothing readable.
+    /// Go back to the prior, leaving nothing readable.
     Forget,
 }
 
@@ -339,7 +339,7 @@ pub struct Statistics {
 pub struct Kept {
     /// Snapshots written so far; changes when the kept snapshot does.
     pub generation: u32,
-    /// Events behind the kept snapshot.
+    /// Events after the kept snapshot.
     pub events: u32,
     /// Bytes free for events, about.
     pub free: u32,
@@ -413,7 +413,7 @@ const ENTRY: usize = 10;
 /// The statement of an onboarding request.
 ///
 /// # Errors
-/// A payload that is no direction of the catalog.
+/// A payload that is not a direction of the catalog.
 #[inline]
 pub fn read_statement(catalog: &Catalog<'_>, response: f64, precision: f64, payload: &[u8]) -> Result<Statement, Fault> {
     let (entries, []) = payload.as_chunks::<ENTRY>() else { return Err(Fault::Content) };
@@ -434,7 +434,7 @@ pub fn write_entry(coordinate: u16, coefficient: f64) -> [u8; ENTRY] {
 /// The feasible set of a request to decide: the payload, or the last one recorded, or everything.
 ///
 /// # Errors
-/// A payload that is no set of the catalog's actions.
+/// A payload that is not a set of the catalog's actions.
 #[inline]
 pub fn read_feasible(catalog: &Catalog<'_>, last: &ActionSet, payload: &[u8]) -> Result<Feasible, Fault> {
     if payload.is_empty() {

@@ -1,11 +1,11 @@
 //! One event as bytes; see the table in the [module](super).
 
-use super::wire::{WireContext, WireObservation};
+use super::wire::{Varint, WireContext, WireObservation, WireWords};
 use super::{CRC_16, RecordError};
 use crate::catalog::{Action, ActionSet, Catalog, Direction, Statement};
 use crate::user::{Event, Promotion};
 use postcard::fixint;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 /// The longest event: a statement over 24 coordinates.
 pub const MAX_EVENT_LEN: usize = 260;
@@ -14,8 +14,8 @@ pub const MAX_EVENT_LEN: usize = 260;
 const SUM: usize = 2;
 
 /// What stands before the checksum. Postcard writes one thing after the other, so the largest, a statement, is written and read
-/// by itself behind its variant: nothing on the way has to have room for it.
-#[derive(Serialize, Deserialize)]
+/// by itself after its variant: nothing on the way has to have room for it.
+#[derive(Deserialize)]
 enum Wire {
     Permissions(heapless::Vec<u32, { ActionSet::WORDS }>),
     Onboarding,
@@ -56,6 +56,27 @@ enum Wire {
     },
 }
 
+/// The variant's number and what is in it. Not derived: postcard's own numbers keep a panic when they are built for size.
+impl Serialize for Wire {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Permissions(words) => (0_u8, WireWords(words)).serialize(serializer),
+            Self::Onboarding => 1_u8.serialize(serializer),
+            Self::Decision { round, action, baseline, context, at } => {
+                let action = Varint(u32::from(*action));
+                (2_u8, round.to_le_bytes(), action, baseline, context, at.to_le_bytes()).serialize(serializer)
+            }
+            Self::Feedback { round, reward } => (3_u8, round.to_le_bytes(), reward).serialize(serializer),
+            Self::WeightedFeedback { round, reward, weight } => (4_u8, round.to_le_bytes(), reward, weight).serialize(serializer),
+            Self::Observation(observation) => (5_u8, observation).serialize(serializer),
+            Self::Unlearn { observation, imputed } => (6_u8, observation, imputed).serialize(serializer),
+            Self::Expiry { round, imputed } => (7_u8, round.to_le_bytes(), imputed).serialize(serializer),
+            Self::Promotion(promotion) => (8_u8, promotion).serialize(serializer),
+            Self::Forget { promise } => (9_u8, promise.to_le_bytes()).serialize(serializer),
+        }
+    }
+}
+
 impl Wire {
     #[inline]
     fn new(event: &Event) -> Self {
@@ -83,7 +104,7 @@ impl Wire {
         }
     }
 
-    /// Makes the event in its place, but for a statement, whose bytes come behind.
+    /// Makes the event in its place, but for a statement, whose bytes come after it.
     #[inline]
     fn read(&self, catalog: &Catalog<'_>, place: &mut Event) -> Result<(), RecordError> {
         *place = match self {
@@ -140,7 +161,7 @@ pub fn encode_event<'b>(event: &Event, buffer: &'b mut [u8]) -> Result<&'b [u8],
 /// Reads one event, exactly. What it says is for [`check`](crate::User::check) to judge.
 ///
 /// # Errors
-/// Too few bytes, a wrong checksum, bytes behind the end, or a content that no event of this catalog has.
+/// Too few bytes, a wrong checksum, bytes after the end, or a content that no event of this catalog has.
 #[inline]
 pub fn decode_event(catalog: &Catalog<'_>, bytes: &[u8]) -> Result<Event, RecordError> {
     let mut event = Event::Forget { promise: 0 };

@@ -101,13 +101,13 @@ impl Kind {
     }
 }
 
-/// What the bytes behind it belong to.
+/// What the bytes after it belong to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Header {
     /// Journal or snapshot.
     pub kind: Kind,
-    /// [`Scalar::DIGITS`] of the learner.
+    /// [`DIGITS`](crate::Number::DIGITS) of the learner's scalar.
     pub digits: u8,
     /// `R` of the learner: decisions that can wait, and promotions.
     pub room: u16,
@@ -175,7 +175,7 @@ impl Header {
         Ok(Self { kind, digits, room, fingerprint, user, promise: u32::from_le_bytes(*promise) })
     }
 
-    /// Whether records behind this header can be read under a policy.
+    /// Whether records after this header can be read under a policy.
     ///
     /// # Errors
     /// Another kind, another scalar, another fingerprint.
@@ -236,7 +236,7 @@ pub enum RecordError {
     Truncated,
     /// There are more bytes than the record has.
     TooLong,
-    /// These are no records of this kind.
+    /// These are not records of this kind.
     Foreign,
     /// The bytes were damaged.
     Checksum,

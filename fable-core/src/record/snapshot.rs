@@ -42,6 +42,8 @@ use crate::catalog::{ActionSet, Catalog, score::Scalar};
 use crate::numbers::{Arrow, BASE_PRECISION, Storage, within};
 use crate::policy::Policy;
 use crate::posterior::PosteriorError;
+#[cfg(feature = "alloc")]
+use crate::user::{HostLearner, HostUser};
 use crate::user::{Learner, Memory, Pending, Promotion, User, UserError, Verdict, View, slot_mut};
 use crc::{Digest, Table};
 
@@ -209,6 +211,25 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
         }
         fits(self.view(), policy, &verified)?;
         Ok(Loader::new(self.memory(), policy, verified))
+    }
+}
+
+#[cfg(feature = "alloc")]
+impl<'p, T: Scalar, const R: usize> HostUser<'p, T, R> {
+    /// Everything that is known, as a snapshot.
+    #[must_use]
+    pub fn to_bytes(&self) -> alloc::vec::Vec<u8> {
+        self.learner().to_bytes().unwrap_or_default() // never vacant
+    }
+
+    /// The user of a snapshot.
+    ///
+    /// # Errors
+    /// Bytes that are not a sound snapshot of a user of this policy.
+    pub fn restore(policy: &Policy<'p, T>, bytes: &[u8]) -> Result<Self, RecordError> {
+        let mut learner = HostLearner::for_policy(policy);
+        learner.restore(policy, bytes)?;
+        Self::of(policy, learner).map_err(|_| RecordError::Policy)
     }
 }
 
@@ -487,7 +508,7 @@ impl<'p, T: Scalar> Reader<'p, T> {
         }
     }
 
-    /// The part behind its length byte.
+    /// The part after its length byte.
     fn postcard<P: for<'d> serde::Deserialize<'d>>(&self) -> Result<P, RecordError> {
         match postcard::take_from_bytes(self.part.get(1..).unwrap_or(&[])) {
             Ok((value, [])) => Ok(value),
@@ -576,7 +597,7 @@ impl<'p, T: Scalar> Verifier<'p, T> {
         })
     }
 
-    /// All bytes were pushed.
+    /// Ends the pass when all bytes were pushed.
     ///
     /// # Errors
     /// [`RecordError::Truncated`] when some are missing.
@@ -634,7 +655,7 @@ impl<'l, T: Scalar> Loader<'l, T> {
         })
     }
 
-    /// All bytes were pushed: the learner is what it was when the snapshot was made.
+    /// Ends the load when all bytes were pushed: the learner is what it was when the snapshot was made.
     ///
     /// # Errors
     /// [`RecordError::Truncated`] when some are missing; the learner is vacant then.

@@ -5,12 +5,56 @@ use crate::catalog::{Action, Catalog, Context, ContextError, Direction, MAX_SIGN
 use crate::numbers::{MAX_BASELINE, within};
 use crate::user::{Observation, Pending, Wait};
 use postcard::fixint;
+use serde::ser::SerializeTuple;
 use serde::{Deserialize, Serialize, Serializer};
+
+/// A number as postcard's varint, byte by byte: its own loop keeps a panic when it is built for size.
+pub(super) struct Varint(pub(super) u32);
+
+impl Serialize for Varint {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut bytes = serializer.serialize_tuple(5)?;
+        let mut rest = self.0;
+        loop {
+            let [low, ..] = rest.to_le_bytes();
+            rest >>= 7;
+            if rest == 0 {
+                bytes.serialize_element(&low)?;
+                return bytes.end();
+            }
+            bytes.serialize_element(&(low | 0x80))?;
+        }
+    }
+}
+
+/// A `u16` as a varint.
+pub(super) fn varint<S: Serializer>(number: &u16, serializer: S) -> Result<S::Ok, S::Error> {
+    Varint(u32::from(*number)).serialize(serializer)
+}
+
+/// Fewer than 128 things after one byte with their number.
+fn counted<S: Serializer, T: Serialize>(things: impl ExactSizeIterator<Item = T>, serializer: S) -> Result<S::Ok, S::Error> {
+    let mut list = serializer.serialize_tuple(1 + things.len())?;
+    list.serialize_element(&u8::try_from(things.len()).unwrap_or(u8::MAX))?;
+    for thing in things {
+        list.serialize_element(&thing)?;
+    }
+    list.end()
+}
+
+/// The words of a set of actions.
+pub(super) struct WireWords<'w>(pub(super) &'w [u32]);
+
+impl Serialize for WireWords<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        counted(self.0.iter().map(|word| Varint(*word)), serializer)
+    }
+}
 
 /// A direction is written as a sequence of (coordinate, coefficient).
 impl Serialize for Direction {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.raw())
+        counted(self.raw().map(|(coordinate, value)| (Varint(u32::from(coordinate)), value)), serializer)
     }
 }
 
@@ -20,7 +64,12 @@ impl Serialize for Direction {
 pub struct WireContext {
     /// 0, or 1 + the task.
     task: u8,
+    #[serde(serialize_with = "signals")]
     signals: heapless::Vec<f32, MAX_SIGNALS>,
+}
+
+fn signals<S: Serializer>(signals: &heapless::Vec<f32, MAX_SIGNALS>, serializer: S) -> Result<S::Ok, S::Error> {
+    counted(signals.iter(), serializer)
 }
 
 impl WireContext {
@@ -54,6 +103,7 @@ impl WireContext {
 #[derive(Serialize, Deserialize)]
 pub(super) struct WireObservation {
     context: WireContext,
+    #[serde(serialize_with = "varint")]
     action: u16,
     baseline: f64,
     reward: f64,
@@ -81,6 +131,7 @@ pub(super) struct WirePending {
     round: u32,
     #[serde(with = "fixint::le")]
     at: u32,
+    #[serde(serialize_with = "varint")]
     action: u16,
     wait: Wait,
     baseline: f64,
@@ -122,8 +173,10 @@ pub(super) struct Counters {
     /// Words of the permissions up to the last nonzero one.
     pub(super) words: u8,
     /// Decisions in the ring.
+    #[serde(serialize_with = "varint")]
     pub(super) pending: u16,
     /// Promotions.
+    #[serde(serialize_with = "varint")]
     pub(super) profile: u16,
     /// Numbers of the state.
     #[serde(with = "fixint::le")]

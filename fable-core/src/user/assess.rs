@@ -52,7 +52,7 @@ impl Comparison {
 /// The decision about a contrast.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize), serde(into = "u8"))]
 pub enum Verdict {
     /// The user prefers the second action, -1.
     Against,
@@ -60,6 +60,14 @@ pub enum Verdict {
     Open,
     /// The user prefers the first action, +1.
     For,
+}
+
+/// Its number in records.
+#[cfg(feature = "record")]
+impl From<Verdict> for u8 {
+    fn from(value: Verdict) -> Self {
+        value as Self
+    }
 }
 
 impl Verdict {
@@ -155,7 +163,7 @@ impl<T: Scalar> User<'_, T> {
             (_, true) if enough && sd > 0.0 => Verdict::Against,
             _ => Verdict::Open,
         };
-        // Without a feature there is nothing to learn: eta is the known offset, and 0 / 0 is no answer.
+        // Without a feature there is nothing to learn: eta is the known offset, and 0 / 0 is not an answer.
         let probability = if sd > 0.0 || mean != 0.0 { normal_cdf(mean / sd) } else { 0.5 };
         let gap = gap(policy, mean, radius, evidence, norm);
         let valid = !self.voided && self.promise == policy.promise() && policy.mask().is_none();

@@ -1,17 +1,4 @@
 //! What a user is told to do, and the events that takes, in the one order of the method.
-//!
-//! | command | events |
-//! |---|---|
-//! | [`onboard`](Command::onboard) | a statement each; all are checked before the first |
-//! | [`decide`](Command::decide) | what is due expires, the oldest makes room, changed permissions, the decision |
-//! | [`feedback`](Command::feedback), [`observe`](Command::observe) | the reward; at a [look](super::is_look), what is promoted by it |
-//! | [`expire`](Command::expire) | each decision whose deadline has passed |
-//! | [`promote`](Command::promote) | each contrast that is decided now and not in the profile |
-//! | [`event`](Command::event) | this one, made elsewhere |
-//! | [`forget`](Command::forget) | the beginning of the next incarnation |
-//!
-//! An adapter is a loop: `while let Some(step) = user.next(&mut command)? { store(step.event())?; step.apply(); }`. A step that
-//! is dropped has not happened and is proposed again. The command keeps the event that is under way, so it exists once.
 
 use super::decide::Drawn;
 use super::{Decision, DecisionId, Event, Observation, Request, Step, User, UserError};
@@ -19,12 +6,27 @@ use crate::catalog::score::Scalar;
 use crate::catalog::{Action, Context, Statement};
 use crate::posterior::PosteriorError;
 
-/// What a user is told to do. See the [module](self).
+/// What a user is told to do.
+///
+/// | command | events |
+/// |---|---|
+/// | [`onboard`](Command::onboard) | a statement each; all are checked before the first |
+/// | [`decide`](Command::decide) | what is due expires, the oldest makes room, changed permissions, the decision |
+/// | [`feedback`](Command::feedback), [`observe`](Command::observe) | the reward; at a [look](super::is_look), what is promoted by it |
+/// | [`expire`](Command::expire) | each decision whose deadline has passed |
+/// | [`promote`](Command::promote) | each contrast that is decided now and not in the profile |
+/// | [`event`](Command::event) | this one, made elsewhere |
+/// | [`forget`](Command::forget) | the beginning of the next incarnation |
+///
+/// An adapter is a loop: `while let Some(step) = user.next(&mut command)? { store(step.event())?; step.apply(); }`. A step that
+/// is dropped has not happened and is proposed again. The command keeps the event that is under way, so it exists once.
 #[derive(Debug)]
 pub struct Command<'c> {
     order: Order<'c>,
     /// Events that were applied.
     applied: u32,
+    /// Events that had been applied when `event` was proposed: if no more are, it has not happened.
+    before: u32,
     /// The last event that was proposed.
     event: Event,
     scores: Option<Scores>,
@@ -56,7 +58,7 @@ pub struct Scores {
 
 impl<'c> Command<'c> {
     const fn new(order: Order<'c>) -> Self {
-        Self { order, applied: 0, event: Event::Forget { promise: 0 }, scores: None }
+        Self { order, applied: 0, before: 0, event: Event::Forget { promise: 0 }, scores: None }
     }
 
     /// Takes stated preferences, all of them or none.
@@ -134,7 +136,7 @@ impl<'c> Command<'c> {
     /// Lets an event happen that was made elsewhere: of a journal, or an [`Event::Unlearn`].
     #[must_use]
     pub const fn event(event: Event) -> Self {
-        Self { order: Order::Event, applied: 0, event, scores: None }
+        Self { order: Order::Event, applied: 0, before: 0, event, scores: None }
     }
 
     /// Takes back an earlier observation, or a reward that was imputed.
@@ -143,7 +145,7 @@ impl<'c> Command<'c> {
         Self::event(Event::Unlearn { observation, imputed })
     }
 
-    /// Back to the prior, in the next incarnation; ids of earlier decisions are unknown from then on.
+    /// Goes back to the prior, in the next incarnation; ids of earlier decisions are unknown from then on.
     #[must_use]
     pub const fn forget() -> Self {
         Self::new(Order::Forget)
@@ -159,7 +161,7 @@ impl<'c> Command<'c> {
     #[must_use]
     pub fn decision<T: Scalar>(&self, user: &User<'_, T>) -> Option<Decision> {
         match self.event {
-            Event::Decision { round, action, baseline, .. } if self.applied > 0 => {
+            Event::Decision { round, action, baseline, .. } if self.applied > self.before => {
                 Some(Decision { id: user.id(round), action, baseline })
             }
             _ => None,
@@ -182,6 +184,7 @@ impl<T: Scalar> User<'_, T> {
         if !self.propose(command)? {
             return Ok(None);
         }
+        command.before = command.applied;
         let Command { event, applied, .. } = command;
         Ok(Some(self.check(event)?.of(applied)))
     }
@@ -201,14 +204,19 @@ impl<T: Scalar> User<'_, T> {
     /// stack frame of its own, which is gone when another one is made.
     #[inline(never)]
     fn propose(&mut self, command: &mut Command<'_>) -> Result<bool, UserError> {
-        let Command { order, applied, event, scores } = command;
-        let first = *applied == 0;
+        self.admit()?;
+        let Command { order, applied, before, event, scores } = command;
+        let (first, happened) = (*applied == 0, *applied > *before);
         match order {
             Order::Decide { request, scored, propensities } => {
                 if first {
                     self.admit_request(request)?;
                     self.next_round()?;
-                } else if matches!(event, Event::Decision { .. }) {
+                    let expected = self.policy.catalog().actions();
+                    if propensities.as_ref().is_some_and(|(_, out)| out.len() != expected) {
+                        return Err(UserError::Posterior(PosteriorError::OutputLength { expected }));
+                    }
+                } else if happened && matches!(event, Event::Decision { .. }) {
                     return Ok(false);
                 }
                 let Some(drawn) = self.propose_decision(request, event)? else { return Ok(true) };
@@ -234,9 +242,9 @@ impl<T: Scalar> User<'_, T> {
             }
             Order::Promote { now } => self.propose_promotion(*now, event),
             Order::Expire { now } => {
-                let due = self.due(*now);
-                due.map(|due| *event = due.into());
-                Ok(due.is_some())
+                let Some(due) = self.due(*now) else { return Ok(false) };
+                *event = due.into();
+                Ok(true)
             }
             Order::Onboard(statements) => self.propose_statement(statements, *applied, event),
             Order::Event => Ok(first),
@@ -253,8 +261,9 @@ impl<T: Scalar> User<'_, T> {
             statements.iter().try_for_each(|statement| self.admit_statement(statement))?;
         }
         let next = usize::try_from(applied).ok().and_then(|applied| statements.get(applied));
-        next.map(|statement| *event = Event::Onboarding(statement.clone()));
-        Ok(next.is_some())
+        let Some(statement) = next else { return Ok(false) };
+        *event = Event::Onboarding(statement.clone());
+        Ok(true)
     }
 
     #[inline(never)]
@@ -324,7 +333,7 @@ impl<T: Scalar> User<'_, T> {
         Ok(self.stated_lesson(statement)?.map(super::learn::Lesson::learn))
     }
 
-    /// Back to the prior, in the next incarnation; ids of earlier decisions are unknown from then on.
+    /// Goes back to the prior, in the next incarnation; ids of earlier decisions are unknown from then on.
     ///
     /// # Errors
     /// A counter at its end.

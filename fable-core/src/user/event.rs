@@ -33,7 +33,7 @@ impl fmt::Display for DecisionId {
     }
 }
 
-/// A text that is no decision id.
+/// A text that is not a decision id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct ParseDecisionIdError;
@@ -133,7 +133,7 @@ pub enum Event {
     Unlearn {
         /// What was learned.
         observation: Observation,
-        /// Whether its reward was imputed, so that it is no evidence.
+        /// Whether its reward was imputed, so that it is not evidence.
         imputed: bool,
     },
     /// A decision stops waiting for its reward.
@@ -145,7 +145,7 @@ pub enum Event {
     },
     /// A declared contrast enters the profile.
     Promotion(Promotion),
-    /// Back to the prior, in the next incarnation.
+    /// The user goes back to the prior, in the next incarnation.
     Forget {
         /// [`Policy::promise`](crate::Policy::promise) under which it starts.
         promise: u32,

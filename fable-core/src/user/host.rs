@@ -1,27 +1,9 @@
 //! A user on a host: memory, policy and scratch in one value, on the heap.
-//!
-//! ```
-//! use fable_core::{Feasible, HostUser, Policy, Settings, catalog::AGENT};
-//!
-//! let policy = Policy::new(&AGENT, Settings::default())?;
-//! let mut ana = HostUser::<f32>::new(&policy, "ana")?;
-//! let signals = [("risk", 0.1), ("ambiguity", 0.2), ("memory_need", 0.7), ("tool_need", 0.3)];
-//! let context = AGENT.context("coding", signals)?; // a typo is an error
-//! let decision = ana.decide(&context, &Feasible::all(&AGENT))?;
-//! ana.feedback(decision.id, 0.5)?;
-//! # #[cfg(feature = "record")] {
-//! let again = HostUser::<f32>::restore(&policy, &ana.to_bytes())?; // kept anywhere, whole or not at all
-//! assert_eq!(again.observations(), 1);
-//! # }
-//! # Ok::<(), Box<dyn core::error::Error>>(())
-//! ```
 
 use super::{Command, Decision, DecisionId, Learner, Request, State, User, UserError};
 use crate::catalog::{Context, Feasible, score::Scalar};
 use crate::numbers::user_hash;
 use crate::policy::Policy;
-#[cfg(feature = "record")]
-use crate::record::RecordError;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Deref;
@@ -33,8 +15,24 @@ pub const HOST_ROOM: usize = crate::catalog::MAX_CONTRASTS;
 /// The memory of one user on the heap.
 pub type HostLearner<T, const R: usize = HOST_ROOM> = Learner<T, Vec<T>, R>;
 
-/// One user with everything a host needs for it. See the [module](self). A host with many users keeps [`HostLearner`]s
+/// One user with everything a host needs for it. A host with many users keeps [`HostLearner`]s
 /// instead and joins each with one workspace per thread.
+///
+/// ```
+/// use fable_core::{Feasible, HostUser, Policy, Settings, catalog::AGENT};
+///
+/// let policy = Policy::new(&AGENT, Settings::default())?;
+/// let mut ana = HostUser::<f32>::new(&policy, "ana")?;
+/// let signals = [("risk", 0.1), ("ambiguity", 0.2), ("memory_need", 0.7), ("tool_need", 0.3)];
+/// let context = AGENT.context("coding", signals)?; // a typo is an error
+/// let decision = ana.decide(&context, &Feasible::all(&AGENT))?;
+/// ana.feedback(decision.id, 0.5)?;
+/// # #[cfg(feature = "record")] {
+/// let again = HostUser::<f32>::restore(&policy, &ana.to_bytes())?; // kept anywhere, whole or not at all
+/// assert_eq!(again.observations(), 1);
+/// # }
+/// # Ok::<(), Box<dyn core::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct HostUser<'p, T, const R: usize = HOST_ROOM> {
     policy: Policy<'p, T>,
@@ -125,23 +123,5 @@ impl<'p, T: Scalar, const R: usize> HostUser<'p, T, R> {
     /// A reward outside [-1, 1], an unknown, expired or already rewarded decision.
     pub fn feedback(&mut self, id: DecisionId, reward: f64) -> Result<(), UserError> {
         self.user().run(&mut Command::feedback(id, reward))
-    }
-
-    /// Everything that is known, as a snapshot.
-    #[cfg(feature = "record")]
-    #[must_use]
-    pub fn to_bytes(&self) -> Vec<u8> {
-        self.learner.to_bytes().unwrap_or_default() // never vacant
-    }
-
-    /// The user of a snapshot.
-    ///
-    /// # Errors
-    /// Bytes that are not a sound snapshot of a user of this policy.
-    #[cfg(feature = "record")]
-    pub fn restore(policy: &Policy<'p, T>, bytes: &[u8]) -> Result<Self, RecordError> {
-        let mut learner = HostLearner::for_policy(policy);
-        learner.restore(policy, bytes)?;
-        Self::of(policy, learner).map_err(|_| RecordError::Policy)
     }
 }

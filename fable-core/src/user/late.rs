@@ -29,11 +29,19 @@ use crate::policy::{Deadline, Expiry};
 
 /// Whether a decision still waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize), serde(into = "u8"))]
 pub(crate) enum Wait {
     Waiting,
     Rewarded,
     Expired,
+}
+
+/// Its number in records.
+#[cfg(feature = "record")]
+impl From<Wait> for u8 {
+    fn from(value: Wait) -> Self {
+        value as Self
+    }
 }
 
 /// A decision in the ring, at the place that its round has modulo the length; round 0 is an empty place.
@@ -89,7 +97,11 @@ impl<T: Scalar> User<'_, T> {
     /// The decision that has to leave for one more, with an imputed reward. `None` when there is room, or when the oldest can
     /// leave without a trace.
     pub(super) fn crowded(&self) -> Option<Due> {
-        let oldest = self.memory.view().slot(self.round.checked_add(1)?).filter(|oldest| oldest.round > 0 && oldest.wait == Wait::Waiting)?;
+        let oldest = self
+            .memory
+            .view()
+            .slot(self.round.checked_add(1)?)
+            .filter(|oldest| oldest.round > 0 && oldest.wait == Wait::Waiting)?;
         let imputed = Some(self.policy.settings().expiry.reward()?);
         Some(Due { round: oldest.round, imputed })
     }
@@ -99,6 +111,7 @@ impl<T: Scalar> User<'_, T> {
     /// # Errors
     /// A vacant user; nothing has changed then.
     pub fn expire(&mut self, now: u32) -> Result<u32, UserError> {
+        self.admit()?;
         let mut expired = 0;
         while let Some(due) = self.due(now) {
             self.end(due)?;

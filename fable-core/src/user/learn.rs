@@ -162,8 +162,7 @@ impl<T: Scalar> User<'_, T> {
         }
         let (packed, _) = split(self.memory.state, self.memory.storage);
         let direction = statement.direction.entries().map(|(index, value)| (index, T::from_f64(value)));
-        let located =
-            Located::new(self.memory.state.arrow, packed, self.workspace, direction, T::from_f64(statement.response))?;
+        let located = Located::new(self.memory.state.arrow, packed, self.workspace, direction, T::from_f64(statement.response))?;
         let variance = T::from_f64(1.0 / statement.precision);
         Ok(Some(Lesson { state: self.memory.state, located, variance, evidence: None, settled: None, kind: Kind::Stated }))
     }
@@ -184,9 +183,7 @@ impl<T: Scalar> User<'_, T> {
         let (packed, counts) = split(state, self.memory.storage);
         let located = Located::new(state.arrow, packed, self.workspace, features, residual)?;
         let settled = match settled {
-            Some((round, wait)) => {
-                Some((slot_mut(self.memory.pending, round).ok_or(UserError::UnknownDecision)?, wait))
-            }
+            Some((round, wait)) => Some((slot_mut(self.memory.pending, round).ok_or(UserError::UnknownDecision)?, wait)),
             None => None,
         };
         let evidence = step.map(|step| (counts, self.policy.catalog(), reward.action, step));

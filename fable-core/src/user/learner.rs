@@ -51,7 +51,7 @@ pub struct State {
 }
 
 impl State {
-    /// Of nobody; all zero bits.
+    /// Before anybody is started; all zero bits.
     const VACANT: Self = Self {
         fingerprint: 0,
         user: 0,
@@ -108,7 +108,7 @@ impl State {
         &self.permissions
     }
 
-    /// Whether nobody was started or loaded.
+    /// Whether no user was started or loaded.
     #[must_use]
     pub const fn is_vacant(&self) -> bool {
         self.arrow.dimension() == 0
@@ -205,7 +205,7 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
         self.memory().vacate();
     }
 
-    /// The user of this memory: with a policy and scratch to decide, learn and be asked.
+    /// Joins this memory with a policy and scratch to a user, who decides, learns and can be asked.
     ///
     /// # Errors
     /// A learner that is vacant or was started under another policy, a workspace that is too small.
@@ -282,7 +282,7 @@ impl<T: Scalar> Memory<'_, T> {
         Ok(())
     }
 
-    /// Back to a prior that fits; the user and the incarnation stay.
+    /// Goes back to a prior that fits; the user and the incarnation stay.
     pub(super) fn begin(&mut self, policy: &Policy<'_, T>, prior: &Prior<'_, T>, promise: u32) {
         let State { fingerprint, user, incarnation, .. } = *self.state;
         let arrow = policy.catalog().arrow();
@@ -293,7 +293,7 @@ impl<T: Scalar> Memory<'_, T> {
         *self.state = State { fingerprint, user, incarnation, promise, arrow, ..State::VACANT };
     }
 
-    /// Zero bits everywhere.
+    /// Sets all bits to zero.
     pub(crate) fn vacate(&mut self) {
         *self.state = State::VACANT;
         self.storage.fill(T::ZERO);

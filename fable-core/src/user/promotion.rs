@@ -61,7 +61,7 @@ pub struct Promotion {
 /// What has become of a promoted preference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize), serde(into = "u8"))]
 pub enum Standing {
     /// Its interval still lies on its side of zero.
     Holds,
@@ -69,6 +69,14 @@ pub enum Standing {
     Doubtful,
     /// Its interval lies on the other side.
     Revoked,
+}
+
+/// Its number in records.
+#[cfg(feature = "record")]
+impl From<Standing> for u8 {
+    fn from(value: Standing) -> Self {
+        value as Self
+    }
 }
 
 impl Promotion {

@@ -19,20 +19,19 @@ pub struct Step<'s, T> {
     applied: Option<&'s mut u32>,
 }
 
-/// A decision that enters the ring, but for its context, which stays in the event.
-#[derive(Clone, Copy, Debug)]
-struct Entry<T> {
-    round: u32,
-    at: u32,
-    action: Action,
-    baseline: T,
-}
-
-/// What an event does, in its place. Small: a step is moved on its way to being applied.
+/// What an event does, in its place.
 #[derive(Debug)]
 enum Effect<'s, T> {
     Permit(&'s mut State, &'s ActionSet),
-    Enter(&'s mut State, &'s mut Pending<T>, &'s Context, Entry<T>),
+    Enter {
+        state: &'s mut State,
+        slot: &'s mut Pending<T>,
+        context: &'s Context,
+        baseline: T,
+        round: u32,
+        at: u32,
+        action: Action,
+    },
     Learn(Lesson<'s, T>),
     Expire(&'s mut Pending<T>),
     Promote(&'s mut heapless::vec::VecView<Promotion, u16>, &'s Promotion),
@@ -64,9 +63,9 @@ impl<T: Scalar> User<'_, T> {
                 if !within(*baseline, MAX_BASELINE) {
                     return Err(UserError::Baseline);
                 }
-                let entry = Entry { round: *round, at: *at, action: *action, baseline: T::from_f64(*baseline) };
+                let (state, baseline) = (&mut *self.memory.state, T::from_f64(*baseline));
                 let slot = slot_mut(self.memory.pending, *round).ok_or(UserError::OutOfOrder)?;
-                Effect::Enter(self.memory.state, slot, context, entry)
+                Effect::Enter { state, slot, context, baseline, round: *round, at: *at, action: *action }
             }
             Event::Feedback { round, reward, weight } => Effect::Learn(self.feedback_lesson(*round, *reward, *weight)?),
             Event::Observation(observation) => Effect::Learn(self.observation_lesson(observation)?),
@@ -112,7 +111,7 @@ impl<'s, T: Scalar> Step<'s, T> {
         match self.effect {
             Effect::Learn(lesson) => return Some(lesson.learn()),
             Effect::Permit(state, set) => state.permissions = *set,
-            Effect::Enter(state, slot, context, Entry { round, at, action, baseline }) => {
+            Effect::Enter { state, slot, context, baseline, round, at, action } => {
                 state.round = round;
                 *slot = Pending { context: *context, baseline, round, at, action, wait: Wait::Waiting };
             }

@@ -5,7 +5,7 @@
 pub mod onboarded;
 
 use fable_core::catalog::{Block, Catalog, Component, Condition, Contrast, Definition, Part, Term, Value};
-use fable_core::{Action, Context, Learner, Scalar, Storage};
+use fable_core::{Action, Context, HostLearner, HostUser, Policy, Scalar, State};
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 
 /// Every kind of block, a null value in the middle, terms within and across components: 2 x 3 x 4 actions, 3 tasks.
@@ -210,10 +210,17 @@ pub fn difference(plus: &[(usize, f64)], minus: &[(usize, f64)]) -> Vec<(usize, 
     plus.iter().copied().chain(minus.iter().map(|&(index, value)| (index, -value))).collect()
 }
 
-/// Every bit of a learner that can be seen from outside.
-pub fn bits<T: Scalar, S: Storage<T>, const R: usize>(learner: &Learner<T, S, R>) -> Vec<u64> {
-    let counters =
-        [u64::from(learner.rounds()), u64::from(learner.observations()), u64::from(learner.incarnation()), learner.user()];
-    let packed = learner.posterior().packed().iter().map(|value| value.bits());
-    counters.into_iter().chain([learner.posterior().log_det_ratio().to_bits()]).chain(packed).collect()
+/// A new user by her hash.
+pub fn start<'p, T: Scalar, const R: usize>(policy: &Policy<'p, T>, user: u64) -> HostUser<'p, T, R> {
+    let mut learner = HostLearner::for_policy(policy);
+    learner.start(policy, user).unwrap();
+    HostUser::of(policy, learner).unwrap()
+}
+
+/// Every bit of a user that can be seen from outside.
+pub fn bits<T: Scalar, const R: usize>(ana: &HostUser<'_, T, R>) -> Vec<u64> {
+    let counters = [u64::from(ana.rounds()), u64::from(ana.observations()), u64::from(ana.incarnation()), State::user(ana)];
+    let posterior = ana.learner().posterior();
+    let packed = posterior.packed().iter().map(|value| value.bits());
+    counters.into_iter().chain([posterior.log_det_ratio().to_bits()]).chain(packed).collect()
 }

@@ -1,17 +1,8 @@
-//! A learner that was told something, and the dense oracle that was told the same.
+//! A user who said something, and the dense oracle that was told the same.
 
 use super::{Dense, Random};
 use fable_core::catalog::Catalog;
-use fable_core::{Direction, Learner, Policy, Statement, Workspace};
-
-pub type Host = Learner<f64, Vec<f64>, 4>;
-pub type Scratch = Workspace<f64, Vec<f64>>;
-
-pub fn start(policy: &Policy<'_, f64>) -> (Host, Scratch) {
-    let mut learner = Learner::over(vec![0.0; policy.catalog().state_len()]);
-    learner.start(policy, 5).unwrap();
-    (learner, Workspace::over(vec![0.0; policy.catalog().workspace_len()]))
-}
+use fable_core::{Direction, HostUser, Statement};
 
 /// A direction over up to four of the coordinates given, with at most one task.
 pub fn direction(random: &mut Random, catalog: &Catalog<'_>, among: &[usize]) -> Vec<(usize, f64)> {
@@ -32,20 +23,15 @@ pub fn direction(random: &mut Random, catalog: &Catalog<'_>, among: &[usize]) ->
 /// What was stated: direction, response and precision.
 pub type Stated = Vec<(Vec<(usize, f64)>, f64, f64)>;
 
-/// States a few preferences to a learner.
-pub fn onboard(
-    random: &mut Random,
-    policy: &Policy<'_, f64>,
-    learner: &mut Host,
-    scratch: &mut Scratch,
-    among: &[usize],
-) -> Stated {
+/// States a few preferences.
+pub fn onboard(random: &mut Random, ana: &mut HostUser<'_, f64, 4>, among: &[usize]) -> Stated {
+    let catalog = ana.policy().catalog();
     let mut stated = Stated::new();
     for _ in 0..4 {
-        let entries = direction(random, policy.catalog(), among);
+        let entries = direction(random, catalog, among);
         let (response, precision) = (random.signed(), 1.0 + 8.0 * random.unit());
-        let direction = Direction::new(policy.catalog(), entries.iter().copied()).unwrap();
-        learner.onboard(policy, scratch, Statement { direction, response, precision }).unwrap();
+        let direction = Direction::new(catalog, entries.iter().copied()).unwrap();
+        ana.user().onboard(&Statement { direction, response, precision }).unwrap();
         stated.push((entries, response, precision));
     }
     stated

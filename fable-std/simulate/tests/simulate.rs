@@ -1,7 +1,7 @@
 //! The simulated user keeps what its documentation promises.
 
-use fable_core::catalog::{AGENT, Block, Component, Condition, Definition, Part, RUBRIC, TAU2, Term, Value};
 use fable_core::Comparison;
+use fable_core::catalog::{AGENT, Block, Component, Condition, Definition, Part, RUBRIC, TAU2, Term, Value};
 use fable_core::{Action, Catalog, Context, Feasible};
 use fable_simulate::{SimulateError, SimulatedUser, scenarios};
 
@@ -49,7 +49,7 @@ fn preferences_have_length_1_and_belong_to_the_seed() {
     }
 }
 
-/// Pinned: studies and the README's picture are made of these numbers.
+/// Pinned: studies and the demo's picture are made of these numbers.
 #[test]
 fn the_numbers_are_pinned() {
     let user = SimulatedUser::new(&AGENT, 4);
@@ -69,7 +69,7 @@ fn every_scenario_fits_its_catalog_and_all_of_them_are_asked() {
         let asked: Vec<_> = (1..=1_000).map(|round| user.request(round).unwrap()).collect();
         for scenario in scenarios(catalog) {
             let task = Some(scenario.task).filter(|task| !task.is_empty());
-            let task = task.map(|task| catalog.task(task).unwrap_or_else(|| panic!("{task}")));
+            let task = task.map(|task| catalog.task(task).unwrap_or_else(|_| panic!("{task}")));
             let context =
                 Context::new(catalog, task, scenario.signals).unwrap_or_else(|error| panic!("{}: {error}", scenario.text));
             assert!(asked.iter().any(|asked| asked.text == scenario.text && asked.context == context), "{}", scenario.text);

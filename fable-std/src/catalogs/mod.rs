@@ -66,13 +66,15 @@
 mod document;
 mod locate;
 mod read;
+mod settle;
 mod show;
 mod write;
 
 pub use bumpalo::Bump as Arena;
 pub(crate) use document::Document;
 pub use read::read;
-pub use show::{block_name, describe, holds, show};
+pub use settle::SettingsFileError;
+pub use show::{action, describe, holds, show};
 pub use write::write;
 
 use crate::toml_file::{self, FileError};
@@ -88,6 +90,14 @@ pub const NAMES: [&str; 3] = ["agent", "tau2", "rubric"];
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Catalog<'static>> {
     [&AGENT, &TAU2, &RUBRIC].into_iter().find(|catalog| catalog.definition().name == name)
+}
+
+/// The value of a name like `style=concise`: the positions of its component and of itself.
+#[must_use]
+pub fn value(catalog: &Catalog<'_>, name: &str) -> Option<(u8, u8)> {
+    let (component, value) = name.split_once('=')?;
+    let component = catalog.component(component)?;
+    Some((u8::try_from(component).ok()?, catalog.value(component, value)?))
 }
 
 /// Whether a text names a file: it ends in `.toml` or has a path separator in it.
@@ -138,8 +148,4 @@ impl fmt::Display for CatalogFileError {
 
 impl std::error::Error for CatalogFileError {}
 
-impl From<FileError> for CatalogFileError {
-    fn from(error: FileError) -> Self {
-        Self::File(error)
-    }
-}
+crate::from!(CatalogFileError: FileError => File);

@@ -1,6 +1,7 @@
 //! How a catalog is shown to people and to programs.
 
-use fable_core::Catalog;
+use crate::settings::block_names;
+use fable_core::{Action, Catalog};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -8,25 +9,13 @@ fn coordinates(catalog: &Catalog<'_>) -> Vec<String> {
     (0..catalog.dimension()).filter_map(|index| catalog.coordinate_name(index)).map(|name| name.to_string()).collect()
 }
 
-/// The name of a block of the dictionary, its coordinates' without the values; `None` past the last one.
-///
-/// ```
-/// use fable_core::catalog::AGENT;
-/// let names: Vec<String> = (3..8).filter_map(|block| fable_std::catalogs::block_name(&AGENT, block)).collect();
-/// assert_eq!(names, ["task*style", "task*tool", "memory_need*memory", "tool_need*tool", "risk*style"]);
-/// ```
+/// An action as JSON: the value of each component.
 #[must_use]
-pub fn block_name(catalog: &Catalog<'_>, block: usize) -> Option<String> {
-    let definition = catalog.definition();
-    let block = definition.blocks.get(block)?;
-    let signal = block.signal().and_then(|signal| definition.signals.get(usize::from(signal)).copied());
-    let components = definition.components.iter().zip(0..).filter(|(_, position)| block.has(*position));
-    let factors = block.is_per_task().then_some("task").into_iter().chain(signal).chain(components.map(|(own, _)| own.name));
-    Some(factors.collect::<Vec<_>>().join("*"))
-}
-
-fn blocks(catalog: &Catalog<'_>) -> Vec<String> {
-    (0..catalog.definition().blocks.len()).filter_map(|block| block_name(catalog, block)).collect()
+pub fn action(catalog: &Catalog<'_>, action: Action) -> Value {
+    let values = catalog.values(action).unwrap_or_default();
+    let values = catalog.definition().components.iter().zip(&values);
+    let names = values.filter_map(|(component, value)| Some((component.name, component.values.get(usize::from(*value))?.name)));
+    Value::Object(names.map(|(component, value)| (component.to_owned(), value.into())).collect())
 }
 
 /// The catalog as JSON.
@@ -43,7 +32,7 @@ pub fn describe(catalog: &Catalog<'_>) -> Value {
         "components": components,
         "tasks": definition.tasks,
         "signals": definition.signals,
-        "blocks": blocks(catalog),
+        "blocks": block_names(catalog),
         "coordinates": coordinates(catalog),
         "contrasts": definition.contrasts.iter().map(|contrast| contrast.name).collect::<Vec<_>>(),
         "dimension": catalog.dimension(),
@@ -69,7 +58,7 @@ pub fn holds(catalog: &Catalog<'_>) -> String {
     }
     line("tasks", definition.tasks);
     line("signals", definition.signals);
-    let blocks = blocks(catalog);
+    let blocks = block_names(catalog);
     line("blocks", &blocks.iter().map(String::as_str).collect::<Vec<_>>());
     line("terms", &[&definition.terms.len().to_string()]);
     let contrasts: Vec<&str> = definition.contrasts.iter().map(|contrast| contrast.name).collect();

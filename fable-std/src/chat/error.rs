@@ -1,5 +1,6 @@
 //! Why something was not done.
 
+use crate::replay::ReplayError;
 use crate::store::StoreError;
 use crate::text::AdapterError;
 use crate::toml_file::Flaw;
@@ -68,17 +69,23 @@ impl fmt::Display for ChatError {
 
 impl std::error::Error for ChatError {}
 
-macro_rules! from {
-    ($($error:ty => $variant:ident),* $(,)?) => {
-        $(impl From<$error> for ChatError {
-            fn from(error: $error) -> Self {
-                Self::$variant(error)
-            }
-        })*
-    };
+crate::from!(ChatError: UserError => Learner, AdapterError => Adapter, Flaw => Unknown);
+
+impl From<StoreError> for ChatError {
+    fn from(error: StoreError) -> Self {
+        if let StoreError::Refused(error) = error { Self::Learner(error) } else { Self::Store(error) }
+    }
 }
 
-from!(StoreError => Store, UserError => Learner, AdapterError => Adapter, Flaw => Unknown);
+impl From<ReplayError> for ChatError {
+    fn from(error: ReplayError) -> Self {
+        Self::Store(match error {
+            ReplayError::Start(error) | ReplayError::Event { error, .. } => error.into(),
+            ReplayError::State { error, .. } => StoreError::State(error),
+            ReplayError::Settings(_) => StoreError::Foreign,
+        })
+    }
+}
 
 impl From<FeasibleError> for ChatError {
     fn from(error: FeasibleError) -> Self {

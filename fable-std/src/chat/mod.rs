@@ -43,7 +43,7 @@ use crate::text::{
     Constraint, ContextAdapter, FeedbackAdapter, OnboardingAdapter, PreferenceText, Reaction, RequestText, Rules, feasible,
 };
 use command::Command;
-use fable_core::{Catalog, Event, Policy};
+use fable_core::{Catalog, Policy, Statement};
 use moment::Moment;
 use person::Person;
 use std::collections::VecDeque;
@@ -62,7 +62,7 @@ pub struct Chat<'p> {
     reader: &'p dyn Reader,
     assistant: Option<&'p Llm>,
     /// The last decision as it was made, to explain it; of one that was made before this chat began only when it is asked for.
-    moment: Option<Moment>,
+    moment: Option<Moment<'p>>,
     /// What was asked and answered before.
     exchanges: VecDeque<Exchange>,
     /// What the next line is, if not just anything.
@@ -184,7 +184,7 @@ impl<'p> Chat<'p> {
     }
 
     fn catalog(&self) -> &'p Catalog<'p> {
-        self.person.policy.catalog()
+        self.person.policy().catalog()
     }
 
     /// A reaction, a request, or one behind the other.
@@ -209,11 +209,10 @@ impl<'p> Chat<'p> {
         let context = reading.value;
         let allowed = feasible(catalog, &self.person.constraints, &context, &[])?;
         let chosen = self.person.decide(&context, &allowed, now)?;
-        self.moment = Some(Moment::now(&self.person, context));
+        self.moment = Some(Moment::now(&self.person, context)?);
 
-        let Person { policy, learner, workspace, .. } = &mut self.person;
         let mut instruction = String::new();
-        learner.write_profile(policy, workspace, &mut instruction)?;
+        self.person.user()?.write_profile(&mut instruction)?;
         if !instruction.is_empty() {
             instruction.push(' ');
         }
@@ -246,6 +245,7 @@ impl<'p> Chat<'p> {
             return Err(ChatError::HadReaction);
         }
         reply.add_all("by rules", reading.fallback);
+        let catalog = self.catalog();
         let promoted = self.person.learn(last, feedback.reward(), now)?;
         let kind = match (feedback.corrections, feedback.clarifications) {
             (0, 0) => "",
@@ -253,8 +253,7 @@ impl<'p> Chat<'p> {
             _ => ", a correction",
         };
         reply.add("reaction", format!("{:+.2}{kind}, learned", feedback.reward()));
-        let catalog = self.catalog();
-        reply.add_all("certain", promoted.iter().map(|promotion| profile::sentence(catalog, promotion)));
+        reply.add_all("certain", promoted.iter().map(|promotion| wording::promotion(catalog, promotion)));
         Ok(true)
     }
 
@@ -264,20 +263,22 @@ impl<'p> Chat<'p> {
         let reading = self.reader.onboarding(catalog, PreferenceText::new(said))?;
         reply.add_all("by rules", reading.fallback);
         let stated = reading.value;
-        let mut events = Vec::new();
+        let (mut described, mut statements): (_, Vec<Statement>) = (Vec::new(), Vec::new());
         let mut unused = stated.unused;
         for preference in &stated.preferences {
             match preference.statement(catalog) {
-                Ok(statement) => events.push((preference.describe(catalog), Event::Onboarding(statement))),
+                Ok(statement) => {
+                    described.push(preference.describe(catalog));
+                    statements.push(statement);
+                }
                 Err(_) => unused.push(preference.words.clone()),
             }
         }
         let (all, new) = permissions::with(catalog, &self.person.constraints, stated.constraints.iter().cloned())?;
-        if events.is_empty() && stated.constraints.is_empty() {
+        if statements.is_empty() && stated.constraints.is_empty() {
             return Err(ChatError::NothingStated);
         }
-        let (described, events): (Vec<String>, Vec<Event>) = events.into_iter().unzip();
-        self.person.record(&events, (!new.is_empty()).then_some(all))?;
+        self.person.prefer(&statements, (!new.is_empty()).then_some(all))?;
         reply.add_all("prefers", described);
         reply.add_all("rule", stated.constraints.iter().map(|constraint| constraint.describe(catalog)));
         reply.add_all("not used", unused);
@@ -290,7 +291,7 @@ impl<'p> Chat<'p> {
         let forbidden: Vec<Constraint> = permissions::forbidding(&values, line).collect();
         let (all, new) = permissions::with(catalog, &self.person.constraints, forbidden.iter().cloned())?;
         if !new.is_empty() {
-            self.person.record(&[], Some(all))?;
+            self.person.prefer(&[], Some(all))?;
         }
         reply.add_all("rule", forbidden.iter().map(|constraint| constraint.describe(catalog)));
         Ok(())
@@ -308,7 +309,7 @@ impl<'p> Chat<'p> {
             reply.plain("No rule stands against it.");
             return Ok(());
         }
-        self.person.record(&[], Some(left))?;
+        self.person.prefer(&[], Some(left))?;
         reply.add_all("rule", lifted.iter().map(|constraint| format!("no more: {}", constraint.describe(catalog))));
         Ok(())
     }
@@ -316,10 +317,10 @@ impl<'p> Chat<'p> {
     fn why(&mut self, names: Option<&str>, reply: &mut Reply) -> Result<(), ChatError> {
         let values = names.map(|names| permissions::values(self.catalog(), names)).transpose()?;
         if self.moment.is_none() {
-            self.moment = Moment::last(&mut self.person)?;
+            self.moment = Moment::last(&self.person)?;
         }
-        let moment = self.moment.as_ref().ok_or(ChatError::NoAnswer)?;
-        moment.why(&mut self.person, values.as_deref(), reply)
+        let moment = self.moment.as_mut().ok_or(ChatError::NoAnswer)?;
+        moment.why(&self.person.constraints, values.as_deref(), reply)
     }
 
     fn forget(&mut self, reply: &mut Reply) -> Result<(), ChatError> {

@@ -2,52 +2,50 @@
 
 use super::person::Person;
 use super::{ChatError, Reply, permissions};
-use crate::store::revive::HostLearner;
 use crate::text::Constraint;
 use crate::text::wording;
-use fable_core::removed_by;
-use fable_core::{Action, Catalog, Context, Rule};
+use fable_core::{Action, Catalog, Context, HostUser, Rule, UserError, removed_by};
 
 /// Reasons that are given.
 const REASONS: usize = 3;
 
 /// What a decision was made from.
 #[derive(Debug)]
-pub(super) struct Moment {
-    learner: HostLearner<f64>,
+pub(super) struct Moment<'p> {
+    then: HostUser<'p, f64>,
     context: Context,
     constraints: Vec<Constraint>,
 }
 
-impl Moment {
+impl<'p> Moment<'p> {
     /// The decision that a person has just had in a context.
-    pub(super) fn now(person: &Person<'_>, context: Context) -> Self {
-        Self { learner: person.learner.clone(), context, constraints: person.constraints.clone() }
+    pub(super) fn now(person: &Person<'p>, context: Context) -> Result<Self, UserError> {
+        Ok(Self { then: person.now()?, context, constraints: person.constraints.clone() })
     }
 
     /// The last decision of a person, from the journal; the constraints are those of now.
-    pub(super) fn last(person: &mut Person<'_>) -> Result<Option<Self>, ChatError> {
+    pub(super) fn last(person: &Person<'p>) -> Result<Option<Self>, ChatError> {
         let found = person.at_last_decision()?;
-        Ok(found.map(|(learner, context)| Self { learner, context, constraints: person.constraints.clone() }))
+        Ok(found.map(|(then, context)| Self { then, context, constraints: person.constraints.clone() }))
     }
 
-    /// Why the action was chosen rather than the runner-up, or rather than the same with other values.
+    /// Why the action was chosen rather than the runner-up, or rather than the same with other values. The constraints are those
+    /// of now.
     pub(super) fn why(
-        &self,
-        person: &mut Person<'_>,
+        &mut self,
+        constraints: &[Constraint],
         values: Option<&[permissions::Value]>,
         reply: &mut Reply,
     ) -> Result<(), ChatError> {
-        let last = person.last().ok_or(ChatError::NoAnswer)?;
-        let Person { policy, workspace, constraints, .. } = person;
-        let catalog = policy.catalog();
-        let chosen = self.learner.explain(policy, workspace, last, None, None)?.chosen;
+        let (catalog, mut user) = (self.then.policy().catalog(), self.then.user());
+        let last = user.id(user.rounds());
+        let chosen = user.explain(last, None, None)?.chosen;
         let other = values.map(|values| replaced(catalog, chosen, values)).transpose()?;
         if other == Some(chosen) {
             reply.plain("That is what was chosen.");
             return Ok(());
         }
-        let why = self.learner.explain(policy, workspace, last, None, other)?;
+        let why = user.explain(last, None, other)?;
         let against = |constraints: &[Constraint]| {
             let mut held = constraints.iter().filter(|constraint| constraint.holds(&self.context));
             let found = held.find(|constraint| {

@@ -2,8 +2,8 @@
 
 use super::person::Person;
 use super::{ChatError, Reply};
-use fable_core::{Promotion, Standing};
-use fable_core::{Catalog, Context};
+use crate::text::wording;
+use fable_core::{Catalog, Context, Promotion, Standing, UserError};
 
 /// Leanings smaller than this, on the scale of rewards, are not worth a word.
 const WORTH_SAYING: f64 = 0.03;
@@ -20,21 +20,23 @@ pub(super) fn write(person: &mut Person<'_>, reply: &mut Reply) -> Result<(), Ch
         reply.plain("Nothing is known about you yet.");
         return Ok(());
     }
-    let Person { policy, learner, workspace, constraints, .. } = person;
-    let catalog = policy.catalog();
-    for constraint in constraints.iter() {
+    let catalog = person.policy().catalog();
+    for constraint in &person.constraints {
         reply.add("rule", format!("{} (\"{}\")", constraint.describe(catalog), constraint.words));
     }
-    for promotion in learner.profile() {
-        let standing = match learner.standing(policy, workspace, promotion)? {
+    let mut user = person.user()?;
+    let promotions: Vec<Promotion> = user.profile().to_vec();
+    for promotion in &promotions {
+        let standing = match user.standing(promotion)? {
             Standing::Holds => "",
             Standing::Doubtful => " (doubtful)",
             Standing::Revoked => " (revoked)",
         };
-        reply.add("certain", format!("{}{standing}", sentence(catalog, promotion)));
+        reply.add("certain", format!("{}{standing}", wording::promotion(catalog, promotion)));
     }
     let mut mean = vec![0.0; catalog.dimension()];
-    learner.posterior().mean(workspace, &mut mean).map_err(fable_core::UserError::from)?;
+    let (posterior, scratch) = user.posterior_and_scratch();
+    posterior.mean(scratch, &mut mean).map_err(UserError::from)?;
     let mut leanings: Vec<(String, f64)> = Vec::new();
     for (coordinate, weight) in mean.into_iter().enumerate().filter(|(_, weight)| weight.abs() >= WORTH_SAYING) {
         leanings.extend(catalog.coordinate_name(coordinate).map(|name| (name.to_string(), weight)));
@@ -51,7 +53,7 @@ pub(super) fn write(person: &mut Person<'_>, reply: &mut Reply) -> Result<(), Ch
 
 /// How much there was.
 pub(super) fn counts(person: &Person<'_>) -> String {
-    let (rounds, learned) = (person.learner.rounds(), person.learner.observations());
+    let (rounds, learned) = (person.state().rounds(), person.state().observations());
     format!("{rounds} request{}, learned from {learned}", if rounds == 1 { "" } else { "s" })
 }
 
@@ -76,11 +78,4 @@ pub(super) fn context(catalog: &Catalog<'_>, context: &Context) -> String {
     let task = context.task().and_then(|task| definition.tasks.get(task)).map_or("no particular task", |task| task);
     let high = definition.signals.iter().zip(context.signals()).filter(|(_, level)| **level > HIGH);
     [task.to_owned()].into_iter().chain(high.map(|(name, level)| format!("{name} {level:.1}"))).collect::<Vec<_>>().join(", ")
-}
-
-/// A promoted preference as the instruction has it.
-pub(super) fn sentence(catalog: &Catalog<'_>, promotion: &Promotion) -> String {
-    let mut text = String::new();
-    let _ = promotion.write_sentence(catalog, &mut text); // writing to a String cannot fail
-    text
 }

@@ -28,8 +28,8 @@ use fable_core::protocol::{
     CHUNK, DELIMITER, Draft, Fault, Frame, Hello, MAX_FRAME, Reply, Request, Statistics, WireContext, WireShare, write_entry,
     write_feasible,
 };
-use fable_core::{Assessment, Comparison, Promotion, Standing};
 use fable_core::{Action, Catalog, Context, Decision, DecisionId, Feasible, Observation, Statement};
+use fable_core::{Assessment, Comparison, Promotion, Standing};
 use std::collections::VecDeque;
 use std::io::{ErrorKind, Read, Write};
 use std::time::SystemTime;
@@ -91,11 +91,7 @@ impl fmt::Display for DeviceError {
 
 impl std::error::Error for DeviceError {}
 
-impl From<io::Error> for DeviceError {
-    fn from(error: io::Error) -> Self {
-        Self::Port(error)
-    }
-}
+crate::from!(DeviceError: io::Error => Port);
 
 /// Why a device chose what it chose; the names are in its catalog.
 #[derive(Clone, Debug, PartialEq)]

@@ -111,20 +111,4 @@ impl From<serde_json::Error> for LogFlaw {
     }
 }
 
-impl From<ContextError> for LogFlaw {
-    fn from(error: ContextError) -> Self {
-        Self::Context(error)
-    }
-}
-
-impl From<FeasibleError> for LogFlaw {
-    fn from(error: FeasibleError) -> Self {
-        Self::Feasible(error)
-    }
-}
-
-impl From<UserError> for LogFlaw {
-    fn from(error: UserError) -> Self {
-        Self::Learner(error)
-    }
-}
+crate::from!(LogFlaw: ContextError => Context, FeasibleError => Feasible, UserError => Learner);

@@ -32,11 +32,10 @@
 //! ```
 
 use super::error::{LogError, LogFlaw};
+use crate::catalogs;
 use crate::toml_file::Flaw;
 use fable_core::catalog::{Part, Values};
-use fable_core::Effect;
-use fable_core::REWARD;
-use fable_core::{Action, Catalog, Context, Feasible, Rule};
+use fable_core::{Action, Catalog, Context, Effect, Feasible, REWARD, Rule};
 use serde_json::{Map, Value, json};
 use std::io::{BufRead, Read};
 
@@ -167,7 +166,7 @@ impl Record {
             let mut rules = Map::new();
             rules.insert("forbid".into(), forbidden(catalog, &self.feasible).into());
             if feasible(catalog, &rules).as_ref() != Ok(&self.feasible) {
-                let allowed = self.feasible.set().iter().map(|action| named(catalog, action));
+                let allowed = self.feasible.set().iter().map(|action| catalogs::action(catalog, action));
                 rules = [("only".to_owned(), allowed.collect::<Vec<_>>().into())].into_iter().collect();
             }
             line.append(&mut rules);
@@ -175,7 +174,7 @@ impl Record {
         if let Some(defaults) = &self.defaults {
             line.insert("defaults".into(), defaults.clone().into());
         }
-        line.insert("action".into(), named(catalog, self.action));
+        line.insert("action".into(), catalogs::action(catalog, self.action));
         line.insert("reward".into(), self.reward.into());
         line.insert("propensities".into(), self.propensities.clone().into());
         if let Some(draws) = self.draws {
@@ -195,14 +194,6 @@ fn forbidden(catalog: &Catalog<'_>, feasible: &Feasible) -> Vec<Value> {
     missing.map(|(_, component, _, value)| json!({ component: value })).collect()
 }
 
-/// The values of an action by component.
-fn named(catalog: &Catalog<'_>, action: Action) -> Value {
-    let values = catalog.values(action).unwrap_or_default();
-    let values = catalog.definition().components.iter().zip(&values);
-    let names = values.filter_map(|(component, value)| Some((component.name, component.values.get(usize::from(*value))?.name)));
-    names.map(|(component, value)| (component.to_owned(), json!(value))).collect::<Map<_, _>>().into()
-}
-
 fn context(catalog: &Catalog<'_>, words: &Map<String, Value>) -> Result<Context, LogFlaw> {
     let (tasks, known) = (catalog.definition().tasks, catalog.definition().signals);
     let task = match words.get("task") {
@@ -219,7 +210,7 @@ fn context(catalog: &Catalog<'_>, words: &Map<String, Value>) -> Result<Context,
         }
         signals.push((name.as_str(), number(name, value)? as f32));
     }
-    Ok(Context::from_names(catalog, task, &signals)?)
+    Ok(catalog.context(task, signals)?)
 }
 
 /// The values that are meant, by component.

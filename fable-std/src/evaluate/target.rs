@@ -4,10 +4,8 @@ use super::error::LogFlaw;
 use super::estimate::Term;
 use super::log::Record;
 use super::{Mode, Options};
-use fable_core::{Deadline, Expiry};
 use fable_core::{
-    Action, Catalog, Event, Learner, UserError, Observation, Policy, Request, Scalar, Settings, SettingsError, Workspace,
-    user_hash,
+    Action, Catalog, Deadline, Event, Expiry, HostUser, Observation, Policy, Request, Settings, SettingsError, UserError,
 };
 
 /// Sets the target's draws apart from those of a log that was made with the same seed: probabilities that share draws with the
@@ -17,16 +15,13 @@ const APART: u64 = 0x6f66_6670_6f6c_6963;
 /// A weight above this makes an action rare in the log.
 pub(super) const RARE: f64 = 10.0;
 
-type HostLearner = Learner<f32, Vec<f32>, 1>;
-
 pub(super) struct Judge<'j> {
     policy: &'j Policy<'j, f32>,
     options: &'j Options<'j>,
     /// Learns from every line: the reward model, and a target that learns along.
-    along: HostLearner,
+    along: HostUser<'j, f32, 1>,
     /// A frozen target.
-    frozen: Option<HostLearner>,
-    workspace: Workspace<f32, Vec<f32>>,
+    frozen: Option<HostUser<'j, f32, 1>>,
 }
 
 impl<'j> Judge<'j> {
@@ -37,18 +32,18 @@ impl<'j> Judge<'j> {
     }
 
     pub(super) fn new(policy: &'j Policy<'j, f32>, user: &str, options: &'j Options<'j>) -> Result<Self, UserError> {
-        let catalog = policy.catalog();
-        let mut along = HostLearner::over(vec![0.0; catalog.state_len()]);
-        along.start(policy, user_hash(user))?;
+        let along = HostUser::new(policy, user)?;
         let frozen = (options.mode == Mode::Frozen).then(|| along.clone());
-        Ok(Self { policy, options, along, frozen, workspace: Workspace::over(vec![0.0; catalog.workspace_len()]) })
+        Ok(Self { policy, options, along, frozen })
     }
 
     /// What a line says about the target, before it is learned from.
     pub(super) fn term(&mut self, record: &Record) -> Result<Term, LogFlaw> {
         let target = self.probabilities(record)?;
         let mut theta = vec![0.0; self.policy.catalog().dimension()];
-        self.along.posterior().mean(&mut self.workspace, &mut theta).map_err(UserError::Posterior)?;
+        let mut along = self.along.user();
+        let (posterior, scratch) = along.posterior_and_scratch();
+        posterior.mean(scratch, &mut theta).map_err(UserError::Posterior)?;
         let predict = |action| self.predict(&theta, record, action);
         let chosen = |action: Action| target.get(action.index()).copied().unwrap_or(0.0);
         let mean = |of: &dyn Fn(Action) -> f64| {
@@ -71,14 +66,15 @@ impl<'j> Judge<'j> {
     pub(super) fn learn(&mut self, record: &Record, train: bool) -> Result<(), LogFlaw> {
         let default = record.defaults.as_ref().and_then(|defaults| defaults.get(record.action.index()).copied());
         let Record { context, action, reward, .. } = *record;
-        let baseline = self.policy.baseline(&context, action, default).to_f64();
+        let baseline = f64::from(self.policy.baseline(&context, action, default));
         let event = Event::Observation(Observation { context, action, baseline, reward, weight: 1.0 });
-        for (learner, learns) in [(Some(&mut self.along), true), (self.frozen.as_mut(), train)] {
-            let Some(learner) = learner else { continue };
+        for (target, learns) in [(Some(&mut self.along), true), (self.frozen.as_mut(), train)] {
+            let Some(target) = target else { continue };
+            let mut user = target.user();
             // The round is part of the draws' key and of the theorem's schedule. What is decided is not done.
-            learner.decide(self.policy, &mut self.workspace, &record.request())?;
+            user.decide(&record.request())?;
             if learns {
-                learner.check(self.policy, &mut self.workspace, &event)?.apply();
+                user.check(&event)?.apply();
             }
         }
         Ok(())
@@ -86,18 +82,18 @@ impl<'j> Judge<'j> {
 
     /// pi, a number per action.
     fn probabilities(&mut self, record: &Record) -> Result<Vec<f64>, LogFlaw> {
-        let learner = self.frozen.as_ref().unwrap_or(&self.along);
+        let mut target = self.frozen.as_mut().unwrap_or(&mut self.along).user();
         let (request, actions) = (record.request(), self.policy.catalog().actions());
         let mut probabilities = vec![0.0; actions];
         if self.options.greedy {
-            let (action, _) = learner.recommend(self.policy, &mut self.workspace, &request)?;
+            let (action, _) = target.recommend(&request)?;
             if let Some(probability) = probabilities.get_mut(action.index()) {
                 *probability = 1.0;
             }
             return Ok(probabilities);
         }
         let draws = self.options.draws.max(1);
-        learner.propensities(self.policy, &mut self.workspace, &request, draws, &mut probabilities)?;
+        target.propensities(&request, draws, &mut probabilities)?;
         // Core smooths, (n + 1) / (draws + allowed); the share of the draws, n / draws, is the unbiased one.
         let smoothed = f64::from(draws) + record.feasible.len() as f64;
         for probability in &mut probabilities {

@@ -2,8 +2,7 @@
 
 use super::Question;
 use crate::text::wording;
-use fable_core::{Assessment, Comparison, Promotion, Verdict};
-use fable_core::{Learner, UserError, Policy, Scalar, Storage, Workspace};
+use fable_core::{Assessment, Comparison, Policy, Promotion, Scalar, User, UserError, Verdict};
 use serde::Serialize;
 
 /// A contrast: how much one action is preferred to another, and how sure that is.
@@ -69,21 +68,16 @@ pub struct PromotionReport {
 }
 
 /// The declared contrasts and the questions.
-pub(super) fn contrasts<T: Scalar, S: Storage<T>, W: Storage<T>, const R: usize>(
-    policy: &Policy<'_, T>,
-    learner: &Learner<T, S, R>,
-    workspace: &mut Workspace<T, W>,
-    questions: &[Question],
-) -> Result<Vec<ContrastReport>, UserError> {
-    let catalog = policy.catalog();
-    let declared = catalog.contrasts().iter().enumerate().filter_map(|(index, contrast)| {
-        let promotion = learner.profile().iter().find(|promotion| usize::from(promotion.contrast) == index);
-        Some((contrast.name, Comparison::declared(catalog, index)?, true, promotion))
-    });
-    let asked = questions.iter().map(|question| (question.name.as_str(), question.comparison, false, None));
-    let all = declared.chain(asked).map(|(name, comparison, declared, promotion)| {
-        let found = learner.assess(policy, workspace, &comparison)?;
-        Ok(report(policy, name, &comparison, declared, &found, promotion))
+pub(super) fn contrasts<T: Scalar>(user: &mut User<'_, T>, questions: &[Question]) -> Result<Vec<ContrastReport>, UserError> {
+    let catalog = user.policy().catalog();
+    let declared = (0..)
+        .zip(catalog.contrasts())
+        .filter_map(|(index, contrast)| Some((contrast.name, Comparison::declared(catalog, index)?, Some(index))));
+    let asked = questions.iter().map(|question| (question.name.as_str(), question.comparison, None));
+    let all = declared.chain(asked).map(|(name, comparison, declared)| {
+        let found = user.assess(&comparison)?;
+        let promotion = user.profile().iter().find(|promotion| Some(usize::from(promotion.contrast)) == declared);
+        Ok(report(user.policy(), name, &comparison, declared.is_some(), &found, promotion))
     });
     all.collect()
 }
@@ -101,8 +95,7 @@ fn report<T: Scalar>(
     let task = comparison.context.task().and_then(|task| catalog.definition().tasks.get(task));
     let min_evidence = policy.settings().min_evidence;
     let promotion = promotion.map(|promotion| {
-        let mut sentence = String::new();
-        let _ = promotion.write_sentence(catalog, &mut sentence); // writing to a String cannot fail
+        let sentence = wording::promotion(catalog, promotion);
         let standing = wording::standing(promotion.standing(found));
         let Promotion { verdict, valid, round, at, evidence, lower, upper, .. } = *promotion;
         let (lower, upper) = (f64::from(lower), f64::from(upper));

@@ -9,18 +9,15 @@
 //! score. Trust the contrasts. One report costs a forward solve per weight and contrast.
 //!
 //! ```
-//! use fable_core::{Action, Context, Policy, Settings, catalog::TAU2};
+//! use fable_core::{Action, HostUser, Policy, Settings, catalog::TAU2};
 //! use fable_std::inspect::{Question, inspect};
-//! use fable_std::store::revive::{HostLearner, HostWorkspace};
 //!
 //! let policy = Policy::<f64>::new(&TAU2, Settings::default())?;
-//! let mut learner = HostLearner::over(vec![0.0; TAU2.state_len()]);
-//! let mut workspace = HostWorkspace::over(vec![0.0; TAU2.workspace_len()]);
-//! learner.start(&policy, 1)?;
-//! learner.observe(&policy, &mut workspace, &Context::new(&TAU2, None, &[])?, Action(4), 0.5)?;
+//! let mut ana = HostUser::<f64>::new(&policy, "ana")?;
+//! ana.user().observe(&TAU2.context(None, [])?, Action(4), 0.5)?;
 //!
 //! let question = Question::parse(&TAU2, "style=concise:guided")?;
-//! let report = inspect(&policy, &learner, &mut workspace, &[question])?;
+//! let report = inspect(&mut ana.user(), &[question])?;
 //! let style = &report.blocks[2];
 //! assert_eq!((style.name.as_str(), style.weights[0].name.as_str(), style.weights[0].evidence), ("style", "style=concise", 1));
 //! assert_eq!((report.state.rewards, report.state.guarantee.holds()), (1, true));
@@ -36,9 +33,10 @@ pub use contrast::{ContrastReport, PromotionReport};
 pub use question::{Question, QuestionError};
 pub use state::{Guarantee, Pivots, StateReport};
 
-use crate::catalogs::block_name;
+use crate::catalogs::value;
+use crate::settings::block_name;
 use crate::text::wording;
-use fable_core::{Catalog, Learner, UserError, Policy, Scalar, Storage, Workspace};
+use fable_core::{Scalar, User, UserError};
 use serde::Serialize;
 
 /// Everything there is to see about one learner. See the [module](self).
@@ -83,76 +81,53 @@ pub struct Weight {
     pub exact: bool,
 }
 
-/// Reads a learner.
+/// Looks at a user.
 ///
 /// # Errors
-/// A vacant or foreign learner, or a workspace that is too small.
-pub fn inspect<T: Scalar, S: Storage<T>, W: Storage<T>, const R: usize>(
-    policy: &Policy<'_, T>,
-    learner: &Learner<T, S, R>,
-    workspace: &mut Workspace<T, W>,
-    questions: &[Question],
-) -> Result<Inspection, UserError> {
-    let contrasts = contrast::contrasts(policy, learner, workspace, questions)?;
-    let (means, variances) = marginals(policy, learner, workspace)?;
-    let blocks = 0..policy.catalog().definition().blocks.len();
-    let blocks = blocks.map(|block| block_report(policy, learner, block, &means, &variances)).collect();
-    let state = state::state(policy, learner, &variances);
-    Ok(Inspection { state, blocks, contrasts })
+/// None that a user of any policy leads to.
+pub fn inspect<T: Scalar>(user: &mut User<'_, T>, questions: &[Question]) -> Result<Inspection, UserError> {
+    let contrasts = contrast::contrasts(user, questions)?;
+    let (means, variances) = marginals(user)?;
+    let blocks = 0..user.policy().catalog().definition().blocks.len();
+    let blocks = blocks.map(|block| block_report(user, block, &means, &variances)).collect();
+    Ok(Inspection { state: state::state(user, &variances), blocks, contrasts })
 }
 
 /// Mean and variance of every coordinate.
-fn marginals<T: Scalar, S: Storage<T>, W: Storage<T>, const R: usize>(
-    policy: &Policy<'_, T>,
-    learner: &Learner<T, S, R>,
-    workspace: &mut Workspace<T, W>,
-) -> Result<(Vec<f64>, Vec<f64>), UserError> {
-    let dimension = policy.catalog().dimension();
+///
+/// # Errors
+/// None that a user of any policy leads to.
+pub fn marginals<T: Scalar>(user: &mut User<'_, T>) -> Result<(Vec<f64>, Vec<f64>), UserError> {
+    let dimension = user.policy().catalog().dimension();
     let mut mean = vec![T::ZERO; dimension];
-    learner.posterior().mean(workspace, &mut mean)?;
-    let variance = |coordinate| Ok(learner.posterior().marginal_variance(workspace, coordinate)?.to_f64());
+    let (posterior, scratch) = user.posterior_and_scratch();
+    posterior.mean(scratch, &mut mean)?;
+    let variance = |coordinate| Ok(posterior.marginal_variance(scratch, coordinate)?.to_f64());
     let variances = (0..dimension).map(variance).collect::<Result<_, UserError>>()?;
     Ok((mean.into_iter().map(T::to_f64).collect(), variances))
 }
 
-fn block_report<T: Scalar, S: Storage<T>, const R: usize>(
-    policy: &Policy<'_, T>,
-    learner: &Learner<T, S, R>,
-    block: usize,
-    means: &[f64],
-    variances: &[f64],
-) -> BlockReport {
-    let catalog = policy.catalog();
+fn block_report<T: Scalar>(user: &User<'_, T>, block: usize, means: &[f64], variances: &[f64]) -> BlockReport {
+    let catalog = user.policy().catalog();
     let mut weights = Vec::new();
     for coordinate in catalog.block_ranges(block).flatten() {
         let (Some(mean), Some(variance)) = (means.get(coordinate), variances.get(coordinate)) else { continue };
         let name = catalog.coordinate_name(coordinate).map_or_else(String::new, |name| name.to_string());
-        let (evidence, exact) = evidence(policy, learner, &name);
+        let (evidence, exact) = evidence(user, &name);
         let words = wording::coordinate(catalog, coordinate);
         weights.push(Weight { name, words, mean: *mean, sd: variance.max(0.0).sqrt(), evidence, exact });
     }
     weights.sort_by(|one, other| other.mean.abs().total_cmp(&one.mean.abs()));
-    let retained = policy.settings().retained.contains(block);
+    let retained = user.policy().settings().retained.contains(block);
     let name = block_name(catalog, block).unwrap_or_default();
     BlockReport { name, words: wording::block(catalog, block), retained, weights }
 }
 
 /// The rewards that a coordinate can have been learned from, and whether that is exactly those it was.
-fn evidence<T: Scalar, S: Storage<T>, const R: usize>(
-    policy: &Policy<'_, T>,
-    learner: &Learner<T, S, R>,
-    coordinate: &str,
-) -> (u32, bool) {
+fn evidence<T: Scalar>(user: &User<'_, T>, coordinate: &str) -> (u32, bool) {
     let factors: Vec<&str> = coordinate.split('*').collect();
-    let values = factors.iter().filter_map(|factor| value(policy.catalog(), factor));
-    let counts: Vec<u32> = values.map(|(component, value)| learner.evidence(policy, component, value)).collect();
+    let values = factors.iter().filter_map(|factor| value(user.policy().catalog(), factor));
+    let counts: Vec<u32> = values.map(|(component, value)| user.evidence(usize::from(component), value)).collect();
     let least = counts.iter().copied().min().unwrap_or(0);
     (least, (counts.len() == 1 && factors.len() == 1) || least == 0)
-}
-
-/// Component and value of a factor like `style=concise`; a task or a signal has none.
-fn value(catalog: &Catalog<'_>, factor: &str) -> Option<(usize, u8)> {
-    let (component, value) = factor.split_once('=')?;
-    let component = catalog.component(component)?;
-    Some((component, catalog.value(component, value)?))
 }

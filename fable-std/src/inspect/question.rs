@@ -1,7 +1,6 @@
 //! Contrasts made up on the spot.
 
-use fable_core::Comparison;
-use fable_core::{Catalog, Context};
+use fable_core::{Catalog, Comparison, Context};
 use std::fmt;
 
 /// A contrast that was asked for: `style=concise:detailed@coding`. The two actions have the two values in the component named
@@ -90,7 +89,7 @@ impl Question {
             return Err(QuestionError::Same(text.to_owned()));
         }
         let position =
-            |name: &str| catalog.task(name).ok_or_else(|| unknown("there is no task".into(), name, definition.tasks.to_vec()));
+            |name: &str| catalog.task(name).map_err(|_| unknown("there is no task".into(), name, definition.tasks.to_vec()));
         let task = task.map(position).transpose()?;
         let action = |chosen: u8| {
             let usual = definition.components.iter().map(|component| component.null.unwrap_or(0));

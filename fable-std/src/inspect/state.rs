@@ -1,8 +1,7 @@
 //! The state as a whole: counters, sizes, numerical health, and whether promotions are still guaranteed.
 
-use fable_core::NUMERIC_REVISION;
 use fable_core::record::VERSION;
-use fable_core::{CoordinateSet, Feasible, Learner, Policy, Prior, Scalar, Storage};
+use fable_core::{CoordinateSet, Feasible, NUMERIC_REVISION, Prior, Scalar, User};
 use serde::Serialize;
 
 /// The state as a whole.
@@ -96,25 +95,22 @@ impl Guarantee {
     }
 }
 
-/// Looks at a started learner.
-pub(super) fn state<T: Scalar, S: Storage<T>, const R: usize>(
-    policy: &Policy<'_, T>,
-    learner: &Learner<T, S, R>,
-    variances: &[f64],
-) -> StateReport {
-    let (catalog, settings, posterior) = (policy.catalog(), policy.settings(), learner.posterior());
+/// Counters, sizes and health of a user.
+pub(super) fn state<T: Scalar>(user: &User<'_, T>, variances: &[f64]) -> StateReport {
+    let (policy, posterior) = (user.policy(), user.posterior());
+    let (catalog, settings) = (policy.catalog(), policy.settings());
     let packed = posterior.packed();
     let inverse = || packed.iter().take(catalog.dimension()).map(|inverse| inverse.to_f64());
     let (least, most) = inverse().fold((f64::INFINITY, 0.0_f64), |(least, most), e| (least.min(e), most.max(e)));
-    let guarantee = match (policy.active_dimension() < catalog.dimension(), learner.promise() == policy.promise()) {
+    let guarantee = match (policy.active_dimension() < catalog.dimension(), user.promise() == policy.promise()) {
         (true, _) => Guarantee::BlocksLeftOut,
-        _ if learner.is_voided() => Guarantee::Voided,
+        _ if user.is_voided() => Guarantee::Voided,
         (_, false) => Guarantee::SettingsChanged,
         _ => Guarantee::Holds,
     };
     let learned = matches!(policy.prior(), Prior::Isotropic)
         .then(|| variances.iter().map(|variance| 1.0 - settings.base_precision * variance).sum::<f64>().max(0.0));
-    let movable = Feasible::from_set(catalog, *learner.permissions()).ok().map(|feasible| {
+    let movable = Feasible::from_set(catalog, *user.permissions()).ok().map(|feasible| {
         let mut active = CoordinateSet::EMPTY;
         active.activate_in_any_context(catalog, &feasible);
         let learned = CoordinateSet::of_blocks(catalog, settings.retained);
@@ -127,12 +123,12 @@ pub(super) fn state<T: Scalar, S: Storage<T>, const R: usize>(
         scalar: if T::DIGITS == 24 { "f32" } else { "f64" },
         version: VERSION,
         numeric_revision: NUMERIC_REVISION,
-        user: format!("{:016x}", learner.user()),
-        incarnation: learner.incarnation(),
-        rounds: learner.rounds(),
-        rewards: learner.observations(),
-        waiting: learner.waiting(policy, 0).count(),
-        promotions: learner.profile().len(),
+        user: format!("{:016x}", user.user()),
+        incarnation: user.incarnation(),
+        rounds: user.rounds(),
+        rewards: user.observations(),
+        waiting: user.waiting(0).count(),
+        promotions: user.profile().len(),
         dimension: catalog.dimension(),
         learned,
         movable,

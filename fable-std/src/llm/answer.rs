@@ -1,6 +1,7 @@
 //! Checks for the parts of an answer: exactly the keys that were asked for, numbers in their range, names that exist.
 
 use super::LlmError;
+use crate::catalogs;
 use fable_core::{Catalog, When};
 use serde_json::{Map, Value, json};
 
@@ -50,12 +51,7 @@ pub(super) fn text_or_null<'v>(map: &'v Map<String, Value>, key: &str) -> Result
 
 /// The value that a name like `style=concise` stands for.
 pub(super) fn value(catalog: &Catalog<'_>, name: &str) -> Result<(u8, u8), LlmError> {
-    let found = || {
-        let (component, value) = name.split_once('=')?;
-        let component = catalog.component(component)?;
-        Some((u8::try_from(component).ok()?, catalog.value(component, value)?))
-    };
-    found().ok_or(LlmError::Answer("it names a value that the catalog does not have"))
+    catalogs::value(catalog, name).ok_or(LlmError::Answer("it names a value that the catalog does not have"))
 }
 
 /// The condition that a name like `task=coding` or `risk` stands for.
@@ -65,7 +61,7 @@ pub(super) fn when(catalog: &Catalog<'_>, name: Option<&str>) -> Result<When, Ll
         Some(task) => catalog.task(task).map(When::Task),
         None => catalog.signal(name).map(When::Signal),
     };
-    found.ok_or(LlmError::Answer("it names a condition that the catalog does not have"))
+    found.map_err(|_| LlmError::Answer("it names a condition that the catalog does not have"))
 }
 
 /// The schema of an object with these properties, all of them required and no others allowed.

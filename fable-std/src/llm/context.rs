@@ -64,7 +64,7 @@ impl Llm {
         })?;
         let answer = object(&answer, &["task", "signals"])?;
         let task = text_or_null(answer, "task")?
-            .map(|name| catalog.task(name).ok_or(LlmError::Answer("it names a task that the catalog does not have")))
+            .map(|name| catalog.task(name).map_err(|_| LlmError::Answer("it names a task that the catalog does not have")))
             .transpose()?;
         let levels = object(entry(answer, "signals")?, definition.signals)?;
         let signals = definition.signals.iter().map(|name| Ok(number(levels, name, 0.0, 1.0)? as f32));

@@ -51,7 +51,7 @@ pub use gaussian::Gaussian;
 pub use transfer::{address, read};
 
 use fable_core::record::RecordError;
-use fable_core::{UserError, Policy, PosteriorError, PriorError};
+use fable_core::{Policy, PosteriorError, PriorError, UserError};
 use std::fmt;
 use std::num::NonZero;
 
@@ -259,20 +259,4 @@ impl fmt::Display for FitError {
 
 impl std::error::Error for FitError {}
 
-impl From<PosteriorError> for FitError {
-    fn from(error: PosteriorError) -> Self {
-        Self::Evidence(error)
-    }
-}
-
-impl From<UserError> for FitError {
-    fn from(error: UserError) -> Self {
-        Self::Learner(error)
-    }
-}
-
-impl From<RecordError> for FitError {
-    fn from(error: RecordError) -> Self {
-        Self::Record(error)
-    }
-}
+crate::from!(FitError: PosteriorError => Evidence, UserError => Learner, RecordError => Record);

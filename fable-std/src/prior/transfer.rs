@@ -1,9 +1,7 @@
 //! A prior as bytes: a snapshot with zero rounds, addressed to a user.
 
 use super::{FitError, Population};
-use crate::store::revive::{HostLearner, HostWorkspace};
-use fable_core::record::{Verifier, snapshot::max_len};
-use fable_core::{Factor, Learner, Policy, Prior, Scalar};
+use fable_core::{Factor, HostLearner, Policy, Prior, Scalar};
 
 impl Population {
     /// The prior as the snapshot of a user who has done nothing yet, under a policy with the isotropic prior, in the policy's
@@ -19,15 +17,12 @@ impl Population {
 
 fn write<T: Scalar>(policy: &Policy<'_, T>, packed: &[T], user: u64) -> Result<Vec<u8>, FitError> {
     let catalog = policy.catalog();
-    let mut workspace = HostWorkspace::over(vec![T::ZERO; catalog.workspace_len()]);
-    let factor = Factor::new(catalog.arrow(), packed, &mut workspace).map_err(FitError::Range)?;
+    let mut scratch = vec![T::ZERO; catalog.workspace_len()];
+    let factor = Factor::new(catalog.arrow(), packed, &mut scratch).map_err(FitError::Range)?;
     // Room for nothing: the snapshot has neither waiting decisions nor promotions, and fits every learner.
-    let mut learner = Learner::<T, Vec<T>, 1>::over(vec![T::ZERO; catalog.state_len()]);
+    let mut learner = HostLearner::<T, 1>::for_policy(policy);
     learner.start_from(policy, &Prior::Factor(factor), user)?;
-    let mut bytes = vec![0; max_len::<T>(catalog, 1)];
-    let length = learner.snapshot()?.read(&mut bytes);
-    bytes.truncate(length);
-    Ok(bytes)
+    Ok(learner.to_bytes()?)
 }
 
 /// The packed numbers of a prior, for a [`Factor`].
@@ -35,13 +30,8 @@ fn write<T: Scalar>(policy: &Policy<'_, T>, packed: &[T], user: u64) -> Result<V
 /// # Errors
 /// No such snapshot, one of another catalog, of other settings or in the other scalar, or one of a user who has done something.
 pub fn read<T: Scalar>(policy: &Policy<'_, T>, bytes: &[u8]) -> Result<Vec<T>, FitError> {
-    let mut verifier = Verifier::new(policy);
-    verifier.push(bytes)?;
-    let verified = verifier.finish()?;
-    let mut learner = HostLearner::over(vec![T::ZERO; policy.catalog().state_len()]);
-    let mut loader = learner.load(policy, verified)?;
-    loader.push(bytes)?;
-    loader.finish()?;
+    let mut learner = HostLearner::<T>::for_policy(policy);
+    learner.restore(policy, bytes)?;
     if learner.rounds() > 0 || learner.observations() > 0 {
         return Err(FitError::NotAPrior);
     }

@@ -1,12 +1,12 @@
 //! Answers, one line of JSON each.
 
 use super::refusal::Refusal;
+use crate::catalogs;
 use crate::text::wording;
-use fable_core::{Assessment, Explanation, Part, Promotion, Standing};
-use fable_core::{Action, Catalog, DecisionId, Proposal, Scalar};
+use fable_core::{Action, Assessment, Catalog, Decision, DecisionId, Explanation, Promotion, Scalar, Scores, Source, Standing};
 use serde::{Serialize, Serializer};
+use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
-use serde_json::{Map, Value};
 use std::ops::Range;
 
 /// The lines of a batch, in the order of its requests.
@@ -110,7 +110,7 @@ impl Labels {
         };
         let coordinates = (0..catalog.dimension()).filter_map(|index| catalog.coordinate_name(index));
         Self {
-            actions: actions().map(|action| raw(&named(catalog, action))).collect(),
+            actions: actions().map(|action| raw(&catalogs::action(catalog, action))).collect(),
             instructions: actions().map(instruction).collect(),
             coordinates: coordinates.map(|name| name.to_string()).collect(),
         }
@@ -121,14 +121,6 @@ impl Labels {
     }
 }
 
-/// The values of an action by component.
-fn named(catalog: &Catalog<'_>, action: Action) -> Value {
-    let values = catalog.values(action).unwrap_or_default();
-    let values = catalog.definition().components.iter().zip(&values);
-    let values = values.filter_map(|(component, value)| Some((component.name, component.values.get(usize::from(*value))?.name)));
-    Value::Object(values.map(|(component, value)| (component.to_owned(), value.into())).collect::<Map<_, _>>())
-}
-
 /// What a request that was not refused gets.
 #[derive(Serialize)]
 #[serde(untagged)]
@@ -137,6 +129,7 @@ pub(super) enum Answer<'w> {
     Decided(Decided<'w>),
     Learned { observations: u32 },
     Posterior { rounds: u32, observations: u32, mean: Coordinates<'w>, sd: Coordinates<'w>, log_det_ratio: f64 },
+    Promoted { promoted: u32 },
     Contrast(Contrasted),
     Explained(Explained<'w>),
     Profile { profile: Vec<Promoted<'w>>, text: String },
@@ -161,14 +154,14 @@ pub(super) struct Decided<'w> {
 impl Labels {
     pub(super) fn decided(
         &self,
-        decision: DecisionId,
-        proposal: &Proposal,
+        decision: &Decision,
+        scores: &Scores,
         feasible: usize,
         propensities: Option<Vec<f64>>,
     ) -> Decided<'_> {
-        let Proposal { action, score, sampled_score, explored, .. } = *proposal;
+        let (Decision { id, action, .. }, Scores { score, sampled_score, explored }) = (*decision, *scores);
         let instruction = self.instructions.get(action.index()).map(|instruction| &**instruction);
-        Decided { decision, action: self.action(action), instruction, explored, score, sampled_score, feasible, propensities }
+        Decided { decision: id, action: self.action(action), instruction, explored, score, sampled_score, feasible, propensities }
     }
 
     pub(super) fn coordinates(&self, numbers: Vec<f64>) -> Coordinates<'_> {
@@ -178,11 +171,11 @@ impl Labels {
     pub(super) fn explained<T: Scalar>(&self, why: &Explanation<'_, T>) -> Explained<'_> {
         let name = |coordinate: Option<usize>| coordinate.and_then(|index| self.coordinates.get(index)).map(String::as_str);
         let shares = why.shares().map(|share| Shared {
-            part: match share.part {
-                Part::Default => "default",
-                Part::Cost => "cost",
-                Part::Block(_) => "block",
-                Part::Draw => "draw",
+            part: match share.source {
+                Source::Default => "default",
+                Source::Cost => "cost",
+                Source::Block(_) => "block",
+                Source::Draw => "draw",
             },
             chosen: share.chosen,
             other: share.other,
@@ -273,8 +266,7 @@ pub(super) struct Promoted<'w> {
 
 impl<'w> Promoted<'w> {
     pub(super) fn new(catalog: &'w Catalog<'w>, promotion: &Promotion, standing: Standing) -> Self {
-        let mut sentence = String::new();
-        let _ = promotion.write_sentence(catalog, &mut sentence); // writing to a String cannot fail
+        let sentence = wording::promotion(catalog, promotion);
         let Promotion { verdict, valid, round, at, evidence, lower, upper, .. } = *promotion;
         let standing = wording::standing(standing);
         let contrast = catalog.contrasts().get(usize::from(promotion.contrast)).map_or("", |contrast| contrast.name);

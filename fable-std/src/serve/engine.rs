@@ -1,18 +1,19 @@
 //! The learners' thread: every request in its turn, answered from memory.
 //!
-//! Nothing of the method is here: requests become `fable_core`'s events, and each goes through check, persist, apply.
+//! Nothing of the method is here: requests become `fable_core`'s commands, and what these take goes to the ledger first.
 
 use super::answer::{Answer, Answers, Labels, Promoted, Stats};
 use super::ledger::{Ledger, Progress};
 use super::op::{Incoming, Op};
 use super::refusal::{Code, Refusal};
-use super::residents::{Desk, Resident, Residents};
+use super::residents::{Residents, warm};
+use crate::inspect::marginals;
 use crate::store::journal::Note;
-use crate::store::revive::HostWorkspace;
-use crate::store::{Reach, Store, StoreError, Stored, Writes};
-use fable_core::{Event, Observation};
+use crate::store::{Desk, Reach, Resident, Store, StoreError, Stored, Writes};
 use fable_core::record::decode_event;
-use fable_core::{Catalog, DecisionId, UserError, Policy, Scalar, Statement, user_hash};
+use fable_core::{
+    Catalog, Command, DecisionId, Event, Observation, Policy, Promotion, Request, Scalar, Scores, UserError, user_hash,
+};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
@@ -33,6 +34,7 @@ pub(super) struct Batch {
 #[derive(Debug)]
 pub(super) struct Engine<'p, T> {
     desk: Desk<'p, T>,
+    ledger: Ledger,
     residents: Residents<T>,
     labels: &'p Labels,
     requests: u64,
@@ -47,15 +49,14 @@ impl<'p, T: Scalar> Engine<'p, T> {
         progress: Arc<Progress>,
         cache: NonZeroUsize,
     ) -> Result<Self, StoreError> {
-        let workspace = HostWorkspace::over(vec![T::ZERO; policy.catalog().workspace_len()]);
-        let desk = Desk { policy, workspace, ledger: Ledger::open(store, progress)?, events: 0 };
-        Ok(Self { desk, residents: Residents::new(cache), labels, requests: 0, errors: 0 })
+        let (desk, ledger) = (Desk::new(policy), Ledger::open(store, progress)?);
+        Ok(Self { desk, ledger, residents: Residents::new(cache), labels, requests: 0, errors: 0 })
     }
 
     /// Answers requests, all of them or as many as make a batch.
     pub(super) fn run(&mut self, incoming: &mut impl Iterator<Item = Incoming>) -> Batch {
         let mut answers = Answers::default();
-        let ready = match self.desk.ledger.begin() {
+        let ready = match self.ledger.begin() {
             Ok(failed) => {
                 if failed {
                     self.residents.clear();
@@ -67,152 +68,169 @@ impl<'p, T: Scalar> Engine<'p, T> {
         while answers.bytes().len() < ANSWERS
             && let Some(Incoming { id, op }) = incoming.next()
         {
-            let Self { desk, residents, labels, requests, errors } = self;
-            *requests += 1;
-            let (counts, settled) = ((*requests, *errors), op.is_err());
+            self.requests += 1;
+            let settled = op.is_err();
             let answer = match &ready {
-                Ok(()) => op.and_then(|op| answer(desk, residents, labels, counts, op)),
+                Ok(()) => op.and_then(|op| self.answer(op)),
                 Err(refusal) => Err(refusal.clone()),
             };
-            *errors += u64::from(answer.is_err());
+            self.errors += u64::from(answer.is_err());
             answers.put(id.as_deref(), answer.as_ref(), settled);
         }
-        let (number, failures, writes) = self.desk.ledger.finish();
+        let (number, failures, writes) = self.ledger.finish();
         Batch { number, failures, writes, answers }
     }
+
+    fn answer(&mut self, op: Op) -> Result<Answer<'p>, Refusal> {
+        match op {
+            Op::Onboard { user, statements } => {
+                self.named(&user)?.run(&mut Command::onboard(&statements), Note::None)?;
+                Ok(Answer::Accepted { accepted: statements.len() })
+            }
+            Op::Decide { user, context, feasible, defaults, propensities, at } => {
+                let request = Request { context: &context, feasible: &feasible, defaults: defaults.as_deref(), at };
+                let labels = self.labels;
+                self.named(&user)?.decide(labels, request, propensities)
+            }
+            Op::Feedback { decision, reward, weight, at } => {
+                self.owner(decision)?.learn(Command::feedback(decision, reward).weighted(weight).at(at))
+            }
+            Op::Observe { user, context, action, reward, weight, at } => {
+                self.named(&user)?.learn(Command::observe(&context, action, reward).weighted(weight).at(at))
+            }
+            Op::Unlearn { decision } => self.owner(decision)?.unlearn(decision),
+            Op::Promote { user, at } => {
+                let mut command = Command::promote(at);
+                self.named(&user)?.run(&mut command, Note::None)?;
+                Ok(Answer::Promoted { promoted: command.applied() })
+            }
+            Op::Posterior { user } => {
+                let labels = self.labels;
+                self.named(&user)?.posterior(labels)
+            }
+            Op::Contrast { user, comparison } => Ok(Answer::Contrast(self.named(&user)?.user()?.assess(&comparison)?.into())),
+            Op::Explain { decision, against, defaults } => {
+                let labels = self.labels;
+                let mut seat = self.owner(decision)?;
+                let mut user = seat.user()?;
+                Ok(Answer::Explained(labels.explained(&user.explain(decision, defaults.as_deref(), against)?)))
+            }
+            Op::Profile { user } => self.named(&user)?.profile(),
+            Op::Forget { user } => self.forget(&user),
+            Op::Stats => Ok(Answer::Stats(Stats {
+                catalog: self.desk.policy.catalog().definition().name,
+                dimension: self.desk.policy.catalog().dimension(),
+                scalar: if T::DIGITS == 24 { "f32" } else { "f64" },
+                users: self.ledger.users(),
+                cached: self.residents.len(),
+                requests: self.requests,
+                errors: self.errors + self.ledger.refused(),
+                events: self.ledger.entries(),
+                bytes: self.ledger.store_bytes(),
+            })),
+        }
+    }
+
+    /// The user with a name.
+    fn named(&mut self, name: &str) -> Result<Seat<'_, 'p, T>, Refusal> {
+        let Self { desk, ledger, residents, .. } = self;
+        let resident = residents.named(desk, ledger, name)?;
+        Ok(Seat { desk, ledger, resident })
+    }
+
+    /// The user that a decision belongs to.
+    fn owner(&mut self, decision: DecisionId) -> Result<Seat<'_, 'p, T>, Refusal> {
+        let Self { desk, ledger, residents, .. } = self;
+        let resident = residents.hashed(desk, ledger, decision.user)?.ok_or(UserError::UnknownDecision)?;
+        Ok(Seat { desk, ledger, resident })
+    }
+
+    fn forget(&mut self, name: &str) -> Result<Answer<'p>, Refusal> {
+        let user = user_hash(name);
+        let stored = self.ledger.user(user, Reach::Snapshot)?;
+        if stored.as_ref().is_some_and(|stored| stored.row.name != name) {
+            return Err(StoreError::Collision.into());
+        }
+        self.ledger.erase(user, stored.is_some())?;
+        self.residents.remove(user);
+        Ok(Answer::Forgotten { forgotten: stored.is_some() })
+    }
 }
 
-fn answer<'w, T: Scalar>(
-    desk: &mut Desk<'w, T>,
-    residents: &mut Residents<T>,
-    labels: &'w Labels,
-    (requests, errors): (u64, u64),
-    op: Op,
-) -> Result<Answer<'w>, Refusal> {
-    match op {
-        Op::Onboard { user, statements } => onboard(residents.named(desk, &user)?, desk, statements),
-        Op::Decide { user, context, feasible, defaults, propensities, at } => {
-            let request = fable_core::Request { context: &context, feasible: &feasible, defaults: defaults.as_deref(), at };
-            decide(residents.named(desk, &user)?, desk, labels, &request, propensities)
-        }
-        Op::Feedback { decision, reward, weight, at } => {
-            let resident = owner(desk, residents, decision)?;
-            resident.warm();
-            let event = resident.learner.propose_feedback(desk.policy, decision, reward, weight, at)?;
-            resident.step(desk, &event, Note::None)?;
-            Ok(Answer::Learned { observations: resident.learner.observations() })
-        }
-        Op::Observe { user, context, action, reward, weight } => {
-            let resident = residents.named(desk, &user)?;
-            resident.warm();
-            let event = resident.learner.propose_observation(desk.policy, &context, action, reward, weight)?;
-            resident.step(desk, &event, Note::None)?;
-            Ok(Answer::Learned { observations: resident.learner.observations() })
-        }
-        Op::Unlearn { decision } => unlearn(owner(desk, residents, decision)?, desk, decision),
-        Op::Posterior { user } => posterior(residents.named(desk, &user)?, desk, labels),
-        Op::Contrast { user, comparison } => {
-            let resident = residents.named(desk, &user)?;
-            Ok(Answer::Contrast(resident.learner.assess(desk.policy, &mut desk.workspace, &comparison)?.into()))
-        }
-        Op::Explain { decision, against, defaults } => {
-            let resident = owner(desk, residents, decision)?;
-            let Desk { policy, workspace, .. } = desk;
-            let why = resident.learner.explain(policy, workspace, decision, defaults.as_deref(), against)?;
-            Ok(Answer::Explained(labels.explained(&why)))
-        }
-        Op::Profile { user, promote, at } => profile(residents.named(desk, &user)?, desk, promote, at),
-        Op::Forget { user } => forget(desk, residents, &user),
-        Op::Stats => Ok(Answer::Stats(Stats {
-            catalog: desk.policy.catalog().definition().name,
-            dimension: desk.policy.catalog().dimension(),
-            scalar: if T::DIGITS == 24 { "f32" } else { "f64" },
-            users: desk.ledger.users(),
-            cached: residents.len(),
-            requests,
-            errors: errors + desk.ledger.refused(),
-            events: desk.events,
-            bytes: desk.ledger.store_bytes(),
-        })),
-    }
+/// One user at the desk.
+struct Seat<'s, 'p, T> {
+    desk: &'s mut Desk<'p, T>,
+    ledger: &'s mut Ledger,
+    resident: &'s mut Resident<T>,
 }
 
-/// The user that a decision belongs to.
-fn owner<'r, T: Scalar>(
-    desk: &mut Desk<'_, T>,
-    residents: &'r mut Residents<T>,
-    decision: DecisionId,
-) -> Result<&'r mut Resident<T>, Refusal> {
-    residents.hashed(desk, decision.user)?.ok_or_else(|| UserError::UnknownDecision.into())
-}
-
-fn onboard<'w, T: Scalar>(
-    resident: &mut Resident<T>,
-    desk: &mut Desk<'w, T>,
-    statements: Vec<Statement>,
-) -> Result<Answer<'w>, Refusal> {
-    let events: Vec<Event> = statements.into_iter().map(Event::Onboarding).collect();
-    for event in &events {
-        resident.learner.check(desk.policy, &mut desk.workspace, event)?; // all of them before the first is applied
+impl<'p, T: Scalar> Seat<'_, 'p, T> {
+    fn user(&mut self) -> Result<fable_core::User<'_, T>, UserError> {
+        self.resident.user(self.desk)
     }
-    for event in &events {
-        resident.step(desk, event, Note::None)?;
-    }
-    Ok(Answer::Accepted { accepted: events.len() })
-}
 
-fn decide<'w, T: Scalar>(
-    resident: &mut Resident<T>,
-    desk: &mut Desk<'w, T>,
-    labels: &'w Labels,
-    request: &fable_core::Request<'_>,
-    propensities: Option<u32>,
-) -> Result<Answer<'w>, Refusal> {
-    resident.warm();
-    let policy = desk.policy;
-    let due = |resident: &Resident<T>| {
-        resident.learner.propose_expiry(policy, request.at).or_else(|| resident.learner.propose_room(policy))
-    };
-    if due(resident).is_some() {
-        resident.learner.propose_decision(policy, &mut desk.workspace, request)?; // refuses before anything has changed
-        while let Some(event) = due(resident) {
-            resident.step(desk, &event, Note::None)?;
+    fn run(&mut self, command: &mut Command<'_>, note: Note) -> Result<(), StoreError> {
+        self.resident.run(self.desk, self.ledger, command, note)
+    }
+
+    /// A reward, and what it makes certain.
+    fn learn(mut self, mut command: Command<'_>) -> Result<Answer<'p>, Refusal> {
+        warm(self.resident);
+        self.run(&mut command, Note::None)?;
+        Ok(Answer::Learned { observations: self.resident.learner().observations() })
+    }
+
+    fn decide(mut self, labels: &'p Labels, request: Request<'_>, draws: Option<u32>) -> Result<Answer<'p>, Refusal> {
+        warm(self.resident);
+        let mut propensities = draws.map(|_| vec![0.0; self.desk.policy.catalog().actions()]);
+        let mut command = Command::decide(request).scored();
+        if let Some((draws, propensities)) = draws.zip(propensities.as_mut()) {
+            command = command.with_propensities(draws, propensities);
         }
+        self.run(&mut command, if request.defaults.is_some() { Note::WithDefaults } else { Note::None })?;
+        let (decision, scores) = (command.decision(&self.user()?), command.scores());
+        let (decision, scores): (_, Scores) = decision.zip(scores).ok_or(UserError::OutOfOrder)?; // it was just made
+        Ok(Answer::Decided(labels.decided(&decision, &scores, request.feasible.len(), propensities)))
     }
-    let proposal = resident.learner.propose_scored(policy, &mut desk.workspace, request)?;
-    let mut estimated = None;
-    if let Some(draws) = propensities {
-        let mut numbers = vec![0.0; policy.catalog().actions()];
-        resident.learner.propensities(policy, &mut desk.workspace, request, draws, &mut numbers)?;
-        estimated = Some(numbers);
-    }
-    if let Some(permissions) = resident.learner.propose_permissions(request.feasible) {
-        resident.step(desk, &permissions, Note::None)?;
-    }
-    let note = if request.defaults.is_some() { Note::WithDefaults } else { Note::None };
-    resident.step(desk, &proposal.event, note)?;
-    let feasible = request.feasible.len();
-    let learner = &resident.learner;
-    let id = DecisionId { user: learner.user(), incarnation: learner.incarnation(), round: learner.rounds() };
-    Ok(Answer::Decided(labels.decided(id, &proposal, feasible, estimated)))
-}
 
-/// The reward of a decision as the journal has it, taken back.
-fn unlearn<'w, T: Scalar>(
-    resident: &mut Resident<T>,
-    desk: &mut Desk<'w, T>,
-    decision: DecisionId,
-) -> Result<Answer<'w>, Refusal> {
-    let learner = &resident.learner;
-    if decision.incarnation != learner.incarnation() || decision.round == 0 || decision.round > learner.rounds() {
-        return Err(UserError::UnknownDecision.into());
+    /// The reward of a decision as the journal has it, taken back.
+    fn unlearn(mut self, decision: DecisionId) -> Result<Answer<'p>, Refusal> {
+        let learner = self.resident.learner();
+        if decision.incarnation != learner.incarnation() || decision.round == 0 || decision.round > learner.rounds() {
+            return Err(UserError::UnknownDecision.into());
+        }
+        let stored = self.ledger.user(decision.user, Reach::Whole)?.ok_or(StoreError::NoUser)?;
+        let found = recall(self.desk.policy.catalog(), &stored, decision.round)?;
+        let nothing = || Refusal::new(Code::NotLearned, "nothing was learned from the decision, or it was taken back");
+        let (observation, imputed) = found.ok_or_else(nothing)?;
+        self.run(&mut Command::unlearn(observation, imputed), Note::TakesBack(decision.round))?;
+        Ok(Answer::Learned { observations: self.resident.learner().observations() })
     }
-    let stored = desk.ledger.user(decision.user, Reach::Whole)?.ok_or(StoreError::NoUser)?;
-    let found = recall(desk.policy.catalog(), &stored, decision.round)?;
-    let nothing = || Refusal::new(Code::NotLearned, "nothing was learned from the decision, or it was taken back");
-    let (observation, imputed) = found.ok_or_else(nothing)?;
-    resident.step(desk, &Event::Unlearn { observation, imputed }, Note::TakesBack(decision.round))?;
-    Ok(Answer::Learned { observations: resident.learner.observations() })
+
+    fn posterior(mut self, labels: &'p Labels) -> Result<Answer<'p>, Refusal> {
+        let mut user = self.user()?;
+        let (mean, variances) = marginals(&mut user)?;
+        Ok(Answer::Posterior {
+            rounds: user.rounds(),
+            observations: user.observations(),
+            mean: labels.coordinates(mean),
+            sd: labels.coordinates(variances.into_iter().map(f64::sqrt).collect()),
+            log_det_ratio: user.posterior().log_det_ratio(),
+        })
+    }
+
+    fn profile(mut self) -> Result<Answer<'p>, Refusal> {
+        let catalog = self.desk.policy.catalog();
+        let mut user = self.user()?;
+        let promotions: Vec<Promotion> = user.profile().to_vec();
+        let mut profile = Vec::with_capacity(promotions.len());
+        for promotion in &promotions {
+            profile.push(Promoted::new(catalog, promotion, user.standing(promotion)?));
+        }
+        let mut text = String::new();
+        user.write_profile(&mut text)?;
+        Ok(Answer::Profile { profile, text })
+    }
 }
 
 /// What was learned from the decision of a round and not taken back, and whether its reward was imputed.
@@ -234,53 +252,4 @@ fn recall(catalog: &Catalog<'_>, stored: &Stored, wanted: u32) -> Result<Option<
     }
     let found = decided.zip(learned);
     Ok(found.map(|(decided, (reward, weight, imputed))| (Observation { reward, weight, ..decided }, imputed)))
-}
-
-fn posterior<'w, T: Scalar>(resident: &Resident<T>, desk: &mut Desk<'w, T>, labels: &'w Labels) -> Result<Answer<'w>, Refusal> {
-    let (learner, dimension) = (&resident.learner, desk.policy.catalog().dimension());
-    let mut mean = vec![T::ZERO; dimension];
-    learner.posterior().mean(&mut desk.workspace, &mut mean)?;
-    let mut sd = Vec::with_capacity(dimension);
-    for coordinate in 0..dimension {
-        sd.push(learner.posterior().marginal_variance(&mut desk.workspace, coordinate)?.to_f64().sqrt());
-    }
-    Ok(Answer::Posterior {
-        rounds: learner.rounds(),
-        observations: learner.observations(),
-        mean: labels.coordinates(mean.into_iter().map(T::to_f64).collect()),
-        sd: labels.coordinates(sd),
-        log_det_ratio: learner.posterior().log_det_ratio(),
-    })
-}
-
-fn profile<'w, T: Scalar>(
-    resident: &mut Resident<T>,
-    desk: &mut Desk<'w, T>,
-    promote: bool,
-    at: u32,
-) -> Result<Answer<'w>, Refusal> {
-    while promote && let Some(event) = resident.learner.propose_promotion(desk.policy, &mut desk.workspace, at)? {
-        resident.step(desk, &event, Note::None)?;
-    }
-    let Desk { policy, workspace, .. } = desk;
-    let learner = &resident.learner;
-    let mut profile = Vec::new();
-    for promotion in learner.profile() {
-        let standing = learner.standing(policy, workspace, promotion)?;
-        profile.push(Promoted::new(policy.catalog(), promotion, standing));
-    }
-    let mut text = String::new();
-    learner.write_profile(policy, workspace, &mut text)?;
-    Ok(Answer::Profile { profile, text })
-}
-
-fn forget<'w, T: Scalar>(desk: &mut Desk<'w, T>, residents: &mut Residents<T>, name: &str) -> Result<Answer<'w>, Refusal> {
-    let user = user_hash(name);
-    let stored = desk.ledger.user(user, Reach::Snapshot)?;
-    if stored.as_ref().is_some_and(|stored| stored.row.name != name) {
-        return Err(StoreError::Collision.into());
-    }
-    desk.ledger.erase(user, stored.is_some())?;
-    residents.remove(user);
-    Ok(Answer::Forgotten { forgotten: stored.is_some() })
 }

@@ -51,8 +51,6 @@ pub(super) struct Line<'a> {
     pub(super) total: Option<bool>,
     #[serde(default, deserialize_with = "given", borrow)]
     pub(super) against: Option<Choice<'a>>,
-    #[serde(default, deserialize_with = "given")]
-    pub(super) promote: Option<bool>,
 }
 
 impl<'a> Line<'a> {
@@ -80,7 +78,6 @@ impl<'a> Line<'a> {
             ("over", self.over.is_some()),
             ("total", self.total.is_some()),
             ("against", self.against.is_some()),
-            ("promote", self.promote.is_some()),
         ]
         .into_iter()
         .filter_map(|(key, there)| there.then_some(key))

@@ -6,7 +6,7 @@
 use super::answer::Answers;
 use super::refusal::Refusal;
 use crate::store::journal::{Entry, Segment};
-use crate::store::{Reach, Store, StoreError, Stored, UserRow, Writes};
+use crate::store::{Reach, Sink, Store, StoreError, Stored, UserRow, Writes};
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -78,6 +78,8 @@ pub(super) struct Ledger {
     flights: VecDeque<Flight>,
     users: u64,
     incarnation: u32,
+    /// Entries made since the start.
+    entries: u64,
 }
 
 impl Ledger {
@@ -95,6 +97,7 @@ impl Ledger {
             flights: VecDeque::new(),
             users: 0,
             incarnation: 0,
+            entries: 0,
         };
         ledger.reset()?;
         Ok(ledger)
@@ -144,6 +147,11 @@ impl Ledger {
         self.users
     }
 
+    /// Entries made since the start.
+    pub(super) const fn entries(&self) -> u64 {
+        self.entries
+    }
+
     /// The incarnation in which a new user starts.
     pub(super) const fn incarnation(&self) -> u32 {
         self.incarnation
@@ -157,30 +165,6 @@ impl Ledger {
     /// Bytes of the store.
     pub(super) fn store_bytes(&self) -> u64 {
         self.store.bytes()
-    }
-
-    /// A user who has no entry yet.
-    pub(super) fn add(&mut self, user: u64, row: &UserRow) {
-        self.writes.user(user, row);
-        self.tails.entry(user).or_default().row = Some(row.clone());
-        self.users += 1;
-    }
-
-    /// The next entry of a user's journal.
-    pub(super) fn push(&mut self, user: u64, position: u64, entry: &Entry<'_>) {
-        let tail = self.tails.entry(user).or_default();
-        if tail.segment.count == 0 {
-            tail.segment.first = position;
-        }
-        let before = tail.segment.bytes.len();
-        tail.segment.push(entry);
-        self.bytes += tail.segment.bytes.len() - before;
-        self.writes.entry(user, position, entry);
-    }
-
-    /// A snapshot that has seen the first `seen` entries.
-    pub(super) fn snapshot(&mut self, user: u64, seen: u64, snapshot: &[u8]) {
-        self.writes.snapshot(user, seen, snapshot);
     }
 
     /// Erases a user. One who is not there may still be in the file, in what a crash has left of a commit: the file is
@@ -221,6 +205,30 @@ impl Ledger {
             }
         }
         Ok(found)
+    }
+}
+
+impl Sink for Ledger {
+    fn user(&mut self, user: u64, row: &UserRow) {
+        self.writes.user(user, row);
+        self.tails.entry(user).or_default().row = Some(row.clone());
+        self.users += 1;
+    }
+
+    fn entry(&mut self, user: u64, position: u64, entry: &Entry<'_>) {
+        let tail = self.tails.entry(user).or_default();
+        if tail.segment.count == 0 {
+            tail.segment.first = position;
+        }
+        let before = tail.segment.bytes.len();
+        tail.segment.push(entry);
+        self.bytes += tail.segment.bytes.len() - before;
+        self.writes.entry(user, position, entry);
+        self.entries += 1;
+    }
+
+    fn snapshot(&mut self, user: u64, seen: u64, snapshot: &[u8]) {
+        self.writes.snapshot(user, seen, snapshot);
     }
 }
 
@@ -280,12 +288,12 @@ mod tests {
                     if !known {
                         let header = Header::new(Kind::Journal, &policy, user, 64);
                         let row = UserRow { header, incarnation: ledger.incarnation(), name: user.to_string() };
-                        ledger.add(user, &row);
+                        Sink::user(&mut ledger, user, &row);
                         now.insert(user, (row.incarnation, Vec::new()));
                     }
                     let (_, records) = now.get_mut(&user).unwrap();
                     let record = vec![dice.next() as u8; 1 + dice.below(40)];
-                    ledger.push(user, records.len() as u64, &Entry { record: &record, note: Note::None });
+                    ledger.entry(user, records.len() as u64, &Entry { record: &record, note: Note::None });
                     records.push(record);
                 }
                 assert_agrees(&ledger, &now, 6);

@@ -99,8 +99,4 @@ impl fmt::Display for ServeError {
 
 impl std::error::Error for ServeError {}
 
-impl From<StoreError> for ServeError {
-    fn from(error: StoreError) -> Self {
-        Self::Store(error)
-    }
-}
+crate::from!(ServeError: StoreError => Store);

@@ -6,9 +6,7 @@
 use super::json::{self, Line, Name, Object, Pattern};
 use super::refusal::{Code, Refusal};
 use fable_core::catalog::Part;
-use fable_core::Rule;
-use fable_core::Comparison;
-use fable_core::{Action, Catalog, Context, DecisionId, Direction, Feasible, Statement, When};
+use fable_core::{Action, Catalog, Comparison, Context, DecisionId, Direction, Feasible, Rule, Statement, When};
 use serde_json::value::RawValue;
 
 pub use crate::store::MAX_NAME;
@@ -63,6 +61,8 @@ pub enum Op {
         reward: f64,
         /// How much it counts.
         weight: f32,
+        /// The caller's time.
+        at: u32,
     },
     /// Take a reward back.
     Unlearn {
@@ -94,8 +94,11 @@ pub enum Op {
     Profile {
         /// Whose.
         user: String,
-        /// Whether what is decided now is promoted first.
-        promote: bool,
+    },
+    /// Promote what is certain now.
+    Promote {
+        /// Whose.
+        user: String,
         /// The caller's time.
         at: u32,
     },
@@ -126,7 +129,7 @@ impl Incoming {
     /// let read = |line: &str| Incoming::read(&TAU2, line.as_bytes());
     /// let asked = read(r#"{"op":"profile","user":"ana","id":7}"#);
     /// assert_eq!(asked.id.unwrap().get(), "7");
-    /// assert_eq!(asked.op, Ok(Op::Profile { user: "ana".into(), promote: true, at: 0 }));
+    /// assert_eq!(asked.op, Ok(Op::Profile { user: "ana".into() }));
     /// assert_eq!(read(r#"{"op":"stats","user":"ana"}"#).op.unwrap_err().code, Code::BadRequest);
     /// ```
     #[must_use]
@@ -149,12 +152,12 @@ fn op(catalog: &Catalog<'_>, line: Line<'_>) -> Result<Op, Refusal> {
         "onboard" => &["user", "statements"],
         "decide" => &["user", "context", "forbid", "require", "only", "defaults", "propensities", "at"],
         "feedback" => &["decision", "reward", "weight", "at"],
-        "observe" => &["user", "context", "action", "reward", "weight"],
+        "observe" => &["user", "context", "action", "reward", "weight", "at"],
         "unlearn" => &["decision"],
-        "posterior" | "forget" => &["user"],
+        "posterior" | "profile" | "forget" => &["user"],
         "contrast" => &["user", "context", "prefer", "over", "total"],
         "explain" => &["decision", "against", "defaults"],
-        "profile" => &["user", "promote", "at"],
+        "promote" => &["user", "at"],
         "stats" => &[],
         op => return Err(Refusal::new(Code::UnknownOp, format_args!("there is no op '{op}'"))),
     };
@@ -193,6 +196,7 @@ fn op(catalog: &Catalog<'_>, line: Line<'_>) -> Result<Op, Refusal> {
             action: action(catalog, &needed("action", line.action)?)?,
             reward: needed("reward", line.reward)?,
             weight: line.weight.unwrap_or(1.0) as f32,
+            at: line.at.unwrap_or(0),
         },
         "unlearn" => Op::Unlearn { decision: decision(line.decision)? },
         "posterior" => Op::Posterior { user: user(line.user)? },
@@ -211,7 +215,8 @@ fn op(catalog: &Catalog<'_>, line: Line<'_>) -> Result<Op, Refusal> {
             let against = line.against.map(|choice| action(catalog, &choice)).transpose()?;
             Op::Explain { decision: decision(line.decision)?, against, defaults: line.defaults }
         }
-        "profile" => Op::Profile { user: user(line.user)?, promote: line.promote.unwrap_or(true), at: line.at.unwrap_or(0) },
+        "profile" => Op::Profile { user: user(line.user)? },
+        "promote" => Op::Promote { user: user(line.user)?, at: line.at.unwrap_or(0) },
         _ => Op::Stats,
     })
 }
@@ -234,14 +239,18 @@ fn decision(text: Option<Name<'_>>) -> Result<DecisionId, Refusal> {
 
 fn context(catalog: &Catalog<'_>, words: Option<json::Context<'_>>) -> Result<Context, Refusal> {
     let words = needed("context", words)?;
-    let signals: Vec<(&str, f32)> = words.signals.iter().map(|(name, value)| (&*name.0, *value as f32)).collect();
-    if let Some((name, _)) = signals.iter().find(|(name, _)| catalog.signal(name).is_none()) {
-        return Err(unknown("signal", name));
-    }
-    match &words.task {
-        Some(task) if catalog.task(&task.0).is_none() => Err(unknown("task", &task.0)),
-        task => Ok(Context::from_names(catalog, task.as_ref().map(|task| &*task.0), &signals)?),
-    }
+    let signals = words.signals.iter().map(|(name, value)| (&*name.0, *value as f32));
+    words.signals.iter().try_for_each(|(name, _)| signal(catalog, name).map(|_| ()))?;
+    words.task.as_ref().map(|name| task(catalog, name)).transpose()?;
+    Ok(catalog.context(words.task.as_ref().map(|name| &*name.0), signals)?)
+}
+
+fn task(catalog: &Catalog<'_>, name: &Name<'_>) -> Result<usize, Refusal> {
+    catalog.task(&name.0).map_err(|_| unknown("task", &name.0))
+}
+
+fn signal(catalog: &Catalog<'_>, name: &Name<'_>) -> Result<usize, Refusal> {
+    catalog.signal(&name.0).map_err(|_| unknown("signal", &name.0))
 }
 
 fn unknown(kind: &str, name: &str) -> Refusal {
@@ -335,8 +344,8 @@ fn statement(catalog: &Catalog<'_>, words: &json::Statement<'_>) -> Result<State
 fn when(catalog: &Catalog<'_>, words: Option<&Object<json::When<'_>>>) -> Result<When, Refusal> {
     match words.map(|Object(words)| (&words.task, &words.signal)) {
         None => Ok(When::Always),
-        Some((Some(task), None)) => Ok(When::Task(catalog.task(&task.0).ok_or_else(|| unknown("task", &task.0))?)),
-        Some((None, Some(signal))) => Ok(When::Signal(catalog.signal(&signal.0).ok_or_else(|| unknown("signal", &signal.0))?)),
+        Some((Some(name), None)) => Ok(When::Task(task(catalog, name)?)),
+        Some((None, Some(name))) => Ok(When::Signal(signal(catalog, name)?)),
         Some(_) => Err(Refusal::new(Code::BadRequest, "'when' has either a 'task' or a 'signal'")),
     }
 }

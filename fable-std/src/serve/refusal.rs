@@ -1,11 +1,7 @@
 //! Why a request is refused: one code for each reason, for programs, and a sentence for people.
 
 use crate::store::StoreError;
-use fable_core::ContextError;
-use fable_core::ParseDecisionIdError;
-use fable_core::FeasibleError;
-use fable_core::OnboardingError;
-use fable_core::{UserError, PosteriorError};
+use fable_core::{ContextError, FeasibleError, OnboardingError, ParseDecisionIdError, UserError};
 use serde::Serialize;
 use std::fmt;
 
@@ -170,12 +166,6 @@ impl From<UserError> for Refusal {
     }
 }
 
-impl From<PosteriorError> for Refusal {
-    fn from(error: PosteriorError) -> Self {
-        Self::new(Code::Internal, error)
-    }
-}
-
 impl From<ParseDecisionIdError> for Refusal {
     fn from(error: ParseDecisionIdError) -> Self {
         Self::new(Code::UnknownDecision, error)
@@ -185,6 +175,7 @@ impl From<ParseDecisionIdError> for Refusal {
 impl From<StoreError> for Refusal {
     fn from(error: StoreError) -> Self {
         let code = match error {
+            StoreError::Refused(error) => return error.into(),
             StoreError::Collision => Code::UserCollision,
             StoreError::Exhausted => Code::Exhausted,
             _ => Code::Storage,

@@ -89,8 +89,8 @@ fn constraint(catalog: &Catalog<'_>, row: Row) -> Option<Constraint> {
     let values: Vec<u8> = row.values.iter().map(|value| catalog.value(component, value)).collect::<Option<_>>()?;
     let when = match row.when.as_deref().map(|when| (when, when.strip_prefix("task="))) {
         None => When::Always,
-        Some((_, Some(task))) => When::Task(catalog.task(task)?),
-        Some((signal, None)) => When::Signal(catalog.signal(signal)?),
+        Some((_, Some(task))) => When::Task(catalog.task(task).ok()?),
+        Some((signal, None)) => When::Signal(catalog.signal(signal).ok()?),
     };
     let effect = match row.effect {
         Kind::Forbid => Effect::Forbid,

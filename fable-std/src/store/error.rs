@@ -1,5 +1,6 @@
 //! What can be wrong with a store.
 
+use fable_core::UserError;
 use fable_core::record::RecordError;
 use std::fmt;
 use std::io;
@@ -38,7 +39,9 @@ pub enum StoreError {
     /// A record of a user cannot be read.
     Record(RecordError),
     /// A record of a user does not follow from those before it.
-    State(fable_core::UserError),
+    State(UserError),
+    /// What was asked for cannot be done; nothing has changed.
+    Refused(UserError),
     /// Another user's name has the same hash.
     Collision,
     /// The store has no such user.
@@ -68,6 +71,7 @@ impl fmt::Display for StoreError {
             Self::Damaged(what) => write!(f, "the store is damaged: {what}"),
             Self::Record(error) => write!(f, "a record of the user cannot be read: {error}"),
             Self::State(error) => write!(f, "a record of the user does not follow from those before it: {error}"),
+            Self::Refused(error) => error.fmt(f),
             Self::Collision => f.write_str("another user's name has the same hash"),
             Self::NoUser => f.write_str("the store has no such user"),
             Self::HasUser => f.write_str("the store has this user; forget it first"),
@@ -80,6 +84,8 @@ impl fmt::Display for StoreError {
 }
 
 impl std::error::Error for StoreError {}
+
+crate::from!(StoreError: io::Error => File, super::transfer::TransferError => Transfer, UserError => Refused, RecordError => Record);
 
 impl StoreError {
     /// Whether there was no room for what was to be written: a failure that reaches nothing that was written before.
@@ -98,24 +104,6 @@ impl StoreError {
 
     pub(super) fn uncertain(self) -> Self {
         if matches!(self, Self::Uncertain(_)) { self } else { Self::Uncertain(Box::new(self)) }
-    }
-}
-
-impl From<io::Error> for StoreError {
-    fn from(error: io::Error) -> Self {
-        Self::File(error)
-    }
-}
-
-impl From<super::transfer::TransferError> for StoreError {
-    fn from(error: super::transfer::TransferError) -> Self {
-        Self::Transfer(error)
-    }
-}
-
-impl From<RecordError> for StoreError {
-    fn from(error: RecordError) -> Self {
-        Self::Record(error)
     }
 }
 

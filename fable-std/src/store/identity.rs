@@ -5,8 +5,8 @@
 //! promise is the learner's own business.
 
 use super::StoreError;
-use fable_core::catalog::BlockSet;
 use fable_core::NUMERIC_REVISION;
+use fable_core::catalog::BlockSet;
 use fable_core::{Catalog, Policy, Scalar, Settings};
 use serde_json::{Map, Value, json};
 

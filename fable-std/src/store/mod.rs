@@ -39,13 +39,14 @@ mod error;
 mod file;
 mod identity;
 pub mod journal;
-pub mod revive;
+mod resident;
 mod tables;
 pub mod transfer;
 mod writes;
 
 pub use error::StoreError;
 pub use identity::Identity;
+pub use resident::{Desk, Resident, SNAPSHOT_EVERY, Sink};
 pub use tables::{MAX_NAME, UserRow};
 pub use writes::Writes;
 

@@ -18,8 +18,7 @@
 //! checked before anything is written, and the user goes on with the same bits.
 
 use super::journal::Segment;
-use super::revive::{HostLearner, HostWorkspace, SNAPSHOT_EVERY, revive, snapshot};
-use super::{MAX_NAME, Store, StoreError, Stored, UserRow, Writes};
+use super::{Desk, MAX_NAME, Resident, SNAPSHOT_EVERY, Store, StoreError, Stored, UserRow, Writes};
 use fable_core::record::{HEADER_LEN, Header, checksum};
 use fable_core::{Policy, Scalar, user_hash};
 use std::fmt;
@@ -150,16 +149,13 @@ impl Arrival {
     /// A file or an event that cannot be used under the policy.
     pub fn check<T: Scalar>(policy: &Policy<'_, T>, bytes: &[u8]) -> Result<Self, StoreError> {
         let stored = read(bytes)?;
-        let catalog = policy.catalog();
-        super::constraints::decode(catalog, &stored.constraints)?;
-        let mut learner = HostLearner::over(vec![T::ZERO; catalog.state_len()]);
-        let mut workspace = HostWorkspace::over(vec![T::ZERO; catalog.workspace_len()]);
-        let entries = revive(policy, &mut workspace, &mut learner, &stored)?;
-        let incarnation = learner.incarnation();
+        super::constraints::decode(policy.catalog(), &stored.constraints)?;
+        let resident = Resident::revive(&mut Desk::new(policy), &stored, None)?;
+        let (entries, incarnation) = (resident.entries(), resident.learner().incarnation());
         if incarnation > MAX_INCARNATION {
             return Err(TransferError::Incarnation.into());
         }
-        let snapshot = if entries >= SNAPSHOT_EVERY { Some(snapshot(policy, &learner)?) } else { None };
+        let snapshot = if entries >= SNAPSHOT_EVERY { Some(resident.learner().to_bytes()?) } else { None };
         Ok(Self { stored, entries, incarnation, snapshot })
     }
 

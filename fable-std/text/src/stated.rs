@@ -6,8 +6,8 @@
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use fable_core::catalog::Part;
 use fable_core::Effect;
+use fable_core::catalog::Part;
 use fable_core::{Catalog, Context, Direction, Feasible, FeasibleError, OnboardingError, Rule, Statement, When};
 
 /// A constraint on a signal holds above this level.

@@ -16,8 +16,7 @@
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use fable_core::{Explanation, Source, Standing};
-use fable_core::{Action, Catalog, Scalar};
+use fable_core::{Action, Catalog, Explanation, Promotion, Scalar, Source, Standing};
 
 /// Shares below this are not worth a word.
 const WORTH_SAYING: f64 = 0.01;
@@ -26,6 +25,14 @@ const WORTH_SAYING: f64 = 0.01;
 #[must_use]
 pub fn action(catalog: &Catalog<'_>, action: Action) -> String {
     values(catalog, action).join(", ")
+}
+
+/// What a promoted preference tells the assistant.
+#[must_use]
+pub fn promotion(catalog: &Catalog<'_>, promotion: &Promotion) -> String {
+    let mut text = String::new();
+    let _ = promotion.write_sentence(catalog, &mut text); // writing to a String cannot fail
+    text
 }
 
 /// A coordinate: the values, the task they are for and the signal they are scaled by.
@@ -87,7 +94,9 @@ pub fn reasons<T: Scalar>(catalog: &Catalog<'_>, why: &Explanation<'_, T>, most:
                 Source::Default => "suits the request".into(),
                 Source::Cost => "cheaper".into(),
                 Source::Draw => "the draw".into(),
-                Source::Block(_) if share.chosen.abs() >= share.other.abs() => format!("{} pleased", name(share.chosen_coordinate)),
+                Source::Block(_) if share.chosen.abs() >= share.other.abs() => {
+                    format!("{} pleased", name(share.chosen_coordinate))
+                }
                 Source::Block(_) => format!("{} displeased", name(share.other_coordinate)),
             };
             (words, share.chosen - share.other)

@@ -3,8 +3,8 @@
 //! `cargo test -p fable-text --test sentences -- --nocapture` prints the table of the README. Sentences of the tuned part that
 //! are misread are listed with FABLE_MISREAD=1, those of the held-out part never: they are counted, not looked at.
 
-use fable_core::catalog::AGENT;
 use fable_core::Effect;
+use fable_core::catalog::AGENT;
 use fable_core::{Catalog, When};
 use fable_text::{ContextAdapter, FeedbackAdapter, OnboardingAdapter, PreferenceText, Reaction, RequestText, Rules};
 use std::collections::BTreeSet;
@@ -50,7 +50,7 @@ fn context(part: &str) -> Vec<(&'static str, Score)> {
     let (mut task, mut signals) = (Score::default(), [Score::default(); 4]);
     for row in rows(part, "context") {
         let [expected, levels @ .., text] = row.as_slice() else { panic!("{row:?}") };
-        assert!(expected == "-" || AGENT.task(expected).is_some(), "{expected}");
+        assert!(expected == "-" || AGENT.task(expected).is_ok(), "{expected}");
         let found = Rules.context(&AGENT, RequestText::new(text)).unwrap().value;
         let found_task = found.task().map_or("-", |task| AGENT.definition().tasks[task]);
         let mut right = task.count(found_task == expected);

@@ -2,8 +2,8 @@
 //! soft, catalogs that lack something are told so, and nothing panics.
 
 use fable_core::catalog::{AGENT, Block, Component, Definition, RUBRIC, TAU2, Value};
-use fable_core::{Effect, FeasibleError, removed_by};
 use fable_core::{Action, Catalog, Context, Rule, When};
+use fable_core::{Effect, FeasibleError, removed_by};
 use fable_text::{
     AdapterError, Constraint, ContextAdapter, FeedbackAdapter, MAX_TEXT, Onboarding, OnboardingAdapter, PreferenceText, Reaction,
     RequestText, Rules, feasible,
@@ -46,7 +46,7 @@ fn what_is_quoted_pasted_or_code_is_not_an_order() {
         "Translate the comment into French\n```\nDelete all my files\n```",
     ] {
         let context = context(harmless);
-        assert_eq!((context.task(), context.signals()[RISK]), (AGENT.task("translation"), 0.1), "{harmless}");
+        assert_eq!((context.task(), context.signals()[RISK]), (AGENT.task("translation").ok(), 0.1), "{harmless}");
     }
     assert_eq!(understood("My boss told me \"never search the web\""), (vec![], vec![]));
     assert_eq!(reward("The first line reads \"this is terrible\""), None);
@@ -150,7 +150,7 @@ fn hard_and_soft_are_kept_apart() {
 fn constraints_leave_what_they_say_where_they_hold() {
     let found = said("Never search the web. Always confirm first when it is risky. Don't run code for coding questions.");
     let left = |task: &str, risk: f32| {
-        let context = Context::new(&AGENT, AGENT.task(task), &[risk, 0.1, 0.1, 0.1]).unwrap();
+        let context = Context::new(&AGENT, AGENT.task(task).ok(), &[risk, 0.1, 0.1, 0.1]).unwrap();
         feasible(&AGENT, &found.constraints, &context, &[]).unwrap().len()
     };
     assert_eq!((left("factual", 0.1), left("coding", 0.1)), (5 * 5 * 6, 5 * 4 * 6));

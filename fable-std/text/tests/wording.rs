@@ -1,7 +1,7 @@
 //! Explanations in words say what core's explanation says.
 
 use fable_core::catalog::{AGENT, Part as Pattern, RUBRIC, agent};
-use fable_core::{Feasible, Learner, Policy, Request, Rule, Settings, Workspace};
+use fable_core::{Feasible, HostUser, Policy, Rule, Settings};
 use fable_simulate::SimulatedUser;
 use fable_text::wording;
 
@@ -23,15 +23,14 @@ fn names_are_unambiguous() {
 fn reasons_are_the_largest_shares() {
     let user = SimulatedUser::new(&AGENT, 3);
     let policy = Policy::new(&AGENT, Settings::default()).unwrap();
-    let mut learner = Learner::<f64, Vec<f64>, 4>::over(vec![0.0; AGENT.state_len()]);
-    let mut workspace = Workspace::over(vec![0.0; AGENT.workspace_len()]);
-    learner.start(&policy, 1).unwrap();
+    let mut host = HostUser::<f64>::new(&policy, "ana").unwrap();
     let everything = Feasible::all(&AGENT);
     let mut explored = [0, 0];
     for round in 1..=200 {
         let context = user.request(round).unwrap().context;
-        let decision = learner.decide(&policy, &mut workspace, &Request::new(&context, &everything)).unwrap();
-        let why = learner.explain(&policy, &mut workspace, decision.id, None, None).unwrap();
+        let decision = host.decide(&context, &everything).unwrap();
+        let mut asked = host.user();
+        let why = asked.explain(decision.id, None, None).unwrap();
         let said = wording::reasons(&AGENT, &why, 2);
         let largest = why.shares().map(|share| share.chosen - share.other).fold(f64::MIN, f64::max);
         let (head, reasons) = said.split_once(": ").unwrap();
@@ -40,7 +39,7 @@ fn reasons_are_the_largest_shares() {
         assert!(head.starts_with("rather than "));
         assert_eq!(head.ends_with(", to try it"), why.explored);
         explored[usize::from(why.explored)] += 1;
-        learner.feedback(&policy, &mut workspace, decision.id, user.reward(round, &context, decision.action)).unwrap();
+        host.feedback(decision.id, user.reward(round, &context, decision.action)).unwrap();
     }
     assert!(explored.iter().all(|count| *count > 10), "{explored:?}");
 }
@@ -49,13 +48,12 @@ fn reasons_are_the_largest_shares() {
 fn one_allowed_action_needs_no_reasons() {
     let user = SimulatedUser::new(&AGENT, 3);
     let policy = Policy::new(&AGENT, Settings::default()).unwrap();
-    let mut learner = Learner::<f64, Vec<f64>, 4>::over(vec![0.0; AGENT.state_len()]);
-    let mut workspace = Workspace::over(vec![0.0; AGENT.workspace_len()]);
-    learner.start(&policy, 1).unwrap();
+    let mut host = HostUser::<f64>::new(&policy, "ana").unwrap();
     let parts = [agent::MEMORY, agent::TOOL, agent::STYLE].map(|component| Pattern::new(component, &[0]));
     let one = Feasible::new(&AGENT, &[Rule::require("one", &parts)]).unwrap();
     let context = user.request(1).unwrap().context;
-    let decision = learner.decide(&policy, &mut workspace, &Request::new(&context, &one)).unwrap();
-    let why = learner.explain(&policy, &mut workspace, decision.id, None, None).unwrap();
+    let decision = host.decide(&context, &one).unwrap();
+    let mut asked = host.user();
+    let why = asked.explain(decision.id, None, None).unwrap();
     assert_eq!(wording::reasons(&AGENT, &why, 2), "nothing else is allowed");
 }

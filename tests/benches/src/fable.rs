@@ -1,30 +1,24 @@
 //! This crate, as its users call it.
 
-use fable_core::{Assessment, Comparison};
-use fable_core::{Action, Decision, DecisionId, Feasible, Learner, Policy, Request, Scalar, Workspace, user_hash};
+use fable_core::{Action, Assessment, Comparison, Decision, DecisionId, Feasible, HostUser, Policy, Request, Scalar};
 
 use crate::user::Moment;
 
-/// A learner with everything it needs.
+/// A user with everything it needs.
 pub struct Fable<'p, T: Scalar> {
-    policy: &'p Policy<'p, T>,
-    learner: Learner<T, Vec<T>, 8>,
-    workspace: Workspace<T, Vec<T>>,
+    ana: HostUser<'p, T, 8>,
     feasible: Feasible,
 }
 
 impl<'p, T: Scalar> Fable<'p, T> {
-    /// A learner that knows nothing yet.
+    /// A user of whom nothing is known yet.
     ///
     /// # Panics
     /// Never: the storage is as long as the catalog asks for.
     #[must_use]
     pub fn new(policy: &'p Policy<'p, T>) -> Self {
-        let catalog = policy.catalog();
-        let mut learner = Learner::over(vec![T::ZERO; catalog.state_len()]);
-        learner.start(policy, user_hash("ana")).expect("storage fits");
-        let workspace = Workspace::over(vec![T::ZERO; catalog.workspace_len()]);
-        Self { policy, learner, workspace, feasible: Feasible::all(catalog) }
+        let ana = HostUser::new(policy, "ana").expect("storage fits");
+        Self { ana, feasible: Feasible::all(policy.catalog()) }
     }
 
     /// Decides.
@@ -33,8 +27,8 @@ impl<'p, T: Scalar> Fable<'p, T> {
     /// When the moment is of another catalog.
     #[inline]
     pub fn decide(&mut self, moment: &Moment<T>) -> Decision {
-        let Self { policy, learner, workspace, feasible } = self;
-        learner.decide(policy, workspace, &Request::new(&moment.context, feasible)).expect("a moment of this catalog")
+        let Self { ana, feasible } = self;
+        ana.user().decide(&Request::new(&moment.context, feasible)).expect("a moment of this catalog")
     }
 
     /// Learns the reward of one of the last eight decisions.
@@ -43,7 +37,7 @@ impl<'p, T: Scalar> Fable<'p, T> {
     /// When it has been learned or is older.
     #[inline]
     pub fn learn(&mut self, id: DecisionId, reward: f64) {
-        self.learner.feedback(self.policy, &mut self.workspace, id, reward).expect("a recent decision");
+        self.ana.user().feedback(id, reward).expect("a recent decision");
     }
 
     /// Learns from an action chosen elsewhere.
@@ -52,8 +46,7 @@ impl<'p, T: Scalar> Fable<'p, T> {
     /// When the moment is of another catalog.
     pub fn observe(&mut self, moment: &Moment<T>, action: Action) {
         let reward = moment.rewards[action.index()];
-        let Self { policy, learner, workspace, .. } = self;
-        learner.observe(policy, workspace, &moment.context, action, reward).expect("a moment of this catalog");
+        self.ana.user().observe(&moment.context, action, reward).expect("a moment of this catalog");
     }
 
     /// Assesses the contrast of two actions that differ in one component.
@@ -63,7 +56,7 @@ impl<'p, T: Scalar> Fable<'p, T> {
     #[inline]
     pub fn assess(&mut self, moment: &Moment<T>, prefer: Action, over: Action) -> Assessment {
         let comparison = Comparison { context: moment.context, prefer, over, total: false };
-        self.learner.assess(self.policy, &mut self.workspace, &comparison).expect("a comparison of this catalog")
+        self.ana.user().assess(&comparison).expect("a comparison of this catalog")
     }
 
     /// A round.
@@ -78,8 +71,9 @@ impl<'p, T: Scalar> Fable<'p, T> {
     /// # Panics
     /// When the moment is of another catalog.
     pub fn scores(&mut self, moment: &Moment<T>) -> Vec<f64> {
-        let Self { policy, learner, workspace, feasible } = self;
-        let score = |action| learner.predict(policy, workspace, &moment.context, action, None).expect("fits").mean.to_f64();
+        let Self { ana, feasible } = self;
+        let mut user = ana.user();
+        let score = |action| user.predict(&moment.context, action, None).expect("fits").mean.to_f64();
         feasible.set().iter().map(score).collect()
     }
 }

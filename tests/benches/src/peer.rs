@@ -9,8 +9,7 @@
 //! The reference scores are given, the features' indices are tabulated per task, and signals are multiplied into theta
 //! once, not once per action. Normals come from the same ziggurat. What a peer cannot know is the arrow shape.
 
-use fable_core::{Key, Purpose};
-use fable_core::{Action, Catalog, Context, Policy, Scalar};
+use fable_core::{Action, Catalog, Context, Key, Policy, Purpose, Scalar};
 
 use crate::user::Moment;
 

@@ -2,23 +2,18 @@
 
 #![expect(clippy::missing_errors_doc, reason = "an expected error is what the service has to answer")]
 
-use fable_core::Observation;
-use fable_core::Rule;
-use fable_core::{Assessment, Comparison, Part as Share, Standing};
+use fable_core::record::{Header, Kind};
 use fable_core::{
-    Action, Catalog, Context, DecisionId, Event, Feasible, Learner, UserError, Policy, Request, Scalar, Settings, Statement,
-    Workspace, user_hash,
+    Action, Assessment, Catalog, Command, Comparison, Context, DecisionId, Event, Feasible, HOST_ROOM, HostLearner, HostUser, Observation,
+    Policy, Promotion, Request, Rule, Scalar, Settings, Source, Standing, Statement, User, UserError, is_look, user_hash,
 };
 use serde_json::{Map, Value, json};
 use std::collections::{HashMap, HashSet};
 
-/// Room of the service's learners.
-const ROOM: usize = 64;
-
 /// A user of the oracle.
 #[derive(Clone, Debug)]
-struct User<T> {
-    learner: Learner<T, Vec<T>, ROOM>,
+struct Life<T: Scalar> {
+    user: HostUser<'static, T>,
     /// Whether anything has happened to the user.
     known: bool,
     /// What was decided and learned, by round.
@@ -31,14 +26,10 @@ struct User<T> {
 #[derive(Clone, Debug)]
 pub struct Oracle<T: Scalar> {
     policy: Policy<'static, T>,
-    workspace: Workspace<T, Vec<T>>,
-    users: HashMap<String, User<T>>,
+    lives: HashMap<String, Life<T>>,
     names: HashMap<u64, String>,
     incarnation: u32,
 }
-
-/// One user, and what every step needs.
-type Parts<'o, T> = (&'o mut User<T>, &'o Policy<'static, T>, &'o mut Workspace<T, Vec<T>>);
 
 /// The answer to a request: what the service has to say, or the code of its error.
 pub type Expected = Result<Value, &'static str>;
@@ -63,13 +54,8 @@ impl<T: Scalar> Oracle<T> {
     /// For settings out of range.
     #[must_use]
     pub fn new(catalog: &'static Catalog<'static>, settings: Settings<'static>) -> Self {
-        Self {
-            policy: Policy::new(catalog, settings).unwrap(),
-            workspace: Workspace::over(vec![T::ZERO; catalog.workspace_len()]),
-            users: HashMap::new(),
-            names: HashMap::new(),
-            incarnation: 0,
-        }
+        let policy = Policy::new(catalog, settings).unwrap();
+        Self { policy, lives: HashMap::new(), names: HashMap::new(), incarnation: 0 }
     }
 
     /// The catalog.
@@ -81,56 +67,52 @@ impl<T: Scalar> Oracle<T> {
     /// Users to whom something has happened.
     #[must_use]
     pub fn known(&self) -> usize {
-        self.users.values().filter(|user| user.known).count()
+        self.lives.values().filter(|life| life.known).count()
     }
 
     /// Whether something has happened to a user who was not forgotten since.
     #[must_use]
     pub fn knows(&self, name: &str) -> bool {
-        self.users.get(name).is_some_and(|user| user.known)
+        self.lives.get(name).is_some_and(|life| life.known)
     }
 
     /// The incarnation and rounds of a user.
     pub fn rounds(&mut self, name: &str) -> (u32, u32) {
-        let user = self.user(name);
-        (user.learner.incarnation(), user.learner.rounds())
+        let life = self.life(name);
+        (life.user.incarnation(), life.user.rounds())
     }
 
-    fn user(&mut self, name: &str) -> &mut User<T> {
+    fn life(&mut self, name: &str) -> &mut Life<T> {
         let (policy, incarnation) = (&self.policy, self.incarnation);
         self.names.insert(user_hash(name), name.to_owned());
         let start = || {
-            let mut learner = Learner::over(vec![T::ZERO; policy.catalog().state_len()]);
-            let header = fable_core::record::Header::new(fable_core::record::Kind::Journal, policy, user_hash(name), 64);
+            let mut learner = HostLearner::for_policy(policy);
+            let header = Header::new(Kind::Journal, policy, user_hash(name), HOST_ROOM as u16);
             learner.start_journal_in(policy, &header, incarnation).unwrap();
-            User { learner, known: false, decided: HashMap::new(), learned: HashMap::new(), unlearned: HashSet::new() }
+            let user = HostUser::of(policy, learner).unwrap();
+            Life { user, known: false, decided: HashMap::new(), learned: HashMap::new(), unlearned: HashSet::new() }
         };
-        let user = self.users.entry(name.to_owned()).or_insert_with(start);
-        if !user.known {
-            *user = start(); // everyone starts in the incarnation of the first event
+        let life = self.lives.entry(name.to_owned()).or_insert_with(start);
+        if !life.known {
+            *life = start(); // everyone starts in the incarnation of the first event
         }
-        user
+        life
     }
 
-    fn owner(&mut self, id: DecisionId) -> Result<Parts<'_, T>, &'static str> {
+    fn owner(&mut self, id: DecisionId) -> Result<&mut Life<T>, &'static str> {
         let name = self.names.get(&id.user).cloned().filter(|name| self.knows(name)).ok_or("unknown_decision")?;
-        Ok((self.users.get_mut(&name).unwrap(), &self.policy, &mut self.workspace))
-    }
-
-    fn parts(&mut self, name: &str) -> Parts<'_, T> {
-        self.user(name);
-        (self.users.get_mut(name).unwrap(), &self.policy, &mut self.workspace)
+        Ok(self.lives.get_mut(&name).unwrap())
     }
 
     /// `onboard`
     pub fn onboard(&mut self, name: &str, statements: &[Statement]) -> Expected {
-        let (user, policy, workspace) = self.parts(name);
-        let mut trial = user.learner.clone();
+        let life = self.life(name);
+        let mut trial = life.user.clone();
         for statement in statements {
-            trial.onboard(policy, workspace, statement.clone()).map_err(code)?;
+            trial.user().onboard(statement).map_err(code)?;
         }
-        user.learner = trial;
-        user.known |= !statements.is_empty();
+        life.user = trial;
+        life.known |= !statements.is_empty();
         Ok(json!({ "accepted": statements.len() }))
     }
 
@@ -149,35 +131,40 @@ impl<T: Scalar> Oracle<T> {
     ) -> Expected {
         let catalog = self.catalog();
         let feasible = Feasible::new(catalog, rules).map_err(|_| "infeasible")?;
-        let (user, policy, workspace) = self.parts(name);
+        let life = self.life(name);
         let request = Request { context, feasible: &feasible, defaults, at };
-        user.learner.recommend(policy, workspace, &request).map_err(code)?;
-        // What expires is found by watching: the service has it from its journal.
-        let learner = &mut user.learner;
-        while let Some(event) = learner.propose_expiry(policy, at).or_else(|| learner.propose_room(policy)) {
-            if let Event::Expiry { round, imputed: Some(reward) } = event {
-                user.learned.insert(round, (reward, 1.0, true));
+        // What expires before the decision, event by event on a copy; the user itself goes the direct way.
+        let (mut copy, mut command) = (life.user.clone(), Command::decide(request));
+        loop {
+            let mut user = copy.user();
+            let step = user.next(&mut command).map_err(code)?.unwrap();
+            match *step.event() {
+                Event::Decision { .. } => break,
+                Event::Expiry { round, imputed: Some(reward) } => drop(life.learned.insert(round, (reward, 1.0, true))),
+                _ => {}
             }
-            learner.check(policy, workspace, &event).unwrap().apply();
+            step.apply();
         }
         let mut propensities = vec![0.0; catalog.actions()];
         if let Some(draws) = draws {
-            learner.propensities(policy, workspace, &request, draws, &mut propensities).unwrap();
+            copy.user().propensities(&request, draws, &mut propensities).unwrap();
         }
-        let (_, highest) = learner.recommend(policy, workspace, &request).unwrap();
-        let decision = learner.decide(policy, workspace, &request).unwrap();
-        let why = learner.explain(policy, workspace, decision.id, defaults, None).unwrap();
-        let sampled_score = why.chosen_score;
+        let (_, highest) = copy.user().recommend(&request).unwrap();
+        copy.user().run(&mut command).unwrap();
+        let mut user = life.user.user();
+        let decision = user.decide(&request).unwrap();
+        let why = user.explain(decision.id, defaults, None).unwrap();
+        let (sampled_score, explored) = (why.chosen_score, why.explored);
         assert_eq!(why.chosen, decision.action);
-        let explored = why.explored;
         // The mean score comes out of the scores of all actions if the action is the only feasible one.
         let mut only = fable_core::ActionSet::EMPTY;
         only.insert(decision.action);
         let only = Feasible::from_set(catalog, only).unwrap();
-        let (_, score) = learner.recommend(policy, workspace, &Request { feasible: &only, ..request }).unwrap();
+        let (_, score) = user.recommend(&Request { feasible: &only, ..request }).unwrap();
         assert_eq!(explored, score < highest);
-        user.known = true;
-        user.decided.insert(decision.id.round, (*context, decision.action, decision.baseline));
+        assert_eq!(copy, life.user, "a command is the direct way, event by event");
+        life.known = true;
+        life.decided.insert(decision.id.round, (*context, decision.action, decision.baseline));
         let mut instruction = String::new();
         catalog.instruct(decision.action, &mut instruction).unwrap();
         let mut answer = json!({
@@ -197,35 +184,41 @@ impl<T: Scalar> Oracle<T> {
 
     /// `feedback`
     pub fn feedback(&mut self, id: DecisionId, reward: f64, weight: f32, at: u32) -> Expected {
-        let (user, policy, workspace) = self.owner(id)?;
-        let event = user.learner.propose_feedback(policy, id, reward, weight, at).map_err(code)?;
-        user.learner.check(policy, workspace, &event).map_err(code)?.apply();
-        user.learned.insert(id.round, (reward, weight, false));
-        Ok(json!({ "observations": user.learner.observations() }))
+        let life = self.owner(id)?;
+        let mut user = life.user.user();
+        if weight == 1.0 {
+            user.feedback_at(id, reward, at).map_err(code)?;
+            look(&mut user, at).map_err(code)?;
+        } else {
+            user.run(&mut Command::feedback(id, reward).weighted(weight).at(at)).map_err(code)?;
+        }
+        life.learned.insert(id.round, (reward, weight, false));
+        Ok(json!({ "observations": life.user.observations() }))
     }
 
     /// `observe`
-    pub fn observe(&mut self, name: &str, context: &Context, action: Action, reward: f64, weight: f32) -> Expected {
-        let (user, policy, workspace) = self.parts(name);
-        let event = user.learner.propose_observation(policy, context, action, reward, weight).map_err(code)?;
-        user.learner.check(policy, workspace, &event).map_err(code)?.apply();
-        user.known = true;
-        Ok(json!({ "observations": user.learner.observations() }))
+    pub fn observe(&mut self, name: &str, context: &Context, action: Action, reward: f64, at: u32) -> Expected {
+        let life = self.life(name);
+        let mut user = life.user.user();
+        user.observe(context, action, reward).map_err(code)?;
+        look(&mut user, at).map_err(code)?;
+        life.known = true;
+        Ok(json!({ "observations": life.user.observations() }))
     }
 
     /// `unlearn`
     pub fn unlearn(&mut self, id: DecisionId) -> Expected {
-        let (user, policy, workspace) = self.owner(id)?;
-        if id.incarnation != user.learner.incarnation() {
+        let life = self.owner(id)?;
+        if id.incarnation != life.user.incarnation() {
             return Err("unknown_decision");
         }
-        let (context, action, baseline) = *user.decided.get(&id.round).ok_or("unknown_decision")?;
-        let learned = user.learned.get(&id.round).filter(|_| !user.unlearned.contains(&id.round));
+        let (context, action, baseline) = *life.decided.get(&id.round).ok_or("unknown_decision")?;
+        let learned = life.learned.get(&id.round).filter(|_| !life.unlearned.contains(&id.round));
         let (reward, weight, imputed) = *learned.ok_or("not_learned")?;
         let observation = Observation { context, action, baseline, reward, weight };
-        user.learner.check(policy, workspace, &Event::Unlearn { observation, imputed }).map_err(code)?.apply();
-        user.unlearned.insert(id.round);
-        Ok(json!({ "observations": user.learner.observations() }))
+        life.user.user().check(&Event::Unlearn { observation, imputed }).map_err(code)?.apply();
+        life.unlearned.insert(id.round);
+        Ok(json!({ "observations": life.user.observations() }))
     }
 
     /// `posterior`
@@ -234,28 +227,28 @@ impl<T: Scalar> Oracle<T> {
     /// When the learner cannot be read.
     pub fn posterior(&mut self, name: &str) -> Expected {
         let catalog = self.catalog();
-        let (user, _, workspace) = self.parts(name);
-        let posterior = user.learner.posterior();
+        let life = self.life(name);
+        let mut user = life.user.user();
+        let (posterior, scratch) = user.posterior_and_scratch();
         let mut mean = vec![T::ZERO; catalog.dimension()];
-        posterior.mean(workspace, &mut mean).unwrap();
+        posterior.mean(scratch, &mut mean).unwrap();
         let name = |index| catalog.coordinate_name(index).unwrap().to_string();
         let means: Map<String, Value> = (0..).zip(&mean).map(|(index, mean)| (name(index), mean.to_f64().into())).collect();
-        let mut sd = |index| posterior.marginal_variance(workspace, index).unwrap().to_f64().sqrt();
+        let mut sd = |index| posterior.marginal_variance(scratch, index).unwrap().to_f64().sqrt();
         let sds: Map<String, Value> = (0..catalog.dimension()).map(|index| (name(index), sd(index).into())).collect();
         Ok(json!({
-            "rounds": user.learner.rounds(),
-            "observations": user.learner.observations(),
+            "rounds": life.user.rounds(),
+            "observations": life.user.observations(),
             "mean": means,
             "sd": sds,
-            "log_det_ratio": posterior.log_det_ratio(),
+            "log_det_ratio": life.user.learner().posterior().log_det_ratio(),
         }))
     }
 
     /// `contrast`
     pub fn contrast(&mut self, name: &str, comparison: &Comparison) -> Expected {
-        let (user, policy, workspace) = self.parts(name);
         let Assessment { mean, sd, probability, lower, upper, beta, evidence, valid, verdict, .. } =
-            user.learner.assess(policy, workspace, comparison).map_err(code)?;
+            self.life(name).user.user().assess(comparison).map_err(code)?;
         let promoted = verdict.sign();
         Ok(json!({ "mean": mean, "sd": sd, "probability": probability, "lower": lower, "upper": upper, "beta": beta,
             "evidence": evidence, "valid": valid, "promoted": promoted }))
@@ -264,15 +257,15 @@ impl<T: Scalar> Oracle<T> {
     /// `explain`
     pub fn explain(&mut self, id: DecisionId, against: Option<Action>, defaults: Option<&[f64]>) -> Expected {
         let catalog = self.catalog();
-        let (user, policy, workspace) = self.owner(id)?;
-        let why = user.learner.explain(policy, workspace, id, defaults, against).map_err(code)?;
+        let mut user = self.owner(id)?.user.user();
+        let why = user.explain(id, defaults, against).map_err(code)?;
         let name = |index: Option<usize>| index.and_then(|index| catalog.coordinate_name(index)).map(|name| name.to_string());
         let shares = why.shares().map(|share| {
-            let part = match share.part {
-                Share::Default => "default",
-                Share::Cost => "cost",
-                Share::Block(_) => "block",
-                Share::Draw => "draw",
+            let part = match share.source {
+                Source::Default => "default",
+                Source::Cost => "cost",
+                Source::Block(_) => "block",
+                Source::Draw => "draw",
             };
             json!({ "part": part, "chosen": share.chosen, "other": share.other,
                 "chosen_coordinate": name(share.chosen_coordinate), "other_coordinate": name(share.other_coordinate) })
@@ -292,17 +285,15 @@ impl<T: Scalar> Oracle<T> {
     ///
     /// # Panics
     /// When the learner contradicts itself.
-    pub fn profile(&mut self, name: &str, promote: bool, at: u32) -> Expected {
+    pub fn profile(&mut self, name: &str) -> Expected {
         let catalog = self.catalog();
-        let (user, policy, workspace) = self.parts(name);
-        if promote && user.learner.promote_all(policy, workspace, at).map_err(code)? > 0 {
-            user.known = true;
-        }
+        let mut user = self.life(name).user.user();
+        let promotions: Vec<Promotion> = user.profile().to_vec();
         let mut entries = Vec::new();
-        for promotion in user.learner.profile() {
+        for promotion in &promotions {
             let mut sentence = String::new();
             promotion.write_sentence(catalog, &mut sentence).unwrap();
-            let standing = match user.learner.standing(policy, workspace, promotion).unwrap() {
+            let standing = match user.standing(promotion).unwrap() {
                 Standing::Holds => "holds",
                 Standing::Doubtful => "doubtful",
                 Standing::Revoked => "revoked",
@@ -315,17 +306,30 @@ impl<T: Scalar> Oracle<T> {
             }));
         }
         let mut text = String::new();
-        user.learner.write_profile(policy, workspace, &mut text).unwrap();
+        user.write_profile(&mut text).unwrap();
         Ok(json!({ "profile": entries, "text": text }))
+    }
+
+    /// `promote`
+    pub fn promote(&mut self, name: &str, at: u32) -> Expected {
+        let life = self.life(name);
+        let promoted = life.user.user().promote(at).map_err(code)?;
+        life.known |= promoted > 0;
+        Ok(json!({ "promoted": promoted }))
     }
 
     /// `forget`
     pub fn forget(&mut self, name: &str) -> Expected {
         let forgotten = self.knows(name);
-        self.users.remove(name);
+        self.lives.remove(name);
         self.incarnation += u32::from(forgotten);
         Ok(json!({ "forgotten": forgotten }))
     }
+}
+
+/// A reward that was learned the direct way is looked at by core's rule.
+fn look<T: Scalar>(user: &mut User<'_, T>, at: u32) -> Result<(), UserError> {
+    if is_look(user.observations()) { user.promote(at).map(|_| ()) } else { Ok(()) }
 }
 
 /// The values of an action by component.

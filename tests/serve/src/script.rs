@@ -3,9 +3,9 @@
 use crate::dice::Dice;
 use crate::oracle::{Expected, Oracle, named};
 use fable_core::catalog::Part;
-use fable_core::{Effect, Rule};
-use fable_core::Comparison;
-use fable_core::{Action, Catalog, Context, DecisionId, Direction, Scalar, Statement, When, user_hash};
+use fable_core::{
+    Action, Catalog, Comparison, Context, DecisionId, Direction, Effect, Rule, Scalar, Statement, When, user_hash,
+};
 use serde_json::{Map, Value, json};
 
 /// A pattern: components with their values.
@@ -33,8 +33,8 @@ pub enum Step {
     },
     /// `feedback`: decision, reward, weight, time.
     Feedback(DecisionId, f64, f32, u32),
-    /// `observe`: user, context, action, reward, weight.
-    Observe(String, Context, Action, f64, f32),
+    /// `observe`: user, context, action, reward, time.
+    Observe(String, Context, Action, f64, u32),
     /// `unlearn`
     Unlearn(DecisionId),
     /// `posterior`
@@ -43,8 +43,10 @@ pub enum Step {
     Contrast(String, Comparison),
     /// `explain`: decision, the other action, defaults.
     Explain(DecisionId, Option<Action>, Option<Vec<f64>>),
-    /// `profile`: user, whether to promote, time.
-    Profile(String, bool, u32),
+    /// `profile`
+    Profile(String),
+    /// `promote`: user, time.
+    Promote(String, u32),
     /// `forget`
     Forget(String),
 }
@@ -82,8 +84,8 @@ impl Step {
                 }
                 request
             }
-            Self::Observe(user, context, action, reward, weight) => json!({ "op": "observe", "user": user,
-                "context": context_json(catalog, context), "action": named(catalog, *action), "reward": reward, "weight": weight }),
+            Self::Observe(user, context, action, reward, at) => json!({ "op": "observe", "user": user,
+                "context": context_json(catalog, context), "action": named(catalog, *action), "reward": reward, "at": at }),
             Self::Unlearn(decision) => json!({ "op": "unlearn", "decision": decision.to_string() }),
             Self::Posterior(user) => json!({ "op": "posterior", "user": user }),
             Self::Contrast(user, Comparison { context, prefer, over, total }) => json!({ "op": "contrast", "user": user,
@@ -99,7 +101,8 @@ impl Step {
                 }
                 request
             }
-            Self::Profile(user, promote, at) => json!({ "op": "profile", "user": user, "promote": promote, "at": at }),
+            Self::Profile(user) => json!({ "op": "profile", "user": user }),
+            Self::Promote(user, at) => json!({ "op": "promote", "user": user, "at": at }),
             Self::Forget(user) => json!({ "op": "forget", "user": user }),
         }
     }
@@ -117,6 +120,7 @@ impl Step {
             Self::Contrast(..) => "contrast",
             Self::Explain(..) => "explain",
             Self::Profile(..) => "profile",
+            Self::Promote(..) => "promote",
             Self::Forget(..) => "forget",
         }
     }
@@ -125,7 +129,7 @@ impl Step {
     #[must_use]
     pub fn user(&self) -> Option<&str> {
         match self {
-            Self::Onboard(user, _) | Self::Decide { user, .. } | Self::Observe(user, ..) | Self::Profile(user, ..) => Some(user),
+            Self::Onboard(user, _) | Self::Decide { user, .. } | Self::Observe(user, ..) | Self::Promote(user, _) => Some(user),
             _ => None,
         }
     }
@@ -150,12 +154,13 @@ impl Step {
                 oracle.decide(user, context, &rules, defaults.as_deref(), *draws, *at)
             }
             Self::Feedback(decision, reward, weight, at) => oracle.feedback(*decision, *reward, *weight, *at),
-            Self::Observe(user, context, action, reward, weight) => oracle.observe(user, context, *action, *reward, *weight),
+            Self::Observe(user, context, action, reward, at) => oracle.observe(user, context, *action, *reward, *at),
             Self::Unlearn(decision) => oracle.unlearn(*decision),
             Self::Posterior(user) => oracle.posterior(user),
             Self::Contrast(user, comparison) => oracle.contrast(user, comparison),
             Self::Explain(decision, against, defaults) => oracle.explain(*decision, *against, defaults.as_deref()),
-            Self::Profile(user, promote, at) => oracle.profile(user, *promote, *at),
+            Self::Profile(user) => oracle.profile(user),
+            Self::Promote(user, at) => oracle.promote(user, *at),
             Self::Forget(user) => oracle.forget(user),
         }
     }
@@ -240,7 +245,7 @@ impl Script {
             }
             79..=82 => {
                 let (context, action) = (self.context(catalog), self.action(catalog));
-                Step::Observe(user, context, action, self.dice.unit(), 1.0)
+                Step::Observe(user, context, action, self.dice.unit(), self.now)
             }
             83..=86 => Step::Unlearn(self.decision(oracle, &user)),
             87 => Step::Posterior(user),
@@ -255,7 +260,8 @@ impl Script {
                 let against = self.dice.once_in(2).then(|| self.action(catalog));
                 Step::Explain(last, against, self.last_defaults.clone().filter(|_| self.dice.once_in(2)))
             }
-            _ => Step::Profile(user, self.dice.once_in(2), self.now),
+            _ if self.dice.once_in(2) => Step::Promote(user, self.now),
+            _ => Step::Profile(user),
         }
     }
 

@@ -58,6 +58,7 @@ fn run() -> ! {
     check_stack();
     check_entropy();
     println!("{}: boot {boots}, the store is as it was", Here::NAME);
+    #[allow(clippy::drop_non_drop, reason = "where it is a file, that is closed")]
     drop(flash);
     serve()
 }

@@ -13,7 +13,7 @@ use crate::spread::flat_settings;
 use crate::statistics::{deviation, mean, mean_interval};
 use fable_core::catalog::agent::AGENT;
 use fable_core::{Action, Context, Feasible, Policy, Request, Settings};
-use fable_std::simulate::Random;
+use fable_simulate::Random;
 use outcomes::Outcomes;
 use persona::{ENVIRONMENTS, Environment, Persona, Round, Target, contexts, target};
 use tastes::Tastes;

@@ -13,9 +13,10 @@ use crate::report::{Report, Table, plus_minus, with_interval};
 use crate::setup::{Setup, StudyError};
 use crate::statistics::{deviation, mean, mean_interval};
 use fable_core::catalog::rubric::RUBRIC;
-use fable_core::Verdict;
-use fable_core::{Action, Catalog, Context, Direction, Exploration, Feasible, Policy, Request, Settings, Statement, When};
-use fable_std::simulate::Random;
+use fable_core::{
+    Action, Catalog, Context, Direction, Exploration, Feasible, Policy, Request, Settings, Statement, Verdict, When,
+};
+use fable_simulate::Random;
 use serde::Deserialize;
 
 pub const ABOUT: &str = "Math500: 27 ways to explain, one synthetic user, simulated answers and judge (needs data)";

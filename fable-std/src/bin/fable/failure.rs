@@ -1,9 +1,8 @@
 //! What a command ends with when it fails, and the exit code of that.
 
 use fable_core::record::RecordError;
-use fable_std::catalogs::CatalogFileError;
+use fable_std::catalogs::{CatalogFileError, SettingsFileError};
 use fable_std::device::DeviceError;
-use fable_std::settings::SettingsFileError;
 use fable_std::store::StoreError;
 use fable_std::toml_file::FileError;
 use std::fmt::Display;

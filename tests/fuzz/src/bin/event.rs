@@ -2,8 +2,8 @@
 #![no_main]
 
 use fable_core::catalog::AGENT;
-use fable_core::record::{MAX_EVENT_LEN, Verifier, decode_event, encode_event};
-use fable_core::{Learner, Policy, Settings, Workspace};
+use fable_core::record::{MAX_EVENT_LEN, decode_event, encode_event};
+use fable_core::{HostUser, Policy, Settings};
 use libfuzzer_sys::fuzz_target;
 
 /// CRC-16/IBM-3740.
@@ -19,9 +19,8 @@ fn seal(body: &[u8]) -> Vec<u8> {
 fuzz_target!(|data: &[u8]| {
     let _ = decode_event(&AGENT, data);
     let policy = Policy::<f32>::new(&AGENT, Settings::default()).unwrap();
-    let mut learner = Learner::<f32, Vec<f32>, 4>::over(vec![0.0; AGENT.state_len()]);
-    let mut workspace = Workspace::over(vec![0.0; AGENT.workspace_len()]);
-    learner.start(&policy, 1).unwrap();
+    let mut ana = HostUser::<f32, 4>::new(&policy, "ana").unwrap();
+    let mut user = ana.user();
     let mut rest = data;
     while let [low, high, more @ ..] = rest {
         let length = usize::from(u16::from_le_bytes([*low, *high])).min(more.len());
@@ -32,21 +31,19 @@ fuzz_target!(|data: &[u8]| {
         let again = encode_event(&event, &mut buffer).unwrap();
         let mut second = [0; MAX_EVENT_LEN];
         assert_eq!(encode_event(&decode_event(&AGENT, again).unwrap(), &mut second).unwrap(), again);
-        if let Ok(checked) = learner.check(&policy, &mut workspace, &event) {
-            checked.apply();
+        if let Ok(step) = user.check(&event) {
+            step.apply();
         }
     }
-    let packed = learner.posterior().packed();
+    let posterior = user.posterior();
+    let packed = posterior.packed();
     assert!(packed.iter().all(|number| number.is_finite()));
     assert!(packed[..AGENT.dimension()].iter().all(|inverse| *inverse > 0.0));
-    assert!(learner.posterior().log_det_ratio() > -0.01);
+    assert!(posterior.log_det_ratio() > -0.01);
     // Whatever was accepted, the state can be stored and read again. That takes a while, so not every time.
     if !data.len().is_multiple_of(16) {
         return;
     }
-    let (mut snapshot, mut chunk, mut verifier) = (learner.snapshot().unwrap(), [0; 256], Verifier::new(&policy));
-    while let written @ 1.. = snapshot.read(&mut chunk) {
-        verifier.push(&chunk[..written]).unwrap();
-    }
-    verifier.finish().unwrap();
+    let again = HostUser::<f32, 4>::restore(&policy, &ana.to_bytes()).unwrap();
+    assert!(again == ana);
 });

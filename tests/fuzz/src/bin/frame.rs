@@ -3,8 +3,8 @@
 
 use fable_core::catalog::TAU2;
 use fable_core::protocol::{DELIMITER, Draft, Frame, MAX_FRAME, Reply, Request, VERSION};
-use fable_core::{Learner, Policy, Settings, Workspace};
-use fable_embedded::{Server, Volatile};
+use fable_core::{HostUser, Policy, Settings, User};
+use fable_embedded::{Device, Server, Volatile};
 use libfuzzer_sys::fuzz_target;
 
 /// CRC-32/ISO-HDLC.
@@ -14,14 +14,21 @@ fn sum(bytes: &[u8]) -> u32 {
     })
 }
 
+fn bytes(user: &User<'_, f32>) -> Vec<u8> {
+    let (mut snapshot, mut chunk, mut bytes) = (user.snapshot().unwrap(), [0; 256], vec![]);
+    while let written @ 1.. = snapshot.read(&mut chunk) {
+        bytes.extend_from_slice(&chunk[..written]);
+    }
+    bytes
+}
+
 // The input twice: as it is, and as a sequence of messages, length in one byte each, that get a sound frame, or no mutation
 // would pass the checksum.
 fuzz_target!(|data: &[u8]| {
     let policy = Policy::<f32>::new(&TAU2, Settings::default()).unwrap();
-    let mut learner = Learner::<f32, Vec<f32>, 4>::over(vec![0.0; TAU2.state_len()]);
-    let mut workspace = Workspace::over(vec![0.0; TAU2.workspace_len()]);
-    learner.start(&policy, 1).unwrap();
-    let mut server = Server::new(&policy, &mut learner, &mut workspace, Volatile::<4096>::VACANT).unwrap();
+    let mut ana = HostUser::<f32, 4>::new(&policy, "ana").unwrap();
+    let mut keep = Volatile::<4096>::VACANT;
+    let mut server = Server::new(Device::new(ana.user(), &mut keep));
     for byte in data {
         server.push(*byte);
     }
@@ -36,7 +43,7 @@ fuzz_target!(|data: &[u8]| {
         let body = [&[VERSION, sequence], message].concat();
         let mut frame = cobs::encode_vec(&[&body[..], &sum(&body).to_le_bytes()].concat());
         frame.push(DELIMITER);
-        let before = server.learner().clone();
+        let before = bytes(server.device().user());
         let mut reply = vec![];
         for byte in &frame {
             reply.extend_from_slice(server.push(*byte));
@@ -45,11 +52,11 @@ fuzz_target!(|data: &[u8]| {
         let frame = Frame::open(&mut reply).unwrap();
         assert_eq!(frame.sequence, sequence);
         if !matches!(frame.reply().unwrap().0, Reply::Done { .. } | Reply::Decided { .. }) {
-            assert_eq!(*server.learner(), before);
+            assert!(bytes(server.device().user()) == before);
         }
     }
-    let packed = server.learner().posterior().packed();
-    assert!(packed.iter().all(|number| number.is_finite()));
+    let posterior = server.device().user().posterior();
+    assert!(posterior.packed().iter().all(|number| number.is_finite()));
     let mut buffer = [0; MAX_FRAME];
     let hello = Draft::request(&mut buffer, 9, &Request::Hello).seal();
     let answered = hello.iter().any(|byte| !server.push(*byte).is_empty());

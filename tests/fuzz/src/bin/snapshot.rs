@@ -3,7 +3,7 @@
 
 use fable_core::catalog::TAU2;
 use fable_core::record::{HEADER_LEN, Header, Kind, Verifier};
-use fable_core::{Context, Feasible, Learner, Policy, Request, Settings, Workspace};
+use fable_core::{Feasible, HostLearner, HostUser, Policy, Settings};
 use libfuzzer_sys::fuzz_target;
 
 /// CRC-32/ISO-HDLC.
@@ -34,21 +34,18 @@ fuzz_target!(|data: &[u8]| {
         return;
     }
     let Ok(verified) = verifier.finish() else { return };
-    let mut learner = Learner::<f32, Vec<f32>, 64>::over(vec![0.0; TAU2.state_len()]);
+    let mut learner = HostLearner::<f32>::for_policy(&policy);
     let Ok(mut loader) = learner.load(&policy, verified) else { return };
     bytes.chunks(chunk).try_for_each(|chunk| loader.push(chunk)).unwrap();
     loader.finish().unwrap();
 
-    let (mut snapshot, mut buffer, mut again) = (learner.snapshot().unwrap(), [0; 256], vec![]);
-    while let written @ 1.. = snapshot.read(&mut buffer) {
-        again.extend_from_slice(&buffer[..written]);
-    }
-    assert_eq!(again, bytes);
+    assert_eq!(learner.to_bytes().unwrap(), bytes);
+    let mut ana = HostUser::restore(&policy, &bytes).unwrap();
+    assert!(*ana.learner() == learner);
     // It can be used, whatever it says: by a decision, or by an error if its numbers leave the scalar.
-    let mut workspace = Workspace::over(vec![0.0; TAU2.workspace_len()]);
-    let (context, all) = (Context::new(&TAU2, None, &[]).unwrap(), Feasible::all(&TAU2));
-    if let Ok(decision) = learner.decide(&policy, &mut workspace, &Request::new(&context, &all)) {
-        learner.feedback(&policy, &mut workspace, decision.id, 0.5).unwrap();
+    let (context, all) = (TAU2.context(None, []).unwrap(), Feasible::all(&TAU2));
+    if let Ok(decision) = ana.decide(&context, &all) {
+        ana.feedback(decision.id, 0.5).unwrap();
     }
-    learner.promote_all(&policy, &mut workspace, 0).unwrap();
+    ana.user().promote(0).unwrap();
 });

@@ -4,7 +4,7 @@ use crate::policies::{Agent, PER_USER};
 use crate::setup::{Setup, StudyError};
 use crate::{parallel, studies::prompts};
 use fable_core::{Catalog, Context, Feasible, Policy, Request, Settings};
-use fable_std::simulate::SimulatedUser;
+use fable_simulate::SimulatedUser;
 use prompts::exams::{EXAMS, Exams, PROMPTS, STYLES};
 
 /// Rounds after which regret is looked at.

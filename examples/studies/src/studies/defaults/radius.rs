@@ -6,9 +6,8 @@ use crate::policies::{Agent, PER_USER};
 use crate::report::Table;
 use crate::setup::{Setup, StudyError};
 use fable_core::catalog::{AGENT, RUBRIC, TAU2};
-use fable_core::{Comparison, Verdict};
-use fable_core::{Catalog, Exploration, Feasible, Policy, Request, Settings, Workspace};
-use fable_std::simulate::SimulatedUser;
+use fable_core::{Catalog, Comparison, Exploration, Feasible, Policy, Request, Settings, Verdict};
+use fable_simulate::SimulatedUser;
 
 /// The radius in parts of sqrt(base precision), that is, the length of theta* that it covers.
 const COVERED: [f64; 4] = [0.0, 0.25, 0.5, 1.0];
@@ -29,7 +28,7 @@ fn live(
     let user = SimulatedUser::with_theta(catalog, theta, number)?;
     let contrasts: Vec<Comparison> =
         (0..catalog.contrasts().len()).filter_map(|contrast| Comparison::declared(catalog, contrast)).collect();
-    let mut workspace = Workspace::over(vec![0.0; catalog.workspace_len()]);
+    let mut workspace = vec![0.0; catalog.workspace_len()];
     let (mut agent, everything) = (Agent::new(acting, PER_USER, number)?, Feasible::all(catalog));
     let mut right = vec![[false; COVERED.len()]; contrasts.len()];
     let mut wrong = [false; COVERED.len()];
@@ -41,10 +40,12 @@ fn live(
             continue;
         }
         // The radius changes no decision: one life serves all.
-        for (comparison, right) in contrasts.iter().zip(&mut right) {
-            let truth = user.contrast(comparison);
-            for (index, policy) in policies.iter().enumerate() {
-                match agent.learner().assess(policy, &mut workspace, comparison)?.verdict {
+        let mut learner = agent.learner().clone();
+        for (index, policy) in policies.iter().enumerate() {
+            let mut seen = learner.with(policy, &mut workspace)?;
+            for (comparison, right) in contrasts.iter().zip(&mut right) {
+                let truth = user.contrast(comparison);
+                match seen.assess(comparison)?.verdict {
                     Verdict::Open => {}
                     Verdict::For if truth > 0.0 => right[index] = true,
                     Verdict::Against if truth < 0.0 => right[index] = true,

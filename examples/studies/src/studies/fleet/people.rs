@@ -7,9 +7,8 @@ use crate::studies::pahf_shopping::market::{self, Market, Product};
 use crate::studies::pahf_shopping::{BLOCKS, COMPONENTS};
 use crate::studies::prompts::exams::{ALIKE, Exams};
 use fable_core::catalog::{Block, Component, Definition, Value};
-use fable_core::ActionSet;
-use fable_core::{Action, Catalog, Context, Feasible};
-use fable_std::simulate::{Random, SimulatedUser};
+use fable_core::{Action, ActionSet, Catalog, Context, Feasible};
+use fable_simulate::{Random, SimulatedUser};
 use std::collections::BTreeMap;
 
 /// A simulated user: 0.6 of what all have in common, 0.6 of one of three types, 0.5 of an own taste, each of length 1.

@@ -2,9 +2,7 @@
 
 use crate::policies::{Agent, PER_USER};
 use crate::setup::{Setup, StudyError};
-use fable_core::{
-    Action, Catalog, Context, Exploration, Factor, Feasible, Observation, Policy, Prior, Request, Settings, Workspace,
-};
+use fable_core::{Action, Catalog, Context, Exploration, Factor, Feasible, Observation, Policy, Prior, Request, Settings};
 use fable_std::prior::{Evidence, Options, Population, fit};
 use std::num::NonZero;
 
@@ -79,7 +77,7 @@ pub fn regret(catalog: &Catalog<'_>, start: Start<'_>, person: &dyn Person, numb
             Ok(live(&Policy::with_prior(catalog, Settings::DEFAULT, prior)?, person, number, ROUNDS)?.regret)
         }
         Start::Fitted(population, nu) => {
-            let mut workspace = Workspace::over(vec![0.0; catalog.workspace_len()]);
+            let mut workspace = vec![0.0; catalog.workspace_len()];
             let factor = Factor::new(catalog.arrow(), population.prior.packed(), &mut workspace)?;
             let settings = Settings { exploration: Exploration::Constant(nu), ..Settings::DEFAULT };
             let policy = Policy::with_prior(catalog, settings, Prior::Factor(factor))?;

@@ -10,7 +10,7 @@ use crate::statistics::{mean, mean_interval};
 use fable_core::analysis::budget::{Rate, bias};
 use fable_core::analysis::{Program, Prototype, reduce, spca};
 use fable_core::catalog::{BlockSet, TAU2};
-use fable_core::{CoordinateSet, Feasible, Policy, Posterior, Settings, Workspace};
+use fable_core::{CoordinateSet, Feasible, Policy, Posterior, Settings};
 use nalgebra::DMatrix;
 
 /// Coordinates of the smaller dictionary.
@@ -22,7 +22,7 @@ fn choose(user: &Linear<'_>) -> Result<(BlockSet, f64), StudyError> {
     let d = TAU2.dimension();
     let mut posterior = Posterior::<f64, _>::over(vec![0.0; TAU2.arrow().packed_len()]);
     posterior.start(TAU2.arrow(), policy.prior(), policy.settings().base_precision)?;
-    let mut workspace = Workspace::over(vec![0.0; TAU2.workspace_len()]);
+    let mut workspace = vec![0.0; TAU2.workspace_len()];
     let request = Prototype { context: *user.context(), weight: 1.0, feasible: Feasible::all(&TAU2) };
     let (mut relevance, mut moment, mut mean) = (DMatrix::zeros(d, d), DMatrix::zeros(d, d), vec![0.0; d]);
     spca::feature_covariance_into(&policy, &[request], 0.0, &mut relevance)?;

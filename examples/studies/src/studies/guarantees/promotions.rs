@@ -8,9 +8,8 @@ use crate::report::{Report, Table};
 use crate::setup::{Setup, StudyError};
 use crate::statistics::{Z95, quantile, wilson};
 use fable_core::catalog::RUBRIC;
-use fable_core::{Comparison, Verdict};
-use fable_core::{Catalog, Exploration, Policy, Settings};
-use fable_std::simulate::Random;
+use fable_core::{Catalog, Comparison, Exploration, Policy, Settings, Verdict};
+use fable_simulate::Random;
 
 /// As bold as it takes to settle anything.
 const BOLD: Settings<'static> = plain(Settings { exploration: Exploration::Constant(8.0), ..Settings::PROMOTING });

@@ -5,7 +5,7 @@
 use crate::policies::Agent;
 use crate::setup::StudyError;
 use fable_core::{Action, Catalog, Context, Exploration, Feasible, Request, Settings};
-use fable_std::simulate::{Random, SimulatedUser};
+use fable_simulate::{Random, SimulatedUser};
 
 /// A user whose reward is phi.theta* +- 1/2: no default scores, no costs.
 pub struct Linear<'c> {

@@ -4,7 +4,7 @@ use super::persona::{Environment, Persona, Round, SIZES, Target, any, asked, fit
 use crate::draw::{chance, normal};
 use fable_core::Action;
 use fable_core::catalog::AGENT;
-use fable_std::simulate::Random;
+use fable_simulate::Random;
 
 /// Somebody with a favourite value of each component and what fits best for each kind of request.
 #[derive(Clone, Debug)]

@@ -2,9 +2,8 @@
 
 use crate::draw::chance;
 use fable_core::catalog::agent::{AGENT, Style, Tool};
-use fable_core::{Direction, OnboardingError, When};
-use fable_core::{Action, Context, ContextError, Statement};
-use fable_std::simulate::Random;
+use fable_core::{Action, Context, ContextError, Direction, OnboardingError, Statement, When};
+use fable_simulate::Random;
 
 /// Where a persona lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,7 +46,7 @@ pub fn target(action: Action) -> Target {
 /// The contexts of the four kinds of requests.
 pub fn contexts(environment: Environment) -> Result<Vec<Context>, ContextError> {
     let kinds = if environment == Environment::Embodied { EMBODIED } else { SHOPPING };
-    kinds.iter().map(|(task, signals)| Context::new(&AGENT, AGENT.task(task), signals)).collect()
+    kinds.iter().map(|(task, signals)| Context::new(&AGENT, Some(AGENT.task(task)?), signals)).collect()
 }
 
 /// What came of a round.

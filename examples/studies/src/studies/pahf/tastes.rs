@@ -4,9 +4,9 @@ use super::persona::{Environment, Persona, Round, SIZES, Target, asked, contexts
 use crate::draw::normal;
 use fable_core::catalog::AGENT;
 use fable_core::{Action, Context, ContextError};
-use fable_std::simulate::{Random, SimulatedUser};
+use fable_simulate::{Random, SimulatedUser};
 
-/// A simulated user of `fable_std` with what fits best for each kind of request.
+/// A simulated user with what fits best for each kind of request.
 #[derive(Clone, Debug)]
 pub struct Tastes {
     user: SimulatedUser<'static>,

@@ -4,7 +4,7 @@ use crate::data::CONCISE_COT;
 use crate::setup::{Setup, StudyError};
 use fable_core::catalog::{Block, Catalog, Component, Definition, Value};
 use fable_core::{Action, Context};
-use fable_std::simulate::Random;
+use fable_simulate::Random;
 
 /// The exams, as the file names them. `comprehensive-100` draws on the others and is left out.
 const NAMES: [&str; EXAMS] = [

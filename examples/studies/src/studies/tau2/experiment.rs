@@ -11,10 +11,8 @@ use crate::setup::StudyError;
 use crate::spread::flat_settings;
 use crate::statistics::{cluster_bootstrap, mean};
 use fable_core::catalog::tau2::{Style, TAU2};
-use fable_core::{Direction, When};
-use fable_core::{Promotion, Verdict};
-use fable_core::{Catalog, Context, Feasible, Policy, Request, Settings, Statement};
-use fable_std::simulate::Random;
+use fable_core::{Catalog, Context, Direction, Feasible, Policy, Promotion, Request, Settings, Statement, Verdict, When};
+use fable_simulate::Random;
 
 /// The paper's ten policies in the order of its table, then what brackets them.
 pub const METHODS: [Method; 13] = [
@@ -152,7 +150,7 @@ impl Shard<'_> {
 /// One policy through one experiment; the world names the tasks and all randomness.
 fn play(conditions: &Conditions, world: u64, row: usize) -> Result<Outcome, StudyError> {
     let method = METHODS.get(row).copied().unwrap_or(FULL);
-    let context = Context::new(&TAU2, None, &[])?;
+    let context = TAU2.context(None, [])?;
     let complete = flat(&TAU2)?;
     let (catalog, settings) = if method.factorized {
         (&TAU2, conditions.settings)

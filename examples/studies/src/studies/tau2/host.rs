@@ -6,7 +6,7 @@
 use crate::draw::{chance, normal};
 use fable_core::Action;
 use fable_core::catalog::tau2::{Memory, Style, Tool, parts};
-use fable_std::simulate::Random;
+use fable_simulate::Random;
 
 /// The domains and the host's task success in each, from the paper.
 pub const DOMAINS: [(&str, f64); 4] = [("Airline", 0.850), ("Retail", 0.883), ("Telecom", 0.483), ("Banking Knowledge", 0.217)];

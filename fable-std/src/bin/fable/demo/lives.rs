@@ -4,49 +4,32 @@
 //! complete action, with the same code: its dictionary has a single block. Its base precision is a quarter of Fable's; of
 //! 1/32, 1/12, 1/4 and 1, that did best for it in 300 rounds of six users of `agent`.
 
-use fable_core::catalog::{Block, BlockSet, Definition};
-use fable_core::BASE_PRECISION;
+use fable_core::catalog::{Block, Definition};
 use fable_core::{
-    Action, Catalog, CatalogError, Decision, Feasible, Learner, UserError, Policy, Request, Settings, Workspace,
+    BlockSet, Catalog, CatalogError, Feasible, HostLearner, HostUser, Policy, Request, Settings, UserError, setting,
 };
 use fable_std::simulate::SimulatedUser;
 use std::error::Error;
 
-/// A learner with everything it needs. There is room in the profile for every contrast that a catalog can declare.
-pub(super) struct Companion<'p> {
-    pub(super) policy: Policy<'p, f32>,
-    pub(super) learner: Learner<f32, Vec<f32>, 64>,
-    pub(super) workspace: Workspace<f32, Vec<f32>>,
+/// Somebody who lives with the user, in one of the lives.
+pub(super) fn companion<'p>(
+    catalog: &'p Catalog<'p>,
+    settings: Settings<'p>,
+    life: u64,
+) -> Result<HostUser<'p, f32>, Box<dyn Error>> {
+    let policy = Policy::new(catalog, settings)?;
+    let mut learner = HostLearner::for_policy(&policy);
+    learner.start(&policy, life)?;
+    Ok(HostUser::of(&policy, learner)?)
 }
 
-impl<'p> Companion<'p> {
-    pub(super) fn new(catalog: &'p Catalog<'p>, settings: Settings<'p>, life: u64) -> Result<Self, Box<dyn Error>> {
-        let policy = Policy::new(catalog, settings)?;
-        let mut learner = Learner::over(vec![0.0; catalog.state_len()]);
-        learner.start(&policy, life)?;
-        Ok(Self { policy, learner, workspace: Workspace::over(vec![0.0; catalog.workspace_len()]) })
-    }
-
-    pub(super) fn decide(&mut self, request: &Request<'_>) -> Result<Decision, UserError> {
-        self.learner.decide(&self.policy, &mut self.workspace, request)
-    }
-
-    pub(super) fn learn(&mut self, decision: &Decision, reward: f64) -> Result<(), UserError> {
-        self.learner.feedback(&self.policy, &mut self.workspace, decision.id, reward).map(|_| ())
-    }
-
-    /// The mean of what is believed about theta.
-    pub(super) fn mean(&mut self) -> Vec<f64> {
-        let mut mean = vec![0.0; self.policy.catalog().dimension()];
-        let known = self.learner.posterior().mean(&mut self.workspace, &mut mean).is_ok();
-        debug_assert!(known, "a started learner and a workspace of its catalog");
-        mean.into_iter().map(f64::from).collect()
-    }
-
-    /// What it would do without exploring.
-    fn recommend(&mut self, request: &Request<'_>) -> Result<Action, UserError> {
-        self.learner.recommend(&self.policy, &mut self.workspace, request).map(|(action, _)| action)
-    }
+/// The mean of what is believed about theta.
+pub(super) fn mean(companion: &mut HostUser<'_, f32>) -> Result<Vec<f64>, UserError> {
+    let mut mean = vec![0.0; companion.policy().catalog().dimension()];
+    let mut user = companion.user();
+    let (posterior, scratch) = user.posterior_and_scratch();
+    posterior.mean(scratch, &mut mean)?;
+    Ok(mean.into_iter().map(f64::from).collect())
 }
 
 /// Who lives with the user.
@@ -70,7 +53,7 @@ pub(super) fn flat<'c>(catalog: &Catalog<'c>) -> Result<Catalog<'c>, CatalogErro
 
 /// The settings that suit the flat learner.
 pub(super) fn flat_settings(settings: Settings<'_>) -> Settings<'_> {
-    let base_precision = (settings.base_precision / 4.0).max(BASE_PRECISION.least);
+    let base_precision = (settings.base_precision / 4.0).max(setting::BASE_PRECISION.range.least);
     Settings { base_precision, retained: BlockSet::FULL, ..settings }
 }
 
@@ -86,19 +69,20 @@ pub(super) fn live(
     let user = user.clone().in_life(life);
     let flat = flat(user.catalog())?;
     let mut companion = match kind {
-        Kind::Flat => Companion::new(&flat, flat_settings(settings), life)?,
-        _ => Companion::new(user.catalog(), settings, life)?,
+        Kind::Flat => companion(&flat, flat_settings(settings), life)?,
+        _ => companion(user.catalog(), settings, life)?,
     };
+    let mut learner = companion.user();
     (1..=rounds)
         .map(|round| {
             let context = user.request(round)?.context;
             let request = Request::new(&context, feasible);
             let action = match kind {
-                Kind::Rules => companion.recommend(&request)?,
+                Kind::Rules => learner.recommend(&request)?.0,
                 Kind::Best => user.best(&context, feasible).0,
                 Kind::Fable | Kind::Flat => {
-                    let decision = companion.decide(&request)?;
-                    companion.learn(&decision, user.reward(round, &context, decision.action))?;
+                    let decision = learner.decide(&request)?;
+                    learner.feedback(decision.id, user.reward(round, &context, decision.action))?;
                     decision.action
                 }
             };

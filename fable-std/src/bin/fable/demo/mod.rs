@@ -9,12 +9,12 @@ mod tastes;
 use crate::failure::Failure;
 use clap::{Args, value_parser};
 use fable_core::catalog::{AGENT, Part, agent};
-use fable_core::{Catalog, Feasible, Request, Rule, Settings};
+use fable_core::{Catalog, Feasible, HostUser, Rule, Settings, values};
 use fable_std::catalogs;
 use fable_std::settings::SettingsArguments;
 use fable_std::simulate::SimulatedUser;
 use fable_std::text::wording;
-use lives::{Companion, Kind};
+use lives::{Kind, companion};
 use picture::Curve;
 use screen::{Screen, Step};
 use std::error::Error;
@@ -99,7 +99,7 @@ const LIVES: u64 = 60;
 
 /// Nothing runs code on this machine: a permission, not a preference, so it is not for the learner to find out.
 const NO_SANDBOX: &[Rule<'static>] =
-    &[Rule::forbid("no sandbox", &[Part::new(agent::TOOL, &[agent::Tool::CodeExecution.index()])])];
+    &[Rule::forbid("no sandbox", &[Part::new(agent::TOOL, values![agent::Tool::CodeExecution])])];
 
 /// Runs the command; returns what is printed at the end.
 pub(crate) fn run(arguments: &DemoArguments) -> Result<String, Failure> {
@@ -138,10 +138,10 @@ fn play(arguments: &DemoArguments, catalog: &Catalog<'_>, settings: Settings<'_>
 
     let screen = Screen::new(arguments.plain, arguments.fast, arguments.rounds, &tastes);
     screen.open(catalog, &feasible)?;
-    let mut fable = Companion::new(catalog, settings, 0)?;
+    let mut fable = companion(catalog, settings, 0)?;
     for round in 1..=arguments.rounds {
         let step = step(&mut fable, &user, &feasible, round, screen.columns())?;
-        screen.show(&step, arguments.rounds, &race, &tastes, || fable.mean())?;
+        screen.show(&step, arguments.rounds, &race, &tastes, || lives::mean(&mut fable))?;
     }
     screen.finish();
     summary::text(arguments, &user, &mut fable, &curves, &tastes)
@@ -149,22 +149,22 @@ fn play(arguments: &DemoArguments, catalog: &Catalog<'_>, settings: Settings<'_>
 
 /// One round: the user asks, Fable chooses and says why in at most `columns` characters, the user reacts, Fable learns.
 fn step(
-    fable: &mut Companion<'_>,
-    user: &SimulatedUser<'_>,
+    fable: &mut HostUser<'_, f32>,
+    person: &SimulatedUser<'_>,
     feasible: &Feasible,
     round: u32,
     columns: usize,
 ) -> Result<Step, Box<dyn Error>> {
-    let catalog = user.catalog();
-    let asked = user.request(round)?;
-    let decision = fable.decide(&Request::new(&asked.context, feasible))?;
-    let why = fable.learner.explain(&fable.policy, &mut fable.workspace, decision.id, None, None)?;
+    let catalog = person.catalog();
+    let asked = person.request(round)?;
+    let decision = fable.decide(&asked.context, feasible)?;
+    let mut user = fable.user();
+    let why = user.explain(decision.id, None, None)?;
     let (both, first) = (wording::reasons(catalog, &why, 2), wording::reasons(catalog, &why, 1));
     let why = if both.chars().count() <= columns { both } else { first };
-    let reward = user.reward(round, &asked.context, decision.action);
-    fable.learn(&decision, reward)?;
-    fable.learner.promote_all(&fable.policy, &mut fable.workspace, 0)?;
-    let said = user.reaction(&asked.context, feasible, decision.action, reward);
+    let reward = person.reward(round, &asked.context, decision.action);
+    fable.feedback(decision.id, reward)?;
+    let said = person.reaction(&asked.context, feasible, decision.action, reward);
     let task = asked.context.task().and_then(|task| catalog.definition().tasks.get(task));
     let task = task.map_or_else(String::new, |task| (*task).to_owned());
     Ok(Step { round, asked, task, chosen: wording::action(catalog, decision.action), why, said, reward })

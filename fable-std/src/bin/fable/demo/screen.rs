@@ -2,9 +2,10 @@
 
 use super::tastes::Tastes;
 use console::{Style, Term, measure_text_width, style, truncate_str};
-use fable_core::{Catalog, Feasible};
+use fable_core::{Catalog, Feasible, UserError};
 use fable_std::simulate::Asked;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::error::Error;
 use std::io::{self, Write};
 use std::thread::sleep;
 use std::time::Duration;
@@ -82,8 +83,8 @@ impl Screen {
         rounds: u32,
         race: &Race<'_>,
         tastes: &[Tastes<'_>],
-        theta: impl FnOnce() -> Vec<f64>,
-    ) -> io::Result<()> {
+        theta: impl FnOnce() -> Result<Vec<f64>, UserError>,
+    ) -> Result<(), Box<dyn Error>> {
         match self {
             Self::Plain if is_milestone(step.round, rounds) => {
                 let mut out = io::stdout().lock();
@@ -99,7 +100,7 @@ impl Screen {
                 let mut lines = vec![String::new()];
                 lines.extend(card(step));
                 lines.push(String::new());
-                lines.extend(panel(tastes, &theta(), *width));
+                lines.extend(panel(tastes, &theta()?, *width));
                 lines.push(String::new());
                 lines.push(style(format!("  {:<1$}lately", "reward", width - 8)).dim().to_string());
                 lines.extend(race.iter().map(|(name, rewards)| sparkline(name, rewards, step.round, rounds, *width)));

@@ -1,10 +1,10 @@
 //! What the demo says at its end: how it went, what was found out, and how sure that is.
 
 use super::DemoArguments;
-use super::lives::Companion;
+use super::lives;
 use super::picture::Curve;
 use super::tastes::{Taste, Tastes};
-use fable_core::{Assessment, Comparison, Promotion, Verdict};
+use fable_core::{Assessment, Comparison, HostUser, Promotion, Verdict};
 use fable_std::simulate::SimulatedUser;
 use std::error::Error;
 use std::fmt::Write;
@@ -15,7 +15,7 @@ const NEAREST: usize = 3;
 pub(super) fn text(
     arguments: &DemoArguments,
     user: &SimulatedUser<'_>,
-    fable: &mut Companion<'_>,
+    fable: &mut HostUser<'_, f32>,
     curves: &[Curve],
     tastes: &[Tastes<'_>],
 ) -> Result<String, Box<dyn Error>> {
@@ -50,8 +50,13 @@ fn rewards(out: &mut String, rounds: u32, curves: &[Curve]) -> std::fmt::Result 
 }
 
 /// The most and the least liked value of each component, as learned, beside the truth.
-fn found(out: &mut String, user: &SimulatedUser<'_>, fable: &mut Companion<'_>, tastes: &[Tastes<'_>]) -> std::fmt::Result {
-    let learned = fable.mean();
+fn found(
+    out: &mut String,
+    user: &SimulatedUser<'_>,
+    fable: &mut HostUser<'_, f32>,
+    tastes: &[Tastes<'_>],
+) -> Result<(), Box<dyn Error>> {
+    let learned = lives::mean(fable)?;
     writeln!(out, "What was found in the life shown         {:>10} {:>10}", "learned", "hidden")?;
     let truth = |taste: &Taste<'_>| taste.strength(user.theta()).unwrap_or(0.0);
     for component in tastes {
@@ -60,19 +65,19 @@ fn found(out: &mut String, user: &SimulatedUser<'_>, fable: &mut Companion<'_>, 
         writeln!(out, "  {:<10} likes     {:<19} {liked:>+8.2} {:>+10.2}", component.component, best.value, truth(best))?;
         writeln!(out, "  {:<10} dislikes  {:<19} {disliked:>+8.2} {:>+10.2}", "", worst.value, truth(worst))?;
     }
-    writeln!(out)
+    Ok(writeln!(out)?)
 }
 
 /// The promoted preferences, or the nearest ones: those whose interval would have to shrink least to leave zero.
-fn preferences(out: &mut String, user: &SimulatedUser<'_>, fable: &mut Companion<'_>) -> Result<(), Box<dyn Error>> {
+fn preferences(out: &mut String, user: &SimulatedUser<'_>, fable: &mut HostUser<'_, f32>) -> Result<(), Box<dyn Error>> {
     let catalog = user.catalog();
     let sentence = |contrast: u8, verdict: Verdict, out: &mut String| {
         Promotion { contrast, verdict, valid: true, round: 0, at: 0, evidence: 0, lower: 0.0, upper: 0.0 }
             .write_sentence(catalog, out)
     };
-    if !fable.learner.profile().is_empty() {
+    if !fable.learner().profile().is_empty() {
         writeln!(out, "Certain enough to be promoted to the assistant's prompt:")?;
-        for promotion in fable.learner.profile() {
+        for promotion in fable.learner().profile() {
             write!(out, "  from round {:>4}   ", promotion.round)?;
             sentence(promotion.contrast, promotion.verdict, out)?;
             writeln!(out)?;
@@ -83,7 +88,7 @@ fn preferences(out: &mut String, user: &SimulatedUser<'_>, fable: &mut Companion
     let mut nearest: Vec<(f64, u8, Assessment)> = Vec::new();
     for contrast in (0..).take(catalog.contrasts().len()) {
         if let Some(comparison) = Comparison::declared(catalog, usize::from(contrast)) {
-            let assessment = fable.learner.assess(&fable.policy, &mut fable.workspace, &comparison)?;
+            let assessment = fable.user().assess(&comparison)?;
             nearest.push((assessment.mean.abs() / assessment.radius, contrast, assessment));
         }
     }

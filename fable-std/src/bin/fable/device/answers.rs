@@ -1,10 +1,12 @@
 //! What the device answered, as text for a person and as JSON for a script.
 
 use super::Output;
-use super::names::{named, parts};
+use super::names::named;
 use crate::failure::Failure;
-use fable_core::{Assessment, Part, Standing, Thousandths, Verdict};
-use fable_core::{Action, Catalog, Context, DecisionId, Feasible, Policy, Settings};
+use fable_core::{
+    Action, Assessment, Catalog, Context, DecisionId, Feasible, Policy, Settings, Source, Standing, Thousandths, Verdict,
+};
+use fable_std::catalogs;
 use fable_std::device::Device;
 use serde_json::{Value, json};
 use std::fmt::{Display, Write as _};
@@ -64,7 +66,7 @@ pub(super) fn decide<P: Read + Write>(
     let _ = catalog.instruct(decision.action, &mut instruction); // writing to a String cannot fail
     let (name, id) = (named(catalog, decision.action), decision.id.to_string());
     let text = format!("decision     {id}\naction       {name}\ninstruction  {instruction}\n");
-    let value = json!({ "decision": id, "action": parts(catalog, decision.action), "instruction": instruction, "baseline": decision.baseline });
+    let value = json!({ "decision": id, "action": catalogs::action(catalog, decision.action), "instruction": instruction, "baseline": decision.baseline });
     Ok((text, value))
 }
 
@@ -89,11 +91,11 @@ pub(super) fn explain<P: Read + Write>(
     let mut shares = Vec::new();
     for share in &why.shares {
         let names = [share.chosen_coordinate, share.other_coordinate].map(coordinate);
-        let part = match share.part() {
-            Part::Default => "default score".to_owned(),
-            Part::Cost => "cost".to_owned(),
-            Part::Draw => "the draw".to_owned(),
-            Part::Block(_) => {
+        let part = match share.source() {
+            Source::Default => "default score".to_owned(),
+            Source::Cost => "cost".to_owned(),
+            Source::Draw => "the draw".to_owned(),
+            Source::Block(_) => {
                 let [chosen, other] = names.clone().map(|name| name.unwrap_or_else(|| "nothing".into()));
                 format!("{chosen} against {other}")
             }
@@ -101,7 +103,7 @@ pub(super) fn explain<P: Read + Write>(
         let _ = writeln!(text, "  {} {} {part}", Thousandths(share.chosen.into()), Thousandths(share.other.into()));
         let [chosen, other] = names;
         shares.push(json!({
-            "part": match share.part() { Part::Default => "default", Part::Cost => "cost", Part::Draw => "draw", Part::Block(_) => "block" },
+            "part": match share.source() { Source::Default => "default", Source::Cost => "cost", Source::Draw => "draw", Source::Block(_) => "block" },
             "chosen": share.chosen,
             "other": share.other,
             "chosen_coordinate": chosen,
@@ -109,8 +111,8 @@ pub(super) fn explain<P: Read + Write>(
         }));
     }
     let value = json!({
-        "chosen": parts(catalog, why.chosen),
-        "other": parts(catalog, why.other),
+        "chosen": catalogs::action(catalog, why.chosen),
+        "other": catalogs::action(catalog, why.other),
         "feasible": why.feasible,
         "explored": why.explored,
         "chosen_score": why.chosen_score,

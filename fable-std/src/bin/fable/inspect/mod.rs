@@ -182,8 +182,7 @@ fn same(one: &Path, other: &Path) -> bool {
 
 /// The names of the chosen blocks.
 fn chosen(catalog: &Catalog<'_>, names: &[String]) -> Result<Vec<String>, Failure> {
-    let blocks = 0..catalog.definition().blocks.len();
-    let known: Vec<String> = blocks.filter_map(|block| fable_std::catalogs::block_name(catalog, block)).collect();
+    let known = fable_std::settings::block_names(catalog);
     match names.iter().find(|name| !known.contains(name)) {
         Some(name) => Err(Failure::Mistake(format!("--block: there is no block '{name}'; known: {}", known.join(", ")))),
         None => Ok(names.to_vec()),
@@ -197,6 +196,5 @@ fn inspected<T: Scalar>(
     questions: &[Question],
 ) -> Result<Inspection, Failure> {
     let policy = Policy::<T>::new(catalog, settings).map_err(Failure::mistake)?;
-    let (learner, mut workspace) = source.learner(&policy)?;
-    inspect(&policy, &learner, &mut workspace, questions).map_err(Failure::mistake)
+    inspect(&mut source.play(&policy)?.user(), questions).map_err(Failure::mistake)
 }

@@ -3,9 +3,8 @@
 use crate::failure::Failure;
 use crate::store::printable;
 use fable_core::record::RecordError;
-use fable_core::{Policy, Scalar, Settings, catalog::AGENT, catalog::RUBRIC, catalog::TAU2, user_hash};
+use fable_core::{BlockSet, HostUser, Policy, Scalar, Settings, catalog::AGENT, catalog::RUBRIC, catalog::TAU2, user_hash};
 use fable_std::replay::{ReplayError, Start, Tape};
-use fable_std::store::revive::{HostLearner, HostWorkspace};
 use fable_std::store::{Identity, Store, StoreError, transfer};
 use std::fs::{self, File};
 use std::io::Read;
@@ -64,9 +63,9 @@ impl Source {
         self.tape.digits().map_err(|error| Failure::Trouble(format!("{}: {error}", self.name)))
     }
 
-    /// The learner at the end of the life.
-    pub(super) fn learner<T: Scalar>(&self, policy: &Policy<'_, T>) -> Result<(HostLearner<T>, HostWorkspace<T>), Failure> {
-        self.tape.learner(policy).map_err(|error| match error {
+    /// The user at the end of the life.
+    pub(super) fn play<'p, T: Scalar>(&self, policy: &Policy<'p, T>) -> Result<HostUser<'p, T>, Failure> {
+        self.tape.play(policy).map_err(|error| match error {
             ReplayError::Start(RecordError::Policy) => self.foreign(policy),
             error => Failure::Trouble(format!("{}: {error}", self.name)),
         })
@@ -84,7 +83,7 @@ impl Source {
             Start::Snapshot(bytes) => fable_core::record::Header::decode(bytes).ok().map(|header| header.fingerprint),
         };
         let shipped = [&AGENT, &TAU2, &RUBRIC].into_iter().find(|catalog| {
-            let settings = Settings { retained: fable_core::catalog::BlockSet::FULL, ..*policy.settings() };
+            let settings = Settings { retained: BlockSet::FULL, ..*policy.settings() };
             let policy = Policy::<T>::new(catalog, settings);
             policy.is_ok_and(|policy| Some(policy.fingerprint()) == found)
         });

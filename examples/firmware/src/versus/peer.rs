@@ -11,9 +11,9 @@
 //! multiplied into theta once and not once per action, nothing is checked, the solves are nalgebra's unchecked ones, and
 //! all sizes are constants. What it cannot know is the arrow shape. Its draws are Fable's: see [`Peer::decide`].
 
-use crate::user::{ACTIONS, Moment};
-use fable_core::{Key, Purpose};
+use super::user::{ACTIONS, Moment};
 use fable_core::{Action, Catalog, Context, Policy, catalog::AGENT};
+use fable_core::{Key, Purpose};
 use nalgebra::{Cholesky, Const, SMatrix, SVectorView, SVectorViewMut};
 
 /// Coordinates.

@@ -1,0 +1,206 @@
+//! A user of a store in memory: what is known, and where the journal ends.
+//!
+//! [`Resident::run`] is the one way in which anything happens to a stored user: each event of a command is checked, goes to a
+//! [`Sink`] and is applied. A service has a sink for everyone and commits what it has collected in batches. Whoever wants a
+//! command to happen as a whole or not at all runs it on a clone, with [`Writes`] for a sink, and keeps the clone when they are
+//! committed.
+//!
+//! ```
+//! use fable_core::{Command, Feasible, Policy, Request, Settings, catalog::TAU2};
+//! use fable_std::store::journal::Note;
+//! use fable_std::store::{Desk, Identity, Resident, Store, Writes};
+//!
+//! let policy = Policy::<f64>::new(&TAU2, Settings::default())?;
+//! let store = Store::in_memory(&Identity::new(&policy))?;
+//! let mut desk = Desk::new(&policy);
+//! let mut ana = Resident::newcomer(&desk, "ana", store.incarnation()?, None)?;
+//!
+//! let (context, all) = (TAU2.context(None, [])?, Feasible::all(&TAU2));
+//! let (mut command, mut writes) = (Command::decide(Request::new(&context, &all)), Writes::default());
+//! ana.run(&mut desk, &mut writes, &mut command, Note::None)?;
+//! store.commit(&writes, true)?;
+//! let decision = command.decision(&ana.user(&mut desk)?).unwrap();
+//! assert_eq!((decision.id.round, store.users()?), (1, 1));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use super::journal::{Entry, Note};
+use super::{StoreError, Stored, UserRow, Writes};
+use fable_core::record::{Header, Kind, MAX_EVENT_LEN, decode_event, encode_event};
+use fable_core::{Command, Event, HOST_ROOM, HostLearner, Policy, Scalar, User, UserError, user_hash};
+
+/// Entries between two snapshots of a user: applying so many takes about as long as loading a snapshot.
+pub const SNAPSHOT_EVERY: u64 = 512;
+
+/// What all users of a policy share: the policy and scratch.
+#[derive(Debug)]
+pub struct Desk<'p, T> {
+    /// How everyone is decided for.
+    pub policy: &'p Policy<'p, T>,
+    workspace: Vec<T>,
+}
+
+impl<'p, T: Scalar> Desk<'p, T> {
+    /// A desk for the users of a policy.
+    #[must_use]
+    pub fn new(policy: &'p Policy<'p, T>) -> Self {
+        Self { policy, workspace: vec![T::ZERO; policy.catalog().workspace_len()] }
+    }
+}
+
+/// Where what happens to users goes before it happens.
+pub trait Sink {
+    /// A user of whom nothing was stored so far.
+    fn user(&mut self, user: u64, row: &UserRow);
+    /// The next entry of a user's journal.
+    fn entry(&mut self, user: u64, position: u64, entry: &Entry<'_>);
+    /// A snapshot that has seen the first `seen` entries of the journal.
+    fn snapshot(&mut self, user: u64, seen: u64, snapshot: &[u8]);
+}
+
+impl Sink for Writes {
+    fn user(&mut self, user: u64, row: &UserRow) {
+        Self::user(self, user, row);
+    }
+
+    fn entry(&mut self, user: u64, position: u64, entry: &Entry<'_>) {
+        Self::entry(self, user, position, entry);
+    }
+
+    fn snapshot(&mut self, user: u64, seen: u64, snapshot: &[u8]) {
+        Self::snapshot(self, user, seen, snapshot);
+    }
+}
+
+/// See the [module](self).
+#[derive(Clone, Debug)]
+pub struct Resident<T> {
+    learner: HostLearner<T>,
+    row: UserRow,
+    /// Entries in the journal.
+    entries: u64,
+    /// Whether the store knows the user.
+    known: bool,
+}
+
+impl<T: Scalar> Resident<T> {
+    /// A stored user as after the last event: the last snapshot, and the events behind it applied. The memory of another one
+    /// can be used again.
+    ///
+    /// # Errors
+    /// Records that cannot be read, or do not follow from each other.
+    pub fn revive(desk: &mut Desk<'_, T>, stored: &Stored, memory: Option<Self>) -> Result<Self, StoreError> {
+        let Stored { row, snapshot, journal, .. } = stored;
+        let mut resident = Self::vacant(desk, row.clone(), memory);
+        resident.known = true;
+        if let Some((seen, bytes)) = snapshot {
+            resident.learner.restore(desk.policy, bytes)?;
+            resident.entries = *seen;
+        } else {
+            resident.learner.start_journal_in(desk.policy, &row.header, row.incarnation)?;
+        }
+        let mut user = resident.learner.with(desk.policy, &mut desk.workspace).map_err(StoreError::State)?;
+        for segment in journal {
+            if segment.first > resident.entries {
+                return Err(StoreError::Damaged("a journal has a gap"));
+            }
+            for entry in segment.from(resident.entries) {
+                let event = decode_event(desk.policy.catalog(), entry?.record)?;
+                user.check(&event).map_err(StoreError::State)?.apply();
+                resident.entries += 1;
+            }
+        }
+        Ok(resident)
+    }
+
+    /// Somebody whom a store does not know, in the incarnation in which its new users start.
+    ///
+    /// # Errors
+    /// None that a policy leads to.
+    pub fn newcomer(desk: &Desk<'_, T>, name: &str, incarnation: u32, memory: Option<Self>) -> Result<Self, StoreError> {
+        let header = Header::new(Kind::Journal, desk.policy, user_hash(name), HOST_ROOM as u16);
+        let row = UserRow { header, incarnation, name: name.to_owned() };
+        let mut resident = Self::vacant(desk, row, memory);
+        resident.learner.start_journal_in(desk.policy, &header, incarnation)?;
+        Ok(resident)
+    }
+
+    fn vacant(desk: &Desk<'_, T>, row: UserRow, memory: Option<Self>) -> Self {
+        let learner = memory.map_or_else(|| HostLearner::for_policy(desk.policy), |other| other.learner);
+        Self { learner, row, entries: 0, known: false }
+    }
+
+    /// What is known.
+    #[must_use]
+    pub const fn learner(&self) -> &HostLearner<T> {
+        &self.learner
+    }
+
+    /// Who it is.
+    #[must_use]
+    pub const fn row(&self) -> &UserRow {
+        &self.row
+    }
+
+    /// Entries in the journal.
+    #[must_use]
+    pub const fn entries(&self) -> u64 {
+        self.entries
+    }
+
+    /// Whether anything was ever stored about the user.
+    #[must_use]
+    pub const fn is_known(&self) -> bool {
+        self.known
+    }
+
+    /// The user, to be asked. Whatever changes it past [`run`](Self::run) is lost.
+    ///
+    /// # Errors
+    /// None that a desk of the user's own policy leads to.
+    pub fn user<'u>(&'u mut self, desk: &'u mut Desk<'_, T>) -> Result<User<'u, T>, UserError> {
+        self.learner.with(desk.policy, &mut desk.workspace)
+    }
+
+    /// Does all of a command: each event goes to the sink before it happens, and now and then a snapshot after the last. The
+    /// note is for the decision or the unlearning of the command.
+    ///
+    /// # Errors
+    /// What the command asks for cannot be done; no event has happened then.
+    pub fn run(
+        &mut self,
+        desk: &mut Desk<'_, T>,
+        sink: &mut impl Sink,
+        command: &mut Command<'_>,
+        note: Note,
+    ) -> Result<(), StoreError> {
+        let (before, mut buffer) = (self.entries, [0; MAX_EVENT_LEN]);
+        let hash = self.row.header.user;
+        let mut user = self.learner.with(desk.policy, &mut desk.workspace)?;
+        while let Some(step) = user.next(command)? {
+            let record = encode_event(step.event(), &mut buffer)?;
+            let note = if matches!(step.event(), Event::Decision { .. } | Event::Unlearn { .. }) { note } else { Note::None };
+            if !self.known {
+                sink.user(hash, &self.row);
+                self.known = true;
+            }
+            sink.entry(hash, self.entries, &Entry { record, note });
+            step.apply();
+            self.entries += 1;
+        }
+        // Not all users at once: each has a phase of its own.
+        let turns = |entries: u64| (entries + hash % SNAPSHOT_EVERY) / SNAPSHOT_EVERY;
+        if turns(self.entries) > turns(before) {
+            sink.snapshot(hash, self.entries, &self.learner.to_bytes()?);
+        }
+        Ok(())
+    }
+
+    /// Tells the sink who the user is, if the store does not know: for what is stored beside the journal.
+    pub fn introduce(&mut self, sink: &mut impl Sink) {
+        if !self.known {
+            sink.user(self.row.header.user, &self.row);
+            self.known = true;
+        }
+    }
+}
