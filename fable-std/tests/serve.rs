@@ -25,7 +25,19 @@ fn start(catalog: &Catalog<'_>, scalar: &str, cache: usize, store: Option<&Path>
 
 /// Every op was done, and those that can be refused were.
 fn assert_all_outcomes<T: Scalar>(play: &Play<T>) {
-    for op in ["onboard", "decide", "feedback", "observe", "unlearn", "posterior", "contrast", "explain", "profile", "promote", "forget"] {
+    for op in [
+        "onboard",
+        "decide",
+        "feedback",
+        "observe",
+        "unlearn",
+        "posterior",
+        "contrast",
+        "explain",
+        "profile",
+        "promote",
+        "forget",
+    ] {
         let (done, refused) = play.outcomes[op];
         assert!(done >= 5, "{op} {:?}", play.outcomes);
         let refusable = ["decide", "feedback", "unlearn", "contrast", "explain"].contains(&op);
