@@ -147,7 +147,7 @@ const EAGER: Settings<'static> = Settings {
 /// The answers to lines, from a store of the catalog `rubric`.
 fn ask(store: &Path, lines: &[Value]) -> Vec<Value> {
     let options = Options { store: Some(store.to_owned()), durable: true, cache: 2.try_into().unwrap() };
-    let input = lines.iter().map(|line| format!("{line}\n")).collect::<String>();
+    let input = lines.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
     let mut output = Vec::new();
     serve::<f64>(&catalog::RUBRIC, EAGER, &options, std::io::Cursor::new(input), &mut output, |_| {}).unwrap();
     String::from_utf8(output).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
