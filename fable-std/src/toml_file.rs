@@ -72,6 +72,10 @@ impl fmt::Display for Flaw {
 }
 
 impl Flaw {
+    pub(crate) fn unknown<'k>(lack: impl Into<String>, name: &str, known: impl IntoIterator<Item = &'k str>) -> Self {
+        Self::Unknown { lack: lack.into(), name: name.to_owned(), known: known.into_iter().map(str::to_owned).collect() }
+    }
+
     /// What the parser said.
     fn no_toml(message: &str) -> Self {
         Self::Syntax(match message {

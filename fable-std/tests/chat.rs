@@ -304,7 +304,7 @@ fn mistakes_are_told_in_a_line_and_the_session_goes_on() {
     };
     for (line, says) in [
         ("/fobid tool=web_search", "not done     there is no command '/fobid'; did you mean '/forbid'?"),
-        ("/forbid tool=websearch", "not done     tool has no value 'websearch'; did you mean 'web_search'?"),
+        ("/forbid tool=websearch", "not done     'tool' has no value 'websearch'; did you mean 'web_search'?"),
         ("/forbid tol=web_search", "not done     there is no component 'tol'; did you mean 'tool'?"),
         ("/whynot consice", "not done     there is no value 'consice'; did you mean 'concise'?"),
         ("/whynot concise", "not done     there is no answer yet"),

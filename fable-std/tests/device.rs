@@ -7,12 +7,9 @@ mod wire;
 
 use fable_core::protocol::{Fault, Reply, Request};
 use fable_core::{
-    Action, Context, Direction, Feasible, Learner, Observation, Policy, Request as Wanted, Rule, Settings, Statement, UserError,
-    Workspace, catalog::AGENT, catalog::TAU2,
+    Action, Command as Order, Comparison, Context, Deadline, Direction, Expiry, Feasible, HostLearner, Observation, Policy,
+    Request as Wanted, Settings, Source, Standing, Statement, UserError, catalog::AGENT, catalog::TAU2,
 };
-use fable_core::{Comparison, Part, Standing};
-use fable_core::{Deadline, Expiry};
-use fable_embedded::Server;
 use fable_std::device::{Device, DeviceError};
 use fable_std::replay::ReplayError;
 use std::io::{self, Read, Write};
@@ -21,7 +18,7 @@ use std::os::unix::net::UnixStream;
 use std::process::{Command, Output};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
-use wire::{Memory, Scratch, Tau2, policy, snapshot, started};
+use wire::{Memory, Tau2, bytes, policy, scratch, started};
 
 /// A device's end of a line.
 struct Line<P>(P);
@@ -52,10 +49,9 @@ fn device(settings: Settings<'static>, room: usize) -> (UnixStream, JoinHandle<T
     here.set_read_timeout(Some(Duration::from_mins(1))).unwrap();
     let thread = thread::spawn(move || {
         let policy = Policy::new(&TAU2, settings).unwrap();
-        let (mut learner, mut workspace) = (started(&policy), Scratch::VACANT);
-        let memory = Memory::new(&learner, room);
-        let mut server = Server::new(&policy, &mut learner, &mut workspace, memory).unwrap();
-        let _ = server.serve(&mut Line(there)); // ends when the client does
+        let (mut learner, mut workspace) = (started(&policy), scratch());
+        let mut memory = Memory::new(&learner, room);
+        let _ = server!(policy, learner, workspace, memory).serve(&mut Line(there)); // ends when the client does
         learner
     });
     (here, thread)
@@ -89,7 +85,8 @@ fn every_request_does_on_the_device_what_it_does_here() {
         ..Settings::default()
     };
     let policy = Policy::new(&TAU2, settings).unwrap();
-    let (mut plain, mut workspace) = (started(&policy), Scratch::VACANT);
+    let (mut learner, mut workspace) = (started(&policy), scratch());
+    let mut plain = learner.with(&policy, &mut workspace).unwrap();
     let (port, thread) = device(settings, 1000);
     let mut device = Device::open(port).unwrap();
 
@@ -101,35 +98,33 @@ fn every_request_does_on_the_device_what_it_does_here() {
     let direction = Direction::from_names(&TAU2, &[("style=concise", 1.0), ("style=guided", -1.0)]).unwrap();
     let statement = Statement { direction, response: 1.0, precision: 4.0 };
     assert_eq!(device.onboard(&statement).unwrap(), 0);
-    plain.onboard(&policy, &mut workspace, statement).unwrap();
+    plain.onboard(&statement).unwrap();
 
     // A changed set, then the same one again without naming it.
-    let (context, verify) = (nowhere(), fable_core::catalog::Part::new(1, &[1]));
-    let pattern = [verify];
-    let feasible = Feasible::new(&TAU2, &[Rule::forbid("offline", &pattern)]).unwrap();
+    let (context, feasible) = (nowhere(), Feasible::all(&TAU2).forbid(&TAU2, &[("tool", "verify")]).unwrap());
     for wanted in [Some(&feasible), None] {
-        let here = plain.decide(&policy, &mut workspace, &Wanted::new(&context, &feasible).at(5)).unwrap();
+        let here = plain.decide(&Wanted::new(&context, &feasible).at(5)).unwrap();
         assert_eq!(device.decide(&context, wanted, 5).unwrap(), here);
         let why = device.explain(here.id, None).unwrap();
-        let expected = plain.explain(&policy, &mut workspace, here.id, None, None).unwrap();
+        let expected = plain.explain(here.id, None, None).unwrap();
         assert_eq!((why.chosen, why.other, why.explored), (expected.chosen, expected.other, expected.explored));
         assert_eq!(f64::from(why.chosen_score), expected.chosen_score);
         for (share, expected) in why.shares.iter().zip(expected.shares()) {
-            assert_eq!((share.part(), f64::from(share.chosen)), (expected.part, f64::from(expected.chosen as f32)));
+            assert_eq!((share.source(), f64::from(share.chosen)), (expected.source, f64::from(expected.chosen as f32)));
         }
-        assert_eq!((why.shares.len(), why.shares.last().unwrap().part()), (expected.shares().count(), Part::Draw));
+        assert_eq!((why.shares.len(), why.shares.last().unwrap().source()), (expected.shares().count(), Source::Draw));
         let against = device.explain(here.id, Some(Action(3))).unwrap();
         assert_eq!((against.other, against.feasible), (Action(3), false));
-        plain.feedback(&policy, &mut workspace, here.id, 0.75).unwrap();
+        plain.run(&mut Order::feedback(here.id, 0.75)).unwrap();
         assert_eq!(device.feedback(here.id, 0.75, 1.0, 0).unwrap(), plain.observations());
     }
 
     for turn in 0..60_u16 {
         let (action, reward) = (Action(turn % 18), if turn % 3 == 1 { 0.9 } else { -0.6 });
-        plain.observe(&policy, &mut workspace, &context, action, reward).unwrap();
+        plain.run(&mut Order::observe(&context, action, reward)).unwrap();
         assert_eq!(device.observe(&context, action, reward, 1.0).unwrap(), plain.observations());
     }
-    assert_eq!(device.promote(77).unwrap(), plain.promote_all(&policy, &mut workspace, 77).unwrap());
+    assert_eq!(device.promote(77).unwrap(), plain.promote(77).unwrap());
     let profile = device.profile().unwrap();
     assert!(profile.len() > 1, "{profile:?}");
     assert_eq!(profile.iter().map(|(promotion, _)| *promotion).collect::<Vec<_>>(), plain.profile());
@@ -138,21 +133,21 @@ fn every_request_does_on_the_device_what_it_does_here() {
 
     for contrast in 0..6 {
         let comparison = Comparison::declared(&TAU2, contrast).unwrap();
-        let here = plain.assess(&policy, &mut workspace, &comparison).unwrap();
+        let here = plain.assess(&comparison).unwrap();
         assert_eq!(device.assess(u8::try_from(contrast).unwrap()).unwrap(), here);
         let total = Comparison { total: true, ..comparison };
-        assert_eq!(device.compare(&total).unwrap(), plain.assess(&policy, &mut workspace, &total).unwrap());
+        assert_eq!(device.compare(&total).unwrap(), plain.assess(&total).unwrap());
     }
 
     let baseline = f64::from(policy.baseline(&context, Action(1), None));
     let observation = Observation { context, action: Action(1), baseline, reward: 0.9, weight: 1.0 };
-    plain.unlearn(&policy, &mut workspace, observation).unwrap();
+    plain.unlearn(observation).unwrap();
     assert_eq!(device.unlearn(&observation, false).unwrap(), plain.observations());
 
     let all = Feasible::all(&TAU2);
-    let here = plain.decide(&policy, &mut workspace, &Wanted::new(&context, &all).at(20)).unwrap();
+    let here = plain.decide(&Wanted::new(&context, &all).at(20)).unwrap();
     assert_eq!(device.decide(&context, Some(&all), 20).unwrap(), here);
-    assert_eq!(device.expire(40).unwrap(), plain.expire(&policy, &mut workspace, 40).unwrap());
+    assert_eq!(device.expire(40).unwrap(), plain.expire(40).unwrap());
     assert_eq!(refused(device.feedback(here.id, 0.5, 1.0, 0)), Fault::from(UserError::ExpiredDecision));
 
     let counts = device.statistics().unwrap();
@@ -161,38 +156,36 @@ fn every_request_does_on_the_device_what_it_does_here() {
     assert_eq!(counts.kept.events as usize, device.journal().unwrap().len());
 
     assert_eq!(device.forget().unwrap(), 1);
-    plain.forget(&policy, &mut workspace).unwrap();
+    plain.forget().unwrap();
     assert_eq!((device.hello().incarnation, device.hello().rounds), (1, 0));
     assert!(device.journal().unwrap().is_empty() && device.profile().unwrap().is_empty());
-    assert_eq!(device.snapshot().unwrap(), snapshot(&plain));
+    assert_eq!(device.snapshot().unwrap(), bytes(plain.snapshot()));
     assert_eq!(refused(device.feedback(here.id, 0.5, 1.0, 0)), Fault::from(UserError::UnknownDecision));
     let stranger = fable_core::DecisionId { user: 8, ..here.id };
     assert_eq!(refused(device.feedback(stranger, 0.5, 1.0, 0)), Fault::from(UserError::UnknownDecision));
 
     drop(device);
-    assert_eq!(thread.join().unwrap(), plain);
+    assert_eq!(thread.join().unwrap(), learner);
 }
 
 #[test]
 fn a_thousand_rounds_are_those_of_a_plain_learner_and_replay_here() {
     let policy = policy();
-    let (mut plain, mut workspace) = (started(&policy), Scratch::VACANT);
+    let (mut learner, mut workspace) = (started(&policy), scratch());
+    let mut plain = learner.with(&policy, &mut workspace).unwrap();
     let (port, thread) = device(settings(), 300);
     let mut device = Device::open(port).unwrap();
-    let parts = [[fable_core::catalog::Part::new(1, &[1])], [fable_core::catalog::Part::new(2, &[0, 2])]];
-    let sets = [
-        Feasible::all(&TAU2),
-        Feasible::new(&TAU2, &[Rule::forbid("one", &parts[0])]).unwrap(),
-        Feasible::new(&TAU2, &[Rule::require("two", &parts[1])]).unwrap(),
-    ];
+    let all = Feasible::all(&TAU2);
+    let (offline, brief) = (all.forbid(&TAU2, &[("tool", "verify")]), all.forbid(&TAU2, &[("style", "concise")]));
+    let sets = [all, offline.unwrap(), brief.unwrap()];
     for round in 1..=1000_u32 {
         let feasible = &sets[(round / 7) as usize % 3];
-        let here = plain.decide(&policy, &mut workspace, &Wanted::new(&nowhere(), feasible).at(round)).unwrap();
+        let here = plain.decide(&Wanted::new(&nowhere(), feasible).at(round)).unwrap();
         let there = device.decide(&nowhere(), Some(feasible), round).unwrap();
         assert_eq!((there.id, there.action, there.baseline.to_bits()), (here.id, here.action, here.baseline.to_bits()));
         if round % 5 > 0 {
             let reward = f64::from((u32::from(here.action.0) * 37 + round) % 129) / 64.0 - 1.0;
-            plain.feedback(&policy, &mut workspace, here.id, reward).unwrap();
+            plain.run(&mut Order::feedback(here.id, reward)).unwrap();
             assert_eq!(device.feedback(there.id, reward, 1.0, 0).unwrap(), plain.observations());
         }
     }
@@ -214,7 +207,7 @@ fn a_thousand_rounds_are_those_of_a_plain_learner_and_replay_here() {
     assert!(!torn.agrees(&torn.replay(&TAU2, settings()).unwrap()));
 
     drop(device);
-    assert_eq!(thread.join().unwrap(), plain);
+    assert_eq!(thread.join().unwrap(), learner);
 }
 
 #[test]
@@ -305,19 +298,20 @@ impl<P: Read> Read for Noisy<P> {
 #[test]
 fn noise_on_the_line_loses_nothing_and_does_nothing_twice() {
     let policy = policy();
-    let (mut plain, mut workspace) = (started(&policy), Scratch::VACANT);
+    let (mut learner, mut workspace) = (started(&policy), scratch());
+    let mut plain = learner.with(&policy, &mut workspace).unwrap();
     let (port, thread) = device(settings(), 1000);
     let mut device = Device::open(Noisy { port, writes: 0, reads: 0, begun: false, unanswered: 0 }).unwrap();
     for round in 0..120 {
-        let here = plain.decide(&policy, &mut workspace, &Wanted::new(&nowhere(), &Feasible::all(&TAU2))).unwrap();
+        let here = plain.decide(&Wanted::new(&nowhere(), &Feasible::all(&TAU2))).unwrap();
         assert_eq!(device.decide(&nowhere(), None, 0).unwrap(), here, "round {round}");
-        plain.feedback(&policy, &mut workspace, here.id, 0.25).unwrap();
+        plain.run(&mut Order::feedback(here.id, 0.25)).unwrap();
         assert_eq!(device.feedback(here.id, 0.25, 1.0, 0).unwrap(), plain.observations());
     }
     let counts = device.statistics().unwrap();
     assert!(counts.refused > 20, "{counts:?}");
     drop(device);
-    assert_eq!(thread.join().unwrap(), plain);
+    assert_eq!(thread.join().unwrap(), learner);
 }
 
 #[test]
@@ -366,16 +360,14 @@ fn any_catalog_can_be_served_in_either_scalar() {
     let (here, there) = UnixStream::pair().unwrap();
     let thread = thread::spawn(move || {
         let policy = Policy::new(&AGENT, settings()).unwrap();
-        let mut learner = Learner::<f64, Vec<f64>, 4>::over(vec![0.0; AGENT.state_len()]);
-        let mut workspace = Workspace::over(vec![0.0; AGENT.workspace_len()]);
+        let (mut learner, mut workspace) = (HostLearner::<f64, 4>::for_policy(&policy), vec![0.0; AGENT.workspace_len()]);
         learner.start(&policy, 3).unwrap();
-        let memory = Memory::new(&learner, 200);
-        let mut server = Server::new(&policy, &mut learner, &mut workspace, memory).unwrap();
-        let _ = server.serve(&mut Line(there));
+        let mut memory = Memory { snapshot: learner.to_bytes().unwrap(), room: 200, ..Memory::default() };
+        let _ = server!(policy, learner, workspace, memory).serve(&mut Line(there));
     });
     let mut device = Device::open(here).unwrap();
     assert_eq!((device.hello().digits, device.catalog().unwrap().dimension()), (53, 254));
-    let context = Context::new(&AGENT, AGENT.task("coding"), &[0.1, 0.2, 0.7, 0.3]).unwrap();
+    let context = Context::new(&AGENT, AGENT.task("coding").ok(), &[0.1, 0.2, 0.7, 0.3]).unwrap();
     for _ in 0..50 {
         let decision = device.decide(&context, None, 0).unwrap();
         let why = device.explain(decision.id, None).unwrap();
@@ -412,9 +404,9 @@ impl Board {
         let address = listener.local_addr().unwrap().to_string();
         thread::spawn(move || {
             let policy = policy();
-            let (mut learner, mut workspace) = (started(&policy), Scratch::VACANT);
-            let memory = Memory::new(&learner, 100);
-            let mut server = Server::new(&policy, &mut learner, &mut workspace, memory).unwrap();
+            let (mut learner, mut workspace) = (started(&policy), scratch());
+            let mut memory = Memory::new(&learner, 100);
+            let mut server = server!(policy, learner, workspace, memory);
             for stream in listener.incoming() {
                 let _ = server.serve(&mut Line(stream.unwrap()));
             }

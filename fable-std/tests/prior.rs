@@ -3,7 +3,8 @@
 use fable_core::catalog::{Block, Catalog, Component, Definition, Value};
 use fable_core::record::RecordError;
 use fable_core::{
-    Action, Arrow, Context, Factor, HostLearner, HostUser, Observation, Policy, Prior, Settings, Workspace, catalog::TAU2, user_hash,
+    Action, Arrow, Context, Factor, HostLearner, HostUser, Observation, Policy, Prior, Settings, Workspace, catalog::TAU2,
+    user_hash,
 };
 use fable_std::prior::{Evidence, FitError, Gaussian, MIN_USERS, Options, Shrinkage, address, expect, fit, log_likelihood, read};
 use fable_std::simulate::Random;

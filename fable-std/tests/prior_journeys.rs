@@ -5,7 +5,6 @@
 mod wire;
 
 use fable_core::{DecisionId, Factor, Policy, Prior, Settings, Workspace, catalog::TAU2, user_hash};
-use fable_embedded::Server;
 use fable_std::device::{Device, DeviceError};
 use fable_std::prior::{Evidence, Options, fit, read};
 use fable_std::serve::{Options as Service, serve};
@@ -18,7 +17,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 use std::thread;
 use std::time::Duration;
-use wire::{Memory, Scratch, Tau2, snapshot, started};
+use wire::{Memory, Tau2, bytes as snapshot, scratch, started};
 
 const ACTION: &str = r#"{"memory":"conversation","tool":"verify","style":"concise"}"#;
 
@@ -117,10 +116,9 @@ fn on_device(bytes: &[u8]) -> (Result<u32, DeviceError>, Tau2) {
     here.set_read_timeout(Some(Duration::from_mins(1))).unwrap();
     let device = thread::spawn(move || {
         let policy = Policy::new(&TAU2, Settings::default()).unwrap();
-        let (mut learner, mut workspace) = (started(&policy), Scratch::VACANT);
-        let memory = Memory::new(&learner, 100);
-        let mut server = Server::new(&policy, &mut learner, &mut workspace, memory).unwrap();
-        let _ = server.serve(&mut Line(there)); // ends when the client does
+        let (mut learner, mut workspace) = (started(&policy), scratch());
+        let mut memory = Memory::new(&learner, 100);
+        let _ = server!(policy, learner, workspace, memory).serve(&mut Line(there)); // ends when the client does
         learner
     });
     let mut client = Device::open(here).unwrap();
@@ -145,12 +143,12 @@ fn a_fitted_prior_goes_to_a_host_and_to_a_device() {
     assert_eq!((learner.user(), learner.rounds(), learner.observations()), (7, 0, 0));
     let packed = read(&single, &bytes).unwrap();
     assert_eq!(learner.posterior().packed(), packed);
-    assert_eq!(snapshot(&learner).len(), bytes.len());
+    assert_eq!(snapshot(learner.snapshot()).len(), bytes.len());
 
     let mut workspace = Workspace::over(vec![0.0; TAU2.workspace_len()]);
     let factor = Factor::new(TAU2.arrow(), &packed, &mut workspace).unwrap();
     let informed = Policy::with_prior(&TAU2, Settings::default(), Prior::Factor(factor)).unwrap();
-    let mut host = Tau2::VACANT;
+    let mut host = Tau2::vacant(&TAU2);
     host.start(&informed, 7).unwrap();
     assert_eq!(host.posterior(), learner.posterior());
 

@@ -25,7 +25,19 @@ fn start(catalog: &Catalog<'_>, scalar: &str, cache: usize, store: Option<&Path>
 
 /// Every op was done, and those that can be refused were.
 fn assert_all_outcomes<T: Scalar>(play: &Play<T>) {
-    for op in ["onboard", "decide", "feedback", "observe", "unlearn", "posterior", "contrast", "explain", "profile", "promote", "forget"] {
+    for op in [
+        "onboard",
+        "decide",
+        "feedback",
+        "observe",
+        "unlearn",
+        "posterior",
+        "contrast",
+        "explain",
+        "profile",
+        "promote",
+        "forget",
+    ] {
         let (done, refused) = play.outcomes[op];
         assert!(done >= 5, "{op} {:?}", play.outcomes);
         let refusable = ["decide", "feedback", "unlearn", "contrast", "explain"].contains(&op);
@@ -135,7 +147,7 @@ const EAGER: Settings<'static> = Settings {
 /// The answers to lines, from a store of the catalog `rubric`.
 fn ask(store: &Path, lines: &[Value]) -> Vec<Value> {
     let options = Options { store: Some(store.to_owned()), durable: true, cache: 2.try_into().unwrap() };
-    let input = lines.iter().map(|line| format!("{line}\n")).collect::<String>();
+    let input = lines.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
     let mut output = Vec::new();
     serve::<f64>(&catalog::RUBRIC, EAGER, &options, std::io::Cursor::new(input), &mut output, |_| {}).unwrap();
     String::from_utf8(output).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()

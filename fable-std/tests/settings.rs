@@ -167,10 +167,7 @@ fn a_mistake_in_the_table_is_told_with_its_place() {
         ("min_evidence = 0", "s.toml:3:16: min_evidence must be a number from 1 to 1000000000\n{line}\n      |                ^"),
         ("alpha = nan", "s.toml:3:9: alpha must be a number from 0.000000000001 to 0.5\n{line}\n      |         ^^^"),
         ("delta = 0.1", "s.toml:3:9: nu and delta exclude each other; write one of them\n{line}\n      |         ^^^"),
-        (
-            "expiry = \"impute=3\"",
-            "s.toml:3:10: expiry must be a number from -1 to 1\n{line}\n      |          ^^^^^^^^^^",
-        ),
+        ("expiry = \"impute=3\"", "s.toml:3:10: expiry must be a number from -1 to 1\n{line}\n      |          ^^^^^^^^^^"),
         ("expiry = 0.5", "s.toml:3:10: expected text in quotes, found floating point `0.5`\n{line}\n      |          ^^^"),
         (
             "deadline = \"3 days\"",

@@ -485,6 +485,6 @@ fn the_python_client_runs() {
         let mut command = Command::new("python3");
         let output = command.arg(&client).arg(env!("CARGO_BIN_EXE_fable")).args(store).output().unwrap();
         assert!(output.status.success(), "{output:?}");
-        assert!(String::from_utf8_lossy(&output.stdout).contains("refused: unknown_name: the catalog has no task 'golf'"));
+        assert!(String::from_utf8_lossy(&output.stdout).contains("refused: unknown_name: there is no task 'golf'"));
     }
 }

@@ -2,6 +2,8 @@
 
 mod arrow;
 mod bits;
+#[cfg(feature = "record")]
+pub(crate) mod bytes;
 mod fingerprint;
 pub(crate) mod kernel;
 mod loops;

@@ -3,6 +3,7 @@
 use super::wire::{Varint, WireContext, WireObservation, WireWords};
 use super::{CRC_16, RecordError};
 use crate::catalog::{Action, ActionSet, Catalog, Direction, Statement};
+use crate::numbers::bytes;
 use crate::user::{Event, Promotion};
 use postcard::fixint;
 use serde::{Deserialize, Serialize, Serializer};
@@ -23,6 +24,7 @@ enum Wire {
         #[serde(with = "fixint::le")]
         round: u32,
         action: u16,
+        #[serde(deserialize_with = "bytes::f64")]
         baseline: f64,
         context: WireContext,
         #[serde(with = "fixint::le")]
@@ -31,12 +33,15 @@ enum Wire {
     Feedback {
         #[serde(with = "fixint::le")]
         round: u32,
+        #[serde(deserialize_with = "bytes::f64")]
         reward: f64,
     },
     WeightedFeedback {
         #[serde(with = "fixint::le")]
         round: u32,
+        #[serde(deserialize_with = "bytes::f64")]
         reward: f64,
+        #[serde(deserialize_with = "bytes::f32")]
         weight: f32,
     },
     Observation(WireObservation),
@@ -47,6 +52,7 @@ enum Wire {
     Expiry {
         #[serde(with = "fixint::le")]
         round: u32,
+        #[serde(deserialize_with = "bytes::option")]
         imputed: Option<f64>,
     },
     Promotion(Promotion),
@@ -196,12 +202,12 @@ fn statement(catalog: &Catalog<'_>, bytes: &[u8], place: &mut Event) -> Result<(
     let Event::Onboarding(statement) = place else { return Err(RecordError::Content) };
     let (count, mut rest) = take::<u32>(bytes)?;
     for _ in 0..count {
-        let ((coordinate, coefficient), behind) = take(rest)?;
-        statement.direction.push(coordinate, coefficient).ok_or(RecordError::Content)?;
+        let ((coordinate, coefficient), behind) = take::<(u16, [u8; 8])>(rest)?;
+        statement.direction.push(coordinate, f64::from_le_bytes(coefficient)).ok_or(RecordError::Content)?;
         rest = behind;
     }
     let ((response, precision), rest) = take(rest)?;
-    (statement.response, statement.precision) = (response, precision);
+    (statement.response, statement.precision) = (f64::from_le_bytes(response), f64::from_le_bytes(precision));
     statement.direction.check(catalog).map_err(|_| RecordError::Content)?;
     if rest.is_empty() { Ok(()) } else { Err(RecordError::TooLong) }
 }

@@ -37,7 +37,7 @@
 //! ```
 
 use super::wire::{Counters, WirePending};
-use super::{CRC_32, HEADER_LEN, Header, Kind, RecordError, digits};
+use super::{CRC_32, HEADER_LEN, Header, Kind, RecordError, Way, digits};
 use crate::catalog::{ActionSet, Catalog, score::Scalar};
 use crate::numbers::{Arrow, BASE_PRECISION, Storage, within};
 use crate::policy::Policy;
@@ -45,7 +45,7 @@ use crate::posterior::PosteriorError;
 #[cfg(feature = "alloc")]
 use crate::user::{HostLearner, HostUser};
 use crate::user::{Learner, Memory, Pending, Promotion, User, UserError, Verdict, View, slot_mut};
-use crc::{Digest, Table};
+use crc::Digest;
 
 /// Largest inverse pivot: that of the vaguest prior.
 const MAX_INVERSE: f64 = 1.01 / BASE_PRECISION.least;
@@ -132,7 +132,7 @@ pub struct Snapshot<'l, T> {
     stage: Stage,
     part: Piece,
     taken: usize,
-    digest: Digest<'static, u32, Table<1>>,
+    digest: Digest<'static, u32, Way>,
 }
 
 impl<T: Scalar> User<'_, T> {
@@ -384,7 +384,7 @@ struct Reader<'p, T> {
     /// Contrasts that have had a promotion.
     promoted: u64,
     part: Piece,
-    digest: Digest<'static, u32, Table<1>>,
+    digest: Digest<'static, u32, Way>,
 }
 
 impl<'p, T: Scalar> Reader<'p, T> {

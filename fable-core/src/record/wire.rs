@@ -2,11 +2,11 @@
 
 use super::RecordError;
 use crate::catalog::{Action, Catalog, Context, ContextError, Direction, MAX_SIGNALS, score::Scalar};
-use crate::numbers::{MAX_BASELINE, within};
+use crate::numbers::{MAX_BASELINE, bytes, within};
 use crate::user::{Observation, Pending, Wait};
 use postcard::fixint;
 use serde::ser::SerializeTuple;
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A number as postcard's varint, byte by byte: its own loop keeps a panic when it is built for size.
 pub(super) struct Varint(pub(super) u32);
@@ -64,12 +64,21 @@ impl Serialize for Direction {
 pub struct WireContext {
     /// 0, or 1 + the task.
     task: u8,
-    #[serde(serialize_with = "signals")]
+    #[serde(serialize_with = "write_signals", deserialize_with = "read_signals")]
     signals: heapless::Vec<f32, MAX_SIGNALS>,
 }
 
-fn signals<S: Serializer>(signals: &heapless::Vec<f32, MAX_SIGNALS>, serializer: S) -> Result<S::Ok, S::Error> {
+fn write_signals<S: Serializer>(signals: &heapless::Vec<f32, MAX_SIGNALS>, serializer: S) -> Result<S::Ok, S::Error> {
     counted(signals.iter(), serializer)
+}
+
+fn read_signals<'de, D: Deserializer<'de>>(deserializer: D) -> Result<heapless::Vec<f32, MAX_SIGNALS>, D::Error> {
+    let bytes = heapless::Vec::<[u8; 4], MAX_SIGNALS>::deserialize(deserializer)?;
+    let mut signals = heapless::Vec::new();
+    for bytes in bytes {
+        let _ = signals.push(f32::from_le_bytes(bytes)); // as many as were read
+    }
+    Ok(signals)
 }
 
 impl WireContext {
@@ -105,8 +114,11 @@ pub(super) struct WireObservation {
     context: WireContext,
     #[serde(serialize_with = "varint")]
     action: u16,
+    #[serde(deserialize_with = "bytes::f64")]
     baseline: f64,
+    #[serde(deserialize_with = "bytes::f64")]
     reward: f64,
+    #[serde(deserialize_with = "bytes::f32")]
     weight: f32,
 }
 
@@ -134,6 +146,7 @@ pub(super) struct WirePending {
     #[serde(serialize_with = "varint")]
     action: u16,
     wait: Wait,
+    #[serde(deserialize_with = "bytes::f64")]
     baseline: f64,
     context: WireContext,
 }
@@ -169,6 +182,7 @@ pub(super) struct Counters {
     #[serde(with = "fixint::le")]
     pub(super) observations: u32,
     pub(super) voided: bool,
+    #[serde(deserialize_with = "bytes::f64")]
     pub(super) log_det_ratio: f64,
     /// Words of the permissions up to the last nonzero one.
     pub(super) words: u8,

@@ -53,8 +53,10 @@ pub struct Promotion {
     #[cfg_attr(feature = "record", serde(with = "postcard::fixint::le"))]
     pub evidence: u32,
     /// Lower end of the interval then.
+    #[cfg_attr(feature = "record", serde(deserialize_with = "crate::numbers::bytes::f32"))]
     pub lower: f32,
     /// Upper end of the interval then.
+    #[cfg_attr(feature = "record", serde(deserialize_with = "crate::numbers::bytes::f32"))]
     pub upper: f32,
 }
 

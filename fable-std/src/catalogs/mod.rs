@@ -65,6 +65,7 @@
 
 mod document;
 mod locate;
+pub mod lookup;
 mod read;
 mod settle;
 mod show;
@@ -90,14 +91,6 @@ pub const NAMES: [&str; 3] = ["agent", "tau2", "rubric"];
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Catalog<'static>> {
     [&AGENT, &TAU2, &RUBRIC].into_iter().find(|catalog| catalog.definition().name == name)
-}
-
-/// The value of a name like `style=concise`: the positions of its component and of itself.
-#[must_use]
-pub fn value(catalog: &Catalog<'_>, name: &str) -> Option<(u8, u8)> {
-    let (component, value) = name.split_once('=')?;
-    let component = catalog.component(component)?;
-    Some((u8::try_from(component).ok()?, catalog.value(component, value)?))
 }
 
 /// Whether a text names a file: it ends in `.toml` or has a path separator in it.

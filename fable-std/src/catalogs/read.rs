@@ -104,8 +104,7 @@ fn find<'n>(lack: &str, name: &Name, names: impl Iterator<Item = &'n str> + Clon
 }
 
 fn unknown<'n>(lack: &str, name: &Name, known: impl Iterator<Item = &'n str>) -> Blame {
-    let known = known.map(str::to_owned).collect();
-    Blame::new(name.span(), Flaw::Unknown { lack: lack.into(), name: name.get_ref().clone(), known })
+    Blame::new(name.span(), Flaw::unknown(lack, name.get_ref(), known))
 }
 
 fn value(component: &Component<'_>, name: &Name) -> Result<u8, Blame> {

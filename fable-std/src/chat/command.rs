@@ -102,8 +102,8 @@ impl<'a> Command<'a> {
             "/help" | "/?" => Ok(Self::Help),
             "/quit" | "/exit" | "/q" => Ok(Self::Quit),
             _ => {
-                let (lack, name) = ("there is no command".into(), name.chars().take(40).collect());
-                Err(ChatError::NoCommand(Flaw::Unknown { lack, name, known: NAMES.map(str::to_owned).to_vec() }))
+                let name: String = name.chars().take(40).collect();
+                Err(ChatError::NoCommand(Flaw::unknown("there is no command", &name, NAMES)))
             }
         }
     }

@@ -1,10 +1,10 @@
 //! Hard constraints as a person changes them, and the names by which values are called.
 
 use super::ChatError;
+use crate::catalogs::lookup;
 use crate::text::Constraint;
 use crate::toml_file::Flaw;
-use fable_core::Effect;
-use fable_core::{Catalog, Feasible, Rule, When};
+use fable_core::{Catalog, Effect, Feasible, Rule, When};
 
 /// A value: the positions of its component and of itself.
 pub(super) type Value = (u8, u8);
@@ -20,27 +20,17 @@ pub(super) fn values(catalog: &Catalog<'_>, text: &str) -> Result<Vec<Value>, Ch
 }
 
 fn value(catalog: &Catalog<'_>, name: &str) -> Result<Value, ChatError> {
-    let components = catalog.definition().components;
-    let owned = |names: Vec<&str>| names.into_iter().map(str::to_owned).collect();
-    if let Some((component, value)) = name.split_once('=') {
-        let Some(index) = catalog.component(component) else {
-            let known = owned(components.iter().map(|component| component.name).collect());
-            return Err(Flaw::Unknown { lack: "there is no component".into(), name: component.into(), known }.into());
-        };
-        let found = catalog.value(index, value).and_then(|value| Some((u8::try_from(index).ok()?, value)));
-        return found.ok_or_else(|| {
-            let known = components.get(index).map_or(&[][..], |component| component.values);
-            let known = owned(known.iter().map(|value| value.name).collect());
-            Flaw::Unknown { lack: format!("{component} has no value"), name: value.into(), known }.into()
-        });
+    if name.contains('=') {
+        return Ok(lookup::value(catalog, name)?);
     }
+    let components = catalog.definition().components;
     let found: Vec<Value> =
         (0_u8..).take(components.len()).filter_map(|index| Some((index, catalog.value(usize::from(index), name)?))).collect();
     match found.as_slice() {
         [value] => Ok(*value),
         [] => {
-            let known = owned(components.iter().flat_map(|component| component.values).map(|value| value.name).collect());
-            Err(Flaw::Unknown { lack: "there is no value".into(), name: name.into(), known }.into())
+            let known = components.iter().flat_map(|component| component.values).map(|value| value.name);
+            Err(Flaw::unknown("there is no value", name, known).into())
         }
         _ => Err(Flaw::Form(format!("several components have a value '{name}'; write component={name}")).into()),
     }
@@ -124,7 +114,9 @@ mod tests {
         assert_eq!(values(&AGENT, " Tool = Web_Search,concise*no_memory").unwrap(), [(1, 1), (2, 1), (0, 0)]);
         assert_eq!(values(&AGENT, " , ").unwrap(), []);
         let told = |text| values(&AGENT, text).unwrap_err().to_string();
-        assert!(told("tool=websearch").starts_with("tool has no value 'websearch'; did you mean 'web_search'? Known: no_tool, "));
+        assert!(
+            told("tool=websearch").starts_with("'tool' has no value 'websearch'; did you mean 'web_search'? Known: no_tool, ")
+        );
         assert!(told("tol=web_search").starts_with("there is no component 'tol'; did you mean 'tool'? Known: memory, "));
         assert!(told("concice").starts_with("there is no value 'concice'; did you mean 'concise'?"));
         assert!(told("=").starts_with("there is no component ''"));

@@ -19,17 +19,17 @@
 //! ```
 
 pub mod port;
-mod replay;
-
-pub use replay::Tape;
 
 use crate::catalogs;
+use crate::replay::{self, Replay, ReplayError, Start};
 use fable_core::protocol::{
     CHUNK, DELIMITER, Draft, Fault, Frame, Hello, MAX_FRAME, Reply, Request, Statistics, WireContext, WireShare, write_entry,
     write_feasible,
 };
-use fable_core::{Action, Catalog, Context, Decision, DecisionId, Feasible, Observation, Statement};
-use fable_core::{Assessment, Comparison, Promotion, Standing};
+use fable_core::{
+    Action, Assessment, Catalog, Comparison, Context, Decision, DecisionId, Feasible, Observation, Promotion, Settings, Standing,
+    Statement,
+};
 use std::collections::VecDeque;
 use std::io::{ErrorKind, Read, Write};
 use std::time::SystemTime;
@@ -110,6 +110,34 @@ pub struct Why {
     pub other_score: f32,
     /// What the scores are made of.
     pub shares: Vec<WireShare>,
+}
+
+/// A device's kept snapshot and the events behind it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tape {
+    /// Who the device was when they were read.
+    pub hello: Hello,
+    /// The bytes of the snapshot.
+    pub snapshot: Vec<u8>,
+    /// The events as records.
+    pub events: Vec<Vec<u8>>,
+}
+
+impl Tape {
+    /// Replays it in the device's own scalar, under the device's own settings with its seed.
+    ///
+    /// # Errors
+    /// Settings of another device, records that were damaged or do not follow from each other.
+    pub fn replay(&self, catalog: &Catalog<'_>, settings: Settings<'_>) -> Result<Replay, ReplayError> {
+        let start = Start::Snapshot(self.snapshot.clone());
+        replay::replay(catalog, settings, &replay::Tape { start, events: self.events.clone(), with_defaults: Vec::new() })
+    }
+
+    /// Whether every decision came out as on the device, and the counts at the end are those it says it has.
+    #[must_use]
+    pub fn agrees(&self, replay: &Replay) -> bool {
+        replay.different.is_empty() && (replay.rounds, replay.observations) == (self.hello.rounds, self.hello.observations)
+    }
 }
 
 /// A device.

@@ -111,4 +111,4 @@ impl From<serde_json::Error> for LogFlaw {
     }
 }
 
-crate::from!(LogFlaw: ContextError => Context, FeasibleError => Feasible, UserError => Learner);
+crate::from!(LogFlaw: Flaw => Unknown, ContextError => Context, FeasibleError => Feasible, UserError => Learner);

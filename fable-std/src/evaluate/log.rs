@@ -32,10 +32,10 @@
 //! ```
 
 use super::error::{LogError, LogFlaw};
-use crate::catalogs;
+use crate::catalogs::{self, lookup};
 use crate::toml_file::Flaw;
-use fable_core::catalog::{Part, Values};
-use fable_core::{Action, Catalog, Context, Effect, Feasible, REWARD, Rule};
+use fable_core::catalog::Values;
+use fable_core::{Action, Catalog, Context, Effect, Feasible, REWARD};
 use serde_json::{Map, Value, json};
 use std::io::{BufRead, Read};
 
@@ -102,7 +102,7 @@ impl Record {
     pub fn read(catalog: &Catalog<'_>, line: &[u8]) -> Result<Self, LogFlaw> {
         let words: Map<String, Value> = serde_json::from_slice(line)?;
         if let Some(key) = words.keys().find(|key| !KEYS.contains(&key.as_str()) && !IGNORED.contains(&key.as_str())) {
-            return Err(unknown("there is no key", key, KEYS));
+            return Err(Flaw::unknown("there is no key", key, KEYS).into());
         }
         let needed = |key: &'static str| words.get(key).ok_or(LogFlaw::Missing(key));
         let record = Self {
@@ -195,81 +195,52 @@ fn forbidden(catalog: &Catalog<'_>, feasible: &Feasible) -> Vec<Value> {
 }
 
 fn context(catalog: &Catalog<'_>, words: &Map<String, Value>) -> Result<Context, LogFlaw> {
-    let (tasks, known) = (catalog.definition().tasks, catalog.definition().signals);
     let task = match words.get("task") {
         None | Some(Value::Null) => None,
         Some(task) => Some(text("task", task)?),
     };
-    if let Some(task) = task.filter(|task| !tasks.contains(task)) {
-        return Err(unknown("there is no task", task, tasks.iter().copied()));
-    }
+    task.map(|task| lookup::task(catalog, task)).transpose()?;
     let mut signals = Vec::new();
     for (name, value) in words.iter().filter(|(name, _)| *name != "task") {
-        if !known.contains(&name.as_str()) {
-            return Err(unknown("there is no signal", name, known.iter().copied()));
-        }
+        lookup::signal(catalog, name)?;
         signals.push((name.as_str(), number(name, value)? as f32));
     }
     Ok(catalog.context(task, signals)?)
 }
 
-/// The values that are meant, by component.
-type Pattern = Vec<(u8, Vec<u8>)>;
-
 fn feasible(catalog: &Catalog<'_>, words: &Map<String, Value>) -> Result<Feasible, LogFlaw> {
-    let mut patterns: Vec<(&str, Effect, Pattern)> = Vec::new();
+    let mut rules: Vec<(Effect, lookup::Pattern)> = Vec::new();
     for (key, effect) in [("forbid", Effect::Forbid), ("require", Effect::Require), ("only", Effect::Only)] {
         for pattern in words.get(key).map_or(Ok(&[][..]), |patterns| list(key, patterns))? {
             let pattern = object(key, pattern)?.iter().map(|(component, values)| part(catalog, component, values));
-            patterns.push((key, effect, pattern.collect::<Result<_, _>>()?));
+            rules.push((effect, pattern.collect::<Result<_, _>>()?));
         }
     }
-    let mut parts: Vec<(&str, Effect, Vec<Part<'_>>)> = Vec::new();
-    for (name, effect, pattern) in &patterns {
-        parts.push((name, *effect, pattern.iter().map(|(component, values)| Part::new(*component, values)).collect()));
-    }
-    let rules: Vec<Rule<'_>> = parts.iter().map(|(name, effect, pattern)| Rule { name, effect: *effect, pattern }).collect();
-    Ok(Feasible::new(catalog, &rules)?)
+    Ok(lookup::feasible(catalog, &rules)?)
 }
 
 /// A component and the values that a pattern names, one or a list.
-fn part(catalog: &Catalog<'_>, component: &str, values: &Value) -> Result<(u8, Vec<u8>), LogFlaw> {
-    let position = component_position(catalog, component)?;
-    let values = match values {
-        Value::Array(values) => values.iter().map(|value| value_position(catalog, position, component, value)).collect(),
-        value => value_position(catalog, position, component, value).map(|value| vec![value]),
+fn part(catalog: &Catalog<'_>, name: &str, values: &Value) -> Result<(u8, Vec<u8>), LogFlaw> {
+    let component = lookup::component(catalog, name)?;
+    let value = |value: &Value| Ok(lookup::value_of(catalog, component, text(name, value)?)?);
+    let values: Result<_, LogFlaw> = match values {
+        Value::Array(values) => values.iter().map(value).collect(),
+        one => value(one).map(|value| vec![value]),
     };
-    Ok((u8::try_from(position).unwrap_or(u8::MAX), values?))
+    Ok((component, values?))
 }
 
 fn action(catalog: &Catalog<'_>, words: &Map<String, Value>) -> Result<Action, LogFlaw> {
     let mut values: Vec<Option<u8>> = vec![None; catalog.definition().components.len()];
-    for (component, value) in words {
-        let position = component_position(catalog, component)?;
-        let value = value_position(catalog, position, component, value)?;
-        if let Some(slot) = values.get_mut(position) {
+    for (name, value) in words {
+        let component = lookup::component(catalog, name)?;
+        let value = lookup::value_of(catalog, component, text(name, value)?)?;
+        if let Some(slot) = values.get_mut(usize::from(component)) {
             *slot = Some(value);
         }
     }
     let values: Option<Values> = values.into_iter().collect();
     values.and_then(|values| catalog.action(&values)).ok_or(LogFlaw::Incomplete)
-}
-
-fn component_position(catalog: &Catalog<'_>, name: &str) -> Result<usize, LogFlaw> {
-    let known = || catalog.definition().components.iter().map(|component| component.name);
-    catalog.component(name).ok_or_else(|| unknown("there is no component", name, known()))
-}
-
-fn value_position(catalog: &Catalog<'_>, position: usize, component: &str, value: &Value) -> Result<u8, LogFlaw> {
-    let name = text(component, value)?;
-    let known = || catalog.definition().components.get(position).map_or(&[][..], |component| component.values);
-    let lack = || format!("'{component}' has no value");
-    catalog.value(position, name).ok_or_else(|| unknown(&lack(), name, known().iter().map(|value| value.name)))
-}
-
-fn unknown<'k>(lack: &str, name: &str, known: impl IntoIterator<Item = &'k str>) -> LogFlaw {
-    let known = known.into_iter().map(Into::into).collect();
-    LogFlaw::Unknown(Flaw::Unknown { lack: lack.into(), name: name.into(), known })
 }
 
 fn wrong_type(key: &str, expected: &'static str) -> LogFlaw {

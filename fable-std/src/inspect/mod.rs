@@ -33,7 +33,7 @@ pub use contrast::{ContrastReport, PromotionReport};
 pub use question::{Question, QuestionError};
 pub use state::{Guarantee, Pivots, StateReport};
 
-use crate::catalogs::value;
+use crate::catalogs::lookup;
 use crate::settings::block_name;
 use crate::text::wording;
 use fable_core::{Scalar, User, UserError};
@@ -126,7 +126,7 @@ fn block_report<T: Scalar>(user: &User<'_, T>, block: usize, means: &[f64], vari
 /// The rewards that a coordinate can have been learned from, and whether that is exactly those it was.
 fn evidence<T: Scalar>(user: &User<'_, T>, coordinate: &str) -> (u32, bool) {
     let factors: Vec<&str> = coordinate.split('*').collect();
-    let values = factors.iter().filter_map(|factor| value(user.policy().catalog(), factor));
+    let values = factors.iter().filter_map(|factor| lookup::value(user.policy().catalog(), factor).ok());
     let counts: Vec<u32> = values.map(|(component, value)| user.evidence(usize::from(component), value)).collect();
     let least = counts.iter().copied().min().unwrap_or(0);
     (least, (counts.len() == 1 && factors.len() == 1) || least == 0)

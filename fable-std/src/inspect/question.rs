@@ -1,5 +1,7 @@
 //! Contrasts made up on the spot.
 
+use crate::catalogs::lookup;
+use crate::toml_file::Flaw;
 use fable_core::{Catalog, Comparison, Context};
 use std::fmt;
 
@@ -14,7 +16,7 @@ use std::fmt;
 /// let action = AGENT.action_name(question.comparison.prefer).unwrap().to_string();
 /// assert_eq!(action, "memory=no_memory*tool=no_tool*style=concise");
 /// let wrong = Question::parse(&AGENT, "style=concise:long").unwrap_err();
-/// assert!(wrong.to_string().starts_with("style=concise:long: style has no value 'long'; known: direct, concise"));
+/// assert!(wrong.to_string().starts_with("style=concise:long: 'style' has no value 'long'; known: direct, concise"));
 /// # Ok::<(), fable_std::inspect::QuestionError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
@@ -26,36 +28,17 @@ pub struct Question {
 }
 
 /// Why a question is none.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum QuestionError {
-    /// It does not read `COMPONENT=VALUE:VALUE` or `COMPONENT=VALUE:VALUE@TASK`.
-    Form(String),
-    /// The same value twice.
-    Same(String),
-    /// The catalog has no such component, value or task.
-    Unknown {
-        /// The whole question.
-        question: String,
-        /// What lacks it: "there is no component", "style has no value", "there is no task".
-        lack: String,
-        /// What was asked for.
-        name: String,
-        /// What there is.
-        known: Vec<String>,
-    },
+#[derive(Clone, Debug, PartialEq)]
+pub struct QuestionError {
+    /// The whole question.
+    pub question: String,
+    /// What is wrong with it.
+    pub flaw: Flaw,
 }
 
 impl fmt::Display for QuestionError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Form(question) => write!(f, "{question}: a contrast is COMPONENT=VALUE:VALUE or COMPONENT=VALUE:VALUE@TASK"),
-            Self::Same(question) => write!(f, "{question}: a contrast needs two different values"),
-            Self::Unknown { question, lack, name, known } if known.is_empty() => write!(f, "{question}: {lack} '{name}'"),
-            Self::Unknown { question, lack, name, known } => {
-                write!(f, "{question}: {lack} '{name}'; known: {}", known.join(", "))
-            }
-        }
+        write!(f, "{}: {}", self.question, self.flaw)
     }
 }
 
@@ -67,37 +50,27 @@ impl Question {
     /// # Errors
     /// Another form, or a name that the catalog does not have.
     pub fn parse(catalog: &Catalog<'_>, text: &str) -> Result<Self, QuestionError> {
-        let form = || QuestionError::Form(text.to_owned());
-        let unknown = |lack: String, name: &str, known: Vec<&str>| QuestionError::Unknown {
-            question: text.to_owned(),
-            lack,
-            name: name.to_owned(),
-            known: known.into_iter().map(str::to_owned).collect(),
-        };
-        let definition = catalog.definition();
-        let (component, rest) = text.split_once('=').ok_or_else(form)?;
-        let (plus, rest) = rest.split_once(':').ok_or_else(form)?;
-        let (minus, task) = rest.split_once('@').map_or((rest, None), |(minus, task)| (minus, Some(task)));
-        let components = || definition.components.iter().map(|component| component.name).collect();
-        let missing = || unknown("there is no component".into(), component, components());
-        let index = catalog.component(component).ok_or_else(missing)?;
-        let values = || definition.components.iter().skip(index).take(1).flat_map(|own| own.values).map(|own| own.name).collect();
-        let value =
-            |name: &str| catalog.value(index, name).ok_or_else(|| unknown(format!("{component} has no value"), name, values()));
-        let (prefer, over) = (value(plus)?, value(minus)?);
-        if prefer == over {
-            return Err(QuestionError::Same(text.to_owned()));
-        }
-        let position =
-            |name: &str| catalog.task(name).map_err(|_| unknown("there is no task".into(), name, definition.tasks.to_vec()));
-        let task = task.map(position).transpose()?;
-        let action = |chosen: u8| {
-            let usual = definition.components.iter().map(|component| component.null.unwrap_or(0));
-            let values: Vec<u8> = usual.enumerate().map(|(own, usual)| if own == index { chosen } else { usual }).collect();
-            catalog.action(&values).ok_or_else(form)
-        };
-        let context = Context::new(catalog, task, &vec![0.0; definition.signals.len()]).map_err(|_| form())?;
-        let comparison = Comparison { context, prefer: action(prefer)?, over: action(over)?, total: false };
+        let comparison = compared(catalog, text).map_err(|flaw| QuestionError { question: text.to_owned(), flaw })?;
         Ok(Self { name: text.to_owned(), comparison })
     }
+}
+
+fn compared(catalog: &Catalog<'_>, text: &str) -> Result<Comparison, Flaw> {
+    let form = || Flaw::Form("a contrast is COMPONENT=VALUE:VALUE or COMPONENT=VALUE:VALUE@TASK".into());
+    let (component, rest) = text.split_once('=').ok_or_else(form)?;
+    let (plus, rest) = rest.split_once(':').ok_or_else(form)?;
+    let (minus, task) = rest.split_once('@').map_or((rest, None), |(minus, task)| (minus, Some(task)));
+    let component = lookup::component(catalog, component)?;
+    let (prefer, over) = (lookup::value_of(catalog, component, plus)?, lookup::value_of(catalog, component, minus)?);
+    if prefer == over {
+        return Err(Flaw::Form("a contrast needs two different values".into()));
+    }
+    let task = task.map(|task| lookup::task(catalog, task)).transpose()?;
+    let action = |chosen: u8| {
+        let usual = catalog.definition().components.iter().map(|component| component.null.unwrap_or(0));
+        let values: Vec<u8> = (0..).zip(usual).map(|(own, usual)| if own == component { chosen } else { usual }).collect();
+        catalog.action(&values).ok_or_else(form)
+    };
+    let context = Context::new(catalog, task, &vec![0.0; catalog.definition().signals.len()]).map_err(|_| form())?;
+    Ok(Comparison { context, prefer: action(prefer)?, over: action(over)?, total: false })
 }

@@ -1,7 +1,7 @@
 //! Checks for the parts of an answer: exactly the keys that were asked for, numbers in their range, names that exist.
 
 use super::LlmError;
-use crate::catalogs;
+use crate::catalogs::lookup;
 use fable_core::{Catalog, When};
 use serde_json::{Map, Value, json};
 
@@ -51,7 +51,7 @@ pub(super) fn text_or_null<'v>(map: &'v Map<String, Value>, key: &str) -> Result
 
 /// The value that a name like `style=concise` stands for.
 pub(super) fn value(catalog: &Catalog<'_>, name: &str) -> Result<(u8, u8), LlmError> {
-    catalogs::value(catalog, name).ok_or(LlmError::Answer("it names a value that the catalog does not have"))
+    lookup::value(catalog, name).map_err(|_| LlmError::Answer("it names a value that the catalog does not have"))
 }
 
 /// The condition that a name like `task=coding` or `risk` stands for.

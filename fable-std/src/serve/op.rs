@@ -5,8 +5,8 @@
 
 use super::json::{self, Line, Name, Object, Pattern};
 use super::refusal::{Code, Refusal};
-use fable_core::catalog::Part;
-use fable_core::{Action, Catalog, Comparison, Context, DecisionId, Direction, Feasible, Rule, Statement, When};
+use crate::catalogs::lookup;
+use fable_core::{Action, Catalog, Comparison, Context, DecisionId, Direction, Effect, Feasible, Statement, When};
 use serde_json::value::RawValue;
 
 pub use crate::store::MAX_NAME;
@@ -239,40 +239,17 @@ fn decision(text: Option<Name<'_>>) -> Result<DecisionId, Refusal> {
 
 fn context(catalog: &Catalog<'_>, words: Option<json::Context<'_>>) -> Result<Context, Refusal> {
     let words = needed("context", words)?;
-    let signals = words.signals.iter().map(|(name, value)| (&*name.0, *value as f32));
-    words.signals.iter().try_for_each(|(name, _)| signal(catalog, name).map(|_| ()))?;
-    words.task.as_ref().map(|name| task(catalog, name)).transpose()?;
-    Ok(catalog.context(words.task.as_ref().map(|name| &*name.0), signals)?)
-}
-
-fn task(catalog: &Catalog<'_>, name: &Name<'_>) -> Result<usize, Refusal> {
-    catalog.task(&name.0).map_err(|_| unknown("task", &name.0))
-}
-
-fn signal(catalog: &Catalog<'_>, name: &Name<'_>) -> Result<usize, Refusal> {
-    catalog.signal(&name.0).map_err(|_| unknown("signal", &name.0))
-}
-
-fn unknown(kind: &str, name: &str) -> Refusal {
-    Refusal::new(Code::UnknownName, format_args!("the catalog has no {kind} '{name}'"))
-}
-
-fn component(catalog: &Catalog<'_>, name: &Name<'_>) -> Result<usize, Refusal> {
-    catalog.component(&name.0).ok_or_else(|| unknown("component", &name.0))
-}
-
-fn value(catalog: &Catalog<'_>, component: usize, name: &Name<'_>) -> Result<u8, Refusal> {
-    catalog.value(component, &name.0).ok_or_else(|| {
-        let component = catalog.definition().components.get(component).map_or("", |component| component.name);
-        unknown(component, &name.0)
-    })
+    words.signals.iter().try_for_each(|(name, _)| lookup::signal(catalog, &name.0).map(|_| ()))?;
+    let task = words.task.as_ref().map(|name| &*name.0);
+    task.map(|name| lookup::task(catalog, name)).transpose()?;
+    Ok(catalog.context(task, words.signals.iter().map(|(name, value)| (&*name.0, *value as f32)))?)
 }
 
 /// The positions of named values.
 fn values(catalog: &Catalog<'_>, choice: &json::Choice<'_>) -> Result<Vec<(u8, u8)>, Refusal> {
     let place = |(name, chosen): &(Name<'_>, Name<'_>)| {
-        let component = component(catalog, name)?;
-        Ok((component as u8, value(catalog, component, chosen)?))
+        let component = lookup::component(catalog, &name.0)?;
+        Ok((component, lookup::value_of(catalog, component, &chosen.0)?))
     };
     choice.0.iter().map(place).collect()
 }
@@ -285,38 +262,26 @@ fn action(catalog: &Catalog<'_>, choice: &json::Choice<'_>) -> Result<Action, Re
     action.ok_or_else(|| Refusal::new(Code::IncompleteAction, "an action needs one value for each component"))
 }
 
-/// Component and values of each part of each pattern.
-type Places = Vec<Vec<(u8, Vec<u8>)>>;
-
-fn parts(patterns: &Places) -> Vec<Vec<Part<'_>>> {
-    patterns.iter().map(|pattern| pattern.iter().map(|(component, values)| Part::new(*component, values)).collect()).collect()
-}
-
 /// What `forbid`, `require` and `only` leave.
 fn feasible(catalog: &Catalog<'_>, rules: [Option<&Vec<Pattern<'_>>>; 3]) -> Result<Feasible, Refusal> {
     if rules.iter().all(Option::is_none) {
         return Ok(Feasible::all(catalog));
     }
-    let place = |(name, chosen): &(Name<'_>, json::Values<'_>)| {
-        let component = component(catalog, name)?;
-        let values = chosen.0.iter().map(|name| value(catalog, component, name)).collect::<Result<Vec<_>, _>>()?;
-        Ok((component as u8, values))
-    };
-    let places = |patterns: Option<&Vec<Pattern<'_>>>| {
-        let patterns = patterns.into_iter().flatten();
-        patterns.map(|pattern| pattern.0.iter().map(place).collect::<Result<Vec<_>, Refusal>>()).collect::<Result<Vec<_>, _>>()
-    };
-    let [forbid, require, only] = rules;
-    if only.is_some_and(Vec::is_empty) {
+    if rules[2].is_some_and(Vec::is_empty) {
         return Err(Refusal::new(Code::Infeasible, "'only' lists no action, so none is feasible"));
     }
-    let (forbid, require, only) = (places(forbid)?, places(require)?, places(only)?);
-    let (forbid, require, only) = (parts(&forbid), parts(&require), parts(&only));
-    let forbid = forbid.iter().map(|pattern| Rule::forbid("forbid", pattern));
-    let require = require.iter().map(|pattern| Rule::require("require", pattern));
-    let only = only.iter().map(|pattern| Rule::only("only", pattern));
-    let rules: Vec<Rule<'_>> = forbid.chain(require).chain(only).collect();
-    Ok(Feasible::new(catalog, &rules)?)
+    let place = |(name, chosen): &(Name<'_>, json::Values<'_>)| {
+        let component = lookup::component(catalog, &name.0)?;
+        let values = chosen.0.iter().map(|name| lookup::value_of(catalog, component, &name.0)).collect::<Result<_, _>>()?;
+        Ok((component, values))
+    };
+    let mut all = Vec::new();
+    for (effect, patterns) in [Effect::Forbid, Effect::Require, Effect::Only].into_iter().zip(rules) {
+        for pattern in patterns.into_iter().flatten() {
+            all.push((effect, pattern.0.iter().map(place).collect::<Result<_, Refusal>>()?));
+        }
+    }
+    Ok(lookup::feasible(catalog, &all)?)
 }
 
 fn statement(catalog: &Catalog<'_>, words: &json::Statement<'_>) -> Result<Statement, Refusal> {
@@ -329,7 +294,7 @@ fn statement(catalog: &Catalog<'_>, words: &json::Statement<'_>) -> Result<State
         (None, Some(direction)) if words.over.is_none() && words.when.is_none() => {
             let entries: Vec<(&str, f64)> = direction.0.iter().map(|(name, value)| (&*name.0, *value)).collect();
             if let Some((name, _)) = entries.iter().find(|(name, _)| catalog.coordinate(name).is_none()) {
-                return Err(unknown("coordinate", name));
+                return Err(Refusal::new(Code::UnknownName, format_args!("there is no coordinate '{name}'")));
             }
             Direction::from_names(catalog, &entries)?
         }
@@ -344,8 +309,8 @@ fn statement(catalog: &Catalog<'_>, words: &json::Statement<'_>) -> Result<State
 fn when(catalog: &Catalog<'_>, words: Option<&Object<json::When<'_>>>) -> Result<When, Refusal> {
     match words.map(|Object(words)| (&words.task, &words.signal)) {
         None => Ok(When::Always),
-        Some((Some(name), None)) => Ok(When::Task(task(catalog, name)?)),
-        Some((None, Some(name))) => Ok(When::Signal(signal(catalog, name)?)),
+        Some((Some(name), None)) => Ok(When::Task(lookup::task(catalog, &name.0)?)),
+        Some((None, Some(name))) => Ok(When::Signal(lookup::signal(catalog, &name.0)?)),
         Some(_) => Err(Refusal::new(Code::BadRequest, "'when' has either a 'task' or a 'signal'")),
     }
 }

@@ -1,6 +1,7 @@
 //! Why a request is refused: one code for each reason, for programs, and a sentence for people.
 
 use crate::store::StoreError;
+use crate::toml_file::Flaw;
 use fable_core::{ContextError, FeasibleError, OnboardingError, ParseDecisionIdError, UserError};
 use serde::Serialize;
 use std::fmt;
@@ -163,6 +164,12 @@ impl From<UserError> for Refusal {
             _ => Code::Internal,
         };
         Self::new(code, error)
+    }
+}
+
+impl From<Flaw> for Refusal {
+    fn from(flaw: Flaw) -> Self {
+        Self::new(Code::UnknownName, flaw)
     }
 }
 

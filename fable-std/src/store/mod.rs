@@ -249,6 +249,15 @@ impl Store {
         Ok(Some(stored))
     }
 
+    /// The user with a name, with everything that was ever committed.
+    ///
+    /// # Errors
+    /// [`StoreError::NoUser`], or a store that cannot be read.
+    pub fn named(&self, name: &str) -> Result<Stored, StoreError> {
+        let stored = self.whole(fable_core::user_hash(name))?;
+        stored.filter(|stored| stored.row.name == name).ok_or(StoreError::NoUser)
+    }
+
     /// Erases users; which of them there were.
     ///
     /// # Errors

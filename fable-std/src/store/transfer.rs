@@ -72,7 +72,7 @@ impl std::error::Error for TransferError {}
 /// # Errors
 /// No such user, or a store that cannot be read.
 pub fn export(store: &Store, name: &str) -> Result<Vec<u8>, StoreError> {
-    let stored = store.whole(user_hash(name))?.filter(|stored| stored.row.name == name).ok_or(StoreError::NoUser)?;
+    let stored = store.named(name)?;
     let UserRow { header, incarnation, name } = &stored.row;
     let length = u16::try_from(name.len()).map_err(|_| StoreError::Damaged("a name is too long"))?;
     let mut bytes = MAGIC.to_vec();

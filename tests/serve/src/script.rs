@@ -3,9 +3,7 @@
 use crate::dice::Dice;
 use crate::oracle::{Expected, Oracle, named};
 use fable_core::catalog::Part;
-use fable_core::{
-    Action, Catalog, Comparison, Context, DecisionId, Direction, Effect, Rule, Scalar, Statement, When, user_hash,
-};
+use fable_core::{Action, Catalog, Comparison, Context, DecisionId, Direction, Effect, Rule, Scalar, Statement, When, user_hash};
 use serde_json::{Map, Value, json};
 
 /// A pattern: components with their values.

@@ -1,8 +1,8 @@
 //! `fable prior`: a prior for users who come, fitted from those who were there.
 
-use crate::failure::Failure;
+use crate::failure::{Failure, read};
 use crate::policy_arguments::{PolicyArguments, ScalarName};
-use crate::store::{Written, write};
+use crate::store::write;
 use clap::{Args, Subcommand};
 use fable_core::{Catalog, Policy, user_hash};
 use fable_std::prior::{Evidence, Options, Population, address, fit};
@@ -10,8 +10,7 @@ use fable_std::replay::Tape;
 use fable_std::store::{Store, transfer};
 use serde_json::json;
 use std::fmt::Write;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// What users have in common, as a start for those who come.
 ///
@@ -120,10 +119,6 @@ pub(crate) fn run(arguments: &PriorArguments) -> Result<String, Failure> {
     }
 }
 
-fn read(path: &Path) -> Result<Vec<u8>, Failure> {
-    fs::read(path).map_err(|error| Failure::file(path, &error))
-}
-
 fn fit_users(arguments: &FitArguments) -> Result<String, Failure> {
     let (catalog, settings) = arguments.policy.open()?;
     let policy = Policy::<f64>::new(catalog, settings).map_err(Failure::mistake)?;
@@ -132,10 +127,7 @@ fn fit_users(arguments: &FitArguments) -> Result<String, Failure> {
     let population = fit(&policy, &users, &options).map_err(Failure::mistake)?;
     let bytes = population.snapshot(&policy, user_hash("")).map_err(Failure::mistake)?;
     let told = if arguments.json { described(catalog, &population) } else { told(catalog, &population, bytes.len()) };
-    match write(&arguments.prior, &bytes).map_err(|error| Failure::file(&arguments.prior, &error))? {
-        Written::File => Ok(told),
-        Written::Stream => Ok(String::new()), // it may be this command's own output
-    }
+    write(&arguments.prior, &bytes, told)
 }
 
 /// What was observed of everyone.
@@ -215,8 +207,5 @@ fn address_user(arguments: &AddressArguments) -> Result<String, Failure> {
         ScalarName::F64 => address(&large, &bytes, &large, user),
     };
     let snapshot = snapshot.map_err(|error| Failure::Mistake(format!("{}: {error}", arguments.prior.display())))?;
-    match write(&arguments.snapshot, &snapshot).map_err(|error| Failure::file(&arguments.snapshot, &error))? {
-        Written::File => Ok(format!("{} bytes for user {user:016x}\n", snapshot.len())),
-        Written::Stream => Ok(String::new()),
-    }
+    write(&arguments.snapshot, &snapshot, format!("{} bytes for user {user:016x}\n", snapshot.len()))
 }

@@ -1,14 +1,13 @@
 //! `fable replay`: a journal from a store, an exported file or a device, played again.
 
-use crate::failure::Failure;
+use crate::failure::{Failure, read};
 use crate::policy_arguments::PolicyArguments;
 use clap::Args;
-use fable_core::{Catalog, DecisionId, user_hash};
+use fable_core::{Catalog, DecisionId};
 use fable_std::replay::{Difference, Question, Replay, Start, Tape, replay_and_explain};
-use fable_std::store::{Identity, Store, StoreError, transfer};
+use fable_std::store::{Identity, Store, transfer};
 use serde_json::{Value, json};
 use std::fmt::Write;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Plays a journal again and compares every decision, bit for bit.
@@ -80,18 +79,13 @@ pub(crate) fn run(arguments: &ReplayArguments) -> Result<String, Failure> {
     }
 }
 
-fn read(path: &Path) -> Result<Vec<u8>, Failure> {
-    fs::read(path).map_err(|error| Failure::file(path, &error))
-}
-
 /// The journal that is meant, and what its store was made with.
 fn tape(arguments: &ReplayArguments) -> Result<(Tape, Option<Identity>), Failure> {
     let trouble = |error: fable_core::record::RecordError| Failure::Trouble(error.to_string());
     match (&arguments.store, &arguments.source, &arguments.snapshot, &arguments.journal) {
         (Some(store), Some(user), ..) => {
             let store = Store::open_any(store)?;
-            let stored = store.whole(user_hash(user))?.filter(|stored| stored.row.name == *user);
-            Ok((Tape::of_user(&stored.ok_or(StoreError::NoUser)?)?, Some(store.identity()?)))
+            Ok((Tape::of_user(&store.named(user)?)?, Some(store.identity()?)))
         }
         (None, Some(file), ..) => Ok((Tape::of_user(&transfer::read(&read(Path::new(file))?)?)?, None)),
         (_, _, Some(snapshot), Some(journal)) => Ok((Tape::of_device(read(snapshot)?, &read(journal)?).map_err(trouble)?, None)),

@@ -1,6 +1,6 @@
 //! `fable forget`, `fable export` and `fable import`: one user of a store that nobody serves at the moment.
 
-use crate::failure::Failure;
+use crate::failure::{Failure, read};
 use crate::policy_arguments::{PolicyArguments, ScalarName};
 use clap::Args;
 use fable_core::Policy;
@@ -70,40 +70,40 @@ pub(crate) fn export(arguments: &ExportArguments) -> Result<String, Failure> {
     if store.is_at(&arguments.file) {
         return Err(Failure::Mistake(format!("{} is the store itself", arguments.file.display())));
     }
-    match write(&arguments.file, &bytes).map_err(|error| Failure::file(&arguments.file, &error))? {
-        Written::File => Ok(format!("{} bytes\n", bytes.len())),
-        Written::Stream => Ok(String::new()), // it may be this command's own output
-    }
+    write(&arguments.file, &bytes, format!("{} bytes\n", bytes.len()))
 }
 
-pub(crate) enum Written {
-    File,
-    Stream,
+/// Writes bytes and returns what is told about it: nothing if they went to a stream, which may be this command's own output.
+pub(crate) fn write(path: &Path, bytes: &[u8], told: String) -> Result<String, Failure> {
+    let stream = path == Path::new("-") || fs::metadata(path).is_ok_and(|found| !found.is_file());
+    let written = if stream { pour(path, bytes) } else { replace(path, bytes) };
+    written.map_err(|error| Failure::file(path, &error))?;
+    Ok(if stream { String::new() } else { told })
 }
 
-/// Writes a file that nobody else can read, in one step: whatever happens there is the old one or the new one. A device or a
-/// pipe just gets the bytes.
-pub(crate) fn write(path: &Path, bytes: &[u8]) -> io::Result<Written> {
+/// A device or a pipe just gets the bytes.
+fn pour(path: &Path, bytes: &[u8]) -> io::Result<()> {
     if path == Path::new("-") {
-        io::stdout().lock().write_all(bytes)?;
-        return Ok(Written::Stream);
+        io::stdout().lock().write_all(bytes)
+    } else {
+        fs::OpenOptions::new().write(true).open(path)?.write_all(bytes)
     }
-    if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
-        fs::OpenOptions::new().write(true).open(path)?.write_all(bytes)?;
-        return Ok(Written::Stream);
-    }
+}
+
+/// Writes a file that nobody else can read, in one step: whatever happens there is the old one or the new one.
+fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let path = path.canonicalize().unwrap_or_else(|_| path.to_owned()); // the file, not a link to it
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut draft = tempfile::NamedTempFile::new_in(folder)?;
     draft.write_all(bytes)?;
     draft.as_file().sync_all()?;
     draft.persist(&path)?;
-    Ok(Written::File)
+    Ok(())
 }
 
 /// Puts a user into a store.
 pub(crate) fn import(arguments: &ImportArguments) -> Result<String, Failure> {
-    let bytes = fs::read(&arguments.file).map_err(|error| Failure::file(&arguments.file, &error))?;
+    let bytes = read(&arguments.file)?;
     let (catalog, settings) = arguments.policy.open()?;
     match arguments.scalar {
         ScalarName::F32 => take(&Policy::<f32>::new(catalog, settings).map_err(Failure::mistake)?, &arguments.store, &bytes),

@@ -3,7 +3,7 @@
 use super::arguments::ContextArguments;
 use crate::failure::Failure;
 use fable_core::{Action, Catalog, Context, Feasible, When};
-use fable_std::catalogs;
+use fable_std::catalogs::lookup;
 
 impl ContextArguments {
     pub(super) fn context(&self, catalog: &Catalog<'_>) -> Result<Context, Failure> {
@@ -19,8 +19,8 @@ impl ContextArguments {
 /// A value by name: positions of the component and of the value.
 pub(super) fn value(catalog: &Catalog<'_>, name: &str) -> Result<(u8, u8), Failure> {
     let shipped = catalog.definition().name;
-    catalogs::value(catalog, name)
-        .ok_or_else(|| Failure::Mistake(format!("'{name}' is no COMPONENT=VALUE; see: fable catalog show {shipped}")))
+    lookup::value(catalog, name)
+        .map_err(|_| Failure::Mistake(format!("'{name}' is no COMPONENT=VALUE; see: fable catalog show {shipped}")))
 }
 
 pub(super) fn condition(catalog: &Catalog<'_>, name: Option<&str>) -> Result<When, Failure> {

@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::store::printable;
 use fable_core::record::RecordError;
-use fable_core::{BlockSet, HostUser, Policy, Scalar, Settings, catalog::AGENT, catalog::RUBRIC, catalog::TAU2, user_hash};
+use fable_core::{BlockSet, HostUser, Policy, Scalar, Settings, catalog::AGENT, catalog::RUBRIC, catalog::TAU2};
 use fable_std::replay::{ReplayError, Start, Tape};
 use fable_std::store::{Identity, Store, StoreError, transfer};
 use std::fs::{self, File};
@@ -48,9 +48,10 @@ pub(super) fn open(path: &Path, user: Option<&str>, journal: Option<&Path>) -> R
                 let users = store.users()?;
                 return Err(Failure::Mistake(format!("{file} is a store (users: {users}); name one of them with --user")));
             };
-            let stored = store.whole(user_hash(user))?.filter(|stored| stored.row.name == user);
-            let missing = || Failure::Refused(format!("{file} has no user '{}'", printable(user)));
-            let tape = Tape::of_user(&stored.ok_or_else(missing)?)?;
+            let tape = match store.named(user) {
+                Err(StoreError::NoUser) => return Err(Failure::Refused(format!("{file} has no user '{}'", printable(user)))),
+                found => Tape::of_user(&found?)?,
+            };
             Ok(Source { name: format!("{} in {file}", printable(user)), tape, identity: Some(store.identity()?) })
         }
         _ => Err(trouble(&"neither a store nor an exported user nor a snapshot")),

@@ -1,0 +1,69 @@
+//! Names looked up in a catalog. A name that is not there is told with those that are.
+
+use crate::toml_file::Flaw;
+use fable_core::catalog::Part;
+use fable_core::{Catalog, Effect, Feasible, FeasibleError, Rule};
+
+/// The position of a component.
+///
+/// # Errors
+/// No such component.
+pub fn component(catalog: &Catalog<'_>, name: &str) -> Result<u8, Flaw> {
+    let known = || catalog.definition().components.iter().map(|component| component.name);
+    let found = catalog.component(name).and_then(|found| u8::try_from(found).ok());
+    found.ok_or_else(|| Flaw::unknown("there is no component", name, known()))
+}
+
+/// The position of a value of a component.
+///
+/// # Errors
+/// No such value.
+pub fn value_of(catalog: &Catalog<'_>, component: u8, name: &str) -> Result<u8, Flaw> {
+    catalog.value(usize::from(component), name).ok_or_else(|| {
+        let component = catalog.definition().components.get(usize::from(component));
+        let (own, values) = component.map_or(("", &[][..]), |component| (component.name, component.values));
+        Flaw::unknown(format!("'{own}' has no value"), name, values.iter().map(|value| value.name))
+    })
+}
+
+/// The value of a name like `style=concise`: the positions of its component and of itself.
+///
+/// # Errors
+/// No such component or value.
+pub fn value(catalog: &Catalog<'_>, name: &str) -> Result<(u8, u8), Flaw> {
+    let (component, value) = name.split_once('=').unwrap_or((name, ""));
+    let component = self::component(catalog, component)?;
+    Ok((component, value_of(catalog, component, value)?))
+}
+
+/// The position of a task.
+///
+/// # Errors
+/// No such task.
+pub fn task(catalog: &Catalog<'_>, name: &str) -> Result<usize, Flaw> {
+    catalog.task(name).map_err(|_| Flaw::unknown("there is no task", name, catalog.definition().tasks.iter().copied()))
+}
+
+/// The position of a signal.
+///
+/// # Errors
+/// No such signal.
+pub fn signal(catalog: &Catalog<'_>, name: &str) -> Result<usize, Flaw> {
+    catalog.signal(name).map_err(|_| Flaw::unknown("there is no signal", name, catalog.definition().signals.iter().copied()))
+}
+
+/// A conjunction of components, each with any of some values.
+pub type Pattern = Vec<(u8, Vec<u8>)>;
+
+/// What rules leave.
+///
+/// # Errors
+/// A pattern that says nothing or something twice, or nothing left.
+pub fn feasible(catalog: &Catalog<'_>, rules: &[(Effect, Pattern)]) -> Result<Feasible, FeasibleError> {
+    fn parts(pattern: &Pattern) -> Vec<Part<'_>> {
+        pattern.iter().map(|(component, values)| Part::new(*component, values)).collect()
+    }
+    let patterns: Vec<Vec<Part<'_>>> = rules.iter().map(|(_, pattern)| parts(pattern)).collect();
+    let rules = rules.iter().zip(&patterns).map(|((effect, _), pattern)| Rule { name: "", effect: *effect, pattern });
+    Feasible::new(catalog, &rules.collect::<Vec<_>>())
+}
