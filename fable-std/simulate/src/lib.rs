@@ -9,21 +9,18 @@
 //! theirs. Nothing but additions, products and a square root of `f64` is used, so the numbers are the same everywhere.
 //!
 //! ```
-//! use fable_core::{Feasible, Learner, Policy, Request, Settings, Workspace, catalog::AGENT};
+//! use fable_core::{Feasible, HostUser, Policy, Settings, catalog::AGENT};
 //! use fable_simulate::SimulatedUser;
 //!
 //! let user = SimulatedUser::new(&AGENT, 7);
-//! let policy = Policy::new(&AGENT, Settings::default())?;
-//! let mut learner = Learner::<f32, Vec<f32>, 1>::over(vec![0.0; AGENT.state_len()]);
-//! let mut workspace = Workspace::over(vec![0.0; AGENT.workspace_len()]);
-//! learner.start(&policy, 7)?;
+//! let mut ana = HostUser::<f32>::new(&Policy::new(&AGENT, Settings::default())?, "ana")?;
 //!
 //! let (everything, mut halves) = (Feasible::all(&AGENT), [0.0; 2]);
 //! for round in 1..=200 {
 //!     let asked = user.request(round)?;
-//!     let decision = learner.decide(&policy, &mut workspace, &Request::new(&asked.context, &everything))?;
+//!     let decision = ana.decide(&asked.context, &everything)?;
 //!     let reward = user.reward(round, &asked.context, decision.action);
-//!     learner.feedback(&policy, &mut workspace, decision.id, reward)?;
+//!     ana.feedback(decision.id, reward)?;
 //!     halves[usize::from(round > 100)] += reward / 100.0;
 //! }
 //! assert!(halves[1] > halves[0], "{halves:?}");
