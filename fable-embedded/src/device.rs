@@ -18,6 +18,15 @@ pub struct Device<'u, T, K> {
     pub(crate) keep: &'u mut K,
 }
 
+/// What became of an event.
+enum Stepped {
+    Applied,
+    Forgot,
+    NoRoom,
+    /// There was none.
+    Done,
+}
+
 impl<'u, T: Scalar, K> Device<'u, T, K> {
     /// A user as it was restored from `keep`, or was started if nothing is kept there.
     #[must_use]
@@ -115,20 +124,31 @@ impl<T: Scalar, K: AsyncKeep> Device<'_, T, K> {
     /// # Errors
     /// What the user refuses, or storage that fails. The events that [`applied`](Command::applied) counts have happened.
     pub async fn run_async(&mut self, command: &mut Command<'_>) -> Result<(), K::Error> {
-        while let Some(step) = self.user.next(command)? {
-            if !self.keep.append(step.event()).await? {
-                self.keep.make_room(&self.user).await?; // the step is proposed again: it has borrowed the user
-                continue;
-            }
-            let forgets = matches!(step.event(), Event::Forget { .. });
-            step.apply();
-            if forgets {
-                self.keep.forget(&self.user).await?;
-                #[cfg(feature = "defmt")]
-                defmt::info!("the user is forgotten, incarnation {}", self.user.incarnation());
+        loop {
+            match self.step_async(command).await? {
+                Stepped::Applied => {}
+                Stepped::NoRoom => self.keep.make_room(&self.user).await?,
+                Stepped::Forgot => {
+                    self.keep.forget(&self.user).await?;
+                    #[cfg(feature = "defmt")]
+                    defmt::info!("the user is forgotten, incarnation {}", self.user.incarnation());
+                }
+                Stepped::Done => return Ok(()),
             }
         }
-        Ok(())
+    }
+
+    /// Stores and applies the next event of a command. A step is large and borrows the user: it has a stack frame of its own,
+    /// which is gone when room is made, and is proposed again after that.
+    #[inline(never)]
+    async fn step_async(&mut self, command: &mut Command<'_>) -> Result<Stepped, K::Error> {
+        let Some(step) = self.user.next(command)? else { return Ok(Stepped::Done) };
+        if !self.keep.append(step.event()).await? {
+            return Ok(Stepped::NoRoom);
+        }
+        let forgets = matches!(step.event(), Event::Forget { .. });
+        step.apply();
+        Ok(if forgets { Stepped::Forgot } else { Stepped::Applied })
     }
 
     /// A reward counts when it is stored: what it has made certain is promoted at a later look if that cannot be stored now.

@@ -160,6 +160,14 @@ fn a_full_journal_becomes_a_snapshot_first() {
     let Memory { calls, snapshot, journal, .. } = server.device().keep();
     assert_eq!((&calls[3..], journal.len()), (&["append", "make_room", "append"][..], 1));
     assert_eq!(*snapshot, before);
+
+    // Between the events of one command: the permissions are the last that fit.
+    let (mut learner, mut workspace) = (started(&policy), scratch());
+    let mut memory = Memory::new(&learner, 1);
+    let mut server = server!(policy, learner, workspace, memory);
+    assert!(matches!(send!(server, framed(1, &decide(), &[]))[0].1, Reply::Decided { round: 1, .. }));
+    assert_eq!(server.device().keep().calls, ["append", "append", "make_room", "append"]);
+    assert_eq!((server.device().user().rounds(), server.device().keep().journal.len()), (1, 1));
 }
 
 #[test]

@@ -4,7 +4,7 @@
 //! the five functions below `main`: they are all that Fable needs to know about the world.
 
 use fable_core::catalog::{Block, Catalog, Contrast, Definition, Part};
-use fable_core::{Choice, Command, Context, Exploration, HostLearner, Policy, Rule, Settings, user_hash};
+use fable_core::{Choice, Command, Context, Exploration, HostLearner, Policy, Rule, Settings, user_hash, values};
 use fable_text::wording;
 use std::error::Error;
 
@@ -35,15 +35,15 @@ const HELPER: Catalog<'static> = fable_core::catalog!(Definition {
     tasks: &["question", "errand"],
     signals: &["risk"],
     blocks: &[Block::main(LENGTH), Block::main(SOURCE), Block::main(SOURCE).per_task(), Block::main(SOURCE).scaled_by(0)],
-    contrasts: &[Contrast::new("brief_over_full", &[0, 0], &[1, 0])
+    contrasts: &[Contrast::new("brief_over_full", values![Length::Brief, Source::Memory], values![Length::Full, Source::Memory])
         .when(None, &[0.1])
         .says("The user likes brief answers.", "The user likes full answers.")],
     ..Definition::EMPTY
 });
 
 /// Hard rules are settled before anything is explored: no draw can break them.
-const PRIVATE: Rule<'static> = Rule::forbid("private matters stay here", &[Part::new(SOURCE, &[Source::Web.index()])]);
-const RISKY: Rule<'static> = Rule::require("ask when much is at stake", &[Part::new(SOURCE, &[Source::Ask.index()])]);
+const PRIVATE: Rule<'static> = Rule::forbid("private matters stay here", &[Part::new(SOURCE, values![Source::Web])]);
+const RISKY: Rule<'static> = Rule::require("ask when much is at stake", &[Part::new(SOURCE, values![Source::Ask])]);
 
 fn main() -> Result<(), Box<dyn Error>> {
     // Policies are for all users: bold until something is certain about a user, calm from then on. These reactions scatter little.

@@ -157,6 +157,8 @@ impl Life {
 mod tests {
     use super::*;
     use alloc::vec;
+    use fable_core::record::decode_event;
+    use fable_core::{HOST_ROOM, UserError};
 
     fn lived(rounds: u16) -> Life {
         let mut life = Life::new("ana", 3).unwrap();
@@ -215,5 +217,24 @@ mod tests {
         life.forget().unwrap();
         assert_eq!((life.rounds(), life.observations(), life.incarnation()), (0, 0, 1));
         assert_eq!((life.journal(), life.tape_start()), (&[][..], &life.save()[..]));
+    }
+
+    /// What `fable replay` does, with decisions that nobody reacts to.
+    #[test]
+    fn a_tape_of_more_decisions_than_can_wait_tells_the_same_life() {
+        let mut life = lived(100);
+        let context = Context::new(&AGENT, None, &[0.5; 4]).unwrap();
+        let decided = [(); HOST_ROOM + 1].map(|()| life.decide(&context, &Feasible::all(&AGENT)).unwrap().0.id);
+        assert_eq!(life.learn(decided[0], 0.5), Err(PageError::Learner(UserError::ExpiredDecision)));
+        life.learn(decided[1], 0.5).unwrap();
+
+        let mut told = HostUser::<f32>::restore(life.user.policy(), life.tape_start()).unwrap();
+        let (mut user, mut rest) = (told.user(), life.journal());
+        while let Some((length, after)) = rest.split_first_chunk() {
+            let (record, after) = after.split_at(usize::from(u16::from_le_bytes(*length)));
+            user.check(&decode_event(&AGENT, record).unwrap()).unwrap().apply();
+            rest = after;
+        }
+        assert_eq!(told.to_bytes(), life.save());
     }
 }

@@ -4,14 +4,14 @@ use crate::{AGENT, PageError};
 use alloc::vec::Vec;
 use fable_core::catalog::Part;
 use fable_core::catalog::agent::{MEMORY, Memory, STYLE, Style, TOOL, Tool};
-use fable_core::{Action, Feasible, Rule, removed_by};
+use fable_core::{Action, Feasible, Rule, removed_by, values};
 
 /// The switches of the page, one bit each, lowest first.
 pub const PERMISSIONS: [Rule<'static>; 4] = [
-    Rule::require("memory off", &[Part::new(MEMORY, &[Memory::NoMemory.index()])]),
-    Rule::forbid("no web search", &[Part::new(TOOL, &[Tool::WebSearch.index()])]),
-    Rule::require("confirmation required", &[Part::new(STYLE, &[Style::ConfirmFirst.index()])]),
-    Rule::require("no tools at all", &[Part::new(TOOL, &[Tool::NoTool.index()])]),
+    Rule::require("memory off", &[Part::new(MEMORY, values![Memory::NoMemory])]),
+    Rule::forbid("no web search", &[Part::new(TOOL, values![Tool::WebSearch])]),
+    Rule::require("confirmation required", &[Part::new(STYLE, values![Style::ConfirmFirst])]),
+    Rule::require("no tools at all", &[Part::new(TOOL, values![Tool::NoTool])]),
 ];
 
 /// What is switched on, and what that leaves.

@@ -1,6 +1,7 @@
 //! Shows: no panic is reachable in `fable-core`, nor in the server of `fable-embedded` from the bytes of a port to the learner
 //! and back. With `panic-never` as the panic handler this program links only if the compiler has proved every panicking branch
-//! away. It is built, never run.
+//! away. It is built, never run. With the feature `small` it leaves the server out: the rest holds at opt-level `z` too, while
+//! postcard's numbers, which frames are made of, have to be optimized for speed.
 
 #![no_std]
 #![no_main]
@@ -9,11 +10,12 @@ use core::convert::Infallible;
 use core::fmt::Write as _;
 use embedded_io::{ErrorType, Read, Write};
 use fable_core::catalog::AGENT;
-use fable_core::DecisionId;
 use fable_core::record::{Header, Kind, Verifier, decode_event, encode_event};
-use fable_core::Comparison;
-use fable_core::{Action, Context, Event, Feasible, Learner, Policy, Request, Rule, Settings, Statement, Workspace};
-use fable_embedded::{Server, Volatile};
+use fable_core::{
+    Action, Command, Comparison, Context, DecisionId, Event, Feasible, Learner, Policy, Request, Rule, Settings, Statement,
+    Workspace,
+};
+use fable_embedded::{Device, Server, Volatile};
 use panic_never as _;
 
 /// Everything comes from outside, so that nothing can be computed at build time.
@@ -78,22 +80,29 @@ fn live(world: &mut World, policy: &Policy<'_, f32>) -> Option<()> {
     let feasible = Feasible::new(&AGENT, world.rules).ok()?;
     let request = Request { context: &context, feasible: &feasible, defaults: world.defaults, at: world.id.round };
     let action = Action(world.action);
-    learner.onboard(policy, workspace, world.statement.clone()).ok()?;
-    learner.decide(policy, workspace, &request).ok()?;
-    learner.decide_or_default(policy, workspace, &context, world.rules, world.defaults, world.id.round).ok()?;
-    learner.feedback_at(policy, workspace, world.id, world.reward, world.id.round).ok()?;
-    learner.observe(policy, workspace, &context, action, world.reward).ok()?;
-    learner.recommend(policy, workspace, &request).ok()?;
-    learner.predict(policy, workspace, &context, action, Some(world.reward)).ok()?;
-    learner.propensities(policy, workspace, &request, 10, world.propensities).ok()?;
-    learner.expire(policy, workspace, world.id.round).ok()?;
+    let mut user = learner.with(policy, workspace).ok()?;
+    user.onboard(&world.statement).ok()?;
+    user.decide(&request).ok()?;
+    user.decide_or_default(&context, world.rules, world.defaults, world.id.round).ok()?;
+    user.feedback_at(world.id, world.reward, world.id.round).ok()?;
+    user.observe(&context, action, world.reward).ok()?;
+    user.recommend(&request).ok()?;
+    user.predict(&context, action, Some(world.reward)).ok()?;
+    user.propensities(&request, 10, world.propensities).ok()?;
+    user.expire(world.id.round).ok()?;
     let over = Action(world.id.incarnation as u16);
-    learner.assess(policy, workspace, &Comparison { context, prefer: action, over, total: true }).ok()?;
-    learner.promote_all(policy, workspace, world.id.round).ok()?;
-    learner.write_profile(policy, workspace, &mut world.text).ok()?;
-    let why = learner.explain(policy, workspace, world.id, world.defaults, Some(action)).ok()?;
+    user.assess(&Comparison { context, prefer: action, over, total: true }).ok()?;
+    user.promote(world.id.round).ok()?;
+    user.write_profile(&mut world.text).ok()?;
+    let why = user.explain(world.id, world.defaults, Some(action)).ok()?;
     write!(world.text, "{why}").ok()?;
-    learner.check(policy, workspace, &world.event).ok()?.apply();
+    user.check(&world.event).ok()?.apply();
+    let mut command = Command::decide(request).scored();
+    while let Some(step) = user.next(&mut command).ok()? {
+        step.apply();
+    }
+    user.run(&mut Command::feedback(world.id, world.reward)).ok()?;
+    user.forget().ok()?;
 
     world.event = decode_event(&AGENT, world.bytes).ok()?;
     let header = Header::decode(world.bytes).ok()?;
@@ -108,14 +117,14 @@ fn live(world: &mut World, policy: &Policy<'_, f32>) -> Option<()> {
     let mut loader = learner.load(policy, verified).ok()?;
     loader.push(world.buffer.get(..written)?).ok()?;
     loader.finish().ok()?;
-    learner.forget(policy, workspace).ok()
+    learner.restore(policy, world.bytes).ok()
 }
 
 fn serve(world: &mut World, policy: &Policy<'_, f32>) -> Option<()> {
     world.learner.start(policy, world.id.user).ok()?;
-    let keep = Volatile::<4096>::VACANT;
-    let mut server = Server::new(policy, &mut world.learner, &mut world.workspace, keep).ok()?;
-    server.serve(&mut world.port).ok()
+    let user = world.learner.with(policy, &mut world.workspace).ok()?;
+    let mut keep = Volatile::<4096>::VACANT;
+    Server::new(Device::new(user, &mut keep)).serve(&mut world.port).ok()
 }
 
 /// The entry; the linker keeps what it reaches.
@@ -123,5 +132,5 @@ fn serve(world: &mut World, policy: &Policy<'_, f32>) -> Option<()> {
 #[unsafe(no_mangle)]
 pub extern "C" fn _start(world: &mut World) -> bool {
     let Ok(policy) = Policy::new(&AGENT, world.settings) else { return false };
-    live(world, &policy).is_some() && serve(world, &policy).is_some()
+    live(world, &policy).is_some() && (cfg!(feature = "small") || serve(world, &policy).is_some())
 }

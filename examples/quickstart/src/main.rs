@@ -1,11 +1,7 @@
 //! Shows: a user who says one thing and likes another, and a learner that finds out from one number per round.
 
-use fable_core::catalog::Part;
-use fable_core::catalog::agent::{self, AGENT, STYLE, Style, TOOL, Tool};
-use fable_core::{Direction, Feasible, HostUser, Policy, Request, Rule, Settings, Statement, When};
-
-/// What is never allowed, whatever is learned: running code.
-const RULES: &[Rule<'static>] = &[Rule::forbid("sandbox", &[Part::new(TOOL, &[Tool::CodeExecution.index()])])];
+use fable_core::catalog::agent::{self, AGENT, STYLE, Style, Tool};
+use fable_core::{Direction, Feasible, HostUser, Policy, Request, Settings, Statement, When};
 
 /// The hidden taste of the simulated user.
 fn reaction(tool: Tool, style: Style) -> f64 {
@@ -23,7 +19,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         Direction::prefer(&AGENT, &[(STYLE, Style::Concise.index())], &[(STYLE, Style::Detailed.index())], When::Always)?;
     ana.user().onboard(&Statement { direction, response: 1.0, precision: 4.0 })?;
 
-    let feasible = Feasible::new(&AGENT, RULES)?;
+    // Running code is never allowed, whatever is learned.
+    let feasible = Feasible::all(&AGENT).forbid(&AGENT, &[("tool", "code_execution")])?;
     let mut total = 0.0;
     for (round, task) in (1_u8..=100).zip(AGENT.definition().tasks.iter().copied().cycle().skip(1)) {
         let (memory, tool) = (f32::from(round % 4) / 4.0, f32::from(round % 3) / 3.0);

@@ -397,8 +397,8 @@ impl<'a> Catalog<'a> {
         context: &Context,
         action: Action,
     ) -> impl Iterator<Item = (usize, f32)> {
-        let (values, context) = (self.values(action), *context);
-        self.placed_blocks(blocks).filter_map(move |block| self.feature(block, &context, values.as_ref()?))
+        let values = self.values(action);
+        self.placed_blocks(blocks).filter_map(move |block| self.feature(block, context, values.as_ref()?))
     }
 
     /// The nonzero entries of phi(c, a) - phi(c, a') in some blocks alone, or in all; what both share is left out.
@@ -410,13 +410,13 @@ impl<'a> Catalog<'a> {
         prefer: Action,
         over: Action,
     ) -> impl Iterator<Item = (usize, f32)> {
-        let (plus, minus, context) = (self.values(prefer), self.values(over), *context);
+        let (plus, minus) = (self.values(prefer), self.values(over));
         let values = plus.iter().flatten().zip(minus.iter().flatten());
         let differing = values.zip(0..).fold(0_u8, |bits, ((plus, minus), bit)| bits | u8::from(plus != minus) << bit);
         // Only blocks with a differing component have different features.
         let blocks = move || self.placed_blocks(blocks).filter(move |block| block.mask & differing != 0);
-        let minus = blocks().filter_map(move |block| self.feature(block, &context, minus.as_ref()?));
-        let plus = blocks().filter_map(move |block| self.feature(block, &context, plus.as_ref()?));
+        let minus = blocks().filter_map(move |block| self.feature(block, context, minus.as_ref()?));
+        let plus = blocks().filter_map(move |block| self.feature(block, context, plus.as_ref()?));
         plus.chain(minus.map(|(coordinate, value)| (coordinate, -value)))
     }
 
@@ -429,9 +429,9 @@ impl<'a> Catalog<'a> {
         first: Action,
         second: Action,
     ) -> impl Iterator<Item = BlockFeatures> {
-        let (first, second, context) = (self.values(first), self.values(second), *context);
+        let (first, second) = (self.values(first), self.values(second));
         self.placed_blocks(blocks).filter_map(move |block| {
-            let feature = |values: &Option<Values>| self.feature(block, &context, values.as_ref()?);
+            let feature = |values: &Option<Values>| self.feature(block, context, values.as_ref()?);
             let (first, second) = (feature(&first), feature(&second));
             (first.is_some() || second.is_some()).then_some((block.index, first, second))
         })

@@ -56,14 +56,13 @@ mod wire;
 
 pub use event::{MAX_EVENT_LEN, decode_event, decode_event_into, encode_event};
 pub use snapshot::{Loader, Snapshot, Verified, Verifier};
-pub use wire::WireContext;
 
 use crate::catalog::score::Scalar;
 use crate::numbers::Storage;
 use crate::policy::Policy;
 use crate::user::Learner;
 use core::fmt;
-use crc::{CRC_16_IBM_3740, CRC_32_ISO_HDLC, Crc, NoTable, Table};
+use crc::{CRC_16_IBM_3740, CRC_32_ISO_HDLC, Crc, NoTable};
 
 /// The version of every layout in this module.
 pub const VERSION: u8 = 1;
@@ -72,8 +71,14 @@ pub const HEADER_LEN: usize = 32;
 
 /// What protects an event; events are short, so it does without a table.
 const CRC_16: Crc<u16, NoTable> = Crc::<u16, NoTable>::new(&CRC_16_IBM_3740);
-/// What protects a header and a snapshot. A static, so that its table exists once.
-pub(crate) static CRC_32: Crc<u32, Table<1>> = Crc::<u32, Table<1>>::new(&CRC_32_ISO_HDLC);
+/// How the longer checksum is computed: from a table of 1 KB on a host, without one on a device.
+#[cfg(feature = "alloc")]
+pub(crate) type Way = crc::Table<1>;
+#[cfg(not(feature = "alloc"))]
+pub(crate) type Way = NoTable;
+
+/// What protects a header and a snapshot. A static, so that a table exists once.
+pub(crate) static CRC_32: Crc<u32, Way> = Crc::<u32, Way>::new(&CRC_32_ISO_HDLC);
 
 /// The checksum of a header and a snapshot, CRC-32/ISO-HDLC, for what adapters store around them.
 #[must_use]

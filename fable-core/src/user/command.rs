@@ -201,7 +201,7 @@ impl<T: Scalar> User<'_, T> {
     }
 
     /// Puts the next event of a command into its place; false when the command is done. An event is large: what makes one has a
-    /// stack frame of its own.
+    /// stack frame of its own, which is gone when another one is made.
     #[inline(never)]
     fn propose(&mut self, command: &mut Command<'_>) -> Result<bool, UserError> {
         self.admit()?;
@@ -233,8 +233,7 @@ impl<T: Scalar> User<'_, T> {
                 Ok(true)
             }
             Order::Observe { context, action, reward, weight, .. } if first => {
-                *event = Event::Observation(self.observed(context, *action, *reward, *weight)?);
-                Ok(true)
+                self.propose_observation(context, *action, *reward, *weight, event)
             }
             // What the reward has made certain.
             Order::Feedback { now, .. } | Order::Observe { now, .. } => {
@@ -247,21 +246,37 @@ impl<T: Scalar> User<'_, T> {
                 *event = due.into();
                 Ok(true)
             }
-            Order::Onboard(statements) => {
-                if first {
-                    statements.iter().try_for_each(|statement| self.admit_statement(statement))?;
-                }
-                let next = usize::try_from(*applied).ok().and_then(|applied| statements.get(applied));
-                let Some(statement) = next else { return Ok(false) };
-                *event = Event::Onboarding(statement.clone());
-                Ok(true)
-            }
+            Order::Onboard(statements) => self.propose_statement(statements, *applied, event),
             Order::Event => Ok(first),
             Order::Forget => {
                 *event = Event::Forget { promise: self.policy.promise() };
                 Ok(first)
             }
         }
+    }
+
+    #[inline(never)]
+    fn propose_statement(&self, statements: &[Statement], applied: u32, event: &mut Event) -> Result<bool, UserError> {
+        if applied == 0 {
+            statements.iter().try_for_each(|statement| self.admit_statement(statement))?;
+        }
+        let next = usize::try_from(applied).ok().and_then(|applied| statements.get(applied));
+        let Some(statement) = next else { return Ok(false) };
+        *event = Event::Onboarding(statement.clone());
+        Ok(true)
+    }
+
+    #[inline(never)]
+    fn propose_observation(
+        &self,
+        context: &Context,
+        action: Action,
+        reward: f64,
+        weight: f32,
+        event: &mut Event,
+    ) -> Result<bool, UserError> {
+        *event = Event::Observation(self.observed(context, action, reward, weight)?);
+        Ok(true)
     }
 
     /// What is due expires, the ring gets room, the permissions are recorded, the decision is made.

@@ -115,6 +115,7 @@ impl<T: Scalar> User<'_, T> {
 
     /// The reward imputed to a decision that waits no longer; without one, the decision. Not counted: an expiry that is due
     /// must not fail.
+    #[inline(never)]
     pub(super) fn expiry_lesson(&mut self, due: Due) -> Result<Result<Lesson<'_, T>, &mut Pending<T>>, UserError> {
         if let Some(reward) = due.imputed {
             admit_reward(reward, 1.0)?;
@@ -143,6 +144,7 @@ impl<T: Scalar> User<'_, T> {
     }
 
     /// An observation taken back: the same sweep with the variance turned round.
+    #[inline(never)]
     pub(super) fn unlearning_lesson(&mut self, observation: &Observation, imputed: bool) -> Result<Lesson<'_, T>, UserError> {
         let step = (!imputed).then_some(-T::ONE);
         let mut lesson = self.lesson(observation, step, None, Kind::TakenBack)?;

@@ -103,6 +103,7 @@ impl<T: Scalar> User<'_, T> {
 
     /// A recorded promotion under the settings that the learner was started with is what the state says, bit for bit. One
     /// that was made under others, or after the guarantee had ended, has to make sense in itself.
+    #[inline(never)]
     pub(super) fn admit_promotion(&mut self, promotion: &Promotion) -> Result<(), UserError> {
         let Promotion { verdict, valid, round, evidence, lower, upper, .. } = *promotion;
         let ordered = lower <= upper && lower.is_finite() && upper.is_finite();

@@ -3,7 +3,7 @@
 use super::late::{Due, Pending, Wait, slot_mut};
 use super::learn::Lesson;
 use super::{Event, Memory, Promotion, State, User, UserError};
-use crate::catalog::{ActionSet, Feasible, score::Scalar};
+use crate::catalog::{Action, ActionSet, Context, Feasible, score::Scalar};
 use crate::numbers::{MAX_BASELINE, within};
 use crate::policy::Policy;
 use crate::posterior::Update;
@@ -23,7 +23,15 @@ pub struct Step<'s, T> {
 #[derive(Debug)]
 enum Effect<'s, T> {
     Permit(&'s mut State, &'s ActionSet),
-    Enter(&'s mut State, &'s mut Pending<T>, Pending<T>),
+    Enter {
+        state: &'s mut State,
+        slot: &'s mut Pending<T>,
+        context: &'s Context,
+        baseline: T,
+        round: u32,
+        at: u32,
+        action: Action,
+    },
     Learn(Lesson<'s, T>),
     Expire(&'s mut Pending<T>),
     Promote(&'s mut heapless::vec::VecView<Promotion, u16>, &'s Promotion),
@@ -55,10 +63,9 @@ impl<T: Scalar> User<'_, T> {
                 if !within(*baseline, MAX_BASELINE) {
                     return Err(UserError::Baseline);
                 }
-                let (baseline, wait) = (T::from_f64(*baseline), Wait::Waiting);
-                let entry = Pending { context: *context, baseline, round: *round, at: *at, action: *action, wait };
+                let (state, baseline) = (&mut *self.memory.state, T::from_f64(*baseline));
                 let slot = slot_mut(self.memory.pending, *round).ok_or(UserError::OutOfOrder)?;
-                Effect::Enter(self.memory.state, slot, entry)
+                Effect::Enter { state, slot, context, baseline, round: *round, at: *at, action: *action }
             }
             Event::Feedback { round, reward, weight } => Effect::Learn(self.feedback_lesson(*round, *reward, *weight)?),
             Event::Observation(observation) => Effect::Learn(self.observation_lesson(observation)?),
@@ -104,9 +111,9 @@ impl<'s, T: Scalar> Step<'s, T> {
         match self.effect {
             Effect::Learn(lesson) => return Some(lesson.learn()),
             Effect::Permit(state, set) => state.permissions = *set,
-            Effect::Enter(state, slot, pending) => {
-                state.round = pending.round;
-                *slot = pending;
+            Effect::Enter { state, slot, context, baseline, round, at, action } => {
+                state.round = round;
+                *slot = Pending { context: *context, baseline, round, at, action, wait: Wait::Waiting };
             }
             Effect::Expire(pending) => pending.wait = Wait::Expired,
             Effect::Promote(profile, promotion) => {

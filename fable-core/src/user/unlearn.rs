@@ -47,6 +47,7 @@ impl<T: Scalar> User<'_, T> {
     }
 
     /// With s = phi.Sigma.phi the direction's variance becomes s v / (v - s): it must stay finite and within the prior's.
+    #[inline(never)]
     pub(super) fn admit_unlearning(&mut self, observation: &Observation, imputed: bool) -> Result<(), UserError> {
         self.admit()?;
         self.admit_observation(observation)?;

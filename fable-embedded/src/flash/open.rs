@@ -6,7 +6,7 @@ use super::{Active, Blocking, FlashStore, State};
 use embedded_storage::nor_flash::NorFlash as BlockingNorFlash;
 use embedded_storage_async::nor_flash::NorFlash;
 use fable_core::record::{Header, Kind, RecordError, Verified, decode_event_into, snapshot::max_len};
-use fable_core::{Catalog, Event, Learner, Policy, Scalar, Storage, User};
+use fable_core::{Catalog, Event, Learner, Policy, Scalar, Storage, User, UserError};
 use fable_forms::blocking;
 
 /// What was restored.
@@ -143,6 +143,7 @@ impl<F: NorFlash> FlashStore<F> {
     }
 
     /// Chooses snapshot and journal and checks that they belong together.
+    #[inline(never)]
     async fn find<T: Scalar>(&mut self, policy: &Policy<'_, T>) -> Result<Found, FlashError> {
         let commits = [self.read_commit(0).await?, self.read_commit(1).await?];
         let begin = self.read_begin().await?;
@@ -200,18 +201,24 @@ impl<F: NorFlash> FlashStore<F> {
 
 /// Applies a stored event; whether it forgets the user.
 ///
-/// Reading and learning each have a stack frame of their own, apart from that of the future: all are large.
+/// Reading and learning each have a stack frame of their own, apart from that of the event: all are large.
 #[inline(never)]
 fn replay<T: Scalar>(user: &mut User<'_, T>, bytes: &[u8]) -> Result<bool, FlashError> {
     let mut event = Event::Forget { promise: 0 };
     read(user.policy().catalog(), bytes, &mut event).map_err(|_| FlashError::Damaged)?;
-    user.check(&event).map_err(|_| FlashError::Damaged)?.apply();
+    learn(user, &event).map_err(|_| FlashError::Damaged)?;
     Ok(matches!(event, Event::Forget { .. }))
 }
 
 #[inline(never)]
 fn read(catalog: &Catalog<'_>, bytes: &[u8], place: &mut Event) -> Result<(), RecordError> {
     decode_event_into(catalog, bytes, place)
+}
+
+#[inline(never)]
+fn learn<T: Scalar>(user: &mut User<'_, T>, event: &Event) -> Result<(), UserError> {
+    user.check(event)?.apply();
+    Ok(())
 }
 
 /// The committed slots in the order in which they are tried.

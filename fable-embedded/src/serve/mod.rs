@@ -8,7 +8,7 @@
 //!
 //! ```
 //! use fable_core::{Feasible, Learner, Policy, Settings, Workspace, catalog::TAU2, user_hash};
-//! use fable_embedded::protocol::{Draft, Frame, MAX_FRAME, Reply, Request};
+//! use fable_embedded::protocol::{Draft, Frame, MAX_FRAME, Reply, Request, WireContext};
 //! use fable_embedded::{Device, Server, Volatile};
 //!
 //! let policy = Policy::new(&TAU2, Settings::default())?;
@@ -38,12 +38,12 @@ mod request;
 
 use crate::Device;
 use crate::keep::{AsyncKeep, Keep};
-use crate::protocol::{CHUNK, DELIMITER, Draft, Fault, MAX_FRAME, Reply, Request};
+use crate::protocol::{CHUNK, DELIMITER, Draft, Fault, MAX_FRAME, Reply, Request, WireContext};
 use fable_core::record::MAX_EVENT_LEN;
-use fable_core::{Command, Scalar};
+use fable_core::{Command, Decision, Scalar};
 use fable_forms::blocking;
 use reply::{Acknowledgement, Answer, seal};
-use request::{Received, Terms, changes, learns, receive};
+use request::{Received, changes, learns, read_command, read_terms, receive};
 
 /// Bytes read from a port at once.
 const READ: usize = 32;
@@ -202,19 +202,34 @@ impl<T: Scalar, K: AsyncKeep> Device<'_, T, K> {
                 let kept = self.keep.statistics().await.map_err(Into::into)?;
                 return Ok(Answer::Reply(reply::statistics(&self.user, frames, kept)));
             }
+            Request::Decide { context, at } => return self.choose_async(context, *at, payload).await,
             request if changes(request) => return self.change_async(request, payload).await,
             request => return reply::question(&mut self.user, request),
         };
         Ok(Answer::Acknowledged(Acknowledgement::Done { count }))
     }
 
-    /// Does what a request to change something asks for.
+    /// Makes a decision.
+    #[inline(never)]
+    async fn choose_async(&mut self, context: &WireContext, at: u32, payload: &[u8]) -> Result<Answer, Fault> {
+        let (context, feasible) = read_terms(&self.user, context, payload)?;
+        let request = fable_core::Request::new(&context, &feasible).at(at);
+        let Decision { id, action, baseline } = self.decide_async(&request).await.map_err(Into::into)?;
+        Ok(Answer::Acknowledged(Acknowledgement::Decided { round: id.round, action: action.0, baseline }))
+    }
+
+    /// Does what another request to change something asks for.
     #[inline(never)]
     async fn change_async(&mut self, request: &Request, payload: &[u8]) -> Result<Answer, Fault> {
-        let (mut terms, mut command) = (Terms::default(), Command::forget());
-        terms.read(&self.user, request, payload, &mut command)?;
+        let (mut context, mut command) = (None, Command::forget());
+        read_command(&self.user, request, payload, &mut context, &mut command)?;
         let done = if learns(request) { self.learn_async(&mut command).await } else { self.run_async(&mut command).await };
         done.map_err(Into::into)?;
-        Ok(Answer::Acknowledged(Acknowledgement::new(&self.user, request, &command)))
+        let count = match request {
+            Request::Forget => self.user.incarnation(),
+            Request::Promote { .. } | Request::Expire { .. } => command.applied(),
+            _ => self.user.observations(),
+        };
+        Ok(Answer::Acknowledged(Acknowledgement::Done { count }))
     }
 }

@@ -1,28 +1,13 @@
 //! What a device answers: the replies to questions, and the frames of all replies.
 
 use crate::protocol::{Draft, Fault, Hello, Kept, MAX_FRAME, Reply, Request, Statistics, VERSION, WireShare};
-use fable_core::{Action, Command, Comparison, DecisionId, Explanation, Scalar, User, record};
+use fable_core::{Action, Comparison, DecisionId, Explanation, Scalar, User, record};
 
 /// What a request that changes something is answered with; kept until the next request.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Acknowledgement {
     Done { count: u32 },
     Decided { round: u32, action: u16, baseline: f64 },
-}
-
-impl Acknowledgement {
-    /// For a command that was done.
-    pub(super) fn new<T: Scalar>(user: &User<'_, T>, request: &Request, command: &Command<'_>) -> Self {
-        if let Some(decision) = command.decision(user) {
-            return Self::Decided { round: decision.id.round, action: decision.action.0, baseline: decision.baseline };
-        }
-        let count = match request {
-            Request::Forget => user.incarnation(),
-            Request::Promote { .. } | Request::Expire { .. } => command.applied(),
-            _ => user.observations(),
-        };
-        Self::Done { count }
-    }
 }
 
 impl From<Acknowledgement> for Reply {

@@ -1,7 +1,7 @@
 //! What a device is asked: frames, and the commands that requests to change something become.
 
-use crate::protocol::{Fault, Frame, MAX_FRAME, Request, read_feasible, read_statement};
-use fable_core::{Action, Command, Context, Event, Feasible, Observation, Scalar, User};
+use crate::protocol::{Fault, Frame, MAX_FRAME, Request, WireContext, read_feasible, read_statement};
+use fable_core::{Action, Command, Context, DecisionId, Event, Feasible, Observation, Scalar, User};
 
 /// What stood before a delimiter.
 pub(super) enum Received<'b> {
@@ -27,12 +27,11 @@ pub(super) fn receive(buffer: &mut [u8; MAX_FRAME], filled: usize, oversized: bo
     }
 }
 
-/// Whether a request is a command.
+/// Whether a request is a command, other than to decide.
 pub(super) const fn changes(request: &Request) -> bool {
     matches!(
         request,
         Request::Onboard { .. }
-            | Request::Decide { .. }
             | Request::Feedback { .. }
             | Request::Observe { .. }
             | Request::Unlearn { .. }
@@ -47,53 +46,49 @@ pub(super) const fn learns(request: &Request) -> bool {
     matches!(request, Request::Feedback { .. } | Request::Observe { .. })
 }
 
-/// What a command borrows.
-#[derive(Default)]
-pub(super) struct Terms {
-    context: Option<Context>,
-    feasible: Option<Feasible>,
+/// What a request to decide asks for.
+#[inline(never)]
+pub(super) fn read_terms<T: Scalar>(
+    user: &User<'_, T>,
+    context: &WireContext,
+    payload: &[u8],
+) -> Result<(Context, Feasible), Fault> {
+    let catalog = user.policy().catalog();
+    Ok((context.context(catalog)?, read_feasible(catalog, user.permissions(), payload)?))
 }
 
-impl Terms {
-    /// Puts the command of a request into its place.
-    ///
-    /// A command is large, so it is written where it stays, and what makes one has a stack frame of its own.
-    #[inline(never)]
-    pub(super) fn read<'c, T: Scalar>(
-        &'c mut self,
-        user: &User<'_, T>,
-        request: &Request,
-        payload: &[u8],
-        command: &mut Command<'c>,
-    ) -> Result<(), Fault> {
-        let catalog = user.policy().catalog();
-        *command = match request {
-            Request::Onboard { response, precision } => {
-                let statement = read_statement(catalog, *response, *precision, payload)?;
-                Command::event(Event::Onboarding(statement))
-            }
-            Request::Decide { context, at } => {
-                let context = self.context.insert(context.context(catalog)?);
-                let feasible = self.feasible.insert(read_feasible(catalog, user.permissions(), payload)?);
-                Command::decide(fable_core::Request::new(context, feasible).at(*at))
-            }
-            Request::Feedback { incarnation, round, reward, weight, now } => {
-                let id = fable_core::DecisionId { user: user.user(), incarnation: *incarnation, round: *round };
-                Command::feedback(id, *reward).weighted(*weight).at(*now)
-            }
-            Request::Observe { context, action, reward, weight } => {
-                let context = self.context.insert(context.context(catalog)?);
-                Command::observe(context, Action(*action), *reward).weighted(*weight)
-            }
-            Request::Unlearn { context, action, baseline, reward, weight, imputed } => {
-                let (context, action) = (context.context(catalog)?, Action(*action));
-                let (baseline, reward, weight) = (*baseline, *reward, *weight);
-                Command::unlearn(Observation { context, action, baseline, reward, weight }, *imputed)
-            }
-            Request::Promote { at } => Command::promote(*at),
-            Request::Expire { now } => Command::expire(*now),
-            _ => Command::forget(),
-        };
-        Ok(())
-    }
+/// Puts the command of another request into its place.
+///
+/// A command is large, so it is written where it stays, and what makes one has a stack frame of its own.
+#[inline(never)]
+pub(super) fn read_command<'c, T: Scalar>(
+    user: &User<'_, T>,
+    request: &Request,
+    payload: &[u8],
+    place: &'c mut Option<Context>,
+    command: &mut Command<'c>,
+) -> Result<(), Fault> {
+    let catalog = user.policy().catalog();
+    *command = match request {
+        Request::Onboard { response, precision } => {
+            Command::event(Event::Onboarding(read_statement(catalog, *response, *precision, payload)?))
+        }
+        Request::Feedback { incarnation, round, reward, weight, now } => {
+            let id = DecisionId { user: user.user(), incarnation: *incarnation, round: *round };
+            Command::feedback(id, *reward).weighted(*weight).at(*now)
+        }
+        Request::Observe { context, action, reward, weight } => {
+            let context = place.insert(context.context(catalog)?);
+            Command::observe(context, Action(*action), *reward).weighted(*weight)
+        }
+        Request::Unlearn { context, action, baseline, reward, weight, imputed } => {
+            let (context, action) = (context.context(catalog)?, Action(*action));
+            let (baseline, reward, weight) = (*baseline, *reward, *weight);
+            Command::unlearn(Observation { context, action, baseline, reward, weight }, *imputed)
+        }
+        Request::Promote { at } => Command::promote(*at),
+        Request::Expire { now } => Command::expire(*now),
+        _ => Command::forget(),
+    };
+    Ok(())
 }

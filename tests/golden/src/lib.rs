@@ -76,11 +76,7 @@ impl fmt::Display for Outcome {
 ///
 /// # Panics
 /// When `fable-core` refuses what the run asks for, which is a failure like another outcome.
-pub fn tau2<T: Scalar, S: Storage<T>>(
-    seed: u32,
-    learner: &mut Learner<T, S, RING>,
-    workspace: &mut impl AsMut<[T]>,
-) -> Outcome {
+pub fn tau2<T: Scalar, S: Storage<T>>(seed: u32, learner: &mut Learner<T, S, RING>, workspace: &mut impl AsMut<[T]>) -> Outcome {
     run(&TAU2_SCRIPT, seed, learner, workspace)
 }
 
@@ -88,11 +84,7 @@ pub fn tau2<T: Scalar, S: Storage<T>>(
 ///
 /// # Panics
 /// As [`tau2`].
-pub fn agent<T: Scalar, S: Storage<T>>(
-    seed: u32,
-    learner: &mut Learner<T, S, RING>,
-    workspace: &mut impl AsMut<[T]>,
-) -> Outcome {
+pub fn agent<T: Scalar, S: Storage<T>>(seed: u32, learner: &mut Learner<T, S, RING>, workspace: &mut impl AsMut<[T]>) -> Outcome {
     run(&AGENT_SCRIPT, seed, learner, workspace)
 }
 

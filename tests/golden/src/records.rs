@@ -3,8 +3,8 @@
 use crate::RING;
 use fable_core::catalog::{AGENT, Block, Catalog, Component, Contrast, Definition, Value};
 use fable_core::{
-    Action, ActionSet, Context, Direction, Event, Feasible, Learner, Observation, Policy, Promotion, Request, Settings, Statement,
-    Storage, Verdict, user_hash,
+    Action, ActionSet, Context, Direction, Event, Feasible, Learner, Observation, Policy, Promotion, Request, Settings,
+    Statement, Storage, Verdict, user_hash,
 };
 
 /// The learner at the end of the run `tau2` in `f32`.

@@ -13,16 +13,16 @@ use firmware::boards::{entry, exit, println};
 /// Runs one of the pinned runs; true when it came to the pinned outcome.
 ///
 /// `golden!(agent, AGENT, f32, AGENT_F32)` is the run `agent` over the catalog `AGENT` in `f32`. With a snapshot and another
-/// outcome behind it, the snapshot, which was made on a host, is then loaded in place and the run goes on from there.
+/// outcome after it, the snapshot, which was made on a host, is then loaded in place and the run goes on from there.
 macro_rules! golden {
     ($run:ident, $catalog:ident, $scalar:ty, $pinned:ident $(, $stored:ident, $resumed:ident)?) => {{
         use fable_core::{Learner, Workspace, catalog::$catalog};
         use fable_golden::{RING, SEED, $pinned, $run};
         use static_cell::ConstStaticCell;
         static LEARNER: ConstStaticCell<Learner<$scalar, [$scalar; $catalog.state_len()], RING>> =
-            ConstStaticCell::new(Learner::VACANT);
+            ConstStaticCell::new(Learner::vacant(&$catalog));
         static WORKSPACE: ConstStaticCell<Workspace<$scalar, [$scalar; $catalog.workspace_len()]>> =
-            ConstStaticCell::new(Workspace::VACANT);
+            ConstStaticCell::new(Workspace::vacant(&$catalog));
         let (learner, workspace) = (LEARNER.take(), WORKSPACE.take());
         let passed = report(stringify!($pinned), $run(SEED, learner, workspace), $pinned);
         $(

@@ -52,31 +52,37 @@ const REMINDERS: Catalog<'static> = fable_core::catalog!(Definition {
     ..Definition::EMPTY
 });
 
+/// A constant: nothing of it is checked or computed on the device.
+static POLICY: Policy<'static, f32> = match Policy::new(&REMINDERS, Settings::DEFAULT) {
+    Ok(policy) => policy,
+    Err(_) => panic!("a setting is out of its range"),
+};
+
 const _: () = assert!(REMINDERS.actions() == 27 && REMINDERS.dimension() == 35);
 
-type User = Learner<f32, [f32; REMINDERS.state_len()], ROOM>;
+type Memory = Learner<f32, [f32; REMINDERS.state_len()], ROOM>;
 type Scratch = Workspace<f32, [f32; REMINDERS.workspace_len()]>;
 
 /// Plays, says the stack and ends; with code 1 when the learner refuses something.
 fn run() -> ! {
-    static USER: ConstStaticCell<User> = ConstStaticCell::new(Learner::VACANT);
-    static SCRATCH: ConstStaticCell<Scratch> = ConstStaticCell::new(Workspace::VACANT);
-    let played = play(USER.take(), SCRATCH.take());
+    static MEMORY: ConstStaticCell<Memory> = ConstStaticCell::new(Learner::vacant(&REMINDERS));
+    static SCRATCH: ConstStaticCell<Scratch> = ConstStaticCell::new(Workspace::vacant(&REMINDERS));
+    let played = play(MEMORY.take(), SCRATCH.take());
     say(&[Piece::Text("minimal catalog=minimal stack="), Piece::Number(stack::used() as u32)]);
     exit(i32::from(played.is_none()))
 }
 
 #[inline(never)]
-fn play(user: &mut User, scratch: &mut Scratch) -> Option<()> {
-    let policy = Policy::new(&REMINDERS, Settings::default()).ok()?;
-    user.start(&policy, 1).ok()?;
+fn play(memory: &mut Memory, scratch: &mut Scratch) -> Option<()> {
+    memory.start(&POLICY, 1).ok()?;
+    let mut user = memory.with(&POLICY, scratch).ok()?;
     let feasible = Feasible::all(&REMINDERS);
     for round in 0..ROUNDS {
         let signals = [f32::from(round % 5) / 4.0, f32::from(round % 3) / 2.0];
         let context = Context::new(&REMINDERS, Some(usize::from(round % 3)), &signals).ok()?;
-        let decision = user.decide(&policy, scratch, &Request::new(&context, &feasible)).ok()?;
+        let decision = user.decide(&Request::new(&context, &feasible)).ok()?;
         let reward = f64::from((decision.action.0 * 7 + round * 3) % 9) / 4.0 - 1.0;
-        user.feedback(&policy, scratch, decision.id, reward).ok()?;
+        user.feedback(decision.id, reward).ok()?;
     }
     Some(())
 }

@@ -11,9 +11,9 @@ use core::convert::Infallible;
 use embedded_io::{Read, Write};
 use embedded_storage::nor_flash::{NorFlash, ReadNorFlash};
 use fable_core::record::snapshot::max_len;
-use fable_core::{Learner, Policy, Settings, Storage, Workspace};
-use fable_embedded::flash::{Blocking, Layout, Store, StoreError};
-use fable_embedded::{Keep, Server};
+use fable_core::{Learner, Policy, Settings, Storage, User, Workspace};
+use fable_embedded::flash::{Blocking, FlashError, FlashStore, Layout};
+use fable_embedded::{Device, Keep, Server};
 use static_cell::{ConstStaticCell, StaticCell};
 
 /// What there is RAM for.
@@ -26,7 +26,7 @@ pub use fable_core::catalog::TAU2 as CATALOG;
 pub const ROOM: usize = 8;
 
 /// The store of a board.
-pub type BoardStore = Store<Blocking<<Here as Board>::Flash>>;
+pub type BoardStore = FlashStore<Blocking<<Here as Board>::Flash>>;
 
 /// What a device is made of.
 pub struct Parts {
@@ -43,9 +43,10 @@ impl Parts {
     #[inline]
     #[must_use]
     pub fn take() -> Self {
-        static LEARNER: ConstStaticCell<Learner<f32, [f32; CATALOG.state_len()], ROOM>> = ConstStaticCell::new(Learner::VACANT);
+        static LEARNER: ConstStaticCell<Learner<f32, [f32; CATALOG.state_len()], ROOM>> =
+            ConstStaticCell::new(Learner::vacant(&CATALOG));
         static WORKSPACE: ConstStaticCell<Workspace<f32, [f32; CATALOG.workspace_len()]>> =
-            ConstStaticCell::new(Workspace::VACANT);
+            ConstStaticCell::new(Workspace::vacant(&CATALOG));
         static STORE: StaticCell<BoardStore> = StaticCell::new();
         Self { learner: LEARNER.take(), workspace: WORKSPACE.take(), store: &STORE }
     }
@@ -67,7 +68,8 @@ pub fn serve<S: Storage<f32>, W: Storage<f32>>(
     let mut uart = Here::uart();
     tell::ready();
     loop {
-        attend(&policy, learner, workspace, store, &mut uart);
+        let Ok(user) = learner.with(&policy, workspace) else { stop("the learner was not restored") };
+        attend(user, store, &mut uart);
     }
 }
 
@@ -79,15 +81,8 @@ pub fn place(policy: &Policy<'_, f32>, place: &'static StaticCell<BoardStore>) -
 
 /// Answers a port until it ends.
 #[inline(never)]
-pub fn attend<P: Read<Error = Infallible> + Write, S: Storage<f32>, W: Storage<f32>>(
-    policy: &Policy<'_, f32>,
-    learner: &mut Learner<f32, S, ROOM>,
-    workspace: &mut Workspace<f32, W>,
-    store: &mut impl Keep,
-    port: &mut P,
-) {
-    let Ok(mut server) = Server::new(policy, learner, workspace, store) else { stop("the learner was not restored") };
-    let Ok(()) = server.serve(port);
+pub fn attend(user: User<'_, f32>, store: &mut impl Keep, port: &mut (impl Read<Error = Infallible> + Write)) {
+    let Ok(()) = Server::new(Device::new(user, store)).serve(port);
 }
 
 /// The store of the board, not looked into yet.
@@ -104,7 +99,7 @@ pub fn open(policy: &Policy<'_, f32>) -> BoardStore {
         stop("the store is too small for this catalog")
     };
     tell::opened();
-    Store::new(Blocking(flash), layout)
+    FlashStore::new(Blocking(flash), layout)
 }
 
 /// Restores the learner from the store, which is formatted for a new user if it is blank. What that takes of the stack is free
@@ -118,12 +113,12 @@ pub fn restore<S: Storage<f32>, W: Storage<f32>>(
     user: impl FnOnce() -> u64,
 ) {
     let mut restored = apart(|| store.restore(policy, learner, workspace));
-    if matches!(restored, Err(StoreError::Unformatted)) {
+    if matches!(restored, Err(FlashError::Unformatted)) {
         let user = user();
         let formatted = apart(|| store.format(policy, user, ROOM as u16));
         restored = formatted.and_then(|()| apart(|| store.restore(policy, learner, workspace)));
         // From now on there is always a snapshot to read.
-        restored = restored.and_then(|restored| apart(|| store.compact(learner)).map(|()| restored));
+        restored = restored.and_then(|restored| apart(|| store.compact(&learner.with(policy, workspace)?)).map(|()| restored));
     }
     let restored = match restored {
         Ok(restored) => restored,
@@ -138,7 +133,7 @@ fn apart<T>(work: impl FnOnce() -> T) -> T {
     work()
 }
 
-/// Nothing but zeros: QEMU starts some memories so, which is no erased flash and nobody's store either.
+/// Nothing but zeros: QEMU starts some memories so, which is neither erased flash nor a store.
 fn is_zero(flash: &mut impl ReadNorFlash) -> bool {
     let mut chunk = [0; 64];
     let mut offsets = (0..flash.capacity() as u32).step_by(chunk.len());
@@ -151,13 +146,13 @@ fn stop(why: &str) -> ! {
 }
 
 /// What kept the store from being restored. `Display` of the error says more and takes 6 KB of flash.
-const fn reason(error: StoreError) -> &'static str {
+const fn reason(error: FlashError) -> &'static str {
     match error {
-        StoreError::Flash(_) => "the flash failed",
-        StoreError::Foreign => "the store holds something else and has to be formatted",
-        StoreError::Layout => "the store was formatted for another layout",
-        StoreError::Damaged => "stored records are damaged",
-        StoreError::Record(_) => "the store is of another version, catalog or settings",
+        FlashError::Driver(_) => "the flash failed",
+        FlashError::Foreign => "the store holds something else and has to be formatted",
+        FlashError::Layout => "the store was formatted for another layout",
+        FlashError::Damaged => "stored records are damaged",
+        FlashError::Record(_) => "the store is of another version, catalog or settings",
         _ => "the store cannot be restored",
     }
 }

@@ -1,7 +1,7 @@
 //! The same rounds of `agent` with Fable and with nalgebra, in turns in one image, printed as one line of `key=value` for
 //! `versus.sh`.
 //!
-//! * `fable_decide`, `fable_learn`: instructions of one [`Learner::decide`] and one [`Learner::feedback`], on average over
+//! * `fable_decide`, `fable_learn`: instructions of one [`decide`](Fable::decide) and one [`feedback`](Fable::feedback), on average over
 //!   [`ROUNDS`] rounds behind [`LESSONS`] observations. `nalgebra_` and `bordered_` are those of the two [`Peer`]s.
 //! * `ratio`: what a round takes with nalgebra, plainly written, in rounds with Fable.
 //! * `roots`: what of `nalgebra_learn` is square roots in software. nalgebra without `std` takes them from libm, which does not
@@ -19,7 +19,7 @@ mod user;
 
 use crate::boards::{Board, exit, println};
 use core::hint::black_box;
-use fable_core::{Action, Decision, Feasible, Learner, Policy, Request, Settings, Workspace, catalog::AGENT};
+use fable_core::{Action, Decision, Feasible, Learner, Policy, Request, Settings, User as Fable, Workspace, catalog::AGENT};
 use nalgebra::ComplexField;
 use peer::{D, Peer, Tables};
 use static_cell::{ConstStaticCell, StaticCell};
@@ -35,14 +35,13 @@ const TOLERANCE: f32 = 1e-5;
 /// Who the draws are for.
 const USER: u64 = 1;
 
-type Fable = Learner<f32, [f32; AGENT.state_len()], 8>;
+type Memory = Learner<f32, [f32; AGENT.state_len()], 8>;
 type Scratch = Workspace<f32, [f32; AGENT.workspace_len()]>;
 
 /// Everyone who takes part.
 struct Contenders {
-    policy: Policy<'static, f32>,
-    fable: &'static mut Fable,
-    workspace: &'static mut Scratch,
+    policy: &'static Policy<'static, f32>,
+    fable: Fable<'static, f32>,
     tables: &'static mut Tables,
     nalgebra: &'static mut Peer<D>,
     bordered: &'static mut Peer<{ D + 1 }>,
@@ -105,21 +104,21 @@ fn roots<B: Board>() -> u32 {
 
 impl Contenders {
     fn new() -> Option<Self> {
-        static FABLE: ConstStaticCell<Fable> = ConstStaticCell::new(Learner::VACANT);
-        static WORKSPACE: ConstStaticCell<Scratch> = ConstStaticCell::new(Workspace::VACANT);
+        static MEMORY: ConstStaticCell<Memory> = ConstStaticCell::new(Learner::vacant(&AGENT));
+        static WORKSPACE: ConstStaticCell<Scratch> = ConstStaticCell::new(Workspace::vacant(&AGENT));
+        static POLICY: StaticCell<Policy<'static, f32>> = StaticCell::new();
         static TABLES: ConstStaticCell<Tables> = ConstStaticCell::new(Tables::VACANT);
         static NALGEBRA: StaticCell<Peer<D>> = StaticCell::new();
         static BORDERED: StaticCell<Peer<{ D + 1 }>> = StaticCell::new();
-        let policy = Policy::new(&AGENT, Settings::default()).ok()?;
-        let (fable, tables) = (FABLE.take(), TABLES.take());
-        fable.start(&policy, USER).ok()?;
+        let policy: &'static Policy<'static, f32> = POLICY.init(Policy::new(&AGENT, Settings::default()).ok()?);
+        let (memory, tables) = (MEMORY.take(), TABLES.take());
+        memory.start(policy, USER).ok()?;
         tables.fill(&AGENT)?;
         Some(Self {
-            fable,
-            workspace: WORKSPACE.take(),
+            fable: memory.with(policy, WORKSPACE.take()).ok()?,
             tables,
-            nalgebra: NALGEBRA.init(Peer::new(&policy)?),
-            bordered: BORDERED.init(Peer::new(&policy)?),
+            nalgebra: NALGEBRA.init(Peer::new(policy)?),
+            bordered: BORDERED.init(Peer::new(policy)?),
             policy,
             apart: 0.0,
             other_actions: 0,
@@ -132,11 +131,11 @@ impl Contenders {
         self.teach(&mut user)?;
         let (mut counts, feasible) = ([Count::default(); 3], Feasible::all(&AGENT));
         for _ in 0..ROUNDS {
-            let moment = user.moment(&self.policy).ok_or("a request does not fit the catalog")?;
+            let moment = user.moment(self.policy).ok_or("a request does not fit the catalog")?;
             self.round::<B>(&moment, &feasible, &mut counts)?;
         }
         for _ in 0..AGENT.definition().tasks.len() {
-            let moment = user.moment(&self.policy).ok_or("a request does not fit the catalog")?;
+            let moment = user.moment(self.policy).ok_or("a request does not fit the catalog")?;
             self.compare_means(&moment)?;
         }
         Ok(counts)
@@ -144,12 +143,12 @@ impl Contenders {
 
     /// Everyone learns the same.
     fn teach(&mut self, user: &mut User) -> Result<(), &'static str> {
-        let Self { policy, fable, workspace, tables, nalgebra, bordered, .. } = self;
+        let Self { policy, fable, tables, nalgebra, bordered, .. } = self;
         let mut seen = [false; 256];
         for _ in 0..LESSONS {
             let (moment, action) = (user.moment(policy).ok_or("a request does not fit the catalog")?, user.action());
             let reward = moment.reward(action);
-            fable.observe(policy, workspace, &moment.context, action, reward).map_err(|_| "Fable refuses a lesson")?;
+            fable.observe(&moment.context, action, reward).map_err(|_| "Fable refuses a lesson")?;
             nalgebra.learn(policy, tables, &moment, action, reward);
             bordered.learn(policy, tables, &moment, action, reward);
             tables.features(&moment.context, action).iter().for_each(|coordinate| seen[usize::from(*coordinate)] = true);
@@ -159,9 +158,9 @@ impl Contenders {
 
     /// One round of everyone: decide, agree, learn the reward of Fable's action.
     fn round<B: Board>(&mut self, moment: &Moment, feasible: &Feasible, counts: &mut [Count; 3]) -> Result<(), &'static str> {
-        let Self { policy, fable, workspace, tables, nalgebra, bordered, .. } = self;
+        let Self { policy, fable, tables, nalgebra, bordered, .. } = self;
         let request = Request::new(&moment.context, feasible);
-        let (decision, first) = B::measure(|| fable.decide(policy, workspace, &request));
+        let (decision, first) = B::measure(|| fable.decide(&request));
         let (chosen, second) = B::measure(|| nalgebra.decide(policy, tables, USER, moment));
         let (also_chosen, third) = B::measure(|| bordered.decide(policy, tables, USER, moment));
         let decision = decision.map_err(|_| "Fable refuses to decide")?;
@@ -170,9 +169,9 @@ impl Contenders {
         }
         self.compare_draws(moment, &decision, [chosen, also_chosen])?;
 
-        let Self { policy, fable, workspace, tables, nalgebra, bordered, .. } = self;
+        let Self { policy, fable, tables, nalgebra, bordered, .. } = self;
         let (action, reward) = (decision.action, moment.reward(decision.action));
-        let (update, first) = B::measure(|| fable.feedback(policy, workspace, decision.id, reward));
+        let (update, first) = B::measure(|| fable.feedback(decision.id, reward));
         let ((), second) = B::measure(|| nalgebra.learn(policy, tables, moment, action, reward));
         let ((), third) = B::measure(|| bordered.learn(policy, tables, moment, action, reward));
         update.map_err(|_| "Fable refuses a reward")?;
@@ -184,7 +183,7 @@ impl Contenders {
 
     /// The sampled scores of Fable's best and second-best action, and those of what the peers chose, agree.
     fn compare_draws(&mut self, moment: &Moment, decision: &Decision, chosen: [Action; 2]) -> Result<(), &'static str> {
-        let explained = self.fable.explain(&self.policy, self.workspace, decision.id, None, None);
+        let explained = self.fable.explain(decision.id, None, None);
         let explained = explained.map_err(|_| "Fable cannot explain")?;
         let (best, second) = (explained.chosen_score as f32, explained.other_score as f32);
         let looked_at = [(explained.chosen, best), (explained.other, second)];
@@ -203,7 +202,7 @@ impl Contenders {
         self.nalgebra.mean(self.tables, moment);
         self.bordered.mean(self.tables, moment);
         for action in (0..ACTIONS as u16).map(Action) {
-            let predicted = self.fable.predict(&self.policy, self.workspace, &moment.context, action, None);
+            let predicted = self.fable.predict(&moment.context, action, None);
             let mean = predicted.map_err(|_| "Fable does not predict")?.mean;
             self.agree(mean, self.nalgebra.score(self.tables, moment, action))?;
             self.agree(mean, self.bordered.score(self.tables, moment, action))?;

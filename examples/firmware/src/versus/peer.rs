@@ -12,8 +12,8 @@
 //! all sizes are constants. What it cannot know is the arrow shape. Its draws are Fable's: see [`Peer::decide`].
 
 use super::user::{ACTIONS, Moment};
-use fable_core::{Key, Purpose};
 use fable_core::{Action, Catalog, Context, Policy, catalog::AGENT};
+use fable_core::{Key, Purpose};
 use nalgebra::{Cholesky, Const, SMatrix, SVectorView, SVectorViewMut};
 
 /// Coordinates.

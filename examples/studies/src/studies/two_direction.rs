@@ -11,7 +11,7 @@ use crate::setup::{Setup, StudyError};
 use crate::statistics::{mcnemar, mean, mean_interval, quantile};
 use fable_core::catalog::Part;
 use fable_core::catalog::agent::{self, AGENT, MEMORY, Memory, STYLE, Style, TOOL, Tool};
-use fable_core::{Action, Comparison, Context, Exploration, Feasible, Policy, Request, Rule, Settings};
+use fable_core::{Action, Comparison, Context, Exploration, Feasible, Policy, Request, Rule, Settings, values};
 
 pub const ABOUT: &str = "20 prompts, web search against no tool: learning against frozen, many seeds beside the paper's one";
 
@@ -33,9 +33,9 @@ const SEARCH: Action = agent::action(Memory::NoMemory, Tool::WebSearch, Style::C
 const NO_TOOL: Action = agent::action(Memory::NoMemory, Tool::NoTool, Style::Concise);
 
 const RULES: &[Rule<'static>] = &[
-    Rule::require("memory is fixed", &[Part::new(MEMORY, &[Memory::NoMemory.index()])]),
-    Rule::require("two tool modes", &[Part::new(TOOL, &[Tool::NoTool.index(), Tool::WebSearch.index()])]),
-    Rule::require("style is fixed", &[Part::new(STYLE, &[Style::Concise.index()])]),
+    Rule::require("memory is fixed", &[Part::new(MEMORY, values![Memory::NoMemory])]),
+    Rule::require("two tool modes", &[Part::new(TOOL, values![Tool::NoTool, Tool::WebSearch])]),
+    Rule::require("style is fixed", &[Part::new(STYLE, values![Style::Concise])]),
 ];
 
 /// What the paper does not state: the contexts and the settings.

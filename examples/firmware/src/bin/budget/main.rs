@@ -1,6 +1,6 @@
 //! Shows: what a round costs on a board, printed as one line of `key=value` for `budget.sh`.
 //!
-//! * `decide` and `learn`: instructions of one [`Learner::decide`] and one [`Learner::feedback`], on average over [`ROUNDS`]
+//! * `decide` and `learn`: instructions of one [`decide`](fable_core::User::decide) and one [`feedback`](fable_core::User::feedback), on average over [`ROUNDS`]
 //!   rounds behind [`WARM_UP`], and the dearest of them (`decide_max`, `learn_max`). They count under the board's `-icount`.
 //! * `stack`: the deepest the stack gets, in bytes, while the store is formatted, restored and compacted and the server, over the
 //!   same store, answers every request of the protocol from a [`Script`] instead of the serial port; then the same
@@ -100,14 +100,15 @@ fn rounds<S: Storage<f32>, W: Storage<f32>>(
     [decide, learn]: [&mut Count; 2],
 ) -> Option<()> {
     learner.start(policy, 1).ok()?;
+    let mut user = learner.with(policy, workspace).ok()?;
     let feasible = Feasible::all(policy.catalog());
     for round in 0..WARM_UP + ROUNDS {
         let context = context(policy.catalog(), round)?;
         let request = Request::new(&context, &feasible);
-        let (decision, deciding) = Here::measure(|| learner.decide(policy, workspace, &request));
+        let (decision, deciding) = Here::measure(|| user.decide(&request));
         let decision = decision.ok()?;
         let reward = reward(round, decision.action.0);
-        let (update, learning) = Here::measure(|| learner.feedback(policy, workspace, decision.id, reward));
+        let (update, learning) = Here::measure(|| user.feedback(decision.id, reward));
         update.ok()?;
         if round >= WARM_UP {
             decide.add(deciding);
@@ -145,7 +146,8 @@ fn session<S: Storage<f32>, W: Storage<f32>>(
     let restore = stack::used();
     script.begin(policy.catalog(), learner.incarnation(), learner.rounds());
     stack::paint();
-    attend(policy, learner, workspace, store, script);
+    let Ok(user) = learner.with(policy, workspace) else { fail("the learner was not restored") };
+    attend(user, store, script);
     let serve = stack::used();
     if let Some(step) = script.refused() {
         println!("FAIL step {step}");

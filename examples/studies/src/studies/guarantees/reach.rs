@@ -9,11 +9,11 @@ use crate::statistics::mean;
 use fable_core::analysis::Span;
 use fable_core::catalog::Part;
 use fable_core::catalog::tau2::{Memory, Style, TAU2, Tool};
-use fable_core::{Action, Comparison, Exploration, Feasible, Policy, Rule, Settings};
+use fable_core::{Action, Comparison, Exploration, Feasible, Policy, Rule, Settings, values};
 
-const NO_VERIFY: Rule<'static> = Rule::forbid("no verify", &[Part::new(1, &[Tool::Verify.index()])]);
-const NO_GUIDED: Rule<'static> = Rule::forbid("no guided", &[Part::new(2, &[Style::Guided.index()])]);
-const CONVERSATION: Rule<'static> = Rule::require("conversation", &[Part::new(0, &[Memory::Conversation.index()])]);
+const NO_VERIFY: Rule<'static> = Rule::forbid("no verify", &[Part::new(1, values![Tool::Verify])]);
+const NO_GUIDED: Rule<'static> = Rule::forbid("no guided", &[Part::new(2, values![Style::Guided])]);
+const CONVERSATION: Rule<'static> = Rule::require("conversation", &[Part::new(0, values![Memory::Conversation])]);
 
 const CONSTRAINTS: [(&str, &str, &[Rule<'static>]); 4] = [
     ("nothing", "none", &[]),
