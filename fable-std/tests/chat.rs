@@ -124,6 +124,34 @@ fn what_was_said_survives_kill() {
     }
 }
 
+/// A request that takes several events (what was not answered in time is learned from, then the decision) happens as a whole or
+/// not at all, also when the disk is full.
+#[cfg(target_os = "linux")]
+#[test]
+fn without_room_on_the_disk_nothing_is_half_done() {
+    let (_folder, store) = place();
+    let flags = ["--deadline", "rounds=0", "--expiry", "impute=-0.25"];
+    let asked = says(&store, &flags, &"/ask What is a monad?\n".repeat(20)).matches("\nchosen ").count();
+    assert_eq!(asked, 20);
+    // No file may grow past this size; a write beyond it is an error to the process.
+    let blocks = std::fs::metadata(&store).unwrap().len() / 512 + 8;
+    let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"");
+    let chat = command(&store, &flags);
+    let mut limited = Command::new("sh");
+    limited.args(["-c", &script]).arg(chat.get_program()).args(chat.get_args()).env("FABLE_LOG", "off");
+    let output = run(limited, "/ask What is a monad?\n".repeat(600).as_bytes());
+    let told = String::from_utf8(output.stdout).unwrap();
+    let (done, failed) = (told.matches("\nchosen ").count(), told.matches("not done     ").count());
+    assert!(done > 0 && failed > 0, "{done} {failed} {}", String::from_utf8_lossy(&output.stderr));
+    // A decision expires with the second one after it, and never without it.
+    let rounds = asked + done;
+    let profile = says(&store, &flags, "/profile\n");
+    assert!(profile.contains(&format!("{rounds} requests, learned from {}. ", rounds - 2)), "{rounds}: {profile}");
+    let replayed = other(&["replay", "me"], &store);
+    let replayed = String::from_utf8(replayed.stdout).unwrap();
+    assert!(replayed.contains(&format!("{rounds} of {rounds} decisions are the same")), "{replayed}");
+}
+
 fn bold() -> Policy<'static, f64> {
     let adapters = Settings { context_adapter: Rules::CONTEXT, feedback_adapter: Rules::FEEDBACK, ..Settings::default() };
     let exploration = fable_core::Exploration::Constant(3.0);
