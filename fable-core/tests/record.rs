@@ -1,6 +1,7 @@
 //! Records: what is written is read back, a resumed learner is the same learner, and damaged or foreign bytes change nothing.
 
 mod common;
+mod postcard_oracle;
 
 use common::{CUBE, MIXED, Random, start};
 use fable_core::catalog::{AGENT, Catalog, RUBRIC, TAU2};
@@ -46,6 +47,7 @@ impl<'p, T: Scalar> Life<'p, T> {
             };
             let mut buffer = [0xa5; MAX_EVENT_LEN];
             let bytes = encode_event(step.event(), &mut buffer).unwrap();
+            assert_eq!(&bytes[..bytes.len() - 2], postcard_oracle::event_bytes(step.event()));
             let read = decode_event(catalog, bytes).unwrap();
             assert_eq!(&read, step.event());
             if let Event::Observation(observation) = &read {

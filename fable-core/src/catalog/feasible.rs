@@ -113,17 +113,6 @@ impl ActionSet {
         }
     }
 
-    /// The set with these first words.
-    #[cfg(feature = "record")]
-    #[inline]
-    pub(crate) fn from_words(words: &[u32]) -> Self {
-        let mut set = Self::EMPTY;
-        for (slot, word) in set.0.words_mut().iter_mut().zip(words) {
-            *slot = *word;
-        }
-        set
-    }
-
     /// The actions in catalog order.
     pub fn iter(&self) -> impl Iterator<Item = Action> + use<> {
         self.0.iter().filter_map(|index| u16::try_from(index).ok().map(Action))

@@ -2,8 +2,6 @@
 
 mod arrow;
 mod bits;
-#[cfg(feature = "record")]
-pub(crate) mod bytes;
 mod fingerprint;
 pub(crate) mod kernel;
 mod loops;

@@ -54,11 +54,10 @@
 mod fault;
 mod frame;
 
-pub use crate::record::WireContext;
 pub use fault::{Fault, StorageFault};
 pub use frame::{DELIMITER, Draft, Frame, MAX_FRAME};
 
-use crate::catalog::{ActionSet, Catalog, Direction, Feasible, Statement};
+use crate::catalog::{ActionSet, Catalog, Context, ContextError, Direction, Feasible, MAX_SIGNALS, Statement};
 use crate::user::{Assessment, Promotion, Share, Source, Standing, UserError};
 use postcard::fixint;
 use serde::{Deserialize, Serialize};
@@ -67,6 +66,34 @@ use serde::{Deserialize, Serialize};
 pub const VERSION: u8 = 1;
 /// Most bytes of a snapshot in one frame.
 pub const CHUNK: usize = 256;
+
+/// A context as it is sent.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct WireContext {
+    /// 0, or 1 + the task.
+    task: u8,
+    signals: heapless::Vec<f32, MAX_SIGNALS>,
+}
+
+impl WireContext {
+    /// For the wire.
+    #[must_use]
+    #[inline]
+    pub fn new(context: &Context) -> Self {
+        let task = context.task().and_then(|task| u8::try_from(task + 1).ok()).unwrap_or(0);
+        Self { task, signals: heapless::Vec::from_slice(context.signals()).unwrap_or_default() }
+    }
+
+    /// The context of a catalog.
+    ///
+    /// # Errors
+    /// As for [`Context::new`].
+    #[inline]
+    pub fn context(&self, catalog: &Catalog<'_>) -> Result<Context, ContextError> {
+        Context::new(catalog, self.task.checked_sub(1).map(usize::from), &self.signals)
+    }
+}
 
 /// What a host asks. The module says what each is answered with.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

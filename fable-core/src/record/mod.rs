@@ -56,7 +56,6 @@ mod wire;
 
 pub use event::{MAX_EVENT_LEN, decode_event, decode_event_into, encode_event};
 pub use snapshot::{Loader, Snapshot, Verified, Verifier};
-pub use wire::WireContext;
 
 use crate::catalog::score::Scalar;
 use crate::numbers::Storage;

@@ -36,7 +36,7 @@
 //! # Ok::<(), Box<dyn core::error::Error>>(())
 //! ```
 
-use super::wire::{Counters, WirePending};
+use super::wire::{Counters, Input, Output};
 use super::{CRC_32, HEADER_LEN, Header, Kind, RecordError, Way, digits};
 use crate::catalog::{ActionSet, Catalog, score::Scalar};
 use crate::numbers::{Arrow, BASE_PRECISION, Storage, within};
@@ -317,7 +317,7 @@ impl<'l, T: Scalar> Snapshot<'l, T> {
                 let room = u16::try_from(pending.len()).unwrap_or(u16::MAX);
                 put(&mut self.part, &Header { kind, digits, room, fingerprint, user, promise }.encode());
             }
-            Stage::Counters => put_postcard(&mut self.part, &self.counters),
+            Stage::Counters => put_part(&mut self.part, |out| out.counters(&self.counters)),
             Stage::Word(index) => {
                 let word = state.permissions.used_words().get(usize::from(index)).copied().unwrap_or(0);
                 put(&mut self.part, &word.to_le_bytes());
@@ -325,12 +325,12 @@ impl<'l, T: Scalar> Snapshot<'l, T> {
             Stage::Pending(index) => {
                 let newer = u32::from(self.counters.pending.saturating_sub(index)).saturating_sub(1);
                 if let Ok(pending) = self.view.settled_or_waiting(self.counters.round.saturating_sub(newer)) {
-                    put_postcard(&mut self.part, &WirePending::new(pending));
+                    put_part(&mut self.part, |out| out.pending(pending));
                 }
             }
             Stage::Promotion(index) => {
                 if let Some(promotion) = profile.get(usize::from(index)) {
-                    put_postcard(&mut self.part, promotion);
+                    put_part(&mut self.part, |out| out.promotion(promotion));
                 }
             }
             Stage::Number(index) => {
@@ -353,9 +353,11 @@ fn put(part: &mut Piece, bytes: &[u8]) {
 }
 
 /// A length byte, then the value.
-fn put_postcard(part: &mut Piece, value: &impl serde::Serialize) {
+fn put_part(part: &mut Piece, write: impl FnOnce(&mut Output<'_>)) {
     let mut bytes = [0; MAX_PART - 1];
-    let used = postcard::to_slice(value, &mut bytes).map_or(&[][..], |used| used);
+    let mut out = Output::new(&mut bytes);
+    write(&mut out);
+    let used = out.len().and_then(|length| bytes.get(..length)).unwrap_or_default();
     put(part, &[u8::try_from(used.len()).unwrap_or(u8::MAX)]);
     put(part, used);
 }
@@ -389,18 +391,14 @@ struct Reader<'p, T> {
 
 impl<'p, T: Scalar> Reader<'p, T> {
     fn new(policy: &'p Policy<'p, T>) -> Self {
-        let counters = Counters {
-            incarnation: 0,
-            round: 0,
-            observations: 0,
-            voided: false,
-            log_det_ratio: 0.0,
-            words: 0,
-            pending: 0,
-            profile: 0,
-            numbers: 0,
-        };
-        Self { policy, stage: Stage::Header, counters, promoted: 0, part: Piece::new(), digest: CRC_32.digest() }
+        Self {
+            policy,
+            stage: Stage::Header,
+            counters: Counters::default(),
+            promoted: 0,
+            part: Piece::new(),
+            digest: CRC_32.digest(),
+        }
     }
 
     fn push(&mut self, bytes: &[u8], take: impl FnMut(&Counters, Item<T>) -> Result<(), RecordError>) -> Result<(), RecordError> {
@@ -459,7 +457,7 @@ impl<'p, T: Scalar> Reader<'p, T> {
                 Ok(Item::Header(header))
             }
             Stage::Counters => {
-                let counters: Counters = self.postcard()?;
+                let counters = self.part(|input| input.counters())?;
                 let numbers = usize::try_from(counters.numbers).ok() == Some(catalog.state_len());
                 let lists = usize::from(counters.words) <= ActionSet::WORDS
                     && u32::from(counters.pending) <= counters.round
@@ -474,14 +472,14 @@ impl<'p, T: Scalar> Reader<'p, T> {
                 if word & !allowed != 0 || ends_in_zero { Err(RecordError::Content) } else { Ok(Item::Word(index, word)) }
             }
             Stage::Pending(index) => {
-                let pending: Pending<T> = self.postcard::<WirePending>()?.read(catalog)?;
+                let pending: Pending<T> = self.part(|input| input.pending(catalog))?;
                 // The ring holds the last rounds without a gap.
                 let newer = u32::from(counters.pending.saturating_sub(index));
                 let in_order = pending.round == counters.round.saturating_sub(newer.saturating_sub(1));
                 if in_order { Ok(Item::Pending(pending)) } else { Err(RecordError::Content) }
             }
             Stage::Promotion(_) => {
-                let promotion: Promotion = self.postcard()?;
+                let promotion = self.part(|input| input.promotion())?;
                 let bit = 1_u64.checked_shl(u32::from(promotion.contrast)).unwrap_or(0);
                 let known = usize::from(promotion.contrast) < catalog.contrasts().len() && self.promoted & bit == 0;
                 let finite = promotion.lower.is_finite() && promotion.upper.is_finite();
@@ -509,11 +507,10 @@ impl<'p, T: Scalar> Reader<'p, T> {
     }
 
     /// The part after its length byte.
-    fn postcard<P: for<'d> serde::Deserialize<'d>>(&self) -> Result<P, RecordError> {
-        match postcard::take_from_bytes(self.part.get(1..).unwrap_or(&[])) {
-            Ok((value, [])) => Ok(value),
-            _ => Err(RecordError::Content),
-        }
+    fn part<P>(&self, read: impl FnOnce(&mut Input<'_>) -> Result<P, RecordError>) -> Result<P, RecordError> {
+        let mut input = Input(self.part.get(1..).unwrap_or(&[]));
+        let part = read(&mut input).map_err(|_| RecordError::Content)?;
+        if input.0.is_empty() { Ok(part) } else { Err(RecordError::Content) }
     }
 }
 

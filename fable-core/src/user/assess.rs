@@ -52,7 +52,7 @@ impl Comparison {
 /// The decision about a contrast.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize), serde(into = "u8"))]
+#[cfg_attr(feature = "protocol", derive(serde::Serialize, serde::Deserialize))]
 pub enum Verdict {
     /// The user prefers the second action, -1.
     Against,
@@ -60,14 +60,6 @@ pub enum Verdict {
     Open,
     /// The user prefers the first action, +1.
     For,
-}
-
-/// Its number in records.
-#[cfg(feature = "record")]
-impl From<Verdict> for u8 {
-    fn from(value: Verdict) -> Self {
-        value as Self
-    }
 }
 
 impl Verdict {
@@ -85,7 +77,7 @@ impl Verdict {
 /// How far a contrast is from promotion.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "protocol", derive(serde::Serialize, serde::Deserialize))]
 pub struct Gap {
     /// How far the nearer end of the interval is on the wrong side of zero; negative once it is past zero.
     pub distance: f64,
@@ -98,7 +90,7 @@ pub struct Gap {
 /// What is known about a contrast. Numbers are on the reward's scale.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "protocol", derive(serde::Serialize, serde::Deserialize))]
 pub struct Assessment {
     /// w.mu
     pub mean: f64,

@@ -29,19 +29,10 @@ use crate::policy::{Deadline, Expiry};
 
 /// Whether a decision still waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize), serde(into = "u8"))]
 pub(crate) enum Wait {
     Waiting,
     Rewarded,
     Expired,
-}
-
-/// Its number in records.
-#[cfg(feature = "record")]
-impl From<Wait> for u8 {
-    fn from(value: Wait) -> Self {
-        value as Self
-    }
 }
 
 /// A decision in the ring, at the place that its round has modulo the length; round 0 is an empty place.

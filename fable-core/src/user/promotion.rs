@@ -35,7 +35,7 @@ use core::fmt;
 /// A promoted preference and where it comes from.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "protocol", derive(serde::Serialize, serde::Deserialize))]
 pub struct Promotion {
     /// Position of the contrast in the catalog.
     pub contrast: u8,
@@ -44,26 +44,24 @@ pub struct Promotion {
     /// Whether the guarantee held then.
     pub valid: bool,
     /// Decisions made by then.
-    #[cfg_attr(feature = "record", serde(with = "postcard::fixint::le"))]
+    #[cfg_attr(feature = "protocol", serde(with = "postcard::fixint::le"))]
     pub round: u32,
     /// The caller's time.
-    #[cfg_attr(feature = "record", serde(with = "postcard::fixint::le"))]
+    #[cfg_attr(feature = "protocol", serde(with = "postcard::fixint::le"))]
     pub at: u32,
     /// Evidence by then.
-    #[cfg_attr(feature = "record", serde(with = "postcard::fixint::le"))]
+    #[cfg_attr(feature = "protocol", serde(with = "postcard::fixint::le"))]
     pub evidence: u32,
     /// Lower end of the interval then.
-    #[cfg_attr(feature = "record", serde(deserialize_with = "crate::numbers::bytes::f32"))]
     pub lower: f32,
     /// Upper end of the interval then.
-    #[cfg_attr(feature = "record", serde(deserialize_with = "crate::numbers::bytes::f32"))]
     pub upper: f32,
 }
 
 /// What has become of a promoted preference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize), serde(into = "u8"))]
+#[cfg_attr(feature = "protocol", derive(serde::Serialize, serde::Deserialize))]
 pub enum Standing {
     /// Its interval still lies on its side of zero.
     Holds,
@@ -71,14 +69,6 @@ pub enum Standing {
     Doubtful,
     /// Its interval lies on the other side.
     Revoked,
-}
-
-/// Its number in records.
-#[cfg(feature = "record")]
-impl From<Standing> for u8 {
-    fn from(value: Standing) -> Self {
-        value as Self
-    }
 }
 
 impl Promotion {

@@ -1,8 +1,10 @@
 //! Every board, driven from the host: the same bits, and nothing acknowledged is lost.
 
-use fable_core::Settings;
 use fable_core::record::encode_event;
-use fable_core::{Action, Catalog, Context, DecisionId, Direction, Feasible, Learner, Policy, Request, Statement, Workspace};
+use fable_core::{
+    Action, Catalog, Command, Context, DecisionId, Direction, Feasible, HostLearner, HostUser, Policy, Request, Settings,
+    Statement,
+};
 use fable_qemu::{BOARDS, Board, Crash};
 use fable_std::device::Device;
 use std::io::Write;
@@ -44,44 +46,30 @@ impl Random {
     }
 }
 
-/// A learner on the host that lives the device's life.
-struct Twin<'p> {
-    policy: &'p Policy<'p, f32>,
-    learner: Learner<f32, Vec<f32>, 8>,
-    workspace: Workspace<f32, Vec<f32>>,
-}
+/// A user on the host that lives the device's life.
+type Twin<'p> = HostUser<'p, f32, 8>;
 
-impl<'p> Twin<'p> {
-    fn new(policy: &'p Policy<'p, f32>, user: u64) -> Self {
-        let mut learner = Learner::over(vec![0.0; policy.catalog().state_len()]);
-        learner.start(policy, user).unwrap();
-        Self { policy, learner, workspace: Workspace::over(vec![0.0; policy.catalog().workspace_len()]) }
-    }
-
-    fn decide(&mut self, context: &Context, feasible: &Feasible) -> fable_core::Decision {
-        self.learner.decide(self.policy, &mut self.workspace, &Request::new(context, feasible)).unwrap()
-    }
-
-    fn feedback(&mut self, id: DecisionId, reward: f64) {
-        self.learner.feedback(self.policy, &mut self.workspace, id, reward).unwrap();
-    }
+fn twin<'p>(policy: &Policy<'p, f32>, user: u64) -> Twin<'p> {
+    let mut learner = HostLearner::for_policy(policy);
+    learner.start(policy, user).unwrap();
+    Twin::of(policy, learner).unwrap()
 }
 
 /// Plays rounds on both and compares every decision; rewards come late, out of order or never.
 fn play(device: &mut Device<UnixStream>, twin: &mut Twin<'_>, random: &mut Random, rounds: u32) {
-    let catalog = twin.policy.catalog();
+    let catalog = twin.policy().catalog();
     let mut waiting: Vec<DecisionId> = vec![];
     for _ in 0..rounds {
         let (context, feasible) = (random.context(catalog), random.feasible(catalog));
         let decision = device.decide(&context, Some(&feasible), 0).unwrap();
-        assert_eq!(decision, twin.decide(&context, &feasible));
+        assert_eq!(decision, twin.decide(&context, &feasible).unwrap());
         waiting.push(decision.id);
         waiting.retain(|id| decision.id.round - id.round < 8); // the others have left the ring without a reward
         if random.below(4) > 0 {
             let id = waiting.swap_remove(random.below(waiting.len()));
             let reward = random.reward();
             device.feedback(id, reward, 1.0, 0).unwrap();
-            twin.feedback(id, reward);
+            twin.feedback(id, reward).unwrap();
         }
     }
 }
@@ -89,14 +77,14 @@ fn play(device: &mut Device<UnixStream>, twin: &mut Twin<'_>, random: &mut Rando
 /// The device's snapshot and journal, replayed here, lead to the same decisions and contrasts; and the state is the twin's.
 fn compare(device: &mut Device<UnixStream>, twin: &Twin<'_>) {
     let tape = device.tape().unwrap();
-    let replayed = tape.replay(twin.policy.catalog(), *twin.policy.settings()).unwrap();
+    let replayed = tape.replay(twin.policy().catalog(), *twin.policy().settings()).unwrap();
     assert!(tape.agrees(&replayed), "{replayed:?}");
-    assert_eq!((replayed.rounds, replayed.observations), (twin.learner.rounds(), twin.learner.observations()));
+    assert_eq!((replayed.rounds, replayed.observations), (twin.rounds(), twin.observations()));
     for (index, contrast) in replayed.contrasts.iter().enumerate() {
         assert_eq!(device.assess(u8::try_from(index).unwrap()).unwrap(), *contrast);
     }
     let hello = device.greet().unwrap();
-    assert_eq!((hello.rounds, hello.observations), (twin.learner.rounds(), twin.learner.observations()));
+    assert_eq!((hello.rounds, hello.observations), (twin.rounds(), twin.observations()));
 }
 
 fn policy(catalog: &'static Catalog<'static>) -> Policy<'static, f32> {
@@ -138,20 +126,20 @@ fn a_life_over_the_serial_port() {
         let policy = policy(catalog);
         assert_eq!(device.hello().fingerprint, policy.fingerprint());
         assert!(running.log().contains("ready"), "{}", running.log());
-        let mut twin = Twin::new(&policy, device.hello().user);
+        let mut twin = twin(&policy, device.hello().user);
         let mut random = Random(u64::from(board.rounds));
 
         let direction = Direction::new(catalog, [(0, 1.0), (1, -1.0)]).unwrap();
         let statement = Statement { direction, response: 0.5, precision: 4.0 };
         device.onboard(&statement).unwrap();
-        twin.learner.onboard(&policy, &mut twin.workspace, statement).unwrap();
+        twin.user().onboard(&statement).unwrap();
         play(&mut device, &mut twin, &mut random, board.rounds / 2);
         compare(&mut device, &twin);
 
         // A reset, with decisions still waiting: their rewards come afterwards.
         let (context, feasible) = (random.context(catalog), random.feasible(catalog));
         let decision = device.decide(&context, Some(&feasible), 0).unwrap();
-        assert_eq!(decision, twin.decide(&context, &feasible));
+        assert_eq!(decision, twin.decide(&context, &feasible).unwrap());
         let running = if board.name == "hifive1" {
             drop(running); // QEMU models no reset of this board
             board.start(folder).unwrap()
@@ -164,13 +152,13 @@ fn a_life_over_the_serial_port() {
         let starts = running.log().matches(": ready").count();
         assert_eq!(starts, if board.name == "hifive1" { 1 } else { 2 }, "{}", running.log());
         device.feedback(decision.id, 0.5, 1.0, 0).unwrap();
-        twin.feedback(decision.id, 0.5);
+        twin.feedback(decision.id, 0.5).unwrap();
         play(&mut device, &mut twin, &mut random, board.rounds / 2);
         compare(&mut device, &twin);
 
         // Forgetting: a new incarnation, and nothing of the old one.
         device.forget().unwrap();
-        twin.learner.forget(&policy, &mut twin.workspace).unwrap();
+        twin.user().forget().unwrap();
         play(&mut device, &mut twin, &mut random, 10);
         compare(&mut device, &twin);
         assert_eq!(device.greet().unwrap().incarnation, 1);
@@ -184,7 +172,7 @@ fn garbage_on_the_wire() {
         let running = board.start(folder).unwrap();
         let mut device = running.device().unwrap();
         let policy = policy(device.catalog().unwrap());
-        let mut twin = Twin::new(&policy, device.hello().user);
+        let mut twin = twin(&policy, device.hello().user);
         let mut random = Random(7);
         for _ in 0..20 {
             play(&mut device, &mut twin, &mut random, 2);
@@ -205,7 +193,7 @@ fn a_crash_is_a_reset() {
         let running = board.start(folder).unwrap();
         let mut device = running.device().unwrap();
         let policy = policy(device.catalog().unwrap());
-        let mut twin = Twin::new(&policy, device.hello().user);
+        let mut twin = twin(&policy, device.hello().user);
         let mut random = Random(3);
         let crashes = [(Crash::Panic, false), (Crash::Panic, true), (Crash::Fault, true)];
         for (crash, busy) in crashes {
@@ -226,9 +214,9 @@ fn a_crash_is_a_reset() {
             });
             // The client has sent the request again: it was decided again if the board crashed behind storing it.
             let rounds = device.greet().unwrap().rounds;
-            let decided = rounds - twin.learner.rounds();
+            let decided = rounds - twin.rounds();
             assert!(decided == 1 || decided == 2 && busy, "{}: {decided} decisions", board.name);
-            let twins = (0..decided).map(|_| twin.decide(&context, &all)).last();
+            let twins = (0..decided).map(|_| twin.decide(&context, &all).unwrap()).last();
             assert_eq!(Some(decision), twins);
         }
         play(&mut device, &mut twin, &mut random, 20);
@@ -250,14 +238,14 @@ fn killed_at_random_moments() {
         let mut running = board.start(folder).unwrap();
         let mut device = running.device().unwrap();
         let policy = policy(device.catalog().unwrap());
-        let mut twin = Twin::new(&policy, device.hello().user);
+        let mut twin = twin(&policy, device.hello().user);
         let mut random = Random(99);
         for _ in 0..kills {
             let rounds = u32::try_from(random.below(40)).unwrap() + 1;
             play(&mut device, &mut twin, &mut random, rounds);
             // A request is under way when the power fails.
             let (context, all) = (random.context(policy.catalog()), Feasible::all(policy.catalog()));
-            let before = twin.learner.clone();
+            let before = twin.rounds();
             let pause = std::time::Duration::from_micros(random.bits() % 20_000);
             let killer = std::thread::spawn(move || {
                 std::thread::sleep(pause);
@@ -269,16 +257,18 @@ fn killed_at_random_moments() {
             running = board.start(folder).unwrap();
             device = running.device().unwrap();
             let rounds = device.hello().rounds;
-            assert!(rounds == twin.learner.rounds() + 1 || !acknowledged, "{}: an acknowledged decision is lost", board.name);
-            if rounds > before.rounds() {
-                twin.decide(&context, &all);
+            assert!(rounds == before + 1 || !acknowledged, "{}: an acknowledged decision is lost", board.name);
+            if rounds > before {
+                twin.decide(&context, &all).unwrap();
             } else if device.statistics().unwrap().kept.events > 0 {
-                // The changed permissions may have been stored without the decision behind them.
-                if let Some(event) = twin.learner.propose_permissions(&all) {
+                // The changed permissions may have been stored without the decision after them.
+                let mut user = twin.user();
+                let mut command = Command::decide(Request::new(&context, &all));
+                if let Some(step) = user.next(&mut command).unwrap() {
                     let mut buffer = [0; 260];
-                    let stored = encode_event(&event, &mut buffer).unwrap();
+                    let stored = encode_event(step.event(), &mut buffer).unwrap();
                     if device.journal().unwrap().last().is_some_and(|last| last == stored) {
-                        twin.learner.check(&policy, &mut twin.workspace, &event).unwrap().apply();
+                        step.apply();
                     }
                 }
             }

@@ -1,0 +1,108 @@
+//! What postcard itself writes for an event: the independent answer for core's own writer.
+
+use fable_core::{Context, Event, Observation, Verdict};
+use postcard::fixint;
+use serde::Serialize;
+
+#[derive(Serialize)]
+struct Place {
+    task: u8,
+    signals: Vec<f32>,
+}
+
+impl Place {
+    fn new(context: &Context) -> Self {
+        Self { task: context.task().map_or(0, |task| u8::try_from(task + 1).unwrap()), signals: context.signals().to_vec() }
+    }
+}
+
+#[derive(Serialize)]
+struct Seen {
+    context: Place,
+    action: u16,
+    baseline: f64,
+    reward: f64,
+    weight: f32,
+}
+
+impl Seen {
+    fn new(observation: &Observation) -> Self {
+        let Observation { context, action, baseline, reward, weight } = *observation;
+        Self { context: Place::new(&context), action: action.0, baseline, reward, weight }
+    }
+}
+
+#[derive(Serialize)]
+enum Wire {
+    Permissions(Vec<u32>),
+    Onboarding(Vec<(u16, f64)>, f64, f64),
+    Decision {
+        #[serde(with = "fixint::le")]
+        round: u32,
+        action: u16,
+        baseline: f64,
+        context: Place,
+        #[serde(with = "fixint::le")]
+        at: u32,
+    },
+    Feedback {
+        #[serde(with = "fixint::le")]
+        round: u32,
+        reward: f64,
+    },
+    WeightedFeedback {
+        #[serde(with = "fixint::le")]
+        round: u32,
+        reward: f64,
+        weight: f32,
+    },
+    Observation(Seen),
+    Unlearn(Seen, bool),
+    Expiry {
+        #[serde(with = "fixint::le")]
+        round: u32,
+        imputed: Option<f64>,
+    },
+    Promotion(u8, u8, bool, [u8; 12], f32, f32),
+    Forget {
+        #[serde(with = "fixint::le")]
+        promise: u32,
+    },
+}
+
+/// The bytes of an event without its checksum.
+pub fn event_bytes(event: &Event) -> Vec<u8> {
+    let wire = match event {
+        Event::Permissions(set) => {
+            let mut words = vec![0_u32; 32];
+            set.iter().for_each(|action| words[action.index() / 32] |= 1 << (action.index() % 32));
+            while words.pop_if(|word| *word == 0).is_some() {}
+            Wire::Permissions(words)
+        }
+        Event::Onboarding(statement) => {
+            let entries = statement.direction.entries().map(|(index, value)| (u16::try_from(index).unwrap(), value));
+            Wire::Onboarding(entries.collect(), statement.response, statement.precision)
+        }
+        Event::Decision { round, action, baseline, context, at } => {
+            Wire::Decision { round: *round, action: action.0, baseline: *baseline, context: Place::new(context), at: *at }
+        }
+        Event::Feedback { round, reward, weight: 1.0 } => Wire::Feedback { round: *round, reward: *reward },
+        Event::Feedback { round, reward, weight } => Wire::WeightedFeedback { round: *round, reward: *reward, weight: *weight },
+        Event::Observation(observation) => Wire::Observation(Seen::new(observation)),
+        Event::Unlearn { observation, imputed } => Wire::Unlearn(Seen::new(observation), *imputed),
+        Event::Expiry { round, imputed } => Wire::Expiry { round: *round, imputed: *imputed },
+        Event::Promotion(promotion) => {
+            let verdict = match promotion.verdict {
+                Verdict::Against => 0,
+                Verdict::Open => 1,
+                Verdict::For => 2,
+            };
+            let [a, b, c] = [promotion.round, promotion.at, promotion.evidence].map(u32::to_le_bytes);
+            let counts = [a, b, c].concat().try_into().unwrap();
+            Wire::Promotion(promotion.contrast, verdict, promotion.valid, counts, promotion.lower, promotion.upper)
+        }
+        Event::Forget { promise } => Wire::Forget { promise: *promise },
+        _ => unreachable!("there is no other event"),
+    };
+    postcard::to_allocvec(&wire).unwrap()
+}
