@@ -105,28 +105,37 @@ impl<F: NorFlash> FlashStore<F> {
     ) -> Result<Restored, FlashError> {
         (self.state, self.cache, self.staged) = (State::Closed, super::no_cache(), None);
         self.admit(policy, R)?;
-        let found = self.find(policy).await?;
-        let mut repaired = self.state == State::Stale;
-        let Self { generation, .. } = *self;
-        match found {
-            Found::Start(header) => learner.start_journal(policy, &header)?,
-            Found::Snapshot(active, verified) => self.load(active, learner.load(policy, verified)?).await?,
+        self.begin(policy, learner).await?;
+        self.catch_up(&mut learner.with(policy, workspace)?).await
+    }
+
+    /// Brings a vacant learner to where the journal begins. In a stack frame of its own, which is gone when events are replayed.
+    #[inline(never)]
+    async fn begin<T: Scalar, S: Storage<T>, const R: usize>(
+        &mut self,
+        policy: &Policy<'_, T>,
+        learner: &mut Learner<T, S, R>,
+    ) -> Result<(), FlashError> {
+        match self.find(policy).await? {
+            Found::Start(header) => Ok(learner.start_journal(policy, &header)?),
+            Found::Snapshot(active, verified) => self.load(active, learner.load(policy, verified)?).await,
         }
-        let mut user = learner.with(policy, workspace)?;
-        let mut forgot = false;
-        let mut torn = false;
+    }
+
+    /// Replays the journal, and finishes what a power cut has left.
+    async fn catch_up<T: Scalar>(&mut self, user: &mut User<'_, T>) -> Result<Restored, FlashError> {
+        let (generation, events, mut repaired) = (self.generation, self.events, self.state == State::Stale);
+        let (mut forgot, mut torn) = (false, false);
         if self.state == State::Ready {
-            torn = self
-                .walk(&mut |_, bytes| {
-                    forgot |= replay(&mut user, bytes)?;
-                    Ok(true)
-                })
-                .await?;
+            let mut take = |_, bytes: &[u8]| {
+                forgot |= replay(user, bytes)?;
+                Ok(true)
+            };
+            torn = self.walk(&mut take).await?;
         }
-        let events = self.events;
         if forgot {
             (self.purge, repaired) = (true, true);
-            self.compact(&user).await?;
+            self.compact(user).await?;
         } else if self.state == State::Stale {
             self.renew().await?;
         }
