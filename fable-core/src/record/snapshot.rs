@@ -457,7 +457,7 @@ impl<'p, T: Scalar> Reader<'p, T> {
                 Ok(Item::Header(header))
             }
             Stage::Counters => {
-                let counters = self.part(|input| input.counters())?;
+                let counters = self.part(Input::counters)?;
                 let numbers = usize::try_from(counters.numbers).ok() == Some(catalog.state_len());
                 let lists = usize::from(counters.words) <= ActionSet::WORDS
                     && u32::from(counters.pending) <= counters.round
@@ -479,7 +479,7 @@ impl<'p, T: Scalar> Reader<'p, T> {
                 if in_order { Ok(Item::Pending(pending)) } else { Err(RecordError::Content) }
             }
             Stage::Promotion(_) => {
-                let promotion = self.part(|input| input.promotion())?;
+                let promotion = self.part(Input::promotion)?;
                 let bit = 1_u64.checked_shl(u32::from(promotion.contrast)).unwrap_or(0);
                 let known = usize::from(promotion.contrast) < catalog.contrasts().len() && self.promoted & bit == 0;
                 let finite = promotion.lower.is_finite() && promotion.upper.is_finite();
@@ -507,7 +507,7 @@ impl<'p, T: Scalar> Reader<'p, T> {
     }
 
     /// The part after its length byte.
-    fn part<P>(&self, read: impl FnOnce(&mut Input<'_>) -> Result<P, RecordError>) -> Result<P, RecordError> {
+    fn part<'s, P>(&'s self, read: impl FnOnce(&mut Input<'s>) -> Result<P, RecordError>) -> Result<P, RecordError> {
         let mut input = Input(self.part.get(1..).unwrap_or(&[]));
         let part = read(&mut input).map_err(|_| RecordError::Content)?;
         if input.0.is_empty() { Ok(part) } else { Err(RecordError::Content) }

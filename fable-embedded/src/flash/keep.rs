@@ -86,7 +86,6 @@ impl<F: NorFlash> AsyncKeep for FlashStore<F> {
         Ok(())
     }
 
-    #[inline(never)]
     async fn forget<T: Scalar>(&mut self, user: &User<'_, T>) -> Result<(), FlashError> {
         // The event is stored; making room erases all that is older.
         self.make_room(user).await.map_err(|_| FlashError::Unfinished)
