@@ -160,7 +160,7 @@ fn every_fault_has_its_own_error() {
         UserError::Onboarding(OnboardingError::TwoTasks),
     );
 
-    // Precision 0 is no fault: the statement is skipped.
+    // Precision 0 is not a fault: the statement is skipped.
     let skipped = Event::Onboarding(Statement { precision: 0.0, ..statement });
     assert_eq!(ana.user().check(&skipped).unwrap().apply(), None);
     assert_eq!(ana, before);

@@ -174,7 +174,7 @@ proptest! {
         resume::<f32>(&RUBRIC, seed, steps, chunk)?;
     }
 
-    /// Bytes that are no event are refused; bytes that are one are one in every sense.
+    /// Bytes that are not an event are refused; bytes that are one are one in every sense.
     #[test]
     fn any_bytes_are_an_event_or_an_error(mut bytes in prop::collection::vec(any::<u8>(), 0..80), tag in 0_u8..11) {
         let _ = decode_event(&AGENT, &bytes);
@@ -405,7 +405,7 @@ fn there_is_no_half_loaded_state() {
     assert!(small.is_vacant() && short.is_vacant());
     assert!(HostLearner::<f32, 6>::over(vec![]).snapshot().is_err());
 
-    // More room is no obstacle: the ring goes on where it was.
+    // More room is not an obstacle: the ring goes on where it was.
     let mut roomy: HostLearner<f32, 32> = vacant(&TAU2);
     load(&policy, &bytes, verified, &mut roomy).unwrap();
     let (mut roomy, mut learner) = (HostUser::of(&policy, roomy).unwrap(), HostUser::of(&policy, learner).unwrap());

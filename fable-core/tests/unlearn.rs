@@ -127,7 +127,7 @@ proptest! {
     }
 }
 
-/// An imputed reward was learned but is no evidence: taking it back leaves the evidence of the real ones alone.
+/// An imputed reward was learned but is not evidence: taking it back leaves the evidence of the real ones alone.
 #[test]
 fn imputed_rewards_are_taken_back_as_such() {
     let settings = Settings { deadline: Deadline::Time(1), expiry: Expiry::Impute(-0.5), ..Settings::default() };

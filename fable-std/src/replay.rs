@@ -1,6 +1,6 @@
 //! A life played again: the same events give the same state and the same decisions, bit for bit.
 //!
-//! A [`Tape`] is where a journal begins and the events behind it, whoever kept them: a store, an exported user, a device.
+//! A [`Tape`] is where a journal begins and the events after it, whoever kept them: a store, an exported user, a device.
 //! [`replay`] applies them in the journal's own scalar. Each decision is also made anew, from the state as it was then, and
 //! compared; the first that comes out otherwise is kept as a [`Difference`], with what it can be due to. The seed and the
 //! exploration are not in a journal: they have to be given.
@@ -47,7 +47,7 @@ pub enum Start {
     Snapshot(Vec<u8>),
 }
 
-/// A journal: where it begins, and the events behind, as records.
+/// A journal: where it begins, and the events after, as records.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tape {
     /// Where it begins.

@@ -13,13 +13,13 @@ fn many(count: usize, item: impl Fn(&str) -> String) -> String {
     (0..count).map(|index| item(&format!("a{index}"))).collect()
 }
 
-/// A component of six lines and one for each value behind the second.
+/// A component of six lines and one for each value after the second.
 fn component(name: &str, values: usize) -> String {
     let values = many(values, |name| format!("  {{ name = \"{name}\" }},\n"));
     format!("[[components]]\nname = \"{name}\"\nvalues = [\n{values}]\n")
 }
 
-/// A sound file of eight lines behind `head`.
+/// A sound file of eight lines after `head`.
 fn small(head: &str) -> String {
     format!("{head}{}[dictionary]\nblocks = [{{ of = \"c\" }}]\n", component("c", 2))
 }

@@ -275,7 +275,7 @@ fn noise() -> usize {
     std::env::var("FABLE_LINES").ok().and_then(|lines| lines.parse().ok()).unwrap_or(3_000)
 }
 
-/// Sends lines, and counts the answers that are no errors; each line has one answer.
+/// Sends lines, and counts the answers that are not errors; each line has one answer.
 fn answers(service: &mut Service, lines: usize, mut make: impl FnMut() -> Vec<u8>) -> usize {
     let (mut sent, mut done, mut answer) = (0, 0, String::new());
     for received in 0..lines {

@@ -1,4 +1,4 @@
-//! The store's file among others: links, neighbours, what is no file, several processes at once, and a disk that fails.
+//! The store's file among others: links, neighbours, what is not a file, several processes at once, and a disk that fails.
 
 use fable_core::{Policy, Settings, catalog};
 use fable_serve_tests::service::Service;

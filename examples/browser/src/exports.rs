@@ -185,7 +185,7 @@ pub extern "C" fn tape_start(person: u32) -> i32 {
     call(|page, _| Ok(page.tape(who(person)?).0.to_vec()))
 }
 
-/// The journal behind it.
+/// The journal after it.
 #[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
 pub extern "C" fn journal(person: u32) -> i32 {
     call(|page, _| Ok(page.tape(who(person)?).1.to_vec()))

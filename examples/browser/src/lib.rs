@@ -4,7 +4,7 @@
 //! [`Page`] is everything behind the page: two [`Life`]s, the visitor's and that of a simulated user, and the learners that
 //! the second is compared with. It answers in [`answer`]s, which become bytes. `exports` is how JavaScript reaches it.
 //!
-//! A life is kept as the records that devices and hosts use: a snapshot is saved and loaded, and the journal behind it is what
+//! A life is kept as the records that devices and hosts use: a snapshot is saved and loaded, and the journal after it is what
 //! `fable replay` reads. Settings are the defaults, so the state of a board can be looked at here; only the seed and the
 //! exploration are chosen, and they are not part of a record.
 //!

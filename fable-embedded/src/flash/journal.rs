@@ -63,7 +63,7 @@ fn item_overhead<F: Flash>(_: &F) -> u32 {
     QueueStorage::<F::Driver<'_>, JournalCache>::item_overhead_size()
 }
 
-/// The flash as the queue sees it. The queue passes over what is no item; this notices.
+/// The flash as the queue sees it. The queue passes over what is not an item; this notices.
 struct Tap<'f, F> {
     flash: F,
     torn: &'f AtomicBool,
@@ -156,7 +156,7 @@ pub(super) struct Contents {
     pub(super) events: u32,
     /// Bytes that they take.
     pub(super) used: u32,
-    /// Bytes that are no event stand after the last one.
+    /// Bytes that are not an event stand after the last one.
     pub(super) torn: bool,
 }
 

@@ -21,7 +21,7 @@ pub struct Restored {
     pub events: u32,
     /// A power cut had left something to finish: a journal to erase, a user to forget.
     pub repaired: bool,
-    /// Something that is no event stands after the last one. The power was cut while an event was written that was not
+    /// Something that is not an event stands after the last one. The power was cut while an event was written that was not
     /// acknowledged; if it was not, then the last event that was is damaged and lost. The two look the same.
     pub torn: bool,
 }

@@ -127,7 +127,7 @@ fn contrast_place(contrast: &ContrastTable, error: CatalogError) -> Range<usize>
     }
 }
 
-/// The first number that is no signal.
+/// The first number that is not a signal.
 fn wrong_number(item: &Spanned<Item>) -> Option<Range<usize>> {
     match item.get_ref() {
         Item::Number(number) => (!(0.0..=1.0).contains(number)).then(|| item.span()),

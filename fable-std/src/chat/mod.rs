@@ -187,7 +187,7 @@ impl<'p> Chat<'p> {
         self.person.policy().catalog()
     }
 
-    /// A reaction, a request, or one behind the other.
+    /// A reaction, a request, or one after the other.
     fn hear(&mut self, words: &str, now: u32, reply: &mut Reply) -> Result<(), ChatError> {
         if self.person.last().is_none() {
             return self.ask(words, now, reply);

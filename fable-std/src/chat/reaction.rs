@@ -2,7 +2,7 @@
 
 use crate::text::{Feedback, FeedbackAdapter, Reaction, Rules};
 
-/// A reward up to this size, in a line of more than [`SHORT`] words, is no clear reaction.
+/// A reward up to this size, in a line of more than [`SHORT`] words, is not a clear reaction.
 const DOUBTFUL: f64 = 0.4;
 
 /// Words in a short line.

@@ -1,7 +1,7 @@
 //! A device on the other end of a line: the host's side of the [protocol](fable_core::protocol).
 //!
 //! A [`Device`] works over anything that reads and writes bytes: a serial port or a TCP connection from [`port`], a pipe, a
-//! test. What is no frame on the line (boot messages, noise) is skipped. A request whose reply does not come in time, or that
+//! test. What is not a frame on the line (boot messages, noise) is skipped. A request whose reply does not come in time, or that
 //! the device could not read, is sent again as it is; a device executes it at most once. How long "in time" is, is the port's
 //! matter: one without a timeout is waited for.
 //!
@@ -39,7 +39,7 @@ use std::{fmt, io};
 const ATTEMPTS: u32 = 3;
 /// How often it is sent when the device could not read something: it may have been noise before the request.
 const UNREAD: u32 = 8;
-/// Frames that are no answer to a request, after which it is given up: a device that talks without end is no device.
+/// Frames that are not an answer to a request, after which it is given up: a device that talks without end is not a device.
 const PATIENCE: u32 = 10_000;
 
 /// What can go wrong on the way to a device and back.
@@ -59,7 +59,7 @@ pub enum DeviceError {
     },
     /// The device refuses. Its state is as before.
     Refused(Fault),
-    /// The answer is no answer to the request.
+    /// The answer is not an answer to the request.
     Unexpected,
     /// The device's catalog is none that ships, or another one under the same name.
     Catalog(String),
@@ -112,7 +112,7 @@ pub struct Why {
     pub shares: Vec<WireShare>,
 }
 
-/// A device's kept snapshot and the events behind it.
+/// A device's kept snapshot and the events after it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tape {
     /// Who the device was when they were read.
@@ -418,7 +418,7 @@ impl<P: Read + Write> Device<P> {
         Ok(rounds)
     }
 
-    /// The events behind the kept snapshot, as records.
+    /// The events after the kept snapshot, as records.
     ///
     /// # Errors
     /// As for every request.

@@ -17,7 +17,7 @@ pub struct Serial(File);
 /// Opens a serial port as it is used here: raw, eight bits, no parity, no flow control.
 ///
 /// # Errors
-/// A path that cannot be opened or is no serial port, or a setting that it does not take.
+/// A path that cannot be opened or is not a serial port, or a setting that it does not take.
 pub fn serial(path: &Path, baud: u32, timeout: Duration) -> io::Result<Serial> {
     // Once before opening, or a port without a carrier would block, and once after, or what it was set to may be lost again.
     set_up(path, baud, timeout)?;

@@ -4,7 +4,7 @@ use fable_core::Arrow;
 use std::ops::Range;
 
 /// N(m, P^-1) with P = L D L^T in the shape of the [arrow](fable_core::arrow), packed as a
-/// [`Posterior`](fable_core::Posterior): E = 1/D, then the columns of L, each with its entry of z = L^T m behind it.
+/// [`Posterior`](fable_core::Posterior): E = 1/D, then the columns of L, each with its entry of z = L^T m after it.
 ///
 /// A column has a meaning of its own: E is the variance of its coordinate when all later ones of its clique (its leaf and the
 /// root) are known, and its entries are the regression on them, with the sign turned round.
@@ -42,7 +42,7 @@ impl Gaussian {
     /// shape has an entry: of all of that shape, the most likely one for these moments.
     ///
     /// It is the sum of the inverses of the cliques' covariances less those of the separators (the root's, once for each leaf
-    /// but one), found without an inverse. A column is a regression on later coordinates, whose own precision the columns behind
+    /// but one), found without an inverse. A column is a regression on later coordinates, whose own precision the columns after
     /// it have factored already. `None` when the covariance is not positive definite on a clique.
     #[must_use]
     pub fn of_moments(arrow: Arrow, mean: &[f64], covariance: impl Fn(usize, usize) -> f64) -> Option<Self> {
@@ -111,7 +111,7 @@ impl Gaussian {
         (0..self.arrow.dimension()).map(next).collect()
     }
 
-    /// A column of L from below the diagonal on; z is behind what is zipped with [`later`].
+    /// A column of L from below the diagonal on; z is after what is zipped with [`later`].
     fn column(&self, starts: &[usize], j: usize) -> &[f64] {
         &self.packed[starts[j]..]
     }

@@ -236,7 +236,7 @@ pub enum FitError {
     Learner(UserError),
     /// A prior cannot be read or written.
     Record(RecordError),
-    /// A snapshot of a user who has decided or learned something is no prior.
+    /// A snapshot of a user who has decided or learned something is not a prior.
     NotAPrior,
 }
 

@@ -23,7 +23,7 @@ struct Line {
     id: Range<usize>,
     /// Whether it is an error that does not depend on any state.
     settled: bool,
-    /// Whether it is no error.
+    /// Whether it is not an error.
     accepted: bool,
 }
 
@@ -64,13 +64,13 @@ impl Answers {
         &self.bytes
     }
 
-    /// How many are no errors.
+    /// How many are not errors.
     #[must_use]
     pub(super) fn accepted(&self) -> u64 {
         self.lines.iter().filter(|line| line.accepted).count() as u64
     }
 
-    /// The same with an error in the place of every answer, errors included: a second reward is no duplicate if the first
+    /// The same with an error in the place of every answer, errors included: a second reward is not a duplicate if the first
     /// one never came to be.
     #[must_use]
     pub(super) fn instead(&self, refusal: &Refusal) -> Self {

@@ -1,7 +1,7 @@
 //! What the learners have done and the store has not yet, or not in its final place.
 //!
 //! Entries are collected here as they are made, so a user who left the cache can be brought back at any time: from the store,
-//! with what is on its way to it put behind. A batch becomes [`Writes`] for the committing thread.
+//! with what is on its way to it after that. A batch becomes [`Writes`] for the committing thread.
 
 use super::answer::Answers;
 use super::refusal::Refusal;
@@ -180,7 +180,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// A user as of now; `None` for nobody.
+    /// A user as of now; `None` when there is none.
     pub(super) fn user(&self, user: u64, reach: Reach) -> Result<Option<Stored>, StoreError> {
         let mut newer = Vec::new();
         let mut gone = self.erased.contains(&user);

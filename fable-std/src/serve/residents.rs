@@ -50,7 +50,7 @@ impl<T: Scalar> Residents<T> {
         if resident.row().name == name { Ok(resident) } else { Err(StoreError::Collision.into()) }
     }
 
-    /// The user with a hash; `None` for nobody.
+    /// The user with a hash; `None` when there is none.
     pub(super) fn hashed(
         &mut self,
         desk: &mut Desk<'_, T>,

@@ -14,7 +14,7 @@ pub enum StoreError {
     InUse,
     /// There is no such file.
     Missing(PathBuf),
-    /// The file is no store.
+    /// The file is not a store.
     Foreign,
     /// The store was written in another layout.
     Version {

@@ -1,4 +1,4 @@
-//! A user's journal as bytes: entries one behind the other, each one of `fable_core`'s event records.
+//! A user's journal as bytes: entries one after the other, each one of `fable_core`'s event records.
 //!
 //! | bytes | content |
 //! |---|---|
@@ -130,7 +130,7 @@ impl Segment {
         Ok(Self { first, count, bytes: bytes.to_vec() })
     }
 
-    /// Position behind the last entry.
+    /// Position after the last entry.
     #[must_use]
     pub const fn end(&self) -> u64 {
         self.first + self.count

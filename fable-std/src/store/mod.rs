@@ -1,14 +1,14 @@
 //! A durable store of many users in one file: names, journals and snapshots, on [redb](https://docs.rs/redb).
 //!
 //! Everything that ever happened to a user is kept, as `fable_core`'s event records; a snapshot every few hundred events
-//! makes getting a user back fast, and a learner is a snapshot with the events behind it applied. What a commit returns
+//! makes getting a user back fast, and a learner is a snapshot with the events after it applied. What a commit returns
 //! from is on disk, whatever happens to the process after; opening takes milliseconds, after a crash too.
 //!
 //! | table | key | value |
 //! |---|---|---|
 //! | `meta` | `format`, `identity`, `incarnation`, `commits` | [`VERSION`]; an [`Identity`]; where new users start; a count |
 //! | `users` | hash of the user | journal header, first incarnation, name |
-//! | `log` | number of the commit | the entries of that commit, each behind its user and position |
+//! | `log` | number of the commit | the entries of that commit, each after its user and position |
 //! | `journal` | hash of the user, position | entries from there on, see [`journal`] |
 //! | `snapshots` | hash of the user | number of entries it has seen, snapshot |
 //! | `constraints` | hash of the user | the hard rules that the user has set, see [`constraints`] |
@@ -78,7 +78,7 @@ pub struct Stored {
     pub row: UserRow,
     /// The last snapshot and the number of entries it has seen.
     pub snapshot: Option<(u64, Vec<u8>)>,
-    /// The journal, or at least what is behind the snapshot; without the log.
+    /// The journal, or at least what is after the snapshot; without the log.
     pub journal: Vec<Segment>,
     /// The user's hard constraints, see [`constraints`]; empty if there are none.
     pub constraints: Vec<u8>,
@@ -87,7 +87,7 @@ pub struct Stored {
 /// How much of a journal is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
-    /// What is behind the snapshot.
+    /// What is after the snapshot.
     Snapshot,
     /// Everything, and no snapshot.
     Whole,
@@ -206,7 +206,7 @@ impl Store {
         })
     }
 
-    /// One user, without what the log has; `None` for nobody.
+    /// One user, without what the log has; `None` when there is none.
     ///
     /// # Errors
     /// A store that cannot be read.
@@ -226,7 +226,7 @@ impl Store {
             let seen = snapshot.as_ref().map_or(0, |(seen, _)| *seen);
             let mut journal = Vec::new();
             if let Some(table) = table(transaction, JOURNAL)? {
-                // The segment that the snapshot ends in, and those behind it.
+                // The segment that the snapshot ends in, and those after it.
                 let start = table.range((hash, 0)..=(hash, seen))?.next_back().transpose()?.map_or(0, |(key, _)| key.value().1);
                 for segment in table.range((hash, start)..=(hash, u64::MAX))? {
                     let (key, bytes) = segment?;
@@ -273,7 +273,7 @@ impl Store {
                     incarnation = incarnation.checked_add(1).ok_or(StoreError::Exhausted)?;
                     erased.push(*name);
                 }
-                _ => {} // a crash in the middle of a commit may have left something even of nobody
+                _ => {} // a crash in the middle of a commit may have left something of a user who is not there
             }
             log.remove(&user);
             writes.erase(user, incarnation);

@@ -84,7 +84,7 @@ pub struct Resident<T> {
 }
 
 impl<T: Scalar> Resident<T> {
-    /// A stored user as after the last event: the last snapshot, and the events behind it applied. The memory of another one
+    /// A stored user as after the last event: the last snapshot, and the events after it applied. The memory of another one
     /// can be used again.
     ///
     /// # Errors

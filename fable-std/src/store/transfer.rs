@@ -38,7 +38,7 @@ const MAGIC: &[u8; 4] = b"FABX";
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TransferError {
-    /// It is no such file.
+    /// It is not such a file.
     Foreign,
     /// It was written by another version.
     Version {

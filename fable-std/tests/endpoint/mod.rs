@@ -85,7 +85,7 @@ fn read(stream: &mut TcpStream) -> Option<(String, Value)> {
     }
 }
 
-/// Whoever hangs up in the middle of an answer is no fault of the server.
+/// Whoever hangs up in the middle of an answer is not a fault of the server.
 fn answer(stream: &mut TcpStream, reply: Reply) {
     match reply {
         Reply::Bytes(bytes) => drop(stream.write_all(&bytes)),

@@ -11,7 +11,7 @@ use fable_core::{
 pub const TAU2_F32_SNAPSHOT: &[u8] = include_bytes!("../records/tau2_f32.snapshot");
 /// The learner at the end of the run `tau2` in `f64`.
 pub const TAU2_F64_SNAPSHOT: &[u8] = include_bytes!("../records/tau2_f64.snapshot");
-/// The [`events`], each behind its length as two little-endian bytes.
+/// The [`events`], each after its length as two little-endian bytes.
 pub const EVENTS: &[u8] = include_bytes!("../records/agent.events");
 
 /// One event of each kind, on `agent`.

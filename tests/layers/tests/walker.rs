@@ -129,7 +129,7 @@ fn tests_and_comments_do_not_count() {
     assert_eq!(edges(&read("after", &[&files[..], &more].concat())), ["a>b", "a>d"]);
 }
 
-/// The root stands above all: what it re-exports is no use, but whoever uses the re-export uses the module.
+/// The root stands above all: what it re-exports is not use, but whoever uses the re-export uses the module.
 #[test]
 fn reexports_of_the_root_lead_to_their_module() {
     let files = [

@@ -12,7 +12,7 @@ impl Log {
     /// The words of this image.
     ///
     /// # Errors
-    /// When it is no image, or logs nothing with defmt.
+    /// When it is not an image, or logs nothing with defmt.
     pub fn of(image: &[u8]) -> Result<Self, Box<dyn Error>> {
         Ok(Self(Table::parse(image)?.ok_or("the image logs nothing with defmt")?))
     }
@@ -28,7 +28,7 @@ impl Log {
 pub struct Reader<'l>(Box<dyn StreamDecoder + Send + Sync + 'l>);
 
 impl Reader<'_> {
-    /// The lines that have ended with these bytes. What is no frame, as when a reset has cut one, is a line of `?`.
+    /// The lines that have ended with these bytes. What is not a frame, as when a reset has cut one, is a line of `?`.
     pub fn read(&mut self, bytes: &[u8]) -> Vec<String> {
         self.0.received(bytes);
         let mut lines = vec![];

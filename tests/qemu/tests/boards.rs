@@ -212,7 +212,7 @@ fn a_crash_is_a_reset() {
                 }
                 device.decide(&context, Some(&all), 0).unwrap()
             });
-            // The client has sent the request again: it was decided again if the board crashed behind storing it.
+            // The client has sent the request again: it was decided again if the board crashed after storing it.
             let rounds = device.greet().unwrap().rounds;
             let decided = rounds - twin.rounds();
             assert!(decided == 1 || decided == 2 && busy, "{}: {decided} decisions", board.name);

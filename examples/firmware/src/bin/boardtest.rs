@@ -23,7 +23,7 @@ firmware::firmware!(run);
 
 /// The longest word of any board.
 const LONGEST: usize = 8;
-/// The mark of a store that has been checked, in page 2; the words behind it are cleared, one at each boot.
+/// The mark of a store that has been checked, in page 2; the words after it are cleared, one at each boot.
 const MARK: [u8; LONGEST] = *b"checked\0";
 /// Bytes of a page.
 const PAGE: usize = <Here as Board>::Flash::ERASE_SIZE;

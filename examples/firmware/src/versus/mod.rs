@@ -2,7 +2,7 @@
 //! `versus.sh`.
 //!
 //! * `fable_decide`, `fable_learn`: instructions of one [`decide`](Fable::decide) and one [`feedback`](Fable::feedback), on average over
-//!   [`ROUNDS`] rounds behind [`LESSONS`] observations. `nalgebra_` and `bordered_` are those of the two [`Peer`]s.
+//!   [`ROUNDS`] rounds after [`LESSONS`] observations. `nalgebra_` and `bordered_` are those of the two [`Peer`]s.
 //! * `ratio`: what a round takes with nalgebra, plainly written, in rounds with Fable.
 //! * `roots`: what of `nalgebra_learn` is square roots in software. nalgebra without `std` takes them from libm, which does not
 //!   know that a Cortex-M4F has an instruction for it. A reader may want to subtract it; `versus.sh` does.

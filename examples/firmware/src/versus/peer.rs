@@ -20,7 +20,7 @@ use nalgebra::{Cholesky, Const, SMatrix, SVectorView, SVectorViewMut};
 pub(crate) const D: usize = AGENT.dimension();
 /// Coordinates of one task.
 const LEAF: usize = AGENT.arrow().leaf();
-/// Coordinates of all tasks; the shared ones are behind them.
+/// Coordinates of all tasks; the shared ones are after them.
 const LEAVES: usize = AGENT.arrow().leaves() * LEAF;
 /// Room for theta and for a place that absent features point to; a `u8` indexes it without a bounds check.
 const ROOM: usize = 256;

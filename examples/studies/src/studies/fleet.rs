@@ -88,7 +88,7 @@ impl Outcome {
     }
 }
 
-/// Runs every way of starting for somebody nobody has seen.
+/// Runs every way of starting for an unseen user.
 fn ways(catalog: &Catalog<'_>, population: &Population, person: &dyn Person, number: u64) -> Result<Ways, StudyError> {
     let informed = [Start::Mean(population), Start::Fitted(population, 1.0), Start::Fitted(population, 0.3)];
     isotropic().map(Start::Isotropic).chain(informed).map(|start| regret(catalog, start, person, number)).collect()

@@ -123,7 +123,7 @@ fn main() -> ExitCode {
         Err(Failure::Refused(message)) => (3, String::new(), Some(message)),
     };
     match std::io::stdout().write_all(text.as_bytes()) {
-        // A reader that went away (`fable catalog show agent | head`) is no error.
+        // A reader that went away (`fable catalog show agent | head`) is not an error.
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => (code, message) = (1, Some(error.to_string())),
         _ => {}
     }

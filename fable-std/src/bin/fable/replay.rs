@@ -28,7 +28,7 @@ pub(crate) struct ReplayArguments {
     /// A device's snapshot, from `fable device snapshot save`.
     #[arg(long, value_name = "FILE", requires = "journal", conflicts_with = "source")]
     snapshot: Option<PathBuf>,
-    /// The device's journal behind it, from `fable device journal`.
+    /// The device's journal after it, from `fable device journal`.
     #[arg(long, value_name = "FILE", requires = "snapshot")]
     journal: Option<PathBuf>,
     /// Explains this decision as it was when it was made: its id, or its round alone.

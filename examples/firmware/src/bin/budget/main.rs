@@ -1,7 +1,7 @@
 //! Shows: what a round costs on a board, printed as one line of `key=value` for `budget.sh`.
 //!
 //! * `decide` and `learn`: instructions of one [`decide`](fable_core::User::decide) and one [`feedback`](fable_core::User::feedback), on average over [`ROUNDS`]
-//!   rounds behind [`WARM_UP`], and the dearest of them (`decide_max`, `learn_max`). They count under the board's `-icount`.
+//!   rounds after [`WARM_UP`], and the dearest of them (`decide_max`, `learn_max`). They count under the board's `-icount`.
 //! * `stack`: the deepest the stack gets, in bytes, while the store is formatted, restored and compacted and the server, over the
 //!   same store, answers every request of the protocol from a [`Script`] instead of the serial port; then the same
 //!   from the store that is there. `stack_restore` and `stack_serve` are the parts.

@@ -8,7 +8,7 @@ use fable_core::protocol::{CHUNK, DELIMITER, Draft, Frame, MAX_FRAME, Reply, Req
 
 /// Rounds of decide and feedback before the other requests.
 const ROUNDS: u32 = 60;
-/// The step behind the staging of a piece of the snapshot.
+/// The step after the staging of a piece of the snapshot.
 const STAGED: u32 = 2 * ROUNDS + 14;
 
 /// The conversation and where it stands. A static, not on the stack that is measured.

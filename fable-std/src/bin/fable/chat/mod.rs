@@ -140,7 +140,7 @@ fn talk(chat: &mut Chat<'_>, path: &Path, deadline: Deadline, slow: bool) -> Res
     Ok(())
 }
 
-/// Seconds, where a deadline counts them; when somebody asked for something is nobody's business otherwise.
+/// Seconds, where a deadline counts them; otherwise the time of a request is not kept.
 fn now(deadline: Deadline) -> u32 {
     let Deadline::Time(_) = deadline else { return 0 };
     let elapsed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();

@@ -15,7 +15,7 @@ const MAX_LINE: usize = 64 << 10;
 /// What was typed.
 pub(super) enum Typed {
     Line(String),
-    /// A line that is no text, and why.
+    /// A line that is not text, and why.
     Refused(&'static str),
 }
 

@@ -109,7 +109,7 @@ pub(crate) fn run(arguments: &DemoArguments) -> Result<String, Failure> {
     match play(arguments, catalog, settings) {
         Ok(text) => Ok(text),
         Err(error) => match error.downcast_ref::<io::Error>() {
-            // A reader that went away (`fable demo --plain | head`) is no error.
+            // A reader that went away (`fable demo --plain | head`) is not an error.
             Some(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(String::new()),
             _ => Err(Failure::Trouble(error.to_string())),
         },

@@ -1,4 +1,4 @@
-//! What a person can type behind `fable device`, and the help that says so.
+//! What a person can type after `fable device`, and the help that says so.
 
 use clap::{Args, Subcommand};
 use fable_core::DecisionId;
@@ -143,7 +143,7 @@ pub(super) enum DeviceCommand {
     /// Saves the kept snapshot to a file, or restores the device from one.
     #[command(subcommand)]
     Snapshot(SnapshotCommand),
-    /// Saves the events behind the kept snapshot: each its length, two bytes, and its record.
+    /// Saves the events after the kept snapshot: each its length, two bytes, and its record.
     Journal {
         /// The file to write.
         file: PathBuf,

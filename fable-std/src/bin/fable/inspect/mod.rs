@@ -27,7 +27,7 @@ pub(crate) struct InspectArguments {
     /// The store, when FILE is the name of a user instead: `fable inspect ana --store users.fable`.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["user", "journal"])]
     store: Option<PathBuf>,
-    /// The device's journal behind the snapshot, from `fable device journal`.
+    /// The device's journal after the snapshot, from `fable device journal`.
     #[arg(long, value_name = "FILE")]
     journal: Option<PathBuf>,
     /// Lists every weight, not only the strongest of each block.

@@ -10,7 +10,7 @@ use std::fmt::Write;
 const WIDTH: usize = 80;
 /// Cells of a bar to each side, at most.
 const CELLS: usize = 12;
-/// Columns behind the bar of a weight: mean, sd and rewards.
+/// Columns after the bar of a weight: mean, sd and rewards.
 const NUMBERS: usize = 25;
 /// Columns of the interval, the estimate and the rewards of a contrast.
 const ASSESSED: usize = 32;
