@@ -3,7 +3,7 @@
 use fable_core::Arrow;
 use std::ops::Range;
 
-/// N(m, P^-1) with P = L D L^T in the shape of the [arrow](fable_core::arrow), packed as a
+/// N(m, P^-1) with P = L D L^T in the shape of the [arrow](fable_core::Arrow), packed as a
 /// [`Posterior`](fable_core::Posterior): E = 1/D, then the columns of L, each with its entry of z = L^T m after it.
 ///
 /// A column has a meaning of its own: E is the variance of its coordinate when all later ones of its clique (its leaf and the

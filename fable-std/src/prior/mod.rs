@@ -2,7 +2,7 @@
 //!
 //! Users differ, but not in every way alike: some values are liked by almost everyone, some likings come together. A new user
 //! who starts from what is true of most needs fewer rounds. Each theta is taken as one draw from N(m, P^-1), with P in the shape
-//! of the [arrow](fable_core::arrow), so that the learner stays exact. Thetas are never seen, only rewards are: the spread
+//! of the [arrow](fable_core::Arrow), so that the learner stays exact. Thetas are never seen, only rewards are: the spread
 //! of the users' posterior means would be too narrow where little was observed, and wrong where what was observed was chosen by a
 //! learner. Expectation and maximization does it right:
 //!

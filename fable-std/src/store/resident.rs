@@ -72,7 +72,7 @@ impl Sink for Writes {
     }
 }
 
-/// See the [module](self).
+/// A user of a store in memory. [`run`](Self::run) is the one way in which anything happens to it.
 #[derive(Clone, Debug)]
 pub struct Resident<T> {
     learner: HostLearner<T>,
