@@ -51,11 +51,13 @@
 //! ```
 
 mod event;
+mod restore;
 pub mod snapshot;
 mod wire;
 
 pub use event::{MAX_EVENT_LEN, decode_event, decode_event_into, encode_event};
-pub use snapshot::{Loader, Snapshot, Verified, Verifier};
+pub use restore::{Loader, Verified, Verifier};
+pub use snapshot::Snapshot;
 
 use crate::catalog::score::Scalar;
 use crate::numbers::Storage;

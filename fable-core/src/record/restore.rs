@@ -1,0 +1,331 @@
+//! Reading a [snapshot](super::snapshot): a first pass that looks at every byte, a second that loads them in place.
+
+use super::snapshot::{Piece, Stage, width};
+use super::wire::{Counters, Input};
+use super::{CRC_32, HEADER_LEN, Header, Kind, RecordError, Way};
+use crate::catalog::{ActionSet, score::Scalar};
+use crate::numbers::{Arrow, BASE_PRECISION, within};
+use crate::policy::Policy;
+use crate::user::{Memory, Pending, Promotion, Verdict, slot_mut};
+use crc::Digest;
+
+/// Largest inverse pivot: that of the vaguest prior.
+const MAX_INVERSE: f64 = 1.01 / BASE_PRECISION.least;
+/// Largest magnitude of an entry of the factor.
+const MAX_ENTRY: f64 = 1e12;
+
+/// One part, read and found possible.
+enum Item<T> {
+    Header(Header),
+    Counters(Counters),
+    Word(u8, u32),
+    Pending(Pending<T>),
+    Promotion(Promotion),
+    Number(u32, T),
+    Sum(u32),
+}
+
+/// Takes bytes and hands out parts. Everything that can be wrong with a part is found here, in both passes.
+struct Reader<'p, T> {
+    policy: &'p Policy<'p, T>,
+    stage: Stage,
+    counters: Counters,
+    /// Contrasts that have had a promotion.
+    promoted: u64,
+    part: Piece,
+    digest: Digest<'static, u32, Way>,
+}
+
+impl<'p, T: Scalar> Reader<'p, T> {
+    fn new(policy: &'p Policy<'p, T>) -> Self {
+        Self {
+            policy,
+            stage: Stage::Header,
+            counters: Counters::default(),
+            promoted: 0,
+            part: Piece::new(),
+            digest: CRC_32.digest(),
+        }
+    }
+
+    fn push(&mut self, bytes: &[u8], take: impl FnMut(&Counters, Item<T>) -> Result<(), RecordError>) -> Result<(), RecordError> {
+        let pushed = self.push_bytes(bytes, take);
+        if pushed.is_err() {
+            self.stage = Stage::Failed;
+        }
+        pushed
+    }
+
+    fn push_bytes(
+        &mut self,
+        bytes: &[u8],
+        mut take: impl FnMut(&Counters, Item<T>) -> Result<(), RecordError>,
+    ) -> Result<(), RecordError> {
+        for byte in bytes {
+            match self.stage {
+                Stage::Done => return Err(RecordError::TooLong),
+                Stage::Failed => return Err(RecordError::Content),
+                _ => {}
+            }
+            self.part.push(*byte).map_err(|_| RecordError::Content)?;
+            if self.part.len() >= self.wanted() {
+                let item = self.item()?;
+                if let Item::Counters(counters) = item {
+                    self.counters = counters;
+                }
+                self.stage = self.stage.next(&self.counters);
+                self.digest.update(&self.part);
+                self.part.clear();
+                take(&self.counters, item)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Length of the present part, as far as it is known.
+    fn wanted(&self) -> usize {
+        match self.stage {
+            Stage::Header => HEADER_LEN,
+            Stage::Counters | Stage::Pending(_) | Stage::Promotion(_) => {
+                self.part.first().map_or(1, |length| 1 + usize::from(*length))
+            }
+            Stage::Number(_) => width::<T>(),
+            Stage::Word(_) | Stage::Sum | Stage::Done | Stage::Failed => 4,
+        }
+    }
+
+    fn item(&mut self) -> Result<Item<T>, RecordError> {
+        let (catalog, counters) = (self.policy.catalog(), &self.counters);
+        let word = || self.part.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
+        match self.stage {
+            Stage::Header => {
+                let header = Header::decode(&self.part)?;
+                header.admit(Kind::Snapshot, self.policy)?;
+                Ok(Item::Header(header))
+            }
+            Stage::Counters => {
+                let counters = self.part(Input::counters)?;
+                let numbers = usize::try_from(counters.numbers).ok() == Some(catalog.state_len());
+                let lists = usize::from(counters.words) <= ActionSet::WORDS
+                    && u32::from(counters.pending) <= counters.round
+                    && usize::from(counters.profile) <= catalog.contrasts().len();
+                let ratio = counters.log_det_ratio.is_finite() && counters.log_det_ratio >= -1.0;
+                if numbers && lists && ratio { Ok(Item::Counters(counters)) } else { Err(RecordError::Content) }
+            }
+            Stage::Word(index) => {
+                let word = word();
+                let allowed = catalog.all_actions().words().get(usize::from(index)).copied().unwrap_or(0);
+                let ends_in_zero = word == 0 && index + 1 == counters.words;
+                if word & !allowed != 0 || ends_in_zero { Err(RecordError::Content) } else { Ok(Item::Word(index, word)) }
+            }
+            Stage::Pending(index) => {
+                let pending: Pending<T> = self.part(|input| input.pending(catalog))?;
+                // The ring holds the last rounds without a gap.
+                let newer = u32::from(counters.pending.saturating_sub(index));
+                let in_order = pending.round == counters.round.saturating_sub(newer.saturating_sub(1));
+                if in_order { Ok(Item::Pending(pending)) } else { Err(RecordError::Content) }
+            }
+            Stage::Promotion(_) => {
+                let promotion = self.part(Input::promotion)?;
+                let bit = 1_u64.checked_shl(u32::from(promotion.contrast)).unwrap_or(0);
+                let known = usize::from(promotion.contrast) < catalog.contrasts().len() && self.promoted & bit == 0;
+                let finite = promotion.lower.is_finite() && promotion.upper.is_finite();
+                let sound = promotion.verdict != Verdict::Open && finite && promotion.lower <= promotion.upper;
+                let sound = sound && promotion.round <= counters.round;
+                if !known || !sound {
+                    return Err(RecordError::Content);
+                }
+                self.promoted |= bit;
+                Ok(Item::Promotion(promotion))
+            }
+            Stage::Number(index) => {
+                let mut bits = [0; 8];
+                for (slot, byte) in bits.iter_mut().zip(&self.part) {
+                    *slot = *byte;
+                }
+                let number = T::from_bits(u64::from_le_bytes(bits));
+                if possible(catalog.arrow(), index, number) { Ok(Item::Number(index, number)) } else { Err(RecordError::Content) }
+            }
+            Stage::Sum | Stage::Done | Stage::Failed => {
+                let sum = word();
+                if sum == self.digest.clone().finalize() { Ok(Item::Sum(sum)) } else { Err(RecordError::Checksum) }
+            }
+        }
+    }
+
+    /// The part after its length byte.
+    fn part<'s, P>(&'s self, read: impl FnOnce(&mut Input<'s>) -> Result<P, RecordError>) -> Result<P, RecordError> {
+        let mut input = Input(self.part.get(1..).unwrap_or(&[]));
+        let part = read(&mut input).map_err(|_| RecordError::Content)?;
+        if input.0.is_empty() { Ok(part) } else { Err(RecordError::Content) }
+    }
+}
+
+/// Inverse pivots are positive and at most the largest prior variance, entries are no larger than settings can make them,
+/// counts are whole.
+fn possible<T: Scalar>(arrow: Arrow, index: u32, number: T) -> bool {
+    let index = usize::try_from(index).unwrap_or(usize::MAX);
+    if index < arrow.dimension() {
+        number > T::ZERO && number.to_f64() <= MAX_INVERSE
+    } else if index < arrow.packed_len() {
+        within(number.to_f64(), MAX_ENTRY)
+    } else {
+        let count = number.to_f64();
+        count >= 0.0 && count <= f64::from(u32::MAX) && libm::floor(count) == count
+    }
+}
+
+/// A snapshot that was seen whole and found sound.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Verified {
+    header: Header,
+    counters: Counters,
+    sum: u32,
+}
+
+impl Verified {
+    /// Whose snapshot it is.
+    #[must_use]
+    pub const fn user(&self) -> u64 {
+        self.header.user
+    }
+
+    /// How often the user had been forgotten.
+    #[must_use]
+    pub const fn incarnation(&self) -> u32 {
+        self.counters.incarnation
+    }
+
+    /// Decisions made in that incarnation.
+    #[must_use]
+    pub const fn rounds(&self) -> u32 {
+        self.counters.round
+    }
+
+    /// The least `R` of a learner that it can be loaded into.
+    #[must_use]
+    pub const fn room(&self) -> u16 {
+        let Counters { pending, profile, .. } = self.counters;
+        if pending > profile { pending } else { profile }
+    }
+}
+
+/// The first pass: looks at every byte and changes nothing.
+pub struct Verifier<'p, T> {
+    reader: Reader<'p, T>,
+    header: Option<Header>,
+    sum: Option<u32>,
+}
+
+impl<'p, T: Scalar> Verifier<'p, T> {
+    /// Starts verifying a snapshot for a policy.
+    #[must_use]
+    pub fn new(policy: &'p Policy<'p, T>) -> Self {
+        Self { reader: Reader::new(policy), header: None, sum: None }
+    }
+
+    /// Takes the next bytes.
+    ///
+    /// # Errors
+    /// What is wrong with them; the verifier is of no more use then.
+    pub fn push(&mut self, bytes: &[u8]) -> Result<(), RecordError> {
+        let Self { reader, header, sum } = self;
+        reader.push(bytes, |_, item| {
+            match item {
+                Item::Header(found) => *header = Some(found),
+                Item::Sum(found) => *sum = Some(found),
+                _ => {}
+            }
+            Ok(())
+        })
+    }
+
+    /// Ends the pass when all bytes were pushed.
+    ///
+    /// # Errors
+    /// [`RecordError::Truncated`] when some are missing.
+    pub fn finish(self) -> Result<Verified, RecordError> {
+        match (self.header, self.sum) {
+            (Some(header), Some(sum)) if self.reader.stage == Stage::Done => {
+                Ok(Verified { header, counters: self.reader.counters, sum })
+            }
+            _ => Err(RecordError::Truncated),
+        }
+    }
+}
+
+/// The second pass: puts the bytes into a learner. Until [`finish`](Self::finish) the learner counts as vacant, and when
+/// that is never reached it is.
+pub struct Loader<'l, T: Scalar> {
+    memory: Memory<'l, T>,
+    reader: Reader<'l, T>,
+    verified: Verified,
+}
+
+impl<'l, T: Scalar> Loader<'l, T> {
+    pub(super) fn new(mut memory: Memory<'l, T>, policy: &'l Policy<'l, T>, verified: Verified) -> Self {
+        memory.vacate();
+        Self { memory, reader: Reader::new(policy), verified }
+    }
+
+    /// Takes the next bytes.
+    ///
+    /// # Errors
+    /// Bytes that are not those of the first pass; the learner is vacant when the loader is dropped.
+    pub fn push(&mut self, bytes: &[u8]) -> Result<(), RecordError> {
+        let Self { memory, reader, verified } = self;
+        reader.push(bytes, |counters, item| {
+            match item {
+                Item::Header(header) if header != verified.header => return Err(RecordError::Changed),
+                Item::Counters(_) if *counters != verified.counters => return Err(RecordError::Changed),
+                Item::Sum(sum) if sum != verified.sum => return Err(RecordError::Changed),
+                Item::Header(_) | Item::Counters(_) | Item::Sum(_) => {}
+                Item::Word(index, word) => memory.state.permissions.set_word(usize::from(index), word),
+                Item::Pending(pending) => {
+                    if let Some(slot) = slot_mut(memory.pending, pending.round) {
+                        *slot = pending;
+                    }
+                }
+                Item::Promotion(promotion) => drop(memory.profile.push(promotion)),
+                Item::Number(index, number) => {
+                    let slot = usize::try_from(index).ok().and_then(|index| memory.storage.get_mut(index));
+                    if let Some(slot) = slot {
+                        *slot = number;
+                    }
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// Ends the load when all bytes were pushed: the learner is what it was when the snapshot was made.
+    ///
+    /// # Errors
+    /// [`RecordError::Truncated`] when some are missing; the learner is vacant then.
+    pub fn finish(self) -> Result<(), RecordError> {
+        if self.reader.stage != Stage::Done {
+            return Err(RecordError::Truncated);
+        }
+        let Verified { header, counters, .. } = self.verified;
+        let state = &mut *self.memory.state;
+        state.fingerprint = header.fingerprint;
+        state.user = header.user;
+        state.incarnation = counters.incarnation;
+        state.round = counters.round;
+        state.observations = counters.observations;
+        state.promise = header.promise;
+        state.voided = counters.voided;
+        state.arrow = self.reader.policy.catalog().arrow();
+        state.log_det_ratio = counters.log_det_ratio;
+        Ok(())
+    }
+}
+
+impl<T: Scalar> Drop for Loader<'_, T> {
+    fn drop(&mut self) {
+        if self.memory.state.is_vacant() {
+            self.memory.vacate();
+        }
+    }
+}
