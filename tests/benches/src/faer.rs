@@ -15,7 +15,7 @@ pub struct Llt<T>(Mat<T>);
 
 impl<T: Scalar + ComplexField> Factor<T> for Llt<T> {
     fn diagonal(rows: usize, value: T) -> Self {
-        Self(Mat::from_fn(rows, rows, |row, column| if row == column { Scalar::root(value) } else { T::ZERO }))
+        Self(Mat::from_fn(rows, rows, |row, column| if row == column { value.root() } else { T::ZERO }))
     }
 
     fn update(&mut self, vector: &mut [T], weight: T) {
