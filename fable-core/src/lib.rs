@@ -82,11 +82,11 @@ pub use numbers::{
     Arrow, BASE_PRECISION, Bits, Key, MAX_BASELINE, MAX_COEFFICIENT, MAX_RESPONSE, NUMERIC_REVISION, Number,
     ONBOARDING_PRECISION, Purpose, REWARD, Range, Storage, Stream, VARIANCE, WEIGHT, user_hash,
 };
-pub use policy::{Deadline, Expiry, Exploration, Policy, Setting, Settings, SettingsError, setting};
+pub use policy::{Deadline, Expiry, Exploration, OnChange, Policy, Scale, Setting, Settings, SettingsError, setting};
 pub use posterior::{Estimate, Factor, Posterior, PosteriorError, Prior, PriorError, Update, Workspace};
 pub use user::{
-    Assessment, Choice, Command, Comparison, Decision, DecisionId, Event, Explanation, Gap, Learner, Observation,
-    ParseDecisionIdError, Promotion, Request, Scores, Share, Source, Standing, State, Step, Thousandths, User, UserError,
+    ALARM, Assessment, Choice, Command, Comparison, Decision, DecisionId, Event, Explanation, Gap, Learner, Observation,
+    ParseDecisionIdError, Promotion, Request, SETTLING, Scores, Share, Source, Standing, State, Step, Thousandths, User, UserError,
     Verdict, is_look,
 };
 #[cfg(feature = "alloc")]

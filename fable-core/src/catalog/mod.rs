@@ -66,6 +66,7 @@ pub use rubric::RUBRIC;
 pub use tau2::TAU2;
 pub(crate) use validate::check_part;
 
+use crate::numbers::inverse::ROWS;
 use crate::numbers::{Arrow, Fingerprint, Number};
 pub use crate::numbers::{MAX_DIMENSION, MAX_TASKS};
 use core::fmt;
@@ -269,10 +270,22 @@ impl<'a> Catalog<'a> {
         self.arrow.packed_len() + self.value_count()
     }
 
-    /// Numbers in a [`Workspace`](crate::Workspace): one direction, a number per value, a score per action.
+    /// Numbers in a [`Workspace`](crate::Workspace): a variance per action, and before them either one direction, a number per value
+    /// and a score per action, or the rows of a factor's inverse that variances are made of.
     #[must_use]
     pub const fn workspace_len(&self) -> usize {
-        self.arrow.active_len() + self.value_count() + self.actions()
+        let (scoring, rows) = (self.arrow.active_len() + self.value_count() + self.actions(), ROWS * self.row_len());
+        self.actions() + if scoring > rows { scoring } else { rows }
+    }
+
+    /// Entries for one row of a factor's inverse: the active coordinates, a number per value, and one more per value of the last
+    /// component.
+    pub(crate) const fn row_len(&self) -> usize {
+        let last = match self.definition.components {
+            [.., last] => last.values.len(),
+            [] => 0,
+        };
+        self.arrow.leaf() + self.arrow.root() + self.value_count() + last
     }
 
     /// Values of all components together.

@@ -6,8 +6,9 @@
 //! components at the end that are all factors of a block both the scores and its entries are contiguous, and along those
 //! that are not the entry is the same.
 
-use super::{Action, ActionSet, BlockSet, Catalog, Context, MAX_COMPONENTS, Part, Placed};
+use super::{Action, ActionSet, BlockSet, Catalog, Context, MAX_COMPONENTS, Part, Placed, Values};
 use crate::numbers::Number;
+use crate::numbers::inverse::{self, Entries, ROWS};
 
 /// `f32` or `f64`: a number that the actions of a catalog can be scored in.
 pub trait Scalar: Number {
@@ -20,6 +21,17 @@ pub trait Scalar: Number {
         scores: &mut [Self],
         feasible: &ActionSet,
     ) -> Option<(Action, Self)>;
+
+    /// [`Round::add_squares`]
+    #[doc(hidden)]
+    fn add_squares(
+        round: &Round<'_>,
+        rows: (&[Entries<Self>], usize),
+        inverse: &Entries<Self>,
+        table: &mut [Entries<Self>],
+        feasible: &ActionSet,
+        variances: &mut [Self],
+    );
 }
 
 macro_rules! scalar {
@@ -35,6 +47,18 @@ macro_rules! scalar {
             ) -> Option<(Action, Self)> {
                 round.score(theta, table, scores);
                 best(feasible, scores)
+            }
+
+            #[inline(never)]
+            fn add_squares(
+                round: &Round<'_>,
+                rows: (&[Entries<Self>], usize),
+                inverse: &Entries<Self>,
+                table: &mut [Entries<Self>],
+                feasible: &ActionSet,
+                variances: &mut [Self],
+            ) {
+                round.add_squares(rows, inverse, table, feasible, variances);
             }
         }
     };
@@ -109,7 +133,7 @@ impl<'r> Round<'r> {
             len *= count;
             let Some(grown) = scores.get_mut(..len) else { return };
             for block in self.catalog.product_blocks().iter().filter(|block| block.mask.trailing_zeros() as usize == component) {
-                if let Some((entries, factor)) = self.entries(block, theta) {
+                if let Some((entries, factor)) = self.entries(block, theta, usize::MAX) {
                     self.add_product(block, component, entries, factor, grown);
                 }
             }
@@ -119,6 +143,79 @@ impl<'r> Round<'r> {
         }
         for (score, default) in scores.iter_mut().zip(self.defaults.unwrap_or(&[])) {
             *score += T::from_f64(*default);
+        }
+    }
+
+    /// Adds E (w.phi)^2 to the variance of every feasible action for some rows w of L^-1, of which the first entries can be other
+    /// than zero; `table` has room for one entry per value and one more per value of the last component.
+    fn add_squares<T: Number>(
+        &self,
+        (rows, top): (&[Entries<T>], usize),
+        inverse: &Entries<T>,
+        table: &mut [Entries<T>],
+        feasible: &ActionSet,
+        variances: &mut [T],
+    ) {
+        let components = self.catalog.definition().components;
+        table.fill([T::ZERO; ROWS]);
+        self.add_singles(rows, top, table);
+        let (Some(start), Some(count)) = (self.starts.get(self.last), self.counts.get(self.last)) else { return };
+        let Some((table, run)) = table.split_at_mut_checked(start + count) else { return };
+        let mut values = Values::new();
+        let _ = values.resize(self.last, 0); // fewer than there are components
+        for (variances, first) in variances.chunks_exact_mut((*count).max(1)).zip((0..).step_by(*count)) {
+            let actions = || (first..).take(*count).map(Action);
+            if actions().any(|action| feasible.contains(action)) {
+                for (slot, number) in run.iter_mut().zip(table.iter().skip(*start)) {
+                    *slot = *number;
+                }
+                let mut shared = [T::ZERO; ROWS];
+                for (start, value) in self.starts.iter().zip(&values) {
+                    if let Some(number) = table.get(start + usize::from(*value)) {
+                        shared.add(number);
+                    }
+                }
+                for block in self.catalog.product_blocks() {
+                    if let Some((entries, factor)) = self.entries(block, rows, top) {
+                        self.add_run(block, &values, entries, factor, &mut shared, run);
+                    }
+                }
+                for ((action, variance), own) in actions().zip(variances).zip(&mut *run) {
+                    own.add(&shared);
+                    if feasible.contains(action) {
+                        *variance = inverse::add_squares(*variance, inverse, own);
+                    }
+                }
+            }
+            // The next combination of the components before the last.
+            for (value, component) in values.iter_mut().zip(components).rev() {
+                *value += 1;
+                if usize::from(*value) < component.values.len() {
+                    break;
+                }
+                *value = 0;
+            }
+        }
+    }
+
+    /// Adds a product block for given values of all components but the last, to what their actions share or to each of them.
+    fn add_run<T: Number, V: Sum<T>>(
+        &self,
+        block: &Placed,
+        values: &[u8],
+        entries: &[V],
+        factor: T,
+        shared: &mut V,
+        run: &mut [V],
+    ) {
+        let Some(position) = self.catalog.position(block, values) else { return };
+        if block.has(self.last) {
+            let radix = self.catalog.radix(block, self.last);
+            if let Some(entries) = entries.get(position * radix..(position + 1) * radix) {
+                add(run, entries, factor, self.left_out(block, self.last));
+            }
+        } else if let Some(entry) = entries.get(position) {
+            shared.add_scaled(factor, entry);
         }
     }
 
@@ -139,10 +236,15 @@ impl<'r> Round<'r> {
                 }
             }
         }
+        self.add_singles(theta, usize::MAX, table);
+    }
+
+    /// The one-component blocks.
+    fn add_singles<T: Number, V: Sum<T>>(&self, theta: &[V], top: usize, table: &mut [V]) {
         for block in self.catalog.single_blocks() {
             let component = block.mask.trailing_zeros() as usize;
             if let (Some((entries, factor)), Some(start), Some(count)) =
-                (self.entries(block, theta), self.starts.get(component), self.counts.get(component))
+                (self.entries(block, theta, top), self.starts.get(component), self.counts.get(component))
                 && let Some(numbers) = table.get_mut(*start..start + count)
             {
                 add(numbers, entries, factor, self.left_out(block, component));
@@ -199,8 +301,9 @@ impl<'r> Round<'r> {
     }
 
     /// The coordinates of a block in the active part and the factor they are scaled with; `None` for a block that does not
-    /// count in this round.
-    fn entries<'t, T: Number>(&self, block: &Placed, theta: &'t [T]) -> Option<(&'t [T], T)> {
+    /// count in this round, or lies past the `top` of what is other than zero.
+    #[inline]
+    fn entries<'t, T: Number, V>(&self, block: &Placed, theta: &'t [V], top: usize) -> Option<(&'t [V], T)> {
         if self.retained.is_some_and(|retained| !retained.contains(usize::from(block.index))) {
             return None;
         }
@@ -211,6 +314,9 @@ impl<'r> Round<'r> {
         } else {
             usize::from(arrow.leaf) + usize::from(block.offset)
         };
+        if start >= top {
+            return None;
+        }
         let factor = match block.signal {
             Some(signal) => T::from_f32(self.context.signal(usize::from(signal))?),
             None => T::ONE,
@@ -276,7 +382,7 @@ impl<T: Number> Product<'_, T> {
 
 /// numbers += factor * entries, passing over a left-out value.
 #[inline]
-fn add<T: Number>(numbers: &mut [T], entries: &[T], factor: T, left_out: Option<usize>) {
+fn add<T: Number, V: Sum<T>>(numbers: &mut [V], entries: &[V], factor: T, left_out: Option<usize>) {
     match left_out.and_then(|null| numbers.split_at_mut_checked(null)) {
         None => add_all(numbers, entries, factor),
         Some((before, after)) => {
@@ -289,11 +395,48 @@ fn add<T: Number>(numbers: &mut [T], entries: &[T], factor: T, left_out: Option<
 
 /// numbers += factor * entries, over and over. A function of its own, so that the compiler knows the two slices apart.
 #[inline(never)]
-fn add_all<T: Number>(numbers: &mut [T], entries: &[T], factor: T) {
+fn add_all<T: Number, V: Sum<T>>(numbers: &mut [V], entries: &[V], factor: T) {
     for numbers in numbers.chunks_exact_mut(entries.len().max(1)) {
-        for (number, entry) in numbers.iter_mut().zip(entries) {
-            *number += factor * *entry;
+        if factor == T::ONE {
+            // The same, and on a device without a floating-point unit much faster.
+            for (number, entry) in numbers.iter_mut().zip(entries) {
+                number.add(entry);
+            }
+        } else {
+            for (number, entry) in numbers.iter_mut().zip(entries) {
+                number.add_scaled(factor, entry);
+            }
         }
+    }
+}
+
+/// A number, or one each of some rows.
+trait Sum<T> {
+    /// self += entry
+    fn add(&mut self, entry: &Self);
+    /// self += factor * entry
+    fn add_scaled(&mut self, factor: T, entry: &Self);
+}
+
+impl<T: Number> Sum<T> for T {
+    #[inline]
+    fn add(&mut self, entry: &Self) {
+        *self += *entry;
+    }
+    #[inline]
+    fn add_scaled(&mut self, factor: T, entry: &Self) {
+        *self += factor * *entry;
+    }
+}
+
+impl<T: Number> Sum<T> for Entries<T> {
+    #[inline]
+    fn add(&mut self, entry: &Self) {
+        inverse::add(self, entry);
+    }
+    #[inline]
+    fn add_scaled(&mut self, factor: T, entry: &Self) {
+        inverse::add_scaled(self, factor, entry);
     }
 }
 

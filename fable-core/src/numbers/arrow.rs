@@ -116,6 +116,19 @@ impl Arrow {
         self.leaves as usize * self.leaf as usize + inside
     }
 
+    /// Where the last number of each column stands in the packed factor: the entries of the information row.
+    pub(crate) fn column_ends(self) -> impl Iterator<Item = usize> {
+        let mut end = self.dimension();
+        (0..self.dimension()).map(move |coordinate| {
+            end += match self.locate(coordinate) {
+                Some((Some(_), inside)) => self.leaf() + self.root() - inside,
+                Some((None, inside)) => self.root() - inside,
+                None => 0,
+            };
+            end.saturating_sub(1)
+        })
+    }
+
     /// Where a coordinate lies: its task, if it is in a leaf, and the place inside; `None` past the dimension.
     #[must_use]
     pub const fn locate(&self, coordinate: usize) -> Option<(Option<usize>, usize)> {

@@ -3,6 +3,7 @@
 //! What is generic is compiled where it is used, with the settings of that crate. These are compiled here: firmware that is
 //! optimized for size can have this crate optimized for speed, and pays for it with a few kilobytes.
 
+use super::inverse::{self, Entries};
 use super::kernel;
 use super::normal::Stream;
 
@@ -12,6 +13,8 @@ pub trait Loops: Sized {
     fn sweep<'w>(inverse: &mut [Self], columns: &mut [Self], w: &'w mut [Self], t: Self) -> (Self, &'w mut [Self]);
     /// [`kernel::back_solve`]
     fn back_solve(columns: &[Self], unknown: usize, x: &mut [Self]);
+    /// [`inverse::back_rows`]
+    fn back_rows(columns: &[Self], length: usize, unknown: usize, x: &mut [Entries<Self>]);
     /// Standard normals, one after the other.
     fn normals(stream: Stream, out: &mut [Self]);
     /// x *= scale sqrt(e)
@@ -29,6 +32,11 @@ macro_rules! loops {
             #[inline(never)]
             fn back_solve(columns: &[Self], unknown: usize, x: &mut [Self]) {
                 kernel::back_solve(columns, unknown, x);
+            }
+
+            #[inline(never)]
+            fn back_rows(columns: &[Self], length: usize, unknown: usize, x: &mut [Entries<Self>]) {
+                inverse::back_rows(columns, length, unknown, x);
             }
 
             #[inline(never)]

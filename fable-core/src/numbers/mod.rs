@@ -3,6 +3,7 @@
 mod arrow;
 mod bits;
 mod fingerprint;
+pub(crate) mod inverse;
 pub(crate) mod kernel;
 mod loops;
 mod normal;

@@ -2,7 +2,7 @@
 
 mod settings;
 
-pub use settings::{Deadline, Expiry, Exploration, Setting, Settings, SettingsError, setting};
+pub use settings::{Deadline, Expiry, Exploration, OnChange, Scale, Setting, Settings, SettingsError, setting};
 
 use crate::catalog::{Action, BlockSet, Catalog, Context, score::Scalar};
 use crate::numbers::{Fingerprint, NUMERIC_REVISION};
@@ -27,10 +27,18 @@ use crate::posterior::{PosteriorError, Prior};
 pub struct Policy<'a, T> {
     catalog: &'a Catalog<'a>,
     settings: Settings<'a>,
+    base_precision: f64,
     prior: Prior<'a, T>,
     /// The retained blocks, if not all are.
     mask: Option<BlockSet>,
     fingerprint: u64,
+}
+
+/// What checking settings finds: their fingerprint so far, the retained blocks if not all are, the precision per coordinate.
+struct Checked {
+    sum: Fingerprint,
+    mask: Option<BlockSet>,
+    base_precision: f64,
 }
 
 impl<'a, T: Scalar> Policy<'a, T> {
@@ -50,7 +58,10 @@ impl<'a, T: Scalar> Policy<'a, T> {
     /// A setting out of its range.
     pub const fn new(catalog: &'a Catalog<'a>, settings: Settings<'a>) -> Result<Self, SettingsError> {
         match Self::checked(catalog, settings) {
-            Ok((sum, mask)) => Ok(Self { catalog, settings, prior: Prior::Isotropic, mask, fingerprint: sum.u64(0).finish() }),
+            Ok(Checked { sum, mask, base_precision }) => {
+                let fingerprint = sum.u64(0).finish();
+                Ok(Self { catalog, settings, base_precision, prior: Prior::Isotropic, mask, fingerprint })
+            }
             Err(error) => Err(error),
         }
     }
@@ -60,13 +71,12 @@ impl<'a, T: Scalar> Policy<'a, T> {
     /// # Errors
     /// A setting out of its range or a prior that does not fit the catalog.
     pub fn with_prior(catalog: &'a Catalog<'a>, settings: Settings<'a>, prior: Prior<'a, T>) -> Result<Self, SettingsError> {
-        let (sum, mask) = Self::checked(catalog, settings)?;
+        let Checked { sum, mask, base_precision } = Self::checked(catalog, settings)?;
         prior.check(catalog.arrow()).map_err(SettingsError::Prior)?;
-        Ok(Self { catalog, settings, prior, mask, fingerprint: prior.fingerprint(sum).finish() })
+        Ok(Self { catalog, settings, base_precision, prior, mask, fingerprint: prior.fingerprint(sum).finish() })
     }
 
-    /// Checks the settings: their fingerprint so far, and the retained blocks if not all are.
-    const fn checked(catalog: &Catalog<'_>, settings: Settings<'_>) -> Result<(Fingerprint, Option<BlockSet>), SettingsError> {
+    const fn checked(catalog: &Catalog<'_>, settings: Settings<'_>) -> Result<Checked, SettingsError> {
         if let Err(error) = settings.check() {
             return Err(error);
         }
@@ -74,18 +84,26 @@ impl<'a, T: Scalar> Policy<'a, T> {
         if retained & every == 0 || (retained & !every != 0 && retained != BlockSet::FULL.bits()) {
             return Err(SettingsError::Retained);
         }
+        let base_precision = match settings.base_precision {
+            Some(precision) => precision,
+            None => settings.precision_per_feature * (retained & every).count_ones() as f64,
+        };
+        if !setting::BASE_PRECISION.range.contains(base_precision) {
+            return Err(SettingsError::OutOfRange(setting::PRECISION_PER_FEATURE.name));
+        }
         let sum = Fingerprint::new()
             .u64(NUMERIC_REVISION as u64)
             .u64(catalog.fingerprint())
             .f64(settings.cost_weight)
             .f64(settings.noise_variance)
-            .f64(settings.base_precision)
+            .f64(base_precision)
             .text(settings.context_adapter)
             .text(settings.feedback_adapter);
         if retained & every == every {
-            return Ok((sum, None));
+            return Ok(Checked { sum, mask: None, base_precision });
         }
-        Ok((sum.text("retained").bytes(&retained.to_le_bytes()), Some(settings.retained)))
+        let sum = sum.text("retained").bytes(&retained.to_le_bytes());
+        Ok(Checked { sum, mask: Some(settings.retained), base_precision })
     }
 
     /// The catalog.
@@ -98,6 +116,12 @@ impl<'a, T: Scalar> Policy<'a, T> {
     #[must_use]
     pub const fn settings(&self) -> &Settings<'a> {
         &self.settings
+    }
+
+    /// Precision of the isotropic base prior in a coordinate: the setting, or the precision per feature times the blocks that count.
+    #[must_use]
+    pub const fn base_precision(&self) -> f64 {
+        self.base_precision
     }
 
     /// The base prior.
@@ -115,7 +139,7 @@ impl<'a, T: Scalar> Policy<'a, T> {
     /// R_b: the setting, or the square root of the base precision.
     #[must_use]
     pub fn prior_radius(&self) -> f64 {
-        self.settings.prior_radius.unwrap_or_else(|| libm::sqrt(self.settings.base_precision))
+        self.settings.prior_radius.unwrap_or_else(|| libm::sqrt(self.base_precision))
     }
 
     /// beta_t(alpha) = R_b + (s / sigma) sqrt(ln(det Lambda_t / det Lambda_0) + 2 ln(1 / alpha)), from the log-determinant ratio.
@@ -144,9 +168,9 @@ impl<'a, T: Scalar> Policy<'a, T> {
     ) -> Result<f64, PosteriorError> {
         let variance = |precision: f64, value: T| value.to_f64() * value.to_f64() / precision;
         match self.prior {
-            Prior::Isotropic => Ok(direction.map(|(_, value)| variance(self.settings.base_precision, value)).sum()),
+            Prior::Isotropic => Ok(direction.map(|(_, value)| variance(self.base_precision, value)).sum()),
             Prior::Diagonal { precision, .. } => {
-                let own = |index: usize| precision.get(index).copied().unwrap_or(self.settings.base_precision);
+                let own = |index: usize| precision.get(index).copied().unwrap_or(self.base_precision);
                 Ok(direction.map(|(index, value)| variance(own(index), value)).sum())
             }
             Prior::Factor(factor) => Ok(factor.posterior().contrast(workspace, direction)?.variance.to_f64()),
@@ -164,12 +188,12 @@ impl<'a, T: Scalar> Policy<'a, T> {
         self.catalog.dimension_of(self.settings.retained)
     }
 
-    /// nu_t, the scale of the draw of a round.
+    /// nu_t or c: what standard deviations are multiplied with in a round.
     #[must_use]
     #[inline]
     pub fn nu(&self, round: u32) -> f64 {
         match self.settings.exploration {
-            Exploration::Constant(nu) => nu,
+            Exploration::Constant(scale) | Exploration::Optimistic(scale) => scale,
             theorem @ Exploration::Theorem { .. } => theorem.nu(round, self.active_dimension()),
         }
     }

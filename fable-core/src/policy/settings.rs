@@ -12,23 +12,26 @@ use crate::numbers::Range;
 use crate::posterior::PriorError;
 use core::fmt;
 
-/// The scale nu_t of the posterior draw.
+/// How a round tries what is not known well: by a draw from the posterior, or by a bonus for what is uncertain.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum Exploration {
-    /// The same nu in every round.
+    /// Scores are those of a draw from the posterior with its standard deviation times nu, the same in every round.
     Constant(f64),
-    /// nu_t = sqrt(9 d ln(t / delta)), the schedule of the regret theorem. At hundreds of dimensions it explores almost
+    /// The same with nu_t = sqrt(9 d ln(t / delta)), the schedule of the regret theorem. At hundreds of dimensions it explores almost
     /// uniformly; it is here for those who want the guarantee.
     Theorem {
         /// Probability with which the bound may fail, in (0, 1/2].
         delta: f64,
     },
+    /// Scores are mean + c sd, with the exact standard deviation of every feasible action; of equals the earliest is taken. There
+    /// is no chance in it: a round has one action of probability 1. It takes one solve per active coordinate, a draw takes one.
+    Optimistic(f64),
 }
 
 impl Exploration {
-    /// nu_t at round t = 1, 2, ... with d coordinates.
+    /// nu_t at round t = 1, 2, ... with d coordinates, or c: what standard deviations are multiplied with.
     ///
     /// ```
     /// use fable_core::Exploration;
@@ -39,7 +42,7 @@ impl Exploration {
     #[inline]
     pub fn nu(&self, round: u32, dimension: usize) -> f64 {
         match *self {
-            Self::Constant(nu) => nu,
+            Self::Constant(scale) | Self::Optimistic(scale) => scale,
             Self::Theorem { delta } => {
                 let dimension = u32::try_from(dimension).map_or(f64::INFINITY, f64::from);
                 libm::sqrt(9.0 * dimension * libm::log(f64::from(round.max(1)) / delta))
@@ -85,6 +88,44 @@ impl Expiry {
     }
 }
 
+/// Whether what exploration is scaled with follows the user.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
+pub enum Scale {
+    /// As the settings say.
+    #[default]
+    Fixed,
+    /// Larger when this user's rewards surprise more than the model expects: times [`State::scale`](crate::State::scale), which is
+    /// at least 1.
+    Learned,
+}
+
+/// What is done when a user seems to have changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
+pub enum OnChange {
+    /// Nothing but telling it.
+    #[default]
+    Tell,
+    /// What is known counts half.
+    Halve,
+    /// Back to the prior; permissions, rounds and waiting decisions stay.
+    Reset,
+}
+
+impl OnChange {
+    /// How much of what is known is kept.
+    pub(crate) const fn keep(self) -> Option<f32> {
+        match self {
+            Self::Tell => None,
+            Self::Halve => Some(0.5),
+            Self::Reset => Some(0.0),
+        }
+    }
+}
+
 /// What a person sets. The defaults are documented field by field; those of noise, prior and exploration come from a sweep over
 /// simulated users and recorded answers (`examples/studies/RESULTS.md`, study `defaults`), in which nothing does better on users
 /// that nothing was chosen on.
@@ -95,13 +136,25 @@ pub struct Settings<'a> {
     /// reactions and the 0.84 of rewards that are +1 or -1. Decisions depend on it through `noise_variance * base_precision` and
     /// nu^2 `noise_variance` alone.
     pub noise_variance: f64,
-    /// Precision of the isotropic base prior. Default 16: with a dozen active features of unit precision the prior spread of a
-    /// score would be several times the range of the rewards.
-    pub base_precision: f64,
+    /// Precision of the isotropic base prior, per active feature: a coordinate has this times the number of blocks, of which each
+    /// gives an action one feature. So the prior believes the same of a score however large the dictionary is: a standard
+    /// deviation of 1 / sqrt(4) by default, 4.
+    pub precision_per_feature: f64,
+    /// Precision of the isotropic base prior in every coordinate, instead. Default `None`: `precision_per_feature` times the number
+    /// of retained blocks.
+    pub base_precision: Option<f64>,
     /// lambda, the weight of costs against rewards. Default 1.
     pub cost_weight: f64,
-    /// The scale of the draw. Default `Constant(0.3)`.
+    /// How to explore. Default `Optimistic(1.5)`. May be changed at any time.
     pub exploration: Exploration,
+    /// Whether exploration is scaled by how much this user's rewards surprise. Default `Fixed`. May be changed at any time.
+    pub scale: Scale,
+    /// After so many rewards half of what is known is forgotten, evenly, toward the prior; onboarding statements fade like the
+    /// rest. For users who change. The guarantee of promotions ends with the first fading. Default `None`. May be changed at any
+    /// time: what it does to a user is in events.
+    pub half_life: Option<u32>,
+    /// What is done when a user seems to have changed. Default `Tell`. May be changed at any time.
+    pub on_change: OnChange,
     /// alpha, the probability with which any wrong promotion may ever be made, over all contrasts and for all time. Default
     /// 0.05. Fixed before learning starts: contrasts of a learner that was started with another value are not `valid`.
     pub alpha: f64,
@@ -139,9 +192,13 @@ impl Settings<'_> {
     /// The defaults, for constants.
     pub const DEFAULT: Self = Self {
         noise_variance: 0.25,
-        base_precision: 16.0,
+        precision_per_feature: 4.0,
+        base_precision: None,
         cost_weight: 1.0,
-        exploration: Exploration::Constant(0.3),
+        exploration: Exploration::Optimistic(1.5),
+        scale: Scale::Fixed,
+        half_life: None,
+        on_change: OnChange::Tell,
         alpha: 0.05,
         prior_radius: None,
         noise_proxy: None,
@@ -154,11 +211,24 @@ impl Settings<'_> {
         feedback_adapter: "",
     };
 
-    /// For hosts that want preferences promoted: users differ from the prior by at most 1/2 in all (|theta* - mu_base| <=
+    /// The paper's learner, and nothing else: scores from a draw, a precision of 16 in every coordinate, nothing fades. What the
+    /// paper's studies are run with.
+    pub const PAPER: Self =
+        Self {
+            noise_variance: 0.25,
+            base_precision: Some(16.0),
+            exploration: Exploration::Constant(0.3),
+            scale: Scale::Fixed,
+            half_life: None,
+            on_change: OnChange::Tell,
+            ..Self::DEFAULT
+        };
+
+    /// For hosts that want preferences promoted by the paper's learner: users differ from the prior by at most 1/2 in all (|theta* - mu_base| <=
     /// 1/2, so the radius is sqrt(16) / 2 instead of 4), and exploration is far bolder than reward alone would have it. With
     /// the default nu of 0.3 the loser of a comparison is hardly ever tried again, and one cannot be sure of a difference to
     /// something that is not tried. `tests/README.md` says what it finds and what it costs; nu can be lowered at any time.
-    pub const PROMOTING: Self = Self { prior_radius: Some(2.0), exploration: Exploration::Constant(5.0), ..Self::DEFAULT };
+    pub const PROMOTING: Self = Self { prior_radius: Some(2.0), exploration: Exploration::Constant(5.0), ..Self::PAPER };
 }
 
 impl Default for Settings<'_> {
@@ -205,14 +275,17 @@ pub mod setting {
 
     table! {
         NOISE_VARIANCE = "noise_variance", 0.0001 to 10000, "How much rewards scatter, as a variance", ", default 0.25. Larger learns more slowly.";
-        BASE_PRECISION = "base_precision", 0.001 to 10000, "How sure the prior is that a user has no special preference", ", default 16.";
+        PRECISION_PER_FEATURE = "precision_per_feature", 0.00001 to 10000, "How sure the prior is that a user has no special preference, per active feature", ", default 4: a score is 0 with a standard deviation of 1/2.";
+        BASE_PRECISION = "base_precision", 0.001 to 10000, "The same per coordinate, instead", ", default the precision per feature times the number of blocks.";
         COST_WEIGHT = "cost_weight", 0 to 10, "How much the costs of values weigh against rewards", ", default 1.";
-        NU = "nu", 0.000001 to 1000, "How boldly to explore, the same in every round", ", default 0.3. May be changed at any time.";
+        OPTIMISM = "optimism", 0 to 1000, "How boldly to explore: so many standard deviations are added to each action's expected reward", ", default 1.5. May be changed at any time.";
+        NU = "nu", 0.000001 to 1000, "Explores by chance instead: scores from a draw with this many times the standard deviation", ".";
         DELTA = "delta", 0.000000000001 to 0.5, "Explores by the schedule of the regret theorem instead, which may fail with this probability", ".";
         ALPHA = "alpha", 0.000000000001 to 0.5, "Probability with which any promoted preference may ever be wrong", ", default 0.05.";
         PRIOR_RADIUS = "prior_radius", 0 to 1000000, "How far a user may be from the prior, which promotions assume", ", default sqrt(base precision).";
         NOISE_PROXY = "noise_proxy", 0.0001 to 10000, "Bound on the noise of rewards, which promotions assume", ", default the noise variance; 1 always does.";
         MIN_EVIDENCE = "min_evidence", 1 to 1000000000, "Rewards that must bear on a contrast before it is promoted", ", default 10.";
+        HALF_LIFE = "half_life", 1 to 65535, "After so many rewards half of what is known is forgotten, for users who change", ", default none.";
         EXPIRY = "expiry", -1 to 1, "What is learned when no reward came in time: nothing (the default), or a reward like impute=-0.2", ".";
     }
 }
@@ -268,10 +341,14 @@ impl Settings<'_> {
             };
         }
         check!(self.noise_variance, NOISE_VARIANCE);
-        check!(self.base_precision, BASE_PRECISION);
+        check!(self.precision_per_feature, PRECISION_PER_FEATURE);
+        if let Some(precision) = self.base_precision {
+            check!(precision, BASE_PRECISION);
+        }
         check!(self.cost_weight, COST_WEIGHT);
         match self.exploration {
             Exploration::Constant(nu) => check!(nu, NU),
+            Exploration::Optimistic(c) => check!(c, OPTIMISM),
             Exploration::Theorem { delta } => check!(delta, DELTA),
         }
         check!(self.alpha, ALPHA);
@@ -282,6 +359,9 @@ impl Settings<'_> {
             check!(proxy, NOISE_PROXY);
         }
         check!(self.min_evidence as f64, MIN_EVIDENCE);
+        if let Some(rewards) = self.half_life {
+            check!(rewards as f64, HALF_LIFE);
+        }
         if let Expiry::Impute(reward) = self.expiry {
             check!(reward, EXPIRY);
         }

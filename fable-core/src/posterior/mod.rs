@@ -23,13 +23,16 @@
 //! # Ok::<(), fable_core::PosteriorError>(())
 //! ```
 
+mod fade;
 mod prior;
 mod workspace;
 
+pub(crate) use fade::Fading;
 pub use prior::{Factor, Prior, PriorError};
 pub use workspace::Workspace;
-pub(crate) use workspace::parts;
+pub(crate) use workspace::{parts, rows, with_variances};
 
+use crate::numbers::inverse::{Entries, ROWS};
 use crate::numbers::{
     Arrow, BASE_PRECISION, MAX_COEFFICIENT, MAX_RESPONSE, Number, Segment, Storage, Stream, VARIANCE, kernel, within,
 };
@@ -346,6 +349,43 @@ impl<T: Number, S: AsRef<[T]>> Posterior<T, S> {
         self.solve_root(active);
         if let Some(leaf) = leaf {
             self.solve_leaf(leaf, active);
+        }
+        Ok(())
+    }
+
+    /// Walks over the rows of L^-1 of one leaf and the root, [`ROWS`] at a time: their entries, leaf first, how many of
+    /// these can be other than zero, and their E. `rows` has room for the leaf and the root.
+    pub(crate) fn inverse_rows(
+        &self,
+        task: Option<usize>,
+        rows: &mut [Entries<T>],
+        mut each: impl FnMut(&[Entries<T>], usize, &Entries<T>),
+    ) -> Result<(), PosteriorError> {
+        let leaf = self.arrow.leaf_of(task);
+        let [own, root] = self.arrow.split(self.storage.as_ref(), leaf).ok_or(PosteriorError::Vacant)?;
+        let (leaf_len, root_len) = (self.arrow.leaf(), self.arrow.root());
+        rows.fill([T::ZERO; ROWS]);
+        for first in (self.arrow.active_start(leaf)..leaf_len + root_len).step_by(ROWS) {
+            let top = (first + ROWS).min(leaf_len + root_len);
+            let x = rows.get_mut(..top).ok_or(PosteriorError::WorkspaceLength)?;
+            x.fill([T::ZERO; ROWS]);
+            for (row, entries) in x.iter_mut().skip(first).enumerate() {
+                if let Some(entry) = entries.get_mut(row) {
+                    *entry = T::ONE;
+                }
+            }
+            if let Some(x) = x.get_mut(leaf_len..) {
+                T::back_rows(root.columns, root_len, top - leaf_len, x);
+            }
+            if leaf.is_some() {
+                T::back_rows(own.columns, leaf_len + root_len, top.min(leaf_len), x);
+            }
+            let mut inverse = [T::ZERO; ROWS];
+            let from = first - self.arrow.active_start(leaf);
+            for (slot, e) in inverse.iter_mut().zip(own.inverse.iter().chain(root.inverse).skip(from)) {
+                *slot = *e;
+            }
+            each(rows, top, &inverse);
         }
         Ok(())
     }

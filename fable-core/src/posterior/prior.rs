@@ -125,14 +125,8 @@ impl<T: Number> Prior<'_, T> {
                     *inverse = T::from_f64(1.0 / precision);
                 }
                 // With L = I the whitened information vector is the mean: the last entry of each column.
-                let mut end = arrow.dimension();
-                for (coordinate, mean) in mean.iter().enumerate() {
-                    end += match arrow.locate(coordinate) {
-                        Some((Some(_), inside)) => usize::from(arrow.leaf) + usize::from(arrow.root) - inside,
-                        Some((None, inside)) => usize::from(arrow.root) - inside,
-                        None => return,
-                    };
-                    if let Some(z) = packed.get_mut(end - 1) {
+                for (end, mean) in arrow.column_ends().zip(mean) {
+                    if let Some(z) = packed.get_mut(end) {
                         *z = T::from_f64(*mean);
                     }
                 }
@@ -141,6 +135,27 @@ impl<T: Number> Prior<'_, T> {
                 for (slot, value) in packed.iter_mut().zip(factor.packed) {
                     *slot = *value;
                 }
+            }
+        }
+    }
+
+    /// A column of L as it is packed, the entry of the information row last, into zeros, and its E.
+    pub(super) fn column(&self, arrow: Arrow, base_precision: f64, coordinate: usize, out: &mut [T]) -> T {
+        match *self {
+            Self::Isotropic => T::from_f64(1.0 / base_precision),
+            Self::Diagonal { mean, precision } => {
+                if let (Some(last), Some(mean)) = (out.last_mut(), mean.get(coordinate)) {
+                    *last = T::from_f64(*mean);
+                }
+                T::from_f64(1.0 / precision.get(coordinate).copied().unwrap_or(base_precision))
+            }
+            Self::Factor(factor) => {
+                let end = arrow.column_ends().nth(coordinate).map_or(0, |end| end + 1);
+                let start = end.saturating_sub(out.len());
+                for (slot, entry) in out.iter_mut().zip(factor.packed.iter().skip(start)) {
+                    *slot = *entry;
+                }
+                factor.packed.get(coordinate).copied().unwrap_or(T::ONE)
             }
         }
     }

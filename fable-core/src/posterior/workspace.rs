@@ -8,6 +8,7 @@
 //! ```
 
 use crate::catalog::Catalog;
+use crate::numbers::inverse::Entries;
 use crate::numbers::{Number, Storage};
 use core::marker::PhantomData;
 
@@ -42,6 +43,20 @@ impl<T, W: Storage<T>> AsMut<[T]> for Workspace<T, W> {
     fn as_mut(&mut self) -> &mut [T] {
         self.storage.as_mut()
     }
+}
+
+/// Scratch for [`parts`] or [`rows`], and a variance per action; `None` when the workspace is too small.
+pub(crate) fn with_variances<'w, T>(workspace: &'w mut [T], catalog: &Catalog<'_>) -> Option<(&'w mut [T], &'w mut [T])> {
+    workspace.get_mut(..catalog.workspace_len())?.split_at_mut_checked(catalog.workspace_len() - catalog.actions())
+}
+
+/// Some rows of a factor's inverse, and their sums per value; `None` when the scratch is too small.
+pub(crate) fn rows<'w, T>(
+    scratch: &'w mut [T],
+    catalog: &Catalog<'_>,
+) -> Option<(&'w mut [Entries<T>], &'w mut [Entries<T>])> {
+    let (rows, _) = scratch.as_chunks_mut();
+    rows.get_mut(..catalog.row_len())?.split_at_mut_checked(catalog.arrow().active_len() - 1)
 }
 
 /// The active part of a workspace, a number per value and a score per action; `None` when it is too small.

@@ -152,6 +152,7 @@ const fn learner_code(error: &UserError) -> u8 {
         UserError::NotPromoted => 18,
         UserError::ProfileFull => 19,
         UserError::Exhausted => 20,
+        UserError::Keep => 21,
         UserError::Feasible(error) => match error {
             FeasibleError::Empty => 40,
             FeasibleError::EmptyPattern { .. } => 41,

@@ -56,10 +56,11 @@ pub fn encode_event<'b>(event: &Event, buffer: &'b mut [u8]) -> Result<&'b [u8],
             out.byte(5);
             out.observation(observation);
         }
-        Event::Unlearn { observation, imputed } => {
+        Event::Unlearn { observation, imputed, kept } => {
             out.byte(6);
             out.observation(observation);
             out.byte((*imputed).into());
+            out.f32(*kept);
         }
         Event::Expiry { round, imputed } => {
             out.byte(7);
@@ -76,6 +77,10 @@ pub fn encode_event<'b>(event: &Event, buffer: &'b mut [u8]) -> Result<&'b [u8],
         Event::Forget { promise } => {
             out.byte(9);
             out.u32(*promise);
+        }
+        Event::Fade { keep } => {
+            out.byte(10);
+            out.f32(*keep);
         }
     }
     let length = out.len().ok_or(RecordError::Buffer)?;
@@ -139,13 +144,14 @@ fn other(tag: u8, input: &mut Input<'_>, catalog: &Catalog<'_>, place: &mut Even
             Event::Feedback { round, reward, weight }
         }
         5 => Event::Observation(input.observation(catalog)?),
-        6 => Event::Unlearn { observation: input.observation(catalog)?, imputed: input.flag()? },
+        6 => Event::Unlearn { observation: input.observation(catalog)?, imputed: input.flag()?, kept: input.f32()? },
         7 => {
             let (round, follows) = (input.u32()?, input.flag()?);
             Event::Expiry { round, imputed: if follows { Some(input.f64()?) } else { None } }
         }
         8 => Event::Promotion(input.promotion()?),
         9 => Event::Forget { promise: input.u32()? },
+        10 => Event::Fade { keep: input.f32()? },
         _ => return Err(RecordError::Content),
     };
     Ok(())

@@ -7,7 +7,8 @@
 //! [`packed`](crate::Posterior::packed) numbers a [`Factor`](crate::Factor).
 //!
 //! The counters are, in this order: incarnation, round and observations, fixed `u32`
-//! each; whether the guarantee is voided, `u8`; log-determinant ratio, `f64`; number of words of the permissions, `u8`; of
+//! each; whether the guarantee is voided, `u8`; log-determinant ratio, `f64`; rewards since the
+//! last fading, `u16`; sum of squared surprises, `f32`; evidence of a change, `u16`, and rewards since one, `u8`; number of words of the permissions, `u8`; of
 //! decisions in the ring, `u16`; of promotions, `u16`; of numbers, fixed `u32`. A decision in the ring is its round and
 //! time, fixed `u32`; action, `u16`; whether it waits, `u8` (0 waits, 1 rewarded, 2 expired); baseline, `f64`; context.
 //!
@@ -67,7 +68,7 @@ pub const fn max_len<T: Scalar>(catalog: &Catalog<'_>, room: usize) -> usize {
     let promotion = 1 + 3 + 3 * 4 + 2 * 4;
     let contrasts = catalog.contrasts().len();
     let promotions = if contrasts < room { contrasts } else { room };
-    let (words, counters) = (catalog.actions().div_ceil(32), 1 + 3 * 4 + 1 + 8 + 1 + 3 + 3 + 4);
+    let (words, counters) = (catalog.actions().div_ceil(32), 1 + 3 * 4 + 1 + 8 + 3 + 4 + 3 + 1 + 1 + 3 + 3 + 4);
     let lists = 4 * words + decision * room + promotion * promotions;
     HEADER_LEN + counters + lists + width::<T>() * catalog.state_len() + 4
 }
@@ -265,6 +266,10 @@ impl<'l, T: Scalar> Snapshot<'l, T> {
             observations: state.observations,
             voided: state.voided,
             log_det_ratio: state.log_det_ratio,
+            since_fading: state.since_fading,
+            squares: state.squares,
+            disappointment: state.disappointment,
+            since_change: state.since_change,
             words: u8::try_from(state.permissions.used_words().len()).unwrap_or(u8::MAX),
             pending: count(view.ring().count()),
             profile: count(view.profile.len()),

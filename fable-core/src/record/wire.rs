@@ -100,6 +100,10 @@ impl<'b> Output<'b> {
         self.u32(counters.observations);
         self.byte(counters.voided.into());
         self.f64(counters.log_det_ratio);
+        self.varint(counters.since_fading.into());
+        self.f32(counters.squares);
+        self.varint(counters.disappointment.into());
+        self.byte(counters.since_change);
         self.byte(counters.words);
         self.varint(counters.pending.into());
         self.varint(counters.profile.into());
@@ -222,6 +226,10 @@ impl Input<'_> {
             observations: self.u32()?,
             voided: self.flag()?,
             log_det_ratio: self.f64()?,
+            since_fading: self.short()?,
+            squares: self.f32()?,
+            disappointment: self.short()?,
+            since_change: self.byte()?,
             words: self.byte()?,
             pending: self.short()?,
             profile: self.short()?,
@@ -239,6 +247,10 @@ pub(super) struct Counters {
     pub(super) observations: u32,
     pub(super) voided: bool,
     pub(super) log_det_ratio: f64,
+    pub(super) since_fading: u16,
+    pub(super) squares: f32,
+    pub(super) disappointment: u16,
+    pub(super) since_change: u8,
     /// Words of the permissions up to the last nonzero one.
     pub(super) words: u8,
     /// Decisions in the ring.

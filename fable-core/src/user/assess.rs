@@ -179,7 +179,7 @@ fn gap<T: Scalar>(policy: &Policy<'_, T>, mean: f64, radius: f64, evidence: u32,
     let settings = policy.settings();
     let missing = f64::from(settings.min_evidence.saturating_sub(evidence));
     // Two means, each of half the observations: var = 4 sigma^2 / n. The prior's |w|^2 / precision is worth as many.
-    let prior = 4.0 * settings.noise_variance * settings.base_precision / norm.max(1e-9);
+    let prior = 4.0 * settings.noise_variance * policy.base_precision() / norm.max(1e-9);
     let growth = (radius / mean) * (radius / mean) - 1.0;
     let more = libm::ceil((prior + f64::from(evidence)) * growth).max(missing);
     let rounds = (radius > 0.0 && more <= f64::from(u32::MAX)).then_some(more as u32);

@@ -1,6 +1,6 @@
 //! What a user is told to do, and the events that takes, in the one order of the method.
 
-use super::decide::Drawn;
+use super::decide::{Drawn, Outlook};
 use super::{Decision, DecisionId, Event, Observation, Request, Step, User, UserError};
 use crate::catalog::score::Scalar;
 use crate::catalog::{Action, Context, Statement};
@@ -12,7 +12,7 @@ use crate::posterior::PosteriorError;
 /// |---|---|
 /// | [`onboard`](Command::onboard) | a statement each; all are checked before the first |
 /// | [`decide`](Command::decide) | what is due expires, the oldest makes room, changed permissions, the decision |
-/// | [`feedback`](Command::feedback), [`observe`](Command::observe) | the reward; at a [look](super::is_look), what is promoted by it |
+/// | [`feedback`](Command::feedback), [`observe`](Command::observe) | the reward; if it is time, the fading; at a [look](super::is_look), what is promoted |
 /// | [`expire`](Command::expire) | each decision whose deadline has passed |
 /// | [`promote`](Command::promote) | each contrast that is decided now and not in the profile |
 /// | [`event`](Command::event) | this one, made elsewhere |
@@ -50,7 +50,7 @@ enum Order<'c> {
 pub struct Scores {
     /// The mean score of the action, baseline + phi.mu.
     pub score: f64,
-    /// The score that the draw gave it.
+    /// The score that it was chosen for: that of the draw, or the mean with the bonus for what is uncertain.
     pub sampled_score: f64,
     /// Whether another feasible action has a higher mean score.
     pub explored: bool,
@@ -139,10 +139,10 @@ impl<'c> Command<'c> {
         Self { order: Order::Event, applied: 0, before: 0, event, scores: None }
     }
 
-    /// Takes back an earlier observation, or a reward that was imputed.
+    /// Takes back an earlier observation, or a reward that was imputed. `kept` is what fadings have left of it: 1 without any.
     #[must_use]
-    pub const fn unlearn(observation: Observation, imputed: bool) -> Self {
-        Self::event(Event::Unlearn { observation, imputed })
+    pub const fn unlearn(observation: Observation, imputed: bool, kept: f32) -> Self {
+        Self::event(Event::Unlearn { observation, imputed, kept })
     }
 
     /// Goes back to the prior, in the next incarnation; ids of earlier decisions are unknown from then on.
@@ -235,8 +235,12 @@ impl<T: Scalar> User<'_, T> {
             Order::Observe { context, action, reward, weight, .. } if first => {
                 self.propose_observation(context, *action, *reward, *weight, event)
             }
-            // What the reward has made certain.
+            // What the reward leads to: fading, then what it has made certain.
             Order::Feedback { now, .. } | Order::Observe { now, .. } => {
+                if let Some(keep) = self.fading_due() {
+                    *event = Event::Fade { keep };
+                    return Ok(true);
+                }
                 let look = super::is_look(self.observations);
                 if look { self.propose_promotion(*now, event) } else { Ok(false) }
             }
@@ -302,7 +306,7 @@ impl<T: Scalar> User<'_, T> {
 
     /// The scores of the action that a draw led to.
     fn scores(&mut self, request: &Request<'_>, drawn: &Drawn<T>) -> Result<Scores, UserError> {
-        let (_, highest) = self.best(request, None)?;
+        let (_, highest) = self.best(request, Outlook::Mean)?;
         let (_, means) = self.scored()?;
         let score = *means.get(drawn.action.index()).ok_or(PosteriorError::WorkspaceLength)?;
         Ok(Scores { score: score.to_f64(), sampled_score: drawn.score.to_f64(), explored: score < highest })
@@ -322,7 +326,9 @@ impl<T: Scalar> User<'_, T> {
     /// A reward outside [-1, 1], a context or action of another catalog; nothing has changed then.
     pub fn observe(&mut self, context: &Context, action: Action, reward: f64) -> Result<crate::Update<T>, UserError> {
         let observation = self.observed(context, action, reward, 1.0)?;
-        Ok(self.observation_lesson(&observation)?.learn())
+        let update = self.observation_lesson(&observation)?.learn();
+        self.fade_if_due()?;
+        Ok(update)
     }
 
     /// Takes a stated preference into the posterior (Equations 2-3).

@@ -2,10 +2,11 @@
 
 use super::late::{Pending, Wait, slot_mut};
 use super::{Decision, Request, State, User, UserError};
-use crate::catalog::score::{Round, Scalar};
+use crate::catalog::score::{self, Round, Scalar};
 use crate::catalog::{Action, Context, Feasible, FeasibleError, MAX_WEIGHT, Rule};
-use crate::numbers::{Key, Purpose, Stream, within};
-use crate::posterior::{Estimate, Posterior, PosteriorError, parts};
+use crate::numbers::{Key, Purpose, within};
+use crate::policy::{Exploration, Scale};
+use crate::posterior::{Estimate, Posterior, PosteriorError, parts, rows, with_variances};
 
 /// What a decider that may fall back to the host's own behaviour returns.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -17,7 +18,18 @@ pub enum Choice {
     HostDefault,
 }
 
-/// What a draw leads to.
+/// Which scores are compared.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Outlook<T> {
+    /// Those of the mean.
+    Mean,
+    /// Those of a draw with so many times the standard deviation.
+    Draw(T, Key),
+    /// Those of the mean, each with so many of its standard deviations added.
+    Bonus(T),
+}
+
+/// What a round's exploration leads to.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Drawn<T> {
     pub(super) round: u32,
@@ -71,12 +83,12 @@ impl<T: Scalar> User<'_, T> {
         }
     }
 
-    /// The draw of the next round and what it leads to (Equation 4).
+    /// What the next round's exploration leads to (Equation 4).
     #[inline(never)]
     pub(super) fn draw(&mut self, request: &Request<'_>) -> Result<Drawn<T>, UserError> {
         let round = self.next_round()?;
-        let normal = self.normals(round, Purpose::Decision);
-        let (action, score) = self.best(request, Some(normal))?;
+        let outlook = self.exploring(round, Purpose::Decision);
+        let (action, score) = self.best(request, outlook)?;
         let default = request.defaults.and_then(|defaults| defaults.get(action.index()).copied());
         let baseline = self.policy.baseline(request.context, action, default);
         Ok(Drawn { round, action, baseline, score })
@@ -88,7 +100,7 @@ impl<T: Scalar> User<'_, T> {
     /// As for [`decide`](Self::decide).
     pub fn recommend(&mut self, request: &Request<'_>) -> Result<(Action, T), UserError> {
         self.admit_request(request)?;
-        self.best(request, None)
+        self.best(request, Outlook::Mean)
     }
 
     /// Mean and variance of an action's score, b - lambda cost + phi.theta.
@@ -112,11 +124,18 @@ impl<T: Scalar> User<'_, T> {
         self.round.checked_add(1).ok_or(UserError::Exhausted)
     }
 
-    /// The scale nu_t of a round's draw and the stream of normals it is made of.
-    pub(super) fn normals(&self, round: u32, purpose: Purpose) -> (T, Stream) {
+    /// How a round looks at the scores.
+    pub(super) fn exploring(&self, round: u32, purpose: Purpose) -> Outlook<T> {
         let State { user, incarnation, .. } = *self.memory.state;
-        let key = Key { seed: self.policy.settings().seed, user, incarnation, round, purpose };
-        (T::from_f64(self.policy.nu(round)), key.stream())
+        let settings = self.policy.settings();
+        let learned = if settings.scale == Scale::Learned { self.scale() } else { 1.0 };
+        let scale = T::from_f64(self.policy.nu(round) * learned);
+        match settings.exploration {
+            Exploration::Optimistic(_) => Outlook::Bonus(scale),
+            Exploration::Constant(_) | Exploration::Theorem { .. } => {
+                Outlook::Draw(scale, Key { seed: settings.seed, user, incarnation, round, purpose })
+            }
+        }
     }
 
     /// Whether a request can be decided on.
@@ -139,15 +158,31 @@ impl<T: Scalar> User<'_, T> {
         }
     }
 
-    /// The best feasible action of an admitted request for a draw, or for the mean; leaves theta and all scores in the workspace.
-    pub(super) fn best(&mut self, request: &Request<'_>, normal: Option<(T, Stream)>) -> Result<(Action, T), UserError> {
-        let policy = self.policy;
+    /// The best feasible action of an admitted request in a view; leaves theta and all scores in the workspace.
+    pub(super) fn best(&mut self, request: &Request<'_>, outlook: Outlook<T>) -> Result<(Action, T), UserError> {
+        const SHORT: PosteriorError = PosteriorError::WorkspaceLength;
+        let (policy, task, feasible) = (self.policy, request.context.task(), request.feasible.set());
         let posterior = Posterior::of(self.memory.state.arrow, 0.0, &*self.memory.storage);
-        let (active, table, scores) = parts(self.workspace, policy.catalog()).ok_or(PosteriorError::WorkspaceLength)?;
-        posterior.draw(active, request.context.task(), normal)?;
         let (catalog, lambda) = (policy.catalog(), policy.settings().cost_weight);
         let round = Round::new(catalog, policy.mask(), lambda, request.context, request.defaults);
-        T::best(&round, active, table, scores, request.feasible.set()).ok_or(UserError::UnknownAction)
+        let (scratch, variances) = with_variances(self.workspace, catalog).ok_or(SHORT)?;
+        if let Outlook::Bonus(_) = outlook {
+            let (rows, table) = rows(scratch, catalog).ok_or(SHORT)?;
+            variances.fill(T::ZERO);
+            posterior.inverse_rows(task, rows, |rows, top, inverse| {
+                T::add_squares(&round, (rows, top), inverse, table, feasible, variances);
+            })?;
+        }
+        let (active, table, scores) = parts(scratch, catalog).ok_or(SHORT)?;
+        posterior.draw(active, task, if let Outlook::Draw(scale, key) = outlook { Some((scale, key.stream())) } else { None })?;
+        let mut best = T::best(&round, active, table, scores, feasible);
+        if let Outlook::Bonus(scale) = outlook {
+            for (score, variance) in scores.iter_mut().zip(variances) {
+                *score += scale * variance.root();
+            }
+            best = score::best(feasible, scores);
+        }
+        best.ok_or(UserError::UnknownAction)
     }
 
     /// Theta over the active part, and a score per action, as [`best`](Self::best) has left them.

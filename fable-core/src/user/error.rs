@@ -49,6 +49,9 @@ pub enum UserError {
     Stale,
     /// The writer did not take the text.
     Text,
+    /// What is to be kept in a fading is not 0, nor a number from 0.001 to less than 1; or what is left of an observation that is to be unlearned is not
+    /// a number from 0.000001 to 1.
+    Keep,
     /// What is to be unlearned cannot have been learned, or cannot be told from rounding in this scalar.
     NotLearned,
     /// The two actions compared are the same or differ in more than one component.
@@ -89,6 +92,7 @@ impl fmt::Display for UserError {
             Self::DuplicateFeedback => f.write_str("the decision has had its feedback"),
             Self::Stale => f.write_str("the state, the defaults or the settings are not those of the decision any more"),
             Self::Text => f.write_str("the writer did not take the text"),
+            Self::Keep => f.write_str("what is kept must be a number from 0 to less than 1, and not too small"),
             Self::NotLearned => {
                 f.write_str("the observation cannot have been learned, or cannot be taken away at this precision")
             }

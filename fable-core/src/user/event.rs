@@ -135,6 +135,8 @@ pub enum Event {
         observation: Observation,
         /// Whether its reward was imputed, so that it is not evidence.
         imputed: bool,
+        /// How much of it is left: the product of what was kept in the fadings since, 1 without any.
+        kept: f32,
     },
     /// A decision stops waiting for its reward.
     Expiry {
@@ -142,6 +144,11 @@ pub enum Event {
         round: u32,
         /// What is learned instead, if anything.
         imputed: Option<f64>,
+    },
+    /// What is known counts less, and the prior again in its place.
+    Fade {
+        /// How much it counts, from 0 to less than 1.
+        keep: f32,
     },
     /// A declared contrast enters the profile.
     Promotion(Promotion),

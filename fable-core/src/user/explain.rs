@@ -24,6 +24,7 @@
 //! # Ok::<(), Box<dyn core::error::Error>>(())
 //! ```
 
+use super::decide::Outlook;
 use super::{DecisionId, Request, Thousandths, User, UserError};
 use crate::catalog::score::{self, Scalar};
 use crate::catalog::{Action, BlockSet, Catalog, Context, Feasible, Rule, removed_by};
@@ -113,8 +114,8 @@ impl<T: Scalar> User<'_, T> {
 
         let default = |action: Action| defaults.and_then(|defaults| defaults.get(action.index()).copied());
         self.admit_request(&request)?;
-        let normals = self.normals(pending.round, Purpose::Decision);
-        let (drawn, _) = self.best(&request, Some(normals))?;
+        let outlook = self.exploring(pending.round, Purpose::Decision);
+        let (drawn, _) = self.best(&request, outlook)?;
         if drawn != chosen || policy.baseline(&context, chosen, default(chosen)) != pending.baseline {
             return Err(UserError::Stale);
         }
@@ -125,7 +126,7 @@ impl<T: Scalar> User<'_, T> {
         let score = |action: Action| scores.get(action.index()).map_or(0.0, |score| score.to_f64());
         let (chosen_score, other_score) = (score(chosen), score(other));
 
-        let (_, highest) = self.best(&request, None)?;
+        let (_, highest) = self.best(&request, Outlook::Mean)?;
         let (mean, means) = self.scored()?;
         let explored = means.get(chosen.index()).is_some_and(|mean| *mean < highest);
         Ok(Explanation {

@@ -41,18 +41,26 @@ impl<T: Scalar> Lesson<'_, T> {
         if let Some((pending, wait)) = settled {
             pending.wait = wait;
         }
-        if let Some((counts, catalog, action, step)) = evidence {
-            count(catalog, counts, action, step);
-        }
+        // How many rewards there were before, for one that counts as evidence.
+        let rewards = evidence.map(|(counts, catalog, action, step)| count(catalog, counts, action, step));
         let update = located.absorb(variance, &mut state.log_det_ratio);
         match kind {
+            // Before the first reward a statement is part of what a user begins with.
             Kind::Stated if state.observations == 0 => state.log_det_ratio = 0.0,
             Kind::Stated => {}
             Kind::Reward { voids } => {
+                if let Some(rewards) = rewards {
+                    state.weigh(&update, rewards);
+                    state.count_surprise(&update);
+                }
                 state.observations = state.observations.saturating_add(1);
+                state.since_fading = state.since_fading.saturating_add(1);
                 state.voided |= voids;
             }
             Kind::TakenBack => {
+                if rewards.is_some() {
+                    state.count_surprise(&update);
+                }
                 state.observations = state.observations.saturating_sub(1);
                 state.voided = true;
             }
@@ -61,14 +69,17 @@ impl<T: Scalar> Lesson<'_, T> {
     }
 }
 
-/// Adds to the evidence of each value of an action.
-fn count<T: Scalar>(catalog: &Catalog<'_>, counts: &mut [T], action: Action, step: T) {
+/// Adds to the evidence of each value of an action; returns what there was in all.
+fn count<T: Scalar>(catalog: &Catalog<'_>, counts: &mut [T], action: Action, step: T) -> f64 {
+    let first = catalog.definition().components.first().map_or(0, |first| first.values.len());
+    let before = counts.iter().take(first).map(|count| count.to_f64()).sum();
     let values = catalog.values(action).unwrap_or_default();
     for (component, &value) in values.iter().enumerate() {
         if let Some(count) = catalog.value_place(component, value).and_then(|place| counts.get_mut(place)) {
             *count += step;
         }
     }
+    before
 }
 
 impl<T: Scalar> User<'_, T> {
@@ -87,7 +98,9 @@ impl<T: Scalar> User<'_, T> {
     /// As for [`feedback`](Self::feedback); a decision whose deadline has passed by then is expired.
     pub fn feedback_at(&mut self, id: DecisionId, reward: f64, now: u32) -> Result<Update<T>, UserError> {
         let round = self.rewardable(id, now)?;
-        Ok(self.feedback_lesson(round, reward, 1.0)?.learn())
+        let update = self.feedback_lesson(round, reward, 1.0)?.learn();
+        self.fade_if_due()?;
+        Ok(update)
     }
 
     /// The round of a decision that still waits at time `now`.
@@ -145,10 +158,15 @@ impl<T: Scalar> User<'_, T> {
 
     /// An observation taken back: the same sweep with the variance turned round.
     #[inline(never)]
-    pub(super) fn unlearning_lesson(&mut self, observation: &Observation, imputed: bool) -> Result<Lesson<'_, T>, UserError> {
-        let step = (!imputed).then_some(-T::ONE);
+    pub(super) fn unlearning_lesson(
+        &mut self,
+        observation: &Observation,
+        imputed: bool,
+        kept: f32,
+    ) -> Result<Lesson<'_, T>, UserError> {
+        let step = (!imputed).then_some(-T::from_f32(kept));
         let mut lesson = self.lesson(observation, step, None, Kind::TakenBack)?;
-        lesson.variance = -lesson.variance;
+        lesson.variance = T::from_f64(-lesson.variance.to_f64() / f64::from(kept));
         Ok(lesson)
     }
 
@@ -195,9 +213,14 @@ impl<T: Scalar> User<'_, T> {
     /// Counts are kept in the learner's scalar and stop at the largest number that it counts to exactly, 2^24 in `f32`.
     #[must_use]
     pub fn evidence(&self, component: usize, value: u8) -> u32 {
+        whole(self.evidence_left(component, value))
+    }
+
+    /// The same as it was counted: fading leaves fractions.
+    pub(super) fn evidence_left(&self, component: usize, value: u8) -> f64 {
         let counts = self.memory.storage.get(self.memory.state.arrow.packed_len()..);
         let place = self.policy.catalog().value_place(component, value);
-        counts.zip(place).and_then(|(counts, place)| counts.get(place)).map_or(0, |count| whole(count.to_f64()))
+        counts.zip(place).and_then(|(counts, place)| counts.get(place)).map_or(0.0, |count| count.to_f64())
     }
 
     pub(super) fn admit_statement(&self, statement: &Statement) -> Result<(), UserError> {
@@ -239,7 +262,7 @@ fn split<'s, T>(state: &State, storage: &'s mut [T]) -> (&'s mut [T], &'s mut [T
 }
 
 /// A count that was kept as a float.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "counts are whole, and clamped by the cast")]
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped by the cast; fractions are left of faded counts")]
 fn whole(count: f64) -> u32 {
     count as u32
 }

@@ -47,6 +47,14 @@ pub struct State {
     /// Shape of the posterior; vacant before the start.
     pub(crate) arrow: Arrow,
     pub(crate) log_det_ratio: f64,
+    /// Rewards since the last fading.
+    pub(crate) since_fading: u16,
+    /// Sum of squared surprises.
+    pub(crate) squares: f32,
+    /// Evidence of a change, ln M in 4096ths: small, so that a user stays small.
+    pub(crate) disappointment: u16,
+    /// Rewards since a change was noticed, plus one, up to 255; 0 as long as none was.
+    pub(crate) since_change: u8,
     pub(crate) permissions: ActionSet,
 }
 
@@ -62,6 +70,10 @@ impl State {
         voided: false,
         arrow: Arrow::VACANT,
         log_det_ratio: 0.0,
+        since_fading: 0,
+        squares: 0.0,
+        disappointment: 0,
+        since_change: 0,
         permissions: ActionSet::EMPTY,
     };
 
@@ -89,8 +101,8 @@ impl State {
         self.promise
     }
 
-    /// Whether something happened in this incarnation that the guarantee of promotions does not cover: an unlearning, an imputed
-    /// reward, a weight other than 1 that came with its reward.
+    /// Whether something happened in this incarnation that the guarantee of promotions does not cover: an unlearning, a
+    /// fading, an imputed reward, a weight other than 1 that came with its reward.
     #[must_use]
     pub const fn is_voided(&self) -> bool {
         self.voided
@@ -145,7 +157,7 @@ impl<T: Scalar, const N: usize, const R: usize> Learner<T, [T; N], R> {
 const _: () = {
     use crate::catalog::{AGENT, TAU2};
     assert!(size_of::<Learner<f32, [f32; AGENT.state_len()], 1>>() <= 105_000);
-    assert!(size_of::<Learner<f32, [f32; TAU2.state_len()], 1>>() <= 2_200);
+    assert!(size_of::<Learner<f32, [f32; TAU2.state_len()], 1>>() <= 2_300);
 };
 
 impl<T, S, const R: usize> Deref for Learner<T, S, R> {
@@ -288,7 +300,7 @@ impl<T: Scalar> Memory<'_, T> {
         let arrow = policy.catalog().arrow();
         self.vacate();
         if let Some(packed) = self.storage.get_mut(..arrow.packed_len()) {
-            prior.write(arrow, policy.settings().base_precision, packed);
+            prior.write(arrow, policy.base_precision(), packed);
         }
         *self.state = State { fingerprint, user, incarnation, promise, arrow, ..State::VACANT };
     }

@@ -1,7 +1,7 @@
 //! One user: decides, learns, is asked. Everything that happens to a user is an [`Event`].
 //!
 //! The files follow the data: `command` and `step` (what happens, in which order), `decide`, `late` (decisions that wait for
-//! their reward), `learn`, `unlearn`, `assess`, `promote`, `explain`.
+//! their reward), `learn`, `unlearn`, `surprise` and `fade` (users who change), `assess`, `promote`, `explain`.
 
 mod assess;
 mod command;
@@ -9,6 +9,7 @@ mod decide;
 mod error;
 mod event;
 mod explain;
+mod fade;
 #[cfg(feature = "alloc")]
 mod host;
 mod late;
@@ -19,6 +20,7 @@ mod promotion;
 mod propensity;
 mod request;
 mod step;
+mod surprise;
 mod thousandths;
 mod unlearn;
 
@@ -38,6 +40,9 @@ pub use promote::is_look;
 pub use promotion::{Promotion, Standing};
 pub use request::Request;
 pub use step::Step;
+#[cfg(feature = "record")]
+pub(crate) use surprise::is_sound;
+pub use surprise::{ALARM, SETTLING};
 pub use thousandths::Thousandths;
 
 use crate::catalog::score::Scalar;

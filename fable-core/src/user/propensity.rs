@@ -1,5 +1,6 @@
 //! How probable each action is in the next round, for logs that other policies are to be judged by.
 
+use super::decide::Outlook;
 use super::{Request, User, UserError};
 use crate::catalog::{Action, score::Scalar};
 use crate::numbers::Purpose;
@@ -7,7 +8,8 @@ use crate::posterior::PosteriorError;
 
 impl<T: Scalar> User<'_, T> {
     /// Estimates the probability of each action in the next round from `draws` draws of their own: (n + 1) / (draws +
-    /// feasible), and 0 for an infeasible action. Nothing changes by asking, the next decision's draw included.
+    /// feasible), and 0 for an infeasible action. Under [`Optimistic`](crate::Exploration::Optimistic) there is no chance: one action
+    /// has 1 and the others 0, and a log of such rounds cannot tell what another policy would have earned. Nothing changes by asking, the next decision's draw included.
     ///
     /// # Errors
     /// As for [`decide`](Self::decide), and for an `out` that does not have one number per action.
@@ -29,13 +31,21 @@ impl<T: Scalar> User<'_, T> {
         }
         self.admit_request(request)?;
         let round = self.next_round()?;
+        if let Outlook::Bonus(scale) = self.exploring(round, Purpose::Decision) {
+            let (action, _) = self.best(request, Outlook::Bonus(scale))?;
+            out.fill(0.0);
+            if let Some(slot) = out.get_mut(action.index()) {
+                *slot = 1.0;
+            }
+            return Ok(());
+        }
         let total = f64::from(draws) + u32::try_from(request.feasible.len()).map_or(0.0, f64::from);
         for (slot, action) in out.iter_mut().zip((0..).map(Action)) {
             *slot = if request.feasible.set().contains(action) { 1.0 / total } else { 0.0 };
         }
         for draw in 0..draws {
-            let normal = self.normals(round, Purpose::Propensity(draw));
-            let (action, _) = self.best(request, Some(normal))?;
+            let outlook = self.exploring(round, Purpose::Propensity(draw));
+            let (action, _) = self.best(request, outlook)?;
             if let Some(slot) = out.get_mut(action.index()) {
                 *slot += 1.0 / total;
             }

@@ -1,5 +1,6 @@
 //! The gate to the state: every event is checked, and a checked event can only be applied.
 
+use super::fade::Fade;
 use super::late::{Due, Pending, Wait, slot_mut};
 use super::learn::Lesson;
 use super::{Event, Memory, Promotion, State, User, UserError};
@@ -34,6 +35,7 @@ enum Effect<'s, T> {
     },
     Learn(Lesson<'s, T>),
     Expire(&'s mut Pending<T>),
+    Fade(Fade<'s, T>),
     Promote(&'s mut heapless::vec::VecView<Promotion, u16>, &'s Promotion),
     Forget(Memory<'s, T>, &'s Policy<'s, T>, u32),
     Nothing,
@@ -69,10 +71,11 @@ impl<T: Scalar> User<'_, T> {
             }
             Event::Feedback { round, reward, weight } => Effect::Learn(self.feedback_lesson(*round, *reward, *weight)?),
             Event::Observation(observation) => Effect::Learn(self.observation_lesson(observation)?),
-            Event::Unlearn { observation, imputed } => {
-                self.admit_unlearning(observation, *imputed)?;
-                Effect::Learn(self.unlearning_lesson(observation, *imputed)?)
+            Event::Unlearn { observation, imputed, kept } => {
+                self.admit_unlearning(observation, *imputed, *kept)?;
+                Effect::Learn(self.unlearning_lesson(observation, *imputed, *kept)?)
             }
+            Event::Fade { keep } => Effect::Fade(self.fading(*keep)?),
             Event::Expiry { round, imputed } => match self.expiry_lesson(Due { round: *round, imputed: *imputed })? {
                 Ok(lesson) => Effect::Learn(lesson),
                 Err(pending) => Effect::Expire(pending),
@@ -116,6 +119,7 @@ impl<'s, T: Scalar> Step<'s, T> {
                 *slot = Pending { context: *context, baseline, round, at, action, wait: Wait::Waiting };
             }
             Effect::Expire(pending) => pending.wait = Wait::Expired,
+            Effect::Fade(fade) => fade.fade(),
             Effect::Promote(profile, promotion) => {
                 profile.retain(|known| known.contrast != promotion.contrast);
                 let _ = profile.push(*promotion); // there is room, as was checked

@@ -33,27 +33,31 @@ use crate::catalog::score::Scalar;
 const SLACK: f64 = 64.0;
 
 impl<T: Scalar> User<'_, T> {
-    /// Takes one earlier observation out of the posterior. An imputed reward is taken back with an
-    /// [`Event::Unlearn`](super::Event::Unlearn) that says so.
+    /// Takes one earlier observation out of the posterior. An imputed reward, or what fadings have left of one, is taken back with a
+    /// [command](super::Command::unlearn) that says so.
     ///
     /// # Errors
     /// [`UserError::NotLearned`] when it cannot have been learned: no such evidence, or what is left would be less
     /// precise than the prior. In `f32` also when the prior is so vague, or the observation so heavy, that what is left
     /// cannot be told from rounding. Nothing has changed then.
     pub fn unlearn(&mut self, observation: Observation) -> Result<(), UserError> {
-        self.admit_unlearning(&observation, false)?;
-        self.unlearning_lesson(&observation, false)?.learn();
+        self.admit_unlearning(&observation, false, 1.0)?;
+        self.unlearning_lesson(&observation, false, 1.0)?.learn();
         Ok(())
     }
 
     /// With s = phi.Sigma.phi the direction's variance becomes s v / (v - s): it must stay finite and within the prior's.
     #[inline(never)]
-    pub(super) fn admit_unlearning(&mut self, observation: &Observation, imputed: bool) -> Result<(), UserError> {
+    pub(super) fn admit_unlearning(&mut self, observation: &Observation, imputed: bool, kept: f32) -> Result<(), UserError> {
         self.admit()?;
         self.admit_observation(observation)?;
+        if !(1e-6..=1.0).contains(&kept) {
+            return Err(UserError::Keep);
+        }
         let policy = self.policy;
         let values = policy.catalog().values(observation.action).unwrap_or_default();
-        let seen = values.iter().enumerate().all(|(component, &value)| self.evidence(component, value) > 0);
+        let least = f64::from(kept) * 0.999; // counts are rounded once they were faded
+        let seen = values.iter().enumerate().all(|(component, &value)| self.evidence_left(component, value) >= least);
         if self.observations == 0 || !(imputed || seen) {
             return Err(UserError::NotLearned);
         }
@@ -61,7 +65,7 @@ impl<T: Scalar> User<'_, T> {
             let features = policy.features(&observation.context, observation.action);
             features.map(|(coordinate, value)| (coordinate, T::from_f32(value)))
         };
-        let variance = residual(policy, observation).1.to_f64();
+        let variance = residual(policy, observation).1.to_f64() / f64::from(kept);
         let (posterior, scratch) = self.posterior_and_scratch();
         let now = posterior.contrast(scratch, features())?.variance.to_f64();
         let prior = policy.prior_variance(scratch, features())?;

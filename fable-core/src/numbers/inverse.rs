@@ -1,0 +1,120 @@
+//! Rows of L^-1, several at once: what the variances of many actions are made of.
+//!
+//! With w_j the row j, v.Sigma.v = sum over j of E_j (w_j.v)^2. Row j solves L^T w = e_j backwards from j, and is zero after it.
+//! Each row is computed on its own, [`ROWS`] of them side by side; how many changes speed and memory, and not one bit. Columns
+//! go through in groups of four, which start at multiples of four: that is the order of the sums.
+
+use super::Number;
+
+pub(crate) use side_by_side::ROWS;
+use side_by_side::{Lanes, load, splat, store};
+
+/// One entry each of [`ROWS`] rows.
+pub(crate) type Entries<T> = [T; ROWS];
+
+/// Where numbers are computed one by one, more rows would only take memory.
+#[cfg(all(target_os = "none", not(target_abi = "eabihf")))]
+mod side_by_side {
+    use super::Number;
+
+    pub(crate) const ROWS: usize = 1;
+    pub(super) type Lanes<T> = T;
+
+    #[inline]
+    pub(super) fn load<T: Number>([entry]: &[T; ROWS]) -> T {
+        *entry
+    }
+    #[inline]
+    pub(super) fn store<T: Number>(lanes: T) -> [T; ROWS] {
+        [lanes]
+    }
+    #[inline]
+    pub(super) fn splat<T: Number>(number: T) -> T {
+        number
+    }
+}
+
+#[cfg(not(all(target_os = "none", not(target_abi = "eabihf"))))]
+mod side_by_side {
+    use super::Number;
+
+    pub(crate) const ROWS: usize = 8;
+    pub(super) type Lanes<T> = <T as Number>::Lanes;
+
+    #[inline]
+    pub(super) fn load<T: Number>(entries: &[T; ROWS]) -> T::Lanes {
+        T::pack(entries)
+    }
+    #[inline]
+    pub(super) fn store<T: Number>(lanes: T::Lanes) -> [T; ROWS] {
+        T::unpack(lanes)
+    }
+    #[inline]
+    pub(super) fn splat<T: Number>(number: T) -> T::Lanes {
+        T::splat(number)
+    }
+}
+
+/// Back-solve of rows over one segment: the first `unknown` entries of `x` hold the right-hand sides and become the rows' entries,
+/// the others are solved. The first column has `length` entries, each later one one less; what lies past the end of `x` is zero.
+pub(crate) fn back_rows<T: Number>(columns: &[T], length: usize, mut unknown: usize, x: &mut [Entries<T>]) {
+    let column = |index: usize| {
+        let start = index * length - index * index.saturating_sub(1) / 2;
+        columns.get(start..start + length - index).unwrap_or(&[])
+    };
+    while unknown > 0 {
+        let single = !unknown.is_multiple_of(4);
+        let first = unknown - if single { 1 } else { 4 };
+        let Some((head, solved)) = x.split_at_mut_checked(unknown) else { return };
+        match head.get_mut(first..) {
+            Some([x1]) => {
+                let sum = column(first).iter().zip(&*solved).fold(load(x1), |sum, (l, x)| sum + splat(-*l) * load(x));
+                *x1 = store::<T>(sum);
+            }
+            Some([x1, x2, x3, x4]) => {
+                let ([l21, l31, l41, c1 @ ..], [l32, l42, c2 @ ..], [l43, c3 @ ..], c4) =
+                    (column(first), column(first + 1), column(first + 2), column(first + 3))
+                else {
+                    return;
+                };
+                let [s1, s2, s3, s4] = sums([load(x1), load(x2), load(x3), load(x4)], [c1, c2, c3, c4], solved);
+                let s3 = s3 + splat(-*l43) * s4;
+                let s2 = s2 + splat(-*l32) * s3 + splat(-*l42) * s4;
+                let s1 = s1 + splat(-*l21) * s2 + splat(-*l31) * s3 + splat(-*l41) * s4;
+                (*x1, *x2, *x3, *x4) = (store::<T>(s1), store::<T>(s2), store::<T>(s3), store::<T>(s4));
+            }
+            _ => return,
+        }
+        unknown = first;
+    }
+}
+
+/// s - l.x for four columns.
+#[inline]
+fn sums<T: Number>(mut s: [Lanes<T>; 4], [c1, c2, c3, c4]: [&[T]; 4], x: &[Entries<T>]) -> [Lanes<T>; 4] {
+    for ((((x, l1), l2), l3), l4) in x.iter().zip(c1).zip(c2).zip(c3).zip(c4) {
+        let x = load(x);
+        let [s1, s2, s3, s4] = s;
+        s = [s1 + splat(-*l1) * x, s2 + splat(-*l2) * x, s3 + splat(-*l3) * x, s4 + splat(-*l4) * x];
+    }
+    s
+}
+
+/// sum += entry, in every row.
+#[inline]
+pub(crate) fn add<T: Number>(sum: &mut Entries<T>, entry: &Entries<T>) {
+    *sum = store::<T>(load(sum) + load(entry));
+}
+
+/// sum += factor * entry, in every row.
+#[inline]
+pub(crate) fn add_scaled<T: Number>(sum: &mut Entries<T>, factor: T, entry: &Entries<T>) {
+    *sum = store::<T>(load(sum) + splat(factor) * load(entry));
+}
+
+/// variance + sum over rows of e s^2, one row after the other.
+#[inline]
+pub(crate) fn add_squares<T: Number>(variance: T, inverse: &Entries<T>, s: &Entries<T>) -> T {
+    let s = load(s);
+    store::<T>(load(inverse) * (s * s)).into_iter().fold(variance, |sum, square| sum + square)
+}

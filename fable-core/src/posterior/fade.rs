@@ -1,0 +1,91 @@
+//! Lambda <- k Lambda + (1 - k) Lambda_0, in place: the pivots are scaled, then the prior comes in column by column.
+//!
+//! With Lambda_0 = sum over j of D_j l_j l_j^T and h_0 = sum of D_j z_j l_j, each column is one observation l_j.theta = z_j of variance
+//! 1 / ((1 - k) D_j). A packed column is laid out like the active part behind its own coordinate, z_j included.
+
+use super::prior::Prior;
+use crate::numbers::{Arrow, Number};
+
+/// What is faded, toward what.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fading<'f, T> {
+    pub(crate) arrow: Arrow,
+    pub(crate) prior: &'f Prior<'f, T>,
+    pub(crate) base_precision: f64,
+    /// k
+    pub(crate) keep: f32,
+}
+
+/// What fading did, as far as others keep account of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Faded {
+    /// ln det Lambda - ln det Lambda_0 after it.
+    pub(crate) log_det_ratio: f64,
+    /// mu.Lambda.mu before it, without that of the prior.
+    pub(crate) before: f64,
+    /// The same after it.
+    pub(crate) after: f64,
+}
+
+impl<T: Number> Fading<'_, T> {
+    /// Fades a packed factor of this shape; the workspace has room for the active part.
+    pub(crate) fn fade(&self, packed: &mut [T], workspace: &mut [T]) -> Faded {
+        let Self { arrow, prior, base_precision, keep } = *self;
+        let before = self.length(packed) - self.prior_length();
+        if keep == 0.0 {
+            prior.write(arrow, base_precision, packed);
+            return Faded { log_det_ratio: 0.0, before, after: 0.0 };
+        }
+        for inverse in packed.iter_mut().take(arrow.dimension()) {
+            *inverse *= T::from_f64(1.0 / f64::from(keep));
+        }
+        let mut log_det_ratio = 0.0;
+        for coordinate in 0..arrow.dimension() {
+            log_det_ratio += libm::log(self.add_column(coordinate, packed, workspace));
+        }
+        for inverse in packed.iter().take(arrow.dimension()) {
+            log_det_ratio -= libm::log(inverse.to_f64());
+        }
+        Faded { log_det_ratio, before, after: self.length(packed) - self.prior_length() }
+    }
+
+    /// Adds (1 - k) times a column of the prior; returns its E.
+    fn add_column(&self, coordinate: usize, packed: &mut [T], workspace: &mut [T]) -> f64 {
+        let Self { arrow, prior, base_precision, keep } = *self;
+        let (Some((leaf, inside)), Some(active)) = (arrow.locate(coordinate), workspace.get_mut(..arrow.active_len())) else {
+            return 1.0;
+        };
+        active.fill(T::ZERO);
+        let place = if leaf.is_some() { inside } else { arrow.leaf() + inside };
+        let Some([own, behind @ ..]) = active.get_mut(place..) else { return 1.0 };
+        *own = T::ONE;
+        let inverse = prior.column(arrow, base_precision, coordinate, behind);
+        let variance = T::from_f64(inverse.to_f64() / (1.0 - f64::from(keep)));
+        let (Some(segments), Some(mut w)) = (arrow.split_mut(packed, leaf), active.get_mut(arrow.active_start(leaf)..)) else {
+            return 1.0;
+        };
+        let mut t = variance;
+        for segment in segments {
+            (t, w) = T::sweep(segment.inverse, segment.columns, w, t);
+        }
+        inverse.to_f64()
+    }
+
+    /// mu.Lambda.mu = sum of D z^2.
+    fn length(&self, packed: &[T]) -> f64 {
+        self.arrow.column_ends().zip(packed).map(|(end, inverse)| square(packed.get(end).copied(), *inverse)).sum()
+    }
+
+    fn prior_length(&self) -> f64 {
+        match *self.prior {
+            Prior::Isotropic => 0.0,
+            Prior::Diagonal { mean, precision } => mean.iter().zip(precision).map(|(mean, precision)| mean * mean * precision).sum(),
+            Prior::Factor(factor) => self.length(factor.posterior().packed()),
+        }
+    }
+}
+
+fn square<T: Number>(z: Option<T>, inverse: T) -> f64 {
+    let z = z.map_or(0.0, Number::to_f64);
+    z * z / inverse.to_f64()
+}
