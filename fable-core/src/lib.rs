@@ -86,8 +86,8 @@ pub use policy::{Deadline, Expiry, Exploration, OnChange, Policy, Scale, Setting
 pub use posterior::{Estimate, Factor, Posterior, PosteriorError, Prior, PriorError, Update, Workspace};
 pub use user::{
     ALARM, Assessment, Choice, Command, Comparison, Decision, DecisionId, Event, Explanation, Gap, Learner, Observation,
-    ParseDecisionIdError, Promotion, Request, SETTLING, Scores, Share, Source, Standing, State, Step, Thousandths, User, UserError,
-    Verdict, is_look,
+    ParseDecisionIdError, Promotion, Request, SETTLING, Scores, Share, Source, Standing, State, Step, Thousandths, User,
+    UserError, Verdict, is_look,
 };
 #[cfg(feature = "alloc")]
 pub use user::{HOST_ROOM, HostLearner, HostUser};

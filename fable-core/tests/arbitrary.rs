@@ -48,6 +48,11 @@ fn mostly(range: Range) -> impl Strategy<Value = f64> {
     prop_oneof![6 => range.least..=range.most, 2 => Just(range.least), 2 => Just(range.most), 1 => number()]
 }
 
+/// What is kept: mostly from 0 to 1.
+fn mostly_share() -> impl Strategy<Value = f32> {
+    prop_oneof![6 => 0.0_f32..1.0, 1 => Just(0.0), 1 => Just(0.5), 1 => Just(1.0), 1 => any::<f32>()]
+}
+
 /// Runs a property and says how often its body got to the end of the interesting part, so that a test cannot pass idly.
 fn run<S: Strategy>(strategy: S, least: u32, property: impl Fn(S::Value) -> Result<bool, TestCaseError>) {
     let accepted = Cell::new(0);
@@ -121,7 +126,7 @@ fn settings() -> impl Strategy<Value = Settings<'static>> {
             let (alpha, prior_radius, min_evidence) = trust;
             Settings {
                 noise_variance,
-                base_precision,
+                base_precision: Some(base_precision),
                 cost_weight,
                 exploration,
                 retained,
@@ -131,7 +136,7 @@ fn settings() -> impl Strategy<Value = Settings<'static>> {
                 alpha,
                 prior_radius,
                 min_evidence,
-                ..Settings::default()
+                ..Settings::PAPER
             }
         },
     )
@@ -178,7 +183,8 @@ fn event() -> impl Strategy<Value = Event> {
             .prop_map(|(round, action, baseline, context, at)| { Event::Decision { round, action, baseline, context, at } }),
         1 => (round(), mostly(REWARD), weight()).prop_map(|(round, reward, weight)| Event::Feedback { round, reward, weight }),
         2 => observation().prop_map(Event::Observation),
-        1 => (observation(), any::<bool>()).prop_map(|(observation, imputed)| Event::Unlearn { observation, imputed }),
+        1 => (observation(), any::<bool>(), mostly_share()).prop_map(|(observation, imputed, kept)| Event::Unlearn { observation, imputed, kept }),
+        1 => mostly_share().prop_map(|keep| Event::Fade { keep }),
         1 => (round(), prop::option::of(mostly(REWARD))).prop_map(|(round, imputed)| Event::Expiry { round, imputed }),
         1 => (any::<u8>(), round(), any::<u32>()).prop_map(|(contrast, round, at)| {
             let (verdict, valid, evidence) = (Verdict::For, true, 10);
@@ -399,7 +405,7 @@ fn arbitrary_definitions() {
             let every = catalog.all_blocks().bits();
             let some = u128::from(Random(catalog.fingerprint()).bits()) & every;
             let retained = if some == 0 { BlockSet::FULL } else { BlockSet::from_bits(some) };
-            let policy = Policy::<f64>::new(&catalog, Settings { retained, ..Settings::default() }).unwrap();
+            let policy = Policy::<f64>::new(&catalog, Settings { retained, ..Settings::PAPER }).unwrap();
             let mut ana = start::<f64, 2>(&policy, 1);
             let mut random = Random(1);
             for _ in 0..5 {
@@ -427,7 +433,7 @@ proptest! {
         context in any_context(), set in set(), action in action(), reward in number(), weight in number(),
         defaults in prop::option::of(prop::collection::vec(number(), 20..28)), scratch in 0_usize..200,
     ) {
-        let policy = Policy::<f32>::new(&MIXED, Settings::default()).unwrap();
+        let policy = Policy::<f32>::new(&MIXED, Settings::PAPER).unwrap();
         let mut ana = start::<f32, 3>(&policy, 9).into_learner();
         let mut workspace = vec![f32::NAN; scratch];
         let before = ana.clone();

@@ -69,7 +69,7 @@ fn expected(policy: &Policy<'_, f64>, known: &Known, comparison: &Comparison) ->
 
     let (proxy, sigma) = (settings.noise_proxy.unwrap_or(settings.noise_variance), settings.noise_variance);
     let ratio = solved.log_det() - known.started;
-    let beta = settings.prior_radius.unwrap_or(settings.base_precision.sqrt())
+    let beta = settings.prior_radius.unwrap_or(settings.base_precision.unwrap().sqrt())
         + (proxy / sigma).sqrt() * (ratio + 2.0 * (1.0 / settings.alpha).ln()).sqrt();
     let radius = beta * sd;
     let (plus, minus) = (catalog.values(*prefer).unwrap(), catalog.values(*over).unwrap());
@@ -89,7 +89,7 @@ fn expected(policy: &Policy<'_, f64>, known: &Known, comparison: &Comparison) ->
         dense[index] += value;
     }
     let norm: f64 = dense.iter().map(|value| value * value).sum();
-    let worth = 4.0 * sigma * settings.base_precision / norm;
+    let worth = 4.0 * sigma * settings.base_precision.unwrap() / norm;
     let missing = f64::from(settings.min_evidence.saturating_sub(evidence));
     let more = ((worth + f64::from(evidence)) * ((radius / mean).powi(2) - 1.0)).ceil().max(missing);
     let gap = Gap { distance: radius - mean.abs(), rounds: (more <= f64::from(u32::MAX)).then_some(more as u32) };
@@ -134,13 +134,13 @@ fn agree<T: Scalar>(found: &Assessment, expected: &Assessment) {
 fn assessments_follow_the_oracle<T: Scalar>(catalog: &Catalog<'static>, seed: u64) -> [u32; 4] {
     let strict = Settings {
         noise_variance: 0.3,
-        base_precision: 2.0,
+        base_precision: Some(2.0),
         cost_weight: 0.7,
         alpha: 0.1,
         prior_radius: Some(1.5),
         noise_proxy: Some(0.2),
         min_evidence: 25,
-        ..Settings::default()
+        ..Settings::PAPER
     };
     let lenient = Settings { alpha: 0.5, prior_radius: Some(0.0), noise_proxy: Some(0.001), ..strict };
     let plain = Settings { prior_radius: None, noise_proxy: None, alpha: 0.05, min_evidence: 800, ..strict };
@@ -208,7 +208,7 @@ fn assessments_are_appendix_g() {
 #[test]
 fn nothing_is_known_at_the_start() {
     for catalog in [&RUBRIC, &TAU2, &MIXED, &AGENT] {
-        let policy = Policy::<f32>::new(catalog, Settings::default()).unwrap();
+        let policy = Policy::<f32>::new(catalog, Settings::PAPER).unwrap();
         let mut ana = start::<f32>(&policy);
         for index in 0..catalog.contrasts().len() {
             let found = ana.user().assess(&Comparison::declared(catalog, index).unwrap()).unwrap();
@@ -235,7 +235,7 @@ fn a_contrast_without_features_is_never_settled() {
         blocks: &[Block::main(0)],
         ..Definition::EMPTY
     });
-    let policy = Policy::<f64>::new(&DEAF, Settings::default()).unwrap();
+    let policy = Policy::<f64>::new(&DEAF, Settings::PAPER).unwrap();
     let mut ana = start::<f64>(&policy);
     let context = Context::new(&DEAF, None, &[]).unwrap();
     for round in 0..100 {
@@ -256,7 +256,7 @@ fn a_contrast_without_features_is_never_settled() {
 
 #[test]
 fn evidence_is_counted_by_hand() {
-    let imputing = Settings { deadline: Deadline::Rounds(1), expiry: Expiry::Impute(0.5), ..Settings::default() };
+    let imputing = Settings { deadline: Deadline::Rounds(1), expiry: Expiry::Impute(0.5), ..Settings::PAPER };
     let policy = Policy::<f32>::new(&RUBRIC, imputing).unwrap();
     let mut ana = start::<f32>(&policy);
     let context = Context::new(&RUBRIC, None, &[]).unwrap();
@@ -306,7 +306,7 @@ fn evidence_is_counted_by_hand() {
 
 #[test]
 fn a_comparison_is_two_actions_that_differ_in_one_component() {
-    let policy = Policy::<f64>::new(&MIXED, Settings::default()).unwrap();
+    let policy = Policy::<f64>::new(&MIXED, Settings::PAPER).unwrap();
     let mut ana = start::<f64>(&policy);
     let context = Context::new(&MIXED, Some(1), &[0.5, 0.5]).unwrap();
     let action = |values: [u8; 3]| MIXED.action(&values).unwrap();
@@ -321,7 +321,7 @@ fn a_comparison_is_two_actions_that_differ_in_one_component() {
     refuse(Comparison { prefer: Action(u16::MAX), ..base }, UserError::UnknownAction);
     refuse(Comparison { context: Context::new(&TAU2, None, &[]).unwrap(), ..base }, UserError::ForeignContext);
     assert!(ana.user().assess(&base).is_ok());
-    let noisier = Policy::<f64>::new(&MIXED, Settings { noise_variance: 1.0, ..Settings::default() }).unwrap();
+    let noisier = Policy::<f64>::new(&MIXED, Settings { noise_variance: 1.0, ..Settings::PAPER }).unwrap();
     let foreign = UserError::ForeignPolicy;
     let mut workspace = vec![0.0; MIXED.workspace_len()];
     assert_eq!(ana.into_learner().with(&noisier, &mut workspace).map(|_| ()), Err(foreign));
@@ -329,7 +329,7 @@ fn a_comparison_is_two_actions_that_differ_in_one_component() {
 
 #[test]
 fn what_the_guarantee_does_not_cover_makes_it_invalid() {
-    let settings = Settings { expiry: Expiry::Impute(0.0), deadline: Deadline::Rounds(0), ..Settings::default() };
+    let settings = Settings { expiry: Expiry::Impute(0.0), deadline: Deadline::Rounds(0), ..Settings::PAPER };
     let policy = Policy::<f64>::new(&TAU2, settings).unwrap();
     let mut ana = start::<f64>(&policy);
     let (context, all) = (Context::new(&TAU2, None, &[]).unwrap(), Feasible::all(&TAU2));
@@ -365,7 +365,7 @@ fn what_the_guarantee_does_not_cover_makes_it_invalid() {
     let baseline = policy.baseline(&context, Action(3), None);
     let observation = Observation { context, action: Action(3), baseline, reward: 0.5, weight: 1.0 };
     let void: [fn(Observation) -> Event; 5] = [
-        |observation| Event::Unlearn { observation, imputed: false },
+        |observation| Event::Unlearn { observation, imputed: false, kept: 1.0 },
         |observation| Event::Observation(Observation { weight: 0.5, ..observation }),
         |observation| Event::Observation(Observation { weight: 2.0, ..observation }),
         |_| Event::Feedback { round: 2, reward: 0.5, weight: 0.5 },

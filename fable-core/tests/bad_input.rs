@@ -15,7 +15,7 @@ use fable_core::{
 
 #[test]
 fn a_vacant_learner_does_nothing() {
-    let policy = Policy::<f32>::new(&MIXED, Settings::default()).unwrap();
+    let policy = Policy::<f32>::new(&MIXED, Settings::PAPER).unwrap();
     let vacant = UserError::Posterior(PosteriorError::Vacant);
     let mut learner = HostLearner::<f32, 2>::for_policy(&policy);
     assert_eq!(learner.with(&policy, &mut vec![0.0; MIXED.workspace_len()]).map(|_| ()), Err(vacant));
@@ -31,7 +31,7 @@ fn a_vacant_learner_does_nothing() {
 /// A load that is given up leaves nobody: every verb and every command says so.
 #[test]
 fn a_user_who_was_given_up_does_nothing() {
-    let policy = Policy::<f32>::new(&MIXED, Settings::default()).unwrap();
+    let policy = Policy::<f32>::new(&MIXED, Settings::PAPER).unwrap();
     let mut ana = start::<f32, 2>(&policy, 1);
     let (context, all) = (Context::new(&MIXED, Some(1), &[0.5, 0.5]).unwrap(), Feasible::all(&MIXED));
     let request = Request::new(&context, &all);
@@ -71,7 +71,7 @@ fn a_user_who_was_given_up_does_nothing() {
         Command::onboard(&[]),
         Command::expire(0),
         Command::promote(0),
-        Command::unlearn(observation, true),
+        Command::unlearn(observation, true, 1.0),
         Command::event(gone.clone()),
         Command::forget(),
     ] {
@@ -82,7 +82,7 @@ fn a_user_who_was_given_up_does_nothing() {
 /// One line per fault: the error it gives, and the state untouched.
 #[test]
 fn every_fault_has_its_own_error() {
-    let policy = Policy::<f32>::new(&MIXED, Settings::default()).unwrap();
+    let policy = Policy::<f32>::new(&MIXED, Settings::PAPER).unwrap();
     let mut ana = start::<f32, 2>(&policy, 1);
     let context = Context::new(&MIXED, Some(1), &[0.5, 0.5]).unwrap();
     let all = Feasible::all(&MIXED);
@@ -112,7 +112,7 @@ fn every_fault_has_its_own_error() {
     for bad in [f64::NAN, f64::INFINITY, 2e4] {
         let observation = Observation { context, action: Action(0), baseline: bad, reward: 0.0, weight: 1.0 };
         refuse(Event::Observation(observation), UserError::Baseline);
-        refuse(Event::Unlearn { observation, imputed: false }, UserError::Baseline);
+        refuse(Event::Unlearn { observation, imputed: false, kept: 1.0 }, UserError::Baseline);
         refuse(decision(4, 0, bad), UserError::Baseline);
     }
     refuse(Event::Feedback { round: 1, reward: 0.0, weight: 1.0 }, UserError::ExpiredDecision);
@@ -129,7 +129,10 @@ fn every_fault_has_its_own_error() {
     refuse(Event::Expiry { round: 3, imputed: Some(1.5) }, UserError::Reward);
     let never = Observation { context, action: Action(0), baseline: 0.0, reward: 0.5, weight: 1.0 };
     let never = Observation { action: Action(u16::from(decisions[1].action == Action(0))), ..never };
-    refuse(Event::Unlearn { observation: Observation { weight: 100.0, ..never }, imputed: false }, UserError::NotLearned);
+    refuse(
+        Event::Unlearn { observation: Observation { weight: 100.0, ..never }, imputed: false, kept: 1.0 },
+        UserError::NotLearned,
+    );
     let unfounded =
         Promotion { contrast: 0, verdict: Verdict::For, valid: true, round: 3, at: 0, evidence: 99, lower: 0.1, upper: 0.2 };
     for contrast in [0, 1, 255] {
@@ -172,7 +175,7 @@ fn every_fault_has_its_own_error() {
     let mut learner = ana.learner().clone();
     let error = learner.with(&policy, &mut [0.0; 3]).map(|_| ());
     assert_eq!(error, Err(UserError::Posterior(PosteriorError::WorkspaceLength)));
-    let other = Policy::<f32>::new(&MIXED, Settings { noise_variance: 0.3, ..Settings::default() }).unwrap();
+    let other = Policy::<f32>::new(&MIXED, Settings { noise_variance: 0.3, ..Settings::PAPER }).unwrap();
     let error = learner.with(&other, &mut vec![0.0; MIXED.workspace_len()]).map(|_| ());
     assert_eq!(error, Err(UserError::ForeignPolicy));
     for (defaults, error) in
@@ -185,7 +188,7 @@ fn every_fault_has_its_own_error() {
 #[test]
 fn every_bad_prior_has_its_own_error() {
     fn policy(prior: Prior<'_, f64>) -> String {
-        Policy::with_prior(&TAU2, Settings::default(), prior).map(|_| ()).unwrap_err().to_string()
+        Policy::with_prior(&TAU2, Settings::PAPER, prior).map(|_| ()).unwrap_err().to_string()
     }
     let (mean, precision) = ([0.0; 29], [1.0; 29]);
     let mut bad = mean;
@@ -209,7 +212,7 @@ fn every_bad_prior_has_its_own_error() {
     assert_eq!(Factor::new(TAU2.arrow(), &[1.0; 464], &mut Workspace::over([0.0; 3])), Err(PriorError::WorkspaceLength));
     factor[463] = 0.0;
     let fitting = Factor::new(TAU2.arrow(), &factor, &mut workspace).unwrap();
-    let error = Policy::with_prior(&AGENT, Settings::default(), Prior::Factor(fitting)).map(|_| ()).unwrap_err();
+    let error = Policy::with_prior(&AGENT, Settings::PAPER, Prior::Factor(fitting)).map(|_| ()).unwrap_err();
     assert_eq!(error.to_string(), PriorError::Length { expected: AGENT.arrow().packed_len() }.to_string());
 }
 
@@ -315,7 +318,7 @@ fn the_heaviest_reference_works() {
     let definition =
         Definition { name: "heavy", components: &components, blocks: &[Block::main(0)], terms: &terms, ..Definition::EMPTY };
     let catalog = Catalog::try_new(definition).unwrap();
-    let policy = Policy::<f32>::new(&catalog, Settings { cost_weight: 10.0, ..Settings::default() }).unwrap();
+    let policy = Policy::<f32>::new(&catalog, Settings { cost_weight: 10.0, ..Settings::PAPER }).unwrap();
     let mut ana = start::<f32, 2>(&policy, 1);
     let context = Context::new(&catalog, None, &[]).unwrap();
     let decision = ana.user().decide(&Request::new(&context, &Feasible::all(&catalog))).unwrap();
@@ -346,7 +349,7 @@ fn the_largest_catalog_works() {
     };
     let catalog = Catalog::try_new(definition).unwrap();
     assert_eq!(catalog.actions(), 1024);
-    let policy = Policy::<f32>::new(&catalog, Settings::default()).unwrap();
+    let policy = Policy::<f32>::new(&catalog, Settings::PAPER).unwrap();
     let mut ana = start::<f32, 2>(&policy, 1);
     let mut random = Random(8);
     for _ in 0..20 {

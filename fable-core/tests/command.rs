@@ -88,7 +88,7 @@ impl Deed {
             Self::Feedback { id, reward } => Command::feedback(*id, *reward).at(now),
             Self::Observe { context, action, reward } => Command::observe(context, *action, *reward).at(now),
             Self::Onboard(statements) => Command::onboard(statements),
-            Self::Unlearn(observation) => Command::unlearn(*observation, false),
+            Self::Unlearn(observation) => Command::unlearn(*observation, false, 1.0),
             Self::Expire => Command::expire(now),
             Self::Promote => Command::promote(now),
             Self::Forget => Command::forget(),
@@ -144,7 +144,7 @@ fn by_steps<T: Scalar>(
 /// Lives a life three times, by verbs, by steps and from the journal; returns the journal and how often a deed was refused.
 fn live<T: Scalar>(catalog: &Catalog<'_>, settings: Settings<'_>, seed: u64, deeds: u32) -> (Vec<Event>, u32) {
     let lax = Settings { alpha: 0.5, prior_radius: Some(0.0), min_evidence: 1, ..settings };
-    let lax = Settings { base_precision: 1.0, noise_variance: 0.01, ..lax };
+    let lax = Settings { base_precision: Some(1.0), noise_variance: 0.01, ..lax };
     let policy = Policy::<T>::new(catalog, lax).unwrap();
     let mut verbs: Host<'_, T> = start(&policy, seed);
     let (mut steps, mut replayed) = (verbs.clone(), verbs.clone());
@@ -192,7 +192,7 @@ proptest! {
         deadline in prop::sample::select(&DEADLINES),
         expiry in prop::sample::select(&EXPIRIES),
     ) {
-        let settings = Settings { seed, deadline, expiry, ..Settings::default() };
+        let settings = Settings { seed, deadline, expiry, ..Settings::PAPER };
         live::<f32>(&TAU2, settings, seed, 60);
         live::<f64>(&TAU2, settings, seed, 60);
         live::<f32>(&RUBRIC, settings, seed, 60);
@@ -210,7 +210,7 @@ proptest! {
         deadline in prop::sample::select(&DEADLINES),
         expiry in prop::sample::select(&EXPIRIES),
     ) {
-        let settings = Settings { seed, deadline, expiry, ..Settings::default() };
+        let settings = Settings { seed, deadline, expiry, ..Settings::PAPER };
         live::<f32>(&AGENT, settings, seed, 40);
         live::<f64>(&AGENT, settings, seed, 40);
     }
@@ -223,7 +223,7 @@ fn the_lives_are_eventful() {
         let (mut seen, mut refused) = ([0; 9], 0);
         for seed in 0..lives {
             let (deadline, expiry) = (DEADLINES[1 + seed as usize % 2], EXPIRIES[seed as usize / 2 % 2]);
-            let (journal, no) = live::<f32>(catalog, Settings { deadline, expiry, ..Settings::default() }, seed, 120);
+            let (journal, no) = live::<f32>(catalog, Settings { deadline, expiry, ..Settings::PAPER }, seed, 120);
             refused += no;
             for event in &journal {
                 let kind = match event {
@@ -236,6 +236,7 @@ fn the_lives_are_eventful() {
                     Event::Expiry { .. } => 6,
                     Event::Promotion(_) => 7,
                     Event::Forget { .. } => 8,
+                    Event::Fade { .. } => 9,
                     _ => unreachable!("{event:?}"),
                 };
                 seen[kind] += 1;
@@ -249,7 +250,7 @@ fn the_lives_are_eventful() {
 /// decision is not taken for made.
 #[test]
 fn a_decision_that_was_not_stored_comes_again() {
-    let policy = Policy::<f32>::new(&TAU2, Settings::default()).unwrap();
+    let policy = Policy::<f32>::new(&TAU2, Settings::PAPER).unwrap();
     let mut ana: Host<'_, f32> = start(&policy, 1);
     let (context, all) = (TAU2.context(None, []).unwrap(), Feasible::all(&TAU2));
     let (mut user, mut command) = (ana.user(), Command::decide(Request::new(&context, &all)));
@@ -270,7 +271,7 @@ fn a_decision_that_was_not_stored_comes_again() {
 /// The first event is proposed only when the whole command can be done: nothing expires for a decision that is refused.
 #[test]
 fn a_command_that_cannot_be_done_does_not_begin() {
-    let settings = Settings { deadline: Deadline::Time(1), expiry: Expiry::Impute(0.5), ..Settings::default() };
+    let settings = Settings { deadline: Deadline::Time(1), expiry: Expiry::Impute(0.5), ..Settings::PAPER };
     let policy = Policy::<f64>::new(&TAU2, settings).unwrap();
     let mut ana: Host<'_, f64> = start(&policy, 1);
     let (context, all) = (TAU2.context(None, []).unwrap(), Feasible::all(&TAU2));
@@ -304,7 +305,7 @@ fn a_command_that_cannot_be_done_does_not_begin() {
 /// What a command says about propensities is what the user says before the decision, and asking changes no decision.
 #[test]
 fn propensities_of_a_command_are_those_of_the_user() {
-    let policy = Policy::<f32>::new(&TAU2, Settings::default()).unwrap();
+    let policy = Policy::<f32>::new(&TAU2, Settings::PAPER).unwrap();
     let mut ana: Host<'_, f32> = start(&policy, 1);
     let (context, all) = (TAU2.context(None, []).unwrap(), Feasible::all(&TAU2));
     let request = Request::new(&context, &all);
@@ -324,7 +325,7 @@ fn propensities_of_a_command_are_those_of_the_user() {
 /// A bad statement among good ones: none is taken.
 #[test]
 fn statements_are_taken_all_or_none() {
-    let policy = Policy::<f32>::new(&TAU2, Settings::default()).unwrap();
+    let policy = Policy::<f32>::new(&TAU2, Settings::PAPER).unwrap();
     let mut ana: Host<'_, f32> = start(&policy, 1);
     let direction = |catalog, coordinate| Direction::new(catalog, [(coordinate, 1.0)]).unwrap();
     let good = Statement { direction: direction(&TAU2, 3), response: 0.5, precision: 2.0 };
@@ -353,7 +354,7 @@ fn statements_are_taken_all_or_none() {
 /// Promotions follow rewards, at looks and nowhere else, and they are all that is decided by then.
 #[test]
 fn promotions_follow_the_rewards_at_looks() {
-    let policy = Policy::<f64>::new(&RUBRIC, Settings { base_precision: 1.0, ..Settings::PROMOTING }).unwrap();
+    let policy = Policy::<f64>::new(&RUBRIC, Settings { base_precision: Some(1.0), ..Settings::PROMOTING }).unwrap();
     let mut ana: HostUser<'_, f64, 16> = start(&policy, 1);
     let context = RUBRIC.context(None, []).unwrap();
     let levels = [Level::Five, Level::One];
@@ -405,7 +406,7 @@ fn decided(policy: &Policy<'static, f64>) -> HostUser<'static, f64, 16> {
 
 #[test]
 fn a_command_promotes_at_once() {
-    let policy = Policy::new(&RUBRIC, Settings { base_precision: 1.0, ..Settings::PROMOTING }).unwrap();
+    let policy = Policy::new(&RUBRIC, Settings { base_precision: Some(1.0), ..Settings::PROMOTING }).unwrap();
     let (mut verbs, mut steps) = (decided(&policy), decided(&policy));
     let mut command = Command::promote(7);
     steps.user().run(&mut command).unwrap();
@@ -429,7 +430,7 @@ fn a_command_promotes_at_once() {
 /// Whatever is asked about a user changes no byte of her.
 #[test]
 fn reading_writes_nothing() {
-    let policy = Policy::new(&RUBRIC, Settings { base_precision: 1.0, ..Settings::PROMOTING }).unwrap();
+    let policy = Policy::new(&RUBRIC, Settings { base_precision: Some(1.0), ..Settings::PROMOTING }).unwrap();
     let (context, all) = (RUBRIC.context(None, []).unwrap(), Feasible::all(&RUBRIC));
     for promoted in [false, true] {
         let mut ana = decided(&policy);

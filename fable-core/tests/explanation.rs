@@ -163,10 +163,10 @@ fn explanations_are_the_oracles<T: Scalar>(catalog: &Catalog<'static>, seed: u64
     let mut random = Random(seed);
     let settings = Settings {
         noise_variance: 0.3,
-        base_precision: 2.0,
+        base_precision: Some(2.0),
         cost_weight: 0.7,
         exploration: Exploration::Constant(0.5),
-        ..Settings::default()
+        ..Settings::PAPER
     };
     let policy = Policy::<T>::new(catalog, settings).unwrap();
     let wider = Policy::new(catalog, Settings { exploration: Exploration::Constant(1.0), ..settings }).unwrap();
@@ -217,7 +217,7 @@ fn explanations_take_the_score_apart() {
 /// The draw's share of a fixed action is normal with mean 0 and variance nu^2 phi.Sigma.phi.
 #[test]
 fn the_draw_is_the_draw() {
-    let policy = Policy::<f64>::new(&TAU2, Settings::default()).unwrap();
+    let policy = Policy::<f64>::new(&TAU2, Settings::PAPER).unwrap();
     let mut ana = start::<f64, 1>(&policy);
     let (context, all) = (Context::new(&TAU2, None, &[]).unwrap(), Feasible::all(&TAU2));
     for action in 0..9 {
@@ -243,7 +243,7 @@ const RULES: [Rule<'static>; 2] =
 
 #[test]
 fn an_infeasible_action_is_charged_to_its_rule() {
-    let policy = Policy::<f32>::new(&TAU2, Settings::default()).unwrap();
+    let policy = Policy::<f32>::new(&TAU2, Settings::PAPER).unwrap();
     let mut ana = start::<f32, 4>(&policy);
     let context = Context::new(&TAU2, None, &[]).unwrap();
     let feasible = Feasible::new(&TAU2, &RULES).unwrap();
@@ -266,7 +266,7 @@ fn an_infeasible_action_is_charged_to_its_rule() {
 
 #[test]
 fn what_cannot_be_explained() {
-    let policy = Policy::<f64>::new(&MIXED, Settings::default()).unwrap();
+    let policy = Policy::<f64>::new(&MIXED, Settings::PAPER).unwrap();
     let mut ana = start::<f64, 2>(&policy);
     let (context, all) = (Context::new(&MIXED, Some(0), &[0.5, 0.5]).unwrap(), Feasible::all(&MIXED));
     let decisions = [(); 3].map(|()| ana.user().decide(&Request::new(&context, &all)).unwrap());
@@ -292,14 +292,14 @@ fn what_cannot_be_explained() {
     let small = UserError::Posterior(PosteriorError::WorkspaceLength);
     let mut learner = ana.learner().clone();
     assert_eq!(learner.with(&policy, &mut vec![0.0; MIXED.workspace_len() - 1]).map(|_| ()), Err(small));
-    let noisier = Policy::<f64>::new(&MIXED, Settings { noise_variance: 1.0, ..Settings::default() }).unwrap();
+    let noisier = Policy::<f64>::new(&MIXED, Settings { noise_variance: 1.0, ..Settings::PAPER }).unwrap();
     let foreign = UserError::ForeignPolicy;
     assert_eq!(learner.with(&noisier, &mut vec![0.0; MIXED.workspace_len()]).map(|_| ()), Err(foreign));
 
     // Other defaults than those of the decision, another seed, something learned since: it is not explained wrongly.
     let stale = |answer: Result<Explanation<'_, f64>, UserError>| assert_eq!(answer.map(|_| ()), Err(UserError::Stale));
     stale(ana.user().explain(known, Some(&[0.5; 24]), None));
-    let reseeded = (1..).map(|seed| Policy::<f64>::new(&MIXED, Settings { seed, ..Settings::default() }).unwrap());
+    let reseeded = (1..).map(|seed| Policy::<f64>::new(&MIXED, Settings { seed, ..Settings::PAPER }).unwrap());
     let another =
         |policy: Policy<'_, f64>| HostUser::of(&policy, learner.clone()).unwrap().user().explain(known, None, None).is_err();
     assert!(reseeded.take(4).map(another).filter(|refused| *refused).count() > 1);
@@ -314,7 +314,7 @@ fn what_cannot_be_explained() {
 
 #[test]
 fn the_text_is_pinned() {
-    let policy = Policy::<f64>::new(&MIXED, Settings::default()).unwrap();
+    let policy = Policy::<f64>::new(&MIXED, Settings::PAPER).unwrap();
     let mut ana = start::<f64, 1>(&policy);
     let (context, all) = (Context::new(&MIXED, Some(2), &[0.75, 0.25]).unwrap(), Feasible::all(&MIXED));
     for action in 0..24 {
@@ -353,7 +353,7 @@ not    -0.048 a=a0*b=b1*c=c2
 
 #[test]
 fn the_only_feasible_action_is_compared_with_itself() {
-    let policy = Policy::<f64>::new(&TAU2, Settings::default()).unwrap();
+    let policy = Policy::<f64>::new(&TAU2, Settings::PAPER).unwrap();
     let mut ana = start::<f64, 1>(&policy);
     let context = Context::new(&TAU2, None, &[]).unwrap();
     let mut set = ActionSet::EMPTY;
@@ -408,8 +408,7 @@ fn thousandths_at_the_ends() {
 #[test]
 fn a_scored_command_agrees_with_the_explanation() {
     fn run<T: Scalar>(catalog: &Catalog<'_>) {
-        let policy =
-            Policy::<T>::new(catalog, Settings { exploration: Exploration::Constant(1.0), ..Settings::default() }).unwrap();
+        let policy = Policy::<T>::new(catalog, Settings { exploration: Exploration::Constant(1.0), ..Settings::PAPER }).unwrap();
         let mut ana = start::<T, 4>(&policy);
         let (mut random, mut explored) = (Random(11), 0);
         for round in 0..200 {

@@ -22,7 +22,7 @@ const LEARNING_ROUNDS: u32 = 1_000;
 
 const CALM: Settings<'static> = Settings { exploration: DEFAULT.exploration, ..RECOMMENDED };
 
-const DEFAULT: Settings<'static> = Settings::DEFAULT;
+const DEFAULT: Settings<'static> = Settings::PAPER;
 
 /// Runs users on two threads.
 fn crowd<O: Send>(users: u64, run: impl Fn(u64) -> O + Sync) -> Vec<O> {
@@ -142,7 +142,7 @@ fn live(policy: &Policy<'static, f64>, default: f64, rounds: u32, number: u64) -
     let theta = draw(catalog, default, &mut random, number % 4);
     let mut user = Simulated::new(policy, default, theta, number);
     // A third of the users says something about the first component that is a quarter off.
-    let mut radius = settings.base_precision * user.theta.iter().map(|theta| theta * theta).sum::<f64>();
+    let mut radius = settings.base_precision.unwrap() * user.theta.iter().map(|theta| theta * theta).sum::<f64>();
     if number.is_multiple_of(3) {
         let entries = [(0, 1.0), (1, -1.0)];
         let response = dot(&user.theta, &entries) + if random.below(2) == 0 { 0.25 } else { -0.25 };

@@ -39,7 +39,7 @@ fn needs_memory(index: usize) -> bool {
 /// Corollary 1: with memory off in every round nothing about memories is learned, not even in the last bit.
 #[test]
 fn a_user_without_memory_teaches_nothing_about_memory() {
-    let policy = Policy::<f32>::new(&AGENT, Settings::default()).unwrap();
+    let policy = Policy::<f32>::new(&AGENT, Settings::PAPER).unwrap();
     let mut ana = start(&policy);
     // Stated preferences within memory and within style keep the two apart: the prior is block separated.
     let stated = [
@@ -80,7 +80,7 @@ fn a_user_without_memory_teaches_nothing_about_memory() {
 /// The condition of the proposition matters: a statement that ties an inactive coordinate to an active one moves it.
 #[test]
 fn a_coupled_prior_moves_an_inactive_coordinate() {
-    let policy = Policy::<f32>::new(&AGENT, Settings::default()).unwrap();
+    let policy = Policy::<f32>::new(&AGENT, Settings::PAPER).unwrap();
     let mut ana = start(&policy);
     let entries = [("memory=recent_memory", 1.0), ("memory=no_memory", -1.0)];
     let direction = Direction::from_names(&AGENT, &entries).unwrap();

@@ -17,7 +17,7 @@ fn start(settings: Settings<'_>) -> HostUser<'_, f64, 8> {
 /// The posterior is that of these observations given at once.
 fn assert_learned(ana: &mut HostUser<'_, f64, 8>, observations: &[(Context, Decision, f64)]) {
     let policy = *ana.policy();
-    let mut dense = Dense::isotropic(MIXED.dimension(), policy.settings().base_precision);
+    let mut dense = Dense::isotropic(MIXED.dimension(), policy.base_precision());
     for (context, decision, reward) in observations {
         dense.observe(&features(&MIXED, context, decision.action), reward - decision.baseline, policy.settings().noise_variance);
     }
@@ -47,7 +47,7 @@ proptest! {
             Some(limit) => Deadline::Rounds(limit),
         };
         let expiry = if impute { Expiry::Impute(-0.25) } else { Expiry::Nothing };
-        let mut ana = start(Settings { deadline, expiry, ..Settings::default() });
+        let mut ana = start(Settings { deadline, expiry, ..Settings::PAPER });
         let all = Feasible::all(&MIXED);
         // The model: every decision ever made, when, and whether it waits (None), was rewarded (true) or expired (false).
         let mut model: Vec<(Context, Decision, u32, Option<bool>)> = vec![];
@@ -107,14 +107,14 @@ fn a_full_ring_expires_by_policy() {
     let context = Context::new(&MIXED, None, &[0.5, 0.5]).unwrap();
     let request = Request::new(&context, &all);
 
-    let mut ana = start(Settings::default());
+    let mut ana = start(Settings::PAPER);
     for _ in 0..20 {
         ana.user().decide(&request).unwrap();
     }
     assert_eq!((ana.observations(), ana.user().waiting(0).count()), (0, 8));
     assert!(!matches!(ana.user().next(&mut Command::decide(request)).unwrap().unwrap().event(), Event::Expiry { .. }));
 
-    let settings = Settings { expiry: Expiry::Impute(0.5), ..Settings::default() };
+    let settings = Settings { expiry: Expiry::Impute(0.5), ..Settings::PAPER };
     let mut ana = start(settings);
     let decisions: Vec<_> = (0..20).map(|_| ana.user().decide(&request).unwrap()).collect();
     assert_eq!(ana.observations(), 12);
@@ -137,7 +137,7 @@ fn a_full_ring_expires_by_policy() {
 /// A refused request leaves the waiting decisions alone, even when their deadline has passed.
 #[test]
 fn a_bad_request_expires_nothing() {
-    let settings = Settings { deadline: Deadline::Time(1), expiry: Expiry::Impute(0.5), ..Settings::default() };
+    let settings = Settings { deadline: Deadline::Time(1), expiry: Expiry::Impute(0.5), ..Settings::PAPER };
     let mut ana = start(settings);
     let (context, all) = (Context::new(&MIXED, None, &[0.5, 0.5]).unwrap(), Feasible::all(&MIXED));
     ana.user().decide(&Request::new(&context, &all)).unwrap();
@@ -156,7 +156,7 @@ fn a_bad_request_expires_nothing() {
 /// What was accepted once is accepted again, whatever the deadlines are by then: they belong to proposing.
 #[test]
 fn a_journal_is_replayed_under_any_deadline() {
-    let mut ana = start(Settings::default());
+    let mut ana = start(Settings::PAPER);
     let start_state = ana.learner().clone();
     let (context, all) = (Context::new(&MIXED, None, &[0.5, 0.5]).unwrap(), Feasible::all(&MIXED));
     let id = |round| DecisionId { user: 7, incarnation: 0, round };
@@ -176,7 +176,7 @@ fn a_journal_is_replayed_under_any_deadline() {
     }
     assert_eq!(journal.len(), 1 + 20 + 15);
     for deadline in [Deadline::Rounds(0), Deadline::Time(1)] {
-        let settings = Settings { deadline, expiry: Expiry::Impute(0.25), ..Settings::default() };
+        let settings = Settings { deadline, expiry: Expiry::Impute(0.25), ..Settings::PAPER };
         let other = Policy::<f64>::new(&MIXED, settings).unwrap();
         let mut again = HostUser::of(&other, start_state.clone()).unwrap();
         for event in &journal {
@@ -193,7 +193,7 @@ fn a_journal_is_replayed_under_any_deadline() {
 /// A reward that comes after the deadline is refused by the clock alone, and deciding under rules has a clock too.
 #[test]
 fn deadlines_in_time_need_no_expiry_to_hold() {
-    let settings = Settings { deadline: Deadline::Time(60), ..Settings::default() };
+    let settings = Settings { deadline: Deadline::Time(60), ..Settings::PAPER };
     let mut ana = start(settings);
     let context = Context::new(&MIXED, None, &[0.5, 0.5]).unwrap();
     let choice = ana.user().decide_or_default(&context, &[], None, 1_000).unwrap();

@@ -26,7 +26,7 @@ proptest! {
     #[test]
     fn order_of_observations_does_not_matter(seed: u64, count in 1_usize..60) {
         let mut random = Random(seed);
-        let policy = Policy::<f64>::new(&MIXED, Settings::default()).unwrap();
+        let policy = Policy::<f64>::new(&MIXED, Settings::PAPER).unwrap();
         let mut events: Vec<_> = (0..count).map(|_| (random.context(&MIXED), random.action(&MIXED), random.signed())).collect();
         let mut forward = start(&policy);
         for (context, action, reward) in &events {
@@ -111,7 +111,7 @@ proptest! {
     #[test]
     fn replay_is_exact(seed: u64) {
         let mut random = Random(seed);
-        let policy = Policy::<f32>::new(&MIXED, Settings { seed, ..Settings::default() }).unwrap();
+        let policy = Policy::<f32>::new(&MIXED, Settings { seed, ..Settings::PAPER }).unwrap();
         let mut ana = start(&policy);
         let (mut journal, mut waiting): (Vec<Event>, Vec<DecisionId>) = (vec![], vec![]);
         for _ in 0..60 {
@@ -172,7 +172,7 @@ proptest! {
     #[test]
     fn late_feedback_is_feedback(seed: u64) {
         let mut random = Random(seed);
-        let policy = Policy::<f64>::new(&TAU2, Settings::default()).unwrap();
+        let policy = Policy::<f64>::new(&TAU2, Settings::PAPER).unwrap();
         let mut late = start(&policy);
         let mut direct = start(&policy);
         let context = Context::new(&TAU2, None, &[]).unwrap();
@@ -192,7 +192,7 @@ proptest! {
 /// Same inputs, same bits for `[T; N]`, `Vec<T>` and `&mut [T]`.
 #[test]
 fn storage_does_not_matter() {
-    let policy = Policy::<f32>::new(&TAU2, Settings::default()).unwrap();
+    let policy = Policy::<f32>::new(&TAU2, Settings::PAPER).unwrap();
     let mut array: Learner<f32, [f32; TAU2.state_len()], 4> = const { Learner::vacant(&TAU2) };
     let mut vector = Learner::<f32, Vec<f32>, 4>::over(vec![0.0; TAU2.state_len()]);
     let mut memory = [0.0; TAU2.state_len()];
@@ -223,7 +223,7 @@ fn other_tasks_do_not_matter() {
     let names: Vec<String> = (0..64).map(|task| format!("task_{task}")).collect();
     let tasks: Vec<&str> = names.iter().map(String::as_str).collect();
     let many = Catalog::try_new(fable_core::catalog::Definition { tasks: &tasks, ..*AGENT.definition() }).unwrap();
-    let settings = Settings::default();
+    let settings = Settings::PAPER;
     let (few_policy, many_policy) = (Policy::<f32>::new(&AGENT, settings).unwrap(), Policy::<f32>::new(&many, settings).unwrap());
     let mut few = start(&few_policy);
     let mut lots = start(&many_policy);
@@ -242,7 +242,7 @@ fn other_tasks_do_not_matter() {
 fn nothing_infeasible_over_all_masks() {
     let policy = Policy::<f32>::new(
         &CUBE,
-        Settings { base_precision: 0.5, exploration: Exploration::Constant(3.0), ..Settings::default() },
+        Settings { base_precision: Some(0.5), exploration: Exploration::Constant(3.0), ..Settings::PAPER },
     )
     .unwrap();
     let mut ana = start(&policy);
@@ -268,7 +268,7 @@ fn nothing_infeasible_over_all_masks() {
 fn choices_follow_the_gaussian_law() {
     let mut random = Random(99);
     for (catalog, nu) in [(&CUBE, 1.0), (&MIXED, 0.5)] {
-        let settings = Settings { exploration: Exploration::Constant(nu), base_precision: 4.0, ..Settings::default() };
+        let settings = Settings { exploration: Exploration::Constant(nu), base_precision: Some(4.0), ..Settings::PAPER };
         let policy = Policy::<f64>::new(catalog, settings).unwrap();
         let mut ana = start(&policy);
         let mut dense = Dense::isotropic(catalog.dimension(), 4.0);
@@ -311,7 +311,7 @@ fn choices_follow_the_gaussian_law() {
 /// Propensities are the frequencies of the decisions, sum to one, and asking for them changes no decision.
 #[test]
 fn propensities_are_frequencies() {
-    let policy = Policy::<f32>::new(&TAU2, Settings { exploration: Exploration::Constant(1.0), ..Settings::default() }).unwrap();
+    let policy = Policy::<f32>::new(&TAU2, Settings { exploration: Exploration::Constant(1.0), ..Settings::PAPER }).unwrap();
     let mut ana = start(&policy);
     let context = Context::new(&TAU2, None, &[]).unwrap();
     ana.user().observe(&context, Action(7), 1.0).unwrap();
@@ -346,7 +346,7 @@ fn propensities_are_frequencies() {
 #[test]
 fn exploration_shrinks_to_the_greedy_choice() {
     let mut random = Random(3);
-    let tiny = Settings { exploration: Exploration::Constant(1e-6), ..Settings::default() };
+    let tiny = Settings { exploration: Exploration::Constant(1e-6), ..Settings::PAPER };
     let policy = Policy::<f64>::new(&MIXED, tiny).unwrap();
     let mut ana = start(&policy);
     for _ in 0..40 {

@@ -56,7 +56,7 @@ proptest! {
         let mut random = Random(seed);
         let catalog = [&MIXED, &TAU2, &RUBRIC][which];
         let retained = some_blocks(&mut random, catalog);
-        let settings = Settings { retained, base_precision: 2.0, noise_variance: 0.3, ..Settings::default() };
+        let settings = Settings { retained, base_precision: Some(2.0), noise_variance: 0.3, ..Settings::PAPER };
         let policy = Policy::<f64>::new(catalog, settings).unwrap();
         let mut ana = start::<_, 4>(&policy, 5);
         let all: Vec<usize> = (0..catalog.dimension()).collect();
@@ -106,7 +106,7 @@ proptest! {
         let mut random = Random(seed);
         let catalog = [&MIXED, &TAU2, &RUBRIC][which];
         let retained = some_blocks(&mut random, catalog);
-        let policy = Policy::<f64>::new(catalog, Settings { retained, base_precision: 2.0, ..Settings::default() }).unwrap();
+        let policy = Policy::<f64>::new(catalog, Settings { retained, base_precision: Some(2.0), ..Settings::PAPER }).unwrap();
         let mut ana = start::<_, 4>(&policy, 5);
         let kept: Vec<usize> = CoordinateSet::of_blocks(catalog, retained).iter().collect();
         let stated = onboard(&mut random, &mut ana, &kept);
@@ -143,10 +143,10 @@ fn the_theorem_counts_active_coordinates() {
     let retained = BlockSet::from_bits(0b1_0001_1000); // task x style, task x tool, ambiguity x style
     let theorem = Exploration::Theorem { delta: 0.1 };
     // A narrow prior, so that even such a nu leaves the reference its say.
-    let mask = Settings { retained, exploration: theorem, base_precision: 1e4, ..Settings::default() };
+    let mask = Settings { retained, exploration: theorem, base_precision: Some(1e4), ..Settings::PAPER };
     let policy = Policy::<f64>::new(&AGENT, mask).unwrap();
     assert_eq!(policy.active_dimension(), 10 * 6 + 10 * 6 + 6);
-    assert_eq!(Policy::<f64>::new(&AGENT, Settings::default()).unwrap().active_dimension(), 254);
+    assert_eq!(Policy::<f64>::new(&AGENT, Settings::PAPER).unwrap().active_dimension(), 254);
     let constant = |d| Settings { exploration: Exploration::Constant(theorem.nu(1, d)), ..mask };
     let (small, large) = (Policy::new(&AGENT, constant(126)).unwrap(), Policy::new(&AGENT, constant(254)).unwrap());
     let context = Context::new(&AGENT, Some(2), &[0.2, 0.6, 0.9, 0.1]).unwrap();
@@ -164,7 +164,7 @@ fn the_theorem_counts_active_coordinates() {
 fn everything_else_respects_the_mask() {
     for bits in 1..1_u128 << 9 {
         let retained = BlockSet::from_bits(bits);
-        let settings = Settings { retained, exploration: Exploration::Constant(1e-6), ..Settings::default() };
+        let settings = Settings { retained, exploration: Exploration::Constant(1e-6), ..Settings::PAPER };
         let policy = Policy::<f64>::new(&MIXED, settings).unwrap();
         let mut ana = start::<_, 4>(&policy, 5);
         let mut random = Random(u64::try_from(bits).unwrap());

@@ -36,7 +36,7 @@ fn features_are_what_the_coordinate_names_say() {
 
 fn learner_follows_the_oracle<T: Scalar>(catalog: &Catalog<'static>, seed: u64) {
     let mut random = Random(seed);
-    let settings = Settings { noise_variance: 0.3, base_precision: 2.0, cost_weight: 0.7, ..Settings::default() };
+    let settings = Settings { noise_variance: 0.3, base_precision: Some(2.0), cost_weight: 0.7, ..Settings::PAPER };
     let policy = Policy::<T>::new(catalog, settings).unwrap();
     let mut ana = start::<T, 4>(&policy, 1);
     let mut user = ana.user();
@@ -170,7 +170,7 @@ fn any_prior_is_where_learning_starts() {
 fn recommending_is_the_argmax_over_the_feasible_set() {
     for (seed, catalog) in CATALOGS.into_iter().enumerate() {
         let mut random = Random(40 + seed as u64);
-        let policy = Policy::<f64>::new(catalog, Settings { base_precision: 1.0, ..Settings::default() }).unwrap();
+        let policy = Policy::<f64>::new(catalog, Settings { base_precision: Some(1.0), ..Settings::PAPER }).unwrap();
         let mut ana = start::<f64, 1>(&policy, 1);
         for _ in 0..60 {
             let (context, action) = (random.context(catalog), random.action(catalog));
@@ -210,7 +210,7 @@ fn recommending_is_the_argmax_over_the_feasible_set() {
 
 #[test]
 fn ties_go_to_the_earlier_action() {
-    let policy = Policy::<f32>::new(&RUBRIC, Settings { cost_weight: 0.0, ..Settings::default() }).unwrap();
+    let policy = Policy::<f32>::new(&RUBRIC, Settings { cost_weight: 0.0, ..Settings::PAPER }).unwrap();
     let mut learner: Learner<f32, [f32; RUBRIC.state_len()], 1> = const { Learner::vacant(&RUBRIC) };
     let mut workspace: Workspace<f32, [f32; RUBRIC.workspace_len()]> = const { Workspace::vacant(&RUBRIC) };
     learner.start(&policy, 1).unwrap();
@@ -238,7 +238,7 @@ fn instructions_are_the_texts_of_the_values() {
 /// The caller's default scores replace b for one round, and the decision keeps the baseline it was made with.
 #[test]
 fn a_decision_keeps_its_baseline() {
-    let policy = Policy::<f64>::new(&RUBRIC, Settings::default()).unwrap();
+    let policy = Policy::<f64>::new(&RUBRIC, Settings::PAPER).unwrap();
     let mut ana = start::<f64, 2>(&policy, 1);
     let context = Context::new(&RUBRIC, None, &[]).unwrap();
     let mut defaults = [0.0; 27];
@@ -253,7 +253,7 @@ fn a_decision_keeps_its_baseline() {
 #[test]
 fn the_host_default_is_not_a_decision() {
     const NOTHING: &[Rule<'static>] = &[Rule::require("one", &[Part::new(0, &[0])]), Rule::require("two", &[Part::new(0, &[1])])];
-    let policy = Policy::<f32>::new(&TAU2, Settings::default()).unwrap();
+    let policy = Policy::<f32>::new(&TAU2, Settings::PAPER).unwrap();
     let mut ana = start::<f32, 2>(&policy, 1);
     let before = ana.clone();
     let context = Context::new(&TAU2, None, &[]).unwrap();

@@ -29,7 +29,7 @@ fn show<const R: usize>(ana: &mut HostUser<'_, f64, R>, strength: f64) {
 }
 
 fn rubric_policy() -> Policy<'static, f64> {
-    Policy::new(&RUBRIC, Settings { base_precision: 1.0, ..Settings::default() }).unwrap()
+    Policy::new(&RUBRIC, Settings { base_precision: Some(1.0), ..Settings::PAPER }).unwrap()
 }
 
 #[test]

@@ -78,7 +78,7 @@ impl<'p, T: Scalar> Life<'p, T> {
             2 if !self.learned.is_empty() => {
                 let index = self.random.below(self.learned.len());
                 let observation = self.learned.swap_remove(index);
-                self.obey(Command::unlearn(observation, false));
+                self.obey(Command::unlearn(observation, false, 1.0));
             }
             3..=6 => {
                 let round = self.ana.rounds().saturating_sub(u32::try_from(self.random.below(4)).unwrap());
@@ -133,8 +133,8 @@ fn vacant<T: Scalar, const R: usize>(catalog: &Catalog<'_>) -> HostLearner<T, R>
 /// Settings under which everything that a record can hold happens.
 fn eventful(seed: u64) -> Settings<'static> {
     let (deadline, expiry) = (Deadline::Time(6), Expiry::Impute(0.125));
-    let lax = Settings { alpha: 0.5, prior_radius: Some(0.0), min_evidence: 1, ..Settings::default() };
-    Settings { seed, deadline, expiry, base_precision: 1.0, noise_variance: 0.01, ..lax }
+    let lax = Settings { alpha: 0.5, prior_radius: Some(0.0), min_evidence: 1, ..Settings::PAPER };
+    Settings { seed, deadline, expiry, base_precision: Some(1.0), noise_variance: 0.01, ..lax }
 }
 
 /// Lives on from a snapshot exactly as without one, whatever the chunks.
@@ -415,7 +415,7 @@ fn there_is_no_half_loaded_state() {
 /// A population's state is another user's prior.
 #[test]
 fn a_snapshot_without_rounds_is_a_prior() {
-    let policy = Policy::<f64>::new(&TAU2, Settings::default()).unwrap();
+    let policy = Policy::<f64>::new(&TAU2, Settings::PAPER).unwrap();
     let mut population = start::<f64, 6>(&policy, 0);
     let context = Context::new(&TAU2, None, &[]).unwrap();
     population.user().observe(&context, Action(4), 0.75).unwrap();
@@ -427,7 +427,7 @@ fn a_snapshot_without_rounds_is_a_prior() {
     load(&policy, &bytes, verified, &mut loaded).unwrap();
     let posterior = loaded.posterior();
     let factor = Factor::new(TAU2.arrow(), posterior.packed(), &mut vec![0.0; TAU2.workspace_len()]).unwrap();
-    let personal = Policy::with_prior(&TAU2, Settings::default(), Prior::Factor(factor)).unwrap();
+    let personal = Policy::with_prior(&TAU2, Settings::PAPER, Prior::Factor(factor)).unwrap();
     let mut ana = start::<f64, 6>(&personal, 7);
     let of = |ana: &mut HostUser<'_, f64, 6>| ana.user().predict(&context, Action(4), None).unwrap();
     assert_eq!(of(&mut ana), of(&mut population));
@@ -436,7 +436,7 @@ fn a_snapshot_without_rounds_is_a_prior() {
 
 #[test]
 fn headers_round_trip() {
-    let policy = Policy::<f64>::new(&AGENT, Settings::default()).unwrap();
+    let policy = Policy::<f64>::new(&AGENT, Settings::PAPER).unwrap();
     let header = Header::new(Kind::Journal, &policy, 0x0123_4567_89ab_cdef, 6);
     let bytes = header.encode();
     assert_eq!(&bytes[..8], b"FABJ\x01\x35\x06\x00");
@@ -448,7 +448,7 @@ fn headers_round_trip() {
     }
 
     // A journal is replayed from its header, under whatever promotion settings; the promise is the one at the start.
-    let other = Policy::<f64>::new(&AGENT, Settings { alpha: 0.2, ..Settings::default() }).unwrap();
+    let other = Policy::<f64>::new(&AGENT, Settings { alpha: 0.2, ..Settings::PAPER }).unwrap();
     let mut learner: HostLearner<f64, 6> = vacant(&AGENT);
     learner.start_journal(&other, &header).unwrap();
     assert_eq!((learner.user(), learner.promise()), (header.user, policy.promise()));

@@ -40,7 +40,7 @@ struct Scene {
 }
 
 fn scene(random: &mut Random, catalog: &'static Catalog<'static>, actions: usize) -> Scene {
-    let policy = Policy::<f64>::new(catalog, Settings { base_precision: 3.0, ..Settings::default() }).unwrap();
+    let policy = Policy::<f64>::new(catalog, Settings { base_precision: Some(3.0), ..Settings::PAPER }).unwrap();
     let mut ana = start(&policy, 5);
     let all: Vec<usize> = (0..catalog.dimension()).collect();
     let stated = onboard(random, &mut ana, &all);
@@ -61,7 +61,7 @@ fn scene(random: &mut Random, catalog: &'static Catalog<'static>, actions: usize
 
 /// E over prototypes and actions of f(phi), phi taken from the coordinate names and the softmax as it is printed.
 fn expectation(catalog: &'static Catalog<'static>, scene: &Scene, mut f: impl FnMut(f64, &[(usize, f64)])) {
-    let policy = Policy::<f64>::new(catalog, Settings::default()).unwrap();
+    let policy = Policy::<f64>::new(catalog, Settings::PAPER).unwrap();
     for Prototype { context, weight, feasible } in &scene.requests {
         let e = |action| (scene.beta * policy.baseline(context, action, None)).exp();
         let total: f64 = feasible.set().iter().map(e).sum();
@@ -122,7 +122,7 @@ proptest! {
 
 #[test]
 fn the_default_policy_survives_any_temperature() {
-    let policy = Policy::<f32>::new(&AGENT, Settings::default()).unwrap();
+    let policy = Policy::<f32>::new(&AGENT, Settings::PAPER).unwrap();
     let context = Context::new(&AGENT, Some(0), &[0.9, 0.1, 0.9, 0.9]).unwrap();
     let request = Prototype { context, weight: 1.0, feasible: Feasible::all(&AGENT) };
     let mut g = DMatrix::zeros(254, 254);
@@ -137,7 +137,7 @@ fn the_default_policy_survives_any_temperature() {
 
 #[test]
 fn every_bad_prototype_and_shape_has_its_own_error() {
-    let policy = Policy::<f64>::new(&TAU2, Settings::default()).unwrap();
+    let policy = Policy::<f64>::new(&TAU2, Settings::PAPER).unwrap();
     let good = Prototype { context: Context::new(&TAU2, None, &[]).unwrap(), weight: 1.0, feasible: Feasible::all(&TAU2) };
     let mut out = DMatrix::from_element(29, 29, 7.0);
     let mut reject = |prototypes: &[Prototype], beta: f64| {

@@ -30,7 +30,7 @@ fn state<T: Scalar>(ana: &mut HostUser<'_, T, 4>, random: &mut Random) {
 /// Learns `count` observations, unlearns a random half in random order, and compares with the other half learned alone.
 fn half<T: Scalar>(catalog: &Catalog<'_>, seed: u64, count: usize, tolerance: f64) {
     let mut random = Random(seed);
-    let policy = Policy::<T>::new(catalog, Settings::default()).unwrap();
+    let policy = Policy::<T>::new(catalog, Settings::PAPER).unwrap();
     let mut ana = start(&policy);
     state(&mut ana, &mut Random(seed));
     let observations: Vec<_> = (0..count).map(|_| random_observation(&policy, &mut random)).collect();
@@ -87,7 +87,7 @@ proptest! {
     #[test]
     fn bogus_unlearning_cannot_break_the_state(seed: u64, precision in prop::sample::select(vec![0.01, 1.0, 16.0])) {
         let mut random = Random(seed);
-        let policy = Policy::<f32>::new(&MIXED, Settings { base_precision: precision, ..Settings::default() }).unwrap();
+        let policy = Policy::<f32>::new(&MIXED, Settings { base_precision: Some(precision), ..Settings::PAPER }).unwrap();
         let mut ana = start(&policy);
         state(&mut ana, &mut random);
         let (mut accepted, mut refused) = (0, 0);
@@ -130,7 +130,7 @@ proptest! {
 /// An imputed reward was learned but is not evidence: taking it back leaves the evidence of the real ones alone.
 #[test]
 fn imputed_rewards_are_taken_back_as_such() {
-    let settings = Settings { deadline: Deadline::Time(1), expiry: Expiry::Impute(-0.5), ..Settings::default() };
+    let settings = Settings { deadline: Deadline::Time(1), expiry: Expiry::Impute(-0.5), ..Settings::PAPER };
     let policy = Policy::<f64>::new(&TAU2, settings).unwrap();
     let mut ana = start(&policy);
     let (context, all) = (Context::new(&TAU2, None, &[]).unwrap(), Feasible::all(&TAU2));
@@ -142,7 +142,7 @@ fn imputed_rewards_are_taken_back_as_such() {
     let value = TAU2.values(action).unwrap()[0];
     assert_eq!((ana.observations(), ana.user().evidence(0, value)), (2, 1));
 
-    let event = Event::Unlearn { observation, imputed: true };
+    let event = Event::Unlearn { observation, imputed: true, kept: 1.0 };
     ana.user().check(&event).unwrap().apply();
     assert_eq!((ana.observations(), ana.user().evidence(0, value)), (1, 1));
     ana.user().unlearn(Observation { reward: 0.75, ..observation }).unwrap();
@@ -153,7 +153,7 @@ fn imputed_rewards_are_taken_back_as_such() {
 /// What was stated is not unlearned: an observation that would eat into it was never made.
 #[test]
 fn statements_cannot_be_unlearned() {
-    let policy = Policy::<f64>::new(&TAU2, Settings::default()).unwrap();
+    let policy = Policy::<f64>::new(&TAU2, Settings::PAPER).unwrap();
     let mut ana = start(&policy);
     let context = Context::new(&TAU2, None, &[]).unwrap();
     let entries: Vec<_> = TAU2.features(&context, Action(0)).map(|(index, _)| (index, 1.0)).collect();
@@ -172,11 +172,11 @@ fn statements_cannot_be_unlearned() {
 #[test]
 fn nothing_is_unlearned_from_a_prior() {
     let (mean, precision) = (vec![0.25; TAU2.dimension()], vec![4.0; TAU2.dimension()]);
-    let factor = start(&Policy::new(&TAU2, Settings::default()).unwrap()).into_learner();
+    let factor = start(&Policy::new(&TAU2, Settings::PAPER).unwrap()).into_learner();
     let posterior = factor.posterior();
     let packed = Factor::new(TAU2.arrow(), posterior.packed(), &mut vec![0.0; TAU2.workspace_len()]).unwrap();
     for prior in [Prior::Isotropic, Prior::Diagonal { mean: &mean, precision: &precision }, Prior::Factor(packed)] {
-        let policy = Policy::<f64>::with_prior(&TAU2, Settings::default(), prior).unwrap();
+        let policy = Policy::<f64>::with_prior(&TAU2, Settings::PAPER, prior).unwrap();
         let mut ana = start(&policy);
         let mut random = Random(5);
         let observation = random_observation(&policy, &mut random);

@@ -41,7 +41,7 @@ fn request(random: &mut Xoshiro128PlusPlus) -> (Request, Vec<u8>) {
         }
         3 => Request::Feedback { incarnation: random.next_u32() % 2, round, reward, weight: 1.0, now: 0 },
         4 => Request::Observe { context, action, reward, weight: 0.5 },
-        5 => Request::Unlearn { context, action, baseline: 0.0, reward, weight: 1.0, imputed: false },
+        5 => Request::Unlearn { context, action, baseline: 0.0, reward, weight: 1.0, imputed: false, kept: 1.0 },
         6 => Request::Explain { incarnation: 0, round, other: Some(action).filter(|_| round > 20), first: 0 },
         7 => Request::Assess { contrast: random.next_u32() as u8 % 8 },
         8 => Request::Compare { context, prefer: action, over: 3, total: round > 20 },

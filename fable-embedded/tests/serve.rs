@@ -182,7 +182,18 @@ fn what_cannot_be_kept_does_not_happen() {
         (Request::Forget, &[]),
         (Request::Stage { offset: 0 }, &[1, 2, 3]),
         (Request::Commit { length: 3 }, &[]),
-        (Request::Unlearn { context: nowhere(), action: 3, baseline: 0.0, reward: 0.25, weight: 1.0, imputed: false }, &[]),
+        (
+            Request::Unlearn {
+                context: nowhere(),
+                action: 3,
+                baseline: 0.0,
+                reward: 0.25,
+                weight: 1.0,
+                imputed: false,
+                kept: 1.0,
+            },
+            &[],
+        ),
     ];
     for fail in ["make_room", "append", "stage_write", "stage_commit"] {
         for (request, payload) in &requests {
@@ -281,8 +292,15 @@ fn every_refusal_has_its_number() {
     let observe = |action, reward| Request::Observe { context: nowhere(), action, reward, weight: 1.0 };
     assert_eq!(refuse(observe(18, 0.0), &[]), learner(UserError::UnknownAction));
     assert_eq!(refuse(observe(0, 2.0), &[]), learner(UserError::Reward));
-    let unlearn =
-        |baseline| Request::Unlearn { context: nowhere(), action: 0, baseline, reward: 0.1, weight: 1.0, imputed: false };
+    let unlearn = |baseline| Request::Unlearn {
+        context: nowhere(),
+        action: 0,
+        baseline,
+        reward: 0.1,
+        weight: 1.0,
+        imputed: false,
+        kept: 1.0,
+    };
     assert_eq!(refuse(unlearn(1e9), &[]), learner(UserError::Baseline));
     assert_eq!(refuse(unlearn(0.0), &[]), learner(UserError::NotLearned));
 

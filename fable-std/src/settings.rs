@@ -29,14 +29,14 @@
 
 use crate::toml_file::Flaw;
 use clap::Args;
-use fable_core::{BlockSet, Catalog, Deadline, Expiry, Exploration, Policy, Settings, setting};
+use fable_core::{BlockSet, Catalog, Deadline, Expiry, Exploration, OnChange, Policy, Scale, Settings, setting};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
 /// What is set; the rest is as it was. See the [module](self).
 #[derive(Args, Clone, Debug, Default, Deserialize, PartialEq)]
 #[command(next_help_heading = "Learner settings")]
-#[serde(deny_unknown_fields, expecting = "settings like nu = 0.3")]
+#[serde(deny_unknown_fields, expecting = "settings like optimism = 1.5")]
 pub struct SettingsArguments {
     /// Reads the table `[settings]` of this file; flags win over it, and it wins over the catalog's own.
     #[arg(long, value_name = "FILE.toml")]
@@ -45,18 +45,38 @@ pub struct SettingsArguments {
     /// [`setting::NOISE_VARIANCE`]
     #[arg(long, help = setting::NOISE_VARIANCE.help, value_name = "NUMBER", allow_negative_numbers = true)]
     pub noise_variance: Option<f64>,
+    /// [`setting::PRECISION_PER_FEATURE`]
+    #[arg(long, help = setting::PRECISION_PER_FEATURE.help, value_name = "NUMBER", allow_negative_numbers = true)]
+    pub precision_per_feature: Option<f64>,
     /// [`setting::BASE_PRECISION`]
     #[arg(long, help = setting::BASE_PRECISION.help, value_name = "NUMBER", allow_negative_numbers = true)]
     pub base_precision: Option<f64>,
     /// [`setting::COST_WEIGHT`]
     #[arg(long, help = setting::COST_WEIGHT.help, value_name = "NUMBER", allow_negative_numbers = true)]
     pub cost_weight: Option<f64>,
+    /// [`setting::OPTIMISM`]
+    #[arg(long, help = setting::OPTIMISM.help, value_name = "NUMBER", allow_negative_numbers = true)]
+    pub optimism: Option<f64>,
     /// [`setting::NU`]
-    #[arg(long, help = setting::NU.help, value_name = "NUMBER", allow_negative_numbers = true)]
+    #[arg(long, help = setting::NU.help, value_name = "NUMBER", allow_negative_numbers = true, conflicts_with = "optimism")]
     pub nu: Option<f64>,
     /// [`setting::DELTA`]
-    #[arg(long, help = setting::DELTA.help, value_name = "NUMBER", allow_negative_numbers = true, conflicts_with = "nu")]
+    #[arg(long, help = setting::DELTA.help, value_name = "NUMBER", allow_negative_numbers = true, conflicts_with_all = ["nu", "optimism"])]
     pub delta: Option<f64>,
+    /// Whether exploration grows with how much this user's rewards surprise: fixed or learned. May be changed at any time.
+    #[arg(long, value_name = "fixed|learned", value_parser = scale)]
+    #[serde(default, deserialize_with = "scale_text")]
+    pub scale: Option<Scale>,
+    /// After so many rewards half of what is known is forgotten, for users who change: none (the default), or from 1 to 65535. May be
+    /// changed at any time.
+    #[arg(long, value_name = "none|REWARDS", value_parser = half_life)]
+    #[serde(default, deserialize_with = "half_life_value")]
+    pub half_life: Option<HalfLife>,
+    /// What is done when a user seems to have changed: tell (the default), halve what is known, or reset to the prior. May be changed
+    /// at any time.
+    #[arg(long, value_name = "tell|halve|reset", value_parser = on_change)]
+    #[serde(default, deserialize_with = "on_change_text")]
+    pub on_change: Option<OnChange>,
     /// [`setting::ALPHA`]
     #[arg(long, help = setting::ALPHA.help, value_name = "NUMBER", allow_negative_numbers = true)]
     pub alpha: Option<f64>,
@@ -102,6 +122,47 @@ fn deadline(text: &str) -> Result<Deadline, String> {
     read.ok_or_else(|| format!("a deadline is none, rounds=N or time=N, with N from 0 to 4294967295, not '{text}'"))
 }
 
+/// A half-life in rewards, or none.
+pub type HalfLife = Option<u32>;
+
+fn scale(text: &str) -> Result<Scale, String> {
+    match text {
+        "fixed" => Ok(Scale::Fixed),
+        "learned" => Ok(Scale::Learned),
+        _ => Err(format!("a scale is fixed or learned, not '{text}'")),
+    }
+}
+
+fn on_change(text: &str) -> Result<OnChange, String> {
+    match text {
+        "tell" => Ok(OnChange::Tell),
+        "halve" => Ok(OnChange::Halve),
+        "reset" => Ok(OnChange::Reset),
+        _ => Err(format!("what is done on a change is tell, halve or reset, not '{text}'")),
+    }
+}
+
+fn half_life(text: &str) -> Result<HalfLife, String> {
+    let read = if text == "none" { Some(None) } else { text.parse().ok().filter(|rewards| *rewards > 0).map(Some) };
+    read.ok_or_else(|| format!("a half-life is none, or a whole number of rewards {}, not '{text}'", setting::HALF_LIFE.bounds))
+}
+
+fn scale_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Scale>, D::Error> {
+    scale(&String::deserialize(deserializer)?).map(Some).map_err(D::Error::custom)
+}
+
+fn on_change_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<OnChange>, D::Error> {
+    on_change(&String::deserialize(deserializer)?).map(Some).map_err(D::Error::custom)
+}
+
+fn half_life_value<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<HalfLife>, D::Error> {
+    let text = match toml::Value::deserialize(deserializer)? {
+        toml::Value::String(text) => text,
+        value => value.to_string(),
+    };
+    half_life(&text).map(Some).map_err(D::Error::custom)
+}
+
 fn expiry(text: &str) -> Result<Expiry, String> {
     let read = match text.split_once('=') {
         None if text == "nothing" => Some(Expiry::Nothing),
@@ -129,7 +190,15 @@ impl SettingsArguments {
             *setting = given.unwrap_or(*setting);
         }
         set(&mut settings.noise_variance, self.noise_variance);
-        set(&mut settings.base_precision, self.base_precision);
+        set(&mut settings.precision_per_feature, self.precision_per_feature);
+        // A precision per feature that is given here wins over one per coordinate that was there before.
+        if self.precision_per_feature.is_some() {
+            settings.base_precision = None;
+        }
+        settings.base_precision = self.base_precision.or(settings.base_precision);
+        set(&mut settings.scale, self.scale);
+        set(&mut settings.half_life, self.half_life);
+        set(&mut settings.on_change, self.on_change);
         set(&mut settings.cost_weight, self.cost_weight);
         set(&mut settings.alpha, self.alpha);
         set(&mut settings.min_evidence, self.min_evidence);
@@ -138,13 +207,15 @@ impl SettingsArguments {
         set(&mut settings.seed, self.seed);
         settings.prior_radius = self.prior_radius.or(settings.prior_radius);
         settings.noise_proxy = self.noise_proxy.or(settings.noise_proxy);
-        settings.exploration = match (self.nu, self.delta) {
-            (Some(_), Some(_)) => {
-                return Err(("delta", Flaw::Form("nu and delta exclude each other; write one of them".into())));
+        settings.exploration = match (self.optimism, self.nu, self.delta) {
+            (None, None, None) => settings.exploration,
+            (Some(c), None, None) => Exploration::Optimistic(c),
+            (None, Some(nu), None) => Exploration::Constant(nu),
+            (None, None, Some(delta)) => Exploration::Theorem { delta },
+            _ => {
+                let last = if self.delta.is_some() { "delta" } else { "nu" };
+                return Err((last, Flaw::Form("optimism, nu and delta exclude each other; write one of them".into())));
             }
-            (Some(nu), None) => Exploration::Constant(nu),
-            (None, Some(delta)) => Exploration::Theorem { delta },
-            (None, None) => settings.exploration,
         };
         if let Some(names) = &self.retained {
             settings.retained = blocks(catalog, names)?;
@@ -197,15 +268,21 @@ pub fn block_names(catalog: &Catalog<'_>) -> Vec<String> {
 /// ```
 /// use fable_core::{Settings, catalog::TAU2};
 /// let text = fable_std::settings::write(&Settings::DEFAULT, &TAU2);
-/// assert!(text.starts_with("[settings]\nnoise_variance = 0.25\nbase_precision = 16.0\n"));
+/// assert!(text.starts_with("[settings]\nnoise_variance = 0.25\nprecision_per_feature = 4.0\n"));
 /// ```
 #[must_use]
 pub fn write(settings: &Settings<'_>, catalog: &Catalog<'_>) -> String {
     let quoted = |text: &str| toml::Value::from(text).to_string();
     let explored = match settings.exploration {
+        Exploration::Optimistic(c) => Some(("optimism", format!("{c:?}"))),
         Exploration::Constant(nu) => Some(("nu", format!("{nu:?}"))),
         Exploration::Theorem { delta } => Some(("delta", format!("{delta:?}"))),
         _ => None,
+    };
+    let changed = match settings.on_change {
+        OnChange::Halve => "halve",
+        OnChange::Reset => "reset",
+        _ => "tell",
     };
     let waits = match settings.deadline {
         Deadline::Rounds(rounds) => format!("rounds={rounds}"),
@@ -220,9 +297,15 @@ pub fn write(settings: &Settings<'_>, catalog: &Catalog<'_>) -> String {
     let kept = (settings.retained != BlockSet::FULL).then(|| format!("[{}]", kept.collect::<Vec<_>>().join(", ")));
     let lines = [
         Some(("noise_variance", format!("{:?}", settings.noise_variance))),
-        Some(("base_precision", format!("{:?}", settings.base_precision))),
+        Some(match settings.base_precision {
+            Some(precision) => ("base_precision", format!("{precision:?}")),
+            None => ("precision_per_feature", format!("{:?}", settings.precision_per_feature)),
+        }),
         Some(("cost_weight", format!("{:?}", settings.cost_weight))),
         explored,
+        Some(("scale", quoted(if settings.scale == Scale::Learned { "learned" } else { "fixed" }))),
+        settings.half_life.map(|rewards| ("half_life", rewards.to_string())),
+        Some(("on_change", quoted(changed))),
         Some(("alpha", format!("{:?}", settings.alpha))),
         settings.prior_radius.map(|radius| ("prior_radius", format!("{radius:?}"))),
         settings.noise_proxy.map(|proxy| ("noise_proxy", format!("{proxy:?}"))),

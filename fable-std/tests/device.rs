@@ -142,7 +142,7 @@ fn every_request_does_on_the_device_what_it_does_here() {
     let baseline = f64::from(policy.baseline(&context, Action(1), None));
     let observation = Observation { context, action: Action(1), baseline, reward: 0.9, weight: 1.0 };
     plain.unlearn(observation).unwrap();
-    assert_eq!(device.unlearn(&observation, false).unwrap(), plain.observations());
+    assert_eq!(device.unlearn(&observation, false, 1.0).unwrap(), plain.observations());
 
     let all = Feasible::all(&TAU2);
     let here = plain.decide(&Wanted::new(&context, &all).at(20)).unwrap();

@@ -93,7 +93,7 @@ fn learned<'p, T: Scalar>(policy: &Policy<'p, T>) -> (Host<'p, T>, Dense) {
     let mut host = start(policy, 7);
     let d = catalog.dimension();
     let mut dense =
-        Dense { lambda: DMatrix::identity(d, d) * settings.base_precision, h: DVector::zeros(d), used: vec![0; d], started: 0.0 };
+        Dense { lambda: DMatrix::identity(d, d) * policy.base_precision(), h: DVector::zeros(d), used: vec![0; d], started: 0.0 };
     let v = DVector::from_fn(d, |index, _| f64::from(u8::from(index == d - 1)) - f64::from(u8::from(index == d - 2)));
     let direction = Direction::new(catalog, [(d - 1, 1.0), (d - 2, -1.0)]).unwrap();
     host.user().onboard(&Statement { direction, response: 0.5, precision: 4.0 }).unwrap();
@@ -185,7 +185,7 @@ fn every_number_is_the_oracles() {
 
 #[test]
 fn promotions_stand_fall_and_turn_over() {
-    let settings = Settings { base_precision: 1.0, ..Settings::DEFAULT };
+    let settings = Settings { base_precision: Some(1.0), ..Settings::DEFAULT };
     let policy = Policy::<f64>::new(&RUBRIC, settings).unwrap();
     let mut learner = start(&policy, 7);
     let context = Context::new(&RUBRIC, None, &[]).unwrap();
@@ -441,7 +441,8 @@ fn screens_of_80_columns_are_wide_enough() {
         (&RUBRIC, Context::new(&RUBRIC, None, &[]).unwrap()),
     ] {
         let policy =
-            Policy::<f32>::new(catalog, Settings { base_precision: 0.001, noise_variance: 0.0001, ..Settings::DEFAULT }).unwrap();
+            Policy::<f32>::new(catalog, Settings { base_precision: Some(0.001), noise_variance: 0.0001, ..Settings::DEFAULT })
+                .unwrap();
         let mut learner = start(&policy, 7);
         let name = catalog.definition().name;
         for life in ["new", "old"] {

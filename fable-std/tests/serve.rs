@@ -127,7 +127,7 @@ fn deadlines_and_imputed_rewards() {
 #[test]
 fn promoted_preferences() {
     let bold = Settings { exploration: Exploration::Constant(5.0), prior_radius: Some(0.1), alpha: 0.5, ..Settings::default() };
-    let mut play = here(Settings { base_precision: 0.1, min_evidence: 1, noise_variance: 0.01, ..bold }, 8);
+    let mut play = here(Settings { base_precision: Some(0.1), min_evidence: 1, noise_variance: 0.01, ..bold }, 8);
     let users = play.script.users().to_vec();
     let promoted = users.iter().filter(|user| play.oracle.profile(user).unwrap()["profile"] != json!([]));
     assert!(promoted.count() > 0);
@@ -136,7 +136,7 @@ fn promoted_preferences() {
 
 /// Settings under which few rewards make a preference certain.
 const EAGER: Settings<'static> = Settings {
-    base_precision: 0.1,
+    base_precision: Some(0.1),
     noise_variance: 0.01,
     prior_radius: Some(0.1),
     alpha: 0.5,

@@ -46,7 +46,7 @@ fn table() -> [(&'static str, &'static str, &'static str, Settings<'static>); 16
     let mains = BlockSet::from_bits(0b1111);
     [
         ("--noise-variance", "0.5", "0.5", Settings { noise_variance: 0.5, ..base }),
-        ("--base-precision", "4", "4", Settings { base_precision: 4.0, ..base }),
+        ("--base-precision", "4", "4", Settings { base_precision: Some(4.0), ..base }),
         ("--cost-weight", "0", "0", Settings { cost_weight: 0.0, ..base }),
         ("--nu", "1e-3", "1e-3", Settings { exploration: Exploration::Constant(0.001), ..base }),
         ("--delta", "0.1", "0.1", Settings { exploration: Exploration::Theorem { delta: 0.1 }, ..base }),
@@ -98,7 +98,7 @@ fn flags_win_over_the_file_which_wins_over_the_catalogs_own() {
     assert_eq!(opened.definition(), TAU2.definition());
     let own = Settings {
         noise_variance: 0.5,
-        base_precision: 8.0,
+        base_precision: Some(8.0),
         cost_weight: 0.5,
         exploration: Exploration::Theorem { delta: 0.25 },
         retained: BlockSet::from_bits(0b100),
@@ -108,7 +108,7 @@ fn flags_win_over_the_file_which_wins_over_the_catalogs_own() {
 
     let file = folder.file("settings.toml", "[settings]\nbase_precision = 9\ncost_weight = 0.6\nnu = 0.1\n");
     let file = file.to_str().unwrap();
-    let both = Settings { base_precision: 9.0, cost_weight: 0.6, exploration: Exploration::Constant(0.1), ..own };
+    let both = Settings { base_precision: Some(9.0), cost_weight: 0.6, exploration: Exploration::Constant(0.1), ..own };
     assert_eq!(flags(&["--settings", file]).resolve(catalog, opened).unwrap(), both);
 
     let all = ["--settings", file, "--cost-weight", "0.7", "--delta", "0.5", "--retained", "tool"];

@@ -32,8 +32,7 @@ pub(crate) struct Chosen {
 
 impl Rivals {
     pub(crate) fn new(seed: u64) -> Result<Self, PageError> {
-        let base_precision = Settings::DEFAULT.base_precision / 4.0;
-        let policy = Policy::new(&FLAT, Settings { seed, base_precision, ..Settings::default() })?;
+        let policy = Policy::new(&FLAT, Settings { seed, ..Settings::default() })?;
         let mut flat = HostLearner::for_policy(&policy);
         flat.start(&policy, 0)?;
         Ok(Self { flat: HostUser::of(&policy, flat)?, rounds: 0 })

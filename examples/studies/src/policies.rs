@@ -7,7 +7,7 @@
 //! use fable_core::{Feasible, Policy, Request, Settings, catalog::TAU2};
 //! use studies::policies::{Agent, FROZEN, FULL};
 //!
-//! let policy = Policy::new(&TAU2, FULL.settings(Settings::default()))?;
+//! let policy = Policy::new(&TAU2, FULL.settings(Settings::PAPER))?;
 //! let (context, all) = (TAU2.context(None, [])?, Feasible::all(&TAU2));
 //! for (method, observations) in [(FULL, 1), (FROZEN, 0)] {
 //!     let mut agent = Agent::new(&policy, method, 1)?;
@@ -250,7 +250,7 @@ mod tests {
 
     #[test]
     fn who_does_not_learn_chooses_without_a_learner() {
-        let policy = Policy::new(&TAU2, Settings::default()).unwrap();
+        let policy = Policy::new(&TAU2, Settings::PAPER).unwrap();
         let (context, all) = (TAU2.context(None, []).unwrap(), Feasible::all(&TAU2));
         let request = Request::new(&context, &all);
         let choices = |method, rounds: usize| {

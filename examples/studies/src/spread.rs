@@ -8,8 +8,8 @@
 //! ```
 //! use fable_core::{Context, Settings, catalog::TAU2};
 //! let context = Context::new(&TAU2, None, &[])?;
-//! let flat = studies::spread::flat_settings(&TAU2, &[context], Settings::default());
-//! assert_eq!(flat.base_precision, 16.0 / 6.0); // three mains and three pairs
+//! let flat = studies::spread::flat_settings(&TAU2, &[context], Settings::PAPER);
+//! assert_eq!(flat.base_precision, Some(16.0 / 6.0)); // three mains and three pairs
 //! # Ok::<(), Box<dyn core::error::Error>>(())
 //! ```
 
@@ -26,5 +26,7 @@ pub fn flat_settings<'a>(catalog: &Catalog<'_>, contexts: &[Context], settings: 
         lengths.extend(catalog.all_actions().iter().map(|action| squares(context, action)));
     }
     let length = mean(&lengths);
-    if length > 0.0 { Settings { base_precision: settings.base_precision / length, ..settings } } else { settings }
+    // A precision per feature already is one of a score.
+    let base_precision = settings.base_precision.filter(|_| length > 0.0).map(|precision| precision / length);
+    Settings { base_precision, ..settings }
 }

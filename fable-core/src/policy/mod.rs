@@ -239,7 +239,11 @@ mod tests {
         let base = Settings::default();
         for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -1.0, 1e300] {
             assert_eq!(reject(Settings { noise_variance: bad, ..base }), out(setting::NOISE_VARIANCE));
-            assert_eq!(reject(Settings { base_precision: bad, ..base }), out(setting::BASE_PRECISION));
+            assert_eq!(reject(Settings { base_precision: Some(bad), ..base }), out(setting::BASE_PRECISION));
+            let per_feature = Settings { precision_per_feature: bad, ..base };
+            assert_eq!(reject(per_feature), out(setting::PRECISION_PER_FEATURE));
+            let optimistic = Exploration::Optimistic(bad);
+            assert_eq!(reject(Settings { exploration: optimistic, ..base }), out(setting::OPTIMISM));
             assert_eq!(reject(Settings { cost_weight: bad, ..base }), out(setting::COST_WEIGHT));
             assert_eq!(reject(Settings { exploration: Exploration::Constant(bad), ..base }), out(setting::NU));
             assert_eq!(reject(Settings { exploration: Exploration::Theorem { delta: bad }, ..base }), out(setting::DELTA));
@@ -249,9 +253,12 @@ mod tests {
             assert_eq!(reject(Settings { expiry: Expiry::Impute(1.5 * bad), ..base }), out(setting::EXPIRY));
         }
         assert_eq!(reject(Settings { min_evidence: 0, ..base }), out(setting::MIN_EVIDENCE));
+        for rewards in [0, 65_536, u32::MAX] {
+            assert_eq!(reject(Settings { half_life: Some(rewards), ..base }), out(setting::HALF_LIFE));
+        }
         for zero in [0.0, -0.0] {
             assert_eq!(reject(Settings { noise_variance: zero, ..base }), out(setting::NOISE_VARIANCE));
-            assert_eq!(reject(Settings { base_precision: zero, ..base }), out(setting::BASE_PRECISION));
+            assert_eq!(reject(Settings { base_precision: Some(zero), ..base }), out(setting::BASE_PRECISION));
             assert_eq!(reject(Settings { exploration: Exploration::Constant(zero), ..base }), out(setting::NU));
             assert_eq!(reject(Settings { exploration: Exploration::Theorem { delta: zero }, ..base }), out(setting::DELTA));
         }
@@ -267,7 +274,7 @@ mod tests {
     #[test]
     fn fingerprints_are_pinned() {
         let policies =
-            [&AGENT, &TAU2, &RUBRIC].map(|catalog| Policy::<f32>::new(catalog, Settings::default()).unwrap().fingerprint());
+            [&AGENT, &TAU2, &RUBRIC].map(|catalog| Policy::<f32>::new(catalog, Settings::PAPER).unwrap().fingerprint());
         assert_eq!([AGENT, TAU2, RUBRIC].map(|catalog| catalog.fingerprint()), CATALOGS);
         assert_eq!(policies, POLICIES);
     }
@@ -277,7 +284,7 @@ mod tests {
 
     #[test]
     fn leaving_a_block_out_changes_the_fingerprint_and_keeping_all_does_not() {
-        let print = |retained| Policy::<f32>::new(&TAU2, Settings { retained, ..Settings::default() }).unwrap().fingerprint();
+        let print = |retained| Policy::<f32>::new(&TAU2, Settings { retained, ..Settings::PAPER }).unwrap().fingerprint();
         assert_eq!(print(BlockSet::first(6)), POLICIES[1]);
         let mut prints: Vec<u64> = (1..64).map(|bits| print(BlockSet::from_bits(bits))).collect();
         prints.sort_unstable();

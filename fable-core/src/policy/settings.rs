@@ -213,16 +213,15 @@ impl Settings<'_> {
 
     /// The paper's learner, and nothing else: scores from a draw, a precision of 16 in every coordinate, nothing fades. What the
     /// paper's studies are run with.
-    pub const PAPER: Self =
-        Self {
-            noise_variance: 0.25,
-            base_precision: Some(16.0),
-            exploration: Exploration::Constant(0.3),
-            scale: Scale::Fixed,
-            half_life: None,
-            on_change: OnChange::Tell,
-            ..Self::DEFAULT
-        };
+    pub const PAPER: Self = Self {
+        noise_variance: 0.25,
+        base_precision: Some(16.0),
+        exploration: Exploration::Constant(0.3),
+        scale: Scale::Fixed,
+        half_life: None,
+        on_change: OnChange::Tell,
+        ..Self::DEFAULT
+    };
 
     /// For hosts that want preferences promoted by the paper's learner: users differ from the prior by at most 1/2 in all (|theta* - mu_base| <=
     /// 1/2, so the radius is sqrt(16) / 2 instead of 4), and exploration is far bolder than reward alone would have it. With

@@ -79,7 +79,9 @@ impl<T: Number> Fading<'_, T> {
     fn prior_length(&self) -> f64 {
         match *self.prior {
             Prior::Isotropic => 0.0,
-            Prior::Diagonal { mean, precision } => mean.iter().zip(precision).map(|(mean, precision)| mean * mean * precision).sum(),
+            Prior::Diagonal { mean, precision } => {
+                mean.iter().zip(precision).map(|(mean, precision)| mean * mean * precision).sum()
+            }
             Prior::Factor(factor) => self.length(factor.posterior().packed()),
         }
     }

@@ -153,6 +153,8 @@ pub enum Request {
         weight: f32,
         /// Whether its reward was imputed, so that it is not evidence.
         imputed: bool,
+        /// How much of it fadings have left, 1 without any.
+        kept: f32,
     },
     /// Why was this chosen?
     Explain {

@@ -6,7 +6,7 @@ use super::{CRC_32, HEADER_LEN, Header, Kind, RecordError, Way};
 use crate::catalog::{ActionSet, score::Scalar};
 use crate::numbers::{Arrow, BASE_PRECISION, within};
 use crate::policy::Policy;
-use crate::user::{is_sound, Memory, Pending, Promotion, Verdict, slot_mut};
+use crate::user::{Memory, Pending, Promotion, Verdict, is_sound, slot_mut};
 use crc::Digest;
 
 /// Largest inverse pivot: that of the vaguest prior.
@@ -110,7 +110,11 @@ impl<'p, T: Scalar> Reader<'p, T> {
                     && u32::from(counters.pending) <= counters.round
                     && usize::from(counters.profile) <= catalog.contrasts().len();
                 let ratio = counters.log_det_ratio.is_finite() && counters.log_det_ratio >= -1.0;
-                if numbers && lists && ratio && is_sound(counters.squares, counters.disappointment) { Ok(Item::Counters(counters)) } else { Err(RecordError::Content) }
+                if numbers && lists && ratio && is_sound(counters.squares, counters.disappointment) {
+                    Ok(Item::Counters(counters))
+                } else {
+                    Err(RecordError::Content)
+                }
             }
             Stage::Word(index) => {
                 let word = word();

@@ -262,7 +262,11 @@ fn split<'s, T>(state: &State, storage: &'s mut [T]) -> (&'s mut [T], &'s mut [T
 }
 
 /// A count that was kept as a float.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped by the cast; fractions are left of faded counts")]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "clamped by the cast; fractions are left of faded counts"
+)]
 fn whole(count: f64) -> u32 {
     count as u32
 }

@@ -28,7 +28,7 @@ use super::{User, UserError};
 use crate::catalog::{ActionSet, Catalog, score::Scalar};
 use crate::numbers::{Arrow, Storage};
 use crate::policy::Policy;
-use crate::posterior::{Posterior, PosteriorError, Prior, parts};
+use crate::posterior::{Posterior, PosteriorError, Prior, with_variances};
 use core::ops::Deref;
 
 /// What is known about a user but for the numbers of the posterior and the two bounded lists. A [`User`], a [`Learner`] and a
@@ -323,7 +323,7 @@ impl<'u, T: Scalar> User<'u, T> {
         if memory.state.fingerprint != policy.fingerprint() {
             return Err(UserError::ForeignPolicy);
         }
-        if parts(workspace, policy.catalog()).is_none() {
+        if with_variances(workspace, policy.catalog()).is_none() {
             return Err(UserError::Posterior(PosteriorError::WorkspaceLength));
         }
         Ok(Self { policy, memory, workspace })

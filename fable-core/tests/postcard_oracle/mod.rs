@@ -57,7 +57,7 @@ enum Wire {
         weight: f32,
     },
     Observation(Seen),
-    Unlearn(Seen, bool),
+    Unlearn(Seen, bool, f32),
     Expiry {
         #[serde(with = "fixint::le")]
         round: u32,
@@ -67,6 +67,9 @@ enum Wire {
     Forget {
         #[serde(with = "fixint::le")]
         promise: u32,
+    },
+    Fade {
+        keep: f32,
     },
 }
 
@@ -89,7 +92,7 @@ pub fn event_bytes(event: &Event) -> Vec<u8> {
         Event::Feedback { round, reward, weight: 1.0 } => Wire::Feedback { round: *round, reward: *reward },
         Event::Feedback { round, reward, weight } => Wire::WeightedFeedback { round: *round, reward: *reward, weight: *weight },
         Event::Observation(observation) => Wire::Observation(Seen::new(observation)),
-        Event::Unlearn { observation, imputed } => Wire::Unlearn(Seen::new(observation), *imputed),
+        Event::Unlearn { observation, imputed, kept } => Wire::Unlearn(Seen::new(observation), *imputed, *kept),
         Event::Expiry { round, imputed } => Wire::Expiry { round: *round, imputed: *imputed },
         Event::Promotion(promotion) => {
             let verdict = match promotion.verdict {
@@ -102,6 +105,7 @@ pub fn event_bytes(event: &Event) -> Vec<u8> {
             Wire::Promotion(promotion.contrast, verdict, promotion.valid, counts, promotion.lower, promotion.upper)
         }
         Event::Forget { promise } => Wire::Forget { promise: *promise },
+        Event::Fade { keep } => Wire::Fade { keep: *keep },
         _ => unreachable!("there is no other event"),
     };
     postcard::to_allocvec(&wire).unwrap()

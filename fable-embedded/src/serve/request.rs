@@ -81,10 +81,10 @@ pub(super) fn read_command<'c, T: Scalar>(
             let context = place.insert(context.context(catalog)?);
             Command::observe(context, Action(*action), *reward).weighted(*weight)
         }
-        Request::Unlearn { context, action, baseline, reward, weight, imputed } => {
+        Request::Unlearn { context, action, baseline, reward, weight, imputed, kept } => {
             let (context, action) = (context.context(catalog)?, Action(*action));
             let (baseline, reward, weight) = (*baseline, *reward, *weight);
-            Command::unlearn(Observation { context, action, baseline, reward, weight }, *imputed)
+            Command::unlearn(Observation { context, action, baseline, reward, weight }, *imputed, *kept)
         }
         Request::Promote { at } => Command::promote(*at),
         Request::Expire { now } => Command::expire(*now),

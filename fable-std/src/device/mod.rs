@@ -273,14 +273,14 @@ impl<P: Read + Write> Device<P> {
         self.count(&Request::Observe { context: WireContext::new(context), action: action.0, reward, weight }, &[])
     }
 
-    /// Takes an observation back; the observations left.
+    /// Takes an observation back, of which fadings have kept so much; the observations left.
     ///
     /// # Errors
     /// As for every request.
-    pub fn unlearn(&mut self, observation: &Observation, imputed: bool) -> Result<u32, DeviceError> {
+    pub fn unlearn(&mut self, observation: &Observation, imputed: bool, kept: f32) -> Result<u32, DeviceError> {
         let Observation { context, action, baseline, reward, weight } = *observation;
         self.count(
-            &Request::Unlearn { context: WireContext::new(&context), action: action.0, baseline, reward, weight, imputed },
+            &Request::Unlearn { context: WireContext::new(&context), action: action.0, baseline, reward, weight, imputed, kept },
             &[],
         )
     }

@@ -109,7 +109,7 @@ pub(super) fn state<T: Scalar>(user: &User<'_, T>, variances: &[f64]) -> StateRe
         _ => Guarantee::Holds,
     };
     let learned = matches!(policy.prior(), Prior::Isotropic)
-        .then(|| variances.iter().map(|variance| 1.0 - settings.base_precision * variance).sum::<f64>().max(0.0));
+        .then(|| variances.iter().map(|variance| 1.0 - policy.base_precision() * variance).sum::<f64>().max(0.0));
     let movable = Feasible::from_set(catalog, *user.permissions()).ok().map(|feasible| {
         let mut active = CoordinateSet::EMPTY;
         active.activate_in_any_context(catalog, &feasible);

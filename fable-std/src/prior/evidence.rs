@@ -67,7 +67,7 @@ impl Evidence {
                     }
                 }
                 Event::Observation(observation) => evidence.reward(policy, &observation),
-                Event::Unlearn { observation, imputed: false } => evidence.take_back(&observation),
+                Event::Unlearn { observation, imputed: false, .. } => evidence.take_back(&observation),
                 Event::Onboarding(statement) if statement.precision > 0.0 => {
                     evidence.sightings.push(Sighting {
                         direction: statement.direction.entries().collect(),

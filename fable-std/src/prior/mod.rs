@@ -123,7 +123,7 @@ pub fn fit(policy: &Policy<'_, f64>, users: &[Evidence], options: &Options) -> R
         return Err(FitError::Shrinkage);
     }
     let arrow = policy.catalog().arrow();
-    let own = Gaussian::isotropic(arrow, policy.settings().base_precision);
+    let own = Gaussian::isotropic(arrow, policy.base_precision());
     let observations = users.iter().map(|user| user.sightings().len()).sum::<usize>();
     let before = expect(&own, &users, options.threads)?.log_likelihood;
 

@@ -202,8 +202,8 @@ impl<'p, T: Scalar> Seat<'_, 'p, T> {
         let stored = self.ledger.user(decision.user, Reach::Whole)?.ok_or(StoreError::NoUser)?;
         let found = recall(self.desk.policy.catalog(), &stored, decision.round)?;
         let nothing = || Refusal::new(Code::NotLearned, "nothing was learned from the decision, or it was taken back");
-        let (observation, imputed) = found.ok_or_else(nothing)?;
-        self.run(&mut Command::unlearn(observation, imputed), Note::TakesBack(decision.round))?;
+        let (observation, imputed, kept) = found.ok_or_else(nothing)?;
+        self.run(&mut Command::unlearn(observation, imputed, kept), Note::TakesBack(decision.round))?;
         Ok(Answer::Learned { observations: self.resident.learner().observations() })
     }
 
@@ -233,8 +233,8 @@ impl<'p, T: Scalar> Seat<'_, 'p, T> {
     }
 }
 
-/// What was learned from the decision of a round and not taken back, and whether its reward was imputed.
-fn recall(catalog: &Catalog<'_>, stored: &Stored, wanted: u32) -> Result<Option<(Observation, bool)>, StoreError> {
+/// What was learned from the decision of a round and not taken back, whether its reward was imputed, and what fadings have left.
+fn recall(catalog: &Catalog<'_>, stored: &Stored, wanted: u32) -> Result<Option<(Observation, bool, f32)>, StoreError> {
     let (mut decided, mut learned) = (None, None);
     for entry in stored.journal.iter().flat_map(|segment| segment.from(0)) {
         let entry = entry?;
@@ -244,12 +244,17 @@ fn recall(catalog: &Catalog<'_>, stored: &Stored, wanted: u32) -> Result<Option<
             Event::Decision { round, action, baseline, context, .. } if round == wanted => {
                 decided = Some(Observation { context, action, baseline, reward: 0.0, weight: 1.0 });
             }
-            Event::Feedback { round, reward, weight } if round == wanted => learned = Some((reward, weight, false)),
-            Event::Expiry { round, imputed: Some(reward) } if round == wanted => learned = Some((reward, 1.0, true)),
+            Event::Feedback { round, reward, weight } if round == wanted => learned = Some((reward, weight, false, 1.0)),
+            Event::Expiry { round, imputed: Some(reward) } if round == wanted => learned = Some((reward, 1.0, true, 1.0)),
             Event::Unlearn { .. } if entry.note == Note::TakesBack(wanted) => learned = None,
+            Event::Fade { keep } => {
+                if let Some((.., kept)) = &mut learned {
+                    *kept *= keep;
+                }
+            }
             _ => {}
         }
     }
     let found = decided.zip(learned);
-    Ok(found.map(|(decided, (reward, weight, imputed))| (Observation { reward, weight, ..decided }, imputed)))
+    Ok(found.map(|(decided, (reward, weight, imputed, kept))| (Observation { reward, weight, ..decided }, imputed, kept)))
 }

@@ -36,7 +36,7 @@ impl Identity {
     /// let error = stored.admit(&here(true, Settings { seed: 7, ..Settings::default() })).unwrap_err();
     /// assert_eq!(error.to_string(), "the store was made with seed 0, not 7");
     ///
-    /// let mine = Settings { seed: 7, base_precision: 2.0, context_adapter: "mine", ..Settings::default() };
+    /// let mine = Settings { seed: 7, base_precision: Some(2.0), context_adapter: "mine", ..Settings::default() };
     /// assert_eq!((here(true, mine).catalog(), here(true, mine).settings(&TAU2)), (Some("tau2"), mine));
     /// ```
     #[must_use]
@@ -47,7 +47,7 @@ impl Identity {
             "scalar": if T::DIGITS == 24 { "f32" } else { "f64" },
             "seed": settings.seed,
             "noise_variance": settings.noise_variance,
-            "base_precision": settings.base_precision,
+            "base_precision": policy.base_precision(),
             "cost_weight": settings.cost_weight,
             "context_adapter": settings.context_adapter,
             "feedback_adapter": settings.feedback_adapter,
@@ -102,7 +102,7 @@ impl Identity {
         Settings {
             seed: self.0.get("seed").and_then(Value::as_u64).unwrap_or(defaults.seed),
             noise_variance: number("noise_variance", defaults.noise_variance),
-            base_precision: number("base_precision", defaults.base_precision),
+            base_precision: self.0.get("base_precision").and_then(Value::as_f64).or(defaults.base_precision),
             cost_weight: number("cost_weight", defaults.cost_weight),
             retained: bits.filter(|bits| *bits != catalog.all_blocks().bits()).map_or(defaults.retained, BlockSet::from_bits),
             context_adapter: name("context_adapter"),

@@ -85,7 +85,7 @@ fn tables<T: Scalar>(policy: &Policy<'_, T>, moments: &[Moment<T>]) -> String {
     let (tasks, signals) = (catalog.definition().tasks.len(), catalog.definition().signals.len());
     let mut text = format!("{} {tasks} {} {signals} {}", catalog.dimension(), catalog.actions(), moments.len());
     let mut put = |number: f64| write!(text, " {number}").unwrap_or(());
-    put(settings.base_precision);
+    put(policy.base_precision());
     put(1.0 / settings.noise_variance);
     put(settings.exploration.nu(1, catalog.dimension()));
     tables.features.iter().flatten().flatten().chain(&tables.source).for_each(|&index| put(index.into()));

@@ -83,7 +83,7 @@ impl Report {
 
 /// Everything for one scalar.
 fn compare<T: Real>(scalar: &str, turns: usize, report: &mut Report) -> Result<(), Box<dyn Error>> {
-    let policy = Policy::<T>::new(&AGENT, Settings::default())?;
+    let policy = Policy::<T>::new(&AGENT, Settings::PAPER)?;
     let moments = moments(&policy, None, MOMENTS);
     let expected = warm_fable(&policy, &moments).scores(&moments[0]);
     let mut lanes = vec![
@@ -111,7 +111,7 @@ fn compare<T: Real>(scalar: &str, turns: usize, report: &mut Report) -> Result<(
     let names: Vec<String> = (0..64).map(|task| format!("task{task}")).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let wide = Catalog::try_new(Definition { tasks: &names, ..*AGENT.definition() })?;
-    let wide = Policy::<T>::new(&wide, Settings::default())?;
+    let wide = Policy::<T>::new(&wide, Settings::PAPER)?;
     let (few, many) = (one_task(&policy), one_task(&wide));
     let mut lanes = [fable("fable, 10 tasks", &policy, &few), fable("fable, 64 tasks", &wide, &many)];
     rotate(&mut lanes, 2 * turns);

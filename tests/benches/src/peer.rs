@@ -91,7 +91,7 @@ impl<'p, T: Scalar, F: Factor<T>, const BORDERED: bool> Peer<'p, T, F, BORDERED>
         Self {
             policy,
             tables: Tables::new(policy.catalog()),
-            factor: F::diagonal(dimension + usize::from(BORDERED), T::from_f64(policy.settings().base_precision)),
+            factor: F::diagonal(dimension + usize::from(BORDERED), T::from_f64(policy.base_precision())),
             round: 0,
             theta: [T::ZERO; ROOM],
             vector: [T::ZERO; ROOM],

@@ -94,7 +94,7 @@ fn run<T: Scalar, S: Storage<T>>(
     learner: &mut Learner<T, S, RING>,
     workspace: &mut impl AsMut<[T]>,
 ) -> Outcome {
-    let settings = Settings { seed: u64::from(seed), ..Settings::default() };
+    let settings = Settings { seed: u64::from(seed), ..Settings::PAPER };
     let theorem = Settings { exploration: Exploration::Theorem { delta: 0.1 }, ..settings };
     let steady = Policy::new(script.catalog, settings).expect("settings in range");
     let bold = Policy::new(script.catalog, theorem).expect("settings in range");

@@ -19,7 +19,7 @@ pub const EVENTS: &[u8] = include_bytes!("../records/agent.events");
 /// # Panics
 /// When the catalog has changed.
 #[must_use]
-pub fn events() -> [Event; 12] {
+pub fn events() -> [Event; 13] {
     let context = Context::new(&AGENT, Some(9), &[0.125, 1.0, 0.1, 0.75]).expect("a context of the catalog");
     let nowhere = Context::new(&AGENT, None, &[0.0, 0.5, 0.25, 1.0]).expect("a context of the catalog");
     let direction = Direction::new(&AGENT, [(7, 1.0), (253, -0.5)]).expect("coordinates of the catalog");
@@ -36,7 +36,8 @@ pub fn events() -> [Event; 12] {
         Event::Feedback { round: 70_000, reward: -0.3, weight: 1.0 },
         Event::Feedback { round: 1, reward: 1.0, weight: 0.25 },
         Event::Observation(observation),
-        Event::Unlearn { observation, imputed: true },
+        Event::Unlearn { observation, imputed: true, kept: 0.5 },
+        Event::Fade { keep: 0.5 },
         Event::Expiry { round: 69_999, imputed: None },
         Event::Expiry { round: 2, imputed: Some(-0.1) },
         Event::Promotion(promotion),
@@ -66,7 +67,7 @@ pub const LAMP_SNAPSHOT: &[u8] = include_bytes!("../records/lamp_f32.snapshot");
 /// # Panics
 /// When `fable-core` refuses what the life asks for.
 pub fn lamp<S: Storage<f32>>(learner: &mut Learner<f32, S, RING>, workspace: &mut impl AsMut<[f32]>) {
-    let lax = Settings { alpha: 0.5, prior_radius: Some(0.0), min_evidence: 1, base_precision: 1.0, ..Settings::default() };
+    let lax = Settings { alpha: 0.5, prior_radius: Some(0.0), min_evidence: 1, base_precision: Some(1.0), ..Settings::PAPER };
     let policy = Policy::new(&LAMP, lax).expect("settings in range");
     learner.start(&policy, user_hash("lamp")).expect("storage of the right length");
     let mut user = learner.with(&policy, workspace).expect("a started learner");

@@ -23,7 +23,7 @@ pub fn resume<T: Scalar, S: Storage<T>>(
         alpha: 0.5,
         prior_radius: Some(0.0),
         min_evidence: 1,
-        ..Settings::default()
+        ..Settings::PAPER
     };
     let policy = Policy::new(TAU2_SCRIPT.catalog, settings).expect("settings in range");
     let mut verifier = Verifier::new(&policy);

@@ -71,7 +71,7 @@ fn pinned_events_are_read() {
 /// The golden snapshot of the small catalog holds something of everything, and is read back whole.
 #[test]
 fn a_pinned_snapshot_is_read() {
-    let policy = Policy::<f32>::new(&LAMP, Settings { base_precision: 1.0, ..Settings::default() }).unwrap();
+    let policy = Policy::<f32>::new(&LAMP, Settings { base_precision: Some(1.0), ..Settings::PAPER }).unwrap();
     let mut verifier = Verifier::new(&policy);
     verifier.push(LAMP_SNAPSHOT).unwrap();
     let mut learner = Learner::<f32, Vec<f32>, RING>::over(vec![0.0; LAMP.state_len()]);

@@ -88,7 +88,7 @@ fn compare(device: &mut Device<UnixStream>, twin: &Twin<'_>) {
 }
 
 fn policy(catalog: &'static Catalog<'static>) -> Policy<'static, f32> {
-    Policy::new(catalog, Settings::default()).unwrap()
+    Policy::new(catalog, Settings::PAPER).unwrap()
 }
 
 /// Runs a test on these boards, as many at a time as there are cores.

@@ -53,7 +53,7 @@ const REMINDERS: Catalog<'static> = fable_core::catalog!(Definition {
 });
 
 /// A constant: nothing of it is checked or computed on the device.
-static POLICY: Policy<'static, f32> = match Policy::new(&REMINDERS, Settings::DEFAULT) {
+static POLICY: Policy<'static, f32> = match Policy::new(&REMINDERS, Settings::PAPER) {
     Ok(policy) => policy,
     Err(_) => panic!("a setting is out of its range"),
 };

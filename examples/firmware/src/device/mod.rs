@@ -61,7 +61,7 @@ pub fn serve<S: Storage<f32>, W: Storage<f32>>(
     store: &'static StaticCell<BoardStore>,
 ) -> ! {
     tell::started(&CATALOG);
-    let Ok(policy) = Policy::new(&CATALOG, Settings::default()) else { stop("the settings are out of range") };
+    let Ok(policy) = Policy::new(&CATALOG, Settings::PAPER) else { stop("the settings are out of range") };
     let store = place(&policy, store);
     // The user is whoever holds the board; the number makes its draws its own.
     restore(&policy, learner, workspace, store, || Here::entropy().unwrap_or(1));

@@ -110,7 +110,7 @@ impl Contenders {
         static TABLES: ConstStaticCell<Tables> = ConstStaticCell::new(Tables::VACANT);
         static NALGEBRA: StaticCell<Peer<D>> = StaticCell::new();
         static BORDERED: StaticCell<Peer<{ D + 1 }>> = StaticCell::new();
-        let policy: &'static Policy<'static, f32> = POLICY.init(Policy::new(&AGENT, Settings::default()).ok()?);
+        let policy: &'static Policy<'static, f32> = POLICY.init(Policy::new(&AGENT, Settings::PAPER).ok()?);
         let (memory, tables) = (MEMORY.take(), TABLES.take());
         memory.start(policy, USER).ok()?;
         tables.fill(&AGENT)?;

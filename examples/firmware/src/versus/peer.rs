@@ -87,7 +87,7 @@ impl<const N: usize> Peer<N> {
     #[must_use]
     pub(crate) fn new(policy: &Policy<'_, f32>) -> Option<Self> {
         const { assert!(N == D || N == D + 1) };
-        let precision = policy.settings().base_precision as f32;
+        let precision = policy.base_precision() as f32;
         let factor = Cholesky::new(SMatrix::from_diagonal_element(precision))?;
         Some(Self { factor, information: [0.0; D], theta: [0.0; ROOM], vector: [0.0; ROOM], round: 0 })
     }

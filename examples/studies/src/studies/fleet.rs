@@ -61,7 +61,7 @@ impl Outcome {
 
     /// The isotropic prior of the defaults.
     fn shipped(&self) -> Option<&Vec<Vec<f64>>> {
-        isotropic().zip(self.isotropic()).find(|(settings, _)| *settings == Settings::DEFAULT).map(|(_, users)| users)
+        isotropic().zip(self.isotropic()).find(|(settings, _)| *settings == Settings::PAPER).map(|(_, users)| users)
     }
 
     fn mean_only(&self) -> Option<&Vec<Vec<f64>>> {
@@ -111,7 +111,7 @@ fn simulated(
     logged: usize,
     unseen: usize,
 ) -> Result<Outcome, StudyError> {
-    let policy = Policy::new(catalog, Settings::DEFAULT)?;
+    let policy = Policy::new(catalog, Settings::PAPER)?;
     let journals = parallel::map(setup, &format!("{name}: journals"), logged, |user| {
         Ok(live(&policy, &Simulated::new(catalog, 1, user as u64)?, user as u64, LOGGED)?.evidence)
     })?;
@@ -141,7 +141,7 @@ fn left_out<'a>(
     rounds: usize,
     person: impl Fn(usize, u64) -> Box<dyn Person + 'a> + Sync,
 ) -> Result<Outcome, StudyError> {
-    let policy = Policy::new(catalog, Settings::DEFAULT)?;
+    let policy = Policy::new(catalog, Settings::PAPER)?;
     let journals = parallel::map(setup, &format!("{name}: journals"), people * seeds, |index| {
         let (seed, who) = ((index / people) as u64, index % people);
         Ok(live(&policy, &*person(who, seed), index as u64, rounds)?.evidence)
@@ -298,7 +298,7 @@ fn percent(value: f64) -> String {
 
 fn shown(settings: &Settings<'_>) -> String {
     let nu = if let Exploration::Constant(nu) = settings.exploration { nu } else { 0.0 };
-    format!("precision {}, nu {nu}", settings.base_precision)
+    format!("precision {}, nu {nu}", settings.base_precision.unwrap_or_default())
 }
 
 fn summary(outcomes: &[Outcome]) -> Table {

@@ -133,7 +133,7 @@ impl World<'_> {
 
     fn population(&self) -> Result<Population, StudyError> {
         let complete = flat(&AGENT)?;
-        let settings = Settings { seed: self.number, ..Settings::DEFAULT };
+        let settings = Settings { seed: self.number, ..Settings::PAPER };
         let personas = (0..PERSONAS as u64).map(|number| self.persona(number)).collect::<Result<Vec<_>, _>>()?;
         let rows = METHODS.iter().map(|method| {
             let policy = if method.factorized {
@@ -153,7 +153,7 @@ impl World<'_> {
 
 /// What the reference alone does for each kind of request.
 fn rule(contexts: &[Context]) -> Result<[Target; 4], StudyError> {
-    let policy = Policy::new(&AGENT, Settings::DEFAULT)?;
+    let policy = Policy::new(&AGENT, Settings::PAPER)?;
     let (mut agent, all) = (Agent::new(&policy, RULE_ONLY, 0)?, Feasible::all(&AGENT));
     let mut rule = [Target::default(); 4];
     for (slot, context) in rule.iter_mut().zip(contexts) {

@@ -43,7 +43,8 @@ pub const BLOCKS: &[Block] = &[
     Block::main(2).per_task(),
 ];
 
-const VAGUE: Settings<'static> = Settings { base_precision: 1.0, exploration: Exploration::Constant(1.0), ..Settings::DEFAULT };
+const VAGUE: Settings<'static> =
+    Settings { base_precision: Some(1.0), exploration: Exploration::Constant(1.0), ..Settings::PAPER };
 
 /// What is compared.
 #[derive(Clone, Copy)]
@@ -56,7 +57,7 @@ struct Row {
 }
 
 const fn row(key: &'static str, method: Method) -> Row {
-    Row { key, method, settings: Settings::DEFAULT, anew: false }
+    Row { key, method, settings: Settings::PAPER, anew: false }
 }
 
 const NOTHING: usize = 0;

@@ -43,14 +43,14 @@ const PROMOTED: f64 = 0.02;
 
 /// The paper's constants; its scale of the draw is not stated, and 1 is plain Thompson sampling.
 const PAPER: Settings<'static> = Settings {
-    base_precision: 1.0,
+    base_precision: Some(1.0),
     noise_variance: 0.25,
     cost_weight: 1.0,
     exploration: Exploration::Constant(1.0),
     alpha: 0.05,
     prior_radius: Some(1.0),
     min_evidence: 5,
-    ..Settings::DEFAULT
+    ..Settings::PAPER
 };
 
 /// The nine rows of the paper: accuracy, alignment and reward with their deviations over five seeds.
@@ -225,7 +225,7 @@ pub fn run(setup: &Setup) -> Result<Report, StudyError> {
     let flat_catalog = flat(&RUBRIC)?;
     let seeds = setup.scale(1000, 20);
     let mut results: Vec<(&str, Vec<Outcome>)> = Vec::new();
-    let shipped = (FULL.named("Fable (full), shipped defaults"), Settings::DEFAULT);
+    let shipped = (FULL.named("Fable (full), shipped defaults"), Settings::PAPER);
     let rows = ROWS.iter().map(|(method, _)| (*method, PAPER)).chain([shipped]);
     for (method, settings) in rows {
         let catalog: &Catalog<'_> = if method.factorized { &RUBRIC } else { &flat_catalog };

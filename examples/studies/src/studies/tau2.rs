@@ -20,7 +20,7 @@ const NO_PROMOTION_ROW: usize = 6;
 const ALIGNMENT: usize = 1;
 
 const STATED: Conditions = Conditions { host: Host::STATED, settings: SHIPPED, stated: 4.0, learning: TASKS };
-const VAGUE: Settings<'static> = Settings { base_precision: 1.0, exploration: Exploration::Constant(1.0), ..SHIPPED };
+const VAGUE: Settings<'static> = Settings { base_precision: Some(1.0), exploration: Exploration::Constant(1.0), ..SHIPPED };
 /// No margin for where the user may be, an even chance of being wrong, three rewards.
 const EAGER: Settings<'static> = Settings { prior_radius: Some(0.0), alpha: 0.5, min_evidence: 3, ..SHIPPED };
 /// Besides, rewards are believed to scatter fifty times less than they do.

@@ -50,7 +50,8 @@ struct Variant {
     settings: Settings<'static>,
 }
 
-const VAGUE: Settings<'static> = Settings { base_precision: 1.0, exploration: Exploration::Constant(1.0), ..Settings::DEFAULT };
+const VAGUE: Settings<'static> =
+    Settings { base_precision: Some(1.0), exploration: Exploration::Constant(1.0), ..Settings::PAPER };
 
 const OWN_TASKS: Variant = Variant {
     name: "defaults, own tasks",
@@ -58,7 +59,7 @@ const OWN_TASKS: Variant = Variant {
     current: "coding",
     // What the simulator gives to "Who won the match last night?" and to "How far away is the moon?".
     tool_need: [0.8, 0.2],
-    settings: Settings::DEFAULT,
+    settings: Settings::PAPER,
 };
 const ONE_TASK: Variant = Variant { name: "defaults, one task", key: "default.one", current: "factual", ..OWN_TASKS };
 
@@ -183,7 +184,7 @@ pub fn run(setup: &Setup) -> Result<Report, StudyError> {
          current information and 0.2 for stable facts, the signals that the simulator gives such requests; the reference and
          costs of the catalog `agent`; no onboarding. With _own tasks_ the prompts about current information, all of them about
          releases of software, have the task `coding` and the others `factual`; with _one task_ all are `factual`. _Defaults_ are
-         `Settings::default()`, _unit precision_ has base precision 1 and nu = 1.",
+         `Settings::PAPER`, _unit precision_ has base precision 1 and nu = 1.",
     );
     report.text(
         "One task was run first and misses the goals under either settings. The two contexts then differ in one number,

@@ -79,7 +79,7 @@ fn neighbour(catalog: &Catalog<'_>, action: Action, turn: usize) -> Option<Actio
 }
 
 fn run<T: Scalar>(catalog: &Catalog<'_>) -> Result<ExitCode, Box<dyn Error>> {
-    let policy = Policy::<T>::new(catalog, Settings::default())?;
+    let policy = Policy::<T>::new(catalog, Settings::PAPER)?;
     let moments = moments(&policy, None, ROUNDS);
     let mut fable = Fable::new(&policy);
     lessons(&moments, WARM).for_each(|(moment, action)| fable.observe(&moments[moment], action));

@@ -45,7 +45,7 @@ impl Count {
 fn measure() -> ! {
     static SCRIPT: ConstStaticCell<Script> = ConstStaticCell::new(Script::VACANT);
     let (Parts { learner, workspace, store }, script) = (Parts::take(), SCRIPT.take());
-    let Ok(policy) = Policy::new(&CATALOG, Settings::default()) else { fail("the settings are out of range") };
+    let Ok(policy) = Policy::new(&CATALOG, Settings::PAPER) else { fail("the settings are out of range") };
     let [mut decide, mut learn] = [Count::default(); 2];
     if rounds(&policy, learner, workspace, [&mut decide, &mut learn]).is_none() {
         fail("the learner refuses a round")

@@ -24,7 +24,7 @@ const SCALES: [f64; 8] = [0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 1.0, 2.0];
 const FRESH: usize = 100_000;
 
 fn constant(base_precision: f64, nu: f64) -> Settings<'static> {
-    Settings { base_precision, exploration: Exploration::Constant(nu), ..Settings::DEFAULT }
+    Settings { base_precision: Some(base_precision), exploration: Exploration::Constant(nu), ..Settings::PAPER }
 }
 
 fn nu(settings: &Settings<'_>) -> f64 {
@@ -48,9 +48,9 @@ pub fn run(setup: &Setup) -> Result<Report, StudyError> {
 
     let overall = |index: usize| mean(&swept.iter().map(|scores| scores[index].mean()).collect::<Vec<_>>());
     let best = (0..grid.len()).reduce(|best, next| if overall(next) < overall(best) { next } else { best }).unwrap_or(0);
-    let theorem = Settings { exploration: Exploration::Theorem { delta: 0.1 }, ..Settings::DEFAULT };
+    let theorem = Settings { exploration: Exploration::Theorem { delta: 0.1 }, ..Settings::PAPER };
     let compared = [
-        ("today's defaults", "today", Settings::DEFAULT),
+        ("today's defaults", "today", Settings::PAPER),
         ("best of the sweep", "best", grid[best]),
         ("no exploration", "greedy", constant(16.0, 0.001)),
         ("precision 1, nu = 1", "unit", constant(1.0, 1.0)),
@@ -110,7 +110,10 @@ pub fn run(setup: &Setup) -> Result<Report, StudyError> {
     report.plot(plot(precisions, scales, &overall));
     for (world, scores) in names.iter().zip(&swept) {
         for (settings, score) in grid.iter().zip(scores) {
-            report.number(format!("{world}, precision {}, nu {}", settings.base_precision, nu(settings)), score.mean());
+            report.number(
+                format!("{world}, precision {}, nu {}", settings.base_precision.unwrap_or_default(), nu(settings)),
+                score.mean(),
+            );
         }
     }
     for (world, scores) in names.iter().zip(&fresh) {
@@ -152,7 +155,12 @@ fn winners(worlds: &[(World<'_>, usize)], swept: &[Vec<Scores>], grid: &[Setting
         let best = |of: &dyn Fn(&Scores) -> f64| {
             let least = (0..grid.len()).reduce(|best, next| if of(&scores[next]) < of(&scores[best]) { next } else { best });
             least.map_or(String::new(), |index| {
-                format!("precision {}, nu = {}: {:.3}", grid[index].base_precision, nu(&grid[index]), of(&scores[index]))
+                format!(
+                    "precision {}, nu = {}: {:.3}",
+                    grid[index].base_precision.unwrap_or_default(),
+                    nu(&grid[index]),
+                    of(&scores[index])
+                )
             })
         };
         let last = world.horizons().len() - 1;
@@ -201,9 +209,9 @@ fn conclusion(fresh: &[Vec<Scores>], settings: &[Settings<'_>]) -> String {
          against {today:.3} of today's defaults: {verdict}. What wins in one world or at one horizon loses in another; over a whole
          life of 300 rounds today's earn more where the table above has a minus. The theorem's schedule has {theorem:.3}: nu starts
          at {:.0} for d = 254 and grows, so it is close to choosing anything for as long as people live.",
-        settings[1].base_precision,
+        settings[1].base_precision.unwrap_or_default(),
         nu(&settings[1]),
-        settings[0].base_precision,
+        settings[0].base_precision.unwrap_or_default(),
         nu(&settings[0]),
         settings[4].exploration.nu(1, 254),
     )

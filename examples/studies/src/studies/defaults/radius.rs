@@ -69,8 +69,8 @@ pub(super) fn table(setup: &Setup) -> Result<(Table, Vec<(String, f64)>), StudyE
     for (catalog, count) in catalogs {
         for length in [1.0, 2.0] {
             for (name, nu) in [("default nu = 0.3", 0.3), ("nu = 5", 5.0)] {
-                let settings = Settings { exploration: Exploration::Constant(nu), ..Settings::DEFAULT };
-                let radius = |covered: &f64| Some(covered * settings.base_precision.sqrt());
+                let settings = Settings { exploration: Exploration::Constant(nu), ..Settings::PAPER };
+                let radius = |covered: &f64| settings.base_precision.map(|precision| covered * precision.sqrt());
                 let policies = COVERED.iter().map(|covered| Settings { prior_radius: radius(covered), ..settings });
                 let policies = policies.map(|settings| Policy::new(catalog, settings)).collect::<Result<Vec<_>, _>>()?;
                 let acting = Policy::new(catalog, settings)?;

@@ -51,8 +51,13 @@ const NUS: [f64; 3] = [0.1, 0.3, 1.0];
 
 /// The settings of every isotropic prior.
 pub fn isotropic() -> impl Iterator<Item = Settings<'static>> {
-    let of =
-        |nu: f64| move |base_precision| Settings { base_precision, exploration: Exploration::Constant(nu), ..Settings::DEFAULT };
+    let of = |nu: f64| {
+        move |base_precision| Settings {
+            base_precision: Some(base_precision),
+            exploration: Exploration::Constant(nu),
+            ..Settings::PAPER
+        }
+    };
     NUS.into_iter().flat_map(move |nu| PRECISIONS.into_iter().map(of(nu)))
 }
 
@@ -74,12 +79,12 @@ pub fn regret(catalog: &Catalog<'_>, start: Start<'_>, person: &dyn Person, numb
         Start::Mean(population) => {
             let (mean, precision) = (population.prior.mean(), vec![population.isotropic_precision; catalog.dimension()]);
             let prior = Prior::Diagonal { mean: &mean, precision: &precision };
-            Ok(live(&Policy::with_prior(catalog, Settings::DEFAULT, prior)?, person, number, ROUNDS)?.regret)
+            Ok(live(&Policy::with_prior(catalog, Settings::PAPER, prior)?, person, number, ROUNDS)?.regret)
         }
         Start::Fitted(population, nu) => {
             let mut workspace = vec![0.0; catalog.workspace_len()];
             let factor = Factor::new(catalog.arrow(), population.prior.packed(), &mut workspace)?;
-            let settings = Settings { exploration: Exploration::Constant(nu), ..Settings::DEFAULT };
+            let settings = Settings { exploration: Exploration::Constant(nu), ..Settings::PAPER };
             let policy = Policy::with_prior(catalog, settings, Prior::Factor(factor))?;
             Ok(live(&policy, person, number, ROUNDS)?.regret)
         }
@@ -90,5 +95,5 @@ pub fn regret(catalog: &Catalog<'_>, start: Start<'_>, person: &dyn Person, numb
 pub fn fitted(setup: &Setup, catalog: &Catalog<'_>, users: &[Evidence]) -> Result<Population, StudyError> {
     let shrinkage = setup.reduced.then_some(catalog.dimension() as f64);
     let options = Options { shrinkage, steps: setup.scale(40, 3), threads: NonZero::<usize>::MIN };
-    Ok(fit(&Policy::new(catalog, Settings::DEFAULT)?, users, &options)?)
+    Ok(fit(&Policy::new(catalog, Settings::PAPER)?, users, &options)?)
 }

@@ -18,10 +18,10 @@ const BUDGET: usize = 8;
 
 /// The blocks that FABLE-SPCA chooses for this budget before anything is said, and the error of leaving the others out.
 fn choose(user: &Linear<'_>) -> Result<(BlockSet, f64), StudyError> {
-    let policy = Policy::<f64>::new(&TAU2, plain(Settings::DEFAULT))?;
+    let policy = Policy::<f64>::new(&TAU2, plain(Settings::PAPER))?;
     let d = TAU2.dimension();
     let mut posterior = Posterior::<f64, _>::over(vec![0.0; TAU2.arrow().packed_len()]);
-    posterior.start(TAU2.arrow(), policy.prior(), policy.settings().base_precision)?;
+    posterior.start(TAU2.arrow(), policy.prior(), policy.base_precision())?;
     let mut workspace = vec![0.0; TAU2.workspace_len()];
     let request = Prototype { context: *user.context(), weight: 1.0, feasible: Feasible::all(&TAU2) };
     let (mut relevance, mut moment, mut mean) = (DMatrix::zeros(d, d), DMatrix::zeros(d, d), vec![0.0; d]);
@@ -89,7 +89,7 @@ pub fn study(setup: &Setup, report: &mut Report) -> Result<(), StudyError> {
     let (users, horizon) = (setup.scale(500, 4), setup.scale(10_000, 300) as u32);
     let rounds = checkpoints(horizon);
     let (retained, error) = choose(&Linear::simulated(&TAU2, 0)?)?;
-    let full = plain(Settings::DEFAULT);
+    let full = plain(Settings::PAPER);
     let settings = [Settings { retained, ..full }, full];
     let (k, d) = (Policy::<f64>::new(&TAU2, settings[0])?.active_dimension(), TAU2.dimension());
     let other = lives(setup, "horizon: other users", &settings, &rounds, 1 << 20, users)?;

@@ -13,7 +13,7 @@ use fable_simulate::Random;
 
 /// As bold as it takes to settle anything.
 const BOLD: Settings<'static> = plain(Settings { exploration: Exploration::Constant(8.0), ..Settings::PROMOTING });
-const CALM: Settings<'static> = plain(Settings { exploration: Settings::DEFAULT.exploration, ..Settings::PROMOTING });
+const CALM: Settings<'static> = plain(Settings { exploration: Settings::PAPER.exploration, ..Settings::PROMOTING });
 
 /// A theta* of multiples of 1/16, so that contrasts that are zero are exactly zero, inside the radius. A quarter of the users
 /// have no preference at all, a quarter many small ones, a quarter one large one, a quarter both.

@@ -23,7 +23,7 @@ const CONSTRAINTS: [(&str, &str, &[Rule<'static>]); 4] = [
 ];
 
 /// Bold, so that what can be learned is.
-const BOLD: Settings<'static> = plain(Settings { exploration: Exploration::Constant(5.0), ..Settings::DEFAULT });
+const BOLD: Settings<'static> = plain(Settings { exploration: Exploration::Constant(5.0), ..Settings::PAPER });
 
 /// Every pair of actions that differ in one component, allowed or not.
 fn pairs() -> Vec<(Action, Action)> {

@@ -68,7 +68,7 @@ pub fn study(setup: &Setup, report: &mut Report) -> Result<(), StudyError> {
     for (name, catalog) in catalogs {
         let d = catalog.dimension();
         let mut radius = 0.0_f64;
-        for (schedule, settings) in [("theorem", THEOREM), ("defaults", plain(Settings::DEFAULT))] {
+        for (schedule, settings) in [("theorem", THEOREM), ("defaults", plain(Settings::PAPER))] {
             let policy = Policy::new(catalog, settings)?;
             let lives = parallel::map(setup, &format!("regret: {name}, {schedule}"), seeds, |seed| {
                 let user = Linear::simulated(catalog, seed as u64)?;

@@ -25,9 +25,9 @@ pub const fn plain(settings: Settings<'static>) -> Settings<'static> {
 /// The regret theorem's: unit noise variance and unit precision, and its schedule with delta = 0.1.
 pub const THEOREM: Settings<'static> = plain(Settings {
     noise_variance: 1.0,
-    base_precision: 1.0,
+    base_precision: Some(1.0),
     exploration: Exploration::Theorem { delta: DELTA },
-    ..Settings::DEFAULT
+    ..Settings::PAPER
 });
 pub const DELTA: f64 = 0.1;
 

@@ -80,12 +80,13 @@ fn tune(setup: &Setup, tuning: &Exams) -> Result<Tuned, StudyError> {
     };
     let columns = ["base precision".to_owned()].into_iter().chain(scales.iter().map(|nu| format!("nu = {nu}")));
     let mut table = Table::new("tuning", &columns.collect::<Vec<_>>());
-    let start = (f64::NEG_INFINITY, Settings::DEFAULT);
+    let start = (f64::NEG_INFINITY, Settings::PAPER);
     let (mut earning, mut frozen) = (start, start);
     for &base_precision in precisions {
         let mut cells = vec![base_precision.to_string()];
         for &nu in scales {
-            let candidate = Settings { base_precision, exploration: Exploration::Constant(nu), ..Settings::DEFAULT };
+            let candidate =
+                Settings { base_precision: Some(base_precision), exploration: Exploration::Constant(nu), ..Settings::PAPER };
             let policy = Policy::new(&PROMPTS, candidate)?;
             let lives =
                 parallel::map(setup, "prompts, tuning", seeds, |seed| live(&policy, FULL, tuning, &[rounds], seed as u64))?;
@@ -107,12 +108,12 @@ fn tune(setup: &Setup, tuning: &Exams) -> Result<Tuned, StudyError> {
 pub fn run(setup: &Setup) -> Result<Report, StudyError> {
     let (tuning, reporting) = (Exams::read(setup, Half::Tuning)?, Exams::read(setup, Half::Reporting)?);
     let tuned = tune(setup, &tuning)?;
-    let theorem = Settings { exploration: Exploration::Theorem { delta: 0.1 }, ..Settings::DEFAULT };
+    let theorem = Settings { exploration: Exploration::Theorem { delta: 0.1 }, ..Settings::PAPER };
     let row = |name, key, method, catalog, settings| Row { name, key, method, catalog, settings };
     let rows = [
         row("Fable, tuned for the frozen policy", "frozen", FULL, &PROMPTS, tuned.frozen),
         row("Fable, tuned for reward on the way", "earning", FULL, &PROMPTS, tuned.earning),
-        row("Fable, shipped defaults", "default", FULL, &PROMPTS, Settings::DEFAULT),
+        row("Fable, shipped defaults", "default", FULL, &PROMPTS, Settings::PAPER),
         row("Fable, the theorem's schedule", "theorem", FULL, &PROMPTS, theorem),
         row("Flat, each exam apart, same tuning", "flat", FLAT, &APART, tuned.frozen),
         row("Global, all exams alike, same tuning", "global", GLOBAL, &ALIKE, tuned.frozen),
@@ -168,7 +169,7 @@ fn report(tuning: &Exams, exams: &Exams, tuned: Tuned, looks: &[u32], results: &
     ));
     report.table(tuned.table);
     let told = |settings: &Settings<'_>| match settings.exploration {
-        Exploration::Constant(nu) => format!("base precision {} with nu = {nu}", settings.base_precision),
+        Exploration::Constant(nu) => format!("base precision {} with nu = {nu}", settings.base_precision.unwrap_or_default()),
         _ => String::new(),
     };
     report.text(&format!(
@@ -196,8 +197,8 @@ fn report(tuning: &Exams, exams: &Exams, tuned: Tuned, looks: &[u32], results: &
     }
     report.number("fixed", value);
     report.number("best", exams.best_per_exam());
-    report.number("frozen.precision", tuned.frozen.base_precision);
-    report.number("earning.precision", tuned.earning.base_precision);
+    report.number("frozen.precision", tuned.frozen.base_precision.unwrap_or_default());
+    report.number("earning.precision", tuned.earning.base_precision.unwrap_or_default());
     report
 }
 

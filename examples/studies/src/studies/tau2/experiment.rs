@@ -43,7 +43,7 @@ pub const METRICS: [Metric; 3] =
     [("reward", Episode::utility), ("alignment", |episode| episode.alignment), ("success", |episode| episode.success)];
 
 /// The learner's settings: the shipped ones with the weight of costs in the paper's signal.
-pub const SHIPPED: Settings<'static> = Settings { cost_weight: 0.2, ..Settings::DEFAULT };
+pub const SHIPPED: Settings<'static> = Settings { cost_weight: 0.2, ..Settings::PAPER };
 
 /// Host and learner of an experiment.
 #[derive(Clone, Copy)]

@@ -53,7 +53,7 @@ pub(super) fn flat<'c>(catalog: &Catalog<'c>) -> Result<Catalog<'c>, CatalogErro
 
 /// The settings that suit the flat learner.
 pub(super) fn flat_settings(settings: Settings<'_>) -> Settings<'_> {
-    let base_precision = (settings.base_precision / 4.0).max(setting::BASE_PRECISION.range.least);
+    let base_precision = settings.base_precision.map(|own| (own / 4.0).max(setting::BASE_PRECISION.range.least));
     Settings { base_precision, retained: BlockSet::FULL, ..settings }
 }
 
