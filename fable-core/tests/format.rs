@@ -17,10 +17,10 @@ mod listed {
     use fable_core::{Action, ActionSet, Arrow, Assessment, Bits, Catalog, CatalogError, Choice, Command, Comparison, Context};
     use fable_core::{ContextError, CoordinateSet, Deadline, Decision, DecisionId, Direction, Effect, Estimate, Event, Expiry};
     use fable_core::{
-        Explanation, Exploration, Factor, Feasible, FeasibleError, Gap, Key, Learner, Observation, OnboardingError,
+        Explanation, Exploration, Factor, Feasible, FeasibleError, Gap, Key, Learner, Observation, OnChange, OnboardingError,
     };
     use fable_core::{ParseDecisionIdError, Policy, Posterior, PosteriorError, Prior, PriorError, Promotion, Purpose, Range};
-    use fable_core::{Request, Rule, Scores, Setting, Settings, SettingsError, Share, Source, Standing, State, Statement, Step};
+    use fable_core::{Request, Rule, Scale, Scores, Setting, Settings, SettingsError, Share, Source, Standing, State, Statement, Step};
     use fable_core::{Stream, Thousandths, Update, User, UserError, Verdict, When, Workspace};
 
     const fn has<T: Format>() {}
@@ -78,6 +78,8 @@ mod listed {
         has::<Setting>();
         has::<Range>();
         has::<Exploration>();
+        has::<OnChange>();
+        has::<Scale>();
         has::<Deadline>();
         has::<Expiry>();
     };

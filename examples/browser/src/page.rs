@@ -159,6 +159,7 @@ impl Page {
                 Source::Default => "default score",
                 Source::Cost => "cost",
                 Source::Draw => "the draw",
+                Source::Bonus => "the bonus for what is uncertain",
                 Source::Block(_) => "",
             };
             Share {

@@ -380,7 +380,7 @@ pub struct Kept {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct WireShare {
-    /// 0 for the default score, 1 for the cost, 2 for the draw, 3 + the position of a block.
+    /// 0 for the default score, 1 for the cost, 2 for the draw, 3 for the bonus, 4 + the position of a block.
     part: u8,
     /// What it adds to the score of the action chosen.
     pub chosen: f32,
@@ -402,7 +402,8 @@ impl WireShare {
             Source::Default => 0,
             Source::Cost => 1,
             Source::Draw => 2,
-            Source::Block(block) => block.saturating_add(3),
+            Source::Bonus => 3,
+            Source::Block(block) => block.saturating_add(4),
         };
         let coordinate = |coordinate: Option<usize>| coordinate.and_then(|coordinate| u16::try_from(coordinate).ok());
         Self {
@@ -421,7 +422,8 @@ impl WireShare {
             0 => Source::Default,
             1 => Source::Cost,
             2 => Source::Draw,
-            block => Source::Block(block - 3),
+            3 => Source::Bonus,
+            block => Source::Block(block - 4),
         }
     }
 

@@ -166,7 +166,7 @@ impl<'p, T: Scalar> Reader<'p, T> {
 }
 
 /// Inverse pivots are positive and at most the largest prior variance, entries are no larger than settings can make them,
-/// counts are whole.
+/// counts, of which fading leaves fractions, are not negative.
 fn possible<T: Scalar>(arrow: Arrow, index: u32, number: T) -> bool {
     let index = usize::try_from(index).unwrap_or(usize::MAX);
     if index < arrow.dimension() {
@@ -175,7 +175,7 @@ fn possible<T: Scalar>(arrow: Arrow, index: u32, number: T) -> bool {
         within(number.to_f64(), MAX_ENTRY)
     } else {
         let count = number.to_f64();
-        count >= 0.0 && count <= f64::from(u32::MAX) && libm::floor(count) == count
+        count >= 0.0 && count <= f64::from(u32::MAX)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Why an action was chosen, and why not another one: the score taken apart, exactly.
 //!
-//! A sampled score is default - lambda cost + sum over blocks of phi.mu + phi.(theta - mu): every block adds the one entry it
-//! has for the action, and what the draw adds is its share. The parts add up to the score, to rounding. An explanation is
+//! The score that an action is chosen for is default - lambda cost + sum over blocks of phi.mu + what exploration adds: every block
+//! adds the one entry it has for the action, and a draw adds phi.(theta - mu), optimism c sd. The parts add up to the score, to rounding. An explanation is
 //! exact until the user's next learn, since it draws again from the posterior as it is now; later, replay the journal up to
 //! the decision. Two back-solves; nothing is stored.
 //!
@@ -43,6 +43,8 @@ pub enum Source {
     Block(u8),
     /// What the draw adds: exploration.
     Draw,
+    /// What is added for being uncertain: exploration, too.
+    Bonus,
 }
 
 /// What one part adds to the two scores.
@@ -72,15 +74,17 @@ pub struct Explanation<'e, T> {
     pub feasible: bool,
     /// Whether another feasible action has a higher mean score than the one chosen.
     pub explored: bool,
-    /// Sampled score of the action chosen.
+    /// The score it was chosen for.
     pub chosen_score: f64,
-    /// Sampled score of the other action.
+    /// The same of the other action.
     pub other_score: f64,
     catalog: &'e Catalog<'e>,
     context: Context,
     cost_weight: f64,
     /// The blocks that count, if not all do.
     retained: Option<BlockSet>,
+    /// What exploration adds.
+    explores: Source,
     /// b of the two actions if the caller gave it.
     defaults: Option<[f64; 2]>,
     /// The mean over the active part.
@@ -115,6 +119,7 @@ impl<T: Scalar> User<'_, T> {
         let default = |action: Action| defaults.and_then(|defaults| defaults.get(action.index()).copied());
         self.admit_request(&request)?;
         let outlook = self.exploring(pending.round, Purpose::Decision);
+        let optimistic = matches!(outlook, Outlook::Bonus(_));
         let (drawn, _) = self.best(&request, outlook)?;
         if drawn != chosen || policy.baseline(&context, chosen, default(chosen)) != pending.baseline {
             return Err(UserError::Stale);
@@ -140,6 +145,7 @@ impl<T: Scalar> User<'_, T> {
             context,
             cost_weight: policy.settings().cost_weight,
             retained: policy.mask(),
+            explores: if optimistic { Source::Bonus } else { Source::Draw },
             defaults: default(chosen).zip(default(other)).map(|(chosen, other)| [chosen, other]),
             mean,
         })
@@ -147,7 +153,7 @@ impl<T: Scalar> User<'_, T> {
 }
 
 impl<T: Scalar> Explanation<'_, T> {
-    /// The parts: default, cost, every block of the dictionary that either action has a coordinate in, the draw.
+    /// The parts: default, cost, every block of the dictionary that either action has a coordinate in, the draw or the bonus.
     pub fn shares(&self) -> impl Iterator<Item = Share> {
         let known =
             |source, [chosen, other]: [f64; 2]| Share { source, chosen, other, chosen_coordinate: None, other_coordinate: None };
@@ -158,9 +164,9 @@ impl<T: Scalar> Explanation<'_, T> {
             let blocks = self.blocks().map(|share| if side == 0 { share.chosen } else { share.other }).sum::<f64>();
             blocks + if side == 0 { default[0] + cost[0] } else { default[1] + cost[1] }
         });
-        let draw = [self.chosen_score - chosen_mean, self.other_score - other_mean];
+        let explored = [self.chosen_score - chosen_mean, self.other_score - other_mean];
         let first = [known(Source::Default, default), known(Source::Cost, cost)];
-        first.into_iter().chain(self.blocks()).chain([known(Source::Draw, draw)])
+        first.into_iter().chain(self.blocks()).chain([known(self.explores, explored)])
     }
 
     /// What the blocks add at the mean.
@@ -208,6 +214,7 @@ impl<T: Scalar> fmt::Display for Explanation<'_, T> {
                 Source::Default => f.write_str("default score")?,
                 Source::Cost => f.write_str("cost")?,
                 Source::Draw => f.write_str("the draw")?,
+                Source::Bonus => f.write_str("bonus for what is uncertain")?,
                 Source::Block(_) => {
                     let names = [share.chosen_coordinate, share.other_coordinate];
                     for (coordinate, word) in names.into_iter().zip(["", " against "]) {

@@ -76,7 +76,8 @@ fn count<T: Scalar>(catalog: &Catalog<'_>, counts: &mut [T], action: Action, ste
     let values = catalog.values(action).unwrap_or_default();
     for (component, &value) in values.iter().enumerate() {
         if let Some(count) = catalog.value_place(component, value).and_then(|place| counts.get_mut(place)) {
-            *count += step;
+            let sum = *count + step;
+            *count = if sum > T::ZERO { sum } else { T::ZERO }; // fractions of faded counts are rounded
         }
     }
     before

@@ -9,7 +9,7 @@
 //! use fable_core::catalog::{RUBRIC, rubric};
 //! use fable_core::{HostUser, Policy, Settings, Standing, Verdict};
 //!
-//! let policy = Policy::<f64>::new(&RUBRIC, Settings { base_precision: 1.0, ..Settings::default() })?;
+//! let policy = Policy::<f64>::new(&RUBRIC, Settings { base_precision: Some(1.0), ..Settings::PAPER })?;
 //! let mut ana = HostUser::<f64>::new(&policy, "ana")?;
 //! let mut user = ana.user();
 //! let context = RUBRIC.context(None, [])?;

@@ -176,6 +176,7 @@ impl Labels {
                 Source::Cost => "cost",
                 Source::Block(_) => "block",
                 Source::Draw => "draw",
+                Source::Bonus => "bonus",
             },
             chosen: share.chosen,
             other: share.other,

@@ -94,6 +94,7 @@ pub fn reasons<T: Scalar>(catalog: &Catalog<'_>, why: &Explanation<'_, T>, most:
                 Source::Default => "suits the request".into(),
                 Source::Cost => "cheaper".into(),
                 Source::Draw => "the draw".into(),
+                Source::Bonus => "the bonus for what is uncertain".into(),
                 Source::Block(_) if share.chosen.abs() >= share.other.abs() => {
                     format!("{} pleased", name(share.chosen_coordinate))
                 }

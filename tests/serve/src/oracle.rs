@@ -267,6 +267,7 @@ impl<T: Scalar> Oracle<T> {
                 Source::Cost => "cost",
                 Source::Block(_) => "block",
                 Source::Draw => "draw",
+                Source::Bonus => "bonus",
             };
             json!({ "part": part, "chosen": share.chosen, "other": share.other,
                 "chosen_coordinate": name(share.chosen_coordinate), "other_coordinate": name(share.other_coordinate) })

@@ -95,6 +95,7 @@ pub(super) fn explain<P: Read + Write>(
             Source::Default => "default score".to_owned(),
             Source::Cost => "cost".to_owned(),
             Source::Draw => "the draw".to_owned(),
+            Source::Bonus => "bonus for what is uncertain".to_owned(),
             Source::Block(_) => {
                 let [chosen, other] = names.clone().map(|name| name.unwrap_or_else(|| "nothing".into()));
                 format!("{chosen} against {other}")
@@ -103,7 +104,7 @@ pub(super) fn explain<P: Read + Write>(
         let _ = writeln!(text, "  {} {} {part}", Thousandths(share.chosen.into()), Thousandths(share.other.into()));
         let [chosen, other] = names;
         shares.push(json!({
-            "part": match share.source() { Source::Default => "default", Source::Cost => "cost", Source::Draw => "draw", Source::Block(_) => "block" },
+            "part": match share.source() { Source::Default => "default", Source::Cost => "cost", Source::Draw => "draw", Source::Bonus => "bonus", Source::Block(_) => "block" },
             "chosen": share.chosen,
             "other": share.other,
             "chosen_coordinate": chosen,
