@@ -16,7 +16,7 @@ const SETTINGS: Settings<'static> = Settings { seed: 5, ..Settings::DEFAULT };
 /// The answers of a service over a store.
 fn answers<T: Scalar>(store: &Path, lines: &[Value]) -> Vec<Value> {
     let input = lines.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
-    let options = Options { store: Some(store.to_owned()), durable: true, cache: NonZeroUsize::new(4).unwrap() };
+    let options = Options { store: Some(store.to_owned()), prior: None, durable: true, cache: NonZeroUsize::new(4).unwrap() };
     let mut output = Vec::new();
     serve::<T>(&AGENT, SETTINGS, &options, std::io::Cursor::new(input), &mut output, |_| ()).unwrap();
     String::from_utf8(output).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()

@@ -315,12 +315,12 @@ fn an_import_has_the_limits_of_the_service() {
     let policy = Policy::<f64>::new(&catalog::TAU2, Settings::default()).unwrap();
     let file = |name: &str, incarnation: u32| {
         let header = fable_core::record::Header::new(fable_core::record::Kind::Journal, &policy, user_hash(name), 64);
-        let mut bytes = b"FABX\x01".to_vec();
+        let mut bytes = b"FABX\x03".to_vec();
         bytes.extend_from_slice(&incarnation.to_le_bytes());
         bytes.extend_from_slice(&(name.len() as u16).to_le_bytes());
         bytes.extend_from_slice(name.as_bytes());
         bytes.extend_from_slice(&header.encode());
-        bytes.extend_from_slice(&[0; 8]);
+        bytes.extend_from_slice(&[0; 4 + 4 + 8]); // no constraints, no prior, no entries
         let sum = fable_core::record::checksum(&bytes);
         bytes.extend_from_slice(&sum.to_le_bytes());
         bytes

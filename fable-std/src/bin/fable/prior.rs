@@ -2,6 +2,7 @@
 
 use crate::failure::{Failure, read};
 use crate::policy_arguments::{PolicyArguments, ScalarName};
+use crate::prior_argument::refused;
 use crate::store::write;
 use clap::{Args, Subcommand};
 use fable_core::{Catalog, Policy, Scalar, user_hash};
@@ -230,6 +231,6 @@ fn address_user(arguments: &AddressArguments) -> Result<String, Failure> {
         ScalarName::F32 => address(&Policy::<f32>::new(catalog, settings).map_err(Failure::mistake)?, &bytes, user),
         ScalarName::F64 => address(&Policy::<f64>::new(catalog, settings).map_err(Failure::mistake)?, &bytes, user),
     };
-    let snapshot = snapshot.map_err(|error| Failure::prior(&arguments.prior, &error))?;
+    let snapshot = snapshot.map_err(|error| refused(&arguments.prior, &bytes, catalog, settings, &error))?;
     write(&arguments.snapshot, &snapshot, format!("{} bytes for user {user:016x}\n", snapshot.len()))
 }

@@ -2,6 +2,7 @@
 
 use crate::failure::{Failure, read};
 use crate::policy_arguments::{PolicyArguments, ScalarName};
+use crate::prior_argument;
 use clap::{Args, ValueEnum};
 use fable_std::serve::{Options, PROTOCOL, ServeError, Stop, serve};
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -85,7 +86,10 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<String, Failure> {
         // Nobody reads the answers any more; what was answered is kept.
         Err(ServeError::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(String::new()),
         Err(ServeError::Settings(error)) => Err(Failure::Mistake(error.to_string())),
-        Err(ServeError::Prior(error)) => Err(Failure::prior(prior.as_deref().unwrap_or(Path::new("")), &error)),
+        Err(ServeError::Prior(error)) => {
+            let (path, bytes) = (prior.as_deref().unwrap_or(Path::new("")), options.prior.as_deref().unwrap_or_default());
+            Err(prior_argument::refused(path, bytes, catalog, settings, &error))
+        }
         Err(ServeError::Store(error)) => Err(error.into()),
         Err(error) => Err(Failure::Trouble(error.to_string())),
     }

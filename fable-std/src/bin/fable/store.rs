@@ -2,6 +2,7 @@
 
 use crate::failure::{Failure, read};
 use crate::policy_arguments::{PolicyArguments, ScalarName};
+use crate::prior_argument::refused;
 use clap::Args;
 use fable_core::Policy;
 use fable_std::store::transfer::{self, TransferError};
@@ -126,7 +127,7 @@ fn take<T: fable_core::Scalar>(base: &Policy<'_, T>, arguments: &ImportArguments
         (false, None) => transfer::Arrival::check(base, bytes),
     };
     let arrival = arrival.map_err(|error| match error {
-        StoreError::Prior(error) => Failure::prior(&arguments.file, &error),
+        StoreError::Prior(error) => refused(&arguments.file, bytes, base.catalog(), *base.settings(), &error),
         StoreError::Transfer(TransferError::Address) => Failure::Mistake(format!("{file}: {error}")),
         error => error.into(),
     })?;
