@@ -35,7 +35,7 @@ pub const NOBODY: u64 = 0;
 pub fn read<T: Scalar>(base: &Policy<'_, T>, bytes: &[u8]) -> Result<Vec<T>, PriorFileError> {
     let mut learner = HostLearner::<T>::for_policy(base);
     learner.restore(base, bytes)?;
-    if learner.rounds() > 0 || learner.observations() > 0 || learner.posterior().log_det_ratio() != 0.0 {
+    if learner.rounds() > 0 || learner.observations() > 0 {
         return Err(PriorFileError::NotAPrior);
     }
     Ok(learner.posterior().packed().to_vec())

@@ -6,7 +6,7 @@ mod endpoint;
 use endpoint::{Endpoint, Reply, completion, reply};
 use fable_core::{Policy, Settings, catalog::AGENT, user_hash};
 use fable_std::chat::Chat;
-use fable_std::store::{Identity, Store};
+use fable_std::store::{Identity, Policies, Store};
 use fable_std::text::Rules;
 use proptest::prelude::*;
 use serde_json::json;
@@ -437,7 +437,7 @@ fn a_store_that_cannot_be_used_is_told_with_what_to_do() {
         let adapters = Settings { context_adapter: Rules::CONTEXT, feedback_adapter: Rules::FEEDBACK, ..Settings::default() };
         Policy::<f64>::new(&AGENT, adapters).unwrap()
     };
-    let _held = Store::open(&store, &Identity::new(policies.newcomers())).unwrap();
+    let _held = Store::open(&store, &Identity::new(&policy)).unwrap();
     let (code, message) = told(&[]);
     assert!(code == Some(1) && message.ends_with("the store is in use by another process\n"), "{message}");
 }

@@ -394,9 +394,4 @@ fn what_is_no_prior_here_is_told() {
     let mut learner = HostUser::<f64, 4>::new(&policy, "ana").unwrap();
     learner.user().observe(&Context::new(&SMALL, None, &[]).unwrap(), Action(1), 0.5).unwrap();
     assert_eq!(read(&policy, &learner.to_bytes()), Err(PriorFileError::NotAPrior));
-    // Somebody who has stated something has done something, too.
-    let mut learner = HostUser::<f64, 4>::new(&policy, "ana").unwrap();
-    let direction = fable_core::Direction::new(&SMALL, [(0, 1.0)]).unwrap();
-    learner.user().onboard(&fable_core::Statement { direction, response: 0.0, precision: 4.0 }).unwrap();
-    assert_eq!(read(&policy, &learner.to_bytes()), Err(PriorFileError::NotAPrior));
 }

@@ -2,7 +2,7 @@
 //! with it, all with the command as a person has it.
 
 use fable_core::catalog::{AGENT, TAU2};
-use fable_core::{HostUser, Policy, Settings};
+use fable_core::{HostUser, Policy, Settings, user_hash};
 use fable_std::prior_file::{NOBODY, write};
 use fable_std::store::{Store, transfer};
 use fable_std::text::Rules;
@@ -253,6 +253,10 @@ fn a_prior_travels_with_its_user() {
     // An addressed prior is as good for everybody: whom it is for is not kept.
     serve(there, &["--prior", here.join("dan.snapshot").to_str().unwrap()], &[decide("eve")]);
     assert_eq!((began(there, "eve").0.as_str(), priors(there)), (first["fingerprint"].as_str().unwrap(), 1));
+    says(there, &["forget", "dan", "--store", "users.fable"]);
+    let bytes = fs::read(there.join("users.fable")).unwrap();
+    assert!(memchr::memmem::find(&bytes, &user_hash("dan").to_le_bytes()).is_none());
+    assert!(memchr::memmem::find(&bytes, &user_hash("eve").to_le_bytes()).is_some());
 }
 
 /// A prior that is not fitted but stated: the isotropic one with the mean of one coordinate moved. With L = I the last entry of a

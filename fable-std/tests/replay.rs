@@ -143,7 +143,7 @@ fn an_old_decision_is_explained_as_it_was() {
         then.push(user.explain(id, None, None).unwrap().to_string());
         keep(&mut user, core::Command::feedback(id, f64::from(round % 3) - 1.0));
     }
-    let tape = Tape { start: Start::Journal { header, incarnation: 0 }, events, with_defaults: Vec::new() };
+    let tape = Tape { prior: None, start: Start::Journal { header, incarnation: 0 }, events, with_defaults: Vec::new() };
     for (round, then) in (1..).zip(&then) {
         let question = Question { incarnation: None, round, other: None };
         let played = replay_and_explain(&TAU2, SETTINGS, &tape, Some(question)).unwrap();
