@@ -45,7 +45,7 @@ fn pipe(here: &Path, arguments: &[&str], input: &str) -> String {
 
 /// Serves requests from the store and returns the answers, none of which is an error.
 fn serve(here: &Path, arguments: &[&str], requests: &[Value]) -> Vec<Value> {
-    let input: String = requests.iter().map(|request| format!("{request}\n")).collect();
+    let input: String = requests.iter().map(|request| request.to_string() + "\n").collect();
     let output = pipe(here, &[&["serve", "--catalog", "tau2", "--store", "users.fable"], arguments].concat(), &input);
     let answers: Vec<Value> = output.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(answers.len(), requests.len());
