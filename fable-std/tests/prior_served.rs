@@ -137,8 +137,11 @@ fn a_store_serves_users_of_several_priors() {
     let first = fit(here, "first.prior");
     assert_eq!((&first["users"], priors(here)), (&json!(8), 0));
     let with_first = ["--prior", "first.prior"];
-    let answers = serve(here, &with_first, &[posterior("ana"), posterior("abe")]);
-    assert!(answers.iter().all(|answer| is_at(answer, &first)));
+    let stats = json!({ "op": "stats" });
+    let answers = serve(here, &with_first, &[posterior("ana"), posterior("abe"), stats.clone()]);
+    assert!(answers[..2].iter().all(|answer| is_at(answer, &first)));
+    assert_eq!((&answers[2]["prior"], &answers[2]["users"]), (&first["fingerprint"], &json!(8)));
+    assert_eq!(serve(here, &[], &[stats])[0]["prior"], Value::Null);
     let news = [observe("ana", 0, 0.5), decide("ana"), decide("abe")];
     serve(here, &with_first, &news);
     assert_eq!(before, (serve(here, &with_first, &ask), exports(here)));

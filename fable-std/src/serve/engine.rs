@@ -119,6 +119,7 @@ impl<'p, T: Scalar> Engine<'p, T> {
                 catalog: self.desk.catalog().definition().name,
                 dimension: self.desk.catalog().dimension(),
                 scalar: if T::DIGITS == 24 { "f32" } else { "f64" },
+                prior: self.desk.policies.fitted().map(|fingerprint| format!("{fingerprint:016x}")),
                 users: self.ledger.users(),
                 cached: self.residents.len(),
                 requests: self.requests,

@@ -29,7 +29,7 @@
 use super::{Store, StoreError, Writes};
 use crate::prior_file::{NOBODY, informed, read, write};
 use fable_core::record::RecordError;
-use fable_core::{Policy, Scalar};
+use fable_core::{Policy, Prior, Scalar};
 
 /// The numbers of a store's priors. See the [module](self).
 #[derive(Clone, Debug)]
@@ -100,6 +100,12 @@ impl<'p, T: Scalar> Policies<'p, T> {
     #[must_use]
     pub const fn newcomers(&self) -> &Policy<'p, T> {
         &self.newcomers
+    }
+
+    /// Fingerprint of new users, if they do not begin with the isotropic prior.
+    #[must_use]
+    pub fn fitted(&self) -> Option<u64> {
+        (!matches!(self.newcomers.prior(), Prior::Isotropic)).then(|| self.newcomers.fingerprint())
     }
 
     /// The one that a user's records name.

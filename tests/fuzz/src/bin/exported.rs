@@ -35,6 +35,7 @@ fuzz_target!(|data: &[u8]| {
         assert!(store.users().unwrap() == 0 && store.priors().unwrap().is_empty());
         return;
     };
+    assert!(Header::decode(&bytes[header..]).unwrap().user == user_hash(&name));
     let (one, other) = (read(&bytes).unwrap(), read(&export(&store, &name).unwrap()).unwrap());
     assert_eq!(one.row, other.row);
     assert_eq!((one.journal, one.constraints, one.prior.is_some()), (other.journal, other.constraints, other.prior.is_some()));
