@@ -4,7 +4,7 @@
 use fable_core::catalog::{AGENT, TAU2};
 use fable_core::{HostUser, Policy, Settings, user_hash};
 use fable_std::prior_file::{NOBODY, write};
-use fable_std::store::{Store, transfer};
+use fable_std::store::{Reach, Store, transfer};
 use fable_std::text::Rules;
 use serde_json::{Value, json};
 use std::fs;
@@ -177,6 +177,40 @@ fn a_store_serves_users_of_several_priors() {
     says(here, &["forget", "cleo", "ana", "--store", "users.fable"]);
     serve(here, &with_first, &[decide("abe"), decide("ana")]);
     assert_eq!((began(here, "ana"), priors(here)), (of_first, 2));
+}
+
+/// A long life with a prior: snapshots, users who leave memory and come back, and rewards that are taken back.
+#[test]
+fn who_began_with_a_prior_lives_as_everybody_does() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    serve(here, &[], &lives(&crowd()));
+    let first = fit(here, "first.prior");
+    let names = ["ana".to_owned(), "abe".to_owned()];
+    let news = serve(here, &["--prior", "first.prior"], &[decide("ana"), posterior("ana"), posterior("abe")]);
+    assert!(is_at(&news[1], &first) && is_at(&news[2], &first)); // a decision alone teaches nothing
+    let id = news[0]["decision"].as_str().unwrap();
+    let feedback = json!({ "op": "feedback", "decision": id, "reward": 0.75 });
+    let unlearn = json!({ "op": "unlearn", "decision": id });
+    let answers = serve(here, &["--prior", "first.prior"], &[feedback, posterior("ana"), unlearn, posterior("ana")]);
+    assert!(!is_at(&answers[1], &first) && is_at(&answers[3], &first));
+
+    let mut requests = Vec::new();
+    (0..40).for_each(|_| requests.extend(lives(&names))); // above 512 events each, so there are snapshots
+    requests.extend([posterior("ana"), posterior("abe")]);
+    let small = ["--prior", "first.prior", "--cache", "1"];
+    let answers = serve(here, &small, &requests);
+    let last = &answers[requests.len() - 2..];
+    let store = Store::open_any(&here.join("users.fable")).unwrap();
+    let snapshots = names.iter().filter(|name| {
+        store.user(user_hash(name), Reach::Snapshot).unwrap().unwrap().snapshot.is_some() // under the policy with the prior
+    });
+    assert_eq!(snapshots.count(), 2);
+    drop(store);
+    for arguments in [&[][..], &small] {
+        assert_eq!(serve(here, arguments, &[posterior("ana"), posterior("abe")]), last);
+    }
+    assert!(began(here, "ana").1 && began(here, "abe").1);
 }
 
 /// A prior in f32 for users in f32: what `fit` writes for their store, and replay from a device's own files.
