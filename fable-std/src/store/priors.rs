@@ -31,7 +31,7 @@ use crate::prior_file::{NOBODY, informed, read, write};
 use fable_core::record::RecordError;
 use fable_core::{Policy, Prior, Scalar};
 
-/// The numbers of a store's priors. See the [module](self).
+/// The priors that the users of a store began with: each once, as a [file](crate::prior_file) that is addressed to nobody.
 #[derive(Clone, Debug)]
 pub struct Priors<T> {
     /// Fingerprint of the policy with it, and the packed numbers.

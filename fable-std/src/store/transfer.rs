@@ -11,7 +11,7 @@
 //! | 4 | length of the constraints, 0 if there are none |
 //! | c | the constraints, see [`super::constraints`] |
 //! | 4 | length of the prior, 0 if it is the isotropic one |
-//! | p | the prior that the user began with, see [`prior_file`](crate::prior_file) |
+//! | p | the prior that the user began with, see [`prior_file`] |
 //! | 8 | number of entries |
 //! | m | the entries, see [`super::journal`] |
 //! | 4 | CRC-32/ISO-HDLC of all bytes before |
