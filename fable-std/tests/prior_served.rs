@@ -160,6 +160,13 @@ fn a_store_serves_users_of_several_priors() {
     serve(here, &[], &lives(&["ana".to_owned(), "ben".to_owned()]));
     let second = fit(here, "second.prior");
     assert_eq!((&second["users"], &second["observations"]), (&json!(10), &json!(8 * 9 + 9 + 1 + 9)));
+    let mut files = vec!["prior", "fit", "files.prior", "--catalog", "tau2", "--json"];
+    for user in users.iter().map(String::as_str).chain(["ana", "ben"]) {
+        says(here, &["export", user, user, "--store", "users.fable"]);
+        files.push(user);
+    }
+    let from_files: Value = serde_json::from_str(&says(here, &files)).unwrap();
+    assert_eq!((&second["users"], &second["observations"]), (&from_files["users"], &from_files["observations"]));
     let of_second = (second["fingerprint"].as_str().unwrap().to_owned(), true);
     assert_ne!(of_first, of_second);
     let with_second = ["--prior", "second.prior"];

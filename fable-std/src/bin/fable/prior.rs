@@ -60,7 +60,7 @@ What is printed:
   likelihood          ln p of an observation, on average, under the base prior and under this one
   imagined users      how much the fit was held back
   isotropic           the base precision that would suit these users best, if all coordinates had the same
-  fingerprint         what `fable inspect` shows as the settings of those who begin with this prior
+  written             bytes of the file, and the fingerprint that `fable inspect` shows of those who begin with it
   strongest           the coordinates in which users are most alike: the mean, and the spread between users
 
 The file is for --prior of serve, chat, evaluate and demo. The store that it was fitted from takes it too: its users go on with the
