@@ -8,7 +8,7 @@ use fable_core::catalog::rubric::{self, Level, RUBRIC};
 use fable_core::catalog::{AGENT, Block, BlockSet, Catalog, Component, Definition, TAU2, Value};
 use fable_core::{
     Action, ActionSet, Assessment, Comparison, Context, Deadline, Direction, Event, Expiry, Feasible, Gap, HostUser, Observation,
-    Policy, Request, Scalar, Settings, Statement, UserError, Verdict,
+    Policy, Prior, Request, Scalar, Settings, Statement, UserError, Verdict,
 };
 
 fn start<'p, T: Scalar>(policy: &Policy<'p, T>) -> HostUser<'p, T, 16> {
@@ -356,6 +356,12 @@ fn what_the_guarantee_does_not_cover_makes_it_invalid() {
     assert!(valid(&ana, Settings { prior_radius: Some(4.0), noise_proxy: Some(0.25), ..settings })); // the defaults, written out
     assert!(valid(&ana, Settings { exploration: fable_core::Exploration::Constant(5.0), seed: 9, ..settings }));
     assert!(valid(&ana, settings));
+    // The default radius is about the isotropic prior alone.
+    let prior = Prior::Diagonal { mean: &[0.1; 29], precision: &[16.0; 29] };
+    for (prior_radius, covered) in [(None, false), (Some(4.0), true)] {
+        let policy = Policy::<f64>::with_prior(&TAU2, Settings { prior_radius, ..settings }, prior).unwrap();
+        assert_eq!(start::<f64>(&policy).user().assess(&comparison).unwrap().valid, covered);
+    }
     // What is left out of the dictionary is bias that no interval covers.
     let masked = Policy::<f64>::new(&TAU2, Settings { retained: BlockSet::first(3), ..settings }).unwrap();
     let mut half = start::<f64>(&masked);

@@ -22,6 +22,7 @@ pub mod evaluate;
 pub mod inspect;
 pub mod llm;
 pub mod prior;
+pub mod prior_file;
 pub mod replay;
 pub mod serve;
 pub mod settings;

@@ -3,7 +3,7 @@
 //! A [`Tape`] is where a journal begins and the events after it, whoever kept them: a store, an exported user, a device.
 //! [`replay`] applies them in the journal's own scalar. Each decision is also made anew, from the state as it was then, and
 //! compared; the first that comes out otherwise is kept as a [`Difference`], with what it can be due to. The seed and the
-//! exploration are not in a journal: they have to be given.
+//! exploration are not in a journal: they have to be given. The prior that the life began with is on the tape.
 //!
 //! ```
 //! use fable_core::{Settings, catalog::TAU2};
@@ -11,7 +11,7 @@
 //! use fable_std::store::{Identity, Store, transfer};
 //! # use fable_core::Policy;
 //! # let policy = Policy::<f64>::new(&TAU2, Settings::default())?;
-//! # let options = fable_std::serve::Options { store: None, durable: false, cache: std::num::NonZeroUsize::MIN };
+//! # let options = fable_std::serve::Options { store: None, prior: None, durable: false, cache: std::num::NonZeroUsize::MIN };
 //! let folder = tempfile::tempdir()?;
 //! let path = folder.path().join("users.fable");
 //! let lines = r#"{"op":"decide","user":"ana","context":{"task":null}}"#;
@@ -24,6 +24,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+use crate::prior_file::{self, PriorFileError};
 use crate::store::journal::{Entry, Note};
 use crate::store::{StoreError, Stored};
 use fable_core::record::{HEADER_LEN, Header, RecordError, decode_event};
@@ -52,6 +53,8 @@ pub enum Start {
 pub struct Tape {
     /// Where it begins.
     pub start: Start,
+    /// The prior of its policy, see [`prior_file`]; the isotropic one without it. Who is forgotten goes back to it.
+    pub prior: Option<Vec<u8>>,
     /// The events.
     pub events: Vec<Vec<u8>>,
     /// Positions of decisions that are known to have been made with default scores of the caller's, in order.
@@ -78,7 +81,7 @@ impl Tape {
                 events.push(record.to_vec());
             }
         }
-        Ok(Self { start, events, with_defaults })
+        Ok(Self { start, prior: stored.prior.clone(), events, with_defaults })
     }
 
     /// What a device was read as: the bytes of its snapshot, and of its journal, where each record has its length, two
@@ -95,7 +98,27 @@ impl Tape {
             events.push(event.to_vec());
             rest = behind;
         }
-        Ok(Self { start: Start::Snapshot(snapshot), events, with_defaults: Vec::new() })
+        Ok(Self { start: Start::Snapshot(snapshot), prior: None, events, with_defaults: Vec::new() })
+    }
+
+    /// The numbers of its prior, to make its policy of with [`prior_file::informed`].
+    ///
+    /// # Errors
+    /// A prior of another catalog, of other settings or in the other scalar.
+    pub fn prior_numbers<T: Scalar>(&self, base: &Policy<'_, T>) -> Result<Option<Vec<T>>, PriorFileError> {
+        self.prior.as_deref().map(|bytes| prior_file::read(base, bytes)).transpose()
+    }
+
+    /// Fingerprint of its catalog and settings without the prior.
+    ///
+    /// # Errors
+    /// A prior or a snapshot that has no readable header.
+    pub fn base_fingerprint(&self) -> Result<u64, RecordError> {
+        match (&self.prior, &self.start) {
+            (Some(prior), _) => head(prior).map(|header| header.fingerprint),
+            (None, Start::Journal { header, .. }) => Ok(header.fingerprint),
+            (None, Start::Snapshot(bytes)) => head(bytes).map(|header| header.fingerprint),
+        }
     }
 
     /// Bits of the scalar's significand: 24 for `f32`, 53 for `f64`.
@@ -105,11 +128,11 @@ impl Tape {
     pub fn digits(&self) -> Result<u8, RecordError> {
         match &self.start {
             Start::Journal { header, .. } => Ok(header.digits),
-            Start::Snapshot(bytes) => Header::decode(bytes.get(..HEADER_LEN).unwrap_or(bytes)).map(|header| header.digits),
+            Start::Snapshot(bytes) => head(bytes).map(|header| header.digits),
         }
     }
 
-    /// The user at the end of the tape; no decision is made anew.
+    /// The user at the end of the tape, under the policy with its prior; no decision is made anew.
     ///
     /// # Errors
     /// As for [`replay`], and a policy in the other scalar.
@@ -138,6 +161,10 @@ impl Tape {
         let record = self.events.get(index).map_or(&[][..], Vec::as_slice);
         decode_event(catalog, record).map_err(|error| ReplayError::Event { index, error })
     }
+}
+
+fn head(bytes: &[u8]) -> Result<Header, RecordError> {
+    Header::decode(bytes.get(..HEADER_LEN).unwrap_or(bytes))
 }
 
 /// A decision that comes out otherwise.
@@ -184,6 +211,8 @@ pub struct Replay {
 pub enum ReplayError {
     /// The settings are out of range.
     Settings(SettingsError),
+    /// The prior cannot be read, or not under these settings.
+    Prior(PriorFileError),
     /// What the journal begins with cannot be read, or not under these settings.
     Start(RecordError),
     /// An event cannot be read.
@@ -206,6 +235,7 @@ impl fmt::Display for ReplayError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Settings(error) => error.fmt(f),
+            Self::Prior(error) => error.fmt(f),
             Self::Start(error) => write!(f, "the journal cannot be begun: {error}"),
             Self::Event { index, error } => write!(f, "event {index} cannot be read: {error}"),
             Self::State { index, error } => write!(f, "event {index} does not fit: {error}"),
@@ -214,6 +244,8 @@ impl fmt::Display for ReplayError {
 }
 
 impl std::error::Error for ReplayError {}
+
+crate::from!(ReplayError: PriorFileError => Prior);
 
 /// A decision to explain: its incarnation and round, and what it is explained against, the runner-up if nothing is named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -258,7 +290,9 @@ fn play<T: Scalar>(
 ) -> Result<Replay, ReplayError> {
     // What expired is in the journal, whatever the deadlines were.
     let settings = Settings { deadline: Deadline::None, expiry: Expiry::Nothing, ..settings };
-    let policy = Policy::<T>::new(catalog, settings).map_err(ReplayError::Settings)?;
+    let base = Policy::<T>::new(catalog, settings).map_err(ReplayError::Settings)?;
+    let prior = tape.prior_numbers(&base)?;
+    let policy = prior_file::informed(&base, prior.as_deref())?;
     let mut life = tape.begin(&policy)?;
     let mut replay = Replay {
         events: u32::try_from(tape.events.len()).unwrap_or(u32::MAX),

@@ -6,7 +6,7 @@ mod endpoint;
 use endpoint::{Endpoint, Reply, completion, reply};
 use fable_core::{Policy, Settings, catalog::AGENT, user_hash};
 use fable_std::chat::Chat;
-use fable_std::store::{Identity, Store};
+use fable_std::store::{Identity, Policies, Store};
 use fable_std::text::Rules;
 use proptest::prelude::*;
 use serde_json::json;
@@ -152,21 +152,21 @@ fn without_room_on_the_disk_nothing_is_half_done() {
     assert!(replayed.contains(&format!("{rounds} of {rounds} decisions are the same")), "{replayed}");
 }
 
-fn bold() -> Policy<'static, f64> {
+fn bold() -> Policies<'static, f64> {
     let adapters = Settings { context_adapter: Rules::CONTEXT, feedback_adapter: Rules::FEEDBACK, ..Settings::default() };
     let exploration = fable_core::Exploration::Constant(3.0);
-    Policy::new(&AGENT, Settings { exploration, noise_variance: 0.05, ..adapters }).unwrap()
+    Policies::from(Policy::new(&AGENT, Settings { exploration, noise_variance: 0.05, ..adapters }).unwrap())
 }
 
-fn open<'p>(policy: &'p Policy<'p, f64>, store: &Path) -> Chat<'p> {
-    Chat::open(policy, Store::open(store, &Identity::new(policy)).unwrap(), "me", &Rules, None).unwrap()
+fn open<'p>(policies: &'p Policies<'p, f64>, store: &Path) -> Chat<'p> {
+    Chat::open(policies, Store::open(store, &Identity::new(policies.newcomers())).unwrap(), "me", &Rules, None).unwrap()
 }
 
 /// Actions chosen in many rounds by a learner that explores boldly, with a restart now and then, and reactions that speak for
 /// what is forbidden.
 fn chosen(store: &Path, before: &[&str]) -> Vec<String> {
-    let policy = bold();
-    let mut chat = open(&policy, store);
+    let policies = bold();
+    let mut chat = open(&policies, store);
     for line in before {
         assert!(!chat.line(line, 0).unwrap().to_string().contains("not done"));
     }
@@ -174,7 +174,7 @@ fn chosen(store: &Path, before: &[&str]) -> Vec<String> {
     for round in 0..100 {
         if round % 20 == 19 {
             drop(chat);
-            chat = open(&policy, store);
+            chat = open(&policies, store);
         }
         let request = ["What's the weather in Oslo today?", "Fix the bug in my code"][round % 2];
         let reply = chat.line(&format!("/ask {request}"), 0).unwrap();
@@ -195,22 +195,24 @@ fn what_is_forbidden_is_never_chosen() {
     let with = chosen(&stated, &["/prefer never search the web"]);
     assert_eq!((count(&with, "web_search"), with.len()), (0, 100));
     // Until it is allowed again.
-    let policy = bold();
-    assert!(open(&policy, &stated).line("/allow web_search", 0).unwrap().to_string().contains("no more: never tool=web_search"));
+    let policies = bold();
+    assert!(
+        open(&policies, &stated).line("/allow web_search", 0).unwrap().to_string().contains("no more: never tool=web_search")
+    );
     assert!(count(&chosen(&stated, &[]), "web_search") > 25);
 }
 
 /// On a terminal: what somebody new types first are preferences, unless it is empty, a command, or has none in it.
 #[test]
 fn somebody_new_is_asked_first() {
-    let policy = bold();
+    let policies = bold();
     let first = |lines: &[&str]| {
         let (_folder, store) = place();
-        let mut chat = open(&policy, &store);
+        let mut chat = open(&policies, &store);
         assert!(chat.greet("FILE").to_string().contains("kept in FILE.\n"));
         let said: Vec<String> = lines.iter().map(|line| chat.line(line, 0).unwrap().to_string()).collect();
         drop(chat);
-        (said.concat(), open(&policy, &store).greet("FILE").to_string())
+        (said.concat(), open(&policies, &store).greet("FILE").to_string())
     };
     let stated = "I like short answers, never search the web";
     let (said, again) = first(&[stated]);
@@ -239,8 +241,8 @@ fn a_rule_that_leaves_nothing_is_refused() {
 #[test]
 fn certain_preferences_are_announced_and_used() {
     let (_folder, store) = place();
-    let policy = bold();
-    let mut chat = open(&policy, &store);
+    let policies = bold();
+    let mut chat = open(&policies, &store);
     // Less to choose from, so that it does not take long.
     for values in [
         "direct step_by_step ask_clarification confirm_first",
@@ -264,7 +266,7 @@ fn certain_preferences_are_announced_and_used() {
     }
     assert_eq!(announced.as_deref(), Some("The user prefers brief answers to detailed ones."));
     drop(chat);
-    let profile = open(&policy, &store).line("/profile", 0).unwrap().to_string();
+    let profile = open(&policies, &store).line("/profile", 0).unwrap().to_string();
     assert!(profile.contains("certain      The user prefers brief answers to detailed ones.\n"), "{profile}");
 }
 
@@ -359,9 +361,9 @@ proptest! {
     /// Whatever is typed in whatever order: an answer that says only itself, and the chat goes on.
     #[test]
     fn any_lines_are_answered(lines in prop::collection::vec((0..LINES.len(), ".{0,30}"), 1..12)) {
-        let policy = bold();
-        let store = Store::in_memory(&Identity::new(&policy)).unwrap();
-        let mut chat = Chat::open(&policy, store, "me", &Rules, None).unwrap();
+        let policies = bold();
+        let store = Store::in_memory(&Identity::new(policies.newcomers())).unwrap();
+        let mut chat = Chat::open(&policies, store, "me", &Rules, None).unwrap();
         if lines.len() % 2 == 0 {
             chat.greet("FILE");
         }

@@ -221,7 +221,7 @@ struct Study {
 
 /// How a target is judged: 20 draws for its probabilities, which adds to the scatter but not to the bias.
 const LEARNING: Options<'static> =
-    Options { mode: Mode::Learning, train: 0, greedy: false, draws: 20, logged_draws: None, truth: None };
+    Options { prior: None, mode: Mode::Learning, train: 0, greedy: false, draws: 20, logged_draws: None, truth: None };
 const FROZEN: Options<'static> = Options { mode: Mode::Frozen, train: 150, ..LEARNING };
 
 /// Its name, the estimate, and how many of the intervals cover at least.

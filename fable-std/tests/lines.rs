@@ -458,7 +458,7 @@ fn an_input_that_cannot_be_read_is_an_error() {
         }
     }
     for (panics, message) in [(false, "torn"), (true, "panicked")] {
-        let options = fable_std::serve::Options { store: None, durable: false, cache: std::num::NonZeroUsize::MIN };
+        let options = fable_std::serve::Options { store: None, prior: None, durable: false, cache: std::num::NonZeroUsize::MIN };
         let mut output = Vec::new();
         let input = Failing(0, panics);
         let ended = fable_std::serve::serve::<f64>(&catalog::TAU2, Settings::default(), &options, input, &mut output, |_| ());

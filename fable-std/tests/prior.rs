@@ -6,7 +6,8 @@ use fable_core::{
     Action, Arrow, Context, Factor, HostLearner, HostUser, Observation, Policy, Prior, Settings, Workspace, catalog::TAU2,
     user_hash,
 };
-use fable_std::prior::{Evidence, FitError, Gaussian, MIN_USERS, Options, Shrinkage, address, expect, fit, log_likelihood, read};
+use fable_std::prior::{Evidence, FitError, Gaussian, MIN_USERS, Options, Shrinkage, expect, fit, log_likelihood};
+use fable_std::prior_file::{PriorFileError, address, read};
 use fable_std::simulate::Random;
 use nalgebra::{DMatrix, DVector};
 use std::num::NonZero;
@@ -358,6 +359,7 @@ fn a_host_loads_the_prior() {
     // The radius that the guarantee assumes is about the isotropic prior, unless another one is stated.
     let comparison = fable_core::Comparison { context, prefer: Action(0), over: Action(3), total: false };
     assert!(!loaded.user().assess(&comparison).unwrap().valid);
+    assert!(!own.user().assess(&comparison).unwrap().valid);
     let settings = Settings { prior_radius: Some(found.radius), ..Settings::default() };
     let stated = Policy::<f64>::new(&SMALL, settings).unwrap();
     let mut learner = HostLearner::<f64, 4>::for_policy(&stated);
@@ -377,18 +379,19 @@ fn what_is_no_prior_here_is_told() {
     let small = Policy::<f32>::new(&SMALL, Settings::default()).unwrap();
     let found = fit(&policy, &users, &Options::default()).unwrap();
     let bytes = found.snapshot(&policy, 1).unwrap();
-    assert_eq!(read(&small, &bytes), Err(FitError::Record(RecordError::Scalar { found: 53 })));
+    assert_eq!(read(&small, &bytes), Err(PriorFileError::Record(RecordError::Scalar { found: 53 })));
     let other = Policy::<f64>::new(&TAU2, Settings::default()).unwrap();
-    assert_eq!(read(&other, &bytes), Err(FitError::Record(RecordError::Policy)));
-    assert_eq!(found.snapshot(&other, 1), Err(FitError::Range(fable_core::PriorError::Length { expected: 464 })));
-    assert_eq!(read(&policy, &bytes[..bytes.len() - 1]), Err(FitError::Record(RecordError::Truncated)));
+    assert_eq!(read(&other, &bytes), Err(PriorFileError::Record(RecordError::Policy)));
+    let wrong = PriorFileError::Range(fable_core::PriorError::Length { expected: 464 });
+    assert_eq!(found.snapshot(&other, 1), Err(FitError::File(wrong)));
+    assert_eq!(read(&policy, &bytes[..bytes.len() - 1]), Err(PriorFileError::Record(RecordError::Truncated)));
 
-    let there = address(&policy, &bytes, &small, user_hash("ben")).unwrap();
+    let there = address(&small, &bytes, user_hash("ben")).unwrap();
     let packed: Vec<f32> = read(&small, &there).unwrap();
     let rounded: Vec<f32> = found.prior.packed().iter().map(|number| *number as f32).collect();
     assert_eq!(packed, rounded);
 
     let mut learner = HostUser::<f64, 4>::new(&policy, "ana").unwrap();
     learner.user().observe(&Context::new(&SMALL, None, &[]).unwrap(), Action(1), 0.5).unwrap();
-    assert_eq!(read(&policy, &learner.to_bytes()), Err(FitError::NotAPrior));
+    assert_eq!(read(&policy, &learner.to_bytes()), Err(PriorFileError::NotAPrior));
 }

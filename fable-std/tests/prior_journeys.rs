@@ -4,11 +4,12 @@
 #[path = "../../fable-embedded/tests/wire/mod.rs"]
 mod wire;
 
-use fable_core::{DecisionId, Factor, Policy, Prior, Settings, Workspace, catalog::TAU2, user_hash};
+use fable_core::{DecisionId, Policy, Prior, Settings, Workspace, catalog::TAU2, user_hash};
 use fable_std::device::{Device, DeviceError};
-use fable_std::prior::{Evidence, Options, fit, read};
+use fable_std::prior::{Evidence, Options, fit};
+use fable_std::prior_file::{informed, read};
 use fable_std::serve::{Options as Service, serve};
-use fable_std::store::{Desk, Reach, Resident, Store};
+use fable_std::store::{Desk, Policies, Reach, Resident, Store};
 use std::fmt::Write as _;
 use std::io::{Read, Write};
 use std::num::NonZeroUsize;
@@ -44,7 +45,7 @@ fn lines(users: u32) -> String {
 }
 
 fn store(path: &Path, settings: Settings<'static>, users: u32) {
-    let options = Service { store: Some(path.to_owned()), durable: false, cache: NonZeroUsize::new(4).unwrap() };
+    let options = Service { store: Some(path.to_owned()), prior: None, durable: false, cache: NonZeroUsize::new(4).unwrap() };
     let mut answers = Vec::new();
     serve::<f32>(&TAU2, settings, &options, std::io::Cursor::new(lines(users)), &mut answers, |_| ()).unwrap();
     let answers = String::from_utf8(answers).unwrap();
@@ -59,7 +60,7 @@ fn evidence_of_a_journal_is_what_was_learned() {
     store(&path, Settings::default(), 3);
     let store = Store::open_any(&path).unwrap();
     let policy = Policy::<f64>::new(&TAU2, Settings::default()).unwrap();
-    let single = Policy::<f32>::new(&TAU2, Settings::default()).unwrap();
+    let single = Policies::from(Policy::<f32>::new(&TAU2, Settings::default()).unwrap());
     let users = Evidence::of_store(&policy, &store).unwrap();
     let hashes = store.everyone().unwrap();
     assert_eq!((users.len(), hashes.len()), (3, 3));
@@ -145,11 +146,8 @@ fn a_fitted_prior_goes_to_a_host_and_to_a_device() {
     assert_eq!(learner.posterior().packed(), packed);
     assert_eq!(snapshot(learner.snapshot()).len(), bytes.len());
 
-    let mut workspace = Workspace::over(vec![0.0; TAU2.workspace_len()]);
-    let factor = Factor::new(TAU2.arrow(), &packed, &mut workspace).unwrap();
-    let informed = Policy::with_prior(&TAU2, Settings::default(), Prior::Factor(factor)).unwrap();
     let mut host = Tau2::vacant(&TAU2);
-    host.start(&informed, 7).unwrap();
+    host.start(&informed(&single, Some(&packed)).unwrap(), 7).unwrap();
     assert_eq!(host.posterior(), learner.posterior());
 
     let other = Policy::<f32>::new(&TAU2, Settings { noise_variance: 1.0, ..Settings::default() }).unwrap();
@@ -175,7 +173,7 @@ fn the_command_fits_and_addresses() {
     let told = fable(here, &["prior", "fit", "crowd.prior", "--store", "users.fable", "--catalog", "tau2"]);
     let output = text(&told.stdout);
     assert!(told.status.success(), "{}", text(&told.stderr));
-    assert!(output.starts_with("users            6, 54 observations\n") && output.contains("prior radius     6.5"), "{output}");
+    assert!(output.starts_with("users            6, 54 observations\n") && !output.contains("radius"), "{output}");
     assert!(output.contains("\nstrongest ") && output.contains("style=concise"), "{output}");
 
     // The same users as files give the same prior, whatever order they are in or numbers they are kept in.
@@ -235,6 +233,6 @@ fn mistakes_are_told() {
         wrong(&["fit", "x.prior", "--store", "noisy.fable", "--catalog", "tau2", "--noise-variance", "1", "--shrink", "0"]);
     assert!(code == Some(2) && message.contains("imagined users"), "{message}");
     let (code, message) = wrong(&["address", "one.user", "y", "--user", "ana", "--catalog", "tau2"]);
-    assert_eq!((code, message.as_str()), (Some(2), "fable: one.user: this is no such record\n"));
+    assert_eq!((code, message.as_str()), (Some(2), "fable: one.user: this is not a prior\n"));
     assert!(!here.join("x.prior").exists());
 }

@@ -16,7 +16,7 @@ const SETTINGS: Settings<'static> = Settings { seed: 5, ..Settings::DEFAULT };
 /// The answers of a service over a store.
 fn answers<T: Scalar>(store: &Path, lines: &[Value]) -> Vec<Value> {
     let input = lines.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
-    let options = Options { store: Some(store.to_owned()), durable: true, cache: NonZeroUsize::new(4).unwrap() };
+    let options = Options { store: Some(store.to_owned()), prior: None, durable: true, cache: NonZeroUsize::new(4).unwrap() };
     let mut output = Vec::new();
     serve::<T>(&AGENT, SETTINGS, &options, std::io::Cursor::new(input), &mut output, |_| ()).unwrap();
     String::from_utf8(output).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
@@ -143,7 +143,7 @@ fn an_old_decision_is_explained_as_it_was() {
         then.push(user.explain(id, None, None).unwrap().to_string());
         keep(&mut user, core::Command::feedback(id, f64::from(round % 3) - 1.0));
     }
-    let tape = Tape { start: Start::Journal { header, incarnation: 0 }, events, with_defaults: Vec::new() };
+    let tape = Tape { prior: None, start: Start::Journal { header, incarnation: 0 }, events, with_defaults: Vec::new() };
     for (round, then) in (1..).zip(&then) {
         let question = Question { incarnation: None, round, other: None };
         let played = replay_and_explain(&TAU2, SETTINGS, &tape, Some(question)).unwrap();

@@ -102,7 +102,8 @@ fn here(settings: Settings<'static>, seed: u64) -> Play<f64> {
     let folder = tempfile::tempdir().unwrap();
     let (input, requests) = std::io::pipe().unwrap();
     let (answers, output) = std::io::pipe().unwrap();
-    let options = Options { store: Some(folder.path().join("users.fable")), durable: false, cache: 2.try_into().unwrap() };
+    let options =
+        Options { store: Some(folder.path().join("users.fable")), prior: None, durable: false, cache: 2.try_into().unwrap() };
     let server = std::thread::spawn(move || serve::<f64>(&catalog::RUBRIC, settings, &options, input, output, |_| {}));
     let mut service = Service::over(requests, answers);
     let mut play = Play::new(Oracle::new(&catalog::RUBRIC, settings), Script::new(seed, 4, 1_000));
@@ -146,7 +147,7 @@ const EAGER: Settings<'static> = Settings {
 
 /// The answers to lines, from a store of the catalog `rubric`.
 fn ask(store: &Path, lines: &[Value]) -> Vec<Value> {
-    let options = Options { store: Some(store.to_owned()), durable: true, cache: 2.try_into().unwrap() };
+    let options = Options { store: Some(store.to_owned()), prior: None, durable: true, cache: 2.try_into().unwrap() };
     let input = lines.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
     let mut output = Vec::new();
     serve::<f64>(&catalog::RUBRIC, EAGER, &options, std::io::Cursor::new(input), &mut output, |_| {}).unwrap();

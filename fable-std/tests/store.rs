@@ -1,12 +1,13 @@
 //! The store as a file: what is erased is gone, what does not belong is refused, and a failed write changes nothing.
 
 use fable_core::record::{decode_event, encode_event};
-use fable_core::{Policy, Settings, catalog, user_hash};
+use fable_core::{HostUser, Policy, Settings, catalog, user_hash};
 use fable_serve_tests::oracle::Oracle;
 use fable_serve_tests::play::Play;
 use fable_serve_tests::script::{Script, Step, compare};
 use fable_serve_tests::service::Service;
-use fable_std::store::{Identity, Store, StoreError, transfer};
+use fable_std::prior_file;
+use fable_std::store::{self, Identity, Store, StoreError, transfer};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -21,6 +22,18 @@ fn fable(arguments: &[&str], store: &Path) -> Output {
 fn serve(store: &Path) -> Service {
     let arguments = ["--catalog", "tau2", "--cache", "5", "--store"].map(Path::new);
     Service::start(Path::new(env!("CARGO_BIN_EXE_fable")), arguments.into_iter().chain([store]))
+}
+
+/// A service whose new users begin with a prior that was not fitted but stated: the isotropic one, with less variance in the first
+/// coordinate.
+fn serve_with_prior(store: &Path) -> Service {
+    let base = Policy::<f64>::new(&catalog::TAU2, Settings::default()).unwrap();
+    let mut packed = HostUser::<f64>::new(&base, "").unwrap().learner().posterior().packed().to_vec();
+    packed[0] = 0.03125;
+    let prior = store.with_extension("prior");
+    std::fs::write(&prior, prior_file::write(&base, &packed, user_hash("somebody")).unwrap()).unwrap();
+    let arguments = [Path::new("--catalog"), Path::new("tau2"), Path::new("--prior"), &prior, Path::new("--store"), store];
+    Service::start(Path::new(env!("CARGO_BIN_EXE_fable")), arguments)
 }
 
 fn place() -> (TempDir, PathBuf) {
@@ -215,10 +228,10 @@ fn what_is_no_store_is_left_alone() {
     let database = redb::Database::create(&store).unwrap();
     let transaction = database.begin_write().unwrap();
     let meta = redb::TableDefinition::<&str, &[u8]>::new("meta");
-    transaction.open_table(meta).unwrap().insert("format", &[2_u8][..]).unwrap();
+    transaction.open_table(meta).unwrap().insert("format", &[store::VERSION + 1][..]).unwrap();
     transaction.commit().unwrap();
     drop(database);
-    assert!(matches!(Store::open(&store, &identity()), Err(StoreError::Version { found: 2 })));
+    assert!(matches!(Store::open(&store, &identity()), Err(StoreError::Version { found }) if found == store::VERSION + 1));
     // An empty file is as good as none, and a folder that is not there is told.
     std::fs::write(&store, b"").unwrap();
     drop(Store::open(&store, &identity()).unwrap());
@@ -307,6 +320,32 @@ fn a_damaged_export_is_refused_and_changes_nothing() {
     assert_eq!(empty.users().unwrap(), 0);
     assert_eq!(transfer::import(&empty, &policy, &bytes).unwrap(), user);
     assert_eq!(transfer::export(&empty, &user).unwrap(), bytes);
+
+    // The prior that a user began with is checked as well, and is not kept without the user.
+    drop(store);
+    let mut service = serve_with_prior(&path);
+    service.ask(r#"{"op":"decide","user":"ben","context":{}}"#);
+    assert!(service.finish().success());
+    let bytes = transfer::export(&Store::open_any(&path).unwrap(), "ben").unwrap();
+    let end = bytes.len() - 4;
+    for place in (9..end).step_by(41) {
+        let mut damaged = bytes.clone();
+        damaged[place] ^= 0x10;
+        assert!(transfer::import(&empty, &policy, &resealed(damaged)).is_err(), "{place}");
+    }
+    // Somebody else's prior, and none: the journal says which it began with.
+    let stored = transfer::read(&bytes).unwrap();
+    let (length, prior) = (stored.prior.as_ref().unwrap().len(), 5 + 4 + 2 + 3 + 32 + 4);
+    let without = [&bytes[..prior], &[0; 4], &bytes[prior + 4 + length..]].concat();
+    let error = transfer::import(&empty, &policy, &resealed(without)).unwrap_err();
+    assert!(matches!(error, StoreError::Record(fable_core::record::RecordError::Policy)), "{error}");
+    let flat = HostUser::<f64>::new(&policy, "").unwrap().learner().posterior().packed().to_vec();
+    let other = prior_file::write(&policy, &flat, 0).unwrap();
+    let exchanged = [&bytes[..prior], &(other.len() as u32).to_le_bytes(), &other, &bytes[prior + 4 + length..]].concat();
+    assert!(transfer::import(&empty, &policy, &resealed(exchanged)).is_err());
+    assert_eq!((empty.users().unwrap(), empty.priors().unwrap().len()), (1, 0));
+    assert_eq!(transfer::import(&empty, &policy, &bytes).unwrap(), "ben");
+    assert_eq!(transfer::export(&empty, "ben").unwrap(), bytes);
 }
 
 /// What this program would not have written itself: names that no request can have, and an incarnation that leaves none.
@@ -315,12 +354,12 @@ fn an_import_has_the_limits_of_the_service() {
     let policy = Policy::<f64>::new(&catalog::TAU2, Settings::default()).unwrap();
     let file = |name: &str, incarnation: u32| {
         let header = fable_core::record::Header::new(fable_core::record::Kind::Journal, &policy, user_hash(name), 64);
-        let mut bytes = b"FABX\x01".to_vec();
+        let mut bytes = b"FABX\x03".to_vec();
         bytes.extend_from_slice(&incarnation.to_le_bytes());
         bytes.extend_from_slice(&(name.len() as u16).to_le_bytes());
         bytes.extend_from_slice(name.as_bytes());
         bytes.extend_from_slice(&header.encode());
-        bytes.extend_from_slice(&[0; 8]);
+        bytes.extend_from_slice(&[0; 4 + 4 + 8]); // no constraints, no prior, no entries
         let sum = fable_core::record::checksum(&bytes);
         bytes.extend_from_slice(&sum.to_le_bytes());
         bytes
@@ -357,16 +396,25 @@ fn exports_are_pinned() {
         let answer = service.ask(line);
         assert_eq!(answer.get("error"), None, "{line} {answer}");
     }
-    let posterior = service.ask(r#"{"op":"posterior","user":"ana"}"#);
     assert!(service.finish().success());
-    let bytes = transfer::export(&Store::open_any(&path).unwrap(), "ana").unwrap();
-    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/ana.user");
-    assert_eq!(std::fs::read(&golden).unwrap(), bytes);
-
+    let mut service = serve_with_prior(&path); // ben begins with it
+    service.ask(r#"{"op":"decide","user":"ben","context":{}}"#);
+    let ask =
+        |service: &mut Service| ["ana", "ben"].map(|user| service.ask(&json!({ "op": "posterior", "user": user }).to_string()));
+    let posteriors = ask(&mut service);
+    assert!(service.finish().success());
     let (_folder, other) = place();
-    assert!(fable(&["import", golden.to_str().unwrap(), "--catalog", "tau2"], &other).status.success());
+    for name in ["ana", "ben"] {
+        let bytes = transfer::export(&Store::open_any(&path).unwrap(), name).unwrap();
+        let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden/{name}.user"));
+        if std::env::var_os("FABLE_WRITE_RECORDS").is_some() {
+            std::fs::write(&golden, &bytes).unwrap();
+        }
+        assert!(std::fs::read(&golden).unwrap() == bytes, "this is another transfer::VERSION");
+        assert!(fable(&["import", golden.to_str().unwrap(), "--catalog", "tau2"], &other).status.success());
+    }
     let mut service = serve(&other);
-    assert_eq!(service.ask(r#"{"op":"posterior","user":"ana"}"#), posterior);
+    assert_eq!(ask(&mut service), posteriors);
     let answer = service.ask(r#"{"op":"unlearn","decision":"e6f79c19051ffb05-0-1"}"#);
     assert_eq!(answer["error"]["code"], "not_learned"); // what was taken back stays so
     assert!(service.finish().success());
@@ -395,6 +443,9 @@ fn the_layout_is_pinned() {
         assert_eq!(answer.get("error"), None, "{line} {answer}");
     }
     assert!(service.finish().success());
+    let mut service = serve_with_prior(&path);
+    service.ask(r#"{"op":"decide","user":"ben","context":{}}"#);
+    assert!(service.finish().success());
     let hex = |bytes: &[u8]| -> String {
         if bytes.len() > 400 {
             return format!("{} bytes, checksum {:08x}", bytes.len(), fable_core::record::checksum(bytes));
@@ -408,7 +459,7 @@ fn the_layout_is_pinned() {
         let (key, value) = row.unwrap();
         writeln!(rows, "meta {}: {}", key.value(), hex(value.value())).unwrap();
     }
-    for name in ["users", "log", "snapshots"] {
+    for name in ["users", "log", "snapshots", "priors"] {
         for row in read.open_table(TableDefinition::<u64, &[u8]>::new(name)).unwrap().iter().unwrap() {
             let (key, value) = row.unwrap();
             writeln!(rows, "{name} {:016x}: {}", key.value(), hex(value.value())).unwrap();
@@ -418,8 +469,11 @@ fn the_layout_is_pinned() {
         let (key, value) = row.unwrap();
         writeln!(rows, "journal {:016x} {}: {}", key.value().0, key.value().1, hex(value.value())).unwrap();
     }
-    assert_eq!(read.list_tables().unwrap().count(), 5);
+    assert_eq!(read.list_tables().unwrap().count(), 6);
     let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/store.txt");
+    if std::env::var_os("FABLE_WRITE_RECORDS").is_some() {
+        std::fs::write(&golden, &rows).unwrap();
+    }
     assert_eq!(std::fs::read_to_string(&golden).unwrap_or_default(), rows, "this is another store::VERSION:\n{rows}");
 }
 

@@ -142,6 +142,12 @@ impl<'a, T: Scalar> Policy<'a, T> {
         self.settings.prior_radius.unwrap_or_else(|| libm::sqrt(self.base_precision))
     }
 
+    /// Whether the radius is about the base prior: without a stated one, R_b is about the isotropic prior alone.
+    #[must_use]
+    pub const fn knows_radius(&self) -> bool {
+        self.settings.prior_radius.is_some() || matches!(self.prior, Prior::Isotropic)
+    }
+
     /// beta_t(alpha) = R_b + (s / sigma) sqrt(ln(det Lambda_t / det Lambda_0) + 2 ln(1 / alpha)), from the log-determinant ratio.
     #[must_use]
     pub fn beta(&self, log_det_ratio: f64) -> f64 {

@@ -116,7 +116,7 @@ pub struct Assessment {
     /// How far that is away.
     pub gap: Gap,
     /// Whether the guarantee holds as far as the learner can know: nothing was unlearned or imputed, no weight other than 1
-    /// was given with a reward, no block of the dictionary is left out, and alpha, radius, proxy and minimum are those the
+    /// was given with a reward, no block of the dictionary is left out, a prior other than the isotropic one has a stated radius, and alpha, radius, proxy and minimum are those the
     /// learner was started with.
     pub valid: bool,
 }
@@ -158,7 +158,8 @@ impl<T: Scalar> User<'_, T> {
         // Without a feature there is nothing to learn: eta is the known offset, and 0 / 0 is not an answer.
         let probability = if sd > 0.0 || mean != 0.0 { normal_cdf(mean / sd) } else { 0.5 };
         let gap = gap(policy, mean, radius, evidence, norm);
-        let valid = !self.voided && self.promise == policy.promise() && policy.mask().is_none();
+        let covered = policy.knows_radius() && policy.mask().is_none();
+        let valid = !self.voided && self.promise == policy.promise() && covered;
         let threshold = normal_cdf(beta);
         Ok(Assessment { mean, sd, probability, beta, radius, lower, upper, threshold, evidence, verdict, gap, valid })
     }

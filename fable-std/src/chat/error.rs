@@ -82,6 +82,7 @@ impl From<ReplayError> for ChatError {
         Self::Store(match error {
             ReplayError::Start(error) | ReplayError::Event { error, .. } => error.into(),
             ReplayError::State { error, .. } => StoreError::State(error),
+            ReplayError::Prior(error) => error.into(),
             ReplayError::Settings(_) => StoreError::Foreign,
         })
     }

@@ -7,12 +7,14 @@
 //! ```
 //! use fable_core::{Policy, Settings, catalog::AGENT};
 //! use fable_std::chat::Chat;
-//! use fable_std::store::{Identity, Store};
+//! use fable_std::store::{Identity, Policies, Store};
 //! use fable_std::text::Rules;
 //!
 //! let settings = Settings { context_adapter: Rules::CONTEXT, feedback_adapter: Rules::FEEDBACK, ..Settings::default() };
 //! let policy = Policy::new(&AGENT, settings)?;
-//! let mut chat = Chat::open(&policy, Store::in_memory(&Identity::new(&policy))?, "ana", &Rules, None)?;
+//! let store = Store::in_memory(&Identity::new(&policy))?;
+//! let policies = Policies::from(policy); // somebody new begins at this policy's prior
+//! let mut chat = Chat::open(&policies, store, "ana", &Rules, None)?;
 //! let reply = chat.line("/prefer I like short answers, never search the web", 0)?;
 //! assert_eq!(reply.to_string(), "\
 //! prefers      style=concise over style=detailed
@@ -37,13 +39,13 @@ pub use error::ChatError;
 pub use reply::{Line, Reply};
 
 use crate::llm::{Exchange, Llm};
-use crate::store::Store;
+use crate::store::{Policies, Store};
 use crate::text::wording;
 use crate::text::{
     Constraint, ContextAdapter, FeedbackAdapter, OnboardingAdapter, PreferenceText, Reaction, RequestText, Rules, feasible,
 };
 use command::Command;
-use fable_core::{Catalog, Policy, Statement};
+use fable_core::{Catalog, Statement};
 use moment::Moment;
 use person::Person;
 use std::collections::VecDeque;
@@ -80,19 +82,19 @@ enum Expected {
 }
 
 impl<'p> Chat<'p> {
-    /// Goes on with a person, or begins with somebody new. The policy has to name the reader in its settings. Without an
+    /// Goes on with a person, or begins with somebody new. The policies have to name the reader in their settings. Without an
     /// assistant the instruction is all there is to react to.
     ///
     /// # Errors
     /// A name that is too long, or a store that cannot be read.
     pub fn open(
-        policy: &'p Policy<'p, f64>,
+        policies: &'p Policies<'p, f64>,
         store: Store,
         name: &str,
         reader: &'p dyn Reader,
         assistant: Option<&'p Llm>,
     ) -> Result<Self, ChatError> {
-        let person = Person::open(policy, store, name)?;
+        let person = Person::open(policies, store, name)?;
         Ok(Self { person, reader, assistant, moment: None, exchanges: VecDeque::new(), expected: Expected::Anything })
     }
 

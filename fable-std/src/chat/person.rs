@@ -4,7 +4,7 @@ use super::ChatError;
 use crate::replay::Tape;
 use crate::store::constraints::{decode, encode};
 use crate::store::journal::Note;
-use crate::store::{Desk, MAX_NAME, Reach, Resident, Store, StoreError, Writes};
+use crate::store::{Desk, MAX_NAME, Policies, Reach, Resident, Store, StoreError, Writes};
 use crate::text::Constraint;
 use fable_core::record::decode_event;
 use fable_core::{
@@ -20,13 +20,13 @@ const LOG_LIMIT: usize = 64 << 10;
 pub(super) struct Person<'p> {
     pub(super) constraints: Vec<Constraint>,
     desk: Desk<'p, f64>,
-    resident: Resident<f64>,
+    resident: Resident<'p, f64>,
     store: Store,
 }
 
 impl<'p> Person<'p> {
     /// The person with a name, as the store has them, or somebody new. Nothing is written about somebody new yet.
-    pub(super) fn open(policy: &'p Policy<'p, f64>, store: Store, name: &str) -> Result<Self, ChatError> {
+    pub(super) fn open(policies: &'p Policies<'p, f64>, store: Store, name: &str) -> Result<Self, ChatError> {
         if name.is_empty() || name.len() > MAX_NAME {
             return Err(ChatError::Name);
         }
@@ -36,12 +36,12 @@ impl<'p> Person<'p> {
             writes.fold(log.drain().collect::<Vec<_>>().iter().map(|(user, segment)| (*user, segment)));
             store.commit(&writes, true)?;
         }
-        let mut desk = Desk::new(policy);
+        let mut desk = Desk::new(policies);
         let (resident, constraints) = match store.user(user, Reach::Snapshot)? {
             Some(found) if found.row.name != name => return Err(StoreError::Collision.into()),
             Some(mut found) => {
                 found.journal.extend(log.remove(&user));
-                (Resident::revive(&mut desk, &found, None)?, decode(policy.catalog(), &found.constraints)?)
+                (Resident::revive(&mut desk, &found, None)?, decode(desk.catalog(), &found.constraints)?)
             }
             None => (Resident::newcomer(&desk, name, store.incarnation()?, None)?, Vec::new()),
         };
@@ -55,7 +55,7 @@ impl<'p> Person<'p> {
 
     /// How the person is decided for.
     pub(super) const fn policy(&self) -> &'p Policy<'p, f64> {
-        self.desk.policy
+        self.resident.policy()
     }
 
     /// Whether the store knows nothing about the person.
@@ -88,7 +88,7 @@ impl<'p> Person<'p> {
 
     /// What is known now, set apart.
     pub(super) fn now(&self) -> Result<HostUser<'p, f64>, UserError> {
-        HostUser::of(self.desk.policy, self.resident.learner().clone())
+        HostUser::of(self.resident.policy(), self.resident.learner().clone())
     }
 
     /// What was known when the last decision was made, and its context: the journal up to there.

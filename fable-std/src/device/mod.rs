@@ -130,7 +130,11 @@ impl Tape {
     /// Settings of another device, records that were damaged or do not follow from each other.
     pub fn replay(&self, catalog: &Catalog<'_>, settings: Settings<'_>) -> Result<Replay, ReplayError> {
         let start = Start::Snapshot(self.snapshot.clone());
-        replay::replay(catalog, settings, &replay::Tape { start, events: self.events.clone(), with_defaults: Vec::new() })
+        replay::replay(
+            catalog,
+            settings,
+            &replay::Tape { start, prior: None, events: self.events.clone(), with_defaults: Vec::new() },
+        )
     }
 
     /// Whether every decision came out as on the device, and the counts at the end are those it says it has.

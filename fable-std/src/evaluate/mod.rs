@@ -1,6 +1,6 @@
 //! What another configuration would have earned, from a log of what was done.
 //!
-//! The log has the probability with which each action was chosen ([`Record`]). A *target*, a catalog with settings, is judged
+//! The log has the probability with which each action was chosen ([`Record`]). A *target*, a catalog with settings and a prior, is judged
 //! by it without being tried: what it would do in each line is compared with what was done. With x the context, a the action, r
 //! the reward, p the log's probabilities and pi the target's, a line's weight is w = pi(a) / p(a), and
 //!
@@ -68,6 +68,7 @@ pub use estimate::{Estimate, Report, Warning};
 pub use log::{MAX_LINE, Record, read};
 pub use simulated::simulate;
 
+use crate::prior_file::{PriorFileError, informed};
 use estimate::Term;
 use fable_core::{Action, Catalog, Settings, SettingsError};
 use std::fmt;
@@ -89,6 +90,9 @@ pub type Truth<'t> = dyn Fn(&Record, Action) -> f64 + 't;
 /// How to evaluate.
 #[derive(Clone, Copy)]
 pub struct Options<'o> {
+    /// The packed numbers of the prior that the target's users begin with, see [`prior_file`](crate::prior_file); without it the
+    /// isotropic one.
+    pub prior: Option<&'o [f32]>,
     /// When the target learns.
     pub mode: Mode,
     /// The log's first lines that are learned from and not evaluated.
@@ -105,7 +109,7 @@ pub struct Options<'o> {
 
 impl Default for Options<'_> {
     fn default() -> Self {
-        Self { mode: Mode::Learning, train: 0, greedy: false, draws: 200, logged_draws: None, truth: None }
+        Self { prior: None, mode: Mode::Learning, train: 0, greedy: false, draws: 200, logged_draws: None, truth: None }
     }
 }
 
@@ -122,7 +126,8 @@ pub fn evaluate(
     log: &[Record],
     options: &Options<'_>,
 ) -> Result<Report, EvaluateError> {
-    let policy = Judge::policy(catalog, settings).map_err(EvaluateError::Settings)?;
+    let base = Judge::policy(catalog, settings).map_err(EvaluateError::Settings)?;
+    let policy = informed(&base, options.prior).map_err(EvaluateError::Prior)?;
     if log.len().saturating_sub(options.train) < 2 {
         return Err(EvaluateError::TooShort { lines: log.len(), train: options.train });
     }
@@ -155,6 +160,8 @@ pub fn evaluate(
 pub enum EvaluateError {
     /// A setting of the target is out of range.
     Settings(SettingsError),
+    /// What the target's users are to begin with is not a prior of the catalog.
+    Prior(PriorFileError),
     /// Less than two lines to evaluate.
     TooShort {
         /// Lines in the log.
@@ -170,6 +177,7 @@ impl fmt::Display for EvaluateError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Settings(error) => error.fmt(f),
+            Self::Prior(error) => error.fmt(f),
             Self::TooShort { lines, train } => {
                 write!(f, "the log has {lines} lines, {train} of them to learn from; at least 2 are needed to evaluate")
             }

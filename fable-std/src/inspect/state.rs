@@ -11,8 +11,10 @@ pub struct StateReport {
     pub catalog: String,
     /// Its fingerprint.
     pub catalog_fingerprint: String,
-    /// Fingerprint of catalog and settings together, which stored state carries.
+    /// Fingerprint of catalog, settings and prior together, which stored state carries.
     pub fingerprint: String,
+    /// Whether the user began with a prior that was fitted, not with the isotropic one.
+    pub fitted_prior: bool,
     /// `f32` or `f64`.
     pub scalar: &'static str,
     /// Version of stored records.
@@ -74,6 +76,8 @@ pub enum Guarantee {
     SettingsChanged,
     /// Blocks of the dictionary are left out.
     BlocksLeftOut,
+    /// Nothing is stated about how far a user may be from a fitted prior.
+    FittedPrior,
 }
 
 impl Guarantee {
@@ -91,6 +95,7 @@ impl Guarantee {
             Self::Voided => "ended: a reward was unlearned, imputed or weighted",
             Self::SettingsChanged => "ended: alpha, radius, proxy or minimum are not the first ones",
             Self::BlocksLeftOut => "none: blocks of the dictionary are left out",
+            Self::FittedPrior => "none: it is not known how far the user is from the fitted prior",
         }
     }
 }
@@ -105,6 +110,7 @@ pub(super) fn state<T: Scalar>(user: &User<'_, T>, variances: &[f64]) -> StateRe
     let guarantee = match (policy.active_dimension() < catalog.dimension(), user.promise() == policy.promise()) {
         (true, _) => Guarantee::BlocksLeftOut,
         _ if user.is_voided() => Guarantee::Voided,
+        _ if !policy.knows_radius() => Guarantee::FittedPrior,
         (_, false) => Guarantee::SettingsChanged,
         _ => Guarantee::Holds,
     };
@@ -120,6 +126,7 @@ pub(super) fn state<T: Scalar>(user: &User<'_, T>, variances: &[f64]) -> StateRe
         catalog: catalog.definition().name.to_owned(),
         catalog_fingerprint: format!("{:016x}", catalog.fingerprint()),
         fingerprint: format!("{:016x}", policy.fingerprint()),
+        fitted_prior: !matches!(policy.prior(), Prior::Isotropic),
         scalar: if T::DIGITS == 24 { "f32" } else { "f64" },
         version: VERSION,
         numeric_revision: NUMERIC_REVISION,

@@ -43,16 +43,17 @@ impl Evidence {
         self.sources.push(Some(*observation));
     }
 
-    /// Everything that a journal from the first event on says. Imputed rewards are not counted, nor is what was taken back, nor
+    /// Everything that a journal from the first event on says, whatever prior it began with. Imputed rewards are not counted, nor is what was taken back, nor
     /// what came before a user was forgotten.
     ///
     /// # Errors
     /// A journal of another catalog or of other settings, one that begins with a snapshot, or an event that cannot be read.
     pub fn of_tape<T: Scalar>(policy: &Policy<'_, T>, tape: &Tape) -> Result<Self, StoreError> {
-        match &tape.start {
-            Start::Journal { header, .. } if header.fingerprint == policy.fingerprint() => {}
-            Start::Journal { .. } => return Err(RecordError::Policy.into()),
-            Start::Snapshot(_) => return Err(RecordError::Foreign.into()),
+        if matches!(tape.start, Start::Snapshot(_)) {
+            return Err(RecordError::Foreign.into());
+        }
+        if tape.base_fingerprint()? != policy.fingerprint() {
+            return Err(RecordError::Policy.into());
         }
         let mut evidence = Self::default();
         let mut decisions: BTreeMap<u32, (Context, Action, f64)> = BTreeMap::new();
@@ -91,10 +92,11 @@ impl Evidence {
     /// # Errors
     /// A store that cannot be read, or was made with another catalog or other settings: what differs is told.
     pub fn of_store<T: Scalar>(policy: &Policy<'_, T>, store: &Store) -> Result<Vec<Self>, StoreError> {
-        let (mut log, mut users) = (store.log()?, Vec::new());
+        let (mut log, priors, mut users) = (store.log()?, store.priors()?, Vec::new());
         for hash in store.everyone()? {
             let Some(mut stored) = store.user(hash, Reach::Whole)? else { continue };
             stored.journal.extend(log.remove(&hash));
+            stored.prior = priors.get(&stored.row.header.fingerprint).cloned();
             if stored.row.header.fingerprint != policy.fingerprint() {
                 // In which numbers the users are kept, and which draws they had, does not matter here.
                 store.identity()?.admit_but(&Identity::new(policy), &["scalar", "seed"])?;

@@ -15,11 +15,12 @@
 //! likelihood larger. How many they are is chosen by what users that were left out have to say ([`Options::shrinkage`]).
 //!
 //! The result is a snapshot with zero rounds ([`Population::snapshot`]): a device loads it like any other, and a host makes it
-//! the prior of a policy ([`read`]).
+//! the prior of a policy ([`prior_file`](crate::prior_file)).
 //!
 //! ```
-//! use fable_core::{Action, Context, Factor, Observation, Policy, Prior, Settings, Workspace, catalog::TAU2, user_hash};
-//! use fable_std::prior::{Evidence, Options, fit, read};
+//! use fable_core::{Action, Context, Observation, Policy, Settings, catalog::TAU2};
+//! use fable_std::prior::{Evidence, Options, fit};
+//! use fable_std::prior_file::{informed, read};
 //!
 //! let policy = Policy::<f64>::new(&TAU2, Settings::default())?;
 //! let context = Context::new(&TAU2, None, &[])?;
@@ -32,11 +33,8 @@
 //! }
 //! let population = fit(&policy, &users, &Options::default())?;
 //!
-//! let bytes = population.snapshot(&policy, user_hash("ana"))?;
-//! let packed = read(&policy, &bytes)?;
-//! let factor = Factor::new(TAU2.arrow(), &packed, &mut Workspace::over(vec![0.0; TAU2.workspace_len()]))?;
-//! let informed = Policy::with_prior(&TAU2, Settings::default(), Prior::Factor(factor))?;
-//! assert_ne!(informed.fingerprint(), policy.fingerprint());
+//! let packed = read(&policy, &population.snapshot(&policy, 0)?)?;
+//! assert_ne!(informed(&policy, Some(&packed))?.fingerprint(), policy.fingerprint());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -48,10 +46,9 @@ mod transfer;
 pub use em::{Moments, Shrinkage, expect, log_likelihood};
 pub use evidence::{Evidence, Sighting};
 pub use gaussian::Gaussian;
-pub use transfer::{address, read};
 
-use fable_core::record::RecordError;
-use fable_core::{Policy, PosteriorError, PriorError, UserError};
+use crate::prior_file::PriorFileError;
+use fable_core::{Policy, PosteriorError, PriorError};
 use std::fmt;
 use std::num::NonZero;
 
@@ -232,12 +229,8 @@ pub enum FitError {
     Range(PriorError),
     /// Evidence of another catalog.
     Evidence(PosteriorError),
-    /// A learner cannot begin with the prior.
-    Learner(UserError),
-    /// A prior cannot be read or written.
-    Record(RecordError),
-    /// A snapshot of a user who has decided or learned something is not a prior.
-    NotAPrior,
+    /// The fitted prior cannot be written.
+    File(PriorFileError),
 }
 
 impl fmt::Display for FitError {
@@ -250,13 +243,11 @@ impl fmt::Display for FitError {
             Self::Degenerate => f.write_str("the users are too much alike for a Gaussian; shrink more"),
             Self::Range(error) => write!(f, "the fitted prior is out of range: {error}"),
             Self::Evidence(error) => write!(f, "what was observed is not of this catalog: {error}"),
-            Self::Learner(error) => error.fmt(f),
-            Self::Record(error) => error.fmt(f),
-            Self::NotAPrior => f.write_str("this is the snapshot of a user who has decided or learned something, not a prior"),
+            Self::File(error) => error.fmt(f),
         }
     }
 }
 
 impl std::error::Error for FitError {}
 
-crate::from!(FitError: PosteriorError => Evidence, UserError => Learner, RecordError => Record);
+crate::from!(FitError: PosteriorError => Evidence, PriorFileError => File);

@@ -281,6 +281,8 @@ pub(super) struct Stats<'w> {
     pub(super) catalog: &'w str,
     pub(super) dimension: usize,
     pub(super) scalar: &'static str,
+    /// Fingerprint of those who begin now, if they begin with a fitted prior.
+    pub(super) prior: Option<String>,
     pub(super) users: u64,
     pub(super) cached: usize,
     pub(super) requests: u64,

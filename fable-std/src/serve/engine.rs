@@ -9,11 +9,9 @@ use super::refusal::{Code, Refusal};
 use super::residents::{Residents, warm};
 use crate::inspect::marginals;
 use crate::store::journal::Note;
-use crate::store::{Desk, Reach, Resident, Store, StoreError, Stored, Writes};
+use crate::store::{Desk, Policies, Reach, Resident, Store, StoreError, Stored, Writes};
 use fable_core::record::decode_event;
-use fable_core::{
-    Catalog, Command, DecisionId, Event, Observation, Policy, Promotion, Request, Scalar, Scores, UserError, user_hash,
-};
+use fable_core::{Catalog, Command, DecisionId, Event, Observation, Promotion, Request, Scalar, Scores, UserError, user_hash};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
@@ -35,7 +33,7 @@ pub(super) struct Batch {
 pub(super) struct Engine<'p, T> {
     desk: Desk<'p, T>,
     ledger: Ledger,
-    residents: Residents<T>,
+    residents: Residents<'p, T>,
     labels: &'p Labels,
     requests: u64,
     errors: u64,
@@ -43,13 +41,13 @@ pub(super) struct Engine<'p, T> {
 
 impl<'p, T: Scalar> Engine<'p, T> {
     pub(super) fn new(
-        policy: &'p Policy<'p, T>,
+        policies: &'p Policies<'p, T>,
         labels: &'p Labels,
         store: Arc<Store>,
         progress: Arc<Progress>,
         cache: NonZeroUsize,
     ) -> Result<Self, StoreError> {
-        let (desk, ledger) = (Desk::new(policy), Ledger::open(store, progress)?);
+        let (desk, ledger) = (Desk::new(policies), Ledger::open(store, progress)?);
         Ok(Self { desk, ledger, residents: Residents::new(cache), labels, requests: 0, errors: 0 })
     }
 
@@ -118,9 +116,10 @@ impl<'p, T: Scalar> Engine<'p, T> {
             Op::Profile { user } => self.named(&user)?.profile(),
             Op::Forget { user } => self.forget(&user),
             Op::Stats => Ok(Answer::Stats(Stats {
-                catalog: self.desk.policy.catalog().definition().name,
-                dimension: self.desk.policy.catalog().dimension(),
+                catalog: self.desk.catalog().definition().name,
+                dimension: self.desk.catalog().dimension(),
                 scalar: if T::DIGITS == 24 { "f32" } else { "f64" },
+                prior: self.desk.policies.fitted().map(|fingerprint| format!("{fingerprint:016x}")),
                 users: self.ledger.users(),
                 cached: self.residents.len(),
                 requests: self.requests,
@@ -161,7 +160,7 @@ impl<'p, T: Scalar> Engine<'p, T> {
 struct Seat<'s, 'p, T> {
     desk: &'s mut Desk<'p, T>,
     ledger: &'s mut Ledger,
-    resident: &'s mut Resident<T>,
+    resident: &'s mut Resident<'p, T>,
 }
 
 impl<'p, T: Scalar> Seat<'_, 'p, T> {
@@ -182,7 +181,7 @@ impl<'p, T: Scalar> Seat<'_, 'p, T> {
 
     fn decide(mut self, labels: &'p Labels, request: Request<'_>, draws: Option<u32>) -> Result<Answer<'p>, Refusal> {
         warm(self.resident);
-        let mut propensities = draws.map(|_| vec![0.0; self.desk.policy.catalog().actions()]);
+        let mut propensities = draws.map(|_| vec![0.0; self.desk.catalog().actions()]);
         let mut command = Command::decide(request).scored();
         if let Some((draws, propensities)) = draws.zip(propensities.as_mut()) {
             command = command.with_propensities(draws, propensities);
@@ -200,7 +199,7 @@ impl<'p, T: Scalar> Seat<'_, 'p, T> {
             return Err(UserError::UnknownDecision.into());
         }
         let stored = self.ledger.user(decision.user, Reach::Whole)?.ok_or(StoreError::NoUser)?;
-        let found = recall(self.desk.policy.catalog(), &stored, decision.round)?;
+        let found = recall(self.desk.catalog(), &stored, decision.round)?;
         let nothing = || Refusal::new(Code::NotLearned, "nothing was learned from the decision, or it was taken back");
         let (observation, imputed, kept) = found.ok_or_else(nothing)?;
         self.run(&mut Command::unlearn(observation, imputed, kept), Note::TakesBack(decision.round))?;
@@ -220,7 +219,7 @@ impl<'p, T: Scalar> Seat<'_, 'p, T> {
     }
 
     fn profile(mut self) -> Result<Answer<'p>, Refusal> {
-        let catalog = self.desk.policy.catalog();
+        let catalog = self.desk.catalog();
         let mut user = self.user()?;
         let promotions: Vec<Promotion> = user.profile().to_vec();
         let mut profile = Vec::with_capacity(promotions.len());

@@ -196,7 +196,7 @@ impl Ledger {
         for Tail { row, segment } in newer.into_iter().rev() {
             if found.is_none() {
                 let Some(row) = row.clone() else { continue };
-                found = Some(Stored { row, snapshot: None, journal: Vec::new(), constraints: Vec::new() });
+                found = Some(Stored { row, snapshot: None, journal: Vec::new(), constraints: Vec::new(), prior: None });
             }
             if let Some(stored) = &mut found
                 && stored.journal.last().is_none_or(|last| last.end() <= segment.first)

@@ -13,7 +13,8 @@ pub use op::{Incoming, MAX_DRAWS, MAX_NAME, Op};
 pub use pipeline::Stop;
 pub use refusal::{Code, Refusal};
 
-use crate::store::{Identity, Store, StoreError};
+use crate::prior_file::{self, PriorFileError};
+use crate::store::{Identity, Priors, Store, StoreError};
 use fable_core::{Catalog, Policy, Scalar, Settings, SettingsError};
 use std::fmt;
 use std::io::{self, Read, Write};
@@ -31,6 +32,8 @@ pub const MAX_LINE: usize = 1 << 20;
 pub struct Options {
     /// The store's file; without one everything ends with the process.
     pub store: Option<PathBuf>,
+    /// What new users begin with, see [`prior_file`]; the isotropic prior without one. Users who are there go on with theirs.
+    pub prior: Option<Vec<u8>>,
     /// Whether an answer waits until what it says is on disk.
     pub durable: bool,
     /// Users in memory.
@@ -45,14 +48,14 @@ pub struct Options {
 /// use fable_std::serve::{Options, serve};
 /// let input = br#"{"op":"decide","user":"ana","context":{}}"#;
 /// let mut output = Vec::new();
-/// let options = Options { store: None, durable: true, cache: 8.try_into()? };
+/// let options = Options { store: None, prior: None, durable: true, cache: 8.try_into()? };
 /// serve::<f64>(&TAU2, Settings::default(), &options, &input[..], &mut output, |_| {})?;
 /// assert!(output.starts_with(br#"{"decision":"e6f79c19051ffb05-0-1","action":{"memory":"#));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// # Errors
-/// Settings out of range, a store that cannot be used, an output that cannot be written, an input that cannot be read.
+/// Settings out of range, a prior or a store that cannot be used, an output that cannot be written, an input that cannot be read.
 pub fn serve<T: Scalar>(
     catalog: &'static Catalog<'static>,
     settings: Settings<'static>,
@@ -61,15 +64,18 @@ pub fn serve<T: Scalar>(
     output: impl Write,
     ready: impl FnOnce(Stop),
 ) -> Result<(), ServeError> {
-    let policy = Policy::<T>::new(catalog, settings).map_err(ServeError::Settings)?;
-    let identity = Identity::new(&policy);
+    let base = Policy::<T>::new(catalog, settings).map_err(ServeError::Settings)?;
+    let prior = options.prior.as_deref().map(|bytes| prior_file::read(&base, bytes)).transpose()?;
+    let identity = Identity::new(&base);
     let store = match &options.store {
         Some(path) => Store::open(path, &identity)?,
         None => Store::in_memory(&identity)?,
     };
+    let priors = Priors::open(&store, &base, prior.as_deref())?;
+    let policies = priors.policies(&base)?;
     let (name, scalar) = (catalog.definition().name, if T::DIGITS == 24 { "f32" } else { "f64" });
     tracing::info!(catalog = name, scalar, users = store.users()?, bytes = store.bytes(), "serving");
-    pipeline::run(&policy, store, options, input, output, ready)
+    pipeline::run(catalog, &policies, store, options, input, output, ready)
 }
 
 /// Why a service ended.
@@ -78,6 +84,8 @@ pub fn serve<T: Scalar>(
 pub enum ServeError {
     /// A setting is out of its range.
     Settings(SettingsError),
+    /// What new users are to begin with is not a prior here; nothing was opened.
+    Prior(PriorFileError),
     /// The store cannot be used.
     Store(StoreError),
     /// The output cannot be written, or a thread cannot be started.
@@ -90,6 +98,7 @@ impl fmt::Display for ServeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Settings(error) => error.fmt(f),
+            Self::Prior(error) => error.fmt(f),
             Self::Store(error) => error.fmt(f),
             Self::Output(error) => write!(f, "the output cannot be written: {error}"),
             Self::Input(error) => write!(f, "the input cannot be read: {error}"),
@@ -99,4 +108,4 @@ impl fmt::Display for ServeError {
 
 impl std::error::Error for ServeError {}
 
-crate::from!(ServeError: StoreError => Store);
+crate::from!(ServeError: StoreError => Store, PriorFileError => Prior);

@@ -13,8 +13,8 @@ use super::ledger::Progress;
 use super::op::Incoming;
 use super::refusal::{Code, Refusal};
 use super::{MAX_LINE, Options, ServeError};
-use crate::store::{Store, StoreError, Writes};
-use fable_core::{Catalog, Policy, Scalar};
+use crate::store::{Policies, Store, StoreError, Writes};
+use fable_core::{Catalog, Scalar};
 use std::io::{Read, Write};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
@@ -51,7 +51,8 @@ impl Stop {
 
 /// Serves until the input ends or `stop` is used. When this returns, everything that was answered is on disk.
 pub(super) fn run<T: Scalar>(
-    policy: &Policy<'static, T>,
+    catalog: &'static Catalog<'static>,
+    policies: &Policies<'_, T>,
     store: Store,
     options: &Options,
     input: impl Read + Send + 'static,
@@ -61,11 +62,10 @@ pub(super) fn run<T: Scalar>(
     let (store, progress) = (Arc::new(store), Arc::new(Progress::default()));
     let (work, requests) = sync_channel(UNREAD);
     let (batches, unwritten) = sync_channel(UNWRITTEN);
-    let labels = Labels::new(policy.catalog());
-    let mut engine = Engine::new(policy, &labels, Arc::clone(&store), Arc::clone(&progress), options.cache)?;
+    let labels = Labels::new(catalog);
+    let mut engine = Engine::new(policies, &labels, Arc::clone(&store), Arc::clone(&progress), options.cache)?;
     let stop = Stop(work.clone());
     ready(stop.clone());
-    let catalog = policy.catalog();
     // The reader is left alone at the end: it may be waiting for input that never comes.
     let (failure, failed) = channel();
     let reader = move || {

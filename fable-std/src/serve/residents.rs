@@ -9,13 +9,13 @@ use std::num::NonZeroUsize;
 
 /// See the [module](self).
 #[derive(Debug)]
-pub(super) struct Residents<T> {
-    cache: LruCache<u64, Box<Resident<T>>>,
+pub(super) struct Residents<'p, T> {
+    cache: LruCache<u64, Box<Resident<'p, T>>>,
     /// Most users; the memory for them is taken as they come.
     capacity: usize,
 }
 
-impl<T: Scalar> Residents<T> {
+impl<'p, T: Scalar> Residents<'p, T> {
     pub(super) fn new(capacity: NonZeroUsize) -> Self {
         Self { cache: LruCache::unbounded(), capacity: capacity.get() }
     }
@@ -33,12 +33,12 @@ impl<T: Scalar> Residents<T> {
     }
 
     /// The user with a name, new ones included.
-    pub(super) fn named(&mut self, desk: &mut Desk<'_, T>, ledger: &Ledger, name: &str) -> Result<&mut Resident<T>, Refusal> {
+    pub(super) fn named(&mut self, desk: &mut Desk<'p, T>, ledger: &Ledger, name: &str) -> Result<&mut Resident<'p, T>, Refusal> {
         let (user, incarnation) = (user_hash(name), ledger.incarnation());
         // A newcomer to whom nothing has happened yet gives way to another name with the same hash, and to itself in a later
         // incarnation: everyone starts in the incarnation of the first event.
         let gives_way =
-            |known: &Resident<T>| !known.is_known() && (known.row().name != name || known.row().incarnation != incarnation);
+            |known: &Resident<'p, T>| !known.is_known() && (known.row().name != name || known.row().incarnation != incarnation);
         if self.cache.peek(&user).is_some_and(|known| gives_way(known)) {
             self.cache.pop(&user);
         }
@@ -53,10 +53,10 @@ impl<T: Scalar> Residents<T> {
     /// The user with a hash; `None` when there is none.
     pub(super) fn hashed(
         &mut self,
-        desk: &mut Desk<'_, T>,
+        desk: &mut Desk<'p, T>,
         ledger: &Ledger,
         user: u64,
-    ) -> Result<Option<&mut Resident<T>>, Refusal> {
+    ) -> Result<Option<&mut Resident<'p, T>>, Refusal> {
         if !self.cache.contains(&user) {
             let Some(stored) = ledger.user(user, Reach::Snapshot)? else { return Ok(None) };
             let resident = Resident::revive(desk, &stored, self.oldest())?;
@@ -66,7 +66,7 @@ impl<T: Scalar> Residents<T> {
     }
 
     /// The one who has to leave for one more; the memory is used again.
-    fn oldest(&mut self) -> Option<Resident<T>> {
+    fn oldest(&mut self) -> Option<Resident<'p, T>> {
         if self.cache.len() < self.capacity { None } else { self.cache.pop_lru().map(|(_, resident)| *resident) }
     }
 }
@@ -74,7 +74,7 @@ impl<T: Scalar> Residents<T> {
 /// Brings the part of the state that every decision needs into the processor's cache, in the order in which memory is fast. With
 /// a thousand users nothing of the next one is there, and the back-solve, which runs from the end, would wait for each line in
 /// turn: this takes a third off a decision in `f64`.
-pub(super) fn warm<T: Scalar>(resident: &Resident<T>) {
+pub(super) fn warm<T: Scalar>(resident: &Resident<'_, T>) {
     let posterior = resident.learner().posterior();
     let root = posterior.arrow().root();
     let start = posterior.packed().len().saturating_sub(root * (root + 1) / 2);

@@ -1,5 +1,6 @@
 //! What can be wrong with a store.
 
+use crate::prior_file::PriorFileError;
 use fable_core::UserError;
 use fable_core::record::RecordError;
 use std::fmt;
@@ -40,6 +41,8 @@ pub enum StoreError {
     Record(RecordError),
     /// A record of a user does not follow from those before it.
     State(UserError),
+    /// A prior that users began with, or are to begin with, cannot be used.
+    Prior(PriorFileError),
     /// What was asked for cannot be done; nothing has changed.
     Refused(UserError),
     /// Another user's name has the same hash.
@@ -71,6 +74,7 @@ impl fmt::Display for StoreError {
             Self::Damaged(what) => write!(f, "the store is damaged: {what}"),
             Self::Record(error) => write!(f, "a record of the user cannot be read: {error}"),
             Self::State(error) => write!(f, "a record of the user does not follow from those before it: {error}"),
+            Self::Prior(error) => error.fmt(f),
             Self::Refused(error) => error.fmt(f),
             Self::Collision => f.write_str("another user's name has the same hash"),
             Self::NoUser => f.write_str("the store has no such user"),
@@ -85,7 +89,7 @@ impl fmt::Display for StoreError {
 
 impl std::error::Error for StoreError {}
 
-crate::from!(StoreError: io::Error => File, super::transfer::TransferError => Transfer, UserError => Refused, RecordError => Record);
+crate::from!(StoreError: io::Error => File, super::transfer::TransferError => Transfer, UserError => Refused, RecordError => Record, PriorFileError => Prior);
 
 impl StoreError {
     /// Whether there was no room for what was to be written: a failure that reaches nothing that was written before.

@@ -1,5 +1,8 @@
 //! What a store belongs to: the catalog, the settings and the scalar that give its numbers their meaning.
 //!
+//! The prior is not part of it: users of several priors live in one store, and each user's records say which is theirs. The fingerprint
+//! here is that of the policy without one.
+//!
 //! The fingerprint alone would do to refuse a store; the settings beside it are there to say *what* differs. Exploration,
 //! deadlines and the settings of promotions are not part of it: they may change at any time, and what that means for a
 //! promise is the learner's own business.
@@ -42,6 +45,7 @@ impl Identity {
     #[must_use]
     pub fn new<T: Scalar>(policy: &Policy<'_, T>) -> Self {
         let (catalog, settings) = (policy.catalog(), policy.settings());
+        let base = Policy::<T>::new(catalog, *settings).map_or(policy.fingerprint(), |base| base.fingerprint());
         let identity = json!({
             "catalog": catalog.definition().name,
             "scalar": if T::DIGITS == 24 { "f32" } else { "f64" },
@@ -54,7 +58,7 @@ impl Identity {
             "blocks": format!("{:032x}", settings.retained.bits() & catalog.all_blocks().bits()),
             CONTENT: content(catalog),
             "numeric revision": NUMERIC_REVISION,
-            "fingerprint": format!("{:016x}", policy.fingerprint()),
+            "fingerprint": format!("{base:016x}"),
         });
         match identity {
             Value::Object(fields) => Self(fields),
@@ -86,6 +90,12 @@ impl Identity {
     #[must_use]
     pub fn catalog(&self) -> Option<&str> {
         self.0.get("catalog")?.as_str()
+    }
+
+    /// `f32` or `f64`.
+    #[must_use]
+    pub fn scalar(&self) -> Option<&str> {
+        self.0.get("scalar")?.as_str()
     }
 
     /// The defaults, with what the store was made with in their place: for those who only look at it. A catalog of another

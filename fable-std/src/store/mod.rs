@@ -12,6 +12,7 @@
 //! | `journal` | hash of the user, position | entries from there on, see [`journal`] |
 //! | `snapshots` | hash of the user | number of entries it has seen, snapshot |
 //! | `constraints` | hash of the user | the hard rules that the user has set, see [`constraints`] |
+//! | `priors` | fingerprint of the policy with it | a prior that users began with, see [`Priors`] |
 //!
 //! A commit appends one row to the log, whoever its users are; a page per user and commit would be a hundred times as much to
 //! write. When the log has grown, it is folded into the journal, a segment per user. A store has one process at a time.
@@ -19,7 +20,8 @@
 //! *Forgetting* erases: a database leaves stale bytes in freed pages, so all other users are copied into a new file that
 //! takes the place of the old one in one step. Nothing about the user stays, not even that there was one; instead everyone
 //! who comes later starts in an incarnation that was never used before, so that no decision id is given twice. A file that has
-//! a second name, a hard link, is refused: what is erased would stay under the other one.
+//! a second name, a hard link, is refused: what is erased would stay under the other one. Whoever comes back under the same name
+//! is a new user, with the prior that new users have then.
 //!
 //! ```
 //! use fable_core::{Policy, Settings, catalog::TAU2};
@@ -39,6 +41,7 @@ mod error;
 mod file;
 mod identity;
 pub mod journal;
+mod priors;
 mod resident;
 mod tables;
 pub mod transfer;
@@ -46,6 +49,7 @@ mod writes;
 
 pub use error::StoreError;
 pub use identity::Identity;
+pub use priors::{Policies, Priors};
 pub use resident::{Desk, Resident, SNAPSHOT_EVERY, Sink};
 pub use tables::{MAX_NAME, UserRow};
 pub use writes::Writes;
@@ -56,11 +60,11 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{PoisonError, RwLock};
 use tables::{
-    COMMITS, CONSTRAINTS, FORMAT, IDENTITY, INCARNATION, JOURNAL, LOG, META, SNAPSHOTS, USERS, read_log, split_snapshot,
+    COMMITS, CONSTRAINTS, FORMAT, IDENTITY, INCARNATION, JOURNAL, LOG, META, PRIORS, SNAPSHOTS, USERS, read_log, split_snapshot,
 };
 
 /// The version of the tables.
-pub const VERSION: u8 = 1;
+pub const VERSION: u8 = 2;
 
 /// A store. Reading and committing may happen on different threads.
 #[derive(Debug)]
@@ -82,6 +86,8 @@ pub struct Stored {
     pub journal: Vec<Segment>,
     /// The user's hard constraints, see [`constraints`]; empty if there are none.
     pub constraints: Vec<u8>,
+    /// The prior that the user began with, if it is not the isotropic one and all of the user was asked for.
+    pub prior: Option<Vec<u8>>,
 }
 
 /// How much of a journal is wanted.
@@ -235,7 +241,7 @@ impl Store {
             }
             let constraints = table(transaction, CONSTRAINTS)?.and_then(|table| table.get(hash).transpose()).transpose()?;
             let constraints = constraints.map_or_else(Vec::new, |found| found.value().to_vec());
-            Ok(Some(Stored { row, snapshot, journal, constraints }))
+            Ok(Some(Stored { row, snapshot, journal, constraints, prior: None }))
         })
     }
 
@@ -246,7 +252,32 @@ impl Store {
     pub fn whole(&self, hash: u64) -> Result<Option<Stored>, StoreError> {
         let Some(mut stored) = self.user(hash, Reach::Whole)? else { return Ok(None) };
         stored.journal.extend(self.log()?.remove(&hash));
+        stored.prior = self.prior(stored.row.header.fingerprint)?;
         Ok(Some(stored))
+    }
+
+    /// The prior of the policy with a fingerprint; `None` when the store has none.
+    ///
+    /// # Errors
+    /// A store that cannot be read.
+    pub fn prior(&self, fingerprint: u64) -> Result<Option<Vec<u8>>, StoreError> {
+        self.read(|transaction| {
+            let Some(priors) = table(transaction, PRIORS)? else { return Ok(None) };
+            Ok(priors.get(fingerprint)?.map(|found| found.value().to_vec()))
+        })
+    }
+
+    /// All priors that users began with, by the fingerprint of the policy with each.
+    ///
+    /// # Errors
+    /// A store that cannot be read.
+    pub fn priors(&self) -> Result<HashMap<u64, Vec<u8>>, StoreError> {
+        self.read(|transaction| {
+            let Some(priors) = table(transaction, PRIORS)? else { return Ok(HashMap::new()) };
+            let row =
+                |(key, bytes): (redb::AccessGuard<'_, u64>, redb::AccessGuard<'_, &[u8]>)| (key.value(), bytes.value().to_vec());
+            priors.iter()?.map(|found| Ok(row(found?))).collect()
+        })
     }
 
     /// The user with a name, with everything that was ever committed.
@@ -340,6 +371,7 @@ impl Store {
                 copy(old, &transaction, META, |_| true)?;
                 copy(old, &transaction, USERS, |user| !writes.erased.contains(&user))?;
                 copy(old, &transaction, SNAPSHOTS, |user| !writes.erased.contains(&user))?;
+                copy(old, &transaction, PRIORS, |_| true)?;
                 copy(old, &transaction, CONSTRAINTS, |user| !writes.erased.contains(&user))?;
                 copy(old, &transaction, JOURNAL, |(user, _)| !writes.erased.contains(&user))?;
                 writes.apply(&transaction)?;

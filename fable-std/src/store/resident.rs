@@ -8,11 +8,12 @@
 //! ```
 //! use fable_core::{Command, Feasible, Policy, Request, Settings, catalog::TAU2};
 //! use fable_std::store::journal::Note;
-//! use fable_std::store::{Desk, Identity, Resident, Store, Writes};
+//! use fable_std::store::{Desk, Identity, Policies, Resident, Store, Writes};
 //!
 //! let policy = Policy::<f64>::new(&TAU2, Settings::default())?;
 //! let store = Store::in_memory(&Identity::new(&policy))?;
-//! let mut desk = Desk::new(&policy);
+//! let policies = Policies::from(policy);
+//! let mut desk = Desk::new(&policies);
 //! let mut ana = Resident::newcomer(&desk, "ana", store.incarnation()?, None)?;
 //!
 //! let (context, all) = (TAU2.context(None, [])?, Feasible::all(&TAU2));
@@ -25,26 +26,32 @@
 //! ```
 
 use super::journal::{Entry, Note};
-use super::{StoreError, Stored, UserRow, Writes};
-use fable_core::record::{Header, Kind, MAX_EVENT_LEN, decode_event, encode_event};
-use fable_core::{Command, Event, HOST_ROOM, HostLearner, Policy, Scalar, User, UserError, user_hash};
+use super::{Policies, StoreError, Stored, UserRow, Writes};
+use fable_core::record::{MAX_EVENT_LEN, decode_event, encode_event};
+use fable_core::{Catalog, Command, Event, HostLearner, Policy, Scalar, User, UserError};
 
 /// Entries between two snapshots of a user: applying so many takes about as long as loading a snapshot.
 pub const SNAPSHOT_EVERY: u64 = 512;
 
-/// What all users of a policy share: the policy and scratch.
+/// What all users of a store share: the policies and scratch.
 #[derive(Debug)]
 pub struct Desk<'p, T> {
     /// How everyone is decided for.
-    pub policy: &'p Policy<'p, T>,
+    pub policies: &'p Policies<'p, T>,
     workspace: Vec<T>,
 }
 
 impl<'p, T: Scalar> Desk<'p, T> {
-    /// A desk for the users of a policy.
+    /// A desk for the users of some policies.
     #[must_use]
-    pub fn new(policy: &'p Policy<'p, T>) -> Self {
-        Self { policy, workspace: vec![T::ZERO; policy.catalog().workspace_len()] }
+    pub fn new(policies: &'p Policies<'p, T>) -> Self {
+        Self { policies, workspace: vec![T::ZERO; policies.newcomers().catalog().workspace_len()] }
+    }
+
+    /// The catalog of everyone.
+    #[must_use]
+    pub const fn catalog(&self) -> &'p Catalog<'p> {
+        self.policies.newcomers().catalog()
     }
 }
 
@@ -74,7 +81,9 @@ impl Sink for Writes {
 
 /// A user of a store in memory. [`run`](Self::run) is the one way in which anything happens to it.
 #[derive(Clone, Debug)]
-pub struct Resident<T> {
+pub struct Resident<'p, T> {
+    /// How the user is decided for: with the prior that the user began with.
+    policy: &'p Policy<'p, T>,
     learner: HostLearner<T>,
     row: UserRow,
     /// Entries in the journal.
@@ -83,29 +92,30 @@ pub struct Resident<T> {
     known: bool,
 }
 
-impl<T: Scalar> Resident<T> {
+impl<'p, T: Scalar> Resident<'p, T> {
     /// A stored user as after the last event: the last snapshot, and the events after it applied. The memory of another one
     /// can be used again.
     ///
     /// # Errors
-    /// Records that cannot be read, or do not follow from each other.
-    pub fn revive(desk: &mut Desk<'_, T>, stored: &Stored, memory: Option<Self>) -> Result<Self, StoreError> {
+    /// Records that cannot be read, do not follow from each other, or are of a policy that the desk does not have.
+    pub fn revive(desk: &mut Desk<'p, T>, stored: &Stored, memory: Option<Self>) -> Result<Self, StoreError> {
         let Stored { row, snapshot, journal, .. } = stored;
-        let mut resident = Self::vacant(desk, row.clone(), memory);
+        let policy = desk.policies.of(row.header.fingerprint)?;
+        let mut resident = Self::vacant(policy, row.clone(), memory);
         resident.known = true;
         if let Some((seen, bytes)) = snapshot {
-            resident.learner.restore(desk.policy, bytes)?;
+            resident.learner.restore(policy, bytes)?;
             resident.entries = *seen;
         } else {
-            resident.learner.start_journal_in(desk.policy, &row.header, row.incarnation)?;
+            resident.learner.start_journal_in(policy, &row.header, row.incarnation)?;
         }
-        let mut user = resident.learner.with(desk.policy, &mut desk.workspace).map_err(StoreError::State)?;
+        let mut user = resident.learner.with(policy, &mut desk.workspace).map_err(StoreError::State)?;
         for segment in journal {
             if segment.first > resident.entries {
                 return Err(StoreError::Damaged("a journal has a gap"));
             }
             for entry in segment.from(resident.entries) {
-                let event = decode_event(desk.policy.catalog(), entry?.record)?;
+                let event = decode_event(policy.catalog(), entry?.record)?;
                 user.check(&event).map_err(StoreError::State)?.apply();
                 resident.entries += 1;
             }
@@ -113,21 +123,27 @@ impl<T: Scalar> Resident<T> {
         Ok(resident)
     }
 
-    /// Somebody whom a store does not know, in the incarnation in which its new users start.
+    /// Somebody whom a store does not know, at the prior and in the incarnation in which its new users start.
     ///
     /// # Errors
     /// None that a policy leads to.
-    pub fn newcomer(desk: &Desk<'_, T>, name: &str, incarnation: u32, memory: Option<Self>) -> Result<Self, StoreError> {
-        let header = Header::new(Kind::Journal, desk.policy, user_hash(name), HOST_ROOM as u16);
-        let row = UserRow { header, incarnation, name: name.to_owned() };
-        let mut resident = Self::vacant(desk, row, memory);
-        resident.learner.start_journal_in(desk.policy, &header, incarnation)?;
+    pub fn newcomer(desk: &Desk<'p, T>, name: &str, incarnation: u32, memory: Option<Self>) -> Result<Self, StoreError> {
+        let policy = desk.policies.newcomers();
+        let row = UserRow::newcomer(policy, name, incarnation);
+        let mut resident = Self::vacant(policy, row, memory);
+        resident.learner.start_journal_in(policy, &resident.row.header, incarnation)?;
         Ok(resident)
     }
 
-    fn vacant(desk: &Desk<'_, T>, row: UserRow, memory: Option<Self>) -> Self {
-        let learner = memory.map_or_else(|| HostLearner::for_policy(desk.policy), |other| other.learner);
-        Self { learner, row, entries: 0, known: false }
+    fn vacant(policy: &'p Policy<'p, T>, row: UserRow, memory: Option<Self>) -> Self {
+        let learner = memory.map_or_else(|| HostLearner::for_policy(policy), |other| other.learner);
+        Self { policy, learner, row, entries: 0, known: false }
+    }
+
+    /// How the user is decided for.
+    #[must_use]
+    pub const fn policy(&self) -> &'p Policy<'p, T> {
+        self.policy
     }
 
     /// What is known.
@@ -157,9 +173,9 @@ impl<T: Scalar> Resident<T> {
     /// The user, to be asked. Whatever changes it past [`run`](Self::run) is lost.
     ///
     /// # Errors
-    /// None that a desk of the user's own policy leads to.
+    /// None that a desk of the user's own catalog leads to.
     pub fn user<'u>(&'u mut self, desk: &'u mut Desk<'_, T>) -> Result<User<'u, T>, UserError> {
-        self.learner.with(desk.policy, &mut desk.workspace)
+        self.learner.with(self.policy, &mut desk.workspace)
     }
 
     /// Does all of a command: each event goes to the sink before it happens, and now and then a snapshot after the last. The
@@ -176,7 +192,7 @@ impl<T: Scalar> Resident<T> {
     ) -> Result<(), StoreError> {
         let (before, mut buffer) = (self.entries, [0; MAX_EVENT_LEN]);
         let hash = self.row.header.user;
-        let mut user = self.learner.with(desk.policy, &mut desk.workspace)?;
+        let mut user = self.learner.with(self.policy, &mut desk.workspace)?;
         while let Some(step) = user.next(command)? {
             let record = encode_event(step.event(), &mut buffer)?;
             let note = if matches!(step.event(), Event::Decision { .. } | Event::Unlearn { .. }) { note } else { Note::None };

@@ -2,7 +2,8 @@
 
 use super::StoreError;
 use super::journal::{Entry, Segment};
-use fable_core::record::{HEADER_LEN, Header};
+use fable_core::record::{HEADER_LEN, Header, Kind};
+use fable_core::{HOST_ROOM, Policy, Scalar, user_hash};
 use redb::TableDefinition;
 use std::collections::HashMap;
 
@@ -18,6 +19,8 @@ pub(super) const JOURNAL: TableDefinition<'_, (u64, u64), &[u8]> = TableDefiniti
 pub(super) const SNAPSHOTS: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("snapshots");
 /// Hash of a user: what [`super::constraints`] writes.
 pub(super) const CONSTRAINTS: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("constraints");
+/// Fingerprint of the policy with a prior: the prior, see [`super::Priors`].
+pub(super) const PRIORS: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("priors");
 
 /// [`super::VERSION`], one byte.
 pub(super) const FORMAT: &str = "format";
@@ -43,6 +46,13 @@ pub struct UserRow {
 }
 
 impl UserRow {
+    /// The row of somebody who begins under a policy.
+    #[must_use]
+    pub fn newcomer<T: Scalar>(policy: &Policy<'_, T>, name: &str, incarnation: u32) -> Self {
+        let header = Header::new(Kind::Journal, policy, user_hash(name), HOST_ROOM as u16);
+        Self { header, incarnation, name: name.to_owned() }
+    }
+
     /// Header, incarnation, name.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {

@@ -3,31 +3,35 @@
 //! | bytes | content |
 //! |---|---|
 //! | 4 | `FABX` |
-//! | 1 | version: 2 for a user with constraints, otherwise 1 |
+//! | 1 | [`VERSION`] |
 //! | 4 | incarnation that the journal begins in |
 //! | 2 | length of the name |
 //! | n | the name, UTF-8 |
 //! | 32 | header of the journal, see `fable_core::record` |
-//! | 4 | in version 2, length of the constraints |
-//! | c | in version 2, the constraints, see [`super::constraints`] |
+//! | 4 | length of the constraints, 0 if there are none |
+//! | c | the constraints, see [`super::constraints`] |
+//! | 4 | length of the prior, 0 if it is the isotropic one |
+//! | p | the prior that the user began with, see [`prior_file`] |
 //! | 8 | number of entries |
 //! | m | the entries, see [`super::journal`] |
 //! | 4 | CRC-32/ISO-HDLC of all bytes before |
 //!
 //! All numbers are little-endian. The journal is everything: importing applies it from the beginning, so that each event is
-//! checked before anything is written, and the user goes on with the same bits.
+//! checked before anything is written, and the user goes on with the same bits. The prior goes with the user, for a journal says what
+//! was learned after it; a store that has it already does not keep it twice.
+//!
+//! A prior that is [addressed](crate::prior_file::address) to a user can be imported too, under the user's name: a user to whom
+//! nothing has happened yet ([`Arrival::addressed`]).
 
 use super::journal::Segment;
-use super::{Desk, MAX_NAME, Resident, SNAPSHOT_EVERY, Store, StoreError, Stored, UserRow, Writes};
+use super::{Desk, MAX_NAME, Policies, Resident, SNAPSHOT_EVERY, Store, StoreError, Stored, UserRow, Writes};
+use crate::prior_file;
 use fable_core::record::{HEADER_LEN, Header, checksum};
 use fable_core::{Policy, Scalar, user_hash};
 use std::fmt;
 
 /// The version of the file.
-pub const VERSION: u8 = 2;
-
-/// The version of a file without constraints, which programs that know none can read.
-const PLAIN: u8 = 1;
+pub const VERSION: u8 = 3;
 
 /// The highest incarnation that is imported: everyone who comes later starts there, and a store still has to be able to forget.
 pub const MAX_INCARNATION: u32 = 1 << 31;
@@ -49,6 +53,8 @@ pub enum TransferError {
     Damaged,
     /// The user's name is empty or too long.
     Name,
+    /// The snapshot is addressed to another user.
+    Address,
     /// The user has been forgotten more often than a store could go on counting from.
     Incarnation,
 }
@@ -57,9 +63,10 @@ impl fmt::Display for TransferError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Foreign => f.write_str("the file is no exported user"),
-            Self::Version { found } => write!(f, "the file has version {found}, this program reads versions up to {VERSION}"),
+            Self::Version { found } => write!(f, "the file has version {found}, this program reads version {VERSION}"),
             Self::Damaged => f.write_str("the file is damaged or not complete"),
             Self::Name => write!(f, "the name of a user must have 1 to {MAX_NAME} bytes"),
+            Self::Address => f.write_str("the snapshot is addressed to another user"),
             Self::Incarnation => write!(f, "the user's incarnation is above {MAX_INCARNATION}"),
         }
     }
@@ -76,15 +83,15 @@ pub fn export(store: &Store, name: &str) -> Result<Vec<u8>, StoreError> {
     let UserRow { header, incarnation, name } = &stored.row;
     let length = u16::try_from(name.len()).map_err(|_| StoreError::Damaged("a name is too long"))?;
     let mut bytes = MAGIC.to_vec();
-    bytes.push(if stored.constraints.is_empty() { PLAIN } else { VERSION });
+    bytes.push(VERSION);
     bytes.extend_from_slice(&incarnation.to_le_bytes());
     bytes.extend_from_slice(&length.to_le_bytes());
     bytes.extend_from_slice(name.as_bytes());
     bytes.extend_from_slice(&header.encode());
-    if !stored.constraints.is_empty() {
-        let length = u32::try_from(stored.constraints.len());
-        bytes.extend_from_slice(&length.map_err(|_| StoreError::Damaged("constraints are too long"))?.to_le_bytes());
-        bytes.extend_from_slice(&stored.constraints);
+    for part in [&stored.constraints[..], stored.prior.as_deref().unwrap_or_default()] {
+        let length = u32::try_from(part.len()).map_err(|_| StoreError::Damaged("constraints or a prior are too long"))?;
+        bytes.extend_from_slice(&length.to_le_bytes());
+        bytes.extend_from_slice(part);
     }
     let count: u64 = stored.journal.iter().map(|segment| segment.count).sum();
     bytes.extend_from_slice(&count.to_le_bytes());
@@ -100,11 +107,11 @@ pub fn export(store: &Store, name: &str) -> Result<Vec<u8>, StoreError> {
 pub fn read(bytes: &[u8]) -> Result<Stored, StoreError> {
     let damaged = || StoreError::from(TransferError::Damaged);
     let Some((MAGIC, rest)) = bytes.split_first_chunk() else { return Err(TransferError::Foreign.into()) };
-    let version = match rest.first() {
-        Some(&version @ (PLAIN | VERSION)) => version,
+    match rest.first() {
+        Some(&VERSION) => {}
         Some(&found) => return Err(TransferError::Version { found }.into()),
         None => return Err(damaged()),
-    };
+    }
     let (whole, sum) = bytes.split_last_chunk().ok_or_else(damaged)?;
     if checksum(whole) != u32::from_le_bytes(*sum) {
         return Err(damaged());
@@ -113,13 +120,9 @@ pub fn read(bytes: &[u8]) -> Result<Stored, StoreError> {
     let (incarnation, rest) = rest.split_first_chunk().ok_or_else(damaged)?;
     let (length, rest) = rest.split_first_chunk().ok_or_else(damaged)?;
     let (name, rest) = rest.split_at_checked(usize::from(u16::from_le_bytes(*length))).ok_or_else(damaged)?;
-    let (header, mut rest) = rest.split_at_checked(HEADER_LEN).ok_or_else(damaged)?;
-    let mut constraints: &[u8] = &[];
-    if version == VERSION {
-        let (length, behind) = rest.split_first_chunk().ok_or_else(damaged)?;
-        let length = usize::try_from(u32::from_le_bytes(*length)).map_err(|_| damaged())?;
-        (constraints, rest) = behind.split_at_checked(length).ok_or_else(damaged)?;
-    }
+    let (header, rest) = rest.split_at_checked(HEADER_LEN).ok_or_else(damaged)?;
+    let (constraints, rest) = split_part(rest).ok_or_else(damaged)?;
+    let (prior, rest) = split_part(rest).ok_or_else(damaged)?;
     let (count, rest) = rest.split_first_chunk().ok_or_else(damaged)?;
     let name = std::str::from_utf8(name).map_err(|_| damaged())?.to_owned();
     if name.is_empty() || name.len() > MAX_NAME {
@@ -130,15 +133,24 @@ pub fn read(bytes: &[u8]) -> Result<Stored, StoreError> {
     if segment.count != u64::from_le_bytes(*count) || row.header.user != user_hash(&row.name) {
         return Err(damaged());
     }
-    Ok(Stored { row, snapshot: None, journal: vec![segment], constraints: constraints.to_vec() })
+    let (constraints, prior) = (constraints.to_vec(), (!prior.is_empty()).then(|| prior.to_vec()));
+    Ok(Stored { row, snapshot: None, journal: vec![segment], constraints, prior })
+}
+
+/// Bytes after their length, and what is after them.
+fn split_part(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (length, rest) = bytes.split_first_chunk()?;
+    rest.split_at_checked(usize::try_from(u32::from_le_bytes(*length)).ok()?)
 }
 
 /// A user whose every event was checked, ready for a store.
 #[derive(Clone, Debug)]
 pub struct Arrival {
+    /// With a prior that is addressed to nobody.
     stored: Stored,
     entries: u64,
-    incarnation: u32,
+    /// The incarnation of the last event; of a user to whom nothing has happened yet it is the store's.
+    incarnation: Option<u32>,
     snapshot: Option<Vec<u8>>,
 }
 
@@ -146,17 +158,38 @@ impl Arrival {
     /// Reads a file and applies its journal.
     ///
     /// # Errors
-    /// A file or an event that cannot be used under the policy.
-    pub fn check<T: Scalar>(policy: &Policy<'_, T>, bytes: &[u8]) -> Result<Self, StoreError> {
-        let stored = read(bytes)?;
-        super::constraints::decode(policy.catalog(), &stored.constraints)?;
-        let resident = Resident::revive(&mut Desk::new(policy), &stored, None)?;
+    /// A file, a prior or an event that cannot be used under the policy, which is the one without a prior.
+    pub fn check<T: Scalar>(base: &Policy<'_, T>, bytes: &[u8]) -> Result<Self, StoreError> {
+        let mut stored = read(bytes)?;
+        super::constraints::decode(base.catalog(), &stored.constraints)?;
+        let prior = stored.prior.as_deref().map(|bytes| prior_file::read(base, bytes)).transpose()?;
+        let policies = Policies::from(prior_file::informed(base, prior.as_deref())?);
+        let resident = Resident::revive(&mut Desk::new(&policies), &stored, None)?;
         let (entries, incarnation) = (resident.entries(), resident.learner().incarnation());
         if incarnation > MAX_INCARNATION {
             return Err(TransferError::Incarnation.into());
         }
         let snapshot = if entries >= SNAPSHOT_EVERY { Some(resident.learner().to_bytes()?) } else { None };
-        Ok(Self { stored, entries, incarnation, snapshot })
+        stored.prior = prior.map(|packed| prior_file::write(base, &packed, prior_file::NOBODY)).transpose()?;
+        Ok(Self { stored, entries, incarnation: Some(incarnation), snapshot })
+    }
+
+    /// Reads a prior that is addressed to a user: somebody to whom nothing has happened yet.
+    ///
+    /// # Errors
+    /// A prior that cannot be used under the policy, which is the one without a prior, or is addressed to another name.
+    pub fn addressed<T: Scalar>(base: &Policy<'_, T>, bytes: &[u8], name: &str) -> Result<Self, StoreError> {
+        if name.is_empty() || name.len() > MAX_NAME {
+            return Err(TransferError::Name.into());
+        }
+        let packed = prior_file::read(base, bytes)?;
+        if prior_file::header(bytes)?.user != user_hash(name) {
+            return Err(TransferError::Address.into());
+        }
+        let row = UserRow::newcomer(&prior_file::informed(base, Some(&packed))?, name, 0);
+        let prior = Some(prior_file::write(base, &packed, prior_file::NOBODY)?);
+        let stored = Stored { row, snapshot: None, journal: Vec::new(), constraints: Vec::new(), prior };
+        Ok(Self { stored, entries: 0, incarnation: None, snapshot: None })
     }
 
     /// Puts the user into a store of the same policy that has no such user, and returns the name.
@@ -164,12 +197,16 @@ impl Arrival {
     /// # Errors
     /// A store that has the user, or cannot be written.
     pub fn enter(self, store: &Store) -> Result<String, StoreError> {
-        let Self { stored, entries, incarnation, snapshot } = self;
+        let Self { mut stored, entries, incarnation, snapshot } = self;
         let user = stored.row.header.user;
         match store.user(user, super::Reach::Snapshot)? {
             Some(there) if there.row.name == stored.row.name => return Err(StoreError::HasUser),
             Some(_) => return Err(StoreError::Collision),
             None => {}
+        }
+        let now = store.incarnation()?;
+        if incarnation.is_none() {
+            stored.row.incarnation = now;
         }
         let mut writes = Writes::default();
         writes.user(user, &stored.row);
@@ -177,11 +214,17 @@ impl Arrival {
         if !stored.constraints.is_empty() {
             writes.constraints(user, &stored.constraints);
         }
+        let fingerprint = stored.row.header.fingerprint;
+        if let Some(prior) = &stored.prior
+            && store.prior(fingerprint)?.is_none()
+        {
+            writes.prior(fingerprint, prior);
+        }
         if let Some(bytes) = snapshot {
             writes.snapshot(user, entries, &bytes);
         }
         // Nobody who comes later may start in an incarnation that this user has been in.
-        writes.start_in(store.incarnation()?.max(incarnation));
+        writes.start_in(incarnation.map_or(now, |incarnation| incarnation.max(now)));
         store.commit(&writes, true)?;
         Ok(stored.row.name)
     }

@@ -2,7 +2,7 @@
 
 use super::StoreError;
 use super::journal::{Entry, Segment};
-use super::tables::{CONSTRAINTS, INCARNATION, JOURNAL, LOG, META, SNAPSHOTS, USERS, UserRow, push_log};
+use super::tables::{CONSTRAINTS, INCARNATION, JOURNAL, LOG, META, PRIORS, SNAPSHOTS, USERS, UserRow, push_log};
 use redb::{ReadableTable, WriteTransaction};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,6 +24,7 @@ pub struct Writes {
     users: BTreeMap<u64, Vec<u8>>,
     snapshots: BTreeMap<u64, Vec<u8>>,
     constraints: BTreeMap<u64, Vec<u8>>,
+    priors: BTreeMap<u64, Vec<u8>>,
     journal: BTreeMap<(u64, u64), Vec<u8>>,
     /// Whether the log that was committed before is in the journal now.
     pub(super) folded: bool,
@@ -35,7 +36,7 @@ impl Writes {
     /// Whether there is nothing to write.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        let rows = [&self.users, &self.snapshots, &self.constraints];
+        let rows = [&self.users, &self.snapshots, &self.constraints, &self.priors];
         self.erased.is_empty() && rows.iter().all(|rows| rows.is_empty()) && !self.folded && self.log.is_empty()
     }
 
@@ -69,6 +70,11 @@ impl Writes {
     /// All the hard constraints of a user, as [`super::constraints`] writes them.
     pub fn constraints(&mut self, user: u64, constraints: &[u8]) {
         self.constraints.insert(user, constraints.to_vec());
+    }
+
+    /// A prior that users begin with, by the fingerprint of the policy with it.
+    pub fn prior(&mut self, fingerprint: u64, prior: &[u8]) {
+        self.priors.insert(fingerprint, prior.to_vec());
     }
 
     /// Moves the whole log into the journal: these are all segments that the log has, what is in these writes included.
@@ -111,6 +117,7 @@ impl Writes {
         self.users.extend(next.users);
         self.snapshots.extend(next.snapshots);
         self.constraints.extend(next.constraints);
+        self.priors.extend(next.priors);
         self.journal.extend(next.journal);
         self.log.extend_from_slice(&next.log);
         self.incarnation = next.incarnation.or(self.incarnation);
@@ -118,11 +125,13 @@ impl Writes {
 
     /// Writes everything but the erasing, which is left to the caller.
     pub(super) fn apply(&self, transaction: &WriteTransaction) -> Result<(), StoreError> {
-        for (definition, rows) in [(USERS, &self.users), (SNAPSHOTS, &self.snapshots), (CONSTRAINTS, &self.constraints)] {
+        let tables =
+            [(USERS, &self.users), (SNAPSHOTS, &self.snapshots), (CONSTRAINTS, &self.constraints), (PRIORS, &self.priors)];
+        for (definition, rows) in tables {
             if !rows.is_empty() {
                 let mut table = transaction.open_table(definition)?;
-                for (user, row) in rows {
-                    table.insert(user, row.as_slice())?;
+                for (key, row) in rows {
+                    table.insert(key, row.as_slice())?;
                 }
             }
         }

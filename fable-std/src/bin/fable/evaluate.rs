@@ -1,6 +1,7 @@
 //! `fable evaluate`: what another configuration would have earned.
 
 use crate::failure::Failure;
+use crate::prior_argument;
 use clap::{Args, value_parser};
 use fable_core::{Catalog, Exploration, Policy, Settings};
 use fable_std::catalogs;
@@ -11,6 +12,7 @@ use serde_json::{Value, json};
 use std::fmt::{Display, Write};
 use std::fs::File;
 use std::io::{self, BufReader, Write as _};
+use std::path::PathBuf;
 
 const ABOUT: &str = "\
 Estimates what another configuration would have earned, from a log of what was done.
@@ -25,14 +27,15 @@ the propensities, that is, how probable each action was. `fable serve` answers a
 
 (On one line; `forbid`, `require`, `only`, `defaults`, `user` and `draws` may be left out. Lines of a user are in order.)
 
-The target is a catalog with settings. A line counts with the weight p(target does what was done) / p(log did it), so nothing
+The target is a catalog with settings and a prior. A line counts with the weight p(target does what was done) / p(log did it), so nothing
 has to be tried on anybody. The target learns along: at each line it has learned from the log's earlier lines of the same user.
 What is estimated is the mean reward that its choices would have had in these lines. It is not what it would have earned with
 experience of its own, which no log has. With --frozen it learns from the lines of --train alone.
 
 What is printed:
   log              the file, its lines that are judged by, and how many users they are about
-  target           the catalog; `learning along the log` or `frozen`; `exploring`, as the settings say, or `greedy`
+  target           the catalog; `learning along the log` or `frozen`; `exploring`, as the settings say, or `greedy`; the prior
+                   that its users begin with, if one is given
   value            an estimate of the target's mean reward, from -1 to 1
   logged           the mean reward in the log, what the policy that made it got
   IPS              inverse propensity scores: the mean of weight x reward. Unbiased where there is support; scatters much
@@ -54,6 +57,7 @@ Examples:
   fable evaluate --simulate try.jsonl                  # writes a log to try it with, and evaluates the defaults on it
   fable evaluate try.jsonl --nu 0.1 --base-precision 8 # the same log, other settings
   fable evaluate try.jsonl --frozen --train 500 --greedy --json
+  fable evaluate try.jsonl --prior crowd.prior         # what a fitted prior would have earned
 
 Exit codes: 0 done, 1 a file cannot be read or written, 2 a mistake in the command or in a file, told with its line.";
 
@@ -68,6 +72,9 @@ pub(crate) struct EvaluateArguments {
     /// What can be chosen: agent, tau2, rubric, or a catalog file. It must be the one that the log was made with.
     #[arg(long, value_name = "NAME|FILE.toml", default_value = "agent")]
     catalog: String,
+    /// What the target's users begin with, from `fable prior fit`; without it the isotropic prior.
+    #[arg(long, value_name = "FILE")]
+    prior: Option<PathBuf>,
     /// Judges a target that does not learn from the lines it is judged by, only from those of --train.
     #[arg(long)]
     frozen: bool,
@@ -105,10 +112,13 @@ const SIMULATED_DRAWS: u32 = 500;
 pub(crate) fn run(arguments: &EvaluateArguments) -> Result<String, Failure> {
     let catalog = catalogs::open(&arguments.catalog)?;
     let settings = arguments.settings.resolve(&arguments.catalog, catalog)?;
+    let base = Policy::<f32>::new(catalog, settings).map_err(Failure::mistake)?;
+    let prior = prior_argument::rounded(arguments.prior.as_deref(), &base)?; // before a log is written
     let user = SimulatedUser::new(catalog, settings.seed);
     let log = if arguments.simulate { simulate(arguments, &user)? } else { read(arguments, catalog)? };
     let truth = |record: &Record, action| user.expected(&record.context, action);
     let options = Options {
+        prior: prior.as_deref(),
         mode: if arguments.frozen { Mode::Frozen } else { Mode::Learning },
         train: arguments.train,
         greedy: arguments.greedy,
@@ -159,7 +169,9 @@ fn text(arguments: &EvaluateArguments, report: &Report) -> String {
     let trained = if arguments.train > 0 { format!(", after {} to learn from", arguments.train) } else { String::new() };
     line("log", format!("{}: {lines} lines{trained}, {users} {}", arguments.log, if users == 1 { "user" } else { "users" }));
     let learning = if arguments.frozen { "frozen" } else { "learning along the log" };
-    line("target", format!("{}, {learning}, {}", arguments.catalog, if arguments.greedy { "greedy" } else { "exploring" }));
+    let prior = arguments.prior.as_ref().map_or_else(String::new, |prior| format!(", from {}", prior.display()));
+    let exploring = if arguments.greedy { "greedy" } else { "exploring" };
+    line("target", format!("{}, {learning}, {exploring}{prior}", arguments.catalog));
     line("", String::new());
     line("", "value    95% interval".into());
     let row = |estimate: &Estimate| format!("{:+.3}   {:+.3} to {:+.3}", estimate.value, estimate.lower, estimate.upper);
@@ -194,6 +206,7 @@ fn document(arguments: &EvaluateArguments, report: &Report) -> Value {
         "users": report.users,
         "target": if arguments.frozen { "frozen" } else { "learning" },
         "greedy": arguments.greedy,
+        "prior": arguments.prior,
         "interval": "normal 95%",
         "logged": estimate(&report.logged),
         "ips": estimate(&report.ips),

@@ -10,6 +10,7 @@ mod failure;
 mod inspect;
 mod policy_arguments;
 mod prior;
+mod prior_argument;
 mod replay;
 mod serve;
 mod store;
@@ -54,6 +55,7 @@ Examples:
   fable inspect users.fable --user ana            # what Fable believes about a user
   fable evaluate --simulate try.jsonl             # what other settings would have earned
   fable prior fit crowd.prior --store users.fable # what users have in common, for those who come
+  fable serve --store users.fable --prior crowd.prior
   fable completions bash > ~/.local/share/bash-completion/completions/fable
 
 Exit codes: 0 done, 1 a file or a device failed, 2 a mistake in the command or in a file, 3 the device refused.

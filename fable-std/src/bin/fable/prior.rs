@@ -2,10 +2,12 @@
 
 use crate::failure::{Failure, read};
 use crate::policy_arguments::{PolicyArguments, ScalarName};
+use crate::prior_argument::refused;
 use crate::store::write;
 use clap::{Args, Subcommand};
-use fable_core::{Catalog, Policy, user_hash};
-use fable_std::prior::{Evidence, Options, Population, address, fit};
+use fable_core::{Catalog, Policy, Scalar, user_hash};
+use fable_std::prior::{Evidence, FitError, Options, Population, fit};
+use fable_std::prior_file::{self, NOBODY, address};
 use fable_std::replay::Tape;
 use fable_std::store::{Store, transfer};
 use serde_json::json;
@@ -15,7 +17,8 @@ use std::path::PathBuf;
 /// What users have in common, as a start for those who come.
 ///
 /// A new user begins with the base prior, which knows nothing: mean 0, the same precision everywhere. What is true of most users
-/// saves a new one many rounds. `fit` finds it in the journals of those who were there, `address` hands it to a device.
+/// saves a new one many rounds. `fit` finds it in the journals of those who were there, --prior of `serve`, `chat`, `evaluate` and `demo`
+/// begins with it, and `address` makes it one for a certain user: of a device, or of a store that imports it.
 ///
 /// Exit codes: 0 done, 1 a file cannot be read or written, 2 a mistake in the command, too few users, or a journal of another catalog.
 #[derive(Args)]
@@ -28,6 +31,7 @@ pub(crate) struct PriorArguments {
 const EXAMPLES: &str = "\
 Examples:
   fable prior fit crowd.prior --store users.fable
+  fable serve --store users.fable --prior crowd.prior
   fable prior fit crowd.prior ana.user ben.user cleo.user dan.user eve.user --catalog tau2 --base-precision 8
   fable prior address crowd.prior board.snapshot --user 00000000000000ab --catalog tau2
   fable device --port /dev/ttyACM0 snapshot load board.snapshot";
@@ -56,8 +60,12 @@ What is printed:
   likelihood          ln p of an observation, on average, under the base prior and under this one
   imagined users      how much the fit was held back
   isotropic           the base precision that would suit these users best, if all coordinates had the same
-  prior radius        what --prior-radius has to be with this prior for promotions to keep their promise for 95% of such users
+  written             bytes of the file, and the fingerprint that `fable inspect` shows of those who begin with it
   strongest           the coordinates in which users are most alike: the mean, and the spread between users
+
+The file is for --prior of serve, chat, evaluate and demo. The store that it was fitted from takes it too: its users go on with the
+prior they began with, new ones begin with this one. A later fit counts users of every prior, for only what was observed matters. Promotions
+are not `valid` for those who begin with it: that needs to know how far a user can be from the prior, and nobody does.
 
 The file is a snapshot with zero rounds. It holds averages, no user; but an average of five still tells about each of them.
 Exit codes: 0 done, 1 a file cannot be read or written, 2 a mistake in the command, too few users, or a journal of another catalog.";
@@ -80,6 +88,9 @@ struct FitArguments {
     /// Most steps of expectation and maximization.
     #[arg(long, value_name = "COUNT", default_value_t = Options::default().steps as u32, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     steps: u32,
+    /// The numbers in which the new users will be kept; default those of the store, and f64 without one.
+    #[arg(long, value_enum)]
+    scalar: Option<ScalarName>,
     /// Prints JSON instead of text.
     #[arg(long)]
     json: bool,
@@ -87,7 +98,7 @@ struct FitArguments {
     policy: PolicyArguments,
 }
 
-/// Makes a prior the first snapshot of one user, for a device.
+/// Makes a prior the first snapshot of one user, for a device or for `fable import`.
 ///
 /// A device has one user, and takes no other's snapshot: `fable device hello` says whose it is. `fable device snapshot load` then
 /// puts it there. What the device had learned is replaced; after `forget` it begins with the base prior again, unless its
@@ -122,17 +133,32 @@ pub(crate) fn run(arguments: &PriorArguments) -> Result<String, Failure> {
 fn fit_users(arguments: &FitArguments) -> Result<String, Failure> {
     let (catalog, settings) = arguments.policy.open()?;
     let policy = Policy::<f64>::new(catalog, settings).map_err(Failure::mistake)?;
-    let users = gather(arguments, &policy)?;
+    let (users, scalar) = gather(arguments, &policy)?;
     let options = Options { shrinkage: arguments.shrink, steps: arguments.steps as usize, ..Options::default() };
     let population = fit(&policy, &users, &options).map_err(Failure::mistake)?;
-    let bytes = population.snapshot(&policy, user_hash("")).map_err(Failure::mistake)?;
-    let told = if arguments.json { described(catalog, &population) } else { told(catalog, &population, bytes.len()) };
+    let (bytes, fingerprint) = match scalar {
+        ScalarName::F32 => written(&Policy::<f32>::new(catalog, settings).map_err(Failure::mistake)?, &population),
+        ScalarName::F64 => written(&policy, &population),
+    }
+    .map_err(Failure::mistake)?;
+    let told = if arguments.json {
+        described(catalog, &population, fingerprint)
+    } else {
+        told(catalog, &population, bytes.len(), fingerprint)
+    };
     write(&arguments.prior, &bytes, told)
 }
 
-/// What was observed of everyone.
-fn gather(arguments: &FitArguments, policy: &Policy<'_, f64>) -> Result<Vec<Evidence>, Failure> {
-    let mut users = Vec::new();
+/// The file, and the fingerprint that those have who begin with it.
+fn written<T: Scalar>(base: &Policy<'_, T>, population: &Population) -> Result<(Vec<u8>, u64), FitError> {
+    let bytes = population.snapshot(base, NOBODY)?;
+    let packed = prior_file::read(base, &bytes)?;
+    Ok((bytes, prior_file::informed(base, Some(&packed))?.fingerprint()))
+}
+
+/// What was observed of everyone, and the numbers in which new users will be kept.
+fn gather(arguments: &FitArguments, policy: &Policy<'_, f64>) -> Result<(Vec<Evidence>, ScalarName), Failure> {
+    let (mut users, mut scalar) = (Vec::new(), ScalarName::F64);
     if let Some(path) = &arguments.store {
         let store = Store::open_any(path)?;
         if store.is_at(&arguments.prior) {
@@ -140,13 +166,16 @@ fn gather(arguments: &FitArguments, policy: &Policy<'_, f64>) -> Result<Vec<Evid
         }
         let told = |error| Failure::from_reading(path, &error);
         users = Evidence::of_store(policy, &store).map_err(told)?;
+        if store.identity()?.scalar() == Some("f32") {
+            scalar = ScalarName::F32;
+        }
     }
     for path in &arguments.files {
         let told = |error| Failure::from_reading(path, &error);
         let stored = transfer::read(&read(path)?).map_err(told)?;
         users.push(Evidence::of_tape(policy, &Tape::of_user(&stored).map_err(told)?).map_err(told)?);
     }
-    Ok(users)
+    Ok((users, arguments.scalar.unwrap_or(scalar)))
 }
 
 /// The coordinates with the largest means against the spread, and that spread.
@@ -158,16 +187,14 @@ fn strongest(catalog: &Catalog<'_>, population: &Population, count: usize) -> Ve
     all.into_iter().filter_map(named).take(count).collect()
 }
 
-fn told(catalog: &Catalog<'_>, population: &Population, bytes: usize) -> String {
-    let Population { users, observations, shrinkage, isotropic_precision, log_likelihood: [before, after], radius, .. } =
-        population;
+fn told(catalog: &Catalog<'_>, population: &Population, bytes: usize, fingerprint: u64) -> String {
+    let Population { users, observations, shrinkage, isotropic_precision, log_likelihood: [before, after], .. } = population;
     let mut out = String::new();
     let _ = writeln!(out, "users            {users}, {observations} observations");
     let _ = writeln!(out, "likelihood       {before:.4} under the base prior, {after:.4} under this one, per observation");
     let _ = writeln!(out, "imagined users   {shrinkage:.1}");
     let _ = writeln!(out, "isotropic        a base precision of {isotropic_precision:.1} would suit them best");
-    let _ = writeln!(out, "prior radius     {radius:.2} for promotions with this prior");
-    let _ = writeln!(out, "written          {bytes} bytes");
+    let _ = writeln!(out, "written          {bytes} bytes, fingerprint {fingerprint:016x}");
     let _ = writeln!(out, "strongest        mean and spread between users");
     for (name, mean, spread) in strongest(catalog, population, 8) {
         let _ = writeln!(out, "  {name:<44} {mean:+.3} ± {spread:.3}");
@@ -175,7 +202,7 @@ fn told(catalog: &Catalog<'_>, population: &Population, bytes: usize) -> String 
     out
 }
 
-fn described(catalog: &Catalog<'_>, population: &Population) -> String {
+fn described(catalog: &Catalog<'_>, population: &Population, fingerprint: u64) -> String {
     let all = strongest(catalog, population, catalog.dimension());
     let numbers = |of: fn(&(String, f64, f64)) -> f64| {
         all.iter().map(|row| (row.0.clone(), json!(of(row)))).collect::<serde_json::Map<_, _>>()
@@ -186,7 +213,7 @@ fn described(catalog: &Catalog<'_>, population: &Population) -> String {
         "log_likelihood": { "base": population.log_likelihood[0], "prior": population.log_likelihood[1] },
         "imagined_users": population.shrinkage,
         "isotropic_precision": population.isotropic_precision,
-        "prior_radius": population.radius,
+        "fingerprint": format!("{fingerprint:016x}"),
         "steps": population.objective.len(),
         "mean": numbers(|row| row.1),
         "sd": numbers(|row| row.2),
@@ -196,16 +223,14 @@ fn described(catalog: &Catalog<'_>, population: &Population) -> String {
 
 fn address_user(arguments: &AddressArguments) -> Result<String, Failure> {
     let (catalog, settings) = arguments.policy.open()?;
-    let small = Policy::<f32>::new(catalog, settings).map_err(Failure::mistake)?;
-    let large = Policy::<f64>::new(catalog, settings).map_err(Failure::mistake)?;
     let bytes = read(&arguments.prior)?;
     let hexadecimal = arguments.user.len() == 16 && arguments.user.bytes().all(|byte| byte.is_ascii_hexdigit());
     let hash = u64::from_str_radix(&arguments.user, 16).ok().filter(|_| hexadecimal);
     let user = hash.unwrap_or_else(|| user_hash(&arguments.user));
     let snapshot = match arguments.scalar {
-        ScalarName::F32 => address(&large, &bytes, &small, user),
-        ScalarName::F64 => address(&large, &bytes, &large, user),
+        ScalarName::F32 => address(&Policy::<f32>::new(catalog, settings).map_err(Failure::mistake)?, &bytes, user),
+        ScalarName::F64 => address(&Policy::<f64>::new(catalog, settings).map_err(Failure::mistake)?, &bytes, user),
     };
-    let snapshot = snapshot.map_err(|error| Failure::Mistake(format!("{}: {error}", arguments.prior.display())))?;
+    let snapshot = snapshot.map_err(|error| refused(&arguments.prior, &bytes, catalog, settings, &error))?;
     write(&arguments.snapshot, &snapshot, format!("{} bytes for user {user:016x}\n", snapshot.len()))
 }

@@ -2,6 +2,7 @@
 
 use crate::failure::{Failure, read};
 use crate::policy_arguments::PolicyArguments;
+use crate::prior_argument;
 use clap::Args;
 use fable_core::{Catalog, DecisionId};
 use fable_std::replay::{Difference, Question, Replay, Start, Tape, replay_and_explain};
@@ -13,8 +14,8 @@ use std::path::{Path, PathBuf};
 /// Plays a journal again and compares every decision, bit for bit.
 ///
 /// The same events give the same state on every machine, in the journal's own numbers (f32 or f64). Each decision is also made
-/// anew from the state as it was then; the first that comes out otherwise is shown, with what it can be due to. Catalog and
-/// settings have to be those that the journal was written under: a store knows its own, except for exploration; a file has
+/// anew from the state as it was then; the first that comes out otherwise is shown, with what it can be due to. The prior that a
+/// user began with is known from the store or the file. Catalog and settings have to be those that the journal was written under: a store knows its own, except for exploration; a file has
 /// neither seed nor exploration in it. A wrong --seed, --nu or --delta shows as different decisions.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
@@ -31,6 +32,9 @@ pub(crate) struct ReplayArguments {
     /// The device's journal after it, from `fable device journal`.
     #[arg(long, value_name = "FILE", requires = "snapshot")]
     journal: Option<PathBuf>,
+    /// The prior in the policy of the device, from `fable prior fit`. A store and an exported user know theirs.
+    #[arg(long, value_name = "FILE")]
+    prior: Option<PathBuf>,
     /// Explains this decision as it was when it was made: its id, or its round alone.
     #[arg(long, value_name = "DECISION|ROUND")]
     explain: Option<String>,
@@ -57,8 +61,9 @@ catalog or other settings, 3 the store has no such user.";
 
 /// Runs the command and returns what it prints.
 pub(crate) fn run(arguments: &ReplayArguments) -> Result<String, Failure> {
-    let (tape, identity) = tape(arguments)?;
+    let (mut tape, identity) = tape(arguments)?;
     let (catalog, settings) = arguments.policy.open_for(identity.as_ref())?;
+    prior_argument::give(&mut tape, arguments.prior.as_deref(), catalog, settings)?;
     let question = arguments.explain.as_deref().map(|text| question(catalog, &tape, text, arguments.against.as_deref()));
     let replay = replay_and_explain(catalog, settings, &tape, question.transpose()?).map_err(Failure::mistake)?;
     let explanation = match (&arguments.explain, &replay.explanation) {

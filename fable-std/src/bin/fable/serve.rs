@@ -1,7 +1,8 @@
 //! `fable serve`: the service for programs in other languages.
 
-use crate::failure::Failure;
+use crate::failure::{Failure, read};
 use crate::policy_arguments::{PolicyArguments, ScalarName};
+use crate::prior_argument;
 use clap::{Args, ValueEnum};
 use fable_std::serve::{Options, PROTOCOL, ServeError, Stop, serve};
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -9,15 +10,15 @@ use signal_hook::flag;
 use signal_hook::iterator::Signals;
 use std::io;
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 /// Answers requests, one JSON object per line, on standard input and output: for programs in other languages.
 ///
 /// It ends with its input or with SIGTERM, after everything it has read is answered; a second SIGTERM ends it at once. Exit
-/// codes: 0 ended so, 1 the store or the input cannot be used, 2 a mistake in the command, or a store that was made with
-/// another catalog or other settings, 130 or 143 a second signal.
+/// codes: 0 ended so, 1 the store, the prior or the input cannot be used, 2 a mistake in the command, or a store or a prior that
+/// was made with another catalog or other settings, 130 or 143 a second signal.
 /// FABLE_LOG=info|debug|... logs to standard error, never what a request says.
 #[derive(Args)]
 #[command(after_long_help = PROTOCOL)]
@@ -27,6 +28,10 @@ pub(crate) struct ServeArguments {
     /// The file that keeps the users; it is made if there is none. Without it everything ends with the process.
     #[arg(long, value_name = "FILE")]
     store: Option<PathBuf>,
+    /// What new users begin with, from `fable prior fit`; without it the isotropic prior. The store keeps it, and users who are
+    /// there go on with the one they began with.
+    #[arg(long, value_name = "FILE")]
+    prior: Option<PathBuf>,
     /// The numbers in which users are kept.
     #[arg(long, value_enum, default_value_t = ScalarName::F64)]
     scalar: ScalarName,
@@ -48,9 +53,11 @@ enum Durability {
 
 /// Runs the service to its end.
 pub(crate) fn run(arguments: &ServeArguments) -> Result<String, Failure> {
-    let ServeArguments { policy, store, scalar, durability, cache } = arguments;
+    let ServeArguments { policy, store, prior, scalar, durability, cache } = arguments;
     let (catalog, settings) = policy.open()?;
-    let options = Options { store: store.clone(), durable: matches!(durability, Durability::Commit), cache: *cache };
+    let bytes = prior.as_deref().map(read).transpose()?;
+    let durable = matches!(durability, Durability::Commit);
+    let options = Options { store: store.clone(), prior: bytes, durable, cache: *cache };
     let mut signals = Signals::new([SIGTERM, SIGINT]).map_err(|error| Failure::Trouble(error.to_string()))?;
     // Whoever reads the answers may have stopped, and the service waits: the second signal does not.
     let once = Arc::new(AtomicBool::new(false));
@@ -79,6 +86,10 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<String, Failure> {
         // Nobody reads the answers any more; what was answered is kept.
         Err(ServeError::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(String::new()),
         Err(ServeError::Settings(error)) => Err(Failure::Mistake(error.to_string())),
+        Err(ServeError::Prior(error)) => {
+            let (path, bytes) = (prior.as_deref().unwrap_or(Path::new("")), options.prior.as_deref().unwrap_or_default());
+            Err(prior_argument::refused(path, bytes, catalog, settings, &error))
+        }
         Err(ServeError::Store(error)) => Err(error.into()),
         Err(error) => Err(Failure::Trouble(error.to_string())),
     }

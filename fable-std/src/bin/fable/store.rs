@@ -2,9 +2,11 @@
 
 use crate::failure::{Failure, read};
 use crate::policy_arguments::{PolicyArguments, ScalarName};
+use crate::prior_argument::refused;
 use clap::Args;
 use fable_core::Policy;
-use fable_std::store::{Identity, Store, transfer};
+use fable_std::store::transfer::{self, TransferError};
+use fable_std::store::{Identity, Store, StoreError};
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -35,14 +37,18 @@ pub(crate) struct ExportArguments {
     store: PathBuf,
 }
 
-/// Puts an exported user into a store.
+/// Puts an exported user into a store, or a new one with a prior from `fable prior address`.
 ///
-/// Every event is checked before anything is written, so the catalog and the settings have to be those of the user. A store
-/// that has the user refuses. Decisions made after the export are not in it, so their ids will be given again.
+/// Every event is checked before anything is written, so the catalog and the settings have to be those of the user. The prior that
+/// the user began with comes along. A store that has the user refuses. Decisions made after the export are not in it, so their ids
+/// will be given again.
 #[derive(Args)]
 pub(crate) struct ImportArguments {
-    /// The file to read.
+    /// The file to read: an exported user, or a snapshot from `fable prior address`.
     file: PathBuf,
+    /// Name of the user that a snapshot is addressed to; an exported user has one.
+    #[arg(long, value_name = "NAME")]
+    user: Option<String>,
     /// The store; it is made if there is none.
     #[arg(long, value_name = "FILE")]
     store: PathBuf,
@@ -106,14 +112,26 @@ pub(crate) fn import(arguments: &ImportArguments) -> Result<String, Failure> {
     let bytes = read(&arguments.file)?;
     let (catalog, settings) = arguments.policy.open()?;
     match arguments.scalar {
-        ScalarName::F32 => take(&Policy::<f32>::new(catalog, settings).map_err(Failure::mistake)?, &arguments.store, &bytes),
-        ScalarName::F64 => take(&Policy::<f64>::new(catalog, settings).map_err(Failure::mistake)?, &arguments.store, &bytes),
+        ScalarName::F32 => take(&Policy::<f32>::new(catalog, settings).map_err(Failure::mistake)?, arguments, &bytes),
+        ScalarName::F64 => take(&Policy::<f64>::new(catalog, settings).map_err(Failure::mistake)?, arguments, &bytes),
     }
 }
 
-fn take<T: fable_core::Scalar>(policy: &Policy<'_, T>, store: &Path, bytes: &[u8]) -> Result<String, Failure> {
-    let arrival = transfer::Arrival::check(policy, bytes)?; // before a store is made for it
-    let name = arrival.enter(&Store::open(store, &Identity::new(policy))?)?;
+fn take<T: fable_core::Scalar>(base: &Policy<'_, T>, arguments: &ImportArguments, bytes: &[u8]) -> Result<String, Failure> {
+    let file = arguments.file.display();
+    // Before a store is made for it.
+    let arrival = match (bytes.starts_with(b"FABS"), &arguments.user) {
+        (true, Some(name)) => transfer::Arrival::addressed(base, bytes, name),
+        (true, None) => return Err(Failure::Mistake(format!("{file} is a snapshot, which has no name in it; say --user NAME"))),
+        (false, Some(_)) => return Err(Failure::Mistake(format!("{file} is no snapshot; --user is for one"))),
+        (false, None) => transfer::Arrival::check(base, bytes),
+    };
+    let arrival = arrival.map_err(|error| match error {
+        StoreError::Prior(error) => refused(&arguments.file, bytes, base.catalog(), *base.settings(), &error),
+        StoreError::Transfer(TransferError::Address) => Failure::Mistake(format!("{file}: {error}")),
+        error => error.into(),
+    })?;
+    let name = arrival.enter(&Store::open(&arguments.store, &Identity::new(base))?)?;
     Ok(format!("imported: {}\n", printable(&name)))
 }
 

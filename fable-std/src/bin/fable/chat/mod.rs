@@ -4,12 +4,13 @@ mod terminal;
 
 use crate::failure::Failure;
 use crate::policy_arguments::PolicyArguments;
+use crate::prior_argument;
 use clap::{Args, ValueEnum};
 use fable_core::Deadline;
 use fable_core::{Policy, Settings};
 use fable_std::chat::{Chat, ChatError, Reader, SEEN, TYPED};
 use fable_std::llm::{Endpoint, Key, Llm};
-use fable_std::store::{Identity, Store, StoreError};
+use fable_std::store::{Identity, Priors, Store, StoreError};
 use fable_std::text::{ContextAdapter, RequestText, Rules};
 use std::fs::DirBuilder;
 use std::io;
@@ -27,6 +28,9 @@ pub(crate) struct ChatArguments {
     /// The file that keeps them; default chat.fable in $XDG_DATA_HOME/fable or ~/.local/share/fable. Made if there is none.
     #[arg(long, value_name = "FILE")]
     store: Option<PathBuf>,
+    /// What somebody new begins with, from `fable prior fit`; without it the isotropic prior. Whoever is known goes on as before.
+    #[arg(long, value_name = "FILE")]
+    prior: Option<PathBuf>,
     /// An assistant that answers: the address of an OpenAI-compatible server, before /chat/completions.
     #[arg(long, value_name = "URL", requires = "model")]
     endpoint: Option<String>,
@@ -94,11 +98,15 @@ pub(crate) fn run(arguments: &ChatArguments) -> Result<String, Failure> {
         }
     };
     let settings = read_by(settings, reader)?;
-    let policy = Policy::new(catalog, settings).map_err(Failure::mistake)?;
+    let base = Policy::new(catalog, settings).map_err(Failure::mistake)?;
+    let prior = prior_argument::numbers(arguments.prior.as_deref(), &base)?;
     let path = arguments.store.clone().map_or_else(default_store, Ok)?;
-    let opened = Store::open(&path, &Identity::new(&policy)).map_err(ChatError::from);
-    let opened = opened.and_then(|store| Chat::open(&policy, store, &arguments.user, reader, llm.as_ref()));
-    let mut chat = opened.map_err(|error| refused(&path, &error))?;
+    let trouble = |error: StoreError| refused(&path, &error.into());
+    let store = Store::open(&path, &Identity::new(&base)).map_err(trouble)?;
+    let priors = Priors::open(&store, &base, prior.as_deref()).map_err(trouble)?;
+    let policies = priors.policies(&base).map_err(trouble)?;
+    let chat = Chat::open(&policies, store, &arguments.user, reader, llm.as_ref());
+    let mut chat = chat.map_err(|error| refused(&path, &error))?;
     match talk(&mut chat, &path, settings.deadline, llm.is_some()) {
         Ok(()) => Ok(String::new()),
         // Nobody reads any more; what was said is kept.

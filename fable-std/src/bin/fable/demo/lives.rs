@@ -12,15 +12,10 @@ use fable_std::simulate::SimulatedUser;
 use std::error::Error;
 
 /// Somebody who lives with the user, in one of the lives.
-pub(super) fn companion<'p>(
-    catalog: &'p Catalog<'p>,
-    settings: Settings<'p>,
-    life: u64,
-) -> Result<HostUser<'p, f32>, Box<dyn Error>> {
-    let policy = Policy::new(catalog, settings)?;
-    let mut learner = HostLearner::for_policy(&policy);
-    learner.start(&policy, life)?;
-    Ok(HostUser::of(&policy, learner)?)
+pub(super) fn companion<'p>(policy: &Policy<'p, f32>, life: u64) -> Result<HostUser<'p, f32>, UserError> {
+    let mut learner = HostLearner::for_policy(policy);
+    learner.start(policy, life)?;
+    HostUser::of(policy, learner)
 }
 
 /// The mean of what is believed about theta.
@@ -57,20 +52,21 @@ pub(super) fn flat_settings(settings: Settings<'_>) -> Settings<'_> {
     Settings { base_precision, retained: BlockSet::FULL, ..settings }
 }
 
-/// The mean reward of what was chosen in each round of a life.
+/// The mean reward of what was chosen in each round of a life. The policy is Fable's: the others have its settings, not its prior.
 pub(super) fn live(
     kind: Kind,
     user: &SimulatedUser<'_>,
     feasible: &Feasible,
-    settings: Settings<'_>,
+    policy: &Policy<'_, f32>,
     life: u64,
     rounds: u32,
 ) -> Result<Vec<f64>, Box<dyn Error>> {
     let user = user.clone().in_life(life);
     let flat = flat(user.catalog())?;
     let mut companion = match kind {
-        Kind::Flat => companion(&flat, flat_settings(settings), life)?,
-        _ => companion(user.catalog(), settings, life)?,
+        Kind::Fable => companion(policy, life)?,
+        Kind::Flat => companion(&Policy::new(&flat, flat_settings(*policy.settings()))?, life)?,
+        Kind::Rules | Kind::Best => companion(&Policy::new(policy.catalog(), *policy.settings())?, life)?,
     };
     let mut learner = companion.user();
     (1..=rounds)

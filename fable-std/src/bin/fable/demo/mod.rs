@@ -7,10 +7,12 @@ mod summary;
 mod tastes;
 
 use crate::failure::Failure;
+use crate::prior_argument;
 use clap::{Args, value_parser};
 use fable_core::catalog::{AGENT, Part, agent};
-use fable_core::{Catalog, Feasible, HostUser, Rule, Settings, values};
+use fable_core::{Feasible, HostUser, Policy, Rule, values};
 use fable_std::catalogs;
+use fable_std::prior_file::informed;
 use fable_std::settings::SettingsArguments;
 use fable_std::simulate::SimulatedUser;
 use fable_std::text::wording;
@@ -40,6 +42,9 @@ pub(crate) struct DemoArguments {
     /// What can be chosen: agent, tau2, rubric, or a catalog file of your own.
     #[arg(long, value_name = "NAME|FILE.toml", default_value = CATALOG)]
     catalog: String,
+    /// What Fable begins with, from `fable prior fit`; without it the isotropic prior. The others do not have it.
+    #[arg(long, value_name = "FILE")]
+    prior: Option<PathBuf>,
     /// Where the picture goes.
     #[arg(long, value_name = "FILE.svg", default_value = PICTURE)]
     svg: PathBuf,
@@ -52,7 +57,7 @@ const PICTURE: &str = "fable-demo.svg";
 
 impl Default for DemoArguments {
     fn default() -> Self {
-        Self { seed: SEED, rounds: ROUNDS, fast: false, plain: false, catalog: CATALOG.into(), svg: PICTURE.into() }
+        Self { seed: SEED, rounds: ROUNDS, fast: false, plain: false, catalog: CATALOG.into(), prior: None, svg: PICTURE.into() }
     }
 }
 
@@ -91,8 +96,9 @@ Examples:
   fable demo
   fable demo --seed 11 --fast
   fable demo --catalog tau2 --rounds 1000 --svg tau2.svg
+  fable demo --prior crowd.prior
 
-Exit codes: 0 done, 1 the picture cannot be written, 2 a mistake in the command or in the catalog's file.";
+Exit codes: 0 done, 1 the picture cannot be written or the prior not be read, 2 a mistake in the command or in the catalog's file.";
 
 /// Lives that the picture is the mean of.
 const LIVES: u64 = 60;
@@ -106,7 +112,10 @@ pub(crate) fn run(arguments: &DemoArguments) -> Result<String, Failure> {
     let catalog = catalogs::open(&arguments.catalog)?;
     let settings = SettingsArguments { seed: Some(arguments.seed), ..SettingsArguments::default() };
     let settings = settings.resolve(&arguments.catalog, catalog)?;
-    match play(arguments, catalog, settings) {
+    let base = Policy::new(catalog, settings).map_err(Failure::mistake)?;
+    let prior = prior_argument::rounded(arguments.prior.as_deref(), &base)?;
+    let policy = informed(&base, prior.as_deref()).map_err(Failure::mistake)?;
+    match play(arguments, &policy) {
         Ok(text) => Ok(text),
         Err(error) => match error.downcast_ref::<io::Error>() {
             // A reader that went away (`fable demo --plain | head`) is not an error.
@@ -116,14 +125,15 @@ pub(crate) fn run(arguments: &DemoArguments) -> Result<String, Failure> {
     }
 }
 
-fn play(arguments: &DemoArguments, catalog: &Catalog<'_>, settings: Settings<'_>) -> Result<String, Box<dyn Error>> {
+fn play(arguments: &DemoArguments, policy: &Policy<'_, f32>) -> Result<String, Box<dyn Error>> {
+    let catalog = policy.catalog();
     let user = SimulatedUser::new(catalog, arguments.seed);
     let sandboxed = catalog.fingerprint() == AGENT.fingerprint();
     let feasible = if sandboxed { Feasible::new(catalog, NO_SANDBOX)? } else { Feasible::all(catalog) };
     let tastes = tastes::tastes(&user, catalog, &feasible)?;
     let mut curves = Vec::new();
     for kind in Kind::ALL {
-        let lives = (0..LIVES).map(|life| lives::live(kind, &user, &feasible, settings, life, arguments.rounds));
+        let lives = (0..LIVES).map(|life| lives::live(kind, &user, &feasible, policy, life, arguments.rounds));
         curves.push(kind.curve(lives.collect::<Result<_, _>>()?));
     }
     // Before anything is shown: nobody should watch for 15 seconds to learn of a folder that is not there.
@@ -138,7 +148,7 @@ fn play(arguments: &DemoArguments, catalog: &Catalog<'_>, settings: Settings<'_>
 
     let screen = Screen::new(arguments.plain, arguments.fast, arguments.rounds, &tastes);
     screen.open(catalog, &feasible)?;
-    let mut fable = companion(catalog, settings, 0)?;
+    let mut fable = companion(policy, 0)?;
     for round in 1..=arguments.rounds {
         let step = step(&mut fable, &user, &feasible, round, screen.columns())?;
         screen.show(&step, arguments.rounds, &race, &tastes, || lives::mean(&mut fable))?;

@@ -6,9 +6,11 @@ mod text;
 
 use crate::failure::Failure;
 use crate::policy_arguments::PolicyArguments;
+use crate::prior_argument;
 use clap::Args;
 use fable_core::{Catalog, Policy, Scalar, Settings};
 use fable_std::inspect::{BlockReport, Inspection, Question, Weight, inspect};
+use fable_std::prior_file::informed;
 use serde_json::json;
 use source::Source;
 use std::fs;
@@ -30,6 +32,9 @@ pub(crate) struct InspectArguments {
     /// The device's journal after the snapshot, from `fable device journal`.
     #[arg(long, value_name = "FILE")]
     journal: Option<PathBuf>,
+    /// The prior in the policy of the device, from `fable prior fit`. A store and an exported user know theirs.
+    #[arg(long, value_name = "FILE")]
+    prior: Option<PathBuf>,
     /// Lists every weight, not only the strongest of each block.
     #[arg(long)]
     all: bool,
@@ -53,7 +58,8 @@ const ABOUT: &str = "\
 Shows what Fable believes about one user, and how sure it is.
 
 Nothing is changed. Catalog and settings have to be those that the user was
-learned under; seed and exploration do not matter. The same life looks the same
+learned under; seed and exploration do not matter. The prior that the user began
+with is known from the store or the file. The same life looks the same
 from a store, an exported file and a device.
 
 What is on the screen:
@@ -105,7 +111,8 @@ What is on the screen:
   size         bytes of the posterior, and the numbers it is kept in
   catalog      name and fingerprint of the catalog; stored state is refused
                under another one
-  settings     fingerprint of catalog and settings together
+  settings     fingerprint of catalog, settings and prior together, and whether
+               the user began with a fitted prior
   user         hash of the user's name, and how often the user was forgotten
                (the incarnation)
   version      version of stored records and revision of the arithmetic";
@@ -147,8 +154,9 @@ pub(crate) fn run(arguments: &InspectArguments) -> Result<String, Failure> {
         Some(store) => (store, Some(&*named)),
         None => (&arguments.file, arguments.user.as_deref()),
     };
-    let source = source::open(file, user, arguments.journal.as_deref())?;
+    let mut source = source::open(file, user, arguments.journal.as_deref())?;
     let (catalog, settings) = arguments.policy.open_for(source.identity.as_ref())?;
+    prior_argument::give(&mut source.tape, arguments.prior.as_deref(), catalog, settings)?;
     let chosen = chosen(catalog, &arguments.block)?;
     let questions = arguments.contrast.iter().map(|text| Question::parse(catalog, text).map_err(Failure::mistake));
     let questions = questions.collect::<Result<Vec<_>, _>>()?;
@@ -195,6 +203,8 @@ fn inspected<T: Scalar>(
     source: &Source,
     questions: &[Question],
 ) -> Result<Inspection, Failure> {
-    let policy = Policy::<T>::new(catalog, settings).map_err(Failure::mistake)?;
+    let base = Policy::<T>::new(catalog, settings).map_err(Failure::mistake)?;
+    let prior = source.prior(&base)?;
+    let policy = informed(&base, prior.as_deref()).map_err(Failure::mistake)?;
     inspect(&mut source.play(&policy)?.user(), questions).map_err(Failure::mistake)
 }

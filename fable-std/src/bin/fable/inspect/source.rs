@@ -4,7 +4,8 @@ use crate::failure::Failure;
 use crate::store::printable;
 use fable_core::record::RecordError;
 use fable_core::{BlockSet, HostUser, Policy, Scalar, Settings, catalog::AGENT, catalog::RUBRIC, catalog::TAU2};
-use fable_std::replay::{ReplayError, Start, Tape};
+use fable_std::prior_file::PriorFileError;
+use fable_std::replay::{ReplayError, Tape};
 use fable_std::store::{Identity, Store, StoreError, transfer};
 use std::fs::{self, File};
 use std::io::Read;
@@ -14,7 +15,7 @@ use std::path::Path;
 pub(super) struct Source {
     /// The user and the file, or the file alone.
     pub(super) name: String,
-    tape: Tape,
+    pub(super) tape: Tape,
     /// What a store says it was made with.
     pub(super) identity: Option<Identity>,
 }
@@ -64,6 +65,14 @@ impl Source {
         self.tape.digits().map_err(|error| Failure::Trouble(format!("{}: {error}", self.name)))
     }
 
+    /// The numbers of the prior that the life began with.
+    pub(super) fn prior<T: Scalar>(&self, base: &Policy<'_, T>) -> Result<Option<Vec<T>>, Failure> {
+        self.tape.prior_numbers(base).map_err(|error| match error {
+            PriorFileError::Record(RecordError::Policy) => self.foreign(base),
+            error => Failure::Trouble(format!("{}: {error}", self.name)),
+        })
+    }
+
     /// The user at the end of the life.
     pub(super) fn play<'p, T: Scalar>(&self, policy: &Policy<'p, T>) -> Result<HostUser<'p, T>, Failure> {
         self.tape.play(policy).map_err(|error| match error {
@@ -79,10 +88,7 @@ impl Source {
         {
             return Failure::mistake(error);
         }
-        let found = match &self.tape.start {
-            Start::Journal { header, .. } => Some(header.fingerprint),
-            Start::Snapshot(bytes) => fable_core::record::Header::decode(bytes).ok().map(|header| header.fingerprint),
-        };
+        let found = self.tape.base_fingerprint().ok();
         let shipped = [&AGENT, &TAU2, &RUBRIC].into_iter().find(|catalog| {
             let settings = Settings { retained: BlockSet::FULL, ..*policy.settings() };
             let policy = Policy::<T>::new(catalog, settings);

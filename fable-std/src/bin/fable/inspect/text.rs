@@ -156,7 +156,10 @@ fn state(out: &mut String, state: &StateReport) {
         ("numbers", format!("{sound}, pivots from {:.4} to {:.4}", state.pivots.least, state.pivots.most)),
         ("size", format!("{} bytes in {}", state.bytes, state.scalar)),
         ("catalog", format!("{}, fingerprint {}", state.catalog, state.catalog_fingerprint)),
-        ("settings", format!("fingerprint {}", state.fingerprint)),
+        (
+            "settings",
+            format!("fingerprint {}{}", state.fingerprint, if state.fitted_prior { ", with a fitted prior" } else { "" }),
+        ),
         ("user", format!("{}, incarnation {}", state.user, state.incarnation)),
         ("version", format!("records {}, arithmetic {}", state.version, state.numeric_revision)),
     ];
