@@ -88,6 +88,12 @@ impl<'a, T: Scalar> Policy<'a, T> {
         Ok((sum.text("retained").bytes(&retained.to_le_bytes()), Some(settings.retained)))
     }
 
+    /// The fingerprint up to the prior.
+    #[cfg(feature = "record")]
+    pub(crate) fn sum(&self) -> Fingerprint {
+        Self::checked(self.catalog, self.settings).map_or(Fingerprint::new(), |(sum, _)| sum) // they were checked
+    }
+
     /// The catalog.
     #[must_use]
     pub const fn catalog(&self) -> &'a Catalog<'a> {
