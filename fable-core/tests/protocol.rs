@@ -32,6 +32,8 @@ fn requests() -> Vec<(Request, Vec<u8>)> {
         (Request::Commit { length: 2048 }, vec![]),
         (Request::Event { index: 4 }, vec![]),
         (Request::Forget, vec![]),
+        (Request::Prior { next: true, offset: 256 }, vec![]),
+        (Request::CommitPrior { length: 70_000 }, vec![]),
     ]
 }
 

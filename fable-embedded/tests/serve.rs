@@ -509,6 +509,16 @@ impl AsyncKeep for Slow<'_> {
         self.0.read_snapshot(user, offset, buffer)
     }
 
+    async fn commit_prior<T: Scalar>(&mut self, policy: &Policy<'_, T>, length: u32) -> Result<(), Fault> {
+        pending_once().await;
+        self.0.commit_prior(policy, length)
+    }
+
+    async fn read_prior(&mut self, next: bool, offset: u32, buffer: &mut [u8]) -> Result<usize, Fault> {
+        pending_once().await;
+        self.0.read_prior(next, offset, buffer)
+    }
+
     async fn read_event(&mut self, index: u32, buffer: &mut [u8]) -> Result<Option<usize>, Fault> {
         pending_once().await;
         self.0.read_event(index, buffer)

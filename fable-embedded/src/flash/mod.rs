@@ -62,6 +62,7 @@ mod keep;
 mod layout;
 mod medium;
 mod open;
+mod prior;
 mod slot;
 
 pub use blocking::{Blocking, block_on};
@@ -78,6 +79,7 @@ use fable_forms::blocking;
 use journal::{JournalCache, MAX_ITEM_LEN, no_cache};
 use layout::MAX_WORD;
 use medium::Medium;
+use prior::Priors;
 
 /// Where the store stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -120,8 +122,8 @@ pub struct Statistics {
     pub erases: u32,
 }
 
-/// One user's state in a region of flash.
-pub struct FlashStore<F> {
+/// One user's state in a region of flash, and with `PRIOR` the [prior](self#priors) that users begin from.
+pub struct FlashStore<F, const PRIOR: bool = false> {
     medium: Medium<F>,
     layout: Layout,
     cache: JournalCache,
@@ -143,12 +145,13 @@ pub struct FlashStore<F> {
     purge: bool,
     /// Staged bytes; those of the last, incomplete word are in `carry`.
     staged: Option<u32>,
+    priors: Priors,
     carry: Bytes<MAX_WORD>,
     buffer: Bytes<{ MAX_ITEM_LEN.next_multiple_of(MAX_WORD) }>,
 }
 
 /// Constants, so that dividing by them cannot panic.
-impl<F: Flash> FlashStore<F> {
+impl<F: Flash, const PRIOR: bool> FlashStore<F, PRIOR> {
     const WORD: usize = F::WORD;
     const PAGE: usize = F::PAGE;
 }
@@ -157,6 +160,20 @@ impl<F> FlashStore<F> {
     /// A store over a region; [`restore`](Self::restore) or [`format`](Self::format) it before use. Nothing is read or written.
     #[must_use]
     pub fn new(flash: F, layout: Layout) -> Self {
+        Self::over(flash, layout)
+    }
+}
+
+impl<F> FlashStore<F, true> {
+    /// The same with a place for a prior, in a [layout that has one](Layout::with_prior).
+    #[must_use]
+    pub fn with_prior(flash: F, layout: Layout) -> Self {
+        Self::over(flash, layout)
+    }
+}
+
+impl<F, const PRIOR: bool> FlashStore<F, PRIOR> {
+    fn over(flash: F, layout: Layout) -> Self {
         Self {
             medium: Medium(flash),
             layout,
@@ -173,6 +190,7 @@ impl<F> FlashStore<F> {
             unproved: true,
             purge: false,
             staged: None,
+            priors: Priors::NONE,
             carry: Bytes([0xff; MAX_WORD]),
             buffer: Bytes([0xff; _]),
         }
@@ -220,8 +238,8 @@ impl<F> FlashStore<F> {
     }
 }
 
-#[blocking(impl<F: BlockingNorFlash> FlashStore<Blocking<F>>)]
-impl<F: NorFlash> FlashStore<F> {
+#[blocking(impl<F: BlockingNorFlash, const PRIOR: bool> FlashStore<Blocking<F>, PRIOR>)]
+impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
     /// Stores the user as a snapshot and begins the journal anew.
     ///
     /// # Errors
@@ -229,9 +247,10 @@ impl<F: NorFlash> FlashStore<F> {
     #[inline(never)]
     pub async fn compact<T: Scalar>(&mut self, user: &User<'_, T>) -> Result<(), FlashError> {
         self.opened()?;
-        let (slot, purge) = (self.inactive(), self.purge);
+        self.settle().await?;
+        let (slot, purge, fresh) = (self.inactive(), self.purge, self.purge || self.is_fresh());
         let len = self.write_snapshot(user).await?;
-        self.commit(slot, len, purge).await?;
+        self.commit(slot, len, purge, fresh).await?;
         self.header.promise = user.promise();
         #[cfg(feature = "defmt")]
         defmt::debug!("snapshot {} of {} bytes, pages erased so far: {}", self.generation, len, self.erases);
