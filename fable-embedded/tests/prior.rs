@@ -57,7 +57,7 @@ struct Board<const W: usize, const P: usize> {
 impl<const W: usize, const P: usize> Board<W, P> {
     fn new(catalog: &'static Catalog<'static>, flash: Mock<W, P>) -> Self {
         let base = policy(catalog, 0);
-        let mut store = Store::with_prior(flash, layout::<W, P>(catalog));
+        let mut store = Store::over(flash, layout::<W, P>(catalog));
         block_on(store.format(&base, USER, 4)).unwrap();
         Self::start(catalog, store.into_flash()).map_err(|(error, _)| error).unwrap()
     }
@@ -65,7 +65,7 @@ impl<const W: usize, const P: usize> Board<W, P> {
     /// What every start does.
     fn start(catalog: &'static Catalog<'static>, flash: Mock<W, P>) -> Result<Self, (FlashError, Mock<W, P>)> {
         let base = policy(catalog, 0);
-        let store = Store::with_prior(flash, layout::<W, P>(catalog));
+        let store = Store::over(flash, layout::<W, P>(catalog));
         let mut board = Self { catalog, store, policy: base, learner: vacant(&base), workspace: scratch(&base) };
         match board.restore() {
             Ok(()) => Ok(board),
@@ -296,7 +296,7 @@ fn without_a_place_there_is_none() {
     assert_eq!(block_on(store.commit_prior(&base, u32::try_from(bytes.len()).unwrap())), Err(FlashError::NoPrior));
     assert_eq!(block_on(store.commit_prior(&base, 0)), Err(FlashError::NoPrior));
     assert_eq!(block_on(store.read_prior(true, 0, &mut [0; 9])), Ok(0));
-    let mut store = Store::with_prior(store.into_flash(), with);
+    let mut store = Store::over(store.into_flash(), with);
     let restored = block_on(store.restore(&base, &mut learner, &mut workspace));
     assert_eq!(restored, Err(FlashError::Layout));
 }
@@ -361,7 +361,7 @@ fn cut_everywhere<const W: usize, const P: usize>(strict: bool, began: u8, waits
     let flash = board.store.into_flash();
     for after in 0.. {
         // From a restart on where nothing has to be adopted, with the store as it is where something has.
-        let mut board = Board { catalog: &TINY, store: Store::with_prior(flash.clone(), layout::<W, P>(&TINY)), ..board_like() };
+        let mut board = Board { catalog: &TINY, store: Store::over(flash.clone(), layout::<W, P>(&TINY)), ..board_like() };
         let begun = block_on(board.store.prior(&board.policy)).unwrap();
         board.policy = board.with(begun).unwrap();
         block_on(board.store.restore(&board.policy, &mut board.learner, &mut board.workspace)).unwrap();
@@ -419,7 +419,7 @@ fn cut_everywhere<const W: usize, const P: usize>(strict: bool, began: u8, waits
 
 fn board_like<const W: usize, const P: usize>() -> Board<W, P> {
     let base = policy(&TINY, 0);
-    let store = Store::with_prior(flash(&TINY), layout::<W, P>(&TINY));
+    let store = Store::over(flash(&TINY), layout::<W, P>(&TINY));
     Board { catalog: &TINY, store, policy: base, learner: vacant(&base), workspace: scratch(&base) }
 }
 

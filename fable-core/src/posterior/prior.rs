@@ -167,7 +167,9 @@ impl<T: Number> Prior<'_, T> {
     pub(crate) fn fingerprint(&self, sum: Fingerprint) -> Fingerprint {
         match *self {
             Self::Isotropic => sum.u64(Self::ISOTROPIC),
-            Self::Diagonal { mean, precision } => mean.iter().chain(precision).fold(sum.u64(Self::DIAGONAL), |sum, value| sum.f64(*value)),
+            Self::Diagonal { mean, precision } => {
+                mean.iter().chain(precision).fold(sum.u64(Self::DIAGONAL), |sum, value| sum.f64(*value))
+            }
             Self::Factor(factor) => factor.packed.iter().fold(sum.u64(Self::FACTOR), |sum, value| sum.u64(value.bits())),
         }
     }

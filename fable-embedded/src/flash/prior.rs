@@ -44,8 +44,7 @@ pub(super) struct Priors {
 }
 
 impl Priors {
-    pub(super) const NONE: Self =
-        Self { began: None, next: None, newest: 1, generation: 0, unsettled: false, fresh: false };
+    pub(super) const NONE: Self = Self { began: None, next: None, newest: 1, generation: 0, unsettled: false, fresh: false };
 
     /// Before any prior was found.
     pub(super) const fn begun(began: Option<u8>, fresh: bool) -> Self {
