@@ -21,7 +21,7 @@ impl Board for Microbit {
     const NAME: &'static str = "microbit";
     const STORE: &'static str = "the chip's own flash, 0x30000 to 0x40000";
 
-    const MAPPED: bool = true;
+    const PRIOR: bool = cfg!(feature = "prior");
 
     fn numbers(range: Range<u32>) -> &'static [f32] {
         NRF51_STORE.numbers(range)

@@ -82,8 +82,8 @@ pub trait Board {
     /// What the store is, to be told to a person.
     const STORE: &'static str;
 
-    /// Whether the store is mapped into memory; then it has a place for a prior, whose numbers are read where they lie.
-    const MAPPED: bool = false;
+    /// Whether the store has a place for a prior; it is mapped into memory then, and numbers are read where they lie.
+    const PRIOR: bool = false;
 
     /// The numbers that lie in a range of a store that is mapped.
     #[must_use]

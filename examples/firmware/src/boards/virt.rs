@@ -22,7 +22,7 @@ impl Board for Virt {
     const NAME: &'static str = "virt";
     const STORE: &'static str = "CFI NOR flash, the file of pflash unit 1";
 
-    const MAPPED: bool = true;
+    const PRIOR: bool = true;
 
     fn numbers(range: Range<u32>) -> &'static [f32] {
         VIRT_STORE.numbers(range)

@@ -27,7 +27,7 @@ pub use fable_core::catalog::TAU2 as CATALOG;
 pub const ROOM: usize = 8;
 
 /// The store of a board.
-pub type BoardStore = FlashStore<Blocking<<Here as Board>::Flash>, { Here::MAPPED }>;
+pub type BoardStore = FlashStore<Blocking<<Here as Board>::Flash>, { Here::PRIOR }>;
 
 /// What a device is made of.
 pub struct Parts {
@@ -64,7 +64,7 @@ pub fn serve<S: Storage<f32>, W: Storage<f32>>(
     tell::started(&CATALOG);
     let Ok(mut policy) = Policy::new(&CATALOG, Settings::default()) else { stop("the settings are out of range") };
     let store = place(&policy, store);
-    if Here::MAPPED {
+    if Here::PRIOR {
         match apart(|| store.prior(&policy)).map(|numbers| begin_from(numbers, &mut policy, workspace)) {
             Ok(true) => {}
             Ok(false) => stop("the prior is out of range"),
@@ -76,7 +76,7 @@ pub fn serve<S: Storage<f32>, W: Storage<f32>>(
     let mut uart = Here::uart();
     tell::ready();
     loop {
-        if Here::MAPPED && store.outdated() {
+        if Here::PRIOR && store.outdated() {
             // What cannot be used is told to the host with every request, until it loads another one.
             let next = apart(|| store.next_prior(&policy));
             if next.is_ok_and(|numbers| begin_from(numbers, &mut policy, workspace)) {
@@ -126,7 +126,7 @@ pub fn open(policy: &Policy<'_, f32>) -> BoardStore {
         stop("the store cannot be erased")
     }
     let length = u32::try_from(flash.capacity()).unwrap_or(u32::MAX);
-    let prior = if Here::MAPPED { prior_len::<f32>(policy.catalog()) } else { 0 };
+    let prior = if Here::PRIOR { prior_len::<f32>(policy.catalog()) } else { 0 };
     let snapshot = max_len::<f32>(policy.catalog(), ROOM);
     let Ok(layout) = Layout::try_with_prior::<Blocking<<Here as Board>::Flash>>(0, length, snapshot, prior) else {
         stop("the store is too small for this catalog")
