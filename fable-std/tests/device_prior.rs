@@ -87,7 +87,7 @@ fn crowd(settings: Settings<'_>) -> Vec<u8> {
     let mut people = vec![Evidence::default(); 8];
     for (person, shift) in people.iter_mut().zip(0_u8..) {
         for action in 0..18 {
-            let reward = if action % 3 == 1 { 0.75 } else { -0.25 } + f64::from(shift) / 64.0;
+            let reward = if action % 3 == 2 { 0.75 } else { -0.25 } + f64::from(shift) / 64.0;
             person.reward(&policy, &Observation { context, action: Action(action), baseline: 0.0, reward, weight: 1.0 });
         }
     }
