@@ -163,12 +163,19 @@ fn forgetting_goes_back_to_the_prior() {
     board = Board::start(&TAU2, board.store.into_flash()).map_err(|(error, _)| error).unwrap();
     assert_eq!((board.learner.rounds(), board.policy.fingerprint()), (2, policy(&TAU2, 0).fingerprint()));
 
+    let learned = bytes(&board.learner);
     board.forget().unwrap();
     assert!(board.store.outdated());
     assert_eq!(board.play(), Err(FlashError::Outdated), "nothing happens under the old prior any more");
     board.go_on().unwrap();
     let fitted = policy(&TAU2, 4);
     assert_eq!((board.policy.fingerprint(), board.learner.incarnation()), (fitted.fingerprint(), 1));
+    // Of the user nothing is readable; the prior is not the user's.
+    let (now, kept) = (bytes(&board.learner), prior(&TAU2, 4));
+    let known = |window: &&[u8]| [&now, &kept].iter().any(|bytes| bytes.windows(12).any(|other| other == *window));
+    let traces: Vec<&[u8]> = learned[40..].chunks_exact(12).filter(|window| !known(window)).collect();
+    assert!(traces.len() > 10);
+    assert!(traces.iter().all(|trace| !board.store.flash().bytes().windows(12).any(|window| window == *trace)));
     assert_eq!((board.kept(false), board.next()), (prior(&TAU2, 4), 4));
 
     let mut twin = twin(&fitted, 1);

@@ -164,7 +164,7 @@ fn a_prior_is_loaded_shown_used_and_removed() {
     };
     let chosen = |decided: &serde_json::Value| {
         let part = |name: &str| format!("{name}={}", decided["action"][name].as_str().unwrap());
-        ["memory", "tool", "style"].map(|name| part(name)).join("*")
+        ["memory", "tool", "style"].map(part).join("*")
     };
     assert_eq!(chosen(&decided), first(&informed));
     let informed_action = chosen(&decided);
