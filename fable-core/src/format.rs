@@ -7,7 +7,7 @@ use crate::numbers::Stream;
 #[cfg(feature = "protocol")]
 use crate::protocol::Draft;
 #[cfg(feature = "record")]
-use crate::record::{Loader, Snapshot, Verifier};
+use crate::record::{Loader, PriorVerifier, Snapshot, Verifier};
 use crate::user::{Explanation, Thousandths};
 use crate::{Catalog, Command, Factor, Learner, Number, Policy, Posterior, Prior, Scalar, State, Step, Storage, User, Workspace};
 use defmt::{Display2Format, Format, Formatter, write};
@@ -96,6 +96,13 @@ impl Format for Stream {
 impl<T> Format for Snapshot<'_, T> {
     fn format(&self, f: Formatter<'_>) {
         write!(f, "snapshot being written");
+    }
+}
+
+#[cfg(feature = "record")]
+impl<T> Format for PriorVerifier<'_, T> {
+    fn format(&self, f: Formatter<'_>) {
+        write!(f, "prior being verified");
     }
 }
 

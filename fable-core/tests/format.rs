@@ -13,7 +13,7 @@ mod listed {
     use fable_core::catalog::{self, ActionName, Block, BlockSet, Component, Condition, Contrast, CoordinateName};
     use fable_core::catalog::{Definition, Term, Value, Values, agent, rubric, tau2};
     use fable_core::protocol::{self, Draft, Fault, Frame, Hello, Kept, Reply, Statistics, StorageFault, WireContext, WireShare};
-    use fable_core::record::{Header, Kind, Loader, RecordError, Snapshot, Verified, Verifier};
+    use fable_core::record::{Header, Kind, Loader, PriorVerifier, RecordError, Snapshot, Verified, Verifier};
     use fable_core::{Action, ActionSet, Arrow, Assessment, Bits, Catalog, CatalogError, Choice, Command, Comparison, Context};
     use fable_core::{ContextError, CoordinateSet, Deadline, Decision, DecisionId, Direction, Effect, Estimate, Event, Expiry};
     use fable_core::{
@@ -121,6 +121,7 @@ mod listed {
         has::<Kind>();
         has::<RecordError>();
         has::<Snapshot<'_, f32>>();
+        has::<PriorVerifier<'_, f32>>();
         has::<Verifier<'_, f32>>();
         has::<Verified>();
         has::<Loader<'_, f32>>();

@@ -40,6 +40,8 @@ fn requests() -> Vec<(Request, Vec<u8>)> {
         (Request::Commit { length: 2048 }, vec![]),
         (Request::Event { index: 4 }, vec![]),
         (Request::Forget, vec![]),
+        (Request::Prior { next: true, offset: 256 }, vec![]),
+        (Request::CommitPrior { length: 70_000 }, vec![]),
     ]
 }
 
@@ -239,6 +241,8 @@ const REQUESTS: &str = "\
 0a01010f8010da76966e00
 0901011004060495d500
 0801011196a2288d00
+0b010112018002f257a16900
+0b010113f0a20465caca2b00
 ";
 
 const REPLIES: &str = "\

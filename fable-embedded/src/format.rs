@@ -23,7 +23,7 @@ impl<const STAGE: usize> Format for Volatile<STAGE> {
     }
 }
 
-impl<F> Format for FlashStore<F> {
+impl<F, const PRIOR: bool> Format for FlashStore<F, PRIOR> {
     fn format(&self, f: Formatter<'_>) {
         write!(f, "store, {}, {}", self.layout(), self.statistics());
     }

@@ -6,7 +6,7 @@
 
 use crate::protocol::{Fault, Kept, StorageFault};
 use fable_core::record::RecordError;
-use fable_core::{Event, Scalar, User, UserError};
+use fable_core::{Event, Policy, Scalar, User, UserError};
 use fable_forms::blocking;
 
 /// A place to keep one user in.
@@ -46,6 +46,20 @@ pub trait AsyncKeep {
         offset: u32,
         buffer: &mut [u8],
     ) -> Result<usize, Self::Error>;
+
+    /// Verifies the staged prior of `length` bytes for a policy's catalog and settings and makes it the one that the next
+    /// incarnation begins from; with length 0 that is the policy's own again.
+    async fn commit_prior<T: Scalar>(&mut self, policy: &Policy<'_, T>, length: u32) -> Result<(), Self::Error>;
+
+    /// Reads bytes of the kept prior, the next one or that which this incarnation began from, and says how many; 0 where the
+    /// policy's own counts.
+    async fn read_prior(&mut self, next: bool, offset: u32, buffer: &mut [u8]) -> Result<usize, Self::Error>;
+
+    /// Whether nothing has happened in this incarnation and it begins from another prior than the user's policy has. Nothing
+    /// is stored until the user has that policy.
+    fn outdated(&self) -> bool {
+        false
+    }
 
     /// Reads one event of the journal, as a record, and says how long it is; `None` after the last one.
     async fn read_event(&mut self, index: u32, buffer: &mut [u8]) -> Result<Option<usize>, Self::Error>;
@@ -133,6 +147,14 @@ impl<const STAGE: usize> AsyncKeep for Volatile<STAGE> {
 
     async fn read_snapshot<T: Scalar>(&mut self, user: &User<'_, T>, offset: u32, buffer: &mut [u8]) -> Result<usize, Fault> {
         read(user, offset, buffer)
+    }
+
+    async fn commit_prior<T: Scalar>(&mut self, _: &Policy<'_, T>, _: u32) -> Result<(), Fault> {
+        Err(StorageFault::Unsupported.into())
+    }
+
+    async fn read_prior(&mut self, _: bool, _: u32, _: &mut [u8]) -> Result<usize, Fault> {
+        Ok(0)
     }
 
     async fn read_event(&mut self, _: u32, _: &mut [u8]) -> Result<Option<usize>, Fault> {

@@ -57,7 +57,7 @@ fn whatever_is_no_frame_is_refused_and_the_next_frame_works() {
         (sealed(&[VERSION, 9]), 9, Fault::Content),
         (sealed(&[VERSION + 1, 9, 0]), 9, Fault::Version { found: VERSION + 1 }),
         (sealed(&[0, 9]), 9, Fault::Version { found: 0 }),
-        (sealed(&[VERSION, 9, 18]), 9, Fault::UnknownRequest),
+        (sealed(&[VERSION, 9, 20]), 9, Fault::UnknownRequest),
         (sealed(&[VERSION, 9, 255, 255]), 9, Fault::UnknownRequest),
         (sealed(&[VERSION, 9, 0, 0]), 9, Fault::Content), // hello with a payload
         (sealed(&[VERSION, 9, 3, 0]), 9, Fault::Content), // feedback that ends too early
@@ -525,6 +525,16 @@ impl AsyncKeep for Slow<'_> {
     async fn read_snapshot<T: Scalar>(&mut self, user: &User<'_, T>, offset: u32, buffer: &mut [u8]) -> Result<usize, Fault> {
         pending_once().await;
         self.0.read_snapshot(user, offset, buffer)
+    }
+
+    async fn commit_prior<T: Scalar>(&mut self, policy: &Policy<'_, T>, length: u32) -> Result<(), Fault> {
+        pending_once().await;
+        self.0.commit_prior(policy, length)
+    }
+
+    async fn read_prior(&mut self, next: bool, offset: u32, buffer: &mut [u8]) -> Result<usize, Fault> {
+        pending_once().await;
+        self.0.read_prior(next, offset, buffer)
     }
 
     async fn read_event(&mut self, index: u32, buffer: &mut [u8]) -> Result<Option<usize>, Fault> {

@@ -288,11 +288,20 @@ fn play<T: Scalar>(
     tape: &Tape,
     question: Option<Question>,
 ) -> Result<Replay, ReplayError> {
-    // What expired is in the journal, whatever the deadlines were.
-    let settings = Settings { deadline: Deadline::None, expiry: Expiry::Nothing, ..settings };
     let base = Policy::<T>::new(catalog, settings).map_err(ReplayError::Settings)?;
     let prior = tape.prior_numbers(&base)?;
-    let policy = prior_file::informed(&base, prior.as_deref())?;
+    replay_under(&prior_file::informed(&base, prior.as_deref())?, tape, question)
+}
+
+/// The same under a policy in the tape's scalar, with the prior that the journal began from.
+///
+/// # Errors
+/// As for [`replay`], and a policy in the other scalar.
+pub fn replay_under<T: Scalar>(policy: &Policy<'_, T>, tape: &Tape, question: Option<Question>) -> Result<Replay, ReplayError> {
+    // What expired is in the journal, whatever the deadlines were.
+    let (catalog, settings) = (policy.catalog(), *policy.settings());
+    let settings = Settings { deadline: Deadline::None, expiry: Expiry::Nothing, ..settings };
+    let policy = Policy::with_prior(catalog, settings, *policy.prior()).map_err(ReplayError::Settings)?;
     let mut life = tape.begin(&policy)?;
     let mut replay = Replay {
         events: u32::try_from(tape.events.len()).unwrap_or(u32::MAX),

@@ -209,13 +209,13 @@ fn a_mistake_in_the_table_is_told_with_its_place() {
 #[test]
 fn the_help_says_the_defaults() {
     let help = Command::command().render_long_help().to_string();
-    let Settings { noise_variance, base_precision, cost_weight, exploration, alpha, min_evidence, .. } = Settings::DEFAULT;
-    let nu = exploration.nu(1, 1);
+    let Settings { noise_variance, precision_per_feature, cost_weight, exploration, alpha, min_evidence, .. } = Settings::DEFAULT;
+    let optimism = exploration.nu(1, 1);
     for (flag, default) in [
         ("--noise-variance", noise_variance),
-        ("--base-precision", base_precision),
+        ("--precision-per-feature", precision_per_feature),
         ("--cost-weight", cost_weight),
-        ("--nu", nu),
+        ("--optimism", optimism),
         ("--alpha", alpha),
         ("--min-evidence", f64::from(min_evidence)),
     ] {

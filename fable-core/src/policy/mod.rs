@@ -106,6 +106,12 @@ impl<'a, T: Scalar> Policy<'a, T> {
         Ok(Checked { sum, mask: Some(settings.retained), base_precision })
     }
 
+    /// The fingerprint up to the prior.
+    #[cfg(feature = "record")]
+    pub(crate) fn sum(&self) -> Fingerprint {
+        Self::checked(self.catalog, self.settings).map_or(Fingerprint::new(), |checked| checked.sum) // they were checked
+    }
+
     /// The catalog.
     #[must_use]
     pub const fn catalog(&self) -> &'a Catalog<'a> {

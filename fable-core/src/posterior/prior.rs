@@ -42,13 +42,8 @@ impl<'a, T: Number> Factor<'a, T> {
         if packed.len() != arrow.packed_len() {
             return Err(PriorError::Length { expected: arrow.packed_len() });
         }
-        for (index, value) in packed.iter().map(|value| value.to_f64()).enumerate() {
-            if index < arrow.dimension() && !PIVOT.contains(1.0 / value) {
-                return Err(PriorError::Precision { coordinate: index });
-            }
-            if !within(value, MAX_PRIOR_ENTRY) {
-                return Err(PriorError::Entry { index });
-            }
+        for (index, value) in packed.iter().copied().enumerate() {
+            Prior::check_entry(arrow, index, value)?;
         }
         let posterior = Posterior::of(arrow, 0.0, packed);
         for coordinate in 0..arrow.dimension() {
@@ -61,6 +56,12 @@ impl<'a, T: Number> Factor<'a, T> {
             }
         }
         Ok(Self { arrow, packed })
+    }
+
+    /// The numbers.
+    #[must_use]
+    pub const fn packed(&self) -> &'a [T] {
+        self.packed
     }
 
     /// The factor as a posterior that can be asked.
@@ -88,6 +89,23 @@ pub enum Prior<'a, T> {
 }
 
 impl<T: Number> Prior<'_, T> {
+    /// What the forms begin with in a fingerprint.
+    pub(crate) const ISOTROPIC: u64 = 0;
+    const DIAGONAL: u64 = 1;
+    pub(crate) const FACTOR: u64 = 2;
+
+    /// Whether a number of a factor is in range by itself.
+    pub(crate) fn check_entry(arrow: Arrow, index: usize, value: T) -> Result<(), PriorError> {
+        let value = value.to_f64();
+        if index < arrow.dimension() && !PIVOT.contains(1.0 / value) {
+            Err(PriorError::Precision { coordinate: index })
+        } else if !within(value, MAX_PRIOR_ENTRY) {
+            Err(PriorError::Entry { index })
+        } else {
+            Ok(())
+        }
+    }
+
     /// Whether the prior fits a shape and its numbers are in range.
     pub(crate) fn check(&self, arrow: Arrow) -> Result<(), PriorError> {
         let dimension = arrow.dimension();
@@ -163,9 +181,11 @@ impl<T: Number> Prior<'_, T> {
     /// Adds the prior to a fingerprint.
     pub(crate) fn fingerprint(&self, sum: Fingerprint) -> Fingerprint {
         match *self {
-            Self::Isotropic => sum.u64(0),
-            Self::Diagonal { mean, precision } => mean.iter().chain(precision).fold(sum.u64(1), |sum, value| sum.f64(*value)),
-            Self::Factor(factor) => factor.packed.iter().fold(sum.u64(2), |sum, value| sum.u64(value.bits())),
+            Self::Isotropic => sum.u64(Self::ISOTROPIC),
+            Self::Diagonal { mean, precision } => {
+                mean.iter().chain(precision).fold(sum.u64(Self::DIAGONAL), |sum, value| sum.f64(*value))
+            }
+            Self::Factor(factor) => factor.packed.iter().fold(sum.u64(Self::FACTOR), |sum, value| sum.u64(value.bits())),
         }
     }
 }

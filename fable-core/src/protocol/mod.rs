@@ -27,10 +27,12 @@
 //! | 11 | statistics | | | 7 statistics |
 //! | 12 | expire | time `u32` | | 2 done: newly expired |
 //! | 13 | snapshot | offset `u32` | | 8 chunk |
-//! | 14 | stage | offset `u32` | bytes of a snapshot | 2 done: bytes staged |
+//! | 14 | stage | offset `u32` | bytes of a snapshot or a prior | 2 done: bytes staged |
 //! | 15 | commit | length `u32` | | 2 done: rounds |
 //! | 16 | event | position `u32` | | 9 event |
 //! | 17 | forget | | | 2 done: incarnation |
+//! | 18 | prior | next `u8`, offset `u32` | | 8 chunk |
+//! | 19 | commit prior | length `u32`, 0 for none | | 2 done: length |
 //!
 //! Reply 0 is a [`Fault`]. A context is as in a [record](crate::record). The payload of hello is the catalog's name; of an
 //! explanation its [`WireShare`]s, one after the other; of a chunk at most [`CHUNK`] bytes, fewer at the end; of an event its
@@ -64,7 +66,7 @@ use serde::{Deserialize, Serialize};
 
 /// The version of the protocol, from 1 to 127.
 pub const VERSION: u8 = 1;
-/// Most bytes of a snapshot in one frame.
+/// Most bytes of a snapshot or a prior in one frame.
 pub const CHUNK: usize = 256;
 
 /// A context as it is sent.
@@ -205,7 +207,7 @@ pub enum Request {
         /// Where they start.
         offset: u32,
     },
-    /// Keep the payload as part of a snapshot that is not yet used.
+    /// Keep the payload as part of a snapshot or a prior that is not yet used.
     Stage {
         /// Where it starts. 0 starts over.
         offset: u32,
@@ -222,11 +224,23 @@ pub enum Request {
     },
     /// Go back to the prior, leaving nothing readable.
     Forget,
+    /// Bytes of a kept prior, as a [record](crate::record::prior); none where the policy's own counts.
+    Prior {
+        /// The one that the next incarnation begins from, not the one that this one began from.
+        next: bool,
+        /// Where they start.
+        offset: u32,
+    },
+    /// Begin the next incarnation from the staged prior, or with length 0 from the policy's own again.
+    CommitPrior {
+        /// Its bytes in all.
+        length: u32,
+    },
 }
 
 impl Request {
     /// The highest tag.
-    pub(super) const LAST: u8 = 17;
+    pub(super) const LAST: u8 = 19;
 
     #[inline]
     const fn has_payload(&self) -> bool {
@@ -284,7 +298,7 @@ pub enum Reply {
     },
     /// Counts.
     Statistics(Statistics),
-    /// Bytes of the kept snapshot, the payload.
+    /// Bytes of the kept snapshot or prior, the payload.
     Chunk {
         /// Where they start.
         offset: u32,

@@ -4,11 +4,11 @@
 //! `u16` and lengths are its varints, `u32` marked *fixed* are four bytes. The layout is a promise: golden files pin it, and
 //! it changes only with [`VERSION`].
 //!
-//! **Header**, 32 bytes, at the start of a journal file, of a flash page or of a snapshot:
+//! **Header**, 32 bytes, at the start of a journal file, of a flash page, of a snapshot or of a prior:
 //!
 //! | bytes | content |
 //! |---|---|
-//! | 4 | `FABJ` for a journal, `FABS` for a snapshot |
+//! | 4 | `FABJ` for a journal, `FABS` for a snapshot, `FABP` for a prior |
 //! | 1 | [`VERSION`] |
 //! | 1 | digits of the scalar, 24 for `f32` and 53 for `f64` |
 //! | 2 | room of the learner, its `R` |
@@ -39,6 +39,8 @@
 //! permissions (4 bytes each), the decisions in the ring, oldest first, and the promotions; then the numbers of the state,
 //! 4 or 8 bytes each, packed posterior and evidence counts; then the CRC-32 of everything before. See [`snapshot`].
 //!
+//! **Prior**: header; then the packed numbers; then the CRC-32 of everything before. See [`prior`].
+//!
 //! ```
 //! use fable_core::record::{decode_event, encode_event, MAX_EVENT_LEN};
 //! use fable_core::{Event, catalog::TAU2};
@@ -51,11 +53,15 @@
 //! ```
 
 mod event;
+pub mod prior;
 mod restore;
 pub mod snapshot;
 mod wire;
 
 pub use event::{MAX_EVENT_LEN, decode_event, decode_event_into, encode_event};
+pub use prior::PriorVerifier;
+#[cfg(feature = "alloc")]
+pub use prior::{decode_prior, encode_prior};
 pub use restore::{Loader, Verified, Verifier};
 pub use snapshot::Snapshot;
 
@@ -97,6 +103,8 @@ pub enum Kind {
     Journal,
     /// A whole state.
     Snapshot,
+    /// A base prior.
+    Prior,
 }
 
 impl Kind {
@@ -104,6 +112,7 @@ impl Kind {
         match self {
             Self::Journal => *b"FABJ",
             Self::Snapshot => *b"FABS",
+            Self::Prior => *b"FABP",
         }
     }
 }
@@ -112,15 +121,15 @@ impl Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Header {
-    /// Journal or snapshot.
+    /// Journal, snapshot or prior.
     pub kind: Kind,
     /// [`DIGITS`](crate::Number::DIGITS) of the learner's scalar.
     pub digits: u8,
     /// `R` of the learner: decisions that can wait, and promotions.
     pub room: u16,
-    /// Fingerprint of the policy.
+    /// Fingerprint of the policy; of a prior, of the same policy without it.
     pub fingerprint: u64,
-    /// Hash of the user.
+    /// Hash of the user; of a prior, the fingerprint of the policy that has it.
     pub user: u64,
     /// Fingerprint of the promotion settings that the learner was started with.
     pub promise: u32,
@@ -163,6 +172,7 @@ impl Header {
         let kind = match &[*m0, *m1, *m2, *m3] {
             b"FABJ" => Kind::Journal,
             b"FABS" => Kind::Snapshot,
+            b"FABP" => Kind::Prior,
             _ => return Err(RecordError::Foreign),
         };
         if CRC_32.checksum(front) != u32::from_le_bytes(*sum) {
@@ -187,11 +197,15 @@ impl Header {
     /// # Errors
     /// Another kind, another scalar, another fingerprint.
     pub fn admit<T: Scalar>(&self, kind: Kind, policy: &Policy<'_, T>) -> Result<(), RecordError> {
+        self.admit_as::<T>(kind, policy.fingerprint())
+    }
+
+    fn admit_as<T: Scalar>(&self, kind: Kind, fingerprint: u64) -> Result<(), RecordError> {
         if self.kind != kind {
             Err(RecordError::Foreign)
         } else if self.digits != digits::<T>() {
             Err(RecordError::Scalar { found: self.digits })
-        } else if self.fingerprint != policy.fingerprint() {
+        } else if self.fingerprint != fingerprint {
             Err(RecordError::Policy)
         } else {
             Ok(())

@@ -10,11 +10,11 @@ use fable_core::record::RecordError;
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum LayoutError {
-    /// Pages below 1 KB, or words that are not 1 to 32 bytes and a power of two.
+    /// Pages below 1 KB, words that are not 1 to 32 bytes and a power of two, or priors longer than snapshots.
     Geometry,
     /// The region does not start and end at a page.
     Misaligned,
-    /// Two slots and two pages of journal do not fit.
+    /// The slots and two pages of journal do not fit.
     TooSmall {
         /// Bytes that are needed.
         needed: u32,
@@ -73,6 +73,11 @@ pub enum FlashError {
     },
     /// The sequence numbers are used up.
     Exhausted,
+    /// The layout has no place for a prior.
+    NoPrior,
+    /// The incarnation begins from another prior than the policy has, and takes no event before
+    /// [`adopt`](super::FlashStore::adopt).
+    Outdated,
 }
 
 impl FlashError {
@@ -121,6 +126,8 @@ impl fmt::Display for FlashError {
             Self::ForeignUser => f.write_str("the snapshot belongs to another user"),
             Self::Offset { expected } => write!(f, "the next staged bytes belong at offset {expected}"),
             Self::Exhausted => f.write_str("the sequence numbers are used up"),
+            Self::NoPrior => f.write_str("the layout has no place for a prior"),
+            Self::Outdated => f.write_str("the user begins from another prior, which has to be adopted first"),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The journal: a queue of `sequential-storage` whose first item says whose it is and where it begins.
 //!
 //! Each item is a sequence number, fixed `u32`, and an event as [`encode_event`] writes it. The first item is the *begin* record:
-//! the sequence number of the first event, bytes of a slot, erases so far, fixed `u32` each; their CRC-32; then the
+//! the sequence number of the first event, the sizes of the slots, erases so far, fixed `u32` each; their CRC-32; then the
 //! [`Header`] of a journal. It is written right after the pages were erased, so where it stands the erase was whole; where
 //! it does not, nothing was acknowledged yet, and the pages are erased again.
 //!
@@ -109,8 +109,8 @@ impl<F: NorFlash> NorFlash for Tap<'_, F> {
 pub(super) struct Begin {
     /// Sequence number of the first event after it.
     pub(super) base: u32,
-    /// Bytes of a slot.
-    pub(super) slot: u32,
+    /// Sizes of the slots.
+    pub(super) shape: u32,
     /// Pages erased so far.
     pub(super) erases: u32,
     pub(super) header: Header,
@@ -119,7 +119,7 @@ pub(super) struct Begin {
 impl Begin {
     fn encode(&self) -> [u8; BEGIN_LEN] {
         let mut bytes = [0; BEGIN_LEN];
-        let front = [self.base, self.slot, self.erases].map(u32::to_le_bytes);
+        let front = [self.base, self.shape, self.erases].map(u32::to_le_bytes);
         let sum = checksum(front.as_flattened()).to_le_bytes();
         for (slot, byte) in bytes.iter_mut().zip(front.into_iter().flatten().chain(sum).chain(self.header.encode())) {
             *slot = byte;
@@ -130,10 +130,10 @@ impl Begin {
     fn decode(bytes: &[u8]) -> Result<Self, RecordError> {
         let (front, header) = bytes.split_first_chunk::<16>().ok_or(RecordError::Truncated)?;
         let header = Header::decode(header)?;
-        let &[base, slot, erases, sum] = split_words(front) else { return Err(RecordError::Truncated) };
-        let [base, slot, erases, sum] = [base, slot, erases, sum].map(u32::from_le_bytes);
+        let &[base, shape, erases, sum] = split_words(front) else { return Err(RecordError::Truncated) };
+        let [base, shape, erases, sum] = [base, shape, erases, sum].map(u32::from_le_bytes);
         let whole = front.first_chunk::<12>().is_some_and(|front| checksum(front) == sum);
-        if whole && header.kind == Kind::Journal { Ok(Self { base, slot, erases, header }) } else { Err(RecordError::Checksum) }
+        if whole && header.kind == Kind::Journal { Ok(Self { base, shape, erases, header }) } else { Err(RecordError::Checksum) }
     }
 
     /// Whether bytes are a begin record, or were one before a few bits of its magic number changed.
@@ -167,8 +167,8 @@ impl Contents {
     }
 }
 
-#[blocking(impl<F: BlockingNorFlash> FlashStore<Blocking<F>>)]
-impl<F: NorFlash> FlashStore<F> {
+#[blocking(impl<F: BlockingNorFlash, const PRIOR: bool> FlashStore<Blocking<F>, PRIOR>)]
+impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
     /// Reads the begin record where the queue puts its first item. Changes nothing, so it may look at a foreign region.
     pub(super) async fn read_begin(&mut self) -> Result<Result<Begin, FlashError>, FlashError> {
         let at = self.layout.journal().start + self.layout.word() + item_overhead(&self.medium.0);
@@ -221,7 +221,7 @@ impl<F: NorFlash> FlashStore<F> {
         self.cache = no_cache();
         self.erase(self.layout.journal()).await?;
         let Self { base, erases, header, .. } = *self;
-        let begin = Begin { base, slot: self.layout.slot_len(), erases, header: Header { kind: Kind::Journal, ..header } };
+        let begin = Begin { base, shape: self.layout.shape(), erases, header: Header { kind: Kind::Journal, ..header } };
         self.buffer.0.iter_mut().zip(begin.encode()).for_each(|(slot, byte)| *slot = byte);
         self.push(BEGIN_LEN).await?;
         self.next = base;

@@ -6,7 +6,6 @@
 
 use super::error::FlashError;
 use super::journal::SEQUENCE_LEN;
-use super::layout::MAX_WORD;
 use super::slot::{CHUNK, COMMIT_LEN};
 use super::{Active, Blocking, FlashStore, State};
 use crate::keep::{AsyncKeep, Keep};
@@ -14,7 +13,7 @@ use crate::protocol::{Fault, Kept, StorageFault};
 use embedded_storage::nor_flash::NorFlash as BlockingNorFlash;
 use embedded_storage_async::nor_flash::NorFlash;
 use fable_core::record::{RecordError, encode_event};
-use fable_core::{Event, Scalar, User};
+use fable_core::{Event, Policy, Scalar, User};
 use fable_forms::blocking;
 
 impl From<FlashError> for Fault {
@@ -23,7 +22,8 @@ impl From<FlashError> for Fault {
             FlashError::Record(error) => error.into(),
             FlashError::User(error) => error.into(),
             FlashError::Full | FlashError::Exhausted => StorageFault::Full.into(),
-            FlashError::Offset { .. } | FlashError::ForeignUser => StorageFault::Order.into(),
+            FlashError::NoPrior => StorageFault::Unsupported.into(),
+            FlashError::Offset { .. } | FlashError::ForeignUser | FlashError::Outdated => StorageFault::Order.into(),
             FlashError::Damaged | FlashError::Foreign | FlashError::Layout | FlashError::SlotTooSmall { .. } => {
                 StorageFault::Damaged.into()
             }
@@ -34,14 +34,17 @@ impl From<FlashError> for Fault {
     }
 }
 
-#[blocking(impl<F: BlockingNorFlash> Keep for FlashStore<Blocking<F>>)]
-impl<F: NorFlash> AsyncKeep for FlashStore<F> {
+#[blocking(impl<F: BlockingNorFlash, const PRIOR: bool> Keep for FlashStore<Blocking<F>, PRIOR>)]
+impl<F: NorFlash, const PRIOR: bool> AsyncKeep for FlashStore<F, PRIOR> {
     type Error = FlashError;
 
     /// A journal that refuses an event is given up: there is no room, and the next one begins in pages that are erased.
     #[inline(never)]
     async fn append(&mut self, event: &Event) -> Result<bool, FlashError> {
         self.opened()?;
+        if self.is_outdated() {
+            return Err(FlashError::Outdated);
+        }
         if self.state != State::Ready || self.purge || !self.fits().await? {
             return Ok(false);
         }
@@ -98,6 +101,7 @@ impl<F: NorFlash> AsyncKeep for FlashStore<F> {
         let slot = self.layout.slot(self.inactive());
         if offset == 0 {
             self.staged = None;
+            self.settle().await?;
             self.erase(slot.clone()).await?;
         } else if self.staged != Some(offset) {
             return Err(FlashError::Offset { expected: self.staged.unwrap_or(0) });
@@ -138,17 +142,8 @@ impl<F: NorFlash> AsyncKeep for FlashStore<F> {
     #[inline(never)]
     async fn stage_commit<T: Scalar>(&mut self, user: &mut User<'_, T>, length: u32) -> Result<(), FlashError> {
         self.opened()?;
-        if self.staged != Some(length) {
-            return Err(FlashError::Offset { expected: self.staged.unwrap_or(0) });
-        }
-        self.staged = None;
+        self.end_stage(length).await?;
         let slot = self.inactive();
-        let (word, rest) = (Self::WORD, length % Self::WORD as u32);
-        if rest > 0 {
-            self.carry.0.iter_mut().skip(rest as usize).for_each(|byte| *byte = 0xff);
-            let at = self.layout.slot(slot).start + COMMIT_LEN + length - rest;
-            self.medium.put(at, self.carry.0.get(..word).unwrap_or(&[])).await?;
-        }
         let staged = Active { slot, len: length };
         let verified = self.verify(user.policy(), staged).await??;
         if verified.user() != self.header.user {
@@ -156,7 +151,7 @@ impl<F: NorFlash> AsyncKeep for FlashStore<F> {
         }
         user.fits(&verified)?;
         let header = self.snapshot_header(staged).await?;
-        self.commit(slot, length, false).await?;
+        self.commit(slot, length, false, false).await?;
         self.header = header;
         self.load(staged, user.load(verified)?).await?;
         let _ = self.renew().await; // committed is committed; `make_room` tries again
@@ -167,18 +162,7 @@ impl<F: NorFlash> AsyncKeep for FlashStore<F> {
     async fn read_snapshot<T: Scalar>(&mut self, _: &User<'_, T>, offset: u32, out: &mut [u8]) -> Result<usize, FlashError> {
         self.opened()?;
         let Some(Active { slot, len }) = self.active else { return Ok(0) };
-        let (mut read, wanted) = (0, len.saturating_sub(offset).min(u32::try_from(out.len()).unwrap_or(u32::MAX)));
-        while read < wanted {
-            // What is read begins at a word.
-            let skip = (offset + read) % MAX_WORD as u32;
-            let count = (wanted - read).min(CHUNK as u32 - skip);
-            let bytes = self.read_slot(slot, COMMIT_LEN + offset + read - skip, skip + count).await?;
-            for (slot, byte) in out.iter_mut().skip(read as usize).zip(bytes.iter().skip(skip as usize)) {
-                *slot = *byte;
-            }
-            read += count;
-        }
-        Ok(read as usize)
+        self.read_record(self.layout.slot(slot).start, len, offset, out).await
     }
 
     #[inline(never)]
@@ -196,8 +180,42 @@ impl<F: NorFlash> AsyncKeep for FlashStore<F> {
         Ok(length)
     }
 
+    #[inline(never)]
+    async fn commit_prior<T: Scalar>(&mut self, policy: &Policy<'_, T>, length: u32) -> Result<(), FlashError> {
+        self.opened()?;
+        self.keep_prior(policy, length).await
+    }
+
+    #[inline(never)]
+    async fn read_prior(&mut self, next: bool, offset: u32, out: &mut [u8]) -> Result<usize, FlashError> {
+        self.opened()?;
+        self.read_kept_prior(next, offset, out).await
+    }
+
+    fn outdated(&self) -> bool {
+        self.is_outdated()
+    }
+
     async fn statistics(&mut self) -> Result<Kept, FlashError> {
         let counts = Self::statistics(self);
         Ok(Kept { generation: counts.generation, events: counts.events, free: counts.free, erases: counts.erases })
+    }
+}
+
+#[blocking(impl<F: BlockingNorFlash, const PRIOR: bool> FlashStore<Blocking<F>, PRIOR>)]
+impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
+    /// Writes the last, incomplete word of what was staged, which has to be `length` bytes.
+    pub(super) async fn end_stage(&mut self, length: u32) -> Result<(), FlashError> {
+        if self.staged != Some(length) {
+            return Err(FlashError::Offset { expected: self.staged.unwrap_or(0) });
+        }
+        self.staged = None;
+        let (word, rest) = (Self::WORD, length % Self::WORD as u32);
+        if rest > 0 {
+            self.carry.0.iter_mut().skip(rest as usize).for_each(|byte| *byte = 0xff);
+            let at = self.layout.slot(self.inactive()).start + COMMIT_LEN + length - rest;
+            self.medium.put(at, self.carry.0.get(..word).unwrap_or(&[])).await?;
+        }
+        Ok(())
     }
 }

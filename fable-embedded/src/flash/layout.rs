@@ -7,7 +7,8 @@
 //! ```
 //!
 //! A slot is as many whole pages as the longest snapshot and its commit record need. The journal comes first, so that its
-//! first record is found wherever the slots begin.
+//! first record is found wherever the slots begin. A layout [with priors](Layout::with_prior) has two more slots at the end, as
+//! long as a prior and its commit record need.
 //!
 //! ```
 //! use fable_core::{catalog::TAU2, record::snapshot::max_len};
@@ -44,6 +45,8 @@ pub struct Layout {
     start: u32,
     journal: u32,
     slot: u32,
+    /// Bytes of a prior's slot; 0 without priors.
+    prior: u32,
     page: u32,
     word: u32,
 }
@@ -54,13 +57,22 @@ impl Layout {
     /// # Panics
     /// Where [`try_new`](Self::try_new) returns an error. Use it in a `const`.
     #[must_use]
-    #[expect(clippy::panic, reason = "in a const this is a build error")]
     pub const fn new<F: Flash>(start: u32, len: u32, snapshot: usize) -> Self {
-        match Self::try_new::<F>(start, len, snapshot) {
+        Self::with_prior::<F>(start, len, snapshot, 0)
+    }
+
+    /// The same with room for priors of `prior` bytes ([`prior_len`](fable_core::record::prior::prior_len)); 0 is none.
+    ///
+    /// # Panics
+    /// As for [`new`](Self::new).
+    #[must_use]
+    #[expect(clippy::panic, reason = "in a const this is a build error")]
+    pub const fn with_prior<F: Flash>(start: u32, len: u32, snapshot: usize, prior: usize) -> Self {
+        match Self::try_with_prior::<F>(start, len, snapshot, prior) {
             Ok(layout) => layout,
             Err(LayoutError::Geometry) => panic!("the flash needs pages of 1 KB or more and words of up to 32 bytes"),
             Err(LayoutError::Misaligned) => panic!("the region must start and end at a page"),
-            Err(LayoutError::TooSmall { .. }) => panic!("the region is too small for two slots and two journal pages"),
+            Err(LayoutError::TooSmall { .. }) => panic!("the region is too small for its slots and two journal pages"),
         }
     }
 
@@ -70,9 +82,17 @@ impl Layout {
     /// # Errors
     /// Pages or words that cannot be used, a region that does not consist of whole pages, or one that is too small.
     pub const fn try_new<F: Flash>(start: u32, len: u32, snapshot: usize) -> Result<Self, LayoutError> {
+        Self::try_with_prior::<F>(start, len, snapshot, 0)
+    }
+
+    /// The same with room for priors of `prior` bytes; 0 is none.
+    ///
+    /// # Errors
+    /// As for [`try_new`](Self::try_new).
+    pub const fn try_with_prior<F: Flash>(start: u32, len: u32, snapshot: usize, prior: usize) -> Result<Self, LayoutError> {
         let (page, word) = (F::PAGE, F::WORD);
         let usable = word > 0 && MAX_WORD.is_multiple_of(word) && page >= 1024 && page.is_multiple_of(256);
-        if !usable || page > 1 << 24 || snapshot > 1 << 28 {
+        if !usable || page > 1 << 24 || snapshot > 1 << 28 || prior > snapshot {
             return Err(LayoutError::Geometry);
         }
         let (page, word) = (page as u32, word as u32);
@@ -80,9 +100,10 @@ impl Layout {
             return Err(LayoutError::Misaligned);
         }
         let slot = (snapshot as u32 + COMMIT_LEN).next_multiple_of(page);
-        let needed = 2 * (slot + page);
-        match len.checked_sub(2 * slot) {
-            Some(journal) if journal >= 2 * page => Ok(Self { start, journal, slot, page, word }),
+        let prior = if prior == 0 { 0 } else { (prior as u32 + COMMIT_LEN).next_multiple_of(page) };
+        let needed = 2 * (slot + prior + page);
+        match len.checked_sub(2 * (slot + prior)) {
+            Some(journal) if journal >= 2 * page => Ok(Self { start, journal, slot, prior, page, word }),
             _ => Err(LayoutError::TooSmall { needed }),
         }
     }
@@ -90,7 +111,7 @@ impl Layout {
     /// The whole region.
     #[must_use]
     pub const fn region(&self) -> Range<u32> {
-        self.start..self.start + self.journal + 2 * self.slot
+        self.start..self.start + self.journal + 2 * (self.slot + self.prior)
     }
 
     /// The pages of the journal.
@@ -104,6 +125,18 @@ impl Layout {
     pub const fn slot(&self, slot: usize) -> Range<u32> {
         let start = self.start + self.journal + if slot == 0 { 0 } else { self.slot };
         start..start + self.slot
+    }
+
+    /// The pages of a prior's slot, 0 or 1; empty in a layout without priors.
+    #[must_use]
+    pub const fn prior(&self, slot: usize) -> Range<u32> {
+        let start = self.start + self.journal + 2 * self.slot + if slot == 0 { 0 } else { self.prior };
+        start..start + self.prior
+    }
+
+    /// The longest prior that fits.
+    pub(super) const fn prior_len(&self) -> u32 {
+        self.prior.saturating_sub(COMMIT_LEN)
     }
 
     /// The longest snapshot that fits.
@@ -123,9 +156,9 @@ impl Layout {
         self.word
     }
 
-    /// Bytes of a slot.
-    pub(super) const fn slot_len(&self) -> u32 {
-        self.slot
+    /// Stands in records for the sizes of the slots: without priors the bytes of a slot.
+    pub(super) const fn shape(&self) -> u32 {
+        self.slot ^ self.prior.rotate_left(16)
     }
 
     /// What an item of the journal takes. A word is a power of two, so nothing is divided and nothing can panic.

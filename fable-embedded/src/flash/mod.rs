@@ -49,10 +49,72 @@
 //! was on its way to be erased and is, a newer one belongs to a snapshot that is lost ([`FlashError::Damaged`]).
 //!
 //! Forgetting is an event like any other until it is stored. From then on the user is forgotten, also through a power cut;
-//! the prior is written as a snapshot that asks for everything older to be erased, and `restore` finishes what is left of that.
+//! the state at the prior is written as a snapshot that asks for everything older to be erased, and `restore` finishes what is left of that.
+//!
+//! # Priors
+//!
+//! A store with `PRIOR` also has a place for a prior: what a population has in common, which a host has fitted. It is not the
+//! user's and is there after forgetting. The user goes on with the prior it began from, whatever a host loads; an incarnation
+//! begins from the one that was loaded last, at the next forgetting, or at once if nothing has happened in it yet. Of two slots
+//! one has the prior in use and the other the next one. A policy borrows the numbers of its prior and a fingerprint covers them, so
+//! a user belongs to one prior as to one catalog, and a host that reads the prior too can replay the journal. Where the flash
+//! is mapped into memory the numbers are borrowed as they lie there, otherwise they are copied to RAM:
+//!
+//! ```
+//! # use core::ops::Range;
+//! # use fable_core::record::{encode_prior, prior::prior_len, snapshot::max_len};
+//! # use fable_core::{Factor, Learner, Policy, Prior, Settings, SettingsError, Workspace, catalog::TAU2, user_hash};
+//! # use fable_embedded::flash::{Blocking, FlashStore, Layout};
+//! # use fable_embedded::{Device, Keep, mock::Mock};
+//! # type Flash = Mock<4, 1024>;
+//! const LAYOUT: Layout =
+//!     Layout::with_prior::<Blocking<Flash>>(0, 24 * 1024, max_len::<f32>(&TAU2, 8), prior_len::<f32>(&TAU2));
+//! type Store = FlashStore<Blocking<Flash>, true>;
+//!
+//! /// The policy with the prior whose numbers lie there; on a device with mapped flash a slice of it instead of a copy.
+//! fn policy(store: &mut Store, numbers: Option<Range<u32>>) -> Result<Policy<'static, f32>, Box<dyn core::error::Error>> {
+//!     let Some(numbers) = numbers else { return Ok(Policy::new(&TAU2, Settings::default())?) };
+//!     let mut packed = vec![0.0; TAU2.arrow().packed_len()];
+//!     store.copy_prior(numbers, &mut packed)?;
+//!     let factor = Factor::new(TAU2.arrow(), packed.leak(), &mut vec![0.0; TAU2.workspace_len()])?;
+//!     Ok(Policy::with_prior(&TAU2, Settings::default(), Prior::Factor(factor))?)
+//! }
+//!
+//! # let mut learner: Learner<f32, [f32; TAU2.state_len()], 8> = const { Learner::vacant(&TAU2) };
+//! # let mut workspace: Workspace<f32, [f32; TAU2.workspace_len()]> = const { Workspace::vacant(&TAU2) };
+//! # let mut store = Store::over(Blocking(Flash::new(24)), LAYOUT);
+//! # let mut base = Policy::new(&TAU2, Settings::default())?;
+//! # store.format(&base, user_hash("ana"), 8)?;
+//! // At the start: the policy of the user that is there.
+//! let numbers = store.prior(&base)?;
+//! let mut now = policy(&mut store, numbers)?;
+//! store.restore(&now, &mut learner, &mut workspace)?;
+//! # let mut packed = vec![0.0; TAU2.arrow().packed_len()];
+//! # packed[..TAU2.dimension()].fill(0.25);
+//! # let factor = Factor::new(TAU2.arrow(), &packed, &mut vec![0.0; TAU2.workspace_len()])?;
+//! # let bytes = encode_prior(&Policy::with_prior(&TAU2, Settings::default(), Prior::Factor(factor))?).unwrap();
+//! # store.stage_write(0, &bytes)?;
+//! # store.commit_prior(&now, bytes.len() as u32)?;
+//!
+//! // Whenever `serve` has ended, or the application has forgotten the user: a new incarnation, perhaps under another prior.
+//! if store.outdated() {
+//!     let numbers = store.next_prior(&now)?;
+//!     now = policy(&mut store, numbers)?;
+//!     store.adopt(&now, &mut learner, &mut workspace)?;
+//! }
+//! let device = Device::new(learner.with(&now, &mut workspace)?, &mut store);
+//! # assert_ne!(device.user().policy().fingerprint(), base.fingerprint());
+//! # Ok::<(), Box<dyn core::error::Error>>(())
+//! ```
+//!
+//! Between forgetting and [`adopt`](FlashStore::adopt) no event is stored ([`FlashError::Outdated`]). A prior from a host is
+//! verified before it counts: catalog, settings, scalar, checksum, and each number by itself. Whether the numbers together
+//! describe a distribution is what [`Factor::new`](fable_core::Factor::new) finds, at the host and again before a policy has them.
+//!
+//! # Damage
 //!
 //! Damage, unlike a cut, loses acknowledged events, so it is reported and never passed over: a wrong checksum in a snapshot that
-//! is needed, a gap in the sequence. One case looks like a cut and cannot be told from it: a bit that flips in the very
+//! is needed, a gap in the sequence, a changed bit in the prior that the user began from. One case looks like a cut and cannot be told from it: a bit that flips in the very
 //! last event of the journal. It is not used, and [`Restored::torn`] says that there was something.
 
 mod blocking;
@@ -62,6 +124,7 @@ mod keep;
 mod layout;
 mod medium;
 mod open;
+mod prior;
 mod slot;
 
 pub use blocking::{Blocking, block_on};
@@ -78,6 +141,7 @@ use fable_forms::blocking;
 use journal::{JournalCache, MAX_ITEM_LEN, no_cache};
 use layout::MAX_WORD;
 use medium::Medium;
+use prior::Priors;
 
 /// Where the store stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -120,8 +184,8 @@ pub struct Statistics {
     pub erases: u32,
 }
 
-/// One user's state in a region of flash.
-pub struct FlashStore<F> {
+/// One user's state in a region of flash, and with `PRIOR` the [prior](self#priors) that users begin from.
+pub struct FlashStore<F, const PRIOR: bool = false> {
     medium: Medium<F>,
     layout: Layout,
     cache: JournalCache,
@@ -143,12 +207,13 @@ pub struct FlashStore<F> {
     purge: bool,
     /// Staged bytes; those of the last, incomplete word are in `carry`.
     staged: Option<u32>,
+    priors: Priors,
     carry: Bytes<MAX_WORD>,
     buffer: Bytes<{ MAX_ITEM_LEN.next_multiple_of(MAX_WORD) }>,
 }
 
 /// Constants, so that dividing by them cannot panic.
-impl<F: Flash> FlashStore<F> {
+impl<F: Flash, const PRIOR: bool> FlashStore<F, PRIOR> {
     const WORD: usize = F::WORD;
     const PAGE: usize = F::PAGE;
 }
@@ -157,6 +222,14 @@ impl<F> FlashStore<F> {
     /// A store over a region; [`restore`](Self::restore) or [`format`](Self::format) it before use. Nothing is read or written.
     #[must_use]
     pub fn new(flash: F, layout: Layout) -> Self {
+        Self::over(flash, layout)
+    }
+}
+
+impl<F, const PRIOR: bool> FlashStore<F, PRIOR> {
+    /// The same, with `PRIOR` as it is asked for: a store with a place for a prior wants a [layout](Layout::with_prior) with one.
+    #[must_use]
+    pub fn over(flash: F, layout: Layout) -> Self {
         Self {
             medium: Medium(flash),
             layout,
@@ -173,6 +246,7 @@ impl<F> FlashStore<F> {
             unproved: true,
             purge: false,
             staged: None,
+            priors: Priors::NONE,
             carry: Bytes([0xff; MAX_WORD]),
             buffer: Bytes([0xff; _]),
         }
@@ -220,8 +294,8 @@ impl<F> FlashStore<F> {
     }
 }
 
-#[blocking(impl<F: BlockingNorFlash> FlashStore<Blocking<F>>)]
-impl<F: NorFlash> FlashStore<F> {
+#[blocking(impl<F: BlockingNorFlash, const PRIOR: bool> FlashStore<Blocking<F>, PRIOR>)]
+impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
     /// Stores the user as a snapshot and begins the journal anew.
     ///
     /// # Errors
@@ -229,9 +303,10 @@ impl<F: NorFlash> FlashStore<F> {
     #[inline(never)]
     pub async fn compact<T: Scalar>(&mut self, user: &User<'_, T>) -> Result<(), FlashError> {
         self.opened()?;
-        let (slot, purge) = (self.inactive(), self.purge);
+        self.settle().await?;
+        let (slot, purge, fresh) = (self.inactive(), self.purge, self.purge || self.is_fresh());
         let len = self.write_snapshot(user).await?;
-        self.commit(slot, len, purge).await?;
+        self.commit(slot, len, purge, fresh).await?;
         self.header.promise = user.promise();
         #[cfg(feature = "defmt")]
         defmt::debug!("snapshot {} of {} bytes, pages erased so far: {}", self.generation, len, self.erases);

@@ -1,6 +1,7 @@
 //! Finding out what is in the region, and restoring a learner from it.
 
 use super::error::FlashError;
+use super::prior::Priors;
 use super::slot::Commit;
 use super::{Active, Blocking, FlashStore, State};
 use embedded_storage::nor_flash::NorFlash as BlockingNorFlash;
@@ -35,7 +36,7 @@ enum Found {
     Snapshot(Active, Verified),
 }
 
-impl<F> FlashStore<F> {
+impl<F, const PRIOR: bool> FlashStore<F, PRIOR> {
     /// Whether the longest snapshot fits into a slot. What does not would be noticed at the first compaction, weeks later.
     fn admit<T: Scalar>(&self, policy: &Policy<'_, T>, room: usize) -> Result<(), FlashError> {
         let needed = max_len::<T>(policy.catalog(), room);
@@ -44,8 +45,8 @@ impl<F> FlashStore<F> {
     }
 }
 
-#[blocking(impl<F: BlockingNorFlash> FlashStore<Blocking<F>>)]
-impl<F: NorFlash> FlashStore<F> {
+#[blocking(impl<F: BlockingNorFlash, const PRIOR: bool> FlashStore<Blocking<F>, PRIOR>)]
+impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
     /// Erases the region and begins a store for a user, with the policy's prior as its state; `room` is the learner's `R`.
     ///
     /// # Errors
@@ -57,7 +58,9 @@ impl<F: NorFlash> FlashStore<F> {
         self.erases = 0;
         for slot in [0, 1] {
             self.erase(self.layout.slot(slot)).await?;
+            self.erase(self.layout.prior(slot)).await?;
         }
+        self.priors = Priors::begun(None, true);
         self.header = Header::new(Kind::Journal, policy, user, room);
         self.active = None;
         self.generation = 0;
@@ -158,10 +161,9 @@ impl<F: NorFlash> FlashStore<F> {
         let begin = self.read_begin().await?;
         self.erases = 0;
         if let Ok(begin) = begin {
-            if begin.slot != self.layout.slot_len() {
+            if begin.shape != self.layout.shape() {
                 return Err(FlashError::Layout);
             }
-            begin.header.admit(Kind::Journal, policy)?;
             self.erases = begin.erases;
         } else if let (Err(error), [None, None]) = (begin, commits) {
             let blank = matches!(error, FlashError::Foreign) && self.is_blank(self.layout.region()).await?;
@@ -195,12 +197,15 @@ impl<F: NorFlash> FlashStore<F> {
             (self.events, self.used) = if live { (contents.events, contents.used) } else { (0, 0) };
             self.erases = self.erases.max(commit.erases);
             self.purge = commit.purge;
+            self.look(commit.prior, commit.fresh).await?;
             return Ok(Found::Snapshot(active, verified));
         }
         match begin {
             Ok(begin) if begin.base == 0 && contents.follow(0) => {
+                begin.header.admit(Kind::Journal, policy)?;
                 (self.state, self.header, self.purge) = (State::Ready, begin.header, false);
                 (self.active, self.generation, self.base, self.next) = (None, 0, 0, contents.events);
+                self.look(None, true).await?;
                 Ok(Found::Start(begin.header))
             }
             _ => Err(FlashError::Damaged),
@@ -231,7 +236,7 @@ fn learn<T: Scalar>(user: &mut User<'_, T>, event: &Event) -> Result<(), UserErr
 }
 
 /// The committed slots in the order in which they are tried.
-fn newest_first([first, second]: [Option<Commit>; 2]) -> [Option<(usize, Commit)>; 2] {
+pub(super) fn newest_first([first, second]: [Option<Commit>; 2]) -> [Option<(usize, Commit)>; 2] {
     let generation = |commit: Option<Commit>| commit.map_or(0, |commit| commit.generation);
     let (first_generation, second_generation) = (generation(first), generation(second));
     let (first, second) = (first.map(|commit| (0, commit)), second.map(|commit| (1, commit)));

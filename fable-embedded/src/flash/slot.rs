@@ -1,13 +1,15 @@
 //! The two snapshot slots, written by hand because a snapshot is longer than a page.
 //!
 //! A slot begins with a *commit record* of 32 bytes and goes on with the snapshot. The record is written last, so a slot that
-//! was not finished has none. It holds `FABC`; version `u16`; flags `u8`, bit 0 when all that is older is to be erased; 0; then
-//! generation, base (sequence number of the first event after the snapshot), bytes of the snapshot, bytes of a slot, pages
-//! erased so far, `u32` each; CRC-32 of all that. Both the generation and the base grow with every snapshot, so a
+//! was not finished has none. It holds `FABC`; version `u8`; flags `u8`, bit 0 when all that is older is to be erased, bit 1 when
+//! nothing has happened in the incarnation yet, bits 2 and 3 for the slot of the prior that it began from (0 none, 1, 2); two
+//! zeros; then generation, base (sequence number of the first event after the snapshot), bytes of the snapshot, sizes of the
+//! slots, pages erased so far, `u32` each; CRC-32 of all that. Both the generation and the base grow with every snapshot, so a
 //! journal always belongs to exactly one of them.
 
 use super::error::FlashError;
 use super::journal::split_words;
+use super::layout::MAX_WORD;
 use super::{Active, Blocking, Bytes, FlashStore};
 use core::ops::Range;
 use embedded_storage::nor_flash::NorFlash as BlockingNorFlash;
@@ -23,23 +25,32 @@ pub(super) const CHUNK: usize = 256;
 /// Of this module's layouts.
 const VERSION: u8 = 1;
 const PURGE: u8 = 1;
+const FRESH: u8 = 2;
+/// Where the prior's slot stands.
+const PRIOR_SHIFT: u8 = 2;
 
 /// What makes a slot valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Commit {
     pub(super) purge: bool,
+    /// Nothing has happened in the incarnation yet.
+    pub(super) fresh: bool,
+    /// Slot of the prior that the incarnation began from.
+    pub(super) prior: Option<u8>,
     pub(super) generation: u32,
     pub(super) base: u32,
     pub(super) len: u32,
-    pub(super) slot: u32,
+    pub(super) shape: u32,
     pub(super) erases: u32,
 }
 
 impl Commit {
     fn encode(&self) -> Bytes<{ COMMIT_LEN as usize }> {
         let mut bytes = [0; COMMIT_LEN as usize];
-        let front = b"FABC".iter().copied().chain([VERSION, if self.purge { PURGE } else { 0 }, 0, 0]);
-        let numbers = [self.generation, self.base, self.len, self.slot, self.erases].map(u32::to_le_bytes);
+        let flags = if self.purge { PURGE } else { 0 } | if self.fresh { FRESH } else { 0 };
+        let flags = flags | self.prior.map_or(0, |slot| (slot + 1) << PRIOR_SHIFT);
+        let front = b"FABC".iter().copied().chain([VERSION, flags, 0, 0]);
+        let numbers = [self.generation, self.base, self.len, self.shape, self.erases].map(u32::to_le_bytes);
         for (slot, byte) in bytes.iter_mut().zip(front.chain(numbers.into_iter().flatten())) {
             *slot = byte;
         }
@@ -60,28 +71,31 @@ impl Commit {
         if *version != VERSION {
             return Some(Err(RecordError::Version { found: *version }));
         }
-        let &[generation, base, len, slot, erases] = numbers else { return None };
-        let [generation, base, len, slot, erases] = [generation, base, len, slot, erases].map(u32::from_le_bytes);
-        Some(Ok(Self { purge: flags & PURGE != 0, generation, base, len, slot, erases }))
+        let &[generation, base, len, shape, erases] = numbers else { return None };
+        let [generation, base, len, shape, erases] = [generation, base, len, shape, erases].map(u32::from_le_bytes);
+        let (purge, fresh, prior) = (flags & PURGE != 0, flags & FRESH != 0, (flags >> PRIOR_SHIFT & 3).checked_sub(1));
+        Some(Ok(Self { purge, fresh, prior, generation, base, len, shape, erases }))
     }
 }
 
-#[blocking(impl<F: BlockingNorFlash> FlashStore<Blocking<F>>)]
-impl<F: NorFlash> FlashStore<F> {
+#[blocking(impl<F: BlockingNorFlash, const PRIOR: bool> FlashStore<Blocking<F>, PRIOR>)]
+impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
     pub(super) async fn read_commit(&mut self, slot: usize) -> Result<Option<Commit>, FlashError> {
         let bytes = self.read_slot(slot, 0, COMMIT_LEN).await?;
         match Commit::decode(bytes).transpose()? {
-            Some(commit) if commit.slot != self.layout.slot_len() => Err(FlashError::Layout),
+            Some(commit) if commit.shape != self.layout.shape() => Err(FlashError::Layout),
             Some(commit) if commit.len > self.layout.snapshot_len() => Ok(None),
             commit => Ok(commit),
         }
     }
 
     /// Makes what was written into a slot the state: from here on the journal is stale.
-    pub(super) async fn commit(&mut self, slot: usize, len: u32, purge: bool) -> Result<(), FlashError> {
+    pub(super) async fn commit(&mut self, slot: usize, len: u32, purge: bool, fresh: bool) -> Result<(), FlashError> {
         let generation = self.generation.checked_add(1).ok_or(FlashError::Exhausted)?;
         let base = self.next.checked_add(1).ok_or(FlashError::Exhausted)?;
-        let commit = Commit { purge, generation, base, len, slot: self.layout.slot_len(), erases: self.erases };
+        let (shape, erases, fresh) = (self.layout.shape(), self.erases, PRIOR && fresh);
+        let prior = if PRIOR { self.priors.began() } else { None };
+        let commit = Commit { purge, fresh, prior, generation, base, len, shape, erases };
         self.state = super::State::Spent;
         self.medium.put(self.layout.slot(slot).start, &commit.encode().0).await?;
         self.active = Some(Active { slot, len });
@@ -89,6 +103,7 @@ impl<F: NorFlash> FlashStore<F> {
         self.base = base;
         self.next = base;
         self.staged = None;
+        self.priors.fresh = fresh;
         self.state = super::State::Stale;
         Ok(())
     }
@@ -128,10 +143,31 @@ impl<F: NorFlash> FlashStore<F> {
 
     /// Reads bytes of a slot, at most a chunk, into the buffer. `at` is a multiple of the word.
     pub(super) async fn read_slot(&mut self, slot: usize, at: u32, len: u32) -> Result<&[u8], FlashError> {
+        self.read_at(self.layout.slot(slot).start + at, len).await
+    }
+
+    /// Reads bytes from a multiple of the word on, at most a chunk, into the buffer.
+    pub(super) async fn read_at(&mut self, at: u32, len: u32) -> Result<&[u8], FlashError> {
         let padded = (len as usize).next_multiple_of(Self::WORD);
         let bytes = self.buffer.0.get_mut(..padded).ok_or(FlashError::Layout)?;
-        self.medium.read(self.layout.slot(slot).start + at, bytes).await?;
+        self.medium.read(at, bytes).await?;
         Ok(bytes.get(..len as usize).unwrap_or(&[]))
+    }
+
+    /// Reads bytes of a record that lies after the commit record of a slot, and says how many.
+    pub(super) async fn read_record(&mut self, start: u32, len: u32, offset: u32, out: &mut [u8]) -> Result<usize, FlashError> {
+        let (mut read, wanted) = (0, len.saturating_sub(offset).min(u32::try_from(out.len()).unwrap_or(u32::MAX)));
+        while read < wanted {
+            // What is read begins at a word.
+            let skip = (offset + read) % MAX_WORD as u32;
+            let count = (wanted - read).min(CHUNK as u32 - skip);
+            let bytes = self.read_at(start + COMMIT_LEN + offset + read - skip, skip + count).await?;
+            for (slot, byte) in out.iter_mut().skip(read as usize).zip(bytes.iter().skip(skip as usize)) {
+                *slot = *byte;
+            }
+            read += count;
+        }
+        Ok(read as usize)
     }
 
     /// Whether nothing was written since a range was erased.

@@ -98,7 +98,8 @@ impl<'u, T: Scalar, K> Server<'u, T, K> {
 
 #[blocking]
 impl<T: Scalar, K: AsyncKeep> Server<'_, T, K> {
-    /// Answers a port until it ends.
+    /// Answers a port until it ends, or until the user begins from another prior: the storage is
+    /// [outdated](crate::Keep::outdated) then.
     ///
     /// # Errors
     /// What the port returns; the server can go on afterwards.
@@ -125,6 +126,9 @@ impl<T: Scalar, K: AsyncKeep> Server<'_, T, K> {
                     }
                 }
                 port.flush().await?;
+                if self.device.keep.outdated() {
+                    return Ok(());
+                }
             }
         }
     }
@@ -162,6 +166,12 @@ impl<T: Scalar, K: AsyncKeep> Server<'_, T, K> {
                 let read = device.keep.read_snapshot(&device.user, offset, room).await;
                 read.map(|count| seal(draft, count)).map_err(Into::into)
             }
+            Ok(Answer::Prior { next, offset }) => {
+                let mut draft = Draft::reply(buffer, sequence, &Reply::Chunk { offset });
+                let room = draft.room().get_mut(..CHUNK).unwrap_or_default();
+                let read = device.keep.read_prior(next, offset, room).await;
+                read.map(|count| seal(draft, count)).map_err(Into::into)
+            }
             Ok(Answer::Event { index }) => {
                 let mut draft = Draft::reply(buffer, sequence, &Reply::Event { index });
                 let room = draft.room().get_mut(..MAX_EVENT_LEN).unwrap_or_default();
@@ -197,6 +207,12 @@ impl<T: Scalar, K: AsyncKeep> Device<'_, T, K> {
                 #[cfg(feature = "defmt")]
                 defmt::info!("a snapshot of {} bytes from the host is the state now", *length);
                 self.user.rounds()
+            }
+            Request::CommitPrior { length } => {
+                self.keep.commit_prior(self.user.policy(), *length).await.map_err(Into::into)?;
+                #[cfg(feature = "defmt")]
+                defmt::info!("a prior of {} bytes from the host counts from the next incarnation on", *length);
+                *length
             }
             Request::Statistics => {
                 let kept = self.keep.statistics().await.map_err(Into::into)?;

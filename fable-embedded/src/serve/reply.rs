@@ -26,6 +26,7 @@ pub(super) enum Answer {
     Hello,
     Explanation { id: DecisionId, other: Option<Action>, first: u16 },
     Chunk { offset: u32 },
+    Prior { next: bool, offset: u32 },
     Event { index: u32 },
 }
 
@@ -54,7 +55,7 @@ pub(super) fn write<T: Scalar>(
         Answer::Reply(reply) => Draft::reply(buffer, sequence, &reply),
         Answer::Acknowledged(reply) => Draft::reply(buffer, sequence, &reply.into()),
         Answer::Explanation { id, other, first } => return write_explanation(user, buffer, sequence, id, other, first),
-        Answer::Hello | Answer::Chunk { .. } | Answer::Event { .. } => {
+        Answer::Hello | Answer::Chunk { .. } | Answer::Prior { .. } | Answer::Event { .. } => {
             let mut draft = Draft::reply(buffer, sequence, &Reply::Hello(hello(user)));
             draft.push(user.policy().catalog().definition().name.as_bytes());
             draft
@@ -101,6 +102,7 @@ pub(super) fn question<T: Scalar>(user: &mut User<'_, T>, request: &Request) -> 
             return Ok(Answer::Reply(Reply::Promotion { count, entry }));
         }
         Request::Snapshot { offset } => return Ok(Answer::Chunk { offset: *offset }),
+        Request::Prior { next, offset } => return Ok(Answer::Prior { next: *next, offset: *offset }),
         Request::Event { index } => return Ok(Answer::Event { index: *index }),
         Request::Assess { contrast } => Comparison::declared(catalog, usize::from(*contrast)).ok_or(Fault::Missing)?,
         Request::Compare { context, prefer, over, total } => {

@@ -108,6 +108,14 @@ impl Keep for Memory {
         Ok(count)
     }
 
+    fn commit_prior<T: Scalar>(&mut self, _: &Policy<'_, T>, _: u32) -> Result<(), Fault> {
+        Err(StorageFault::Unsupported.into())
+    }
+
+    fn read_prior(&mut self, _: bool, _: u32, _: &mut [u8]) -> Result<usize, Fault> {
+        Ok(0)
+    }
+
     fn read_event(&mut self, index: u32, buffer: &mut [u8]) -> Result<Option<usize>, Fault> {
         self.call("read_event")?;
         let Some(event) = self.journal.get(index as usize) else { return Ok(None) };

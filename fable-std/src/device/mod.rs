@@ -19,16 +19,16 @@
 //! ```
 
 pub mod port;
+pub mod prior;
 
 use crate::catalogs;
-use crate::replay::{self, Replay, ReplayError, Start};
+use crate::replay::Replay;
 use fable_core::protocol::{
     CHUNK, DELIMITER, Draft, Fault, Frame, Hello, MAX_FRAME, Reply, Request, Statistics, WireContext, WireShare, write_entry,
     write_feasible,
 };
 use fable_core::{
-    Action, Assessment, Catalog, Comparison, Context, Decision, DecisionId, Feasible, Observation, Promotion, Settings, Standing,
-    Statement,
+    Action, Assessment, Catalog, Comparison, Context, Decision, DecisionId, Feasible, Observation, Promotion, Standing, Statement,
 };
 use std::collections::VecDeque;
 use std::io::{ErrorKind, Read, Write};
@@ -112,7 +112,7 @@ pub struct Why {
     pub shares: Vec<WireShare>,
 }
 
-/// A device's kept snapshot and the events after it.
+/// A device's kept snapshot, the events after it, and the prior.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tape {
     /// Who the device was when they were read.
@@ -121,22 +121,11 @@ pub struct Tape {
     pub snapshot: Vec<u8>,
     /// The events as records.
     pub events: Vec<Vec<u8>>,
+    /// The prior that the incarnation began from, as a [record](prior); empty where it is the policy's own.
+    pub prior: Vec<u8>,
 }
 
 impl Tape {
-    /// Replays it in the device's own scalar, under the device's own settings with its seed.
-    ///
-    /// # Errors
-    /// Settings of another device, records that were damaged or do not follow from each other.
-    pub fn replay(&self, catalog: &Catalog<'_>, settings: Settings<'_>) -> Result<Replay, ReplayError> {
-        let start = Start::Snapshot(self.snapshot.clone());
-        replay::replay(
-            catalog,
-            settings,
-            &replay::Tape { start, prior: None, events: self.events.clone(), with_defaults: Vec::new() },
-        )
-    }
-
     /// Whether every decision came out as on the device, and the counts at the end are those it says it has.
     #[must_use]
     pub fn agrees(&self, replay: &Replay) -> bool {
@@ -393,10 +382,15 @@ impl<P: Read + Write> Device<P> {
     /// # Errors
     /// As for every request.
     pub fn snapshot(&mut self) -> Result<Vec<u8>, DeviceError> {
+        self.collect(|offset| Request::Snapshot { offset })
+    }
+
+    /// The bytes that come chunk by chunk.
+    fn collect(&mut self, request: impl Fn(u32) -> Request) -> Result<Vec<u8>, DeviceError> {
         let mut bytes = Vec::new();
         loop {
             let wanted = u32::try_from(bytes.len()).map_err(|_| DeviceError::Unexpected)?;
-            match self.ask(&Request::Snapshot { offset: wanted }, &[])? {
+            match self.ask(&request(wanted), &[])? {
                 (Reply::Chunk { offset }, chunk) if offset == wanted => {
                     bytes.extend_from_slice(&chunk);
                     if chunk.len() < CHUNK {
@@ -413,13 +407,19 @@ impl<P: Read + Write> Device<P> {
     /// # Errors
     /// As for every request.
     pub fn restore(&mut self, snapshot: &[u8]) -> Result<u32, DeviceError> {
-        let length = u32::try_from(snapshot.len()).map_err(|_| DeviceError::Unexpected)?;
-        for (offset, chunk) in (0..).step_by(CHUNK).zip(snapshot.chunks(CHUNK)) {
-            self.count(&Request::Stage { offset }, chunk)?;
-        }
+        let length = self.stage(snapshot)?;
         let rounds = self.count(&Request::Commit { length }, &[])?;
         self.greet()?;
         Ok(rounds)
+    }
+
+    /// Sends bytes to be committed; how many they are.
+    fn stage(&mut self, bytes: &[u8]) -> Result<u32, DeviceError> {
+        let length = u32::try_from(bytes.len()).map_err(|_| DeviceError::Unexpected)?;
+        for (offset, chunk) in (0..).step_by(CHUNK).zip(bytes.chunks(CHUNK)) {
+            self.count(&Request::Stage { offset }, chunk)?;
+        }
+        Ok(length)
     }
 
     /// The events after the kept snapshot, as records.
@@ -439,17 +439,17 @@ impl<P: Read + Write> Device<P> {
         Ok(events)
     }
 
-    /// Snapshot and journal that belong together: everything needed to [replay](Tape::replay) the device here.
+    /// Snapshot, journal and prior that belong together: everything needed to [replay](Tape::replay) the device here.
     ///
     /// # Errors
     /// As for every request; [`DeviceError::Restless`] when someone else keeps on changing the device.
     pub fn tape(&mut self) -> Result<Tape, DeviceError> {
         for _ in 0..ATTEMPTS {
             let before = self.statistics()?;
-            let (snapshot, events) = (self.snapshot()?, self.journal()?);
+            let (snapshot, events, prior) = (self.snapshot()?, self.journal()?, self.prior(false)?);
             let after = self.statistics()?;
             if (before.kept, before.rounds, before.observations) == (after.kept, after.rounds, after.observations) {
-                return Ok(Tape { hello: self.greet()?, snapshot, events });
+                return Ok(Tape { hello: self.greet()?, snapshot, events, prior });
             }
         }
         Err(DeviceError::Restless)

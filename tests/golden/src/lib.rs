@@ -23,7 +23,7 @@ mod user;
 
 use core::fmt;
 use fable_core::{Exploration, Feasible, Learner, Policy, Request, Scalar, Settings, Storage, UserError, user_hash};
-pub use records::{EVENTS, LAMP, LAMP_SNAPSHOT, TAU2_F32_SNAPSHOT, TAU2_F64_SNAPSHOT, events, lamp};
+pub use records::{EVENTS, LAMP, LAMP_PRIOR, LAMP_SNAPSHOT, TAU2_F32_SNAPSHOT, TAU2_F64_SNAPSHOT, events, lamp};
 pub use resume::resume;
 use script::{AGENT_SCRIPT, Script, TAU2_SCRIPT};
 use user::Person;

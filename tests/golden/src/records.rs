@@ -62,6 +62,9 @@ pub const LAMP: Catalog<'static> = fable_core::catalog!(Definition {
 /// The end of [`lamp`].
 pub const LAMP_SNAPSHOT: &[u8] = include_bytes!("../records/lamp_f32.snapshot");
 
+/// The state at the end of [`lamp`] as a prior.
+pub const LAMP_PRIOR: &[u8] = include_bytes!("../records/lamp_f32.prior");
+
 /// A life with a statement, decisions that were rewarded, expired and still wait, an imputed reward, and a promotion.
 ///
 /// # Panics

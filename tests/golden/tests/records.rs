@@ -3,9 +3,11 @@
 //! `FABLE_WRITE_RECORDS=1 cargo test -p fable-golden --test records` writes the files anew, for a new version of the format.
 
 use fable_core::catalog::{AGENT, TAU2};
-use fable_core::record::{MAX_EVENT_LEN, Verifier, decode_event, encode_event};
-use fable_core::{Learner, Policy, Scalar, Settings};
-use fable_golden::{EVENTS, LAMP, LAMP_SNAPSHOT, RING, SEED, TAU2_F32_SNAPSHOT, TAU2_F64_SNAPSHOT, events, lamp, tau2};
+use fable_core::record::{MAX_EVENT_LEN, Verifier, decode_event, decode_prior, encode_event, encode_prior};
+use fable_core::{Factor, Learner, Policy, Prior, Scalar, Settings};
+use fable_golden::{
+    EVENTS, LAMP, LAMP_PRIOR, LAMP_SNAPSHOT, RING, SEED, TAU2_F32_SNAPSHOT, TAU2_F64_SNAPSHOT, events, lamp, tau2,
+};
 use std::path::Path;
 
 fn snapshot<T: Scalar>() -> Vec<u8> {
@@ -39,12 +41,21 @@ fn journal() -> Vec<u8> {
     bytes
 }
 
+/// The state at the end of a life, as the prior of others.
+fn prior() -> Vec<u8> {
+    let learner = lamp_learner();
+    let state = learner.posterior();
+    let factor = Factor::new(LAMP.arrow(), state.packed(), &mut vec![0.0; LAMP.workspace_len()]).unwrap();
+    encode_prior(&Policy::with_prior(&LAMP, Settings::default(), Prior::Factor(factor)).unwrap()).unwrap()
+}
+
 #[test]
 fn bytes_are_pinned() {
     let files = [
         ("tau2_f32.snapshot", snapshot::<f32>(), TAU2_F32_SNAPSHOT),
         ("tau2_f64.snapshot", snapshot::<f64>(), TAU2_F64_SNAPSHOT),
         ("lamp_f32.snapshot", written(&lamp_learner()), LAMP_SNAPSHOT),
+        ("lamp_f32.prior", prior(), LAMP_PRIOR),
         ("agent.events", journal(), EVENTS),
     ];
     for (name, written, pinned) in files {
@@ -83,6 +94,13 @@ fn a_pinned_snapshot_is_read() {
     let mut scratch = vec![0.0; LAMP.workspace_len()];
     assert_eq!(learner.with(&policy, &mut scratch).unwrap().waiting(0).count(), 2);
     assert!(learner.profile()[0].valid && learner.observations() == 11 * 2 + 5 + 1);
+}
+
+/// So is a pinned prior.
+#[test]
+fn a_pinned_prior_is_read() {
+    let policy = Policy::<f32>::new(&LAMP, Settings::default()).unwrap();
+    assert_eq!(decode_prior(&policy, LAMP_PRIOR).unwrap(), lamp_learner().posterior().packed());
 }
 
 /// The sizes that the life of a flash is computed from.

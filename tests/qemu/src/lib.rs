@@ -80,6 +80,14 @@ impl Board {
         self.start_image(folder, images()?.join("log").join(self.name))
     }
 
+    /// Starts the board with the image that has a place for a prior.
+    ///
+    /// # Errors
+    /// When QEMU cannot be started.
+    pub fn start_with_prior(&self, folder: &Path) -> io::Result<Running> {
+        self.start_image(folder, images()?.join("prior").join(self.name))
+    }
+
     fn start_image(&self, folder: &Path, image: PathBuf) -> io::Result<Running> {
         for socket in ["uart", "monitor", "debugger"] {
             let _ = fs::remove_file(folder.join(socket));

@@ -1,12 +1,15 @@
 //! Every board, driven from the host: the same bits, and nothing acknowledged is lost.
 
+use fable_core::protocol::{Fault, StorageFault};
 use fable_core::record::encode_event;
+use fable_core::record::{Header, Kind, decode_prior};
 use fable_core::{
-    Action, Catalog, Command, Context, DecisionId, Direction, Feasible, HostLearner, HostUser, Policy, Request, Settings,
-    Statement,
+    Action, Catalog, Command, Context, DecisionId, Direction, Factor, Feasible, HostLearner, HostUser, Observation, Policy,
+    Prior, Request, Settings, Statement, user_hash,
 };
 use fable_qemu::{BOARDS, Board, Crash};
-use fable_std::device::Device;
+use fable_std::device::{Device, DeviceError, prior};
+use fable_std::prior::{Evidence, Options, fit};
 use std::io::Write;
 use std::os::unix::net::UnixStream;
 use std::time::Instant;
@@ -88,7 +91,7 @@ fn compare(device: &mut Device<UnixStream>, twin: &Twin<'_>) {
 }
 
 fn policy(catalog: &'static Catalog<'static>) -> Policy<'static, f32> {
-    Policy::new(catalog, Settings::PAPER).unwrap()
+    Policy::new(catalog, Settings::default()).unwrap()
 }
 
 /// Runs a test on these boards, as many at a time as there are cores.
@@ -275,5 +278,111 @@ fn killed_at_random_moments() {
             compare(&mut device, &twin);
         }
         drop(running);
+    });
+}
+
+/// A prior fitted to a few people who agree on some things, as `fable prior fit` writes it.
+fn fitted(catalog: &'static Catalog<'static>, settings: Settings<'static>) -> Vec<u8> {
+    let policy = Policy::<f64>::new(catalog, settings).unwrap();
+    let mut random = Random(99);
+    let mut people = vec![Evidence::default(); 6];
+    for person in &mut people {
+        for _ in 0..20 {
+            let (context, action) = (random.context(catalog), Action(u16::try_from(random.below(catalog.actions())).unwrap()));
+            let reward = if action.0 % 3 == 1 { 0.75 } else { -0.25 } + random.reward() / 8.0;
+            person.reward(&policy, &Observation { context, action, baseline: 0.0, reward, weight: 1.0 });
+        }
+    }
+    let options = Options { shrinkage: Some(50.0), steps: 2, ..Options::default() };
+    fit(&policy, &people, &options).unwrap().snapshot(&policy, user_hash("")).unwrap()
+}
+
+/// A prior is loaded into its own place in flash. The user goes on as before; the one after forgetting begins from it and
+/// decides as the host does with the same prior, through a power cut too; and what does not belong there is refused.
+#[test]
+fn forgetting_goes_back_to_a_loaded_prior() {
+    let with_prior = BOARDS.into_iter().filter(|board| matches!(board.name, "microbit" | "virt"));
+    each(with_prior, "prior", |board, folder| {
+        let mut running = board.start_with_prior(folder).unwrap();
+        let mut device = running.device().unwrap();
+        let catalog = device.catalog().unwrap();
+        let base = policy(catalog);
+        let (user, mut random) = (device.hello().user, Random(5));
+        let mut before = twin(&base, user);
+        play(&mut device, &mut before, &mut random, 20);
+
+        let record = prior::record(catalog, Settings::default(), 24, &fitted(catalog, Settings::default())).unwrap();
+        let other = Settings { noise_variance: 0.5, ..Settings::default() };
+        let other = prior::record(catalog, other, 24, &fitted(catalog, other)).unwrap();
+        let wide = prior::record(catalog, Settings::default(), 53, &fitted(catalog, Settings::default())).unwrap();
+        let mut damaged = record.clone();
+        damaged[record.len() / 2] ^= 1;
+        for (bytes, code) in [(&record[..record.len() - 1], 1), (&damaged, 4), (&other, 7), (&wide[..record.len()], 6)] {
+            let refused = device.load_prior(bytes);
+            assert!(matches!(refused, Err(DeviceError::Refused(Fault::Record(found))) if found == code), "{code}: {refused:?}");
+        }
+        assert!(device.prior(true).unwrap().is_empty());
+
+        device.load_prior(&record).unwrap();
+        assert_eq!((device.prior(false).unwrap(), device.prior(true).unwrap()), (vec![], record.clone()));
+        play(&mut device, &mut before, &mut random, 20); // the user goes on with the prior it began from
+        compare(&mut device, &before);
+
+        assert_eq!(device.forget().unwrap(), 1);
+        let packed = decode_prior(&base, &record).unwrap();
+        let factor = Factor::new(catalog.arrow(), &packed, &mut vec![0.0; catalog.workspace_len()]).unwrap();
+        let informed = Policy::with_prior(catalog, Settings::default(), Prior::Factor(factor)).unwrap();
+        assert_eq!(device.hello().fingerprint, informed.fingerprint());
+        assert_eq!(device.prior(false).unwrap(), record);
+        let mut learner = HostLearner::for_policy(&informed);
+        learner.start_journal_in(&informed, &Header::new(Kind::Journal, &informed, user, 8), 1).unwrap();
+        let mut after = Twin::of(&informed, learner).unwrap();
+        play(&mut device, &mut after, &mut random, 50);
+        compare(&mut device, &after);
+
+        if board.durable {
+            drop(running);
+            running = board.start_with_prior(folder).unwrap();
+        } else {
+            running.reset().unwrap();
+        }
+        drop(device);
+        let mut device = running.device().unwrap();
+        play(&mut device, &mut after, &mut random, 50);
+        compare(&mut device, &after);
+
+        // Forgetting again begins from the same prior; once it is removed, from the base prior.
+        device.forget().unwrap();
+        after.user().forget().unwrap();
+        play(&mut device, &mut after, &mut random, 10);
+        device.remove_prior().unwrap();
+        play(&mut device, &mut after, &mut random, 10);
+        compare(&mut device, &after);
+        assert_eq!(device.forget().unwrap(), 3);
+        assert_eq!((device.hello().fingerprint, device.prior(false).unwrap()), (base.fingerprint(), vec![]));
+        let mut learner = HostLearner::for_policy(&base);
+        learner.start_journal_in(&base, &Header::new(Kind::Journal, &base, user, 8), 3).unwrap();
+        let mut last = Twin::of(&base, learner).unwrap();
+        play(&mut device, &mut last, &mut random, 10);
+        compare(&mut device, &last);
+    });
+}
+
+/// A board that has no place for a prior says so, and goes on.
+#[test]
+fn a_board_without_a_place_for_a_prior_refuses_it() {
+    each(BOARDS.into_iter().filter(|board| board.name == "hifive1"), "no prior", |board, folder| {
+        let running = board.start(folder).unwrap();
+        let mut device = running.device().unwrap();
+        let catalog = device.catalog().unwrap();
+        let record = prior::record(catalog, Settings::default(), 24, &fitted(catalog, Settings::default())).unwrap();
+        for refused in [device.load_prior(&record), device.remove_prior()] {
+            assert!(matches!(refused, Err(DeviceError::Refused(Fault::Storage(StorageFault::Unsupported)))), "{refused:?}");
+        }
+        assert!(device.prior(true).unwrap().is_empty());
+        let policy = policy(catalog);
+        let mut twin = twin(&policy, device.hello().user);
+        play(&mut device, &mut twin, &mut Random(3), 10);
+        compare(&mut device, &twin);
     });
 }

@@ -4,6 +4,7 @@ use super::count::{SysTick, measure};
 use super::mmio::{NRF51_NVMC, NRF51_RNG, NRF51_STORE, NRF51_UART};
 use super::uart::{Port, Uart};
 use super::{Board, sleep};
+use core::ops::Range;
 use cortex_m::peripheral::SCB;
 use embedded_storage::nor_flash::{
     ErrorType, MultiwriteNorFlash, NorFlash, NorFlashErrorKind, ReadNorFlash, check_erase, check_read, check_write,
@@ -19,6 +20,12 @@ impl Board for Microbit {
 
     const NAME: &'static str = "microbit";
     const STORE: &'static str = "the chip's own flash, 0x30000 to 0x40000";
+
+    const PRIOR: bool = cfg!(feature = "prior");
+
+    fn numbers(range: Range<u32>) -> &'static [f32] {
+        NRF51_STORE.numbers(range)
+    }
 
     fn uart() -> Self::Uart {
         Uart::open()

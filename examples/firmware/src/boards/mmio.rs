@@ -7,7 +7,9 @@
 
 use super::say::Piece;
 use core::arch::asm;
+use core::ops::Range;
 use core::ptr::{addr_of, read_volatile, with_exposed_provenance, with_exposed_provenance_mut, write_volatile};
+use core::slice;
 
 /// One peripheral: a page of 4 KiB with its registers.
 #[derive(Debug, Clone, Copy)]
@@ -119,6 +121,18 @@ impl Array {
     pub(crate) fn read(self, offset: usize) -> u32 {
         // SAFETY: an aligned word inside a flash array that the linker script leaves free.
         unsafe { read_volatile(with_exposed_provenance(self.word(offset))) }
+    }
+
+    /// The numbers in a range of bytes; none for a range that does not lie in the array or does not begin at a word. What is
+    /// borrowed is not to be written: the store never writes to the slot of the prior that is in use.
+    pub(crate) fn numbers(self, range: Range<u32>) -> &'static [f32] {
+        let (start, end) = (range.start as usize, range.end as usize);
+        if start >= end || end > self.len || !start.is_multiple_of(4) {
+            return &[];
+        }
+        // SAFETY: aligned words inside a flash array that the linker script leaves free, and every word is a number. They
+        // change by commands to the flash only, which go to other pages as long as the numbers are in use.
+        unsafe { slice::from_raw_parts(with_exposed_provenance(self.base as usize + start), (end - start) / 4) }
     }
 
     /// Writes the word that holds `offset`: data or a command, as the flash takes it.

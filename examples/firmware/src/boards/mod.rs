@@ -39,6 +39,7 @@ mod netduino;
 mod virt;
 
 use core::convert::Infallible;
+use core::ops::Range;
 use core::panic::PanicInfo;
 use embedded_io::{Read, ReadReady, Write};
 use embedded_storage::nor_flash::{MultiwriteNorFlash, NorFlashErrorKind};
@@ -80,6 +81,15 @@ pub trait Board {
 
     /// What the store is, to be told to a person.
     const STORE: &'static str;
+
+    /// Whether the store has a place for a prior; it is mapped into memory then, and numbers are read where they lie.
+    const PRIOR: bool = false;
+
+    /// The numbers that lie in a range of a store that is mapped.
+    #[must_use]
+    fn numbers(_: Range<u32>) -> &'static [f32] {
+        &[]
+    }
 
     /// Switches the serial port on.
     fn uart() -> Self::Uart;

@@ -5,6 +5,7 @@ use super::hosted::random;
 use super::mmio::{VIRT_STORE, VIRT_TEST, VIRT_UART};
 use super::uart::{Port, Uart};
 use super::{Board, sleep};
+use core::ops::Range;
 use embedded_storage::nor_flash::{
     ErrorType, MultiwriteNorFlash, NorFlash, NorFlashErrorKind, ReadNorFlash, check_erase, check_read, check_write,
 };
@@ -20,6 +21,12 @@ impl Board for Virt {
 
     const NAME: &'static str = "virt";
     const STORE: &'static str = "CFI NOR flash, the file of pflash unit 1";
+
+    const PRIOR: bool = true;
+
+    fn numbers(range: Range<u32>) -> &'static [f32] {
+        VIRT_STORE.numbers(range)
+    }
 
     fn uart() -> Self::Uart {
         Uart::open()

@@ -8,10 +8,11 @@ mod tell;
 
 use crate::boards::{Board, Here, exit};
 use core::convert::Infallible;
+use core::ops::Range;
 use embedded_io::{Read, Write};
 use embedded_storage::nor_flash::{NorFlash, ReadNorFlash};
-use fable_core::record::snapshot::max_len;
-use fable_core::{Learner, Policy, Settings, Storage, User, Workspace};
+use fable_core::record::{prior::prior_len, snapshot::max_len};
+use fable_core::{Factor, Learner, Policy, Prior, Settings, Storage, User, Workspace};
 use fable_embedded::flash::{Blocking, FlashError, FlashStore, Layout};
 use fable_embedded::{Device, Keep, Server};
 use static_cell::{ConstStaticCell, StaticCell};
@@ -26,7 +27,7 @@ pub use fable_core::catalog::TAU2 as CATALOG;
 pub const ROOM: usize = 8;
 
 /// The store of a board.
-pub type BoardStore = FlashStore<Blocking<<Here as Board>::Flash>>;
+pub type BoardStore = FlashStore<Blocking<<Here as Board>::Flash>, { Here::PRIOR }>;
 
 /// What a device is made of.
 pub struct Parts {
@@ -61,16 +62,47 @@ pub fn serve<S: Storage<f32>, W: Storage<f32>>(
     store: &'static StaticCell<BoardStore>,
 ) -> ! {
     tell::started(&CATALOG);
-    let Ok(policy) = Policy::new(&CATALOG, Settings::PAPER) else { stop("the settings are out of range") };
+    let Ok(mut policy) = Policy::new(&CATALOG, Settings::default()) else { stop("the settings are out of range") };
     let store = place(&policy, store);
+    if Here::PRIOR {
+        match apart(|| store.prior(&policy)).map(|numbers| begin_from(numbers, &mut policy, workspace)) {
+            Ok(true) => {}
+            Ok(false) => stop("the prior is out of range"),
+            Err(error) => stop(reason(error)),
+        }
+    }
     // The user is whoever holds the board; the number makes its draws its own.
     restore(&policy, learner, workspace, store, || Here::entropy().unwrap_or(1));
     let mut uart = Here::uart();
     tell::ready();
     loop {
+        if Here::PRIOR && store.outdated() {
+            // What cannot be used is told to the host with every request, until it loads another one.
+            let next = apart(|| store.next_prior(&policy));
+            if next.is_ok_and(|numbers| begin_from(numbers, &mut policy, workspace)) {
+                let _ = apart(|| store.adopt(&policy, learner, workspace));
+            }
+        }
         let Ok(user) = learner.with(&policy, workspace) else { stop("the learner was not restored") };
         attend(user, store, &mut uart);
     }
+}
+
+/// Gives the policy the prior whose numbers lie there, or its own; false for one that is out of range, and the policy stays.
+#[inline(never)]
+fn begin_from<W: Storage<f32>>(
+    numbers: Option<Range<u32>>,
+    policy: &mut Policy<'static, f32>,
+    workspace: &mut Workspace<f32, W>,
+) -> bool {
+    let prior = match numbers.map(|numbers| Factor::new(CATALOG.arrow(), Here::numbers(numbers), workspace)) {
+        None => Prior::Isotropic,
+        Some(Ok(factor)) => Prior::Factor(factor),
+        Some(Err(_)) => return false,
+    };
+    let Ok(other) = Policy::with_prior(policy.catalog(), *policy.settings(), prior) else { return false };
+    *policy = other;
+    true
 }
 
 /// Moves the store to where it stays, in a stack frame of its own.
@@ -94,12 +126,13 @@ pub fn open(policy: &Policy<'_, f32>) -> BoardStore {
         stop("the store cannot be erased")
     }
     let length = u32::try_from(flash.capacity()).unwrap_or(u32::MAX);
-    let Ok(layout) = Layout::try_new::<Blocking<<Here as Board>::Flash>>(0, length, max_len::<f32>(policy.catalog(), ROOM))
-    else {
+    let prior = if Here::PRIOR { prior_len::<f32>(policy.catalog()) } else { 0 };
+    let snapshot = max_len::<f32>(policy.catalog(), ROOM);
+    let Ok(layout) = Layout::try_with_prior::<Blocking<<Here as Board>::Flash>>(0, length, snapshot, prior) else {
         stop("the store is too small for this catalog")
     };
     tell::opened();
-    FlashStore::new(Blocking(flash), layout)
+    FlashStore::over(Blocking(flash), layout)
 }
 
 /// Restores the learner from the store, which is formatted for a new user if it is blank. What that takes of the stack is free

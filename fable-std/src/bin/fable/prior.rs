@@ -101,8 +101,8 @@ struct FitArguments {
 /// Makes a prior the first snapshot of one user, for a device or for `fable import`.
 ///
 /// A device has one user, and takes no other's snapshot: `fable device hello` says whose it is. `fable device snapshot load` then
-/// puts it there. What the device had learned is replaced; after `forget` it begins with the base prior again, unless its
-/// firmware has this one in its policy.
+/// puts it there. What the device had learned is replaced; after `forget` it begins from its own prior again. That is another
+/// matter: `fable device prior load` puts a prior where forgetting goes back to.
 ///
 /// Exit codes: 0 done, 1 a file cannot be read or written, 2 a mistake in the command, or a prior of another catalog.
 #[derive(Args)]

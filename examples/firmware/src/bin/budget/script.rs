@@ -94,6 +94,7 @@ impl Script {
             14 => Request::Commit { length: self.copied },
             15 => Request::Forget,
             16 => Request::Decide { context: context()?, at: 0 },
+            17 => Request::Prior { next: true, offset: 0 }, // an empty chunk ends the script
             _ => return None,
         })
     }

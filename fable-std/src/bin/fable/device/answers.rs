@@ -3,6 +3,7 @@
 use super::Output;
 use super::names::named;
 use crate::failure::Failure;
+use fable_core::record::Header;
 use fable_core::{
     Action, Assessment, Catalog, Context, DecisionId, Feasible, Policy, Settings, Source, Standing, Thousandths, Verdict,
 };
@@ -12,12 +13,23 @@ use serde_json::{Value, json};
 use std::fmt::{Display, Write as _};
 use std::io::{Read, Write};
 
-pub(super) fn hello<P: Read + Write>(device: &Device<P>) -> Output {
+/// Which priors the present user began from and the next one begins from.
+pub(super) fn priors<P: Read + Write>(device: &mut Device<P>) -> Result<Output, Failure> {
+    let (now, next) = (device.prior_header(false)?, device.prior_header(true)?);
+    let name = |header: Option<Header>| header.map(|header| format!("{:016x}", header.user));
+    let told = |header: Option<Header>| name(header).map_or_else(|| "the base prior".to_owned(), |name| format!("prior {name}"));
+    let text = format!("this user began from {}\nthe next one begins from {}\n", told(now), told(next));
+    Ok((text, json!({ "now": name(now), "next": name(next) })))
+}
+
+pub(super) fn hello<P: Read + Write>(device: &mut Device<P>) -> Result<Output, Failure> {
+    let prior = device.prior_header(false)?;
     let hello = device.hello();
+    let base = prior.map_or(hello.fingerprint, |header| header.fingerprint);
     let scalar = if hello.digits == 24 { "f32" } else { "f64" };
     let catalog = device.catalog();
     let settings = match catalog.as_ref().map(|catalog| Policy::<f32>::new(catalog, Settings::default())) {
-        Ok(Ok(policy)) if policy.fingerprint() == hello.fingerprint => "default",
+        Ok(Ok(policy)) if policy.fingerprint() == base => "default",
         Ok(_) => "other than the defaults",
         Err(_) => "unknown",
     };
@@ -30,6 +42,7 @@ pub(super) fn hello<P: Read + Write>(device: &Device<P>) -> Output {
     put("catalog", &device.name());
     put("sizes", &format!("{} actions, dimension {}, in {scalar}", hello.actions, hello.dimension));
     put("settings", &settings);
+    put("prior", &if prior.is_some() { "of a population" } else { "base" });
     put("fingerprint", &format!("{:016x}", hello.fingerprint));
     put("user", &format!("{:016x}", hello.user));
     put("incarnation", &hello.incarnation);
@@ -43,6 +56,7 @@ pub(super) fn hello<P: Read + Write>(device: &Device<P>) -> Output {
         "dimension": hello.dimension,
         "scalar": scalar,
         "settings": settings,
+        "prior": if prior.is_some() { "population" } else { "base" },
         "fingerprint": format!("{:016x}", hello.fingerprint),
         "promise": format!("{:08x}", hello.promise),
         "ring": hello.ring,
@@ -51,7 +65,7 @@ pub(super) fn hello<P: Read + Write>(device: &Device<P>) -> Output {
         "rounds": hello.rounds,
         "observations": hello.observations,
     });
-    (text, value)
+    Ok((text, value))
 }
 
 pub(super) fn decide<P: Read + Write>(

@@ -50,6 +50,7 @@ Examples:
   fable device --port /dev/ttyACM0 onboard --prefer style=concise --over style=guided
   fable device --port /dev/ttyACM0 decide --forbid tool=verify
   fable device --port /dev/ttyACM0 feedback 00000000000000ab-0-17 0.5
+  fable device --port /dev/ttyACM0 prior load people.prior
   fable device --tcp 127.0.0.1:4000 --json contrast concise_over_guided";
 
 #[derive(Subcommand)]
@@ -143,6 +144,9 @@ pub(super) enum DeviceCommand {
     /// Saves the kept snapshot to a file, or restores the device from one.
     #[command(subcommand)]
     Snapshot(SnapshotCommand),
+    /// The prior that the device's next user begins from.
+    #[command(subcommand)]
+    Prior(PriorCommand),
     /// Saves the events after the kept snapshot: each its length, two bytes, and its record.
     Journal {
         /// The file to write.
@@ -154,7 +158,7 @@ pub(super) enum DeviceCommand {
         #[command(flatten)]
         settings: Box<SettingsArguments>,
     },
-    /// Forgets the user; nothing of what was learned remains on the device.
+    /// Forgets the user; nothing of what was learned remains on the device. The next one begins from the prior it keeps.
     Forget {
         /// Yes, really.
         #[arg(long, required = true)]
@@ -174,6 +178,24 @@ pub(super) enum SnapshotCommand {
         /// The file to read.
         file: PathBuf,
     },
+}
+
+/// A device with a place for a prior keeps it through forgetting. The present user goes on with the prior that it began from;
+/// one with whom nothing has happened yet begins from the new one at once.
+#[derive(Subcommand)]
+pub(super) enum PriorCommand {
+    /// Makes a prior the one that the next user begins from; the device verifies it before.
+    Load {
+        /// What `fable prior fit` has written.
+        file: PathBuf,
+        /// The device's own, which are also those that the prior was fitted under.
+        #[command(flatten)]
+        settings: Box<SettingsArguments>,
+    },
+    /// Says which prior the present user began from, and which the next one begins from.
+    Show,
+    /// The next user begins from the base prior again.
+    Remove,
 }
 
 #[derive(Args)]

@@ -9,11 +9,11 @@ mod names;
 pub(crate) use arguments::DeviceArguments;
 
 use crate::failure::Failure;
-use answers::{assessed, contrasts, decide, explain, hello, line, profile, replayed, statistics};
-use arguments::{DeviceCommand, SnapshotCommand};
+use answers::{assessed, contrasts, decide, explain, hello, line, priors, profile, replayed, statistics};
+use arguments::{DeviceCommand, PriorCommand, SnapshotCommand};
 use fable_core::{Comparison, Direction, Statement};
 use fable_std::catalogs;
-use fable_std::device::{Device, port};
+use fable_std::device::{Device, port, prior};
 use names::{action, condition, feasible, value};
 use serde_json::{Value, json};
 use std::io::{Read, Write};
@@ -50,7 +50,7 @@ fn talk<P: Read + Write>(port: P, arguments: &DeviceArguments) -> Result<Output,
         device.describe(catalog);
     }
     match command {
-        DeviceCommand::Hello => Ok(hello(device)),
+        DeviceCommand::Hello => hello(device),
         DeviceCommand::Onboard { prefer, over, when, response, precision } => {
             let catalog = device.catalog()?;
             let side = |names: &[String]| names.iter().map(|name| value(catalog, name)).collect::<Result<Vec<_>, _>>();
@@ -103,6 +103,19 @@ fn talk<P: Read + Write>(port: P, arguments: &DeviceArguments) -> Result<Output,
             let bytes = std::fs::read(file).map_err(|error| Failure::Trouble(format!("{}: {error}", file.display())))?;
             let rounds = device.restore(&bytes)?;
             Ok((format!("restored, {rounds} rounds\n"), json!({ "rounds": rounds })))
+        }
+        DeviceCommand::Prior(PriorCommand::Load { file, settings }) => {
+            let bytes = std::fs::read(file).map_err(|error| Failure::file(file, &error))?;
+            let (catalog, digits) = (device.catalog()?, device.hello().digits);
+            let settings = settings.resolve(arguments.catalog.as_deref().unwrap_or(""), catalog)?;
+            let record = prior::record(catalog, settings, digits, &bytes);
+            device.load_prior(&record.map_err(|error| Failure::Mistake(format!("{}: {error}", file.display())))?)?;
+            priors(device)
+        }
+        DeviceCommand::Prior(PriorCommand::Show) => priors(device),
+        DeviceCommand::Prior(PriorCommand::Remove) => {
+            device.remove_prior()?;
+            priors(device)
         }
         DeviceCommand::Journal { file } => {
             let events = device.journal()?;
