@@ -8,6 +8,7 @@ mod fleet;
 mod guarantees;
 mod pahf;
 mod pahf_shopping;
+pub mod people;
 mod prompts;
 mod rubric;
 mod tau2;
