@@ -3,6 +3,7 @@
 use crate::report::Report;
 use crate::setup::{Setup, StudyError};
 
+pub mod adapt;
 mod defaults;
 mod fleet;
 mod guarantees;

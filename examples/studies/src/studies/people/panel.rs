@@ -5,7 +5,7 @@ use crate::studies::fleet::world::{Life, Person, live};
 use crate::{draw, parallel};
 use fable_core::{Action, ActionSet, Catalog, Context, Factor, Feasible, Policy, Prior, Settings};
 use fable_simulate::Random;
-use fable_std::prior::{Options, fit};
+use fable_std::prior::{Options, Population, fit};
 
 /// What somebody is offered in a round, each with its reward.
 pub type Offer = Vec<(Action, f64)>;
@@ -93,29 +93,48 @@ fn lives(
 }
 
 impl Split {
-    /// The regret of every unseen person by round, from the base prior.
-    ///
-    /// # Errors
-    /// What the learner says.
-    pub fn without_prior(&self, setup: &Setup, settings: &Settings<'_>, rounds: Rounds) -> Result<Vec<Vec<f64>>, StudyError> {
-        let policy = Policy::new(self.catalog, *settings)?;
-        let lives = lives(setup, &policy, self.catalog, &self.unseen, rounds, 1 << 20)?;
-        Ok(lives.into_iter().map(|life| life.regret).collect())
-    }
-
-    /// The same with a prior that was fitted to the journals of the others, who lived with the same settings.
+    /// The prior that fits the journals of the half that is seen, who live with these settings.
     ///
     /// # Errors
     /// What the learner or the fit says.
-    pub fn with_prior(&self, setup: &Setup, settings: &Settings<'_>, rounds: Rounds) -> Result<Vec<Vec<f64>>, StudyError> {
-        let own = Policy::new(self.catalog, *settings)?;
-        let journals: Vec<_> =
-            lives(setup, &own, self.catalog, &self.seen, rounds, 0)?.into_iter().map(|life| life.evidence).collect();
-        let population = fit(&own, &journals, &Options { threads: setup.threads, ..Options::default() })?;
+    pub fn prior(&self, setup: &Setup, settings: &Settings<'static>, rounds: Rounds) -> Result<Population, StudyError> {
+        let policy = Policy::new(self.catalog, *settings)?;
+        let lives = lives(setup, &policy, self.catalog, &self.seen, rounds, 0)?;
+        let journals: Vec<_> = lives.into_iter().map(|life| life.evidence).collect();
+        Ok(fit(&policy, &journals, &Options { threads: setup.threads, steps: setup.scale(40, 3), ..Options::default() })?)
+    }
+
+    /// The regret of everybody in a half, by person and round, from a fitted prior or else from the base prior.
+    ///
+    /// # Errors
+    /// What the learner says.
+    pub fn regret(
+        &self,
+        setup: &Setup,
+        settings: &Settings<'static>,
+        prior: Option<&Population>,
+        half: Half,
+        rounds: Rounds,
+    ) -> Result<Vec<Vec<f64>>, StudyError> {
         let mut workspace = vec![0.0; self.catalog.workspace_len()];
-        let factor = Factor::new(self.catalog.arrow(), population.prior.packed(), &mut workspace)?;
-        let policy = Policy::with_prior(self.catalog, *settings, Prior::Factor(factor))?;
-        let lives = lives(setup, &policy, self.catalog, &self.unseen, rounds, 1 << 20)?;
+        let policy = match prior {
+            None => Policy::new(self.catalog, *settings)?,
+            Some(population) => {
+                let factor = Factor::new(self.catalog.arrow(), population.prior.packed(), &mut workspace)?;
+                Policy::with_prior(self.catalog, *settings, Prior::Factor(factor))?
+            }
+        };
+        let people = if half == Half::Seen { &self.seen } else { &self.unseen };
+        let lives = lives(setup, &policy, self.catalog, people, rounds, 1 << 20)?;
         Ok(lives.into_iter().map(|life| life.regret).collect())
     }
+}
+
+/// One of the two halves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Half {
+    /// Those that something is chosen or fitted on.
+    Seen,
+    /// The others.
+    Unseen,
 }
