@@ -41,7 +41,10 @@ pub static CATALOG: Catalog<'static> =
     fable_core::catalog!(Definition { name: "camera", components: ATTRIBUTES, blocks: BLOCKS, ..Definition::EMPTY });
 
 /// Everybody, with +1 for what was chosen and -1 for the rest.
-fn read(setup: &Setup) -> Result<Vec<Respondent>, StudyError> {
+///
+/// # Errors
+/// The data is missing or cannot be read.
+pub fn read(setup: &Setup) -> Result<Vec<Respondent>, StudyError> {
     let text = CHOICES.read(setup)?;
     let mut lines = text.lines();
     if !lines.next().unwrap_or_default().split(',').eq(HEADS) {
@@ -71,5 +74,5 @@ pub fn splits(setup: &Setup, count: usize) -> Result<Vec<Split>, StudyError> {
     let people = read(setup)?;
     let of = |half: &[usize]| half.iter().filter_map(|index| people.get(*index).cloned()).collect::<Vec<_>>();
     let split = |halves: [Vec<usize>; 2]| Split { catalog: &CATALOG, seen: of(&halves[0]), unseen: of(&halves[1]) };
-    Ok((0..count).map(|number| split(halves(people.len(), number))).collect())
+    Ok((0..count).map(|number| split(halves(setup, people.len(), number))).collect())
 }

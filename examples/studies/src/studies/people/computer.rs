@@ -54,7 +54,7 @@ pub fn splits(setup: &Setup, count: usize) -> Result<Vec<Split>, StudyError> {
     let profiles = rows(setup, PROFILES, 13)?;
     let ratings = rows(setup, RATINGS, profiles.len())?;
     let split = |number| {
-        let halves = halves(ratings.len(), number);
+        let halves = halves(setup, ratings.len(), number);
         let of = |half: &[usize]| half.iter().filter_map(|index| ratings.get(*index)).collect::<Vec<_>>();
         let [seen, unseen] = [of(&halves[0]), of(&halves[1])];
         let attributes = telling(&profiles, &seen);

@@ -27,12 +27,14 @@ pub struct Split {
     pub unseen: Vec<Respondent>,
 }
 
-/// The numbers below `count` in two halves, in a random order: the same two the other way round in every second split.
+/// The numbers below `count` in two halves, in a random order: the same two the other way round in every second split. The small
+/// version does with 40 people.
 #[must_use]
-pub fn halves(count: usize, split: usize) -> [Vec<usize>; 2] {
+pub fn halves(setup: &Setup, count: usize, split: usize) -> [Vec<usize>; 2] {
     let mut order: Vec<usize> = (0..count).collect();
     draw::shuffle(&mut Random::new([split as u64 / 2, 0, 0, 0x4a1f]), &mut order);
-    let rest = order.split_off(count / 2);
+    order.truncate(setup.scale(count, 40));
+    let rest = order.split_off(order.len() / 2);
     if split % 2 == 0 { [order, rest] } else { [rest, order] }
 }
 
@@ -101,7 +103,9 @@ impl Split {
         let policy = Policy::new(self.catalog, *settings)?;
         let lives = lives(setup, &policy, self.catalog, &self.seen, rounds, 0)?;
         let journals: Vec<_> = lives.into_iter().map(|life| life.evidence).collect();
-        Ok(fit(&policy, &journals, &Options { threads: setup.threads, steps: setup.scale(40, 3), ..Options::default() })?)
+        // The small version does not choose how much to hold back.
+        let shrinkage = setup.reduced.then_some(self.catalog.dimension() as f64);
+        Ok(fit(&policy, &journals, &Options { threads: setup.threads, steps: setup.scale(40, 3), shrinkage })?)
     }
 
     /// The regret of everybody in a half, by person and round, from a fitted prior or else from the base prior.
