@@ -35,7 +35,7 @@ pub fn halves(setup: &Setup, count: usize, split: usize) -> [Vec<usize>; 2] {
     draw::shuffle(&mut Random::new([split as u64 / 2, 0, 0, 0x4a1f]), &mut order);
     order.truncate(setup.scale(count, 40));
     let rest = order.split_off(order.len() / 2);
-    if split % 2 == 0 { [order, rest] } else { [rest, order] }
+    if split.is_multiple_of(2) { [order, rest] } else { [rest, order] }
 }
 
 struct Seat<'p> {
