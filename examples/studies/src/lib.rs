@@ -4,6 +4,7 @@
 //! named numbers. To add one, write the file and add a line to [`studies::ALL`]. What is compared is in [`policies`]:
 //! configurations of one learner. Everything is a function of the seeds, on any number of threads.
 
+pub mod candidate;
 pub mod data;
 pub mod draw;
 pub mod files;

@@ -3,11 +3,13 @@
 use crate::report::Report;
 use crate::setup::{Setup, StudyError};
 
+pub mod adapt;
 mod defaults;
 mod fleet;
 mod guarantees;
 mod pahf;
 mod pahf_shopping;
+pub mod people;
 mod prompts;
 mod rubric;
 mod tau2;
@@ -33,6 +35,8 @@ pub const ALL: &[Study] = &[
     Study { name: "rubric", about: rubric::ABOUT, run: rubric::run },
     Study { name: "prompts", about: prompts::ABOUT, run: prompts::run },
     Study { name: "defaults", about: defaults::ABOUT, run: defaults::run },
+    Study { name: "adapt", about: adapt::ABOUT, run: adapt::run },
+    Study { name: "people", about: people::ABOUT, run: people::run },
     Study { name: "guarantees", about: guarantees::ABOUT, run: guarantees::run },
     Study { name: "fleet", about: fleet::ABOUT, run: fleet::run },
     Study { name: "fleet-real", about: fleet::ABOUT_REAL, run: fleet::run_real },

@@ -4,7 +4,7 @@
 //! `fable prior fit` does); and users who were not among them live through their first 30 rounds with it and without it.
 
 mod people;
-mod world;
+pub mod world;
 
 use crate::parallel;
 use crate::plot::Plot;

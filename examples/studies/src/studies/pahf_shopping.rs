@@ -175,6 +175,13 @@ impl Shop<'_> {
     }
 }
 
+/// Of the catalog and of its flat version.
+struct Sizes {
+    dimension: usize,
+    actions: usize,
+    flat: usize,
+}
+
 fn over(lives: &[Life], phase: usize, of: impl Fn(&Bought) -> f64) -> Vec<f64> {
     lives.iter().map(|life| mean(&life[phase].iter().flatten().map(&of).collect::<Vec<_>>())).collect()
 }
@@ -191,8 +198,8 @@ fn difference(one: &[Life], other: &[Life], phase: usize) -> (f64, (f64, f64)) {
     (mean(&differences), cluster_bootstrap(&clusters, 10_000, phase as u64))
 }
 
-/// Runs the study.
-pub fn run(setup: &Setup) -> Result<Report, StudyError> {
+/// Every row's lives, seed by seed.
+fn lives(setup: &Setup, rows: &[Row], seeds: usize) -> Result<(Sizes, Vec<Life>), StudyError> {
     let market = market::read(setup)?;
     let names: Vec<&str> = market.kinds.iter().map(String::as_str).collect();
     let definition = Definition { name: "shopping", components: COMPONENTS, tasks: &names, blocks: BLOCKS, ..Definition::EMPTY };
@@ -200,16 +207,30 @@ pub fn run(setup: &Setup) -> Result<Report, StudyError> {
     let flat = flat(&catalog)?;
     let contexts = (0..names.len()).map(|task| Context::new(&catalog, Some(task), &[])).collect::<Result<Vec<_>, _>>()?;
     let shop = Shop { market: &market, catalog: &catalog, flat: &flat, contexts: &contexts };
-    let seeds = setup.scale(50, 2);
-    let lives = parallel::map(setup, "pahf-shopping", ROWS.len() * seeds, |index| {
-        let row = ROWS.get(index / seeds).ok_or_else(|| StudyError::Failed("there is no such row".into()))?;
+    let lives = parallel::map(setup, "pahf-shopping", rows.len() * seeds, |index| {
+        let row = rows.get(index / seeds).ok_or_else(|| StudyError::Failed("there is no such row".into()))?;
         shop.live(row, (index % seeds) as u64)
     })?;
-    let lives: Vec<&[Life]> = lives.chunks(seeds).collect();
-    Ok(report(&catalog, &flat, &lives, seeds))
+    Ok((Sizes { dimension: catalog.dimension(), actions: catalog.actions(), flat: flat.dimension() }, lives))
 }
 
-fn report(catalog: &Catalog<'_>, flat: &Catalog<'_>, lives: &[&[Life]], seeds: usize) -> Report {
+/// The quality of the four phases under several settings, the whole method.
+pub fn phases(setup: &Setup, settings: &[Settings<'static>], seeds: usize) -> Result<Vec<[f64; 4]>, StudyError> {
+    let rows: Vec<Row> = settings.iter().map(|settings| Row { settings: *settings, ..row("full", FULL) }).collect();
+    let (_, lives) = lives(setup, &rows, seeds)?;
+    let quality = |lives: &[Life]| std::array::from_fn(|phase| mean(&over(lives, phase, |bought| bought.quality)));
+    Ok(lives.chunks(seeds.max(1)).map(quality).collect())
+}
+
+/// Runs the study.
+pub fn run(setup: &Setup) -> Result<Report, StudyError> {
+    let seeds = setup.scale(50, 2);
+    let (sizes, lives) = lives(setup, &ROWS, seeds)?;
+    let lives: Vec<&[Life]> = lives.chunks(seeds).collect();
+    Ok(report(&sizes, &lives, seeds))
+}
+
+fn report(sizes: &Sizes, lives: &[&[Life]], seeds: usize) -> Report {
     let mut report = Report::new("shoppers who know what they want, on the real files");
     report.text(&format!(
         "20 shoppers, 10 kinds of products, 45 offers of three products per shopper and phase; {seeds} seeds of the draws, the
@@ -226,9 +247,7 @@ fn report(catalog: &Catalog<'_>, flat: &Catalog<'_>, lives: &[&[Life]], seeds: u
          scores and no costs, so the rule alone takes the earliest action: it always buys nothing. Onboarding: each shopper
          names the most liked feature of one category of each product (response 1, precision 4). Settings are the
          defaults. All of this was chosen before the first run; nothing was tuned.",
-        catalog.dimension(),
-        catalog.actions(),
-        flat.dimension()
+        sizes.dimension, sizes.actions, sizes.flat
     ));
     qualities(&mut report, lives);
     shares(&mut report, lives);
