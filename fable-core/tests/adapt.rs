@@ -6,7 +6,7 @@ use common::{Dense, MIXED, Random, bits, features, start};
 use fable_core::catalog::{AGENT, Catalog, Part, RUBRIC, TAU2};
 use fable_core::{
     Action, Command, Context, Direction, Event, Exploration, Factor, Feasible, HostUser, Observation, OnChange, Policy, Prior,
-    Request, Rule, Scale, Scalar, Settings, Statement, UserError, Workspace,
+    Request, Rule, Scalar, Scale, Settings, Statement, UserError, Workspace,
 };
 use nalgebra::{DMatrix, DVector};
 
@@ -134,8 +134,11 @@ fn fading_weighs_every_observation_less_and_the_prior_again() {
         for keep in [0.5_f32, 0.125, 0.9, 0.0] {
             let policy = Policy::with_prior(&MIXED, Settings::PAPER, prior).unwrap();
             let mut ana = start::<f64, 4>(&policy, 1);
-            let statement =
-                Statement { direction: Direction::new(&MIXED, [(d - 1, 1.0), (d - 2, -0.5)]).unwrap(), response: 0.5, precision: 4.0 };
+            let statement = Statement {
+                direction: Direction::new(&MIXED, [(d - 1, 1.0), (d - 2, -0.5)]).unwrap(),
+                response: 0.5,
+                precision: 4.0,
+            };
             ana.user().onboard(&statement).unwrap();
             let (mut early, mut late) = (vec![], vec![]);
             teach(&mut ana, &mut random, 30, &mut early);
@@ -348,7 +351,8 @@ fn bad_fadings_change_nothing() {
 #[test]
 fn a_precision_per_feature_is_one_of_a_score() {
     fn spread<T: Scalar>(catalog: &Catalog<'static>) -> f64 {
-        let policy = Policy::<T>::new(catalog, Settings { precision_per_feature: 4.0, base_precision: None, ..Settings::PAPER }).unwrap();
+        let policy =
+            Policy::<T>::new(catalog, Settings { precision_per_feature: 4.0, base_precision: None, ..Settings::PAPER }).unwrap();
         let signals = vec![1.0; catalog.definition().signals.len()];
         let task = (!catalog.definition().tasks.is_empty()).then_some(0);
         let context = Context::new(catalog, task, &signals).unwrap();

@@ -20,7 +20,9 @@ mod listed {
         Explanation, Exploration, Factor, Feasible, FeasibleError, Gap, Key, Learner, Observation, OnChange, OnboardingError,
     };
     use fable_core::{ParseDecisionIdError, Policy, Posterior, PosteriorError, Prior, PriorError, Promotion, Purpose, Range};
-    use fable_core::{Request, Rule, Scale, Scores, Setting, Settings, SettingsError, Share, Source, Standing, State, Statement, Step};
+    use fable_core::{
+        Request, Rule, Scale, Scores, Setting, Settings, SettingsError, Share, Source, Standing, State, Statement, Step,
+    };
     use fable_core::{Stream, Thousandths, Update, User, UserError, Verdict, When, Workspace};
 
     const fn has<T: Format>() {}
