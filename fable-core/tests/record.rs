@@ -319,7 +319,7 @@ fn foreign_bytes_have_their_own_error() {
     // NaN, infinity and a negative pivot, with a right checksum.
     let first = bytes.len() - 4 - 4 * TAU2.state_len();
     for (index, number) in
-        [(0, f32::NAN), (0, 0.0), (0, -1.0), (40, f32::INFINITY), (464, 0.5), (464, -1.0), (0, 2e3), (40, 3e38), (40, -2e12)]
+        [(0, f32::NAN), (0, 0.0), (0, -1.0), (40, f32::INFINITY), (464, f32::NAN), (464, -1.0), (0, 2e3), (40, 3e38), (40, -2e12)]
     {
         let mut bytes = bytes.clone();
         bytes[first + 4 * index..][..4].copy_from_slice(&number.to_le_bytes());
