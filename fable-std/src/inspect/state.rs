@@ -50,6 +50,13 @@ pub struct StateReport {
     pub sound: bool,
     /// Whether promotions are guaranteed.
     pub guarantee: Guarantee,
+    /// How much more than expected rewards surprise, at least 1.
+    pub scale: f64,
+    /// Rewards since the user seemed to have changed, up to 254; `None` if that has not happened. A user who stays the same seems so
+    /// once in 1,000 rewards on average, or less often.
+    pub rewards_since_change: Option<u8>,
+    /// Rewards since what is known was last faded, or since the start.
+    pub rewards_since_fading: u16,
     /// Bytes of the posterior.
     pub bytes: usize,
 }
@@ -70,7 +77,7 @@ pub struct Pivots {
 pub enum Guarantee {
     /// As far as the learner can know, if radius and noise are as the settings say.
     Holds,
-    /// A reward was unlearned or imputed, or came with a weight other than 1.
+    /// A reward was unlearned or imputed, or came with a weight other than 1, or what is known was faded.
     Voided,
     /// Alpha, radius, proxy or minimum are not those that the user was started with.
     SettingsChanged,
@@ -92,7 +99,7 @@ impl Guarantee {
     pub const fn sentence(self) -> &'static str {
         match self {
             Self::Holds => "holds, if radius and noise are as the settings say",
-            Self::Voided => "ended: a reward was unlearned, imputed or weighted",
+            Self::Voided => "ended: a reward was unlearned, imputed or weighted, or what is known was faded",
             Self::SettingsChanged => "ended: alpha, radius, proxy or minimum are not the first ones",
             Self::BlocksLeftOut => "none: blocks of the dictionary are left out",
             Self::FittedPrior => "none: it is not known how far the user is from the fitted prior",
@@ -144,6 +151,9 @@ pub(super) fn state<T: Scalar>(user: &User<'_, T>, variances: &[f64]) -> StateRe
         pivots: Pivots { least: 1.0 / most, most: 1.0 / least },
         sound: packed.iter().all(|number| number.finite()) && inverse().all(|e| e > 0.0),
         guarantee,
+        scale: user.scale(),
+        rewards_since_change: user.rewards_since_change(),
+        rewards_since_fading: user.rewards_since_fading(),
         bytes: size_of_val(packed),
     }
 }

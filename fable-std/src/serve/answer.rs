@@ -127,7 +127,12 @@ impl Labels {
 pub(super) enum Answer<'w> {
     Accepted { accepted: usize },
     Decided(Decided<'w>),
-    Learned { observations: u32 },
+    Learned {
+        observations: u32,
+        /// Whether this reward was the one that a change is noticed by.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        changed: bool,
+    },
     Posterior { rounds: u32, observations: u32, mean: Coordinates<'w>, sd: Coordinates<'w>, log_det_ratio: f64 },
     Promoted { promoted: u32 },
     Contrast(Contrasted),
@@ -288,5 +293,7 @@ pub(super) struct Stats<'w> {
     pub(super) requests: u64,
     pub(super) errors: u64,
     pub(super) events: u64,
+    /// Users who seemed to have changed since the service was started, as often as they did.
+    pub(super) changes: u64,
     pub(super) bytes: u64,
 }

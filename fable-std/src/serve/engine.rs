@@ -36,6 +36,7 @@ pub(super) struct Engine<'p, T> {
     residents: Residents<'p, T>,
     labels: &'p Labels,
     requests: u64,
+    changes: u64,
     errors: u64,
 }
 
@@ -48,7 +49,7 @@ impl<'p, T: Scalar> Engine<'p, T> {
         cache: NonZeroUsize,
     ) -> Result<Self, StoreError> {
         let (desk, ledger) = (Desk::new(policies), Ledger::open(store, progress)?);
-        Ok(Self { desk, ledger, residents: Residents::new(cache), labels, requests: 0, errors: 0 })
+        Ok(Self { desk, ledger, residents: Residents::new(cache), labels, requests: 0, changes: 0, errors: 0 })
     }
 
     /// Answers requests, all of them or as many as make a batch.
@@ -73,6 +74,7 @@ impl<'p, T: Scalar> Engine<'p, T> {
                 Err(refusal) => Err(refusal.clone()),
             };
             self.errors += u64::from(answer.is_err());
+            self.changes += u64::from(matches!(answer, Ok(Answer::Learned { changed: true, .. })));
             answers.put(id.as_deref(), answer.as_ref(), settled);
         }
         let (number, failures, writes) = self.ledger.finish();
@@ -125,6 +127,7 @@ impl<'p, T: Scalar> Engine<'p, T> {
                 requests: self.requests,
                 errors: self.errors + self.ledger.refused(),
                 events: self.ledger.entries(),
+                changes: self.changes,
                 bytes: self.ledger.store_bytes(),
             })),
         }
@@ -176,7 +179,8 @@ impl<'p, T: Scalar> Seat<'_, 'p, T> {
     fn learn(mut self, mut command: Command<'_>) -> Result<Answer<'p>, Refusal> {
         warm(self.resident);
         self.run(&mut command, Note::None)?;
-        Ok(Answer::Learned { observations: self.resident.learner().observations() })
+        let learner = self.resident.learner();
+        Ok(Answer::Learned { observations: learner.observations(), changed: learner.rewards_since_change() == Some(0) })
     }
 
     fn decide(mut self, labels: &'p Labels, request: Request<'_>, draws: Option<u32>) -> Result<Answer<'p>, Refusal> {
@@ -203,7 +207,7 @@ impl<'p, T: Scalar> Seat<'_, 'p, T> {
         let nothing = || Refusal::new(Code::NotLearned, "nothing was learned from the decision, or it was taken back");
         let (observation, imputed, kept) = found.ok_or_else(nothing)?;
         self.run(&mut Command::unlearn(observation, imputed, kept), Note::TakesBack(decision.round))?;
-        Ok(Answer::Learned { observations: self.resident.learner().observations() })
+        Ok(Answer::Learned { observations: self.resident.learner().observations(), changed: false })
     }
 
     fn posterior(mut self, labels: &'p Labels) -> Result<Answer<'p>, Refusal> {

@@ -5,7 +5,7 @@
 use fable_core::record::{Header, Kind};
 use fable_core::{
     Action, Assessment, Catalog, Command, Comparison, Context, DecisionId, Event, Feasible, HOST_ROOM, HostLearner, HostUser,
-    Observation, Policy, Promotion, Request, Rule, Scalar, Settings, Source, Standing, Statement, User, UserError, is_look,
+    Observation, Policy, Promotion, Request, Rule, Scalar, Settings, State, Source, Standing, Statement, User, UserError, is_look,
     user_hash,
 };
 use serde_json::{Map, Value, json};
@@ -194,7 +194,7 @@ impl<T: Scalar> Oracle<T> {
             user.run(&mut Command::feedback(id, reward).weighted(weight).at(at)).map_err(code)?;
         }
         life.learned.insert(id.round, (reward, weight, false));
-        Ok(json!({ "observations": life.user.observations() }))
+        Ok(learned(&life.user))
     }
 
     /// `observe`
@@ -204,7 +204,7 @@ impl<T: Scalar> Oracle<T> {
         user.observe(context, action, reward).map_err(code)?;
         look(&mut user, at).map_err(code)?;
         life.known = true;
-        Ok(json!({ "observations": life.user.observations() }))
+        Ok(learned(&life.user))
     }
 
     /// `unlearn`
@@ -327,6 +327,15 @@ impl<T: Scalar> Oracle<T> {
         self.incarnation += u32::from(forgotten);
         Ok(json!({ "forgotten": forgotten }))
     }
+}
+
+/// What a reward is answered with.
+fn learned(user: &State) -> Value {
+    let mut answer = json!({ "observations": user.observations() });
+    if user.rewards_since_change() == Some(0) {
+        answer["changed"] = true.into();
+    }
+    answer
 }
 
 /// A reward that was learned the direct way is looked at by core's rule.

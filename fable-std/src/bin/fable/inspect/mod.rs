@@ -106,6 +106,10 @@ What is on the screen:
   information  how much was learned in all (log-determinant ratio), and beta:
                half an interval is beta times sd
   guarantee    whether the promise of the intervals holds, or why it has ended
+  surprise     how much more than expected rewards differ from what was
+               predicted, and whether the user seems to have changed; of users
+               who stay the same one in 1,000 rewards raises that alarm, or
+               fewer
   numbers      whether all numbers of the state are finite, and the pivots of
                its factor: far apart is ill-conditioned
   size         bytes of the posterior, and the numbers it is kept in

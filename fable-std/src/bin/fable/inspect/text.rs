@@ -142,6 +142,17 @@ fn wrapped(out: &mut String, text: &str) {
     line(out, &format!("  {row}"));
 }
 
+/// Whether the user seems to have changed.
+fn changed(state: &StateReport) -> String {
+    match state.rewards_since_change {
+        None => "no change noticed".into(),
+        Some(0) => "seems to have changed just now".into(),
+        Some(1) => "seems to have changed one reward ago".into(),
+        Some(rewards @ 254..) => format!("seems to have changed {rewards} or more rewards ago"),
+        Some(rewards) => format!("seems to have changed {rewards} rewards ago"),
+    }
+}
+
 fn state(out: &mut String, state: &StateReport) {
     let of = state.dimension;
     let learned = state.learned.map_or_else(String::new, |learned| format!("{learned:.1} of {of} directions"));
@@ -153,6 +164,7 @@ fn state(out: &mut String, state: &StateReport) {
         ("learned", learned.join("; ")),
         ("information", format!("{:.2}; beta is {:.2}", state.log_det_ratio, state.beta)),
         ("guarantee", state.guarantee.sentence().to_owned()),
+        ("surprise", format!("{:.2} times what is expected; {}", state.scale, changed(state))),
         ("numbers", format!("{sound}, pivots from {:.4} to {:.4}", state.pivots.least, state.pivots.most)),
         ("size", format!("{} bytes in {}", state.bytes, state.scalar)),
         ("catalog", format!("{}, fingerprint {}", state.catalog, state.catalog_fingerprint)),
