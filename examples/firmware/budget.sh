@@ -15,15 +15,15 @@ cd "$(dirname "${BASH_SOURCE[0]}")"
 . ./toolchain.sh
 
 # What a board may take with a catalog. `-` is not limited.
-#                   stack, RAM with stack, flash in bytes; decide, learn in instructions
+#                   stack, RAM with stack, flash in bytes; decide by a draw, optimistic decide, learn in instructions
 budgets='
-microbit  tau2          -            8192  65536           200000  300000
-hifive1   tau2          -            8192  65536           120000  200000
-netduino  agent         -          131072 131072            70000   75000
-mps2      agent         -               -      -                -       -
-virt      agent         -               -      -                -       -
-microbit  minimal    2458               -  30720                -       -
-netduino  minimal       -               -  27648                -       -'
+microbit  tau2          -            8192  65536           200000  1500000  300000
+hifive1   tau2          -            8192  65536           120000        -  200000
+netduino  agent         -          131072 131072            70000  6000000   75000
+mps2      agent         -               -      -                -        -       -
+virt      agent         -               -      -                -        -       -
+microbit  minimal    2458               -  30720                -        -       -
+netduino  minimal       -               -  27648                -        -       -'
 
 # What is over its budget today. A number above the one here fails, and so does one that has come to fit: delete its line then.
 known='
@@ -53,7 +53,7 @@ judge() { # WHAT MEASURED BUDGET
 }
 
 rows=()
-measure() { # CATALOG STACK RAM FLASH DECIDE LEARN; the budgets
+measure() { # CATALOG STACK RAM FLASH DECIDE OPTIMISTIC LEARN; the budgets
     local catalog=$1 text data bss static cell row
     if [[ $catalog == minimal ]]; then profile=minimal build minimal --no-default-features; else build device; fi
     # .text and .rodata stay in flash; .data is there too, and in RAM; .stack (RISC-V) is what is left of RAM.
@@ -71,10 +71,11 @@ measure() { # CATALOG STACK RAM FLASH DECIDE LEARN; the budgets
     judge ram $((static + $(value stack))) "$3"; row+=" $cell |"
     judge flash $((text + data)) "$4"; row+=" $cell |"
     if [[ $catalog == minimal ]]; then
-        row+=' | |'
+        row+=' | | |'
     else
         judge decide "$(value decide)" "$5"; row+=" $cell |"
-        judge learn "$(value learn)" "$6"; row+=" $cell |"
+        judge optimistic "$(value optimistic)" "$6"; row+=" $cell |"
+        judge learn "$(value learn)" "$7"; row+=" $cell |"
     fi
     rows+=("$row")
 }
@@ -128,8 +129,8 @@ done < <(sed '/^$/d' <<<"$budgets")
 
 text="From \`examples/firmware/budget.sh\`, $compiler:
 
-| Board, catalog | Static RAM | Stack | RAM with stack | Flash | decide, instructions | learn, instructions |
-|---|---:|---:|---:|---:|---:|---:|
+| Board, catalog | Static RAM | Stack | RAM with stack | Flash | decide by a draw, instructions | optimistic | learn |
+|---|---:|---:|---:|---:|---:|---:|---:|
 $(printf '%s\n' "${table[@]}" | sed '/^$/d')"
 printf '\n%s\n\n' "$text"
 if [[ $write == 1 ]]; then

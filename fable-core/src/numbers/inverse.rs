@@ -100,21 +100,34 @@ fn sums<T: Number>(mut s: [Lanes<T>; 4], [c1, c2, c3, c4]: [&[T]; 4], x: &[Entri
     s
 }
 
+/// Whether there is nothing to be added: worth a look where numbers are computed one by one in software.
+#[inline]
+fn is_nothing<T: Number>(entry: &Entries<T>) -> bool {
+    ROWS == 1 && entry.iter().all(|entry| *entry == T::ZERO)
+}
+
 /// sum += entry, in every row.
 #[inline]
 pub(crate) fn add<T: Number>(sum: &mut Entries<T>, entry: &Entries<T>) {
-    *sum = store::<T>(load(sum) + load(entry));
+    if !is_nothing(entry) {
+        *sum = store::<T>(load(sum) + load(entry));
+    }
 }
 
 /// sum += factor * entry, in every row.
 #[inline]
 pub(crate) fn add_scaled<T: Number>(sum: &mut Entries<T>, factor: T, entry: &Entries<T>) {
-    *sum = store::<T>(load(sum) + splat(factor) * load(entry));
+    if !is_nothing(entry) {
+        *sum = store::<T>(load(sum) + splat(factor) * load(entry));
+    }
 }
 
 /// variance + sum over rows of e s^2, one row after the other.
 #[inline]
 pub(crate) fn add_squares<T: Number>(variance: T, inverse: &Entries<T>, s: &Entries<T>) -> T {
+    if is_nothing(s) {
+        return variance;
+    }
     let s = load(s);
     store::<T>(load(inverse) * (s * s)).into_iter().fold(variance, |sum, square| sum + square)
 }

@@ -205,7 +205,9 @@ impl<'a, T: Scalar> Policy<'a, T> {
     #[inline]
     pub fn nu(&self, round: u32) -> f64 {
         match self.settings.exploration {
-            Exploration::Constant(scale) | Exploration::Optimistic(scale) => scale,
+            Exploration::Constant(scale) => scale,
+            #[cfg(feature = "adapt")]
+            Exploration::Optimistic(scale) => scale,
             theorem @ Exploration::Theorem { .. } => theorem.nu(round, self.active_dimension()),
         }
     }

@@ -27,6 +27,7 @@ pub enum Exploration {
     },
     /// Scores are mean + c sd, with the exact standard deviation of every feasible action; of equals the earliest is taken. There
     /// is no chance in it: a round has one action of probability 1. It takes one solve per active coordinate, a draw takes one.
+    #[cfg(feature = "adapt")]
     Optimistic(f64),
 }
 
@@ -42,7 +43,9 @@ impl Exploration {
     #[inline]
     pub fn nu(&self, round: u32, dimension: usize) -> f64 {
         match *self {
-            Self::Constant(scale) | Self::Optimistic(scale) => scale,
+            Self::Constant(scale) => scale,
+            #[cfg(feature = "adapt")]
+            Self::Optimistic(scale) => scale,
             Self::Theorem { delta } => {
                 let dimension = u32::try_from(dimension).map_or(f64::INFINITY, f64::from);
                 libm::sqrt(9.0 * dimension * libm::log(f64::from(round.max(1)) / delta))
@@ -190,12 +193,18 @@ pub struct Settings<'a> {
 
 impl Settings<'_> {
     /// The defaults, for constants.
-    pub const DEFAULT: Self = Self {
+    #[cfg(feature = "adapt")]
+    pub const DEFAULT: Self =
+        Self { base_precision: None, exploration: Exploration::Optimistic(1.5), scale: Scale::Fixed, ..Self::PAPER };
+
+    /// The paper's learner, and nothing else: scores from a draw, a precision of 16 in every coordinate, nothing fades. What the
+    /// paper's studies are run with.
+    pub const PAPER: Self = Self {
         noise_variance: 0.25,
         precision_per_feature: 4.0,
-        base_precision: None,
+        base_precision: Some(16.0),
         cost_weight: 1.0,
-        exploration: Exploration::Optimistic(1.5),
+        exploration: Exploration::Constant(0.3),
         scale: Scale::Fixed,
         half_life: None,
         on_change: OnChange::Tell,
@@ -211,18 +220,6 @@ impl Settings<'_> {
         feedback_adapter: "",
     };
 
-    /// The paper's learner, and nothing else: scores from a draw, a precision of 16 in every coordinate, nothing fades. What the
-    /// paper's studies are run with.
-    pub const PAPER: Self = Self {
-        noise_variance: 0.25,
-        base_precision: Some(16.0),
-        exploration: Exploration::Constant(0.3),
-        scale: Scale::Fixed,
-        half_life: None,
-        on_change: OnChange::Tell,
-        ..Self::DEFAULT
-    };
-
     /// For hosts that want preferences promoted by the paper's learner: users differ from the prior by at most 1/2 in all (|theta* - mu_base| <=
     /// 1/2, so the radius is sqrt(16) / 2 instead of 4), and exploration is far bolder than reward alone would have it. With
     /// the default nu of 0.3 the loser of a comparison is hardly ever tried again, and one cannot be sure of a difference to
@@ -230,6 +227,7 @@ impl Settings<'_> {
     pub const PROMOTING: Self = Self { prior_radius: Some(2.0), exploration: Exploration::Constant(5.0), ..Self::PAPER };
 }
 
+#[cfg(feature = "adapt")]
 impl Default for Settings<'_> {
     fn default() -> Self {
         Self::DEFAULT
@@ -347,6 +345,7 @@ impl Settings<'_> {
         check!(self.cost_weight, COST_WEIGHT);
         match self.exploration {
             Exploration::Constant(nu) => check!(nu, NU),
+            #[cfg(feature = "adapt")]
             Exploration::Optimistic(c) => check!(c, OPTIMISM),
             Exploration::Theorem { delta } => check!(delta, DELTA),
         }
@@ -360,6 +359,9 @@ impl Settings<'_> {
         check!(self.min_evidence as f64, MIN_EVIDENCE);
         if let Some(rewards) = self.half_life {
             check!(rewards as f64, HALF_LIFE);
+        }
+        if !cfg!(feature = "adapt") && (self.half_life.is_some() || !matches!(self.on_change, OnChange::Tell)) {
+            return Err(SettingsError::OutOfRange(setting::HALF_LIFE.name));
         }
         if let Expiry::Impute(reward) = self.expiry {
             check!(reward, EXPIRY);

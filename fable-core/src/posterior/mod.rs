@@ -30,7 +30,9 @@ mod workspace;
 pub(crate) use fade::Fading;
 pub use prior::{Factor, Prior, PriorError};
 pub use workspace::Workspace;
-pub(crate) use workspace::{parts, rows, with_variances};
+#[cfg(feature = "adapt")]
+pub(crate) use workspace::rows;
+pub(crate) use workspace::{parts, with_variances};
 
 use crate::numbers::inverse::{Entries, ROWS};
 use crate::numbers::{
@@ -355,6 +357,7 @@ impl<T: Number, S: AsRef<[T]>> Posterior<T, S> {
 
     /// Walks over the rows of L^-1 of one leaf and the root, [`ROWS`] at a time: their entries, leaf first, how many of
     /// these can be other than zero, and their E. `rows` has room for the leaf and the root.
+    #[cfg(feature = "adapt")]
     pub(crate) fn inverse_rows(
         &self,
         task: Option<usize>,

@@ -51,6 +51,7 @@ pub(crate) fn with_variances<'w, T>(workspace: &'w mut [T], catalog: &Catalog<'_
 }
 
 /// Some rows of a factor's inverse, and their sums per value; `None` when the scratch is too small.
+#[cfg(feature = "adapt")]
 pub(crate) fn rows<'w, T>(scratch: &'w mut [T], catalog: &Catalog<'_>) -> Option<(&'w mut [Entries<T>], &'w mut [Entries<T>])> {
     let (rows, _) = scratch.as_chunks_mut();
     rows.get_mut(..catalog.row_len())?.split_at_mut_checked(catalog.arrow().active_len() - 1)

@@ -2,11 +2,15 @@
 
 use super::late::{Pending, Wait, slot_mut};
 use super::{Decision, Request, State, User, UserError};
-use crate::catalog::score::{self, Round, Scalar};
+use crate::catalog::score::{Round, Scalar};
 use crate::catalog::{Action, Context, Feasible, FeasibleError, MAX_WEIGHT, Rule};
-use crate::numbers::{Key, Purpose, within};
+#[cfg(feature = "adapt")]
+use crate::catalog::{ActionSet, score};
+use crate::numbers::{Key, Purpose, Stream, within};
 use crate::policy::{Exploration, Scale};
-use crate::posterior::{Estimate, Posterior, PosteriorError, parts, rows, with_variances};
+use crate::posterior::{Estimate, Posterior, PosteriorError, parts};
+#[cfg(feature = "adapt")]
+use crate::posterior::{rows, with_variances};
 
 /// What a decider that may fall back to the host's own behaviour returns.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -26,6 +30,7 @@ pub(super) enum Outlook<T> {
     /// Those of a draw with so many times the standard deviation.
     Draw(T, Key),
     /// Those of the mean, each with so many of its standard deviations added.
+    #[cfg(feature = "adapt")]
     Bonus(T),
 }
 
@@ -131,6 +136,7 @@ impl<T: Scalar> User<'_, T> {
         let learned = if settings.scale == Scale::Learned { self.scale() } else { 1.0 };
         let scale = T::from_f64(self.policy.nu(round) * learned);
         match settings.exploration {
+            #[cfg(feature = "adapt")]
             Exploration::Optimistic(_) => Outlook::Bonus(scale),
             Exploration::Constant(_) | Exploration::Theorem { .. } => {
                 Outlook::Draw(scale, Key { seed: settings.seed, user, incarnation, round, purpose })
@@ -158,31 +164,58 @@ impl<T: Scalar> User<'_, T> {
         }
     }
 
-    /// The best feasible action of an admitted request in a view; leaves theta and all scores in the workspace.
+    /// The best feasible action of an admitted request in an outlook; leaves theta and all scores in the workspace.
     pub(super) fn best(&mut self, request: &Request<'_>, outlook: Outlook<T>) -> Result<(Action, T), UserError> {
-        const SHORT: PosteriorError = PosteriorError::WorkspaceLength;
-        let (policy, task, feasible) = (self.policy, request.context.task(), request.feasible.set());
+        match outlook {
+            Outlook::Mean => self.score(request, None),
+            Outlook::Draw(scale, key) => self.score(request, Some((scale, key.stream()))),
+            #[cfg(feature = "adapt")]
+            Outlook::Bonus(scale) => {
+                self.find_variances(request)?;
+                self.score(request, None)?;
+                self.add_bonus(scale, request.feasible.set())
+            }
+        }
+    }
+
+    /// The best feasible action for a draw, or for the mean.
+    #[inline(never)]
+    fn score(&mut self, request: &Request<'_>, normal: Option<(T, Stream)>) -> Result<(Action, T), UserError> {
+        let policy = self.policy;
         let posterior = Posterior::of(self.memory.state.arrow, 0.0, &*self.memory.storage);
+        let (active, table, scores) = parts(self.workspace, policy.catalog()).ok_or(PosteriorError::WorkspaceLength)?;
+        posterior.draw(active, request.context.task(), normal)?;
         let (catalog, lambda) = (policy.catalog(), policy.settings().cost_weight);
         let round = Round::new(catalog, policy.mask(), lambda, request.context, request.defaults);
-        let (scratch, variances) = with_variances(self.workspace, catalog).ok_or(SHORT)?;
-        if let Outlook::Bonus(_) = outlook {
-            let (rows, table) = rows(scratch, catalog).ok_or(SHORT)?;
-            variances.fill(T::ZERO);
-            posterior.inverse_rows(task, rows, |rows, top, inverse| {
-                T::add_squares(&round, (rows, top), inverse, table, feasible, variances);
-            })?;
+        T::best(&round, active, table, scores, request.feasible.set()).ok_or(UserError::UnknownAction)
+    }
+
+    /// Leaves the variance of every feasible action's score in the workspace.
+    #[cfg(feature = "adapt")]
+    #[inline(never)]
+    fn find_variances(&mut self, request: &Request<'_>) -> Result<(), PosteriorError> {
+        const SHORT: PosteriorError = PosteriorError::WorkspaceLength;
+        let (policy, feasible) = (self.policy, request.feasible.set());
+        let posterior = Posterior::of(self.memory.state.arrow, 0.0, &*self.memory.storage);
+        let round = Round::new(policy.catalog(), policy.mask(), 0.0, request.context, None);
+        let (scratch, variances) = with_variances(self.workspace, policy.catalog()).ok_or(SHORT)?;
+        let (rows, table) = rows(scratch, policy.catalog()).ok_or(SHORT)?;
+        variances.fill(T::ZERO);
+        posterior.inverse_rows(request.context.task(), rows, |rows, top, inverse| {
+            T::add_squares(&round, (rows, top), inverse, table, feasible, variances);
+        })
+    }
+
+    /// Adds so many standard deviations to each score, and compares again.
+    #[cfg(feature = "adapt")]
+    fn add_bonus(&mut self, scale: T, feasible: &ActionSet) -> Result<(Action, T), UserError> {
+        let catalog = self.policy.catalog();
+        let (scratch, variances) = with_variances(self.workspace, catalog).ok_or(PosteriorError::WorkspaceLength)?;
+        let (_, _, scores) = parts(scratch, catalog).ok_or(PosteriorError::WorkspaceLength)?;
+        for (score, variance) in scores.iter_mut().zip(variances) {
+            *score += scale * variance.root();
         }
-        let (active, table, scores) = parts(scratch, catalog).ok_or(SHORT)?;
-        posterior.draw(active, task, if let Outlook::Draw(scale, key) = outlook { Some((scale, key.stream())) } else { None })?;
-        let mut best = T::best(&round, active, table, scores, feasible);
-        if let Outlook::Bonus(scale) = outlook {
-            for (score, variance) in scores.iter_mut().zip(variances) {
-                *score += scale * variance.root();
-            }
-            best = score::best(feasible, scores);
-        }
-        best.ok_or(UserError::UnknownAction)
+        score::best(feasible, scores).ok_or(UserError::UnknownAction)
     }
 
     /// Theta over the active part, and a score per action, as [`best`](Self::best) has left them.

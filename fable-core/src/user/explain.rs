@@ -119,7 +119,7 @@ impl<T: Scalar> User<'_, T> {
         let default = |action: Action| defaults.and_then(|defaults| defaults.get(action.index()).copied());
         self.admit_request(&request)?;
         let outlook = self.exploring(pending.round, Purpose::Decision);
-        let optimistic = matches!(outlook, Outlook::Bonus(_));
+        let optimistic = !matches!(outlook, Outlook::Draw(..));
         let (drawn, _) = self.best(&request, outlook)?;
         if drawn != chosen || policy.baseline(&context, chosen, default(chosen)) != pending.baseline {
             return Err(UserError::Stale);

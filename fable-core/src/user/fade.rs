@@ -91,7 +91,9 @@ impl<T: Scalar> User<'_, T> {
 
     /// Fades if it is time to.
     pub(super) fn fade_if_due(&mut self) -> Result<(), UserError> {
-        if let Some(keep) = self.fading_due() {
+        if cfg!(feature = "adapt")
+            && let Some(keep) = self.fading_due()
+        {
             self.fading(keep)?.fade();
         }
         Ok(())

@@ -1,5 +1,6 @@
 //! How probable each action is in the next round, for logs that other policies are to be judged by.
 
+#[cfg(feature = "adapt")]
 use super::decide::Outlook;
 use super::{Request, User, UserError};
 use crate::catalog::{Action, score::Scalar};
@@ -31,6 +32,7 @@ impl<T: Scalar> User<'_, T> {
         }
         self.admit_request(request)?;
         let round = self.next_round()?;
+        #[cfg(feature = "adapt")]
         if let Outlook::Bonus(scale) = self.exploring(round, Purpose::Decision) {
             let (action, _) = self.best(request, Outlook::Bonus(scale))?;
             out.fill(0.0);

@@ -1,7 +1,8 @@
 //! Shows: what a round costs on a board, printed as one line of `key=value` for `budget.sh`.
 //!
 //! * `decide` and `learn`: instructions of one [`decide`](fable_core::User::decide) and one [`feedback`](fable_core::User::feedback), on average over [`ROUNDS`]
-//!   rounds after [`WARM_UP`], and the dearest of them (`decide_max`, `learn_max`). They count under the board's `-icount`.
+//!   rounds after [`WARM_UP`], and the dearest of them (`decide_max`, `learn_max`), of the paper's learner, which draws; `optimistic` is a
+//!   `decide` with the default settings. They count under the board's `-icount`.
 //! * `stack`: the deepest the stack gets, in bytes, while the store is formatted, restored and compacted and the server, over the
 //!   same store, answers every request of the protocol from a [`Script`] instead of the serial port; then the same
 //!   from the store that is there. `stack_restore` and `stack_serve` are the parts.
@@ -45,10 +46,16 @@ impl Count {
 fn measure() -> ! {
     static SCRIPT: ConstStaticCell<Script> = ConstStaticCell::new(Script::VACANT);
     let (Parts { learner, workspace, store }, script) = (Parts::take(), SCRIPT.take());
-    let Ok(policy) = Policy::new(&CATALOG, Settings::PAPER) else { fail("the settings are out of range") };
-    let [mut decide, mut learn] = [Count::default(); 2];
-    if rounds(&policy, learner, workspace, [&mut decide, &mut learn]).is_none() {
+    let (Ok(drawing), Ok(policy)) = (Policy::new(&CATALOG, Settings::PAPER), Policy::new(&CATALOG, Settings::DEFAULT)) else {
+        fail("the settings are out of range")
+    };
+    let [mut decide, mut optimistic, mut learn, mut unused] = [Count::default(); 4];
+    if rounds(&drawing, learner, workspace, [&mut decide, &mut learn]).is_none() {
         fail("the learner refuses a round")
+    }
+    learner.vacate();
+    if rounds(&policy, learner, workspace, [&mut optimistic, &mut unused]).is_none() {
+        fail("the learner refuses an optimistic round")
     }
     let (mut restore, mut serve) = (0, 0);
     if erase().is_none() {
@@ -61,11 +68,13 @@ fn measure() -> ! {
         serve = served.max(serve);
     }
     println!(
-        "budget board={} catalog={} decide={} decide_max={} learn={} learn_max={} stack={} stack_restore={restore} stack_serve={serve}",
+        "budget board={} catalog={} decide={} decide_max={} optimistic={} optimistic_max={} learn={} learn_max={} stack={} stack_restore={restore} stack_serve={serve}",
         Here::NAME,
         CATALOG.definition().name,
         decide.sum / ROUNDS,
         decide.max,
+        optimistic.sum / ROUNDS,
+        optimistic.max,
         learn.sum / ROUNDS,
         learn.max,
         restore.max(serve),
