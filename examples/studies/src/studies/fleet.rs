@@ -14,7 +14,7 @@ use crate::statistics::{cluster_bootstrap, mean, mean_interval};
 use crate::studies::prompts::exams::{ALIKE, EXAMS, Exams, Half};
 use fable_core::catalog::{AGENT, Definition, TAU2};
 use fable_core::{Catalog, Exploration, Policy, Settings};
-use fable_std::prior::{Evidence, Population};
+use fable_std::prior::{Evidence, Kept, Population};
 use people::{Candidate, Examined, Shopper, Simulated, TOKEN_COST};
 use world::{Person, ROUNDS, Start, fitted, isotropic, live, regret};
 
@@ -103,6 +103,11 @@ fn turned(users: Vec<Ways>) -> Vec<Vec<Vec<f64>>> {
     turned
 }
 
+/// Imagined users; 0 where nothing of the fit was kept.
+fn imagined(population: &Population) -> f64 {
+    if let Kept::Fitted { imagined, .. } = population.kept { imagined } else { 0.0 }
+}
+
 /// Simulated users: so many are learned from, so many are unseen.
 fn simulated(
     setup: &Setup,
@@ -125,7 +130,7 @@ fn simulated(
         key,
         name,
         logged,
-        shrinkage: population.shrinkage,
+        shrinkage: imagined(&population),
         precision: population.isotropic_precision,
         ways: turned(users),
     })
@@ -153,7 +158,7 @@ fn left_out<'a>(
         let population = fitted(setup, catalog, &others)?;
         // Another life of the one who was left out.
         let number = (people * seeds + index) as u64;
-        let found = (population.shrinkage, population.isotropic_precision);
+        let found = (imagined(&population), population.isotropic_precision);
         Ok((found, ways(catalog, &population, &*person(who, (seeds + seed) as u64), number)?))
     })?;
     let (found, all): (Vec<(f64, f64)>, Vec<Ways>) = results.into_iter().unzip();
