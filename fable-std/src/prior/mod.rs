@@ -214,12 +214,11 @@ fn fit_with(
     let before = log_likelihood(own, users)?;
     tell("where to begin");
     let (start, variance) = isotropic(own.clone(), users, options)?;
-    let (kept, gain, surprise) = match options.shrinkage {
-        Some(imagined) => (Kept::Fitted { imagined, share: 1.0 }, None, None),
-        None => {
-            let choice = choose_kept(&start, variance, users, noise_variance, options, tell)?;
-            (choice.kept, Some(choice.gain), Some(choice.surprise))
-        }
+    let (kept, gain, surprise) = if let Some(imagined) = options.shrinkage {
+        (Kept::Fitted { imagined, share: 1.0 }, None, None)
+    } else {
+        let choice = choose_kept(&start, variance, users, noise_variance, options, tell)?;
+        (choice.kept, Some(choice.gain), Some(choice.surprise))
     };
     let Climb { prior, objective } = match kept {
         Kept::Isotropic { precision } => Climb { prior: Gaussian::isotropic(arrow, precision), objective: Vec::new() },

@@ -242,8 +242,8 @@ pub fn run_real(setup: &Setup) -> Result<Report, StudyError> {
 
 const METHOD: &str =
     "Users who are learned from live 60 rounds with the defaults. `fable_std::prior`, which is `fable prior fit`, makes a
-    prior of their journals: mean and arrow-shaped precision by expectation and maximization, held back by as many imagined
-    users as make left-out users most likely. Unseen users then live their first 30 rounds with it, at the default nu. What it is
+    prior of their journals: mean and arrow-shaped precision by expectation and maximization, of which is kept what
+    left-out users support, and otherwise an isotropic prior. Unseen users then live their first 30 rounds with it, at the default nu. What it is
     compared with is the best of 33 isotropic priors (precision 0.125 to 128, nu 0.1, 0.3 and 1), chosen in hindsight, by the
     regret of the very users that are compared. _Fitted mean_ is the fitted mean with one precision for all coordinates. The column with nu = 1, a
     draw from the posterior as it is, was added after the first run and counts for no goal; precisions below 0.5 were added because 0.5 had been best. Regret is
