@@ -9,7 +9,8 @@
 //! in the mean, so two passes over a user say what every share rho of the mean is worth.
 //!
 //! Of all candidates the simplest wins that is at most half a standard error (over users, of the difference) worse than the best.
-//! A whole one is usual; with nine exams it threw away most of what they do have in common, and saved nothing where there is nothing.
+//! A whole one is usual. Half was taken after both were tried on the exams of the study `fleet-real`: a whole one has 14% more regret
+//! where they have something in common and 1% less where they have not.
 //! Isotropic priors around 0 are simplest, the most precise first; then a smaller share of the mean, then more imagined users.
 
 use super::FitError;
