@@ -6,7 +6,10 @@ use fable_core::{
     Action, Arrow, Context, Factor, HostLearner, HostUser, Observation, Policy, Prior, Settings, Workspace, catalog::TAU2,
     user_hash,
 };
-use fable_std::prior::{Evidence, FitError, Gaussian, MIN_USERS, Options, Shrinkage, expect, fit, log_likelihood};
+use fable_std::prior::choose::{behind, calibrated, foretell, simplest, surprise};
+use fable_std::prior::{
+    Evidence, FitError, Gaussian, Kept, MIN_USERS, Options, Shrinkage, expect, fit, fit_telling, log_likelihood,
+};
 use fable_std::prior_file::{PriorFileError, address, read};
 use fable_std::simulate::Random;
 use nalgebra::{DMatrix, DVector};
@@ -302,10 +305,14 @@ fn few_users_are_shrunk_and_threads_change_nothing() {
     let options = |shrinkage, threads| Options { shrinkage, threads: NonZero::new(threads).unwrap(), ..Options::default() };
     let chosen = fit(&policy, &users, &options(None, 3)).unwrap();
     assert_eq!(chosen, fit(&policy, &users, &options(None, 1)).unwrap());
-    let likely = |prior: &Gaussian| log_likelihood(prior, &everyone(&unseen)).unwrap();
+    let score = |prior: &Gaussian| {
+        let told = foretell(prior, &everyone(&unseen), ONE).unwrap();
+        calibrated(&told, 1.0).iter().sum::<f64>()
+    };
     let hardly = fit(&policy, &users, &options(Some(0.05), 1)).unwrap();
-    assert!(likely(&chosen.prior) > likely(&hardly.prior) + 10.0);
-    assert!(likely(&chosen.prior) > likely(&Gaussian::isotropic(SMALL.arrow(), 16.0)));
+    assert!(score(&chosen.prior) > score(&hardly.prior) + 10.0, "{} {}", score(&chosen.prior), score(&hardly.prior));
+    let isotropic = score(&Gaussian::isotropic(SMALL.arrow(), 16.0));
+    assert!(score(&chosen.prior) > isotropic + 10.0, "{} {isotropic}", score(&chosen.prior));
 }
 
 #[test]
@@ -324,6 +331,109 @@ fn what_cannot_be_fitted_is_told() {
     fit(&policy, &users, &Options::default()).unwrap();
     let foreign = drawn(&TAU2, &population(&TAU2, 6), MIN_USERS, 5, 1);
     assert!(matches!(fit(&policy, &foreign, &Options::default()), Err(FitError::Evidence(_))));
+}
+
+/// The errors and variances of a user's rewards, each foretold from those before it by dense formulas.
+fn dense_errors(prior: &Gaussian, share: f64, user: &Evidence) -> Vec<(f64, f64, f64)> {
+    let (mut p, d) = (precision(prior), prior.arrow().dimension());
+    let mut h = &p * mean(prior) * share;
+    let mut told = Vec::new();
+    for sighting in user.sightings() {
+        let mut phi = DVector::zeros(d);
+        sighting.direction.iter().for_each(|(column, value)| phi[*column] = *value);
+        let sigma = p.clone().try_inverse().unwrap();
+        let x = (phi.transpose() * &sigma * &h)[0];
+        told.push((x, sighting.response, (phi.transpose() * &sigma * &phi)[0] + sighting.variance));
+        p += &phi * phi.transpose() / sighting.variance;
+        h += &phi * (sighting.response / sighting.variance);
+    }
+    told
+}
+
+/// For every share of the mean, from two passes: least squares of rewards on what was foretold, and errors against variances.
+#[test]
+fn what_is_foretold_is_the_dense_formulas() {
+    let prior = population(&SMALL, 3);
+    let users = drawn(&SMALL, &population(&SMALL, 4), 40, 7, 5);
+    let told = foretell(&prior, &everyone(&users), ONE).unwrap();
+    assert_eq!(told, foretell(&prior, &everyone(&users), NonZero::new(3).unwrap()).unwrap());
+    for share in [0.0, 0.3, 0.75, 1.0] {
+        let dense: Vec<Vec<(f64, f64, f64)>> = users.iter().map(|user| dense_errors(&prior, share, user)).collect();
+        let all: Vec<(f64, f64, f64)> = dense.iter().flatten().copied().collect();
+        let expected = all.iter().map(|(x, y, v)| (y - x) * (y - x) / v).sum::<f64>() / all.len() as f64;
+        assert!((surprise(&told, share) - expected).abs() < 1e-9 * expected);
+        let design = DMatrix::from_fn(all.len(), 2, |row, column| if column == 0 { 1.0 } else { all[row].0 });
+        let y = DVector::from_iterator(all.len(), all.iter().map(|row| row.1));
+        let line = (design.transpose() * &design).try_inverse().unwrap() * design.transpose() * &y;
+        assert!(line[1] > 0.0, "the oracle has no bound on the slope");
+        let noise = (&y - &design * &line).norm_squared() / all.len() as f64;
+        for (rows, score) in dense.iter().zip(calibrated(&told, share)) {
+            let rest: f64 = rows.iter().map(|(x, y, _)| (y - line[0] - line[1] * x).powi(2)).sum();
+            let expected = -0.5 * (rows.len() as f64 * noise.ln() + rest / noise);
+            assert!((score - expected).abs() < 1e-8 * (1.0 + expected.abs()), "{score} {expected}");
+        }
+    }
+    // A prior that foretells the opposite is as good as one that foretells nothing.
+    let opposite = foretell(&prior.with_mean_times(-50.0), &everyone(&users), ONE).unwrap();
+    let y: Vec<f64> = users.iter().flat_map(Evidence::sightings).map(|sighting| sighting.response).collect();
+    let level = y.iter().sum::<f64>() / y.len() as f64;
+    let spread = y.iter().map(|y| (y - level) * (y - level)).sum::<f64>() / y.len() as f64;
+    let nothing = -0.5 * y.len() as f64 * (spread.ln() + 1.0);
+    assert!((calibrated(&opposite, 1.0).iter().sum::<f64>() - nothing).abs() < 1e-6);
+}
+
+#[test]
+fn the_simplest_within_half_a_standard_error_of_the_best_is_chosen() {
+    let (mean, error) = behind(&[1.0, 2.0, 3.0, 2.0], &[2.0, 2.0, 5.0, 3.0]);
+    assert_eq!(mean, 1.0);
+    assert!((error - (2.0_f64 / 3.0 / 4.0).sqrt()).abs() < 1e-15);
+    let best = vec![1.0, 1.0, 1.0, 1.0];
+    let near = vec![0.0, 2.0, 0.5, 1.0]; // 0.125 behind, standard error above 0.4
+    let far = vec![0.5, 0.6, 0.4, 0.5];
+    assert_eq!(simplest(&[far.clone(), near.clone(), best.clone()]), Some(1));
+    assert_eq!(simplest(&[far.clone(), best.clone(), near]), Some(1));
+    assert_eq!(simplest(&[best, far]), Some(0));
+    assert_eq!(simplest(&[]), None);
+}
+
+/// People who share nothing, 20 populations of them: what is fitted foretells people nobody has seen about as well as the best
+/// isotropic prior does, and mostly it is an isotropic one.
+#[test]
+fn people_who_share_nothing_are_not_hurt() {
+    let policy = Policy::new(&SMALL, Settings::default()).unwrap();
+    let truth = Gaussian::isotropic(SMALL.arrow(), 4.0);
+    let (mut isotropic, mut lost) = (0, 0.0);
+    for seed in 0..20 {
+        let users = drawn(&SMALL, &truth, 20, 20, 100 + seed);
+        let found = fit(&policy, &users, &Options::default()).unwrap();
+        isotropic += u32::from(matches!(found.kept, Kept::Isotropic { .. }));
+        let unseen = drawn(&SMALL, &truth, 100, 20, 1000 + seed);
+        let score = |prior: &Gaussian| {
+            let told = foretell(prior, &everyone(&unseen), ONE).unwrap();
+            calibrated(&told, 1.0).iter().sum::<f64>() / 100.0
+        };
+        let levels = [0.125, 0.5, 2.0, 8.0, 32.0, 128.0].map(|level| score(&Gaussian::isotropic(SMALL.arrow(), level)));
+        lost += levels.into_iter().fold(f64::NEG_INFINITY, f64::max) - score(&found.prior);
+    }
+    assert!(isotropic >= 12, "{isotropic}");
+    // Nats for each person and 20 rewards; a mean of luck costs several times as much.
+    assert!(lost / 20.0 < 0.3, "{lost}");
+}
+
+#[test]
+fn noise_is_chosen_on_people_left_out() {
+    let users = drawn(&SMALL, &population(&SMALL, 8), 60, 20, 21);
+    // The rewards have noise of variance 0.25; the settings say otherwise.
+    for wrong in [0.05, 1.0] {
+        let policy = Policy::new(&SMALL, Settings { noise_variance: wrong, ..Settings::default() }).unwrap();
+        let users: Vec<Evidence> = users.iter().map(|user| user.clone().with_noise_times(wrong / 0.25)).collect();
+        let told = &mut Vec::new();
+        let options = Options { choose_noise: true, ..Options::default() };
+        let found = fit_telling(&policy, &users, &options, &mut |doing| told.push(doing.to_owned())).unwrap();
+        assert!((0.2..0.32).contains(&found.noise_variance), "{}", found.noise_variance);
+        assert!(told.iter().any(|doing| doing.starts_with("noise variance ")) && told.iter().any(|doing| doing == "everyone"));
+        assert_eq!(fit(&policy, &users, &Options::default()).unwrap().noise_variance, wrong);
+    }
 }
 
 /// On a host the prior is that of a policy, and a learner that starts from it goes on as one that has loaded the snapshot.
@@ -360,7 +470,7 @@ fn a_host_loads_the_prior() {
     let comparison = fable_core::Comparison { context, prefer: Action(0), over: Action(3), total: false };
     assert!(!loaded.user().assess(&comparison).unwrap().valid);
     assert!(!own.user().assess(&comparison).unwrap().valid);
-    let settings = Settings { prior_radius: Some(found.radius), ..Settings::default() };
+    let settings = Settings { prior_radius: Some(6.0), ..Settings::default() };
     let stated = Policy::<f64>::new(&SMALL, settings).unwrap();
     let mut learner = HostLearner::<f64, 4>::for_policy(&stated);
     learner.start_from(&stated, &Prior::Factor(factor), 1).unwrap();

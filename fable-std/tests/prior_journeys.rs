@@ -173,7 +173,8 @@ fn the_command_fits_and_addresses() {
     let told = fable(here, &["prior", "fit", "crowd.prior", "--store", "users.fable", "--catalog", "tau2"]);
     let output = text(&told.stdout);
     assert!(told.status.success(), "{}", text(&told.stderr));
-    assert!(output.starts_with("users            6, 54 observations\n") && !output.contains("radius"), "{output}");
+    assert!(output.starts_with("users            6, 54 observations\nkept             "), "{output}");
+    assert!(output.contains("\nnoise variance   0.25") && !output.contains("radius"), "{output}");
     assert!(output.contains("\nstrongest ") && output.contains("style=concise"), "{output}");
 
     // The same users as files give the same prior, whatever order they are in or numbers they are kept in.
@@ -186,7 +187,7 @@ fn the_command_fits_and_addresses() {
     let told = fable(here, &fit);
     let described: serde_json::Value = serde_json::from_slice(&told.stdout).unwrap();
     assert_eq!((&described["users"], &described["observations"]), (&6.into(), &54.into()));
-    assert_eq!(described["imagined_users"], 20.0);
+    assert_eq!(described["kept"], serde_json::json!({ "imagined_users": 20.0, "share_of_mean": 1.0 }));
     assert_eq!(described["mean"].as_object().unwrap().len(), 29);
     let base = described["log_likelihood"]["base"].as_f64().unwrap();
     assert!(described["log_likelihood"]["prior"].as_f64().unwrap() > base);

@@ -88,11 +88,12 @@ impl Moments {
     }
 }
 
-/// The expectation step: every user's posterior under a prior, exactly, and what they add up to.
-///
-/// # Errors
-/// A prior out of the learner's range, or evidence that does not fit it.
-pub fn expect(gaussian: &Gaussian, users: &[&Evidence], threads: NonZero<usize>) -> Result<Moments, FitError> {
+/// Work on users in pieces, on several threads; the results are in order, whatever the number of threads.
+pub(super) fn in_pieces<T: Send>(
+    users: &[&Evidence],
+    threads: NonZero<usize>,
+    work: impl Fn(&[&Evidence]) -> Result<T, FitError> + Sync,
+) -> Result<Vec<T>, FitError> {
     let pieces: Vec<&[&Evidence]> = users.chunks(PIECE).collect();
     let next = AtomicUsize::new(0);
     let worker = || {
@@ -100,15 +101,24 @@ pub fn expect(gaussian: &Gaussian, users: &[&Evidence], threads: NonZero<usize>)
         loop {
             let index = next.fetch_add(1, Ordering::Relaxed);
             let Some(piece) = pieces.get(index) else { return done };
-            done.push((index, posteriors(gaussian, piece, true)));
+            done.push((index, work(piece)));
         }
     };
-    let mut done: Vec<(usize, Result<Moments, FitError>)> = thread::scope(|scope| {
+    let mut done: Vec<(usize, Result<T, FitError>)> = thread::scope(|scope| {
         let workers: Vec<_> = (0..threads.get().min(pieces.len())).map(|_| scope.spawn(worker)).collect();
         workers.into_iter().flat_map(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
     });
     done.sort_by_key(|(index, _)| *index);
-    done.into_iter().try_fold(Moments::zero(gaussian.arrow()), |sum, (_, piece)| Ok(sum.add(&piece?)))
+    done.into_iter().map(|(_, result)| result).collect()
+}
+
+/// The expectation step: every user's posterior under a prior, exactly, and what they add up to.
+///
+/// # Errors
+/// A prior out of the learner's range, or evidence that does not fit it.
+pub fn expect(gaussian: &Gaussian, users: &[&Evidence], threads: NonZero<usize>) -> Result<Moments, FitError> {
+    let pieces = in_pieces(users, threads, |piece| posteriors(gaussian, piece, true))?;
+    Ok(pieces.iter().fold(Moments::zero(gaussian.arrow()), Moments::add))
 }
 
 /// ln p of what was observed of users who were not fitted.

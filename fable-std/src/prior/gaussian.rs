@@ -82,6 +82,16 @@ impl Gaussian {
         Some(gaussian)
     }
 
+    /// The same precision around a share of the mean: z = L^T m is linear in it.
+    #[must_use]
+    pub fn with_mean_times(&self, share: f64) -> Self {
+        let mut gaussian = self.clone();
+        for (j, start) in self.starts().into_iter().enumerate() {
+            gaussian.packed[start + later(self.arrow, j).count()] *= share;
+        }
+        gaussian
+    }
+
     /// A packed factor as it stands; `None` for the wrong length.
     #[must_use]
     pub fn from_packed(arrow: Arrow, packed: Vec<f64>) -> Option<Self> {

@@ -12,7 +12,11 @@
 //!
 //! Each step makes what was observed more likely. With d coordinates and few users C is mostly noise, so it is shrunk: `n`
 //! imagined users have the covariance of the most likely isotropic prior, and one has mean 0. Each step then makes the penalized
-//! likelihood larger. How many they are is chosen by what users that were left out have to say ([`Options::shrinkage`]).
+//! likelihood larger.
+//!
+//! Users may also have nothing in common, and then a fitted mean is luck that costs every new user regret. So how many users are
+//! imagined, which share of the mean is kept, and whether the fit is kept at all, is decided by users that were left out of it:
+//! see [`choose`]. An isotropic prior around 0 wins unless something else is clearly better.
 //!
 //! The result is a snapshot with zero rounds ([`Population::snapshot`]): a device loads it like any other, and a host makes it
 //! the prior of a policy ([`prior_file`](crate::prior_file)).
@@ -38,6 +42,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod choose;
 mod em;
 mod evidence;
 mod gaussian;
@@ -48,7 +53,7 @@ pub use evidence::{Evidence, Sighting};
 pub use gaussian::Gaussian;
 
 use crate::prior_file::PriorFileError;
-use fable_core::{Policy, PosteriorError, PriorError};
+use fable_core::{BASE_PRECISION, Policy, PosteriorError, PriorError, setting};
 use std::fmt;
 use std::num::NonZero;
 
@@ -58,9 +63,12 @@ pub const MIN_USERS: usize = 5;
 /// How to fit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Options {
-    /// How many imagined users hold the covariance back; `None` chooses among multiples of the dimension by what fitted users say
-    /// about those left out: each fifth in turn, or one fifth of many.
+    /// How many imagined users hold the covariance back, with the whole mean; `None` lets users who are left out decide what is
+    /// kept of mean and precision: each fifth in turn, or one fifth of many.
     pub shrinkage: Option<f64>,
+    /// Whether the noise variance is chosen on users who are left out, too: the prior is then one for
+    /// [`Population::noise_variance`].
+    pub choose_noise: bool,
     /// Most steps of a fit.
     pub steps: usize,
     /// How many threads work; changes no number.
@@ -69,20 +77,48 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { shrinkage: None, steps: 40, threads: std::thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN) }
+        Self {
+            shrinkage: None,
+            choose_noise: false,
+            steps: 40,
+            threads: std::thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN),
+        }
     }
 }
 
 /// Imagined users that are tried, in multiples of the dimension, the most first: each fit begins where the one before it ended.
-const SHRINKAGES: [f64; 6] = [16.0, 4.0, 1.0, 0.25, 0.0625, 0.015_625];
+const SHRINKAGES: [f64; 4] = [16.0, 1.0, 0.25, 0.0625];
+/// Isotropic priors that are tried, the most precise first: precision times noise variance, on which decisions depend.
+const LEVELS: [f64; 7] = [128.0, 32.0, 8.0, 2.0, 0.5, 0.125, 0.03125];
+/// Noise variances that are tried one after the other, at most, each as the one before it foretold.
+const NOISES: usize = 4;
+/// A noise variance is good when errors are as large as foretold up to this factor.
+const NOISE_FACTOR: f64 = 1.02;
 /// Parts that users are left out in.
 const PARTS: usize = 5;
 /// From so many users on, one part says enough.
-const MANY: usize = 50;
+const MANY: usize = 500;
 /// Steps of a fit that is only compared.
 const TRIAL_STEPS: usize = 8;
 /// A fit has ended when a step gains less than this for each user, in nats.
 const GAIN: f64 = 1e-3;
+
+/// What was kept of a fit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Kept {
+    /// Nothing that users have in common was found: an isotropic prior around 0.
+    Isotropic {
+        /// Precision of every coordinate.
+        precision: f64,
+    },
+    /// Fitted mean and precision.
+    Fitted {
+        /// How many imagined users hold the precision back.
+        imagined: f64,
+        /// The share of the mean that is kept.
+        share: f64,
+    },
+}
 
 /// A fitted prior.
 #[derive(Clone, Debug, PartialEq)]
@@ -93,18 +129,22 @@ pub struct Population {
     pub users: usize,
     /// What was observed of them, in all.
     pub observations: usize,
-    /// Imagined users.
-    pub shrinkage: f64,
+    /// What was kept.
+    pub kept: Kept,
+    /// How much likelier left-out users are than under the best isotropic prior, calibrated, in nats for each user, and the
+    /// standard error; `None` if nothing was left out.
+    pub gain: Option<(f64, f64)>,
+    /// The noise variance that the prior is for.
+    pub noise_variance: f64,
+    /// How many times larger the errors on left-out users were than foretold, as variances; `None` if nothing was left out.
+    pub surprise: Option<f64>,
     /// Precision of the most likely isotropic prior, around a mean of its own.
     pub isotropic_precision: f64,
-    /// ln p of everything observed, with the penalty, before each step and after the last.
+    /// ln p of everything observed, with the penalty, before each step and after the last; empty for an isotropic prior.
     pub objective: Vec<f64>,
     /// ln p of an observation, on average, under the policy's own prior and under this one. Not for comparing models: these are
     /// the users it was fitted from.
     pub log_likelihood: [f64; 2],
-    /// The `prior_radius` that covers 95% of the users if they are draws from this prior: what the guarantee of promotions has to
-    /// assume with it.
-    pub radius: f64,
 }
 
 /// Fits a prior to users. Users of whom nothing was observed do not count.
@@ -112,6 +152,19 @@ pub struct Population {
 /// # Errors
 /// Fewer than [`MIN_USERS`] users, or evidence of another catalog.
 pub fn fit(policy: &Policy<'_, f64>, users: &[Evidence], options: &Options) -> Result<Population, FitError> {
+    fit_telling(policy, users, options, &mut |_| ())
+}
+
+/// The same, and tells what is being done, in words.
+///
+/// # Errors
+/// As for [`fit`].
+pub fn fit_telling(
+    policy: &Policy<'_, f64>,
+    users: &[Evidence],
+    options: &Options,
+    tell: &mut dyn FnMut(&str),
+) -> Result<Population, FitError> {
     let users: Vec<&Evidence> = users.iter().filter(|user| !user.sightings().is_empty()).collect();
     if users.len() < MIN_USERS {
         return Err(FitError::TooFewUsers { found: users.len() });
@@ -119,24 +172,75 @@ pub fn fit(policy: &Policy<'_, f64>, users: &[Evidence], options: &Options) -> R
     if options.shrinkage.is_some_and(|users| !(users > 0.0 && users <= 1e9)) {
         return Err(FitError::Shrinkage);
     }
-    let arrow = policy.catalog().arrow();
-    let own = Gaussian::isotropic(arrow, policy.base_precision());
-    let observations = users.iter().map(|user| user.sightings().len()).sum::<usize>();
-    let before = expect(&own, &users, options.threads)?.log_likelihood;
+    let settings = policy.settings();
+    let own = Gaussian::isotropic(policy.catalog().arrow(), policy.base_precision());
+    let (mut noise, range) = (settings.noise_variance, setting::NOISE_VARIANCE.range);
+    let mut population = fit_with(&own, &users, noise, options, tell)?;
+    if options.choose_noise {
+        for _ in 0..NOISES {
+            let surprise = population.surprise.unwrap_or(1.0);
+            // Three digits, so that a person can say it again.
+            let next = three_digits((noise * surprise).clamp(range.least, range.most));
+            if (surprise / NOISE_FACTOR..=surprise * NOISE_FACTOR).contains(&1.0) || next == noise {
+                break;
+            }
+            noise = next;
+            tell(&format!("noise variance {noise}"));
+            let factor = noise / settings.noise_variance;
+            let noisy: Vec<Evidence> = users.iter().map(|user| (*user).clone().with_noise_times(factor)).collect();
+            population = fit_with(&own, &noisy.iter().collect::<Vec<_>>(), noise, options, tell)?;
+        }
+    }
+    Ok(population)
+}
 
-    let (start, variance) = isotropic(own, &users, options)?;
-    let shrinkage = match options.shrinkage {
-        Some(shrinkage) => shrinkage,
-        None => choose(&start, variance, &users, options)?,
+fn three_digits(number: f64) -> f64 {
+    format!("{number:.2e}").parse().unwrap_or(number)
+}
+
+/// A fit with a noise variance that the evidence has already.
+fn fit_with(
+    own: &Gaussian,
+    users: &[&Evidence],
+    noise_variance: f64,
+    options: &Options,
+    tell: &mut dyn FnMut(&str),
+) -> Result<Population, FitError> {
+    let (arrow, threads) = (own.arrow(), options.threads);
+    let observations = users.iter().map(|user| user.sightings().len()).sum::<usize>();
+    let before = log_likelihood(own, users)?;
+    tell("where to begin");
+    let (start, variance) = isotropic(own.clone(), users, options)?;
+    let (kept, gain, surprise) = if let Some(imagined) = options.shrinkage {
+        (Kept::Fitted { imagined, share: 1.0 }, None, None)
+    } else {
+        let choice = choose_kept(&start, variance, users, noise_variance, options, tell)?;
+        (choice.kept, Some(choice.gain), Some(choice.surprise))
     };
-    let held = Shrinkage { users: shrinkage, variance, of_mean: 1.0 };
-    let Climb { prior, objective } = climb(start, &users, &held, options.steps, options.threads)?;
-    let after = expect(&prior, &users, options.threads)?;
-    let radius = radius(arrow.dimension());
-    let mean = |sum: f64| sum / observations as f64;
-    let log_likelihood = [mean(before), mean(after.log_likelihood)];
+    let Climb { prior, objective } = match kept {
+        Kept::Isotropic { precision } => Climb { prior: Gaussian::isotropic(arrow, precision), objective: Vec::new() },
+        Kept::Fitted { imagined, share } => {
+            tell("everyone");
+            let held = Shrinkage { users: imagined, variance, of_mean: 1.0 };
+            let climb = climb(start, users, &held, options.steps, threads)?;
+            Climb { prior: climb.prior.with_mean_times(share), ..climb }
+        }
+    };
+    let after = log_likelihood(&prior, users)?;
+    let log_likelihood = [before, after].map(|sum| sum / observations as f64);
     let (users, isotropic_precision) = (users.len(), 1.0 / variance);
-    Ok(Population { prior, users, observations, shrinkage, isotropic_precision, objective, log_likelihood, radius })
+    Ok(Population {
+        prior,
+        users,
+        observations,
+        kept,
+        gain,
+        noise_variance,
+        surprise,
+        isotropic_precision,
+        objective,
+        log_likelihood,
+    })
 }
 
 /// The most likely isotropic prior around a mean of its own: where the fit begins, and the variance it is shrunk to.
@@ -182,34 +286,59 @@ fn climb(
     Ok(Climb { prior, objective })
 }
 
-/// The number of imagined users under which users that were left out are most likely.
-fn choose(start: &Gaussian, variance: f64, users: &[&Evidence], options: &Options) -> Result<f64, FitError> {
-    let dimension = start.arrow().dimension() as f64;
-    let mut said = [0.0; SHRINKAGES.len()];
-    for part in 0..if users.len() < MANY { PARTS } else { 1 } {
-        let of = |inside: bool| users.iter().enumerate().filter(move |(index, _)| (index % PARTS == part) == inside);
-        let out: Vec<&Evidence> = of(true).map(|(_, user)| *user).collect();
-        let rest: Vec<&Evidence> = of(false).map(|(_, user)| *user).collect();
-        let mut prior = start.clone();
-        for (said, multiple) in said.iter_mut().zip(SHRINKAGES) {
-            let held = Shrinkage { users: multiple * dimension, variance, of_mean: 1.0 };
-            prior = climb(prior, &rest, &held, TRIAL_STEPS, options.threads)?.prior;
-            *said += log_likelihood(&prior, &out)?;
-        }
-    }
-    let best = said.iter().zip(SHRINKAGES).fold(None, |best: Option<(f64, f64)>, (said, multiple)| match best {
-        Some((most, _)) if most >= *said => best,
-        _ => Some((*said, multiple)),
-    });
-    Ok(dimension * best.map_or(1.0, |(_, multiple)| multiple))
+/// What left-out users support.
+struct Choice {
+    kept: Kept,
+    gain: (f64, f64),
+    surprise: f64,
 }
 
-/// The square root of the 95% point of the chi-square distribution with d degrees (Wilson and Hilferty).
-fn radius(dimension: usize) -> f64 {
-    const Z: f64 = 1.644_853_626_951_472;
-    let d = dimension as f64;
-    let cube = 1.0 - 2.0 / (9.0 * d) + Z * libm::sqrt(2.0 / (9.0 * d));
-    libm::sqrt(d * cube * cube * cube)
+/// Lets left-out users decide what is kept; the candidates are in the order of [`choose::simplest`].
+fn choose_kept(
+    start: &Gaussian,
+    variance: f64,
+    users: &[&Evidence],
+    noise_variance: f64,
+    options: &Options,
+    tell: &mut dyn FnMut(&str),
+) -> Result<Choice, FitError> {
+    let (arrow, threads) = (start.arrow(), options.threads);
+    // One fifth of many users says enough; what isotropic priors foretell is compared on the same users.
+    let parts = if users.len() < MANY { PARTS } else { 1 };
+    let mut fitted = vec![Vec::new(); SHRINKAGES.len()];
+    let mut out = Vec::new();
+    for part in 0..parts {
+        let of = |inside: bool| users.iter().enumerate().filter(move |(index, _)| (index % PARTS == part) == inside);
+        let here: Vec<&Evidence> = of(true).map(|(_, user)| *user).collect();
+        let rest: Vec<&Evidence> = of(false).map(|(_, user)| *user).collect();
+        let mut prior = start.clone();
+        for (number, (fitted, multiple)) in fitted.iter_mut().zip(SHRINKAGES).enumerate() {
+            tell(&format!("left out {} of {parts}, fit {} of {}", part + 1, number + 1, SHRINKAGES.len()));
+            let held = Shrinkage { users: multiple * arrow.dimension() as f64, variance, of_mean: 1.0 };
+            prior = climb(prior, &rest, &held, TRIAL_STEPS, threads)?.prior;
+            fitted.extend(choose::foretell(&prior, &here, threads)?);
+        }
+        out.extend(here);
+    }
+    let mut candidates: Vec<(Kept, Vec<f64>, f64)> = Vec::new();
+    for (number, level) in LEVELS.into_iter().enumerate() {
+        tell(&format!("isotropic {} of {}", number + 1, LEVELS.len()));
+        let precision = (level / noise_variance).clamp(BASE_PRECISION.least, BASE_PRECISION.most);
+        let told = choose::foretell(&Gaussian::isotropic(arrow, precision), &out, threads)?;
+        candidates.push((Kept::Isotropic { precision }, choose::calibrated(&told, 0.0), choose::surprise(&told, 0.0)));
+    }
+    for share in choose::SHARES {
+        for (told, multiple) in fitted.iter().zip(SHRINKAGES) {
+            let kept = Kept::Fitted { imagined: multiple * arrow.dimension() as f64, share };
+            candidates.push((kept, choose::calibrated(told, share), choose::surprise(told, share)));
+        }
+    }
+    let scores: Vec<Vec<f64>> = candidates.iter().map(|(_, scores, _)| scores.clone()).collect();
+    let total = |scores: &Vec<f64>| scores.iter().sum::<f64>();
+    let isotropic = scores.iter().take(LEVELS.len()).reduce(|best, next| if total(next) > total(best) { next } else { best });
+    let place = choose::simplest(&scores).ok_or(FitError::Degenerate)?;
+    let ((kept, chosen, surprise), isotropic) = (candidates.get(place).zip(isotropic)).ok_or(FitError::Degenerate)?;
+    Ok(Choice { kept: *kept, gain: choose::behind(isotropic, chosen), surprise: *surprise })
 }
 
 /// Why there is no prior.

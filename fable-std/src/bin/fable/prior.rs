@@ -5,14 +5,16 @@ use crate::policy_arguments::{PolicyArguments, ScalarName};
 use crate::prior_argument::refused;
 use crate::store::write;
 use clap::{Args, Subcommand};
-use fable_core::{Catalog, Policy, Scalar, user_hash};
-use fable_std::prior::{Evidence, FitError, Options, Population, fit};
+use fable_core::{Catalog, Policy, Scalar, Settings, user_hash};
+use fable_std::prior::{Evidence, FitError, Kept, Options, Population, fit_telling};
 use fable_std::prior_file::{self, NOBODY, address};
 use fable_std::replay::Tape;
 use fable_std::store::{Store, transfer};
+use indicatif::ProgressBar;
 use serde_json::json;
 use std::fmt::Write;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// What users have in common, as a start for those who come.
 ///
@@ -32,6 +34,7 @@ const EXAMPLES: &str = "\
 Examples:
   fable prior fit crowd.prior --store users.fable
   fable serve --store users.fable --prior crowd.prior
+  fable prior fit crowd.prior --store users.fable --choose-noise
   fable prior fit crowd.prior ana.user ben.user cleo.user dan.user eve.user --catalog tau2 --base-precision 8
   fable prior address crowd.prior board.snapshot --user 00000000000000ab --catalog tau2
   fable device --port /dev/ttyACM0 snapshot load board.snapshot";
@@ -48,8 +51,12 @@ Fits a prior to the users of a store, and of files that `fable export` has writt
 A user's preferences theta are taken as one draw from a Gaussian N(m, P^-1). Nobody has seen a theta, only rewards, so m and P are
 found by expectation and maximization: each user's posterior under the present m and P, then the m and P that these posteriors make
 most likely, until nothing is gained any more. P keeps the shape of the learner's state (tasks meet through what they share), so
-deciding and learning cost what they did. With few users much of what they seem to have in common is chance: imagined users without
-anything in common hold the fit back, as many as make users that were left out of a fit most likely.
+deciding and learning cost what they did.
+
+With few users much of what they seem to have in common is chance, and some users have nothing in common. So users are left out of
+the fit, and their rewards are foretold: by fits held back by more or fewer imagined users without anything in common, with all, a
+part or nothing of the mean, and by priors that are the same everywhere. What is kept is the simplest of these that foretells as
+well as the best, up to half a standard error. How high rewards are in general does not count, only which choices they favour.
 
 At least 5 users with something learned are needed, 50 are better. Rewards and stated preferences count; imputed rewards, what
 was unlearned and what came before a user was forgotten do not. Catalog and settings have to be those of the journals; seed,
@@ -57,9 +64,13 @@ exploration and promotion may differ.
 
 What is printed:
   users, observed     of how many users how much was used
+  kept                what of the fit: the share of the mean, and how many imagined users hold the precision back; or \"nothing in
+                      common\", with the precision that all coordinates have then
+  gain                how much better left-out users are foretold than by the best prior that is the same everywhere: in nats for
+                      each user, with the standard error
   likelihood          ln p of an observation, on average, under the base prior and under this one
-  imagined users      how much the fit was held back
-  isotropic           the base precision that would suit these users best, if all coordinates had the same
+  noise variance      that the prior is for: --noise-variance of every command that uses it. With --choose-noise also which one it
+                      replaces; otherwise, when errors on left-out users were much larger or smaller than foretold, how much
   written             bytes of the file, and the fingerprint that `fable inspect` shows of those who begin with it
   strongest           the coordinates in which users are most alike: the mean, and the spread between users
 
@@ -82,9 +93,13 @@ struct FitArguments {
     /// A store; all of its users count.
     #[arg(long, value_name = "FILE")]
     store: Option<PathBuf>,
-    /// How many imagined users hold the fit back: more is more cautious. Chosen by users left out if it is not given.
+    /// Keeps the whole mean, with so many imagined users to hold the precision back. Users left out decide if it is not given.
     #[arg(long, value_name = "COUNT")]
     shrink: Option<f64>,
+    /// Chooses the noise variance on users left out, too. The prior is then one for that noise variance, which is printed, and
+    /// which has to be given to every command that uses the prior.
+    #[arg(long, conflicts_with = "shrink")]
+    choose_noise: bool,
     /// Most steps of expectation and maximization.
     #[arg(long, value_name = "COUNT", default_value_t = Options::default().steps as u32, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     steps: u32,
@@ -134,17 +149,27 @@ fn fit_users(arguments: &FitArguments) -> Result<String, Failure> {
     let (catalog, settings) = arguments.policy.open()?;
     let policy = Policy::<f64>::new(catalog, settings).map_err(Failure::mistake)?;
     let (users, scalar) = gather(arguments, &policy)?;
-    let options = Options { shrinkage: arguments.shrink, steps: arguments.steps as usize, ..Options::default() };
-    let population = fit(&policy, &users, &options).map_err(Failure::mistake)?;
+    let options = Options {
+        shrinkage: arguments.shrink,
+        choose_noise: arguments.choose_noise,
+        steps: arguments.steps as usize,
+        ..Options::default()
+    };
+    let bar = ProgressBar::new_spinner().with_message(format!("{} users", users.len()));
+    bar.enable_steady_tick(Duration::from_millis(200));
+    let population = fit_telling(&policy, &users, &options, &mut |doing| bar.set_message(doing.to_owned()));
+    bar.finish_and_clear();
+    let population = population.map_err(Failure::mistake)?;
+    let chosen = Settings { noise_variance: population.noise_variance, ..settings };
     let (bytes, fingerprint) = match scalar {
-        ScalarName::F32 => written(&Policy::<f32>::new(catalog, settings).map_err(Failure::mistake)?, &population),
-        ScalarName::F64 => written(&policy, &population),
+        ScalarName::F32 => written(&Policy::<f32>::new(catalog, chosen).map_err(Failure::mistake)?, &population),
+        ScalarName::F64 => written(&Policy::<f64>::new(catalog, chosen).map_err(Failure::mistake)?, &population),
     }
     .map_err(Failure::mistake)?;
     let told = if arguments.json {
         described(catalog, &population, fingerprint)
     } else {
-        told(catalog, &population, bytes.len(), fingerprint)
+        told(catalog, &population, &settings, bytes.len(), fingerprint)
     };
     write(&arguments.prior, &bytes, told)
 }
@@ -187,13 +212,22 @@ fn strongest(catalog: &Catalog<'_>, population: &Population, count: usize) -> Ve
     all.into_iter().filter_map(named).take(count).collect()
 }
 
-fn told(catalog: &Catalog<'_>, population: &Population, bytes: usize, fingerprint: u64) -> String {
-    let Population { users, observations, shrinkage, isotropic_precision, log_likelihood: [before, after], .. } = population;
+fn told(catalog: &Catalog<'_>, population: &Population, settings: &Settings<'_>, bytes: usize, fingerprint: u64) -> String {
+    let Population { users, observations, noise_variance, log_likelihood: [before, after], .. } = population;
     let mut out = String::new();
     let _ = writeln!(out, "users            {users}, {observations} observations");
+    let _ = match population.kept {
+        Kept::Isotropic { precision } => writeln!(out, "kept             nothing in common; precision {precision} everywhere"),
+        Kept::Fitted { imagined, share } => {
+            let percent = 100.0 * share;
+            writeln!(out, "kept             {percent}% of the mean; the precision with {imagined:.1} imagined users")
+        }
+    };
+    if let Some((gain, error)) = population.gain {
+        let _ = writeln!(out, "gain             {gain:+.2} ± {error:.2} nats for each user left out");
+    }
     let _ = writeln!(out, "likelihood       {before:.4} under the base prior, {after:.4} under this one, per observation");
-    let _ = writeln!(out, "imagined users   {shrinkage:.1}");
-    let _ = writeln!(out, "isotropic        a base precision of {isotropic_precision:.1} would suit them best");
+    let _ = writeln!(out, "noise variance   {noise_variance}{}", about_noise(population, settings));
     let _ = writeln!(out, "written          {bytes} bytes, fingerprint {fingerprint:016x}");
     let _ = writeln!(out, "strongest        mean and spread between users");
     for (name, mean, spread) in strongest(catalog, population, 8) {
@@ -202,17 +236,37 @@ fn told(catalog: &Catalog<'_>, population: &Population, bytes: usize, fingerprin
     out
 }
 
+/// What is to be known about the noise variance beyond the number.
+fn about_noise(population: &Population, settings: &Settings<'_>) -> String {
+    let (own, chosen) = (settings.noise_variance, population.noise_variance);
+    if own != chosen {
+        return format!(", not {own}: use the prior with --noise-variance {chosen}");
+    }
+    match population.surprise {
+        Some(surprise) if !(0.5..=2.0).contains(&surprise) => {
+            format!("; the errors on users left out were {surprise:.2} times what it foretells, see --choose-noise")
+        }
+        _ => String::new(),
+    }
+}
+
 fn described(catalog: &Catalog<'_>, population: &Population, fingerprint: u64) -> String {
     let all = strongest(catalog, population, catalog.dimension());
     let numbers = |of: fn(&(String, f64, f64)) -> f64| {
         all.iter().map(|row| (row.0.clone(), json!(of(row)))).collect::<serde_json::Map<_, _>>()
     };
+    let kept = match population.kept {
+        Kept::Isotropic { precision } => json!({ "isotropic_precision": precision }),
+        Kept::Fitted { imagined, share } => json!({ "share_of_mean": share, "imagined_users": imagined }),
+    };
     let document = json!({
         "users": population.users,
         "observations": population.observations,
         "log_likelihood": { "base": population.log_likelihood[0], "prior": population.log_likelihood[1] },
-        "imagined_users": population.shrinkage,
-        "isotropic_precision": population.isotropic_precision,
+        "kept": kept,
+        "gain": population.gain.map(|(gain, error)| json!({ "nats_per_user": gain, "standard_error": error })),
+        "noise_variance": population.noise_variance,
+        "surprise": population.surprise,
         "fingerprint": format!("{fingerprint:016x}"),
         "steps": population.objective.len(),
         "mean": numbers(|row| row.1),

@@ -94,6 +94,6 @@ pub fn regret(catalog: &Catalog<'_>, start: Start<'_>, person: &dyn Person, numb
 /// Fits on one thread: the studies run many at a time. The small version does not choose how much to hold back.
 pub fn fitted(setup: &Setup, catalog: &Catalog<'_>, users: &[Evidence]) -> Result<Population, StudyError> {
     let shrinkage = setup.reduced.then_some(catalog.dimension() as f64);
-    let options = Options { shrinkage, steps: setup.scale(40, 3), threads: NonZero::<usize>::MIN };
+    let options = Options { shrinkage, steps: setup.scale(40, 3), threads: NonZero::<usize>::MIN, ..Options::default() };
     Ok(fit(&Policy::new(catalog, Settings::PAPER)?, users, &options)?)
 }
