@@ -34,6 +34,7 @@ pub use workspace::Workspace;
 pub(crate) use workspace::rows;
 pub(crate) use workspace::{parts, with_variances};
 
+#[cfg(feature = "adapt")]
 use crate::numbers::inverse::{Entries, ROWS};
 use crate::numbers::{
     Arrow, BASE_PRECISION, MAX_COEFFICIENT, MAX_RESPONSE, Number, Segment, Storage, Stream, VARIANCE, kernel, within,

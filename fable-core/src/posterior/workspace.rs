@@ -8,6 +8,7 @@
 //! ```
 
 use crate::catalog::Catalog;
+#[cfg(feature = "adapt")]
 use crate::numbers::inverse::Entries;
 use crate::numbers::{Number, Storage};
 use core::marker::PhantomData;

@@ -125,7 +125,9 @@ impl Labels {
 #[derive(Serialize)]
 #[serde(untagged)]
 pub(super) enum Answer<'w> {
-    Accepted { accepted: usize },
+    Accepted {
+        accepted: usize,
+    },
     Decided(Decided<'w>),
     Learned {
         observations: u32,
@@ -133,12 +135,25 @@ pub(super) enum Answer<'w> {
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         changed: bool,
     },
-    Posterior { rounds: u32, observations: u32, mean: Coordinates<'w>, sd: Coordinates<'w>, log_det_ratio: f64 },
-    Promoted { promoted: u32 },
+    Posterior {
+        rounds: u32,
+        observations: u32,
+        mean: Coordinates<'w>,
+        sd: Coordinates<'w>,
+        log_det_ratio: f64,
+    },
+    Promoted {
+        promoted: u32,
+    },
     Contrast(Contrasted),
     Explained(Explained<'w>),
-    Profile { profile: Vec<Promoted<'w>>, text: String },
-    Forgotten { forgotten: bool },
+    Profile {
+        profile: Vec<Promoted<'w>>,
+        text: String,
+    },
+    Forgotten {
+        forgotten: bool,
+    },
     Stats(Stats<'w>),
 }
 

@@ -5,8 +5,8 @@
 use fable_core::record::{Header, Kind};
 use fable_core::{
     Action, Assessment, Catalog, Command, Comparison, Context, DecisionId, Event, Feasible, HOST_ROOM, HostLearner, HostUser,
-    Observation, Policy, Promotion, Request, Rule, Scalar, Settings, State, Source, Standing, Statement, User, UserError, is_look,
-    user_hash,
+    Observation, Policy, Promotion, Request, Rule, Scalar, Settings, Source, Standing, State, Statement, User, UserError,
+    is_look, user_hash,
 };
 use serde_json::{Map, Value, json};
 use std::collections::{HashMap, HashSet};

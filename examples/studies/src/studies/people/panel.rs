@@ -105,7 +105,11 @@ impl Split {
         let journals: Vec<_> = lives.into_iter().map(|life| life.evidence).collect();
         // The small version does not choose how much to hold back.
         let shrinkage = setup.reduced.then_some(self.catalog.dimension() as f64);
-        Ok(fit(&policy, &journals, &Options { threads: setup.threads, steps: setup.scale(40, 3), shrinkage })?)
+        Ok(fit(
+            &policy,
+            &journals,
+            &Options { threads: setup.threads, steps: setup.scale(40, 3), shrinkage, ..Options::default() },
+        )?)
     }
 
     /// The regret of everybody in a half, by person and round, from a fitted prior or else from the base prior.
