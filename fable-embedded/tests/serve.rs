@@ -294,7 +294,7 @@ fn every_refusal_has_its_number() {
     assert_eq!(refuse(observe(0, 2.0), &[]), learner(UserError::Reward));
     let unlearn = |baseline| Request::Unlearn {
         context: nowhere(),
-        action: 0,
+        action: 17, // not the one that was rewarded
         baseline,
         reward: 0.1,
         weight: 1.0,

@@ -83,7 +83,7 @@
 //! # let mut learner: Learner<f32, [f32; TAU2.state_len()], 8> = const { Learner::vacant(&TAU2) };
 //! # let mut workspace: Workspace<f32, [f32; TAU2.workspace_len()]> = const { Workspace::vacant(&TAU2) };
 //! # let mut store = Store::over(Blocking(Flash::new(24)), LAYOUT);
-//! # let mut base = Policy::new(&TAU2, Settings::default())?;
+//! # let mut base = Policy::<f32>::new(&TAU2, Settings::default())?;
 //! # store.format(&base, user_hash("ana"), 8)?;
 //! // At the start: the policy of the user that is there.
 //! let numbers = store.prior(&base)?;

@@ -22,7 +22,9 @@ mod script;
 mod user;
 
 use core::fmt;
-use fable_core::{Exploration, Feasible, Learner, Policy, Request, Scalar, Settings, Storage, UserError, user_hash};
+use fable_core::{
+    Exploration, Feasible, Learner, OnChange, Policy, Request, Scalar, Scale, Settings, Storage, UserError, user_hash,
+};
 pub use records::{EVENTS, LAMP, LAMP_PRIOR, LAMP_SNAPSHOT, TAU2_F32_SNAPSHOT, TAU2_F64_SNAPSHOT, events, lamp};
 pub use resume::resume;
 use script::{AGENT_SCRIPT, Script, TAU2_SCRIPT};
@@ -30,16 +32,33 @@ use user::Person;
 
 /// `tau2` in `f32`.
 pub const TAU2_F32: Outcome =
-    Outcome { decisions: 0x29fe_054b_789b_fee8, state: 0x30ec_6a0f_d93b_cb3c, snapshot: 0xdf82_2528_5571_9095 };
+    Outcome { decisions: 0x29fe_054b_789b_fee8, state: 0x30ec_6a0f_d93b_cb3c, snapshot: 0x4a74_05eb_5f7e_b3d4 };
 /// `tau2` in `f64`.
 pub const TAU2_F64: Outcome =
-    Outcome { decisions: 0xcaa1_bd1d_52be_568c, state: 0xa26d_bc51_0971_bf88, snapshot: 0xa9fd_2a15_d652_331e };
+    Outcome { decisions: 0xcaa1_bd1d_52be_568c, state: 0xa26d_bc51_0971_bf88, snapshot: 0xa8c0_6a59_7ce5_0b3e };
 /// `agent` in `f32`.
 pub const AGENT_F32: Outcome =
-    Outcome { decisions: 0x6b5a_05fc_c3f9_0fd7, state: 0x6dd4_9d74_8afd_6b29, snapshot: 0xf273_f5b4_6c5e_f2bc };
+    Outcome { decisions: 0x6b5a_05fc_c3f9_0fd7, state: 0x6dd4_9d74_8afd_6b29, snapshot: 0x4d0a_a090_9017_a557 };
 /// `agent` in `f64`.
 pub const AGENT_F64: Outcome =
-    Outcome { decisions: 0xa7d4_f249_3f64_9d85, state: 0x6745_ddb2_95fd_98ed, snapshot: 0x5b2d_d8f3_69ff_9252 };
+    Outcome { decisions: 0xa7d4_f249_3f64_9d85, state: 0x6745_ddb2_95fd_98ed, snapshot: 0x5e64_eeea_cb31_ca85 };
+
+/// `tau2` in `f32`, adapting.
+pub const TAU2_F32_ADAPTED: Outcome =
+    Outcome { decisions: 0x1ad1_2613_8ab1_802f, state: 0x6a85_2e95_3b9a_2a83, snapshot: 0xdbe5_ac11_c692_10a8 };
+/// `tau2` in `f64`, adapting.
+pub const TAU2_F64_ADAPTED: Outcome =
+    Outcome { decisions: 0x0129_fc13_e10f_3348, state: 0x9ed6_1811_3811_79cf, snapshot: 0x2f04_7844_7152_e238 };
+/// `agent` in `f32`, adapting.
+pub const AGENT_F32_ADAPTED: Outcome =
+    Outcome { decisions: 0x240d_e30f_4d99_8f06, state: 0x92f7_e06f_c274_4d0f, snapshot: 0xde7e_13d7_98ce_1516 };
+/// `agent` in `f64`, adapting.
+pub const AGENT_F64_ADAPTED: Outcome =
+    Outcome { decisions: 0xd63d_7cc8_5cd0_3ed8, state: 0x94f9_f078_4b67_c6df, snapshot: 0x0c2a_5085_0f18_b338 };
+
+/// Everything that adapts.
+const ADAPTING: Settings<'static> =
+    Settings { scale: Scale::Learned, half_life: Some(20), on_change: OnChange::Halve, ..Settings::DEFAULT };
 
 /// The seed of the pinned outcomes.
 pub const SEED: u32 = 0x000f_ab1e;
@@ -49,10 +68,10 @@ pub const RING: usize = 8;
 
 /// `tau2` in `f32`, resumed from [`TAU2_F32_SNAPSHOT`].
 pub const TAU2_F32_RESUMED: Outcome =
-    Outcome { decisions: 0x507c_4f5a_2fea_f8e7, state: 0xe7ca_a356_3ee9_9f1d, snapshot: 0x56ba_e88d_b083_43c4 };
+    Outcome { decisions: 0x507c_4f5a_2fea_f8e7, state: 0xe7ca_a356_3ee9_9f1d, snapshot: 0x0e60_f958_80db_354d };
 /// `tau2` in `f64`, resumed from [`TAU2_F64_SNAPSHOT`].
 pub const TAU2_F64_RESUMED: Outcome =
-    Outcome { decisions: 0x507c_4f5a_2fea_f8e7, state: 0x601f_1be5_035e_9199, snapshot: 0x5289_114e_5fa4_709d };
+    Outcome { decisions: 0x507c_4f5a_2fea_f8e7, state: 0x601f_1be5_035e_9199, snapshot: 0xc82a_4dea_341e_84b6 };
 
 /// What a run came to, as three hashes (FNV-1a, 64 bits).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,7 +96,31 @@ impl fmt::Display for Outcome {
 /// # Panics
 /// When `fable-core` refuses what the run asks for, which is a failure like another outcome.
 pub fn tau2<T: Scalar, S: Storage<T>>(seed: u32, learner: &mut Learner<T, S, RING>, workspace: &mut impl AsMut<[T]>) -> Outcome {
-    run(&TAU2_SCRIPT, seed, learner, workspace)
+    run(&TAU2_SCRIPT, Settings::PAPER, seed, learner, workspace)
+}
+
+/// The same with the default settings and everything that adapts: optimism, a learned scale, fading, halving on a change.
+///
+/// # Panics
+/// As [`tau2`].
+pub fn tau2_adapting<T: Scalar, S: Storage<T>>(
+    seed: u32,
+    learner: &mut Learner<T, S, RING>,
+    workspace: &mut impl AsMut<[T]>,
+) -> Outcome {
+    run(&TAU2_SCRIPT, ADAPTING, seed, learner, workspace)
+}
+
+/// The same on `agent`.
+///
+/// # Panics
+/// As [`tau2`].
+pub fn agent_adapting<T: Scalar, S: Storage<T>>(
+    seed: u32,
+    learner: &mut Learner<T, S, RING>,
+    workspace: &mut impl AsMut<[T]>,
+) -> Outcome {
+    run(&AGENT_SCRIPT, ADAPTING, seed, learner, workspace)
 }
 
 /// 50 rounds on `agent`.
@@ -85,16 +128,17 @@ pub fn tau2<T: Scalar, S: Storage<T>>(seed: u32, learner: &mut Learner<T, S, RIN
 /// # Panics
 /// As [`tau2`].
 pub fn agent<T: Scalar, S: Storage<T>>(seed: u32, learner: &mut Learner<T, S, RING>, workspace: &mut impl AsMut<[T]>) -> Outcome {
-    run(&AGENT_SCRIPT, seed, learner, workspace)
+    run(&AGENT_SCRIPT, Settings::PAPER, seed, learner, workspace)
 }
 
 fn run<T: Scalar, S: Storage<T>>(
     script: &Script,
+    settings: Settings<'static>,
     seed: u32,
     learner: &mut Learner<T, S, RING>,
     workspace: &mut impl AsMut<[T]>,
 ) -> Outcome {
-    let settings = Settings { seed: u64::from(seed), ..Settings::PAPER };
+    let settings = Settings { seed: u64::from(seed), ..settings };
     let theorem = Settings { exploration: Exploration::Theorem { delta: 0.1 }, ..settings };
     let steady = Policy::new(script.catalog, settings).expect("settings in range");
     let bold = Policy::new(script.catalog, theorem).expect("settings in range");

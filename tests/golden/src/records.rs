@@ -37,11 +37,11 @@ pub fn events() -> [Event; 13] {
         Event::Feedback { round: 1, reward: 1.0, weight: 0.25 },
         Event::Observation(observation),
         Event::Unlearn { observation, imputed: true, kept: 0.5 },
-        Event::Fade { keep: 0.5 },
         Event::Expiry { round: 69_999, imputed: None },
         Event::Expiry { round: 2, imputed: Some(-0.1) },
         Event::Promotion(promotion),
         Event::Forget { promise: 7 },
+        Event::Fade { keep: 0.5 },
     ]
 }
 

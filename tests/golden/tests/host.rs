@@ -3,8 +3,9 @@
 use fable_core::catalog::{AGENT, TAU2};
 use fable_core::{Learner, Scalar, Workspace};
 use fable_golden::{
-    AGENT_F32, AGENT_F64, Outcome, RING, SEED, TAU2_F32, TAU2_F32_RESUMED, TAU2_F32_SNAPSHOT, TAU2_F64, TAU2_F64_RESUMED,
-    TAU2_F64_SNAPSHOT, agent, resume, tau2,
+    AGENT_F32, AGENT_F32_ADAPTED, AGENT_F64, AGENT_F64_ADAPTED, Outcome, RING, SEED, TAU2_F32, TAU2_F32_ADAPTED,
+    TAU2_F32_RESUMED, TAU2_F32_SNAPSHOT, TAU2_F64, TAU2_F64_ADAPTED, TAU2_F64_RESUMED, TAU2_F64_SNAPSHOT, agent, agent_adapting,
+    resume, tau2, tau2_adapting,
 };
 use std::fmt::Write;
 
@@ -16,6 +17,16 @@ fn tau2_heap<T: Scalar>(seed: u32) -> Outcome {
 fn agent_heap<T: Scalar>(seed: u32) -> Outcome {
     let mut learner = Learner::over(vec![T::ZERO; AGENT.state_len()]);
     agent(seed, &mut learner, &mut vec![T::ZERO; AGENT.workspace_len()])
+}
+
+fn tau2_adapted<T: Scalar>(seed: u32) -> Outcome {
+    let mut learner = Learner::over(vec![T::ZERO; TAU2.state_len()]);
+    tau2_adapting(seed, &mut learner, &mut vec![T::ZERO; TAU2.workspace_len()])
+}
+
+fn agent_adapted<T: Scalar>(seed: u32) -> Outcome {
+    let mut learner = Learner::over(vec![T::ZERO; AGENT.state_len()]);
+    agent_adapting(seed, &mut learner, &mut vec![T::ZERO; AGENT.workspace_len()])
 }
 
 fn resume_heap<T: Scalar>(stored: &[u8]) -> Outcome {
@@ -40,6 +51,10 @@ fn outcomes_are_pinned() {
         ("TAU2_F64", tau2_heap::<f64>(SEED), TAU2_F64),
         ("AGENT_F32", agent_heap::<f32>(SEED), AGENT_F32),
         ("AGENT_F64", agent_heap::<f64>(SEED), AGENT_F64),
+        ("TAU2_F32_ADAPTED", tau2_adapted::<f32>(SEED), TAU2_F32_ADAPTED),
+        ("TAU2_F64_ADAPTED", tau2_adapted::<f64>(SEED), TAU2_F64_ADAPTED),
+        ("AGENT_F32_ADAPTED", agent_adapted::<f32>(SEED), AGENT_F32_ADAPTED),
+        ("AGENT_F64_ADAPTED", agent_adapted::<f64>(SEED), AGENT_F64_ADAPTED),
         ("TAU2_F32_RESUMED", resume_heap::<f32>(TAU2_F32_SNAPSHOT), TAU2_F32_RESUMED),
         ("TAU2_F64_RESUMED", resume_heap::<f64>(TAU2_F64_SNAPSHOT), TAU2_F64_RESUMED),
     ];

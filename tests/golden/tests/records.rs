@@ -46,7 +46,7 @@ fn prior() -> Vec<u8> {
     let learner = lamp_learner();
     let state = learner.posterior();
     let factor = Factor::new(LAMP.arrow(), state.packed(), &mut vec![0.0; LAMP.workspace_len()]).unwrap();
-    encode_prior(&Policy::with_prior(&LAMP, Settings::default(), Prior::Factor(factor)).unwrap()).unwrap()
+    encode_prior(&Policy::with_prior(&LAMP, Settings::PAPER, Prior::Factor(factor)).unwrap()).unwrap()
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn a_pinned_snapshot_is_read() {
 /// So is a pinned prior.
 #[test]
 fn a_pinned_prior_is_read() {
-    let policy = Policy::<f32>::new(&LAMP, Settings::default()).unwrap();
+    let policy = Policy::<f32>::new(&LAMP, Settings::PAPER).unwrap();
     assert_eq!(decode_prior(&policy, LAMP_PRIOR).unwrap(), lamp_learner().posterior().packed());
 }
 
@@ -107,6 +107,6 @@ fn a_pinned_prior_is_read() {
 #[test]
 fn events_are_short() {
     let lengths: Vec<usize> = events().iter().map(|event| encode_event(event, &mut [0; MAX_EVENT_LEN]).unwrap().len()).collect();
-    let [.., decision, feedback, weighted, _, _, _, _, _, _] = lengths[..] else { panic!("{lengths:?}") };
+    let [.., decision, feedback, weighted, _, _, _, _, _, _, _] = lengths[..] else { panic!("{lengths:?}") };
     assert_eq!((decision, feedback, weighted), (39, 15, 19));
 }

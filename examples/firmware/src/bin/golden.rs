@@ -12,12 +12,12 @@ use firmware::boards::{entry, exit, println};
 
 /// Runs one of the pinned runs; true when it came to the pinned outcome.
 ///
-/// `golden!(agent, AGENT, f32, AGENT_F32)` is the run `agent` over the catalog `AGENT` in `f32`. With a snapshot and another
+/// `golden!(agent, AGENT, f32, AGENT_F32, agent_adapting, AGENT_F32_ADAPTED)` is the run `agent` over the catalog `AGENT` in `f32`. With a snapshot and another
 /// outcome after it, the snapshot, which was made on a host, is then loaded in place and the run goes on from there.
 macro_rules! golden {
-    ($run:ident, $catalog:ident, $scalar:ty, $pinned:ident $(, $stored:ident, $resumed:ident)?) => {{
+    ($run:ident, $catalog:ident, $scalar:ty, $pinned:ident, $adapting:ident, $adapted:ident $(, $stored:ident, $resumed:ident)?) => {{
         use fable_core::{Learner, Workspace, catalog::$catalog};
-        use fable_golden::{RING, SEED, $pinned, $run};
+        use fable_golden::{RING, SEED, $adapted, $adapting, $pinned, $run};
         use static_cell::ConstStaticCell;
         static LEARNER: ConstStaticCell<Learner<$scalar, [$scalar; $catalog.state_len()], RING>> =
             ConstStaticCell::new(Learner::vacant(&$catalog));
@@ -25,6 +25,7 @@ macro_rules! golden {
             ConstStaticCell::new(Workspace::vacant(&$catalog));
         let (learner, workspace) = (LEARNER.take(), WORKSPACE.take());
         let passed = report(stringify!($pinned), $run(SEED, learner, workspace), $pinned);
+        let passed = report(stringify!($adapted), $adapting(SEED, learner, workspace), $adapted) && passed;
         $(
             let resumed = fable_golden::resume(fable_golden::$stored, learner, workspace);
             let passed = report(stringify!($resumed), resumed, fable_golden::$resumed) && passed;
@@ -43,13 +44,13 @@ fn report(name: &str, found: Outcome, pinned: Outcome) -> bool {
 #[entry]
 fn main() -> ! {
     let passed = [
-        golden!(tau2, TAU2, f32, TAU2_F32, TAU2_F32_SNAPSHOT, TAU2_F32_RESUMED),
+        golden!(tau2, TAU2, f32, TAU2_F32, tau2_adapting, TAU2_F32_ADAPTED, TAU2_F32_SNAPSHOT, TAU2_F32_RESUMED),
         #[cfg(any(feature = "mps2", feature = "virt"))]
-        golden!(tau2, TAU2, f64, TAU2_F64, TAU2_F64_SNAPSHOT, TAU2_F64_RESUMED),
+        golden!(tau2, TAU2, f64, TAU2_F64, tau2_adapting, TAU2_F64_ADAPTED, TAU2_F64_SNAPSHOT, TAU2_F64_RESUMED),
         #[cfg(not(any(feature = "hifive1", feature = "microbit")))]
-        golden!(agent, AGENT, f32, AGENT_F32),
+        golden!(agent, AGENT, f32, AGENT_F32, agent_adapting, AGENT_F32_ADAPTED),
         #[cfg(any(feature = "mps2", feature = "virt"))]
-        golden!(agent, AGENT, f64, AGENT_F64),
+        golden!(agent, AGENT, f64, AGENT_F64, agent_adapting, AGENT_F64_ADAPTED),
     ];
     exit(i32::from(passed.contains(&false)))
 }
