@@ -258,11 +258,11 @@ visiting("slow play, pause, single rounds, another user, exploration", {}, async
   await page.click("#play");
   const rounds = Number((await text(page, "#curve-words")).match(/After (\d+)/)[1]);
   assert.ok(rounds < 200, `${rounds} rounds`);
-  await page.selectOption("#nu", "8");
+  await page.selectOption("#optimism", "8");
   await page.locator("#speed").fill("5");
   await play(page);
   const bold = await tape(page, "bold");
-  assert.match(bold.command, /--seed 7 --nu 8$/);
+  assert.match(bold.command, /--seed 7 --optimism 8$/);
   assert.match((await replay(bold)).stdout, /200 of 200 decisions are the same, bit for bit/);
   await page.fill("#seed", "11");
   await page.getByRole("button", { name: "Another user" }).click();

@@ -156,6 +156,8 @@ pub struct Reacted {
     pub said: Option<String>,
     /// Preferences that it has promoted.
     pub promoted: u32,
+    /// Whether it is the one by which the user seems to have changed.
+    pub changed: bool,
     /// Mean rewards in this round, if the user is the simulated one.
     pub race: Option<Race>,
 }

@@ -157,8 +157,8 @@ pub extern "C" fn beliefs(person: u32, here: bool) -> i32 {
 
 /// Explores with this nu from now on.
 #[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
-pub extern "C" fn explore(person: u32, nu: f64) -> i32 {
-    tell(|page, _| page.explore(who(person)?, nu))
+pub extern "C" fn explore(person: u32, optimism: f64) -> i32 {
+    tell(|page, _| page.explore(who(person)?, optimism))
 }
 
 /// Forgets a person.

@@ -91,12 +91,12 @@ impl Life {
         Ok(())
     }
 
-    /// Explores with this nu from now on.
+    /// Explores with this optimism from now on.
     ///
     /// # Errors
-    /// A nu out of its range.
-    pub fn explore(&mut self, nu: f64) -> Result<(), PageError> {
-        let (exploration, settings) = (Exploration::Constant(nu), *self.user.policy().settings());
+    /// An optimism out of its range.
+    pub fn explore(&mut self, optimism: f64) -> Result<(), PageError> {
+        let (exploration, settings) = (Exploration::Optimistic(optimism), *self.user.policy().settings());
         if settings.exploration != exploration {
             let policy = Policy::new(&AGENT, Settings { exploration, ..settings })?;
             *self = Self::of(HostUser::of(&policy, self.user.learner().clone())?);
@@ -208,12 +208,12 @@ mod tests {
     fn another_exploration_begins_another_tape_and_forgetting_leaves_none() {
         let mut life = lived(5);
         assert!(!life.journal().is_empty());
-        life.explore(0.3).unwrap(); // as it was
+        life.explore(1.5).unwrap(); // as it was
         assert!(!life.journal().is_empty());
         life.explore(5.0).unwrap();
         assert_eq!((life.journal(), life.tape_start()), (&[][..], &life.save()[..]));
-        assert!(life.explore(f64::NAN).is_err() && life.explore(0.0).is_err());
-        assert_eq!(life.user.policy().settings().exploration, Exploration::Constant(5.0));
+        assert!(life.explore(f64::NAN).is_err() && life.explore(-1.0).is_err());
+        assert_eq!(life.user.policy().settings().exploration, Exploration::Optimistic(5.0));
         life.forget().unwrap();
         assert_eq!((life.rounds(), life.observations(), life.incarnation()), (0, 0, 1));
         assert_eq!((life.journal(), life.tape_start()), (&[][..], &life.save()[..]));

@@ -188,7 +188,8 @@ impl Page {
         let (decision, _) = waiting.ok_or(PageError::NoDecision)?;
         let promoted = life.learn(decision.id, reward)?;
         *waiting = None;
-        Ok(Reacted { reward, said: None, promoted, race: None })
+        let changed = life.rewards_since_change() == Some(0);
+        Ok(Reacted { reward, said: None, promoted, changed, race: None })
     }
 
     /// Has the simulated user react to the decision that waits, and the others play the same round.
@@ -247,8 +248,8 @@ impl Page {
     ///
     /// # Errors
     /// A nu out of its range.
-    pub fn explore(&mut self, who: Who, nu: f64) -> Result<(), PageError> {
-        self.person(who).life.explore(nu)
+    pub fn explore(&mut self, who: Who, optimism: f64) -> Result<(), PageError> {
+        self.person(who).life.explore(optimism)
     }
 
     /// Forgets a person.

@@ -62,6 +62,7 @@ const reacted = (r) => ({
   reward: r.double(),
   said: r.maybe(r.text),
   promoted: r.count(),
+  changed: r.flag(),
   race: r.maybe(() => race(r)),
 });
 const belief = (r) => ({ mean: r.double(), sd: r.double(), truth: r.maybe(r.double) });
@@ -131,7 +132,7 @@ export async function load(url) {
     play: (rounds) => call("play", (r) => r.list(() => race(r)), rounds),
     state: (who, slider, response) => call("state", nothing, who, slider, response),
     beliefs: (who, here) => call("beliefs", beliefs, who, here ? 1 : 0),
-    explore: (who, nu) => call("explore", nothing, who, nu),
+    explore: (who, optimism) => call("explore", nothing, who, optimism),
     forget: (who) => call("forget", nothing, who),
     save: (who) => call("save", bytes, who),
     load: (who, file) => (give(file), call("load", nothing, who)),

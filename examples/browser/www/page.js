@@ -26,7 +26,7 @@ const words = fable.words();
 const names = words.components.map(({ values }) => values);
 const nobody = () => ({
   switches: 0,
-  nu: 0.3,
+  optimism: 1.5,
   allowed: null,
   asked: null,
   decided: null,
@@ -122,7 +122,7 @@ function showDecision() {
     element("p", { className: "instruction", textContent: decided.instruction }),
     element("p", {
       className: "quiet",
-      textContent: `Round ${decided.round}, one of ${decided.feasible}. Expected reward ${signed(decided.score)}, in this draw ${signed(decided.sampledScore)}. ${explored}`,
+      textContent: `Round ${decided.round}, one of ${decided.feasible}. Expected reward ${signed(decided.score)}, with the bonus for what is uncertain ${signed(decided.sampledScore)}. ${explored}`,
     }),
   );
   if (why) showWhy(why);
@@ -184,10 +184,10 @@ function look(action) {
 function react(reward) {
   attempt(() => {
     const now = person();
-    const { promoted } = fable.react(VISITOR, reward);
+    const { promoted, changed } = fable.react(VISITOR, reward);
     now.waits = false;
     now.rewards.push(reward);
-    tell(`Learned: ${signed(reward)}.${promoted ? ` ${promoted} preference promoted.` : ""}`);
+    tell(`Learned: ${signed(reward)}.${promoted ? ` ${promoted} preference promoted.` : ""}${changed ? CHANGED : ""}`);
     showAll();
     $("text").focus();
     $("text").select();
@@ -242,7 +242,7 @@ function showBeliefs() {
   $("profile").textContent = beliefs.profile;
   [...$("sliders").children].forEach((slider, index) => statedMark(slider.querySelector(".mark"), now.said[index], beliefs.sliders[index]));
   const known = who === SIMULATED ? seed : 0;
-  const exploration = now.nu === 0.3 ? "" : ` --nu ${now.nu}`;
+  const exploration = now.optimism === 1.5 ? "" : ` --optimism ${now.optimism}`;
   $("command").textContent = `fable replay --snapshot fable-start.snapshot --journal fable.journal --seed ${known}${exploration}`;
 }
 
@@ -257,6 +257,8 @@ function showAll() {
 
 // --- the simulated user
 
+/** What is told when a change is noticed. */
+const CHANGED = " This user seems to have changed: what used to please does not any more.";
 let playing = null;
 
 function stop() {
@@ -274,10 +276,10 @@ function request() {
 
 function respond() {
   const now = people[SIMULATED];
-  const { reward, said, race } = fable.respond();
+  const { reward, said, changed, race } = fable.respond();
   now.waits = false;
   now.races.push(race);
-  $("reaction").textContent = `\u201c${said}\u201d ${signed(reward)}`;
+  $("reaction").textContent = `\u201c${said}\u201d ${signed(reward)}${changed ? CHANGED : ""}`;
 }
 
 /** Plays so many rounds; the last one is shown. */
@@ -333,7 +335,7 @@ $("who").addEventListener("change", ({ target }) => {
   tell("");
   for (const [index, box] of [...$("permissions").querySelectorAll("input")].entries()) box.checked = (person().switches >> index) & 1;
   for (const [index, slider] of [...$("sliders").querySelectorAll("input")].entries()) slider.value = person().moved[index];
-  $("nu").value = person().nu;
+  $("optimism").value = person().optimism;
   showAll();
 });
 
@@ -372,9 +374,9 @@ $("runner-up").addEventListener("click", () => attempt(() => {
   showDecision();
 }));
 $("where").addEventListener("change", showBeliefs);
-$("nu").addEventListener("change", () => attempt(() => {
-  fable.explore(who, Number($("nu").value));
-  person().nu = Number($("nu").value);
+$("optimism").addEventListener("change", () => attempt(() => {
+  fable.explore(who, Number($("optimism").value));
+  person().optimism = Number($("optimism").value);
   showBeliefs();
 }));
 
@@ -405,7 +407,7 @@ $("meet").addEventListener("submit", (event) => {
     seed = next;
     people[SIMULATED] = { ...nobody(), switches: person().switches, allowed: person().allowed };
     $("asked").textContent = "...";
-    $("nu").value = person().nu;
+    $("optimism").value = person().optimism;
     started();
     tell(`Nothing is known about user ${seed}.`);
     showAll();
