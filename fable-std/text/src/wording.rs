@@ -77,7 +77,8 @@ pub fn block(catalog: &Catalog<'_>, block: usize) -> String {
 
 /// Why an action was chosen rather than the other one of the explanation: at most `most` reasons.
 ///
-/// "rather than detailed: concise pleased (+0.21), cheaper (+0.05)"; "the draw" is what exploring adds.
+/// "rather than detailed: concise pleased (+0.21), cheaper (+0.05)"; "the draw" or "the bonus for what is
+/// uncertain" is what exploring adds.
 #[must_use]
 pub fn reasons<T: Scalar>(catalog: &Catalog<'_>, why: &Explanation<'_, T>, most: usize) -> String {
     if why.chosen == why.other {
@@ -106,7 +107,13 @@ pub fn reasons<T: Scalar>(catalog: &Catalog<'_>, why: &Explanation<'_, T>, most:
         .collect();
     shares.sort_by(|(_, one), (_, other)| other.total_cmp(one));
     let reasons: Vec<String> = shares.iter().take(most).map(|(words, gain)| format!("{words} ({gain:+.2})")).collect();
-    let reasons = if reasons.is_empty() { "they are alike, and it comes first".into() } else { reasons.join(", ") };
+    let reasons = if !reasons.is_empty() {
+        reasons.join(", ")
+    } else if why.chosen_score > why.other_score {
+        "they are almost alike".into()
+    } else {
+        "they are alike, and it comes first".into()
+    };
     let tried = if why.explored { ", to try it" } else { "" };
     format!("rather than {}{tried}: {reasons}", instead.join(", "))
 }
