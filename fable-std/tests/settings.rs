@@ -3,7 +3,7 @@
 use clap::{CommandFactory, Parser};
 use fable_core::catalog::{AGENT, BlockSet, TAU2};
 use fable_core::{Deadline, Expiry};
-use fable_core::{Exploration, Settings};
+use fable_core::{Exploration, OnChange, Scale, Settings};
 use fable_std::settings::{SettingsArguments, write};
 use std::path::PathBuf;
 
@@ -41,15 +41,22 @@ impl Folder {
 }
 
 /// Flag, its value, the same in TOML, and the setting that it makes.
-fn table() -> [(&'static str, &'static str, &'static str, Settings<'static>); 16] {
+fn table() -> [(&'static str, &'static str, &'static str, Settings<'static>); 23] {
     let base = Settings::DEFAULT;
     let mains = BlockSet::from_bits(0b1111);
     [
         ("--noise-variance", "0.5", "0.5", Settings { noise_variance: 0.5, ..base }),
+        ("--precision-per-feature", "2", "2", Settings { precision_per_feature: 2.0, ..base }),
         ("--base-precision", "4", "4", Settings { base_precision: Some(4.0), ..base }),
         ("--cost-weight", "0", "0", Settings { cost_weight: 0.0, ..base }),
+        ("--optimism", "0", "0", Settings { exploration: Exploration::Optimistic(0.0), ..base }),
         ("--nu", "1e-3", "1e-3", Settings { exploration: Exploration::Constant(0.001), ..base }),
         ("--delta", "0.1", "0.1", Settings { exploration: Exploration::Theorem { delta: 0.1 }, ..base }),
+        ("--scale", "learned", "\"learned\"", Settings { scale: Scale::Learned, ..base }),
+        ("--half-life", "200", "200", Settings { half_life: Some(200), ..base }),
+        ("--on-change", "tell", "\"tell\"", Settings { on_change: OnChange::Tell, ..base }),
+        ("--on-change", "halve", "\"halve\"", Settings { on_change: OnChange::Halve, ..base }),
+        ("--on-change", "reset", "\"reset\"", Settings { on_change: OnChange::Reset, ..base }),
         ("--alpha", "0.01", "0.01", Settings { alpha: 0.01, ..base }),
         ("--prior-radius", "2", "2", Settings { prior_radius: Some(2.0), ..base }),
         ("--noise-proxy", "1", "1", Settings { noise_proxy: Some(1.0), ..base }),
@@ -84,7 +91,7 @@ fn every_setting_is_a_flag_and_a_key_and_can_be_written() {
         assert!(table().iter().any(|(tested, ..)| *tested == flag), "{flag} is not tested");
     }
     assert_eq!(folder.told("[settings]\n"), Ok(Settings::DEFAULT));
-    let back = ["--deadline", "none", "--expiry", "nothing"];
+    let back = ["--deadline", "none", "--expiry", "nothing", "--half-life", "none", "--scale", "fixed", "--on-change", "tell"];
     assert_eq!(flags(&back).resolve("agent", &AGENT).unwrap(), Settings::DEFAULT);
 }
 
@@ -119,6 +126,12 @@ fn flags_win_over_the_file_which_wins_over_the_catalogs_own() {
         ..both
     };
     assert_eq!(flags(&all).resolve(catalog, opened).unwrap(), flagged);
+
+    // The one precision replaces the other, and so do the ways to explore.
+    let per_feature =
+        Settings { precision_per_feature: 2.0, base_precision: None, exploration: Exploration::Optimistic(1.0), ..own };
+    let given = flags(&["--precision-per-feature", "2", "--optimism", "1"]);
+    assert_eq!(given.resolve(catalog, opened).unwrap(), per_feature);
 }
 
 #[test]
@@ -128,8 +141,11 @@ fn a_flag_out_of_range_is_named() {
         ("--noise-variance", "0", "noise_variance must be a number from 0.0001 to 10000"),
         ("--base-precision", "-1", "base_precision must be a number from 0.001 to 10000"),
         ("--cost-weight", "-0.5", "cost_weight must be a number from 0 to 10"),
+        ("--precision-per-feature", "0", "precision_per_feature must be a number from 0.00001 to 10000"),
+        ("--optimism", "-1", "optimism must be a number from 0 to 1000"),
         ("--nu", "nan", "nu must be a number from 0.000001 to 1000"),
         ("--delta", "0.6", "delta must be a number from 0.000000000001 to 0.5"),
+        ("--half-life", "70000", "half_life must be a number from 1 to 65535"),
         ("--alpha", "inf", "alpha must be a number from 0.000000000001 to 0.5"),
         ("--prior-radius", "-3", "prior_radius must be a number from 0 to 1000000"),
         ("--noise-proxy", "1e5", "noise_proxy must be a number from 0.0001 to 10000"),
@@ -146,6 +162,11 @@ fn a_flag_out_of_range_is_named() {
     }
     for (arguments, says) in [
         (&["--nu", "1", "--delta", "0.1"][..], "the argument '--nu <NUMBER>' cannot be used with '--delta <NUMBER>'"),
+        (&["--optimism", "1", "--nu", "1"], "the argument '--optimism <NUMBER>' cannot be used with '--nu <NUMBER>'"),
+        (&["--optimism", "1", "--delta", "0.1"], "the argument '--optimism <NUMBER>' cannot be used with '--delta <NUMBER>'"),
+        (&["--scale", "wide"], "a scale is fixed or learned, not 'wide'"),
+        (&["--half-life", "0"], "a half-life is none, or a whole number of rewards from 1 to 65535, not '0'"),
+        (&["--on-change", "forget"], "what is done on a change is tell, halve or reset, not 'forget'"),
         (&["--deadline", "soon"], "a deadline is none, rounds=N or time=N, with N from 0 to 4294967295, not 'soon'"),
         (&["--deadline", "rounds=-1"], "a deadline is none, rounds=N or time=N"),
         (&["--expiry", "impute=much"], "an expiry is nothing or impute=REWARD, with a reward from -1 to 1, not 'impute=much'"),
@@ -166,7 +187,20 @@ fn a_mistake_in_the_table_is_told_with_its_place() {
         ),
         ("min_evidence = 0", "s.toml:3:16: min_evidence must be a number from 1 to 1000000000\n{line}\n      |                ^"),
         ("alpha = nan", "s.toml:3:9: alpha must be a number from 0.000000000001 to 0.5\n{line}\n      |         ^^^"),
-        ("delta = 0.1", "s.toml:3:9: nu and delta exclude each other; write one of them\n{line}\n      |         ^^^"),
+        ("delta = 0.1", "s.toml:3:9: optimism, nu and delta exclude each other; write one of them\n{line}\n      |         ^^^"),
+        (
+            "optimism = 1",
+            "s.toml:2:6: optimism, nu and delta exclude each other; write one of them\n    2 | nu = 0.1\n      |      ^^^",
+        ),
+        ("scale = \"wide\"", "s.toml:3:9: a scale is fixed or learned, not 'wide'\n{line}\n      |         ^^^^^^"),
+        (
+            "half_life = 0.5",
+            "s.toml:3:13: a half-life is none, or a whole number of rewards from 1 to 65535, not '0.5'\n{line}\n      |             ^^^",
+        ),
+        (
+            "on_change = \"\"",
+            "s.toml:3:13: what is done on a change is tell, halve or reset, not ''\n{line}\n      |             ^^",
+        ),
         ("expiry = \"impute=3\"", "s.toml:3:10: expiry must be a number from -1 to 1\n{line}\n      |          ^^^^^^^^^^"),
         ("expiry = 0.5", "s.toml:3:10: expected text in quotes, found floating point `0.5`\n{line}\n      |          ^^^"),
         (
@@ -180,8 +214,8 @@ fn a_mistake_in_the_table_is_told_with_its_place() {
         ),
         (
             "noise-variance = 1",
-            "s.toml:3:1: there is no key 'noise-variance'; did you mean 'noise_variance'? Known: noise_variance, base_precision, \
-             cost_weight, nu, delta, alpha, prior_radius, noise_proxy, min_evidence, deadline, expiry, retained, seed, \
+            "s.toml:3:1: there is no key 'noise-variance'; did you mean 'noise_variance'? Known: noise_variance, \
+             precision_per_feature, base_precision, cost_weight, optimism, nu, delta, scale, half_life, on_change, alpha, prior_radius, noise_proxy, min_evidence, deadline, expiry, retained, seed, \
              context_adapter, feedback_adapter\n{line}\n      | ^^^^^^^^^^^^^^",
         ),
         (
