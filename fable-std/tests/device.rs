@@ -7,8 +7,8 @@ mod wire;
 
 use fable_core::protocol::{Fault, Reply, Request};
 use fable_core::{
-    Action, Command as Order, Comparison, Context, Deadline, Direction, Expiry, Feasible, HostLearner, Observation, Policy,
-    Request as Wanted, Settings, Source, Standing, Statement, UserError, catalog::AGENT, catalog::TAU2,
+    Action, Command as Order, Comparison, Context, Deadline, Direction, Expiry, Exploration, Feasible, HostLearner, Observation,
+    Policy, Request as Wanted, Settings, Source, Standing, Statement, UserError, catalog::AGENT, catalog::TAU2,
 };
 use fable_std::device::{Device, DeviceError};
 use fable_std::replay::ReplayError;
@@ -74,6 +74,11 @@ fn refused(result: Result<impl std::fmt::Debug, DeviceError>) -> Fault {
 
 #[test]
 fn every_request_does_on_the_device_what_it_does_here() {
+    every_request(Settings::DEFAULT, Source::Bonus);
+    every_request(Settings::PAPER, Source::Draw);
+}
+
+fn every_request(settings: Settings<'static>, explored: Source) {
     // Promotes on thin evidence, so that there is a profile to look at.
     let settings = Settings {
         seed: 11,
@@ -82,7 +87,7 @@ fn every_request_does_on_the_device_what_it_does_here() {
         min_evidence: 1,
         deadline: Deadline::Time(10),
         expiry: Expiry::Nothing,
-        ..Settings::default()
+        ..settings
     };
     let policy = Policy::new(&TAU2, settings).unwrap();
     let (mut learner, mut workspace) = (started(&policy), scratch());
@@ -112,7 +117,7 @@ fn every_request_does_on_the_device_what_it_does_here() {
         for (share, expected) in why.shares.iter().zip(expected.shares()) {
             assert_eq!((share.source(), f64::from(share.chosen)), (expected.source, f64::from(expected.chosen as f32)));
         }
-        assert_eq!((why.shares.len(), why.shares.last().unwrap().source()), (expected.shares().count(), Source::Draw));
+        assert_eq!((why.shares.len(), why.shares.last().unwrap().source()), (expected.shares().count(), explored));
         let against = device.explain(here.id, Some(Action(3))).unwrap();
         assert_eq!((against.other, against.feasible), (Action(3), false));
         plain.run(&mut Order::feedback(here.id, 0.75)).unwrap();
@@ -170,10 +175,17 @@ fn every_request_does_on_the_device_what_it_does_here() {
 
 #[test]
 fn a_thousand_rounds_are_those_of_a_plain_learner_and_replay_here() {
-    let policy = policy();
+    a_thousand_rounds(settings(), Settings { exploration: Exploration::Optimistic(0.5), ..settings() });
+    let drawing = Settings { seed: 11, ..Settings::PAPER };
+    a_thousand_rounds(drawing, Settings { seed: 12, ..drawing });
+}
+
+/// `explored_otherwise` are settings of the same policy that decide otherwise.
+fn a_thousand_rounds(settings: Settings<'static>, explored_otherwise: Settings<'static>) {
+    let policy = Policy::new(&TAU2, settings).unwrap();
     let (mut learner, mut workspace) = (started(&policy), scratch());
     let mut plain = learner.with(&policy, &mut workspace).unwrap();
-    let (port, thread) = device(settings(), 300);
+    let (port, thread) = device(settings, 300);
     let mut device = Device::open(port).unwrap();
     let all = Feasible::all(&TAU2);
     let (offline, brief) = (all.forbid(&TAU2, &[("tool", "verify")]), all.forbid(&TAU2, &[("style", "concise")]));
@@ -191,20 +203,20 @@ fn a_thousand_rounds_are_those_of_a_plain_learner_and_replay_here() {
     }
     let tape = device.tape().unwrap();
     assert!(tape.events.len() > 100, "a journal worth replaying");
-    let played = tape.replay(&TAU2, settings()).unwrap();
+    let played = tape.replay(&TAU2, settings).unwrap();
     assert!(tape.agrees(&played) && played.decisions > 40, "{played:?}");
     for (index, here) in (0..).zip(&played.contrasts) {
         assert_eq!(device.assess(index).unwrap(), *here);
     }
-    // Another seed makes other decisions, other settings another policy, and damage is found.
-    let other = tape.replay(&TAU2, Settings { seed: 12, ..settings() }).unwrap();
+    // Who explores otherwise decides otherwise, other settings are another policy, and damage is found.
+    let other = tape.replay(&TAU2, explored_otherwise).unwrap();
     assert!(!tape.agrees(&other) && !other.different.is_empty());
-    assert!(tape.replay(&TAU2, Settings { noise_variance: 1.0, ..settings() }).is_err());
+    assert!(tape.replay(&TAU2, Settings { noise_variance: 1.0, ..settings }).is_err());
     let mut torn = tape.clone();
     torn.events[50][3] ^= 1;
-    assert!(matches!(torn.replay(&TAU2, settings()), Err(ReplayError::Event { index: 50, .. })));
+    assert!(matches!(torn.replay(&TAU2, settings), Err(ReplayError::Event { index: 50, .. })));
     torn.events.truncate(50);
-    assert!(!torn.agrees(&torn.replay(&TAU2, settings()).unwrap()));
+    assert!(!torn.agrees(&torn.replay(&TAU2, settings).unwrap()));
 
     drop(device);
     assert_eq!(thread.join().unwrap(), learner);
@@ -463,8 +475,8 @@ fn the_command_does_everything_a_person_needs() {
     assert_eq!(board.text(&["profile", "--promote"]), "nothing is promoted\n");
     assert_eq!(board.json(&["stats"])["rounds"], 2);
     assert!(board.text(&["replay", "--seed", "11"]).contains("2 decisions and 6 contrasts are the same"));
-    let other = board.fails(1, &["replay", "--seed", "12"]);
-    assert!(other.contains("are the settings the device's, --seed and --nu too?"), "{other}");
+    let other = board.fails(1, &["replay", "--nu", "8", "--seed", "11"]);
+    assert!(other.contains("are the settings the device's, --seed and exploration too?"), "{other}");
 
     let directory = tempfile::tempdir().unwrap();
     let file = |name: &str| directory.path().join(name).to_str().unwrap().to_owned();

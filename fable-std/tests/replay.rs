@@ -2,7 +2,7 @@
 
 use fable_core::catalog::{AGENT, TAU2};
 use fable_core::record::{Header, Kind, MAX_EVENT_LEN, encode_event};
-use fable_core::{self as core, Context, Feasible, HostLearner, Policy, Request, Scalar, Settings, User, user_hash};
+use fable_core::{self as core, Context, Exploration, Feasible, HostLearner, Policy, Request, Scalar, Settings, User, user_hash};
 use fable_std::replay::{Question, Start, Tape, replay, replay_and_explain};
 use fable_std::serve::{Options, serve};
 use fable_std::store::{Store, transfer};
@@ -12,13 +12,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 const SETTINGS: Settings<'static> = Settings { seed: 5, ..Settings::DEFAULT };
+const DRAWING: Settings<'static> = Settings { seed: 5, ..Settings::PAPER };
 
 /// The answers of a service over a store.
-fn answers<T: Scalar>(store: &Path, lines: &[Value]) -> Vec<Value> {
+fn answers<T: Scalar>(store: &Path, settings: Settings<'static>, lines: &[Value]) -> Vec<Value> {
     let input = lines.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
     let options = Options { store: Some(store.to_owned()), prior: None, durable: true, cache: NonZeroUsize::new(4).unwrap() };
     let mut output = Vec::new();
-    serve::<T>(&AGENT, SETTINGS, &options, std::io::Cursor::new(input), &mut output, |_| ()).unwrap();
+    serve::<T>(&AGENT, settings, &options, std::io::Cursor::new(input), &mut output, |_| ()).unwrap();
     String::from_utf8(output).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
@@ -32,7 +33,7 @@ fn decide(user: &str, task: &str, more: &Value) -> Value {
 }
 
 /// Thirty rounds of a user whose rewards depend on the action; some under permissions, two with defaults.
-fn life<T: Scalar>(store: &Path) -> Vec<String> {
+fn life<T: Scalar>(store: &Path, settings: Settings<'static>) -> Vec<String> {
     let mut decisions = Vec::new();
     for round in 0..30 {
         let more = match round {
@@ -40,10 +41,11 @@ fn life<T: Scalar>(store: &Path) -> Vec<String> {
             8..12 => json!({ "forbid": [{ "tool": "web_search" }] }),
             _ => json!({}),
         };
-        let answer = answers::<T>(store, &[decide("ana", if round % 2 == 0 { "coding" } else { "factual" }, &more)]).remove(0);
+        let answer =
+            answers::<T>(store, settings, &[decide("ana", if round % 2 == 0 { "coding" } else { "factual" }, &more)]).remove(0);
         let reward = if answer["action"]["style"] == "concise" { 0.75 } else { -0.25 };
         decisions.push(answer["decision"].as_str().unwrap().to_owned());
-        answers::<T>(store, &[json!({ "op": "feedback", "decision": decisions.last(), "reward": reward })]);
+        answers::<T>(store, settings, &[json!({ "op": "feedback", "decision": decisions.last(), "reward": reward })]);
     }
     decisions
 }
@@ -52,24 +54,25 @@ fn tape(store: &Path) -> Tape {
     Tape::of_user(&Store::open_any(store).unwrap().whole(user_hash("ana")).unwrap().unwrap()).unwrap()
 }
 
-fn a_life_comes_out_the_same<T: Scalar>() {
+/// `otherwise` are settings of the same policy that explore otherwise.
+fn a_life_comes_out_the_same<T: Scalar>(settings: Settings<'static>, otherwise: Settings<'static>) {
     let folder = tempfile::tempdir().unwrap();
     let store = folder.path().join("store");
-    life::<T>(&store);
+    life::<T>(&store, settings);
     let tape = tape(&store);
     assert_eq!(u32::from(tape.digits().unwrap()), T::DIGITS);
-    let played = replay(&AGENT, SETTINGS, &tape).unwrap();
+    let played = replay(&AGENT, settings, &tape).unwrap();
     assert_eq!((played.decisions, played.with_defaults, played.rounds, played.observations), (30, 2, 30, 30));
     assert_eq!((played.different, played.difference), (vec![], None));
     assert_eq!(played.contrasts.len(), AGENT.contrasts().len());
 
-    let other = replay(&AGENT, Settings { seed: 6, ..SETTINGS }, &tape).unwrap();
+    let other = replay(&AGENT, otherwise, &tape).unwrap();
     let difference = other.difference.unwrap();
     assert_eq!((difference.id.round, difference.index), (other.different[0], 1 + 2 * (other.different[0] as usize - 1)));
     assert_ne!(difference.recorded.0, difference.found.0);
     assert!(difference.recorded.1 < difference.found.1, "what came out scores higher than what was recorded");
-    assert!(replay(&AGENT, Settings { noise_variance: 1.0, ..SETTINGS }, &tape).is_err());
-    assert!(replay(&TAU2, SETTINGS, &tape).is_err());
+    assert!(replay(&AGENT, Settings { noise_variance: 1.0, ..settings }, &tape).is_err());
+    assert!(replay(&TAU2, settings, &tape).is_err());
 
     // The exported file has the same life.
     let bytes = transfer::export(&Store::open_any(&store).unwrap(), "ana").unwrap();
@@ -85,28 +88,31 @@ fn defaults_of_other_actions_are_no_difference() {
     let mut defaults: Vec<f64> = (0..180).map(|action| AGENT.default_score(&context, fable_core::Action(action))).collect();
     defaults[..90].fill(-10.0);
     for _ in 0..20 {
-        let answer = answers::<f64>(&store, &[decide("ana", "coding", &json!({ "defaults": defaults }))]).remove(0);
+        let answer = answers::<f64>(&store, DRAWING, &[decide("ana", "coding", &json!({ "defaults": defaults }))]).remove(0);
         assert!(answer["decision"].is_string(), "{answer}");
     }
     let tape = tape(&store);
-    let played = replay(&AGENT, SETTINGS, &tape).unwrap();
+    let played = replay(&AGENT, DRAWING, &tape).unwrap();
     assert_eq!((played.decisions, played.with_defaults, played.different), (20, 20, vec![]));
     // Without the note some of them look like another draw.
-    let silent = replay(&AGENT, SETTINGS, &Tape { with_defaults: Vec::new(), ..tape }).unwrap();
+    let silent = replay(&AGENT, DRAWING, &Tape { with_defaults: Vec::new(), ..tape }).unwrap();
     assert!(silent.with_defaults < 20 && !silent.different.is_empty());
 }
 
 #[test]
 fn lives_in_f32_and_f64_come_out_the_same() {
-    a_life_comes_out_the_same::<f32>();
-    a_life_comes_out_the_same::<f64>();
+    let bold = Settings { exploration: Exploration::Optimistic(3.0), ..SETTINGS };
+    for (settings, otherwise) in [(SETTINGS, bold), (DRAWING, Settings { seed: 6, ..DRAWING })] {
+        a_life_comes_out_the_same::<f32>(settings, otherwise);
+        a_life_comes_out_the_same::<f64>(settings, otherwise);
+    }
 }
 
 #[test]
 fn a_changed_or_lost_event_is_found() {
     let folder = tempfile::tempdir().unwrap();
     let store = folder.path().join("store");
-    life::<f64>(&store);
+    life::<f64>(&store, SETTINGS);
     let whole = tape(&store);
     let mut torn = whole.clone();
     torn.events[9][3] ^= 1;
@@ -177,18 +183,31 @@ fn text(output: &Output) -> (i32, String) {
 fn the_command_tells_what_it_found() {
     let folder = tempfile::tempdir().unwrap();
     let path: PathBuf = folder.path().join("store");
-    let decisions = life::<f64>(&path);
+    let decisions = life::<f64>(&path, SETTINGS);
     let run = |arguments: &[&str]| text(&fable(folder.path(), arguments));
     let (code, out) = run(&["replay", "ana", "--store", "store"]);
     assert!(code == 0 && out.contains("28 of 30 decisions are the same") && out.contains("2 were made"), "{out}");
     assert_eq!((code, out), run(&["replay", "ana", "--store", "store", "--seed", "5"]));
     let (code, out) = run(&["replay", "ana", "--store", "store", "--explain", &decisions[2]]);
-    assert!(code == 0 && out.contains("\nchosen ") && out.contains("\nnot ") && out.contains(" the draw\n"), "{out}");
-    let (code, out) = run(&["replay", "ana", "--store", "store", "--seed", "6"]);
-    assert!(code == 1 && out.contains("came out otherwise; the first is e6f79c19051ffb05-0-") && out.contains("--seed"), "{out}");
-    let (code, out) = run(&["replay", "ana", "--store", "store", "--seed", "6", "--json"]);
-    let value: Value = serde_json::from_str(&out).unwrap();
-    assert!(code == 1 && value["different"].as_u64() > Some(0) && value["first_difference"]["recorded"]["action"].is_string());
+    assert!(
+        code == 0 && out.contains("\nchosen ") && out.contains("\nnot ") && out.contains(" bonus for what is uncertain\n"),
+        "{out}"
+    );
+    life::<f64>(&folder.path().join("drawn"), DRAWING);
+    let drawn = ["replay", "ana", "--store", "drawn", "--nu", "0.3", "--base-precision", "16"];
+    let (code, out) = run(&drawn);
+    assert!(code == 0 && out.contains("28 of 30 decisions are the same"), "{out}");
+    assert!(run(&[&drawn[..], &["--explain", "3"]].concat()).1.contains(" the draw\n"));
+    for wrong in [&["replay", "ana", "--store", "store", "--optimism", "3"][..], &[&drawn[..], &["--seed", "6"]].concat()] {
+        let (code, out) = run(wrong);
+        assert!(code == 1 && out.contains("came out otherwise; the first is e6f79c19051ffb05-0-"), "{out}");
+        assert!(out.contains("another --seed, --optimism, "), "{out}");
+        let (code, out) = run(&[wrong, &["--json"]].concat());
+        let value: Value = serde_json::from_str(&out).unwrap();
+        assert!(
+            code == 1 && value["different"].as_u64() > Some(0) && value["first_difference"]["recorded"]["action"].is_string()
+        );
+    }
 
     let mistakes: [(&[&str], i32, &str); 6] = [
         (&["replay", "bob", "--store", "store"], 3, "no such user"),

@@ -246,7 +246,7 @@ pub(super) fn replayed<P: Read + Write>(device: &mut Device<P>, settings: Settin
     }
     if !tape.agrees(&replay) || contrasts > 0 {
         return Err(Failure::Trouble(format!(
-            "{} of {} decisions and {contrasts} of {} contrasts come out differently here; are the settings the device's, --seed and --nu too?",
+            "{} of {} decisions and {contrasts} of {} contrasts come out differently here; are the settings the device's, --seed and exploration too?",
             replay.different.len(),
             replay.decisions,
             replay.contrasts.len()
