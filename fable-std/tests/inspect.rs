@@ -155,7 +155,7 @@ fn agrees<T: Scalar>(catalog: &Catalog<'_>) {
     let beta = 1.5 + (0.5 / 0.25_f64).sqrt() * (ratio + 2.0 * (1.0 / 0.1_f64).ln()).sqrt();
     close("information", report.state.log_det_ratio, ratio);
     close("beta", report.state.beta, beta);
-    close("learned", report.state.learned.unwrap(), catalog.dimension() as f64 - 16.0 * sigma.trace());
+    close("learned", report.state.learned.unwrap(), catalog.dimension() as f64 - policy.base_precision() * sigma.trace());
     assert_eq!(report.contrasts.len(), catalog.contrasts().len() + 1);
     for (index, found) in report.contrasts.iter().enumerate() {
         let compared = fable_core::Comparison::declared(catalog, index).unwrap_or(asked.comparison);
@@ -231,7 +231,7 @@ fn the_end_of_the_guarantee_has_a_reason() {
         inspect(&mut Host::of(&after, learner.into_learner()).unwrap().user(), &[]).unwrap()
     };
     let (usual, strict) = (Settings::DEFAULT, Settings { alpha: 0.01, ..Settings::DEFAULT });
-    let mains = Settings { retained: BlockSet::first(3), ..Settings::DEFAULT };
+    let mains = Settings { retained: BlockSet::first(3), base_precision: Some(16.0), ..Settings::DEFAULT };
     assert_eq!(of(usual, usual, false).state.guarantee, Guarantee::Holds);
     assert_eq!(of(usual, usual, true).state.guarantee, Guarantee::Voided);
     assert_eq!(of(usual, strict, false).state.guarantee, Guarantee::SettingsChanged);
@@ -317,13 +317,14 @@ const HOME: [&str; 6] = ["inspect", "home.fable", "--user", "ana", "--catalog", 
 const STATE: &str = "
 State
   rounds       400 decisions, 399 rewards, 1 waiting
-  learned      7.6 of 13 directions; 13 of 13 weights are movable
-  information  26.16; beta is 9.67
+  learned      7.7 of 13 directions; 13 of 13 weights are movable
+  information  28.28; beta is 9.32
   guarantee    holds, if radius and noise are as the settings say
-  numbers      finite, pivots from 31.2226 to 544.0000
+  surprise     1.00 times what is expected; no change noticed
+  numbers      finite, pivots from 23.9583 to 548.0000
   size         800 bytes in f64
   catalog      lamp, fingerprint 38375770cf1f0200
-  settings     fingerprint 4be86985c4288afa
+  settings     fingerprint 53220c56708cef42
   user         e6f79c19051ffb05, incarnation 0
   version      records 1, arithmetic 1
 `fable inspect --help` explains the words.
@@ -480,7 +481,7 @@ fn labels_are_explained(folder: &Path, whole: &str) {
         .flat_map(|line| [line.split(' ').next().unwrap()].into_iter().chain(line.split(')').nth(1).unwrap().split_whitespace()));
     let rows = state.lines().filter_map(|line| line.strip_prefix("  ")?.split("  ").next());
     let labels: Vec<&str> = columns.chain(rows).chain(["Profile", "State", "needs"]).collect();
-    assert_eq!(labels.len(), 2 + 3 + 3 + 10 + 3, "{labels:?}");
+    assert_eq!(labels.len(), 2 + 3 + 3 + 11 + 3, "{labels:?}");
     for label in labels {
         assert!(terms.contains(&label), "{label} is not explained");
     }
