@@ -75,7 +75,7 @@ fn evidence_of_a_journal_is_what_was_learned() {
         let (learned, workspace) = user.posterior_and_scratch();
         let mut posterior = fable_core::Posterior::<f64, _>::over(vec![0.0; TAU2.arrow().packed_len()]);
         let mut scratch = Workspace::over(vec![0.0; TAU2.workspace_len()]);
-        posterior.start(TAU2.arrow(), &Prior::Isotropic, 16.0).unwrap();
+        posterior.start(TAU2.arrow(), &Prior::Isotropic, policy.base_precision()).unwrap();
         for sighting in evidence.sightings() {
             posterior.update(&mut scratch, sighting.direction.iter().copied(), sighting.response, sighting.variance).unwrap();
         }
@@ -194,7 +194,7 @@ fn the_command_fits_and_addresses() {
 
     let hash = format!("{:016x}", 7);
     let told = fable(here, &["prior", "address", "crowd.prior", "board.snapshot", "--user", &hash, "--catalog", "tau2"]);
-    assert_eq!(text(&told.stdout), "1953 bytes for user 0000000000000007\n", "{}", text(&told.stderr));
+    assert_eq!(text(&told.stdout), "1960 bytes for user 0000000000000007\n", "{}", text(&told.stderr));
     let (loaded, learner) = on_device(&std::fs::read(here.join("board.snapshot")).unwrap());
     assert_eq!((loaded.unwrap(), learner.user()), (0, 7));
     let told = fable(here, &["prior", "address", "crowd.prior", "-", "--user", "ana", "--catalog", "tau2", "--scalar", "f64"]);
