@@ -8,8 +8,9 @@ use fable_std::evaluate::{
 use fable_std::simulate::SimulatedUser;
 use std::sync::LazyLock;
 
+/// Those of the paper, which choose by chance.
 fn settings(nu: f64, seed: u64) -> Settings<'static> {
-    Settings { exploration: Exploration::Constant(nu), seed, ..Settings::default() }
+    Settings { exploration: Exploration::Constant(nu), seed, ..Settings::PAPER }
 }
 
 /// A line of `rubric` with exact propensities that are the same for all actions.
@@ -133,9 +134,10 @@ fn defaults_of_a_line_count() {
     assert!(refused.to_string().starts_with("log.jsonl:2: "), "{refused}");
 }
 
-/// The doubly robust term of a second line like the first: three active features, so the prediction moves by this share.
+/// The doubly robust term of a second line like the first: however many features are active, a score has a variance of 1/4 at the
+/// prior, so the prediction moves by this share.
 fn second(predicted: f64, error: f64) -> f64 {
-    let variance = 3.0 / 16.0;
+    let variance = 1.0 / Settings::DEFAULT.precision_per_feature;
     let moved = predicted + error * variance / (variance + 0.25);
     moved + 27.0 * (predicted + error - moved)
 }
@@ -214,7 +216,7 @@ fn on_two_threads<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) 
 static NU_1: LazyLock<Vec<Life>> = LazyLock::new(|| lives(1.0, 100));
 static NU_3: LazyLock<Vec<Life>> = LazyLock::new(|| lives(3.0, 100));
 
-/// What the estimates of a target with the default `nu`, 0.3, are like over many logs.
+/// What the estimates of a target are like over many logs.
 struct Study {
     reports: Vec<Report>,
 }
@@ -233,11 +235,16 @@ const SNIPS: Estimator = ("SNIPS", |report| report.snips.unwrap(), 0.84);
 const DOUBLY_ROBUST: Estimator = ("doubly robust", |report| report.doubly_robust, 0.90);
 
 impl Study {
+    /// The target has the paper's settings, with `nu` 0.3.
     fn new(lives: &[Life], options: Options<'static>) -> Self {
+        Self::of(Settings::PAPER, lives, options)
+    }
+
+    fn of(target: Settings<'static>, lives: &[Life], options: Options<'static>) -> Self {
         let reports = on_two_threads(lives, |Life { user, seed, log }| {
             let truth = |record: &Record, action| user.expected(&record.context, action);
             let options = Options { truth: Some(&truth), ..options };
-            evaluate(&TAU2, settings(0.3, *seed), "log", log, &options).unwrap()
+            evaluate(&TAU2, Settings { seed: *seed, ..target }, "log", log, &options).unwrap()
         });
         Self { reports }
     }
@@ -310,6 +317,31 @@ fn a_frozen_target_is_estimated_without_bias_and_covered() {
     let study = Study::new(&NU_1, FROZEN);
     study.holds("frozen after 150 lines, log with nu = 1", &ALL);
     assert!(study.warned(|_| true) < 0.02);
+}
+
+/// The defaults have no chance in them and try what the log did rarely, as a greedy target does; that is said.
+#[test]
+fn the_defaults_are_estimated_without_bias_and_warned_about() {
+    let study = Study::of(Settings::DEFAULT, &NU_3, LEARNING);
+    let name = "learning along, the defaults, log with nu = 3: warned";
+    study.holds(name, &[IPS, DOUBLY_ROBUST]);
+    study.is_in_the_readme(name, SNIPS);
+    assert!(study.warned(|warning| matches!(warning, Warning::Rare { .. })) > 0.9);
+    assert!(study.warned(|warning| matches!(warning, Warning::Unsupported { .. } | Warning::MeanWeight { .. })) < 0.02);
+}
+
+/// A log without chance answers for whoever does the same, exactly, and for nobody else, which is said.
+#[test]
+fn a_log_without_chance_knows_itself_alone() {
+    let policy = Policy::new(&TAU2, Settings::DEFAULT).unwrap();
+    let log = simulate(&SimulatedUser::new(&TAU2, 1), &policy, 200, 100).unwrap();
+    let itself = evaluate(&TAU2, Settings::DEFAULT, "log", &log, &Options::default()).unwrap();
+    assert_eq!((itself.effective_lines, itself.unsupported, itself.rare, itself.warnings()), (200.0, 0.0, 0.0, vec![]));
+    for estimate in [itself.ips, itself.snips.unwrap(), itself.doubly_robust] {
+        near(estimate.value, itself.logged.value);
+    }
+    let other = evaluate(&TAU2, settings(0.3, 1), "log", &log, &Options::default()).unwrap();
+    assert!(other.warnings().iter().any(|warning| matches!(warning, Warning::Unsupported { .. })));
 }
 
 /// A greedy target puts everything on what the log, early on, did rarely: SNIPS's interval is too short then, and it is said.

@@ -5,7 +5,8 @@ use super::estimate::Term;
 use super::log::Record;
 use super::{Mode, Options};
 use fable_core::{
-    Action, Catalog, Deadline, Event, Expiry, HostUser, Observation, Policy, Request, Settings, SettingsError, UserError,
+    Action, Catalog, Deadline, Event, Expiry, Exploration, HostUser, Observation, Policy, Request, Settings, SettingsError,
+    UserError,
 };
 
 /// Sets the target's draws apart from those of a log that was made with the same seed: probabilities that share draws with the
@@ -50,7 +51,7 @@ impl<'j> Judge<'j> {
             let likely = target.iter().zip((0..).map(Action)).filter(|(probability, _)| **probability > 0.0);
             likely.map(|(probability, action)| probability * of(action)).sum::<f64>()
         };
-        let draws = record.draws.or(self.options.logged_draws);
+        let draws = record.draws.or(self.options.logged_draws).filter(|_| record.is_estimated());
         Ok(Term {
             weight: chosen(record.action) / record.propensity(record.action, draws),
             reward: record.reward,
@@ -94,6 +95,9 @@ impl<'j> Judge<'j> {
         }
         let draws = self.options.draws.max(1);
         target.propensities(&request, draws, &mut probabilities)?;
+        if matches!(self.policy.settings().exploration, Exploration::Optimistic(_)) {
+            return Ok(probabilities); // there is no chance in it, and nothing to smooth
+        }
         // Core smooths, (n + 1) / (draws + allowed); the share of the draws, n / draws, is the unbiased one.
         let smoothed = f64::from(draws) + record.feasible.len() as f64;
         for probability in &mut probabilities {
@@ -114,6 +118,12 @@ impl<'j> Judge<'j> {
 impl Record {
     fn request(&self) -> Request<'_> {
         Request { defaults: self.defaults.as_deref(), ..Request::new(&self.context, &self.feasible) }
+    }
+
+    /// Whether the propensities can be shares of draws: smoothed ones are above 0 wherever something is allowed. Others are exact,
+    /// those of a learner without chance among them.
+    fn is_estimated(&self) -> bool {
+        self.feasible.set().iter().all(|action| self.propensities.get(action.index()).is_some_and(|propensity| *propensity > 0.0))
     }
 
     /// The number to divide by: p, or (n + 1) / (draws + 1) where p was estimated as (n + 1) / (draws + allowed).

@@ -18,8 +18,9 @@ const ABOUT: &str = "\
 Estimates what another configuration would have earned, from a log of what was done.
 
 The log has a line of JSON for each decision: what was asked, what was allowed, what was done, the reward from -1 to 1, and
-the propensities, that is, how probable each action was. `fable serve` answers a decide request that has
-\"propensities\":1000 with them; its K goes into the log as \"draws\". A line is the request, the answer and the reward in one:
+the propensities, that is, how probable each action was. `fable serve --nu 0.3` answers a decide request that has
+\"propensities\":1000 with them; its K goes into the log as \"draws\". (Without --nu there is no chance in what is chosen, and a log
+can tell about nothing else.) A line is the request, the answer and the reward in one:
 
   {\"user\":\"ana\",\"context\":{\"task\":\"coding\",\"risk\":0.1,\"ambiguity\":0.2,\"memory_need\":0.7,\"tool_need\":0.3},
    \"forbid\":[{\"tool\":\"web_search\"}],\"action\":{\"memory\":\"no_memory\",\"tool\":\"no_tool\",\"style\":\"direct\"},
