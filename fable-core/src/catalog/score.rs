@@ -397,7 +397,7 @@ fn add<T: Number, V: Sum<T>>(numbers: &mut [V], entries: &[V], factor: T, left_o
 #[inline(never)]
 fn add_all<T: Number, V: Sum<T>>(numbers: &mut [V], entries: &[V], factor: T) {
     for numbers in numbers.chunks_exact_mut(entries.len().max(1)) {
-        if factor == T::ONE {
+        if factor.bits() == T::ONE.bits() {
             // The same, and on a device without a floating-point unit much faster.
             for (number, entry) in numbers.iter_mut().zip(entries) {
                 number.add(entry);

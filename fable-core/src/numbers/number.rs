@@ -79,6 +79,9 @@ pub trait Number:
     /// the time of an integer square root on a Cortex-M4F.
     #[must_use]
     fn root(self) -> Self;
+    /// Square root, rounded correctly: for a few numbers, in integers where there is no instruction for it.
+    #[must_use]
+    fn exact_root(self) -> Self;
 
     #[doc(hidden)]
     fn splat(self) -> Self::Lanes;
@@ -115,6 +118,9 @@ impl Number for f32 {
     }
     fn finite(self) -> bool {
         self.is_finite()
+    }
+    fn exact_root(self) -> Self {
+        libm::sqrtf(self)
     }
     #[inline]
     fn root(self) -> Self {
@@ -165,6 +171,9 @@ impl Number for f64 {
     }
     fn finite(self) -> bool {
         self.is_finite()
+    }
+    fn exact_root(self) -> Self {
+        libm::sqrt(self)
     }
     #[inline]
     fn root(self) -> Self {

@@ -360,7 +360,8 @@ impl Settings<'_> {
         if let Some(rewards) = self.half_life {
             check!(rewards as f64, HALF_LIFE);
         }
-        if !cfg!(feature = "adapt") && (self.half_life.is_some() || !matches!(self.on_change, OnChange::Tell)) {
+        let adapts = self.half_life.is_some() || !matches!((self.on_change, self.scale), (OnChange::Tell, Scale::Fixed));
+        if !cfg!(feature = "adapt") && adapts {
             return Err(SettingsError::OutOfRange(setting::HALF_LIFE.name));
         }
         if let Expiry::Impute(reward) = self.expiry {

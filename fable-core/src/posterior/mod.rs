@@ -35,7 +35,7 @@ pub(crate) use workspace::rows;
 pub(crate) use workspace::{parts, with_variances};
 
 #[cfg(feature = "adapt")]
-use crate::numbers::inverse::{Entries, ROWS};
+use crate::numbers::inverse::{Entries, ROWS, begin_row};
 use crate::numbers::{
     Arrow, BASE_PRECISION, MAX_COEFFICIENT, MAX_RESPONSE, Number, Segment, Storage, Stream, VARIANCE, kernel, within,
 };
@@ -378,11 +378,21 @@ impl<T: Number, S: AsRef<[T]>> Posterior<T, S> {
                     *entry = T::ONE;
                 }
             }
+            // A single row begins with what its own entry leaves, which saves a product and a sum for each column.
+            let unsolved = if ROWS == 1 { first } else { top };
+            let x = x.get_mut(..unsolved).unwrap_or_default();
             if let Some(x) = x.get_mut(leaf_len..) {
-                T::back_rows(root.columns, root_len, top - leaf_len, x);
+                if ROWS == 1 {
+                    begin_row(root.columns, root_len, first - leaf_len, x);
+                }
+                T::back_rows(root.columns, root_len, x.len(), x);
             }
             if leaf.is_some() {
-                T::back_rows(own.columns, leaf_len + root_len, top.min(leaf_len), x);
+                let unknown = unsolved.min(leaf_len);
+                if ROWS == 1 {
+                    begin_row(own.columns, leaf_len + root_len, first, x.get_mut(..unknown).unwrap_or_default());
+                }
+                T::back_rows(own.columns, leaf_len + root_len, unknown, x);
             }
             let mut inverse = [T::ZERO; ROWS];
             let from = first - self.arrow.active_start(leaf);

@@ -213,7 +213,7 @@ impl<T: Scalar> User<'_, T> {
         let (scratch, variances) = with_variances(self.workspace, catalog).ok_or(PosteriorError::WorkspaceLength)?;
         let (_, _, scores) = parts(scratch, catalog).ok_or(PosteriorError::WorkspaceLength)?;
         for (score, variance) in scores.iter_mut().zip(variances) {
-            *score += scale * variance.root();
+            *score += scale * variance.exact_root();
         }
         score::best(feasible, scores).ok_or(UserError::UnknownAction)
     }

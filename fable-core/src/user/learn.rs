@@ -43,6 +43,7 @@ impl<T: Scalar> Lesson<'_, T> {
         }
         // How many rewards there were before, for one that counts as evidence.
         let rewards = evidence.map(|(counts, catalog, action, step)| count(catalog, counts, action, step));
+        let rewards = if cfg!(feature = "adapt") { rewards } else { None };
         let update = located.absorb(variance, &mut state.log_det_ratio);
         match kind {
             // Before the first reward a statement is part of what a user begins with.

@@ -21,13 +21,16 @@ pub const ALARM: f64 = 1_000.0;
 /// Rewards after a start or a fading that raise no alarm.
 pub const SETTLING: u16 = 10;
 
+/// ln [`ALARM`]
+const LN_ALARM: f64 = 6.907_755_278_982_137;
+
 /// Units of ln M in 1.
 const UNIT: f64 = 4_096.0;
 
 /// Whether numbers of a [`State`] are such as counting leads to.
 #[cfg(feature = "record")]
 pub(crate) fn is_sound(squares: f32, disappointment: u16) -> bool {
-    (0.0..1e12).contains(&squares) && f64::from(disappointment) < UNIT * libm::log(ALARM)
+    (0.0..1e12).contains(&squares) && f64::from(disappointment) < UNIT * LN_ALARM
 }
 
 impl State {
@@ -53,13 +56,13 @@ impl State {
     pub(super) fn weigh<T: Number>(&mut self, update: &Update<T>, rewards: f64) {
         let sd = libm::sqrt(update.variance.to_f64() * self.scale_squared(rewards));
         let evidence = f64::from(self.disappointment) / UNIT - update.innovation.to_f64() / sd - 0.5;
-        let alarm = self.since_fading >= SETTLING && evidence >= libm::log(ALARM);
+        let alarm = self.since_fading >= SETTLING && evidence >= LN_ALARM;
         self.since_change = match self.since_change {
             _ if alarm => 1,
             0 => 0,
             since => since.saturating_add(1),
         };
-        let most = UNIT * libm::log(ALARM) - 1.0;
+        let most = UNIT * LN_ALARM - 1.0;
         self.disappointment = if alarm { 0 } else { (UNIT * evidence.max(0.0)).min(most) as u16 };
     }
 }

@@ -46,17 +46,14 @@ impl Count {
 fn measure() -> ! {
     static SCRIPT: ConstStaticCell<Script> = ConstStaticCell::new(Script::VACANT);
     let (Parts { learner, workspace, store }, script) = (Parts::take(), SCRIPT.take());
-    let (Ok(drawing), Ok(policy)) = (Policy::new(&CATALOG, Settings::PAPER), Policy::new(&CATALOG, Settings::DEFAULT)) else {
-        fail("the settings are out of range")
-    };
-    let [mut decide, mut optimistic, mut learn, mut unused] = [Count::default(); 4];
-    if rounds(&drawing, learner, workspace, [&mut decide, &mut learn]).is_none() {
+    let [mut decide, mut optimistic, mut learn] = [Count::default(); 3];
+    if rounds(Settings::PAPER, learner, workspace, [&mut decide, &mut learn]).is_none() {
         fail("the learner refuses a round")
     }
-    learner.vacate();
-    if rounds(&policy, learner, workspace, [&mut optimistic, &mut unused]).is_none() {
+    if rounds(Settings::DEFAULT, learner, workspace, [&mut optimistic, &mut Count::default()]).is_none() {
         fail("the learner refuses an optimistic round")
     }
+    let Ok(policy) = Policy::new(&CATALOG, Settings::DEFAULT) else { fail("the settings are out of range") };
     let (mut restore, mut serve) = (0, 0);
     if erase().is_none() {
         fail("the store cannot be erased")
@@ -103,11 +100,12 @@ pub(crate) fn reward(round: u32, action: u16) -> f64 {
 
 #[inline(never)]
 fn rounds<S: Storage<f32>, W: Storage<f32>>(
-    policy: &Policy<'_, f32>,
+    settings: Settings<'static>,
     learner: &mut Learner<f32, S, ROOM>,
     workspace: &mut Workspace<f32, W>,
     [decide, learn]: [&mut Count; 2],
 ) -> Option<()> {
+    let policy = &Policy::new(&CATALOG, settings).ok()?;
     learner.start(policy, 1).ok()?;
     let mut user = learner.with(policy, workspace).ok()?;
     let feasible = Feasible::all(policy.catalog());
