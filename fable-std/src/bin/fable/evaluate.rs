@@ -31,7 +31,9 @@ can tell about nothing else.) A line is the request, the answer and the reward i
 The target is a catalog with settings and a prior. A line counts with the weight p(target does what was done) / p(log did it), so nothing
 has to be tried on anybody. The target learns along: at each line it has learned from the log's earlier lines of the same user.
 What is estimated is the mean reward that its choices would have had in these lines. It is not what it would have earned with
-experience of its own, which no log has. With --frozen it learns from the lines of --train alone.
+experience of its own, which no log has. With --frozen it learns from the lines of --train alone. An optimistic target, like
+the defaults, looks worse than it is: what it would find out is not in the log, so it tries it again and again. With
+--greedy it is judged by what it has learned.
 
 What is printed:
   log              the file, its lines that are judged by, and how many users they are about
@@ -94,7 +96,7 @@ pub(crate) struct EvaluateArguments {
     /// Prints JSON, for programs.
     #[arg(long)]
     json: bool,
-    /// Writes the log first, as a new file: Fable with nu 0.5 and a simulated user. The truth is known then, and shown.
+    /// Writes the log first, as a new file: Fable, drawing with nu 0.5, and a simulated user. The truth is known then, and shown.
     #[arg(long)]
     simulate: bool,
     /// Lines that --simulate writes.
@@ -104,7 +106,7 @@ pub(crate) struct EvaluateArguments {
     settings: Box<SettingsArguments>,
 }
 
-/// How boldly the policy explores that makes simulated logs: bolder than the default, so that other settings have support.
+/// How boldly the policy explores that makes simulated logs: by draws, which the defaults do not, so that others have support.
 const SIMULATED_NU: f64 = 0.5;
 /// Draws for the propensities of simulated logs.
 const SIMULATED_DRAWS: u32 = 500;
