@@ -109,7 +109,7 @@ pub struct Decided {
     pub instruction: String,
     /// The mean of its score.
     pub score: f64,
-    /// The score that the draw gave it.
+    /// The score it was chosen for: the mean and the bonus for what is uncertain.
     pub sampled_score: f64,
     /// Whether another action has a higher mean.
     pub explored: bool,
@@ -126,7 +126,7 @@ pub struct Why {
     pub other_values: Vec<u8>,
     /// The switch that removed the other one.
     pub removed_by: Option<usize>,
-    /// Sampled scores of the two.
+    /// What the two were compared by.
     pub scores: [f64; 2],
     /// Whether another feasible action has a higher mean score than the one chosen.
     pub explored: bool,

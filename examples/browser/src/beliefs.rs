@@ -14,7 +14,7 @@ use fable_core::catalog::agent::{MEMORY, Memory, STYLE, Style, TOOL, Tool};
 use fable_core::{Comparison, Context, Direction, OnboardingError, Standing, Statement, UserError, When};
 use fable_simulate::SimulatedUser;
 
-/// How sure a stated preference is taken to be: as sure as two ordinary rewards make.
+/// How sure a stated preference is taken to be: as sure as four ordinary rewards make.
 const PRECISION: f64 = 16.0;
 
 /// "This value rather than that one": what a person can state before anything was tried.

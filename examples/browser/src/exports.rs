@@ -155,7 +155,7 @@ pub extern "C" fn beliefs(person: u32, here: bool) -> i32 {
     tell(|page, _| page.beliefs(who(person)?, here))
 }
 
-/// Explores with this nu from now on.
+/// Explores with this optimism from now on.
 #[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
 pub extern "C" fn explore(person: u32, optimism: f64) -> i32 {
     tell(|page, _| page.explore(who(person)?, optimism))

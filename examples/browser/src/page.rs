@@ -244,10 +244,10 @@ impl Page {
         }
     }
 
-    /// Explores with this nu from now on.
+    /// Explores with this optimism from now on.
     ///
     /// # Errors
-    /// A nu out of its range.
+    /// An optimism out of its range.
     pub fn explore(&mut self, who: Who, optimism: f64) -> Result<(), PageError> {
         self.person(who).life.explore(optimism)
     }

@@ -134,15 +134,16 @@ function showWhy({ otherValues, removedBy, scores, shares }) {
   const same = otherValues.every((value, component) => value === decided.values[component]);
   const other = said(otherValues.filter((value, component) => value !== decided.values[component]).length ? otherValues : decided.values);
   $("why-title").textContent = looked === null ? "Why this, and not the runner-up" : "Why this, and not the action you look at";
-  const margin = `${signed(scores[0])} in this draw against ${signed(scores[1])} for ${other}`;
+  const margin = `${signed(scores[0])} with the bonus for what is uncertain, against ${signed(scores[1])} for ${other}`;
   const removed = removedBy === null ? "" : ` It was never compared: \u201c${words.permissions[removedBy]}\u201d removed it.`;
-  $("why-words").textContent = same ? "Nothing else is allowed." : `${margin}.${removed}`;
   $("runner-up").hidden = looked === null || !person().waits;
   const parts = shares
     .map(({ chosenWords, otherWords, chosen, other }) => ({ words: phrase(chosenWords, otherWords), gain: chosen - other }))
     .filter(({ gain }) => Math.abs(gain) >= 0.005)
     .sort((one, other) => Math.abs(other.gain) - Math.abs(one.gain));
   const total = scores[0] - scores[1];
+  const alike = parts.length || removed ? "" : total === 0 ? " They are alike, and it comes first." : " They are almost alike.";
+  $("why-words").textContent = same ? "Nothing else is allowed." : `${margin}.${removed}${alike}`;
   const most = Math.max(0.1, ...parts.map(({ gain }) => Math.abs(gain)), Math.abs(total));
   const rows = parts.map(({ words, gain }) =>
     element("tr", {}, element("td", { textContent: words }), element("td", {}, share(gain, most)), element("td", { className: "number", textContent: signed(gain) })),
@@ -158,7 +159,7 @@ function showWhy({ otherValues, removedBy, scores, shares }) {
 }
 
 function phrase(chosen, other) {
-  if (chosen === other) return chosen === "the draw" ? "the draw: what is uncertain is tried" : chosen;
+  if (chosen === other) return chosen;
   if (!chosen || !other) return (chosen || other).replaceAll("_", " ");
   return `${chosen} against ${other}`.replaceAll("_", " ");
 }
