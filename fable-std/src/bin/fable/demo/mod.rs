@@ -72,15 +72,17 @@ What is on the screen:
   asked          what the user says, and the task that a context adapter would make of it
   chosen         the action: one value of each component (memory, tool and style in the catalog `agent`)
   why            what made it better than the runner-up, and how much of the score that is: what pleased or displeased so
-                 far, what is cheaper or suits the request by the catalog's own rules; `the draw` is exploration: beliefs
-                 are sampled, so that what is uncertain is tried now and then
+                 far, what is cheaper or suits the request by the catalog's own rules; `the bonus for what is uncertain` is
+                 exploration: an action is given credit for what is not known about it, so that it is tried while it
+                 may be the best. (`the draw`: the same for settings that sample beliefs instead.)
   reward         the reaction as a number from -1 to 1, and in words; the number is all that Fable learns from
   the bars       how much the user is believed to like each value, other things being equal; right of the line is liked
   forbidden      no action with this value is allowed, so none is ever tried
   the curves     the mean reward of what was chosen, from the first round to the last
   lately         the same over the last 25 rounds
   Fable          learns a weight for each value, for each value in each task, for each pair ..., shared by all actions
-  flat           the same learner with one weight per complete action, so that nothing is shared
+  flat           the same learner with one weight per complete action, so that nothing is shared; it explores by sampling
+                 beliefs, which suits it better than the bonus
   rules only     the catalog's default scores less costs; never learns
   best possible  what someone who knew the hidden preferences would get
   a life         the same user once more from the beginning, with other requests and other moods; one life is shown
@@ -131,11 +133,8 @@ fn play(arguments: &DemoArguments, policy: &Policy<'_, f32>) -> Result<String, B
     let sandboxed = catalog.fingerprint() == AGENT.fingerprint();
     let feasible = if sandboxed { Feasible::new(catalog, NO_SANDBOX)? } else { Feasible::all(catalog) };
     let tastes = tastes::tastes(&user, catalog, &feasible)?;
-    let mut curves = Vec::new();
-    for kind in Kind::ALL {
-        let lives = (0..LIVES).map(|life| lives::live(kind, &user, &feasible, policy, life, arguments.rounds));
-        curves.push(kind.curve(lives.collect::<Result<_, _>>()?));
-    }
+    let lives = lives::all(&user, &feasible, policy, LIVES, arguments.rounds)?;
+    let curves: Vec<Curve> = lives.into_iter().map(|(kind, lives)| kind.curve(lives)).collect();
     // Before anything is shown: nobody should watch for 15 seconds to learn of a folder that is not there.
     let title = format!("Learning what one user likes: {} ways to act, one number per request", feasible.len());
     let subtitle =
