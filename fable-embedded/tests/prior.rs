@@ -63,6 +63,7 @@ impl<const W: usize, const P: usize> Board<W, P> {
     }
 
     /// What every start does.
+    #[expect(clippy::result_large_err, reason = "the flash comes back, whatever was wrong with it")]
     fn start(catalog: &'static Catalog<'static>, flash: Mock<W, P>) -> Result<Self, (FlashError, Mock<W, P>)> {
         let base = policy(catalog, 0);
         let store = Store::over(flash, layout::<W, P>(catalog));

@@ -51,9 +51,13 @@ pub(crate) fn with_variances<'w, T>(workspace: &'w mut [T], catalog: &Catalog<'_
     workspace.get_mut(..catalog.workspace_len())?.split_at_mut_checked(catalog.workspace_len() - catalog.actions())
 }
 
-/// Some rows of a factor's inverse, and their sums per value; `None` when the scratch is too small.
+/// Some rows of a factor's inverse, and their sums per value.
 #[cfg(feature = "adapt")]
-pub(crate) fn rows<'w, T>(scratch: &'w mut [T], catalog: &Catalog<'_>) -> Option<(&'w mut [Entries<T>], &'w mut [Entries<T>])> {
+type Rows<'w, T> = (&'w mut [Entries<T>], &'w mut [Entries<T>]);
+
+/// The rows of a scratch; `None` when it is too small.
+#[cfg(feature = "adapt")]
+pub(crate) fn rows<'w, T>(scratch: &'w mut [T], catalog: &Catalog<'_>) -> Option<Rows<'w, T>> {
     let (rows, _) = scratch.as_chunks_mut();
     rows.get_mut(..catalog.row_len())?.split_at_mut_checked(catalog.arrow().active_len() - 1)
 }

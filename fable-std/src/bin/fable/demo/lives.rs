@@ -63,6 +63,9 @@ pub(super) fn flat_settings(settings: Settings<'_>) -> Settings<'_> {
 
 type Life = Result<Vec<f64>, Box<dyn Error + Send + Sync>>;
 
+/// The lives of each kind.
+type Lives = Vec<(Kind, Vec<Vec<f64>>)>;
+
 /// So many lives of each kind, in order; on all processors, for they are what the demo has to wait for.
 pub(super) fn all(
     user: &SimulatedUser<'_>,
@@ -70,7 +73,7 @@ pub(super) fn all(
     policy: &Policy<'_, f32>,
     lives: u64,
     rounds: u32,
-) -> Result<Vec<(Kind, Vec<Vec<f64>>)>, Box<dyn Error>> {
+) -> Result<Lives, Box<dyn Error>> {
     let jobs: Vec<(Kind, u64)> = Kind::ALL.into_iter().flat_map(|kind| (0..lives).map(move |life| (kind, life))).collect();
     let next = AtomicUsize::new(0);
     let worker = || {
