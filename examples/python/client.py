@@ -69,7 +69,8 @@ def main(command, store=None):
             fable.ask("decide", user="ana", context={"task": "golf"})
         except ValueError as error:
             print("refused:", error)
-        assert liked > 150 and contrast["mean"] > 0.5
+        # Nothing but concise was worth trying, so what detailed would be like is known from the statement and the prior alone.
+        assert liked > 190 and contrast["mean"] > 0.4
 
 
 if __name__ == "__main__":
