@@ -163,7 +163,8 @@ impl<'r> Round<'r> {
         let Some((table, run)) = table.split_at_mut_checked(start + count) else { return };
         let mut values = Values::new();
         let _ = values.resize(self.last, 0); // fewer than there are components
-        for (variances, first) in variances.chunks_exact_mut((*count).max(1)).zip((0..).step_by(*count)) {
+        let mut first = 0_u16;
+        for variances in variances.chunks_exact_mut((*count).max(1)) {
             let actions = || (first..).take(*count).map(Action);
             if actions().any(|action| feasible.contains(action)) {
                 for (slot, number) in run.iter_mut().zip(table.iter().skip(*start)) {
@@ -188,6 +189,7 @@ impl<'r> Round<'r> {
                 }
             }
             // The next combination of the components before the last.
+            first = first.saturating_add(u16::try_from(*count).unwrap_or(u16::MAX));
             for (value, component) in values.iter_mut().zip(components).rev() {
                 *value += 1;
                 if usize::from(*value) < component.values.len() {

@@ -82,8 +82,8 @@ pub(crate) fn back_rows<T: Number>(columns: &[T], length: usize, mut unknown: us
         let Some((head, solved)) = x.split_at_mut_checked(unknown) else { return };
         match head.get_mut(first..) {
             Some([x1]) => {
-                let column = column(first).iter().take(solved.len());
-                let sum = column.zip(&*solved).rev().fold(load(x1), |sum, (l, x)| sum + splat(-*l) * load(x));
+                let column = column(first).get(..solved.len()).unwrap_or(&[]);
+                let sum = column.iter().zip(&*solved).rev().fold(load(x1), |sum, (l, x)| sum + splat(-*l) * load(x));
                 *x1 = store::<T>(sum);
             }
             Some([x1, x2, x3, x4]) => {
