@@ -99,7 +99,7 @@ pub enum Scale {
     /// As the settings say.
     #[default]
     Fixed,
-    /// Larger when this user's rewards surprise more than the model expects: times [`State::scale`](crate::State::scale), which is
+    /// Larger when this user's rewards surprise more than the model expects: times [`User::scale`](crate::User::scale), which is
     /// at least 1.
     Learned,
 }
