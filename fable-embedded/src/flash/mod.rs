@@ -89,7 +89,7 @@
 //! let numbers = store.prior(&base)?;
 //! let mut now = policy(&mut store, numbers)?;
 //! store.restore(&now, &mut learner, &mut workspace)?;
-//! # let mut packed = vec![0.0; TAU2.arrow().packed_len()];
+//! # let mut packed = vec![0.0_f32; TAU2.arrow().packed_len()];
 //! # packed[..TAU2.dimension()].fill(0.25);
 //! # let factor = Factor::new(TAU2.arrow(), &packed, &mut vec![0.0; TAU2.workspace_len()])?;
 //! # let bytes = encode_prior(&Policy::with_prior(&TAU2, Settings::default(), Prior::Factor(factor))?).unwrap();
