@@ -88,7 +88,9 @@ impl Script {
             8 => Request::Expire { now: 0 },
             9 => Request::Event { index: 0 },
             10 => Request::Observe { context: context()?, action: 1, reward: 0.5, weight },
-            11 => Request::Unlearn { context: context()?, action: 1, baseline: 0.0, reward: 0.5, weight, imputed: false, kept: 1.0 },
+            11 => {
+                Request::Unlearn { context: context()?, action: 1, baseline: 0.0, reward: 0.5, weight, imputed: false, kept: 1.0 }
+            }
             12 => Request::Snapshot { offset: self.copied },
             13 => Request::Stage { offset: self.copied },
             14 => Request::Commit { length: self.copied },
