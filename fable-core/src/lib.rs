@@ -75,8 +75,8 @@ mod user;
 
 pub use catalog::score::Scalar;
 pub use catalog::{
-    Action, ActionSet, BlockSet, Catalog, CatalogError, Context, ContextError, CoordinateSet, Direction, Effect, Feasible,
-    FeasibleError, MAX_DIRECTION, OnboardingError, Rule, Statement, When, removed_by,
+    Action, ActionSet, BlockSet, Catalog, CatalogError, Context, ContextError, ContrastSet, CoordinateSet, Direction, Effect,
+    Feasible, FeasibleError, MAX_DIRECTION, OnboardingError, Rule, Statement, When, removed_by,
 };
 pub use numbers::{
     Arrow, BASE_PRECISION, Bits, Key, MAX_BASELINE, MAX_COEFFICIENT, MAX_RESPONSE, NUMERIC_REVISION, Number,
@@ -85,9 +85,9 @@ pub use numbers::{
 pub use policy::{Deadline, Expiry, Exploration, OnChange, Policy, Scale, Setting, Settings, SettingsError, setting};
 pub use posterior::{Estimate, Factor, Posterior, PosteriorError, Prior, PriorError, Update, Workspace};
 pub use user::{
-    ALARM, Assessment, Choice, Command, Comparison, Decision, DecisionId, Event, Explanation, Gap, Learner, Observation,
-    ParseDecisionIdError, Promotion, Request, SETTLING, Scores, Share, Source, Standing, State, Step, Thousandths, User,
-    UserError, Verdict, is_look,
+    ALARM, Assessment, Average, Certifier, Choice, Coin, Coins, Command, Comparison, Decision, DecisionId, Event, Explanation,
+    Gap, LEAST, Learner, MAX_TRIALS, Observation, ParseDecisionIdError, Probe, Promotion, Request, SETTLING, Scores, Share,
+    Source, Standing, State, Step, Thousandths, Trial, User, UserError, Verdict, WITHDRAWN, is_look,
 };
 #[cfg(feature = "alloc")]
 pub use user::{HOST_ROOM, HostLearner, HostUser};

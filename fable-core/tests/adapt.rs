@@ -5,8 +5,8 @@ mod common;
 use common::{Dense, MIXED, Random, bits, features, start};
 use fable_core::catalog::{AGENT, Catalog, Part, RUBRIC, TAU2};
 use fable_core::{
-    Action, Command, Context, Direction, Event, Exploration, Factor, Feasible, HostUser, Observation, OnChange, Policy, Prior,
-    Request, Rule, Scalar, Scale, Settings, Statement, UserError, Workspace,
+    Action, Command, Context, ContrastSet, Direction, Event, Exploration, Factor, Feasible, HostUser, Observation, OnChange,
+    Policy, Prior, Request, Rule, Scalar, Scale, Settings, Statement, UserError, Workspace,
 };
 use nalgebra::{DMatrix, DVector};
 
@@ -164,7 +164,7 @@ fn fading_weighs_every_observation_less_and_the_prior_again() {
             let before: f64 = late.iter().chain(&early).filter(|seen| seen.action.0 < 12).count() as f64;
             assert!(f64::from(ana.user().evidence(0, 0)) <= before);
             let taken = early[7];
-            let unlearn = |kept| Command::unlearn(taken, false, kept);
+            let unlearn = |kept| Command::unlearn(taken, false, kept, ContrastSet::EMPTY);
             let kept = keep * 0.5;
             if kept > 0.0 {
                 ana.user().run(&mut unlearn(kept)).unwrap();
@@ -249,7 +249,7 @@ fn the_scale_is_what_is_left_of_the_squares_and_unlearning_restores_it() {
     assert!((ana.user().scale() - scale(None)).abs() < 1e-4 * scale(None));
     for (index, kept) in [(3, 0.5), (40, 1.0)] {
         let mut fewer = HostUser::<f64, 4>::restore(&policy, &ana.to_bytes()).unwrap();
-        fewer.user().run(&mut Command::unlearn(seen[index], false, kept)).unwrap();
+        fewer.user().run(&mut Command::unlearn(seen[index], false, kept, ContrastSet::EMPTY)).unwrap();
         assert!((fewer.user().scale() - scale(Some(index))).abs() < 1e-4 * scale(None), "{index}");
     }
 }

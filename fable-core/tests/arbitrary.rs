@@ -6,9 +6,10 @@ mod common;
 use common::{CUBE, MIXED, Random, bits, start};
 use fable_core::catalog::{AGENT, Block, BlockSet, Catalog, Component, Condition, Definition, Part, TAU2, Term, Value};
 use fable_core::{
-    Action, ActionSet, Arrow, Command, Context, Deadline, DecisionId, Direction, Event, Expiry, Exploration, Factor, Feasible,
-    FeasibleError, HostUser, Key, ONBOARDING_PRECISION, Observation, Policy, Posterior, Prior, Promotion, Purpose, REWARD, Range,
-    Request, Rule, Scalar, Settings, Statement, Update, VARIANCE, Verdict, WEIGHT, When, Workspace, removed_by, setting,
+    Action, ActionSet, Arrow, Certifier, Coin, Coins, Command, Context, ContrastSet, Deadline, DecisionId, Direction, Event,
+    Expiry, Exploration, Factor, Feasible, FeasibleError, HostUser, Key, ONBOARDING_PRECISION, Observation, Policy, Posterior,
+    Prior, Promotion, Purpose, REWARD, Range, Request, Rule, Scalar, Settings, Statement, Update, VARIANCE, Verdict, WEIGHT,
+    When, Workspace, removed_by, setting,
 };
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
@@ -171,6 +172,11 @@ fn observation() -> impl Strategy<Value = Observation> {
         .prop_map(|(context, action, baseline, reward, weight)| Observation { context, action, baseline, reward, weight })
 }
 
+fn coins() -> impl Strategy<Value = Coins> {
+    let coin = (0_u8..4, -1.25_f32..1.25).prop_map(|(contrast, expected)| Coin { contrast, expected });
+    prop::collection::vec(coin, 0..4).prop_map(|coins| coins.into_iter().collect())
+}
+
 fn event() -> impl Strategy<Value = Event> {
     prop_oneof![
         1 => set().prop_map(Event::Permissions),
@@ -179,16 +185,18 @@ fn event() -> impl Strategy<Value = Event> {
             response,
             precision
         })),
-        1 => (round(), action(), mostly(BASELINE), any_context(), any::<u32>())
-            .prop_map(|(round, action, baseline, context, at)| { Event::Decision { round, action, baseline, context, at } }),
+        1 => (round(), action(), mostly(BASELINE), any_context(), any::<u32>(), coins())
+            .prop_map(|(round, action, baseline, context, at, coins)| Event::Decision { round, action, baseline, context, at, coins }),
         1 => (round(), mostly(REWARD), weight()).prop_map(|(round, reward, weight)| Event::Feedback { round, reward, weight }),
         2 => observation().prop_map(Event::Observation),
-        1 => (observation(), any::<bool>(), mostly_share()).prop_map(|(observation, imputed, kept)| Event::Unlearn { observation, imputed, kept }),
+        1 => (observation(), any::<bool>(), mostly_share(), any::<[u32; 2]>())
+            .prop_map(|(observation, imputed, kept, probed)| Event::Unlearn { observation, imputed, kept, probed: ContrastSet::from_words(probed) }),
         1 => mostly_share().prop_map(|keep| Event::Fade { keep }),
         1 => (round(), prop::option::of(mostly(REWARD))).prop_map(|(round, imputed)| Event::Expiry { round, imputed }),
-        1 => (any::<u8>(), round(), any::<u32>()).prop_map(|(contrast, round, at)| {
+        1 => (any::<u8>(), round(), any::<u32>(), any::<bool>()).prop_map(|(contrast, round, at, coins)| {
             let (verdict, valid, evidence) = (Verdict::For, true, 10);
-            Event::Promotion(Promotion { contrast, verdict, valid, round, at, evidence, lower: 0.1, upper: 0.2 })
+            let by = if coins { Certifier::Coins } else { Certifier::Ellipsoid };
+            Event::Promotion(Promotion { contrast, verdict, valid, by, round, at, evidence, lower: 0.1, upper: 0.2 })
         }),
         1 => any::<u32>().prop_map(|promise| Event::Forget { promise }),
     ]

@@ -8,9 +8,9 @@ use fable_core::catalog::{
 };
 use fable_core::record::Verifier;
 use fable_core::{
-    Action, ActionSet, Command, Comparison, Context, DecisionId, Direction, Event, Factor, Feasible, FeasibleError, HostLearner,
-    HostUser, Observation, OnboardingError, Policy, PosteriorError, Prior, PriorError, Promotion, Request, Settings, Statement,
-    UserError, Verdict, Workspace,
+    Action, ActionSet, Coins, Command, Comparison, Context, ContrastSet, DecisionId, Direction, Event, Factor, Feasible,
+    FeasibleError, HostLearner, HostUser, Observation, OnboardingError, Policy, PosteriorError, Prior, PriorError, Promotion,
+    Request, Settings, Statement, UserError, Verdict, Workspace,
 };
 
 #[test]
@@ -71,7 +71,7 @@ fn a_user_who_was_given_up_does_nothing() {
         Command::onboard(&[]),
         Command::expire(0),
         Command::promote(0),
-        Command::unlearn(observation, true, 1.0),
+        Command::unlearn(observation, true, 1.0, ContrastSet::EMPTY),
         Command::event(gone.clone()),
         Command::forget(),
     ] {
@@ -99,8 +99,14 @@ fn every_fault_has_its_own_error() {
         assert_eq!(bits(&ana), bits(&before));
         assert_eq!(ana, before);
     };
-    let decision =
-        |round: u32, action: u16, baseline: f64| Event::Decision { round, action: Action(action), baseline, context, at: 0 };
+    let decision = |round: u32, action: u16, baseline: f64| Event::Decision {
+        round,
+        action: Action(action),
+        baseline,
+        context,
+        at: 0,
+        coins: Coins::new(),
+    };
     for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1.0 + f64::EPSILON, -1.5] {
         refuse(Event::Feedback { round: 3, reward: bad, weight: 1.0 }, UserError::Reward);
         let observation = Observation { context, action: Action(0), baseline: 0.0, reward: bad, weight: 1.0 };
@@ -139,7 +145,7 @@ fn every_fault_has_its_own_error() {
         refuse(Event::Promotion(Promotion { contrast, ..unfounded }), UserError::NotPromoted);
     }
     let foreign = Context::new(&AGENT, Some(7), &[0.5; 4]).unwrap();
-    let elsewhere = Event::Decision { round: 4, action: Action(0), baseline: 0.0, context: foreign, at: 0 };
+    let elsewhere = Event::Decision { round: 4, action: Action(0), baseline: 0.0, context: foreign, at: 0, coins: Coins::new() };
     refuse(elsewhere, UserError::ForeignContext);
     refuse(decision(4, 24, 0.0), UserError::UnknownAction);
     refuse(Event::Permissions(ActionSet::EMPTY), UserError::Feasible(FeasibleError::Empty));

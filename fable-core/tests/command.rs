@@ -7,9 +7,9 @@ use common::{Random, start};
 use fable_core::catalog::rubric::{self, Level};
 use fable_core::catalog::{AGENT, Catalog, RUBRIC, TAU2};
 use fable_core::{
-    Action, ActionSet, Command, Comparison, Context, Deadline, Decision, DecisionId, Direction, Event, Expiry, Feasible,
-    HostUser, Observation, OnboardingError, Policy, PosteriorError, Request, Scalar, Settings, Statement, Step, User, UserError,
-    is_look,
+    Action, ActionSet, Command, Comparison, Context, ContrastSet, Deadline, Decision, DecisionId, Direction, Event, Expiry,
+    Feasible, HostUser, Observation, OnboardingError, Policy, PosteriorError, Request, Scalar, Settings, Statement, Step, User,
+    UserError, is_look,
 };
 use proptest::prelude::*;
 
@@ -88,7 +88,7 @@ impl Deed {
             Self::Feedback { id, reward } => Command::feedback(*id, *reward).at(now),
             Self::Observe { context, action, reward } => Command::observe(context, *action, *reward).at(now),
             Self::Onboard(statements) => Command::onboard(statements),
-            Self::Unlearn(observation) => Command::unlearn(*observation, false, 1.0),
+            Self::Unlearn(observation) => Command::unlearn(*observation, false, 1.0, ContrastSet::EMPTY),
             Self::Expire => Command::expire(now),
             Self::Promote => Command::promote(now),
             Self::Forget => Command::forget(),

@@ -6,8 +6,8 @@ use common::{MIXED, Random, bits};
 use fable_core::catalog::rubric::{self, Level, RUBRIC};
 use fable_core::catalog::{AGENT, Catalog};
 use fable_core::{
-    Command, Comparison, Context, Direction, Event, Feasible, HostUser, Policy, Promotion, Request, Settings, Standing,
-    Statement, UserError, Verdict,
+    Certifier, Command, Comparison, Context, Direction, Event, Feasible, HostUser, Policy, Promotion, Request, Settings,
+    Standing, Statement, UserError, Verdict,
 };
 
 fn start<'p, const R: usize>(policy: &Policy<'p, f64>) -> HostUser<'p, f64, R> {
@@ -60,6 +60,7 @@ fn a_promotion_says_where_it_comes_from_and_touches_nothing_else() {
             contrast: promotion.contrast,
             verdict: now.verdict,
             valid: true,
+            by: Certifier::Ellipsoid,
             round: 5,
             at: 1_234,
             // Of four observations two use rigor 5 or 1 and two rigor 3; the same for steps.
@@ -101,7 +102,7 @@ fn a_user_who_changes_her_mind() {
             (false, true) => Standing::Revoked,
             _ => Standing::Doubtful,
         };
-        assert_eq!((standing, first.standing(&now)), (expected, expected));
+        assert_eq!(standing, expected);
         let mut prompt = String::new();
         ana.user().write_profile(&mut prompt).unwrap();
         assert_eq!(prompt.contains("rigor=level_5 to rigor=level_1."), standing == Standing::Holds, "{prompt}");
@@ -161,7 +162,17 @@ fn a_full_profile_takes_no_more() {
 fn sentences_are_the_catalogs_or_made_of_names() {
     let say = |catalog: &Catalog<'_>, name: &str, verdict| {
         let contrast = catalog.contrast(name).map_or(u8::MAX, |index| index as u8);
-        let promotion = Promotion { contrast, verdict, valid: true, round: 0, at: 0, evidence: 0, lower: 0.0, upper: 0.0 };
+        let promotion = Promotion {
+            contrast,
+            verdict,
+            valid: true,
+            by: Certifier::Ellipsoid,
+            round: 0,
+            at: 0,
+            evidence: 0,
+            lower: 0.0,
+            upper: 0.0,
+        };
         let mut text = String::new();
         promotion.write_sentence(catalog, &mut text).unwrap();
         text

@@ -9,8 +9,8 @@ use fable_core::record::{
     HEADER_LEN, Header, Kind, MAX_EVENT_LEN, RecordError, VERSION, Verified, Verifier, decode_event, encode_event,
 };
 use fable_core::{
-    Action, ActionSet, Command, Context, Deadline, DecisionId, Direction, Event, Expiry, Factor, Feasible, HostLearner, HostUser,
-    Observation, Policy, Prior, Request, Scalar, Settings, State, Statement,
+    Action, ActionSet, Coins, Command, Context, ContrastSet, Deadline, DecisionId, Direction, Event, Expiry, Factor, Feasible,
+    HostLearner, HostUser, Observation, Policy, Prior, Request, Scalar, Settings, State, Statement,
 };
 use proptest::prelude::*;
 
@@ -78,7 +78,7 @@ impl<'p, T: Scalar> Life<'p, T> {
             2 if !self.learned.is_empty() => {
                 let index = self.random.below(self.learned.len());
                 let observation = self.learned.swap_remove(index);
-                self.obey(Command::unlearn(observation, false, 1.0));
+                self.obey(Command::unlearn(observation, false, 1.0, ContrastSet::EMPTY));
             }
             3..=6 => {
                 let round = self.ana.rounds().saturating_sub(u32::try_from(self.random.below(4)).unwrap());
@@ -479,7 +479,8 @@ fn the_longest_events_fit() {
     all.remove(Action(7));
     assert!(encode_event(&Event::Permissions(all), &mut buffer).unwrap().len() <= 4 + 5 * 32);
     let context = Context::new(&AGENT, Some(9), &[0.1; 4]).unwrap();
-    let decision = Event::Decision { round: u32::MAX, action: Action(179), baseline: 0.1, context, at: u32::MAX };
+    let decision =
+        Event::Decision { round: u32::MAX, action: Action(179), baseline: 0.1, context, at: u32::MAX, coins: Coins::new() };
     assert_eq!(encode_event(&decision, &mut buffer).unwrap().len(), 39);
     let feedback = Event::Feedback { round: u32::MAX, reward: 0.1, weight: 1.0 };
     assert_eq!(encode_event(&feedback, &mut buffer).unwrap().len(), 15);

@@ -317,7 +317,7 @@ pub fn replay_under<T: Scalar>(policy: &Policy<'_, T>, tape: &Tape, question: Op
     for index in 0..tape.events.len() {
         let event = tape.event(catalog, index)?;
         let state = |error| ReplayError::State { index, error };
-        if let Event::Decision { round, action, baseline, context, at } = event {
+        if let Event::Decision { round, action, baseline, context, at, .. } = event {
             replay.decisions += 1;
             // A journal that does not say so shows it, if the action's own default was another.
             let own = policy.baseline(&context, action, None).to_f64();

@@ -86,6 +86,9 @@ pub struct SettingsArguments {
     /// [`setting::NOISE_PROXY`]
     #[arg(long, help = setting::NOISE_PROXY.help, value_name = "NUMBER", allow_negative_numbers = true)]
     pub noise_proxy: Option<f64>,
+    /// [`setting::PROBE`]
+    #[arg(long, help = setting::PROBE.help, value_name = "NUMBER", allow_negative_numbers = true)]
+    pub probe: Option<f64>,
     /// [`setting::MIN_EVIDENCE`]
     #[arg(long, help = setting::MIN_EVIDENCE.help, value_name = "COUNT")]
     pub min_evidence: Option<u32>,
@@ -201,6 +204,7 @@ impl SettingsArguments {
         set(&mut settings.on_change, self.on_change);
         set(&mut settings.cost_weight, self.cost_weight);
         set(&mut settings.alpha, self.alpha);
+        set(&mut settings.probe, self.probe);
         set(&mut settings.min_evidence, self.min_evidence);
         set(&mut settings.deadline, self.deadline);
         set(&mut settings.expiry, self.expiry);
@@ -309,6 +313,7 @@ pub fn write(settings: &Settings<'_>, catalog: &Catalog<'_>) -> String {
         Some(("alpha", format!("{:?}", settings.alpha))),
         settings.prior_radius.map(|radius| ("prior_radius", format!("{radius:?}"))),
         settings.noise_proxy.map(|proxy| ("noise_proxy", format!("{proxy:?}"))),
+        Some(("probe", format!("{:?}", settings.probe))),
         Some(("min_evidence", settings.min_evidence.to_string())),
         Some(("deadline", quoted(&waits))),
         Some(("expiry", quoted(&teaches))),

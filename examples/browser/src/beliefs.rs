@@ -103,7 +103,11 @@ pub(crate) fn beliefs(life: &mut Life, context: &Context, user: Option<&Simulate
     let mut contrasts = Vec::new();
     for (index, comparison) in (0..).map_while(|index| Some((index, Comparison::declared(&AGENT, index)?))) {
         let assessment = person.assess(&comparison)?;
-        let promotion = person.profile().iter().find(|promotion| usize::from(promotion.contrast) == index);
+        let promotion = person.profile().iter().find(|promotion| usize::from(promotion.contrast) == index).copied();
+        let holds = match &promotion {
+            Some(promotion) => person.standing(promotion)? == Standing::Holds,
+            None => false,
+        };
         contrasts.push(ContrastBelief {
             mean: assessment.mean,
             sd: assessment.sd,
@@ -114,7 +118,7 @@ pub(crate) fn beliefs(life: &mut Life, context: &Context, user: Option<&Simulate
             missing: assessment.gap.rounds,
             promoted: promotion.map_or(0, |promotion| promotion.verdict.sign()),
             since: promotion.map_or(0, |promotion| promotion.round),
-            holds: promotion.is_some_and(|promotion| promotion.standing(&assessment) == Standing::Holds),
+            holds,
             truth: user.map(|user| user.contrast(&comparison)),
         });
     }

@@ -1,6 +1,7 @@
 //! Declared contrasts: the preferences a catalog's author wants to know about, by name.
 
 use super::{Action, Catalog, Context};
+use crate::numbers::Bits;
 
 /// A named comparison of two complete actions that differ in one component, in a reference context (Appendix G).
 ///
@@ -63,6 +64,50 @@ impl<'a> Contrast<'a> {
     #[must_use]
     pub fn component(&self) -> Option<usize> {
         self.prefer.iter().zip(self.over).position(|(prefer, over)| prefer != over)
+    }
+}
+
+/// Numbers that a learner keeps for each declared contrast: what coins have shown about it.
+pub(crate) const TRIAL_LEN: usize = 15;
+
+/// A set of declared contrasts, by position.
+pub type ContrastSet = Bits<2>;
+
+/// What is compared: the values of one component.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Sides {
+    pub(crate) component: usize,
+    /// The value that a positive contrast prefers.
+    pub(crate) prefer: u8,
+    pub(crate) over: u8,
+}
+
+impl Sides {
+    /// The other one of the two values; `None` for a third.
+    pub(crate) const fn other(&self, value: u8) -> Option<u8> {
+        if value == self.prefer {
+            Some(self.over)
+        } else if value == self.over {
+            Some(self.prefer)
+        } else {
+            None
+        }
+    }
+}
+
+impl Contrast<'_> {
+    /// Whether a round in this context says something about the contrast: its task is the context's if it names one, and what
+    /// its reference context is about, each signal above one half, the context is about too.
+    #[must_use]
+    pub fn applies(&self, context: &Context) -> bool {
+        let task = self.task.is_none_or(|task| context.task() == Some(usize::from(task)));
+        task && self.signals.iter().zip(context.signals()).all(|(own, signal)| *own <= 0.5 || *signal > 0.5)
+    }
+
+    /// The component in which the two actions differ, with their values in it.
+    pub(crate) fn sides(&self) -> Option<Sides> {
+        let component = self.component()?;
+        Some(Sides { component, prefer: *self.prefer.get(component)?, over: *self.over.get(component)? })
     }
 }
 

@@ -53,7 +53,8 @@ pub use agent::AGENT;
 pub use blocks::BlockSet;
 pub use component::{Component, Part, Value};
 pub use context::{Context, ContextError};
-pub use contrast::Contrast;
+pub(crate) use contrast::TRIAL_LEN;
+pub use contrast::{Contrast, ContrastSet};
 pub use coordinates::CoordinateSet;
 pub use dictionary::Block;
 pub(crate) use dictionary::Placed;
@@ -264,10 +265,22 @@ impl<'a> Catalog<'a> {
         self.arrow
     }
 
-    /// Numbers in a learner's storage, the N of `[f32; N]`: the packed posterior and an evidence count per value.
+    /// Numbers in a learner's storage, the N of `[f32; N]`: the packed posterior, an evidence count per value, and 15 for what coins
+    /// have shown about each declared contrast.
     #[must_use]
     pub const fn state_len(&self) -> usize {
+        self.trials_start() + TRIAL_LEN * self.definition.contrasts.len()
+    }
+
+    /// Where the numbers of the declared contrasts begin in a learner's storage.
+    pub(crate) const fn trials_start(&self) -> usize {
         self.arrow.packed_len() + self.value_count()
+    }
+
+    /// How far apart in catalog order two actions are that differ by one value of a component.
+    pub(crate) fn stride(&self, component: usize) -> usize {
+        let later = self.definition.components.get(component + 1..).unwrap_or_default();
+        later.iter().map(|component| component.values.len()).product()
     }
 
     /// Numbers in a [`Workspace`](crate::Workspace): a variance per action, and before them either one direction, a number per value

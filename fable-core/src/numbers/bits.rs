@@ -23,12 +23,14 @@ impl<const W: usize> Bits<W> {
     pub(crate) const ROOM: usize = 32 * W;
 
     /// The set with these words, 32 positions each, the first position lowest.
-    pub(crate) const fn from_words(words: [u32; W]) -> Self {
+    #[must_use]
+    pub const fn from_words(words: [u32; W]) -> Self {
         Self(words)
     }
 
     /// The words of the set.
-    pub(crate) const fn words(&self) -> &[u32; W] {
+    #[must_use]
+    pub const fn words(&self) -> &[u32; W] {
         &self.0
     }
 

@@ -28,6 +28,8 @@ pub enum Purpose {
     Decision,
     /// Draw number n of those that estimate propensities.
     Propensity(u32),
+    /// The coins of a decision's probes.
+    Probe,
 }
 
 /// Names a stream of draws.
@@ -63,6 +65,7 @@ impl Key {
         let purpose = match self.purpose {
             Purpose::Decision => 0,
             Purpose::Propensity(draw) => 1 + u64::from(draw),
+            Purpose::Probe => 1 << 40,
         };
         let place = u64::from(self.incarnation) << 32 | u64::from(self.round);
         let mut state = 0;
@@ -79,7 +82,7 @@ impl Key {
     }
 }
 
-/// A stream of standard normals.
+/// A stream of standard normals, or of fair bits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stream(Xoshiro128PlusPlus);
 
@@ -88,6 +91,12 @@ const LAYERS: usize = 128;
 const TAIL: f32 = 3.442_619_9;
 
 impl Stream {
+    /// The next 32 fair bits.
+    #[inline]
+    pub fn word(&mut self) -> u32 {
+        self.0.next_u32()
+    }
+
     /// The next standard normal.
     #[inline]
     pub fn normal(&mut self) -> f32 {
@@ -263,6 +272,8 @@ mod tests {
             Key { seed: 2, user: 1, ..KEY },
             Key { purpose: Purpose::Propensity(0), ..KEY },
             Key { purpose: Purpose::Propensity(1), ..KEY },
+            Key { purpose: Purpose::Propensity(u32::MAX), ..KEY },
+            Key { purpose: Purpose::Probe, ..KEY },
         ];
         let words = |key: &Key| {
             let mut stream = key.stream();

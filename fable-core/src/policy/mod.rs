@@ -154,21 +154,48 @@ impl<'a, T: Scalar> Policy<'a, T> {
         self.settings.prior_radius.is_some() || matches!(self.prior, Prior::Isotropic)
     }
 
-    /// beta_t(alpha) = R_b + (s / sigma) sqrt(ln(det Lambda_t / det Lambda_0) + 2 ln(1 / alpha)), from the log-determinant ratio.
+    /// beta_t(alpha) = R_b + (s / sigma) sqrt(ln(det Lambda_t / det Lambda_0) + 2 ln(1 / alpha)), from the log-determinant ratio. Where
+    /// coins are tossed, this is for half of alpha.
     #[must_use]
     pub fn beta(&self, log_det_ratio: f64) -> f64 {
-        let Settings { noise_variance, noise_proxy, alpha, .. } = self.settings;
+        self.beta_with(log_det_ratio, self.shares_alpha())
+    }
+
+    pub(crate) fn beta_with(&self, log_det_ratio: f64, shared: bool) -> f64 {
+        let Settings { noise_variance, noise_proxy, .. } = self.settings;
+        let alpha = if shared { self.settings.alpha / 2.0 } else { self.settings.alpha };
         let growth = log_det_ratio.max(0.0) - 2.0 * libm::log(alpha);
         self.prior_radius() + libm::sqrt(noise_proxy.unwrap_or(noise_variance) / noise_variance * growth)
     }
 
+    /// Whether coins have half of alpha and the ellipsoid the other half: where coins are tossed.
+    #[must_use]
+    pub const fn shares_alpha(&self) -> bool {
+        self.settings.probe > 0.0
+    }
+
+    /// The wealth at which coins certify one of M declared contrasts: 2 M / alpha_p, with alpha_p half of alpha.
+    #[must_use]
+    pub const fn needed(&self) -> f64 {
+        4.0 * self.catalog.contrasts().len() as f64 / self.settings.alpha
+    }
+
     /// Fingerprint of what the guarantee of promotions depends on and [`fingerprint`](Self::fingerprint) does not cover:
-    /// alpha, radius, proxy and minimum. A learner remembers the one it was started with.
+    /// alpha and whether coins share it, radius, proxy and minimum. A learner remembers the one it was started with.
+    ///
+    /// The rate of probes may be changed at any time. A learner that was started without them has given all of alpha to the ellipsoid; if
+    /// coins are tossed later they have their half on top, so that the two together may be wrong with probability 3/2 alpha.
     #[must_use]
     pub fn promise(&self) -> u32 {
+        self.promise_with(self.shares_alpha())
+    }
+
+    pub(crate) fn promise_with(&self, shared: bool) -> u32 {
         let Settings { noise_variance, noise_proxy, alpha, min_evidence, .. } = self.settings;
         let sum = Fingerprint::new().f64(alpha).f64(self.prior_radius()).f64(noise_proxy.unwrap_or(noise_variance));
-        let [a, b, c, d, e, f, g, h] = sum.u64(u64::from(min_evidence)).finish().to_le_bytes();
+        let sum = sum.u64(u64::from(min_evidence));
+        let sum = if shared { sum.text("shared") } else { sum };
+        let [a, b, c, d, e, f, g, h] = sum.finish().to_le_bytes();
         u32::from_le_bytes([a ^ e, b ^ f, c ^ g, d ^ h])
     }
 

@@ -172,7 +172,11 @@ pub struct Settings<'a> {
     /// no larger; 1 always suffices for rewards in [-1, 1], and (b - a)^2 / 4 for rewards in [a, b]. Default `None`: the
     /// `noise_variance`, as in the paper.
     pub noise_proxy: Option<f64>,
-    /// n_min, the least evidence for a promotion. Default 10.
+    /// rho, how often a fair coin decides between two values of a component, so that preferences can become certain:
+    /// the probability for each component in which a declared contrast is worth it. 0 tosses none. The coins have half of alpha then.
+    /// Default 0. May be changed at any time.
+    pub probe: f64,
+    /// n_min, the least evidence for a promotion by the ellipsoid. Default 10.
     pub min_evidence: u32,
     /// How long decisions wait for their reward. Default `Deadline::None`.
     pub deadline: Deadline,
@@ -211,6 +215,7 @@ impl Settings<'_> {
         alpha: 0.05,
         prior_radius: None,
         noise_proxy: None,
+        probe: 0.0,
         min_evidence: 10,
         deadline: Deadline::None,
         expiry: Expiry::Nothing,
@@ -225,6 +230,13 @@ impl Settings<'_> {
     /// the default nu of 0.3 the loser of a comparison is hardly ever tried again, and one cannot be sure of a difference to
     /// something that is not tried. `tests/README.md` says what it finds and what it costs; nu can be lowered at any time.
     pub const PROMOTING: Self = Self { prior_radius: Some(2.0), exploration: Exploration::Constant(5.0), ..Self::PAPER };
+}
+
+#[cfg(feature = "adapt")]
+impl Settings<'_> {
+    /// The defaults with a coin in every second round for each component: for hosts that want preferences to be certain soon. What it
+    /// finds and what it costs is in `examples/studies/RESULTS.md`, study `probes`.
+    pub const PROBING: Self = Self { probe: 0.5, ..Self::DEFAULT };
 }
 
 #[cfg(feature = "adapt")]
@@ -281,6 +293,7 @@ pub mod setting {
         ALPHA = "alpha", 0.000000000001 to 0.5, "Probability with which any promoted preference may ever be wrong", ", default 0.05.";
         PRIOR_RADIUS = "prior_radius", 0 to 1000000, "How far a user may be from the prior, which promotions assume", ", default sqrt(base precision).";
         NOISE_PROXY = "noise_proxy", 0.0001 to 10000, "Bound on the noise of rewards, which promotions assume", ", default the noise variance; 1 always does.";
+        PROBE = "probe", 0 to 1, "How often a fair coin tries a preference the other way, to be sure, for each part of an action", ", default 0. May be changed at any time.";
         MIN_EVIDENCE = "min_evidence", 1 to 1000000000, "Rewards that must bear on a contrast before it is promoted", ", default 10.";
         HALF_LIFE = "half_life", 1 to 65535, "After so many rewards half of what is known is forgotten, for users who change", ", default none.";
         EXPIRY = "expiry", -1 to 1, "What is learned when no reward came in time: nothing (the default), or a reward like impute=-0.2", ".";
@@ -356,11 +369,14 @@ impl Settings<'_> {
         if let Some(proxy) = self.noise_proxy {
             check!(proxy, NOISE_PROXY);
         }
+        check!(self.probe, PROBE);
         check!(self.min_evidence as f64, MIN_EVIDENCE);
         if let Some(rewards) = self.half_life {
             check!(rewards as f64, HALF_LIFE);
         }
-        let adapts = self.half_life.is_some() || !matches!((self.on_change, self.scale), (OnChange::Tell, Scale::Fixed));
+        let adapts = self.half_life.is_some()
+            || self.probe > 0.0
+            || !matches!((self.on_change, self.scale), (OnChange::Tell, Scale::Fixed));
         if !cfg!(feature = "adapt") && adapts {
             return Err(SettingsError::OutOfRange(setting::HALF_LIFE.name));
         }

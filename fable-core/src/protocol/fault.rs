@@ -77,6 +77,8 @@ const LEARNER: &[UserError] = &[
     UserError::NotPromoted,
     UserError::ProfileFull,
     UserError::Exhausted,
+    UserError::Keep,
+    UserError::Coin,
     UserError::Feasible(FeasibleError::Empty),
     UserError::Feasible(FeasibleError::EmptyPattern { rule: 0 }),
     UserError::Feasible(FeasibleError::UnknownValue { rule: 0 }),
@@ -153,6 +155,7 @@ const fn learner_code(error: &UserError) -> u8 {
         UserError::ProfileFull => 19,
         UserError::Exhausted => 20,
         UserError::Keep => 21,
+        UserError::Coin => 22,
         UserError::Feasible(error) => match error {
             FeasibleError::Empty => 40,
             FeasibleError::EmptyPattern { .. } => 41,

@@ -18,7 +18,7 @@
 //! | 2 | decide | context, time `u32` | words of the feasible set, 4 bytes each; none: as last time, at first everything | 3 decided |
 //! | 3 | feedback | incarnation `u32`, round `u32`, reward `f64`, weight `f32`, time `u32` | | 2 done: observations |
 //! | 4 | observe | context, action `u16`, reward `f64`, weight `f32` | | 2 done: observations |
-//! | 5 | unlearn | context, action `u16`, baseline `f64`, reward `f64`, weight `f32`, imputed `u8` | | 2 done: observations |
+//! | 5 | unlearn | context, action `u16`, baseline `f64`, reward `f64`, weight `f32`, imputed `u8`, left of it `f32`, contrasts of its coins 2 x `u32` | | 2 done: observations |
 //! | 6 | explain | incarnation `u32`, round `u32`, other action (0, or 1 and `u16`), first share `u16` | | 4 explanation |
 //! | 7 | assess | declared contrast `u8` | | 5 assessment |
 //! | 8 | compare | context, two actions `u16`, total `u8` | | 5 assessment |
@@ -33,6 +33,7 @@
 //! | 17 | forget | | | 2 done: incarnation |
 //! | 18 | prior | next `u8`, offset `u32` | | 8 chunk |
 //! | 19 | commit prior | length `u32`, 0 for none | | 2 done: length |
+//! | 20 | trial | declared contrast `u8` | | 10 trial |
 //!
 //! Reply 0 is a [`Fault`]. A context is as in a [record](crate::record). The payload of hello is the catalog's name; of an
 //! explanation its [`WireShare`]s, one after the other; of a chunk at most [`CHUNK`] bytes, fewer at the end; of an event its
@@ -59,13 +60,13 @@ mod frame;
 pub use fault::{Fault, StorageFault};
 pub use frame::{DELIMITER, Draft, Frame, MAX_FRAME};
 
-use crate::catalog::{ActionSet, Catalog, Context, ContextError, Direction, Feasible, MAX_SIGNALS, Statement};
-use crate::user::{Assessment, Promotion, Share, Source, Standing, UserError};
+use crate::catalog::{ActionSet, Catalog, Context, ContextError, Direction, Feasible, MAX_COMPONENTS, MAX_SIGNALS, Statement};
+use crate::user::{Assessment, Probe, Promotion, Share, Source, Standing, Trial, UserError};
 use postcard::fixint;
 use serde::{Deserialize, Serialize};
 
 /// The version of the protocol, from 1 to 127.
-pub const VERSION: u8 = 1;
+pub const VERSION: u8 = 2;
 /// Most bytes of a snapshot or a prior in one frame.
 pub const CHUNK: usize = 256;
 
@@ -157,6 +158,8 @@ pub enum Request {
         imputed: bool,
         /// How much of it fadings have left, 1 without any.
         kept: f32,
+        /// Contrasts whose coins it was the reward of, 32 each, the first lowest.
+        probed: [u32; 2],
     },
     /// Why was this chosen?
     Explain {
@@ -236,11 +239,16 @@ pub enum Request {
         /// Its bytes in all.
         length: u32,
     },
+    /// What have coins shown about a declared contrast?
+    Trial {
+        /// Its position in the catalog.
+        contrast: u8,
+    },
 }
 
 impl Request {
     /// The highest tag.
-    pub(super) const LAST: u8 = 19;
+    pub(super) const LAST: u8 = 20;
 
     #[inline]
     const fn has_payload(&self) -> bool {
@@ -269,11 +277,17 @@ pub enum Reply {
         action: u16,
         /// Its known reference score.
         baseline: f64,
+        /// The coins that were tossed for it.
+        probes: heapless::Vec<Probe, MAX_COMPONENTS>,
     },
     /// Why; the payload is the shares, from the one that was asked for on, as many as fit.
     Explanation {
         /// The action that was chosen.
         chosen: u16,
+        /// What the rule chose before coins were tossed.
+        intended: u16,
+        /// The contrasts that coins were tossed for, 32 each, the first lowest.
+        probed: [u32; 2],
         /// The action it is compared with.
         other: u16,
         /// Whether the other action was feasible.
@@ -308,6 +322,8 @@ pub enum Reply {
         /// Its position.
         index: u32,
     },
+    /// What coins have shown about a contrast.
+    Trial(Trial),
 }
 
 impl Reply {

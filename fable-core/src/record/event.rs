@@ -3,7 +3,7 @@
 use super::wire::{Input, Output};
 use super::{CRC_16, RecordError};
 use crate::catalog::{Action, ActionSet, Catalog, Direction, Statement};
-use crate::user::Event;
+use crate::user::{Coin, Coins, Event};
 
 /// The longest event: a statement over 24 coordinates.
 pub const MAX_EVENT_LEN: usize = 260;
@@ -36,13 +36,20 @@ pub fn encode_event<'b>(event: &Event, buffer: &'b mut [u8]) -> Result<&'b [u8],
             out.f64(*response);
             out.f64(*precision);
         }
-        Event::Decision { round, action, baseline, context, at } => {
-            out.byte(2);
+        Event::Decision { round, action, baseline, context, at, coins } => {
+            out.byte(if coins.is_empty() { 2 } else { 11 });
             out.u32(*round);
             out.varint(action.0.into());
             out.f64(*baseline);
             out.context(context);
             out.u32(*at);
+            if !coins.is_empty() {
+                out.varint(u32::try_from(coins.len()).unwrap_or(0));
+                for coin in coins {
+                    out.byte(coin.contrast);
+                    out.f32(coin.expected);
+                }
+            }
         }
         Event::Feedback { round, reward, weight } => {
             out.byte(if *weight == 1.0 { 3 } else { 4 });
@@ -56,11 +63,12 @@ pub fn encode_event<'b>(event: &Event, buffer: &'b mut [u8]) -> Result<&'b [u8],
             out.byte(5);
             out.observation(observation);
         }
-        Event::Unlearn { observation, imputed, kept } => {
+        Event::Unlearn { observation, imputed, kept, probed } => {
             out.byte(6);
             out.observation(observation);
             out.byte((*imputed).into());
             out.f32(*kept);
+            out.contrasts(probed);
         }
         Event::Expiry { round, imputed } => {
             out.byte(7);
@@ -128,12 +136,13 @@ pub fn decode_event_into(catalog: &Catalog<'_>, bytes: &[u8], place: &mut Event)
 #[inline(never)]
 fn other(tag: u8, input: &mut Input<'_>, catalog: &Catalog<'_>, place: &mut Event) -> Result<(), RecordError> {
     *place = match tag {
-        2 => Event::Decision {
+        2 | 11 => Event::Decision {
             round: input.u32()?,
             action: Action(input.short()?),
             baseline: input.f64()?,
             context: input.context(catalog)?,
             at: input.u32()?,
+            coins: if tag == 11 { coins(input)? } else { Coins::new() },
         },
         3 => Event::Feedback { round: input.u32()?, reward: input.f64()?, weight: 1.0 },
         4 => {
@@ -144,7 +153,12 @@ fn other(tag: u8, input: &mut Input<'_>, catalog: &Catalog<'_>, place: &mut Even
             Event::Feedback { round, reward, weight }
         }
         5 => Event::Observation(input.observation(catalog)?),
-        6 => Event::Unlearn { observation: input.observation(catalog)?, imputed: input.flag()?, kept: input.f32()? },
+        6 => Event::Unlearn {
+            observation: input.observation(catalog)?,
+            imputed: input.flag()?,
+            kept: input.f32()?,
+            probed: input.contrasts()?,
+        },
         7 => {
             let (round, follows) = (input.u32()?, input.flag()?);
             Event::Expiry { round, imputed: if follows { Some(input.f64()?) } else { None } }
@@ -155,6 +169,16 @@ fn other(tag: u8, input: &mut Input<'_>, catalog: &Catalog<'_>, place: &mut Even
         _ => return Err(RecordError::Content),
     };
     Ok(())
+}
+
+/// At least one coin.
+fn coins(input: &mut Input<'_>) -> Result<Coins, RecordError> {
+    let (count, mut coins) = (input.varint()?, Coins::new());
+    for _ in 0..count {
+        let coin = Coin { contrast: input.byte()?, expected: input.f32()? };
+        coins.push(coin).map_err(|_| RecordError::Content)?;
+    }
+    if coins.is_empty() { Err(RecordError::Content) } else { Ok(coins) }
 }
 
 /// A set in its place.

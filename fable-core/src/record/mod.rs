@@ -24,16 +24,18 @@
 //! |---|---|---|
 //! | 0 | permissions | the words of the set up to the last nonzero one: length, `u32` each as varint |
 //! | 1 | onboarding | entries: length, then (`u16`, `f64`) each; response `f64`; precision `f64` |
-//! | 2 | decision | round fixed `u32`; action `u16`; baseline `f64`; context; time fixed `u32` |
+//! | 2 | decision without coins | round fixed `u32`; action `u16`; baseline `f64`; context; time fixed `u32` |
 //! | 3 | feedback of weight 1 | round fixed `u32`; reward `f64` |
 //! | 4 | feedback | round fixed `u32`; reward `f64`; weight `f32` |
 //! | 5 | observation | context; action `u16`; baseline `f64`; reward `f64`; weight `f32` |
-//! | 6 | unlearn | as observation; whether it was imputed `u8` |
+//! | 6 | unlearn | as observation; whether it was imputed `u8`; what is left of it `f32`; contrasts that start again, a set |
 //! | 7 | expiry | round fixed `u32`; imputed reward: 0, or 1 and `f64` |
-//! | 8 | promotion | contrast `u8`; verdict `u8` (0 against, 2 for); valid `u8`; round, time, evidence fixed `u32`; interval 2 x `f32` |
+//! | 8 | promotion | contrast `u8`; verdict `u8` (0 against, 2 for); valid `u8`; certified by `u8` (0 ellipsoid, 1 coins); round, time, evidence fixed `u32`; interval 2 x `f32` |
 //! | 9 | forget | fingerprint of the promotion settings, fixed `u32` |
+//! | 10 | fading | what is kept `f32` |
+//! | 11 | decision with coins | as decision; coins: length, then (contrast `u8`, what was expected `f32`) each |
 //!
-//! A context is a `u8`, 0 without a task and otherwise 1 + the task's position, then its signals: length, `f32` each.
+//! A set of contrasts is two `u32`, the first 32 lowest. A context is a `u8`, 0 without a task and otherwise 1 + the task's position, then its signals: length, `f32` each.
 //!
 //! **Snapshot**: header; then parts, each a length byte and that many bytes of postcard: the counters, the words of the
 //! permissions (4 bytes each), the decisions in the ring, oldest first, and the promotions; then the numbers of the state,
@@ -73,7 +75,7 @@ use core::fmt;
 use crc::{CRC_16_IBM_3740, CRC_32_ISO_HDLC, Crc, NoTable};
 
 /// The version of every layout in this module.
-pub const VERSION: u8 = 1;
+pub const VERSION: u8 = 2;
 /// Bytes of a [`Header`].
 pub const HEADER_LEN: usize = 32;
 

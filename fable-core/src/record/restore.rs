@@ -3,10 +3,10 @@
 use super::snapshot::{Piece, Stage, width};
 use super::wire::{Counters, Input};
 use super::{CRC_32, HEADER_LEN, Header, Kind, RecordError, Way};
-use crate::catalog::{ActionSet, score::Scalar};
-use crate::numbers::{Arrow, BASE_PRECISION, within};
+use crate::catalog::{ActionSet, Catalog, ContrastSet, TRIAL_LEN, score::Scalar};
+use crate::numbers::{BASE_PRECISION, within};
 use crate::policy::Policy;
-use crate::user::{Memory, Pending, Promotion, Verdict, is_sound, slot_mut};
+use crate::user::{Memory, Pending, Promotion, Verdict, is_possible, is_sound, slot_mut};
 use crc::Digest;
 
 /// Largest inverse pivot: that of the vaguest prior.
@@ -31,7 +31,9 @@ struct Reader<'p, T> {
     stage: Stage,
     counters: Counters,
     /// Contrasts that have had a promotion.
-    promoted: u64,
+    promoted: ContrastSet,
+    /// Contrasts that have had their coin.
+    tossed: ContrastSet,
     part: Piece,
     digest: Digest<'static, u32, Way>,
 }
@@ -42,7 +44,8 @@ impl<'p, T: Scalar> Reader<'p, T> {
             policy,
             stage: Stage::Header,
             counters: Counters::default(),
-            promoted: 0,
+            promoted: ContrastSet::EMPTY,
+            tossed: ContrastSet::EMPTY,
             part: Piece::new(),
             digest: CRC_32.digest(),
         }
@@ -127,19 +130,22 @@ impl<'p, T: Scalar> Reader<'p, T> {
                 // The ring holds the last rounds without a gap.
                 let newer = u32::from(counters.pending.saturating_sub(index));
                 let in_order = pending.round == counters.round.saturating_sub(newer.saturating_sub(1));
-                if in_order { Ok(Item::Pending(pending)) } else { Err(RecordError::Content) }
+                let known = pending.coins.is_below(catalog.contrasts().len());
+                let again = pending.coins.iter().any(|contrast| self.tossed.contains(contrast));
+                pending.coins.iter().for_each(|contrast| self.tossed.insert(contrast));
+                if in_order && known && !again { Ok(Item::Pending(pending)) } else { Err(RecordError::Content) }
             }
             Stage::Promotion(_) => {
                 let promotion = self.part(Input::promotion)?;
-                let bit = 1_u64.checked_shl(u32::from(promotion.contrast)).unwrap_or(0);
-                let known = usize::from(promotion.contrast) < catalog.contrasts().len() && self.promoted & bit == 0;
+                let contrast = usize::from(promotion.contrast);
+                let known = contrast < catalog.contrasts().len() && !self.promoted.contains(contrast);
                 let finite = promotion.lower.is_finite() && promotion.upper.is_finite();
                 let sound = promotion.verdict != Verdict::Open && finite && promotion.lower <= promotion.upper;
                 let sound = sound && promotion.round <= counters.round;
                 if !known || !sound {
                     return Err(RecordError::Content);
                 }
-                self.promoted |= bit;
+                self.promoted.insert(contrast);
                 Ok(Item::Promotion(promotion))
             }
             Stage::Number(index) => {
@@ -148,7 +154,7 @@ impl<'p, T: Scalar> Reader<'p, T> {
                     *slot = *byte;
                 }
                 let number = T::from_bits(u64::from_le_bytes(bits));
-                if possible(catalog.arrow(), index, number) { Ok(Item::Number(index, number)) } else { Err(RecordError::Content) }
+                if possible(catalog, index, number) { Ok(Item::Number(index, number)) } else { Err(RecordError::Content) }
             }
             Stage::Sum | Stage::Done | Stage::Failed => {
                 let sum = word();
@@ -166,10 +172,12 @@ impl<'p, T: Scalar> Reader<'p, T> {
 }
 
 /// Inverse pivots are positive and at most the largest prior variance, entries are no larger than settings can make them,
-/// counts, of which fading leaves fractions, are not negative.
-fn possible<T: Scalar>(arrow: Arrow, index: u32, number: T) -> bool {
-    let index = usize::try_from(index).unwrap_or(usize::MAX);
-    if index < arrow.dimension() {
+/// counts, of which fading leaves fractions, are not negative, numbers of contrasts are such as coins lead to.
+fn possible<T: Scalar>(catalog: &Catalog<'_>, index: u32, number: T) -> bool {
+    let (arrow, index) = (catalog.arrow(), usize::try_from(index).unwrap_or(usize::MAX));
+    if let Some(place) = index.checked_sub(catalog.trials_start()) {
+        is_possible(place % TRIAL_LEN, number.to_f64())
+    } else if index < arrow.dimension() {
         number > T::ZERO && number.to_f64() <= MAX_INVERSE
     } else if index < arrow.packed_len() {
         within(number.to_f64(), MAX_ENTRY)

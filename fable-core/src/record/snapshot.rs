@@ -10,7 +10,12 @@
 //! each; whether the guarantee is voided, `u8`; log-determinant ratio, `f64`; rewards since the
 //! last fading, `u16`; sum of squared surprises, `f32`; evidence of a change, `u16`, and rewards since one, `u8`; number of words of the permissions, `u8`; of
 //! decisions in the ring, `u16`; of promotions, `u16`; of numbers, fixed `u32`. A decision in the ring is its round and
-//! time, fixed `u32`; action, `u16`; whether it waits, `u8` (0 waits, 1 rewarded, 2 expired); baseline, `f64`; context.
+//! time, fixed `u32`; action, `u16`; whether it waits, `u8` (0 waits, 1 rewarded, 2 expired); baseline, `f64`; context; the contrasts
+//! whose last coin was tossed for it, a set.
+//!
+//! The numbers are the packed posterior, the evidence counts, and for each declared contrast 15: the logarithms of ten products of
+//! wealth, for and against; the sum of Z and V; what the last coin expected; trials + 2^16 x (0 open, 1 certified for, 2 against) +
+//! 3 x 2^16 x starts; the e-detector.
 //!
 //! ```
 //! use fable_core::record::Verifier;
@@ -49,7 +54,7 @@ use crate::user::{HostLearner, HostUser};
 use crate::user::{Learner, Memory, User, UserError, View};
 use crc::Digest;
 
-/// The longest part: a decision with 16 signals and its length byte.
+/// The longest part: a decision with 16 signals, coins and its length byte.
 const MAX_PART: usize = 96;
 
 pub(super) type Piece = heapless::Vec<u8, MAX_PART>;
@@ -64,13 +69,19 @@ pub(super) type Piece = heapless::Vec<u8, MAX_PART>;
 #[must_use]
 pub const fn max_len<T: Scalar>(catalog: &Catalog<'_>, room: usize) -> usize {
     let action = if catalog.actions() > 128 { 2 } else { 1 };
-    let decision = 1 + 4 + 4 + action + 1 + 8 + 2 + 4 * catalog.definition().signals.len();
-    let promotion = 1 + 3 + 3 * 4 + 2 * 4;
     let contrasts = catalog.contrasts().len();
+    let coins = if contrasts <= 32 { varint_len(contrasts) + 1 } else { varint_len(32) + varint_len(contrasts - 32) };
+    let decision = 1 + 4 + 4 + action + 1 + 8 + 2 + 4 * catalog.definition().signals.len() + coins;
+    let promotion = 1 + 4 + 3 * 4 + 2 * 4;
     let promotions = if contrasts < room { contrasts } else { room };
     let (words, counters) = (catalog.actions().div_ceil(32), 1 + 3 * 4 + 1 + 8 + 3 + 4 + 3 + 1 + 1 + 3 + 3 + 4);
     let lists = 4 * words + decision * room + promotion * promotions;
     HEADER_LEN + counters + lists + width::<T>() * catalog.state_len() + 4
+}
+
+/// Bytes of the longest varint of so many bits.
+const fn varint_len(bits: usize) -> usize {
+    if bits == 0 { 1 } else { bits.div_ceil(7) }
 }
 
 /// What comes next. Lists are walked by position.

@@ -4,9 +4,9 @@
 //! kilobytes less on a Cortex-M0. `tests/record.rs` compares what they write with what postcard writes.
 
 use super::RecordError;
-use crate::catalog::{Action, Catalog, Context, MAX_SIGNALS, score::Scalar};
+use crate::catalog::{Action, Catalog, Context, ContrastSet, MAX_SIGNALS, score::Scalar};
 use crate::numbers::{MAX_BASELINE, within};
-use crate::user::{Observation, Pending, Promotion, Verdict, Wait};
+use crate::user::{Certifier, Observation, Pending, Promotion, Verdict, Wait};
 
 /// Bytes that are written one after the other.
 pub(super) struct Output<'b> {
@@ -83,10 +83,15 @@ impl<'b> Output<'b> {
         self.byte(pending.wait as u8);
         self.f64(pending.baseline.to_f64());
         self.context(&pending.context);
+        self.contrasts(&pending.coins);
+    }
+
+    pub(super) fn contrasts(&mut self, contrasts: &ContrastSet) {
+        contrasts.words().iter().for_each(|word| self.varint(*word));
     }
 
     pub(super) fn promotion(&mut self, promotion: &Promotion) {
-        self.put(&[promotion.contrast, promotion.verdict as u8, promotion.valid.into()]);
+        self.put(&[promotion.contrast, promotion.verdict as u8, promotion.valid.into(), promotion.by as u8]);
         self.u32(promotion.round);
         self.u32(promotion.at);
         self.u32(promotion.evidence);
@@ -201,9 +206,13 @@ impl Input<'_> {
             _ => return Err(RecordError::Content),
         };
         let exact = self.f64()?;
-        let (baseline, context) = (T::from_f64(exact), self.context(catalog)?);
+        let (baseline, context, coins) = (T::from_f64(exact), self.context(catalog)?, self.contrasts()?);
         let sound = within(exact, MAX_BASELINE) && baseline.to_f64() == exact && action.index() < catalog.actions();
-        if sound { Ok(Pending { context, baseline, round, at, action, wait }) } else { Err(RecordError::Content) }
+        if sound { Ok(Pending { context, baseline, round, at, action, wait, coins }) } else { Err(RecordError::Content) }
+    }
+
+    pub(super) fn contrasts(&mut self) -> Result<ContrastSet, RecordError> {
+        Ok(ContrastSet::from_words([self.varint()?, self.varint()?]))
     }
 
     #[inline(never)]
@@ -215,8 +224,10 @@ impl Input<'_> {
             2 => Verdict::For,
             _ => return Err(RecordError::Content),
         };
-        let (valid, round, at, evidence) = (self.flag()?, self.u32()?, self.u32()?, self.u32()?);
-        Ok(Promotion { contrast, verdict, valid, round, at, evidence, lower: self.f32()?, upper: self.f32()? })
+        let valid = self.flag()?;
+        let by = if self.flag()? { Certifier::Coins } else { Certifier::Ellipsoid };
+        let (round, at, evidence) = (self.u32()?, self.u32()?, self.u32()?);
+        Ok(Promotion { contrast, verdict, valid, by, round, at, evidence, lower: self.f32()?, upper: self.f32()? })
     }
 
     pub(super) fn counters(&mut self) -> Result<Counters, RecordError> {

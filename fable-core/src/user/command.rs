@@ -1,10 +1,11 @@
 //! What a user is told to do, and the events that takes, in the one order of the method.
 
-use super::decide::{Drawn, Outlook};
+use super::decide::Drawn;
+use super::probe::Coin;
 use super::{Decision, DecisionId, Event, Observation, Request, Step, User, UserError};
-use crate::catalog::score::Scalar;
-use crate::catalog::{Action, Context, Statement};
-use crate::posterior::PosteriorError;
+use crate::catalog::score::{self, Scalar};
+use crate::catalog::{Action, Context, ContrastSet, Statement};
+use crate::posterior::{PosteriorError, with_variances};
 
 /// What a user is told to do.
 ///
@@ -12,7 +13,7 @@ use crate::posterior::PosteriorError;
 /// |---|---|
 /// | [`onboard`](Command::onboard) | a statement each; all are checked before the first |
 /// | [`decide`](Command::decide) | what is due expires, the oldest makes room, changed permissions, the decision |
-/// | [`feedback`](Command::feedback), [`observe`](Command::observe) | the reward; if it is time, the fading; at a [look](super::is_look), what is promoted |
+/// | [`feedback`](Command::feedback), [`observe`](Command::observe) | the reward; if it is time, the fading; what its coins have made certain, and at a [look](super::is_look) all that is promoted |
 /// | [`expire`](Command::expire) | each decision whose deadline has passed |
 /// | [`promote`](Command::promote) | each contrast that is decided now and not in the profile |
 /// | [`event`](Command::event) | this one, made elsewhere |
@@ -140,9 +141,10 @@ impl<'c> Command<'c> {
     }
 
     /// Takes back an earlier observation, or a reward that was imputed. `kept` is what fadings have left of it: 1 without any.
+    /// `probed` are the contrasts whose [coins](Coin) it was the reward of, as the event of its decision says: they start again.
     #[must_use]
-    pub const fn unlearn(observation: Observation, imputed: bool, kept: f32) -> Self {
-        Self::event(Event::Unlearn { observation, imputed, kept })
+    pub const fn unlearn(observation: Observation, imputed: bool, kept: f32, probed: ContrastSet) -> Self {
+        Self::event(Event::Unlearn { observation, imputed, kept, probed })
     }
 
     /// Goes back to the prior, in the next incarnation; ids of earlier decisions are unknown from then on.
@@ -165,6 +167,15 @@ impl<'c> Command<'c> {
                 Some(Decision { id: user.id(round), action, baseline })
             }
             _ => None,
+        }
+    }
+
+    /// The coins that were tossed for the decision that was made.
+    #[must_use]
+    pub fn coins(&self) -> &[Coin] {
+        match &self.event {
+            Event::Decision { coins, .. } if self.applied > self.before => coins,
+            _ => &[],
         }
     }
 
@@ -236,15 +247,20 @@ impl<T: Scalar> User<'_, T> {
                 self.propose_observation(context, *action, *reward, *weight, event)
             }
             // What the reward leads to: fading, then what it has made certain.
-            Order::Feedback { now, .. } | Order::Observe { now, .. } => {
+            order @ (Order::Feedback { .. } | Order::Observe { .. }) => {
+                let (now, probed) = match order {
+                    Order::Feedback { id, now, .. } => (*now, self.probed(id.round)),
+                    Order::Observe { now, .. } => (*now, ContrastSet::EMPTY),
+                    _ => return Ok(false),
+                };
                 if let Some(keep) = self.fading_due() {
                     *event = Event::Fade { keep };
                     return Ok(true);
                 }
-                let look = super::is_look(self.observations);
-                if look { self.propose_promotion(*now, event) } else { Ok(false) }
+                let contrasts = if super::is_look(self.observations) { ContrastSet::FULL } else { probed };
+                self.propose_promotion(&contrasts, now, event)
             }
-            Order::Promote { now } => self.propose_promotion(*now, event),
+            Order::Promote { now } => self.propose_promotion(&ContrastSet::FULL, *now, event),
             Order::Expire { now } => {
                 let Some(due) = self.due(*now) else { return Ok(false) };
                 *event = due.into();
@@ -298,16 +314,20 @@ impl<T: Scalar> User<'_, T> {
                 baseline: drawn.baseline.to_f64(),
                 context: *request.context,
                 at: request.at,
+                coins: drawn.coins.clone(),
             };
             return Ok(Some(drawn));
         }
         Ok(None)
     }
 
-    /// The scores of the action that a draw led to.
+    /// The scores of the action that is played.
     fn scores(&mut self, request: &Request<'_>, drawn: &Drawn<T>) -> Result<Scores, UserError> {
-        let (_, highest) = self.best(request, Outlook::Mean)?;
-        let (_, means) = self.scored()?;
+        if !self.has_means() {
+            self.find_means(request)?;
+        }
+        let (_, means) = with_variances(self.workspace, self.policy.catalog()).ok_or(PosteriorError::WorkspaceLength)?;
+        let (_, highest) = score::best(request.feasible.set(), means).ok_or(UserError::UnknownAction)?;
         let score = *means.get(drawn.action.index()).ok_or(PosteriorError::WorkspaceLength)?;
         Ok(Scores { score: score.to_f64(), sampled_score: drawn.score.to_f64(), explored: score < highest })
     }

@@ -1,6 +1,7 @@
-//! Choosing: one draw, every feasible action scored, the best one taken (Equation 4).
+//! Choosing: one draw, every feasible action scored, the best one taken (Equation 4), then [coins](super::probe).
 
 use super::late::{Pending, Wait, slot_mut};
+use super::probe::Coins;
 use super::{Decision, Request, State, User, UserError};
 use crate::catalog::score::{Round, Scalar};
 use crate::catalog::{Action, Context, Feasible, FeasibleError, MAX_WEIGHT, Rule};
@@ -8,9 +9,10 @@ use crate::catalog::{Action, Context, Feasible, FeasibleError, MAX_WEIGHT, Rule}
 use crate::catalog::{ActionSet, score};
 use crate::numbers::{Key, Purpose, Stream, within};
 use crate::policy::{Exploration, Scale};
-use crate::posterior::{Estimate, Posterior, PosteriorError, parts};
 #[cfg(feature = "adapt")]
-use crate::posterior::{rows, with_variances};
+use crate::posterior::rows;
+use crate::posterior::with_variances;
+use crate::posterior::{Estimate, Posterior, PosteriorError, parts};
 
 /// What a decider that may fall back to the host's own behaviour returns.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -35,17 +37,20 @@ pub(super) enum Outlook<T> {
 }
 
 /// What a round's exploration leads to.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Drawn<T> {
     pub(super) round: u32,
+    /// What is played: the rule's choice, or what coins made of it.
     pub(super) action: Action,
+    pub(super) coins: Coins,
     pub(super) baseline: T,
+    /// The score of what is played, in the outlook of the round.
     pub(super) score: T,
 }
 
 impl<T: Scalar> User<'_, T> {
     /// Chooses an action and remembers it, in the order of the method: what is due expires, the ring gets room, the
-    /// permissions change, theta is drawn and the best feasible action taken. The direct way, for those who store nothing; a
+    /// permissions change, theta is drawn and the best feasible action taken, coins are tossed. The direct way, for those who store nothing; a
     /// [`Command`](super::Command) does the same event by event.
     ///
     /// # Errors
@@ -57,11 +62,12 @@ impl<T: Scalar> User<'_, T> {
         if let Some(due) = self.crowded() {
             self.end(due)?;
         }
-        let Drawn { round, action, baseline, .. } = self.draw(request)?;
+        let Drawn { round, action, baseline, coins, .. } = self.draw(request)?;
         self.memory.state.permissions = *request.feasible.set();
         self.memory.state.round = round;
+        let coins = self.memory.enter_coins(self.policy.catalog(), &coins);
         if let Some(slot) = slot_mut(self.memory.pending, round) {
-            *slot = Pending { context: *request.context, baseline, round, at: request.at, action, wait: Wait::Waiting };
+            *slot = Pending { context: *request.context, baseline, round, at: request.at, action, wait: Wait::Waiting, coins };
         }
         Ok(Decision { id: self.id(round), action, baseline: baseline.to_f64() })
     }
@@ -88,15 +94,20 @@ impl<T: Scalar> User<'_, T> {
         }
     }
 
-    /// What the next round's exploration leads to (Equation 4).
+    /// What the next round's exploration leads to (Equation 4), and what coins make of it.
     #[inline(never)]
     pub(super) fn draw(&mut self, request: &Request<'_>) -> Result<Drawn<T>, UserError> {
         let round = self.next_round()?;
         let outlook = self.exploring(round, Purpose::Decision);
-        let (action, score) = self.best(request, outlook)?;
+        if self.probes() && matches!(outlook, Outlook::Draw(..)) {
+            self.find_means(request)?;
+        }
+        let (best, score) = self.best(request, outlook)?;
+        let (action, coins) = self.toss(request, best, round)?;
+        let score = if action == best { score } else { self.scored()?.1.get(action.index()).copied().unwrap_or(score) };
         let default = request.defaults.and_then(|defaults| defaults.get(action.index()).copied());
         let baseline = self.policy.baseline(request.context, action, default);
-        Ok(Drawn { round, action, baseline, score })
+        Ok(Drawn { round, action, coins, baseline, score })
     }
 
     /// The feasible action with the highest mean score, and that score: frozen evaluation, no draw and no event.
@@ -127,6 +138,15 @@ impl<T: Scalar> User<'_, T> {
 
     pub(super) fn next_round(&self) -> Result<u32, UserError> {
         self.round.checked_add(1).ok_or(UserError::Exhausted)
+    }
+
+    /// Whether a decision leaves the mean score of every action in the place of the variances.
+    pub(super) fn has_means(&self) -> bool {
+        #[cfg(feature = "adapt")]
+        if matches!(self.policy.settings().exploration, Exploration::Optimistic(_)) {
+            return true;
+        }
+        self.probes()
     }
 
     /// How a round looks at the scores.
@@ -206,14 +226,28 @@ impl<T: Scalar> User<'_, T> {
         })
     }
 
-    /// Adds so many standard deviations to each score, and compares again.
+    /// Leaves the mean score of every action in the place of the variances: where coins, and those who ask for scores, find them.
+    pub(super) fn find_means(&mut self, request: &Request<'_>) -> Result<(), UserError> {
+        self.score(request, None)?;
+        let catalog = self.policy.catalog();
+        let (scratch, means) = with_variances(self.workspace, catalog).ok_or(PosteriorError::WorkspaceLength)?;
+        let (_, _, scores) = parts(scratch, catalog).ok_or(PosteriorError::WorkspaceLength)?;
+        for (mean, score) in means.iter_mut().zip(scores) {
+            *mean = *score;
+        }
+        Ok(())
+    }
+
+    /// Adds so many standard deviations to each score, and compares again; the means take the place of the variances.
     #[cfg(feature = "adapt")]
     fn add_bonus(&mut self, scale: T, feasible: &ActionSet) -> Result<(Action, T), UserError> {
         let catalog = self.policy.catalog();
         let (scratch, variances) = with_variances(self.workspace, catalog).ok_or(PosteriorError::WorkspaceLength)?;
         let (_, _, scores) = parts(scratch, catalog).ok_or(PosteriorError::WorkspaceLength)?;
         for (score, variance) in scores.iter_mut().zip(variances) {
+            let mean = *score;
             *score += scale * variance.exact_root();
+            *variance = mean;
         }
         score::best(feasible, scores).ok_or(UserError::UnknownAction)
     }

@@ -56,6 +56,8 @@ pub enum UserError {
     NotLearned,
     /// The two actions compared are the same or differ in more than one component.
     Comparison,
+    /// A coin that cannot have been tossed for this decision: of a contrast that it does not bear on, or out of order.
+    Coin,
     /// The catalog has no such contrast, or it is not promoted by what was learned.
     NotPromoted,
     /// The profile has no room for another promotion.
@@ -97,6 +99,7 @@ impl fmt::Display for UserError {
                 f.write_str("the observation cannot have been learned, or cannot be taken away at this precision")
             }
             Self::Comparison => f.write_str("the two actions of a contrast must differ in exactly one component"),
+            Self::Coin => f.write_str("no such coin can have been tossed for the decision"),
             Self::NotPromoted => f.write_str("the contrast is not promoted by what was learned"),
             Self::ProfileFull => f.write_str("the profile has no room for another promotion"),
             Self::Exhausted => f.write_str("a counter of this learner has reached its end"),

@@ -10,8 +10,9 @@
 //! assert_eq!("00000000000000ab-0-17".parse(), Ok(id));
 //! ```
 
+use super::probe::Coins;
 use super::promotion::Promotion;
-use crate::catalog::{Action, ActionSet, Context, Statement};
+use crate::catalog::{Action, ActionSet, Context, ContrastSet, Statement};
 use core::fmt;
 use core::str::FromStr;
 
@@ -117,6 +118,8 @@ pub enum Event {
         context: Context,
         /// When, in the caller's unit.
         at: u32,
+        /// The coins that were tossed for it.
+        coins: Coins,
     },
     /// A reward for an earlier decision.
     Feedback {
@@ -137,6 +140,8 @@ pub enum Event {
         imputed: bool,
         /// How much of it is left: the product of what was kept in the fadings since, 1 without any.
         kept: f32,
+        /// Contrasts whose coins it was the reward of: they start again.
+        probed: ContrastSet,
     },
     /// A decision stops waiting for its reward.
     Expiry {

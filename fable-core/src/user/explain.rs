@@ -27,7 +27,7 @@
 use super::decide::Outlook;
 use super::{DecisionId, Request, Thousandths, User, UserError};
 use crate::catalog::score::{self, Scalar};
-use crate::catalog::{Action, BlockSet, Catalog, Context, Feasible, Rule, removed_by};
+use crate::catalog::{Action, BlockSet, Catalog, Context, ContrastSet, Feasible, Rule, removed_by};
 use crate::numbers::Purpose;
 use core::fmt;
 
@@ -66,9 +66,14 @@ pub struct Share {
 /// An explanation of one decision against one other action. It prints as lines of text with numbers in thousandths.
 #[derive(Clone, Copy, Debug)]
 pub struct Explanation<'e, T> {
-    /// The action that was chosen.
+    /// The action that was chosen, and played.
     pub chosen: Action,
-    /// The action it is compared with: the one asked about, or the runner-up. With one feasible action, the same.
+    /// What the rule chose before coins were tossed; the same if none fell the other way.
+    pub intended: Action,
+    /// The contrasts that coins were tossed for.
+    pub probed: ContrastSet,
+    /// The action it is compared with: the one asked about, or what the rule had chosen before the coins, or the runner-up. With
+    /// one feasible action, the same.
     pub other: Action,
     /// Whether the other action was feasible.
     pub feasible: bool,
@@ -120,13 +125,16 @@ impl<T: Scalar> User<'_, T> {
         self.admit_request(&request)?;
         let outlook = self.exploring(pending.round, Purpose::Decision);
         let optimistic = !matches!(outlook, Outlook::Draw(..));
-        let (drawn, _) = self.best(&request, outlook)?;
-        if drawn != chosen || policy.baseline(&context, chosen, default(chosen)) != pending.baseline {
+        let (intended, _) = self.best(&request, outlook)?;
+        if !self.led_to(intended, chosen, &pending.coins)
+            || policy.baseline(&context, chosen, default(chosen)) != pending.baseline
+        {
             return Err(UserError::Stale);
         }
         let (_, scores) = self.scored()?;
         let mut rest = *feasible.set();
         rest.remove(chosen);
+        let other = other.or_else(|| (intended != chosen).then_some(intended));
         let other = other.or_else(|| score::best(&rest, scores).map(|(action, _)| action)).unwrap_or(chosen);
         let score = |action: Action| scores.get(action.index()).map_or(0.0, |score| score.to_f64());
         let (chosen_score, other_score) = (score(chosen), score(other));
@@ -136,6 +144,8 @@ impl<T: Scalar> User<'_, T> {
         let explored = means.get(chosen.index()).is_some_and(|mean| *mean < highest);
         Ok(Explanation {
             chosen,
+            intended,
+            probed: pending.coins,
             other,
             feasible: feasible.set().contains(other),
             explored,
@@ -148,6 +158,18 @@ impl<T: Scalar> User<'_, T> {
             explores: if optimistic { Source::Bonus } else { Source::Draw },
             defaults: default(chosen).zip(default(other)).map(|(chosen, other)| [chosen, other]),
             mean,
+        })
+    }
+}
+
+impl<T: Scalar> User<'_, T> {
+    /// Whether coins can have led from what the rule chose to what was played: only what they were tossed for differs.
+    fn led_to(&self, intended: Action, played: Action, coins: &ContrastSet) -> bool {
+        let catalog = self.policy.catalog();
+        let (Some(from), Some(to)) = (catalog.values(intended), catalog.values(played)) else { return false };
+        from.iter().zip(&to).enumerate().all(|(component, (from, to))| {
+            let mut sides = coins.iter().filter_map(|contrast| catalog.contrasts().get(contrast)?.sides());
+            *from == *to || sides.any(|sides| sides.component == component && sides.other(*from) == Some(*to))
         })
     }
 }
@@ -204,7 +226,14 @@ impl<T: Scalar> fmt::Display for Explanation<'_, T> {
         };
         write!(f, "chosen {} ", Thousandths(self.chosen_score))?;
         name(f, self.chosen)?;
-        f.write_str(if self.explored { ", to explore\n" } else { "\n" })?;
+        f.write_str(match (self.intended == self.chosen, self.explored) {
+            (false, _) => ", the other way, to be sure\n",
+            (true, true) => ", to explore\n",
+            (true, false) => "\n",
+        })?;
+        for contrast in self.probed.iter().filter_map(|contrast| self.catalog.contrasts().get(contrast)) {
+            writeln!(f, "a coin was tossed for {}", contrast.name)?;
+        }
         write!(f, "not    {} ", Thousandths(self.other_score))?;
         name(f, self.other)?;
         f.write_str(if self.feasible { "\n" } else { ", not feasible\n" })?;

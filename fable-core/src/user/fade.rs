@@ -2,7 +2,8 @@
 //!
 //! Lambda <- k Lambda + (1 - k) Lambda_0 and h <- k h + (1 - k) h_0, which is the posterior of the same observations with k times
 //! their weight: exact, toward the prior that the user began with. Onboarding statements fade like the rest; what is meant to
-//! stay is stated again. Fading ends the guarantee of promotions by the ellipsoid, since theta may move.
+//! stay is stated again. Fading ends the guarantee of promotions by the ellipsoid, since theta may move; what coins have shown
+//! stays as it is, since it is about what was reported when they fell.
 //!
 //! **When.** A reward is what shows a change and what can be faded, so fading follows a reward, before promotions are looked for:
 //! by half when [`half_life`](crate::Settings::half_life) rewards were learned since the last fading, and as
@@ -12,6 +13,7 @@
 //! A decision made before a fading and rewarded after it counts in full, as of the time its reward comes. An observation that was
 //! learned before is taken back with what it still counts, the product of what was kept since.
 
+use super::learn::split;
 use super::{State, User, UserError};
 use crate::catalog::score::Scalar;
 use crate::policy::Policy;
@@ -32,7 +34,7 @@ impl<T: Scalar> Fade<'_, T> {
     #[inline(never)]
     pub(super) fn fade(self) {
         let Self { state, storage, workspace, policy, keep } = self;
-        let (packed, counts) = storage.split_at_mut_checked(state.arrow.packed_len()).unwrap_or_default();
+        let (packed, counts, _) = split(policy.catalog(), storage);
         let fading = Fading { arrow: state.arrow, prior: policy.prior(), base_precision: policy.base_precision(), keep };
         let faded = fading.fade(packed, workspace);
         let kept = f64::from(keep);

@@ -24,7 +24,7 @@
 //! ```
 
 use super::{DecisionId, Event, State, User, UserError, View};
-use crate::catalog::{Action, Context, score::Scalar};
+use crate::catalog::{Action, Context, ContrastSet, score::Scalar};
 use crate::policy::{Deadline, Expiry};
 
 /// Whether a decision still waits.
@@ -44,12 +44,21 @@ pub(crate) struct Pending<T> {
     pub(crate) at: u32,
     pub(crate) action: Action,
     pub(crate) wait: Wait,
+    /// Contrasts whose last coin was tossed for this decision.
+    pub(crate) coins: ContrastSet,
 }
 
 impl<T: Scalar> Pending<T> {
     /// All zero bits.
-    pub(crate) const EMPTY: Self =
-        Self { context: Context::EMPTY, baseline: T::ZERO, round: 0, at: 0, action: Action(0), wait: Wait::Waiting };
+    pub(crate) const EMPTY: Self = Self {
+        context: Context::EMPTY,
+        baseline: T::ZERO,
+        round: 0,
+        at: 0,
+        action: Action(0),
+        wait: Wait::Waiting,
+        coins: ContrastSet::EMPTY,
+    };
 }
 
 /// A wait that ends: the decision's round, and what is learned instead of its reward.
@@ -75,13 +84,15 @@ impl<T: Scalar> User<'_, T> {
     /// The oldest decision whose deadline has passed at time `now`.
     ///
     /// `None` when no deadline has passed, and when none is worth recording: without imputation a deadline in rounds is
-    /// known from the rounds alone.
+    /// known from the rounds alone, unless a coin waits with the decision.
     pub(super) fn due(&self, now: u32) -> Option<Due> {
         let (deadline, expiry) = (self.policy.settings().deadline, self.policy.settings().expiry);
-        if matches!((deadline, expiry), (Deadline::None, _) | (Deadline::Rounds(_), Expiry::Nothing)) {
+        if deadline == Deadline::None {
             return None;
         }
-        let due = |pending: &&Pending<T>| pending.wait == Wait::Waiting && self.is_due(pending, now);
+        let known = matches!((deadline, expiry), (Deadline::Rounds(_), Expiry::Nothing));
+        let worth = |pending: &Pending<T>| !known || !pending.coins.is_empty();
+        let due = |pending: &&Pending<T>| pending.wait == Wait::Waiting && self.is_due(pending, now) && worth(pending);
         self.memory.view().ring().find(due).map(|pending| Due { round: pending.round, imputed: expiry.reward() })
     }
 

@@ -3,8 +3,10 @@
 //! What can be wrong is found while a [`Lesson`] is prepared; learning it cannot fail.
 
 use super::late::{Due, Pending, Wait, slot_mut};
+use super::probe::preferred;
+use super::trial::{self, Account};
 use super::{DecisionId, Observation, State, User, UserError};
-use crate::catalog::{Action, Catalog, OnboardingError, Statement, score::Scalar};
+use crate::catalog::{Action, Catalog, ContrastSet, OnboardingError, Statement, score::Scalar};
 use crate::numbers::{MAX_BASELINE, ONBOARDING_PRECISION, REWARD, WEIGHT, within};
 use crate::policy::Policy;
 use crate::posterior::{Located, Update};
@@ -19,6 +21,8 @@ pub(super) struct Lesson<'s, T> {
     evidence: Option<(&'s mut [T], &'s Catalog<'s>, Action, T)>,
     /// The decision that stops waiting.
     settled: Option<(&'s mut Pending<T>, Wait)>,
+    /// The numbers of the declared contrasts.
+    trials: &'s mut [T],
     kind: Kind,
 }
 
@@ -28,18 +32,23 @@ enum Kind {
     /// A stated preference.
     Stated,
     /// A reward, and whether the guarantee of promotions ends with it.
-    Reward { voids: bool },
-    /// A reward that is taken back.
-    TakenBack,
+    Reward { reward: f64, voids: bool },
+    /// A reward that is taken back, with the coins that it was the reward of.
+    TakenBack(ContrastSet),
 }
 
 impl<T: Scalar> Lesson<'_, T> {
     /// Learns it.
     #[inline(never)]
     pub(super) fn learn(self) -> Update<T> {
-        let Self { state, located, variance, evidence, settled, kind } = self;
+        let Self { state, located, variance, evidence, settled, trials, kind } = self;
         if let Some((pending, wait)) = settled {
             pending.wait = wait;
+            if cfg!(feature = "adapt")
+                && let (Kind::Reward { reward, .. }, Wait::Rewarded, Some((_, catalog, ..))) = (kind, wait, &evidence)
+            {
+                settle(catalog, trials, pending, reward);
+            }
         }
         // How many rewards there were before, for one that counts as evidence.
         let rewards = evidence.map(|(counts, catalog, action, step)| count(catalog, counts, action, step));
@@ -49,7 +58,7 @@ impl<T: Scalar> Lesson<'_, T> {
             // Before the first reward a statement is part of what a user begins with.
             Kind::Stated if state.observations == 0 => state.log_det_ratio = 0.0,
             Kind::Stated => {}
-            Kind::Reward { voids } => {
+            Kind::Reward { voids, .. } => {
                 if let Some(rewards) = rewards {
                     state.weigh(&update, rewards);
                     state.count_surprise(&update);
@@ -58,7 +67,8 @@ impl<T: Scalar> Lesson<'_, T> {
                 state.since_fading = state.since_fading.saturating_add(1);
                 state.voided |= voids;
             }
-            Kind::TakenBack => {
+            Kind::TakenBack(probed) => {
+                trial::restart(trials, &probed);
                 if rewards.is_some() {
                     state.count_surprise(&update);
                 }
@@ -67,6 +77,21 @@ impl<T: Scalar> Lesson<'_, T> {
             }
         }
         update
+    }
+}
+
+/// Hands a reward to the coins of its decision.
+fn settle<T: Scalar>(catalog: &Catalog<'_>, trials: &mut [T], pending: &Pending<T>, reward: f64) {
+    if pending.coins.is_empty() {
+        return;
+    }
+    let values = catalog.values(pending.action).unwrap_or_default();
+    for contrast in pending.coins.iter() {
+        if let (Some(preferred), Some(numbers)) = (preferred(catalog, contrast, &values), trial::numbers(trials, contrast)) {
+            let mut account = Account::read(numbers);
+            account.settle(preferred, reward);
+            account.write(numbers);
+        }
     }
 }
 
@@ -146,7 +171,8 @@ impl<T: Scalar> User<'_, T> {
         let reward = Observation { context, action, baseline: baseline.to_f64(), reward, weight };
         let step = (wait == Wait::Rewarded).then_some(T::ONE);
         let voids = wait == Wait::Expired || weight != 1.0;
-        self.lesson(&reward, step, Some((round, wait)), Kind::Reward { voids })
+        let kind = Kind::Reward { reward: reward.reward, voids };
+        self.lesson(&reward, step, Some((round, wait)), kind)
     }
 
     /// The reward of an action that was chosen elsewhere.
@@ -155,7 +181,7 @@ impl<T: Scalar> User<'_, T> {
         self.admit_observation(observation)?;
         self.admit_count()?;
         let voids = observation.weight != 1.0;
-        self.lesson(observation, Some(T::ONE), None, Kind::Reward { voids })
+        self.lesson(observation, Some(T::ONE), None, Kind::Reward { reward: observation.reward, voids })
     }
 
     /// An observation taken back: the same sweep with the variance turned round.
@@ -165,9 +191,10 @@ impl<T: Scalar> User<'_, T> {
         observation: &Observation,
         imputed: bool,
         kept: f32,
+        probed: ContrastSet,
     ) -> Result<Lesson<'_, T>, UserError> {
         let step = (!imputed).then_some(-T::from_f32(kept));
-        let mut lesson = self.lesson(observation, step, None, Kind::TakenBack)?;
+        let mut lesson = self.lesson(observation, step, None, Kind::TakenBack(probed))?;
         lesson.variance = T::from_f64(-lesson.variance.to_f64() / f64::from(kept));
         Ok(lesson)
     }
@@ -180,11 +207,12 @@ impl<T: Scalar> User<'_, T> {
         if statement.precision == 0.0 {
             return Ok(None);
         }
-        let (packed, _) = split(self.memory.state, self.memory.storage);
+        let (packed, _, trials) = split(self.policy.catalog(), self.memory.storage);
         let direction = statement.direction.entries().map(|(index, value)| (index, T::from_f64(value)));
         let located = Located::new(self.memory.state.arrow, packed, self.workspace, direction, T::from_f64(statement.response))?;
         let variance = T::from_f64(1.0 / statement.precision);
-        Ok(Some(Lesson { state: self.memory.state, located, variance, evidence: None, settled: None, kind: Kind::Stated }))
+        let (state, kind) = (&mut *self.memory.state, Kind::Stated);
+        Ok(Some(Lesson { state, located, variance, evidence: None, settled: None, trials, kind }))
     }
 
     /// Equations 5-6 with the residual y - baseline and variance sigma^2 / weight.
@@ -200,14 +228,14 @@ impl<T: Scalar> User<'_, T> {
         let features = self.policy.features(&reward.context, reward.action);
         let features = features.map(|(coordinate, value)| (coordinate, T::from_f32(value)));
         let state = &mut *self.memory.state;
-        let (packed, counts) = split(state, self.memory.storage);
+        let (packed, counts, trials) = split(self.policy.catalog(), self.memory.storage);
         let located = Located::new(state.arrow, packed, self.workspace, features, residual)?;
         let settled = match settled {
             Some((round, wait)) => Some((slot_mut(self.memory.pending, round).ok_or(UserError::UnknownDecision)?, wait)),
             None => None,
         };
         let evidence = step.map(|step| (counts, self.policy.catalog(), reward.action, step));
-        Ok(Lesson { state, located, variance, evidence, settled, kind })
+        Ok(Lesson { state, located, variance, evidence, settled, trials, kind })
     }
 
     /// Learned rewards of actions that use a value of a component: neither onboarding nor imputed rewards count.
@@ -258,9 +286,11 @@ pub(super) fn admit_reward(reward: f64, weight: f32) -> Result<(), UserError> {
     }
 }
 
-/// The packed posterior and the counts of evidence.
-fn split<'s, T>(state: &State, storage: &'s mut [T]) -> (&'s mut [T], &'s mut [T]) {
-    storage.split_at_mut_checked(state.arrow.packed_len()).unwrap_or_default()
+/// The packed posterior, the counts of evidence and the numbers of the declared contrasts.
+pub(super) fn split<'s, T>(catalog: &Catalog<'_>, storage: &'s mut [T]) -> (&'s mut [T], &'s mut [T], &'s mut [T]) {
+    let (known, trials) = storage.split_at_mut_checked(catalog.trials_start()).unwrap_or_default();
+    let (packed, counts) = known.split_at_mut_checked(catalog.arrow().packed_len()).unwrap_or_default();
+    (packed, counts, trials)
 }
 
 /// A count that was kept as a float.

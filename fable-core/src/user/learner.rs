@@ -129,8 +129,8 @@ impl State {
 
 /// The memory of one user.
 ///
-/// `S` holds [`state_len`](crate::Catalog::state_len) numbers, the packed posterior and one evidence count per value:
-/// `[T; N]` on a device, `Vec<T>` on a host. `R` is the capacity of the two bounded lists, of the decisions that wait for
+/// `S` holds [`state_len`](crate::Catalog::state_len) numbers, the packed posterior, one evidence count per value and 15 numbers per
+/// declared contrast: `[T; N]` on a device, `Vec<T>` on a host. `R` is the capacity of the two bounded lists, of the decisions that wait for
 /// their reward (when one more is made the oldest expires) and of the promoted preferences.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Learner<T, S, const R: usize> {
@@ -156,8 +156,9 @@ impl<T: Scalar, const N: usize, const R: usize> Learner<T, [T; N], R> {
 /// The sizes that device users count on: everything one user needs, with room for one waiting decision and one promotion.
 const _: () = {
     use crate::catalog::{AGENT, TAU2};
-    assert!(size_of::<Learner<f32, [f32; AGENT.state_len()], 1>>() <= 105_000);
-    assert!(size_of::<Learner<f32, [f32; TAU2.state_len()], 1>>() <= 2_300);
+    assert!(size_of::<Learner<f32, [f32; AGENT.state_len()], 1>>() <= 105_500);
+    assert!(size_of::<Learner<f32, [f32; TAU2.state_len()], 1>>() <= 2_600);
+    assert!(size_of::<[f32; crate::catalog::TRIAL_LEN]>() <= 60);
 };
 
 impl<T, S, const R: usize> Deref for Learner<T, S, R> {
@@ -249,7 +250,7 @@ pub(crate) struct Memory<'u, T> {
     pub(crate) state: &'u mut State,
     pub(crate) pending: &'u mut [Pending<T>],
     pub(crate) profile: &'u mut heapless::vec::VecView<Promotion, u16>,
-    /// The packed posterior, then one evidence count per value.
+    /// The packed posterior, then one evidence count per value, then what coins have shown about each declared contrast.
     pub(crate) storage: &'u mut [T],
 }
 

@@ -1,7 +1,8 @@
 //! One user: decides, learns, is asked. Everything that happens to a user is an [`Event`].
 //!
-//! The files follow the data: `command` and `step` (what happens, in which order), `decide`, `late` (decisions that wait for
-//! their reward), `learn`, `unlearn`, `surprise` and `fade` (users who change), `assess`, `promote`, `explain`.
+//! The files follow the data: `command` and `step` (what happens, in which order), `decide`, `probe` (coins), `late` (decisions that
+//! wait for their reward), `learn`, `unlearn`, `surprise` and `fade` (users who change), `trial` (what coins show) and `assess`,
+//! `promote`, `explain`.
 
 mod assess;
 mod command;
@@ -15,6 +16,7 @@ mod host;
 mod late;
 mod learn;
 mod learner;
+mod probe;
 mod promote;
 mod promotion;
 mod propensity;
@@ -22,6 +24,7 @@ mod request;
 mod step;
 mod surprise;
 mod thousandths;
+mod trial;
 mod unlearn;
 
 pub use assess::{Assessment, Comparison, Gap, Verdict};
@@ -36,14 +39,18 @@ pub use host::{HOST_ROOM, HostLearner, HostUser};
 pub(crate) use late::{Pending, Wait, slot_mut};
 pub use learner::{Learner, State};
 pub(crate) use learner::{Memory, View};
+pub use probe::{Coin, Coins, LEAST, Probe};
 pub use promote::is_look;
-pub use promotion::{Promotion, Standing};
+pub use promotion::{Certifier, Promotion, Standing};
 pub use request::Request;
 pub use step::Step;
 #[cfg(feature = "record")]
 pub(crate) use surprise::is_sound;
 pub use surprise::{ALARM, SETTLING};
 pub use thousandths::Thousandths;
+#[cfg(feature = "record")]
+pub(crate) use trial::is_possible;
+pub use trial::{Average, MAX_TRIALS, Trial, WITHDRAWN};
 
 use crate::catalog::score::Scalar;
 use crate::policy::Policy;

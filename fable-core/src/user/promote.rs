@@ -1,15 +1,21 @@
 //! Promotion: what the assessments say becomes an event, and the event an entry of the profile.
 //!
 //! **When.** A reward is what can make a preference certain, so the look follows a reward: a [command](super::Command) that
-//! learns one (`feedback`, `observe`) goes on with the promotions that are due when the count of learned rewards is at a
-//! [look](is_look), and a command `promote` looks at once. This is the one rule, for hosts, devices and pages; reading a profile
-//! writes nothing. A look costs one forward solve per declared contrast, so looks thin out as rewards come in: a preference
-//! waits at most half as many rewards again.
+//! learns one (`feedback`, `observe`) goes on with what the coins of its decision have made certain, and with everything else that
+//! is due when the count of learned rewards is at a [look](is_look); a command `promote` looks at once. This is the one rule, for
+//! hosts, devices and pages; reading a profile writes nothing. A look costs one forward solve per declared contrast, so looks thin
+//! out as rewards come in: what the ellipsoid knows waits at most half as many rewards again. Coins cost nothing to look at, and
+//! are looked at with every reward of theirs.
+//!
+//! **Which.** Where coins have certified a contrast they decide, and the ellipsoid is not asked: it is about another question, and
+//! needs assumptions.
 
 use super::assess::{Comparison, Verdict};
-use super::promotion::{Promotion, Standing};
-use super::{Command, Event, User, UserError};
+use super::promotion::{Certifier, Promotion, Standing};
+use super::trial::{Account, numbers};
+use super::{Command, Event, Memory, User, UserError};
 use crate::catalog::score::Scalar;
+use crate::catalog::{Catalog, ContrastSet};
 use core::fmt;
 
 /// Whether promotions are looked for after so many learned rewards: at every 16th up to 64, then twice until the count has
@@ -30,13 +36,21 @@ pub const fn is_look(observations: u32) -> bool {
 }
 
 impl<T: Scalar> User<'_, T> {
-    /// The event that promotes the first declared contrast that is decided now and not in the profile with this verdict.
+    /// The event that promotes the first of some declared contrasts that is decided now and not in the profile with this verdict.
     /// False when there is none, or no room for it: a profile with room for every declared contrast never fills up.
     #[inline(never)]
-    pub(super) fn propose_promotion(&mut self, at: u32, event: &mut Event) -> Result<bool, UserError> {
+    pub(super) fn propose_promotion(&mut self, contrasts: &ContrastSet, at: u32, event: &mut Event) -> Result<bool, UserError> {
+        let all = *contrasts == ContrastSet::FULL;
         for contrast in (0_u8..).take(self.policy.catalog().contrasts().len()) {
-            let promotion = self.promotion(contrast, at)?;
-            let known = |known: &Promotion| known.contrast == contrast && known.verdict == promotion.verdict;
+            let certified = self.certificate(usize::from(contrast)) != Verdict::Open;
+            if !(all || certified && contrasts.contains(usize::from(contrast))) {
+                continue;
+            }
+            let by = if certified { Certifier::Coins } else { Certifier::Ellipsoid };
+            let promotion = self.promotion(contrast, by, at)?;
+            let known = |known: &Promotion| {
+                known.contrast == contrast && known.verdict == promotion.verdict && (known.by == by || !certified)
+            };
             if promotion.verdict != Verdict::Open && self.has_room(contrast) && !self.memory.profile.iter().any(known) {
                 *event = Event::Promotion(promotion);
                 return Ok(true);
@@ -60,8 +74,13 @@ impl<T: Scalar> User<'_, T> {
     /// # Errors
     /// As for [`assess`](Self::assess).
     pub fn standing(&mut self, promotion: &Promotion) -> Result<Standing, UserError> {
+        if promotion.by == Certifier::Coins {
+            let account = self.account(usize::from(promotion.contrast)).ok_or(UserError::NotPromoted)?;
+            let holds = account.certified == promotion.verdict;
+            return Ok(if holds { Standing::Holds } else { Standing::Revoked });
+        }
         let comparison = Comparison::promoted(self.policy.catalog(), promotion).ok_or(UserError::NotPromoted)?;
-        Ok(promotion.standing(&self.assess(&comparison)?))
+        Ok(promotion.assessed(&self.assess(&comparison)?))
     }
 
     /// Writes the promotions that hold as sentences for the host's prompt, separated by spaces. Those made without the
@@ -84,7 +103,13 @@ impl<T: Scalar> User<'_, T> {
 
     /// How a contrast stands now, as an entry of the profile.
     #[expect(clippy::cast_possible_truncation, reason = "provenance is kept to seven digits")]
-    fn promotion(&mut self, contrast: u8, at: u32) -> Result<Promotion, UserError> {
+    fn promotion(&mut self, contrast: u8, by: Certifier, at: u32) -> Result<Promotion, UserError> {
+        if by == Certifier::Coins {
+            let (trial, verdict) = (self.trial(usize::from(contrast))?, self.certificate(usize::from(contrast)));
+            let (lower, upper) = (trial.average.lower as f32, trial.average.upper as f32);
+            let (valid, evidence) = (trial.valid, u32::from(trial.trials));
+            return Ok(Promotion { contrast, verdict, valid, by, round: self.round, at, evidence, lower, upper });
+        }
         let comparison = Comparison::declared(self.policy.catalog(), usize::from(contrast)).ok_or(UserError::NotPromoted)?;
         let now = self.assess(&comparison)?;
         let (lower, upper) = (now.lower as f32, now.upper as f32);
@@ -93,6 +118,7 @@ impl<T: Scalar> User<'_, T> {
             contrast,
             verdict: if finite { now.verdict } else { Verdict::Open },
             valid: now.valid,
+            by,
             round: self.round,
             at,
             evidence: now.evidence,
@@ -105,6 +131,9 @@ impl<T: Scalar> User<'_, T> {
     /// that was made under others, or after the guarantee had ended, has to make sense in itself.
     #[inline(never)]
     pub(super) fn admit_promotion(&mut self, promotion: &Promotion) -> Result<(), UserError> {
+        if promotion.by == Certifier::Coins {
+            return self.admit_certificate(promotion);
+        }
         let Promotion { verdict, valid, round, evidence, lower, upper, .. } = *promotion;
         let ordered = lower <= upper && lower.is_finite() && upper.is_finite();
         let one_sided = match verdict {
@@ -112,7 +141,7 @@ impl<T: Scalar> User<'_, T> {
             Verdict::Against => upper < 0.0,
             Verdict::Open => false,
         };
-        let now = self.promotion(promotion.contrast, promotion.at)?;
+        let now = self.promotion(promotion.contrast, promotion.by, promotion.at)?;
         // The middle of the interval is the mean, which no promotion setting changes; its ends were rounded to `f32`.
         let middle = |lower: f32, upper: f32| f64::midpoint(f64::from(lower), f64::from(upper));
         let scale = f64::from(upper - lower) + f64::from(now.upper - now.lower) + f64::from(lower.abs().max(upper.abs()));
@@ -126,7 +155,38 @@ impl<T: Scalar> User<'_, T> {
         if self.has_room(promotion.contrast) { Ok(()) } else { Err(UserError::ProfileFull) }
     }
 
+    /// The same for a certificate: the coins are those of the state, and one made under another alpha has at least won something.
+    fn admit_certificate(&mut self, promotion: &Promotion) -> Result<(), UserError> {
+        let now = self.promotion(promotion.contrast, promotion.by, promotion.at)?;
+        let account = self.account(usize::from(promotion.contrast)).ok_or(UserError::NotPromoted)?;
+        let [plus, minus] = account.wealth();
+        let won = match promotion.verdict {
+            Verdict::For => plus > 1.0,
+            Verdict::Against => minus > 1.0,
+            Verdict::Open => false,
+        };
+        let ordered = promotion.lower <= promotion.upper && promotion.lower >= -2.0 && promotion.upper <= 2.0;
+        let counted = promotion.evidence == now.evidence && promotion.round == now.round;
+        let strict = promotion.valid && self.keeps_promise();
+        if !(won && ordered && counted) || (strict && now != *promotion) {
+            return Err(UserError::NotPromoted);
+        }
+        if self.has_room(promotion.contrast) { Ok(()) } else { Err(UserError::ProfileFull) }
+    }
+
     fn has_room(&self, contrast: u8) -> bool {
         !self.memory.profile.is_full() || self.memory.profile.iter().any(|known| known.contrast == contrast)
+    }
+}
+
+impl<T: Scalar> Memory<'_, T> {
+    /// Remembers that coins have certified a contrast: from now on they look out for a change.
+    pub(super) fn certify(&mut self, catalog: &Catalog<'_>, promotion: &Promotion) {
+        let trials = self.storage.get_mut(catalog.trials_start()..).unwrap_or_default();
+        if let Some(numbers) = numbers(trials, usize::from(promotion.contrast)) {
+            let mut account = Account::read(numbers);
+            account.certified = promotion.verdict;
+            account.write(numbers);
+        }
     }
 }

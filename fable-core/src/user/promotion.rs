@@ -1,8 +1,9 @@
 //! The profile: a bounded list of promoted preferences, each with its provenance, and the sentences a host's prompt gets.
 //!
-//! A declared contrast is promoted when its [`Assessment`] says so; the learner then remembers when, on what interval and
-//! on how much evidence. Later it stands, is `doubtful` (its interval covers zero again) or `revoked` (its interval lies
-//! on the other side; promoting that side replaces it). Promotion changes what an assistant is told, never the posterior.
+//! A declared contrast is promoted when its coins or its [`Assessment`] say so; the learner then remembers which of the two, when, on
+//! what interval and on how much evidence. Later it stands, is `doubtful` (its interval covers zero again) or `revoked` (its
+//! interval lies on the other side, or its certificate was withdrawn; promoting that side replaces it). Promotion changes what an
+//! assistant is told, never the posterior.
 //!
 //! ```
 //! use fable_core::catalog::rubric::Level::{Five, One, Three};
@@ -43,19 +44,32 @@ pub struct Promotion {
     pub verdict: Verdict,
     /// Whether the guarantee held then.
     pub valid: bool,
+    /// Which rule made it certain.
+    pub by: Certifier,
     /// Decisions made by then.
     #[cfg_attr(feature = "protocol", serde(with = "postcard::fixint::le"))]
     pub round: u32,
     /// The caller's time.
     #[cfg_attr(feature = "protocol", serde(with = "postcard::fixint::le"))]
     pub at: u32,
-    /// Evidence by then.
+    /// Evidence by then: rewards that bear on it, or coins.
     #[cfg_attr(feature = "protocol", serde(with = "postcard::fixint::le"))]
     pub evidence: u32,
-    /// Lower end of the interval then.
+    /// Lower end of the interval then: of the residual difference, or of the average difference over the coins.
     pub lower: f32,
     /// Upper end of the interval then.
     pub upper: f32,
+}
+
+/// What made a preference certain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "protocol", derive(serde::Serialize, serde::Deserialize))]
+pub enum Certifier {
+    /// The paper's rule: an [interval](super::Assessment) of the model, of what the user likes better than was known before.
+    Ellipsoid,
+    /// Fair coins: a [trial](super::Trial), of what the user reports in all. It needs no model.
+    Coins,
 }
 
 /// What has become of a promoted preference.
@@ -63,19 +77,19 @@ pub struct Promotion {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "protocol", derive(serde::Serialize, serde::Deserialize))]
 pub enum Standing {
-    /// Its interval still lies on its side of zero.
+    /// Its interval still lies on its side of zero, or its coins still speak for it.
     Holds,
     /// Its interval covers zero again.
     Doubtful,
-    /// Its interval lies on the other side.
+    /// Its interval lies on the other side, or its certificate was withdrawn.
     Revoked,
 }
 
 impl Promotion {
-    /// What an assessment of the same contrast says about this promotion.
+    /// What an assessment of the same contrast says about this promotion, if it is one of the ellipsoid.
     #[must_use]
     #[inline]
-    pub fn standing(&self, assessment: &Assessment) -> Standing {
+    pub(super) fn assessed(&self, assessment: &Assessment) -> Standing {
         match self.verdict {
             Verdict::For if assessment.lower > 0.0 => Standing::Holds,
             Verdict::Against if assessment.upper < 0.0 => Standing::Holds,

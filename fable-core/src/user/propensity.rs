@@ -8,9 +8,14 @@ use crate::numbers::Purpose;
 use crate::posterior::PosteriorError;
 
 impl<T: Scalar> User<'_, T> {
-    /// Estimates the probability of each action in the next round from `draws` draws of their own: (n + 1) / (draws +
-    /// feasible), and 0 for an infeasible action. Under [`Optimistic`](crate::Exploration::Optimistic) there is no chance: one action
-    /// has 1 and the others 0, and a log of such rounds cannot tell what another policy would have earned. Nothing changes by asking, the next decision's draw included.
+    /// The probability of each action in the next round; 0 for an infeasible one. Nothing changes by asking, the next decision's
+    /// draw included.
+    ///
+    /// Under [`Optimistic`](crate::Exploration::Optimistic) chance is in the coins of [probes](crate::Settings::probe) alone, and the
+    /// probabilities are exact: for each component that can be probed, 1 - rho / 2 for the value that the rule chose and rho / 2 for
+    /// the other one. `draws` does not matter then. Without probes one action has 1, and a log of such rounds cannot tell
+    /// what another policy would have earned. Other rules are estimated from `draws` draws of their own: (n + 1) / (draws + feasible)
+    /// before the coins.
     ///
     /// # Errors
     /// As for [`decide`](Self::decide), and for an `out` that does not have one number per action.
@@ -36,10 +41,10 @@ impl<T: Scalar> User<'_, T> {
         if let Outlook::Bonus(scale) = self.exploring(round, Purpose::Decision) {
             let (action, _) = self.best(request, Outlook::Bonus(scale))?;
             out.fill(0.0);
-            if let Some(slot) = out.get_mut(action.index()) {
-                *slot = 1.0;
-            }
-            return Ok(());
+            return self.spread(request, action, round, 1.0, out);
+        }
+        if self.probes() {
+            self.find_means(request)?;
         }
         let total = f64::from(draws) + u32::try_from(request.feasible.len()).map_or(0.0, f64::from);
         for (slot, action) in out.iter_mut().zip((0..).map(Action)) {
@@ -48,9 +53,7 @@ impl<T: Scalar> User<'_, T> {
         for draw in 0..draws {
             let outlook = self.exploring(round, Purpose::Propensity(draw));
             let (action, _) = self.best(request, outlook)?;
-            if let Some(slot) = out.get_mut(action.index()) {
-                *slot += 1.0 / total;
-            }
+            self.spread(request, action, round, 1.0 / total, out)?;
         }
         Ok(())
     }

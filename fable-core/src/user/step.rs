@@ -3,8 +3,9 @@
 use super::fade::Fade;
 use super::late::{Due, Pending, Wait, slot_mut};
 use super::learn::Lesson;
-use super::{Event, Memory, Promotion, State, User, UserError};
-use crate::catalog::{Action, ActionSet, Context, Feasible, score::Scalar};
+use super::probe::Coin;
+use super::{Certifier, Event, Memory, Promotion, State, User, UserError};
+use crate::catalog::{Action, ActionSet, Catalog, Context, Feasible, score::Scalar};
 use crate::numbers::{MAX_BASELINE, within};
 use crate::policy::Policy;
 use crate::posterior::Update;
@@ -25,18 +26,19 @@ pub struct Step<'s, T> {
 enum Effect<'s, T> {
     Permit(&'s mut State, &'s ActionSet),
     Enter {
-        state: &'s mut State,
-        slot: &'s mut Pending<T>,
+        memory: Memory<'s, T>,
+        catalog: &'s Catalog<'s>,
         context: &'s Context,
         baseline: T,
         round: u32,
         at: u32,
         action: Action,
+        coins: &'s [Coin],
     },
     Learn(Lesson<'s, T>),
     Expire(&'s mut Pending<T>),
     Fade(Fade<'s, T>),
-    Promote(&'s mut heapless::vec::VecView<Promotion, u16>, &'s Promotion),
+    Promote(Memory<'s, T>, &'s Catalog<'s>, &'s Promotion),
     Forget(Memory<'s, T>, &'s Policy<'s, T>, u32),
     Nothing,
 }
@@ -54,7 +56,7 @@ impl<T: Scalar> User<'_, T> {
                 Effect::Permit(self.memory.state, set)
             }
             Event::Onboarding(statement) => self.stated_lesson(statement)?.map_or(Effect::Nothing, Effect::Learn),
-            Event::Decision { round, action, baseline, context, at } => {
+            Event::Decision { round, action, baseline, context, at, coins } => {
                 self.admit_action(context, *action)?;
                 if *round != self.next_round()? {
                     return Err(UserError::OutOfOrder);
@@ -65,15 +67,19 @@ impl<T: Scalar> User<'_, T> {
                 if !within(*baseline, MAX_BASELINE) {
                     return Err(UserError::Baseline);
                 }
-                let (state, baseline) = (&mut *self.memory.state, T::from_f64(*baseline));
-                let slot = slot_mut(self.memory.pending, *round).ok_or(UserError::OutOfOrder)?;
-                Effect::Enter { state, slot, context, baseline, round: *round, at: *at, action: *action }
+                self.admit_coins(context, *action, coins)?;
+                let (catalog, baseline) = (self.policy.catalog(), T::from_f64(*baseline));
+                let (round, at, action, memory) = (*round, *at, *action, self.memory.reborrow());
+                Effect::Enter { memory, catalog, context, baseline, round, at, action, coins }
             }
             Event::Feedback { round, reward, weight } => Effect::Learn(self.feedback_lesson(*round, *reward, *weight)?),
             Event::Observation(observation) => Effect::Learn(self.observation_lesson(observation)?),
-            Event::Unlearn { observation, imputed, kept } => {
+            Event::Unlearn { observation, imputed, kept, probed } => {
                 self.admit_unlearning(observation, *imputed, *kept)?;
-                Effect::Learn(self.unlearning_lesson(observation, *imputed, *kept)?)
+                if !probed.is_below(self.policy.catalog().contrasts().len()) {
+                    return Err(UserError::Coin);
+                }
+                Effect::Learn(self.unlearning_lesson(observation, *imputed, *kept, *probed)?)
             }
             Event::Fade { keep } => Effect::Fade(self.fading(*keep)?),
             Event::Expiry { round, imputed } => match self.expiry_lesson(Due { round: *round, imputed: *imputed })? {
@@ -82,7 +88,7 @@ impl<T: Scalar> User<'_, T> {
             },
             Event::Promotion(promotion) => {
                 self.admit_promotion(promotion)?;
-                Effect::Promote(self.memory.profile, promotion)
+                Effect::Promote(self.memory.reborrow(), self.policy.catalog(), promotion)
             }
             Event::Forget { promise } => {
                 self.incarnation.checked_add(1).ok_or(UserError::Exhausted)?;
@@ -114,15 +120,21 @@ impl<'s, T: Scalar> Step<'s, T> {
         match self.effect {
             Effect::Learn(lesson) => return Some(lesson.learn()),
             Effect::Permit(state, set) => state.permissions = *set,
-            Effect::Enter { state, slot, context, baseline, round, at, action } => {
-                state.round = round;
-                *slot = Pending { context: *context, baseline, round, at, action, wait: Wait::Waiting };
+            Effect::Enter { mut memory, catalog, context, baseline, round, at, action, coins } => {
+                memory.state.round = round;
+                let coins = memory.enter_coins(catalog, coins);
+                if let Some(slot) = slot_mut(memory.pending, round) {
+                    *slot = Pending { context: *context, baseline, round, at, action, wait: Wait::Waiting, coins };
+                }
             }
             Effect::Expire(pending) => pending.wait = Wait::Expired,
             Effect::Fade(fade) => fade.fade(),
-            Effect::Promote(profile, promotion) => {
-                profile.retain(|known| known.contrast != promotion.contrast);
-                let _ = profile.push(*promotion); // there is room, as was checked
+            Effect::Promote(mut memory, catalog, promotion) => {
+                memory.profile.retain(|known| known.contrast != promotion.contrast);
+                let _ = memory.profile.push(*promotion); // there is room, as was checked
+                if promotion.by == Certifier::Coins {
+                    memory.certify(catalog, promotion);
+                }
             }
             Effect::Forget(mut memory, policy, promise) => {
                 memory.begin(policy, policy.prior(), promise);

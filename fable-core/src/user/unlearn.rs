@@ -27,14 +27,14 @@
 
 use super::learn::residual;
 use super::{Observation, User, UserError};
-use crate::catalog::score::Scalar;
+use crate::catalog::{ContrastSet, score::Scalar};
 
 /// What rounding may take from the guards, in units of the scalar's epsilon per active coordinate.
 const SLACK: f64 = 64.0;
 
 impl<T: Scalar> User<'_, T> {
-    /// Takes one earlier observation out of the posterior. An imputed reward, or what fadings have left of one, is taken back with a
-    /// [command](super::Command::unlearn) that says so.
+    /// Takes one earlier observation out of the posterior. An imputed reward, one of a probed decision, or what fadings have left of
+    /// one, is taken back with a [command](super::Command::unlearn) that says so.
     ///
     /// # Errors
     /// [`UserError::NotLearned`] when it cannot have been learned: no such evidence, or what is left would be less
@@ -42,7 +42,7 @@ impl<T: Scalar> User<'_, T> {
     /// cannot be told from rounding. Nothing has changed then.
     pub fn unlearn(&mut self, observation: Observation) -> Result<(), UserError> {
         self.admit_unlearning(&observation, false, 1.0)?;
-        self.unlearning_lesson(&observation, false, 1.0)?.learn();
+        self.unlearning_lesson(&observation, false, 1.0, ContrastSet::EMPTY)?.learn();
         Ok(())
     }
 

@@ -1,6 +1,6 @@
 //! What postcard itself writes for an event: the independent answer for core's own writer.
 
-use fable_core::{Context, Event, Observation, Verdict};
+use fable_core::{Certifier, Context, Event, Observation, Verdict};
 use postcard::fixint;
 use serde::Serialize;
 
@@ -57,19 +57,29 @@ enum Wire {
         weight: f32,
     },
     Observation(Seen),
-    Unlearn(Seen, bool, f32),
+    Unlearn(Seen, bool, f32, [u32; 2]),
     Expiry {
         #[serde(with = "fixint::le")]
         round: u32,
         imputed: Option<f64>,
     },
-    Promotion(u8, u8, bool, [u8; 12], f32, f32),
+    Promotion(u8, u8, bool, bool, [u8; 12], f32, f32),
     Forget {
         #[serde(with = "fixint::le")]
         promise: u32,
     },
     Fade {
         keep: f32,
+    },
+    ProbedDecision {
+        #[serde(with = "fixint::le")]
+        round: u32,
+        action: u16,
+        baseline: f64,
+        context: Place,
+        #[serde(with = "fixint::le")]
+        at: u32,
+        coins: Vec<(u8, f32)>,
     },
 }
 
@@ -86,13 +96,21 @@ pub fn event_bytes(event: &Event) -> Vec<u8> {
             let entries = statement.direction.entries().map(|(index, value)| (u16::try_from(index).unwrap(), value));
             Wire::Onboarding(entries.collect(), statement.response, statement.precision)
         }
-        Event::Decision { round, action, baseline, context, at } => {
-            Wire::Decision { round: *round, action: action.0, baseline: *baseline, context: Place::new(context), at: *at }
+        Event::Decision { round, action, baseline, context, at, coins } => {
+            let (round, action, baseline, context, at) = (*round, action.0, *baseline, Place::new(context), *at);
+            if coins.is_empty() {
+                Wire::Decision { round, action, baseline, context, at }
+            } else {
+                let coins = coins.iter().map(|coin| (coin.contrast, coin.expected)).collect();
+                Wire::ProbedDecision { round, action, baseline, context, at, coins }
+            }
         }
         Event::Feedback { round, reward, weight: 1.0 } => Wire::Feedback { round: *round, reward: *reward },
         Event::Feedback { round, reward, weight } => Wire::WeightedFeedback { round: *round, reward: *reward, weight: *weight },
         Event::Observation(observation) => Wire::Observation(Seen::new(observation)),
-        Event::Unlearn { observation, imputed, kept } => Wire::Unlearn(Seen::new(observation), *imputed, *kept),
+        Event::Unlearn { observation, imputed, kept, probed } => {
+            Wire::Unlearn(Seen::new(observation), *imputed, *kept, *probed.words())
+        }
         Event::Expiry { round, imputed } => Wire::Expiry { round: *round, imputed: *imputed },
         Event::Promotion(promotion) => {
             let verdict = match promotion.verdict {
@@ -102,7 +120,8 @@ pub fn event_bytes(event: &Event) -> Vec<u8> {
             };
             let [a, b, c] = [promotion.round, promotion.at, promotion.evidence].map(u32::to_le_bytes);
             let counts = [a, b, c].concat().try_into().unwrap();
-            Wire::Promotion(promotion.contrast, verdict, promotion.valid, counts, promotion.lower, promotion.upper)
+            let by = promotion.by == Certifier::Coins;
+            Wire::Promotion(promotion.contrast, verdict, promotion.valid, by, counts, promotion.lower, promotion.upper)
         }
         Event::Forget { promise } => Wire::Forget { promise: *promise },
         Event::Fade { keep } => Wire::Fade { keep: *keep },

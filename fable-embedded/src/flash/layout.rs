@@ -31,7 +31,7 @@ use super::medium::Flash;
 use super::slot::COMMIT_LEN;
 use core::ops::Range;
 use fable_core::record::{MAX_EVENT_LEN, encode_event};
-use fable_core::{Action, Catalog, Context, Event};
+use fable_core::{Action, Catalog, Coins, Context, Event};
 
 /// The largest word, and the alignment of everything in a slot.
 pub(super) const MAX_WORD: usize = 32;
@@ -182,8 +182,9 @@ impl Layout {
         let signals = [0.0; fable_core::catalog::MAX_SIGNALS];
         let signals = signals.get(..catalog.definition().signals.len()).unwrap_or(&signals);
         let action = Action(u16::try_from(catalog.actions().saturating_sub(1)).unwrap_or(u16::MAX));
-        let decision = Context::new(catalog, None, signals)
-            .map_or(MAX_EVENT_LEN, |context| event_len(&Event::Decision { round: 1, action, baseline: 0.0, context, at: 0 }));
+        let decision = Context::new(catalog, None, signals).map_or(MAX_EVENT_LEN, |context| {
+            event_len(&Event::Decision { round: 1, action, baseline: 0.0, context, at: 0, coins: Coins::new() })
+        });
         let item = |len: usize| self.item(SEQUENCE_LEN + len);
         let (decision, feedback) = (item(decision), item(event_len(&Event::Feedback { round: 1, reward: 0.0, weight: 1.0 })));
         let pages = self.journal / self.page;

@@ -10,11 +10,14 @@ pub(super) enum Acknowledgement {
     Decided { round: u32, action: u16, baseline: f64 },
 }
 
-impl From<Acknowledgement> for Reply {
-    fn from(reply: Acknowledgement) -> Self {
-        match reply {
-            Acknowledgement::Done { count } => Self::Done { count },
-            Acknowledgement::Decided { round, action, baseline } => Self::Decided { round, action, baseline },
+impl Acknowledgement {
+    /// The reply; a decision's coins are the user's.
+    fn reply<T: Scalar>(self, user: &User<'_, T>) -> Reply {
+        match self {
+            Self::Done { count } => Reply::Done { count },
+            Self::Decided { round, action, baseline } => {
+                Reply::Decided { round, action, baseline, probes: user.coins(user.id(round)).collect() }
+            }
         }
     }
 }
@@ -53,7 +56,7 @@ pub(super) fn write<T: Scalar>(
 ) -> Result<usize, Fault> {
     let draft = match answer {
         Answer::Reply(reply) => Draft::reply(buffer, sequence, &reply),
-        Answer::Acknowledged(reply) => Draft::reply(buffer, sequence, &reply.into()),
+        Answer::Acknowledged(reply) => Draft::reply(buffer, sequence, &reply.reply(user)),
         Answer::Explanation { id, other, first } => return write_explanation(user, buffer, sequence, id, other, first),
         Answer::Hello | Answer::Chunk { .. } | Answer::Prior { .. } | Answer::Event { .. } => {
             let mut draft = Draft::reply(buffer, sequence, &Reply::Hello(hello(user)));
@@ -100,6 +103,11 @@ pub(super) fn question<T: Scalar>(user: &mut User<'_, T>, request: &Request) -> 
                 None => return Err(Fault::Missing),
             };
             return Ok(Answer::Reply(Reply::Promotion { count, entry }));
+        }
+        Request::Trial { contrast } => {
+            let contrast = usize::from(*contrast);
+            catalog.contrasts().get(contrast).ok_or(Fault::Missing)?;
+            return Ok(Answer::Reply(Reply::Trial(user.trial(contrast)?)));
         }
         Request::Snapshot { offset } => return Ok(Answer::Chunk { offset: *offset }),
         Request::Prior { next, offset } => return Ok(Answer::Prior { next: *next, offset: *offset }),
@@ -148,6 +156,8 @@ fn hello<T: Scalar>(user: &User<'_, T>) -> Hello {
 fn summary<T: Scalar>(explanation: &Explanation<'_, T>) -> Reply {
     Reply::Explanation {
         chosen: explanation.chosen.0,
+        intended: explanation.intended.0,
+        probed: *explanation.probed.words(),
         other: explanation.other.0,
         feasible: explanation.feasible,
         explored: explanation.explored,

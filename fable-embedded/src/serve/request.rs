@@ -1,7 +1,7 @@
 //! What a device is asked: frames, and the commands that requests to change something become.
 
 use crate::protocol::{Fault, Frame, MAX_FRAME, Request, WireContext, read_feasible, read_statement};
-use fable_core::{Action, Command, Context, DecisionId, Event, Feasible, Observation, Scalar, User};
+use fable_core::{Action, Command, Context, ContrastSet, DecisionId, Event, Feasible, Observation, Scalar, User};
 
 /// What stood before a delimiter.
 pub(super) enum Received<'b> {
@@ -81,10 +81,12 @@ pub(super) fn read_command<'c, T: Scalar>(
             let context = place.insert(context.context(catalog)?);
             Command::observe(context, Action(*action), *reward).weighted(*weight)
         }
-        Request::Unlearn { context, action, baseline, reward, weight, imputed, kept } => {
+        Request::Unlearn { context, action, baseline, reward, weight, imputed, kept, probed } => {
             let (context, action) = (context.context(catalog)?, Action(*action));
             let (baseline, reward, weight) = (*baseline, *reward, *weight);
-            Command::unlearn(Observation { context, action, baseline, reward, weight }, *imputed, *kept)
+            let (observation, probed) =
+                (Observation { context, action, baseline, reward, weight }, ContrastSet::from_words(*probed));
+            Command::unlearn(observation, *imputed, *kept, probed)
         }
         Request::Promote { at } => Command::promote(*at),
         Request::Expire { now } => Command::expire(*now),

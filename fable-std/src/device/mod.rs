@@ -28,7 +28,8 @@ use fable_core::protocol::{
     write_feasible,
 };
 use fable_core::{
-    Action, Assessment, Catalog, Comparison, Context, Decision, DecisionId, Feasible, Observation, Promotion, Standing, Statement,
+    Action, Assessment, Catalog, Comparison, Context, ContrastSet, Decision, DecisionId, Feasible, Observation, Probe, Promotion,
+    Standing, Statement, Trial,
 };
 use std::collections::VecDeque;
 use std::io::{ErrorKind, Read, Write};
@@ -98,6 +99,10 @@ crate::from!(DeviceError: io::Error => Port);
 pub struct Why {
     /// The action that was chosen.
     pub chosen: Action,
+    /// What the rule chose before coins were tossed.
+    pub intended: Action,
+    /// The contrasts that coins were tossed for.
+    pub probed: ContrastSet,
     /// The action it is compared with.
     pub other: Action,
     /// Whether the other action was feasible.
@@ -238,12 +243,25 @@ impl<P: Read + Write> Device<P> {
     /// # Errors
     /// As for every request.
     pub fn decide(&mut self, context: &Context, feasible: Option<&Feasible>, at: u32) -> Result<Decision, DeviceError> {
+        self.decide_and_tell(context, feasible, at).map(|(decision, _)| decision)
+    }
+
+    /// The same with the coins that were tossed for it.
+    ///
+    /// # Errors
+    /// As for every request.
+    pub fn decide_and_tell(
+        &mut self,
+        context: &Context,
+        feasible: Option<&Feasible>,
+        at: u32,
+    ) -> Result<(Decision, Vec<Probe>), DeviceError> {
         let payload: Vec<u8> = feasible.into_iter().flat_map(write_feasible).flatten().collect();
         match self.ask(&Request::Decide { context: WireContext::new(context), at }, &payload)?.0 {
-            Reply::Decided { round, action, baseline } => {
+            Reply::Decided { round, action, baseline, probes } => {
                 self.hello.rounds = round;
                 let id = DecisionId { user: self.hello.user, incarnation: self.hello.incarnation, round };
-                Ok(Decision { id, action: Action(action), baseline })
+                Ok((Decision { id, action: Action(action), baseline }, probes.to_vec()))
             }
             _ => Err(DeviceError::Unexpected),
         }
@@ -266,16 +284,21 @@ impl<P: Read + Write> Device<P> {
         self.count(&Request::Observe { context: WireContext::new(context), action: action.0, reward, weight }, &[])
     }
 
-    /// Takes an observation back, of which fadings have kept so much; the observations left.
+    /// Takes an observation back, of which fadings have kept so much; the observations left. The contrasts whose coins it was the
+    /// reward of start again.
     ///
     /// # Errors
     /// As for every request.
-    pub fn unlearn(&mut self, observation: &Observation, imputed: bool, kept: f32) -> Result<u32, DeviceError> {
-        let Observation { context, action, baseline, reward, weight } = *observation;
-        self.count(
-            &Request::Unlearn { context: WireContext::new(&context), action: action.0, baseline, reward, weight, imputed, kept },
-            &[],
-        )
+    pub fn unlearn(
+        &mut self,
+        observation: &Observation,
+        imputed: bool,
+        kept: f32,
+        probed: ContrastSet,
+    ) -> Result<u32, DeviceError> {
+        let Observation { context, action: Action(action), baseline, reward, weight } = *observation;
+        let (context, probed) = (WireContext::new(&context), *probed.words());
+        self.count(&Request::Unlearn { context, action, baseline, reward, weight, imputed, kept, probed }, &[])
     }
 
     /// Asks why an action was chosen, against another one or the runner-up.
@@ -292,8 +315,9 @@ impl<P: Read + Write> Device<P> {
                 other: against.map(|action| action.0),
                 first: u16::try_from(found.len()).map_err(|_| DeviceError::Unexpected)?,
             };
-            let (Reply::Explanation { chosen, other, feasible, explored, chosen_score, other_score, shares }, payload) =
-                self.ask(&request, &[])?
+            let (reply, payload) = self.ask(&request, &[])?;
+            let Reply::Explanation { chosen, intended, probed, other, feasible, explored, chosen_score, other_score, shares } =
+                reply
             else {
                 return Err(DeviceError::Unexpected);
             };
@@ -302,8 +326,9 @@ impl<P: Read + Write> Device<P> {
                 found.push(WireShare::take(&mut payload).map_err(|_| DeviceError::Unexpected)?);
             }
             if found.len() >= usize::from(shares) {
-                let (chosen, other) = (Action(chosen), Action(other));
-                return Ok(Why { chosen, other, feasible, explored, chosen_score, other_score, shares: found });
+                let (chosen, intended, other) = (Action(chosen), Action(intended), Action(other));
+                let (probed, shares) = (ContrastSet::from_words(probed), found);
+                return Ok(Why { chosen, intended, probed, other, feasible, explored, chosen_score, other_score, shares });
             }
             if found.len() == before {
                 return Err(DeviceError::Unexpected);
@@ -317,6 +342,17 @@ impl<P: Read + Write> Device<P> {
     /// As for every request.
     pub fn assess(&mut self, contrast: u8) -> Result<Assessment, DeviceError> {
         self.assessment(&Request::Assess { contrast })
+    }
+
+    /// What coins have shown about a contrast that the catalog declares.
+    ///
+    /// # Errors
+    /// As for every request.
+    pub fn trial(&mut self, contrast: u8) -> Result<Trial, DeviceError> {
+        match self.ask(&Request::Trial { contrast }, &[])?.0 {
+            Reply::Trial(trial) => Ok(trial),
+            _ => Err(DeviceError::Unexpected),
+        }
     }
 
     /// How two actions compare.

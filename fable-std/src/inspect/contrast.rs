@@ -2,7 +2,7 @@
 
 use super::Question;
 use crate::text::wording;
-use fable_core::{Assessment, Comparison, Policy, Promotion, Scalar, User, UserError, Verdict};
+use fable_core::{Assessment, Comparison, Policy, Promotion, Scalar, Standing, User, UserError, Verdict};
 use serde::Serialize;
 
 /// A contrast: how much one action is preferred to another, and how sure that is.
@@ -76,7 +76,11 @@ pub(super) fn contrasts<T: Scalar>(user: &mut User<'_, T>, questions: &[Question
     let asked = questions.iter().map(|question| (question.name.as_str(), question.comparison, None));
     let all = declared.chain(asked).map(|(name, comparison, declared)| {
         let found = user.assess(&comparison)?;
-        let promotion = user.profile().iter().find(|promotion| Some(usize::from(promotion.contrast)) == declared);
+        let promotion = user.profile().iter().find(|promotion| Some(usize::from(promotion.contrast)) == declared).copied();
+        let promotion = match promotion {
+            Some(promotion) => Some((promotion, user.standing(&promotion)?)),
+            None => None,
+        };
         Ok(report(user.policy(), name, &comparison, declared.is_some(), &found, promotion))
     });
     all.collect()
@@ -88,16 +92,15 @@ fn report<T: Scalar>(
     comparison: &Comparison,
     declared: bool,
     found: &Assessment,
-    promotion: Option<&Promotion>,
+    promotion: Option<(Promotion, Standing)>,
 ) -> ContrastReport {
     let catalog = policy.catalog();
     let action = |action| catalog.action_name(action).map_or_else(String::new, |name| name.to_string());
     let task = comparison.context.task().and_then(|task| catalog.definition().tasks.get(task));
     let min_evidence = policy.settings().min_evidence;
-    let promotion = promotion.map(|promotion| {
-        let sentence = wording::promotion(catalog, promotion);
-        let standing = wording::standing(promotion.standing(found));
-        let Promotion { verdict, valid, round, at, evidence, lower, upper, .. } = *promotion;
+    let promotion = promotion.map(|(promotion, standing)| {
+        let (sentence, standing) = (wording::promotion(catalog, &promotion), wording::standing(standing));
+        let Promotion { verdict, valid, round, at, evidence, lower, upper, .. } = promotion;
         let (lower, upper) = (f64::from(lower), f64::from(upper));
         PromotionReport { sentence, verdict: verdict.sign(), standing, valid, round, at, evidence, lower, upper }
     });

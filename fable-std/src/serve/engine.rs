@@ -11,7 +11,9 @@ use crate::inspect::marginals;
 use crate::store::journal::Note;
 use crate::store::{Desk, Policies, Reach, Resident, Store, StoreError, Stored, Writes};
 use fable_core::record::decode_event;
-use fable_core::{Catalog, Command, DecisionId, Event, Observation, Promotion, Request, Scalar, Scores, UserError, user_hash};
+use fable_core::{
+    Catalog, Command, ContrastSet, DecisionId, Event, Observation, Promotion, Request, Scalar, Scores, UserError, user_hash,
+};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
@@ -205,8 +207,8 @@ impl<'p, T: Scalar> Seat<'_, 'p, T> {
         let stored = self.ledger.user(decision.user, Reach::Whole)?.ok_or(StoreError::NoUser)?;
         let found = recall(self.desk.catalog(), &stored, decision.round)?;
         let nothing = || Refusal::new(Code::NotLearned, "nothing was learned from the decision, or it was taken back");
-        let (observation, imputed, kept) = found.ok_or_else(nothing)?;
-        self.run(&mut Command::unlearn(observation, imputed, kept), Note::TakesBack(decision.round))?;
+        let (observation, imputed, kept, probed) = found.ok_or_else(nothing)?;
+        self.run(&mut Command::unlearn(observation, imputed, kept, probed), Note::TakesBack(decision.round))?;
         Ok(Answer::Learned { observations: self.resident.learner().observations(), changed: false })
     }
 
@@ -236,16 +238,21 @@ impl<'p, T: Scalar> Seat<'_, 'p, T> {
     }
 }
 
-/// What was learned from the decision of a round and not taken back, whether its reward was imputed, and what fadings have left.
-fn recall(catalog: &Catalog<'_>, stored: &Stored, wanted: u32) -> Result<Option<(Observation, bool, f32)>, StoreError> {
+/// What was learned from a decision, whether its reward was imputed, what fadings have left, and the contrasts of its coins.
+type Learned = (Observation, bool, f32, ContrastSet);
+
+/// What was learned from the decision of a round and not taken back.
+fn recall(catalog: &Catalog<'_>, stored: &Stored, wanted: u32) -> Result<Option<Learned>, StoreError> {
     let (mut decided, mut learned) = (None, None);
     for entry in stored.journal.iter().flat_map(|segment| segment.from(0)) {
         let entry = entry?;
         match decode_event(catalog, entry.record)? {
             // Rounds of the same number in an earlier life are other rounds.
             Event::Forget { .. } => (decided, learned) = (None, None),
-            Event::Decision { round, action, baseline, context, .. } if round == wanted => {
-                decided = Some(Observation { context, action, baseline, reward: 0.0, weight: 1.0 });
+            Event::Decision { round, action, baseline, context, coins, .. } if round == wanted => {
+                let mut probed = ContrastSet::EMPTY;
+                coins.iter().for_each(|coin| probed.insert(usize::from(coin.contrast)));
+                decided = Some((Observation { context, action, baseline, reward: 0.0, weight: 1.0 }, probed));
             }
             Event::Feedback { round, reward, weight } if round == wanted => learned = Some((reward, weight, false, 1.0)),
             Event::Expiry { round, imputed: Some(reward) } if round == wanted => learned = Some((reward, 1.0, true, 1.0)),
@@ -259,5 +266,8 @@ fn recall(catalog: &Catalog<'_>, stored: &Stored, wanted: u32) -> Result<Option<
         }
     }
     let found = decided.zip(learned);
-    Ok(found.map(|(decided, (reward, weight, imputed, kept))| (Observation { reward, weight, ..decided }, imputed, kept)))
+    Ok(found.map(|((decided, probed), (reward, weight, imputed, kept))| {
+        let probed = if imputed { ContrastSet::EMPTY } else { probed };
+        (Observation { reward, weight, ..decided }, imputed, kept, probed)
+    }))
 }

@@ -3,8 +3,8 @@
 use crate::RING;
 use fable_core::catalog::{AGENT, Block, Catalog, Component, Contrast, Definition, Value};
 use fable_core::{
-    Action, ActionSet, Context, Direction, Event, Feasible, Learner, Observation, Policy, Promotion, Request, Settings,
-    Statement, Storage, Verdict, user_hash,
+    Action, ActionSet, Certifier, Coin, Coins, Context, ContrastSet, Direction, Event, Feasible, Learner, Observation, Policy,
+    Promotion, Request, Settings, Statement, Storage, Verdict, user_hash,
 };
 
 /// The learner at the end of the run `tau2` in `f32`.
@@ -19,7 +19,7 @@ pub const EVENTS: &[u8] = include_bytes!("../records/agent.events");
 /// # Panics
 /// When the catalog has changed.
 #[must_use]
-pub fn events() -> [Event; 13] {
+pub fn events() -> [Event; 15] {
     let context = Context::new(&AGENT, Some(9), &[0.125, 1.0, 0.1, 0.75]).expect("a context of the catalog");
     let nowhere = Context::new(&AGENT, None, &[0.0, 0.5, 0.25, 1.0]).expect("a context of the catalog");
     let direction = Direction::new(&AGENT, [(7, 1.0), (253, -0.5)]).expect("coordinates of the catalog");
@@ -27,21 +27,28 @@ pub fn events() -> [Event; 13] {
     let mut set = ActionSet::first(70);
     set.remove(Action(3));
     let (contrast, verdict, valid, evidence) = (4, Verdict::Against, true, 321);
-    let promotion = Promotion { contrast, verdict, valid, round: 512, at: 77, evidence, lower: -0.5, upper: -0.25 };
+    let promotion =
+        Promotion { contrast, verdict, valid, by: Certifier::Ellipsoid, round: 512, at: 77, evidence, lower: -0.5, upper: -0.25 };
+    let mut coins = Coins::new();
+    coins.extend([Coin { contrast: 6, expected: 0.25 }, Coin { contrast: 0, expected: -0.1 }]);
+    let mut probed = ContrastSet::EMPTY;
+    probed.insert(6);
     [
         Event::Permissions(AGENT.all_actions()),
         Event::Permissions(set),
         Event::Onboarding(Statement { direction, response: 0.75, precision: 4.0 }),
-        Event::Decision { round: 70_000, action: Action(179), baseline: 0.1, context, at: 1_790_000_000 },
+        Event::Decision { round: 70_000, action: Action(179), baseline: 0.1, context, at: 1_790_000_000, coins: Coins::new() },
         Event::Feedback { round: 70_000, reward: -0.3, weight: 1.0 },
         Event::Feedback { round: 1, reward: 1.0, weight: 0.25 },
         Event::Observation(observation),
-        Event::Unlearn { observation, imputed: true, kept: 0.5 },
+        Event::Unlearn { observation, imputed: true, kept: 0.5, probed },
         Event::Expiry { round: 69_999, imputed: None },
         Event::Expiry { round: 2, imputed: Some(-0.1) },
         Event::Promotion(promotion),
         Event::Forget { promise: 7 },
         Event::Fade { keep: 0.5 },
+        Event::Decision { round: 3, action: Action(1), baseline: 0.0, context: nowhere, at: 0, coins },
+        Event::Promotion(Promotion { by: Certifier::Coins, ..promotion }),
     ]
 }
 

@@ -217,7 +217,11 @@ impl<T: Scalar> Oracle<T> {
         let learned = life.learned.get(&id.round).filter(|_| !life.unlearned.contains(&id.round));
         let (reward, weight, imputed) = *learned.ok_or("not_learned")?;
         let observation = Observation { context, action, baseline, reward, weight };
-        life.user.user().check(&Event::Unlearn { observation, imputed, kept: 1.0 }).map_err(code)?.apply();
+        life.user
+            .user()
+            .check(&Event::Unlearn { observation, imputed, kept: 1.0, probed: fable_core::ContrastSet::EMPTY })
+            .map_err(code)?
+            .apply();
         life.unlearned.insert(id.round);
         Ok(json!({ "observations": life.user.observations() }))
     }

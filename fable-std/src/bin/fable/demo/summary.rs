@@ -4,7 +4,7 @@ use super::DemoArguments;
 use super::lives;
 use super::picture::Curve;
 use super::tastes::{Taste, Tastes};
-use fable_core::{Assessment, Comparison, HostUser, Promotion, Verdict};
+use fable_core::{Assessment, Certifier, Comparison, HostUser, Promotion, Verdict};
 use fable_std::simulate::SimulatedUser;
 use std::error::Error;
 use std::fmt::Write;
@@ -72,7 +72,7 @@ fn found(
 fn preferences(out: &mut String, user: &SimulatedUser<'_>, fable: &mut HostUser<'_, f32>) -> Result<(), Box<dyn Error>> {
     let catalog = user.catalog();
     let sentence = |contrast: u8, verdict: Verdict, out: &mut String| {
-        Promotion { contrast, verdict, valid: true, round: 0, at: 0, evidence: 0, lower: 0.0, upper: 0.0 }
+        Promotion { contrast, verdict, valid: true, by: Certifier::Coins, round: 0, at: 0, evidence: 0, lower: 0.0, upper: 0.0 }
             .write_sentence(catalog, out)
     };
     if !fable.learner().profile().is_empty() {
