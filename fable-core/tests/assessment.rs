@@ -371,7 +371,7 @@ fn what_the_guarantee_does_not_cover_makes_it_invalid() {
     let baseline = policy.baseline(&context, Action(3), None);
     let observation = Observation { context, action: Action(3), baseline, reward: 0.5, weight: 1.0 };
     let void: [fn(Observation) -> Event; 5] = [
-        |observation| Event::Unlearn { observation, imputed: false, kept: 1.0 },
+        |observation| Event::Unlearn { observation, imputed: false, kept: 1.0, probed: fable_core::ContrastSet::EMPTY },
         |observation| Event::Observation(Observation { weight: 0.5, ..observation }),
         |observation| Event::Observation(Observation { weight: 2.0, ..observation }),
         |_| Event::Feedback { round: 2, reward: 0.5, weight: 0.5 },

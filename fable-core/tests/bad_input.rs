@@ -8,9 +8,9 @@ use fable_core::catalog::{
 };
 use fable_core::record::Verifier;
 use fable_core::{
-    Action, ActionSet, Coins, Command, Comparison, Context, ContrastSet, DecisionId, Direction, Event, Factor, Feasible,
-    FeasibleError, HostLearner, HostUser, Observation, OnboardingError, Policy, PosteriorError, Prior, PriorError, Promotion,
-    Request, Settings, Statement, UserError, Verdict, Workspace,
+    Action, ActionSet, Certifier, Coins, Command, Comparison, Context, ContrastSet, DecisionId, Direction, Event, Factor,
+    Feasible, FeasibleError, HostLearner, HostUser, Observation, OnboardingError, Policy, PosteriorError, Prior, PriorError,
+    Promotion, Request, Settings, Statement, UserError, Verdict, Workspace,
 };
 
 #[test]
@@ -118,7 +118,7 @@ fn every_fault_has_its_own_error() {
     for bad in [f64::NAN, f64::INFINITY, 2e4] {
         let observation = Observation { context, action: Action(0), baseline: bad, reward: 0.0, weight: 1.0 };
         refuse(Event::Observation(observation), UserError::Baseline);
-        refuse(Event::Unlearn { observation, imputed: false, kept: 1.0 }, UserError::Baseline);
+        refuse(Event::Unlearn { observation, imputed: false, kept: 1.0, probed: ContrastSet::EMPTY }, UserError::Baseline);
         refuse(decision(4, 0, bad), UserError::Baseline);
     }
     refuse(Event::Feedback { round: 1, reward: 0.0, weight: 1.0 }, UserError::ExpiredDecision);
@@ -136,11 +136,25 @@ fn every_fault_has_its_own_error() {
     let never = Observation { context, action: Action(0), baseline: 0.0, reward: 0.5, weight: 1.0 };
     let never = Observation { action: Action(u16::from(decisions[1].action == Action(0))), ..never };
     refuse(
-        Event::Unlearn { observation: Observation { weight: 100.0, ..never }, imputed: false, kept: 1.0 },
+        Event::Unlearn {
+            observation: Observation { weight: 100.0, ..never },
+            imputed: false,
+            kept: 1.0,
+            probed: ContrastSet::EMPTY,
+        },
         UserError::NotLearned,
     );
-    let unfounded =
-        Promotion { contrast: 0, verdict: Verdict::For, valid: true, round: 3, at: 0, evidence: 99, lower: 0.1, upper: 0.2 };
+    let unfounded = Promotion {
+        contrast: 0,
+        verdict: Verdict::For,
+        valid: true,
+        by: Certifier::Ellipsoid,
+        round: 3,
+        at: 0,
+        evidence: 99,
+        lower: 0.1,
+        upper: 0.2,
+    };
     for contrast in [0, 1, 255] {
         refuse(Event::Promotion(Promotion { contrast, ..unfounded }), UserError::NotPromoted);
     }

@@ -15,6 +15,7 @@ mod listed {
     use fable_core::protocol::{self, Draft, Fault, Frame, Hello, Kept, Reply, Statistics, StorageFault, WireContext, WireShare};
     use fable_core::record::{Header, Kind, Loader, PriorVerifier, RecordError, Snapshot, Verified, Verifier};
     use fable_core::{Action, ActionSet, Arrow, Assessment, Bits, Catalog, CatalogError, Choice, Command, Comparison, Context};
+    use fable_core::{Average, Certifier, Coin, Probe, Trial};
     use fable_core::{ContextError, CoordinateSet, Deadline, Decision, DecisionId, Direction, Effect, Estimate, Event, Expiry};
     use fable_core::{
         Explanation, Exploration, Factor, Feasible, FeasibleError, Gap, Key, Learner, Observation, OnChange, OnboardingError,
@@ -112,6 +113,11 @@ mod listed {
         has::<Verdict>();
         has::<Promotion>();
         has::<Standing>();
+        has::<Certifier>();
+        has::<Coin>();
+        has::<Probe>();
+        has::<Trial>();
+        has::<Average>();
         has::<Explanation<'_, f32>>();
         has::<Share>();
         has::<Source>();

@@ -3,7 +3,10 @@
 use fable_core::protocol::{
     Draft, Fault, Frame, Hello, Kept, MAX_FRAME, Reply, Request, Statistics, StorageFault, WireContext, WireShare, write_entry,
 };
-use fable_core::{Assessment, Context, Gap, Promotion, Share, Source, Standing, Verdict, catalog::AGENT, catalog::TAU2};
+use fable_core::{
+    Assessment, Average, Certifier, Context, Gap, Probe, Promotion, Share, Source, Standing, Trial, Verdict, catalog::AGENT,
+    catalog::TAU2,
+};
 
 fn requests() -> Vec<(Request, Vec<u8>)> {
     let coding = WireContext::new(&Context::new(&AGENT, AGENT.task("coding").ok(), &[0.5, 0.25, 1.0, 0.0]).unwrap());
@@ -24,6 +27,7 @@ fn requests() -> Vec<(Request, Vec<u8>)> {
                 weight: 1.0,
                 imputed: false,
                 kept: 1.0,
+                probed: [5, 0],
             },
             vec![],
         ),
@@ -42,6 +46,7 @@ fn requests() -> Vec<(Request, Vec<u8>)> {
         (Request::Forget, vec![]),
         (Request::Prior { next: true, offset: 256 }, vec![]),
         (Request::CommitPrior { length: 70_000 }, vec![]),
+        (Request::Trial { contrast: 5 }, vec![]),
     ]
 }
 
@@ -77,10 +82,23 @@ fn replies() -> Vec<(Reply, Vec<u8>)> {
         gap: Gap { distance: 0.5, rounds: Some(600) },
         valid: true,
     };
-    let promotion =
-        Promotion { contrast: 5, verdict: Verdict::For, valid: true, round: 100, at: 7, evidence: 90, lower: 0.125, upper: 0.5 };
+    let promotion = Promotion {
+        contrast: 5,
+        verdict: Verdict::For,
+        valid: true,
+        by: Certifier::Coins,
+        round: 100,
+        at: 7,
+        evidence: 90,
+        lower: 0.125,
+        upper: 0.5,
+    };
     let share = Share { source: Source::Block(4), chosen: 0.5, other: -0.5, chosen_coordinate: Some(24), other_coordinate: None };
     let share = postcard::to_slice(&WireShare::new(&share), &mut [0; 32]).unwrap().to_vec();
+    let probe = Probe { contrast: 5, preferred: true, expected: 0.25 };
+    let average = Average { mean: 0.5, lower: -0.25, upper: 1.25 };
+    let (trials, e_value, needed, certified) = (40, 12.5, 480.0, Verdict::Open);
+    let trial = Trial { trials, e_value, needed, average, certified, valid: true };
     let kept = Kept { generation: 2, events: 40, free: 3000, erases: 5 };
     let faults = [
         Fault::Malformed,
@@ -102,10 +120,13 @@ fn replies() -> Vec<(Reply, Vec<u8>)> {
     all.extend([
         (Reply::Hello(hello), b"tau2".to_vec()),
         (Reply::Done { count: 130 }, vec![]),
-        (Reply::Decided { round: 7, action: 130, baseline: -0.125 }, vec![]),
+        (Reply::Decided { round: 7, action: 130, baseline: -0.125, probes: heapless::Vec::new() }, vec![]),
+        (Reply::Decided { round: 8, action: 2, baseline: 0.0, probes: [probe].into_iter().collect() }, vec![]),
         (
             Reply::Explanation {
                 chosen: 1,
+                intended: 2,
+                probed: [5, 0],
                 other: 2,
                 feasible: true,
                 explored: false,
@@ -132,6 +153,7 @@ fn replies() -> Vec<(Reply, Vec<u8>)> {
         ),
         (Reply::Chunk { offset: 256 }, vec![9, 0, 9]),
         (Reply::Event { index: 4 }, vec![1, 2, 3]),
+        (Reply::Trial(trial), vec![]),
     ]);
     all
 }
@@ -199,6 +221,7 @@ fn the_longest_messages_fit() {
                 weight,
                 imputed: false,
                 kept: 1.0,
+                probed: [5, 0],
             },
             0,
         ),
@@ -221,53 +244,56 @@ fn the_longest_messages_fit() {
 }
 
 const REQUESTS: &str = "\
-03010105648298e700
-04010101010101010103f03f01010101010410401801010101010105f03f2c01010101010107f0bfac858ba500
-0601010201040101023f0103803e0103803f0101010a80e2cfaa069f69325c00
-04010102010104ffff0305a971a61200
-0701010302ac02010101010103e03f0103803f028e033c1b00
-0601010401040101023f0103803e0103803f01010103b301010101010103f0bf0101063fefb0650700
-04010105010203010101010103c0bf010101010103f03f0103803f010107803ff837bc8100
-04010106020701054ae4487a00
-040101060a070181010ce182cea400
-090101070506b011a700
-0401010801080102010d6e5fa700
-0901010903bd38f1d000
-0901010a096082091b00
-0801010bec5b4a7000
-0901010c0a5c745ad400
-0a01010d8002fcd3ab9e00
-0601010e80040301020583c123b500
-0a01010f8010da76966e00
-0901011004060495d500
-0801011196a2288d00
-0b010112018002f257a16900
-0b010113f0a20465caca2b00
+030201053d3cdee500
+04020101010101010103f03f01010101010410401801010101010105f03f2c01010101010107f0bf5799107600
+0602010201040101023f0103803e0103803f0101010a80e2cfaa06678465ae00
+04020102010104ffff0305aaca91f900
+0702010302ac02010101010103e03f0103803f0527866ab800
+0602010401040101023f0103803e0103803f01010103b301010101010103f0bf0101063ff68eb68c00
+04020105010203010101010103c0bf010101010103f03f0103803f010104803f0505a918610300
+0402010602070105d7fea04b00
+040201060a070181010c24be439d00
+0902010705e81fa4b500
+040201080108010201ee69d02900
+0902010903539744c200
+0902010a098e2dbc0900
+0802010bb5e50c7200
+0902010c0ab2dbefc600
+0a02010d80022ca90bd900
+0602010e80040301020546fdae8c00
+0a02010f80100a0c362900
+0902011004e8ab20c700
+08020111cf1c6e8f00
+0b0201120180025c2535ef00
+0b020113f0a204cbb85ead00
+09020114057a5e4bd400
 ";
 
 const REPLIES: &str = "\
-03810101057564637500
-0381010601e354640200
-038101070202f40a202e00
-0381010603cf356aec00
-03810106046ca00e7200
-0381010605fa90090500
-03810107060d61d2f3da00
-03810107070327ce502400
-0381010708044b47ac3d00
-03810102090513b2da2300
-0381010709018582dd5400
-0381010709023fd3d4cd00
-038101070903a9e3d3ba00
-0381010709040a76b72400
-15810101010108070605040302010d0c0b0a18121d01180608181716151413121101e807e70774617532c4b9259d00
-0a81010282016b172e8f00
-07810103078201010101010107c0bf89dd5b2900
-07810104010201010101023f0105803e09080101023f010104bf011805940f0c4800
-04810105010101010103e03f01010101010bd03fdd2406819543ef3f0101010101031040010101010103f03f010101010103e0bf01010101010ef83f2b8716d9cef7ef3fc8010101010101010be03f01d804010585b61e00
-048101060105e87595f600
-0a810106010105020164010102070101025a0101010101023e0101073f014786e81b00
-078101070908010dbc05020228b817053439303700
-078101088002090609c62875dd00
-0c81010904010203b441de5000
+03820101059bcbd66700
+03820106010dfbd11000
+0382010702022470806900
+0382010603219adffe00
+0382010604820fbb6000
+0382010605143fbc1700
+03820107060db1a8539d00
+038201070703f7b4f06300
+0382010708049b3d0c7a00
+038201020905c3c87a6400
+03820107090155f87d1300
+038201070902efa9748a00
+038201070903799973fd00
+038201070904da0c176300
+15820101010108070605040302010d0c0b0a18121d01180608181716151413121101e807e70774617532660e6c7e00
+0a8201028201bb6d8ec800
+07820103078201010101010103c0bf05ade5325700
+06820103080201010101010101040105010107803ebdac06c300
+07820104010205030201010101023f0105803e09080101023f010104bf011805e86078e200
+04820105010101010103e03f01010101010bd03fdd2406819543ef3f0101010101031040010101010103f03f010101010103e0bf01010101010ef83f2b8716d9cef7ef3fc8010101010101010be03f01d804018ba0659e00
+048201060105380f35b100
+0b82010601010502010164010102070101025a0101010101023e0101073f019cdb04de00
+078201070908010dbc05020228b817054d534d2600
+078201088002090609252ffa5300
+0c82010904010203295b366100
+0582010a2801010101010329400101010101037e40010101010103e03f010101010103d0bf010101010109f43f01016ac7461200
 ";

@@ -288,7 +288,7 @@ fn foreign_bytes_have_their_own_error() {
     };
     assert_eq!(changed(0, b'X'), Err(RecordError::Foreign));
     assert_eq!(changed(3, b'J'), Err(RecordError::Foreign)); // a journal
-    assert_eq!(changed(4, 2), Err(RecordError::Version { found: VERSION + 1 }));
+    assert_eq!(changed(4, VERSION + 1), Err(RecordError::Version { found: VERSION + 1 }));
     assert_eq!(changed(5, 53), Err(RecordError::Scalar { found: 53 }));
     assert_eq!(changed(5, 32), Err(RecordError::Content));
     let other = Policy::<f32>::new(&TAU2, Settings { noise_variance: 1.0, ..eventful(3) }).unwrap();
@@ -343,7 +343,7 @@ fn there_is_no_half_loaded_state() {
     let mut small: HostLearner<f32, 1> = vacant(&TAU2);
     assert!(matches!(small.load(&policy, verified), Err(RecordError::Room { needed: 2..=6 })));
     let mut short = HostLearner::<f32, 6>::over(vec![0.0; 100]);
-    assert!(matches!(short.load(&policy, verified), Err(RecordError::Storage { expected: 472 })));
+    assert!(matches!(short.load(&policy, verified), Err(RecordError::Storage { expected: 562 })));
 
     // Dropped on the way, at any byte.
     let mut again = empty.clone();
@@ -401,7 +401,7 @@ fn there_is_no_half_loaded_state() {
     other.restore(&policy, &bytes).unwrap();
     assert_eq!(other, learner);
     assert!(matches!(small.restore(&policy, &bytes), Err(RecordError::Room { needed: 2..=6 })));
-    assert!(matches!(short.restore(&policy, &bytes), Err(RecordError::Storage { expected: 472 })));
+    assert!(matches!(short.restore(&policy, &bytes), Err(RecordError::Storage { expected: 562 })));
     assert!(small.is_vacant() && short.is_vacant());
     assert!(HostLearner::<f32, 6>::over(vec![]).snapshot().is_err());
 
@@ -439,7 +439,7 @@ fn headers_round_trip() {
     let policy = Policy::<f64>::new(&AGENT, Settings::PAPER).unwrap();
     let header = Header::new(Kind::Journal, &policy, 0x0123_4567_89ab_cdef, 6);
     let bytes = header.encode();
-    assert_eq!(&bytes[..8], b"FABJ\x01\x35\x06\x00");
+    assert_eq!(&bytes[..8], b"FABJ\x02\x35\x06\x00");
     assert_eq!(Header::decode(&bytes), Ok(header));
     assert_eq!(header.admit(Kind::Journal, &policy), Ok(()));
     assert_eq!(header.admit(Kind::Snapshot, &policy), Err(RecordError::Foreign));

@@ -5,8 +5,8 @@ mod common;
 use common::{MIXED, Random, bits};
 use fable_core::catalog::{AGENT, Catalog, TAU2};
 use fable_core::{
-    Action, Context, Deadline, Direction, Event, Expiry, Factor, Feasible, HostUser, Observation, Policy, Prior, Request, Scalar,
-    Settings, Statement, UserError,
+    Action, Context, ContrastSet, Deadline, Direction, Event, Expiry, Factor, Feasible, HostUser, Observation, Policy, Prior,
+    Request, Scalar, Settings, Statement, UserError,
 };
 use proptest::prelude::*;
 
@@ -142,7 +142,7 @@ fn imputed_rewards_are_taken_back_as_such() {
     let value = TAU2.values(action).unwrap()[0];
     assert_eq!((ana.observations(), ana.user().evidence(0, value)), (2, 1));
 
-    let event = Event::Unlearn { observation, imputed: true, kept: 1.0 };
+    let event = Event::Unlearn { observation, imputed: true, kept: 1.0, probed: ContrastSet::EMPTY };
     ana.user().check(&event).unwrap().apply();
     assert_eq!((ana.observations(), ana.user().evidence(0, value)), (1, 1));
     ana.user().unlearn(Observation { reward: 0.75, ..observation }).unwrap();
