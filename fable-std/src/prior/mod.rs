@@ -16,7 +16,7 @@
 //!
 //! Users may also have nothing in common, and then a fitted mean is luck that costs every new user regret. So how many users are
 //! imagined, which share of the mean is kept, and whether the fit is kept at all, is decided by users that were left out of it:
-//! see [`choose`]. An isotropic prior around 0 wins unless something else is clearly better.
+//! see [`choose`]. The policy's own prior stays unless something else is clearly better.
 //!
 //! The result is a snapshot with zero rounds ([`Population::snapshot`]): a device loads it like any other, and a host makes it
 //! the prior of a policy ([`prior_file`](crate::prior_file)).
@@ -64,7 +64,7 @@ pub const MIN_USERS: usize = 5;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Options {
     /// How many imagined users hold the covariance back, with the whole mean; `None` lets users who are left out decide what is
-    /// kept of mean and precision: each fifth in turn, or one fifth of many.
+    /// kept of mean and precision: one by one, each fifth in turn, or one fifth of many.
     pub shrinkage: Option<f64>,
     /// Whether the noise variance is chosen on users who are left out, too: the prior is then one for
     /// [`Population::noise_variance`].
@@ -88,14 +88,14 @@ impl Default for Options {
 
 /// Imagined users that are tried, in multiples of the dimension, the most first: each fit begins where the one before it ended.
 const SHRINKAGES: [f64; 4] = [16.0, 1.0, 0.25, 0.0625];
-/// Isotropic priors that are tried, the most precise first: precision times noise variance, on which decisions depend.
-const LEVELS: [f64; 7] = [128.0, 32.0, 8.0, 2.0, 0.5, 0.125, 0.03125];
 /// Noise variances that are tried one after the other, at most, each as the one before it foretold.
 const NOISES: usize = 4;
 /// A noise variance is good when errors are as large as foretold up to this factor.
 const NOISE_FACTOR: f64 = 1.02;
 /// Parts that users are left out in.
 const PARTS: usize = 5;
+/// Fewer users are left out one by one: a fifth of nine would be missed.
+const FEW: usize = 20;
 /// From so many users on, one part says enough.
 const MANY: usize = 500;
 /// Steps of a fit that is only compared.
@@ -106,7 +106,7 @@ const GAIN: f64 = 1e-3;
 /// What was kept of a fit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kept {
-    /// Nothing that users have in common was found: an isotropic prior around 0.
+    /// Nothing that users have in common was found: the policy's own prior, or one around 0 that is more precise.
     Isotropic {
         /// Precision of every coordinate.
         precision: f64,
@@ -173,9 +173,8 @@ pub fn fit_telling(
         return Err(FitError::Shrinkage);
     }
     let settings = policy.settings();
-    let own = Gaussian::isotropic(policy.catalog().arrow(), policy.base_precision());
     let (mut noise, range) = (settings.noise_variance, setting::NOISE_VARIANCE.range);
-    let mut population = fit_with(&own, &users, noise, options, tell)?;
+    let mut population = fit_with(policy, &users, noise, options, tell)?;
     if options.choose_noise {
         for _ in 0..NOISES {
             let surprise = population.surprise.unwrap_or(1.0);
@@ -188,7 +187,7 @@ pub fn fit_telling(
             tell(&format!("noise variance {noise}"));
             let factor = noise / settings.noise_variance;
             let noisy: Vec<Evidence> = users.iter().map(|user| (*user).clone().with_noise_times(factor)).collect();
-            population = fit_with(&own, &noisy.iter().collect::<Vec<_>>(), noise, options, tell)?;
+            population = fit_with(policy, &noisy.iter().collect::<Vec<_>>(), noise, options, tell)?;
         }
     }
     Ok(population)
@@ -200,21 +199,22 @@ fn three_digits(number: f64) -> f64 {
 
 /// A fit with a noise variance that the evidence has already.
 fn fit_with(
-    own: &Gaussian,
+    policy: &Policy<'_, f64>,
     users: &[&Evidence],
     noise_variance: f64,
     options: &Options,
     tell: &mut dyn FnMut(&str),
 ) -> Result<Population, FitError> {
-    let (arrow, threads) = (own.arrow(), options.threads);
+    let (arrow, threads) = (policy.catalog().arrow(), options.threads);
+    let own = Gaussian::isotropic(arrow, policy.base_precision());
     let observations = users.iter().map(|user| user.sightings().len()).sum::<usize>();
-    let before = log_likelihood(own, users)?;
+    let before = log_likelihood(&own, users)?;
     tell("where to begin");
-    let (start, variance) = isotropic(own.clone(), users, options)?;
+    let (start, variance) = isotropic(own, users, options)?;
     let (kept, gain, surprise) = if let Some(imagined) = options.shrinkage {
         (Kept::Fitted { imagined, share: 1.0 }, None, None)
     } else {
-        let choice = choose_kept(&start, variance, users, noise_variance, options, tell)?;
+        let choice = choose_kept(policy.base_precision(), &start, variance, users, options, tell)?;
         (choice.kept, Some(choice.gain), Some(choice.surprise))
     };
     let Climb { prior, objective } = match kept {
@@ -293,52 +293,69 @@ struct Choice {
     surprise: f64,
 }
 
-/// Lets left-out users decide what is kept; the candidates are in the order of [`choose::simplest`].
+/// Lets left-out users decide what is kept: the best fit, if it is clearly better than the best prior around 0; `own` is the
+/// policy's precision.
 fn choose_kept(
+    own: f64,
     start: &Gaussian,
     variance: f64,
     users: &[&Evidence],
-    noise_variance: f64,
     options: &Options,
     tell: &mut dyn FnMut(&str),
 ) -> Result<Choice, FitError> {
     let (arrow, threads) = (start.arrow(), options.threads);
+    let parts = if users.len() < FEW { users.len() } else { PARTS };
     // One fifth of many users says enough; what isotropic priors foretell is compared on the same users.
-    let parts = if users.len() < MANY { PARTS } else { 1 };
+    let tried = if users.len() < MANY { parts } else { 1 };
     let mut fitted = vec![Vec::new(); SHRINKAGES.len()];
     let mut out = Vec::new();
-    for part in 0..parts {
-        let of = |inside: bool| users.iter().enumerate().filter(move |(index, _)| (index % PARTS == part) == inside);
+    for part in 0..tried {
+        let of = |inside: bool| users.iter().enumerate().filter(move |(index, _)| (index % parts == part) == inside);
         let here: Vec<&Evidence> = of(true).map(|(_, user)| *user).collect();
         let rest: Vec<&Evidence> = of(false).map(|(_, user)| *user).collect();
         let mut prior = start.clone();
         for (number, (fitted, multiple)) in fitted.iter_mut().zip(SHRINKAGES).enumerate() {
-            tell(&format!("left out {} of {parts}, fit {} of {}", part + 1, number + 1, SHRINKAGES.len()));
+            tell(&format!("left out {} of {tried}, fit {} of {}", part + 1, number + 1, SHRINKAGES.len()));
             let held = Shrinkage { users: multiple * arrow.dimension() as f64, variance, of_mean: 1.0 };
             prior = climb(prior, &rest, &held, TRIAL_STEPS, threads)?.prior;
             fitted.extend(choose::foretell(&prior, &here, threads)?);
         }
         out.extend(here);
     }
-    let mut candidates: Vec<(Kept, Vec<f64>, f64)> = Vec::new();
-    for (number, level) in LEVELS.into_iter().enumerate() {
-        tell(&format!("isotropic {} of {}", number + 1, LEVELS.len()));
-        let precision = (level / noise_variance).clamp(BASE_PRECISION.least, BASE_PRECISION.most);
+    let (mut isotropic, mut fits) = (Vec::new(), Vec::new());
+    for precision in [own, (choose::CAUTIOUS * own).min(BASE_PRECISION.most)] {
+        tell(&format!("precision {precision} everywhere"));
         let told = choose::foretell(&Gaussian::isotropic(arrow, precision), &out, threads)?;
-        candidates.push((Kept::Isotropic { precision }, choose::calibrated(&told, 0.0), choose::surprise(&told, 0.0)));
+        isotropic.push(Candidate::new(Kept::Isotropic { precision }, &told, 0.0));
     }
     for share in choose::SHARES {
         for (told, multiple) in fitted.iter().zip(SHRINKAGES) {
-            let kept = Kept::Fitted { imagined: multiple * arrow.dimension() as f64, share };
-            candidates.push((kept, choose::calibrated(told, share), choose::surprise(told, share)));
+            fits.push(Candidate::new(Kept::Fitted { imagined: multiple * arrow.dimension() as f64, share }, told, share));
         }
     }
-    let scores: Vec<Vec<f64>> = candidates.iter().map(|(_, scores, _)| scores.clone()).collect();
-    let total = |scores: &Vec<f64>| scores.iter().sum::<f64>();
-    let isotropic = scores.iter().take(LEVELS.len()).reduce(|best, next| if total(next) > total(best) { next } else { best });
-    let place = choose::simplest(&scores).ok_or(FitError::Degenerate)?;
-    let ((kept, chosen, surprise), isotropic) = (candidates.get(place).zip(isotropic)).ok_or(FitError::Degenerate)?;
-    Ok(Choice { kept: *kept, gain: choose::behind(isotropic, chosen), surprise: *surprise })
+    let [isotropic, fitted] = [isotropic, fits].map(best);
+    let (isotropic, fitted) = isotropic.zip(fitted).ok_or(FitError::Degenerate)?;
+    let chosen = if choose::clearly_better(&fitted.scores, &isotropic.scores) { &fitted } else { &isotropic };
+    Ok(Choice { kept: chosen.kept, gain: choose::behind(&isotropic.scores, &chosen.scores), surprise: chosen.surprise })
+}
+
+/// A prior that left-out users are foretold with.
+struct Candidate {
+    kept: Kept,
+    /// By left-out user.
+    scores: Vec<f64>,
+    surprise: f64,
+}
+
+impl Candidate {
+    fn new(kept: Kept, told: &[choose::Foretold], share: f64) -> Self {
+        Self { kept, scores: choose::calibrated(told, share), surprise: choose::surprise(told, share) }
+    }
+}
+
+fn best(mut candidates: Vec<Candidate>) -> Option<Candidate> {
+    let scores: Vec<Vec<f64>> = candidates.iter().map(|candidate| candidate.scores.clone()).collect();
+    choose::best(&scores).map(|place| candidates.swap_remove(place))
 }
 
 /// Why there is no prior.

@@ -54,9 +54,10 @@ most likely, until nothing is gained any more. P keeps the shape of the learner'
 deciding and learning cost what they did.
 
 With few users much of what they seem to have in common is chance, and some users have nothing in common. So users are left out of
-the fit, and their rewards are foretold: by fits held back by more or fewer imagined users without anything in common, with all, a
-part or nothing of the mean, and by priors that are the same everywhere. What is kept is the simplest of these that foretells as
-well as the best, up to half a standard error. How high rewards are in general does not count, only which choices they favour.
+the fit, and their rewards are foretold: by fits held back by more or fewer imagined users without anything in common, with all or a
+part of the mean, by the settings' own prior, and by one four times as precise. The best fit is kept if the users left out are
+likelier under it by 2 nats in all and by half a standard error, and otherwise the better of the other two. How high rewards
+are in general does not count, only which choices they favour.
 
 At least 5 users with something learned are needed, 50 are better. Rewards and stated preferences count; imputed rewards, what
 was unlearned and what came before a user was forgotten do not. Catalog and settings have to be those of the journals; seed,

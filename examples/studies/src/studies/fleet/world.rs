@@ -45,20 +45,29 @@ pub fn live(policy: &Policy<'_, f64>, person: &dyn Person, number: u64, rounds: 
     Ok(life)
 }
 
-/// Isotropic priors that the best is taken from, by what they cost the very users they are compared on.
-const PRECISIONS: [f64; 11] = [0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0];
-const NUS: [f64; 3] = [0.1, 0.3, 1.0];
+/// Multiples of the shipped precision and boldness: isotropic priors that the best is taken from, by what they cost the very users
+/// they are compared on.
+const PRECISIONS: [f64; 9] = [1.0 / 16.0, 1.0 / 8.0, 1.0 / 4.0, 1.0 / 2.0, 1.0, 2.0, 4.0, 8.0, 16.0];
+const BOLDNESSES: [f64; 5] = [1.0 / 3.0, 2.0 / 3.0, 1.0, 4.0 / 3.0, 2.0];
+
+/// The shipped settings, so many times as bold.
+pub fn bold(multiple: f64) -> Settings<'static> {
+    let shipped = Settings::default();
+    let exploration = match shipped.exploration {
+        Exploration::Optimistic(c) => Exploration::Optimistic(c * multiple),
+        Exploration::Constant(nu) => Exploration::Constant(nu * multiple),
+        other => other,
+    };
+    Settings { exploration, ..shipped }
+}
 
 /// The settings of every isotropic prior.
 pub fn isotropic() -> impl Iterator<Item = Settings<'static>> {
-    let of = |nu: f64| {
-        move |base_precision| Settings {
-            base_precision: Some(base_precision),
-            exploration: Exploration::Constant(nu),
-            ..Settings::PAPER
-        }
+    let of = |boldness: f64| {
+        let settings = bold(boldness);
+        move |multiple| Settings { precision_per_feature: settings.precision_per_feature * multiple, ..settings }
     };
-    NUS.into_iter().flat_map(move |nu| PRECISIONS.into_iter().map(of(nu)))
+    BOLDNESSES.into_iter().flat_map(move |boldness| PRECISIONS.into_iter().map(of(boldness)))
 }
 
 /// How somebody starts.
@@ -66,10 +75,10 @@ pub fn isotropic() -> impl Iterator<Item = Settings<'static>> {
 pub enum Start<'p> {
     /// With an isotropic prior.
     Isotropic(Settings<'static>),
-    /// With the fitted mean and the best isotropic precision around it.
+    /// With the fitted mean and the most likely isotropic precision around it.
     Mean(&'p Population),
-    /// With the fitted prior, and a draw of this scale.
-    Fitted(&'p Population, f64),
+    /// With the fitted prior, and settings to explore by.
+    Fitted(&'p Population, Settings<'static>),
 }
 
 /// The regret of the first rounds of people who start so, in sum, by round.
@@ -79,12 +88,11 @@ pub fn regret(catalog: &Catalog<'_>, start: Start<'_>, person: &dyn Person, numb
         Start::Mean(population) => {
             let (mean, precision) = (population.prior.mean(), vec![population.isotropic_precision; catalog.dimension()]);
             let prior = Prior::Diagonal { mean: &mean, precision: &precision };
-            Ok(live(&Policy::with_prior(catalog, Settings::PAPER, prior)?, person, number, ROUNDS)?.regret)
+            Ok(live(&Policy::with_prior(catalog, Settings::default(), prior)?, person, number, ROUNDS)?.regret)
         }
-        Start::Fitted(population, nu) => {
+        Start::Fitted(population, settings) => {
             let mut workspace = vec![0.0; catalog.workspace_len()];
             let factor = Factor::new(catalog.arrow(), population.prior.packed(), &mut workspace)?;
-            let settings = Settings { exploration: Exploration::Constant(nu), ..Settings::PAPER };
             let policy = Policy::with_prior(catalog, settings, Prior::Factor(factor))?;
             Ok(live(&policy, person, number, ROUNDS)?.regret)
         }
@@ -95,5 +103,5 @@ pub fn regret(catalog: &Catalog<'_>, start: Start<'_>, person: &dyn Person, numb
 pub fn fitted(setup: &Setup, catalog: &Catalog<'_>, users: &[Evidence]) -> Result<Population, StudyError> {
     let shrinkage = setup.reduced.then_some(catalog.dimension() as f64);
     let options = Options { shrinkage, steps: setup.scale(40, 3), threads: NonZero::<usize>::MIN, ..Options::default() };
-    Ok(fit(&Policy::new(catalog, Settings::PAPER)?, users, &options)?)
+    Ok(fit(&Policy::new(catalog, Settings::default())?, users, &options)?)
 }
