@@ -31,6 +31,8 @@ pub struct Policy<'a, T> {
     prior: Prior<'a, T>,
     /// The retained blocks, if not all are.
     mask: Option<BlockSet>,
+    /// Whether the prior expects something.
+    informed: bool,
     fingerprint: u64,
 }
 
@@ -60,7 +62,7 @@ impl<'a, T: Scalar> Policy<'a, T> {
         match Self::checked(catalog, settings) {
             Ok(Checked { sum, mask, base_precision }) => {
                 let fingerprint = sum.u64(0).finish();
-                Ok(Self { catalog, settings, base_precision, prior: Prior::Isotropic, mask, fingerprint })
+                Ok(Self { catalog, settings, base_precision, prior: Prior::Isotropic, mask, informed: false, fingerprint })
             }
             Err(error) => Err(error),
         }
@@ -73,7 +75,8 @@ impl<'a, T: Scalar> Policy<'a, T> {
     pub fn with_prior(catalog: &'a Catalog<'a>, settings: Settings<'a>, prior: Prior<'a, T>) -> Result<Self, SettingsError> {
         let Checked { sum, mask, base_precision } = Self::checked(catalog, settings)?;
         prior.check(catalog.arrow()).map_err(SettingsError::Prior)?;
-        Ok(Self { catalog, settings, base_precision, prior, mask, fingerprint: prior.fingerprint(sum).finish() })
+        let (informed, fingerprint) = (prior.has_mean(), prior.fingerprint(sum).finish());
+        Ok(Self { catalog, settings, base_precision, prior, mask, informed, fingerprint })
     }
 
     const fn checked(catalog: &Catalog<'_>, settings: Settings<'_>) -> Result<Checked, SettingsError> {
@@ -227,14 +230,21 @@ impl<'a, T: Scalar> Policy<'a, T> {
         self.catalog.dimension_of(self.settings.retained)
     }
 
-    /// nu_t or c: what standard deviations are multiplied with in a round.
+    /// nu_t or c: what standard deviations are multiplied with in a round. Optimism is two thirds of what is set where the prior
+    /// expects something: it was fitted to people, and its standard deviations are those of people, not of what nobody knows.
     #[must_use]
     #[inline]
     pub fn nu(&self, round: u32) -> f64 {
         match self.settings.exploration {
             Exploration::Constant(scale) => scale,
             #[cfg(feature = "adapt")]
-            Exploration::Optimistic(scale) => scale,
+            Exploration::Optimistic(scale) => {
+                if self.informed {
+                    scale / 1.5
+                } else {
+                    scale
+                }
+            }
             theorem @ Exploration::Theorem { .. } => theorem.nu(round, self.active_dimension()),
         }
     }
@@ -309,6 +319,23 @@ mod tests {
         let short = Prior::Diagonal { mean: &[0.0; 28], precision: &[1.0; 29] };
         let error = Policy::<f32>::with_prior(&TAU2, base, short).unwrap_err();
         assert_eq!(error, SettingsError::Prior(PriorError::Length { expected: 29 }));
+    }
+
+    #[test]
+    fn a_prior_that_expects_something_is_explored_less_boldly() {
+        let nu = |prior: Prior<'_, f32>| Policy::with_prior(&TAU2, Settings::default(), prior).unwrap().nu(1);
+        let (mut mean, precision) = ([0.0; 29], [24.0; 29]);
+        assert_eq!([nu(Prior::Isotropic), nu(Prior::Diagonal { mean: &mean, precision: &precision })], [1.5; 2]);
+        mean[7] = 0.1;
+        assert_eq!(nu(Prior::Diagonal { mean: &mean, precision: &precision }), 1.0);
+        let mut packed = [0.0; TAU2.arrow().packed_len()];
+        let mut workspace = [0.0; TAU2.workspace_len()];
+        for (centred, expected) in [([0.0; 29], 1.5), (mean, 1.0)] {
+            let prior: Prior<'_, f32> = Prior::Diagonal { mean: &centred, precision: &precision };
+            prior.write(TAU2.arrow(), 1.0, &mut packed);
+            let factor = crate::Factor::new(TAU2.arrow(), &packed, &mut workspace).unwrap();
+            assert_eq!(nu(Prior::Factor(factor)), expected);
+        }
     }
 
     /// Stored states carry these numbers: a change here means that no stored state can be read any more.

@@ -25,7 +25,8 @@ pub enum Exploration {
         /// Probability with which the bound may fail, in (0, 1/2].
         delta: f64,
     },
-    /// Scores are mean + c sd, with the exact standard deviation of every feasible action; of equals the earliest is taken. There
+    /// Scores are mean + c sd, with the exact standard deviation of every feasible action, and two thirds of c where a prior was fitted
+    /// to people ([`Policy::nu`](crate::Policy::nu)); of equals the earliest is taken. There
     /// is no chance in it: a round has one action of probability 1. It takes one solve per active coordinate, a draw takes one.
     #[cfg(feature = "adapt")]
     Optimistic(f64),
@@ -287,7 +288,7 @@ pub mod setting {
         PRECISION_PER_FEATURE = "precision_per_feature", 0.00001 to 10000, "How sure the prior is that a user has no special preference, per active feature", ", default 4: a score is 0 with a standard deviation of 1/2.";
         BASE_PRECISION = "base_precision", 0.001 to 10000, "The same per coordinate, instead", ", default the precision per feature times the number of blocks.";
         COST_WEIGHT = "cost_weight", 0 to 10, "How much the costs of values weigh against rewards", ", default 1.";
-        OPTIMISM = "optimism", 0 to 1000, "How boldly to explore: so many standard deviations are added to each action's expected reward", ", default 1.5. May be changed at any time.";
+        OPTIMISM = "optimism", 0 to 1000, "How boldly to explore: so many standard deviations are added to each action's expected reward", ", default 1.5. Two thirds of it count where a prior was fitted. May be changed at any time.";
         NU = "nu", 0.000001 to 1000, "Explores by chance instead: scores from a draw with this many times the standard deviation", ".";
         DELTA = "delta", 0.000000000001 to 0.5, "Explores by the schedule of the regret theorem instead, which may fail with this probability", ".";
         ALPHA = "alpha", 0.000000000001 to 0.5, "Probability with which any promoted preference may ever be wrong", ", default 0.05.";

@@ -106,6 +106,18 @@ impl<T: Number> Prior<'_, T> {
         }
     }
 
+    /// Whether the prior expects something: its mean is not 0.
+    pub(crate) fn has_mean(&self) -> bool {
+        match self {
+            Self::Isotropic => false,
+            Self::Diagonal { mean, .. } => mean.iter().any(|mean| *mean != 0.0),
+            // L^T mu = z
+            Self::Factor(Factor { arrow, packed }) => {
+                arrow.column_ends().any(|end| packed.get(end).is_some_and(|z| *z != T::ZERO))
+            }
+        }
+    }
+
     /// Whether the prior fits a shape and its numbers are in range.
     pub(crate) fn check(&self, arrow: Arrow) -> Result<(), PriorError> {
         let dimension = arrow.dimension();
