@@ -92,9 +92,10 @@ impl<'c> Life<'c> {
         for ((round, context), best) in (1..).zip(&self.contexts).zip(&self.best) {
             let chosen = agent.choose(&Request::new(context, everything), |_| 0.0)?.unwrap_or_default();
             let expected = self.user.expected(context, chosen);
-            let reward = match gives_thumbs(self.number) {
-                true => thumb(expected, self.number as u64, round),
-                false => self.user.reward(round, context, chosen),
+            let reward = if gives_thumbs(self.number) {
+                thumb(expected, self.number as u64, round)
+            } else {
+                self.user.reward(round, context, chosen)
             };
             let update = agent.learn(reward)?;
             surprise += update.map_or(0.0, |update| update.innovation * update.innovation / update.variance);

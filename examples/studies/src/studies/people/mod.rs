@@ -32,6 +32,9 @@ const CANDIDATES: &[Candidate] = &[
 /// The place of what ships.
 const SHIPPED_ROW: usize = 1;
 
+/// What is to be reached, and whether a number does.
+type Aim = (&'static str, fn(f64) -> bool);
+
 /// A set of people, and how they are judged.
 struct Set {
     name: &'static str,
@@ -40,7 +43,7 @@ struct Set {
     rounds: Rounds,
     splits: Vec<Split>,
     /// What is to be reached by what ships: without a prior, and with one.
-    goals: [(&'static str, fn(f64) -> bool); 2],
+    goals: [Aim; 2],
 }
 
 /// By candidate, the mean over splits.
