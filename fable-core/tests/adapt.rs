@@ -243,7 +243,7 @@ fn the_scale_is_what_is_left_of_the_squares_and_unlearning_restores_it() {
             count += k;
         }
         let squares: f64 = total - dense.h.dot(&dense.solved().mean);
-        ((2.0 + squares / 2.0) / (2.0 + count / 2.0)).sqrt()
+        ((8.0 + squares / 2.0) / (8.0 + count / 2.0)).sqrt()
     };
     assert!(scale(None) > 2.0, "the rewards are far noisier than the settings say");
     assert!((ana.user().scale() - scale(None)).abs() < 1e-4 * scale(None));

@@ -49,7 +49,7 @@ pub struct SettingsArguments {
     #[arg(long, help = setting::PRECISION_PER_FEATURE.help, value_name = "NUMBER", allow_negative_numbers = true)]
     pub precision_per_feature: Option<f64>,
     /// [`setting::BASE_PRECISION`]
-    #[arg(long, help = setting::BASE_PRECISION.help, value_name = "NUMBER", allow_negative_numbers = true)]
+    #[arg(long, help = setting::BASE_PRECISION.help, value_name = "NUMBER", allow_negative_numbers = true, conflicts_with = "precision_per_feature")]
     pub base_precision: Option<f64>,
     /// [`setting::COST_WEIGHT`]
     #[arg(long, help = setting::COST_WEIGHT.help, value_name = "NUMBER", allow_negative_numbers = true)]
@@ -63,7 +63,7 @@ pub struct SettingsArguments {
     /// [`setting::DELTA`]
     #[arg(long, help = setting::DELTA.help, value_name = "NUMBER", allow_negative_numbers = true, conflicts_with_all = ["nu", "optimism"])]
     pub delta: Option<f64>,
-    /// Whether exploration grows with how much this user's rewards surprise: fixed or learned. May be changed at any time.
+    /// Whether exploration grows with how much this user's rewards surprise: learned (the default) or fixed. May be changed at any time.
     #[arg(long, value_name = "fixed|learned", value_parser = scale)]
     #[serde(default, deserialize_with = "scale_text")]
     pub scale: Option<Scale>,
@@ -193,12 +193,16 @@ impl SettingsArguments {
             *setting = given.unwrap_or(*setting);
         }
         set(&mut settings.noise_variance, self.noise_variance);
-        set(&mut settings.precision_per_feature, self.precision_per_feature);
-        // A precision per feature that is given here wins over one per coordinate that was there before.
-        if self.precision_per_feature.is_some() {
-            settings.base_precision = None;
+        // The one precision that is given here wins over the other that was there before.
+        match (self.precision_per_feature, self.base_precision) {
+            (None, None) => {}
+            (Some(precision), None) => (settings.precision_per_feature, settings.base_precision) = (precision, None),
+            (None, Some(precision)) => settings.base_precision = Some(precision),
+            (Some(_), Some(_)) => {
+                let both = "precision_per_feature and base_precision exclude each other; write one of them";
+                return Err(("base_precision", Flaw::Form(both.into())));
+            }
         }
-        settings.base_precision = self.base_precision.or(settings.base_precision);
         set(&mut settings.scale, self.scale);
         set(&mut settings.half_life, self.half_life);
         set(&mut settings.on_change, self.on_change);

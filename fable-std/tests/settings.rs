@@ -52,7 +52,7 @@ fn table() -> [(&'static str, &'static str, &'static str, Settings<'static>); 23
         ("--optimism", "0", "0", Settings { exploration: Exploration::Optimistic(0.0), ..base }),
         ("--nu", "1e-3", "1e-3", Settings { exploration: Exploration::Constant(0.001), ..base }),
         ("--delta", "0.1", "0.1", Settings { exploration: Exploration::Theorem { delta: 0.1 }, ..base }),
-        ("--scale", "learned", "\"learned\"", Settings { scale: Scale::Learned, ..base }),
+        ("--scale", "fixed", "\"fixed\"", Settings { scale: Scale::Fixed, ..base }),
         ("--half-life", "200", "200", Settings { half_life: Some(200), ..base }),
         ("--on-change", "tell", "\"tell\"", Settings { on_change: OnChange::Tell, ..base }),
         ("--on-change", "halve", "\"halve\"", Settings { on_change: OnChange::Halve, ..base }),
@@ -91,7 +91,7 @@ fn every_setting_is_a_flag_and_a_key_and_can_be_written() {
         assert!(table().iter().any(|(tested, ..)| *tested == flag), "{flag} is not tested");
     }
     assert_eq!(folder.told("[settings]\n"), Ok(Settings::DEFAULT));
-    let back = ["--deadline", "none", "--expiry", "nothing", "--half-life", "none", "--scale", "fixed", "--on-change", "tell"];
+    let back = ["--deadline", "none", "--expiry", "nothing", "--half-life", "none", "--scale", "learned", "--on-change", "tell"];
     assert_eq!(flags(&back).resolve("agent", &AGENT).unwrap(), Settings::DEFAULT);
 }
 
@@ -132,6 +132,9 @@ fn flags_win_over_the_file_which_wins_over_the_catalogs_own() {
         Settings { precision_per_feature: 2.0, base_precision: None, exploration: Exploration::Optimistic(1.0), ..own };
     let given = flags(&["--precision-per-feature", "2", "--optimism", "1"]);
     assert_eq!(given.resolve(catalog, opened).unwrap(), per_feature);
+    let file = folder.file("per_feature.toml", "[settings]\nprecision_per_feature = 2\n");
+    let given = flags(&["--settings", file.to_str().unwrap(), "--base-precision", "3"]).resolve(catalog, opened).unwrap();
+    assert_eq!(given, Settings { precision_per_feature: 2.0, base_precision: Some(3.0), ..own });
 }
 
 #[test]
@@ -164,6 +167,10 @@ fn a_flag_out_of_range_is_named() {
         (&["--nu", "1", "--delta", "0.1"][..], "the argument '--nu <NUMBER>' cannot be used with '--delta <NUMBER>'"),
         (&["--optimism", "1", "--nu", "1"], "the argument '--optimism <NUMBER>' cannot be used with '--nu <NUMBER>'"),
         (&["--optimism", "1", "--delta", "0.1"], "the argument '--optimism <NUMBER>' cannot be used with '--delta <NUMBER>'"),
+        (
+            &["--precision-per-feature", "4", "--base-precision", "16"],
+            "the argument '--precision-per-feature <NUMBER>' cannot be used with '--base-precision <NUMBER>'",
+        ),
         (&["--scale", "wide"], "a scale is fixed or learned, not 'wide'"),
         (&["--half-life", "0"], "a half-life is none, or a whole number of rewards from 1 to 65535, not '0'"),
         (&["--on-change", "forget"], "what is done on a change is tell, halve or reset, not 'forget'"),
@@ -231,6 +238,11 @@ fn a_mistake_in_the_table_is_told_with_its_place() {
         let says = says.replace("{line}", &format!("    3 | {line}"));
         assert_eq!(folder.told(&format!("[settings]\nnu = 0.1\n{line}\n")).unwrap_err(), says);
     }
+    assert_eq!(
+        folder.told("[settings]\nprecision_per_feature = 4\nbase_precision = 16\n").unwrap_err(),
+        "s.toml:3:18: precision_per_feature and base_precision exclude each other; write one of them\n    3 | base_precision = 16\n      \
+         |                  ^^"
+    );
     assert_eq!(
         folder.told("nu = 0.1\n").unwrap_err(),
         "s.toml:1:1: 'nu' is a setting; write it below [settings]\n    1 | nu = 0.1\n      | ^^"

@@ -98,10 +98,10 @@ impl Expiry {
 #[non_exhaustive]
 pub enum Scale {
     /// As the settings say.
-    #[default]
     Fixed,
     /// Larger when this user's rewards surprise more than the model expects: times [`User::scale`](crate::User::scale), which is
     /// at least 1.
+    #[default]
     Learned,
 }
 
@@ -130,9 +130,8 @@ impl OnChange {
     }
 }
 
-/// What a person sets. The defaults are documented field by field; those of noise, prior and exploration come from a sweep over
-/// simulated users and recorded answers (`examples/studies/RESULTS.md`, study `defaults`), in which nothing does better on users
-/// that nothing was chosen on.
+/// What a person sets. The defaults are documented field by field; those of noise, prior and exploration come from sweeps over
+/// simulated users, recorded answers and people (`examples/studies/RESULTS.md`, studies `defaults`, `adapt` and `people`).
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Settings<'a> {
@@ -151,7 +150,8 @@ pub struct Settings<'a> {
     pub cost_weight: f64,
     /// How to explore. Default `Optimistic(1.5)`. May be changed at any time.
     pub exploration: Exploration,
-    /// Whether exploration is scaled by how much this user's rewards surprise. Default `Fixed`. May be changed at any time.
+    /// Whether exploration is scaled by how much this user's rewards surprise. Default `Learned`: nothing changes for who gives
+    /// graded rewards, and who says +1 or -1 is not taken at the first word. May be changed at any time.
     pub scale: Scale,
     /// After so many rewards half of what is known is forgotten, evenly, toward the prior; onboarding statements fade like the
     /// rest. For users who change. The guarantee of promotions ends with the first fading. Default `None`. May be changed at any
@@ -200,7 +200,7 @@ impl Settings<'_> {
     /// The defaults, for constants.
     #[cfg(feature = "adapt")]
     pub const DEFAULT: Self =
-        Self { base_precision: None, exploration: Exploration::Optimistic(1.5), scale: Scale::Fixed, ..Self::PAPER };
+        Self { base_precision: None, exploration: Exploration::Optimistic(1.5), scale: Scale::Learned, ..Self::PAPER };
 
     /// The paper's learner, and nothing else: scores from a draw, a precision of 16 in every coordinate, nothing fades. What the
     /// paper's studies are run with.

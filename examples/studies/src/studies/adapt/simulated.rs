@@ -74,7 +74,7 @@ impl Lives {
 }
 
 /// +1 or -1 with this mean, by a die that is the same whatever was chosen.
-fn thumb(mean: f64, user: u64, round: u32) -> f64 {
+pub(in crate::studies) fn thumb(mean: f64, user: u64, round: u32) -> f64 {
     let die = Random::new([user, u64::from(round), 0, 0x7808]).unit();
     if die < f64::midpoint(1.0, mean) { 1.0 } else { -1.0 }
 }

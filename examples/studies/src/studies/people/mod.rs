@@ -8,7 +8,7 @@ pub mod camera;
 pub mod computer;
 pub mod panel;
 
-use crate::candidate::{Candidate, DRAW};
+use crate::candidate::{Candidate, DRAW, OTHER_SCALE, SHIPPED};
 use crate::report::{Report, Table};
 use crate::setup::{Setup, StudyError};
 use crate::statistics::mean;
@@ -22,9 +22,18 @@ pub const ABOUT: &str = "people who chose cameras and rated computers: settings,
 /// What is compared; the first row is what shipped before there was anything else.
 const CANDIDATES: &[Candidate] = &[
     DRAW,
-    Candidate::draw("draw, precision 16, nu = 0.1", 16.0, 0.1),
-    Candidate::draw("draw, precision 64, nu = 0.3", 64.0, 0.3),
+    SHIPPED,
+    Candidate::optimistic("the same, c = 1", 4.0, 1.0),
+    Candidate::optimistic("the same, c = 2", 4.0, 2.0),
+    Candidate::optimistic("the same, precision 2 per feature", 2.0, 1.5),
+    Candidate::optimistic("the same, precision 8 per feature", 8.0, 1.5),
+    OTHER_SCALE,
 ];
+/// The place of what ships.
+const SHIPPED_ROW: usize = 1;
+
+/// What is to be reached, and whether a number does.
+type Aim = (&'static str, fn(f64) -> bool);
 
 /// A set of people, and how they are judged.
 struct Set {
@@ -33,6 +42,8 @@ struct Set {
     shown: fn(f64) -> f64,
     rounds: Rounds,
     splits: Vec<Split>,
+    /// What is to be reached by what ships: without a prior, and with one.
+    goals: [Aim; 2],
 }
 
 /// By candidate, the mean over splits.
@@ -49,14 +60,14 @@ struct Found {
 fn regret(
     setup: &Setup,
     split: &Split,
-    settings: &Settings<'static>,
+    candidate: &Candidate,
     prior: Option<&fable_std::prior::Population>,
     half: Half,
     rounds: Rounds,
 ) -> Result<f64, StudyError> {
     let mut all = Vec::new();
-    for seed in 0..setup.scale(5, 1) as u64 {
-        all.extend(split.regret(setup, &Settings { seed, ..*settings }, prior, half, rounds)?.into_iter().flatten());
+    for seed in 0..candidate.seeds(setup.scale(5, 1)) as u64 {
+        all.extend(split.regret(setup, &Settings { seed, ..candidate.settings }, prior, half, rounds)?.into_iter().flatten());
     }
     Ok(mean(&all))
 }
@@ -68,7 +79,7 @@ fn found(setup: &Setup, set: &Set) -> Result<Found, StudyError> {
         let each = |half: Half, fitted: bool| -> Result<Vec<f64>, StudyError> {
             let of = |split: &Split| {
                 let prior = if fitted { Some(split.prior(setup, settings, set.rounds)?) } else { None };
-                regret(setup, split, settings, prior.as_ref(), half, set.rounds)
+                regret(setup, split, candidate, prior.as_ref(), half, set.rounds)
             };
             set.splits.iter().map(of).collect()
         };
@@ -106,12 +117,20 @@ pub fn run(setup: &Setup) -> Result<Report, StudyError> {
             shown: |regret| 1.0 - regret / 2.0,
             rounds: Rounds::OnePass,
             splits: camera::splits(setup, setup.scale(2, 1))?,
+            goals: [
+                ("cameras, base prior: at least 0.405 hits", |hits| hits >= 0.405),
+                ("cameras, fitted prior: at least 0.62 hits", |hits| hits >= 0.62),
+            ],
         },
         Set {
             name: "computers, regret in rounds 1 to 30",
             shown: |regret| regret,
             rounds: Rounds::Some(30),
             splits: computer::splits(setup, setup.scale(10, 1))?,
+            goals: [
+                ("computers, base prior: regret at most 0.235", |regret| regret <= 0.235),
+                ("computers, fitted prior: regret at most 0.115", |regret| regret <= 0.115),
+            ],
         },
     ];
     let mut report = Report::new("people nobody has seen, who chose cameras and rated computers");
@@ -138,6 +157,10 @@ pub fn run(setup: &Setup) -> Result<Report, StudyError> {
             report.number(format!("{}: {}, fitted prior", set.name, candidate.name), shown(with));
         }
         let [without, with] = [&found.without, &found.with].map(|values| shown(&found.of_chosen(values)));
+        for ((what, reached), values) in set.goals.iter().zip([&found.without, &found.with]) {
+            let value = shown(values.get(SHIPPED_ROW).map_or(&[], Vec::as_slice));
+            report.goal(what, format!("{value:.3}"), reached(value));
+        }
         table.row(["the best on the half that is seen".to_owned(), format!("{without:.3}"), format!("{with:.3}")]);
         report.table(table);
     }

@@ -17,6 +17,18 @@ pub struct Respondent {
     pub offers: Vec<Offer>,
 }
 
+impl Respondent {
+    /// The regret of taking anything that is offered, over so many rounds, on average.
+    #[must_use]
+    pub fn chance(&self, rounds: usize) -> f64 {
+        let of = |offer: &Offer| {
+            let rewards: Vec<f64> = offer.iter().map(|(_, reward)| *reward).collect();
+            rewards.iter().copied().fold(f64::NEG_INFINITY, f64::max) - crate::statistics::mean(&rewards)
+        };
+        self.offers.iter().cycle().take(rounds).map(of).sum()
+    }
+}
+
 /// People, half of whom are learned from while the others are unseen.
 pub struct Split {
     /// What they are offered, and how it is learned.
