@@ -155,13 +155,15 @@ impl<T: Scalar> User<'_, T> {
         Ok(chances)
     }
 
-    /// Tosses the coins of a round: what is played, and the coins.
+    /// Tosses the coins of a round, and says what is played.
     #[inline(never)]
-    pub(super) fn toss(&mut self, request: &Request<'_>, base: Action, round: u32) -> Result<(Action, Coins), UserError> {
-        let mut coins = Coins::new();
-        if !self.probes() {
-            return Ok((base, coins));
-        }
+    pub(super) fn toss(
+        &mut self,
+        request: &Request<'_>,
+        base: Action,
+        round: u32,
+        coins: &mut Coins,
+    ) -> Result<Action, UserError> {
         let chances = self.chances(request, base, round)?;
         let (catalog, state) = (self.policy.catalog(), &self.memory.state);
         let (seed, user, incarnation) = (self.policy.settings().seed, state.user, state.incarnation);
@@ -187,7 +189,7 @@ impl<T: Scalar> User<'_, T> {
             let other = played.after(if moved { -chance.step } else { chance.step });
             let _ = coins.push(Coin { contrast: chance.contrast, expected: middle(mean(played), mean(other)) });
         }
-        Ok((played, coins))
+        Ok(played)
     }
 
     /// Adds `weight` times the probability of every action that a round with this choice of the rule may play.
