@@ -55,6 +55,9 @@ pub struct Probe {
     pub expected: f32,
 }
 
+/// The coins of a decision and how they fell.
+pub type Probes = heapless::Vec<Probe, MAX_COMPONENTS>;
+
 /// A component that can be probed.
 #[derive(Clone, Copy, Debug)]
 struct Chance {
@@ -150,7 +153,9 @@ impl<T: Scalar> User<'_, T> {
                 (Some(best), _) => Some(best),
                 (None, certified) => certified.map(|chance| Chance { rate: chance.rate / 16.0, ..chance }),
             };
-            chances.extend(chance);
+            if let Some(chance) = chance {
+                let _ = chances.push(chance); // one for each component at most
+            }
         }
         Ok(chances)
     }
@@ -185,8 +190,8 @@ impl<T: Scalar> User<'_, T> {
         }
         let (_, means) = with_variances(self.workspace, catalog).ok_or(PosteriorError::WorkspaceLength)?;
         let mean = |action: Action| means.get(action.index()).map_or(0.0, |mean| mean.to_f64());
-        for (chance, moved) in tossed {
-            let other = played.after(if moved { -chance.step } else { chance.step });
+        for (chance, moved) in &tossed {
+            let other = played.after(if *moved { -chance.step } else { chance.step });
             let _ = coins.push(Coin { contrast: chance.contrast, expected: middle(mean(played), mean(other)) });
         }
         Ok(played)

@@ -184,10 +184,12 @@ impl Layout {
         let signals = [0.0; fable_core::catalog::MAX_SIGNALS];
         let signals = signals.get(..catalog.definition().signals.len()).unwrap_or(&signals);
         let action = Action(u16::try_from(catalog.actions().saturating_sub(1)).unwrap_or(u16::MAX));
-        let coins: Coins =
-            core::iter::repeat_n(Coin { contrast: 0, expected: 0.0 }, coins).take(Coins::new().capacity()).collect();
+        let mut most = Coins::new();
+        for _ in 0..coins {
+            let _ = most.push(Coin { contrast: 0, expected: 0.0 }); // more than there are components are no more
+        }
         let decision = Context::new(catalog, None, signals).map_or(MAX_EVENT_LEN, |context| {
-            event_len(&Event::Decision { round: 1, action, baseline: 0.0, context, at: 0, coins })
+            event_len(&Event::Decision { round: 1, action, baseline: 0.0, context, at: 0, coins: most })
         });
         let item = |len: usize| self.item(SEQUENCE_LEN + len);
         let (decision, feedback) = (item(decision), item(event_len(&Event::Feedback { round: 1, reward: 0.0, weight: 1.0 })));
