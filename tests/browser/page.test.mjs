@@ -89,9 +89,9 @@ test("the module stays small", async () => {
   const size = gunzipSync(packed).length;
   console.log(`module: ${packed.length} bytes as loaded, ${size} unpacked`);
   assert.ok(packed.length < 150_000, `${packed.length} bytes`);
-  // 267,543 before there were optimism, fading and the alarm on changes, which are 19 KB; optimization levels of the parts are
-  // worth 5 KB at most.
-  assert.ok(size < 295_000, `${size} bytes unpacked`);
+  // 267,543 before there were optimism, fading and the alarm on changes, which are 19 KB, and coins, their trials and
+  // certificates, which are 21 KB; optimization levels of the parts are worth 5 KB at most.
+  assert.ok(size < 312_000, `${size} bytes unpacked`);
 });
 
 visiting("a visitor asks, forbids, asks why, reacts", {}, async (page) => {
@@ -193,7 +193,7 @@ visiting("what is said beforehand is revised by behaviour", {}, async (page) => 
   assert.match(await text(page, "#told"), /1 taken as evidence/);
   const stated = await believed();
   assert.ok(stated >= 0.4, String(stated));
-  for (let round = 0; round < 25; round++) {
+  for (let round = 0; round < 40; round++) {
     await page.click("#decide");
     const brief = (await text(page, "#decision")).includes("concise");
     await page.getByRole("button", { name: brief ? "No!" : "Fine" }).click();
@@ -252,7 +252,7 @@ visiting("most users are better off with Fable than with a flat learner", {}, as
     return { wins: lives.filter(([fable, flat]) => fable > flat).length, means: means.map((mean) => mean.toFixed(2)) };
   });
   // The same bits everywhere: these are the numbers of examples/README.md, not some like them.
-  assert.deepEqual([wins, ...means], [88, "0.60", "0.43", "0.15", "0.70"]);
+  assert.deepEqual([wins, ...means], [82, "0.54", "0.43", "0.15", "0.70"]);
 });
 
 visiting("slow play, pause, single rounds, another user, exploration", {}, async (page) => {
@@ -285,7 +285,7 @@ visiting("slow play, pause, single rounds, another user, exploration", {}, async
 visiting("preferences are promoted before one's eyes", {}, async (page) => {
   assert.equal(await page.locator("#profile").innerText(), "");
   await playHidden(page);
-  assert.match(await page.locator("#contrasts").textContent(), /\d+ coins: [\d.]+ of 640 needed, average [+\u2212]\d\.\d\d \([+\u2212]\d\.\d\d to [+\u2212]\d\.\d\d\)/);
+  assert.match(await page.locator("#contrasts").textContent(), /\d+ coins: [\d.]+ of 640 needed, average [+\u2212]?\d\.\d\d \([+\u2212]?\d\.\d\d to [+\u2212]?\d\.\d\d\)/);
   for (let more = 0; more < 4 && !(await page.locator("#profile").innerText()); more++) await play(page);
   assert.match(await text(page, "#profile"), /^The user prefers .*\./);
   assert.match(await says(page, "#contrasts"), /^[1-8] of 8 preferences are promoted/);

@@ -143,7 +143,7 @@ function showWhy({ turned, otherValues, removedBy, scores, shares }) {
   const { decided, looked } = person();
   const same = otherValues.every((value, component) => value === decided.values[component]);
   const other = said(otherValues.filter((value, component) => value !== decided.values[component]).length ? otherValues : decided.values);
-  $("why-title").textContent = looked !== null ? "Why this, and not the action you look at" : turned ? "A coin plays this, and not what looks best" "Why this, and not the runner-up";
+  $("why-title").textContent = looked !== null ? "Why this, and not the action you look at" : turned ? "A coin plays this, and not what looks best" : "Why this, and not the runner-up";
   const margin = `${signed(scores[0])} with the bonus for what is uncertain, against ${signed(scores[1])} for ${other}`;
   const removed = removedBy === null ? "" : ` It was never compared: \u201c${words.permissions[removedBy]}\u201d removed it.`;
   $("runner-up").hidden = looked === null || !person().waits;
