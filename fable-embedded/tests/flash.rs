@@ -2,11 +2,11 @@
 
 mod common;
 
-use common::{Known, Life, R, Step, TINY, USER, begin, bytes, layout, policy, remembers, scratch, vacant};
-use fable_core::catalog::{AGENT, TAU2};
+use common::{Known, Life, R, Step, TINY, USER, begin, bytes, layout, policy, probing, remembers, scratch, vacant};
+use fable_core::catalog::{AGENT, Contrast, TAU2};
 use fable_core::record::snapshot::max_len;
 use fable_core::record::{HEADER_LEN, MAX_EVENT_LEN, RecordError, checksum, decode_event, encode_event};
-use fable_core::{Action, Command, Event, Learner, Policy, Settings, UserError, Workspace, user_hash};
+use fable_core::{Action, Coin, Coins, Command, Context, Event, Learner, Policy, Settings, UserError, Workspace, user_hash};
 use fable_embedded::flash::{Blocking, FlashError, FlashStore, Layout, LayoutError, Restored, block_on};
 use fable_embedded::mock::{Mock, MockError};
 use fable_embedded::{AsyncKeep, Device, Keep};
@@ -133,7 +133,7 @@ fn slots_alternate_and_the_journal_wears_evenly() {
     assert_eq!(store.statistics().generation, statistics.generation);
 
     // What the layout promises is what the journal holds.
-    let promised = store.layout().interactions(&TINY);
+    let promised = store.layout().interactions(&TINY, 0);
     assert!(promised > 20 && 600 / statistics.generation >= promised, "{promised}");
 }
 
@@ -293,7 +293,7 @@ fn snapshots_are_as_long_as_promised() {
     assert!(longest <= max_len::<f32>(&TAU2, R), "{longest}");
     // Nothing was promoted in this life; lengths above 127 of two lists take a byte more each, and of the counters of surprise
     // three bytes were not needed.
-    assert_eq!(max_len::<f32>(&TAU2, R) - longest, 4 * 24 + 4 + 3);
+    assert_eq!(max_len::<f32>(&TAU2, R) - longest, 4 * 25 + 4 + 3);
 }
 
 /// The numbers that stand in the documentation.
@@ -301,10 +301,44 @@ fn snapshots_are_as_long_as_promised() {
 fn lifetimes_are_those_of_the_documentation() {
     const MICROBIT: Layout = Layout::new::<Blocking<Mock<4, 1024>>>(0, 16 * 1024, max_len::<f32>(&TAU2, 8));
     const SECTORS: Layout = Layout::new::<Mock<4, 262_144>>(0, 1 << 20, max_len::<f32>(&AGENT, 8));
-    let (microbit, sectors) = (MICROBIT.lifetime(&TAU2, 10_000, 100), SECTORS.lifetime(&AGENT, 100_000, 100));
-    println!("tau2 in 16 pages of 1 KB: {} interactions, {microbit} years", MICROBIT.interactions(&TAU2));
-    println!("agent in 4 sectors of 256 KB: {} interactions, {sectors} years", SECTORS.interactions(&AGENT));
+    let (microbit, sectors) = (MICROBIT.lifetime(&TAU2, 0, 10_000, 100), SECTORS.lifetime(&AGENT, 0, 100_000, 100));
+    println!("tau2 in 16 pages of 1 KB: {} interactions, {microbit} years", MICROBIT.interactions(&TAU2, 0));
+    println!("agent in 4 sectors of 256 KB: {} interactions, {sectors} years", SECTORS.interactions(&AGENT, 0));
     assert_eq!((microbit as u32, sectors as u32), (40, 17_927));
+    // With a coin for every component of every decision.
+    let (microbit, sectors) = (MICROBIT.lifetime(&TAU2, 3, 10_000, 100), SECTORS.lifetime(&AGENT, 3, 100_000, 100));
+    println!("with coins {microbit} and {sectors} years");
+    assert_eq!((microbit as u32, sectors as u32), (31, 14_937));
+}
+
+/// The store is asked for no longer event than it was laid out for: a decision with a coin for every component.
+#[test]
+fn the_longest_decision_is_stored() {
+    let (policy, context) = (probing(&TAU2), Context::new(&TAU2, None, &[]).unwrap());
+    let mut coins = Coins::new();
+    for component in 0..TAU2.definition().components.len() {
+        let of = |contrast: &Contrast<'_>| contrast.component() == Some(component);
+        let place = TAU2.contrasts().iter().position(of);
+        coins.extend(place.map(|place| Coin { contrast: u8::try_from(place).unwrap(), expected: -0.25 }));
+    }
+    assert_eq!(coins.len(), 3);
+    let chosen = coins.iter().map(|coin| &TAU2.contrasts()[usize::from(coin.contrast)]);
+    let mut values = TAU2.values(Action(0)).unwrap();
+    chosen.for_each(|contrast| values[contrast.component().unwrap()] = contrast.prefer[contrast.component().unwrap()]);
+    let action = TAU2.action(&values).unwrap();
+    let layout = layout::<Flash>(&TAU2, 2);
+    let (mut store, mut learner, mut workspace) = begin(Flash::new(layout.region().len() / 1024), layout, &policy);
+    let mut device = Device::new(learner.with(&policy, &mut workspace).unwrap(), &mut store);
+    let all = Event::Permissions(TAU2.all_actions());
+    block_on(device.run_async(&mut Command::event(all))).unwrap();
+    for round in 1..=200 {
+        let event = Event::Decision { round, action, baseline: 0.5, context, at: u32::MAX, coins: coins.clone() };
+        block_on(device.run_async(&mut Command::event(event))).unwrap();
+    }
+    assert_eq!(device.user().coins(device.user().id(200)).count(), coins.len());
+    let found = bytes(&learner);
+    let (_, again) = restore(store.into_flash(), &policy).unwrap();
+    assert_eq!(bytes(&again), found);
 }
 
 /// What a call takes on the stack beside the learner, the workspace and the store: these are the futures.

@@ -3,11 +3,11 @@
 mod wire;
 
 use fable_core::record::decode_event;
-use fable_core::{Context, DecisionId, State, User, catalog::TAU2};
+use fable_core::{Context, DecisionId, Policy, State, User, catalog::TAU2};
 use fable_embedded::protocol::{Reply, Request, VERSION, WireContext, write_entry};
 use rand_core::Rng;
 use rand_xoshiro::{Xoshiro128PlusPlus, rand_core::SeedableRng};
-use wire::{Memory, Tau2, bytes, framed, policy, scratch, started};
+use wire::{Memory, Tau2, bytes, framed, policy, probing, scratch, started};
 
 /// A body with a right checksum, stuffed.
 fn sealed(body: &[u8]) -> Vec<u8> {
@@ -29,7 +29,7 @@ fn request(random: &mut Xoshiro128PlusPlus) -> (Request, Vec<u8>) {
     let number = |random: &mut Xoshiro128PlusPlus| f64::from(random.next_u32()) / f64::from(u32::MAX) * 2.2 - 1.1;
     let (reward, round) = (number(random), random.next_u32() % 40);
     let action = u16::try_from(below(random, 19)).unwrap();
-    let request = match below(random, 18) {
+    let request = match below(random, 19) {
         0 => Request::Hello,
         1 => {
             let coordinate = u16::try_from(below(random, 30)).unwrap();
@@ -41,7 +41,16 @@ fn request(random: &mut Xoshiro128PlusPlus) -> (Request, Vec<u8>) {
         }
         3 => Request::Feedback { incarnation: random.next_u32() % 2, round, reward, weight: 1.0, now: 0 },
         4 => Request::Observe { context, action, reward, weight: 0.5 },
-        5 => Request::Unlearn { context, action, baseline: 0.0, reward, weight: 1.0, imputed: false, kept: 1.0 },
+        5 => Request::Unlearn {
+            context,
+            action,
+            baseline: 0.0,
+            reward,
+            weight: 1.0,
+            imputed: false,
+            kept: 1.0,
+            probed: [round & 0x7f, 0],
+        },
         6 => Request::Explain { incarnation: 0, round, other: Some(action).filter(|_| round > 20), first: 0 },
         7 => Request::Assess { contrast: random.next_u32() as u8 % 8 },
         8 => Request::Compare { context, prefer: action, over: 3, total: round > 20 },
@@ -56,6 +65,7 @@ fn request(random: &mut Xoshiro128PlusPlus) -> (Request, Vec<u8>) {
         }
         15 => Request::Commit { length: random.next_u32() % 400 },
         16 => Request::Event { index: random.next_u32() % 30 },
+        17 => Request::Trial { contrast: random.next_u32() as u8 % 8 },
         _ if round == 0 => Request::Forget,
         _ => Request::Hello,
     };
@@ -71,11 +81,10 @@ fn look(user: &User<'_, f32>, all: bool) -> impl PartialEq + use<> {
     (State::clone(user), packed, evidence, user.profile().to_vec(), waiting, bytes)
 }
 
-fn pelt(frames: u32) {
-    let policy = policy();
-    let (mut learner, mut workspace) = (started(&policy), scratch());
+fn pelt(frames: u32, policy: &Policy<'static, f32>) {
+    let (mut learner, mut workspace) = (started(policy), scratch());
     let mut memory = Memory::new(&learner, 20);
-    let mut server = server!(policy, learner, workspace, memory);
+    let mut server = server!(*policy, learner, workspace, memory);
     let mut random = Xoshiro128PlusPlus::seed_from_u64(4);
     let (mut refused, mut done) = (0, 0);
     for turn in 0..frames {
@@ -84,7 +93,7 @@ fn pelt(frames: u32) {
             0 => (0..below(&mut random, 400)).map(|_| random.next_u32() as u8).chain([0]).collect(),
             // Anything with a right checksum.
             1 => {
-                let tag = random.next_u32() as u8 % 20;
+                let tag = random.next_u32() as u8 % 21;
                 let rest = (0..below(&mut random, 60)).map(|_| random.next_u32() as u8 & random.next_u32() as u8);
                 sealed(&[VERSION, turn as u8, tag].into_iter().chain(rest).collect::<Vec<_>>())
             }
@@ -118,10 +127,10 @@ fn pelt(frames: u32) {
     assert!(refused > frames / 4 && done > frames / 40, "{refused} refused, {done} done of {frames}");
     // What was kept is the state: snapshot and journal give it again.
     let mut again = Tau2::vacant(&TAU2);
-    again.restore(&policy, &memory.snapshot).unwrap();
+    again.restore(policy, &memory.snapshot).unwrap();
     for record in &memory.journal {
         let event = decode_event(&TAU2, record).unwrap();
-        again.with(&policy, &mut workspace).unwrap().check(&event).unwrap().apply();
+        again.with(policy, &mut workspace).unwrap().check(&event).unwrap().apply();
     }
     assert_eq!(again, learner);
     assert!(again.posterior().packed().iter().all(|number| number.is_finite()));
@@ -129,5 +138,6 @@ fn pelt(frames: u32) {
 
 #[test]
 fn a_million_random_frames() {
-    pelt(1_000_000);
+    pelt(700_000, &policy());
+    pelt(300_000, &probing());
 }

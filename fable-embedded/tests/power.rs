@@ -219,6 +219,20 @@ fn lives_on_every_geometry_survive_random_cuts() {
     assert!(cuts > 800 * factor, "{cuts}");
 }
 
+/// Coins and what they have shown come back like the rest: cuts at any byte, and at random moments.
+#[test]
+fn coins_survive_cuts() {
+    let life = Life::probed(96);
+    assert!(life.coins() > 10, "{}", life.coins());
+    let factor = if long() { 40 } else { 1 };
+    let cuts =
+        random::<4, 1024>(&life, 12 * factor) + random::<8, 2048>(&life, 8 * factor) + random::<1, 4096>(&life, 4 * factor);
+    println!("{} coins, {cuts} cuts", life.coins());
+    assert!(cuts > 200 * factor, "{cuts}");
+    let (done, _) = exhaustive::<4>(&life, true, if long() { 1 } else { 211 });
+    assert!(done > 40, "{done}");
+}
+
 /// A cut while a region is formatted leaves a store, or a region to be formatted; never something else's state.
 #[test]
 fn a_cut_in_format_is_no_state() {

@@ -4,15 +4,15 @@ mod wire;
 
 use fable_core::record::{Header, Kind, RecordError};
 use fable_core::{
-    Action, Context, ContextError, Deadline, Event, Expiry, Feasible, FeasibleError, Learner, OnboardingError, Policy, Scalar,
-    Settings, User, UserError, Workspace, catalog::AGENT, catalog::TAU2,
+    Action, Certifier, Context, ContextError, Deadline, Event, Expiry, Feasible, FeasibleError, Learner, OnboardingError, Policy,
+    Scalar, Settings, Standing, User, UserError, Verdict, Workspace, catalog::AGENT, catalog::TAU2,
 };
 use fable_embedded::flash::block_on;
 use fable_embedded::protocol::{Draft, Fault, Kept, MAX_FRAME, Reply, Request, StorageFault, VERSION, WireContext, write_entry};
 use fable_embedded::{AsyncKeep, Device, Keep, Server, Volatile};
 use std::collections::VecDeque;
 use std::convert::Infallible;
-use wire::{Memory, RING, Tau2, bytes, framed, policy, replies, scratch, started};
+use wire::{Memory, RING, Tau2, bytes, framed, policy, probing, replies, scratch, started};
 
 fn nowhere() -> WireContext {
     WireContext::new(&TAU2.context(None, []).unwrap())
@@ -57,7 +57,7 @@ fn whatever_is_no_frame_is_refused_and_the_next_frame_works() {
         (sealed(&[VERSION, 9]), 9, Fault::Content),
         (sealed(&[VERSION + 1, 9, 0]), 9, Fault::Version { found: VERSION + 1 }),
         (sealed(&[0, 9]), 9, Fault::Version { found: 0 }),
-        (sealed(&[VERSION, 9, 20]), 9, Fault::UnknownRequest),
+        (sealed(&[VERSION, 9, 21]), 9, Fault::UnknownRequest),
         (sealed(&[VERSION, 9, 255, 255]), 9, Fault::UnknownRequest),
         (sealed(&[VERSION, 9, 0, 0]), 9, Fault::Content), // hello with a payload
         (sealed(&[VERSION, 9, 3, 0]), 9, Fault::Content), // feedback that ends too early
@@ -191,6 +191,7 @@ fn what_cannot_be_kept_does_not_happen() {
                 weight: 1.0,
                 imputed: false,
                 kept: 1.0,
+                probed: [1, 0],
             },
             &[],
         ),
@@ -292,7 +293,7 @@ fn every_refusal_has_its_number() {
     let observe = |action, reward| Request::Observe { context: nowhere(), action, reward, weight: 1.0 };
     assert_eq!(refuse(observe(18, 0.0), &[]), learner(UserError::UnknownAction));
     assert_eq!(refuse(observe(0, 2.0), &[]), learner(UserError::Reward));
-    let unlearn = |baseline| Request::Unlearn {
+    let unlearn = |baseline, probed| Request::Unlearn {
         context: nowhere(),
         action: 17, // not the one that was rewarded
         baseline,
@@ -300,14 +301,18 @@ fn every_refusal_has_its_number() {
         weight: 1.0,
         imputed: false,
         kept: 1.0,
+        probed,
     };
-    assert_eq!(refuse(unlearn(1e9), &[]), learner(UserError::Baseline));
-    assert_eq!(refuse(unlearn(0.0), &[]), learner(UserError::NotLearned));
+    assert_eq!(refuse(unlearn(1e9, [0; 2]), &[]), learner(UserError::Baseline));
+    assert_eq!(refuse(unlearn(0.0, [0; 2]), &[]), learner(UserError::NotLearned));
+    assert_eq!(refuse(observe(17, 0.1), &[]), None);
+    assert_eq!(refuse(unlearn(0.0, [1 << 6, 0]), &[]), learner(UserError::Coin)); // there are six contrasts
 
     let explain = |round, other| Request::Explain { incarnation: 0, round, other, first: 0 };
     assert_eq!(refuse(explain(9, None), &[]), learner(UserError::UnknownDecision));
     assert_eq!(refuse(explain(1, Some(18)), &[]), learner(UserError::UnknownAction));
     assert_eq!(refuse(Request::Assess { contrast: 6 }, &[]), Some(Fault::Missing));
+    assert_eq!(refuse(Request::Trial { contrast: 6 }, &[]), Some(Fault::Missing));
     let compare = |prefer, over| Request::Compare { context: nowhere(), prefer, over, total: false };
     assert_eq!(refuse(compare(0, 0), &[]), learner(UserError::Comparison));
     assert_eq!(refuse(compare(0, 17), &[]), learner(UserError::Comparison));
@@ -463,7 +468,7 @@ async fn pending_once() {
 
 #[test]
 fn blocking_and_async_ports_carry_the_same_bytes() {
-    let policy = policy();
+    let policy = probing();
     let script: Vec<u8> = (1..=60_u32)
         .flat_map(|round| {
             let sequence = u8::try_from(round).unwrap();
@@ -489,6 +494,95 @@ fn blocking_and_async_ports_carry_the_same_bytes() {
     assert_eq!(blocking, asynchronous);
     assert_eq!(replies(&blocking.1).len(), 180);
     assert!(blocking.4.contains(&"make_room"));
+    let coins = |(_, reply, _): &(u8, Reply, Vec<u8>)| if let Reply::Decided { probes, .. } = reply { probes.len() } else { 0 };
+    assert!(replies(&blocking.1).iter().map(coins).sum::<usize>() > 10);
+}
+
+/// A host sees the coins of each decision, can follow the test by itself, sees the certificate, and what taking back a reward of
+/// a coin does.
+#[test]
+fn a_host_follows_the_coins() {
+    let policy = probing();
+    let (mut learner, mut workspace) = (started(&policy), scratch());
+    let mut memory = Memory::new(&learner, 1_000_000);
+    let mut server = server!(policy, learner, workspace, memory);
+    let mut sequence = 0_u8;
+    let mut ask = |request: &Request| {
+        sequence = sequence % 250 + 1;
+        let frame = framed(sequence, request, &[]);
+        let sent = send!(server, frame);
+        if matches!(request, Request::Decide { .. }) {
+            assert_eq!(send!(server, frame), sent, "the same coins when it is asked again");
+        }
+        sent.into_iter().next().unwrap().1
+    };
+    let mut trial = |ask: &mut dyn FnMut(&Request) -> Reply, contrast: u8| match ask(&Request::Trial { contrast }) {
+        Reply::Trial(trial) => trial,
+        other => panic!("{other:?}"),
+    };
+    // One component matters.
+    let contrast = TAU2.contrast("concise_over_guided").unwrap();
+    let declared = &TAU2.contrasts()[contrast];
+    let (component, prefer) = (declared.component().unwrap(), declared.prefer[declared.component().unwrap()]);
+    let number = u8::try_from(contrast).unwrap();
+    let (mut wealth, mut coins, mut last) = ([[1.0_f64; 5]; 2], 0_u16, None);
+    let certified = (1..=400).find(|round| {
+        let Reply::Decided { round: number_of, action, probes, baseline } = ask(&decide()) else { panic!("no decision") };
+        assert_eq!(number_of, *round);
+        let liked = TAU2.values(Action(action)).unwrap()[component] == prefer;
+        let reward = if liked { 0.5 } else { -0.25 };
+        assert_eq!(
+            ask(&Request::Feedback { incarnation: 0, round: *round, reward, weight: 1.0, now: 0 }),
+            Reply::Done { count: *round }
+        );
+        for probe in probes.iter().filter(|probe| usize::from(probe.contrast) == contrast) {
+            assert_eq!(probe.preferred, liked);
+            let m = f64::from(probe.expected);
+            let z = if probe.preferred { reward - m } else { m - reward };
+            for (sign, products) in [1.0, -1.0].into_iter().zip(&mut wealth) {
+                for (c, product) in [0.0625, 0.125, 0.25, 0.5, 0.875].into_iter().zip(products) {
+                    *product *= 1.0 + sign * c * z / (1.0 + m.abs());
+                }
+            }
+            coins += 1;
+            last = Some((action, baseline, reward));
+        }
+        let trial = trial(&mut ask, number);
+        let larger = wealth.map(|products| products.iter().sum::<f64>() / 5.0).into_iter().fold(0.0, f64::max);
+        assert_eq!((trial.trials, trial.needed), (coins, 480.0));
+        assert!((trial.e_value / larger - 1.0).abs() < 1e-4, "{} {larger}", trial.e_value);
+        trial.certified != Verdict::Open
+    });
+    assert!(certified.is_some(), "{coins} coins, {wealth:?}");
+    let Reply::Promotion { entry: Some((promotion, Standing::Holds)), .. } = ask(&Request::Profile { index: 0 }) else {
+        panic!("nothing was promoted")
+    };
+    assert_eq!((promotion.contrast, promotion.verdict, promotion.by), (number, Verdict::For, Certifier::Coins));
+    assert_eq!(promotion.evidence, u32::from(coins));
+
+    let (action, baseline, reward) = last.unwrap();
+    let unlearn = |probed| Request::Unlearn {
+        context: nowhere(),
+        action,
+        baseline,
+        reward,
+        weight: 1.0,
+        imputed: false,
+        kept: 1.0,
+        probed,
+    };
+    assert!(matches!(ask(&unlearn([1 << contrast, 0])), Reply::Done { .. }));
+    let again = trial(&mut ask, number);
+    assert_eq!((again.trials, again.e_value, again.needed, again.certified), (0, 1.0, 960.0, Verdict::Open));
+    assert!(matches!(ask(&Request::Profile { index: 0 }), Reply::Promotion { entry: Some((_, Standing::Revoked)), .. }));
+    // What was kept is the state.
+    let mut kept = Tau2::vacant(&TAU2);
+    kept.restore(&policy, &memory.snapshot).unwrap();
+    for record in &memory.journal {
+        let event = fable_core::record::decode_event(&TAU2, record).unwrap();
+        kept.with(&policy, &mut workspace).unwrap().check(&event).unwrap().apply();
+    }
+    assert_eq!(kept, learner);
 }
 
 /// Storage that has to be waited for.

@@ -115,11 +115,24 @@ pub struct Decided {
     pub explored: bool,
     /// Number of actions to choose from.
     pub feasible: usize,
+    /// The coins that were tossed, to be sure.
+    pub probes: Vec<Tossed>,
+}
+
+/// A coin and how it fell.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Tossed {
+    /// The contrast it was tossed for.
+    pub contrast: u8,
+    /// Whether the value that the contrast prefers is played.
+    pub preferred: bool,
 }
 
 /// Why it was chosen and not the other one.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Why {
+    /// Whether coins play something else than what was chosen before they fell.
+    pub turned: bool,
     /// The other action.
     pub other: u16,
     /// Its values.
@@ -226,8 +239,20 @@ pub struct ContrastBelief {
     pub promoted: i8,
     /// The round of its promotion.
     pub since: u32,
-    /// Whether its interval still is on its side.
+    /// Whether it was promoted by coins, and not by the interval that holds for all time.
+    pub by_coins: bool,
+    /// Whether its interval still is on its side, or its coins still speak for it.
     pub holds: bool,
+    /// Coins that had their reward.
+    pub trials: u16,
+    /// What they have shown: 1 at the start.
+    pub e_value: f64,
+    /// What it takes.
+    pub needed: f64,
+    /// The average difference of rewards over the coins, and its interval's ends.
+    pub average: [f64; 3],
+    /// -1 or 1 when coins have certified it.
+    pub certified: i8,
     /// What it truly is, if the user is the simulated one.
     pub truth: Option<f64>,
 }

@@ -11,7 +11,7 @@ use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 use fable_core::catalog::agent::{MEMORY, Memory, STYLE, Style, TOOL, Tool};
-use fable_core::{Comparison, Context, Direction, OnboardingError, Standing, Statement, UserError, When};
+use fable_core::{Certifier, Comparison, Context, Direction, OnboardingError, Standing, Statement, UserError, When};
 use fable_simulate::SimulatedUser;
 
 /// How sure a stated preference is taken to be: as sure as four ordinary rewards make.
@@ -108,6 +108,7 @@ pub(crate) fn beliefs(life: &mut Life, context: &Context, user: Option<&Simulate
             Some(promotion) => person.standing(promotion)? == Standing::Holds,
             None => false,
         };
+        let trial = person.trial(index)?;
         contrasts.push(ContrastBelief {
             mean: assessment.mean,
             sd: assessment.sd,
@@ -118,7 +119,13 @@ pub(crate) fn beliefs(life: &mut Life, context: &Context, user: Option<&Simulate
             missing: assessment.gap.rounds,
             promoted: promotion.map_or(0, |promotion| promotion.verdict.sign()),
             since: promotion.map_or(0, |promotion| promotion.round),
+            by_coins: promotion.is_some_and(|promotion| promotion.by == Certifier::Coins),
             holds,
+            trials: trial.trials,
+            e_value: trial.e_value,
+            needed: trial.needed,
+            average: [trial.average.mean, trial.average.lower, trial.average.upper],
+            certified: trial.certified.sign(),
             truth: user.map(|user| user.contrast(&comparison)),
         });
     }

@@ -34,12 +34,12 @@ impl core::ops::Deref for Life {
 }
 
 impl Life {
-    /// A life at the prior.
+    /// A life at the prior, with coins.
     ///
     /// # Errors
-    /// None that the default settings lead to.
+    /// None that these settings lead to.
     pub fn new(name: &str, seed: u64) -> Result<Self, PageError> {
-        let policy = Policy::new(&AGENT, Settings { seed, ..Settings::default() })?;
+        let policy = Policy::new(&AGENT, Settings { seed, ..Settings::PROBING })?;
         Ok(Self::of(HostUser::new(&policy, name)?))
     }
 

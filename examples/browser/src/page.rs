@@ -1,6 +1,6 @@
 //! Everything behind the page: who is asking, what they allow, what was chosen, how they took it.
 
-use crate::answer::{Allowed, Asked, Beliefs, Decided, Race, Reacted, Share, Why};
+use crate::answer::{Allowed, Asked, Beliefs, Decided, Race, Reacted, Share, Tossed, Why};
 use crate::beliefs::{SLIDERS, beliefs};
 use crate::permissions::Permissions;
 use crate::rivals::Rivals;
@@ -137,6 +137,11 @@ impl Page {
             sampled_score: scores.sampled_score,
             explored: scores.explored,
             feasible: permissions.feasible().len(),
+            probes: life
+                .user()
+                .coins(decision.id)
+                .map(|probe| Tossed { contrast: probe.contrast, preferred: probe.preferred })
+                .collect(),
         })
     }
 
@@ -170,6 +175,7 @@ impl Page {
             }
         });
         Ok(Why {
+            turned: why.intended != why.chosen,
             other: why.other.0,
             other_values: values(why.other),
             removed_by: permissions.removed_by(why.other),

@@ -87,25 +87,34 @@ export function beliefBars(container, components, beliefs) {
   ]);
 }
 
+/** What coins have shown about a preference. */
+function coins({ trials, eValue, needed, average: [mean, lower, upper] }) {
+  if (!trials) return "no coin yet";
+  const value = eValue < 10 ? eValue.toFixed(1) : eValue < 1e6 ? Math.round(eValue) : "over a million";
+  return `${trials} ${trials === 1 ? "coin" : "coins"}: ${value} of ${Math.round(needed)} needed, average ${signed(mean, 2)} (${signed(lower, 2)} to ${signed(upper, 2)})`;
+}
+
 /** The declared contrasts with intervals that hold for all time. */
 export function contrastIntervals(container, contrasts, beliefs) {
   const wide = width(container);
   const most = reach(beliefs.flatMap(({ mean, sd, truth }) => [mean - 1.96 * sd, mean + 1.96 * sd, truth ?? 0]), 1.5);
   const clamp = (value) => Math.max(-most, Math.min(most, value));
-  const bottom = 8 + beliefs.length * 42;
+  const row = 58;
+  const bottom = 8 + beliefs.length * row;
   const [x, axis] = symmetricAxis(14, wide - 14, 6, bottom, most, "difference of rewards");
   const says = `${beliefs.filter(({ promoted }) => promoted).length} of ${beliefs.length} preferences are promoted.`;
   show(container, wide, bottom + 36, says, [
     ...axis,
     ...beliefs.flatMap((belief, index) => {
-      const y = 34 + index * 42;
+      const y = 34 + index * row;
       const { mean, sd, lower, upper, promoted, probability, missing, truth } = belief;
       const sure = Math.round(100 * Math.max(probability, 1 - probability));
       const far = missing === null ? "" : missing > 9999 ? ", far away" : `, about ${missing} more`;
-      const note = promoted ? `promoted in round ${belief.since}${belief.holds ? "" : ", doubtful"}` : `${sure}%${far}`;
+      const note = promoted ? `promoted in round ${belief.since} by ${belief.byCoins ? "coins" : "the interval"}${belief.holds ? "" : ", doubtful"}` : `${sure}%${far}`;
       return [
         label(0, y - 12, contrasts[index].name.replaceAll("_", " "), "start", "label"),
         label(wide, y - 12, note, "end"),
+        label(0, y + 16, coins(belief), "start"),
         line(x(clamp(lower)), y, x(clamp(upper)), y, promoted ? "promoted" : "interval"),
         ...[[lower, -1], [upper, 1]].filter(([end]) => Math.abs(end) > most).map(([, side]) => {
           const tip = x(side * most);

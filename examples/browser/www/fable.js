@@ -48,8 +48,10 @@ const decided = (r) => ({
   sampledScore: r.double(),
   explored: r.flag(),
   feasible: r.count(),
+  probes: r.list(() => ({ contrast: r.byte(), preferred: r.flag() })),
 });
 const why = (r) => ({
+  turned: r.flag(),
   other: r.count(),
   otherValues: r.list(r.byte),
   removedBy: r.maybe(r.count),
@@ -76,7 +78,13 @@ const contrast = (r) => ({
   missing: r.maybe(r.count),
   promoted: r.sign(),
   since: r.count(),
+  byCoins: r.flag(),
   holds: r.flag(),
+  trials: r.count(),
+  eValue: r.double(),
+  needed: r.double(),
+  average: r.several(3, r.double),
+  certified: r.sign(),
   truth: r.maybe(r.double),
 });
 const beliefs = (r) => ({

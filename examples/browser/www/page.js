@@ -71,6 +71,7 @@ const valuesOf = (action) => {
   return [Math.floor(action / (tools * styles)), Math.floor(action / styles) % tools, action % styles];
 };
 const signed = (value) => withSign(value, 2);
+const contrastName = (contrast) => words.contrasts[contrast].name.replaceAll("_", " ");
 
 // --- the round
 
@@ -116,7 +117,7 @@ function showDecision() {
   const chips = decided.values.map((value, component) =>
     element("li", {}, element("small", { textContent: words.components[component].name }), names[component][value].replaceAll("_", " ")),
   );
-  const explored = decided.explored ? "Tried although something else looks better: it explores." : "Looks best at the moment.";
+  const explored = probed(decided, why) ?? (decided.explored ? "Tried although something else looks better: it explores." : "Looks best at the moment.");
   $("decision").replaceChildren(
     element("ul", { className: "chips" }, ...chips),
     element("p", { className: "instruction", textContent: decided.instruction }),
@@ -128,12 +129,21 @@ function showDecision() {
   if (why) showWhy(why);
 }
 
+/** What coins have done to a decision, in words. */
+function probed({ probes, turned }, why) {
+  if (!probes.length) return null;
+  const about = probes.map(({ contrast }) => contrastName(contrast)).join(" and ");
+  return (why?.turned ?? turned)
+    ? `Trying it the other way, to be sure: a coin was tossed for ${about}.`
+    : `A coin was tossed for ${about}, to be sure; it fell for what looks best.`;
+}
+
 /** The difference of two scores, its largest parts first. */
-function showWhy({ otherValues, removedBy, scores, shares }) {
+function showWhy({ turned, otherValues, removedBy, scores, shares }) {
   const { decided, looked } = person();
   const same = otherValues.every((value, component) => value === decided.values[component]);
   const other = said(otherValues.filter((value, component) => value !== decided.values[component]).length ? otherValues : decided.values);
-  $("why-title").textContent = looked === null ? "Why this, and not the runner-up" : "Why this, and not the action you look at";
+  $("why-title").textContent = looked !== null ? "Why this, and not the action you look at" : turned ? "A coin plays this, and not what looks best" : "Why this, and not the runner-up";
   const margin = `${signed(scores[0])} with the bonus for what is uncertain, against ${signed(scores[1])} for ${other}`;
   const removed = removedBy === null ? "" : ` It was never compared: \u201c${words.permissions[removedBy]}\u201d removed it.`;
   $("runner-up").hidden = looked === null || !person().waits;
@@ -170,6 +180,7 @@ function decide() {
   now.waits = true;
   now.looked = null;
   now.why = fable.explain(who);
+  now.decided.turned = now.why.turned;
 }
 
 function look(action) {
@@ -244,7 +255,7 @@ function showBeliefs() {
   [...$("sliders").children].forEach((slider, index) => statedMark(slider.querySelector(".mark"), now.said[index], beliefs.sliders[index]));
   const known = who === SIMULATED ? seed : 0;
   const exploration = now.optimism === 1.5 ? "" : ` --optimism ${now.optimism}`;
-  $("command").textContent = `fable replay --snapshot fable-start.snapshot --journal fable.journal --seed ${known}${exploration}`;
+  $("command").textContent = `fable replay --snapshot fable-start.snapshot --journal fable.journal --seed ${known} --probe 0.5${exploration}`;
 }
 
 function showAll() {

@@ -93,6 +93,8 @@ fn live(world: &mut World, policy: &Policy<'_, f32>) -> Option<()> {
     let over = Action(world.id.incarnation as u16);
     user.assess(&Comparison { context, prefer: action, over, total: true }).ok()?;
     user.promote(world.id.round).ok()?;
+    user.trial(usize::from(world.action)).ok()?;
+    world.reward = user.coins(world.id).map(|probe| f64::from(probe.expected)).fold(world.reward, f64::max);
     user.write_profile(&mut world.text).ok()?;
     let why = user.explain(world.id, world.defaults, Some(action)).ok()?;
     write!(world.text, "{why}").ok()?;

@@ -60,8 +60,8 @@ mod frame;
 pub use fault::{Fault, StorageFault};
 pub use frame::{DELIMITER, Draft, Frame, MAX_FRAME};
 
-use crate::catalog::{ActionSet, Catalog, Context, ContextError, Direction, Feasible, MAX_COMPONENTS, MAX_SIGNALS, Statement};
-use crate::user::{Assessment, Probe, Promotion, Share, Source, Standing, Trial, UserError};
+use crate::catalog::{ActionSet, Catalog, Context, ContextError, Direction, Feasible, MAX_SIGNALS, Statement};
+use crate::user::{Assessment, Probes, Promotion, Share, Source, Standing, Trial, UserError};
 use postcard::fixint;
 use serde::{Deserialize, Serialize};
 
@@ -278,7 +278,7 @@ pub enum Reply {
         /// Its known reference score.
         baseline: f64,
         /// The coins that were tossed for it.
-        probes: heapless::Vec<Probe, MAX_COMPONENTS>,
+        probes: Probes,
     },
     /// Why; the payload is the shares, from the one that was asked for on, as many as fit.
     Explanation {

@@ -1,7 +1,7 @@
 //! What a user is told to do, and the events that takes, in the one order of the method.
 
 use super::decide::Drawn;
-use super::probe::Coin;
+use super::probe::{Coin, Coins};
 use super::{Decision, DecisionId, Event, Observation, Request, Step, User, UserError};
 use crate::catalog::score::{self, Scalar};
 use crate::catalog::{Action, Context, ContrastSet, Statement};
@@ -307,14 +307,15 @@ impl<T: Scalar> User<'_, T> {
         } else if self.permissions != *request.feasible.set() {
             *event = Event::Permissions(*request.feasible.set());
         } else {
-            let drawn = self.draw(request)?;
+            let mut coins = Coins::new();
+            let drawn = self.draw(request, &mut coins)?;
             *event = Event::Decision {
                 round: drawn.round,
                 action: drawn.action,
                 baseline: drawn.baseline.to_f64(),
                 context: *request.context,
                 at: request.at,
-                coins: drawn.coins.clone(),
+                coins,
             };
             return Ok(Some(drawn));
         }

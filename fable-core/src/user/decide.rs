@@ -4,7 +4,7 @@ use super::late::{Pending, Wait, slot_mut};
 use super::probe::Coins;
 use super::{Decision, Request, State, User, UserError};
 use crate::catalog::score::{Round, Scalar};
-use crate::catalog::{Action, Context, Feasible, FeasibleError, MAX_WEIGHT, Rule};
+use crate::catalog::{Action, Context, ContrastSet, Feasible, FeasibleError, MAX_WEIGHT, Rule};
 #[cfg(feature = "adapt")]
 use crate::catalog::{ActionSet, score};
 use crate::numbers::{Key, Purpose, Stream, within};
@@ -37,12 +37,11 @@ pub(super) enum Outlook<T> {
 }
 
 /// What a round's exploration leads to.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Drawn<T> {
     pub(super) round: u32,
     /// What is played: the rule's choice, or what coins made of it.
     pub(super) action: Action,
-    pub(super) coins: Coins,
     pub(super) baseline: T,
     /// The score of what is played, in the outlook of the round.
     pub(super) score: T,
@@ -62,10 +61,12 @@ impl<T: Scalar> User<'_, T> {
         if let Some(due) = self.crowded() {
             self.end(due)?;
         }
-        let Drawn { round, action, baseline, coins, .. } = self.draw(request)?;
+        let mut coins = Coins::new();
+        let Drawn { round, action, baseline, .. } = self.draw(request, &mut coins)?;
         self.memory.state.permissions = *request.feasible.set();
         self.memory.state.round = round;
-        let coins = self.memory.enter_coins(self.policy.catalog(), &coins);
+        let coins =
+            if cfg!(feature = "adapt") { self.memory.enter_coins(self.policy.catalog(), &coins) } else { ContrastSet::EMPTY };
         if let Some(slot) = slot_mut(self.memory.pending, round) {
             *slot = Pending { context: *request.context, baseline, round, at: request.at, action, wait: Wait::Waiting, coins };
         }
@@ -94,20 +95,20 @@ impl<T: Scalar> User<'_, T> {
         }
     }
 
-    /// What the next round's exploration leads to (Equation 4), and what coins make of it.
+    /// What the next round's exploration leads to (Equation 4), and what coins make of it; they are added to those given.
     #[inline(never)]
-    pub(super) fn draw(&mut self, request: &Request<'_>) -> Result<Drawn<T>, UserError> {
+    pub(super) fn draw(&mut self, request: &Request<'_>, coins: &mut Coins) -> Result<Drawn<T>, UserError> {
         let round = self.next_round()?;
         let outlook = self.exploring(round, Purpose::Decision);
         if self.probes() && matches!(outlook, Outlook::Draw(..)) {
             self.find_means(request)?;
         }
         let (best, score) = self.best(request, outlook)?;
-        let (action, coins) = self.toss(request, best, round)?;
+        let action = if self.probes() { self.toss(request, best, round, coins)? } else { best };
         let score = if action == best { score } else { self.scored()?.1.get(action.index()).copied().unwrap_or(score) };
         let default = request.defaults.and_then(|defaults| defaults.get(action.index()).copied());
         let baseline = self.policy.baseline(request.context, action, default);
-        Ok(Drawn { round, action, coins, baseline, score })
+        Ok(Drawn { round, action, baseline, score })
     }
 
     /// The feasible action with the highest mean score, and that score: frozen evaluation, no draw and no event.

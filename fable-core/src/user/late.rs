@@ -87,11 +87,11 @@ impl<T: Scalar> User<'_, T> {
     /// known from the rounds alone, unless a coin waits with the decision.
     pub(super) fn due(&self, now: u32) -> Option<Due> {
         let (deadline, expiry) = (self.policy.settings().deadline, self.policy.settings().expiry);
-        if deadline == Deadline::None {
+        let known = matches!((deadline, expiry), (Deadline::Rounds(_), Expiry::Nothing));
+        if matches!(deadline, Deadline::None) || known && !cfg!(feature = "adapt") {
             return None;
         }
-        let known = matches!((deadline, expiry), (Deadline::Rounds(_), Expiry::Nothing));
-        let worth = |pending: &Pending<T>| !known || !pending.coins.is_empty();
+        let worth = |pending: &Pending<T>| !cfg!(feature = "adapt") || !known || !pending.coins.is_empty();
         let due = |pending: &&Pending<T>| pending.wait == Wait::Waiting && self.is_due(pending, now) && worth(pending);
         self.memory.view().ring().find(due).map(|pending| Due { round: pending.round, imputed: expiry.reward() })
     }

@@ -68,7 +68,9 @@ impl<T: Scalar> Lesson<'_, T> {
                 state.voided |= voids;
             }
             Kind::TakenBack(probed) => {
-                trial::restart(trials, &probed);
+                if cfg!(feature = "adapt") {
+                    trial::restart(trials, &probed);
+                }
                 if rewards.is_some() {
                     state.count_surprise(&update);
                 }
@@ -288,8 +290,11 @@ pub(super) fn admit_reward(reward: f64, weight: f32) -> Result<(), UserError> {
 
 /// The packed posterior, the counts of evidence and the numbers of the declared contrasts.
 pub(super) fn split<'s, T>(catalog: &Catalog<'_>, storage: &'s mut [T]) -> (&'s mut [T], &'s mut [T], &'s mut [T]) {
-    let (known, trials) = storage.split_at_mut_checked(catalog.trials_start()).unwrap_or_default();
-    let (packed, counts) = known.split_at_mut_checked(catalog.arrow().packed_len()).unwrap_or_default();
+    let (packed, rest) = storage.split_at_mut_checked(catalog.arrow().packed_len()).unwrap_or_default();
+    if !cfg!(feature = "adapt") {
+        return (packed, rest, &mut []);
+    }
+    let (counts, trials) = rest.split_at_mut_checked(catalog.value_count()).unwrap_or_default();
     (packed, counts, trials)
 }
 

@@ -39,7 +39,7 @@ pub use host::{HOST_ROOM, HostLearner, HostUser};
 pub(crate) use late::{Pending, Wait, slot_mut};
 pub use learner::{Learner, State};
 pub(crate) use learner::{Memory, View};
-pub use probe::{Coin, Coins, LEAST, Probe};
+pub use probe::{Coin, Coins, LEAST, Probe, Probes};
 pub use promote::is_look;
 pub use promotion::{Certifier, Promotion, Standing};
 pub use request::Request;

@@ -55,22 +55,33 @@ pub struct Probe {
     pub expected: f32,
 }
 
-/// A component that can be probed.
+/// The coins of a decision and how they fell.
+pub type Probes = heapless::Vec<Probe, MAX_COMPONENTS>;
+
+/// A component that can be probed. Small: there are eight of them on the stack.
 #[derive(Clone, Copy, Debug)]
 struct Chance {
-    component: usize,
+    component: u8,
     contrast: u8,
     /// From the action that the rule chose to the one with the other value, in catalog order.
-    step: i32,
-    rate: f64,
+    step: i16,
+    /// Whether all that is left to look at is certified.
+    rare: bool,
+}
+
+impl Chance {
+    /// How often it is taken.
+    fn rate(self, rho: f64) -> f64 {
+        if self.rare { rho / 16.0 } else { rho }
+    }
 }
 
 type Chances = heapless::Vec<Chance, MAX_COMPONENTS>;
 
 impl Action {
     /// The action so many places later.
-    fn after(self, step: i32) -> Self {
-        Self(u16::try_from(i32::from(self.0).saturating_add(step)).unwrap_or(u16::MAX))
+    fn after(self, step: i16) -> Self {
+        Self(self.0.checked_add_signed(step).unwrap_or(u16::MAX))
     }
 }
 
@@ -106,7 +117,7 @@ impl<T: Scalar> User<'_, T> {
     /// What can be probed, given what the rule chose. The means of all actions are in the workspace.
     #[inline(never)]
     fn chances(&mut self, request: &Request<'_>, base: Action, round: u32) -> Result<Chances, UserError> {
-        let (catalog, rate) = (self.policy.catalog(), self.policy.settings().probe);
+        let catalog = self.policy.catalog();
         let open = self.open_coins(round);
         let (_, means) = with_variances(self.workspace, catalog).ok_or(PosteriorError::WorkspaceLength)?;
         let mean = |action: Action| means.get(action.index()).map_or(0.0, |mean| mean.to_f64());
@@ -122,8 +133,7 @@ impl<T: Scalar> User<'_, T> {
                 if open.contains(usize::from(index)) || !contrast.applies(request.context) {
                     continue;
                 }
-                let stride = i32::try_from(catalog.stride(component)).unwrap_or(0);
-                let step = stride * (i32::from(other) - i32::from(value));
+                let step = step(catalog, component, value, other);
                 let feasible = request.feasible.set();
                 let mut possible = true;
                 combinations(base, &chances, |action, _| possible &= feasible.contains(action.after(step)));
@@ -131,7 +141,8 @@ impl<T: Scalar> User<'_, T> {
                 if !possible || account.trials == MAX_TRIALS {
                     continue;
                 }
-                let chance = Chance { component, contrast: index, step, rate };
+                let component = u8::try_from(component).unwrap_or(u8::MAX);
+                let chance = Chance { component, contrast: index, step, rare: false };
                 if account.certified != Verdict::Open {
                     if certified.is_none_or(|(trials, _)| account.trials < trials) {
                         certified = Some((account.trials, chance));
@@ -148,30 +159,35 @@ impl<T: Scalar> User<'_, T> {
             let chance = match (best, certified) {
                 (Some(_), Some(certified)) if round.is_multiple_of(16) => Some(certified),
                 (Some(best), _) => Some(best),
-                (None, certified) => certified.map(|chance| Chance { rate: chance.rate / 16.0, ..chance }),
+                (None, certified) => certified.map(|chance| Chance { rare: true, ..chance }),
             };
-            chances.extend(chance);
+            if let Some(chance) = chance {
+                let _ = chances.push(chance); // one for each component at most
+            }
         }
         Ok(chances)
     }
 
-    /// Tosses the coins of a round: what is played, and the coins.
+    /// Tosses the coins of a round, and says what is played.
     #[inline(never)]
-    pub(super) fn toss(&mut self, request: &Request<'_>, base: Action, round: u32) -> Result<(Action, Coins), UserError> {
-        let mut coins = Coins::new();
-        if !self.probes() {
-            return Ok((base, coins));
-        }
+    pub(super) fn toss(
+        &mut self,
+        request: &Request<'_>,
+        base: Action,
+        round: u32,
+        coins: &mut Coins,
+    ) -> Result<Action, UserError> {
         let chances = self.chances(request, base, round)?;
         let (catalog, state) = (self.policy.catalog(), &self.memory.state);
-        let (seed, user, incarnation) = (self.policy.settings().seed, state.user, state.incarnation);
+        let (seed, rho) = (self.policy.settings().seed, self.policy.settings().probe);
+        let (user, incarnation) = (state.user, state.incarnation);
         let mut stream = Key { seed, user, incarnation, round, purpose: Purpose::Probe }.stream();
         let (mut played, mut tossed) = (base, heapless::Vec::<(Chance, bool), MAX_COMPONENTS>::new());
         let values = catalog.values(base).unwrap_or_default();
-        for (component, value) in values.iter().enumerate() {
+        for (component, value) in (0_u8..).zip(&values) {
             let (rate, coin) = (stream.word(), stream.word() & 1 == 1);
             let Some(chance) = chances.iter().find(|chance| chance.component == component) else { continue };
-            if f64::from(rate) >= 4_294_967_296.0 * chance.rate {
+            if f64::from(rate) >= 4_294_967_296.0 * chance.rate(rho) {
                 continue;
             }
             let prefer = catalog.contrasts().get(usize::from(chance.contrast)).and_then(|contrast| contrast.sides());
@@ -183,11 +199,11 @@ impl<T: Scalar> User<'_, T> {
         }
         let (_, means) = with_variances(self.workspace, catalog).ok_or(PosteriorError::WorkspaceLength)?;
         let mean = |action: Action| means.get(action.index()).map_or(0.0, |mean| mean.to_f64());
-        for (chance, moved) in tossed {
-            let other = played.after(if moved { -chance.step } else { chance.step });
+        for (chance, moved) in &tossed {
+            let other = played.after(if *moved { -chance.step } else { chance.step });
             let _ = coins.push(Coin { contrast: chance.contrast, expected: middle(mean(played), mean(other)) });
         }
-        Ok((played, coins))
+        Ok(played)
     }
 
     /// Adds `weight` times the probability of every action that a round with this choice of the rule may play.
@@ -200,9 +216,10 @@ impl<T: Scalar> User<'_, T> {
         out: &mut [f64],
     ) -> Result<(), UserError> {
         let chances = if self.probes() { self.chances(request, base, round)? } else { Chances::new() };
+        let rho = self.policy.settings().probe;
         combinations(base, &chances, |action, taken| {
             let factor = |(place, chance): (usize, &Chance)| {
-                let other = chance.rate / 2.0;
+                let other = chance.rate(rho) / 2.0;
                 if taken >> place & 1 == 1 { other } else { 1.0 - other }
             };
             if let Some(slot) = out.get_mut(action.index()) {
@@ -234,17 +251,23 @@ impl<T: Scalar> User<'_, T> {
             let sides = sides.and_then(|contrast| contrast.sides()).ok_or(UserError::Coin)?;
             let value = catalog.values(action).and_then(|values| values.get(sides.component).copied()).ok_or(UserError::Coin)?;
             let other = sides.other(value).ok_or(UserError::Coin)?;
-            let stride = i32::try_from(catalog.stride(sides.component)).unwrap_or(0);
-            let step = stride * (i32::from(other) - i32::from(value));
-            let later = chances.last().is_none_or(|last: &Chance| last.component < sides.component);
+            let (step, component) =
+                (step(catalog, sides.component, value, other), u8::try_from(sides.component).unwrap_or(u8::MAX));
+            let later = chances.last().is_none_or(|last: &Chance| last.component < component);
             if !later || !(-1.0..=1.0).contains(&coin.expected) {
                 return Err(UserError::Coin);
             }
-            let chance = Chance { component: sides.component, contrast: coin.contrast, step, rate: 0.0 };
+            let chance = Chance { component, contrast: coin.contrast, step, rare: false };
             chances.push(chance).map_err(|_| UserError::Coin)?;
         }
         if all_feasible(&permissions, action, &chances) { Ok(()) } else { Err(UserError::Forbidden) }
     }
+}
+
+/// From an action to the one with another value in a component, in catalog order. There are at most 1,024 actions.
+fn step(catalog: &Catalog<'_>, component: usize, value: u8, other: u8) -> i16 {
+    let stride = i16::try_from(catalog.stride(component)).unwrap_or(0);
+    stride.saturating_mul(i16::from(other) - i16::from(value))
 }
 
 fn all_feasible(permissions: &ActionSet, action: Action, chances: &[Chance]) -> bool {

@@ -222,7 +222,7 @@ impl Account {
         let mean = 2.0 * self.sum / count;
         let reach = 8.0 * excess(self.squares, alpha) / count;
         let (lower, upper) = ((mean - reach).clamp(-2.0, 2.0), (mean + reach).clamp(-2.0, 2.0));
-        Average { mean: mean.clamp(lower, upper), lower, upper }
+        Average { mean: mean.max(lower).min(upper), lower, upper }
     }
 }
 

@@ -21,8 +21,9 @@
 //! let small = Layout::try_new::<Flash>(0, 4 * 1024, max_len::<f32>(&TAU2, 8));
 //! assert_eq!(small, Err(LayoutError::TooSmall { needed: 8 * 1024 }));
 //!
-//! let years = LAYOUT.lifetime(&TAU2, 10_000, 100); // 10,000 erase cycles, 100 interactions a day
+//! let years = LAYOUT.lifetime(&TAU2, 0, 10_000, 100); // no coins, 10,000 erase cycles, 100 interactions a day
 //! assert!(years > 30.0);
+//! assert!(LAYOUT.lifetime(&TAU2, 3, 10_000, 100) > 20.0); // a coin for each component of every decision
 //! ```
 
 use super::error::LayoutError;
@@ -31,7 +32,7 @@ use super::medium::Flash;
 use super::slot::COMMIT_LEN;
 use core::ops::Range;
 use fable_core::record::{MAX_EVENT_LEN, encode_event};
-use fable_core::{Action, Catalog, Coins, Context, Event};
+use fable_core::{Action, Catalog, Coin, Coins, Context, Event};
 
 /// The largest word, and the alignment of everything in a slot.
 pub(super) const MAX_WORD: usize = 32;
@@ -173,17 +174,22 @@ impl Layout {
         self.journal.saturating_sub(pages * 2 * self.word + self.item(BEGIN_LEN))
     }
 
-    /// Interactions, each a decision and its feedback, from one compaction to the next, at least.
+    /// Interactions, each a decision and its feedback, from one compaction to the next, at least, when no decision has more
+    /// than so many `coins`: none without [probes](fable_core::Settings::probe), otherwise at most one for each component.
     ///
     /// Every page loses its two marks and, at its end, less than one decision; the journal loses its first record and the room
     /// that is kept for the longest event.
     #[must_use]
-    pub fn interactions(&self, catalog: &Catalog<'_>) -> u32 {
+    pub fn interactions(&self, catalog: &Catalog<'_>, coins: usize) -> u32 {
         let signals = [0.0; fable_core::catalog::MAX_SIGNALS];
         let signals = signals.get(..catalog.definition().signals.len()).unwrap_or(&signals);
         let action = Action(u16::try_from(catalog.actions().saturating_sub(1)).unwrap_or(u16::MAX));
+        let mut most = Coins::new();
+        for _ in 0..coins {
+            let _ = most.push(Coin { contrast: 0, expected: 0.0 }); // more than there are components are no more
+        }
         let decision = Context::new(catalog, None, signals).map_or(MAX_EVENT_LEN, |context| {
-            event_len(&Event::Decision { round: 1, action, baseline: 0.0, context, at: 0, coins: Coins::new() })
+            event_len(&Event::Decision { round: 1, action, baseline: 0.0, context, at: 0, coins: most })
         });
         let item = |len: usize| self.item(SEQUENCE_LEN + len);
         let (decision, feedback) = (item(decision), item(event_len(&Event::Feedback { round: 1, reward: 0.0, weight: 1.0 })));
@@ -198,8 +204,8 @@ impl Layout {
     /// One [compaction](Self::interactions) erases every page of the journal once and those of one of the two slots, so the
     /// journal's pages wear first and evenly. Forgetting, staged snapshots and power cuts add an erase each.
     #[must_use]
-    pub fn lifetime(&self, catalog: &Catalog<'_>, erase_cycles: u32, per_day: u32) -> f32 {
-        let interactions = f64::from(self.interactions(catalog)) * f64::from(erase_cycles);
+    pub fn lifetime(&self, catalog: &Catalog<'_>, coins: usize, erase_cycles: u32, per_day: u32) -> f32 {
+        let interactions = f64::from(self.interactions(catalog, coins)) * f64::from(erase_cycles);
         (interactions / (f64::from(per_day.max(1)) * 365.25)) as f32
     }
 }

@@ -1,7 +1,7 @@
 //! What a device answers: the replies to questions, and the frames of all replies.
 
 use crate::protocol::{Draft, Fault, Hello, Kept, MAX_FRAME, Reply, Request, Statistics, VERSION, WireShare};
-use fable_core::{Action, Comparison, DecisionId, Explanation, Scalar, User, record};
+use fable_core::{Action, Comparison, DecisionId, Explanation, Probes, Scalar, User, record};
 
 /// What a request that changes something is answered with; kept until the next request.
 #[derive(Clone, Copy, Debug)]
@@ -16,7 +16,11 @@ impl Acknowledgement {
         match self {
             Self::Done { count } => Reply::Done { count },
             Self::Decided { round, action, baseline } => {
-                Reply::Decided { round, action, baseline, probes: user.coins(user.id(round)).collect() }
+                let mut probes = Probes::new();
+                for probe in user.coins(user.id(round)) {
+                    let _ = probes.push(probe); // one for each component at most
+                }
+                Reply::Decided { round, action, baseline, probes }
             }
         }
     }

@@ -35,6 +35,11 @@ pub fn policy(catalog: &'static Catalog<'static>) -> Policy<'static, f32> {
     Policy::new(catalog, Settings { seed: 7, ..Settings::default() }).unwrap()
 }
 
+/// The same with coins as often as possible.
+pub fn probing(catalog: &'static Catalog<'static>) -> Policy<'static, f32> {
+    Policy::new(catalog, Settings { seed: 7, probe: 1.0, ..Settings::default() }).unwrap()
+}
+
 pub fn vacant(policy: &Policy<'_, f32>) -> Known {
     Learner::over(vec![0.0; policy.catalog().state_len()])
 }
@@ -78,7 +83,11 @@ pub struct Life {
 impl Life {
     /// So many steps, with a compaction, an upload and a forgetting at the steps given.
     pub fn new(catalog: &'static Catalog<'static>, count: usize, compact: usize, stage: usize, forget: usize) -> Self {
-        let policy = policy(catalog);
+        Self::under(policy(catalog), count, compact, stage, forget)
+    }
+
+    /// The same under a policy of one's own.
+    pub fn under(policy: Policy<'static, f32>, count: usize, compact: usize, stage: usize, forget: usize) -> Self {
         let (mut learner, mut workspace) = (vacant(&policy), scratch(&policy));
         learner.start(&policy, USER).unwrap();
         let (mut steps, mut states) = (vec![], vec![bytes(&learner)]);
@@ -115,6 +124,17 @@ impl Life {
     /// A life on tau2, where a compaction is asked for.
     pub fn tau2(count: usize) -> Self {
         Self::new(&TAU2, count, count / 4, count / 2, count * 3 / 4)
+    }
+
+    /// The same with coins.
+    pub fn probed(count: usize) -> Self {
+        Self::under(probing(&TAU2), count, count / 4, count / 2, count * 3 / 4)
+    }
+
+    /// Coins that were tossed in the life.
+    pub fn coins(&self) -> usize {
+        let coins = |step: &Step| if let Step::Event(Event::Decision { coins, .. }) = step { coins.len() } else { 0 };
+        self.steps.iter().map(coins).sum()
     }
 
     /// Does a step over a store.

@@ -14,6 +14,11 @@ pub fn policy() -> Policy<'static, f32> {
     Policy::new(&TAU2, Settings { seed: 11, ..Settings::default() }).unwrap()
 }
 
+/// With a coin for every component that is worth one.
+pub fn probing() -> Policy<'static, f32> {
+    Policy::new(&TAU2, Settings { seed: 11, probe: 1.0, ..Settings::default() }).unwrap()
+}
+
 pub fn started(policy: &Policy<'_, f32>) -> Tau2 {
     let mut learner = Tau2::vacant(&TAU2);
     learner.start(policy, 7).unwrap();

@@ -23,7 +23,8 @@ mod user;
 
 use core::fmt;
 use fable_core::{
-    Exploration, Feasible, Learner, OnChange, Policy, Request, Scalar, Scale, Settings, Storage, UserError, user_hash,
+    Comparison, Exploration, Feasible, Learner, OnChange, Policy, Request, Scalar, Scale, Settings, Storage, Trial, UserError,
+    user_hash,
 };
 pub use records::{EVENTS, LAMP, LAMP_PRIOR, LAMP_SNAPSHOT, TAU2_F32_SNAPSHOT, TAU2_F64_SNAPSHOT, events, lamp};
 pub use resume::resume;
@@ -32,33 +33,42 @@ use user::Person;
 
 /// `tau2` in `f32`.
 pub const TAU2_F32: Outcome =
-    Outcome { decisions: 0x29fe_054b_789b_fee8, state: 0x30ec_6a0f_d93b_cb3c, snapshot: 0x4a74_05eb_5f7e_b3d4 };
+    Outcome { decisions: 0x29fe_054b_789b_fee8, state: 0x30ec_6a0f_d93b_cb3c, snapshot: 0x23a7_2e2f_080e_69b2 };
 /// `tau2` in `f64`.
 pub const TAU2_F64: Outcome =
-    Outcome { decisions: 0xcaa1_bd1d_52be_568c, state: 0xa26d_bc51_0971_bf88, snapshot: 0xa8c0_6a59_7ce5_0b3e };
+    Outcome { decisions: 0xcaa1_bd1d_52be_568c, state: 0xa26d_bc51_0971_bf88, snapshot: 0xb6a5_e890_c53c_fbb4 };
 /// `agent` in `f32`.
 pub const AGENT_F32: Outcome =
-    Outcome { decisions: 0x6b5a_05fc_c3f9_0fd7, state: 0x6dd4_9d74_8afd_6b29, snapshot: 0x4d0a_a090_9017_a557 };
+    Outcome { decisions: 0x6b5a_05fc_c3f9_0fd7, state: 0x6dd4_9d74_8afd_6b29, snapshot: 0x7d26_04db_72cb_c60f };
 /// `agent` in `f64`.
 pub const AGENT_F64: Outcome =
-    Outcome { decisions: 0xa7d4_f249_3f64_9d85, state: 0x6745_ddb2_95fd_98ed, snapshot: 0x5e64_eeea_cb31_ca85 };
+    Outcome { decisions: 0xa7d4_f249_3f64_9d85, state: 0x6745_ddb2_95fd_98ed, snapshot: 0x1bbe_519f_26c5_4d3f };
 
 /// `tau2` in `f32`, adapting.
 pub const TAU2_F32_ADAPTED: Outcome =
-    Outcome { decisions: 0x1ad1_2613_8ab1_802f, state: 0x6a85_2e95_3b9a_2a83, snapshot: 0xdbe5_ac11_c692_10a8 };
+    Outcome { decisions: 0x7689_c918_796f_ada9, state: 0x3c6c_9997_7509_b0e5, snapshot: 0xe4eb_6170_56ae_8bd8 };
 /// `tau2` in `f64`, adapting.
 pub const TAU2_F64_ADAPTED: Outcome =
-    Outcome { decisions: 0x0129_fc13_e10f_3348, state: 0x9ed6_1811_3811_79cf, snapshot: 0x2f04_7844_7152_e238 };
+    Outcome { decisions: 0xc478_5ce0_c87e_e2e9, state: 0xddc5_92df_3214_5bf7, snapshot: 0x0ba5_5c54_6aeb_5150 };
 /// `agent` in `f32`, adapting.
 pub const AGENT_F32_ADAPTED: Outcome =
-    Outcome { decisions: 0x240d_e30f_4d99_8f06, state: 0x92f7_e06f_c274_4d0f, snapshot: 0xde7e_13d7_98ce_1516 };
+    Outcome { decisions: 0x06d8_7d98_e9b7_644a, state: 0x56c3_8898_0101_acd8, snapshot: 0xdebb_3b22_7ae2_ce5c };
 /// `agent` in `f64`, adapting.
 pub const AGENT_F64_ADAPTED: Outcome =
-    Outcome { decisions: 0xd63d_7cc8_5cd0_3ed8, state: 0x94f9_f078_4b67_c6df, snapshot: 0x0c2a_5085_0f18_b338 };
+    Outcome { decisions: 0x2d72_d871_a687_8ae9, state: 0x26dc_55f8_fe93_dc68, snapshot: 0xbe27_d779_7f65_9e2d };
 
-/// Everything that adapts.
-const ADAPTING: Settings<'static> =
-    Settings { scale: Scale::Learned, half_life: Some(20), on_change: OnChange::Halve, ..Settings::DEFAULT };
+/// Everything that adapts, and coins, with an alpha at which they certify something within so few rounds.
+const ADAPTING: Settings<'static> = Settings {
+    scale: Scale::Learned,
+    half_life: Some(20),
+    on_change: OnChange::Halve,
+    probe: 0.5,
+    alpha: 0.5,
+    ..Settings::DEFAULT
+};
+
+/// Rounds after those of the script in runs with coins.
+const SURE: u32 = 40;
 
 /// The seed of the pinned outcomes.
 pub const SEED: u32 = 0x000f_ab1e;
@@ -68,15 +78,16 @@ pub const RING: usize = 8;
 
 /// `tau2` in `f32`, resumed from [`TAU2_F32_SNAPSHOT`].
 pub const TAU2_F32_RESUMED: Outcome =
-    Outcome { decisions: 0x507c_4f5a_2fea_f8e7, state: 0xe7ca_a356_3ee9_9f1d, snapshot: 0x0e60_f958_80db_354d };
+    Outcome { decisions: 0x507c_4f5a_2fea_f8e7, state: 0xe7ca_a356_3ee9_9f1d, snapshot: 0xa011_1d7d_d792_6ac3 };
 /// `tau2` in `f64`, resumed from [`TAU2_F64_SNAPSHOT`].
 pub const TAU2_F64_RESUMED: Outcome =
-    Outcome { decisions: 0x507c_4f5a_2fea_f8e7, state: 0x601f_1be5_035e_9199, snapshot: 0xc82a_4dea_341e_84b6 };
+    Outcome { decisions: 0x507c_4f5a_2fea_f8e7, state: 0x601f_1be5_035e_9199, snapshot: 0x8341_206d_bd34_3a92 };
 
 /// What a run came to, as three hashes (FNV-1a, 64 bits).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// Round, action and bits of the baseline of every decision.
+    /// Round, action and bits of the baseline of every decision, and its coins; in runs with coins also what was promoted and
+    /// what the coins have shown.
     pub decisions: u64,
     /// Bits of the packed posterior and of its log-determinant ratio at the end.
     pub state: u64,
@@ -99,7 +110,8 @@ pub fn tau2<T: Scalar, S: Storage<T>>(seed: u32, learner: &mut Learner<T, S, RIN
     run(&TAU2_SCRIPT, Settings::PAPER, seed, learner, workspace)
 }
 
-/// The same with the default settings and everything that adapts: optimism, a learned scale, fading, halving on a change.
+/// The same with the default settings and everything that adapts: optimism, a learned scale, fading, halving on a change; and
+/// with coins, what they show and what they certify.
 ///
 /// # Panics
 /// As [`tau2`].
@@ -166,6 +178,11 @@ fn run<T: Scalar, S: Storage<T>>(
         decisions.add(u64::from(decision.action.0));
         decisions.add(decision.baseline.to_bits());
 
+        for probe in user.coins(decision.id) {
+            decisions.add(u64::from(probe.contrast) << 1 | u64::from(probe.preferred));
+            decisions.add(u64::from(probe.expected.to_bits()));
+        }
+
         let reward = person.reward(&request, decision.action);
         match person.below(8) {
             0..4 => drop(user.feedback(decision.id, reward).expect("a waiting decision")),
@@ -186,8 +203,43 @@ fn run<T: Scalar, S: Storage<T>>(
             user.observe(&request.context, action, reward).expect("an observation in range");
         }
     }
+    if settings.probe > 0.0 {
+        be_sure(&steady, learner, workspace, &mut decisions);
+    }
 
     outcome(learner, &decisions)
+}
+
+/// Rounds in which one value of the first contrast is liked and the other one is not, until coins have certified it; then what
+/// coins have shown.
+fn be_sure<T: Scalar, S: Storage<T>>(
+    policy: &Policy<'_, T>,
+    learner: &mut Learner<T, S, RING>,
+    workspace: &mut impl AsMut<[T]>,
+    decisions: &mut Fnv,
+) {
+    let (catalog, feasible) = (policy.catalog(), Feasible::all(policy.catalog()));
+    let wanted = Comparison::declared(catalog, 0).expect("a declared contrast");
+    let component = catalog.contrasts()[0].component().expect("actions that differ");
+    let value = |action| catalog.values(action).expect("an action of the catalog")[component];
+    let mut user = learner.with(policy, workspace).expect("a started learner");
+    for round in 0..SURE {
+        let decision = user.decide(&Request::new(&wanted.context, &feasible)).expect("a decision");
+        decisions.add(u64::from(decision.action.0));
+        for probe in user.coins(decision.id) {
+            decisions.add(u64::from(probe.expected.to_bits()));
+        }
+        let reward = if value(decision.action) == value(wanted.prefer) { 0.875 } else { -0.875 };
+        user.feedback(decision.id, reward).expect("a waiting decision");
+        decisions.add(u64::from(user.promote(round).expect("declared contrasts")));
+    }
+    for contrast in 0..catalog.contrasts().len() {
+        let Trial { trials, e_value, average, .. } = user.trial(contrast).expect("a declared contrast");
+        decisions.add(u64::from(trials));
+        for number in [e_value, average.mean, average.lower, average.upper] {
+            decisions.add(number.to_bits());
+        }
+    }
 }
 
 /// The hashes at the end of a run.

@@ -1,4 +1,4 @@
-//! Bytes as version 1 writes them. They stay readable as long as version 1 is read.
+//! Bytes as version 2 writes them. They stay readable as long as version 2 is read.
 
 use crate::RING;
 use fable_core::catalog::{AGENT, Block, Catalog, Component, Contrast, Definition, Value};

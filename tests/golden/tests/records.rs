@@ -1,6 +1,6 @@
 //! The stored bytes are a promise: what is written today is what the golden files hold, and what they hold is still read.
 //!
-//! `FABLE_WRITE_RECORDS=1 cargo test -p fable-golden --test records` writes the files anew, for a new version of the format.
+//! `FABLE_WRITE_RECORDS=1 cargo test -p fable-golden are_pinned` writes the files anew, for a new version of the format.
 
 use fable_core::catalog::{AGENT, TAU2};
 use fable_core::record::{MAX_EVENT_LEN, Verifier, decode_event, decode_prior, encode_event, encode_prior};
@@ -107,6 +107,6 @@ fn a_pinned_prior_is_read() {
 #[test]
 fn events_are_short() {
     let lengths: Vec<usize> = events().iter().map(|event| encode_event(event, &mut [0; MAX_EVENT_LEN]).unwrap().len()).collect();
-    let [.., decision, feedback, weighted, _, _, _, _, _, _, _] = lengths[..] else { panic!("{lengths:?}") };
-    assert_eq!((decision, feedback, weighted), (39, 15, 19));
+    let [_, _, _, decision, feedback, weighted, .., probed, _] = lengths[..] else { panic!("{lengths:?}") };
+    assert_eq!((decision, feedback, weighted, probed), (39, 15, 19, 49)); // two coins
 }

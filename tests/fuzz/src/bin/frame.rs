@@ -25,7 +25,7 @@ fn bytes(user: &User<'_, f32>) -> Vec<u8> {
 // The input twice: as it is, and as a sequence of messages, length in one byte each, that get a sound frame, or no mutation
 // would pass the checksum.
 fuzz_target!(|data: &[u8]| {
-    let policy = Policy::<f32>::new(&TAU2, Settings::default()).unwrap();
+    let policy = Policy::<f32>::new(&TAU2, Settings { probe: 1.0, ..Settings::default() }).unwrap();
     let mut ana = HostUser::<f32, 4>::new(&policy, "ana").unwrap();
     let mut keep = Volatile::<4096>::VACANT;
     let mut server = Server::new(Device::new(ana.user(), &mut keep));

@@ -2,7 +2,7 @@
 //!
 //! * `decide` and `learn`: instructions of one [`decide`](fable_core::User::decide) and one [`feedback`](fable_core::User::feedback), on average over [`ROUNDS`]
 //!   rounds after [`WARM_UP`], and the dearest of them (`decide_max`, `learn_max`), of the paper's learner, which draws; `optimistic` is a
-//!   `decide` with the default settings. They count under the board's `-icount`.
+//!   `decide` with the default settings, `probed` one that also tosses coins, as [`Settings::PROBING`] says. They count under the board's `-icount`.
 //! * `stack`: the deepest the stack gets, in bytes, while the store is formatted, restored and compacted and the server, over the
 //!   same store, answers every request of the protocol from a [`Script`] instead of the serial port; then the same
 //!   from the store that is there. `stack_restore` and `stack_serve` are the parts.
@@ -46,14 +46,17 @@ impl Count {
 fn measure() -> ! {
     static SCRIPT: ConstStaticCell<Script> = ConstStaticCell::new(Script::VACANT);
     let (Parts { learner, workspace, store }, script) = (Parts::take(), SCRIPT.take());
-    let [mut decide, mut optimistic, mut learn] = [Count::default(); 3];
+    let [mut decide, mut optimistic, mut probed, mut learn] = [Count::default(); 4];
     if rounds(Settings::PAPER, learner, workspace, [&mut decide, &mut learn]).is_none() {
         fail("the learner refuses a round")
     }
     if rounds(Settings::DEFAULT, learner, workspace, [&mut optimistic, &mut Count::default()]).is_none() {
         fail("the learner refuses an optimistic round")
     }
-    let Ok(policy) = Policy::new(&CATALOG, Settings::DEFAULT) else { fail("the settings are out of range") };
+    if rounds(Settings::PROBING, learner, workspace, [&mut probed, &mut Count::default()]).is_none() {
+        fail("the learner refuses a round with coins")
+    }
+    let Ok(policy) = Policy::new(&CATALOG, Settings::PROBING) else { fail("the settings are out of range") };
     let (mut restore, mut serve) = (0, 0);
     if erase().is_none() {
         fail("the store cannot be erased")
@@ -65,13 +68,15 @@ fn measure() -> ! {
         serve = served.max(serve);
     }
     println!(
-        "budget board={} catalog={} decide={} decide_max={} optimistic={} optimistic_max={} learn={} learn_max={} stack={} stack_restore={restore} stack_serve={serve}",
+        "budget board={} catalog={} decide={} decide_max={} optimistic={} optimistic_max={} probed={} probed_max={} learn={} learn_max={} stack={} stack_restore={restore} stack_serve={serve}",
         Here::NAME,
         CATALOG.definition().name,
         decide.sum / ROUNDS,
         decide.max,
         optimistic.sum / ROUNDS,
         optimistic.max,
+        probed.sum / ROUNDS,
+        probed.max,
         learn.sum / ROUNDS,
         learn.max,
         restore.max(serve),

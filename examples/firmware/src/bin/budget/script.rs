@@ -9,7 +9,7 @@ use fable_core::protocol::{CHUNK, DELIMITER, Draft, Frame, MAX_FRAME, Reply, Req
 /// Rounds of decide and feedback before the other requests.
 const ROUNDS: u32 = 60;
 /// The step after the staging of a piece of the snapshot.
-const STAGED: u32 = 2 * ROUNDS + 14;
+const STAGED: u32 = 2 * ROUNDS + 15;
 
 /// The conversation and where it stands. A static, not on the stack that is measured.
 #[derive(Debug)]
@@ -88,15 +88,23 @@ impl Script {
             8 => Request::Expire { now: 0 },
             9 => Request::Event { index: 0 },
             10 => Request::Observe { context: context()?, action: 1, reward: 0.5, weight },
-            11 => {
-                Request::Unlearn { context: context()?, action: 1, baseline: 0.0, reward: 0.5, weight, imputed: false, kept: 1.0 }
-            }
-            12 => Request::Snapshot { offset: self.copied },
-            13 => Request::Stage { offset: self.copied },
-            14 => Request::Commit { length: self.copied },
-            15 => Request::Forget,
-            16 => Request::Decide { context: context()?, at: 0 },
-            17 => Request::Prior { next: true, offset: 0 }, // an empty chunk ends the script
+            11 => Request::Unlearn {
+                context: context()?,
+                action: 1,
+                baseline: 0.0,
+                reward: 0.5,
+                weight,
+                imputed: false,
+                kept: 1.0,
+                probed: [1, 0],
+            },
+            12 => Request::Trial { contrast: 0 },
+            13 => Request::Snapshot { offset: self.copied },
+            14 => Request::Stage { offset: self.copied },
+            15 => Request::Commit { length: self.copied },
+            16 => Request::Forget,
+            17 => Request::Decide { context: context()?, at: 0 },
+            18 => Request::Prior { next: true, offset: 0 }, // an empty chunk ends the script
             _ => return None,
         })
     }
