@@ -14,7 +14,13 @@ use fable_core::{Certifier, Feasible, Policy, Settings, Verdict};
 const CONTRAST: usize = 0;
 
 /// Coins from a change right after the certificate to its withdrawal, counted up to a limit.
-fn withdrawal(policy: &Policy<'_, f32>, (before, after): (f64, f64), says: Says, limit: u32, number: u64) -> Result<Option<u32>, StudyError> {
+fn withdrawal(
+    policy: &Policy<'_, f32>,
+    (before, after): (f64, f64),
+    says: Says,
+    limit: u32,
+    number: u64,
+) -> Result<Option<u32>, StudyError> {
     let person = |effect: f64| Person { says, ..Person::liking(&TAU2, 0, effect, number) };
     let mut table = Tossed::new(policy, number)?;
     table.components = vec![0];
@@ -38,7 +44,7 @@ fn withdrawal(policy: &Policy<'_, f32>, (before, after): (f64, f64), says: Says,
 
 /// Runs this part.
 pub fn study(setup: &Setup, report: &mut Report) -> Result<(), StudyError> {
-    let (count, limit) = (setup.scale(300, 4), setup.scale(10_000, 200) as u32);
+    let (count, limit) = (setup.scale(150, 4), setup.scale(10_000, 200) as u32);
     report.heading("Tastes that change after a certificate");
     let policy = Policy::new(&TAU2, Settings::PROBING)?;
     let heads = ["before, after", "coins until withdrawn, mean", "median", "90%"];
@@ -60,7 +66,8 @@ pub fn study(setup: &Setup, report: &mut Report) -> Result<(), StudyError> {
         let lives = if effects.1 > 0.0 { count / 3 } else { count };
         let coins = parallel::map(setup, name, lives, |number| withdrawal(&policy, effects, says, longest, number as u64))?;
         let coins: Vec<f64> = coins.into_iter().flatten().map(f64::from).collect();
-        let at_least = |value: f64| if value >= f64::from(longest) { format!("{longest} or more") } else { format!("{value:.0}") };
+        let at_least =
+            |value: f64| if value >= f64::from(longest) { format!("{longest} or more") } else { format!("{value:.0}") };
         let cut = coins.iter().any(|coins| *coins >= f64::from(longest));
         let average = format!("{}{:.0}", if cut { "at least " } else { "" }, mean(&coins));
         table.row([name.to_owned(), average, at_least(quantile(&coins, 0.5)), at_least(quantile(&coins, 0.9))]);
@@ -70,7 +77,11 @@ pub fn study(setup: &Setup, report: &mut Report) -> Result<(), StudyError> {
         }
     }
     report.table(table);
-    report.goal("wrong withdrawals: on average at least 1,000 coins after a certificate", format!("at least {shortest:.0}"), shortest >= 1_000.0);
+    report.goal(
+        "wrong withdrawals: on average at least 1,000 coins after a certificate",
+        format!("at least {shortest:.0}"),
+        shortest >= 1_000.0,
+    );
     rounds(setup, report, count, limit)
 }
 
@@ -78,13 +89,16 @@ pub fn study(setup: &Setup, report: &mut Report) -> Result<(), StudyError> {
 fn rounds(setup: &Setup, report: &mut Report, count: usize, limit: u32) -> Result<(), StudyError> {
     let (change, end) = (setup.scale(300, 40) as u32, setup.scale(1_500, 80) as u32);
     let (policy, all) = (Policy::new(&TAU2, Settings::PROBING)?, Feasible::all(&TAU2));
-    let lives = parallel::map(setup, "change, the rule", setup.scale(150, 3), |number| {
+    let lives = parallel::map(setup, "change, the rule", setup.scale(60, 3), |number| {
         let person = Person { turns: Some(change), ..Person::liking(&TAU2, number % 3, 0.5, number as u64) };
         life::live(&policy, &all, &person, end)
     })?;
-    let certified: Vec<&life::Life> = lives.iter().filter(|life| life.first(Certifier::Coins).is_some_and(|round| round < change)).collect();
-    let waits: Vec<f64> =
-        certified.iter().map(|life| life.withdrawn.map_or(f64::INFINITY, |round| f64::from(round.saturating_sub(change)))).collect();
+    let certified: Vec<&life::Life> =
+        lives.iter().filter(|life| life.first(Certifier::Coins).is_some_and(|round| round < change)).collect();
+    let waits: Vec<f64> = certified
+        .iter()
+        .map(|life| life.withdrawn.map_or(f64::INFINITY, |round| f64::from(round.saturating_sub(change))))
+        .collect();
     let (withdrawn, half) = (waits.iter().filter(|wait| wait.is_finite()).count(), quantile(&waits, 0.5));
     report.text(&format!(
         "{count} lives for each row (a third of it for the last), one component, a coin in every round, counted up to {limit} coins (a fifth for the last row). Under
@@ -101,12 +115,19 @@ fn rounds(setup: &Setup, report: &mut Report, count: usize, limit: u32) -> Resul
 /// Coins until the two kinds of rules have decided.
 pub fn coins(setup: &Setup, report: &mut Report) -> Result<(), StudyError> {
     use super::stopping::Mixture;
-    let (count, limit) = (setup.scale(300, 4), setup.scale(1_500, 100) as u32);
+    let (count, limit) = (setup.scale(300, 4), setup.scale(1_000, 100) as u32);
     report.heading("In coins");
     let policy = Policy::new(&TAU2, Settings::PROBING)?;
-    let heads = ["effect, noise", "test by betting, median (90%)", "mixture test, variance 0.09", "mixture test, variance of the data"];
+    let heads =
+        ["effect, noise", "test by betting, median (90%)", "mixture test, variance 0.09", "mixture test, variance of the data"];
     let mut table = Table::new("coins", &heads);
-    let rows = [(0.5, Says::Graded(0.3)), (0.3, Says::Graded(0.3)), (0.5, Says::Graded(0.5)), (0.3, Says::Graded(0.5)), (0.5, Says::Thumbs)];
+    let rows = [
+        (0.5, Says::Graded(0.3)),
+        (0.3, Says::Graded(0.3)),
+        (0.5, Says::Graded(0.5)),
+        (0.3, Says::Graded(0.5)),
+        (0.5, Says::Thumbs),
+    ];
     let needed = libm::log(policy.needed() / 2.0);
     for (effect, says) in rows {
         let said = match says {
@@ -135,7 +156,9 @@ pub fn coins(setup: &Setup, report: &mut Report) -> Result<(), StudyError> {
         })?;
         let cell = |rule: usize| {
             let of: Vec<f64> = times.iter().map(|times| times[rule]).collect();
-            let text = |share: f64| Some(quantile(&of, share)).filter(|coins| coins.is_finite()).map_or("more".into(), |coins| format!("{coins:.0}"));
+            let text = |share: f64| {
+                Some(quantile(&of, share)).filter(|coins| coins.is_finite()).map_or("more".into(), |coins| format!("{coins:.0}"))
+            };
             format!("{} ({})", text(0.5), text(0.9))
         };
         table.row([said.clone(), cell(0), cell(1), cell(2)]);

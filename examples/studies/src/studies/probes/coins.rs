@@ -32,6 +32,8 @@ pub struct Table<'p> {
     level: f64,
     /// The components that are tossed for.
     pub components: Vec<usize>,
+    /// Whether true differences are wanted.
+    pub truths: bool,
 }
 
 /// The value that a contrast prefers and the other one, if it is about this component.
@@ -46,7 +48,9 @@ impl<'p> Table<'p> {
         let mut learner = HostLearner::for_policy(policy);
         learner.start(policy, number)?;
         let components = (0..policy.catalog().definition().components.len()).collect();
-        Ok(Self { user: HostUser::of(policy, learner)?, open: Vec::new(), level: 0.0, components })
+        let mut user = HostUser::of(policy, learner)?;
+        user.user().check(&Event::Permissions(policy.catalog().all_actions()))?.apply();
+        Ok(Self { user, open: Vec::new(), level: 0.0, components, truths: false })
     }
 
     pub fn user(&mut self) -> &mut HostUser<'p, f32> {
@@ -79,7 +83,11 @@ impl<'p> Table<'p> {
         let event = Event::Decision { round, action, baseline, context, at: 0, coins };
         self.user.user().check(&event)?.apply();
         let reward = person.reward(action, round);
+        let truths = self.truths;
         let truth = |component: usize, (prefer, over): (u8, u8)| {
+            if !truths {
+                return 0.0;
+            }
             let [prefer, over] = [prefer, over].map(|value| {
                 let mut values = values.clone();
                 values.get_mut(component).into_iter().for_each(|slot| *slot = value);

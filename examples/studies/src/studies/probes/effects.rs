@@ -57,7 +57,8 @@ fn first(life: &Life) -> Option<u32> {
 fn is_wrong(person: &Person, life: &Life) -> bool {
     life.certificates.iter().filter(|certificate| certificate.by == Certifier::Coins).any(|certificate| {
         let Some(contrast) = TAU2.contrasts().get(certificate.contrast) else { return true };
-        let [prefer, over] = [contrast.prefer, contrast.over].map(|values| TAU2.action(values).map(|action| person.expected(action, 1)));
+        let [prefer, over] =
+            [contrast.prefer, contrast.over].map(|values| TAU2.action(values).map(|action| person.expected(action, 1)));
         let truth = prefer.zip(over).map_or(0.0, |(prefer, over)| prefer - over);
         match certificate.verdict {
             Verdict::For => truth <= 0.0,
@@ -69,7 +70,7 @@ fn is_wrong(person: &Person, life: &Life) -> bool {
 
 /// Rounds to the first certificate and what they cost, rho 0.5.
 pub fn time_and_cost(setup: &Setup, report: &mut Report) -> Result<(), StudyError> {
-    let count = setup.scale(600, 6);
+    let count = setup.scale(300, 6);
     let (rounds, early) = (setup.scale(ROUNDS, 80), setup.scale(EARLY, 40));
     report.heading("One value is liked better");
     report.text(&format!(
@@ -78,7 +79,16 @@ pub fn time_and_cost(setup: &Setup, report: &mut Report) -> Result<(), StudyErro
          is reported differs by up to 0.12 less or more. Cost is the mean reward of the same lives without probes less that with them, by round, from the mean
          that a person reports to what was played; 95% intervals over lives."
     ));
-    let heads = ["", "first certificate, median round", "90%", "certified", "wrong", "cost, rounds 1-300", "cost, rounds 301-600", "certificates"];
+    let heads = [
+        "",
+        "first certificate, median round",
+        "90%",
+        "certified",
+        "wrong",
+        "cost, rounds 1-300",
+        "cost, rounds 301-600",
+        "certificates",
+    ];
     let mut table = Table::new("effects", &heads);
     let mut plot = Plot::new("certificates", "Lives with a certificate, rho 0.5", "round", "share");
     let graded = Says::Graded(SD);
@@ -125,12 +135,14 @@ pub fn time_and_cost(setup: &Setup, report: &mut Report) -> Result<(), StudyErro
             later = later.max(mean(&late));
         }
         if name.starts_with("in all") {
-            let early_certificates = |life: &Life| life.certificates.iter().filter(|one| one.round as usize <= early).count() as f64;
+            let early_certificates =
+                |life: &Life| life.certificates.iter().filter(|one| one.round as usize <= early).count() as f64;
             let certificates = mean(&probed.iter().map(early_certificates).collect::<Vec<_>>());
             dearest.1 = mean(&soon) / certificates.max(1.0);
         }
         if [0, 2, 4, 6, 7].contains(&place) {
-            let until = |round: usize| times.iter().flatten().filter(|time| **time as usize <= round).count() as f64 / count as f64;
+            let until =
+                |round: usize| times.iter().flatten().filter(|time| **time as usize <= round).count() as f64 / count as f64;
             plot.curve(name, (0..=rounds / 10).map(|step| (10.0 * step as f64, until(10 * step))).collect());
         }
     }
@@ -138,22 +150,50 @@ pub fn time_and_cost(setup: &Setup, report: &mut Report) -> Result<(), StudyErro
     report.plot(plot);
     let two = |first: f64, second: f64| format!("{first:.0}; with costs {second:.0}");
     if let [half, half_costs, third, third_costs] = medians[..] {
-        report.goal("liked by 0.5, sd 0.3, rho 0.5: first certificate in a median of at most 150 rounds", two(half, half_costs), half.max(half_costs) <= 150.0);
-        report.goal("liked by 0.3, sd 0.3, rho 0.5: first certificate in a median of at most 250 rounds", two(third, third_costs), third.max(third_costs) <= 250.0);
+        report.goal(
+            "liked by 0.5, sd 0.3, rho 0.5: first certificate in a median of at most 150 rounds",
+            two(half, half_costs),
+            half.max(half_costs) <= 150.0,
+        );
+        report.goal(
+            "liked by 0.3, sd 0.3, rho 0.5: first certificate in a median of at most 250 rounds",
+            two(third, third_costs),
+            third.max(third_costs) <= 250.0,
+        );
     }
-    report.goal("those lives: at most 0.055 below the same without probes in rounds 1-300", format!("at most {:.3}", dearest.0), dearest.0 <= 0.055);
-    report.goal("at most 0.065 for each certificate of that time when all three components differ by 0.3", format!("{:.3}", dearest.1), dearest.1 <= 0.065);
+    report.goal(
+        "those lives: at most 0.055 below the same without probes in rounds 1-300",
+        format!("at most {:.3}", dearest.0),
+        dearest.0 <= 0.055,
+    );
+    report.goal(
+        "at most 0.065 for each certificate of that time when all three components differ by 0.3",
+        format!("{:.3}", dearest.1),
+        dearest.1 <= 0.065,
+    );
     report.goal("at most 0.01 below in rounds 301-600", format!("at most {later:.3}"), later <= 0.01);
     Ok(())
 }
 
 /// The ellipsoid rule on the same people.
 pub fn ellipsoid(setup: &Setup, report: &mut Report) -> Result<(), StudyError> {
-    let (count, rounds, early) = (setup.scale(120, 6), setup.scale(ROUNDS, 80), setup.scale(EARLY, 40));
+    let (count, rounds, early) = (setup.scale(90, 6), setup.scale(ROUNDS, 80), setup.scale(EARLY, 40));
     report.heading("Against the ellipsoid rule");
-    let heads = ["", "promoted by the ellipsoid", "median round", "certified by coins", "median round", "mean reward, rounds 1-300", "rounds 301-600"];
+    let heads = [
+        "",
+        "promoted by the ellipsoid",
+        "median round",
+        "certified by coins",
+        "median round",
+        "mean reward, rounds 1-300",
+        "rounds 301-600",
+    ];
     let mut table = Table::new("ellipsoid", &heads);
-    let all = [("`Settings::PROBING`", "probing", Settings::PROBING), ("the defaults", "default", Settings::DEFAULT), ("`Settings::PROMOTING`", "promoting", Settings::PROMOTING)];
+    let all = [
+        ("`Settings::PROBING`", "probing", Settings::PROBING),
+        ("the defaults", "default", Settings::DEFAULT),
+        ("`Settings::PROMOTING`", "promoting", Settings::PROMOTING),
+    ];
     for effect in [0.5, 0.3] {
         for (name, key, settings) in all {
             let person = |number: u64| person(&[effect], Says::Graded(SD), Some(false), number);
@@ -161,7 +201,8 @@ pub fn ellipsoid(setup: &Setup, report: &mut Report) -> Result<(), StudyError> {
             let times = |by| lives.iter().map(|life| life.first(by)).collect::<Vec<_>>();
             let (ellipsoid, coins) = (times(Certifier::Ellipsoid), times(Certifier::Coins));
             let share = |times: &[Option<u32>]| format!("{:.1}%", 100.0 * times.iter().flatten().count() as f64 / count as f64);
-            let reward = |rounds: std::ops::Range<usize>| mean(&lives.iter().map(|life| life.mean(rounds.clone())).collect::<Vec<_>>());
+            let reward =
+                |rounds: std::ops::Range<usize>| mean(&lives.iter().map(|life| life.mean(rounds.clone())).collect::<Vec<_>>());
             let (soon, late) = (reward(0..early), reward(early..rounds));
             table.row([
                 format!("by {effect}, {name}"),
@@ -186,10 +227,11 @@ pub fn ellipsoid(setup: &Setup, report: &mut Report) -> Result<(), StudyError> {
 
 /// The rate of a default.
 pub fn rates(setup: &Setup, report: &mut Report) -> Result<(), StudyError> {
-    let count = setup.scale(600, 6);
+    let count = setup.scale(300, 6);
     let (rounds, early) = (setup.scale(ROUNDS, 80), setup.scale(EARLY, 40));
     report.heading("How often to toss");
-    let heads = ["rho", "median round, by 0.5", "by 0.3", "cost in rounds 1-300, by 0.5", "by 0.3", "in 301-600, by 0.5", "by 0.3"];
+    let heads =
+        ["rho", "median round, by 0.5", "by 0.3", "cost in rounds 1-300, by 0.5", "by 0.3", "in 301-600, by 0.5", "by 0.3"];
     let mut table = Table::new("rates", &heads);
     let run = |settings, effect: f64| {
         let person = |number: u64| person(&[effect], Says::Graded(SD), None, number);

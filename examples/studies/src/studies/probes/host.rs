@@ -64,7 +64,11 @@ pub fn study(setup: &Setup, report: &mut Report) -> Result<(), StudyError> {
         };
         let (probed, plain) = (run(probing)?, run(Settings { probe: 0.0, ..probing })?);
         let gains = |rounds: std::ops::Range<usize>| {
-            probed.iter().zip(&plain).map(|(probed, plain)| probed.mean(rounds.clone()) - plain.mean(rounds.clone())).collect::<Vec<_>>()
+            probed
+                .iter()
+                .zip(&plain)
+                .map(|(probed, plain)| probed.mean(rounds.clone()) - plain.mean(rounds.clone()))
+                .collect::<Vec<_>>()
         };
         let times: Vec<f64> = probed.iter().map(|life| life.first(Certifier::Coins).map_or(f64::INFINITY, f64::from)).collect();
         let certified = times.iter().filter(|time| time.is_finite()).count() as f64 / count as f64;
@@ -81,7 +85,11 @@ pub fn study(setup: &Setup, report: &mut Report) -> Result<(), StudyError> {
         report.number(format!("host.{key}.later"), mean(&late));
         if key == "sure" {
             let value = with_interval(mean(&late), mean_interval(&late));
-            report.goal("above the same lives without probes in rounds 301-600 when the promoted sentence helps the host of tau2", value, mean(&late) > 0.0);
+            report.goal(
+                "above the same lives without probes in rounds 301-600 when the promoted sentence helps the host of tau2",
+                value,
+                mean(&late) > 0.0,
+            );
         }
     }
     report.table(table);

@@ -54,10 +54,7 @@ pub fn note(user: &mut HostUser<'_, f32>, life: &mut Life, round: u32) -> Result
         let last = life.certificates.iter().rev().find(|known| known.contrast == contrast);
         if last.is_none_or(|known| (known.verdict, known.by) != (verdict, by)) {
             life.certificates.push(Certificate { round, contrast, verdict, by });
-        } else if life.withdrawn.is_none()
-            && by == Certifier::Coins
-            && user.standing(&entry)? == fable_core::Standing::Revoked
-        {
+        } else if life.withdrawn.is_none() && by == Certifier::Coins && user.standing(&entry)? == fable_core::Standing::Revoked {
             life.withdrawn = Some(round);
         }
     }

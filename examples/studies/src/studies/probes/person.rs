@@ -69,7 +69,10 @@ impl Person {
 
     /// Where the person is asked: in one of the contexts that contrasts are declared for, all alike.
     pub fn context(&self, round: u32) -> Result<Context, ContextError> {
-        let contrasts = self.catalog.contrasts();
+        let (contrasts, definition) = (self.catalog.contrasts(), self.catalog.definition());
+        if definition.tasks.is_empty() && definition.signals.is_empty() {
+            return Context::new(self.catalog, None, &[]);
+        }
         let any = self.random(round, 1).below(contrasts.len());
         let Some(contrast) = contrasts.get(any) else { return Context::new(self.catalog, None, &[]) };
         Context::new(self.catalog, contrast.task.map(usize::from), contrast.signals)
@@ -81,8 +84,9 @@ impl Person {
 
     /// The middle of what is reported.
     fn middle(&self, action: Action, round: u32) -> f64 {
-        let mut start = self.random(0, 2);
-        let (phase, jump) = (start.unit(), (1_000.0 * start.unit()) as u32);
+        let mut start = (self.level != Level::Still).then(|| self.random(0, 2));
+        let mut unit = || start.as_mut().map_or(0.0, Random::unit);
+        let (phase, jump) = (unit(), (1_000.0 * unit()) as u32);
         let wave = |period: f64| libm::sin(core::f64::consts::TAU * (phase + f64::from(round) / period));
         let (level, turn) = match self.level {
             Level::Still => (0.0, 1.0),

@@ -16,6 +16,8 @@ pub struct Mixture {
 
 /// tau: effects of 0.3 are ordinary.
 const TAU: f64 = 0.3;
+/// Nothing is decided before there are so many in each arm: a variance of two numbers is none.
+const LEAST: f64 = 10.0;
 
 impl Mixture {
     pub fn add(&mut self, preferred: bool, reward: f64) {
@@ -28,7 +30,7 @@ impl Mixture {
     /// ln L with this variance of a reward, or with the pooled one of the coins so far.
     pub fn log_ratio(&self, variance: Option<f64>) -> f64 {
         let [(n0, s0, q0), (n1, s1, q1)] = self.arms;
-        if n0 < 2.0 || n1 < 2.0 {
+        if n0 < LEAST || n1 < LEAST {
             return 0.0;
         }
         let within = (q0 - s0 * s0 / n0 + q1 - s1 * s1 / n1) / (n0 + n1 - 2.0);
