@@ -35,11 +35,10 @@ impl Oracle {
     fn mean_square(&self) -> (f64, f64) {
         // V: squares of what X differs by from the mean of those before and of 1/2.
         let x = |z: f64| (z / 2.0 + 1.0) / 2.0;
-        let (mut seen, mut v) = (vec![0.5], 0.0);
-        for (z, _) in &self.coins {
-            let guess = seen.iter().sum::<f64>() / seen.len() as f64;
-            v += (x(*z) - guess).powi(2);
-            seen.push(x(*z));
+        let (mut before, mut v) = (0.5, 0.0);
+        for ((z, _), count) in self.coins.iter().zip(1..) {
+            v += (x(*z) - before / f64::from(count)).powi(2);
+            before += x(*z);
         }
         (self.coins.iter().map(|(z, _)| z).sum::<f64>() / self.coins.len().max(1) as f64, v)
     }
@@ -121,6 +120,8 @@ struct Made {
     /// `None` while it waits; the reward that was learned, and whether it was imputed; or nothing.
     end: Option<Option<(f64, bool)>>,
     taken_back: bool,
+    /// What fadings have left of it.
+    kept: f32,
 }
 
 /// Which value of a contrast an action has: `None` for neither.
@@ -173,21 +174,23 @@ fn life<T: Scalar>(seed: u64, rounds: usize, tolerance: f64) -> [usize; 4] {
     let (mut now, mut liking) = (0, 0.6);
     // Coins, certificates, withdrawals, restarts by unlearning.
     let mut happened = [0; 4];
-    for step in 0..rounds {
+    for _ in 0..rounds {
         now += u32::try_from(random.below(2)).unwrap();
-        if random.below(150) == 0 {
+        if random.below(700) == 0 {
             liking = -liking;
         }
         let events = match random.below(40) {
-            0 => {
+            0 if random.below(15) == 0 => {
                 let taken = made.iter().rposition(|made| matches!(made.end, Some(Some((_, false)))) && !made.taken_back);
-                let Some(taken) = taken.filter(|_| half_life.is_none()) else { continue };
-                let Made { decision, context, ref coins, end: Some(Some((reward, imputed))), .. } = made[taken] else { continue };
+                let Some(taken) = taken.filter(|taken| made[*taken].kept > 0.1) else { continue };
+                let Made { decision, context, ref coins, kept, end: Some(Some((reward, imputed))), .. } = made[taken] else {
+                    continue;
+                };
                 let mut probed = ContrastSet::EMPTY;
                 coins.iter().for_each(|coin| probed.insert(usize::from(coin.contrast)));
                 let observation =
                     Observation { context, action: decision.action, baseline: decision.baseline, reward, weight: 1.0 };
-                match run(&mut ana, &mut Command::unlearn(observation, imputed, 1.0, probed)) {
+                match run(&mut ana, &mut Command::unlearn(observation, imputed, kept, probed)) {
                     Ok(events) => {
                         made[taken].taken_back = true;
                         for contrast in probed.iter() {
@@ -196,10 +199,11 @@ fn life<T: Scalar>(seed: u64, rounds: usize, tolerance: f64) -> [usize; 4] {
                         }
                         events
                     }
+                    Err(UserError::NotLearned) => continue, // not to be told from rounding after fadings
                     Err(error) => panic!("{error}"),
                 }
             }
-            1 if step % 7 == 0 => {
+            1 if random.below(15) == 0 => {
                 oracles = vec![Oracle::default(); TAU2.contrasts().len()];
                 made.clear();
                 run(&mut ana, &mut Command::forget()).unwrap()
@@ -239,6 +243,9 @@ fn life<T: Scalar>(seed: u64, rounds: usize, tolerance: f64) -> [usize; 4] {
         };
         for event in &events {
             match event {
+                Event::Fade { keep } => {
+                    made.iter_mut().filter(|made| made.end.is_some()).for_each(|made| made.kept *= keep);
+                }
                 Event::Expiry { round, imputed } => {
                     let index = made.iter().position(|made| made.decision.id.round == *round).unwrap();
                     made[index].end = Some(imputed.map(|reward| (reward, true)));
@@ -269,7 +276,7 @@ fn life<T: Scalar>(seed: u64, rounds: usize, tolerance: f64) -> [usize; 4] {
                     expected.sort_unstable();
                     assert_eq!(probes, expected);
                     let decision = Decision { id, action: *action, baseline: *baseline };
-                    made.push(Made { decision, context, at: now, coins: coins.clone(), end: None, taken_back: false });
+                    made.push(Made { decision, context, at: now, coins: coins.clone(), end: None, taken_back: false, kept: 1.0 });
                 }
                 Event::Promotion(promotion) if promotion.by == Certifier::Coins => {
                     let oracle = &mut oracles[usize::from(promotion.contrast)];
@@ -305,12 +312,52 @@ fn life<T: Scalar>(seed: u64, rounds: usize, tolerance: f64) -> [usize; 4] {
 #[test]
 fn wealth_interval_and_detector_are_the_oracles() {
     let mut all = [0; 4];
-    for seed in 0..12 {
-        for happened in [life::<f32>(seed, 1_500, 2e-3), life::<f64>(seed, 1_500, 1e-8)] {
+    for seed in 0..8 {
+        for happened in [life::<f32>(seed, 2_500, 2e-3), life::<f64>(seed, 2_500, 1e-8)] {
             all.iter_mut().zip(happened).for_each(|(sum, happened)| *sum += happened);
         }
     }
-    assert!(all[0] > 2_000 && all[1] > 20 && all[2] > 0 && all[3] > 20, "{all:?}");
+    assert!(all[0] > 2_000 && all[1] > 20 && all[3] > 10, "{all:?}");
+}
+
+/// Coins by events, for a taste that turns round once it is certified: withdrawn with the very coin that the oracle says, again and
+/// again, and each time it takes twice as much to be certified.
+fn turning<T: Scalar>(seed: u64, tolerance: f64) -> u32 {
+    let policy = Policy::<T>::new(&TWO, Settings::PROBING).unwrap();
+    let context = TWO.context(None, []).unwrap();
+    let mut ana: HostUser<'_, T, 4> = start(&policy, seed);
+    ana.user().check(&Event::Permissions(TWO.all_actions())).unwrap().apply();
+    let (mut random, mut oracle, mut liking) = (Random(seed), Oracle::default(), 0.3);
+    for round in 1..=1_500 {
+        let (preferred, expected) = (random.below(2) == 1, 0.2 * random.signed() as f32);
+        let coins = Coins::from_slice(&[Coin { contrast: 0, expected }]).unwrap();
+        let action = Action(u16::from(preferred));
+        let event = Event::Decision { round, action, baseline: 0.0, context, at: 0, coins };
+        ana.user().check(&event).unwrap().apply();
+        let reward = if preferred { liking } else { -liking } + 0.4 * random.signed();
+        let id = ana.user().id(round);
+        let events = run(&mut ana, &mut Command::feedback(id, reward)).unwrap();
+        let before = oracle.restarts;
+        oracle.settle(preferred, f64::from(expected), reward);
+        assert!(oracle.restarts == before || events.len() == 1);
+        for (_, by, verdict) in promotions(&events) {
+            assert_eq!((by, oracle.certified), (Certifier::Coins, 0));
+            oracle.certified = verdict.sign();
+            liking = -liking;
+        }
+        oracle.compare(&ana.user().trial(0).unwrap(), 1, tolerance);
+        let holds = ana.user().profile().first().copied().map(|one| ana.user().standing(&one).unwrap());
+        assert!(holds.is_none_or(|holds| (holds == Standing::Holds) == (oracle.certified != 0)));
+    }
+    oracle.restarts
+}
+
+#[test]
+fn a_certificate_is_withdrawn_with_the_oracles_coin() {
+    for seed in 0..6 {
+        // In `f32` the detector could be a rounding away from its limit: these seeds are not.
+        assert!(turning::<f32>(seed, 2e-3) >= 3 && turning::<f64>(seed, 1e-8) >= 3);
+    }
 }
 
 /// All sequences of coins: rewards that do not depend on them, expectations that depend on the past.
@@ -452,7 +499,17 @@ fn the_stream_of_coins_is_pinned() {
 }
 
 const WORDS: [u32; 6] = [2_098_689_668, 45_599_808, 2_933_694_338, 1_989_714_400, 1_668_287_239, 108_587_752];
-const COINS: &[(u32, u8, bool)] = &[];
+const COINS: &[(u32, u8, bool)] = &[
+    (1, 1, true),
+    (1, 5, true),
+    (4, 5, true),
+    (5, 0, false),
+    (7, 0, true),
+    (7, 5, false),
+    (8, 4, false),
+    (11, 1, false),
+    (12, 0, true),
+];
 
 /// A life by commands: the events, and the user.
 fn journal<'p, T: Scalar>(policy: &Policy<'p, T>, seed: u64, rounds: u32) -> (HostUser<'p, T, 8>, Vec<Event>) {
@@ -579,7 +636,14 @@ fn a_certificate_is_promoted_once_and_coins_have_the_last_word() {
 
     // Verifying is liked, and costs more than it is liked: the ellipsoid, which is about the liking, and coins, which are about what is
     // reported, differ.
-    let settings = Settings { cost_weight: 7.0, prior_radius: Some(0.0), alpha: 0.5, min_evidence: 3, ..Settings::PROBING };
+    let settings = Settings {
+        cost_weight: 7.0,
+        noise_variance: 0.01,
+        prior_radius: Some(0.0),
+        alpha: 0.5,
+        min_evidence: 3,
+        ..Settings::PROBING
+    };
     let policy = Policy::<f64>::new(&TAU2, settings).unwrap();
     let mut ana: HostUser<'_, f64, 8> = start(&policy, 3);
     let (context, all) = (TAU2.context(None, []).unwrap(), Feasible::all(&TAU2));
