@@ -6,7 +6,7 @@ use super::person::{Person, SD, Says};
 use crate::parallel;
 use crate::report::{Report, Table};
 use crate::setup::{Setup, StudyError};
-use crate::statistics::{mean, quantile};
+use crate::statistics::{mean, mean_interval, quantile};
 use fable_core::catalog::TAU2;
 use fable_core::{Certifier, Feasible, Policy, Settings, Verdict};
 
@@ -44,7 +44,7 @@ fn withdrawal(
 
 /// Runs this part.
 pub fn study(setup: &Setup, report: &mut Report) -> Result<(), StudyError> {
-    let (count, limit) = (setup.scale(150, 4), setup.scale(10_000, 200) as u32);
+    let (count, limit) = (setup.scale(1_200, 4), setup.scale(10_000, 200) as u32);
     report.heading("Tastes that change after a certificate");
     let policy = Policy::new(&TAU2, Settings::PROBING)?;
     let heads = ["before, after", "coins until withdrawn, mean", "median", "90%"];
@@ -63,13 +63,14 @@ pub fn study(setup: &Setup, report: &mut Report) -> Result<(), StudyError> {
     for (name, effects, says) in rows {
         let wrongly = effects.1 >= 0.0;
         let longest = if effects.1 > 0.0 { limit / 5 } else { limit };
-        let lives = if effects.1 > 0.0 { count / 3 } else { count };
+        let lives = if effects.1 > 0.0 { (count / 12).max(1) } else { count };
         let coins = parallel::map(setup, name, lives, |number| withdrawal(&policy, effects, says, longest, number as u64))?;
         let coins: Vec<f64> = coins.into_iter().flatten().map(f64::from).collect();
         let at_least =
             |value: f64| if value >= f64::from(longest) { format!("{longest} or more") } else { format!("{value:.0}") };
         let cut = coins.iter().any(|coins| *coins >= f64::from(longest));
-        let average = format!("{}{:.0}", if cut { "at least " } else { "" }, mean(&coins));
+        let (lower, upper) = mean_interval(&coins);
+        let average = format!("{}{:.0} ({lower:.0} to {upper:.0})", if cut { "at least " } else { "" }, mean(&coins));
         table.row([name.to_owned(), average, at_least(quantile(&coins, 0.5)), at_least(quantile(&coins, 0.9))]);
         report.number(format!("change.{name}"), mean(&coins));
         if wrongly {
@@ -101,7 +102,7 @@ fn rounds(setup: &Setup, report: &mut Report, count: usize, limit: u32) -> Resul
         .collect();
     let (withdrawn, half) = (waits.iter().filter(|wait| wait.is_finite()).count(), quantile(&waits, 0.5));
     report.text(&format!(
-        "{count} lives for each row (a third of it for the last), one component, a coin in every round, counted up to {limit} coins (a fifth for the last row). Under
+        "{count} lives for each row (a twelfth of it for the last), one component, a coin in every round, counted up to {limit} coins (a fifth for the last row). Under
          the rule coins get rare after a certificate: of {} lives whose taste of 0.5 turned round in round {change}, {withdrawn} had a certificate withdrawn within
          {} rounds, in a median of {} rounds after the change.",
         certified.len(),

@@ -104,7 +104,7 @@ pub fn time_and_cost(setup: &Setup, report: &mut Report) -> Result<(), StudyErro
         ("in all three, by 0.3, sd 0.3", &[0.3, 0.3, 0.3], graded, Some(false)),
     ];
     let mut medians = Vec::new();
-    let (mut dearest, mut later) = ((0.0_f64, 0.0_f64), f64::NEG_INFINITY);
+    let (mut dearest, mut later, mut each) = ([0.0_f64; 2], [f64::NEG_INFINITY; 2], 0.0);
     for (place, (name, likes, says, with_costs)) in rows.into_iter().enumerate() {
         let person = |number: u64| person(likes, says, with_costs, number);
         let run = |settings| lives(setup, (&TAU2, settings), name, (count, rounds as u32), person);
@@ -131,14 +131,14 @@ pub fn time_and_cost(setup: &Setup, report: &mut Report) -> Result<(), StudyErro
         report.number(format!("{name}.later"), mean(&late));
         if place < 4 {
             medians.push(median(&times).unwrap_or(f64::INFINITY));
-            dearest.0 = dearest.0.max(mean(&soon));
-            later = later.max(mean(&late));
+            dearest[place % 2] = dearest[place % 2].max(mean(&soon));
+            later[place % 2] = later[place % 2].max(mean(&late));
         }
         if name.starts_with("in all") {
             let early_certificates =
                 |life: &Life| life.certificates.iter().filter(|one| one.round as usize <= early).count() as f64;
             let certificates = mean(&probed.iter().map(early_certificates).collect::<Vec<_>>());
-            dearest.1 = mean(&soon) / certificates.max(1.0);
+            each = mean(&soon) / certificates.max(1.0);
         }
         if [0, 2, 4, 6, 7].contains(&place) {
             let until =
@@ -161,17 +161,22 @@ pub fn time_and_cost(setup: &Setup, report: &mut Report) -> Result<(), StudyErro
             third.max(third_costs) <= 250.0,
         );
     }
+    let reports = ["reports without costs", "reports with the catalog's costs"];
+    for (who, (dearest, later)) in reports.into_iter().zip(dearest.into_iter().zip(later)) {
+        let what = format!("those lives, {who}: at most 0.055 below the same without probes in rounds 1-300");
+        report.goal(&what, format!("at most {dearest:.4}"), dearest <= 0.055);
+        let what = format!("those lives, {who}: at most 0.01 below in rounds 301-600");
+        report.goal(&what, format!("at most {later:.4}"), later <= 0.01);
+    }
     report.goal(
-        "those lives: at most 0.055 below the same without probes in rounds 1-300",
-        format!("at most {:.3}", dearest.0),
-        dearest.0 <= 0.055,
+        "at most 0.065 below for each certificate of rounds 1-300 when all three components differ by 0.3",
+        format!("{each:.3}"),
+        each <= 0.065,
     );
-    report.goal(
-        "at most 0.065 for each certificate of that time when all three components differ by 0.3",
-        format!("{:.3}", dearest.1),
-        dearest.1 <= 0.065,
+    report.text(
+        "Where reports have costs in them more differs than what is liked, by 0.06 to 0.12: too little to be certain of soon, and often
+         enough above the 0.15 that a difference must seem to have before a coin is tossed for it.",
     );
-    report.goal("at most 0.01 below in rounds 301-600", format!("at most {later:.3}"), later <= 0.01);
     Ok(())
 }
 

@@ -102,7 +102,7 @@ pub fn certificates(setup: &Setup, report: &mut Report) -> Result<(), StudyError
     let rounds = setup.scale(1_000, 60) as u32;
     let many = setup.scale(10_000, 6);
     let fewer =
-        if setup.reduced { 6 } else { std::env::var("FABLE_LIVES").ok().and_then(|lives| lives.parse().ok()).unwrap_or(1_000) };
+        if setup.reduced { 6 } else { std::env::var("FABLE_LIVES").ok().and_then(|lives| lives.parse().ok()).unwrap_or(4_000) };
     report.heading("Nobody has a preference");
     report.text(&format!(
         "Lives of {rounds} rounds in which every action is worth the same, `Settings::PROBING` (rho 0.5, alpha 0.05, of which the coins have
