@@ -34,7 +34,7 @@ struct Oracle {
 impl Oracle {
     fn mean_square(&self) -> (f64, f64) {
         // V: squares of what X differs by from the mean of those before and of 1/2.
-        let x = |z: f64| (z / 2.0 + 1.0) / 2.0;
+        let x = |z: f64| f64::midpoint(z / 2.0, 1.0);
         let (mut before, mut v) = (0.5, 0.0);
         for ((z, _), count) in self.coins.iter().zip(1..) {
             v += (x(*z) - before / f64::from(count)).powi(2);
@@ -70,7 +70,7 @@ impl Oracle {
 
     fn needed(&self, contrasts: usize, alpha: f64) -> f64 {
         // 2 M / alpha_p with alpha_p = alpha / 2, and half of it after every start.
-        2.0 * contrasts as f64 / (alpha / 2.0) * 2_f64.powi(self.restarts as i32)
+        2.0 * contrasts as f64 / (alpha / 2.0) * 2_f64.powi(self.restarts.cast_signed())
     }
 
     /// The interval of the average difference, by bisection.
@@ -78,7 +78,8 @@ impl Oracle {
         if self.coins.is_empty() {
             return (0.0, -2.0, 2.0);
         }
-        let (alpha, (mean, v), n) = (alpha / 2_f64.powi(self.restarts as i32), self.mean_square(), self.coins.len() as f64);
+        let (alpha, (mean, v), n) =
+            (alpha / 2_f64.powi(self.restarts.cast_signed()), self.mean_square(), self.coins.len() as f64);
         let mixture = |s: f64| {
             let rates = [1.0 / 16.0, 1.0 / 8.0, 1.0 / 4.0, 1.0 / 2.0, 3.0 / 4.0, 15.0 / 16.0];
             rates.into_iter().map(|l: f64| (l * s + ((1.0 - l).ln() + l) * v).exp()).sum::<f64>() / 6.0
@@ -110,6 +111,15 @@ impl Oracle {
     }
 }
 
+/// What became of a decision.
+#[derive(Clone, Copy, PartialEq)]
+enum End {
+    Waiting,
+    Rewarded(f64),
+    /// Nothing was learned, or an imputed reward.
+    Silent,
+}
+
 /// Every decision of a life with its coins, as a journal would have it.
 #[derive(Clone)]
 struct Made {
@@ -117,8 +127,7 @@ struct Made {
     context: fable_core::Context,
     at: u32,
     coins: Coins,
-    /// `None` while it waits; the reward that was learned, and whether it was imputed; or nothing.
-    end: Option<Option<(f64, bool)>>,
+    end: End,
     taken_back: bool,
     /// What fadings have left of it.
     kept: f32,
@@ -158,6 +167,7 @@ fn run<T: Scalar, const R: usize>(ana: &mut HostUser<'_, T, R>, command: &mut Co
 }
 
 /// Random lives with everything that can happen to a coin, beside the oracle.
+#[expect(clippy::too_many_lines, reason = "everything that can happen, in one place")]
 fn life<T: Scalar>(seed: u64, rounds: usize, tolerance: f64) -> [usize; 4] {
     const ROOM: usize = 8;
     let mut random = Random(seed);
@@ -181,16 +191,16 @@ fn life<T: Scalar>(seed: u64, rounds: usize, tolerance: f64) -> [usize; 4] {
         }
         let events = match random.below(40) {
             0 if random.below(15) == 0 => {
-                let taken = made.iter().rposition(|made| matches!(made.end, Some(Some((_, false)))) && !made.taken_back);
+                let taken = made.iter().rposition(|made| matches!(made.end, End::Rewarded(_)) && !made.taken_back);
                 let Some(taken) = taken.filter(|taken| made[*taken].kept > 0.1) else { continue };
-                let Made { decision, context, ref coins, kept, end: Some(Some((reward, imputed))), .. } = made[taken] else {
+                let Made { decision, context, ref coins, kept, end: End::Rewarded(reward), .. } = made[taken] else {
                     continue;
                 };
                 let mut probed = ContrastSet::EMPTY;
                 coins.iter().for_each(|coin| probed.insert(usize::from(coin.contrast)));
                 let observation =
                     Observation { context, action: decision.action, baseline: decision.baseline, reward, weight: 1.0 };
-                match run(&mut ana, &mut Command::unlearn(observation, imputed, kept, probed)) {
+                match run(&mut ana, &mut Command::unlearn(observation, false, kept, probed)) {
                     Ok(events) => {
                         made[taken].taken_back = true;
                         for contrast in probed.iter() {
@@ -211,7 +221,7 @@ fn life<T: Scalar>(seed: u64, rounds: usize, tolerance: f64) -> [usize; 4] {
             2 => run(&mut ana, &mut Command::event(Event::Fade { keep: 0.75 })).unwrap(),
             3 => run(&mut ana, &mut Command::expire(now)).unwrap(),
             4..=21 => {
-                let waiting: Vec<usize> = (0..made.len()).filter(|index| made[*index].end.is_none()).collect();
+                let waiting: Vec<usize> = (0..made.len()).filter(|index| made[*index].end == End::Waiting).collect();
                 if waiting.is_empty() {
                     continue;
                 }
@@ -229,7 +239,7 @@ fn life<T: Scalar>(seed: u64, rounds: usize, tolerance: f64) -> [usize; 4] {
                             happened[0] += 1;
                             happened[2] += usize::from(oracle.restarts > before);
                         }
-                        made[chosen].end = Some(Some((reward, false)));
+                        made[chosen].end = End::Rewarded(reward);
                         events
                     }
                     Err(UserError::ExpiredDecision) => continue, // a deadline that will be recorded later, or never
@@ -244,19 +254,19 @@ fn life<T: Scalar>(seed: u64, rounds: usize, tolerance: f64) -> [usize; 4] {
         for event in &events {
             match event {
                 Event::Fade { keep } => {
-                    made.iter_mut().filter(|made| made.end.is_some()).for_each(|made| made.kept *= keep);
+                    made.iter_mut().filter(|made| made.end != End::Waiting).for_each(|made| made.kept *= keep);
                 }
-                Event::Expiry { round, imputed } => {
+                Event::Expiry { round, .. } => {
                     let index = made.iter().position(|made| made.decision.id.round == *round).unwrap();
-                    made[index].end = Some(imputed.map(|reward| (reward, true)));
+                    made[index].end = End::Silent;
                 }
                 Event::Decision { round, action, baseline, coins, .. } => {
                     // What leaves the ring waits no longer.
                     for made in made.iter_mut().filter(|made| made.decision.id.round + ROOM as u32 <= *round) {
-                        made.end = made.end.or(Some(None));
+                        made.end = if made.end == End::Waiting { End::Silent } else { made.end };
                     }
                     let waits = |contrast: u8| {
-                        let mut open = made.iter().filter(|made| made.end.is_none());
+                        let mut open = made.iter().filter(|made| made.end == End::Waiting);
                         open.any(|made| made.coins.iter().any(|coin| coin.contrast == contrast))
                     };
                     for coin in coins {
@@ -276,7 +286,15 @@ fn life<T: Scalar>(seed: u64, rounds: usize, tolerance: f64) -> [usize; 4] {
                     expected.sort_unstable();
                     assert_eq!(probes, expected);
                     let decision = Decision { id, action: *action, baseline: *baseline };
-                    made.push(Made { decision, context, at: now, coins: coins.clone(), end: None, taken_back: false, kept: 1.0 });
+                    made.push(Made {
+                        decision,
+                        context,
+                        at: now,
+                        coins: coins.clone(),
+                        end: End::Waiting,
+                        taken_back: false,
+                        kept: 1.0,
+                    });
                 }
                 Event::Promotion(promotion) if promotion.by == Certifier::Coins => {
                     let oracle = &mut oracles[usize::from(promotion.contrast)];
@@ -293,7 +311,7 @@ fn life<T: Scalar>(seed: u64, rounds: usize, tolerance: f64) -> [usize; 4] {
         if let Deadline::Rounds(limit) = deadline {
             let round = ana.rounds();
             for made in made.iter_mut().filter(|made| made.coins.is_empty() && round - made.decision.id.round > limit) {
-                made.end = made.end.or(Some(None));
+                made.end = if made.end == End::Waiting { End::Silent } else { made.end };
             }
         }
         let user = ana.user();

@@ -148,8 +148,14 @@ pub fn time_and_cost(setup: &Setup, report: &mut Report) -> Result<(), StudyErro
     }
     report.table(table);
     report.plot(plot);
+    goals(report, &medians, dearest, later, each);
+    Ok(())
+}
+
+/// What was to be reached: medians and costs without the catalog's costs in reports, and with them.
+fn goals(report: &mut Report, medians: &[f64], dearest: [f64; 2], later: [f64; 2], each: f64) {
     let two = |first: f64, second: f64| format!("{first:.0}; with costs {second:.0}");
-    if let [half, half_costs, third, third_costs] = medians[..] {
+    if let [half, half_costs, third, third_costs] = *medians {
         report.goal(
             "liked by 0.5, sd 0.3, rho 0.5: first certificate in a median of at most 150 rounds",
             two(half, half_costs),
@@ -177,7 +183,6 @@ pub fn time_and_cost(setup: &Setup, report: &mut Report) -> Result<(), StudyErro
         "Where reports have costs in them more differs than what is liked, by 0.06 to 0.12: too little to be certain of soon, and often
          enough above the 0.15 that a difference must seem to have before a coin is tossed for it.",
     );
-    Ok(())
 }
 
 /// The ellipsoid rule on the same people.

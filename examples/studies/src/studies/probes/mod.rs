@@ -19,19 +19,14 @@ pub const ABOUT: &str = "fair coins: false certificates, rounds to a certificate
 /// Runs the study.
 pub fn run(setup: &Setup) -> Result<Report, StudyError> {
     let mut report = Report::new("fair coins between two values, and what they certify");
-    let parts: [fn(&Setup, &mut Report) -> Result<(), StudyError>; 9] = [
-        null::certificates,
-        null::intervals,
-        effects::time_and_cost,
-        effects::ellipsoid,
-        change::coins,
-        effects::rates,
-        crowd::regret,
-        host::study,
-        change::study,
-    ];
-    for part in parts {
-        part(setup, &mut report)?;
-    }
+    null::certificates(setup, &mut report)?;
+    null::intervals(setup, &mut report)?;
+    effects::time_and_cost(setup, &mut report)?;
+    effects::ellipsoid(setup, &mut report)?;
+    change::coins(setup, &mut report)?;
+    effects::rates(setup, &mut report)?;
+    crowd::regret(setup, &mut report)?;
+    host::study(setup, &mut report)?;
+    change::study(setup, &mut report)?;
     Ok(report)
 }
