@@ -10,6 +10,7 @@ mod guarantees;
 mod pahf;
 mod pahf_shopping;
 pub mod people;
+mod probes;
 mod prompts;
 mod rubric;
 mod tau2;
@@ -37,6 +38,7 @@ pub const ALL: &[Study] = &[
     Study { name: "defaults", about: defaults::ABOUT, run: defaults::run },
     Study { name: "adapt", about: adapt::ABOUT, run: adapt::run },
     Study { name: "people", about: people::ABOUT, run: people::run },
+    Study { name: "probes", about: probes::ABOUT, run: probes::run },
     Study { name: "guarantees", about: guarantees::ABOUT, run: guarantees::run },
     Study { name: "fleet", about: fleet::ABOUT, run: fleet::run },
     Study { name: "fleet-real", about: fleet::ABOUT_REAL, run: fleet::run_real },

@@ -1,7 +1,7 @@
 //! The tau2-bench study with a simulated host: a check that the method can behave as the paper reports, not a replication.
 
-mod experiment;
-mod host;
+pub mod experiment;
+pub mod host;
 mod published;
 
 use crate::parallel;

@@ -93,7 +93,7 @@ fn statement(catalog: &Catalog<'_>, context: &Context, profile: Profile, precisi
 }
 
 /// Whether a promoted preference asks for longer answers (1), for shorter ones (-1), or for something else (0).
-fn longer(promotion: &Promotion) -> i32 {
+pub fn longer(promotion: &Promotion) -> i32 {
     let sign = match promotion.verdict {
         Verdict::For => 1,
         Verdict::Against => -1,
