@@ -39,6 +39,8 @@ pub enum Step {
     Posterior(String),
     /// `contrast`
     Contrast(String, Comparison),
+    /// `contrast` with the name of a declared one.
+    Declared(String, usize),
     /// `explain`: decision, the other action, defaults.
     Explain(DecisionId, Option<Action>, Option<Vec<f64>>),
     /// `profile`
@@ -89,6 +91,9 @@ impl Step {
             Self::Contrast(user, Comparison { context, prefer, over, total }) => json!({ "op": "contrast", "user": user,
                 "context": context_json(catalog, context), "prefer": named(catalog, *prefer), "over": named(catalog, *over),
                 "total": total }),
+            Self::Declared(user, contrast) => {
+                json!({ "op": "contrast", "user": user, "name": catalog.contrasts()[*contrast].name })
+            }
             Self::Explain(decision, against, defaults) => {
                 let mut request = json!({ "op": "explain", "decision": decision.to_string() });
                 if let Some(against) = against {
@@ -115,7 +120,7 @@ impl Step {
             Self::Observe(..) => "observe",
             Self::Unlearn(..) => "unlearn",
             Self::Posterior(..) => "posterior",
-            Self::Contrast(..) => "contrast",
+            Self::Contrast(..) | Self::Declared(..) => "contrast",
             Self::Explain(..) => "explain",
             Self::Profile(..) => "profile",
             Self::Promote(..) => "promote",
@@ -156,6 +161,7 @@ impl Step {
             Self::Unlearn(decision) => oracle.unlearn(*decision),
             Self::Posterior(user) => oracle.posterior(user),
             Self::Contrast(user, comparison) => oracle.contrast(user, comparison),
+            Self::Declared(user, contrast) => oracle.declared(user, *contrast),
             Self::Explain(decision, against, defaults) => oracle.explain(*decision, *against, defaults.as_deref()),
             Self::Profile(user) => oracle.profile(user),
             Self::Promote(user, at) => oracle.promote(user, *at),
@@ -247,6 +253,7 @@ impl Script {
             }
             83..=86 => Step::Unlearn(self.decision(oracle, &user)),
             87 => Step::Posterior(user),
+            88..=91 if self.dice.once_in(3) => Step::Declared(user, self.dice.below(catalog.contrasts().len())),
             88..=91 => {
                 let prefer = self.action(catalog);
                 let over = if self.dice.once_in(4) { self.action(catalog) } else { self.neighbour(catalog, prefer) };

@@ -3,7 +3,7 @@
 use super::Selection;
 use crate::bar::{bar, interval};
 use console::{measure_text_width, style, truncate_str};
-use fable_std::inspect::{BlockReport, ContrastReport, Inspection, StateReport, Weight};
+use fable_std::inspect::{BlockReport, ContrastReport, Inspection, PromotionReport, StateReport, Weight};
 use std::fmt::Write;
 
 /// Columns of the screen.
@@ -102,6 +102,9 @@ fn contrasts(out: &mut String, contrasts: &[ContrastReport]) {
         line(out, &format!("  {} {drawn} {:>7} {ends:^16} {evidence:>7}", fit(name, names), short(*mean)));
         let promoted = if contrast.promotion.is_some() { "" } else { "needs " };
         line(out, &format!("    {}", style(format!("{promoted}{}", contrast.needs)).dim()));
+        if let Some(trial) = contrast.trial.as_ref().filter(|trial| trial.trials > 0) {
+            line(out, &format!("    {}", style(&trial.words).dim()));
+        }
     }
 }
 
@@ -118,10 +121,8 @@ fn profile(out: &mut String, contrasts: &[ContrastReport]) {
         some = true;
         wrapped(out, &promotion.sentence);
         let ends = format!("{} to {}", short(promotion.lower), short(promotion.upper));
-        let (round, rewards, standing) = (promotion.round, promotion.evidence, promotion.standing);
-        let unsure = if promotion.valid { "" } else { ", without the guarantee" };
-        let provenance = format!("    round {round}, {rewards} rewards, interval {ends}{unsure}; {standing}");
-        line(out, &style(provenance).dim().to_string());
+        let PromotionReport { provenance, standing, .. } = promotion;
+        line(out, &style(format!("    {provenance}, interval {ends}; {standing}")).dim().to_string());
     }
     if !some {
         line(out, "  nothing is promoted");
