@@ -179,8 +179,8 @@ fn help_explains_every_word_on_the_screen() {
         .collect();
     let plain = text(fable(folder.path(), &["demo", "--rounds", "60"]).stdout);
     let (rounds, summary) = plain.split_at(plain.find("Mean reward").unwrap());
-    let mut words: Vec<&str> = vec!["forbidden", "promoted", "probability", "the bars", "the curves"];
-    words.extend(["the bonus for what is uncertain", "the draw"]);
+    let mut words: Vec<&str> = vec!["forbidden", "certain", "coins", "to be sure", "the bars", "the curves"];
+    words.extend(["the bonus for what is uncertain", "the draw", "needed", "really", "by now", "a coin agreed", "the other way"]);
     for line in rounds.lines().filter_map(|line| line.strip_prefix("  ")) {
         let (word, rest) = line.split_at(8);
         words.push(word.trim());

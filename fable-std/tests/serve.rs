@@ -135,6 +135,23 @@ fn promoted_preferences() {
     assert!(play.outcomes["profile"].0 > 10 && play.outcomes["promote"].0 > 10, "{:?}", play.outcomes);
 }
 
+/// Coins, certificates and what becomes of them when rewards come late, not at all, or are taken back: the service agrees with
+/// learners that are driven directly, in memory and out of the store, under optimism and with draws.
+#[test]
+fn probes() {
+    let certain = |play: &mut Play<f64>| {
+        let users = play.script.users().to_vec();
+        let profiles = users.iter().map(|user| play.oracle.profile(user).unwrap());
+        let entries: Vec<Value> = profiles.flat_map(|profile| profile["profile"].as_array().unwrap().clone()).collect();
+        entries.iter().filter(|entry| entry["by"] == "coins").count()
+    };
+    let settings = Settings { alpha: 0.5, deadline: Deadline::Rounds(20), ..Settings::PROBING };
+    let mut play = here(settings, 9);
+    assert!(certain(&mut play) > 0);
+    here(Settings { probe: 1.0, expiry: Expiry::Impute(-0.25), ..settings }, 10);
+    here(Settings { exploration: Exploration::Constant(1.0), ..settings }, 11);
+}
+
 /// Settings under which few rewards make a preference certain.
 const EAGER: Settings<'static> = Settings {
     base_precision: Some(0.1),

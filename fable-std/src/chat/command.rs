@@ -44,7 +44,7 @@ pub const SEEN: &str = "  request        what the line was taken for: its task, 
                  that your reaction is to the answer and not to that
   certain        a preference that is in the instruction from now on, since a
                  test that may be looked at at any time has settled it: by
-                 coins, or by the model's interval. It was so in the requests
+                 coins, or by an interval of the model. It was so in the requests
                  that were tried, at some time; `doubtful` or `revoked` if later
                  reactions speak against it. If you react only when you are
                  pleased, or only when you are not, it can be wrong

@@ -160,14 +160,14 @@ pub const fn certifier(by: Certifier) -> &'static str {
 ///     Promotion { contrast: 0, verdict: Verdict::For, valid: true, by, round, at: 0, evidence, lower: 0.1, upper: 0.7 };
 /// assert_eq!(wording::provenance(&promotion), "by 52 coins, since round 180");
 /// let promotion = Promotion { by: Certifier::Ellipsoid, ..promotion };
-/// assert_eq!(wording::provenance(&promotion), "by the model's interval, on 52 rewards, since round 180");
+/// assert_eq!(wording::provenance(&promotion), "by the model, 52 rewards, since round 180");
 /// ```
 #[must_use]
 pub fn provenance(promotion: &Promotion) -> String {
     let Promotion { by, round, evidence, valid, .. } = *promotion;
     let rule = match by {
         Certifier::Coins => format!("by {}", counted(evidence, "coin")),
-        Certifier::Ellipsoid => format!("by the model's interval, on {}", counted(evidence, "reward")),
+        Certifier::Ellipsoid => format!("by the model, {}", counted(evidence, "reward")),
     };
     format!("{rule}, since round {round}{}", if valid { "" } else { ", without the guarantee" })
 }

@@ -92,8 +92,14 @@ What is on the screen:
   likes          the value of a component that the user is believed to like best; `dislikes` is the other end
   learned        how much the user is believed to like a value in the end, as in the bars
   hidden         how much the user really likes it
-  promoted       so certain that it goes into the assistant's prompt: an interval that holds for all time excludes zero
-  probability    how sure the beliefs are of a preference now; being sure for all time takes more";
+  to be sure     in such a round a fair coin chose between two values, everything else being the same: `the other way` if it
+                 is not what Fable would have chosen, `a coin agreed` if it is. So a preference can become certain without
+                 trusting any model. The coins cost a little reward, which is in the curve of Fable
+  certain        a preference that goes into the assistant's prompt. A bet on the coins has won what is `needed`; without a
+                 difference that happens in 5% of lives at most, for all preferences and all time together. It says: in the
+                 requests in which coins were tossed the user preferred it, at some time
+  coins          how many there were; `by now` is how much better the value was rewarded over all of them, with the interval
+                 of that, and `really` how much better it truly was, which nobody but this demo knows";
 
 const EXAMPLES: &str = "\
 Examples:

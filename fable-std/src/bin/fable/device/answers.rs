@@ -279,12 +279,12 @@ pub(super) fn replayed<P: Read + Write>(device: &mut Device<P>, settings: Settin
     let tape = device.tape()?;
     let replay = tape.replay(catalog, settings).map_err(|error| Failure::Trouble(error.to_string()))?;
     let mut contrasts = 0;
-    for (index, here) in (0_u8..).zip(&replay.contrasts) {
-        contrasts += usize::from(device.assess(index)? != *here);
+    for ((index, here), trial) in (0_u8..).zip(&replay.contrasts).zip(&replay.trials) {
+        contrasts += usize::from(device.assess(index)? != *here || device.trial(index)? != *trial);
     }
     if !tape.agrees(&replay) || contrasts > 0 {
         return Err(Failure::Trouble(format!(
-            "{} of {} decisions and {contrasts} of {} contrasts come out differently here; are the settings the device's, --seed and exploration too?",
+            "{} of {} decisions and {contrasts} of {} contrasts come out differently here; are the settings the device's, --seed, --probe and exploration too?",
             replay.different.len(),
             replay.decisions,
             replay.contrasts.len()

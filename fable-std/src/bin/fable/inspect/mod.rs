@@ -102,7 +102,7 @@ What is on the screen:
   Profile      promoted preferences: what the assistant is told, by which rule,
                since when, on how much and on which interval. By coins: a bet
                has won what is needed, which takes no model and no assumption
-               about noise. By the model's interval: it has left zero. Each
+               about noise. By the model: its interval has left zero. Each
                holds, is doubtful (its interval covers zero again) or revoked
                (its interval lies on the other side, or later coins spoke
                against it).

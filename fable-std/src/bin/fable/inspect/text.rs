@@ -119,28 +119,28 @@ fn profile(out: &mut String, contrasts: &[ContrastReport]) {
     let mut some = false;
     for promotion in promotions {
         some = true;
-        wrapped(out, &promotion.sentence);
+        wrapped(out, &promotion.sentence, 2);
         let ends = format!("{} to {}", short(promotion.lower), short(promotion.upper));
         let PromotionReport { provenance, standing, .. } = promotion;
-        line(out, &style(format!("    {provenance}, interval {ends}; {standing}")).dim().to_string());
+        wrapped(out, &format!("{provenance}, interval {ends}; {standing}"), 4);
     }
     if !some {
         line(out, "  nothing is promoted");
     }
 }
 
-/// A text in lines, each two columns in.
-fn wrapped(out: &mut String, text: &str) {
+/// A text in lines, each so many columns in.
+fn wrapped(out: &mut String, text: &str, indent: usize) {
     let mut row = String::new();
     for word in text.split_whitespace() {
-        if !row.is_empty() && measure_text_width(&row) + 1 + measure_text_width(word) > WIDTH - 2 {
-            line(out, &format!("  {row}"));
+        if !row.is_empty() && measure_text_width(&row) + 1 + measure_text_width(word) > WIDTH - indent {
+            line(out, &format!("{:indent$}{row}", ""));
             row.clear();
         }
         row += if row.is_empty() { "" } else { " " };
         row += word;
     }
-    line(out, &format!("  {row}"));
+    line(out, &format!("{:indent$}{row}", ""));
 }
 
 /// Whether the user seems to have changed.
