@@ -52,7 +52,7 @@ fn a_chat_says_what_it_tries_and_what_has_become_certain() {
         let reply = chat.line(if liked { "+" } else { "-" }, 0).unwrap();
         certain.extend(label(&reply, "certain"));
     }
-    assert!(probed > 50 && moved > 20 && moved < probed - 20, "{moved} of {probed}");
+    assert!(probed > 20 && moved > 8 && moved < probed - 8, "{moved} of {probed}"); // few after what is certain
     let first = certain.first().expect("something is certain");
     assert!(first.starts_with("For code the user prefers step-by-step answers to direct ones. (by "), "{certain:?}");
     assert!(first.contains(" coins, since round "), "{first}");

@@ -83,6 +83,13 @@ impl<T: Scalar> Oracle<T> {
         (life.user.incarnation(), life.user.rounds())
     }
 
+    /// What was chosen in a decision that is known.
+    #[must_use]
+    pub fn action(&self, id: DecisionId) -> Option<Action> {
+        let life = self.names.get(&id.user).and_then(|name| self.lives.get(name))?;
+        life.decided.get(&id.round).map(|(_, action, ..)| *action)
+    }
+
     fn life(&mut self, name: &str) -> &mut Life<T> {
         let (policy, incarnation) = (&self.policy, self.incarnation);
         self.names.insert(user_hash(name), name.to_owned());

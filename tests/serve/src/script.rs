@@ -210,6 +210,8 @@ pub struct Script {
     /// The caller's time.
     now: u32,
     last_defaults: Option<Vec<f64>>,
+    /// Whether users like the first value of the first component, and show it.
+    taste: bool,
 }
 
 impl Script {
@@ -217,7 +219,14 @@ impl Script {
     #[must_use]
     pub fn new(seed: u64, users: usize, forgets: usize) -> Self {
         let users = (0..users).map(|user| format!("user {user} \"\u{e4}\" of script {seed}")).collect();
-        Self { dice: Dice::new(seed), users, forgets, now: 0, last_defaults: None }
+        Self { dice: Dice::new(seed), users, forgets, now: 0, last_defaults: None, taste: false }
+    }
+
+    /// The same with users who like the first value of the first component better than the others, so that it can become certain.
+    #[must_use]
+    pub const fn with_taste(mut self) -> Self {
+        self.taste = true;
+        self
     }
 
     /// The users' names.
@@ -245,7 +254,13 @@ impl Script {
             44..=78 => {
                 let reward = if self.dice.once_in(40) { 1.5 } else { 2.0 * self.dice.unit() - 1.0 };
                 let weight = if self.dice.once_in(20) { 0.25 } else { 1.0 };
-                Step::Feedback(self.decision(oracle, &user), reward, weight, self.now)
+                let decision = self.decision(oracle, &user);
+                let first = oracle.action(decision).and_then(|action| catalog.values(action)).map(|values| values[0] == 0);
+                let reward = match first {
+                    Some(first) if self.taste => 0.25 * reward + if first { 0.6 } else { -0.6 },
+                    _ => reward,
+                };
+                Step::Feedback(decision, reward, weight, self.now)
             }
             79..=82 => {
                 let (context, action) = (self.context(catalog), self.action(catalog));

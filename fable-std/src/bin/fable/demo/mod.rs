@@ -52,7 +52,7 @@ pub(crate) struct DemoArguments {
     svg: PathBuf,
 }
 
-const SEED: u64 = 4;
+const SEED: u64 = 23;
 const ROUNDS: u32 = 300;
 const CATALOG: &str = "agent";
 const PICTURE: &str = "fable-demo.svg";
@@ -97,9 +97,10 @@ What is on the screen:
                  trusting any model. The coins cost a little reward, which is in the curve of Fable
   certain        a preference that goes into the assistant's prompt. A bet on the coins has won what is `needed`; without a
                  difference that happens in 5% of lives at most, for all preferences and all time together. It says: in the
-                 requests in which coins were tossed the user preferred it, at some time
-  coins          how many there were; `by now` is how much better the value was rewarded over all of them, with the interval
-                 of that, and `really` how much better it truly was, which nobody but this demo knows";
+                 requests in which coins were tossed the user preferred it, at some time. In 300 requests about one user in
+                 three has a preference that is clear enough; the one that is shown without --seed is among the clearest
+  coins          how many there were, how much of what is `needed` a bet on them has won `by now`, how much better the value
+                 was rewarded over all of them, and how much better it `really` was, which nobody but this demo knows";
 
 const EXAMPLES: &str = "\
 Examples:

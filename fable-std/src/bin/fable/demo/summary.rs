@@ -5,7 +5,7 @@ use super::lives;
 use super::picture::Curve;
 use super::tastes::{Taste, Tastes};
 use super::trials::Trials;
-use fable_core::{Average, Certifier, HostUser, Promotion, Standing, Trial, Verdict};
+use fable_core::{Certifier, HostUser, Promotion, Standing, Trial, Verdict};
 use fable_std::simulate::SimulatedUser;
 use fable_std::text::wording;
 use std::error::Error;
@@ -13,6 +13,9 @@ use std::fmt::Write;
 
 /// Preferences that are shown of those that are not certain.
 const NEAREST: usize = 3;
+
+/// What coins must have won for that: less says nothing.
+const WON: f64 = 1.5;
 
 pub(super) fn text(
     arguments: &DemoArguments,
@@ -88,25 +91,28 @@ fn preferences(out: &mut String, fable: &mut HostUser<'_, f32>, trials: &Trials)
             writeln!(out, "    {provenance}; {} since", wording::standing(standing))?;
             continue;
         }
-        let Average { mean, lower, upper } = trial.average;
-        write!(out, "    {provenance}; by now {mean:+.2} ({lower:+.2} to {upper:+.2})")?;
-        let truth = trials.truth(contrast, &trial);
-        writeln!(out, "{}", truth.map_or_else(String::new, |truth| format!(", really {truth:+.2}")))?;
+        let (progress, mean) = (wording::progress(&trial), trial.average.mean);
+        writeln!(out, "    {provenance}; by now {progress}")?;
+        if let Some(truth) = trials.truth(contrast, &trial) {
+            writeln!(out, "    {mean:+.2} on average over {} coins, really {truth:+.2}", trial.trials)?;
+        }
     }
     let mut open: Vec<(u8, Trial)> = Vec::new();
     for contrast in (0..).take(catalog.contrasts().len()) {
         let trial = user.trial(contrast.into())?;
-        if trial.trials > 0 && !promotions.iter().any(|promotion| promotion.contrast == contrast) {
+        if trial.e_value >= WON && !promotions.iter().any(|promotion| promotion.contrast == contrast) {
             open.push((contrast, trial));
         }
     }
-    if promotions.is_empty() && open.is_empty() {
+    if catalog.contrasts().is_empty() {
         return Ok(());
     }
     open.sort_by(|(_, one), (_, other)| other.e_value.total_cmp(&one.e_value));
     let head = if promotions.is_empty() { "Nothing is certain yet." } else { "Not certain yet." };
     if !open.is_empty() {
         writeln!(out, "{head} Nearest, by what coins have won so far:")?;
+    } else if promotions.is_empty() {
+        writeln!(out, "{head}")?;
     }
     for (contrast, trial) in open.into_iter().take(NEAREST) {
         let verdict = if trial.average.mean < 0.0 { Verdict::Against } else { Verdict::For };
@@ -114,7 +120,7 @@ fn preferences(out: &mut String, fable: &mut HostUser<'_, f32>, trials: &Trials)
         let (lower, upper, valid) = (0.0, 0.0, false);
         let guess = Promotion { contrast, verdict, valid, by: Certifier::Coins, round: 0, at: 0, evidence: 0, lower, upper };
         writeln!(out, "  {}", wording::promotion(catalog, &guess))?;
-        writeln!(out, "    {coins} coins, {progress}")?;
+        writeln!(out, "    {coins} coin{}, {progress}", if coins == 1 { "" } else { "s" })?;
     }
     Ok(writeln!(out)?)
 }

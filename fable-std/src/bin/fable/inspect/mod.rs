@@ -98,7 +98,8 @@ What is on the screen:
                difference it ever reaches 480 in one life of 480 at most. On
                average: how much better the first value was rewarded over
                these coins, costs and all, and the interval of that, which
-               holds for all time
+               holds for all time. It shrinks more slowly than the bet wins, so
+               it may cover zero when the preference is certain already
   Profile      promoted preferences: what the assistant is told, by which rule,
                since when, on how much and on which interval. By coins: a bet
                has won what is needed, which takes no model and no assumption
