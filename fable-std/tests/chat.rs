@@ -251,7 +251,7 @@ fn certain_preferences_are_announced_and_used() {
     ] {
         chat.line(&format!("/forbid {values}"), 0).unwrap();
     }
-    let mut announced = None;
+    let mut announced: Option<String> = None;
     for round in 0..600 {
         let asked = chat.line("/ask Tell me about whales", 0).unwrap().to_string();
         if let Some(sentence) = &announced {
