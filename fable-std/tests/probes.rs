@@ -84,8 +84,7 @@ fn a_store_knows_its_coins() {
     let service = service.args(["serve", "--catalog", "tau2", "--store", "users.fable", "--probe", "0.5"]);
     let service = service.current_dir(&folder).stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut service = service.spawn().unwrap();
-    let (mut requests, mut answers) =
-        (service.stdin.take().unwrap(), std::io::BufReader::new(service.stdout.take().unwrap()));
+    let (mut requests, mut answers) = (service.stdin.take().unwrap(), std::io::BufReader::new(service.stdout.take().unwrap()));
     let mut ask = |request: Value| -> Value {
         writeln!(requests, "{request}").unwrap();
         let mut line = String::new();
@@ -131,7 +130,10 @@ fn a_store_knows_its_coins() {
     assert!(told.contains("250 of 250 decisions are the same") && told.contains("\na coin was tossed for "), "{told}");
     let output = fable(&["replay", "ana", "--store", "users.fable"], folder.path(), "");
     assert_eq!(output.status.code(), Some(1));
-    assert!(String::from_utf8_lossy(&output.stdout).contains("--probe") || String::from_utf8_lossy(&output.stderr).contains("--probe"));
+    assert!(
+        String::from_utf8_lossy(&output.stdout).contains("--probe")
+            || String::from_utf8_lossy(&output.stderr).contains("--probe")
+    );
 
     // An exported user takes them along.
     printed(fable(&["export", "ana", "ana.user", "--store", "users.fable"], folder.path(), ""));

@@ -13,8 +13,8 @@ const DOMINANT: f64 = 0.05;
 const UNSUPPORTED: f64 = 0.02;
 /// More than this share of the target's choices among what is rare in the log is too much.
 const RARE_SHARE: f64 = 0.005;
-/// More than this share of lines without chance is too much.
-const SURE: f64 = 0.5;
+/// More than this share of lines without chance makes a log one without chance.
+const SURE: f64 = 0.95;
 /// The mean weight may be off by so many standard errors and by so much.
 const OFF: (f64, f64) = (4.0, 0.05);
 

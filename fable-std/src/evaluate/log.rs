@@ -46,19 +46,8 @@ const TOLERANCE: f64 = 1e-3;
 
 const KEYS: [&str; 10] =
     ["user", "context", "forbid", "require", "only", "defaults", "action", "reward", "propensities", "draws"];
-const IGNORED: [&str; 11] = [
-    "op",
-    "id",
-    "at",
-    "decision",
-    "instruction",
-    "explored",
-    "score",
-    "sampled_score",
-    "feasible",
-    "probes",
-    "propensity",
-];
+const IGNORED: [&str; 11] =
+    ["op", "id", "at", "decision", "instruction", "explored", "score", "sampled_score", "feasible", "probes", "propensity"];
 
 /// One line of a log.
 #[derive(Clone, Debug, PartialEq)]

@@ -16,9 +16,7 @@
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use fable_core::{
-    Action, Catalog, Certifier, Explanation, Promotion, Scalar, Source, Standing, Trial, Verdict,
-};
+use fable_core::{Action, Catalog, Certifier, Explanation, Promotion, Scalar, Source, Standing, Trial, Verdict};
 
 /// Shares below this are not worth a word.
 const WORTH_SAYING: f64 = 0.01;

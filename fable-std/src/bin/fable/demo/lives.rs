@@ -7,7 +7,8 @@
 
 use fable_core::catalog::{Block, Definition};
 use fable_core::{
-    BlockSet, Catalog, CatalogError, Command, Exploration, Feasible, HostLearner, HostUser, Policy, Request, Settings, UserError, setting,
+    BlockSet, Catalog, CatalogError, Command, Exploration, Feasible, HostLearner, HostUser, Policy, Request, Settings, UserError,
+    setting,
 };
 use fable_std::simulate::SimulatedUser;
 use std::error::Error;

@@ -109,7 +109,11 @@ impl Screen {
                 let mut lines = vec![String::new()];
                 lines.extend(card(step));
                 let sure = if step.standing.starts_with("nothing") { Style::new().dim() } else { Style::new().bold().green() };
-                lines.push(format!("{} {}", style(format!("  {:<1$}", "certain", HEAD - 3)).dim(), sure.apply_to(&step.standing)));
+                lines.push(format!(
+                    "{} {}",
+                    style(format!("  {:<1$}", "certain", HEAD - 3)).dim(),
+                    sure.apply_to(&step.standing)
+                ));
                 lines.push(String::new());
                 lines.extend(panel(tastes, &theta()?, *width));
                 lines.push(String::new());

@@ -70,7 +70,8 @@ impl Scale {
 pub(super) fn draw(name: &str, report: &Inspection, selection: &Selection) -> String {
     let state = &report.state;
     let title = format!("What Fable believes about {name}");
-    let coins = if report.contrasts.iter().any(|contrast| tried(contrast).is_some()) { " Below it: the average of coins." } else { "" };
+    let coins =
+        if report.contrasts.iter().any(|contrast| tried(contrast).is_some()) { " Below it: the average of coins." } else { "" };
     let subtitle = format!(
         "{} rounds, {} rewards, catalog {}. Contrasts: estimate, and the interval that holds for all time.{coins} \
          Weights: mean, and {DEVIATIONS} sd to each side, in reward.",
@@ -135,8 +136,12 @@ fn contrasts(lines: &mut Vec<String>, contrasts: &[ContrastReport], top: f64) ->
             None => format!("needs {}", contrast.needs),
         };
         if let Some(trial) = tried(contrast) {
-            let (from, mean, to, sure) =
-                (scale.x(trial.lower), scale.x(trial.mean), scale.x(trial.upper), if trial.certified == 0 { "" } else { " sure" });
+            let (from, mean, to, sure) = (
+                scale.x(trial.lower),
+                scale.x(trial.mean),
+                scale.x(trial.upper),
+                if trial.certified == 0 { "" } else { " sure" },
+            );
             let (y, low, high) = (y + 7.0, y + 4.0, y + 10.0);
             lines.push(format!("<path class=\"coins{sure}\" d=\"M{from:.1} {y:.1}H{to:.1}M{mean:.1} {low:.1}V{high:.1}\"/>"));
         }
