@@ -266,7 +266,8 @@ impl Script {
                 let (context, action) = (self.context(catalog), self.action(catalog));
                 Step::Observe(user, context, action, self.dice.unit(), self.now)
             }
-            83..=86 => Step::Unlearn(self.decision(oracle, &user)),
+            // What is taken back starts again what coins have shown, and nothing would ever be certain.
+            83..=86 if !self.taste || self.dice.once_in(20) => Step::Unlearn(self.decision(oracle, &user)),
             87 => Step::Posterior(user),
             88..=91 if self.dice.once_in(3) => Step::Declared(user, self.dice.below(catalog.contrasts().len())),
             88..=91 => {

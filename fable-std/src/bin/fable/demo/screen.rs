@@ -16,6 +16,8 @@ const FULL: f64 = 0.4;
 const WINDOW: usize = 25;
 const MAX_WIDTH: usize = 100;
 const MIN_WIDTH: usize = 60;
+/// Columns of plain lines.
+const MAX_LINE: usize = 120;
 /// Cells of the shortest bar: three on either side of its line.
 const MIN_BAR: usize = 7;
 /// How much longer a round is shown that makes something certain.
@@ -69,7 +71,7 @@ impl Screen {
     pub(super) fn columns(&self) -> usize {
         match self {
             Self::Live { width, .. } => width - HEAD,
-            Self::Plain => usize::MAX,
+            Self::Plain => MAX_LINE - HEAD,
         }
     }
 
