@@ -29,8 +29,8 @@ use crate::store::journal::{Entry, Note};
 use crate::store::{StoreError, Stored};
 use fable_core::record::{HEADER_LEN, Header, RecordError, decode_event};
 use fable_core::{
-    Action, Assessment, Catalog, Command, Comparison, Context, Deadline, DecisionId, Event, Expiry, Feasible, HostLearner,
-    HostUser, Policy, Request, Scalar, Settings, SettingsError, UserError,
+    Action, Assessment, Catalog, Coins, Command, Comparison, Context, Deadline, DecisionId, Event, Expiry, Feasible, HostLearner,
+    HostUser, Policy, Request, Scalar, Settings, SettingsError, Trial, UserError,
 };
 use std::fmt;
 
@@ -203,6 +203,8 @@ pub struct Replay {
     pub observations: u32,
     /// The declared contrasts at the end.
     pub contrasts: Vec<Assessment>,
+    /// What coins have shown about each at the end.
+    pub trials: Vec<Trial>,
 }
 
 /// Why a tape cannot be replayed.
@@ -313,17 +315,18 @@ pub fn replay_under<T: Scalar>(policy: &Policy<'_, T>, tape: &Tape, question: Op
         rounds: 0,
         observations: 0,
         contrasts: Vec::new(),
+        trials: Vec::new(),
     };
     for index in 0..tape.events.len() {
         let event = tape.event(catalog, index)?;
         let state = |error| ReplayError::State { index, error };
-        if let Event::Decision { round, action, baseline, context, at, .. } = event {
+        if let Event::Decision { round, action, baseline, context, at, ref coins } = event {
             replay.decisions += 1;
             // A journal that does not say so shows it, if the action's own default was another.
             let own = policy.baseline(&context, action, None).to_f64();
             if tape.with_defaults.binary_search(&index).is_ok() || own.to_bits() != baseline.to_bits() {
                 replay.with_defaults += 1;
-            } else if decided_anew(&mut life, &context, at).map_err(state)? != action {
+            } else if decided_anew(&mut life, &context, at).map_err(state)? != (action, coins.clone()) {
                 replay.different.push(round);
                 if replay.difference.is_none() {
                     let ([recorded, found], id) = (scored(&life, &context, at, action).map_err(state)?, life.user().id(round));
@@ -342,19 +345,21 @@ pub fn replay_under<T: Scalar>(policy: &Policy<'_, T>, tape: &Tape, question: Op
         }
     }
     (replay.rounds, replay.observations) = (life.rounds(), life.observations());
-    for comparison in (0..catalog.contrasts().len()).filter_map(|contrast| Comparison::declared(catalog, contrast)) {
-        let assessment = life.user().assess(&comparison);
-        replay.contrasts.push(assessment.map_err(|error| ReplayError::State { index: tape.events.len(), error })?);
+    let end = |error| ReplayError::State { index: tape.events.len(), error };
+    for contrast in 0..catalog.contrasts().len() {
+        let Some(comparison) = Comparison::declared(catalog, contrast) else { continue };
+        replay.contrasts.push(life.user().assess(&comparison).map_err(end)?);
+        replay.trials.push(life.user().trial(contrast).map_err(end)?);
     }
     Ok(replay)
 }
 
-/// What the next decision comes out as. It is proposed and does not happen.
-fn decided_anew<T: Scalar>(life: &mut HostUser<'_, T>, context: &Context, at: u32) -> Result<Action, UserError> {
+/// What the next decision comes out as, and the coins of it. It is proposed and does not happen.
+fn decided_anew<T: Scalar>(life: &mut HostUser<'_, T>, context: &Context, at: u32) -> Result<(Action, Coins), UserError> {
     let feasible = Feasible::from_set(life.policy().catalog(), *life.permissions()).map_err(UserError::Feasible)?;
     let mut command = Command::decide(Request::new(context, &feasible).at(at));
     match life.user().next(&mut command)?.map(|step| step.event()) {
-        Some(Event::Decision { action, .. }) => Ok(*action),
+        Some(Event::Decision { action, coins, .. }) => Ok((*action, coins.clone())),
         _ => Err(UserError::OutOfOrder),
     }
 }

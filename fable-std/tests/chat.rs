@@ -251,10 +251,11 @@ fn certain_preferences_are_announced_and_used() {
     ] {
         chat.line(&format!("/forbid {values}"), 0).unwrap();
     }
-    let mut announced = None;
+    let mut announced: Option<String> = None;
     for round in 0..600 {
         let asked = chat.line("/ask Tell me about whales", 0).unwrap().to_string();
         if let Some(sentence) = &announced {
+            let (sentence, _) = sentence.split_once(" (by ").unwrap();
             assert!(asked.contains(&format!("\ninstruction  {sentence} ")), "{asked}");
             break;
         }
@@ -264,10 +265,11 @@ fn certain_preferences_are_announced_and_used() {
         announced = learned.split_once("\ncertain      ").map(|(_, text)| text.lines().next().unwrap().to_owned());
         assert!(round < 599, "nothing became certain");
     }
-    assert_eq!(announced.as_deref(), Some("The user prefers brief answers to detailed ones."));
+    let announced = announced.unwrap();
+    assert!(announced.starts_with("The user prefers brief answers to detailed ones. (by the model, "), "{announced}");
     drop(chat);
     let profile = open(&policies, &store).line("/profile", 0).unwrap().to_string();
-    assert!(profile.contains("certain      The user prefers brief answers to detailed ones.\n"), "{profile}");
+    assert!(profile.contains(&format!("certain      {announced}\n")), "{profile}");
 }
 
 #[test]

@@ -62,23 +62,26 @@ fn the_end_is_pinned() {
 
 const PINNED: &str = "\
 Mean reward of 60 lives                   first 20    last 20
-  Fable          factorized, learns          +0.38      +0.68
+  Fable          factorized, learns          +0.32      +0.64
   flat           one weight per action       +0.21      +0.50
   rules only     no learning                 +0.12      +0.13
   best possible  knows the user              +0.72      +0.72
 
 What was found in the life shown            learned     hidden
   memory     likes     preference_memory      +0.13      +0.26
-             dislikes  recent_memory          -0.06      -0.26
-  tool       likes     no_tool                +0.12      +0.20
-             dislikes  ask_user               -0.08      -0.23
-  style      likes     ask_clarification      +0.20      +0.30
-             dislikes  direct                 -0.09      -0.34
+             dislikes  recent_memory          -0.05      -0.26
+  tool       likes     no_tool                +0.16      +0.20
+             dislikes  file_search            -0.07      -0.07
+  style      likes     ask_clarification      +0.17      +0.30
+             dislikes  direct                 -0.17      -0.34
 
-Nothing is certain enough to be promoted to the prompt. Nearest (probability):
-   83%  When a request is unclear the user wants to be asked what is meant.
-   67%  For code the user prefers step-by-step answers to direct ones.
-   63%  When information is missing the user does not want to be asked for it.
+Nothing is certain yet. Nearest, by what coins have won so far:
+  When a request is unclear the user wants to be asked what is meant.
+    13 coins, 5.0 of 640 needed
+  For code the user prefers step-by-step answers to direct ones.
+    8 coins, 2.0 of 640 needed
+  When much is at stake the user wants to confirm first.
+    6 coins, 1.9 of 640 needed
 
 The picture is in fable-demo.svg. `fable demo --help` explains the words.
 ";
@@ -179,8 +182,8 @@ fn help_explains_every_word_on_the_screen() {
         .collect();
     let plain = text(fable(folder.path(), &["demo", "--rounds", "60"]).stdout);
     let (rounds, summary) = plain.split_at(plain.find("Mean reward").unwrap());
-    let mut words: Vec<&str> = vec!["forbidden", "promoted", "probability", "the bars", "the curves"];
-    words.extend(["the bonus for what is uncertain", "the draw"]);
+    let mut words: Vec<&str> = vec!["forbidden", "certain", "coins", "to be sure", "the bars", "the curves"];
+    words.extend(["the bonus for what is uncertain", "the draw", "needed", "really", "by now", "a coin agreed", "the other way"]);
     for line in rounds.lines().filter_map(|line| line.strip_prefix("  ")) {
         let (word, rest) = line.split_at(8);
         words.push(word.trim());

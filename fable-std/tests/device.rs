@@ -7,8 +7,8 @@ mod wire;
 
 use fable_core::protocol::{Fault, Reply, Request};
 use fable_core::{
-    Action, Command as Order, Comparison, Context, Deadline, Direction, Expiry, Exploration, Feasible, HostLearner, Observation,
-    Policy, Request as Wanted, Settings, Source, Standing, Statement, UserError, catalog::AGENT, catalog::TAU2,
+    Action, Command as Order, Comparison, Context, ContrastSet, Deadline, Direction, Expiry, Exploration, Feasible, HostLearner,
+    Observation, Policy, Request as Wanted, Settings, Source, Standing, Statement, UserError, catalog::AGENT, catalog::TAU2,
 };
 use fable_std::device::{Device, DeviceError};
 use fable_std::replay::ReplayError;
@@ -147,7 +147,7 @@ fn every_request(settings: Settings<'static>, explored: Source) {
     let baseline = f64::from(policy.baseline(&context, Action(1), None));
     let observation = Observation { context, action: Action(1), baseline, reward: 0.9, weight: 1.0 };
     plain.unlearn(observation).unwrap();
-    assert_eq!(device.unlearn(&observation, false, 1.0).unwrap(), plain.observations());
+    assert_eq!(device.unlearn(&observation, false, 1.0, ContrastSet::EMPTY).unwrap(), plain.observations());
 
     let all = Feasible::all(&TAU2);
     let here = plain.decide(&Wanted::new(&context, &all).at(20)).unwrap();
@@ -178,6 +178,8 @@ fn a_thousand_rounds_are_those_of_a_plain_learner_and_replay_here() {
     a_thousand_rounds(settings(), Settings { exploration: Exploration::Optimistic(0.5), ..settings() });
     let drawing = Settings { seed: 11, ..Settings::PAPER };
     a_thousand_rounds(drawing, Settings { seed: 12, ..drawing });
+    let probing = Settings { seed: 11, alpha: 0.5, ..Settings::PROBING };
+    a_thousand_rounds(probing, Settings { probe: 0.25, ..probing });
 }
 
 /// `explored_otherwise` are settings of the same policy that decide otherwise.
@@ -190,12 +192,15 @@ fn a_thousand_rounds(settings: Settings<'static>, explored_otherwise: Settings<'
     let all = Feasible::all(&TAU2);
     let (offline, brief) = (all.forbid(&TAU2, &[("tool", "verify")]), all.forbid(&TAU2, &[("style", "concise")]));
     let sets = [all, offline.unwrap(), brief.unwrap()];
-    for round in 1..=1000_u32 {
+    let rounds = if settings.probe > 0.0 { 1_050 } else { 1_000 }; // so that the journal is not just empty
+    for round in 1..=rounds {
         let feasible = &sets[(round / 7) as usize % 3];
         let here = plain.decide(&Wanted::new(&nowhere(), feasible).at(round)).unwrap();
-        let there = device.decide(&nowhere(), Some(feasible), round).unwrap();
+        let (there, probes) = device.decide_and_tell(&nowhere(), Some(feasible), round).unwrap();
+        assert!(probes.iter().copied().eq(plain.coins(here.id)), "the coins, in the order of their contrasts");
         assert_eq!((there.id, there.action, there.baseline.to_bits()), (here.id, here.action, here.baseline.to_bits()));
-        if round % 5 > 0 {
+        // With coins every reward comes: one that never does leaves a ring of eight without an event, and a longer one keeps it open.
+        if round % 5 > 0 || settings.probe > 0.0 {
             let reward = f64::from((u32::from(here.action.0) * 37 + round) % 129) / 64.0 - 1.0;
             plain.run(&mut Order::feedback(here.id, reward)).unwrap();
             assert_eq!(device.feedback(there.id, reward, 1.0, 0).unwrap(), plain.observations());
@@ -207,7 +212,9 @@ fn a_thousand_rounds(settings: Settings<'static>, explored_otherwise: Settings<'
     assert!(tape.agrees(&played) && played.decisions > 40, "{played:?}");
     for (index, here) in (0..).zip(&played.contrasts) {
         assert_eq!(device.assess(index).unwrap(), *here);
+        assert_eq!(device.trial(index).unwrap(), played.trials[usize::from(index)]);
     }
+    assert_eq!(played.trials.iter().any(|trial| trial.trials > 0), settings.probe > 0.0);
     // Who explores otherwise decides otherwise, other settings are another policy, and damage is found.
     let other = tape.replay(&TAU2, explored_otherwise).unwrap();
     assert!(!tape.agrees(&other) && !other.different.is_empty());
@@ -351,7 +358,7 @@ fn nobody_and_strangers_are_told_apart() {
         let sequence = frame[2]; // behind the code byte and the version
         // The sequence begins anywhere; with the right last byte no byte of the checksum is 0, and nothing has to be stuffed.
         let frame = |last: u8| {
-            let body = [0x82, sequence, 1, 9, last];
+            let body = [0x83, sequence, 1, 9, last];
             let sum = !body.iter().fold(u32::MAX, |sum, byte| {
                 (0..8).fold(sum ^ u32::from(*byte), |sum, _| if sum & 1 == 0 { sum >> 1 } else { sum >> 1 ^ 0xedb8_8320 })
             });
@@ -363,7 +370,7 @@ fn nobody_and_strangers_are_told_apart() {
         let _ = there.read(&mut byte); // until the client leaves
     });
     let result = Device::open(here);
-    assert!(matches!(result, Err(DeviceError::Version { found: 2 })), "{:?}", result.err());
+    assert!(matches!(result, Err(DeviceError::Version { found: 3 })), "{:?}", result.err());
     stranger.join().unwrap();
 }
 
@@ -412,10 +419,14 @@ struct Board {
 
 impl Board {
     fn start() -> Self {
+        Self::with(settings())
+    }
+
+    fn with(settings: Settings<'static>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap().to_string();
         thread::spawn(move || {
-            let policy = policy();
+            let policy = Policy::new(&TAU2, settings).unwrap();
             let (mut learner, mut workspace) = (started(&policy), scratch());
             let mut memory = Memory::new(&learner, 100);
             let mut server = server!(policy, learner, workspace, memory);
@@ -471,12 +482,16 @@ fn the_command_does_everything_a_person_needs() {
     assert_eq!(contrasts.as_object().unwrap().len(), 6);
     assert_eq!(board.json(&["contrast", "concise_over_guided"]), contrasts["concise_over_guided"]);
     let (prefer, over) = ("memory=current_turn*tool=standard*style=concise", "memory=current_turn*tool=standard*style=guided");
-    assert_eq!(board.json(&["contrast", "--prefer", prefer, "--over", over]), contrasts["concise_over_guided"]);
+    let compared = board.json(&["contrast", "--prefer", prefer, "--over", over]);
+    for (key, number) in compared.as_object().unwrap() {
+        assert_eq!(contrasts["concise_over_guided"][key], *number, "{key}");
+    }
+    assert_eq!((compared.get("trials"), &contrasts["concise_over_guided"]["trials"]), (None, &0.into()));
     assert_eq!(board.text(&["profile", "--promote"]), "nothing is promoted\n");
     assert_eq!(board.json(&["stats"])["rounds"], 2);
     assert!(board.text(&["replay", "--seed", "11"]).contains("2 decisions and 6 contrasts are the same"));
     let other = board.fails(1, &["replay", "--nu", "8", "--seed", "11"]);
-    assert!(other.contains("are the settings the device's, --seed and exploration too?"), "{other}");
+    assert!(other.contains("are the settings the device's, --seed, --probe and exploration too?"), "{other}");
 
     let directory = tempfile::tempdir().unwrap();
     let file = |name: &str| directory.path().join(name).to_str().unwrap().to_owned();
@@ -497,6 +512,38 @@ fn the_command_does_everything_a_person_needs() {
     assert!(board.fails(3, &["snapshot", "load", &file("state")]).contains("the device refuses: the record ends too early"));
     assert!(board.fails(1, &["snapshot", "load", &file("nothing")]).contains("nothing: "));
     assert_eq!(board.json(&["forget", "--yes"])["incarnation"], 1);
+}
+
+/// A device that tosses coins: each is told, explained, and counted.
+#[test]
+fn the_command_tells_of_coins() {
+    let board = Board::with(Settings { probe: 1.0, ..settings() });
+    board.text(&["onboard", "--prefer", "style=concise", "--over", "style=guided"]);
+    let (mut probed, mut coins) = (0, [0; 6]);
+    for _ in 0..12 {
+        let decided = board.json(&["decide"]);
+        let id = decided["decision"].as_str().unwrap();
+        if let Some(probes) = decided.get("probes") {
+            let why = board.json(&["explain", id]);
+            let told = probes.as_array().unwrap().iter().map(|probe| probe["contrast"].as_str().unwrap());
+            for name in told {
+                probed += 1;
+                coins[TAU2.contrast(name).unwrap()] += 1;
+                assert!(why["probed"].as_array().unwrap().contains(&name.into()), "{why}");
+                assert!(board.text(&["explain", id]).contains(&format!("\na coin was tossed for {name}\n")));
+            }
+            assert_eq!(why["intended"].as_object().unwrap().len(), 3);
+        }
+        board.text(&["feedback", id, "0.25"]);
+    }
+    assert!(probed >= 4, "{probed}");
+    let contrasts = board.json(&["contrast"]);
+    for (contrast, coins) in TAU2.contrasts().iter().zip(coins) {
+        assert_eq!(contrasts[contrast.name]["trials"], coins, "{}", contrast.name);
+        assert_eq!(contrasts[contrast.name]["needed"], 480.0);
+    }
+    assert!(board.text(&["contrast"]).contains(" of 480 needed, on average "));
+    assert!((0..6).any(|_| board.text(&["decide"]).contains("\nprobe        trying it both ways, to be sure: ")));
 }
 
 #[test]

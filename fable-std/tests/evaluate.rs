@@ -336,7 +336,8 @@ fn a_log_without_chance_knows_itself_alone() {
     let policy = Policy::new(&TAU2, Settings::DEFAULT).unwrap();
     let log = simulate(&SimulatedUser::new(&TAU2, 1), &policy, 200, 100).unwrap();
     let itself = evaluate(&TAU2, Settings::DEFAULT, "log", &log, &Options::default()).unwrap();
-    assert_eq!((itself.effective_lines, itself.unsupported, itself.rare, itself.warnings()), (200.0, 0.0, 0.0, vec![]));
+    let warned = vec![Warning::NoChance { share: 1.0 }];
+    assert_eq!((itself.effective_lines, itself.unsupported, itself.rare, itself.warnings()), (200.0, 0.0, 0.0, warned));
     for estimate in [itself.ips, itself.snips.unwrap(), itself.doubly_robust] {
         near(estimate.value, itself.logged.value);
     }

@@ -115,16 +115,17 @@ fn fable(folder: &Path, arguments: &[&str]) -> Output {
         .unwrap()
 }
 
-/// The README shows two commands and what the second one prints.
+/// The README shows three commands and what the second one prints.
 #[test]
 fn the_readme_shows_what_is_printed() {
     let folder = tempfile::tempdir().unwrap();
     let readme = include_str!("../README.md");
     let commands = readme.lines().filter_map(|line| line.strip_prefix("fable evaluate "));
     let commands: Vec<&str> = commands.map(|line| line.split('#').next().unwrap().trim()).collect();
-    assert_eq!(commands.len(), 2, "{commands:?}");
-    let [_, printed] = [commands[0], commands[1]]
+    assert_eq!(commands.len(), 3, "{commands:?}");
+    let [_, printed, coins] = [commands[0], commands[1], commands[2]]
         .map(|command| text(fable(folder.path(), &command.split_whitespace().collect::<Vec<_>>()).stdout));
+    assert!(coins.contains("\ntruth ") && coins.contains("\nunsupported      0.0%\n"), "{coins}");
     assert!(printed.contains("\nwarning: "), "a warning is shown too: {printed}");
     assert!(readme.contains(&format!("```text\n{printed}```\n")), "the README shows\n{printed}");
 }

@@ -213,7 +213,7 @@ fn promotions_stand_fall_and_turn_over() {
     assert_eq!(first(&live(&mut learner, 55, -0.9)).promotion.unwrap().standing, "doubtful");
     let revoked = first(&live(&mut learner, 400, -0.9));
     assert_eq!(revoked.promotion.as_ref().unwrap().standing, "revoked");
-    assert_eq!(revoked.needs, "promoted in round 0 on 126 rewards: revoked");
+    assert_eq!(revoked.needs, "promoted by the model, 126 rewards, since round 0: revoked");
 }
 
 #[test]
@@ -326,7 +326,7 @@ State
   catalog      lamp, fingerprint 38375770cf1f0200
   settings     fingerprint 53220c56708cef42
   user         e6f79c19051ffb05, incarnation 0
-  version      records 1, arithmetic 1
+  version      records 2, arithmetic 1
 `fable inspect --help` explains the words.
 ";
 

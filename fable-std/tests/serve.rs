@@ -99,6 +99,10 @@ fn long_lives() {
 
 /// Serves in this process, with settings that decisions expire under and preferences are promoted under.
 fn here(settings: Settings<'static>, seed: u64) -> Play<f64> {
+    play_here(settings, Script::new(seed, 4, 1_000))
+}
+
+fn play_here(settings: Settings<'static>, script: Script) -> Play<f64> {
     let folder = tempfile::tempdir().unwrap();
     let (input, requests) = std::io::pipe().unwrap();
     let (answers, output) = std::io::pipe().unwrap();
@@ -106,7 +110,7 @@ fn here(settings: Settings<'static>, seed: u64) -> Play<f64> {
         Options { store: Some(folder.path().join("users.fable")), prior: None, durable: false, cache: 2.try_into().unwrap() };
     let server = std::thread::spawn(move || serve::<f64>(&catalog::RUBRIC, settings, &options, input, output, |_| {}));
     let mut service = Service::over(requests, answers);
-    let mut play = Play::new(Oracle::new(&catalog::RUBRIC, settings), Script::new(seed, 4, 1_000));
+    let mut play = Play::new(Oracle::new(&catalog::RUBRIC, settings), script);
     play.run(&mut service, 3_000, 100);
     service.close();
     server.join().unwrap().unwrap();
@@ -133,6 +137,23 @@ fn promoted_preferences() {
     let promoted = users.iter().filter(|user| play.oracle.profile(user).unwrap()["profile"] != json!([]));
     assert!(promoted.count() > 0);
     assert!(play.outcomes["profile"].0 > 10 && play.outcomes["promote"].0 > 10, "{:?}", play.outcomes);
+}
+
+/// Coins, certificates and what becomes of them when rewards come late, not at all, or are taken back: the service agrees with
+/// learners that are driven directly, in memory and out of the store, under optimism and with draws.
+#[test]
+fn probes() {
+    let certain = |play: &mut Play<f64>| {
+        let users = play.script.users().to_vec();
+        let profiles = users.iter().map(|user| play.oracle.profile(user).unwrap());
+        let entries: Vec<Value> = profiles.flat_map(|profile| profile["profile"].as_array().unwrap().clone()).collect();
+        entries.iter().filter(|entry| entry["by"] == "coins").count()
+    };
+    let settings = Settings { alpha: 0.5, deadline: Deadline::Rounds(20), ..Settings::PROBING };
+    let mut play = play_here(settings, Script::new(9, 4, 0).with_taste());
+    assert!(certain(&mut play) > 0);
+    here(Settings { probe: 1.0, expiry: Expiry::Impute(-0.25), ..settings }, 10);
+    here(Settings { exploration: Exploration::Constant(1.0), ..settings }, 11);
 }
 
 /// Settings under which few rewards make a preference certain.

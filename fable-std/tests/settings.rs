@@ -41,7 +41,7 @@ impl Folder {
 }
 
 /// Flag, its value, the same in TOML, and the setting that it makes.
-fn table() -> [(&'static str, &'static str, &'static str, Settings<'static>); 23] {
+fn table() -> [(&'static str, &'static str, &'static str, Settings<'static>); 24] {
     let base = Settings::DEFAULT;
     let mains = BlockSet::from_bits(0b1111);
     [
@@ -60,6 +60,7 @@ fn table() -> [(&'static str, &'static str, &'static str, Settings<'static>); 23
         ("--alpha", "0.01", "0.01", Settings { alpha: 0.01, ..base }),
         ("--prior-radius", "2", "2", Settings { prior_radius: Some(2.0), ..base }),
         ("--noise-proxy", "1", "1", Settings { noise_proxy: Some(1.0), ..base }),
+        ("--probe", "0.5", "0.5", Settings { probe: 0.5, ..base }),
         ("--min-evidence", "30", "30", Settings { min_evidence: 30, ..base }),
         ("--deadline", "rounds=20", "\"rounds=20\"", Settings { deadline: Deadline::Rounds(20), ..base }),
         ("--deadline", "time=3600", "\"time=3600\"", Settings { deadline: Deadline::Time(3600), ..base }),
@@ -222,7 +223,7 @@ fn a_mistake_in_the_table_is_told_with_its_place() {
         (
             "noise-variance = 1",
             "s.toml:3:1: there is no key 'noise-variance'; did you mean 'noise_variance'? Known: noise_variance, \
-             precision_per_feature, base_precision, cost_weight, optimism, nu, delta, scale, half_life, on_change, alpha, prior_radius, noise_proxy, min_evidence, deadline, expiry, retained, seed, \
+             precision_per_feature, base_precision, cost_weight, optimism, nu, delta, scale, half_life, on_change, alpha, prior_radius, noise_proxy, probe, min_evidence, deadline, expiry, retained, seed, \
              context_adapter, feedback_adapter\n{line}\n      | ^^^^^^^^^^^^^^",
         ),
         (

@@ -232,16 +232,18 @@ fn what_is_no_store_is_left_alone() {
     std::fs::remove_file(&store).unwrap();
     drop(redb::Database::create(&store).unwrap());
     assert!(matches!(Store::open(&store, &identity()), Err(StoreError::Foreign)));
-    // A store of a later version.
-    std::fs::remove_file(&store).unwrap();
-    drop(Store::open(&store, &identity()).unwrap());
-    let database = redb::Database::create(&store).unwrap();
-    let transaction = database.begin_write().unwrap();
-    let meta = redb::TableDefinition::<&str, &[u8]>::new("meta");
-    transaction.open_table(meta).unwrap().insert("format", &[store::VERSION + 1][..]).unwrap();
-    transaction.commit().unwrap();
-    drop(database);
-    assert!(matches!(Store::open(&store, &identity()), Err(StoreError::Version { found }) if found == store::VERSION + 1));
+    // A store of a later version, and one of before there were coins.
+    for version in [store::VERSION + 1, store::VERSION - 1] {
+        std::fs::remove_file(&store).unwrap();
+        drop(Store::open(&store, &identity()).unwrap());
+        let database = redb::Database::create(&store).unwrap();
+        let transaction = database.begin_write().unwrap();
+        let meta = redb::TableDefinition::<&str, &[u8]>::new("meta");
+        transaction.open_table(meta).unwrap().insert("format", &[version][..]).unwrap();
+        transaction.commit().unwrap();
+        drop(database);
+        assert!(matches!(Store::open(&store, &identity()), Err(StoreError::Version { found }) if found == version));
+    }
     // An empty file is as good as none, and a folder that is not there is told.
     std::fs::write(&store, b"").unwrap();
     drop(Store::open(&store, &identity()).unwrap());
@@ -364,7 +366,7 @@ fn an_import_has_the_limits_of_the_service() {
     let policy = Policy::<f64>::new(&catalog::TAU2, Settings::default()).unwrap();
     let file = |name: &str, incarnation: u32| {
         let header = fable_core::record::Header::new(fable_core::record::Kind::Journal, &policy, user_hash(name), 64);
-        let mut bytes = b"FABX\x03".to_vec();
+        let mut bytes = [&b"FABX"[..], &[transfer::VERSION]].concat();
         bytes.extend_from_slice(&incarnation.to_le_bytes());
         bytes.extend_from_slice(&(name.len() as u16).to_le_bytes());
         bytes.extend_from_slice(name.as_bytes());
@@ -379,6 +381,14 @@ fn an_import_has_the_limits_of_the_service() {
     for (name, incarnation) in [("", 0), (&*"x".repeat(257), 0), ("ana", u32::MAX), ("ana", (1 << 31) + 1)] {
         assert!(matches!(import(name, incarnation), Err(StoreError::Transfer(_))), "{name} {incarnation}");
     }
+    // One that was exported before there were coins.
+    let mut before = file("ana", 0);
+    before[4] = transfer::VERSION - 1;
+    let sum = fable_core::record::checksum(&before[..before.len() - 4]);
+    let end = before.len() - 4;
+    before[end..].copy_from_slice(&sum.to_le_bytes());
+    let error = transfer::import(&store, &policy, &before).unwrap_err().to_string();
+    assert_eq!(error, "the file has version 3, this program reads version 4");
     assert_eq!(import(&"x".repeat(256), 1 << 31).unwrap().len(), 256);
     assert_eq!(store.forget(&[&"x".repeat(256)]).unwrap().len(), 1);
 

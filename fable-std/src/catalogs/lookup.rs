@@ -52,6 +52,15 @@ pub fn signal(catalog: &Catalog<'_>, name: &str) -> Result<usize, Flaw> {
     catalog.signal(name).map_err(|_| Flaw::unknown("there is no signal", name, catalog.definition().signals.iter().copied()))
 }
 
+/// The position of a declared contrast.
+///
+/// # Errors
+/// No such contrast.
+pub fn contrast(catalog: &Catalog<'_>, name: &str) -> Result<usize, Flaw> {
+    let known = || catalog.contrasts().iter().map(|contrast| contrast.name);
+    catalog.contrast(name).ok_or_else(|| Flaw::unknown("there is no contrast", name, known()))
+}
+
 /// A conjunction of components, each with any of some values.
 pub type Pattern = Vec<(u8, Vec<u8>)>;
 

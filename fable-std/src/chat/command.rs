@@ -38,9 +38,18 @@ pub const SEEN: &str = "  request        what the line was taken for: its task, 
   why            what made the choice better than another, with the share of
                  the score it is worth; `the draw` is exploring, since what is
                  uncertain is tried now and then
+  probe          with --probe: a fair coin chose one of two values, everything
+                 else being the same, so that a preference can become certain.
+                 Which of them would have been chosen is told by /why alone, so
+                 that your reaction is to the answer and not to that
   certain        a preference that is in the instruction from now on, since a
-                 test that may be looked at at any time has settled it;
-                 `doubtful` or `revoked` if later reactions speak against it
+                 test that may be looked at at any time has settled it: by
+                 coins, or by an interval of the model. It was so in the requests
+                 that were tried, at some time; `doubtful` or `revoked` if later
+                 reactions speak against it. If you react only when you are
+                 pleased, or only when you are not, it can be wrong
+  tried          what coins have shown so far about a preference that is not
+                 certain
   prefers        a stated preference, as it was understood
   rule           what is never broken, as it was understood
   leaning        what you seem to like (+) and dislike (-) so far

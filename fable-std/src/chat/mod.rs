@@ -45,7 +45,7 @@ use crate::text::{
     Constraint, ContextAdapter, FeedbackAdapter, OnboardingAdapter, PreferenceText, Reaction, RequestText, Rules, feasible,
 };
 use command::Command;
-use fable_core::{Catalog, Statement};
+use fable_core::{Catalog, Standing, Statement};
 use moment::Moment;
 use person::Person;
 use std::collections::VecDeque;
@@ -210,7 +210,7 @@ impl<'p> Chat<'p> {
         reply.add_all("by rules", reading.fallback);
         let context = reading.value;
         let allowed = feasible(catalog, &self.person.constraints, &context, &[])?;
-        let chosen = self.person.decide(&context, &allowed, now)?;
+        let (chosen, probed) = self.person.decide(&context, &allowed, now)?;
         self.moment = Some(Moment::now(&self.person, context)?);
 
         let mut instruction = String::new();
@@ -222,6 +222,9 @@ impl<'p> Chat<'p> {
         reply.add("request", profile::context(catalog, &context));
         reply.add("chosen", wording::action(catalog, chosen.action));
         reply.add("instruction", &instruction);
+        if !probed.is_empty() {
+            reply.add("probe", wording::probe(catalog, chosen.action, probed.into_iter()));
+        }
         if let Some(assistant) = self.assistant {
             match assistant.answer(&instruction, &self.exchanges, request) {
                 Ok(answer) => {
@@ -255,7 +258,7 @@ impl<'p> Chat<'p> {
             _ => ", a correction",
         };
         reply.add("reaction", format!("{:+.2}{kind}, learned", feedback.reward()));
-        reply.add_all("certain", promoted.iter().map(|promotion| wording::promotion(catalog, promotion)));
+        reply.add_all("certain", promoted.iter().map(|promotion| profile::certain(catalog, promotion, Standing::Holds)));
         Ok(true)
     }
 

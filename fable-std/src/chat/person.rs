@@ -104,19 +104,25 @@ impl<'p> Person<'p> {
         Ok(None)
     }
 
-    /// Chooses an action.
-    pub(super) fn decide(&mut self, context: &Context, feasible: &Feasible, now: u32) -> Result<Decision, ChatError> {
+    /// Chooses an action; with it the contrasts that coins were tossed for.
+    pub(super) fn decide(
+        &mut self,
+        context: &Context,
+        feasible: &Feasible,
+        now: u32,
+    ) -> Result<(Decision, Vec<usize>), ChatError> {
         let mut command = Command::decide(Request::new(context, feasible).at(now));
         self.keep(&mut command, None)?;
-        command.decision(&self.user()?).ok_or(ChatError::NoAnswer)
+        let probed = command.coins().iter().map(|coin| usize::from(coin.contrast)).collect();
+        Ok((command.decision(&self.user()?).ok_or(ChatError::NoAnswer)?, probed))
     }
 
     /// Learns the reward of a decision; what is promoted by it.
-    pub(super) fn learn(&mut self, decision: DecisionId, reward: f64, now: u32) -> Result<&[Promotion], ChatError> {
-        let mut command = Command::feedback(decision, reward).at(now);
-        self.keep(&mut command, None)?;
-        let (profile, promoted) = (self.resident.learner().profile(), (command.applied() as usize).saturating_sub(1));
-        Ok(profile.get(profile.len().saturating_sub(promoted)..).unwrap_or_default())
+    pub(super) fn learn(&mut self, decision: DecisionId, reward: f64, now: u32) -> Result<Vec<Promotion>, ChatError> {
+        let before = self.resident.learner().profile().to_vec();
+        self.keep(&mut Command::feedback(decision, reward).at(now), None)?;
+        let profile = self.resident.learner().profile().iter();
+        Ok(profile.filter(|promotion| !before.contains(promotion)).copied().collect())
     }
 
     /// Takes stated preferences, and all constraints if they change.

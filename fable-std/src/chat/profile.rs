@@ -27,12 +27,14 @@ pub(super) fn write(person: &mut Person<'_>, reply: &mut Reply) -> Result<(), Ch
     let mut user = person.user()?;
     let promotions: Vec<Promotion> = user.profile().to_vec();
     for promotion in &promotions {
-        let standing = match user.standing(promotion)? {
-            Standing::Holds => "",
-            Standing::Doubtful => " (doubtful)",
-            Standing::Revoked => " (revoked)",
-        };
-        reply.add("certain", format!("{}{standing}", wording::promotion(catalog, promotion)));
+        reply.add("certain", certain(catalog, promotion, user.standing(promotion)?));
+    }
+    for (contrast, index) in catalog.contrasts().iter().zip(0..) {
+        let trial = user.trial(index)?;
+        let promoted = promotions.iter().any(|promotion| usize::from(promotion.contrast) == index);
+        if trial.trials > 0 && !promoted {
+            reply.add("tried", format!("{}: {}", contrast.name, wording::trial(&trial)));
+        }
     }
     let mut mean = vec![0.0; catalog.dimension()];
     let (posterior, scratch) = user.posterior_and_scratch();
@@ -49,6 +51,15 @@ pub(super) fn write(person: &mut Person<'_>, reply: &mut Reply) -> Result<(), Ch
     }
     reply.plain(format!("{}. What you wrote is not kept, except the words of a rule.", counts(person)));
     Ok(())
+}
+
+/// A promoted preference: by which rule, and what has become of it.
+pub(super) fn certain(catalog: &Catalog<'_>, promotion: &Promotion, standing: Standing) -> String {
+    let standing = match standing {
+        Standing::Holds => String::new(),
+        other => format!("; {}", wording::standing(other)),
+    };
+    format!("{} ({}{standing})", wording::promotion(catalog, promotion), wording::provenance(promotion))
 }
 
 /// How much there was.

@@ -13,6 +13,8 @@ const DOMINANT: f64 = 0.05;
 const UNSUPPORTED: f64 = 0.02;
 /// More than this share of the target's choices among what is rare in the log is too much.
 const RARE_SHARE: f64 = 0.005;
+/// More than this share of lines without chance makes a log one without chance.
+const SURE: f64 = 0.95;
 /// The mean weight may be off by so many standard errors and by so much.
 const OFF: (f64, f64) = (4.0, 0.05);
 
@@ -30,6 +32,8 @@ pub(super) struct Term {
     pub(super) unsupported: f64,
     /// The probability with which the target does what would have a large weight.
     pub(super) rare: f64,
+    /// Whether the logged policy could have done nothing else.
+    pub(super) sure: bool,
     /// The target's mean of the true rewards.
     pub(super) truth: Option<f64>,
 }
@@ -102,6 +106,8 @@ pub struct Report {
     pub unsupported: f64,
     /// The share of the target's choices that are rare in the log: their weight is above 10.
     pub rare: f64,
+    /// The share of the lines in which the logged policy could have done nothing else, though more was allowed.
+    pub sure: f64,
     /// The true value, where it is known.
     pub truth: Option<f64>,
 }
@@ -136,6 +142,7 @@ impl Report {
             mean_weight: Estimate::mean(each(|term| term.weight)),
             unsupported: each(|term| term.unsupported).sum::<f64>() / count,
             rare: each(|term| term.rare).sum::<f64>() / count,
+            sure: each(|term| f64::from(u8::from(term.sure))).sum::<f64>() / count,
             truth: terms.iter().map(|term| term.truth).sum::<Option<f64>>().map(|sum| sum / count),
         }
     }
@@ -143,10 +150,14 @@ impl Report {
     /// What makes the estimates doubtful.
     #[must_use]
     pub fn warnings(&self) -> Vec<Warning> {
-        if self.effective_lines == 0.0 {
-            return vec![Warning::NoOverlap];
-        }
         let mut warnings = Vec::new();
+        if self.sure > SURE {
+            warnings.push(Warning::NoChance { share: self.sure });
+        }
+        if self.effective_lines == 0.0 {
+            warnings.push(Warning::NoOverlap);
+            return warnings;
+        }
         if self.effective_lines < (FEW.0 * self.lines as f64).max(FEW.1) {
             warnings.push(Warning::FewLines { effective: self.effective_lines, lines: self.lines });
         }
@@ -171,6 +182,11 @@ impl Report {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Warning {
+    /// The log was made without chance: by optimism without probes, or greedily.
+    NoChance {
+        /// The share of its lines.
+        share: f64,
+    },
     /// The target would never have done what was done.
     NoOverlap,
     /// The log says little about the target.
@@ -205,6 +221,12 @@ pub enum Warning {
 impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::NoChance { share } => write!(
+                f,
+                "in {:.1}% of the lines nothing else could have been done: such lines cannot tell what anything else would have \
+                 earned. A service tosses coins with --probe 0.5, or draws with --nu 0.3",
+                100.0 * share
+            ),
             Self::NoOverlap => f.write_str("in no line would the target have done what was done: the log says nothing about it"),
             Self::FewLines { effective, lines } => write!(
                 f,

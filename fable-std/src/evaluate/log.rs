@@ -10,12 +10,12 @@
 //! | `action` | what was done: a value for each component |
 //! | `reward` | from -1 to 1 |
 //! | `propensities` | the probability of every action, in catalog order (the last component varies fastest) |
-//! | `draws` | the number of draws that the propensities were estimated from, if they were |
+//! | `draws` | the number of draws that the propensities were estimated from, if they were; those of coins are exact |
 //! | `user` | whose line it is; may be left out when there is one user |
 //!
 //! These are the keys of a `decide` request, of its answer, and the reward, so a program that talks to Fable writes a line by
 //! putting the three together; what else an answer has (`decision`, `instruction`, `explored`, `score`, `sampled_score`,
-//! `feasible`) and `op`, `id` and `at` may stand there and are not looked at. Other keys are mistakes. The lines of a user stand
+//! `feasible`, `probes`, `propensity`) and `op`, `id` and `at` may stand there and are not looked at. Other keys are mistakes. The lines of a user stand
 //! in the order in which they happened. Blank lines are passed over.
 //!
 //! ```
@@ -46,7 +46,8 @@ const TOLERANCE: f64 = 1e-3;
 
 const KEYS: [&str; 10] =
     ["user", "context", "forbid", "require", "only", "defaults", "action", "reward", "propensities", "draws"];
-const IGNORED: [&str; 9] = ["op", "id", "at", "decision", "instruction", "explored", "score", "sampled_score", "feasible"];
+const IGNORED: [&str; 11] =
+    ["op", "id", "at", "decision", "instruction", "explored", "score", "sampled_score", "feasible", "probes", "propensity"];
 
 /// One line of a log.
 #[derive(Clone, Debug, PartialEq)]

@@ -22,14 +22,16 @@
 //! # How
 //!
 //! *The target's probabilities*, if it draws, have no formula; pi(a) is the share of [`Options::draws`] draws that choose a. Being
-//! unbiased and independent of the log, it leaves the estimators unbiased. A greedy or optimistic target has one action with 1.
+//! unbiased and independent of the log, it leaves the estimators unbiased. A greedy or optimistic target has one action with 1, and
+//! an optimistic one that [probes](fable_core::Settings::probe) has exact probabilities.
 //!
 //! *The log's probabilities*, when they were estimated from K draws as (n + 1) / (K + allowed), are not: smoothing makes all of
 //! them too small or too large. For those lines the weight uses (n + 1) / (K + 1), because E[1 / (n + 1)] is
 //! (1 - (1 - p)^(K + 1)) / ((K + 1) p): right but for actions so rare that K draws do not show them, which count as
 //! unsupported. A line in which something allowed has propensity 0 was not estimated so, and its numbers are taken as they are. Rounds of
-//! an optimistic learner are such lines: what was done has 1, and they say nothing about a target that does something else.
-//! A log to learn from is one of a learner that draws.
+//! an optimistic learner are such lines. Without probes what was done has 1, and they say nothing about a target that does something
+//! else ([`Warning::NoChance`]). With probes the chance is in the coins: a few actions around what the rule chose have exact probabilities,
+//! and a log tells about targets that do not go further from it. A log of a learner that draws tells about most others.
 //!
 //! *The reward model* q is core's posterior mean, clamped to [-1, 1]. It is cross-fitted in the only way that logs of a learner
 //! allow: q in a line has learned from the user's lines before it. Folds would let it learn from later lines,

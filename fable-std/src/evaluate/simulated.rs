@@ -3,10 +3,10 @@
 use super::error::LogFlaw;
 use super::log::Record;
 use crate::simulate::SimulatedUser;
-use fable_core::{Feasible, HostUser, Policy, Request};
+use fable_core::{Command, Exploration, Feasible, HostUser, Policy, Request};
 
 /// A log of a policy that learns while it lives with a simulated user: so many rounds, everything allowed, and propensities
-/// from so many draws.
+/// from so many draws; an optimistic policy's are exact, and are not trivial if it [probes](fable_core::Settings::probe).
 ///
 /// # Errors
 /// A policy of another catalog than the user's.
@@ -23,8 +23,9 @@ pub fn simulate(user: &SimulatedUser<'_>, policy: &Policy<'_, f32>, rounds: u32,
         learner.propensities(&request, draws, &mut propensities)?;
         let decision = learner.decide(&request)?;
         let (action, reward) = (decision.action, user.reward(round, &context, decision.action));
-        learner.feedback(decision.id, reward)?;
-        let (user, defaults, draws) = (String::new(), None, Some(draws));
+        learner.run(&mut Command::feedback(decision.id, reward))?;
+        let (user, defaults) = (String::new(), None);
+        let draws = (!matches!(policy.settings().exploration, Exploration::Optimistic(_))).then_some(draws);
         log.push(Record { line, user, context, feasible, defaults, action, reward, propensities, draws });
     }
     Ok(log)

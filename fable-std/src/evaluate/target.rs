@@ -59,6 +59,7 @@ impl<'j> Judge<'j> {
             expected: mean(&predict),
             unsupported: mean(&|action| if record.supports(action, draws) { 0.0 } else { 1.0 }),
             rare: mean(&|action| if chosen(action) > RARE * record.propensity(action, draws) { 1.0 } else { 0.0 }),
+            sure: record.feasible.len() > 1 && record.propensity(record.action, draws) >= 1.0,
             truth: self.options.truth.map(|truth| mean(&|action| truth(record, action))),
         })
     }
@@ -72,8 +73,9 @@ impl<'j> Judge<'j> {
         for (target, learns) in [(Some(&mut self.along), true), (self.frozen.as_mut(), train)] {
             let Some(target) = target else { continue };
             let mut user = target.user();
-            // The round is part of the draws' key and of the theorem's schedule. What is decided is not done.
-            user.decide(&record.request())?;
+            // The round is part of the draws' key and of the theorem's schedule. What is decided is not done, and waits for nothing.
+            let decision = user.decide(&record.request())?;
+            user.check(&Event::Expiry { round: decision.id.round, imputed: None })?.apply();
             if learns {
                 user.check(&event)?.apply();
             }
@@ -96,12 +98,16 @@ impl<'j> Judge<'j> {
         let draws = self.options.draws.max(1);
         target.propensities(&request, draws, &mut probabilities)?;
         if matches!(self.policy.settings().exploration, Exploration::Optimistic(_)) {
-            return Ok(probabilities); // there is no chance in it, and nothing to smooth
+            return Ok(probabilities); // there is no chance in it but the coins', which is exact, and nothing to smooth
         }
-        // Core smooths, (n + 1) / (draws + allowed); the share of the draws, n / draws, is the unbiased one.
+        // Core smooths, (n + 1) / (draws + allowed); the share of the draws, n / draws, is the unbiased one. n is a count, or with
+        // coins a sum of their probabilities.
         let smoothed = f64::from(draws) + record.feasible.len() as f64;
+        let whole = self.policy.settings().probe == 0.0;
         for probability in &mut probabilities {
-            *probability = (*probability * smoothed - 1.0).round().max(0.0) / f64::from(draws);
+            let count = *probability * smoothed - 1.0;
+            let count = if whole { count.round() } else { count };
+            *probability = if count > 1e-6 { count / f64::from(draws) } else { 0.0 };
         }
         Ok(probabilities)
     }

@@ -2,7 +2,7 @@
 
 use super::Question;
 use crate::text::wording;
-use fable_core::{Assessment, Comparison, Policy, Promotion, Scalar, Standing, User, UserError, Verdict};
+use fable_core::{Assessment, Average, Comparison, Policy, Promotion, Scalar, Standing, Trial, User, UserError, Verdict};
 use serde::Serialize;
 
 /// A contrast: how much one action is preferred to another, and how sure that is.
@@ -40,8 +40,41 @@ pub struct ContrastReport {
     pub rewards_to_go: Option<u32>,
     /// What is missing until it is certain, or what it is, in words.
     pub needs: String,
+    /// What coins have shown; of a declared contrast.
+    pub trial: Option<TrialReport>,
     /// The entry in the profile.
     pub promotion: Option<PromotionReport>,
+}
+
+/// What fair coins have shown about a declared contrast.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TrialReport {
+    /// Coins with a reward.
+    pub trials: u16,
+    /// The larger of the two wealths.
+    pub e_value: f64,
+    /// What it takes.
+    pub needed: f64,
+    /// The average difference in reward over the coins.
+    pub mean: f64,
+    /// Lower end of its interval.
+    pub lower: f64,
+    /// Upper end of its interval.
+    pub upper: f64,
+    /// -1, 0 or 1: which side is certified, and not withdrawn.
+    pub certified: i8,
+    /// Whether the guarantee holds as far as the learner can know.
+    pub valid: bool,
+    /// The same in words.
+    pub words: String,
+}
+
+impl TrialReport {
+    fn new(trial: &Trial) -> Self {
+        let Trial { trials, e_value, needed, average: Average { mean, lower, upper }, certified, valid } = *trial;
+        let (certified, words) = (certified.sign(), wording::trial(trial));
+        Self { trials, e_value, needed, mean, lower, upper, certified, valid, words }
+    }
 }
 
 /// A promoted preference: where it comes from and what has become of it.
@@ -51,6 +84,8 @@ pub struct PromotionReport {
     pub sentence: String,
     /// -1 or 1: which side.
     pub verdict: i8,
+    /// `coins` or `ellipsoid`: which rule made it certain.
+    pub by: &'static str,
     /// `holds`, `doubtful` or `revoked`.
     pub standing: &'static str,
     /// Whether the guarantee held when it was promoted.
@@ -59,12 +94,14 @@ pub struct PromotionReport {
     pub round: u32,
     /// The caller's time then.
     pub at: u32,
-    /// Evidence by then.
+    /// Evidence by then: rewards that bear on it, or coins.
     pub evidence: u32,
     /// Lower end of the interval then.
     pub lower: f64,
     /// Upper end of the interval then.
     pub upper: f64,
+    /// By which rule, since when and on how much, in words.
+    pub provenance: String,
 }
 
 /// The declared contrasts and the questions.
@@ -81,7 +118,8 @@ pub(super) fn contrasts<T: Scalar>(user: &mut User<'_, T>, questions: &[Question
             Some(promotion) => Some((promotion, user.standing(&promotion)?)),
             None => None,
         };
-        Ok(report(user.policy(), name, &comparison, declared.is_some(), &found, promotion))
+        let trial = declared.map(|contrast| user.trial(contrast)).transpose()?;
+        Ok(report(user.policy(), name, &comparison, &found, trial.as_ref(), promotion))
     });
     all.collect()
 }
@@ -90,19 +128,21 @@ fn report<T: Scalar>(
     policy: &Policy<'_, T>,
     name: &str,
     comparison: &Comparison,
-    declared: bool,
     found: &Assessment,
+    trial: Option<&Trial>,
     promotion: Option<(Promotion, Standing)>,
 ) -> ContrastReport {
     let catalog = policy.catalog();
     let action = |action| catalog.action_name(action).map_or_else(String::new, |name| name.to_string());
     let task = comparison.context.task().and_then(|task| catalog.definition().tasks.get(task));
     let min_evidence = policy.settings().min_evidence;
+    let declared = trial.is_some();
     let promotion = promotion.map(|(promotion, standing)| {
         let (sentence, standing) = (wording::promotion(catalog, &promotion), wording::standing(standing));
+        let (by, provenance) = (wording::certifier(promotion.by), wording::provenance(&promotion));
         let Promotion { verdict, valid, round, at, evidence, lower, upper, .. } = promotion;
-        let (lower, upper) = (f64::from(lower), f64::from(upper));
-        PromotionReport { sentence, verdict: verdict.sign(), standing, valid, round, at, evidence, lower, upper }
+        let (verdict, lower, upper) = (verdict.sign(), f64::from(lower), f64::from(upper));
+        PromotionReport { sentence, verdict, by, standing, valid, round, at, evidence, lower, upper, provenance }
     });
     ContrastReport {
         name: name.to_owned(),
@@ -121,14 +161,15 @@ fn report<T: Scalar>(
         distance: found.gap.distance,
         rewards_to_go: found.gap.rounds,
         needs: needs(found, min_evidence, declared, promotion.as_ref()),
+        trial: trial.map(TrialReport::new),
         promotion,
     }
 }
 
 /// What is missing until a contrast is promoted, or what has become of it.
 fn needs(found: &Assessment, min_evidence: u32, declared: bool, promotion: Option<&PromotionReport>) -> String {
-    if let Some(PromotionReport { standing, round, evidence, .. }) = promotion {
-        return format!("promoted in round {round} on {evidence} rewards: {standing}");
+    if let Some(PromotionReport { standing, provenance, .. }) = promotion {
+        return format!("promoted {provenance}: {standing}");
     }
     if found.sd == 0.0 {
         return "nothing can be learned: both actions look the same".into();

@@ -29,7 +29,7 @@ mod contrast;
 mod question;
 mod state;
 
-pub use contrast::{ContrastReport, PromotionReport};
+pub use contrast::{ContrastReport, PromotionReport, TrialReport};
 pub use question::{Question, QuestionError};
 pub use state::{Guarantee, Pivots, StateReport};
 

@@ -3,7 +3,10 @@
 use super::refusal::Refusal;
 use crate::catalogs;
 use crate::text::wording;
-use fable_core::{Action, Assessment, Catalog, Decision, DecisionId, Explanation, Promotion, Scalar, Scores, Source, Standing};
+use fable_core::{
+    Action, Assessment, Catalog, ContrastSet, Decision, DecisionId, Explanation, Probe, Promotion, Scalar, Scores, Source,
+    Standing, Trial,
+};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
@@ -97,6 +100,7 @@ pub(super) struct Labels {
     actions: Vec<Box<RawValue>>,
     instructions: Vec<Box<RawValue>>,
     coordinates: Vec<String>,
+    contrasts: Vec<String>,
 }
 
 impl Labels {
@@ -113,7 +117,12 @@ impl Labels {
             actions: actions().map(|action| raw(&catalogs::action(catalog, action))).collect(),
             instructions: actions().map(instruction).collect(),
             coordinates: coordinates.map(|name| name.to_string()).collect(),
+            contrasts: catalog.contrasts().iter().map(|contrast| contrast.name.to_owned()).collect(),
         }
+    }
+
+    fn contrast(&self, contrast: usize) -> &str {
+        self.contrasts.get(contrast).map_or("", String::as_str)
     }
 
     fn action(&self, action: Action) -> Option<&RawValue> {
@@ -167,8 +176,27 @@ pub(super) struct Decided<'w> {
     score: f64,
     sampled_score: f64,
     feasible: usize,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    probes: Vec<Probed<'w>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    propensity: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     propensities: Option<Vec<f64>>,
+}
+
+/// A coin, and how it fell.
+#[derive(Serialize)]
+struct Probed<'w> {
+    contrast: &'w str,
+    preferred: bool,
+    expected: f64,
+}
+
+/// How probable what was chosen was: of the action alone, and of all.
+#[derive(Default)]
+pub(super) struct Chances {
+    pub(super) own: Option<f64>,
+    pub(super) all: Option<Vec<f64>>,
 }
 
 impl Labels {
@@ -177,11 +205,33 @@ impl Labels {
         decision: &Decision,
         scores: &Scores,
         feasible: usize,
-        propensities: Option<Vec<f64>>,
+        probes: impl Iterator<Item = Probe>,
+        chances: Chances,
     ) -> Decided<'_> {
-        let (Decision { id, action, .. }, Scores { score, sampled_score, explored }) = (*decision, *scores);
-        let instruction = self.instructions.get(action.index()).map(|instruction| &**instruction);
-        Decided { decision: id, action: self.action(action), instruction, explored, score, sampled_score, feasible, propensities }
+        let Decision { id, action, .. } = *decision;
+        let Scores { score, sampled_score, explored } = *scores;
+        let probe = |Probe { contrast, preferred, expected }| Probed {
+            contrast: self.contrast(contrast.into()),
+            preferred,
+            expected: expected.into(),
+        };
+        Decided {
+            decision: id,
+            action: self.action(action),
+            instruction: self.instructions.get(action.index()).map(|instruction| &**instruction),
+            explored,
+            score,
+            sampled_score,
+            feasible,
+            probes: probes.map(probe).collect(),
+            propensity: chances.own,
+            propensities: chances.all,
+        }
+    }
+
+    /// The names of some contrasts.
+    fn contrasts(&self, contrasts: &ContrastSet) -> Vec<&str> {
+        contrasts.iter().map(|contrast| self.contrast(contrast)).collect()
     }
 
     pub(super) fn coordinates(&self, numbers: Vec<f64>) -> Coordinates<'_> {
@@ -205,6 +255,8 @@ impl Labels {
         });
         Explained {
             chosen: self.action(why.chosen),
+            intended: if why.probed.is_empty() { None } else { self.action(why.intended) },
+            probed: self.contrasts(&why.probed),
             other: self.action(why.other),
             feasible: why.feasible,
             explored: why.explored,
@@ -242,18 +294,50 @@ pub(super) struct Contrasted {
     evidence: u32,
     valid: bool,
     promoted: i8,
+    #[serde(flatten)]
+    trial: Option<Tried>,
 }
 
-impl From<Assessment> for Contrasted {
-    fn from(assessment: Assessment) -> Self {
+impl Contrasted {
+    pub(super) fn new(assessment: Assessment, trial: Option<Trial>) -> Self {
         let Assessment { mean, sd, probability, lower, upper, beta, evidence, valid, verdict, .. } = assessment;
-        Self { mean, sd, probability, lower, upper, beta, evidence, valid, promoted: verdict.sign() }
+        let trial = trial.map(Tried::from);
+        Self { mean, sd, probability, lower, upper, beta, evidence, valid, promoted: verdict.sign(), trial }
+    }
+}
+
+/// What coins have shown.
+#[derive(Serialize)]
+struct Tried {
+    trials: u16,
+    e_value: f64,
+    needed: f64,
+    average: Average,
+    certified: i8,
+}
+
+#[derive(Serialize)]
+struct Average {
+    mean: f64,
+    lower: f64,
+    upper: f64,
+}
+
+impl From<Trial> for Tried {
+    fn from(trial: Trial) -> Self {
+        let Trial { trials, e_value, needed, average, certified, .. } = trial;
+        let average = Average { mean: average.mean, lower: average.lower, upper: average.upper };
+        Self { trials, e_value, needed, average, certified: certified.sign() }
     }
 }
 
 #[derive(Serialize)]
 pub(super) struct Explained<'w> {
     chosen: Option<&'w RawValue>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    intended: Option<&'w RawValue>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    probed: Vec<&'w str>,
     other: Option<&'w RawValue>,
     feasible: bool,
     explored: bool,
@@ -277,22 +361,26 @@ pub(super) struct Promoted<'w> {
     verdict: i8,
     standing: &'static str,
     sentence: String,
+    by: &'static str,
     valid: bool,
     round: u32,
     at: u32,
     evidence: u32,
     lower: f64,
     upper: f64,
+    #[serde(flatten)]
+    trial: Tried,
 }
 
 impl<'w> Promoted<'w> {
-    pub(super) fn new(catalog: &'w Catalog<'w>, promotion: &Promotion, standing: Standing) -> Self {
+    pub(super) fn new(catalog: &'w Catalog<'w>, promotion: &Promotion, standing: Standing, trial: Trial) -> Self {
         let sentence = wording::promotion(catalog, promotion);
         let Promotion { verdict, valid, round, at, evidence, lower, upper, .. } = *promotion;
-        let standing = wording::standing(standing);
+        let (standing, by) = (wording::standing(standing), wording::certifier(promotion.by));
         let contrast = catalog.contrasts().get(usize::from(promotion.contrast)).map_or("", |contrast| contrast.name);
         let (lower, upper) = (f64::from(lower), f64::from(upper));
-        Self { contrast, verdict: verdict.sign(), standing, sentence, valid, round, at, evidence, lower, upper }
+        let (verdict, trial) = (verdict.sign(), trial.into());
+        Self { contrast, verdict, standing, sentence, by, valid, round, at, evidence, lower, upper, trial }
     }
 }
 
@@ -303,6 +391,8 @@ pub(super) struct Stats<'w> {
     pub(super) scalar: &'static str,
     /// Fingerprint of those who begin now, if they begin with a fitted prior.
     pub(super) prior: Option<String>,
+    /// How often a coin is tossed.
+    pub(super) probe: f64,
     pub(super) users: u64,
     pub(super) cached: usize,
     pub(super) requests: u64,

@@ -2,7 +2,7 @@
 //!
 //! Nothing of the method is here: requests become `fable_core`'s commands, and what these take goes to the ledger first.
 
-use super::answer::{Answer, Answers, Labels, Promoted, Stats};
+use super::answer::{Answer, Answers, Chances, Contrasted, Labels, Promoted, Stats};
 use super::ledger::{Ledger, Progress};
 use super::op::{Incoming, Op};
 use super::refusal::{Code, Refusal};
@@ -12,7 +12,8 @@ use crate::store::journal::Note;
 use crate::store::{Desk, Policies, Reach, Resident, Store, StoreError, Stored, Writes};
 use fable_core::record::decode_event;
 use fable_core::{
-    Catalog, Command, ContrastSet, DecisionId, Event, Observation, Promotion, Request, Scalar, Scores, UserError, user_hash,
+    Catalog, Command, ContrastSet, DecisionId, Event, Exploration, Observation, Promotion, Request, Scalar, Scores, UserError,
+    user_hash,
 };
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -110,7 +111,12 @@ impl<'p, T: Scalar> Engine<'p, T> {
                 let labels = self.labels;
                 self.named(&user)?.posterior(labels)
             }
-            Op::Contrast { user, comparison } => Ok(Answer::Contrast(self.named(&user)?.user()?.assess(&comparison)?.into())),
+            Op::Contrast { user, comparison, declared } => {
+                let mut seat = self.named(&user)?;
+                let mut user = seat.user()?;
+                let trial = declared.map(|contrast| user.trial(contrast)).transpose()?;
+                Ok(Answer::Contrast(Contrasted::new(user.assess(&comparison)?, trial)))
+            }
             Op::Explain { decision, against, defaults } => {
                 let labels = self.labels;
                 let mut seat = self.owner(decision)?;
@@ -124,6 +130,7 @@ impl<'p, T: Scalar> Engine<'p, T> {
                 dimension: self.desk.catalog().dimension(),
                 scalar: if T::DIGITS == 24 { "f32" } else { "f64" },
                 prior: self.desk.policies.fitted().map(|fingerprint| format!("{fingerprint:016x}")),
+                probe: self.desk.policies.newcomers().settings().probe,
                 users: self.ledger.users(),
                 cached: self.residents.len(),
                 requests: self.requests,
@@ -187,15 +194,22 @@ impl<'p, T: Scalar> Seat<'_, 'p, T> {
 
     fn decide(mut self, labels: &'p Labels, request: Request<'_>, draws: Option<u32>) -> Result<Answer<'p>, Refusal> {
         warm(self.resident);
-        let mut propensities = draws.map(|_| vec![0.0; self.desk.catalog().actions()]);
+        // Where coins are the only chance, how probable an action is needs no draws.
+        let settings = self.resident.policy().settings();
+        let exact = settings.probe > 0.0 && matches!(settings.exploration, Exploration::Optimistic(_));
+        let mut propensities = (exact || draws.is_some()).then(|| vec![0.0; self.desk.catalog().actions()]);
         let mut command = Command::decide(request).scored();
-        if let Some((draws, propensities)) = draws.zip(propensities.as_mut()) {
-            command = command.with_propensities(draws, propensities);
+        if let Some(propensities) = propensities.as_mut() {
+            command = command.with_propensities(draws.unwrap_or(0), propensities);
         }
         self.run(&mut command, if request.defaults.is_some() { Note::WithDefaults } else { Note::None })?;
-        let (decision, scores) = (command.decision(&self.user()?), command.scores());
+        let scores = command.scores();
+        let decision = command.decision(&self.user()?);
+        drop(command);
         let (decision, scores): (_, Scores) = decision.zip(scores).ok_or(UserError::OutOfOrder)?; // it was just made
-        Ok(Answer::Decided(labels.decided(&decision, &scores, request.feasible.len(), propensities)))
+        let own = propensities.as_ref().filter(|_| exact).and_then(|all| all.get(decision.action.index()).copied());
+        let (chances, user) = (Chances { own, all: propensities.filter(|_| draws.is_some()) }, self.user()?);
+        Ok(Answer::Decided(labels.decided(&decision, &scores, request.feasible.len(), user.coins(decision.id), chances)))
     }
 
     /// The reward of a decision as the journal has it, taken back.
@@ -230,7 +244,8 @@ impl<'p, T: Scalar> Seat<'_, 'p, T> {
         let promotions: Vec<Promotion> = user.profile().to_vec();
         let mut profile = Vec::with_capacity(promotions.len());
         for promotion in &promotions {
-            profile.push(Promoted::new(catalog, promotion, user.standing(promotion)?));
+            let trial = user.trial(promotion.contrast.into())?;
+            profile.push(Promoted::new(catalog, promotion, user.standing(promotion)?, trial));
         }
         let mut text = String::new();
         user.write_profile(&mut text)?;

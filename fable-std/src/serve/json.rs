@@ -51,6 +51,8 @@ pub(super) struct Line<'a> {
     pub(super) total: Option<bool>,
     #[serde(default, deserialize_with = "given", borrow)]
     pub(super) against: Option<Choice<'a>>,
+    #[serde(default, deserialize_with = "given", borrow)]
+    pub(super) name: Option<Name<'a>>,
 }
 
 impl<'a> Line<'a> {
@@ -78,6 +80,7 @@ impl<'a> Line<'a> {
             ("over", self.over.is_some()),
             ("total", self.total.is_some()),
             ("against", self.against.is_some()),
+            ("name", self.name.is_some()),
         ]
         .into_iter()
         .filter_map(|(key, there)| there.then_some(key))

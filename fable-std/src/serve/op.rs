@@ -6,7 +6,7 @@
 use super::json::{self, Line, Name, Object, Pattern};
 use super::refusal::{Code, Refusal};
 use crate::catalogs::lookup;
-use fable_core::{Action, Catalog, Comparison, Context, DecisionId, Direction, Effect, Feasible, Statement, When};
+use fable_core::{Action, Catalog, Comparison, Context, DecisionId, Direction, Effect, Feasible, Statement, UserError, When};
 use serde_json::value::RawValue;
 
 pub use crate::store::MAX_NAME;
@@ -80,6 +80,8 @@ pub enum Op {
         user: String,
         /// Of what over what.
         comparison: Comparison,
+        /// The position of the declared contrast that was named, whose coins are asked for, too.
+        declared: Option<usize>,
     },
     /// Why this action and not another one.
     Explain {
@@ -155,7 +157,7 @@ fn op(catalog: &Catalog<'_>, line: Line<'_>) -> Result<Op, Refusal> {
         "observe" => &["user", "context", "action", "reward", "weight", "at"],
         "unlearn" => &["decision"],
         "posterior" | "profile" | "forget" => &["user"],
-        "contrast" => &["user", "context", "prefer", "over", "total"],
+        "contrast" => &["user", "name", "context", "prefer", "over", "total"],
         "explain" => &["decision", "against", "defaults"],
         "promote" => &["user", "at"],
         "stats" => &[],
@@ -201,16 +203,7 @@ fn op(catalog: &Catalog<'_>, line: Line<'_>) -> Result<Op, Refusal> {
         "unlearn" => Op::Unlearn { decision: decision(line.decision)? },
         "posterior" => Op::Posterior { user: user(line.user)? },
         "forget" => Op::Forget { user: user(line.user)? },
-        "contrast" => {
-            let (prefer, over) = (needed("prefer", line.prefer)?, needed("over", line.over)?);
-            let comparison = Comparison {
-                context: context(catalog, line.context)?,
-                prefer: action(catalog, &prefer)?,
-                over: action(catalog, &over)?,
-                total: line.total.unwrap_or(false),
-            };
-            Op::Contrast { user: user(line.user)?, comparison }
-        }
+        "contrast" => contrast(catalog, line)?,
         "explain" => {
             let against = line.against.map(|choice| action(catalog, &choice)).transpose()?;
             Op::Explain { decision: decision(line.decision)?, against, defaults: line.defaults }
@@ -219,6 +212,27 @@ fn op(catalog: &Catalog<'_>, line: Line<'_>) -> Result<Op, Refusal> {
         "promote" => Op::Promote { user: user(line.user)?, at: line.at.unwrap_or(0) },
         _ => Op::Stats,
     })
+}
+
+/// A declared contrast by its name, or two actions in a context.
+fn contrast(catalog: &Catalog<'_>, line: Line<'_>) -> Result<Op, Refusal> {
+    if let Some(name) = &line.name {
+        if let Some(key) = line.keys().find(|key| ["context", "prefer", "over", "total"].contains(key)) {
+            let message = format_args!("a contrast has either a 'name' or actions of its own: '{key}' does not go with 'name'");
+            return Err(Refusal::new(Code::BadRequest, message));
+        }
+        let declared = lookup::contrast(catalog, &name.0)?;
+        let comparison = Comparison::declared(catalog, declared).ok_or(UserError::Comparison)?; // the catalog was checked
+        return Ok(Op::Contrast { user: user(line.user)?, comparison, declared: Some(declared) });
+    }
+    let (prefer, over) = (needed("prefer", line.prefer)?, needed("over", line.over)?);
+    let comparison = Comparison {
+        context: context(catalog, line.context)?,
+        prefer: action(catalog, &prefer)?,
+        over: action(catalog, &over)?,
+        total: line.total.unwrap_or(false),
+    };
+    Ok(Op::Contrast { user: user(line.user)?, comparison, declared: None })
 }
 
 fn needed<T>(key: &str, value: Option<T>) -> Result<T, Refusal> {

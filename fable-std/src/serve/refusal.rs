@@ -19,7 +19,7 @@ pub enum Code {
     UnknownOp,
     /// A key is missing, does not belong there, is repeated, or has a value of the wrong type.
     BadRequest,
-    /// The catalog has no such component, value, task, signal or coordinate.
+    /// The catalog has no such component, value, task, signal, coordinate or contrast.
     UnknownName,
     /// A number is out of its range, or a list has the wrong length.
     OutOfRange,

@@ -64,7 +64,7 @@ use tables::{
 };
 
 /// The version of the tables.
-pub const VERSION: u8 = 2;
+pub const VERSION: u8 = 3;
 
 /// A store. Reading and committing may happen on different threads.
 #[derive(Debug)]

@@ -31,7 +31,7 @@ use fable_core::{Policy, Scalar, user_hash};
 use std::fmt;
 
 /// The version of the file.
-pub const VERSION: u8 = 3;
+pub const VERSION: u8 = 4;
 
 /// The highest incarnation that is imported: everyone who comes later starts there, and a store still has to be able to forget.
 pub const MAX_INCARNATION: u32 = 1 << 31;

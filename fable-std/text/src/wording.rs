@@ -16,7 +16,7 @@
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use fable_core::{Action, Catalog, Explanation, Promotion, Scalar, Source, Standing};
+use fable_core::{Action, Catalog, Certifier, Explanation, Promotion, Scalar, Source, Standing, Trial, Verdict};
 
 /// Shares below this are not worth a word.
 const WORTH_SAYING: f64 = 0.01;
@@ -44,7 +44,7 @@ pub fn coordinate(catalog: &Catalog<'_>, coordinate: usize) -> String {
         match factor.split_once('=') {
             None => place = format!(" given {factor}"),
             Some(("task", task)) => place = format!(" for {task}"),
-            Some((component, value)) => values.push(self::value(catalog, component, value)),
+            Some((component, value)) => values.push(value_of(catalog, component, value)),
         }
     }
     format!("{}{place}", values.join(" with "))
@@ -78,7 +78,7 @@ pub fn block(catalog: &Catalog<'_>, block: usize) -> String {
 /// Why an action was chosen rather than the other one of the explanation: at most `most` reasons.
 ///
 /// "rather than detailed: concise pleased (+0.21), cheaper (+0.05)"; "the draw" or "the bonus for what is
-/// uncertain" is what exploring adds.
+/// uncertain" is what exploring adds. Where a coin had the other value played it says so, and where coins agreed with the choice, too.
 #[must_use]
 pub fn reasons<T: Scalar>(catalog: &Catalog<'_>, why: &Explanation<'_, T>, most: usize) -> String {
     if why.chosen == why.other {
@@ -87,6 +87,10 @@ pub fn reasons<T: Scalar>(catalog: &Catalog<'_>, why: &Explanation<'_, T>, most:
     let (chosen, other) = (values(catalog, why.chosen), values(catalog, why.other));
     let instead: Vec<String> =
         other.into_iter().zip(chosen).filter(|(other, chosen)| other != chosen).map(|(other, _)| other).collect();
+    let moved = why.chosen != why.intended;
+    if moved && why.other == why.intended {
+        return format!("rather than {}: trying it the other way, to be sure", instead.join(", "));
+    }
     let mut shares: Vec<(String, f64)> = why
         .shares()
         .map(|share| {
@@ -111,11 +115,18 @@ pub fn reasons<T: Scalar>(catalog: &Catalog<'_>, why: &Explanation<'_, T>, most:
         reasons.join(", ")
     } else if why.chosen_score > why.other_score {
         "they are almost alike".into()
+    } else if moved {
+        "a coin fell for it".into()
     } else {
         "they are alike, and it comes first".into()
     };
-    let tried = if why.explored { ", to try it" } else { "" };
-    format!("rather than {}{tried}: {reasons}", instead.join(", "))
+    let tried = match (moved, why.explored) {
+        (true, _) => ", the other way, to be sure",
+        (false, true) => ", to try it",
+        (false, false) => "",
+    };
+    let agreed = if moved || why.probed.is_empty() { "" } else { "; a coin agreed" };
+    format!("rather than {}{tried}: {reasons}{agreed}", instead.join(", "))
 }
 
 /// What has become of a promoted preference.
@@ -128,16 +139,110 @@ pub const fn standing(standing: Standing) -> &'static str {
     }
 }
 
+/// What made a preference certain, in a word for programs.
+#[must_use]
+pub const fn certifier(by: Certifier) -> &'static str {
+    match by {
+        Certifier::Ellipsoid => "ellipsoid",
+        Certifier::Coins => "coins",
+    }
+}
+
+/// Where a promoted preference comes from: by which rule, since when, on how much.
+///
+/// ```
+/// use fable_core::{Certifier, Promotion, Verdict};
+/// use fable_text::wording;
+/// let (by, round, evidence) = (Certifier::Coins, 180, 52);
+/// let promotion =
+///     Promotion { contrast: 0, verdict: Verdict::For, valid: true, by, round, at: 0, evidence, lower: 0.1, upper: 0.7 };
+/// assert_eq!(wording::provenance(&promotion), "by 52 coins, since round 180");
+/// let promotion = Promotion { by: Certifier::Ellipsoid, ..promotion };
+/// assert_eq!(wording::provenance(&promotion), "by the model, 52 rewards, since round 180");
+/// ```
+#[must_use]
+pub fn provenance(promotion: &Promotion) -> String {
+    let Promotion { by, round, evidence, valid, .. } = *promotion;
+    let rule = match by {
+        Certifier::Coins => format!("by {}", counted(evidence, "coin")),
+        Certifier::Ellipsoid => format!("by the model, {}", counted(evidence, "reward")),
+    };
+    format!("{rule}, since round {round}{}", if valid { "" } else { ", without the guarantee" })
+}
+
+/// How far coins have come with a contrast: "31 coins, 12.4 of 480 needed, on average +0.31 (+0.02 to +0.60)".
+#[must_use]
+pub fn trial(trial: &Trial) -> String {
+    let Trial { trials, average, certified, .. } = trial;
+    if *trials == 0 {
+        return "no coin yet".into();
+    }
+    let certain = if *certified == Verdict::Open { "" } else { ", certain" };
+    let (mean, lower, upper) = (average.mean, average.lower, average.upper);
+    let coins = counted((*trials).into(), "coin");
+    format!("{coins}, {}{certain}, on average {mean:+.2} ({lower:+.2} to {upper:+.2})", progress(trial))
+}
+
+/// The e-value of a contrast and what it takes: "12.4 of 480 needed".
+#[must_use]
+pub fn progress(trial: &Trial) -> String {
+    format!("{} of {} needed", large(trial.e_value), large(trial.needed))
+}
+
+/// Three digits or so; nobody reads more.
+fn large(number: f64) -> String {
+    if number < 100.0 {
+        format!("{number:.1}")
+    } else if number < 99_999.5 {
+        format!("{number:.0}")
+    } else {
+        format!("{number:.0e}")
+    }
+}
+
+/// What coins were tossed about, when they were: the value that is played and the one that could have been, for each.
+///
+/// It does not tell which of the two had been intended: whoever is told and reacts to that would spoil the trial.
+///
+/// ```
+/// use fable_core::catalog::{AGENT, agent};
+/// use fable_core::ContrastSet;
+/// use fable_text::wording;
+/// let action = agent::action(agent::Memory::NoMemory, agent::Tool::NoTool, agent::Style::Detailed);
+/// let probed = [AGENT.contrast("concise_over_detailed").unwrap()].into_iter();
+/// assert_eq!(wording::probe(&AGENT, action, probed), "trying it both ways, to be sure: a coin fell for detailed, not concise");
+/// ```
+#[must_use]
+pub fn probe(catalog: &Catalog<'_>, played: Action, probed: impl Iterator<Item = usize>) -> String {
+    let played = catalog.values(played).unwrap_or_default();
+    let sides = probed.filter_map(|contrast| {
+        let contrast = catalog.contrasts().get(contrast)?;
+        let index = contrast.component()?;
+        let component = catalog.definition().components.get(index)?;
+        let name = |value: u8| component.values.get(usize::from(value)).map(|own| value_of(catalog, component.name, own.name));
+        let (own, prefer, over) = (*played.get(index)?, *contrast.prefer.get(index)?, *contrast.over.get(index)?);
+        Some(format!("{}, not {}", name(own)?, name(if own == prefer { over } else { prefer })?))
+    });
+    let sides: Vec<String> = sides.collect();
+    let coins = if sides.len() == 1 { "a coin fell" } else { "coins fell" };
+    format!("trying it both ways, to be sure: {coins} for {}", sides.join(", and for "))
+}
+
+/// A number of things.
+fn counted(number: u32, thing: &str) -> String {
+    format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
+}
+
 /// The words for each value of an action.
 fn values(catalog: &Catalog<'_>, action: Action) -> Vec<String> {
     let values = catalog.values(action).unwrap_or_default();
     let values = catalog.definition().components.iter().zip(&values);
     let named = values.filter_map(|(component, value)| Some((component.name, component.values.get(usize::from(*value))?.name)));
-    named.map(|(component, name)| value(catalog, component, name)).collect()
+    named.map(|(component, name)| value_of(catalog, component, name)).collect()
 }
 
 /// A value, with its component where others have values of the same name.
-fn value(catalog: &Catalog<'_>, component: &str, value: &str) -> String {
+fn value_of(catalog: &Catalog<'_>, component: &str, value: &str) -> String {
     let all = catalog.definition().components.iter().flat_map(|component| component.values);
     if all.filter(|other| other.name == value).count() > 1 { format!("{component}={value}") } else { value.into() }
 }

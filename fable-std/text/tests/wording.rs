@@ -1,7 +1,7 @@
 //! Explanations in words say what core's explanation says.
 
 use fable_core::catalog::{AGENT, Part as Pattern, RUBRIC, agent};
-use fable_core::{Feasible, HostUser, Policy, Rule, Settings};
+use fable_core::{Average, Feasible, HostUser, Policy, Rule, Settings, Trial, Verdict};
 use fable_simulate::SimulatedUser;
 use fable_text::wording;
 
@@ -62,4 +62,49 @@ fn one_allowed_action_needs_no_reasons() {
     let mut asked = host.user();
     let why = asked.explain(decision.id, None, None).unwrap();
     assert_eq!(wording::reasons(&AGENT, &why, 2), "nothing else is allowed");
+}
+
+/// Probed rounds are told as such, after the fact: which way it went by the reasons, and before it alike.
+#[test]
+fn probed_rounds_are_told() {
+    let user = SimulatedUser::new(&AGENT, 3);
+    let policy = Policy::new(&AGENT, Settings { probe: 1.0, ..Settings::default() }).unwrap();
+    let mut host = HostUser::<f64>::new(&policy, "ana").unwrap();
+    let everything = Feasible::all(&AGENT);
+    let mut counts = [0; 3];
+    for round in 1..=300 {
+        let context = user.request(round).unwrap().context;
+        let decision = host.decide(&context, &everything).unwrap();
+        let mut asked = host.user();
+        let probed: Vec<usize> = asked.coins(decision.id).map(|probe| probe.contrast.into()).collect();
+        let why = asked.explain(decision.id, None, None).unwrap();
+        let said = wording::reasons(&AGENT, &why, 2);
+        let way = if why.chosen != why.intended {
+            assert!(said.ends_with(": trying it the other way, to be sure"), "{said}");
+            2
+        } else {
+            assert_eq!(said.ends_with("; a coin agreed"), !probed.is_empty(), "{said}");
+            usize::from(!probed.is_empty())
+        };
+        counts[way] += 1;
+        if way > 0 {
+            let told = wording::probe(&AGENT, decision.action, probed.iter().copied());
+            let coins = if probed.len() == 1 { "a coin fell for " } else { "coins fell for " };
+            assert!(told.starts_with(&format!("trying it both ways, to be sure: {coins}")), "{told}");
+            assert_eq!(told.matches(", not ").count(), probed.len(), "{told}");
+        }
+        host.feedback(decision.id, user.reward(round, &context, decision.action)).unwrap();
+    }
+    assert!(counts.iter().all(|count| *count > 20), "{counts:?}");
+}
+
+#[test]
+fn a_trial_in_words() {
+    let average = Average { mean: 0.314, lower: -0.1, upper: 0.72 };
+    let mut trial = Trial { trials: 31, e_value: 12.41, needed: 480.0, average, certified: Verdict::Open, valid: true };
+    assert_eq!(wording::trial(&trial), "31 coins, 12.4 of 480 needed, on average +0.31 (-0.10 to +0.72)");
+    (trial.e_value, trial.certified, trial.trials) = (1.25e9, Verdict::Against, 1);
+    assert_eq!(wording::trial(&trial), "1 coin, 1e9 of 480 needed, certain, on average +0.31 (-0.10 to +0.72)");
+    trial.trials = 0;
+    assert_eq!(wording::trial(&trial), "no coin yet");
 }

@@ -4,9 +4,9 @@
 
 use fable_core::record::{Header, Kind};
 use fable_core::{
-    Action, Assessment, Catalog, Command, Comparison, Context, DecisionId, Event, Feasible, HOST_ROOM, HostLearner, HostUser,
-    Observation, Policy, Promotion, Request, Rule, Scalar, Settings, Source, Standing, State, Statement, User, UserError,
-    is_look, user_hash,
+    Action, Assessment, Catalog, Certifier, Command, Comparison, Context, ContrastSet, DecisionId, Event, Exploration, Feasible,
+    HOST_ROOM, HostLearner, HostUser, Observation, Policy, Promotion, Request, Rule, Scalar, Settings, Source, Standing, State,
+    Statement, Trial, User, UserError, Verdict, is_look, user_hash,
 };
 use serde_json::{Map, Value, json};
 use std::collections::{HashMap, HashSet};
@@ -18,7 +18,7 @@ struct Life<T: Scalar> {
     /// Whether anything has happened to the user.
     known: bool,
     /// What was decided and learned, by round.
-    decided: HashMap<u32, (Context, Action, f64)>,
+    decided: HashMap<u32, (Context, Action, f64, ContrastSet)>,
     learned: HashMap<u32, (f64, f32, bool)>,
     unlearned: HashSet<u32>,
 }
@@ -83,6 +83,13 @@ impl<T: Scalar> Oracle<T> {
         (life.user.incarnation(), life.user.rounds())
     }
 
+    /// What was chosen in a decision that is known.
+    #[must_use]
+    pub fn action(&self, id: DecisionId) -> Option<Action> {
+        let life = self.names.get(&id.user).and_then(|name| self.lives.get(name))?;
+        life.decided.get(&id.round).map(|(_, action, ..)| *action)
+    }
+
     fn life(&mut self, name: &str) -> &mut Life<T> {
         let (policy, incarnation) = (&self.policy, self.incarnation);
         self.names.insert(user_hash(name), name.to_owned());
@@ -136,19 +143,21 @@ impl<T: Scalar> Oracle<T> {
         let request = Request { context, feasible: &feasible, defaults, at };
         // What expires before the decision, event by event on a copy; the user itself goes the direct way.
         let (mut copy, mut command) = (life.user.clone(), Command::decide(request));
-        loop {
+        let coins = loop {
             let mut user = copy.user();
             let step = user.next(&mut command).map_err(code)?.unwrap();
-            match *step.event() {
-                Event::Decision { .. } => break,
-                Event::Expiry { round, imputed: Some(reward) } => drop(life.learned.insert(round, (reward, 1.0, true))),
+            match step.event() {
+                Event::Decision { coins, .. } => break coins.clone(),
+                Event::Expiry { round, imputed: Some(reward) } => drop(life.learned.insert(*round, (*reward, 1.0, true))),
                 _ => {}
             }
             step.apply();
-        }
+        };
+        let settings = *life.user.policy().settings();
+        let exact = settings.probe > 0.0 && matches!(settings.exploration, Exploration::Optimistic(_));
         let mut propensities = vec![0.0; catalog.actions()];
-        if let Some(draws) = draws {
-            copy.user().propensities(&request, draws, &mut propensities).unwrap();
+        if exact || draws.is_some() {
+            copy.user().propensities(&request, draws.unwrap_or(9), &mut propensities).unwrap();
         }
         let (_, highest) = copy.user().recommend(&request).unwrap();
         copy.user().run(&mut command).unwrap();
@@ -165,7 +174,9 @@ impl<T: Scalar> Oracle<T> {
         assert_eq!(explored, score < highest);
         assert_eq!(copy, life.user, "a command is the direct way, event by event");
         life.known = true;
-        life.decided.insert(decision.id.round, (*context, decision.action, decision.baseline));
+        let mut probed = ContrastSet::EMPTY;
+        coins.iter().for_each(|coin| probed.insert(usize::from(coin.contrast)));
+        life.decided.insert(decision.id.round, (*context, decision.action, decision.baseline, probed));
         let mut instruction = String::new();
         catalog.instruct(decision.action, &mut instruction).unwrap();
         let mut answer = json!({
@@ -177,8 +188,22 @@ impl<T: Scalar> Oracle<T> {
             "sampled_score": sampled_score,
             "feasible": feasible.len(),
         });
+        if exact {
+            answer["propensity"] = propensities[decision.action.index()].into();
+        }
         if draws.is_some() {
             answer["propensities"] = propensities.into();
+        }
+        // In the order of the catalog's contrasts, whatever that of the components is.
+        let probes = probed.iter().map(|contrast| {
+            let own = &catalog.contrasts()[contrast];
+            let coin = coins.iter().find(|coin| usize::from(coin.contrast) == contrast).unwrap();
+            let component = own.component().unwrap();
+            let preferred = catalog.values(decision.action).unwrap()[component] == own.prefer[component];
+            json!({ "contrast": own.name, "preferred": preferred, "expected": f64::from(coin.expected) })
+        });
+        if !probed.is_empty() {
+            answer["probes"] = probes.collect();
         }
         Ok(answer)
     }
@@ -189,7 +214,8 @@ impl<T: Scalar> Oracle<T> {
         let mut user = life.user.user();
         if weight == 1.0 {
             user.feedback_at(id, reward, at).map_err(code)?;
-            look(&mut user, at).map_err(code)?;
+            let probed = life.decided.get(&id.round).is_some_and(|(.., probed)| !probed.is_empty());
+            look(&mut user, probed, at).map_err(code)?;
         } else {
             user.run(&mut Command::feedback(id, reward).weighted(weight).at(at)).map_err(code)?;
         }
@@ -202,7 +228,7 @@ impl<T: Scalar> Oracle<T> {
         let life = self.life(name);
         let mut user = life.user.user();
         user.observe(context, action, reward).map_err(code)?;
-        look(&mut user, at).map_err(code)?;
+        look(&mut user, false, at).map_err(code)?;
         life.known = true;
         Ok(learned(&life.user))
     }
@@ -213,15 +239,12 @@ impl<T: Scalar> Oracle<T> {
         if id.incarnation != life.user.incarnation() {
             return Err("unknown_decision");
         }
-        let (context, action, baseline) = *life.decided.get(&id.round).ok_or("unknown_decision")?;
+        let (context, action, baseline, probed) = *life.decided.get(&id.round).ok_or("unknown_decision")?;
         let learned = life.learned.get(&id.round).filter(|_| !life.unlearned.contains(&id.round));
         let (reward, weight, imputed) = *learned.ok_or("not_learned")?;
         let observation = Observation { context, action, baseline, reward, weight };
-        life.user
-            .user()
-            .check(&Event::Unlearn { observation, imputed, kept: 1.0, probed: fable_core::ContrastSet::EMPTY })
-            .map_err(code)?
-            .apply();
+        let probed = if imputed { ContrastSet::EMPTY } else { probed };
+        life.user.user().check(&Event::Unlearn { observation, imputed, kept: 1.0, probed }).map_err(code)?.apply();
         life.unlearned.insert(id.round);
         Ok(json!({ "observations": life.user.observations() }))
     }
@@ -250,6 +273,18 @@ impl<T: Scalar> Oracle<T> {
         }))
     }
 
+    /// `contrast` with a name
+    ///
+    /// # Panics
+    /// When the catalog does not have it.
+    pub fn declared(&mut self, name: &str, contrast: usize) -> Expected {
+        let comparison = Comparison::declared(self.catalog(), contrast).unwrap();
+        let mut answer = self.contrast(name, &comparison)?;
+        let trial = self.life(name).user.user().trial(contrast).map_err(code)?;
+        answer.as_object_mut().unwrap().append(&mut tried(&trial));
+        Ok(answer)
+    }
+
     /// `contrast`
     pub fn contrast(&mut self, name: &str, comparison: &Comparison) -> Expected {
         let Assessment { mean, sd, probability, lower, upper, beta, evidence, valid, verdict, .. } =
@@ -276,7 +311,7 @@ impl<T: Scalar> Oracle<T> {
             json!({ "part": part, "chosen": share.chosen, "other": share.other,
                 "chosen_coordinate": name(share.chosen_coordinate), "other_coordinate": name(share.other_coordinate) })
         });
-        Ok(json!({
+        let mut answer = json!({
             "chosen": named(catalog, why.chosen),
             "other": named(catalog, why.other),
             "feasible": why.feasible,
@@ -284,7 +319,12 @@ impl<T: Scalar> Oracle<T> {
             "chosen_score": why.chosen_score,
             "other_score": why.other_score,
             "shares": shares.collect::<Vec<_>>(),
-        }))
+        });
+        if !why.probed.is_empty() {
+            answer["intended"] = named(catalog, why.intended);
+            answer["probed"] = why.probed.iter().map(|contrast| catalog.contrasts()[contrast].name).collect();
+        }
+        Ok(answer)
     }
 
     /// `profile`
@@ -304,12 +344,18 @@ impl<T: Scalar> Oracle<T> {
                 Standing::Doubtful => "doubtful",
                 Standing::Revoked => "revoked",
             };
-            entries.push(json!({
+            let by = match promotion.by {
+                Certifier::Coins => "coins",
+                Certifier::Ellipsoid => "ellipsoid",
+            };
+            let mut entry = json!({
                 "contrast": catalog.contrasts()[usize::from(promotion.contrast)].name,
                 "verdict": promotion.verdict.sign(), "standing": standing, "sentence": sentence, "valid": promotion.valid,
-                "round": promotion.round, "at": promotion.at, "evidence": promotion.evidence,
+                "round": promotion.round, "at": promotion.at, "evidence": promotion.evidence, "by": by,
                 "lower": f64::from(promotion.lower), "upper": f64::from(promotion.upper),
-            }));
+            });
+            entry.as_object_mut().unwrap().append(&mut tried(&user.trial(promotion.contrast.into()).unwrap()));
+            entries.push(entry);
         }
         let mut text = String::new();
         user.write_profile(&mut text).unwrap();
@@ -342,9 +388,38 @@ fn learned(user: &State) -> Value {
     answer
 }
 
-/// A reward that was learned the direct way is looked at by core's rule.
-fn look<T: Scalar>(user: &mut User<'_, T>, at: u32) -> Result<(), UserError> {
-    if is_look(user.observations()) { user.promote(at).map(|_| ()) } else { Ok(()) }
+/// A reward that was learned the direct way is looked at by core's rule. What coins have made certain is looked at with every reward
+/// of theirs: a promotion of what is certified by coins alone, which is what a contrast says whose wealth is enough.
+fn look<T: Scalar>(user: &mut User<'_, T>, probed: bool, at: u32) -> Result<(), UserError> {
+    if is_look(user.observations()) {
+        return user.promote(at).map(|_| ());
+    }
+    for contrast in (0..user.policy().catalog().contrasts().len()).filter(|_| probed) {
+        let trial = user.trial(contrast)?;
+        if trial.certified == Verdict::Open && trial.e_value >= trial.needed {
+            let verdict = if trial.average.mean > 0.0 { Verdict::For } else { Verdict::Against };
+            let (round, evidence, valid) = (user.rounds(), u32::from(trial.trials), trial.valid);
+            let (contrast, lower, upper) = (contrast as u8, trial.average.lower as f32, trial.average.upper as f32);
+            let by = Certifier::Coins;
+            let promotion = Promotion { contrast, verdict, valid, by, round, at, evidence, lower, upper };
+            user.check(&Event::Promotion(promotion))?.apply();
+        }
+    }
+    Ok(())
+}
+
+/// The keys of a trial.
+fn tried(trial: &Trial) -> Map<String, Value> {
+    let Trial { trials, e_value, needed, average, certified, .. } = *trial;
+    let average = json!({ "mean": average.mean, "lower": average.lower, "upper": average.upper });
+    let keys = [
+        ("trials", json!(trials)),
+        ("e_value", json!(e_value)),
+        ("needed", json!(needed)),
+        ("average", average),
+        ("certified", json!(certified.sign())),
+    ];
+    keys.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
 }
 
 /// The values of an action by component.

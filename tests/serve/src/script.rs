@@ -39,6 +39,8 @@ pub enum Step {
     Posterior(String),
     /// `contrast`
     Contrast(String, Comparison),
+    /// `contrast` with the name of a declared one.
+    Declared(String, usize),
     /// `explain`: decision, the other action, defaults.
     Explain(DecisionId, Option<Action>, Option<Vec<f64>>),
     /// `profile`
@@ -89,6 +91,9 @@ impl Step {
             Self::Contrast(user, Comparison { context, prefer, over, total }) => json!({ "op": "contrast", "user": user,
                 "context": context_json(catalog, context), "prefer": named(catalog, *prefer), "over": named(catalog, *over),
                 "total": total }),
+            Self::Declared(user, contrast) => {
+                json!({ "op": "contrast", "user": user, "name": catalog.contrasts()[*contrast].name })
+            }
             Self::Explain(decision, against, defaults) => {
                 let mut request = json!({ "op": "explain", "decision": decision.to_string() });
                 if let Some(against) = against {
@@ -115,7 +120,7 @@ impl Step {
             Self::Observe(..) => "observe",
             Self::Unlearn(..) => "unlearn",
             Self::Posterior(..) => "posterior",
-            Self::Contrast(..) => "contrast",
+            Self::Contrast(..) | Self::Declared(..) => "contrast",
             Self::Explain(..) => "explain",
             Self::Profile(..) => "profile",
             Self::Promote(..) => "promote",
@@ -156,6 +161,7 @@ impl Step {
             Self::Unlearn(decision) => oracle.unlearn(*decision),
             Self::Posterior(user) => oracle.posterior(user),
             Self::Contrast(user, comparison) => oracle.contrast(user, comparison),
+            Self::Declared(user, contrast) => oracle.declared(user, *contrast),
             Self::Explain(decision, against, defaults) => oracle.explain(*decision, *against, defaults.as_deref()),
             Self::Profile(user) => oracle.profile(user),
             Self::Promote(user, at) => oracle.promote(user, *at),
@@ -204,6 +210,8 @@ pub struct Script {
     /// The caller's time.
     now: u32,
     last_defaults: Option<Vec<f64>>,
+    /// Whether users like the first value of the first component, and show it.
+    taste: bool,
 }
 
 impl Script {
@@ -211,7 +219,14 @@ impl Script {
     #[must_use]
     pub fn new(seed: u64, users: usize, forgets: usize) -> Self {
         let users = (0..users).map(|user| format!("user {user} \"\u{e4}\" of script {seed}")).collect();
-        Self { dice: Dice::new(seed), users, forgets, now: 0, last_defaults: None }
+        Self { dice: Dice::new(seed), users, forgets, now: 0, last_defaults: None, taste: false }
+    }
+
+    /// The same with users who like the first value of the first component better than the others, so that it can become certain.
+    #[must_use]
+    pub const fn with_taste(mut self) -> Self {
+        self.taste = true;
+        self
     }
 
     /// The users' names.
@@ -239,14 +254,22 @@ impl Script {
             44..=78 => {
                 let reward = if self.dice.once_in(40) { 1.5 } else { 2.0 * self.dice.unit() - 1.0 };
                 let weight = if self.dice.once_in(20) { 0.25 } else { 1.0 };
-                Step::Feedback(self.decision(oracle, &user), reward, weight, self.now)
+                let decision = self.decision(oracle, &user);
+                let first = oracle.action(decision).and_then(|action| catalog.values(action)).map(|values| values[0] == 0);
+                let reward = match first {
+                    Some(first) if self.taste => 0.25 * reward + if first { 0.6 } else { -0.6 },
+                    _ => reward,
+                };
+                Step::Feedback(decision, reward, weight, self.now)
             }
             79..=82 => {
                 let (context, action) = (self.context(catalog), self.action(catalog));
                 Step::Observe(user, context, action, self.dice.unit(), self.now)
             }
-            83..=86 => Step::Unlearn(self.decision(oracle, &user)),
+            // What is taken back starts again what coins have shown, and nothing would ever be certain.
+            83..=86 if !self.taste || self.dice.once_in(20) => Step::Unlearn(self.decision(oracle, &user)),
             87 => Step::Posterior(user),
+            88..=91 if self.dice.once_in(3) => Step::Declared(user, self.dice.below(catalog.contrasts().len())),
             88..=91 => {
                 let prefer = self.action(catalog);
                 let over = if self.dice.once_in(4) { self.action(catalog) } else { self.neighbour(catalog, prefer) };

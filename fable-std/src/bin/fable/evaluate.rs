@@ -19,8 +19,9 @@ Estimates what another configuration would have earned, from a log of what was d
 
 The log has a line of JSON for each decision: what was asked, what was allowed, what was done, the reward from -1 to 1, and
 the propensities, that is, how probable each action was. `fable serve --nu 0.3` answers a decide request that has
-\"propensities\":1000 with them; its K goes into the log as \"draws\". (Without --nu there is no chance in what is chosen, and a log
-can tell about nothing else.) A line is the request, the answer and the reward in one:
+\"propensities\":1000 with them; its K goes into the log as \"draws\". `fable serve --probe 0.5` tosses coins instead, and its
+propensities are exact: ask with \"propensities\":0 and leave \"draws\" out. (Without either there is no chance in what is chosen, and
+a log can tell about nothing else.) A line is the request, the answer and the reward in one:
 
   {\"user\":\"ana\",\"context\":{\"task\":\"coding\",\"risk\":0.1,\"ambiguity\":0.2,\"memory_need\":0.7,\"tool_need\":0.3},
    \"forbid\":[{\"tool\":\"web_search\"}],\"action\":{\"memory\":\"no_memory\",\"tool\":\"no_tool\",\"style\":\"direct\"},
@@ -61,6 +62,7 @@ Examples:
   fable evaluate try.jsonl --nu 0.1 --base-precision 8 # the same log, other settings
   fable evaluate try.jsonl --frozen --train 500 --greedy --json
   fable evaluate try.jsonl --prior crowd.prior         # what a fitted prior would have earned
+  fable evaluate --simulate coins.jsonl --logged-probe 0.5 --greedy    # a log of the optimistic rule, with coins
 
 Exit codes: 0 done, 1 a file cannot be read or written, 2 a mistake in the command or in a file, told with its line.";
 
@@ -99,6 +101,9 @@ pub(crate) struct EvaluateArguments {
     /// Writes the log first, as a new file: Fable, drawing with nu 0.5, and a simulated user. The truth is known then, and shown.
     #[arg(long)]
     simulate: bool,
+    /// --simulate logs the optimistic rule instead, with coins at this rate: from 0 to 1.
+    #[arg(long, value_name = "RATE", requires = "simulate")]
+    logged_probe: Option<f64>,
     /// Lines that --simulate writes.
     #[arg(long, value_name = "COUNT", default_value_t = 1000, value_parser = value_parser!(u32).range(2..=100_000), requires = "simulate")]
     rounds: u32,
@@ -153,7 +158,10 @@ fn read(arguments: &EvaluateArguments, catalog: &Catalog<'_>) -> Result<Vec<Reco
 /// Makes a log and writes it to a file that is not there yet.
 fn simulate(arguments: &EvaluateArguments, user: &SimulatedUser<'_>) -> Result<Vec<Record>, Failure> {
     let catalog = user.catalog();
-    let settings = Settings { exploration: Exploration::Constant(SIMULATED_NU), ..Settings::DEFAULT };
+    let settings = match arguments.logged_probe {
+        Some(probe) => Settings { probe, ..Settings::DEFAULT },
+        None => Settings { exploration: Exploration::Constant(SIMULATED_NU), ..Settings::DEFAULT },
+    };
     let policy = Policy::new(catalog, settings).map_err(|error| Failure::Mistake(error.to_string()))?;
     let mut file = File::create_new(&arguments.log).map_err(|error| trouble(&arguments.log, error))?;
     let log = evaluate::simulate(user, &policy, arguments.rounds, SIMULATED_DRAWS);

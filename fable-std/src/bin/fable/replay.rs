@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 /// The same events give the same state on every machine, in the journal's own numbers (f32 or f64). Each decision is also made
 /// anew from the state as it was then; the first that comes out otherwise is shown, with what it can be due to. The prior that a
 /// user began with is known from the store or the file. Catalog and settings have to be those that the journal was written under: a store knows its own, except for exploration; a file has
-/// neither seed nor exploration in it. A wrong --seed, --optimism, --nu, --delta or --scale shows as different decisions.
+/// neither seed nor exploration in it. A wrong --seed, --optimism, --nu, --delta, --scale or --probe shows as different decisions.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ReplayArguments {
@@ -137,7 +137,7 @@ fn differs(catalog: &Catalog<'_>, difference: &Difference, count: usize) -> Stri
     format!(
         "{count} came out otherwise; the first is {id}, event {index}:\n  recorded {:.6} {}\n  here     {:.6} {}\n\
          The state before it is the journal's own, so exploration differs:\n\
-         another --seed, --optimism, --nu, --delta or --scale, or other numerics.\n",
+         another --seed, --optimism, --nu, --delta, --scale or --probe, or other numerics.\n",
         recorded.1,
         name(recorded.0),
         found.1,

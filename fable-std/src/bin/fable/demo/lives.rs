@@ -3,11 +3,12 @@
 //! *Rules only* takes the action with the best default score less cost and never learns. *Flat* learns one weight per
 //! complete action, with the same code: its dictionary has a single block. At the prior its scores scatter as Fable's do, and
 //! where Fable is optimistic it draws: of optimism from 0.1 to 1.5 and a draw with nu 0.3, each with a precision of 1, 4, 16 and
-//! 64, a draw with 4 did best for it in 300 rounds of eight users of `agent`.
+//! 64, a draw with 4 did best for it in 300 rounds of eight users of `agent`. Coins are Fable's alone, and so is what they cost.
 
 use fable_core::catalog::{Block, Definition};
 use fable_core::{
-    BlockSet, Catalog, CatalogError, Exploration, Feasible, HostLearner, HostUser, Policy, Request, Settings, UserError, setting,
+    BlockSet, Catalog, CatalogError, Command, Exploration, Feasible, HostLearner, HostUser, Policy, Request, Settings, UserError,
+    setting,
 };
 use fable_std::simulate::SimulatedUser;
 use std::error::Error;
@@ -58,7 +59,7 @@ pub(super) fn flat_settings(settings: Settings<'_>) -> Settings<'_> {
         Exploration::Optimistic(_) => Settings::PAPER.exploration,
         own => own,
     };
-    Settings { base_precision, exploration, retained: BlockSet::FULL, ..settings }
+    Settings { base_precision, exploration, probe: 0.0, retained: BlockSet::FULL, ..settings }
 }
 
 type Life = Result<Vec<f64>, Box<dyn Error + Send + Sync>>;
@@ -118,7 +119,7 @@ fn live(kind: Kind, user: &SimulatedUser<'_>, feasible: &Feasible, policy: &Poli
                 Kind::Best => user.best(&context, feasible).0,
                 Kind::Fable | Kind::Flat => {
                     let decision = learner.decide(&request)?;
-                    learner.feedback(decision.id, user.reward(round, &context, decision.action))?;
+                    learner.run(&mut Command::feedback(decision.id, user.reward(round, &context, decision.action)))?;
                     decision.action
                 }
             };

@@ -16,8 +16,12 @@ const FULL: f64 = 0.4;
 const WINDOW: usize = 25;
 const MAX_WIDTH: usize = 100;
 const MIN_WIDTH: usize = 60;
+/// Columns of plain lines.
+const MAX_LINE: usize = 120;
 /// Cells of the shortest bar: three on either side of its line.
 const MIN_BAR: usize = 7;
+/// How much longer a round is shown that makes something certain.
+const MOMENT: Duration = Duration::from_millis(150);
 /// What stands in front of a line of a round.
 const HEAD: usize = 10;
 
@@ -30,6 +34,10 @@ pub(super) struct Step {
     pub(super) why: String,
     pub(super) said: String,
     pub(super) reward: f64,
+    /// What this round has made certain.
+    pub(super) certain: Vec<String>,
+    /// What is certain by now, in a line; empty where nothing can be.
+    pub(super) standing: String,
 }
 
 /// The rewards of each way to live with the user, in the life that is shown.
@@ -45,7 +53,7 @@ impl Screen {
     pub(super) fn new(plain: bool, fast: bool, rounds: u32, tastes: &[Tastes<'_>]) -> Self {
         let (height, width) = Term::stdout().size();
         let width = usize::from(width).saturating_sub(1).min(MAX_WIDTH);
-        let needed = 16 + panel(tastes, &[], width).len();
+        let needed = 17 + panel(tastes, &[], width).len();
         let dumb = std::env::var_os("TERM").is_some_and(|terminal| terminal == "dumb");
         let unwelcome = dumb || std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         if plain || unwelcome || !Term::stdout().is_term() || width < MIN_WIDTH || usize::from(height) < needed {
@@ -63,7 +71,7 @@ impl Screen {
     pub(super) fn columns(&self) -> usize {
         match self {
             Self::Live { width, .. } => width - HEAD,
-            Self::Plain => usize::MAX,
+            Self::Plain => MAX_LINE - HEAD,
         }
     }
 
@@ -86,11 +94,14 @@ impl Screen {
         theta: impl FnOnce() -> Result<Vec<f64>, UserError>,
     ) -> Result<(), Box<dyn Error>> {
         match self {
-            Self::Plain if is_milestone(step.round, rounds) => {
+            Self::Plain if is_milestone(step.round, rounds) || !step.certain.is_empty() => {
                 let mut out = io::stdout().lock();
                 writeln!(out, "round {}", step.round)?;
                 for line in card(step) {
                     writeln!(out, "{line}")?;
+                }
+                for sentence in &step.certain {
+                    writeln!(out, "  {:<7} {sentence}", "certain")?;
                 }
                 let means = race.iter().map(|(name, rewards)| format!("{name} {:+.2}", recent(rewards, step.round)));
                 writeln!(out, "  {:<7} {}\n", "lately", means.collect::<Vec<_>>().join(", "))?;
@@ -99,6 +110,12 @@ impl Screen {
             Self::Live { bar, width, slow } => {
                 let mut lines = vec![String::new()];
                 lines.extend(card(step));
+                let sure = if step.standing.starts_with("nothing") { Style::new().dim() } else { Style::new().bold().green() };
+                lines.push(format!(
+                    "{} {}",
+                    style(format!("  {:<1$}", "certain", HEAD - 3)).dim(),
+                    sure.apply_to(&step.standing)
+                ));
                 lines.push(String::new());
                 lines.extend(panel(tastes, &theta()?, *width));
                 lines.push(String::new());
@@ -110,6 +127,7 @@ impl Screen {
                 bar.set_message(lines.join("\n"));
                 if *slow {
                     sleep(pause(step.round, rounds));
+                    sleep(if step.certain.is_empty() { Duration::ZERO } else { MOMENT });
                 }
             }
         }

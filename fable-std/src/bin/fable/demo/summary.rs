@@ -4,13 +4,18 @@ use super::DemoArguments;
 use super::lives;
 use super::picture::Curve;
 use super::tastes::{Taste, Tastes};
-use fable_core::{Assessment, Certifier, Comparison, HostUser, Promotion, Verdict};
+use super::trials::Trials;
+use fable_core::{Certifier, HostUser, Promotion, Standing, Trial, Verdict};
 use fable_std::simulate::SimulatedUser;
+use fable_std::text::wording;
 use std::error::Error;
 use std::fmt::Write;
 
-/// Nearest preferences that are shown when none is promoted.
+/// Preferences that are shown of those that are not certain.
 const NEAREST: usize = 3;
+
+/// What coins must have won for that: less says nothing.
+const WON: f64 = 1.5;
 
 pub(super) fn text(
     arguments: &DemoArguments,
@@ -18,11 +23,12 @@ pub(super) fn text(
     fable: &mut HostUser<'_, f32>,
     curves: &[Curve],
     tastes: &[Tastes<'_>],
+    trials: &Trials,
 ) -> Result<String, Box<dyn Error>> {
     let mut out = String::new();
     rewards(&mut out, arguments.rounds, curves)?;
     found(&mut out, user, fable, tastes)?;
-    preferences(&mut out, user, fable)?;
+    preferences(&mut out, fable, trials)?;
     writeln!(out, "The picture is in {}. `fable demo --help` explains the words.", arguments.svg.display())?;
     Ok(out)
 }
@@ -68,40 +74,53 @@ fn found(
     Ok(writeln!(out)?)
 }
 
-/// The promoted preferences, or the nearest ones: those whose interval would have to shrink least to leave zero.
-fn preferences(out: &mut String, user: &SimulatedUser<'_>, fable: &mut HostUser<'_, f32>) -> Result<(), Box<dyn Error>> {
-    let catalog = user.catalog();
-    let sentence = |contrast: u8, verdict: Verdict, out: &mut String| {
-        Promotion { contrast, verdict, valid: true, by: Certifier::Coins, round: 0, at: 0, evidence: 0, lower: 0.0, upper: 0.0 }
-            .write_sentence(catalog, out)
-    };
-    if !fable.learner().profile().is_empty() {
-        writeln!(out, "Certain enough to be promoted to the assistant's prompt:")?;
-        for promotion in fable.learner().profile() {
-            write!(out, "  from round {:>4}   ", promotion.round)?;
-            sentence(promotion.contrast, promotion.verdict, out)?;
-            writeln!(out)?;
-        }
-        writeln!(out)?;
-        return Ok(());
+/// What has become certain and how sure that is, and what is nearest to it.
+fn preferences(out: &mut String, fable: &mut HostUser<'_, f32>, trials: &Trials) -> Result<(), Box<dyn Error>> {
+    let catalog = fable.policy().catalog();
+    let mut user = fable.user();
+    let promotions = user.profile().to_vec();
+    if !promotions.is_empty() {
+        writeln!(out, "Certain, so the assistant's prompt says it:")?;
     }
-    let mut nearest: Vec<(f64, u8, Assessment)> = Vec::new();
+    for promotion in &promotions {
+        let contrast = usize::from(promotion.contrast);
+        let (trial, standing) = (user.trial(contrast)?, user.standing(promotion)?);
+        writeln!(out, "  {}", wording::promotion(catalog, promotion))?;
+        let provenance = wording::provenance(promotion);
+        if standing != Standing::Holds {
+            writeln!(out, "    {provenance}; {} since", wording::standing(standing))?;
+            continue;
+        }
+        let (progress, mean) = (wording::progress(&trial), trial.average.mean);
+        writeln!(out, "    {provenance}; by now {progress}")?;
+        if let Some(truth) = trials.truth(contrast, &trial) {
+            writeln!(out, "    {mean:+.2} on average over {} coins, really {truth:+.2}", trial.trials)?;
+        }
+    }
+    let mut open: Vec<(u8, Trial)> = Vec::new();
     for contrast in (0..).take(catalog.contrasts().len()) {
-        if let Some(comparison) = Comparison::declared(catalog, usize::from(contrast)) {
-            let assessment = fable.user().assess(&comparison)?;
-            nearest.push((assessment.mean.abs() / assessment.radius, contrast, assessment));
+        let trial = user.trial(contrast.into())?;
+        if trial.e_value >= WON && !promotions.iter().any(|promotion| promotion.contrast == contrast) {
+            open.push((contrast, trial));
         }
     }
-    if nearest.is_empty() {
+    if catalog.contrasts().is_empty() {
         return Ok(());
     }
-    nearest.sort_by(|(one, ..), (other, ..)| other.total_cmp(one));
-    writeln!(out, "Nothing is certain enough to be promoted to the prompt. Nearest (probability):")?;
-    for (_, contrast, Assessment { mean, probability, .. }) in nearest.into_iter().take(NEAREST) {
-        let (verdict, probability) = if mean < 0.0 { (Verdict::Against, 1.0 - probability) } else { (Verdict::For, probability) };
-        write!(out, "  {:>3.0}%  ", 100.0 * probability)?;
-        sentence(contrast, verdict, out)?;
-        writeln!(out)?;
+    open.sort_by(|(_, one), (_, other)| other.e_value.total_cmp(&one.e_value));
+    let head = if promotions.is_empty() { "Nothing is certain yet." } else { "Not certain yet." };
+    if !open.is_empty() {
+        writeln!(out, "{head} Nearest, by what coins have won so far:")?;
+    } else if promotions.is_empty() {
+        writeln!(out, "{head}")?;
+    }
+    for (contrast, trial) in open.into_iter().take(NEAREST) {
+        let verdict = if trial.average.mean < 0.0 { Verdict::Against } else { Verdict::For };
+        let (coins, progress) = (trial.trials, wording::progress(&trial));
+        let (lower, upper, valid) = (0.0, 0.0, false);
+        let guess = Promotion { contrast, verdict, valid, by: Certifier::Coins, round: 0, at: 0, evidence: 0, lower, upper };
+        writeln!(out, "  {}", wording::promotion(catalog, &guess))?;
+        writeln!(out, "    {coins} coin{}, {progress}", if coins == 1 { "" } else { "s" })?;
     }
     Ok(writeln!(out)?)
 }

@@ -5,10 +5,11 @@ use super::names::named;
 use crate::failure::Failure;
 use fable_core::record::Header;
 use fable_core::{
-    Action, Assessment, Catalog, Context, DecisionId, Feasible, Policy, Settings, Source, Standing, Thousandths, Verdict,
+    Action, Assessment, Catalog, Context, DecisionId, Feasible, Policy, Probe, Settings, Source, Thousandths, Trial, Verdict,
 };
 use fable_std::catalogs;
 use fable_std::device::Device;
+use fable_std::text::wording;
 use serde_json::{Value, json};
 use std::fmt::{Display, Write as _};
 use std::io::{Read, Write};
@@ -75,12 +76,18 @@ pub(super) fn decide<P: Read + Write>(
     feasible: Option<&Feasible>,
     at: u32,
 ) -> Result<Output, Failure> {
-    let decision = device.decide(context, feasible, at)?;
+    let (decision, probes) = device.decide_and_tell(context, feasible, at)?;
     let mut instruction = String::new();
     let _ = catalog.instruct(decision.action, &mut instruction); // writing to a String cannot fail
     let (name, id) = (named(catalog, decision.action), decision.id.to_string());
-    let text = format!("decision     {id}\naction       {name}\ninstruction  {instruction}\n");
-    let value = json!({ "decision": id, "action": catalogs::action(catalog, decision.action), "instruction": instruction, "baseline": decision.baseline });
+    let mut text = format!("decision     {id}\naction       {name}\ninstruction  {instruction}\n");
+    let mut value = json!({ "decision": id, "action": catalogs::action(catalog, decision.action), "instruction": instruction, "baseline": decision.baseline });
+    if !probes.is_empty() {
+        let probed = probes.iter().map(|probe| usize::from(probe.contrast));
+        let _ = writeln!(text, "probe        {}", wording::probe(catalog, decision.action, probed));
+        let told = |probe: &Probe| json!({ "contrast": contrast_name(catalog, probe.contrast.into()), "preferred": probe.preferred, "expected": f64::from(probe.expected) });
+        value["probes"] = probes.iter().map(told).collect();
+    }
     Ok((text, value))
 }
 
@@ -91,11 +98,17 @@ pub(super) fn explain<P: Read + Write>(
     against: Option<Action>,
 ) -> Result<Output, Failure> {
     let why = device.explain(decision, against)?;
+    let probed: Vec<&str> = why.probed.iter().map(|contrast| contrast_name(catalog, contrast)).collect();
     let mut text = format!(
-        "chosen {} {}{}\nnot    {} {}{}\n",
+        "chosen {} {}{}\n{}not    {} {}{}\n",
         Thousandths(why.chosen_score.into()),
         named(catalog, why.chosen),
-        if why.explored { ", to explore" } else { "" },
+        match (why.intended == why.chosen, why.explored) {
+            (false, _) => ", the other way, to be sure",
+            (true, true) => ", to explore",
+            (true, false) => "",
+        },
+        probed.iter().map(|name| format!("a coin was tossed for {name}\n")).collect::<String>(),
         Thousandths(why.other_score.into()),
         named(catalog, why.other),
         if why.feasible { "" } else { ", not feasible" },
@@ -125,7 +138,7 @@ pub(super) fn explain<P: Read + Write>(
             "other_coordinate": other,
         }));
     }
-    let value = json!({
+    let mut value = json!({
         "chosen": catalogs::action(catalog, why.chosen),
         "other": catalogs::action(catalog, why.other),
         "feasible": why.feasible,
@@ -134,6 +147,10 @@ pub(super) fn explain<P: Read + Write>(
         "other_score": why.other_score,
         "shares": shares,
     });
+    if !probed.is_empty() {
+        value["intended"] = catalogs::action(catalog, why.intended);
+        value["probed"] = probed.into();
+    }
     Ok((text, value))
 }
 
@@ -141,26 +158,24 @@ pub(super) fn profile<P: Read + Write>(device: &mut Device<P>) -> Result<Output,
     let catalog = device.catalog()?;
     let (mut text, mut entries) = (String::new(), Vec::new());
     for (promotion, standing) in device.profile()? {
-        let standing = match standing {
-            Standing::Holds => "holds",
-            Standing::Doubtful => "doubtful",
-            Standing::Revoked => "revoked",
-        };
-        let mut sentence = String::new();
-        let _ = promotion.write_sentence(catalog, &mut sentence); // writing to a String cannot fail
-        let _ = writeln!(text, "{standing:<9} {sentence} (round {}, {} observations)", promotion.round, promotion.evidence);
-        entries.push(json!({
-            "contrast": catalog.contrasts().get(usize::from(promotion.contrast)).map(|contrast| contrast.name),
+        let trial = device.trial(promotion.contrast)?;
+        let (standing, sentence) = (wording::standing(standing), wording::promotion(catalog, &promotion));
+        let _ = writeln!(text, "{standing:<9} {sentence} ({})", wording::provenance(&promotion));
+        let mut entry = json!({
+            "contrast": contrast_name(catalog, promotion.contrast.into()),
             "verdict": promotion.verdict.sign(),
             "standing": standing,
             "sentence": sentence,
+            "by": wording::certifier(promotion.by),
             "valid": promotion.valid,
             "round": promotion.round,
             "at": promotion.at,
             "evidence": promotion.evidence,
             "lower": promotion.lower,
             "upper": promotion.upper,
-        }));
+        });
+        add(&mut entry, tried(&trial));
+        entries.push(entry);
     }
     if entries.is_empty() {
         text.push_str("nothing is promoted\n");
@@ -176,9 +191,14 @@ pub(super) fn contrasts<P: Read + Write>(
     let (mut text, mut values) = (String::new(), serde_json::Map::new());
     for (index, contrast) in (0_u8..).zip(catalog.contrasts()) {
         if name.is_none_or(|name| name == contrast.name) {
-            let assessment = device.assess(index)?;
+            let (assessment, trial) = (device.assess(index)?, device.trial(index)?);
             text.push_str(&line(contrast.name, &assessment));
-            values.insert(contrast.name.to_owned(), assessed(&assessment));
+            if trial.trials > 0 {
+                let _ = writeln!(text, "{:<32} {}", "", wording::trial(&trial));
+            }
+            let mut value = assessed(&assessment);
+            add(&mut value, tried(&trial));
+            values.insert(contrast.name.to_owned(), value);
         }
     }
     match name {
@@ -189,6 +209,24 @@ pub(super) fn contrasts<P: Read + Write>(
         Some(name) => Ok((text, values.remove(name).unwrap_or_default())),
         None => Ok((text, Value::Object(values))),
     }
+}
+
+/// What coins have shown about a declared contrast, with the keys of `fable serve`.
+fn tried(trial: &Trial) -> Value {
+    let Trial { trials, e_value, needed, average, certified, .. } = *trial;
+    let average = json!({ "mean": average.mean, "lower": average.lower, "upper": average.upper });
+    json!({ "trials": trials, "e_value": e_value, "needed": needed, "average": average, "certified": certified.sign() })
+}
+
+/// Adds the keys of one object to another.
+fn add(object: &mut Value, more: Value) {
+    if let (Some(object), Value::Object(mut more)) = (object.as_object_mut(), more) {
+        object.append(&mut more);
+    }
+}
+
+fn contrast_name<'c>(catalog: &Catalog<'c>, contrast: usize) -> &'c str {
+    catalog.contrasts().get(contrast).map_or("?", |contrast| contrast.name)
 }
 
 pub(super) fn line(name: &str, assessment: &Assessment) -> String {
@@ -241,12 +279,12 @@ pub(super) fn replayed<P: Read + Write>(device: &mut Device<P>, settings: Settin
     let tape = device.tape()?;
     let replay = tape.replay(catalog, settings).map_err(|error| Failure::Trouble(error.to_string()))?;
     let mut contrasts = 0;
-    for (index, here) in (0_u8..).zip(&replay.contrasts) {
-        contrasts += usize::from(device.assess(index)? != *here);
+    for ((index, here), trial) in (0_u8..).zip(&replay.contrasts).zip(&replay.trials) {
+        contrasts += usize::from(device.assess(index)? != *here || device.trial(index)? != *trial);
     }
     if !tape.agrees(&replay) || contrasts > 0 {
         return Err(Failure::Trouble(format!(
-            "{} of {} decisions and {contrasts} of {} contrasts come out differently here; are the settings the device's, --seed and exploration too?",
+            "{} of {} decisions and {contrasts} of {} contrasts come out differently here; are the settings the device's, --seed, --probe and exploration too?",
             replay.different.len(),
             replay.decisions,
             replay.contrasts.len()

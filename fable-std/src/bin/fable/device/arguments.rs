@@ -114,7 +114,7 @@ pub(super) enum DeviceCommand {
         #[arg(long, value_name = "ACTION")]
         against: Option<String>,
     },
-    /// The promoted preferences and whether they still hold.
+    /// The promoted preferences, by which rule they became certain, and whether they still hold.
     Profile {
         /// Promotes first what is decided now.
         #[arg(long)]
@@ -123,7 +123,7 @@ pub(super) enum DeviceCommand {
         #[arg(long, default_value_t = 0)]
         at: u32,
     },
-    /// How contrasts stand: all that the catalog declares, one of them, or two complete actions.
+    /// How contrasts stand: all that the catalog declares, with what coins have shown, one of them, or two complete actions.
     Contrast {
         /// The name of a declared contrast.
         name: Option<String>,

@@ -92,10 +92,25 @@ What is on the screen:
                interval has to leave zero, on at least --min-evidence rewards.
                The number of rewards is a guess; it takes the estimate for the
                truth
-  Profile      promoted preferences: what the assistant is told, since when, on
-               which interval and how many rewards. Each holds, is doubtful
-               (its interval covers zero again) or revoked (its interval lies
-               on the other side)
+  coins        with --probe: rounds in which a fair coin chose between the two
+               values, everything else being the same. `12 of 480 needed`: the
+               e-value, what a bet on the coins has made of 1. Without a
+               difference it ever reaches 480 in one life of 480 at most. On
+               average: how much better the first value was rewarded over
+               these coins, costs and all, and the interval of that, which
+               holds for all time. It shrinks more slowly than the bet wins, so
+               it may cover zero when the preference is certain already
+  Profile      promoted preferences: what the assistant is told, by which rule,
+               since when, on how much and on which interval. By coins: a bet
+               has won what is needed, which takes no model and no assumption
+               about noise. By the model: its interval has left zero. Each
+               holds, is doubtful (its interval covers zero again) or revoked
+               (its interval lies on the other side, or later coins spoke
+               against it).
+               Coins say that in the contexts in which they were tossed the
+               value was preferred at some time. A reward that does not come
+               says nothing; if whether a user answers depends on how pleased
+               the user is, what coins show can be wrong
   State        the user as a whole:
   rounds       decisions made, rewards learned, and decisions still waiting for
                their reward

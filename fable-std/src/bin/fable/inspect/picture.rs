@@ -5,7 +5,7 @@
 use super::Selection;
 use crate::bar::round_up;
 use crate::svg::{escaped, opening, with_sign};
-use fable_std::inspect::{BlockReport, ContrastReport, Inspection};
+use fable_std::inspect::{BlockReport, ContrastReport, Inspection, TrialReport};
 
 const WIDTH: f64 = 1040.0;
 const MARGIN: f64 = 24.0;
@@ -28,9 +28,10 @@ const DEVIATIONS: f64 = 2.0;
 const STYLE: &str = "<style>
 .ground{fill:#fcfcfa}.ink{fill:#1c1c1a}.soft{fill:#6b6b66}.grid{stroke:#e6e6e1}.zero{stroke:#a3a39c}
 .for{fill:#1666b0}.against{fill:#c4661f}.range{stroke:#4c4c47;stroke-width:1.5}.range.sure{stroke:#1c1c1a;stroke-width:3}
+.coins{stroke:#1d8a6a;stroke-width:1.5}.coins.sure{stroke-width:3}
 @media (prefers-color-scheme: dark){
 .ground{fill:#1c1c1b}.ink{fill:#f0f0ec}.soft{fill:#a8a8a1}.grid{stroke:#343431}.zero{stroke:#77776f}
-.for{fill:#5aa9ee}.against{fill:#ee9a55}.range{stroke:#c4c4bc}.range.sure{stroke:#ffffff}}
+.for{fill:#5aa9ee}.against{fill:#ee9a55}.range{stroke:#c4c4bc}.range.sure{stroke:#ffffff}.coins{stroke:#4fc9a4}}
 </style>";
 
 /// From numbers to places: zero in the middle, `full` at both ends.
@@ -69,8 +70,10 @@ impl Scale {
 pub(super) fn draw(name: &str, report: &Inspection, selection: &Selection) -> String {
     let state = &report.state;
     let title = format!("What Fable believes about {name}");
+    let coins =
+        if report.contrasts.iter().any(|contrast| tried(contrast).is_some()) { " Below it: the average of coins." } else { "" };
     let subtitle = format!(
-        "{} rounds, {} rewards, catalog {}. Contrasts: estimate, and the interval that holds for all time. \
+        "{} rounds, {} rewards, catalog {}. Contrasts: estimate, and the interval that holds for all time.{coins} \
          Weights: mean, and {DEVIATIONS} sd to each side, in reward.",
         state.rounds, state.rewards, state.catalog
     );
@@ -111,8 +114,9 @@ fn cut(text: &str, letters: usize) -> String {
 
 /// The panel of the contrasts; where it ends.
 fn contrasts(lines: &mut Vec<String>, contrasts: &[ContrastReport], top: f64) -> f64 {
-    let ends = contrasts.iter().flat_map(|contrast| [contrast.lower.abs(), contrast.upper.abs()]);
-    let full = round_up(ends.fold(0.0, f64::max));
+    let ends = contrasts.iter().flat_map(|contrast| [contrast.lower, contrast.upper]);
+    let averages = contrasts.iter().filter_map(tried).flat_map(|trial| [trial.lower, trial.upper]);
+    let full = round_up(ends.chain(averages).map(f64::abs).fold(0.0, f64::max));
     let scale = Scale { left: MARGIN + CONTRASTS.0, right: MARGIN + CONTRASTS.1, full };
     lines.push(text("ink", MARGIN, top + 18.0, "font-size=\"14\" font-weight=\"600\"", "Contrasts"));
     let bottom = top + HEAD + ROW * contrasts.len() as f64;
@@ -126,11 +130,30 @@ fn contrasts(lines: &mut Vec<String>, contrasts: &[ContrastReport], top: f64) ->
         lines.push(format!("<path class=\"range{sure}\" d=\"M{from:.1} {y:.1}H{to:.1}\"/>"));
         let (x, class) = (scale.x(contrast.mean), side(contrast.mean));
         lines.push(format!("<circle class=\"{class}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"5\"/>"));
-        let needs = if contrast.promotion.is_some() { contrast.needs.clone() } else { format!("needs {}", contrast.needs) };
+        let needs = match tried(contrast) {
+            _ if contrast.promotion.is_some() => contrast.needs.clone(),
+            Some(trial) => trial.words.clone(),
+            None => format!("needs {}", contrast.needs),
+        };
+        if let Some(trial) = tried(contrast) {
+            let (from, mean, to, sure) = (
+                scale.x(trial.lower),
+                scale.x(trial.mean),
+                scale.x(trial.upper),
+                if trial.certified == 0 { "" } else { " sure" },
+            );
+            let (y, low, high) = (y + 7.0, y + 4.0, y + 10.0);
+            lines.push(format!("<path class=\"coins{sure}\" d=\"M{from:.1} {y:.1}H{to:.1}M{mean:.1} {low:.1}V{high:.1}\"/>"));
+        }
         lines.push(text("ink", scale.right + 16.0, y + 4.0, "font-size=\"12\"", &with_sign(contrast.mean, 2)));
         lines.push(text("soft", scale.right + 60.0, y + 4.0, "font-size=\"12\"", &cut(&needs, 54)));
     }
     bottom + AXIS
+}
+
+/// What coins have shown about a contrast, if there were any.
+fn tried(contrast: &ContrastReport) -> Option<&TrialReport> {
+    contrast.trial.as_ref().filter(|trial| trial.trials > 0)
 }
 
 fn side(value: f64) -> &'static str {

@@ -3,7 +3,7 @@
 use super::Selection;
 use crate::bar::{bar, interval};
 use console::{measure_text_width, style, truncate_str};
-use fable_std::inspect::{BlockReport, ContrastReport, Inspection, StateReport, Weight};
+use fable_std::inspect::{BlockReport, ContrastReport, Inspection, PromotionReport, StateReport, Weight};
 use std::fmt::Write;
 
 /// Columns of the screen.
@@ -102,6 +102,9 @@ fn contrasts(out: &mut String, contrasts: &[ContrastReport]) {
         line(out, &format!("  {} {drawn} {:>7} {ends:^16} {evidence:>7}", fit(name, names), short(*mean)));
         let promoted = if contrast.promotion.is_some() { "" } else { "needs " };
         line(out, &format!("    {}", style(format!("{promoted}{}", contrast.needs)).dim()));
+        if let Some(trial) = contrast.trial.as_ref().filter(|trial| trial.trials > 0) {
+            line(out, &format!("    {}", style(&trial.words).dim()));
+        }
     }
 }
 
@@ -116,30 +119,28 @@ fn profile(out: &mut String, contrasts: &[ContrastReport]) {
     let mut some = false;
     for promotion in promotions {
         some = true;
-        wrapped(out, &promotion.sentence);
+        wrapped(out, &promotion.sentence, 2);
         let ends = format!("{} to {}", short(promotion.lower), short(promotion.upper));
-        let (round, rewards, standing) = (promotion.round, promotion.evidence, promotion.standing);
-        let unsure = if promotion.valid { "" } else { ", without the guarantee" };
-        let provenance = format!("    round {round}, {rewards} rewards, interval {ends}{unsure}; {standing}");
-        line(out, &style(provenance).dim().to_string());
+        let PromotionReport { provenance, standing, .. } = promotion;
+        wrapped(out, &format!("{provenance}, interval {ends}; {standing}"), 4);
     }
     if !some {
         line(out, "  nothing is promoted");
     }
 }
 
-/// A text in lines, each two columns in.
-fn wrapped(out: &mut String, text: &str) {
+/// A text in lines, each so many columns in.
+fn wrapped(out: &mut String, text: &str, indent: usize) {
     let mut row = String::new();
     for word in text.split_whitespace() {
-        if !row.is_empty() && measure_text_width(&row) + 1 + measure_text_width(word) > WIDTH - 2 {
-            line(out, &format!("  {row}"));
+        if !row.is_empty() && measure_text_width(&row) + 1 + measure_text_width(word) > WIDTH - indent {
+            line(out, &format!("{:indent$}{row}", ""));
             row.clear();
         }
         row += if row.is_empty() { "" } else { " " };
         row += word;
     }
-    line(out, &format!("  {row}"));
+    line(out, &format!("{:indent$}{row}", ""));
 }
 
 /// Whether the user seems to have changed.
