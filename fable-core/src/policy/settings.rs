@@ -27,7 +27,7 @@ pub enum Exploration {
     },
     /// Scores are mean + c sd, with the exact standard deviation of every feasible action, and two thirds of c where a prior was fitted
     /// to people ([`Policy::nu`](crate::Policy::nu)); of equals the earliest is taken. There
-    /// is no chance in it: a round has one action of probability 1. It takes one solve per active coordinate, a draw takes one.
+    /// is no chance in it but that of [probes](Settings::probe). It takes one solve per active coordinate, a draw takes one.
     #[cfg(feature = "adapt")]
     Optimistic(f64),
 }
