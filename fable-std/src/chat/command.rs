@@ -34,12 +34,12 @@ pub const SEEN: &str = "  request        what the line was taken for: its task, 
   assistant      its answer, with an --endpoint; `no answer` says why not
   reaction       yours as a number from -1 to 1, all that is learned from; a
                  correction costs 0.15 more, a question back 0.08
-  why            what made the choice better than another, with its share of the
-                 score; `the draw` and `the bonus` are exploring
+  why            what made the choice better than another, with its share of
+                 the score; `the draw` and `the bonus` are exploring
   probe          with --probe: a fair coin chose between two values, to be sure
                  of a preference; /why alone tells what was intended
-  certain        a preference that the instruction has from now on: by coins, or
-                 by the model; `doubtful` or `revoked` if reactions speak against
+  certain        a preference that the instruction has from now on: by coins or
+                 the model; `doubtful` or `revoked` if reactions speak against
                  it. It can be wrong if you react only when you are pleased
   tried          what coins have shown so far of what is not certain
   prefers        a stated preference, as it was understood
