@@ -150,7 +150,7 @@ fn probes() {
         entries.iter().filter(|entry| entry["by"] == "coins").count()
     };
     let settings = Settings { alpha: 0.5, deadline: Deadline::Rounds(20), ..Settings::PROBING };
-    let mut play = play_here(settings, Script::new(9, 4, 0).with_taste());
+    let mut play = play_here(settings, Script::new(9, 1, 0).with_taste());
     assert!(certain(&mut play) > 0);
     here(Settings { probe: 1.0, expiry: Expiry::Impute(-0.25), ..settings }, 10);
     here(Settings { exploration: Exploration::Constant(1.0), ..settings }, 11);

@@ -28,28 +28,20 @@ pub const TYPED: &str = "  a request      anything you would ask an assistant
 pub const SEEN: &str = "  request        what the line was taken for: its task, and the signals above a
                  half: risk (what is at stake), ambiguity (how unclear it is),
                  memory_need and tool_need (what has to be known or looked up)
-  chosen         the action: one VALUE of each component, which are memory,
-                 tool and style in the catalog `agent`
+  chosen         the action: a VALUE of each component (memory, tool and style)
   instruction    what the assistant is told: what is certain about you, then
                  what each VALUE means
   assistant      its answer, with an --endpoint; `no answer` says why not
   reaction       yours as a number from -1 to 1, all that is learned from; a
                  correction costs 0.15 more, a question back 0.08
-  why            what made the choice better than another, with the share of
-                 the score it is worth; `the draw` is exploring, since what is
-                 uncertain is tried now and then
-  probe          with --probe: a fair coin chose one of two values, everything
-                 else being the same, so that a preference can become certain.
-                 Which of them would have been chosen is told by /why alone, so
-                 that your reaction is to the answer and not to that
-  certain        a preference that is in the instruction from now on, since a
-                 test that may be looked at at any time has settled it: by
-                 coins, or by an interval of the model. It was so in the requests
-                 that were tried, at some time; `doubtful` or `revoked` if later
-                 reactions speak against it. If you react only when you are
-                 pleased, or only when you are not, it can be wrong
-  tried          what coins have shown so far about a preference that is not
-                 certain
+  why            what made the choice better than another, with its share of
+                 the score; `the draw` and `the bonus` are exploring
+  probe          with --probe: a fair coin chose between two values, to be sure
+                 of a preference; /why alone tells what was intended
+  certain        a preference that the instruction has from now on: by coins or
+                 the model; `doubtful` or `revoked` if reactions speak against
+                 it. It can be wrong if you react only when you are pleased
+  tried          what coins have shown so far of what is not certain
   prefers        a stated preference, as it was understood
   rule           what is never broken, as it was understood
   leaning        what you seem to like (+) and dislike (-) so far

@@ -108,7 +108,7 @@ pub(super) fn explain<P: Read + Write>(
             (true, true) => ", to explore",
             (true, false) => "",
         },
-        probed.iter().map(|name| format!("a coin was tossed for {name}\n")).collect::<String>(),
+        probed.iter().map(|name| format!("a coin was tossed for {name}\n")).collect::<Vec<_>>().concat(),
         Thousandths(why.other_score.into()),
         named(catalog, why.other),
         if why.feasible { "" } else { ", not feasible" },
