@@ -232,7 +232,7 @@ impl<T: Scalar> User<'_, T> {
                 }
                 let Some(drawn) = self.propose_decision(request, event)? else { return Ok(true) };
                 if let Some((draws, out)) = propensities {
-                    self.propensities(request, *draws, out)?;
+                    self.propensities_of(request, &drawn, *draws, out)?;
                 }
                 if *scored {
                     *scores = Some(self.scores(request, &drawn)?);

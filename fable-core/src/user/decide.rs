@@ -40,6 +40,8 @@ pub(super) enum Outlook<T> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Drawn<T> {
     pub(super) round: u32,
+    /// The rule's choice.
+    pub(super) best: Action,
     /// What is played: the rule's choice, or what coins made of it.
     pub(super) action: Action,
     pub(super) baseline: T,
@@ -49,8 +51,8 @@ pub(super) struct Drawn<T> {
 
 impl<T: Scalar> User<'_, T> {
     /// Chooses an action and remembers it, in the order of the method: what is due expires, the ring gets room, the
-    /// permissions change, theta is drawn and the best feasible action taken, coins are tossed. The direct way, for those who store nothing; a
-    /// [`Command`](super::Command) does the same event by event.
+    /// permissions change, theta is drawn and the best feasible action taken, coins are tossed. The direct way, for those who store
+    /// nothing; a [`Command`](super::Command) does the same event by event.
     ///
     /// # Errors
     /// A context, set or defaults that do not fit; nothing has changed then.
@@ -108,7 +110,7 @@ impl<T: Scalar> User<'_, T> {
         let score = if action == best { score } else { self.scored()?.1.get(action.index()).copied().unwrap_or(score) };
         let default = request.defaults.and_then(|defaults| defaults.get(action.index()).copied());
         let baseline = self.policy.baseline(request.context, action, default);
-        Ok(Drawn { round, action, baseline, score })
+        Ok(Drawn { round, best, action, baseline, score })
     }
 
     /// The feasible action with the highest mean score, and that score: frozen evaluation, no draw and no event.

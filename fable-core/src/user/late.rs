@@ -96,16 +96,17 @@ impl<T: Scalar> User<'_, T> {
         self.memory.view().ring().find(due).map(|pending| Due { round: pending.round, imputed: expiry.reward() })
     }
 
-    /// The decision that has to leave for one more, with an imputed reward. `None` when there is room, or when the oldest can
-    /// leave without a trace.
+    /// The decision that has to leave for one more, with an imputed reward or with a coin that waits. `None` when there is room, or
+    /// when the oldest can leave without a trace.
     pub(super) fn crowded(&self) -> Option<Due> {
         let oldest = self
             .memory
             .view()
             .slot(self.round.checked_add(1)?)
             .filter(|oldest| oldest.round > 0 && oldest.wait == Wait::Waiting)?;
-        let imputed = Some(self.policy.settings().expiry.reward()?);
-        Some(Due { round: oldest.round, imputed })
+        let imputed = self.policy.settings().expiry.reward();
+        // A coin that leaves is in the journal: another ring, longer than this one, must see its contrast free, too.
+        (imputed.is_some() || !oldest.coins.is_empty()).then_some(Due { round: oldest.round, imputed })
     }
 
     /// Ends the wait of every decision whose deadline has passed at time `now`, and says how many expiries that took.

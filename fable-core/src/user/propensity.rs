@@ -1,5 +1,6 @@
 //! How probable each action is in the next round, for logs that other policies are to be judged by.
 
+use super::decide::Drawn;
 #[cfg(feature = "adapt")]
 use super::decide::Outlook;
 use super::{Request, User, UserError};
@@ -40,9 +41,34 @@ impl<T: Scalar> User<'_, T> {
         #[cfg(feature = "adapt")]
         if let Outlook::Bonus(scale) = self.exploring(round, Purpose::Decision) {
             let (action, _) = self.best(request, Outlook::Bonus(scale))?;
-            out.fill(0.0);
-            return self.spread(request, action, round, 1.0, out);
+            return self.spread_all(request, action, round, out);
         }
+        self.estimate_propensities(request, round, draws, out)
+    }
+
+    /// The same for the round that was just drawn: a rule without draws has all that it takes at hand.
+    pub(super) fn propensities_of(
+        &mut self,
+        request: &Request<'_>,
+        drawn: &Drawn<T>,
+        draws: u32,
+        out: &mut [f64],
+    ) -> Result<(), UserError> {
+        #[cfg(feature = "adapt")]
+        if let Outlook::Bonus(_) = self.exploring(drawn.round, Purpose::Decision) {
+            return self.spread_all(request, drawn.best, drawn.round, out);
+        }
+        self.estimate_propensities(request, drawn.round, draws, out)
+    }
+
+    /// All of the probability is in what coins make of one choice.
+    #[cfg(feature = "adapt")]
+    fn spread_all(&mut self, request: &Request<'_>, best: Action, round: u32, out: &mut [f64]) -> Result<(), UserError> {
+        out.fill(0.0);
+        self.spread(request, best, round, 1.0, out)
+    }
+
+    fn estimate_propensities(&mut self, request: &Request<'_>, round: u32, draws: u32, out: &mut [f64]) -> Result<(), UserError> {
         if self.probes() {
             self.find_means(request)?;
         }
