@@ -88,7 +88,7 @@ pub fn study(setup: &Setup, report: &mut Report) -> Result<(), StudyError> {
             report.goal(
                 "above the same lives without probes in rounds 301-600 when the promoted sentence helps the host of tau2",
                 value,
-                mean(&late) > 0.0,
+                mean_interval(&late).0 > 0.0,
             );
         }
     }
