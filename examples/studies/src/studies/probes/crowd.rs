@@ -73,8 +73,8 @@ pub fn regret(setup: &Setup, report: &mut Report) -> Result<(), StudyError> {
     report.table(table);
     report.text(&format!(
         "{} simulated users of `agent` and {} of `tau2`, each with a liked and a disliked value in every component (study `adapt`); 95%
-         intervals of the bootstrap over users. A user who cares about everything is probed about everything. On `tau2`, whose contrasts apply in every round, what the default rule gains over a
-         draw is spent on coins, and more; on `agent`, where a contrast applies in few contexts, it costs little. So the shipped default is **rho = 0**. A host that wants preferences to be
+         intervals of the bootstrap over users. A user who cares about everything is probed about everything. On `tau2` a rate of 0.15 spends what the default rule gains over a draw on graded rewards, and more; on `agent`
+         it costs little, and 0.5 costs the gain of 200 graded rounds. So the shipped default is **rho = 0**. A host that wants preferences to be
          certain sets a rate, or takes `Settings::PROBING`, and may change it at any time.",
         catalogs[0].1, catalogs[1].1
     ));

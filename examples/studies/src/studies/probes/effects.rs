@@ -180,8 +180,9 @@ fn goals(report: &mut Report, medians: &[f64], dearest: [f64; 2], later: [f64; 2
         each <= 0.065,
     );
     report.text(
-        "Where reports have costs in them more differs than what is liked, by 0.06 to 0.12: too little to be certain of soon, and often
-         enough above the 0.15 that a difference must seem to have before a coin is tossed for it.",
+        "Where reports have costs in them more differs than what is liked, by up to 0.12. Probably that is what the higher cost comes
+         from: too little to be certain of soon, and now and then above the 0.15 that a difference must seem to have before a coin is
+         tossed for it. Coins were not counted by contrast, so this is a guess.",
     );
 }
 

@@ -88,7 +88,7 @@ pub fn study(setup: &Setup, report: &mut Report) -> Result<(), StudyError> {
             report.goal(
                 "above the same lives without probes in rounds 301-600 when the promoted sentence helps the host of tau2",
                 value,
-                mean(&late) > 0.0,
+                mean_interval(&late).0 > 0.0,
             );
         }
     }
@@ -97,7 +97,7 @@ pub fn study(setup: &Setup, report: &mut Report) -> Result<(), StudyError> {
         "{count} lives of {rounds} rounds for each row, the two profiles of the tau2 study in turn, its signal and its costs, nothing stated at the start; the mean of the
          signal of what was played, without the luck of tasks. A promoted sentence about style makes answers a tenth shorter or longer, as
          in that study. Where tasks fail, success is three quarters of the signal and has nothing to do with the
-         action: it is noise that takes more than 600 rounds."
+         action: it is noise, and half of the lives have no certificate after 600 rounds. Whether those that others have are right was not looked at."
     ));
     Ok(())
 }
