@@ -176,6 +176,7 @@ impl<'a, T: Scalar> Policy<'a, T> {
 
     /// The wealth at which coins certify one of M declared contrasts: 2 M / alpha_p, with alpha_p half of alpha.
     #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "there are at most 64")]
     pub const fn needed(&self) -> f64 {
         4.0 * self.catalog.contrasts().len() as f64 / self.settings.alpha
     }

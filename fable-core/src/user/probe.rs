@@ -22,7 +22,7 @@ use super::late::{Pending, Wait};
 use super::trial::{Account, MAX_TRIALS, numbers};
 use super::{DecisionId, Memory, Request, User, UserError};
 use crate::catalog::score::Scalar;
-use crate::catalog::{Action, ActionSet, Catalog, ContrastSet, MAX_COMPONENTS, TRIAL_LEN, Values};
+use crate::catalog::{Action, ActionSet, Catalog, Contrast, ContrastSet, MAX_COMPONENTS, TRIAL_LEN, Values};
 use crate::numbers::{Key, Purpose};
 use crate::posterior::{PosteriorError, with_variances};
 
@@ -190,7 +190,7 @@ impl<T: Scalar> User<'_, T> {
             if f64::from(rate) >= 4_294_967_296.0 * chance.rate(rho) {
                 continue;
             }
-            let prefer = catalog.contrasts().get(usize::from(chance.contrast)).and_then(|contrast| contrast.sides());
+            let prefer = catalog.contrasts().get(usize::from(chance.contrast)).and_then(Contrast::sides);
             let moved = coin != prefer.is_some_and(|sides| sides.prefer == *value);
             if moved {
                 played = played.after(chance.step);
@@ -248,7 +248,7 @@ impl<T: Scalar> User<'_, T> {
         let mut chances = Chances::new();
         for coin in coins {
             let sides = catalog.contrasts().get(usize::from(coin.contrast)).filter(|contrast| contrast.applies(context));
-            let sides = sides.and_then(|contrast| contrast.sides()).ok_or(UserError::Coin)?;
+            let sides = sides.and_then(Contrast::sides).ok_or(UserError::Coin)?;
             let value = catalog.values(action).and_then(|values| values.get(sides.component).copied()).ok_or(UserError::Coin)?;
             let other = sides.other(value).ok_or(UserError::Coin)?;
             let (step, component) =

@@ -13,8 +13,8 @@
 //! most (Ville). At [`Policy::needed`](crate::Policy::needed) = 2 M / alpha_p the contrast is certified: two directions, M
 //! declared contrasts, alpha_p half of alpha.
 //!
-//! **The interval** is about the average difference over the coins so far, which is meaningful for users who change, too. With X = (Z / 2
-//! + 1) / 2 in [0, 1], a guess X' from before, V = sum (X - X')^2 and psi(l) = -ln(1 - l) - l, the mean over l of exp(l S - psi(l) V) is 1 on average at
+//! **The interval** is about the average difference over the coins so far, which is meaningful for users who change, too. With
+//! X = (Z / 2 + 1) / 2 in [0, 1], a guess X' from before, V = sum (X - X')^2 and psi(l) = -ln(1 - l) - l, the mean over l of exp(l S - psi(l) V) is 1 on average at
 //! most, S being by how much the sum of X exceeds that of its means (empirical Bernstein). The interval is where that is below 2 / alpha,
 //! for each contrast by itself.
 //!
