@@ -26,7 +26,7 @@ for name in $(boards "$@"); do
     fi
     build golden
     begin=$EPOCHREALTIME code=0
-    (enter "$work/$board" && timeout 60 "${qemu[@]}" -serial none </dev/null) || code=$?
+    (enter "$work/$board" && timeout 120 "${qemu[@]}" -serial none </dev/null) || code=$?
     milliseconds=$(((${EPOCHREALTIME/[.,]/} - ${begin/[.,]/}) / 1000))
     if [[ $code == 0 ]]; then
         echo "ok   $board ($target) $milliseconds ms"

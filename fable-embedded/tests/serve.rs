@@ -516,7 +516,7 @@ fn a_host_follows_the_coins() {
         }
         sent.into_iter().next().unwrap().1
     };
-    let mut trial = |ask: &mut dyn FnMut(&Request) -> Reply, contrast: u8| match ask(&Request::Trial { contrast }) {
+    let trial = |ask: &mut dyn FnMut(&Request) -> Reply, contrast: u8| match ask(&Request::Trial { contrast }) {
         Reply::Trial(trial) => trial,
         other => panic!("{other:?}"),
     };

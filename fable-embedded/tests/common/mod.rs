@@ -83,11 +83,12 @@ pub struct Life {
 impl Life {
     /// So many steps, with a compaction, an upload and a forgetting at the steps given.
     pub fn new(catalog: &'static Catalog<'static>, count: usize, compact: usize, stage: usize, forget: usize) -> Self {
-        Self::under(policy(catalog), count, compact, stage, forget)
+        Self::under(&policy(catalog), count, compact, stage, forget)
     }
 
     /// The same under a policy of one's own.
-    pub fn under(policy: Policy<'static, f32>, count: usize, compact: usize, stage: usize, forget: usize) -> Self {
+    pub fn under(policy: &Policy<'static, f32>, count: usize, compact: usize, stage: usize, forget: usize) -> Self {
+        let policy = *policy;
         let (mut learner, mut workspace) = (vacant(&policy), scratch(&policy));
         learner.start(&policy, USER).unwrap();
         let (mut steps, mut states) = (vec![], vec![bytes(&learner)]);
@@ -128,7 +129,7 @@ impl Life {
 
     /// The same with coins.
     pub fn probed(count: usize) -> Self {
-        Self::under(probing(&TAU2), count, count / 4, count / 2, count * 3 / 4)
+        Self::under(&probing(&TAU2), count, count / 4, count / 2, count * 3 / 4)
     }
 
     /// Coins that were tossed in the life.

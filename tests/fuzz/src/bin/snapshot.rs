@@ -3,7 +3,7 @@
 
 use fable_core::catalog::TAU2;
 use fable_core::record::{HEADER_LEN, Header, Kind, Verifier};
-use fable_core::{Feasible, HostLearner, HostUser, Policy, Settings};
+use fable_core::{Feasible, HostLearner, HostUser, Policy, Settings, UserError};
 use libfuzzer_sys::fuzz_target;
 
 /// CRC-32/ISO-HDLC.
@@ -17,7 +17,7 @@ fn sum(bytes: &[u8]) -> u32 {
 fuzz_target!(|data: &[u8]| {
     let Some((chunk, data)) = data.split_first() else { return };
     let chunk = usize::from(*chunk).max(1);
-    let policy = Policy::<f32>::new(&TAU2, Settings::default()).unwrap();
+    let policy = Policy::<f32>::new(&TAU2, Settings { probe: 1.0, ..Settings::default() }).unwrap();
     let mut verifier = Verifier::new(&policy);
     let _ = data.chunks(chunk).try_for_each(|chunk| verifier.push(chunk));
 
@@ -45,7 +45,13 @@ fuzz_target!(|data: &[u8]| {
     // It can be used, whatever it says: by a decision, or by an error if its numbers leave the scalar.
     let (context, all) = (TAU2.context(None, []).unwrap(), Feasible::all(&TAU2));
     if let Ok(decision) = ana.decide(&context, &all) {
-        ana.feedback(decision.id, 0.5).unwrap();
+        match ana.feedback(decision.id, 0.5) {
+            Ok(_) | Err(UserError::Exhausted) => {} // its count may say that it has learned all it can
+            Err(error) => panic!("{error}"),
+        }
+    }
+    for contrast in 0..TAU2.contrasts().len() {
+        ana.user().trial(contrast).unwrap();
     }
     ana.user().promote(0).unwrap();
 });
