@@ -8,7 +8,7 @@ use fable_core::catalog::{
 };
 use fable_core::record::Verifier;
 use fable_core::{
-    Action, ActionSet, Certifier, Coins, Command, Comparison, Context, ContrastSet, DecisionId, Direction, Event, Factor,
+    Action, ActionSet, Certifier, Coin, Command, Comparison, Context, ContrastSet, DecisionId, Direction, Event, Factor,
     Feasible, FeasibleError, HostLearner, HostUser, Observation, OnboardingError, Policy, PosteriorError, Prior, PriorError,
     Promotion, Request, Settings, Statement, UserError, Verdict, Workspace,
 };
@@ -79,6 +79,55 @@ fn a_user_who_was_given_up_does_nothing() {
     }
 }
 
+fn decided(round: u32, action: Action, baseline: f64, context: Context, coins: &[Coin]) -> Event {
+    Event::Decision { round, action, baseline, context, at: 0, coins: coins.iter().copied().collect() }
+}
+
+fn taken_back(observation: Observation) -> Event {
+    Event::Unlearn { observation, imputed: false, kept: 1.0, probed: ContrastSet::EMPTY }
+}
+
+const UNFOUNDED: Promotion = Promotion {
+    contrast: 0,
+    verdict: Verdict::For,
+    valid: true,
+    by: Certifier::Ellipsoid,
+    round: 3,
+    at: 0,
+    evidence: 99,
+    lower: 0.1,
+    upper: 0.2,
+};
+
+#[test]
+fn coins_that_cannot_have_been_tossed_are_refused() {
+    let policy = Policy::<f32>::new(&TAU2, Settings::PAPER).unwrap();
+    let mut ana = start::<f32, 2>(&policy, 1);
+    ana.user().check(&Event::Permissions(TAU2.all_actions())).unwrap().apply();
+    let (context, before) = (TAU2.context(None, []).unwrap(), ana.clone());
+    let coin = |contrast: u8, expected: f32| Coin { contrast, expected };
+    let concise = Action(1); // current_turn, standard, concise
+    let mut refuse = |coins: &[Coin], error: UserError| {
+        assert_eq!(ana.user().check(&decided(1, concise, 0.0, context, coins)).map(|_| ()), Err(error), "{coins:?}");
+        assert_eq!(ana, before);
+    };
+    for bad in [f32::NAN, 1.01, -1.01, f32::INFINITY] {
+        refuse(&[coin(3, bad)], UserError::Coin);
+    }
+    refuse(&[coin(6, 0.0)], UserError::Coin); // there is no such contrast
+    refuse(&[coin(4, 0.0)], UserError::Coin); // guided over direct
+    refuse(&[coin(3, 0.0), coin(5, 0.0)], UserError::Coin); // two for one component
+    refuse(&[coin(3, 0.0), coin(0, 0.0)], UserError::Coin); // style before memory
+    let mut unguided = TAU2.all_actions();
+    unguided.remove(Action(9)); // conversation, standard, direct: what both coins together may play
+    ana.user().check(&Event::Permissions(unguided)).unwrap().apply();
+    let both = [coin(0, 0.0), coin(3, 0.0)];
+    assert_eq!(ana.user().check(&decided(1, concise, 0.0, context, &both)).map(|_| ()), Err(UserError::Forbidden));
+    ana.user().check(&decided(1, concise, 0.0, context, &both[1..])).unwrap().apply();
+    let user = ana.user();
+    assert_eq!(user.coins(user.id(1)).count(), 1);
+}
+
 /// One line per fault: the error it gives, and the state untouched.
 #[test]
 fn every_fault_has_its_own_error() {
@@ -99,14 +148,7 @@ fn every_fault_has_its_own_error() {
         assert_eq!(bits(&ana), bits(&before));
         assert_eq!(ana, before);
     };
-    let decision = |round: u32, action: u16, baseline: f64| Event::Decision {
-        round,
-        action: Action(action),
-        baseline,
-        context,
-        at: 0,
-        coins: Coins::new(),
-    };
+    let decision = |round: u32, action: u16, baseline: f64| decided(round, Action(action), baseline, context, &[]);
     for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1.0 + f64::EPSILON, -1.5] {
         refuse(Event::Feedback { round: 3, reward: bad, weight: 1.0 }, UserError::Reward);
         let observation = Observation { context, action: Action(0), baseline: 0.0, reward: bad, weight: 1.0 };
@@ -118,7 +160,7 @@ fn every_fault_has_its_own_error() {
     for bad in [f64::NAN, f64::INFINITY, 2e4] {
         let observation = Observation { context, action: Action(0), baseline: bad, reward: 0.0, weight: 1.0 };
         refuse(Event::Observation(observation), UserError::Baseline);
-        refuse(Event::Unlearn { observation, imputed: false, kept: 1.0, probed: ContrastSet::EMPTY }, UserError::Baseline);
+        refuse(taken_back(observation), UserError::Baseline);
         refuse(decision(4, 0, bad), UserError::Baseline);
     }
     refuse(Event::Feedback { round: 1, reward: 0.0, weight: 1.0 }, UserError::ExpiredDecision);
@@ -135,32 +177,14 @@ fn every_fault_has_its_own_error() {
     refuse(Event::Expiry { round: 3, imputed: Some(1.5) }, UserError::Reward);
     let never = Observation { context, action: Action(0), baseline: 0.0, reward: 0.5, weight: 1.0 };
     let never = Observation { action: Action(u16::from(decisions[1].action == Action(0))), ..never };
-    refuse(
-        Event::Unlearn {
-            observation: Observation { weight: 100.0, ..never },
-            imputed: false,
-            kept: 1.0,
-            probed: ContrastSet::EMPTY,
-        },
-        UserError::NotLearned,
-    );
-    let unfounded = Promotion {
-        contrast: 0,
-        verdict: Verdict::For,
-        valid: true,
-        by: Certifier::Ellipsoid,
-        round: 3,
-        at: 0,
-        evidence: 99,
-        lower: 0.1,
-        upper: 0.2,
-    };
-    for contrast in [0, 1, 255] {
-        refuse(Event::Promotion(Promotion { contrast, ..unfounded }), UserError::NotPromoted);
+    refuse(taken_back(Observation { weight: 100.0, ..never }), UserError::NotLearned);
+    for (contrast, by) in
+        [0, 1, 255].into_iter().flat_map(|contrast| [Certifier::Ellipsoid, Certifier::Coins].map(|by| (contrast, by)))
+    {
+        refuse(Event::Promotion(Promotion { contrast, by, ..UNFOUNDED }), UserError::NotPromoted);
     }
     let foreign = Context::new(&AGENT, Some(7), &[0.5; 4]).unwrap();
-    let elsewhere = Event::Decision { round: 4, action: Action(0), baseline: 0.0, context: foreign, at: 0, coins: Coins::new() };
-    refuse(elsewhere, UserError::ForeignContext);
+    refuse(decided(4, Action(0), 0.0, foreign, &[]), UserError::ForeignContext);
     refuse(decision(4, 24, 0.0), UserError::UnknownAction);
     refuse(Event::Permissions(ActionSet::EMPTY), UserError::Feasible(FeasibleError::Empty));
     refuse(Event::Permissions(ActionSet::first(25)), UserError::Feasible(FeasibleError::UnknownAction));

@@ -50,6 +50,23 @@ fn requests() -> Vec<(Request, Vec<u8>)> {
     ]
 }
 
+const FAULTS: [Fault; 14] = [
+    Fault::Malformed,
+    Fault::Oversized,
+    Fault::Version { found: 2 },
+    Fault::UnknownRequest,
+    Fault::Content,
+    Fault::Missing,
+    Fault::Learner(13),
+    Fault::Context(3),
+    Fault::Record(4),
+    Fault::Storage(StorageFault::Unsupported),
+    Fault::Storage(StorageFault::Full),
+    Fault::Storage(StorageFault::Medium),
+    Fault::Storage(StorageFault::Damaged),
+    Fault::Storage(StorageFault::Order),
+];
+
 fn replies() -> Vec<(Reply, Vec<u8>)> {
     let hello = Hello {
         protocol: 1,
@@ -100,23 +117,7 @@ fn replies() -> Vec<(Reply, Vec<u8>)> {
     let (trials, e_value, needed, certified) = (40, 12.5, 480.0, Verdict::Open);
     let trial = Trial { trials, e_value, needed, average, certified, valid: true };
     let kept = Kept { generation: 2, events: 40, free: 3000, erases: 5 };
-    let faults = [
-        Fault::Malformed,
-        Fault::Oversized,
-        Fault::Version { found: 2 },
-        Fault::UnknownRequest,
-        Fault::Content,
-        Fault::Missing,
-        Fault::Learner(13),
-        Fault::Context(3),
-        Fault::Record(4),
-        Fault::Storage(StorageFault::Unsupported),
-        Fault::Storage(StorageFault::Full),
-        Fault::Storage(StorageFault::Medium),
-        Fault::Storage(StorageFault::Damaged),
-        Fault::Storage(StorageFault::Order),
-    ];
-    let mut all: Vec<(Reply, Vec<u8>)> = faults.map(|fault| (Reply::Fault(fault), vec![])).into();
+    let mut all: Vec<(Reply, Vec<u8>)> = FAULTS.map(|fault| (Reply::Fault(fault), vec![])).into();
     all.extend([
         (Reply::Hello(hello), b"tau2".to_vec()),
         (Reply::Done { count: 130 }, vec![]),

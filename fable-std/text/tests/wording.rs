@@ -79,12 +79,12 @@ fn probed_rounds_are_told() {
         let probed: Vec<usize> = asked.coins(decision.id).map(|probe| probe.contrast.into()).collect();
         let why = asked.explain(decision.id, None, None).unwrap();
         let said = wording::reasons(&AGENT, &why, 2);
-        let way = if why.chosen != why.intended {
-            assert!(said.ends_with(": trying it the other way, to be sure"), "{said}");
-            2
-        } else {
+        let way = if why.chosen == why.intended {
             assert_eq!(said.ends_with("; a coin agreed"), !probed.is_empty(), "{said}");
             usize::from(!probed.is_empty())
+        } else {
+            assert!(said.ends_with(": trying it the other way, to be sure"), "{said}");
+            2
         };
         counts[way] += 1;
         if way > 0 {
