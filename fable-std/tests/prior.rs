@@ -3,8 +3,8 @@
 use fable_core::catalog::{Block, Catalog, Component, Definition, Value};
 use fable_core::record::RecordError;
 use fable_core::{
-    Action, Arrow, Context, Factor, HostLearner, HostUser, Observation, Policy, Prior, Settings, Workspace, catalog::TAU2,
-    user_hash,
+    Action, Arrow, Context, Exploration, Factor, HostLearner, HostUser, Observation, Policy, Prior, Settings, Workspace,
+    catalog::TAU2, user_hash,
 };
 use fable_std::prior::choose::{behind, best, calibrated, clearly_better, foretell, surprise};
 use fable_std::prior::{
@@ -441,7 +441,8 @@ fn noise_is_chosen_on_people_left_out() {
     }
 }
 
-/// On a host the prior is that of a policy, and a learner that starts from it goes on as one that has loaded the snapshot.
+/// On a host the prior is that of a policy, and a learner that starts from it goes on as one that has loaded the snapshot and is as
+/// bold: two thirds of the optimism that is set count where the policy knows the prior.
 #[test]
 fn a_host_loads_the_prior() {
     let users = drawn(&SMALL, &population(&SMALL, 14), 30, 10, 15);
@@ -459,7 +460,9 @@ fn a_host_loads_the_prior() {
     verifier.push(&bytes).unwrap();
     let verified = verifier.finish().unwrap();
     assert_eq!((verified.rounds(), verified.room()), (0, 0));
-    let mut loaded = HostUser::<f64, 4>::restore(&policy, &bytes).unwrap();
+    let as_bold = Settings { exploration: Exploration::Optimistic(1.0), ..Settings::default() };
+    let as_bold = Policy::<f64>::new(&SMALL, as_bold).unwrap();
+    let mut loaded = HostUser::<f64, 4>::restore(&as_bold, &bytes).unwrap();
     let (context, all) = (Context::new(&SMALL, Some(1), &[]).unwrap(), fable_core::Feasible::all(&SMALL));
     for round in 0..20 {
         let one = own.decide(&context, &all).unwrap();

@@ -199,7 +199,8 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
 
     /// Sets the learner to another prior than the policy's own, in place: a population's. A snapshot of it, with zero rounds,
     /// is how such a prior travels, to devices too. After [`forget`](User::forget) the policy's own prior counts again, and
-    /// [`unlearn`](User::unlearn) refuses what would leave more uncertain than that.
+    /// [`unlearn`](User::unlearn) refuses what would leave more uncertain than that. It is explored as boldly as the settings say; a
+    /// policy that has the prior as its own is less bold ([`Policy::nu`]).
     ///
     /// The guarantee of promotions then assumes that [`prior_radius`](crate::Settings::prior_radius) covers the user's distance
     /// from this prior, in its own precision. The default radius says nothing about that, so without a stated one contrasts are

@@ -46,10 +46,10 @@ pub const AGENT_F64: Outcome =
 
 /// `tau2` in `f32`, adapting.
 pub const TAU2_F32_ADAPTED: Outcome =
-    Outcome { decisions: 0x7689_c918_796f_ada9, state: 0x3c6c_9997_7509_b0e5, snapshot: 0xe4eb_6170_56ae_8bd8 };
+    Outcome { decisions: 0x1d10_859f_caac_0bd9, state: 0xa4be_6269_e7b4_247a, snapshot: 0xf715_3796_bc8a_a6c4 };
 /// `tau2` in `f64`, adapting.
 pub const TAU2_F64_ADAPTED: Outcome =
-    Outcome { decisions: 0xc478_5ce0_c87e_e2e9, state: 0xddc5_92df_3214_5bf7, snapshot: 0x0ba5_5c54_6aeb_5150 };
+    Outcome { decisions: 0xbd3f_a790_16b2_637e, state: 0xf34b_b210_4492_fc2f, snapshot: 0xccef_b118_c90a_aec5 };
 /// `agent` in `f32`, adapting.
 pub const AGENT_F32_ADAPTED: Outcome =
     Outcome { decisions: 0x06d8_7d98_e9b7_644a, state: 0x56c3_8898_0101_acd8, snapshot: 0xdebb_3b22_7ae2_ce5c };
