@@ -107,6 +107,18 @@ fn compare<T: Real>(scalar: &str, turns: usize, report: &mut Report) -> Result<(
     report.at_most(&format!("{scalar} decide / round"), lanes[1].ratio(&lanes[0]), 0.6);
     report.at_most(&format!("{scalar} learn / round"), lanes[2].ratio(&lanes[0]), 0.6);
 
+    // The defaults: exact standard deviations of all actions, and coins on top of them.
+    let [optimistic, probing] = [Settings::DEFAULT, Settings::PROBING].map(|settings| Policy::<T>::new(&AGENT, settings));
+    let (optimistic, probing) = (optimistic?, probing?);
+    let mut lanes = [
+        apart("fable, a draw", &policy, &moments, |decide, _| decide),
+        apart("fable, optimistic", &optimistic, &moments, |decide, _| decide),
+        apart("fable, optimistic with coins", &probing, &moments, |decide, _| decide),
+    ];
+    rotate(&mut lanes, turns / 8);
+    println!("One decision:\n\n{}", Table(&lanes));
+    report.at_most(&format!("{scalar} a decision with coins / without"), lanes[2].ratio(&lanes[1]), 1.1);
+
     // The same task again and again: what other tasks there are must not matter.
     let names: Vec<String> = (0..64).map(|task| format!("task{task}")).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
