@@ -32,9 +32,13 @@ pub struct Policy<'a, T> {
     /// The retained blocks, if not all are.
     mask: Option<BlockSet>,
     /// Whether the prior expects something.
+    #[cfg(feature = "adapt")]
     informed: bool,
     fingerprint: u64,
 }
+
+/// What tells the promise of a policy whose coins share alpha from that of one without.
+const SHARED: u32 = 0x5368_6172;
 
 /// What checking settings finds: their fingerprint so far, the retained blocks if not all are, the precision per coordinate.
 struct Checked {
@@ -62,7 +66,16 @@ impl<'a, T: Scalar> Policy<'a, T> {
         match Self::checked(catalog, settings) {
             Ok(Checked { sum, mask, base_precision }) => {
                 let fingerprint = sum.u64(0).finish();
-                Ok(Self { catalog, settings, base_precision, prior: Prior::Isotropic, mask, informed: false, fingerprint })
+                Ok(Self {
+                    catalog,
+                    settings,
+                    base_precision,
+                    prior: Prior::Isotropic,
+                    mask,
+                    #[cfg(feature = "adapt")]
+                    informed: false,
+                    fingerprint,
+                })
             }
             Err(error) => Err(error),
         }
@@ -75,8 +88,16 @@ impl<'a, T: Scalar> Policy<'a, T> {
     pub fn with_prior(catalog: &'a Catalog<'a>, settings: Settings<'a>, prior: Prior<'a, T>) -> Result<Self, SettingsError> {
         let Checked { sum, mask, base_precision } = Self::checked(catalog, settings)?;
         prior.check(catalog.arrow()).map_err(SettingsError::Prior)?;
-        let (informed, fingerprint) = (prior.has_mean(), prior.fingerprint(sum).finish());
-        Ok(Self { catalog, settings, base_precision, prior, mask, informed, fingerprint })
+        Ok(Self {
+            catalog,
+            settings,
+            base_precision,
+            prior,
+            mask,
+            #[cfg(feature = "adapt")]
+            informed: prior.has_mean(),
+            fingerprint: prior.fingerprint(sum).finish(),
+        })
     }
 
     const fn checked(catalog: &Catalog<'_>, settings: Settings<'_>) -> Result<Checked, SettingsError> {
@@ -177,6 +198,15 @@ impl<'a, T: Scalar> Policy<'a, T> {
         self.settings.probe > 0.0
     }
 
+    /// Whether a learner that was started with a promise has given half of alpha to coins; `None` if the promise is another one.
+    pub(crate) fn shared(&self, promise: u32) -> Option<bool> {
+        match promise ^ self.promise_alone() {
+            0 => Some(false),
+            SHARED => Some(true),
+            _ => None,
+        }
+    }
+
     /// The wealth at which coins certify one of M declared contrasts: 2 M / alpha_p, with alpha_p half of alpha.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "a catalog declares 64 at most")]
@@ -191,15 +221,14 @@ impl<'a, T: Scalar> Policy<'a, T> {
     /// coins are tossed later they have their half on top, so that the two together may be wrong with probability 3/2 alpha.
     #[must_use]
     pub fn promise(&self) -> u32 {
-        self.promise_with(self.shares_alpha())
+        self.promise_alone() ^ if self.shares_alpha() { SHARED } else { 0 }
     }
 
-    pub(crate) fn promise_with(&self, shared: bool) -> u32 {
+    /// The same where all of alpha is the ellipsoid's.
+    fn promise_alone(&self) -> u32 {
         let Settings { noise_variance, noise_proxy, alpha, min_evidence, .. } = self.settings;
         let sum = Fingerprint::new().f64(alpha).f64(self.prior_radius()).f64(noise_proxy.unwrap_or(noise_variance));
-        let sum = sum.u64(u64::from(min_evidence));
-        let sum = if shared { sum.text("shared") } else { sum };
-        let [a, b, c, d, e, f, g, h] = sum.finish().to_le_bytes();
+        let [a, b, c, d, e, f, g, h] = sum.u64(u64::from(min_evidence)).finish().to_le_bytes();
         u32::from_le_bytes([a ^ e, b ^ f, c ^ g, d ^ h])
     }
 

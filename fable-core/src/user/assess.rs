@@ -146,7 +146,8 @@ impl<T: Scalar> User<'_, T> {
         let known = if *total { offset(*prefer) - offset(*over) } else { 0.0 };
 
         let (mean, sd) = (estimate.mean.to_f64() + known, libm::sqrt(estimate.variance.to_f64().max(0.0)));
-        let beta = policy.beta_with(self.log_det_ratio, self.shares_alpha());
+        let kept = policy.shared(self.promise);
+        let beta = policy.beta_with(self.log_det_ratio, kept.unwrap_or_else(|| policy.shares_alpha()));
         let radius = beta * sd;
         let (lower, upper) = (mean - radius, mean + radius);
         let enough = evidence >= policy.settings().min_evidence;
@@ -159,7 +160,7 @@ impl<T: Scalar> User<'_, T> {
         let probability = if sd > 0.0 || mean != 0.0 { normal_cdf(mean / sd) } else { 0.5 };
         let gap = gap(policy, mean, radius, evidence, norm);
         let covered = policy.knows_radius() && policy.mask().is_none();
-        let valid = !self.voided && self.keeps_promise() && covered;
+        let valid = !self.voided && kept.is_some() && covered;
         let threshold = normal_cdf(beta);
         Ok(Assessment { mean, sd, probability, beta, radius, lower, upper, threshold, evidence, verdict, gap, valid })
     }
@@ -168,13 +169,7 @@ impl<T: Scalar> User<'_, T> {
 impl<T: Scalar> User<'_, T> {
     /// Whether alpha, radius, proxy and minimum are those that the learner was started with.
     pub(super) fn keeps_promise(&self) -> bool {
-        [true, false].into_iter().any(|shared| self.promise == self.policy.promise_with(shared))
-    }
-
-    /// Whether coins have half of alpha: they do if they were tossed when the learner was started.
-    fn shares_alpha(&self) -> bool {
-        let started = |shared: bool| self.promise == self.policy.promise_with(shared);
-        started(true) || (!started(false) && self.policy.shares_alpha())
+        self.policy.shared(self.promise).is_some()
     }
 }
 

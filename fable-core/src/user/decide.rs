@@ -41,6 +41,7 @@ pub(super) enum Outlook<T> {
 pub(super) struct Drawn<T> {
     pub(super) round: u32,
     /// The rule's choice.
+    #[cfg_attr(not(feature = "adapt"), expect(dead_code, reason = "without coins it is what is played"))]
     pub(super) best: Action,
     /// What is played: the rule's choice, or what coins made of it.
     pub(super) action: Action,

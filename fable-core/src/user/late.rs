@@ -106,7 +106,8 @@ impl<T: Scalar> User<'_, T> {
             .filter(|oldest| oldest.round > 0 && oldest.wait == Wait::Waiting)?;
         let imputed = self.policy.settings().expiry.reward();
         // A coin that leaves is in the journal: another ring, longer than this one, must see its contrast free, too.
-        (imputed.is_some() || !oldest.coins.is_empty()).then_some(Due { round: oldest.round, imputed })
+        let coins = cfg!(feature = "adapt") && !oldest.coins.is_empty();
+        (imputed.is_some() || coins).then_some(Due { round: oldest.round, imputed })
     }
 
     /// Ends the wait of every decision whose deadline has passed at time `now`, and says how many expiries that took.

@@ -147,7 +147,7 @@ impl<T: Scalar> User<'_, T> {
         let scale = f64::from(upper - lower) + f64::from(now.upper - now.lower) + f64::from(lower.abs().max(upper.abs()));
         let same_mean = (middle(lower, upper) - middle(now.lower, now.upper)).abs() <= 4.0 * f64::from(f32::EPSILON) * scale;
         let counted = evidence >= 1 && evidence == now.evidence && round == now.round;
-        let strict = valid && self.promise == self.policy.promise();
+        let strict = valid && self.keeps_promise();
         let true_then = ordered && one_sided && same_mean && counted && !(valid && self.voided);
         if !true_then || (strict && now != *promotion) {
             return Err(UserError::NotPromoted);

@@ -46,16 +46,16 @@ pub const AGENT_F64: Outcome =
 
 /// `tau2` in `f32`, adapting.
 pub const TAU2_F32_ADAPTED: Outcome =
-    Outcome { decisions: 0x1d10_859f_caac_0bd9, state: 0xa4be_6269_e7b4_247a, snapshot: 0xf715_3796_bc8a_a6c4 };
+    Outcome { decisions: 0x1d10_859f_caac_0bd9, state: 0xa4be_6269_e7b4_247a, snapshot: 0x3a37_6f54_097d_b3db };
 /// `tau2` in `f64`, adapting.
 pub const TAU2_F64_ADAPTED: Outcome =
-    Outcome { decisions: 0xbd3f_a790_16b2_637e, state: 0xf34b_b210_4492_fc2f, snapshot: 0xccef_b118_c90a_aec5 };
+    Outcome { decisions: 0xbd3f_a790_16b2_637e, state: 0xf34b_b210_4492_fc2f, snapshot: 0x8917_19ec_b257_a1fe };
 /// `agent` in `f32`, adapting.
 pub const AGENT_F32_ADAPTED: Outcome =
-    Outcome { decisions: 0x06d8_7d98_e9b7_644a, state: 0x56c3_8898_0101_acd8, snapshot: 0xdebb_3b22_7ae2_ce5c };
+    Outcome { decisions: 0x06d8_7d98_e9b7_644a, state: 0x56c3_8898_0101_acd8, snapshot: 0x028f_1828_ada4_3e48 };
 /// `agent` in `f64`, adapting.
 pub const AGENT_F64_ADAPTED: Outcome =
-    Outcome { decisions: 0x2d72_d871_a687_8ae9, state: 0x26dc_55f8_fe93_dc68, snapshot: 0xbe27_d779_7f65_9e2d };
+    Outcome { decisions: 0x2d72_d871_a687_8ae9, state: 0x26dc_55f8_fe93_dc68, snapshot: 0xefd3_712c_2cf4_5fc9 };
 
 /// Everything that adapts, and coins, with an alpha at which they certify something within so few rounds.
 const ADAPTING: Settings<'static> = Settings {
