@@ -101,8 +101,6 @@ fn stressed(
 pub fn certificates(setup: &Setup, report: &mut Report) -> Result<(), StudyError> {
     let rounds = setup.scale(1_000, 60) as u32;
     let many = setup.scale(10_000, 6);
-    let fewer =
-        if setup.reduced { 6 } else { std::env::var("FABLE_LIVES").ok().and_then(|lives| lives.parse().ok()).unwrap_or(4_000) };
     report.heading("Nobody has a preference");
     report.text(&format!(
         "Lives of {rounds} rounds in which every action is worth the same, `Settings::PROBING` (rho 0.5, alpha 0.05, of which the coins have
@@ -110,7 +108,7 @@ pub fn certificates(setup: &Setup, report: &mut Report) -> Result<(), StudyError
          that it can, through the learner's own events, since where nothing differs the rule tosses few; this is the test under
          the greatest stress. _The rule_: decisions as they are made. `agent-contrasts` are those of `agent` in their contexts over a
          dictionary of mains, because 10,000 lives with its 254 coordinates would take a quarter of an hour: a coin's reward does not know the
-         dictionary. They have fewer lives, and the rule fewer still, as the table says (`FABLE_LIVES=10000` for more); `agent` itself is there with a few. Late answers come after up to 30 rounds,
+         dictionary. The rule itself has fewer lives, as the table says, and `agent` itself a few. Late answers come after up to 30 rounds,
          the worse the later."
     ));
     let heads = ["", "lives", "coins in a life", "lives with a certificate", "95% interval"];
@@ -127,7 +125,7 @@ pub fn certificates(setup: &Setup, report: &mut Report) -> Result<(), StudyError
         }
     };
     for (place, (kind, level, says, answers)) in KINDS.into_iter().enumerate() {
-        for (catalog, count) in [(&TAU2, many), (&SMALL_AGENT, fewer)] {
+        for (catalog, count) in [(&TAU2, many), (&SMALL_AGENT, many)] {
             let person = |number: u64| Person { level, says, answers, ..Person::indifferent(catalog, number) };
             let lives = stressed(setup, catalog, (count, rounds), Look::Certificates, person)?;
             let coins = mean(&lives.iter().map(|life| life.coins as f64).collect::<Vec<_>>());
@@ -178,7 +176,7 @@ pub fn certificates(setup: &Setup, report: &mut Report) -> Result<(), StudyError
         tau2,
         tau2_reached,
     );
-    report.goal(&format!("the same on agent's contrasts, {fewer} lives each"), agent, agent_reached);
+    report.goal(&format!("the same on agent's contrasts, {many} lives each"), agent, agent_reached);
     Ok(())
 }
 
