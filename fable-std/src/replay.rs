@@ -26,7 +26,7 @@
 
 use crate::prior_file::{self, PriorFileError};
 use crate::store::journal::{Entry, Note};
-use crate::store::{StoreError, Stored};
+use crate::store::{Damage, StoreError, Stored};
 use fable_core::record::{HEADER_LEN, Header, RecordError, decode_event};
 use fable_core::{
     Action, Assessment, Catalog, Coins, Command, Comparison, Context, Deadline, DecisionId, Event, Expiry, Feasible, HostLearner,
@@ -62,23 +62,27 @@ pub struct Tape {
 }
 
 impl Tape {
-    /// The whole life of a stored or exported user.
+    /// The life of a stored or exported user, as much of it as is kept.
     ///
     /// # Errors
-    /// A journal that cannot be read, or does not begin at the beginning.
+    /// A journal that cannot be read, or has a gap.
     pub fn of_user(stored: &Stored) -> Result<Self, StoreError> {
-        let start = Start::Journal { header: stored.row.header, incarnation: stored.row.incarnation };
+        let (start, mut next) = match &stored.snapshot {
+            Some((seen, bytes)) => (Start::Snapshot(bytes.clone()), *seen),
+            None => (Start::Journal { header: stored.row.header, incarnation: stored.row.incarnation }, 0),
+        };
         let (mut events, mut with_defaults) = (Vec::new(), Vec::new());
         for segment in &stored.journal {
-            if segment.first != events.len() as u64 {
-                return Err(StoreError::Damaged("a journal has a gap"));
+            if segment.first > next {
+                return Err(StoreError::User(Damage::Journal));
             }
-            for entry in segment.from(segment.first) {
+            for entry in segment.from(next) {
                 let Entry { record, note } = entry?;
                 if note == Note::WithDefaults {
                     with_defaults.push(events.len());
                 }
                 events.push(record.to_vec());
+                next += 1;
             }
         }
         Ok(Self { start, prior: stored.prior.clone(), events, with_defaults })

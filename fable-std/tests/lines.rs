@@ -199,15 +199,10 @@ fn every_code_is_documented_and_given() {
     }
     expect(&mut service, &about("explain", ""), "expired");
     expect(&mut service, &about("feedback", r#","reward":0.5"#), "expired");
-    // Two names with the same FNV-1a hash.
-    expect(&mut service, r#"{"op":"decide","user":"7mohtcOFVz","context":CONTEXT}"#, "none");
-    expect(&mut service, r#"{"op":"decide","user":"c1E51sSEyx","context":CONTEXT}"#, "user_collision");
-    expect(&mut service, r#"{"op":"forget","user":"c1E51sSEyx"}"#, "user_collision");
-    expect(&mut service, r#"{"op":"posterior","user":"c1E51sSEyx"}"#, "user_collision");
     service.send(vec![b'x'; MAX_LINE + 1]);
     expect(&mut service, "", "too_long");
-    // `storage` is in tests/store.rs; the last two cannot be provoked in a lifetime.
-    for elsewhere in ["storage", "exhausted", "internal"] {
+    // `storage` is in tests/store.rs, `damaged` in tests/damage.rs; the last two cannot be provoked in a lifetime.
+    for elsewhere in ["storage", "damaged", "exhausted", "internal"] {
         given.insert(elsewhere.to_owned());
     }
     given.remove("none");
@@ -215,14 +210,42 @@ fn every_code_is_documented_and_given() {
     assert!(service.finish().success());
 }
 
+/// Names whose hash is the same are two users: the second one gets a number of its own, which stays.
 #[test]
-fn who_was_only_asked_about_does_not_keep_a_name_away() {
-    let mut service = Service::start(fable(), ["--cache", "4"]);
-    assert_eq!(service.ask(r#"{"op":"posterior","user":"7mohtcOFVz"}"#)["rounds"], 0);
-    assert_eq!(code_of(&service.ask(&line(r#"{"op":"decide","user":"c1E51sSEyx","context":CONTEXT}"#))), "none");
-    assert_eq!(code_of(&service.ask(r#"{"op":"posterior","user":"7mohtcOFVz"}"#)), "user_collision");
-    assert_eq!(service.ask(r#"{"op":"forget","user":"c1E51sSEyx"}"#)["forgotten"], true);
-    assert_eq!(service.ask(r#"{"op":"posterior","user":"7mohtcOFVz"}"#)["rounds"], 0);
+fn two_names_with_one_hash_are_two_users() {
+    let (one, other) = ("8yn0iYCKYHlIj4-BwPqk", "GReLUrM4wMqfg9yzV3KQ");
+    assert_eq!(fable_core::user_hash(one), fable_core::user_hash(other));
+    let folder = tempfile::tempdir().unwrap();
+    let store = folder.path().join("users.fable");
+    let start = || Service::start(fable(), ["--cache", "4", "--store", store.to_str().unwrap()]);
+    let decide = |user: &str| line(&json!({ "op": "decide", "user": user, "context": "CONTEXT" }).to_string().replace("\"CONTEXT\"", "CONTEXT"));
+    let ask = |service: &mut Service, op: &str, user: &str| service.ask(&json!({ "op": op, "user": user }).to_string());
+    let mut service = start();
+    assert_eq!(ask(&mut service, "posterior", one)["rounds"], 0); // only asked about: the number is free
+    let first = service.ask(&decide(other))["decision"].as_str().unwrap().to_owned();
+    let second = service.ask(&decide(one))["decision"].as_str().unwrap().to_owned();
+    assert_eq!(first[..16], format!("{:016x}", fable_core::user_hash(one)));
+    assert_ne!(first[..16], second[..16]);
+    service.ask(&decide(one));
+    for restarted in [false, true] {
+        if restarted {
+            assert!(service.finish().success());
+            service = start();
+        }
+        assert_eq!(ask(&mut service, "posterior", one)["rounds"], 2);
+        assert_eq!(ask(&mut service, "posterior", other)["rounds"], 1);
+    }
+    // Rewards find their user, and forgetting one leaves the other.
+    let feedback = |id: &str| json!({ "op": "feedback", "decision": id, "reward": 0.5 }).to_string();
+    assert_eq!(service.ask(&feedback(&second))["observations"], 1);
+    assert_eq!(ask(&mut service, "forget", other)["forgotten"], true);
+    assert_eq!(ask(&mut service, "forget", other)["forgotten"], false);
+    assert_eq!(ask(&mut service, "posterior", one)["observations"], 1);
+    assert!(service.finish().success());
+    let mut service = start();
+    assert_eq!(ask(&mut service, "posterior", one)["observations"], 1);
+    assert_eq!(service.ask(&decide(other))["decision"].as_str().unwrap()[16..], *"-1-1");
+    assert_eq!(ask(&mut service, "posterior", one)["rounds"], 2);
     assert!(service.finish().success());
 }
 

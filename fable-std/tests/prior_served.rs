@@ -119,7 +119,7 @@ fn is_at(answer: &Value, fitted: &Value) -> bool {
 }
 
 fn priors(here: &Path) -> usize {
-    Store::open_any(&here.join("users.fable")).unwrap().priors().unwrap().len()
+    Store::open_any(&here.join("users.fable")).unwrap().priors().len()
 }
 
 /// Fit from a store and serve the same store with it: those who were there are as they were, those who come begin with it; and
@@ -298,9 +298,8 @@ fn a_prior_travels_with_its_user() {
     serve(there, &["--prior", here.join("dan.snapshot").to_str().unwrap()], &[decide("eve")]);
     assert_eq!((began(there, "eve").0.as_str(), priors(there)), (first["fingerprint"].as_str().unwrap(), 1));
     says(there, &["forget", "dan", "--store", "users.fable"]);
-    let bytes = fs::read(there.join("users.fable")).unwrap();
-    assert!(memchr::memmem::find(&bytes, &user_hash("dan").to_le_bytes()).is_none());
-    assert!(memchr::memmem::find(&bytes, &user_hash("eve").to_le_bytes()).is_some());
+    let store = Store::open_any(&there.join("users.fable")).unwrap();
+    assert!(!store.has(user_hash("dan")) && store.has(user_hash("eve")));
 }
 
 /// A prior that is not fitted but stated: the isotropic one with the mean of one coordinate moved. With L = I the last entry of a
@@ -434,47 +433,30 @@ fn mistakes_are_told_and_change_nothing() {
     assert_eq!(priors(here), 0);
 }
 
-/// What a disk has made of a stored prior is not taken for one.
+/// What a disk has made of a stored prior is not taken for one: whoever began with it is refused, the others go on, and giving the
+/// prior again mends it.
 #[test]
 fn a_damaged_prior_of_a_store_is_found() {
-    use redb::{ReadableTable, TableDefinition};
+    use fable_serve_tests::frames::{PRIOR, of_kind};
     let folder = tempfile::tempdir().unwrap();
-    let here = folder.path();
+    let (here, store) = (folder.path(), folder.path().join("users.fable"));
     serve(here, &[], &lives(&crowd()));
     fit(here, "first.prior");
     serve(here, &["--prior", "first.prior"], &[decide("ana")]);
-    let table = TableDefinition::<u64, &[u8]>::new("priors");
-    let change = |change: &dyn Fn(u64, Vec<u8>) -> (u64, Vec<u8>)| {
-        let database = redb::Database::open(here.join("users.fable")).unwrap();
-        let transaction = database.begin_write().unwrap();
-        {
-            let mut priors = transaction.open_table(table).unwrap();
-            let (key, bytes) =
-                priors.iter().unwrap().next().map(|row| row.unwrap()).map(|row| (row.0.value(), row.1.value().to_vec())).unwrap();
-            priors.remove(key).unwrap();
-            let (key, bytes) = change(key, bytes);
-            priors.insert(key, bytes.as_slice()).unwrap();
-        }
-        transaction.commit().unwrap();
-    };
-    let flip = |key: u64, mut bytes: Vec<u8>| {
-        bytes[700] ^= 1;
-        (key, bytes)
-    };
-    let refused = |told: &str| {
-        for command in [&["serve", "--catalog", "tau2"][..], &["replay", "ana"], &["inspect", "ana"]] {
-            let (code, message) = fails(here, &[command, &["--store", "users.fable"]].concat());
-            assert!((1..3).contains(&code) && message.contains(told), "{command:?} {message}");
-        }
-    };
-    change(&flip);
-    refused("the record is damaged");
-    change(&flip);
-    serve(here, &[], &[decide("ana")]);
-    // Under another key nobody's records name it.
-    change(&|key, bytes| (key ^ 1, bytes));
-    let (code, message) = fails(here, &["serve", "--catalog", "tau2", "--store", "users.fable"]);
-    assert_eq!((code, message.as_str()), (1, "fable: the store is damaged: a prior is not what it is kept as\n"));
-    change(&|key, bytes| (key ^ 1, bytes));
-    serve(here, &[], &[decide("ana")]);
+    let prior = of_kind(&store, PRIOR);
+    assert_eq!(prior.len(), 1);
+    let mut bytes = fs::read(&store).unwrap();
+    bytes[prior[0].offset + 700] ^= 1;
+    fs::write(&store, bytes).unwrap();
+    for command in [&["replay", "ana"], &["inspect", "ana"]] {
+        let (code, message) = fails(here, &[command, &["--store", "users.fable"][..]].concat());
+        assert!((1..3).contains(&code) && message.contains("is damaged (prior)"), "{command:?} {message}");
+    }
+    let answers = serve(here, &[], &[decide("ana"), decide(crowd()[0].as_ref()), decide("new")]);
+    assert_eq!(answers[0]["error"]["code"], "damaged");
+    assert!(answers[1..].iter().all(|answer| answer.get("error").is_none()), "{answers:?}");
+    let answers = serve(here, &["--prior", "first.prior"], &[decide("ana")]);
+    assert_eq!(answers[0].get("error"), None);
+    let answers = serve(here, &[], &[decide("ana")]);
+    assert_eq!(answers[0].get("error"), None);
 }

@@ -248,7 +248,7 @@ fn reading_a_profile_changes_no_stored_byte() {
     ask(&store, &(1..16).flat_map(round).collect::<Vec<_>>()); // certain, and not yet looked at
     let stored = || {
         let opened = Store::open_any(&store).unwrap();
-        (transfer::export(&opened, "ana").unwrap(), opened.users().unwrap(), opened.log().unwrap())
+        (transfer::export(&opened, "ana").unwrap(), opened.users(), opened.log().unwrap())
     };
     let before = stored();
     let answers = ask(&store, &[PROFILE(), json!({ "op": "profile", "user": "bob" }), PROFILE(), json!({ "op": "stats" })]);

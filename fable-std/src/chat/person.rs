@@ -9,7 +9,7 @@ use crate::text::Constraint;
 use fable_core::record::decode_event;
 use fable_core::{
     Command, Context, Decision, DecisionId, Event, Feasible, HostUser, Policy, Promotion, Request, State, Statement, User,
-    UserError, user_hash,
+    UserError,
 };
 
 /// Bytes in the store's log above which it is folded into the journal when a chat begins.
@@ -30,20 +30,24 @@ impl<'p> Person<'p> {
         if name.is_empty() || name.len() > MAX_NAME {
             return Err(ChatError::Name);
         }
-        let (user, mut log) = (user_hash(name), store.log()?);
+        let log = store.log()?;
         if log.values().map(|segment| segment.bytes.len()).sum::<usize>() > LOG_LIMIT {
             let mut writes = Writes::default();
-            writes.fold(log.drain().collect::<Vec<_>>().iter().map(|(user, segment)| (*user, segment)));
+            writes.fold(log.iter().map(|(user, segment)| (*user, segment)));
             store.commit(&writes, true)?;
         }
         let mut desk = Desk::new(policies);
-        let (resident, constraints) = match store.user(user, Reach::Snapshot)? {
-            Some(found) if found.row.name != name => return Err(StoreError::Collision.into()),
-            Some(mut found) => {
-                found.journal.extend(log.remove(&user));
+        let (resident, constraints) = match store.find(name)? {
+            Some(number) => {
+                let mut found = store.user(number, Reach::Snapshot)?.ok_or(StoreError::NoUser)?;
+                if let Some(newest) = log.get(&number)
+                    && found.journal.last().is_none_or(|last| last.end() <= newest.first)
+                {
+                    found.journal.push(newest.clone());
+                }
                 (Resident::revive(&mut desk, &found, None)?, decode(desk.catalog(), &found.constraints)?)
             }
-            None => (Resident::newcomer(&desk, name, store.incarnation()?, None)?, Vec::new()),
+            None => (Resident::newcomer(&desk, name, store.number_for(name), store.incarnation()?, None)?, Vec::new()),
         };
         Ok(Self { constraints, desk, resident, store })
     }
@@ -148,7 +152,8 @@ impl<'p> Person<'p> {
     /// Erases everything about the person, who is somebody new from then on.
     pub(super) fn forget(&mut self) -> Result<(), ChatError> {
         self.store.forget(&[self.name()])?;
-        self.resident = Resident::newcomer(&self.desk, self.name(), self.store.incarnation()?, None)?;
+        let (number, incarnation) = (self.store.number_for(self.name()), self.store.incarnation()?);
+        self.resident = Resident::newcomer(&self.desk, self.name(), number, incarnation, None)?;
         self.constraints.clear();
         Ok(())
     }

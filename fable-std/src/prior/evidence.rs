@@ -1,7 +1,7 @@
 //! What a user's journal says about the user: what was observed of theta, without what a prior added to it.
 
 use crate::replay::{Start, Tape};
-use crate::store::{Identity, Reach, Store, StoreError};
+use crate::store::{Identity, Store, StoreError};
 use fable_core::record::{RecordError, decode_event};
 use fable_core::{Action, Context, Event, Observation, Policy, Scalar};
 use std::collections::BTreeMap;
@@ -60,6 +60,11 @@ impl Evidence {
         if matches!(tape.start, Start::Snapshot(_)) {
             return Err(RecordError::Foreign.into());
         }
+        Self::of_events(policy, tape)
+    }
+
+    /// The same of as much as there is.
+    fn of_events<T: Scalar>(policy: &Policy<'_, T>, tape: &Tape) -> Result<Self, StoreError> {
         if tape.base_fingerprint()? != policy.fingerprint() {
             return Err(RecordError::Policy.into());
         }
@@ -95,21 +100,27 @@ impl Evidence {
         Ok(evidence)
     }
 
-    /// Everything about every user of a store.
+    /// Everything that a store has kept about every user; users of whom something is damaged are left out.
     ///
     /// # Errors
     /// A store that cannot be read, or was made with another catalog or other settings: what differs is told.
     pub fn of_store<T: Scalar>(policy: &Policy<'_, T>, store: &Store) -> Result<Vec<Self>, StoreError> {
-        let (mut log, priors, mut users) = (store.log()?, store.priors()?, Vec::new());
-        for hash in store.everyone()? {
-            let Some(mut stored) = store.user(hash, Reach::Whole)? else { continue };
-            stored.journal.extend(log.remove(&hash));
-            stored.prior = priors.get(&stored.row.header.fingerprint).cloned();
+        let mut users = Vec::new();
+        for number in store.everyone() {
+            let stored = match store.whole(number) {
+                Ok(Some(stored)) => stored,
+                Ok(None) => continue,
+                Err(StoreError::User(damage)) => {
+                    tracing::warn!(%damage, "a user is damaged and left out");
+                    continue;
+                }
+                Err(error) => return Err(error),
+            };
             if stored.row.header.fingerprint != policy.fingerprint() {
                 // In which numbers the users are kept, and which draws they had, does not matter here.
                 store.identity()?.admit_but(&Identity::new(policy), &["scalar", "seed"])?;
             }
-            users.push(Self::of_tape(policy, &Tape::of_user(&stored)?)?);
+            users.push(Self::of_events(policy, &Tape::of_user(&stored)?)?);
         }
         Ok(users)
     }

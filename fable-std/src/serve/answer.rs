@@ -394,6 +394,8 @@ pub(super) struct Stats<'w> {
     /// How often a coin is tossed.
     pub(super) probe: f64,
     pub(super) users: u64,
+    /// Users of whom something is known to be damaged.
+    pub(super) damaged: u64,
     pub(super) cached: usize,
     pub(super) requests: u64,
     pub(super) errors: u64,

@@ -15,6 +15,7 @@ use fable_core::{
     Catalog, Command, ContrastSet, DecisionId, Event, Exploration, Observation, Promotion, Request, Scalar, Scores, UserError,
     user_hash,
 };
+use std::iter::Peekable;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
@@ -56,7 +57,7 @@ impl<'p, T: Scalar> Engine<'p, T> {
     }
 
     /// Answers requests, all of them or as many as make a batch.
-    pub(super) fn run(&mut self, incoming: &mut impl Iterator<Item = Incoming>) -> Batch {
+    pub(super) fn run(&mut self, incoming: &mut Peekable<impl Iterator<Item = Incoming>>) -> Batch {
         let mut answers = Answers::default();
         let ready = match self.ledger.begin() {
             Ok(failed) => {
@@ -67,8 +68,11 @@ impl<'p, T: Scalar> Engine<'p, T> {
             }
             Err(error) => Err(Refusal::from(error)),
         };
+        // Forgetting needs no room on the disk, so it is not kept waiting by what does.
+        let forgets = |incoming: &Incoming| matches!(incoming.op, Ok(Op::Forget { .. }));
+        let kind = incoming.peek().map(forgets);
         while answers.bytes().len() < ANSWERS
-            && let Some(Incoming { id, op }) = incoming.next()
+            && let Some(Incoming { id, op }) = incoming.next_if(|next| Some(forgets(next)) == kind)
         {
             self.requests += 1;
             let settled = op.is_err();
@@ -132,6 +136,7 @@ impl<'p, T: Scalar> Engine<'p, T> {
                 prior: self.desk.policies.fitted().map(|fingerprint| format!("{fingerprint:016x}")),
                 probe: self.desk.policies.newcomers().settings().probe,
                 users: self.ledger.users(),
+                damaged: self.ledger.damaged(),
                 cached: self.residents.len(),
                 requests: self.requests,
                 errors: self.errors + self.ledger.refused(),
@@ -157,14 +162,16 @@ impl<'p, T: Scalar> Engine<'p, T> {
     }
 
     fn forget(&mut self, name: &str) -> Result<Answer<'p>, Refusal> {
-        let user = user_hash(name);
-        let stored = self.ledger.user(user, Reach::Snapshot)?;
-        if stored.as_ref().is_some_and(|stored| stored.row.name != name) {
-            return Err(StoreError::Collision.into());
+        let found = match self.ledger.find(name) {
+            // Whose name cannot be read is known by its hash, and can be forgotten, too.
+            Err(StoreError::User(_)) => Some(user_hash(name)).filter(|number| self.ledger.has(*number)),
+            found => found?,
+        };
+        if let Some(user) = found {
+            self.ledger.erase(user)?;
+            self.residents.remove(user);
         }
-        self.ledger.erase(user, stored.is_some())?;
-        self.residents.remove(user);
-        Ok(Answer::Forgotten { forgotten: stored.is_some() })
+        Ok(Answer::Forgotten { forgotten: found.is_some() })
     }
 }
 
@@ -220,7 +227,7 @@ impl<'p, T: Scalar> Seat<'_, 'p, T> {
         }
         let stored = self.ledger.user(decision.user, Reach::Whole)?.ok_or(StoreError::NoUser)?;
         let found = recall(self.desk.catalog(), &stored, decision.round)?;
-        let nothing = || Refusal::new(Code::NotLearned, "nothing was learned from the decision, or it was taken back");
+        let nothing = || Refusal::new(Code::NotLearned, "nothing was learned from the decision, it was taken back, or it is older than what is kept");
         let (observation, imputed, kept, probed) = found.ok_or_else(nothing)?;
         self.run(&mut Command::unlearn(observation, imputed, kept, probed), Note::TakesBack(decision.round))?;
         Ok(Answer::Learned { observations: self.resident.learner().observations(), changed: false })

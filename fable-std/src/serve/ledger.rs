@@ -6,7 +6,8 @@
 use super::answer::Answers;
 use super::refusal::Refusal;
 use crate::store::journal::{Entry, Segment};
-use crate::store::{Reach, Sink, Store, StoreError, Stored, UserRow, Writes};
+use crate::store::{Damage, Reach, Sink, Store, StoreError, Stored, UserRow, Writes};
+use fable_core::user_hash;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -53,7 +54,7 @@ struct Tail {
     segment: Segment,
 }
 
-/// A batch that moves what is in the log, and is perhaps not yet committed.
+/// A batch that moves what is in the log, or erases users, and is perhaps not yet committed.
 #[derive(Debug)]
 struct Flight {
     batch: u64,
@@ -76,6 +77,8 @@ pub(super) struct Ledger {
     /// [`LOG_LIMIT`]
     limit: usize,
     flights: VecDeque<Flight>,
+    /// Users whose number is not the hash of their name.
+    moved: HashMap<String, u64>,
     users: u64,
     incarnation: u32,
     /// Entries made since the start.
@@ -95,6 +98,7 @@ impl Ledger {
             bytes: 0,
             limit: LOG_LIMIT,
             flights: VecDeque::new(),
+            moved: HashMap::new(),
             users: 0,
             incarnation: 0,
             entries: 0,
@@ -106,12 +110,13 @@ impl Ledger {
     /// Goes back to what the store has.
     fn reset(&mut self) -> Result<(), StoreError> {
         let failures = self.progress.failures();
-        let (log, users, incarnation) = (self.store.log()?, self.store.users()?, self.store.incarnation()?);
+        let (log, users, incarnation) = (self.store.log()?, self.store.users(), self.store.incarnation()?);
         self.bytes = log.values().map(|segment| segment.bytes.len()).sum();
         self.tails = log.into_iter().map(|(user, segment)| (user, Tail { row: None, segment })).collect();
         self.writes = Writes::default();
         self.erased.clear();
         self.flights.clear();
+        self.moved = self.store.moved();
         (self.users, self.incarnation, self.failures) = (users, incarnation, failures);
         Ok(())
     }
@@ -133,10 +138,13 @@ impl Ledger {
     /// After a batch: its number, the failures it knows of, and what it writes.
     pub(super) fn finish(&mut self) -> (u64, u64, Writes) {
         self.batch += 1;
-        if self.writes.erases() || (self.bytes > self.limit && self.flights.is_empty()) {
+        if self.writes.erases() {
+            let erased = std::mem::take(&mut self.erased);
+            self.flights.push_back(Flight { batch: self.batch, erased, tails: HashMap::new() });
+        } else if self.bytes > self.limit && self.flights.is_empty() {
             self.writes.fold(self.tails.iter().map(|(user, tail)| (*user, &tail.segment)));
-            let (erased, tails) = (std::mem::take(&mut self.erased), std::mem::take(&mut self.tails));
-            self.flights.push_back(Flight { batch: self.batch, erased, tails });
+            let tails = std::mem::take(&mut self.tails);
+            self.flights.push_back(Flight { batch: self.batch, erased: HashSet::new(), tails });
             self.bytes = 0;
         }
         (self.batch, self.failures, std::mem::take(&mut self.writes))
@@ -162,46 +170,83 @@ impl Ledger {
         self.progress.refused.load(Ordering::Relaxed)
     }
 
+    /// Users of whom something is known to be damaged.
+    pub(super) fn damaged(&self) -> u64 {
+        self.store.damaged()
+    }
+
     /// Bytes of the store.
     pub(super) fn store_bytes(&self) -> u64 {
         self.store.bytes()
     }
 
-    /// Erases a user. One who is not there may still be in the file, in what a crash has left of a commit: the file is
-    /// written anew all the same.
-    pub(super) fn erase(&mut self, user: u64, known: bool) -> Result<(), StoreError> {
-        if known {
-            self.incarnation = self.incarnation.checked_add(1).ok_or(StoreError::Exhausted)?;
-            self.users = self.users.saturating_sub(1);
+    /// Erases a user who is there. A batch that erases has nothing else to write.
+    pub(super) fn erase(&mut self, user: u64) -> Result<(), StoreError> {
+        self.incarnation = self.incarnation.checked_add(1).ok_or(StoreError::Exhausted)?;
+        self.users = self.users.saturating_sub(1);
+        if let Some(tail) = self.tails.remove(&user) {
+            self.bytes = self.bytes.saturating_sub(tail.segment.bytes.len());
         }
-        self.tails.remove(&user);
+        self.flights.iter_mut().for_each(|flight| drop(flight.tails.remove(&user)));
+        self.moved.retain(|_, number| *number != user);
         self.erased.insert(user);
         self.writes.erase(user, self.incarnation);
         Ok(())
     }
 
+    /// Whether a user is erased, and the store does not know yet.
+    fn is_erased(&self, user: u64) -> bool {
+        self.erased.contains(&user) || self.flights.iter().any(|flight| flight.erased.contains(&user))
+    }
+
+    /// The row of a user whom the store does not know yet.
+    fn new_row(&self, user: u64) -> Option<&UserRow> {
+        let tails = std::iter::once(&self.tails).chain(self.flights.iter().rev().map(|flight| &flight.tails));
+        tails.filter_map(|tails| tails.get(&user)?.row.as_ref()).next()
+    }
+
+    /// Whether some user has a number.
+    pub(super) fn has(&self, user: u64) -> bool {
+        self.new_row(user).is_some() || !self.is_erased(user) && self.store.has(user)
+    }
+
+    /// The number of the user with a name.
+    pub(super) fn find(&self, name: &str) -> Result<Option<u64>, StoreError> {
+        let number = user_hash(name);
+        if let Some(moved) = self.moved.get(name) {
+            return Ok(Some(*moved));
+        }
+        if let Some(row) = self.new_row(number) {
+            return Ok((row.name == name).then_some(number));
+        }
+        if self.is_erased(number) { Ok(None) } else { self.store.find(name) }
+    }
+
+    /// A number for a new user: the hash of the name if it is free.
+    pub(super) fn number_for(&self, name: &str) -> u64 {
+        let mut number = user_hash(name);
+        while self.has(number) {
+            number = number.wrapping_add(1);
+        }
+        number
+    }
+
     /// A user as of now; `None` when there is none.
     pub(super) fn user(&self, user: u64, reach: Reach) -> Result<Option<Stored>, StoreError> {
-        let mut newer = Vec::new();
-        let mut gone = self.erased.contains(&user);
-        newer.extend(self.tails.get(&user));
-        for flight in self.flights.iter().rev() {
-            if gone {
-                break;
-            }
-            newer.extend(flight.tails.get(&user));
-            gone = flight.erased.contains(&user);
-        }
-        let mut found = if gone { None } else { self.store.user(user, reach)? };
-        for Tail { row, segment } in newer.into_iter().rev() {
+        let tails = self.flights.iter().map(|flight| &flight.tails).chain([&self.tails]);
+        let newer = tails.filter_map(|tails| tails.get(&user));
+        let mut found = if self.is_erased(user) { None } else { self.store.user(user, reach)? };
+        for Tail { row, segment } in newer {
             if found.is_none() {
                 let Some(row) = row.clone() else { continue };
                 found = Some(Stored { row, snapshot: None, journal: Vec::new(), constraints: Vec::new(), prior: None });
             }
-            if let Some(stored) = &mut found
-                && stored.journal.last().is_none_or(|last| last.end() <= segment.first)
-            {
+            let Some(stored) = &mut found else { continue };
+            let end = stored.journal.last().map_or(0, Segment::end);
+            if stored.journal.is_empty() || end <= segment.first {
                 stored.journal.push(segment.clone());
+            } else if end < segment.end() {
+                return Err(StoreError::User(Damage::Journal)); // the journal has a part of it
             }
         }
         Ok(found)
@@ -212,6 +257,9 @@ impl Sink for Ledger {
     fn user(&mut self, user: u64, row: &UserRow) {
         self.writes.user(user, row);
         self.tails.entry(user).or_default().row = Some(row.clone());
+        if user_hash(&row.name) != user {
+            self.moved.insert(row.name.clone(), user);
+        }
         self.users += 1;
     }
 
@@ -277,14 +325,17 @@ mod tests {
                 if ledger.begin().unwrap() {
                     now = committed.clone();
                 }
+                // A batch erases, or it does something else.
+                let erases = dice.once_in(8);
                 for _ in 0..dice.below(8) {
                     let user = dice.below(6) as u64;
-                    let known = now.contains_key(&user);
-                    if dice.once_in(30) {
-                        ledger.erase(user, known).unwrap();
-                        now.remove(&user);
+                    if erases {
+                        if now.remove(&user).is_some() {
+                            ledger.erase(user).unwrap();
+                        }
                         continue;
                     }
+                    let known = now.contains_key(&user);
                     if !known {
                         let header = Header::new(Kind::Journal, &policy, user, 64);
                         let row = UserRow { header, incarnation: ledger.incarnation(), name: user.to_string() };
@@ -306,6 +357,10 @@ mod tests {
                 for _ in 0..dice.below(4).min(sent.len()) {
                     let (number, known, writes, then) = sent.pop_front().unwrap();
                     if known == progress.failures() {
+                        if writes.erases() != merged.erases() && last.is_some() {
+                            sent.push_front((number, known, writes, then)); // for a commit of its own
+                            break;
+                        }
                         merged.merge(writes);
                         last = Some((number, then));
                     }

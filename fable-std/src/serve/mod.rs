@@ -74,7 +74,7 @@ pub fn serve<T: Scalar>(
     let priors = Priors::open(&store, &base, prior.as_deref())?;
     let policies = priors.policies(&base)?;
     let (name, scalar) = (catalog.definition().name, if T::DIGITS == 24 { "f32" } else { "f64" });
-    tracing::info!(catalog = name, scalar, users = store.users()?, bytes = store.bytes(), "serving");
+    tracing::info!(catalog = name, scalar, users = store.users(), bytes = store.bytes(), "serving");
     pipeline::run(catalog, &policies, store, options, input, output, ready)
 }
 

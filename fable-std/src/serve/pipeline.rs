@@ -167,10 +167,12 @@ fn commit(
 ) -> Result<(), ServeError> {
     let durable = options.durable && options.store.is_some();
     let (mut unsynced, mut synced) = (false, Instant::now());
+    let mut waiting = None;
     loop {
-        let first = match unwritten.recv_timeout(SYNC_EVERY) {
+        let first = match waiting.take().map_or_else(|| unwritten.recv_timeout(SYNC_EVERY), Ok) {
             Ok(batch) => batch,
             Err(RecvTimeoutError::Timeout) => {
+                store.idle();
                 if unsynced {
                     store.sync()?; // those who were answered cannot be told any more
                     (unsynced, synced) = (false, Instant::now());
@@ -181,7 +183,12 @@ fn commit(
         };
         let (mut writes, mut answers) = (Writes::default(), Vec::new());
         let (mut last, mut void) = (None, Vec::new());
+        let erases = first.writes.erases();
         for batch in std::iter::once(first).chain(unwritten.try_iter().take(UNWRITTEN)) {
+            if batch.writes.erases() != erases {
+                waiting = Some(batch); // for a commit of its own
+                break;
+            }
             if batch.failures < progress.failures() {
                 void.push(batch.answers);
                 continue;

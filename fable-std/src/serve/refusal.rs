@@ -47,8 +47,8 @@ pub enum Code {
     Stale,
     /// Nothing was learned from the decision that could be taken back.
     NotLearned,
-    /// Another user's name has the same hash.
-    UserCollision,
+    /// What is stored about the user is damaged.
+    Damaged,
     /// A counter has reached its end.
     Exhausted,
     /// It could not be stored, or what is stored could not be read.
@@ -78,7 +78,7 @@ impl Code {
         Self::DuplicateFeedback,
         Self::Stale,
         Self::NotLearned,
-        Self::UserCollision,
+        Self::Damaged,
         Self::Exhausted,
         Self::Storage,
         Self::Internal,
@@ -183,7 +183,7 @@ impl From<StoreError> for Refusal {
     fn from(error: StoreError) -> Self {
         let code = match error {
             StoreError::Refused(error) => return error.into(),
-            StoreError::Collision => Code::UserCollision,
+            StoreError::User(_) => Code::Damaged,
             StoreError::Exhausted => Code::Exhausted,
             _ => Code::Storage,
         };

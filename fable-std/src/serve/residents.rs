@@ -34,8 +34,12 @@ impl<'p, T: Scalar> Residents<'p, T> {
 
     /// The user with a name, new ones included.
     pub(super) fn named(&mut self, desk: &mut Desk<'p, T>, ledger: &Ledger, name: &str) -> Result<&mut Resident<'p, T>, Refusal> {
-        let (user, incarnation) = (user_hash(name), ledger.incarnation());
-        // A newcomer to whom nothing has happened yet gives way to another name with the same hash, and to itself in a later
+        let incarnation = ledger.incarnation();
+        let hash = user_hash(name);
+        let cached = self.cache.peek(&hash).is_some_and(|known| known.row().name == name && known.is_known());
+        let number = if cached { Some(hash) } else { ledger.find(name)? };
+        let user = number.unwrap_or_else(|| ledger.number_for(name));
+        // A newcomer to whom nothing has happened yet gives way to another name with the same number, and to itself in a later
         // incarnation: everyone starts in the incarnation of the first event.
         let gives_way =
             |known: &Resident<'p, T>| !known.is_known() && (known.row().name != name || known.row().incarnation != incarnation);
@@ -43,14 +47,13 @@ impl<'p, T: Scalar> Residents<'p, T> {
             self.cache.pop(&user);
         }
         if self.hashed(desk, ledger, user)?.is_none() {
-            let resident = Resident::newcomer(desk, name, incarnation, self.oldest())?;
+            let resident = Resident::newcomer(desk, name, user, incarnation, self.oldest())?;
             self.cache.put(user, Box::new(resident));
         }
-        let resident = self.cache.get_mut(&user).ok_or(StoreError::NoUser)?;
-        if resident.row().name == name { Ok(resident) } else { Err(StoreError::Collision.into()) }
+        Ok(self.cache.get_mut(&user).ok_or(StoreError::NoUser)?)
     }
 
-    /// The user with a hash; `None` when there is none.
+    /// The user with a number; `None` when there is none.
     pub(super) fn hashed(
         &mut self,
         desk: &mut Desk<'p, T>,

@@ -99,3 +99,8 @@ fn constraint(catalog: &Catalog<'_>, row: Row) -> Option<Constraint> {
     let component = u8::try_from(component).ok()?;
     (!values.is_empty()).then_some(Constraint { effect, component, values, when, words: row.words })
 }
+
+/// Whether bytes can have been written by [`encode`], whatever the catalog.
+pub(super) fn is_list(bytes: &[u8]) -> bool {
+    bytes.is_empty() || serde_json::from_slice::<Vec<Row>>(bytes).is_ok()
+}

@@ -31,8 +31,12 @@ pub enum StoreError {
         /// What was asked for now.
         given: String,
     },
-    /// The file has a second name, under which erased users would stay.
-    Linked,
+    /// The keys of the store cannot be used.
+    Key(&'static str),
+    /// The store is damaged where it is not known whose data it is.
+    Unaccounted,
+    /// What is stored about the user is damaged; the others are not touched.
+    User(super::Damage),
     /// What the store has kept is not known: a change that has failed may be there, or one that was made before may not.
     Uncertain(Box<Self>),
     /// Something in the store cannot be what was written.
@@ -45,16 +49,14 @@ pub enum StoreError {
     Prior(PriorFileError),
     /// What was asked for cannot be done; nothing has changed.
     Refused(UserError),
-    /// Another user's name has the same hash.
+    /// Another user has the number of the one who was to be imported.
     Collision,
     /// The store has no such user.
     NoUser,
     /// The store has this user.
     HasUser,
-    /// The store's counter of incarnations has reached its end.
+    /// The store's counter of incarnations has reached its end, or its file is as long as one can be.
     Exhausted,
-    /// The database refuses.
-    Database(Box<redb::Error>),
     /// An exported file cannot be used.
     Transfer(super::transfer::TransferError),
     /// A file cannot be read or written.
@@ -69,18 +71,24 @@ impl fmt::Display for StoreError {
             Self::Foreign => f.write_str("the file is no store of Fable"),
             Self::Version { found } => write!(f, "the store has version {found}, this program reads version {}", super::VERSION),
             Self::Mismatch { what, stored, given } => write!(f, "the store was made with {what} {stored}, not {given}"),
-            Self::Linked => f.write_str("the store's file has a second name (a hard link), which would keep what is erased"),
+            Self::Key(what) => write!(f, "the store cannot be unlocked: {what}"),
+            Self::Unaccounted => f.write_str(
+                "the store is damaged where it is not known whose data it is; `fable check` says more, and `fable repair` writes a new one with all that can be read",
+            ),
+            Self::User(damage) => write!(
+                f,
+                "what is stored about this user is damaged ({damage}); `fable repair` brings back what can be read, a backup has the user as of then, and once forgotten the user can begin anew"
+            ),
             Self::Uncertain(error) => write!(f, "it is not known what the store has kept: {error}"),
             Self::Damaged(what) => write!(f, "the store is damaged: {what}"),
             Self::Record(error) => write!(f, "a record of the user cannot be read: {error}"),
             Self::State(error) => write!(f, "a record of the user does not follow from those before it: {error}"),
             Self::Prior(error) => error.fmt(f),
             Self::Refused(error) => error.fmt(f),
-            Self::Collision => f.write_str("another user's name has the same hash"),
+            Self::Collision => f.write_str("another user of the store has the number of this one"),
             Self::NoUser => f.write_str("the store has no such user"),
             Self::HasUser => f.write_str("the store has this user; forget it first"),
-            Self::Exhausted => f.write_str("the store has forgotten as many users as it can count"),
-            Self::Database(error) => write!(f, "the store cannot be read or written: {error}"),
+            Self::Exhausted => f.write_str("the store is as large, or has forgotten as many users, as it can count"),
             Self::Transfer(error) => error.fmt(f),
             Self::File(error) => error.fmt(f),
         }
@@ -89,20 +97,22 @@ impl fmt::Display for StoreError {
 
 impl std::error::Error for StoreError {}
 
+impl From<super::damage::Fault> for StoreError {
+    fn from(fault: super::damage::Fault) -> Self {
+        match fault {
+            super::damage::Fault::Damaged(damage) => Self::User(damage),
+            super::damage::Fault::Failed(error) => Self::File(error),
+        }
+    }
+}
+
 crate::from!(StoreError: io::Error => File, super::transfer::TransferError => Transfer, UserError => Refused, RecordError => Record, PriorFileError => Prior);
 
 impl StoreError {
     /// Whether there was no room for what was to be written: a failure that reaches nothing that was written before.
     pub(super) fn is_want_of_room(&self) -> bool {
         use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
-        let error = match self {
-            Self::File(error) => error,
-            Self::Database(error) => match &**error {
-                redb::Error::Io(error) => error,
-                _ => return false,
-            },
-            _ => return false,
-        };
+        let Self::File(error) = self else { return false };
         matches!(error.kind(), StorageFull | QuotaExceeded | FileTooLarge)
     }
 
@@ -110,24 +120,3 @@ impl StoreError {
         if matches!(self, Self::Uncertain(_)) { self } else { Self::Uncertain(Box::new(self)) }
     }
 }
-
-impl From<redb::DatabaseError> for StoreError {
-    fn from(error: redb::DatabaseError) -> Self {
-        match error {
-            redb::DatabaseError::DatabaseAlreadyOpen => Self::InUse,
-            error => Self::Database(Box::new(error.into())),
-        }
-    }
-}
-
-macro_rules! from_redb {
-    ($($error:ty),*) => {
-        $(impl From<$error> for StoreError {
-            fn from(error: $error) -> Self {
-                Self::Database(Box::new(error.into()))
-            }
-        })*
-    };
-}
-
-from_redb!(redb::TransactionError, redb::TableError, redb::StorageError, redb::CommitError, redb::SetDurabilityError);

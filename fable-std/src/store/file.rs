@@ -1,27 +1,33 @@
-//! The file of a store: opened by one process at a time, and replaced in one step.
+//! The files of a store: opened by one process at a time, made and replaced in one step.
 
 use super::StoreError;
-use redb::{Builder, Database};
+use super::frame::MAGIC;
+use std::ffi::OsString;
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// Memory for pages of the file.
-const PAGE_CACHE: usize = 32 << 20;
-
-fn builder() -> Builder {
-    let mut builder = Database::builder();
-    builder.set_cache_size(PAGE_CACHE);
-    builder
+/// The file of a store's keys.
+pub(super) fn keys(path: &Path) -> PathBuf {
+    beside(path, "", ".key")
 }
 
-/// No file at all.
-pub(super) fn in_memory() -> Result<Database, StoreError> {
-    Ok(builder().create_with_backend(redb::backends::InMemoryBackend::new())?)
+/// The file of a store's index.
+pub(super) fn index(path: &Path) -> PathBuf {
+    beside(path, "", ".index")
 }
 
-/// What redb's files begin with.
-const MAGIC: &[u8; 9] = b"redb\x1A\x0A\xA9\x0D\x0A";
+/// Where a new file grows.
+fn draft(path: &Path) -> PathBuf {
+    beside(path, ".", ".fable-draft")
+}
+
+fn beside(path: &Path, before: &str, after: &str) -> PathBuf {
+    let mut name = OsString::from(before);
+    name.push(path.file_name().unwrap_or_default());
+    name.push(after);
+    path.with_file_name(name)
+}
 
 /// Where a file is, or will be, behind all links: a new file has to take the place of the old one itself, not of a link to it.
 pub(super) fn resolve(path: &Path) -> io::Result<PathBuf> {
@@ -45,8 +51,8 @@ pub(super) fn missing(path: &Path, error: io::Error) -> StoreError {
     if error.kind() == io::ErrorKind::NotFound { StoreError::Missing(path.to_owned()) } else { error.into() }
 }
 
-/// Opens an existing file.
-pub(super) fn open(path: &Path) -> Result<Database, StoreError> {
+/// Opens an existing file: to write it, as the one process that has it, or only to look at it.
+pub(super) fn open(path: &Path, write: bool) -> Result<File, StoreError> {
     let found = fs::metadata(path).map_err(|error| missing(path, error))?;
     if !found.is_file() {
         return Err(StoreError::Foreign);
@@ -54,31 +60,42 @@ pub(super) fn open(path: &Path) -> Result<Database, StoreError> {
     if found.len() == 0 {
         return Err(StoreError::Missing(path.to_owned()));
     }
-    check_links(&found)?;
-    let file = OpenOptions::new().read(true).write(true).open(path).map_err(|error| missing(path, error))?;
-    let opened = file.try_clone()?;
-    let database = builder().create_file(file).map_err(|error| match error {
-        redb::DatabaseError::Storage(redb::StorageError::Corrupted(_)) => StoreError::Foreign,
-        // What redb says about a file that does not begin like one of its own.
-        redb::DatabaseError::Storage(redb::StorageError::Io(error))
-            if matches!(error.kind(), io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof) =>
-        {
-            StoreError::Foreign
+    let file = OpenOptions::new().read(true).write(write).open(path).map_err(|error| missing(path, error))?;
+    if write {
+        lock(&file)?;
+        // Its owner may have put another file here since: then this one is not the store any more.
+        if !same(&file.metadata()?, &fs::metadata(path)?) {
+            return Err(StoreError::InUse);
         }
-        error => error.into(),
-    })?;
-    // Its owner may have put another file here since: then this one is not the store any more.
-    if !same(&opened.metadata()?, &fs::metadata(path)?) {
-        return Err(StoreError::InUse);
     }
-    Ok(database)
+    Ok(file)
 }
 
-/// Makes a file where there is none, or an empty one; `None` if there is more.
-pub(super) fn create(
-    path: &Path,
-    fill: impl FnOnce(&Database) -> Result<(), StoreError>,
-) -> Result<Option<Database>, StoreError> {
+/// Opens the file of the keys. A new store makes one, or takes the one that is there.
+pub(super) fn open_keys(path: &Path, write: bool, create: bool) -> Result<(File, bool), StoreError> {
+    let path = keys(path);
+    match OpenOptions::new().read(true).write(write).open(&path) {
+        Ok(file) if file.metadata()?.len() > 0 || !create => Ok((file, false)),
+        Ok(file) => Ok((file, true)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound && create => {
+            Ok((private().read(true).create_new(true).open(&path)?, true))
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            tracing::error!(path = %path.display(), "the file of the keys is missing");
+            Err(StoreError::Key("its key file is missing: it is the file beside it whose name ends in .key, and without it nothing can be read"))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Opens the file of the index, or makes one.
+pub(super) fn open_index(path: &Path, write: bool) -> io::Result<File> {
+    if write { private().read(true).create(true).truncate(false).open(index(path)) } else { File::open(index(path)) }
+}
+
+/// Claims a path at which there is nothing, or an empty file; `None` if there is more. The file is locked, and whether it was made
+/// here is told.
+pub(super) fn claim(path: &Path) -> Result<Option<(File, bool)>, StoreError> {
     // First of all an empty file: of several processes that want to make the store, one gets the lock on it.
     let (claim, ours) = match private().create_new(true).open(path) {
         Ok(file) => (file, true),
@@ -96,47 +113,48 @@ pub(super) fn create(
     if claimed.len() > 0 || !same(&claimed, &fs::metadata(path)?) {
         return Err(StoreError::InUse);
     }
-    match replace(path, fill) {
-        Ok((database, synced)) => {
-            synced?;
-            Ok(Some(database))
+    Ok(Some((claim, ours)))
+}
+
+/// A new file that will take the place of another one. It is locked all the time.
+#[derive(Debug)]
+pub(super) struct Draft {
+    path: PathBuf,
+    draft: PathBuf,
+    folder: Folder,
+    placed: bool,
+}
+
+impl Draft {
+    /// Begins one, with the permissions of the old file.
+    pub(super) fn begin(path: &Path) -> Result<(Self, File), StoreError> {
+        let old = fs::metadata(path)?;
+        let folder = Folder::open(path)?; // what can fail has to fail before the new file is there
+        let draft = draft(path);
+        if !is_ours(&draft)? {
+            return Err(io::Error::new(io::ErrorKind::AlreadyExists, format!("{} is in the way", draft.display())).into());
         }
-        Err(error) => {
-            if ours {
-                let _ = fs::remove_file(path); // as it was before
-            }
-            Err(error)
-        }
+        let file = private().read(true).create(true).truncate(false).open(&draft)?;
+        lock(&file)?;
+        file.set_len(0)?;
+        file.set_permissions(old.permissions())?;
+        Ok((Self { path: path.to_owned(), draft, folder, placed: false }, file))
+    }
+
+    /// Puts it into the place of the old one: whoever opens the path sees the old file or the new one and nothing in between,
+    /// whenever the process or the machine stops. An error means that the old one is still there; the result says whether the new one
+    /// is known to be there on disk.
+    pub(super) fn place(mut self) -> Result<io::Result<()>, StoreError> {
+        fs::rename(&self.draft, &self.path)?;
+        self.placed = true;
+        Ok(self.folder.sync().or_else(|_| self.folder.sync()))
     }
 }
 
-/// Makes a file, lets it be filled, and puts it into the place of the old one: whoever opens the path sees the old file or the
-/// new one and nothing in between, whenever the process or the machine stops. The new file is locked all the time. An error
-/// means that the old one is still there; the second result says whether the new one is known to be there on disk.
-pub(super) fn replace(
-    path: &Path,
-    fill: impl FnOnce(&Database) -> Result<(), StoreError>,
-) -> Result<(Database, io::Result<()>), StoreError> {
-    let old = fs::metadata(path)?;
-    check_links(&old)?;
-    let folder = Folder::open(path)?; // what can fail has to fail before the new file is there
-    let draft = draft(path);
-    if !is_ours(&draft)? {
-        return Err(io::Error::new(io::ErrorKind::AlreadyExists, format!("{} is in the way", draft.display())).into());
-    }
-    let file = private().read(true).create(true).truncate(false).open(&draft)?;
-    lock(&file)?;
-    let made = file.set_len(0).and_then(|()| file.set_permissions(old.permissions())).map_err(StoreError::from);
-    let made = made.and_then(|()| Ok(builder().create_file(file)?)).and_then(|database| {
-        fill(&database)?;
-        fs::rename(&draft, path)?;
-        Ok(database)
-    });
-    match made {
-        Ok(database) => Ok((database, folder.sync().or_else(|_| folder.sync()))),
-        Err(error) => {
-            clean(path);
-            Err(error)
+impl Drop for Draft {
+    fn drop(&mut self) {
+        if !self.placed {
+            clean(&self.path);
         }
     }
 }
@@ -149,8 +167,13 @@ pub(super) fn clean(path: &Path) {
     }
 }
 
+/// Makes the names of new files in a folder durable.
+pub(super) fn sync_folder(path: &Path) -> io::Result<()> {
+    Folder::open(path)?.sync()
+}
+
 /// For files about users: nobody else reads them, unless the owner wants it so.
-fn private() -> OpenOptions {
+pub(super) fn private() -> OpenOptions {
     let mut options = OpenOptions::new();
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
@@ -165,14 +188,6 @@ fn lock(file: &File) -> Result<(), StoreError> {
     }
 }
 
-/// Where the new file grows.
-fn draft(path: &Path) -> PathBuf {
-    let mut name = std::ffi::OsString::from(".");
-    name.push(path.file_name().unwrap_or_default());
-    name.push(".fable-draft");
-    path.with_file_name(name)
-}
-
 /// Whether there is nothing at the place of a draft, or what an attempt to make a store can have left.
 fn is_ours(draft: &Path) -> io::Result<bool> {
     match fs::symlink_metadata(draft) {
@@ -182,13 +197,13 @@ fn is_ours(draft: &Path) -> io::Result<bool> {
         Ok(_) => {
             let mut start = Vec::new();
             File::open(draft)?.take(MAGIC.len() as u64).read_to_end(&mut start)?;
-            // redb writes the magic number last.
             Ok(start == MAGIC || start.iter().all(|byte| *byte == 0))
         }
     }
 }
 
 /// The folder of a file, to make a rename durable.
+#[derive(Debug)]
 struct Folder(#[cfg(unix)] File);
 
 #[cfg(unix)]
@@ -224,16 +239,4 @@ pub(super) fn same(one: &Metadata, other: &Metadata) -> bool {
 #[cfg(not(unix))]
 pub(super) fn same(_: &Metadata, _: &Metadata) -> bool {
     true
-}
-
-/// A file with a second name cannot be erased by putting another into its place.
-#[cfg(unix)]
-fn check_links(file: &Metadata) -> Result<(), StoreError> {
-    use std::os::unix::fs::MetadataExt;
-    if file.nlink() > 1 { Err(StoreError::Linked) } else { Ok(()) }
-}
-
-#[cfg(not(unix))]
-fn check_links(_: &Metadata) -> Result<(), StoreError> {
-    Ok(())
 }

@@ -2,7 +2,7 @@
 //!
 //! | bytes | content |
 //! |---|---|
-//! | 2 | length of the record, at most 260; bit 15 is set when a round follows the record, bit 14 for [`Note::WithDefaults`] |
+//! | 2 | length of the record, 1 to 260; bit 15 is set when a round follows the record, bit 14 for [`Note::WithDefaults`] |
 //! | n | the record, see `fable_core::record` |
 //! | 4 | for an unlearned reward, the round of the decision that it belonged to |
 //!
@@ -74,7 +74,7 @@ impl<'b> Entries<'b> {
         let (head, rest) = self.0.split_first_chunk()?;
         let head = u16::from_le_bytes(*head);
         let length = usize::from(head & !(TAKES_BACK | WITH_DEFAULTS));
-        let (record, mut rest) = rest.split_at_checked(length).filter(|_| length <= MAX_EVENT_LEN)?;
+        let (record, mut rest) = rest.split_at_checked(length).filter(|_| (1..=MAX_EVENT_LEN).contains(&length))?;
         let note = match (head & TAKES_BACK != 0, head & WITH_DEFAULTS != 0) {
             (false, false) => Note::None,
             (false, true) => Note::WithDefaults,
@@ -142,6 +142,12 @@ impl Segment {
         Entries::new(&self.bytes).skip(skipped)
     }
 
+    /// Appends the entries of a segment that begins where this one ends.
+    pub(super) fn append(&mut self, next: &Self) {
+        self.bytes.extend_from_slice(&next.bytes);
+        self.count += next.count;
+    }
+
     /// Appends an entry.
     pub fn push(&mut self, entry: &Entry<'_>) {
         entry.push(&mut self.bytes);
@@ -157,7 +163,7 @@ mod tests {
     fn entries_come_back_and_half_ones_are_found() {
         let entries = [
             Entry { record: &[1, 2, 3], note: Note::None },
-            Entry { record: &[], note: Note::TakesBack(7) },
+            Entry { record: &[8], note: Note::TakesBack(7) },
             Entry { record: &[9; MAX_EVENT_LEN], note: Note::TakesBack(u32::MAX) },
             Entry { record: &[4], note: Note::WithDefaults },
         ];
@@ -169,10 +175,11 @@ mod tests {
         assert_eq!(segment.end(), 9);
         let back: Result<Vec<_>, _> = segment.from(6).collect();
         assert_eq!(back.unwrap(), entries[1..]);
-        let whole = [5, 11, 11 + 2 + MAX_EVENT_LEN + 4];
+        let whole = [5, 12, 12 + 2 + MAX_EVENT_LEN + 4];
         for length in (1..segment.bytes.len()).filter(|length| !whole.contains(length)) {
             assert!(Segment::read(0, &segment.bytes[..length]).is_err(), "{length}");
         }
+        assert!(Segment::read(0, &[0, 0]).is_err()); // no record is empty
         assert!(Segment::read(0, &[0x05, 0x01]).is_err());
         assert!(Segment::read(0, &[1, 0x20, 9]).is_err() && Segment::read(0, &[1, 0xc0, 9, 0, 0, 0, 0]).is_err()); // other flags
         assert!(Segment::read(0, &[[0x05, 0x01].as_slice(), &[0; 261]].concat()).is_err());

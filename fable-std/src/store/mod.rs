@@ -1,27 +1,30 @@
-//! A durable store of many users in one file: names, journals and snapshots, on [redb](https://docs.rs/redb).
+//! A durable store of many users that assumes that disks lie.
 //!
-//! Everything that ever happened to a user is kept, as `fable_core`'s event records; a snapshot every few hundred events
-//! makes getting a user back fast, and a learner is a snapshot with the events after it applied. What a commit returns
-//! from is on disk, whatever happens to the process after; opening takes milliseconds, after a crash too.
+//! Everything about a user, the name included, is sealed with a key of the user's own: what is damaged does not open, and is never
+//! taken for anything. A snapshot every few hundred events makes getting a user back fast, and a learner is a snapshot with the events
+//! after it applied. What a commit returns from is on disk, whatever happens to the process after.
 //!
-//! | table | key | value |
-//! |---|---|---|
-//! | `meta` | `format`, `identity`, `incarnation`, `commits` | [`VERSION`]; an [`Identity`]; where new users start; a count |
-//! | `users` | hash of the user | journal header, first incarnation, name |
-//! | `log` | number of the commit | the entries of that commit, each after its user and position |
-//! | `journal` | hash of the user, position | entries from there on, see [`journal`] |
-//! | `snapshots` | hash of the user | number of entries it has seen, snapshot |
-//! | `constraints` | hash of the user | the hard rules that the user has set, see [`constraints`] |
-//! | `priors` | fingerprint of the policy with it | a prior that users began with, see [`Priors`] |
+//! | file | what it has |
+//! |---|---|
+//! | `users.fable` | the users, in groups that are only ever appended: see [`Layout`](#layout) |
+//! | `users.fable.key` | the keys, each twice; 64 bytes a user and copy |
+//! | `users.fable.index` | where everything is; it can be made from the other two |
 //!
-//! A commit appends one row to the log, whoever its users are; a page per user and commit would be a hundred times as much to
-//! write. When the log has grown, it is folded into the journal, a segment per user. A store has one process at a time.
+//! A store has one process at a time; [`check`](Store::check) and [`backup`](Store::backup) may look at one that is in use.
 //!
-//! *Forgetting* erases: a database leaves stale bytes in freed pages, so all other users are copied into a new file that
-//! takes the place of the old one in one step. Nothing about the user stays, not even that there was one; instead everyone
-//! who comes later starts in an incarnation that was never used before, so that no decision id is given twice. A file that has
-//! a second name, a hard link, is refused: what is erased would stay under the other one. Whoever comes back under the same name
-//! is a new user, with the prior that new users have then.
+//! *Damage* is found when a user is read, by a check, and in the whole file when the store was not closed. The user it touches gets
+//! [`StoreError::User`] and decides nothing; everyone else goes on. A snapshot that does not check is made again from the journal. What
+//! cannot be attributed to anybody, in two places at once, is [`StoreError::Unaccounted`] for everyone until it is repaired.
+//!
+//! *Forgetting* destroys the user's key, in both copies, and answers when that is on disk. What the key has sealed stays in the file as
+//! bytes that nobody can read until the file is next written anew. Nothing says that there was such a user; everyone who comes later starts in an
+//! incarnation that was never used before, so that no decision id is given twice.
+//!
+//! *Growth*: of every user the last [`Options::history`] events are kept, the journal behind them is a snapshot. When the file is more
+//! than twice as long as when it was last written anew, it is written anew, while it is in use.
+//!
+//! # Layout
+#![doc = include_str!("layout.md")]
 //!
 //! ```
 //! use fable_core::{Policy, Settings, catalog::TAU2};
@@ -30,49 +33,151 @@
 //! let path = folder.path().join("users.fable");
 //! let policy = Policy::<f64>::new(&TAU2, Settings::default())?;
 //! let store = Store::open(&path, &Identity::new(&policy))?;
-//! assert_eq!(store.users()?, 0);
+//! assert_eq!(store.users(), 0);
 //! let second = Store::open(&path, &Identity::new(&policy));
 //! assert_eq!(second.unwrap_err().to_string(), "the store is in use by another process");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod check;
+mod commit;
 pub mod constraints;
+mod damage;
 mod error;
 mod file;
+mod frame;
 mod identity;
+mod index;
 pub mod journal;
+mod keys;
+mod medium;
+mod open;
 mod priors;
+mod reader;
 mod resident;
-mod tables;
+mod rewrite;
+mod row;
+mod seal;
 pub mod transfer;
 mod writes;
 
+pub use check::{Repaired, Report};
+pub use damage::Damage;
 pub use error::StoreError;
 pub use identity::Identity;
 pub use priors::{Policies, Priors};
 pub use resident::{Desk, Resident, SNAPSHOT_EVERY, Sink};
-pub use tables::{MAX_NAME, UserRow};
+pub use rewrite::Loss;
+pub use row::{MAX_NAME, UserRow};
+pub use seal::Secret;
 pub use writes::Writes;
 
+use commit::Press;
+use damage::Fault;
+use fable_core::user_hash;
+use frame::{Data, START};
+use index::{Change, Entry, Index, Mirror};
 use journal::Segment;
-use redb::{Database, Durability, ReadTransaction, ReadableDatabase, ReadableTable, ReadableTableMetadata, TableDefinition};
-use std::collections::HashMap;
+use keys::{FIRST, INDEX, Keys};
+use medium::{Medium, Memory};
+use reader::Reader;
+use rewrite::Copy;
+use seal::Nonces;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
-use std::sync::{PoisonError, RwLock};
-use tables::{
-    COMMITS, CONSTRAINTS, FORMAT, IDENTITY, INCARNATION, JOURNAL, LOG, META, PRIORS, SNAPSHOTS, USERS, read_log, split_snapshot,
-};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::thread::JoinHandle;
 
-/// The version of the tables.
-pub const VERSION: u8 = 3;
+/// The version of the store's file and of its index.
+pub const VERSION: u8 = 4;
+
+/// Users up to which the index is written anew at once when it has to be.
+const SMALL: usize = 20_000;
+/// Users that may have changed while the file was written anew: they are copied while the others wait.
+const FEW: usize = 256;
+
+/// How a store is kept.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The store's own key, if it is not to be in the file beside the store.
+    pub key: Option<Secret>,
+    /// Events that are kept of a user, and half of them at the least; all of them if it is `None`.
+    pub history: Option<u64>,
+    /// Bytes that the file may have beyond twice of what it had when it was last written anew.
+    pub slack: u64,
+}
+
+impl Options {
+    /// The events that are kept of a user when nothing else is said.
+    pub const HISTORY: u64 = 4_096;
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { key: None, history: Some(Self::HISTORY), slack: 32 << 20 }
+    }
+}
 
 /// A store. Reading and committing may happen on different threads.
 #[derive(Debug)]
 pub struct Store {
     /// Where it is, if not in memory.
     path: Option<PathBuf>,
-    /// Taken out only while the file is opened anew.
-    database: RwLock<Option<Database>>,
+    options: Options,
+    keys: Arc<Keys>,
+    shared: Arc<RwLock<Shared>>,
+    writer: Mutex<Writer>,
+}
+
+/// What everyone reads.
+#[derive(Debug)]
+struct Shared {
+    data: Arc<Data>,
+    index: Index,
+    /// Users whose number is not the hash of their name.
+    moved: HashMap<String, u64>,
+    /// Such users whose name cannot be read.
+    nameless: usize,
+    /// Users of whom something could not be read, and no commit says so yet.
+    damaged: BTreeMap<u64, Damage>,
+    /// Number of users of whom the index says that something is lost.
+    marked: usize,
+}
+
+/// What only a commit needs.
+#[derive(Debug)]
+struct Writer {
+    /// Where the next group goes.
+    end: u64,
+    /// The number of the last group.
+    number: u64,
+    /// The index's file; without it the next opening takes longer.
+    mirror: Option<Mirror>,
+    /// What the index's file does not have, since it is not known to be on disk.
+    pending: Vec<Change>,
+    free: Vec<u32>,
+    nonces: Nonces,
+    /// Whether the store's file has to be closed.
+    open: bool,
+    rewrite: Rewriting,
+}
+
+/// The file being written anew.
+#[derive(Debug)]
+enum Rewriting {
+    /// When it is longer than this.
+    At(u64),
+    /// By a thread; what of every user it has copied comes with it.
+    By(JoinHandle<Result<Successor, StoreError>>),
+}
+
+/// A file that will take the place of the store's.
+#[derive(Debug)]
+struct Successor {
+    copy: Copy,
+    /// The index that it is a copy of.
+    of: Index,
+    draft: Option<file::Draft>,
 }
 
 /// One user as stored.
@@ -80,7 +185,7 @@ pub struct Store {
 pub struct Stored {
     /// Name, header and first incarnation.
     pub row: UserRow,
-    /// The last snapshot and the number of entries it has seen.
+    /// A snapshot and the number of entries it has seen: the last one, or the one that the kept history begins with.
     pub snapshot: Option<(u64, Vec<u8>)>,
     /// The journal, or at least what is after the snapshot; without the log.
     pub journal: Vec<Segment>,
@@ -93,9 +198,9 @@ pub struct Stored {
 /// How much of a journal is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
-    /// What is after the snapshot.
+    /// What is after the last snapshot.
     Snapshot,
-    /// Everything, and no snapshot.
+    /// Everything that is kept.
     Whole,
 }
 
@@ -105,10 +210,26 @@ impl Store {
     /// # Errors
     /// A store that is in use, of another identity or version, or no store at all.
     pub fn open(path: &Path, identity: &Identity) -> Result<Self, StoreError> {
+        Self::open_with(path, identity, Options::default())
+    }
+
+    /// The same with other options.
+    ///
+    /// # Errors
+    /// As for [`open`](Self::open), and a key that is not the store's.
+    pub fn open_with(path: &Path, identity: &Identity, options: Options) -> Result<Self, StoreError> {
         let path = file::resolve(path)?;
-        let store = match file::create(&path, |database| initialize(database, identity))? {
-            Some(database) => Self { path: Some(path), database: RwLock::new(Some(database)) },
-            None => Self::existing(path)?,
+        let store = match file::claim(&path)? {
+            Some((claim, ours)) => {
+                let made = Self::create(&path, identity, &options);
+                if made.is_err() && ours {
+                    let _ = std::fs::remove_file(&path); // as it was before
+                }
+                let (data, keys) = made?;
+                drop(claim);
+                Self::assemble(Some(path), data, keys, options)?
+            }
+            None => Self::existing(path, options)?,
         };
         store.identity()?.admit(identity)?;
         Ok(store)
@@ -119,29 +240,103 @@ impl Store {
     /// # Errors
     /// As for [`open`](Self::open), and a file that is not there.
     pub fn open_any(path: &Path) -> Result<Self, StoreError> {
-        Self::existing(file::resolve(path).map_err(|error| file::missing(path, error))?)
+        Self::open_any_with(path, Options::default())
     }
 
-    fn existing(path: PathBuf) -> Result<Self, StoreError> {
-        let database = file::open(&path)?;
+    /// The same with other options.
+    ///
+    /// # Errors
+    /// As for [`open_any`](Self::open_any), and a key that is not the store's.
+    pub fn open_any_with(path: &Path, options: Options) -> Result<Self, StoreError> {
+        Self::existing(file::resolve(path).map_err(|error| file::missing(path, error))?, options)
+    }
+
+    /// Makes the files of a new store.
+    fn create(path: &Path, identity: &Identity, options: &Options) -> Result<(Data, Keys), StoreError> {
+        let (draft, file) = file::Draft::begin(path)?;
+        let (keys, new) = file::open_keys(path, true, true)?;
+        let make = if new { Keys::create } else { Keys::open };
+        let keys = make(Box::new(keys), options.key.as_ref())?;
+        let mut data = Data::create(Box::new(file), &keys, &identity.encode())?;
+        data.finish(&keys, START)?;
+        data.medium.sync()?;
+        file::sync_folder(path)?;
+        draft.place()??;
+        Ok((data, keys))
+    }
+
+    fn existing(path: PathBuf, options: Options) -> Result<Self, StoreError> {
+        let (data, id) = Data::open(Box::new(file::open(&path, true)?))?;
         file::clean(&path);
-        let store = Self { path: Some(path), database: RwLock::new(Some(database)) };
-        let version = store.read(|transaction| meta(transaction, FORMAT))?;
-        match version.as_deref() {
-            Some([VERSION]) => Ok(store),
-            Some([found]) => Err(StoreError::Version { found: *found }),
-            _ => Err(StoreError::Foreign),
-        }
+        let keys = open_keys(&path, &id, &options, true)?;
+        Self::assemble(Some(path), data, keys, options)
     }
 
     /// A store that ends with the process.
     ///
     /// # Errors
-    /// Only what the database reports.
+    /// A system that has no random numbers.
     pub fn in_memory(identity: &Identity) -> Result<Self, StoreError> {
-        let database = file::in_memory()?;
-        initialize(&database, identity)?;
-        Ok(Self { path: None, database: RwLock::new(Some(database)) })
+        let keys = Keys::create(Box::new(Memory::default()), None)?;
+        let mut data = Data::create(Box::new(Memory::default()), &keys, &identity.encode())?;
+        data.finish(&keys, START)?;
+        Self::assemble(None, data, keys, Options::default())
+    }
+
+    fn assemble(path: Option<PathBuf>, data: Data, keys: Keys, options: Options) -> Result<Self, StoreError> {
+        let mirror = path.as_deref().and_then(|path| file::open_index(path, true).ok());
+        let mirror = mirror.map(|file| Box::new(file) as Box<dyn Medium>);
+        let found = open::find(&data, &keys, mirror, options.history, (true, false))?;
+        if found.unaccounted > 0 {
+            return Err(StoreError::Unaccounted);
+        }
+        if found.damaged > 0 {
+            tracing::error!(groups = found.damaged, "the store is damaged; `fable check` says whom it touches");
+        }
+        if data.medium.len()? > found.end {
+            data.medium.set_len(found.end)?; // what was under way when the machine stopped
+        }
+        let (mut moved, mut nameless) = (HashMap::new(), 0);
+        let reader = Reader { data: &data, keys: &keys };
+        for (number, entry) in found.index.users.iter().filter(|(_, entry)| entry.moved) {
+            match reader.key(entry).and_then(|key| reader.row(*number, entry, &key)) {
+                Ok(row) => drop(moved.insert(row.name, *number)),
+                Err(Fault::Damaged(_)) => nameless += 1,
+                Err(Fault::Failed(error)) => return Err(error.into()),
+            }
+        }
+        let used: HashSet<u32> = found.index.users.values().map(|entry| entry.slot).collect();
+        let writer = Writer {
+            end: found.end,
+            number: found.number,
+            mirror: found.mirror.filter(|_| found.closed),
+            pending: Vec::new(),
+            free: (FIRST..keys.slots()).filter(|slot| !used.contains(slot)).collect(),
+            nonces: Nonces::new()?,
+            open: !found.closed,
+            rewrite: Rewriting::At(2 * data.live + options.slack),
+        };
+        let marked = found.index.users.values().filter(|entry| entry.lost != 0).count();
+        let shared =
+            Shared { data: Arc::new(data), index: found.index, moved, nameless, damaged: BTreeMap::new(), marked };
+        let (keys, shared) = (Arc::new(keys), Arc::new(RwLock::new(shared)));
+        let store = Self { path, options, keys, shared, writer: Mutex::new(writer) };
+        if !found.closed {
+            store.reflect(&mut store.writer());
+        }
+        Ok(store)
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, Shared> {
+        self.shared.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn change(&self) -> RwLockWriteGuard<'_, Shared> {
+        self.shared.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn writer(&self) -> MutexGuard<'_, Writer> {
+        self.writer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What the store belongs to.
@@ -149,8 +344,7 @@ impl Store {
     /// # Errors
     /// A store that cannot be read.
     pub fn identity(&self) -> Result<Identity, StoreError> {
-        let bytes = self.read(|transaction| meta(transaction, IDENTITY))?;
-        Identity::decode(&bytes.ok_or(StoreError::Foreign)?)
+        Identity::decode(&self.read().data.identity(&self.keys)?)
     }
 
     /// The incarnation in which users start from now on.
@@ -158,36 +352,42 @@ impl Store {
     /// # Errors
     /// A store that cannot be read.
     pub fn incarnation(&self) -> Result<u32, StoreError> {
-        let bytes = self.read(|transaction| meta(transaction, INCARNATION))?;
-        let bytes = bytes.as_deref().and_then(|bytes| bytes.try_into().ok());
-        bytes.map(u32::from_le_bytes).ok_or(StoreError::Damaged("its incarnation cannot be read"))
+        self.keys.incarnation()
     }
 
     /// Number of users.
-    ///
-    /// # Errors
-    /// A store that cannot be read.
-    pub fn users(&self) -> Result<u64, StoreError> {
-        self.read(|transaction| table(transaction, USERS)?.map_or(Ok(0), |users| Ok(users.len()?)))
+    #[must_use]
+    pub fn users(&self) -> u64 {
+        self.read().index.users.len() as u64
     }
 
-    /// The hashes of all users, in order.
-    ///
-    /// # Errors
-    /// A store that cannot be read.
-    pub fn everyone(&self) -> Result<Vec<u64>, StoreError> {
-        self.read(|transaction| {
-            let Some(users) = table(transaction, USERS)? else { return Ok(Vec::new()) };
-            users.iter()?.map(|row| Ok(row?.0.value())).collect()
-        })
+    /// Number of users of whom something is known to be damaged.
+    #[must_use]
+    pub fn damaged(&self) -> u64 {
+        let shared = self.read();
+        (shared.marked + shared.damaged.len()) as u64
+    }
+
+    /// The numbers of all users, in order.
+    #[must_use]
+    pub fn everyone(&self) -> Vec<u64> {
+        self.read().index.users.keys().copied().collect()
+    }
+
+    /// The users whose number is not the hash of their name.
+    #[must_use]
+    pub fn moved(&self) -> HashMap<String, u64> {
+        self.read().moved.clone()
     }
 
     /// Whether a path leads to the store's own file.
     #[must_use]
     pub fn is_at(&self, path: &Path) -> bool {
         let Some(own) = &self.path else { return false };
-        let one = || Some(cfg!(unix) && file::same(&own.metadata().ok()?, &path.metadata().ok()?));
-        file::resolve(path).is_ok_and(|path| path == *own) || one().unwrap_or(false)
+        [own.clone(), file::keys(own), file::index(own)].iter().any(|own| {
+            let one = || Some(cfg!(unix) && file::same(&own.metadata().ok()?, &path.metadata().ok()?));
+            file::resolve(path).is_ok_and(|path| path == *own) || one().unwrap_or(false)
+        })
     }
 
     /// Bytes of the file; 0 in memory.
@@ -196,159 +396,277 @@ impl Store {
         self.path.as_ref().and_then(|path| path.metadata().ok()).map_or(0, |metadata| metadata.len())
     }
 
-    /// The entries that are not yet in the journal, by user.
+    /// Remembers that something of a user cannot be read, if it is still there.
+    fn found_damaged(&self, number: u64, entry: &Entry, damage: Damage) -> StoreError {
+        let mut shared = self.change();
+        if shared.index.users.get(&number).is_some_and(|now| now.row == entry.row) && shared.damaged.insert(number, damage).is_none() {
+            tracing::error!(%damage, user = format_args!("{number:016x}"), "what is stored about a user is damaged");
+        }
+        StoreError::User(damage)
+    }
+
+    /// Works on what is kept about a user; what is found damaged is remembered.
+    fn about<R>(
+        &self,
+        number: u64,
+        work: impl FnOnce(Reader<'_>, &Entry, &Index) -> Result<R, Fault>,
+    ) -> Result<Option<R>, StoreError> {
+        let shared = self.read();
+        let Some(entry) = shared.index.users.get(&number) else { return Ok(None) };
+        if let Some(damage) = Damage::of(entry.lost).or_else(|| shared.damaged.get(&number).copied()) {
+            return Err(StoreError::User(damage));
+        }
+        let (entry, data) = (entry.clone(), Arc::clone(&shared.data));
+        match work(Reader { data: &data, keys: &self.keys }, &entry, &shared.index) {
+            Ok(result) => Ok(Some(result)),
+            Err(Fault::Failed(error)) => Err(error.into()),
+            Err(Fault::Damaged(damage)) => {
+                drop(shared);
+                Err(self.found_damaged(number, &entry, damage))
+            }
+        }
+    }
+
+    /// The entries that are not yet in the journal, by user; without the users of whom they cannot be read.
     ///
     /// # Errors
     /// A store that cannot be read.
     pub fn log(&self) -> Result<HashMap<u64, Segment>, StoreError> {
-        self.read(|transaction| {
-            let mut segments = HashMap::new();
-            if let Some(log) = table(transaction, LOG)? {
-                for row in log.iter()? {
-                    read_log(row?.1.value(), &mut segments)?;
+        let numbers: HashSet<u64> = self.read().index.log.iter().map(|(number, _)| *number).collect();
+        let mut segments = HashMap::new();
+        for number in numbers {
+            match self.newest(number) {
+                Ok(found) => drop(found.and_then(|segment| segments.insert(number, segment))),
+                Err(StoreError::User(_)) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(segments)
+    }
+
+    /// The entries of one user that are not yet in the journal.
+    fn newest(&self, number: u64) -> Result<Option<Segment>, StoreError> {
+        let found = self.about(number, |reader, entry, index| {
+            let key = reader.key(entry)?;
+            let mut segment = None::<Segment>;
+            for (_, place) in index.log.iter().filter(|(user, _)| *user == number) {
+                let next = reader.newest(entry, &key, *place).map_err(|unread| unread.of(Damage::Journal))?;
+                match &mut segment {
+                    None => segment = Some(next),
+                    Some(segment) if segment.end() == next.first => segment.append(&next),
+                    Some(_) => return Err(Damage::Journal.into()),
                 }
             }
-            Ok(segments)
-        })
+            Ok(segment)
+        });
+        Ok(found?.flatten())
     }
 
     /// One user, without what the log has; `None` when there is none.
     ///
     /// # Errors
-    /// A store that cannot be read.
-    pub fn user(&self, hash: u64, reach: Reach) -> Result<Option<Stored>, StoreError> {
-        self.read(|transaction| {
-            let Some(users) = table(transaction, USERS)? else { return Ok(None) };
-            let Some(row) = users.get(hash)? else { return Ok(None) };
-            let row = UserRow::decode(row.value())?;
-            let mut snapshot = None;
-            if reach == Reach::Snapshot
-                && let Some(snapshots) = table(transaction, SNAPSHOTS)?
-                && let Some(found) = snapshots.get(hash)?
-            {
-                let (seen, bytes) = split_snapshot(found.value())?;
-                snapshot = Some((seen, bytes.to_vec()));
-            }
-            let seen = snapshot.as_ref().map_or(0, |(seen, _)| *seen);
-            let mut journal = Vec::new();
-            if let Some(table) = table(transaction, JOURNAL)? {
-                // The segment that the snapshot ends in, and those after it.
-                let start = table.range((hash, 0)..=(hash, seen))?.next_back().transpose()?.map_or(0, |(key, _)| key.value().1);
-                for segment in table.range((hash, start)..=(hash, u64::MAX))? {
-                    let (key, bytes) = segment?;
-                    journal.push(Segment::read(key.value().1, bytes.value())?);
-                }
-            }
-            let constraints = table(transaction, CONSTRAINTS)?.and_then(|table| table.get(hash).transpose()).transpose()?;
-            let constraints = constraints.map_or_else(Vec::new, |found| found.value().to_vec());
-            Ok(Some(Stored { row, snapshot, journal, constraints, prior: None }))
-        })
+    /// A store that cannot be read, or a user of whom something is damaged.
+    pub fn user(&self, number: u64, reach: Reach) -> Result<Option<Stored>, StoreError> {
+        self.about(number, |reader, entry, _| reader.stored(number, entry, reach))
     }
 
-    /// One user with everything that was ever committed.
+    /// One user with everything that is kept.
     ///
     /// # Errors
-    /// A store that cannot be read.
-    pub fn whole(&self, hash: u64) -> Result<Option<Stored>, StoreError> {
-        let Some(mut stored) = self.user(hash, Reach::Whole)? else { return Ok(None) };
-        stored.journal.extend(self.log()?.remove(&hash));
+    /// As for [`user`](Self::user).
+    pub fn whole(&self, number: u64) -> Result<Option<Stored>, StoreError> {
+        let Some(mut stored) = self.user(number, Reach::Whole)? else { return Ok(None) };
+        stored.journal.extend(self.newest(number)?);
         stored.prior = self.prior(stored.row.header.fingerprint)?;
         Ok(Some(stored))
+    }
+
+    /// The number of the user with a name.
+    ///
+    /// # Errors
+    /// As for [`user`](Self::user); also when it cannot be known whether there is such a user.
+    pub fn find(&self, name: &str) -> Result<Option<u64>, StoreError> {
+        let number = user_hash(name);
+        let nameless = {
+            let shared = self.read();
+            if let Some(moved) = shared.moved.get(name) {
+                return Ok(Some(*moved));
+            }
+            shared.nameless > 0
+        };
+        let row = self.about(number, |reader, entry, _| reader.row(number, entry, &reader.key(entry)?))?;
+        match row {
+            Some(row) if row.name == name => Ok(Some(number)),
+            Some(_) if nameless => Err(StoreError::User(Damage::Row)),
+            _ => Ok(None),
+        }
+    }
+
+    /// A number for a new user: the hash of the name if it is free.
+    #[must_use]
+    pub fn number_for(&self, name: &str) -> u64 {
+        let shared = self.read();
+        let mut number = user_hash(name);
+        while shared.index.users.contains_key(&number) {
+            number = number.wrapping_add(1);
+        }
+        number
+    }
+
+    /// Whether some user has a number.
+    #[must_use]
+    pub fn has(&self, number: u64) -> bool {
+        self.read().index.users.contains_key(&number)
     }
 
     /// The prior of the policy with a fingerprint; `None` when the store has none.
     ///
     /// # Errors
-    /// A store that cannot be read.
+    /// A store or a prior that cannot be read.
     pub fn prior(&self, fingerprint: u64) -> Result<Option<Vec<u8>>, StoreError> {
-        self.read(|transaction| {
-            let Some(priors) = table(transaction, PRIORS)? else { return Ok(None) };
-            Ok(priors.get(fingerprint)?.map(|found| found.value().to_vec()))
-        })
+        let shared = self.read();
+        let Some(place) = shared.index.priors.get(&fingerprint) else { return Ok(None) };
+        let found = Reader { data: &shared.data, keys: &self.keys }.house(frame::Kind::Prior, *place);
+        let (position, bytes) = found.map_err(|unread| unread.of(Damage::Prior))?;
+        if position == fingerprint { Ok(Some(bytes)) } else { Err(StoreError::User(Damage::Prior)) }
     }
 
-    /// All priors that users began with, by the fingerprint of the policy with each.
-    ///
-    /// # Errors
-    /// A store that cannot be read.
-    pub fn priors(&self) -> Result<HashMap<u64, Vec<u8>>, StoreError> {
-        self.read(|transaction| {
-            let Some(priors) = table(transaction, PRIORS)? else { return Ok(HashMap::new()) };
-            let row =
-                |(key, bytes): (redb::AccessGuard<'_, u64>, redb::AccessGuard<'_, &[u8]>)| (key.value(), bytes.value().to_vec());
-            priors.iter()?.map(|found| Ok(row(found?))).collect()
-        })
+    /// The fingerprints of the policies with all priors that users began with.
+    #[must_use]
+    pub fn priors(&self) -> Vec<u64> {
+        self.read().index.priors.keys().copied().collect()
     }
 
-    /// The user with a name, with everything that was ever committed.
+    /// The user with a name, with everything that is kept.
     ///
     /// # Errors
-    /// [`StoreError::NoUser`], or a store that cannot be read.
+    /// [`StoreError::NoUser`], or as for [`user`](Self::user).
     pub fn named(&self, name: &str) -> Result<Stored, StoreError> {
-        let stored = self.whole(fable_core::user_hash(name))?;
-        stored.filter(|stored| stored.row.name == name).ok_or(StoreError::NoUser)
+        let number = self.find(name)?.ok_or(StoreError::NoUser)?;
+        self.whole(number)?.ok_or(StoreError::NoUser)
     }
 
-    /// Erases users; which of them there were.
+    /// Erases users; which of them there were. A user who is damaged can be erased, too.
     ///
     /// # Errors
     /// A store that cannot be read or written; nobody is forgotten then, unless the error is [`StoreError::Uncertain`].
     pub fn forget<'n>(&self, names: &[&'n str]) -> Result<Vec<&'n str>, StoreError> {
-        let (mut writes, mut log, mut incarnation, mut erased) =
-            (Writes::default(), self.log()?, self.incarnation()?, Vec::new());
+        let (mut writes, mut incarnation, mut erased) = (Writes::default(), self.incarnation()?, Vec::new());
         for name in names {
-            let user = fable_core::user_hash(name);
-            match self.user(user, Reach::Snapshot)? {
-                Some(stored) if stored.row.name != *name => continue,
-                Some(_) if !erased.contains(name) => {
-                    incarnation = incarnation.checked_add(1).ok_or(StoreError::Exhausted)?;
-                    erased.push(*name);
-                }
-                _ => {} // a crash in the middle of a commit may have left something of a user who is not there
+            let number = match self.find(name) {
+                Ok(Some(number)) => number,
+                // Whose name cannot be read is known by its hash.
+                Err(StoreError::User(_)) if self.has(user_hash(name)) => user_hash(name),
+                Ok(None) => continue,
+                Err(error) => return Err(error),
+            };
+            if !erased.contains(name) {
+                incarnation = incarnation.checked_add(1).ok_or(StoreError::Exhausted)?;
+                erased.push(*name);
+                writes.erase(number, incarnation);
             }
-            log.remove(&user);
-            writes.erase(user, incarnation);
         }
         if writes.erases() {
-            writes.fold(log.iter().map(|(user, segment)| (*user, segment)));
             self.commit(&writes, true)?;
         }
         Ok(erased)
     }
 
     /// Commits changes, all or nothing. With `sync` they are on disk when this returns; without, they are some time later,
-    /// in order.
+    /// in order. Erasing comes first, needs no room, and is on disk in any case.
     ///
     /// # Errors
-    /// A store that cannot be written; it is as before then, unless the error is [`StoreError::Uncertain`].
+    /// A store that cannot be written; it is as before then but for who was erased, unless the error is [`StoreError::Uncertain`].
     pub fn commit(&self, writes: &Writes, sync: bool) -> Result<(), StoreError> {
+        let writer = &mut *self.writer();
         if writes.erases() {
-            return self.rewrite(writes);
+            self.erase(writer, writes).map_err(StoreError::uncertain)?;
+        } else if let Some(incarnation) = writes.incarnation
+            && incarnation > self.incarnation()?
+        {
+            self.keys.start_in(incarnation).map_err(StoreError::uncertain)?;
         }
-        let before = self.commits().map_err(StoreError::uncertain)?;
-        let done = self.with(|database| {
-            let transaction = begin(database, sync)?;
-            writes.apply(&transaction)?;
-            transaction.open_table(META)?.insert(COMMITS, &(before + 1).to_le_bytes()[..])?;
-            Ok(transaction.commit()?)
-        });
-        match done {
-            Ok(()) => Ok(()),
-            Err(error) if error.is_want_of_room() => {
-                self.reopen();
-                // The commit may have been made before the error, and earlier ones that were not yet on disk may be lost.
-                if self.commits().is_ok_and(|now| now == before) { Err(error) } else { Err(error.uncertain()) }
-            }
-            // After any other failure of a disk, what is read back need not be what is on it.
-            Err(error) => Err(error.uncertain()),
+        let missing = writes.users.len().saturating_sub(writer.free.len());
+        if missing > 0 {
+            let before = self.keys.slots();
+            self.keys.grow(u32::try_from(missing).unwrap_or(u32::MAX).max(before / 8))?;
+            writer.free.extend(before..self.keys.slots());
         }
+        let draft = {
+            let shared = self.read();
+            let (data, index, history) = (&*shared.data, &shared.index, self.options.history);
+            let press = Press { data, keys: &self.keys, nonces: &writer.nonces, index, history };
+            // Forgetting is to need no room.
+            let lost = if writes.erases() { &BTreeMap::new() } else { &shared.damaged };
+            press.group(writer.end, writes, lost, &writer.free)?
+        };
+        if draft.group.is_empty() {
+            return if sync { self.settle(writer).map_err(StoreError::uncertain) } else { Ok(()) };
+        }
+        self.append(writer, draft, writes)?;
+        if sync {
+            self.settle(writer).map_err(StoreError::uncertain)?;
+        }
+        self.tend(writer);
+        Ok(())
     }
 
-    /// Commits since the store was made.
-    fn commits(&self) -> Result<u64, StoreError> {
-        let bytes = self.read(|transaction| meta(transaction, COMMITS))?;
-        let bytes = bytes.as_deref().and_then(|bytes| bytes.try_into().ok());
-        bytes.map(u64::from_le_bytes).ok_or(StoreError::Damaged("its number of commits cannot be read"))
+    /// Writes a group and lets it have happened.
+    fn append(&self, writer: &mut Writer, mut draft: commit::Draft, writes: &Writes) -> Result<(), StoreError> {
+        let data = Arc::clone(&self.read().data);
+        let (start, end) = (draft.group.start(), draft.group.end());
+        if let Err(error) = data.medium.write(start, draft.group.finish(writer.number + 1)) {
+            let error = StoreError::from(error);
+            // After a failure that is not want of room, what is read back need not be what is on the disk.
+            let undone = data.medium.set_len(start).is_ok();
+            return Err(if undone && error.is_want_of_room() { error } else { error.uncertain() });
+        }
+        (writer.end, writer.number, writer.open) = (end, writer.number + 1, true);
+        writer.free.truncate(writer.free.len() - draft.taken);
+        let mut shared = self.change();
+        for change in &draft.changes {
+            if let Change::Put(number, entry) = change
+                && entry.lost != 0
+                && shared.damaged.remove(number).is_some()
+            {
+                shared.marked += 1;
+            }
+            shared.index.apply(change.clone());
+        }
+        for (number, row) in writes.users.iter().filter(|(number, row)| user_hash(&row.name) != **number) {
+            shared.moved.insert(row.name.clone(), *number);
+        }
+        writer.pending.append(&mut draft.changes);
+        Ok(())
+    }
+
+    /// Destroys the keys of users.
+    fn erase(&self, writer: &mut Writer, writes: &Writes) -> Result<(), StoreError> {
+        let slots: Vec<(u64, u32)> = {
+            let shared = self.read();
+            writes.erased.iter().filter_map(|number| Some((*number, shared.index.users.get(number)?.slot))).collect()
+        };
+        if slots.is_empty() {
+            return Ok(());
+        }
+        let now = self.incarnation()?;
+        let next = now.checked_add(slots.len() as u32).ok_or(StoreError::Exhausted)?;
+        let gone: Vec<u32> = slots.iter().map(|(_, slot)| *slot).collect();
+        writer.open = true;
+        self.keys.destroy(&gone, next.max(writes.incarnation.unwrap_or(0)))?;
+        writer.mirror = None; // nobody can read it any more
+        writer.free.extend(gone);
+        let mut shared = self.change();
+        for (number, _) in &slots {
+            let nameless = shared.index.users.get(number).is_some_and(|entry| entry.moved) && !shared.moved.values().any(|moved| moved == number);
+            shared.nameless -= usize::from(nameless && shared.nameless > 0);
+            let marked = shared.index.users.get(number).is_some_and(|entry| entry.lost != 0);
+            shared.marked -= usize::from(marked && shared.marked > 0);
+            shared.index.remove(*number);
+            shared.damaged.remove(number);
+            shared.moved.retain(|_, moved| moved != number);
+        }
+        Ok(())
     }
 
     /// Makes everything that was committed durable.
@@ -356,118 +674,268 @@ impl Store {
     /// # Errors
     /// [`StoreError::Uncertain`], when the store cannot be written.
     pub fn sync(&self) -> Result<(), StoreError> {
-        self.with(|database| Ok(begin(database, true)?.commit()?)).map_err(StoreError::uncertain)
+        self.settle(&mut self.writer()).map_err(StoreError::uncertain)
     }
 
-    /// Copies everything but the erased users into a new file, adds the writes, and puts it into the place of the old one.
-    fn rewrite(&self, writes: &Writes) -> Result<(), StoreError> {
-        let started = std::time::Instant::now();
-        if !writes.folded {
-            return Err(StoreError::Damaged("a log with erased users was not folded"));
+    /// Syncs the store's file, and tells the index then.
+    fn settle(&self, writer: &mut Writer) -> Result<(), StoreError> {
+        if writer.pending.is_empty() {
+            return Ok(());
         }
-        let fill = |database: &Database| {
-            self.read(|old| {
-                let transaction = begin(database, true)?;
-                copy(old, &transaction, META, |_| true)?;
-                copy(old, &transaction, USERS, |user| !writes.erased.contains(&user))?;
-                copy(old, &transaction, SNAPSHOTS, |user| !writes.erased.contains(&user))?;
-                copy(old, &transaction, PRIORS, |_| true)?;
-                copy(old, &transaction, CONSTRAINTS, |user| !writes.erased.contains(&user))?;
-                copy(old, &transaction, JOURNAL, |(user, _)| !writes.erased.contains(&user))?;
-                writes.apply(&transaction)?;
-                Ok(transaction.commit()?)
-            })
-        };
-        let (new, synced) = if let Some(path) = &self.path {
-            file::replace(path, fill)?
-        } else {
-            let database = file::in_memory()?;
-            fill(&database)?;
-            (database, Ok(()))
-        };
-        *self.database.write().unwrap_or_else(PoisonError::into_inner) = Some(new);
-        tracing::info!(erased = writes.erased.len(), bytes = self.bytes(), took = ?started.elapsed(), "the store was written anew");
-        synced.map_err(|error| StoreError::from(error).uncertain())
+        let data = Arc::clone(&self.read().data);
+        data.medium.sync()?;
+        let changes = std::mem::take(&mut writer.pending);
+        let at = (writer.end, writer.number);
+        if let Some(mirror) = &mut writer.mirror
+            && let Err(error) = mirror.add(at, &changes)
+        {
+            tracing::warn!(%error, "the index cannot be written; opening will take longer");
+            writer.mirror = None;
+        }
+        Ok(())
     }
 
-    /// After a write that failed a database refuses to write until it was opened anew.
-    fn reopen(&self) {
+    /// Writes the index's file anew. Everything that was committed has to be on disk.
+    fn reflect(&self, writer: &mut Writer) {
         let Some(path) = &self.path else { return };
-        let mut database = self.database.write().unwrap_or_else(PoisonError::into_inner);
-        *database = None; // gives the lock on the file back
-        match file::open(path) {
-            Ok(opened) => *database = Some(opened),
-            Err(error) => tracing::error!(%error, "the store cannot be opened again"),
+        writer.mirror = None;
+        let shared = self.read();
+        let made = || -> Result<Mirror, StoreError> {
+            let key = self.keys.slot(INDEX)?.ok_or(StoreError::Key("the key of its index is damaged"))?;
+            let file = Box::new(file::open_index(path, true)?);
+            Ok(Mirror::create(file, &shared.data, key, &shared.index, (writer.end, writer.number))?)
+        };
+        match made() {
+            Ok(mirror) => writer.mirror = Some(mirror),
+            Err(error) => tracing::warn!(%error, "the index cannot be written; opening will take longer"),
         }
     }
 
-    fn with<R>(&self, work: impl FnOnce(&Database) -> Result<R, StoreError>) -> Result<R, StoreError> {
-        if self.database.read().unwrap_or_else(PoisonError::into_inner).is_none() {
-            self.reopen();
+    /// What is due after a commit.
+    fn tend(&self, writer: &mut Writer) {
+        if writer.pending.is_empty() && self.path.is_some() {
+            let users = self.read().index.users.len();
+            let long = |mirror: &Mirror| mirror.len() > (8 << 20) + 256 * users as u64;
+            if writer.mirror.as_ref().map_or(users <= SMALL, long) {
+                self.reflect(writer);
+            }
         }
-        let database = self.database.read().unwrap_or_else(PoisonError::into_inner);
-        work(database.as_ref().ok_or(StoreError::Damaged("it could not be opened again"))?)
+        self.renew(writer);
     }
 
-    fn read<R>(&self, work: impl FnOnce(&ReadTransaction) -> Result<R, StoreError>) -> Result<R, StoreError> {
-        self.with(|database| work(&database.begin_read()?))
-    }
-}
-
-/// A transaction after which the file opens fast even when the process is killed.
-fn begin(database: &Database, sync: bool) -> Result<redb::WriteTransaction, StoreError> {
-    let mut transaction = database.begin_write()?;
-    if sync {
-        transaction.set_quick_repair(true);
-    } else {
-        transaction.set_durability(Durability::None)?;
-    }
-    Ok(transaction)
-}
-
-fn initialize(database: &Database, identity: &Identity) -> Result<(), StoreError> {
-    let transaction = begin(database, true)?;
-    {
-        let mut meta = transaction.open_table(META)?;
-        meta.insert(FORMAT, &[VERSION][..])?;
-        meta.insert(IDENTITY, identity.encode().as_slice())?;
-        meta.insert(INCARNATION, &0_u32.to_le_bytes()[..])?;
-        meta.insert(COMMITS, &0_u64.to_le_bytes()[..])?;
-    }
-    Ok(transaction.commit()?)
-}
-
-/// A table, if anything was ever written to it.
-fn table<K: redb::Key, V: redb::Value>(
-    transaction: &ReadTransaction,
-    definition: TableDefinition<'_, K, V>,
-) -> Result<Option<redb::ReadOnlyTable<K, V>>, StoreError> {
-    match transaction.open_table(definition) {
-        Ok(table) => Ok(Some(table)),
-        Err(redb::TableError::TableDoesNotExist(_)) => Ok(None),
-        Err(error) => Err(error.into()),
-    }
-}
-
-fn meta(transaction: &ReadTransaction, key: &str) -> Result<Option<Vec<u8>>, StoreError> {
-    let Some(meta) = table(transaction, META)? else { return Ok(None) };
-    Ok(meta.get(key)?.map(|value| value.value().to_vec()))
-}
-
-/// Copies the rows that are kept.
-fn copy<K: redb::Key, V: redb::Value>(
-    from: &ReadTransaction,
-    to: &redb::WriteTransaction,
-    definition: TableDefinition<'static, K, V>,
-    keep: impl for<'k> Fn(K::SelfType<'k>) -> bool,
-) -> Result<(), StoreError> {
-    let Some(old) = table(from, definition)? else { return Ok(()) };
-    let mut new = to.open_table(definition)?;
-    for row in old.iter()? {
-        let (key, value) = row?;
-        if keep(key.value()) {
-            new.insert(key.value(), value.value())?;
+    /// What can be done while nobody waits.
+    pub fn idle(&self) {
+        let writer = &mut *self.writer();
+        if writer.open && writer.mirror.is_none() && self.settle(writer).is_ok() {
+            self.reflect(writer);
         }
+        self.renew(writer);
+    }
+
+    /// Writes the file anew when it has grown enough, on a thread of its own.
+    fn renew(&self, writer: &mut Writer) {
+        match &writer.rewrite {
+            Rewriting::At(limit) if writer.end > *limit => {
+                let (path, keys, shared) = (self.path.clone(), Arc::clone(&self.keys), Arc::clone(&self.shared));
+                let history = self.options.history;
+                let work = move || succeed(path.as_deref(), &keys, &shared, history);
+                match std::thread::Builder::new().name("rewrite".into()).spawn(work) {
+                    Ok(thread) => writer.rewrite = Rewriting::By(thread),
+                    Err(error) => tracing::warn!(%error, "the store cannot be written anew"),
+                }
+            }
+            Rewriting::By(thread) if thread.is_finished() => {
+                let limit = 2 * writer.end + self.options.slack; // if it fails, it is tried again then
+                let Rewriting::By(thread) = std::mem::replace(&mut writer.rewrite, Rewriting::At(limit)) else { return };
+                let done = thread.join().unwrap_or(Err(StoreError::Damaged("the thread that writes it anew has failed")));
+                let done = done.and_then(|successor| self.settle(writer).and_then(|()| self.replace(writer, successor)));
+                match done {
+                    Ok(()) => tracing::info!(bytes = writer.end, "the store was written anew"),
+                    Err(error) => tracing::warn!(%error, "the store could not be written anew and stays as it is"),
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Puts a new file into the place of the store's.
+    fn replace(&self, writer: &mut Writer, successor: Successor) -> Result<(), StoreError> {
+        let Successor { mut copy, of, draft } = successor;
+        let mut shared = self.change();
+        catch_up(&mut copy, Reader { data: &shared.data, keys: &self.keys }, &of, &shared.index)?;
+        copy.finish(&self.keys)?;
+        let synced = draft.map_or(Ok(Ok(())), file::Draft::place)?;
+        (writer.end, writer.number) = (copy.end(), copy.number);
+        writer.rewrite = Rewriting::At(2 * copy.data.live + self.options.slack);
+        shared.index = copy.index;
+        shared.data = Arc::new(copy.data);
+        drop(shared);
+        self.reflect(writer);
+        Ok(synced?)
+    }
+
+    /// Copies all of the store into a new one at another path, while it is in use.
+    ///
+    /// # Errors
+    /// A path at which there is something, a disk that cannot be written, or users of whom something is damaged.
+    pub fn backup(&self, path: &Path, mut progress: impl FnMut(u64, u64)) -> Result<u64, StoreError> {
+        let (data, index) = {
+            let shared = self.read();
+            (Arc::clone(&shared.data), shared.index.clone())
+        };
+        let target = Target::begin(path, &data.identity(&self.keys)?, &self.keys, self.options.history)?;
+        let (bytes, _) = target.fill(Reader { data: &data, keys: &self.keys }, &index, None, &mut progress)?;
+        Ok(bytes)
+    }
+}
+
+impl Drop for Store {
+    fn drop(&mut self) {
+        let writer = &mut *self.writer();
+        if let Rewriting::By(thread) = std::mem::replace(&mut writer.rewrite, Rewriting::At(u64::MAX)) {
+            drop(thread.join()); // what it has written is removed with it
+        }
+        if !writer.open || self.settle(writer).is_err() {
+            return;
+        }
+        if writer.mirror.is_none() {
+            self.reflect(writer);
+        }
+        let at = (writer.end, writer.number);
+        if let Some(mirror) = &mut writer.mirror
+            && let Err(error) = mirror.close(at)
+        {
+            tracing::warn!(%error, "the index cannot be written; opening will take longer");
+        }
+    }
+}
+
+/// The keys of a store's file.
+fn open_keys(path: &Path, id: &[u8; 16], options: &Options, write: bool) -> Result<Keys, StoreError> {
+    let (file, _) = file::open_keys(path, write, false)?;
+    let keys = Keys::open(Box::new(file), options.key.as_ref())?;
+    if keys.id() == id { Ok(keys) } else { Err(StoreError::Key("the key file beside it belongs to another store")) }
+}
+
+/// Copies everything that is needed into a new file, until only a few users have changed meanwhile.
+fn succeed(path: Option<&Path>, keys: &Keys, shared: &RwLock<Shared>, history: Option<u64>) -> Result<Successor, StoreError> {
+    let now = || {
+        let shared = shared.read().unwrap_or_else(PoisonError::into_inner);
+        (Arc::clone(&shared.data), shared.index.clone())
+    };
+    let (data, mut of) = now();
+    let (draft, medium): (_, Box<dyn Medium>) = match path {
+        Some(path) => {
+            let (draft, file) = file::Draft::begin(path)?;
+            (Some(draft), Box::new(file))
+        }
+        None => (None, Box::new(Memory::default())),
+    };
+    let reader = Reader { data: &data, keys };
+    let mut copy = Copy::begin(Data::create(medium, keys, &data.identity(keys)?)?, history)?;
+    copy.all(reader, &of, None, &mut |_, _| {})?;
+    loop {
+        let (_, index) = now();
+        let changed = index.users.iter().filter(|(number, entry)| of.users.get(number) != Some(entry)).count();
+        catch_up(&mut copy, reader, &of, &index)?;
+        of = index;
+        if changed < FEW {
+            copy.data.medium.sync()?;
+            return Ok(Successor { copy, of, draft });
+        }
+    }
+}
+
+/// Copies what has changed since.
+fn catch_up(copy: &mut Copy, reader: Reader<'_>, of: &Index, index: &Index) -> Result<(), StoreError> {
+    let gone: Vec<u64> = copy.index.users.keys().filter(|number| !index.users.contains_key(number)).copied().collect();
+    gone.into_iter().for_each(|number| copy.index.remove(number));
+    for (fingerprint, place) in index.priors.iter().filter(|(fingerprint, place)| of.priors.get(fingerprint) != Some(place)) {
+        copy.prior(reader, *fingerprint, *place)?;
+    }
+    for (number, entry) in index.users.iter().filter(|(number, entry)| of.users.get(number) != Some(entry)) {
+        unless_forgotten(copy.user(reader, *number, entry), reader, entry)?;
+    }
+    copy.index.log.clear();
+    for (number, place) in &index.log {
+        let entry = index.users.get(number).ok_or(StoreError::NoUser)?;
+        unless_forgotten(copy.log(reader, *number, entry, *place), reader, entry)?;
     }
     Ok(())
+}
+
+/// Whoever is forgotten while a copy is made need not be in it.
+fn unless_forgotten(copied: Result<(), StoreError>, reader: Reader<'_>, entry: &Entry) -> Result<(), StoreError> {
+    if copied.is_err() && reader.is_forgotten(entry) { Ok(()) } else { copied }
+}
+
+/// A new store in the making, at a path where there was none.
+struct Target {
+    path: PathBuf,
+    copy: Copy,
+    keys: Keys,
+    draft: Option<file::Draft>,
+    _claim: std::fs::File,
+}
+
+impl Target {
+    /// Begins one with the keys of another.
+    fn begin(path: &Path, identity: &[u8], keys: &Keys, history: Option<u64>) -> Result<Self, StoreError> {
+        let path = file::resolve(path)?;
+        let exists = |path: &Path| StoreError::File(std::io::Error::new(std::io::ErrorKind::AlreadyExists, format!("{} is there already", path.display())));
+        for other in [file::keys(&path), file::index(&path)] {
+            if other.exists() {
+                return Err(exists(&other));
+            }
+        }
+        let (claim, ours) = file::claim(&path)?.ok_or_else(|| exists(&path))?;
+        let made = || -> Result<_, StoreError> {
+            let (draft, file) = file::Draft::begin(&path)?;
+            let (key_file, _) = file::open_keys(&path, true, true)?;
+            let keys = keys.copy(Box::new(key_file))?;
+            let data = Data::create(Box::new(file), &keys, identity)?;
+            Ok((draft, keys, Copy::begin(data, history)?))
+        };
+        match made() {
+            Ok((draft, keys, copy)) => Ok(Self { path, copy, keys, draft: Some(draft), _claim: claim }),
+            Err(error) => {
+                if ours {
+                    let _ = std::fs::remove_file(&path);
+                }
+                let _ = std::fs::remove_file(file::keys(&path));
+                Err(error)
+            }
+        }
+    }
+
+    /// Copies a store into it; its bytes and what was lost.
+    fn fill(
+        mut self,
+        from: Reader<'_>,
+        index: &Index,
+        pool: Option<&rewrite::Pool>,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<(u64, Vec<Loss>), StoreError> {
+        let losses = self.copy.all(from, index, pool, progress)?;
+        self.copy.finish(&self.keys)?;
+        file::sync_folder(&self.path)?;
+        if let Some(draft) = self.draft.take() {
+            draft.place()??;
+        }
+        let key = self.keys.slot(INDEX)?.ok_or(StoreError::Key("the key of its index is damaged"))?;
+        let (end, number) = (self.copy.end(), self.copy.number);
+        let medium = Box::new(file::open_index(&self.path, true)?);
+        Mirror::create(medium, &self.copy.data, key, &self.copy.index, (end, number))?.close((end, number))?;
+        Ok((end, losses))
+    }
+}
+
+impl Drop for Target {
+    fn drop(&mut self) {
+        // Not finished: nothing stays.
+        if self.draft.is_some() {
+            let _ = std::fs::remove_file(&self.path);
+            let _ = std::fs::remove_file(file::keys(&self.path));
+        }
+    }
 }

@@ -16,7 +16,7 @@
 //!
 //! let priors = Priors::open(&store, &base, Some(&crowd))?; // new users begin with the crowd's
 //! let policies = priors.policies(&base)?;
-//! let ana = Resident::newcomer(&Desk::new(&policies), "ana", store.incarnation()?, None)?;
+//! let ana = Resident::newcomer(&Desk::new(&policies), "ana", fable_core::user_hash("ana"), store.incarnation()?, None)?;
 //! assert_eq!(ana.learner().posterior().packed(), crowd);
 //!
 //! let priors = Priors::open(&store, &base, None)?; // new users begin with the isotropic one, and ana is still known
@@ -26,7 +26,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use super::{Store, StoreError, Writes};
+use super::{Damage, Store, StoreError, Writes};
 use crate::prior_file::{NOBODY, informed, read, write};
 use fable_core::record::RecordError;
 use fable_core::{Policy, Prior, Scalar};
@@ -38,6 +38,8 @@ pub struct Priors<T> {
     known: Vec<(u64, Vec<T>)>,
     /// Which of them new users begin with; the isotropic one if it is none.
     newcomers: Option<u64>,
+    /// Those that cannot be read.
+    lost: Vec<u64>,
 }
 
 impl<T: Scalar> Priors<T> {
@@ -49,15 +51,25 @@ impl<T: Scalar> Priors<T> {
         let newcomers = given.map(|packed| Ok::<_, StoreError>((informed(base, Some(packed))?.fingerprint(), packed)));
         let newcomers = newcomers.transpose()?;
         if let Some((fingerprint, packed)) = newcomers
-            && store.prior(fingerprint)?.is_none()
+            && !matches!(store.prior(fingerprint), Ok(Some(_)))
         {
             let mut writes = Writes::default();
             writes.prior(fingerprint, &write(base, packed, NOBODY)?);
             store.commit(&writes, true)?;
         }
-        let known = store.priors()?.into_iter().map(|(fingerprint, bytes)| Ok((fingerprint, read(base, &bytes)?)));
-        let known = known.collect::<Result<_, StoreError>>()?;
-        Ok(Self { known, newcomers: newcomers.map(|(fingerprint, _)| fingerprint) })
+        let (mut known, mut lost) = (Vec::new(), Vec::new());
+        for fingerprint in store.priors() {
+            match store.prior(fingerprint) {
+                Ok(Some(bytes)) => known.push((fingerprint, read(base, &bytes)?)),
+                Ok(None) => {}
+                Err(StoreError::User(_)) => {
+                    tracing::error!("a prior is damaged; users who began with it cannot be decided for");
+                    lost.push(fingerprint);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(Self { known, newcomers: newcomers.map(|(fingerprint, _)| fingerprint), lost })
     }
 
     /// A policy for each of them, and the base policy.
@@ -66,6 +78,7 @@ impl<T: Scalar> Priors<T> {
     /// A prior that is not the one that its key says.
     pub fn policies<'a>(&'a self, base: &Policy<'a, T>) -> Result<Policies<'a, T>, StoreError> {
         let mut policies = Policies::from(*base);
+        policies.lost.clone_from(&self.lost);
         for (fingerprint, packed) in &self.known {
             let policy = informed(base, Some(packed))?;
             if policy.fingerprint() != *fingerprint {
@@ -86,12 +99,14 @@ impl<T: Scalar> Priors<T> {
 pub struct Policies<'p, T> {
     newcomers: Policy<'p, T>,
     others: Vec<Policy<'p, T>>,
+    /// Fingerprints of those whose prior cannot be read.
+    lost: Vec<u64>,
 }
 
 impl<'p, T> From<Policy<'p, T>> for Policies<'p, T> {
     /// One for everybody.
     fn from(policy: Policy<'p, T>) -> Self {
-        Self { newcomers: policy, others: Vec::new() }
+        Self { newcomers: policy, others: Vec::new(), lost: Vec::new() }
     }
 }
 
@@ -111,9 +126,10 @@ impl<'p, T: Scalar> Policies<'p, T> {
     /// The one that a user's records name.
     ///
     /// # Errors
-    /// [`RecordError::Policy`] if it is not among these.
-    pub fn of(&self, fingerprint: u64) -> Result<&Policy<'p, T>, RecordError> {
+    /// [`RecordError::Policy`] if it is not among these, [`Damage::Prior`] if the store has lost it.
+    pub fn of(&self, fingerprint: u64) -> Result<&Policy<'p, T>, StoreError> {
         let mut all = std::iter::once(&self.newcomers).chain(&self.others);
-        all.find(|policy| policy.fingerprint() == fingerprint).ok_or(RecordError::Policy)
+        let missing = || if self.lost.contains(&fingerprint) { StoreError::User(Damage::Prior) } else { RecordError::Policy.into() };
+        all.find(|policy| policy.fingerprint() == fingerprint).ok_or_else(missing)
     }
 }

@@ -14,19 +14,19 @@
 //! let store = Store::in_memory(&Identity::new(&policy))?;
 //! let policies = Policies::from(policy);
 //! let mut desk = Desk::new(&policies);
-//! let mut ana = Resident::newcomer(&desk, "ana", store.incarnation()?, None)?;
+//! let mut ana = Resident::newcomer(&desk, "ana", fable_core::user_hash("ana"), store.incarnation()?, None)?;
 //!
 //! let (context, all) = (TAU2.context(None, [])?, Feasible::all(&TAU2));
 //! let (mut command, mut writes) = (Command::decide(Request::new(&context, &all)), Writes::default());
 //! ana.run(&mut desk, &mut writes, &mut command, Note::None)?;
 //! store.commit(&writes, true)?;
 //! let decision = command.decision(&ana.user(&mut desk)?).unwrap();
-//! assert_eq!((decision.id.round, store.users()?), (1, 1));
+//! assert_eq!((decision.id.round, store.users()), (1, 1));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 use super::journal::{Entry, Note};
-use super::{Policies, StoreError, Stored, UserRow, Writes};
+use super::{Damage, Policies, StoreError, Stored, UserRow, Writes};
 use fable_core::record::{MAX_EVENT_LEN, decode_event, encode_event};
 use fable_core::{Catalog, Command, Event, HostLearner, Policy, Scalar, User, UserError};
 
@@ -110,10 +110,13 @@ impl<'p, T: Scalar> Resident<'p, T> {
             resident.learner.start_journal_in(policy, &row.header, row.incarnation)?;
         }
         let mut user = resident.learner.with(policy, &mut desk.workspace).map_err(StoreError::State)?;
+        let mut end = None;
         for segment in journal {
-            if segment.first > resident.entries {
-                return Err(StoreError::Damaged("a journal has a gap"));
+            // The snapshot may end within the first one; the others follow each other.
+            if segment.first > resident.entries || end.is_some_and(|end| end != segment.first) {
+                return Err(StoreError::User(Damage::Journal));
             }
+            end = Some(segment.end());
             for entry in segment.from(resident.entries) {
                 let event = decode_event(policy.catalog(), entry?.record)?;
                 user.check(&event).map_err(StoreError::State)?.apply();
@@ -123,13 +126,20 @@ impl<'p, T: Scalar> Resident<'p, T> {
         Ok(resident)
     }
 
-    /// Somebody whom a store does not know, at the prior and in the incarnation in which its new users start.
+    /// Somebody whom a store does not know, at the prior, with a number that is free in the store and in the incarnation in which its
+    /// new users start.
     ///
     /// # Errors
     /// None that a policy leads to.
-    pub fn newcomer(desk: &Desk<'p, T>, name: &str, incarnation: u32, memory: Option<Self>) -> Result<Self, StoreError> {
+    pub fn newcomer(
+        desk: &Desk<'p, T>,
+        name: &str,
+        number: u64,
+        incarnation: u32,
+        memory: Option<Self>,
+    ) -> Result<Self, StoreError> {
         let policy = desk.policies.newcomers();
-        let row = UserRow::newcomer(policy, name, incarnation);
+        let row = UserRow::newcomer(policy, name, number, incarnation);
         let mut resident = Self::vacant(policy, row, memory);
         resident.learner.start_journal_in(policy, &resident.row.header, incarnation)?;
         Ok(resident)

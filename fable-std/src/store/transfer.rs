@@ -12,11 +12,14 @@
 //! | c | the constraints, see [`super::constraints`] |
 //! | 4 | length of the prior, 0 if it is the isotropic one |
 //! | p | the prior that the user began with, see [`prior_file`] |
+//! | 8 | number of entries before those that are in the file, 0 if all of them are |
+//! | 4 | length of a snapshot that has seen these, 0 if there are none |
+//! | s | the snapshot, see `fable_core::record` |
 //! | 8 | number of entries |
 //! | m | the entries, see [`super::journal`] |
 //! | 4 | CRC-32/ISO-HDLC of all bytes before |
 //!
-//! All numbers are little-endian. The journal is everything: importing applies it from the beginning, so that each event is
+//! All numbers are little-endian. The journal is everything that the store has kept: importing applies it from its beginning, so that each event is
 //! checked before anything is written, and the user goes on with the same bits. The prior goes with the user, for a journal says what
 //! was learned after it; a store that has it already does not keep it twice.
 //!
@@ -31,7 +34,7 @@ use fable_core::{Policy, Scalar, user_hash};
 use std::fmt;
 
 /// The version of the file.
-pub const VERSION: u8 = 4;
+pub const VERSION: u8 = 5;
 
 /// The highest incarnation that is imported: everyone who comes later starts there, and a store still has to be able to forget.
 pub const MAX_INCARNATION: u32 = 1 << 31;
@@ -93,9 +96,17 @@ pub fn export(store: &Store, name: &str) -> Result<Vec<u8>, StoreError> {
         bytes.extend_from_slice(&length.to_le_bytes());
         bytes.extend_from_slice(part);
     }
-    let count: u64 = stored.journal.iter().map(|segment| segment.count).sum();
-    bytes.extend_from_slice(&count.to_le_bytes());
-    stored.journal.iter().for_each(|segment| bytes.extend_from_slice(&segment.bytes));
+    let (seen, snapshot) = stored.snapshot.as_ref().map_or((0, &[][..]), |(seen, bytes)| (*seen, bytes));
+    let length = u32::try_from(snapshot.len()).map_err(|_| StoreError::Damaged("a snapshot is too long"))?;
+    bytes.extend_from_slice(&seen.to_le_bytes());
+    bytes.extend_from_slice(&length.to_le_bytes());
+    bytes.extend_from_slice(snapshot);
+    let mut entries = Segment { first: seen, ..Segment::default() };
+    for entry in stored.journal.iter().flat_map(|segment| segment.from(seen)) {
+        entries.push(&entry?);
+    }
+    bytes.extend_from_slice(&entries.count.to_le_bytes());
+    bytes.extend_from_slice(&entries.bytes);
     bytes.extend_from_slice(&checksum(&bytes).to_le_bytes());
     Ok(bytes)
 }
@@ -123,18 +134,22 @@ pub fn read(bytes: &[u8]) -> Result<Stored, StoreError> {
     let (header, rest) = rest.split_at_checked(HEADER_LEN).ok_or_else(damaged)?;
     let (constraints, rest) = split_part(rest).ok_or_else(damaged)?;
     let (prior, rest) = split_part(rest).ok_or_else(damaged)?;
+    let (seen, rest) = rest.split_first_chunk().ok_or_else(damaged)?;
+    let (snapshot, rest) = split_part(rest).ok_or_else(damaged)?;
     let (count, rest) = rest.split_first_chunk().ok_or_else(damaged)?;
+    let seen = u64::from_le_bytes(*seen);
     let name = std::str::from_utf8(name).map_err(|_| damaged())?.to_owned();
     if name.is_empty() || name.len() > MAX_NAME {
         return Err(TransferError::Name.into());
     }
     let row = UserRow { header: Header::decode(header)?, incarnation: u32::from_le_bytes(*incarnation), name };
-    let segment = Segment::read(0, rest)?;
-    if segment.count != u64::from_le_bytes(*count) || row.header.user != user_hash(&row.name) {
+    let segment = Segment::read(seen, rest)?;
+    if segment.count != u64::from_le_bytes(*count) || (seen > 0) != (!snapshot.is_empty()) || segment.first.checked_add(segment.count).is_none() {
         return Err(damaged());
     }
     let (constraints, prior) = (constraints.to_vec(), (!prior.is_empty()).then(|| prior.to_vec()));
-    Ok(Stored { row, snapshot: None, journal: vec![segment], constraints, prior })
+    let snapshot = (seen > 0).then(|| (seen, snapshot.to_vec()));
+    Ok(Stored { row, snapshot, journal: vec![segment], constraints, prior })
 }
 
 /// Bytes after their length, and what is after them.
@@ -169,7 +184,11 @@ impl Arrival {
         if incarnation > MAX_INCARNATION {
             return Err(TransferError::Incarnation.into());
         }
-        let snapshot = if entries >= SNAPSHOT_EVERY { Some(resident.learner().to_bytes()?) } else { None };
+        if stored.snapshot.as_ref().is_some_and(|(_, bytes)| prior_file::header(bytes).map_or(0, |header| header.user) != stored.row.header.user) {
+            return Err(TransferError::Damaged.into());
+        }
+        let before = stored.snapshot.as_ref().map_or(0, |(seen, _)| *seen);
+        let snapshot = if entries - before >= SNAPSHOT_EVERY { Some(resident.learner().to_bytes()?) } else { None };
         stored.prior = prior.map(|packed| prior_file::write(base, &packed, prior_file::NOBODY)).transpose()?;
         Ok(Self { stored, entries, incarnation: Some(incarnation), snapshot })
     }
@@ -186,7 +205,7 @@ impl Arrival {
         if prior_file::header(bytes)?.user != user_hash(name) {
             return Err(TransferError::Address.into());
         }
-        let row = UserRow::newcomer(&prior_file::informed(base, Some(&packed))?, name, 0);
+        let row = UserRow::newcomer(&prior_file::informed(base, Some(&packed))?, name, user_hash(name), 0);
         let prior = Some(prior_file::write(base, &packed, prior_file::NOBODY)?);
         let stored = Stored { row, snapshot: None, journal: Vec::new(), constraints: Vec::new(), prior };
         Ok(Self { stored, entries: 0, incarnation: None, snapshot: None })
@@ -199,10 +218,11 @@ impl Arrival {
     pub fn enter(self, store: &Store) -> Result<String, StoreError> {
         let Self { mut stored, entries, incarnation, snapshot } = self;
         let user = stored.row.header.user;
-        match store.user(user, super::Reach::Snapshot)? {
-            Some(there) if there.row.name == stored.row.name => return Err(StoreError::HasUser),
-            Some(_) => return Err(StoreError::Collision),
-            None => {}
+        match store.find(&stored.row.name) {
+            Ok(None) if !store.has(user) => {}
+            Ok(None) => return Err(StoreError::Collision),
+            Ok(Some(_)) | Err(StoreError::User(_)) => return Err(StoreError::HasUser),
+            Err(error) => return Err(error),
         }
         let now = store.incarnation()?;
         if incarnation.is_none() {
@@ -216,9 +236,12 @@ impl Arrival {
         }
         let fingerprint = stored.row.header.fingerprint;
         if let Some(prior) = &stored.prior
-            && store.prior(fingerprint)?.is_none()
+            && !matches!(store.prior(fingerprint), Ok(Some(_)))
         {
             writes.prior(fingerprint, prior);
+        }
+        if let Some((seen, bytes)) = &stored.snapshot {
+            writes.base(user, *seen, bytes);
         }
         if let Some(bytes) = snapshot {
             writes.snapshot(user, entries, &bytes);

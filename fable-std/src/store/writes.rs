@@ -1,9 +1,7 @@
 //! What one commit changes: the net effect of any number of requests, in memory.
 
-use super::StoreError;
 use super::journal::{Entry, Segment};
-use super::tables::{CONSTRAINTS, INCARNATION, JOURNAL, LOG, META, PRIORS, SNAPSHOTS, USERS, UserRow, push_log};
-use redb::{ReadableTable, WriteTransaction};
+use super::row::UserRow;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Changes that belong together.
@@ -21,23 +19,33 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Writes {
     /// Users of whom nothing may stay.
     pub(super) erased: BTreeSet<u64>,
-    users: BTreeMap<u64, Vec<u8>>,
-    snapshots: BTreeMap<u64, Vec<u8>>,
-    constraints: BTreeMap<u64, Vec<u8>>,
-    priors: BTreeMap<u64, Vec<u8>>,
-    journal: BTreeMap<(u64, u64), Vec<u8>>,
+    pub(super) users: BTreeMap<u64, UserRow>,
+    /// The number of entries it has seen, and the snapshot.
+    pub(super) snapshots: BTreeMap<u64, (u64, Vec<u8>)>,
+    /// Snapshots that the journal of an imported user begins with.
+    pub(super) bases: BTreeMap<u64, (u64, Vec<u8>)>,
+    pub(super) constraints: BTreeMap<u64, Vec<u8>>,
+    pub(super) priors: BTreeMap<u64, Vec<u8>>,
+    pub(super) journal: BTreeMap<(u64, u64), Segment>,
     /// Whether the log that was committed before is in the journal now.
     pub(super) folded: bool,
-    log: Vec<u8>,
-    incarnation: Option<u32>,
+    pub(super) log: BTreeMap<u64, Segment>,
+    pub(super) incarnation: Option<u32>,
 }
 
 impl Writes {
     /// Whether there is nothing to write.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        let rows = [&self.users, &self.snapshots, &self.constraints, &self.priors];
-        self.erased.is_empty() && rows.iter().all(|rows| rows.is_empty()) && !self.folded && self.log.is_empty()
+        let rows = [&self.constraints, &self.priors];
+        self.erased.is_empty()
+            && rows.iter().all(|rows| rows.is_empty())
+            && self.users.is_empty()
+            && self.snapshots.is_empty()
+            && self.bases.is_empty()
+            && self.journal.is_empty()
+            && !self.folded
+            && self.log.is_empty()
     }
 
     /// Whether users are to be erased.
@@ -53,18 +61,18 @@ impl Writes {
     }
 
     /// A user who was not there before.
-    pub fn user(&mut self, hash: u64, row: &UserRow) {
-        self.users.insert(hash, row.encode());
+    pub fn user(&mut self, number: u64, row: &UserRow) {
+        self.users.insert(number, row.clone());
     }
 
     /// The next entry of a user's journal.
     pub fn entry(&mut self, user: u64, position: u64, entry: &Entry<'_>) {
-        push_log(&mut self.log, user, position, entry);
+        self.log.entry(user).or_insert_with(|| Segment { first: position, ..Segment::default() }).push(entry);
     }
 
     /// A snapshot that has seen the first `seen` entries of the journal.
     pub fn snapshot(&mut self, user: u64, seen: u64, snapshot: &[u8]) {
-        self.snapshots.insert(user, [&seen.to_le_bytes(), snapshot].concat());
+        self.snapshots.insert(user, (seen, snapshot.to_vec()));
     }
 
     /// All the hard constraints of a user, as [`super::constraints`] writes them.
@@ -81,15 +89,17 @@ impl Writes {
     pub fn fold<'s>(&mut self, segments: impl Iterator<Item = (u64, &'s Segment)>) {
         self.log.clear();
         self.folded = true;
-        self.journal.extend(segments.map(|(user, segment)| ((user, segment.first), segment.bytes.clone())));
+        let filled = segments.filter(|(_, segment)| segment.count > 0);
+        self.journal.extend(filled.map(|(user, segment)| ((user, segment.first), segment.clone())));
     }
 
-    /// Nothing of a user may stay, and users who come from now on start in `incarnation`. The log has to be folded without
-    /// the user before these writes are committed.
+    /// Nothing of a user may stay, and users who come from now on start in `incarnation`.
     pub fn erase(&mut self, user: u64, incarnation: u32) {
         self.users.remove(&user);
         self.snapshots.remove(&user);
+        self.bases.remove(&user);
         self.constraints.remove(&user);
+        self.log.remove(&user);
         self.journal.retain(|key, _| key.0 != user);
         self.erased.insert(user);
         self.incarnation = Some(incarnation);
@@ -97,7 +107,14 @@ impl Writes {
 
     /// Entries that go into the journal at once.
     pub(super) fn segment(&mut self, user: u64, segment: &Segment) {
-        self.journal.insert((user, segment.first), segment.bytes.clone());
+        if segment.count > 0 {
+            self.journal.insert((user, segment.first), segment.clone());
+        }
+    }
+
+    /// A snapshot that the journal begins after.
+    pub(super) fn base(&mut self, user: u64, seen: u64, snapshot: &[u8]) {
+        self.bases.insert(user, (seen, snapshot.to_vec()));
     }
 
     /// Users who come from now on start in this incarnation.
@@ -116,44 +133,16 @@ impl Writes {
         }
         self.users.extend(next.users);
         self.snapshots.extend(next.snapshots);
+        self.bases.extend(next.bases);
         self.constraints.extend(next.constraints);
         self.priors.extend(next.priors);
         self.journal.extend(next.journal);
-        self.log.extend_from_slice(&next.log);
+        for (user, segment) in next.log {
+            match self.log.entry(user) {
+                std::collections::btree_map::Entry::Vacant(place) => drop(place.insert(segment)),
+                std::collections::btree_map::Entry::Occupied(mut place) => place.get_mut().append(&segment),
+            }
+        }
         self.incarnation = next.incarnation.or(self.incarnation);
-    }
-
-    /// Writes everything but the erasing, which is left to the caller.
-    pub(super) fn apply(&self, transaction: &WriteTransaction) -> Result<(), StoreError> {
-        let tables =
-            [(USERS, &self.users), (SNAPSHOTS, &self.snapshots), (CONSTRAINTS, &self.constraints), (PRIORS, &self.priors)];
-        for (definition, rows) in tables {
-            if !rows.is_empty() {
-                let mut table = transaction.open_table(definition)?;
-                for (key, row) in rows {
-                    table.insert(key, row.as_slice())?;
-                }
-            }
-        }
-        if !self.journal.is_empty() {
-            let mut table = transaction.open_table(JOURNAL)?;
-            for (key, bytes) in &self.journal {
-                table.insert(key, bytes.as_slice())?;
-            }
-        }
-        if self.folded || !self.log.is_empty() {
-            let mut table = transaction.open_table(LOG)?;
-            let next = table.last()?.map_or(0, |(key, _)| key.value() + 1);
-            if self.folded {
-                table.retain(|_, _| false)?;
-            }
-            if !self.log.is_empty() {
-                table.insert(next, self.log.as_slice())?;
-            }
-        }
-        if let Some(incarnation) = self.incarnation {
-            transaction.open_table(META)?.insert(INCARNATION, &incarnation.to_le_bytes()[..])?;
-        }
-        Ok(())
     }
 }

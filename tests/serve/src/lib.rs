@@ -4,6 +4,7 @@
 //! `fable_core`'s learners directly, and a [`play`] compares the two. The tests that use it are in `fable-std/tests`.
 
 pub mod dice;
+pub mod frames;
 pub mod load;
 pub mod oracle;
 pub mod play;

@@ -43,10 +43,10 @@ pub(super) fn open(path: &Path, user: Option<&str>, journal: Option<&Path>) -> R
             let tape = Tape::of_device(snapshot, &journal).map_err(|error| Failure::Trouble(format!("the journal: {error}")))?;
             Ok(Source { name: file, tape, identity: None })
         }
-        (b"redb", _) => {
+        (b"FABL", _) => {
             let store = Store::open_any(path)?;
             let Some(user) = user else {
-                let users = store.users()?;
+                let users = store.users();
                 return Err(Failure::Mistake(format!("{file} is a store (users: {users}); name one of them with --user")));
             };
             let tape = match store.named(user) {

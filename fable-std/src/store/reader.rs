@@ -1,0 +1,138 @@
+//! Reading what is kept about a user: every frame is opened with the user's key, and compared with what it should be.
+
+use super::constraints;
+use super::damage::{Damage, Fault};
+use super::frame::{Data, Kind, Place, Unread};
+use super::index::{Entry, Snapshots};
+use super::journal::Segment;
+use super::keys::{HOUSE, Keys, Slot};
+use super::{Reach, Stored, UserRow};
+use fable_core::record::{HEADER_LEN, Header};
+
+/// A file of frames and the keys to it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reader<'r> {
+    pub(super) data: &'r Data,
+    pub(super) keys: &'r Keys,
+}
+
+impl Reader<'_> {
+    /// The key of a user; one of another generation is not the user's any more.
+    pub(super) fn key(&self, entry: &Entry) -> Result<Slot, Fault> {
+        let slot = self.keys.slot(entry.slot)?;
+        Ok(slot.filter(|slot| slot.generation == entry.generation).ok_or(Damage::Key)?)
+    }
+
+    /// Whether a user was forgotten since.
+    pub(super) fn is_forgotten(&self, entry: &Entry) -> bool {
+        self.keys.slot(entry.slot).is_ok_and(|slot| slot.is_some_and(|slot| slot.generation != entry.generation))
+    }
+
+    /// A frame of a kind: its position and content.
+    pub(super) fn frame(&self, key: &Slot, slot: u32, kind: Kind, place: Place) -> Result<(u64, Vec<u8>), Unread> {
+        let (head, content) = self.data.read(place, key)?;
+        if (head.kind, head.slot) == (kind, slot) { Ok((head.position, content)) } else { Err(Unread::Damaged) }
+    }
+
+    /// What belongs to nobody.
+    pub(super) fn house(&self, kind: Kind, place: Place) -> Result<(u64, Vec<u8>), Unread> {
+        let key = self.keys.slot(HOUSE).map_err(Unread::Failed)?.ok_or(Unread::Damaged)?;
+        self.frame(&key, HOUSE, kind, place)
+    }
+
+    /// The row of a user.
+    pub(super) fn row(&self, number: u64, entry: &Entry, key: &Slot) -> Result<UserRow, Fault> {
+        let (_, bytes) = self.frame(key, entry.slot, Kind::User, entry.row).map_err(|unread| unread.of(Damage::Row))?;
+        let row = UserRow::decode(&bytes).ok().filter(|row| row.header.user == number);
+        Ok(row.ok_or(Damage::Row)?)
+    }
+
+    /// The hard rules of a user; none for no rule.
+    pub(super) fn rules(&self, entry: &Entry, key: &Slot) -> Result<Vec<u8>, Fault> {
+        if entry.rules.is_none() {
+            return Ok(Vec::new());
+        }
+        let (_, bytes) = self.frame(key, entry.slot, Kind::Rules, entry.rules).map_err(|unread| unread.of(Damage::Rules))?;
+        if constraints::is_list(&bytes) { Ok(bytes) } else { Err(Damage::Rules.into()) }
+    }
+
+    /// A snapshot that belongs to the row.
+    pub(super) fn snapshot(&self, entry: &Entry, key: &Slot, row: &UserRow, which: (u64, Place)) -> Result<Vec<u8>, Fault> {
+        let (seen, place) = which;
+        let (head, bytes) = self.data.read(place, key).map_err(|unread| unread.of(Damage::Snapshot))?;
+        let sought = matches!(head.kind, Kind::Snapshot | Kind::Base) && (head.slot, head.position) == (entry.slot, seen);
+        let header = bytes.get(..HEADER_LEN).and_then(|bytes| Header::decode(bytes).ok());
+        let own = header.is_some_and(|header| {
+            (header.user, header.fingerprint, header.digits) == (row.header.user, row.header.fingerprint, row.header.digits)
+        });
+        if sought && own { Ok(bytes) } else { Err(Damage::Snapshot.into()) }
+    }
+
+    /// One part of a journal, and where the part before it is.
+    pub(super) fn part(&self, entry: &Entry, key: &Slot, place: Place) -> Result<(Segment, Place), Unread> {
+        let (first, bytes) = self.frame(key, entry.slot, Kind::Journal, place)?;
+        let (before, entries) = bytes.split_first_chunk().ok_or(Unread::Damaged)?;
+        let segment = Segment::read(first, entries).ok().filter(|segment| segment.count > 0).ok_or(Unread::Damaged)?;
+        Ok((segment, Place::from_bits(u64::from_le_bytes(*before))))
+    }
+
+    /// The newest entries of a journal, as one commit had them.
+    pub(super) fn newest(&self, entry: &Entry, key: &Slot, place: Place) -> Result<Segment, Unread> {
+        let (first, bytes) = self.frame(key, entry.slot, Kind::Log, place)?;
+        Segment::read(first, &bytes).ok().filter(|segment| segment.count > 0).ok_or(Unread::Damaged)
+    }
+
+    /// The parts of a journal that are needed to go on from a position, in order.
+    pub(super) fn journal(&self, entry: &Entry, key: &Slot, from: u64) -> Result<Vec<Segment>, Fault> {
+        let (mut parts, mut place) = (Vec::<Segment>::new(), entry.journal);
+        while !place.is_none() && parts.last().is_none_or(|part| part.first > from) {
+            let (part, before) = self.part(entry, key, place).map_err(|unread| unread.of(Damage::Journal))?;
+            if parts.last().is_some_and(|next| part.end() != next.first) {
+                return Err(Damage::Journal.into());
+            }
+            parts.push(part);
+            // Parts only lead backwards, so this ends.
+            if !before.is_none() && before.offset() >= place.offset() {
+                return Err(Damage::Journal.into());
+            }
+            place = before;
+        }
+        if parts.last().is_some_and(|part| part.first > from) {
+            return Err(Damage::Journal.into());
+        }
+        parts.reverse();
+        Ok(parts)
+    }
+
+    /// Everything about a user but the log. A snapshot that does not check is left out for an older one, or for the journal.
+    pub(super) fn stored(&self, number: u64, entry: &Entry, reach: Reach) -> Result<Stored, Fault> {
+        let key = self.key(entry)?;
+        let row = self.row(number, entry, &key)?;
+        let constraints = self.rules(entry, &key)?;
+        let stored = |snapshot, journal| Stored { row: row.clone(), snapshot, journal, constraints: constraints.clone(), prior: None };
+        let snapshots = entry.snapshots.as_deref().copied().unwrap_or_default();
+        let Snapshots { newest, middle, base } = snapshots;
+        let there = |which: (u64, Place)| (!which.1.is_none()).then_some(Some(which));
+        // From the newest on for the state; from the beginning on, or from where the history begins, for the history.
+        let mut starts = vec![there(newest), there(middle), there(base).or(Some(None))];
+        if reach == Reach::Whole {
+            starts.reverse();
+        }
+        let mut found = Err(Damage::Journal.into());
+        for start in starts.into_iter().flatten() {
+            let snapshot = start.map(|which| Ok((which.0, self.snapshot(entry, &key, &row, which)?))).transpose();
+            let read = snapshot.and_then(|snapshot| {
+                let journal = self.journal(entry, &key, start.map_or(0, |(seen, _)| seen))?;
+                Ok(stored(snapshot, journal))
+            });
+            match read {
+                Err(Fault::Damaged(damage)) => {
+                    tracing::warn!(%damage, "a part of what is stored about a user cannot be read; another one is tried");
+                    found = Err(Fault::Damaged(damage));
+                }
+                read => return read,
+            }
+        }
+        found
+    }
+}
