@@ -218,7 +218,9 @@ fn two_names_with_one_hash_are_two_users() {
     let folder = tempfile::tempdir().unwrap();
     let store = folder.path().join("users.fable");
     let start = || Service::start(fable(), ["--cache", "4", "--store", store.to_str().unwrap()]);
-    let decide = |user: &str| line(&json!({ "op": "decide", "user": user, "context": "CONTEXT" }).to_string().replace("\"CONTEXT\"", "CONTEXT"));
+    let decide = |user: &str| {
+        line(&json!({ "op": "decide", "user": user, "context": "CONTEXT" }).to_string().replace("\"CONTEXT\"", "CONTEXT"))
+    };
     let ask = |service: &mut Service, op: &str, user: &str| service.ask(&json!({ "op": op, "user": user }).to_string());
     let mut service = start();
     assert_eq!(ask(&mut service, "posterior", one)["rounds"], 0); // only asked about: the number is free

@@ -9,7 +9,7 @@ use fable_serve_tests::service::Service;
 use fable_std::prior_file;
 use fable_std::store::{self, Identity, Store, StoreError, transfer};
 use serde_json::{Value, json};
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
@@ -187,10 +187,8 @@ fn the_new_file_takes_the_place_of_the_old_one() {
     let policies = store::Policies::from(policy);
     let mut desk = store::Desk::new(&policies);
     let opened = Store::open_with(&link, &identity(), options).unwrap();
-    let mut users: Vec<_> = ["ana", "ben"]
-        .iter()
-        .map(|name| store::Resident::newcomer(&desk, name, user_hash(name), 0, None).unwrap())
-        .collect();
+    let mut users: Vec<_> =
+        ["ana", "ben"].iter().map(|name| store::Resident::newcomer(&desk, name, user_hash(name), 0, None).unwrap()).collect();
     let (context, all) = (catalog::TAU2.context(None, []).unwrap(), fable_core::Feasible::all(&catalog::TAU2));
     let mut rounds = 0;
     while store.metadata().unwrap().ino() == old {
@@ -503,7 +501,9 @@ fn stores_are_pinned() {
         }
         assert!(service.finish().success());
         std::fs::create_dir_all(&golden).unwrap();
-        names.map(|name| std::fs::copy(path.with_file_name(name), golden.join(name)).unwrap());
+        for name in names {
+            std::fs::copy(path.with_file_name(name), golden.join(name)).unwrap();
+        }
         std::fs::write(golden.join("third.user"), transfer::export(&Store::open_any(&path).unwrap(), &third).unwrap()).unwrap();
     }
     for with_index in [true, false] {

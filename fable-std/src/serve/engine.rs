@@ -227,7 +227,12 @@ impl<'p, T: Scalar> Seat<'_, 'p, T> {
         }
         let stored = self.ledger.user(decision.user, Reach::Whole)?.ok_or(StoreError::NoUser)?;
         let found = recall(self.desk.catalog(), &stored, decision.round)?;
-        let nothing = || Refusal::new(Code::NotLearned, "nothing was learned from the decision, it was taken back, or it is older than what is kept");
+        let nothing = || {
+            Refusal::new(
+                Code::NotLearned,
+                "nothing was learned from the decision, it was taken back, or it is older than what is kept",
+            )
+        };
         let (observation, imputed, kept, probed) = found.ok_or_else(nothing)?;
         self.run(&mut Command::unlearn(observation, imputed, kept, probed), Note::TakesBack(decision.round))?;
         Ok(Answer::Learned { observations: self.resident.learner().observations(), changed: false })

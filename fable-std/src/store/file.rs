@@ -82,7 +82,9 @@ pub(super) fn open_keys(path: &Path, write: bool, create: bool) -> Result<(File,
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             tracing::error!(path = %path.display(), "the file of the keys is missing");
-            Err(StoreError::Key("its key file is missing: it is the file beside it whose name ends in .key, and without it nothing can be read"))
+            Err(StoreError::Key(
+                "its key file is missing: it is the file beside it whose name ends in .key, and without it nothing can be read",
+            ))
         }
         Err(error) => Err(error.into()),
     }

@@ -76,17 +76,8 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    const ALL: [Self; 9] = [
-        Self::User,
-        Self::Rules,
-        Self::Snapshot,
-        Self::Journal,
-        Self::Log,
-        Self::Fold,
-        Self::Lost,
-        Self::Prior,
-        Self::Base,
-    ];
+    const ALL: [Self; 9] =
+        [Self::User, Self::Rules, Self::Snapshot, Self::Journal, Self::Log, Self::Fold, Self::Lost, Self::Prior, Self::Base];
 }
 
 /// The head of a frame.
@@ -385,16 +376,9 @@ impl Group {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Stretch {
     /// A group whose checksum is right.
-    Group {
-        from: u64,
-        to: u64,
-        number: u64,
-    },
+    Group { from: u64, to: u64, number: u64 },
     /// Bytes that are no such group, up to the next one or the end.
-    Bad {
-        from: u64,
-        to: u64,
-    },
+    Bad { from: u64, to: u64 },
 }
 
 /// Walks over the groups of a file.

@@ -184,7 +184,13 @@ impl Rebuild {
 
     /// Takes a frame whose key has its generation. The row of a user, and what says that something of a user is lost, have the user's
     /// number and whether it is the hash of the name.
-    pub(super) fn frame(&mut self, (kind, place, position): (Kind, Place, u64), key: (u32, u32), row: Option<(u64, bool)>, history: Option<u64>) {
+    pub(super) fn frame(
+        &mut self,
+        (kind, place, position): (Kind, Place, u64),
+        key: (u32, u32),
+        row: Option<(u64, bool)>,
+        history: Option<u64>,
+    ) {
         if kind == Kind::User {
             let Some((number, moved)) = row else {
                 self.unaccounted += 1;
@@ -380,7 +386,16 @@ mod tests {
     fn changes_come_back() {
         let place = Place::from_bits;
         let snapshots = Snapshots { newest: (3, place(1)), middle: (2, place(2)), base: (1, place(3)) };
-        let entry = Entry { slot: 7, generation: 9, row: place(4), rules: place(5), journal: place(6), snapshots: None, moved: true, lost: 3 };
+        let entry = Entry {
+            slot: 7,
+            generation: 9,
+            row: place(4),
+            rules: place(5),
+            journal: place(6),
+            snapshots: None,
+            moved: true,
+            lost: 3,
+        };
         let changes = [
             Change::Put(1, entry.clone()),
             Change::Put(u64::MAX, Entry { snapshots: Some(Box::new(snapshots)), moved: false, ..entry }),

@@ -9,14 +9,15 @@
 //! | ... | and so on: 64 slots, and the same again |
 //!
 //! The head is `FABLEKEY`, [`VERSION`], whether the store's own key is kept elsewhere, 6 zeros, an id of 16 bytes, the store's own key
-//! of 32 (zeros if it is elsewhere), 28 bytes that only the right key can have sealed, and the CRC-32 of all that. A slot is a
+//! of 32 (zeros if it is elsewhere), 28 bytes that only the right key can have sealed, and the CRC-32 of all that. From byte 1024 on
+//! is what was last to be destroyed: a length (4), and sealed pairs of a slot and the generation that it has after (4 each). A slot is a
 //! generation and a key, sealed with the store's own key about the id and the slot's number: 12 bytes of nonce, 36, and 16 of tag.
 //!
-//! Of two copies of a slot that differ, the one of the higher generation counts: destroying a key writes another key of the next
-//! generation over both, so when that was interrupted the next opening finishes it. There are always slots in stock, written and
-//! synced before anybody needs them: a new user costs no write here.
+//! Destroying keys first says which, then writes other keys of the next generation over both copies: when that was interrupted, the
+//! next opening finishes it. Of two copies of a slot that differ, the one of the higher generation counts. There are always slots in
+//! stock, written and synced before anybody needs them: a new user costs no write here.
 //!
-//! Slot 0 seals the index, which knows who is there. It is changed before any other slot is destroyed, so the index is made anew
+//! Slot 0 seals the index, which knows who is there. It is always among those that are destroyed, so the index is made anew
 //! then, and its generation is the incarnation in which new users start. Slot 1 seals what belongs to nobody.
 
 use super::StoreError;
@@ -41,6 +42,10 @@ const PAGE: u64 = 4096;
 const SLOT: usize = 64;
 const PER_PAGE: u32 = 64;
 const HEAD: usize = 96;
+/// Where in a copy of the head it says what is to be destroyed.
+const INTENT: u64 = 1024;
+/// Slots that are destroyed at once.
+const AT_ONCE: usize = 256;
 /// Keys that are kept in memory.
 const CACHED: usize = 1 << 16;
 
@@ -82,6 +87,7 @@ impl Keys {
         let mut id = [0; 16];
         fill(&mut id)?;
         let keys = Self { medium, own, id, external: key.is_some(), nonces: Nonces::new()?, state: Mutex::default() };
+        keys.medium.set_len(2 * PAGE)?;
         keys.write_head()?;
         keys.grow(PER_PAGE)?;
         Ok(keys)
@@ -113,10 +119,12 @@ impl Keys {
         let state = Mutex::new(State { slots: self.slots(), cache: HashMap::new() });
         let (own, id, external) = (self.own.clone(), self.id, self.external);
         let copy = Self { medium, own, id, external, nonces: Nonces::new()?, state };
+        copy.medium.set_len(2 * PAGE)?;
         copy.write_head()?;
         for slot in 0..self.slots() {
             // One that is lost is made anew: nobody can have used it.
-            let found = self.slot(slot)?.map_or_else(|| Ok(Slot { generation: 0, key: Secret::random()? }), Ok::<_, io::Error>)?;
+            let found =
+                self.slot(slot)?.map_or_else(|| Ok(Slot { generation: 0, key: Secret::random()? }), Ok::<_, io::Error>)?;
             copy.write(slot, &found)?;
         }
         copy.medium.sync()?;
@@ -142,7 +150,7 @@ impl Keys {
         let start = head.len() - NONCE;
         self.own.seal(&self.nonces, &self.id, &mut head, start)?;
         head.extend_from_slice(&crc32fast::hash(&head).to_le_bytes());
-        head.resize(PAGE as usize, 0);
+        head.resize(INTENT as usize, 0);
         for offset in [0, PAGE] {
             self.medium.write(offset, &head)?;
         }
@@ -206,7 +214,27 @@ impl Keys {
         Ok(copies)
     }
 
-    /// Makes both copies of every slot the same, which finishes what was interrupted; which slots have no copy that can be read, and
+    /// Finishes what was to be destroyed when the machine stopped; without `write` only as far as these keys are concerned. How many
+    /// slots were left.
+    pub(super) fn carry_out(&self, write: bool) -> Result<usize, StoreError> {
+        let mut left = 0;
+        for (slot, generation) in self.intended() {
+            if self.slot(slot)?.is_some_and(|found| found.generation < generation) {
+                left += 1;
+                let fresh = Slot { generation, key: Secret::random()? };
+                if write {
+                    self.write(slot, &fresh)?;
+                }
+                self.cache(slot, &fresh);
+            }
+        }
+        if write && left > 0 {
+            self.medium.sync()?;
+        }
+        Ok(left)
+    }
+
+    /// Makes both copies of every slot the same; which slots have no copy that can be read, and
     /// in how many one of the two was not.
     pub(super) fn settle(&self, write: bool) -> Result<(Vec<u32>, usize), StoreError> {
         let (mut lost, mut halves) = (Vec::new(), 0);
@@ -275,18 +303,55 @@ impl Keys {
     /// # Errors
     /// The disk; some of the keys may be destroyed then, and the next opening finishes those that were begun.
     pub(super) fn destroy(&self, slots: &[u32], incarnation: u32) -> Result<(), StoreError> {
-        let fresh = slots.iter().map(|slot| {
-            let generation = self.slot(*slot)?.map_or(0, |slot| slot.generation);
-            let generation = generation.checked_add(1).ok_or(StoreError::Exhausted)?;
-            Ok((*slot, Slot { generation, key: Secret::random()? }))
-        });
-        let fresh = fresh.collect::<Result<Vec<_>, StoreError>>()?;
-        self.write(INDEX, &Slot { generation: incarnation, key: Secret::random()? })?;
-        self.medium.sync()?;
-        for (slot, content) in &fresh {
-            self.write(*slot, content)?;
+        for (some, incarnation) in
+            slots.chunks(AT_ONCE).zip(incarnation.saturating_sub((slots.len().div_ceil(AT_ONCE) - 1) as u32)..)
+        {
+            let mut fresh = vec![(INDEX, Slot { generation: incarnation, key: Secret::random()? })];
+            for slot in some {
+                let generation = self.slot(*slot)?.map_or(0, |slot| slot.generation);
+                let generation = generation.checked_add(1).ok_or(StoreError::Exhausted)?;
+                fresh.push((*slot, Slot { generation, key: Secret::random()? }));
+            }
+            self.intend(&fresh)?;
+            self.medium.sync()?;
+            for (slot, content) in &fresh {
+                self.write(*slot, content)?;
+            }
+            self.medium.sync()?;
         }
-        Ok(self.medium.sync()?)
+        Ok(())
+    }
+
+    /// Says what is to be destroyed.
+    fn intend(&self, slots: &[(u32, Slot)]) -> io::Result<()> {
+        let mut bytes = vec![0; 4 + NONCE];
+        for (slot, content) in slots {
+            bytes.extend_from_slice(&slot.to_le_bytes());
+            bytes.extend_from_slice(&content.generation.to_le_bytes());
+        }
+        self.own.seal(&self.nonces, &self.about(u32::MAX), &mut bytes, 4)?;
+        let length = (bytes.len() as u32 - 4).to_le_bytes();
+        bytes.iter_mut().zip(length).for_each(|(to, from)| *to = from);
+        [INTENT, PAGE + INTENT].into_iter().try_for_each(|offset| self.medium.write(offset, &bytes))
+    }
+
+    /// What was last to be destroyed, and may have been interrupted.
+    fn intended(&self) -> Vec<(u32, u32)> {
+        let mut pairs = Vec::new();
+        for offset in [INTENT, PAGE + INTENT] {
+            let mut bytes = vec![0; (PAGE - INTENT) as usize];
+            if self.medium.read(offset, &mut bytes).is_err() {
+                continue;
+            }
+            let length = bytes.first_chunk().map_or(0, |length| u32::from_le_bytes(*length) as usize);
+            let plain = bytes.get_mut(4..).and_then(|bytes| bytes.get_mut(..length));
+            let plain = plain.and_then(|sealed| self.own.open(&self.about(u32::MAX), sealed));
+            for pair in plain.map_or(&[][..], |plain| plain).chunks_exact(8) {
+                let word = |at: usize| pair.get(at..).and_then(<[u8]>::first_chunk).map_or(0, |word| u32::from_le_bytes(*word));
+                pairs.push((word(0), word(4)));
+            }
+        }
+        pairs
     }
 }
 
@@ -306,8 +371,12 @@ fn read_head(head: &[u8; HEAD], given: Option<&Secret>) -> Result<Option<(Secret
     let own = match (external, given) {
         (false, None) => Secret::from_bytes(kept),
         (true, Some(given)) => given.clone(),
-        (true, None) => return Err(StoreError::Key("its key is kept elsewhere: give it in FABLE_STORE_KEY or FABLE_STORE_KEY_FILE")),
-        (false, Some(_)) => return Err(StoreError::Key("its key is beside it: FABLE_STORE_KEY and FABLE_STORE_KEY_FILE are for another store")),
+        (true, None) => {
+            return Err(StoreError::Key("its key is kept elsewhere: give it in FABLE_STORE_KEY or FABLE_STORE_KEY_FILE"));
+        }
+        (false, Some(_)) => {
+            return Err(StoreError::Key("its key is beside it: FABLE_STORE_KEY and FABLE_STORE_KEY_FILE are for another store"));
+        }
     };
     let mut proof: [u8; OVERHEAD] = part(64, 64 + OVERHEAD).try_into().unwrap_or([0; OVERHEAD]);
     match own.open(&id, &mut proof) {
@@ -391,6 +460,27 @@ mod tests {
             assert_eq!(bytes(&medium)[other..other + 64], bytes(&medium)[place..place + 64]);
         }
         assert!(Keys::open(Box::new(medium), Some(&Secret::random().unwrap())).is_err());
+    }
+
+    /// As soon as it is said what is to be destroyed, it will be.
+    #[test]
+    fn an_intention_is_carried_out() {
+        let medium = Kept::default();
+        let keys = Keys::create(Box::new(medium.clone()), None).unwrap();
+        let (old, before) = (keys.slot(9).unwrap().unwrap(), bytes(&medium));
+        keys.destroy(&[9, 11], 3).unwrap();
+        let mut intended = bytes(&medium);
+        intended[8192..].copy_from_slice(&before[8192..]);
+        for copy in [0, 4096] {
+            let mut one = intended.clone();
+            one[copy..copy + 4096].copy_from_slice(&before[copy..copy + 4096]);
+            medium.write(0, &one).unwrap();
+            let keys = Keys::open(Box::new(medium.clone()), None).unwrap();
+            assert_eq!(keys.slot(9).unwrap().unwrap(), old); // nothing is written by looking
+            assert_eq!([true, true].map(|write| keys.carry_out(write).unwrap()), [3, 0]);
+            assert_eq!(keys.settle(false).unwrap(), (vec![], 0));
+            assert!(keys.slot(9).unwrap().unwrap().key != old.key && keys.incarnation().unwrap() == 3);
+        }
     }
 
     #[test]

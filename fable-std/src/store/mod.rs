@@ -317,8 +317,7 @@ impl Store {
             rewrite: Rewriting::At(2 * data.live + options.slack),
         };
         let marked = found.index.users.values().filter(|entry| entry.lost != 0).count();
-        let shared =
-            Shared { data: Arc::new(data), index: found.index, moved, nameless, damaged: BTreeMap::new(), marked };
+        let shared = Shared { data: Arc::new(data), index: found.index, moved, nameless, damaged: BTreeMap::new(), marked };
         let (keys, shared) = (Arc::new(keys), Arc::new(RwLock::new(shared)));
         let store = Self { path, options, keys, shared, writer: Mutex::new(writer) };
         if !found.closed {
@@ -399,7 +398,9 @@ impl Store {
     /// Remembers that something of a user cannot be read, if it is still there.
     fn found_damaged(&self, number: u64, entry: &Entry, damage: Damage) -> StoreError {
         let mut shared = self.change();
-        if shared.index.users.get(&number).is_some_and(|now| now.row == entry.row) && shared.damaged.insert(number, damage).is_none() {
+        if shared.index.users.get(&number).is_some_and(|now| now.row == entry.row)
+            && shared.damaged.insert(number, damage).is_none()
+        {
             tracing::error!(%damage, user = format_args!("{number:016x}"), "what is stored about a user is damaged");
         }
         StoreError::User(damage)
@@ -658,7 +659,8 @@ impl Store {
         writer.free.extend(gone);
         let mut shared = self.change();
         for (number, _) in &slots {
-            let nameless = shared.index.users.get(number).is_some_and(|entry| entry.moved) && !shared.moved.values().any(|moved| moved == number);
+            let nameless = shared.index.users.get(number).is_some_and(|entry| entry.moved)
+                && !shared.moved.values().any(|moved| moved == number);
             shared.nameless -= usize::from(nameless && shared.nameless > 0);
             let marked = shared.index.users.get(number).is_some_and(|entry| entry.lost != 0);
             shared.marked -= usize::from(marked && shared.marked > 0);
@@ -882,7 +884,12 @@ impl Target {
     /// Begins one with the keys of another.
     fn begin(path: &Path, identity: &[u8], keys: &Keys, history: Option<u64>) -> Result<Self, StoreError> {
         let path = file::resolve(path)?;
-        let exists = |path: &Path| StoreError::File(std::io::Error::new(std::io::ErrorKind::AlreadyExists, format!("{} is there already", path.display())));
+        let exists = |path: &Path| {
+            StoreError::File(std::io::Error::new(
+                std::io::ErrorKind::AlreadyExists,
+                format!("{} is there already", path.display()),
+            ))
+        };
         for other in [file::keys(&path), file::index(&path)] {
             if other.exists() {
                 return Err(exists(&other));

@@ -35,6 +35,7 @@ pub(super) fn find(
     history: Option<u64>,
     (write, thorough): (bool, bool),
 ) -> Result<Found, StoreError> {
+    keys.carry_out(write)?;
     let length = data.medium.len()?;
     let key = keys.slot(INDEX)?.ok_or(StoreError::Key("the key of its index is damaged"))?;
     let reflected = mirror.and_then(|medium| Mirror::open(medium, data, key).ok().flatten());
@@ -47,7 +48,8 @@ pub(super) fn find(
     if !closed {
         keys.settle(write)?;
     }
-    let mut found = Found { index: Index::default(), mirror, end: covered.max(START), number, closed, damaged: 0, unaccounted: 0 };
+    let mut found =
+        Found { index: Index::default(), mirror, end: covered.max(START), number, closed, damaged: 0, unaccounted: 0 };
     let mut rebuild = Rebuild::from(index);
     for stretch in Walk::new(data, START, length) {
         match stretch? {

@@ -129,7 +129,8 @@ impl<'p, T: Scalar> Policies<'p, T> {
     /// [`RecordError::Policy`] if it is not among these, [`Damage::Prior`] if the store has lost it.
     pub fn of(&self, fingerprint: u64) -> Result<&Policy<'p, T>, StoreError> {
         let mut all = std::iter::once(&self.newcomers).chain(&self.others);
-        let missing = || if self.lost.contains(&fingerprint) { StoreError::User(Damage::Prior) } else { RecordError::Policy.into() };
+        let missing =
+            || if self.lost.contains(&fingerprint) { StoreError::User(Damage::Prior) } else { RecordError::Policy.into() };
         all.find(|policy| policy.fingerprint() == fingerprint).ok_or_else(missing)
     }
 }

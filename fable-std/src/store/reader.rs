@@ -109,7 +109,8 @@ impl Reader<'_> {
         let key = self.key(entry)?;
         let row = self.row(number, entry, &key)?;
         let constraints = self.rules(entry, &key)?;
-        let stored = |snapshot, journal| Stored { row: row.clone(), snapshot, journal, constraints: constraints.clone(), prior: None };
+        let stored =
+            |snapshot, journal| Stored { row: row.clone(), snapshot, journal, constraints: constraints.clone(), prior: None };
         let snapshots = entry.snapshots.as_deref().copied().unwrap_or_default();
         let Snapshots { newest, middle, base } = snapshots;
         let there = |which: (u64, Place)| (!which.1.is_none()).then_some(Some(which));

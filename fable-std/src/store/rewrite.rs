@@ -260,10 +260,14 @@ impl Copy {
             }
         }
         // The start from which the journal reaches furthest, and of those the earliest.
-        let best = starts.iter().map(|(seen, ..)| (reach(&parts, *seen), *seen)).max_by_key(|(end, seen)| (*end, std::cmp::Reverse(*seen)));
+        let best = starts
+            .iter()
+            .map(|(seen, ..)| (reach(&parts, *seen), *seen))
+            .max_by_key(|(end, seen)| (*end, std::cmp::Reverse(*seen)));
         let (end, start) = best.unwrap_or_default();
         let journal = cover(&parts, start, end);
-        let kept: Vec<_> = starts.into_iter().filter(|(seen, _, bytes)| bytes.is_some() && (start..=end).contains(seen)).collect();
+        let kept: Vec<_> =
+            starts.into_iter().filter(|(seen, _, bytes)| bytes.is_some() && (start..=end).contains(seen)).collect();
         let last = kept.last().cloned().map_or(((0, Place::NONE), None), |(seen, place, bytes)| ((seen, place), bytes));
         let first = kept.first().filter(|(seen, ..)| *seen == start && start > 0).cloned();
         let first = first.map_or(((0, Place::NONE), None), |(seen, place, bytes)| ((seen, place), bytes));

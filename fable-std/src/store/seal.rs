@@ -150,8 +150,12 @@ mod tests {
     fn the_cipher_is_the_one_of_the_standard() {
         let key = Secret(std::array::from_fn(|byte| 0x80 + byte as u8));
         let about: Vec<u8> = [0x50, 0x51, 0x52, 0x53].into_iter().chain(0xc0..=0xc7).collect();
-        let text = b"Ladies and Gentlemen of the class of '99: If I could offer you only one tip for the future, sunscreen would be it.";
-        let nonces = Nonces { high: [7, 0, 0, 0], next: AtomicU64::new(u64::from_le_bytes([0x40, 0x41, 0x42, 0x43, 0x44, 0x45, 0x46, 0x47])) };
+        let text =
+            b"Ladies and Gentlemen of the class of '99: If I could offer you only one tip for the future, sunscreen would be it.";
+        let nonces = Nonces {
+            high: [7, 0, 0, 0],
+            next: AtomicU64::new(u64::from_le_bytes([0x40, 0x41, 0x42, 0x43, 0x44, 0x45, 0x46, 0x47])),
+        };
         let mut sealed = [&[0; NONCE][..], text].concat();
         key.seal(&nonces, &about, &mut sealed, 0).unwrap();
         assert_eq!(sealed[NONCE..NONCE + 4], [0xd3, 0x1a, 0x8d, 0x34]);

@@ -144,7 +144,13 @@ pub fn read(bytes: &[u8]) -> Result<Stored, StoreError> {
     }
     let row = UserRow { header: Header::decode(header)?, incarnation: u32::from_le_bytes(*incarnation), name };
     let segment = Segment::read(seen, rest)?;
-    if segment.count != u64::from_le_bytes(*count) || (seen > 0) != (!snapshot.is_empty()) || segment.first.checked_add(segment.count).is_none() {
+    // A number is the hash of the name, or one that was free close to it.
+    let near = row.header.user.wrapping_sub(user_hash(&row.name)) < 256;
+    if !near
+        || segment.count != u64::from_le_bytes(*count)
+        || (seen > 0) != (!snapshot.is_empty())
+        || segment.first.checked_add(segment.count).is_none()
+    {
         return Err(damaged());
     }
     let (constraints, prior) = (constraints.to_vec(), (!prior.is_empty()).then(|| prior.to_vec()));
@@ -184,7 +190,11 @@ impl Arrival {
         if incarnation > MAX_INCARNATION {
             return Err(TransferError::Incarnation.into());
         }
-        if stored.snapshot.as_ref().is_some_and(|(_, bytes)| prior_file::header(bytes).map_or(0, |header| header.user) != stored.row.header.user) {
+        if stored
+            .snapshot
+            .as_ref()
+            .is_some_and(|(_, bytes)| prior_file::header(bytes).map_or(0, |header| header.user) != stored.row.header.user)
+        {
             return Err(TransferError::Damaged.into());
         }
         let before = stored.snapshot.as_ref().map_or(0, |(seen, _)| *seen);

@@ -36,7 +36,10 @@ pub fn frames(bytes: &[u8]) -> Vec<Frame> {
     while at + 28 <= bytes.len() {
         let sealed = word(at + 4) as usize;
         let end = at + 28 + 12 + sealed;
-        if (1..=9).contains(&word(at + 8)) && end <= bytes.len() && word(at) == fable_core::record::checksum(&bytes[at + 4..at + 28]) {
+        if (1..=9).contains(&word(at + 8))
+            && end <= bytes.len()
+            && word(at) == fable_core::record::checksum(&bytes[at + 4..at + 28])
+        {
             found.push(Frame { offset: at, length: end - at, kind: word(at + 8), slot: word(at + 12) });
             at = end.next_multiple_of(16);
         } else {
