@@ -55,7 +55,8 @@ pub struct Options {
 /// ```
 ///
 /// # Errors
-/// Settings out of range, a prior or a store that cannot be used, an output that cannot be written, an input that cannot be read.
+/// Settings out of range, a prior or a store that cannot be used, an output that cannot be written, an input that cannot be read, a
+/// panic in any of its threads.
 pub fn serve<T: Scalar>(
     catalog: &'static Catalog<'static>,
     settings: Settings<'static>,
@@ -75,7 +76,7 @@ pub fn serve<T: Scalar>(
     let policies = priors.policies(&base)?;
     let (name, scalar) = (catalog.definition().name, if T::DIGITS == 24 { "f32" } else { "f64" });
     tracing::info!(catalog = name, scalar, users = store.users()?, bytes = store.bytes(), "serving");
-    pipeline::run(catalog, &policies, store, options, input, output, ready)
+    pipeline::caught("service", || pipeline::run(catalog, &policies, store, options, input, output, ready))
 }
 
 /// Why a service ended.
@@ -92,6 +93,13 @@ pub enum ServeError {
     Output(io::Error),
     /// The input cannot be read; what was read before is answered.
     Input(io::Error),
+    /// A thread has panicked, here or in the input or the output. What was answered is kept; what was not may have happened.
+    Panicked {
+        /// Which.
+        thread: &'static str,
+        /// What it said.
+        reason: String,
+    },
 }
 
 impl fmt::Display for ServeError {
@@ -102,6 +110,7 @@ impl fmt::Display for ServeError {
             Self::Store(error) => error.fmt(f),
             Self::Output(error) => write!(f, "the output cannot be written: {error}"),
             Self::Input(error) => write!(f, "the input cannot be read: {error}"),
+            Self::Panicked { thread, reason } => write!(f, "the service has panicked, thread '{thread}': {reason}"),
         }
     }
 }
