@@ -1,9 +1,10 @@
 //! `fable prior`: a prior for users who come, fitted from those who were there.
 
-use crate::failure::{Failure, read};
+use crate::failure::Failure;
+use crate::input::read;
+use crate::output::write;
 use crate::policy_arguments::{PolicyArguments, ScalarName};
 use crate::prior_argument::refused;
-use crate::store::write;
 use clap::{Args, Subcommand};
 use fable_core::{Catalog, Policy, Scalar, Settings, user_hash};
 use fable_std::prior::{Evidence, FitError, Kept, Options, Population, fit_telling};
@@ -79,7 +80,8 @@ The file is for --prior of serve, chat, evaluate and demo. The store that it was
 prior they began with, new ones begin with this one. A later fit counts users of every prior, for only what was observed matters. Promotions
 are not `valid` for those who begin with it: that needs to know how far a user can be from the prior, and nobody does.
 
-The file is a snapshot with zero rounds. It holds averages, no user; but an average of five still tells about each of them.
+The file is a snapshot with zero rounds. It holds averages, no user; but an average of five still tells about each of them. Nobody
+else can read it, and one that is there is replaced as a whole or not at all. An exported user may have 512 MiB; what is larger is refused.
 Exit codes: 0 done, 1 a file cannot be read or written, 2 a mistake in the command, too few users, or a journal of another catalog.";
 
 /// Fits a prior to the users of a store, and of files that `fable export` has written.
@@ -118,7 +120,7 @@ struct FitArguments {
 ///
 /// A device has one user, and takes no other's snapshot: `fable device hello` says whose it is. `fable device snapshot load` then
 /// puts it there. What the device had learned is replaced; after `forget` it begins from its own prior again. That is another
-/// matter: `fable device prior load` puts a prior where forgetting goes back to.
+/// matter: `fable device prior load` puts a prior where forgetting goes back to. A prior may have 512 MiB; what is larger is refused.
 ///
 /// Exit codes: 0 done, 1 a file cannot be read or written, 2 a mistake in the command, or a prior of another catalog.
 #[derive(Args)]

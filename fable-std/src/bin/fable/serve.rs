@@ -1,6 +1,7 @@
 //! `fable serve`: the service for programs in other languages.
 
-use crate::failure::{Failure, read};
+use crate::failure::Failure;
+use crate::input::read;
 use crate::policy_arguments::{PolicyArguments, ScalarName};
 use crate::prior_argument;
 use clap::{Args, ValueEnum};
