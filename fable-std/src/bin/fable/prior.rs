@@ -14,7 +14,7 @@ use fable_std::store::{Store, transfer};
 use indicatif::ProgressBar;
 use serde_json::json;
 use std::fmt::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// What users have in common, as a start for those who come.
@@ -61,8 +61,9 @@ likelier under it by 2 nats in all and by half a standard error, and otherwise t
 are in general does not count, only which choices they favour.
 
 At least 5 users with something learned are needed, 50 are better. Rewards and stated preferences count; imputed rewards, what
-was unlearned and what came before a user was forgotten do not. Catalog and settings have to be those of the journals; seed,
-exploration and promotion may differ.
+was unlearned and what came before a user was forgotten do not. Catalog and settings are those of the store, unless its catalog is
+a file, which has to be named; with files alone they have to be said. They have to be those of the journals; seed, exploration and
+promotion may differ.
 
 What is printed:
   users, observed     of how many users how much was used
@@ -149,9 +150,11 @@ pub(crate) fn run(arguments: &PriorArguments) -> Result<String, Failure> {
 }
 
 fn fit_users(arguments: &FitArguments) -> Result<String, Failure> {
-    let (catalog, settings) = arguments.policy.open()?;
+    let store = arguments.store.as_deref().map(|path| opened(path, &arguments.prior)).transpose()?;
+    let identity = store.as_ref().map(Store::identity).transpose()?;
+    let (catalog, settings) = arguments.policy.open_for(identity.as_ref())?;
     let policy = Policy::<f64>::new(catalog, settings).map_err(Failure::mistake)?;
-    let (users, scalar) = gather(arguments, &policy)?;
+    let (users, scalar) = gather(arguments, store.as_ref(), &policy)?;
     let options = Options {
         shrinkage: arguments.shrink,
         choose_noise: arguments.choose_noise,
@@ -184,16 +187,24 @@ fn written<T: Scalar>(base: &Policy<'_, T>, population: &Population) -> Result<(
     Ok((bytes, prior_file::informed(base, Some(&packed))?.fingerprint()))
 }
 
+/// The store to fit from, which is not what the prior is written to.
+fn opened(path: &Path, prior: &Path) -> Result<Store, Failure> {
+    let store = Store::open_any(path)?;
+    if store.is_at(prior) {
+        return Err(Failure::Mistake(format!("{} is the store itself", prior.display())));
+    }
+    Ok(store)
+}
+
 /// What was observed of everyone, and the numbers in which new users will be kept.
-fn gather(arguments: &FitArguments, policy: &Policy<'_, f64>) -> Result<(Vec<Evidence>, ScalarName), Failure> {
+fn gather(
+    arguments: &FitArguments,
+    store: Option<&Store>,
+    policy: &Policy<'_, f64>,
+) -> Result<(Vec<Evidence>, ScalarName), Failure> {
     let (mut users, mut scalar) = (Vec::new(), ScalarName::F64);
-    if let Some(path) = &arguments.store {
-        let store = Store::open_any(path)?;
-        if store.is_at(&arguments.prior) {
-            return Err(Failure::Mistake(format!("{} is the store itself", arguments.prior.display())));
-        }
-        let told = |error| Failure::from_reading(path, &error);
-        users = Evidence::of_store(policy, &store).map_err(told)?;
+    if let (Some(path), Some(store)) = (&arguments.store, store) {
+        users = Evidence::of_store(policy, store).map_err(|error| Failure::from_reading(path, &error))?;
         if store.identity()?.scalar() == Some("f32") {
             scalar = ScalarName::F32;
         }
