@@ -8,7 +8,7 @@ use fable_serve_tests::oracle::Oracle;
 use fable_serve_tests::play::Play;
 use fable_serve_tests::script::Script;
 use fable_serve_tests::service::Service;
-use fable_std::serve::{Code, MAX_LINE, Options, PROTOCOL, ServeError, serve};
+use fable_std::serve::{Code, MAX_LINE, Options, PROTOCOL, ServeError, serve, user_bytes};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::io::{Read, Write};
@@ -162,7 +162,7 @@ fn every_code_is_documented_and_given() {
     let codes: BTreeSet<String> = Code::ALL.iter().map(|code| json!(code).as_str().unwrap().to_owned()).collect();
     assert_eq!(documented, codes);
 
-    let mut service = Service::start(fable(), ["--cache", "4"]);
+    let mut service = Service::start(fable(), ["--cache", "880KB"]); // four users
     let mut given = BTreeSet::new();
     for (text, code) in REFUSED {
         let answer = service.ask(&line(text));
@@ -218,7 +218,7 @@ fn every_code_is_documented_and_given() {
 
 #[test]
 fn who_was_only_asked_about_does_not_keep_a_name_away() {
-    let mut service = Service::start(fable(), ["--cache", "4"]);
+    let mut service = Service::start(fable(), ["--cache", "880KB"]); // four users
     assert_eq!(service.ask(r#"{"op":"posterior","user":"7mohtcOFVz"}"#)["rounds"], 0);
     assert_eq!(code_of(&service.ask(&line(r#"{"op":"decide","user":"c1E51sSEyx","context":CONTEXT}"#))), "none");
     assert_eq!(code_of(&service.ask(r#"{"op":"posterior","user":"7mohtcOFVz"}"#)), "user_collision");
@@ -299,7 +299,10 @@ fn answers(service: &mut Service, lines: usize, mut make: impl FnMut() -> Vec<u8
 
 #[test]
 fn noise_gets_an_error_each_and_the_service_goes_on() {
-    let (mut service, mut dice) = (Service::start(fable(), ["--catalog", "tau2", "--cache", "8"]), Dice::new(5));
+    let (mut service, mut dice) = (
+        Service::start(fable(), ["--catalog", "tau2", "--cache", &(8 * user_bytes::<f64>(&catalog::TAU2)).to_string()]),
+        Dice::new(5),
+    );
     let mut canary = Play::<f64>::new(Oracle::new(&catalog::TAU2, Settings::default()), Script::new(9, 2, 0));
     canary.run(&mut service, 50, 10);
     let lines = noise();
@@ -474,7 +477,7 @@ impl Read for Failing {
     }
 }
 
-const OPTIONS: Options = Options { store: None, prior: None, durable: false, cache: std::num::NonZeroUsize::MIN };
+const OPTIONS: Options = Options { store: None, prior: None, durable: false, cache: 0 };
 
 #[test]
 fn an_input_that_cannot_be_read_is_an_error() {
@@ -565,7 +568,7 @@ fn nobody_has_to_read_the_log() {
 }
 
 #[test]
-fn any_number_of_users_may_be_cached() {
+fn any_number_of_bytes_may_be_cached() {
     let mut service = Service::start(fable(), ["--catalog", "tau2", "--cache", "18446744073709551615"]);
     assert!(service.ask(r#"{"op":"decide","user":"ana","context":{}}"#)["decision"].is_string());
     assert!(service.finish().success());

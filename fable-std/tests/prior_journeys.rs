@@ -8,11 +8,10 @@ use fable_core::{DecisionId, Policy, Prior, Settings, Workspace, catalog::TAU2, 
 use fable_std::device::{Device, DeviceError};
 use fable_std::prior::{Evidence, Options, fit};
 use fable_std::prior_file::{informed, read};
-use fable_std::serve::{Options as Service, serve};
+use fable_std::serve::{Options as Service, serve, user_bytes};
 use fable_std::store::{Desk, Policies, Reach, Resident, Store};
 use std::fmt::Write as _;
 use std::io::{Read, Write};
-use std::num::NonZeroUsize;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -45,7 +44,7 @@ fn lines(users: u32) -> String {
 }
 
 fn store(path: &Path, settings: Settings<'static>, users: u32) {
-    let options = Service { store: Some(path.to_owned()), prior: None, durable: false, cache: NonZeroUsize::new(4).unwrap() };
+    let options = Service { store: Some(path.to_owned()), prior: None, durable: false, cache: 4 * user_bytes::<f32>(&TAU2) };
     let mut answers = Vec::new();
     serve::<f32>(&TAU2, settings, &options, std::io::Cursor::new(lines(users)), &mut answers, |_| ()).unwrap();
     let answers = String::from_utf8(answers).unwrap();

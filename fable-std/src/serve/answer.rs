@@ -395,6 +395,7 @@ pub(super) struct Stats<'w> {
     pub(super) probe: f64,
     pub(super) users: u64,
     pub(super) cached: usize,
+    pub(super) cached_bytes: usize,
     pub(super) requests: u64,
     pub(super) errors: u64,
     pub(super) events: u64,

@@ -15,7 +15,6 @@ use fable_core::{
     Catalog, Command, ContrastSet, DecisionId, Event, Exploration, Observation, Promotion, Request, Scalar, Scores, UserError,
     user_hash,
 };
-use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 /// Bytes of answers that make a batch; posteriors are long.
@@ -49,10 +48,11 @@ impl<'p, T: Scalar> Engine<'p, T> {
         labels: &'p Labels,
         store: Arc<Store>,
         progress: Arc<Progress>,
-        cache: NonZeroUsize,
+        cache: usize,
     ) -> Result<Self, StoreError> {
         let (desk, ledger) = (Desk::new(policies), Ledger::open(store, progress)?);
-        Ok(Self { desk, ledger, residents: Residents::new(cache), labels, requests: 0, changes: 0, errors: 0 })
+        let residents = Residents::new(desk.catalog(), cache);
+        Ok(Self { desk, ledger, residents, labels, requests: 0, changes: 0, errors: 0 })
     }
 
     /// Answers requests, all of them or as many as make a batch.
@@ -133,6 +133,7 @@ impl<'p, T: Scalar> Engine<'p, T> {
                 probe: self.desk.policies.newcomers().settings().probe,
                 users: self.ledger.users(),
                 cached: self.residents.len(),
+                cached_bytes: self.residents.bytes(),
                 requests: self.requests,
                 errors: self.errors + self.ledger.refused(),
                 events: self.ledger.entries(),

@@ -1,5 +1,6 @@
 //! The `fable` command.
 
+mod amount;
 mod bar;
 mod catalog;
 mod chat;

@@ -1,16 +1,16 @@
 //! `fable serve`: the service for programs in other languages.
 
+use crate::amount;
 use crate::failure::Failure;
 use crate::input::read;
 use crate::policy_arguments::{PolicyArguments, ScalarName};
 use crate::prior_argument;
 use clap::{Args, ValueEnum};
-use fable_std::serve::{Options, PROTOCOL, ServeError, Stop, serve};
+use fable_std::serve::{Options, PROTOCOL, ServeError, Stop, serve, user_bytes};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag;
 use signal_hook::iterator::Signals;
 use std::io;
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -42,9 +42,10 @@ pub(crate) struct ServeArguments {
     /// What an answer waits for.
     #[arg(long, value_enum, default_value_t = Durability::Commit)]
     durability: Durability,
-    /// Users in memory at once; one of `agent` takes 217 KB in f64 and 112 KB in f32.
-    #[arg(long, value_name = "USERS", default_value = "1024")]
-    cache: NonZeroUsize,
+    /// Memory for users: bytes, or a number with a unit (KB, MB, GB, KiB, MiB, GiB). Others are brought back from the store when
+    /// they are needed. One of `agent` takes 219 KB in f64 and 113 KB in f32, and one always has room.
+    #[arg(long, value_name = "BYTES", default_value = "256MiB", value_parser = amount::bytes)]
+    cache: usize,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -62,6 +63,13 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<String, Failure> {
     let bytes = prior.as_deref().map(read).transpose()?;
     let durable = matches!(durability, Durability::Commit);
     let options = Options { store: store.clone(), prior: bytes, durable, cache: *cache };
+    let each = match scalar {
+        ScalarName::F32 => user_bytes::<f32>(catalog),
+        ScalarName::F64 => user_bytes::<f64>(catalog),
+    };
+    if *cache < each {
+        tracing::warn!(cache, each, "--cache is bytes, fewer here than one user takes: one is in memory at a time");
+    }
     let ending = heeded();
     let mut signals = Signals::new(&ending).map_err(|error| Failure::Trouble(error.to_string()))?;
     // Whoever reads the answers may have stopped, and the service waits: the second signal does not.
