@@ -1,4 +1,5 @@
 //! Files as the command reads and writes them: limits, modes, and nothing half done.
+#![cfg(unix)]
 
 use serde_json::Value;
 use std::fs::{self, OpenOptions};
