@@ -25,6 +25,15 @@ fn fails(here: &Path, arguments: &[&str]) -> (i32, String) {
     (output.status.code().unwrap(), String::from_utf8(output.stderr).unwrap())
 }
 
+/// The same where 500 MB of memory are all there is.
+fn fails_in_little_memory(here: &Path, arguments: &[&str]) -> (i32, String) {
+    let mut limited = Command::new("sh");
+    limited.args(["-c", "ulimit -v 500000; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_fable")]);
+    let output = limited.args(arguments).current_dir(here).output().unwrap();
+    assert!(output.stdout.is_empty(), "{arguments:?}: {output:?}");
+    (output.status.code().unwrap_or(-1), String::from_utf8(output.stderr).unwrap())
+}
+
 /// A store with a user, and the user as a file.
 fn with_ana(here: &Path) {
     let mut serving = command(here, &["serve", "--catalog", "tau2", "--store", "users.fable"]);
@@ -64,19 +73,20 @@ fn a_file_is_read_up_to_its_limit() {
     sparse.write_all(&[7]).unwrap();
     for reader in READERS {
         for file in ["/dev/zero", "sparse"] {
-            let (code, message) = fails(here, &reading(reader, file));
+            let (code, message) = fails_in_little_memory(here, &reading(reader, file));
             let expected = format!("fable: {file}: larger than 1 MiB, and neither an exported user nor a prior nor a snapshot\n");
             assert_eq!((code, message), (1, expected), "{reader:?}");
         }
     }
-    let (code, message) = fails(here, &["replay", "--snapshot", "ana.user", "--journal", "/dev/zero", "--catalog", "tau2"]);
+    let (code, message) =
+        fails_in_little_memory(here, &["replay", "--snapshot", "ana.user", "--journal", "/dev/zero", "--catalog", "tau2"]);
     assert_eq!((code, message.as_str()), (1, "fable: /dev/zero: larger than 16 MiB\n"));
-    assert_eq!(fails(here, &["inspect", "/dev/zero"]).0, 1);
+    assert_eq!(fails_in_little_memory(here, &["inspect", "/dev/zero"]).0, 1);
     for arguments in [&["catalog", "check", "/dev/zero"][..], &["catalog", "check", "tau2", "--settings", "/dev/zero"]] {
-        let (code, message) = fails(here, arguments);
+        let (code, message) = fails_in_little_memory(here, arguments);
         assert!(code == 1 && message.contains("larger than 1 MiB"), "{message}");
     }
-    let (code, message) = fails(here, &["evaluate", "/dev/zero"]);
+    let (code, message) = fails_in_little_memory(here, &["evaluate", "/dev/zero"]);
     assert_eq!((code, message.as_str()), (2, "fable: /dev/zero:1: a line has at most 1048576 bytes\n"));
     for made in ["new.fable", "crowd.prior", "to.snapshot"] {
         assert!(!here.join(made).exists(), "{made}");

@@ -19,9 +19,11 @@ use std::sync::atomic::AtomicBool;
 ///
 /// It ends with its input or with SIGTERM, SIGINT or SIGHUP, after everything it has read is answered; a second signal ends it at
 /// once. A signal that is ignored when it starts, as with nohup, stays ignored.
+///
 /// Exit codes: 0 ended so, 1 the store, the prior or the input cannot be used, 2 a mistake in the command, or a store or a prior
 /// that was made with another catalog or other settings, 70 a fault inside fable (a panic in any of its threads: one line on standard
 /// error says where, and what was answered is kept as after `kill -9`), 129, 130 or 143 a second signal.
+///
 /// FABLE_LOG=info|debug|... logs to standard error, never what a request says. Nobody has to read it: lines that find no room are left
 /// out and counted.
 #[derive(Args)]
