@@ -112,6 +112,17 @@ fn every_help_has_a_summary_examples_and_exit_codes() {
 }
 
 #[test]
+fn an_amount_that_is_none_is_told() {
+    let wrong = fable(&["serve", "--cache", "1024 users"]);
+    assert_eq!(wrong.status.code(), Some(2));
+    let message = text(wrong.stderr);
+    assert!(
+        message.contains("an amount is a whole number of bytes, or of KB, MB, GB, KiB, MiB or GiB, like 256MiB"),
+        "{message}"
+    );
+}
+
+#[test]
 fn completions_for_every_shell() {
     for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
         let script = fable(&["completions", shell]);

@@ -8,6 +8,7 @@ use fable_serve_tests::oracle::Oracle;
 use fable_serve_tests::play::{Play, Sent};
 use fable_serve_tests::script::{Script, compare};
 use fable_serve_tests::service::Service;
+use fable_std::serve::user_bytes;
 use serde_json::{Value, json};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -68,7 +69,8 @@ fn search(store: &Path, users: &[String]) {
 fn run(durability: &str, kills: u64, seed: u64) {
     let folder = tempfile::tempdir().unwrap();
     let store = folder.path().join("users.fable");
-    let arguments = ["--catalog", "tau2", "--scalar", "f32", "--cache", "4", "--durability", durability, "--store"];
+    let cache = (4 * user_bytes::<f32>(&catalog::TAU2)).to_string();
+    let arguments = ["--catalog", "tau2", "--scalar", "f32", "--cache", &cache, "--durability", durability, "--store"];
     let fable = Path::new(env!("CARGO_BIN_EXE_fable"));
     let start = || Service::start(fable, arguments.iter().map(Path::new).chain([store.as_path()]));
     let mut play = Play::new(Oracle::new(&catalog::TAU2, Settings::default()), Script::new(seed, 10, 150));

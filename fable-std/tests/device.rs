@@ -501,6 +501,10 @@ fn the_command_does_everything_a_person_needs() {
     assert_eq!(board.json(&["journal", &file("journal")])["events"], 6); // a statement, two sets, two decisions, a reward
     let fable = |arguments: &[&str]| Command::new(env!("CARGO_BIN_EXE_fable")).args(arguments).output().unwrap();
     let tape = [&file("state")[..], &file("journal")].map(str::to_owned);
+    for file in &tape {
+        let mode = std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(file).unwrap().permissions());
+        assert_eq!(mode & 0o777, 0o600, "{file}"); // what a user likes is nobody else's business
+    }
     let replayed = fable(&["replay", "--snapshot", &tape[0], "--journal", &tape[1], "--catalog", "tau2", "--seed", "11"]);
     let replayed = String::from_utf8(replayed.stdout).unwrap();
     assert_eq!(replayed, "6 events replayed: 2 of 2 decisions are the same, bit for bit\n");

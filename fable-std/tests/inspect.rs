@@ -15,7 +15,6 @@ use fable_std::store::transfer;
 use nalgebra::{Cholesky, DMatrix, DVector};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Cursor, Write};
-use std::num::NonZeroUsize;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -418,7 +417,7 @@ fn a_name_with_tags_and_escapes_is_only_a_name() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     let name = "<b>&ana \u{1b}[31m\u{7}\u{fffe}";
-    let options = Options { store: Some(folder.join("store")), prior: None, durable: true, cache: NonZeroUsize::MIN };
+    let options = Options { store: Some(folder.join("store")), prior: None, durable: true, cache: 0 };
     let line = json!({ "op": "decide", "user": name, "context": { "task": null } }).to_string();
     serve::<f64>(&TAU2, Settings::DEFAULT, &options, Cursor::new(line), std::io::sink(), |_| ()).unwrap();
     let (code, out, _) = fable(folder, &["inspect", "store", "--user", name, "--catalog", "tau2", "--svg", "x.svg"]);

@@ -8,9 +8,10 @@ use fable_serve_tests::oracle::Oracle;
 use fable_serve_tests::play::Play;
 use fable_serve_tests::script::Script;
 use fable_serve_tests::service::Service;
-use fable_std::serve::{Code, MAX_LINE, PROTOCOL};
+use fable_std::serve::{Code, MAX_LINE, Options, PROTOCOL, ServeError, serve, user_bytes};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
+use std::io::{Read, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -161,7 +162,7 @@ fn every_code_is_documented_and_given() {
     let codes: BTreeSet<String> = Code::ALL.iter().map(|code| json!(code).as_str().unwrap().to_owned()).collect();
     assert_eq!(documented, codes);
 
-    let mut service = Service::start(fable(), ["--cache", "4"]);
+    let mut service = Service::start(fable(), ["--cache", "880KB"]); // four users
     let mut given = BTreeSet::new();
     for (text, code) in REFUSED {
         let answer = service.ask(&line(text));
@@ -217,7 +218,7 @@ fn two_names_with_one_hash_are_two_users() {
     assert_eq!(fable_core::user_hash(one), fable_core::user_hash(other));
     let folder = tempfile::tempdir().unwrap();
     let store = folder.path().join("users.fable");
-    let start = || Service::start(fable(), ["--cache", "4", "--store", store.to_str().unwrap()]);
+    let start = || Service::start(fable(), ["--cache", "880KB", "--store", store.to_str().unwrap()]);
     let decide = |user: &str| {
         line(&json!({ "op": "decide", "user": user, "context": "CONTEXT" }).to_string().replace("\"CONTEXT\"", "CONTEXT"))
     };
@@ -323,7 +324,10 @@ fn answers(service: &mut Service, lines: usize, mut make: impl FnMut() -> Vec<u8
 
 #[test]
 fn noise_gets_an_error_each_and_the_service_goes_on() {
-    let (mut service, mut dice) = (Service::start(fable(), ["--catalog", "tau2", "--cache", "8"]), Dice::new(5));
+    let (mut service, mut dice) = (
+        Service::start(fable(), ["--catalog", "tau2", "--cache", &(8 * user_bytes::<f64>(&catalog::TAU2)).to_string()]),
+        Dice::new(5),
+    );
     let mut canary = Play::<f64>::new(Oracle::new(&catalog::TAU2, Settings::default()), Script::new(9, 2, 0));
     canary.run(&mut service, 50, 10);
     let lines = noise();
@@ -390,7 +394,7 @@ fn noise_gets_an_error_each_and_the_service_goes_on() {
 fn a_signal_ends_it_with_everything_answered_on_disk() {
     let folder = tempfile::tempdir().unwrap();
     let store = folder.path().join("users.fable");
-    for (durability, signal) in [("commit", "TERM"), ("none", "TERM"), ("none", "INT")] {
+    for (durability, signal) in [("commit", "TERM"), ("none", "TERM"), ("none", "INT"), ("none", "HUP"), ("commit", "HUP")] {
         let _ = std::fs::remove_file(&store);
         let arguments = ["--catalog", "tau2", "--durability", durability, "--store"].map(Path::new);
         let start = || Service::start(fable(), arguments.into_iter().chain([store.as_path()]));
@@ -406,6 +410,21 @@ fn a_signal_ends_it_with_everything_answered_on_disk() {
         play.run(&mut service, 50, 10);
         assert!(service.finish().success());
     }
+}
+
+/// As under nohup: a terminal that closes does not end what was told to go on.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_signal_that_was_ignored_stays_ignored() {
+    let mut command = Command::new("sh");
+    command.args(["-c", "trap '' HUP; exec \"$0\" serve --catalog tau2"]).arg(fable());
+    let mut service = Service::spawn(command);
+    for signal in ["HUP", "HUP", "TERM"] {
+        assert_eq!(service.ask(r#"{"op":"stats"}"#)["users"], 0);
+        assert!(Command::new("kill").args(["-s", signal, &service.id().to_string()]).status().unwrap().success());
+    }
+    assert!(!service.answer(&mut String::new()));
+    assert!(service.finish().success());
 }
 
 #[test]
@@ -440,7 +459,7 @@ fn logs_say_nothing_about_users() {
 /// The pipe of answers is full and nobody reads it: the first signal has to wait, the second does not.
 #[test]
 fn a_second_signal_ends_it_at_once() {
-    for (signal, code) in [("TERM", 143), ("INT", 130)] {
+    for (signal, code) in [("TERM", 143), ("INT", 130), ("HUP", 129)] {
         let mut child = Command::new(fable()).arg("serve").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let (mut input, mut output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
         let sent = std::sync::Arc::new(AtomicUsize::new(0));
@@ -470,24 +489,29 @@ fn a_second_signal_ends_it_at_once() {
     }
 }
 
+/// Gives a line, then fails or panics.
+struct Failing(u8, bool);
+
+impl Read for Failing {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        self.0 += 1;
+        assert!(self.0 == 1 || !self.1, "a reader that panics");
+        let line = b"{\"op\":\"stats\"}\n";
+        buffer[..line.len()].copy_from_slice(line);
+        if self.0 == 1 { Ok(line.len()) } else { Err(std::io::Error::other("torn")) }
+    }
+}
+
+const OPTIONS: Options = Options { store: None, prior: None, durable: false, cache: 0 };
+
 #[test]
 fn an_input_that_cannot_be_read_is_an_error() {
-    struct Failing(u8, bool);
-    impl std::io::Read for Failing {
-        fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-            self.0 += 1;
-            assert!(self.0 == 1 || !self.1, "a reader that panics");
-            let line = b"{\"op\":\"stats\"}\n";
-            buffer[..line.len()].copy_from_slice(line);
-            if self.0 == 1 { Ok(line.len()) } else { Err(std::io::Error::other("torn")) }
-        }
-    }
-    for (panics, message) in [(false, "torn"), (true, "panicked")] {
-        let options = fable_std::serve::Options { store: None, prior: None, durable: false, cache: std::num::NonZeroUsize::MIN };
+    for (panics, message) in [(false, "the input cannot be read: torn"), (true, "thread 'reader': a reader that panics")] {
         let mut output = Vec::new();
-        let input = Failing(0, panics);
-        let ended = fable_std::serve::serve::<f64>(&catalog::TAU2, Settings::default(), &options, input, &mut output, |_| ());
-        assert!(ended.unwrap_err().to_string().contains(message));
+        let ended =
+            serve::<f64>(&catalog::TAU2, Settings::default(), &OPTIONS, Failing(0, panics), &mut output, |_| ()).unwrap_err();
+        assert!(ended.to_string().contains(message), "{ended}");
+        assert_eq!(matches!(ended, ServeError::Panicked { .. }), panics);
         assert!(output.ends_with(b"}\n")); // what came before is answered
     }
     let folder = std::fs::File::open(env!("CARGO_MANIFEST_DIR")).unwrap();
@@ -495,8 +519,81 @@ fn an_input_that_cannot_be_read_is_an_error() {
     assert_eq!(output.status.code(), Some(1), "{output:?}");
 }
 
+/// Panics at the third write.
+struct Jammed(u8);
+
+impl Write for Jammed {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0 += 1;
+        assert!(self.0 < 3, "a writer that panics");
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The input goes on for ever, or stays open and says nothing more: either way nobody waits for the thread that is gone.
 #[test]
-fn any_number_of_users_may_be_cached() {
+fn an_output_that_panics_ends_the_service() {
+    let folder = tempfile::tempdir().unwrap();
+    for endless in [true, false] {
+        let store = folder.path().join(format!("{endless}.fable"));
+        let options = Options { store: Some(store.clone()), ..OPTIONS };
+        let (reader, mut writer) = std::io::pipe().unwrap();
+        let sender = std::thread::spawn(move || {
+            let mut sent = 0;
+            while (endless || sent < 3) && writer.write_all(b"{\"op\":\"decide\",\"user\":\"ana\",\"context\":{}}\n").is_ok() {
+                sent += 1;
+                if !endless {
+                    std::thread::sleep(std::time::Duration::from_millis(100)); // a batch of its own
+                }
+            }
+            writer // still open
+        });
+        let ended = serve::<f64>(&catalog::TAU2, Settings::default(), &options, reader, Jammed(0), |_| ()).unwrap_err();
+        let ServeError::Panicked { thread, reason } = ended else { panic!("{ended}") };
+        assert_eq!((thread, reason.as_str()), ("committer", "a writer that panics"));
+        // What was answered is kept, and the store can be used again at once.
+        let lines = &b"{\"op\":\"stats\"}\n"[..];
+        let mut output = Vec::new();
+        serve::<f64>(&catalog::TAU2, Settings::default(), &options, lines, &mut output, |_| ()).unwrap();
+        assert_eq!(serde_json::from_slice::<Value>(&output).unwrap()["users"], 1);
+        drop(sender.join());
+    }
+}
+
+/// A pipe that is full and that nobody reads is where standard error goes: what is logged has no place, and nothing waits.
+#[test]
+fn nobody_has_to_read_the_log() {
+    let (_unread, writer) = std::io::pipe().unwrap();
+    let mut full = writer.try_clone().unwrap();
+    // As much as it takes: this thread stays in a write.
+    std::thread::spawn(move || while full.write_all(&[b'.'; 4096]).is_ok() {});
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = Command::new(fable());
+    command.args(["serve", "--catalog", "tau2", "--store"]).arg(folder.path().join("users.fable"));
+    command.env("FABLE_LOG", "trace").stderr(writer.try_clone().unwrap());
+    let mut service = Service::spawn(command);
+    for number in 0..1_000 {
+        let user = format!("user{}", number % 50);
+        let decide = format!(r#"{{"op":"decide","user":"{user}","context":{{}}}}"#);
+        assert!(service.ask(&decide)["decision"].is_string());
+        if number % 10 == 0 {
+            // Writes a line to the log.
+            assert_eq!(service.ask(&format!(r#"{{"op":"forget","user":"{user}"}}"#))["forgotten"], true);
+        }
+    }
+    assert!(service.finish().success());
+    // Its last words find no reader either.
+    let mut child = Command::new(fable()).args(["serve", "--prior", "no/such/file"]).stderr(writer).spawn().unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(1));
+}
+
+#[test]
+fn any_number_of_bytes_may_be_cached() {
     let mut service = Service::start(fable(), ["--catalog", "tau2", "--cache", "18446744073709551615"]);
     assert!(service.ask(r#"{"op":"decide","user":"ana","context":{}}"#)["decision"].is_string());
     assert!(service.finish().success());

@@ -8,11 +8,10 @@ use fable_core::{DecisionId, Policy, Prior, Settings, Workspace, catalog::TAU2, 
 use fable_std::device::{Device, DeviceError};
 use fable_std::prior::{Evidence, Options, fit};
 use fable_std::prior_file::{informed, read};
-use fable_std::serve::{Options as Service, serve};
+use fable_std::serve::{Options as Service, serve, user_bytes};
 use fable_std::store::{Desk, Policies, Reach, Resident, Store};
 use std::fmt::Write as _;
 use std::io::{Read, Write};
-use std::num::NonZeroUsize;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -45,7 +44,7 @@ fn lines(users: u32) -> String {
 }
 
 fn store(path: &Path, settings: Settings<'static>, users: u32) {
-    let options = Service { store: Some(path.to_owned()), prior: None, durable: false, cache: NonZeroUsize::new(4).unwrap() };
+    let options = Service { store: Some(path.to_owned()), prior: None, durable: false, cache: 4 * user_bytes::<f32>(&TAU2) };
     let mut answers = Vec::new();
     serve::<f32>(&TAU2, settings, &options, std::io::Cursor::new(lines(users)), &mut answers, |_| ()).unwrap();
     let answers = String::from_utf8(answers).unwrap();
@@ -201,6 +200,28 @@ fn the_command_fits_and_addresses() {
     assert!(told.status.success() && told.stdout.starts_with(b"FABS"));
 }
 
+/// A store says what it was made with, as it does for `replay`: without a flag, and with all of them, it is the same prior.
+#[test]
+fn a_store_knows_its_catalog_and_settings() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    let settings = Settings { noise_variance: 1.0, base_precision: Some(6.0), seed: 9, ..Settings::default() };
+    store(&here.join("users.fable"), settings, 6);
+    let short = fable(here, &["prior", "fit", "short.prior", "--store", "users.fable"]);
+    assert!(short.status.success(), "{}", text(&short.stderr));
+    let flags = ["--catalog", "tau2", "--noise-variance", "1", "--base-precision", "6", "--seed", "9"];
+    let long = fable(here, &[&["prior", "fit", "long.prior", "--store", "users.fable"], &flags[..]].concat());
+    assert_eq!(text(&short.stdout), text(&long.stdout));
+    let [short, long] = ["short.prior", "long.prior"].map(|name| std::fs::read(here.join(name)).unwrap());
+    assert_eq!(short, long);
+    // And it is one for that store, not for the defaults.
+    let serve = |more: &[&str]| {
+        fable(here, &[&["serve", "--scalar", "f32", "--store", "users.fable", "--prior", "short.prior"], more].concat())
+    };
+    assert!(serve(&flags).status.success());
+    assert_eq!(serve(&["--catalog", "tau2"]).status.code(), Some(2));
+}
+
 #[test]
 fn mistakes_are_told() {
     let folder = tempfile::tempdir().unwrap();
@@ -215,10 +236,10 @@ fn mistakes_are_told() {
     let (code, message) = wrong(&["fit", "x.prior", "--store", "few.fable", "--catalog", "tau2"]);
     let says = "fable: a prior is fitted from at least 5 users with something learned, and there are 4\n";
     assert_eq!((code, message.as_str()), (Some(2), says));
-    let (code, message) = wrong(&["fit", "x.prior", "--store", "noisy.fable"]);
+    let (code, message) = wrong(&["fit", "x.prior", "--store", "noisy.fable", "--catalog", "agent"]);
     let says = "fable: noisy.fable: the store was made with catalog \"tau2\", not \"agent\"\n";
     assert_eq!((code, message.as_str()), (Some(2), says));
-    let (code, message) = wrong(&["fit", "x.prior", "--store", "noisy.fable", "--catalog", "tau2"]);
+    let (code, message) = wrong(&["fit", "x.prior", "--store", "noisy.fable", "--noise-variance", "0.25"]);
     assert!(code == Some(2) && message.contains("noise_variance 1.0, not 0.25"), "{message}");
     assert!(fable(here, &["export", "user1", "one.user", "--store", "noisy.fable"]).status.success());
     let (code, message) = wrong(&["fit", "x.prior", "one.user", "--catalog", "tau2"]);
@@ -230,8 +251,7 @@ fn mistakes_are_told() {
     assert_eq!(wrong(&["fit", "x.prior"]).0, Some(2));
     let (code, message) = wrong(&["fit", "few.fable", "--store", "few.fable", "--catalog", "tau2"]);
     assert_eq!((code, message.as_str()), (Some(2), "fable: few.fable is the store itself\n"));
-    let (code, message) =
-        wrong(&["fit", "x.prior", "--store", "noisy.fable", "--catalog", "tau2", "--noise-variance", "1", "--shrink", "0"]);
+    let (code, message) = wrong(&["fit", "x.prior", "--store", "noisy.fable", "--shrink", "0"]);
     assert!(code == Some(2) && message.contains("imagined users"), "{message}");
     let (code, message) = wrong(&["address", "one.user", "y", "--user", "ana", "--catalog", "tau2"]);
     assert_eq!((code, message.as_str()), (Some(2), "fable: one.user: this is not a prior\n"));

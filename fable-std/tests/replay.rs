@@ -4,10 +4,9 @@ use fable_core::catalog::{AGENT, TAU2};
 use fable_core::record::{Header, Kind, MAX_EVENT_LEN, encode_event};
 use fable_core::{self as core, Context, Exploration, Feasible, HostLearner, Policy, Request, Scalar, Settings, User, user_hash};
 use fable_std::replay::{Question, Start, Tape, replay, replay_and_explain};
-use fable_std::serve::{Options, serve};
+use fable_std::serve::{Options, serve, user_bytes};
 use fable_std::store::{Store, transfer};
 use serde_json::{Value, json};
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -17,7 +16,7 @@ const DRAWING: Settings<'static> = Settings { seed: 5, ..Settings::PAPER };
 /// The answers of a service over a store.
 fn answers<T: Scalar>(store: &Path, settings: Settings<'static>, lines: &[Value]) -> Vec<Value> {
     let input = lines.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
-    let options = Options { store: Some(store.to_owned()), prior: None, durable: true, cache: NonZeroUsize::new(4).unwrap() };
+    let options = Options { store: Some(store.to_owned()), prior: None, durable: true, cache: 4 * user_bytes::<T>(&AGENT) };
     let mut output = Vec::new();
     serve::<T>(&AGENT, settings, &options, std::io::Cursor::new(input), &mut output, |_| ()).unwrap();
     String::from_utf8(output).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()

@@ -3,9 +3,10 @@
 use fable_core::{Catalog, Deadline, Expiry, Exploration, Scalar, Settings, catalog};
 use fable_serve_tests::oracle::Oracle;
 use fable_serve_tests::play::Play;
+use fable_serve_tests::process::memory;
 use fable_serve_tests::script::Script;
 use fable_serve_tests::service::Service;
-use fable_std::serve::{Options, PROTOCOL, serve};
+use fable_std::serve::{Options, PROTOCOL, serve, user_bytes};
 use fable_std::store::{Store, transfer};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -15,8 +16,10 @@ fn play<T: Scalar>(catalog: &'static Catalog<'static>, seed: u64, users: usize, 
     Play::new(Oracle::new(catalog, settings), Script::new(seed, users, forgets))
 }
 
-fn start(catalog: &Catalog<'_>, scalar: &str, cache: usize, store: Option<&Path>) -> Service {
-    let cache = cache.to_string();
+/// With room for so many users in memory.
+fn start(catalog: &Catalog<'_>, scalar: &str, users: usize, store: Option<&Path>) -> Service {
+    let each = if scalar == "f32" { user_bytes::<f32>(catalog) } else { user_bytes::<f64>(catalog) };
+    let cache = (users * each).to_string();
     let name = catalog.definition().name;
     let arguments = ["--catalog", name, "--scalar", scalar, "--seed", "7", "--cache", &cache].map(Path::new);
     let store = store.into_iter().flat_map(|store| [Path::new("--store"), store]);
@@ -106,8 +109,12 @@ fn play_here(settings: Settings<'static>, script: Script) -> Play<f64> {
     let folder = tempfile::tempdir().unwrap();
     let (input, requests) = std::io::pipe().unwrap();
     let (answers, output) = std::io::pipe().unwrap();
-    let options =
-        Options { store: Some(folder.path().join("users.fable")), prior: None, durable: false, cache: 2.try_into().unwrap() };
+    let options = Options {
+        store: Some(folder.path().join("users.fable")),
+        prior: None,
+        durable: false,
+        cache: 2 * user_bytes::<f64>(&catalog::RUBRIC),
+    };
     let server = std::thread::spawn(move || serve::<f64>(&catalog::RUBRIC, settings, &options, input, output, |_| {}));
     let mut service = Service::over(requests, answers);
     let mut play = Play::new(Oracle::new(&catalog::RUBRIC, settings), script);
@@ -168,7 +175,8 @@ const EAGER: Settings<'static> = Settings {
 
 /// The answers to lines, from a store of the catalog `rubric`.
 fn ask(store: &Path, lines: &[Value]) -> Vec<Value> {
-    let options = Options { store: Some(store.to_owned()), prior: None, durable: true, cache: 2.try_into().unwrap() };
+    let options =
+        Options { store: Some(store.to_owned()), prior: None, durable: true, cache: 2 * user_bytes::<f64>(&catalog::RUBRIC) };
     let input = lines.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
     let mut output = Vec::new();
     serve::<f64>(&catalog::RUBRIC, EAGER, &options, std::io::Cursor::new(input), &mut output, |_| {}).unwrap();
@@ -261,4 +269,43 @@ fn reading_a_profile_changes_no_stored_byte() {
         line[key] = json!(0);
         assert_eq!(ask(&store, &[line])[0]["error"]["code"], "bad_request", "{key}");
     }
+}
+
+/// What is in memory is counted in bytes, and one user always has room.
+#[test]
+fn a_cache_has_as_many_users_as_it_has_bytes() {
+    let each = user_bytes::<f64>(&catalog::TAU2);
+    for (cache, users) in [(3 * each, 3), (4 * each - 1, 3), (each, 1), (1, 1), (0, 1)] {
+        let arguments = ["--catalog", "tau2", "--cache", &cache.to_string()];
+        let mut service = Service::start(Path::new(env!("CARGO_BIN_EXE_fable")), arguments);
+        for user in 0..10 {
+            let answer = service.ask(&json!({ "op": "decide", "user": format!("user{user}"), "context": {} }).to_string());
+            assert!(answer["decision"].is_string(), "{answer}");
+        }
+        let stats = service.ask(r#"{"op":"stats"}"#);
+        assert_eq!((&stats["users"], &stats["cached"]), (&json!(10), &json!(users)), "{cache}");
+        assert_eq!(stats["cached_bytes"], users * each);
+        assert!(service.finish().success());
+    }
+}
+
+/// The bytes are those of the process: 91 users are about 20 MB, and not 400 of them, 88 MB.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_cache_of_20_mb_takes_about_20_mb() {
+    let folder = tempfile::tempdir().unwrap();
+    let grown = |cache: &str| {
+        let store = folder.path().join(format!("{cache}.fable"));
+        let arguments = ["--durability", "none", "--cache", cache, "--store"].map(Path::new);
+        let mut service = Service::start(Path::new(env!("CARGO_BIN_EXE_fable")), arguments.into_iter().chain([store.as_path()]));
+        let context = json!({ "risk": 0.1, "ambiguity": 0.2, "memory_need": 0.7, "tool_need": 0.3 });
+        for user in 0..400 {
+            service.ask(&json!({ "op": "decide", "user": user.to_string(), "context": context }).to_string());
+        }
+        let (now, _) = memory(service.id());
+        assert!(service.finish().success());
+        now >> 20
+    };
+    let (small, large) = (grown("20MB"), grown("1GB"));
+    assert!((50..90).contains(&(large - small)), "{small} MiB and {large} MiB"); // 309 users more: 65 MiB
 }

@@ -7,6 +7,7 @@ use fable_serve_tests::play::Play;
 use fable_serve_tests::script::{Script, Step, compare};
 use fable_serve_tests::service::Service;
 use fable_std::prior_file;
+use fable_std::serve::user_bytes;
 use fable_std::store::{self, Identity, Store, StoreError, transfer};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
@@ -20,7 +21,8 @@ fn fable(arguments: &[&str], store: &Path) -> Output {
 }
 
 fn serve(store: &Path) -> Service {
-    let arguments = ["--catalog", "tau2", "--cache", "5", "--store"].map(Path::new);
+    let cache = (5 * user_bytes::<f64>(&catalog::TAU2)).to_string();
+    let arguments = ["--catalog", "tau2", "--cache", &cache, "--store"].map(Path::new);
     Service::start(Path::new(env!("CARGO_BIN_EXE_fable")), arguments.into_iter().chain([store]))
 }
 
@@ -556,7 +558,8 @@ fn without_room_on_the_disk_requests_fail_and_change_nothing() {
     // No file may grow past this size; a write beyond it is an error to the process.
     let blocks = std::fs::metadata(&store).unwrap().len() / 512 + 50;
     let mut command = Command::new("sh");
-    let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" serve --catalog tau2 --cache 3 --store \"$1\"");
+    let cache = 3 * user_bytes::<f64>(&catalog::TAU2);
+    let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" serve --catalog tau2 --cache {cache} --store \"$1\"");
     command.args(["-c", &script, env!("CARGO_BIN_EXE_fable")]).arg(&store).stderr(Stdio::null());
     let mut service = Service::spawn(command);
     // How soon the file is full depends on how many requests share a commit, and on how much of it was free.

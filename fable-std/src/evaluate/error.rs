@@ -31,6 +31,8 @@ pub enum LogFlaw {
     Unreadable(String),
     /// It is longer than [`MAX_LINE`](super::MAX_LINE).
     TooLong,
+    /// With it the log is larger than [`MAX_LOG`](super::MAX_LOG).
+    TooLarge,
     /// It is not one JSON object.
     Json(String),
     /// A key, a task, a signal, a component or a value that nothing has.
@@ -84,6 +86,7 @@ impl fmt::Display for LogFlaw {
         match self {
             Self::Unreadable(error) => write!(f, "the line cannot be read: {error}"),
             Self::TooLong => write!(f, "a line has at most {} bytes", super::MAX_LINE),
+            Self::TooLarge => write!(f, "a log has at most {} bytes", super::MAX_LOG),
             Self::Json(error) => write!(f, "the line is not one JSON object: {error}"),
             Self::Unknown(flaw) => flaw.fmt(f),
             Self::Missing(key) => write!(f, "'{key}' is missing"),

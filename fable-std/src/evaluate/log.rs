@@ -41,6 +41,8 @@ use std::io::{BufRead, Read};
 
 /// Longest line, in bytes.
 pub const MAX_LINE: u64 = 1 << 20;
+/// Largest log, in bytes: all of it is kept in memory.
+pub const MAX_LOG: u64 = 1 << 30;
 /// How far the propensities of a line may be from adding up to 1.
 const TOLERANCE: f64 = 1e-3;
 
@@ -77,7 +79,7 @@ pub struct Record {
 /// # Errors
 /// The first mistake, with its line.
 pub fn read(catalog: &Catalog<'_>, file: &str, mut input: impl BufRead) -> Result<Vec<Record>, LogError> {
-    let (mut records, mut bytes) = (Vec::new(), Vec::new());
+    let (mut records, mut bytes, mut total) = (Vec::new(), Vec::new(), 0);
     for line in 1.. {
         let wrong = |flaw| LogError { file: file.into(), line, flaw };
         bytes.clear();
@@ -85,8 +87,12 @@ pub fn read(catalog: &Catalog<'_>, file: &str, mut input: impl BufRead) -> Resul
         if read.map_err(|error| wrong(LogFlaw::Unreadable(error.to_string())))? == 0 {
             break;
         }
+        total += bytes.len() as u64;
         if bytes.len() as u64 > MAX_LINE {
             return Err(wrong(LogFlaw::TooLong));
+        }
+        if total > MAX_LOG {
+            return Err(wrong(LogFlaw::TooLarge));
         }
         if !bytes.trim_ascii().is_empty() {
             records.push(Record { line, ..Record::read(catalog, &bytes).map_err(wrong)? });

@@ -69,7 +69,7 @@ mod target;
 
 pub use error::{LogError, LogFlaw};
 pub use estimate::{Estimate, Report, Warning};
-pub use log::{MAX_LINE, Record, read};
+pub use log::{MAX_LINE, MAX_LOG, Record, read};
 pub use simulated::simulate;
 
 use crate::prior_file::{PriorFileError, informed};

@@ -397,6 +397,7 @@ pub(super) struct Stats<'w> {
     /// Users of whom something is known to be damaged.
     pub(super) damaged: u64,
     pub(super) cached: usize,
+    pub(super) cached_bytes: usize,
     pub(super) requests: u64,
     pub(super) errors: u64,
     pub(super) events: u64,

@@ -16,7 +16,6 @@ use fable_core::{
     user_hash,
 };
 use std::iter::Peekable;
-use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 /// Bytes of answers that make a batch; posteriors are long.
@@ -50,10 +49,11 @@ impl<'p, T: Scalar> Engine<'p, T> {
         labels: &'p Labels,
         store: Arc<Store>,
         progress: Arc<Progress>,
-        cache: NonZeroUsize,
+        cache: usize,
     ) -> Result<Self, StoreError> {
         let (desk, ledger) = (Desk::new(policies), Ledger::open(store, progress)?);
-        Ok(Self { desk, ledger, residents: Residents::new(cache), labels, requests: 0, changes: 0, errors: 0 })
+        let residents = Residents::new(desk.catalog(), cache);
+        Ok(Self { desk, ledger, residents, labels, requests: 0, changes: 0, errors: 0 })
     }
 
     /// Answers requests, all of them or as many as make a batch.
@@ -138,6 +138,7 @@ impl<'p, T: Scalar> Engine<'p, T> {
                 users: self.ledger.users(),
                 damaged: self.ledger.damaged(),
                 cached: self.residents.len(),
+                cached_bytes: self.residents.bytes(),
                 requests: self.requests,
                 errors: self.errors + self.ledger.refused(),
                 events: self.ledger.entries(),

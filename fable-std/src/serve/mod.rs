@@ -12,13 +12,13 @@ mod residents;
 pub use op::{Incoming, MAX_DRAWS, MAX_NAME, Op};
 pub use pipeline::Stop;
 pub use refusal::{Code, Refusal};
+pub use residents::user_bytes;
 
 use crate::prior_file::{self, PriorFileError};
 use crate::store::{Identity, Priors, Store, StoreError};
 use fable_core::{Catalog, Policy, Scalar, Settings, SettingsError};
 use std::fmt;
 use std::io::{self, Read, Write};
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 /// This page.
@@ -26,6 +26,9 @@ pub const PROTOCOL: &str = include_str!("protocol.md");
 
 /// Longest line, in bytes.
 pub const MAX_LINE: usize = 1 << 20;
+
+/// Bytes for users in memory unless something else is said.
+pub const CACHE: usize = 256 << 20;
 
 /// How to serve.
 #[derive(Clone, Debug)]
@@ -36,8 +39,8 @@ pub struct Options {
     pub prior: Option<Vec<u8>>,
     /// Whether an answer waits until what it says is on disk.
     pub durable: bool,
-    /// Users in memory.
-    pub cache: NonZeroUsize,
+    /// Bytes for users in memory, see [`user_bytes`]; one user always has room.
+    pub cache: usize,
 }
 
 /// Serves requests from `input` on `output`, in the scalar `T`, until the input ends or `ready`'s [`Stop`] is used. What was
@@ -45,17 +48,18 @@ pub struct Options {
 ///
 /// ```
 /// use fable_core::{Settings, catalog::TAU2};
-/// use fable_std::serve::{Options, serve};
+/// use fable_std::serve::{CACHE, Options, serve};
 /// let input = br#"{"op":"decide","user":"ana","context":{}}"#;
 /// let mut output = Vec::new();
-/// let options = Options { store: None, prior: None, durable: true, cache: 8.try_into()? };
+/// let options = Options { store: None, prior: None, durable: true, cache: CACHE };
 /// serve::<f64>(&TAU2, Settings::default(), &options, &input[..], &mut output, |_| {})?;
 /// assert!(output.starts_with(br#"{"decision":"e6f79c19051ffb05-0-1","action":{"memory":"#));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// # Errors
-/// Settings out of range, a prior or a store that cannot be used, an output that cannot be written, an input that cannot be read.
+/// Settings out of range, a prior or a store that cannot be used, an output that cannot be written, an input that cannot be read, a
+/// panic in any of its threads.
 pub fn serve<T: Scalar>(
     catalog: &'static Catalog<'static>,
     settings: Settings<'static>,
@@ -75,7 +79,7 @@ pub fn serve<T: Scalar>(
     let policies = priors.policies(&base)?;
     let (name, scalar) = (catalog.definition().name, if T::DIGITS == 24 { "f32" } else { "f64" });
     tracing::info!(catalog = name, scalar, users = store.users(), bytes = store.bytes(), "serving");
-    pipeline::run(catalog, &policies, store, options, input, output, ready)
+    pipeline::caught("service", || pipeline::run(catalog, &policies, store, options, input, output, ready))
 }
 
 /// Why a service ended.
@@ -92,6 +96,13 @@ pub enum ServeError {
     Output(io::Error),
     /// The input cannot be read; what was read before is answered.
     Input(io::Error),
+    /// A thread has panicked, here or in the input or the output. What was answered is kept; what was not may have happened.
+    Panicked {
+        /// Which.
+        thread: &'static str,
+        /// What it said.
+        reason: String,
+    },
 }
 
 impl fmt::Display for ServeError {
@@ -102,6 +113,7 @@ impl fmt::Display for ServeError {
             Self::Store(error) => error.fmt(f),
             Self::Output(error) => write!(f, "the output cannot be written: {error}"),
             Self::Input(error) => write!(f, "the input cannot be read: {error}"),
+            Self::Panicked { thread, reason } => write!(f, "the service has panicked, thread '{thread}': {reason}"),
         }
     }
 }

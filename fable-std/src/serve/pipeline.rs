@@ -15,9 +15,11 @@ use super::refusal::{Code, Refusal};
 use super::{MAX_LINE, Options, ServeError};
 use crate::store::{Policies, Store, StoreError, Writes};
 use fable_core::{Catalog, Scalar};
+use std::any::Any;
 use std::io::{Read, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, channel, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -69,36 +71,40 @@ pub(super) fn run<T: Scalar>(
     // The reader is left alone at the end: it may be waiting for input that never comes.
     let (failure, failed) = channel();
     let reader = move || {
-        let _end = End { work: &work, failure: &failure };
-        if let Err(error) = read(catalog, input, &work) {
+        if let Err(error) = caught("reader", || read(catalog, input, &work).map_err(ServeError::Input)) {
             let _ = failure.send(error);
         }
+        let _ = work.send(Work::Stop); // the service has other senders and would wait for ever
     };
     thread::Builder::new().name("reader".into()).spawn(reader).map_err(ServeError::Output)?;
-    thread::scope(|scope| {
-        let learners = thread::Builder::new().name("learners".into());
-        learners.spawn_scoped(scope, move || compute(&mut engine, &requests, &batches)).map_err(ServeError::Output)?;
-        let done = commit(&store, &progress, options, &unwritten, &mut output);
+    let learn = move || compute(&mut engine, &requests, &batches);
+    side_by_side(learn, || {
+        let done = caught("committer", || commit(&store, &progress, options, &unwritten, &mut output));
         drop(unwritten); // the learners' thread must not wait for room in it
         stop.stop(); // if the output has failed there may be no end of the input
         done
     })?;
-    failed.try_recv().map_or(Ok(()), |error| Err(ServeError::Input(error)))
+    failed.try_recv().map_or(Ok(()), Err)
 }
 
-/// The end of the input, however it comes: the service has other senders and would wait for ever.
-struct End<'r> {
-    work: &'r SyncSender<Work>,
-    failure: &'r Sender<std::io::Error>,
+/// Runs the learners in a thread of their own and commits in this one; both have ended when this returns.
+fn side_by_side(learn: impl FnOnce() + Send, commit: impl FnOnce() -> Result<(), ServeError>) -> Result<(), ServeError> {
+    thread::scope(|scope| {
+        let learners = thread::Builder::new().name("learners".into());
+        let learners = learners.spawn_scoped(scope, learn).map_err(ServeError::Output)?;
+        let done = commit();
+        learners.join().map_err(|panic| panicked("learners", &*panic)).and(done)
+    })
 }
 
-impl Drop for End<'_> {
-    fn drop(&mut self) {
-        if thread::panicking() {
-            let _ = self.failure.send(std::io::Error::other("the thread that reads has panicked"));
-        }
-        let _ = self.work.send(Work::Stop); // it has stopped already if nobody listens
-    }
+/// A panic as an error. What was being worked on is not looked at again.
+pub(super) fn caught(thread: &'static str, work: impl FnOnce() -> Result<(), ServeError>) -> Result<(), ServeError> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(panicked(thread, &*panic)))
+}
+
+fn panicked(thread: &'static str, panic: &(dyn Any + Send)) -> ServeError {
+    let reason = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    ServeError::Panicked { thread, reason: reason.unwrap_or("no reason given").to_owned() }
 }
 
 /// Splits the input into lines and reads them. An error comes when the lines before it are handed on.
@@ -239,4 +245,25 @@ fn answer(output: &mut impl Write, answers: impl Iterator<Item = Answers>) -> Re
         output.write_all(answers.bytes()).map_err(ServeError::Output)?;
     }
     output.flush().map_err(ServeError::Output)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// No request can make the learners panic, as far as is known; the thread that waits for them ends all the same.
+    #[test]
+    fn learners_that_panic_do_not_keep_the_committer_waiting() {
+        let (batches, unwritten) = sync_channel::<()>(1);
+        let learn = move || {
+            let _batches = batches;
+            panic!("a mistake in the learners");
+        };
+        let ended = side_by_side(learn, || {
+            assert!(unwritten.recv().is_err()); // the end, and no batch
+            Ok(())
+        });
+        let Err(ServeError::Panicked { thread, reason }) = ended else { panic!("{ended:?}") };
+        assert_eq!((thread, reason.as_str()), ("learners", "a mistake in the learners"));
+    }
 }

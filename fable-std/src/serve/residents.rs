@@ -1,11 +1,10 @@
-//! The users in memory: a bounded number of them, the least recently used one gives way.
+//! The users in memory: as many as a number of bytes has room for, the least recently used one gives way.
 
 use super::ledger::Ledger;
 use super::refusal::Refusal;
 use crate::store::{Desk, Reach, Resident, StoreError};
-use fable_core::{Scalar, user_hash};
+use fable_core::{Catalog, Scalar, user_hash};
 use lru::LruCache;
-use std::num::NonZeroUsize;
 
 /// See the [module](self).
 #[derive(Debug)]
@@ -13,15 +12,39 @@ pub(super) struct Residents<'p, T> {
     cache: LruCache<u64, Box<Resident<'p, T>>>,
     /// Most users; the memory for them is taken as they come.
     capacity: usize,
+    /// Bytes that one of them takes.
+    each: usize,
+}
+
+/// Name, place in the list of users, and what an allocator adds.
+const BESIDES: usize = 512;
+
+/// Bytes of memory that one user of a catalog takes in a running service.
+///
+/// ```
+/// use fable_core::catalog::AGENT;
+/// use fable_std::serve::user_bytes;
+/// assert_eq!([user_bytes::<f32>(&AGENT) / 1000, user_bytes::<f64>(&AGENT) / 1000], [113, 218]);
+/// ```
+#[must_use]
+pub fn user_bytes<T: Scalar>(catalog: &Catalog<'_>) -> usize {
+    size_of::<Resident<'_, T>>() + catalog.state_len() * size_of::<T>() + BESIDES
 }
 
 impl<'p, T: Scalar> Residents<'p, T> {
-    pub(super) fn new(capacity: NonZeroUsize) -> Self {
-        Self { cache: LruCache::unbounded(), capacity: capacity.get() }
+    /// Room for at least one.
+    pub(super) fn new(catalog: &Catalog<'_>, bytes: usize) -> Self {
+        let each = user_bytes::<T>(catalog);
+        Self { cache: LruCache::unbounded(), capacity: (bytes / each).max(1), each }
     }
 
     pub(super) fn len(&self) -> usize {
         self.cache.len()
+    }
+
+    /// Bytes that they take.
+    pub(super) fn bytes(&self) -> usize {
+        self.cache.len() * self.each
     }
 
     pub(super) fn clear(&mut self) {

@@ -1,6 +1,7 @@
 //! `fable evaluate`: what another configuration would have earned.
 
 use crate::failure::Failure;
+use crate::output;
 use crate::prior_argument;
 use clap::{Args, value_parser};
 use fable_core::{Catalog, Exploration, Policy, Settings};
@@ -11,8 +12,8 @@ use fable_std::simulate::SimulatedUser;
 use serde_json::{Value, json};
 use std::fmt::{Display, Write};
 use std::fs::File;
-use std::io::{self, BufReader, Write as _};
-use std::path::PathBuf;
+use std::io::{self, BufReader};
+use std::path::{Path, PathBuf};
 
 const ABOUT: &str = "\
 Estimates what another configuration would have earned, from a log of what was done.
@@ -27,7 +28,8 @@ a log can tell about nothing else.) A line is the request, the answer and the re
    \"forbid\":[{\"tool\":\"web_search\"}],\"action\":{\"memory\":\"no_memory\",\"tool\":\"no_tool\",\"style\":\"direct\"},
    \"reward\":0.5,\"propensities\":[0.12, ... one for each action in catalog order ...],\"draws\":1000}
 
-(On one line; `forbid`, `require`, `only`, `defaults`, `user` and `draws` may be left out. Lines of a user are in order.)
+(On one line; `forbid`, `require`, `only`, `defaults`, `user` and `draws` may be left out. Lines of a user are in order.
+A line may have 1 MiB and a log 1 GiB.)
 
 The target is a catalog with settings and a prior. A line counts with the weight p(target does what was done) / p(log did it), so nothing
 has to be tried on anybody. The target learns along: at each line it has learned from the log's earlier lines of the same user.
@@ -163,11 +165,14 @@ fn simulate(arguments: &EvaluateArguments, user: &SimulatedUser<'_>) -> Result<V
         None => Settings { exploration: Exploration::Constant(SIMULATED_NU), ..Settings::DEFAULT },
     };
     let policy = Policy::new(catalog, settings).map_err(|error| Failure::Mistake(error.to_string()))?;
-    let mut file = File::create_new(&arguments.log).map_err(|error| trouble(&arguments.log, error))?;
+    let path = Path::new(&arguments.log);
+    if path.symlink_metadata().is_ok() {
+        return Err(trouble(&arguments.log, "it is there already; a simulated log is a new file"));
+    }
     let log = evaluate::simulate(user, &policy, arguments.rounds, SIMULATED_DRAWS);
     let log = log.map_err(|error| Failure::Mistake(error.to_string()))?;
     let lines: String = log.iter().map(|record| record.write(catalog) + "\n").collect();
-    file.write_all(lines.as_bytes()).map_err(|error| trouble(&arguments.log, error))?;
+    output::create(path, lines.as_bytes()).map_err(|error| trouble(&arguments.log, error))?;
     Ok(log)
 }
 

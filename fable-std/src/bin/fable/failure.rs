@@ -41,11 +41,6 @@ impl Failure {
     }
 }
 
-/// The bytes of a file.
-pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
-    std::fs::read(path).map_err(|error| Failure::file(path, &error))
-}
-
 impl From<DeviceError> for Failure {
     fn from(error: DeviceError) -> Self {
         let text = error.to_string();

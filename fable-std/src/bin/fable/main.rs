@@ -1,5 +1,6 @@
 //! The `fable` command.
 
+mod amount;
 mod bar;
 mod catalog;
 mod chat;
@@ -7,12 +8,16 @@ mod demo;
 mod device;
 mod evaluate;
 mod failure;
+mod fault;
+mod input;
 mod inspect;
+mod output;
 mod policy_arguments;
 mod prior;
 mod prior_argument;
 mod replay;
 mod serve;
+mod stderr;
 mod store;
 mod svg;
 
@@ -58,7 +63,8 @@ Examples:
   fable serve --store users.fable --prior crowd.prior
   fable completions bash > ~/.local/share/bash-completion/completions/fable
 
-Exit codes: 0 done, 1 a file or a device failed, 2 a mistake in the command or in a file, 3 the device refused.
+Exit codes: 0 done, 1 a file or a device failed, 2 a mistake in the command or in a file, 3 the device refused,
+70 a fault inside fable: a panic in any of its threads ends it at once with one line on standard error. Please report it.
 `fable COMMAND --help` says more.";
 
 #[derive(Subcommand)]
@@ -93,13 +99,14 @@ fn completions(shell: Shell) -> String {
     String::from_utf8_lossy(&script).into_owned()
 }
 
-/// Logs go to standard error, never with what a request says. FABLE_LOG is the level: off, error, warn, info, debug, trace.
+/// Logs go to standard error, never with what a request says, and wait for nobody to read them. FABLE_LOG is the level: off, error, warn, info, debug, trace.
 fn log() {
     let level = std::env::var("FABLE_LOG").ok().and_then(|level| level.parse::<LevelFilter>().ok()).unwrap_or(LevelFilter::WARN);
-    tracing_subscriber::fmt().with_writer(std::io::stderr).with_ansi(false).with_max_level(level).init();
+    tracing_subscriber::fmt().with_writer(|| stderr::Log).with_ansi(false).with_max_level(level).init();
 }
 
 fn main() -> ExitCode {
+    fault::install();
     log();
     let command = Arguments::parse().command.unwrap_or_else(|| Command::Demo(DemoArguments::default()));
     let done = match command {
@@ -130,7 +137,8 @@ fn main() -> ExitCode {
         _ => {}
     }
     if let Some(message) = message {
-        eprintln!("fable: {message}");
+        stderr::line(&format!("fable: {message}"));
     }
+    stderr::flush();
     ExitCode::from(code)
 }

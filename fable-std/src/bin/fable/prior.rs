@@ -1,9 +1,10 @@
 //! `fable prior`: a prior for users who come, fitted from those who were there.
 
-use crate::failure::{Failure, read};
+use crate::failure::Failure;
+use crate::input::read;
+use crate::output::write;
 use crate::policy_arguments::{PolicyArguments, ScalarName};
 use crate::prior_argument::refused;
-use crate::store::write;
 use clap::{Args, Subcommand};
 use fable_core::{Catalog, Policy, Scalar, Settings, user_hash};
 use fable_std::prior::{Evidence, FitError, Kept, Options, Population, fit_telling};
@@ -13,7 +14,7 @@ use fable_std::store::{Store, transfer};
 use indicatif::ProgressBar;
 use serde_json::json;
 use std::fmt::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// What users have in common, as a start for those who come.
@@ -60,8 +61,9 @@ likelier under it by 2 nats in all and by half a standard error, and otherwise t
 are in general does not count, only which choices they favour.
 
 At least 5 users with something learned are needed, 50 are better. Rewards and stated preferences count; imputed rewards, what
-was unlearned and what came before a user was forgotten do not. Catalog and settings have to be those of the journals; seed,
-exploration and promotion may differ.
+was unlearned and what came before a user was forgotten do not. Catalog and settings are those of the store, unless its catalog is
+a file, which has to be named; with files alone they have to be said. They have to be those of the journals; seed, exploration and
+promotion may differ.
 
 What is printed:
   users, observed     of how many users how much was used
@@ -79,7 +81,8 @@ The file is for --prior of serve, chat, evaluate and demo. The store that it was
 prior they began with, new ones begin with this one. A later fit counts users of every prior, for only what was observed matters. Promotions
 are not `valid` for those who begin with it: that needs to know how far a user can be from the prior, and nobody does.
 
-The file is a snapshot with zero rounds. It holds averages, no user; but an average of five still tells about each of them.
+The file is a snapshot with zero rounds. It holds averages, no user; but an average of five still tells about each of them. Nobody
+else can read it, and one that is there is replaced as a whole or not at all. An exported user may have 512 MiB; what is larger is refused.
 Exit codes: 0 done, 1 a file cannot be read or written, 2 a mistake in the command, too few users, or a journal of another catalog.";
 
 /// Fits a prior to the users of a store, and of files that `fable export` has written.
@@ -118,7 +121,7 @@ struct FitArguments {
 ///
 /// A device has one user, and takes no other's snapshot: `fable device hello` says whose it is. `fable device snapshot load` then
 /// puts it there. What the device had learned is replaced; after `forget` it begins from its own prior again. That is another
-/// matter: `fable device prior load` puts a prior where forgetting goes back to.
+/// matter: `fable device prior load` puts a prior where forgetting goes back to. A prior may have 512 MiB; what is larger is refused.
 ///
 /// Exit codes: 0 done, 1 a file cannot be read or written, 2 a mistake in the command, or a prior of another catalog.
 #[derive(Args)]
@@ -147,9 +150,11 @@ pub(crate) fn run(arguments: &PriorArguments) -> Result<String, Failure> {
 }
 
 fn fit_users(arguments: &FitArguments) -> Result<String, Failure> {
-    let (catalog, settings) = arguments.policy.open()?;
+    let store = arguments.store.as_deref().map(|path| opened(path, &arguments.prior)).transpose()?;
+    let identity = store.as_ref().map(Store::identity).transpose()?;
+    let (catalog, settings) = arguments.policy.open_for(identity.as_ref())?;
     let policy = Policy::<f64>::new(catalog, settings).map_err(Failure::mistake)?;
-    let (users, scalar) = gather(arguments, &policy)?;
+    let (users, scalar) = gather(arguments, store.as_ref(), &policy)?;
     let options = Options {
         shrinkage: arguments.shrink,
         choose_noise: arguments.choose_noise,
@@ -182,16 +187,24 @@ fn written<T: Scalar>(base: &Policy<'_, T>, population: &Population) -> Result<(
     Ok((bytes, prior_file::informed(base, Some(&packed))?.fingerprint()))
 }
 
+/// The store to fit from, which is not what the prior is written to.
+fn opened(path: &Path, prior: &Path) -> Result<Store, Failure> {
+    let store = Store::open_any(path)?;
+    if store.is_at(prior) {
+        return Err(Failure::Mistake(format!("{} is the store itself", prior.display())));
+    }
+    Ok(store)
+}
+
 /// What was observed of everyone, and the numbers in which new users will be kept.
-fn gather(arguments: &FitArguments, policy: &Policy<'_, f64>) -> Result<(Vec<Evidence>, ScalarName), Failure> {
+fn gather(
+    arguments: &FitArguments,
+    store: Option<&Store>,
+    policy: &Policy<'_, f64>,
+) -> Result<(Vec<Evidence>, ScalarName), Failure> {
     let (mut users, mut scalar) = (Vec::new(), ScalarName::F64);
-    if let Some(path) = &arguments.store {
-        let store = Store::open_any(path)?;
-        if store.is_at(&arguments.prior) {
-            return Err(Failure::Mistake(format!("{} is the store itself", arguments.prior.display())));
-        }
-        let told = |error| Failure::from_reading(path, &error);
-        users = Evidence::of_store(policy, &store).map_err(told)?;
+    if let (Some(path), Some(store)) = (&arguments.store, store) {
+        users = Evidence::of_store(policy, store).map_err(|error| Failure::from_reading(path, &error))?;
         if store.identity()?.scalar() == Some("f32") {
             scalar = ScalarName::F32;
         }

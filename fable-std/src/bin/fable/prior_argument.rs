@@ -1,6 +1,7 @@
 //! What `--prior FILE` of several commands names.
 
-use crate::failure::{Failure, read};
+use crate::failure::Failure;
+use crate::input::read;
 use fable_core::catalog::{AGENT, RUBRIC, TAU2};
 use fable_core::record::RecordError;
 use fable_core::{BlockSet, Catalog, Policy, Scalar, Settings};

@@ -1,6 +1,7 @@
 //! `fable replay`: a journal from a store, an exported file or a device, played again.
 
-use crate::failure::{Failure, read};
+use crate::failure::Failure;
+use crate::input::{read, read_journal};
 use crate::policy_arguments::PolicyArguments;
 use crate::prior_argument;
 use clap::Args;
@@ -17,6 +18,8 @@ use std::path::{Path, PathBuf};
 /// anew from the state as it was then; the first that comes out otherwise is shown, with what it can be due to. The prior that a
 /// user began with is known from the store or the file. Catalog and settings have to be those that the journal was written under: a store knows its own, except for exploration; a file has
 /// neither seed nor exploration in it. A wrong --seed, --optimism, --nu, --delta, --scale or --probe shows as different decisions.
+///
+/// A file may have 512 MiB, a device's journal 16 MiB; what is larger is refused.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ReplayArguments {
@@ -93,7 +96,9 @@ fn tape(arguments: &ReplayArguments) -> Result<(Tape, Option<Identity>), Failure
             Ok((Tape::of_user(&store.named(user)?)?, Some(store.identity()?)))
         }
         (None, Some(file), ..) => Ok((Tape::of_user(&transfer::read(&read(Path::new(file))?)?)?, None)),
-        (_, _, Some(snapshot), Some(journal)) => Ok((Tape::of_device(read(snapshot)?, &read(journal)?).map_err(trouble)?, None)),
+        (_, _, Some(snapshot), Some(journal)) => {
+            Ok((Tape::of_device(read(snapshot)?, &read_journal(journal)?).map_err(trouble)?, None))
+        }
         _ => Err(Failure::Mistake("a user, a file, or --snapshot and --journal are needed".to_owned())), // clap has seen to it
     }
 }

@@ -1,25 +1,31 @@
 //! `fable serve`: the service for programs in other languages.
 
-use crate::failure::{Failure, read};
+use crate::amount;
+use crate::failure::Failure;
+use crate::input::read;
 use crate::policy_arguments::{PolicyArguments, ScalarName};
 use crate::prior_argument;
 use clap::{Args, ValueEnum};
-use fable_std::serve::{Options, PROTOCOL, ServeError, Stop, serve};
-use signal_hook::consts::{SIGINT, SIGTERM};
+use fable_std::serve::{Options, PROTOCOL, ServeError, Stop, serve, user_bytes};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag;
 use signal_hook::iterator::Signals;
 use std::io;
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 /// Answers requests, one JSON object per line, on standard input and output: for programs in other languages.
 ///
-/// It ends with its input or with SIGTERM, after everything it has read is answered; a second SIGTERM ends it at once. Exit
-/// codes: 0 ended so, 1 the store, the prior or the input cannot be used, 2 a mistake in the command, or a store or a prior that
-/// was made with another catalog or other settings, 130 or 143 a second signal.
-/// FABLE_LOG=info|debug|... logs to standard error, never what a request says.
+/// It ends with its input or with SIGTERM, SIGINT or SIGHUP, after everything it has read is answered; a second signal ends it at
+/// once. A signal that is ignored when it starts, as with nohup, stays ignored.
+///
+/// Exit codes: 0 ended so, 1 the store, the prior or the input cannot be used, 2 a mistake in the command, or a store or a prior
+/// that was made with another catalog or other settings, 70 a fault inside fable (a panic in any of its threads: one line on standard
+/// error says where, and what was answered is kept as after `kill -9`), 129, 130 or 143 a second signal.
+///
+/// FABLE_LOG=info|debug|... logs to standard error, never what a request says. Nobody has to read it: lines that find no room are left
+/// out and counted.
 #[derive(Args)]
 #[command(after_long_help = PROTOCOL)]
 pub(crate) struct ServeArguments {
@@ -38,9 +44,10 @@ pub(crate) struct ServeArguments {
     /// What an answer waits for.
     #[arg(long, value_enum, default_value_t = Durability::Commit)]
     durability: Durability,
-    /// Users in memory at once; one of `agent` takes 217 KB in f64 and 112 KB in f32.
-    #[arg(long, value_name = "USERS", default_value = "1024")]
-    cache: NonZeroUsize,
+    /// Memory for users: bytes, or a number with a unit (KB, MB, GB, KiB, MiB, GiB). Others are brought back from the store when
+    /// they are needed. One of `agent` takes 219 KB in f64 and 113 KB in f32, and one always has room.
+    #[arg(long, value_name = "BYTES", default_value = "256MiB", value_parser = amount::bytes)]
+    cache: usize,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -58,10 +65,18 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<String, Failure> {
     let bytes = prior.as_deref().map(read).transpose()?;
     let durable = matches!(durability, Durability::Commit);
     let options = Options { store: store.clone(), prior: bytes, durable, cache: *cache };
-    let mut signals = Signals::new([SIGTERM, SIGINT]).map_err(|error| Failure::Trouble(error.to_string()))?;
+    let each = match scalar {
+        ScalarName::F32 => user_bytes::<f32>(catalog),
+        ScalarName::F64 => user_bytes::<f64>(catalog),
+    };
+    if *cache < each {
+        tracing::warn!(cache, each, "--cache is bytes, fewer here than one user takes: one is in memory at a time");
+    }
+    let ending = heeded();
+    let mut signals = Signals::new(&ending).map_err(|error| Failure::Trouble(error.to_string()))?;
     // Whoever reads the answers may have stopped, and the service waits: the second signal does not.
     let once = Arc::new(AtomicBool::new(false));
-    for signal in [SIGTERM, SIGINT] {
+    for signal in ending {
         flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&once))
             .and_then(|_| flag::register(signal, Arc::clone(&once)))
             .map_err(|error| Failure::Trouble(error.to_string()))?;
@@ -93,4 +108,13 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<String, Failure> {
         Err(ServeError::Store(error)) => Err(error.into()),
         Err(error) => Err(Failure::Trouble(error.to_string())),
     }
+}
+
+/// The signals that end the service. One that whoever started it has ignored is none of them: under nohup a terminal that closes
+/// takes nothing with it.
+fn heeded() -> Vec<i32> {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default(); // other systems do not tell
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+    [SIGTERM, SIGINT, SIGHUP].into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0).collect()
 }

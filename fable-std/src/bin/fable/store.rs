@@ -1,15 +1,15 @@
 //! `fable forget`, `fable export` and `fable import`: one user of a store that nobody serves at the moment.
 
-use crate::failure::{Failure, read};
+use crate::failure::Failure;
+use crate::input::read;
+use crate::output::write;
 use crate::policy_arguments::{PolicyArguments, ScalarName};
 use crate::prior_argument::refused;
 use clap::Args;
 use fable_core::Policy;
 use fable_std::store::transfer::{self, TransferError};
 use fable_std::store::{Identity, Store, StoreError};
-use std::fs;
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Erases users from a store.
 ///
@@ -26,6 +26,9 @@ pub(crate) struct ForgetArguments {
 }
 
 /// Writes everything about a user to a file.
+///
+/// Nobody else can read the file, and one that is there is replaced as a whole or not at all. `import` and the other commands read
+/// up to 512 MiB.
 #[derive(Args)]
 pub(crate) struct ExportArguments {
     /// Name of the user.
@@ -41,7 +44,7 @@ pub(crate) struct ExportArguments {
 ///
 /// Every event is checked before anything is written, so the catalog and the settings have to be those of the user. The prior that
 /// the user began with comes along. A store that has the user refuses. Decisions made after the export are not in it, so their ids
-/// will be given again.
+/// will be given again. A file may have 512 MiB; what is larger is refused.
 #[derive(Args)]
 pub(crate) struct ImportArguments {
     /// The file to read: an exported user, or a snapshot from `fable prior address`.
@@ -77,34 +80,6 @@ pub(crate) fn export(arguments: &ExportArguments) -> Result<String, Failure> {
         return Err(Failure::Mistake(format!("{} is the store itself", arguments.file.display())));
     }
     write(&arguments.file, &bytes, format!("{} bytes\n", bytes.len()))
-}
-
-/// Writes bytes and returns what is told about it: nothing if they went to a stream, which may be this command's own output.
-pub(crate) fn write(path: &Path, bytes: &[u8], told: String) -> Result<String, Failure> {
-    let stream = path == Path::new("-") || fs::metadata(path).is_ok_and(|found| !found.is_file());
-    let written = if stream { pour(path, bytes) } else { replace(path, bytes) };
-    written.map_err(|error| Failure::file(path, &error))?;
-    Ok(if stream { String::new() } else { told })
-}
-
-/// A device or a pipe just gets the bytes.
-fn pour(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    if path == Path::new("-") {
-        io::stdout().lock().write_all(bytes)
-    } else {
-        fs::OpenOptions::new().write(true).open(path)?.write_all(bytes)
-    }
-}
-
-/// Writes a file that nobody else can read, in one step: whatever happens there is the old one or the new one.
-fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned()); // the file, not a link to it
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut draft = tempfile::NamedTempFile::new_in(folder)?;
-    draft.write_all(bytes)?;
-    draft.as_file().sync_all()?;
-    draft.persist(&path)?;
-    Ok(())
 }
 
 /// Puts a user into a store.

@@ -83,8 +83,9 @@ struct Bench {
 }
 
 impl Bench {
-    fn start(&self, durability: &str, cache: usize) -> Service {
-        let cache = cache.to_string();
+    /// With room for so many users in memory.
+    fn start(&self, durability: &str, users: usize) -> Service {
+        let cache = (users * if self.scalar == "f32" { 113_500 } else { 219_000 }).to_string(); // `user_bytes` of fable-std
         let arguments = ["--durability", durability, "--scalar", &self.scalar, "--cache", &cache, "--store"].map(Path::new);
         Service::start(&self.fable, arguments.into_iter().chain([self.store.as_path()]))
     }

@@ -8,6 +8,7 @@ mod tastes;
 mod trials;
 
 use crate::failure::Failure;
+use crate::output;
 use crate::prior_argument;
 use clap::{Args, value_parser};
 use fable_core::catalog::{AGENT, Part, agent};
@@ -149,7 +150,7 @@ fn play(arguments: &DemoArguments, policy: &Policy<'_, f32>) -> Result<String, B
     let title = format!("Learning what one user likes: {} ways to act, one number per request", feasible.len());
     let subtitle =
         format!("Mean reward over {LIVES} lives of the same simulated user; a band holds the middle half of the lives");
-    let written = std::fs::write(&arguments.svg, picture::draw(&title, &subtitle, &curves));
+    let written = output::put(&arguments.svg, picture::draw(&title, &subtitle, &curves).as_bytes());
     written.map_err(|error| format!("{}: {error}", arguments.svg.display()))?;
 
     let race: Vec<(&str, &[f64])> =

@@ -149,7 +149,7 @@ pub(super) enum DeviceCommand {
     Prior(PriorCommand),
     /// Saves the events after the kept snapshot: each its length, two bytes, and its record.
     Journal {
-        /// The file to write.
+        /// The file to write; nobody else can read it.
         file: PathBuf,
     },
     /// Replays the device's snapshot and journal here and compares every decision and contrast, bit for bit.
@@ -170,12 +170,12 @@ pub(super) enum DeviceCommand {
 pub(super) enum SnapshotCommand {
     /// Writes the kept snapshot to a file.
     Save {
-        /// The file to write.
+        /// The file to write; nobody else can read it.
         file: PathBuf,
     },
     /// Replaces the device's state by a snapshot; the device verifies it before.
     Load {
-        /// The file to read.
+        /// The file to read, of at most 512 MiB.
         file: PathBuf,
     },
 }
@@ -186,7 +186,7 @@ pub(super) enum SnapshotCommand {
 pub(super) enum PriorCommand {
     /// Makes a prior the one that the next user begins from; the device verifies it before.
     Load {
-        /// What `fable prior fit` has written.
+        /// What `fable prior fit` has written, of at most 512 MiB.
         file: PathBuf,
         /// The device's own, which are also those that the prior was fitted under.
         #[command(flatten)]

@@ -9,6 +9,8 @@ mod names;
 pub(crate) use arguments::DeviceArguments;
 
 use crate::failure::Failure;
+use crate::input::read;
+use crate::output::keep;
 use answers::{assessed, contrasts, decide, explain, hello, line, priors, profile, replayed, statistics};
 use arguments::{DeviceCommand, PriorCommand, SnapshotCommand};
 use fable_core::{Comparison, Direction, Statement};
@@ -17,7 +19,6 @@ use fable_std::device::{Device, port, prior};
 use names::{action, condition, feasible, value};
 use serde_json::{Value, json};
 use std::io::{Read, Write};
-use std::path::PathBuf;
 use std::time::Duration;
 
 /// Runs the command and returns what it prints.
@@ -96,16 +97,16 @@ fn talk<P: Read + Write>(port: P, arguments: &DeviceArguments) -> Result<Output,
         DeviceCommand::Stats => statistics(device),
         DeviceCommand::Snapshot(SnapshotCommand::Save { file }) => {
             let bytes = device.snapshot()?;
-            write_file(file, &bytes)?;
+            keep(file, &bytes)?;
             Ok((format!("{} bytes\n", bytes.len()), json!({ "bytes": bytes.len() })))
         }
         DeviceCommand::Snapshot(SnapshotCommand::Load { file }) => {
-            let bytes = std::fs::read(file).map_err(|error| Failure::Trouble(format!("{}: {error}", file.display())))?;
+            let bytes = read(file)?;
             let rounds = device.restore(&bytes)?;
             Ok((format!("restored, {rounds} rounds\n"), json!({ "rounds": rounds })))
         }
         DeviceCommand::Prior(PriorCommand::Load { file, settings }) => {
-            let bytes = std::fs::read(file).map_err(|error| Failure::file(file, &error))?;
+            let bytes = read(file)?;
             let (catalog, digits) = (device.catalog()?, device.hello().digits);
             let settings = settings.resolve(arguments.catalog.as_deref().unwrap_or(""), catalog)?;
             let record = prior::record(catalog, settings, digits, &bytes);
@@ -121,7 +122,7 @@ fn talk<P: Read + Write>(port: P, arguments: &DeviceArguments) -> Result<Output,
             let events = device.journal()?;
             let length = |event: &Vec<u8>| u16::try_from(event.len()).unwrap_or(u16::MAX).to_le_bytes();
             let bytes: Vec<u8> = events.iter().flat_map(|event| length(event).into_iter().chain(event.clone())).collect();
-            write_file(file, &bytes)?;
+            keep(file, &bytes)?;
             Ok((format!("{} events, {} bytes\n", events.len(), bytes.len()), json!({ "events": events.len() })))
         }
         DeviceCommand::Replay { settings } => {
@@ -132,8 +133,4 @@ fn talk<P: Read + Write>(port: P, arguments: &DeviceArguments) -> Result<Output,
             Ok((format!("forgotten, incarnation {incarnation}\n"), json!({ "incarnation": incarnation })))
         }
     }
-}
-
-fn write_file(file: &PathBuf, bytes: &[u8]) -> Result<(), Failure> {
-    std::fs::write(file, bytes).map_err(|error| Failure::Trouble(format!("{}: {error}", file.display())))
 }

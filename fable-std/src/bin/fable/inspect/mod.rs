@@ -5,6 +5,7 @@ mod source;
 mod text;
 
 use crate::failure::Failure;
+use crate::output;
 use crate::policy_arguments::PolicyArguments;
 use crate::prior_argument;
 use clap::Args;
@@ -13,7 +14,6 @@ use fable_std::inspect::{BlockReport, Inspection, Question, Weight, inspect};
 use fable_std::prior_file::informed;
 use serde_json::json;
 use source::Source;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Shows what Fable believes about one user, and how sure it is.
@@ -44,7 +44,7 @@ pub(crate) struct InspectArguments {
     /// Asks for one more contrast: the other components are at their null or first value and all signals are 0.
     #[arg(long, value_name = "COMPONENT=VALUE:VALUE[@TASK]")]
     contrast: Vec<String>,
-    /// Draws a picture.
+    /// Draws a picture into a file that nobody else can read.
     #[arg(long, value_name = "FILE.svg")]
     svg: Option<PathBuf>,
     /// Prints JSON instead of text: everything, or the chosen blocks.
@@ -60,7 +60,8 @@ Shows what Fable believes about one user, and how sure it is.
 Nothing is changed. Catalog and settings have to be those that the user was
 learned under; seed and exploration do not matter. The prior that the user began
 with is known from the store or the file. The same life looks the same
-from a store, an exported file and a device.
+from a store, an exported file and a device. A file may have 512 MiB, a device's
+journal 16 MiB; what is larger is refused.
 
 What is on the screen:
   Weights      what was learned, block by block of the catalog's dictionary,
@@ -193,7 +194,7 @@ pub(crate) fn run(arguments: &InspectArguments) -> Result<String, Failure> {
                 return Err(Failure::Mistake(format!("{} is what is looked at: --svg would replace it", svg.display())));
             }
         }
-        fs::write(svg, picture::draw(&source.name, &report, &selection)).map_err(|error| Failure::file(svg, &error))?;
+        output::keep(svg, picture::draw(&source.name, &report, &selection).as_bytes())?;
     }
     if arguments.json {
         let Inspection { state, blocks, contrasts } = &report;

@@ -1,13 +1,14 @@
 //! Where a state comes from: a user of a store, an exported user, a device's snapshot with or without its journal.
 
 use crate::failure::Failure;
+use crate::input::{self, read_journal};
 use crate::store::printable;
 use fable_core::record::RecordError;
 use fable_core::{BlockSet, HostUser, Policy, Scalar, Settings, catalog::AGENT, catalog::RUBRIC, catalog::TAU2};
 use fable_std::prior_file::PriorFileError;
 use fable_std::replay::{ReplayError, Tape};
 use fable_std::store::{Identity, Store, StoreError, transfer};
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
@@ -33,13 +34,13 @@ pub(super) fn open(path: &Path, user: Option<&str>, journal: Option<&Path>) -> R
     match (magic.as_slice(), user) {
         (b"FABX" | b"FABS", Some(_)) => Err(Failure::Mistake(format!("{file} has one user; --user is for a store"))),
         (b"FABX", None) => {
-            let stored = transfer::read(&fs::read(path).map_err(|error| trouble(&error))?).map_err(|error| trouble(&error))?;
+            let stored = transfer::read(&input::read(path)?).map_err(|error| trouble(&error))?;
             let tape = Tape::of_user(&stored).map_err(|error| trouble(&error))?;
             Ok(Source { name: format!("{} in {file}", printable(&stored.row.name)), tape, identity: None })
         }
         (b"FABS", None) => {
-            let snapshot = fs::read(path).map_err(|error| trouble(&error))?;
-            let journal = journal.map_or(Ok(Vec::new()), |path| fs::read(path).map_err(|error| Failure::file(path, &error)))?;
+            let snapshot = input::read(path)?;
+            let journal = journal.map_or(Ok(Vec::new()), read_journal)?;
             let tape = Tape::of_device(snapshot, &journal).map_err(|error| Failure::Trouble(format!("the journal: {error}")))?;
             Ok(Source { name: file, tape, identity: None })
         }
