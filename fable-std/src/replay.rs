@@ -11,7 +11,7 @@
 //! use fable_std::store::{Identity, Store, transfer};
 //! # use fable_core::Policy;
 //! # let policy = Policy::<f64>::new(&TAU2, Settings::default())?;
-//! # let options = fable_std::serve::Options { store: None, prior: None, durable: false, cache: 0 };
+//! # let options = fable_std::serve::Options { cache: 0, ..Default::default() };
 //! let folder = tempfile::tempdir()?;
 //! let path = folder.path().join("users.fable");
 //! let lines = r#"{"op":"decide","user":"ana","context":{"task":null}}"#;

@@ -417,7 +417,7 @@ fn a_name_with_tags_and_escapes_is_only_a_name() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     let name = "<b>&ana \u{1b}[31m\u{7}\u{fffe}";
-    let options = Options { store: Some(folder.join("store")), prior: None, durable: true, cache: 0 };
+    let options = Options { store: Some(folder.join("store")), durable: true, cache: 0, ..Options::default() };
     let line = json!({ "op": "decide", "user": name, "context": { "task": null } }).to_string();
     serve::<f64>(&TAU2, Settings::DEFAULT, &options, Cursor::new(line), std::io::sink(), |_| ()).unwrap();
     let (code, out, _) = fable(folder, &["inspect", "store", "--user", name, "--catalog", "tau2", "--svg", "x.svg"]);

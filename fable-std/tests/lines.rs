@@ -502,14 +502,16 @@ impl Read for Failing {
     }
 }
 
-const OPTIONS: Options = Options { store: None, prior: None, durable: false, cache: 0 };
+fn options() -> Options {
+    Options { cache: 0, ..Options::default() }
+}
 
 #[test]
 fn an_input_that_cannot_be_read_is_an_error() {
     for (panics, message) in [(false, "the input cannot be read: torn"), (true, "thread 'reader': a reader that panics")] {
         let mut output = Vec::new();
         let ended =
-            serve::<f64>(&catalog::TAU2, Settings::default(), &OPTIONS, Failing(0, panics), &mut output, |_| ()).unwrap_err();
+            serve::<f64>(&catalog::TAU2, Settings::default(), &options(), Failing(0, panics), &mut output, |_| ()).unwrap_err();
         assert!(ended.to_string().contains(message), "{ended}");
         assert_eq!(matches!(ended, ServeError::Panicked { .. }), panics);
         assert!(output.ends_with(b"}\n")); // what came before is answered
@@ -540,7 +542,7 @@ fn an_output_that_panics_ends_the_service() {
     let folder = tempfile::tempdir().unwrap();
     for endless in [true, false] {
         let store = folder.path().join(format!("{endless}.fable"));
-        let options = Options { store: Some(store.clone()), ..OPTIONS };
+        let options = Options { store: Some(store.clone()), ..options() };
         let (reader, mut writer) = std::io::pipe().unwrap();
         let sender = std::thread::spawn(move || {
             let mut sent = 0;

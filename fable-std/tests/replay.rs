@@ -16,7 +16,8 @@ const DRAWING: Settings<'static> = Settings { seed: 5, ..Settings::PAPER };
 /// The answers of a service over a store.
 fn answers<T: Scalar>(store: &Path, settings: Settings<'static>, lines: &[Value]) -> Vec<Value> {
     let input = lines.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
-    let options = Options { store: Some(store.to_owned()), prior: None, durable: true, cache: 4 * user_bytes::<T>(&AGENT) };
+    let options =
+        Options { store: Some(store.to_owned()), durable: true, cache: 4 * user_bytes::<T>(&AGENT), ..Options::default() };
     let mut output = Vec::new();
     serve::<T>(&AGENT, settings, &options, std::io::Cursor::new(input), &mut output, |_| ()).unwrap();
     String::from_utf8(output).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()

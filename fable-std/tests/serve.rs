@@ -175,8 +175,12 @@ const EAGER: Settings<'static> = Settings {
 
 /// The answers to lines, from a store of the catalog `rubric`.
 fn ask(store: &Path, lines: &[Value]) -> Vec<Value> {
-    let options =
-        Options { store: Some(store.to_owned()), prior: None, durable: true, cache: 2 * user_bytes::<f64>(&catalog::RUBRIC) };
+    let options = Options {
+        store: Some(store.to_owned()),
+        durable: true,
+        cache: 2 * user_bytes::<f64>(&catalog::RUBRIC),
+        ..Options::default()
+    };
     let input = lines.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
     let mut output = Vec::new();
     serve::<f64>(&catalog::RUBRIC, EAGER, &options, std::io::Cursor::new(input), &mut output, |_| {}).unwrap();

@@ -1,5 +1,6 @@
 //! Answers, one line of JSON each.
 
+use super::backup::Backup;
 use super::refusal::Refusal;
 use crate::catalogs;
 use crate::text::wording;
@@ -163,6 +164,7 @@ pub(super) enum Answer<'w> {
     Forgotten {
         forgotten: bool,
     },
+    Backup(Backup),
     Stats(Stats<'w>),
 }
 

@@ -3,6 +3,7 @@
 //! Nothing of the method is here: requests become `fable_core`'s commands, and what these take goes to the ledger first.
 
 use super::answer::{Answer, Answers, Chances, Contrasted, Labels, Promoted, Stats};
+use super::backup::Backups;
 use super::ledger::{Ledger, Progress};
 use super::op::{Incoming, Op};
 use super::refusal::{Code, Refusal};
@@ -38,6 +39,7 @@ pub(super) struct Engine<'p, T> {
     ledger: Ledger,
     residents: Residents<'p, T>,
     labels: &'p Labels,
+    backups: Backups,
     requests: u64,
     changes: u64,
     errors: u64,
@@ -53,7 +55,7 @@ impl<'p, T: Scalar> Engine<'p, T> {
     ) -> Result<Self, StoreError> {
         let (desk, ledger) = (Desk::new(policies), Ledger::open(store, progress)?);
         let residents = Residents::new(desk.catalog(), cache);
-        Ok(Self { desk, ledger, residents, labels, requests: 0, changes: 0, errors: 0 })
+        Ok(Self { desk, ledger, residents, labels, backups: Backups::default(), requests: 0, changes: 0, errors: 0 })
     }
 
     /// Answers requests, all of them or as many as make a batch.
@@ -129,6 +131,13 @@ impl<'p, T: Scalar> Engine<'p, T> {
             }
             Op::Profile { user } => self.named(&user)?.profile(),
             Op::Forget { user } => self.forget(&user),
+            Op::Backup { file } => {
+                let backup = match file {
+                    Some(file) => self.backups.begin(self.ledger.store(), &file)?,
+                    None => self.backups.last()?,
+                };
+                Ok(Answer::Backup(backup))
+            }
             Op::Stats => Ok(Answer::Stats(Stats {
                 catalog: self.desk.catalog().definition().name,
                 dimension: self.desk.catalog().dimension(),

@@ -53,6 +53,8 @@ pub(super) struct Line<'a> {
     pub(super) against: Option<Choice<'a>>,
     #[serde(default, deserialize_with = "given", borrow)]
     pub(super) name: Option<Name<'a>>,
+    #[serde(default, deserialize_with = "given", borrow)]
+    pub(super) file: Option<Name<'a>>,
 }
 
 impl<'a> Line<'a> {
@@ -81,6 +83,7 @@ impl<'a> Line<'a> {
             ("total", self.total.is_some()),
             ("against", self.against.is_some()),
             ("name", self.name.is_some()),
+            ("file", self.file.is_some()),
         ]
         .into_iter()
         .filter_map(|(key, there)| there.then_some(key))

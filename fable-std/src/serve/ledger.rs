@@ -170,6 +170,11 @@ impl Ledger {
         self.progress.refused.load(Ordering::Relaxed)
     }
 
+    /// The store.
+    pub(super) const fn store(&self) -> &Arc<Store> {
+        &self.store
+    }
+
     /// Users of whom something is known to be damaged.
     pub(super) fn damaged(&self) -> u64 {
         self.store.damaged()

@@ -1,6 +1,7 @@
 #![doc = include_str!("protocol.md")]
 
 mod answer;
+mod backup;
 mod engine;
 mod json;
 mod ledger;
@@ -15,7 +16,7 @@ pub use refusal::{Code, Refusal};
 pub use residents::user_bytes;
 
 use crate::prior_file::{self, PriorFileError};
-use crate::store::{Identity, Priors, Store, StoreError};
+use crate::store::{self, Identity, Priors, Store, StoreError};
 use fable_core::{Catalog, Policy, Scalar, Settings, SettingsError};
 use std::fmt;
 use std::io::{self, Read, Write};
@@ -35,12 +36,21 @@ pub const CACHE: usize = 256 << 20;
 pub struct Options {
     /// The store's file; without one everything ends with the process.
     pub store: Option<PathBuf>,
+    /// How the store is kept.
+    pub keeping: store::Options,
     /// What new users begin with, see [`prior_file`]; the isotropic prior without one. Users who are there go on with theirs.
     pub prior: Option<Vec<u8>>,
     /// Whether an answer waits until what it says is on disk.
     pub durable: bool,
     /// Bytes for users in memory, see [`user_bytes`]; one user always has room.
     pub cache: usize,
+}
+
+impl Default for Options {
+    /// No store, the isotropic prior, and answers that wait for nothing.
+    fn default() -> Self {
+        Self { store: None, keeping: store::Options::default(), prior: None, durable: false, cache: CACHE }
+    }
 }
 
 /// Serves requests from `input` on `output`, in the scalar `T`, until the input ends or `ready`'s [`Stop`] is used. What was
@@ -51,7 +61,7 @@ pub struct Options {
 /// use fable_std::serve::{CACHE, Options, serve};
 /// let input = br#"{"op":"decide","user":"ana","context":{}}"#;
 /// let mut output = Vec::new();
-/// let options = Options { store: None, prior: None, durable: true, cache: CACHE };
+/// let options = Options { durable: true, ..Options::default() };
 /// serve::<f64>(&TAU2, Settings::default(), &options, &input[..], &mut output, |_| {})?;
 /// assert!(output.starts_with(br#"{"decision":"e6f79c19051ffb05-0-1","action":{"memory":"#));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -72,7 +82,7 @@ pub fn serve<T: Scalar>(
     let prior = options.prior.as_deref().map(|bytes| prior_file::read(&base, bytes)).transpose()?;
     let identity = Identity::new(&base);
     let store = match &options.store {
-        Some(path) => Store::open(path, &identity)?,
+        Some(path) => Store::open_with(path, &identity, options.keeping.clone())?,
         None => Store::in_memory(&identity)?,
     };
     let priors = Priors::open(&store, &base, prior.as_deref())?;

@@ -109,6 +109,11 @@ pub enum Op {
         /// Whom.
         user: String,
     },
+    /// Copy the store, or tell how far the last copy is.
+    Backup {
+        /// Where to.
+        file: Option<String>,
+    },
     /// Counts.
     Stats,
 }
@@ -160,6 +165,7 @@ fn op(catalog: &Catalog<'_>, line: Line<'_>) -> Result<Op, Refusal> {
         "contrast" => &["user", "name", "context", "prefer", "over", "total"],
         "explain" => &["decision", "against", "defaults"],
         "promote" => &["user", "at"],
+        "backup" => &["file"],
         "stats" => &[],
         op => return Err(Refusal::new(Code::UnknownOp, format_args!("there is no op '{op}'"))),
     };
@@ -210,6 +216,7 @@ fn op(catalog: &Catalog<'_>, line: Line<'_>) -> Result<Op, Refusal> {
         }
         "profile" => Op::Profile { user: user(line.user)? },
         "promote" => Op::Promote { user: user(line.user)?, at: line.at.unwrap_or(0) },
+        "backup" => Op::Backup { file: line.file.map(|file| file.0.into_owned()) },
         _ => Op::Stats,
     })
 }

@@ -19,6 +19,7 @@ use std::any::Any;
 use std::io::{Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, channel, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -77,14 +78,28 @@ pub(super) fn run<T: Scalar>(
         let _ = work.send(Work::Stop); // the service has other senders and would wait for ever
     };
     thread::Builder::new().name("reader".into()).spawn(reader).map_err(ServeError::Output)?;
+    let ended = Arc::new(AtomicBool::new(false));
+    let watcher = watch(&store, &ended, options);
     let learn = move || compute(&mut engine, &requests, &batches);
-    side_by_side(learn, || {
+    let served = side_by_side(learn, || {
         let done = caught("committer", || commit(&store, &progress, options, &unwritten, &mut output));
         drop(unwritten); // the learners' thread must not wait for room in it
         stop.stop(); // if the output has failed there may be no end of the input
         done
-    })?;
+    });
+    ended.store(true, Ordering::Relaxed);
+    if let Some(watcher) = watcher {
+        let _ = watcher.join(); // it has the store open
+    }
+    served?;
     failed.try_recv().map_or(Ok(()), Err)
+}
+
+/// Looks at the whole store once, while it is in use.
+fn watch(store: &Arc<Store>, ended: &Arc<AtomicBool>, options: &Options) -> Option<thread::JoinHandle<()>> {
+    options.store.as_ref()?;
+    let (store, ended) = (Arc::clone(store), Arc::clone(ended));
+    thread::Builder::new().name("watcher".into()).spawn(move || store.watch(|| ended.load(Ordering::Relaxed))).ok()
 }
 
 /// Runs the learners in a thread of their own and commits in this one; both have ended when this returns.

@@ -54,7 +54,8 @@ impl View {
         let (data, id) = Data::open(Box::new(file::open(&path, false)?))?;
         let keys = open_keys(&path, &id, options, false)?;
         let mirror = file::open_index(&path, false).ok().map(|file| Box::new(file) as Box<dyn Medium>);
-        let found = open::find(&data, &keys, mirror, options.history, (false, true))?;
+        let history = options.history.or(data.about_store(&keys)?.history);
+        let found = open::find(&data, &keys, mirror, history, (false, true))?;
         Ok(Self { data, keys, found })
     }
 
@@ -152,6 +153,21 @@ impl Store {
         Ok(report)
     }
 
+    /// Looks at every user, as far as they are not in use, and little by little: what is damaged is found before somebody needs it. Ends
+    /// when `stop` says so.
+    pub fn watch(&self, stop: impl Fn() -> bool) {
+        for number in self.everyone() {
+            if stop() {
+                return;
+            }
+            let started = std::time::Instant::now();
+            let _ = self.user(number, Reach::Snapshot); // whoever is damaged is remembered
+            let _ = self.user(number, Reach::Whole);
+            // A fiftieth of the time.
+            std::thread::sleep(49 * started.elapsed());
+        }
+    }
+
     /// Writes a new store with everything that can be read of one, and says what is lost. The old one is not touched.
     ///
     /// A user whose newest events are lost goes on as of before them; one whose hard rules or name are lost stays damaged.
@@ -165,7 +181,7 @@ impl Store {
         mut progress: impl FnMut(u64, u64),
     ) -> Result<Repaired, StoreError> {
         let view = View::open(path, options)?;
-        let target = Target::begin(new, &view.data.identity(&view.keys)?, &view.keys, options.history)?;
+        let target = Target::begin(new, &view.data.about_store(&view.keys)?, &view.keys)?;
         let (_, losses) = target.fill(view.reader(), &view.found.index, Some(&view.pool()?), &mut progress)?;
         Ok(Repaired { users: view.found.index.users.len() as u64, losses, unaccounted: view.found.unaccounted as u64 })
     }
@@ -179,7 +195,7 @@ impl Store {
         if view.found.unaccounted > 0 {
             return Err(StoreError::Unaccounted);
         }
-        let target = Target::begin(new, &view.data.identity(&view.keys)?, &view.keys, options.history)?;
+        let target = Target::begin(new, &view.data.about_store(&view.keys)?, &view.keys)?;
         Ok(target.fill(view.reader(), &view.found.index, None, &mut progress)?.0)
     }
 }

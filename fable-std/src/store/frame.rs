@@ -2,7 +2,7 @@
 //!
 //! | bytes | content |
 //! |---|---|
-//! | 4096 | the head: `FABLESTO`, [`VERSION`](super::VERSION), 7 zeros, id of the file (16), id of its keys (16), its length after it was last written anew (8), length (4) and bytes of its sealed identity, CRC-32 |
+//! | 4096 | the head: `FABLESTO`, [`VERSION`](super::VERSION), 7 zeros, id of the file (16), id of its keys (16), its length after it was last written anew (8), length (4) and bytes of what is sealed with slot 1: the events that are kept of a user (8, 0 for all) and the identity, CRC-32 |
 //! | 4096 | the head once more |
 //! | ... | groups, one after the other |
 //!
@@ -166,6 +166,15 @@ pub(super) struct Data {
     identity: Vec<u8>,
 }
 
+/// What is said about a store as a whole.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct About {
+    /// Events that are kept of a user; all of them without a number.
+    pub(super) history: Option<u64>,
+    /// An [`Identity`](super::Identity).
+    pub(super) identity: Vec<u8>,
+}
+
 /// Why a frame was not read.
 #[derive(Debug)]
 pub(super) enum Unread {
@@ -177,17 +186,26 @@ pub(super) enum Unread {
 
 impl Data {
     /// A file for a store with these keys and of this identity. Nothing is written before [`finish`](Self::finish).
-    pub(super) fn create(medium: Box<dyn Medium>, keys: &Keys, identity: &[u8]) -> Result<Self, StoreError> {
+    pub(super) fn create(medium: Box<dyn Medium>, keys: &Keys, about: &About) -> Result<Self, StoreError> {
         let mut id = [0; 16];
         fill(&mut id)?;
+        let mut data = Self { medium, id, live: 0, identity: Vec::new() };
+        data.set_about(keys, about)?;
+        Ok(data)
+    }
+
+    /// Changes what is said about the store; it is not written yet.
+    pub(super) fn set_about(&mut self, keys: &Keys, about: &About) -> Result<(), StoreError> {
         let mut sealed = vec![0; NONCE];
-        sealed.extend_from_slice(identity);
+        sealed.extend_from_slice(&about.history.unwrap_or(0).to_le_bytes());
+        sealed.extend_from_slice(&about.identity);
         let house = keys.slot(HOUSE)?.ok_or(StoreError::Key("the key of the house is damaged"))?;
-        house.key.seal(&Nonces::new()?, &id, &mut sealed, 0)?;
+        house.key.seal(&Nonces::new()?, &self.id, &mut sealed, 0)?;
         if HEAD + 4 + sealed.len() > START as usize / 2 {
             return Err(StoreError::Exhausted);
         }
-        Ok(Self { medium, id, live: 0, identity: sealed })
+        self.identity = sealed;
+        Ok(())
     }
 
     /// Writes both copies of the head of a file that is `live` bytes long.
@@ -203,8 +221,8 @@ impl Data {
         head.extend_from_slice(&crc32fast::hash(&head).to_le_bytes());
         head.resize(START as usize / 2, 0);
         self.medium.write(0, &head)?;
-        self.medium.write(START / 2, &head)?;
-        Ok(())
+        self.medium.sync()?; // one of them is always whole
+        Ok(self.medium.write(START / 2, &head)?)
     }
 
     /// Opens a file; with it the id of its keys.
@@ -237,10 +255,13 @@ impl Data {
     }
 
     /// What the store belongs to.
-    pub(super) fn identity(&self, keys: &Keys) -> Result<Vec<u8>, StoreError> {
+    pub(super) fn about_store(&self, keys: &Keys) -> Result<About, StoreError> {
         let house = keys.slot(HOUSE)?.ok_or(StoreError::Key("the key of the house is damaged"))?;
-        let plain = house.key.open(&self.id, &mut self.identity.clone()).map(|plain| plain.to_vec());
-        plain.ok_or(StoreError::Damaged("its identity cannot be read"))
+        let mut sealed = self.identity.clone();
+        let plain = house.key.open(&self.id, &mut sealed).and_then(|plain| plain.split_first_chunk());
+        let (history, identity) = plain.ok_or(StoreError::Damaged("its identity cannot be read"))?;
+        let history = u64::from_le_bytes(*history);
+        Ok(About { history: (history > 0).then_some(history), identity: identity.to_vec() })
     }
 
     /// Which file this is.

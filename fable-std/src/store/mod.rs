@@ -20,7 +20,7 @@
 //! bytes that nobody can read until the file is next written anew. Nothing says that there was such a user; everyone who comes later starts in an
 //! incarnation that was never used before, so that no decision id is given twice.
 //!
-//! *Growth*: of every user the last [`Options::history`] events are kept, the journal behind them is a snapshot. When the file is more
+//! *Growth*: of every user the last [`History`] events are kept, the journal behind them is a snapshot. When the file is more
 //! than twice as long as when it was last written anew, it is written anew, while it is in use.
 //!
 //! # Layout
@@ -75,7 +75,7 @@ pub use writes::Writes;
 use commit::Press;
 use damage::Fault;
 use fable_core::user_hash;
-use frame::{Data, START};
+use frame::{About, Data, START};
 use index::{Change, Entry, Index, Mirror};
 use journal::Segment;
 use keys::{FIRST, INDEX, Keys};
@@ -101,20 +101,40 @@ const FEW: usize = 256;
 pub struct Options {
     /// The store's own key, if it is not to be in the file beside the store.
     pub key: Option<Secret>,
-    /// Events that are kept of a user, and half of them at the least; all of them if it is `None`.
-    pub history: Option<u64>,
+    /// How much of a user is kept.
+    pub history: History,
     /// Bytes that the file may have beyond twice of what it had when it was last written anew.
     pub slack: u64,
 }
 
-impl Options {
-    /// The events that are kept of a user when nothing else is said.
-    pub const HISTORY: u64 = 4_096;
-}
-
 impl Default for Options {
     fn default() -> Self {
-        Self { key: None, history: Some(Self::HISTORY), slack: 32 << 20 }
+        Self { key: None, history: History::AsItIs, slack: 32 << 20 }
+    }
+}
+
+/// How many events are kept of a user. What came before them is a snapshot: the user goes on as before, but a reward from then cannot be
+/// taken back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum History {
+    /// As the store has it; a new one keeps the last [`History::EVENTS`].
+    AsItIs,
+    /// The last so many, and half of them at the least.
+    Last(std::num::NonZeroU64),
+    /// All of them.
+    All,
+}
+
+impl History {
+    /// The events that a store keeps of a user when nothing else is said.
+    pub const EVENTS: u64 = 4_096;
+
+    const fn or(self, kept: Option<u64>) -> Option<u64> {
+        match self {
+            Self::AsItIs => kept,
+            Self::Last(events) => Some(events.get()),
+            Self::All => None,
+        }
     }
 }
 
@@ -123,7 +143,8 @@ impl Default for Options {
 pub struct Store {
     /// Where it is, if not in memory.
     path: Option<PathBuf>,
-    options: Options,
+    slack: u64,
+    history: Option<u64>,
     keys: Arc<Keys>,
     shared: Arc<RwLock<Shared>>,
     writer: Mutex<Writer>,
@@ -257,7 +278,8 @@ impl Store {
         let (keys, new) = file::open_keys(path, true, true)?;
         let make = if new { Keys::create } else { Keys::open };
         let keys = make(Box::new(keys), options.key.as_ref())?;
-        let mut data = Data::create(Box::new(file), &keys, &identity.encode())?;
+        let about = About { history: options.history.or(Some(History::EVENTS)), identity: identity.encode() };
+        let mut data = Data::create(Box::new(file), &keys, &about)?;
         data.finish(&keys, START)?;
         data.medium.sync()?;
         file::sync_folder(path)?;
@@ -278,15 +300,24 @@ impl Store {
     /// A system that has no random numbers.
     pub fn in_memory(identity: &Identity) -> Result<Self, StoreError> {
         let keys = Keys::create(Box::new(Memory::default()), None)?;
-        let mut data = Data::create(Box::new(Memory::default()), &keys, &identity.encode())?;
+        let about = About { history: Some(History::EVENTS), identity: identity.encode() };
+        let mut data = Data::create(Box::new(Memory::default()), &keys, &about)?;
         data.finish(&keys, START)?;
         Self::assemble(None, data, keys, Options::default())
     }
 
-    fn assemble(path: Option<PathBuf>, data: Data, keys: Keys, options: Options) -> Result<Self, StoreError> {
+    fn assemble(path: Option<PathBuf>, mut data: Data, keys: Keys, options: Options) -> Result<Self, StoreError> {
+        let mut about = data.about_store(&keys)?;
+        let history = options.history.or(about.history);
+        if history != about.history {
+            about.history = history;
+            data.set_about(&keys, &about)?;
+            let live = data.live;
+            data.finish(&keys, live)?;
+        }
         let mirror = path.as_deref().and_then(|path| file::open_index(path, true).ok());
         let mirror = mirror.map(|file| Box::new(file) as Box<dyn Medium>);
-        let found = open::find(&data, &keys, mirror, options.history, (true, false))?;
+        let found = open::find(&data, &keys, mirror, history, (true, false))?;
         if found.unaccounted > 0 {
             return Err(StoreError::Unaccounted);
         }
@@ -319,7 +350,7 @@ impl Store {
         let marked = found.index.users.values().filter(|entry| entry.lost != 0).count();
         let shared = Shared { data: Arc::new(data), index: found.index, moved, nameless, damaged: BTreeMap::new(), marked };
         let (keys, shared) = (Arc::new(keys), Arc::new(RwLock::new(shared)));
-        let store = Self { path, options, keys, shared, writer: Mutex::new(writer) };
+        let store = Self { path, slack: options.slack, history, keys, shared, writer: Mutex::new(writer) };
         if !found.closed {
             store.reflect(&mut store.writer());
         }
@@ -343,7 +374,7 @@ impl Store {
     /// # Errors
     /// A store that cannot be read.
     pub fn identity(&self) -> Result<Identity, StoreError> {
-        Identity::decode(&self.read().data.identity(&self.keys)?)
+        Identity::decode(&self.read().data.about_store(&self.keys)?.identity)
     }
 
     /// The incarnation in which users start from now on.
@@ -595,7 +626,7 @@ impl Store {
         }
         let draft = {
             let shared = self.read();
-            let (data, index, history) = (&*shared.data, &shared.index, self.options.history);
+            let (data, index, history) = (&*shared.data, &shared.index, self.history);
             let press = Press { data, keys: &self.keys, nonces: &writer.nonces, index, history };
             // Forgetting is to need no room.
             let lost = if writes.erases() { &BTreeMap::new() } else { &shared.damaged };
@@ -739,7 +770,7 @@ impl Store {
         match &writer.rewrite {
             Rewriting::At(limit) if writer.end > *limit => {
                 let (path, keys, shared) = (self.path.clone(), Arc::clone(&self.keys), Arc::clone(&self.shared));
-                let history = self.options.history;
+                let history = self.history;
                 let work = move || succeed(path.as_deref(), &keys, &shared, history);
                 match std::thread::Builder::new().name("rewrite".into()).spawn(work) {
                     Ok(thread) => writer.rewrite = Rewriting::By(thread),
@@ -747,7 +778,7 @@ impl Store {
                 }
             }
             Rewriting::By(thread) if thread.is_finished() => {
-                let limit = 2 * writer.end + self.options.slack; // if it fails, it is tried again then
+                let limit = 2 * writer.end + self.slack; // if it fails, it is tried again then
                 let Rewriting::By(thread) = std::mem::replace(&mut writer.rewrite, Rewriting::At(limit)) else { return };
                 let done = thread.join().unwrap_or(Err(StoreError::Damaged("the thread that writes it anew has failed")));
                 let done = done.and_then(|successor| self.settle(writer).and_then(|()| self.replace(writer, successor)));
@@ -768,7 +799,7 @@ impl Store {
         copy.finish(&self.keys)?;
         let synced = draft.map_or(Ok(Ok(())), file::Draft::place)?;
         (writer.end, writer.number) = (copy.end(), copy.number);
-        writer.rewrite = Rewriting::At(2 * copy.data.live + self.options.slack);
+        writer.rewrite = Rewriting::At(2 * copy.data.live + self.slack);
         shared.index = copy.index;
         shared.data = Arc::new(copy.data);
         drop(shared);
@@ -785,7 +816,7 @@ impl Store {
             let shared = self.read();
             (Arc::clone(&shared.data), shared.index.clone())
         };
-        let target = Target::begin(path, &data.identity(&self.keys)?, &self.keys, self.options.history)?;
+        let target = Target::begin(path, &data.about_store(&self.keys)?, &self.keys)?;
         let (bytes, _) = target.fill(Reader { data: &data, keys: &self.keys }, &index, None, &mut progress)?;
         Ok(bytes)
     }
@@ -834,7 +865,7 @@ fn succeed(path: Option<&Path>, keys: &Keys, shared: &RwLock<Shared>, history: O
         None => (None, Box::new(Memory::default())),
     };
     let reader = Reader { data: &data, keys };
-    let mut copy = Copy::begin(Data::create(medium, keys, &data.identity(keys)?)?, history)?;
+    let mut copy = Copy::begin(Data::create(medium, keys, &data.about_store(keys)?)?, history)?;
     copy.all(reader, &of, None, &mut |_, _| {})?;
     loop {
         let (_, index) = now();
@@ -882,7 +913,7 @@ struct Target {
 
 impl Target {
     /// Begins one with the keys of another.
-    fn begin(path: &Path, identity: &[u8], keys: &Keys, history: Option<u64>) -> Result<Self, StoreError> {
+    fn begin(path: &Path, about: &About, keys: &Keys) -> Result<Self, StoreError> {
         let path = file::resolve(path)?;
         let exists = |path: &Path| {
             StoreError::File(std::io::Error::new(
@@ -900,8 +931,8 @@ impl Target {
             let (draft, file) = file::Draft::begin(&path)?;
             let (key_file, _) = file::open_keys(&path, true, true)?;
             let keys = keys.copy(Box::new(key_file))?;
-            let data = Data::create(Box::new(file), &keys, identity)?;
-            Ok((draft, keys, Copy::begin(data, history)?))
+            let data = Data::create(Box::new(file), &keys, about)?;
+            Ok((draft, keys, Copy::begin(data, about.history)?))
         };
         match made() {
             Ok((draft, keys, copy)) => Ok(Self { path, copy, keys, draft: Some(draft), _claim: claim }),

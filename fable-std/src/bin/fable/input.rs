@@ -31,6 +31,13 @@ pub(crate) fn read_journal(path: &Path) -> Result<Vec<u8>, Failure> {
     read.map_err(|error| Failure::file(path, &error)).map(|()| bytes)
 }
 
+/// The bytes of a small file.
+pub(crate) fn read_within(path: &Path, limit: u64) -> Result<Vec<u8>, Failure> {
+    let mut bytes = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(limit).read_to_end(&mut bytes));
+    read.map_err(|error| Failure::file(path, &error)).map(|_| bytes)
+}
+
 /// The rest of a file that has no more than `limit` bytes in all.
 fn upto(file: &mut impl Read, limit: u64, bytes: &mut Vec<u8>) -> io::Result<()> {
     let room = limit + 1 - bytes.len() as u64;

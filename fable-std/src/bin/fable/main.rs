@@ -19,7 +19,9 @@ mod replay;
 mod serve;
 mod stderr;
 mod store;
+mod store_key;
 mod svg;
+mod upkeep;
 
 use catalog::CatalogArguments;
 use chat::ChatArguments;
@@ -37,6 +39,7 @@ use std::io::Write;
 use std::process::ExitCode;
 use store::{ExportArguments, ForgetArguments, ImportArguments};
 use tracing_subscriber::filter::LevelFilter;
+use upkeep::{BackupArguments, CheckArguments, RepairArguments};
 
 /// Personalization that fits on a microcontroller.
 ///
@@ -61,6 +64,8 @@ Examples:
   fable evaluate --simulate try.jsonl             # what other settings would have earned
   fable prior fit crowd.prior --store users.fable # what users have in common, for those who come
   fable serve --store users.fable --prior crowd.prior
+  fable check users.fable                         # is anything damaged? also while it is served
+  fable backup users.fable copy.fable
   fable completions bash > ~/.local/share/bash-completion/completions/fable
 
 Exit codes: 0 done, 1 a file or a device failed, 2 a mistake in the command or in a file, 3 the device refused,
@@ -77,6 +82,9 @@ enum Command {
     Forget(ForgetArguments),
     Export(ExportArguments),
     Import(ImportArguments),
+    Check(CheckArguments),
+    Repair(RepairArguments),
+    Backup(BackupArguments),
     Replay(ReplayArguments),
     Inspect(InspectArguments),
     Evaluate(EvaluateArguments),
@@ -120,6 +128,9 @@ fn main() -> ExitCode {
         Command::Forget(arguments) => store::forget(&arguments),
         Command::Export(arguments) => store::export(&arguments),
         Command::Import(arguments) => store::import(&arguments),
+        Command::Check(arguments) => upkeep::check(&arguments),
+        Command::Repair(arguments) => upkeep::repair(&arguments),
+        Command::Backup(arguments) => upkeep::backup(&arguments),
         Command::Replay(arguments) => replay::run(&arguments),
         Command::Inspect(arguments) => inspect::run(&arguments),
         Command::Completions { shell } => Ok(completions(shell)),

@@ -189,7 +189,7 @@ fn written<T: Scalar>(base: &Policy<'_, T>, population: &Population) -> Result<(
 
 /// The store to fit from, which is not what the prior is written to.
 fn opened(path: &Path, prior: &Path) -> Result<Store, Failure> {
-    let store = Store::open_any(path)?;
+    let store = crate::store_key::open_any(path)?;
     if store.is_at(prior) {
         return Err(Failure::Mistake(format!("{} is the store itself", prior.display())));
     }

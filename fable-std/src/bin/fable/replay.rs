@@ -7,7 +7,7 @@ use crate::prior_argument;
 use clap::Args;
 use fable_core::{Catalog, DecisionId};
 use fable_std::replay::{Difference, Question, Replay, Start, Tape, replay_and_explain};
-use fable_std::store::{Identity, Store, transfer};
+use fable_std::store::{Identity, transfer};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -92,7 +92,7 @@ fn tape(arguments: &ReplayArguments) -> Result<(Tape, Option<Identity>), Failure
     let trouble = |error: fable_core::record::RecordError| Failure::Trouble(error.to_string());
     match (&arguments.store, &arguments.source, &arguments.snapshot, &arguments.journal) {
         (Some(store), Some(user), ..) => {
-            let store = Store::open_any(store)?;
+            let store = crate::store_key::open_any(store)?;
             Ok((Tape::of_user(&store.named(user)?)?, Some(store.identity()?)))
         }
         (None, Some(file), ..) => Ok((Tape::of_user(&transfer::read(&read(Path::new(file))?)?)?, None)),

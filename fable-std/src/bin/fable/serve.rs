@@ -5,8 +5,10 @@ use crate::failure::Failure;
 use crate::input::read;
 use crate::policy_arguments::{PolicyArguments, ScalarName};
 use crate::prior_argument;
+use crate::store_key::{self, KEYS};
 use clap::{Args, ValueEnum};
 use fable_std::serve::{Options, PROTOCOL, ServeError, Stop, serve, user_bytes};
+use fable_std::store::{self, History};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag;
 use signal_hook::iterator::Signals;
@@ -27,7 +29,7 @@ use std::sync::atomic::AtomicBool;
 /// FABLE_LOG=info|debug|... logs to standard error, never what a request says. Nobody has to read it: lines that find no room are left
 /// out and counted.
 #[derive(Args)]
-#[command(after_long_help = PROTOCOL)]
+#[command(after_long_help = format!("{KEYS}\n\n{PROTOCOL}"))]
 pub(crate) struct ServeArguments {
     #[command(flatten)]
     policy: PolicyArguments,
@@ -48,23 +50,35 @@ pub(crate) struct ServeArguments {
     /// they are needed. One of `agent` takes 219 KB in f64 and 113 KB in f32, and one always has room.
     #[arg(long, value_name = "BYTES", default_value = "256MiB", value_parser = amount::bytes)]
     cache: usize,
+    /// Events that are kept of a user, half of them at the least, or `all`. What came before is a snapshot: the user goes on as before, but
+    /// a reward from then cannot be taken back. The store keeps to it; a new one begins with 4096.
+    #[arg(long, value_name = "EVENTS", value_parser = history)]
+    history: Option<History>,
+}
+
+fn history(text: &str) -> Result<History, String> {
+    match text {
+        "all" => Ok(History::All),
+        number => number.parse().map(History::Last).map_err(|_| "a number of events above 0, or `all`".into()),
+    }
 }
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Durability {
     /// Until what it says is on disk.
     Commit,
-    /// For nothing: a crash or a full disk may take the last second with it; after a full disk the service then ends.
+    /// For nothing: a machine that stops may take the last second with it.
     None,
 }
 
 /// Runs the service to its end.
 pub(crate) fn run(arguments: &ServeArguments) -> Result<String, Failure> {
-    let ServeArguments { policy, store, prior, scalar, durability, cache } = arguments;
+    let ServeArguments { policy, store, prior, scalar, durability, cache, history } = arguments;
     let (catalog, settings) = policy.open()?;
     let bytes = prior.as_deref().map(read).transpose()?;
     let durable = matches!(durability, Durability::Commit);
-    let options = Options { store: store.clone(), prior: bytes, durable, cache: *cache };
+    let keeping = store::Options { history: history.unwrap_or(History::AsItIs), ..store_key::options()? };
+    let options = Options { store: store.clone(), keeping, prior: bytes, durable, cache: *cache };
     let each = match scalar {
         ScalarName::F32 => user_bytes::<f32>(catalog),
         ScalarName::F64 => user_bytes::<f64>(catalog),

@@ -5,15 +5,16 @@ use crate::input::read;
 use crate::output::write;
 use crate::policy_arguments::{PolicyArguments, ScalarName};
 use crate::prior_argument::refused;
+use crate::store_key::{self, open_any};
 use clap::Args;
 use fable_core::Policy;
 use fable_std::store::transfer::{self, TransferError};
-use fable_std::store::{Identity, Store, StoreError};
+use fable_std::store::{Identity, StoreError};
 use std::path::PathBuf;
 
 /// Erases users from a store.
 ///
-/// Nothing about them stays in the file, which is written anew without them. Exit code 3 when one of them is not there; the
+/// Their keys are destroyed, so nothing that is stored about them can be read any more. Exit code 3 when one of them is not there; the
 /// others are erased.
 #[derive(Args)]
 pub(crate) struct ForgetArguments {
@@ -65,7 +66,7 @@ pub(crate) struct ImportArguments {
 /// Erases users.
 pub(crate) fn forget(arguments: &ForgetArguments) -> Result<String, Failure> {
     let names: Vec<&str> = arguments.users.iter().map(String::as_str).collect();
-    let erased = Store::open_any(&arguments.store)?.forget(&names)?;
+    let erased = open_any(&arguments.store)?.forget(&names)?;
     match names.iter().find(|name| !erased.contains(name)) {
         Some(name) => Err(Failure::Refused(format!("the store has no user '{}'", printable(name)))),
         None => Ok(format!("forgotten: {}\n", erased.len())),
@@ -74,7 +75,7 @@ pub(crate) fn forget(arguments: &ForgetArguments) -> Result<String, Failure> {
 
 /// Writes a user to a file.
 pub(crate) fn export(arguments: &ExportArguments) -> Result<String, Failure> {
-    let store = Store::open_any(&arguments.store)?;
+    let store = open_any(&arguments.store)?;
     let bytes = transfer::export(&store, &arguments.user)?;
     if store.is_at(&arguments.file) {
         return Err(Failure::Mistake(format!("{} is the store itself", arguments.file.display())));
@@ -106,7 +107,7 @@ fn take<T: fable_core::Scalar>(base: &Policy<'_, T>, arguments: &ImportArguments
         StoreError::Transfer(TransferError::Address) => Failure::Mistake(format!("{file}: {error}")),
         error => error.into(),
     })?;
-    let name = arrival.enter(&Store::open(&arguments.store, &Identity::new(base))?)?;
+    let name = arrival.enter(&store_key::open(&arguments.store, &Identity::new(base))?)?;
     Ok(format!("imported: {}\n", printable(&name)))
 }
 

@@ -7,7 +7,7 @@ use fable_core::record::RecordError;
 use fable_core::{BlockSet, HostUser, Policy, Scalar, Settings, catalog::AGENT, catalog::RUBRIC, catalog::TAU2};
 use fable_std::prior_file::PriorFileError;
 use fable_std::replay::{ReplayError, Tape};
-use fable_std::store::{Identity, Store, StoreError, transfer};
+use fable_std::store::{Identity, StoreError, transfer};
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -45,7 +45,7 @@ pub(super) fn open(path: &Path, user: Option<&str>, journal: Option<&Path>) -> R
             Ok(Source { name: file, tape, identity: None })
         }
         (b"FABL", _) => {
-            let store = Store::open_any(path)?;
+            let store = crate::store_key::open_any(path)?;
             let Some(user) = user else {
                 let users = store.users();
                 return Err(Failure::Mistake(format!("{file} is a store (users: {users}); name one of them with --user")));
