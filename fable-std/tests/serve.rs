@@ -111,9 +111,8 @@ fn play_here(settings: Settings<'static>, script: Script) -> Play<f64> {
     let (answers, output) = std::io::pipe().unwrap();
     let options = Options {
         store: Some(folder.path().join("users.fable")),
-        prior: None,
-        durable: false,
         cache: 2 * user_bytes::<f64>(&catalog::RUBRIC),
+        ..Options::default()
     };
     let server = std::thread::spawn(move || serve::<f64>(&catalog::RUBRIC, settings, &options, input, output, |_| {}));
     let mut service = Service::over(requests, answers);
