@@ -44,7 +44,7 @@ fn lines(users: u32) -> String {
 }
 
 fn store(path: &Path, settings: Settings<'static>, users: u32) {
-    let options = Service { store: Some(path.to_owned()), prior: None, durable: false, cache: 4 * user_bytes::<f32>(&TAU2) };
+    let options = Service { store: Some(path.to_owned()), cache: 4 * user_bytes::<f32>(&TAU2), ..Service::default() };
     let mut answers = Vec::new();
     serve::<f32>(&TAU2, settings, &options, std::io::Cursor::new(lines(users)), &mut answers, |_| ()).unwrap();
     let answers = String::from_utf8(answers).unwrap();

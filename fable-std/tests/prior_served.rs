@@ -45,13 +45,19 @@ fn pipe(here: &Path, arguments: &[&str], input: &str) -> String {
 
 /// Serves requests from the store and returns the answers, none of which is an error.
 fn serve(here: &Path, arguments: &[&str], requests: &[Value]) -> Vec<Value> {
+    let answers = ask(here, arguments, requests);
+    for answer in &answers {
+        assert_eq!(answer.get("error"), None, "{answer}");
+    }
+    answers
+}
+
+/// The same, whatever the answers are.
+fn ask(here: &Path, arguments: &[&str], requests: &[Value]) -> Vec<Value> {
     let input: String = requests.iter().map(|request| request.to_string() + "\n").collect();
     let output = pipe(here, &[&["serve", "--catalog", "tau2", "--store", "users.fable"], arguments].concat(), &input);
     let answers: Vec<Value> = output.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(answers.len(), requests.len());
-    for answer in &answers {
-        assert_eq!(answer.get("error"), None, "{answer}");
-    }
     answers
 }
 
@@ -452,7 +458,7 @@ fn a_damaged_prior_of_a_store_is_found() {
         let (code, message) = fails(here, &[command, &["--store", "users.fable"][..]].concat());
         assert!((1..3).contains(&code) && message.contains("is damaged (prior)"), "{command:?} {message}");
     }
-    let answers = serve(here, &[], &[decide("ana"), decide(crowd()[0].as_ref()), decide("new")]);
+    let answers = ask(here, &[], &[decide("ana"), decide(crowd()[0].as_ref()), decide("new")]);
     assert_eq!(answers[0]["error"]["code"], "damaged");
     assert!(answers[1..].iter().all(|answer| answer.get("error").is_none()), "{answers:?}");
     let answers = serve(here, &["--prior", "first.prior"], &[decide("ana")]);

@@ -66,6 +66,39 @@ impl Medium for File {
     }
 }
 
+/// A file that is locked, and given back at once when it is dropped: a process that was just started by this one may have it open for
+/// a moment longer.
+#[derive(Debug)]
+pub(super) struct Locked(pub(super) File);
+
+impl Drop for Locked {
+    fn drop(&mut self) {
+        let _ = self.0.unlock();
+    }
+}
+
+impl Medium for Locked {
+    fn len(&self) -> io::Result<u64> {
+        Medium::len(&self.0)
+    }
+
+    fn read(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
+        Medium::read(&self.0, offset, buffer)
+    }
+
+    fn write(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        Medium::write(&self.0, offset, bytes)
+    }
+
+    fn set_len(&self, length: u64) -> io::Result<()> {
+        Medium::set_len(&self.0, length)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        Medium::sync(&self.0)
+    }
+}
+
 /// Bytes that end with the process.
 #[derive(Debug, Default)]
 pub(super) struct Memory(RwLock<Vec<u8>>);

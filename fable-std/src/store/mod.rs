@@ -79,7 +79,7 @@ use frame::{About, Data, START};
 use index::{Change, Entry, Index, Mirror};
 use journal::Segment;
 use keys::{FIRST, INDEX, Keys};
-use medium::{Medium, Memory};
+use medium::{Locked, Medium, Memory};
 use reader::Reader;
 use rewrite::Copy;
 use seal::Nonces;
@@ -279,7 +279,7 @@ impl Store {
         let make = if new { Keys::create } else { Keys::open };
         let keys = make(Box::new(keys), options.key.as_ref())?;
         let about = About { history: options.history.or(Some(History::EVENTS)), identity: identity.encode() };
-        let mut data = Data::create(Box::new(file), &keys, &about)?;
+        let mut data = Data::create(Box::new(Locked(file)), &keys, &about)?;
         data.finish(&keys, START)?;
         data.medium.sync()?;
         file::sync_folder(path)?;
@@ -288,7 +288,7 @@ impl Store {
     }
 
     fn existing(path: PathBuf, options: Options) -> Result<Self, StoreError> {
-        let (data, id) = Data::open(Box::new(file::open(&path, true)?))?;
+        let (data, id) = Data::open(Box::new(Locked(file::open(&path, true)?)))?;
         file::clean(&path);
         let keys = open_keys(&path, &id, &options, true)?;
         Self::assemble(Some(path), data, keys, options)
@@ -860,7 +860,7 @@ fn succeed(path: Option<&Path>, keys: &Keys, shared: &RwLock<Shared>, history: O
     let (draft, medium): (_, Box<dyn Medium>) = match path {
         Some(path) => {
             let (draft, file) = file::Draft::begin(path)?;
-            (Some(draft), Box::new(file))
+            (Some(draft), Box::new(Locked(file)))
         }
         None => (None, Box::new(Memory::default())),
     };
@@ -931,7 +931,7 @@ impl Target {
             let (draft, file) = file::Draft::begin(&path)?;
             let (key_file, _) = file::open_keys(&path, true, true)?;
             let keys = keys.copy(Box::new(key_file))?;
-            let data = Data::create(Box::new(file), &keys, about)?;
+            let data = Data::create(Box::new(Locked(file)), &keys, about)?;
             Ok((draft, keys, Copy::begin(data, about.history)?))
         };
         match made() {
