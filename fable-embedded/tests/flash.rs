@@ -187,6 +187,44 @@ fn a_flipped_bit_is_never_used() {
     }
 }
 
+/// The queue erases a page whose marks make no sense, the events in it included. It must not while it is only asked what there is.
+#[test]
+fn a_page_with_damaged_marks_is_refused_and_left_alone() {
+    let life = plain(20);
+    let mut damaged = after(&life, 20).0.into_flash();
+    damaged.bytes_mut()[..4].fill(0xff); // not begun
+    damaged.bytes_mut()[1023] = 0; // but full
+    let (mut store, mut learner) = (FlashStore::new(damaged.clone(), layout::<Flash>(&TINY, 2)), vacant(&life.policy));
+    for _ in 0..2 {
+        let restored = block_on(store.restore(&life.policy, &mut learner, &mut scratch(&life.policy)));
+        assert_eq!(restored, Err(FlashError::Damaged));
+        assert!(store.flash().bytes() == damaged.bytes());
+    }
+}
+
+/// Damage to the journal that leaves all of the state readable does not get in the way of the next events.
+#[test]
+fn a_journal_with_damage_beside_its_events_is_replaced() {
+    let life = plain(30);
+    let damages: [(usize, &[(usize, u8)]); 2] = [
+        (20, &[(1027, 0), (1028, 0), (1029, 10), (1030, 10)]), // a page that is not in use looks begun
+        (0, &[(1023, 0), (4, 0xdf)]), // nothing that the queue would keep stands in the first page, which looks full
+    ];
+    for (steps, damage) in damages {
+        let mut flash = after(&life, steps).0.into_flash();
+        for (at, byte) in damage {
+            flash.bytes_mut()[*at] = *byte;
+        }
+        let (mut store, mut learner) = restore(flash, &life.policy).unwrap();
+        assert_eq!(bytes(&learner), life.states[steps]);
+        for step in steps..30 {
+            life.perform(&mut store, &mut learner, &mut scratch(&life.policy), step).unwrap();
+            (store, learner) = restore(store.into_flash(), &life.policy).unwrap();
+            assert_eq!(bytes(&learner), life.states[step + 1]);
+        }
+    }
+}
+
 #[test]
 fn a_host_reads_the_state_and_replays_it() {
     let life = plain(100);

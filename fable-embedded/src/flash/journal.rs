@@ -43,15 +43,16 @@ pub(super) fn no_cache() -> JournalCache {
     Cache::new(Uncached, ArrayPagePointers::new(), Uncached)
 }
 
-/// The queue, for one call.
+/// The queue, for one call; one that `looks` erases nothing.
 fn queue<'f, F: Flash>(
     flash: &'f mut F,
     layout: &Layout,
     cache: &mut JournalCache,
     torn: &'f AtomicBool,
+    looks: bool,
 ) -> Result<QueueStorage<Tap<'f, F::Driver<'f>>, JournalCache>, FlashError> {
     let config = QueueConfig::try_new(layout.journal()).map_err(|_| FlashError::Layout)?;
-    let tap = Tap { flash: flash.driver(), torn };
+    let tap = Tap { flash: flash.driver(), torn, looks };
     Ok(QueueStorage::new(tap, config, mem::replace(cache, no_cache())))
 }
 
@@ -63,10 +64,12 @@ fn item_overhead<F: Flash>(_: &F) -> u32 {
     QueueStorage::<F::Driver<'_>, JournalCache>::item_overhead_size()
 }
 
-/// The flash as the queue sees it. The queue passes over what is not an item; this notices.
+/// The flash as the queue sees it. The queue passes over what is not an item; this notices. The queue erases pages with marks that
+/// make no sense, also when it is only asked what there is; this leaves them as they are, and they are told as damaged.
 struct Tap<'f, F> {
     flash: F,
     torn: &'f AtomicBool,
+    looks: bool,
 }
 
 impl<F: NorFlash> ErrorType for Tap<'_, F> {
@@ -96,7 +99,7 @@ impl<F: NorFlash> NorFlash for Tap<'_, F> {
     const ERASE_SIZE: usize = F::ERASE_SIZE;
 
     async fn erase(&mut self, from: u32, to: u32) -> Result<(), F::Error> {
-        self.flash.erase(from, to).await
+        if self.looks { Ok(()) } else { self.flash.erase(from, to).await }
     }
 
     async fn write(&mut self, offset: u32, bytes: &[u8]) -> Result<(), F::Error> {
@@ -146,6 +149,15 @@ pub(super) fn split_words(bytes: &[u8]) -> &[[u8; 4]] {
     bytes.as_chunks().0
 }
 
+/// What else a walk over the journal finds.
+#[derive(Clone, Copy)]
+pub(super) struct Walked {
+    /// Something that is not an event stands after the last one.
+    pub(super) torn: bool,
+    /// The queue has the begin record. It may erase a page without items, so one that it does not have is not safe there.
+    pub(super) begun: bool,
+}
+
 /// What is in the journal after its begin record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Contents {
@@ -156,8 +168,6 @@ pub(super) struct Contents {
     pub(super) events: u32,
     /// Bytes that they take.
     pub(super) used: u32,
-    /// Bytes that are not an event stand after the last one.
-    pub(super) torn: bool,
 }
 
 impl Contents {
@@ -184,34 +194,35 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
         }))
     }
 
-    /// Hands every event to `take`, oldest first, until it returns false. Says whether something stands after the last one.
-    pub(super) async fn walk(&mut self, take: &mut Take<'_>) -> Result<bool, FlashError> {
-        let torn = AtomicBool::new(false);
-        let mut queue = queue(&mut self.medium.0, &self.layout, &mut self.cache, &torn)?;
+    /// Hands every event to `take`, oldest first, until it returns false.
+    pub(super) async fn walk(&mut self, take: &mut Take<'_>) -> Result<Walked, FlashError> {
+        let (torn, mut begun) = (AtomicBool::new(false), false);
+        let mut queue = queue(&mut self.medium.0, &self.layout, &mut self.cache, &torn, true)?;
         let mut items = wait_async(queue.iter()).await.map_err(FlashError::queue)?;
         while let Some(item) = wait_async(items.next(&mut self.buffer.0)).await.map_err(FlashError::queue)? {
             torn.store(false, Ordering::Relaxed);
             let (sequence, body) = item.split_first_chunk().ok_or(FlashError::Damaged)?;
-            if Begin::decode(&item).is_err() && !take(u32::from_le_bytes(*sequence), body)? {
+            if Begin::decode(&item).is_ok() {
+                begun = true;
+            } else if !take(u32::from_le_bytes(*sequence), body)? {
                 break;
             }
         }
         self.cache = queue.destroy().1;
-        Ok(torn.load(Ordering::Relaxed))
+        Ok(Walked { torn: torn.load(Ordering::Relaxed), begun })
     }
 
     pub(super) async fn contents(&mut self) -> Result<Contents, FlashError> {
         let (layout, mut contents) = (self.layout, Contents::default());
-        let torn = self
-            .walk(&mut |sequence, event| {
-                contents.first.get_or_insert(sequence);
-                contents.last = sequence;
-                contents.events = contents.events.saturating_add(1);
-                contents.used = contents.used.saturating_add(layout.item(SEQUENCE_LEN + event.len()));
-                Ok(true)
-            })
-            .await?;
-        Ok(Contents { torn, ..contents })
+        self.walk(&mut |sequence, event| {
+            contents.first.get_or_insert(sequence);
+            contents.last = sequence;
+            contents.events = contents.events.saturating_add(1);
+            contents.used = contents.used.saturating_add(layout.item(SEQUENCE_LEN + event.len()));
+            Ok(true)
+        })
+        .await?;
+        Ok(contents)
     }
 
     /// Erases the journal and begins it anew at `self.base`. Page after page from the first one on: while the begin record
@@ -234,17 +245,20 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
     /// Pushes the first bytes of the buffer.
     pub(super) async fn push(&mut self, len: usize) -> Result<(), FlashError> {
         let torn = AtomicBool::new(false);
-        let mut queue = queue(&mut self.medium.0, &self.layout, &mut self.cache, &torn)?;
+        let mut queue = queue(&mut self.medium.0, &self.layout, &mut self.cache, &torn, false)?;
         wait_async(queue.push(self.buffer.0.get(..len).unwrap_or(&[]), false)).await.map_err(FlashError::queue)?;
         self.cache = queue.destroy().1;
         Ok(())
     }
 
-    /// Whether the longest event would fit.
+    /// Whether the longest event would fit. Where pages are damaged nothing does, and a snapshot replaces them.
     pub(super) async fn fits(&mut self) -> Result<bool, FlashError> {
         let torn = AtomicBool::new(false);
-        let mut queue = queue(&mut self.medium.0, &self.layout, &mut self.cache, &torn)?;
-        let room = wait_async(queue.find_max_fit()).await.map_err(FlashError::queue)?;
+        let mut queue = queue(&mut self.medium.0, &self.layout, &mut self.cache, &torn, true)?;
+        let room = match wait_async(queue.find_max_fit()).await.map_err(FlashError::queue) {
+            Err(FlashError::Damaged) => None,
+            room => room?,
+        };
         self.cache = queue.destroy().1;
         Ok(room.is_some_and(|room| room as usize >= MAX_ITEM_LEN))
     }

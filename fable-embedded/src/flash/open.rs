@@ -1,6 +1,7 @@
 //! Finding out what is in the region, and restoring a learner from it.
 
 use super::error::FlashError;
+use super::journal::Contents;
 use super::prior::Priors;
 use super::slot::Commit;
 use super::{Active, Blocking, FlashStore, State};
@@ -134,7 +135,11 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
                 forgot |= replay(user, bytes)?;
                 Ok(true)
             };
-            torn = self.walk(&mut take).await?;
+            let walked = self.walk(&mut take).await?;
+            torn = walked.torn;
+            if !walked.begun {
+                self.state = State::Spent; // the next event brings a snapshot and a sound journal
+            }
         }
         if forgot {
             (self.purge, repaired) = (true, true);
@@ -169,7 +174,11 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
             let blank = matches!(error, FlashError::Foreign) && self.is_blank(self.layout.region()).await?;
             return Err(if blank { FlashError::Unformatted } else { error });
         }
-        let contents = self.contents().await?;
+        // Pages that were being erased cannot be walked over: that is as it should be, unless the journal counts.
+        let (contents, broken) = match self.contents().await {
+            Err(FlashError::Damaged) => (Contents::default(), true),
+            contents => (contents?, false),
+        };
         (self.events, self.used, self.unproved) = (contents.events, contents.used, true);
         let mut damaged = false;
         for (slot, commit) in newest_first(commits).into_iter().flatten() {
@@ -186,7 +195,8 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
             };
             let behind = begin.map_or(contents.first.unwrap_or(commit.base), |begin| begin.base);
             let live = behind == commit.base && (begin.is_ok() || contents.events > 0);
-            let sound = if live { contents.follow(commit.base) } else { contents.events == 0 || contents.last < commit.base };
+            let sound =
+                if live { !broken && contents.follow(commit.base) } else { contents.events == 0 || contents.last < commit.base };
             if behind > commit.base || !sound || (damaged && !live) {
                 return Err(FlashError::Damaged);
             }
@@ -201,7 +211,7 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
             return Ok(Found::Snapshot(active, verified));
         }
         match begin {
-            Ok(begin) if begin.base == 0 && contents.follow(0) => {
+            Ok(begin) if begin.base == 0 && !broken && contents.follow(0) => {
                 begin.header.admit(Kind::Journal, policy)?;
                 (self.state, self.header, self.purge) = (State::Ready, begin.header, false);
                 (self.active, self.generation, self.base, self.next) = (None, 0, 0, contents.events);
