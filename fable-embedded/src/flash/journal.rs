@@ -17,7 +17,7 @@ use super::layout::Layout;
 use super::medium::Flash;
 use super::{Blocking, FlashStore, State};
 use core::mem;
-use core::sync::atomic::{AtomicBool, Ordering};
+use core::sync::atomic::{AtomicU32, Ordering};
 use embedded_storage::nor_flash::NorFlash as BlockingNorFlash;
 use embedded_storage_async::nor_flash::{ErrorType, NorFlash, ReadNorFlash};
 use fable_core::record::{HEADER_LEN, Header, Kind, MAX_EVENT_LEN, RecordError, checksum};
@@ -48,10 +48,10 @@ fn queue<'f, F: Flash>(
     flash: &'f mut F,
     layout: &Layout,
     cache: &mut JournalCache,
-    torn: &'f AtomicBool,
+    seen: &'f AtomicU32,
 ) -> Result<QueueStorage<Tap<'f, F::Driver<'f>>, JournalCache>, FlashError> {
     let config = QueueConfig::try_new(layout.journal()).map_err(|_| FlashError::Layout)?;
-    let tap = Tap { flash: flash.driver(), torn };
+    let tap = Tap { flash: flash.driver(), seen };
     Ok(QueueStorage::new(tap, config, mem::replace(cache, no_cache())))
 }
 
@@ -63,10 +63,21 @@ fn item_overhead<F: Flash>(_: &F) -> u32 {
     QueueStorage::<F::Driver<'_>, JournalCache>::item_overhead_size()
 }
 
-/// The flash as the queue sees it. The queue passes over what is not an item; this notices.
+/// The flash as the queue sees it. The queue passes over what is not an item and does not say where an item is; this notices:
+/// the place, never 0, where something was read or written last that is not a page's mark.
 struct Tap<'f, F> {
     flash: F,
-    torn: &'f AtomicBool,
+    seen: &'f AtomicU32,
+}
+
+impl<F: NorFlash> Tap<'_, F> {
+    fn see(&self, offset: u32, bytes: &[u8]) {
+        let within = offset as usize % F::PAGE;
+        let mark = within == 0 || within >= F::PAGE - F::WORD; // of a page; it says nothing about items
+        if !mark && bytes.iter().any(|byte| *byte != 0xff) {
+            self.seen.store(offset, Ordering::Relaxed);
+        }
+    }
 }
 
 impl<F: NorFlash> ErrorType for Tap<'_, F> {
@@ -78,11 +89,7 @@ impl<F: NorFlash> ReadNorFlash for Tap<'_, F> {
 
     async fn read(&mut self, offset: u32, bytes: &mut [u8]) -> Result<(), F::Error> {
         self.flash.read(offset, bytes).await?;
-        let within = offset as usize % F::PAGE;
-        let mark = within == 0 || within >= F::PAGE - F::WORD; // of a page; it says nothing about items
-        if !mark && bytes.iter().any(|byte| *byte != 0xff) {
-            self.torn.store(true, Ordering::Relaxed);
-        }
+        self.see(offset, bytes);
         Ok(())
     }
 
@@ -100,6 +107,7 @@ impl<F: NorFlash> NorFlash for Tap<'_, F> {
     }
 
     async fn write(&mut self, offset: u32, bytes: &[u8]) -> Result<(), F::Error> {
+        self.see(offset, bytes);
         self.flash.write(offset, bytes).await
     }
 }
@@ -156,7 +164,16 @@ pub(super) struct Contents {
     pub(super) events: u32,
     /// Bytes that they take.
     pub(super) used: u32,
-    /// Bytes that are not an event stand after the last one.
+}
+
+/// Where a walk over the journal has ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct End {
+    /// Place of the first item; 0 when there is none.
+    pub(super) first: u32,
+    /// Of the last one.
+    pub(super) last: u32,
+    /// Bytes that are not an event stand after it.
     pub(super) torn: bool,
 }
 
@@ -184,34 +201,35 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
         }))
     }
 
-    /// Hands every event to `take`, oldest first, until it returns false. Says whether something stands after the last one.
-    pub(super) async fn walk(&mut self, take: &mut Take<'_>) -> Result<bool, FlashError> {
-        let torn = AtomicBool::new(false);
-        let mut queue = queue(&mut self.medium.0, &self.layout, &mut self.cache, &torn)?;
+    /// Hands every event to `take`, oldest first, until it returns false.
+    pub(super) async fn walk(&mut self, take: &mut Take<'_>) -> Result<End, FlashError> {
+        let (seen, mut end) = (AtomicU32::new(0), End::default());
+        let mut queue = queue(&mut self.medium.0, &self.layout, &mut self.cache, &seen)?;
         let mut items = wait_async(queue.iter()).await.map_err(FlashError::queue)?;
         while let Some(item) = wait_async(items.next(&mut self.buffer.0)).await.map_err(FlashError::queue)? {
-            torn.store(false, Ordering::Relaxed);
+            end.last = seen.load(Ordering::Relaxed);
+            end.first = if end.first == 0 { end.last } else { end.first };
+            seen.store(0, Ordering::Relaxed);
             let (sequence, body) = item.split_first_chunk().ok_or(FlashError::Damaged)?;
             if Begin::decode(&item).is_err() && !take(u32::from_le_bytes(*sequence), body)? {
                 break;
             }
         }
         self.cache = queue.destroy().1;
-        Ok(torn.load(Ordering::Relaxed))
+        Ok(End { torn: seen.load(Ordering::Relaxed) > 0, ..end })
     }
 
     pub(super) async fn contents(&mut self) -> Result<Contents, FlashError> {
         let (layout, mut contents) = (self.layout, Contents::default());
-        let torn = self
-            .walk(&mut |sequence, event| {
-                contents.first.get_or_insert(sequence);
-                contents.last = sequence;
-                contents.events = contents.events.saturating_add(1);
-                contents.used = contents.used.saturating_add(layout.item(SEQUENCE_LEN + event.len()));
-                Ok(true)
-            })
-            .await?;
-        Ok(Contents { torn, ..contents })
+        self.walk(&mut |sequence, event| {
+            contents.first.get_or_insert(sequence);
+            contents.last = sequence;
+            contents.events = contents.events.saturating_add(1);
+            contents.used = contents.used.saturating_add(layout.item(SEQUENCE_LEN + event.len()));
+            Ok(true)
+        })
+        .await?;
+        Ok(contents)
     }
 
     /// Erases the journal and begins it anew at `self.base`. Page after page from the first one on: while the begin record
@@ -227,24 +245,29 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
         self.next = base;
         (self.events, self.used) = (0, 0);
         self.unproved = false;
+        self.state = State::Spent; // a mark is tried once
+        self.mark(1).await?;
         self.state = State::Ready;
         Ok(())
     }
 
-    /// Pushes the first bytes of the buffer.
-    pub(super) async fn push(&mut self, len: usize) -> Result<(), FlashError> {
-        let torn = AtomicBool::new(false);
-        let mut queue = queue(&mut self.medium.0, &self.layout, &mut self.cache, &torn)?;
+    /// Pushes the first bytes of the buffer, and says how many pages the journal has reached.
+    pub(super) async fn push(&mut self, len: usize) -> Result<u32, FlashError> {
+        let seen = AtomicU32::new(0);
+        let mut queue = queue(&mut self.medium.0, &self.layout, &mut self.cache, &seen)?;
         wait_async(queue.push(self.buffer.0.get(..len).unwrap_or(&[]), false)).await.map_err(FlashError::queue)?;
         self.cache = queue.destroy().1;
-        Ok(())
+        Ok(self.pages_to(seen.load(Ordering::Relaxed)))
     }
 
-    /// Whether the longest event would fit.
+    /// Whether the longest event would fit. Into pages that contradict each other nothing does.
     pub(super) async fn fits(&mut self) -> Result<bool, FlashError> {
-        let torn = AtomicBool::new(false);
-        let mut queue = queue(&mut self.medium.0, &self.layout, &mut self.cache, &torn)?;
-        let room = wait_async(queue.find_max_fit()).await.map_err(FlashError::queue)?;
+        let seen = AtomicU32::new(0);
+        let mut queue = queue(&mut self.medium.0, &self.layout, &mut self.cache, &seen)?;
+        let room = match wait_async(queue.find_max_fit()).await.map_err(FlashError::queue) {
+            Err(FlashError::Damaged) => None,
+            room => room?,
+        };
         self.cache = queue.destroy().1;
         Ok(room.is_some_and(|room| room as usize >= MAX_ITEM_LEN))
     }
@@ -259,7 +282,8 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
         if self.state == State::Stale {
             return Ok(()); // all of them are in the snapshot
         }
-        let end = self.next; // an event that could not be acknowledged may stand after it
+        // An event that could not be acknowledged may stand after the last one, and others in the place of a journal that is lost.
+        let (from, end) = (from.max(self.base), self.next);
         self.walk(&mut |sequence, event| Ok(sequence < from || (sequence < end && take(sequence, event)))).await?;
         Ok(())
     }

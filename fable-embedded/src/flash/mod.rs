@@ -122,6 +122,7 @@ mod error;
 mod journal;
 mod keep;
 mod layout;
+mod mark;
 mod medium;
 mod open;
 mod prior;
@@ -201,6 +202,8 @@ pub struct FlashStore<F, const PRIOR: bool = false> {
     /// Bytes of the journal that they take.
     used: u32,
     erases: u32,
+    /// Pages that the journal has reached, as the slot's marks say.
+    marked: u32,
     /// No event was stored since the restart.
     unproved: bool,
     /// All that is older than the state has to be erased.
@@ -243,6 +246,7 @@ impl<F, const PRIOR: bool> FlashStore<F, PRIOR> {
             events: 0,
             used: 0,
             erases: 0,
+            marked: 0,
             unproved: true,
             purge: false,
             staged: None,
