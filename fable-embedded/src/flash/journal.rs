@@ -64,20 +64,10 @@ fn item_overhead<F: Flash>(_: &F) -> u32 {
 }
 
 /// The flash as the queue sees it. The queue passes over what is not an item and does not say where an item is; this notices:
-/// the place, never 0, where something was read or written last that is not a page's mark.
+/// the place, never 0, where something was read last that is not a page's mark, or where something was written last.
 struct Tap<'f, F> {
     flash: F,
     seen: &'f AtomicU32,
-}
-
-impl<F: NorFlash> Tap<'_, F> {
-    fn see(&self, offset: u32, bytes: &[u8]) {
-        let within = offset as usize % F::PAGE;
-        let mark = within == 0 || within >= F::PAGE - F::WORD; // of a page; it says nothing about items
-        if !mark && bytes.iter().any(|byte| *byte != 0xff) {
-            self.seen.store(offset, Ordering::Relaxed);
-        }
-    }
 }
 
 impl<F: NorFlash> ErrorType for Tap<'_, F> {
@@ -89,7 +79,11 @@ impl<F: NorFlash> ReadNorFlash for Tap<'_, F> {
 
     async fn read(&mut self, offset: u32, bytes: &mut [u8]) -> Result<(), F::Error> {
         self.flash.read(offset, bytes).await?;
-        self.see(offset, bytes);
+        let within = offset as usize % F::PAGE;
+        let mark = within == 0 || within >= F::PAGE - F::WORD; // of a page; it says nothing about items
+        if !mark && bytes.iter().any(|byte| *byte != 0xff) {
+            self.seen.store(offset, Ordering::Relaxed);
+        }
         Ok(())
     }
 
@@ -107,7 +101,7 @@ impl<F: NorFlash> NorFlash for Tap<'_, F> {
     }
 
     async fn write(&mut self, offset: u32, bytes: &[u8]) -> Result<(), F::Error> {
-        self.see(offset, bytes);
+        self.seen.store(offset, Ordering::Relaxed);
         self.flash.write(offset, bytes).await
     }
 }

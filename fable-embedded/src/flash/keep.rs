@@ -6,6 +6,7 @@
 
 use super::error::FlashError;
 use super::journal::SEQUENCE_LEN;
+use super::mark::BODY;
 use super::slot::CHUNK;
 use super::{Active, Blocking, FlashStore, State};
 use crate::keep::{AsyncKeep, Keep};
@@ -112,7 +113,7 @@ impl<F: NorFlash, const PRIOR: bool> AsyncKeep for FlashStore<F, PRIOR> {
         let end = u32::try_from(bytes.len()).ok().and_then(|len| offset.checked_add(len));
         let end = end.filter(|end| *end <= self.layout.snapshot_len()).ok_or(RecordError::TooLong)?;
         self.staged = None; // a failure in between would leave words that cannot be written again
-        let start = slot.start + self.layout.body();
+        let start = slot.start + BODY;
         let (word, mut at, mut rest) = (Self::WORD, offset, bytes);
         while !rest.is_empty() {
             let place = at as usize % word;
@@ -217,7 +218,7 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
         let (word, rest) = (Self::WORD, length % Self::WORD as u32);
         if rest > 0 {
             self.carry.0.iter_mut().skip(rest as usize).for_each(|byte| *byte = 0xff);
-            let at = self.layout.slot(self.inactive()).start + self.layout.body() + length - rest;
+            let at = self.layout.slot(self.inactive()).start + BODY + length - rest;
             self.medium.put(at, self.carry.0.get(..word).unwrap_or(&[])).await?;
         }
         Ok(())

@@ -2,13 +2,14 @@
 //!
 //! ```text
 //!   start                                                                       end
-//!   | journal: all pages that are left, at least two | slot 0      | slot 1      |
+//!   | journal: the pages that are left, at least two | slot 0      | slot 1      |
 //!                                                      commit | marks | snapshot ...
 //! ```
 //!
-//! A slot is as many whole pages as the longest snapshot, its commit record and a word for every page of the journal need. The
-//! journal comes first, so that its first record is found wherever the slots begin. A layout [with priors](Layout::with_prior)
-//! has two more slots at the end, for a prior in the place of the snapshot.
+//! A slot is as many whole pages as the longest snapshot and the 256 bytes before it need. The journal comes first, so that its
+//! first record is found wherever the slots begin. It has a mark in the slots for each of its pages, 224 bytes of words and one
+//! of them for another use, so it has at most 223 pages with words of one byte, 55 with four, 27 with eight, 6 with 32; more
+//! are not used. A layout [with priors](Layout::with_prior) has two more slots at the end, for a prior in the place of the snapshot.
 //!
 //! ```
 //! use fable_core::{catalog::TAU2, record::snapshot::max_len};
@@ -28,8 +29,8 @@
 
 use super::error::LayoutError;
 use super::journal::{BEGIN_LEN, MAX_ITEM_LEN, SEQUENCE_LEN};
+use super::mark::{BODY, MARKS_LEN};
 use super::medium::Flash;
-use super::slot::COMMIT_LEN;
 use core::ops::Range;
 use fable_core::record::{MAX_EVENT_LEN, encode_event};
 use fable_core::{Action, Catalog, Coin, Coins, Context, Event};
@@ -48,8 +49,6 @@ pub struct Layout {
     slot: u32,
     /// Bytes of a prior's slot; 0 without priors.
     prior: u32,
-    /// Where the snapshot or the prior begins in a slot.
-    body: u32,
     page: u32,
     word: u32,
 }
@@ -102,25 +101,17 @@ impl Layout {
         if !start.is_multiple_of(page) || !len.is_multiple_of(page) || start.checked_add(len).is_none() {
             return Err(LayoutError::Misaligned);
         }
-        // The larger the slots, the fewer pages has the journal, and it is the journal's pages that a slot has words for: as
-        // many as there would be beside slots without such words are enough.
-        let (_, slot, prior_slot) = Self::slots(snapshot as u32, prior as u32, page, 0);
-        let most = len.saturating_sub(2 * (slot + prior_slot)) / page;
-        let (body, slot, prior_slot) = Self::slots(snapshot as u32, prior as u32, page, most * word);
-        match len.checked_sub(2 * (slot + prior_slot)) {
-            Some(journal) if journal >= 2 * page => Ok(Self { start, journal, slot, prior: prior_slot, body, page, word }),
-            _ => {
-                let (_, slot, prior) = Self::slots(snapshot as u32, prior as u32, page, 2 * word);
-                Err(LayoutError::TooSmall { needed: 2 * (slot + prior + page) })
+        let slot = (snapshot as u32 + BODY).next_multiple_of(page);
+        let prior = if prior == 0 { 0 } else { (prior as u32 + BODY).next_multiple_of(page) };
+        let needed = 2 * (slot + prior + page);
+        match len.checked_sub(2 * (slot + prior)) {
+            Some(journal) if journal >= 2 * page => {
+                let most = (MARKS_LEN / word - 1) * page; // a page for every mark but the last
+                let journal = if journal < most { journal } else { most };
+                Ok(Self { start, journal, slot, prior, page, word })
             }
+            _ => Err(LayoutError::TooSmall { needed }),
         }
-    }
-
-    /// Where the body of a slot begins after so many bytes of marks, and the bytes of a slot and of a prior's slot.
-    const fn slots(snapshot: u32, prior: u32, page: u32, marks: u32) -> (u32, u32, u32) {
-        let body = (COMMIT_LEN + marks).next_multiple_of(MAX_WORD as u32);
-        let prior = if prior == 0 { 0 } else { (body + prior).next_multiple_of(page) };
-        (body, (body + snapshot).next_multiple_of(page), prior)
     }
 
     /// The whole region.
@@ -151,23 +142,13 @@ impl Layout {
 
     /// The longest prior that fits.
     pub(super) const fn prior_len(&self) -> u32 {
-        self.prior.saturating_sub(self.body)
+        self.prior.saturating_sub(BODY)
     }
 
     /// The longest snapshot that fits.
     #[must_use]
     pub const fn snapshot_len(&self) -> u32 {
-        self.slot - self.body
-    }
-
-    /// Where the snapshot or the prior begins in a slot, a multiple of every word.
-    pub(super) const fn body(&self) -> u32 {
-        self.body
-    }
-
-    /// The word of a slot that says that the journal has reached a page.
-    pub(super) const fn mark(&self, slot: usize, page: u32) -> u32 {
-        self.slot(slot).start + COMMIT_LEN + page * self.word
+        self.slot - BODY
     }
 
     /// Bytes of a page.

@@ -59,13 +59,8 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
         self.state = State::Closed;
         self.admit(policy, room.into())?;
         self.erases = 0;
-        // Without its first page the old journal counts no more, whatever is left of its marks.
-        let start = self.layout.journal().start;
-        self.erase(start..start + self.layout.page()).await?;
-        for slot in [0, 1] {
-            self.erase(self.layout.slot(slot)).await?;
-            self.erase(self.layout.prior(slot)).await?;
-        }
+        // From the first page on: without it an old journal counts no more, whatever becomes of its marks.
+        self.erase(self.layout.region()).await?;
         self.priors = Priors::begun(None, true);
         self.header = Header::new(Kind::Journal, policy, user, room);
         self.active = None;

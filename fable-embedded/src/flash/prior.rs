@@ -12,6 +12,7 @@
 
 use super::error::FlashError;
 use super::journal::split_words;
+use super::mark::BODY;
 use super::open::newest_first;
 use super::slot::{CHUNK, COMMIT_LEN};
 use super::{Blocking, Bytes, FlashStore, State};
@@ -187,10 +188,10 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
     /// Verifies the prior in a slot: where its numbers lie.
     #[inline(never)]
     async fn numbers<T: Scalar>(&mut self, slot: u8, policy: &Policy<'_, T>) -> Result<Range<u32>, FlashError> {
-        let (start, body) = (self.layout.prior(slot.into()).start, self.layout.body());
+        let start = self.layout.prior(slot.into()).start;
         let Some(PriorCommit { len, .. }) = self.read_prior_commit(start).await? else { return Err(FlashError::Damaged) };
         match self.verify_prior(policy, start, len).await? {
-            Ok(()) => Ok(start + body + HEADER_LEN as u32..start + body + len.saturating_sub(4)),
+            Ok(()) => Ok(start + BODY + HEADER_LEN as u32..start + BODY + len.saturating_sub(4)),
             Err(error @ (RecordError::Policy | RecordError::Scalar { .. } | RecordError::Version { .. })) => Err(error.into()),
             Err(_) => Err(FlashError::Damaged),
         }
@@ -205,8 +206,7 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
     ) -> Result<Result<(), RecordError>, FlashError> {
         let mut verifier = PriorVerifier::new(policy);
         for at in (0..len).step_by(CHUNK) {
-            if let Err(error) = verifier.push(self.read_at(start + self.layout.body() + at, (len - at).min(CHUNK as u32)).await?)
-            {
+            if let Err(error) = verifier.push(self.read_at(start + BODY + at, (len - at).min(CHUNK as u32)).await?) {
                 return Ok(Err(error));
             }
         }
@@ -269,9 +269,8 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
         let Some(commit) = self.read_prior_commit(from).await? else { return Err(FlashError::Damaged) };
         let to = self.layout.prior(slot.into());
         self.erase(to.clone()).await?;
-        let body = self.layout.body();
-        for at in (body..body + commit.len).step_by(CHUNK) {
-            let padded = (body + commit.len - at).min(CHUNK as u32).next_multiple_of(Self::WORD as u32);
+        for at in (BODY..BODY + commit.len).step_by(CHUNK) {
+            let padded = (BODY + commit.len - at).min(CHUNK as u32).next_multiple_of(Self::WORD as u32);
             self.read_at(from + at, padded).await?;
             self.medium.put(to.start + at, self.buffer.0.get(..padded as usize).unwrap_or(&[])).await?;
         }

@@ -1,7 +1,7 @@
 //! The two snapshot slots, written by hand because a snapshot is longer than a page.
 //!
-//! A slot begins with a *commit record* of 32 bytes, goes on with a word for every page of the journal (`mark.rs`), up to a
-//! multiple of 32 bytes, and then has the snapshot. The record is written last, so a slot that was not finished has none. It holds `FABC`; version `u8`; flags `u8`, bit 0 when all that is older is to be erased, bit 1 when
+//! A slot begins with a *commit record* of 32 bytes, goes on with 224 bytes for marks (`mark.rs`), and then has the snapshot.
+//! The record is written last, so a slot that was not finished has none. It holds `FABC`; version `u8`; flags `u8`, bit 0 when all that is older is to be erased, bit 1 when
 //! nothing has happened in the incarnation yet, bits 2 and 3 for the slot of the prior that it began from (0 none, 1, 2); two
 //! zeros; then generation, base (sequence number of the first event after the snapshot), bytes of the snapshot, sizes of the
 //! slots, pages erased so far, `u32` each; CRC-32 of all that. Both the generation and the base grow with every snapshot, so a
@@ -10,6 +10,7 @@
 use super::error::FlashError;
 use super::journal::split_words;
 use super::layout::MAX_WORD;
+use super::mark::BODY;
 use super::{Active, Blocking, Bytes, FlashStore};
 use core::ops::Range;
 use embedded_storage::nor_flash::NorFlash as BlockingNorFlash;
@@ -98,6 +99,7 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
         let commit = Commit { purge, fresh, prior, generation, base, len, shape, erases };
         self.state = super::State::Spent;
         self.medium.put(self.layout.slot(slot).start, &commit.encode().0).await?;
+        let _ = self.mark(Self::SUPERSEDED).await; // where it fails only a snapshot that is lost before the journal is erased goes unsaid
         self.active = Some(Active { slot, len });
         self.generation = generation;
         self.base = base;
@@ -115,7 +117,7 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
         let slot = self.layout.slot(self.inactive());
         self.staged = None;
         self.erase(slot.clone()).await?;
-        let (mut at, mut len) = (slot.start + self.layout.body(), 0);
+        let (mut at, mut len) = (slot.start + BODY, 0);
         loop {
             let chunk = self.buffer.0.get_mut(..CHUNK).ok_or(FlashError::Layout)?;
             let written = snapshot.read(chunk);
@@ -144,7 +146,7 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
 
     /// Reads bytes of a stored snapshot, at most so many and a chunk, into the buffer. `at` is a multiple of the word.
     async fn read_body(&mut self, Active { slot, len }: Active, at: u32, most: u32) -> Result<&[u8], FlashError> {
-        self.read_at(self.layout.slot(slot).start + self.layout.body() + at, (len - at).min(most)).await
+        self.read_at(self.layout.slot(slot).start + BODY + at, (len - at).min(most)).await
     }
 
     /// Reads bytes from a multiple of the word on, at most a chunk, into the buffer.
@@ -162,7 +164,7 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
             // What is read begins at a word.
             let skip = (offset + read) % MAX_WORD as u32;
             let count = (wanted - read).min(CHUNK as u32 - skip);
-            let bytes = self.read_at(start + self.layout.body() + offset + read - skip, skip + count).await?;
+            let bytes = self.read_at(start + BODY + offset + read - skip, skip + count).await?;
             for (slot, byte) in out.iter_mut().skip(read as usize).zip(bytes.iter().skip(skip as usize)) {
                 *slot = *byte;
             }
