@@ -276,7 +276,7 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
         if self.state == State::Stale {
             return Ok(()); // all of them are in the snapshot
         }
-        // An event that could not be acknowledged may stand after the last one, and others in the place of a journal that is lost.
+        // An event that could not be acknowledged may stand after the last one, and older ones in the place of a lost journal.
         let (from, end) = (from.max(self.base), self.next);
         self.walk(&mut |sequence, event| Ok(sequence < from || (sequence < end && take(sequence, event)))).await?;
         Ok(())

@@ -25,8 +25,8 @@ pub struct Restored {
     /// Something that is not an event stands after the last one. The power was cut while an event was written that was not
     /// acknowledged; if it was not, then the last event that was is damaged and lost. The two look the same.
     pub torn: bool,
-    /// A page of the journal is lost, blank or replaced by what was there before, and with it acknowledged events: the user is
-    /// one of before, from which the device may go on. It is said at every start until the next event or snapshot is stored.
+    /// A page is [lost](super#damage), blank or with what was there before, and with it acknowledged events: the user is one of
+    /// before, from which the device may go on. It is said at every start until the next event or snapshot is stored.
     pub rolled_back: bool,
 }
 

@@ -1,8 +1,8 @@
 //! The two slots for priors, and which of them counts.
 //!
 //! A prior's slot begins with a *commit record* of 32 bytes and has the prior, as [`fable_core::record::prior`] writes it, where a
-//! snapshot's slot has the snapshot. The record holds `FABQ`; version `u8`; three zeros; the prior's generation and its bytes, `u32` each, 0 bytes for *none*; zeros;
-//! CRC-32 of all that. The slot with the higher generation is the *next* prior, which the next incarnation begins from; the
+//! snapshot's slot has the snapshot. The record holds `FABQ`; version `u8`; three zeros; the prior's generation and its bytes,
+//! `u32` each, 0 bytes for *none*; zeros; CRC-32 of all that. The slot with the higher generation is the *next* prior, which the next incarnation begins from; the
 //! snapshot's commit record says which slot the present one *began* from. That slot is never written to, so a factor over its
 //! numbers, where they are mapped into memory, stays what it is.
 //!
@@ -25,7 +25,7 @@ use fable_core::{Learner, Policy, Scalar, Storage};
 use fable_forms::blocking;
 
 /// Of the commit record.
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 
 /// What is known of the priors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,9 +1,9 @@
 //! The two snapshot slots, written by hand because a snapshot is longer than a page.
 //!
 //! A slot begins with a *commit record* of 32 bytes, goes on with 224 bytes for marks (`mark.rs`), and then has the snapshot.
-//! The record is written last, so a slot that was not finished has none. It holds `FABC`; version `u8`; flags `u8`, bit 0 when all that is older is to be erased, bit 1 when
-//! nothing has happened in the incarnation yet, bits 2 and 3 for the slot of the prior that it began from (0 none, 1, 2); two
-//! zeros; then generation, base (sequence number of the first event after the snapshot), bytes of the snapshot, sizes of the
+//! The record is written last, so a slot that was not finished has none. It holds `FABC`; version `u8`; flags `u8`, bit 0 when
+//! all that is older is to be erased, bit 1 when nothing has happened in the incarnation yet, bits 2 and 3 for the slot of the
+//! prior that it began from (0 none, 1, 2); two zeros; then generation, base (sequence number of the first event after the snapshot), bytes of the snapshot, sizes of the
 //! slots, pages erased so far, `u32` each; CRC-32 of all that. Both the generation and the base grow with every snapshot, so a
 //! journal always belongs to exactly one of them.
 
