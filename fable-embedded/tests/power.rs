@@ -42,7 +42,8 @@ impl<'l, const W: usize, const P: usize> Trial<'l, W, P> {
 
     fn restore(&self, flash: Mock<W, P>) -> Result<(FlashStore<Mock<W, P>>, Known), FlashError> {
         let (mut store, mut learner) = (FlashStore::new(flash, self.layout), vacant(&self.life.policy));
-        block_on(store.restore(&self.life.policy, &mut learner, &mut scratch(&self.life.policy)))?;
+        let restored = block_on(store.restore(&self.life.policy, &mut learner, &mut scratch(&self.life.policy)))?;
+        assert!(!restored.rolled_back, "a power cut is not a lost page");
         Ok((store, learner))
     }
 
@@ -66,8 +67,8 @@ impl<'l, const W: usize, const P: usize> Trial<'l, W, P> {
             let (mut store, mut learner) = (FlashStore::new(flash, self.layout), vacant(&self.life.policy));
             let restored = block_on(store.restore(&self.life.policy, &mut learner, &mut scratch(&self.life.policy)));
             flash = store.into_flash();
+            assert!(restored.is_err() || restored.is_ok_and(|restored| !restored.rolled_back));
             if flash.power_on() {
-                assert!(restored.is_err());
                 self.cuts.set(self.cuts.get() + 1);
             }
         }

@@ -293,9 +293,7 @@ fn nothing_of_a_forgotten_person_is_in_the_file() {
         assert!(!found(b"Zebedee") && !found(b"Oslo") && !found(b"too long"), "only the words of a rule are kept");
         // Nothing of that can be read in the file.
         let bytes = std::fs::read(&store).unwrap();
-        assert!(
-            [&b"Xanthippe"[..], &hash, b"never search"].iter().all(|what| memchr::memmem::find(&bytes, what).is_none())
-        );
+        assert!([&b"Xanthippe"[..], &hash, b"never search"].iter().all(|what| memchr::memmem::find(&bytes, what).is_none()));
         if by_command {
             assert!(other(&["forget", "Xanthippe"], &store).status.success());
         } else {

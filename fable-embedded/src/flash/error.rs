@@ -45,7 +45,7 @@ pub enum FlashError {
     Closed,
     /// The region is blank: it was never formatted.
     Unformatted,
-    /// There is something in the region, but no store.
+    /// There is something in the region, but no store, or one that has lost the only record that says whose it is.
     Foreign,
     /// The region was formatted for another layout.
     Layout,

@@ -17,7 +17,7 @@ use super::layout::Layout;
 use super::medium::Flash;
 use super::{Blocking, FlashStore, State};
 use core::mem;
-use core::sync::atomic::{AtomicBool, Ordering};
+use core::sync::atomic::{AtomicU32, Ordering};
 use embedded_storage::nor_flash::NorFlash as BlockingNorFlash;
 use embedded_storage_async::nor_flash::{ErrorType, NorFlash, ReadNorFlash};
 use fable_core::record::{HEADER_LEN, Header, Kind, MAX_EVENT_LEN, RecordError, checksum};
@@ -48,11 +48,11 @@ fn queue<'f, F: Flash>(
     flash: &'f mut F,
     layout: &Layout,
     cache: &mut JournalCache,
-    torn: &'f AtomicBool,
+    seen: &'f AtomicU32,
     looks: bool,
 ) -> Result<QueueStorage<Tap<'f, F::Driver<'f>>, JournalCache>, FlashError> {
     let config = QueueConfig::try_new(layout.journal()).map_err(|_| FlashError::Layout)?;
-    let tap = Tap { flash: flash.driver(), torn, looks };
+    let tap = Tap { flash: flash.driver(), seen, looks };
     Ok(QueueStorage::new(tap, config, mem::replace(cache, no_cache())))
 }
 
@@ -64,11 +64,13 @@ fn item_overhead<F: Flash>(_: &F) -> u32 {
     QueueStorage::<F::Driver<'_>, JournalCache>::item_overhead_size()
 }
 
-/// The flash as the queue sees it. The queue passes over what is not an item; this notices. The queue erases pages with marks that
-/// make no sense, also when it is only asked what there is; this leaves them as they are, and they are told as damaged.
+/// The flash as the queue sees it. The queue passes over what is not an item and does not say where an item is; this notices:
+/// the place, never 0, where something was read last that is not a page's mark, or where something was written last. The queue erases
+/// pages with marks that make no sense, also when it is only asked what there is; this leaves them as they are, and they are told as
+/// damaged.
 struct Tap<'f, F> {
     flash: F,
-    torn: &'f AtomicBool,
+    seen: &'f AtomicU32,
     looks: bool,
 }
 
@@ -84,7 +86,7 @@ impl<F: NorFlash> ReadNorFlash for Tap<'_, F> {
         let within = offset as usize % F::PAGE;
         let mark = within == 0 || within >= F::PAGE - F::WORD; // of a page; it says nothing about items
         if !mark && bytes.iter().any(|byte| *byte != 0xff) {
-            self.torn.store(true, Ordering::Relaxed);
+            self.seen.store(offset, Ordering::Relaxed);
         }
         Ok(())
     }
@@ -103,6 +105,7 @@ impl<F: NorFlash> NorFlash for Tap<'_, F> {
     }
 
     async fn write(&mut self, offset: u32, bytes: &[u8]) -> Result<(), F::Error> {
+        self.seen.store(offset, Ordering::Relaxed);
         self.flash.write(offset, bytes).await
     }
 }
@@ -149,15 +152,6 @@ pub(super) fn split_words(bytes: &[u8]) -> &[[u8; 4]] {
     bytes.as_chunks().0
 }
 
-/// What else a walk over the journal finds.
-#[derive(Clone, Copy)]
-pub(super) struct Walked {
-    /// Something that is not an event stands after the last one.
-    pub(super) torn: bool,
-    /// The queue has the begin record. It may erase a page without items, so one that it does not have is not safe there.
-    pub(super) begun: bool,
-}
-
 /// What is in the journal after its begin record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Contents {
@@ -168,6 +162,19 @@ pub(super) struct Contents {
     pub(super) events: u32,
     /// Bytes that they take.
     pub(super) used: u32,
+}
+
+/// Where a walk over the journal has ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct End {
+    /// Place of the first item; 0 when there is none.
+    pub(super) first: u32,
+    /// Of the last one.
+    pub(super) last: u32,
+    /// Bytes that are not an event stand after it.
+    pub(super) torn: bool,
+    /// Whether the begin record was seen.
+    pub(super) begun: bool,
 }
 
 impl Contents {
@@ -195,21 +202,23 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
     }
 
     /// Hands every event to `take`, oldest first, until it returns false.
-    pub(super) async fn walk(&mut self, take: &mut Take<'_>) -> Result<Walked, FlashError> {
-        let (torn, mut begun) = (AtomicBool::new(false), false);
-        let mut queue = queue(&mut self.medium.0, &self.layout, &mut self.cache, &torn, true)?;
+    pub(super) async fn walk(&mut self, take: &mut Take<'_>) -> Result<End, FlashError> {
+        let (seen, mut end) = (AtomicU32::new(0), End::default());
+        let mut queue = queue(&mut self.medium.0, &self.layout, &mut self.cache, &seen, true)?;
         let mut items = wait_async(queue.iter()).await.map_err(FlashError::queue)?;
         while let Some(item) = wait_async(items.next(&mut self.buffer.0)).await.map_err(FlashError::queue)? {
-            torn.store(false, Ordering::Relaxed);
+            end.last = seen.load(Ordering::Relaxed);
+            end.first = if end.first == 0 { end.last } else { end.first };
+            seen.store(0, Ordering::Relaxed);
             let (sequence, body) = item.split_first_chunk().ok_or(FlashError::Damaged)?;
             if Begin::decode(&item).is_ok() {
-                begun = true;
+                end.begun = true;
             } else if !take(u32::from_le_bytes(*sequence), body)? {
                 break;
             }
         }
         self.cache = queue.destroy().1;
-        Ok(Walked { torn: torn.load(Ordering::Relaxed), begun })
+        Ok(End { torn: seen.load(Ordering::Relaxed) > 0, ..end })
     }
 
     pub(super) async fn contents(&mut self) -> Result<Contents, FlashError> {
@@ -238,23 +247,26 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
         self.next = base;
         (self.events, self.used) = (0, 0);
         self.unproved = false;
+        self.state = State::Spent; // a mark is tried once
+        self.mark(1).await?;
         self.state = State::Ready;
         Ok(())
     }
 
-    /// Pushes the first bytes of the buffer.
-    pub(super) async fn push(&mut self, len: usize) -> Result<(), FlashError> {
-        let torn = AtomicBool::new(false);
-        let mut queue = queue(&mut self.medium.0, &self.layout, &mut self.cache, &torn, false)?;
+    /// Pushes the first bytes of the buffer, and says how many pages the journal has reached.
+    pub(super) async fn push(&mut self, len: usize) -> Result<u32, FlashError> {
+        let seen = AtomicU32::new(0);
+        let mut queue = queue(&mut self.medium.0, &self.layout, &mut self.cache, &seen, false)?;
         wait_async(queue.push(self.buffer.0.get(..len).unwrap_or(&[]), false)).await.map_err(FlashError::queue)?;
         self.cache = queue.destroy().1;
-        Ok(())
+        Ok(self.pages_to(seen.load(Ordering::Relaxed)))
     }
 
-    /// Whether the longest event would fit. Where pages are damaged nothing does, and a snapshot replaces them.
+    /// Whether the longest event would fit. Into pages that are damaged or contradict each other nothing does, and a snapshot
+    /// replaces them.
     pub(super) async fn fits(&mut self) -> Result<bool, FlashError> {
-        let torn = AtomicBool::new(false);
-        let mut queue = queue(&mut self.medium.0, &self.layout, &mut self.cache, &torn, true)?;
+        let seen = AtomicU32::new(0);
+        let mut queue = queue(&mut self.medium.0, &self.layout, &mut self.cache, &seen, true)?;
         let room = match wait_async(queue.find_max_fit()).await.map_err(FlashError::queue) {
             Err(FlashError::Damaged) => None,
             room => room?,
@@ -273,7 +285,8 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
         if self.state == State::Stale {
             return Ok(()); // all of them are in the snapshot
         }
-        let end = self.next; // an event that could not be acknowledged may stand after it
+        // An event that could not be acknowledged may stand after the last one, and older ones in the place of a lost journal.
+        let (from, end) = (from.max(self.base), self.next);
         self.walk(&mut |sequence, event| Ok(sequence < from || (sequence < end && take(sequence, event)))).await?;
         Ok(())
     }

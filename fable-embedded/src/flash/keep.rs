@@ -6,7 +6,8 @@
 
 use super::error::FlashError;
 use super::journal::SEQUENCE_LEN;
-use super::slot::{CHUNK, COMMIT_LEN};
+use super::mark::BODY;
+use super::slot::CHUNK;
 use super::{Active, Blocking, FlashStore, State};
 use crate::keep::{AsyncKeep, Keep};
 use crate::protocol::{Fault, Kept, StorageFault};
@@ -55,17 +56,20 @@ impl<F: NorFlash, const PRIOR: bool> AsyncKeep for FlashStore<F, PRIOR> {
         // Until the end is reached nobody knows what the journal ends with.
         self.state = State::Spent;
         let begun = self.events == 0 && !self.unproved;
-        match self.push(len).await {
+        let pages = match self.push(len).await {
             Err(error) if begun => return Err(error), // there are no better pages
             Err(_) => return Ok(false),
-            Ok(()) => {}
-        }
+            Ok(pages) => pages,
+        };
         if self.unproved {
             let contents = self.contents().await?;
-            if contents.last != self.next || !contents.follow(self.base) {
+            if contents.events != self.events.saturating_add(1) || !contents.follow(self.base) {
                 return Ok(false);
             }
             self.unproved = false;
+        }
+        if self.mark(pages).await.is_err() {
+            return Ok(false);
         }
         self.state = State::Ready;
         self.next = next;
@@ -109,6 +113,7 @@ impl<F: NorFlash, const PRIOR: bool> AsyncKeep for FlashStore<F, PRIOR> {
         let end = u32::try_from(bytes.len()).ok().and_then(|len| offset.checked_add(len));
         let end = end.filter(|end| *end <= self.layout.snapshot_len()).ok_or(RecordError::TooLong)?;
         self.staged = None; // a failure in between would leave words that cannot be written again
+        let start = slot.start + BODY;
         let (word, mut at, mut rest) = (Self::WORD, offset, bytes);
         while !rest.is_empty() {
             let place = at as usize % word;
@@ -123,11 +128,11 @@ impl<F: NorFlash, const PRIOR: bool> AsyncKeep for FlashStore<F, PRIOR> {
                 let chunk = self.buffer.0.get_mut(..piece.len()).ok_or(FlashError::Layout)?;
                 // Drivers that move words want them aligned.
                 chunk.iter_mut().zip(piece).for_each(|(slot, byte)| *slot = *byte);
-                self.medium.put(slot.start + COMMIT_LEN + at, chunk).await?;
+                self.medium.put(start + at, chunk).await?;
             } else {
                 self.carry.0.iter_mut().skip(place).zip(piece).for_each(|(slot, byte)| *slot = *byte);
                 if place + piece.len() == word {
-                    let at = slot.start + COMMIT_LEN + at - place as u32;
+                    let at = start + at - place as u32;
                     self.medium.put(at, self.carry.0.get(..word).unwrap_or(&[])).await?;
                 }
             }
@@ -213,7 +218,7 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
         let (word, rest) = (Self::WORD, length % Self::WORD as u32);
         if rest > 0 {
             self.carry.0.iter_mut().skip(rest as usize).for_each(|byte| *byte = 0xff);
-            let at = self.layout.slot(self.inactive()).start + COMMIT_LEN + length - rest;
+            let at = self.layout.slot(self.inactive()).start + BODY + length - rest;
             self.medium.put(at, self.carry.0.get(..word).unwrap_or(&[])).await?;
         }
         Ok(())

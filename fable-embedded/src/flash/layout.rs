@@ -2,13 +2,14 @@
 //!
 //! ```text
 //!   start                                                                       end
-//!   | journal: all pages that are left, at least two | slot 0      | slot 1      |
-//!                                                      commit | snapshot ...
+//!   | journal: the pages that are left, at least two | slot 0      | slot 1      |
+//!                                                      commit | marks | snapshot ...
 //! ```
 //!
-//! A slot is as many whole pages as the longest snapshot and its commit record need. The journal comes first, so that its
-//! first record is found wherever the slots begin. A layout [with priors](Layout::with_prior) has two more slots at the end, as
-//! long as a prior and its commit record need.
+//! A slot is as many whole pages as the longest snapshot and the 256 bytes before it need. The journal comes first, so that its
+//! first record is found wherever the slots begin. It has a mark in the slots for each of its pages, 224 bytes of words and one
+//! of them for another use, so it has at most 223 pages with words of one byte, 55 with four, 27 with eight, 6 with 32; more
+//! are not used. A layout [with priors](Layout::with_prior) has two more slots at the end, for a prior in the place of the snapshot.
 //!
 //! ```
 //! use fable_core::{catalog::TAU2, record::snapshot::max_len};
@@ -28,8 +29,8 @@
 
 use super::error::LayoutError;
 use super::journal::{BEGIN_LEN, MAX_ITEM_LEN, SEQUENCE_LEN};
+use super::mark::{BODY, MARKS_LEN};
 use super::medium::Flash;
-use super::slot::COMMIT_LEN;
 use core::ops::Range;
 use fable_core::record::{MAX_EVENT_LEN, encode_event};
 use fable_core::{Action, Catalog, Coin, Coins, Context, Event};
@@ -100,11 +101,15 @@ impl Layout {
         if !start.is_multiple_of(page) || !len.is_multiple_of(page) || start.checked_add(len).is_none() {
             return Err(LayoutError::Misaligned);
         }
-        let slot = (snapshot as u32 + COMMIT_LEN).next_multiple_of(page);
-        let prior = if prior == 0 { 0 } else { (prior as u32 + COMMIT_LEN).next_multiple_of(page) };
+        let slot = (snapshot as u32 + BODY).next_multiple_of(page);
+        let prior = if prior == 0 { 0 } else { (prior as u32 + BODY).next_multiple_of(page) };
         let needed = 2 * (slot + prior + page);
         match len.checked_sub(2 * (slot + prior)) {
-            Some(journal) if journal >= 2 * page => Ok(Self { start, journal, slot, prior, page, word }),
+            Some(journal) if journal >= 2 * page => {
+                let most = (MARKS_LEN / word - 1) * page; // a page for every mark but the last
+                let journal = if journal < most { journal } else { most };
+                Ok(Self { start, journal, slot, prior, page, word })
+            }
             _ => Err(LayoutError::TooSmall { needed }),
         }
     }
@@ -137,13 +142,13 @@ impl Layout {
 
     /// The longest prior that fits.
     pub(super) const fn prior_len(&self) -> u32 {
-        self.prior.saturating_sub(COMMIT_LEN)
+        self.prior.saturating_sub(BODY)
     }
 
     /// The longest snapshot that fits.
     #[must_use]
     pub const fn snapshot_len(&self) -> u32 {
-        self.slot - COMMIT_LEN
+        self.slot - BODY
     }
 
     /// Bytes of a page.

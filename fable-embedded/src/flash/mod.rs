@@ -114,14 +114,35 @@
 //! # Damage
 //!
 //! Damage, unlike a cut, loses acknowledged events, so it is reported and never passed over: a wrong checksum in a snapshot that
-//! is needed, a gap in the sequence, a changed bit in the prior that the user began from. One case looks like a cut and cannot be told from it: a bit that flips in the very
-//! last event of the journal. It is not used, and [`Restored::torn`] says that there was something.
+//! is needed, a gap in the sequence, a changed bit in the prior that the user began from are [`FlashError::Damaged`]. One case
+//! looks like a cut and cannot be told from it: a bit that flips in the very last event of the journal. It is not used, and
+//! [`Restored::torn`] says that there was something.
+//!
+//! A page may be lost as a whole: blank, or with what it held before it was last erased. Each part of the region is vouched for
+//! in another page. The journal says from which snapshot it goes on, so a snapshot that is lost is missed; the snapshot's slot
+//! has a mark for each page that the journal has reached, so a journal that ends too early, or is not there at all, is
+//! noticed. The user is restored as far as the journal goes, and [`Restored::rolled_back`] says that this is a user of before.
+//! It costs a word of flash for each page that is filled and nothing for an event. No power cut is taken for a lost page. What
+//! is reported as lost may be there after all where damage has hit a snapshot whose journal was not erased yet, or the first
+//! record of a journal without events.
+//!
+//! Not seen is:
+//!
+//! - the newest page of the journal as it was earlier in the same journal, with its first event and without its last ones. To
+//!   see that, every event would have to be noted in a second page;
+//! - the whole region as it was earlier, or blank ([`FlashError::Unformatted`]): nothing outside it is written;
+//! - before the first snapshot, the newest page of the journal and the first page of slot 1 lost together. Later the marks are in
+//!   the page of the commit record, which is missed itself;
+//! - the prior that waits for the next incarnation, which is not the user's: a host that loads priors can read it back.
+//!
+//! `tests/lost.rs` blanks, sets back and exchanges every page, at many moments of a life and after power cuts.
 
 mod blocking;
 mod error;
 mod journal;
 mod keep;
 mod layout;
+mod mark;
 mod medium;
 mod open;
 mod prior;
@@ -201,6 +222,8 @@ pub struct FlashStore<F, const PRIOR: bool = false> {
     /// Bytes of the journal that they take.
     used: u32,
     erases: u32,
+    /// Pages that the journal has reached, as the slot's marks say.
+    marked: u32,
     /// No event was stored since the restart.
     unproved: bool,
     /// All that is older than the state has to be erased.
@@ -243,6 +266,7 @@ impl<F, const PRIOR: bool> FlashStore<F, PRIOR> {
             events: 0,
             used: 0,
             erases: 0,
+            marked: 0,
             unproved: true,
             purge: false,
             staged: None,

@@ -26,6 +26,9 @@ pub struct Restored {
     /// Something that is not an event stands after the last one. The power was cut while an event was written that was not
     /// acknowledged; if it was not, then the last event that was is damaged and lost. The two look the same.
     pub torn: bool,
+    /// A page is [lost](super#damage), blank or with what was there before, and with it acknowledged events: the user is one of
+    /// before, from which the device may go on. It is said at every start until the next event or snapshot is stored.
+    pub rolled_back: bool,
 }
 
 /// What the state is made of.
@@ -57,10 +60,8 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
         self.state = State::Closed;
         self.admit(policy, room.into())?;
         self.erases = 0;
-        for slot in [0, 1] {
-            self.erase(self.layout.slot(slot)).await?;
-            self.erase(self.layout.prior(slot)).await?;
-        }
+        // From the first page on: without it an old journal counts no more, whatever becomes of its marks.
+        self.erase(self.layout.region()).await?;
         self.priors = Priors::begun(None, true);
         self.header = Header::new(Kind::Journal, policy, user, room);
         self.active = None;
@@ -129,17 +130,25 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
     /// Replays the journal, and finishes what a power cut has left.
     async fn catch_up<T: Scalar>(&mut self, user: &mut User<'_, T>) -> Result<Restored, FlashError> {
         let (generation, events, mut repaired) = (self.generation, self.events, self.state == State::Stale);
-        let (mut forgot, mut torn) = (false, false);
+        let (mut forgot, mut torn, mut begun, mut pages) = (false, false, true, 0);
         if self.state == State::Ready {
             let mut take = |_, bytes: &[u8]| {
                 forgot |= replay(user, bytes)?;
                 Ok(true)
             };
-            let walked = self.walk(&mut take).await?;
-            torn = walked.torn;
-            if !walked.begun {
-                self.state = State::Spent; // the next event brings a snapshot and a sound journal
-            }
+            let end = self.walk(&mut take).await?;
+            (torn, begun) = (end.torn, end.begun);
+            // Pages that have changed places are not walked to their end.
+            pages = if self.pages_to(end.first) == 1 { self.pages_to(end.last) } else { 0 };
+        }
+        self.read_marks().await?;
+        let rolled_back = pages < self.marked;
+        if rolled_back {
+            // The marks are true of no journal that could follow; a snapshot has its own. Its number is past those that are lost.
+            (self.state, repaired) = (State::Spent, false);
+            self.next = self.next.saturating_add(self.layout.journal().len() as u32);
+        } else if !begun || self.mark(pages).await.is_err() {
+            self.state = State::Spent; // the next event brings a snapshot and a sound journal
         }
         if forgot {
             (self.purge, repaired) = (true, true);
@@ -156,7 +165,7 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
             }
             self.purge = false;
         }
-        Ok(Restored { user: self.header.user, generation, events, repaired, torn })
+        Ok(Restored { user: self.header.user, generation, events, repaired, torn, rolled_back })
     }
 
     /// Chooses snapshot and journal and checks that they belong together.

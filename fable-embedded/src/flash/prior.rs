@@ -1,8 +1,8 @@
 //! The two slots for priors, and which of them counts.
 //!
-//! A prior's slot begins with a *commit record* of 32 bytes and goes on with the prior as [`fable_core::record::prior`] has it. The
-//! record holds `FABQ`; version `u8`; three zeros; the prior's generation and its bytes, `u32` each, 0 bytes for *none*; zeros;
-//! CRC-32 of all that. The slot with the higher generation is the *next* prior, which the next incarnation begins from; the
+//! A prior's slot begins with a *commit record* of 32 bytes and has the prior, as [`fable_core::record::prior`] writes it, where a
+//! snapshot's slot has the snapshot. The record holds `FABQ`; version `u8`; three zeros; the prior's generation and its bytes,
+//! `u32` each, 0 bytes for *none*; zeros; CRC-32 of all that. The slot with the higher generation is the *next* prior, which the next incarnation begins from; the
 //! snapshot's commit record says which slot the present one *began* from. That slot is never written to, so a factor over its
 //! numbers, where they are mapped into memory, stays what it is.
 //!
@@ -12,6 +12,7 @@
 
 use super::error::FlashError;
 use super::journal::split_words;
+use super::mark::BODY;
 use super::open::newest_first;
 use super::slot::{CHUNK, COMMIT_LEN};
 use super::{Blocking, Bytes, FlashStore, State};
@@ -24,7 +25,7 @@ use fable_core::{Learner, Policy, Scalar, Storage};
 use fable_forms::blocking;
 
 /// Of the commit record.
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 
 /// What is known of the priors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -190,7 +191,7 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
         let start = self.layout.prior(slot.into()).start;
         let Some(PriorCommit { len, .. }) = self.read_prior_commit(start).await? else { return Err(FlashError::Damaged) };
         match self.verify_prior(policy, start, len).await? {
-            Ok(()) => Ok(start + COMMIT_LEN + HEADER_LEN as u32..start + COMMIT_LEN + len.saturating_sub(4)),
+            Ok(()) => Ok(start + BODY + HEADER_LEN as u32..start + BODY + len.saturating_sub(4)),
             Err(error @ (RecordError::Policy | RecordError::Scalar { .. } | RecordError::Version { .. })) => Err(error.into()),
             Err(_) => Err(FlashError::Damaged),
         }
@@ -205,7 +206,7 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
     ) -> Result<Result<(), RecordError>, FlashError> {
         let mut verifier = PriorVerifier::new(policy);
         for at in (0..len).step_by(CHUNK) {
-            if let Err(error) = verifier.push(self.read_at(start + COMMIT_LEN + at, (len - at).min(CHUNK as u32)).await?) {
+            if let Err(error) = verifier.push(self.read_at(start + BODY + at, (len - at).min(CHUNK as u32)).await?) {
                 return Ok(Err(error));
             }
         }
@@ -268,8 +269,8 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
         let Some(commit) = self.read_prior_commit(from).await? else { return Err(FlashError::Damaged) };
         let to = self.layout.prior(slot.into());
         self.erase(to.clone()).await?;
-        for at in (COMMIT_LEN..COMMIT_LEN + commit.len).step_by(CHUNK) {
-            let padded = (COMMIT_LEN + commit.len - at).min(CHUNK as u32).next_multiple_of(Self::WORD as u32);
+        for at in (BODY..BODY + commit.len).step_by(CHUNK) {
+            let padded = (BODY + commit.len - at).min(CHUNK as u32).next_multiple_of(Self::WORD as u32);
             self.read_at(from + at, padded).await?;
             self.medium.put(to.start + at, self.buffer.0.get(..padded as usize).unwrap_or(&[])).await?;
         }

@@ -1,15 +1,16 @@
 //! The two snapshot slots, written by hand because a snapshot is longer than a page.
 //!
-//! A slot begins with a *commit record* of 32 bytes and goes on with the snapshot. The record is written last, so a slot that
-//! was not finished has none. It holds `FABC`; version `u8`; flags `u8`, bit 0 when all that is older is to be erased, bit 1 when
-//! nothing has happened in the incarnation yet, bits 2 and 3 for the slot of the prior that it began from (0 none, 1, 2); two
-//! zeros; then generation, base (sequence number of the first event after the snapshot), bytes of the snapshot, sizes of the
+//! A slot begins with a *commit record* of 32 bytes, goes on with 224 bytes for marks (`mark.rs`), and then has the snapshot.
+//! The record is written last, so a slot that was not finished has none. It holds `FABC`; version `u8`; flags `u8`, bit 0 when
+//! all that is older is to be erased, bit 1 when nothing has happened in the incarnation yet, bits 2 and 3 for the slot of the
+//! prior that it began from (0 none, 1, 2); two zeros; then generation, base (sequence number of the first event after the snapshot), bytes of the snapshot, sizes of the
 //! slots, pages erased so far, `u32` each; CRC-32 of all that. Both the generation and the base grow with every snapshot, so a
 //! journal always belongs to exactly one of them.
 
 use super::error::FlashError;
 use super::journal::split_words;
 use super::layout::MAX_WORD;
+use super::mark::BODY;
 use super::{Active, Blocking, Bytes, FlashStore};
 use core::ops::Range;
 use embedded_storage::nor_flash::NorFlash as BlockingNorFlash;
@@ -23,7 +24,7 @@ pub(super) const COMMIT_LEN: u32 = 32;
 /// The longest piece that is read or written at once.
 pub(super) const CHUNK: usize = 256;
 /// Of this module's layouts.
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 const PURGE: u8 = 1;
 const FRESH: u8 = 2;
 /// Where the prior's slot stands.
@@ -81,7 +82,7 @@ impl Commit {
 #[blocking(impl<F: BlockingNorFlash, const PRIOR: bool> FlashStore<Blocking<F>, PRIOR>)]
 impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
     pub(super) async fn read_commit(&mut self, slot: usize) -> Result<Option<Commit>, FlashError> {
-        let bytes = self.read_slot(slot, 0, COMMIT_LEN).await?;
+        let bytes = self.read_at(self.layout.slot(slot).start, COMMIT_LEN).await?;
         match Commit::decode(bytes).transpose()? {
             Some(commit) if commit.shape != self.layout.shape() => Err(FlashError::Layout),
             Some(commit) if commit.len > self.layout.snapshot_len() => Ok(None),
@@ -98,11 +99,13 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
         let commit = Commit { purge, fresh, prior, generation, base, len, shape, erases };
         self.state = super::State::Spent;
         self.medium.put(self.layout.slot(slot).start, &commit.encode().0).await?;
+        let _ = self.mark(Self::SUPERSEDED).await; // where it fails only a snapshot that is lost before the journal is erased goes unsaid
         self.active = Some(Active { slot, len });
         self.generation = generation;
         self.base = base;
         self.next = base;
         self.staged = None;
+        self.marked = 0;
         self.priors.fresh = fresh;
         self.state = super::State::Stale;
         Ok(())
@@ -114,7 +117,7 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
         let slot = self.layout.slot(self.inactive());
         self.staged = None;
         self.erase(slot.clone()).await?;
-        let (mut at, mut len) = (slot.start + COMMIT_LEN, 0);
+        let (mut at, mut len) = (slot.start + BODY, 0);
         loop {
             let chunk = self.buffer.0.get_mut(..CHUNK).ok_or(FlashError::Layout)?;
             let written = snapshot.read(chunk);
@@ -141,9 +144,9 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
         Ok(())
     }
 
-    /// Reads bytes of a slot, at most a chunk, into the buffer. `at` is a multiple of the word.
-    pub(super) async fn read_slot(&mut self, slot: usize, at: u32, len: u32) -> Result<&[u8], FlashError> {
-        self.read_at(self.layout.slot(slot).start + at, len).await
+    /// Reads bytes of a stored snapshot, at most so many and a chunk, into the buffer. `at` is a multiple of the word.
+    async fn read_body(&mut self, Active { slot, len }: Active, at: u32, most: u32) -> Result<&[u8], FlashError> {
+        self.read_at(self.layout.slot(slot).start + BODY + at, (len - at).min(most)).await
     }
 
     /// Reads bytes from a multiple of the word on, at most a chunk, into the buffer.
@@ -161,7 +164,7 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
             // What is read begins at a word.
             let skip = (offset + read) % MAX_WORD as u32;
             let count = (wanted - read).min(CHUNK as u32 - skip);
-            let bytes = self.read_at(start + COMMIT_LEN + offset + read - skip, skip + count).await?;
+            let bytes = self.read_at(start + BODY + offset + read - skip, skip + count).await?;
             for (slot, byte) in out.iter_mut().skip(read as usize).zip(bytes.iter().skip(skip as usize)) {
                 *slot = *byte;
             }
@@ -190,7 +193,7 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
     ) -> Result<Result<Verified, RecordError>, FlashError> {
         let mut verifier = Verifier::new(policy);
         for at in (0..active.len).step_by(CHUNK) {
-            let bytes = self.read_slot(active.slot, COMMIT_LEN + at, (active.len - at).min(CHUNK as u32)).await?;
+            let bytes = self.read_body(active, at, CHUNK as u32).await?;
             if let Err(error) = verifier.push(bytes) {
                 return Ok(Err(error));
             }
@@ -201,13 +204,13 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
     /// The second pass: puts a verified snapshot where it is loaded.
     pub(super) async fn load<T: Scalar>(&mut self, active: Active, mut loader: Loader<'_, T>) -> Result<(), FlashError> {
         for at in (0..active.len).step_by(CHUNK) {
-            loader.push(self.read_slot(active.slot, COMMIT_LEN + at, (active.len - at).min(CHUNK as u32)).await?)?;
+            loader.push(self.read_body(active, at, CHUNK as u32).await?)?;
         }
         Ok(loader.finish()?)
     }
 
     /// The header of a stored snapshot.
     pub(super) async fn snapshot_header(&mut self, active: Active) -> Result<Header, FlashError> {
-        Ok(Header::decode(self.read_slot(active.slot, COMMIT_LEN, HEADER_LEN as u32).await?)?)
+        Ok(Header::decode(self.read_body(active, 0, HEADER_LEN as u32).await?)?)
     }
 }

@@ -8,7 +8,7 @@ use fable_core::record::snapshot::max_len;
 use fable_core::{
     Action, Command, Context, Direction, Event, Feasible, Learner, Policy, Request, Settings, Statement, User, Workspace,
 };
-use fable_embedded::flash::{FlashError, FlashStore, Layout, block_on};
+use fable_embedded::flash::{FlashError, FlashStore, Layout, LayoutError, block_on};
 use fable_embedded::{AsyncKeep, Device};
 
 /// Room for waiting decisions.
@@ -50,9 +50,11 @@ pub fn scratch(policy: &Policy<'_, f32>) -> Scratch {
 
 /// The least region with so many pages of journal.
 pub fn layout<F: NorFlash>(catalog: &Catalog<'_>, journal: u32) -> Layout {
-    let page = u32::try_from(F::ERASE_SIZE).unwrap();
-    let slot = u32::try_from(max_len::<f32>(catalog, R) + 32).unwrap().next_multiple_of(page);
-    Layout::try_new::<F>(0, journal * page + 2 * slot, max_len::<f32>(catalog, R)).unwrap()
+    let (page, snapshot) = (u32::try_from(F::ERASE_SIZE).unwrap(), max_len::<f32>(catalog, R));
+    let Err(LayoutError::TooSmall { needed }) = Layout::try_new::<F>(0, 0, snapshot) else { panic!("no flash is too small") };
+    let layout = Layout::try_new::<F>(0, needed + (journal - 2) * page, snapshot).unwrap();
+    assert_eq!(layout.journal().end, journal * page);
+    layout
 }
 
 /// A state as bytes.

@@ -38,7 +38,9 @@ fn start(board: &Board, user: u64, generation: u32, events: u32, rounds: u32) ->
     [
         format!("INFO  {} starts, catalog agent: 180 actions, d = 254", board.name),
         "INFO  store: ".to_owned(),
-        format!("INFO  Restored {{ user: {user}, generation: {generation}, events: {events}, repaired: false, torn: false }}"),
+        format!(
+            "INFO  Restored {{ user: {user}, generation: {generation}, events: {events}, repaired: false, torn: false, rolled_back: false }}"
+        ),
         format!("INFO  learner of {user:016x}-0: {rounds} rounds, {rounds} observations, 0 promotions"),
         format!("INFO  {}: ready", board.name),
     ]

@@ -20,7 +20,8 @@ mod channel {
     pub(crate) fn restored<S: Storage<f32>>(restored: &Restored, _: &Learner<f32, S, ROOM>) {
         let [user, snapshot, and, events] = [": user ", ", snapshot ", " and ", " events"].map(Piece::Text);
         let (generation, count) = (Piece::Number(restored.generation), Piece::Number(restored.events));
-        say(&[Piece::Text(Here::NAME), user, Piece::Hex(restored.user), snapshot, generation, and, count, events]);
+        let older = Piece::Text(if restored.rolled_back { ", rolled back: a page is lost" } else { "" });
+        say(&[Piece::Text(Here::NAME), user, Piece::Hex(restored.user), snapshot, generation, and, count, events, older]);
     }
 
     pub(crate) fn ready() {
