@@ -118,8 +118,6 @@ impl Store {
                 report.priors.push(*fingerprint);
             }
         }
-        let mut log = std::collections::HashMap::<u64, Vec<_>>::new();
-        index.log.iter().for_each(|(number, place)| log.entry(*number).or_default().push(*place));
         for (done, (number, entry)) in (0..).zip(&index.users) {
             progress(done, report.users);
             let looked = || -> Result<bool, Fault> {
@@ -129,7 +127,7 @@ impl Store {
                 let stored = reader.stored(*number, entry, Reach::Snapshot)?;
                 let key = reader.key(entry)?;
                 let mut end = stored.journal.last().map_or(stored.snapshot.map_or(0, |(seen, _)| seen), super::Segment::end);
-                for place in log.get(number).map_or(&[][..], Vec::as_slice) {
+                for place in index.log.get(number).into_iter().flatten() {
                     let segment = reader.newest(entry, &key, *place).map_err(|unread| unread.of(Damage::Journal))?;
                     if segment.first > end {
                         return Err(Damage::Journal.into());

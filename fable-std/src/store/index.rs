@@ -63,8 +63,8 @@ pub(super) enum Change {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Index {
     pub(super) users: BTreeMap<u64, Entry>,
-    /// The newest entries, in order.
-    pub(super) log: Vec<(u64, Place)>,
+    /// The newest entries of users, in order.
+    pub(super) log: HashMap<u64, Vec<Place>>,
     pub(super) priors: BTreeMap<u64, Place>,
 }
 
@@ -90,7 +90,7 @@ impl Index {
             Change::Put(number, entry) => {
                 self.users.insert(number, entry);
             }
-            Change::Log(number, place) => self.log.push((number, place)),
+            Change::Log(number, place) => self.log.entry(number).or_default().push(place),
             Change::Fold => self.log.clear(),
             Change::Prior(fingerprint, place) => {
                 self.priors.insert(fingerprint, place);
@@ -101,14 +101,14 @@ impl Index {
     /// Nothing of a user is left.
     pub(super) fn remove(&mut self, number: u64) {
         self.users.remove(&number);
-        self.log.retain(|(user, _)| *user != number);
+        self.log.remove(&number);
     }
 
     /// All of it as changes.
     fn changes(&self) -> impl Iterator<Item = Change> {
         let users = self.users.iter().map(|(number, entry)| Change::Put(*number, entry.clone()));
         let priors = self.priors.iter().map(|(fingerprint, place)| Change::Prior(*fingerprint, *place));
-        let log = self.log.iter().map(|(number, place)| Change::Log(*number, *place));
+        let log = self.log.iter().flat_map(|(number, places)| places.iter().map(|place| Change::Log(*number, *place)));
         priors.chain(users).chain(log)
     }
 }
@@ -224,7 +224,7 @@ impl Rebuild {
             Kind::Lost => self.unaccounted += 1,
             Kind::Base => entry.snapshots = Some(Box::new(Snapshots::at(position, place))),
             Kind::Snapshot => entry.snapshots.get_or_insert_default().push(position, place, history),
-            _ => self.index.log.push((number, place)),
+            _ => self.index.log.entry(number).or_default().push(place),
         }
     }
 }
@@ -251,6 +251,8 @@ pub(super) struct Reflection {
     pub(super) number: u64,
     /// Whether the store was closed then.
     pub(super) closed: bool,
+    /// Users in order that are not in the index yet: together they make a map much faster.
+    sorted: Vec<(u64, Entry)>,
 }
 
 impl Mirror {
@@ -300,11 +302,12 @@ impl Mirror {
         let mut mirror = Self { medium, id: *data.id(), key, nonces: Nonces::new()?, end: HEAD as u64, trimmed: false };
         let (mut reflection, mut at) = (Reflection::default(), HEAD);
         while let Some((place, plain)) = mirror.read(&mut bytes, at) {
-            let Some(more) = reflection.take(plain) else { break };
+            let Some(more) = reflection.take(plain) else { return Ok(None) };
             at = place;
             mirror.end = place as u64;
             (reflection.end, reflection.number, reflection.closed) = more;
         }
+        reflection.gather();
         Ok((reflection.end > 0).then_some((mirror, reflection)))
     }
 
@@ -365,15 +368,26 @@ impl Mirror {
 }
 
 impl Reflection {
+    fn gather(&mut self) {
+        self.index.users.append(&mut self.sorted.drain(..).collect());
+    }
+
     fn take(&mut self, plain: &[u8]) -> Option<(u64, u64, bool)> {
         let (end, rest) = plain.split_first_chunk()?;
         let (number, rest) = rest.split_first_chunk()?;
         let (closed, mut rest) = rest.split_first()?;
-        let mut changes = Vec::new();
         while !rest.is_empty() {
-            changes.push(Change::decode(&mut rest)?);
+            match Change::decode(&mut rest)? {
+                Change::Put(number, entry) if self.sorted.last().is_none_or(|(last, _)| *last < number) => {
+                    self.sorted.push((number, entry));
+                }
+                change @ (Change::Log(..) | Change::Fold | Change::Prior(..)) => self.index.apply(change),
+                change @ Change::Put(..) => {
+                    self.gather();
+                    self.index.apply(change);
+                }
+            }
         }
-        changes.into_iter().for_each(|change| self.index.apply(change));
         Some((u64::from_le_bytes(*end), u64::from_le_bytes(*number), *closed != 0))
     }
 }

@@ -83,10 +83,13 @@ use medium::{Locked, Medium, Memory};
 use reader::Reader;
 use rewrite::Copy;
 use seal::Nonces;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 /// The version of the store's file and of its index.
 pub const VERSION: u8 = 4;
@@ -95,6 +98,9 @@ pub const VERSION: u8 = 4;
 const SMALL: usize = 20_000;
 /// Users that may have changed while the file was written anew: they are copied while the others wait.
 const FEW: usize = 256;
+
+/// How long a store is open before it is written anew.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// How a store is kept.
 #[derive(Clone, Debug)]
@@ -148,6 +154,10 @@ pub struct Store {
     keys: Arc<Keys>,
     shared: Arc<RwLock<Shared>>,
     writer: Mutex<Writer>,
+    /// When it was opened, and where its file ended.
+    opened: (Instant, u64),
+    /// Whether what goes on in the background has to end.
+    closed: Arc<AtomicBool>,
 }
 
 /// What everyone reads.
@@ -336,13 +346,18 @@ impl Store {
                 Err(Fault::Failed(error)) => return Err(error.into()),
             }
         }
-        let used: HashSet<u32> = found.index.users.values().map(|entry| entry.slot).collect();
+        let mut used = vec![false; keys.slots() as usize];
+        for entry in found.index.users.values() {
+            if let Some(slot) = used.get_mut(entry.slot as usize) {
+                *slot = true;
+            }
+        }
         let writer = Writer {
             end: found.end,
             number: found.number,
             mirror: found.mirror.filter(|_| found.closed),
             pending: Vec::new(),
-            free: (FIRST..keys.slots()).filter(|slot| !used.contains(slot)).collect(),
+            free: (FIRST..keys.slots()).filter(|slot| used.get(*slot as usize) == Some(&false)).collect(),
             nonces: Nonces::new()?,
             open: !found.closed,
             rewrite: Rewriting::At(2 * data.live + options.slack),
@@ -350,7 +365,9 @@ impl Store {
         let marked = found.index.users.values().filter(|entry| entry.lost != 0).count();
         let shared = Shared { data: Arc::new(data), index: found.index, moved, nameless, damaged: BTreeMap::new(), marked };
         let (keys, shared) = (Arc::new(keys), Arc::new(RwLock::new(shared)));
-        let store = Self { path, slack: options.slack, history, keys, shared, writer: Mutex::new(writer) };
+        let opened = (Instant::now(), writer.end);
+        let (slack, writer, closed) = (options.slack, Mutex::new(writer), Arc::default());
+        let store = Self { path, slack, history, keys, shared, writer, opened, closed };
         if !found.closed {
             store.reflect(&mut store.writer());
         }
@@ -464,7 +481,7 @@ impl Store {
     /// # Errors
     /// A store that cannot be read.
     pub fn log(&self) -> Result<HashMap<u64, Segment>, StoreError> {
-        let numbers: HashSet<u64> = self.read().index.log.iter().map(|(number, _)| *number).collect();
+        let numbers: Vec<u64> = self.read().index.log.keys().copied().collect();
         let mut segments = HashMap::new();
         for number in numbers {
             match self.newest(number) {
@@ -481,7 +498,7 @@ impl Store {
         let found = self.about(number, |reader, entry, index| {
             let key = reader.key(entry)?;
             let mut segment = None::<Segment>;
-            for (_, place) in index.log.iter().filter(|(user, _)| *user == number) {
+            for place in index.log.get(&number).into_iter().flatten() {
                 let next = reader.newest(entry, &key, *place).map_err(|unread| unread.of(Damage::Journal))?;
                 match &mut segment {
                     None => segment = Some(next),
@@ -768,10 +785,11 @@ impl Store {
     /// Writes the file anew when it has grown enough, on a thread of its own.
     fn renew(&self, writer: &mut Writer) {
         match &writer.rewrite {
-            Rewriting::At(limit) if writer.end > *limit => {
+            Rewriting::At(limit) if writer.end > *limit && self.is_at_home(writer) => {
                 let (path, keys, shared) = (self.path.clone(), Arc::clone(&self.keys), Arc::clone(&self.shared));
                 let history = self.history;
-                let work = move || succeed(path.as_deref(), &keys, &shared, history);
+                let closed = Arc::clone(&self.closed);
+                let work = move || succeed(path.as_deref(), &keys, &shared, history, &closed);
                 match std::thread::Builder::new().name("rewrite".into()).spawn(work) {
                     Ok(thread) => writer.rewrite = Rewriting::By(thread),
                     Err(error) => tracing::warn!(%error, "the store cannot be written anew"),
@@ -789,6 +807,11 @@ impl Store {
             }
             _ => {}
         }
+    }
+
+    /// Whether the store is open for long, or writes much: nothing that is done in a moment begins to write it anew.
+    fn is_at_home(&self, writer: &Writer) -> bool {
+        self.opened.0.elapsed() > PATIENCE || writer.end > self.opened.1 + self.slack
     }
 
     /// Puts a new file into the place of the store's.
@@ -824,6 +847,7 @@ impl Store {
 
 impl Drop for Store {
     fn drop(&mut self) {
+        self.closed.store(true, Ordering::Relaxed);
         let writer = &mut *self.writer();
         if let Rewriting::By(thread) = std::mem::replace(&mut writer.rewrite, Rewriting::At(u64::MAX)) {
             drop(thread.join()); // what it has written is removed with it
@@ -831,7 +855,9 @@ impl Drop for Store {
         if !writer.open || self.settle(writer).is_err() {
             return;
         }
-        if writer.mirror.is_none() {
+        // One that has grown is written anew: the next opening reads all of it.
+        let users = self.read().index.users.len() as u64;
+        if writer.mirror.as_ref().is_none_or(|mirror| mirror.len() > 4_096 + 150 * users) {
             self.reflect(writer);
         }
         let at = (writer.end, writer.number);
@@ -851,7 +877,13 @@ fn open_keys(path: &Path, id: &[u8; 16], options: &Options, write: bool) -> Resu
 }
 
 /// Copies everything that is needed into a new file, until only a few users have changed meanwhile.
-fn succeed(path: Option<&Path>, keys: &Keys, shared: &RwLock<Shared>, history: Option<u64>) -> Result<Successor, StoreError> {
+fn succeed(
+    path: Option<&Path>,
+    keys: &Keys,
+    shared: &RwLock<Shared>,
+    history: Option<u64>,
+    closed: &AtomicBool,
+) -> Result<Successor, StoreError> {
     let now = || {
         let shared = shared.read().unwrap_or_else(PoisonError::into_inner);
         (Arc::clone(&shared.data), shared.index.clone())
@@ -866,7 +898,8 @@ fn succeed(path: Option<&Path>, keys: &Keys, shared: &RwLock<Shared>, history: O
     };
     let reader = Reader { data: &data, keys };
     let mut copy = Copy::begin(Data::create(medium, keys, &data.about_store(keys)?)?, history)?;
-    copy.all(reader, &of, None, &mut |_, _| {})?;
+    let go_on = &mut |_, _| if closed.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
+    copy.all(reader, &of, None, go_on)?;
     loop {
         let (_, index) = now();
         let changed = index.users.iter().filter(|(number, entry)| of.users.get(number) != Some(entry)).count();
@@ -890,9 +923,11 @@ fn catch_up(copy: &mut Copy, reader: Reader<'_>, of: &Index, index: &Index) -> R
         unless_forgotten(copy.user(reader, *number, entry), reader, entry)?;
     }
     copy.index.log.clear();
-    for (number, place) in &index.log {
+    for (number, places) in &index.log {
         let entry = index.users.get(number).ok_or(StoreError::NoUser)?;
-        unless_forgotten(copy.log(reader, *number, entry, *place), reader, entry)?;
+        for place in places {
+            unless_forgotten(copy.log(reader, *number, entry, *place), reader, entry)?;
+        }
     }
     Ok(())
 }
@@ -954,7 +989,11 @@ impl Target {
         pool: Option<&rewrite::Pool>,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<(u64, Vec<Loss>), StoreError> {
-        let losses = self.copy.all(from, index, pool, progress)?;
+        let mut told = |done, all| {
+            progress(done, all);
+            ControlFlow::Continue(())
+        };
+        let losses = self.copy.all(from, index, pool, &mut told)?;
         self.copy.finish(&self.keys)?;
         file::sync_folder(&self.path)?;
         if let Some(draft) = self.draft.take() {

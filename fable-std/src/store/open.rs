@@ -40,7 +40,7 @@ pub(super) fn find(
     let key = keys.slot(INDEX)?.ok_or(StoreError::Key("the key of its index is damaged"))?;
     let reflected = mirror.and_then(|medium| Mirror::open(medium, data, key).ok().flatten());
     let (mirror, reflection) = reflected.map_or((None, Reflection::default()), |(mirror, reflection)| (Some(mirror), reflection));
-    let Reflection { index, end: covered, number, closed } = reflection;
+    let Reflection { index, end: covered, number, closed, .. } = reflection;
     let closed = closed && covered == length;
     if closed && !thorough {
         return Ok(Found { index, mirror, end: covered, number, closed, damaged: 0, unaccounted: 0 });

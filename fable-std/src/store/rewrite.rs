@@ -11,6 +11,8 @@ use super::reader::Reader;
 use super::seal::Nonces;
 use super::{Reach, StoreError, UserRow};
 use std::collections::HashMap;
+use std::io;
+use std::ops::ControlFlow;
 
 /// Bytes that make a group.
 const GROUP: u64 = 1 << 20;
@@ -296,7 +298,7 @@ impl Copy {
         from: Reader<'_>,
         index: &Index,
         pool: Option<&Pool>,
-        progress: &mut dyn FnMut(u64, u64),
+        progress: &mut dyn FnMut(u64, u64) -> ControlFlow<()>,
     ) -> Result<Vec<Loss>, StoreError> {
         let mut losses = Vec::new();
         for (fingerprint, place) in &index.priors {
@@ -307,22 +309,22 @@ impl Copy {
                 done => done?,
             }
         }
-        let mut log = HashMap::<u64, Vec<Place>>::new();
-        index.log.iter().for_each(|(number, place)| log.entry(*number).or_default().push(*place));
         let mut order: Vec<(&u64, &Entry)> = index.users.iter().collect();
         order.sort_by_key(|(_, entry)| entry.row);
         let total = order.len() as u64;
         for (done, (number, entry)) in (0..).zip(order) {
-            progress(done, total);
-            let newest = log.remove(number).unwrap_or_default();
-            match (self.whole(from, *number, entry, &newest), pool) {
+            if progress(done, total).is_break() {
+                return Err(io::Error::from(io::ErrorKind::Interrupted).into());
+            }
+            let newest = index.log.get(number).map_or(&[][..], Vec::as_slice);
+            match (self.whole(from, *number, entry, newest), pool) {
                 (Ok(()), _) => {}
                 (Err(StoreError::User(_)), _) if from.is_forgotten(entry) => {}
-                (Err(StoreError::User(_)), Some(pool)) => losses.extend(self.salvage(from, (*number, entry), &newest, pool)?),
+                (Err(StoreError::User(_)), Some(pool)) => losses.extend(self.salvage(from, (*number, entry), newest, pool)?),
                 (done, _) => done?,
             }
         }
-        progress(total, total);
+        let _ = progress(total, total);
         Ok(losses)
     }
 
