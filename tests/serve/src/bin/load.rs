@@ -68,6 +68,30 @@ enum Command {
         #[arg(long, default_value_t = 5.0)]
         most: f64,
     },
+    /// How long others wait while users are forgotten.
+    Forget {
+        /// Users in the store.
+        #[arg(long, default_value_t = 1_000_000)]
+        users: usize,
+        /// How many of them are forgotten, and as many unknown names.
+        #[arg(long, default_value_t = 200)]
+        forgets: usize,
+        /// Fails when the slowest hundredth of the others waits longer, in milliseconds.
+        #[arg(long, default_value_t = 50.0)]
+        most: f64,
+    },
+    /// The same users for a long time: the store's files stop growing.
+    Soak {
+        /// Users.
+        #[arg(long, default_value_t = 200)]
+        users: usize,
+        /// Minutes.
+        #[arg(long, default_value_t = 60)]
+        minutes: usize,
+        /// Rounds a second.
+        #[arg(long, default_value_t = 1_000)]
+        rate: usize,
+    },
     /// Memory against the number of users in it.
     Memory {
         /// Users.
@@ -188,6 +212,87 @@ impl Bench {
         times[0][users / 2]
     }
 
+    /// Longest wait of the slowest hundredth, in milliseconds.
+    fn forget(&self, users: usize, forgets: usize) -> f64 {
+        let (mut service, mut load) = (self.start("none", 1_024), Load::new(users));
+        load.run(&mut service, users, 2_000);
+        assert!(service.finish().success());
+        println!("{users} users, {} MB", self.bytes() >> 20);
+        let mut service = self.start("commit", 1_024);
+        let ask = |service: &mut Service, line: &str| {
+            let started = Instant::now();
+            let answer = service.ask(line);
+            (ms(started.elapsed()), answer)
+        };
+        let percentile = |times: &mut Vec<f64>, part: usize| {
+            times.sort_by(f64::total_cmp);
+            times[(times.len() * part / 100).min(times.len() - 1)]
+        };
+        let (mut known, mut unknown, mut others, mut calm) = (vec![], vec![], vec![], vec![]);
+        let decide = |user: &str| {
+            format!(r#"{{"op":"decide","user":"{user}","context":{{"risk":0,"ambiguity":0,"memory_need":0,"tool_need":0}}}}"#)
+        };
+        for number in 0..forgets {
+            calm.push(ask(&mut service, &decide(load.name(users - 1 - number))).0);
+        }
+        for number in 0..forgets {
+            // Somebody else asks right behind, and waits for both.
+            let started = Instant::now();
+            let forget = |name: &str| format!(r#"{{"op":"forget","user":"{name}"}}"#);
+            let other = decide(load.name(users - 1 - number));
+            service.send(format!("{}\n{other}\n", forget(load.name(number))).into_bytes());
+            let mut line = String::new();
+            assert!(service.answer(&mut line) && line.contains("true"), "{line}");
+            known.push(ms(started.elapsed()));
+            assert!(service.answer(&mut line) && line.contains("decision"), "{line}");
+            others.push(ms(started.elapsed()));
+            let (time, answer) = ask(&mut service, &forget(&format!("nobody {number}")));
+            assert_eq!(answer["forgotten"], false);
+            unknown.push(time);
+        }
+        assert!(service.finish().success());
+        println!("answers in ms, median, 99% and longest:");
+        let waited = percentile(&mut others, 99);
+        for (what, times) in [
+            ("a decision alone", &mut calm),
+            ("a decision behind a forget", &mut others),
+            ("forget", &mut known),
+            ("forget of an unknown name", &mut unknown),
+        ] {
+            println!("{what:<27} {:.2} {:.2} {:.2}", percentile(times, 50), percentile(times, 99), percentile(times, 100));
+        }
+        waited
+    }
+
+    /// Bytes of all files of the store.
+    fn bytes(&self) -> u64 {
+        let file = |end: &str| PathBuf::from(format!("{}{end}", self.store.display()));
+        ["", ".key", ".index"].iter().filter_map(|end| Some(file(end).metadata().ok()?.len())).sum()
+    }
+
+    /// Whether the files were no longer in the last third of the time than in the one before.
+    fn soak(&self, users: usize, minutes: usize, rate: usize) -> bool {
+        let (mut service, mut load) = (self.start("commit", 1_024), Load::new(users));
+        let (mut sizes, mut events) = (Vec::new(), 0_u64);
+        for minute in 1..=minutes {
+            let mut longest = 0;
+            for _ in 0..60 {
+                let started = Instant::now();
+                load.run(&mut service, rate, users.min(rate));
+                events += 2 * rate as u64;
+                longest = longest.max(self.bytes());
+                std::thread::sleep(Duration::from_secs(1).saturating_sub(started.elapsed()));
+            }
+            println!("{minute} min: {events} events, files at most {} KB", longest >> 10);
+            sizes.push(longest);
+        }
+        assert!(service.finish().success());
+        let most = |third: &[u64]| third.iter().max().copied().unwrap_or_default();
+        let (before, last) = (most(&sizes[minutes / 3..2 * minutes / 3]), most(&sizes[2 * minutes / 3..]));
+        println!("second third at most {} KB, last third at most {} KB", before >> 10, last >> 10);
+        last as f64 <= 1.02 * before as f64
+    }
+
     fn memory(&self, users: usize) {
         for cache in [10, 100, 1_000] {
             let _ = std::fs::remove_file(&self.store);
@@ -219,6 +324,8 @@ fn main() -> ExitCode {
         }
         Command::Start { users, most } => bench.startup(users) <= most,
         Command::Cold { rounds, users, most } => bench.cold(users, rounds) <= most,
+        Command::Forget { users, forgets, most } => bench.forget(users, forgets) <= most,
+        Command::Soak { users, minutes, rate } => bench.soak(users, minutes, rate),
         Command::Memory { users } => {
             bench.memory(users);
             true
