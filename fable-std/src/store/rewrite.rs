@@ -38,7 +38,7 @@ impl Copy {
 
     /// Where the next group goes.
     pub(super) fn end(&self) -> u64 {
-        self.group.end()
+        if self.group.is_empty() { self.group.start() } else { self.group.end() }
     }
 
     /// Adds a frame of a user.
