@@ -83,7 +83,7 @@ use medium::{Medium, Memory};
 use reader::Reader;
 use rewrite::Copy;
 use seal::Nonces;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::thread::JoinHandle;
@@ -95,6 +95,9 @@ pub const VERSION: u8 = 4;
 const SMALL: usize = 20_000;
 /// Users that may have changed while the file was written anew: they are copied while the others wait.
 const FEW: usize = 256;
+
+/// The number of a user is the hash of the name, or one that was free less than this after it.
+const NEAR: u64 = 256;
 
 /// How a store is kept.
 #[derive(Clone, Debug)]
@@ -158,7 +161,7 @@ struct Shared {
     /// Users whose number is not the hash of their name.
     moved: HashMap<String, u64>,
     /// Such users whose name cannot be read.
-    nameless: usize,
+    nameless: BTreeSet<u64>,
     /// Users of whom something could not be read, and no commit says so yet.
     damaged: BTreeMap<u64, Damage>,
     /// Number of users of whom the index says that something is lost.
@@ -327,12 +330,12 @@ impl Store {
         if data.medium.len()? > found.end {
             data.medium.set_len(found.end)?; // what was under way when the machine stopped
         }
-        let (mut moved, mut nameless) = (HashMap::new(), 0);
+        let (mut moved, mut nameless) = (HashMap::new(), BTreeSet::new());
         let reader = Reader { data: &data, keys: &keys };
         for (number, entry) in found.index.users.iter().filter(|(_, entry)| entry.moved) {
             match reader.key(entry).and_then(|key| reader.row(*number, entry, &key)) {
                 Ok(row) => drop(moved.insert(row.name, *number)),
-                Err(Fault::Damaged(_)) => nameless += 1,
+                Err(Fault::Damaged(_)) => drop(nameless.insert(*number)),
                 Err(Fault::Failed(error)) => return Err(error.into()),
             }
         }
@@ -519,18 +522,34 @@ impl Store {
     /// As for [`user`](Self::user); also when it cannot be known whether there is such a user.
     pub fn find(&self, name: &str) -> Result<Option<u64>, StoreError> {
         let number = user_hash(name);
-        let nameless = {
-            let shared = self.read();
-            if let Some(moved) = shared.moved.get(name) {
-                return Ok(Some(*moved));
-            }
-            shared.nameless > 0
-        };
+        if let Some(moved) = self.read().moved.get(name) {
+            return Ok(Some(*moved));
+        }
         let row = self.about(number, |reader, entry, _| reader.row(number, entry, &reader.key(entry)?))?;
         match row {
             Some(row) if row.name == name => Ok(Some(number)),
-            Some(_) if nameless => Err(StoreError::User(Damage::Row)),
+            _ if self.nameless(number).is_some() => Err(StoreError::User(Damage::Row)),
             _ => Ok(None),
+        }
+    }
+
+    /// A user whose name cannot be read, and may be one with this hash: the number was free close to it.
+    fn nameless(&self, hash: u64) -> Option<u64> {
+        self.read().nameless.iter().copied().find(|number| number.wrapping_sub(hash) < NEAR)
+    }
+
+    /// The number of the user with a name, damaged or not.
+    ///
+    /// # Errors
+    /// A store that cannot be read.
+    pub fn holder(&self, name: &str) -> Result<Option<u64>, StoreError> {
+        let number = user_hash(name);
+        match self.find(name) {
+            Err(StoreError::User(_)) => match self.about(number, |reader, entry, _| reader.key(entry)) {
+                Err(StoreError::User(_)) => Ok(Some(number)),
+                _ => Ok(self.nameless(number)),
+            },
+            found => found,
         }
     }
 
@@ -585,13 +604,7 @@ impl Store {
     pub fn forget<'n>(&self, names: &[&'n str]) -> Result<Vec<&'n str>, StoreError> {
         let (mut writes, mut incarnation, mut erased) = (Writes::default(), self.incarnation()?, Vec::new());
         for name in names {
-            let number = match self.find(name) {
-                Ok(Some(number)) => number,
-                // Whose name cannot be read is known by its hash.
-                Err(StoreError::User(_)) if self.has(user_hash(name)) => user_hash(name),
-                Ok(None) => continue,
-                Err(error) => return Err(error),
-            };
+            let Some(number) = self.holder(name)? else { continue };
             if !erased.contains(name) {
                 incarnation = incarnation.checked_add(1).ok_or(StoreError::Exhausted)?;
                 erased.push(*name);
@@ -690,9 +703,7 @@ impl Store {
         writer.free.extend(gone);
         let mut shared = self.change();
         for (number, _) in &slots {
-            let nameless = shared.index.users.get(number).is_some_and(|entry| entry.moved)
-                && !shared.moved.values().any(|moved| moved == number);
-            shared.nameless -= usize::from(nameless && shared.nameless > 0);
+            shared.nameless.remove(number);
             let marked = shared.index.users.get(number).is_some_and(|entry| entry.lost != 0);
             shared.marked -= usize::from(marked && shared.marked > 0);
             shared.index.remove(*number);

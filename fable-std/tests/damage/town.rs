@@ -139,13 +139,7 @@ impl Sink for Witness<'_> {
 }
 
 /// Lets a user live up to a number of events, or a few more.
-pub fn live(
-    desk: &mut Desk<'_, f64>,
-    user: &mut Resident<'_, f64>,
-    sink: &mut Witness<'_>,
-    dice: &mut Dice,
-    up_to: u64,
-) {
+pub fn live(desk: &mut Desk<'_, f64>, user: &mut Resident<'_, f64>, sink: &mut Witness<'_>, dice: &mut Dice, up_to: u64) {
     let (context, all) = (catalog::TAU2.context(None, []).unwrap(), Feasible::all(&catalog::TAU2));
     while user.entries() < up_to {
         let mut decide = Command::decide(Request::new(&context, &all));

@@ -52,7 +52,13 @@ pub fn frames(bytes: &[u8]) -> Vec<Frame> {
             && end <= bytes.len()
             && word(at) == fable_core::record::checksum(&bytes[at + 4..at + 28])
         {
-            found.push(Frame { offset: at, length: end - at, kind: word(at + 8), slot: word(at + 12), generation: word(at + 16) });
+            found.push(Frame {
+                offset: at,
+                length: end - at,
+                kind: word(at + 8),
+                slot: word(at + 12),
+                generation: word(at + 16),
+            });
             at = end.next_multiple_of(16);
         } else {
             at += 16;
