@@ -208,18 +208,31 @@ impl Data {
         Ok(())
     }
 
-    /// Writes both copies of the head of a file that is `live` bytes long.
-    pub(super) fn finish(&mut self, keys: &Keys, live: u64) -> Result<(), StoreError> {
-        self.live = live;
+    /// The head of a file with these keys.
+    fn head(&self, keys: &Keys) -> Vec<u8> {
         let mut head = MAGIC.to_vec();
         head.extend_from_slice(&[super::VERSION, 0, 0, 0, 0, 0, 0, 0]);
         head.extend_from_slice(&self.id);
         head.extend_from_slice(keys.id());
-        head.extend_from_slice(&live.to_le_bytes());
+        head.extend_from_slice(&self.live.to_le_bytes());
         head.extend_from_slice(&(self.identity.len() as u32).to_le_bytes());
         head.extend_from_slice(&self.identity);
         head.extend_from_slice(&crc32fast::hash(&head).to_le_bytes());
         head.resize(START as usize / 2, 0);
+        head
+    }
+
+    /// How many of the two copies of the head are not as they were written.
+    pub(super) fn damaged_heads(&self, keys: &Keys) -> usize {
+        let (head, mut page) = (self.head(keys), vec![0; START as usize / 2]);
+        let mut is_sound = |offset| self.medium.read(offset, &mut page).is_ok() && page == head;
+        [0, START / 2].into_iter().filter(|offset| !is_sound(*offset)).count()
+    }
+
+    /// Writes both copies of the head of a file that is `live` bytes long.
+    pub(super) fn finish(&mut self, keys: &Keys, live: u64) -> Result<(), StoreError> {
+        self.live = live;
+        let head = self.head(keys);
         self.medium.write(0, &head)?;
         self.medium.sync()?; // one of them is always whole
         Ok(self.medium.write(START / 2, &head)?)

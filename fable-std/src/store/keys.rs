@@ -157,6 +157,22 @@ impl Keys {
         Ok(())
     }
 
+    /// How many of the two copies of the head are not as they were written, or say something else than the other.
+    pub(super) fn damaged_heads(&self) -> usize {
+        let [first, second] = [0, PAGE].map(|offset| {
+            let mut page = vec![0; PAGE as usize];
+            self.medium.read(offset, &mut page).is_ok().then_some(page)
+        });
+        let is_sound = |page: &Option<Vec<u8>>| {
+            let (head, rest) = page.as_deref().and_then(<[u8]>::split_first_chunk)?;
+            let padding = rest.get(..INTENT as usize - HEAD)?;
+            let given = self.external.then_some(&self.own);
+            (read_head(head, given).ok()??.1 == self.id && padding.iter().all(|byte| *byte == 0)).then_some(())
+        };
+        let damaged = [&first, &second].into_iter().filter(|page| is_sound(page).is_none()).count();
+        if damaged == 0 && first != second { 1 } else { damaged }
+    }
+
     /// Adds so many slots, or a few more, with keys for users to come.
     pub(super) fn grow(&self, slots: u32) -> Result<(), StoreError> {
         let before = self.slots();
