@@ -277,6 +277,12 @@ impl Store {
 
     /// Makes the files of a new store.
     fn create(path: &Path, identity: &Identity, options: &Options) -> Result<(Data, Keys), StoreError> {
+        // A store has an index as soon as it was ever open: its users are not to be taken for new ones.
+        if std::fs::metadata(file::index(path)).is_ok_and(|index| index.len() > 0) {
+            return Err(StoreError::Damaged(
+                "its file is empty or missing, while its index is there; without that, too, it begins anew",
+            ));
+        }
         let (draft, file) = file::Draft::begin(path)?;
         let (keys, new) = file::open_keys(path, true, true)?;
         let make = if new { Keys::create } else { Keys::open };
@@ -330,12 +336,17 @@ impl Store {
         if data.medium.len()? > found.end {
             data.medium.set_len(found.end)?; // what was under way when the machine stopped
         }
-        let (mut moved, mut nameless) = (HashMap::new(), BTreeSet::new());
+        let (mut moved, mut nameless, mut damaged) = (HashMap::new(), BTreeSet::new(), BTreeMap::new());
         let reader = Reader { data: &data, keys: &keys };
         for (number, entry) in found.index.users.iter().filter(|(_, entry)| entry.moved) {
             match reader.key(entry).and_then(|key| reader.row(*number, entry, &key)) {
                 Ok(row) => drop(moved.insert(row.name, *number)),
-                Err(Fault::Damaged(_)) => drop(nameless.insert(*number)),
+                Err(Fault::Damaged(damage)) => {
+                    nameless.insert(*number);
+                    if entry.lost == 0 {
+                        damaged.insert(*number, damage);
+                    }
+                }
                 Err(Fault::Failed(error)) => return Err(error.into()),
             }
         }
@@ -351,7 +362,7 @@ impl Store {
             rewrite: Rewriting::At(2 * data.live + options.slack),
         };
         let marked = found.index.users.values().filter(|entry| entry.lost != 0).count();
-        let shared = Shared { data: Arc::new(data), index: found.index, moved, nameless, damaged: BTreeMap::new(), marked };
+        let shared = Shared { data: Arc::new(data), index: found.index, moved, nameless, damaged, marked };
         let (keys, shared) = (Arc::new(keys), Arc::new(RwLock::new(shared)));
         let store = Self { path, slack: options.slack, history, keys, shared, writer: Mutex::new(writer) };
         if !found.closed {
