@@ -3,11 +3,14 @@
 //! Every trial damages the files of a store, opens it, and compares everyone with what is known to be true. FABLE_DAMAGE=full makes
 //! twenty times as many trials.
 
+mod after;
+mod command;
+mod keys;
 mod town;
 mod trial;
 
 use fable_serve_tests::dice::Dice;
-use fable_serve_tests::frames::{BASE, JOURNAL, LOG, RULES, SNAPSHOT, USER};
+use fable_serve_tests::frames::{BASE, JOURNAL, LOG, PRIOR, RULES, SNAPSHOT, USER};
 use fable_std::store::{Options, Store, StoreError};
 use std::sync::LazyLock;
 use town::{Files, Town, Towns, paths, write};
@@ -119,6 +122,7 @@ fn flipped_bits_where_they_hurt() {
     in_the_users("bit flips in names", 500, aimed(&[USER]));
     in_the_users("bit flips in snapshots", 500, aimed(&[SNAPSHOT, BASE]));
     in_the_users("bit flips in events", 500, aimed(&[JOURNAL, LOG]));
+    in_the_users("bit flips in priors", 200, aimed(&[PRIOR]));
 }
 
 #[test]
@@ -163,7 +167,11 @@ fn truncations() {
         let (name, town) = TOWNS.all()[trial % 4];
         let mut files = town.files.clone();
         // A tenth of them within the heads.
-        let length = if trial % 10 == 7 { dice.below(8_300) } else { dice.below(files[0].len()) };
+        let length = match trial % 10 {
+            6 => [0, 1, 7, 4095, 4096, 8192][trial / 10 % 6],
+            7 => dice.below(8_300),
+            _ => dice.below(files[0].len()),
+        };
         bench.label = format!("truncation to {length}, {name}");
         files[0].truncate(length);
         if length >= PAGE {
@@ -172,7 +180,7 @@ fn truncations() {
         }
         write(&bench.path, &files);
         for opened in [Store::open_any(&bench.path), Store::open(&bench.path, &fable_std::store::Identity::new(&town::base()))] {
-            let error = opened.unwrap_err();
+            let error = opened.map(drop).unwrap_err();
             assert!(matches!(error, StoreError::Missing(_) | StoreError::Foreign | StoreError::Damaged(_)), "{error}");
         }
         assert!(Store::check(&bench.path, &Options::default(), |_, _| {}).is_err());
