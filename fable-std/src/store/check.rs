@@ -2,7 +2,7 @@
 //! use.
 
 use super::damage::{Damage, Fault};
-use super::frame::{Data, Kind, START, Stretch, Walk, frames_of};
+use super::frame::{Data, START, Stretch, Walk, frames_of};
 use super::keys::Keys;
 use super::medium::Medium;
 use super::open::{self, Found};
@@ -117,7 +117,7 @@ impl Store {
             ..Report::default()
         };
         for (fingerprint, place) in &index.priors {
-            if reader.house(Kind::Prior, *place).is_err() {
+            if reader.prior(*fingerprint, *place).is_err() {
                 report.priors.push(*fingerprint);
             }
         }

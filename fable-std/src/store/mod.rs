@@ -588,9 +588,8 @@ impl Store {
     pub fn prior(&self, fingerprint: u64) -> Result<Option<Vec<u8>>, StoreError> {
         let shared = self.read();
         let Some(place) = shared.index.priors.get(&fingerprint) else { return Ok(None) };
-        let found = Reader { data: &shared.data, keys: &self.keys }.house(frame::Kind::Prior, *place);
-        let (position, bytes) = found.map_err(|unread| unread.of(Damage::Prior))?;
-        if position == fingerprint { Ok(Some(bytes)) } else { Err(StoreError::User(Damage::Prior)) }
+        let found = Reader { data: &shared.data, keys: &self.keys }.prior(fingerprint, *place);
+        Ok(Some(found.map_err(|unread| unread.of(Damage::Prior))?))
     }
 
     /// The fingerprints of the policies with all priors that users began with.

@@ -62,9 +62,14 @@ impl Copy {
     /// Copies a prior.
     pub(super) fn prior(&mut self, from: Reader<'_>, fingerprint: u64, place: Place) -> Result<(), StoreError> {
         let (_, bytes) = from.house(Kind::Prior, place).map_err(|unread| unread.of(Damage::Prior))?;
-        let house = from.keys.slot(HOUSE)?.ok_or(StoreError::Key("the key of the house is damaged"))?;
+        self.put_prior(from.keys, fingerprint, &bytes)
+    }
+
+    /// Adds a prior; an empty one says that it is lost.
+    fn put_prior(&mut self, keys: &Keys, fingerprint: u64, bytes: &[u8]) -> Result<(), StoreError> {
+        let house = keys.slot(HOUSE)?.ok_or(StoreError::Key("the key of the house is damaged"))?;
         let what = (Kind::Prior, fingerprint);
-        let place = self.group.push(&self.data, &self.nonces, (HOUSE, &house), what, &[&bytes])?;
+        let place = self.group.push(&self.data, &self.nonces, (HOUSE, &house), what, &[bytes])?;
         self.index.apply(Change::Prior(fingerprint, place));
         self.flush(GROUP)
     }
@@ -302,6 +307,7 @@ impl Copy {
         for (fingerprint, place) in &index.priors {
             match self.prior(from, *fingerprint, *place) {
                 Err(StoreError::User(damage)) if pool.is_some() => {
+                    self.put_prior(from.keys, *fingerprint, &[])?;
                     losses.push(Loss { name: None, number: *fingerprint, damage, from: None });
                 }
                 done => done?,
