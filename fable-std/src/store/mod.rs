@@ -641,12 +641,7 @@ impl Store {
         {
             self.keys.start_in(incarnation).map_err(StoreError::uncertain)?;
         }
-        let missing = writes.users.len().saturating_sub(writer.free.len());
-        if missing > 0 {
-            let before = self.keys.slots();
-            self.keys.grow(u32::try_from(missing).unwrap_or(u32::MAX).max(before / 8))?;
-            writer.free.extend(before..self.keys.slots());
-        }
+        self.stock(writer, writes.users.len())?;
         let draft = {
             let shared = self.read();
             let (data, index, history) = (&*shared.data, &shared.index, self.history);
@@ -663,6 +658,28 @@ impl Store {
             self.settle(writer).map_err(StoreError::uncertain)?;
         }
         self.tend(writer);
+        Ok(())
+    }
+
+    /// Sees to it that the last so many free slots have keys.
+    fn stock(&self, writer: &mut Writer, wanted: usize) -> Result<(), StoreError> {
+        let mut sound = Vec::with_capacity(wanted);
+        while sound.len() < wanted
+            && let Some(slot) = writer.free.pop()
+        {
+            // One whose key is damaged is left out.
+            sound.extend(self.keys.slot(slot)?.map(|_| slot));
+        }
+        let missing = wanted - sound.len();
+        writer.free.extend(sound.into_iter().rev());
+        if missing > 0 {
+            let before = self.keys.slots();
+            self.keys.grow(u32::try_from(missing).unwrap_or(u32::MAX).max(before / 8))?;
+            // The file may have been longer: users whose keys are gone keep their slots.
+            let shared = self.read();
+            let used: HashSet<u32> = shared.index.users.values().map(|entry| entry.slot).filter(|slot| *slot >= before).collect();
+            writer.free.extend((before..self.keys.slots()).filter(|slot| !used.contains(slot)));
+        }
         Ok(())
     }
 
@@ -697,20 +714,21 @@ impl Store {
 
     /// Destroys the keys of users.
     fn erase(&self, writer: &mut Writer, writes: &Writes) -> Result<(), StoreError> {
-        let slots: Vec<(u64, u32)> = {
+        let slots: Vec<(u64, (u32, u32))> = {
             let shared = self.read();
-            writes.erased.iter().filter_map(|number| Some((*number, shared.index.users.get(number)?.slot))).collect()
+            let key = |number| shared.index.users.get(number).map(|entry| (entry.slot, entry.generation));
+            writes.erased.iter().filter_map(|number| Some((*number, key(number)?))).collect()
         };
         if slots.is_empty() {
             return Ok(());
         }
         let now = self.incarnation()?;
         let next = now.checked_add(slots.len() as u32).ok_or(StoreError::Exhausted)?;
-        let gone: Vec<u32> = slots.iter().map(|(_, slot)| *slot).collect();
+        let gone: Vec<(u32, u32)> = slots.iter().map(|(_, key)| *key).collect();
         writer.open = true;
         self.keys.destroy(&gone, next.max(writes.incarnation.unwrap_or(0)))?;
         writer.mirror = None; // nobody can read it any more
-        writer.free.extend(gone);
+        writer.free.extend(gone.into_iter().map(|(slot, _)| slot));
         let mut shared = self.change();
         for (number, _) in &slots {
             shared.nameless.remove(number);
