@@ -905,7 +905,7 @@ fn succeed(path: Option<&Path>, keys: &Keys, shared: &RwLock<Shared>, history: O
     };
     let reader = Reader { data: &data, keys };
     let mut copy = Copy::begin(Data::create(medium, keys, &data.about_store(keys)?)?, history)?;
-    copy.all(reader, &of, None, &mut |_, _| {})?;
+    copy.all(reader, keys, &of, None, &mut |_, _| {})?;
     loop {
         let (_, index) = now();
         let changed = index.users.iter().filter(|(number, entry)| of.users.get(number) != Some(entry)).count();
@@ -993,7 +993,12 @@ impl Target {
         pool: Option<&rewrite::Pool>,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<(u64, Vec<Loss>), StoreError> {
-        let losses = self.copy.all(from, index, pool, progress)?;
+        // Users whose keys are gone have a slot all the same.
+        let slots = index.users.values().map(|entry| entry.slot.saturating_add(1)).max().unwrap_or(0);
+        if slots > self.keys.slots() {
+            self.keys.grow(slots - self.keys.slots())?;
+        }
+        let losses = self.copy.all(from, &self.keys, index, pool, progress)?;
         self.copy.finish(&self.keys)?;
         file::sync_folder(&self.path)?;
         if let Some(draft) = self.draft.take() {

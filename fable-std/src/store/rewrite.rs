@@ -212,6 +212,7 @@ impl Copy {
     pub(super) fn salvage(
         &mut self,
         from: Reader<'_>,
+        to: &Keys,
         (number, entry): (u64, &Entry),
         log: &[Place],
         pool: &Pool,
@@ -225,7 +226,12 @@ impl Copy {
         let key = match from.key(&entry) {
             Ok(key) => key,
             Err(Fault::Failed(error)) => return Err(error.into()),
-            Err(Fault::Damaged(damage)) => return Ok(loss(None, damage, None)), // nothing of the user can ever be read
+            Err(Fault::Damaged(damage)) => {
+                // Nothing of the user can ever be read. The copy has another key in this place.
+                entry.generation = to.slot(entry.slot)?.map_or(0, |slot| slot.generation);
+                self.nameless(to, number, &entry)?;
+                return Ok(loss(None, damage, None));
+            }
         };
         let row = match from.row(number, &entry, &key) {
             Ok(row) => row,
@@ -295,10 +301,12 @@ impl Copy {
         })
     }
 
-    /// Copies the log's frames of users who are whole, and users as they are; the others are salvaged. All of a store.
+    /// Copies the log's frames of users who are whole, and users as they are; the others are salvaged. All of a store, for one with
+    /// the keys `to`.
     pub(super) fn all(
         &mut self,
         from: Reader<'_>,
+        to: &Keys,
         index: &Index,
         pool: Option<&Pool>,
         progress: &mut dyn FnMut(u64, u64),
@@ -324,7 +332,9 @@ impl Copy {
             match (self.whole(from, *number, entry, &newest), pool) {
                 (Ok(()), _) => {}
                 (Err(StoreError::User(_)), _) if from.is_forgotten(entry) => {}
-                (Err(StoreError::User(_)), Some(pool)) => losses.extend(self.salvage(from, (*number, entry), &newest, pool)?),
+                (Err(StoreError::User(_)), Some(pool)) => {
+                    losses.extend(self.salvage(from, to, (*number, entry), &newest, pool)?)
+                }
                 (done, _) => done?,
             }
         }
