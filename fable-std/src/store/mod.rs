@@ -646,8 +646,8 @@ impl Store {
             let shared = self.read();
             let (data, index, history) = (&*shared.data, &shared.index, self.history);
             let press = Press { data, keys: &self.keys, nonces: &writer.nonces, index, history };
-            // Forgetting is to need no room.
-            let lost = if writes.erases() { &BTreeMap::new() } else { &shared.damaged };
+            // Forgetting is to need no room; but once the log is moved, nothing else tells that a part of it is damaged.
+            let lost = if writes.erases() && !writes.folded { &BTreeMap::new() } else { &shared.damaged };
             press.group(writer.end, writes, lost, &writer.free)?
         };
         if draft.group.is_empty() {
