@@ -1,14 +1,22 @@
-//! The same through the command: what is told, and with which exit code.
+//! A damaged store through the command: what is told, and with which exit code.
 
-use crate::TOWNS;
-use crate::town::{Life, Town, base, folder, paths, read, write};
+#[allow(dead_code, reason = "the trials use the rest of it")]
+#[path = "damage/town.rs"]
+mod town;
+
 use fable_serve_tests::frames::{RULES, USER};
 use fable_serve_tests::service::Service;
 use fable_std::store::{Store, transfer};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::{LazyLock, Mutex, PoisonError};
 use tempfile::TempDir;
+use town::{Life, Town, Towns, base, folder, paths, read, write};
+
+static TOWNS: LazyLock<Towns> = LazyLock::new(Towns::build);
+/// One at a time: a process that is just being started has the locks of the others.
+static TURN: Mutex<()> = Mutex::new(());
 
 const FABLE: &str = env!("CARGO_BIN_EXE_fable");
 
@@ -57,6 +65,7 @@ fn hurt(town: &Town, path: &Path, life: &Life, kind: u32) {
 
 #[test]
 fn one_damaged_user_is_told_and_refused_and_may_begin_anew() {
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let town = &TOWNS.closed;
     let (folder, path) = place(town);
     let ruled = |life: &&Life| !life.constraints.is_empty() && life.prior.is_none() && life.starts.len() < 40;
@@ -129,6 +138,7 @@ fn one_damaged_user_is_told_and_refused_and_may_begin_anew() {
 
 #[test]
 fn a_backup_of_a_served_store_opens_and_has_everyone() {
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let town = &TOWNS.reopened;
     let (folder, path) = place(town);
     let mut service = serve(&path);
@@ -167,6 +177,7 @@ fn a_backup_of_a_served_store_opens_and_has_everyone() {
 
 #[test]
 fn without_its_own_keys_a_store_says_so() {
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let (_folder, path) = place(&TOWNS.closed);
     let [_, keys, _] = paths(&path);
     let sound = std::fs::read(&keys).unwrap();
@@ -202,6 +213,7 @@ fn without_its_own_keys_a_store_says_so() {
 
 #[test]
 fn a_key_that_is_kept_elsewhere() {
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let folder = folder();
     let (path, file) = (folder.path().join("users.fable"), folder.path().join("key"));
     let store = path.to_str().unwrap();

@@ -1,8 +1,8 @@
 //! Life goes on after damage: others are written about, somebody comes, somebody is forgotten, and nobody loses anything by it.
 
-use crate::town::{Files, Life, Town, Witness, base, fold, live, read, rules, write};
+use crate::town::{Files, Life, Town, Witness, base, fold, live, paths, read, rules, write};
 use crate::trial::{Bench, Tally, judge};
-use crate::{TOWNS, aimed, flip, trials};
+use crate::{TOWNS, aimed, flip, groups, trials};
 use fable_core::user_hash;
 use fable_serve_tests::dice::Dice;
 use fable_serve_tests::frames::{BASE, JOURNAL, LOG, PRIOR, RULES, SNAPSHOT, USER};
@@ -167,4 +167,55 @@ fn a_fold_hides_no_damage() {
         let refused = judge(&Store::open_any(&bench.path).unwrap(), &now);
         assert!(refused.is_subset(&town.touched(&files[0])));
     }
+}
+
+/// Without an index, whose a damaged place is can be unknown: then nobody is served. But nobody is wrong, and whoever was once found
+/// damaged is known to be.
+#[test]
+fn damage_without_an_index() {
+    let (mut bench, mut tally, mut dice) = (Bench::new(), Tally::default(), Dice::new(33));
+    for trial in 0..trials(1_000) {
+        let (name, town) = TOWNS.all()[trial % 4];
+        bench.label = format!("without an index, trial {trial}, {name}");
+        let mut files = town.files.clone();
+        let groups = groups(&files[0]);
+        // The end of the last commit cannot be told from one that was under way.
+        let (last, _) = groups[groups.len() - 1];
+        match trial % 3 {
+            0 => {
+                let place = dice.below(last);
+                flip(&mut files[0], place, &mut dice);
+            }
+            1 => {
+                let (from, to) = *dice.pick(&groups);
+                let at = 8192 + 16 * dice.below((last - 8192) / 16 + 1);
+                let length = (to - from).min(last - at);
+                files[0].copy_within(from..from + length, at);
+            }
+            _ => aimed(&[USER, RULES])(town, &mut files[0], &mut dice),
+        }
+        let (touched, lost) = (town.touched(&files[0]), town.lost(&files[0]));
+        write(&bench.path, &files);
+        std::fs::remove_file(&paths(&bench.path)[2]).unwrap();
+        match Store::open_any(&bench.path) {
+            Ok(store) => {
+                let refused = judge(&store, town);
+                assert!(refused.is_subset(&touched) && lost.is_subset(&refused));
+                tally.opened += 1;
+                tally.refused += refused.len();
+            }
+            Err(error) => assert!(matches!(error, StoreError::Unaccounted), "{error}"),
+        }
+        tally.trials += 1;
+        if trial % 3 == 2 {
+            write(&bench.path, &files);
+            let store = Store::open_any(&bench.path).unwrap();
+            let (before, mut now) = (judge(&store, town), town.clone());
+            arrive(&store, &mut now, "somebody new", &mut dice).unwrap();
+            drop(store);
+            std::fs::remove_file(&paths(&bench.path)[2]).unwrap();
+            assert_eq!(judge(&Store::open_any(&bench.path).unwrap(), &now), before);
+        }
+    }
+    tally.print("damage without an index");
 }

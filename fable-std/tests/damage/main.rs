@@ -4,7 +4,6 @@
 //! twenty times as many trials.
 
 mod after;
-mod command;
 mod keys;
 mod town;
 mod trial;
