@@ -75,6 +75,12 @@ fn files(store: &Path) -> [PathBuf; 3] {
     ["", ".key", ".index"].map(|end| PathBuf::from(format!("{}{end}", store.display())))
 }
 
+fn remove(store: &Path) {
+    for file in files(store) {
+        let _ = std::fs::remove_file(file); // not all of them are there
+    }
+}
+
 fn found(store: &Path, traces: &[Vec<u8>]) -> usize {
     let bytes = files(store).map(|file| std::fs::read(file).unwrap_or_default()).concat();
     traces.iter().filter(|trace| memchr::memmem::find(&bytes, trace).is_some()).count()
@@ -267,7 +273,7 @@ fn what_is_no_store_is_left_alone() {
     }
     // A store of a later version, and one of before everything was sealed.
     for version in [store::VERSION + 1, store::VERSION - 1] {
-        std::fs::remove_file(&store).unwrap();
+        remove(&store);
         drop(Store::open(&store, &identity()).unwrap());
         let mut bytes = std::fs::read(&store).unwrap();
         for page in [0, 4096] {
@@ -279,7 +285,10 @@ fn what_is_no_store_is_left_alone() {
         std::fs::write(&store, bytes).unwrap();
         assert!(matches!(Store::open(&store, &identity()), Err(StoreError::Version { found }) if found == version));
     }
-    // An empty file is as good as none, and a folder that is not there is told.
+    // An empty file is as good as none, unless there was a store, and a folder that is not there is told.
+    std::fs::write(&store, b"").unwrap();
+    assert!(matches!(Store::open(&store, &identity()), Err(StoreError::Damaged(_))));
+    remove(&store);
     std::fs::write(&store, b"").unwrap();
     drop(Store::open(&store, &identity()).unwrap());
     assert!(matches!(Store::open(&folder.path().join("nowhere/users.fable"), &identity()), Err(StoreError::File(_))));

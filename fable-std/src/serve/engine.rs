@@ -14,7 +14,6 @@ use crate::store::{Desk, Policies, Reach, Resident, Store, StoreError, Stored, W
 use fable_core::record::decode_event;
 use fable_core::{
     Catalog, Command, ContrastSet, DecisionId, Event, Exploration, Observation, Promotion, Request, Scalar, Scores, UserError,
-    user_hash,
 };
 use std::iter::Peekable;
 use std::sync::Arc;
@@ -173,8 +172,8 @@ impl<'p, T: Scalar> Engine<'p, T> {
 
     fn forget(&mut self, name: &str) -> Result<Answer<'p>, Refusal> {
         let found = match self.ledger.find(name) {
-            // Whose name cannot be read is known by its hash, and can be forgotten, too.
-            Err(StoreError::User(_)) => Some(user_hash(name)).filter(|number| self.ledger.has(*number)),
+            // Who is damaged can be forgotten, too.
+            Err(StoreError::User(_)) => self.ledger.store().holder(name)?.filter(|number| self.ledger.has(*number)),
             found => found?,
         };
         if let Some(user) = found {

@@ -2,7 +2,7 @@
 //! use.
 
 use super::damage::{Damage, Fault};
-use super::frame::{Data, Kind, START, Stretch, Walk, frames_of};
+use super::frame::{Data, START, Stretch, Walk, frames_of};
 use super::keys::Keys;
 use super::medium::Medium;
 use super::open::{self, Found};
@@ -28,6 +28,8 @@ pub struct Report {
     pub priors: Vec<u64>,
     /// Keys of which one of two copies is damaged, or whose destruction was interrupted.
     pub keys: u64,
+    /// Copies of the head of the users' or the keys' file that are damaged; there are two of each.
+    pub heads: u64,
     /// Damaged places of which it is not known whose they are.
     pub unaccounted: u64,
 }
@@ -36,8 +38,8 @@ impl Report {
     /// Whether nothing at all is damaged.
     #[must_use]
     pub fn is_sound(&self) -> bool {
-        let Self { damaged, weakened, groups, priors, keys, unaccounted, .. } = self;
-        damaged.is_empty() && weakened.is_empty() && priors.is_empty() && *groups + keys + unaccounted == 0
+        let Self { damaged, weakened, groups, priors, keys, heads, unaccounted, .. } = self;
+        damaged.is_empty() && weakened.is_empty() && priors.is_empty() && *groups + keys + heads + unaccounted == 0
     }
 }
 
@@ -110,11 +112,12 @@ impl Store {
             bytes: view.data.medium.len()?,
             groups: view.found.damaged as u64,
             keys: (lost.len() + halves) as u64,
+            heads: (view.data.damaged_heads(&view.keys) + view.keys.damaged_heads()) as u64,
             unaccounted: view.found.unaccounted as u64,
             ..Report::default()
         };
         for (fingerprint, place) in &index.priors {
-            if reader.house(Kind::Prior, *place).is_err() {
+            if reader.prior(*fingerprint, *place).is_err() {
                 report.priors.push(*fingerprint);
             }
         }

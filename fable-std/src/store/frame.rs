@@ -11,7 +11,7 @@
 //! | bytes | content |
 //! |---|---|
 //! | 4 | `FGRP` |
-//! | 4 | CRC-32 of the rest of the group |
+//! | 4 | CRC-32 of where the group begins (8) and of the rest of it |
 //! | 8 | length of the group |
 //! | 8 | its number, one more than that of the group before |
 //! | 8 | number of frames |
@@ -208,18 +208,31 @@ impl Data {
         Ok(())
     }
 
-    /// Writes both copies of the head of a file that is `live` bytes long.
-    pub(super) fn finish(&mut self, keys: &Keys, live: u64) -> Result<(), StoreError> {
-        self.live = live;
+    /// The head of a file with these keys.
+    fn head(&self, keys: &Keys) -> Vec<u8> {
         let mut head = MAGIC.to_vec();
         head.extend_from_slice(&[super::VERSION, 0, 0, 0, 0, 0, 0, 0]);
         head.extend_from_slice(&self.id);
         head.extend_from_slice(keys.id());
-        head.extend_from_slice(&live.to_le_bytes());
+        head.extend_from_slice(&self.live.to_le_bytes());
         head.extend_from_slice(&(self.identity.len() as u32).to_le_bytes());
         head.extend_from_slice(&self.identity);
         head.extend_from_slice(&crc32fast::hash(&head).to_le_bytes());
         head.resize(START as usize / 2, 0);
+        head
+    }
+
+    /// How many of the two copies of the head are not as they were written.
+    pub(super) fn damaged_heads(&self, keys: &Keys) -> usize {
+        let (head, mut page) = (self.head(keys), vec![0; START as usize / 2]);
+        let mut is_sound = |offset| self.medium.read(offset, &mut page).is_ok() && page == head;
+        [0, START / 2].into_iter().filter(|offset| !is_sound(*offset)).count()
+    }
+
+    /// Writes both copies of the head of a file that is `live` bytes long.
+    pub(super) fn finish(&mut self, keys: &Keys, live: u64) -> Result<(), StoreError> {
+        self.live = live;
+        let head = self.head(keys);
         self.medium.write(0, &head)?;
         self.medium.sync()?; // one of them is always whole
         Ok(self.medium.write(START / 2, &head)?)
@@ -386,11 +399,19 @@ impl Group {
         let length = self.bytes.len() as u64;
         let head = [length, number, self.count].into_iter().flat_map(u64::to_le_bytes);
         self.bytes.iter_mut().skip(8).zip(head).for_each(|(to, from)| *to = from);
-        let sum = crc32fast::hash(self.bytes.get(8..).unwrap_or_default());
-        let head = GROUP_MAGIC.iter().copied().chain(sum.to_le_bytes());
+        let mut sum = sum_at(self.start);
+        sum.update(self.bytes.get(8..).unwrap_or_default());
+        let head = GROUP_MAGIC.iter().copied().chain(sum.finalize().to_le_bytes());
         self.bytes.iter_mut().zip(head).for_each(|(to, from)| *to = from);
         &self.bytes
     }
+}
+
+/// The checksum of a group that begins at a place: one that was written to another place is damage.
+fn sum_at(start: u64) -> crc32fast::Hasher {
+    let mut sum = crc32fast::Hasher::new();
+    sum.update(&start.to_le_bytes());
+    sum
 }
 
 /// What a walk over the file comes to.
@@ -427,7 +448,7 @@ impl<'d> Walk<'d> {
         if !head.starts_with(GROUP_MAGIC) || length < GROUP_HEAD as u64 || length % ALIGN != 0 {
             return Ok(None);
         }
-        let mut sum = crc32fast::Hasher::new();
+        let mut sum = sum_at(offset);
         sum.update(head.get(8..).unwrap_or_default());
         let (mut at, mut buffer) = (offset + GROUP_HEAD as u64, Vec::new());
         while at < to {

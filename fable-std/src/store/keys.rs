@@ -157,6 +157,22 @@ impl Keys {
         Ok(())
     }
 
+    /// How many of the two copies of the head are not as they were written, or say something else than the other.
+    pub(super) fn damaged_heads(&self) -> usize {
+        let [first, second] = [0, PAGE].map(|offset| {
+            let mut page = vec![0; PAGE as usize];
+            self.medium.read(offset, &mut page).is_ok().then_some(page)
+        });
+        let is_sound = |page: &Option<Vec<u8>>| {
+            let (head, rest) = page.as_deref().and_then(<[u8]>::split_first_chunk)?;
+            let padding = rest.get(..INTENT as usize - HEAD)?;
+            let given = self.external.then_some(&self.own);
+            (read_head(head, given).ok()??.1 == self.id && padding.iter().all(|byte| *byte == 0)).then_some(())
+        };
+        let damaged = [&first, &second].into_iter().filter(|page| is_sound(page).is_none()).count();
+        if damaged == 0 && first != second { 1 } else { damaged }
+    }
+
     /// Adds so many slots, or a few more, with keys for users to come.
     pub(super) fn grow(&self, slots: u32) -> Result<(), StoreError> {
         let before = self.slots();
@@ -298,17 +314,19 @@ impl Keys {
         Ok(self.medium.sync()?)
     }
 
-    /// Destroys the keys of slots for good, and the key of the index before them. New users start in this incarnation.
+    /// Destroys the keys of slots for good, each with the generation it is known to have, and the key of the index before them. New
+    /// users start in this incarnation.
     ///
     /// # Errors
     /// The disk; some of the keys may be destroyed then, and the next opening finishes those that were begun.
-    pub(super) fn destroy(&self, slots: &[u32], incarnation: u32) -> Result<(), StoreError> {
+    pub(super) fn destroy(&self, slots: &[(u32, u32)], incarnation: u32) -> Result<(), StoreError> {
         for (some, incarnation) in
             slots.chunks(AT_ONCE).zip(incarnation.saturating_sub((slots.len().div_ceil(AT_ONCE) - 1) as u32)..)
         {
             let mut fresh = vec![(INDEX, Slot { generation: incarnation, key: Secret::random()? })];
-            for slot in some {
-                let generation = self.slot(*slot)?.map_or(0, |slot| slot.generation);
+            for (slot, known) in some {
+                // One that cannot be read goes on from what is known: no generation comes twice.
+                let generation = self.slot(*slot)?.map_or(*known, |slot| slot.generation.max(*known));
                 let generation = generation.checked_add(1).ok_or(StoreError::Exhausted)?;
                 fresh.push((*slot, Slot { generation, key: Secret::random()? }));
             }
@@ -443,7 +461,7 @@ mod tests {
         let medium = Kept::default();
         let keys = Keys::create(Box::new(medium.clone()), None).unwrap();
         let (old, before) = (keys.slot(9).unwrap().unwrap(), bytes(&medium));
-        keys.destroy(&[9], 3).unwrap();
+        keys.destroy(&[(9, 0)], 3).unwrap();
         let after = bytes(&medium);
         assert_eq!(keys.incarnation().unwrap(), 3);
         let [first, second] = places(9).map(|place| place as usize);
@@ -468,7 +486,7 @@ mod tests {
         let medium = Kept::default();
         let keys = Keys::create(Box::new(medium.clone()), None).unwrap();
         let (old, before) = (keys.slot(9).unwrap().unwrap(), bytes(&medium));
-        keys.destroy(&[9, 11], 3).unwrap();
+        keys.destroy(&[(9, 0), (11, 0)], 3).unwrap();
         let mut intended = bytes(&medium);
         intended[8192..].copy_from_slice(&before[8192..]);
         for copy in [0, 4096] {

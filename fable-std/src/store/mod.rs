@@ -83,7 +83,7 @@ use medium::{Locked, Medium, Memory};
 use reader::Reader;
 use rewrite::Copy;
 use seal::Nonces;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -101,6 +101,8 @@ const FEW: usize = 256;
 
 /// How long a store is open before it is written anew.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// The number of a user is the hash of the name, or one that was free less than this after it.
+const NEAR: u64 = 256;
 
 /// How a store is kept.
 #[derive(Clone, Debug)]
@@ -168,7 +170,7 @@ struct Shared {
     /// Users whose number is not the hash of their name.
     moved: HashMap<String, u64>,
     /// Such users whose name cannot be read.
-    nameless: usize,
+    nameless: BTreeSet<u64>,
     /// Users of whom something could not be read, and no commit says so yet.
     damaged: BTreeMap<u64, Damage>,
     /// Number of users of whom the index says that something is lost.
@@ -284,6 +286,12 @@ impl Store {
 
     /// Makes the files of a new store.
     fn create(path: &Path, identity: &Identity, options: &Options) -> Result<(Data, Keys), StoreError> {
+        // A store has an index as soon as it was ever open: its users are not to be taken for new ones.
+        if std::fs::metadata(file::index(path)).is_ok_and(|index| index.len() > 0) {
+            return Err(StoreError::Damaged(
+                "its file is empty or missing, while its index is there; without that, too, it begins anew",
+            ));
+        }
         let (draft, file) = file::Draft::begin(path)?;
         let (keys, new) = file::open_keys(path, true, true)?;
         let make = if new { Keys::create } else { Keys::open };
@@ -337,12 +345,17 @@ impl Store {
         if data.medium.len()? > found.end {
             data.medium.set_len(found.end)?; // what was under way when the machine stopped
         }
-        let (mut moved, mut nameless) = (HashMap::new(), 0);
+        let (mut moved, mut nameless, mut damaged) = (HashMap::new(), BTreeSet::new(), BTreeMap::new());
         let reader = Reader { data: &data, keys: &keys };
         for (number, entry) in found.index.users.iter().filter(|(_, entry)| entry.moved) {
             match reader.key(entry).and_then(|key| reader.row(*number, entry, &key)) {
                 Ok(row) => drop(moved.insert(row.name, *number)),
-                Err(Fault::Damaged(_)) => nameless += 1,
+                Err(Fault::Damaged(damage)) => {
+                    nameless.insert(*number);
+                    if entry.lost == 0 {
+                        damaged.insert(*number, damage);
+                    }
+                }
                 Err(Fault::Failed(error)) => return Err(error.into()),
             }
         }
@@ -363,7 +376,7 @@ impl Store {
             rewrite: Rewriting::At(2 * data.live + options.slack),
         };
         let marked = found.index.users.values().filter(|entry| entry.lost != 0).count();
-        let shared = Shared { data: Arc::new(data), index: found.index, moved, nameless, damaged: BTreeMap::new(), marked };
+        let shared = Shared { data: Arc::new(data), index: found.index, moved, nameless, damaged, marked };
         let (keys, shared) = (Arc::new(keys), Arc::new(RwLock::new(shared)));
         let opened = (Instant::now(), writer.end);
         let (slack, writer, closed) = (options.slack, Mutex::new(writer), Arc::default());
@@ -536,18 +549,34 @@ impl Store {
     /// As for [`user`](Self::user); also when it cannot be known whether there is such a user.
     pub fn find(&self, name: &str) -> Result<Option<u64>, StoreError> {
         let number = user_hash(name);
-        let nameless = {
-            let shared = self.read();
-            if let Some(moved) = shared.moved.get(name) {
-                return Ok(Some(*moved));
-            }
-            shared.nameless > 0
-        };
+        if let Some(moved) = self.read().moved.get(name) {
+            return Ok(Some(*moved));
+        }
         let row = self.about(number, |reader, entry, _| reader.row(number, entry, &reader.key(entry)?))?;
         match row {
             Some(row) if row.name == name => Ok(Some(number)),
-            Some(_) if nameless => Err(StoreError::User(Damage::Row)),
+            _ if self.nameless(number).is_some() => Err(StoreError::User(Damage::Row)),
             _ => Ok(None),
+        }
+    }
+
+    /// A user whose name cannot be read, and may be one with this hash: the number was free close to it.
+    fn nameless(&self, hash: u64) -> Option<u64> {
+        self.read().nameless.iter().copied().find(|number| number.wrapping_sub(hash) < NEAR)
+    }
+
+    /// The number of the user with a name, damaged or not.
+    ///
+    /// # Errors
+    /// A store that cannot be read.
+    pub fn holder(&self, name: &str) -> Result<Option<u64>, StoreError> {
+        let number = user_hash(name);
+        match self.find(name) {
+            Err(StoreError::User(_)) => match self.about(number, |reader, entry, _| reader.key(entry)) {
+                Err(StoreError::User(_)) => Ok(Some(number)),
+                _ => Ok(self.nameless(number)),
+            },
+            found => found,
         }
     }
 
@@ -575,9 +604,8 @@ impl Store {
     pub fn prior(&self, fingerprint: u64) -> Result<Option<Vec<u8>>, StoreError> {
         let shared = self.read();
         let Some(place) = shared.index.priors.get(&fingerprint) else { return Ok(None) };
-        let found = Reader { data: &shared.data, keys: &self.keys }.house(frame::Kind::Prior, *place);
-        let (position, bytes) = found.map_err(|unread| unread.of(Damage::Prior))?;
-        if position == fingerprint { Ok(Some(bytes)) } else { Err(StoreError::User(Damage::Prior)) }
+        let found = Reader { data: &shared.data, keys: &self.keys }.prior(fingerprint, *place);
+        Ok(Some(found.map_err(|unread| unread.of(Damage::Prior))?))
     }
 
     /// The fingerprints of the policies with all priors that users began with.
@@ -602,13 +630,7 @@ impl Store {
     pub fn forget<'n>(&self, names: &[&'n str]) -> Result<Vec<&'n str>, StoreError> {
         let (mut writes, mut incarnation, mut erased) = (Writes::default(), self.incarnation()?, Vec::new());
         for name in names {
-            let number = match self.find(name) {
-                Ok(Some(number)) => number,
-                // Whose name cannot be read is known by its hash.
-                Err(StoreError::User(_)) if self.has(user_hash(name)) => user_hash(name),
-                Ok(None) => continue,
-                Err(error) => return Err(error),
-            };
+            let Some(number) = self.holder(name)? else { continue };
             if !erased.contains(name) {
                 incarnation = incarnation.checked_add(1).ok_or(StoreError::Exhausted)?;
                 erased.push(*name);
@@ -635,18 +657,13 @@ impl Store {
         {
             self.keys.start_in(incarnation).map_err(StoreError::uncertain)?;
         }
-        let missing = writes.users.len().saturating_sub(writer.free.len());
-        if missing > 0 {
-            let before = self.keys.slots();
-            self.keys.grow(u32::try_from(missing).unwrap_or(u32::MAX).max(before / 8))?;
-            writer.free.extend(before..self.keys.slots());
-        }
+        self.stock(writer, writes.users.len())?;
         let draft = {
             let shared = self.read();
             let (data, index, history) = (&*shared.data, &shared.index, self.history);
             let press = Press { data, keys: &self.keys, nonces: &writer.nonces, index, history };
-            // Forgetting is to need no room.
-            let lost = if writes.erases() { &BTreeMap::new() } else { &shared.damaged };
+            // Forgetting is to need no room; but once the log is moved, nothing else tells that a part of it is damaged.
+            let lost = if writes.erases() && !writes.folded { &BTreeMap::new() } else { &shared.damaged };
             press.group(writer.end, writes, lost, &writer.free)?
         };
         if draft.group.is_empty() {
@@ -657,6 +674,28 @@ impl Store {
             self.settle(writer).map_err(StoreError::uncertain)?;
         }
         self.tend(writer);
+        Ok(())
+    }
+
+    /// Sees to it that the last so many free slots have keys.
+    fn stock(&self, writer: &mut Writer, wanted: usize) -> Result<(), StoreError> {
+        let mut sound = Vec::with_capacity(wanted);
+        while sound.len() < wanted
+            && let Some(slot) = writer.free.pop()
+        {
+            // One whose key is damaged is left out.
+            sound.extend(self.keys.slot(slot)?.map(|_| slot));
+        }
+        let missing = wanted - sound.len();
+        writer.free.extend(sound.into_iter().rev());
+        if missing > 0 {
+            let before = self.keys.slots();
+            self.keys.grow(u32::try_from(missing).unwrap_or(u32::MAX).max(before / 8))?;
+            // The file may have been longer: users whose keys are gone keep their slots.
+            let shared = self.read();
+            let used: HashSet<u32> = shared.index.users.values().map(|entry| entry.slot).filter(|slot| *slot >= before).collect();
+            writer.free.extend((before..self.keys.slots()).filter(|slot| !used.contains(slot)));
+        }
         Ok(())
     }
 
@@ -691,25 +730,24 @@ impl Store {
 
     /// Destroys the keys of users.
     fn erase(&self, writer: &mut Writer, writes: &Writes) -> Result<(), StoreError> {
-        let slots: Vec<(u64, u32)> = {
+        let slots: Vec<(u64, (u32, u32))> = {
             let shared = self.read();
-            writes.erased.iter().filter_map(|number| Some((*number, shared.index.users.get(number)?.slot))).collect()
+            let key = |number| shared.index.users.get(number).map(|entry| (entry.slot, entry.generation));
+            writes.erased.iter().filter_map(|number| Some((*number, key(number)?))).collect()
         };
         if slots.is_empty() {
             return Ok(());
         }
         let now = self.incarnation()?;
         let next = now.checked_add(slots.len() as u32).ok_or(StoreError::Exhausted)?;
-        let gone: Vec<u32> = slots.iter().map(|(_, slot)| *slot).collect();
+        let gone: Vec<(u32, u32)> = slots.iter().map(|(_, key)| *key).collect();
         writer.open = true;
         self.keys.destroy(&gone, next.max(writes.incarnation.unwrap_or(0)))?;
         writer.mirror = None; // nobody can read it any more
-        writer.free.extend(gone);
+        writer.free.extend(gone.into_iter().map(|(slot, _)| slot));
         let mut shared = self.change();
         for (number, _) in &slots {
-            let nameless = shared.index.users.get(number).is_some_and(|entry| entry.moved)
-                && !shared.moved.values().any(|moved| moved == number);
-            shared.nameless -= usize::from(nameless && shared.nameless > 0);
+            shared.nameless.remove(number);
             let marked = shared.index.users.get(number).is_some_and(|entry| entry.lost != 0);
             shared.marked -= usize::from(marked && shared.marked > 0);
             shared.index.remove(*number);
@@ -899,7 +937,7 @@ fn succeed(
     let reader = Reader { data: &data, keys };
     let mut copy = Copy::begin(Data::create(medium, keys, &data.about_store(keys)?)?, history)?;
     let go_on = &mut |_, _| if closed.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
-    copy.all(reader, &of, None, go_on)?;
+    copy.all(reader, keys, &of, None, go_on)?;
     loop {
         let (_, index) = now();
         let changed = index.users.iter().filter(|(number, entry)| of.users.get(number) != Some(entry)).count();
@@ -993,7 +1031,12 @@ impl Target {
             progress(done, all);
             ControlFlow::Continue(())
         };
-        let losses = self.copy.all(from, index, pool, &mut told)?;
+        // Users whose keys are gone have a slot all the same.
+        let slots = index.users.values().map(|entry| entry.slot.saturating_add(1)).max().unwrap_or(0);
+        if slots > self.keys.slots() {
+            self.keys.grow(slots - self.keys.slots())?;
+        }
+        let losses = self.copy.all(from, &self.keys, index, pool, &mut told)?;
         self.copy.finish(&self.keys)?;
         file::sync_folder(&self.path)?;
         if let Some(draft) = self.draft.take() {

@@ -40,6 +40,12 @@ impl Reader<'_> {
         self.frame(&key, HOUSE, kind, place)
     }
 
+    /// A prior. An empty one says that it is lost.
+    pub(super) fn prior(&self, fingerprint: u64, place: Place) -> Result<Vec<u8>, Unread> {
+        let (position, bytes) = self.house(Kind::Prior, place)?;
+        if position == fingerprint && !bytes.is_empty() { Ok(bytes) } else { Err(Unread::Damaged) }
+    }
+
     /// The row of a user.
     pub(super) fn row(&self, number: u64, entry: &Entry, key: &Slot) -> Result<UserRow, Fault> {
         let (_, bytes) = self.frame(key, entry.slot, Kind::User, entry.row).map_err(|unread| unread.of(Damage::Row))?;

@@ -40,7 +40,7 @@ impl Copy {
 
     /// Where the next group goes.
     pub(super) fn end(&self) -> u64 {
-        self.group.end()
+        if self.group.is_empty() { self.group.start() } else { self.group.end() }
     }
 
     /// Adds a frame of a user.
@@ -64,9 +64,14 @@ impl Copy {
     /// Copies a prior.
     pub(super) fn prior(&mut self, from: Reader<'_>, fingerprint: u64, place: Place) -> Result<(), StoreError> {
         let (_, bytes) = from.house(Kind::Prior, place).map_err(|unread| unread.of(Damage::Prior))?;
-        let house = from.keys.slot(HOUSE)?.ok_or(StoreError::Key("the key of the house is damaged"))?;
+        self.put_prior(from.keys, fingerprint, &bytes)
+    }
+
+    /// Adds a prior; an empty one says that it is lost.
+    fn put_prior(&mut self, keys: &Keys, fingerprint: u64, bytes: &[u8]) -> Result<(), StoreError> {
+        let house = keys.slot(HOUSE)?.ok_or(StoreError::Key("the key of the house is damaged"))?;
         let what = (Kind::Prior, fingerprint);
-        let place = self.group.push(&self.data, &self.nonces, (HOUSE, &house), what, &[&bytes])?;
+        let place = self.group.push(&self.data, &self.nonces, (HOUSE, &house), what, &[bytes])?;
         self.index.apply(Change::Prior(fingerprint, place));
         self.flush(GROUP)
     }
@@ -209,6 +214,7 @@ impl Copy {
     pub(super) fn salvage(
         &mut self,
         from: Reader<'_>,
+        to: &Keys,
         (number, entry): (u64, &Entry),
         log: &[Place],
         pool: &Pool,
@@ -222,7 +228,12 @@ impl Copy {
         let key = match from.key(&entry) {
             Ok(key) => key,
             Err(Fault::Failed(error)) => return Err(error.into()),
-            Err(Fault::Damaged(damage)) => return Ok(loss(None, damage, None)), // nothing of the user can ever be read
+            Err(Fault::Damaged(damage)) => {
+                // Nothing of the user can ever be read. The copy has another key in this place.
+                entry.generation = to.slot(entry.slot)?.map_or(0, |slot| slot.generation);
+                self.nameless(to, number, &entry)?;
+                return Ok(loss(None, damage, None));
+            }
         };
         let row = match from.row(number, &entry, &key) {
             Ok(row) => row,
@@ -292,10 +303,12 @@ impl Copy {
         })
     }
 
-    /// Copies the log's frames of users who are whole, and users as they are; the others are salvaged. All of a store.
+    /// Copies the log's frames of users who are whole, and users as they are; the others are salvaged. All of a store, for one with
+    /// the keys `to`.
     pub(super) fn all(
         &mut self,
         from: Reader<'_>,
+        to: &Keys,
         index: &Index,
         pool: Option<&Pool>,
         progress: &mut dyn FnMut(u64, u64) -> ControlFlow<()>,
@@ -304,6 +317,7 @@ impl Copy {
         for (fingerprint, place) in &index.priors {
             match self.prior(from, *fingerprint, *place) {
                 Err(StoreError::User(damage)) if pool.is_some() => {
+                    self.put_prior(from.keys, *fingerprint, &[])?;
                     losses.push(Loss { name: None, number: *fingerprint, damage, from: None });
                 }
                 done => done?,
@@ -320,7 +334,9 @@ impl Copy {
             match (self.whole(from, *number, entry, newest), pool) {
                 (Ok(()), _) => {}
                 (Err(StoreError::User(_)), _) if from.is_forgotten(entry) => {}
-                (Err(StoreError::User(_)), Some(pool)) => losses.extend(self.salvage(from, (*number, entry), newest, pool)?),
+                (Err(StoreError::User(_)), Some(pool)) => {
+                    losses.extend(self.salvage(from, to, (*number, entry), newest, pool)?);
+                }
                 (done, _) => done?,
             }
         }

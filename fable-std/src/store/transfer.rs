@@ -144,8 +144,7 @@ pub fn read(bytes: &[u8]) -> Result<Stored, StoreError> {
     }
     let row = UserRow { header: Header::decode(header)?, incarnation: u32::from_le_bytes(*incarnation), name };
     let segment = Segment::read(seen, rest)?;
-    // A number is the hash of the name, or one that was free close to it.
-    let near = row.header.user.wrapping_sub(user_hash(&row.name)) < 256;
+    let near = row.header.user.wrapping_sub(user_hash(&row.name)) < super::NEAR;
     if !near
         || segment.count != u64::from_le_bytes(*count)
         || (seen > 0) != (!snapshot.is_empty())

@@ -14,6 +14,8 @@ pub const JOURNAL: u32 = 4;
 pub const LOG: u32 = 5;
 /// A prior.
 pub const PRIOR: u32 = 8;
+/// A snapshot that a history begins with.
+pub const BASE: u32 = 9;
 
 /// One frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +28,16 @@ pub struct Frame {
     pub kind: u32,
     /// Whose it is.
     pub slot: u32,
+    /// Which of those who have had the slot.
+    pub generation: u32,
+}
+
+impl Frame {
+    /// Where its bytes are.
+    #[must_use]
+    pub const fn range(&self) -> std::ops::Range<usize> {
+        self.offset..self.offset + self.length
+    }
 }
 
 /// All frames of a file, in order.
@@ -40,7 +52,13 @@ pub fn frames(bytes: &[u8]) -> Vec<Frame> {
             && end <= bytes.len()
             && word(at) == fable_core::record::checksum(&bytes[at + 4..at + 28])
         {
-            found.push(Frame { offset: at, length: end - at, kind: word(at + 8), slot: word(at + 12) });
+            found.push(Frame {
+                offset: at,
+                length: end - at,
+                kind: word(at + 8),
+                slot: word(at + 12),
+                generation: word(at + 16),
+            });
             at = end.next_multiple_of(16);
         } else {
             at += 16;

@@ -84,13 +84,14 @@ fn json(report: &Report) -> String {
         "commits": report.groups,
         "priors": hex(&report.priors),
         "keys": report.keys,
+        "heads": report.heads,
         "unaccounted": report.unaccounted,
     });
     format!("{report}\n")
 }
 
 fn told(report: &Report) -> String {
-    let Report { users, bytes, damaged, weakened, groups, priors, keys, unaccounted } = report;
+    let Report { users, bytes, damaged, weakened, groups, priors, keys, heads, unaccounted } = report;
     let mut text = format!("users: {users}, bytes: {bytes}\n");
     for loss in damaged {
         let _ = writeln!(text, "damaged: {}: {}", who(loss), loss.damage);
@@ -104,6 +105,7 @@ fn told(report: &Report) -> String {
     for (what, count) in [
         ("commits with a damaged byte", groups),
         ("keys with a damaged copy, or whose destruction was interrupted", keys),
+        ("damaged copies of what a file begins with", heads),
         ("damaged places of which it is not known whose they are", unaccounted),
     ] {
         if *count > 0 {
