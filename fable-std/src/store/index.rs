@@ -237,6 +237,8 @@ pub(super) struct Mirror {
     key: Slot,
     nonces: Nonces,
     end: u64,
+    /// Length when all of the index was last written.
+    whole: u64,
     /// Whether there is nothing behind the end, where an old record could be taken for the next one.
     trimmed: bool,
 }
@@ -271,7 +273,7 @@ impl Mirror {
         head.extend_from_slice(&crc32fast::hash(&head).to_le_bytes());
         head.resize(HEAD, 0);
         medium.write(0, &head)?;
-        let mut mirror = Self { medium, id: *data.id(), key, nonces: Nonces::new()?, end: HEAD as u64, trimmed: true };
+        let mut mirror = Self { medium, id: *data.id(), key, nonces: Nonces::new()?, end: HEAD as u64, whole: 0, trimmed: true };
         let mut part = Vec::new();
         for change in index.changes() {
             change.encode(&mut part);
@@ -281,6 +283,7 @@ impl Mirror {
             }
         }
         mirror.record((end, number), false, &part)?;
+        mirror.whole = mirror.end;
         Ok(mirror)
     }
 
@@ -299,12 +302,15 @@ impl Mirror {
         if !known {
             return Ok(None);
         }
-        let mut mirror = Self { medium, id: *data.id(), key, nonces: Nonces::new()?, end: HEAD as u64, trimmed: false };
+        let mut mirror = Self { medium, id: *data.id(), key, nonces: Nonces::new()?, end: HEAD as u64, whole: 0, trimmed: false };
         let (mut reflection, mut at) = (Reflection::default(), HEAD);
         while let Some((place, plain)) = mirror.read(&mut bytes, at) {
             let Some(more) = reflection.take(plain) else { return Ok(None) };
             at = place;
             mirror.end = place as u64;
+            if mirror.whole == 0 && more.0 > 0 {
+                mirror.whole = mirror.end;
+            }
             (reflection.end, reflection.number, reflection.closed) = more;
         }
         reflection.gather();
@@ -361,15 +367,20 @@ impl Mirror {
         self.medium.sync()
     }
 
-    /// Bytes of the file.
-    pub(super) const fn len(&self) -> u64 {
-        self.end
+    /// Whether it has grown to so many percent of what all of it is, and some more.
+    pub(super) const fn has_grown_to(&self, percent: u64, more: u64) -> bool {
+        self.end > self.whole / 100 * percent + more
     }
 }
 
 impl Reflection {
     fn gather(&mut self) {
-        self.index.users.append(&mut self.sorted.drain(..).collect());
+        // Few into many are quicker one by one.
+        if self.sorted.len() < self.index.users.len() / 8 {
+            self.index.users.extend(self.sorted.drain(..));
+        } else {
+            self.index.users.append(&mut self.sorted.drain(..).collect());
+        }
     }
 
     fn take(&mut self, plain: &[u8]) -> Option<(u64, u64, bool)> {

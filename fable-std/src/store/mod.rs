@@ -803,7 +803,7 @@ impl Store {
     fn tend(&self, writer: &mut Writer) {
         if writer.pending.is_empty() && self.path.is_some() {
             let users = self.read().index.users.len();
-            let long = |mirror: &Mirror| mirror.len() > (8 << 20) + 256 * users as u64;
+            let long = |mirror: &Mirror| mirror.has_grown_to(300, 8 << 20);
             if writer.mirror.as_ref().map_or(users <= SMALL, long) {
                 self.reflect(writer);
             }
@@ -894,8 +894,7 @@ impl Drop for Store {
             return;
         }
         // One that has grown is written anew: the next opening reads all of it.
-        let users = self.read().index.users.len() as u64;
-        if writer.mirror.as_ref().is_none_or(|mirror| mirror.len() > 4_096 + 150 * users) {
+        if writer.mirror.as_ref().is_none_or(|mirror| mirror.has_grown_to(125, 64 << 10)) {
             self.reflect(writer);
         }
         let at = (writer.end, writer.number);
