@@ -314,6 +314,13 @@ impl Data {
         Some((head, bytes))
     }
 
+    /// The number in the head of a group, whether the group is damaged or not.
+    pub(super) fn number_at(&self, group: u64) -> Option<u64> {
+        let mut number = [0; 8];
+        self.medium.read(group + 16, &mut number).ok()?;
+        Some(u64::from_le_bytes(number))
+    }
+
     /// The head of the frame at a place, if it can be read.
     fn head_at(&self, offset: u64) -> Option<Head> {
         let mut bytes = [0; FRAME_HEAD];

@@ -57,7 +57,7 @@ pub(super) fn find(
             Stretch::Group { from, to, number } => {
                 match data.frames_between(frames_of(from), to, true) {
                     Some(frames) => take(&mut rebuild, data, keys, &frames, history)?,
-                    None => rebuild.unaccounted += 1,
+                    None => rebuild.gaps += 1,
                 }
                 (found.end, found.number) = (to, number.max(found.number));
             }
@@ -66,9 +66,12 @@ pub(super) fn find(
             Stretch::Bad { to, .. } if to == length => found.damaged += usize::from(covered > found.end),
             Stretch::Bad { from, to } => {
                 found.damaged += 1;
-                let first = if from < covered { covered } else { frames_of(from) };
-                let whole = data.frames_between(first, to, true);
-                rebuild.unaccounted += usize::from(whole.is_none());
+                let start = from.max(covered);
+                let first = frames_of(start);
+                // The right group with damage in its frames, or the right frames with damage before them; not another group.
+                let follows = data.number_at(start) == Some(found.number + 1);
+                let whole = data.frames_between(first, to, true).filter(|frames| follows || can_be_opened(data, keys, frames));
+                rebuild.gaps += usize::from(whole.is_none());
                 let frames = whole.or_else(|| data.frames_between(first, to, false)).unwrap_or_default();
                 take(&mut rebuild, data, keys, &frames, history)?;
                 found.end = to;
@@ -76,8 +79,17 @@ pub(super) fn find(
         }
     }
     found.damaged += usize::from(length < covered);
-    (found.index, found.unaccounted) = (rebuild.index, rebuild.unaccounted);
+    found.unaccounted = rebuild.unaccounted();
+    found.index = rebuild.index;
     Ok(found)
+}
+
+/// Whether all of some frames are what was written, as far as there are keys to them.
+fn can_be_opened(data: &Data, keys: &Keys, frames: &[(Head, Place)]) -> bool {
+    frames.iter().all(|(head, place)| {
+        let key = keys.slot(head.slot).ok().flatten();
+        key.is_some_and(|key| key.generation != head.generation || data.read(*place, &key).is_ok())
+    })
 }
 
 fn take(
@@ -89,7 +101,7 @@ fn take(
 ) -> Result<(), StoreError> {
     for (head, place) in frames {
         let Some(key) = keys.slot(head.slot)? else {
-            rebuild.unaccounted += 1;
+            rebuild.stray((head.slot, head.generation));
             continue;
         };
         if key.generation != head.generation {
@@ -104,6 +116,11 @@ fn take(
                 let (number, moved) = bytes.split_first_chunk()?;
                 Some((u64::from_le_bytes(*number), moved == [1]))
             }),
+            // Nothing else tells whether it is one that was meant for another place.
+            Kind::Fold if data.read(*place, &key).is_err() => {
+                rebuild.gaps += 1;
+                continue;
+            }
             _ => None,
         };
         rebuild.frame((head.kind, *place, head.position), (head.slot, head.generation), row, history);
