@@ -62,8 +62,10 @@ pub(super) fn find(
                 (found.end, found.number) = (to, number.max(found.number));
             }
             Stretch::Bad { to, .. } if to <= covered => found.damaged += 1,
-            // The end of a commit that was under way when the machine stopped.
-            Stretch::Bad { to, .. } if to == length => found.damaged += usize::from(covered > found.end),
+            // The end of a commit that was under way when the machine stopped; a file that was written anew was whole.
+            Stretch::Bad { from, to } if to == length && from.max(covered) >= data.live => {
+                found.damaged += usize::from(from < covered);
+            }
             Stretch::Bad { from, to } => {
                 found.damaged += 1;
                 let start = from.max(covered);
