@@ -68,11 +68,8 @@ pub(super) fn find(
             }
             Stretch::Bad { from, to } => {
                 found.damaged += 1;
-                let start = from.max(covered);
-                let first = frames_of(start);
-                // The right group with damage in its frames, or the right frames with damage before them; not another group.
-                let follows = data.number_at(start) == Some(found.number + 1);
-                let whole = data.frames_between(first, to, true).filter(|frames| follows || can_be_opened(data, keys, frames));
+                let first = frames_of(from.max(covered));
+                let whole = data.frames_between(first, to, true);
                 rebuild.gaps += usize::from(whole.is_none());
                 let frames = whole.or_else(|| data.frames_between(first, to, false)).unwrap_or_default();
                 take(&mut rebuild, data, keys, &frames, history)?;
@@ -81,17 +78,10 @@ pub(super) fn find(
         }
     }
     found.damaged += usize::from(length < covered);
+    rebuild.gaps += usize::from(length.max(covered) < data.live);
     found.unaccounted = rebuild.unaccounted();
     found.index = rebuild.index;
     Ok(found)
-}
-
-/// Whether all of some frames are what was written, as far as there are keys to them.
-fn can_be_opened(data: &Data, keys: &Keys, frames: &[(Head, Place)]) -> bool {
-    frames.iter().all(|(head, place)| {
-        let key = keys.slot(head.slot).ok().flatten();
-        key.is_some_and(|key| key.generation != head.generation || data.read(*place, &key).is_ok())
-    })
 }
 
 fn take(
@@ -118,11 +108,6 @@ fn take(
                 let (number, moved) = bytes.split_first_chunk()?;
                 Some((u64::from_le_bytes(*number), moved == [1]))
             }),
-            // Nothing else tells whether it is one that was meant for another place.
-            Kind::Fold if data.read(*place, &key).is_err() => {
-                rebuild.gaps += 1;
-                continue;
-            }
             _ => None,
         };
         rebuild.frame((head.kind, *place, head.position), (head.slot, head.generation), row, history);
