@@ -187,6 +187,7 @@ fn damage_without_an_index() {
                 let place = dice.below(last);
                 flip(&mut files[0], place, &mut dice);
             }
+            1 if name == "copied" && dice.once_in(2) => files[0].truncate(8192 + dice.below(end - 8192)),
             1 => {
                 let (from, to) = *dice.pick(&groups);
                 let at = 8192 + 16 * dice.below((last - 8192) / 16 + 1);
