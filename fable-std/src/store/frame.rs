@@ -21,7 +21,7 @@
 //!
 //! | bytes | content |
 //! |---|---|
-//! | 4 | CRC-32 of the next 24 |
+//! | 4 | CRC-32 of where the frame begins (8) and of the next 24 |
 //! | 4 | length of what is sealed, with its tag |
 //! | 4 | [`Kind`] |
 //! | 4 | slot of the key |
@@ -92,21 +92,26 @@ pub(super) struct Head {
 }
 
 impl Head {
-    fn encode(&self) -> [u8; FRAME_HEAD] {
+    /// The bytes of a head at a place.
+    fn encode(&self, offset: u64) -> [u8; FRAME_HEAD] {
         let mut bytes = [0; FRAME_HEAD];
         let fields = [self.length, self.kind as u32, self.slot, self.generation].into_iter().flat_map(u32::to_le_bytes);
         for (to, from) in bytes.iter_mut().skip(4).zip(fields.chain(self.position.to_le_bytes())) {
             *to = from;
         }
-        let sum = crc32fast::hash(bytes.get(4..).unwrap_or_default());
-        bytes.iter_mut().zip(sum.to_le_bytes()).for_each(|(to, from)| *to = from);
+        let mut sum = sum_at(offset);
+        sum.update(bytes.get(4..).unwrap_or_default());
+        bytes.iter_mut().zip(sum.finalize().to_le_bytes()).for_each(|(to, from)| *to = from);
         bytes
     }
 
-    fn decode(bytes: &[u8]) -> Option<Self> {
+    /// The head at a place; `None` for what was not written there as one.
+    fn decode(bytes: &[u8], offset: u64) -> Option<Self> {
         let bytes = bytes.get(..FRAME_HEAD)?;
         let word = |at: usize| Some(u32::from_le_bytes(*bytes.get(at..)?.first_chunk()?));
-        if word(0)? != crc32fast::hash(bytes.get(4..)?) {
+        let mut sum = sum_at(offset);
+        sum.update(bytes.get(4..)?);
+        if word(0)? != sum.finalize() {
             return None;
         }
         let (length, kind) = (word(4)?, word(8)?);
@@ -303,7 +308,7 @@ impl Data {
     /// Opens a frame whose bytes are there.
     pub(super) fn open_frame(&self, offset: u64, mut bytes: Vec<u8>, key: &Slot) -> Option<(Head, Vec<u8>)> {
         let raw: [u8; FRAME_HEAD] = *bytes.first_chunk()?;
-        let head = Head::decode(&raw)?;
+        let head = Head::decode(&raw, offset)?;
         if head.generation != key.generation || head.size() != bytes.len() as u64 {
             return None;
         }
@@ -318,7 +323,7 @@ impl Data {
     fn head_at(&self, offset: u64) -> Option<Head> {
         let mut bytes = [0; FRAME_HEAD];
         self.medium.read(offset, &mut bytes).ok()?;
-        Head::decode(&bytes)
+        Head::decode(&bytes, offset)
     }
 
     /// The frames that begin between two places. With `whole` they have to follow each other without a gap up to the end, and
@@ -383,7 +388,7 @@ impl Group {
         let length = u32::try_from(length).map_err(|_| StoreError::Exhausted)?;
         let head = Head { kind, slot, generation: key.generation, position, length };
         let place = Place::new(offset, head.size()).ok_or(StoreError::Exhausted)?;
-        let raw = head.encode();
+        let raw = head.encode(offset);
         self.bytes.extend_from_slice(&raw);
         let start = self.bytes.len();
         self.bytes.extend_from_slice(&[0; NONCE]);
@@ -407,7 +412,7 @@ impl Group {
     }
 }
 
-/// The checksum of a group that begins at a place: one that was written to another place is damage.
+/// The checksum of what begins at a place: what was written to another place is damage.
 fn sum_at(start: u64) -> crc32fast::Hasher {
     let mut sum = crc32fast::Hasher::new();
     sum.update(&start.to_le_bytes());

@@ -172,14 +172,26 @@ impl Change {
 pub(super) struct Rebuild {
     pub(super) index: Index,
     numbers: HashMap<u32, u64>,
-    /// Frames of which it is not known whose they are, or that could not be opened.
-    pub(super) unaccounted: usize,
+    /// Places that were no frames.
+    pub(super) gaps: usize,
+    /// Frames of which it is not known whose they are, by their key.
+    strays: HashMap<(u32, u32), usize>,
 }
 
 impl Rebuild {
     pub(super) fn from(index: Index) -> Self {
         let numbers = index.users.iter().map(|(number, entry)| (entry.slot, *number)).collect();
-        Self { index, numbers, unaccounted: 0 }
+        Self { index, numbers, ..Self::default() }
+    }
+
+    /// Damaged places of which it is not known whose they are.
+    pub(super) fn unaccounted(&self) -> usize {
+        self.gaps + self.strays.values().sum::<usize>()
+    }
+
+    /// A frame of which it is not known whose it is.
+    pub(super) fn stray(&mut self, key: (u32, u32)) {
+        *self.strays.entry(key).or_default() += 1;
     }
 
     /// Takes a frame whose key has its generation. The row of a user, and what says that something of a user is lost, have the user's
@@ -192,16 +204,14 @@ impl Rebuild {
         history: Option<u64>,
     ) {
         if kind == Kind::User {
-            let Some((number, moved)) = row else {
-                self.unaccounted += 1;
-                return;
-            };
+            let Some((number, moved)) = row else { return self.stray(key) };
             self.numbers.insert(key.0, number);
             let entry = Entry { slot: key.0, generation: key.1, row: place, moved, ..Entry::default() };
             self.index.apply(Change::Put(number, entry));
             return;
         }
         if let (Kind::Lost, Some((number, moved))) = (kind, row) {
+            self.strays.remove(&key); // they are this user's
             self.numbers.insert(key.0, number);
             let entry = self.index.users.entry(number);
             let entry = entry.or_insert_with(|| Entry { slot: key.0, generation: key.1, moved, ..Entry::default() });
@@ -215,13 +225,12 @@ impl Rebuild {
         }
         let known = self.numbers.get(&key.0).and_then(|number| Some((*number, self.index.users.get_mut(number)?)));
         let Some((number, entry)) = known.filter(|(_, entry)| entry.generation == key.1) else {
-            self.unaccounted += 1;
-            return;
+            return self.stray(key);
         };
         match kind {
             Kind::Rules => entry.rules = place,
             Kind::Journal => entry.journal = place,
-            Kind::Lost => self.unaccounted += 1,
+            Kind::Lost => self.stray(key),
             Kind::Base => entry.snapshots = Some(Box::new(Snapshots::at(position, place))),
             Kind::Snapshot => entry.snapshots.get_or_insert_default().push(position, place, history),
             _ => self.index.log.entry(number).or_default().push(place),

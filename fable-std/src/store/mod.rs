@@ -666,10 +666,9 @@ impl Store {
             let lost = if writes.erases() && !writes.folded { &BTreeMap::new() } else { &shared.damaged };
             press.group(writer.end, writes, lost, &writer.free)?
         };
-        if draft.group.is_empty() {
-            return if sync { self.settle(writer).map_err(StoreError::uncertain) } else { Ok(()) };
+        if !draft.group.is_empty() {
+            self.append(writer, draft, writes)?;
         }
-        self.append(writer, draft, writes)?;
         if sync {
             self.settle(writer).map_err(StoreError::uncertain)?;
         }

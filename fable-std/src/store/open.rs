@@ -57,18 +57,20 @@ pub(super) fn find(
             Stretch::Group { from, to, number } => {
                 match data.frames_between(frames_of(from), to, true) {
                     Some(frames) => take(&mut rebuild, data, keys, &frames, history)?,
-                    None => rebuild.unaccounted += 1,
+                    None => rebuild.gaps += 1,
                 }
                 (found.end, found.number) = (to, number.max(found.number));
             }
             Stretch::Bad { to, .. } if to <= covered => found.damaged += 1,
-            // The end of a commit that was under way when the machine stopped.
-            Stretch::Bad { to, .. } if to == length => found.damaged += usize::from(covered > found.end),
+            // The end of a commit that was under way when the machine stopped; a file that was written anew was whole.
+            Stretch::Bad { from, to } if to == length && from.max(covered) >= data.live => {
+                found.damaged += usize::from(from < covered);
+            }
             Stretch::Bad { from, to } => {
                 found.damaged += 1;
-                let first = if from < covered { covered } else { frames_of(from) };
+                let first = frames_of(from.max(covered));
                 let whole = data.frames_between(first, to, true);
-                rebuild.unaccounted += usize::from(whole.is_none());
+                rebuild.gaps += usize::from(whole.is_none());
                 let frames = whole.or_else(|| data.frames_between(first, to, false)).unwrap_or_default();
                 take(&mut rebuild, data, keys, &frames, history)?;
                 found.end = to;
@@ -76,7 +78,9 @@ pub(super) fn find(
         }
     }
     found.damaged += usize::from(length < covered);
-    (found.index, found.unaccounted) = (rebuild.index, rebuild.unaccounted);
+    rebuild.gaps += usize::from(length.max(covered) < data.live);
+    found.unaccounted = rebuild.unaccounted();
+    found.index = rebuild.index;
     Ok(found)
 }
 
@@ -89,7 +93,7 @@ fn take(
 ) -> Result<(), StoreError> {
     for (head, place) in frames {
         let Some(key) = keys.slot(head.slot)? else {
-            rebuild.unaccounted += 1;
+            rebuild.stray((head.slot, head.generation));
             continue;
         };
         if key.generation != head.generation {

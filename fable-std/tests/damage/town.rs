@@ -296,9 +296,10 @@ impl Towns {
 }
 
 impl Town {
-    /// The frames whose bytes are others than they were.
+    /// The frames whose bytes are others than they were, with what fills them up.
     pub fn damaged_frames<'t>(&'t self, now: &'t [u8]) -> impl Iterator<Item = &'t Frame> {
-        self.frames.iter().filter(|frame| now.get(frame.range()) != self.files[0].get(frame.range()))
+        let range = |frame: &Frame| frame.offset..frame.range().end.next_multiple_of(16);
+        self.frames.iter().filter(move |frame| now.get(range(frame)) != self.files[0].get(range(frame)))
     }
 
     /// Users who may be refused: something of theirs is damaged.

@@ -50,7 +50,7 @@ pub fn frames(bytes: &[u8]) -> Vec<Frame> {
         let end = at + 28 + 12 + sealed;
         if (1..=9).contains(&word(at + 8))
             && end <= bytes.len()
-            && word(at) == fable_core::record::checksum(&bytes[at + 4..at + 28])
+            && word(at) == fable_core::record::checksum(&[&(at as u64).to_le_bytes(), &bytes[at + 4..at + 28]].concat())
         {
             found.push(Frame {
                 offset: at,
