@@ -395,7 +395,7 @@ fn a_signal_ends_it_with_everything_answered_on_disk() {
     let folder = tempfile::tempdir().unwrap();
     let store = folder.path().join("users.fable");
     for (durability, signal) in [("commit", "TERM"), ("none", "TERM"), ("none", "INT"), ("none", "HUP"), ("commit", "HUP")] {
-        let _ = std::fs::remove_file(&store);
+        fable_serve_tests::frames::remove(&store);
         let arguments = ["--catalog", "tau2", "--durability", durability, "--store"].map(Path::new);
         let start = || Service::start(fable(), arguments.into_iter().chain([store.as_path()]));
         let mut play = Play::<f64>::new(Oracle::new(&catalog::TAU2, Settings::default()), Script::new(12, 3, 0));

@@ -73,3 +73,10 @@ pub fn of_kind(store: &Path, kind: u32) -> Vec<Frame> {
     let bytes = std::fs::read(store).expect("a store");
     frames(&bytes).into_iter().filter(|frame| frame.kind == kind).collect()
 }
+
+/// Removes all files of a store, if it is there.
+pub fn remove(store: &Path) {
+    for end in ["", ".key", ".index"] {
+        let _ = std::fs::remove_file(format!("{}{end}", store.display()));
+    }
+}

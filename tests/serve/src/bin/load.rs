@@ -1,6 +1,7 @@
 //! Measures `fable serve` over a pipe: rounds a second, start-up, getting a user back, memory.
 
 use clap::{Parser, Subcommand};
+use fable_serve_tests::frames::remove;
 use fable_serve_tests::load::Load;
 use fable_serve_tests::process::{memory, processor_time};
 use fable_serve_tests::service::Service;
@@ -126,7 +127,7 @@ impl Bench {
         let mut rates = [vec![], vec![]];
         for number in 1..=repeat {
             for (durability, rates) in ["commit", "none"].into_iter().zip(&mut rates) {
-                let _ = std::fs::remove_file(&self.store);
+                remove(&self.store);
                 let (mut service, mut load) = (self.start(durability, 1_024), Load::new(users));
                 load.run(&mut service, users, window); // everyone once: nobody is new after that
                 let before = processor_time(service.id());
@@ -295,7 +296,7 @@ impl Bench {
 
     fn memory(&self, users: usize) {
         for cache in [10, 100, 1_000] {
-            let _ = std::fs::remove_file(&self.store);
+            remove(&self.store);
             let (mut service, mut load) = (self.start("none", cache), Load::new(users));
             load.run(&mut service, 3 * users, 1_000);
             let (now, most) = memory(service.id());
