@@ -194,7 +194,7 @@ fn the_new_file_takes_the_place_of_the_old_one() {
     let policy = Policy::<f64>::new(&catalog::TAU2, Settings::default()).unwrap();
     let policies = store::Policies::from(policy);
     let mut desk = store::Desk::new(&policies);
-    let opened = Store::open_with(&link, &identity(), options).unwrap();
+    let opened = Store::open_with(&link, &identity(), &options).unwrap();
     let mut users: Vec<_> =
         ["ana", "ben"].iter().map(|name| store::Resident::newcomer(&desk, name, user_hash(name), 0, None).unwrap()).collect();
     let (context, all) = (catalog::TAU2.context(None, []).unwrap(), fable_core::Feasible::all(&catalog::TAU2));

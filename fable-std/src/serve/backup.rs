@@ -10,7 +10,8 @@ use std::thread::JoinHandle;
 /// How far the last backup is.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Backup {
-    backup: PathBuf,
+    #[serde(rename = "backup")]
+    file: PathBuf,
     state: State,
     /// Users that are copied, of how many.
     users: u64,
@@ -61,7 +62,7 @@ impl Backups {
         if path.is_empty() || Path::new(path).exists() {
             return Err(Refusal::new(Code::Storage, "there is something at this path; a backup is a new file"));
         }
-        let begun = Backup { backup: path.into(), state: State::Running, users: 0, of: store.users(), bytes: None, error: None };
+        let begun = Backup { file: path.into(), state: State::Running, users: 0, of: store.users(), bytes: None, error: None };
         let (store, state, path) = (Arc::clone(store), Arc::clone(&self.last), PathBuf::from(path));
         let work = move || {
             let change = |change: &dyn Fn(&mut Backup)| {

@@ -206,8 +206,8 @@ impl Ledger {
 
     /// The row of a user whom the store does not know yet.
     fn new_row(&self, user: u64) -> Option<&UserRow> {
-        let tails = std::iter::once(&self.tails).chain(self.flights.iter().rev().map(|flight| &flight.tails));
-        tails.filter_map(|tails| tails.get(&user)?.row.as_ref()).next()
+        let mut tails = std::iter::once(&self.tails).chain(self.flights.iter().rev().map(|flight| &flight.tails));
+        tails.find_map(|tails| tails.get(&user)?.row.as_ref())
     }
 
     /// Whether some user has a number.

@@ -82,7 +82,7 @@ pub fn serve<T: Scalar>(
     let prior = options.prior.as_deref().map(|bytes| prior_file::read(&base, bytes)).transpose()?;
     let identity = Identity::new(&base);
     let store = match &options.store {
-        Some(path) => Store::open_with(path, &identity, options.keeping.clone())?,
+        Some(path) => Store::open_with(path, &identity, &options.keeping)?,
         None => Store::in_memory(&identity)?,
     };
     let priors = Priors::open(&store, &base, prior.as_deref())?;

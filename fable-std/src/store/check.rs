@@ -69,7 +69,7 @@ impl View {
     fn pool(&self) -> Result<Pool, StoreError> {
         let mut pool = Pool::new();
         for stretch in Walk::new(&self.data, START, self.data.medium.len()?) {
-            let (from, to) = match stretch? {
+            let (from, to) = match stretch {
                 Stretch::Group { from, to, .. } => (frames_of(from), to),
                 Stretch::Bad { from, to } => (from, to),
             };

@@ -122,7 +122,7 @@ pub(super) fn claim(path: &Path) -> Result<Option<(File, bool)>, StoreError> {
 #[derive(Debug)]
 pub(super) struct Draft {
     path: PathBuf,
-    draft: PathBuf,
+    new: PathBuf,
     folder: Folder,
     placed: bool,
 }
@@ -140,14 +140,14 @@ impl Draft {
         lock(&file)?;
         file.set_len(0)?;
         file.set_permissions(old.permissions())?;
-        Ok((Self { path: path.to_owned(), draft, folder, placed: false }, file))
+        Ok((Self { path: path.to_owned(), new: draft, folder, placed: false }, file))
     }
 
     /// Puts it into the place of the old one: whoever opens the path sees the old file or the new one and nothing in between,
     /// whenever the process or the machine stops. An error means that the old one is still there; the result says whether the new one
     /// is known to be there on disk.
     pub(super) fn place(mut self) -> Result<io::Result<()>, StoreError> {
-        fs::rename(&self.draft, &self.path)?;
+        fs::rename(&self.new, &self.path)?;
         self.placed = true;
         Ok(self.folder.sync().or_else(|_| self.folder.sync()))
     }

@@ -392,7 +392,9 @@ impl Group {
         self.bytes.extend_from_slice(&raw);
         let start = self.bytes.len();
         self.bytes.extend_from_slice(&[0; NONCE]);
-        parts.iter().for_each(|part| self.bytes.extend_from_slice(part));
+        for part in parts {
+            self.bytes.extend_from_slice(part);
+        }
         key.key.seal(nonces, &data.about(offset, &raw), &mut self.bytes, start)?;
         self.bytes.resize(self.bytes.len().next_multiple_of(ALIGN as usize), 0);
         self.count += 1;
@@ -442,64 +444,59 @@ impl<'d> Walk<'d> {
     }
 
     /// The number and the end of the group at a place, if its checksum is right.
-    fn group_at(&self, offset: u64) -> io::Result<Option<(u64, u64)>> {
+    fn group_at(&self, offset: u64) -> Option<(u64, u64)> {
         let mut head = [0; GROUP_HEAD];
-        if offset + GROUP_HEAD as u64 > self.end || !tolerant(self.data.medium.read(offset, &mut head))? {
-            return Ok(None);
+        if offset + GROUP_HEAD as u64 > self.end || self.data.medium.read(offset, &mut head).is_err() {
+            return None;
         }
         let word = |at: usize| head.get(at..).and_then(<[u8]>::first_chunk).map_or(0, |bytes| u64::from_le_bytes(*bytes));
         let (length, number) = (word(8), word(16));
-        let Some(to) = offset.checked_add(length).filter(|to| *to <= self.end) else { return Ok(None) };
+        let to = offset.checked_add(length).filter(|to| *to <= self.end)?;
         if !head.starts_with(GROUP_MAGIC) || length < GROUP_HEAD as u64 || length % ALIGN != 0 {
-            return Ok(None);
+            return None;
         }
         let mut sum = sum_at(offset);
         sum.update(head.get(8..).unwrap_or_default());
         let (mut at, mut buffer) = (offset + GROUP_HEAD as u64, Vec::new());
         while at < to {
             buffer.resize(usize::try_from(to - at).unwrap_or(CHUNK).min(CHUNK), 0);
-            if !tolerant(self.data.medium.read(at, &mut buffer))? {
-                return Ok(None);
+            if self.data.medium.read(at, &mut buffer).is_err() {
+                return None;
             }
             sum.update(&buffer);
             at += buffer.len() as u64;
         }
         let right = head.get(4..8) == Some(&sum.finalize().to_le_bytes()[..]);
-        Ok(right.then_some((number, to)))
+        right.then_some((number, to))
     }
 
     /// The next place after one at which a group begins.
-    fn next_group(&self, after: u64) -> io::Result<u64> {
+    fn next_group(&self, after: u64) -> u64 {
         let mut buffer = Vec::new();
         let mut at = after + ALIGN;
         while at < self.end {
             buffer.resize(usize::try_from(self.end - at).unwrap_or(CHUNK).min(CHUNK), 0);
-            if !tolerant(self.data.medium.read(at, &mut buffer))? {
+            if self.data.medium.read(at, &mut buffer).is_err() {
                 // A part that cannot be read is passed over in small steps.
                 buffer.truncate(512);
-                if !tolerant(self.data.medium.read(at, &mut buffer))? {
+                if self.data.medium.read(at, &mut buffer).is_err() {
                     buffer.fill(0);
                 }
             }
             for (step, unit) in (0_u64..).zip(buffer.chunks(ALIGN as usize)) {
                 let offset = at + step * ALIGN;
-                if unit.starts_with(GROUP_MAGIC) && self.group_at(offset)?.is_some() {
-                    return Ok(offset);
+                if unit.starts_with(GROUP_MAGIC) && self.group_at(offset).is_some() {
+                    return offset;
                 }
             }
             at += (buffer.len() as u64).next_multiple_of(ALIGN);
         }
-        Ok(self.end)
+        self.end
     }
 }
 
-/// Whether bytes were read; a place that the disk cannot read is as good as a damaged one.
-fn tolerant(read: io::Result<()>) -> io::Result<bool> {
-    Ok(read.is_ok())
-}
-
 impl Iterator for Walk<'_> {
-    type Item = io::Result<Stretch>;
+    type Item = Stretch;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.offset >= self.end {
@@ -507,14 +504,11 @@ impl Iterator for Walk<'_> {
         }
         let from = self.offset;
         let stretch = match self.group_at(from) {
-            Ok(Some((number, to))) => Ok(Stretch::Group { from, to, number }),
-            Ok(None) => self.next_group(from).map(|to| Stretch::Bad { from, to }),
-            Err(error) => Err(error),
+            Some((number, to)) => Stretch::Group { from, to, number },
+            None => Stretch::Bad { from, to: self.next_group(from) },
         };
-        self.offset = match &stretch {
-            Ok(Stretch::Group { to, .. } | Stretch::Bad { to, .. }) => *to,
-            Err(_) => self.end,
-        };
+        let (Stretch::Group { to, .. } | Stretch::Bad { to, .. }) = stretch;
+        self.offset = to;
         Some(stretch)
     }
 }

@@ -117,7 +117,9 @@ impl Change {
     fn encode(&self, out: &mut Vec<u8>) {
         let mut put = |which: u8, numbers: &[u64]| {
             out.push(which);
-            numbers.iter().for_each(|number| out.extend_from_slice(&number.to_le_bytes()));
+            for number in numbers {
+                out.extend_from_slice(&number.to_le_bytes());
+            }
         };
         match self {
             Self::Put(number, entry) => {
@@ -366,7 +368,9 @@ impl Mirror {
     /// Adds what was changed up to a place of the store's file.
     pub(super) fn add(&mut self, end: (u64, u64), changes: &[Change]) -> io::Result<()> {
         let mut bytes = Vec::new();
-        changes.iter().for_each(|change| change.encode(&mut bytes));
+        for change in changes {
+            change.encode(&mut bytes);
+        }
         self.record(end, false, &bytes)
     }
 
@@ -438,7 +442,9 @@ mod tests {
             Change::Prior(4, place(8)),
         ];
         let mut bytes = Vec::new();
-        changes.iter().for_each(|change| change.encode(&mut bytes));
+        for change in &changes {
+            change.encode(&mut bytes);
+        }
         let mut rest = &bytes[..];
         let back: Vec<Change> = std::iter::from_fn(|| Change::decode(&mut rest)).collect();
         assert_eq!((back.as_slice(), rest), (&changes[..], &[][..]));

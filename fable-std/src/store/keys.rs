@@ -292,7 +292,8 @@ impl Keys {
 
     fn unsealed(&self, slot: u32, bytes: &mut [u8; SLOT]) -> Option<Slot> {
         let (generation, key) = self.own.open(&self.about(slot), bytes)?.split_first_chunk()?;
-        Some(Slot { generation: u32::from_le_bytes(*generation), key: Secret::from_bytes((&*key).try_into().ok()?) })
+        let key = Secret::from_bytes(*key.first_chunk()?);
+        Some(Slot { generation: u32::from_le_bytes(*generation), key })
     }
 
     fn write(&self, slot: u32, content: &Slot) -> io::Result<()> {

@@ -243,18 +243,18 @@ impl Store {
     /// # Errors
     /// A store that is in use, of another identity or version, or no store at all.
     pub fn open(path: &Path, identity: &Identity) -> Result<Self, StoreError> {
-        Self::open_with(path, identity, Options::default())
+        Self::open_with(path, identity, &Options::default())
     }
 
     /// The same with other options.
     ///
     /// # Errors
     /// As for [`open`](Self::open), and a key that is not the store's.
-    pub fn open_with(path: &Path, identity: &Identity, options: Options) -> Result<Self, StoreError> {
+    pub fn open_with(path: &Path, identity: &Identity, options: &Options) -> Result<Self, StoreError> {
         let path = file::resolve(path)?;
         let store = match file::claim(&path)? {
             Some((claim, ours)) => {
-                let made = Self::create(&path, identity, &options);
+                let made = Self::create(&path, identity, options);
                 if made.is_err() && ours {
                     let _ = std::fs::remove_file(&path); // as it was before
                 }
@@ -273,14 +273,14 @@ impl Store {
     /// # Errors
     /// As for [`open`](Self::open), and a file that is not there.
     pub fn open_any(path: &Path) -> Result<Self, StoreError> {
-        Self::open_any_with(path, Options::default())
+        Self::open_any_with(path, &Options::default())
     }
 
     /// The same with other options.
     ///
     /// # Errors
     /// As for [`open_any`](Self::open_any), and a key that is not the store's.
-    pub fn open_any_with(path: &Path, options: Options) -> Result<Self, StoreError> {
+    pub fn open_any_with(path: &Path, options: &Options) -> Result<Self, StoreError> {
         Self::existing(file::resolve(path).map_err(|error| file::missing(path, error))?, options)
     }
 
@@ -305,10 +305,10 @@ impl Store {
         Ok((data, keys))
     }
 
-    fn existing(path: PathBuf, options: Options) -> Result<Self, StoreError> {
+    fn existing(path: PathBuf, options: &Options) -> Result<Self, StoreError> {
         let (data, id) = Data::open(Box::new(Locked(file::open(&path, true)?)))?;
         file::clean(&path);
-        let keys = open_keys(&path, &id, &options, true)?;
+        let keys = open_keys(&path, &id, options, true)?;
         Self::assemble(Some(path), data, keys, options)
     }
 
@@ -321,10 +321,10 @@ impl Store {
         let about = About { history: Some(History::EVENTS), identity: identity.encode() };
         let mut data = Data::create(Box::new(Memory::default()), &keys, &about)?;
         data.finish(&keys, START)?;
-        Self::assemble(None, data, keys, Options::default())
+        Self::assemble(None, data, keys, &Options::default())
     }
 
-    fn assemble(path: Option<PathBuf>, mut data: Data, keys: Keys, options: Options) -> Result<Self, StoreError> {
+    fn assemble(path: Option<PathBuf>, mut data: Data, keys: Keys, options: &Options) -> Result<Self, StoreError> {
         let mut about = data.about_store(&keys)?;
         let history = options.history.or(about.history);
         if history != about.history {
@@ -951,7 +951,9 @@ fn succeed(
 /// Copies what has changed since.
 fn catch_up(copy: &mut Copy, reader: Reader<'_>, of: &Index, index: &Index) -> Result<(), StoreError> {
     let gone: Vec<u64> = copy.index.users.keys().filter(|number| !index.users.contains_key(number)).copied().collect();
-    gone.into_iter().for_each(|number| copy.index.remove(number));
+    for number in gone {
+        copy.index.remove(number);
+    }
     for (fingerprint, place) in index.priors.iter().filter(|(fingerprint, place)| of.priors.get(fingerprint) != Some(place)) {
         copy.prior(reader, *fingerprint, *place)?;
     }

@@ -52,7 +52,7 @@ pub(super) fn find(
         Found { index: Index::default(), mirror, end: covered.max(START), number, closed, damaged: 0, unaccounted: 0 };
     let mut rebuild = Rebuild::from(index);
     for stretch in Walk::new(data, START, length) {
-        match stretch? {
+        match stretch {
             Stretch::Group { to, .. } if to <= covered => {}
             Stretch::Group { from, to, number } => {
                 match data.frames_between(frames_of(from), to, true) {

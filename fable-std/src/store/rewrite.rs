@@ -16,6 +16,9 @@ use std::ops::ControlFlow;
 
 /// Bytes that make a group.
 const GROUP: u64 = 1 << 20;
+/// How many entries a snapshot has seen, where it was, and its bytes if it is there.
+type Kept = ((u64, Place), Option<Vec<u8>>);
+
 /// Bytes of a journal that make a part.
 const PART: usize = 64 << 10;
 
@@ -115,7 +118,7 @@ impl Copy {
         row: &UserRow,
         rules: &[u8],
         journal: &[Segment],
-        snapshots: &[((u64, Place), Option<Vec<u8>>)],
+        snapshots: &[Kept],
     ) -> Result<(), StoreError> {
         let Entry { slot, generation, moved, lost, .. } = *entry;
         let mut new = Entry { slot, generation, moved, lost, ..Entry::default() };
@@ -169,15 +172,14 @@ impl Copy {
 
     /// Copies a frame of the log.
     pub(super) fn log(&mut self, from: Reader<'_>, number: u64, entry: &Entry, place: Place) -> Result<(), StoreError> {
-        let new = match self.moved.get(&place) {
-            Some(new) => *new,
-            None => {
-                let key = from.key(entry)?;
-                let segment = from.newest(entry, &key, place).map_err(|unread| unread.of(Damage::Journal))?;
-                let new = self.push(from.keys, entry, (Kind::Log, segment.first), &[&segment.bytes])?;
-                self.moved.insert(place, new);
-                new
-            }
+        let new = if let Some(new) = self.moved.get(&place) {
+            *new
+        } else {
+            let key = from.key(entry)?;
+            let segment = from.newest(entry, &key, place).map_err(|unread| unread.of(Damage::Journal))?;
+            let new = self.push(from.keys, entry, (Kind::Log, segment.first), &[&segment.bytes])?;
+            self.moved.insert(place, new);
+            new
         };
         self.index.apply(Change::Log(number, new));
         self.flush(GROUP)

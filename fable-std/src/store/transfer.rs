@@ -147,7 +147,7 @@ pub fn read(bytes: &[u8]) -> Result<Stored, StoreError> {
     let near = row.header.user.wrapping_sub(user_hash(&row.name)) < super::NEAR;
     if !near
         || segment.count != u64::from_le_bytes(*count)
-        || (seen > 0) != (!snapshot.is_empty())
+        || (seen > 0) == snapshot.is_empty()
         || segment.first.checked_add(segment.count).is_none()
     {
         return Err(damaged());

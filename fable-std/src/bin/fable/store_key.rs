@@ -28,10 +28,10 @@ pub(crate) fn options() -> Result<Options, Failure> {
 
 /// Opens a store of an identity, or makes one.
 pub(crate) fn open(path: &Path, identity: &Identity) -> Result<Store, Failure> {
-    Ok(Store::open_with(path, identity, options()?)?)
+    Ok(Store::open_with(path, identity, &options()?)?)
 }
 
 /// Opens an existing store.
 pub(crate) fn open_any(path: &Path) -> Result<Store, Failure> {
-    Ok(Store::open_any_with(path, options()?)?)
+    Ok(Store::open_any_with(path, &options()?)?)
 }

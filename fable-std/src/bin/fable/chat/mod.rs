@@ -103,7 +103,7 @@ pub(crate) fn run(arguments: &ChatArguments) -> Result<String, Failure> {
     let prior = prior_argument::numbers(arguments.prior.as_deref(), &base)?;
     let path = arguments.store.clone().map_or_else(default_store, Ok)?;
     let trouble = |error: StoreError| refused(&path, &error.into());
-    let store = Store::open_with(&path, &Identity::new(&base), store_key::options()?).map_err(trouble)?;
+    let store = Store::open_with(&path, &Identity::new(&base), &store_key::options()?).map_err(trouble)?;
     let priors = Priors::open(&store, &base, prior.as_deref()).map_err(trouble)?;
     let policies = priors.policies(&base).map_err(trouble)?;
     let chat = Chat::open(&policies, store, &arguments.user, reader, llm.as_ref());
