@@ -57,7 +57,7 @@ fn hurt(town: &Town, path: &Path, life: &Life, kind: u32) {
     let own = |frame: &&fable_serve_tests::frames::Frame| {
         (frame.kind, frame.slot, frame.generation) == (kind, life.slot, life.generation)
     };
-    let frame = town.frames.iter().filter(own).next_back().unwrap();
+    let frame = town.frames.iter().rfind(own).unwrap();
     let mut bytes = std::fs::read(path).unwrap();
     bytes[frame.offset + 45] ^= 4;
     std::fs::write(path, bytes).unwrap();

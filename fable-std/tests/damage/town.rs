@@ -259,7 +259,7 @@ impl Towns {
                     let (start, end) = (life.starts.len() as u64, length(user));
                     let up_to = start.max(end * (phase as u64 + 1) / PHASES as u64);
                     live(desk, resident, &mut Witness { writes: &mut writes, life }, &mut dice, up_to);
-                    if (user + phase) % 37 == 0 {
+                    if (user + phase).is_multiple_of(37) {
                         // Other rules than before, or none any more.
                         life.constraints = if user % 2 == 0 { rules(phase) } else { Vec::new() };
                         writes.constraints(life.number(), &life.constraints);
@@ -316,7 +316,7 @@ impl Town {
     /// Users who have to be refused: their name or their rules are damaged.
     pub fn lost(&self, now: &[u8]) -> BTreeSet<u64> {
         let own = |life: &Life, frame: &&Frame| (life.slot, life.generation) == (frame.slot, frame.generation);
-        let last = |life: &Life, kind: u32| self.frames.iter().filter(|frame| own(life, frame) && frame.kind == kind).next_back();
+        let last = |life: &Life, kind: u32| self.frames.iter().rfind(|frame| own(life, frame) && frame.kind == kind);
         let damaged = |frame: &Frame| now.get(frame.range()) != self.files[0].get(frame.range());
         let lost = |life: &&Life| [USER, RULES].iter().any(|kind| last(life, *kind).is_some_and(damaged));
         self.lives.iter().filter(lost).map(Life::number).collect()

@@ -41,6 +41,9 @@ impl Frame {
 }
 
 /// All frames of a file, in order.
+///
+/// # Panics
+/// Never: every read is within the file.
 #[must_use]
 pub fn frames(bytes: &[u8]) -> Vec<Frame> {
     let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"));
@@ -68,6 +71,9 @@ pub fn frames(bytes: &[u8]) -> Vec<Frame> {
 }
 
 /// The frames of one kind in a store's file.
+///
+/// # Panics
+/// When there is no such file.
 #[must_use]
 pub fn of_kind(store: &Path, kind: u32) -> Vec<Frame> {
     let bytes = std::fs::read(store).expect("a store");
