@@ -3,7 +3,7 @@
 use crate::after::{arrive, forget, sound};
 use crate::town::{Life, read, write};
 use crate::trial::{Bench, Tally, judge, told};
-use crate::{PAGE, TOWNS, flip, misdirect_page, swap_pages, trials, zero_sector};
+use crate::{Harm, PAGE, TOWNS, flip, misdirect_page, swap_pages, trials, zero_sector};
 use fable_serve_tests::dice::Dice;
 use fable_std::store::{Options, Store, StoreError};
 use std::collections::BTreeSet;
@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 /// One copy is enough for everyone, and life goes on.
 #[test]
 fn one_copy_of_the_keys() {
-    let damages: [(&str, usize, fn(&mut Vec<u8>, &mut Dice)); 4] = [
+    let damages: [(&str, usize, Harm); 4] = [
         ("keys: bit flips", 500, |bytes, dice| {
             let place = dice.below(bytes.len());
             flip(bytes, place, dice);

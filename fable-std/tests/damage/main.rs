@@ -17,6 +17,9 @@ use trial::{Bench, Tally, judge, single};
 
 static TOWNS: LazyLock<Towns> = LazyLock::new(Towns::build);
 
+/// What is done to a file.
+type Harm = fn(&mut Vec<u8>, &mut Dice);
+
 const SECTOR: usize = 512;
 const PAGE: usize = 4096;
 
@@ -109,18 +112,21 @@ fn without_damage_everyone_is_right_with_an_index_and_without() {
 
 #[test]
 fn flipped_bits() {
-    in_the_users("bit flips anywhere", 5_000, |_, bytes, dice| {
+    let tally = in_the_users("bit flips anywhere", 5_000, |_, bytes, dice| {
         let place = dice.below(bytes.len());
         flip(bytes, place, dice);
     });
+    assert!(tally.refused < tally.trials, "one bit touches one user at most, but for a prior");
 }
 
 #[test]
 fn flipped_bits_where_they_hurt() {
-    in_the_users("bit flips in hard rules", 2_000, aimed(&[RULES]));
-    in_the_users("bit flips in names", 500, aimed(&[USER]));
-    in_the_users("bit flips in snapshots", 500, aimed(&[SNAPSHOT, BASE]));
-    in_the_users("bit flips in events", 500, aimed(&[JOURNAL, LOG]));
+    let rules = in_the_users("bit flips in hard rules", 2_000, aimed(&[RULES]));
+    let names = in_the_users("bit flips in names", 500, aimed(&[USER]));
+    let snapshots = in_the_users("bit flips in snapshots", 500, aimed(&[SNAPSHOT, BASE]));
+    let events = in_the_users("bit flips in events", 500, aimed(&[JOURNAL, LOG]));
+    assert!([&rules, &names, &events].iter().all(|tally| tally.refused > 0 && tally.refused <= tally.trials));
+    assert_eq!(snapshots.refused, 0, "there is another snapshot, or the journal");
     in_the_users("bit flips in priors", 200, aimed(&[PRIOR]));
 }
 
@@ -191,7 +197,7 @@ fn truncations() {
 /// With the users and the keys as they were, nobody is touched, whatever happens to the index.
 #[test]
 fn the_index() {
-    let damages: [(&str, usize, fn(&mut Vec<u8>, &mut Dice)); 5] = [
+    let damages: [(&str, usize, Harm); 5] = [
         ("index: bit flips", 500, |bytes, dice| {
             let place = dice.below(bytes.len());
             flip(bytes, place, dice);

@@ -43,7 +43,7 @@ impl Frame {
 /// All frames of a file, in order.
 ///
 /// # Panics
-/// Never: what is read is there.
+/// Never: every read is within the file.
 #[must_use]
 pub fn frames(bytes: &[u8]) -> Vec<Frame> {
     let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"));
