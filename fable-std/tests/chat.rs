@@ -300,7 +300,7 @@ fn nothing_of_a_forgotten_person_is_in_the_file() {
             // Anything but yes is no, and is not taken for a reaction.
             let said = says(&store, &["--user", "Xanthippe"], "/forget\nno\n/profile\n/forget\nyes\n/profile\n");
             assert!(said.contains("Nothing was forgotten.\nrule "), "{said}");
-            assert!(said.ends_with("is in the file any more.\nNothing is known about you yet.\n"), "{said}");
+            assert!(said.ends_with("can be read any more.\nNothing is known about you yet.\n"), "{said}");
         }
         assert!(kept("Xanthippe").is_none());
         // Somebody else's rules are still there, and the last ones go with the last person.

@@ -332,7 +332,7 @@ impl<'p> Chat<'p> {
         self.person.forget()?;
         self.moment = None;
         self.exchanges.clear();
-        reply.plain("Forgotten: nothing about you is in the file any more.");
+        reply.plain("Forgotten: nothing about you can be read any more.");
         Ok(())
     }
 }
