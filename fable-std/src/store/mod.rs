@@ -46,6 +46,7 @@ mod damage;
 mod error;
 mod file;
 mod frame;
+mod home;
 mod identity;
 mod index;
 pub mod journal;
@@ -58,6 +59,8 @@ mod resident;
 mod rewrite;
 mod row;
 mod seal;
+#[cfg(test)]
+mod tests;
 pub mod transfer;
 mod writes;
 
@@ -76,10 +79,11 @@ use commit::Press;
 use damage::Fault;
 use fable_core::user_hash;
 use frame::{About, Data, START};
+use home::Home;
 use index::{Change, Entry, Index, Mirror};
 use journal::Segment;
 use keys::{FIRST, INDEX, Keys};
-use medium::{Locked, Medium, Memory};
+use medium::{Locked, Memory};
 use reader::Reader;
 use rewrite::Copy;
 use seal::Nonces;
@@ -147,8 +151,7 @@ impl History {
 /// A store. Reading and committing may happen on different threads.
 #[derive(Debug)]
 pub struct Store {
-    /// Where it is, if not in memory.
-    path: Option<PathBuf>,
+    home: Home,
     slack: u64,
     history: Option<u64>,
     keys: Arc<Keys>,
@@ -258,7 +261,7 @@ impl Store {
                 }
                 let (data, keys) = made?;
                 drop(claim);
-                Self::assemble(Some(path), data, keys, options)?
+                Self::assemble(Home::Path(path), data, keys, options)?
             }
             None => Self::existing(path, options)?,
         };
@@ -301,7 +304,7 @@ impl Store {
         let (data, id) = Data::open(Box::new(Locked(file::open(&path, true)?)))?;
         file::clean(&path);
         let keys = open_keys(&path, &id, &options, true)?;
-        Self::assemble(Some(path), data, keys, options)
+        Self::assemble(Home::Path(path), data, keys, options)
     }
 
     /// A store that ends with the process.
@@ -313,10 +316,10 @@ impl Store {
         let about = About { history: Some(History::EVENTS), identity: identity.encode() };
         let mut data = Data::create(Box::new(Memory::default()), &keys, &about)?;
         data.finish(&keys, START)?;
-        Self::assemble(None, data, keys, Options::default())
+        Self::assemble(Home::Memory, data, keys, Options::default())
     }
 
-    fn assemble(path: Option<PathBuf>, mut data: Data, keys: Keys, options: Options) -> Result<Self, StoreError> {
+    fn assemble(home: Home, mut data: Data, keys: Keys, options: Options) -> Result<Self, StoreError> {
         let mut about = data.about_store(&keys)?;
         let history = options.history.or(about.history);
         if history != about.history {
@@ -325,8 +328,7 @@ impl Store {
             let live = data.live;
             data.finish(&keys, live)?;
         }
-        let mirror = path.as_deref().and_then(|path| file::open_index(path, true).ok());
-        let mirror = mirror.map(|file| Box::new(file) as Box<dyn Medium>);
+        let mirror = home.index().and_then(Result::ok);
         let found = open::find(&data, &keys, mirror, history, (true, false))?;
         if found.unaccounted > 0 {
             return Err(StoreError::Unaccounted);
@@ -367,7 +369,7 @@ impl Store {
         let (keys, shared) = (Arc::new(keys), Arc::new(RwLock::new(shared)));
         let opened = (Instant::now(), writer.end);
         let (slack, writer, closed) = (options.slack, Mutex::new(writer), Arc::default());
-        let store = Self { path, slack, history, keys, shared, writer, opened, closed };
+        let store = Self { home, slack, history, keys, shared, writer, opened, closed };
         if !found.closed {
             store.reflect(&mut store.writer());
         }
@@ -430,8 +432,8 @@ impl Store {
     /// Whether a path leads to the store's own file.
     #[must_use]
     pub fn is_at(&self, path: &Path) -> bool {
-        let Some(own) = &self.path else { return false };
-        [own.clone(), file::keys(own), file::index(own)].iter().any(|own| {
+        let Some(own) = self.home.path() else { return false };
+        [own.to_owned(), file::keys(own), file::index(own)].iter().any(|own| {
             let one = || Some(cfg!(unix) && file::same(&own.metadata().ok()?, &path.metadata().ok()?));
             file::resolve(path).is_ok_and(|path| path == *own) || one().unwrap_or(false)
         })
@@ -440,7 +442,7 @@ impl Store {
     /// Bytes of the file; 0 in memory.
     #[must_use]
     pub fn bytes(&self) -> u64 {
-        self.path.as_ref().and_then(|path| path.metadata().ok()).map_or(0, |metadata| metadata.len())
+        self.home.path().and_then(|path| path.metadata().ok()).map_or(0, |metadata| metadata.len())
     }
 
     /// Remembers that something of a user cannot be read, if it is still there.
@@ -747,13 +749,12 @@ impl Store {
 
     /// Writes the index's file anew. Everything that was committed has to be on disk.
     fn reflect(&self, writer: &mut Writer) {
-        let Some(path) = &self.path else { return };
+        let Some(file) = self.home.index() else { return };
         writer.mirror = None;
         let shared = self.read();
         let made = || -> Result<Mirror, StoreError> {
             let key = self.keys.slot(INDEX)?.ok_or(StoreError::Key("the key of its index is damaged"))?;
-            let file = Box::new(file::open_index(path, true)?);
-            Ok(Mirror::create(file, &shared.data, key, &shared.index, (writer.end, writer.number))?)
+            Ok(Mirror::create(file?, &shared.data, key, &shared.index, (writer.end, writer.number))?)
         };
         match made() {
             Ok(mirror) => writer.mirror = Some(mirror),
@@ -763,7 +764,7 @@ impl Store {
 
     /// What is due after a commit.
     fn tend(&self, writer: &mut Writer) {
-        if writer.pending.is_empty() && self.path.is_some() {
+        if writer.pending.is_empty() && self.home.has_index() {
             let users = self.read().index.users.len();
             let long = |mirror: &Mirror| mirror.len() > (8 << 20) + 256 * users as u64;
             if writer.mirror.as_ref().map_or(users <= SMALL, long) {
@@ -786,10 +787,10 @@ impl Store {
     fn renew(&self, writer: &mut Writer) {
         match &writer.rewrite {
             Rewriting::At(limit) if writer.end > *limit && self.is_at_home(writer) => {
-                let (path, keys, shared) = (self.path.clone(), Arc::clone(&self.keys), Arc::clone(&self.shared));
+                let (home, keys, shared) = (self.home.clone(), Arc::clone(&self.keys), Arc::clone(&self.shared));
                 let history = self.history;
                 let closed = Arc::clone(&self.closed);
-                let work = move || succeed(path.as_deref(), &keys, &shared, history, &closed);
+                let work = move || succeed(&home, &keys, &shared, history, &closed);
                 match std::thread::Builder::new().name("rewrite".into()).spawn(work) {
                     Ok(thread) => writer.rewrite = Rewriting::By(thread),
                     Err(error) => tracing::warn!(%error, "the store cannot be written anew"),
@@ -820,7 +821,7 @@ impl Store {
         let mut shared = self.change();
         catch_up(&mut copy, Reader { data: &shared.data, keys: &self.keys }, &of, &shared.index)?;
         copy.finish(&self.keys)?;
-        let synced = draft.map_or(Ok(Ok(())), file::Draft::place)?;
+        let synced = self.home.place(draft)?;
         (writer.end, writer.number) = (copy.end(), copy.number);
         writer.rewrite = Rewriting::At(2 * copy.data.live + self.slack);
         shared.index = copy.index;
@@ -878,7 +879,7 @@ fn open_keys(path: &Path, id: &[u8; 16], options: &Options, write: bool) -> Resu
 
 /// Copies everything that is needed into a new file, until only a few users have changed meanwhile.
 fn succeed(
-    path: Option<&Path>,
+    home: &Home,
     keys: &Keys,
     shared: &RwLock<Shared>,
     history: Option<u64>,
@@ -889,13 +890,7 @@ fn succeed(
         (Arc::clone(&shared.data), shared.index.clone())
     };
     let (data, mut of) = now();
-    let (draft, medium): (_, Box<dyn Medium>) = match path {
-        Some(path) => {
-            let (draft, file) = file::Draft::begin(path)?;
-            (Some(draft), Box::new(Locked(file)))
-        }
-        None => (None, Box::new(Memory::default())),
-    };
+    let (draft, medium) = home.draft()?;
     let reader = Reader { data: &data, keys };
     let mut copy = Copy::begin(Data::create(medium, keys, &data.about_store(keys)?)?, history)?;
     let go_on = &mut |_, _| if closed.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
