@@ -632,7 +632,9 @@ impl Store {
         let writer = &mut *self.writer();
         if writes.erases() {
             self.erase(writer, writes).map_err(StoreError::uncertain)?;
-        } else if let Some(incarnation) = writes.incarnation
+        }
+        // Also after somebody who came and was erased in one commit.
+        if let Some(incarnation) = writes.incarnation
             && incarnation > self.incarnation()?
         {
             self.keys.start_in(incarnation).map_err(StoreError::uncertain)?;
