@@ -920,6 +920,7 @@ fn catch_up(copy: &mut Copy, reader: Reader<'_>, of: &Index, index: &Index) -> R
         unless_forgotten(copy.user(reader, *number, entry), reader, entry)?;
     }
     copy.index.log.clear();
+    copy.fold(reader, &index.log)?;
     for (number, places) in &index.log {
         let entry = index.users.get(number).ok_or(StoreError::NoUser)?;
         for place in places {
