@@ -327,6 +327,7 @@ impl Store {
             data.set_about(&keys, &about)?;
             let live = data.live;
             data.finish(&keys, live)?;
+            data.medium.sync()?;
         }
         let mirror = home.index().and_then(Result::ok);
         let found = open::find(&data, &keys, mirror, history, (true, false))?;
@@ -336,8 +337,12 @@ impl Store {
         if found.damaged > 0 {
             tracing::error!(groups = found.damaged, "the store is damaged; `fable check` says whom it touches");
         }
-        if data.medium.len()? > found.end {
-            data.medium.set_len(found.end)?; // what was under way when the machine stopped
+        if !found.closed {
+            if data.medium.len()? > found.end {
+                data.medium.set_len(found.end)?; // what was under way when the machine stopped
+            }
+            // What a process has left that was stopped may not be on disk, and what is cut off now must not come back.
+            data.medium.sync()?;
         }
         let (mut moved, mut nameless) = (HashMap::new(), 0);
         let reader = Reader { data: &data, keys: &keys };
