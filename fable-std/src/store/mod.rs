@@ -183,6 +183,8 @@ struct Shared {
 struct Writer {
     /// Where the next group goes.
     end: u64,
+    /// Up to where the file is known to be on disk.
+    synced: u64,
     /// The number of the last group.
     number: u64,
     /// The index's file; without it the next opening takes longer.
@@ -361,6 +363,7 @@ impl Store {
         }
         let writer = Writer {
             end: found.end,
+            synced: found.end,
             number: found.number,
             mirror: found.mirror.filter(|_| found.closed),
             pending: Vec::new(),
@@ -673,7 +676,7 @@ impl Store {
     fn append(&self, writer: &mut Writer, mut draft: commit::Draft, writes: &Writes) -> Result<(), StoreError> {
         let data = Arc::clone(&self.read().data);
         let (start, end) = (draft.group.start(), draft.group.end());
-        if let Err(error) = data.medium.write(start, draft.group.finish(writer.number + 1)) {
+        if let Err(error) = data.medium.write(start, draft.group.finish(writer.number + 1, writer.synced)) {
             let error = StoreError::from(error);
             // After a failure that is not want of room, what is read back need not be what is on the disk.
             let undone = data.medium.set_len(start).is_ok();
@@ -743,6 +746,7 @@ impl Store {
         }
         let data = Arc::clone(&self.read().data);
         data.medium.sync()?;
+        writer.synced = writer.end;
         let changes = std::mem::take(&mut writer.pending);
         let at = (writer.end, writer.number);
         if let Some(mirror) = &mut writer.mirror
@@ -829,7 +833,7 @@ impl Store {
         catch_up(&mut copy, Reader { data: &shared.data, keys: &self.keys }, &of, &shared.index)?;
         copy.finish(&self.keys)?;
         let synced = self.home.place(draft)?;
-        (writer.end, writer.number) = (copy.end(), copy.number);
+        (writer.end, writer.synced, writer.number) = (copy.end(), copy.end(), copy.number);
         writer.rewrite = Rewriting::At(2 * copy.data.live + self.slack);
         shared.index = copy.index;
         shared.data = Arc::new(copy.data);

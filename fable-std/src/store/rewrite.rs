@@ -56,7 +56,8 @@ impl Copy {
             let next = Group::at(self.group.end());
             self.number += 1;
             let mut group = std::mem::replace(&mut self.group, next);
-            self.data.medium.write(group.start(), group.finish(self.number))?;
+            // The file counts from when all of it is on disk.
+            self.data.medium.write(group.start(), group.finish(self.number, group.start()))?;
         }
         Ok(())
     }
