@@ -14,7 +14,7 @@
 //! | 4 | CRC-32 of where the group begins (8) and of the rest of it |
 //! | 8 | length of the group |
 //! | 8 | its number, one more than that of the group before |
-//! | 8 | number of frames |
+//! | 8 | up to where the file was on disk when it was written: what is damaged after that was never promised |
 //! | ... | the frames |
 //!
 //! A frame begins at a multiple of 16 and is filled up with zeros to the next:
@@ -351,17 +351,16 @@ impl Data {
 pub(super) struct Group {
     start: u64,
     bytes: Vec<u8>,
-    count: u64,
 }
 
 impl Group {
     /// A group that will be written at a place.
     pub(super) fn at(start: u64) -> Self {
-        Self { start, bytes: vec![0; GROUP_HEAD], count: 0 }
+        Self { start, bytes: vec![0; GROUP_HEAD] }
     }
 
     pub(super) const fn is_empty(&self) -> bool {
-        self.count == 0
+        self.bytes.len() == GROUP_HEAD
     }
 
     /// Where it will be written.
@@ -397,14 +396,13 @@ impl Group {
         }
         key.key.seal(nonces, &data.about(offset, &raw), &mut self.bytes, start)?;
         self.bytes.resize(self.bytes.len().next_multiple_of(ALIGN as usize), 0);
-        self.count += 1;
         Ok(place)
     }
 
-    /// The bytes to write.
-    pub(super) fn finish(&mut self, number: u64) -> &[u8] {
+    /// The bytes to write, while the file is on disk up to `synced`.
+    pub(super) fn finish(&mut self, number: u64, synced: u64) -> &[u8] {
         let length = self.bytes.len() as u64;
-        let head = [length, number, self.count].into_iter().flat_map(u64::to_le_bytes);
+        let head = [length, number, synced].into_iter().flat_map(u64::to_le_bytes);
         self.bytes.iter_mut().skip(8).zip(head).for_each(|(to, from)| *to = from);
         let mut sum = sum_at(self.start);
         sum.update(self.bytes.get(8..).unwrap_or_default());
@@ -424,8 +422,8 @@ fn sum_at(start: u64) -> crc32fast::Hasher {
 /// What a walk over the file comes to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Stretch {
-    /// A group whose checksum is right.
-    Group { from: u64, to: u64, number: u64 },
+    /// A group whose checksum is right, and up to where the file was on disk when it was written.
+    Group { from: u64, to: u64, number: u64, synced: u64 },
     /// Bytes that are no such group, up to the next one or the end.
     Bad { from: u64, to: u64 },
 }
@@ -443,14 +441,14 @@ impl<'d> Walk<'d> {
         Self { data, offset: from, end }
     }
 
-    /// The number and the end of the group at a place, if its checksum is right.
-    fn group_at(&self, offset: u64) -> Option<(u64, u64)> {
+    /// The group at a place, if its checksum is right.
+    fn group_at(&self, offset: u64) -> Option<Stretch> {
         let mut head = [0; GROUP_HEAD];
         if offset + GROUP_HEAD as u64 > self.end || self.data.medium.read(offset, &mut head).is_err() {
             return None;
         }
         let word = |at: usize| head.get(at..).and_then(<[u8]>::first_chunk).map_or(0, |bytes| u64::from_le_bytes(*bytes));
-        let (length, number) = (word(8), word(16));
+        let (length, number, synced) = (word(8), word(16), word(24));
         let to = offset.checked_add(length).filter(|to| *to <= self.end)?;
         if !head.starts_with(GROUP_MAGIC) || length < GROUP_HEAD as u64 || length % ALIGN != 0 {
             return None;
@@ -467,7 +465,7 @@ impl<'d> Walk<'d> {
             at += buffer.len() as u64;
         }
         let right = head.get(4..8) == Some(&sum.finalize().to_le_bytes()[..]);
-        right.then_some((number, to))
+        right.then_some(Stretch::Group { from: offset, to, number, synced })
     }
 
     /// The next place after one at which a group begins.
@@ -504,7 +502,7 @@ impl Iterator for Walk<'_> {
         }
         let from = self.offset;
         let stretch = match self.group_at(from) {
-            Some((number, to)) => Stretch::Group { from, to, number },
+            Some(group) => group,
             None => Stretch::Bad { from, to: self.next_group(from) },
         };
         let (Stretch::Group { to, .. } | Stretch::Bad { to, .. }) = stretch;

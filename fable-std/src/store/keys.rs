@@ -250,7 +250,7 @@ impl Keys {
         Ok(left)
     }
 
-    /// Makes both copies of every slot the same; which slots have no copy that can be read, and
+    /// Makes both copies of every slot the same, and all of them durable; which slots have no copy that can be read, and
     /// in how many one of the two was not.
     pub(super) fn settle(&self, write: bool) -> Result<(Vec<u32>, usize), StoreError> {
         let (mut lost, mut halves) = (Vec::new(), 0);
@@ -268,7 +268,7 @@ impl Keys {
                 }
             }
         }
-        if write && halves > 0 {
+        if write {
             self.medium.sync()?;
         }
         Ok((lost, halves))

@@ -46,6 +46,7 @@ mod damage;
 mod error;
 mod file;
 mod frame;
+mod home;
 mod identity;
 mod index;
 pub mod journal;
@@ -58,6 +59,8 @@ mod resident;
 mod rewrite;
 mod row;
 mod seal;
+#[cfg(test)]
+mod tests;
 pub mod transfer;
 mod writes;
 
@@ -76,10 +79,11 @@ use commit::Press;
 use damage::Fault;
 use fable_core::user_hash;
 use frame::{About, Data, START};
+use home::Home;
 use index::{Change, Entry, Index, Mirror};
 use journal::Segment;
 use keys::{FIRST, INDEX, Keys};
-use medium::{Locked, Medium, Memory};
+use medium::{Locked, Memory};
 use reader::Reader;
 use rewrite::Copy;
 use seal::Nonces;
@@ -149,8 +153,7 @@ impl History {
 /// A store. Reading and committing may happen on different threads.
 #[derive(Debug)]
 pub struct Store {
-    /// Where it is, if not in memory.
-    path: Option<PathBuf>,
+    home: Home,
     slack: u64,
     history: Option<u64>,
     keys: Arc<Keys>,
@@ -182,6 +185,8 @@ struct Shared {
 struct Writer {
     /// Where the next group goes.
     end: u64,
+    /// Up to where the file is known to be on disk.
+    synced: u64,
     /// The number of the last group.
     number: u64,
     /// The index's file; without it the next opening takes longer.
@@ -260,7 +265,7 @@ impl Store {
                 }
                 let (data, keys) = made?;
                 drop(claim);
-                Self::assemble(Some(path), data, keys, options)?
+                Self::assemble(Home::Path(path), data, keys, options)?
             }
             None => Self::existing(path, options)?,
         };
@@ -309,7 +314,7 @@ impl Store {
         let (data, id) = Data::open(Box::new(Locked(file::open(&path, true)?)))?;
         file::clean(&path);
         let keys = open_keys(&path, &id, options, true)?;
-        Self::assemble(Some(path), data, keys, options)
+        Self::assemble(Home::Path(path), data, keys, options)
     }
 
     /// A store that ends with the process.
@@ -321,10 +326,10 @@ impl Store {
         let about = About { history: Some(History::EVENTS), identity: identity.encode() };
         let mut data = Data::create(Box::new(Memory::default()), &keys, &about)?;
         data.finish(&keys, START)?;
-        Self::assemble(None, data, keys, &Options::default())
+        Self::assemble(Home::Memory, data, keys, &Options::default())
     }
 
-    fn assemble(path: Option<PathBuf>, mut data: Data, keys: Keys, options: &Options) -> Result<Self, StoreError> {
+    fn assemble(home: Home, mut data: Data, keys: Keys, options: &Options) -> Result<Self, StoreError> {
         let mut about = data.about_store(&keys)?;
         let history = options.history.or(about.history);
         if history != about.history {
@@ -332,9 +337,9 @@ impl Store {
             data.set_about(&keys, &about)?;
             let live = data.live;
             data.finish(&keys, live)?;
+            data.medium.sync()?;
         }
-        let mirror = path.as_deref().and_then(|path| file::open_index(path, true).ok());
-        let mirror = mirror.map(|file| Box::new(file) as Box<dyn Medium>);
+        let mirror = home.index().and_then(Result::ok);
         let found = open::find(&data, &keys, mirror, history, (true, false))?;
         if found.unaccounted > 0 {
             return Err(StoreError::Unaccounted);
@@ -342,8 +347,12 @@ impl Store {
         if found.damaged > 0 {
             tracing::error!(groups = found.damaged, "the store is damaged; `fable check` says whom it touches");
         }
-        if data.medium.len()? > found.end {
-            data.medium.set_len(found.end)?; // what was under way when the machine stopped
+        if !found.closed {
+            if data.medium.len()? > found.end {
+                data.medium.set_len(found.end)?; // what was under way when the machine stopped
+            }
+            // What a process has left that was stopped may not be on disk, and what is cut off now must not come back.
+            data.medium.sync()?;
         }
         let (mut moved, mut nameless, mut damaged) = (HashMap::new(), BTreeSet::new(), BTreeMap::new());
         let reader = Reader { data: &data, keys: &keys };
@@ -367,6 +376,7 @@ impl Store {
         }
         let writer = Writer {
             end: found.end,
+            synced: found.end,
             number: found.number,
             mirror: found.mirror.filter(|_| found.closed),
             pending: Vec::new(),
@@ -380,7 +390,7 @@ impl Store {
         let (keys, shared) = (Arc::new(keys), Arc::new(RwLock::new(shared)));
         let opened = (Instant::now(), writer.end);
         let (slack, writer, closed) = (options.slack, Mutex::new(writer), Arc::default());
-        let store = Self { path, slack, history, keys, shared, writer, opened, closed };
+        let store = Self { home, slack, history, keys, shared, writer, opened, closed };
         if !found.closed {
             store.reflect(&mut store.writer());
         }
@@ -443,8 +453,8 @@ impl Store {
     /// Whether a path leads to the store's own file.
     #[must_use]
     pub fn is_at(&self, path: &Path) -> bool {
-        let Some(own) = &self.path else { return false };
-        [own.clone(), file::keys(own), file::index(own)].iter().any(|own| {
+        let Some(own) = self.home.path() else { return false };
+        [own.to_owned(), file::keys(own), file::index(own)].iter().any(|own| {
             let one = || Some(cfg!(unix) && file::same(&own.metadata().ok()?, &path.metadata().ok()?));
             file::resolve(path).is_ok_and(|path| path == *own) || one().unwrap_or(false)
         })
@@ -453,7 +463,7 @@ impl Store {
     /// Bytes of the file; 0 in memory.
     #[must_use]
     pub fn bytes(&self) -> u64 {
-        self.path.as_ref().and_then(|path| path.metadata().ok()).map_or(0, |metadata| metadata.len())
+        self.home.path().and_then(|path| path.metadata().ok()).map_or(0, |metadata| metadata.len())
     }
 
     /// Remembers that something of a user cannot be read, if it is still there.
@@ -652,7 +662,9 @@ impl Store {
         let writer = &mut *self.writer();
         if writes.erases() {
             self.erase(writer, writes).map_err(StoreError::uncertain)?;
-        } else if let Some(incarnation) = writes.incarnation
+        }
+        // Also after somebody who came and was erased in one commit.
+        if let Some(incarnation) = writes.incarnation
             && incarnation > self.incarnation()?
         {
             self.keys.start_in(incarnation).map_err(StoreError::uncertain)?;
@@ -702,7 +714,7 @@ impl Store {
     fn append(&self, writer: &mut Writer, mut draft: commit::Draft, writes: &Writes) -> Result<(), StoreError> {
         let data = Arc::clone(&self.read().data);
         let (start, end) = (draft.group.start(), draft.group.end());
-        if let Err(error) = data.medium.write(start, draft.group.finish(writer.number + 1)) {
+        if let Err(error) = data.medium.write(start, draft.group.finish(writer.number + 1, writer.synced)) {
             let error = StoreError::from(error);
             // After a failure that is not want of room, what is read back need not be what is on the disk.
             let undone = data.medium.set_len(start).is_ok();
@@ -771,6 +783,7 @@ impl Store {
         }
         let data = Arc::clone(&self.read().data);
         data.medium.sync()?;
+        writer.synced = writer.end;
         let changes = std::mem::take(&mut writer.pending);
         let at = (writer.end, writer.number);
         if let Some(mirror) = &mut writer.mirror
@@ -784,13 +797,12 @@ impl Store {
 
     /// Writes the index's file anew. Everything that was committed has to be on disk.
     fn reflect(&self, writer: &mut Writer) {
-        let Some(path) = &self.path else { return };
+        let Some(file) = self.home.index() else { return };
         writer.mirror = None;
         let shared = self.read();
         let made = || -> Result<Mirror, StoreError> {
             let key = self.keys.slot(INDEX)?.ok_or(StoreError::Key("the key of its index is damaged"))?;
-            let file = Box::new(file::open_index(path, true)?);
-            Ok(Mirror::create(file, &shared.data, key, &shared.index, (writer.end, writer.number))?)
+            Ok(Mirror::create(file?, &shared.data, key, &shared.index, (writer.end, writer.number))?)
         };
         match made() {
             Ok(mirror) => writer.mirror = Some(mirror),
@@ -800,7 +812,7 @@ impl Store {
 
     /// What is due after a commit.
     fn tend(&self, writer: &mut Writer) {
-        if writer.pending.is_empty() && self.path.is_some() {
+        if writer.pending.is_empty() && self.home.has_index() {
             let users = self.read().index.users.len();
             let long = |mirror: &Mirror| mirror.has_grown_to(300, 8 << 20);
             if writer.mirror.as_ref().map_or(users <= SMALL, long) {
@@ -823,10 +835,10 @@ impl Store {
     fn renew(&self, writer: &mut Writer) {
         match &writer.rewrite {
             Rewriting::At(limit) if writer.end > *limit && self.is_at_home(writer) => {
-                let (path, keys, shared) = (self.path.clone(), Arc::clone(&self.keys), Arc::clone(&self.shared));
+                let (home, keys, shared) = (self.home.clone(), Arc::clone(&self.keys), Arc::clone(&self.shared));
                 let history = self.history;
                 let closed = Arc::clone(&self.closed);
-                let work = move || succeed(path.as_deref(), &keys, &shared, history, &closed);
+                let work = move || succeed(&home, &keys, &shared, history, &closed);
                 match std::thread::Builder::new().name("rewrite".into()).spawn(work) {
                     Ok(thread) => writer.rewrite = Rewriting::By(thread),
                     Err(error) => tracing::warn!(%error, "the store cannot be written anew"),
@@ -857,8 +869,8 @@ impl Store {
         let mut shared = self.change();
         catch_up(&mut copy, Reader { data: &shared.data, keys: &self.keys }, &of, &shared.index)?;
         copy.finish(&self.keys)?;
-        let synced = draft.map_or(Ok(Ok(())), file::Draft::place)?;
-        (writer.end, writer.number) = (copy.end(), copy.number);
+        let synced = self.home.place(draft)?;
+        (writer.end, writer.synced, writer.number) = (copy.end(), copy.end(), copy.number);
         writer.rewrite = Rewriting::At(2 * copy.data.live + self.slack);
         shared.index = copy.index;
         shared.data = Arc::new(copy.data);
@@ -914,7 +926,7 @@ fn open_keys(path: &Path, id: &[u8; 16], options: &Options, write: bool) -> Resu
 
 /// Copies everything that is needed into a new file, until only a few users have changed meanwhile.
 fn succeed(
-    path: Option<&Path>,
+    home: &Home,
     keys: &Keys,
     shared: &RwLock<Shared>,
     history: Option<u64>,
@@ -925,13 +937,7 @@ fn succeed(
         (Arc::clone(&shared.data), shared.index.clone())
     };
     let (data, mut of) = now();
-    let (draft, medium): (_, Box<dyn Medium>) = match path {
-        Some(path) => {
-            let (draft, file) = file::Draft::begin(path)?;
-            (Some(draft), Box::new(Locked(file)))
-        }
-        None => (None, Box::new(Memory::default())),
-    };
+    let (draft, medium) = home.draft()?;
     let reader = Reader { data: &data, keys };
     let mut copy = Copy::begin(Data::create(medium, keys, &data.about_store(keys)?)?, history)?;
     let go_on = &mut |_, _| if closed.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
@@ -961,6 +967,7 @@ fn catch_up(copy: &mut Copy, reader: Reader<'_>, of: &Index, index: &Index) -> R
         unless_forgotten(copy.user(reader, *number, entry), reader, entry)?;
     }
     copy.index.log.clear();
+    copy.fold(reader, &index.log)?;
     for (number, places) in &index.log {
         let entry = index.users.get(number).ok_or(StoreError::NoUser)?;
         for place in places {

@@ -51,10 +51,14 @@ pub(super) fn find(
     let mut found =
         Found { index: Index::default(), mirror, end: covered.max(START), number, closed, damaged: 0, unaccounted: 0 };
     let mut rebuild = Rebuild::from(index);
-    for stretch in Walk::new(data, START, length) {
+    let stretches: Vec<Stretch> = Walk::new(data, START, length).collect();
+    let synced = stretches.iter().map(|stretch| if let Stretch::Group { synced, .. } = stretch { *synced } else { 0 });
+    // Up to here everything was on disk once.
+    let promised = synced.fold(covered.max(data.live), u64::max);
+    for stretch in stretches {
         match stretch {
             Stretch::Group { to, .. } if to <= covered => {}
-            Stretch::Group { from, to, number } => {
+            Stretch::Group { from, to, number, .. } => {
                 match data.frames_between(frames_of(from), to, true) {
                     Some(frames) => take(&mut rebuild, data, keys, &frames, history)?,
                     None => rebuild.gaps += 1,
@@ -62,6 +66,8 @@ pub(super) fn find(
                 (found.end, found.number) = (to, number.max(found.number));
             }
             Stretch::Bad { to, .. } if to <= covered => found.damaged += 1,
+            // Commits that were under way when the machine stopped; those after the first of them cannot be without it.
+            Stretch::Bad { from, .. } if from >= promised => break,
             // The end of a commit that was under way when the machine stopped; a file that was written anew was whole.
             Stretch::Bad { from, to } if to == length && from.max(covered) >= data.live => {
                 found.damaged += usize::from(from < covered);

@@ -10,7 +10,7 @@ use super::keys::{HOUSE, Keys};
 use super::reader::Reader;
 use super::seal::Nonces;
 use super::{Reach, StoreError, UserRow};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::ops::ControlFlow;
 
@@ -59,7 +59,8 @@ impl Copy {
             let next = Group::at(self.group.end());
             self.number += 1;
             let mut group = std::mem::replace(&mut self.group, next);
-            self.data.medium.write(group.start(), group.finish(self.number))?;
+            // The file counts from when all of it is on disk.
+            self.data.medium.write(group.start(), group.finish(self.number, group.start()))?;
         }
         Ok(())
     }
@@ -183,6 +184,18 @@ impl Copy {
         };
         self.index.apply(Change::Log(number, new));
         self.flush(GROUP)
+    }
+
+    /// Lets the copied frames of the log not count any more if some of them are not in the log now.
+    pub(super) fn fold(&mut self, from: Reader<'_>, log: &HashMap<u64, Vec<Place>>) -> Result<(), StoreError> {
+        let now: HashSet<&Place> = log.values().flatten().collect();
+        if self.moved.keys().all(|place| now.contains(place)) {
+            return Ok(());
+        }
+        self.moved.clear();
+        let house = from.keys.slot(HOUSE)?.ok_or(StoreError::Key("the key of the house is damaged"))?;
+        self.group.push(&self.data, &self.nonces, (HOUSE, &house), (Kind::Fold, 0), &[])?;
+        Ok(())
     }
 
     /// Everything is on disk when this returns. The data's head is the last thing that is written.
