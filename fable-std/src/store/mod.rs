@@ -647,12 +647,7 @@ impl Store {
         {
             self.keys.start_in(incarnation).map_err(StoreError::uncertain)?;
         }
-        let missing = writes.users.len().saturating_sub(writer.free.len());
-        if missing > 0 {
-            let before = self.keys.slots();
-            self.keys.grow(u32::try_from(missing).unwrap_or(u32::MAX).max(before / 8))?;
-            writer.free.extend(before..self.keys.slots());
-        }
+        self.stock(writer, writes.users.len())?;
         let draft = {
             let shared = self.read();
             let (data, index, history) = (&*shared.data, &shared.index, self.history);
@@ -669,6 +664,27 @@ impl Store {
             self.settle(writer).map_err(StoreError::uncertain)?;
         }
         self.tend(writer);
+        Ok(())
+    }
+
+    /// Sees to it that the last ones of the free slots are enough for so many users.
+    fn stock(&self, writer: &mut Writer, wanted: usize) -> Result<(), StoreError> {
+        let mut stock = Vec::new();
+        while stock.len() < wanted
+            && let Some(slot) = writer.free.pop()
+        {
+            // One that cannot be read was being made when the machine stopped.
+            if self.keys.slot(slot)?.is_some() {
+                stock.push(slot);
+            }
+        }
+        let missing = wanted - stock.len();
+        writer.free.extend(stock.into_iter().rev());
+        if missing > 0 {
+            let before = self.keys.slots();
+            self.keys.grow(u32::try_from(missing).unwrap_or(u32::MAX).max(before / 8))?;
+            writer.free.extend(before..self.keys.slots());
+        }
         Ok(())
     }
 
