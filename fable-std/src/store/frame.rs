@@ -396,8 +396,8 @@ impl Group {
 pub(super) enum Stretch {
     /// A group whose checksum is right, and up to where the file was on disk when it was written.
     Group { from: u64, to: u64, number: u64, synced: u64 },
-    /// Bytes that are no such group, up to the next one or the end.
-    Bad { from: u64, to: u64 },
+    /// Bytes that are no such group, up to the next one or the end; `unread` if the disk could not read some of them.
+    Bad { from: u64, to: u64, unread: bool },
 }
 
 /// Walks over the groups of a file.
@@ -406,87 +406,89 @@ pub(super) struct Walk<'d> {
     data: &'d Data,
     offset: u64,
     end: u64,
+    unread: bool,
 }
 
 impl<'d> Walk<'d> {
     pub(super) const fn new(data: &'d Data, from: u64, end: u64) -> Self {
-        Self { data, offset: from, end }
+        Self { data, offset: from, end, unread: false }
     }
 
     /// The group at a place, if its checksum is right.
-    fn group_at(&self, offset: u64) -> io::Result<Option<Stretch>> {
+    fn group_at(&mut self, offset: u64) -> Option<Stretch> {
         let mut head = [0; GROUP_HEAD];
-        if offset + GROUP_HEAD as u64 > self.end || !tolerant(self.data.medium.read(offset, &mut head))? {
-            return Ok(None);
+        if offset + GROUP_HEAD as u64 > self.end || !self.read(offset, &mut head) {
+            return None;
         }
         let word = |at: usize| head.get(at..).and_then(<[u8]>::first_chunk).map_or(0, |bytes| u64::from_le_bytes(*bytes));
         let (length, number, synced) = (word(8), word(16), word(24));
-        let Some(to) = offset.checked_add(length).filter(|to| *to <= self.end) else { return Ok(None) };
+        let to = offset.checked_add(length).filter(|to| *to <= self.end)?;
         if !head.starts_with(GROUP_MAGIC) || length < GROUP_HEAD as u64 || length % ALIGN != 0 {
-            return Ok(None);
+            return None;
         }
         let mut sum = crc32fast::Hasher::new();
         sum.update(head.get(8..).unwrap_or_default());
         let (mut at, mut buffer) = (offset + GROUP_HEAD as u64, Vec::new());
         while at < to {
             buffer.resize(usize::try_from(to - at).unwrap_or(CHUNK).min(CHUNK), 0);
-            if !tolerant(self.data.medium.read(at, &mut buffer))? {
-                return Ok(None);
+            if !self.read(at, &mut buffer) {
+                return None;
             }
             sum.update(&buffer);
             at += buffer.len() as u64;
         }
         let right = head.get(4..8) == Some(&sum.finalize().to_le_bytes()[..]);
-        Ok(right.then_some(Stretch::Group { from: offset, to, number, synced }))
+        right.then_some(Stretch::Group { from: offset, to, number, synced })
     }
 
     /// The next place after one at which a group begins.
-    fn next_group(&self, after: u64) -> io::Result<u64> {
+    fn next_group(&mut self, after: u64) -> u64 {
         let mut buffer = Vec::new();
         let mut at = after + ALIGN;
         while at < self.end {
             buffer.resize(usize::try_from(self.end - at).unwrap_or(CHUNK).min(CHUNK), 0);
-            if !tolerant(self.data.medium.read(at, &mut buffer))? {
+            if !self.read(at, &mut buffer) {
                 // A part that cannot be read is passed over in small steps.
                 buffer.truncate(512);
-                if !tolerant(self.data.medium.read(at, &mut buffer))? {
+                if !self.read(at, &mut buffer) {
                     buffer.fill(0);
                 }
             }
             for (step, unit) in (0_u64..).zip(buffer.chunks(ALIGN as usize)) {
                 let offset = at + step * ALIGN;
-                if unit.starts_with(GROUP_MAGIC) && self.group_at(offset)?.is_some() {
-                    return Ok(offset);
+                if unit.starts_with(GROUP_MAGIC) && self.group_at(offset).is_some() {
+                    return offset;
                 }
             }
             at += (buffer.len() as u64).next_multiple_of(ALIGN);
         }
-        Ok(self.end)
+        self.end
+    }
+
+    /// Whether bytes were read; a place that the disk cannot read is like a damaged one.
+    fn read(&mut self, offset: u64, buffer: &mut [u8]) -> bool {
+        let read = self.data.medium.read(offset, buffer).is_ok();
+        self.unread |= !read;
+        read
     }
 }
 
-/// Whether bytes were read; a place that the disk cannot read is as good as a damaged one.
-fn tolerant(read: io::Result<()>) -> io::Result<bool> {
-    Ok(read.is_ok())
-}
-
 impl Iterator for Walk<'_> {
-    type Item = io::Result<Stretch>;
+    type Item = Stretch;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.offset >= self.end {
             return None;
         }
         let from = self.offset;
-        let stretch = match self.group_at(from) {
-            Ok(Some(group)) => Ok(group),
-            Ok(None) => self.next_group(from).map(|to| Stretch::Bad { from, to }),
-            Err(error) => Err(error),
-        };
-        self.offset = match &stretch {
-            Ok(Stretch::Group { to, .. } | Stretch::Bad { to, .. }) => *to,
-            Err(_) => self.end,
-        };
+        self.unread = false;
+        let stretch = self.group_at(from);
+        let stretch = stretch.unwrap_or_else(|| {
+            let to = self.next_group(from);
+            Stretch::Bad { from, to, unread: self.unread }
+        });
+        let (Stretch::Group { to, .. } | Stretch::Bad { to, .. }) = stretch;
+        self.offset = to;
         Some(stretch)
     }
 }

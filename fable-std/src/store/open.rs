@@ -7,6 +7,7 @@ use super::keys::{INDEX, Keys};
 use super::medium::Medium;
 use super::row::UserRow;
 use fable_core::user_hash;
+use std::io;
 
 /// What was found.
 #[derive(Debug)]
@@ -51,7 +52,7 @@ pub(super) fn find(
     let mut found =
         Found { index: Index::default(), mirror, end: covered.max(START), number, closed, damaged: 0, unaccounted: 0 };
     let mut rebuild = Rebuild::from(index);
-    let stretches = Walk::new(data, START, length).collect::<Result<Vec<_>, _>>()?;
+    let stretches: Vec<Stretch> = Walk::new(data, START, length).collect();
     let synced = stretches.iter().map(|stretch| if let Stretch::Group { synced, .. } = stretch { *synced } else { 0 });
     // Up to here everything was on disk once.
     let promised = synced.fold(covered.max(data.live), u64::max);
@@ -67,9 +68,13 @@ pub(super) fn find(
             }
             Stretch::Bad { to, .. } if to <= covered => found.damaged += 1,
             // Commits that were under way when the machine stopped; those after the first of them cannot be without it.
-            Stretch::Bad { from, .. } if from >= promised => break,
+            Stretch::Bad { from, unread: false, .. } if from >= promised => break,
+            // What cannot be read now may be a commit that was promised.
+            Stretch::Bad { from, .. } if from >= promised && write => {
+                return Err(io::Error::other("the end of the store's file cannot be read").into());
+            }
             Stretch::Bad { to, .. } if to == length => found.damaged += 1,
-            Stretch::Bad { from, to } => {
+            Stretch::Bad { from, to, .. } => {
                 found.damaged += 1;
                 let first = if from < covered { covered } else { frames_of(from) };
                 let whole = data.frames_between(first, to, true);

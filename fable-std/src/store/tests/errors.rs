@@ -1,5 +1,6 @@
 //! A call that fails: the store says so and is as before, or says that it does not know, or goes on. Nobody else is touched.
 
+use super::super::medium::Medium;
 use super::super::{Policies, StoreError};
 use super::disk::{Dice, Failure};
 use super::life::{Guest, Life, guests, is_damage, policies};
@@ -31,8 +32,8 @@ fn a_call_that_fails_changes_nothing_or_says_so() {
         }
     }
     let mut dice = Dice(5);
-    for seed in 0..150 {
-        let call = 1 + dice.below(if seed % 3 == 0 { 300 } else { 2_000 }) as u64;
+    for seed in 0..300 {
+        let call = 1 + dice.below(if seed % 3 == 0 { 1_500 } else { 500 }) as u64;
         tour(seed, call, (Failure::Once(ErrorKind::Other), true), policies, &guests, &mut outcomes);
     }
     println!("{outcomes:?}");
@@ -58,6 +59,9 @@ fn tour(
     }
     life.leave();
     life.disk.recover();
+    if reads && dice.one_in(2) {
+        life.disk.index.set_len(0).unwrap(); // the store's own file has to be read
+    }
     life.disk.fail(call, failure, reads);
     let mut lived = life.open();
     let mut failed = false;
