@@ -71,7 +71,7 @@ impl View {
         for stretch in Walk::new(&self.data, START, self.data.medium.len()?) {
             let (from, to) = match stretch {
                 Stretch::Group { from, to, .. } => (frames_of(from), to),
-                Stretch::Bad { from, to } => (from, to),
+                Stretch::Bad { from, to, .. } => (from, to),
             };
             for (head, place) in self.data.frames_between(from, to, false).unwrap_or_default() {
                 pool.entry((head.slot, head.generation)).or_default().push((head, place));

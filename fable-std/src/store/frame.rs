@@ -424,8 +424,8 @@ fn sum_at(start: u64) -> crc32fast::Hasher {
 pub(super) enum Stretch {
     /// A group whose checksum is right, and up to where the file was on disk when it was written.
     Group { from: u64, to: u64, number: u64, synced: u64 },
-    /// Bytes that are no such group, up to the next one or the end.
-    Bad { from: u64, to: u64 },
+    /// Bytes that are no such group, up to the next one or the end; `unread` if the disk could not read some of them.
+    Bad { from: u64, to: u64, unread: bool },
 }
 
 /// Walks over the groups of a file.
@@ -434,17 +434,18 @@ pub(super) struct Walk<'d> {
     data: &'d Data,
     offset: u64,
     end: u64,
+    unread: bool,
 }
 
 impl<'d> Walk<'d> {
     pub(super) const fn new(data: &'d Data, from: u64, end: u64) -> Self {
-        Self { data, offset: from, end }
+        Self { data, offset: from, end, unread: false }
     }
 
     /// The group at a place, if its checksum is right.
-    fn group_at(&self, offset: u64) -> Option<Stretch> {
+    fn group_at(&mut self, offset: u64) -> Option<Stretch> {
         let mut head = [0; GROUP_HEAD];
-        if offset + GROUP_HEAD as u64 > self.end || self.data.medium.read(offset, &mut head).is_err() {
+        if offset + GROUP_HEAD as u64 > self.end || !self.read(offset, &mut head) {
             return None;
         }
         let word = |at: usize| head.get(at..).and_then(<[u8]>::first_chunk).map_or(0, |bytes| u64::from_le_bytes(*bytes));
@@ -458,7 +459,7 @@ impl<'d> Walk<'d> {
         let (mut at, mut buffer) = (offset + GROUP_HEAD as u64, Vec::new());
         while at < to {
             buffer.resize(usize::try_from(to - at).unwrap_or(CHUNK).min(CHUNK), 0);
-            if self.data.medium.read(at, &mut buffer).is_err() {
+            if !self.read(at, &mut buffer) {
                 return None;
             }
             sum.update(&buffer);
@@ -469,15 +470,15 @@ impl<'d> Walk<'d> {
     }
 
     /// The next place after one at which a group begins.
-    fn next_group(&self, after: u64) -> u64 {
+    fn next_group(&mut self, after: u64) -> u64 {
         let mut buffer = Vec::new();
         let mut at = after + ALIGN;
         while at < self.end {
             buffer.resize(usize::try_from(self.end - at).unwrap_or(CHUNK).min(CHUNK), 0);
-            if self.data.medium.read(at, &mut buffer).is_err() {
+            if !self.read(at, &mut buffer) {
                 // A part that cannot be read is passed over in small steps.
                 buffer.truncate(512);
-                if self.data.medium.read(at, &mut buffer).is_err() {
+                if !self.read(at, &mut buffer) {
                     buffer.fill(0);
                 }
             }
@@ -491,6 +492,13 @@ impl<'d> Walk<'d> {
         }
         self.end
     }
+
+    /// Whether bytes were read; a place that the disk cannot read is like a damaged one.
+    fn read(&mut self, offset: u64, buffer: &mut [u8]) -> bool {
+        let read = self.data.medium.read(offset, buffer).is_ok();
+        self.unread |= !read;
+        read
+    }
 }
 
 impl Iterator for Walk<'_> {
@@ -501,10 +509,12 @@ impl Iterator for Walk<'_> {
             return None;
         }
         let from = self.offset;
-        let stretch = match self.group_at(from) {
-            Some(group) => group,
-            None => Stretch::Bad { from, to: self.next_group(from) },
-        };
+        self.unread = false;
+        let stretch = self.group_at(from);
+        let stretch = stretch.unwrap_or_else(|| {
+            let to = self.next_group(from);
+            Stretch::Bad { from, to, unread: self.unread }
+        });
         let (Stretch::Group { to, .. } | Stretch::Bad { to, .. }) = stretch;
         self.offset = to;
         Some(stretch)

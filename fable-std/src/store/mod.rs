@@ -88,6 +88,7 @@ use reader::Reader;
 use rewrite::Copy;
 use seal::Nonces;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -197,7 +198,16 @@ struct Writer {
     nonces: Nonces,
     /// Whether the store's file has to be closed.
     open: bool,
+    /// Whether it is not known what the store has kept.
+    uncertain: bool,
     rewrite: Rewriting,
+}
+
+impl Writer {
+    fn is_certain(&self) -> Result<(), StoreError> {
+        let again = || io::Error::other("a write has failed, and the store has to be opened anew");
+        if self.uncertain { Err(StoreError::from(again()).uncertain()) } else { Ok(()) }
+    }
 }
 
 /// The file being written anew.
@@ -383,6 +393,7 @@ impl Store {
             free: (FIRST..keys.slots()).filter(|slot| used.get(*slot as usize) == Some(&false)).collect(),
             nonces: Nonces::new()?,
             open: !found.closed,
+            uncertain: false,
             rewrite: Rewriting::At(2 * data.live + options.slack),
         };
         let marked = found.index.users.values().filter(|entry| entry.lost != 0).count();
@@ -657,9 +668,16 @@ impl Store {
     /// in order. Erasing comes first, needs no room, and is on disk in any case.
     ///
     /// # Errors
-    /// A store that cannot be written; it is as before then but for who was erased, unless the error is [`StoreError::Uncertain`].
+    /// A store that cannot be written; it is as before then but for who was erased, unless the error is [`StoreError::Uncertain`]. After
+    /// that nothing is committed any more: opened anew, the store knows what it has.
     pub fn commit(&self, writes: &Writes, sync: bool) -> Result<(), StoreError> {
         let writer = &mut *self.writer();
+        let done = writer.is_certain().and_then(|()| self.write(writer, writes, sync));
+        writer.uncertain |= matches!(done, Err(StoreError::Uncertain(_)));
+        done
+    }
+
+    fn write(&self, writer: &mut Writer, writes: &Writes, sync: bool) -> Result<(), StoreError> {
         if writes.erases() {
             self.erase(writer, writes).map_err(StoreError::uncertain)?;
         }
@@ -773,11 +791,15 @@ impl Store {
     /// # Errors
     /// [`StoreError::Uncertain`], when the store cannot be written.
     pub fn sync(&self) -> Result<(), StoreError> {
-        self.settle(&mut self.writer()).map_err(StoreError::uncertain)
+        let writer = &mut *self.writer();
+        let done = self.settle(writer).map_err(StoreError::uncertain);
+        writer.uncertain |= done.is_err();
+        done
     }
 
     /// Syncs the store's file, and tells the index then.
     fn settle(&self, writer: &mut Writer) -> Result<(), StoreError> {
+        writer.is_certain()?;
         if writer.pending.is_empty() {
             return Ok(());
         }
@@ -996,10 +1018,7 @@ impl Target {
     fn begin(path: &Path, about: &About, keys: &Keys) -> Result<Self, StoreError> {
         let path = file::resolve(path)?;
         let exists = |path: &Path| {
-            StoreError::File(std::io::Error::new(
-                std::io::ErrorKind::AlreadyExists,
-                format!("{} is there already", path.display()),
-            ))
+            StoreError::File(io::Error::new(io::ErrorKind::AlreadyExists, format!("{} is there already", path.display())))
         };
         for other in [file::keys(&path), file::index(&path)] {
             if other.exists() {

@@ -7,6 +7,7 @@ use super::keys::{INDEX, Keys};
 use super::medium::Medium;
 use super::row::UserRow;
 use fable_core::user_hash;
+use std::io;
 
 /// What was found.
 #[derive(Debug)]
@@ -67,12 +68,16 @@ pub(super) fn find(
             }
             Stretch::Bad { to, .. } if to <= covered => found.damaged += 1,
             // Commits that were under way when the machine stopped; those after the first of them cannot be without it.
-            Stretch::Bad { from, .. } if from >= promised => break,
+            Stretch::Bad { from, unread: false, .. } if from >= promised => break,
+            // What cannot be read now may be a commit that was promised.
+            Stretch::Bad { from, .. } if from >= promised && write => {
+                return Err(io::Error::other("the end of the store's file cannot be read").into());
+            }
             // The end of a commit that was under way when the machine stopped; a file that was written anew was whole.
-            Stretch::Bad { from, to } if to == length && from.max(covered) >= data.live => {
+            Stretch::Bad { from, to, .. } if to == length && from.max(covered) >= data.live => {
                 found.damaged += usize::from(from < covered);
             }
-            Stretch::Bad { from, to } => {
+            Stretch::Bad { from, to, .. } => {
                 found.damaged += 1;
                 let first = frames_of(from.max(covered));
                 let whole = data.frames_between(first, to, true);

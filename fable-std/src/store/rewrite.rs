@@ -41,9 +41,9 @@ impl Copy {
         Ok(Self { data, index: Index::default(), group, number: 0, nonces: Nonces::new()?, history, moved: HashMap::new() })
     }
 
-    /// Where the next group goes.
-    pub(super) fn end(&self) -> u64 {
-        if self.group.is_empty() { self.group.start() } else { self.group.end() }
+    /// Where the next group goes, once everything is written.
+    pub(super) const fn end(&self) -> u64 {
+        self.group.start()
     }
 
     /// Adds a frame of a user.

@@ -1,1 +1,61 @@
+//! The store's file is written anew while commits and forgetting go on.
 
+use super::super::{Identity, Store};
+use super::life::{Life, guests, policies};
+
+#[test]
+fn a_store_is_written_anew_while_it_is_in_use() {
+    let policies = Box::leak(Box::new(policies()));
+    let guests = guests(policies);
+    let mut anew = 0;
+    for seed in 0..6 {
+        let mut life = Life::new(seed, policies, &guests);
+        life.slack = 8_000;
+        for session in 0..4 {
+            life.open().unwrap();
+            for _ in 0..60 {
+                life.step().unwrap();
+                life.store().idle();
+            }
+            life.compare();
+            // The index is made from the file when the store was not closed.
+            if session % 2 == 0 {
+                life.disk.stop();
+            }
+            life.leave();
+            life.disk.recover();
+        }
+        life.open().unwrap();
+        anew += life.disk.placed();
+    }
+    println!("written anew {anew} times");
+    assert!(anew > 20, "{anew}");
+}
+
+#[test]
+fn so_are_files() {
+    let policies = Box::leak(Box::new(policies()));
+    let guests = guests(policies);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("users.fable");
+    drop(Store::open(&path, &Identity::new(policies.newcomers())).unwrap());
+    let mut life = Life::new(9, policies, &guests);
+    (life.path, life.slack) = (Some(path.clone()), 8_000);
+    let (mut shrunk, mut last) = (0, 0);
+    for _ in 0..4 {
+        life.open().unwrap();
+        for _ in 0..60 {
+            life.step().unwrap();
+            life.store().idle();
+            shrunk += usize::from(life.store().bytes() < last);
+            last = life.store().bytes();
+        }
+        life.compare();
+        life.leave();
+        // Without its index the file says the same.
+        std::fs::remove_file(folder.path().join("users.fable.index")).unwrap();
+    }
+    life.open().unwrap();
+    println!("written anew {shrunk} times");
+    assert!(shrunk > 3, "{shrunk}");
+}

@@ -2,6 +2,7 @@
 
 use super::super::medium::Medium;
 use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What is written to a disk as a whole or not at all.
@@ -247,23 +248,15 @@ pub(in super::super) struct Disk {
     pub(super) keys: SimFile,
     pub(in super::super) index: SimFile,
     fate: Arc<Mutex<Fate>>,
+    /// How often the store's file was replaced.
+    placed: Arc<AtomicU64>,
 }
 
 impl Disk {
     pub(super) fn new() -> Self {
         let fate = Arc::default();
         let [data, keys, index] = [(); 3].map(|()| SimFile::new(&fate));
-        Self { data: Arc::new(Mutex::new(data)), draft: Arc::default(), keys, index, fate }
-    }
-
-    /// Another disk with the same content, all of it durable.
-    pub(super) fn copy(&self) -> Self {
-        let copy = Self::new();
-        for (to, from) in [(&copy.data(), &self.data()), (&copy.keys, &self.keys), (&copy.index, &self.index)] {
-            let now = locked(&from.content).now.clone();
-            *locked(&to.content) = Content { durable: now.clone(), since: Vec::new(), now };
-        }
-        copy
+        Self { data: Arc::new(Mutex::new(data)), draft: Arc::default(), keys, index, fate, placed: Arc::default() }
     }
 
     pub(super) fn data(&self) -> SimFile {
@@ -286,8 +279,14 @@ impl Disk {
         let done = failure.is_none() || (failure == Some(Failure::PowerCut) && !dark && locked(&self.fate).calls % 2 == 0);
         if let (true, Some(draft)) = (done, draft) {
             *locked(&self.data) = draft;
+            self.placed.fetch_add(1, Ordering::Relaxed);
         }
         failure.map_or(Ok(()), |failure| Err(error(failure)))
+    }
+
+    /// How often the store's file was replaced.
+    pub(super) fn placed(&self) -> u64 {
+        self.placed.load(Ordering::Relaxed)
     }
 
     /// Lets a call from now on fail; the first one is 1.

@@ -4,18 +4,22 @@ use super::super::frame::{About, Data, START};
 use super::super::home::Home;
 use super::super::journal::Note;
 use super::super::keys::Keys;
+use super::super::open::find;
 use super::super::{
-    Damage, Desk, History, Identity, Options, Policies, Reach, Resident, Sink, Store, StoreError, Successor, Writes, succeed,
-    transfer,
+    Desk, History, Identity, Options, Policies, Reach, Resident, Sink, Store, StoreError, Successor, Writes, succeed, transfer,
 };
 use super::disk::{Dice, Disk};
 use fable_core::catalog::TAU2;
 use fable_core::{Command, DecisionId, Feasible, Policy, Request, Settings, user_hash};
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 pub(super) const RULES: [&[u8]; 2] =
     [br#"[{"effect":"forbid","component":"tool","values":["web_search"],"when":null,"words":"never search the web"}]"#, b"[]"];
+
+/// More than any file has.
+const NEVER: u64 = 1 << 40;
 
 /// What is known about somebody.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,10 +77,19 @@ pub(super) fn read(store: &Store, desk: &mut Desk<'static, f64>, name: &str) -> 
     let Some(mut brief) = store.user(number, Reach::Snapshot)? else { return Ok(None) };
     brief.journal.extend(store.newest(number)?);
     let learner = Resident::revive(desk, &brief, None)?.learner().to_bytes()?;
-    let again = Resident::revive(desk, &whole, None)?.learner().to_bytes()?;
-    assert!(learner == again, "the snapshot of {name} does not follow from the journal");
     let entries = whole.journal.iter().flat_map(|segment| segment.bytes.clone()).collect();
     Ok(Some(Person { incarnation: whole.row.incarnation, entries, rules: whole.constraints, learner }))
+}
+
+/// Everyone in a store.
+fn everyone(store: &Store, desk: &mut Desk<'static, f64>) -> Result<State, StoreError> {
+    let mut found = State::new();
+    for number in store.everyone() {
+        let name = store.user(number, Reach::Snapshot)?.unwrap().row.name;
+        let person = read(store, desk, &name)?.unwrap();
+        found.insert(name, Arc::new(person));
+    }
+    Ok(found)
 }
 
 /// Makes a store on a disk.
@@ -90,11 +103,11 @@ pub(super) fn create(disk: &Disk, policies: &Policies<'static, f64>) {
 }
 
 /// Opens the store on a disk.
-pub(super) fn open(disk: &Disk) -> Result<Store, StoreError> {
+fn open(disk: &Disk, slack: u64) -> Result<Store, StoreError> {
     let (data, id) = Data::open(Box::new(disk.data()))?;
     let keys = Keys::open(Box::new(disk.keys.clone()), None)?;
     assert!(keys.id() == &id);
-    Store::assemble(Home::Simulated(disk.clone()), data, keys, &Options { slack: 1 << 40, ..Options::default() })
+    Store::assemble(Home::Simulated(disk.clone()), data, keys, &Options { slack, ..Options::default() })
 }
 
 /// What is done at once.
@@ -115,12 +128,18 @@ pub(super) struct Life<'g> {
     guests: &'g [Guest],
     store: Option<Store>,
     successor: Option<Successor>,
+    /// Where the store is, if not on the simulated disk.
+    pub(super) path: Option<PathBuf>,
+    /// See [`Options`]; with as much as nothing ever reaches, the file is written anew as a step of its own.
+    pub(super) slack: u64,
     /// What the store may have when it is opened next: the last one if nothing is lost.
     states: Vec<State>,
     residents: BTreeMap<String, Resident<'static, f64>>,
     waiting: BTreeMap<String, DecisionId>,
     /// The last incarnation of everyone who was forgotten.
     forgotten: BTreeMap<String, u32>,
+    /// Who was being forgotten when something failed, and the first state in which they are.
+    leaving: (Vec<(String, u32)>, usize),
     /// The incarnation in which newcomers start at the least.
     incarnation: u32,
     /// Steps that were done.
@@ -138,10 +157,13 @@ impl<'g> Life<'g> {
             guests,
             store: None,
             successor: None,
+            path: None,
+            slack: NEVER,
             states: vec![State::new()],
             residents: BTreeMap::new(),
             waiting: BTreeMap::new(),
             forgotten: BTreeMap::new(),
+            leaving: (Vec::new(), 0),
             incarnation: 0,
             steps: 0,
         }
@@ -149,15 +171,21 @@ impl<'g> Life<'g> {
 
     /// Opens the store and compares everyone. An error is one of the disk's.
     pub(super) fn open(&mut self) -> Result<(), StoreError> {
-        let store = open(&self.disk)?;
-        let mut found = State::new();
-        for number in store.everyone() {
-            let row = store.user(number, Reach::Snapshot)?.unwrap().row;
-            let person = read(&store, &mut self.desk, &row.name)?.unwrap();
-            found.insert(row.name, Arc::new(person));
-        }
+        let store = match &self.path {
+            Some(path) => Store::open_any_with(path, &Options { slack: self.slack, ..Options::default() })?,
+            None => open(&self.disk, self.slack)?,
+        };
+        let found = everyone(&store, &mut self.desk)?;
         assert_eq!(store.damaged(), 0);
+        let failed = self.disk.has_failed();
+        let looked = find(&store.read().data, &store.keys, None, store.history, (false, true))?;
+        assert!(looked.damaged + looked.unaccounted == 0 || failed != self.disk.has_failed());
         assert_eq!(store.keys.carry_out(false)?, 0, "somebody was to be forgotten");
+        // A snapshot is what follows from the journal.
+        if let Some((name, person)) = found.iter().nth(self.dice.below(16)) {
+            let whole = store.whole(number(name))?.unwrap();
+            assert!(Resident::revive(&mut self.desk, &whole, None)?.learner().to_bytes()? == person.learner, "{name}");
+        }
         let Some(now) = self.states.iter().rposition(|state| *state == found) else {
             let brief = |state: &State| {
                 let people = state.iter().map(|(name, person)| (name.clone(), person.incarnation, person.entries.len()));
@@ -165,14 +193,17 @@ impl<'g> Life<'g> {
             };
             panic!("found {:?}, expected one of {:#?}", brief(&found), self.states.iter().map(brief).collect::<Vec<_>>());
         };
-        // Whoever was being forgotten and is gone has been forgotten.
+        let (leaving, gone) = std::mem::take(&mut self.leaving);
+        if self.states.iter().position(|state| *state == found) >= Some(gone) {
+            self.forgotten.extend(leaving);
+        }
         self.states = vec![self.states.swap_remove(now)];
         let incarnation = store.incarnation()?;
         assert!(incarnation >= self.incarnation, "{incarnation} after {}", self.incarnation);
         self.incarnation = incarnation;
         // Sometimes there are few keys in stock.
         if self.dice.one_in(8) {
-            store.writer().free.truncate(2);
+            store.writer().free.truncate(1);
         }
         self.waiting.clear();
         self.residents.clear();
@@ -180,7 +211,15 @@ impl<'g> Life<'g> {
         Ok(())
     }
 
-    fn store(&self) -> &Store {
+    /// Whether the store has what it has to have now.
+    pub(super) fn compare(&mut self) {
+        let store = self.store.as_ref().unwrap();
+        let found = everyone(store, &mut self.desk).unwrap();
+        assert_eq!(store.damaged(), 0);
+        assert!(self.states.last() == Some(&found));
+    }
+
+    pub(super) fn store(&self) -> &Store {
         self.store.as_ref().unwrap()
     }
 
@@ -197,6 +236,15 @@ impl<'g> Life<'g> {
     /// Something happens. An error is one of the disk's.
     pub(super) fn step(&mut self) -> Result<(), StoreError> {
         self.steps += 1;
+        let done = self.some_step();
+        if done.is_err() {
+            self.residents.clear();
+            self.waiting.clear();
+        }
+        done
+    }
+
+    fn some_step(&mut self) -> Result<(), StoreError> {
         match self.dice.below(40) {
             0..4 => self.forget(),
             4..6 => self.import(),
@@ -209,12 +257,12 @@ impl<'g> Life<'g> {
                 self.store().idle();
                 Ok(())
             }
-            9..11 => self.renew(),
+            9..11 if self.slack == NEVER => self.renew(),
             _ => self.events(),
         }
     }
 
-    fn events(&mut self) -> Result<(), StoreError> {
+    pub(super) fn events(&mut self) -> Result<(), StoreError> {
         let mut batch = Batch { incarnation: self.incarnation, ..Batch::default() };
         let mut next = self.now().clone();
         // Sometimes a batch is of several, of which one erases.
@@ -303,14 +351,16 @@ impl<'g> Life<'g> {
         Ok(())
     }
 
-    fn forget(&mut self) -> Result<(), StoreError> {
+    pub(super) fn forget(&mut self) -> Result<(), StoreError> {
         let mut next = self.now().clone();
         let names: Vec<String> = next.keys().filter(|_| self.dice.one_in(4)).take(3).cloned().collect();
         let erased: Vec<(String, u32)> =
             names.iter().map(|name| (name.clone(), next.remove(name).unwrap().incarnation)).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let done = self.store().forget(&names).map(|done| assert_eq!(done, names));
-        self.settled(done, &erased, next, false)
+        // Nobody is forgotten if that is not uncertain.
+        let erased = if matches!(done, Ok(()) | Err(StoreError::Uncertain(_))) { &erased[..] } else { &[] };
+        self.settled(done, erased, next, false)
     }
 
     fn import(&mut self) -> Result<(), StoreError> {
@@ -356,6 +406,10 @@ impl<'g> Life<'g> {
     ) -> Result<(), StoreError> {
         let mut without = self.states.clone();
         without.iter_mut().for_each(|state| state.retain(|name, _| !erased.iter().any(|(erased, _)| erased == name)));
+        if done.is_err() {
+            self.residents.clear();
+            self.waiting.clear();
+        }
         match &done {
             Ok(()) => {
                 for (name, incarnation) in erased {
@@ -370,19 +424,30 @@ impl<'g> Life<'g> {
                 }
                 self.states = if sync { Vec::new() } else { without };
             }
-            Err(_) if erased.is_empty() => {}
-            Err(_) => self.states.append(&mut without),
+            Err(StoreError::Uncertain(_)) => {
+                self.leaving = (erased.to_vec(), self.states.len());
+                if !erased.is_empty() {
+                    self.states.append(&mut without);
+                }
+            }
+            // All as before, but for those who were erased.
+            Err(_) => {
+                self.forgotten.extend(erased.iter().cloned());
+                self.states = without;
+                self.incarnation = self.store().incarnation().unwrap_or(self.incarnation);
+                return done;
+            }
         }
         self.states.push(next);
         done
     }
 }
 
-/// Whether an error says that somebody is damaged.
+/// Whether an error says that something is damaged.
 pub(super) fn is_damage(error: &StoreError) -> bool {
     match error {
         StoreError::Uncertain(inner) => is_damage(inner),
-        StoreError::User(Damage::Key | _) | StoreError::Unaccounted | StoreError::Damaged(_) | StoreError::Key(_) => true,
+        StoreError::User(_) | StoreError::Unaccounted | StoreError::Damaged(_) | StoreError::Key(_) => true,
         _ => false,
     }
 }
