@@ -21,10 +21,7 @@ pub(super) enum Home {
 impl Home {
     /// The path of the store's own file.
     pub(super) fn path(&self) -> Option<&Path> {
-        match self {
-            Self::Path(path) => Some(path),
-            _ => None,
-        }
+        if let Self::Path(path) = self { Some(path) } else { None }
     }
 
     /// Whether there is an index beside the store.
@@ -60,7 +57,7 @@ impl Home {
         match self {
             #[cfg(test)]
             Self::Simulated(disk) => Ok(Ok(disk.place()?)),
-            _ => draft.map_or(Ok(Ok(())), Draft::place),
+            Self::Memory | Self::Path(_) => draft.map_or(Ok(Ok(())), Draft::place),
         }
     }
 }

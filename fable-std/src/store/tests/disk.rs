@@ -13,7 +13,7 @@ const SECTOR: usize = 512;
 pub(in super::super) struct Dice(pub(super) u64);
 
 impl Dice {
-    /// SplitMix64.
+    /// `SplitMix64`.
     pub(super) fn roll(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut bits = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -44,6 +44,7 @@ pub(super) enum Failure {
 
 /// What calls come to.
 #[derive(Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 struct Fate {
     /// Calls so far; reads only count when they may fail.
     calls: u64,
@@ -276,7 +277,8 @@ impl Disk {
         let failure = meet(&self.fate, false);
         let draft = locked(&self.draft).take();
         // When the power goes in this moment, it is there or not.
-        let done = failure.is_none() || (failure == Some(Failure::PowerCut) && !dark && locked(&self.fate).calls % 2 == 0);
+        let done =
+            failure.is_none() || (failure == Some(Failure::PowerCut) && !dark && locked(&self.fate).calls.is_multiple_of(2));
         if let (true, Some(draft)) = (done, draft) {
             *locked(&self.data) = draft;
             self.placed.fetch_add(1, Ordering::Relaxed);

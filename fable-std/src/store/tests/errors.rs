@@ -54,7 +54,7 @@ fn tour(
     let mut dice = Dice(call);
     life.open().unwrap();
     (0..12).for_each(|_| life.step().unwrap());
-    if seed % 2 == 0 {
+    if seed.is_multiple_of(2) {
         life.disk.stop();
     }
     life.leave();

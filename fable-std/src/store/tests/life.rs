@@ -322,17 +322,14 @@ impl<'g> Life<'g> {
         let mut rules = old.map_or_else(Vec::new, |old| old.rules.clone());
         let mut own = Writes::default();
         for _ in 0..=self.dice.below(3) {
-            match (self.waiting.remove(name), self.dice.one_in(2)) {
-                (Some(id), true) => {
-                    let reward = self.dice.below(9) as f64 / 4.0 - 1.0;
-                    resident.run(&mut self.desk, &mut own, &mut Command::feedback(id, reward), Note::None)?;
-                }
-                _ => {
-                    let mut command = Command::decide(Request::new(&context, &all));
-                    resident.run(&mut self.desk, &mut own, &mut command, Note::None)?;
-                    let decision = command.decision(&resident.user(&mut self.desk)?).unwrap();
-                    self.waiting.insert(name.to_owned(), decision.id);
-                }
+            if let (Some(id), true) = (self.waiting.remove(name), self.dice.one_in(2)) {
+                let reward = self.dice.below(9) as f64 / 4.0 - 1.0;
+                resident.run(&mut self.desk, &mut own, &mut Command::feedback(id, reward), Note::None)?;
+            } else {
+                let mut command = Command::decide(Request::new(&context, &all));
+                resident.run(&mut self.desk, &mut own, &mut command, Note::None)?;
+                let decision = command.decision(&resident.user(&mut self.desk)?).unwrap();
+                self.waiting.insert(name.to_owned(), decision.id);
             }
         }
         entries.extend_from_slice(&own.log.values().next().unwrap().bytes);
