@@ -402,7 +402,9 @@ impl<'g> Life<'g> {
         sync: bool,
     ) -> Result<(), StoreError> {
         let mut without = self.states.clone();
-        without.iter_mut().for_each(|state| state.retain(|name, _| !erased.iter().any(|(erased, _)| erased == name)));
+        for state in &mut without {
+            state.retain(|name, _| !erased.iter().any(|(erased, _)| erased == name));
+        }
         if done.is_err() {
             self.residents.clear();
             self.waiting.clear();
