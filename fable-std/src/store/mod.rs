@@ -100,7 +100,7 @@ use std::time::{Duration, Instant};
 pub const VERSION: u8 = 4;
 
 /// Users up to which the index is written anew at once when it has to be.
-const SMALL: usize = 20_000;
+const SMALL: usize = 4_096;
 /// Users that may have changed while the file was written anew: they are copied while the others wait.
 const FEW: usize = 256;
 
