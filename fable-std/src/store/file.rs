@@ -81,7 +81,6 @@ pub(super) fn open_keys(path: &Path, write: bool, create: bool) -> Result<(File,
             Ok((private().read(true).create_new(true).open(&path)?, true))
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            tracing::error!(path = %path.display(), "the file of the keys is missing");
             Err(StoreError::Key(
                 "its key file is missing: it is the file beside it whose name ends in .key, and without it nothing can be read",
             ))
