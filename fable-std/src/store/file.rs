@@ -80,11 +80,9 @@ pub(super) fn open_keys(path: &Path, write: bool, create: bool) -> Result<(File,
         Err(error) if error.kind() == io::ErrorKind::NotFound && create => {
             Ok((private().read(true).create_new(true).open(&path)?, true))
         }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            Err(StoreError::Key(
-                "its key file is missing: it is the file beside it whose name ends in .key, and without it nothing can be read",
-            ))
-        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Err(StoreError::Key(
+            "its key file is missing: it is the file beside it whose name ends in .key, and without it nothing can be read",
+        )),
         Err(error) => Err(error.into()),
     }
 }

@@ -98,6 +98,11 @@ impl Index {
         }
     }
 
+    /// Where the newest entries of a user are.
+    pub(super) fn log_of(&self, number: u64) -> &[Place] {
+        self.log.get(&number).map_or(&[], Vec::as_slice)
+    }
+
     /// Nothing of a user is left.
     pub(super) fn remove(&mut self, number: u64) {
         self.users.remove(&number);

@@ -529,20 +529,7 @@ impl Store {
 
     /// The entries of one user that are not yet in the journal.
     fn newest(&self, number: u64) -> Result<Option<Segment>, StoreError> {
-        let found = self.about(number, |reader, entry, index| {
-            let key = reader.key(entry)?;
-            let mut segment = None::<Segment>;
-            for place in index.log.get(&number).into_iter().flatten() {
-                let next = reader.newest(entry, &key, *place).map_err(|unread| unread.of(Damage::Journal))?;
-                match &mut segment {
-                    None => segment = Some(next),
-                    Some(segment) if segment.end() == next.first => segment.append(&next),
-                    Some(_) => return Err(Damage::Journal.into()),
-                }
-            }
-            Ok(segment)
-        });
-        Ok(found?.flatten())
+        Ok(self.about(number, |reader, entry, index| reader.log(entry, index.log_of(number)))?.flatten())
     }
 
     /// One user, without what the log has; `None` when there is none.
@@ -558,8 +545,8 @@ impl Store {
     /// # Errors
     /// As for [`user`](Self::user).
     pub fn whole(&self, number: u64) -> Result<Option<Stored>, StoreError> {
-        let Some(mut stored) = self.user(number, Reach::Whole)? else { return Ok(None) };
-        stored.journal.extend(self.newest(number)?);
+        let found = self.about(number, |reader, entry, index| reader.whole(number, entry, index.log_of(number)))?;
+        let Some(mut stored) = found else { return Ok(None) };
         stored.prior = self.prior(stored.row.header.fingerprint)?;
         Ok(Some(stored))
     }

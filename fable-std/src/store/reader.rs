@@ -88,6 +88,21 @@ impl Reader<'_> {
         Segment::read(first, &bytes).ok().filter(|segment| segment.count > 0).ok_or(Unread::Damaged)
     }
 
+    /// All the newest entries of a journal.
+    pub(super) fn log(&self, entry: &Entry, places: &[Place]) -> Result<Option<Segment>, Fault> {
+        let key = self.key(entry)?;
+        let mut log = None::<Segment>;
+        for place in places {
+            let next = self.newest(entry, &key, *place).map_err(|unread| unread.of(Damage::Journal))?;
+            match &mut log {
+                None => log = Some(next),
+                Some(log) if log.end() == next.first => log.append(&next),
+                Some(_) => return Err(Damage::Journal.into()),
+            }
+        }
+        Ok(log)
+    }
+
     /// The parts of a journal that are needed to go on from a position, in order.
     pub(super) fn journal(&self, entry: &Entry, key: &Slot, from: u64) -> Result<Vec<Segment>, Fault> {
         let (mut parts, mut place) = (Vec::<Segment>::new(), entry.journal);
@@ -108,6 +123,21 @@ impl Reader<'_> {
         }
         parts.reverse();
         Ok(parts)
+    }
+
+    /// Everything about a user, from where the history begins to the end of the log, without a gap.
+    pub(super) fn whole(&self, number: u64, entry: &Entry, log: &[Place]) -> Result<Stored, Fault> {
+        let mut stored = self.stored(number, entry, Reach::Whole)?;
+        stored.journal.extend(self.log(entry, log)?);
+        let start = stored.snapshot.as_ref().map_or(0, |(seen, _)| *seen);
+        let mut end = None;
+        for part in &stored.journal {
+            if end.map_or(part.first > start, |end| end != part.first) {
+                return Err(Damage::Journal.into());
+            }
+            end = Some(part.end());
+        }
+        Ok(stored)
     }
 
     /// Everything about a user but the log. A snapshot that does not check is left out for an older one, or for the journal.

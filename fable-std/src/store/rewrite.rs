@@ -9,7 +9,7 @@ use super::journal::Segment;
 use super::keys::{HOUSE, Keys};
 use super::reader::Reader;
 use super::seal::Nonces;
-use super::{Reach, StoreError, UserRow};
+use super::{StoreError, UserRow};
 use std::collections::{HashMap, HashSet};
 use std::io;
 use std::ops::ControlFlow;
@@ -365,15 +365,7 @@ impl Copy {
             return Err(StoreError::User(Damage::of(entry.lost).unwrap_or(Damage::Row)));
         }
         if !entry.row.is_none() {
-            let (key, stored) = (from.key(entry)?, from.stored(number, entry, Reach::Whole)?);
-            let mut end = stored.journal.last().map(Segment::end);
-            for place in log {
-                let segment = from.newest(entry, &key, *place).map_err(|unread| unread.of(Damage::Journal))?;
-                if end.is_some_and(|end| end != segment.first) {
-                    return Err(StoreError::User(Damage::Journal));
-                }
-                end = Some(segment.end());
-            }
+            from.whole(number, entry, log)?;
         }
         self.user(from, number, entry)?;
         log.iter().try_for_each(|place| self.log(from, number, entry, *place))
