@@ -89,7 +89,7 @@ impl<'p> Chat<'p> {
     /// A name that is too long, or a store that cannot be read.
     pub fn open(
         policies: &'p Policies<'p, f64>,
-        store: Store,
+        store: Box<dyn Store>,
         name: &str,
         reader: &'p dyn Reader,
         assistant: Option<&'p Llm>,

@@ -12,42 +12,28 @@ use fable_core::{
     UserError,
 };
 
-/// Bytes in the store's log above which it is folded into the journal when a chat begins.
-const LOG_LIMIT: usize = 64 << 10;
-
 /// See the [module](self).
 #[derive(Debug)]
 pub(super) struct Person<'p> {
     pub(super) constraints: Vec<Constraint>,
     desk: Desk<'p, f64>,
     resident: Resident<'p, f64>,
-    store: Store,
+    store: Box<dyn Store>,
 }
 
 impl<'p> Person<'p> {
     /// The person with a name, as the store has them, or somebody new. Nothing is written about somebody new yet.
-    pub(super) fn open(policies: &'p Policies<'p, f64>, store: Store, name: &str) -> Result<Self, ChatError> {
+    pub(super) fn open(policies: &'p Policies<'p, f64>, store: Box<dyn Store>, name: &str) -> Result<Self, ChatError> {
         if name.is_empty() || name.len() > MAX_NAME {
             return Err(ChatError::Name);
-        }
-        let log = store.log()?;
-        if log.values().map(|segment| segment.bytes.len()).sum::<usize>() > LOG_LIMIT {
-            let mut writes = Writes::default();
-            writes.fold(log.iter().map(|(user, segment)| (*user, segment)));
-            store.commit(&writes, true)?;
         }
         let mut desk = Desk::new(policies);
         let (resident, constraints) = match store.find(name)? {
             Some(number) => {
-                let mut found = store.user(number, Reach::Snapshot)?.ok_or(StoreError::NoUser)?;
-                if let Some(newest) = log.get(&number)
-                    && found.journal.last().is_none_or(|last| last.end() <= newest.first)
-                {
-                    found.journal.push(newest.clone());
-                }
+                let found = store.user(number, Reach::Snapshot)?.ok_or(StoreError::NoUser)?;
                 (Resident::revive(&mut desk, &found, None)?, decode(desk.catalog(), &found.constraints)?)
             }
-            None => (Resident::newcomer(&desk, name, store.number_for(name), store.incarnation()?, None)?, Vec::new()),
+            None => (Resident::newcomer(&desk, name, store.number_for(name)?, store.incarnation()?, None)?, Vec::new()),
         };
         Ok(Self { constraints, desk, resident, store })
     }
@@ -143,7 +129,7 @@ impl<'p> Person<'p> {
             next.introduce(&mut writes);
             writes.constraints(next.row().header.user, &encode(self.policy().catalog(), constraints)?);
         }
-        self.store.commit(&writes, true)?;
+        self.store.commit(writes, true)?;
         self.resident = next;
         self.constraints = constraints.unwrap_or_else(|| std::mem::take(&mut self.constraints));
         Ok(())
@@ -152,7 +138,7 @@ impl<'p> Person<'p> {
     /// Erases everything about the person, who is somebody new from then on.
     pub(super) fn forget(&mut self) -> Result<(), ChatError> {
         self.store.forget(&[self.name()])?;
-        let (number, incarnation) = (self.store.number_for(self.name()), self.store.incarnation()?);
+        let (number, incarnation) = (self.store.number_for(self.name())?, self.store.incarnation()?);
         self.resident = Resident::newcomer(&self.desk, self.name(), number, incarnation, None)?;
         self.constraints.clear();
         Ok(())

@@ -104,9 +104,9 @@ impl Evidence {
     ///
     /// # Errors
     /// A store that cannot be read, or was made with another catalog or other settings: what differs is told.
-    pub fn of_store<T: Scalar>(policy: &Policy<'_, T>, store: &Store) -> Result<Vec<Self>, StoreError> {
+    pub fn of_store<T: Scalar>(policy: &Policy<'_, T>, store: &dyn Store) -> Result<Vec<Self>, StoreError> {
         let mut users = Vec::new();
-        for number in store.everyone() {
+        for number in store.everyone()? {
             let stored = match store.whole(number) {
                 Ok(Some(stored)) => stored,
                 Ok(None) => continue,

@@ -10,7 +10,7 @@ use super::refusal::{Code, Refusal};
 use super::residents::{Residents, warm};
 use crate::inspect::marginals;
 use crate::store::journal::Note;
-use crate::store::{Desk, Policies, Reach, Resident, Store, StoreError, Stored, Writes};
+use crate::store::{Desk, Policies, Reach, Resident, FileStore, StoreError, Stored, Writes};
 use fable_core::record::decode_event;
 use fable_core::{
     Catalog, Command, ContrastSet, DecisionId, Event, Exploration, Observation, Promotion, Request, Scalar, Scores, UserError,
@@ -48,7 +48,7 @@ impl<'p, T: Scalar> Engine<'p, T> {
     pub(super) fn new(
         policies: &'p Policies<'p, T>,
         labels: &'p Labels,
-        store: Arc<Store>,
+        store: Arc<FileStore>,
         progress: Arc<Progress>,
         cache: usize,
     ) -> Result<Self, StoreError> {

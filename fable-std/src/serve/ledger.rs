@@ -6,7 +6,7 @@
 use super::answer::Answers;
 use super::refusal::Refusal;
 use crate::store::journal::{Entry, Segment};
-use crate::store::{Damage, Reach, Sink, Store, StoreError, Stored, UserRow, Writes};
+use crate::store::{Damage, Reach, Sink, FileStore, StoreError, Stored, UserRow, Writes};
 use fable_core::user_hash;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
@@ -65,7 +65,7 @@ struct Flight {
 /// See the [module](self).
 #[derive(Debug)]
 pub(super) struct Ledger {
-    store: Arc<Store>,
+    store: Arc<FileStore>,
     progress: Arc<Progress>,
     /// Failures known here.
     failures: u64,
@@ -86,7 +86,7 @@ pub(super) struct Ledger {
 }
 
 impl Ledger {
-    pub(super) fn open(store: Arc<Store>, progress: Arc<Progress>) -> Result<Self, StoreError> {
+    pub(super) fn open(store: Arc<FileStore>, progress: Arc<Progress>) -> Result<Self, StoreError> {
         let mut ledger = Self {
             store,
             progress,
@@ -171,7 +171,7 @@ impl Ledger {
     }
 
     /// The store.
-    pub(super) const fn store(&self) -> &Arc<Store> {
+    pub(super) const fn store(&self) -> &Arc<FileStore> {
         &self.store
     }
 
@@ -244,7 +244,7 @@ impl Ledger {
         for Tail { row, segment } in newer {
             if found.is_none() {
                 let Some(row) = row.clone() else { continue };
-                found = Some(Stored { row, snapshot: None, journal: Vec::new(), constraints: Vec::new(), prior: None });
+                found = Some(Stored { row, snapshot: None, journal: Vec::new(), birth: 0, constraints: Vec::new(), prior: None });
             }
             let Some(stored) = &mut found else { continue };
             let end = stored.journal.last().map_or(0, Segment::end);
@@ -259,6 +259,8 @@ impl Ledger {
 }
 
 impl Sink for Ledger {
+    fn life(&mut self, _: u64, _: u64) {}
+
     fn user(&mut self, user: u64, row: &UserRow) {
         self.writes.user(user, row);
         self.tails.entry(user).or_default().row = Some(row.clone());
@@ -320,7 +322,7 @@ mod tests {
         let policy = Policy::<f64>::new(&TAU2, Settings::default()).unwrap();
         let (mut dice, mut folds, mut failures) = (Dice::new(3), 0, 0);
         for _ in 0..6 {
-            let store = Arc::new(Store::in_memory(&Identity::new(&policy)).unwrap());
+            let store = Arc::new(FileStore::in_memory(&Identity::new(&policy)).unwrap());
             let progress = Arc::new(Progress::default());
             let mut ledger = Ledger::open(Arc::clone(&store), Arc::clone(&progress)).unwrap();
             ledger.limit = 400;

@@ -16,7 +16,7 @@ pub use refusal::{Code, Refusal};
 pub use residents::user_bytes;
 
 use crate::prior_file::{self, PriorFileError};
-use crate::store::{self, Identity, Priors, Store, StoreError};
+use crate::store::{self, Identity, Priors, FileStore, StoreError};
 use fable_core::{Catalog, Policy, Scalar, Settings, SettingsError};
 use std::fmt;
 use std::io::{self, Read, Write};
@@ -82,8 +82,8 @@ pub fn serve<T: Scalar>(
     let prior = options.prior.as_deref().map(|bytes| prior_file::read(&base, bytes)).transpose()?;
     let identity = Identity::new(&base);
     let store = match &options.store {
-        Some(path) => Store::open_with(path, &identity, &options.keeping)?,
-        None => Store::in_memory(&identity)?,
+        Some(path) => FileStore::open_with(path, &identity, &options.keeping)?,
+        None => FileStore::in_memory(&identity)?,
     };
     let priors = Priors::open(&store, &base, prior.as_deref())?;
     let policies = priors.policies(&base)?;
@@ -101,7 +101,7 @@ pub enum ServeError {
     /// What new users are to begin with is not a prior here; nothing was opened.
     Prior(PriorFileError),
     /// The store cannot be used.
-    Store(StoreError),
+    FileStore(StoreError),
     /// The output cannot be written, or a thread cannot be started.
     Output(io::Error),
     /// The input cannot be read; what was read before is answered.
@@ -120,7 +120,7 @@ impl fmt::Display for ServeError {
         match self {
             Self::Settings(error) => error.fmt(f),
             Self::Prior(error) => error.fmt(f),
-            Self::Store(error) => error.fmt(f),
+            Self::FileStore(error) => error.fmt(f),
             Self::Output(error) => write!(f, "the output cannot be written: {error}"),
             Self::Input(error) => write!(f, "the input cannot be read: {error}"),
             Self::Panicked { thread, reason } => write!(f, "the service has panicked, thread '{thread}': {reason}"),
@@ -130,4 +130,4 @@ impl fmt::Display for ServeError {
 
 impl std::error::Error for ServeError {}
 
-crate::from!(ServeError: StoreError => Store, PriorFileError => Prior);
+crate::from!(ServeError: StoreError => FileStore, PriorFileError => Prior);

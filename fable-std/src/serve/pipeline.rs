@@ -13,7 +13,7 @@ use super::ledger::Progress;
 use super::op::Incoming;
 use super::refusal::{Code, Refusal};
 use super::{MAX_LINE, Options, ServeError};
-use crate::store::{Policies, Store, StoreError, Writes};
+use crate::store::{Policies, FileStore, StoreError, Writes};
 use fable_core::{Catalog, Scalar};
 use std::any::Any;
 use std::io::{Read, Write};
@@ -56,7 +56,7 @@ impl Stop {
 pub(super) fn run<T: Scalar>(
     catalog: &'static Catalog<'static>,
     policies: &Policies<'_, T>,
-    store: Store,
+    store: FileStore,
     options: &Options,
     input: impl Read + Send + 'static,
     mut output: impl Write,
@@ -96,10 +96,10 @@ pub(super) fn run<T: Scalar>(
 }
 
 /// Looks at the whole store once, while it is in use.
-fn watch(store: &Arc<Store>, ended: &Arc<AtomicBool>, options: &Options) -> Option<thread::JoinHandle<()>> {
+fn watch(store: &Arc<FileStore>, ended: &Arc<AtomicBool>, options: &Options) -> Option<thread::JoinHandle<()>> {
     options.store.as_ref()?;
     let (store, ended) = (Arc::clone(store), Arc::clone(ended));
-    thread::Builder::new().name("watcher".into()).spawn(move || store.watch(|| ended.load(Ordering::Relaxed))).ok()
+    thread::Builder::new().name("watcher".into()).spawn(move || crate::store::Store::watch(&*store, &|| ended.load(Ordering::Relaxed))).ok()
 }
 
 /// Runs the learners in a thread of their own and commits in this one; both have ended when this returns.
@@ -180,7 +180,7 @@ fn compute<T: Scalar>(engine: &mut Engine<'_, T>, requests: &Receiver<Work>, bat
 
 /// One commit for all that is there, then its answers.
 fn commit(
-    store: &Store,
+    store: &FileStore,
     progress: &Progress,
     options: &Options,
     unwritten: &Receiver<Batch>,
@@ -193,9 +193,9 @@ fn commit(
         let first = match waiting.take().map_or_else(|| unwritten.recv_timeout(SYNC_EVERY), Ok) {
             Ok(batch) => batch,
             Err(RecvTimeoutError::Timeout) => {
-                store.idle();
+                store.tend_idle();
                 if unsynced {
-                    store.sync()?; // those who were answered cannot be told any more
+                    store.sync_now()?; // those who were answered cannot be told any more
                     (unsynced, synced) = (false, Instant::now());
                 }
                 continue;
@@ -225,8 +225,8 @@ fn commit(
         let sync = durable || synced.elapsed() > SYNC_EVERY;
         let wrote = !writes.is_empty();
         let done = match (wrote, sync && unsynced) {
-            (true, _) => store.commit(&writes, sync),
-            (false, true) => store.sync(),
+            (true, _) => store.commit_now(&writes, sync),
+            (false, true) => store.sync_now(),
             (false, false) => Ok(()),
         };
         match done {
@@ -250,7 +250,7 @@ fn commit(
         }
     }
     if unsynced {
-        store.sync()?;
+        store.sync_now()?;
     }
     Ok(())
 }

@@ -1,6 +1,5 @@
 //! What can be damaged about one user, and what is done about it: the user is told, and nobody else is touched.
 
-use super::frame::Unread;
 use std::fmt;
 use std::io;
 
@@ -51,15 +50,6 @@ pub(super) enum Fault {
     Damaged(Damage),
     /// The disk says no; what is on it may be sound.
     Failed(io::Error),
-}
-
-impl Unread {
-    pub(super) fn of(self, damage: Damage) -> Fault {
-        match self {
-            Self::Damaged => Fault::Damaged(damage),
-            Self::Failed(error) => Fault::Failed(error),
-        }
-    }
 }
 
 impl From<io::Error> for Fault {

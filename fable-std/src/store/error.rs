@@ -116,6 +116,18 @@ impl StoreError {
         matches!(error.kind(), StorageFull | QuotaExceeded | FileTooLarge)
     }
 
+    /// The same for another one whom it concerns, too.
+    pub(super) fn again(&self) -> Self {
+        match self {
+            Self::Uncertain(error) => Self::Uncertain(Box::new(error.again())),
+            Self::File(error) => Self::File(io::Error::new(error.kind(), error.to_string())),
+            Self::User(damage) => Self::User(*damage),
+            Self::Exhausted => Self::Exhausted,
+            Self::NoUser => Self::NoUser,
+            other => Self::File(io::Error::other(other.to_string())),
+        }
+    }
+
     pub(super) fn uncertain(self) -> Self {
         if matches!(self, Self::Uncertain(_)) { self } else { Self::Uncertain(Box::new(self)) }
     }

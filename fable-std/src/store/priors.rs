@@ -7,12 +7,12 @@
 //!
 //! ```
 //! use fable_core::{HostUser, Policy, Settings, catalog::TAU2};
-//! use fable_std::store::{Desk, Identity, Priors, Resident, Store};
+//! use fable_std::store::{Desk, FileStore, Identity, Priors, Resident, Store};
 //!
 //! let base = Policy::<f64>::new(&TAU2, Settings::default())?;
 //! let mut crowd = HostUser::<f64>::new(&base, "")?.learner().posterior().packed().to_vec();
 //! crowd[0] = 0.01;
-//! let store = Store::in_memory(&Identity::new(&base))?;
+//! let store = FileStore::in_memory(&Identity::new(&base))?;
 //!
 //! let priors = Priors::open(&store, &base, Some(&crowd))?; // new users begin with the crowd's
 //! let policies = priors.policies(&base)?;
@@ -47,7 +47,7 @@ impl<T: Scalar> Priors<T> {
     ///
     /// # Errors
     /// A prior that is not one under the policy, or a store that cannot be read or written.
-    pub fn open(store: &Store, base: &Policy<'_, T>, given: Option<&[T]>) -> Result<Self, StoreError> {
+    pub fn open(store: &dyn Store, base: &Policy<'_, T>, given: Option<&[T]>) -> Result<Self, StoreError> {
         let newcomers = given.map(|packed| Ok::<_, StoreError>((informed(base, Some(packed))?.fingerprint(), packed)));
         let newcomers = newcomers.transpose()?;
         if let Some((fingerprint, packed)) = newcomers
@@ -55,10 +55,10 @@ impl<T: Scalar> Priors<T> {
         {
             let mut writes = Writes::default();
             writes.prior(fingerprint, &write(base, packed, NOBODY)?);
-            store.commit(&writes, true)?;
+            store.commit(writes, true)?;
         }
         let (mut known, mut lost) = (Vec::new(), Vec::new());
-        for fingerprint in store.priors() {
+        for fingerprint in store.priors()? {
             match store.prior(fingerprint) {
                 Ok(Some(bytes)) => known.push((fingerprint, read(base, &bytes)?)),
                 Ok(None) => {}

@@ -8,10 +8,10 @@
 //! ```
 //! use fable_core::{Command, Feasible, Policy, Request, Settings, catalog::TAU2};
 //! use fable_std::store::journal::Note;
-//! use fable_std::store::{Desk, Identity, Policies, Resident, Store, Writes};
+//! use fable_std::store::{Desk, FileStore, Identity, Policies, Resident, Store, Writes};
 //!
 //! let policy = Policy::<f64>::new(&TAU2, Settings::default())?;
-//! let store = Store::in_memory(&Identity::new(&policy))?;
+//! let store = FileStore::in_memory(&Identity::new(&policy))?;
 //! let policies = Policies::from(policy);
 //! let mut desk = Desk::new(&policies);
 //! let mut ana = Resident::newcomer(&desk, "ana", fable_core::user_hash("ana"), store.incarnation()?, None)?;
@@ -19,16 +19,18 @@
 //! let (context, all) = (TAU2.context(None, [])?, Feasible::all(&TAU2));
 //! let (mut command, mut writes) = (Command::decide(Request::new(&context, &all)), Writes::default());
 //! ana.run(&mut desk, &mut writes, &mut command, Note::None)?;
-//! store.commit(&writes, true)?;
+//! store.commit(writes, true)?;
 //! let decision = command.decision(&ana.user(&mut desk)?).unwrap();
 //! assert_eq!((decision.id.round, store.users()), (1, 1));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use super::journal::{Entry, Note};
-use super::{Damage, Policies, StoreError, Stored, UserRow, Writes};
+use super::journal::{Entry, Note, Segment};
+use super::{Damage, Known, Policies, StoreError, Stored, UserRow, Writes};
 use fable_core::record::{MAX_EVENT_LEN, decode_event, encode_event};
 use fable_core::{Catalog, Command, Event, HostLearner, Policy, Scalar, User, UserError};
+use std::cell::Cell;
+use std::hash::{BuildHasher, RandomState};
 
 /// Entries between two snapshots of a user: applying so many takes about as long as loading a snapshot.
 pub const SNAPSHOT_EVERY: u64 = 512;
@@ -39,13 +41,23 @@ pub struct Desk<'p, T> {
     /// How everyone is decided for.
     pub policies: &'p Policies<'p, T>,
     workspace: Vec<T>,
+    /// The next life that begins here.
+    births: Cell<u64>,
 }
 
 impl<'p, T: Scalar> Desk<'p, T> {
     /// A desk for the users of some policies.
     #[must_use]
     pub fn new(policies: &'p Policies<'p, T>) -> Self {
-        Self { policies, workspace: vec![T::ZERO; policies.newcomers().catalog().workspace_len()] }
+        let births = Cell::new(RandomState::new().hash_one(std::process::id()));
+        Self { policies, workspace: vec![T::ZERO; policies.newcomers().catalog().workspace_len()], births }
+    }
+
+    /// A number for a life that nobody else has.
+    fn birth(&self) -> u64 {
+        let birth = self.births.get() | 1;
+        self.births.set(birth.wrapping_add(2));
+        birth
     }
 
     /// The catalog of everyone.
@@ -57,6 +69,8 @@ impl<'p, T: Scalar> Desk<'p, T> {
 
 /// Where what happens to users goes before it happens.
 pub trait Sink {
+    /// What follows about a user is about this life of it, see [`Stored::birth`].
+    fn life(&mut self, user: u64, birth: u64);
     /// A user of whom nothing was stored so far.
     fn user(&mut self, user: u64, row: &UserRow);
     /// The next entry of a user's journal.
@@ -66,6 +80,10 @@ pub trait Sink {
 }
 
 impl Sink for Writes {
+    fn life(&mut self, user: u64, birth: u64) {
+        Self::life(self, user, birth);
+    }
+
     fn user(&mut self, user: u64, row: &UserRow) {
         Self::user(self, user, row);
     }
@@ -86,6 +104,8 @@ pub struct Resident<'p, T> {
     policy: &'p Policy<'p, T>,
     learner: HostLearner<T>,
     row: UserRow,
+    /// Which life of the number it is.
+    birth: u64,
     /// Entries in the journal.
     entries: u64,
     /// Whether the store knows the user.
@@ -101,7 +121,7 @@ impl<'p, T: Scalar> Resident<'p, T> {
     pub fn revive(desk: &mut Desk<'p, T>, stored: &Stored, memory: Option<Self>) -> Result<Self, StoreError> {
         let Stored { row, snapshot, journal, .. } = stored;
         let policy = desk.policies.of(row.header.fingerprint)?;
-        let mut resident = Self::vacant(policy, row.clone(), memory);
+        let mut resident = Self::vacant(policy, row.clone(), stored.birth, memory);
         resident.known = true;
         if let Some((seen, bytes)) = snapshot {
             resident.learner.restore(policy, bytes)?;
@@ -109,21 +129,30 @@ impl<'p, T: Scalar> Resident<'p, T> {
         } else {
             resident.learner.start_journal_in(policy, &row.header, row.incarnation)?;
         }
-        let mut user = resident.learner.with(policy, &mut desk.workspace).map_err(StoreError::State)?;
+        resident.follow(desk, journal)?;
+        Ok(resident)
+    }
+
+    /// Applies what others have added to the journal. After an error the user has to be brought back anew.
+    ///
+    /// # Errors
+    /// As for [`revive`](Self::revive).
+    pub fn follow(&mut self, desk: &mut Desk<'p, T>, journal: &[Segment]) -> Result<(), StoreError> {
+        let mut user = self.learner.with(self.policy, &mut desk.workspace).map_err(StoreError::State)?;
         let mut end = None;
         for segment in journal {
-            // The snapshot may end within the first one; the others follow each other.
-            if segment.first > resident.entries || end.is_some_and(|end| end != segment.first) {
+            // What is known may end within the first one; the others follow each other.
+            if segment.first > self.entries || end.is_some_and(|end| end != segment.first) {
                 return Err(StoreError::User(Damage::Journal));
             }
             end = Some(segment.end());
-            for entry in segment.from(resident.entries) {
-                let event = decode_event(policy.catalog(), entry?.record)?;
+            for entry in segment.from(self.entries) {
+                let event = decode_event(self.policy.catalog(), entry?.record)?;
                 user.check(&event).map_err(StoreError::State)?.apply();
-                resident.entries += 1;
+                self.entries += 1;
             }
         }
-        Ok(resident)
+        Ok(())
     }
 
     /// Somebody whom a store does not know, at the prior, with a number that is free in the store and in the incarnation in which its
@@ -140,14 +169,14 @@ impl<'p, T: Scalar> Resident<'p, T> {
     ) -> Result<Self, StoreError> {
         let policy = desk.policies.newcomers();
         let row = UserRow::newcomer(policy, name, number, incarnation);
-        let mut resident = Self::vacant(policy, row, memory);
+        let mut resident = Self::vacant(policy, row, desk.birth(), memory);
         resident.learner.start_journal_in(policy, &resident.row.header, incarnation)?;
         Ok(resident)
     }
 
-    fn vacant(policy: &'p Policy<'p, T>, row: UserRow, memory: Option<Self>) -> Self {
+    fn vacant(policy: &'p Policy<'p, T>, row: UserRow, birth: u64, memory: Option<Self>) -> Self {
         let learner = memory.map_or_else(|| HostLearner::for_policy(policy), |other| other.learner);
-        Self { policy, learner, row, entries: 0, known: false }
+        Self { policy, learner, row, birth, entries: 0, known: false }
     }
 
     /// How the user is decided for.
@@ -172,6 +201,12 @@ impl<'p, T: Scalar> Resident<'p, T> {
     #[must_use]
     pub const fn entries(&self) -> u64 {
         self.entries
+    }
+
+    /// The user, as far as a shared store has to know.
+    #[must_use]
+    pub const fn known(&self) -> Known {
+        Known { number: self.row.header.user, birth: self.birth, entries: self.entries }
     }
 
     /// Whether anything was ever stored about the user.
@@ -210,6 +245,7 @@ impl<'p, T: Scalar> Resident<'p, T> {
                 sink.user(hash, &self.row);
                 self.known = true;
             }
+            sink.life(hash, self.birth);
             sink.entry(hash, self.entries, &Entry { record, note });
             step.apply();
             self.entries += 1;
@@ -222,11 +258,12 @@ impl<'p, T: Scalar> Resident<'p, T> {
         Ok(())
     }
 
-    /// Tells the sink who the user is, if the store does not know: for what is stored beside the journal.
+    /// Tells the sink who the user is: for what is stored beside the journal.
     pub fn introduce(&mut self, sink: &mut impl Sink) {
         if !self.known {
             sink.user(self.row.header.user, &self.row);
             self.known = true;
         }
+        sink.life(self.row.header.user, self.birth);
     }
 }

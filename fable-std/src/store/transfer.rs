@@ -81,7 +81,7 @@ impl std::error::Error for TransferError {}
 ///
 /// # Errors
 /// No such user, or a store that cannot be read.
-pub fn export(store: &Store, name: &str) -> Result<Vec<u8>, StoreError> {
+pub fn export(store: &dyn Store, name: &str) -> Result<Vec<u8>, StoreError> {
     let stored = store.named(name)?;
     let UserRow { header, incarnation, name } = &stored.row;
     let length = u16::try_from(name.len()).map_err(|_| StoreError::Damaged("a name is too long"))?;
@@ -154,7 +154,7 @@ pub fn read(bytes: &[u8]) -> Result<Stored, StoreError> {
     }
     let (constraints, prior) = (constraints.to_vec(), (!prior.is_empty()).then(|| prior.to_vec()));
     let snapshot = (seen > 0).then(|| (seen, snapshot.to_vec()));
-    Ok(Stored { row, snapshot, journal: vec![segment], constraints, prior })
+    Ok(Stored { row, snapshot, journal: vec![segment], birth: 0, constraints, prior })
 }
 
 /// Bytes after their length, and what is after them.
@@ -216,7 +216,7 @@ impl Arrival {
         }
         let row = UserRow::newcomer(&prior_file::informed(base, Some(&packed))?, name, user_hash(name), 0);
         let prior = Some(prior_file::write(base, &packed, prior_file::NOBODY)?);
-        let stored = Stored { row, snapshot: None, journal: Vec::new(), constraints: Vec::new(), prior };
+        let stored = Stored { row, snapshot: None, journal: Vec::new(), birth: 0, constraints: Vec::new(), prior };
         Ok(Self { stored, entries: 0, incarnation: None, snapshot: None })
     }
 
@@ -224,11 +224,11 @@ impl Arrival {
     ///
     /// # Errors
     /// A store that has the user, or cannot be written.
-    pub fn enter(self, store: &Store) -> Result<String, StoreError> {
+    pub fn enter(self, store: &dyn Store) -> Result<String, StoreError> {
         let Self { mut stored, entries, incarnation, snapshot } = self;
         let user = stored.row.header.user;
         match store.find(&stored.row.name) {
-            Ok(None) if !store.has(user) => {}
+            Ok(None) if !store.has(user)? => {}
             Ok(None) => return Err(StoreError::Collision),
             Ok(Some(_)) | Err(StoreError::User(_)) => return Err(StoreError::HasUser),
             Err(error) => return Err(error),
@@ -257,7 +257,7 @@ impl Arrival {
         }
         // Nobody who comes later may start in an incarnation that this user has been in.
         writes.start_in(incarnation.map_or(now, |incarnation| incarnation.max(now)));
-        store.commit(&writes, true)?;
+        store.commit(writes, true)?;
         Ok(stored.row.name)
     }
 }
@@ -266,6 +266,6 @@ impl Arrival {
 ///
 /// # Errors
 /// A file or an event that cannot be used, or a store that has the user. Nothing has changed then.
-pub fn import<T: Scalar>(store: &Store, policy: &Policy<'_, T>, bytes: &[u8]) -> Result<String, StoreError> {
+pub fn import<T: Scalar>(store: &dyn Store, policy: &Policy<'_, T>, bytes: &[u8]) -> Result<String, StoreError> {
     Arrival::check(policy, bytes)?.enter(store)
 }

@@ -31,6 +31,8 @@ pub struct Writes {
     pub(super) folded: bool,
     pub(super) log: BTreeMap<u64, Segment>,
     pub(super) incarnation: Option<u32>,
+    /// Which life of the users it is, see [`Stored::birth`](super::Stored::birth).
+    pub(super) births: BTreeMap<u64, u64>,
 }
 
 impl Writes {
@@ -63,6 +65,11 @@ impl Writes {
     /// A user who was not there before.
     pub fn user(&mut self, number: u64, row: &UserRow) {
         self.users.insert(number, row.clone());
+    }
+
+    /// What is written about a user is about this life.
+    pub fn life(&mut self, number: u64, birth: u64) {
+        self.births.insert(number, birth);
     }
 
     /// The next entry of a user's journal.
@@ -100,6 +107,7 @@ impl Writes {
         self.bases.remove(&user);
         self.constraints.remove(&user);
         self.log.remove(&user);
+        self.births.remove(&user);
         self.journal.retain(|key, _| key.0 != user);
         self.erased.insert(user);
         self.incarnation = Some(incarnation);
@@ -144,5 +152,6 @@ impl Writes {
             }
         }
         self.incarnation = next.incarnation.or(self.incarnation);
+        self.births.extend(next.births);
     }
 }

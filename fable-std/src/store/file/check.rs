@@ -1,14 +1,14 @@
 //! Looking at a whole store, and making a new one of what can be read. Neither writes to the store, so both may look at one that is in
 //! use.
 
-use super::damage::{Damage, Fault};
+use crate::store::damage::{Damage, Fault};
 use super::frame::{Data, START, Stretch, Walk, frames_of};
 use super::keys::Keys;
 use super::medium::Medium;
 use super::open::{self, Found};
 use super::reader::Reader;
 use super::rewrite::{Loss, Pool};
-use super::{Options, Reach, Store, StoreError, Target, file, open_keys};
+use super::{FileStore, Options, Reach, StoreError, Target, open_keys, paths};
 use std::path::Path;
 
 /// What a check has found.
@@ -52,10 +52,10 @@ struct View {
 
 impl View {
     fn open(path: &Path, options: &Options) -> Result<Self, StoreError> {
-        let path = file::resolve(path).map_err(|error| file::missing(path, error))?;
-        let (data, id) = Data::open(Box::new(file::open(&path, false)?))?;
+        let path = paths::resolve(path).map_err(|error| paths::missing(path, error))?;
+        let (data, id) = Data::open(Box::new(paths::open(&path, false)?))?;
         let keys = open_keys(&path, &id, options, false)?;
-        let mirror = file::open_index(&path, false).ok().map(|file| Box::new(file) as Box<dyn Medium>);
+        let mirror = paths::open_index(&path, false).ok().map(|file| Box::new(file) as Box<dyn Medium>);
         let history = options.history.or(data.about_store(&keys)?.history);
         let found = open::find(&data, &keys, mirror, history, (false, true))?;
         Ok(Self { data, keys, found })
@@ -98,7 +98,7 @@ fn is_whole(reader: Reader<'_>, number: u64, entry: &super::index::Entry) -> Res
     Ok(whole)
 }
 
-impl Store {
+impl FileStore {
     /// Looks at everything in a store, which may be in use. `progress` gets the users that were looked at, and how many there are.
     ///
     /// # Errors
@@ -156,7 +156,7 @@ impl Store {
 
     /// Looks at every user, as far as they are not in use, and little by little: what is damaged is found before somebody needs it. Ends
     /// when `stop` says so.
-    pub fn watch(&self, stop: impl Fn() -> bool) {
+    pub(super) fn look_at_everyone(&self, stop: &dyn Fn() -> bool) {
         for number in self.everyone() {
             if stop() {
                 return;
@@ -190,7 +190,7 @@ impl Store {
     /// Writes a copy of a store that another process may have in use, as of now.
     ///
     /// # Errors
-    /// As for [`backup`](Self::backup).
+    /// As for [`backup`](crate::store::Store::backup).
     pub fn backup_of(path: &Path, new: &Path, options: &Options, mut progress: impl FnMut(u64, u64)) -> Result<u64, StoreError> {
         let view = View::open(path, options)?;
         if view.found.unaccounted > 0 {

@@ -1,10 +1,10 @@
 //! Reading what is kept about a user: every frame is opened with the user's key, and compared with what it should be.
 
-use super::constraints;
-use super::damage::{Damage, Fault};
+use crate::store::constraints;
+use crate::store::damage::{Damage, Fault};
 use super::frame::{Data, Kind, Place, Unread};
 use super::index::{Entry, Snapshots};
-use super::journal::Segment;
+use crate::store::journal::Segment;
 use super::keys::{HOUSE, Keys, Slot};
 use super::{Reach, Stored, UserRow};
 use fable_core::record::{HEADER_LEN, Header};
@@ -125,9 +125,9 @@ impl Reader<'_> {
         Ok(parts)
     }
 
-    /// Everything about a user, from where the history begins to the end of the log, without a gap.
-    pub(super) fn whole(&self, number: u64, entry: &Entry, log: &[Place]) -> Result<Stored, Fault> {
-        let mut stored = self.stored(number, entry, Reach::Whole)?;
+    /// A user up to the end of the log, without a gap.
+    pub(super) fn complete(&self, number: u64, entry: &Entry, log: &[Place], reach: Reach) -> Result<Stored, Fault> {
+        let mut stored = self.stored(number, entry, reach)?;
         stored.journal.extend(self.log(entry, log)?);
         let start = stored.snapshot.as_ref().map_or(0, |(seen, _)| *seen);
         let mut end = None;
@@ -145,8 +145,10 @@ impl Reader<'_> {
         let key = self.key(entry)?;
         let row = self.row(number, entry, &key)?;
         let constraints = self.rules(entry, &key)?;
-        let stored =
-            |snapshot, journal| Stored { row: row.clone(), snapshot, journal, constraints: constraints.clone(), prior: None };
+        let stored = |snapshot, journal| {
+            let (row, constraints) = (row.clone(), constraints.clone());
+            Stored { row, snapshot, journal, birth: 0, constraints, prior: None }
+        };
         let snapshots = entry.snapshots.as_deref().copied().unwrap_or_default();
         let Snapshots { newest, middle, base } = snapshots;
         let there = |which: (u64, Place)| (!which.1.is_none()).then_some(Some(which));

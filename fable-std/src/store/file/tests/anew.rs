@@ -38,7 +38,7 @@ fn so_are_files() {
     let guests = guests(policies);
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("users.fable");
-    drop(Store::open(&path, &Identity::new(policies.newcomers())).unwrap());
+    drop(FileStore::open(&path, &Identity::new(policies.newcomers())).unwrap());
     let mut life = Life::new(9, policies, &guests);
     (life.path, life.slack) = (Some(path.clone()), 8_000);
     let (mut shrunk, mut last) = (0, 0);

@@ -2,14 +2,14 @@
 //! and a repair is one that takes what it can get.
 
 use super::commit::Press;
-use super::damage::{Damage, Fault};
+use crate::store::damage::{Damage, Fault};
 use super::frame::{Data, Group, Head, Kind, Place, START};
 use super::index::{Change, Entry, Index, Snapshots};
-use super::journal::Segment;
+use crate::store::journal::Segment;
 use super::keys::{HOUSE, Keys};
 use super::reader::Reader;
 use super::seal::Nonces;
-use super::{StoreError, UserRow};
+use super::{Reach, StoreError, UserRow};
 use std::collections::{HashMap, HashSet};
 use std::io;
 use std::ops::ControlFlow;
@@ -365,7 +365,7 @@ impl Copy {
             return Err(StoreError::User(Damage::of(entry.lost).unwrap_or(Damage::Row)));
         }
         if !entry.row.is_none() {
-            from.whole(number, entry, log)?;
+            from.complete(number, entry, log, Reach::Whole)?;
         }
         self.user(from, number, entry)?;
         log.iter().try_for_each(|place| self.log(from, number, entry, *place))

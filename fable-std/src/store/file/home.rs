@@ -1,7 +1,7 @@
 //! Where the files of a store are.
 
 use super::StoreError;
-use super::file::{self, Draft};
+use super::paths::{self, Draft};
 use super::medium::{Locked, Medium, Memory};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -33,7 +33,7 @@ impl Home {
     pub(super) fn index(&self) -> Option<io::Result<Box<dyn Medium>>> {
         match self {
             Self::Memory => None,
-            Self::Path(path) => Some(file::open_index(path, true).map(|file| Box::new(file) as Box<dyn Medium>)),
+            Self::Path(path) => Some(paths::open_index(path, true).map(|file| Box::new(file) as Box<dyn Medium>)),
             #[cfg(test)]
             Self::Simulated(disk) => Some(Ok(Box::new(disk.index.clone()))),
         }

@@ -55,7 +55,7 @@ pub(super) fn guests(policies: &'static Policies<'static, f64>) -> Vec<Guest> {
     let mut guests = Vec::new();
     for (name, incarnation) in [("g0", 0), ("g1", 7), ("g2", 90)] {
         let identity = Identity::new(policies.newcomers());
-        let store = Store::in_memory(&identity).unwrap();
+        let store = FileStore::in_memory(&identity).unwrap();
         let mut desk = Desk::new(policies);
         let mut guest = Resident::newcomer(&desk, name, number(name), incarnation, None).unwrap();
         let mut writes = Writes::default();
@@ -107,7 +107,7 @@ fn open(disk: &Disk, slack: u64) -> Result<Store, StoreError> {
     let (data, id) = Data::open(Box::new(disk.data()))?;
     let keys = Keys::open(Box::new(disk.keys.clone()), None)?;
     assert!(keys.id() == &id);
-    Store::assemble(Home::Simulated(disk.clone()), data, keys, &Options { slack, ..Options::default() })
+    FileStore::assemble(Home::Simulated(disk.clone()), data, keys, &Options { slack, ..Options::default() })
 }
 
 /// What is done at once.
@@ -172,7 +172,7 @@ impl<'g> Life<'g> {
     /// Opens the store and compares everyone. An error is one of the disk's.
     pub(super) fn open(&mut self) -> Result<(), StoreError> {
         let store = match &self.path {
-            Some(path) => Store::open_any_with(path, &Options { slack: self.slack, ..Options::default() })?,
+            Some(path) => FileStore::open_any_with(path, &Options { slack: self.slack, ..Options::default() })?,
             None => open(&self.disk, self.slack)?,
         };
         let found = everyone(&store, &mut self.desk)?;

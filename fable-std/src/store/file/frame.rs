@@ -33,7 +33,7 @@
 //! All numbers are little-endian. Sealed is about the id of the file, the place in it and the 24 bytes: a frame that is damaged, or
 //! is another frame, does not open. Since nothing is ever written twice to one place, an old one does not open either.
 
-use super::StoreError;
+use super::{Damage, Fault, StoreError};
 use super::keys::{HOUSE, Keys, Slot};
 use super::medium::Medium;
 use super::seal::{NONCE, Nonces, TAG, fill};
@@ -525,3 +525,12 @@ impl Iterator for Walk<'_> {
 pub(super) const fn frames_of(group: u64) -> u64 {
     group + GROUP_HEAD as u64
 }
+impl Unread {
+    pub(super) fn of(self, damage: Damage) -> Fault {
+        match self {
+            Self::Damaged => Fault::Damaged(damage),
+            Self::Failed(error) => Fault::Failed(error),
+        }
+    }
+}
+

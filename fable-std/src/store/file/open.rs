@@ -5,7 +5,7 @@ use super::frame::{Data, Head, Kind, Place, START, Stretch, Walk, frames_of};
 use super::index::{Index, Mirror, Rebuild, Reflection};
 use super::keys::{INDEX, Keys};
 use super::medium::Medium;
-use super::row::UserRow;
+use super::UserRow;
 use fable_core::user_hash;
 use std::io;
 

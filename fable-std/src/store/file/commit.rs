@@ -2,7 +2,7 @@
 
 use super::frame::{Data, Group, Kind, Place};
 use super::index::{Change, Entry, Index, Snapshots};
-use super::journal::Segment;
+use crate::store::journal::Segment;
 use super::keys::{HOUSE, Keys, Slot};
 use super::reader::Reader;
 use super::seal::Nonces;
