@@ -8,7 +8,7 @@
 //! ```
 //! use fable_core::{Settings, catalog::TAU2};
 //! use fable_std::replay::{Tape, replay};
-//! use fable_std::store::{Identity, Store, transfer};
+//! use fable_std::store::{Identity, FileStore, Store, transfer};
 //! # use fable_core::Policy;
 //! # let policy = Policy::<f64>::new(&TAU2, Settings::default())?;
 //! # let options = fable_std::serve::Options { cache: 0, ..Default::default() };
@@ -18,7 +18,7 @@
 //! let options = fable_std::serve::Options { store: Some(path.clone()), ..options };
 //! fable_std::serve::serve::<f64>(&TAU2, Settings::default(), &options, lines.as_bytes(), std::io::sink(), |_| ())?;
 //!
-//! let stored = Store::open_any(&path)?.whole(fable_core::user_hash("ana"))?.unwrap();
+//! let stored = FileStore::open_any(&path)?.whole(fable_core::user_hash("ana"))?.unwrap();
 //! let replayed = replay(&TAU2, Settings::default(), &Tape::of_user(&stored)?)?;
 //! assert_eq!((replayed.decisions, replayed.difference), (1, None));
 //! # Ok::<(), Box<dyn std::error::Error>>(())

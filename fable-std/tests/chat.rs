@@ -6,7 +6,7 @@ mod endpoint;
 use endpoint::{Endpoint, Reply, completion, reply};
 use fable_core::{Policy, Settings, catalog::AGENT, user_hash};
 use fable_std::chat::Chat;
-use fable_std::store::{Identity, Policies, Store};
+use fable_std::store::{FileStore, Identity, Policies, Store};
 use fable_std::text::Rules;
 use proptest::prelude::*;
 use serde_json::json;
@@ -159,7 +159,8 @@ fn bold() -> Policies<'static, f64> {
 }
 
 fn open<'p>(policies: &'p Policies<'p, f64>, store: &Path) -> Chat<'p> {
-    Chat::open(policies, Store::open(store, &Identity::new(policies.newcomers())).unwrap(), "me", &Rules, None).unwrap()
+    Chat::open(policies, Box::new(FileStore::open(store, &Identity::new(policies.newcomers())).unwrap()), "me", &Rules, None)
+        .unwrap()
 }
 
 /// Actions chosen in many rounds by a learner that explores boldly, with a restart now and then, and reactions that speak for
@@ -283,7 +284,7 @@ fn nothing_of_a_forgotten_person_is_in_the_file() {
         }
         let hash = user_hash("Xanthippe").to_le_bytes();
         let kept = |user: &str| {
-            let kept = Store::open_any(&store).unwrap().named(user).ok();
+            let kept = FileStore::open_any(&store).unwrap().named(user).ok();
             kept.map(|kept| {
                 [kept.row.encode(), kept.constraints, kept.journal.iter().flat_map(|part| part.bytes.clone()).collect()].concat()
             })
@@ -373,8 +374,8 @@ proptest! {
     #[test]
     fn any_lines_are_answered(lines in prop::collection::vec((0..LINES.len(), ".{0,30}"), 1..12)) {
         let policies = bold();
-        let store = Store::in_memory(&Identity::new(policies.newcomers())).unwrap();
-        let mut chat = Chat::open(&policies, store, "me", &Rules, None).unwrap();
+        let store = FileStore::in_memory(&Identity::new(policies.newcomers())).unwrap();
+        let mut chat = Chat::open(&policies, Box::new(store), "me", &Rules, None).unwrap();
         if lines.len() % 2 == 0 {
             chat.greet("FILE");
         }
@@ -448,7 +449,7 @@ fn a_store_that_cannot_be_used_is_told_with_what_to_do() {
         let adapters = Settings { context_adapter: Rules::CONTEXT, feedback_adapter: Rules::FEEDBACK, ..Settings::default() };
         Policy::<f64>::new(&AGENT, adapters).unwrap()
     };
-    let _held = Store::open(&store, &Identity::new(&policy)).unwrap();
+    let _held = FileStore::open(&store, &Identity::new(&policy)).unwrap();
     let (code, message) = told(&[]);
     assert!(code == Some(1) && message.ends_with("the store is in use by another process\n"), "{message}");
 }

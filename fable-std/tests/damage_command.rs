@@ -6,7 +6,7 @@ mod town;
 
 use fable_serve_tests::frames::{RULES, USER};
 use fable_serve_tests::service::Service;
-use fable_std::store::{Store, transfer};
+use fable_std::store::{FileStore, transfer};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -159,7 +159,7 @@ fn a_backup_of_a_served_store_opens_and_has_everyone() {
     let names = town.lives.iter().map(|life| life.name().to_owned()).chain(["somebody new".to_owned()]);
     let names: Vec<String> = names.collect();
     let exports = |path: &Path| -> Vec<Vec<u8>> {
-        let store = Store::open_any(path).unwrap();
+        let store = FileStore::open_any(path).unwrap();
         names.iter().map(|name| transfer::export(&store, name).unwrap()).collect()
     };
     let expected = exports(&path);
@@ -183,7 +183,7 @@ fn without_its_own_keys_a_store_says_so() {
     let sound = std::fs::read(&keys).unwrap();
     let other = folder();
     let other = other.path().join("users.fable");
-    drop(Store::open(&other, &fable_std::store::Identity::new(&base())).unwrap());
+    drop(FileStore::open(&other, &fable_std::store::Identity::new(&base())).unwrap());
     let store = path.to_str().unwrap();
     let commands = [
         &["serve", "--catalog", "tau2", "--store", store][..],

@@ -9,7 +9,7 @@ use fable_std::device::{Device, DeviceError};
 use fable_std::prior::{Evidence, Options, fit};
 use fable_std::prior_file::{informed, read};
 use fable_std::serve::{Options as Service, serve, user_bytes};
-use fable_std::store::{Desk, Policies, Reach, Resident, Store};
+use fable_std::store::{Desk, FileStore, Policies, Reach, Resident};
 use std::fmt::Write as _;
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
@@ -57,17 +57,15 @@ fn evidence_of_a_journal_is_what_was_learned() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("users.fable");
     store(&path, Settings::default(), 3);
-    let store = Store::open_any(&path).unwrap();
+    let store = FileStore::open_any(&path).unwrap();
     let policy = Policy::<f64>::new(&TAU2, Settings::default()).unwrap();
     let single = Policies::from(Policy::<f32>::new(&TAU2, Settings::default()).unwrap());
     let users = Evidence::of_store(&policy, &store).unwrap();
     let hashes = store.everyone();
     assert_eq!((users.len(), hashes.len()), (3, 3));
-    let mut log = store.log().unwrap();
     for (evidence, hash) in users.iter().zip(hashes) {
         assert_eq!(evidence.sightings().len(), 1 + 8 + 1 - 1);
-        let mut stored = store.user(hash, Reach::Whole).unwrap().unwrap();
-        stored.journal.extend(log.remove(&hash));
+        let stored = store.user(hash, Reach::Whole).unwrap().unwrap();
         let mut desk = Desk::new(&single);
         let mut resident = Resident::revive(&mut desk, &stored, None).unwrap();
         let mut user = resident.user(&mut desk).unwrap();
@@ -133,7 +131,7 @@ fn a_fitted_prior_goes_to_a_host_and_to_a_device() {
     let path = folder.path().join("users.fable");
     store(&path, Settings::default(), 7);
     let policy = Policy::<f64>::new(&TAU2, Settings::default()).unwrap();
-    let users = Evidence::of_store(&policy, &Store::open_any(&path).unwrap()).unwrap();
+    let users = Evidence::of_store(&policy, &FileStore::open_any(&path).unwrap()).unwrap();
     let population = fit(&policy, &users, &Options::default()).unwrap();
     let single = Policy::<f32>::new(&TAU2, Settings::default()).unwrap();
     let bytes = population.snapshot(&single, 7).unwrap();

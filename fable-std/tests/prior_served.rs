@@ -4,7 +4,7 @@
 use fable_core::catalog::{AGENT, TAU2};
 use fable_core::{HostUser, Policy, Settings, user_hash};
 use fable_std::prior_file::{NOBODY, write};
-use fable_std::store::{Reach, Store, transfer};
+use fable_std::store::{FileStore, Reach, transfer};
 use fable_std::text::Rules;
 use serde_json::{Value, json};
 use std::fs;
@@ -93,7 +93,7 @@ fn crowd() -> Vec<String> {
 
 /// Everything about those who were there first.
 fn exports(here: &Path) -> Vec<Vec<u8>> {
-    let store = Store::open_any(&here.join("users.fable")).unwrap();
+    let store = FileStore::open_any(&here.join("users.fable")).unwrap();
     crowd().iter().map(|user| transfer::export(&store, user).unwrap()).collect()
 }
 
@@ -125,7 +125,7 @@ fn is_at(answer: &Value, fitted: &Value) -> bool {
 }
 
 fn priors(here: &Path) -> usize {
-    Store::open_any(&here.join("users.fable")).unwrap().priors().len()
+    FileStore::open_any(&here.join("users.fable")).unwrap().priors().len()
 }
 
 /// Fit from a store and serve the same store with it: those who were there are as they were, those who come begin with it; and
@@ -214,7 +214,7 @@ fn who_began_with_a_prior_lives_as_everybody_does() {
     let small = ["--prior", "first.prior", "--cache", "1"];
     let answers = serve(here, &small, &requests);
     let last = &answers[requests.len() - 2..];
-    let store = Store::open_any(&here.join("users.fable")).unwrap();
+    let store = FileStore::open_any(&here.join("users.fable")).unwrap();
     let snapshots = names.iter().filter(|name| {
         store.user(user_hash(name), Reach::Snapshot).unwrap().unwrap().snapshot.is_some() // under the policy with the prior
     });
@@ -304,7 +304,7 @@ fn a_prior_travels_with_its_user() {
     serve(there, &["--prior", here.join("dan.snapshot").to_str().unwrap()], &[decide("eve")]);
     assert_eq!((began(there, "eve").0.as_str(), priors(there)), (first["fingerprint"].as_str().unwrap(), 1));
     says(there, &["forget", "dan", "--store", "users.fable"]);
-    let store = Store::open_any(&there.join("users.fable")).unwrap();
+    let store = FileStore::open_any(&there.join("users.fable")).unwrap();
     assert!(!store.has(user_hash("dan")) && store.has(user_hash("eve")));
 }
 

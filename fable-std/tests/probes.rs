@@ -4,7 +4,7 @@ use fable_core::{Policy, Settings, catalog::AGENT, catalog::TAU2};
 use fable_std::chat::Chat;
 use fable_std::evaluate::{Options, Record, Report, Warning, evaluate, simulate};
 use fable_std::simulate::SimulatedUser;
-use fable_std::store::{Identity, Policies, Store};
+use fable_std::store::{FileStore, Identity, Policies};
 use fable_std::text::Rules;
 use serde_json::{Value, json};
 use std::io::Write;
@@ -29,9 +29,9 @@ fn a_chat_says_what_it_tries_and_what_has_become_certain() {
     let settings =
         Settings { probe: 1.0, context_adapter: Rules::CONTEXT, feedback_adapter: Rules::FEEDBACK, ..Settings::DEFAULT };
     let policy = Policy::new(&AGENT, settings).unwrap();
-    let store = Store::in_memory(&Identity::new(&policy)).unwrap();
+    let store = FileStore::in_memory(&Identity::new(&policy)).unwrap();
     let policies = Policies::from(policy);
-    let mut chat = Chat::open(&policies, store, "ana", &Rules, None).unwrap();
+    let mut chat = Chat::open(&policies, Box::new(store), "ana", &Rules, None).unwrap();
     let label = |reply: &fable_std::chat::Reply, label: &str| {
         reply.lines.iter().filter(|line| line.label == label).map(|line| line.text.clone()).collect::<Vec<_>>()
     };

@@ -5,7 +5,7 @@ use fable_core::record::{Header, Kind, MAX_EVENT_LEN, encode_event};
 use fable_core::{self as core, Context, Exploration, Feasible, HostLearner, Policy, Request, Scalar, Settings, User, user_hash};
 use fable_std::replay::{Question, Start, Tape, replay, replay_and_explain};
 use fable_std::serve::{Options, serve, user_bytes};
-use fable_std::store::{Store, transfer};
+use fable_std::store::{FileStore, Store, transfer};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -51,7 +51,7 @@ fn life<T: Scalar>(store: &Path, settings: Settings<'static>) -> Vec<String> {
 }
 
 fn tape(store: &Path) -> Tape {
-    Tape::of_user(&Store::open_any(store).unwrap().whole(user_hash("ana")).unwrap().unwrap()).unwrap()
+    Tape::of_user(&FileStore::open_any(store).unwrap().whole(user_hash("ana")).unwrap().unwrap()).unwrap()
 }
 
 /// `otherwise` are settings of the same policy that explore otherwise.
@@ -75,7 +75,7 @@ fn a_life_comes_out_the_same<T: Scalar>(settings: Settings<'static>, otherwise: 
     assert!(replay(&TAU2, settings, &tape).is_err());
 
     // The exported file has the same life.
-    let bytes = transfer::export(&Store::open_any(&store).unwrap(), "ana").unwrap();
+    let bytes = transfer::export(&FileStore::open_any(&store).unwrap(), "ana").unwrap();
     assert_eq!(Tape::of_user(&transfer::read(&bytes).unwrap()).unwrap(), tape);
 }
 

@@ -7,7 +7,7 @@ use fable_serve_tests::process::memory;
 use fable_serve_tests::script::Script;
 use fable_serve_tests::service::Service;
 use fable_std::serve::{Options, PROTOCOL, serve, user_bytes};
-use fable_std::store::{Store, transfer};
+use fable_std::store::{FileStore, transfer};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -258,7 +258,7 @@ fn reading_a_profile_changes_no_stored_byte() {
     let store = folder.path().join("users.fable");
     ask(&store, &(1..16).flat_map(round).collect::<Vec<_>>()); // certain, and not yet looked at
     let stored = || {
-        let opened = Store::open_any(&store).unwrap();
+        let opened = FileStore::open_any(&store).unwrap();
         (transfer::export(&opened, "ana").unwrap(), opened.users(), opened.log().unwrap())
     };
     let before = stored();

@@ -8,7 +8,7 @@ use fable_serve_tests::script::{Script, Step, compare};
 use fable_serve_tests::service::Service;
 use fable_std::prior_file;
 use fable_std::serve::user_bytes;
-use fable_std::store::{self, Identity, Store, StoreError, transfer};
+use fable_std::store::{self, FileStore, Identity, Store, StoreError, transfer};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -54,7 +54,7 @@ fn identity() -> Identity {
 
 /// Everything by which a user could be recognised: name, hash, and each event that is long enough to be the user's own.
 fn traces(store: &Path, name: &str) -> Vec<Vec<u8>> {
-    let (store, hash) = (Store::open_any(store).unwrap(), user_hash(name));
+    let (store, hash) = (FileStore::open_any(store).unwrap(), user_hash(name));
     let stored = store.whole(hash).unwrap().unwrap();
     let mut traces = vec![name.as_bytes().to_vec(), hash.to_le_bytes().to_vec(), hash.to_be_bytes().to_vec()];
     for segment in &stored.journal {
@@ -94,7 +94,7 @@ fn readable(files_now: &[Option<Vec<u8>>; 3], user: &str) -> bool {
             std::fs::write(file, bytes).unwrap();
         }
     }
-    Store::open_any(&store).unwrap().named(user).is_ok()
+    FileStore::open_any(&store).unwrap().named(user).is_ok()
 }
 
 /// Nobody can be read without a key, and forgetting destroys it: the file still has the bytes, and they say nothing.
@@ -185,7 +185,7 @@ fn the_new_file_takes_the_place_of_the_old_one() {
     let (folder, store) = place();
     let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
     let link = folder.path().join("link");
-    drop(Store::open(&store, &identity()).unwrap());
+    drop(FileStore::open(&store, &identity()).unwrap());
     assert_eq!(files(&store).map(|file| mode(&file)), [0o600; 3]);
     std::fs::set_permissions(&store, std::fs::Permissions::from_mode(0o640)).unwrap();
     symlink(&store, &link).unwrap();
@@ -194,7 +194,7 @@ fn the_new_file_takes_the_place_of_the_old_one() {
     let policy = Policy::<f64>::new(&catalog::TAU2, Settings::default()).unwrap();
     let policies = store::Policies::from(policy);
     let mut desk = store::Desk::new(&policies);
-    let opened = Store::open_with(&link, &identity(), &options).unwrap();
+    let opened = FileStore::open_with(&link, &identity(), &options).unwrap();
     let mut users: Vec<_> =
         ["ana", "ben"].iter().map(|name| store::Resident::newcomer(&desk, name, user_hash(name), 0, None).unwrap()).collect();
     let (context, all) = (catalog::TAU2.context(None, []).unwrap(), fable_core::Feasible::all(&catalog::TAU2));
@@ -207,12 +207,12 @@ fn the_new_file_takes_the_place_of_the_old_one() {
             let mut command = fable_core::Command::decide(fable_core::Request::new(&context, &all));
             user.run(&mut desk, &mut writes, &mut command, store::journal::Note::None).unwrap();
         }
-        opened.commit(&writes, false).unwrap();
+        opened.commit(writes.clone(), false).unwrap();
     }
     drop(opened);
     assert!(link.is_symlink());
     assert_eq!(mode(&store), 0o640);
-    let opened = Store::open(&link, &identity()).unwrap();
+    let opened = FileStore::open(&link, &identity()).unwrap();
     for user in &users {
         let found = opened.whole(user.row().header.user).unwrap().unwrap();
         assert_eq!(found.journal.last().unwrap().end(), user.entries());
@@ -241,7 +241,7 @@ fn another_identity_is_refused_with_what_differs() {
     }
     let other = Settings { seed: 3, noise_variance: 0.5, ..Settings::default() };
     let other = Identity::new(&Policy::<f64>::new(&catalog::TAU2, other).unwrap());
-    let error = Store::open(&store, &other).unwrap_err();
+    let error = FileStore::open(&store, &other).unwrap_err();
     assert_eq!(error.to_string(), "the store was made with noise_variance 0.25, not 0.5");
     assert!(fable(&["serve", "--catalog", "tau2", "--seed", "3"], &store).status.success());
 }
@@ -263,18 +263,18 @@ fn a_store_has_one_process_at_a_time() {
 #[test]
 fn what_is_no_store_is_left_alone() {
     let (folder, store) = place();
-    assert!(matches!(Store::open_any(&store), Err(StoreError::Missing(_))));
+    assert!(matches!(FileStore::open_any(&store), Err(StoreError::Missing(_))));
     assert_eq!(fable(&["forget", "ana"], &store).status.code(), Some(1));
     assert!(!store.exists());
     for content in [&b"Dear diary"[..], &[0; 10_000], &[0xff; 5_000], b"x"] {
         std::fs::write(&store, content).unwrap();
-        assert!(matches!(Store::open(&store, &identity()), Err(StoreError::Foreign)), "{}", content.len());
+        assert!(matches!(FileStore::open(&store, &identity()), Err(StoreError::Foreign)), "{}", content.len());
         assert_eq!(std::fs::read(&store).unwrap(), content);
     }
     // A store of a later version, and one of before everything was sealed.
     for version in [store::VERSION + 1, store::VERSION - 1] {
         remove(&store);
-        drop(Store::open(&store, &identity()).unwrap());
+        drop(FileStore::open(&store, &identity()).unwrap());
         let mut bytes = std::fs::read(&store).unwrap();
         for page in [0, 4096] {
             bytes[page + 8] = version;
@@ -283,15 +283,15 @@ fn what_is_no_store_is_left_alone() {
             bytes[page + 60 + length..page + 64 + length].copy_from_slice(&sum.to_le_bytes());
         }
         std::fs::write(&store, bytes).unwrap();
-        assert!(matches!(Store::open(&store, &identity()), Err(StoreError::Version { found }) if found == version));
+        assert!(matches!(FileStore::open(&store, &identity()), Err(StoreError::Version { found }) if found == version));
     }
     // An empty file is as good as none, unless there was a store, and a folder that is not there is told.
     std::fs::write(&store, b"").unwrap();
-    assert!(matches!(Store::open(&store, &identity()), Err(StoreError::Damaged(_))));
+    assert!(matches!(FileStore::open(&store, &identity()), Err(StoreError::Damaged(_))));
     remove(&store);
     std::fs::write(&store, b"").unwrap();
-    drop(Store::open(&store, &identity()).unwrap());
-    assert!(matches!(Store::open(&folder.path().join("nowhere/users.fable"), &identity()), Err(StoreError::File(_))));
+    drop(FileStore::open(&store, &identity()).unwrap());
+    assert!(matches!(FileStore::open(&folder.path().join("nowhere/users.fable"), &identity()), Err(StoreError::File(_))));
 }
 
 #[test]
@@ -341,10 +341,10 @@ fn a_damaged_export_is_refused_and_changes_nothing() {
     let mut service = serve(&path);
     play.run(&mut service, 60, 10);
     assert!(service.finish().success());
-    let store = Store::open_any(&path).unwrap();
+    let store = FileStore::open_any(&path).unwrap();
     let bytes = transfer::export(&store, &user).unwrap();
     let policy = Policy::<f64>::new(&catalog::TAU2, Settings::default()).unwrap();
-    let empty = Store::in_memory(&Identity::new(&policy)).unwrap();
+    let empty = FileStore::in_memory(&Identity::new(&policy)).unwrap();
     for length in 0..bytes.len() {
         assert!(transfer::import(&empty, &policy, &bytes[..length]).is_err());
     }
@@ -382,7 +382,7 @@ fn a_damaged_export_is_refused_and_changes_nothing() {
     let mut service = serve_with_prior(&path);
     service.ask(r#"{"op":"decide","user":"ben","context":{}}"#);
     assert!(service.finish().success());
-    let bytes = transfer::export(&Store::open_any(&path).unwrap(), "ben").unwrap();
+    let bytes = transfer::export(&FileStore::open_any(&path).unwrap(), "ben").unwrap();
     let end = bytes.len() - 4;
     for place in (9..end).step_by(41) {
         let mut damaged = bytes.clone();
@@ -420,7 +420,7 @@ fn an_import_has_the_limits_of_the_service() {
         bytes.extend_from_slice(&sum.to_le_bytes());
         bytes
     };
-    let store = Store::in_memory(&identity()).unwrap();
+    let store = FileStore::in_memory(&identity()).unwrap();
     let import = |name: &str, incarnation| transfer::import(&store, &policy, &file(name, incarnation));
     for (name, incarnation) in [("", 0), (&*"x".repeat(257), 0), ("ana", u32::MAX), ("ana", (1 << 31) + 1)] {
         assert!(matches!(import(name, incarnation), Err(StoreError::Transfer(_))), "{name} {incarnation}");
@@ -469,7 +469,7 @@ fn exports_are_pinned() {
     assert!(service.finish().success());
     let (_folder, other) = place();
     for name in ["ana", "ben"] {
-        let bytes = transfer::export(&Store::open_any(&path).unwrap(), name).unwrap();
+        let bytes = transfer::export(&FileStore::open_any(&path).unwrap(), name).unwrap();
         let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden/{name}.user"));
         if std::env::var_os("FABLE_WRITE_RECORDS").is_some() {
             std::fs::write(&golden, &bytes).unwrap();
@@ -515,16 +515,17 @@ fn stores_are_pinned() {
         for name in names {
             std::fs::copy(path.with_file_name(name), golden.join(name)).unwrap();
         }
-        std::fs::write(golden.join("third.user"), transfer::export(&Store::open_any(&path).unwrap(), &third).unwrap()).unwrap();
+        std::fs::write(golden.join("third.user"), transfer::export(&FileStore::open_any(&path).unwrap(), &third).unwrap())
+            .unwrap();
     }
     for with_index in [true, false] {
         let (_folder, path) = place();
         for name in &names[..if with_index { 3 } else { 2 }] {
             std::fs::copy(golden.join(name), path.with_file_name(name)).unwrap();
         }
-        let report = Store::check(&path, &store::Options::default(), |_, _| {}).unwrap();
+        let report = FileStore::check(&path, &store::Options::default(), |_, _| {}).unwrap();
         assert!(report.is_sound() && report.users == 3, "{report:?}");
-        let store = Store::open(&path, &identity()).expect("this is another store::VERSION");
+        let store = FileStore::open(&path, &identity()).expect("this is another store::VERSION");
         assert_eq!((store.users(), store.incarnation().unwrap(), store.priors().len()), (3, 1, 1));
         for (name, file) in [("ana", "../ana.user"), ("ben", "../ben.user"), (third.as_str(), "third.user")] {
             assert!(transfer::export(&store, name).unwrap() == std::fs::read(golden.join(file)).unwrap(), "{name}");

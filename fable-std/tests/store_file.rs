@@ -2,7 +2,7 @@
 
 use fable_core::{Policy, Settings, catalog};
 use fable_serve_tests::service::Service;
-use fable_std::store::{Identity, Store, StoreError};
+use fable_std::store::{FileStore, Identity, Store, StoreError};
 use serde_json::json;
 use std::os::unix::fs::{FileTypeExt, symlink};
 use std::path::{Path, PathBuf};
@@ -39,7 +39,7 @@ fn decide(user: &str) -> String {
 }
 
 fn has(store: &Path, user: &str) -> bool {
-    Store::open_any(store).unwrap().user(fable_core::user_hash(user), fable_std::store::Reach::Snapshot).unwrap().is_some()
+    FileStore::open_any(store).unwrap().user(fable_core::user_hash(user), fable_std::store::Reach::Snapshot).unwrap().is_some()
 }
 
 fn identity() -> Identity {
@@ -87,7 +87,7 @@ fn neighbours_are_left_alone() {
     for name in others {
         std::fs::write(folder.path().join(name), b"Dear diary").unwrap();
     }
-    let refused = Store::open(&store, &identity()).unwrap_err();
+    let refused = FileStore::open(&store, &identity()).unwrap_err();
     assert!(refused.to_string().contains(".users.fable.fable-draft is in the way"), "{refused}");
     assert!(!store.exists()); // as before
     std::fs::rename(folder.path().join(others[3]), folder.path().join("diary")).unwrap();
@@ -108,15 +108,15 @@ fn what_is_no_file_is_no_store() {
     let (folder, pipe) = place();
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     for path in [pipe.as_path(), folder.path(), Path::new("/dev/null")] {
-        assert!(matches!(Store::open(path, &identity()), Err(StoreError::Foreign)), "{}", path.display());
-        assert!(matches!(Store::open_any(path), Err(StoreError::Foreign)), "{}", path.display());
+        assert!(matches!(FileStore::open(path, &identity()), Err(StoreError::Foreign)), "{}", path.display());
+        assert!(matches!(FileStore::open_any(path), Err(StoreError::Foreign)), "{}", path.display());
     }
     assert!(pipe.metadata().unwrap().file_type().is_fifo());
     assert!(Path::new("/dev/null").metadata().unwrap().file_type().is_char_device());
     // An empty file is as good as none, for commands that need a store too.
     let empty = folder.path().join("empty");
     std::fs::write(&empty, b"").unwrap();
-    assert!(matches!(Store::open_any(&empty), Err(StoreError::Missing(_))));
+    assert!(matches!(FileStore::open_any(&empty), Err(StoreError::Missing(_))));
     assert_eq!(empty.metadata().unwrap().len(), 0);
 }
 
@@ -129,12 +129,12 @@ fn a_store_is_made_once() {
             std::fs::write(&store, b"").unwrap();
         }
         let opened: Vec<_> = std::thread::scope(|scope| {
-            let threads: Vec<_> = (0..4).map(|_| scope.spawn(|| Store::open(&store, &identity()))).collect();
+            let threads: Vec<_> = (0..4).map(|_| scope.spawn(|| FileStore::open(&store, &identity()))).collect();
             threads.into_iter().map(|thread| thread.join().unwrap()).collect()
         });
         assert_eq!(opened.iter().filter(|opened| opened.is_ok()).count(), 1);
         assert_eq!(opened.iter().filter(|opened| matches!(opened, Err(StoreError::InUse))).count(), 3);
-        assert!(matches!(Store::open(&store, &identity()), Err(StoreError::InUse))); // it is the one at the path
+        assert!(matches!(FileStore::open(&store, &identity()), Err(StoreError::InUse))); // it is the one at the path
     }
 }
 
@@ -208,7 +208,7 @@ fn a_full_disk_takes_nothing_that_was_answered() {
     let gone = kept.remove(0);
     assert_eq!(service.ask(&json!({ "op": "forget", "user": gone }).to_string())["forgotten"], true);
     assert!(service.finish().success());
-    let opened = Store::open_any(&store).unwrap();
+    let opened = FileStore::open_any(&store).unwrap();
     assert!(kept.iter().all(|name| opened.named(name).is_ok()) && opened.named(&gone).is_err());
     assert_eq!(opened.users(), 1 + kept.len() as u64);
 }

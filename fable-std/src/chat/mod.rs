@@ -12,7 +12,7 @@
 //!
 //! let settings = Settings { context_adapter: Rules::CONTEXT, feedback_adapter: Rules::FEEDBACK, ..Settings::default() };
 //! let policy = Policy::new(&AGENT, settings)?;
-//! let store = Store::in_memory(&Identity::new(&policy))?;
+//! let store = FileStore::in_memory(&Identity::new(&policy))?;
 //! let policies = Policies::from(policy); // somebody new begins at this policy's prior
 //! let mut chat = Chat::open(&policies, store, "ana", &Rules, None)?;
 //! let reply = chat.line("/prefer I like short answers, never search the web", 0)?;

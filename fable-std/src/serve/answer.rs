@@ -11,25 +11,6 @@ use fable_core::{
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
-use std::ops::Range;
-
-/// The lines of a batch, in the order of its requests.
-#[derive(Debug, Default)]
-pub(super) struct Answers {
-    bytes: Vec<u8>,
-    lines: Vec<Line>,
-}
-
-#[derive(Debug)]
-struct Line {
-    start: usize,
-    /// Where the id stands.
-    id: Range<usize>,
-    /// Whether it is an error that does not depend on any state.
-    settled: bool,
-    /// Whether it is not an error.
-    accepted: bool,
-}
 
 /// `{"error":{"code":"...","message":"..."}}`
 #[derive(Serialize)]
@@ -37,62 +18,24 @@ struct ErrorLine<'f> {
     error: &'f Refusal,
 }
 
-impl Answers {
-    /// Adds the answer to one request; every answer is an object with at least one field. `settled` is an error that stands
-    /// whatever becomes of the batch.
-    pub(super) fn put(&mut self, id: Option<&RawValue>, answer: Result<&impl Serialize, &Refusal>, settled: bool) {
-        let start = self.bytes.len();
-        let mut place = start..start;
-        if let Some(id) = id {
-            self.bytes.extend_from_slice(b"{\"id\":");
-            place = self.bytes.len()..self.bytes.len() + id.get().len();
-            self.bytes.extend_from_slice(id.get().as_bytes());
-        }
-        let body = self.bytes.len();
-        let _ = match answer {
-            Ok(answer) => serde_json::to_writer(&mut self.bytes, answer),
-            Err(error) => serde_json::to_writer(&mut self.bytes, &ErrorLine { error }),
-        }; // writing to memory cannot fail
-        if id.is_some()
-            && let Some(brace) = self.bytes.get_mut(body)
-        {
-            *brace = b',';
-        }
-        self.bytes.push(b'\n');
-        self.lines.push(Line { start, id: place, settled, accepted: answer.is_ok() });
+/// The answer to one request as a line, without its end; every answer is an object with at least one field.
+pub(super) fn line(id: Option<&RawValue>, answer: Result<&impl Serialize, &Refusal>) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(256);
+    if let Some(id) = id {
+        bytes.extend_from_slice(b"{\"id\":");
+        bytes.extend_from_slice(id.get().as_bytes());
     }
-
-    /// All lines.
-    #[must_use]
-    pub(super) fn bytes(&self) -> &[u8] {
-        &self.bytes
+    let body = bytes.len();
+    let _ = match answer {
+        Ok(answer) => serde_json::to_writer(&mut bytes, answer),
+        Err(error) => serde_json::to_writer(&mut bytes, &ErrorLine { error }),
+    }; // writing to memory cannot fail
+    if id.is_some()
+        && let Some(brace) = bytes.get_mut(body)
+    {
+        *brace = b',';
     }
-
-    /// How many are not errors.
-    #[must_use]
-    pub(super) fn accepted(&self) -> u64 {
-        self.lines.iter().filter(|line| line.accepted).count() as u64
-    }
-
-    /// The same with an error in the place of every answer, errors included: a second reward is not a duplicate if the first
-    /// one never came to be.
-    #[must_use]
-    pub(super) fn instead(&self, refusal: &Refusal) -> Self {
-        let mut answers = Self::default();
-        let ends = self.lines.iter().skip(1).map(|line| line.start).chain([self.bytes.len()]);
-        for (line, end) in self.lines.iter().zip(ends) {
-            if line.settled {
-                let start = answers.bytes.len();
-                answers.bytes.extend_from_slice(self.bytes.get(line.start..end).unwrap_or_default());
-                answers.lines.push(Line { start, id: start..start, settled: true, accepted: false });
-            } else {
-                let id =
-                    self.bytes.get(line.id.clone()).filter(|id| !id.is_empty()).and_then(|id| serde_json::from_slice(id).ok());
-                answers.put(id, Err::<&(), _>(refusal), false);
-            }
-        }
-        answers
-    }
+    bytes
 }
 
 /// The names and instructions of a catalog, ready to be written.
@@ -398,8 +341,8 @@ pub(super) struct Stats<'w> {
     pub(super) users: u64,
     /// Users of whom something is known to be damaged.
     pub(super) damaged: u64,
-    pub(super) cached: usize,
-    pub(super) cached_bytes: usize,
+    pub(super) cached: u64,
+    pub(super) cached_bytes: u64,
     pub(super) requests: u64,
     pub(super) errors: u64,
     pub(super) events: u64,

@@ -1,7 +1,7 @@
 //! Backups while users are served: a thread copies, and whoever asks is told how far it is.
 
 use super::refusal::{Code, Refusal};
-use crate::store::FileStore;
+use crate::store::Store;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -54,7 +54,7 @@ impl Backups {
     }
 
     /// Begins one. What was answered before is in it.
-    pub(super) fn begin(&self, store: &Arc<FileStore>, path: &str) -> Result<Backup, Refusal> {
+    pub(super) fn begin(&self, store: &Arc<dyn Store>, path: &str) -> Result<Backup, Refusal> {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if last.as_ref().is_some_and(|last| last.state == State::Running) {
             return Err(Refusal::new(Code::BadRequest, "a backup is under way; ask how far it is with no 'file'"));
@@ -62,13 +62,13 @@ impl Backups {
         if path.is_empty() || Path::new(path).exists() {
             return Err(Refusal::new(Code::Storage, "there is something at this path; a backup is a new file"));
         }
-        let begun = Backup { file: path.into(), state: State::Running, users: 0, of: store.users(), bytes: None, error: None };
+        let begun = Backup { file: path.into(), state: State::Running, users: 0, of: store.users()?, bytes: None, error: None };
         let (store, state, path) = (Arc::clone(store), Arc::clone(&self.last), PathBuf::from(path));
         let work = move || {
             let change = |change: &dyn Fn(&mut Backup)| {
                 state.lock().unwrap_or_else(PoisonError::into_inner).as_mut().map(change);
             };
-            let made = crate::store::Store::backup(&*store, &path, &mut |users, of| change(&|backup| (backup.users, backup.of) = (users, of)));
+            let made = store.backup(&path, &mut |users, of| change(&|backup| (backup.users, backup.of) = (users, of)));
             match made {
                 Ok(bytes) => change(&|backup| (backup.state, backup.bytes) = (State::Done, Some(bytes))),
                 Err(error) => change(&|backup| (backup.state, backup.error) = (State::Failed, Some(error.to_string()))),

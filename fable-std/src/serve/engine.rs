@@ -1,193 +1,215 @@
-//! The learners' thread: every request in its turn, answered from memory.
+//! What every op does to the users of one thread, answered from memory.
 //!
-//! Nothing of the method is here: requests become `fable_core`'s commands, and what these take goes to the ledger first.
+//! Nothing of the method is here: requests become `fable_core`'s commands, and what these take is collected as [`Writes`] until they are
+//! committed.
 
-use super::answer::{Answer, Answers, Chances, Contrasted, Labels, Promoted, Stats};
+use super::answer::{Answer, Chances, Contrasted, Labels, Promoted, Stats};
 use super::backup::Backups;
-use super::ledger::{Ledger, Progress};
-use super::op::{Incoming, Op};
+use super::counters::Counters;
+use super::op::Op;
 use super::refusal::{Code, Refusal};
 use super::residents::{Residents, warm};
+use super::shards::Shard;
 use crate::inspect::marginals;
-use crate::store::journal::Note;
-use crate::store::{Desk, Policies, Reach, Resident, FileStore, StoreError, Stored, Writes};
+use crate::store::journal::{Note, Segment};
+use crate::store::{Desk, Known, News, Policies, Reach, Resident, Store, StoreError, Writes};
 use fable_core::record::decode_event;
 use fable_core::{
     Catalog, Command, ContrastSet, DecisionId, Event, Exploration, Observation, Promotion, Request, Scalar, Scores, UserError,
+    user_hash,
 };
-use std::iter::Peekable;
 use std::sync::Arc;
 
-/// Bytes of answers that make a batch; posteriors are long.
-const ANSWERS: usize = 256 << 10;
-
-/// What the committing thread gets.
-#[derive(Debug)]
-pub(super) struct Batch {
-    pub(super) number: u64,
-    /// Failed commits that were known when it was made.
-    pub(super) failures: u64,
-    pub(super) writes: Writes,
-    pub(super) answers: Answers,
+/// What all engines of a service have in common.
+#[derive(Clone, Debug)]
+pub(super) struct House {
+    pub(super) store: Arc<dyn Store>,
+    pub(super) counters: Arc<Counters>,
+    pub(super) backups: Arc<Backups>,
 }
 
 /// See the [module](self).
 #[derive(Debug)]
 pub(super) struct Engine<'p, T> {
     desk: Desk<'p, T>,
-    ledger: Ledger,
+    house: House,
     residents: Residents<'p, T>,
     labels: &'p Labels,
-    backups: Backups,
-    requests: u64,
-    changes: u64,
-    errors: u64,
+    writes: Writes,
+    /// Whom the last op was about.
+    about: Option<u64>,
 }
 
 impl<'p, T: Scalar> Engine<'p, T> {
-    pub(super) fn new(
-        policies: &'p Policies<'p, T>,
-        labels: &'p Labels,
-        store: Arc<FileStore>,
-        progress: Arc<Progress>,
-        cache: usize,
-    ) -> Result<Self, StoreError> {
-        let (desk, ledger) = (Desk::new(policies), Ledger::open(store, progress)?);
-        let residents = Residents::new(desk.catalog(), cache);
-        Ok(Self { desk, ledger, residents, labels, backups: Backups::default(), requests: 0, changes: 0, errors: 0 })
+    pub(super) fn new(policies: &'p Policies<'p, T>, labels: &'p Labels, house: House, cache: usize, shard: Shard) -> Self {
+        let desk = Desk::new(policies);
+        let residents = Residents::new(desk.catalog(), cache, shard);
+        Self { desk, house, residents, labels, writes: Writes::default(), about: None }
     }
 
-    /// Answers requests, all of them or as many as make a batch.
-    pub(super) fn run(&mut self, incoming: &mut Peekable<impl Iterator<Item = Incoming>>) -> Batch {
-        let mut answers = Answers::default();
-        let ready = match self.ledger.begin() {
-            Ok(failed) => {
-                if failed {
-                    self.residents.clear();
-                }
-                Ok(())
-            }
-            Err(error) => Err(Refusal::from(error)),
-        };
-        // Forgetting needs no room on the disk, so it is not kept waiting by what does.
-        let forgets = |incoming: &Incoming| matches!(incoming.op, Ok(Op::Forget { .. }));
-        let kind = incoming.peek().map(forgets);
-        while answers.bytes().len() < ANSWERS
-            && let Some(Incoming { id, op }) = incoming.next_if(|next| Some(forgets(next)) == kind)
-        {
-            self.requests += 1;
-            let settled = op.is_err();
-            let answer = match &ready {
-                Ok(()) => op.and_then(|op| self.answer(op)),
-                Err(refusal) => Err(refusal.clone()),
-            };
-            self.errors += u64::from(answer.is_err());
-            self.changes += u64::from(matches!(answer, Ok(Answer::Learned { changed: true, .. })));
-            answers.put(id.as_deref(), answer.as_ref(), settled);
+    /// Before a batch: in a shared store, what others have done to those whom it is about.
+    pub(super) fn catch_up<'o>(&mut self, ops: impl Iterator<Item = &'o Op>) -> Result<(), StoreError> {
+        if !self.house.store.is_shared() {
+            return Ok(());
         }
-        let (number, failures, writes) = self.ledger.finish();
-        Batch { number, failures, writes, answers }
+        let mut numbers: Vec<u64> = ops.filter_map(number_of).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        let known: Vec<Known> = numbers.iter().filter_map(|number| self.residents.known(*number)).collect();
+        if known.is_empty() {
+            return Ok(());
+        }
+        for (number, news) in self.house.store.since(&known)? {
+            let followed = match (news, self.residents.here(number)) {
+                (News::Entries(segments), Some(resident)) => resident.follow(&mut self.desk, &segments).is_ok(),
+                _ => false,
+            };
+            if !followed {
+                self.residents.remove(number); // and is read anew
+            }
+        }
+        Ok(())
     }
 
-    fn answer(&mut self, op: Op) -> Result<Answer<'p>, Refusal> {
+    /// After a batch: what it writes.
+    pub(super) fn take_writes(&mut self) -> Writes {
+        self.house.counters.cached(&mut self.residents);
+        std::mem::take(&mut self.writes)
+    }
+
+    /// What is in memory about a user is not what the store has.
+    pub(super) fn drop_user(&mut self, number: u64) {
+        self.residents.remove(number);
+    }
+
+    /// Most users that a batch may be about: nobody with something that is not committed yet may have to leave.
+    pub(super) const fn capacity(&self) -> usize {
+        self.residents.capacity()
+    }
+
+    /// Answers one op; with whom it was about.
+    pub(super) fn run(&mut self, op: &Op) -> (Option<u64>, Result<Answer<'p>, Refusal>) {
+        self.about = None;
+        let answer = self.answer(op);
+        (self.about, answer)
+    }
+
+    fn answer(&mut self, op: &Op) -> Result<Answer<'p>, Refusal> {
         match op {
             Op::Onboard { user, statements } => {
-                self.named(&user)?.run(&mut Command::onboard(&statements), Note::None)?;
+                self.named(user)?.run(&mut Command::onboard(statements), Note::None)?;
                 Ok(Answer::Accepted { accepted: statements.len() })
             }
             Op::Decide { user, context, feasible, defaults, propensities, at } => {
-                let request = Request { context: &context, feasible: &feasible, defaults: defaults.as_deref(), at };
+                let request = Request { context, feasible, defaults: defaults.as_deref(), at: *at };
                 let labels = self.labels;
-                self.named(&user)?.decide(labels, request, propensities)
+                self.named(user)?.decide(labels, request, *propensities)
             }
             Op::Feedback { decision, reward, weight, at } => {
-                self.owner(decision)?.learn(Command::feedback(decision, reward).weighted(weight).at(at))
+                self.owner(*decision)?.learn(Command::feedback(*decision, *reward).weighted(*weight).at(*at))
             }
             Op::Observe { user, context, action, reward, weight, at } => {
-                self.named(&user)?.learn(Command::observe(&context, action, reward).weighted(weight).at(at))
+                self.named(user)?.learn(Command::observe(context, *action, *reward).weighted(*weight).at(*at))
             }
-            Op::Unlearn { decision } => self.owner(decision)?.unlearn(decision),
+            Op::Unlearn { decision } => self.owner(*decision)?.unlearn(*decision),
             Op::Promote { user, at } => {
-                let mut command = Command::promote(at);
-                self.named(&user)?.run(&mut command, Note::None)?;
+                let mut command = Command::promote(*at);
+                self.named(user)?.run(&mut command, Note::None)?;
                 Ok(Answer::Promoted { promoted: command.applied() })
             }
             Op::Posterior { user } => {
                 let labels = self.labels;
-                self.named(&user)?.posterior(labels)
+                self.named(user)?.posterior(labels)
             }
             Op::Contrast { user, comparison, declared } => {
-                let mut seat = self.named(&user)?;
+                let mut seat = self.named(user)?;
                 let mut user = seat.user()?;
                 let trial = declared.map(|contrast| user.trial(contrast)).transpose()?;
-                Ok(Answer::Contrast(Contrasted::new(user.assess(&comparison)?, trial)))
+                Ok(Answer::Contrast(Contrasted::new(user.assess(comparison)?, trial)))
             }
             Op::Explain { decision, against, defaults } => {
                 let labels = self.labels;
-                let mut seat = self.owner(decision)?;
+                let mut seat = self.owner(*decision)?;
                 let mut user = seat.user()?;
-                Ok(Answer::Explained(labels.explained(&user.explain(decision, defaults.as_deref(), against)?)))
+                Ok(Answer::Explained(labels.explained(&user.explain(*decision, defaults.as_deref(), *against)?)))
             }
-            Op::Profile { user } => self.named(&user)?.profile(),
-            Op::Forget { user } => self.forget(&user),
+            Op::Profile { user } => self.named(user)?.profile(),
+            Op::Forget { user } => self.forget(user),
             Op::Backup { file } => {
                 let backup = match file {
-                    Some(file) => self.backups.begin(self.ledger.store(), &file)?,
-                    None => self.backups.last()?,
+                    Some(file) => self.house.backups.begin(&self.house.store, file)?,
+                    None => self.house.backups.last()?,
                 };
                 Ok(Answer::Backup(backup))
             }
-            Op::Stats => Ok(Answer::Stats(Stats {
-                catalog: self.desk.catalog().definition().name,
-                dimension: self.desk.catalog().dimension(),
-                scalar: if T::DIGITS == 24 { "f32" } else { "f64" },
-                prior: self.desk.policies.fitted().map(|fingerprint| format!("{fingerprint:016x}")),
-                probe: self.desk.policies.newcomers().settings().probe,
-                users: self.ledger.users(),
-                damaged: self.ledger.damaged(),
-                cached: self.residents.len(),
-                cached_bytes: self.residents.bytes(),
-                requests: self.requests,
-                errors: self.errors + self.ledger.refused(),
-                events: self.ledger.entries(),
-                changes: self.changes,
-                bytes: self.ledger.store_bytes(),
-            })),
+            Op::Stats => self.stats(),
         }
+    }
+
+    fn stats(&mut self) -> Result<Answer<'p>, Refusal> {
+        let House { store, counters, .. } = &self.house;
+        counters.cached(&mut self.residents);
+        Ok(Answer::Stats(Stats {
+            catalog: self.desk.catalog().definition().name,
+            dimension: self.desk.catalog().dimension(),
+            scalar: if T::DIGITS == 24 { "f32" } else { "f64" },
+            prior: self.desk.policies.fitted().map(|fingerprint| format!("{fingerprint:016x}")),
+            probe: self.desk.policies.newcomers().settings().probe,
+            users: store.users()?,
+            damaged: store.damaged(),
+            cached: counters.users_in_memory.get(),
+            cached_bytes: counters.bytes_in_memory.get(),
+            requests: counters.requests.get(),
+            errors: counters.errors.get(),
+            events: counters.events.get(),
+            changes: counters.changes.get(),
+            bytes: store.bytes(),
+        }))
     }
 
     /// The user with a name.
     fn named(&mut self, name: &str) -> Result<Seat<'_, 'p, T>, Refusal> {
-        let Self { desk, ledger, residents, .. } = self;
-        let resident = residents.named(desk, ledger, name)?;
-        Ok(Seat { desk, ledger, resident })
+        let Self { desk, house, residents, writes, about, .. } = self;
+        let resident = residents.named(desk, &*house.store, name)?;
+        *about = Some(resident.row().header.user);
+        Ok(Seat { desk, house, writes, resident })
     }
 
     /// The user that a decision belongs to.
     fn owner(&mut self, decision: DecisionId) -> Result<Seat<'_, 'p, T>, Refusal> {
-        let Self { desk, ledger, residents, .. } = self;
-        let resident = residents.hashed(desk, ledger, decision.user)?.ok_or(UserError::UnknownDecision)?;
-        Ok(Seat { desk, ledger, resident })
+        let Self { desk, house, residents, writes, about, .. } = self;
+        let resident = residents.numbered(desk, &*house.store, decision.user)?.ok_or(UserError::UnknownDecision)?;
+        *about = Some(decision.user);
+        Ok(Seat { desk, house, writes, resident })
     }
 
     fn forget(&mut self, name: &str) -> Result<Answer<'p>, Refusal> {
-        let found = match self.ledger.find(name) {
+        let store = &self.house.store;
+        let found = match store.find(name) {
             // Who is damaged can be forgotten, too.
-            Err(StoreError::User(_)) => self.ledger.store().holder(name)?.filter(|number| self.ledger.has(*number)),
+            Err(StoreError::User(_)) => store.holder(name)?,
             found => found?,
         };
-        if let Some(user) = found {
-            self.ledger.erase(user)?;
-            self.residents.remove(user);
-        }
-        Ok(Answer::Forgotten { forgotten: found.is_some() })
+        let Some(user) = found.filter(|user| !self.writes.erases_user(*user)) else {
+            return Ok(Answer::Forgotten { forgotten: false });
+        };
+        let before = self.writes.next_incarnation().map_or_else(|| store.incarnation(), Ok)?;
+        self.writes.erase(user, before.checked_add(1).ok_or(StoreError::Exhausted)?);
+        self.residents.remove(user);
+        Ok(Answer::Forgotten { forgotten: true })
     }
+}
+
+/// The number of the user that an op is about, if it is the hash of the name.
+fn number_of(op: &Op) -> Option<u64> {
+    op.user().map(user_hash).or_else(|| op.decision().map(|decision| decision.user))
 }
 
 /// One user at the desk.
 struct Seat<'s, 'p, T> {
     desk: &'s mut Desk<'p, T>,
-    ledger: &'s mut Ledger,
+    house: &'s House,
+    writes: &'s mut Writes,
     resident: &'s mut Resident<'p, T>,
 }
 
@@ -197,7 +219,10 @@ impl<'p, T: Scalar> Seat<'_, 'p, T> {
     }
 
     fn run(&mut self, command: &mut Command<'_>, note: Note) -> Result<(), StoreError> {
-        self.resident.run(self.desk, self.ledger, command, note)
+        let before = self.resident.entries();
+        let done = self.resident.run(self.desk, self.writes, command, note);
+        self.house.counters.events.add(self.resident.entries() - before);
+        done
     }
 
     /// A reward, and what it makes certain.
@@ -234,8 +259,9 @@ impl<'p, T: Scalar> Seat<'_, 'p, T> {
         if decision.incarnation != learner.incarnation() || decision.round == 0 || decision.round > learner.rounds() {
             return Err(UserError::UnknownDecision.into());
         }
-        let stored = self.ledger.user(decision.user, Reach::Whole)?.ok_or(StoreError::NoUser)?;
-        let found = recall(self.desk.catalog(), &stored, decision.round)?;
+        let stored = self.house.store.user(decision.user, Reach::Whole)?.ok_or(StoreError::NoUser)?;
+        let newer = self.writes.newest(decision.user);
+        let found = recall(self.desk.catalog(), stored.journal.iter().chain(newer), decision.round)?;
         let nothing = || {
             Refusal::new(
                 Code::NotLearned,
@@ -278,9 +304,13 @@ impl<'p, T: Scalar> Seat<'_, 'p, T> {
 type Learned = (Observation, bool, f32, ContrastSet);
 
 /// What was learned from the decision of a round and not taken back.
-fn recall(catalog: &Catalog<'_>, stored: &Stored, wanted: u32) -> Result<Option<Learned>, StoreError> {
+fn recall<'s>(
+    catalog: &Catalog<'_>,
+    journal: impl Iterator<Item = &'s Segment>,
+    wanted: u32,
+) -> Result<Option<Learned>, StoreError> {
     let (mut decided, mut learned) = (None, None);
-    for entry in stored.journal.iter().flat_map(|segment| segment.from(0)) {
+    for entry in journal.flat_map(|segment| segment.from(0)) {
         let entry = entry?;
         match decode_event(catalog, entry.record)? {
             // Rounds of the same number in an earlier life are other rounds.

@@ -2,25 +2,31 @@
 
 mod answer;
 mod backup;
+mod counters;
 mod engine;
 mod json;
-mod ledger;
 mod op;
-mod pipeline;
+mod pipe;
 mod refusal;
 mod residents;
+mod service;
+mod shards;
+mod worker;
 
+pub use counters::Gauges;
 pub use op::{Incoming, MAX_DRAWS, MAX_NAME, Op};
-pub use pipeline::Stop;
+pub use pipe::Stop;
 pub use refusal::{Code, Refusal};
 pub use residents::user_bytes;
+pub use service::{Answered, Busy, Service};
 
 use crate::prior_file::{self, PriorFileError};
-use crate::store::{self, Identity, Priors, FileStore, StoreError};
+use crate::store::{self, FileStore, Identity, Priors, Store, StoreError};
 use fable_core::{Catalog, Policy, Scalar, Settings, SettingsError};
 use std::fmt;
 use std::io::{self, Read, Write};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// This page.
 pub const PROTOCOL: &str = include_str!("protocol.md");
@@ -34,7 +40,7 @@ pub const CACHE: usize = 256 << 20;
 /// How to serve.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The store's file; without one everything ends with the process.
+    /// The store, a file or the URL of a database; without one everything ends with the process.
     pub store: Option<PathBuf>,
     /// How the store is kept.
     pub keeping: store::Options,
@@ -44,12 +50,14 @@ pub struct Options {
     pub durable: bool,
     /// Bytes for users in memory, see [`user_bytes`]; one user always has room.
     pub cache: usize,
+    /// Threads that have users; as many as suit the machine if nothing is said.
+    pub threads: Option<usize>,
 }
 
 impl Default for Options {
     /// No store, the isotropic prior, and answers that wait for nothing.
     fn default() -> Self {
-        Self { store: None, keeping: store::Options::default(), prior: None, durable: false, cache: CACHE }
+        Self { store: None, keeping: store::Options::default(), prior: None, durable: false, cache: CACHE, threads: None }
     }
 }
 
@@ -78,18 +86,31 @@ pub fn serve<T: Scalar>(
     output: impl Write,
     ready: impl FnOnce(Stop),
 ) -> Result<(), ServeError> {
+    with_service::<T, ()>(catalog, settings, options, |service| pipe::run(&service, input, output, ready))
+}
+
+/// Runs a service in the scalar `T` for as long as `front` takes, which brings requests to it. What was answered is durable when this returns.
+///
+/// # Errors
+/// As for [`serve`], and what `front` fails with.
+pub fn with_service<T: Scalar, R>(
+    catalog: &'static Catalog<'static>,
+    settings: Settings<'static>,
+    options: &Options,
+    front: impl FnOnce(Service) -> Result<R, ServeError>,
+) -> Result<R, ServeError> {
     let base = Policy::<T>::new(catalog, settings).map_err(ServeError::Settings)?;
     let prior = options.prior.as_deref().map(|bytes| prior_file::read(&base, bytes)).transpose()?;
     let identity = Identity::new(&base);
-    let store = match &options.store {
-        Some(path) => FileStore::open_with(path, &identity, &options.keeping)?,
-        None => FileStore::in_memory(&identity)?,
+    let store: Arc<dyn Store> = match &options.store {
+        Some(place) => Arc::from(store::open(place, &identity, &options.keeping)?),
+        None => Arc::new(FileStore::in_memory(&identity)?),
     };
-    let priors = Priors::open(&store, &base, prior.as_deref())?;
+    let priors = Priors::open(&*store, &base, prior.as_deref())?;
     let policies = priors.policies(&base)?;
     let (name, scalar) = (catalog.definition().name, if T::DIGITS == 24 { "f32" } else { "f64" });
-    tracing::info!(catalog = name, scalar, users = store.users(), bytes = store.bytes(), "serving");
-    pipeline::caught("service", || pipeline::run(catalog, &policies, store, options, input, output, ready))
+    tracing::info!(catalog = name, scalar, bytes = store.bytes(), "serving");
+    service::run(catalog, &policies, &store, options, front)
 }
 
 /// Why a service ended.
@@ -101,7 +122,7 @@ pub enum ServeError {
     /// What new users are to begin with is not a prior here; nothing was opened.
     Prior(PriorFileError),
     /// The store cannot be used.
-    FileStore(StoreError),
+    Store(StoreError),
     /// The output cannot be written, or a thread cannot be started.
     Output(io::Error),
     /// The input cannot be read; what was read before is answered.
@@ -120,7 +141,7 @@ impl fmt::Display for ServeError {
         match self {
             Self::Settings(error) => error.fmt(f),
             Self::Prior(error) => error.fmt(f),
-            Self::FileStore(error) => error.fmt(f),
+            Self::Store(error) => error.fmt(f),
             Self::Output(error) => write!(f, "the output cannot be written: {error}"),
             Self::Input(error) => write!(f, "the input cannot be read: {error}"),
             Self::Panicked { thread, reason } => write!(f, "the service has panicked, thread '{thread}': {reason}"),
@@ -130,4 +151,4 @@ impl fmt::Display for ServeError {
 
 impl std::error::Error for ServeError {}
 
-crate::from!(ServeError: StoreError => FileStore, PriorFileError => Prior);
+crate::from!(ServeError: StoreError => Store, PriorFileError => Prior);

@@ -118,6 +118,33 @@ pub enum Op {
     Stats,
 }
 
+impl Op {
+    /// The name of the user that it is about, if it names one.
+    #[must_use]
+    pub fn user(&self) -> Option<&str> {
+        match self {
+            Self::Onboard { user, .. }
+            | Self::Decide { user, .. }
+            | Self::Observe { user, .. }
+            | Self::Posterior { user }
+            | Self::Contrast { user, .. }
+            | Self::Profile { user }
+            | Self::Promote { user, .. }
+            | Self::Forget { user } => Some(user),
+            Self::Feedback { .. } | Self::Unlearn { .. } | Self::Explain { .. } | Self::Backup { .. } | Self::Stats => None,
+        }
+    }
+
+    /// The decision that it is about, if it names one.
+    #[must_use]
+    pub const fn decision(&self) -> Option<DecisionId> {
+        match self {
+            Self::Feedback { decision, .. } | Self::Unlearn { decision } | Self::Explain { decision, .. } => Some(*decision),
+            _ => None,
+        }
+    }
+}
+
 /// A line that was read: who asked, and what, or why not.
 #[derive(Debug)]
 pub struct Incoming {

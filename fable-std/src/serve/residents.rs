@@ -1,8 +1,8 @@
 //! The users in memory: as many as a number of bytes has room for, the least recently used one gives way.
 
-use super::ledger::Ledger;
 use super::refusal::Refusal;
-use crate::store::{Desk, Reach, Resident, StoreError};
+use super::shards::Shard;
+use crate::store::{Desk, Known, Reach, Resident, Store, StoreError};
 use fable_core::{Catalog, Scalar, user_hash};
 use lru::LruCache;
 
@@ -14,6 +14,10 @@ pub(super) struct Residents<'p, T> {
     capacity: usize,
     /// Bytes that one of them takes.
     each: usize,
+    /// Whom this thread looks after.
+    shard: Shard,
+    /// What was told about users and bytes.
+    told: (i64, i64),
 }
 
 /// Name, place in the list of users, and what an allocator adds.
@@ -33,62 +37,106 @@ pub fn user_bytes<T: Scalar>(catalog: &Catalog<'_>) -> usize {
 
 impl<'p, T: Scalar> Residents<'p, T> {
     /// Room for at least one.
-    pub(super) fn new(catalog: &Catalog<'_>, bytes: usize) -> Self {
+    pub(super) fn new(catalog: &Catalog<'_>, bytes: usize, shard: Shard) -> Self {
         let each = user_bytes::<T>(catalog);
-        Self { cache: LruCache::unbounded(), capacity: (bytes / each).max(1), each }
+        Self { cache: LruCache::unbounded(), capacity: (bytes / each).max(1), each, shard, told: (0, 0) }
     }
 
-    pub(super) fn len(&self) -> usize {
-        self.cache.len()
+    /// Users more or fewer than when this was asked last, and bytes.
+    pub(super) fn change(&mut self) -> (i64, i64) {
+        let now = (self.cache.len() as i64, (self.cache.len() * self.each) as i64);
+        let before = std::mem::replace(&mut self.told, now);
+        (now.0 - before.0, now.1 - before.1)
     }
 
-    /// Bytes that they take.
-    pub(super) fn bytes(&self) -> usize {
-        self.cache.len() * self.each
+    /// Most users that are in memory at once.
+    pub(super) const fn capacity(&self) -> usize {
+        self.capacity
     }
 
-    pub(super) fn clear(&mut self) {
-        self.cache.clear();
+    pub(super) fn remove(&mut self, number: u64) {
+        self.cache.pop(&number);
     }
 
-    pub(super) fn remove(&mut self, user: u64) {
-        self.cache.pop(&user);
+    /// Somebody in memory, as far as a shared store has to know; a newcomer to whom nothing has happened yet gives way: somebody else may
+    /// have been faster.
+    pub(super) fn known(&mut self, number: u64) -> Option<Known> {
+        let resident = self.cache.peek(&number)?;
+        if resident.is_known() {
+            return Some(resident.known());
+        }
+        self.cache.pop(&number);
+        None
+    }
+
+    /// Somebody in memory.
+    pub(super) fn here(&mut self, number: u64) -> Option<&mut Resident<'p, T>> {
+        self.cache.peek_mut(&number).map(|resident| &mut **resident)
     }
 
     /// The user with a name, new ones included.
-    pub(super) fn named(&mut self, desk: &mut Desk<'p, T>, ledger: &Ledger, name: &str) -> Result<&mut Resident<'p, T>, Refusal> {
-        let incarnation = ledger.incarnation();
+    pub(super) fn named(
+        &mut self,
+        desk: &mut Desk<'p, T>,
+        store: &dyn Store,
+        name: &str,
+    ) -> Result<&mut Resident<'p, T>, Refusal> {
         let hash = user_hash(name);
-        let cached = self.cache.peek(&hash).is_some_and(|known| known.row().name == name && known.is_known());
-        let number = if cached { Some(hash) } else { ledger.find(name)? };
-        let user = number.unwrap_or_else(|| ledger.number_for(name));
-        // A newcomer to whom nothing has happened yet gives way to another name with the same number, and to itself in a later
-        // incarnation: everyone starts in the incarnation of the first event.
-        let gives_way =
-            |known: &Resident<'p, T>| !known.is_known() && (known.row().name != name || known.row().incarnation != incarnation);
-        if self.cache.peek(&user).is_some_and(|known| gives_way(known)) {
-            self.cache.pop(&user);
+        let own = |known: &Resident<'p, T>| known.row().name == name && known.is_known();
+        if self.cache.peek(&hash).is_some_and(|known| own(known)) {
+            return Ok(self.cache.get_mut(&hash).ok_or(StoreError::NoUser)?);
         }
-        if self.hashed(desk, ledger, user)?.is_none() {
-            let resident = Resident::newcomer(desk, name, user, incarnation, self.oldest())?;
-            self.cache.put(user, Box::new(resident));
+        let number = match store.find(name)? {
+            Some(number) => {
+                // Somebody who is not where the name says was not looked after.
+                if store.is_shared() && number != hash {
+                    self.cache.pop(&number);
+                }
+                number
+            }
+            None => self.welcome(desk, store, name)?,
+        };
+        self.numbered(desk, store, number)?.ok_or_else(|| StoreError::NoUser.into())
+    }
+
+    /// Makes room for somebody new: the number.
+    fn welcome(&mut self, desk: &Desk<'p, T>, store: &dyn Store, name: &str) -> Result<u64, Refusal> {
+        let incarnation = store.incarnation()?;
+        // Everyone starts in the incarnation of the first event, with the hash of the name if it is free, or a number after it that this
+        // thread looks after, too.
+        let mut number = user_hash(name);
+        loop {
+            let here = self.cache.peek(&number);
+            let own = here
+                .is_some_and(|known| known.row().name == name && (known.is_known() || known.row().incarnation == incarnation));
+            if own {
+                return Ok(number);
+            }
+            let free = here.is_none_or(|known| !known.is_known()) && self.shard.has(number);
+            if free && !store.has(number)? {
+                break;
+            }
+            number = number.wrapping_add(1);
         }
-        Ok(self.cache.get_mut(&user).ok_or(StoreError::NoUser)?)
+        self.cache.pop(&number);
+        let resident = Resident::newcomer(desk, name, number, incarnation, self.oldest())?;
+        self.cache.put(number, Box::new(resident));
+        Ok(number)
     }
 
     /// The user with a number; `None` when there is none.
-    pub(super) fn hashed(
+    pub(super) fn numbered(
         &mut self,
         desk: &mut Desk<'p, T>,
-        ledger: &Ledger,
-        user: u64,
+        store: &dyn Store,
+        number: u64,
     ) -> Result<Option<&mut Resident<'p, T>>, Refusal> {
-        if !self.cache.contains(&user) {
-            let Some(stored) = ledger.user(user, Reach::Snapshot)? else { return Ok(None) };
+        if !self.cache.contains(&number) {
+            let Some(stored) = store.user(number, Reach::Snapshot)? else { return Ok(None) };
             let resident = Resident::revive(desk, &stored, self.oldest())?;
-            self.cache.put(user, Box::new(resident));
+            self.cache.put(number, Box::new(resident));
         }
-        Ok(self.cache.get_mut(&user).map(|resident| &mut **resident))
+        Ok(self.cache.get_mut(&number).map(|resident| &mut **resident))
     }
 
     /// The one who has to leave for one more; the memory is used again.

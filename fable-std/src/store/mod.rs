@@ -45,6 +45,7 @@ pub use row::{MAX_NAME, UserRow};
 pub use writes::Writes;
 
 use journal::Segment;
+use std::collections::HashMap;
 use std::fmt;
 use std::path::Path;
 
@@ -124,6 +125,11 @@ pub trait Store: fmt::Debug + Send + Sync {
     /// # Errors
     /// A store that cannot be written; it is as before then, unless the error is [`StoreError::Uncertain`].
     fn commit(&self, writes: Writes, sync: bool) -> Result<Vec<u64>, StoreError>;
+
+    /// The users whose number is not the hash of their name, where everybody can be known.
+    fn moved(&self) -> HashMap<String, u64> {
+        HashMap::new()
+    }
 
     /// Whether others may write, too, so that users in memory have to be [looked after](Self::since).
     fn is_shared(&self) -> bool {
@@ -227,6 +233,22 @@ pub trait Store: fmt::Debug + Send + Sync {
         }
         Ok(erased)
     }
+}
+
+/// Opens a store, or makes one where there is none.
+///
+/// # Errors
+/// A store that is in use, of another identity or version, or no store at all.
+pub fn open(place: &Path, identity: &Identity, options: &Options) -> Result<Box<dyn Store>, StoreError> {
+    Ok(Box::new(FileStore::open_with(place, identity, options)?))
+}
+
+/// Opens an existing store, whatever it belongs to.
+///
+/// # Errors
+/// As for [`open`], and one that is not there.
+pub fn open_any(place: &Path, options: &Options) -> Result<Box<dyn Store>, StoreError> {
+    Ok(Box::new(FileStore::open_any_with(place, options)?))
 }
 
 /// A user in memory, as far as a shared store has to know.

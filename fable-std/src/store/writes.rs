@@ -56,6 +56,24 @@ impl Writes {
         !self.erased.is_empty()
     }
 
+    /// Whether a user is to be erased.
+    #[must_use]
+    pub fn erases_user(&self, number: u64) -> bool {
+        self.erased.contains(&number)
+    }
+
+    /// The incarnation that users who come after these writes start in, if they change it.
+    #[must_use]
+    pub const fn next_incarnation(&self) -> Option<u32> {
+        self.incarnation
+    }
+
+    /// Entries of a user's journal among these writes.
+    #[must_use]
+    pub fn newest(&self, number: u64) -> Option<&Segment> {
+        self.log.get(&number)
+    }
+
     /// Whether the log is moved into the journal.
     #[must_use]
     pub const fn folds(&self) -> bool {

@@ -6,7 +6,7 @@ use crate::{TOWNS, aimed, flip, groups, trials};
 use fable_core::user_hash;
 use fable_serve_tests::dice::Dice;
 use fable_serve_tests::frames::{BASE, Frame, JOURNAL, LOG, PRIOR, RULES, SNAPSHOT, USER};
-use fable_std::store::{Desk, Policies, Resident, Store, StoreError, Writes};
+use fable_std::store::{Desk, FileStore, Policies, Resident, Store, StoreError, Writes};
 use std::collections::BTreeSet;
 
 /// How a store ends.
@@ -21,21 +21,21 @@ pub enum End {
 pub const ENDS: [End; 3] = [End::Closed, End::Killed, End::KilledForgetting];
 
 /// Somebody comes, or comes again.
-pub fn arrive(store: &Store, town: &mut Town, name: &str, dice: &mut Dice) -> Result<(), StoreError> {
+pub fn arrive(store: &FileStore, town: &mut Town, name: &str, dice: &mut Dice) -> Result<(), StoreError> {
     let policies = Policies::from(base());
     let mut desk = Desk::new(&policies);
-    let mut resident = Resident::newcomer(&desk, name, store.number_for(name), store.incarnation()?, None)?;
+    let mut resident = Resident::newcomer(&desk, name, store.number_for(name)?, store.incarnation()?, None)?;
     let (mut life, mut writes) = (Life::new(resident.row()), Writes::default());
     (life.slot, life.generation) = (u32::MAX, u32::MAX); // not in the frames of before
     live(&mut desk, &mut resident, &mut Witness { writes: &mut writes, life: &mut life }, dice, 3);
-    store.commit(&writes, true)?;
+    store.commit(writes, true)?;
     town.strangers.retain(|stranger| stranger != name);
     town.lives.push(life);
     Ok(())
 }
 
 /// Some events more.
-pub fn go_on(store: &Store, life: &mut Life, dice: &mut Dice) {
+pub fn go_on(store: &FileStore, life: &mut Life, dice: &mut Dice) {
     let policies = Policies::from(base());
     let mut desk = Desk::new(&policies);
     let stored = store.named(life.name()).unwrap();
@@ -43,11 +43,11 @@ pub fn go_on(store: &Store, life: &mut Life, dice: &mut Dice) {
     assert!(resident.learner().to_bytes().unwrap() == life.state, "{}: another state", life.name());
     let (mut writes, up_to) = (Writes::default(), resident.entries() + 2);
     live(&mut desk, &mut resident, &mut Witness { writes: &mut writes, life }, dice, up_to);
-    store.commit(&writes, true).unwrap();
+    store.commit(writes, true).unwrap();
 }
 
 /// Forgets somebody.
-pub fn forget(store: &Store, town: &mut Town, number: u64) {
+pub fn forget(store: &FileStore, town: &mut Town, number: u64) {
     let place = town.lives.iter().position(|life| life.number() == number).unwrap();
     let gone = town.lives.remove(place);
     assert_eq!(store.forget(&[gone.name()]).unwrap(), [gone.name()]);
@@ -77,7 +77,7 @@ fn life(town: &mut Town, number: u64) -> &mut Life {
 /// Opens damaged files, lets life go on, and ends. What is true then.
 pub fn go_through(bench: &Bench, town: &Town, files: &Files, touched: &BTreeSet<u64>, end: End, dice: &mut Dice) -> Town {
     write(&bench.path, files);
-    let store = Store::open_any(&bench.path).unwrap();
+    let store = FileStore::open_any(&bench.path).unwrap();
     let mut town = town.clone();
     if dice.once_in(2) {
         judge(&store, &town); // whoever is damaged is known to be from the beginning
@@ -87,10 +87,10 @@ pub fn go_through(bench: &Bench, town: &Town, files: &Files, touched: &BTreeSet<
     let mut writes = Writes::default();
     life(&mut town, sound[1]).constraints = rules(7);
     writes.constraints(sound[1], &rules(7));
-    store.commit(&writes, true).unwrap();
+    store.commit(writes, true).unwrap();
     arrive(&store, &mut town, "somebody new", dice).unwrap();
     if dice.once_in(2) {
-        store.commit(&fold(&store), true).unwrap();
+        store.commit(fold(&store), true).unwrap();
     }
     forget(&store, &mut town, sound[2]);
     if end != End::KilledForgetting {
@@ -123,7 +123,7 @@ fn flips_and_writes() {
         }
         let (touched, lost) = (town.touched(&files[0]), town.lost(&files[0]));
         let now = go_through(&bench, town, &files, &touched, end, &mut dice);
-        let store = Store::open_any(&bench.path).unwrap();
+        let store = FileStore::open_any(&bench.path).unwrap();
         let refused = judge(&store, &now);
         assert!(refused.is_subset(&touched), "refused wrongly: {:x?}", refused.difference(&touched));
         assert!(lost.is_subset(&refused), "what is damaged was used: {:x?}", lost.difference(&refused));
@@ -138,7 +138,7 @@ fn flips_and_writes() {
             arrive(&store, &mut then, &name, &mut dice).unwrap();
         }
         drop(store);
-        let store = Store::open_any(&bench.path).unwrap();
+        let store = FileStore::open_any(&bench.path).unwrap();
         let rest: BTreeSet<u64> = refused.iter().skip(2).copied().collect();
         assert_eq!(judge(&store, &then), rest);
     }
@@ -156,15 +156,15 @@ fn a_fold_hides_no_damage() {
         aimed(&[LOG, JOURNAL])(town, &mut files[0], &mut dice);
         write(&bench.path, &files);
         let mut now = town.clone();
-        let store = Store::open_any(&bench.path).unwrap();
+        let store = FileStore::open_any(&bench.path).unwrap();
         judge(&store, town);
         let gone = sound(town, &town.touched(&files[0]), &mut dice)[0];
         let mut writes = fold(&store);
         writes.erase(gone, store.incarnation().unwrap() + 1);
-        store.commit(&writes, true).unwrap();
+        store.commit(writes, true).unwrap();
         now.lives.retain(|life| life.number() != gone);
         drop(store);
-        let refused = judge(&Store::open_any(&bench.path).unwrap(), &now);
+        let refused = judge(&FileStore::open_any(&bench.path).unwrap(), &now);
         assert!(refused.is_subset(&town.touched(&files[0])));
     }
 }
@@ -204,7 +204,7 @@ fn damage_without_an_index() {
         let (touched, lost) = (town.touched(&files[0]), town.lost(&files[0]));
         write(&bench.path, &files);
         std::fs::remove_file(&paths(&bench.path)[2]).unwrap();
-        match Store::open_any(&bench.path) {
+        match FileStore::open_any(&bench.path) {
             Ok(store) => {
                 let refused = judge(&store, town);
                 assert!(refused.is_subset(&touched) && lost.is_subset(&refused));
@@ -216,7 +216,7 @@ fn damage_without_an_index() {
         tally.trials += 1;
         if trial % 3 == 2 {
             write(&bench.path, &files);
-            let store = Store::open_any(&bench.path).unwrap();
+            let store = FileStore::open_any(&bench.path).unwrap();
             let (before, mut now) = (judge(&store, town), town.clone());
             arrive(&store, &mut now, "somebody new", &mut dice).unwrap();
             drop(store);
@@ -224,7 +224,7 @@ fn damage_without_an_index() {
             // Whose a frame is, its head says.
             let head = |frame: &Frame| frame.offset..frame.offset + 28;
             let beheaded = town.damaged_frames(&files[0]).any(|frame| files[0][head(frame)] != town.files[0][head(frame)]);
-            match Store::open_any(&bench.path) {
+            match FileStore::open_any(&bench.path) {
                 Ok(store) => assert_eq!(judge(&store, &now), before),
                 Err(error) => assert!(beheaded && matches!(error, StoreError::Unaccounted), "{error}"),
             }

@@ -5,7 +5,7 @@ use crate::town::{Life, read, write};
 use crate::trial::{Bench, Tally, judge, told};
 use crate::{Harm, PAGE, TOWNS, flip, misdirect_page, swap_pages, trials, zero_sector};
 use fable_serve_tests::dice::Dice;
-use fable_std::store::{Options, Store, StoreError};
+use fable_std::store::{FileStore, Options, StoreError};
 use std::collections::BTreeSet;
 
 /// One copy is enough for everyone, and life goes on.
@@ -31,13 +31,13 @@ fn one_copy_of_the_keys() {
             let (told, is_sound) = told(&bench.path, town);
             assert!(told.is_empty() && is_sound == (files == town.files));
             let mut now = town.clone();
-            let store = Store::open_any(&bench.path).unwrap();
+            let store = FileStore::open_any(&bench.path).unwrap();
             assert!(judge(&store, town).is_empty());
             arrive(&store, &mut now, "somebody new", &mut dice).unwrap();
             let gone = sound(&now, &BTreeSet::new(), &mut dice)[0];
             forget(&store, &mut now, gone);
             drop(store);
-            assert!(judge(&Store::open_any(&bench.path).unwrap(), &now).is_empty());
+            assert!(judge(&FileStore::open_any(&bench.path).unwrap(), &now).is_empty());
             tally.trials += 1;
             tally.opened += 1;
         }
@@ -58,10 +58,10 @@ fn truncated_keys() {
         write(&bench.path, &files);
         tally.trials += 1;
         let place = |slot: u32| 2 * PAGE + slot as usize / 64 * 2 * PAGE + slot as usize % 64 * 64;
-        let opened = Store::open_any(&bench.path);
+        let opened = FileStore::open_any(&bench.path);
         if length < place(2) {
             assert!(matches!(opened, Err(StoreError::Key(_))), "{opened:?}");
-            assert!(matches!(Store::check(&bench.path, &Options::default(), |_, _| {}), Err(StoreError::Key(_))));
+            assert!(matches!(FileStore::check(&bench.path, &Options::default(), |_, _| {}), Err(StoreError::Key(_))));
             continue;
         }
         let store = opened.unwrap();
@@ -81,7 +81,7 @@ fn truncated_keys() {
         }
         drop(store);
         let still: BTreeSet<u64> = lost.iter().skip(1).copied().collect();
-        let refused = judge(&Store::open_any(&bench.path).unwrap(), &now);
+        let refused = judge(&FileStore::open_any(&bench.path).unwrap(), &now);
         let other: Vec<_> =
             now.lives.iter().filter(|life| refused.contains(&life.number()) != still.contains(&life.number())).collect();
         assert!(other.is_empty(), "{:?}", other.iter().map(|life| (life.name(), life.slot)).collect::<Vec<_>>());
@@ -90,13 +90,13 @@ fn truncated_keys() {
         if trial % 4 == 0 {
             write(&bench.path, &files);
             let new = bench.new_path();
-            Store::repair(&bench.path, &new, &Options::default(), |_, _| {}).unwrap();
+            FileStore::repair(&bench.path, &new, &Options::default(), |_, _| {}).unwrap();
             assert!(read(&bench.path) == files);
             assert_eq!(told(&new, town).0, lost);
-            let store = Store::open_any(&new).unwrap();
+            let store = FileStore::open_any(&new).unwrap();
             assert_eq!(judge(&store, town), lost);
             drop(store);
-            assert_eq!(judge(&Store::open_any(&new).unwrap(), town), lost);
+            assert_eq!(judge(&FileStore::open_any(&new).unwrap(), town), lost);
             tally.repaired += 1;
         }
     }
@@ -111,7 +111,7 @@ fn keys_that_were_not_written() {
         let (name, town) = TOWNS.all()[trial % 4];
         write(&bench.path, &town.files);
         let mut now = town.clone();
-        let store = Store::open_any(&bench.path).unwrap();
+        let store = FileStore::open_any(&bench.path).unwrap();
         let gone = sound(&now, &BTreeSet::new(), &mut dice)[0];
         forget(&store, &mut now, gone);
         if trial % 2 == 0 {
@@ -125,8 +125,8 @@ fn keys_that_were_not_written() {
             let mut files = after.clone();
             files[1][page..page + PAGE].copy_from_slice(&town.files[1][page..page + PAGE]);
             write(&bench.path, &files);
-            assert!(judge(&Store::open_any(&bench.path).unwrap(), &now).is_empty());
-            assert!(judge(&Store::open_any(&bench.path).unwrap(), &now).is_empty());
+            assert!(judge(&FileStore::open_any(&bench.path).unwrap(), &now).is_empty());
+            assert!(judge(&FileStore::open_any(&bench.path).unwrap(), &now).is_empty());
             tally.trials += 1;
             tally.opened += 1;
         }

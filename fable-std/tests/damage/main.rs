@@ -10,7 +10,7 @@ mod trial;
 
 use fable_serve_tests::dice::Dice;
 use fable_serve_tests::frames::{BASE, JOURNAL, LOG, PRIOR, RULES, SNAPSHOT, USER};
-use fable_std::store::{Options, Store, StoreError};
+use fable_std::store::{FileStore, Options, Store, StoreError};
 use std::sync::LazyLock;
 use town::{Files, Town, Towns, paths, write};
 use trial::{Bench, Tally, judge, single};
@@ -95,10 +95,10 @@ fn without_damage_everyone_is_right_with_an_index_and_without() {
             if without {
                 std::fs::remove_file(&paths(&bench.path)[2]).unwrap();
             }
-            assert!(judge(&Store::open_any(&bench.path).unwrap(), town).is_empty());
+            assert!(judge(&FileStore::open_any(&bench.path).unwrap(), town).is_empty());
         }
         // The state is what the events lead to.
-        let store = Store::open_any(&bench.path).unwrap();
+        let store = FileStore::open_any(&bench.path).unwrap();
         let priors = fable_std::store::Priors::open(&store, &town::base(), None).unwrap();
         let policies = priors.policies(&town::base()).unwrap();
         let mut desk = fable_std::store::Desk::new(&policies);
@@ -184,11 +184,13 @@ fn truncations() {
             continue;
         }
         write(&bench.path, &files);
-        for opened in [Store::open_any(&bench.path), Store::open(&bench.path, &fable_std::store::Identity::new(&town::base()))] {
+        for opened in
+            [FileStore::open_any(&bench.path), FileStore::open(&bench.path, &fable_std::store::Identity::new(&town::base()))]
+        {
             let error = opened.map(drop).unwrap_err();
             assert!(matches!(error, StoreError::Missing(_) | StoreError::Foreign | StoreError::Damaged(_)), "{error}");
         }
-        assert!(Store::check(&bench.path, &Options::default(), |_, _| {}).is_err());
+        assert!(FileStore::check(&bench.path, &Options::default(), |_, _| {}).is_err());
         tally.trials += 1;
     }
     tally.print("truncations");
@@ -221,7 +223,7 @@ fn the_index() {
             let (told, _) = trial::told(&bench.path, town);
             assert!(told.is_empty());
             for _ in 0..2 {
-                assert!(judge(&Store::open_any(&bench.path).unwrap(), town).is_empty());
+                assert!(judge(&FileStore::open_any(&bench.path).unwrap(), town).is_empty());
             }
             tally.trials += 1;
             tally.opened += 1;

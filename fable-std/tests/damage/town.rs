@@ -5,7 +5,9 @@ use fable_serve_tests::dice::Dice;
 use fable_serve_tests::frames::{Frame, PRIOR, RULES, USER, frames};
 use fable_std::prior_file;
 use fable_std::store::journal::{Entry, Note, Segment};
-use fable_std::store::{self, Desk, History, Identity, Policies, Priors, Resident, Sink, Store, Stored, UserRow, Writes};
+use fable_std::store::{
+    self, Desk, FileStore, History, Identity, Policies, Priors, Resident, Sink, Store, Stored, UserRow, Writes,
+};
 use fable_std::text::Constraint;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -121,6 +123,10 @@ pub struct Witness<'w> {
 }
 
 impl Sink for Witness<'_> {
+    fn life(&mut self, user: u64, birth: u64) {
+        Sink::life(self.writes, user, birth);
+    }
+
     fn user(&mut self, user: u64, row: &UserRow) {
         self.writes.user(user, row);
     }
@@ -167,7 +173,7 @@ pub fn rules(number: usize) -> Vec<u8> {
 }
 
 /// Moves the whole log into the journal.
-pub fn fold(store: &Store) -> Writes {
+pub fn fold(store: &FileStore) -> Writes {
     let log = store.log().unwrap();
     let mut writes = Writes::default();
     let mut segments: Vec<(u64, &Segment)> = log.iter().map(|(user, segment)| (*user, segment)).collect();
@@ -212,7 +218,7 @@ impl Towns {
         let folder = folder();
         let path = folder.path().join("users.fable");
         let options = store::Options { history: History::Last(600.try_into().unwrap()), ..store::Options::default() };
-        let store = Store::open_with(&path, &Identity::new(&base()), &options).unwrap();
+        let store = FileStore::open_with(&path, &Identity::new(&base()), &options).unwrap();
         let mut packed = HostUser::<f64>::new(&base(), "").unwrap().learner().posterior().packed().to_vec();
         packed[0] = 0.03125;
         let stated = Priors::open(&store, &base(), Some(&packed)).unwrap();
@@ -236,7 +242,7 @@ impl Towns {
                 writes.constraints(number, &life.constraints);
             }
             let before = std::fs::metadata(&path).unwrap().len() as usize;
-            store.commit(&writes, true).unwrap();
+            store.commit(writes, true).unwrap();
             let frames = frames(&std::fs::read(&path).unwrap());
             let row = frames.iter().find(|frame| frame.offset >= before && frame.kind == USER).unwrap();
             (life.slot, life.generation) = (row.slot, row.generation);
@@ -250,7 +256,7 @@ impl Towns {
                 strangers.push(gone.name().to_owned());
             }
         }
-        let mut phase = |store: &Store, lives: &mut [Life], phase: usize| {
+        let mut phase = |store: &FileStore, lives: &mut [Life], phase: usize| {
             for batch in 0..residents.len().div_ceil(5) {
                 let mut writes = Writes::default();
                 for user in (5 * batch..residents.len()).take(5) {
@@ -265,10 +271,10 @@ impl Towns {
                         writes.constraints(life.number(), &life.constraints);
                     }
                 }
-                store.commit(&writes, true).unwrap();
+                store.commit(writes, true).unwrap();
             }
             if phase % 4 == 2 {
-                store.commit(&fold(store), true).unwrap();
+                store.commit(fold(store), true).unwrap();
             }
         };
         (0..PHASES - 3).for_each(|number| phase(&store, &mut lives, number));
@@ -280,10 +286,10 @@ impl Towns {
         phase(&store, &mut lives, PHASES - 3);
         drop(store);
         let closed = town(&path, &lives);
-        let store = Store::open_with(&path, &Identity::new(&base()), &options).unwrap();
+        let store = FileStore::open_with(&path, &Identity::new(&base()), &options).unwrap();
         phase(&store, &mut lives, PHASES - 2);
         let copy = folder.path().join("copy.fable");
-        store.backup(&copy, |_, _| {}).unwrap();
+        store.backup(&copy, &mut |_, _| {}).unwrap();
         let copied = town(&copy, &lives);
         phase(&store, &mut lives, PHASES - 1);
         let reopened = town(&path, &lives);

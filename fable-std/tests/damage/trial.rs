@@ -2,7 +2,7 @@
 
 use crate::town::{Files, Life, Town, folder, read, write};
 use fable_serve_tests::frames::{JOURNAL, LOG, PRIOR};
-use fable_std::store::{Options, Reach, Store, StoreError};
+use fable_std::store::{FileStore, Options, Reach, Store, StoreError};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use tempfile::TempDir;
@@ -58,15 +58,13 @@ impl Drop for Bench {
 }
 
 /// Reads everyone: who is refused. Whoever is not is right to the bit, and nobody else is there.
-pub fn judge(store: &Store, town: &Town) -> BTreeSet<u64> {
+pub fn judge(store: &FileStore, town: &Town) -> BTreeSet<u64> {
     let mut refused = BTreeSet::new();
-    let log = store.log().unwrap();
     for life in &town.lives {
         let name = life.name();
         match store.user(life.number(), Reach::Snapshot) {
             Ok(stored) => {
-                let mut stored = stored.unwrap_or_else(|| panic!("{name} is unknown"));
-                stored.journal.extend(log.get(&life.number()).cloned());
+                let stored = stored.unwrap_or_else(|| panic!("{name} is unknown"));
                 assert!(life.is(&stored), "{name}: events are missing");
             }
             Err(StoreError::User(_)) => drop(refused.insert(life.number())),
@@ -91,7 +89,7 @@ pub fn judge(store: &Store, town: &Town) -> BTreeSet<u64> {
 
 /// Whom a check tells of.
 pub fn told(path: &std::path::Path, town: &Town) -> (BTreeSet<u64>, bool) {
-    let report = Store::check(path, &Options::default(), |_, _| {}).unwrap();
+    let report = FileStore::check(path, &Options::default(), |_, _| {}).unwrap();
     let mut told: BTreeSet<u64> = report.damaged.iter().map(|loss| loss.number).collect();
     if !report.priors.is_empty() {
         told.extend(town.lives.iter().filter(|life| life.prior.is_some()).map(Life::number));
@@ -108,7 +106,7 @@ pub fn single(bench: &Bench, town: &Town, files: &Files, repair: bool, tally: &m
     write(&bench.path, files);
     let (told, sound) = told(&bench.path, town);
     assert_eq!(sound, files == &town.files, "a check finds every damaged byte");
-    let store = Store::open_any(&bench.path).unwrap();
+    let store = FileStore::open_any(&bench.path).unwrap();
     let refused = judge(&store, town);
     drop(store);
     let (touched, lost) = (town.touched(&files[0]), town.lost(&files[0]));
@@ -127,10 +125,10 @@ pub fn single(bench: &Bench, town: &Town, files: &Files, repair: bool, tally: &m
 fn repaired(bench: &Bench, town: &Town, files: &Files, refused: &BTreeSet<u64>, tally: &mut Tally) {
     write(&bench.path, files);
     let new = bench.new_path();
-    let repaired = Store::repair(&bench.path, &new, &Options::default(), |_, _| {}).unwrap();
+    let repaired = FileStore::repair(&bench.path, &new, &Options::default(), |_, _| {}).unwrap();
     assert!(read(&bench.path) == *files, "a repair leaves the old files alone");
     let (told, _) = told(&new, town);
-    let store = Store::open_any(&new).unwrap();
+    let store = FileStore::open_any(&new).unwrap();
     let (lost, mut still) = (town.lost(&files[0]), BTreeSet::new());
     let priors = town.damaged_frames(&files[0]).any(|frame| frame.kind == PRIOR);
     for life in &town.lives {
@@ -166,7 +164,7 @@ fn repaired(bench: &Bench, town: &Town, files: &Files, refused: &BTreeSet<u64>, 
     }
     assert_eq!(told, still);
     drop(store);
-    let report = Store::check(&new, &Options::default(), |_, _| {}).unwrap();
+    let report = FileStore::check(&new, &Options::default(), |_, _| {}).unwrap();
     assert!(report.groups + report.keys + report.unaccounted == 0 && report.weakened.is_empty(), "{report:?}");
     tally.repaired += 1;
 }

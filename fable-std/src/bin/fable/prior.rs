@@ -151,10 +151,10 @@ pub(crate) fn run(arguments: &PriorArguments) -> Result<String, Failure> {
 
 fn fit_users(arguments: &FitArguments) -> Result<String, Failure> {
     let store = arguments.store.as_deref().map(|path| opened(path, &arguments.prior)).transpose()?;
-    let identity = store.as_ref().map(Store::identity).transpose()?;
+    let identity = store.as_ref().map(|store| store.identity()).transpose()?;
     let (catalog, settings) = arguments.policy.open_for(identity.as_ref())?;
     let policy = Policy::<f64>::new(catalog, settings).map_err(Failure::mistake)?;
-    let (users, scalar) = gather(arguments, store.as_ref(), &policy)?;
+    let (users, scalar) = gather(arguments, store.as_deref(), &policy)?;
     let options = Options {
         shrinkage: arguments.shrink,
         choose_noise: arguments.choose_noise,
@@ -188,7 +188,7 @@ fn written<T: Scalar>(base: &Policy<'_, T>, population: &Population) -> Result<(
 }
 
 /// The store to fit from, which is not what the prior is written to.
-fn opened(path: &Path, prior: &Path) -> Result<Store, Failure> {
+fn opened(path: &Path, prior: &Path) -> Result<Box<dyn Store>, Failure> {
     let store = crate::store_key::open_any(path)?;
     if store.is_at(prior) {
         return Err(Failure::Mistake(format!("{} is the store itself", prior.display())));
@@ -199,7 +199,7 @@ fn opened(path: &Path, prior: &Path) -> Result<Store, Failure> {
 /// What was observed of everyone, and the numbers in which new users will be kept.
 fn gather(
     arguments: &FitArguments,
-    store: Option<&Store>,
+    store: Option<&dyn Store>,
     policy: &Policy<'_, f64>,
 ) -> Result<(Vec<Evidence>, ScalarName), Failure> {
     let (mut users, mut scalar) = (Vec::new(), ScalarName::F64);

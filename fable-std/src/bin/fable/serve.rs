@@ -54,6 +54,9 @@ pub(crate) struct ServeArguments {
     /// a reward from then cannot be taken back. The store keeps to it; a new one begins with 4096.
     #[arg(long, value_name = "EVENTS", value_parser = history)]
     history: Option<History>,
+    /// Threads that have users; twice as many as the machine has cores if it is left out. What is decided does not depend on it.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=16))]
+    threads: Option<u8>,
 }
 
 fn history(text: &str) -> Result<History, String> {
@@ -73,12 +76,13 @@ enum Durability {
 
 /// Runs the service to its end.
 pub(crate) fn run(arguments: &ServeArguments) -> Result<String, Failure> {
-    let ServeArguments { policy, store, prior, scalar, durability, cache, history } = arguments;
+    let ServeArguments { policy, store, prior, scalar, durability, cache, history, threads } = arguments;
     let (catalog, settings) = policy.open()?;
     let bytes = prior.as_deref().map(read).transpose()?;
     let durable = matches!(durability, Durability::Commit);
     let keeping = store::Options { history: history.unwrap_or(History::AsItIs), ..store_key::options()? };
-    let options = Options { store: store.clone(), keeping, prior: bytes, durable, cache: *cache };
+    let options =
+        Options { store: store.clone(), keeping, prior: bytes, durable, cache: *cache, threads: threads.map(usize::from) };
     let each = match scalar {
         ScalarName::F32 => user_bytes::<f32>(catalog),
         ScalarName::F64 => user_bytes::<f64>(catalog),

@@ -76,7 +76,7 @@ pub(crate) fn forget(arguments: &ForgetArguments) -> Result<String, Failure> {
 /// Writes a user to a file.
 pub(crate) fn export(arguments: &ExportArguments) -> Result<String, Failure> {
     let store = open_any(&arguments.store)?;
-    let bytes = transfer::export(&store, &arguments.user)?;
+    let bytes = transfer::export(&*store, &arguments.user)?;
     if store.is_at(&arguments.file) {
         return Err(Failure::Mistake(format!("{} is the store itself", arguments.file.display())));
     }
@@ -107,7 +107,7 @@ fn take<T: fable_core::Scalar>(base: &Policy<'_, T>, arguments: &ImportArguments
         StoreError::Transfer(TransferError::Address) => Failure::Mistake(format!("{file}: {error}")),
         error => error.into(),
     })?;
-    let name = arrival.enter(&store_key::open(&arguments.store, &Identity::new(base))?)?;
+    let name = arrival.enter(&*store_key::open(&arguments.store, &Identity::new(base))?)?;
     Ok(format!("imported: {}\n", printable(&name)))
 }
 

@@ -1,7 +1,7 @@
 //! Where the key of a store comes from.
 
 use crate::failure::Failure;
-use fable_std::store::{Identity, Options, Secret, Store};
+use fable_std::store::{self, Identity, Options, Secret, Store};
 use std::path::Path;
 
 /// What `--help` says about it.
@@ -27,11 +27,11 @@ pub(crate) fn options() -> Result<Options, Failure> {
 }
 
 /// Opens a store of an identity, or makes one.
-pub(crate) fn open(path: &Path, identity: &Identity) -> Result<Store, Failure> {
-    Ok(Store::open_with(path, identity, &options()?)?)
+pub(crate) fn open(place: &Path, identity: &Identity) -> Result<Box<dyn Store>, Failure> {
+    Ok(store::open(place, identity, &options()?)?)
 }
 
 /// Opens an existing store.
-pub(crate) fn open_any(path: &Path) -> Result<Store, Failure> {
-    Ok(Store::open_any_with(path, &options()?)?)
+pub(crate) fn open_any(place: &Path) -> Result<Box<dyn Store>, Failure> {
+    Ok(store::open_any(place, &options()?)?)
 }

@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::store::printable;
 use crate::store_key::options;
 use clap::Args;
-use fable_std::store::{Loss, Report, Store};
+use fable_std::store::{FileStore, Loss, Report};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -66,7 +66,7 @@ fn show(bar: &ProgressBar) -> impl FnMut(u64, u64) {
 /// Looks at a store.
 pub(crate) fn check(arguments: &CheckArguments) -> Result<String, Failure> {
     let bar = bar();
-    let report = Store::check(&arguments.store, &options()?, show(&bar))?;
+    let report = FileStore::check(&arguments.store, &options()?, show(&bar))?;
     bar.finish_and_clear();
     let text = if arguments.json { json(&report) } else { told(&report) };
     if report.is_sound() { Ok(text) } else { Err(Failure::Different(text)) }
@@ -127,7 +127,7 @@ fn who(loss: &Loss) -> String {
 /// Writes a new store.
 pub(crate) fn repair(arguments: &RepairArguments) -> Result<String, Failure> {
     let bar = bar();
-    let repaired = Store::repair(&arguments.store, &arguments.new, &options()?, show(&bar))?;
+    let repaired = FileStore::repair(&arguments.store, &arguments.new, &options()?, show(&bar))?;
     bar.finish_and_clear();
     let mut text = format!("users: {}, in {}\n", repaired.users, printable(&arguments.new.display().to_string()));
     for loss in &repaired.losses {
@@ -149,7 +149,7 @@ pub(crate) fn repair(arguments: &RepairArguments) -> Result<String, Failure> {
 /// Copies a store.
 pub(crate) fn backup(arguments: &BackupArguments) -> Result<String, Failure> {
     let bar = bar();
-    let bytes = Store::backup_of(&arguments.store, &arguments.copy, &options()?, show(&bar))?;
+    let bytes = FileStore::backup_of(&arguments.store, &arguments.copy, &options()?, show(&bar))?;
     bar.finish_and_clear();
     Ok(format!("{bytes} bytes\n"))
 }

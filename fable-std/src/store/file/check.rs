@@ -1,7 +1,6 @@
 //! Looking at a whole store, and making a new one of what can be read. Neither writes to the store, so both may look at one that is in
 //! use.
 
-use crate::store::damage::{Damage, Fault};
 use super::frame::{Data, START, Stretch, Walk, frames_of};
 use super::keys::Keys;
 use super::medium::Medium;
@@ -9,6 +8,7 @@ use super::open::{self, Found};
 use super::reader::Reader;
 use super::rewrite::{Loss, Pool};
 use super::{FileStore, Options, Reach, StoreError, Target, open_keys, paths};
+use crate::store::damage::{Damage, Fault};
 use std::path::Path;
 
 /// What a check has found.

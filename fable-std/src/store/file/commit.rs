@@ -2,11 +2,11 @@
 
 use super::frame::{Data, Group, Kind, Place};
 use super::index::{Change, Entry, Index, Snapshots};
-use crate::store::journal::Segment;
 use super::keys::{HOUSE, Keys, Slot};
 use super::reader::Reader;
 use super::seal::Nonces;
 use super::{Damage, StoreError, Writes};
+use crate::store::journal::Segment;
 use fable_core::user_hash;
 use std::collections::{BTreeMap, btree_map};
 

@@ -33,10 +33,10 @@
 //! All numbers are little-endian. Sealed is about the id of the file, the place in it and the 24 bytes: a frame that is damaged, or
 //! is another frame, does not open. Since nothing is ever written twice to one place, an old one does not open either.
 
-use super::{Damage, Fault, StoreError};
 use super::keys::{HOUSE, Keys, Slot};
 use super::medium::Medium;
 use super::seal::{NONCE, Nonces, TAG, fill};
+use super::{Damage, Fault, StoreError};
 use std::io;
 
 /// What the file begins with.
@@ -533,4 +533,3 @@ impl Unread {
         }
     }
 }
-

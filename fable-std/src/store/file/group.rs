@@ -162,6 +162,10 @@ impl Store for FileStore {
         self.file(writes, sync).map(|()| Vec::new())
     }
 
+    fn moved(&self) -> HashMap<String, u64> {
+        Self::moved(self)
+    }
+
     fn sync(&self) -> Result<(), StoreError> {
         self.sync_now()
     }

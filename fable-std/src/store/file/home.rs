@@ -1,8 +1,8 @@
 //! Where the files of a store are.
 
 use super::StoreError;
-use super::paths::{self, Draft};
 use super::medium::{Locked, Medium, Memory};
+use super::paths::{self, Draft};
 use std::io;
 use std::path::{Path, PathBuf};
 

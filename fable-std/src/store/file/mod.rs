@@ -48,11 +48,9 @@ pub use check::{Repaired, Report};
 pub use rewrite::Loss;
 pub use seal::Secret;
 
+use super::{History, Identity, NEAR, Options, Reach, StoreError, Stored, UserRow, Writes};
 use crate::store::damage::{Damage, Fault};
 use crate::store::journal::Segment;
-use super::{
-    History, Identity, NEAR, Options, Reach, StoreError, Stored, UserRow, Writes,
-};
 use commit::Press;
 use fable_core::user_hash;
 use frame::{About, Data, START};
@@ -460,7 +458,6 @@ impl FileStore {
         }
     }
 
-
     /// Whether some user has a number.
     #[must_use]
     pub fn has(&self, number: u64) -> bool {
@@ -483,8 +480,6 @@ impl FileStore {
     pub fn priors(&self) -> Vec<u64> {
         self.read().index.priors.keys().copied().collect()
     }
-
-
 }
 
 impl Drop for FileStore {

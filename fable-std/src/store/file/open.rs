@@ -1,11 +1,11 @@
 //! Opening: from the index if the store was closed, from the store's own file, which is checked on the way, if it was not.
 
 use super::StoreError;
+use super::UserRow;
 use super::frame::{Data, Head, Kind, Place, START, Stretch, Walk, frames_of};
 use super::index::{Index, Mirror, Rebuild, Reflection};
 use super::keys::{INDEX, Keys};
 use super::medium::Medium;
-use super::UserRow;
 use fable_core::user_hash;
 use std::io;
 

@@ -1,12 +1,12 @@
 //! Reading what is kept about a user: every frame is opened with the user's key, and compared with what it should be.
 
-use crate::store::constraints;
-use crate::store::damage::{Damage, Fault};
 use super::frame::{Data, Kind, Place, Unread};
 use super::index::{Entry, Snapshots};
-use crate::store::journal::Segment;
 use super::keys::{HOUSE, Keys, Slot};
 use super::{Reach, Stored, UserRow};
+use crate::store::constraints;
+use crate::store::damage::{Damage, Fault};
+use crate::store::journal::Segment;
 use fable_core::record::{HEADER_LEN, Header};
 
 /// A file of frames and the keys to it.

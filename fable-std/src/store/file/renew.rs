@@ -1,7 +1,8 @@
 //! Writing the store's file anew while it is in use, and copying it into a new one.
 
 use super::{
-    About, Data, FileStore, Home, INDEX, Index, Entry, Keys, Locked, Loss, Mirror, Reader, Shared, StoreError, Writer, paths, rewrite,
+    About, Data, Entry, FileStore, Home, INDEX, Index, Keys, Locked, Loss, Mirror, Reader, Shared, StoreError, Writer, paths,
+    rewrite,
 };
 use rewrite::Copy;
 use std::io;

@@ -2,14 +2,14 @@
 //! and a repair is one that takes what it can get.
 
 use super::commit::Press;
-use crate::store::damage::{Damage, Fault};
 use super::frame::{Data, Group, Head, Kind, Place, START};
 use super::index::{Change, Entry, Index, Snapshots};
-use crate::store::journal::Segment;
 use super::keys::{HOUSE, Keys};
 use super::reader::Reader;
 use super::seal::Nonces;
 use super::{Reach, StoreError, UserRow};
+use crate::store::damage::{Damage, Fault};
+use crate::store::journal::Segment;
 use std::collections::{HashMap, HashSet};
 use std::io;
 use std::ops::ControlFlow;

@@ -1,8 +1,6 @@
 //! How a commit comes into the store's files: erasing first, then a group at the end, then the index.
 
-use super::{
-    BTreeMap, Change, FileStore, HashSet, INDEX, Mirror, Press, StoreError, Writer, Writes, commit,
-};
+use super::{BTreeMap, Change, FileStore, HashSet, INDEX, Mirror, Press, StoreError, Writer, Writes, commit};
 use fable_core::user_hash;
 use std::sync::Arc;
 
@@ -16,7 +14,7 @@ impl FileStore {
     /// # Errors
     /// A store that cannot be written; it is as before then but for who was erased, unless the error is [`StoreError::Uncertain`]. After
     /// that nothing is committed any more: opened anew, the store knows what it has.
-    pub fn commit_now(&self, writes: &Writes, sync: bool) -> Result<(), StoreError> {
+    pub(super) fn commit_now(&self, writes: &Writes, sync: bool) -> Result<(), StoreError> {
         let writer = &mut *self.writer();
         let done = writer.is_certain().and_then(|()| self.write(writer, writes, sync));
         writer.uncertain |= matches!(done, Err(StoreError::Uncertain(_)));
@@ -136,7 +134,7 @@ impl FileStore {
     ///
     /// # Errors
     /// [`StoreError::Uncertain`], when the store cannot be written.
-    pub fn sync_now(&self) -> Result<(), StoreError> {
+    pub(super) fn sync_now(&self) -> Result<(), StoreError> {
         let writer = &mut *self.writer();
         let done = self.settle(writer).map_err(StoreError::uncertain);
         writer.uncertain |= done.is_err();
@@ -191,7 +189,7 @@ impl FileStore {
     }
 
     /// What can be done while nobody waits.
-    pub fn tend_idle(&self) {
+    pub(super) fn tend_idle(&self) {
         let writer = &mut *self.writer();
         if writer.open && writer.mirror.is_none() && self.settle(writer).is_ok() {
             self.reflect(writer);

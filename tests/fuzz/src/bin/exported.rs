@@ -5,7 +5,7 @@ use fable_core::catalog::TAU2;
 use fable_core::record::{HEADER_LEN, Header, Kind, checksum};
 use fable_core::{Policy, Settings, user_hash};
 use fable_std::store::transfer::{export, import, read};
-use fable_std::store::{Identity, Store};
+use fable_std::store::{Identity, FileStore, Store};
 use libfuzzer_sys::fuzz_target;
 
 /// Bytes before the name: magic, version, incarnation, length of the name.
@@ -30,7 +30,7 @@ fuzz_target!(|data: &[u8]| {
     let end = bytes.len() - 4;
     let sum = checksum(&bytes[..end]).to_le_bytes();
     bytes[end..].copy_from_slice(&sum);
-    let store = Store::in_memory(&Identity::new(&policy)).unwrap();
+    let store = FileStore::in_memory(&Identity::new(&policy)).unwrap();
     let Ok(name) = import(&store, &policy, &bytes) else {
         assert!(store.users() == 0 && store.priors().is_empty());
         return;

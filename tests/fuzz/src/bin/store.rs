@@ -4,7 +4,7 @@
 use fable_core::catalog::TAU2;
 use fable_core::{Command, Feasible, Policy, Request, Settings, user_hash};
 use fable_std::store::journal::Note;
-use fable_std::store::{Desk, Identity, Options, Policies, Resident, Sink, Store, StoreError, Stored, Writes};
+use fable_std::store::{Desk, Identity, Options, Policies, Resident, Sink, FileStore, Store, StoreError, Stored, Writes};
 use libfuzzer_sys::fuzz_target;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -35,7 +35,7 @@ static FOLDER: LazyLock<TempDir> = LazyLock::new(|| {
 });
 static SOUND: LazyLock<Sound> = LazyLock::new(|| {
     let path = FOLDER.path().join("sound.fable");
-    let store = Store::open(&path, &Identity::new(POLICIES.newcomers())).unwrap();
+    let store = FileStore::open(&path, &Identity::new(POLICIES.newcomers())).unwrap();
     for round in 0..3 {
         for name in USERS.into_iter().chain(["gone"]) {
             let mut writes = Writes::default();
@@ -43,18 +43,18 @@ static SOUND: LazyLock<Sound> = LazyLock::new(|| {
             if round == 1 && name != "bo" {
                 writes.constraints(user_hash(name), RULES);
             }
-            store.commit(&writes, true).unwrap();
+            store.commit(writes, true).unwrap();
         }
         if round == 1 {
             let mut fold = Writes::default();
             fold.fold(store.log().unwrap().iter().map(|(user, segment)| (*user, segment)));
-            store.commit(&fold, true).unwrap();
+            store.commit(fold, true).unwrap();
             store.forget(&["gone"]).unwrap();
         }
     }
     store.forget(&["gone"]).unwrap();
     drop(store);
-    let store = Store::open_any(&path).unwrap();
+    let store = FileStore::open_any(&path).unwrap();
     let users = USERS.into_iter().map(|name| (name, known(&store.named(name).unwrap()))).collect();
     drop(store);
     Sound { files: files(&path).map(|file| std::fs::read(file).unwrap()), users }
@@ -187,23 +187,23 @@ fuzz_target!(|data: &[u8]| {
     if flags & 2 != 0 {
         std::fs::remove_file(&files(&path)[2]).unwrap();
     }
-    let _ = Store::check(&path, &Options::default(), |_, _| {});
+    let _ = FileStore::check(&path, &Options::default(), |_, _| {});
     let repaired = FOLDER.path().join("repaired.fable");
     clear(&repaired);
-    if Store::repair(&path, &repaired, &Options::default(), |_, _| {}).is_ok() {
+    if FileStore::repair(&path, &repaired, &Options::default(), |_, _| {}).is_ok() {
         // Who is not damaged is there as far as can be known.
-        look(&Store::open_any(&repaired).unwrap(), false);
+        look(&FileStore::open_any(&repaired).unwrap(), false);
     }
-    let Ok(store) = Store::open_any(&path) else { return };
+    let Ok(store) = FileStore::open_any(&path) else { return };
     let mut seen = look(&store, indexed);
     let mut writes = Writes::default();
-    let came = live(&store, "eva", &mut writes).is_ok() && store.commit(&writes, true).is_ok();
+    let came = live(&store, "eva", &mut writes).is_ok() && store.commit(writes, true).is_ok();
     if store.forget(&["bo"]).is_ok() {
         seen.remove("bo");
         assert!(store.named("bo").is_err());
     }
     drop(store);
-    let Ok(store) = Store::open_any(&path) else { return };
+    let Ok(store) = FileStore::open_any(&path) else { return };
     let again = look(&store, false);
     assert!(seen.iter().all(|(name, known)| again.get(name).is_none_or(|again| again == known)));
     assert!(!came || !matches!(store.named("eva"), Err(StoreError::NoUser)));

@@ -47,7 +47,7 @@ pub(super) fn open(path: &Path, user: Option<&str>, journal: Option<&Path>) -> R
         (b"FABL", _) => {
             let store = crate::store_key::open_any(path)?;
             let Some(user) = user else {
-                let users = store.users();
+                let users = store.users()?;
                 return Err(Failure::Mistake(format!("{file} is a store (users: {users}); name one of them with --user")));
             };
             let tape = match store.named(user) {

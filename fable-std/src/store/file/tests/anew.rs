@@ -1,6 +1,6 @@
 //! The store's file is written anew while commits and forgetting go on.
 
-use super::super::{Identity, Store};
+use super::super::{FileStore, Identity};
 use super::life::{Life, guests, policies};
 
 #[test]
@@ -15,7 +15,7 @@ fn a_store_is_written_anew_while_it_is_in_use() {
             life.open().unwrap();
             for _ in 0..60 {
                 life.step().unwrap();
-                life.store().idle();
+                life.store().tend_idle();
             }
             life.compare();
             // The index is made from the file when the store was not closed.
@@ -46,7 +46,7 @@ fn so_are_files() {
         life.open().unwrap();
         for _ in 0..60 {
             life.step().unwrap();
-            life.store().idle();
+            life.store().tend_idle();
             shrunk += usize::from(life.store().bytes() < last);
             last = life.store().bytes();
         }

@@ -1,9 +1,9 @@
 //! A call that fails: the store says so and is as before, or says that it does not know, or goes on. Nobody else is touched.
 
 use super::super::medium::Medium;
-use super::super::{Policies, StoreError};
 use super::disk::{Dice, Failure};
 use super::life::{Guest, Life, guests, is_damage, policies};
+use crate::store::{Policies, StoreError};
 use std::io::ErrorKind;
 
 /// What came of an error.
@@ -81,7 +81,7 @@ fn tour(
         life.disk.recover();
         if matches!(error, StoreError::Uncertain(_)) {
             outcomes.uncertain += 1;
-            assert!(matches!(life.store().sync(), Err(StoreError::Uncertain(_))));
+            assert!(matches!(life.store().sync_now(), Err(StoreError::Uncertain(_))));
             if dice.one_in(2) {
                 life.leave(); // cleanly, if it can
             }

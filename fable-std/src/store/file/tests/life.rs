@@ -2,13 +2,14 @@
 
 use super::super::frame::{About, Data, START};
 use super::super::home::Home;
-use super::super::journal::Note;
 use super::super::keys::Keys;
 use super::super::open::find;
-use super::super::{
-    Desk, History, Identity, Options, Policies, Reach, Resident, Sink, Store, StoreError, Successor, Writes, succeed, transfer,
-};
+use super::super::renew::{Successor, succeed};
 use super::disk::{Dice, Disk};
+use crate::store::journal::Note;
+use crate::store::{
+    Desk, FileStore, History, Identity, Options, Policies, Reach, Resident, Sink, Store, StoreError, Writes, transfer,
+};
 use fable_core::catalog::TAU2;
 use fable_core::{Command, DecisionId, Feasible, Policy, Request, Settings, user_hash};
 use std::collections::BTreeMap;
@@ -63,7 +64,7 @@ pub(super) fn guests(policies: &'static Policies<'static, f64>) -> Vec<Guest> {
         for _ in 0..3 {
             guest.run(&mut desk, &mut writes, &mut Command::decide(Request::new(&context, &all)), Note::None).unwrap();
         }
-        store.commit(&writes, true).unwrap();
+        store.commit_now(&writes, true).unwrap();
         let bytes = transfer::export(&store, name).unwrap();
         guests.push(Guest { name: name.to_owned(), bytes, person: Arc::new(read(&store, &mut desk, name).unwrap().unwrap()) });
     }
@@ -71,18 +72,17 @@ pub(super) fn guests(policies: &'static Policies<'static, f64>) -> Vec<Guest> {
 }
 
 /// Everything about somebody in a store.
-pub(super) fn read(store: &Store, desk: &mut Desk<'static, f64>, name: &str) -> Result<Option<Person>, StoreError> {
+pub(super) fn read(store: &FileStore, desk: &mut Desk<'static, f64>, name: &str) -> Result<Option<Person>, StoreError> {
     let Some(number) = store.find(name)? else { return Ok(None) };
     let Some(whole) = store.whole(number)? else { return Ok(None) };
-    let Some(mut brief) = store.user(number, Reach::Snapshot)? else { return Ok(None) };
-    brief.journal.extend(store.newest(number)?);
+    let Some(brief) = store.user(number, Reach::Snapshot)? else { return Ok(None) };
     let learner = Resident::revive(desk, &brief, None)?.learner().to_bytes()?;
     let entries = whole.journal.iter().flat_map(|segment| segment.bytes.clone()).collect();
     Ok(Some(Person { incarnation: whole.row.incarnation, entries, rules: whole.constraints, learner }))
 }
 
 /// Everyone in a store.
-fn everyone(store: &Store, desk: &mut Desk<'static, f64>) -> Result<State, StoreError> {
+fn everyone(store: &FileStore, desk: &mut Desk<'static, f64>) -> Result<State, StoreError> {
     let mut found = State::new();
     for number in store.everyone() {
         let name = store.user(number, Reach::Snapshot)?.unwrap().row.name;
@@ -103,7 +103,7 @@ pub(super) fn create(disk: &Disk, policies: &Policies<'static, f64>) {
 }
 
 /// Opens the store on a disk.
-fn open(disk: &Disk, slack: u64) -> Result<Store, StoreError> {
+fn open(disk: &Disk, slack: u64) -> Result<FileStore, StoreError> {
     let (data, id) = Data::open(Box::new(disk.data()))?;
     let keys = Keys::open(Box::new(disk.keys.clone()), None)?;
     assert!(keys.id() == &id);
@@ -126,7 +126,7 @@ pub(super) struct Life<'g> {
     pub(super) dice: Dice,
     pub(super) desk: Desk<'static, f64>,
     guests: &'g [Guest],
-    store: Option<Store>,
+    store: Option<FileStore>,
     successor: Option<Successor>,
     /// Where the store is, if not on the simulated disk.
     pub(super) path: Option<PathBuf>,
@@ -219,7 +219,7 @@ impl<'g> Life<'g> {
         assert!(self.states.last() == Some(&found));
     }
 
-    pub(super) fn store(&self) -> &Store {
+    pub(super) fn store(&self) -> &FileStore {
         self.store.as_ref().unwrap()
     }
 
@@ -304,8 +304,7 @@ impl<'g> Life<'g> {
         let mut resident = match (self.residents.remove(name), next.contains_key(name)) {
             (Some(resident), _) => resident,
             (None, true) => {
-                let mut stored = self.store().user(number(name), Reach::Snapshot)?.unwrap();
-                stored.journal.extend(self.store().newest(number(name))?);
+                let stored = self.store().user(number(name), Reach::Snapshot)?.unwrap();
                 Resident::revive(&mut self.desk, &stored, None)?
             }
             (None, false) => {
@@ -389,7 +388,7 @@ impl<'g> Life<'g> {
 
     fn commit(&mut self, batch: Batch, next: State, sync: bool) -> Result<(), StoreError> {
         let Batch { writes, erased, .. } = batch;
-        let done = self.store().commit(&writes, sync);
+        let done = self.store().commit_now(&writes, sync);
         self.settled(done, &erased, next, sync)
     }
 
