@@ -1,7 +1,6 @@
 //! What has happened since a service was started, as numbers that every thread may add to.
 
-use super::residents::Residents;
-use fable_core::Scalar;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A number that only grows, or a level.
@@ -13,7 +12,7 @@ impl Count {
         self.0.fetch_add(more, Ordering::Relaxed);
     }
 
-    fn shift(&self, by: i64) {
+    pub(super) fn shift(&self, by: i64) {
         self.0.fetch_add(by as u64, Ordering::Relaxed); // wraps to what is meant
     }
 
@@ -31,17 +30,9 @@ pub(super) struct Counters {
     pub(super) changes: Count,
     pub(super) commits: Count,
     pub(super) conflicts: Count,
-    pub(super) users_in_memory: Count,
-    pub(super) bytes_in_memory: Count,
-}
-
-impl Counters {
-    /// Takes note of who is in memory by now.
-    pub(super) fn cached<T: Scalar>(&self, residents: &mut Residents<'_, T>) {
-        let (users, bytes) = residents.change();
-        self.users_in_memory.shift(users);
-        self.bytes_in_memory.shift(bytes);
-    }
+    pub(super) users_in_memory: Arc<Count>,
+    /// Bytes that one user takes.
+    pub(super) each: u64,
 }
 
 /// The numbers of a running service, for those who watch it.
@@ -76,7 +67,7 @@ impl From<&Counters> for Gauges {
             commits: counters.commits.get(),
             conflicts: counters.conflicts.get(),
             users_in_memory: counters.users_in_memory.get(),
-            bytes_in_memory: counters.bytes_in_memory.get(),
+            bytes_in_memory: counters.users_in_memory.get() * counters.each,
         }
     }
 }

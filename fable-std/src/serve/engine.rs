@@ -43,7 +43,8 @@ pub(super) struct Engine<'p, T> {
 impl<'p, T: Scalar> Engine<'p, T> {
     pub(super) fn new(policies: &'p Policies<'p, T>, labels: &'p Labels, house: House, cache: usize, shard: Shard) -> Self {
         let desk = Desk::new(policies);
-        let residents = Residents::new(desk.catalog(), cache, shard);
+        let total = Arc::clone(&house.counters.users_in_memory);
+        let residents = Residents::new(desk.catalog(), cache, shard, total);
         Self { desk, house, residents, labels, writes: Writes::default(), about: None }
     }
 
@@ -73,7 +74,6 @@ impl<'p, T: Scalar> Engine<'p, T> {
 
     /// After a batch: what it writes.
     pub(super) fn take_writes(&mut self) -> Writes {
-        self.house.counters.cached(&mut self.residents);
         std::mem::take(&mut self.writes)
     }
 
@@ -84,7 +84,7 @@ impl<'p, T: Scalar> Engine<'p, T> {
 
     /// Most users that a batch may be about: nobody with something that is not committed yet may have to leave.
     pub(super) const fn capacity(&self) -> usize {
-        self.residents.capacity()
+        self.residents.share()
     }
 
     /// Answers one op; with whom it was about.
@@ -148,7 +148,6 @@ impl<'p, T: Scalar> Engine<'p, T> {
 
     fn stats(&mut self) -> Result<Answer<'p>, Refusal> {
         let House { store, counters, .. } = &self.house;
-        counters.cached(&mut self.residents);
         Ok(Answer::Stats(Stats {
             catalog: self.desk.catalog().definition().name,
             dimension: self.desk.catalog().dimension(),
@@ -158,7 +157,7 @@ impl<'p, T: Scalar> Engine<'p, T> {
             users: store.users()?,
             damaged: store.damaged(),
             cached: counters.users_in_memory.get(),
-            cached_bytes: counters.bytes_in_memory.get(),
+            cached_bytes: counters.users_in_memory.get() * self.residents.each() as u64,
             requests: counters.requests.get(),
             errors: counters.errors.get(),
             events: counters.events.get(),

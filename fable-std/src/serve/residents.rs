@@ -1,23 +1,27 @@
 //! The users in memory: as many as a number of bytes has room for, the least recently used one gives way.
 
+use super::counters::Count;
 use super::refusal::Refusal;
 use super::shards::Shard;
 use crate::store::{Desk, Known, Reach, Resident, Store, StoreError};
 use fable_core::{Catalog, Scalar, user_hash};
 use lru::LruCache;
+use std::sync::Arc;
 
 /// See the [module](self).
 #[derive(Debug)]
 pub(super) struct Residents<'p, T> {
     cache: LruCache<u64, Box<Resident<'p, T>>>,
-    /// Most users; the memory for them is taken as they come.
+    /// Most users of all threads together; the memory for them is taken as they come.
     capacity: usize,
+    /// This thread's part of them: it may have more while others have fewer.
+    share: usize,
+    /// Users of all threads.
+    total: Arc<Count>,
     /// Bytes that one of them takes.
     each: usize,
     /// Whom this thread looks after.
     shard: Shard,
-    /// What was told about users and bytes.
-    told: (i64, i64),
 }
 
 /// Name, place in the list of users, and what an allocator adds.
@@ -37,25 +41,29 @@ pub fn user_bytes<T: Scalar>(catalog: &Catalog<'_>) -> usize {
 
 impl<'p, T: Scalar> Residents<'p, T> {
     /// Room for at least one.
-    pub(super) fn new(catalog: &Catalog<'_>, bytes: usize, shard: Shard) -> Self {
+    pub(super) fn new(catalog: &Catalog<'_>, bytes: usize, shard: Shard, total: Arc<Count>) -> Self {
         let each = user_bytes::<T>(catalog);
-        Self { cache: LruCache::unbounded(), capacity: (bytes / each).max(1), each, shard, told: (0, 0) }
+        let capacity = (bytes / each).max(1);
+        Self { cache: LruCache::unbounded(), capacity, share: (capacity / shard.of).max(1), total, each, shard }
     }
 
-    /// Users more or fewer than when this was asked last, and bytes.
-    pub(super) fn change(&mut self) -> (i64, i64) {
-        let now = (self.cache.len() as i64, (self.cache.len() * self.each) as i64);
-        let before = std::mem::replace(&mut self.told, now);
-        (now.0 - before.0, now.1 - before.1)
+    /// Bytes that one user takes.
+    pub(super) const fn each(&self) -> usize {
+        self.each
     }
 
-    /// Most users that are in memory at once.
-    pub(super) const fn capacity(&self) -> usize {
-        self.capacity
+    /// Users who are certain to stay when others come.
+    pub(super) const fn share(&self) -> usize {
+        self.share
     }
 
     pub(super) fn remove(&mut self, number: u64) {
-        self.cache.pop(&number);
+        self.total.shift(-i64::from(self.cache.pop(&number).is_some()));
+    }
+
+    fn put(&mut self, number: u64, resident: Resident<'p, T>) {
+        let before = self.cache.put(number, Box::new(resident));
+        self.total.shift(i64::from(before.is_none()));
     }
 
     /// Somebody in memory, as far as a shared store has to know; a newcomer to whom nothing has happened yet gives way: somebody else may
@@ -65,7 +73,7 @@ impl<'p, T: Scalar> Residents<'p, T> {
         if resident.is_known() {
             return Some(resident.known());
         }
-        self.cache.pop(&number);
+        self.remove(number);
         None
     }
 
@@ -90,7 +98,7 @@ impl<'p, T: Scalar> Residents<'p, T> {
             Some(number) => {
                 // Somebody who is not where the name says was not looked after.
                 if store.is_shared() && number != hash {
-                    self.cache.pop(&number);
+                    self.remove(number);
                 }
                 number
             }
@@ -118,9 +126,9 @@ impl<'p, T: Scalar> Residents<'p, T> {
             }
             number = number.wrapping_add(1);
         }
-        self.cache.pop(&number);
+        self.remove(number);
         let resident = Resident::newcomer(desk, name, number, incarnation, self.oldest())?;
-        self.cache.put(number, Box::new(resident));
+        self.put(number, resident);
         Ok(number)
     }
 
@@ -134,14 +142,22 @@ impl<'p, T: Scalar> Residents<'p, T> {
         if !self.cache.contains(&number) {
             let Some(stored) = store.user(number, Reach::Snapshot)? else { return Ok(None) };
             let resident = Resident::revive(desk, &stored, self.oldest())?;
-            self.cache.put(number, Box::new(resident));
+            self.put(number, resident);
         }
         Ok(self.cache.get_mut(&number).map(|resident| &mut **resident))
     }
 
-    /// The one who has to leave for one more; the memory is used again.
+    /// Those who have to leave for one more, the least recently used first; the memory of the last is used again.
     fn oldest(&mut self) -> Option<Resident<'p, T>> {
-        if self.cache.len() < self.capacity { None } else { self.cache.pop_lru().map(|(_, resident)| *resident) }
+        let mut memory = None;
+        while self.total.get() >= self.capacity as u64
+            && self.cache.len() >= self.share
+            && let Some((_, resident)) = self.cache.pop_lru()
+        {
+            self.total.shift(-1);
+            memory = Some(*resident);
+        }
+        memory
     }
 }
 

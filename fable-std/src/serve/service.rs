@@ -161,7 +161,11 @@ pub(super) fn run<T: Scalar, R>(
     front: impl FnOnce(Service) -> Result<R, ServeError>,
 ) -> Result<R, ServeError> {
     let count = threads::<T>(catalog, options);
-    let house = House { store: Arc::clone(store), counters: Arc::default(), backups: Arc::new(Backups::default()) };
+    let house = House {
+        store: Arc::clone(store),
+        counters: Arc::new(Counters { each: user_bytes::<T>(catalog) as u64, ..Counters::default() }),
+        backups: Arc::new(Backups::default()),
+    };
     let labels = Labels::new(catalog);
     let (queues, received): (Vec<_>, Vec<_>) = (0..count).map(|_| sync_channel(QUEUE)).unzip();
     let moved = store.moved();
@@ -171,7 +175,7 @@ pub(super) fn run<T: Scalar, R>(
     let ended = AtomicBool::new(false);
     let served = thread::scope(|scope| {
         for (index, messages) in received.into_iter().enumerate() {
-            let engine = Engine::new(policies, &labels, house.clone(), options.cache / count, Shard { index, of: count });
+            let engine = Engine::new(policies, &labels, house.clone(), options.cache, Shard { index, of: count });
             let mut worker = Worker { engine, house: house.clone(), durable };
             let service = service.clone();
             let work = move || attend(&service, &mut worker, &messages);
