@@ -6,10 +6,11 @@ use fable_core::{Settings, catalog, user_hash};
 use fable_serve_tests::dice::Dice;
 use fable_serve_tests::oracle::Oracle;
 use fable_serve_tests::play::{Play, Sent};
-use fable_serve_tests::script::{Script, compare};
+use fable_serve_tests::script::{Script, Step, compare};
 use fable_serve_tests::service::Service;
 use fable_std::serve::user_bytes;
 use serde_json::{Value, json};
+use std::collections::HashMap;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -38,20 +39,44 @@ fn load_and_kill(play: &mut Play<f32>, mut service: Service, time: Duration) -> 
     (sent, answered)
 }
 
-/// How many of the steps were done: the first number, not below `least`, after which everyone is as the service says. The
-/// oracle is that far then.
-fn catch_up(oracle: &mut Oracle<f32>, users: &[String], sent: &[Sent], least: usize, service: &mut Service) -> usize {
+/// How many of the steps were done. Everyone is as after a beginning of the steps about them, which has all that were answered; and
+/// what forgetting divides happened in order. The oracle is that far then.
+fn catch_up(oracle: &mut Oracle<f32>, users: &[String], sent: &[Sent], answered: usize, service: &mut Service) -> usize {
     let mut ask = |user| service.ask(&json!({ "op": "posterior", "user": user }).to_string());
     let found: Vec<(&String, Value)> = users.iter().map(|user| (user, ask(user))).collect();
-    for done in 0..=sent.len() {
-        if done >= least && found.iter().all(|(user, answer)| compare(&oracle.posterior(user), answer).is_ok()) {
-            return done;
+    let play = |oracle: &mut Oracle<f32>, sent: &Sent| assert_eq!(sent.step.play(oracle).is_ok(), sent.expected.is_ok());
+    let (mut start, forgets) = (0, |sent: &Sent| matches!(sent.step, Step::Forget(_)));
+    loop {
+        let end = sent[start..].iter().position(forgets).map_or(sent.len(), |next| start + next);
+        let least = answered.min(end);
+        // Where each of them is in this part.
+        let reached = |(user, answer): &(&String, Value)| {
+            let (number, mut alone) = (user_hash(user), oracle.clone());
+            let own = (start..end).filter(|step| sent[*step].step.number() == number);
+            let mut reached = start;
+            for next in own.map(Some).chain([None]) {
+                // No answered step of the user's comes after.
+                if next.is_none_or(|next| next >= least) && compare(&alone.posterior(user), answer).is_ok() {
+                    return Some((number, reached));
+                }
+                let next = next?;
+                play(&mut alone, &sent[next]);
+                reached = next + 1;
+            }
+            None
+        };
+        let all: Option<HashMap<u64, usize>> = found.iter().map(reached).collect();
+        if let Some(all) = all.filter(|_| answered <= end) {
+            let done: Vec<&Sent> =
+                (start..end).filter(|step| *step < all[&sent[*step].step.number()]).map(|step| &sent[step]).collect();
+            done.iter().for_each(|sent| play(oracle, sent));
+            return start + done.len();
         }
-        if let Some(sent) = sent.get(done) {
-            assert_eq!(sent.step.play(oracle).is_ok(), sent.expected.is_ok());
-        }
+        sent[start..end].iter().for_each(|sent| play(oracle, sent));
+        let forget = sent.get(end).expect("the service is in a state that the requests lead to");
+        play(oracle, forget);
+        start = end + 1;
     }
-    panic!("the service is in no state that the requests lead to");
 }
 
 /// No file of the store has a name or a hash of anybody, and nothing is left of what was interrupted.
@@ -101,7 +126,7 @@ fn nothing_answered_is_lost() {
     run("commit", kills(), 11);
 }
 
-/// Without waiting for the disk the end may be lost, but nothing in the middle.
+/// Without waiting for the disk a machine that stops may lose the end, but nothing in the middle.
 #[test]
 fn what_is_left_is_a_beginning() {
     run("none", kills().div_ceil(2), 12);

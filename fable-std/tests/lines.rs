@@ -556,7 +556,7 @@ fn an_output_that_panics_ends_the_service() {
         });
         let ended = serve::<f64>(&catalog::TAU2, Settings::default(), &options, reader, Jammed(0), |_| ()).unwrap_err();
         let ServeError::Panicked { thread, reason } = ended else { panic!("{ended}") };
-        assert_eq!((thread, reason.as_str()), ("committer", "a writer that panics"));
+        assert_eq!((thread, reason.as_str()), ("service", "a writer that panics"));
         // What was answered is kept, and the store can be used again at once.
         let lines = &b"{\"op\":\"stats\"}\n"[..];
         let mut output = Vec::new();

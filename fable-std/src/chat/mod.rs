@@ -7,14 +7,14 @@
 //! ```
 //! use fable_core::{Policy, Settings, catalog::AGENT};
 //! use fable_std::chat::Chat;
-//! use fable_std::store::{Identity, Policies, Store};
+//! use fable_std::store::{FileStore, Identity, Policies};
 //! use fable_std::text::Rules;
 //!
 //! let settings = Settings { context_adapter: Rules::CONTEXT, feedback_adapter: Rules::FEEDBACK, ..Settings::default() };
 //! let policy = Policy::new(&AGENT, settings)?;
 //! let store = FileStore::in_memory(&Identity::new(&policy))?;
 //! let policies = Policies::from(policy); // somebody new begins at this policy's prior
-//! let mut chat = Chat::open(&policies, store, "ana", &Rules, None)?;
+//! let mut chat = Chat::open(&policies, Box::new(store), "ana", &Rules, None)?;
 //! let reply = chat.line("/prefer I like short answers, never search the web", 0)?;
 //! assert_eq!(reply.to_string(), "\
 //! prefers      style=concise over style=detailed

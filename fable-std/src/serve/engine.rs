@@ -158,7 +158,7 @@ impl<'p, T: Scalar> Engine<'p, T> {
             damaged: store.damaged(),
             cached: counters.users_in_memory.get(),
             cached_bytes: counters.users_in_memory.get() * self.residents.each() as u64,
-            requests: counters.requests.get(),
+            requests: counters.requests.get() + 1, // and this one
             errors: counters.errors.get(),
             events: counters.events.get(),
             changes: counters.changes.get(),
@@ -258,9 +258,10 @@ impl<'p, T: Scalar> Seat<'_, 'p, T> {
         if decision.incarnation != learner.incarnation() || decision.round == 0 || decision.round > learner.rounds() {
             return Err(UserError::UnknownDecision.into());
         }
-        let stored = self.house.store.user(decision.user, Reach::Whole)?.ok_or(StoreError::NoUser)?;
-        let newer = self.writes.newest(decision.user);
-        let found = recall(self.desk.catalog(), stored.journal.iter().chain(newer), decision.round)?;
+        // Somebody new may not be there yet.
+        let stored = self.house.store.user(decision.user, Reach::Whole)?.map_or_else(Vec::new, |stored| stored.journal);
+        let journal = stored.iter().chain(self.writes.newest(decision.user));
+        let found = recall(self.desk.catalog(), journal, decision.round)?;
         let nothing = || {
             Refusal::new(
                 Code::NotLearned,

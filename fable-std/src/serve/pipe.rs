@@ -155,9 +155,17 @@ pub(super) fn run(
         lines.close(done.err());
     };
     thread::Builder::new().name("reader".into()).spawn(reader).map_err(ServeError::Output)?;
-    let written = outbox.write(&mut output);
-    outbox.close(None); // if the output has failed there may be no end of the input
-    written
+    let _done = Done(&outbox);
+    outbox.write(&mut output)
+}
+
+/// Nobody writes answers any more, also after a panic: there may be no end of the input, and the reader is not to wait.
+struct Done<'o>(&'o Outbox);
+
+impl Drop for Done<'_> {
+    fn drop(&mut self) {
+        self.0.fail();
+    }
 }
 
 /// Whether what a request does, or says, depends on those of other users before it.

@@ -137,6 +137,23 @@ impl Step {
         }
     }
 
+    /// The number of the user that it is about.
+    #[must_use]
+    pub fn number(&self) -> u64 {
+        match self {
+            Self::Feedback(decision, ..) | Self::Unlearn(decision) | Self::Explain(decision, ..) => decision.user,
+            Self::Onboard(user, _)
+            | Self::Decide { user, .. }
+            | Self::Observe(user, ..)
+            | Self::Posterior(user)
+            | Self::Contrast(user, _)
+            | Self::Declared(user, _)
+            | Self::Profile(user)
+            | Self::Promote(user, _)
+            | Self::Forget(user) => user_hash(user),
+        }
+    }
+
     /// What the answer has to be.
     ///
     /// # Errors
