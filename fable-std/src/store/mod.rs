@@ -29,6 +29,7 @@ mod error;
 mod file;
 mod identity;
 pub mod journal;
+pub mod movement;
 mod postgres;
 mod priors;
 mod resident;
