@@ -22,6 +22,15 @@ pub enum StoreError {
         /// Its version.
         found: u8,
     },
+    /// The tables in the database are of another version.
+    Tables {
+        /// Their version.
+        found: i32,
+    },
+    /// The URL of a database cannot be used.
+    Place(&'static str),
+    /// A database does not answer or does not do what it is asked for; nothing has changed.
+    Database(String),
     /// The store belongs to another catalog, to other settings or to the other scalar.
     Mismatch {
         /// What differs.
@@ -70,6 +79,11 @@ impl fmt::Display for StoreError {
             Self::Missing(path) => write!(f, "there is no store {}", path.display()),
             Self::Foreign => f.write_str("the file is no store of Fable"),
             Self::Version { found } => write!(f, "the store has version {found}, this program reads version {}", super::VERSION),
+            Self::Tables { found } => {
+                write!(f, "the tables in the database have version {found}, this program reads version {}", super::TABLES_VERSION)
+            }
+            Self::Place(what) => write!(f, "the URL of the database cannot be used: {what}"),
+            Self::Database(what) => f.write_str(what),
             Self::Mismatch { what, stored, given } => write!(f, "the store was made with {what} {stored}, not {given}"),
             Self::Key(what) => write!(f, "the store cannot be unlocked: {what}"),
             Self::Unaccounted => f.write_str(

@@ -29,6 +29,8 @@ mod error;
 mod file;
 mod identity;
 pub mod journal;
+pub mod movement;
+mod postgres;
 mod priors;
 mod resident;
 mod row;
@@ -39,6 +41,7 @@ pub use damage::Damage;
 pub use error::StoreError;
 pub use file::{FileStore, Loss, Repaired, Report, Secret, VERSION};
 pub use identity::Identity;
+pub use postgres::{Place, PostgresStore, TABLES_VERSION, is_url};
 pub use priors::{Policies, Priors};
 pub use resident::{Desk, Resident, SNAPSHOT_EVERY, Sink};
 pub use row::{MAX_NAME, UserRow};
@@ -48,6 +51,32 @@ use journal::Segment;
 use std::collections::HashMap;
 use std::fmt;
 use std::path::Path;
+
+/// Opens the store at a path or at the URL of a database, or makes one where there is none.
+///
+/// # Errors
+/// As for [`FileStore::open`] and [`PostgresStore::open`].
+pub fn open(place: &Path, identity: &Identity, options: &Options) -> Result<Box<dyn Store>, StoreError> {
+    match url(place)? {
+        Some(place) => Ok(Box::new(PostgresStore::open(&place, identity, options)?)),
+        None => Ok(Box::new(FileStore::open_with(place, identity, options)?)),
+    }
+}
+
+/// Opens an existing store at a path or at the URL of a database, whatever it belongs to.
+///
+/// # Errors
+/// As for [`FileStore::open_any`] and [`PostgresStore::open_any`].
+pub fn open_any(place: &Path, options: &Options) -> Result<Box<dyn Store>, StoreError> {
+    match url(place)? {
+        Some(place) => Ok(Box::new(PostgresStore::open_any(&place, options)?)),
+        None => Ok(Box::new(FileStore::open_any_with(place, options)?)),
+    }
+}
+
+fn url(place: &Path) -> Result<Option<Place>, StoreError> {
+    place.to_str().filter(|_| is_url(place)).map(Place::parse).transpose()
+}
 
 /// The number of a user is the hash of the name, or one that was free less than this after it.
 const NEAR: u64 = 256;

@@ -41,6 +41,9 @@ pub const MAX_INCARNATION: u32 = 1 << 31;
 
 const MAGIC: &[u8; 4] = b"FABX";
 
+/// How often somebody tries to enter a store in which others come and go.
+const ENTERING: usize = 8;
+
 /// What can be wrong with a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -227,38 +230,45 @@ impl Arrival {
     pub fn enter(self, store: &dyn Store) -> Result<String, StoreError> {
         let Self { mut stored, entries, incarnation, snapshot } = self;
         let user = stored.row.header.user;
-        match store.find(&stored.row.name) {
-            Ok(None) if !store.has(user)? => {}
-            Ok(None) => return Err(StoreError::Collision),
-            Ok(Some(_)) | Err(StoreError::User(_)) => return Err(StoreError::HasUser),
-            Err(error) => return Err(error),
+        // In a shared store somebody may forget or enter meanwhile; whoever is there after that is told the next time.
+        for _ in 0..ENTERING {
+            match store.find(&stored.row.name) {
+                Ok(None) if !store.has(user)? => {}
+                Ok(None) => return Err(StoreError::Collision),
+                Ok(Some(_)) | Err(StoreError::User(_)) => return Err(StoreError::HasUser),
+                Err(error) => return Err(error),
+            }
+            let now = store.incarnation()?;
+            let mut writes = Writes::default();
+            if incarnation.is_none() {
+                stored.row.incarnation = now;
+            } else {
+                writes.arrival(user);
+            }
+            writes.user(user, &stored.row);
+            stored.journal.iter().for_each(|segment| writes.segment(user, segment));
+            if !stored.constraints.is_empty() {
+                writes.constraints(user, &stored.constraints);
+            }
+            let fingerprint = stored.row.header.fingerprint;
+            if let Some(prior) = &stored.prior
+                && !matches!(store.prior(fingerprint), Ok(Some(_)))
+            {
+                writes.prior(fingerprint, prior);
+            }
+            if let Some((seen, bytes)) = &stored.snapshot {
+                writes.base(user, *seen, bytes);
+            }
+            if let Some(bytes) = &snapshot {
+                writes.snapshot(user, entries, bytes);
+            }
+            // Nobody who comes later may start in an incarnation that this user has been in.
+            writes.start_in(incarnation.map_or(now, |incarnation| incarnation.max(now)));
+            if store.commit(writes, true)?.is_empty() {
+                return Ok(stored.row.name);
+            }
         }
-        let now = store.incarnation()?;
-        if incarnation.is_none() {
-            stored.row.incarnation = now;
-        }
-        let mut writes = Writes::default();
-        writes.user(user, &stored.row);
-        stored.journal.iter().for_each(|segment| writes.segment(user, segment));
-        if !stored.constraints.is_empty() {
-            writes.constraints(user, &stored.constraints);
-        }
-        let fingerprint = stored.row.header.fingerprint;
-        if let Some(prior) = &stored.prior
-            && !matches!(store.prior(fingerprint), Ok(Some(_)))
-        {
-            writes.prior(fingerprint, prior);
-        }
-        if let Some((seen, bytes)) = &stored.snapshot {
-            writes.base(user, *seen, bytes);
-        }
-        if let Some(bytes) = snapshot {
-            writes.snapshot(user, entries, &bytes);
-        }
-        // Nobody who comes later may start in an incarnation that this user has been in.
-        writes.start_in(incarnation.map_or(now, |incarnation| incarnation.max(now)));
-        store.commit(writes, true)?;
-        Ok(stored.row.name)
+        Err(StoreError::Collision)
     }
 }
 

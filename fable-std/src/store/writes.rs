@@ -31,6 +31,8 @@ pub struct Writes {
     pub(super) folded: bool,
     pub(super) log: BTreeMap<u64, Segment>,
     pub(super) incarnation: Option<u32>,
+    /// Users who come with a past of another store's.
+    pub(super) arrivals: BTreeSet<u64>,
     /// Which life of the users it is, see [`Stored::birth`](super::Stored::birth).
     pub(super) births: BTreeMap<u64, u64>,
 }
@@ -126,9 +128,15 @@ impl Writes {
         self.constraints.remove(&user);
         self.log.remove(&user);
         self.births.remove(&user);
+        self.arrivals.remove(&user);
         self.journal.retain(|key, _| key.0 != user);
         self.erased.insert(user);
         self.incarnation = Some(incarnation);
+    }
+
+    /// A new user comes with a past of another store's: in which incarnation that began does not matter.
+    pub(super) fn arrival(&mut self, user: u64) {
+        self.arrivals.insert(user);
     }
 
     /// Entries that go into the journal at once.
@@ -171,5 +179,6 @@ impl Writes {
         }
         self.incarnation = next.incarnation.or(self.incarnation);
         self.births.extend(next.births);
+        self.arrivals.extend(next.arrivals);
     }
 }
