@@ -264,22 +264,6 @@ pub trait Store: fmt::Debug + Send + Sync {
     }
 }
 
-/// Opens a store, or makes one where there is none.
-///
-/// # Errors
-/// A store that is in use, of another identity or version, or no store at all.
-pub fn open(place: &Path, identity: &Identity, options: &Options) -> Result<Box<dyn Store>, StoreError> {
-    Ok(Box::new(FileStore::open_with(place, identity, options)?))
-}
-
-/// Opens an existing store, whatever it belongs to.
-///
-/// # Errors
-/// As for [`open`], and one that is not there.
-pub fn open_any(place: &Path, options: &Options) -> Result<Box<dyn Store>, StoreError> {
-    Ok(Box::new(FileStore::open_any_with(place, options)?))
-}
-
 /// A user in memory, as far as a shared store has to know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Known {

@@ -204,7 +204,10 @@ impl Pool {
                 }
             }));
             let schema = self.place.schema.replace('"', "\"\"");
-            client.batch_execute(&format!("SET search_path TO \"{schema}\"; {MANNERS}")).await.map_err(|error| Fault::connecting(&error))?;
+            client
+                .batch_execute(&format!("SET search_path TO \"{schema}\"; {MANNERS}"))
+                .await
+                .map_err(|error| Fault::connecting(&error))?;
             Ok(Session { client, prepared: Mutex::default() })
         };
         timeout(CONNECTING, connecting).await.map_err(|_| Fault::late())?
