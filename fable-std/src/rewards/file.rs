@@ -96,7 +96,7 @@ fn settle(Document { reward, metrics: tables }: Document) -> Result<Metrics, Bla
         return Err(Blame::form(wait, "nothing is waited for: name metrics in required = [...], or leave wait out"));
     }
     let combine = combined(combine, places.is_empty())?;
-    Ok(Metrics { metrics, combine, required: places, wait })
+    Ok(Metrics { all: metrics, combine, required: places, wait })
 }
 
 /// How scores are combined; `at_once` when nothing is waited for.

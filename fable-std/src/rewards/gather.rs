@@ -84,8 +84,7 @@ impl Gathering {
         }
         let came = |place: usize| place == scored.metric || held.iter().any(|held| held.metric == place);
         let missing = metrics.required.iter().filter(|place| !came(**place));
-        let missing: Vec<&str> =
-            missing.filter_map(|place| metrics.metrics.get(*place)).map(|metric| metric.name.as_str()).collect();
+        let missing: Vec<&str> = missing.filter_map(|place| metrics.all.get(*place)).map(|metric| metric.name.as_str()).collect();
         if held.is_empty() && !missing.is_empty() && self.waiting.len() >= MAX_WAITING {
             return Err(Unheld::Full);
         }
@@ -127,8 +126,14 @@ impl Gathering {
     /// Holds again what could not be learned just now, without the metric that came last, whose sender knows.
     pub fn put_back(&mut self, mut gathered: Gathered) {
         gathered.came.pop();
+        self.hold_again(gathered);
+    }
+
+    /// Holds again what could not be learned just now.
+    pub fn hold_again(&mut self, gathered: Gathered) {
         if !gathered.came.is_empty() && !self.waiting.contains_key(&gathered.decision) {
-            self.order.push_front((gathered.since, gathered.decision));
+            let place = self.order.partition_point(|(since, _)| *since <= gathered.since);
+            self.order.insert(place, (gathered.since, gathered.decision));
             self.waiting.insert(gathered.decision, gathered);
         }
     }

@@ -134,7 +134,7 @@ pub enum Combine {
 /// The metrics of an application and how they are combined. See the [module](self).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Metrics {
-    metrics: Vec<Metric>,
+    all: Vec<Metric>,
     combine: Combine,
     /// Positions of those that are waited for.
     required: Vec<usize>,
@@ -146,7 +146,7 @@ impl Default for Metrics {
     fn default() -> Self {
         let reward = Kind::Float { low: -1.0, high: 1.0 };
         let reward = Metric { name: "reward".into(), kind: reward, lower_is_better: false, weight: 1.0 };
-        Self { metrics: vec![reward, Metric::comment()], combine: Combine::Mean, required: Vec::new(), wait: file::WAIT }
+        Self { all: vec![reward, Metric::comment()], combine: Combine::Mean, required: Vec::new(), wait: file::WAIT }
     }
 }
 
@@ -172,7 +172,7 @@ impl Metrics {
     /// All of them, in the order of their names.
     #[must_use]
     pub fn metrics(&self) -> &[Metric] {
-        &self.metrics
+        &self.all
     }
 
     /// Whether a decision waits for several metrics.
@@ -186,23 +186,21 @@ impl Metrics {
     /// # Errors
     /// No such metric, or a value of another kind than it has.
     pub fn score(&self, name: &str, value: Value<'_>) -> Result<Scored, MetricError> {
-        let metric = self.metrics.iter().position(|metric| metric.name == name);
-        let unknown = || MetricError::Unknown {
-            name: name.to_owned(),
-            known: self.metrics.iter().map(|metric| metric.name.clone()).collect(),
-        };
+        let metric = self.all.iter().position(|metric| metric.name == name);
+        let unknown =
+            || MetricError::Unknown { name: name.to_owned(), known: self.all.iter().map(|metric| metric.name.clone()).collect() };
         let metric = metric.ok_or_else(unknown)?;
-        let score = self.metrics.get(metric).map_or(Ok(None), |metric| metric.score(value))?;
+        let score = self.all.get(metric).map_or(Ok(None), |metric| metric.score(value))?;
         Ok(Scored { metric, score })
     }
 
     /// The reward of the metrics that came, in the order in which they did; `None` when none of them has a score.
     #[must_use]
     pub fn reward(&self, came: &[Scored]) -> Option<f64> {
-        let mut scores = came.iter().filter_map(|scored| Some((self.metrics.get(scored.metric)?.weight, scored.score?)));
+        let mut scores = came.iter().filter_map(|scored| Some((self.all.get(scored.metric)?.weight, scored.score?)));
         match self.combine {
             Combine::First => scores.next().map(|(_, score)| score),
-            Combine::Last => scores.last().map(|(_, score)| score),
+            Combine::Last => scores.next_back().map(|(_, score)| score),
             Combine::Mean | Combine::Sum => {
                 let (mut sum, mut weights) = (0.0, 0.0);
                 for (weight, score) in scores {

@@ -34,7 +34,7 @@ fn built(declared: &[Declared], combine: Combine) -> Metrics {
         weight: f64::from(declared.weight) / 1000.0,
     };
     let metrics = declared.iter().enumerate().map(metric).collect();
-    Metrics { metrics, combine, required: Vec::new(), wait: file::WAIT }
+    Metrics { all: metrics, combine, required: Vec::new(), wait: file::WAIT }
 }
 
 /// n / d

@@ -3,17 +3,20 @@
 mod answer;
 mod backup;
 mod engine;
+pub mod http;
 mod json;
 mod ledger;
 mod op;
 mod pipeline;
 mod refusal;
 mod residents;
+mod service;
 
-pub use op::{Incoming, MAX_DRAWS, MAX_NAME, Op};
+pub use op::{Incoming, MAX_DRAWS, MAX_NAME, OPS, Op};
 pub use pipeline::Stop;
 pub use refusal::{Code, Refusal};
 pub use residents::user_bytes;
+pub use service::{Answered, Busy, Gauges, Service};
 
 use crate::prior_file::{self, PriorFileError};
 use crate::store::{self, Identity, Priors, Store, StoreError};
@@ -104,6 +107,15 @@ pub enum ServeError {
     Store(StoreError),
     /// The output cannot be written, or a thread cannot be started.
     Output(io::Error),
+    /// The service cannot be served over HTTP like this.
+    Http(http::HttpOptionsError),
+    /// The service cannot listen where it was told to.
+    Listen {
+        /// Where.
+        place: String,
+        /// The reason.
+        error: io::Error,
+    },
     /// The input cannot be read; what was read before is answered.
     Input(io::Error),
     /// A thread has panicked, here or in the input or the output. What was answered is kept; what was not may have happened.
@@ -122,6 +134,8 @@ impl fmt::Display for ServeError {
             Self::Prior(error) => error.fmt(f),
             Self::Store(error) => error.fmt(f),
             Self::Output(error) => write!(f, "the output cannot be written: {error}"),
+            Self::Http(error) => error.fmt(f),
+            Self::Listen { place, error } => write!(f, "{place}: {error}"),
             Self::Input(error) => write!(f, "the input cannot be read: {error}"),
             Self::Panicked { thread, reason } => write!(f, "the service has panicked, thread '{thread}': {reason}"),
         }
