@@ -5,6 +5,7 @@
 
 pub mod dice;
 pub mod frames;
+pub mod http;
 pub mod load;
 pub mod oracle;
 pub mod play;

@@ -43,7 +43,13 @@ fn operation(catalog: &Catalog<'_>, metrics: &Metrics, tokens: bool, route: &Rou
         Kind::Document => ("application/json", json!({"type": "object", "required": ["openapi", "paths"]})),
     };
     let mut responses = Map::new();
-    responses.insert("200".into(), json!({"description": "Done", "content": {content: {"schema": answer}}}));
+    let mut done = json!({"description": "Done", "content": {content: {"schema": answer}}});
+    let links: Map<String, Value> =
+        links(route.kind).iter().map(|(to, key, from)| (format!("{to} it"), link(to, key, from))).collect();
+    if let (Some(done), false) = (done.as_object_mut(), links.is_empty()) {
+        done.insert("links".into(), links.into());
+    }
+    responses.insert("200".into(), done);
     let guarded = tokens && route.role != Role::Anyone;
     let own = guarded.then_some(Fault::Unauthorized).into_iter();
     let mut by_status: BTreeMap<u16, Vec<Fault>> = BTreeMap::new();
@@ -68,6 +74,26 @@ fn operation(catalog: &Catalog<'_>, metrics: &Metrics, tokens: bool, route: &Rou
         }
     }
     operation
+}
+
+/// Where an answer leads: an operation, the key that it takes from here, and what that is.
+fn links(kind: Kind) -> &'static [(&'static str, &'static str, &'static str)] {
+    const DECIDED: &str = "$response.body#/decision";
+    const LEARNED: &str = "$request.body#/decision";
+    match kind {
+        Kind::Op("decide") => &[
+            ("feedback", "decision", DECIDED),
+            ("explain", "decision", DECIDED),
+            ("unlearn", "decision", DECIDED),
+            ("metric", "inference_id", DECIDED),
+        ],
+        Kind::Op("feedback") => &[("unlearn", "decision", LEARNED), ("feedback", "decision", LEARNED)],
+        _ => &[],
+    }
+}
+
+fn link(to: &str, key: &str, from: &str) -> Value {
+    json!({"operationId": to, "requestBody": {key: from}})
 }
 
 /// The answer of a status, with the codes that it can have here.
