@@ -60,8 +60,9 @@ fn whoever_is_slow_is_given_up_and_stops_nobody() {
         assert_eq!(client.post("/v1/decide", DECIDE).status, 200);
         answered += 1;
         if answered % 50 == 0 {
-            heads.iter_mut().for_each(|head| drop(head.send(b"x")));
-            bodies.iter_mut().for_each(|body| drop(body.send(b" ")));
+            for client in heads.iter_mut().chain(&mut bodies) {
+                client.send(b" "); // some are closed by now
+            }
         }
     }
     assert!(answered > 100, "{answered}");

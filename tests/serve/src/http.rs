@@ -46,6 +46,12 @@ impl HttpService {
         Client::over(stream)
     }
 
+    /// The process.
+    #[must_use]
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Sends a signal, as TERM.
     ///
     /// # Panics
@@ -150,12 +156,15 @@ impl<S: Read + Write> Client<S> {
     /// # Panics
     /// When no answer comes.
     pub fn post(&mut self, path: &str, body: &str) -> Answer {
-        let (more, length) = (&self.headers, body.len());
-        let head = format!(
-            "POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n{more}content-length: {length}\r\n\r\n"
-        );
-        self.send(format!("{head}{body}").as_bytes());
+        self.begin(path, body);
         self.answer().unwrap_or_else(|| panic!("no answer to {path} {body}"))
+    }
+
+    /// Posts JSON without waiting for the answer.
+    pub fn begin(&mut self, path: &str, body: &str) {
+        let (more, length) = (&self.headers, body.len());
+        let head = format!("POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n{more}");
+        self.send(format!("{head}content-length: {length}\r\n\r\n{body}").as_bytes());
     }
 
     /// Asks with a method and no body.

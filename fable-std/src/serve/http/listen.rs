@@ -221,7 +221,7 @@ impl Connections {
 
     fn keep(&self, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static, share: Share) {
         let mut builder = http1::Builder::new();
-        builder.timer(TokioTimer::new()).header_read_timeout(self.time).max_buf_size(BUFFER);
+        builder.timer(TokioTimer::new()).header_read_timeout(self.time).max_buf_size(BUFFER).max_header_size(BUFFER);
         let service = TowerToHyperService::new(self.router.clone());
         let connection = self.doors.watch(builder.serve_connection(TokioIo::new(stream), service));
         tokio::spawn(async move {
