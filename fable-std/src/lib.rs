@@ -24,6 +24,7 @@ pub mod llm;
 pub mod prior;
 pub mod prior_file;
 pub mod replay;
+pub mod rewards;
 pub mod serve;
 pub mod settings;
 pub mod store;

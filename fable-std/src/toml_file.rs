@@ -117,6 +117,8 @@ fn example(key: &str) -> &'static str {
         "values" => "[{ name = \"warm\" }, { name = \"cold\" }]",
         "blocks" => "[{ of = \"light\" }]",
         "weight" => "0.1",
+        "kind" => "\"boolean\"",
+        "range" => "[0, 30]",
         "any_of" | "prefer" | "over" => "{ light = \"warm\" }",
         _ => "\"...\"",
     }

@@ -108,6 +108,7 @@ impl<'p, T: Scalar> Engine<'p, T> {
             Op::Feedback { decision, reward, weight, at } => {
                 self.owner(*decision)?.learn(Command::feedback(*decision, *reward).weighted(*weight).at(*at))
             }
+            Op::Check { decision } => self.owner(*decision)?.check(*decision),
             Op::Observe { user, context, action, reward, weight, at } => {
                 self.named(user)?.learn(Command::observe(context, *action, *reward).weighted(*weight).at(*at))
             }
@@ -230,6 +231,13 @@ impl<'p, T: Scalar> Seat<'_, 'p, T> {
         self.run(&mut command, Note::None)?;
         let learner = self.resident.learner();
         Ok(Answer::Learned { observations: learner.observations(), changed: learner.rewards_since_change() == Some(0) })
+    }
+
+    /// What a reward would be told.
+    fn check(mut self, decision: DecisionId) -> Result<Answer<'p>, Refusal> {
+        let mut user = self.user()?;
+        let _ = user.next(&mut Command::feedback(decision, 0.0))?; // a step that is not applied has not happened
+        Ok(Answer::Learned { observations: user.observations(), changed: false })
     }
 
     fn decide(mut self, labels: &'p Labels, request: Request<'_>, draws: Option<u32>) -> Result<Answer<'p>, Refusal> {

@@ -11,10 +11,11 @@ use std::fmt;
 use std::marker::PhantomData;
 
 /// A line; which keys belong to which op is for [`super::op`] to say.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Line<'a> {
-    pub(super) op: Name<'a>,
+    #[serde(default, deserialize_with = "given", borrow)]
+    pub(super) op: Option<Name<'a>>,
     #[serde(default, deserialize_with = "given", borrow)]
     pub(super) id: Option<&'a RawValue>,
     #[serde(default, deserialize_with = "given", borrow)]
@@ -100,7 +101,7 @@ pub(super) fn id_of(line: &[u8]) -> Option<&RawValue> {
     serde_json::from_slice::<Object<Marked<'_>>>(line).ok().and_then(|object| object.0.id)
 }
 
-fn refuse(line: &[u8], error: &serde_json::Error) -> Refusal {
+pub(super) fn refuse(line: &[u8], error: &serde_json::Error) -> Refusal {
     let object = line.trim_ascii_start().first() == Some(&b'{');
     let code = match error.classify() {
         Category::Data if object => Code::BadRequest,

@@ -4,6 +4,7 @@ mod answer;
 mod backup;
 mod counters;
 mod engine;
+pub mod http;
 mod json;
 mod op;
 mod pipe;
@@ -14,19 +15,18 @@ mod shards;
 mod worker;
 
 pub use counters::Gauges;
-pub use op::{Incoming, MAX_DRAWS, MAX_NAME, Op};
+pub use op::{Incoming, MAX_DRAWS, MAX_NAME, OPS, Op};
 pub use pipe::Stop;
 pub use refusal::{Code, Refusal};
 pub use residents::user_bytes;
 pub use service::{Answered, Busy, Service};
 
-use crate::prior_file::{self, PriorFileError};
-use crate::store::{self, FileStore, Identity, Priors, Store, StoreError};
-use fable_core::{Catalog, Policy, Scalar, Settings, SettingsError};
+use crate::prior_file::PriorFileError;
+use crate::store::{self, StoreError};
+use fable_core::{Catalog, Scalar, Settings, SettingsError};
 use std::fmt;
 use std::io::{self, Read, Write};
 use std::path::PathBuf;
-use std::sync::Arc;
 
 /// This page.
 pub const PROTOCOL: &str = include_str!("protocol.md");
@@ -86,31 +86,7 @@ pub fn serve<T: Scalar>(
     output: impl Write,
     ready: impl FnOnce(Stop),
 ) -> Result<(), ServeError> {
-    with_service::<T, ()>(catalog, settings, options, |service| pipe::run(&service, input, output, ready))
-}
-
-/// Runs a service in the scalar `T` for as long as `front` takes, which brings requests to it. What was answered is durable when this returns.
-///
-/// # Errors
-/// As for [`serve`], and what `front` fails with.
-pub fn with_service<T: Scalar, R>(
-    catalog: &'static Catalog<'static>,
-    settings: Settings<'static>,
-    options: &Options,
-    front: impl FnOnce(Service) -> Result<R, ServeError>,
-) -> Result<R, ServeError> {
-    let base = Policy::<T>::new(catalog, settings).map_err(ServeError::Settings)?;
-    let prior = options.prior.as_deref().map(|bytes| prior_file::read(&base, bytes)).transpose()?;
-    let identity = Identity::new(&base);
-    let store: Arc<dyn Store> = match &options.store {
-        Some(place) => Arc::from(store::open(place, &identity, &options.keeping)?),
-        None => Arc::new(FileStore::in_memory(&identity)?),
-    };
-    let priors = Priors::open(&*store, &base, prior.as_deref())?;
-    let policies = priors.policies(&base)?;
-    let (name, scalar) = (catalog.definition().name, if T::DIGITS == 24 { "f32" } else { "f64" });
-    tracing::info!(catalog = name, scalar, bytes = store.bytes(), "serving");
-    service::run(catalog, &policies, &store, options, front)
+    Service::run::<T>(catalog, settings, options, |service| pipe::run(&service, input, output, ready))
 }
 
 /// Why a service ended.
@@ -127,6 +103,15 @@ pub enum ServeError {
     Output(io::Error),
     /// The input cannot be read; what was read before is answered.
     Input(io::Error),
+    /// The service cannot be served over HTTP like this.
+    Http(http::HttpOptionsError),
+    /// The service cannot listen where it was told to.
+    Listen {
+        /// Where.
+        place: String,
+        /// The reason.
+        error: io::Error,
+    },
     /// A thread has panicked, here or in the input or the output. What was answered is kept; what was not may have happened.
     Panicked {
         /// Which.
@@ -144,6 +129,8 @@ impl fmt::Display for ServeError {
             Self::Store(error) => error.fmt(f),
             Self::Output(error) => write!(f, "the output cannot be written: {error}"),
             Self::Input(error) => write!(f, "the input cannot be read: {error}"),
+            Self::Http(error) => error.fmt(f),
+            Self::Listen { place, error } => write!(f, "{place}: {error}"),
             Self::Panicked { thread, reason } => write!(f, "the service has panicked, thread '{thread}': {reason}"),
         }
     }

@@ -116,6 +116,11 @@ pub enum Op {
     },
     /// Counts.
     Stats,
+    /// What `feedback` would say. It changes nothing, and no line asks for it: it is for front ends that keep a reward for later.
+    Check {
+        /// Of which decision.
+        decision: DecisionId,
+    },
 }
 
 impl Op {
@@ -131,7 +136,12 @@ impl Op {
             | Self::Profile { user }
             | Self::Promote { user, .. }
             | Self::Forget { user } => Some(user),
-            Self::Feedback { .. } | Self::Unlearn { .. } | Self::Explain { .. } | Self::Backup { .. } | Self::Stats => None,
+            Self::Feedback { .. }
+            | Self::Check { .. }
+            | Self::Unlearn { .. }
+            | Self::Explain { .. }
+            | Self::Backup { .. }
+            | Self::Stats => None,
         }
     }
 
@@ -139,7 +149,10 @@ impl Op {
     #[must_use]
     pub const fn decision(&self) -> Option<DecisionId> {
         match self {
-            Self::Feedback { decision, .. } | Self::Unlearn { decision } | Self::Explain { decision, .. } => Some(*decision),
+            Self::Feedback { decision, .. }
+            | Self::Check { decision }
+            | Self::Unlearn { decision }
+            | Self::Explain { decision, .. } => Some(*decision),
             _ => None,
         }
     }
@@ -169,8 +182,28 @@ impl Incoming {
     #[must_use]
     pub fn read(catalog: &Catalog<'_>, line: &[u8]) -> Self {
         match Line::parse(line) {
-            Ok(line) => Self { id: line.id.map(ToOwned::to_owned), op: op(catalog, line) },
+            Ok(mut line) => Self { id: line.id.map(ToOwned::to_owned), op: named(catalog, &mut line) },
             Err(refusal) => Self { id: json::id_of(line).map(ToOwned::to_owned), op: Err(refusal) },
+        }
+    }
+
+    /// Reads the keys of an op that was named elsewhere, as in the path of a request over HTTP.
+    ///
+    /// ```
+    /// use fable_core::catalog::TAU2;
+    /// use fable_std::serve::{Incoming, Op};
+    /// let asked = Incoming::of_op(&TAU2, "profile", br#"{"user":"ana"}"#);
+    /// assert_eq!(asked.op, Ok(Op::Profile { user: "ana".into() }));
+    /// ```
+    #[must_use]
+    pub fn of_op(catalog: &Catalog<'_>, name: &str, body: &[u8]) -> Self {
+        match Line::parse(body) {
+            Ok(line) if line.op.is_some() => {
+                let refusal = Refusal::new(Code::BadRequest, "'op' is no key here: the op has been named already");
+                Self { id: line.id.map(ToOwned::to_owned), op: Err(refusal) }
+            }
+            Ok(line) => Self { id: line.id.map(ToOwned::to_owned), op: op(catalog, name, line) },
+            Err(refusal) => Self { id: json::id_of(body).map(ToOwned::to_owned), op: Err(refusal) },
         }
     }
 
@@ -181,8 +214,26 @@ impl Incoming {
     }
 }
 
-fn op(catalog: &Catalog<'_>, line: Line<'_>) -> Result<Op, Refusal> {
-    let keys: &[&str] = match &*line.op.0 {
+/// Every op of the protocol.
+pub const OPS: [&str; 13] = [
+    "onboard",
+    "decide",
+    "feedback",
+    "observe",
+    "unlearn",
+    "posterior",
+    "contrast",
+    "explain",
+    "profile",
+    "promote",
+    "forget",
+    "backup",
+    "stats",
+];
+
+/// The keys of an op, `op` and `id` aside.
+pub(super) fn keys(op: &str) -> Option<&'static [&'static str]> {
+    Some(match op {
         "onboard" => &["user", "statements"],
         "decide" => &["user", "context", "forbid", "require", "only", "defaults", "propensities", "at"],
         "feedback" => &["decision", "reward", "weight", "at"],
@@ -194,12 +245,23 @@ fn op(catalog: &Catalog<'_>, line: Line<'_>) -> Result<Op, Refusal> {
         "promote" => &["user", "at"],
         "backup" => &["file"],
         "stats" => &[],
-        op => return Err(Refusal::new(Code::UnknownOp, format_args!("there is no op '{op}'"))),
+        _ => return None,
+    })
+}
+
+fn named(catalog: &Catalog<'_>, line: &mut Line<'_>) -> Result<Op, Refusal> {
+    let Name(name) = needed("op", line.op.take())?;
+    op(catalog, &name, std::mem::take(line))
+}
+
+fn op(catalog: &Catalog<'_>, name: &str, line: Line<'_>) -> Result<Op, Refusal> {
+    let Some(keys) = keys(name) else {
+        return Err(Refusal::new(Code::UnknownOp, format_args!("there is no op '{name}'")));
     };
     if let Some(key) = line.keys().find(|key| !keys.contains(key)) {
-        return Err(Refusal::new(Code::BadRequest, format_args!("'{key}' is no key of op '{}'", line.op.0)));
+        return Err(Refusal::new(Code::BadRequest, format_args!("'{key}' is no key of op '{name}'")));
     }
-    Ok(match &*line.op.0 {
+    Ok(match name {
         "onboard" => {
             let statements = needed("statements", line.statements)?;
             let statements = statements.into_iter().map(|Object(words)| statement(catalog, &words)).collect::<Result<_, _>>()?;

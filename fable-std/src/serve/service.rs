@@ -9,8 +9,9 @@ use super::refusal::Code;
 use super::shards::Shard;
 use super::worker::{Job, Message, Worker};
 use super::{Options, ServeError, user_bytes};
-use crate::store::{Policies, Store};
-use fable_core::{Catalog, Scalar, user_hash};
+use crate::prior_file;
+use crate::store::{self, FileStore, Identity, Policies, Priors, Store};
+use fable_core::{Catalog, Policy, Scalar, Settings, user_hash};
 use std::any::Any;
 use std::collections::HashMap;
 use std::fmt;
@@ -77,6 +78,31 @@ impl fmt::Debug for Service {
 }
 
 impl Service {
+    /// Opens what there is to serve, in the scalar `T`, and runs it for as long as `front` takes, which brings requests to it. What was
+    /// answered is durable when this returns.
+    ///
+    /// # Errors
+    /// As for [`serve`](super::serve), and what `front` ends with.
+    pub fn run<T: Scalar>(
+        catalog: &'static Catalog<'static>,
+        settings: Settings<'static>,
+        options: &Options,
+        front: impl FnOnce(Self) -> Result<(), ServeError>,
+    ) -> Result<(), ServeError> {
+        let base = Policy::<T>::new(catalog, settings).map_err(ServeError::Settings)?;
+        let prior = options.prior.as_deref().map(|bytes| prior_file::read(&base, bytes)).transpose()?;
+        let identity = Identity::new(&base);
+        let store: Arc<dyn Store> = match &options.store {
+            Some(place) => Arc::from(store::open(place, &identity, &options.keeping)?),
+            None => Arc::new(FileStore::in_memory(&identity)?),
+        };
+        let priors = Priors::open(&*store, &base, prior.as_deref())?;
+        let policies = priors.policies(&base)?;
+        let (name, scalar) = (catalog.definition().name, if T::DIGITS == 24 { "f32" } else { "f64" });
+        tracing::info!(catalog = name, scalar, bytes = store.bytes(), "serving");
+        run(catalog, &policies, &store, options, front)
+    }
+
     /// Hands a request on; `reply` is called once with its answer, on a thread of the service, and must not block. It is never called when
     /// the service [fails](Self::on_failure) before.
     ///
@@ -153,13 +179,13 @@ fn threads<T: Scalar>(catalog: &Catalog<'_>, options: &Options) -> usize {
 
 /// Runs a service for as long as `front` takes, which brings requests to it and gets its answers out. What was answered is durable when this
 /// returns.
-pub(super) fn run<T: Scalar, R>(
+fn run<T: Scalar>(
     catalog: &'static Catalog<'static>,
     policies: &Policies<'_, T>,
     store: &Arc<dyn Store>,
     options: &Options,
-    front: impl FnOnce(Service) -> Result<R, ServeError>,
-) -> Result<R, ServeError> {
+    front: impl FnOnce(Service) -> Result<(), ServeError>,
+) -> Result<(), ServeError> {
     let count = threads::<T>(catalog, options);
     let house = House {
         store: Arc::clone(store),
@@ -198,11 +224,11 @@ pub(super) fn run<T: Scalar, R>(
     if let Some(failure) = service.end().failure.take() {
         return Err(failure);
     }
-    let served = served?;
+    served?;
     if !durable && options.store.is_some() {
         store.sync()?;
     }
-    Ok(served)
+    Ok(())
 }
 
 /// One thread, to its end.

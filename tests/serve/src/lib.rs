@@ -5,6 +5,8 @@
 
 pub mod dice;
 pub mod frames;
+pub mod http;
+pub mod http_load;
 pub mod load;
 pub mod oracle;
 pub mod play;

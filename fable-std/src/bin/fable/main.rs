@@ -9,6 +9,7 @@ mod device;
 mod evaluate;
 mod failure;
 mod fault;
+mod http_arguments;
 mod input;
 mod inspect;
 mod output;
@@ -64,6 +65,7 @@ Examples:
   fable evaluate --simulate try.jsonl             # what other settings would have earned
   fable prior fit crowd.prior --store users.fable # what users have in common, for those who come
   fable serve --store users.fable --prior crowd.prior
+  fable serve --store users.fable --http 127.0.0.1:8080
   fable check users.fable                         # is anything damaged? also while it is served
   fable backup users.fable copy.fable
   fable completions bash > ~/.local/share/bash-completion/completions/fable

@@ -2,24 +2,27 @@
 
 use crate::amount;
 use crate::failure::Failure;
+use crate::http_arguments::{HttpArguments, TOKENS};
 use crate::input::read;
 use crate::policy_arguments::{PolicyArguments, ScalarName};
 use crate::prior_argument;
 use crate::store_key::{self, KEYS};
 use clap::{Args, ValueEnum};
-use fable_std::serve::{Options, PROTOCOL, ServeError, Stop, serve, user_bytes};
+use fable_core::{Catalog, Scalar, Settings};
+use fable_std::serve::http::{HttpOptions, HttpStop, serve_http};
+use fable_std::serve::{Options, PROTOCOL, ServeError, Service, Stop, serve, user_bytes};
 use fable_std::store::{self, History};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag;
 use signal_hook::iterator::Signals;
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// Answers requests, one JSON object per line, on standard input and output: for programs in other languages.
+/// Answers requests, one JSON object per line, on standard input and output, or over HTTP: for programs in other languages.
 ///
-/// It ends with its input or with SIGTERM, SIGINT or SIGHUP, after everything it has read is answered; a second signal ends it at
+/// It ends with its input, which HTTP does not read, or with SIGTERM, SIGINT or SIGHUP, after everything it has read is answered; a second signal ends it at
 /// once. A signal that is ignored when it starts, as with nohup, stays ignored.
 ///
 /// Exit codes: 0 ended so, 1 the store, the prior or the input cannot be used, 2 a mistake in the command, or a store or a prior
@@ -29,7 +32,7 @@ use std::sync::atomic::AtomicBool;
 /// FABLE_LOG=info|debug|... logs to standard error, never what a request says. Nobody has to read it: lines that find no room are left
 /// out and counted.
 #[derive(Args)]
-#[command(after_long_help = format!("{KEYS}\n\n{PROTOCOL}"))]
+#[command(after_long_help = format!("{KEYS}\n\n{TOKENS}\n\n{PROTOCOL}"))]
 pub(crate) struct ServeArguments {
     #[command(flatten)]
     policy: PolicyArguments,
@@ -57,6 +60,8 @@ pub(crate) struct ServeArguments {
     /// Threads that have users; twice as many as the machine has cores if it is left out. What is decided does not depend on it.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=16))]
     threads: Option<u8>,
+    #[command(flatten)]
+    http: HttpArguments,
 }
 
 fn history(text: &str) -> Result<History, String> {
@@ -76,13 +81,14 @@ enum Durability {
 
 /// Runs the service to its end.
 pub(crate) fn run(arguments: &ServeArguments) -> Result<String, Failure> {
-    let ServeArguments { policy, store, prior, scalar, durability, cache, history, threads } = arguments;
+    let ServeArguments { policy, store, prior, scalar, durability, cache, history, threads, http } = arguments;
     let (catalog, settings) = policy.open()?;
     let bytes = prior.as_deref().map(read).transpose()?;
     let durable = matches!(durability, Durability::Commit);
     let keeping = store::Options { history: history.unwrap_or(History::AsItIs), ..store_key::options()? };
     let options =
         Options { store: store.clone(), keeping, prior: bytes, durable, cache: *cache, threads: threads.map(usize::from) };
+    let http = http.options()?;
     let each = match scalar {
         ScalarName::F32 => user_bytes::<f32>(catalog),
         ScalarName::F64 => user_bytes::<f64>(catalog),
@@ -91,7 +97,7 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<String, Failure> {
         tracing::warn!(cache, each, "--cache is bytes, fewer here than one user takes: one is in memory at a time");
     }
     let ending = heeded();
-    let mut signals = Signals::new(&ending).map_err(|error| Failure::Trouble(error.to_string()))?;
+    let signals = Signals::new(&ending).map_err(|error| Failure::Trouble(error.to_string()))?;
     // Whoever reads the answers may have stopped, and the service waits: the second signal does not.
     let once = Arc::new(AtomicBool::new(false));
     for signal in ending {
@@ -99,25 +105,16 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<String, Failure> {
             .and_then(|_| flag::register(signal, Arc::clone(&once)))
             .map_err(|error| Failure::Trouble(error.to_string()))?;
     }
-    let ready = |stop: Stop| {
-        let wait = move || {
-            if signals.forever().next().is_some() {
-                stop.stop();
-            }
-        };
-        if let Err(error) = std::thread::Builder::new().name("signals".into()).spawn(wait) {
-            tracing::error!(%error, "signals cannot be waited for");
-        }
-    };
-    let (input, output) = (io::stdin(), io::stdout().lock());
+    let front = Front { http, signals };
     let served = match scalar {
-        ScalarName::F32 => serve::<f32>(catalog, settings, &options, input, output, ready),
-        ScalarName::F64 => serve::<f64>(catalog, settings, &options, input, output, ready),
+        ScalarName::F32 => front.serve::<f32>(catalog, settings, &options),
+        ScalarName::F64 => front.serve::<f64>(catalog, settings, &options),
     };
     match served {
         Ok(()) => Ok(String::new()),
         // Nobody reads the answers any more; what was answered is kept.
         Err(ServeError::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(String::new()),
+        Err(ServeError::Http(error)) => Err(Failure::mistake(error)),
         Err(ServeError::Settings(error)) => Err(Failure::Mistake(error.to_string())),
         Err(ServeError::Prior(error)) => {
             let (path, bytes) = (prior.as_deref().unwrap_or(Path::new("")), options.prior.as_deref().unwrap_or_default());
@@ -125,6 +122,48 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<String, Failure> {
         }
         Err(ServeError::Store(error)) => Err(error.into()),
         Err(error) => Err(Failure::Trouble(error.to_string())),
+    }
+}
+
+/// Where requests come from, and what ends it.
+struct Front {
+    http: Option<HttpOptions>,
+    signals: Signals,
+}
+
+impl Front {
+    fn serve<T: Scalar>(
+        self,
+        catalog: &'static Catalog<'static>,
+        settings: Settings<'static>,
+        options: &Options,
+    ) -> Result<(), ServeError> {
+        let Self { http, signals } = self;
+        let Some(http) = http else {
+            let ready = |stop: Stop| at_a_signal(signals, move || stop.stop());
+            return serve::<T>(catalog, settings, options, io::stdin(), io::stdout().lock(), ready);
+        };
+        let stop = HttpStop::default();
+        let stopping = stop.clone();
+        at_a_signal(signals, move || stopping.stop());
+        Service::run::<T>(catalog, settings, options, |service| {
+            serve_http(service, http, &stop, |places| {
+                // Whoever has started it and does not read this knows where it listens.
+                let _ = writeln!(io::stdout(), "{}", serde_json::json!({ "listening": places }));
+            })
+        })
+    }
+}
+
+/// Does something at the first signal.
+fn at_a_signal(mut signals: Signals, stop: impl FnOnce() + Send + 'static) {
+    let wait = move || {
+        if signals.forever().next().is_some() {
+            stop();
+        }
+    };
+    if let Err(error) = std::thread::Builder::new().name("signals".into()).spawn(wait) {
+        tracing::error!(%error, "signals cannot be waited for");
     }
 }
 

@@ -1,7 +1,9 @@
-//! Measures `fable serve` over a pipe: rounds a second, start-up, getting a user back, memory.
+//! Measures `fable serve` over a pipe and over HTTP: rounds a second, start-up, getting a user back, memory.
 
 use clap::{Parser, Subcommand};
 use fable_serve_tests::frames::remove;
+use fable_serve_tests::http::HttpService;
+use fable_serve_tests::http_load;
 use fable_serve_tests::load::Load;
 use fable_serve_tests::process::{memory, processor_time};
 use fable_serve_tests::service::Service;
@@ -47,6 +49,27 @@ enum Command {
         /// Fails when the best one without waiting has fewer.
         #[arg(long, default_value_t = 0.0)]
         undurable: f64,
+    },
+    /// Rounds a second over HTTP, waiting for the disk, one request at a time on each of many connections.
+    Http {
+        /// Connections.
+        #[arg(long, default_value_t = 64)]
+        connections: usize,
+        /// Users, round robin.
+        #[arg(long, default_value_t = 1_024)]
+        users: usize,
+        /// Rounds in one measurement.
+        #[arg(long, default_value_t = 40_000)]
+        rounds: usize,
+        /// Measurements.
+        #[arg(long, default_value_t = 3)]
+        repeat: usize,
+        /// Fails when the best one has fewer rounds a second.
+        #[arg(long, default_value_t = 0.0)]
+        least: f64,
+        /// More arguments of `fable serve`.
+        #[arg(last = true)]
+        more: Vec<String>,
     },
     /// From starting the command to its first answer, after an orderly end and after `kill -9` under load.
     Start {
@@ -147,6 +170,35 @@ impl Bench {
             println!("best {:.0}, median {:.0}", rates[rates.len() - 1], rates[rates.len() / 2]);
             rates[rates.len() - 1]
         })
+    }
+
+    fn http(&self, connections: usize, users: usize, rounds: usize, repeat: usize, more: &[String]) -> f64 {
+        let mut best = 0.0;
+        for number in 1..=repeat {
+            remove(&self.store);
+            let store = ["--scalar", &self.scalar, "--cache", "512MiB", "--store", self.store.to_str().unwrap_or_default()];
+            let arguments = store.into_iter().chain(more.iter().map(String::as_str));
+            let mut service = HttpService::start(&self.fable, arguments, &[]);
+            let before = processor_time(service.id());
+            let (time, mut times) = http_load::run(&service, connections, users, rounds);
+            let rate = rounds as f64 / time.as_secs_f64();
+            times.sort_unstable();
+            let part = |part: usize| ms(times[times.len() * part / 1_000]);
+            print!(
+                "{number}. {rate:>7.0} rounds/s; ms to an answer: median {:.2}, 99% {:.2}, 99.9% {:.2};",
+                part(500),
+                part(990),
+                part(999)
+            );
+            for (name, time) in processor_time(service.id()) {
+                let earlier = before.iter().find(|thread| thread.0 == name).map_or(0.0, |thread| thread.1);
+                print!(" {name} {:.1}", (time - earlier) / rounds as f64 * 1e6);
+            }
+            println!(" us of processor time a round");
+            best = rate.max(best);
+            assert!(service.finish().success());
+        }
+        best
     }
 
     fn startup(&self, users: usize) -> f64 {
@@ -322,6 +374,9 @@ fn main() -> ExitCode {
         Command::Rounds { users, window, rounds, repeat, durable, undurable } => {
             let [with, without] = bench.rounds(users, window, rounds, repeat);
             with >= durable && without >= undurable
+        }
+        Command::Http { connections, users, rounds, repeat, least, more } => {
+            bench.http(connections, users, rounds, repeat, &more) >= least
         }
         Command::Start { users, most } => bench.startup(users) <= most,
         Command::Cold { rounds, users, most } => bench.cold(users, rounds) <= most,

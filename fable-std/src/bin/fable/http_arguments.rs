@@ -1,0 +1,70 @@
+//! `fable serve` over HTTP: its flags, and how it is told to end.
+
+use crate::failure::Failure;
+use clap::{ArgGroup, Args};
+use fable_std::rewards::Metrics;
+use fable_std::serve::http::{HttpOptions, Tokens};
+use fable_std::toml_file::FileError;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// What `--help` says about tokens.
+pub(crate) const TOKENS: &str = "\
+Over HTTP, FABLE_TOKENS_DECIDE and FABLE_TOKENS_ALL have tokens between commas, of at least 16 characters each; FABLE_TOKENS_DECIDE_FILE and
+FABLE_TOKENS_ALL_FILE name files with them. With any of these a request needs `authorization: Bearer TOKEN`: the first allow to decide and to
+say how it went, the others everything. Without them only addresses of this machine are served, and everything is allowed.";
+
+/// Where to listen, and what may come.
+#[derive(Args)]
+#[command(next_help_heading = "HTTP", group(ArgGroup::new("listens").args(["http", "socket"]).multiple(true)))]
+pub(crate) struct HttpArguments {
+    /// Serves over HTTP at this address, as 127.0.0.1:8080, instead of standard input and output; port 0 is any that is free. One line
+    /// on standard output says where.
+    #[arg(long, value_name = "ADDRESS")]
+    http: Option<SocketAddr>,
+    /// Allows an address that others can reach. It needs tokens, and a proxy with TLS before it.
+    #[arg(long, requires = "http")]
+    http_public: bool,
+    /// Serves HTTP at a UNIX socket, for this user alone (mode 0600); it is removed at the end. May be given beside --http.
+    #[arg(long, value_name = "PATH")]
+    socket: Option<PathBuf>,
+    /// What the metrics of POST /feedback are worth; without it `reward`, a number from -1 to 1, and `comment`, a text.
+    #[arg(long, value_name = "FILE.toml", requires = "listens")]
+    metrics: Option<String>,
+    /// Most connections at a time.
+    #[arg(long, value_name = "COUNT", default_value_t = 4096)]
+    http_connections: usize,
+    /// Most requests that wait for the learners at a time; more are answered with 503.
+    #[arg(long, value_name = "COUNT", default_value_t = 1024)]
+    http_in_flight: usize,
+    /// Seconds for a head, for a body, and between two requests of a connection.
+    #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    http_timeout: u64,
+}
+
+impl HttpArguments {
+    /// How to serve over HTTP, if that is asked for.
+    pub(crate) fn options(&self) -> Result<Option<HttpOptions>, Failure> {
+        if self.http.is_none() && self.socket.is_none() {
+            return Ok(None);
+        }
+        let metrics = self.metrics.as_deref().map(Metrics::open).transpose().map_err(|error| match error {
+            FileError::Unreadable { .. } => Failure::Trouble(error.to_string()),
+            error => Failure::mistake(error),
+        })?;
+        let options = HttpOptions {
+            address: self.http,
+            public: self.http_public,
+            socket: self.socket.clone(),
+            tokens: Tokens::from_env().map_err(Failure::mistake)?,
+            metrics: metrics.unwrap_or_default(),
+            connections: self.http_connections,
+            in_flight: self.http_in_flight,
+            timeout: Duration::from_secs(self.http_timeout),
+            ..HttpOptions::default()
+        };
+        options.check().map_err(Failure::mistake)?;
+        Ok(Some(options))
+    }
+}

@@ -1,0 +1,291 @@
+//! Schemas of what is asked and answered. The keys of an op come from the parser, so that none can be left out here.
+
+use crate::rewards::{Kind, Metrics};
+use crate::serve::op::{MAX_DRAWS, MAX_NAME, keys};
+use fable_core::Catalog;
+use serde_json::{Map, Value, json};
+
+/// An object with these keys and no others.
+pub(super) fn object(required: &[&str], properties: Value) -> Value {
+    let fixed = [("type", "object".into()), ("required", required.into()), ("additionalProperties", false.into())];
+    fixed
+        .into_iter()
+        .chain([("properties", properties)])
+        .map(|(key, value)| (key.to_owned(), value))
+        .collect::<Map<_, _>>()
+        .into()
+}
+
+fn reference(name: &str) -> Value {
+    json!({"$ref": format!("#/components/schemas/{name}")})
+}
+
+/// What the catalog says and several ops use.
+pub(super) fn shared(catalog: &Catalog<'_>) -> Value {
+    let definition = catalog.definition();
+    let names = |component: &fable_core::catalog::Component<'_>| -> Vec<String> {
+        component.values.iter().map(|value| value.name.to_owned()).collect()
+    };
+    let components: Vec<&str> = definition.components.iter().map(|component| component.name).collect();
+    let each = |schema: &dyn Fn(Vec<String>) -> Value| -> Value {
+        definition
+            .components
+            .iter()
+            .map(|component| (component.name.to_owned(), schema(names(component))))
+            .collect::<Map<_, _>>()
+            .into()
+    };
+    let signal = json!({"type": "number", "minimum": 0, "maximum": 1});
+    let mut context: Map<String, Value> = definition.signals.iter().map(|name| ((*name).to_owned(), signal.clone())).collect();
+    let tasks: Vec<Value> = definition.tasks.iter().map(|task| json!(task)).chain([Value::Null]).collect();
+    context.insert("task".into(), json!({"enum": tasks}));
+    let one = each(&|values| json!({"enum": values}));
+    let some = |values: Vec<String>| {
+        let list = json!({"type": "array", "minItems": 1, "uniqueItems": true, "items": {"enum": values.clone()}});
+        json!({"anyOf": [{"enum": values}, list]})
+    };
+    let mut pattern = object(&[], each(&some));
+    let mut part = object(&[], one.clone());
+    if let (Some(pattern), Some(part)) = (pattern.as_object_mut(), part.as_object_mut()) {
+        pattern.insert("minProperties".into(), 1.into());
+        part.extend([("minProperties".to_owned(), 1.into()), ("maxProperties".to_owned(), 2.into())]);
+    }
+    let coordinates = (0..catalog.dimension()).filter_map(|index| catalog.coordinate_name(index)).map(|name| name.to_string());
+    let coordinates: Vec<String> = coordinates.collect();
+    let numbers: Map<String, Value> = coordinates.iter().map(|name| (name.clone(), json!({"type": "number"}))).collect();
+    let all: Vec<&str> = coordinates.iter().map(String::as_str).collect();
+    json!({
+        "Action": object(&components, one),
+        "Pattern": pattern,
+        "Part": part,
+        "Context": object(definition.signals, context.into()),
+        "When": {"oneOf": [
+            object(&["task"], json!({"task": {"enum": definition.tasks}})),
+            object(&["signal"], json!({"signal": {"enum": definition.signals}})),
+        ]},
+        "Direction": {
+            "type": "object",
+            "minProperties": 1,
+            "maxProperties": fable_core::MAX_DIRECTION,
+            "propertyNames": {"enum": coordinates},
+            "additionalProperties": {"type": "number", "minimum": -100, "maximum": 100},
+        },
+        "Coordinates": object(&all, numbers.into()),
+        "Scores": {
+            "type": "array",
+            "minItems": catalog.actions(),
+            "maxItems": catalog.actions(),
+            "items": {"type": "number", "minimum": -100, "maximum": 100},
+        },
+        "Contrast": {"enum": definition.contrasts.iter().map(|contrast| contrast.name).collect::<Vec<_>>()},
+        "Decision": {"type": "string", "pattern": "^[0-9a-f]{16}-(0|[1-9][0-9]{0,9})-(0|[1-9][0-9]{0,9})$"},
+        "User": {"type": "string", "minLength": 1, "maxLength": MAX_NAME},
+        "Count": {"type": "integer", "minimum": 0},
+        "Sign": {"enum": [-1, 0, 1]},
+        "Average": object(&["mean", "lower", "upper"], json!({
+            "mean": {"type": ["number", "null"]}, "lower": {"type": ["number", "null"]}, "upper": {"type": ["number", "null"]},
+        })),
+    })
+}
+
+/// The schema of a key, which is the same in every op that has it.
+fn key(name: &str) -> Value {
+    let patterns = || json!({"type": "array", "items": reference("Pattern")});
+    match name {
+        "user" => reference("User"),
+        "decision" => reference("Decision"),
+        "context" => reference("Context"),
+        "action" | "prefer" | "over" | "against" => reference("Action"),
+        "forbid" | "require" | "only" => patterns(),
+        "defaults" => reference("Scores"),
+        "propensities" => json!({"type": "integer", "minimum": 0, "maximum": MAX_DRAWS}),
+        "at" => json!({"type": "integer", "minimum": 0, "maximum": u32::MAX}),
+        "reward" => json!({"type": "number", "minimum": -1, "maximum": 1}),
+        "weight" => json!({"type": "number", "minimum": 0.001, "maximum": 100}),
+        "name" => reference("Contrast"),
+        "total" => json!({"type": "boolean"}),
+        "file" => json!({"type": "string", "minLength": 1}),
+        "statements" => {
+            let sure = |first: &str, schema: Value, more: Value| {
+                let mut fields = json!({
+                    first: schema,
+                    "response": {"type": "number", "minimum": -1, "maximum": 1},
+                    "precision": {"type": "number", "minimum": 0, "maximum": 1_000_000},
+                });
+                if let (Some(fields), Value::Object(more)) = (fields.as_object_mut(), more) {
+                    fields.extend(more);
+                }
+                object(&[first, "response", "precision"], fields)
+            };
+            let words = sure("prefer", reference("Part"), json!({"over": reference("Part"), "when": reference("When")}));
+            json!({"type": "array", "items": {"oneOf": [words, sure("direction", reference("Direction"), json!({}))]}})
+        }
+        _ => json!({}),
+    }
+}
+
+/// The keys that an op cannot do without.
+fn required(op: &str) -> &'static [&'static str] {
+    match op {
+        "onboard" => &["user", "statements"],
+        "decide" => &["user", "context"],
+        "feedback" => &["decision", "reward"],
+        "observe" => &["user", "context", "action", "reward"],
+        "unlearn" | "explain" => &["decision"],
+        "posterior" | "profile" | "forget" | "promote" => &["user"],
+        _ => &[],
+    }
+}
+
+/// The body of an op.
+pub(super) fn request(op: &str) -> Value {
+    let form = |required: &[&str], keys: &mut dyn Iterator<Item = &&str>| {
+        let mut properties: Map<String, Value> = keys.map(|name| ((*name).to_owned(), key(name))).collect();
+        properties.insert("id".into(), json!({}));
+        object(required, properties.into())
+    };
+    let keys = keys(op).unwrap_or_default();
+    if op == "contrast" {
+        let named = form(&["user", "name"], &mut keys.iter().filter(|key| ["user", "name"].contains(*key)));
+        let compared = form(&["user", "context", "prefer", "over"], &mut keys.iter().filter(|key| **key != "name"));
+        return json!({"oneOf": [named, compared]});
+    }
+    form(required(op), &mut keys.iter())
+}
+
+/// An answer: the keys that are always there, and those that may be.
+fn answered(mut always: Value, sometimes: Value) -> Value {
+    let required: Vec<String> = always.as_object().into_iter().flat_map(Map::keys).cloned().collect();
+    if let (Some(all), Value::Object(more)) = (always.as_object_mut(), sometimes) {
+        all.extend(more);
+        all.insert("id".into(), json!({}));
+    }
+    object(&required.iter().map(String::as_str).collect::<Vec<_>>(), always)
+}
+
+/// What an op is answered with when it is not refused.
+pub(super) fn answer(catalog: &Catalog<'_>, op: &str) -> Value {
+    let (number, text, flag, count) =
+        (json!({"type": "number"}), json!({"type": "string"}), json!({"type": "boolean"}), reference("Count"));
+    let maybe = json!({"type": ["number", "null"]}); // what is infinite is null
+    let share = json!({"type": "number", "minimum": 0, "maximum": 1});
+    let actions = catalog.actions();
+    let all = json!({"type": "array", "minItems": actions, "maxItems": actions, "items": share});
+    let tried = json!({
+        "trials": count, "e_value": maybe, "needed": maybe, "average": reference("Average"), "certified": reference("Sign"),
+    });
+    match op {
+        "onboard" => answered(json!({"accepted": count}), json!({})),
+        "decide" => {
+            let probe = object(
+                &["contrast", "preferred", "expected"],
+                json!({
+                    "contrast": reference("Contrast"), "preferred": flag, "expected": number,
+                }),
+            );
+            let always = json!({
+                "decision": reference("Decision"), "action": reference("Action"), "instruction": text, "explored": flag,
+                "score": number, "sampled_score": number, "feasible": {"type": "integer", "minimum": 1, "maximum": actions},
+            });
+            let probes = json!({"type": "array", "minItems": 1, "items": probe});
+            answered(always, json!({"probes": probes, "propensity": share, "propensities": all}))
+        }
+        "feedback" | "observe" => answered(json!({"observations": count}), json!({"changed": {"const": true}})),
+        "unlearn" => answered(json!({"observations": count}), json!({})),
+        "posterior" => answered(
+            json!({
+                "rounds": count, "observations": count, "mean": reference("Coordinates"), "sd": reference("Coordinates"),
+                "log_det_ratio": number,
+            }),
+            json!({}),
+        ),
+        "contrast" => answered(
+            json!({
+                "mean": number, "sd": number, "probability": share, "lower": maybe, "upper": maybe, "beta": maybe, "evidence": count,
+                "valid": flag, "promoted": reference("Sign"),
+            }),
+            tried,
+        ),
+        "explain" => {
+            let name = json!({"type": ["string", "null"]});
+            let part = json!({"enum": ["default", "cost", "block", "draw", "bonus"]});
+            let share = object(
+                &["part", "chosen", "other", "chosen_coordinate", "other_coordinate"],
+                json!({
+                    "part": part, "chosen": number, "other": number, "chosen_coordinate": name, "other_coordinate": name,
+                }),
+            );
+            let always = json!({
+                "chosen": reference("Action"), "other": reference("Action"), "feasible": flag, "explored": flag,
+                "chosen_score": number, "other_score": number, "shares": {"type": "array", "items": share},
+            });
+            let probed = json!({"type": "array", "minItems": 1, "items": reference("Contrast")});
+            answered(always, json!({"intended": reference("Action"), "probed": probed}))
+        }
+        "profile" => {
+            let mut fields = json!({
+                "contrast": reference("Contrast"), "verdict": reference("Sign"), "standing": text, "sentence": text, "by": text,
+                "valid": flag, "round": count, "at": count, "evidence": count, "lower": maybe, "upper": maybe,
+            });
+            if let (Some(fields), Value::Object(tried)) = (fields.as_object_mut(), tried) {
+                fields.extend(tried);
+            }
+            let required: Vec<String> = fields.as_object().into_iter().flat_map(Map::keys).cloned().collect();
+            let promoted = object(&required.iter().map(String::as_str).collect::<Vec<_>>(), fields);
+            answered(json!({"profile": {"type": "array", "items": promoted}, "text": text}), json!({}))
+        }
+        "promote" => answered(json!({"promoted": count}), json!({})),
+        "forget" => answered(json!({"forgotten": flag}), json!({})),
+        "backup" => {
+            let state = json!({"enum": ["running", "done", "failed"]});
+            answered(json!({"backup": text, "state": state, "users": count, "of": count}), json!({"bytes": count, "error": text}))
+        }
+        _ => {
+            let mut always = json!({
+                "catalog": {"const": catalog.definition().name}, "dimension": {"const": catalog.dimension()},
+                "scalar": {"enum": ["f32", "f64"]}, "prior": {"type": ["string", "null"]}, "probe": number,
+            });
+            let counts = ["users", "damaged", "cached", "cached_bytes", "requests", "errors", "events", "changes", "bytes"];
+            if let Some(always) = always.as_object_mut() {
+                always.extend(counts.into_iter().map(|name| (name.to_owned(), count.clone())));
+            }
+            answered(always, json!({}))
+        }
+    }
+}
+
+/// A metric: each kind with the values that it has.
+pub(super) fn metric_request(metrics: &Metrics) -> Value {
+    let forms = metrics.metrics().iter().flat_map(|metric| {
+        let value = match metric.kind {
+            Kind::Boolean => json!({"type": "boolean"}),
+            Kind::Float { .. } => json!({"type": "number"}),
+            Kind::Comment => json!({"type": "string"}),
+        };
+        ["inference_id", "episode_id"].map(|id| {
+            object(
+                &[id, "metric_name", "value"],
+                json!({
+                    id: reference("Decision"),
+                    "metric_name": {"const": metric.name},
+                    "value": value,
+                    "tags": {"type": ["object", "null"], "additionalProperties": {"type": "string"}},
+                    "dryrun": {"type": ["boolean", "null"]},
+                }),
+            )
+        })
+    });
+    json!({"oneOf": forms.collect::<Vec<_>>()})
+}
+
+/// What a metric is answered with.
+pub(super) fn metric_answer(metrics: &Metrics) -> Value {
+    let id = json!({"type": "string", "pattern": "^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$"});
+    let learned = json!({"type": ["number", "null"], "minimum": -1, "maximum": 1});
+    let learned = object(&["feedback_id", "reward"], json!({"feedback_id": id, "reward": learned}));
+    if !metrics.waits() {
+        return learned;
+    }
+    let pending = json!({"type": "array", "minItems": 1, "items": {"type": "string"}});
+    json!({"oneOf": [learned, object(&["feedback_id", "pending"], json!({"feedback_id": id, "pending": pending}))]})
+}
