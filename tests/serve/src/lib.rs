@@ -8,6 +8,7 @@ pub mod frames;
 pub mod load;
 pub mod oracle;
 pub mod play;
+pub mod postgres;
 pub mod process;
 pub mod script;
 pub mod service;

@@ -1,0 +1,5 @@
+//! The store in PostgreSQL: against the store in a file, against others who write at the same time, against lost connections, servers
+//! that stop, and damage.
+
+mod model;
+mod people;
