@@ -62,7 +62,10 @@ impl Life {
             let rules: [&[u8]; 3] = [people::RULES[0], people::RULES[1], b""];
             writes.constraints(number(name), rules[self.dice.below(3)]);
         }
-        self.people.insert(name, person);
+        // Who has not come yet comes in another incarnation when somebody is forgotten meanwhile.
+        if person.is_known() {
+            self.people.insert(name, person);
+        }
     }
 
     fn step(&mut self) {

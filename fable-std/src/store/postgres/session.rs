@@ -123,6 +123,8 @@ impl From<Fault> for StoreError {
 #[derive(Debug)]
 pub(super) struct Session {
     pub(super) client: Client,
+    /// Where the tables are.
+    pub(super) schema: String,
     prepared: Mutex<HashMap<&'static str, Statement>>,
 }
 
@@ -205,7 +207,7 @@ impl Pool {
             }));
             let schema = self.place.schema.replace('"', "\"\"");
             client.batch_execute(&format!("SET search_path TO \"{schema}\"; {MANNERS}")).await.map_err(|error| Fault::connecting(&error))?;
-            Ok(Session { client, prepared: Mutex::default() })
+            Ok(Session { client, schema: self.place.schema.clone(), prepared: Mutex::default() })
         };
         timeout(CONNECTING, connecting).await.map_err(|_| Fault::late())?
     }
