@@ -3,6 +3,7 @@
 
 mod faults;
 mod model;
+mod moving;
 mod people;
 mod proxy;
 mod sharing;

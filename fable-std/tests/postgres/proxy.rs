@@ -13,8 +13,8 @@ enum Plan {
     Pass,
     /// After so many more bytes to the server, or from it, the connection is cut.
     Cut { left: usize, upwards: bool },
-    /// The client is cut off; what it says next is kept for later.
-    Hold,
+    /// So many more messages pass; what the client says then is kept for later, and it is cut off.
+    Hold { passing: usize },
 }
 
 #[derive(Debug, Default)]
@@ -58,8 +58,8 @@ impl Proxy {
         self.state().plan = Plan::Cut { left, upwards };
     }
 
-    pub fn hold(&self) {
-        self.state().plan = Plan::Hold;
+    pub fn hold_after(&self, passing: usize) {
+        self.state().plan = Plan::Hold { passing };
     }
 
     /// How often it has cut; it does not do so any more.
@@ -67,11 +67,6 @@ impl Proxy {
         let mut state = self.state();
         state.plan = Plan::Pass;
         std::mem::take(&mut state.cuts)
-    }
-
-    /// Whether something is held back.
-    pub fn is_holding(&self) -> bool {
-        self.state().held.is_some()
     }
 
     /// What was held back arrives now, and the server has answered it when this returns.
@@ -95,7 +90,11 @@ fn pump(upwards: bool, mut from: TcpStream, mut to: TcpStream, state: &Mutex<Sta
                 *left -= passed;
                 (*left == 0).then_some(passed)
             }
-            Plan::Hold if upwards => {
+            Plan::Hold { passing: passing @ 1.. } if upwards => {
+                *passing -= 1;
+                None
+            }
+            Plan::Hold { .. } if upwards => {
                 guard.plan = Plan::Pass;
                 drop(guard);
                 let mut held = bytes[..count].to_vec();

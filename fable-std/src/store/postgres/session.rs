@@ -9,6 +9,7 @@ use crate::store::StoreError;
 use futures_util::future::join_all;
 use std::collections::HashMap;
 use std::error::Error as _;
+use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::Semaphore;
@@ -73,9 +74,11 @@ impl Fault {
 
     fn connecting(error: &Error) -> Self {
         let mut fault = Self::from(error);
-        // Wrong passwords and names stay wrong; anything else may be a database that is just starting.
+        // Wrong passwords, names and certificates stay wrong; anything else may be a database that is just starting.
         let wrong = [SqlState::INVALID_PASSWORD, SqlState::INVALID_AUTHORIZATION_SPECIFICATION, SqlState::INVALID_CATALOG_NAME];
-        fault.course = if fault.code.as_ref().is_some_and(|code| wrong.contains(code)) { Course::Final } else { Course::Lost };
+        let stranger = error.source().and_then(|cause| cause.downcast_ref::<io::Error>()?.get_ref()?.downcast_ref::<rustls::Error>());
+        let wrong = stranger.is_some() || fault.code.as_ref().is_some_and(|code| wrong.contains(code));
+        fault.course = if wrong { Course::Final } else { Course::Lost };
         fault
     }
 }
