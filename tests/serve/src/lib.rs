@@ -10,6 +10,7 @@ pub mod http_load;
 pub mod load;
 pub mod oracle;
 pub mod play;
+pub mod postgres;
 pub mod process;
 pub mod script;
 pub mod service;

@@ -88,7 +88,7 @@ impl PostgresStore {
             if let Some(identity) = made_for
                 && tables::about(session).await?.is_none()
             {
-                tables::make(session, &place.schema, identity, options.history).await?;
+                tables::make(session, identity, options.history).await?;
             }
             tables::about(session).await
         }))?;

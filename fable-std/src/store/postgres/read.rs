@@ -16,7 +16,7 @@ const LOAD: &str = "WITH seen AS MATERIALIZED (
             WHERE number = $1 AND first <= coalesce((SELECT max(seen) FROM seen), 0)), 0) END AS first
     )
     SELECT 0 AS kind, birth AS a, entries AS b, head AS bytes, rules AS more, name FROM fable_users WHERE number = $1
-    UNION ALL SELECT 1, s.seen, s.base::int8, s.bytes, NULL, NULL FROM fable_snapshots s
+    UNION ALL SELECT 1, s.seen, s.base::int4, s.bytes, NULL, NULL FROM fable_snapshots s
         WHERE s.number = $1 AND s.seen IN (SELECT seen FROM seen)
     UNION ALL SELECT 2, e.first, e.count, e.bytes, NULL, NULL FROM fable_events e
         WHERE e.number = $1 AND e.first >= (SELECT first FROM start)";

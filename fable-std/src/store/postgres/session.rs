@@ -9,6 +9,7 @@ use crate::store::StoreError;
 use futures_util::future::join_all;
 use std::collections::HashMap;
 use std::error::Error as _;
+use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::Semaphore;
@@ -73,9 +74,11 @@ impl Fault {
 
     fn connecting(error: &Error) -> Self {
         let mut fault = Self::from(error);
-        // Wrong passwords and names stay wrong; anything else may be a database that is just starting.
+        // Wrong passwords, names and certificates stay wrong; anything else may be a database that is just starting.
         let wrong = [SqlState::INVALID_PASSWORD, SqlState::INVALID_AUTHORIZATION_SPECIFICATION, SqlState::INVALID_CATALOG_NAME];
-        fault.course = if fault.code.as_ref().is_some_and(|code| wrong.contains(code)) { Course::Final } else { Course::Lost };
+        let stranger = error.source().and_then(|cause| cause.downcast_ref::<io::Error>()?.get_ref()?.downcast_ref::<rustls::Error>());
+        let wrong = stranger.is_some() || fault.code.as_ref().is_some_and(|code| wrong.contains(code));
+        fault.course = if wrong { Course::Final } else { Course::Lost };
         fault
     }
 }
@@ -123,6 +126,8 @@ impl From<Fault> for StoreError {
 #[derive(Debug)]
 pub(super) struct Session {
     pub(super) client: Client,
+    /// Where the tables are.
+    pub(super) schema: String,
     prepared: Mutex<HashMap<&'static str, Statement>>,
 }
 
@@ -204,11 +209,8 @@ impl Pool {
                 }
             }));
             let schema = self.place.schema.replace('"', "\"\"");
-            client
-                .batch_execute(&format!("SET search_path TO \"{schema}\"; {MANNERS}"))
-                .await
-                .map_err(|error| Fault::connecting(&error))?;
-            Ok(Session { client, prepared: Mutex::default() })
+            client.batch_execute(&format!("SET search_path TO \"{schema}\"; {MANNERS}")).await.map_err(|error| Fault::connecting(&error))?;
+            Ok(Session { client, schema: self.place.schema.clone(), prepared: Mutex::default() })
         };
         timeout(CONNECTING, connecting).await.map_err(|_| Fault::late())?
     }

@@ -70,8 +70,9 @@ pub(super) struct About {
 
 /// The row of the store; `None` when there are no tables.
 pub(super) async fn about(session: &Session) -> Result<Option<About>, Fault> {
-    let there = session.query("SELECT to_regclass('fable_store') IS NOT NULL", &[]).await?;
-    if !there.first().map_or(Ok(false), |row| row.try_get::<_, bool>(0))? {
+    // Not `to_regclass`, which remembers what was not there before a lock was waited for.
+    let there = "SELECT 1 FROM pg_catalog.pg_tables WHERE schemaname = $1 AND tablename = 'fable_store'";
+    if session.query(there, &[&session.schema]).await?.is_empty() {
         return Ok(None);
     }
     let rows = session.query("SELECT version, identity, incarnation, history FROM fable_store WHERE single", &[]).await?;
@@ -86,14 +87,14 @@ fn kept(history: Option<u64>) -> Option<i64> {
 }
 
 /// Makes the tables unless somebody else does.
-pub(super) async fn make(session: &Session, schema: &str, identity: &Identity, history: History) -> Result<(), Fault> {
+pub(super) async fn make(session: &Session, identity: &Identity, history: History) -> Result<(), Fault> {
     let identity = String::from_utf8_lossy(&identity.encode()).into_owned();
     let history = kept(history.or(Some(History::EVENTS)));
     session.client.batch_execute("BEGIN").await?;
     let made = async {
         session.query("SELECT pg_advisory_xact_lock($1)", &[&MAKING]).await?;
-        if schema != "public" {
-            let schema = schema.replace('"', "\"\"");
+        if session.schema != "public" {
+            let schema = session.schema.replace('"', "\"\"");
             session.client.batch_execute(&format!("CREATE SCHEMA IF NOT EXISTS \"{schema}\"")).await?;
         }
         if about(session).await?.is_none() {

@@ -1,0 +1,9 @@
+//! The store in PostgreSQL: against the store in a file, against others who write at the same time, against lost connections, servers
+//! that stop, and damage.
+
+mod faults;
+mod model;
+mod moving;
+mod people;
+mod proxy;
+mod sharing;
