@@ -170,9 +170,7 @@ mod tests {
         assert_eq!(role(&format!("Bearer {ONE}")), Some(Role::Decide));
         assert_eq!(role(&format!("bearer {TWO}")), Some(Role::Decide));
         assert_eq!(role("Bearer all-is-mine-to-do"), Some(Role::All));
-        for wrong in
-            ["", "Bearer", "Bearer ", "Basic b25lOnR3bw==", &ONE.to_owned(), &format!("Bearer {ONE}x"), "Bearer one-token-of-16"]
-        {
+        for wrong in ["", "Bearer", "Bearer ", "Basic b25lOnR3bw==", ONE, &format!("Bearer {ONE}x"), "Bearer one-token-of-16"] {
             assert_eq!(role(wrong), None, "{wrong}");
         }
         assert_eq!(tokens.role(None), None);
@@ -188,7 +186,7 @@ mod tests {
         let tokens = given(&[("FABLE_TOKENS_ALL_FILE", path)]).unwrap();
         assert_eq!(tokens.role(Some(&HeaderValue::from_str(&format!("Bearer {TWO}")).unwrap())), Some(Role::All));
         assert!(given(&[]).unwrap().is_empty());
-        let wrong = |variables| given(variables).unwrap_err();
+        let wrong = |variables: &[(&str, &str)]| given(variables).unwrap_err();
         assert_eq!(wrong(&[("FABLE_TOKENS_ALL", " ,")]), "FABLE_TOKENS_ALL has no token in it");
         assert_eq!(
             wrong(&[("FABLE_TOKENS_ALL", ONE), ("FABLE_TOKENS_ALL_FILE", path)]),
