@@ -52,7 +52,7 @@ impl fmt::Display for Unheld {
 
 impl std::error::Error for Unheld {}
 
-/// See the [module](self).
+/// The metrics that wait, by decision. See the [module](super).
 #[derive(Debug, Default)]
 pub struct Gathering {
     waiting: HashMap<DecisionId, Gathered>,

@@ -22,6 +22,7 @@ struct Learned {
 ///
 /// # Panics
 /// When an answer is not what it has to be.
+#[must_use]
 pub fn run(service: &HttpService, connections: usize, users: usize, rounds: usize) -> (Duration, Vec<Duration>) {
     let mut clients: Vec<Client<TcpStream>> = (0..connections).map(|_| service.connect()).collect();
     let mut learned = vec![0; users];

@@ -170,9 +170,7 @@ mod tests {
         assert_eq!(role(&format!("Bearer {ONE}")), Some(Role::Decide));
         assert_eq!(role(&format!("bearer {TWO}")), Some(Role::Decide));
         assert_eq!(role("Bearer all-is-mine-to-do"), Some(Role::All));
-        for wrong in
-            ["", "Bearer", "Bearer ", "Basic b25lOnR3bw==", &ONE.to_owned(), &format!("Bearer {ONE}x"), "Bearer one-token-of-16"]
-        {
+        for wrong in ["", "Bearer", "Bearer ", "Basic b25lOnR3bw==", ONE, &format!("Bearer {ONE}x"), "Bearer one-token-of-16"] {
             assert_eq!(role(wrong), None, "{wrong}");
         }
         assert_eq!(tokens.role(None), None);
