@@ -82,6 +82,7 @@ fn replies() -> Vec<(Reply, Vec<u8>)> {
         ring: 8,
         user: 0x1112_1314_1516_1718,
         incarnation: 1,
+        origin: 3,
         rounds: 1000,
         observations: 999,
     };
