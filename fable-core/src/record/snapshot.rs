@@ -303,7 +303,8 @@ impl<'l, T: Scalar> Snapshot<'l, T> {
     #[cfg(feature = "alloc")]
     fn len(&self) -> usize {
         let Counters { pending, profile, merged, words, .. } = self.counters;
-        let lists = MAX_PART * (usize::from(pending) + usize::from(profile) + 1) + 8 * usize::from(merged) + 4 * usize::from(words);
+        let lists =
+            MAX_PART * (usize::from(pending) + usize::from(profile) + 1) + 8 * usize::from(merged) + 4 * usize::from(words);
         HEADER_LEN + lists + width::<T>() * self.view.storage.len() + 4
     }
 

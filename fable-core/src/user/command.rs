@@ -306,8 +306,8 @@ impl<T: Scalar> User<'_, T> {
             *event = due.into();
         } else if self.permissions != *request.feasible.set() {
             *event = Event::Permissions(*request.feasible.set());
-        } else if self.origin != self.place() {
-            *event = Event::Origin { origin: self.place() };
+        } else if let Some(placing) = self.placing() {
+            *event = placing;
         } else {
             let mut coins = Coins::new();
             let drawn = self.draw(request, &mut coins)?;

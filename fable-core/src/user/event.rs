@@ -49,7 +49,9 @@ pub struct ParseDecisionIdError;
 
 impl fmt::Display for ParseDecisionIdError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a decision id is 16 hexadecimal digits, the incarnation, the origin unless it is 0, and the round, joined with '-'")
+        f.write_str(
+            "a decision id is 16 hexadecimal digits, the incarnation, the origin unless it is 0, and the round, joined with '-'",
+        )
     }
 }
 

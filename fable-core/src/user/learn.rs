@@ -50,7 +50,9 @@ impl<T: Scalar> Lesson<'_, T> {
             state.know(elsewhere);
             if let (super::Deed::Reward { coins, .. }, Some((_, catalog, action, _))) = (&elsewhere.deed, &evidence) {
                 let values = catalog.values(*action).unwrap_or_default();
-                coins.iter().for_each(|coin| settle_coin(catalog, trials, coin.contrast.into(), &values, Some(coin.expected), kind));
+                coins
+                    .iter()
+                    .for_each(|coin| settle_coin(catalog, trials, coin.contrast.into(), &values, Some(coin.expected), kind));
             }
             false
         });

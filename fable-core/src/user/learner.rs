@@ -23,8 +23,8 @@
 //! ```
 
 use super::late::Pending;
-use super::promotion::Promotion;
 use super::origin::Merged;
+use super::promotion::Promotion;
 use super::{User, UserError};
 use crate::catalog::{ActionSet, Catalog, score::Scalar};
 use crate::numbers::{Arrow, Storage};

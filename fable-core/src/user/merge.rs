@@ -345,15 +345,28 @@ impl Telling {
     }
 }
 
-/// Whether two journals say the same about an event; how much is left of something depends on where it is taken back.
+/// Whether two journals say the same about an event. How much is left of something depends on where it is taken back, and whose reward it
+/// was is not known to a journal that begins after that.
 fn agree(one: &Elsewhere, other: &Elsewhere) -> bool {
     let left = |deed: &Deed| match deed.clone() {
-        Deed::Unlearned { round, observation, imputed, probed, .. } => {
-            Deed::Unlearned { round, observation, imputed, kept: 1.0, probed }
+        Deed::Unlearned { observation, imputed, probed, .. } => {
+            Deed::Unlearned { round: 0, observation, imputed, kept: 1.0, probed }
         }
         deed => deed,
     };
     (one.to, one.at, left(&one.deed)) == (other.to, other.at, left(&other.deed))
+}
+
+/// The round of the last such reward that is known and was not taken back; 0 when there is none.
+fn rewarded(deeds: &[&Elsewhere], wanted: &Observation, by: bool) -> u32 {
+    let taken = |wanted: u32| deeds.iter().any(|told| matches!(told.deed, Deed::Unlearned { round, .. } if round == wanted));
+    let found = deeds.iter().rev().find_map(|told| match &told.deed {
+        Deed::Reward { round, observation, imputed, .. } if observation == wanted && *imputed == by && !taken(*round) => {
+            Some(*round)
+        }
+        _ => None,
+    });
+    found.unwrap_or(0)
 }
 
 /// What one place does not know yet of others, in an order in which it can be learned there.
@@ -399,7 +412,11 @@ pub fn news(here: &Telling, told: &[Telling]) -> Result<Vec<Elsewhere>, MergeErr
             }
             let before = mine.end;
             for deed in stream.deeds.iter().filter(|deed| deed.to > before) {
-                news.push(Elsewhere { from: mine.end, ..(*deed).clone() });
+                let mut told = Elsewhere { from: mine.end, ..(*deed).clone() };
+                if let Deed::Unlearned { round: round @ 0, observation, imputed, .. } = &mut told.deed {
+                    *round = rewarded(&mine.deeds, observation, *imputed);
+                }
+                news.push(told);
                 mine.end = deed.to;
             }
             if stream.end > mine.end {
@@ -454,19 +471,15 @@ pub fn weave<T: Scalar>(
     let (mut learned, mut late): (Vec<Learned>, Vec<Woven>) = (Vec::new(), Vec::new());
     for Strand { woven, .. } in order(user, journal, news) {
         let Some(woven) = fit(user, woven, &learned) else { continue };
-        let Some(woven) = (match taken_back(&woven.event) {
-            // What is taken back before it was learned, by this order, waits for it.
-            Some((observation, imputed)) if find(&learned, observation, imputed).is_none() => {
-                late.push(woven);
-                None
-            }
-            _ => Some(woven),
-        }) else {
+        // What this place took back of another's, before it was learned by this order, waits for it.
+        if let Event::Unlearn { observation, imputed, .. } = &woven.event
+            && find(&learned, observation, *imputed).is_none()
+        {
+            late.push(woven);
             continue;
-        };
+        }
         happen(user, &woven, &mut learned, &mut hand)?;
-        let mut waiting = core::mem::take(&mut late).into_iter();
-        for woven in waiting.by_ref() {
+        for woven in core::mem::take(&mut late) {
             let ready = taken_back(&woven.event).is_some_and(|(taken, imputed)| find(&learned, taken, imputed).is_some());
             match ready.then(|| fit(user, woven.clone(), &learned)) {
                 Some(Some(woven)) => happen(user, &woven, &mut learned, &mut hand)?,
@@ -482,8 +495,13 @@ pub fn weave<T: Scalar>(
 fn order<T: Scalar>(user: &User<'_, T>, journal: &[Event], news: &[Elsewhere]) -> Vec<Strand> {
     let mut teller = Teller::new(user);
     journal.iter().for_each(|event| teller.take(event));
+    let recorded = teller.telling.origin;
     let place = teller.finish().origin;
-    let mut strands = Vec::with_capacity(journal.len() + news.len());
+    let mut strands = Vec::with_capacity(journal.len() + news.len() + 1);
+    if recorded != place {
+        let woven = Woven { event: Event::Origin { origin: place }, position: None };
+        strands.push(Strand { key: (0, 0, 0), woven });
+    }
     let (mut clock, mut number, mut rewarded) = (0_u32, 0_u32, false);
     for (position, event) in journal.iter().enumerate() {
         let key = match event {

@@ -6,7 +6,7 @@
 //! that are complete in themselves, and the state remembers how much of each place it knows: nothing counts twice, and a
 //! gap is noticed.
 
-use super::{State, User};
+use super::{Event, State, User};
 use crate::catalog::score::Scalar;
 
 /// Other places that a user can be merged from: 8 on hosts (feature `alloc`), none on devices, whose journals are merged by hosts.
@@ -72,5 +72,11 @@ impl<T: Scalar> User<'_, T> {
     pub fn place(&self) -> u32 {
         let State { origin, round, .. } = *self.memory.state;
         if origin == 0 && round == 0 { self.policy.settings().origin } else { origin }
+    }
+
+    /// What has to happen before something from elsewhere can, or a decision: the place is recorded, if it is not yet.
+    #[must_use]
+    pub fn placing(&self) -> Option<Event> {
+        (self.origin() != self.place()).then(|| Event::Origin { origin: self.place() })
     }
 }

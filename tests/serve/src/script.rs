@@ -369,7 +369,7 @@ impl Script {
 
     /// Most often a decision that waits, sometimes an old one, one that never was, or another user's.
     fn decision<T: Scalar>(&mut self, oracle: &mut Oracle<T>, user: &str) -> DecisionId {
-        let (incarnation, origin: 0, rounds) = oracle.rounds(user);
+        let (incarnation, rounds) = oracle.rounds(user);
         let back = if self.dice.once_in(10) { self.dice.below(200) } else { self.dice.below(6) };
         let round = if self.dice.once_in(50) { rounds + 1 } else { rounds.saturating_sub(back as u32) };
         let incarnation = if self.dice.once_in(50) { incarnation + 1 } else { incarnation };
