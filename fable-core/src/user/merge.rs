@@ -71,6 +71,8 @@ pub enum MergeError {
         /// How many.
         events: u32,
     },
+    /// What is known was faded, and the settings do not say when that is done.
+    Fading,
     /// An event does not fit.
     State(UserError),
 }
@@ -88,6 +90,7 @@ impl fmt::Display for MergeError {
             Self::Beginning { events } => {
                 write!(f, "what is known fades, so the order counts from the first event on, and the first {events} are not kept")
             }
+            Self::Fading => f.write_str("what is known was faded, and the settings here do not say when: half_life or on_change"),
             Self::State(error) => error.fmt(f),
         }
     }
@@ -457,13 +460,16 @@ struct Learned {
 /// and news. The user is as at the beginning, and in the end knows all of it; every event is handed out before it is applied.
 ///
 /// # Errors
-/// A user with whom something has happened already, or an event that does not fit: the user is no longer at the beginning then.
+/// Settings under which nothing fades, a user with whom something has happened already, or an event that does not fit: the user is no longer at the beginning then.
 pub fn weave<T: Scalar>(
     user: &mut User<'_, T>,
     journal: &[Event],
     news: &[Elsewhere],
     mut hand: impl FnMut(&Woven),
 ) -> Result<(), MergeError> {
+    if !fades(user.policy.settings()) {
+        return Err(MergeError::Fading);
+    }
     let begun = user.merged().fold(user.events(), |sum, (_, events)| sum.saturating_add(events));
     if begun > 0 {
         return Err(MergeError::Beginning { events: begun });

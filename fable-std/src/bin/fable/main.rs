@@ -11,6 +11,7 @@ mod failure;
 mod fault;
 mod input;
 mod inspect;
+mod merge;
 mod output;
 mod policy_arguments;
 mod prior;
@@ -32,6 +33,7 @@ use device::DeviceArguments;
 use evaluate::EvaluateArguments;
 use failure::Failure;
 use inspect::InspectArguments;
+use merge::MergeArguments;
 use prior::PriorArguments;
 use replay::ReplayArguments;
 use serve::ServeArguments;
@@ -82,6 +84,7 @@ enum Command {
     Forget(ForgetArguments),
     Export(ExportArguments),
     Import(ImportArguments),
+    Merge(MergeArguments),
     Check(CheckArguments),
     Repair(RepairArguments),
     Backup(BackupArguments),
@@ -128,6 +131,7 @@ fn main() -> ExitCode {
         Command::Forget(arguments) => store::forget(&arguments),
         Command::Export(arguments) => store::export(&arguments),
         Command::Import(arguments) => store::import(&arguments),
+        Command::Merge(arguments) => merge::run(&arguments),
         Command::Check(arguments) => upkeep::check(&arguments),
         Command::Repair(arguments) => upkeep::repair(&arguments),
         Command::Backup(arguments) => upkeep::backup(&arguments),
