@@ -18,7 +18,7 @@
 //!     let lines = r#"{"op":"observe","user":"ana","context":{"task":null},"action":{"clarification":"ask","verbosity":"concise","tool":"direct"},"reward":0.5}"#;
 //!     let decide = r#"{"op":"decide","user":"ana","context":{"task":null}}"#;
 //!     let lines = format!("{decide}\n{lines}\n");
-//!     serve::<f64>(&TAU2, Settings { origin, ..Settings::default() }, &options, lines.as_bytes(), std::io::sink(), |_| ()).unwrap();
+//!     serve::<f64>(&TAU2, Settings { origin, ..Settings::default() }, &options, std::io::Cursor::new(lines), std::io::sink(), |_| ()).unwrap();
 //!     Store::open_any(&path).unwrap().named("ana").unwrap()
 //! };
 //! let (home, away) = (stored("home", 0), stored("away", 1));
@@ -138,6 +138,12 @@ impl Place {
     #[must_use]
     pub const fn origin(&self) -> u32 {
         self.0.origin
+    }
+
+    /// How often the user had been forgotten.
+    #[must_use]
+    pub const fn incarnation(&self) -> u32 {
+        self.0.incarnation()
     }
 
     /// Whose journal it is.

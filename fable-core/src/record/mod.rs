@@ -44,7 +44,7 @@
 //! A set of contrasts is two `u32`, the first 32 lowest. A context is a `u8`, 0 without a task and otherwise 1 + the task's position, then its signals: length, `f32` each.
 //!
 //! **Snapshot**: header; then parts, each a length byte and that many bytes of postcard: the counters, what is known of other places
-//! (number and events, 4 bytes each), the words of the permissions (4 bytes each), the decisions in the ring, oldest first, and the promotions; then the numbers of the state,
+//! (number and events, 4 bytes each, in the order of numbers), the words of the permissions (4 bytes each), the decisions in the ring, oldest first, and the promotions; then the numbers of the state,
 //! 4 or 8 bytes each, packed posterior and evidence counts; then the CRC-32 of everything before. See [`snapshot`].
 //!
 //! **Prior**: header; then the packed numbers; then the CRC-32 of everything before. See [`prior`].

@@ -6,7 +6,7 @@ use super::{CRC_32, HEADER_LEN, Header, Kind, RecordError, Way};
 use crate::catalog::{ActionSet, Catalog, ContrastSet, TRIAL_LEN, score::Scalar};
 use crate::numbers::{BASE_PRECISION, within};
 use crate::policy::Policy;
-use crate::user::{MAX_ORIGINS, Memory, Merged, Pending, Promotion, Verdict, is_possible, is_sound, slot_mut};
+use crate::user::{MAX_ORIGINS, Memory, Pending, Promotion, Verdict, is_possible, is_sound, slot_mut};
 use crc::Digest;
 
 /// Largest inverse pivot: that of the vaguest prior.
@@ -31,8 +31,8 @@ struct Reader<'p, T> {
     policy: &'p Policy<'p, T>,
     stage: Stage,
     counters: Counters,
-    /// Other places so far.
-    merged: Merged,
+    /// The last one of the other places.
+    merged: Option<u32>,
     /// Contrasts that have had a promotion.
     promoted: ContrastSet,
     /// Contrasts that have had their coin.
@@ -47,7 +47,7 @@ impl<'p, T: Scalar> Reader<'p, T> {
             policy,
             stage: Stage::Header,
             counters: Counters::default(),
-            merged: Merged::NONE,
+            merged: None,
             promoted: ContrastSet::EMPTY,
             tossed: ContrastSet::EMPTY,
             part: Piece::new(),
@@ -129,10 +129,11 @@ impl<'p, T: Scalar> Reader<'p, T> {
                 let (low, high) = self.part.split_at_checked(4).unwrap_or_default();
                 let number = |bytes: &[u8]| bytes.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
                 let (origin, events) = (number(low), number(high));
-                let again = self.merged.iter().any(|(known, _)| known == origin);
-                if again || events == 0 || origin == counters.origin || !self.merged.set(origin, events) {
+                let in_order = self.merged.is_none_or(|last| last < origin);
+                if !in_order || events == 0 || origin == counters.origin {
                     return Err(RecordError::Content);
                 }
+                self.merged = Some(origin);
                 Ok(Item::Merged(origin, events))
             }
             Stage::Word(index) => {

@@ -47,8 +47,6 @@ pub(crate) use late::{Pending, Wait, slot_mut};
 pub use learner::{Learner, State};
 pub(crate) use learner::{Memory, View};
 pub use origin::MAX_ORIGINS;
-#[cfg_attr(not(feature = "record"), expect(unused_imports, reason = "records read and write it"))]
-pub(crate) use origin::Merged;
 pub use probe::{Coin, Coins, LEAST, Probe, Probes};
 pub use promote::is_look;
 pub use promotion::{Certifier, Promotion, Standing};

@@ -15,7 +15,7 @@ pub const MAX_ORIGINS: usize = if cfg!(feature = "alloc") { 8 } else { 0 };
 /// How much of what happened at other places is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Merged {
-    /// Number of a place and how many of its events are known, in the order of the first merge; none are known of an empty entry.
+    /// Number of a place and how many of its events are known, in the order of numbers; none are known of an empty entry.
     entries: [(u32, u32); MAX_ORIGINS],
 }
 
@@ -31,8 +31,14 @@ impl Merged {
     /// Remembers that so many events of a place are known. False when there is no room for another place.
     #[cfg(any(feature = "alloc", feature = "record"))]
     pub(crate) fn set(&mut self, origin: u32, events: u32) -> bool {
-        let place = self.entries.iter_mut().find(|(known, count)| *count == 0 || *known == origin);
-        place.map(|place| *place = (origin, events)).is_some()
+        let Some(place) = self.entries.iter().position(|(known, count)| *count == 0 || *known == origin) else { return false };
+        if let Some(entry) = self.entries.get_mut(place) {
+            *entry = (origin, events);
+        }
+        if let Some(used) = self.entries.get_mut(..=place) {
+            used.sort_unstable_by_key(|(origin, _)| *origin);
+        }
+        true
     }
 }
 
