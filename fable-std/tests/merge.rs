@@ -162,7 +162,8 @@ fn what_a_device_learned_is_appended_once() {
     serve::<f64>(&TAU2, HOME, &options, std::io::Cursor::new(lines.into_bytes()), &mut answers, |_| ()).unwrap();
     let answers: Vec<serde_json::Value> =
         String::from_utf8(answers).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let counts: Vec<_> = answers.iter().map(|answer| (answer["observations"].as_u64(), answer["error"]["code"].as_str())).collect();
+    let counts: Vec<_> =
+        answers.iter().map(|answer| (answer["observations"].as_u64(), answer["error"]["code"].as_str())).collect();
     let refused = (None, Some("not_learned"));
     assert_eq!(counts, [(Some(85), None), refused, (Some(84), None), refused, (None, Some("unknown_decision"))]);
     assert_eq!(replayed(&Store::open_any(&path).unwrap(), HOME).observations, 84);
