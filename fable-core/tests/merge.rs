@@ -83,7 +83,9 @@ impl<'p, T: Scalar> Place<'p, T> {
 
 fn tell<T: Scalar>(policy: &Policy<'_, T>, journal: &[Event]) -> Telling {
     let mut teller = Teller::new(&HostUser::<T>::new(policy, "ana").unwrap().user());
-    journal.iter().for_each(|event| teller.take(event));
+    for event in journal {
+        teller.take(event);
+    }
     teller.finish()
 }
 
@@ -171,7 +173,9 @@ fn without_fading_merged_is_learned_in_one_place() {
             (0..3).map(|origin| Policy::<f64>::new(&MIXED, Settings { origin, ..settings }).unwrap()).collect();
         let mut places: Vec<_> = policies.iter().zip(seed * 10..).map(|(policy, seed)| Place::new(policy, seed)).collect();
         for part in 0..4 {
-            places.iter_mut().for_each(|place| (0..60).for_each(|_| place.step()));
+            for place in &mut places {
+                (0..60).for_each(|_| place.step());
+            }
             let order = if (seed + part) % 2 == 0 { [1, 2] } else { [2, 1] };
             let told = order.map(|place| places[place].telling());
             assert!(append(&mut places[0], &told).unwrap() > 0);
@@ -259,7 +263,7 @@ fn every_place_has_its_own_ids_and_draws() {
 fn coins_of_all_places_are_one_test() {
     let settings = Settings { alpha: 1e-9, ..PROBING }; // no certificate, so that the order does not matter
     let policies = [0, 1].map(|origin| at(settings, origin));
-    let mut places = [Place::new(&policies[0], 3), Place::new(&policies[1], 4)];
+    let mut places: Vec<_> = policies.iter().zip(3..).map(|(policy, seed)| Place::new(policy, seed)).collect();
     let mut sums = vec![[[0.0; 5]; 2]; TAU2.contrasts().len()];
     let stakes = [0.0625, 0.125, 0.25, 0.5, 0.875];
     for place in &mut places {
@@ -313,11 +317,11 @@ fn coins_of_all_places_are_one_test() {
 #[test]
 fn what_does_not_belong_together_is_refused() {
     let policies: Vec<_> = (0..12).map(|origin| at(PROBING, origin)).collect();
-    let [mut here, mut there] = [Place::new(&policies[0], 1), Place::new(&policies[1], 2)];
+    let (mut here, mut there) = (Place::new(&policies[0], 1), Place::new(&policies[1], 2));
     (0..80).for_each(|_| here.step());
     (0..40).for_each(|_| there.step());
     let told = there.telling();
-    append(&mut here, &[told.clone()]).unwrap();
+    append(&mut here, std::slice::from_ref(&told)).unwrap();
     let before = here.ana.clone();
 
     // The device makes a snapshot before what it has seen is merged: ten steps are gone.
@@ -363,7 +367,6 @@ fn what_does_not_belong_together_is_refused() {
     refuse(&bad(deed(Observation { action: Action(99), ..observation }, Coins::new())), UserError::UnknownAction);
     let coin = fable_core::Coin { contrast: 63, expected: 0.0 };
     refuse(&bad(deed(observation, Coins::from_slice(&[coin]).unwrap())), UserError::Coin);
-    drop(user);
     assert_eq!(here.ana, before);
 
     // Places are remembered up to a bound.
@@ -421,7 +424,9 @@ fn with_fading_merged_is_the_replay_by_time() {
         let mut places: Vec<_> = policies.iter().zip(seed..).map(|(policy, seed)| Place::new(policy, seed)).collect();
         let mut merged: Option<(HostUser<'_, f64>, Vec<Woven>)> = None;
         for _ in 0..2 {
-            places.iter_mut().for_each(|place| (0..120).for_each(|_| place.step()));
+            for place in &mut places {
+                (0..120).for_each(|_| place.step());
+            }
             // What was known of others before is in the woven journal; what has happened here since comes after it.
             let own = places[0].journal.clone();
             let told = [places[1].telling(), places[2].telling()];
@@ -486,7 +491,9 @@ fn with_fading_merged_is_the_replay_by_time() {
             };
             if let Some(keep) = keep.filter(|_| fade) {
                 alone.user().fade(keep).unwrap();
-                kept.iter_mut().for_each(|(.., left)| *left *= keep);
+                for (.., left) in &mut kept {
+                    *left *= keep;
+                }
             }
         }
         let numbers = |ana: &HostUser<'_, f64>| bits(ana).split_off(4);
@@ -504,7 +511,7 @@ fn news_of(known: &Telling, told: &[Telling]) -> Vec<Elsewhere> {
 #[test]
 fn promotions_keep_what_they_were_made_of() {
     let policies = [at(PROBING, 0), at(PROBING, 1)];
-    let mut places = [Place::new(&policies[0], 21), Place::new(&policies[1], 22)];
+    let mut places: Vec<_> = policies.iter().zip(21..).map(|(policy, seed)| Place::new(policy, seed)).collect();
     let (context, all) = (TAU2.context(None, []).unwrap(), Feasible::all(&TAU2));
     // One place finds out about the first component, the other about all.
     for (place, component) in places.iter_mut().zip([0, 2]) {
@@ -547,7 +554,9 @@ proptest! {
     fn told_events_are_records(seed in 0_u64..1_000_000) {
         let policies = [0, 1, 2].map(|origin| at(Settings { expiry: Expiry::Impute(0.1), ..PROBING }, origin));
         let mut places: Vec<_> = policies.iter().zip(seed..).map(|(policy, seed)| Place::new(policy, seed)).collect();
-        places.iter_mut().for_each(|place| (0..50).for_each(|_| place.step()));
+        for place in &mut places {
+            (0..50).for_each(|_| place.step());
+        }
         let told = [places[1].telling(), places[2].telling()];
         let news = news(&places[0].telling(), &told).unwrap();
         for told in &news {
@@ -557,7 +566,7 @@ proptest! {
             prop_assert_eq!(decode_event(&TAU2, bytes), Ok(event));
         }
         let [first, second] = told;
-        append(&mut places[0], &[first.clone()]).unwrap();
+        append(&mut places[0], std::slice::from_ref(&first)).unwrap();
         append(&mut places[0], &[second]).unwrap();
         prop_assert_eq!(places[0].ana.known_of(1), places[1].ana.events());
         prop_assert_eq!(places[0].ana.known_of(2), places[2].ana.events());

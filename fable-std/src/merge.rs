@@ -33,12 +33,11 @@ use crate::device;
 use crate::prior_file::{self, PriorFileError};
 use crate::replay::{ReplayError, Tape};
 use crate::store::journal::{Entry, Note, Segment};
+use crate::store::transfer::{MAX_INCARNATION, TransferError};
 use crate::store::{MAX_NAME, SNAPSHOT_EVERY, Store, StoreError, Stored, UserRow, Writes};
 use fable_core::merge::{MergeError, Teller, Telling, Woven, fades, news, weave};
 use fable_core::record::{MAX_ELSEWHERE_LEN, RecordError, decode_event, decode_prior, encode_event};
-use fable_core::{
-    Catalog, Deed, Elsewhere, Event, Factor, HostUser, Policy, Prior, Scalar, Settings, SettingsError, UserError, user_hash,
-};
+use fable_core::{Catalog, Deed, Elsewhere, Event, Factor, HostUser, Policy, Prior, Scalar, Settings, SettingsError, UserError};
 use std::fmt;
 
 /// Why journals cannot be merged.
@@ -188,6 +187,9 @@ pub struct Merged {
     pub rewards: usize,
 }
 
+/// The snapshot that a journal begins anew after, the entries, and the state in the end.
+type Ending = (Option<Vec<u8>>, Segment, Vec<u8>);
+
 /// A home journal while it is played.
 struct Home<'p, T> {
     /// Where the last incarnation begins.
@@ -225,7 +227,7 @@ impl<'p, T: Scalar> Home<'p, T> {
     }
 
     /// The news after what is there.
-    fn append(mut self, news: &[Elsewhere]) -> Result<(Option<Vec<u8>>, Segment, Vec<u8>), MergeFailure> {
+    fn append(mut self, news: &[Elsewhere]) -> Result<Ending, MergeFailure> {
         let mut entries = Segment::default();
         let placing = self.life.user().placing();
         for event in placing.into_iter().chain(news.iter().cloned().map(Event::Elsewhere)) {
@@ -236,7 +238,7 @@ impl<'p, T: Scalar> Home<'p, T> {
     }
 
     /// Everything again, by time.
-    fn weave(mut self, news: &[Elsewhere]) -> Result<(Option<Vec<u8>>, Segment, Vec<u8>), MergeFailure> {
+    fn weave(mut self, news: &[Elsewhere]) -> Result<Ending, MergeFailure> {
         let base = self.start.to_bytes();
         let journal: Vec<Event> = self.events.iter().map(|(event, _)| event.clone()).collect();
         let (mut entries, mut failed, mut next) = (Segment::default(), None, Some(0));
@@ -326,23 +328,13 @@ impl Merged {
 /// As for [`merge`], and a store that cannot be read or written. Nothing has changed then.
 pub fn sync<T: Scalar>(store: &Store, base: &Policy<'_, T>, name: &str, told: &[Place]) -> Result<Merged, MergeFailure> {
     let mut writes = Writes::default();
-    let stored = match store.find(name)? {
-        Some(number) => store.whole(number)?.ok_or(StoreError::NoUser)?,
-        None => {
-            let (number, now) = (store.number_for(name), store.incarnation()?);
-            // A life from before the store last forgot somebody may be the one that was to be forgotten.
-            let incarnation = told.iter().map(|place| place.0.incarnation()).max().unwrap_or(now);
-            if incarnation < now {
-                return Err(MergeError::Incarnation.into());
-            }
-            if name.is_empty() || name.len() > MAX_NAME || number != user_hash(name) {
-                return Err(MergeError::User.into());
-            }
-            let row = UserRow::newcomer(base, name, number, incarnation);
-            writes.user(number, &row);
-            writes.start_in(incarnation);
-            Stored { row, snapshot: None, journal: Vec::new(), constraints: Vec::new(), prior: None }
-        }
+    let stored = if let Some(number) = store.find(name)? {
+        store.whole(number)?.ok_or(StoreError::NoUser)?
+    } else {
+        let row = newcomer(store, base, name, told)?;
+        writes.user(row.header.user, &row);
+        writes.start_in(row.incarnation);
+        Stored { row, snapshot: None, journal: Vec::new(), constraints: Vec::new(), prior: None }
     };
     let merged = merge(base, &stored, told)?;
     if merged.entries.count == 0 {
@@ -362,4 +354,21 @@ pub fn sync<T: Scalar>(store: &Store, base: &Policy<'_, T>, name: &str, told: &[
     }
     store.commit(&writes, true)?;
     Ok(merged)
+}
+
+/// Somebody whom the store does not have, in the incarnation of the journals.
+fn newcomer<T: Scalar>(store: &Store, base: &Policy<'_, T>, name: &str, told: &[Place]) -> Result<UserRow, MergeFailure> {
+    let (number, now) = (store.number_for(name), store.incarnation()?);
+    // A life from before the store last forgot somebody may be the one that was to be forgotten.
+    let incarnation = told.iter().map(Place::incarnation).max().unwrap_or(now);
+    if incarnation < now {
+        return Err(MergeError::Incarnation.into());
+    }
+    if incarnation > MAX_INCARNATION {
+        return Err(StoreError::from(TransferError::Incarnation).into());
+    }
+    if name.is_empty() || name.len() > MAX_NAME {
+        return Err(StoreError::from(TransferError::Name).into());
+    }
+    Ok(UserRow::newcomer(base, name, number, incarnation))
 }

@@ -131,7 +131,9 @@ fn put_unlearning(out: &mut Output<'_>, observation: &Observation, imputed: bool
 #[cfg(feature = "alloc")]
 fn put_elsewhere(out: &mut Output<'_>, elsewhere: &Elsewhere) {
     let Elsewhere { origin, from, to, at, ref deed } = *elsewhere;
-    [origin, from, to.saturating_sub(from)].iter().for_each(|number| out.varint(*number));
+    for number in [origin, from, to.saturating_sub(from)] {
+        out.varint(number);
+    }
     out.u32(at);
     match deed {
         Deed::Nothing => out.byte(0),

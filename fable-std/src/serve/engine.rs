@@ -291,7 +291,9 @@ fn recall(catalog: &Catalog<'_>, stored: &Stored, decision: DecisionId, own: boo
     let takes_back = Note::TakesBack { origin: decision.origin, round: decision.round };
     let probed_by = |coins: &[Coin]| {
         let mut probed = ContrastSet::EMPTY;
-        coins.iter().for_each(|coin| probed.insert(usize::from(coin.contrast)));
+        for coin in coins {
+            probed.insert(usize::from(coin.contrast));
+        }
         probed
     };
     for entry in stored.journal.iter().flat_map(|segment| segment.from(0)) {

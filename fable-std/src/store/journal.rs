@@ -19,6 +19,7 @@ const TAKES_BACK: u16 = 0x8000;
 const WITH_DEFAULTS: u16 = 0x4000;
 const ELSEWHERE: u16 = 0x2000;
 const WOVEN: u16 = 0x1000;
+const TAKES_BACK_THERE: u16 = TAKES_BACK | ELSEWHERE;
 
 /// What an event does not say itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -97,13 +98,12 @@ impl<'b> Entries<'b> {
             rest = behind;
             Some(u32::from_le_bytes(*number))
         };
-        const THERE: u16 = TAKES_BACK | ELSEWHERE;
         let note = match flags {
             0 => Note::None,
             WITH_DEFAULTS => Note::WithDefaults,
             WOVEN => Note::Woven,
             TAKES_BACK => Note::TakesBack { origin: 0, round: number()? },
-            THERE => {
+            TAKES_BACK_THERE => {
                 let round = number()?;
                 Note::TakesBack { origin: number().filter(|origin| *origin != 0)?, round }
             }
