@@ -86,11 +86,11 @@ pub use policy::{Deadline, Expiry, Exploration, OnChange, Policy, Scale, Setting
 pub use posterior::{Estimate, Factor, Posterior, PosteriorError, Prior, PriorError, Update, Workspace};
 pub use user::{
     ALARM, Assessment, Average, Certifier, Choice, Coin, Coins, Command, Comparison, Decision, DecisionId, Event, Explanation,
-    Gap, LEAST, Learner, MAX_TRIALS, Observation, ParseDecisionIdError, Probe, Probes, Promotion, Request, SETTLING, Scores,
-    Share, Source, Standing, State, Step, Thousandths, Trial, User, UserError, Verdict, WITHDRAWN, is_look,
+    Gap, LEAST, Learner, MAX_ORIGINS, MAX_TRIALS, Observation, ParseDecisionIdError, Probe, Probes, Promotion, Request, SETTLING,
+    Scores, Share, Source, Standing, State, Step, Thousandths, Trial, User, UserError, Verdict, WITHDRAWN, is_look,
 };
 #[cfg(feature = "alloc")]
-pub use user::{HOST_ROOM, HostLearner, HostUser};
+pub use user::{Deed, Elsewhere, HOST_ROOM, HostLearner, HostUser, merge};
 
 /// Without `defmt` a component's value has no format.
 #[cfg(not(feature = "defmt"))]

@@ -493,7 +493,7 @@ proptest! {
     #[test]
     fn arbitrary_keys(seed: u64, user: u64, incarnation: u32, round: u32, draw: u32) {
         for purpose in [Purpose::Decision, Purpose::Propensity(draw)] {
-            let key = Key { seed, user, incarnation, round, purpose };
+            let key = Key { seed, user, incarnation, origin: 0, round, purpose };
             prop_assert!(key.stream().normal().is_finite());
         }
     }

@@ -18,7 +18,8 @@ mod listed {
     use fable_core::{Average, Certifier, Coin, Probe, Trial};
     use fable_core::{ContextError, CoordinateSet, Deadline, Decision, DecisionId, Direction, Effect, Estimate, Event, Expiry};
     use fable_core::{
-        Explanation, Exploration, Factor, Feasible, FeasibleError, Gap, Key, Learner, Observation, OnChange, OnboardingError,
+        Deed, Elsewhere, Explanation, Exploration, Factor, Feasible, FeasibleError, Gap, Key, Learner, Observation, OnChange,
+        OnboardingError,
     };
     use fable_core::{ParseDecisionIdError, Policy, Posterior, PosteriorError, Prior, PriorError, Promotion, Purpose, Range};
     use fable_core::{
@@ -122,6 +123,9 @@ mod listed {
         has::<Share>();
         has::<Source>();
         has::<Thousandths>();
+        has::<Deed>();
+        has::<Elsewhere>();
+        // has::<Teller>(), has::<Telling>(), has::<Woven>() and has::<MergeError>(), which are hosts'
     };
 
     const _: () = {

@@ -500,7 +500,7 @@ fn propensities_are_the_frequencies_over_seeds() {
 
 #[test]
 fn the_stream_of_coins_is_pinned() {
-    let key = Key { seed: 7, user: 0xab, incarnation: 1, round: 3, purpose: Purpose::Probe };
+    let key = Key { seed: 7, user: 0xab, incarnation: 1, origin: 0, round: 3, purpose: Purpose::Probe };
     let mut stream = key.stream();
     let words: [u32; 6] = core::array::from_fn(|_| stream.word());
     assert_eq!(words, WORDS);

@@ -364,7 +364,7 @@ fn there_is_no_half_loaded_state() {
     assert_eq!(again, empty);
     // One difference at a time, each with right checksums: the user, the numbers, the counters.
     let numbers = bytes.len() - 4 - 4 * TAU2.state_len();
-    for place in [16, numbers + 4 * 300, HEADER_LEN + 1 + 8] {
+    for place in [16, numbers + 4 * 300, HEADER_LEN + 1 + 16] {
         let mut other = bytes.clone();
         other[place] ^= 1;
         let other = seal(other);
@@ -439,7 +439,7 @@ fn headers_round_trip() {
     let policy = Policy::<f64>::new(&AGENT, Settings::PAPER).unwrap();
     let header = Header::new(Kind::Journal, &policy, 0x0123_4567_89ab_cdef, 6);
     let bytes = header.encode();
-    assert_eq!(&bytes[..8], b"FABJ\x02\x35\x06\x00");
+    assert_eq!(&bytes[..8], b"FABJ\x03\x35\x06\x00");
     assert_eq!(Header::decode(&bytes), Ok(header));
     assert_eq!(header.admit(Kind::Journal, &policy), Ok(()));
     assert_eq!(header.admit(Kind::Snapshot, &policy), Err(RecordError::Foreign));
@@ -484,6 +484,6 @@ fn the_longest_events_fit() {
     assert_eq!(encode_event(&decision, &mut buffer).unwrap().len(), 39);
     let feedback = Event::Feedback { round: u32::MAX, reward: 0.1, weight: 1.0 };
     assert_eq!(encode_event(&feedback, &mut buffer).unwrap().len(), 15);
-    let id = DecisionId { user: u64::MAX, incarnation: u32::MAX, round: u32::MAX };
+    let id = DecisionId { user: u64::MAX, incarnation: u32::MAX, origin: 0, round: u32::MAX };
     assert!(id.to_string().len() <= 38);
 }

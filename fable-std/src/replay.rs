@@ -29,8 +29,8 @@ use crate::store::journal::{Entry, Note};
 use crate::store::{Damage, StoreError, Stored};
 use fable_core::record::{HEADER_LEN, Header, RecordError, decode_event};
 use fable_core::{
-    Action, Assessment, Catalog, Coins, Command, Comparison, Context, Deadline, DecisionId, Event, Expiry, Feasible, HostLearner,
-    HostUser, Policy, Request, Scalar, Settings, SettingsError, Trial, UserError,
+    Action, Assessment, Catalog, Coins, Command, Comparison, Context, Deadline, DecisionId, Deed, Event, Expiry, Feasible,
+    HostLearner, HostUser, Policy, Request, Scalar, Settings, SettingsError, Trial, UserError,
 };
 use std::fmt;
 
@@ -59,6 +59,8 @@ pub struct Tape {
     pub events: Vec<Vec<u8>>,
     /// Positions of decisions that are known to have been made with default scores of the caller's, in order.
     pub with_defaults: Vec<usize>,
+    /// Positions of decisions that were made before journals were merged by time, in order.
+    pub woven: Vec<usize>,
 }
 
 impl Tape {
@@ -71,21 +73,23 @@ impl Tape {
             Some((seen, bytes)) => (Start::Snapshot(bytes.clone()), *seen),
             None => (Start::Journal { header: stored.row.header, incarnation: stored.row.incarnation }, 0),
         };
-        let (mut events, mut with_defaults) = (Vec::new(), Vec::new());
+        let (mut events, mut with_defaults, mut woven) = (Vec::new(), Vec::new(), Vec::new());
         for segment in &stored.journal {
             if segment.first > next {
                 return Err(StoreError::User(Damage::Journal));
             }
             for entry in segment.from(next) {
                 let Entry { record, note } = entry?;
-                if note == Note::WithDefaults {
-                    with_defaults.push(events.len());
+                match note {
+                    Note::WithDefaults => with_defaults.push(events.len()),
+                    Note::Woven => woven.push(events.len()),
+                    Note::None | Note::TakesBack { .. } => {}
                 }
                 events.push(record.to_vec());
                 next += 1;
             }
         }
-        Ok(Self { start, prior: stored.prior.clone(), events, with_defaults })
+        Ok(Self { start, prior: stored.prior.clone(), events, with_defaults, woven })
     }
 
     /// What a device was read as: the bytes of its snapshot, and of its journal, where each record has its length, two
@@ -102,7 +106,8 @@ impl Tape {
             events.push(event.to_vec());
             rest = behind;
         }
-        Ok(Self { start: Start::Snapshot(snapshot), prior: None, events, with_defaults: Vec::new() })
+        let (with_defaults, woven) = (Vec::new(), Vec::new());
+        Ok(Self { start: Start::Snapshot(snapshot), prior: None, events, with_defaults, woven })
     }
 
     /// The numbers of its prior, to make its policy of with [`prior_file::informed`].
@@ -151,7 +156,7 @@ impl Tape {
     }
 
     /// The user before the first event.
-    fn begin<'p, T: Scalar>(&self, policy: &Policy<'p, T>) -> Result<HostUser<'p, T>, ReplayError> {
+    pub(crate) fn begin<'p, T: Scalar>(&self, policy: &Policy<'p, T>) -> Result<HostUser<'p, T>, ReplayError> {
         let mut learner = HostLearner::for_policy(policy);
         match &self.start {
             Start::Journal { header, incarnation } => learner.start_journal_in(policy, header, *incarnation),
@@ -161,7 +166,7 @@ impl Tape {
         HostUser::of(policy, learner).map_err(|error| ReplayError::State { index: 0, error })
     }
 
-    fn event(&self, catalog: &Catalog<'_>, index: usize) -> Result<Event, ReplayError> {
+    pub(crate) fn event(&self, catalog: &Catalog<'_>, index: usize) -> Result<Event, ReplayError> {
         let record = self.events.get(index).map_or(&[][..], Vec::as_slice);
         decode_event(catalog, record).map_err(|error| ReplayError::Event { index, error })
     }
@@ -195,6 +200,11 @@ pub struct Replay {
     pub decisions: u32,
     /// Decisions among them with default scores of the caller's, which a journal does not keep: they cannot be made anew.
     pub with_defaults: u32,
+    /// Decisions among them that were made before journals were merged by time, when not all was known that stands before them: they
+    /// cannot be made anew.
+    pub woven: u32,
+    /// Rewards of decisions that were made elsewhere, which are not in this journal.
+    pub elsewhere: u32,
     /// Rounds of the decisions that come out otherwise here.
     pub different: Vec<u32>,
     /// The first of them.
@@ -258,6 +268,8 @@ crate::from!(ReplayError: PriorFileError => Prior);
 pub struct Question {
     /// The incarnation; the last one that has the round if it is left out.
     pub incarnation: Option<u32>,
+    /// The place; the journal's own if it is left out.
+    pub origin: Option<u32>,
     /// The round.
     pub round: u32,
     /// Another action.
@@ -304,15 +316,17 @@ fn play<T: Scalar>(
 /// # Errors
 /// As for [`replay`], and a policy in the other scalar.
 pub fn replay_under<T: Scalar>(policy: &Policy<'_, T>, tape: &Tape, question: Option<Question>) -> Result<Replay, ReplayError> {
-    // What expired is in the journal, whatever the deadlines were.
+    // What expired is in the journal, whatever the deadlines were, and so is the place.
     let (catalog, settings) = (policy.catalog(), *policy.settings());
-    let settings = Settings { deadline: Deadline::None, expiry: Expiry::Nothing, ..settings };
+    let settings = Settings { deadline: Deadline::None, expiry: Expiry::Nothing, origin: 0, ..settings };
     let policy = Policy::with_prior(catalog, settings, *policy.prior()).map_err(ReplayError::Settings)?;
     let mut life = tape.begin(&policy)?;
     let mut replay = Replay {
         events: u32::try_from(tape.events.len()).unwrap_or(u32::MAX),
         decisions: 0,
         with_defaults: 0,
+        woven: 0,
+        elsewhere: 0,
         different: Vec::new(),
         difference: None,
         explanation: None,
@@ -328,7 +342,9 @@ pub fn replay_under<T: Scalar>(policy: &Policy<'_, T>, tape: &Tape, question: Op
             replay.decisions += 1;
             // A journal that does not say so shows it, if the action's own default was another.
             let own = policy.baseline(&context, action, None).to_f64();
-            if tape.with_defaults.binary_search(&index).is_ok() || own.to_bits() != baseline.to_bits() {
+            if tape.woven.binary_search(&index).is_ok() {
+                replay.woven += 1;
+            } else if tape.with_defaults.binary_search(&index).is_ok() || own.to_bits() != baseline.to_bits() {
                 replay.with_defaults += 1;
             } else if decided_anew(&mut life, &context, at).map_err(state)? != (action, coins.clone()) {
                 replay.different.push(round);
@@ -338,10 +354,16 @@ pub fn replay_under<T: Scalar>(policy: &Policy<'_, T>, tape: &Tape, question: Op
                 }
             }
         }
+        if let Event::Elsewhere(told) = &event
+            && matches!(told.deed, Deed::Reward { round: 1.., .. })
+        {
+            replay.elsewhere += 1;
+        }
         let mut user = life.user();
         user.check(&event).map_err(state)?.apply();
         if let (Event::Decision { round, .. }, Some(question)) = (&event, question)
             && *round == question.round
+            && question.origin.is_none_or(|origin| origin == user.origin())
             && question.incarnation.is_none_or(|incarnation| incarnation == user.incarnation())
         {
             let explained = user.explain(user.id(*round), None, question.other);

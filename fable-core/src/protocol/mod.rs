@@ -66,7 +66,7 @@ use postcard::fixint;
 use serde::{Deserialize, Serialize};
 
 /// The version of the protocol, from 1 to 127.
-pub const VERSION: u8 = 2;
+pub const VERSION: u8 = 3;
 /// Most bytes of a snapshot or a prior in one frame.
 pub const CHUNK: usize = 256;
 
@@ -366,6 +366,8 @@ pub struct Hello {
     pub user: u64,
     /// How often the user was forgotten.
     pub incarnation: u32,
+    /// The place that decides.
+    pub origin: u32,
     /// Decisions in this incarnation.
     pub rounds: u32,
     /// Rewards learned in this incarnation.

@@ -2,11 +2,17 @@
 
 use super::wire::{Input, Output};
 use super::{CRC_16, RecordError};
-use crate::catalog::{Action, ActionSet, Catalog, Direction, Statement};
-use crate::user::{Coin, Coins, Event};
+use crate::catalog::{Action, ActionSet, Catalog, ContrastSet, Direction, Statement};
+use crate::user::{Coin, Coins, Event, Observation};
+#[cfg(feature = "alloc")]
+use crate::user::{Deed, Elsewhere};
 
 /// The longest event: a statement over 24 coordinates.
 pub const MAX_EVENT_LEN: usize = 260;
+
+/// The longest event from elsewhere: a statement again, with where it comes from.
+#[cfg(feature = "alloc")]
+pub const MAX_ELSEWHERE_LEN: usize = 280;
 
 /// Bytes of the checksum.
 const SUM: usize = 2;
@@ -26,15 +32,9 @@ pub fn encode_event<'b>(event: &Event, buffer: &'b mut [u8]) -> Result<&'b [u8],
                 out.varint(*word);
             }
         }
-        Event::Onboarding(Statement { direction, response, precision }) => {
+        Event::Onboarding(statement) => {
             out.byte(1);
-            out.varint(u32::try_from(direction.raw().len()).unwrap_or(0));
-            for (coordinate, coefficient) in direction.raw() {
-                out.varint(coordinate.into());
-                out.f64(coefficient);
-            }
-            out.f64(*response);
-            out.f64(*precision);
+            put_statement(&mut out, statement);
         }
         Event::Decision { round, action, baseline, context, at, coins } => {
             out.byte(if coins.is_empty() { 2 } else { 11 });
@@ -44,11 +44,7 @@ pub fn encode_event<'b>(event: &Event, buffer: &'b mut [u8]) -> Result<&'b [u8],
             out.context(context);
             out.u32(*at);
             if !coins.is_empty() {
-                out.varint(u32::try_from(coins.len()).unwrap_or(0));
-                for coin in coins {
-                    out.byte(coin.contrast);
-                    out.f32(coin.expected);
-                }
+                put_coins(&mut out, coins);
             }
         }
         Event::Feedback { round, reward, weight } => {
@@ -65,10 +61,7 @@ pub fn encode_event<'b>(event: &Event, buffer: &'b mut [u8]) -> Result<&'b [u8],
         }
         Event::Unlearn { observation, imputed, kept, probed } => {
             out.byte(6);
-            out.observation(observation);
-            out.byte((*imputed).into());
-            out.f32(*kept);
-            out.contrasts(probed);
+            put_unlearning(&mut out, observation, *imputed, *kept, probed);
         }
         Event::Expiry { round, imputed } => {
             out.byte(7);
@@ -90,6 +83,15 @@ pub fn encode_event<'b>(event: &Event, buffer: &'b mut [u8]) -> Result<&'b [u8],
             out.byte(10);
             out.f32(*keep);
         }
+        Event::Origin { origin } => {
+            out.byte(12);
+            out.varint(*origin);
+        }
+        #[cfg(feature = "alloc")]
+        Event::Elsewhere(elsewhere) => {
+            out.byte(13);
+            put_elsewhere(&mut out, elsewhere);
+        }
     }
     let length = out.len().ok_or(RecordError::Buffer)?;
     let sum = CRC_16.checksum(buffer.get(..length).unwrap_or_default()).to_le_bytes();
@@ -98,6 +100,64 @@ pub fn encode_event<'b>(event: &Event, buffer: &'b mut [u8]) -> Result<&'b [u8],
         *slot = byte;
     }
     Ok(whole)
+}
+
+fn put_statement(out: &mut Output<'_>, statement: &Statement) {
+    let Statement { direction, response, precision } = statement;
+    out.varint(u32::try_from(direction.raw().len()).unwrap_or(0));
+    for (coordinate, coefficient) in direction.raw() {
+        out.varint(coordinate.into());
+        out.f64(coefficient);
+    }
+    out.f64(*response);
+    out.f64(*precision);
+}
+
+fn put_coins(out: &mut Output<'_>, coins: &Coins) {
+    out.varint(u32::try_from(coins.len()).unwrap_or(0));
+    for coin in coins {
+        out.byte(coin.contrast);
+        out.f32(coin.expected);
+    }
+}
+
+fn put_unlearning(out: &mut Output<'_>, observation: &Observation, imputed: bool, kept: f32, probed: &ContrastSet) {
+    out.observation(observation);
+    out.byte(imputed.into());
+    out.f32(kept);
+    out.contrasts(probed);
+}
+
+#[cfg(feature = "alloc")]
+fn put_elsewhere(out: &mut Output<'_>, elsewhere: &Elsewhere) {
+    let Elsewhere { origin, from, to, at, ref deed } = *elsewhere;
+    for number in [origin, from, to.saturating_sub(from)] {
+        out.varint(number);
+    }
+    out.u32(at);
+    match deed {
+        Deed::Nothing => out.byte(0),
+        Deed::Reward { round, observation, imputed, coins } => {
+            out.byte(1);
+            out.varint(*round);
+            out.observation(observation);
+            out.byte((*imputed).into());
+            put_coins(out, coins);
+        }
+        Deed::Stated(statement) => {
+            out.byte(2);
+            put_statement(out, statement);
+        }
+        Deed::Unlearned { round, observation, imputed, kept, probed } => {
+            out.byte(3);
+            out.varint(*round);
+            put_unlearning(out, observation, *imputed, *kept, probed);
+        }
+        Deed::Promoted(promotion) => {
+            out.byte(4);
+            out.promotion(promotion);
+        }
+    }
 }
 
 /// Reads one event, exactly. What it says is for [`check`](crate::User::check) to judge.
@@ -142,7 +202,7 @@ fn other(tag: u8, input: &mut Input<'_>, catalog: &Catalog<'_>, place: &mut Even
             baseline: input.f64()?,
             context: input.context(catalog)?,
             at: input.u32()?,
-            coins: if tag == 11 { coins(input)? } else { Coins::new() },
+            coins: if tag == 11 { coins(input, 1)? } else { Coins::new() },
         },
         3 => Event::Feedback { round: input.u32()?, reward: input.f64()?, weight: 1.0 },
         4 => {
@@ -166,19 +226,53 @@ fn other(tag: u8, input: &mut Input<'_>, catalog: &Catalog<'_>, place: &mut Even
         8 => Event::Promotion(input.promotion()?),
         9 => Event::Forget { promise: input.u32()? },
         10 => Event::Fade { keep: input.f32()? },
+        12 => Event::Origin { origin: input.varint()? },
+        #[cfg(feature = "alloc")]
+        13 => Event::Elsewhere(elsewhere(input, catalog)?),
         _ => return Err(RecordError::Content),
     };
     Ok(())
 }
 
-/// At least one coin.
-fn coins(input: &mut Input<'_>) -> Result<Coins, RecordError> {
+#[cfg(feature = "alloc")]
+fn elsewhere(input: &mut Input<'_>, catalog: &Catalog<'_>) -> Result<Elsewhere, RecordError> {
+    let (origin, from, more, at) = (input.varint()?, input.varint()?, input.varint()?, input.u32()?);
+    let to = from.checked_add(more).ok_or(RecordError::Content)?;
+    let deed = match input.byte()? {
+        0 => Deed::Nothing,
+        1 => Deed::Reward {
+            round: input.varint()?,
+            observation: input.observation(catalog)?,
+            imputed: input.flag()?,
+            coins: coins(input, 0)?,
+        },
+        2 => {
+            let mut event = Event::Forget { promise: 0 };
+            statement(input, catalog, &mut event)?;
+            let Event::Onboarding(statement) = event else { return Err(RecordError::Content) };
+            Deed::Stated(statement)
+        }
+        3 => Deed::Unlearned {
+            round: input.varint()?,
+            observation: input.observation(catalog)?,
+            imputed: input.flag()?,
+            kept: input.f32()?,
+            probed: input.contrasts()?,
+        },
+        4 => Deed::Promoted(input.promotion()?),
+        _ => return Err(RecordError::Content),
+    };
+    Ok(Elsewhere { origin, from, to, at, deed })
+}
+
+/// So many coins at least.
+fn coins(input: &mut Input<'_>, least: usize) -> Result<Coins, RecordError> {
     let (count, mut coins) = (input.varint()?, Coins::new());
     for _ in 0..count {
         let coin = Coin { contrast: input.byte()?, expected: input.f32()? };
         coins.push(coin).map_err(|_| RecordError::Content)?;
     }
-    if coins.is_empty() { Err(RecordError::Content) } else { Ok(coins) }
+    if coins.len() < least { Err(RecordError::Content) } else { Ok(coins) }
 }
 
 /// A set in its place.

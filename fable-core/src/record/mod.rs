@@ -34,11 +34,17 @@
 //! | 9 | forget | fingerprint of the promotion settings, fixed `u32` |
 //! | 10 | fading | what is kept `f32` |
 //! | 11 | decision with coins | as decision; coins: length, then (contrast `u8`, what was expected `f32`) each |
+//! | 12 | origin | the place that decides, `u32` |
+//! | 13 | elsewhere | place `u32`; its events known before `u32`, and with this one in addition `u32`; time fixed `u32`; what happened |
+//!
+//! What happened elsewhere is a `u8`: 0 nothing; 1 a reward: round `u32`, as observation, whether it was imputed `u8`, coins as above, without
+//! any of them a length of 0; 2 a statement, as onboarding; 3 an unlearning: round `u32`, as unlearn; 4 a promotion. Hosts alone read it
+//! (feature `alloc`), and it has up to 280 bytes.
 //!
 //! A set of contrasts is two `u32`, the first 32 lowest. A context is a `u8`, 0 without a task and otherwise 1 + the task's position, then its signals: length, `f32` each.
 //!
-//! **Snapshot**: header; then parts, each a length byte and that many bytes of postcard: the counters, the words of the
-//! permissions (4 bytes each), the decisions in the ring, oldest first, and the promotions; then the numbers of the state,
+//! **Snapshot**: header; then parts, each a length byte and that many bytes of postcard: the counters, what is known of other places
+//! (number and events, 4 bytes each, in the order of numbers), the words of the permissions (4 bytes each), the decisions in the ring, oldest first, and the promotions; then the numbers of the state,
 //! 4 or 8 bytes each, packed posterior and evidence counts; then the CRC-32 of everything before. See [`snapshot`].
 //!
 //! **Prior**: header; then the packed numbers; then the CRC-32 of everything before. See [`prior`].
@@ -60,6 +66,8 @@ mod restore;
 pub mod snapshot;
 mod wire;
 
+#[cfg(feature = "alloc")]
+pub use event::MAX_ELSEWHERE_LEN;
 pub use event::{MAX_EVENT_LEN, decode_event, decode_event_into, encode_event};
 pub use prior::PriorVerifier;
 #[cfg(feature = "alloc")]
@@ -75,7 +83,7 @@ use core::fmt;
 use crc::{CRC_16_IBM_3740, CRC_32_ISO_HDLC, Crc, NoTable};
 
 /// The version of every layout in this module.
-pub const VERSION: u8 = 2;
+pub const VERSION: u8 = 3;
 /// Bytes of a [`Header`].
 pub const HEADER_LEN: usize = 32;
 

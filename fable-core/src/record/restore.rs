@@ -6,7 +6,7 @@ use super::{CRC_32, HEADER_LEN, Header, Kind, RecordError, Way};
 use crate::catalog::{ActionSet, Catalog, ContrastSet, TRIAL_LEN, score::Scalar};
 use crate::numbers::{BASE_PRECISION, within};
 use crate::policy::Policy;
-use crate::user::{Memory, Pending, Promotion, Verdict, is_possible, is_sound, slot_mut};
+use crate::user::{MAX_ORIGINS, Memory, Pending, Promotion, Verdict, is_possible, is_sound, slot_mut};
 use crc::Digest;
 
 /// Largest inverse pivot: that of the vaguest prior.
@@ -18,6 +18,7 @@ const MAX_ENTRY: f64 = 1e12;
 enum Item<T> {
     Header(Header),
     Counters(Counters),
+    Merged(u32, u32),
     Word(u8, u32),
     Pending(Pending<T>),
     Promotion(Promotion),
@@ -30,6 +31,8 @@ struct Reader<'p, T> {
     policy: &'p Policy<'p, T>,
     stage: Stage,
     counters: Counters,
+    /// The last one of the other places.
+    merged: Option<u32>,
     /// Contrasts that have had a promotion.
     promoted: ContrastSet,
     /// Contrasts that have had their coin.
@@ -44,6 +47,7 @@ impl<'p, T: Scalar> Reader<'p, T> {
             policy,
             stage: Stage::Header,
             counters: Counters::default(),
+            merged: None,
             promoted: ContrastSet::EMPTY,
             tossed: ContrastSet::EMPTY,
             part: Piece::new(),
@@ -92,6 +96,7 @@ impl<'p, T: Scalar> Reader<'p, T> {
             Stage::Counters | Stage::Pending(_) | Stage::Promotion(_) => {
                 self.part.first().map_or(1, |length| 1 + usize::from(*length))
             }
+            Stage::Merged(_) => 8,
             Stage::Number(_) => width::<T>(),
             Stage::Word(_) | Stage::Sum | Stage::Done | Stage::Failed => 4,
         }
@@ -110,6 +115,7 @@ impl<'p, T: Scalar> Reader<'p, T> {
                 let counters = self.part(Input::counters)?;
                 let numbers = usize::try_from(counters.numbers).ok() == Some(catalog.state_len());
                 let lists = usize::from(counters.words) <= ActionSet::WORDS
+                    && usize::from(counters.merged) <= MAX_ORIGINS
                     && u32::from(counters.pending) <= counters.round
                     && usize::from(counters.profile) <= catalog.contrasts().len();
                 let ratio = counters.log_det_ratio.is_finite() && counters.log_det_ratio >= -1.0;
@@ -118,6 +124,17 @@ impl<'p, T: Scalar> Reader<'p, T> {
                 } else {
                     Err(RecordError::Content)
                 }
+            }
+            Stage::Merged(_) => {
+                let (low, high) = self.part.split_at_checked(4).unwrap_or_default();
+                let number = |bytes: &[u8]| bytes.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
+                let (origin, events) = (number(low), number(high));
+                let in_order = self.merged.is_none_or(|last| last < origin);
+                if !in_order || events == 0 || origin == counters.origin {
+                    return Err(RecordError::Content);
+                }
+                self.merged = Some(origin);
+                Ok(Item::Merged(origin, events))
             }
             Stage::Word(index) => {
                 let word = word();
@@ -141,7 +158,8 @@ impl<'p, T: Scalar> Reader<'p, T> {
                 let known = contrast < catalog.contrasts().len() && !self.promoted.contains(contrast);
                 let finite = promotion.lower.is_finite() && promotion.upper.is_finite();
                 let sound = promotion.verdict != Verdict::Open && finite && promotion.lower <= promotion.upper;
-                let sound = sound && promotion.round <= counters.round;
+                // One that was made elsewhere has its round there.
+                let sound = sound && (promotion.round <= counters.round || counters.merged > 0);
                 if !known || !sound {
                     return Err(RecordError::Content);
                 }
@@ -293,6 +311,7 @@ impl<'l, T: Scalar> Loader<'l, T> {
                 Item::Counters(_) if *counters != verified.counters => return Err(RecordError::Changed),
                 Item::Sum(sum) if sum != verified.sum => return Err(RecordError::Changed),
                 Item::Header(_) | Item::Counters(_) | Item::Sum(_) => {}
+                Item::Merged(origin, events) => drop(memory.state.merged.set(origin, events)),
                 Item::Word(index, word) => memory.state.permissions.set_word(usize::from(index), word),
                 Item::Pending(pending) => {
                     if let Some(slot) = slot_mut(memory.pending, pending.round) {
@@ -324,7 +343,9 @@ impl<'l, T: Scalar> Loader<'l, T> {
         state.fingerprint = header.fingerprint;
         state.user = header.user;
         state.incarnation = counters.incarnation;
+        state.origin = counters.origin;
         state.round = counters.round;
+        state.events = counters.events;
         state.observations = counters.observations;
         state.promise = header.promise;
         state.voided = counters.voided;

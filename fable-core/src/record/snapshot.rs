@@ -6,9 +6,9 @@
 //! rounds, of a learner [started from](crate::Learner::start_from) it: load it and go on, or make its
 //! [`packed`](crate::Posterior::packed) numbers a [`Factor`](crate::Factor).
 //!
-//! The counters are, in this order: incarnation, round and observations, fixed `u32`
+//! The counters are, in this order: incarnation, place that decides (0 before the first decision), round, events and observations, fixed `u32`
 //! each; whether the guarantee is voided, `u8`; log-determinant ratio, `f64`; rewards since the
-//! last fading, `u16`; sum of squared surprises, `f32`; evidence of a change, `u16`, and rewards since one, `u8`; number of words of the permissions, `u8`; of
+//! last fading, `u16`; sum of squared surprises, `f32`; evidence of a change, `u16`, and rewards since one, `u8`; number of other places, `u8`; of words of the permissions, `u8`; of
 //! decisions in the ring, `u16`; of promotions, `u16`; of numbers, fixed `u32`. A decision in the ring is its round and
 //! time, fixed `u32`; action, `u16`; whether it waits, `u8` (0 waits, 1 rewarded, 2 expired); baseline, `f64`; context; the contrasts
 //! whose last coin was tossed for it, a set.
@@ -59,12 +59,12 @@ const MAX_PART: usize = 96;
 
 pub(super) type Piece = heapless::Vec<u8, MAX_PART>;
 
-/// Bytes of the longest snapshot of a learner whose `R` is `room`: what a device sets aside for one.
+/// Bytes of the longest snapshot of a learner whose `R` is `room`, not merged from other places: what a device sets aside for one.
 ///
 /// ```
 /// use fable_core::{catalog::TAU2, record::snapshot::max_len};
 /// const LEN: usize = max_len::<f32>(&TAU2, 8);
-/// assert_eq!(LEN, 2_666);
+/// assert_eq!(LEN, 2_675);
 /// ```
 #[must_use]
 pub const fn max_len<T: Scalar>(catalog: &Catalog<'_>, room: usize) -> usize {
@@ -74,7 +74,7 @@ pub const fn max_len<T: Scalar>(catalog: &Catalog<'_>, room: usize) -> usize {
     let decision = 1 + 4 + 4 + action + 1 + 8 + 2 + 4 * catalog.definition().signals.len() + coins;
     let promotion = 1 + 4 + 3 * 4 + 2 * 4;
     let promotions = if contrasts < room { contrasts } else { room };
-    let (words, counters) = (catalog.actions().div_ceil(32), 1 + 3 * 4 + 1 + 8 + 3 + 4 + 3 + 1 + 1 + 3 + 3 + 4);
+    let (words, counters) = (catalog.actions().div_ceil(32), 1 + 5 * 4 + 1 + 8 + 3 + 4 + 3 + 1 + 1 + 1 + 3 + 3 + 4);
     let lists = 4 * words + decision * room + promotion * promotions;
     HEADER_LEN + counters + lists + width::<T>() * catalog.state_len() + 4
 }
@@ -89,6 +89,7 @@ const fn varint_len(bits: usize) -> usize {
 pub(super) enum Stage {
     Header,
     Counters,
+    Merged(u8),
     Word(u8),
     Pending(u16),
     Promotion(u16),
@@ -104,7 +105,8 @@ impl Stage {
     pub(super) const fn next(self, counters: &Counters) -> Self {
         let mut next = match self {
             Self::Header => return Self::Counters,
-            Self::Counters => Self::Word(0),
+            Self::Counters => Self::Merged(0),
+            Self::Merged(index) => Self::Merged(index.saturating_add(1)),
             Self::Word(index) => Self::Word(index.saturating_add(1)),
             Self::Pending(index) => Self::Pending(index.saturating_add(1)),
             Self::Promotion(index) => Self::Promotion(index.saturating_add(1)),
@@ -112,6 +114,11 @@ impl Stage {
             Self::Sum | Self::Done => return Self::Done,
             Self::Failed => return Self::Failed,
         };
+        if let Self::Merged(index) = next
+            && index >= counters.merged
+        {
+            next = Self::Word(0);
+        }
         if let Self::Word(index) = next
             && index >= counters.words
         {
@@ -273,7 +280,9 @@ impl<'l, T: Scalar> Snapshot<'l, T> {
         let count = |count: usize| u16::try_from(count).unwrap_or(u16::MAX);
         let counters = Counters {
             incarnation: state.incarnation,
+            origin: state.origin,
             round: state.round,
+            events: state.events,
             observations: state.observations,
             voided: state.voided,
             log_det_ratio: state.log_det_ratio,
@@ -281,6 +290,7 @@ impl<'l, T: Scalar> Snapshot<'l, T> {
             squares: state.squares,
             disappointment: state.disappointment,
             since_change: state.since_change,
+            merged: u8::try_from(state.merged.iter().count()).unwrap_or(u8::MAX),
             words: u8::try_from(state.permissions.used_words().len()).unwrap_or(u8::MAX),
             pending: count(view.ring().count()),
             profile: count(view.profile.len()),
@@ -292,8 +302,9 @@ impl<'l, T: Scalar> Snapshot<'l, T> {
     /// At least as many bytes as the whole snapshot has.
     #[cfg(feature = "alloc")]
     fn len(&self) -> usize {
-        let Counters { pending, profile, words, .. } = self.counters;
-        let lists = MAX_PART * (usize::from(pending) + usize::from(profile) + 1) + 4 * usize::from(words);
+        let Counters { pending, profile, merged, words, .. } = self.counters;
+        let lists =
+            MAX_PART * (usize::from(pending) + usize::from(profile) + 1) + 8 * usize::from(merged) + 4 * usize::from(words);
         HEADER_LEN + lists + width::<T>() * self.view.storage.len() + 4
     }
 
@@ -331,6 +342,11 @@ impl<'l, T: Scalar> Snapshot<'l, T> {
                 put(&mut self.part, &Header { kind, digits, room, fingerprint, user, promise }.encode());
             }
             Stage::Counters => put_part(&mut self.part, |out| out.counters(&self.counters)),
+            Stage::Merged(index) => {
+                let (origin, events) = state.merged.iter().nth(usize::from(index)).unwrap_or_default();
+                put(&mut self.part, &origin.to_le_bytes());
+                put(&mut self.part, &events.to_le_bytes());
+            }
             Stage::Word(index) => {
                 let word = state.permissions.used_words().get(usize::from(index)).copied().unwrap_or(0);
                 put(&mut self.part, &word.to_le_bytes());

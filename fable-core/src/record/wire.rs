@@ -101,7 +101,9 @@ impl<'b> Output<'b> {
 
     pub(super) fn counters(&mut self, counters: &Counters) {
         self.u32(counters.incarnation);
+        self.u32(counters.origin);
         self.u32(counters.round);
+        self.u32(counters.events);
         self.u32(counters.observations);
         self.byte(counters.voided.into());
         self.f64(counters.log_det_ratio);
@@ -109,6 +111,7 @@ impl<'b> Output<'b> {
         self.f32(counters.squares);
         self.varint(counters.disappointment.into());
         self.byte(counters.since_change);
+        self.byte(counters.merged);
         self.byte(counters.words);
         self.varint(counters.pending.into());
         self.varint(counters.profile.into());
@@ -233,7 +236,9 @@ impl Input<'_> {
     pub(super) fn counters(&mut self) -> Result<Counters, RecordError> {
         Ok(Counters {
             incarnation: self.u32()?,
+            origin: self.u32()?,
             round: self.u32()?,
+            events: self.u32()?,
             observations: self.u32()?,
             voided: self.flag()?,
             log_det_ratio: self.f64()?,
@@ -241,6 +246,7 @@ impl Input<'_> {
             squares: self.f32()?,
             disappointment: self.short()?,
             since_change: self.byte()?,
+            merged: self.byte()?,
             words: self.byte()?,
             pending: self.short()?,
             profile: self.short()?,
@@ -254,7 +260,9 @@ impl Input<'_> {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub(super) struct Counters {
     pub(super) incarnation: u32,
+    pub(super) origin: u32,
     pub(super) round: u32,
+    pub(super) events: u32,
     pub(super) observations: u32,
     pub(super) voided: bool,
     pub(super) log_det_ratio: f64,
@@ -262,6 +270,8 @@ pub(super) struct Counters {
     pub(super) squares: f32,
     pub(super) disappointment: u16,
     pub(super) since_change: u8,
+    /// Other places.
+    pub(super) merged: u8,
     /// Words of the permissions up to the last nonzero one.
     pub(super) words: u8,
     /// Decisions in the ring.

@@ -12,7 +12,7 @@ use crate::posterior::{PosteriorError, with_variances};
 /// | command | events |
 /// |---|---|
 /// | [`onboard`](Command::onboard) | a statement each; all are checked before the first |
-/// | [`decide`](Command::decide) | what is due expires, the oldest makes room, changed permissions, the decision |
+/// | [`decide`](Command::decide) | what is due expires, the oldest makes room, changed permissions, at first the [origin](crate::Settings::origin), the decision |
 /// | [`feedback`](Command::feedback), [`observe`](Command::observe) | the reward; if it is time, the fading; what its coins have made certain, and at a [look](super::is_look) all that is promoted |
 /// | [`expire`](Command::expire) | each decision whose deadline has passed |
 /// | [`promote`](Command::promote) | each contrast that is decided now and not in the profile |
@@ -306,6 +306,8 @@ impl<T: Scalar> User<'_, T> {
             *event = due.into();
         } else if self.permissions != *request.feasible.set() {
             *event = Event::Permissions(*request.feasible.set());
+        } else if let Some(placing) = self.placing() {
+            *event = placing;
         } else {
             let mut coins = Coins::new();
             let drawn = self.draw(request, &mut coins)?;
@@ -357,7 +359,11 @@ impl<T: Scalar> User<'_, T> {
     /// # Errors
     /// A direction of another catalog, a response or precision out of range; nothing has changed then.
     pub fn onboard(&mut self, statement: &Statement) -> Result<Option<crate::Update<T>>, UserError> {
-        Ok(self.stated_lesson(statement)?.map(super::learn::Lesson::learn))
+        let Some(lesson) = self.stated_lesson(statement)? else {
+            self.memory.state.count();
+            return Ok(None);
+        };
+        Ok(Some(lesson.learn()))
     }
 
     /// Goes back to the prior, in the next incarnation; ids of earlier decisions are unknown from then on.

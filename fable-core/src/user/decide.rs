@@ -66,8 +66,13 @@ impl<T: Scalar> User<'_, T> {
         }
         let mut coins = Coins::new();
         let Drawn { round, action, baseline, .. } = self.draw(request, &mut coins)?;
-        self.memory.state.permissions = *request.feasible.set();
-        self.memory.state.round = round;
+        let (origin, state) = (self.place(), &mut *self.memory.state);
+        if state.permissions != *request.feasible.set() {
+            state.permissions = *request.feasible.set();
+            state.count();
+        }
+        (state.origin, state.round) = (origin, round);
+        state.count();
         let coins =
             if cfg!(feature = "adapt") { self.memory.enter_coins(self.policy.catalog(), &coins) } else { ContrastSet::EMPTY };
         if let Some(slot) = slot_mut(self.memory.pending, round) {
@@ -155,7 +160,7 @@ impl<T: Scalar> User<'_, T> {
 
     /// How a round looks at the scores.
     pub(super) fn exploring(&self, round: u32, purpose: Purpose) -> Outlook<T> {
-        let State { user, incarnation, .. } = *self.memory.state;
+        let (State { user, incarnation, .. }, origin) = (*self.memory.state, self.place());
         let settings = self.policy.settings();
         let learned = if settings.scale == Scale::Learned { self.scale() } else { 1.0 };
         let scale = T::from_f64(self.policy.nu(round) * learned);
@@ -163,7 +168,7 @@ impl<T: Scalar> User<'_, T> {
             #[cfg(feature = "adapt")]
             Exploration::Optimistic(_) => Outlook::Bonus(scale),
             Exploration::Constant(_) | Exploration::Theorem { .. } => {
-                Outlook::Draw(scale, Key { seed: settings.seed, user, incarnation, round, purpose })
+                Outlook::Draw(scale, Key { seed: settings.seed, user, incarnation, origin, round, purpose })
             }
         }
     }

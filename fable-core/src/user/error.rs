@@ -39,6 +39,16 @@ pub enum UserError {
         /// The action it stands at.
         action: usize,
     },
+    /// The decision was made at another place, and its reward is learned there.
+    DecidedElsewhere,
+    /// A place cannot change after the first decision, and nothing that happened here is merged from elsewhere.
+    Origin,
+    /// What happened at another place is known already.
+    KnownElsewhere,
+    /// What happened at another place before is not known.
+    GapElsewhere,
+    /// There are no more places to remember.
+    Origins,
     /// No decision of this user in this incarnation has this id.
     UnknownDecision,
     /// The decision waited too long for its reward.
@@ -89,6 +99,11 @@ impl fmt::Display for UserError {
             Self::Baseline => f.write_str("a baseline must be a number from -19999 to 19999"),
             Self::DefaultCount { expected } => write!(f, "there must be exactly {expected} default scores, one per action"),
             Self::DefaultRange { action } => write!(f, "the default score of action {action} is not a number from -100 to 100"),
+            Self::DecidedElsewhere => f.write_str("the decision was made at another place, and its reward is learned there"),
+            Self::Origin => f.write_str("the place that decides is fixed with the first decision, and is not another one"),
+            Self::KnownElsewhere => f.write_str("what happened at the other place is known already"),
+            Self::GapElsewhere => f.write_str("what happened at the other place before is missing"),
+            Self::Origins => write!(f, "a user can be merged from at most {} other places", super::MAX_ORIGINS),
             Self::UnknownDecision => f.write_str("there is no such decision"),
             Self::ExpiredDecision => f.write_str("the decision has expired"),
             Self::DuplicateFeedback => f.write_str("the decision has had its feedback"),

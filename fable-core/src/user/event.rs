@@ -5,9 +5,11 @@
 //!
 //! ```
 //! use fable_core::DecisionId;
-//! let id = DecisionId { user: 0xab, incarnation: 0, round: 17 };
+//! let id = DecisionId { user: 0xab, incarnation: 0, origin: 0, round: 17 };
 //! assert_eq!(id.to_string(), "00000000000000ab-0-17");
 //! assert_eq!("00000000000000ab-0-17".parse(), Ok(id));
+//! let elsewhere = DecisionId { origin: 3, ..id };
+//! assert_eq!(elsewhere.to_string(), "00000000000000ab-0-3-17");
 //! ```
 
 use super::probe::Coins;
@@ -24,13 +26,19 @@ pub struct DecisionId {
     pub user: u64,
     /// How often the user had been forgotten.
     pub incarnation: u32,
+    /// The place that decided, see [`Settings::origin`](crate::Settings::origin).
+    pub origin: u32,
     /// The round, from 1.
     pub round: u32,
 }
 
 impl fmt::Display for DecisionId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:016x}-{}-{}", self.user, self.incarnation, self.round)
+        write!(f, "{:016x}-{}-", self.user, self.incarnation)?;
+        if self.origin != 0 {
+            write!(f, "{}-", self.origin)?;
+        }
+        write!(f, "{}", self.round)
     }
 }
 
@@ -41,7 +49,9 @@ pub struct ParseDecisionIdError;
 
 impl fmt::Display for ParseDecisionIdError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a decision id is 16 hexadecimal digits, the incarnation and the round, joined with '-'")
+        f.write_str(
+            "a decision id is 16 hexadecimal digits, the incarnation, the origin unless it is 0, and the round, joined with '-'",
+        )
     }
 }
 
@@ -61,8 +71,12 @@ impl FromStr for DecisionId {
             let user = parts.next().filter(|user| user.len() == 16)?;
             let plain = user.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
             let user = u64::from_str_radix(user, 16).ok().filter(|_| plain)?;
-            let (incarnation, round) = (number(parts.next()?)?, number(parts.next()?)?);
-            parts.next().is_none().then_some(Self { user, incarnation, round })
+            let (incarnation, third) = (number(parts.next()?)?, number(parts.next()?)?);
+            let (origin, round) = match parts.next() {
+                None => (0, third),
+                Some(round) => (Some(third).filter(|origin| *origin != 0)?, number(round)?),
+            };
+            parts.next().is_none().then_some(Self { user, incarnation, origin, round })
         })();
         parsed.ok_or(ParseDecisionIdError)
     }
@@ -162,6 +176,14 @@ pub enum Event {
         /// [`Policy::promise`](crate::Policy::promise) under which it starts.
         promise: u32,
     },
+    /// The place that decides from here on; before the first decision of an incarnation, and never for place 0.
+    Origin {
+        /// Its number, see [`Settings::origin`](crate::Settings::origin).
+        origin: u32,
+    },
+    /// What happened to the user at another place, complete in itself.
+    #[cfg(feature = "alloc")]
+    Elsewhere(super::Elsewhere),
 }
 
 #[cfg(test)]
@@ -184,10 +206,16 @@ mod tests {
             "00000000000000ab-0-4294967296",
             "+0000000000000ab-0-1",
             "00000000000000ab--1",
+            "00000000000000ab-0-0-1",
+            "00000000000000ab-0-01-1",
+            "00000000000000ab-0-1-2-3",
+            "00000000000000ab-0--1",
         ] {
             assert_eq!(text.parse::<DecisionId>(), Err(ParseDecisionIdError), "{text}");
         }
-        let id = DecisionId { user: u64::MAX, incarnation: u32::MAX, round: u32::MAX };
-        assert_eq!(id.to_string().parse(), Ok(id));
+        for origin in [0, 1, u32::MAX] {
+            let id = DecisionId { user: u64::MAX, incarnation: u32::MAX, origin, round: u32::MAX };
+            assert_eq!(id.to_string().parse(), Ok(id));
+        }
     }
 }

@@ -48,6 +48,7 @@ impl<T: Scalar> Fade<'_, T> {
         state.log_det_ratio = faded.log_det_ratio;
         state.since_fading = 0;
         state.voided = true;
+        state.count();
     }
 }
 

@@ -181,6 +181,12 @@ const fn place(round: u32, length: usize) -> usize {
 impl State {
     /// The round of a decision of this user in this incarnation.
     pub(super) fn round_of(&self, id: DecisionId) -> Result<u32, UserError> {
-        if id.user == self.user && id.incarnation == self.incarnation { Ok(id.round) } else { Err(UserError::UnknownDecision) }
+        if id.user != self.user || id.incarnation != self.incarnation {
+            Err(UserError::UnknownDecision)
+        } else if id.origin != self.origin {
+            Err(UserError::DecidedElsewhere)
+        } else {
+            Ok(id.round)
+        }
     }
 }

@@ -6,7 +6,7 @@ use super::late::{Due, Pending, Wait, slot_mut};
 use super::probe::preferred;
 use super::trial::{self, Account};
 use super::{DecisionId, Observation, State, User, UserError};
-use crate::catalog::{Action, Catalog, ContrastSet, OnboardingError, Statement, score::Scalar};
+use crate::catalog::{Action, Catalog, ContrastSet, OnboardingError, Statement, Values, score::Scalar};
 use crate::numbers::{MAX_BASELINE, ONBOARDING_PRECISION, REWARD, WEIGHT, within};
 use crate::policy::Policy;
 use crate::posterior::{Located, Update};
@@ -24,6 +24,9 @@ pub(super) struct Lesson<'s, T> {
     /// The numbers of the declared contrasts.
     trials: &'s mut [T],
     kind: Kind,
+    /// What it is part of, if it happened elsewhere.
+    #[cfg(feature = "alloc")]
+    pub(super) elsewhere: Option<&'s super::Elsewhere>,
 }
 
 /// What a lesson does beside the posterior.
@@ -41,13 +44,30 @@ impl<T: Scalar> Lesson<'_, T> {
     /// Learns it.
     #[inline(never)]
     pub(super) fn learn(self) -> Update<T> {
-        let Self { state, located, variance, evidence, settled, trials, kind } = self;
+        let Self { state, located, variance, evidence, settled, trials, kind, .. } = self;
+        #[cfg(feature = "alloc")]
+        let happened_here = self.elsewhere.is_none_or(|elsewhere| {
+            state.know(elsewhere);
+            if let (super::Deed::Reward { coins, .. }, Some((_, catalog, action, _))) = (&elsewhere.deed, &evidence) {
+                let values = catalog.values(*action).unwrap_or_default();
+                coins
+                    .iter()
+                    .for_each(|coin| settle_coin(catalog, trials, coin.contrast.into(), &values, Some(coin.expected), kind));
+            }
+            false
+        });
+        #[cfg(not(feature = "alloc"))]
+        let happened_here = true;
+        if happened_here {
+            state.count();
+        }
         if let Some((pending, wait)) = settled {
             pending.wait = wait;
             if cfg!(feature = "adapt")
-                && let (Kind::Reward { reward, .. }, Wait::Rewarded, Some((_, catalog, ..))) = (kind, wait, &evidence)
+                && let (Wait::Rewarded, Some((_, catalog, ..))) = (wait, &evidence)
             {
-                settle(catalog, trials, pending, reward);
+                let values = catalog.values(pending.action).unwrap_or_default();
+                pending.coins.iter().for_each(|contrast| settle_coin(catalog, trials, contrast, &values, None, kind));
             }
         }
         // How many rewards there were before, for one that counts as evidence.
@@ -82,18 +102,21 @@ impl<T: Scalar> Lesson<'_, T> {
     }
 }
 
-/// Hands a reward to the coins of its decision.
-fn settle<T: Scalar>(catalog: &Catalog<'_>, trials: &mut [T], pending: &Pending<T>, reward: f64) {
-    if pending.coins.is_empty() {
-        return;
-    }
-    let values = catalog.values(pending.action).unwrap_or_default();
-    for contrast in pending.coins.iter() {
-        if let (Some(preferred), Some(numbers)) = (preferred(catalog, contrast, &values), trial::numbers(trials, contrast)) {
-            let mut account = Account::read(numbers);
-            account.settle(preferred, reward);
-            account.write(numbers);
-        }
+/// Hands a reward to a coin of its decision: the contrast's last one here, or one that was tossed elsewhere with its own m.
+fn settle_coin<T: Scalar>(
+    catalog: &Catalog<'_>,
+    trials: &mut [T],
+    contrast: usize,
+    values: &Values,
+    expected: Option<f32>,
+    kind: Kind,
+) {
+    let Kind::Reward { reward, .. } = kind else { return };
+    if let (Some(preferred), Some(numbers)) = (preferred(catalog, contrast, values), trial::numbers(trials, contrast)) {
+        let mut account = Account::read(numbers);
+        let expected = expected.map_or(account.expected, f64::from);
+        account.settle(expected, preferred, reward);
+        account.write(numbers);
     }
 }
 
@@ -142,7 +165,7 @@ impl<T: Scalar> User<'_, T> {
     pub(super) fn end(&mut self, due: Due) -> Result<(), UserError> {
         match self.expiry_lesson(due)? {
             Ok(lesson) => drop(lesson.learn()),
-            Err(pending) => pending.wait = Wait::Expired,
+            Err((state, pending)) => expire(state, pending),
         }
         Ok(())
     }
@@ -158,13 +181,14 @@ impl<T: Scalar> User<'_, T> {
     /// The reward imputed to a decision that waits no longer; without one, the decision. Not counted: an expiry that is due
     /// must not fail.
     #[inline(never)]
-    pub(super) fn expiry_lesson(&mut self, due: Due) -> Result<Result<Lesson<'_, T>, &mut Pending<T>>, UserError> {
+    pub(super) fn expiry_lesson(&mut self, due: Due) -> Result<Result<Lesson<'_, T>, Waiting<'_, T>>, UserError> {
         if let Some(reward) = due.imputed {
             admit_reward(reward, 1.0)?;
             return self.pending_lesson(due.round, reward, 1.0, Wait::Expired).map(Ok);
         }
         self.memory.view().find(due.round)?;
-        slot_mut(self.memory.pending, due.round).map(Err).ok_or(UserError::ExpiredDecision)
+        let pending = slot_mut(self.memory.pending, due.round).ok_or(UserError::ExpiredDecision)?;
+        Ok(Err((&mut *self.memory.state, pending)))
     }
 
     fn pending_lesson(&mut self, round: u32, reward: f64, weight: f32, wait: Wait) -> Result<Lesson<'_, T>, UserError> {
@@ -175,6 +199,15 @@ impl<T: Scalar> User<'_, T> {
         let voids = wait == Wait::Expired || weight != 1.0;
         let kind = Kind::Reward { reward: reward.reward, voids };
         self.lesson(&reward, step, Some((round, wait)), kind)
+    }
+
+    /// The reward of a decision of another place.
+    #[cfg(feature = "alloc")]
+    pub(super) fn elsewhere_lesson(&mut self, observation: &Observation, imputed: bool) -> Result<Lesson<'_, T>, UserError> {
+        self.admit_observation(observation)?;
+        self.admit_count()?;
+        let (step, voids) = ((!imputed).then_some(T::ONE), imputed || observation.weight != 1.0);
+        self.lesson(observation, step, None, Kind::Reward { reward: observation.reward, voids })
     }
 
     /// The reward of an action that was chosen elsewhere.
@@ -214,7 +247,17 @@ impl<T: Scalar> User<'_, T> {
         let located = Located::new(self.memory.state.arrow, packed, self.workspace, direction, T::from_f64(statement.response))?;
         let variance = T::from_f64(1.0 / statement.precision);
         let (state, kind) = (&mut *self.memory.state, Kind::Stated);
-        Ok(Some(Lesson { state, located, variance, evidence: None, settled: None, trials, kind }))
+        Ok(Some(Lesson {
+            state,
+            located,
+            variance,
+            evidence: None,
+            settled: None,
+            trials,
+            kind,
+            #[cfg(feature = "alloc")]
+            elsewhere: None,
+        }))
     }
 
     /// Equations 5-6 with the residual y - baseline and variance sigma^2 / weight.
@@ -237,7 +280,17 @@ impl<T: Scalar> User<'_, T> {
             None => None,
         };
         let evidence = step.map(|step| (counts, self.policy.catalog(), reward.action, step));
-        Ok(Lesson { state, located, variance, evidence, settled, trials, kind })
+        Ok(Lesson {
+            state,
+            located,
+            variance,
+            evidence,
+            settled,
+            trials,
+            kind,
+            #[cfg(feature = "alloc")]
+            elsewhere: None,
+        })
     }
 
     /// Learned rewards of actions that use a value of a component: neither onboarding nor imputed rewards count.
@@ -276,6 +329,15 @@ impl<T: Scalar> User<'_, T> {
     pub(super) fn admit_count(&self) -> Result<(), UserError> {
         if self.observations == u32::MAX { Err(UserError::Exhausted) } else { Ok(()) }
     }
+}
+
+/// A decision that waits, with the state it belongs to.
+pub(super) type Waiting<'s, T> = (&'s mut State, &'s mut Pending<T>);
+
+/// Ends a wait with nothing.
+pub(super) const fn expire<T>(state: &mut State, pending: &mut Pending<T>) {
+    pending.wait = Wait::Expired;
+    state.count();
 }
 
 pub(super) fn admit_reward(reward: f64, weight: f32) -> Result<(), UserError> {

@@ -23,6 +23,7 @@
 //! ```
 
 use super::late::Pending;
+use super::origin::Merged;
 use super::promotion::Promotion;
 use super::{User, UserError};
 use crate::catalog::{ActionSet, Catalog, score::Scalar};
@@ -38,7 +39,11 @@ pub struct State {
     pub(crate) fingerprint: u64,
     pub(crate) user: u64,
     pub(crate) incarnation: u32,
+    /// The place that decides; 0 until the first decision.
+    pub(crate) origin: u32,
     pub(crate) round: u32,
+    /// What has happened here in this incarnation, counted.
+    pub(crate) events: u32,
     pub(crate) observations: u32,
     /// Fingerprint of the promotion settings that were in force at the start.
     pub(crate) promise: u32,
@@ -56,6 +61,8 @@ pub struct State {
     /// Rewards since a change was noticed, plus one, up to 255; 0 as long as none was.
     pub(crate) since_change: u8,
     pub(crate) permissions: ActionSet,
+    /// How much of what happened at other places is known here.
+    pub(crate) merged: Merged,
 }
 
 impl State {
@@ -64,7 +71,9 @@ impl State {
         fingerprint: 0,
         user: 0,
         incarnation: 0,
+        origin: 0,
         round: 0,
+        events: 0,
         observations: 0,
         promise: 0,
         voided: false,
@@ -75,6 +84,7 @@ impl State {
         disappointment: 0,
         since_change: 0,
         permissions: ActionSet::EMPTY,
+        merged: Merged::NONE,
     };
 
     /// The user's hash.
@@ -153,11 +163,12 @@ impl<T: Scalar, const N: usize, const R: usize> Learner<T, [T; N], R> {
     }
 }
 
-/// The sizes that device users count on: everything one user needs, with room for one waiting decision and one promotion.
+/// The sizes that device users count on: everything one user needs, with room for one waiting decision and one promotion. What is
+/// known of other places is not on a device.
 const _: () = {
     use crate::catalog::{AGENT, TAU2};
-    assert!(size_of::<Learner<f32, [f32; AGENT.state_len()], 1>>() <= 105_500);
-    assert!(size_of::<Learner<f32, [f32; TAU2.state_len()], 1>>() <= 2_600);
+    assert!(size_of::<Learner<f32, [f32; AGENT.state_len()], 1>>() <= 105_500 + size_of::<Merged>());
+    assert!(size_of::<Learner<f32, [f32; TAU2.state_len()], 1>>() <= 2_600 + size_of::<Merged>());
     assert!(size_of::<[f32; crate::catalog::TRIAL_LEN]>() <= 60);
 };
 

@@ -2,11 +2,13 @@
 //!
 //! The files follow the data: `command` and `step` (what happens, in which order), `decide`, `probe` (coins), `late` (decisions that
 //! wait for their reward), `learn`, `unlearn`, `surprise` and `fade` (users who change), `trial` (what coins show) and `assess`,
-//! `promote`, `explain`.
+//! `promote`, `explain`; `origin`, `elsewhere` and `merge` (one user at several places).
 
 mod assess;
 mod command;
 mod decide;
+#[cfg(feature = "alloc")]
+mod elsewhere;
 mod error;
 mod event;
 mod explain;
@@ -16,6 +18,9 @@ mod host;
 mod late;
 mod learn;
 mod learner;
+#[cfg(feature = "alloc")]
+pub mod merge;
+mod origin;
 mod probe;
 mod promote;
 mod promotion;
@@ -30,6 +35,8 @@ mod unlearn;
 pub use assess::{Assessment, Comparison, Gap, Verdict};
 pub use command::{Command, Scores};
 pub use decide::Choice;
+#[cfg(feature = "alloc")]
+pub use elsewhere::{Deed, Elsewhere};
 pub use error::UserError;
 pub use event::{Decision, DecisionId, Event, Observation, ParseDecisionIdError};
 pub use explain::{Explanation, Share, Source};
@@ -39,6 +46,7 @@ pub use host::{HOST_ROOM, HostLearner, HostUser};
 pub(crate) use late::{Pending, Wait, slot_mut};
 pub use learner::{Learner, State};
 pub(crate) use learner::{Memory, View};
+pub use origin::MAX_ORIGINS;
 pub use probe::{Coin, Coins, LEAST, Probe, Probes};
 pub use promote::is_look;
 pub use promotion::{Certifier, Promotion, Standing};
@@ -136,7 +144,7 @@ impl<'u, T: Scalar> User<'u, T> {
     /// The name of a decision of this user in this incarnation.
     #[must_use]
     pub fn id(&self, round: u32) -> DecisionId {
-        DecisionId { user: self.memory.state.user, incarnation: self.memory.state.incarnation, round }
+        DecisionId { user: self.memory.state.user, incarnation: self.memory.state.incarnation, origin: self.place(), round }
     }
 
     /// Refuses a user that is vacant, as after a load that was given up.

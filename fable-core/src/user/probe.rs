@@ -180,8 +180,8 @@ impl<T: Scalar> User<'_, T> {
         let chances = self.chances(request, base, round)?;
         let (catalog, state) = (self.policy.catalog(), &self.memory.state);
         let (seed, rho) = (self.policy.settings().seed, self.policy.settings().probe);
-        let (user, incarnation) = (state.user, state.incarnation);
-        let mut stream = Key { seed, user, incarnation, round, purpose: Purpose::Probe }.stream();
+        let (user, incarnation, origin) = (state.user, state.incarnation, self.place());
+        let mut stream = Key { seed, user, incarnation, origin, round, purpose: Purpose::Probe }.stream();
         let (mut played, mut tossed) = (base, heapless::Vec::<(Chance, bool), MAX_COMPONENTS>::new());
         let values = catalog.values(base).unwrap_or_default();
         for (component, value) in (0_u8..).zip(&values) {
@@ -242,9 +242,15 @@ impl<T: Scalar> User<'_, T> {
         })
     }
 
-    /// Whether coins can have been tossed for this action in this context under the permissions recorded.
-    pub(super) fn admit_coins(&self, context: &crate::Context, action: Action, coins: &[Coin]) -> Result<(), UserError> {
-        let (catalog, permissions) = (self.policy.catalog(), self.memory.state.permissions);
+    /// Whether coins can have been tossed for this action in this context under some permissions.
+    pub(super) fn admit_coins(
+        &self,
+        permissions: &ActionSet,
+        context: &crate::Context,
+        action: Action,
+        coins: &[Coin],
+    ) -> Result<(), UserError> {
+        let catalog = self.policy.catalog();
         let mut chances = Chances::new();
         for coin in coins {
             let sides = catalog.contrasts().get(usize::from(coin.contrast)).filter(|contrast| contrast.applies(context));
@@ -260,7 +266,7 @@ impl<T: Scalar> User<'_, T> {
             let chance = Chance { component, contrast: coin.contrast, step, rare: false };
             chances.push(chance).map_err(|_| UserError::Coin)?;
         }
-        if all_feasible(&permissions, action, &chances) { Ok(()) } else { Err(UserError::Forbidden) }
+        if all_feasible(permissions, action, &chances) { Ok(()) } else { Err(UserError::Forbidden) }
     }
 }
 

@@ -174,7 +174,7 @@ impl<T: Scalar> User<'_, T> {
         if self.has_room(promotion.contrast) { Ok(()) } else { Err(UserError::ProfileFull) }
     }
 
-    fn has_room(&self, contrast: u8) -> bool {
+    pub(super) fn has_room(&self, contrast: u8) -> bool {
         !self.memory.profile.is_full() || self.memory.profile.iter().any(|known| known.contrast == contrast)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::fade::Fade;
 use super::late::{Due, Pending, Wait, slot_mut};
-use super::learn::Lesson;
+use super::learn::{Lesson, Waiting, expire};
 use super::probe::Coin;
 use super::{Certifier, Event, Memory, Promotion, State, User, UserError};
 use crate::catalog::{Action, ActionSet, Catalog, Context, Feasible, score::Scalar};
@@ -36,11 +36,14 @@ enum Effect<'s, T> {
         coins: &'s [Coin],
     },
     Learn(Lesson<'s, T>),
-    Expire(&'s mut Pending<T>),
+    Expire(Waiting<'s, T>),
     Fade(Fade<'s, T>),
     Promote(Memory<'s, T>, &'s Catalog<'s>, &'s Promotion),
     Forget(Memory<'s, T>, &'s Policy<'s, T>, u32),
-    Nothing,
+    Place(&'s mut State, u32),
+    #[cfg(feature = "alloc")]
+    Elsewhere(Memory<'s, T>, &'s Catalog<'s>, &'s super::Elsewhere),
+    Nothing(&'s mut State),
 }
 
 impl<T: Scalar> User<'_, T> {
@@ -55,7 +58,14 @@ impl<T: Scalar> User<'_, T> {
                 Feasible::from_set(self.policy.catalog(), *set).map_err(UserError::Feasible)?;
                 Effect::Permit(self.memory.state, set)
             }
-            Event::Onboarding(statement) => self.stated_lesson(statement)?.map_or(Effect::Nothing, Effect::Learn),
+            Event::Onboarding(statement) => {
+                if statement.precision == 0.0 {
+                    self.admit_statement(statement)?;
+                    Effect::Nothing(self.memory.state)
+                } else {
+                    Effect::Learn(self.stated_lesson(statement)?.ok_or(UserError::NotLearned)?) // it has weight
+                }
+            }
             Event::Decision { round, action, baseline, context, at, coins } => {
                 self.admit_action(context, *action)?;
                 if *round != self.next_round()? {
@@ -67,7 +77,7 @@ impl<T: Scalar> User<'_, T> {
                 if !within(*baseline, MAX_BASELINE) {
                     return Err(UserError::Baseline);
                 }
-                self.admit_coins(context, *action, coins)?;
+                self.admit_coins(&self.permissions, context, *action, coins)?;
                 let (catalog, baseline) = (self.policy.catalog(), T::from_f64(*baseline));
                 let (round, at, action, memory) = (*round, *at, *action, self.memory.reborrow());
                 Effect::Enter { memory, catalog, context, baseline, round, at, action, coins }
@@ -84,7 +94,7 @@ impl<T: Scalar> User<'_, T> {
             Event::Fade { keep } => Effect::Fade(self.fading(*keep)?),
             Event::Expiry { round, imputed } => match self.expiry_lesson(Due { round: *round, imputed: *imputed })? {
                 Ok(lesson) => Effect::Learn(lesson),
-                Err(pending) => Effect::Expire(pending),
+                Err(waiting) => Effect::Expire(waiting),
             },
             Event::Promotion(promotion) => {
                 self.admit_promotion(promotion)?;
@@ -93,6 +103,20 @@ impl<T: Scalar> User<'_, T> {
             Event::Forget { promise } => {
                 self.incarnation.checked_add(1).ok_or(UserError::Exhausted)?;
                 Effect::Forget(self.memory.reborrow(), self.policy, *promise)
+            }
+            Event::Origin { origin } => {
+                if *origin == 0 || self.round > 0 || self.origin != 0 || self.known_of(*origin) > 0 {
+                    return Err(UserError::Origin);
+                }
+                Effect::Place(self.memory.state, *origin)
+            }
+            #[cfg(feature = "alloc")]
+            Event::Elsewhere(elsewhere) => {
+                if self.admit_elsewhere(elsewhere)? {
+                    Effect::Learn(self.told_lesson(elsewhere)?)
+                } else {
+                    Effect::Elsewhere(self.memory.reborrow(), self.policy.catalog(), elsewhere)
+                }
             }
         };
         Ok(Step { event, effect, applied: None })
@@ -119,17 +143,22 @@ impl<'s, T: Scalar> Step<'s, T> {
         }
         match self.effect {
             Effect::Learn(lesson) => return Some(lesson.learn()),
-            Effect::Permit(state, set) => state.permissions = *set,
+            Effect::Permit(state, set) => {
+                state.permissions = *set;
+                state.count();
+            }
             Effect::Enter { mut memory, catalog, context, baseline, round, at, action, coins } => {
                 memory.state.round = round;
+                memory.state.count();
                 let coins = memory.enter_coins(catalog, coins);
                 if let Some(slot) = slot_mut(memory.pending, round) {
                     *slot = Pending { context: *context, baseline, round, at, action, wait: Wait::Waiting, coins };
                 }
             }
-            Effect::Expire(pending) => pending.wait = Wait::Expired,
+            Effect::Expire((state, pending)) => expire(state, pending),
             Effect::Fade(fade) => fade.fade(),
             Effect::Promote(mut memory, catalog, promotion) => {
+                memory.state.count();
                 memory.profile.retain(|known| known.contrast != promotion.contrast);
                 let _ = memory.profile.push(*promotion); // there is room, as was checked
                 if promotion.by == Certifier::Coins {
@@ -140,7 +169,10 @@ impl<'s, T: Scalar> Step<'s, T> {
                 memory.begin(policy, policy.prior(), promise);
                 memory.state.incarnation = memory.state.incarnation.saturating_add(1);
             }
-            Effect::Nothing => {}
+            Effect::Place(state, origin) => state.origin = origin,
+            #[cfg(feature = "alloc")]
+            Effect::Elsewhere(memory, catalog, elsewhere) => memory.note(catalog, elsewhere),
+            Effect::Nothing(state) => state.count(),
         }
         None
     }

@@ -143,10 +143,10 @@ impl Account {
         }
     }
 
-    /// The reward of the coin that was open.
-    pub(crate) fn settle(&mut self, preferred: bool, reward: f64) {
-        let bound = 1.0 + self.expected.abs();
-        let z = if preferred { reward - self.expected } else { self.expected - reward };
+    /// The reward of a coin before which so much was expected.
+    pub(crate) fn settle(&mut self, expected: f64, preferred: bool, reward: f64) {
+        let bound = 1.0 + expected.abs();
+        let z = if preferred { reward - expected } else { expected - reward };
         let side = f64::from(self.certified.sign());
         if side != 0.0 {
             self.alarm = (self.alarm + 1.0) * (1.0 - side * self.stake(bound) * z / bound);
@@ -336,8 +336,7 @@ mod tests {
     fn after(coins: &[(bool, f64, f64)]) -> Account {
         let mut account = Account::NEW;
         for (preferred, expected, reward) in coins {
-            account.expected = *expected;
-            account.settle(*preferred, *reward);
+            account.settle(*expected, *preferred, *reward);
         }
         account
     }
@@ -350,8 +349,8 @@ mod tests {
         for bits in 0..16_u32 {
             let mut account = Account::NEW;
             for (place, reward) in rewards.into_iter().enumerate() {
-                account.expected = (0.5 * account.sum).clamp(-1.0, 1.0);
-                account.settle(bits >> place & 1 == 1, reward);
+                let expected = (0.5 * account.sum).clamp(-1.0, 1.0);
+                account.settle(expected, bits >> place & 1 == 1, reward);
             }
             for (sum, wealth) in sums.iter_mut().zip(account.wealth()) {
                 *sum += wealth / 16.0;
@@ -391,7 +390,7 @@ mod tests {
         assert_eq!(account.verdict(480.0), Verdict::For);
         account.certified = Verdict::For;
         let coins = (0..).take_while(|coin| {
-            account.settle(coin % 2 == 0, if coin % 2 == 0 { -0.3 } else { 0.4 });
+            account.settle(account.expected, coin % 2 == 0, if coin % 2 == 0 { -0.3 } else { 0.4 });
             account.restarts == 0
         });
         assert!(coins.count() < 60);

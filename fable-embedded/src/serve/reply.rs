@@ -96,7 +96,7 @@ pub(super) fn question<T: Scalar>(user: &mut User<'_, T>, request: &Request) -> 
     let catalog = user.policy().catalog();
     let comparison = match request {
         Request::Explain { incarnation, round, other, first } => {
-            let id = DecisionId { user: user.user(), incarnation: *incarnation, round: *round };
+            let id = DecisionId { incarnation: *incarnation, ..user.id(*round) };
             return Ok(Answer::Explanation { id, other: other.map(Action), first: *first });
         }
         Request::Profile { index } => {
@@ -152,6 +152,7 @@ fn hello<T: Scalar>(user: &User<'_, T>) -> Hello {
         ring: short(user.room()),
         user: user.user(),
         incarnation: user.incarnation(),
+        origin: user.place(),
         rounds: user.rounds(),
         observations: user.observations(),
     }

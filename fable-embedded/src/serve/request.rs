@@ -74,7 +74,7 @@ pub(super) fn read_command<'c, T: Scalar>(
             Command::event(Event::Onboarding(read_statement(catalog, *response, *precision, payload)?))
         }
         Request::Feedback { incarnation, round, reward, weight, now } => {
-            let id = DecisionId { user: user.user(), incarnation: *incarnation, round: *round };
+            let id = DecisionId { incarnation: *incarnation, ..user.id(*round) };
             Command::feedback(id, *reward).weighted(*weight).at(*now)
         }
         Request::Observe { context, action, reward, weight } => {

@@ -66,7 +66,8 @@ impl<'p> Person<'p> {
     /// The last decision, if there is one.
     pub(super) fn last(&self) -> Option<DecisionId> {
         let state = self.state();
-        let id = DecisionId { user: state.user(), incarnation: state.incarnation(), round: state.rounds() };
+        let (user, incarnation, origin, round) = (state.user(), state.incarnation(), state.origin(), state.rounds());
+        let id = DecisionId { user, incarnation, origin, round };
         (id.round > 0).then_some(id)
     }
 

@@ -169,6 +169,7 @@ impl<P: Read + Write> Device<P> {
             ring: 0,
             user: 0,
             incarnation: 0,
+            origin: 0,
             rounds: 0,
             observations: 0,
         };
@@ -260,7 +261,8 @@ impl<P: Read + Write> Device<P> {
         match self.ask(&Request::Decide { context: WireContext::new(context), at }, &payload)?.0 {
             Reply::Decided { round, action, baseline, probes } => {
                 self.hello.rounds = round;
-                let id = DecisionId { user: self.hello.user, incarnation: self.hello.incarnation, round };
+                let id =
+                    DecisionId { user: self.hello.user, incarnation: self.hello.incarnation, origin: self.hello.origin, round };
                 Ok((Decision { id, action: Action(action), baseline }, probes.to_vec()))
             }
             _ => Err(DeviceError::Unexpected),
@@ -588,9 +590,15 @@ impl<P: Read + Write> Device<P> {
         }
     }
 
-    /// Decisions of other users are unknown.
+    /// Decisions of other users are unknown, and those of other places are learned there.
     fn own(&self, id: DecisionId) -> Result<(), DeviceError> {
-        let unknown = DeviceError::Refused(fable_core::UserError::UnknownDecision.into());
-        if id.user == self.hello.user { Ok(()) } else { Err(unknown) }
+        let refused = |error: fable_core::UserError| Err(DeviceError::Refused(error.into()));
+        if id.user != self.hello.user {
+            refused(fable_core::UserError::UnknownDecision)
+        } else if id.origin != self.hello.origin {
+            refused(fable_core::UserError::DecidedElsewhere)
+        } else {
+            Ok(())
+        }
     }
 }

@@ -74,13 +74,19 @@ impl<P: Read + Write> Device<P> {
 }
 
 impl Tape {
+    /// The same as a tape that a host can play, without the prior.
+    #[must_use]
+    pub fn tape(&self) -> replay::Tape {
+        let (start, events) = (Start::Snapshot(self.snapshot.clone()), self.events.clone());
+        replay::Tape { start, prior: None, events, with_defaults: Vec::new(), woven: Vec::new() }
+    }
+
     /// Replays it in the device's own scalar, under the device's own settings with its seed, and from its prior.
     ///
     /// # Errors
     /// Settings of another device, records that were damaged or do not follow from each other.
     pub fn replay(&self, catalog: &Catalog<'_>, settings: Settings<'_>) -> Result<Replay, ReplayError> {
-        let start = Start::Snapshot(self.snapshot.clone());
-        let tape = replay::Tape { start, prior: None, events: self.events.clone(), with_defaults: Vec::new() };
+        let tape = self.tape();
         if self.prior.is_empty() {
             return replay::replay(catalog, settings, &tape);
         }

@@ -3,7 +3,7 @@
 use crate::replay::{Start, Tape};
 use crate::store::{Identity, Store, StoreError};
 use fable_core::record::{RecordError, decode_event};
-use fable_core::{Action, Context, Event, Observation, Policy, Scalar};
+use fable_core::{Action, Context, Deed, Elsewhere, Event, Observation, Policy, Scalar, Statement};
 use std::collections::BTreeMap;
 
 /// One number that was observed: response = direction.theta + noise.
@@ -51,6 +51,15 @@ impl Evidence {
         self.sources.push(Some(*observation));
     }
 
+    /// Adds a stated preference.
+    fn state(&mut self, statement: &Statement) {
+        if statement.precision > 0.0 {
+            let direction = statement.direction.entries().collect();
+            self.sightings.push(Sighting { direction, response: statement.response, variance: 1.0 / statement.precision });
+            self.sources.push(None);
+        }
+    }
+
     /// Everything that a journal from the first event on says, whatever prior it began with. Imputed rewards are not counted, nor is what was taken back, nor
     /// what came before a user was forgotten.
     ///
@@ -82,14 +91,14 @@ impl Evidence {
                 }
                 Event::Observation(observation) => evidence.reward(policy, &observation),
                 Event::Unlearn { observation, imputed: false, .. } => evidence.take_back(&observation),
-                Event::Onboarding(statement) if statement.precision > 0.0 => {
-                    evidence.sightings.push(Sighting {
-                        direction: statement.direction.entries().collect(),
-                        response: statement.response,
-                        variance: 1.0 / statement.precision,
-                    });
-                    evidence.sources.push(None);
-                }
+                Event::Onboarding(statement) => evidence.state(&statement),
+                // What happened elsewhere was the same user.
+                Event::Elsewhere(Elsewhere { deed, .. }) => match deed {
+                    Deed::Reward { observation, imputed: false, .. } => evidence.reward(policy, &observation),
+                    Deed::Unlearned { observation, imputed: false, .. } => evidence.take_back(&observation),
+                    Deed::Stated(statement) => evidence.state(&statement),
+                    _ => {}
+                },
                 Event::Forget { .. } => {
                     decisions.clear();
                     evidence = Self::default();

@@ -15,8 +15,8 @@ use crate::store::journal::{Note, Segment};
 use crate::store::{Desk, Known, News, Policies, Reach, Resident, Store, StoreError, Writes};
 use fable_core::record::decode_event;
 use fable_core::{
-    Catalog, Command, ContrastSet, DecisionId, Event, Exploration, Observation, Promotion, Request, Scalar, Scores, UserError,
-    user_hash,
+    Catalog, Coin, Command, ContrastSet, DecisionId, Deed, Event, Exploration, Observation, Promotion, Request, Scalar, Scores,
+    UserError, user_hash,
 };
 use std::sync::Arc;
 
@@ -260,16 +260,18 @@ impl<'p, T: Scalar> Seat<'_, 'p, T> {
         Ok(Answer::Decided(labels.decided(&decision, &scores, request.feasible.len(), user.coins(decision.id), chances)))
     }
 
-    /// The reward of a decision as the journal has it, taken back.
+    /// The reward of a decision as the journal has it, taken back; one from elsewhere, too, that was merged.
     fn unlearn(mut self, decision: DecisionId) -> Result<Answer<'p>, Refusal> {
         let learner = self.resident.learner();
-        if decision.incarnation != learner.incarnation() || decision.round == 0 || decision.round > learner.rounds() {
+        let own = decision.origin == learner.origin();
+        let known = if own { decision.round <= learner.rounds() } else { learner.known_of(decision.origin) > 0 };
+        if decision.incarnation != learner.incarnation() || decision.round == 0 || !known {
             return Err(UserError::UnknownDecision.into());
         }
         // Somebody new may not be there yet.
         let stored = self.house.store.user(decision.user, Reach::Whole)?.map_or_else(Vec::new, |stored| stored.journal);
         let journal = stored.iter().chain(self.writes.newest(decision.user));
-        let found = recall(self.desk.catalog(), journal, decision.round)?;
+        let found = recall(self.desk.catalog(), journal, decision, own)?;
         let nothing = || {
             Refusal::new(
                 Code::NotLearned,
@@ -277,7 +279,10 @@ impl<'p, T: Scalar> Seat<'_, 'p, T> {
             )
         };
         let (observation, imputed, kept, probed) = found.ok_or_else(nothing)?;
-        self.run(&mut Command::unlearn(observation, imputed, kept, probed), Note::TakesBack(decision.round))?;
+        self.run(
+            &mut Command::unlearn(observation, imputed, kept, probed),
+            Note::TakesBack { origin: decision.origin, round: decision.round },
+        )?;
         Ok(Answer::Learned { observations: self.resident.learner().observations(), changed: false })
     }
 
@@ -311,26 +316,44 @@ impl<'p, T: Scalar> Seat<'_, 'p, T> {
 /// What was learned from a decision, whether its reward was imputed, what fadings have left, and the contrasts of its coins.
 type Learned = (Observation, bool, f32, ContrastSet);
 
-/// What was learned from the decision of a round and not taken back.
+/// What was learned from a decision of this place or another one and not taken back.
 fn recall<'s>(
     catalog: &Catalog<'_>,
     journal: impl Iterator<Item = &'s Segment>,
-    wanted: u32,
+    decision: DecisionId,
+    own: bool,
 ) -> Result<Option<Learned>, StoreError> {
     let (mut decided, mut learned) = (None, None);
+    // Rounds of the same number elsewhere are other rounds.
+    let wanted = if own { decision.round } else { 0 };
+    let takes_back = Note::TakesBack { origin: decision.origin, round: decision.round };
+    let probed_by = |coins: &[Coin]| {
+        let mut probed = ContrastSet::EMPTY;
+        for coin in coins {
+            probed.insert(usize::from(coin.contrast));
+        }
+        probed
+    };
     for entry in journal.flat_map(|segment| segment.from(0)) {
         let entry = entry?;
         match decode_event(catalog, entry.record)? {
             // Rounds of the same number in an earlier life are other rounds.
             Event::Forget { .. } => (decided, learned) = (None, None),
             Event::Decision { round, action, baseline, context, coins, .. } if round == wanted => {
-                let mut probed = ContrastSet::EMPTY;
-                coins.iter().for_each(|coin| probed.insert(usize::from(coin.contrast)));
-                decided = Some((Observation { context, action, baseline, reward: 0.0, weight: 1.0 }, probed));
+                let observation = Observation { context, action, baseline, reward: 0.0, weight: 1.0 };
+                decided = Some((observation, probed_by(&coins)));
             }
             Event::Feedback { round, reward, weight } if round == wanted => learned = Some((reward, weight, false, 1.0)),
             Event::Expiry { round, imputed: Some(reward) } if round == wanted => learned = Some((reward, 1.0, true, 1.0)),
-            Event::Unlearn { .. } if entry.note == Note::TakesBack(wanted) => learned = None,
+            Event::Unlearn { .. } if entry.note == takes_back => learned = None,
+            Event::Elsewhere(told) if told.origin == decision.origin => match told.deed {
+                Deed::Reward { round, observation, imputed, coins } if round == decision.round => {
+                    decided = Some((observation, probed_by(&coins)));
+                    learned = Some((observation.reward, observation.weight, imputed, 1.0));
+                }
+                Deed::Unlearned { round, .. } if round == decision.round => learned = None,
+                _ => {}
+            },
             Event::Fade { keep } => {
                 if let Some((.., kept)) = &mut learned {
                     *kept *= keep;

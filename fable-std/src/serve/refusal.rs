@@ -154,7 +154,7 @@ impl From<UserError> for Refusal {
             | UserError::Baseline
             | UserError::DefaultCount { .. }
             | UserError::DefaultRange { .. } => Code::OutOfRange,
-            UserError::UnknownDecision => Code::UnknownDecision,
+            UserError::UnknownDecision | UserError::DecidedElsewhere => Code::UnknownDecision,
             UserError::ExpiredDecision => Code::Expired,
             UserError::DuplicateFeedback => Code::DuplicateFeedback,
             UserError::Stale => Code::Stale,

@@ -101,7 +101,7 @@ impl<T: Scalar> Worker<'_, T> {
             } else {
                 lost_before += 1;
                 if lost_before > PATIENCE {
-                    let refusal = Refusal::new(Code::Storage, "others keep on writing about this user; nothing was changed");
+                    let refusal = Refusal::from(StoreError::Contended);
                     again.into_iter().for_each(|job| self.refuse(job, &refusal));
                 } else {
                     // Before what came after them.

@@ -60,6 +60,8 @@ pub enum StoreError {
     Refused(UserError),
     /// Another user has the number of the one who was to be imported.
     Collision,
+    /// Others keep on writing about the user.
+    Contended,
     /// The store has no such user.
     NoUser,
     /// The store has this user.
@@ -100,6 +102,7 @@ impl fmt::Display for StoreError {
             Self::Prior(error) => error.fmt(f),
             Self::Refused(error) => error.fmt(f),
             Self::Collision => f.write_str("another user of the store has the number of this one"),
+            Self::Contended => f.write_str("others keep on writing about this user; nothing was changed"),
             Self::NoUser => f.write_str("the store has no such user"),
             Self::HasUser => f.write_str("the store has this user; forget it first"),
             Self::Exhausted => f.write_str("the store is as large, or has forgotten as many users, as it can count"),

@@ -2,19 +2,24 @@
 //!
 //! | bytes | content |
 //! |---|---|
-//! | 2 | length of the record, 1 to 260; bit 15 is set when a round follows the record, bit 14 for [`Note::WithDefaults`] |
+//! | 2 | length of the record, 1 to 280; bit 15 is set when a round follows the record, bit 13 when a place does, too, bit 14 for
+//! [`Note::WithDefaults`], bit 12 for [`Note::Woven`] |
 //! | n | the record, see `fable_core::record` |
 //! | 4 | for an unlearned reward, the round of the decision that it belonged to |
+//! | 4 | the place of that decision, if it is not 0 |
 //!
 //! All numbers are little-endian. The round is kept because the record of an unlearning has the observation but not the
 //! decision, and nothing may be taken back twice. Default scores of the caller's are not kept, only that there were some: such a
-//! decision cannot be made again.
+//! decision cannot be made again. Nor can one that stands in a journal after what was not known when it was made.
 
 use super::StoreError;
-use fable_core::record::MAX_EVENT_LEN;
+use fable_core::record::MAX_ELSEWHERE_LEN;
 
 const TAKES_BACK: u16 = 0x8000;
 const WITH_DEFAULTS: u16 = 0x4000;
+const ELSEWHERE: u16 = 0x2000;
+const WOVEN: u16 = 0x1000;
+const TAKES_BACK_THERE: u16 = TAKES_BACK | ELSEWHERE;
 
 /// What an event does not say itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -22,10 +27,17 @@ pub enum Note {
     /// Nothing.
     #[default]
     None,
-    /// An unlearning takes back the reward of this round.
-    TakesBack(u32),
+    /// An unlearning takes back the reward of this decision.
+    TakesBack {
+        /// Where it was made.
+        origin: u32,
+        /// Its round there.
+        round: u32,
+    },
     /// A decision was made with default scores of the caller's.
     WithDefaults,
+    /// A decision was made before journals were merged by time: what stands before it here was not all known.
+    Woven,
 }
 
 /// One entry of a journal.
@@ -38,17 +50,22 @@ pub struct Entry<'b> {
 }
 
 impl Entry<'_> {
-    /// Appends the entry. Records are at most [`MAX_EVENT_LEN`] bytes long.
+    /// Appends the entry. Records are at most [`MAX_ELSEWHERE_LEN`] bytes long.
     pub fn push(&self, out: &mut Vec<u8>) {
         let flag = match self.note {
             Note::None => 0,
-            Note::TakesBack(_) => TAKES_BACK,
+            Note::TakesBack { origin: 0, .. } => TAKES_BACK,
+            Note::TakesBack { .. } => TAKES_BACK | ELSEWHERE,
             Note::WithDefaults => WITH_DEFAULTS,
+            Note::Woven => WOVEN,
         };
         out.extend_from_slice(&(self.record.len() as u16 | flag).to_le_bytes());
         out.extend_from_slice(self.record);
-        if let Note::TakesBack(round) = self.note {
+        if let Note::TakesBack { origin, round } = self.note {
             out.extend_from_slice(&round.to_le_bytes());
+            if origin != 0 {
+                out.extend_from_slice(&origin.to_le_bytes());
+            }
         }
     }
 }
@@ -73,17 +90,24 @@ impl<'b> Entries<'b> {
     fn take(&mut self) -> Option<Entry<'b>> {
         let (head, rest) = self.0.split_first_chunk()?;
         let head = u16::from_le_bytes(*head);
-        let length = usize::from(head & !(TAKES_BACK | WITH_DEFAULTS));
-        let (record, mut rest) = rest.split_at_checked(length).filter(|_| (1..=MAX_EVENT_LEN).contains(&length))?;
-        let note = match (head & TAKES_BACK != 0, head & WITH_DEFAULTS != 0) {
-            (false, false) => Note::None,
-            (false, true) => Note::WithDefaults,
-            (true, false) => {
-                let (round, behind) = rest.split_first_chunk()?;
-                rest = behind;
-                Note::TakesBack(u32::from_le_bytes(*round))
+        let flags = head & (TAKES_BACK | WITH_DEFAULTS | ELSEWHERE | WOVEN);
+        let length = usize::from(head & !flags);
+        let (record, mut rest) = rest.split_at_checked(length).filter(|_| (1..=MAX_ELSEWHERE_LEN).contains(&length))?;
+        let mut number = || {
+            let (number, behind) = rest.split_first_chunk()?;
+            rest = behind;
+            Some(u32::from_le_bytes(*number))
+        };
+        let note = match flags {
+            0 => Note::None,
+            WITH_DEFAULTS => Note::WithDefaults,
+            WOVEN => Note::Woven,
+            TAKES_BACK => Note::TakesBack { origin: 0, round: number()? },
+            TAKES_BACK_THERE => {
+                let round = number()?;
+                Note::TakesBack { origin: number().filter(|origin| *origin != 0)?, round }
             }
-            (true, true) => return None,
+            _ => return None,
         };
         self.0 = rest;
         Some(Entry { record, note })
@@ -163,25 +187,33 @@ mod tests {
     fn entries_come_back_and_half_ones_are_found() {
         let entries = [
             Entry { record: &[1, 2, 3], note: Note::None },
-            Entry { record: &[8], note: Note::TakesBack(7) },
-            Entry { record: &[9; MAX_EVENT_LEN], note: Note::TakesBack(u32::MAX) },
+            Entry { record: &[8], note: Note::TakesBack { origin: 0, round: 7 } },
+            Entry { record: &[9; MAX_ELSEWHERE_LEN], note: Note::TakesBack { origin: 0, round: u32::MAX } },
             Entry { record: &[4], note: Note::WithDefaults },
+            Entry { record: &[5], note: Note::TakesBack { origin: 3, round: 9 } },
+            Entry { record: &[6], note: Note::Woven },
         ];
         let mut segment = Segment { first: 5, ..Segment::default() };
         for entry in &entries {
             segment.push(entry);
         }
         assert_eq!(Segment::read(5, &segment.bytes).unwrap(), segment);
-        assert_eq!(segment.end(), 9);
+        assert_eq!(segment.end(), 11);
         let back: Result<Vec<_>, _> = segment.from(6).collect();
         assert_eq!(back.unwrap(), entries[1..]);
-        let whole = [5, 12, 12 + 2 + MAX_EVENT_LEN + 4];
+        let long = 12 + 2 + MAX_ELSEWHERE_LEN + 4;
+        let whole = [5, 12, long, long + 3, long + 14];
         for length in (1..segment.bytes.len()).filter(|length| !whole.contains(length)) {
             assert!(Segment::read(0, &segment.bytes[..length]).is_err(), "{length}");
         }
         assert!(Segment::read(0, &[0, 0]).is_err()); // no record is empty
-        assert!(Segment::read(0, &[0x05, 0x01]).is_err());
-        assert!(Segment::read(0, &[1, 0x20, 9]).is_err() && Segment::read(0, &[1, 0xc0, 9, 0, 0, 0, 0]).is_err()); // other flags
-        assert!(Segment::read(0, &[[0x05, 0x01].as_slice(), &[0; 261]].concat()).is_err());
+        assert!(Segment::read(0, &[0x19, 0x01]).is_err());
+        assert!(
+            Segment::read(0, &[1, 0x20, 9]).is_err()
+                && Segment::read(0, &[1, 0x50, 9]).is_err()
+                && Segment::read(0, &[1, 0xc0, 9, 0, 0, 0, 0]).is_err()
+        ); // other flags
+        assert!(Segment::read(0, &[[0x19, 0x01].as_slice(), &[0; 281]].concat()).is_err());
+        assert!(Segment::read(0, &[1, 0xa0, 9, 1, 0, 0, 0, 0, 0, 0, 0]).is_err()); // place 0 is not written
     }
 }

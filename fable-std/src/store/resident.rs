@@ -27,7 +27,7 @@
 
 use super::journal::{Entry, Note, Segment};
 use super::{Damage, Known, Policies, StoreError, Stored, UserRow, Writes};
-use fable_core::record::{MAX_EVENT_LEN, decode_event, encode_event};
+use fable_core::record::{MAX_ELSEWHERE_LEN, decode_event, encode_event};
 use fable_core::{Catalog, Command, Event, HostLearner, Policy, Scalar, User, UserError};
 use std::cell::Cell;
 use std::hash::{BuildHasher, RandomState};
@@ -235,7 +235,7 @@ impl<'p, T: Scalar> Resident<'p, T> {
         command: &mut Command<'_>,
         note: Note,
     ) -> Result<(), StoreError> {
-        let (before, mut buffer) = (self.entries, [0; MAX_EVENT_LEN]);
+        let (before, mut buffer) = (self.entries, [0; MAX_ELSEWHERE_LEN]);
         let hash = self.row.header.user;
         let mut user = self.learner.with(self.policy, &mut desk.workspace)?;
         while let Some(step) = user.next(command)? {

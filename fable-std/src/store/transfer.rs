@@ -34,7 +34,7 @@ use fable_core::{Policy, Scalar, user_hash};
 use std::fmt;
 
 /// The version of the file.
-pub const VERSION: u8 = 5;
+pub const VERSION: u8 = 6;
 
 /// The highest incarnation that is imported: everyone who comes later starts there, and a store still has to be able to forget.
 pub const MAX_INCARNATION: u32 = 1 << 31;
@@ -85,7 +85,14 @@ impl std::error::Error for TransferError {}
 /// # Errors
 /// No such user, or a store that cannot be read.
 pub fn export(store: &dyn Store, name: &str) -> Result<Vec<u8>, StoreError> {
-    let stored = store.named(name)?;
+    write(&store.named(name)?)
+}
+
+/// The same of a user as it was read.
+///
+/// # Errors
+/// A journal that cannot be read, or parts that are too long.
+pub fn write(stored: &Stored) -> Result<Vec<u8>, StoreError> {
     let UserRow { header, incarnation, name } = &stored.row;
     let length = u16::try_from(name.len()).map_err(|_| StoreError::Damaged("a name is too long"))?;
     let mut bytes = MAGIC.to_vec();

@@ -147,12 +147,12 @@ impl Writes {
     }
 
     /// A snapshot that the journal begins after.
-    pub(super) fn base(&mut self, user: u64, seen: u64, snapshot: &[u8]) {
+    pub(crate) fn base(&mut self, user: u64, seen: u64, snapshot: &[u8]) {
         self.bases.insert(user, (seen, snapshot.to_vec()));
     }
 
     /// Users who come from now on start in this incarnation.
-    pub(super) const fn start_in(&mut self, incarnation: u32) {
+    pub(crate) const fn start_in(&mut self, incarnation: u32) {
         self.incarnation = Some(incarnation);
     }
 

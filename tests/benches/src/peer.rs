@@ -104,7 +104,7 @@ impl<'p, T: Scalar, F: Factor<T>, const BORDERED: bool> Peer<'p, T, F, BORDERED>
     pub fn decide(&mut self, moment: &Moment<T>) -> Action {
         self.round += 1;
         let settings = self.policy.settings();
-        let key = Key { seed: settings.seed, user: 0, incarnation: 0, round: self.round, purpose: Purpose::Decision };
+        let key = Key { seed: settings.seed, user: 0, incarnation: 0, origin: 0, round: self.round, purpose: Purpose::Decision };
         let mut stream = key.stream();
         self.draw(T::from_f64(settings.exploration.nu(self.round, self.information.len())), || T::from_f32(stream.normal()));
         let scores = self.score(moment).enumerate();

@@ -1,4 +1,4 @@
-//! Bytes as version 2 writes them. They stay readable as long as version 2 is read.
+//! Bytes as version 3 writes them. They stay readable as long as version 3 is read.
 
 use crate::RING;
 use fable_core::catalog::{AGENT, Block, Catalog, Component, Contrast, Definition, Value};
@@ -14,12 +14,12 @@ pub const TAU2_F64_SNAPSHOT: &[u8] = include_bytes!("../records/tau2_f64.snapsho
 /// The [`events`], each after its length as two little-endian bytes.
 pub const EVENTS: &[u8] = include_bytes!("../records/agent.events");
 
-/// One event of each kind, on `agent`.
+/// One event of each kind, on `agent`, but for those from elsewhere, which hosts alone read.
 ///
 /// # Panics
 /// When the catalog has changed.
 #[must_use]
-pub fn events() -> [Event; 15] {
+pub fn events() -> [Event; 16] {
     let context = Context::new(&AGENT, Some(9), &[0.125, 1.0, 0.1, 0.75]).expect("a context of the catalog");
     let nowhere = Context::new(&AGENT, None, &[0.0, 0.5, 0.25, 1.0]).expect("a context of the catalog");
     let direction = Direction::new(&AGENT, [(7, 1.0), (253, -0.5)]).expect("coordinates of the catalog");
@@ -49,6 +49,7 @@ pub fn events() -> [Event; 15] {
         Event::Fade { keep: 0.5 },
         Event::Decision { round: 3, action: Action(1), baseline: 0.0, context: nowhere, at: 0, coins },
         Event::Promotion(Promotion { by: Certifier::Coins, ..promotion }),
+        Event::Origin { origin: 300 },
     ]
 }
 

@@ -3,8 +3,8 @@
 //! `FABLE_WRITE_RECORDS=1 cargo test -p fable-golden are_pinned` writes the files anew, for a new version of the format.
 
 use fable_core::catalog::{AGENT, TAU2};
-use fable_core::record::{MAX_EVENT_LEN, Verifier, decode_event, decode_prior, encode_event, encode_prior};
-use fable_core::{Factor, Learner, Policy, Prior, Scalar, Settings};
+use fable_core::record::{MAX_ELSEWHERE_LEN, MAX_EVENT_LEN, Verifier, decode_event, decode_prior, encode_event, encode_prior};
+use fable_core::{Coins, Deed, Elsewhere, Event, Factor, Learner, Observation, Policy, Prior, Scalar, Settings};
 use fable_golden::{
     EVENTS, LAMP, LAMP_PRIOR, LAMP_SNAPSHOT, RING, SEED, TAU2_F32_SNAPSHOT, TAU2_F64_SNAPSHOT, events, lamp, tau2,
 };
@@ -30,15 +30,39 @@ fn written<T: Scalar>(learner: &Learner<T, Vec<T>, RING>) -> Vec<u8> {
     bytes
 }
 
-fn journal() -> Vec<u8> {
+fn journal(events: &[Event]) -> Vec<u8> {
     let mut bytes = vec![];
-    for event in events() {
-        let mut buffer = [0; MAX_EVENT_LEN];
-        let encoded = encode_event(&event, &mut buffer).unwrap();
+    for event in events {
+        let mut buffer = [0; MAX_ELSEWHERE_LEN];
+        let encoded = encode_event(event, &mut buffer).unwrap();
         bytes.extend(u16::try_from(encoded.len()).unwrap().to_le_bytes());
         bytes.extend(encoded);
     }
     bytes
+}
+
+const ELSEWHERE: &[u8] = include_bytes!("../records/elsewhere.events");
+
+/// One event from elsewhere of each kind.
+fn told() -> Vec<Event> {
+    let mut deeds = vec![Deed::Nothing];
+    for event in events() {
+        deeds.extend(match event {
+            Event::Observation(observation) => Some(Deed::Reward { round: 0, observation, imputed: false, coins: Coins::new() }),
+            Event::Onboarding(statement) => Some(Deed::Stated(statement)),
+            Event::Unlearn { observation, imputed, kept, probed } => {
+                Some(Deed::Unlearned { round: 70_000, observation, imputed, kept, probed })
+            }
+            Event::Decision { round, action, baseline, context, coins, .. } => {
+                let observation = Observation { context, action, baseline, reward: -0.75, weight: 1.0 };
+                Some(Deed::Reward { round, observation, imputed: coins.is_empty(), coins })
+            }
+            Event::Promotion(promotion) => Some(Deed::Promoted(promotion)),
+            _ => None,
+        });
+    }
+    let told = |(from, deed)| Event::Elsewhere(Elsewhere { origin: 200 + from, from, to: 2 * from + 1, at: 1_790_000_000, deed });
+    (0..).zip(deeds).map(told).collect()
 }
 
 /// The state at the end of a life, as the prior of others.
@@ -56,7 +80,8 @@ fn bytes_are_pinned() {
         ("tau2_f64.snapshot", snapshot::<f64>(), TAU2_F64_SNAPSHOT),
         ("lamp_f32.snapshot", written(&lamp_learner()), LAMP_SNAPSHOT),
         ("lamp_f32.prior", prior(), LAMP_PRIOR),
-        ("agent.events", journal(), EVENTS),
+        ("agent.events", journal(&events()), EVENTS),
+        ("elsewhere.events", journal(&told()), ELSEWHERE),
     ];
     for (name, written, pinned) in files {
         if std::env::var_os("FABLE_WRITE_RECORDS").is_some() {
@@ -69,11 +94,15 @@ fn bytes_are_pinned() {
 
 #[test]
 fn pinned_events_are_read() {
-    let mut bytes = EVENTS;
-    for event in events() {
+    read_events(EVENTS, &events());
+    read_events(ELSEWHERE, &told());
+}
+
+fn read_events(mut bytes: &[u8], events: &[Event]) {
+    for event in events {
         let (length, rest) = bytes.split_at(2);
         let (encoded, rest) = rest.split_at(usize::from(u16::from_le_bytes([length[0], length[1]])));
-        assert_eq!(decode_event(&AGENT, encoded).unwrap(), event);
+        assert_eq!(decode_event(&AGENT, encoded).unwrap(), *event);
         bytes = rest;
     }
     assert!(bytes.is_empty());
@@ -107,6 +136,6 @@ fn a_pinned_prior_is_read() {
 #[test]
 fn events_are_short() {
     let lengths: Vec<usize> = events().iter().map(|event| encode_event(event, &mut [0; MAX_EVENT_LEN]).unwrap().len()).collect();
-    let [_, _, _, decision, feedback, weighted, .., probed, _] = lengths[..] else { panic!("{lengths:?}") };
+    let [_, _, _, decision, feedback, weighted, .., probed, _, _] = lengths[..] else { panic!("{lengths:?}") };
     assert_eq!((decision, feedback, weighted, probed), (39, 15, 19, 49)); // two coins
 }

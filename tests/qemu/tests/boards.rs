@@ -91,7 +91,7 @@ fn compare(device: &mut Device<UnixStream>, twin: &Twin<'_>) {
 }
 
 fn policy(catalog: &'static Catalog<'static>) -> Policy<'static, f32> {
-    Policy::new(catalog, Settings::default()).unwrap()
+    Policy::new(catalog, Settings { origin: 1, ..Settings::default() }).unwrap()
 }
 
 /// Runs a test on these boards, as many at a time as there are cores.
@@ -331,7 +331,7 @@ fn forgetting_goes_back_to_a_loaded_prior() {
         assert_eq!(device.forget().unwrap(), 1);
         let packed = decode_prior(&base, &record).unwrap();
         let factor = Factor::new(catalog.arrow(), &packed, &mut vec![0.0; catalog.workspace_len()]).unwrap();
-        let informed = Policy::with_prior(catalog, Settings::default(), Prior::Factor(factor)).unwrap();
+        let informed = Policy::with_prior(catalog, *policy(catalog).settings(), Prior::Factor(factor)).unwrap();
         assert_eq!(device.hello().fingerprint, informed.fingerprint());
         assert_eq!(device.prior(false).unwrap(), record);
         let mut learner = HostLearner::for_policy(&informed);

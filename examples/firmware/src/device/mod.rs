@@ -23,6 +23,9 @@ pub use fable_core::catalog::AGENT as CATALOG;
 #[cfg(any(feature = "hifive1", feature = "microbit"))]
 pub use fable_core::catalog::TAU2 as CATALOG;
 
+/// The defaults, at a place of its own: hosts are place 0. Several boards of the same user get other numbers with `fable device join`.
+pub const SETTINGS: Settings<'static> = Settings { origin: 1, ..Settings::DEFAULT };
+
 /// Decisions that can wait for their reward, and promotions.
 pub const ROOM: usize = 8;
 
@@ -62,7 +65,7 @@ pub fn serve<S: Storage<f32>, W: Storage<f32>>(
     store: &'static StaticCell<BoardStore>,
 ) -> ! {
     tell::started(&CATALOG);
-    let Ok(mut policy) = Policy::new(&CATALOG, Settings::default()) else { stop("the settings are out of range") };
+    let Ok(mut policy) = Policy::new(&CATALOG, SETTINGS) else { stop("the settings are out of range") };
     let store = place(&policy, store);
     if Here::PRIOR {
         match apart(|| store.prior(&policy)).map(|numbers| begin_from(numbers, &mut policy, workspace)) {

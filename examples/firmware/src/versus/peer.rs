@@ -98,7 +98,7 @@ impl<const N: usize> Peer<N> {
     pub(crate) fn decide(&mut self, policy: &Policy<'_, f32>, tables: &Tables, user: u64, moment: &Moment) -> Action {
         self.round += 1;
         let settings = policy.settings();
-        let key = Key { seed: settings.seed, user, incarnation: 0, round: self.round, purpose: Purpose::Decision };
+        let key = Key { seed: settings.seed, user, incarnation: 0, origin: 0, round: self.round, purpose: Purpose::Decision };
         let (nu, mut stream) = (settings.exploration.nu(self.round, D) as f32, key.stream());
         self.draw(moment, |drawn| *drawn += nu * stream.normal());
         self.scale(tables, moment);

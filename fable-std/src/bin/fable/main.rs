@@ -12,6 +12,7 @@ mod fault;
 mod http_arguments;
 mod input;
 mod inspect;
+mod merge;
 mod output;
 mod policy_arguments;
 mod prior;
@@ -33,6 +34,7 @@ use device::DeviceArguments;
 use evaluate::EvaluateArguments;
 use failure::Failure;
 use inspect::InspectArguments;
+use merge::MergeArguments;
 use prior::PriorArguments;
 use replay::ReplayArguments;
 use serve::ServeArguments;
@@ -84,6 +86,7 @@ enum Command {
     Forget(ForgetArguments),
     Export(ExportArguments),
     Import(ImportArguments),
+    Merge(MergeArguments),
     Check(CheckArguments),
     Repair(RepairArguments),
     Backup(BackupArguments),
@@ -130,6 +133,7 @@ fn main() -> ExitCode {
         Command::Forget(arguments) => store::forget(&arguments),
         Command::Export(arguments) => store::export(&arguments),
         Command::Import(arguments) => store::import(&arguments),
+        Command::Merge(arguments) => merge::run(&arguments),
         Command::Check(arguments) => upkeep::check(&arguments),
         Command::Repair(arguments) => upkeep::repair(&arguments),
         Command::Backup(arguments) => upkeep::backup(&arguments),

@@ -104,8 +104,8 @@ fn tape(arguments: &ReplayArguments) -> Result<(Tape, Option<Identity>), Failure
 }
 
 fn question(catalog: &Catalog<'_>, tape: &Tape, decision: &str, against: Option<&str>) -> Result<Question, Failure> {
-    let (incarnation, round) = if let Ok(round) = decision.parse() {
-        (None, round)
+    let (incarnation, origin, round) = if let Ok(round) = decision.parse() {
+        (None, None, round)
     } else {
         let id: DecisionId = decision.parse().map_err(Failure::mistake)?;
         if let Start::Journal { header, .. } = &tape.start
@@ -113,7 +113,7 @@ fn question(catalog: &Catalog<'_>, tape: &Tape, decision: &str, against: Option<
         {
             return Err(Failure::Mistake(format!("{decision} is a decision of another user")));
         }
-        (Some(id.incarnation), id.round)
+        (Some(id.incarnation), Some(id.origin), id.round)
     };
     let other = match against {
         None => None,
@@ -122,15 +122,21 @@ fn question(catalog: &Catalog<'_>, tape: &Tape, decision: &str, against: Option<
             Some(known.ok_or_else(|| Failure::Mistake(format!("'{name}' is no action of the catalog")))?)
         }
     };
-    Ok(Question { incarnation, round, other })
+    Ok(Question { incarnation, origin, round, other })
 }
 
 fn told(replay: &Replay) -> String {
-    let Replay { events, decisions, with_defaults, different, .. } = replay;
-    let same = *decisions as usize - *with_defaults as usize - different.len();
+    let Replay { events, decisions, with_defaults, woven, elsewhere, different, .. } = replay;
+    let same = *decisions as usize - *with_defaults as usize - *woven as usize - different.len();
     let mut text = format!("{events} events replayed: {same} of {decisions} decisions are the same, bit for bit\n");
     if *with_defaults > 0 {
         let _ = writeln!(text, "{with_defaults} were made with default scores of the caller's, which a journal does not keep");
+    }
+    if *woven > 0 {
+        let _ = writeln!(text, "{woven} were made before journals were merged by time, and cannot be made anew");
+    }
+    if *elsewhere > 0 {
+        let _ = writeln!(text, "{elsewhere} rewards are of decisions that were made elsewhere; their own journals have them");
     }
     text
 }
@@ -165,6 +171,8 @@ fn described(catalog: &Catalog<'_>, replay: &Replay, explanation: Option<&str>) 
         "events": replay.events,
         "decisions": replay.decisions,
         "with_defaults": replay.with_defaults,
+        "woven": replay.woven,
+        "elsewhere": replay.elsewhere,
         "different": replay.different.len(),
         "first_difference": difference,
         "rounds": replay.rounds,

@@ -73,12 +73,18 @@ const WRITE: &str = "WITH input AS (
     SELECT number FROM won
     UNION ALL SELECT i.number FROM input i JOIN fable_events e ON e.number = i.number AND e.first = i.first WHERE e.token = $10";
 
-const BASES: &str = "INSERT INTO fable_snapshots (number, seen, base, bytes)
-    SELECT i.number, i.seen, true, i.bytes
-    FROM unnest($1::int8[], $2::int8[], $3::int8[], $4::int8[], $5::bytea[]) AS i(number, birth, first, seen, bytes)
-    JOIN fable_users u ON u.number = i.number AND u.birth = i.birth
-    WHERE (i.first IS NULL OR EXISTS (SELECT FROM fable_events e WHERE e.number = i.number AND e.first = i.first AND e.token = $6))
-    AND NOT EXISTS (SELECT FROM fable_snapshots s WHERE s.number = i.number)";
+/// The history begins with these: whatever was before them goes.
+const BASES: &str = "WITH input AS (
+        SELECT i.number, i.seen, i.bytes
+        FROM unnest($1::int8[], $2::int8[], $3::int8[], $4::int8[], $5::bytea[]) AS i(number, birth, first, seen, bytes)
+        JOIN fable_users u ON u.number = i.number AND u.birth = i.birth
+        WHERE i.first IS NULL OR EXISTS (SELECT FROM fable_events e WHERE e.number = i.number AND e.first = i.first AND e.token = $6)
+    ), gone AS (
+        DELETE FROM fable_snapshots x USING input i WHERE x.number = i.number AND x.seen < i.seen
+    ), unneeded AS (
+        DELETE FROM fable_events e USING input i WHERE e.number = i.number AND e.first < i.seen AND e.first + e.count <= i.seen
+    )
+    INSERT INTO fable_snapshots (number, seen, base, bytes) SELECT number, seen, true, bytes FROM input ON CONFLICT DO NOTHING";
 
 /// The newest snapshot takes the place of the one before. Once there are more than half of the history after the middle one, the
 /// history begins with that, and this is the middle one.

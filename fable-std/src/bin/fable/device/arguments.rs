@@ -51,6 +51,8 @@ Examples:
   fable device --port /dev/ttyACM0 decide --forbid tool=verify
   fable device --port /dev/ttyACM0 feedback 00000000000000ab-0-17 0.5
   fable device --port /dev/ttyACM0 prior load people.prior
+  fable device --port /dev/ttyACM0 join --store users.fable --user ana --origin 2
+  fable device --port /dev/ttyACM0 sync --store users.fable --user ana
   fable device --tcp 127.0.0.1:4000 --json contrast concise_over_guided";
 
 #[derive(Subcommand)]
@@ -155,6 +157,37 @@ pub(super) enum DeviceCommand {
     /// Replays the device's snapshot and journal here and compares every decision and contrast, bit for bit.
     Replay {
         /// The device's own.
+        #[command(flatten)]
+        settings: Box<SettingsArguments>,
+    },
+    /// Makes a device with which nothing has happened yet one more place of a user of a store, so that it can be synchronized.
+    ///
+    /// The device gets the user's number and incarnation, and with --origin a number of its own among the user's places; otherwise it
+    /// keeps that of its firmware.
+    Join {
+        /// The store; it has to be there.
+        #[arg(long, value_name = "FILE")]
+        store: PathBuf,
+        /// Name of the user.
+        #[arg(long, value_name = "NAME")]
+        user: String,
+        /// The device's own, --origin among them. What is not said here is as the store has it.
+        #[command(flatten)]
+        settings: Box<SettingsArguments>,
+    },
+    /// Merges what has happened on the device since the last time into a user of a store that nobody serves at the moment.
+    ///
+    /// The device's snapshot and journal are read and checked; the device itself does not change. What the device has made part of its
+    /// snapshot before it was merged is missing, and refused: synchronize before its journal is full (`stats` says how much is free).
+    /// The device has to be a place of this user, see `join`.
+    Sync {
+        /// The store; it has to be there.
+        #[arg(long, value_name = "FILE")]
+        store: PathBuf,
+        /// Name of the user.
+        #[arg(long, value_name = "NAME")]
+        user: String,
+        /// What is not said here is as the store has it.
         #[command(flatten)]
         settings: Box<SettingsArguments>,
     },

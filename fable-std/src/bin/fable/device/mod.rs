@@ -5,6 +5,7 @@
 mod answers;
 mod arguments;
 mod names;
+mod sync;
 
 pub(crate) use arguments::DeviceArguments;
 
@@ -127,6 +128,12 @@ fn talk<P: Read + Write>(port: P, arguments: &DeviceArguments) -> Result<Output,
         }
         DeviceCommand::Replay { settings } => {
             replayed(device, settings.resolve(catalog.as_deref().unwrap_or(""), device.catalog()?)?)
+        }
+        DeviceCommand::Join { store, user, settings } => {
+            sync::joined(device, store, user, settings, catalog.as_deref().unwrap_or(""))
+        }
+        DeviceCommand::Sync { store, user, settings } => {
+            sync::synchronized(device, store, user, settings, catalog.as_deref().unwrap_or(""))
         }
         DeviceCommand::Forget { .. } => {
             let incarnation = device.forget()?;

@@ -1,0 +1,167 @@
+//! What happened to a user at another place, as one event that is complete in itself.
+//!
+//! A reward from elsewhere has its context, its action and its coins in it, so nothing of it waits in the ring here: the decisions
+//! that wait are those of this place. A coin counts with the m that was expected there, whether or not one of the same contrast is
+//! open here. [`merge`](super::merge) makes such events of another place's journal.
+
+use super::learn::Lesson;
+use super::probe::Coins;
+use super::trial::Account;
+use super::{Certifier, Memory, Observation, Promotion, State, User, UserError, Verdict};
+use crate::catalog::score::Scalar;
+use crate::catalog::{Catalog, ContrastSet, Statement};
+
+/// One step in the life of a user at another place.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Elsewhere {
+    /// The place.
+    pub origin: u32,
+    /// Events of that place that were known before.
+    pub from: u32,
+    /// Events of that place that are known with this one; what is between taught nothing.
+    pub to: u32,
+    /// The caller's time there: that of the latest decision or promotion before.
+    pub at: u32,
+    /// What happened.
+    pub deed: Deed,
+}
+
+/// What happened elsewhere.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
+pub enum Deed {
+    /// A reward was learned.
+    Reward {
+        /// The round of its decision there; 0 for an action that was not decided on.
+        round: u32,
+        /// The reward and what it is for.
+        observation: Observation,
+        /// Whether it was imputed.
+        imputed: bool,
+        /// The coins that were tossed for the decision.
+        coins: Coins,
+    },
+    /// A preference was stated.
+    Stated(Statement),
+    /// A reward was taken back.
+    Unlearned {
+        /// The round of its decision there, if that is known; otherwise 0.
+        round: u32,
+        /// What was learned.
+        observation: Observation,
+        /// Whether its reward was imputed.
+        imputed: bool,
+        /// How much of it is left here.
+        kept: f32,
+        /// Contrasts whose coins it was the reward of: they start again.
+        probed: ContrastSet,
+    },
+    /// A declared contrast entered the profile there. Of this place's own it is a promotion from before journals were merged by time.
+    Promoted(Promotion),
+    /// Nothing that others learn from.
+    Nothing,
+}
+
+impl State {
+    /// Remembers that something is known.
+    pub(super) fn know(&mut self, elsewhere: &Elsewhere) {
+        if elsewhere.origin == self.origin {
+            self.count();
+        } else {
+            let _ = self.merged.set(elsewhere.origin, elsewhere.to); // there is room, as was checked
+        }
+    }
+}
+
+impl<T: Scalar> User<'_, T> {
+    /// Whether something from elsewhere can be next, and whether something is learned from it.
+    pub(super) fn admit_elsewhere(&self, elsewhere: &Elsewhere) -> Result<bool, UserError> {
+        let Elsewhere { origin, from, to, ref deed, .. } = *elsewhere;
+        let own = origin == self.origin;
+        if own && !matches!(deed, Deed::Promoted(_)) {
+            return Err(UserError::Origin);
+        }
+        let known = if own { self.events } else { self.known_of(origin) };
+        if from < known {
+            return Err(UserError::KnownElsewhere);
+        } else if from > known {
+            return Err(UserError::GapElsewhere);
+        } else if to <= from {
+            return Err(UserError::OutOfOrder);
+        } else if !own && !self.memory.state.merged.clone().set(origin, to) {
+            return Err(UserError::Origins);
+        }
+        match deed {
+            Deed::Reward { .. } | Deed::Unlearned { .. } => Ok(true),
+            Deed::Stated(statement) => self.admit_statement(statement).map(|()| statement.precision != 0.0),
+            Deed::Promoted(promotion) => self.admit_told(promotion).map(|()| false),
+            Deed::Nothing => Ok(false),
+        }
+    }
+
+    /// What is learned from something that is next.
+    #[inline(never)]
+    pub(super) fn told_lesson<'s>(&'s mut self, elsewhere: &'s Elsewhere) -> Result<Lesson<'s, T>, UserError> {
+        let mut lesson = match &elsewhere.deed {
+            Deed::Reward { observation, imputed, coins, .. } => {
+                let all = self.policy.catalog().all_actions();
+                self.admit_action(&observation.context, observation.action)?;
+                self.admit_coins(&all, &observation.context, observation.action, coins)?;
+                self.elsewhere_lesson(observation, *imputed)?
+            }
+            Deed::Stated(statement) => self.stated_lesson(statement)?.ok_or(UserError::NotLearned)?,
+            Deed::Unlearned { observation, imputed, kept, probed, .. } => {
+                self.admit_unlearning(observation, *imputed, *kept)?;
+                if !probed.is_below(self.policy.catalog().contrasts().len()) {
+                    return Err(UserError::Coin);
+                }
+                self.unlearning_lesson(observation, *imputed, *kept, *probed)?
+            }
+            Deed::Promoted(_) | Deed::Nothing => return Err(UserError::NotLearned),
+        };
+        lesson.elsewhere = Some(elsewhere);
+        Ok(lesson)
+    }
+
+    /// Whether a promotion made sense where it was made: the state that it followed from is not here.
+    fn admit_told(&self, promotion: &Promotion) -> Result<(), UserError> {
+        let Promotion { contrast, verdict, by, evidence, lower, upper, .. } = *promotion;
+        let within = by == Certifier::Ellipsoid || (lower >= -2.0 && upper <= 2.0);
+        let one_sided = by == Certifier::Coins
+            || match verdict {
+                Verdict::For => lower > 0.0,
+                Verdict::Against => upper < 0.0,
+                Verdict::Open => false,
+            };
+        let ordered = lower <= upper && lower.is_finite() && upper.is_finite();
+        let declared = usize::from(contrast) < self.policy.catalog().contrasts().len();
+        if !(declared && within && one_sided && ordered && evidence >= 1 && verdict != Verdict::Open) {
+            return Err(UserError::NotPromoted);
+        }
+        if self.has_room(contrast) { Ok(()) } else { Err(UserError::ProfileFull) }
+    }
+}
+
+impl<T: Scalar> Memory<'_, T> {
+    /// Remembers what happened elsewhere and is not learned from. A promotion of another place's does not replace one that is
+    /// there; one of this place's own does if it is of the other side.
+    pub(super) fn note(mut self, catalog: &Catalog<'_>, elsewhere: &Elsewhere) {
+        let own = elsewhere.origin == self.state.origin;
+        self.state.know(elsewhere);
+        let Deed::Promoted(promotion) = &elsewhere.deed else { return };
+        let known = self.profile.iter().find(|known| known.contrast == promotion.contrast);
+        if known.is_some_and(|known| !own || known.verdict == promotion.verdict) {
+            return;
+        }
+        self.profile.retain(|known| known.contrast != promotion.contrast);
+        let _ = self.profile.push(*promotion); // there is room, as was checked
+        let trials = self.storage.get(catalog.trials_start()..).unwrap_or_default();
+        let start = crate::catalog::TRIAL_LEN * usize::from(promotion.contrast);
+        let account = trials.get(start..).map(Account::read);
+        if promotion.by == Certifier::Coins && account.is_some_and(|account| own || account.certified == Verdict::Open) {
+            self.certify(catalog, promotion);
+        }
+    }
+}

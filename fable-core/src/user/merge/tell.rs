@@ -1,0 +1,213 @@
+//! The journal of a place, as what others can learn from it.
+
+use super::super::late::Wait;
+use super::super::{Coin, Coins, Deed, Elsewhere, Event, Observation, State, User};
+use crate::catalog::{Contrast, score::Scalar};
+use alloc::vec::Vec;
+
+/// What others can learn from a place.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Telling {
+    pub(super) user: u64,
+    pub(super) fingerprint: u64,
+    pub(super) incarnation: u32,
+    /// The place.
+    pub origin: u32,
+    /// Events before the journal begins, in this incarnation.
+    pub first: u32,
+    /// Events by its end.
+    pub end: u32,
+    /// Whether it fades.
+    pub faded: bool,
+    /// Time at its end.
+    pub(super) clock: u32,
+    /// What happened there, with consecutive numbers where something did.
+    pub(super) deeds: Vec<Elsewhere>,
+    /// The numbers of its decisions.
+    decided: Vec<u32>,
+    /// What was known of other places at its beginning.
+    before: Vec<(u32, u32)>,
+    /// What it was told of other places since.
+    pub(super) others: Vec<Elsewhere>,
+}
+
+impl Telling {
+    /// Whose it is.
+    #[must_use]
+    pub const fn user(&self) -> u64 {
+        self.user
+    }
+
+    /// How often the user had been forgotten.
+    #[must_use]
+    pub const fn incarnation(&self) -> u32 {
+        self.incarnation
+    }
+
+    /// Decisions from an event on.
+    #[must_use]
+    pub fn decisions_from(&self, event: u32) -> usize {
+        self.decided.iter().filter(|decided| **decided >= event).count()
+    }
+
+    /// What is known of a place at the end.
+    #[must_use]
+    pub fn known_of(&self, origin: u32) -> u32 {
+        let told = self.others.iter().rev().find(|told| told.origin == origin).map(|told| told.to);
+        told.unwrap_or_else(|| self.before_of(origin))
+    }
+
+    pub(super) fn before_of(&self, origin: u32) -> u32 {
+        self.before.iter().find(|(known, _)| *known == origin).map_or(0, |(_, events)| *events)
+    }
+}
+
+/// A decision that waits for its reward.
+#[derive(Clone, Debug)]
+struct Open {
+    round: u32,
+    observation: Observation,
+    coins: Coins,
+}
+
+/// Goes along the journal of a place. See the [module](self).
+#[derive(Clone, Debug)]
+pub struct Teller {
+    pub(super) telling: Telling,
+    /// The place that the settings say, until it is recorded.
+    place: u32,
+    decides: bool,
+    open: Vec<Open>,
+    /// Rewards that were learned and not taken back, with their rounds.
+    learned: Vec<(u32, Observation, bool)>,
+}
+
+impl Teller {
+    /// At the beginning of a journal.
+    #[must_use]
+    pub fn new<T: Scalar>(user: &User<'_, T>) -> Self {
+        let view = user.memory.view();
+        let State { fingerprint, user: hash, incarnation, origin, events, round, .. } = *view.state;
+        let component = |coin: &Coin| {
+            let contrast = user.policy.catalog().contrasts().get(usize::from(coin.contrast));
+            contrast.and_then(Contrast::sides).map(|sides| sides.component)
+        };
+        let waiting = view.ring().filter(|pending| pending.wait == Wait::Waiting).map(|pending| {
+            let mut coins: Coins = user
+                .coins(user.id(pending.round))
+                .map(|probe| Coin { contrast: probe.contrast, expected: probe.expected })
+                .collect();
+            coins.sort_unstable_by_key(component);
+            let (context, action, baseline) = (pending.context, pending.action, pending.baseline.to_f64());
+            Open { round: pending.round, observation: Observation { context, action, baseline, reward: 0.0, weight: 1.0 }, coins }
+        });
+        let open = waiting.collect();
+        let telling = Telling {
+            user: hash,
+            fingerprint,
+            incarnation,
+            origin,
+            first: events,
+            end: events,
+            faded: false,
+            clock: view.ring().map(|pending| pending.at).max().unwrap_or(0),
+            deeds: Vec::new(),
+            decided: Vec::new(),
+            before: view.state.merged().collect(),
+            others: Vec::new(),
+        };
+        Self { telling, place: user.policy.settings().origin, decides: round > 0, open, learned: Vec::new() }
+    }
+
+    /// Takes the next event of the journal.
+    pub fn take(&mut self, event: &Event) {
+        let deed = match event {
+            Event::Origin { origin } => {
+                self.telling.origin = *origin;
+                return;
+            }
+            Event::Elsewhere(told) if told.origin != self.telling.origin => return self.telling.others.push(told.clone()),
+            Event::Elsewhere(own) => Some(own.deed.clone()),
+            Event::Forget { .. } => return self.forget(),
+            Event::Permissions(_) => None,
+            Event::Fade { .. } => {
+                self.telling.faded = true;
+                None
+            }
+            Event::Decision { round, action, baseline, context, at, coins } => {
+                self.telling.decided.push(self.telling.end);
+                (self.decides, self.telling.clock) = (true, self.telling.clock.max(*at));
+                let (context, action, baseline) = (*context, *action, *baseline);
+                let observation = Observation { context, action, baseline, reward: 0.0, weight: 1.0 };
+                self.open.push(Open { round: *round, observation, coins: coins.clone() });
+                None
+            }
+            Event::Feedback { round, reward, weight } => self.settle(*round, Some((*reward, *weight)), false),
+            Event::Expiry { round, imputed } => self.settle(*round, imputed.map(|reward| (reward, 1.0)), true),
+            Event::Observation(observation) => {
+                self.learned.push((0, *observation, false));
+                Some(Deed::Reward { round: 0, observation: *observation, imputed: false, coins: Coins::new() })
+            }
+            Event::Unlearn { observation, imputed, kept, probed } => {
+                let same = |(_, learned, by): &(u32, Observation, bool)| learned == observation && by == imputed;
+                let place = self.learned.iter().rposition(same);
+                let round = place.map_or(0, |place| self.learned.remove(place).0);
+                let (observation, imputed, kept, probed) = (*observation, *imputed, *kept, *probed);
+                Some(Deed::Unlearned { round, observation, imputed, kept, probed })
+            }
+            Event::Onboarding(statement) => Some(Deed::Stated(statement.clone())),
+            Event::Promotion(promotion) => {
+                self.telling.clock = self.telling.clock.max(promotion.at);
+                Some(Deed::Promoted(*promotion))
+            }
+        };
+        let Telling { origin, end, clock, .. } = self.telling;
+        self.telling.end = end.saturating_add(1);
+        if let Some(deed) = deed {
+            self.telling.deeds.push(Elsewhere { origin, from: end, to: self.telling.end, at: clock, deed });
+        }
+    }
+
+    /// The end of a wait.
+    fn settle(&mut self, round: u32, reward: Option<(f64, f32)>, imputed: bool) -> Option<Deed> {
+        let place = self.open.iter().position(|open| open.round == round)?;
+        let Open { observation, coins, .. } = self.open.remove(place);
+        let (reward, weight) = reward?;
+        let observation = Observation { reward, weight, ..observation };
+        self.learned.push((round, observation, imputed));
+        Some(Deed::Reward { round, observation, imputed, coins: if imputed { Coins::new() } else { coins } })
+    }
+
+    /// Everything begins anew, in the next incarnation.
+    fn forget(&mut self) {
+        let Telling { user, fingerprint, incarnation, .. } = self.telling;
+        let none = Telling {
+            user,
+            fingerprint,
+            incarnation: incarnation.saturating_add(1),
+            origin: 0,
+            first: 0,
+            end: 0,
+            faded: false,
+            clock: 0,
+            deeds: Vec::new(),
+            decided: Vec::new(),
+            before: Vec::new(),
+            others: Vec::new(),
+        };
+        (self.telling, self.decides) = (none, false);
+        self.open.clear();
+        self.learned.clear();
+    }
+
+    /// At the end of the journal.
+    #[must_use]
+    pub fn finish(mut self) -> Telling {
+        if self.telling.origin == 0 && !self.decides {
+            self.telling.origin = self.place;
+        }
+        let origin = self.telling.origin;
+        self.telling.deeds.iter_mut().for_each(|deed| deed.origin = origin);
+        self.telling
+    }
+}

@@ -1,0 +1,88 @@
+//! Places: one user who is decided for at several of them.
+//!
+//! Every place has a number of its own, [`Settings::origin`](crate::Settings::origin), which is part of decision ids and draws.
+//! It is recorded with the first decision of an incarnation ([`Event::Origin`](super::Event::Origin)) and fixed from then on; place
+//! 0 is not recorded, so that a life at one place is what it would be without any of this. What happened elsewhere comes as events
+//! that are complete in themselves, and the state remembers how much of each place it knows: nothing counts twice, and a
+//! gap is noticed.
+
+use super::{Event, State, User};
+use crate::catalog::score::Scalar;
+
+/// Other places that a user can be merged from: 8 on hosts (feature `alloc`), none on devices, whose journals are merged by hosts.
+pub const MAX_ORIGINS: usize = if cfg!(feature = "alloc") { 8 } else { 0 };
+
+/// How much of what happened at other places is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Merged {
+    /// Number of a place and how many of its events are known, in the order of numbers; none are known of an empty entry.
+    entries: [(u32, u32); MAX_ORIGINS],
+}
+
+impl Merged {
+    /// All zero bits.
+    pub(crate) const NONE: Self = Self { entries: [(0, 0); MAX_ORIGINS] };
+
+    /// The places and how many events of each are known.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, u32)> {
+        self.entries.iter().copied().take_while(|(_, events)| *events > 0)
+    }
+
+    /// Remembers that so many events of a place are known. False when there is no room for another place.
+    #[cfg(any(feature = "alloc", feature = "record"))]
+    pub(crate) fn set(&mut self, origin: u32, events: u32) -> bool {
+        let Some(place) = self.entries.iter().position(|(known, count)| *count == 0 || *known == origin) else { return false };
+        if let Some(entry) = self.entries.get_mut(place) {
+            *entry = (origin, events);
+        }
+        if let Some(used) = self.entries.get_mut(..=place) {
+            used.sort_unstable_by_key(|(origin, _)| *origin);
+        }
+        true
+    }
+}
+
+impl State {
+    /// The place that decides, as recorded with the first decision; 0 before.
+    #[must_use]
+    pub const fn origin(&self) -> u32 {
+        self.origin
+    }
+
+    /// What has happened here in this incarnation: events, not counting [`Origin`](super::Event::Origin) and what was merged.
+    #[must_use]
+    pub const fn events(&self) -> u32 {
+        self.events
+    }
+
+    /// The other places that this user was merged from, and how many events of each are known.
+    pub fn merged(&self) -> impl Iterator<Item = (u32, u32)> {
+        self.merged.iter()
+    }
+
+    /// How many events of another place are known.
+    #[must_use]
+    pub fn known_of(&self, origin: u32) -> u32 {
+        self.merged.iter().find(|(known, _)| *known == origin).map_or(0, |(_, events)| events)
+    }
+
+    /// One more has happened here.
+    pub(super) const fn count(&mut self) {
+        self.events = self.events.saturating_add(1);
+    }
+}
+
+impl<T: Scalar> User<'_, T> {
+    /// The place that decides: the recorded one, or before the first decision that of the settings.
+    #[must_use]
+    pub fn place(&self) -> u32 {
+        let State { origin, round, .. } = *self.memory.state;
+        if origin == 0 && round == 0 { self.policy.settings().origin } else { origin }
+    }
+
+    /// What has to happen before something from elsewhere can, or a decision: the place is recorded, if it is not yet.
+    #[must_use]
+    pub fn placing(&self) -> Option<Event> {
+        (self.origin() != self.place()).then(|| Event::Origin { origin: self.place() })
+    }
+}
