@@ -142,7 +142,10 @@ fn completions_for_every_shell() {
 fn bash_completes() {
     let script = text(fable(&["completions", "bash"]).stdout);
     let asked = "COMP_WORDS=(fable catalog sh); COMP_CWORD=2; _fable fable sh catalog; echo \"${COMPREPLY[@]}\"";
-    let output = match Command::new("bash").args(["-c", &format!("{script}\n{asked}")]).output() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("completions");
+    std::fs::write(&file, format!("{script}\n{asked}\n")).unwrap(); // as an argument it is too long
+    let output = match Command::new("bash").arg(&file).output() {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return, // no bash, nothing to complete
         output => output.unwrap(),
     };

@@ -360,7 +360,7 @@ fn nobody_and_strangers_are_told_apart() {
         let sequence = frame[2]; // behind the code byte and the version
         // The sequence begins anywhere; with the right last byte no byte of the checksum is 0, and nothing has to be stuffed.
         let frame = |last: u8| {
-            let body = [0x83, sequence, 1, 9, last];
+            let body = [0x84, sequence, 1, 9, last];
             let sum = !body.iter().fold(u32::MAX, |sum, byte| {
                 (0..8).fold(sum ^ u32::from(*byte), |sum, _| if sum & 1 == 0 { sum >> 1 } else { sum >> 1 ^ 0xedb8_8320 })
             });
@@ -372,7 +372,7 @@ fn nobody_and_strangers_are_told_apart() {
         let _ = there.read(&mut byte); // until the client leaves
     });
     let result = Device::open(here);
-    assert!(matches!(result, Err(DeviceError::Version { found: 3 })), "{:?}", result.err());
+    assert!(matches!(result, Err(DeviceError::Version { found: 4 })), "{:?}", result.err());
     stranger.join().unwrap();
 }
 

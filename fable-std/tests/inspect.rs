@@ -325,7 +325,7 @@ State
   catalog      lamp, fingerprint 38375770cf1f0200
   settings     fingerprint 53220c56708cef42
   user         e6f79c19051ffb05, incarnation 0
-  version      records 2, arithmetic 1
+  version      records 3, arithmetic 1
 `fable inspect --help` explains the words.
 ";
 

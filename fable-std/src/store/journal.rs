@@ -2,8 +2,7 @@
 //!
 //! | bytes | content |
 //! |---|---|
-//! | 2 | length of the record, 1 to 280; bit 15 is set when a round follows the record, bit 13 when a place does, too, bit 14 for
-//! [`Note::WithDefaults`], bit 12 for [`Note::Woven`] |
+//! | 2 | length of the record, 1 to 280; bit 15 is set when a round follows the record, bit 13 when a place does, too, bit 14 for [`Note::WithDefaults`], bits 13 and 14 for [`Note::Woven`] |
 //! | n | the record, see `fable_core::record` |
 //! | 4 | for an unlearned reward, the round of the decision that it belonged to |
 //! | 4 | the place of that decision, if it is not 0 |
@@ -18,7 +17,7 @@ use fable_core::record::MAX_ELSEWHERE_LEN;
 const TAKES_BACK: u16 = 0x8000;
 const WITH_DEFAULTS: u16 = 0x4000;
 const ELSEWHERE: u16 = 0x2000;
-const WOVEN: u16 = 0x1000;
+const WOVEN: u16 = WITH_DEFAULTS | ELSEWHERE;
 const TAKES_BACK_THERE: u16 = TAKES_BACK | ELSEWHERE;
 
 /// What an event does not say itself.
@@ -90,7 +89,7 @@ impl<'b> Entries<'b> {
     fn take(&mut self) -> Option<Entry<'b>> {
         let (head, rest) = self.0.split_first_chunk()?;
         let head = u16::from_le_bytes(*head);
-        let flags = head & (TAKES_BACK | WITH_DEFAULTS | ELSEWHERE | WOVEN);
+        let flags = head & (TAKES_BACK | WITH_DEFAULTS | ELSEWHERE);
         let length = usize::from(head & !flags);
         let (record, mut rest) = rest.split_at_checked(length).filter(|_| (1..=MAX_ELSEWHERE_LEN).contains(&length))?;
         let mut number = || {
@@ -210,7 +209,7 @@ mod tests {
         assert!(Segment::read(0, &[0x19, 0x01]).is_err());
         assert!(
             Segment::read(0, &[1, 0x20, 9]).is_err()
-                && Segment::read(0, &[1, 0x50, 9]).is_err()
+                && Segment::read(0, &[1, 0x10, 9]).is_err()
                 && Segment::read(0, &[1, 0xc0, 9, 0, 0, 0, 0]).is_err()
         ); // other flags
         assert!(Segment::read(0, &[[0x19, 0x01].as_slice(), &[0; 281]].concat()).is_err());
