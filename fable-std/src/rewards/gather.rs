@@ -91,6 +91,13 @@ impl Gathering {
         Ok(missing)
     }
 
+    /// What a decision would have had with one more metric.
+    #[must_use]
+    pub fn with(&self, decision: DecisionId, scored: Scored) -> Vec<Scored> {
+        let held = self.waiting.get(&decision).map_or(&[][..], |held| held.came.as_slice());
+        held.iter().copied().chain([scored]).collect()
+    }
+
     /// Takes a metric that came at a time. What is [`Ready`](Next::Ready) is not held any more.
     ///
     /// # Errors

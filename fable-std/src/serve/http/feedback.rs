@@ -14,14 +14,12 @@ use axum::response::Response;
 use fable_core::DecisionId;
 use serde::Deserialize;
 use serde_json::json;
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::{MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 /// How often it is looked whether decisions have waited long enough.
 const LOOK: Duration = Duration::from_secs(1);
-/// Rewards that are given at once at the end.
-const TOGETHER: usize = 512;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -114,12 +112,17 @@ impl Front {
 
     /// Says what would be said.
     async fn rehearse(&self, decision: DecisionId, scored: Scored) -> Result<Response, Refused> {
-        let missing = if self.metrics.waits() { self.gathering().look(&self.metrics, decision, scored)? } else { Vec::new() };
+        let (missing, came) = {
+            let gathering = self.gathering();
+            let missing = if self.metrics.waits() { gathering.look(&self.metrics, decision, scored)? } else { Vec::new() };
+            (missing, gathering.with(decision, scored))
+        };
         let checked = self.ask(check(decision))?.await.map_err(|_| Refused::GONE)?;
         if checked.code.is_some() {
             return Ok(self.answered(checked));
         }
-        Ok(self.accepted(Some(&missing).filter(|missing| !missing.is_empty()), scored.score))
+        let missing = Some(&missing).filter(|missing| !missing.is_empty());
+        Ok(self.accepted(missing, self.metrics.reward(&came)))
     }
 
     /// Gives a decision its reward. Without one nothing is learned, but the decision has to be there.
@@ -161,14 +164,26 @@ impl Front {
     /// Gives all that wait their reward, at the end.
     pub(super) async fn finish(&self) {
         let rest: Vec<Gathered> = self.gathering().rest().collect();
-        for some in rest.chunks(TOGETHER) {
-            let asked: Vec<_> = some.iter().filter_map(|gathered| self.given(gathered)).collect();
-            for asked in asked {
-                match asked {
-                    Ok(answer) => self.note(answer.await.ok().as_ref()),
-                    Err(_) => self.counters.late(),
+        let mut asked = VecDeque::new();
+        for gathered in rest {
+            loop {
+                match self.given(&gathered) {
+                    None => {}
+                    Some(Ok(answer)) => asked.push_back(answer),
+                    // There is room when the oldest is answered.
+                    Some(Err(_)) => match asked.pop_front() {
+                        Some(oldest) => {
+                            self.note(oldest.await.ok().as_ref());
+                            continue;
+                        }
+                        None => self.note(None),
+                    },
                 }
+                break;
             }
+        }
+        for answer in asked {
+            self.note(answer.await.ok().as_ref());
         }
     }
 
@@ -193,6 +208,8 @@ impl Front {
 
     fn note(&self, answered: Option<&Answered>) {
         if answered.is_none_or(|answered| answered.code.is_some()) {
+            let code = answered.and_then(|answered| answered.code);
+            tracing::warn!(?code, "the reward of metrics that waited could not be given");
             self.counters.late();
         }
     }
