@@ -3,9 +3,7 @@
 use fable_core::catalog::TAU2;
 use fable_core::{Command, DecisionId, Feasible, Policy, Request, Settings};
 use fable_std::store::journal::Note;
-use fable_std::store::{
-    Desk, Identity, News, Options, Place, Policies, PostgresStore, Reach, Resident, Store, Writes, transfer,
-};
+use fable_std::store::{Desk, Identity, News, Options, Place, Policies, PostgresStore, Reach, Resident, Store, Writes, transfer};
 use std::sync::OnceLock;
 
 pub type Person = Resident<'static, f64>;

@@ -183,7 +183,8 @@ fn whoever_is_forgotten_never_gets_a_decision_id_again() {
     assert!(store.user(id.user, Reach::Whole).unwrap().is_none());
     // Nor may two have one name, or one number.
     let incarnation = store.incarnation().unwrap();
-    let mut twins = [("ana", 5), ("ana", 6), ("ben", 5)].map(|(name, number)| Resident::newcomer(&desk, name, number, incarnation, None).unwrap());
+    let mut twins = [("ana", 5), ("ana", 6), ("ben", 5)]
+        .map(|(name, number)| Resident::newcomer(&desk, name, number, incarnation, None).unwrap());
     let lost = twins.each_mut().map(|twin| {
         let mut writes = Writes::default();
         decide(&mut desk, twin, &mut writes);

@@ -102,7 +102,8 @@ impl Postgres {
         initdb.args(["--auth-local=trust", "--auth-host=scram-sha-256"]).arg(format!("--pwfile={}", password.display()));
         run(&mut initdb);
         self.certify();
-        let mut settings = String::from("\nlisten_addresses = '127.0.0.1'\nmax_connections = 200\nshared_buffers = '64MB'\nssl = on\n");
+        let mut settings =
+            String::from("\nlisten_addresses = '127.0.0.1'\nmax_connections = 200\nshared_buffers = '64MB'\nssl = on\n");
         let _ = writeln!(settings, "port = {}\nunix_socket_directories = '{}'", self.port, own.display());
         let _ = writeln!(settings, "ssl_cert_file = '{0}/tls.pem'\nssl_key_file = '{0}/tls.key'", own.display());
         let file = self.data().join("postgresql.conf");

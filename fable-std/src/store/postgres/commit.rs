@@ -123,7 +123,8 @@ struct Failure {
 pub(super) async fn commit(pool: &Pool, writes: &Writes) -> Result<Vec<u64>, StoreError> {
     let mut changes = change::by_user(writes)?;
     let everyone: BTreeSet<u64> = changes.iter().map(|change| change.number).collect();
-    let unknown: Vec<i64> = changes.iter().filter(|change| change.birth.is_none()).map(|change| change.number.cast_signed()).collect();
+    let unknown: Vec<i64> =
+        changes.iter().filter(|change| change.birth.is_none()).map(|change| change.number.cast_signed()).collect();
     if !unknown.is_empty() {
         change::settle(&mut changes, &lives(pool, &unknown).await?);
     }

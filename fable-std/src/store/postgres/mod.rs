@@ -188,7 +188,9 @@ impl Store for PostgresStore {
         let mut stored = found.stored(reach);
         if let (Err(damage @ (Damage::Snapshot | Damage::Journal)), Reach::Snapshot) = (&stored, reach) {
             tracing::warn!(%damage, "a part of what is stored about a user cannot be read; another one is tried");
-            let Some(whole) = self.read(async |session| read::load(session, number, Reach::Whole).await)? else { return Ok(None) };
+            let Some(whole) = self.read(async |session| read::load(session, number, Reach::Whole).await)? else {
+                return Ok(None);
+            };
             stored = whole.stored(reach);
         }
         self.remember(number, stored.as_ref().err().copied());

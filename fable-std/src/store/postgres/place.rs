@@ -100,8 +100,14 @@ impl Place {
         if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
             config.host("localhost");
         }
-        if config.get_hosts().iter().any(|host| matches!(host, Host::Tcp(name) if name.contains(['@', ':']) && name.parse::<IpAddr>().is_err())) {
-            return Err(StoreError::Place("its host is not one; in a password, write `@` as `%40`, `/` as `%2F` and `:` as `%3A`"));
+        if config
+            .get_hosts()
+            .iter()
+            .any(|host| matches!(host, Host::Tcp(name) if name.contains(['@', ':']) && name.parse::<IpAddr>().is_err()))
+        {
+            return Err(StoreError::Place(
+                "its host is not one; in a password, write `@` as `%40`, `/` as `%2F` and `:` as `%3A`",
+            ));
         }
         let local = config.get_hosts().iter().all(is_local) && config.get_hostaddrs().iter().all(IpAddr::is_loopback);
         let trust = trust.unwrap_or(if local { Trust::Prefer } else { Trust::VerifyFull });

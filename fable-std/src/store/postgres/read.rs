@@ -148,8 +148,7 @@ fn entries(number: u64, birth: u64, (first, count): (u64, u64), sealed: &[u8]) -
 /// What has happened to users in memory. Whatever is missing or damaged is told by reading the user anew.
 pub(super) async fn since(session: &Session, known: &[Known]) -> Result<Vec<(u64, News)>, Fault> {
     let column = |of: fn(&Known) -> u64| known.iter().map(|known| of(known).cast_signed()).collect::<Vec<i64>>();
-    let (numbers, births, counts) =
-        (column(|known| known.number), column(|known| known.birth), column(|known| known.entries));
+    let (numbers, births, counts) = (column(|known| known.number), column(|known| known.birth), column(|known| known.entries));
     let rows = session.query(SINCE, &[&numbers, &births, &counts]).await?;
     let known: BTreeMap<u64, &Known> = known.iter().map(|known| (known.number, known)).collect();
     let mut news = BTreeMap::<u64, (u64, Option<Vec<Segment>>)>::new();

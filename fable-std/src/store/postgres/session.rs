@@ -76,7 +76,8 @@ impl Fault {
         let mut fault = Self::from(error);
         // Wrong passwords, names and certificates stay wrong; anything else may be a database that is just starting.
         let wrong = [SqlState::INVALID_PASSWORD, SqlState::INVALID_AUTHORIZATION_SPECIFICATION, SqlState::INVALID_CATALOG_NAME];
-        let stranger = error.source().and_then(|cause| cause.downcast_ref::<io::Error>()?.get_ref()?.downcast_ref::<rustls::Error>());
+        let stranger =
+            error.source().and_then(|cause| cause.downcast_ref::<io::Error>()?.get_ref()?.downcast_ref::<rustls::Error>());
         let wrong = stranger.is_some() || fault.code.as_ref().is_some_and(|code| wrong.contains(code));
         fault.course = if wrong { Course::Final } else { Course::Lost };
         fault
@@ -209,7 +210,10 @@ impl Pool {
                 }
             }));
             let schema = self.place.schema.replace('"', "\"\"");
-            client.batch_execute(&format!("SET search_path TO \"{schema}\"; {MANNERS}")).await.map_err(|error| Fault::connecting(&error))?;
+            client
+                .batch_execute(&format!("SET search_path TO \"{schema}\"; {MANNERS}"))
+                .await
+                .map_err(|error| Fault::connecting(&error))?;
             Ok(Session { client, schema: self.place.schema.clone(), prepared: Mutex::default() })
         };
         timeout(CONNECTING, connecting).await.map_err(|_| Fault::late())?

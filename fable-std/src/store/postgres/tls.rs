@@ -14,7 +14,8 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 pub(super) fn connector(place: &Place) -> Result<MakeRustlsConnect, StoreError> {
     let provider = Arc::new(ring::default_provider());
     let wrong = |_| StoreError::Place("TLS cannot be set up");
-    let builder = ClientConfig::builder_with_provider(Arc::clone(&provider)).with_safe_default_protocol_versions().map_err(wrong)?;
+    let builder =
+        ClientConfig::builder_with_provider(Arc::clone(&provider)).with_safe_default_protocol_versions().map_err(wrong)?;
     let config = if place.trust == Trust::VerifyFull {
         builder.with_root_certificates(authorities(place)?).with_no_client_auth()
     } else {
