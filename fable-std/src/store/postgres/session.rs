@@ -31,7 +31,7 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 /// What every connection is told. Everything that is asked has an index, and the planner is not to guess from tables that were small
 /// when it first looked.
 const MANNERS: &str = "SET statement_timeout = '30s'; SET lock_timeout = '10s'; SET idle_in_transaction_session_timeout = '20s'; \
-    SET client_min_messages = warning; SET default_transaction_isolation = 'read committed'; SET jit = off; SET plan_cache_mode = force_generic_plan; \
+    SET client_min_messages = warning; SET default_transaction_isolation = 'read committed'; SET jit = off; \
     SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; \
     SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'";
 
