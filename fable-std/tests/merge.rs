@@ -13,7 +13,7 @@ use fable_std::merge::{MergeFailure, Place, sync};
 use fable_std::replay::{Replay, Tape, replay};
 use fable_std::serve::{Options, serve};
 use fable_std::store::journal::Note;
-use fable_std::store::{Desk, Identity, Policies, Resident, Store, Writes, transfer};
+use fable_std::store::{Desk, Identity, Policies, Resident, FileStore, Store, Writes, transfer};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
@@ -88,7 +88,7 @@ fn use_device(address: &str, rounds: u32, clock: &mut u32) -> Vec<DecisionId> {
 }
 
 /// Rounds at home.
-fn use_store(store: &Store, policy: &Policy<'_, f64>, rounds: u32, clock: &mut u32) -> Vec<DecisionId> {
+fn use_store(store: &dyn Store, policy: &Policy<'_, f64>, rounds: u32, clock: &mut u32) -> Vec<DecisionId> {
     let policies = Policies::from(*policy);
     let mut desk = Desk::new(&policies);
     let mut ana = match store.whole(user_hash("ana")).unwrap() {
@@ -103,7 +103,7 @@ fn use_store(store: &Store, policy: &Policy<'_, f64>, rounds: u32, clock: &mut u
         let made = command.decision(&ana.user(&mut desk).unwrap()).unwrap();
         let mut command = Order::feedback(made.id, f64::from(made.action.0 % 3) / 2.0 - 0.5).at(*clock);
         ana.run(&mut desk, &mut writes, &mut command, Note::None).unwrap();
-        store.commit(&writes, true).unwrap();
+        store.commit(writes, true).unwrap();
         rewarded.push(made.id);
     }
     rewarded
@@ -113,13 +113,13 @@ fn place(address: &str, settings: Settings<'static>) -> Place {
     Place::of_device(&TAU2, settings, &connect(address).tape().unwrap()).unwrap()
 }
 
-fn replayed(store: &Store, settings: Settings<'static>) -> Replay {
+fn replayed(store: &dyn Store, settings: Settings<'static>) -> Replay {
     let stored = store.named("ana").unwrap();
     let replayed = replay(&TAU2, settings, &Tape::of_user(&stored).unwrap()).unwrap();
     assert_eq!(replayed.different, Vec::<u32>::new());
     // Exported and imported it is the same user.
     let bytes = transfer::write(&stored).unwrap();
-    let other = Store::in_memory(&Identity::new(&Policy::<f64>::new(&TAU2, settings).unwrap())).unwrap();
+    let other = FileStore::in_memory(&Identity::new(&Policy::<f64>::new(&TAU2, settings).unwrap())).unwrap();
     transfer::import(&other, &Policy::<f64>::new(&TAU2, settings).unwrap(), &bytes).unwrap();
     let again = replay(&TAU2, settings, &Tape::of_user(&other.named("ana").unwrap()).unwrap()).unwrap();
     assert_eq!(again, replayed);
@@ -134,7 +134,7 @@ fn what_a_device_learned_is_appended_once() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("users.fable");
     let policy = Policy::<f64>::new(&TAU2, HOME).unwrap();
-    let store = Store::open(&path, &Identity::new(&policy)).unwrap();
+    let store = FileStore::open(&path, &Identity::new(&policy)).unwrap();
     let address = board(BOARD, user_hash("ana"), 1000);
     let (mut clock, mut there) = (0, 0);
     let home = use_store(&store, &policy, 30, &mut clock);
@@ -166,14 +166,14 @@ fn what_a_device_learned_is_appended_once() {
         answers.iter().map(|answer| (answer["observations"].as_u64(), answer["error"]["code"].as_str())).collect();
     let refused = (None, Some("not_learned"));
     assert_eq!(counts, [(Some(85), None), refused, (Some(84), None), refused, (None, Some("unknown_decision"))]);
-    assert_eq!(replayed(&Store::open_any(&path).unwrap(), HOME).observations, 84);
+    assert_eq!(replayed(&FileStore::open_any(&path).unwrap(), HOME).observations, 84);
 }
 
 #[test]
 fn with_fading_the_journal_begins_anew_by_time() {
     const FADING: Settings<'static> = Settings { half_life: Some(12), ..HOME };
     let policy = Policy::<f64>::new(&TAU2, FADING).unwrap();
-    let store = Store::in_memory(&Identity::new(&policy)).unwrap();
+    let store = FileStore::in_memory(&Identity::new(&policy)).unwrap();
     let address = board(Settings { origin: 1, ..FADING }, user_hash("ana"), 1000);
     let (mut clock, mut there) = (0, 1);
     let mut rewards = 0;
@@ -201,7 +201,7 @@ fn with_fading_the_journal_begins_anew_by_time() {
 #[test]
 fn what_is_missing_or_does_not_belong_is_refused_and_nothing_changes() {
     let policy = Policy::<f64>::new(&TAU2, HOME).unwrap();
-    let store = Store::in_memory(&Identity::new(&policy)).unwrap();
+    let store = FileStore::in_memory(&Identity::new(&policy)).unwrap();
     use_store(&store, &policy, 10, &mut 0);
     let before = transfer::export(&store, "ana").unwrap();
     let refused = |settings: Settings<'static>, user: &str, room: usize, rounds: u32| {
@@ -250,7 +250,7 @@ fn the_commands_do_it_for_a_person() {
     // Two services with numbers of their own, and a board that belongs to whoever holds it.
     for (store, settings) in [(&home, HOME), (&office, Settings { origin: 2, ..HOME })] {
         let policy = Policy::<f64>::new(&TAU2, settings).unwrap();
-        let store = Store::open(Path::new(store), &Identity::new(&policy)).unwrap();
+        let store = FileStore::open(Path::new(store), &Identity::new(&policy)).unwrap();
         use_store(&store, &policy, 12, &mut 0);
     }
     let address = board(HOME, 0xdead_beef, 1000);

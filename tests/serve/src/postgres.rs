@@ -214,10 +214,11 @@ impl Database {
         format!("postgres://postgres:{PASSWORD_IN_URL}@127.0.0.1:{port}/{}", self.name)
     }
 
-    /// What a statement says.
+    /// What a statement says, if it says something.
     ///
     /// # Panics
     /// If the server refuses it.
+    #[expect(clippy::must_use_candidate)]
     pub fn ask(&self, statement: &str) -> String {
         self.server.ask(&self.name, statement)
     }
