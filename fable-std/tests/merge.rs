@@ -13,7 +13,7 @@ use fable_std::merge::{MergeFailure, Place, sync};
 use fable_std::replay::{Replay, Tape, replay};
 use fable_std::serve::{Options, serve};
 use fable_std::store::journal::Note;
-use fable_std::store::{Desk, Identity, Policies, Resident, FileStore, Store, Writes, transfer};
+use fable_std::store::{Desk, FileStore, Identity, Policies, Resident, Store, Writes, transfer};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;

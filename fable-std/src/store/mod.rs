@@ -74,6 +74,40 @@ pub fn open_any(place: &Path, options: &Options) -> Result<Box<dyn Store>, Store
     }
 }
 
+/// How the place of a store may be shown: a URL without its password.
+///
+/// ```
+/// use std::path::Path;
+/// let shown = |place: &str| fable_std::store::shown(Path::new(place));
+/// assert_eq!(shown("users.fable"), "users.fable");
+/// assert_eq!(shown("postgres://ana:secret@localhost/fable"), "postgres://ana@localhost/fable");
+/// assert_eq!(shown("postgres://ana:sec ret@:/fable"), "the database");
+/// ```
+#[must_use]
+pub fn shown(place: &Path) -> String {
+    match url(place) {
+        Ok(Some(place)) => place.to_string(),
+        Ok(None) if !is_url(place) => place.display().to_string(),
+        _ => "the database".to_owned(),
+    }
+}
+
+/// What the store at a place belongs to; `None` where there is none yet.
+///
+/// # Errors
+/// As for [`open_any`], except that a store may be in use.
+pub fn identity_at(place: &Path, options: &Options) -> Result<Option<Identity>, StoreError> {
+    let found = match url(place)? {
+        Some(place) => PostgresStore::open_any(&place, options).and_then(|store| store.identity()),
+        None => FileStore::identity_at(place, options),
+    };
+    match found {
+        Ok(identity) => Ok(Some(identity)),
+        Err(StoreError::Missing(_)) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
 fn url(place: &Path) -> Result<Option<Place>, StoreError> {
     place.to_str().filter(|_| is_url(place)).map(Place::parse).transpose()
 }

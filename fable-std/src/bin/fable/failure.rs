@@ -28,7 +28,7 @@ impl Failure {
 
     /// A journal in a file that cannot be used: a mistake if it belongs to something else, trouble if it is damaged.
     pub(crate) fn from_reading(path: &Path, error: &StoreError) -> Self {
-        let message = format!("{}: {error}", path.display());
+        let message = format!("{}: {error}", fable_std::store::shown(path));
         match error {
             StoreError::Mismatch { .. } | StoreError::Record(RecordError::Policy) => Self::Mistake(message),
             _ => Self::Trouble(message),

@@ -40,7 +40,7 @@ use replay::ReplayArguments;
 use serve::ServeArguments;
 use std::io::Write;
 use std::process::ExitCode;
-use store::{ExportArguments, ForgetArguments, ImportArguments};
+use store::{ExportArguments, ForgetArguments, ImportArguments, MoveArguments};
 use tracing_subscriber::filter::LevelFilter;
 use upkeep::{BackupArguments, CheckArguments, RepairArguments};
 
@@ -70,6 +70,8 @@ Examples:
   fable serve --store users.fable --http 127.0.0.1:8080
   fable check users.fable                         # is anything damaged? also while it is served
   fable backup users.fable copy.fable
+  fable move --from users.fable --to postgres://ana@localhost/fable   # for more than one process
+  fable serve --store postgres://ana@localhost/fable --http 127.0.0.1:8080
   fable completions bash > ~/.local/share/bash-completion/completions/fable
 
 Exit codes: 0 done, 1 a file or a device failed, 2 a mistake in the command or in a file, 3 the device refused,
@@ -86,6 +88,7 @@ enum Command {
     Forget(ForgetArguments),
     Export(ExportArguments),
     Import(ImportArguments),
+    Move(MoveArguments),
     Merge(MergeArguments),
     Check(CheckArguments),
     Repair(RepairArguments),
@@ -133,6 +136,7 @@ fn main() -> ExitCode {
         Command::Forget(arguments) => store::forget(&arguments),
         Command::Export(arguments) => store::export(&arguments),
         Command::Import(arguments) => store::import(&arguments),
+        Command::Move(arguments) => store::move_everyone(&arguments),
         Command::Merge(arguments) => merge::run(&arguments),
         Command::Check(arguments) => upkeep::check(&arguments),
         Command::Repair(arguments) => upkeep::repair(&arguments),

@@ -97,7 +97,7 @@ pub(crate) fn news(merged: &Merged) -> String {
 
 /// What is wrong, and with which file.
 pub(crate) fn told(path: &Path, failure: MergeFailure) -> Failure {
-    let message = format!("{}: {failure}", path.display());
+    let message = format!("{}: {failure}", fable_std::store::shown(path));
     match failure {
         MergeFailure::Store(error) => Failure::from_reading(path, &error),
         MergeFailure::Settings(_) | MergeFailure::Merge(MergeError::Policy | MergeError::Fading) => Failure::Mistake(message),

@@ -5,7 +5,8 @@ use clap::{Args, ValueEnum};
 use fable_core::{Catalog, Settings};
 use fable_std::catalogs;
 use fable_std::settings::SettingsArguments;
-use fable_std::store::Identity;
+use fable_std::store::{self, Identity, Options};
+use std::path::Path;
 
 const DEFAULT_CATALOG: &str = "agent";
 
@@ -42,4 +43,15 @@ impl PolicyArguments {
 pub(crate) enum ScalarName {
     F32,
     F64,
+}
+
+impl ScalarName {
+    /// What is said, or what a store has, or `f32`. What is wrong with a store is told when it is opened.
+    pub(crate) fn of(said: Option<Self>, store: Option<&Path>, options: &Options) -> Self {
+        let stored = || store.and_then(|place| store::identity_at(place, options).ok().flatten());
+        said.unwrap_or_else(|| match stored().as_ref().and_then(Identity::scalar) {
+            Some("f64") => Self::F64,
+            _ => Self::F32,
+        })
+    }
 }

@@ -36,16 +36,17 @@ use std::sync::atomic::AtomicBool;
 pub(crate) struct ServeArguments {
     #[command(flatten)]
     policy: PolicyArguments,
-    /// The file that keeps the users; it is made if there is none. Without it everything ends with the process.
-    #[arg(long, value_name = "FILE")]
+    /// What keeps the users: a file, or a database (postgres://USER@HOST/DATABASE), which any number of processes may share. It is made
+    /// if there is none. Without it everything ends with the process.
+    #[arg(long, value_name = "FILE|URL")]
     store: Option<PathBuf>,
     /// What new users begin with, from `fable prior fit`; without it the isotropic prior. The store keeps it, and users who are
     /// there go on with the one they began with.
     #[arg(long, value_name = "FILE")]
     prior: Option<PathBuf>,
-    /// The numbers in which users are kept.
-    #[arg(long, value_enum, default_value_t = ScalarName::F64)]
-    scalar: ScalarName,
+    /// The numbers in which users are kept. If it is left out, as the store has them; a new one has f32.
+    #[arg(long, value_enum)]
+    scalar: Option<ScalarName>,
     /// What an answer waits for.
     #[arg(long, value_enum, default_value_t = Durability::Commit)]
     durability: Durability,
@@ -89,6 +90,7 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<String, Failure> {
     let options =
         Options { store: store.clone(), keeping, prior: bytes, durable, cache: *cache, threads: threads.map(usize::from) };
     let http = http.options()?;
+    let scalar = ScalarName::of(*scalar, options.store.as_deref(), &options.keeping);
     let each = match scalar {
         ScalarName::F32 => user_bytes::<f32>(catalog),
         ScalarName::F64 => user_bytes::<f64>(catalog),

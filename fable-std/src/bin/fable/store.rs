@@ -1,4 +1,4 @@
-//! `fable forget`, `fable export` and `fable import`: one user of a store that nobody serves at the moment.
+//! `fable forget`, `fable export` and `fable import`: one user of a store. `fable move`: all of them.
 
 use crate::failure::Failure;
 use crate::input::read;
@@ -6,10 +6,13 @@ use crate::output::write;
 use crate::policy_arguments::{PolicyArguments, ScalarName};
 use crate::prior_argument::refused;
 use crate::store_key::{self, open_any};
+use crate::upkeep::{bar, show};
 use clap::Args;
 use fable_core::Policy;
+use fable_std::store::movement;
 use fable_std::store::transfer::{self, TransferError};
 use fable_std::store::{Identity, StoreError};
+use std::fmt::Write as _;
 use std::path::PathBuf;
 
 /// Erases users from a store.
@@ -21,8 +24,8 @@ pub(crate) struct ForgetArguments {
     /// Names of the users.
     #[arg(required = true, value_name = "USER")]
     users: Vec<String>,
-    /// The store.
-    #[arg(long, value_name = "FILE")]
+    /// The store: a file, or the URL of a database.
+    #[arg(long, value_name = "FILE|URL")]
     store: PathBuf,
 }
 
@@ -36,8 +39,8 @@ pub(crate) struct ExportArguments {
     user: String,
     /// The file to write; `-` is standard output.
     file: PathBuf,
-    /// The store.
-    #[arg(long, value_name = "FILE")]
+    /// The store: a file, or the URL of a database.
+    #[arg(long, value_name = "FILE|URL")]
     store: PathBuf,
 }
 
@@ -53,14 +56,14 @@ pub(crate) struct ImportArguments {
     /// Name of the user that a snapshot is addressed to; an exported user has one.
     #[arg(long, value_name = "NAME")]
     user: Option<String>,
-    /// The store; it is made if there is none.
-    #[arg(long, value_name = "FILE")]
+    /// The store, a file or the URL of a database; it is made if there is none.
+    #[arg(long, value_name = "FILE|URL")]
     store: PathBuf,
     #[command(flatten)]
     policy: PolicyArguments,
-    /// The numbers in which users are kept.
-    #[arg(long, value_enum, default_value_t = ScalarName::F64)]
-    scalar: ScalarName,
+    /// The numbers in which users are kept. If it is left out, as the store has them; a new one has f32.
+    #[arg(long, value_enum)]
+    scalar: Option<ScalarName>,
 }
 
 /// Erases users.
@@ -87,7 +90,7 @@ pub(crate) fn export(arguments: &ExportArguments) -> Result<String, Failure> {
 pub(crate) fn import(arguments: &ImportArguments) -> Result<String, Failure> {
     let bytes = read(&arguments.file)?;
     let (catalog, settings) = arguments.policy.open()?;
-    match arguments.scalar {
+    match ScalarName::of(arguments.scalar, Some(&arguments.store), &store_key::options()?) {
         ScalarName::F32 => take(&Policy::<f32>::new(catalog, settings).map_err(Failure::mistake)?, arguments, &bytes),
         ScalarName::F64 => take(&Policy::<f64>::new(catalog, settings).map_err(Failure::mistake)?, arguments, &bytes),
     }
@@ -109,6 +112,36 @@ fn take<T: fable_core::Scalar>(base: &Policy<'_, T>, arguments: &ImportArguments
     })?;
     let name = arrival.enter(&*store_key::open(&arguments.store, &Identity::new(base))?)?;
     Ok(format!("imported: {}\n", printable(&name)))
+}
+
+/// Moves everyone into another store: from a file into a database when one process is not enough any more, or back.
+///
+/// Every user is the same there, bit for bit, with number, rules, history and prior. The store that they come from stays as it is; what has moved is
+/// not erased there. Run again after an interruption, it goes on where it was, and users who have gone on since get the rest. A user of whom the
+/// other store has another past is not touched and told. Exit codes: 0 everyone is there, 1 somebody is not, or a store cannot be used, 2 stores
+/// of different catalogs or settings.
+#[derive(Args)]
+pub(crate) struct MoveArguments {
+    /// The store to move from: a file that nobody serves, or the URL of a database.
+    #[arg(long, value_name = "FILE|URL")]
+    from: PathBuf,
+    /// The store to move to; it is made if there is none.
+    #[arg(long, value_name = "FILE|URL")]
+    to: PathBuf,
+}
+
+/// Moves everyone.
+pub(crate) fn move_everyone(arguments: &MoveArguments) -> Result<String, Failure> {
+    let from = open_any(&arguments.from)?;
+    let to = store_key::open(&arguments.to, &from.identity()?)?;
+    let bar = bar();
+    let moved = movement::move_everyone(&*from, &*to, &mut show(&bar))?;
+    bar.finish_and_clear();
+    let mut text = format!("moved: {}, completed: {}, there already: {}\n", moved.moved, moved.completed, moved.same);
+    for refused in &moved.refused {
+        let _ = writeln!(text, "not moved: {}", printable(&refused.to_string()));
+    }
+    if moved.is_complete() { Ok(text) } else { Err(Failure::Different(text)) }
 }
 
 /// A name that tells a terminal nothing but itself.

@@ -2,19 +2,19 @@
 
 use crate::failure::Failure;
 use crate::store::printable;
-use crate::store_key::options;
+use crate::store_key::{open_any, options};
 use clap::Args;
-use fable_std::store::{FileStore, Loss, Report};
+use fable_std::store::{FileStore, Loss, Reach, Report, Store, StoreError, is_url};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::fmt::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Looks at every byte of a store, and says what is damaged.
 ///
 /// The store may be in use: what was committed before is looked at. Nothing is changed. Exit codes: 0 everything is sound, 1 something is damaged, or the store cannot be opened.
 #[derive(Args)]
 pub(crate) struct CheckArguments {
-    /// The store.
+    /// The store: a file, or the URL of a database.
     #[arg(value_name = "STORE")]
     store: PathBuf,
     /// Prints the report as one JSON object.
@@ -42,7 +42,7 @@ pub(crate) struct RepairArguments {
 /// in it. Every byte is checked on the way; a damaged store is not copied but repaired.
 #[derive(Args)]
 pub(crate) struct BackupArguments {
-    /// The store.
+    /// The store: a file, or the URL of a database.
     #[arg(value_name = "STORE")]
     store: PathBuf,
     /// Where to: a path at which there is nothing.
@@ -51,12 +51,12 @@ pub(crate) struct BackupArguments {
 }
 
 /// A bar that counts users; nothing where nobody watches.
-fn bar() -> ProgressBar {
+pub(crate) fn bar() -> ProgressBar {
     let style = ProgressStyle::with_template("{bar:40} {pos} of {len} users").unwrap_or_else(|_| ProgressStyle::default_bar());
     ProgressBar::new(0).with_style(style)
 }
 
-fn show(bar: &ProgressBar) -> impl FnMut(u64, u64) {
+pub(crate) fn show(bar: &ProgressBar) -> impl FnMut(u64, u64) {
     |done, all| {
         bar.set_length(all);
         bar.set_position(done);
@@ -66,10 +66,44 @@ fn show(bar: &ProgressBar) -> impl FnMut(u64, u64) {
 /// Looks at a store.
 pub(crate) fn check(arguments: &CheckArguments) -> Result<String, Failure> {
     let bar = bar();
-    let report = FileStore::check(&arguments.store, &options()?, show(&bar))?;
+    let report = if is_url(&arguments.store) {
+        check_everyone(&*open_any(&arguments.store)?, &mut show(&bar))?
+    } else {
+        FileStore::check(&arguments.store, &options()?, show(&bar))?
+    };
     bar.finish_and_clear();
     let text = if arguments.json { json(&report) } else { told(&report) };
     if report.is_sound() { Ok(text) } else { Err(Failure::Different(text)) }
+}
+
+/// Everyone and every prior of a database: what is kept ends with checksums, and follows from what is before it.
+fn check_everyone(store: &dyn Store, progress: &mut dyn FnMut(u64, u64)) -> Result<Report, Failure> {
+    let everyone = store.everyone()?;
+    let mut report = Report { users: everyone.len() as u64, bytes: store.bytes(), ..Report::default() };
+    for fingerprint in store.priors()? {
+        if matches!(store.prior(fingerprint), Err(StoreError::User(_))) {
+            report.priors.push(fingerprint);
+        }
+    }
+    for (done, number) in (1..).zip(everyone) {
+        for reach in [Reach::Snapshot, Reach::Whole] {
+            match store.user(number, reach) {
+                Ok(_) => {}
+                Err(StoreError::User(damage)) => {
+                    report.damaged.push(Loss { name: None, number, damage, from: None });
+                    break;
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        progress(done, report.users);
+    }
+    Ok(report)
+}
+
+/// A database has ways of its own.
+fn only_files(place: &Path, instead: &str) -> Result<(), Failure> {
+    if is_url(place) { Err(Failure::Mistake(format!("this is for stores in files; for a database {instead}"))) } else { Ok(()) }
 }
 
 fn json(report: &Report) -> String {
@@ -126,6 +160,8 @@ fn who(loss: &Loss) -> String {
 
 /// Writes a new store.
 pub(crate) fn repair(arguments: &RepairArguments) -> Result<String, Failure> {
+    only_files(&arguments.store, "a backup of its own has what was lost; users who are damaged can be forgotten")?;
+    only_files(&arguments.new, "`fable move` brings a store there")?;
     let bar = bar();
     let repaired = FileStore::repair(&arguments.store, &arguments.new, &options()?, show(&bar))?;
     bar.finish_and_clear();
@@ -148,6 +184,8 @@ pub(crate) fn repair(arguments: &RepairArguments) -> Result<String, Failure> {
 
 /// Copies a store.
 pub(crate) fn backup(arguments: &BackupArguments) -> Result<String, Failure> {
+    only_files(&arguments.store, "there is pg_dump, or `fable move` into a file")?;
+    only_files(&arguments.copy, "there is `fable move`")?;
     let bar = bar();
     let bytes = FileStore::backup_of(&arguments.store, &arguments.copy, &options()?, show(&bar))?;
     bar.finish_and_clear();

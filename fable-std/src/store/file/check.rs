@@ -7,7 +7,7 @@ use super::medium::Medium;
 use super::open::{self, Found};
 use super::reader::Reader;
 use super::rewrite::{Loss, Pool};
-use super::{FileStore, Options, Reach, StoreError, Target, open_keys, paths};
+use super::{FileStore, Identity, Options, Reach, StoreError, Target, open_keys, paths};
 use crate::store::damage::{Damage, Fault};
 use std::path::Path;
 
@@ -99,6 +99,17 @@ fn is_whole(reader: Reader<'_>, number: u64, entry: &super::index::Entry) -> Res
 }
 
 impl FileStore {
+    /// What the store at a path belongs to; it may be in use.
+    pub(in crate::store) fn identity_at(path: &Path, options: &Options) -> Result<Identity, StoreError> {
+        let found = paths::resolve(path).map_err(|error| paths::missing(path, error))?;
+        // Where one is being made, or was never finished, there is none.
+        if std::fs::metadata(&found).map_err(|error| paths::missing(path, error))?.len() == 0 {
+            return Err(StoreError::Missing(found));
+        }
+        let (data, id) = Data::open(Box::new(paths::open(&found, false)?))?;
+        Identity::decode(&data.about_store(&open_keys(&found, &id, options, false)?)?.identity)
+    }
+
     /// Looks at everything in a store, which may be in use. `progress` gets the users that were looked at, and how many there are.
     ///
     /// # Errors

@@ -131,7 +131,7 @@ impl From<io::Error> for Ended {
 fn talk(chat: &mut Chat<'_>, path: &Path, deadline: Deadline, slow: bool) -> Result<(), Ended> {
     let mut terminal = Terminal::open(slow)?;
     if terminal.is_interactive() {
-        terminal.show(&chat.greet(&path.display().to_string()))?;
+        terminal.show(&chat.greet(&store::shown(path)))?;
     }
     while let Some(typed) = terminal.read()? {
         let reply = match typed {
@@ -192,7 +192,7 @@ fn default_store() -> Result<PathBuf, Failure> {
 
 /// What to do about a store that cannot be used.
 fn refused(path: &Path, error: &ChatError) -> Failure {
-    let (place, message) = (path.display(), error.to_string());
+    let (place, message) = (store::shown(path), error.to_string());
     match error {
         ChatError::Store(StoreError::Mismatch { what, .. }) if what.ends_with("_adapter") => Failure::Mistake(format!(
             "{place}: {message}: what was read by one is not understood by another; use --read-by rules, the same --model, or another --store"

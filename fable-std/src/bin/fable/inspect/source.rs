@@ -23,11 +23,15 @@ pub(super) struct Source {
 
 /// Reads what the file has, whatever it is.
 pub(super) fn open(path: &Path, user: Option<&str>, journal: Option<&Path>) -> Result<Source, Failure> {
-    let file = printable(&path.display().to_string());
+    let file = printable(&fable_std::store::shown(path));
     let trouble = |error: &dyn std::fmt::Display| Failure::Trouble(format!("{file}: {error}"));
     let mut magic = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(4).read_to_end(&mut magic));
-    read.map_err(|error| trouble(&error))?;
+    if fable_std::store::is_url(path) {
+        magic.extend_from_slice(b"FABL"); // what the file of a store begins with
+    } else {
+        let read = File::open(path).and_then(|file| file.take(4).read_to_end(&mut magic));
+        read.map_err(|error| trouble(&error))?;
+    }
     if magic != b"FABS" && journal.is_some() {
         return Err(Failure::Mistake(format!("{file} is no snapshot; --journal is for what a device did after one")));
     }
