@@ -169,12 +169,13 @@ impl Service {
     }
 }
 
-/// How many threads have users: twice as many as can compute at once, since one waits for the disk or the database half of its time, and no
-/// more than users have room.
-fn threads<T: Scalar>(catalog: &Catalog<'_>, options: &Options) -> usize {
+/// How many threads have users, which is not more than users have room. With a store of the process's own there are twice as many as can
+/// compute at once, since one waits for the disk half of its time, and all of them are written together. In a shared store every commit is a
+/// transaction of its own, which costs more than what is in it: one thread makes few large ones, and more processes make more of them.
+fn threads<T: Scalar>(catalog: &Catalog<'_>, options: &Options, shared: bool) -> usize {
     let cores = thread::available_parallelism().map_or(2, usize::from);
     let room = (options.cache / user_bytes::<T>(catalog)).max(1);
-    options.threads.unwrap_or(2 * cores).clamp(1, 16).min(room)
+    options.threads.unwrap_or(if shared { 1 } else { 2 * cores }).clamp(1, 16).min(room)
 }
 
 /// Runs a service for as long as `front` takes, which brings requests to it and gets its answers out. What was answered is durable when this
@@ -186,7 +187,7 @@ fn run<T: Scalar>(
     options: &Options,
     front: impl FnOnce(Service) -> Result<(), ServeError>,
 ) -> Result<(), ServeError> {
-    let count = threads::<T>(catalog, options);
+    let count = threads::<T>(catalog, options, store.is_shared());
     let house = House {
         store: Arc::clone(store),
         counters: Arc::new(Counters { each: user_bytes::<T>(catalog) as u64, ..Counters::default() }),

@@ -13,5 +13,6 @@ pub mod oracle;
 pub mod play;
 pub mod postgres;
 pub mod process;
+pub mod proxy;
 pub mod script;
 pub mod service;
