@@ -111,7 +111,7 @@ impl Service {
     pub fn submit(&self, incoming: Incoming, reply: impl FnOnce(Answered) + Send + 'static) -> Result<(), Busy> {
         let job = Job { reply: Box::new(reply), incoming };
         let queue = self.0.queues.get(self.thread_of(&job.incoming)).ok_or(Busy)?;
-        queue.try_send(Message::One(job)).map_err(|error| match error {
+        queue.try_send(Message::One(Box::new(job))).map_err(|error| match error {
             TrySendError::Full(_) | TrySendError::Disconnected(_) => Busy,
         })
     }
@@ -121,10 +121,12 @@ impl Service {
         let mut sorted: Vec<Vec<Job>> = self.0.queues.iter().map(|_| Vec::new()).collect();
         for job in jobs {
             let index = self.thread_of(&job.incoming);
-            sorted.get_mut(index).map(|jobs| jobs.push(job));
+            if let Some(jobs) = sorted.get_mut(index) {
+                jobs.push(job);
+            }
         }
-        let filled = self.0.queues.iter().zip(sorted).filter(|(_, jobs)| !jobs.is_empty());
-        filled.map(|(queue, jobs)| queue.send(Message::Many(jobs))).all(|sent| sent.is_ok())
+        let mut filled = self.0.queues.iter().zip(sorted).filter(|(_, jobs)| !jobs.is_empty());
+        filled.all(|(queue, jobs)| queue.send(Message::Many(jobs)).is_ok())
     }
 
     /// The thread that has a request's user.

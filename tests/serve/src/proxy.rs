@@ -96,7 +96,7 @@ impl Proxy {
 }
 
 fn pump(upwards: bool, mut from: TcpStream, mut to: TcpStream, state: &Mutex<State>) {
-    let mut bytes = [0; 65_536];
+    let mut bytes = vec![0; 65_536];
     while let Ok(count @ 1..) = from.read(&mut bytes) {
         let mut guard = state.lock().unwrap();
         let end = match &mut guard.plan {
