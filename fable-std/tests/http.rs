@@ -21,7 +21,7 @@ fn fable() -> &'static Path {
 }
 
 fn start(arguments: &[&str]) -> HttpService {
-    HttpService::start(fable(), ["--catalog", "tau2"].iter().chain(arguments), &[])
+    HttpService::start(fable(), ["--catalog", "tau2", "--scalar", "f64"].iter().chain(arguments), &[])
 }
 
 /// The id of a new decision for somebody.
@@ -36,7 +36,7 @@ fn every_op_is_answered_as_over_a_pipe() {
     let settings = Settings { seed: 7, ..Settings::default() };
     let (mut oracle, mut script) = (Oracle::<f64>::new(&catalog::TAU2, settings), Script::new(11, 6, 100));
     let mut service = start(&["--seed", "7", "--cache", "30000"]);
-    let mut pipe = Service::start(fable(), ["--catalog", "tau2", "--seed", "7", "--cache", "30000"]);
+    let mut pipe = Service::start(fable(), ["--catalog", "tau2", "--scalar", "f64", "--seed", "7", "--cache", "30000"]);
     let (mut client, mut line) = (service.connect(), String::new());
     let mut outcomes: BTreeMap<(String, u16), u32> = BTreeMap::new();
     for number in 0..1_500 {

@@ -162,7 +162,7 @@ fn every_code_is_documented_and_given() {
     let codes: BTreeSet<String> = Code::ALL.iter().map(|code| json!(code).as_str().unwrap().to_owned()).collect();
     assert_eq!(documented, codes);
 
-    let mut service = Service::start(fable(), ["--cache", "880KB"]); // four users
+    let mut service = Service::start(fable(), ["--scalar", "f64", "--cache", "880KB"]); // four users
     let mut given = BTreeSet::new();
     for (text, code) in REFUSED {
         let answer = service.ask(&line(text));
@@ -218,7 +218,7 @@ fn two_names_with_one_hash_are_two_users() {
     assert_eq!(fable_core::user_hash(one), fable_core::user_hash(other));
     let folder = tempfile::tempdir().unwrap();
     let store = folder.path().join("users.fable");
-    let start = || Service::start(fable(), ["--cache", "880KB", "--store", store.to_str().unwrap()]);
+    let start = || Service::start(fable(), ["--scalar", "f64", "--cache", "880KB", "--store", store.to_str().unwrap()]);
     let decide = |user: &str| {
         line(&json!({ "op": "decide", "user": user, "context": "CONTEXT" }).to_string().replace("\"CONTEXT\"", "CONTEXT"))
     };
@@ -325,7 +325,10 @@ fn answers(service: &mut Service, lines: usize, mut make: impl FnMut() -> Vec<u8
 #[test]
 fn noise_gets_an_error_each_and_the_service_goes_on() {
     let (mut service, mut dice) = (
-        Service::start(fable(), ["--catalog", "tau2", "--cache", &(8 * user_bytes::<f64>(&catalog::TAU2)).to_string()]),
+        Service::start(
+            fable(),
+            ["--catalog", "tau2", "--scalar", "f64", "--cache", &(8 * user_bytes::<f64>(&catalog::TAU2)).to_string()],
+        ),
         Dice::new(5),
     );
     let mut canary = Play::<f64>::new(Oracle::new(&catalog::TAU2, Settings::default()), Script::new(9, 2, 0));
@@ -396,7 +399,7 @@ fn a_signal_ends_it_with_everything_answered_on_disk() {
     let store = folder.path().join("users.fable");
     for (durability, signal) in [("commit", "TERM"), ("none", "TERM"), ("none", "INT"), ("none", "HUP"), ("commit", "HUP")] {
         fable_serve_tests::frames::remove(&store);
-        let arguments = ["--catalog", "tau2", "--durability", durability, "--store"].map(Path::new);
+        let arguments = ["--catalog", "tau2", "--scalar", "f64", "--durability", durability, "--store"].map(Path::new);
         let start = || Service::start(fable(), arguments.into_iter().chain([store.as_path()]));
         let mut play = Play::<f64>::new(Oracle::new(&catalog::TAU2, Settings::default()), Script::new(12, 3, 0));
         let mut service = start();

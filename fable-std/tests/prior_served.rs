@@ -55,7 +55,8 @@ fn serve(here: &Path, arguments: &[&str], requests: &[Value]) -> Vec<Value> {
 /// The same, whatever the answers are.
 fn ask(here: &Path, arguments: &[&str], requests: &[Value]) -> Vec<Value> {
     let input: String = requests.iter().map(|request| request.to_string() + "\n").collect();
-    let output = pipe(here, &[&["serve", "--catalog", "tau2", "--store", "users.fable"], arguments].concat(), &input);
+    let scalar: &[&str] = if arguments.contains(&"--scalar") { &[] } else { &["--scalar", "f64"] };
+    let output = pipe(here, &[&["serve", "--catalog", "tau2", "--store", "users.fable"], scalar, arguments].concat(), &input);
     let answers: Vec<Value> = output.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(answers.len(), requests.len());
     answers

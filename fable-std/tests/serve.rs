@@ -279,7 +279,7 @@ fn reading_a_profile_changes_no_stored_byte() {
 fn a_cache_has_as_many_users_as_it_has_bytes() {
     let each = user_bytes::<f64>(&catalog::TAU2);
     for (cache, users) in [(3 * each, 3), (4 * each - 1, 3), (each, 1), (1, 1), (0, 1)] {
-        let arguments = ["--catalog", "tau2", "--cache", &cache.to_string()];
+        let arguments = ["--catalog", "tau2", "--scalar", "f64", "--cache", &cache.to_string()];
         let mut service = Service::start(Path::new(env!("CARGO_BIN_EXE_fable")), arguments);
         for user in 0..10 {
             let answer = service.ask(&json!({ "op": "decide", "user": format!("user{user}"), "context": {} }).to_string());
@@ -299,7 +299,7 @@ fn a_cache_of_20_mb_takes_about_20_mb() {
     let folder = tempfile::tempdir().unwrap();
     let grown = |cache: &str| {
         let store = folder.path().join(format!("{cache}.fable"));
-        let arguments = ["--durability", "none", "--cache", cache, "--store"].map(Path::new);
+        let arguments = ["--durability", "none", "--scalar", "f64", "--cache", cache, "--store"].map(Path::new);
         let mut service = Service::start(Path::new(env!("CARGO_BIN_EXE_fable")), arguments.into_iter().chain([store.as_path()]));
         let context = json!({ "risk": 0.1, "ambiguity": 0.2, "memory_need": 0.7, "tool_need": 0.3 });
         for user in 0..400 {

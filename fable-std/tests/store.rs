@@ -22,7 +22,7 @@ fn fable(arguments: &[&str], store: &Path) -> Output {
 
 fn serve(store: &Path) -> Service {
     let cache = (5 * user_bytes::<f64>(&catalog::TAU2)).to_string();
-    let arguments = ["--catalog", "tau2", "--cache", &cache, "--store"].map(Path::new);
+    let arguments = ["--catalog", "tau2", "--scalar", "f64", "--cache", &cache, "--store"].map(Path::new);
     Service::start(Path::new(env!("CARGO_BIN_EXE_fable")), arguments.into_iter().chain([store]))
 }
 
@@ -569,7 +569,8 @@ fn without_room_on_the_disk_requests_fail_and_change_nothing() {
     let blocks = std::fs::metadata(&store).unwrap().len() / 512 + 50;
     let mut command = Command::new("sh");
     let cache = 3 * user_bytes::<f64>(&catalog::TAU2);
-    let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" serve --catalog tau2 --cache {cache} --store \"$1\"");
+    let script =
+        format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" serve --catalog tau2 --scalar f64 --cache {cache} --store \"$1\"");
     command.args(["-c", &script, env!("CARGO_BIN_EXE_fable")]).arg(&store).stderr(Stdio::null());
     let mut service = Service::spawn(command);
     // How soon the file is full depends on how many requests share a commit, and on how much of it was free.

@@ -23,7 +23,7 @@ fn fable(arguments: &[&str], store: &Path) -> Output {
 }
 
 fn serve(arguments: &[&str], store: &Path) -> Service {
-    let arguments = ["--catalog", "tau2"].iter().chain(arguments).chain(&["--store"]).map(Path::new);
+    let arguments = ["--catalog", "tau2", "--scalar", "f64"].iter().chain(arguments).chain(&["--store"]).map(Path::new);
     Service::start(Path::new(FABLE), arguments.chain([store]))
 }
 

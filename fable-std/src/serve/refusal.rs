@@ -53,13 +53,15 @@ pub enum Code {
     Exhausted,
     /// It could not be stored, or what is stored could not be read.
     Storage,
+    /// The database went away in the middle, and it is not known whether it has happened.
+    Uncertain,
     /// A mistake in this program.
     Internal,
 }
 
 impl Code {
     /// Every code.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 23] = [
         Self::BadJson,
         Self::TooLong,
         Self::UnknownOp,
@@ -81,6 +83,7 @@ impl Code {
         Self::Damaged,
         Self::Exhausted,
         Self::Storage,
+        Self::Uncertain,
         Self::Internal,
     ];
 }
@@ -185,6 +188,7 @@ impl From<StoreError> for Refusal {
             StoreError::Refused(error) => return error.into(),
             StoreError::User(_) => Code::Damaged,
             StoreError::Exhausted => Code::Exhausted,
+            StoreError::Uncertain(_) => Code::Uncertain,
             _ => Code::Storage,
         };
         Self::new(code, error)

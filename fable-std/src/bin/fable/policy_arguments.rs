@@ -2,10 +2,11 @@
 
 use crate::failure::Failure;
 use clap::{Args, ValueEnum};
+use fable_core::record::{HEADER_LEN, Header};
 use fable_core::{Catalog, Settings};
 use fable_std::catalogs;
 use fable_std::settings::SettingsArguments;
-use fable_std::store::{self, Identity, Options};
+use fable_std::store::{self, Identity, Options, transfer};
 use std::path::Path;
 
 const DEFAULT_CATALOG: &str = "agent";
@@ -46,12 +47,22 @@ pub(crate) enum ScalarName {
 }
 
 impl ScalarName {
-    /// What is said, or what a store has, or `f32`. What is wrong with a store is told when it is opened.
-    pub(crate) fn of(said: Option<Self>, store: Option<&Path>, options: &Options) -> Self {
+    /// What is said, or what a store has, or what is brought to it (an exported user, a snapshot or a prior), or `f32`. What is wrong with a
+    /// store is told when it is opened.
+    pub(crate) fn of(said: Option<Self>, store: Option<&Path>, options: &Options, brought: Option<&[u8]>) -> Self {
         let stored = || store.and_then(|place| store::identity_at(place, options).ok().flatten());
-        said.unwrap_or_else(|| match stored().as_ref().and_then(Identity::scalar) {
-            Some("f64") => Self::F64,
-            _ => Self::F32,
-        })
+        let double = || match stored().as_ref().and_then(Identity::scalar) {
+            Some(scalar) => scalar == "f64",
+            None => brought.and_then(digits) == Some(53),
+        };
+        said.unwrap_or_else(|| if double() { Self::F64 } else { Self::F32 })
     }
+}
+
+/// Bits of the significand of the numbers in an exported user, a snapshot or a prior.
+fn digits(bytes: &[u8]) -> Option<u8> {
+    if bytes.starts_with(b"FABX") {
+        return transfer::read(bytes).ok().map(|stored| stored.row.header.digits);
+    }
+    Header::decode(bytes.get(..HEADER_LEN)?).ok().map(|header| header.digits)
 }

@@ -91,7 +91,7 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<String, Failure> {
     let options =
         Options { store: store.clone(), keeping, prior: bytes, durable, cache: *cache, threads: threads.map(usize::from) };
     let http = http.options()?;
-    let scalar = ScalarName::of(*scalar, options.store.as_deref(), &options.keeping);
+    let scalar = ScalarName::of(*scalar, options.store.as_deref(), &options.keeping, options.prior.as_deref());
     let each = match scalar {
         ScalarName::F32 => user_bytes::<f32>(catalog),
         ScalarName::F64 => user_bytes::<f64>(catalog),

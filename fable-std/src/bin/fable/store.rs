@@ -90,7 +90,7 @@ pub(crate) fn export(arguments: &ExportArguments) -> Result<String, Failure> {
 pub(crate) fn import(arguments: &ImportArguments) -> Result<String, Failure> {
     let bytes = read(&arguments.file)?;
     let (catalog, settings) = arguments.policy.open()?;
-    match ScalarName::of(arguments.scalar, Some(&arguments.store), &store_key::options()?) {
+    match ScalarName::of(arguments.scalar, Some(&arguments.store), &store_key::options()?, Some(&bytes)) {
         ScalarName::F32 => take(&Policy::<f32>::new(catalog, settings).map_err(Failure::mistake)?, arguments, &bytes),
         ScalarName::F64 => take(&Policy::<f64>::new(catalog, settings).map_err(Failure::mistake)?, arguments, &bytes),
     }

@@ -81,7 +81,7 @@ impl Fault {
                 Code::Expired => StatusCode::GONE,
                 Code::DuplicateFeedback | Code::Stale | Code::NotLearned | Code::Exhausted => StatusCode::CONFLICT,
                 Code::Damaged => StatusCode::LOCKED,
-                Code::Storage => StatusCode::SERVICE_UNAVAILABLE,
+                Code::Storage | Code::Uncertain => StatusCode::SERVICE_UNAVAILABLE,
                 Code::Internal => StatusCode::INTERNAL_SERVER_ERROR,
             },
             Self::Unauthorized => StatusCode::UNAUTHORIZED,
@@ -105,7 +105,7 @@ mod tests {
         let names: HashSet<String> = Fault::all().map(Fault::name).collect();
         assert_eq!(names.len(), Code::ALL.len() + Fault::OWN.len());
         let server = Fault::all().filter(|fault| fault.status().is_server_error()).map(Fault::name);
-        assert_eq!(server.collect::<Vec<_>>(), ["storage", "internal", "busy"]);
+        assert_eq!(server.collect::<Vec<_>>(), ["storage", "uncertain", "internal", "busy"]);
         assert!(Fault::all().enumerate().all(|(position, fault)| fault.position() == position));
     }
 }

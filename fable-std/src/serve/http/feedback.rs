@@ -194,7 +194,7 @@ impl Front {
             Ok(answer) => answer.await.ok(),
             Err(_) => return Err(gathered),
         };
-        if answered.as_ref().is_some_and(|answered| answered.code == Some(Code::Storage)) {
+        if answered.as_ref().is_some_and(|answered| matches!(answered.code, Some(Code::Storage | Code::Uncertain))) {
             return Err(gathered);
         }
         self.note(answered.as_ref());

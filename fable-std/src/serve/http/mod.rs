@@ -22,7 +22,7 @@
 //! | 422 | `unknown_name`, `out_of_range`, `incomplete_action`, `bad_context`, `bad_pattern`, `infeasible`, `bad_direction`, `no_coordinate`, `bad_contrast` |
 //! | 423 | `damaged` |
 //! | 500 | `internal` |
-//! | 503 | `storage`, `busy`; `retry-after` says when to come again |
+//! | 503 | `storage`, `uncertain`, `busy`; `retry-after` says when to come again |
 //!
 //! What is not HTTP, or has a head of more than 64 KiB, is answered with 400 or 431 and no body.
 //!

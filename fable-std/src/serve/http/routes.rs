@@ -52,6 +52,7 @@ impl Route {
             Fault::Code(Code::TooLong),
             Fault::Code(Code::OutOfRange),
             Fault::Code(Code::Storage),
+            Fault::Code(Code::Uncertain),
             Fault::Code(Code::Internal),
         ];
         let posted = posted.into_iter().filter(move |_| post);

@@ -229,6 +229,16 @@ impl Batch {
         Ok(())
     }
 
+    /// Whether it only adds to the journals and changes the rules of users who are there.
+    pub(super) fn only_adds(&self) -> bool {
+        let beside = [&self.bases, &self.snapshots].iter().all(|snapshots| snapshots.seen.is_empty());
+        beside
+            && self.priors.is_empty()
+            && self.newcomers.names.is_empty()
+            && self.advance.is_none()
+            && !self.users.numbers.is_empty()
+    }
+
     /// Everyone who is locked.
     pub(super) fn everyone(&self) -> Vec<i64> {
         let all: BTreeSet<i64> = self.users.numbers.iter().chain(&self.erased).copied().collect();

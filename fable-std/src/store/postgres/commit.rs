@@ -15,6 +15,9 @@
 //! Everybody locks in the same order, so nobody waits in a circle. A user whose life or number of entries is another one than the writer
 //! knew has been written by somebody else: nothing of that user is written, and the others are not touched.
 //!
+//! Most commits only add to the journals of users who are there. The first attempt of such a one is the `UPDATE` alone, a transaction of its own:
+//! rows are locked in the order in which they come, which is that of their numbers.
+//!
 //! When the connection is lost, the commit may or may not have happened, or may even be about to. It is sent again with the same token:
 //! entries with that token are its own, so it has happened; otherwise life and number decide once more, and an attempt that arrives later finds that they have moved on.
 //! Erasing names the life that it ends, so it never ends the next one. Rules alone are written once more.
@@ -75,6 +78,20 @@ const WRITE: &str = "WITH input AS (
     )
     SELECT number FROM won
     UNION ALL SELECT i.number FROM input i JOIN fable_events e ON e.number = i.number AND e.first = i.first WHERE e.token = $10";
+
+/// The same for a first attempt.
+const WRITE_ONCE: &str = "WITH input AS (
+        SELECT * FROM unnest($1::int8[], $2::int8[], $3::int8[], $4::int8[], $5::bytea[]) AS i(number, birth, first, last, rules)
+    ), won AS (
+        UPDATE fable_users u SET entries = coalesce(i.last, u.entries), rules = coalesce(i.rules, u.rules)
+        FROM input i WHERE u.number = i.number AND u.birth = i.birth AND (i.first IS NULL OR u.entries = i.first)
+        RETURNING u.number
+    ), put AS (
+        INSERT INTO fable_events (number, first, count, token, bytes)
+        SELECT r.number, r.first, r.count, $10, r.bytes
+        FROM unnest($6::int8[], $7::int8[], $8::int4[], $9::bytea[]) AS r(number, first, count, bytes) JOIN won USING (number)
+    )
+    SELECT number FROM won";
 
 /// The history begins with these: whatever was before them goes.
 const BASES: &str = "WITH input AS (
@@ -154,15 +171,17 @@ async fn lives(pool: &Pool, numbers: &[i64]) -> Result<Vec<Life>, Fault> {
 
 /// Sends a batch until it is known what has become of it.
 async fn persist(pool: &Pool, batch: &Batch) -> Result<Vec<u64>, StoreError> {
-    let (mut pauses, mut doubt) = (Pauses::new(), false);
+    let (mut pauses, mut doubt, mut again) = (Pauses::new(), false, false);
     loop {
         let mut failure = None;
         // What goes wrong before anything is sent leaves no doubt.
-        let done = pool.with(async |session| attempt(session, batch).await.map_err(|found| failure.insert(found).report()));
+        let done =
+            pool.with(async |session| attempt(session, batch, again).await.map_err(|found| failure.insert(found).report()));
         let fault = match done.await {
             Ok(won) => return Ok(won),
             Err(fault) => fault,
         };
+        again = true;
         doubt |= failure.is_some_and(|failure| failure.doubt);
         if doubt || fault.course != Course::Final {
             tracing::warn!(doubt, error = %StoreError::from(fault.again()), "a commit is sent again");
@@ -185,9 +204,10 @@ impl Failure {
 }
 
 /// One attempt: the users who are written.
-async fn attempt(session: &Session, batch: &Batch) -> Result<Vec<u64>, Failure> {
+async fn attempt(session: &Session, batch: &Batch, again: bool) -> Result<Vec<u64>, Failure> {
     let everyone = batch.everyone();
-    let steps = steps(batch, &everyone);
+    let alone = !again && batch.only_adds();
+    let steps = if alone { vec![Step { text: WRITE_ONCE, values: written(batch) }] } else { steps(batch, &everyone) };
     let certain = |fault| Failure { fault, doubt: false };
     let statements = session.prepare(&steps).await.map_err(certain)?;
     let answers = session.pipeline(&statements, &steps).await.map_err(|fault| Failure { fault, doubt: true })?;
@@ -197,9 +217,9 @@ async fn attempt(session: &Session, batch: &Batch) -> Result<Vec<u64>, Failure> 
         let rows = answer.map_err(|error| {
             // A statement that was refused ends the transaction, so that it cannot be committed; anything else says nothing about it.
             let refused = error.as_db_error().is_some_and(|said| said.parsed_severity() == Some(Severity::Error));
-            Failure { fault: error.into(), doubt: !(refused && place > 0 && place < last) }
+            Failure { fault: error.into(), doubt: !(refused && (alone || place > 0 && place < last)) }
         })?;
-        if step.text == WRITE {
+        if [WRITE, WRITE_ONCE].contains(&step.text) {
             let read = |row: &Row| Ok::<_, Error>(row.try_get::<_, i64>(0)?.cast_unsigned());
             won = rows.iter().map(read).collect::<Result<_, _>>().map_err(|error| certain(error.into()))?;
         }
@@ -245,21 +265,8 @@ fn steps<'b>(batch: &'b Batch, everyone: &'b Vec<i64>) -> Vec<Step<'b>> {
         ];
         step(BEAR, values.to_vec());
     }
-    let (users, rows) = (&batch.users, &batch.entries);
-    if !users.numbers.is_empty() {
-        let values: [Value<'b>; 10] = [
-            &users.numbers,
-            &users.births,
-            &users.firsts,
-            &users.lasts,
-            &users.rules,
-            &rows.numbers,
-            &rows.firsts,
-            &rows.counts,
-            &rows.bytes,
-            &batch.token,
-        ];
-        step(WRITE, values.to_vec());
+    if !batch.users.numbers.is_empty() {
+        step(WRITE, written(batch));
     }
     for (text, snapshots) in [(BASES, &batch.bases), (SNAPSHOTS, &batch.snapshots)] {
         let users = &snapshots.users;
@@ -269,4 +276,22 @@ fn steps<'b>(batch: &'b Batch, everyone: &'b Vec<i64>) -> Vec<Step<'b>> {
     }
     step("COMMIT", Vec::new());
     steps
+}
+
+/// What is said about users who are there by then.
+fn written(batch: &Batch) -> Vec<Value<'_>> {
+    let (users, rows) = (&batch.users, &batch.entries);
+    let values: [Value<'_>; 10] = [
+        &users.numbers,
+        &users.births,
+        &users.firsts,
+        &users.lasts,
+        &users.rules,
+        &rows.numbers,
+        &rows.firsts,
+        &rows.counts,
+        &rows.bytes,
+        &batch.token,
+    ];
+    values.to_vec()
 }
