@@ -75,14 +75,19 @@ class Balancer:
     def handler(balancer):
         class Handler(http.server.BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+            wbufsize = -1  # head and body together
 
             def do_POST(self):
                 body = self.rfile.read(int(self.headers.get("content-length", 0)))
                 headers = {name: self.headers[name] for name in ("authorization", "content-type") if name in self.headers}
                 status, answer, again = balancer.forward("POST", self.path, body, headers)
-                head = [f"HTTP/1.1 {status} Answer", "content-type: application/json", f"content-length: {len(answer)}"]
-                head += ["x-second-attempt: yes"] * again
-                self.wfile.write("\r\n".join([*head, "", ""]).encode() + answer)
+                self.send_response(status)
+                self.send_header("content-type", "application/json")
+                self.send_header("content-length", str(len(answer)))
+                if again:
+                    self.send_header("x-second-attempt", "yes")
+                self.end_headers()
+                self.wfile.write(answer)
 
             def log_message(self, *_):
                 pass

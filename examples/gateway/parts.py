@@ -1,12 +1,12 @@
 """What is started here and ended with the example: PostgreSQL, processes of the service, a board in QEMU."""
 
+import contextlib
 import json
 import os
 import pathlib
 import shutil
 import socket
 import subprocess
-import time
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 FIRMWARE = TOP / "examples" / "firmware"
@@ -48,12 +48,13 @@ class Postgres:
         if os.geteuid() == 0:  # PostgreSQL does not run as root
             shutil.chown(self.folder, "postgres")
         self.do("initdb", "-D", "data", "-U", "postgres", "-E", "UTF8", "--locale=C", "-N", "--auth=trust")
-        options = f"-k {self.folder} -c listen_addresses= -c max_connections=100"
-        self.started = False
-        self.do("pg_ctl", "-D", "data", "-l", "log", "-o", options, "-w", "-s", "start", capture=False)
-        self.started = True
-        self.do("createdb", "-h", self.folder, "-U", "postgres", "fleet")
+        self.version = self.do("postgres", "--version").split()[2]
         self.url = f"postgres://postgres@/fleet?host={self.folder}"
+
+    def start(self):
+        options = f"-k {self.folder} -c listen_addresses="
+        self.do("pg_ctl", "-D", "data", "-l", "log", "-o", options, "-w", "-s", "start", capture=False)
+        self.do("createdb", "-h", self.folder, "-U", "postgres", "fleet")
 
     def do(self, program, *arguments, capture=True):
         user = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
@@ -62,17 +63,16 @@ class Postgres:
             return run(command, cwd=self.folder)
         # What the server inherits it keeps open.
         if subprocess.run(command, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL).returncode != 0:
-            raise Trouble("PostgreSQL does not start:\n" + (self.folder / "log").read_text())
-
-    def version(self):
-        return self.do("postgres", "--version").split()[2]
+            log = self.folder / "log"
+            raise Trouble(f"{program} failed:\n{log.read_text() if log.exists() else ''}")
 
     def close(self):
-        self.do("pg_ctl", "-D", "data", "-m", "fast", "-w", "-s", "stop", capture=False)
+        if (self.folder / "data" / "postmaster.pid").exists():
+            self.do("pg_ctl", "-D", "data", "-m", "fast", "-w", "-s", "stop", capture=False)
 
 
 class Process:
-    """A `fable serve` at a free port; other numbers of it share the store."""
+    """A `fable serve` at a free port, one of several with the same store."""
 
     def __init__(self, fable, store, metrics, tokens):
         command = [fable, "serve", "--catalog", "tau2", "--store", store, "--http", "127.0.0.1:0", "--metrics", metrics]
@@ -80,13 +80,15 @@ class Process:
         self.child = subprocess.Popen(
             command, env={**os.environ, **own}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, start_new_session=True
         )
-        said = self.child.stdout.readline()
         try:
+            said = self.child.stdout.readline()
+            if not said:
+                raise Trouble("fable serve has ended; what it says is above")
             (url,) = json.loads(said)["listening"]
             self.port = int(url.rsplit(":", 1)[1])
-        except (ValueError, KeyError) as error:
-            self.close()
-            raise Trouble(f"fable serve does not say where it listens: {said!r}") from error
+        except BaseException:
+            self.kill()
+            raise
 
     def kill(self):
         """As kill -9 does."""
@@ -123,9 +125,10 @@ class Board:
                 self.child = subprocess.Popen(
                     command, cwd=folder, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
                 )
-            time.sleep(0.5)
-            if self.child.poll() is None:
-                return
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.wait(0.5)
+                continue
+            return
         raise Trouble("QEMU does not start:\n" + (folder / "board.log").read_text())
 
     def image(self):
@@ -138,6 +141,16 @@ class Board:
             environment["FABLE_BUILD_STD"] = "1"
         script = '. ./toolchain.sh && board microbit && build device --features prior && echo "$image"'
         return run(["bash", "-euo", "pipefail", "-c", script], cwd=FIRMWARE, env=environment).splitlines()[-1]
+
+    def wait(self, seconds):
+        """Waits for the end of QEMU, and kills it if something else happens to the example."""
+        try:
+            self.child.wait(seconds)
+        except subprocess.TimeoutExpired:
+            raise
+        except BaseException:
+            self.close()
+            raise
 
     def close(self):
         self.child.kill()

@@ -4,6 +4,8 @@ import http.client
 import json
 import random
 
+NAMES = ["ana", "ben", "cleo", "dan", "eve", "finn", "gus", "hana", "ivo", "jana", "kai", "lea"]
+
 
 class Client:
     """A connection to the service, directly or through the balancer."""
@@ -26,29 +28,25 @@ class Client:
 
 
 class Person:
-    """Tells with stars or with a yes or no how good an answer was."""
+    """Tells with stars, or with a yes or a no, how good an answer was."""
 
     def __init__(self, number):
-        self.name = ["ana", "ben", "cleo", "dan", "eve", "finn", "gus", "hana", "ivo", "jana", "kai", "lea"][number]
+        self.name = NAMES[number]
         self.stars = number % 2 == 0
-        self.random = random.Random(number)
-        own = random.Random(f"taste {number}")
+        own = random.Random(number)
         common = {"conversation": 0.3, "current_turn": -0.2, "concise": 0.5, "guided": -0.4, "verify": 0.1}
         self.taste = {value: worth + own.gauss(0, 0.1) for value, worth in common.items()}
-        self.decisions = []
+        self.decisions = []  # that were answered and rewarded
 
-    def reaction(self, action):
+    def reaction(self, action, chance):
         """From -1 to 1."""
-        worth = sum(self.taste.get(value, 0) for value in action.values()) + self.random.gauss(0, 0.2)
+        worth = sum(self.taste.get(value, 0) for value in action.values()) + chance.gauss(0, 0.2)
         return max(-1.0, min(1.0, worth))
 
-    def metric(self, action):
-        worth = self.reaction(action)
-        if self.stars:
-            return {"metric_name": "rating", "value": round(3 + 2 * worth)}
-        return {"metric_name": "resolved", "value": worth > 0}
-
-    def round(self, client):
+    def round(self, client, chance):
+        """Asks for an action, and sends a metric of how it went."""
         decided = client.post("/v1/decide", user=self.name, context={})
-        client.post("/feedback", inference_id=decided["decision"], **self.metric(decided["action"]))
+        worth = self.reaction(decided["action"], chance)
+        metric = ("rating", round(3 + 2 * worth)) if self.stars else ("resolved", worth > 0)
+        client.post("/feedback", inference_id=decided["decision"], metric_name=metric[0], value=metric[1])
         self.decisions.append(decided["decision"])
