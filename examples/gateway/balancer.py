@@ -6,6 +6,11 @@ import threading
 import time
 
 
+class Server(http.server.ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 128  # connections that come at the same time
+
+
 class Balancer:
     """Listens on a free port of this machine. `places` are the ports of the processes, by name."""
 
@@ -16,8 +21,7 @@ class Balancer:
         self.retried = 0
         self.turn = 0
         self.lock = threading.Lock()
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), self.handler())
-        self.server.daemon_threads = True
+        self.server = Server(("127.0.0.1", 0), self.handler())
         self.port = self.server.server_address[1]
         self.ended = threading.Event()
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
