@@ -547,7 +547,7 @@ fn promotions_keep_what_they_were_made_of() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
 
     /// Whatever is told goes through bytes and back, and whatever order tellings come in the counts are the same.
     #[test]

@@ -69,10 +69,14 @@ fn catch_up(oracle: &mut Oracle<f32>, users: &[String], sent: &[Sent], answered:
         if let Some(all) = all.filter(|_| answered <= end) {
             let done: Vec<&Sent> =
                 (start..end).filter(|step| *step < all[&sent[*step].step.number()]).map(|step| &sent[step]).collect();
-            done.iter().for_each(|sent| play(oracle, sent));
+            for sent in &done {
+                play(oracle, sent);
+            }
             return start + done.len();
         }
-        sent[start..end].iter().for_each(|sent| play(oracle, sent));
+        for sent in &sent[start..end] {
+            play(oracle, sent);
+        }
         let forget = sent.get(end).expect("the service is in a state that the requests lead to");
         play(oracle, forget);
         start = end + 1;

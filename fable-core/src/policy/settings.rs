@@ -191,7 +191,7 @@ pub struct Settings<'a> {
     /// Seed of the installation; a device takes it from its entropy source once. Default 0.
     pub seed: u64,
     /// The place that decides, one of several for the same user: part of decision ids and draws, so that journals can be
-    /// [merged](crate::merge). Recorded with a user's first decision, and fixed from then on. Default 0, the only place or the first one.
+    /// merged. Recorded with a user's first decision, and fixed from then on. Default 0, the only place or the first one.
     pub origin: u32,
     /// Names the code that makes contexts; part of the fingerprint. Default empty.
     pub context_adapter: &'a str,

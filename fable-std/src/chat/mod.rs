@@ -128,7 +128,7 @@ impl<'p> Chat<'p> {
     /// Only a store of which it is not known any more what it has kept; everything else is told in the reply.
     pub fn line(&mut self, line: &str, now: u32) -> Result<Reply, ChatError> {
         let mut reply = Reply::default();
-        match self.take(line.trim(), now, &mut reply) {
+        match self.person.catch_up().and_then(|()| self.take(line.trim(), now, &mut reply)) {
             Err(error) if error.is_final() => return Err(error),
             Err(error) => reply.add("not done", error),
             Ok(()) => {}

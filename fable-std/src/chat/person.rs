@@ -4,13 +4,16 @@ use super::ChatError;
 use crate::replay::Tape;
 use crate::store::constraints::{decode, encode};
 use crate::store::journal::Note;
-use crate::store::{Desk, MAX_NAME, Policies, Reach, Resident, Store, StoreError, Writes};
+use crate::store::{Desk, MAX_NAME, News, Policies, Reach, Resident, Store, StoreError, Writes};
 use crate::text::Constraint;
 use fable_core::record::decode_event;
 use fable_core::{
     Command, Context, Decision, DecisionId, Event, Feasible, HostUser, Policy, Promotion, Request, State, Statement, User,
     UserError,
 };
+
+/// How often somebody else may be first.
+const PATIENCE: u32 = 100;
 
 /// See the [module](self).
 #[derive(Debug)]
@@ -28,14 +31,20 @@ impl<'p> Person<'p> {
             return Err(ChatError::Name);
         }
         let mut desk = Desk::new(policies);
-        let (resident, constraints) = match store.find(name)? {
-            Some(number) => {
-                let found = store.user(number, Reach::Snapshot)?.ok_or(StoreError::NoUser)?;
-                (Resident::revive(&mut desk, &found, None)?, decode(desk.catalog(), &found.constraints)?)
-            }
-            None => (Resident::newcomer(&desk, name, store.number_for(name)?, store.incarnation()?, None)?, Vec::new()),
-        };
+        let (resident, constraints) = meet(&mut desk, &*store, name)?;
         Ok(Self { constraints, desk, resident, store })
+    }
+
+    /// Before anything else: in a shared store somebody else may have gone on with the person.
+    pub(super) fn catch_up(&mut self) -> Result<(), ChatError> {
+        if self.store.is_shared() {
+            let known = self.resident.known();
+            let news = if self.resident.is_known() { self.store.since(&[known])? } else { vec![(known.number, News::Anew)] };
+            if !news.is_empty() {
+                (self.resident, self.constraints) = meet(&mut self.desk, &*self.store, &self.resident.row().name)?;
+            }
+        }
+        Ok(())
     }
 
     /// The person's name.
@@ -102,8 +111,7 @@ impl<'p> Person<'p> {
         feasible: &Feasible,
         now: u32,
     ) -> Result<(Decision, Vec<usize>), ChatError> {
-        let mut command = Command::decide(Request::new(context, feasible).at(now));
-        self.keep(&mut command, None)?;
+        let command = self.keep(|| Command::decide(Request::new(context, feasible).at(now)), None)?;
         let probed = command.coins().iter().map(|coin| usize::from(coin.contrast)).collect();
         Ok((command.decision(&self.user()?).ok_or(ChatError::NoAnswer)?, probed))
     }
@@ -111,29 +119,38 @@ impl<'p> Person<'p> {
     /// Learns the reward of a decision; what is promoted by it.
     pub(super) fn learn(&mut self, decision: DecisionId, reward: f64, now: u32) -> Result<Vec<Promotion>, ChatError> {
         let before = self.resident.learner().profile().to_vec();
-        self.keep(&mut Command::feedback(decision, reward).at(now), None)?;
+        self.keep(|| Command::feedback(decision, reward).at(now), None)?;
         let profile = self.resident.learner().profile().iter();
         Ok(profile.filter(|promotion| !before.contains(promotion)).copied().collect())
     }
 
     /// Takes stated preferences, and all constraints if they change.
     pub(super) fn prefer(&mut self, statements: &[Statement], constraints: Option<Vec<Constraint>>) -> Result<(), ChatError> {
-        self.keep(&mut Command::onboard(statements), constraints)
+        self.keep(|| Command::onboard(statements), constraints).map(drop)
     }
 
-    /// Puts all that a command takes on disk in one commit, together with all constraints if they change, and then lets it have
-    /// happened. After an error nothing of it has.
-    fn keep(&mut self, command: &mut Command<'_>, constraints: Option<Vec<Constraint>>) -> Result<(), ChatError> {
-        let (mut next, mut writes) = (self.resident.clone(), Writes::default());
-        next.run(&mut self.desk, &mut writes, command, Note::None)?;
-        if let Some(constraints) = &constraints {
-            next.introduce(&mut writes);
-            writes.constraints(next.row().header.user, &encode(self.policy().catalog(), constraints)?);
+    /// Puts all that a command takes into the store in one commit, together with all constraints if they change, and then lets it have
+    /// happened; again when somebody else was first. After an error nothing of it has.
+    fn keep<'c>(
+        &mut self,
+        make: impl Fn() -> Command<'c>,
+        constraints: Option<Vec<Constraint>>,
+    ) -> Result<Command<'c>, ChatError> {
+        for _ in 0..PATIENCE {
+            let (mut next, mut writes, mut command) = (self.resident.clone(), Writes::default(), make());
+            next.run(&mut self.desk, &mut writes, &mut command, Note::None)?;
+            if let Some(constraints) = &constraints {
+                next.introduce(&mut writes);
+                writes.constraints(next.row().header.user, &encode(self.policy().catalog(), constraints)?);
+            }
+            if self.store.commit(writes, true)?.is_empty() {
+                self.resident = next;
+                self.constraints = constraints.unwrap_or_else(|| std::mem::take(&mut self.constraints));
+                return Ok(command);
+            }
+            self.catch_up()?;
         }
-        self.store.commit(writes, true)?;
-        self.resident = next;
-        self.constraints = constraints.unwrap_or_else(|| std::mem::take(&mut self.constraints));
-        Ok(())
+        Err(StoreError::Contended.into())
     }
 
     /// Erases everything about the person, who is somebody new from then on.
@@ -144,4 +161,15 @@ impl<'p> Person<'p> {
         self.constraints.clear();
         Ok(())
     }
+}
+
+/// A person as the store has them, or somebody new, with the constraints.
+fn meet<'p>(desk: &mut Desk<'p, f64>, store: &dyn Store, name: &str) -> Result<(Resident<'p, f64>, Vec<Constraint>), ChatError> {
+    Ok(match store.find(name)? {
+        Some(number) => {
+            let found = store.user(number, Reach::Snapshot)?.ok_or(StoreError::NoUser)?;
+            (Resident::revive(desk, &found, None)?, decode(desk.catalog(), &found.constraints)?)
+        }
+        None => (Resident::newcomer(desk, name, store.number_for(name)?, store.incarnation()?, None)?, Vec::new()),
+    })
 }

@@ -25,6 +25,10 @@ pub struct StateReport {
     pub user: String,
     /// How often the user was forgotten.
     pub incarnation: u32,
+    /// The place that decides.
+    pub origin: u32,
+    /// Other places that the user was merged from, and how many events of each are known.
+    pub merged: Vec<(u32, u32)>,
     /// Decisions made.
     pub rounds: u32,
     /// Rewards learned.
@@ -139,6 +143,8 @@ pub(super) fn state<T: Scalar>(user: &User<'_, T>, variances: &[f64]) -> StateRe
         numeric_revision: NUMERIC_REVISION,
         user: format!("{:016x}", user.user()),
         incarnation: user.incarnation(),
+        origin: user.place(),
+        merged: user.merged().collect(),
         rounds: user.rounds(),
         rewards: user.observations(),
         waiting: user.waiting(0).count(),

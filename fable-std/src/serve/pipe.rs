@@ -116,7 +116,7 @@ impl Outbox {
             {
                 let idle = |state: &mut State| {
                     let ready = state.answers.front().is_some_and(Option::is_some);
-                    !ready && !state.failed && !(state.closed && state.answers.is_empty())
+                    !(ready || state.failed || state.closed && state.answers.is_empty())
                 };
                 let mut state = self.next.wait_while(self.state(), idle).unwrap_or_else(PoisonError::into_inner);
                 while bytes.len() < WRITTEN

@@ -111,7 +111,7 @@ impl Service {
     pub fn submit(&self, incoming: Incoming, reply: impl FnOnce(Answered) + Send + 'static) -> Result<(), Busy> {
         let job = Job { reply: Box::new(reply), incoming };
         let queue = self.0.queues.get(self.thread_of(&job.incoming)).ok_or(Busy)?;
-        queue.try_send(Message::One(job)).map_err(|error| match error {
+        queue.try_send(Message::One(Box::new(job))).map_err(|error| match error {
             TrySendError::Full(_) | TrySendError::Disconnected(_) => Busy,
         })
     }
@@ -121,10 +121,12 @@ impl Service {
         let mut sorted: Vec<Vec<Job>> = self.0.queues.iter().map(|_| Vec::new()).collect();
         for job in jobs {
             let index = self.thread_of(&job.incoming);
-            sorted.get_mut(index).map(|jobs| jobs.push(job));
+            if let Some(jobs) = sorted.get_mut(index) {
+                jobs.push(job);
+            }
         }
-        let filled = self.0.queues.iter().zip(sorted).filter(|(_, jobs)| !jobs.is_empty());
-        filled.map(|(queue, jobs)| queue.send(Message::Many(jobs))).all(|sent| sent.is_ok())
+        let mut filled = self.0.queues.iter().zip(sorted).filter(|(_, jobs)| !jobs.is_empty());
+        filled.all(|(queue, jobs)| queue.send(Message::Many(jobs)).is_ok())
     }
 
     /// The thread that has a request's user.
@@ -169,12 +171,13 @@ impl Service {
     }
 }
 
-/// How many threads have users: twice as many as can compute at once, since one waits for the disk or the database half of its time, and no
-/// more than users have room.
-fn threads<T: Scalar>(catalog: &Catalog<'_>, options: &Options) -> usize {
+/// How many threads have users, which is not more than users have room. With a store of the process's own there are twice as many as can
+/// compute at once, since one waits for the disk half of its time, and all of them are written together. In a shared store every commit is a
+/// transaction of its own, which costs more than what is in it: one thread makes few large ones, and more processes make more of them.
+fn threads<T: Scalar>(catalog: &Catalog<'_>, options: &Options, shared: bool) -> usize {
     let cores = thread::available_parallelism().map_or(2, usize::from);
     let room = (options.cache / user_bytes::<T>(catalog)).max(1);
-    options.threads.unwrap_or(2 * cores).clamp(1, 16).min(room)
+    options.threads.unwrap_or(if shared { 1 } else { 2 * cores }).clamp(1, 16).min(room)
 }
 
 /// Runs a service for as long as `front` takes, which brings requests to it and gets its answers out. What was answered is durable when this
@@ -186,7 +189,7 @@ fn run<T: Scalar>(
     options: &Options,
     front: impl FnOnce(Service) -> Result<(), ServeError>,
 ) -> Result<(), ServeError> {
-    let count = threads::<T>(catalog, options);
+    let count = threads::<T>(catalog, options, store.is_shared());
     let house = House {
         store: Arc::clone(store),
         counters: Arc::new(Counters { each: user_bytes::<T>(catalog) as u64, ..Counters::default() }),

@@ -37,7 +37,7 @@ pub(super) struct Job {
 
 /// What a thread gets.
 pub(super) enum Message {
-    One(Job),
+    One(Box<Job>),
     Many(Vec<Job>),
     /// Answer what came before, and stop.
     Stop,
@@ -102,7 +102,9 @@ impl<T: Scalar> Worker<'_, T> {
                 lost_before += 1;
                 if lost_before > PATIENCE {
                     let refusal = Refusal::from(StoreError::Contended);
-                    again.into_iter().for_each(|job| self.refuse(job, &refusal));
+                    for job in again {
+                        self.refuse(job, &refusal);
+                    }
                 } else {
                     // Before what came after them.
                     again.into_iter().rev().for_each(|job| jobs.push_front(job));
@@ -148,7 +150,9 @@ impl<T: Scalar> Worker<'_, T> {
                 tracing::error!(%error, "a commit has failed");
                 let refusal = Refusal::from(error);
                 for Done { job, about, code, json, .. } in done {
-                    about.into_iter().for_each(|number| self.engine.drop_user(number));
+                    if let Some(number) = about {
+                        self.engine.drop_user(number);
+                    }
                     if job.incoming.op.is_err() {
                         self.tell(job, json, code); // whatever becomes of the others
                     } else {
@@ -160,7 +164,9 @@ impl<T: Scalar> Worker<'_, T> {
         };
         counters.commits.add(u64::from(wrote));
         counters.conflicts.add(lost.len() as u64);
-        lost.iter().for_each(|number| self.engine.drop_user(*number));
+        for number in &lost {
+            self.engine.drop_user(*number);
+        }
         let mut again = Vec::new();
         for Done { job, about, json, code, changed } in done {
             if about.is_some_and(|number| lost.contains(&number)) {
@@ -191,7 +197,7 @@ fn forgets(job: &Job) -> bool {
 
 fn take(message: Message, waiting: &mut VecDeque<Job>) -> bool {
     match message {
-        Message::One(job) => waiting.push_back(job),
+        Message::One(job) => waiting.push_back(*job),
         Message::Many(jobs) => waiting.extend(jobs),
         Message::Stop => return false,
     }

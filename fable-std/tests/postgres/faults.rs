@@ -1,9 +1,9 @@
 //! Connections that are cut at any byte, attempts that arrive late, servers that stop, and rows that are damaged.
 
 use crate::people::{RULES, bits, decide, desk, fetch, open};
-use crate::proxy::Proxy;
 use fable_core::user_hash;
 use fable_serve_tests::postgres::{Database, Postgres};
+use fable_serve_tests::proxy::Proxy;
 use fable_std::store::{Damage, Reach, Resident, Store, StoreError, Writes};
 use std::thread;
 use std::time::Duration;

@@ -5,5 +5,4 @@ mod faults;
 mod model;
 mod moving;
 mod people;
-mod proxy;
 mod sharing;

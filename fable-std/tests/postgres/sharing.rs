@@ -12,6 +12,8 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::thread;
 
+const NAMES: [&str; 3] = ["ana", "ben", "cem"];
+
 #[test]
 fn everybody_may_make_the_tables_at_once() {
     let Some(database) = Database::new() else { return };
@@ -84,7 +86,6 @@ fn decisions(store: &dyn Store, name: &str) -> Vec<DecisionId> {
 #[test]
 fn exactly_one_is_first() {
     let Some(database) = Database::new() else { return };
-    const NAMES: [&str; 3] = ["ana", "ben", "cem"];
     let url = database.url();
     let won: Vec<DecisionId> = thread::scope(|scope| {
         let work = |seed: u64| {
@@ -160,7 +161,9 @@ fn whoever_is_forgotten_never_gets_a_decision_id_again() {
         let forgetting = [scope.spawn(forget), scope.spawn(forget)];
         let coming: Vec<_> = (0..2).map(|seed| scope.spawn(move || come(seed))).collect();
         let won = coming.into_iter().flat_map(|one| one.join().unwrap()).collect();
-        forgetting.into_iter().for_each(|one| one.join().unwrap());
+        for one in forgetting {
+            one.join().unwrap();
+        }
         won
     });
     let once: HashSet<_> = won.iter().copied().collect();

@@ -4,6 +4,7 @@
 //! `fable_core`'s learners directly, and a [`play`] compares the two. The tests that use it are in `fable-std/tests`.
 
 pub mod dice;
+pub mod fleet;
 pub mod frames;
 pub mod http;
 pub mod http_load;
@@ -12,5 +13,6 @@ pub mod oracle;
 pub mod play;
 pub mod postgres;
 pub mod process;
+pub mod proxy;
 pub mod script;
 pub mod service;

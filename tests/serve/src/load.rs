@@ -5,6 +5,7 @@ use fable_core::{DecisionId, user_hash};
 use serde::Deserialize;
 use std::collections::VecDeque;
 use std::fmt::Write;
+use std::ops::Range;
 use std::time::{Duration, Instant};
 
 const TASKS: [&str; 4] = ["coding", "analysis", "factual", "simple_preference"];
@@ -53,6 +54,8 @@ pub struct Load {
     begun: Vec<u32>,
     /// Rewards learned, by user.
     learned: Vec<u32>,
+    /// Who are in turn.
+    turn: Range<usize>,
     next: usize,
     rounds: usize,
 }
@@ -63,7 +66,7 @@ impl Load {
     pub fn new(users: usize) -> Self {
         let names: Vec<String> = (0..users).map(|user| format!("user-{user:06}")).collect();
         let hashes = names.iter().map(|name| user_hash(name)).collect();
-        Self { names, hashes, begun: vec![0; users], learned: vec![0; users], next: 0, rounds: 0 }
+        Self { names, hashes, begun: vec![0; users], learned: vec![0; users], turn: 0..users, next: 0, rounds: 0 }
     }
 
     /// The name of a user.
@@ -75,7 +78,7 @@ impl Load {
     /// The decision that the next user in turn is asked to make.
     fn decide(&mut self, lines: &mut String) -> Asked {
         let (user, round) = (self.next, self.rounds);
-        self.next = (user + 1) % self.names.len();
+        self.next = if user + 1 < self.turn.end { user + 1 } else { self.turn.start };
         self.rounds += 1;
         let (task, risk, need) = (TASKS[round % 4], (round % 10) as f64 / 10.0, (round % 7) as f64 / 7.0);
         let name = &self.names[user];
@@ -85,6 +88,18 @@ impl Load {
         let offline = round % 4 == 1;
         lines.push_str(if offline { ",\"forbid\":[{\"tool\":\"web_search\"}]}\n" } else { "}\n" });
         Asked::Decide { user, offline }
+    }
+
+    /// Plays so many rounds of everyone, of a part of them at a time.
+    ///
+    /// # Panics
+    /// When an answer is not what it has to be.
+    pub fn run_by(&mut self, service: &mut Service, users: usize, rounds: usize, part: usize) {
+        for start in (0..users).step_by(part) {
+            self.turn = start..(start + part).min(users);
+            self.next = start;
+            self.run(service, self.turn.len() * rounds, 1_000.min(self.turn.len()));
+        }
     }
 
     /// Plays rounds, `window` of them at a time on their way, and says how long it took.

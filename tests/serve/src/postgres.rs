@@ -154,6 +154,23 @@ impl Postgres {
         run(&mut command);
     }
 
+    /// Inserts of small rows that pgbench commits in a second, one by one.
+    ///
+    /// # Panics
+    /// If it does not say.
+    #[must_use]
+    pub fn pgbench(&self, clients: usize, seconds: usize) -> f64 {
+        self.ask("postgres", "DROP TABLE IF EXISTS bench; CREATE TABLE bench (number bigserial PRIMARY KEY, bytes bytea)");
+        let script = self.folder.path().join("insert.sql");
+        fs::write(&script, "INSERT INTO bench (bytes) VALUES (decode(repeat('5a', 80), 'hex'));\n").expect("a temporary file");
+        let mut pgbench = self.command(&self.programs.join("pgbench"));
+        pgbench.arg("-h").arg(self.folder.path()).args(["-p", &self.port.to_string(), "-U", "postgres", "-n", "-M", "prepared"]);
+        pgbench.args(["-c", &clients.to_string(), "-j", "2", "-T", &seconds.to_string(), "-f"]).arg(script).arg("postgres");
+        let said = run(&mut pgbench);
+        let rate = said.lines().find_map(|line| line.strip_prefix("tps = ")?.split(' ').next()?.parse().ok());
+        rate.unwrap_or_else(|| panic!("{said}"))
+    }
+
     /// What a statement says about a database.
     ///
     /// # Panics

@@ -70,7 +70,7 @@ struct Open {
     coins: Coins,
 }
 
-/// Goes along the journal of a place. See the [module](self).
+/// Goes along the journal of a place.
 #[derive(Clone, Debug)]
 pub struct Teller {
     pub(super) telling: Telling,

@@ -58,7 +58,8 @@ pub(crate) struct ServeArguments {
     /// a reward from then cannot be taken back. The store keeps to it; a new one begins with 4096.
     #[arg(long, value_name = "EVENTS", value_parser = history)]
     history: Option<History>,
-    /// Threads that have users; twice as many as the machine has cores if it is left out. What is decided does not depend on it.
+    /// Threads that have users. If it is left out, twice as many as the machine has cores, or one with a database, where many small
+    /// transactions cost more than a few large ones. What is decided does not depend on it.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=16))]
     threads: Option<u8>,
     #[command(flatten)]

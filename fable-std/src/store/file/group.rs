@@ -80,7 +80,7 @@ impl FileStore {
             desk = self.filing.desk();
             desk.writing = false;
             for ticket in tickets {
-                desk.told.insert(ticket, done.as_ref().map(|()| ()).map_err(StoreError::again));
+                desk.told.insert(ticket, done.as_ref().copied().map_err(StoreError::again));
             }
             self.filing.done.notify_all();
         }
@@ -88,12 +88,11 @@ impl FileStore {
 
     fn file_at_once(&self, mut writes: Writes, sync: bool) -> Result<(), StoreError> {
         let mut place = self.filing.log.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut log = match place.take() {
-            Some(log) => log,
-            None => {
-                let tails = self.log()?;
-                Log { bytes: tails.values().map(|segment| segment.bytes.len()).sum(), tails }
-            }
+        let mut log = if let Some(log) = place.take() {
+            log
+        } else {
+            let tails = self.log()?;
+            Log { bytes: tails.values().map(|segment| segment.bytes.len()).sum(), tails }
         };
         for user in &writes.erased {
             log.bytes -= log.tails.remove(user).map_or(0, |tail| tail.bytes.len());

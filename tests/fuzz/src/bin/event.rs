@@ -2,7 +2,7 @@
 #![no_main]
 
 use fable_core::catalog::AGENT;
-use fable_core::record::{MAX_EVENT_LEN, decode_event, encode_event};
+use fable_core::record::{MAX_ELSEWHERE_LEN, decode_event, encode_event};
 use fable_core::{HostUser, Policy, Settings};
 use libfuzzer_sys::fuzz_target;
 
@@ -27,9 +27,9 @@ fuzz_target!(|data: &[u8]| {
         let (event, more) = more.split_at(length);
         rest = more;
         let Ok(event) = decode_event(&AGENT, &seal(&event[..length.saturating_sub(2)])) else { continue };
-        let mut buffer = [0; MAX_EVENT_LEN];
+        let mut buffer = [0; MAX_ELSEWHERE_LEN];
         let again = encode_event(&event, &mut buffer).unwrap();
-        let mut second = [0; MAX_EVENT_LEN];
+        let mut second = [0; MAX_ELSEWHERE_LEN];
         assert_eq!(encode_event(&decode_event(&AGENT, again).unwrap(), &mut second).unwrap(), again);
         if let Ok(step) = user.check(&event) {
             step.apply();

@@ -1,10 +1,12 @@
 //! Measures `fable serve` over a pipe and over HTTP: rounds a second, start-up, getting a user back, memory.
 
 use clap::{Parser, Subcommand};
+use fable_serve_tests::fleet::{self, Shape};
 use fable_serve_tests::frames::remove;
 use fable_serve_tests::http::HttpService;
 use fable_serve_tests::http_load;
 use fable_serve_tests::load::Load;
+use fable_serve_tests::postgres::{Database, Postgres};
 use fable_serve_tests::process::{memory, processor_time};
 use fable_serve_tests::service::Service;
 use std::path::{Path, PathBuf};
@@ -21,7 +23,7 @@ struct Arguments {
     #[arg(long, global = true, default_value = "target")]
     folder: PathBuf,
     /// The numbers in which users are kept.
-    #[arg(long, global = true, default_value = "f64")]
+    #[arg(long, global = true, default_value = "f32")]
     scalar: String,
     #[command(subcommand)]
     command: Command,
@@ -70,6 +72,55 @@ enum Command {
         /// More arguments of `fable serve`.
         #[arg(last = true)]
         more: Vec<String>,
+    },
+    /// Rounds a second of several processes over HTTP on one PostgreSQL, which is started for it, and how many inserts pgbench commits
+    /// there, in turn.
+    Fleet {
+        /// Processes.
+        #[arg(long, default_value_t = 3)]
+        processes: usize,
+        /// Clients, each with one request under way.
+        #[arg(long, default_value_t = 96)]
+        clients: usize,
+        /// Users at random.
+        #[arg(long, default_value_t = 1_000)]
+        users: usize,
+        /// Rounds in one measurement.
+        #[arg(long, default_value_t = 40_000)]
+        rounds: usize,
+        /// Measurements.
+        #[arg(long, default_value_t = 3)]
+        repeat: usize,
+        /// Fails when the best one, with users who do not stick to a process, has fewer rounds a second.
+        #[arg(long, default_value_t = 0.0)]
+        least: f64,
+        /// Fails when that is a smaller part of what pgbench commits.
+        #[arg(long, default_value_t = 0.0)]
+        part: f64,
+        /// More arguments of `fable serve`.
+        #[arg(last = true)]
+        more: Vec<String>,
+    },
+    /// Many users who are not in memory, over HTTP: how long an answer takes, and how much memory the process has.
+    Many {
+        /// Users.
+        #[arg(long, default_value_t = 100_000)]
+        users: usize,
+        /// Rounds that each of them has behind.
+        #[arg(long, default_value_t = 50)]
+        rounds: usize,
+        /// Rounds of users at random that are measured.
+        #[arg(long, default_value_t = 20_000)]
+        measured: usize,
+        /// Clients at a time.
+        #[arg(long, default_value_t = 4)]
+        clients: usize,
+        /// Memory for users in the service.
+        #[arg(long, default_value = "700MiB")]
+        cache: String,
+        /// Fails when a hundredth of the answers takes longer, in milliseconds.
+        #[arg(long, default_value_t = 5.0)]
+        most: f64,
     },
     /// From starting the command to its first answer, after an orderly end and after `kill -9` under load.
     Start {
@@ -199,6 +250,76 @@ impl Bench {
             assert!(service.finish().success());
         }
         best
+    }
+
+    /// The best rate, and the best of pgbench.
+    fn fleet(&self, processes: usize, shape: Shape, repeat: usize, more: &[String]) -> Option<(f64, f64)> {
+        let server = Postgres::start()?;
+        let (mut best, mut inserts) = (0_f64, 0_f64);
+        for number in 1..=repeat {
+            let inserted = server.pgbench(32, 5);
+            inserts = inserts.max(inserted);
+            println!("{number}. pgbench {inserted:>7.0} inserts/s at 32 clients");
+            for sticky in [false, true] {
+                let database = Database::of(&server);
+                let url = database.url();
+                let start = |_| {
+                    let arguments = ["--scalar", &self.scalar, "--store", &url].into_iter();
+                    HttpService::start(&self.fable, arguments.chain(more.iter().map(String::as_str)), &[])
+                };
+                let mut services: Vec<HttpService> = (0..processes).map(start).collect();
+                let _ = fleet::run(&services, Shape { rounds: 2 * shape.users, sticky, ..shape }, 7); // most are not new after that
+                let (time, mut times) = fleet::run(&services, Shape { sticky, ..shape }, number as u64);
+                let rate = times.len() as f64 / 2.0 / time.as_secs_f64();
+                times.sort_unstable();
+                let part = |part: usize| ms(times[times.len() * part / 100]);
+                let conflicts: f64 = services.iter().map(|service| counted(service, "fable_conflicts_total")).sum();
+                println!(
+                    "{number}. {} {rate:>7.0} rounds/s, {:.2} of pgbench; ms to an answer: median {:.1}, 99% {:.1}; conflicts a round {:.3}",
+                    if sticky { "users stick to a process:" } else { "users go to any process: " },
+                    rate / inserted,
+                    part(50),
+                    part(99),
+                    conflicts / (times.len() as f64 / 2.0)
+                );
+                if !sticky {
+                    best = best.max(rate);
+                }
+                services.iter_mut().for_each(|service| assert!(service.finish().success()));
+            }
+        }
+        Some((best, inserts))
+    }
+
+    /// The time that a hundredth of the answers exceeds, in milliseconds.
+    fn many(&self, users: usize, rounds: usize, shape: Shape, cache: &str) -> f64 {
+        let store = self.store.to_str().unwrap_or_default();
+        // Draws are cheap; how users are explored is not part of what is kept.
+        let arguments = ["--durability", "none", "--scalar", &self.scalar, "--nu", "0.3", "--cache", cache, "--store", store];
+        let (mut service, mut load) = (Service::start(&self.fable, arguments), Load::new(users));
+        // Some of them at a time, so that they are in memory meanwhile.
+        load.run_by(&mut service, users, rounds, 4_000);
+        assert!(service.finish().success());
+        println!("{users} users of {rounds} rounds each, {} MB of files", self.bytes() >> 20);
+        let mut service = HttpService::start(&self.fable, ["--scalar", &self.scalar, "--cache", cache, "--store", store], &[]);
+        let services = [service];
+        let _ = fleet::run(&services, Shape { rounds: shape.rounds / 2, ..shape }, 7); // until there is no room any more
+        let (time, mut times) = fleet::run(&services, shape, 8);
+        [service] = services;
+        times.sort_unstable();
+        let part = |part: usize| ms(times[times.len() * part / 1_000]);
+        let (now, most) = memory(service.id());
+        println!(
+            "{:.0} rounds/s; ms to an answer: median {:.2}, 99% {:.2}, 99.9% {:.2}; memory {} MB, at most {} MB",
+            times.len() as f64 / 2.0 / time.as_secs_f64(),
+            part(500),
+            part(990),
+            part(999),
+            now >> 20,
+            most >> 20
+        );
+        assert!(service.finish().success());
+        part(990)
     }
 
     fn startup(&self, users: usize) -> f64 {
@@ -358,6 +479,13 @@ impl Bench {
     }
 }
 
+/// A number that a service counts.
+fn counted(service: &HttpService, name: &str) -> f64 {
+    let text = service.connect().ask("GET", "/metrics").body;
+    let line = text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok());
+    line.unwrap_or_else(|| panic!("{name} is not in {text}"))
+}
+
 fn ms(time: Duration) -> f64 {
     time.as_secs_f64() * 1e3
 }
@@ -377,6 +505,14 @@ fn main() -> ExitCode {
         }
         Command::Http { connections, users, rounds, repeat, least, more } => {
             bench.http(connections, users, rounds, repeat, &more) >= least
+        }
+        Command::Fleet { processes, clients, users, rounds, repeat, least, part, more } => {
+            let shape = Shape { clients, threads: 2, users, rounds, sticky: false };
+            bench.fleet(processes, shape, repeat, &more).is_none_or(|(best, inserts)| best >= least && best >= part * inserts)
+        }
+        Command::Many { users, rounds, measured, clients, cache, most } => {
+            let shape = Shape { clients, threads: 1, users, rounds: measured, sticky: true };
+            bench.many(users, rounds, shape, &cache) <= most
         }
         Command::Start { users, most } => bench.startup(users) <= most,
         Command::Cold { rounds, users, most } => bench.cold(users, rounds) <= most,

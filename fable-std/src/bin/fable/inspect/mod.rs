@@ -134,7 +134,8 @@ What is on the screen:
   settings     fingerprint of catalog, settings and prior together, and whether
                the user began with a fitted prior
   user         hash of the user's name, and how often the user was forgotten
-               (the incarnation)
+               (the incarnation); of several places which one decides, and
+               how much is known of the others
   version      version of stored records and revision of the arithmetic";
 
 const EXAMPLES: &str = "\

@@ -154,6 +154,13 @@ fn changed(state: &StateReport) -> String {
     }
 }
 
+/// Which place it is, and which others are known, if there are several.
+fn places(state: &StateReport) -> String {
+    let own = if state.origin == 0 { String::new() } else { format!(", place {}", state.origin) };
+    let others: Vec<String> = state.merged.iter().map(|(origin, events)| format!("{events} events of place {origin}")).collect();
+    if others.is_empty() { own } else { format!("{own}; with {}", others.join(", ")) }
+}
+
 fn state(out: &mut String, state: &StateReport) {
     let of = state.dimension;
     let learned = state.learned.map_or_else(String::new, |learned| format!("{learned:.1} of {of} directions"));
@@ -173,7 +180,7 @@ fn state(out: &mut String, state: &StateReport) {
             "settings",
             format!("fingerprint {}{}", state.fingerprint, if state.fitted_prior { ", with a fitted prior" } else { "" }),
         ),
-        ("user", format!("{}, incarnation {}", state.user, state.incarnation)),
+        ("user", format!("{}, incarnation {}{}", state.user, state.incarnation, places(state))),
         ("version", format!("records {}, arithmetic {}", state.version, state.numeric_revision)),
     ];
     line(out, &format!("\n{}", style("State").bold()));

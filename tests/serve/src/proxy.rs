@@ -2,7 +2,7 @@
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -24,12 +24,19 @@ struct State {
     held: Option<(TcpStream, Vec<u8>)>,
 }
 
+/// See the [module](self).
+#[derive(Debug)]
 pub struct Proxy {
     port: u16,
     state: Arc<Mutex<State>>,
 }
 
 impl Proxy {
+    /// One to a port of this machine.
+    ///
+    /// # Panics
+    /// When there is no free port.
+    #[must_use]
     pub fn to(server: u16) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         let (port, state) = (listener.local_addr().unwrap().port(), Arc::<Mutex<State>>::default());
@@ -46,23 +53,28 @@ impl Proxy {
         Self { port, state }
     }
 
+    /// Its own port.
+    #[must_use]
     pub const fn port(&self) -> u16 {
         self.port
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap()
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// After so many more bytes to the server, or from it, the connection is cut.
     pub fn cut_after(&self, left: usize, upwards: bool) {
         self.state().plan = Plan::Cut { left, upwards };
     }
 
+    /// So many more messages pass; what the client says then is held back, and it is cut off.
     pub fn hold_after(&self, passing: usize) {
         self.state().plan = Plan::Hold { passing };
     }
 
     /// How often it has cut; it does not do so any more.
+    #[must_use]
     pub fn cuts(&self) -> usize {
         let mut state = self.state();
         state.plan = Plan::Pass;
@@ -70,6 +82,9 @@ impl Proxy {
     }
 
     /// What was held back arrives now, and the server has answered it when this returns.
+    ///
+    /// # Panics
+    /// When nothing was.
     pub fn release(&self) {
         let (mut server, bytes) = self.state().held.take().unwrap();
         server.write_all(&bytes).unwrap();
@@ -81,7 +96,7 @@ impl Proxy {
 }
 
 fn pump(upwards: bool, mut from: TcpStream, mut to: TcpStream, state: &Mutex<State>) {
-    let mut bytes = [0; 65_536];
+    let mut bytes = vec![0; 65_536];
     while let Ok(count @ 1..) = from.read(&mut bytes) {
         let mut guard = state.lock().unwrap();
         let end = match &mut guard.plan {
