@@ -6,7 +6,9 @@ use common::{Known, Life, R, Step, TINY, USER, begin, bytes, layout, policy, pro
 use fable_core::catalog::{AGENT, Contrast, TAU2};
 use fable_core::record::snapshot::max_len;
 use fable_core::record::{HEADER_LEN, MAX_EVENT_LEN, RecordError, checksum, decode_event, encode_event};
-use fable_core::{Action, Coin, Coins, Command, Context, Event, Learner, Policy, Settings, UserError, Workspace, user_hash};
+use fable_core::{
+    Action, Coin, Coins, Command, Context, Event, Learner, Policy, Settings, User, UserError, Workspace, user_hash,
+};
 use fable_embedded::flash::{Blocking, FlashError, FlashStore, Layout, LayoutError, Restored, block_on};
 use fable_embedded::mock::{Mock, MockError};
 use fable_embedded::{AsyncKeep, Device, Keep};
@@ -309,6 +311,30 @@ fn a_staged_snapshot_is_verified_before_it_counts() {
     assert_eq!(bytes(&learner), life.states[51]);
     let (_, again) = restore(store.into_flash(), &life.policy).unwrap();
     assert_eq!(again, learner);
+}
+
+/// `fable device join` was refused by every device with flash: a new one has a number of its own, which it could never change.
+#[test]
+fn a_device_with_which_nothing_has_happened_becomes_a_place_of_somebody() {
+    let life = plain(2);
+    let (mut store, mut learner) = after(&life, 0);
+    let mut workspace = scratch(&life.policy);
+    let staged = |name: &str, store: &mut FlashStore<Flash>, user: &mut User<'_, f32>| {
+        let mut other = vacant(&life.policy);
+        other.start(&life.policy, user_hash(name)).unwrap();
+        let snapshot = bytes(&other);
+        block_on(store.stage_write(0, &snapshot)).unwrap();
+        block_on(store.stage_commit(user, u32::try_from(snapshot.len()).unwrap()))
+    };
+    for name in ["eve", "ana"] {
+        assert_eq!(staged(name, &mut store, &mut learner.with(&life.policy, &mut workspace).unwrap()), Ok(()));
+        assert_eq!((learner.user(), store.header().unwrap().user), (user_hash(name), user_hash(name)));
+        let (again, restored) = restore(store.flash().clone(), &life.policy).unwrap();
+        assert_eq!((restored.user(), again.header().unwrap().user), (user_hash(name), user_hash(name)));
+    }
+    life.perform(&mut store, &mut learner, &mut workspace, 0).unwrap();
+    let refused = staged("eve", &mut store, &mut learner.with(&life.policy, &mut workspace).unwrap());
+    assert_eq!((refused, learner.user()), (Err(FlashError::ForeignUser), user_hash("ana")));
 }
 
 #[test]

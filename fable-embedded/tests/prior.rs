@@ -205,6 +205,30 @@ fn forgetting_goes_back_to_the_prior() {
     assert_eq!((board.policy.fingerprint(), board.kept(false)), (policy(&TAU2, 0).fingerprint(), vec![]));
 }
 
+/// A snapshot from a host has a host's room in its header, which stopped a board when its user was forgotten.
+#[test]
+fn a_snapshot_from_a_host_does_not_keep_the_next_user_from_beginning() {
+    let mut board = Board::<4, 1024>::new(&TINY, flash(&TINY));
+    let mut host = HostUser::<f32, 64>::of(&board.policy, {
+        let mut learner = HostLearner::for_policy(&board.policy);
+        learner.start(&board.policy, USER).unwrap();
+        learner
+    })
+    .unwrap();
+    let signals = vec![0.5; TINY.definition().signals.len()];
+    let context = fable_core::Context::new(&TINY, None, &signals).unwrap();
+    host.decide(&context, &Feasible::all(&TINY)).unwrap();
+    let snapshot = host.to_bytes();
+    block_on(board.store.stage_write(0, &snapshot)).unwrap();
+    let mut user = board.learner.with(&board.policy, &mut board.workspace).unwrap();
+    block_on(board.store.stage_commit(&mut user, u32::try_from(snapshot.len()).unwrap())).unwrap();
+    board.load(&prior(&TINY, 4)).unwrap();
+    board.forget().unwrap();
+    board.go_on().unwrap();
+    assert_eq!((board.policy.fingerprint(), board.learner.incarnation()), (policy(&TINY, 4).fingerprint(), 1));
+    board.play().unwrap();
+}
+
 /// A user with whom nothing has happened yet begins from what is loaded, also after a snapshot and a restart.
 #[test]
 fn who_has_not_begun_begins_from_it() {

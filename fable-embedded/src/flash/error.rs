@@ -64,7 +64,7 @@ pub enum FlashError {
     Full,
     /// The user is forgotten, but the old bytes are not erased yet; the next event and a restart try again.
     Unfinished,
-    /// A staged snapshot belongs to another user.
+    /// A staged snapshot belongs to another user, and something has happened with the one who is there.
     ForeignUser,
     /// Staged bytes have to come in order.
     Offset {

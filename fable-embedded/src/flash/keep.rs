@@ -151,7 +151,9 @@ impl<F: NorFlash, const PRIOR: bool> AsyncKeep for FlashStore<F, PRIOR> {
         let slot = self.inactive();
         let staged = Active { slot, len: length };
         let verified = self.verify(user.policy(), staged).await??;
-        if verified.user() != self.header.user {
+        // A device with which nothing has happened yet may become a place of somebody else.
+        let untouched = self.events == 0 && user.rounds() == 0 && user.observations() == 0;
+        if verified.user() != self.header.user && !untouched {
             return Err(FlashError::ForeignUser);
         }
         user.fits(&verified)?;

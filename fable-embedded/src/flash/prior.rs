@@ -177,7 +177,8 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
         if !self.is_outdated() {
             return Ok(());
         }
-        let header = Header::new(Kind::Journal, policy, learner.user(), self.header.room);
+        // The learner's room: the header may be that of a snapshot from a host, which has more.
+        let header = Header::new(Kind::Journal, policy, learner.user(), R as u16);
         learner.start_journal_in(policy, &header, learner.incarnation())?;
         self.header = header;
         self.priors.began = self.priors.next;

@@ -95,7 +95,7 @@ struct FitArguments {
     #[arg(value_name = "USER_FILE", required_unless_present = "store")]
     files: Vec<PathBuf>,
     /// A store; all of its users count.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE|URL")]
     store: Option<PathBuf>,
     /// Keeps the whole mean, with so many imagined users to hold the precision back. Users left out decide if it is not given.
     #[arg(long, value_name = "COUNT")]

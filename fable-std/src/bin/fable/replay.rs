@@ -27,7 +27,7 @@ pub(crate) struct ReplayArguments {
     #[arg(value_name = "USER|FILE", required_unless_present = "snapshot")]
     source: Option<String>,
     /// The store that has the user.
-    #[arg(long, value_name = "FILE", conflicts_with = "snapshot")]
+    #[arg(long, value_name = "FILE|URL", conflicts_with = "snapshot")]
     store: Option<PathBuf>,
     /// A device's snapshot, from `fable device snapshot save`.
     #[arg(long, value_name = "FILE", requires = "journal", conflicts_with = "source")]

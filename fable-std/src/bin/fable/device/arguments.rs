@@ -165,8 +165,8 @@ pub(super) enum DeviceCommand {
     /// The device gets the user's number and incarnation, and with --origin a number of its own among the user's places; otherwise it
     /// keeps that of its firmware.
     Join {
-        /// The store; it has to be there.
-        #[arg(long, value_name = "FILE")]
+        /// The store, a file or the URL of a database; it has to be there.
+        #[arg(long, value_name = "FILE|URL")]
         store: PathBuf,
         /// Name of the user.
         #[arg(long, value_name = "NAME")]
@@ -175,14 +175,15 @@ pub(super) enum DeviceCommand {
         #[command(flatten)]
         settings: Box<SettingsArguments>,
     },
-    /// Merges what has happened on the device since the last time into a user of a store that nobody serves at the moment.
+    /// Merges what has happened on the device since the last time into a user of a store: a file that nobody serves at the moment, or a
+    /// database, which may be served.
     ///
     /// The device's snapshot and journal are read and checked; the device itself does not change. What the device has made part of its
     /// snapshot before it was merged is missing, and refused: synchronize before its journal is full (`stats` says how much is free).
     /// The device has to be a place of this user, see `join`.
     Sync {
-        /// The store; it has to be there.
-        #[arg(long, value_name = "FILE")]
+        /// The store, a file or the URL of a database; it has to be there.
+        #[arg(long, value_name = "FILE|URL")]
         store: PathBuf,
         /// Name of the user.
         #[arg(long, value_name = "NAME")]

@@ -27,7 +27,7 @@ pub(crate) struct InspectArguments {
     #[arg(long, value_name = "NAME", conflicts_with = "journal")]
     user: Option<String>,
     /// The store, when FILE is the name of a user instead: `fable inspect ana --store users.fable`.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["user", "journal"])]
+    #[arg(long, value_name = "FILE|URL", conflicts_with_all = ["user", "journal"])]
     store: Option<PathBuf>,
     /// The device's journal after the snapshot, from `fable device journal`.
     #[arg(long, value_name = "FILE")]
