@@ -226,7 +226,7 @@ fn the_new_file_takes_the_place_of_the_old_one() {
 #[test]
 fn another_identity_is_refused_with_what_differs() {
     let (_folder, store) = place();
-    assert!(fable(&["serve", "--catalog", "tau2", "--seed", "3"], &store).status.success());
+    assert!(fable(&["serve", "--catalog", "tau2", "--seed", "3", "--scalar", "f64"], &store).status.success());
     for (arguments, message) in [
         (&["serve", "--catalog", "agent", "--seed", "3"][..], "the store was made with catalog \"tau2\", not \"agent\""),
         (&["serve", "--catalog", "tau2", "--seed", "4"], "the store was made with seed 3, not 4"),
@@ -243,7 +243,7 @@ fn another_identity_is_refused_with_what_differs() {
     let other = Identity::new(&Policy::<f64>::new(&catalog::TAU2, other).unwrap());
     let error = FileStore::open(&store, &other).unwrap_err();
     assert_eq!(error.to_string(), "the store was made with noise_variance 0.25, not 0.5");
-    assert!(fable(&["serve", "--catalog", "tau2", "--seed", "3"], &store).status.success());
+    assert!(fable(&["serve", "--catalog", "tau2", "--seed", "3", "--scalar", "f64"], &store).status.success());
 }
 
 #[test]

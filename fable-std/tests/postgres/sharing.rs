@@ -10,7 +10,9 @@ use fable_std::store::{
 };
 use std::collections::HashSet;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
+use std::time::Duration;
 
 const NAMES: [&str; 3] = ["ana", "ben", "cem"];
 
@@ -138,12 +140,15 @@ fn exactly_one_is_first() {
 #[test]
 fn whoever_is_forgotten_never_gets_a_decision_id_again() {
     let Some(database) = Database::new() else { return };
-    let url = database.url();
+    let url = &database.url();
+    let over = AtomicBool::new(false);
     let won: Vec<DecisionId> = thread::scope(|scope| {
+        let over = &over;
         let come = |seed: u64| {
-            let (store, mut desk, mut dice, mut won) = (open(&url), desk(), Dice::new(seed), Vec::new());
+            let (store, mut desk, mut dice, mut won) = (open(url), desk(), Dice::new(seed), Vec::new());
             let mut person = None;
-            while won.len() < 60 {
+            let lives = |won: &[DecisionId]| won.iter().map(|id| id.incarnation).collect::<HashSet<_>>().len();
+            while won.len() < 60 || lives(&won) < 4 {
                 let mut next = person.take().unwrap_or_else(|| fetch(&store, &mut desk, "ana"));
                 let mut writes = Writes::default();
                 let id = decide(&mut desk, &mut next, &mut writes);
@@ -154,13 +159,18 @@ fn whoever_is_forgotten_never_gets_a_decision_id_again() {
             }
             won
         };
-        let forget = || {
-            let store = open(&url);
-            (0..60).for_each(|_| drop(store.forget(&["ana"]).unwrap()));
+        let forget = move || {
+            let store = open(url);
+            while !over.load(Ordering::Relaxed) {
+                drop(store.forget(&["ana"]).unwrap());
+                thread::sleep(Duration::from_millis(1)); // somebody has to come in between
+            }
         };
         let forgetting = [scope.spawn(forget), scope.spawn(forget)];
         let coming: Vec<_> = (0..2).map(|seed| scope.spawn(move || come(seed))).collect();
-        let won = coming.into_iter().flat_map(|one| one.join().unwrap()).collect();
+        let came: Vec<_> = coming.into_iter().map(thread::ScopedJoinHandle::join).collect();
+        over.store(true, Ordering::Relaxed); // also if one has failed
+        let won = came.into_iter().flat_map(|one| one.unwrap()).collect();
         for one in forgetting {
             one.join().unwrap();
         }
@@ -168,7 +178,7 @@ fn whoever_is_forgotten_never_gets_a_decision_id_again() {
     });
     let once: HashSet<_> = won.iter().copied().collect();
     assert_eq!(once.len(), won.len());
-    let store = open(&url);
+    let store = open(url);
     let lives = won.iter().map(|id| id.incarnation).collect::<HashSet<_>>().len();
     assert!(lives > 3 && store.incarnation().unwrap() >= won.iter().map(|id| id.incarnation).max().unwrap());
     // A newcomer who has asked before somebody was forgotten is too late.
