@@ -5,7 +5,7 @@ use fable_core::catalog::TAU2;
 use fable_core::record::{HEADER_LEN, Header, Kind, checksum};
 use fable_core::{Policy, Settings, user_hash};
 use fable_std::store::transfer::{export, import, read};
-use fable_std::store::{Identity, FileStore, Store};
+use fable_std::store::{FileStore, Identity};
 use libfuzzer_sys::fuzz_target;
 
 /// Bytes before the name: magic, version, incarnation, length of the name.

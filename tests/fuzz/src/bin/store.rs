@@ -4,7 +4,7 @@
 use fable_core::catalog::TAU2;
 use fable_core::{Command, Feasible, Policy, Request, Settings, user_hash};
 use fable_std::store::journal::Note;
-use fable_std::store::{Desk, Identity, Options, Policies, Resident, Sink, FileStore, Store, StoreError, Stored, Writes};
+use fable_std::store::{Desk, FileStore, Identity, Options, Policies, Resident, Sink, Store, StoreError, Stored, Writes};
 use libfuzzer_sys::fuzz_target;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -70,11 +70,11 @@ fn known(stored: &Stored) -> Known {
 }
 
 /// Two decisions and a snapshot.
-fn live(store: &Store, name: &str, writes: &mut Writes) -> Result<(), StoreError> {
+fn live(store: &FileStore, name: &str, writes: &mut Writes) -> Result<(), StoreError> {
     let mut desk = Desk::new(&POLICIES);
     let mut user = match store.named(name) {
         Ok(stored) => Resident::revive(&mut desk, &stored, None)?,
-        Err(StoreError::NoUser) => Resident::newcomer(&desk, name, store.number_for(name), store.incarnation()?, None)?,
+        Err(StoreError::NoUser) => Resident::newcomer(&desk, name, store.number_for(name)?, store.incarnation()?, None)?,
         Err(error) => return Err(error),
     };
     let (context, all) = (TAU2.context(None, []).unwrap(), Feasible::all(&TAU2));
@@ -149,7 +149,7 @@ fn damage(files: &mut [Vec<u8>; 3], mut data: &[u8]) {
 }
 
 /// Everyone is as before or refused. Without an index that says what was there, the end may be lost unnoticed.
-fn look(store: &Store, indexed: bool) -> BTreeMap<&'static str, Known> {
+fn look(store: &FileStore, indexed: bool) -> BTreeMap<&'static str, Known> {
     let mut seen = BTreeMap::new();
     for (name, whole) in &SOUND.users {
         match store.named(name) {
