@@ -44,7 +44,7 @@ pub struct Options {
     pub store: Option<PathBuf>,
     /// How the store is kept.
     pub keeping: store::Options,
-    /// What new users begin with, see [`prior_file`]; the isotropic prior without one. Users who are there go on with theirs.
+    /// What new users begin with, see [`prior_file`](crate::prior_file); the isotropic prior without one. Users who are there go on with theirs.
     pub prior: Option<Vec<u8>>,
     /// Whether an answer waits until what it says is on disk.
     pub durable: bool,

@@ -7,7 +7,6 @@ pub mod dice;
 pub mod fleet;
 pub mod frames;
 pub mod http;
-pub mod http_load;
 pub mod load;
 pub mod oracle;
 pub mod play;

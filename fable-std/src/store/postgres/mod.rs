@@ -46,7 +46,7 @@ use tokio::runtime::{Builder, Runtime};
 /// The version of the tables in a database.
 pub const TABLES_VERSION: i32 = tables::VERSION;
 
-/// A store in a database, see the [module](self). It is used from ordinary threads, each of which waits for its answer; not from tasks of an asynchronous runtime.
+/// A store in a PostgreSQL database that any number of processes share. It is used from ordinary threads, each of which waits for its answer; not from tasks of an asynchronous runtime.
 pub struct PostgresStore {
     /// Taken when the store is dropped.
     runtime: Option<Runtime>,

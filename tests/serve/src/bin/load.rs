@@ -4,7 +4,6 @@ use clap::{Parser, Subcommand};
 use fable_serve_tests::fleet::{self, Shape};
 use fable_serve_tests::frames::remove;
 use fable_serve_tests::http::HttpService;
-use fable_serve_tests::http_load;
 use fable_serve_tests::load::Load;
 use fable_serve_tests::postgres::{Database, Postgres};
 use fable_serve_tests::process::{memory, processor_time};
@@ -57,7 +56,7 @@ enum Command {
         /// Connections.
         #[arg(long, default_value_t = 64)]
         connections: usize,
-        /// Users, round robin.
+        /// Users at random.
         #[arg(long, default_value_t = 1_024)]
         users: usize,
         /// Rounds in one measurement.
@@ -230,8 +229,14 @@ impl Bench {
             let store = ["--scalar", &self.scalar, "--cache", "512MiB", "--store", self.store.to_str().unwrap_or_default()];
             let arguments = store.into_iter().chain(more.iter().map(String::as_str));
             let mut service = HttpService::start(&self.fable, arguments, &[]);
-            let before = processor_time(service.id());
-            let (time, mut times) = http_load::run(&service, connections, users, rounds);
+            // Two threads of clients: what one of them sends is answered while the other one reads.
+            let shape = Shape { clients: connections, threads: 2, users, rounds, sticky: true };
+            let services = [service];
+            let _ = fleet::run(&services, Shape { rounds: 2 * users, ..shape }, 7); // most are not new after that
+            let before = processor_time(services[0].id());
+            let (time, mut times) = fleet::run(&services, shape, number as u64);
+            [service] = services;
+            let rounds = times.len() / 2;
             let rate = rounds as f64 / time.as_secs_f64();
             times.sort_unstable();
             let part = |part: usize| ms(times[times.len() * part / 1_000]);
