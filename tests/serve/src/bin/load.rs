@@ -287,7 +287,16 @@ impl Bench {
                     part(99),
                     conflicts / (times.len() as f64 / 2.0)
                 );
-                if !sticky {
+                if sticky {
+                    let of = |table: &str| format!("SELECT pg_total_relation_size('{table}')");
+                    let events = database.ask("SELECT sum(count) FROM fable_events");
+                    println!(
+                        "{number}. {events} events; bytes: {} of them, {} of {} users",
+                        database.ask(&of("fable_events")),
+                        database.ask(&of("fable_users")),
+                        shape.users
+                    );
+                } else {
                     best = best.max(rate);
                 }
                 services.iter_mut().for_each(|service| assert!(service.finish().success()));
