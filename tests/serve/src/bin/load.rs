@@ -299,7 +299,9 @@ impl Bench {
                 } else {
                     best = best.max(rate);
                 }
-                services.iter_mut().for_each(|service| assert!(service.finish().success()));
+                for service in &mut services {
+                    assert!(service.finish().success());
+                }
             }
         }
         Some((best, inserts))
