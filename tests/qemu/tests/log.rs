@@ -68,12 +68,12 @@ fn a_life_in_lines() {
         running.reset().unwrap();
         drop(device);
         device = running.device().unwrap();
-        expected.extend(start(&board, user, 1, 7, 3)); // the permissions, three decisions, three rewards
+        expected.extend(start(&board, user, 1, 8, 3)); // the place, the permissions, three decisions, three rewards
 
         round(&mut device);
         running.crash(Crash::Panic).unwrap();
         round(&mut device); // wakes it, and finds it again
-        expected.extend(start(&board, user, 1, 9, 4));
+        expected.extend(start(&board, user, 1, 10, 4));
         has(&running.logged().unwrap(), &expected);
         assert!(running.errors().contains("panicked"), "{}", running.errors());
         drop(running);
