@@ -80,8 +80,8 @@ pub fn open_any(place: &Path, options: &Options) -> Result<Box<dyn Store>, Store
 /// use std::path::Path;
 /// let shown = |place: &str| fable_std::store::shown(Path::new(place));
 /// assert_eq!(shown("users.fable"), "users.fable");
-/// assert_eq!(shown("postgres://ana:secret@localhost/fable"), "postgres://ana@localhost/fable");
-/// assert_eq!(shown("postgres://ana:sec ret@:/fable"), "the database");
+/// assert_eq!(shown("postgres://ana:secret@localhost/fable"), "postgres://ana@localhost:5432/fable");
+/// assert_eq!(shown("postgres://ana:secret@local@host/fable"), "the database"); // no URL of a database
 /// ```
 #[must_use]
 pub fn shown(place: &Path) -> String {
