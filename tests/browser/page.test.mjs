@@ -90,8 +90,8 @@ test("the module stays small", async () => {
   console.log(`module: ${packed.length} bytes as loaded, ${size} unpacked`);
   assert.ok(packed.length < 150_000, `${packed.length} bytes`);
   // 267,543 before there were optimism, fading and the alarm on changes, which are 19 KB, and coins, their trials and
-  // certificates, which are 21 KB; optimization levels of the parts are worth 5 KB at most.
-  assert.ok(size < 312_000, `${size} bytes unpacked`);
+  // certificates, which are 21 KB; places and what happened elsewhere are 8 KB; optimization levels of the parts are worth 5 KB at most.
+  assert.ok(size < 320_000, `${size} bytes unpacked`);
 });
 
 visiting("a visitor asks, forbids, asks why, reacts", {}, async (page) => {

@@ -53,5 +53,9 @@ fuzz_target!(|data: &[u8]| {
     for contrast in 0..TAU2.contrasts().len() {
         ana.user().trial(contrast).unwrap();
     }
-    ana.user().promote(0).unwrap();
+    // What it says that coins have shown may contradict itself; then nothing is promoted.
+    match ana.user().promote(0) {
+        Ok(_) | Err(UserError::NotPromoted) => {}
+        Err(error) => panic!("{error}"),
+    }
 });
