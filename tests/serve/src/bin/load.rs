@@ -112,7 +112,7 @@ enum Command {
         #[arg(long, default_value_t = 20_000)]
         measured: usize,
         /// Clients at a time.
-        #[arg(long, default_value_t = 4)]
+        #[arg(long, default_value_t = 2)]
         clients: usize,
         /// Memory for users in the service.
         #[arg(long, default_value = "700MiB")]
