@@ -9,6 +9,7 @@ use fable_core::{Context, When};
 use fable_std::llm::{Endpoint, Key, Llm, LlmError};
 use fable_std::text::{
     AdapterError, ContextAdapter, FeedbackAdapter, Onboarding, OnboardingAdapter, PreferenceText, Reaction, RequestText, Rules,
+    Situation,
 };
 use serde_json::{Value, json};
 use std::sync::{Mutex, Once};
@@ -34,13 +35,13 @@ fn good_context() -> Value {
 
 fn ask_context(reply: Reply) -> Result<Context, LlmError> {
     let server = Server::answering(reply);
-    llm(&server).try_context(&AGENT, RequestText::new(REQUEST))
+    llm(&server).try_context(&AGENT, Situation::new(RequestText::new(REQUEST)))
 }
 
 #[test]
 fn a_good_answer_is_taken() {
     let server = Server::answering(completion(&good_context().to_string()));
-    let reading = llm(&server).context(&AGENT, RequestText::new(REQUEST)).unwrap();
+    let reading = llm(&server).context(&AGENT, Situation::new(RequestText::new(REQUEST))).unwrap();
     assert_eq!(reading.fallback, None);
     assert_eq!(reading.value, Context::new(&AGENT, AGENT.task("coding").ok(), &[0.9, 0.25, 0.0, 1.0]).unwrap());
 
@@ -61,7 +62,7 @@ fn a_good_answer_is_taken() {
 fn no_key_no_header_and_no_task() {
     let server = Server::answering(completion(&good_context().to_string().replace("\"coding\"", "null")));
     let llm = Llm::new(Endpoint::new(&server.url, "m"), None).unwrap();
-    assert_eq!(llm.try_context(&AGENT, RequestText::new("hm")).unwrap().task(), None);
+    assert_eq!(llm.try_context(&AGENT, Situation::new(RequestText::new("hm"))).unwrap().task(), None);
     assert!(!server.request().unwrap().0.to_lowercase().contains("authorization"));
 }
 
@@ -79,12 +80,12 @@ fn the_context_adapter_never_sees_preference_text() {
     // The same adapter, after it has read preferences.
     let server = Server::answering(completion(&good_context().to_string()));
     llm = self::llm(&server);
-    llm.context(&AGENT, RequestText::new("Which stripes do zoo animals have?")).unwrap();
+    llm.context(&AGENT, Situation::new(RequestText::new("Which stripes do zoo animals have?"))).unwrap();
     let (_, body) = server.request().unwrap();
     assert_eq!(body["messages"][1]["content"], json!({ "request": "Which stripes do zoo animals have?" }).to_string());
     assert!(!body.to_string().contains("zebra") && !body.to_string().contains("never search"), "{body}");
-    // And by type: `fn(&Self, &Catalog, RequestText) -> ..` is all there is; the module's doctest shows that no preference fits.
-    let _: fn(&Rules, &fable_core::Catalog<'_>, RequestText<'_>) -> _ = <Rules as ContextAdapter>::context;
+    // And by type: `fn(&Self, &Catalog, Situation) -> ..` is all there is; the module's doctest shows that no preference fits.
+    let _: fn(&Rules, &fable_core::Catalog<'_>, Situation<'_>) -> _ = <Rules as ContextAdapter>::context;
 }
 
 #[test]
@@ -158,7 +159,8 @@ fn a_slow_server_costs_no_more_than_the_time_limit() {
     // Both take a minute to the end, and no single byte takes longer than the limit.
     for reply in [Reply::Silence, Reply::Dripping(answer, Duration::from_millis(1300))] {
         let (started, server) = (Instant::now(), Server::answering(reply));
-        let asked = llm_within(Duration::from_millis(1500), &server).try_context(&AGENT, RequestText::new(REQUEST));
+        let asked =
+            llm_within(Duration::from_millis(1500), &server).try_context(&AGENT, Situation::new(RequestText::new(REQUEST)));
         assert_eq!(asked, Err(LlmError::Timeout));
         assert!(started.elapsed() < Duration::from_secs(30), "{:?}", started.elapsed());
     }
@@ -179,7 +181,7 @@ fn a_redirect_is_not_followed_and_the_key_stays_here() {
         assert_eq!(ask_context(reply(status, &location, "")), Err(LlmError::Redirect), "{status}");
         // A request that never comes is told by the address being free again: ask it ourselves.
         let own = Llm::new(Endpoint::new(&other.url, "probe"), None).unwrap();
-        assert!(own.try_context(&AGENT, RequestText::new("probe")).is_ok(), "{status}");
+        assert!(own.try_context(&AGENT, Situation::new(RequestText::new("probe"))).is_ok(), "{status}");
         assert_eq!(other.request().unwrap().1["model"], "probe", "{status}");
     }
 }
@@ -187,8 +189,8 @@ fn a_redirect_is_not_followed_and_the_key_stays_here() {
 #[test]
 fn the_rules_stand_in_with_a_reason() {
     let server = Server::answering(reply("503 Service Unavailable", "", "{}"));
-    let reading = llm(&server).context(&AGENT, RequestText::new(REQUEST)).unwrap();
-    assert_eq!(reading.value, Rules.context(&AGENT, RequestText::new(REQUEST)).unwrap().value);
+    let reading = llm(&server).context(&AGENT, Situation::new(RequestText::new(REQUEST))).unwrap();
+    assert_eq!(reading.value, Rules.context(&AGENT, Situation::new(RequestText::new(REQUEST))).unwrap().value);
     assert_eq!(reading.fallback.as_deref(), Some("the endpoint failed (status 503)"));
 
     let server = Server::answering(completion("{}"));
@@ -207,7 +209,7 @@ fn the_rules_stand_in_with_a_reason() {
 fn where_the_rules_cannot_stand_in_both_reasons_are_told() {
     let server = Server::answering(reply("500 Internal Server Error", "", ""));
     let catalog = fable_std::catalogs::open("tests/catalogs/lamp.toml").unwrap();
-    let error = llm(&server).context(catalog, RequestText::new("Dim the light")).unwrap_err();
+    let error = llm(&server).context(catalog, Situation::new(RequestText::new("Dim the light"))).unwrap_err();
     assert!(matches!(&error, AdapterError::NoFallback { rules, .. } if **rules == AdapterError::UnknownTasks), "{error:?}");
     let says = "the endpoint failed (status 500); and the rules cannot stand in: the rules know no task of this catalog; they \
                 know those of the catalog agent";
@@ -215,7 +217,7 @@ fn where_the_rules_cannot_stand_in_both_reasons_are_told() {
     // A model needs no rules for a catalog: it is told the names.
     let server =
         Server::answering(completion(&json!({ "task": "dinner", "signals": { "daylight": 0.2, "noise": 1 } }).to_string()));
-    let context = llm(&server).context(catalog, RequestText::new("Dim the light")).unwrap().value;
+    let context = llm(&server).context(catalog, Situation::new(RequestText::new("Dim the light"))).unwrap().value;
     assert_eq!((context.task(), context.signals()), (catalog.task("dinner").ok(), &[0.2, 1.0][..]));
 }
 
@@ -379,7 +381,7 @@ fn the_key_is_not_in_logs_errors_or_debug_output() {
     for reply in replies {
         let server = Server::answering(reply);
         let llm = llm(&server);
-        let result = llm.try_context(&AGENT, RequestText::new(REQUEST));
+        let result = llm.try_context(&AGENT, Situation::new(RequestText::new(REQUEST)));
         let mut shown = format!("{llm:?} {llm:#?} {result:?}");
         if let Err(error) = result {
             shown += &error.to_string();

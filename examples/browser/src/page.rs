@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use fable_core::{Action, Context, Decision, Source};
 use fable_simulate::SimulatedUser;
 use fable_text::wording;
-use fable_text::{ContextAdapter, RequestText, Rules};
+use fable_text::{ContextAdapter, RequestText, Rules, Situation};
 
 /// Signals of an ordinary request, where values are compared in general.
 const ORDINARY: [f32; 4] = [0.3; 4];
@@ -88,7 +88,7 @@ impl Page {
     /// # Errors
     /// None with the catalog of this page.
     pub fn read(&mut self, who: Who, text: &str) -> Result<Asked, PageError> {
-        let context = Rules.context(&AGENT, RequestText::new(text))?.value;
+        let context = Rules.context(&AGENT, Situation::new(RequestText::new(text)))?.value;
         self.person(who).request = Some(context);
         Ok(asked(text.into(), &context))
     }

@@ -33,6 +33,7 @@ mod person;
 mod profile;
 mod reaction;
 mod reply;
+mod turns;
 
 pub use command::{SEEN, TYPED};
 pub use error::ChatError;
@@ -42,15 +43,17 @@ use crate::llm::{Exchange, Llm};
 use crate::store::{Policies, Store};
 use crate::text::wording;
 use crate::text::{
-    Constraint, ContextAdapter, FeedbackAdapter, OnboardingAdapter, PreferenceText, Reaction, RequestText, Rules, feasible,
+    Constraint, ContextAdapter, FeedbackAdapter, OnboardingAdapter, PreferenceText, Reaction, RequestText, Rules, Situation,
+    feasible,
 };
 use command::Command;
-use fable_core::{Catalog, Standing, Statement};
+use fable_core::{Catalog, Context, Feasible, Standing, Statement};
 use moment::Moment;
 use person::Person;
 use std::collections::VecDeque;
+use turns::Turns;
 
-/// Exchanges of before that the assistant is sent.
+/// Exchanges of before that the assistant is sent and that a context is made from.
 const MEMORY: usize = 6;
 
 /// Whoever reads the person's words.
@@ -67,6 +70,8 @@ pub struct Chat<'p> {
     moment: Option<Moment<'p>>,
     /// What was asked and answered before.
     exchanges: VecDeque<Exchange>,
+    /// The same with what was chosen and how it was taken, also without an assistant.
+    turns: Turns,
     /// What the next line is, if not just anything.
     expected: Expected,
 }
@@ -95,7 +100,8 @@ impl<'p> Chat<'p> {
         assistant: Option<&'p Llm>,
     ) -> Result<Self, ChatError> {
         let person = Person::open(policies, store, name)?;
-        Ok(Self { person, reader, assistant, moment: None, exchanges: VecDeque::new(), expected: Expected::Anything })
+        let (exchanges, turns) = (VecDeque::new(), Turns::default());
+        Ok(Self { person, reader, assistant, moment: None, exchanges, turns, expected: Expected::Anything })
     }
 
     /// How to greet the person, whose data is kept at a `place`. Somebody new is asked for preferences, where they can be read: the
@@ -206,7 +212,10 @@ impl<'p> Chat<'p> {
     /// A request: context, decision, instruction, answer.
     fn ask(&mut self, request: &str, now: u32, reply: &mut Reply) -> Result<(), ChatError> {
         let catalog = self.catalog();
-        let reading = self.reader.context(catalog, RequestText::new(request))?;
+        let permitted = self.permitted();
+        let history = self.turns.history();
+        let situation = Situation::new(RequestText::new(request)).after(&history);
+        let reading = self.reader.context(catalog, permitted.as_ref().map_or(situation, |some| situation.allowing(some)))?;
         reply.add_all("by rules", reading.fallback);
         let context = reading.value;
         let allowed = feasible(catalog, &self.person.constraints, &context, &[])?;
@@ -225,10 +234,12 @@ impl<'p> Chat<'p> {
         if !probed.is_empty() {
             reply.add("probe", wording::probe(catalog, chosen.action, probed.into_iter()));
         }
+        let mut answered = None;
         if let Some(assistant) = self.assistant {
             match assistant.answer(&instruction, &self.exchanges, request) {
                 Ok(answer) => {
                     reply.add("assistant", &answer);
+                    answered = Some(answer.clone());
                     if self.exchanges.len() == MEMORY {
                         self.exchanges.pop_front();
                     }
@@ -237,7 +248,16 @@ impl<'p> Chat<'p> {
                 Err(error) => reply.add("no answer", error),
             }
         }
+        self.turns.push(chosen, request, answered.as_deref());
         Ok(())
+    }
+
+    /// What may be done in every context; `None` when the rules leave nothing.
+    fn permitted(&self) -> Option<Feasible> {
+        let catalog = self.catalog();
+        // Without a task, and with no signal raised, only the rules that always hold do.
+        let any = Context::new(catalog, None, &vec![0.0; catalog.definition().signals.len()]).ok()?;
+        feasible(catalog, &self.person.constraints, &any, &[]).ok()
     }
 
     /// Learns from a reaction to the last answer; `false` when the words are none.
@@ -252,6 +272,7 @@ impl<'p> Chat<'p> {
         reply.add_all("by rules", reading.fallback);
         let catalog = self.catalog();
         let promoted = self.person.learn(last, feedback.reward(), now)?;
+        self.turns.reward(last, feedback.reward());
         let kind = match (feedback.corrections, feedback.clarifications) {
             (0, 0) => "",
             (0, _) => ", a question back",
@@ -332,6 +353,7 @@ impl<'p> Chat<'p> {
         self.person.forget()?;
         self.moment = None;
         self.exchanges.clear();
+        self.turns.clear();
         reply.plain("Forgotten: nothing about you can be read any more.");
         Ok(())
     }

@@ -3,7 +3,7 @@
 use super::answer::{entry, names_schema, number, object, object_schema, text_or_null};
 use super::client::Question;
 use super::{Llm, LlmError};
-use crate::text::{AdapterError, ContextAdapter, Reading, RequestText, Rules, read_part};
+use crate::text::{AdapterError, ContextAdapter, Reading, Rules, Situation, read_part};
 use fable_core::{Catalog, Context};
 use serde_json::{Value, json};
 
@@ -41,10 +41,10 @@ impl ContextAdapter for Llm {
         &self.context_id
     }
 
-    fn context(&self, catalog: &Catalog<'_>, request: RequestText<'_>) -> Result<Reading<Context>, AdapterError> {
-        match self.try_context(catalog, request) {
+    fn context(&self, catalog: &Catalog<'_>, situation: Situation<'_>) -> Result<Reading<Context>, AdapterError> {
+        match self.try_context(catalog, situation) {
             Ok(context) => Ok(Reading::of(context)),
-            Err(reason) => super::instead(reason, Rules.context(catalog, request)),
+            Err(reason) => super::instead(reason, Rules.context(catalog, situation)),
         }
     }
 }
@@ -54,12 +54,12 @@ impl Llm {
     ///
     /// # Errors
     /// [`LlmError`] when there is no answer or it is not usable.
-    pub fn try_context(&self, catalog: &Catalog<'_>, request: RequestText<'_>) -> Result<Context, LlmError> {
+    pub fn try_context(&self, catalog: &Catalog<'_>, situation: Situation<'_>) -> Result<Context, LlmError> {
         let definition = catalog.definition();
         let answer = self.client.ask(Question {
             name: "context",
             instructions: instructions(catalog),
-            text: json!({ "request": read_part(request.as_str()) }),
+            text: json!({ "request": read_part(situation.request.as_str()) }),
             schema: schema(catalog),
         })?;
         let answer = object(&answer, &["task", "signals"])?;

@@ -13,10 +13,10 @@
 //! ```no_run
 //! use fable_core::catalog::AGENT;
 //! use fable_std::llm::{Endpoint, Key, Llm};
-//! use fable_std::text::{ContextAdapter, RequestText};
+//! use fable_std::text::{ContextAdapter, RequestText, Situation};
 //!
 //! let llm = Llm::new(Endpoint::new("http://localhost:11434/v1", "qwen3"), Key::from_env()?)?;
-//! let reading = llm.context(&AGENT, RequestText::new("Which of my invoices are overdue?"))?;
+//! let reading = llm.context(&AGENT, Situation::new(RequestText::new("Which of my invoices are overdue?")))?;
 //! if let Some(reason) = &reading.fallback {
 //!     eprintln!("read by rules: {reason}");
 //! }

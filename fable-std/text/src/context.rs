@@ -9,7 +9,7 @@ use crate::tables::context::{
     TASKS, TOOL, VAGUE,
 };
 use crate::tokens::{self, CODE, FILE, QUOTE, URL, Word};
-use crate::{AdapterError, ContextAdapter, Reading, RequestText, Rules};
+use crate::{AdapterError, ContextAdapter, Reading, Rules, Situation};
 use alloc::string::ToString;
 use alloc::vec::Vec;
 use fable_core::{Catalog, Context};
@@ -19,12 +19,12 @@ impl ContextAdapter for Rules {
         Self::CONTEXT
     }
 
-    fn context(&self, catalog: &Catalog<'_>, request: RequestText<'_>) -> Result<Reading<Context>, AdapterError> {
+    fn context(&self, catalog: &Catalog<'_>, situation: Situation<'_>) -> Result<Reading<Context>, AdapterError> {
         let definition = catalog.definition();
         if !definition.tasks.is_empty() && !definition.tasks.iter().any(|task| TASKS.iter().any(|(known, ..)| known == task)) {
             return Err(AdapterError::UnknownTasks);
         }
-        let summary = Summary::of(request.as_str());
+        let summary = Summary::of(situation.request.as_str());
         let mut signals = Vec::with_capacity(definition.signals.len());
         for name in definition.signals {
             let tenths = summary.signal(name).ok_or_else(|| AdapterError::UnknownSignal((*name).to_string()))?;

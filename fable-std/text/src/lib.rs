@@ -4,7 +4,7 @@
 //!
 //! | trait | reads | gives |
 //! |---|---|---|
-//! | [`ContextAdapter`] | a request, and nothing else | task and signals |
+//! | [`ContextAdapter`] | a [`Situation`]: a request, what came before it, background, the hard state | task and signals |
 //! | [`OnboardingAdapter`] | what a person says about preferences | soft preferences and, apart from them, hard constraints |
 //! | [`FeedbackAdapter`] | a reaction to an answer | a reward from -1 to 1, or none |
 //!
@@ -14,9 +14,10 @@
 //!
 //! ```
 //! use fable_core::catalog::AGENT;
-//! use fable_text::{ContextAdapter, FeedbackAdapter, OnboardingAdapter, PreferenceText, Reaction, RequestText, Rules};
+//! use fable_text::{ContextAdapter, FeedbackAdapter, OnboardingAdapter, PreferenceText, Reaction, RequestText, Rules, Situation};
 //!
-//! let context = Rules.context(&AGENT, RequestText::new("What's the weather in Oslo today?"))?.value;
+//! let request = RequestText::new("What's the weather in Oslo today?");
+//! let context = Rules.context(&AGENT, Situation::new(request))?.value;
 //! assert_eq!(context.task(), AGENT.task("factual").ok());
 //! assert_eq!(context.signals(), [0.1, 0.1, 0.1, 0.9]); // risk, ambiguity, memory_need, tool_need
 //!
@@ -31,13 +32,17 @@
 //! # Ok::<(), fable_text::AdapterError>(())
 //! ```
 //!
-//! The context adapter cannot see preferences: they are in the posterior already and would count twice. Its only input is a
-//! [`RequestText`], and a preference is another type:
+//! The context adapter cannot see preferences: they are in the posterior already and would count twice. A preference is
+//! another type than a request and than a background, so it gets in by neither:
 //!
 //! ```compile_fail,E0308
-//! # use fable_core::catalog::AGENT;
-//! # use fable_text::{ContextAdapter, PreferenceText, Rules};
-//! Rules.context(&AGENT, PreferenceText::new("I like short answers"));
+//! # use fable_text::{PreferenceText, Situation};
+//! Situation::new(PreferenceText::new("I like short answers"));
+//! ```
+//!
+//! ```compile_fail,E0308
+//! # use fable_text::{PreferenceText, RequestText, Situation};
+//! Situation::new(RequestText::new("hello")).with_background(PreferenceText::new("I like short answers"));
 //! ```
 //!
 //! An adapter's id belongs into [`Settings::context_adapter`](fable_core::Settings) and `feedback_adapter`: what was learned from
@@ -54,12 +59,14 @@ mod context;
 mod feedback;
 mod onboarding;
 mod pattern;
+mod situation;
 mod stated;
 mod tables;
 mod tokens;
 pub mod wording;
 
 pub use feedback::{CLARIFICATION_PENALTY, CORRECTION_PENALTY, Feedback};
+pub use situation::{Background, RequestText, Situation, Turn};
 pub use stated::{Constraint, Onboarding, Preference, SIGNAL_HIGH, feasible};
 pub use tokens::{MAX_TEXT, read_part};
 
@@ -67,24 +74,6 @@ use alloc::boxed::Box;
 use alloc::string::String;
 use core::fmt;
 use fable_core::{Catalog, Context};
-
-/// What somebody asks of the assistant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RequestText<'a>(&'a str);
-
-impl<'a> RequestText<'a> {
-    /// The request as it was written. Nothing that is known about the person belongs here.
-    #[must_use]
-    pub const fn new(text: &'a str) -> Self {
-        Self(text)
-    }
-
-    /// The text.
-    #[must_use]
-    pub const fn as_str(self) -> &'a str {
-        self.0
-    }
-}
 
 /// What somebody says about their preferences.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -147,7 +136,7 @@ impl<T> Reading<T> {
     }
 }
 
-/// Makes a context from a request, which is all it sees.
+/// Makes a context from a request and what it comes after, which is all it sees.
 pub trait ContextAdapter {
     /// Name and version, for [`Settings::context_adapter`](fable_core::Settings).
     fn context_adapter(&self) -> &str;
@@ -156,7 +145,7 @@ pub trait ContextAdapter {
     ///
     /// # Errors
     /// A catalog with tasks or signals that the adapter knows nothing about.
-    fn context(&self, catalog: &Catalog<'_>, request: RequestText<'_>) -> Result<Reading<Context>, AdapterError>;
+    fn context(&self, catalog: &Catalog<'_>, situation: Situation<'_>) -> Result<Reading<Context>, AdapterError>;
 }
 
 /// Makes preferences and constraints from what a person says.

@@ -6,7 +6,7 @@
 use fable_core::Effect;
 use fable_core::catalog::AGENT;
 use fable_core::{Catalog, When};
-use fable_text::{ContextAdapter, FeedbackAdapter, OnboardingAdapter, PreferenceText, Reaction, RequestText, Rules};
+use fable_text::{ContextAdapter, FeedbackAdapter, OnboardingAdapter, PreferenceText, Reaction, RequestText, Rules, Situation};
 use std::collections::BTreeSet;
 
 /// The rows of a file under its heading.
@@ -51,7 +51,7 @@ fn context(part: &str) -> Vec<(&'static str, Score)> {
     for row in rows(part, "context") {
         let [expected, levels @ .., text] = row.as_slice() else { panic!("{row:?}") };
         assert!(expected == "-" || AGENT.task(expected).is_ok(), "{expected}");
-        let found = Rules.context(&AGENT, RequestText::new(text)).unwrap().value;
+        let found = Rules.context(&AGENT, Situation::new(RequestText::new(text))).unwrap().value;
         let found_task = found.task().map_or("-", |task| AGENT.definition().tasks[task]);
         let mut right = task.count(found_task == expected);
         for (place, level) in levels.iter().enumerate() {

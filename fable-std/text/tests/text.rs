@@ -6,12 +6,12 @@ use fable_core::{Action, Catalog, Context, Rule, When};
 use fable_core::{Effect, FeasibleError, removed_by};
 use fable_text::{
     AdapterError, Constraint, ContextAdapter, FeedbackAdapter, MAX_TEXT, Onboarding, OnboardingAdapter, PreferenceText, Reaction,
-    RequestText, Rules, feasible,
+    RequestText, Rules, Situation, feasible,
 };
 use proptest::prelude::*;
 
 fn context(request: &str) -> Context {
-    Rules.context(&AGENT, RequestText::new(request)).unwrap().value
+    Rules.context(&AGENT, Situation::new(RequestText::new(request))).unwrap().value
 }
 
 fn said(text: &str) -> Onboarding {
@@ -189,7 +189,7 @@ const LAMP: Definition<'static> = Definition {
 #[test]
 fn a_catalog_that_lacks_something_is_told_so() {
     // Nothing to fill in: no tasks and no signals.
-    let context = Rules.context(&TAU2, RequestText::new("Cancel my flight")).unwrap().value;
+    let context = Rules.context(&TAU2, Situation::new(RequestText::new("Cancel my flight"))).unwrap().value;
     assert_eq!((context.task(), context.signals().len()), (None, 0));
     // tau2 has direct and concise, but no web search.
     let found = Rules.onboarding(&TAU2, PreferenceText::new("I like short answers, never search the web")).unwrap().value;
@@ -198,10 +198,10 @@ fn a_catalog_that_lacks_something_is_told_so() {
     assert_eq!(Rules.onboarding(&RUBRIC, PreferenceText::new("short")), Err(AdapterError::UnknownValues));
 
     let unknown = Catalog::try_new(LAMP).unwrap();
-    let error = Rules.context(&unknown, RequestText::new("Dim the light")).unwrap_err();
+    let error = Rules.context(&unknown, Situation::new(RequestText::new("Dim the light"))).unwrap_err();
     assert_eq!(error, AdapterError::UnknownTasks);
     let known = Catalog::try_new(Definition { tasks: &["planning", "dinner"], ..LAMP }).unwrap();
-    let error = Rules.context(&known, RequestText::new("Plan my evening")).unwrap_err();
+    let error = Rules.context(&known, Situation::new(RequestText::new("Plan my evening"))).unwrap_err();
     assert_eq!(error, AdapterError::UnknownSignal("daylight".into()));
     assert_eq!(
         error.to_string(),

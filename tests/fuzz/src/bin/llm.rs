@@ -6,7 +6,7 @@ use fable_core::catalog::AGENT;
 use fable_core::{Context, ONBOARDING_PRECISION, REWARD};
 use fable_std::llm::{Endpoint, Llm};
 use fable_std::store::constraints::{decode, encode};
-use fable_std::text::{Constraint, Feedback, Onboarding, PreferenceText, Reaction, RequestText, Rules};
+use fable_std::text::{Constraint, Feedback, Onboarding, PreferenceText, Reaction, RequestText, Rules, Situation};
 use fable_std::text::{ContextAdapter, FeedbackAdapter, OnboardingAdapter};
 use libfuzzer_sys::fuzz_target;
 use serde_json::json;
@@ -34,7 +34,7 @@ static MODEL: LazyLock<Llm> = LazyLock::new(|| {
 
 /// What the rules make of the same words.
 static RULES: LazyLock<(Context, Option<Feedback>, Onboarding)> = LazyLock::new(|| {
-    let context = Rules.context(&AGENT, RequestText::new(SAID)).unwrap().value;
+    let context = Rules.context(&AGENT, Situation::new(RequestText::new(SAID))).unwrap().value;
     let onboarding = Rules.onboarding(&AGENT, PreferenceText::new(SAID)).unwrap().value;
     assert!(!onboarding.constraints.is_empty());
     (context, Rules.feedback(Reaction::new(SAID)).value, onboarding)
@@ -77,7 +77,7 @@ fuzz_target!(|data: &[u8]| {
     let (context, feedback, onboarding) = &*RULES;
     match who & 3 {
         0 => {
-            let read = MODEL.context(&AGENT, RequestText::new(SAID)).unwrap();
+            let read = MODEL.context(&AGENT, Situation::new(RequestText::new(SAID))).unwrap();
             assert!(!is_dropped(read.fallback.as_ref()) || read.value == *context);
             assert!(read.value.signals().iter().all(|level| (0.0..=1.0).contains(level)));
         }

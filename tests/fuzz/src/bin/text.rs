@@ -3,10 +3,10 @@
 
 use fable_core::catalog::AGENT;
 use fable_core::{ONBOARDING_PRECISION, REWARD};
-use fable_std::text::{ContextAdapter, FeedbackAdapter, OnboardingAdapter, PreferenceText, Reaction, RequestText, Rules};
+use fable_std::text::{ContextAdapter, FeedbackAdapter, OnboardingAdapter, PreferenceText, Reaction, RequestText, Rules, Situation};
 
 libfuzzer_sys::fuzz_target!(|text: &str| {
-    let context = Rules.context(&AGENT, RequestText::new(text)).unwrap().value;
+    let context = Rules.context(&AGENT, Situation::new(RequestText::new(text))).unwrap().value;
     assert!(context.signals().iter().all(|level| (0.1..=0.9).contains(level)));
     let said = Rules.onboarding(&AGENT, PreferenceText::new(text)).unwrap().value;
     for preference in &said.preferences {

@@ -12,7 +12,7 @@ use fable_core::{Policy, Settings};
 use fable_std::chat::{Chat, ChatError, Reader, SEEN, TYPED};
 use fable_std::llm::{Endpoint, Key, Llm};
 use fable_std::store::{self, Identity, Priors, StoreError};
-use fable_std::text::{ContextAdapter, RequestText, Rules};
+use fable_std::text::{ContextAdapter, RequestText, Rules, Situation};
 use std::fs::DirBuilder;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -94,7 +94,7 @@ pub(crate) fn run(arguments: &ChatArguments) -> Result<String, Failure> {
             return Err(Failure::Mistake("--read-by model needs --endpoint and --model".into()));
         }
         _ => {
-            Rules.context(catalog, RequestText::new("")).map_err(Failure::mistake)?; // now, not at the first request
+            Rules.context(catalog, Situation::new(RequestText::new(""))).map_err(Failure::mistake)?; // now, not at the first request
             &Rules
         }
     };
