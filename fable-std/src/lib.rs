@@ -24,6 +24,7 @@ pub mod llm;
 pub mod merge;
 pub mod prior;
 pub mod prior_file;
+pub mod proxy;
 pub mod replay;
 pub mod rewards;
 pub mod serve;

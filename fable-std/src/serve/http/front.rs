@@ -9,7 +9,7 @@ use super::routes::{Kind, ROUTES, Route};
 use super::tokens::{Role, Tokens};
 use crate::rewards::{Gathering, Metrics};
 use crate::serve::MAX_LINE;
-use crate::serve::op::Incoming;
+use crate::serve::op::{Incoming, Op};
 use crate::serve::refusal::{Code, Refusal};
 use crate::serve::service::{Answered, Service};
 use axum::Router;
@@ -18,7 +18,9 @@ use axum::extract::Request;
 use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, HOST, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::Response;
-use axum::routing::{MethodFilter, on};
+use axum::routing::{MethodFilter, on, post};
+use futures_util::future::BoxFuture;
+use fable_core::Catalog;
 use http_body_util::BodyExt;
 use ring::rand::SystemRandom;
 use serde_json::json;
@@ -34,6 +36,12 @@ const BODIES: usize = 64 << 20;
 /// Bytes of a body that is too long which are read and thrown away, so that its sender comes to read the answer.
 const DISCARDED: usize = 8 * MAX_LINE;
 
+/// The header with a token where `authorization` is for others.
+const TOKEN: &str = "x-fable-token";
+
+/// What answers the requests that are not for the service.
+pub(crate) type Beside = Arc<dyn Fn(Request) -> BoxFuture<'static, Response> + Send + Sync>;
+
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const PROMETHEUS: HeaderValue = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
 
@@ -46,7 +54,7 @@ pub(super) enum Door {
 
 /// What all requests share.
 #[derive(Debug)]
-pub(super) struct Front {
+pub(crate) struct Front {
     pub(super) service: Service,
     tokens: Tokens,
     pub(super) metrics: Metrics,
@@ -121,6 +129,26 @@ impl Front {
         router.method_not_allowed_fallback(refuse(Fault::MethodNotAllowed, "the header 'allow' lists the methods of this path"))
     }
 
+    /// The same below `/fable`, feedback also where it always is, and `beside` for everything else.
+    pub(super) fn router_beside(self: &Arc<Self>, door: Door, beside: &Beside) -> Router {
+        let (front, beside) = (Arc::clone(self), Arc::clone(beside));
+        let other = move |request: Request| {
+            let (front, beside) = (Arc::clone(&front), Arc::clone(&beside));
+            async move {
+                match front.admit_beside(door, request.headers()) {
+                    Ok(()) => beside(request).await,
+                    Err(refused) => front.refuse(&refused),
+                }
+            }
+        };
+        let mut router = Router::new().nest("/fable", self.router(door));
+        if let Some(place) = ROUTES.iter().position(|route| matches!(route.kind, Kind::Feedback)) {
+            let front = Arc::clone(self);
+            router = router.route("/feedback", post(move |request: Request| Arc::clone(&front).handle(door, place, request)));
+        }
+        router.fallback(other)
+    }
+
     async fn handle(self: Arc<Self>, door: Door, place: usize, request: Request) -> Response {
         let began = Instant::now();
         let response = match ROUTES.get(place) {
@@ -155,8 +183,17 @@ impl Front {
         }
     }
 
-    /// Whether whoever asks may do this.
-    fn admit(&self, door: Door, needed: Role, headers: &HeaderMap) -> Result<(), Refused> {
+    /// Whether whoever asks may have something passed on. The header `authorization` is for others there.
+    fn admit_beside(&self, door: Door, headers: &HeaderMap) -> Result<(), Refused> {
+        self.admit_host(door, headers)?;
+        let token = headers.get(TOKEN).map(|token| HeaderValue::from_bytes(&[b"Bearer ", token.as_bytes()].concat()));
+        match self.tokens.role(token.and_then(Result::ok).as_ref()) {
+            None => Err(Refused::new(Fault::Unauthorized, "this needs a token: x-fable-token: TOKEN")),
+            Some(_) => Ok(()),
+        }
+    }
+
+    fn admit_host(&self, door: Door, headers: &HeaderMap) -> Result<(), Refused> {
         // Without tokens whoever is on this machine may do everything, but not a page of the web whose host was made to lead here.
         if self.tokens.is_empty() && door == Door::Tcp && !headers.get(HOST).is_none_or(is_this_machine) {
             return Err(Refused::new(
@@ -164,6 +201,12 @@ impl Front {
                 "without tokens a request is to an address of this machine, as localhost",
             ));
         }
+        Ok(())
+    }
+
+    /// Whether whoever asks may do this.
+    fn admit(&self, door: Door, needed: Role, headers: &HeaderMap) -> Result<(), Refused> {
+        self.admit_host(door, headers)?;
         if needed == Role::Anyone {
             return Ok(());
         }
@@ -184,6 +227,16 @@ impl Front {
         let share = self.bodies.take(length.unwrap_or(MAX_LINE).min(MAX_LINE)).ok_or(Refused::BUSY)?;
         let late = |_| Refused::new(Fault::Timeout, "the body did not come in time");
         Ok((timeout(self.timeout, collect(body)).await.map_err(late)??, share))
+    }
+
+    /// Hands an op to the learners; `None` when so much is under way that it is better to do without.
+    pub(crate) fn ask_op(&self, op: Op) -> Option<oneshot::Receiver<Answered>> {
+        self.ask(Incoming { id: None, op: Ok(op) }).ok()
+    }
+
+    /// The catalog that is served.
+    pub(crate) fn catalog(&self) -> &'static Catalog<'static> {
+        self.service.catalog()
     }
 
     /// Hands a request to the learners, before anything is waited for.

@@ -1,7 +1,7 @@
 //! Connections: where they come in, how many there can be, and how they end.
 
 use super::HttpOptions;
-use super::front::{Door, Front};
+use super::front::{Beside, Door, Front};
 use super::limits::Share;
 use crate::serve::ServeError;
 use crate::serve::service::Service;
@@ -52,10 +52,11 @@ pub(super) fn run(
     options: HttpOptions,
     stop: &HttpStop,
     ready: impl FnOnce(&[String]),
+    beside: impl FnOnce(&Arc<Front>) -> Option<Beside>,
 ) -> Result<(), ServeError> {
     raise_open_files();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build().map_err(ServeError::Output)?;
-    runtime.block_on(serve(service, options, stop.0.subscribe(), ready))
+    runtime.block_on(serve(service, options, stop.0.subscribe(), ready, beside))
 }
 
 /// As many open files as are allowed: a connection is one.
@@ -73,14 +74,16 @@ async fn serve(
     options: HttpOptions,
     mut stopped: watch::Receiver<bool>,
     ready: impl FnOnce(&[String]),
+    beside: impl FnOnce(&Arc<Front>) -> Option<Beside>,
 ) -> Result<(), ServeError> {
     let (mut places, time, linger) = (Vec::new(), options.timeout, options.linger);
     let tcp = options.address.map(bind).transpose()?;
     let socket = options.socket.as_deref().map(SocketFile::bind).transpose()?;
     let front = Arc::new(Front::new(service, options));
     let doors = Arc::new(GracefulShutdown::new());
-    let connections =
-        |door| Connections { router: front.router(door), front: Arc::clone(&front), time, doors: Arc::clone(&doors) };
+    let beside = beside(&front);
+    let router = |door| beside.as_ref().map_or_else(|| front.router(door), |beside| front.router_beside(door, beside));
+    let connections = |door| Connections { router: router(door), front: Arc::clone(&front), time, doors: Arc::clone(&doors) };
     let mut accepting = Vec::new();
     if let Some(listener) = tcp {
         let place = listener.local_addr().map_err(|error| ServeError::Listen { place: "--http".into(), error })?;

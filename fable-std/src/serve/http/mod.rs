@@ -46,6 +46,7 @@ mod routes;
 mod schemas;
 mod tokens;
 
+pub(crate) use front::{Beside, Front};
 pub use listen::HttpStop;
 pub use tokens::{MIN_TOKEN, Role, TokenError, Tokens};
 
@@ -55,6 +56,7 @@ use crate::rewards::Metrics;
 use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// How to serve over HTTP.
@@ -171,8 +173,19 @@ pub fn serve_http(
     stop: &HttpStop,
     ready: impl FnOnce(&[String]),
 ) -> Result<(), ServeError> {
+    serve_beside(service, options, stop, ready, |_| None)
+}
+
+/// The same with something else beside it: the ops are below `/fable` then, and `beside` gets what is not theirs.
+pub(crate) fn serve_beside(
+    service: Service,
+    options: HttpOptions,
+    stop: &HttpStop,
+    ready: impl FnOnce(&[String]),
+    beside: impl FnOnce(&Arc<Front>) -> Option<Beside>,
+) -> Result<(), ServeError> {
     options.check().map_err(ServeError::Http)?;
     let failing = stop.clone();
     service.on_failure(move || failing.stop());
-    listen::run(service, options, stop, ready)
+    listen::run(service, options, stop, ready, beside)
 }

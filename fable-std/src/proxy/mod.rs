@@ -1,0 +1,312 @@
+//! The layer around an assistant that is reached over HTTP: an application changes its base address and nothing else.
+//!
+//! Three kinds of requests are understood, streamed or not: `/v1/chat/completions` and `/v1/responses` as OpenAI has them, and
+//! `/v1/messages` as Anthropic has it. Everything else is passed on as it is.
+//!
+//! *Who asks.* The user is named by the header `x-fable-user`, or in the body by `user`, `safety_identifier` or `metadata.user_id` (what
+//! follows `_session_` is a session and left out). A conversation is named by the header `x-fable-conversation`, by
+//! `conversation` or `previous_response_id`, or else known by what the user has said in it so far. `x-fable-context` may say the context, like
+//! `{"task":"coding","risk":0.1,"ambiguity":0.1,"memory_need":0.1,"tool_need":0.1}`; otherwise the rules of [`text`](crate::text) read it
+//! from the request, the exchanges before it and what the application tells the assistant.
+//!
+//! *What is done.* One decision is made for each turn of the user and lasts while the assistant works with tools, and while a request is sent
+//! again because there was no answer. What the assistant is told is the very last thing it reads: one more message, or one more block of the
+//! last one where the API knows no other way. Every byte before that stays as it was, `tools` included, so a provider's cache goes on
+//! working. Which tools are left says `tool_choice` (`allowed_tools`), by the [`ToolTable`]; where an API has no such thing, tools are taken out of the list.
+//! A value that needs a tool which the request does not offer is not chosen.
+//!
+//! *What is said.* The header `x-fable-decision` has the id of the decision, and so has the member `fable` of an answer that is one JSON object, with
+//! the action. `x-fable-bypass` says why a request went on as it came.
+//!
+//! *What is learned.* What the user says next, if it says something about the answer, is its reward. Where the assistant asks back, the
+//! question is a clarification, and the reaction to what comes of it counts for both answers, with the penalty for the question. An application
+//! can also say it: `POST /feedback` with the id as `inference_id`. One reward counts, whichever comes first.
+//!
+//! *When something is wrong.* The request goes on as it came: no fault of Fable's, a full queue, a damaged user or a store that takes too long,
+//! stands between an application and its assistant. A server that cannot be reached is 502, one that takes too long 504, both with
+//! a JSON error. Keys are passed on and neither kept nor logged.
+//!
+//! The ops of the [service](crate::serve) are below `/fable`, as `POST /fable/v1/profile`: what is known about users, their rules, whether
+//! the layer is for them, and forgetting.
+
+mod answer;
+mod conversations;
+mod dialect;
+mod mode;
+mod splice;
+mod tapped;
+mod tools;
+mod turn;
+mod upstream;
+
+pub use mode::{Mode, UserShare};
+pub use tools::ToolTable;
+pub use upstream::{UpstreamAddress, UpstreamAddressError};
+
+use crate::serve::http::{Beside, Front, HttpOptions, HttpStop, serve_beside};
+use crate::serve::{ServeError, Service};
+use answer::{Heard, Listener};
+use axum::body::{Body, Bytes};
+use axum::extract::Request;
+use axum::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE};
+use axum::http::request::Parts;
+use axum::http::{HeaderValue, Method, Response, StatusCode};
+use conversations::{Conversations, State, lock};
+use dialect::{Asked, Dialect};
+use fable_core::Deadline;
+use futures_util::{StreamExt, stream};
+use http_body_util::{BodyExt, Limited};
+use hyper::body::Incoming;
+use serde_json::json;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::time::Duration;
+use tapped::{Hearing, Tapped};
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
+use turn::{Bypass, Caller, Decider, Prepared};
+use upstream::{Lost, Upstream, end_to_end};
+
+/// Bytes of an answer that is taken as a whole, to add a member to it; a longer one goes on as it comes.
+const WHOLE: usize = 8 << 20;
+
+/// How to be between an application and its assistant.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Where the assistant is.
+    pub upstream: UpstreamAddress,
+    /// What is done.
+    pub mode: Mode,
+    /// For whom; the others' requests go on as they came.
+    pub share: UserShare,
+    /// Which tools belong to which value.
+    pub tools: ToolTable,
+    /// Whether tools are taken out of the list where `tool_choice` could say it.
+    pub filter_tools: bool,
+    /// Who tells the assistant what was decided, where the API has it: `system`, `developer` or `user`.
+    pub role: &'static str,
+    /// How long a request is held up at most; then it goes on as it came.
+    pub patience: Duration,
+    /// How long the assistant has to begin with its answer.
+    pub upstream_patience: Duration,
+    /// Longest body that is read; a longer one goes on as it comes.
+    pub body: usize,
+    /// Bodies in memory at a time, in units of `body`; where there is no room a request goes on as it comes.
+    pub bodies: usize,
+    /// Conversations that are in memory.
+    pub conversations: NonZeroUsize,
+    /// What the policy's deadline counts.
+    pub deadline: Deadline,
+}
+
+impl Options {
+    /// The usual options for an assistant.
+    #[must_use]
+    pub fn new(upstream: UpstreamAddress) -> Self {
+        Self {
+            upstream,
+            mode: Mode::Apply,
+            share: UserShare::ALL,
+            tools: ToolTable::usual(),
+            filter_tools: false,
+            role: "system",
+            patience: Duration::from_millis(250),
+            upstream_patience: Duration::from_mins(10),
+            body: 16 << 20,
+            bodies: 256 << 20,
+            conversations: NonZeroUsize::new(10_000).unwrap_or(NonZeroUsize::MIN),
+            deadline: Deadline::None,
+        }
+    }
+}
+
+/// Serves a service and what is around an assistant over HTTP until `stop` is used; `ready` gets where it listens. The policies have to name
+/// the rules of [`text`](crate::text) as those who read.
+///
+/// # Errors
+/// As for [`serve_http`](crate::serve::http::serve_http).
+pub fn serve_proxy(
+    service: Service,
+    http: HttpOptions,
+    options: Options,
+    stop: &HttpStop,
+    ready: impl FnOnce(&[String]),
+) -> Result<(), ServeError> {
+    serve_beside(service, http, stop, ready, |front| Some(Arc::new(Proxy::new(Arc::clone(front), options)).handler()))
+}
+
+/// What is between.
+#[derive(Debug)]
+struct Proxy {
+    decider: Arc<Decider>,
+    upstream: Upstream,
+    bodies: Arc<Semaphore>,
+    options: Options,
+}
+
+impl Proxy {
+    fn new(front: Arc<Front>, options: Options) -> Self {
+        Self {
+            decider: Arc::new(Decider { front, conversations: Conversations::new(options.conversations) }),
+            upstream: Upstream::new(options.upstream.clone(), Duration::from_secs(10), options.upstream_patience),
+            bodies: Arc::new(Semaphore::new(options.bodies.min(Semaphore::MAX_PERMITS))),
+            options,
+        }
+    }
+
+    fn handler(self: Arc<Self>) -> Beside {
+        Arc::new(move |request| {
+            let proxy = Arc::clone(&self);
+            Box::pin(async move { proxy.answer(request).await })
+        })
+    }
+
+    async fn answer(&self, request: Request) -> Response<Body> {
+        let (parts, body) = request.into_parts();
+        let dialect = Dialect::of(parts.uri.path()).filter(|_| parts.method == Method::POST);
+        let Some(dialect) = dialect else { return self.pass(parts, body, None).await };
+        if self.options.mode == Mode::Bypass {
+            return self.pass(parts, body, Some(&Bypass::new("mode"))).await;
+        }
+        // Room for a body is given back when it has been sent on.
+        let length = parts.headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
+        let room = u32::try_from(length.unwrap_or(self.options.body).min(self.options.body)).unwrap_or(u32::MAX);
+        let Ok(_room) = Arc::clone(&self.bodies).try_acquire_many_owned(room.max(1)) else {
+            return self.pass(parts, body, Some(&Bypass::new("busy"))).await;
+        };
+        let whole = match whole(body, self.options.body).await {
+            Ok(Taken::Whole(whole)) => whole,
+            Ok(Taken::TooLong(body)) => return self.pass(parts, body, Some(&Bypass::new("the body is too long"))).await,
+            Err(()) => return failed(StatusCode::BAD_REQUEST, "the body ended too early"),
+        };
+        match self.prepare(&parts, dialect, &whole).await {
+            Ok((caller, prepared)) => self.apply(parts, dialect, whole, caller, prepared).await,
+            Err(bypass) => self.pass(parts, whole.into(), Some(&bypass)).await,
+        }
+    }
+
+    async fn prepare(&self, parts: &Parts, dialect: Dialect, body: &[u8]) -> Result<(Caller, Prepared), Bypass> {
+        let asked = Asked::read(dialect, body)?;
+        let caller = Caller::of(&parts.headers, &asked)?;
+        if !self.options.share.has(&caller.user) {
+            return Err(Bypass::new("share"));
+        }
+        let work = self.decider.prepare(&self.options, &caller, body, &asked);
+        let prepared = timeout(self.options.patience, work).await.map_err(|_| Bypass::new("it took too long"))??;
+        Ok((caller, prepared))
+    }
+
+    /// Passes a request on as it came.
+    async fn pass(&self, parts: Parts, body: Body, bypass: Option<&Bypass>) -> Response<Body> {
+        let mut response = match self.upstream.send(parts, body, false).await {
+            Ok(response) => back(response).map(Body::new),
+            Err(lost) => gone(lost),
+        };
+        if let Some(Bypass(reason)) = bypass {
+            tracing::debug!(%reason, "passed on");
+            let reason = HeaderValue::from_str(reason).unwrap_or(HeaderValue::from_static("internal"));
+            response.headers_mut().insert("x-fable-bypass", reason);
+        }
+        response
+    }
+
+    /// Passes a request on with what was decided, and listens to the answer.
+    async fn apply(&self, parts: Parts, dialect: Dialect, whole: Bytes, caller: Caller, prepared: Prepared) -> Response<Body> {
+        let Prepared { body, turn, decided } = prepared;
+        let hearing = Hearing { decider: Arc::clone(&self.decider), turn: Arc::clone(&turn), user: caller.user };
+        let sent = self.upstream.send(parts, body.map_or_else(|| whole.into(), Body::from), true).await;
+        let mut response = match sent {
+            Ok(response) => self.listen(back(response), dialect, hearing, &decided).await,
+            Err(lost) => {
+                lock(&turn).state = State::Failed;
+                gone(lost)
+            }
+        };
+        if let Ok(id) = HeaderValue::from_str(&decided.id.to_string()) {
+            response.headers_mut().insert("x-fable-decision", id);
+        }
+        response
+    }
+
+    async fn listen(
+        &self,
+        response: Response<Incoming>,
+        dialect: Dialect,
+        hearing: Hearing,
+        decided: &conversations::Decided,
+    ) -> Response<Body> {
+        let (mut parts, body) = response.into_parts();
+        let plain = parts.headers.get(CONTENT_ENCODING).is_none_or(|coding| coding == "identity");
+        if !parts.status.is_success() || !plain {
+            if parts.status.is_success() { hearing.end(Heard::default()) } else { hearing.fail() }
+            return Response::from_parts(parts, Body::new(body));
+        }
+        let kind = parts.headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+        if !kind.starts_with("application/json") {
+            return Response::from_parts(parts, Body::new(Tapped::new(body, Listener::new(dialect), hearing)));
+        }
+        let length = parts.headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
+        if length.is_some_and(|length| length > WHOLE) {
+            return Response::from_parts(parts, Body::new(Tapped::new(body, Listener::new(dialect), hearing)));
+        }
+        let collected = Limited::new(body, WHOLE).collect().await;
+        let Ok(collected) = collected else {
+            hearing.fail();
+            return gone(Lost::Broken);
+        };
+        let answer = collected.to_bytes();
+        hearing.end(Listener::new(dialect).whole(&answer));
+        let said = json!({ "decision": decided.id.to_string(), "action": decided.action });
+        let answer = splice::with_member(&answer, "fable", &said).map_or(answer, Bytes::from);
+        parts.headers.remove(CONTENT_LENGTH);
+        Response::from_parts(parts, answer.into())
+    }
+}
+
+/// A body as far as it was taken.
+enum Taken {
+    Whole(Bytes),
+    /// All of it, of which some has not come yet.
+    TooLong(Body),
+}
+
+async fn whole(mut body: Body, most: usize) -> Result<Taken, ()> {
+    let (mut pieces, mut length) = (Vec::new(), 0);
+    while let Some(frame) = body.frame().await {
+        let Ok(data) = frame.map_err(|_| ())?.into_data() else { continue };
+        length += data.len();
+        pieces.push(data);
+        if length > most {
+            let before = stream::iter(pieces.into_iter().map(Ok::<_, axum::Error>));
+            return Ok(Taken::TooLong(Body::from_stream(before.chain(body.into_data_stream()))));
+        }
+    }
+    Ok(Taken::Whole(match <[Bytes; 1]>::try_from(pieces) {
+        Ok([piece]) => piece,
+        Err(pieces) => pieces.concat().into(),
+    }))
+}
+
+/// An answer as it is passed back.
+fn back(response: Response<Incoming>) -> Response<Incoming> {
+    let (mut parts, body) = response.into_parts();
+    parts.headers = end_to_end(parts.headers);
+    Response::from_parts(parts, body)
+}
+
+/// There is no answer to pass back.
+fn gone(lost: Lost) -> Response<Body> {
+    match lost {
+        Lost::Unreachable => failed(StatusCode::BAD_GATEWAY, "the upstream cannot be reached"),
+        Lost::Broken => failed(StatusCode::BAD_GATEWAY, "the upstream broke off, or what it says is no answer"),
+        Lost::Late => failed(StatusCode::GATEWAY_TIMEOUT, "the upstream takes too long"),
+    }
+}
+
+fn failed(status: StatusCode, message: &str) -> Response<Body> {
+    let body = json!({ "error": { "message": message, "type": "upstream_error", "param": null, "code": "upstream" } });
+    let mut response = Response::new(Body::from(body.to_string()));
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
+}

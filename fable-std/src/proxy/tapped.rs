@@ -1,0 +1,96 @@
+//! An answer on its way to the application, overheard.
+
+use super::answer::{Heard, Listener};
+use super::conversations::{Shared, State, lock};
+use super::turn::Decider;
+use axum::body::Bytes;
+use hyper::body::{Body, Frame, Incoming, SizeHint};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+/// Whoever wants to know how an answer ends.
+#[derive(Debug)]
+pub(super) struct Hearing {
+    pub(super) decider: Arc<Decider>,
+    pub(super) turn: Shared,
+    pub(super) user: String,
+}
+
+impl Hearing {
+    /// There is an answer.
+    pub(super) fn end(self, heard: Heard) {
+        if let Some(id) = &heard.id {
+            self.decider.conversations.call(&self.user, id, &self.turn);
+        }
+        self.decider.answered(&self.user, &self.turn, heard);
+    }
+
+    /// There is none.
+    pub(super) fn fail(self) {
+        lock(&self.turn).state = State::Failed;
+    }
+}
+
+/// A body that is passed on as it comes and listened to.
+#[derive(Debug)]
+pub(super) struct Tapped {
+    body: Incoming,
+    /// Until the end.
+    listening: Option<(Listener, Hearing)>,
+}
+
+impl Tapped {
+    pub(super) const fn new(body: Incoming, listener: Listener, hearing: Hearing) -> Self {
+        Self { body, listening: Some((listener, hearing)) }
+    }
+
+    fn end(&mut self) {
+        if let Some((mut listener, hearing)) = self.listening.take() {
+            hearing.end(listener.end());
+        }
+    }
+
+    fn fail(&mut self) {
+        if let Some((_, hearing)) = self.listening.take() {
+            hearing.fail();
+        }
+    }
+}
+
+impl Body for Tapped {
+    type Data = Bytes;
+    type Error = hyper::Error;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
+        let frame = ready!(Pin::new(&mut self.body).poll_frame(cx));
+        match &frame {
+            Some(Ok(frame)) => {
+                if let (Some(data), Some((listener, _))) = (frame.data_ref(), self.listening.as_mut()) {
+                    listener.feed(data);
+                }
+                if self.body.is_end_stream() {
+                    self.end(); // nobody may ask again
+                }
+            }
+            Some(Err(_)) => self.fail(),
+            None => self.end(),
+        }
+        Poll::Ready(frame)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+impl Drop for Tapped {
+    /// Whoever asked has gone before the end.
+    fn drop(&mut self) {
+        self.fail();
+    }
+}

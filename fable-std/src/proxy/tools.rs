@@ -1,0 +1,178 @@
+//! Which of an application's tools the chosen action leaves, and which actions its tools allow.
+//!
+//! A table says which tools a value of the component `tool` stands for:
+//!
+//! ```toml
+//! [tools]
+//! web_search = ["web_search", "browse"]
+//! ```
+//!
+//! A value in the table needs one of its tools: where a request offers none of them it cannot be chosen. Once a value is chosen, tools of
+//! other values are not offered. Tools that the table does not name are the application's own affair, and so are values without a row.
+
+use super::dialect::{Asked, Choice, Dialect, Tool};
+use fable_core::catalog::Part;
+use fable_core::{Catalog, Feasible, FeasibleError, Rule};
+use serde_json::{Value, json};
+
+/// The component that tools belong to.
+const COMPONENT: &str = "tool";
+
+/// The tools that values of the component `tool` stand for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ToolTable(Vec<(String, Vec<String>)>);
+
+/// What becomes of a request's tools; nothing by default.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Offer {
+    /// Another `tool_choice`.
+    pub(super) choice: Option<Value>,
+    /// The tools that are left in the list itself.
+    pub(super) filtered: Option<Vec<usize>>,
+}
+
+impl ToolTable {
+    /// The table with these rows: a value of the component `tool`, and the names of its tools.
+    #[must_use]
+    pub fn new(rows: Vec<(String, Vec<String>)>) -> Self {
+        Self(rows)
+    }
+
+    /// The names that tools of the values of `agent` often have.
+    #[must_use]
+    pub fn usual() -> Self {
+        let row = |value: &str, tools: &[&str]| (value.to_owned(), tools.iter().map(|tool| (*tool).to_owned()).collect());
+        Self(vec![
+            row("web_search", &["web_search", "web_search_preview", "browse", "browser", "search_web", "google_search"]),
+            row("file_search", &["file_search", "search_files", "retrieval"]),
+            row("code_execution", &["code_interpreter", "code_execution", "execute_code", "run_code", "python"]),
+        ])
+    }
+
+    fn tools(&self, value: &str) -> Option<&[String]> {
+        self.0.iter().find(|(name, _)| name == value).map(|(_, tools)| tools.as_slice())
+    }
+
+    /// Whether a tool belongs to any value. Providers put dates behind the names of their own tools.
+    fn governs(&self, tool: &Tool) -> bool {
+        self.0.iter().any(|(_, tools)| tools.iter().any(|name| is_called(tool, name)))
+    }
+
+    /// Values that a request's tools do not allow.
+    fn missing(&self, catalog: &Catalog<'_>, asked: &Asked) -> Option<(u8, Vec<u8>)> {
+        let component = catalog.component(COMPONENT)?;
+        let offered = |tools: &[String]| asked.tools.iter().any(|tool| tools.iter().any(|name| is_called(tool, name)));
+        let rows = self.0.iter().filter(|(_, tools)| asked.choice == Choice::None || !offered(tools));
+        let values: Vec<u8> = rows.filter_map(|(value, _)| catalog.value(component, value)).collect();
+        (!values.is_empty()).then_some((u8::try_from(component).ok()?, values))
+    }
+
+    /// The actions that can be done with what a request offers, without some values of the component `memory`.
+    pub(super) fn feasible(&self, catalog: &Catalog<'_>, asked: &Asked, memory: &[&str]) -> Result<Feasible, FeasibleError> {
+        let mut forbidden: Vec<(u8, Vec<u8>)> = self.missing(catalog, asked).into_iter().collect();
+        if let Some((place, component)) = catalog.component("memory").and_then(|place| Some((u8::try_from(place).ok()?, place))) {
+            let values: Vec<u8> = memory.iter().filter_map(|value| catalog.value(component, value)).collect();
+            forbidden.extend((!values.is_empty()).then_some((place, values)));
+        }
+        let parts: Vec<[Part<'_>; 1]> = forbidden.iter().map(|(component, values)| [Part::new(*component, values)]).collect();
+        let rules: Vec<Rule<'_>> = parts.iter().map(|part| Rule::forbid("offered", part)).collect();
+        Feasible::new(catalog, &rules)
+    }
+
+    /// What becomes of a request's tools once a value is chosen. `filter` is for providers that know no `allowed_tools`.
+    pub(super) fn offer(&self, asked: &Asked, value: Option<&str>, filter: bool) -> Offer {
+        let own = value.and_then(|value| self.tools(value)).unwrap_or_default();
+        let stays = |tool: &Tool| !self.governs(tool) || own.iter().any(|name| is_called(tool, name));
+        let left: Vec<usize> = (0..).zip(&asked.tools).filter(|(_, tool)| stays(tool)).map(|(index, _)| index).collect();
+        let chosen_by_model = matches!(asked.choice, Choice::Auto | Choice::Required);
+        if !chosen_by_model || value.is_none() || left.len() == asked.tools.len() {
+            return Offer::default();
+        }
+        if left.is_empty() {
+            let none = if asked.dialect == Dialect::Messages { json!({ "type": "none" }) } else { json!("none") };
+            // Where something has to be used, something is left.
+            return Offer { choice: (asked.choice == Choice::Auto).then_some(none), filtered: None };
+        }
+        if filter || asked.dialect == Dialect::Messages {
+            return Offer { choice: None, filtered: Some(left) };
+        }
+        let tools: Vec<Value> = left.iter().filter_map(|index| asked.tools.get(*index)).map(|tool| named(asked.dialect, tool)).collect();
+        let mode = if asked.choice == Choice::Required { "required" } else { "auto" };
+        let choice = match asked.dialect {
+            Dialect::Chat => json!({ "type": "allowed_tools", "allowed_tools": { "mode": mode, "tools": tools } }),
+            Dialect::Responses | Dialect::Messages => json!({ "type": "allowed_tools", "mode": mode, "tools": tools }),
+        };
+        Offer { choice: Some(choice), filtered: None }
+    }
+}
+
+/// `web_search` and `web_search_20250305` are one tool, and so is `web_search_preview_2025_03_11`.
+fn is_called(tool: &Tool, name: &str) -> bool {
+    let is = |own: &str| own.strip_prefix(name).is_some_and(|rest| rest.is_empty() || is_date(rest));
+    is(&tool.name) || (tool.kind != "function" && is(&tool.kind))
+}
+
+fn is_date(rest: &str) -> bool {
+    rest.starts_with('_') && rest.bytes().filter(u8::is_ascii_digit).count() == 8 && rest.bytes().all(|byte| byte.is_ascii_digit() || byte == b'_')
+}
+
+/// A tool as `allowed_tools` names it.
+fn named(dialect: Dialect, tool: &Tool) -> Value {
+    let (kind, name) = (&tool.kind, &tool.name);
+    match dialect {
+        Dialect::Chat if kind == "custom" => json!({ "type": kind, "custom": { "name": name } }),
+        Dialect::Chat => json!({ "type": kind, "function": { "name": name } }),
+        Dialect::Responses | Dialect::Messages if kind == name => json!({ "type": kind }),
+        Dialect::Responses | Dialect::Messages => json!({ "type": kind, "name": name }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fable_core::catalog::AGENT;
+
+    fn asked(dialect: Dialect, tools: &str, rest: &str) -> Asked {
+        let key = if dialect == Dialect::Responses { "input" } else { "messages" };
+        let body = format!(r#"{{"{key}":[{{"role":"user","content":"a"}}],"tools":{tools}{rest}}}"#);
+        Asked::read(dialect, body.as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn values_need_their_tools() {
+        let table = ToolTable::usual();
+        let left = |asked: &Asked, memory: &[&str]| table.feasible(&AGENT, asked, memory).unwrap().len();
+        assert_eq!(left(&asked(Dialect::Chat, "[]", ""), &[]), 5 * 3 * 6);
+        let search = r#"[{"type":"function","function":{"name":"browse"}}]"#;
+        assert_eq!(left(&asked(Dialect::Chat, search, ""), &[]), 5 * 4 * 6);
+        assert_eq!(left(&asked(Dialect::Chat, search, r#","tool_choice":"none""#), &[]), 5 * 3 * 6);
+        assert_eq!(left(&asked(Dialect::Chat, search, ""), &["recent_memory", "semantic_memory", "golf"]), 3 * 4 * 6);
+        assert_eq!(ToolTable::default().feasible(&AGENT, &asked(Dialect::Chat, "[]", ""), &[]).unwrap().len(), 180);
+    }
+
+    #[test]
+    fn tools_of_other_values_are_not_offered() {
+        let table = ToolTable::usual();
+        let chat = r#"[{"type":"function","function":{"name":"browse"}},{"type":"function","function":{"name":"python"}},{"type":"function","function":{"name":"order"}}]"#;
+        let both = asked(Dialect::Chat, chat, "");
+        let choice = table.offer(&both, Some("web_search"), false).choice.unwrap();
+        let function = |name: &str| json!({ "type": "function", "function": { "name": name } });
+        assert_eq!(choice, json!({ "type": "allowed_tools", "allowed_tools": { "mode": "auto", "tools": [function("browse"), function("order")] } }));
+        assert_eq!(table.offer(&both, Some("web_search"), true), Offer { choice: None, filtered: Some(vec![0, 2]) });
+        assert_eq!(table.offer(&both, Some("no_tool"), true), Offer { choice: None, filtered: Some(vec![2]) });
+        assert_eq!(table.offer(&both, None, false), Offer::default());
+        for own in [r#","tool_choice":"none""#, r#","tool_choice":{"type":"function","function":{"name":"python"}}"#] {
+            assert_eq!(table.offer(&asked(Dialect::Chat, chat, own), Some("no_tool"), false), Offer::default(), "{own}");
+        }
+
+        let built_in = r#"[{"type":"web_search_preview_2025_03_11"},{"type":"function","name":"python"}]"#;
+        let responses = asked(Dialect::Responses, built_in, r#","tool_choice":"required""#);
+        let choice = table.offer(&responses, Some("web_search"), false).choice.unwrap();
+        assert_eq!(choice, json!({ "type": "allowed_tools", "mode": "required", "tools": [{ "type": "web_search_preview_2025_03_11" }] }));
+        assert_eq!(table.offer(&responses, Some("no_tool"), false), Offer::default());
+
+        let messages = asked(Dialect::Messages, r#"[{"type":"web_search_20250305","name":"web_search"}]"#, "");
+        assert_eq!(table.offer(&messages, Some("no_tool"), false).choice, Some(json!({ "type": "none" })));
+        assert_eq!(table.offer(&messages, Some("web_search"), false), Offer::default());
+    }
+}

@@ -1,0 +1,285 @@
+//! A user's turn: what was said about the last answer is learned, what to do now is decided, and the assistant is told.
+
+use super::{Options, answer};
+use super::conversations::{Conversations, Decided, Shared, State, Turn, Waiting, lock};
+use super::dialect::{Asked, Unread, Who};
+use super::mode::Mode;
+use super::splice::{Changes, splice};
+use crate::serve::http::Front;
+use crate::serve::{Answered, Code, Incoming, MAX_NAME, Op};
+use crate::text::{self, Background, ContextAdapter, FeedbackAdapter, Reaction, RequestText, Rules, Situation};
+use axum::http::HeaderMap;
+use fable_core::{Context, DecisionId, Deadline};
+use serde::Deserialize;
+use serde_json::Value;
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+use tokio::sync::oneshot;
+
+/// Exchanges that a context is made from.
+const HISTORY: usize = 6;
+
+/// Bytes of a request and of an answer that are kept in memory.
+const KEPT: usize = 2048;
+
+/// Why a request goes on as it came: the value of the header `x-fable-bypass`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Bypass(pub(super) Cow<'static, str>);
+
+impl Bypass {
+    pub(super) const fn new(reason: &'static str) -> Self {
+        Self(Cow::Borrowed(reason))
+    }
+}
+
+impl From<Unread> for Bypass {
+    fn from(Unread(reason): Unread) -> Self {
+        Self::new(reason)
+    }
+}
+
+/// What is known of a request besides its body.
+#[derive(Debug)]
+pub(super) struct Caller {
+    pub(super) user: String,
+    conversation: Option<String>,
+    context: Option<String>,
+}
+
+impl Caller {
+    /// Whoever asks, by a header or the body.
+    pub(super) fn of(headers: &HeaderMap, asked: &Asked) -> Result<Self, Bypass> {
+        let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim).filter(|text| !text.is_empty());
+        let user = header("x-fable-user").map(str::to_owned).or_else(|| asked.user.as_deref().map(without_session));
+        let user = user.ok_or(Bypass::new("no user: x-fable-user, user, safety_identifier or metadata.user_id names one"))?;
+        if user.len() > MAX_NAME {
+            return Err(Bypass::new("the name of the user is too long"));
+        }
+        let owned = |name| header(name).map(str::to_owned);
+        Ok(Self { user, conversation: owned("x-fable-conversation"), context: owned("x-fable-context") })
+    }
+}
+
+/// Some clients name the session behind the user; a session is no user.
+fn without_session(name: &str) -> String {
+    name.split_once("_session_").map_or(name, |(user, _)| user).to_owned()
+}
+
+/// What becomes of a request.
+#[derive(Debug)]
+pub(super) struct Prepared {
+    /// Another body, if the assistant is told something.
+    pub(super) body: Option<Vec<u8>>,
+    pub(super) turn: Shared,
+    pub(super) decided: Decided,
+}
+
+/// What decides.
+#[derive(Debug)]
+pub(super) struct Decider {
+    pub(super) front: Arc<Front>,
+    pub(super) conversations: Conversations,
+}
+
+/// An answer to `decide`, as far as it is needed.
+#[derive(Deserialize)]
+struct DecideAnswer {
+    decision: String,
+    action: Value,
+    instruction: String,
+}
+
+#[derive(Deserialize)]
+struct ProfileAnswer {
+    text: String,
+}
+
+impl Decider {
+    /// Does what is to be done for a request.
+    pub(super) async fn prepare(&self, options: &Options, caller: &Caller, body: &[u8], asked: &Asked) -> Result<Prepared, Bypass> {
+        let place = self.conversations.place(&caller.user, caller.conversation.as_deref(), asked);
+        let turn = match self.conversations.same(place, asked) {
+            Some(turn) => turn,
+            None => {
+                let before = self.conversations.before(place);
+                let (decided, request, carried) = self.decide(options, caller, asked, before.as_ref()).await?;
+                self.conversations.keep(place, Turn::new(decided, request, place, carried))
+            }
+        };
+        let decided = {
+            let mut turn = lock(&turn);
+            turn.state = State::Working;
+            turn.decided.clone()
+        };
+        if options.mode != Mode::Apply {
+            return Ok(Prepared { body: None, turn, decided });
+        }
+        let tool = decided.action.get("tool").and_then(Value::as_str);
+        let offer = options.tools.offer(asked, tool, options.filter_tools);
+        let changes = Changes { instruction: &decided.instruction, role: options.role, offer: &offer };
+        let body = splice(body, asked, &changes).ok_or(Bypass::new("the assistant has begun to answer: nothing can be added"))?;
+        Ok(Prepared { body: Some(body), turn, decided })
+    }
+
+    /// Learns what the user says about the answer before, and decides; with what was asked, and what waits on.
+    async fn decide(
+        &self,
+        options: &Options,
+        caller: &Caller,
+        asked: &Asked,
+        before: Option<&Shared>,
+    ) -> Result<(Decided, String, Vec<Waiting>), Bypass> {
+        let said = asked.by_user().next_back().unwrap_or_default();
+        let heard = Heard::of(said, before);
+        let at = options.now();
+        if options.mode == Mode::Apply {
+            for (decision, reward) in heard.rewards {
+                // Whoever has had a reward keeps it; what comes of it is not waited for.
+                let _ = self.front.ask_op(Op::Feedback { decision, reward, weight: 1.0, at });
+            }
+        }
+        let catalog = self.front.catalog();
+        let feasible = options.tools.feasible(catalog, asked, &[]).map_err(|_| Bypass::new("nothing can be chosen"))?;
+        let context = match &caller.context {
+            Some(said) => stated(catalog, said)?,
+            None => {
+                let history = history(asked, before.map(lock).as_deref(), heard.reward);
+                let situation = Situation::new(RequestText::new(heard.request)).after(&history).allowing(&feasible);
+                let situation = situation.with_background(Background::new(&asked.background));
+                let reading = Rules.context(catalog, situation);
+                reading.map_err(|_| Bypass::new("the catalog needs x-fable-context"))?.value
+            }
+        };
+        let op = Op::Decide { user: caller.user.clone(), context, feasible, defaults: None, propensities: None, at };
+        let (deciding, profile) = (self.ask(op)?, self.ask(Op::Profile { user: caller.user.clone() })?);
+        let answer: DecideAnswer = answered(deciding).await?;
+        let profile: ProfileAnswer = answered(profile).await?;
+        let id = answer.decision.parse().map_err(|_| Bypass::new("internal"))?;
+        let instruction = instruction(&profile.text, &answer.instruction);
+        tracing::info!(decision = %id, action = %answer.action, "decided");
+        let carried = if options.mode == Mode::Apply { heard.carried } else { Vec::new() };
+        let chosen = chosen(catalog, &answer.action);
+        Ok((Decided { id, chosen, action: answer.action, instruction }, clipped(said).to_owned(), carried))
+    }
+
+    /// There is an answer to a turn, or tools are to be used for one.
+    pub(super) fn answered(&self, _user: &str, turn: &Shared, heard: answer::Heard) {
+        let mut turn = lock(turn);
+        if heard.calls {
+            turn.state = State::Working;
+            return;
+        }
+        turn.state = State::Answered { asks: text::asks_back(&heard.text) };
+        turn.answer = clipped(&heard.text).to_owned();
+    }
+
+    fn ask(&self, op: Op) -> Result<oneshot::Receiver<Answered>, Bypass> {
+        self.front.ask_op(op).ok_or(Bypass::new("busy"))
+    }
+}
+
+async fn answered<A: for<'a> Deserialize<'a>>(answer: oneshot::Receiver<Answered>) -> Result<A, Bypass> {
+    let Answered { json, code } = answer.await.map_err(|_| Bypass::new("the service is ending"))?;
+    match code {
+        None => serde_json::from_slice(&json).map_err(|_| Bypass::new("internal")),
+        Some(code) => Err(Bypass(refused(code))),
+    }
+}
+
+fn refused(code: Code) -> Cow<'static, str> {
+    let name = serde_json::to_value(code).ok().and_then(|name| name.as_str().map(str::to_owned));
+    name.map_or(Cow::Borrowed("internal"), Cow::Owned)
+}
+
+/// What the user's words say about the answer before, and what they ask.
+struct Heard<'a> {
+    rewards: Vec<(DecisionId, f64)>,
+    /// The last answer's, if there is one.
+    reward: Option<f64>,
+    request: &'a str,
+    carried: Vec<Waiting>,
+}
+
+impl<'a> Heard<'a> {
+    fn of(said: &'a str, before: Option<&Shared>) -> Self {
+        let nothing = |carried| Self { rewards: Vec::new(), reward: None, request: said, carried };
+        let Some(before) = before else { return nothing(Vec::new()) };
+        let mut before = lock(before);
+        if !matches!(before.state, State::Answered { .. }) {
+            return nothing(Vec::new());
+        }
+        let (reaction, request) = text::heard(said);
+        let Some(reaction) = reaction else { return nothing(before.carried()) };
+        let judge = |waiting: &Waiting| {
+            let reaction = Reaction { clarifications: waiting.clarifications, ..Reaction::new(reaction) };
+            Some((waiting.decision, Rules.feedback(reaction).value?.reward()))
+        };
+        let rewards: Vec<(DecisionId, f64)> = before.waiting.iter().filter_map(judge).collect();
+        before.waiting.clear(); // one reaction counts
+        let reward = rewards.last().map(|(_, reward)| *reward);
+        Self { rewards, reward, request: request.unwrap_or(said), carried: Vec::new() }
+    }
+}
+
+/// The action with these names.
+fn chosen(catalog: &Catalog<'_>, action: &Value) -> Option<Action> {
+    let mut values = [0; MAX_COMPONENTS];
+    for (place, (component, slot)) in catalog.definition().components.iter().zip(&mut values).enumerate() {
+        *slot = catalog.value(place, action.get(component.name)?.as_str()?)?;
+    }
+    catalog.action(values.get(..catalog.definition().components.len())?)
+}
+
+/// A context that the application states.
+fn stated(catalog: &Catalog<'_>, said: &str) -> Result<Context, Bypass> {
+    let line = format!(r#"{{"user":"-","context":{said}}}"#);
+    match Incoming::of_op(catalog, "decide", line.as_bytes()).op {
+        Ok(Op::Decide { context, .. }) => Ok(context),
+        _ => Err(Bypass::new("x-fable-context is no context of the catalog")),
+    }
+}
+
+/// The exchanges before a request: those that it repeats, or the one that is in memory; of the last one also what was chosen and what it
+/// was worth.
+fn history<'a>(asked: &'a Asked, before: Option<&'a Turn>, reward: Option<f64>) -> Vec<text::Turn<'a>> {
+    let mut turns: Vec<text::Turn<'a>> = Vec::new();
+    for said in &asked.said {
+        match (said.who, turns.last_mut()) {
+            (Who::User, _) => turns.push(text::Turn { request: &said.text, answer: None, action: None, reward: None }),
+            (Who::Assistant, Some(turn)) if !said.text.is_empty() => turn.answer = Some(&said.text),
+            _ => {}
+        }
+    }
+    turns.pop(); // what is asked now
+    if let Some(before) = before {
+        if turns.is_empty() {
+            turns.push(text::Turn { request: &before.request, answer: Some(&before.answer), action: None, reward: None });
+        }
+        if let Some(last) = turns.last_mut() {
+            (last.action, last.reward) = (before.decided.chosen, reward);
+        }
+    }
+    let skipped = turns.len().saturating_sub(HISTORY);
+    turns.split_off(skipped)
+}
+
+/// The beginning of a text, as much as is kept in memory.
+fn clipped(text: &str) -> &str {
+    text.get(..text.floor_char_boundary(KEPT)).unwrap_or(text)
+}
+
+/// What the assistant is told: what is certain about the user, and how to answer now.
+fn instruction(profile: &str, chosen: &str) -> String {
+    let known = if profile.is_empty() { String::new() } else { format!("About the user: {profile}\n") };
+    format!("{known}For this answer: {chosen}")
+}
+
+impl Options {
+    /// Seconds, where a deadline counts them; otherwise the time of a request is not kept.
+    fn now(&self) -> u32 {
+        let Deadline::Time(_) = self.deadline else { return 0 };
+        let elapsed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        u32::try_from(elapsed.as_secs()).unwrap_or(u32::MAX)
+    }
+}
