@@ -28,6 +28,7 @@ pub(crate) struct Document {
     pub(crate) terms: Vec<TermTable>,
     #[serde(default)]
     pub(crate) contrasts: Vec<ContrastTable>,
+    pub(crate) tools: Option<Spanned<Item>>,
     pub(crate) settings: Option<SettingsArguments>,
 }
 

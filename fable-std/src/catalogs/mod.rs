@@ -60,6 +60,9 @@
 //! assert_eq!(lamp.coordinate_name(0).unwrap().to_string(), "task=reading*speech=silent");
 //! ```
 //!
+//! A table `[tools]` says which tools of an application a value of the component `tool` stands for, for
+//! [`fable proxy`](crate::proxy): `web_search = ["web_search", "browse"]`. A value that needs no tool has no row.
+//!
 //! The order of components, values, tasks, signals, blocks and terms is part of a catalog's meaning and of its fingerprint;
 //! texts are not. A table `[settings]` in the same file sets the learner ([`settings`](crate::settings)).
 
@@ -69,6 +72,7 @@ pub mod lookup;
 mod read;
 mod settle;
 mod show;
+mod tools;
 mod write;
 
 pub use bumpalo::Bump as Arena;
@@ -76,6 +80,7 @@ pub(crate) use document::Document;
 pub use read::read;
 pub use settle::SettingsFileError;
 pub use show::{action, describe, holds, show};
+pub use tools::tools;
 pub use write::write;
 
 use crate::toml_file::{self, FileError};

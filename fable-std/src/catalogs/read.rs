@@ -4,7 +4,7 @@
 //! [`Catalog::try_new`]'s, the same for constants and for files; [`locate`](super::locate) finds where its refusal comes from.
 
 use super::document::{BlockTable, ContrastTable, Document, Item, Name, TermTable, names, number, one_name, table};
-use super::locate;
+use super::{locate, tools};
 use crate::toml_file::{Blame, Flaw, Mistake, Source};
 use bumpalo::Bump;
 use fable_core::Catalog;
@@ -60,7 +60,9 @@ fn catalog<'a>(arena: &'a Bump, document: &Document) -> Result<Catalog<'a>, Blam
         contrasts: reader.each(&document.contrasts, |contrast| reader.contrast(contrast))?,
         ..nouns
     };
-    Catalog::try_new(definition).map_err(|error| locate::blame(document, &definition, error))
+    let catalog = Catalog::try_new(definition).map_err(|error| locate::blame(document, &definition, error))?;
+    tools::rows(document, &catalog)?; // now, not when somebody asks for them
+    Ok(catalog)
 }
 
 fn components<'a>(arena: &'a Bump, document: &Document) -> Result<&'a [Component<'a>], Blame> {

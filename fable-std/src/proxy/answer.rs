@@ -139,7 +139,18 @@ fn is_something(value: Option<&Value>) -> bool {
 /// Whether an item is a call that the application has to answer.
 fn is_call(item: Option<&Value>) -> bool {
     let kind = item.and_then(|item| item.get("type")).and_then(Value::as_str);
-    matches!(kind, Some("function_call" | "custom_tool_call" | "computer_call" | "local_shell_call" | "shell_call" | "apply_patch_call" | "mcp_approval_request"))
+    matches!(
+        kind,
+        Some(
+            "function_call"
+                | "custom_tool_call"
+                | "computer_call"
+                | "local_shell_call"
+                | "shell_call"
+                | "apply_patch_call"
+                | "mcp_approval_request"
+        )
+    )
 }
 
 #[cfg(test)]
@@ -177,10 +188,25 @@ mod tests {
     #[test]
     fn whole_answers_are_read() {
         let whole = |dialect, body: &str| Listener::new(dialect).whole(body.as_bytes());
-        assert_eq!(whole(Dialect::Chat, r#"{"id":"c","choices":[{"message":{"content":"hi","tool_calls":[]}}]}"#), heard("hi", None, false));
-        assert_eq!(whole(Dialect::Chat, r#"{"choices":[{"message":{"content":null,"tool_calls":[{}]}}]}"#), heard("", None, true));
-        assert_eq!(whole(Dialect::Responses, r#"{"object":"response","id":"resp_1","output":[{"type":"reasoning"},{"type":"message","content":[{"type":"output_text","text":"hi"}]}]}"#), heard("hi", Some("resp_1"), false));
-        assert_eq!(whole(Dialect::Messages, r#"{"id":"m","content":[{"type":"text","text":"hi"},{"type":"tool_use"}]}"#), heard("hi", None, true));
+        assert_eq!(
+            whole(Dialect::Chat, r#"{"id":"c","choices":[{"message":{"content":"hi","tool_calls":[]}}]}"#),
+            heard("hi", None, false)
+        );
+        assert_eq!(
+            whole(Dialect::Chat, r#"{"choices":[{"message":{"content":null,"tool_calls":[{}]}}]}"#),
+            heard("", None, true)
+        );
+        assert_eq!(
+            whole(
+                Dialect::Responses,
+                r#"{"object":"response","id":"resp_1","output":[{"type":"reasoning"},{"type":"message","content":[{"type":"output_text","text":"hi"}]}]}"#
+            ),
+            heard("hi", Some("resp_1"), false)
+        );
+        assert_eq!(
+            whole(Dialect::Messages, r#"{"id":"m","content":[{"type":"text","text":"hi"},{"type":"tool_use"}]}"#),
+            heard("hi", None, true)
+        );
         assert_eq!(whole(Dialect::Messages, "<html>"), Heard::default());
     }
 

@@ -54,7 +54,8 @@ pub(super) struct Turn {
     pub(super) decided: Decided,
     pub(super) state: State,
     pub(super) waiting: Vec<Waiting>,
-    /// What was asked.
+    user: String,
+    /// What was asked, the beginning of it.
     pub(super) request: String,
     /// What was answered, the beginning of it.
     pub(super) answer: String,
@@ -63,11 +64,11 @@ pub(super) struct Turn {
 }
 
 impl Turn {
-    pub(super) fn new(decided: Decided, request: String, place: Place, carried: Vec<Waiting>) -> Self {
+    pub(super) fn new(user: &str, decided: Decided, request: String, place: Place, carried: Vec<Waiting>) -> Self {
         let own = Waiting { decision: decided.id, clarifications: 0 };
         let skipped = carried.len().saturating_sub(WAITING - 1);
         let waiting = carried.into_iter().skip(skipped).chain([own]).collect();
-        Self { decided, state: State::Working, waiting, request, answer: String::new(), mark: place.mark }
+        Self { decided, state: State::Working, waiting, user: user.to_owned(), request, answer: String::new(), mark: place.mark }
     }
 
     /// What goes on waiting when the user answers without a word about the answer: everything, if it was a question.
@@ -168,10 +169,10 @@ impl Conversations {
         self.turns().put(self.response(user, response), Arc::clone(turn));
     }
 
-    /// Forgets every turn of some decisions' user.
-    pub(super) fn forget(&self, user: u64) {
+    /// Forgets every turn of a user.
+    pub(super) fn forget(&self, user: &str) {
         let mut turns = self.turns();
-        let theirs = |turn: &Shared| lock(turn).decided.id.user == user;
+        let theirs = |turn: &Shared| lock(turn).user == user;
         let gone: Vec<u64> = turns.iter().filter(|(_, turn)| theirs(turn)).map(|(key, _)| *key).collect();
         for key in gone {
             turns.pop(&key);

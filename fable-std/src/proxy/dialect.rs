@@ -332,10 +332,16 @@ mod tests {
         assert_eq!((asked.user.as_deref(), asked.background.as_str()), (Some("ana"), "You write code."));
         assert_eq!(asked.by_user().collect::<Vec<_>>(), ["Fix\nthis"]);
         assert!(!asked.continues());
-        assert_eq!((asked.tools[0].name.as_str(), &body[asked.tools[0].place.clone()]), ("browse", r#"{"type":"function","function":{"name":"browse"}}"#));
+        assert_eq!(
+            (asked.tools[0].name.as_str(), &body[asked.tools[0].place.clone()]),
+            ("browse", r#"{"type":"function","function":{"name":"browse"}}"#)
+        );
         assert!(matches!(&asked.tail, Tail::List(range) if body[range.clone()].starts_with("[{\"role\":\"system\"")));
 
-        let looped = read(Dialect::Chat, r#"{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":null,"tool_calls":[]},{"role":"tool","content":"4"}]}"#);
+        let looped = read(
+            Dialect::Chat,
+            r#"{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":null,"tool_calls":[]},{"role":"tool","content":"4"}]}"#,
+        );
         assert!(looped.continues());
         let told = read(Dialect::Chat, r#"{"messages":[{"role":"user","content":"a"},{"role":"system","content":"be kind"}]}"#);
         assert!(!told.continues());
@@ -343,10 +349,19 @@ mod tests {
 
     #[test]
     fn responses_are_read() {
-        let asked = read(Dialect::Responses, r#"{"input":"hi","safety_identifier":"u7","previous_response_id":"resp_1","instructions":"Be kind."}"#);
-        assert_eq!((asked.user.as_deref(), asked.previous.as_deref(), asked.background.as_str()), (Some("u7"), Some("resp_1"), "Be kind."));
+        let asked = read(
+            Dialect::Responses,
+            r#"{"input":"hi","safety_identifier":"u7","previous_response_id":"resp_1","instructions":"Be kind."}"#,
+        );
+        assert_eq!(
+            (asked.user.as_deref(), asked.previous.as_deref(), asked.background.as_str()),
+            (Some("u7"), Some("resp_1"), "Be kind.")
+        );
         assert!(matches!(asked.tail, Tail::Text(_)));
-        let asked = read(Dialect::Responses, r#"{"input":[{"role":"user","content":"a"},{"type":"function_call","name":"f","call_id":"c","arguments":"{}"},{"type":"function_call_output","call_id":"c","output":"4"}],"conversation":{"id":"conv_1"},"tools":[{"type":"web_search_preview"},{"type":"function","name":"f"}],"tool_choice":"required"}"#);
+        let asked = read(
+            Dialect::Responses,
+            r#"{"input":[{"role":"user","content":"a"},{"type":"function_call","name":"f","call_id":"c","arguments":"{}"},{"type":"function_call_output","call_id":"c","output":"4"}],"conversation":{"id":"conv_1"},"tools":[{"type":"web_search_preview"},{"type":"function","name":"f"}],"tool_choice":"required"}"#,
+        );
         assert!(asked.continues());
         assert_eq!(asked.conversation.as_deref(), Some("conv_1"));
         assert_eq!(asked.tools.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>(), ["web_search_preview", "f"]);
@@ -355,10 +370,16 @@ mod tests {
 
     #[test]
     fn messages_are_read() {
-        let asked = read(Dialect::Messages, r#"{"system":[{"type":"text","text":"Be kind."}],"messages":[{"role":"user","content":"a"}],"metadata":{"user_id":"ana"},"tool_choice":{"type":"auto","disable_parallel_tool_use":true}}"#);
+        let asked = read(
+            Dialect::Messages,
+            r#"{"system":[{"type":"text","text":"Be kind."}],"messages":[{"role":"user","content":"a"}],"metadata":{"user_id":"ana"},"tool_choice":{"type":"auto","disable_parallel_tool_use":true}}"#,
+        );
         assert_eq!((asked.user.as_deref(), asked.background.as_str(), asked.choice), (Some("ana"), "Be kind.", Choice::Auto));
         assert!(matches!(asked.tail, Tail::Text(_)));
-        let result = read(Dialect::Messages, r#"{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"f","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"4"}]}]}"#);
+        let result = read(
+            Dialect::Messages,
+            r#"{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"f","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"4"}]}]}"#,
+        );
         assert!(result.continues() && matches!(result.tail, Tail::List(_)));
         let begun = read(Dialect::Messages, r#"{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"{"}]}"#);
         assert_eq!((begun.continues(), begun.tail), (true, Tail::Begun));
@@ -366,7 +387,16 @@ mod tests {
 
     #[test]
     fn what_is_not_understood_is_left_alone() {
-        for body in ["", "[]", "{}", "{\"messages\":3}", "{\"messages\":[]}", "{\"messages\":[1]}", "{\"messages\":\"hi\"}", "{\"messages\":[{\"role\":\"user\"}],\"messages\":[]}"] {
+        for body in [
+            "",
+            "[]",
+            "{}",
+            "{\"messages\":3}",
+            "{\"messages\":[]}",
+            "{\"messages\":[1]}",
+            "{\"messages\":\"hi\"}",
+            "{\"messages\":[{\"role\":\"user\"}],\"messages\":[]}",
+        ] {
             assert!(Asked::read(Dialect::Chat, body.as_bytes()).is_err(), "{body}");
         }
         assert!(Asked::read(Dialect::Responses, br#"{"prompt":{"id":"p"}}"#).is_err());

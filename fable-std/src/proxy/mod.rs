@@ -43,7 +43,7 @@ pub use mode::{Mode, UserShare};
 pub use tools::ToolTable;
 pub use upstream::{UpstreamAddress, UpstreamAddressError};
 
-use crate::serve::http::{Beside, Front, HttpOptions, HttpStop, serve_beside};
+use crate::serve::http::{Beside, Forgetting, Front, HttpOptions, HttpStop, serve_beside};
 use crate::serve::{ServeError, Service};
 use answer::{Heard, Listener};
 use axum::body::{Body, Bytes};
@@ -146,8 +146,17 @@ struct Proxy {
 
 impl Proxy {
     fn new(front: Arc<Front>, options: Options) -> Self {
+        let conversations = Conversations::new(options.conversations);
+        let decider = Arc::new(Decider { front, conversations });
+        let forgetting = Arc::downgrade(&decider);
+        let forget = move |user: &str| {
+            if let Some(decider) = forgetting.upgrade() {
+                decider.conversations.forget(user);
+            }
+        };
+        let _ = decider.front.forgetting.set(Forgetting(Box::new(forget))); // there is one proxy
         Self {
-            decider: Arc::new(Decider { front, conversations: Conversations::new(options.conversations) }),
+            decider,
             upstream: Upstream::new(options.upstream.clone(), Duration::from_secs(10), options.upstream_patience),
             bodies: Arc::new(Semaphore::new(options.bodies.min(Semaphore::MAX_PERMITS))),
             options,
@@ -238,7 +247,11 @@ impl Proxy {
         let (mut parts, body) = response.into_parts();
         let plain = parts.headers.get(CONTENT_ENCODING).is_none_or(|coding| coding == "identity");
         if !parts.status.is_success() || !plain {
-            if parts.status.is_success() { hearing.end(Heard::default()) } else { hearing.fail() }
+            if parts.status.is_success() {
+                hearing.end(Heard::default())
+            } else {
+                hearing.fail()
+            }
             return Response::from_parts(parts, Body::new(body));
         }
         let kind = parts.headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();

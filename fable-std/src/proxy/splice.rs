@@ -113,11 +113,20 @@ mod tests {
         let none = Offer::default();
         let chat = r#"{ "model":"m", "messages" : [ {"role":"user","content":"caf\u00e9"} ] , "n":1.0e0}"#;
         let told = spliced(Dialect::Chat, chat, &none).unwrap();
-        assert_eq!(told, r#"{ "model":"m", "messages" : [ {"role":"user","content":"caf\u00e9"} ,{"role":"system","content":"Answer \"briefly\"."}] , "n":1.0e0}"#);
+        assert_eq!(
+            told,
+            r#"{ "model":"m", "messages" : [ {"role":"user","content":"caf\u00e9"} ,{"role":"system","content":"Answer \"briefly\"."}] , "n":1.0e0}"#
+        );
         let told = spliced(Dialect::Responses, r#"{"input":"caf\u00e9","model":"m"}"#, &none).unwrap();
-        assert_eq!(told, r#"{"input":[{"role":"user","content":"caf\u00e9"},{"role":"system","content":"Answer \"briefly\"."}],"model":"m"}"#);
+        assert_eq!(
+            told,
+            r#"{"input":[{"role":"user","content":"caf\u00e9"},{"role":"system","content":"Answer \"briefly\"."}],"model":"m"}"#
+        );
         let told = spliced(Dialect::Messages, r#"{"messages":[{"role":"user","content":"a"}],"system":"s"}"#, &none).unwrap();
-        assert_eq!(told, r#"{"messages":[{"role":"user","content":[{"type":"text","text":"a"},{"type":"text","text":"Answer \"briefly\"."}]}],"system":"s"}"#);
+        assert_eq!(
+            told,
+            r#"{"messages":[{"role":"user","content":[{"type":"text","text":"a"},{"type":"text","text":"Answer \"briefly\"."}]}],"system":"s"}"#
+        );
         let told = spliced(Dialect::Messages, r#"{"messages":[{"role":"user","content":[]}]}"#, &none).unwrap();
         assert_eq!(told, r#"{"messages":[{"role":"user","content":[{"type":"text","text":"Answer \"briefly\"."}]}]}"#);
         let begun = r#"{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"{"}]}"#;
@@ -128,7 +137,11 @@ mod tests {
     fn tools_are_chosen_or_filtered() {
         let body = r#"{"messages":[{"role":"user","content":"a"}],"tools":[{"name":"a"}, {"name":"b"}]}"#;
         let none = Offer { choice: Some(json!({ "type": "none" })), filtered: None };
-        assert!(spliced(Dialect::Messages, body, &none).unwrap().ends_with(r#""tools":[{"name":"a"}, {"name":"b"}],"tool_choice":{"type":"none"}}"#));
+        assert!(
+            spliced(Dialect::Messages, body, &none)
+                .unwrap()
+                .ends_with(r#""tools":[{"name":"a"}, {"name":"b"}],"tool_choice":{"type":"none"}}"#)
+        );
         let one = Offer { choice: None, filtered: Some(vec![1]) };
         assert!(spliced(Dialect::Messages, body, &one).unwrap().ends_with(r#""tools":[{"name":"b"}]}"#));
         let body = r#"{"tool_choice":"auto","messages":[{"role":"user","content":"a"}]}"#;
@@ -138,7 +151,8 @@ mod tests {
 
     #[test]
     fn a_member_is_added_to_an_object_alone() {
-        let with = |object: &str| with_member(object.as_bytes(), "fable", &json!(1)).map(|bytes| String::from_utf8(bytes).unwrap());
+        let with =
+            |object: &str| with_member(object.as_bytes(), "fable", &json!(1)).map(|bytes| String::from_utf8(bytes).unwrap());
         assert_eq!(with("{\"a\": {}}\n").as_deref(), Some("{\"a\": {},\"fable\":1}\n"));
         assert_eq!(with("{ }").as_deref(), Some("{ \"fable\":1}"));
         for other in ["", "[]", "{", "{}}", "\"}\"", "{\"a\":1} x"] {

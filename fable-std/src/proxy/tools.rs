@@ -15,9 +15,6 @@ use fable_core::catalog::Part;
 use fable_core::{Catalog, Feasible, FeasibleError, Rule};
 use serde_json::{Value, json};
 
-/// The component that tools belong to.
-const COMPONENT: &str = "tool";
-
 /// The tools that values of the component `tool` stand for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ToolTable(Vec<(String, Vec<String>)>);
@@ -32,6 +29,9 @@ pub(super) struct Offer {
 }
 
 impl ToolTable {
+    /// The component that tools belong to.
+    pub const COMPONENT: &'static str = "tool";
+
     /// The table with these rows: a value of the component `tool`, and the names of its tools.
     #[must_use]
     pub fn new(rows: Vec<(String, Vec<String>)>) -> Self {
@@ -60,7 +60,7 @@ impl ToolTable {
 
     /// Values that a request's tools do not allow.
     fn missing(&self, catalog: &Catalog<'_>, asked: &Asked) -> Option<(u8, Vec<u8>)> {
-        let component = catalog.component(COMPONENT)?;
+        let component = catalog.component(Self::COMPONENT)?;
         let offered = |tools: &[String]| asked.tools.iter().any(|tool| tools.iter().any(|name| is_called(tool, name)));
         let rows = self.0.iter().filter(|(_, tools)| asked.choice == Choice::None || !offered(tools));
         let values: Vec<u8> = rows.filter_map(|(value, _)| catalog.value(component, value)).collect();
@@ -96,7 +96,8 @@ impl ToolTable {
         if filter || asked.dialect == Dialect::Messages {
             return Offer { choice: None, filtered: Some(left) };
         }
-        let tools: Vec<Value> = left.iter().filter_map(|index| asked.tools.get(*index)).map(|tool| named(asked.dialect, tool)).collect();
+        let tools: Vec<Value> =
+            left.iter().filter_map(|index| asked.tools.get(*index)).map(|tool| named(asked.dialect, tool)).collect();
         let mode = if asked.choice == Choice::Required { "required" } else { "auto" };
         let choice = match asked.dialect {
             Dialect::Chat => json!({ "type": "allowed_tools", "allowed_tools": { "mode": mode, "tools": tools } }),
@@ -113,7 +114,9 @@ fn is_called(tool: &Tool, name: &str) -> bool {
 }
 
 fn is_date(rest: &str) -> bool {
-    rest.starts_with('_') && rest.bytes().filter(u8::is_ascii_digit).count() == 8 && rest.bytes().all(|byte| byte.is_ascii_digit() || byte == b'_')
+    rest.starts_with('_')
+        && rest.bytes().filter(u8::is_ascii_digit).count() == 8
+        && rest.bytes().all(|byte| byte.is_ascii_digit() || byte == b'_')
 }
 
 /// A tool as `allowed_tools` names it.
@@ -157,7 +160,10 @@ mod tests {
         let both = asked(Dialect::Chat, chat, "");
         let choice = table.offer(&both, Some("web_search"), false).choice.unwrap();
         let function = |name: &str| json!({ "type": "function", "function": { "name": name } });
-        assert_eq!(choice, json!({ "type": "allowed_tools", "allowed_tools": { "mode": "auto", "tools": [function("browse"), function("order")] } }));
+        assert_eq!(
+            choice,
+            json!({ "type": "allowed_tools", "allowed_tools": { "mode": "auto", "tools": [function("browse"), function("order")] } })
+        );
         assert_eq!(table.offer(&both, Some("web_search"), true), Offer { choice: None, filtered: Some(vec![0, 2]) });
         assert_eq!(table.offer(&both, Some("no_tool"), true), Offer { choice: None, filtered: Some(vec![2]) });
         assert_eq!(table.offer(&both, None, false), Offer::default());
@@ -168,7 +174,10 @@ mod tests {
         let built_in = r#"[{"type":"web_search_preview_2025_03_11"},{"type":"function","name":"python"}]"#;
         let responses = asked(Dialect::Responses, built_in, r#","tool_choice":"required""#);
         let choice = table.offer(&responses, Some("web_search"), false).choice.unwrap();
-        assert_eq!(choice, json!({ "type": "allowed_tools", "mode": "required", "tools": [{ "type": "web_search_preview_2025_03_11" }] }));
+        assert_eq!(
+            choice,
+            json!({ "type": "allowed_tools", "mode": "required", "tools": [{ "type": "web_search_preview_2025_03_11" }] })
+        );
         assert_eq!(table.offer(&responses, Some("no_tool"), false), Offer::default());
 
         let messages = asked(Dialect::Messages, r#"[{"type":"web_search_20250305","name":"web_search"}]"#, "");

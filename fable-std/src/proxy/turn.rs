@@ -1,15 +1,16 @@
 //! A user's turn: what was said about the last answer is learned, what to do now is decided, and the assistant is told.
 
-use super::{Options, answer};
 use super::conversations::{Conversations, Decided, Shared, State, Turn, Waiting, lock};
 use super::dialect::{Asked, Unread, Who};
 use super::mode::Mode;
 use super::splice::{Changes, splice};
+use super::{Options, answer};
 use crate::serve::http::Front;
 use crate::serve::{Answered, Code, Incoming, MAX_NAME, Op};
 use crate::text::{self, Background, ContextAdapter, FeedbackAdapter, Reaction, RequestText, Rules, Situation};
 use axum::http::HeaderMap;
-use fable_core::{Context, DecisionId, Deadline};
+use fable_core::catalog::MAX_COMPONENTS;
+use fable_core::{Action, Catalog, Context, Deadline, DecisionId, Feasible};
 use serde::Deserialize;
 use serde_json::Value;
 use std::borrow::Cow;
@@ -22,6 +23,9 @@ const HISTORY: usize = 6;
 
 /// Bytes of a request and of an answer that are kept in memory.
 const KEPT: usize = 2048;
+
+/// A reaction that is no answer to a question, whatever was asked.
+const LOUD: f64 = 0.6;
 
 /// Why a request goes on as it came: the value of the header `x-fable-bypass`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,7 +54,8 @@ pub(super) struct Caller {
 impl Caller {
     /// Whoever asks, by a header or the body.
     pub(super) fn of(headers: &HeaderMap, asked: &Asked) -> Result<Self, Bypass> {
-        let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim).filter(|text| !text.is_empty());
+        let header =
+            |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim).filter(|text| !text.is_empty());
         let user = header("x-fable-user").map(str::to_owned).or_else(|| asked.user.as_deref().map(without_session));
         let user = user.ok_or(Bypass::new("no user: x-fable-user, user, safety_identifier or metadata.user_id names one"))?;
         if user.len() > MAX_NAME {
@@ -97,14 +102,20 @@ struct ProfileAnswer {
 
 impl Decider {
     /// Does what is to be done for a request.
-    pub(super) async fn prepare(&self, options: &Options, caller: &Caller, body: &[u8], asked: &Asked) -> Result<Prepared, Bypass> {
+    pub(super) async fn prepare(
+        &self,
+        options: &Options,
+        caller: &Caller,
+        body: &[u8],
+        asked: &Asked,
+    ) -> Result<Prepared, Bypass> {
         let place = self.conversations.place(&caller.user, caller.conversation.as_deref(), asked);
         let turn = match self.conversations.same(place, asked) {
             Some(turn) => turn,
             None => {
                 let before = self.conversations.before(place);
                 let (decided, request, carried) = self.decide(options, caller, asked, before.as_ref()).await?;
-                self.conversations.keep(place, Turn::new(decided, request, place, carried))
+                self.conversations.keep(place, Turn::new(&caller.user, decided, request, place, carried))
             }
         };
         let decided = {
@@ -134,7 +145,7 @@ impl Decider {
         let heard = Heard::of(said, before);
         let at = options.now();
         if options.mode == Mode::Apply {
-            for (decision, reward) in heard.rewards {
+            for &(decision, reward) in &heard.rewards {
                 // Whoever has had a reward keeps it; what comes of it is not waited for.
                 let _ = self.front.ask_op(Op::Feedback { decision, reward, weight: 1.0, at });
             }
@@ -143,13 +154,7 @@ impl Decider {
         let feasible = options.tools.feasible(catalog, asked, &[]).map_err(|_| Bypass::new("nothing can be chosen"))?;
         let context = match &caller.context {
             Some(said) => stated(catalog, said)?,
-            None => {
-                let history = history(asked, before.map(lock).as_deref(), heard.reward);
-                let situation = Situation::new(RequestText::new(heard.request)).after(&history).allowing(&feasible);
-                let situation = situation.with_background(Background::new(&asked.background));
-                let reading = Rules.context(catalog, situation);
-                reading.map_err(|_| Bypass::new("the catalog needs x-fable-context"))?.value
-            }
+            None => read(catalog, asked, &heard, before, &feasible)?,
         };
         let op = Op::Decide { user: caller.user.clone(), context, feasible, defaults: None, propensities: None, at };
         let (deciding, profile) = (self.ask(op)?, self.ask(Op::Profile { user: caller.user.clone() })?);
@@ -170,7 +175,7 @@ impl Decider {
             turn.state = State::Working;
             return;
         }
-        turn.state = State::Answered { asks: text::asks_back(&heard.text) };
+        turn.state = State::Answered { asks: shim::asks_back(&heard.text) };
         turn.answer = clipped(&heard.text).to_owned();
     }
 
@@ -209,8 +214,11 @@ impl<'a> Heard<'a> {
         if !matches!(before.state, State::Answered { .. }) {
             return nothing(Vec::new());
         }
-        let (reaction, request) = text::heard(said);
-        let Some(reaction) = reaction else { return nothing(before.carried()) };
+        let shim::Said { reaction, request } = shim::split(said);
+        let asked = before.state == (State::Answered { asks: true });
+        // What follows a question is its answer, unless it says loud and clear what was wrong with asking.
+        let loud = |reaction| Rules.feedback(Reaction::new(reaction)).value.is_some_and(|said| said.reward().abs() > LOUD);
+        let Some(reaction) = reaction.filter(|reaction| !asked || loud(reaction)) else { return nothing(before.carried()) };
         let judge = |waiting: &Waiting| {
             let reaction = Reaction { clarifications: waiting.clarifications, ..Reaction::new(reaction) };
             Some((waiting.decision, Rules.feedback(reaction).value?.reward()))
@@ -238,6 +246,21 @@ fn stated(catalog: &Catalog<'_>, said: &str) -> Result<Context, Bypass> {
         Ok(Op::Decide { context, .. }) => Ok(context),
         _ => Err(Bypass::new("x-fable-context is no context of the catalog")),
     }
+}
+
+/// A context as the rules read it from what was said.
+fn read(
+    catalog: &Catalog<'_>,
+    asked: &Asked,
+    heard: &Heard<'_>,
+    before: Option<&Shared>,
+    feasible: &Feasible,
+) -> Result<Context, Bypass> {
+    let before = before.map(lock);
+    let history = history(asked, before.as_deref(), heard.reward);
+    let situation = Situation::new(RequestText::new(heard.request)).after(&history).allowing(feasible);
+    let reading = Rules.context(catalog, situation.with_background(Background::new(&asked.background)));
+    reading.map(|reading| reading.value).map_err(|_| Bypass::new("the catalog needs x-fable-context"))
 }
 
 /// The exchanges before a request: those that it repeats, or the one that is in memory; of the last one also what was chosen and what it
@@ -281,5 +304,21 @@ impl Options {
         let Deadline::Time(_) = self.deadline else { return 0 };
         let elapsed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         u32::try_from(elapsed.as_secs()).unwrap_or(u32::MAX)
+    }
+}
+
+// SHIM
+mod shim {
+    use crate::text::{FeedbackAdapter, Reaction, Rules};
+    pub(super) struct Said<'a> {
+        pub(super) reaction: Option<&'a str>,
+        pub(super) request: Option<&'a str>,
+    }
+    pub(super) fn split(line: &str) -> Said<'_> {
+        let clear = Rules.feedback(Reaction::new(line)).value.is_some_and(|feedback| feedback.reward().abs() > 0.4);
+        if clear { Said { reaction: Some(line), request: None } } else { Said { reaction: None, request: Some(line) } }
+    }
+    pub(super) fn asks_back(answer: &str) -> bool {
+        answer.trim_end().ends_with('?')
     }
 }

@@ -1,7 +1,9 @@
 //! The assistant's server, and what is passed on to it and back.
 
 use axum::body::Body;
-use axum::http::header::{ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, EXPECT, HOST, HeaderName, TE, TRAILER, TRANSFER_ENCODING, UPGRADE};
+use axum::http::header::{
+    ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, EXPECT, HOST, HeaderName, TE, TRAILER, TRANSFER_ENCODING, UPGRADE,
+};
 use axum::http::request::Parts;
 use axum::http::uri::{Authority, PathAndQuery, Scheme};
 use axum::http::{HeaderMap, HeaderValue, Request, Response, Uri, Version};
@@ -56,7 +58,12 @@ impl std::str::FromStr for UpstreamAddress {
         let (scheme, authority) = parts.scheme.zip(parts.authority).ok_or(UpstreamAddressError)?;
         let known = scheme == Scheme::HTTP || scheme == Scheme::HTTPS;
         let path = parts.path_and_query.unwrap_or_else(|| PathAndQuery::from_static("/"));
-        if !known || authority.as_str().contains('@') || path.query().is_some() || text.contains('#') || authority.host().is_empty() {
+        if !known
+            || authority.as_str().contains('@')
+            || path.query().is_some()
+            || text.contains('#')
+            || authority.host().is_empty()
+        {
             return Err(UpstreamAddressError);
         }
         let path = path.path().trim_end_matches('/');
@@ -103,10 +110,7 @@ impl Upstream {
         connector.set_nodelay(true);
         connector.enforce_http(false);
         let connector = HttpsConnectorBuilder::new().with_webpki_roots().https_or_http().enable_http1().wrap_connector(connector);
-        let client = Client::builder(TokioExecutor::new())
-            .pool_timer(TokioTimer::new())
-            .pool_idle_timeout(IDLE)
-            .build(connector);
+        let client = Client::builder(TokioExecutor::new()).pool_timer(TokioTimer::new()).pool_idle_timeout(IDLE).build(connector);
         Self { address, client, patience }
     }
 
@@ -153,7 +157,9 @@ pub(super) fn end_to_end(headers: HeaderMap) -> HeaderMap {
     for (name, value) in headers {
         last = name.or(last);
         let Some(name) = &last else { continue };
-        let hop = HOP.contains(name) || ["keep-alive", "proxy-connection"].contains(&name.as_str()) || named.iter().any(|other| other == name.as_str());
+        let hop = HOP.contains(name)
+            || ["keep-alive", "proxy-connection"].contains(&name.as_str())
+            || named.iter().any(|other| other == name.as_str());
         if !hop && !name.as_str().starts_with(OWN) {
             kept.append(name.clone(), value);
         }
@@ -168,7 +174,16 @@ mod tests {
     #[test]
     fn only_what_is_meant_for_the_other_end_is_passed_on() {
         let mut headers = HeaderMap::new();
-        for (name, value) in [("authorization", "Bearer k"), ("connection", "close, X-Hop"), ("x-hop", "1"), ("x-fable-user", "ana"), ("te", "trailers"), ("accept", "a"), ("accept", "b"), ("keep-alive", "1")] {
+        for (name, value) in [
+            ("authorization", "Bearer k"),
+            ("connection", "close, X-Hop"),
+            ("x-hop", "1"),
+            ("x-fable-user", "ana"),
+            ("te", "trailers"),
+            ("accept", "a"),
+            ("accept", "b"),
+            ("keep-alive", "1"),
+        ] {
             headers.append(HeaderName::from_static(name), HeaderValue::from_static(value));
         }
         let kept = end_to_end(headers);

@@ -107,6 +107,9 @@ pub(super) enum Answer<'w> {
     Forgotten {
         forgotten: bool,
     },
+    Exported {
+        export: Option<String>,
+    },
     Backup(Backup),
     Stats(Stats<'w>),
 }

@@ -12,7 +12,9 @@ use super::residents::{Residents, warm};
 use super::shards::Shard;
 use crate::inspect::marginals;
 use crate::store::journal::{Note, Segment};
-use crate::store::{Desk, Known, News, Policies, Reach, Resident, Store, StoreError, Writes};
+use crate::store::{Desk, Known, News, Policies, Reach, Resident, Store, StoreError, Writes, transfer};
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use fable_core::record::decode_event;
 use fable_core::{
     Catalog, Coin, Command, ContrastSet, DecisionId, Deed, Event, Exploration, Observation, Promotion, Request, Scalar, Scores,
@@ -136,6 +138,13 @@ impl<'p, T: Scalar> Engine<'p, T> {
             }
             Op::Profile { user } => self.named(user)?.profile(),
             Op::Forget { user } => self.forget(user),
+            Op::Export { user } => {
+                let export = match transfer::export(&*self.house.store, user) {
+                    Err(StoreError::NoUser) => None,
+                    file => Some(BASE64_STANDARD.encode(file?)),
+                };
+                Ok(Answer::Exported { export })
+            }
             Op::Backup { file } => {
                 let backup = match file {
                     Some(file) => self.house.backups.begin(&self.house.store, file)?,

@@ -109,6 +109,11 @@ pub enum Op {
         /// Whom.
         user: String,
     },
+    /// Everything about a user as a file, see [`transfer`](crate::store::transfer).
+    Export {
+        /// Whom.
+        user: String,
+    },
     /// Copy the store, or tell how far the last copy is.
     Backup {
         /// Where to.
@@ -135,6 +140,7 @@ impl Op {
             | Self::Contrast { user, .. }
             | Self::Profile { user }
             | Self::Promote { user, .. }
+            | Self::Export { user }
             | Self::Forget { user } => Some(user),
             Self::Feedback { .. }
             | Self::Check { .. }
@@ -215,7 +221,7 @@ impl Incoming {
 }
 
 /// Every op of the protocol.
-pub const OPS: [&str; 13] = [
+pub const OPS: [&str; 14] = [
     "onboard",
     "decide",
     "feedback",
@@ -227,6 +233,7 @@ pub const OPS: [&str; 13] = [
     "profile",
     "promote",
     "forget",
+    "export",
     "backup",
     "stats",
 ];
@@ -239,7 +246,7 @@ pub(super) fn keys(op: &str) -> Option<&'static [&'static str]> {
         "feedback" => &["decision", "reward", "weight", "at"],
         "observe" => &["user", "context", "action", "reward", "weight", "at"],
         "unlearn" => &["decision"],
-        "posterior" | "profile" | "forget" => &["user"],
+        "posterior" | "profile" | "forget" | "export" => &["user"],
         "contrast" => &["user", "name", "context", "prefer", "over", "total"],
         "explain" => &["decision", "against", "defaults"],
         "promote" => &["user", "at"],
@@ -298,6 +305,7 @@ fn op(catalog: &Catalog<'_>, name: &str, line: Line<'_>) -> Result<Op, Refusal> 
         "unlearn" => Op::Unlearn { decision: decision(line.decision)? },
         "posterior" => Op::Posterior { user: user(line.user)? },
         "forget" => Op::Forget { user: user(line.user)? },
+        "export" => Op::Export { user: user(line.user)? },
         "contrast" => contrast(catalog, line)?,
         "explain" => {
             let against = line.against.map(|choice| action(catalog, &choice)).transpose()?;

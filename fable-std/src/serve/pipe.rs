@@ -170,7 +170,7 @@ impl Drop for Done<'_> {
 
 /// Whether what a request does, or says, depends on those of other users before it.
 fn stands_alone(incoming: &Incoming) -> bool {
-    matches!(incoming.op, Ok(Op::Forget { .. } | Op::Backup { .. } | Op::Stats))
+    matches!(incoming.op, Ok(Op::Forget { .. } | Op::Export { .. } | Op::Backup { .. } | Op::Stats))
 }
 
 /// Hands requests on in order; false when no more are taken.

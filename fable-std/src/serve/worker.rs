@@ -82,9 +82,9 @@ impl<T: Scalar> Worker<'_, T> {
 
     /// Answers some of what waits, in order.
     fn batch(&mut self, waiting: &mut VecDeque<Job>) -> Result<(), ServeError> {
-        // Forgetting is a commit of its own: it needs no room, and is not kept waiting by what does.
-        let kind = waiting.front().map(forgets);
-        let count = waiting.iter().take_while(|job| Some(forgets(job)) == kind).take(BATCH).count();
+        // Forgetting is a commit of its own: it needs no room, and is not kept waiting by what does. What is exported has to be in the store.
+        let first = waiting.front().map(kind);
+        let count = waiting.iter().take_while(|job| Some(kind(job)) == first).take(BATCH).count();
         let mut jobs: VecDeque<Job> = waiting.drain(..count).collect();
         let mut lost_before = 0;
         while !jobs.is_empty() {
@@ -191,8 +191,20 @@ impl<T: Scalar> Worker<'_, T> {
     }
 }
 
-fn forgets(job: &Job) -> bool {
-    matches!(job.incoming.op, Ok(Op::Forget { .. }))
+/// Requests of one kind can be in one commit.
+#[derive(PartialEq, Eq)]
+enum Kind {
+    Forgets,
+    Exports,
+    Other,
+}
+
+fn kind(job: &Job) -> Kind {
+    match job.incoming.op {
+        Ok(Op::Forget { .. }) => Kind::Forgets,
+        Ok(Op::Export { .. }) => Kind::Exports,
+        _ => Kind::Other,
+    }
 }
 
 fn take(message: Message, waiting: &mut VecDeque<Job>) -> bool {

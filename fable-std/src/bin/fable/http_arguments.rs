@@ -1,4 +1,4 @@
-//! `fable serve` over HTTP: its flags, and how it is told to end.
+//! Flags of what is served over HTTP.
 
 use crate::failure::Failure;
 use clap::{ArgGroup, Args};
@@ -32,6 +32,14 @@ pub(crate) struct HttpArguments {
     /// What the metrics of POST /feedback are worth; without it `reward`, a number from -1 to 1, and `comment`, a text.
     #[arg(long, value_name = "FILE.toml", requires = "listens")]
     metrics: Option<String>,
+    #[command(flatten)]
+    limits: HttpLimits,
+}
+
+/// How much may come at a time, and how slowly.
+#[derive(Args)]
+#[command(next_help_heading = "HTTP")]
+pub(crate) struct HttpLimits {
     /// Most connections at a time.
     #[arg(long, value_name = "COUNT", default_value_t = 4096)]
     http_connections: usize,
@@ -49,22 +57,31 @@ impl HttpArguments {
         if self.http.is_none() && self.socket.is_none() {
             return Ok(None);
         }
-        let metrics = self.metrics.as_deref().map(Metrics::open).transpose().map_err(|error| match error {
-            FileError::Unreadable { .. } => Failure::Trouble(error.to_string()),
-            error => Failure::mistake(error),
-        })?;
-        let options = HttpOptions {
+        let place = HttpOptions {
             address: self.http,
             public: self.http_public,
             socket: self.socket.clone(),
+            ..self.limits.options(self.metrics.as_deref())?
+        };
+        place.check().map_err(Failure::mistake)?;
+        Ok(Some(place))
+    }
+}
+
+impl HttpLimits {
+    /// How to serve, but for where.
+    pub(crate) fn options(&self, metrics: Option<&str>) -> Result<HttpOptions, Failure> {
+        let metrics = metrics.map(Metrics::open).transpose().map_err(|error| match error {
+            FileError::Unreadable { .. } => Failure::Trouble(error.to_string()),
+            error => Failure::mistake(error),
+        })?;
+        Ok(HttpOptions {
             tokens: Tokens::from_env().map_err(Failure::mistake)?,
             metrics: metrics.unwrap_or_default(),
             connections: self.http_connections,
             in_flight: self.http_in_flight,
             timeout: Duration::from_secs(self.http_timeout),
             ..HttpOptions::default()
-        };
-        options.check().map_err(Failure::mistake)?;
-        Ok(Some(options))
+        })
     }
 }

@@ -17,8 +17,10 @@ mod output;
 mod policy_arguments;
 mod prior;
 mod prior_argument;
+mod proxy;
 mod replay;
 mod serve;
+mod service_arguments;
 mod stderr;
 mod store;
 mod store_key;
@@ -36,6 +38,7 @@ use failure::Failure;
 use inspect::InspectArguments;
 use merge::MergeArguments;
 use prior::PriorArguments;
+use proxy::ProxyArguments;
 use replay::ReplayArguments;
 use serve::ServeArguments;
 use std::io::Write;
@@ -68,6 +71,7 @@ Examples:
   fable prior fit crowd.prior --store users.fable # what users have in common, for those who come
   fable serve --store users.fable --prior crowd.prior
   fable serve --store users.fable --http 127.0.0.1:8080
+  fable proxy --upstream https://api.openai.com --listen 127.0.0.1:8080 --store users.fable
   fable check users.fable                         # is anything damaged? also while it is served
   fable backup users.fable copy.fable
   fable move --from users.fable --to postgres://ana@localhost/fable   # for more than one process
@@ -85,6 +89,7 @@ enum Command {
     Catalog(CatalogArguments),
     Device(DeviceArguments),
     Serve(ServeArguments),
+    Proxy(ProxyArguments),
     Forget(ForgetArguments),
     Export(ExportArguments),
     Import(ImportArguments),
@@ -133,6 +138,7 @@ fn main() -> ExitCode {
         Command::Evaluate(arguments) => evaluate::run(&arguments),
         Command::Prior(arguments) => prior::run(&arguments),
         Command::Serve(arguments) => serve::run(&arguments),
+        Command::Proxy(arguments) => proxy::run(&arguments),
         Command::Forget(arguments) => store::forget(&arguments),
         Command::Export(arguments) => store::export(&arguments),
         Command::Import(arguments) => store::import(&arguments),

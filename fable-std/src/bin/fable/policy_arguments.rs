@@ -4,7 +4,8 @@ use crate::failure::Failure;
 use clap::{Args, ValueEnum};
 use fable_core::record::{HEADER_LEN, Header};
 use fable_core::{Catalog, Settings};
-use fable_std::catalogs;
+use fable_std::catalogs::{self, CatalogFileError};
+use fable_std::proxy::ToolTable;
 use fable_std::settings::SettingsArguments;
 use fable_std::store::{self, Identity, Options, transfer};
 use std::path::Path;
@@ -27,6 +28,12 @@ impl PolicyArguments {
         let name = self.catalog.as_deref().unwrap_or(DEFAULT_CATALOG);
         let catalog = catalogs::open(name)?;
         Ok((catalog, self.settings.resolve(name, catalog)?))
+    }
+
+    /// The tools that the catalog's values stand for.
+    pub(crate) fn tools(&self, catalog: &Catalog<'_>) -> Result<ToolTable, Failure> {
+        let name = self.catalog.as_deref().unwrap_or(DEFAULT_CATALOG);
+        catalogs::tools(name, catalog).map_err(|error| CatalogFileError::from(error).into())
     }
 
     /// The same where a store is only looked at: what is not said here is as the store has it.

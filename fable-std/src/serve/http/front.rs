@@ -19,14 +19,15 @@ use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, HOST, RETRY_AFTER, WWW_AUT
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::Response;
 use axum::routing::{MethodFilter, on, post};
-use futures_util::future::BoxFuture;
 use fable_core::Catalog;
+use futures_util::future::BoxFuture;
 use http_body_util::BodyExt;
 use ring::rand::SystemRandom;
 use serde_json::json;
 use std::borrow::Cow;
+use std::fmt;
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
@@ -66,6 +67,17 @@ pub(crate) struct Front {
     bodies: Limit,
     document: Bytes,
     timeout: Duration,
+    /// Who else has to forget a user.
+    pub(crate) forgetting: OnceLock<Forgetting>,
+}
+
+/// Called with the name of a user who is forgotten.
+pub(crate) struct Forgetting(pub(crate) Box<dyn Fn(&str) + Send + Sync>);
+
+impl fmt::Debug for Forgetting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Forgetting")
+    }
 }
 
 /// A refused request.
@@ -106,6 +118,7 @@ impl Front {
             bodies: Limit::new(BODIES),
             document: document.to_string().into(),
             timeout: options.timeout,
+            forgetting: OnceLock::new(),
         }
     }
 
@@ -166,6 +179,9 @@ impl Front {
                 let (body, share) = self.body(request).await?;
                 let incoming = Incoming::of_op(self.service.catalog(), op, &body);
                 drop((body, share));
+                if let (Ok(Op::Forget { user }), Some(Forgetting(forget))) = (&incoming.op, self.forgetting.get()) {
+                    forget(user);
+                }
                 Ok(self.answered(self.ask(incoming)?.await.map_err(|_| Refused::GONE)?))
             }
             Kind::Feedback => {

@@ -46,7 +46,7 @@ mod routes;
 mod schemas;
 mod tokens;
 
-pub(crate) use front::{Beside, Front};
+pub(crate) use front::{Beside, Forgetting, Front};
 pub use listen::HttpStop;
 pub use tokens::{MIN_TOKEN, Role, TokenError, Tokens};
 

@@ -128,6 +128,7 @@ pub(super) const ROUTES: &[Route] = &[
     op("/v1/profile", "profile", Role::All, "The promoted preferences", &[Code::Damaged]),
     op("/v1/promote", "promote", Role::All, "Promote what is certain now", &[Code::Damaged, Code::Exhausted]),
     op("/v1/forget", "forget", Role::All, "Erase a user", &[Code::Damaged]),
+    op("/v1/export", "export", Role::All, "Everything about a user, as a file in base64", &[Code::Damaged]),
     op("/v1/backup", "backup", Role::All, "Copy the store to a new file of the server, or tell how far that is", &[]),
     op("/v1/stats", "stats", Role::All, "Counts", &[]),
     Route {

@@ -236,6 +236,7 @@ pub(super) fn answer(catalog: &Catalog<'_>, op: &str) -> Value {
         }
         "promote" => answered(json!({"promoted": count}), json!({})),
         "forget" => answered(json!({"forgotten": flag}), json!({})),
+        "export" => answered(json!({"export": {"type": ["string", "null"], "contentEncoding": "base64"}}), json!({})),
         "backup" => {
             let state = json!({"enum": ["running", "done", "failed"]});
             answered(json!({"backup": text, "state": state, "users": count, "of": count}), json!({"bytes": count, "error": text}))
