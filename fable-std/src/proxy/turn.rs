@@ -175,7 +175,7 @@ impl Decider {
             turn.state = State::Working;
             return;
         }
-        turn.state = State::Answered { asks: shim::asks_back(&heard.text) };
+        turn.state = State::Answered { asks: text::asks_back(&heard.text) };
         turn.answer = clipped(&heard.text).to_owned();
     }
 
@@ -214,7 +214,7 @@ impl<'a> Heard<'a> {
         if !matches!(before.state, State::Answered { .. }) {
             return nothing(Vec::new());
         }
-        let shim::Said { reaction, request } = shim::split(said);
+        let text::Said { reaction, request } = text::split(said);
         let asked = before.state == (State::Answered { asks: true });
         // What follows a question is its answer, unless it says loud and clear what was wrong with asking.
         let loud = |reaction| Rules.feedback(Reaction::new(reaction)).value.is_some_and(|said| said.reward().abs() > LOUD);
@@ -304,21 +304,5 @@ impl Options {
         let Deadline::Time(_) = self.deadline else { return 0 };
         let elapsed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         u32::try_from(elapsed.as_secs()).unwrap_or(u32::MAX)
-    }
-}
-
-// SHIM
-mod shim {
-    use crate::text::{FeedbackAdapter, Reaction, Rules};
-    pub(super) struct Said<'a> {
-        pub(super) reaction: Option<&'a str>,
-        pub(super) request: Option<&'a str>,
-    }
-    pub(super) fn split(line: &str) -> Said<'_> {
-        let clear = Rules.feedback(Reaction::new(line)).value.is_some_and(|feedback| feedback.reward().abs() > 0.4);
-        if clear { Said { reaction: Some(line), request: None } } else { Said { reaction: None, request: Some(line) } }
-    }
-    pub(super) fn asks_back(answer: &str) -> bool {
-        answer.trim_end().ends_with('?')
     }
 }
