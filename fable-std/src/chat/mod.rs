@@ -31,7 +31,6 @@ mod moment;
 mod permissions;
 mod person;
 mod profile;
-mod reaction;
 mod reply;
 mod turns;
 
@@ -43,8 +42,8 @@ use crate::llm::{Exchange, Llm};
 use crate::store::{Policies, Store};
 use crate::text::wording;
 use crate::text::{
-    Constraint, ContextAdapter, FeedbackAdapter, OnboardingAdapter, PreferenceText, Reaction, RequestText, Rules, Situation,
-    feasible,
+    Constraint, ContextAdapter, FeedbackAdapter, OnboardingAdapter, PreferenceText, Reaction, RequestText, Rules, Said,
+    Situation, feasible, is_clear, split,
 };
 use command::Command;
 use fable_core::{Catalog, Context, Feasible, Standing, Statement};
@@ -200,7 +199,7 @@ impl<'p> Chat<'p> {
         if self.person.last().is_none() {
             return self.ask(words, now, reply);
         }
-        if let Some((said, request)) = reaction::and_request(words) {
+        if let Said { reaction: Some(said), request: Some(request) } = split(words) {
             if self.person.waits(now) {
                 self.react(said, self.reader, now, reply)?;
             }
@@ -265,7 +264,7 @@ impl<'p> Chat<'p> {
         let (Some(last), waits) = (self.person.last(), self.person.waits(now)) else { return Ok(false) };
         // An endpoint need not be asked about what cannot be learned any more.
         let reading = if waits { reader.feedback(Reaction::new(said)) } else { Rules.feedback(Reaction::new(said)) };
-        let Some(feedback) = reading.value.filter(|feedback| reaction::is_clear(said, feedback)) else { return Ok(false) };
+        let Some(feedback) = reading.value.filter(|feedback| is_clear(said, feedback)) else { return Ok(false) };
         if !waits {
             return Err(ChatError::HadReaction);
         }

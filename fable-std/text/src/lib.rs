@@ -59,6 +59,8 @@ mod context;
 mod feedback;
 mod onboarding;
 mod pattern;
+mod question;
+mod reaction;
 mod situation;
 mod stated;
 mod tables;
@@ -66,6 +68,8 @@ mod tokens;
 pub mod wording;
 
 pub use feedback::{CLARIFICATION_PENALTY, CORRECTION_PENALTY, Feedback};
+pub use question::asks_back;
+pub use reaction::{Said, is_clear, split};
 pub use situation::{Background, RequestText, Situation, Turn};
 pub use stated::{Constraint, Onboarding, Preference, SIGNAL_HIGH, feasible};
 pub use tokens::{MAX_TEXT, read_part};

@@ -6,3 +6,4 @@
 pub(crate) mod context;
 pub(crate) mod feedback;
 pub(crate) mod onboarding;
+pub(crate) mod talk;
