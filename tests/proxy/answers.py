@@ -64,7 +64,7 @@ class Asked:
     def __init__(self, question, instruction, steps, results, tools, allowed):
         self.question = question
         self.instruction = instruction
-        self.results = results
+        self.steps, self.results = steps, results
         wanted = re.search(r"use tool ([\w,]+(?: then [\w,]+)*)", question)
         turns = wanted.group(1).split(" then ") if wanted else []
         names = turns[steps].split(",") if steps < len(turns) else []
@@ -405,5 +405,6 @@ def answer(path, body, seed, obey, memory):
     if not obey:
         asked.calls = asked.offered
     text = asked.text(obey)
+    seed = f"{seed} {asked.steps} {asked.question}"  # no two steps of a loop have the same ids
     make = api.stream if request.get("stream") else api.whole
     return make(request, asked, text, seed, memory)

@@ -5,7 +5,7 @@
 
 It speaks HTTP/1.1 over plain sockets, so that it can also do what no library does. Requests choose with headers:
 
-    x-seed: TEXT    ids are made from TEXT, and neither the instruction nor the choice of tools is obeyed:
+    x-seed: TEXT    ids are made from TEXT and the question, and neither the instruction nor the choice of tools is obeyed:
                     the same answer with and without the proxy
     x-fault: KIND   one of FAULTS below, with a number after "=" where one is named
 
