@@ -342,7 +342,7 @@ class Messages(Chat):
             results += [text_of(part.get("content")) for part in returned]
             steps += bool(waiting)
             if role == "user" and not returned:
-                question, steps, results = text_of(parts), 0, []
+                question, steps, results = text_of(parts[:1]), 0, []
             before = role
         need(not waiting, "tool_use without tool_result")
         # The last of several blocks of the last message.

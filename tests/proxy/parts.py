@@ -178,14 +178,14 @@ class Bench:
 
 
 @contextlib.contextmanager
-def bench(*options):
-    """Everything that a test needs, and the end of it."""
+def bench(*options, upstream=None):
+    """Everything that a test needs, and the end of it. The proxy is before an upstream, or before the address `upstream`."""
     with tempfile.TemporaryDirectory(prefix="fable-proxy-") as folder, contextlib.ExitStack() as stack:
-        upstream = Upstream()
-        stack.callback(upstream.close)
-        proxy = Proxy(upstream.url, folder, *options)
+        recorder = Upstream()
+        stack.callback(recorder.close)
+        proxy = Proxy(upstream or recorder.url, folder, *options)
         stack.callback(proxy.close)
-        yield Bench(upstream, proxy)
+        yield Bench(recorder, proxy)
         proxy.finish()
 
 

@@ -26,7 +26,7 @@ FAULTS = {
     "slow": "SECONDS pass before the head of the answer",
     "slow-chunks": "SECONDS pass before each chunk but the first one",
     "long": "content-length is greater than what comes before the end of the connection",
-    "short": "content-length is less than what comes",
+    "short": "content-length is less than what comes, and the connection stays open",
     "cut": "the connection ends in the middle of the stream",
     "reset": "the connection is reset in the middle of the stream",
     "unchunked": "a chunk has a size that is not a number",
@@ -161,7 +161,7 @@ class Connection:
         size = "connection: close\r\n" if self.fault == "until-close" else f"content-length: {length}\r\n"
         head = f"HTTP/1.1 {status} {REASONS.get(status, '')}\r\ncontent-type: {kind}\r\n{size}{more}\r\n"
         await self.write(early + head.encode() + body)
-        if self.fault in ("long", "short", "until-close"):
+        if self.fault in ("long", "until-close"):
             raise Ended
         return True
 
