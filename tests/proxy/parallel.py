@@ -161,7 +161,7 @@ def judge(test, conversations):
 
 
 def test(count):
-    with bench("--catalog", "agent", "--patience", "20s") as made:
+    with bench("--catalog", "agent", "--patience", "20000") as made:
         conversations = [Conversation(number, made.proxy.url) for number in range(count)]
         asyncio.run(play(conversations))
         judge(made, conversations)
