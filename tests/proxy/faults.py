@@ -123,10 +123,11 @@ def pace(test):
             wire.until(b"\r\n\r\n")
             wire.until(b"data: ")
             first = time.monotonic() - began
-            times = []
-            with_last = b"[DONE]" if api == "chat" else b"response.completed" if api == "responses" else b"message_stop"
-            while with_last not in wire.left:
-                wire.more()
+            times = [first]
+            last = b"[DONE]" if api == "chat" else b"response.completed" if api == "responses" else b"message_stop"
+            while last not in wire.left:
+                if not wire.more():
+                    raise Trouble(f"{api}: the stream has no end")
                 times.append(time.monotonic() - began)
         gaps = sorted(later - sooner for sooner, later in zip(times, times[1:]))
         so = first < 0.3 * times[-1] and len(times) >= 8 and gaps[len(gaps) // 2] > 0.02

@@ -178,11 +178,18 @@ class Bench:
 
 
 @contextlib.contextmanager
-def bench(*options, upstream=None):
-    """Everything that a test needs, and the end of it. The proxy is before an upstream, or before the address `upstream`."""
+def bench(*options, upstream=None, between=None):
+    """Everything that a test needs, and the end of it.
+
+    The proxy is before an upstream, or before the address `upstream`, or before what `between(port)` puts between them.
+    """
     with tempfile.TemporaryDirectory(prefix="fable-proxy-") as folder, contextlib.ExitStack() as stack:
         recorder = Upstream()
         stack.callback(recorder.close)
+        if between:
+            relay = between(recorder.port)
+            stack.callback(relay.close)
+            upstream = relay.url
         proxy = Proxy(upstream or recorder.url, folder, *options)
         stack.callback(proxy.close)
         yield Bench(recorder, proxy)
