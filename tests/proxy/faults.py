@@ -10,7 +10,16 @@ from parts import Trouble, bench, check, main
 from wire import PATHS, Wire, exchange, request
 
 # Of an answer's head these may differ: how it is framed, and what Fable says.
-FRAMING = {"content-length", "transfer-encoding", "connection", "keep-alive", "date", "x-fable-decision", "x-fable-bypass", "content-encoding"}
+FRAMING = {
+    "content-length",
+    "transfer-encoding",
+    "connection",
+    "keep-alive",
+    "date",
+    "x-fable-decision",
+    "x-fable-bypass",
+    "content-encoding",
+}
 
 
 def kept(headers):
@@ -163,7 +172,10 @@ def huge(test, size):
     answer = exchange(test.proxy.port, "POST", PATHS["chat"], long, 60)
     (record,) = test.upstream.taken()
     intact = record.body.startswith(long[: long.rindex(b"]")])
-    check(answer.status == 200 and intact, f"huge: a request of {size >> 20} MiB goes through ({answer.bypass() or 'with a decision'})")
+    check(
+        answer.status == 200 and intact,
+        f"huge: a request of {size >> 20} MiB goes through ({answer.bypass() or 'with a decision'})",
+    )
 
 
 def memory(test):

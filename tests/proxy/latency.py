@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How much later the first byte of a stream comes through the proxy: direct and proxied calls in turn, the median of the differences.
 
-    latency.py [PAIRS]      of calls for each kind of request, 200 if nothing is said; fails above 5 ms
+latency.py [PAIRS]      of calls for each kind of request, 200 if nothing is said; fails above 5 ms
 """
 
 import json

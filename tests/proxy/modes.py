@@ -106,7 +106,9 @@ def remembered(test):
         body = request("responses", "Explain [p1] the moon", user, stream=stream)
         answer, record = post(test, "responses", body)
         last = json.loads(record.sent.partition(b"\r\n\r\n")[2])["id"] if not stream else first_id(answer.body)
-        answer, _ = post(test, "responses", request("responses", "thanks, perfect!", user, stream=stream, previous_response_id=last))
+        answer, _ = post(
+            test, "responses", request("responses", "thanks, perfect!", user, stream=stream, previous_response_id=last)
+        )
         known = test.proxy.op("posterior", user=user)
         check(known["observations"] == 1, f"previous_response_id{', streamed' if stream else ''}: the reaction is learned", known)
 

@@ -76,7 +76,9 @@ def hopeless(test):
             raise Trouble(f"{name}: {direct.status} {direct.body[:200]} became {seen}")
         if answer.decision() or not answer.bypass():
             raise Trouble(f"{name}: the head does not say why nothing was done: {seen}")
-    check(True, f"{len(HOPELESS)} kinds of requests that nothing can be decided for arrive as they are, and x-fable-bypass says why")
+    check(
+        True, f"{len(HOPELESS)} kinds of requests that nothing can be decided for arrive as they are, and x-fable-bypass says why"
+    )
     talk = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "It begins with"}]
     body = json.dumps({"model": "small", "max_tokens": 9, "metadata": {"user_id": "ana"}, "messages": talk}).encode()
     answer = exchange(test.proxy.port, "POST", PATHS["messages"], body)

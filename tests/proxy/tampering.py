@@ -29,7 +29,10 @@ def first(request):
 REQUESTS = {
     "JSON that is written anew": lambda head, body: (head, json.dumps(json.loads(body)).encode()),
     "tools in another order": lambda head, body: (head, changed(body, lambda request: request["tools"].reverse())),
-    "two instructions": lambda head, body: (head, changed(body, lambda request: request["messages"].append(request["messages"][-1]))),
+    "two instructions": lambda head, body: (
+        head,
+        changed(body, lambda request: request["messages"].append(request["messages"][-1])),
+    ),
     "an instruction before the rest": lambda head, body: (head, changed(body, first)),
     "no instruction": lambda head, body: (head, changed(body, lambda request: request["messages"].pop())),
     "one more member": lambda head, body: (head, body[:-1] + b', "seed": 1}'),

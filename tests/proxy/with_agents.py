@@ -5,7 +5,15 @@ import asyncio
 import re
 
 import openai
-from agents import Agent, ModelSettings, OpenAIChatCompletionsModel, OpenAIResponsesModel, Runner, function_tool, set_tracing_disabled
+from agents import (
+    Agent,
+    ModelSettings,
+    OpenAIChatCompletionsModel,
+    OpenAIResponsesModel,
+    Runner,
+    function_tool,
+    set_tracing_disabled,
+)
 
 from parts import KEY, bench, check, main
 
@@ -37,7 +45,9 @@ def agent(url, seed, api, **more):
     headers = {"x-seed": seed, "x-fable-user": f"ana {api}"}
     model = MODELS[api](model="small", openai_client=client)
     settings = ModelSettings(extra_headers=headers, include_usage=True)
-    return Agent(name="Helper", instructions="Use tools — always.", tools=[look_up, add], model=model, model_settings=settings, **more)
+    return Agent(
+        name="Helper", instructions="Use tools — always.", tools=[look_up, add], model=model, model_settings=settings, **more
+    )
 
 
 def plain(items):
@@ -55,7 +65,10 @@ def run(url, seed, api, text="[g1] use tool look_up,add then add"):
 async def streamed(url, seed, api):
     RAN.clear()
     made = Runner.run_streamed(agent(url, seed, api), "[g2] use tool look_up then add")
-    kinds = [getattr(event.data, "type", "") if event.type == "raw_response_event" else event.type async for event in made.stream_events()]
+    kinds = [
+        getattr(event.data, "type", "") if event.type == "raw_response_event" else event.type
+        async for event in made.stream_events()
+    ]
     return kinds, made.final_output, list(RAN), plain(made.to_input_list())
 
 

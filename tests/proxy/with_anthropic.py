@@ -39,7 +39,9 @@ def stream(url, seed, **more):
 
 def helper(url, seed):
     """The package's own way to read a stream, which puts the message together."""
-    with client(url, seed).messages.stream(model="small", max_tokens=100, messages=[{"role": "user", "content": "Hi [m2]"}]) as made:
+    with client(url, seed).messages.stream(
+        model="small", max_tokens=100, messages=[{"role": "user", "content": "Hi [m2]"}]
+    ) as made:
         kinds = [event.type for event in made]
         return kinds, plain(made.get_final_message())
 

@@ -14,7 +14,8 @@ litellm.telemetry = False
 litellm.suppress_debug_info = True
 PARAMETERS = {"type": "object", "properties": {"what": {"type": "string"}}, "required": ["what"]}
 TOOLS = [
-    {"type": "function", "function": {"name": name, "description": "Größe ✓", "parameters": PARAMETERS}} for name in ("look_up", "add")
+    {"type": "function", "function": {"name": name, "description": "Größe ✓", "parameters": PARAMETERS}}
+    for name in ("look_up", "add")
 ]
 APIS = {"chat": "openai/small", "messages": "anthropic/small"}
 
@@ -22,7 +23,15 @@ APIS = {"chat": "openai/small", "messages": "anthropic/small"}
 def options(url, seed, api, **more):
     headers = {"x-seed": seed, "x-fable-user": f"ana {api}"}
     place = f"{url}/v1" if api == "chat" else url
-    return {"model": APIS[api], "api_base": place, "api_key": KEY, "extra_headers": headers, "num_retries": 0, "timeout": 20, **more}
+    return {
+        "model": APIS[api],
+        "api_base": place,
+        "api_key": KEY,
+        "extra_headers": headers,
+        "num_retries": 0,
+        "timeout": 20,
+        **more,
+    }
 
 
 def plain(answer):
@@ -64,7 +73,9 @@ def loop(url, seed, api, streamed):
         said.append(message.model_dump())
         if not message.tool_calls:
             return said
-        talk.append({"role": "assistant", "content": message.content, "tool_calls": [call.model_dump() for call in message.tool_calls]})
+        talk.append(
+            {"role": "assistant", "content": message.content, "tool_calls": [call.model_dump() for call in message.tool_calls]}
+        )
         talk += [{"role": "tool", "tool_call_id": call.id, "content": "a result"} for call in message.tool_calls]
 
 

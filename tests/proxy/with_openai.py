@@ -12,7 +12,8 @@ TOOLS = {
     "add": {"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}}, "required": ["a", "b"]},
 }
 CHAT_TOOLS = [
-    {"type": "function", "function": {"name": name, "description": "Größe ✓", "parameters": schema}} for name, schema in TOOLS.items()
+    {"type": "function", "function": {"name": name, "description": "Größe ✓", "parameters": schema}}
+    for name, schema in TOOLS.items()
 ]
 RESPONSE_TOOLS = [{"type": "function", "name": name, "parameters": schema, "strict": False} for name, schema in TOOLS.items()]
 
@@ -30,7 +31,7 @@ def plain(answer):
 
 
 def chat(url, seed, **more):
-    messages = [{"role": "system", "content": "Sei höflich."}, {"role": "user", "content": "Explain [a1] \u2028 \"quotes\" \\ 🦀"}]
+    messages = [{"role": "system", "content": "Sei höflich."}, {"role": "user", "content": 'Explain [a1] \u2028 "quotes" \\ 🦀'}]
     return plain(client(url, seed).chat.completions.create(model="small", messages=messages, user="ana", **more))
 
 
@@ -128,7 +129,9 @@ async def at_once(url, seed):
 
     async def one(number):
         messages = [{"role": "user", "content": f"Explain [c{number}]"}]
-        made = await one_client.chat.completions.create(model="small", messages=messages, user=f"user {number}", stream=number % 2 == 1)
+        made = await one_client.chat.completions.create(
+            model="small", messages=messages, user=f"user {number}", stream=number % 2 == 1
+        )
         return [chunk.model_dump() async for chunk in made] if number % 2 else plain(made)
 
     async with client(url, seed, asynchronous=True) as one_client:
@@ -136,7 +139,9 @@ async def at_once(url, seed):
 
 
 def same_decision(decisions):
-    check(None not in decisions and len(set(decisions)) == 1, f"one decision through a loop of {len(decisions)} requests", decisions)
+    check(
+        None not in decisions and len(set(decisions)) == 1, f"one decision through a loop of {len(decisions)} requests", decisions
+    )
 
 
 def loops(test):
