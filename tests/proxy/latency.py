@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+"""How much later the first byte of a stream comes through the proxy: direct and proxied calls in turn, the median of the differences.
+
+latency.py [PAIRS]      of calls for each kind of request, 200 if nothing is said; fails above 5 ms
+"""
+
+import json
+import statistics
+import sys
+import time
+
+from parts import Trouble, bench, check, main
+from wire import PATHS, Wire, request
+
+MOST = 0.005  # seconds
+
+
+def first_byte(wire, path, body):
+    """Seconds from the request to the first byte of the stream's first event."""
+    began = time.perf_counter()
+    wire.send("POST", path, body, x_seed="latency")
+    head = wire.until(b"\r\n\r\n")
+    while not wire.left.partition(b"\r\n")[2]:  # the size of the chunk, and something of it
+        wire.more()
+    took = time.perf_counter() - began
+    wire.left = head + b"\r\n\r\n" + wire.left
+    answer = wire.receive()
+    if answer.status != 200 or answer.ending != "whole":
+        raise Trouble(f"{path} was answered with {answer.status}")
+    return took, answer
+
+
+def bodies(kind, number):
+    """A request of its own for each pair: new conversations, or one that becomes long."""
+    if kind in PATHS:
+        return PATHS[kind], request(kind, f"Explain [l{number}]", f"user {number % 50}", stream=True)
+    before = [
+        {"role": role, "content": f"Turn {turn}. " + "Some words of it. " * 12}
+        for turn in range(number % 100)
+        for role in ("user", "assistant")
+    ]
+    messages = before + [{"role": "user", "content": f"Explain [l{number}]"}]
+    return PATHS["chat"], json.dumps({"model": "small", "messages": messages, "user": "long", "stream": True}).encode()
+
+
+def measure(test, kind, pairs):
+    direct, proxied, bypassed = [], [], 0
+    with Wire(test.upstream.port) as straight, Wire(test.proxy.port) as through:
+        for number in range(pairs + 10):
+            path, body = bodies(kind, number)
+            one = first_byte(straight, path, body)[0]
+            other, answer = first_byte(through, path, body)
+            if number >= 10:  # both have warmed up
+                direct.append(one)
+                proxied.append(other)
+                bypassed += answer.decision() is None
+    test.upstream.taken()
+    later = statistics.median(other - one for one, other in zip(direct, proxied))
+    middle, tail = statistics.median(direct), statistics.median(proxied)
+    worst = sorted(other - one for one, other in zip(direct, proxied))[pairs * 99 // 100]
+    print(f"      {kind:10} direct {middle * 1e3:6.2f} ms, proxied {tail * 1e3:6.2f} ms, {tail / middle:5.2f} times; ", end="")
+    print(f"later by {later * 1e3:.2f} ms in the median, {worst * 1e3:.2f} ms in 99 of 100 pairs; {bypassed} passed by")
+    check(bypassed <= pairs // 20, f"{kind}: nearly all of {pairs} calls had a decision", bypassed)
+    check(later <= MOST, f"{kind}: the first byte comes at most {MOST * 1e3:.0f} ms later in the median", later)
+
+
+def test(pairs):
+    with bench("--catalog", "agent") as made:
+        for kind in [*PATHS, "long chat"]:
+            measure(made, kind, pairs)
+
+
+if __name__ == "__main__":
+    main(lambda: test(int(sys.argv[1]) if len(sys.argv) > 1 else 200))

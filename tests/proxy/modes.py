@@ -1,0 +1,185 @@
+#!/usr/bin/env python3
+"""What the proxy does for whom: modes, shares, tools, what it learns, and that its own faults stay its own."""
+
+import collections
+import json
+
+from parts import Trouble, ask, bench, check, main
+from splice import compare
+from wire import PATHS, exchange, request
+
+CHAT = PATHS["chat"]
+NAMES = ["web_search", "file_search", "code_execution", "my_own"]
+CHAT_TOOLS = [{"type": "function", "function": {"name": name, "parameters": {"type": "object"}}} for name in NAMES]
+RESPONSE_TOOLS = [{"type": "function", "name": name, "parameters": {"type": "object"}} for name in NAMES]
+JSON = {"content-type": "application/json"}
+
+
+def post(test, api, body, **headers):
+    """The answer through the proxy, and the request as it arrived."""
+    test.upstream.taken()
+    answer = exchange(test.proxy.port, "POST", PATHS[api], body, **headers)
+    (record,) = test.upstream.taken()
+    return answer, record
+
+
+def untouched(mode):
+    """Modes that change nothing of a request."""
+    with bench("--catalog", "agent", "--mode", mode) as test:
+        decisions = []
+        for api in PATHS:
+            for stream in (False, True):
+                body = request(api, stream=stream, user=f"{api} {stream}")
+                direct = exchange(test.upstream.port, "POST", PATHS[api], body, x_seed="mode")
+                answer, record = post(test, api, body, x_seed="mode")
+                if record.body != body or answer.status != 200 or answer.without_fable() != direct.body:
+                    raise Trouble(f"{mode}, {api}: {body} became {record.body}, and the answer {answer.body}")
+                decisions.append(answer.decision())
+                if mode == "bypass" and not answer.bypass():
+                    raise Trouble(f"bypass, {api}: x-fable-bypass is missing")
+        check(True, f"{mode}: not a byte of a request changes")
+        wanted = len(PATHS) * 2 if mode == "observe" else 0
+        check(len(set(filter(None, decisions))) == wanted, f"{mode}: {wanted} decisions", decisions)
+
+
+def share():
+    """Users are in a share or not, always the same ones."""
+    with bench("--catalog", "agent", "--share", "0.25") as test:
+        users = [f"user-{number}" for number in range(400)]
+        seen = collections.defaultdict(list)
+        for turn in range(2):
+            for user in users:
+                body = request("chat", f"Explain [s{turn}]", user)
+                answer = exchange(test.proxy.port, "POST", CHAT, body)
+                seen[user].append(answer.decision() is not None)
+                if not answer.decision() and answer.bypass() != "share":
+                    raise Trouble(f"{user}: {answer.headers}")
+        inside = sum(first for first, _ in seen.values())
+        check(all(first == second for first, second in seen.values()), "who is in a share stays in it")
+        check(70 <= inside <= 130, f"a share of 0.25 is {inside} of {len(users)} users", inside)
+        arrived = {json.loads(record.body)["user"]: len(json.loads(record.body)["messages"]) for record in test.upstream.taken()}
+        check(all((arrived[user] == 2) == seen[user][0] for user in users), "the others' requests go on as they came")
+
+
+def learning(test):
+    """What the user says next is the reward, and so is feedback."""
+    talk = [{"role": "user", "content": "Explain [t1] how rainbows work"}]
+    decisions = []
+    for reaction in ("thanks, perfect! And [t1] snow?", "no, that is wrong. [t1] Again", "Tell me about [t1] hail"):
+        answer, _ = post(test, "chat", json.dumps({"user": "lea", "model": "small", "messages": talk}).encode(), x_seed="talk")
+        decisions.append(answer.decision())
+        talk += [{"role": "assistant", "content": answer.json()["choices"][0]["message"]["content"]}]
+        talk += [{"role": "user", "content": reaction}]
+    check(len(set(decisions)) == 3 and None not in decisions, "each turn has a decision", decisions)
+    known = test.proxy.op("posterior", user="lea")
+    check((known["rounds"], known["observations"]) == (3, 2), "two reactions in words are two rewards", known)
+    reward = {"inference_id": decisions[-1], "metric_name": "reward", "value": 1.0}
+    answer = ask(test.proxy.port, "POST", "/feedback", json.dumps(reward), JSON)
+    check(answer.status == 200, "feedback is taken at the proxy's own port", answer.body)
+    check(test.proxy.op("posterior", user="lea")["observations"] == 3, "and is the third one")
+    check(not test.upstream.taken(), "neither it nor an op of the service goes upstream")
+    answer = ask(test.proxy.port, "POST", "/feedback", json.dumps(reward), JSON)
+    check(answer.status == 409, "a second one is refused", answer.body)
+    again, _ = post(test, "chat", json.dumps({"user": "lea", "model": "small", "messages": talk}).encode(), x_seed="talk")
+    check(test.proxy.op("posterior", user="lea")["observations"] == 3, "a reaction in words to what has its reward changes nothing")
+    check(again.status == 200 and again.decision() not in decisions, "and the conversation goes on")
+
+
+def conversations(test):
+    """The same words in two conversations that have names are two turns; without names, they are one if there was no answer."""
+    body = request("chat", "Explain [v1]", "kai")
+    one, _ = post(test, "chat", body, x_fable_conversation="one")
+    two, _ = post(test, "chat", body, x_fable_conversation="two")
+    check(one.decision() != two.decision(), "two conversations have two decisions")
+    body = request("chat", "Explain [v2]", "kai")
+    failed, _ = post(test, "chat", body, x_fault="html")
+    again, _ = post(test, "chat", body)
+    check(again.decision() and failed.decision() in (None, again.decision()), "a request that is sent again has the same decision")
+    answered = exchange(test.proxy.port, "POST", CHAT, request("chat", "Explain [v3]", "kai"), x_fault="limit")
+    check(answered.status == 429, "an upstream that refuses is told as it is")
+
+
+def remembered(test):
+    """Responses that go on from others: the reward comes home by the id that the upstream gave."""
+    for stream in (False, True):
+        user = f"ivo {stream}"
+        body = request("responses", "Explain [p1] the moon", user, stream=stream)
+        answer, record = post(test, "responses", body)
+        last = json.loads(record.sent.partition(b"\r\n\r\n")[2])["id"] if not stream else first_id(answer.body)
+        answer, _ = post(
+            test, "responses", request("responses", "thanks, perfect!", user, stream=stream, previous_response_id=last)
+        )
+        known = test.proxy.op("posterior", user=user)
+        check(known["observations"] == 1, f"previous_response_id{', streamed' if stream else ''}: the reaction is learned", known)
+
+
+def first_id(body):
+    line = next(line for line in body.decode().splitlines() if line.startswith("data: "))
+    return json.loads(line[6:])["response"]["id"]
+
+
+def tools(test):
+    """Which tools remain, by what was chosen."""
+    seen = collections.Counter()
+    for number in range(60):
+        for api, offered in (("chat", CHAT_TOOLS), ("responses", RESPONSE_TOOLS)):
+            text = f"Search the web for [w{number}], the latest news, and look into my files"
+            body = request(api, text, f"tools {number % 7}", tools=offered)
+            answer, record = post(test, api, body)
+            _, choice = compare(PATHS[api], body, record.body)
+            chosen = answer.json()["fable"]["action"]["tool"]
+            seen[chosen] += 1
+            left = set(NAMES)
+            if isinstance(choice, dict):
+                listed = choice["allowed_tools"]["tools"] if api == "chat" else choice["tools"]
+                left = {tool["function"]["name"] if api == "chat" else tool["name"] for tool in listed}
+            elif choice == "none":
+                left = set()
+            governed = {"web_search", "file_search", "code_execution"}
+            so = "my_own" in left and not (left & governed) - {chosen} and (chosen not in governed or chosen in left)
+            if not so:
+                raise Trouble(f"{api}: {chosen} was chosen, and {choice} says which tools are left")
+    check(len(seen) > 1, f"the tools that are left are those of what was chosen: {dict(seen)}", seen)
+
+
+def impatient():
+    """A proxy that has hardly time to decide passes on what it cannot do: every request is told something, or goes on as it came."""
+    with bench("--catalog", "agent", "--patience", "1", "--largest", "1KiB") as test:
+        passed = 0
+        for number in range(100):
+            body = request("chat", f"Explain [i{number}]", f"user {number % 9}")
+            answer, record = post(test, "chat", body)
+            if answer.decision():
+                compare(CHAT, body, record.body)
+            elif record.body != body or not answer.bypass():
+                raise Trouble(f"{body} became {record.body} with {answer.headers}")
+            passed += not answer.decision()
+            if answer.status != 200:
+                raise Trouble(f"{answer.status}: {answer.body}")
+        check(True, f"a millisecond of patience: {passed} of 100 requests go on as they came, the others are told something")
+        body = request("chat", "Explain " + "this " * 500)
+        answer, record = post(test, "chat", body)
+        check(record.body == body and answer.status == 200 and not answer.decision(), f"a long one goes on: {answer.bypass()}")
+
+
+def forgotten(test):
+    before = test.proxy.op("posterior", user="lea")["rounds"]
+    check(before > 0 and test.proxy.op("forget", user="lea")["forgotten"], "a user is forgotten")
+    check(test.proxy.op("posterior", user="lea")["rounds"] == 0, "and is nobody known any more")
+
+
+def test():
+    with bench("--catalog", "agent") as made:
+        learning(made)
+        conversations(made)
+        remembered(made)
+        tools(made)
+        forgotten(made)
+    for mode in ("observe", "bypass"):
+        untouched(mode)
+    share()
+    impatient()
+
+
+if __name__ == "__main__":
+    main(test)
