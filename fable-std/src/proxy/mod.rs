@@ -220,9 +220,17 @@ impl Proxy {
     }
 
     /// Passes a request on with what was decided, and listens to the answer.
-    async fn apply(&self, parts: Parts, dialect: Dialect, whole: Bytes, caller: Caller, prepared: Prepared) -> Response<Body> {
+    async fn apply(
+        &self,
+        mut parts: Parts,
+        dialect: Dialect,
+        whole: Bytes,
+        caller: Caller,
+        prepared: Prepared,
+    ) -> Response<Body> {
         let Prepared { body, turn, decided } = prepared;
         let hearing = Hearing { decider: Arc::clone(&self.decider), turn: Arc::clone(&turn), user: caller.user };
+        parts.headers.remove(CONTENT_LENGTH); // it is another one
         let sent = self.upstream.send(parts, body.map_or_else(|| whole.into(), Body::from), true).await;
         let mut response = match sent {
             Ok(response) => self.listen(back(response), dialect, hearing, &decided).await,

@@ -1,9 +1,7 @@
 //! The assistant's server, and what is passed on to it and back.
 
 use axum::body::Body;
-use axum::http::header::{
-    ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, EXPECT, HOST, HeaderName, TE, TRAILER, TRANSFER_ENCODING, UPGRADE,
-};
+use axum::http::header::{ACCEPT_ENCODING, CONNECTION, EXPECT, HOST, HeaderName, TE, TRAILER, TRANSFER_ENCODING, UPGRADE};
 use axum::http::request::Parts;
 use axum::http::uri::{Authority, PathAndQuery, Scheme};
 use axum::http::{HeaderMap, HeaderValue, Request, Response, Uri, Version};
@@ -124,7 +122,7 @@ impl Upstream {
             .build()
             .map_err(|_| Lost::Broken)?;
         let mut headers = end_to_end(parts.headers);
-        for gone in [HOST, EXPECT, CONTENT_LENGTH] {
+        for gone in [HOST, EXPECT] {
             headers.remove(gone); // they are made anew
         }
         if read {

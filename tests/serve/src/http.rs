@@ -24,8 +24,21 @@ impl HttpService {
     /// # Panics
     /// When it cannot be started.
     pub fn start<A: AsRef<OsStr>>(fable: &Path, arguments: impl IntoIterator<Item = A>, variables: &[(&str, &str)]) -> Self {
+        Self::start_command(fable, &["serve", "--http", "127.0.0.1:0"], arguments, variables)
+    }
+
+    /// Starts another command that listens.
+    ///
+    /// # Panics
+    /// When it cannot be started.
+    pub fn start_command<A: AsRef<OsStr>>(
+        fable: &Path,
+        named: &[&str],
+        arguments: impl IntoIterator<Item = A>,
+        variables: &[(&str, &str)],
+    ) -> Self {
         let mut command = Command::new(fable);
-        command.args(["serve", "--http", "127.0.0.1:0"]).args(arguments).envs(variables.iter().copied());
+        command.args(named).args(arguments).envs(variables.iter().copied());
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
@@ -146,6 +159,13 @@ impl<S: Read + Write> Client<S> {
         self
     }
 
+    /// With one more header from here on.
+    #[must_use]
+    pub fn with_header(mut self, name: &str, value: &str) -> Self {
+        self.headers += &format!("{name}: {value}\r\n");
+        self
+    }
+
     /// Sends bytes as they are; `false` when nobody takes them.
     pub fn send(&mut self, bytes: &[u8]) -> bool {
         self.stream.get_mut().write_all(bytes).is_ok()
@@ -185,7 +205,7 @@ impl<S: Read + Write> Client<S> {
         let mut line = String::new();
         self.stream.read_line(&mut line).ok().filter(|count| *count > 0)?;
         let status = line.split(' ').nth(1).unwrap().parse().unwrap();
-        let (mut headers, mut length) = (Vec::new(), 0);
+        let (mut headers, mut length, mut chunked) = (Vec::new(), 0, false);
         loop {
             line.clear();
             self.stream.read_line(&mut line).ok()?;
@@ -194,10 +214,21 @@ impl<S: Read + Write> Client<S> {
             if name == "content-length" {
                 length = value.parse().unwrap();
             }
+            chunked |= name == "transfer-encoding";
             headers.push((name, value.to_owned()));
         }
         let mut body = vec![0; length];
         self.stream.read_exact(&mut body).ok()?;
+        while chunked {
+            line.clear();
+            self.stream.read_line(&mut line).ok()?;
+            let size = usize::from_str_radix(line.trim_end(), 16).ok()?;
+            let mut chunk = vec![0; size + 2];
+            self.stream.read_exact(&mut chunk).ok()?;
+            chunk.truncate(size);
+            body.extend(chunk);
+            chunked = size > 0;
+        }
         Some(Answer { status, headers, body: String::from_utf8(body).unwrap() })
     }
 }

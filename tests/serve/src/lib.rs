@@ -15,3 +15,4 @@ pub mod process;
 pub mod proxy;
 pub mod script;
 pub mod service;
+pub mod upstream;
