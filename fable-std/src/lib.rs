@@ -26,6 +26,7 @@ pub mod prior;
 pub mod prior_file;
 pub mod replay;
 pub mod rewards;
+pub mod rules;
 pub mod serve;
 pub mod settings;
 pub mod store;
