@@ -76,7 +76,7 @@ mod user;
 pub use catalog::score::Scalar;
 pub use catalog::{
     Action, ActionSet, BlockSet, Catalog, CatalogError, Context, ContextError, ContrastSet, CoordinateSet, Direction, Effect,
-    Feasible, FeasibleError, MAX_DIRECTION, OnboardingError, Rule, Statement, When, removed_by,
+    Feasible, FeasibleError, MAX_DIRECTION, OnboardingError, Rule, StandingRule, Statement, When, removed_by, stopped_by,
 };
 pub use numbers::{
     Arrow, BASE_PRECISION, Bits, Key, MAX_BASELINE, MAX_COEFFICIENT, MAX_RESPONSE, NUMERIC_REVISION, Number,
@@ -86,8 +86,9 @@ pub use policy::{Deadline, Expiry, Exploration, OnChange, Policy, Scale, Setting
 pub use posterior::{Estimate, Factor, Posterior, PosteriorError, Prior, PriorError, Update, Workspace};
 pub use user::{
     ALARM, Assessment, Average, Certifier, Choice, Coin, Coins, Command, Comparison, Decision, DecisionId, Event, Explanation,
-    Gap, LEAST, Learner, MAX_ORIGINS, MAX_TRIALS, Observation, ParseDecisionIdError, Probe, Probes, Promotion, Request, SETTLING,
-    Scores, Share, Source, Standing, State, Step, Thousandths, Trial, User, UserError, Verdict, WITHDRAWN, is_look,
+    Gap, LEAST, Learner, MAX_ORIGINS, MAX_TRIALS, MAX_WISHES, Observation, ParseDecisionIdError, Probe, Probes, Promotion,
+    Request, SETTLING, Scores, Share, Source, Standing, State, Step, Thousandths, Trial, User, UserError, Verdict, WITHDRAWN,
+    Wish, is_look,
 };
 #[cfg(feature = "alloc")]
 pub use user::{Deed, Elsewhere, HOST_ROOM, HostLearner, HostUser, merge};

@@ -10,7 +10,7 @@ use fable_core::record::Verifier;
 use fable_core::{
     Action, ActionSet, Certifier, Coin, Command, Comparison, Context, ContrastSet, DecisionId, Direction, Event, Factor,
     Feasible, FeasibleError, HostLearner, HostUser, Observation, OnboardingError, Policy, PosteriorError, Prior, PriorError,
-    Promotion, Request, Settings, Statement, UserError, Verdict, Workspace,
+    Promotion, Request, Rule, Settings, StandingRule, Statement, UserError, Verdict, Workspace,
 };
 
 #[test]
@@ -273,6 +273,7 @@ fn every_bad_catalog_has_its_own_error() {
         blocks: &[Block::main(0)],
         terms: &[],
         contrasts: &[],
+        rules: &[],
     };
     let reject = |definition: Definition<'_>| Catalog::try_new(definition).map(|_| ()).unwrap_err();
     let blocks = |blocks: &[Block]| reject(Definition { blocks, ..good });
@@ -329,6 +330,35 @@ fn every_bad_catalog_has_its_own_error() {
     for parts in [&[][..], &[Part::new(2, &[0])], &[Part::new(0, &[2])], &[Part::new(0, &[])], &[Part::new(0, &[1, 1])]] {
         assert_eq!(terms(Condition::Always, 0.1, parts), CatalogError::TermValues);
     }
+    let pair: &[Part<'_>] = &[Part::new(0, &[0]), Part::new(1, &[1])];
+    let fine = Rule::forbid("r", pair).always();
+    assert!(Catalog::try_new(Definition { rules: &[fine], ..good }).is_ok());
+    let rule = |rule: StandingRule<'_>| reject(Definition { rules: &[rule], ..good });
+    assert_eq!(reject(Definition { rules: &[fine; 33], ..good }), CatalogError::RuleCount);
+    assert_eq!(reject(Definition { rules: &[fine, fine], ..good }), CatalogError::DuplicateName);
+    assert_eq!(rule(Rule::forbid("r s", pair).always()), CatalogError::BadName);
+    for threshold in [-0.1, 1.1, f32::NAN] {
+        assert_eq!(rule(Rule::forbid("r", pair).when(Condition::Below(0, threshold))), CatalogError::BadThreshold);
+    }
+    for when in [Condition::AtMost(1, 0.5), Condition::Tasks(&[1]), Condition::Tasks(&[])] {
+        assert_eq!(rule(Rule::forbid("r", pair).when(when)), CatalogError::RuleCondition);
+    }
+    for parts in [&[][..], &[Part::new(2, &[0])], &[Part::new(0, &[2])], &[Part::new(0, &[])], &[Part::new(0, &[1, 1])]] {
+        assert_eq!(rule(Rule::require("r", parts).always()), CatalogError::RuleValues);
+    }
+    assert_eq!(rule(Rule::forbid("r", &[Part::new(0, &[0]), Part::new(0, &[1])]).always()), CatalogError::RuleValues);
+    // What holds somewhere must leave something with what holds everywhere.
+    assert_eq!(rule(Rule::forbid("r", &[Part::new(0, &[0, 1])]).when(Condition::Above(0, 0.5))), CatalogError::RuleLeavesNothing);
+    let (zero, one) = (&[Part::new(0, &[0])][..], &[Part::new(0, &[1])][..]);
+    let both = |when| [Rule::require("a", one).when(when), Rule::require("b", zero).always()];
+    assert_eq!(reject(Definition { rules: &both(Condition::Always), ..good }), CatalogError::RuleLeavesNothing);
+    assert_eq!(reject(Definition { rules: &both(Condition::Above(0, 0.5)), ..good }), CatalogError::RuleLeavesNothing);
+    let apart =
+        [Rule::require("a", one).when(Condition::Above(0, 0.5)), Rule::require("b", zero).when(Condition::AtMost(0, 0.5))];
+    assert!(Catalog::try_new(Definition { rules: &apart, ..good }).is_ok());
+    let either = [Rule::only("a", one).always(), Rule::only("b", zero).always()];
+    assert!(Catalog::try_new(Definition { rules: &either, ..good }).is_ok());
+
     let contrast = |prefer: &'static [u8], over: &'static [u8], task: Option<u8>, signals: &[f32]| {
         reject(Definition { contrasts: &[Contrast::new("c", prefer, over).when(task, signals)], ..good })
     };

@@ -27,6 +27,7 @@ pub mod prior_file;
 pub mod proxy;
 pub mod replay;
 pub mod rewards;
+pub mod rules;
 pub mod serve;
 pub mod settings;
 pub mod store;

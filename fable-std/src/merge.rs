@@ -339,7 +339,7 @@ pub fn sync<T: Scalar>(store: &dyn Store, base: &Policy<'_, T>, name: &str, told
             let row = newcomer(store, base, name, told)?;
             writes.user(row.header.user, &row);
             writes.start_in(row.incarnation);
-            Stored { row, snapshot: None, journal: Vec::new(), birth: 0, constraints: Vec::new(), prior: None }
+            Stored { row, snapshot: None, journal: Vec::new(), birth: 0, wishes: Vec::new(), prior: None }
         };
         let merged = merge(base, &stored, told)?;
         if merged.entries.count == 0 {

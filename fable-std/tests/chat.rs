@@ -286,7 +286,7 @@ fn nothing_of_a_forgotten_person_is_in_the_file() {
         let kept = |user: &str| {
             let kept = FileStore::open_any(&store).unwrap().named(user).ok();
             kept.map(|kept| {
-                [kept.row.encode(), kept.constraints, kept.journal.iter().flat_map(|part| part.bytes.clone()).collect()].concat()
+                [kept.row.encode(), kept.wishes, kept.journal.iter().flat_map(|part| part.bytes.clone()).collect()].concat()
             })
         };
         let found = |what: &[u8]| kept("Xanthippe").is_some_and(|kept| memchr::memmem::find(&kept, what).is_some());

@@ -202,6 +202,7 @@ pub const AGENT: Catalog<'static> = crate::catalog!(Definition {
         .when(None, &[0.1, 0.1, 0.8, 0.1])
         .says("The user wants the profile summary to be used.", "The user does not want the profile summary to be used."),
     ],
+    rules: &[],
 });
 
 /// The action with these values.

@@ -57,6 +57,16 @@ pub enum CatalogError {
     ContrastContext,
     /// A contrast whose two actions are not complete, or do not differ in exactly one component.
     ContrastActions,
+    /// More than 32 rules.
+    RuleCount,
+    /// A rule whose condition names an unknown signal or task.
+    RuleCondition,
+    /// A rule about nothing, about an unknown value, or about a component or value twice.
+    RuleValues,
+    /// A rule that, where it holds, leaves nothing to choose with those that hold everywhere.
+    RuleLeavesNothing,
+    /// A rule in a build without the feature `rules`, which would not enforce it.
+    RuleUnenforced,
 }
 
 impl CatalogError {
@@ -73,7 +83,7 @@ impl CatalogError {
             Self::TermCount => "a default score can have at most 64 terms",
             Self::DimensionTooLarge => "a dictionary can have at most 8192 coordinates",
             Self::BadName => "a name must not be empty and may use only letters, digits, '_' and '-'",
-            Self::DuplicateName => "two components, values, tasks, signals or contrasts have the same name",
+            Self::DuplicateName => "two components, values, tasks, signals, contrasts or rules have the same name",
             Self::ReservedName => "'task' cannot be the name of a component or of a signal",
             Self::UnknownNull => "the null value of a component is not one of its values",
             Self::BlockComponents => "a block names no component, one twice, or one that the catalog does not have",
@@ -89,6 +99,11 @@ impl CatalogError {
             Self::ContrastCount => "a catalog can declare at most 64 contrasts",
             Self::ContrastContext => "a contrast needs a task of the catalog, or none, and each of its signals from 0 to 1",
             Self::ContrastActions => "a contrast needs two complete actions that differ in exactly one component",
+            Self::RuleCount => "a catalog can declare at most 32 rules",
+            Self::RuleCondition => "the condition of a rule names a signal or task that the catalog does not have",
+            Self::RuleValues => "a rule names no value, an unknown one, or a component or value twice",
+            Self::RuleLeavesNothing => "where this rule holds, it and the rules that hold everywhere leave nothing to choose",
+            Self::RuleUnenforced => "this build does not enforce rules; turn on the feature `rules` of fable-core",
         }
     }
 }

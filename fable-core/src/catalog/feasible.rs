@@ -173,12 +173,34 @@ impl<'a> Rule<'a> {
 #[must_use]
 pub fn removed_by<'r>(catalog: &Catalog<'_>, rules: &'r [Rule<'r>], action: Action) -> Option<&'r Rule<'r>> {
     let values = catalog.values(action)?;
-    let listed = rules.iter().any(|rule| rule.effect == Effect::Only && rule.matches(&values));
-    rules.iter().find(|rule| match rule.effect {
-        Effect::Forbid => rule.matches(&values),
-        Effect::Require => !rule.matches(&values),
+    removed(rules.iter(), &values)
+}
+
+/// The first of these rules that removes an action with these values.
+pub(super) fn removed<'r>(mut rules: impl Iterator<Item = &'r Rule<'r>> + Clone, values: &[u8]) -> Option<&'r Rule<'r>> {
+    let listed = rules.clone().any(|rule| rule.effect == Effect::Only && rule.matches(values));
+    rules.find(|rule| match rule.effect {
+        Effect::Forbid => rule.matches(values),
+        Effect::Require => !rule.matches(values),
         Effect::Only => !listed,
     })
+}
+
+/// Every pattern names components of the catalog once, and values of theirs.
+pub(super) fn check_rules<'r>(catalog: &Catalog<'_>, rules: impl Iterator<Item = &'r Rule<'r>>) -> Result<(), FeasibleError> {
+    for (rule, Rule { pattern, .. }) in rules.enumerate() {
+        if pattern.is_empty() {
+            return Err(FeasibleError::EmptyPattern { rule });
+        }
+        let component = |index: usize| pattern.get(index).map(|part| part.component);
+        if (0..pattern.len()).any(|index| (0..index).any(|earlier| component(earlier) == component(index))) {
+            return Err(FeasibleError::RepeatedComponent { rule });
+        }
+        if !pattern.iter().all(|part| check_part(catalog.definition().components, part)) {
+            return Err(FeasibleError::UnknownValue { rule });
+        }
+    }
+    Ok(())
 }
 
 /// A set of actions that is known not to be empty. Only these can be decided over.
@@ -192,18 +214,7 @@ impl Feasible {
     /// # Errors
     /// A rule that names something unknown or nothing, or no action left.
     pub fn new(catalog: &Catalog<'_>, rules: &[Rule<'_>]) -> Result<Self, FeasibleError> {
-        for (rule, Rule { pattern, .. }) in rules.iter().enumerate() {
-            if pattern.is_empty() {
-                return Err(FeasibleError::EmptyPattern { rule });
-            }
-            let component = |index: usize| pattern.get(index).map(|part| part.component);
-            if (0..pattern.len()).any(|index| (0..index).any(|earlier| component(earlier) == component(index))) {
-                return Err(FeasibleError::RepeatedComponent { rule });
-            }
-            if !pattern.iter().all(|part| check_part(catalog.definition().components, part)) {
-                return Err(FeasibleError::UnknownValue { rule });
-            }
-        }
+        check_rules(catalog, rules.iter())?;
         let mut set = ActionSet::EMPTY;
         for action in catalog.all_actions().iter().filter(|&action| removed_by(catalog, rules, action).is_none()) {
             set.insert(action);

@@ -46,6 +46,7 @@ mod onboarding;
 mod reference;
 pub mod rubric;
 pub(crate) mod score;
+mod standing;
 pub mod tau2;
 mod validate;
 
@@ -64,6 +65,7 @@ pub use names::{ActionName, CoordinateName};
 pub use onboarding::{Direction, MAX_DIRECTION, OnboardingError, Statement, When};
 pub use reference::{Condition, Term};
 pub use rubric::RUBRIC;
+pub use standing::{SIGNAL_HIGH, StandingRule, stopped_by};
 pub use tau2::TAU2;
 pub(crate) use validate::check_part;
 
@@ -86,6 +88,10 @@ pub const MAX_BLOCKS: usize = 128;
 pub const MAX_TERMS: usize = 64;
 /// Most contrasts a catalog can declare.
 pub const MAX_CONTRASTS: usize = 64;
+/// Numbers that a user's own rules and switches take.
+pub(crate) const WISH_LEN: usize = 32;
+/// Most rules a catalog can declare.
+pub const MAX_RULES: usize = 32;
 /// Largest magnitude of a cost or of a term's weight.
 pub const MAX_WEIGHT: f64 = 100.0;
 
@@ -126,11 +132,14 @@ pub struct Definition<'a> {
     pub terms: &'a [Term<'a>],
     /// The preferences to look out for, up to 64; may be empty.
     pub contrasts: &'a [Contrast<'a>],
+    /// The hard constraints that stand, up to 32; may be empty.
+    pub rules: &'a [StandingRule<'a>],
 }
 
 impl Definition<'_> {
     /// Nothing at all; a base for `..Definition::EMPTY`.
-    pub const EMPTY: Self = Self { name: "", components: &[], tasks: &[], signals: &[], blocks: &[], terms: &[], contrasts: &[] };
+    pub const EMPTY: Self =
+        Self { name: "", components: &[], tasks: &[], signals: &[], blocks: &[], terms: &[], contrasts: &[], rules: &[] };
 }
 
 /// A validated catalog. See the [module](self).
@@ -265,11 +274,11 @@ impl<'a> Catalog<'a> {
         self.arrow
     }
 
-    /// Numbers in a learner's storage, the N of `[f32; N]`: the packed posterior, an evidence count per value, and 15 for what coins
-    /// have shown about each declared contrast.
+    /// Numbers in a learner's storage, the N of `[f32; N]`: the packed posterior, an evidence count per value, 15 for what coins
+    /// have shown about each declared contrast, and 32 for the user's own rules.
     #[must_use]
     pub const fn state_len(&self) -> usize {
-        self.trials_start() + TRIAL_LEN * self.definition.contrasts.len()
+        self.trials_start() + TRIAL_LEN * self.definition.contrasts.len() + WISH_LEN
     }
 
     /// Where the numbers of the declared contrasts begin in a learner's storage.
@@ -319,7 +328,7 @@ impl<'a> Catalog<'a> {
         own.map(|_| before.iter().map(|component| component.values.len()).sum::<usize>() + usize::from(value))
     }
 
-    /// Fingerprint of names, order, blocks, reference and contrasts.
+    /// Fingerprint of names, order, blocks, reference, contrasts and rules.
     #[must_use]
     pub const fn fingerprint(&self) -> u64 {
         validate::fingerprint(&self.definition, Fingerprint::new()).finish()

@@ -3,8 +3,8 @@
 //! Everything is `const fn`, which has no iterators yet: `while let [first, rest @ ..] = slice` walks a slice instead.
 
 use super::{
-    Block, CatalogError, Component, Condition, Contrast, Definition, MAX_ACTIONS, MAX_BLOCKS, MAX_COMPONENTS, MAX_CONTRASTS,
-    MAX_SIGNALS, MAX_TASKS, MAX_TERMS, MAX_VALUES, MAX_WEIGHT, Part, Term, Value,
+    Block, CatalogError, Component, Condition, Contrast, Definition, Effect, MAX_ACTIONS, MAX_BLOCKS, MAX_COMPONENTS,
+    MAX_CONTRASTS, MAX_RULES, MAX_SIGNALS, MAX_TASKS, MAX_TERMS, MAX_VALUES, MAX_WEIGHT, Part, StandingRule, Term, Value,
 };
 use crate::numbers::{Fingerprint, Range, within};
 
@@ -64,6 +64,30 @@ pub(super) const fn definition(definition: &Definition<'_>) -> Result<u16, Catal
             return Err(error);
         }
         contrasts = rest;
+    }
+    if definition.rules.len() > MAX_RULES {
+        return Err(CatalogError::RuleCount);
+    }
+    if !cfg!(feature = "rules") && !definition.rules.is_empty() {
+        return Err(CatalogError::RuleUnenforced);
+    }
+    let mut rules = definition.rules;
+    while let [rule, rest @ ..] = rules {
+        if let Err(error) = check_rule(definition, rule, rest) {
+            return Err(error);
+        }
+        rules = rest;
+    }
+    let mut rules = definition.rules;
+    while let [rule, rest @ ..] = rules {
+        let mut action = 0;
+        while action < actions && !is_left(definition, rule, action) {
+            action += 1;
+        }
+        if action == actions {
+            return Err(CatalogError::RuleLeavesNothing);
+        }
+        rules = rest;
     }
     Ok(actions)
 }
@@ -221,14 +245,22 @@ const fn check_term(definition: &Definition<'_>, term: &Term<'_>) -> Result<(), 
     if !within(term.weight, MAX_WEIGHT) {
         return Err(CatalogError::BadWeight);
     }
-    match term.when {
+    if let Err(error) = check_condition(definition, term.when, CatalogError::TermCondition) {
+        return Err(error);
+    }
+    if check_pattern(definition, term.applies) { Ok(()) } else { Err(CatalogError::TermValues) }
+}
+
+/// A condition is sound when its signal or tasks exist; `unknown` says that they do not.
+const fn check_condition(definition: &Definition<'_>, when: Condition<'_>, unknown: CatalogError) -> Result<(), CatalogError> {
+    match when {
         Condition::Always => {}
         Condition::Above(signal, threshold)
         | Condition::AtLeast(signal, threshold)
         | Condition::AtMost(signal, threshold)
         | Condition::Below(signal, threshold) => {
             if signal as usize >= definition.signals.len() {
-                return Err(CatalogError::TermCondition);
+                return Err(unknown);
             }
             if !THRESHOLD.contains(threshold as f64) {
                 return Err(CatalogError::BadThreshold);
@@ -236,34 +268,114 @@ const fn check_term(definition: &Definition<'_>, term: &Term<'_>) -> Result<(), 
         }
         Condition::Tasks(mut tasks) => {
             if tasks.is_empty() {
-                return Err(CatalogError::TermCondition);
+                return Err(unknown);
             }
             while let [task, rest @ ..] = tasks {
                 if *task as usize >= definition.tasks.len() {
-                    return Err(CatalogError::TermCondition);
+                    return Err(unknown);
                 }
                 tasks = rest;
             }
         }
     }
-    let mut parts = term.applies;
+    Ok(())
+}
+
+/// A pattern has at least one part, each of another component.
+const fn check_pattern(definition: &Definition<'_>, mut parts: &[Part<'_>]) -> bool {
     if parts.is_empty() {
-        return Err(CatalogError::TermValues);
+        return false;
     }
     while let [part, rest @ ..] = parts {
         let mut later = rest;
         while let [other, others @ ..] = later {
             if other.component == part.component {
-                return Err(CatalogError::TermValues);
+                return false;
             }
             later = others;
         }
         if !check_part(definition.components, part) {
-            return Err(CatalogError::TermValues);
+            return false;
         }
         parts = rest;
     }
+    true
+}
+
+const fn check_rule(
+    definition: &Definition<'_>,
+    standing: &StandingRule<'_>,
+    mut later: &[StandingRule<'_>],
+) -> Result<(), CatalogError> {
+    let mut found = false;
+    while let [other, rest @ ..] = later {
+        found |= same(standing.rule.name.as_bytes(), other.rule.name.as_bytes());
+        later = rest;
+    }
+    if let Err(error) = check_name(standing.rule.name, found, false) {
+        return Err(error);
+    }
+    if let Err(error) = check_condition(definition, standing.when, CatalogError::RuleCondition) {
+        return Err(error);
+    }
+    if !check_pattern(definition, standing.rule.pattern) {
+        return Err(CatalogError::RuleValues);
+    }
     Ok(())
+}
+
+/// Whether a rule, where it holds, and the rules that hold everywhere leave an action.
+const fn is_left(definition: &Definition<'_>, own: &StandingRule<'_>, action: u16) -> bool {
+    let (mut any_only, mut listed) = (false, false);
+    let mut rules = definition.rules;
+    let mut first = true;
+    loop {
+        let standing = if first {
+            own
+        } else {
+            let [next, rest @ ..] = rules else { break };
+            rules = rest;
+            next
+        };
+        if first || matches!(standing.when, Condition::Always) {
+            let matches = has_pattern(definition.components, standing.rule.pattern, action);
+            match standing.rule.effect {
+                Effect::Forbid if matches => return false,
+                Effect::Require if !matches => return false,
+                Effect::Only => {
+                    any_only = true;
+                    listed |= matches;
+                }
+                Effect::Forbid | Effect::Require => {}
+            }
+        }
+        first = false;
+    }
+    !any_only || listed
+}
+
+/// Whether an action has one of the values of each part.
+const fn has_pattern(components: &[Component<'_>], mut pattern: &[Part<'_>], action: u16) -> bool {
+    while let [part, rest @ ..] = pattern {
+        let (mut index, mut value, mut stride) = (0, 0, 1);
+        let mut later = components;
+        while let [component, others @ ..] = later {
+            let count = component.values.len();
+            if index == part.component {
+                value = count;
+            } else if index > part.component {
+                stride *= count;
+            }
+            index += 1;
+            later = others;
+        }
+        let value = if value == 0 { 0 } else { action as usize / stride % value };
+        if !part.contains(value as u8) {
+            return false;
+        }
+        pattern = rest;
+    }
+    true
 }
 
 const fn check_contrast(
@@ -376,12 +488,7 @@ pub(super) const fn fingerprint(definition: &Definition<'_>, start: Fingerprint)
     sum = sum.u64(definition.terms.len() as u64);
     let mut terms = definition.terms;
     while let [term, rest @ ..] = terms {
-        sum = condition(sum.f64(term.weight), term.when).u64(term.applies.len() as u64);
-        let mut parts = term.applies;
-        while let [part, others @ ..] = parts {
-            sum = sum.u64(part.component as u64).u64(part.values.len() as u64).bytes(part.values);
-            parts = others;
-        }
+        sum = pattern(condition(sum.f64(term.weight), term.when), term.applies);
         terms = rest;
     }
     sum = sum.u64(definition.contrasts.len() as u64);
@@ -398,6 +505,29 @@ pub(super) const fn fingerprint(definition: &Definition<'_>, start: Fingerprint)
         }
         sum = sum.bytes(contrast.prefer).bytes(contrast.over);
         contrasts = rest;
+    }
+    if definition.rules.is_empty() {
+        return sum;
+    }
+    sum = sum.u64(definition.rules.len() as u64);
+    let mut rules = definition.rules;
+    while let [standing, rest @ ..] = rules {
+        let effect = match standing.rule.effect {
+            Effect::Forbid => 0,
+            Effect::Require => 1,
+            Effect::Only => 2,
+        };
+        sum = pattern(condition(sum.text(standing.rule.name).u64(effect), standing.when), standing.rule.pattern);
+        rules = rest;
+    }
+    sum
+}
+
+const fn pattern(sum: Fingerprint, mut parts: &[Part<'_>]) -> Fingerprint {
+    let mut sum = sum.u64(parts.len() as u64);
+    while let [part, rest @ ..] = parts {
+        sum = sum.u64(part.component as u64).u64(part.values.len() as u64).bytes(part.values);
+        parts = rest;
     }
     sum
 }

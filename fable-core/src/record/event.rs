@@ -87,6 +87,11 @@ pub fn encode_event<'b>(event: &Event, buffer: &'b mut [u8]) -> Result<&'b [u8],
             out.byte(12);
             out.varint(*origin);
         }
+        Event::Wish { code, stands } => {
+            out.byte(14);
+            out.varint(*code);
+            out.byte((*stands).into());
+        }
         #[cfg(feature = "alloc")]
         Event::Elsewhere(elsewhere) => {
             out.byte(13);
@@ -227,6 +232,7 @@ fn other(tag: u8, input: &mut Input<'_>, catalog: &Catalog<'_>, place: &mut Even
         9 => Event::Forget { promise: input.u32()? },
         10 => Event::Fade { keep: input.f32()? },
         12 => Event::Origin { origin: input.varint()? },
+        14 => Event::Wish { code: input.varint()?, stands: input.flag()? },
         #[cfg(feature = "alloc")]
         13 => Event::Elsewhere(elsewhere(input, catalog)?),
         _ => return Err(RecordError::Content),

@@ -36,6 +36,7 @@
 //! | 11 | decision with coins | as decision; coins: length, then (contrast `u8`, what was expected `f32`) each |
 //! | 12 | origin | the place that decides, `u32` |
 //! | 13 | elsewhere | place `u32`; its events known before `u32`, and with this one in addition `u32`; time fixed `u32`; what happened |
+//! | 14 | wish | its [code](crate::Wish::code) `u32`; whether it stands `u8` |
 //!
 //! What happened elsewhere is a `u8`: 0 nothing; 1 a reward: round `u32`, as observation, whether it was imputed `u8`, coins as above, without
 //! any of them a length of 0; 2 a statement, as onboarding; 3 an unlearning: round `u32`, as unlearn; 4 a promotion. Hosts alone read it

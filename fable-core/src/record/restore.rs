@@ -3,10 +3,10 @@
 use super::snapshot::{Piece, Stage, width};
 use super::wire::{Counters, Input};
 use super::{CRC_32, HEADER_LEN, Header, Kind, RecordError, Way};
-use crate::catalog::{ActionSet, Catalog, ContrastSet, TRIAL_LEN, score::Scalar};
+use crate::catalog::{ActionSet, Catalog, ContrastSet, TRIAL_LEN, WISH_LEN, score::Scalar};
 use crate::numbers::{BASE_PRECISION, within};
 use crate::policy::Policy;
-use crate::user::{MAX_ORIGINS, Memory, Pending, Promotion, Verdict, is_possible, is_sound, slot_mut};
+use crate::user::{MAX_ORIGINS, Memory, Pending, Promotion, Verdict, code_of, is_possible, is_sound, is_wish, slot_mut};
 use crc::Digest;
 
 /// Largest inverse pivot: that of the vaguest prior.
@@ -37,6 +37,8 @@ struct Reader<'p, T> {
     promoted: ContrastSet,
     /// Contrasts that have had their coin.
     tossed: ContrastSet,
+    /// Whether the list of wishes is at its end.
+    wished: bool,
     part: Piece,
     digest: Digest<'static, u32, Way>,
 }
@@ -50,6 +52,7 @@ impl<'p, T: Scalar> Reader<'p, T> {
             merged: None,
             promoted: ContrastSet::EMPTY,
             tossed: ContrastSet::EMPTY,
+            wished: false,
             part: Piece::new(),
             digest: CRC_32.digest(),
         }
@@ -172,7 +175,11 @@ impl<'p, T: Scalar> Reader<'p, T> {
                     *slot = *byte;
                 }
                 let number = T::from_bits(u64::from_le_bytes(bits));
-                if possible(catalog, index, number) { Ok(Item::Number(index, number)) } else { Err(RecordError::Content) }
+                // Wishes follow each other.
+                let wish = index as usize + WISH_LEN >= catalog.state_len();
+                let gap = wish && self.wished && number != T::ZERO;
+                self.wished |= wish && number == T::ZERO;
+                if possible(catalog, index, number) && !gap { Ok(Item::Number(index, number)) } else { Err(RecordError::Content) }
             }
             Stage::Sum | Stage::Done | Stage::Failed => {
                 let sum = word();
@@ -193,7 +200,10 @@ impl<'p, T: Scalar> Reader<'p, T> {
 /// counts, of which fading leaves fractions, are not negative, numbers of contrasts are such as coins lead to.
 fn possible<T: Scalar>(catalog: &Catalog<'_>, index: u32, number: T) -> bool {
     let (arrow, index) = (catalog.arrow(), usize::try_from(index).unwrap_or(usize::MAX));
-    if let Some(place) = index.checked_sub(catalog.trials_start()) {
+    if index + WISH_LEN >= catalog.state_len() {
+        let code = code_of(number);
+        code == 0 || is_wish(catalog, code)
+    } else if let Some(place) = index.checked_sub(catalog.trials_start()) {
         is_possible(place % TRIAL_LEN, number.to_f64())
     } else if index < arrow.dimension() {
         number > T::ZERO && number.to_f64() <= MAX_INVERSE

@@ -2,7 +2,7 @@
 
 use super::decide::Drawn;
 use super::probe::{Coin, Coins};
-use super::{Decision, DecisionId, Event, Observation, Request, Step, User, UserError};
+use super::{Decision, DecisionId, Event, Observation, Request, Step, User, UserError, Wish};
 use crate::catalog::score::{self, Scalar};
 use crate::catalog::{Action, Context, ContrastSet, Statement};
 use crate::posterior::{PosteriorError, with_variances};
@@ -16,6 +16,7 @@ use crate::posterior::{PosteriorError, with_variances};
 /// | [`feedback`](Command::feedback), [`observe`](Command::observe) | the reward; if it is time, the fading; what its coins have made certain, and at a [look](super::is_look) all that is promoted |
 /// | [`expire`](Command::expire) | each decision whose deadline has passed |
 /// | [`promote`](Command::promote) | each contrast that is decided now and not in the profile |
+/// | [`wishes`](Command::wishes) | each wish that is given up, then each that is new |
 /// | [`event`](Command::event) | this one, made elsewhere |
 /// | [`forget`](Command::forget) | the beginning of the next incarnation |
 ///
@@ -41,6 +42,7 @@ enum Order<'c> {
     Observe { context: &'c Context, action: Action, reward: f64, weight: f32, now: u32 },
     Expire { now: u32 },
     Promote { now: u32 },
+    Wishes(&'c [Wish]),
     Event,
     Forget,
 }
@@ -132,6 +134,12 @@ impl<'c> Command<'c> {
     #[must_use]
     pub const fn promote(now: u32) -> Self {
         Self::new(Order::Promote { now })
+    }
+
+    /// Makes these all that the user wishes: their own rules, and switches.
+    #[must_use]
+    pub const fn wishes(wishes: &'c [Wish]) -> Self {
+        Self::new(Order::Wishes(wishes))
     }
 
     /// Lets an event happen that was made elsewhere: of a journal, or an [`Event::Unlearn`].
@@ -230,12 +238,14 @@ impl<T: Scalar> User<'_, T> {
                 } else if happened && matches!(event, Event::Decision { .. }) {
                     return Ok(false);
                 }
-                let Some(drawn) = self.propose_decision(request, event)? else { return Ok(true) };
+                let left = self.narrow(request)?;
+                let request = request.over(left.as_ref());
+                let Some(drawn) = self.propose_decision(&request, event)? else { return Ok(true) };
                 if let Some((draws, out)) = propensities {
-                    self.propensities_of(request, &drawn, *draws, out)?;
+                    self.propensities_of(&request, &drawn, *draws, out)?;
                 }
                 if *scored {
-                    *scores = Some(self.scores(request, &drawn)?);
+                    *scores = Some(self.scores(&request, &drawn)?);
                 }
                 Ok(true)
             }
@@ -267,6 +277,7 @@ impl<T: Scalar> User<'_, T> {
                 Ok(true)
             }
             Order::Onboard(statements) => self.propose_statement(statements, *applied, event),
+            Order::Wishes(wishes) => self.propose_wish(wishes, first, event),
             Order::Event => Ok(first),
             Order::Forget => {
                 *event = Event::Forget { promise: self.policy.promise() };
@@ -359,6 +370,7 @@ impl<T: Scalar> User<'_, T> {
     /// # Errors
     /// A direction of another catalog, a response or precision out of range; nothing has changed then.
     pub fn onboard(&mut self, statement: &Statement) -> Result<Option<crate::Update<T>>, UserError> {
+        self.admit_on()?;
         let Some(lesson) = self.stated_lesson(statement)? else {
             self.memory.state.count();
             return Ok(None);

@@ -59,6 +59,8 @@ impl<T: Scalar> User<'_, T> {
     /// A context, set or defaults that do not fit; nothing has changed then.
     pub fn decide(&mut self, request: &Request<'_>) -> Result<Decision, UserError> {
         self.admit_request(request)?;
+        let left = self.narrow(request)?;
+        let request = &request.over(left.as_ref());
         self.next_round()?;
         self.expire(request.at)?;
         if let Some(due) = self.crowded() {
@@ -96,10 +98,12 @@ impl<T: Scalar> User<'_, T> {
         if !context.fits(self.policy.catalog()) {
             return Err(UserError::ForeignContext);
         }
-        match Feasible::new(self.policy.catalog(), rules) {
-            Ok(feasible) => self.decide(&Request { context, feasible: &feasible, defaults, at }).map(Choice::Decided),
-            Err(FeasibleError::Empty) => Ok(Choice::HostDefault),
-            Err(error) => Err(UserError::Feasible(error)),
+        let feasible = Feasible::new(self.policy.catalog(), rules).map_err(UserError::Feasible);
+        let decide = |feasible| self.decide(&Request { defaults, at, ..Request::new(context, &feasible) });
+        match feasible.and_then(decide) {
+            Ok(decision) => Ok(Choice::Decided(decision)),
+            Err(UserError::Feasible(FeasibleError::Empty)) => Ok(Choice::HostDefault),
+            Err(error) => Err(error),
         }
     }
 
@@ -125,7 +129,8 @@ impl<T: Scalar> User<'_, T> {
     /// As for [`decide`](Self::decide).
     pub fn recommend(&mut self, request: &Request<'_>) -> Result<(Action, T), UserError> {
         self.admit_request(request)?;
-        self.best(request, Outlook::Mean)
+        let left = self.narrow(request)?;
+        self.best(&request.over(left.as_ref()), Outlook::Mean)
     }
 
     /// Mean and variance of an action's score, b - lambda cost + phi.theta.

@@ -72,6 +72,12 @@ pub enum UserError {
     NotPromoted,
     /// The profile has no room for another promotion.
     ProfileFull,
+    /// The user has switched everything off: nothing is decided or learned.
+    Off,
+    /// No such wish: it is of another catalog, it stands already, or it does not stand; or this build does not obey wishes.
+    Wish,
+    /// There is no room for another wish.
+    Wishes,
     /// A counter has reached its end.
     Exhausted,
     /// The posterior or the workspace cannot be used.
@@ -117,6 +123,9 @@ impl fmt::Display for UserError {
             Self::Coin => f.write_str("no such coin can have been tossed for the decision"),
             Self::NotPromoted => f.write_str("the contrast is not promoted by what was learned"),
             Self::ProfileFull => f.write_str("the profile has no room for another promotion"),
+            Self::Off => f.write_str("the user has switched this off"),
+            Self::Wish => f.write_str("the wish is of another catalog, stands already, or does not stand"),
+            Self::Wishes => write!(f, "a user can have at most {} rules and switches", super::MAX_WISHES),
             Self::Exhausted => f.write_str("a counter of this learner has reached its end"),
             Self::Posterior(error) => error.fmt(f),
         }

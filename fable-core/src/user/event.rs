@@ -181,6 +181,13 @@ pub enum Event {
         /// Its number, see [`Settings::origin`](crate::Settings::origin).
         origin: u32,
     },
+    /// The user wishes something, or does not any more.
+    Wish {
+        /// [What](super::Wish::code).
+        code: u32,
+        /// Whether it stands from here on.
+        stands: bool,
+    },
     /// What happened to the user at another place, complete in itself.
     #[cfg(feature = "alloc")]
     Elsewhere(super::Elsewhere),

@@ -25,9 +25,9 @@
 //! ```
 
 use super::decide::Outlook;
-use super::{DecisionId, Request, Thousandths, User, UserError};
+use super::{DecisionId, Request, Thousandths, User, UserError, Wish};
 use crate::catalog::score::{self, Scalar};
-use crate::catalog::{Action, BlockSet, Catalog, Context, ContrastSet, Feasible, Rule, removed_by};
+use crate::catalog::{Action, BlockSet, Catalog, Context, ContrastSet, Feasible, Rule, StandingRule, removed_by, stopped_by};
 use crate::numbers::Purpose;
 use core::fmt;
 
@@ -77,6 +77,8 @@ pub struct Explanation<'e, T> {
     pub other: Action,
     /// Whether the other action was feasible.
     pub feasible: bool,
+    /// The user's own rule that the other action is not feasible for; `None` if none stands against it now.
+    pub unwished: Option<Wish>,
     /// Whether another feasible action has a higher mean score than the one chosen.
     pub explored: bool,
     /// The score it was chosen for.
@@ -116,7 +118,7 @@ impl<T: Scalar> User<'_, T> {
         let pending = *self.memory.view().settled_or_waiting(self.round_of(id)?)?;
         let (context, chosen, catalog) = (pending.context, pending.action, policy.catalog());
         let feasible = Feasible::from_set(catalog, self.permissions).map_err(UserError::Feasible)?;
-        let request = Request { context: &context, feasible: &feasible, defaults, at: pending.at };
+        let request = Request { defaults, at: pending.at, ..Request::new(&context, &feasible) };
         if let Some(other) = other {
             self.admit_action(&context, other)?;
         }
@@ -139,6 +141,8 @@ impl<T: Scalar> User<'_, T> {
         let score = |action: Action| scores.get(action.index()).map_or(0.0, |score| score.to_f64());
         let (chosen_score, other_score) = (score(chosen), score(other));
 
+        let other_feasible = feasible.set().contains(other);
+        let unwished = if other_feasible { None } else { self.unwished(&context, other) };
         let (_, highest) = self.best(&request, Outlook::Mean)?;
         let (mean, means) = self.scored()?;
         let explored = means.get(chosen.index()).is_some_and(|mean| *mean < highest);
@@ -147,7 +151,8 @@ impl<T: Scalar> User<'_, T> {
             intended,
             probed: pending.coins,
             other,
-            feasible: feasible.set().contains(other),
+            feasible: other_feasible,
+            unwished,
             explored,
             chosen_score,
             other_score,
@@ -215,6 +220,18 @@ impl<T: Scalar> Explanation<'_, T> {
     pub fn removed_by<'r>(&self, rules: &'r [Rule<'r>]) -> Option<&'r Rule<'r>> {
         removed_by(self.catalog, rules, self.other)
     }
+
+    /// The standing rule that removed the other action in the context of the decision.
+    #[must_use]
+    pub fn stopped_by<'r>(&self, rules: &'r [StandingRule<'r>]) -> Option<&'r Rule<'r>> {
+        stopped_by(self.catalog, rules, &self.context, self.other)
+    }
+
+    /// The rule of the catalog that removed the other action.
+    #[must_use]
+    pub fn stopped_by_catalog(&self) -> Option<&Rule<'_>> {
+        self.stopped_by(self.catalog.rules())
+    }
 }
 
 /// A line per action and per part, numbers in thousandths, no floats printed.
@@ -236,7 +253,11 @@ impl<T: Scalar> fmt::Display for Explanation<'_, T> {
         }
         write!(f, "not    {} ", Thousandths(self.other_score))?;
         name(f, self.other)?;
-        f.write_str(if self.feasible { "\n" } else { ", not feasible\n" })?;
+        f.write_str(if self.feasible { "" } else { ", not feasible" })?;
+        if let Some(rule) = self.stopped_by_catalog() {
+            write!(f, ": {}", rule.name)?;
+        }
+        f.write_str("\n")?;
         for share in self.shares() {
             write!(f, "  {} {} ", Thousandths(share.chosen), Thousandths(share.other))?;
             match share.source {

@@ -173,6 +173,7 @@ impl<T: Scalar> User<'_, T> {
     /// The reward of a decision that waits.
     #[inline(never)]
     pub(super) fn feedback_lesson(&mut self, round: u32, reward: f64, weight: f32) -> Result<Lesson<'_, T>, UserError> {
+        self.admit_on()?;
         admit_reward(reward, weight)?;
         self.admit_count()?;
         self.pending_lesson(round, reward, weight, Wait::Rewarded)
@@ -213,6 +214,7 @@ impl<T: Scalar> User<'_, T> {
     /// The reward of an action that was chosen elsewhere.
     #[inline(never)]
     pub(super) fn observation_lesson(&mut self, observation: &Observation) -> Result<Lesson<'_, T>, UserError> {
+        self.admit_on()?;
         self.admit_observation(observation)?;
         self.admit_count()?;
         let voids = observation.weight != 1.0;

@@ -167,8 +167,8 @@ impl<T: Scalar, const N: usize, const R: usize> Learner<T, [T; N], R> {
 /// known of other places is not on a device.
 const _: () = {
     use crate::catalog::{AGENT, TAU2};
-    assert!(size_of::<Learner<f32, [f32; AGENT.state_len()], 1>>() <= 105_500 + size_of::<Merged>());
-    assert!(size_of::<Learner<f32, [f32; TAU2.state_len()], 1>>() <= 2_600 + size_of::<Merged>());
+    assert!(size_of::<Learner<f32, [f32; AGENT.state_len()], 1>>() <= 105_630 + size_of::<Merged>());
+    assert!(size_of::<Learner<f32, [f32; TAU2.state_len()], 1>>() <= 2_700 + size_of::<Merged>());
     assert!(size_of::<[f32; crate::catalog::TRIAL_LEN]>() <= 60);
 };
 
@@ -192,6 +192,11 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
     pub(crate) fn memory(&mut self) -> Memory<'_, T> {
         let Self { state, pending, profile, storage } = self;
         Memory { state, pending, profile, storage: storage.as_mut() }
+    }
+
+    /// The numbers.
+    pub(super) const fn storage(&self) -> &S {
+        &self.storage
     }
 
     /// The parts, to be read.
@@ -262,7 +267,8 @@ pub(crate) struct Memory<'u, T> {
     pub(crate) state: &'u mut State,
     pub(crate) pending: &'u mut [Pending<T>],
     pub(crate) profile: &'u mut heapless::vec::VecView<Promotion, u16>,
-    /// The packed posterior, then one evidence count per value, then what coins have shown about each declared contrast.
+    /// The packed posterior, then one evidence count per value, then what coins have shown about each declared contrast, then the
+    /// user's wishes.
     pub(crate) storage: &'u mut [T],
 }
 

@@ -31,6 +31,7 @@ mod surprise;
 mod thousandths;
 mod trial;
 mod unlearn;
+mod wish;
 
 pub use assess::{Assessment, Comparison, Gap, Verdict};
 pub use command::{Command, Scores};
@@ -59,6 +60,9 @@ pub use thousandths::Thousandths;
 #[cfg(feature = "record")]
 pub(crate) use trial::is_possible;
 pub use trial::{Average, MAX_TRIALS, Trial, WITHDRAWN};
+pub use wish::{MAX_WISHES, Wish};
+#[cfg(feature = "record")]
+pub(crate) use wish::{code_of, is_wish};
 
 use crate::catalog::score::Scalar;
 use crate::policy::Policy;

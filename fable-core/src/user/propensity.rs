@@ -37,6 +37,8 @@ impl<T: Scalar> User<'_, T> {
             return Err(UserError::Posterior(PosteriorError::OutputLength { expected }));
         }
         self.admit_request(request)?;
+        let left = self.narrow(request)?;
+        let request = &request.over(left.as_ref());
         let round = self.next_round()?;
         #[cfg(feature = "adapt")]
         if let Outlook::Bonus(scale) = self.exploring(round, Purpose::Decision) {

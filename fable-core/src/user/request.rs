@@ -17,7 +17,7 @@ use crate::catalog::{Context, Feasible};
 pub struct Request<'r> {
     /// The request in the catalog's terms.
     pub context: &'r Context,
-    /// What may be chosen.
+    /// What may be chosen, as far as the rules of the catalog and of the user leave it.
     pub feasible: &'r Feasible,
     /// Replaces the catalog's default score b for this round, one number per action.
     pub defaults: Option<&'r [f64]>,
@@ -31,6 +31,11 @@ impl<'r> Request<'r> {
     #[must_use]
     pub const fn new(context: &'r Context, feasible: &'r Feasible) -> Self {
         Self { context, feasible, defaults: None, at: 0 }
+    }
+
+    /// The same over what the rules have left, if that is less.
+    pub(super) fn over(&self, left: Option<&'r Feasible>) -> Self {
+        Self { feasible: left.unwrap_or(self.feasible), ..*self }
     }
 
     /// The same with the default score of each action.

@@ -41,6 +41,7 @@ enum Effect<'s, T> {
     Promote(Memory<'s, T>, &'s Catalog<'s>, &'s Promotion),
     Forget(Memory<'s, T>, &'s Policy<'s, T>, u32),
     Place(&'s mut State, u32),
+    Wish(Memory<'s, T>, u32, bool),
     #[cfg(feature = "alloc")]
     Elsewhere(Memory<'s, T>, &'s Catalog<'s>, &'s super::Elsewhere),
     Nothing(&'s mut State),
@@ -59,6 +60,7 @@ impl<T: Scalar> User<'_, T> {
                 Effect::Permit(self.memory.state, set)
             }
             Event::Onboarding(statement) => {
+                self.admit_on()?;
                 if statement.precision == 0.0 {
                     self.admit_statement(statement)?;
                     Effect::Nothing(self.memory.state)
@@ -71,14 +73,17 @@ impl<T: Scalar> User<'_, T> {
                 if *round != self.next_round()? {
                     return Err(UserError::OutOfOrder);
                 }
-                if !self.permissions.contains(*action) {
+                self.admit_on()?;
+                let catalog = self.policy.catalog();
+                let values = catalog.values(*action).unwrap_or_default();
+                if !self.permissions.contains(*action) || catalog.stops(context, &values) {
                     return Err(UserError::Forbidden);
                 }
                 if !within(*baseline, MAX_BASELINE) {
                     return Err(UserError::Baseline);
                 }
                 self.admit_coins(&self.permissions, context, *action, coins)?;
-                let (catalog, baseline) = (self.policy.catalog(), T::from_f64(*baseline));
+                let baseline = T::from_f64(*baseline);
                 let (round, at, action, memory) = (*round, *at, *action, self.memory.reborrow());
                 Effect::Enter { memory, catalog, context, baseline, round, at, action, coins }
             }
@@ -109,6 +114,10 @@ impl<T: Scalar> User<'_, T> {
                     return Err(UserError::Origin);
                 }
                 Effect::Place(self.memory.state, *origin)
+            }
+            Event::Wish { code, stands } => {
+                self.admit_wish(*code, *stands)?;
+                Effect::Wish(self.memory.reborrow(), *code, *stands)
             }
             #[cfg(feature = "alloc")]
             Event::Elsewhere(elsewhere) => {
@@ -170,6 +179,7 @@ impl<'s, T: Scalar> Step<'s, T> {
                 memory.state.incarnation = memory.state.incarnation.saturating_add(1);
             }
             Effect::Place(state, origin) => state.origin = origin,
+            Effect::Wish(mut memory, code, stands) => memory.wish(code, stands),
             #[cfg(feature = "alloc")]
             Effect::Elsewhere(memory, catalog, elsewhere) => memory.note(catalog, elsewhere),
             Effect::Nothing(state) => state.count(),

@@ -6,6 +6,7 @@
 use crate::settings::SettingsArguments;
 use crate::toml_file::{Blame, Flaw, Mistake, Source};
 use clap::Args;
+use fable_core::Effect;
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use std::fmt;
@@ -29,6 +30,8 @@ pub(crate) struct Document {
     #[serde(default)]
     pub(crate) contrasts: Vec<ContrastTable>,
     pub(crate) tools: Option<Spanned<Item>>,
+    #[serde(default)]
+    pub(crate) rules: Vec<RuleTable>,
     pub(crate) settings: Option<SettingsArguments>,
 }
 
@@ -105,6 +108,28 @@ pub(crate) struct ContrastTable {
     pub(crate) positive: String,
     #[serde(default)]
     pub(crate) negative: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a rule like { name = \"quiet\", when.risk.above = 0.7, forbid.light = \"cold\" }")]
+pub(crate) struct RuleTable {
+    pub(crate) name: Name,
+    pub(crate) when: Option<Spanned<Item>>,
+    pub(crate) forbid: Option<Spanned<Item>>,
+    pub(crate) require: Option<Spanned<Item>>,
+    pub(crate) only: Option<Spanned<Item>>,
+}
+
+impl RuleTable {
+    /// What the rule does, and to what; `None` unless it does exactly one thing.
+    pub(crate) fn pattern(&self) -> Option<(Effect, &Spanned<Item>)> {
+        match (&self.forbid, &self.require, &self.only) {
+            (Some(item), None, None) => Some((Effect::Forbid, item)),
+            (None, Some(item), None) => Some((Effect::Require, item)),
+            (None, None, Some(item)) => Some((Effect::Only, item)),
+            _ => None,
+        }
+    }
 }
 
 /// Anything that a table keyed by the catalog's names can hold.

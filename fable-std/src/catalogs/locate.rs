@@ -3,7 +3,7 @@
 //! [`Catalog::try_new`] says what is wrong, not where. The definition is therefore built up again item by item, in the order
 //! in which core checks, and the first item with which core gives that same reason is the one to blame. No rule is written twice.
 
-use super::document::{ContrastTable, Document, Item, TermTable};
+use super::document::{ContrastTable, Document, Item, RuleTable, TermTable};
 use crate::toml_file::{Blame, Flaw};
 use fable_core::Catalog;
 use fable_core::catalog::{Block, CatalogError, Component, Definition, MAX_VALUES, Value};
@@ -31,6 +31,7 @@ enum Spot {
     Block(usize),
     Term(usize),
     Contrast(usize),
+    Rule(usize),
 }
 
 /// The refusal with the place it comes from.
@@ -57,7 +58,7 @@ impl<'a> Search<'_, 'a> {
     }
 
     fn spot(&self) -> Option<Spot> {
-        let Definition { name, components, tasks, signals, blocks, terms, contrasts } = *self.definition;
+        let Definition { name, components, tasks, signals, blocks, terms, contrasts, rules } = *self.definition;
         if components.is_empty() || self.refused(Definition { name, ..BASE }) {
             return Some(Spot::Catalog);
         }
@@ -70,6 +71,7 @@ impl<'a> Search<'_, 'a> {
             .or_else(|| self.first(blocks, |blocks| Definition { blocks, ..sound }).map(Spot::Block))
             .or_else(|| self.first(terms, |terms| Definition { terms, ..sound }).map(Spot::Term))
             .or_else(|| self.first(contrasts, |contrasts| Definition { contrasts, ..sound }).map(Spot::Contrast))
+            .or_else(|| self.first(rules, |rules| Definition { rules, ..sound }).map(Spot::Rule))
     }
 
     /// The value of a refused component that is to blame, or the component itself.
@@ -106,6 +108,7 @@ fn place(document: &Document, spot: &Spot, error: CatalogError) -> Option<Range<
         Spot::Block(index) => document.dictionary.as_ref()?.blocks.get_ref().get(index)?.span(),
         Spot::Term(index) => term_place(document.terms.get(index)?, error),
         Spot::Contrast(index) => contrast_place(document.contrasts.get(index)?, error),
+        Spot::Rule(index) => rule_place(document.rules.get(index)?, error),
     })
 }
 
@@ -124,6 +127,17 @@ fn contrast_place(contrast: &ContrastTable, error: CatalogError) -> Range<usize>
         CatalogError::ContrastActions => contrast.over.span(),
         CatalogError::ContrastContext => contrast.context.as_ref().and_then(wrong_number).unwrap_or(contrast.name.span()),
         _ => contrast.name.span(),
+    }
+}
+
+fn rule_place(rule: &RuleTable, error: CatalogError) -> Range<usize> {
+    let pattern = || rule.pattern().map_or(rule.name.span(), |(_, item)| item.span());
+    match error {
+        CatalogError::RuleValues | CatalogError::RuleLeavesNothing => pattern(),
+        CatalogError::BadThreshold | CatalogError::RuleCondition => {
+            rule.when.as_ref().and_then(wrong_number).unwrap_or(rule.name.span())
+        }
+        _ => rule.name.span(),
     }
 }
 
@@ -154,6 +168,7 @@ fn advice(definition: &Definition<'_>, spot: &Spot, error: CatalogError) -> Stri
             again(values.get(*index).map(|value| value.name))
         }
         (CatalogError::DuplicateName, Spot::Contrast(index)) => again(definition.contrasts.get(*index).map(|own| own.name)),
+        (CatalogError::DuplicateName, Spot::Rule(index)) => again(definition.rules.get(*index).map(|own| own.rule.name)),
         (CatalogError::BlockTask, _) => "write tasks = [\"...\"] at the top, or leave per_task out".into(),
         (CatalogError::BlockNull, _) => "write null = \"...\" in the component, or leave without_null out".into(),
         (CatalogError::ContrastActions, _) => "this one compares a value with itself".into(),

@@ -1,8 +1,8 @@
 //! Names looked up in a catalog. A name that is not there is told with those that are.
 
 use crate::toml_file::Flaw;
-use fable_core::catalog::Part;
-use fable_core::{Catalog, Effect, Feasible, FeasibleError, Rule};
+use fable_core::catalog::{Condition, Part};
+use fable_core::{Catalog, Effect, Feasible, FeasibleError, Rule, When};
 
 /// The position of a component.
 ///
@@ -75,4 +75,54 @@ pub fn feasible(catalog: &Catalog<'_>, rules: &[(Effect, Pattern)]) -> Result<Fe
     let patterns: Vec<Vec<Part<'_>>> = rules.iter().map(|(_, pattern)| parts(pattern)).collect();
     let rules = rules.iter().zip(&patterns).map(|((effect, _), pattern)| Rule { name: "", effect: *effect, pattern });
     Feasible::new(catalog, &rules.collect::<Vec<_>>())
+}
+
+/// What a rule does, in a word.
+#[must_use]
+pub const fn effect_name(effect: Effect) -> &'static str {
+    match effect {
+        Effect::Forbid => "forbid",
+        Effect::Require => "require",
+        Effect::Only => "only",
+    }
+}
+
+/// The values of a part, like `tool=web_search`.
+#[must_use]
+pub fn value_names(catalog: &Catalog<'_>, part: &Part<'_>) -> Vec<String> {
+    let Some(component) = catalog.definition().components.get(usize::from(part.component)) else { return Vec::new() };
+    let name = |value: &u8| component.values.get(usize::from(*value)).map(|value| format!("{}={}", component.name, value.name));
+    part.values.iter().filter_map(name).collect()
+}
+
+/// Where a user's rule holds, `task=coding` or the name of a signal; `None` everywhere.
+#[must_use]
+pub fn when_name(catalog: &Catalog<'_>, when: When) -> Option<String> {
+    let definition = catalog.definition();
+    match when {
+        When::Always => None,
+        When::Task(task) => definition.tasks.get(task).map(|task| format!("task={task}")),
+        When::Signal(signal) => definition.signals.get(signal).map(|signal| (*signal).to_owned()),
+    }
+}
+
+/// Where a rule of the catalog holds: `risk above 0.7`, `task=coding or task=analysis`.
+#[must_use]
+pub fn condition_name(catalog: &Catalog<'_>, condition: Condition<'_>) -> Option<String> {
+    let definition = catalog.definition();
+    let signal = |index: u8, word: &str, level: f32| {
+        let name = definition.signals.get(usize::from(index)).copied().unwrap_or_default();
+        Some(format!("{name} {word} {level}"))
+    };
+    match condition {
+        Condition::Above(index, level) => signal(index, "above", level),
+        Condition::AtLeast(index, level) => signal(index, "at least", level),
+        Condition::AtMost(index, level) => signal(index, "at most", level),
+        Condition::Below(index, level) => signal(index, "below", level),
+        Condition::Tasks(tasks) => {
+            let names = tasks.iter().filter_map(|task| definition.tasks.get(usize::from(*task)));
+            Some(names.map(|name| format!("task={name}")).collect::<Vec<_>>().join(" or "))
+        }
+        _ => None,
+    }
 }

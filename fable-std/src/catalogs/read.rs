@@ -3,12 +3,12 @@
 //! Only names are looked up here, because core knows positions alone. Every rule about counts, ranges and duplicates is
 //! [`Catalog::try_new`]'s, the same for constants and for files; [`locate`](super::locate) finds where its refusal comes from.
 
-use super::document::{BlockTable, ContrastTable, Document, Item, Name, TermTable, names, number, one_name, table};
+use super::document::{BlockTable, ContrastTable, Document, Item, Name, RuleTable, TermTable, names, number, one_name, table};
 use super::{locate, tools};
 use crate::toml_file::{Blame, Flaw, Mistake, Source};
 use bumpalo::Bump;
-use fable_core::Catalog;
-use fable_core::catalog::{Block, Component, Condition, Contrast, Definition, Part, Term, Value};
+use fable_core::catalog::{Block, Component, Condition, Contrast, Definition, Part, StandingRule, Term, Value};
+use fable_core::{Catalog, Rule};
 use toml::Spanned;
 
 /// Stands for every component in a block.
@@ -58,6 +58,7 @@ fn catalog<'a>(arena: &'a Bump, document: &Document) -> Result<Catalog<'a>, Blam
         blocks: reader.each(dictionary.blocks.get_ref(), |block| reader.block(block.get_ref()))?,
         terms: reader.each(&document.terms, |term| reader.term(term))?,
         contrasts: reader.each(&document.contrasts, |contrast| reader.contrast(contrast))?,
+        rules: reader.each(&document.rules, |rule| reader.rule(rule))?,
         ..nouns
     };
     let catalog = Catalog::try_new(definition).map_err(|error| locate::blame(document, &definition, error))?;
@@ -161,19 +162,32 @@ impl<'a> Reader<'a> {
     }
 
     fn term(&self, term: &TermTable) -> Result<Term<'a>, Blame> {
-        let when = term.when.as_ref().map_or(Ok(Condition::Always), |when| self.condition(when))?;
-        let parts = self.each(table(&term.any_of, "{ style = [\"direct\", \"concise\"] }")?, |(name, item)| {
+        let when = term.when.as_ref().map_or(Ok(Condition::Always), |when| self.condition(when, "term"))?;
+        Ok(Term::new(*term.weight.get_ref(), when, self.parts(&term.any_of)?))
+    }
+
+    fn parts(&self, item: &Spanned<Item>) -> Result<&'a [Part<'a>], Blame> {
+        self.each(table(item, "{ style = [\"direct\", \"concise\"] }")?, |(name, item)| {
             let (position, component) = self.component(name)?;
             let values = distinct(item, |name| value(component, name))?;
             Ok(Part::new(position, self.arena.alloc_slice_copy(&values)))
-        })?;
-        Ok(Term::new(*term.weight.get_ref(), when, parts))
+        })
     }
 
-    fn condition(&self, when: &Spanned<Item>) -> Result<Condition<'a>, Blame> {
+    fn rule(&self, rule: &RuleTable) -> Result<StandingRule<'a>, Blame> {
+        let when = rule.when.as_ref().map_or(Ok(Condition::Always), |when| self.condition(when, "rule"))?;
+        let Some((effect, item)) = rule.pattern() else {
+            let text = "a rule has one of 'forbid', 'require' and 'only', like forbid = { style = \"direct\" }";
+            return Err(Blame::form(rule.name.span(), text));
+        };
+        let name = self.arena.alloc_str(rule.name.get_ref());
+        Ok(Rule { name, effect, pattern: self.parts(item)? }.when(when))
+    }
+
+    fn condition(&self, when: &Spanned<Item>, of: &str) -> Result<Condition<'a>, Blame> {
         const EXAMPLE: &str = "{ risk.above = 0.6 } or { task = \"coding\" }";
         let [(name, item)] = table(when, EXAMPLE)? else {
-            let text = format!("a term has one condition, like {EXAMPLE}; write another term for another condition");
+            let text = format!("a {of} has one condition, like {EXAMPLE}; write another {of} for another condition");
             return Err(Blame::form(when.span(), text));
         };
         if name.get_ref() == "task" {

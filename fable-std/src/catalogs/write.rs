@@ -11,9 +11,10 @@
 //! assert_eq!(again.fingerprint(), TAU2.fingerprint());
 //! ```
 
+use super::lookup::effect_name;
 use super::read::{COMPARISONS, EVERY};
 use fable_core::Catalog;
-use fable_core::catalog::{Block, Component, Condition, Contrast, Definition, Term};
+use fable_core::catalog::{Block, Component, Condition, Contrast, Definition, Part, StandingRule, Term};
 use std::fmt::{self, Write};
 
 /// The catalog as the text of a TOML file.
@@ -47,6 +48,10 @@ fn compose(out: &mut String, definition: &Definition<'_>) -> fmt::Result {
         out.push_str(if position == 0 { CONTRASTS } else { "\n" });
         contrast(out, definition, own)?;
     }
+    for (position, own) in definition.rules.iter().enumerate() {
+        out.push_str(if position == 0 { RULES } else { "\n" });
+        rule(out, definition, own)?;
+    }
     Ok(())
 }
 
@@ -55,6 +60,10 @@ const TERMS: &str = "
 ";
 const CONTRASTS: &str = "
 # Preferences to look out for, and what the assistant is told once they are sure.
+";
+
+const RULES: &str = "
+# Hard rules: what is never chosen, or always, where the condition holds. They are settled before anything is explored.
 ";
 
 fn quoted(text: &str) -> String {
@@ -116,8 +125,19 @@ fn block(definition: &Definition<'_>, block: Block) -> String {
 
 fn term(out: &mut String, definition: &Definition<'_>, term: &Term<'_>) -> fmt::Result {
     writeln!(out, "[[terms]]\nweight = {:?}", term.weight)?;
+    condition(out, definition, term.when)?;
+    parts(out, definition, "any_of", term.applies)
+}
+
+fn rule(out: &mut String, definition: &Definition<'_>, standing: &StandingRule<'_>) -> fmt::Result {
+    writeln!(out, "[[rules]]\nname = {}", quoted(standing.rule.name))?;
+    condition(out, definition, standing.when)?;
+    parts(out, definition, effect_name(standing.rule.effect), standing.rule.pattern)
+}
+
+fn condition(out: &mut String, definition: &Definition<'_>, when: Condition<'_>) -> fmt::Result {
     let [above, at_least, at_most, below] = COMPARISONS;
-    let compared = match term.when {
+    let compared = match when {
         Condition::Above(signal, level) => Some((signal, above, level)),
         Condition::AtLeast(signal, level) => Some((signal, at_least, level)),
         Condition::AtMost(signal, level) => Some((signal, at_most, level)),
@@ -127,13 +147,17 @@ fn term(out: &mut String, definition: &Definition<'_>, term: &Term<'_>) -> fmt::
     if let Some((signal, comparison, level)) = compared {
         writeln!(out, "when.{}.{comparison} = {}", name_at(definition.signals, signal), single(level))?;
     }
-    if let Condition::Tasks(tasks) = term.when {
+    if let Condition::Tasks(tasks) = when {
         writeln!(out, "when.task = {}", names(tasks.iter().map(|task| name_at(definition.tasks, *task))))?;
     }
-    for part in term.applies {
+    Ok(())
+}
+
+fn parts(out: &mut String, definition: &Definition<'_>, key: &str, parts: &[Part<'_>]) -> fmt::Result {
+    for part in parts {
         if let Some(component) = definition.components.get(usize::from(part.component)) {
             let values = names(part.values.iter().map(|value| value_at(component, *value)));
-            writeln!(out, "any_of.{} = {values}", component.name)?;
+            writeln!(out, "{key}.{} = {values}", component.name)?;
         }
     }
     Ok(())

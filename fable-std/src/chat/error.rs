@@ -1,6 +1,7 @@
 //! Why something was not done.
 
 use crate::replay::ReplayError;
+use crate::rules::RulesError;
 use crate::store::StoreError;
 use crate::text::AdapterError;
 use crate::toml_file::Flaw;
@@ -85,6 +86,16 @@ impl From<ReplayError> for ChatError {
             ReplayError::Prior(error) => error.into(),
             ReplayError::Settings(_) => StoreError::Foreign,
         })
+    }
+}
+
+impl From<RulesError> for ChatError {
+    fn from(error: RulesError) -> Self {
+        match error {
+            RulesError::Name(flaw) => Self::Unknown(flaw),
+            RulesError::NothingLeft => Self::NothingLeft,
+            RulesError::TooMany => Self::Learner(UserError::Wishes),
+        }
     }
 }
 

@@ -28,7 +28,6 @@
 mod command;
 mod error;
 mod moment;
-mod permissions;
 mod person;
 mod profile;
 mod reply;
@@ -39,6 +38,8 @@ pub use error::ChatError;
 pub use reply::{Line, Reply};
 
 use crate::llm::{Exchange, Llm};
+use crate::rules;
+use crate::store::wishes::Wishes;
 use crate::store::{Policies, Store};
 use crate::text::wording;
 use crate::text::{
@@ -46,7 +47,7 @@ use crate::text::{
     Situation, feasible, is_clear, split,
 };
 use command::Command;
-use fable_core::{Catalog, Context, Feasible, Standing, Statement};
+use fable_core::{Catalog, Context, Feasible, Standing, Statement, When};
 use moment::Moment;
 use person::Person;
 use std::collections::VecDeque;
@@ -217,8 +218,7 @@ impl<'p> Chat<'p> {
         let reading = self.reader.context(catalog, permitted.as_ref().map_or(situation, |some| situation.allowing(some)))?;
         reply.add_all("by rules", reading.fallback);
         let context = reading.value;
-        let allowed = feasible(catalog, &self.person.constraints, &context, &[])?;
-        let (chosen, probed) = self.person.decide(&context, &allowed, now)?;
+        let (chosen, probed) = self.person.decide(&context, &Feasible::all(catalog), now)?;
         self.moment = Some(Moment::now(&self.person, context)?);
 
         let mut instruction = String::new();
@@ -256,7 +256,7 @@ impl<'p> Chat<'p> {
         let catalog = self.catalog();
         // Without a task, and with no signal raised, only the rules that always hold do.
         let any = Context::new(catalog, None, &vec![0.0; catalog.definition().signals.len()]).ok()?;
-        feasible(catalog, &self.person.constraints, &any, &[]).ok()
+        feasible(catalog, &self.person.wishes.rules, &any, &[]).ok()
     }
 
     /// Learns from a reaction to the last answer; `false` when the words are none.
@@ -299,11 +299,10 @@ impl<'p> Chat<'p> {
                 Err(_) => unused.push(preference.words.clone()),
             }
         }
-        let (all, new) = permissions::with(catalog, &self.person.constraints, stated.constraints.iter().cloned())?;
         if statements.is_empty() && stated.constraints.is_empty() {
             return Err(ChatError::NothingStated);
         }
-        self.person.prefer(&statements, (!new.is_empty()).then_some(all))?;
+        self.person.prefer(&statements, &|wishes| ruled(catalog, wishes, &stated.constraints))?;
         reply.add_all("prefers", described);
         reply.add_all("rule", stated.constraints.iter().map(|constraint| constraint.describe(catalog)));
         reply.add_all("not used", unused);
@@ -312,40 +311,34 @@ impl<'p> Chat<'p> {
 
     fn forbid(&mut self, names: &str, line: &str, reply: &mut Reply) -> Result<(), ChatError> {
         let catalog = self.catalog();
-        let values = permissions::values(catalog, names)?;
-        let forbidden: Vec<Constraint> = permissions::forbidding(&values, line).collect();
-        let (all, new) = permissions::with(catalog, &self.person.constraints, forbidden.iter().cloned())?;
-        if !new.is_empty() {
-            self.person.prefer(&[], Some(all))?;
-        }
+        let values = rules::values(catalog, names)?;
+        let forbidden: Vec<Constraint> = rules::forbidding(&values, When::Always, line).collect();
+        self.person.prefer(&[], &|wishes| ruled(catalog, wishes, &forbidden))?;
         reply.add_all("rule", forbidden.iter().map(|constraint| constraint.describe(catalog)));
         Ok(())
     }
 
     fn allow(&mut self, names: &str, reply: &mut Reply) -> Result<(), ChatError> {
         let catalog = self.catalog();
-        let (mut left, mut lifted) = (self.person.constraints.clone(), Vec::new());
-        for value in permissions::values(catalog, names)? {
-            let (rest, gone) = permissions::allowing(&left, value);
-            left = rest;
-            lifted.extend(gone);
-        }
+        let values = rules::values(catalog, names)?;
+        let (_, lifted) = rules::allowing_all(&self.person.wishes.rules, &values);
         if lifted.is_empty() {
             reply.plain("No rule stands against it.");
             return Ok(());
         }
-        self.person.prefer(&[], Some(left))?;
+        let left = |wishes: &Wishes| rules::allowing_all(&wishes.rules, &values).0;
+        self.person.prefer(&[], &|wishes| Ok(Wishes { rules: left(wishes), ..wishes.clone() }))?;
         reply.add_all("rule", lifted.iter().map(|constraint| format!("no more: {}", constraint.describe(catalog))));
         Ok(())
     }
 
     fn why(&mut self, names: Option<&str>, reply: &mut Reply) -> Result<(), ChatError> {
-        let values = names.map(|names| permissions::values(self.catalog(), names)).transpose()?;
+        let values = names.map(|names| rules::values(self.catalog(), names)).transpose()?;
         if self.moment.is_none() {
             self.moment = Moment::last(&self.person)?;
         }
         let moment = self.moment.as_mut().ok_or(ChatError::NoAnswer)?;
-        moment.why(&self.person.constraints, values.as_deref(), reply)
+        moment.why(&self.person.wishes.rules, values.as_deref(), reply)
     }
 
     fn forget(&mut self, reply: &mut Reply) -> Result<(), ChatError> {
@@ -356,4 +349,10 @@ impl<'p> Chat<'p> {
         reply.plain("Forgotten: nothing about you can be read any more.");
         Ok(())
     }
+}
+
+/// Wishes with more rules.
+fn ruled(catalog: &Catalog<'_>, wishes: &Wishes, more: &[Constraint]) -> Result<Wishes, ChatError> {
+    let (rules, _) = rules::with(catalog, &wishes.rules, more.iter().cloned())?;
+    Ok(Wishes { rules, ..wishes.clone() })
 }

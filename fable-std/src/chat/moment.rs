@@ -1,7 +1,8 @@
 //! A decision as it was made, so that it can be explained after its reward too.
 
 use super::person::Person;
-use super::{ChatError, Reply, permissions};
+use super::{ChatError, Reply};
+use crate::rules;
 use crate::text::Constraint;
 use crate::text::wording;
 use fable_core::{Action, Catalog, Context, HostUser, Rule, UserError, removed_by};
@@ -20,13 +21,13 @@ pub(super) struct Moment<'p> {
 impl<'p> Moment<'p> {
     /// The decision that a person has just had in a context.
     pub(super) fn now(person: &Person<'p>, context: Context) -> Result<Self, UserError> {
-        Ok(Self { then: person.now()?, context, constraints: person.constraints.clone() })
+        Ok(Self { then: person.now()?, context, constraints: person.wishes.rules.clone() })
     }
 
     /// The last decision of a person, from the journal; the constraints are those of now.
     pub(super) fn last(person: &Person<'p>) -> Result<Option<Self>, ChatError> {
         let found = person.at_last_decision()?;
-        Ok(found.map(|(then, context)| Self { then, context, constraints: person.constraints.clone() }))
+        Ok(found.map(|(then, context)| Self { then, context, constraints: person.wishes.rules.clone() }))
     }
 
     /// Why the action was chosen rather than the runner-up, or rather than the same with other values. The constraints are those
@@ -34,7 +35,7 @@ impl<'p> Moment<'p> {
     pub(super) fn why(
         &mut self,
         constraints: &[Constraint],
-        values: Option<&[permissions::Value]>,
+        values: Option<&[rules::Value]>,
         reply: &mut Reply,
     ) -> Result<(), ChatError> {
         let (catalog, mut user) = (self.then.policy().catalog(), self.then.user());
@@ -52,21 +53,23 @@ impl<'p> Moment<'p> {
                 let rule = Rule { name: "", effect: constraint.effect, pattern: &[constraint.part()] };
                 removed_by(catalog, &[rule], why.other).is_some()
             });
-            found.map(|rule| format!("{} (\"{}\")", rule.describe(catalog), rule.words))
+            found.map(|rule| rules::described(catalog, rule))
         };
         if why.feasible {
             reply.add("why", format!("{}, {}", wording::action(catalog, chosen), wording::reasons(catalog, &why, REASONS)));
             reply.add_all("rule", against(constraints).map(|rule| format!("and from now on {rule}")));
         } else {
             let stood = || "a rule stood against it that you have taken back since".to_owned();
-            reply.add("why", against(&self.constraints).map_or_else(stood, |rule| format!("your rule is {rule}")));
+            let own = || against(&self.constraints).map_or_else(stood, |rule| format!("your rule is {rule}"));
+            let declared = why.stopped_by_catalog().map(|rule| format!("the catalog's rule is {}", rule.name));
+            reply.add("why", declared.unwrap_or_else(own));
         }
         Ok(())
     }
 }
 
 /// An action with some of its values replaced.
-fn replaced(catalog: &Catalog<'_>, action: Action, values: &[permissions::Value]) -> Result<Action, ChatError> {
+fn replaced(catalog: &Catalog<'_>, action: Action, values: &[rules::Value]) -> Result<Action, ChatError> {
     let mut all = catalog.values(action).unwrap_or_default();
     for (component, value) in values {
         if let Some(slot) = all.get_mut(usize::from(*component)) {

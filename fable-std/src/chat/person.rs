@@ -1,11 +1,10 @@
-//! One person of a store: what was learned, and the hard constraints beside it.
+//! One person of a store: what was learned, and what they wish.
 
 use super::ChatError;
 use crate::replay::Tape;
-use crate::store::constraints::{decode, encode};
 use crate::store::journal::Note;
+use crate::store::wishes::Wishes;
 use crate::store::{Desk, MAX_NAME, News, Policies, Reach, Resident, Store, StoreError, Writes};
-use crate::text::Constraint;
 use fable_core::record::decode_event;
 use fable_core::{
     Command, Context, Decision, DecisionId, Event, Feasible, HostUser, Policy, Promotion, Request, State, Statement, User,
@@ -15,10 +14,13 @@ use fable_core::{
 /// How often somebody else may be first.
 const PATIENCE: u32 = 100;
 
+/// How wishes are changed: from what they are to what they become.
+pub(super) type Change<'c> = &'c dyn Fn(&Wishes) -> Result<Wishes, ChatError>;
+
 /// See the [module](self).
 #[derive(Debug)]
 pub(super) struct Person<'p> {
-    pub(super) constraints: Vec<Constraint>,
+    pub(super) wishes: Wishes,
     desk: Desk<'p, f64>,
     resident: Resident<'p, f64>,
     store: Box<dyn Store>,
@@ -31,8 +33,8 @@ impl<'p> Person<'p> {
             return Err(ChatError::Name);
         }
         let mut desk = Desk::new(policies);
-        let (resident, constraints) = meet(&mut desk, &*store, name)?;
-        Ok(Self { constraints, desk, resident, store })
+        let (resident, wishes) = meet(&mut desk, &*store, name)?;
+        Ok(Self { wishes, desk, resident, store })
     }
 
     /// Before anything else: in a shared store somebody else may have gone on with the person.
@@ -41,7 +43,7 @@ impl<'p> Person<'p> {
             let known = self.resident.known();
             let news = if self.resident.is_known() { self.store.since(&[known])? } else { vec![(known.number, News::Anew)] };
             if !news.is_empty() {
-                (self.resident, self.constraints) = meet(&mut self.desk, &*self.store, &self.resident.row().name)?;
+                (self.resident, self.wishes) = meet(&mut self.desk, &*self.store, &self.resident.row().name)?;
             }
         }
         Ok(())
@@ -124,28 +126,24 @@ impl<'p> Person<'p> {
         Ok(profile.filter(|promotion| !before.contains(promotion)).copied().collect())
     }
 
-    /// Takes stated preferences, and all constraints if they change.
-    pub(super) fn prefer(&mut self, statements: &[Statement], constraints: Option<Vec<Constraint>>) -> Result<(), ChatError> {
-        self.keep(|| Command::onboard(statements), constraints).map(drop)
+    /// Takes stated preferences, and wishes as they are changed.
+    pub(super) fn prefer(&mut self, statements: &[Statement], change: Change<'_>) -> Result<(), ChatError> {
+        self.keep(|| Command::onboard(statements), Some(change)).map(drop)
     }
 
-    /// Puts all that a command takes into the store in one commit, together with all constraints if they change, and then lets it have
-    /// happened; again when somebody else was first. After an error nothing of it has.
-    fn keep<'c>(
-        &mut self,
-        make: impl Fn() -> Command<'c>,
-        constraints: Option<Vec<Constraint>>,
-    ) -> Result<Command<'c>, ChatError> {
+    /// Puts all that a command takes into the store in one commit, together with what the person wishes if that changes, and then lets it
+    /// have happened; again when somebody else was first. After an error nothing of it has.
+    fn keep<'c>(&mut self, make: impl Fn() -> Command<'c>, change: Option<Change<'_>>) -> Result<Command<'c>, ChatError> {
         for _ in 0..PATIENCE {
+            let wishes = change.map_or_else(|| Ok(self.wishes.clone()), |change| change(&self.wishes))?;
             let (mut next, mut writes, mut command) = (self.resident.clone(), Writes::default(), make());
             next.run(&mut self.desk, &mut writes, &mut command, Note::None)?;
-            if let Some(constraints) = &constraints {
-                next.introduce(&mut writes);
-                writes.constraints(next.row().header.user, &encode(self.policy().catalog(), constraints)?);
+            if wishes != self.wishes {
+                next.wish(&mut self.desk, &mut writes, &wishes)?;
             }
             if self.store.commit(writes, true)?.is_empty() {
                 self.resident = next;
-                self.constraints = constraints.unwrap_or_else(|| std::mem::take(&mut self.constraints));
+                self.wishes = wishes;
                 return Ok(command);
             }
             self.catch_up()?;
@@ -158,18 +156,20 @@ impl<'p> Person<'p> {
         self.store.forget(&[self.name()])?;
         let (number, incarnation) = (self.store.number_for(self.name())?, self.store.incarnation()?);
         self.resident = Resident::newcomer(&self.desk, self.name(), number, incarnation, None)?;
-        self.constraints.clear();
+        self.wishes = Wishes::default();
         Ok(())
     }
 }
 
-/// A person as the store has them, or somebody new, with the constraints.
-fn meet<'p>(desk: &mut Desk<'p, f64>, store: &dyn Store, name: &str) -> Result<(Resident<'p, f64>, Vec<Constraint>), ChatError> {
+/// A person as the store has them, or somebody new, with what they wish.
+fn meet<'p>(desk: &mut Desk<'p, f64>, store: &dyn Store, name: &str) -> Result<(Resident<'p, f64>, Wishes), ChatError> {
     Ok(match store.find(name)? {
         Some(number) => {
             let found = store.user(number, Reach::Snapshot)?.ok_or(StoreError::NoUser)?;
-            (Resident::revive(desk, &found, None)?, decode(desk.catalog(), &found.constraints)?)
+            let resident = Resident::revive(desk, &found, None)?;
+            let wishes = resident.wishes(&found.wishes)?;
+            (resident, wishes)
         }
-        None => (Resident::newcomer(desk, name, store.number_for(name)?, store.incarnation()?, None)?, Vec::new()),
+        None => (Resident::newcomer(desk, name, store.number_for(name)?, store.incarnation()?, None)?, Wishes::default()),
     })
 }

@@ -2,6 +2,7 @@
 
 use super::person::Person;
 use super::{ChatError, Reply};
+use crate::rules;
 use crate::text::wording;
 use fable_core::{Catalog, Context, Promotion, Standing, UserError};
 
@@ -21,8 +22,8 @@ pub(super) fn write(person: &mut Person<'_>, reply: &mut Reply) -> Result<(), Ch
         return Ok(());
     }
     let catalog = person.policy().catalog();
-    for constraint in &person.constraints {
-        reply.add("rule", format!("{} (\"{}\")", constraint.describe(catalog), constraint.words));
+    for constraint in &person.wishes.rules {
+        reply.add("rule", rules::described(catalog, constraint));
     }
     let mut user = person.user()?;
     let promotions: Vec<Promotion> = user.profile().to_vec();

@@ -2,11 +2,12 @@
 
 use super::backup::Backup;
 use super::refusal::Refusal;
-use crate::catalogs;
-use crate::text::wording;
+use crate::catalogs::{self, lookup};
+use crate::store::wishes::Wishes;
+use crate::text::{Constraint, wording};
 use fable_core::{
     Action, Assessment, Catalog, ContrastSet, Decision, DecisionId, Explanation, Probe, Promotion, Scalar, Scores, Source,
-    Standing, Trial,
+    Standing, StandingRule, Trial,
 };
 use serde::{Serialize, Serializer};
 use serde_json::Value;
@@ -104,6 +105,7 @@ pub(super) enum Answer<'w> {
         profile: Vec<Promoted<'w>>,
         text: String,
     },
+    Wished(Wished),
     Forgotten {
         forgotten: bool,
     },
@@ -186,7 +188,9 @@ impl Labels {
         Coordinates { names: &self.coordinates, numbers }
     }
 
-    pub(super) fn explained<T: Scalar>(&self, why: &Explanation<'_, T>) -> Explained<'_> {
+    pub(super) fn explained<T: Scalar>(&self, catalog: &Catalog<'_>, why: &Explanation<'_, T>) -> Explained<'_> {
+        let own = || Some(Constraint::of(&[why.unwished?])?.describe(catalog));
+        let declared = why.stopped_by_catalog().map(|rule| rule.name.to_owned());
         let name = |coordinate: Option<usize>| coordinate.and_then(|index| self.coordinates.get(index)).map(String::as_str);
         let shares = why.shares().map(|share| Shared {
             part: match share.source {
@@ -207,6 +211,7 @@ impl Labels {
             probed: self.contrasts(&why.probed),
             other: self.action(why.other),
             feasible: why.feasible,
+            rule: if why.feasible { None } else { declared.or_else(own) },
             explored: why.explored,
             chosen_score: why.chosen_score,
             other_score: why.other_score,
@@ -288,6 +293,9 @@ pub(super) struct Explained<'w> {
     probed: Vec<&'w str>,
     other: Option<&'w RawValue>,
     feasible: bool,
+    /// What removed the other action, if it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rule: Option<String>,
     explored: bool,
     chosen_score: f64,
     other_score: f64,
@@ -329,6 +337,54 @@ impl<'w> Promoted<'w> {
         let (lower, upper) = (f64::from(lower), f64::from(upper));
         let (verdict, trial) = (verdict.sign(), trial.into());
         Self { contrast, verdict, standing, sentence, by, valid, round, at, evidence, lower, upper, trial }
+    }
+}
+
+/// What a user wishes, and the rules of the catalog.
+#[derive(Serialize)]
+pub(super) struct Wished {
+    rules: Vec<Ruled>,
+    catalog: Vec<Declared>,
+    layer: bool,
+    memory: Option<bool>,
+}
+
+#[derive(Serialize)]
+struct Ruled {
+    effect: &'static str,
+    values: Vec<String>,
+    when: Option<String>,
+    words: String,
+}
+
+#[derive(Serialize)]
+struct Declared {
+    name: String,
+    effect: &'static str,
+    values: Vec<String>,
+    when: Option<String>,
+}
+
+impl Wished {
+    pub(super) fn new(catalog: &Catalog<'_>, wishes: &Wishes) -> Self {
+        let rule = |rule: &Constraint| Ruled {
+            effect: lookup::effect_name(rule.effect),
+            values: lookup::value_names(catalog, &rule.part()),
+            when: lookup::when_name(catalog, rule.when),
+            words: rule.words.clone(),
+        };
+        let declared = |standing: &StandingRule<'_>| Declared {
+            name: standing.rule.name.to_owned(),
+            effect: lookup::effect_name(standing.rule.effect),
+            values: standing.rule.pattern.iter().flat_map(|part| lookup::value_names(catalog, part)).collect(),
+            when: lookup::condition_name(catalog, standing.when),
+        };
+        Self {
+            rules: wishes.rules.iter().map(rule).collect(),
+            catalog: catalog.rules().iter().map(declared).collect(),
+            layer: wishes.layer,
+            memory: wishes.memory,
+        }
     }
 }
 

@@ -3,22 +3,24 @@
 //! Nothing of the method is here: requests become `fable_core`'s commands, and what these take is collected as [`Writes`] until they are
 //! committed.
 
-use super::answer::{Answer, Chances, Contrasted, Labels, Promoted, Stats};
+use super::answer::{Answer, Chances, Contrasted, Labels, Promoted, Stats, Wished};
 use super::backup::Backups;
 use super::counters::Counters;
-use super::op::Op;
+use super::op::{Change, Op};
 use super::refusal::{Code, Refusal};
 use super::residents::{Residents, warm};
 use super::shards::Shard;
 use crate::inspect::marginals;
+use crate::rules;
 use crate::store::journal::{Note, Segment};
 use crate::store::{Desk, Known, News, Policies, Reach, Resident, Store, StoreError, Writes, transfer};
+use crate::text::Constraint;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use fable_core::record::decode_event;
 use fable_core::{
-    Catalog, Coin, Command, ContrastSet, DecisionId, Deed, Event, Exploration, Observation, Promotion, Request, Scalar, Scores,
-    UserError, user_hash,
+    Catalog, Coin, Command, ContrastSet, DecisionId, Deed, Event, Exploration, FeasibleError, Observation, Promotion, Request,
+    Scalar, Scores, UserError, user_hash,
 };
 use std::sync::Arc;
 
@@ -134,9 +136,11 @@ impl<'p, T: Scalar> Engine<'p, T> {
                 let labels = self.labels;
                 let mut seat = self.owner(*decision)?;
                 let mut user = seat.user()?;
-                Ok(Answer::Explained(labels.explained(&user.explain(*decision, defaults.as_deref(), *against)?)))
+                let catalog = user.policy().catalog();
+                Ok(Answer::Explained(labels.explained(catalog, &user.explain(*decision, defaults.as_deref(), *against)?)))
             }
             Op::Profile { user } => self.named(user)?.profile(),
+            Op::Wish { user, change } => self.named(user)?.wish(change),
             Op::Forget { user } => self.forget(user),
             Op::Export { user } => {
                 let export = match transfer::export(&*self.house.store, user) {
@@ -259,14 +263,59 @@ impl<'p, T: Scalar> Seat<'_, 'p, T> {
         if let Some(propensities) = propensities.as_mut() {
             command = command.with_propensities(draws.unwrap_or(0), propensities);
         }
-        self.run(&mut command, if request.defaults.is_some() { Note::WithDefaults } else { Note::None })?;
+        let note = if request.defaults.is_some() { Note::WithDefaults } else { Note::None };
+        if let Err(error) = self.run(&mut command, note) {
+            return Err(self.refuse(error, &request));
+        }
         let scores = command.scores();
         let decision = command.decision(&self.user()?);
         drop(command);
         let (decision, scores): (_, Scores) = decision.zip(scores).ok_or(UserError::OutOfOrder)?; // it was just made
         let own = propensities.as_ref().filter(|_| exact).and_then(|all| all.get(decision.action.index()).copied());
         let (chances, user) = (Chances { own, all: propensities.filter(|_| draws.is_some()) }, self.user()?);
-        Ok(Answer::Decided(labels.decided(&decision, &scores, request.feasible.len(), user.coins(decision.id), chances)))
+        Ok(Answer::Decided(labels.decided(&decision, &scores, user.permissions().len(), user.coins(decision.id), chances)))
+    }
+
+    /// Why nothing was decided; what leaves nothing to choose is named.
+    fn refuse(&self, error: StoreError, request: &Request<'_>) -> Refusal {
+        let StoreError::Refused(UserError::Feasible(FeasibleError::Empty)) = error else { return error.into() };
+        let (catalog, context) = (self.desk.catalog(), request.context);
+        let declared = catalog.rules().iter().filter(|standing| standing.when.holds(context));
+        let declared = declared.map(|standing| format!("the catalog's rule '{}'", standing.rule.name));
+        let own = self.resident.learner().wishes().filter_map(|wish| Constraint::of(&[wish]));
+        let own = own.filter(|rule| rule.holds(context)).map(|rule| format!("the user's rule '{}'", rule.describe(catalog)));
+        let held: Vec<String> = declared.chain(own).collect();
+        let message = format!("what the request allows is not feasible together with {}", held.join(", "));
+        Refusal::new(Code::Infeasible, if held.is_empty() { error.to_string() } else { message })
+    }
+
+    /// What the user wishes, after a change of it.
+    fn wish(self, change: &Change) -> Result<Answer<'p>, Refusal> {
+        let (catalog, number) = (self.desk.catalog(), self.resident.row().header.user);
+        let before = match self.writes.newest_wishes(number) {
+            Some(document) => self.resident.wishes(document)?,
+            None => {
+                // Somebody new may not be there yet.
+                let stored = if self.resident.is_known() { self.house.store.user(number, Reach::Snapshot)? } else { None };
+                self.resident.wishes(&stored.map_or_else(Vec::new, |stored| stored.wishes))?
+            }
+        };
+        let mut wishes = before.clone();
+        match change {
+            Change::Nothing => {}
+            Change::Rules(more) => wishes.rules = rules::with(catalog, &wishes.rules, more.iter().cloned())?.0,
+            Change::Allow(values) => wishes.rules = rules::allowing_all(&wishes.rules, values).0,
+            Change::Switch { layer, memory } => {
+                wishes.layer = layer.unwrap_or(wishes.layer);
+                wishes.memory = memory.or(wishes.memory);
+            }
+        }
+        if wishes != before {
+            let entries = self.resident.entries();
+            self.resident.wish(self.desk, self.writes, &wishes)?;
+            self.house.counters.events.add(self.resident.entries() - entries);
+        }
+        Ok(Answer::Wished(Wished::new(catalog, &wishes)))
     }
 
     /// The reward of a decision as the journal has it, taken back; one from elsewhere, too, that was merged.

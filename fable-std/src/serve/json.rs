@@ -56,6 +56,16 @@ pub(super) struct Line<'a> {
     pub(super) name: Option<Name<'a>>,
     #[serde(default, deserialize_with = "given", borrow)]
     pub(super) file: Option<Name<'a>>,
+    #[serde(default, deserialize_with = "given", borrow)]
+    pub(super) values: Option<Vec<Name<'a>>>,
+    #[serde(default, deserialize_with = "given", borrow)]
+    pub(super) when: Option<Name<'a>>,
+    #[serde(default, deserialize_with = "given", borrow)]
+    pub(super) words: Option<Name<'a>>,
+    #[serde(default, deserialize_with = "given")]
+    pub(super) layer: Option<bool>,
+    #[serde(default, deserialize_with = "given")]
+    pub(super) memory: Option<bool>,
 }
 
 impl<'a> Line<'a> {
@@ -85,6 +95,11 @@ impl<'a> Line<'a> {
             ("against", self.against.is_some()),
             ("name", self.name.is_some()),
             ("file", self.file.is_some()),
+            ("values", self.values.is_some()),
+            ("when", self.when.is_some()),
+            ("words", self.words.is_some()),
+            ("layer", self.layer.is_some()),
+            ("memory", self.memory.is_some()),
         ]
         .into_iter()
         .filter_map(|(key, there)| there.then_some(key))

@@ -6,6 +6,8 @@
 use super::json::{self, Line, Name, Object, Pattern};
 use super::refusal::{Code, Refusal};
 use crate::catalogs::lookup;
+use crate::rules;
+use crate::text::Constraint;
 use fable_core::{Action, Catalog, Comparison, Context, DecisionId, Direction, Effect, Feasible, Statement, UserError, When};
 use serde_json::value::RawValue;
 
@@ -104,6 +106,13 @@ pub enum Op {
         /// The caller's time.
         at: u32,
     },
+    /// See or change what a user wishes.
+    Wish {
+        /// Whose.
+        user: String,
+        /// What becomes different.
+        change: Change,
+    },
     /// Erase a user.
     Forget {
         /// Whom.
@@ -128,6 +137,24 @@ pub enum Op {
     },
 }
 
+/// How what a user wishes is changed.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Change {
+    /// Not at all.
+    Nothing,
+    /// Rules are added.
+    Rules(Vec<Constraint>),
+    /// What stands against values is lifted.
+    Allow(Vec<(u8, u8)>),
+    /// Switches are set; what is left out stays.
+    Switch {
+        /// Whether anything is decided for the user and learned about them.
+        layer: Option<bool>,
+        /// Whether what is said may be remembered.
+        memory: Option<bool>,
+    },
+}
+
 impl Op {
     /// The name of the user that it is about, if it names one.
     #[must_use]
@@ -141,6 +168,7 @@ impl Op {
             | Self::Profile { user }
             | Self::Promote { user, .. }
             | Self::Export { user }
+            | Self::Wish { user, .. }
             | Self::Forget { user } => Some(user),
             Self::Feedback { .. }
             | Self::Check { .. }
@@ -221,7 +249,7 @@ impl Incoming {
 }
 
 /// Every op of the protocol.
-pub const OPS: [&str; 14] = [
+pub const OPS: [&str; 19] = [
     "onboard",
     "decide",
     "feedback",
@@ -232,6 +260,11 @@ pub const OPS: [&str; 14] = [
     "explain",
     "profile",
     "promote",
+    "rules",
+    "forbid",
+    "require",
+    "allow",
+    "switch",
     "forget",
     "export",
     "backup",
@@ -246,7 +279,10 @@ pub(super) fn keys(op: &str) -> Option<&'static [&'static str]> {
         "feedback" => &["decision", "reward", "weight", "at"],
         "observe" => &["user", "context", "action", "reward", "weight", "at"],
         "unlearn" => &["decision"],
-        "posterior" | "profile" | "forget" | "export" => &["user"],
+        "posterior" | "profile" | "forget" | "export" | "rules" => &["user"],
+        "forbid" | "require" => &["user", "values", "when", "words"],
+        "allow" => &["user", "values"],
+        "switch" => &["user", "layer", "memory"],
         "contrast" => &["user", "name", "context", "prefer", "over", "total"],
         "explain" => &["decision", "against", "defaults"],
         "promote" => &["user", "at"],
@@ -313,8 +349,49 @@ fn op(catalog: &Catalog<'_>, name: &str, line: Line<'_>) -> Result<Op, Refusal> 
         }
         "profile" => Op::Profile { user: user(line.user)? },
         "promote" => Op::Promote { user: user(line.user)?, at: line.at.unwrap_or(0) },
+        "rules" | "forbid" | "require" | "allow" | "switch" => {
+            let change = change(catalog, name, &line)?;
+            Op::Wish { user: user(line.user)?, change }
+        }
         "backup" => Op::Backup { file: line.file.map(|file| file.0.into_owned()) },
         _ => Op::Stats,
+    })
+}
+
+/// Most bytes of the words of a rule.
+const MAX_WORDS: usize = 1_024;
+
+/// What an op makes of what a user wishes.
+fn change(catalog: &Catalog<'_>, op: &str, line: &Line<'_>) -> Result<Change, Refusal> {
+    let values = || -> Result<Vec<(u8, u8)>, Refusal> {
+        let names = needed("values", line.values.as_ref())?;
+        if names.is_empty() {
+            return Err(Refusal::new(Code::BadPattern, "'values' names no value"));
+        }
+        Ok(names.iter().map(|name| lookup::value(catalog, &name.0)).collect::<Result<_, _>>()?)
+    };
+    Ok(match op {
+        "forbid" | "require" => {
+            let (values, place) = (values()?, line.when.as_ref().map(|when| &*when.0));
+            let (place, words) = (rules::when(catalog, place)?, line.words.as_ref().map_or("", |words| &*words.0));
+            if words.len() > MAX_WORDS {
+                return Err(Refusal::new(
+                    Code::OutOfRange,
+                    format_args!("the words of a rule can have at most {MAX_WORDS} bytes"),
+                ));
+            }
+            Change::Rules(if op == "forbid" {
+                rules::forbidding(&values, place, words).collect()
+            } else {
+                rules::requiring(&values, place, words)
+            })
+        }
+        "allow" => Change::Allow(values()?),
+        "switch" if line.layer.is_none() && line.memory.is_none() => {
+            return Err(Refusal::new(Code::BadRequest, "'switch' needs 'layer' or 'memory'"));
+        }
+        "switch" => Change::Switch { layer: line.layer, memory: line.memory },
+        _ => Change::Nothing,
     })
 }
 

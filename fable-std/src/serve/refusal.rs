@@ -1,5 +1,6 @@
 //! Why a request is refused: one code for each reason, for programs, and a sentence for people.
 
+use crate::rules::RulesError;
 use crate::store::StoreError;
 use crate::toml_file::Flaw;
 use fable_core::{ContextError, FeasibleError, OnboardingError, ParseDecisionIdError, UserError};
@@ -31,6 +32,8 @@ pub enum Code {
     BadPattern,
     /// No action is feasible.
     Infeasible,
+    /// The user has switched this off.
+    Off,
     /// A direction is empty, too long, has a coordinate twice or touches two tasks.
     BadDirection,
     /// The dictionary has no coordinate for a stated preference.
@@ -61,7 +64,7 @@ pub enum Code {
 
 impl Code {
     /// Every code.
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 24] = [
         Self::BadJson,
         Self::TooLong,
         Self::UnknownOp,
@@ -72,6 +75,7 @@ impl Code {
         Self::BadContext,
         Self::BadPattern,
         Self::Infeasible,
+        Self::Off,
         Self::BadDirection,
         Self::NoCoordinate,
         Self::BadContrast,
@@ -161,6 +165,8 @@ impl From<UserError> for Refusal {
             UserError::ExpiredDecision => Code::Expired,
             UserError::DuplicateFeedback => Code::DuplicateFeedback,
             UserError::Stale => Code::Stale,
+            UserError::Off => Code::Off,
+            UserError::Wishes => Code::OutOfRange,
             UserError::NotLearned => Code::NotLearned,
             UserError::Comparison => Code::BadContrast,
             UserError::Exhausted => Code::Exhausted,
@@ -173,6 +179,17 @@ impl From<UserError> for Refusal {
 impl From<Flaw> for Refusal {
     fn from(flaw: Flaw) -> Self {
         Self::new(Code::UnknownName, flaw)
+    }
+}
+
+impl From<RulesError> for Refusal {
+    fn from(error: RulesError) -> Self {
+        let code = match error {
+            RulesError::Name(flaw) => return flaw.into(),
+            RulesError::NothingLeft => Code::Infeasible,
+            RulesError::TooMany => Code::OutOfRange,
+        };
+        Self::new(code, error)
     }
 }
 

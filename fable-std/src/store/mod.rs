@@ -5,7 +5,7 @@
 //! | a file, [`FileStore`] | one process | everything sealed with a key of the user's own; a damaged disk is noticed, forgetting destroys the key |
 //! | PostgreSQL, [`PostgresStore`] | any number of processes, on any number of machines | `(user, seq)` decides who was first, and whoever was not reads again and proposes again |
 //!
-//! Either way a user is a row (name, header, first incarnation), hard rules, a journal of events and now and then a snapshot; a learner is
+//! Either way a user is a row (name, header, first incarnation), the words of their own rules, a journal of events and now and then a snapshot; a learner is
 //! the last snapshot with the events after it applied. What [`commit`](Store::commit) returns from is durable, all of it or nothing.
 //! [`Resident`] is a user in memory, [`Writes`] what a commit changes, [`transfer`] a user as a file, and [`movement`] takes everyone from
 //! one store to another.
@@ -23,7 +23,6 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-pub mod constraints;
 mod damage;
 mod error;
 mod file;
@@ -35,6 +34,7 @@ mod priors;
 mod resident;
 mod row;
 pub mod transfer;
+pub mod wishes;
 mod writes;
 
 pub use damage::Damage;
@@ -370,8 +370,8 @@ pub struct Stored {
     pub journal: Vec<Segment>,
     /// Which life of the number it is, where a store is shared: one who is forgotten and comes again has another. 0 elsewhere.
     pub birth: u64,
-    /// The user's hard constraints, see [`constraints`]; empty if there are none.
-    pub constraints: Vec<u8>,
+    /// The words of the user's own rules, see [`wishes`]; empty if there are none.
+    pub wishes: Vec<u8>,
     /// The prior that the user began with, if it is not the isotropic one and all of the user was asked for.
     pub prior: Option<Vec<u8>>,
 }

@@ -196,8 +196,8 @@ impl Movement {
         for segment in cut(&entries)? {
             self.writes.segment(number, &segment);
         }
-        if !source.constraints.is_empty() {
-            self.writes.constraints(number, &source.constraints);
+        if !source.wishes.is_empty() {
+            self.writes.wishes(number, &source.wishes);
         }
         // With the newest snapshot the user is there at once; without it all of the journal is applied the first time.
         if let Ok(Some(Stored { snapshot: Some((newest, bytes)), .. })) = from.user(number, Reach::Snapshot)
@@ -213,13 +213,13 @@ impl Movement {
 
     /// Somebody who is there as of some time before.
     fn complete(&mut self, number: u64, source: &Stored, target: &Stored, rest: &Segment) {
-        if rest.count == 0 && source.constraints == target.constraints {
+        if rest.count == 0 && source.wishes == target.wishes {
             self.moved.same += 1;
             return;
         }
         self.writes.life(number, target.birth);
-        if source.constraints != target.constraints {
-            self.writes.constraints(number, &source.constraints);
+        if source.wishes != target.wishes {
+            self.writes.wishes(number, &source.wishes);
         }
         if rest.count > 0 {
             self.writes.log.insert(number, rest.clone());

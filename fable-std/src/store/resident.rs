@@ -26,6 +26,7 @@
 //! ```
 
 use super::journal::{Entry, Note, Segment};
+use super::wishes::Wishes;
 use super::{Damage, Known, Policies, StoreError, Stored, UserRow, Writes};
 use fable_core::record::{MAX_ELSEWHERE_LEN, decode_event, encode_event};
 use fable_core::{Catalog, Command, Event, HostLearner, Policy, Scalar, User, UserError};
@@ -255,6 +256,26 @@ impl<'p, T: Scalar> Resident<'p, T> {
         if turns(self.entries) > turns(before) {
             sink.snapshot(hash, self.entries, &self.learner.to_bytes()?);
         }
+        Ok(())
+    }
+
+    /// What the user wishes, with the words of a document of the store.
+    ///
+    /// # Errors
+    /// As for [`Wishes::of`].
+    pub fn wishes(&self, document: &[u8]) -> Result<Wishes, StoreError> {
+        Wishes::of(self.policy.catalog(), self.learner.wishes(), document)
+    }
+
+    /// Makes these all that the user wishes: in the journal, and beside it the words.
+    ///
+    /// # Errors
+    /// Rules of another catalog, or too many of them; nothing has happened then.
+    pub fn wish(&mut self, desk: &mut Desk<'_, T>, writes: &mut Writes, wishes: &Wishes) -> Result<(), StoreError> {
+        let document = wishes.encode(self.policy.catalog())?;
+        self.run(desk, writes, &mut Command::wishes(&wishes.list()), Note::None)?;
+        self.introduce(writes);
+        writes.wishes(self.row.header.user, &document);
         Ok(())
     }
 

@@ -8,8 +8,8 @@
 //! | 2 | length of the name |
 //! | n | the name, UTF-8 |
 //! | 32 | header of the journal, see `fable_core::record` |
-//! | 4 | length of the constraints, 0 if there are none |
-//! | c | the constraints, see [`super::constraints`] |
+//! | 4 | length of the words of the user's own rules, 0 if there are none |
+//! | c | these words, see [`super::wishes`] |
 //! | 4 | length of the prior, 0 if it is the isotropic one |
 //! | p | the prior that the user began with, see [`prior_file`] |
 //! | 8 | number of entries before those that are in the file, 0 if all of them are |
@@ -101,8 +101,8 @@ pub fn write(stored: &Stored) -> Result<Vec<u8>, StoreError> {
     bytes.extend_from_slice(&length.to_le_bytes());
     bytes.extend_from_slice(name.as_bytes());
     bytes.extend_from_slice(&header.encode());
-    for part in [&stored.constraints[..], stored.prior.as_deref().unwrap_or_default()] {
-        let length = u32::try_from(part.len()).map_err(|_| StoreError::Damaged("constraints or a prior are too long"))?;
+    for part in [&stored.wishes[..], stored.prior.as_deref().unwrap_or_default()] {
+        let length = u32::try_from(part.len()).map_err(|_| StoreError::Damaged("the words of rules or a prior are too long"))?;
         bytes.extend_from_slice(&length.to_le_bytes());
         bytes.extend_from_slice(part);
     }
@@ -142,7 +142,7 @@ pub fn read(bytes: &[u8]) -> Result<Stored, StoreError> {
     let (length, rest) = rest.split_first_chunk().ok_or_else(damaged)?;
     let (name, rest) = rest.split_at_checked(usize::from(u16::from_le_bytes(*length))).ok_or_else(damaged)?;
     let (header, rest) = rest.split_at_checked(HEADER_LEN).ok_or_else(damaged)?;
-    let (constraints, rest) = split_part(rest).ok_or_else(damaged)?;
+    let (wishes, rest) = split_part(rest).ok_or_else(damaged)?;
     let (prior, rest) = split_part(rest).ok_or_else(damaged)?;
     let (seen, rest) = rest.split_first_chunk().ok_or_else(damaged)?;
     let (snapshot, rest) = split_part(rest).ok_or_else(damaged)?;
@@ -162,9 +162,9 @@ pub fn read(bytes: &[u8]) -> Result<Stored, StoreError> {
     {
         return Err(damaged());
     }
-    let (constraints, prior) = (constraints.to_vec(), (!prior.is_empty()).then(|| prior.to_vec()));
+    let (wishes, prior) = (wishes.to_vec(), (!prior.is_empty()).then(|| prior.to_vec()));
     let snapshot = (seen > 0).then(|| (seen, snapshot.to_vec()));
-    Ok(Stored { row, snapshot, journal: vec![segment], birth: 0, constraints, prior })
+    Ok(Stored { row, snapshot, journal: vec![segment], birth: 0, wishes, prior })
 }
 
 /// Bytes after their length, and what is after them.
@@ -191,7 +191,7 @@ impl Arrival {
     /// A file, a prior or an event that cannot be used under the policy, which is the one without a prior.
     pub fn check<T: Scalar>(base: &Policy<'_, T>, bytes: &[u8]) -> Result<Self, StoreError> {
         let mut stored = read(bytes)?;
-        super::constraints::decode(base.catalog(), &stored.constraints)?;
+        super::wishes::decode(base.catalog(), &stored.wishes)?;
         let prior = stored.prior.as_deref().map(|bytes| prior_file::read(base, bytes)).transpose()?;
         let policies = Policies::from(prior_file::informed(base, prior.as_deref())?);
         let resident = Resident::revive(&mut Desk::new(&policies), &stored, None)?;
@@ -226,7 +226,7 @@ impl Arrival {
         }
         let row = UserRow::newcomer(&prior_file::informed(base, Some(&packed))?, name, user_hash(name), 0);
         let prior = Some(prior_file::write(base, &packed, prior_file::NOBODY)?);
-        let stored = Stored { row, snapshot: None, journal: Vec::new(), birth: 0, constraints: Vec::new(), prior };
+        let stored = Stored { row, snapshot: None, journal: Vec::new(), birth: 0, wishes: Vec::new(), prior };
         Ok(Self { stored, entries: 0, incarnation: None, snapshot: None })
     }
 
@@ -254,8 +254,8 @@ impl Arrival {
             }
             writes.user(user, &stored.row);
             stored.journal.iter().for_each(|segment| writes.segment(user, segment));
-            if !stored.constraints.is_empty() {
-                writes.constraints(user, &stored.constraints);
+            if !stored.wishes.is_empty() {
+                writes.wishes(user, &stored.wishes);
             }
             let fingerprint = stored.row.header.fingerprint;
             if let Some(prior) = &stored.prior

@@ -24,7 +24,7 @@ pub struct Writes {
     pub(super) snapshots: BTreeMap<u64, (u64, Vec<u8>)>,
     /// Snapshots that the journal of an imported user begins with.
     pub(super) bases: BTreeMap<u64, (u64, Vec<u8>)>,
-    pub(super) constraints: BTreeMap<u64, Vec<u8>>,
+    pub(super) wishes: BTreeMap<u64, Vec<u8>>,
     pub(super) priors: BTreeMap<u64, Vec<u8>>,
     pub(super) journal: BTreeMap<(u64, u64), Segment>,
     /// Whether the log that was committed before is in the journal now.
@@ -41,7 +41,7 @@ impl Writes {
     /// Whether there is nothing to write.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        let rows = [&self.constraints, &self.priors];
+        let rows = [&self.wishes, &self.priors];
         self.erased.is_empty()
             && rows.iter().all(|rows| rows.is_empty())
             && self.users.is_empty()
@@ -76,6 +76,12 @@ impl Writes {
         self.log.get(&number)
     }
 
+    /// The words of a user's own rules, if they are among these writes.
+    #[must_use]
+    pub fn newest_wishes(&self, number: u64) -> Option<&[u8]> {
+        self.wishes.get(&number).map(Vec::as_slice)
+    }
+
     /// Whether the log is moved into the journal.
     #[must_use]
     pub const fn folds(&self) -> bool {
@@ -102,9 +108,9 @@ impl Writes {
         self.snapshots.insert(user, (seen, snapshot.to_vec()));
     }
 
-    /// All the hard constraints of a user, as [`super::constraints`] writes them.
-    pub fn constraints(&mut self, user: u64, constraints: &[u8]) {
-        self.constraints.insert(user, constraints.to_vec());
+    /// The words of all of a user's own rules, as [`super::wishes`] writes them.
+    pub fn wishes(&mut self, user: u64, document: &[u8]) {
+        self.wishes.insert(user, document.to_vec());
     }
 
     /// A prior that users begin with, by the fingerprint of the policy with it.
@@ -125,7 +131,7 @@ impl Writes {
         self.users.remove(&user);
         self.snapshots.remove(&user);
         self.bases.remove(&user);
-        self.constraints.remove(&user);
+        self.wishes.remove(&user);
         self.log.remove(&user);
         self.births.remove(&user);
         self.arrivals.remove(&user);
@@ -168,7 +174,7 @@ impl Writes {
         self.users.extend(next.users);
         self.snapshots.extend(next.snapshots);
         self.bases.extend(next.bases);
-        self.constraints.extend(next.constraints);
+        self.wishes.extend(next.wishes);
         self.priors.extend(next.priors);
         self.journal.extend(next.journal);
         for (user, segment) in next.log {

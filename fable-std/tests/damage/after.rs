@@ -86,7 +86,7 @@ pub fn go_through(bench: &Bench, town: &Town, files: &Files, touched: &BTreeSet<
     go_on(&store, life(&mut town, sound[0]), dice);
     let mut writes = Writes::default();
     life(&mut town, sound[1]).constraints = rules(7);
-    writes.constraints(sound[1], &rules(7));
+    writes.wishes(sound[1], &rules(7));
     store.commit(writes, true).unwrap();
     arrive(&store, &mut town, "somebody new", dice).unwrap();
     if dice.once_in(2) {

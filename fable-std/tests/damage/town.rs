@@ -5,9 +5,8 @@ use fable_serve_tests::dice::Dice;
 use fable_serve_tests::frames::{Frame, PRIOR, RULES, USER, frames};
 use fable_std::prior_file;
 use fable_std::store::journal::{Entry, Note, Segment};
-use fable_std::store::{
-    self, Desk, FileStore, History, Identity, Policies, Priors, Resident, Sink, Store, Stored, UserRow, Writes,
-};
+use fable_std::store::wishes::Wishes;
+use fable_std::store::{Desk, FileStore, History, Identity, Policies, Priors, Resident, Sink, Store, Stored, UserRow, Writes};
 use fable_std::text::Constraint;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -92,7 +91,7 @@ impl Life {
     pub fn agrees(&self, stored: &Stored) -> usize {
         let name = self.name();
         assert_eq!(stored.row, self.row, "{name}: another row");
-        assert_eq!(stored.constraints, self.constraints, "{name}: other rules");
+        assert_eq!(stored.wishes, self.constraints, "{name}: other rules");
         let seen = stored.snapshot.as_ref().map_or(0, |(seen, _)| *seen);
         if let Some((seen, bytes)) = &stored.snapshot {
             assert!(self.states.get(seen) == Some(bytes), "{name}: another snapshot at {seen}");
@@ -169,7 +168,7 @@ pub fn rules(number: usize) -> Vec<u8> {
         words: format!("never, I said {number} times"),
     };
     let constraints: Vec<Constraint> = (0..=(number % 2) as u8).map(constraint).collect();
-    store::constraints::encode(&catalog::TAU2, &constraints).unwrap()
+    Wishes { rules: constraints, ..Wishes::default() }.encode(&catalog::TAU2).unwrap()
 }
 
 /// Moves the whole log into the journal.
@@ -239,7 +238,7 @@ impl Towns {
             live(desk, &mut resident, &mut Witness { writes: &mut writes, life: &mut life }, &mut dice, 1);
             if user % 3 == 0 {
                 life.constraints = rules(user);
-                writes.constraints(number, &life.constraints);
+                writes.wishes(number, &life.constraints);
             }
             let before = std::fs::metadata(&path).unwrap().len() as usize;
             store.commit(writes, true).unwrap();
@@ -268,7 +267,7 @@ impl Towns {
                     if (user + phase).is_multiple_of(37) {
                         // Other rules than before, or none any more.
                         life.constraints = if user % 2 == 0 { rules(phase) } else { Vec::new() };
-                        writes.constraints(life.number(), &life.constraints);
+                        writes.wishes(life.number(), &life.constraints);
                     }
                 }
                 store.commit(writes, true).unwrap();

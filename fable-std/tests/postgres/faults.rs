@@ -27,7 +27,7 @@ fn a_cut_at_any_byte_loses_and_doubles_nothing() {
             let mut writes = Writes::default();
             decide(&mut desk, &mut ana, &mut writes);
             decide(&mut desk, &mut newcomer, &mut writes);
-            writes.constraints(user_hash(&name), RULES[0]);
+            writes.wishes(user_hash(&name), RULES[0]);
             if left % 2 == 0 {
                 writes.snapshot(user_hash("ana"), ana.entries(), &bits(&ana));
             }
@@ -40,7 +40,7 @@ fn a_cut_at_any_byte_loses_and_doubles_nothing() {
                 assert!(direct.since(&[person.known()]).unwrap().is_empty(), "{left}");
                 assert!(bits(&Resident::revive(&mut desk, &stored, None).unwrap()) == bits(person), "{left}");
             }
-            assert_eq!(direct.named(&name).unwrap().constraints, RULES[0]);
+            assert_eq!(direct.named(&name).unwrap().wishes, RULES[0]);
         }
     }
     println!("{cuts} cuts");
@@ -144,7 +144,7 @@ fn damage_touches_one_user() {
     let mut writes = Writes::default();
     for person in &mut people {
         person.introduce(&mut writes);
-        writes.constraints(person.known().number, RULES[0]);
+        writes.wishes(person.known().number, RULES[0]);
     }
     assert!(store.commit(writes, true).unwrap().is_empty());
     let number = |name: &str| user_hash(name).cast_signed();

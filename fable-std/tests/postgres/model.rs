@@ -60,7 +60,7 @@ impl Life {
         if self.dice.once_in(5) {
             person.introduce(writes);
             let rules: [&[u8]; 3] = [people::RULES[0], people::RULES[1], b""];
-            writes.constraints(number(name), rules[self.dice.below(3)]);
+            writes.wishes(number(name), rules[self.dice.below(3)]);
         }
         // Who has not come yet comes in another incarnation when somebody is forgotten meanwhile.
         if person.is_known() {

@@ -41,11 +41,11 @@ fn everyone_moves_there_and_back() {
     live(&from, &["user 7"], 3);
     let mut writes = Writes::default();
     writes.prior(9, b"a prior");
-    writes.constraints(user_hash("user 3"), RULES[0]);
+    writes.wishes(user_hash("user 3"), RULES[0]);
     // Somebody of whom there are rules alone, and who came before others were forgotten.
     let quiet = Resident::newcomer(&desk(), "quiet", user_hash("quiet"), 0, None).unwrap();
     writes.user(user_hash("quiet"), quiet.row());
-    writes.constraints(user_hash("quiet"), RULES[0]);
+    writes.wishes(user_hash("quiet"), RULES[0]);
     Store::commit(&from, writes, true).unwrap();
     let exports = |store: &dyn Store| all.iter().map(|name| transfer::export(store, name).ok()).collect::<Vec<_>>();
     let before = exports(&from);
@@ -65,7 +65,7 @@ fn everyone_moves_there_and_back() {
     live(&from, &all[..10], 2);
     live(&from, &["new"], 1);
     let mut writes = Writes::default();
-    writes.constraints(user_hash("user 20"), RULES[1]);
+    writes.wishes(user_hash("user 20"), RULES[1]);
     Store::commit(&from, writes, true).unwrap();
     let more = move_everyone(&from, &to, &mut |_, _| {}).unwrap();
     assert_eq!((more.moved, more.completed, more.is_complete()), (2, 10, true), "{more:?}"); // user 8 comes again
@@ -95,7 +95,7 @@ fn whoever_differs_is_named_and_the_others_move() {
         let mut person = Resident::newcomer(&desk, name, number, 0, None).unwrap();
         decide(&mut desk, &mut person, &mut writes);
         // Nobody decides the same twice, so this is another past.
-        writes.constraints(number, RULES[0]);
+        writes.wishes(number, RULES[0]);
     }
     assert!(to.commit(writes, true).unwrap().is_empty());
     let mut other = fetch(&to, &mut desk, "ana");

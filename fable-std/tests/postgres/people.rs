@@ -8,8 +8,10 @@ use std::sync::OnceLock;
 
 pub type Person = Resident<'static, f64>;
 
-pub const RULES: [&[u8]; 2] =
-    [br#"[{"effect":"forbid","component":"tool","values":["web_search"],"when":null,"words":"never search the web"}]"#, b"[]"];
+pub const RULES: [&[u8]; 2] = [
+    br#"{"rules":[{"effect":"forbid","component":"tool","values":["web_search"],"when":null,"words":"never search the web"}]}"#,
+    br#"{"rules":[]}"#,
+];
 
 pub fn policy() -> Policy<'static, f64> {
     Policy::new(&TAU2, Settings::default()).unwrap()
@@ -81,7 +83,7 @@ pub fn compare(left: &dyn Store, right: &dyn Store) {
         let [here, there] = [left, right].map(|store| store.user(number, Reach::Snapshot).unwrap().unwrap());
         let name = &here.row.name;
         assert_eq!((left.find(name).unwrap(), right.holder(name).unwrap()), (Some(number), Some(number)));
-        assert_eq!((&here.row, &here.constraints), (&there.row, &there.constraints));
+        assert_eq!((&here.row, &here.wishes), (&there.row, &there.wishes));
         let [ours, theirs] = [&here, &there].map(|stored| Resident::revive(&mut desk, stored, None).unwrap());
         assert!(bits(&ours) == bits(&theirs), "{name}");
         assert_eq!(ours.entries(), theirs.entries());

@@ -8,10 +8,9 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use fable_core::Effect;
 use fable_core::catalog::Part;
-use fable_core::{Catalog, Context, Direction, Feasible, FeasibleError, OnboardingError, Rule, Statement, When};
+use fable_core::{Catalog, Context, Direction, Feasible, FeasibleError, OnboardingError, Rule, Statement, When, Wish};
 
-/// A constraint on a signal holds above this level.
-pub const SIGNAL_HIGH: f32 = 0.5;
+pub use fable_core::catalog::SIGNAL_HIGH;
 
 /// What a person said.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -80,6 +79,30 @@ impl Constraint {
     #[must_use]
     pub fn part(&self) -> Part<'_> {
         Part::new(self.component, &self.values)
+    }
+
+    /// The rule that wishes make, of which no words are known; `None` for several that are not alternatives, and for a switch.
+    #[must_use]
+    pub fn of(wishes: &[Wish]) -> Option<Self> {
+        let rule = |wish: &Wish| match *wish {
+            Wish::Never { component, value, when } => Some((Effect::Forbid, component, value, when)),
+            Wish::Always { component, value, when } => Some((Effect::Require, component, value, when)),
+            _ => None,
+        };
+        let (effect, component, _, when) = rule(wishes.first()?)?;
+        let values = wishes
+            .iter()
+            .map(|wish| rule(wish).filter(|other| (other.0, other.1, other.3) == (effect, component, when)).map(|other| other.2));
+        Some(Self { effect, component, values: values.collect::<Option<_>>()?, when, words: String::new() })
+    }
+
+    /// The same for the learner, which obeys it: a wish for each value.
+    pub fn wishes(&self) -> impl Iterator<Item = Wish> {
+        let Self { effect, component, when, .. } = *self;
+        self.values.iter().map(move |&value| match effect {
+            Effect::Forbid => Wish::Never { component, value, when },
+            Effect::Require | Effect::Only => Wish::Always { component, value, when },
+        })
     }
 
     /// Whether it holds in a context: in its task, or while its signal is above [`SIGNAL_HIGH`].

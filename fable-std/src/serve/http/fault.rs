@@ -79,7 +79,7 @@ impl Fault {
                 | Code::BadContrast => StatusCode::UNPROCESSABLE_ENTITY,
                 Code::UnknownOp | Code::UnknownDecision => StatusCode::NOT_FOUND,
                 Code::Expired => StatusCode::GONE,
-                Code::DuplicateFeedback | Code::Stale | Code::NotLearned | Code::Exhausted => StatusCode::CONFLICT,
+                Code::DuplicateFeedback | Code::Stale | Code::NotLearned | Code::Exhausted | Code::Off => StatusCode::CONFLICT,
                 Code::Damaged => StatusCode::LOCKED,
                 Code::Storage | Code::Uncertain => StatusCode::SERVICE_UNAVAILABLE,
                 Code::Internal => StatusCode::INTERNAL_SERVER_ERROR,

@@ -69,7 +69,11 @@ const fn get(path: &'static str, label: &'static str, kind: Kind, role: Role, su
 }
 
 /// What can be wrong with a decision that is to have its reward.
-const REWARDED: &[Code] = &[Code::UnknownDecision, Code::Expired, Code::DuplicateFeedback, Code::Damaged, Code::Exhausted];
+const REWARDED: &[Code] =
+    &[Code::UnknownDecision, Code::Expired, Code::DuplicateFeedback, Code::Off, Code::Damaged, Code::Exhausted];
+
+/// What can be wrong with a rule.
+const RULED: &[Code] = &[Code::UnknownName, Code::BadPattern, Code::Infeasible, Code::Damaged, Code::Exhausted];
 
 /// All of them.
 pub(super) const ROUTES: &[Route] = &[
@@ -78,7 +82,7 @@ pub(super) const ROUTES: &[Route] = &[
         "decide",
         Role::Decide,
         "Choose an action",
-        &[Code::UnknownName, Code::BadContext, Code::BadPattern, Code::Infeasible, Code::Damaged, Code::Exhausted],
+        &[Code::UnknownName, Code::BadContext, Code::BadPattern, Code::Infeasible, Code::Off, Code::Damaged, Code::Exhausted],
     ),
     op("/v1/feedback", "feedback", Role::Decide, "How a decision went", REWARDED),
     op(
@@ -86,14 +90,14 @@ pub(super) const ROUTES: &[Route] = &[
         "onboard",
         Role::All,
         "Stated preferences, all or none",
-        &[Code::UnknownName, Code::BadPattern, Code::BadDirection, Code::NoCoordinate, Code::Damaged, Code::Exhausted],
+        &[Code::UnknownName, Code::BadPattern, Code::BadDirection, Code::NoCoordinate, Code::Off, Code::Damaged, Code::Exhausted],
     ),
     op(
         "/v1/observe",
         "observe",
         Role::All,
         "How an action went that was chosen elsewhere",
-        &[Code::UnknownName, Code::IncompleteAction, Code::BadContext, Code::Damaged, Code::Exhausted],
+        &[Code::UnknownName, Code::IncompleteAction, Code::BadContext, Code::Off, Code::Damaged, Code::Exhausted],
     ),
     op(
         "/v1/unlearn",
@@ -127,6 +131,17 @@ pub(super) const ROUTES: &[Route] = &[
     ),
     op("/v1/profile", "profile", Role::All, "The promoted preferences", &[Code::Damaged]),
     op("/v1/promote", "promote", Role::All, "Promote what is certain now", &[Code::Damaged, Code::Exhausted]),
+    op("/v1/rules", "rules", Role::All, "A user's own rules and switches, and the catalog's rules", &[Code::Damaged]),
+    op("/v1/forbid", "forbid", Role::All, "Values that are never chosen for a user", RULED),
+    op("/v1/require", "require", Role::All, "Values of which one is always chosen for a user", RULED),
+    op("/v1/allow", "allow", Role::All, "Lift what stands against values", RULED),
+    op(
+        "/v1/switch",
+        "switch",
+        Role::All,
+        "Switch the layer or its memory on or off for a user",
+        &[Code::Damaged, Code::Exhausted],
+    ),
     op("/v1/forget", "forget", Role::All, "Erase a user", &[Code::Damaged]),
     op("/v1/export", "export", Role::All, "Everything about a user, as a file in base64", &[Code::Damaged]),
     op("/v1/backup", "backup", Role::All, "Copy the store to a new file of the server, or tell how far that is", &[]),
@@ -142,6 +157,7 @@ pub(super) const ROUTES: &[Route] = &[
             Code::UnknownDecision,
             Code::Expired,
             Code::DuplicateFeedback,
+            Code::Off,
             Code::Damaged,
             Code::Exhausted,
         ],

@@ -50,6 +50,12 @@ pub(super) fn shared(catalog: &Catalog<'_>) -> Value {
         pattern.insert("minProperties".into(), 1.into());
         part.extend([("minProperties".to_owned(), 1.into()), ("maxProperties".to_owned(), 2.into())]);
     }
+    let named = |component: &fable_core::catalog::Component<'_>| -> Vec<String> {
+        component.values.iter().map(|value| format!("{}={}", component.name, value.name)).collect()
+    };
+    let values: Vec<String> = definition.components.iter().flat_map(named).collect();
+    let places = definition.tasks.iter().map(|task| format!("task={task}"));
+    let places: Vec<String> = places.chain(definition.signals.iter().map(|signal| (*signal).to_owned())).collect();
     let coordinates = (0..catalog.dimension()).filter_map(|index| catalog.coordinate_name(index)).map(|name| name.to_string());
     let coordinates: Vec<String> = coordinates.collect();
     let numbers: Map<String, Value> = coordinates.iter().map(|name| (name.clone(), json!({"type": "number"}))).collect();
@@ -63,6 +69,8 @@ pub(super) fn shared(catalog: &Catalog<'_>) -> Value {
             object(&["task"], json!({"task": {"enum": definition.tasks}})),
             object(&["signal"], json!({"signal": {"enum": definition.signals}})),
         ]},
+        "Value": {"enum": values},
+        "Place": {"enum": places},
         "Direction": {
             "type": "object",
             "minProperties": 1,
@@ -103,7 +111,10 @@ fn key(name: &str) -> Value {
         "reward" => json!({"type": "number", "minimum": -1, "maximum": 1}),
         "weight" => json!({"type": "number", "minimum": 0.001, "maximum": 100}),
         "name" => reference("Contrast"),
-        "total" => json!({"type": "boolean"}),
+        "total" | "layer" | "memory" => json!({"type": "boolean"}),
+        "values" => json!({"type": "array", "minItems": 1, "items": reference("Value")}),
+        "when" => reference("Place"),
+        "words" => json!({"type": "string", "maxLength": 1_024}),
         "file" => json!({"type": "string", "minLength": 1}),
         "statements" => {
             let sure = |first: &str, schema: Value, more: Value| {
@@ -132,7 +143,8 @@ fn required(op: &str) -> &'static [&'static str] {
         "feedback" => &["decision", "reward"],
         "observe" => &["user", "context", "action", "reward"],
         "unlearn" | "explain" => &["decision"],
-        "posterior" | "profile" | "forget" | "promote" => &["user"],
+        "posterior" | "profile" | "forget" | "promote" | "rules" | "switch" => &["user"],
+        "forbid" | "require" | "allow" => &["user", "values"],
         _ => &[],
     }
 }
@@ -220,7 +232,7 @@ pub(super) fn answer(catalog: &Catalog<'_>, op: &str) -> Value {
                 "chosen_score": number, "other_score": number, "shares": {"type": "array", "items": share},
             });
             let probed = json!({"type": "array", "minItems": 1, "items": reference("Contrast")});
-            answered(always, json!({"intended": reference("Action"), "probed": probed}))
+            answered(always, json!({"intended": reference("Action"), "probed": probed, "rule": text}))
         }
         "profile" => {
             let mut fields = json!({
@@ -233,6 +245,24 @@ pub(super) fn answer(catalog: &Catalog<'_>, op: &str) -> Value {
             let required: Vec<String> = fields.as_object().into_iter().flat_map(Map::keys).cloned().collect();
             let promoted = object(&required.iter().map(String::as_str).collect::<Vec<_>>(), fields);
             answered(json!({"profile": {"type": "array", "items": promoted}, "text": text}), json!({}))
+        }
+        "rules" | "forbid" | "require" | "allow" | "switch" => {
+            let values = json!({"type": "array", "minItems": 1, "items": reference("Value")});
+            let place = json!({"oneOf": [reference("Place"), {"type": "null"}]});
+            let rule = object(
+                &["effect", "values", "when", "words"],
+                json!({"effect": {"enum": ["forbid", "require"]}, "values": values, "when": place, "words": text}),
+            );
+            let declared = object(
+                &["name", "effect", "values", "when"],
+                json!({
+                    "name": text, "effect": {"enum": ["forbid", "require", "only"]}, "values": values,
+                    "when": {"type": ["string", "null"]},
+                }),
+            );
+            let list = |items: Value| json!({"type": "array", "items": items});
+            let memory = json!({"type": ["boolean", "null"]});
+            answered(json!({"rules": list(rule), "catalog": list(declared), "layer": flag, "memory": memory}), json!({}))
         }
         "promote" => answered(json!({"promoted": count}), json!({})),
         "forget" => answered(json!({"forgotten": flag}), json!({})),

@@ -57,7 +57,7 @@ impl Press<'_> {
             let entry = entries.entry(*number).insert_entry(Entry { slot, generation, moved, ..Entry::default() }).into_mut();
             entry.row = self.frame(&mut draft.group, entry, (Kind::User, 0), &[&row.encode()])?;
         }
-        for (number, rules) in &writes.constraints {
+        for (number, rules) in &writes.wishes {
             let entry = self.entry(&mut entries, *number)?;
             entry.rules = self.frame(&mut draft.group, entry, (Kind::Rules, 0), &[rules])?;
         }

@@ -57,7 +57,7 @@ const CHUNK: usize = 1 << 20;
 pub(super) enum Kind {
     /// A user's row, see [`UserRow`](super::UserRow).
     User = 1,
-    /// The hard rules that a user has set, see [`constraints`](super::constraints).
+    /// The hard rules that a user has set, see [`wishes`](crate::store::wishes).
     Rules = 2,
     /// A snapshot.
     Snapshot = 3,

@@ -4,9 +4,9 @@ use super::frame::{Data, Kind, Place, Unread};
 use super::index::{Entry, Snapshots};
 use super::keys::{HOUSE, Keys, Slot};
 use super::{Reach, Stored, UserRow};
-use crate::store::constraints;
 use crate::store::damage::{Damage, Fault};
 use crate::store::journal::Segment;
+use crate::store::wishes;
 use fable_core::record::{HEADER_LEN, Header};
 
 /// A file of frames and the keys to it.
@@ -59,7 +59,7 @@ impl Reader<'_> {
             return Ok(Vec::new());
         }
         let (_, bytes) = self.frame(key, entry.slot, Kind::Rules, entry.rules).map_err(|unread| unread.of(Damage::Rules))?;
-        if constraints::is_list(&bytes) { Ok(bytes) } else { Err(Damage::Rules.into()) }
+        if wishes::is_document(&bytes) { Ok(bytes) } else { Err(Damage::Rules.into()) }
     }
 
     /// A snapshot that belongs to the row.
@@ -144,10 +144,10 @@ impl Reader<'_> {
     pub(super) fn stored(&self, number: u64, entry: &Entry, reach: Reach) -> Result<Stored, Fault> {
         let key = self.key(entry)?;
         let row = self.row(number, entry, &key)?;
-        let constraints = self.rules(entry, &key)?;
+        let wishes = self.rules(entry, &key)?;
         let stored = |snapshot, journal| {
-            let (row, constraints) = (row.clone(), constraints.clone());
-            Stored { row, snapshot, journal, birth: 0, constraints, prior: None }
+            let (row, wishes) = (row.clone(), wishes.clone());
+            Stored { row, snapshot, journal, birth: 0, wishes, prior: None }
         };
         let snapshots = entry.snapshots.as_deref().copied().unwrap_or_default();
         let Snapshots { newest, middle, base } = snapshots;

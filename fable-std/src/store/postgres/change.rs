@@ -64,7 +64,7 @@ pub(super) fn by_user(writes: &Writes) -> Result<Vec<Change<'_>>, StoreError> {
     if writes.folded {
         return Err(StoreError::Damaged("a database has no log that could be moved"));
     }
-    let keys = writes.users.keys().chain(writes.log.keys()).chain(writes.constraints.keys());
+    let keys = writes.users.keys().chain(writes.log.keys()).chain(writes.wishes.keys());
     let keys = keys.chain(writes.snapshots.keys()).chain(writes.bases.keys()).chain(writes.journal.keys().map(|key| &key.0));
     let numbers: BTreeSet<u64> = keys.copied().collect();
     let mut changes = Vec::with_capacity(numbers.len());
@@ -82,7 +82,7 @@ pub(super) fn by_user(writes: &Writes) -> Result<Vec<Change<'_>>, StoreError> {
             row,
             arrives: writes.arrivals.contains(&number),
             segments: entered.chain(writes.log.get(&number)).filter(|segment| segment.count > 0).collect(),
-            rules: writes.constraints.get(&number).map(Vec::as_slice),
+            rules: writes.wishes.get(&number).map(Vec::as_slice),
             base: writes.bases.get(&number).map(|(seen, bytes)| (*seen, bytes.as_slice())),
             snapshot: writes.snapshots.get(&number).map(|(seen, bytes)| (*seen, bytes.as_slice())),
         };

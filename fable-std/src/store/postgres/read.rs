@@ -3,7 +3,7 @@
 use super::sealed::{Spot, What};
 use super::session::{Fault, Session, Value};
 use crate::store::journal::Segment;
-use crate::store::{Damage, Known, News, Reach, StoreError, Stored, UserRow, constraints};
+use crate::store::{Damage, Known, News, Reach, StoreError, Stored, UserRow, wishes};
 use fable_core::record::{HEADER_LEN, Header};
 use std::collections::BTreeMap;
 use tokio_postgres::{Error, Row};
@@ -83,7 +83,7 @@ impl Found {
     fn rules(&self) -> Option<Vec<u8>> {
         let Some(sealed) = &self.rules else { return Some(Vec::new()) };
         let rules = Spot { birth: 0, ..self.spot(What::Rules, 0) }.open(sealed)?;
-        constraints::is_list(rules).then(|| rules.to_vec())
+        wishes::is_document(rules).then(|| rules.to_vec())
     }
 
     /// A snapshot that belongs to the row.
@@ -113,7 +113,7 @@ impl Found {
     /// where the history begins, for the history.
     pub(super) fn stored(&self, reach: Reach) -> Result<Stored, Damage> {
         let row = self.row().ok_or(Damage::Row)?;
-        let constraints = self.rules().ok_or(Damage::Rules)?;
+        let wishes = self.rules().ok_or(Damage::Rules)?;
         let beginning = (!self.snapshots.values().any(|(base, _)| *base)).then_some(None);
         let mut starts: Vec<Option<u64>> = beginning.into_iter().chain(self.snapshots.keys().map(|seen| Some(*seen))).collect();
         if reach == Reach::Snapshot {
@@ -130,7 +130,7 @@ impl Found {
                 }
             };
             match self.journal(start.unwrap_or(0)) {
-                Some(journal) => return Ok(Stored { row, snapshot, journal, birth: self.birth, constraints, prior: None }),
+                Some(journal) => return Ok(Stored { row, snapshot, journal, birth: self.birth, wishes, prior: None }),
                 None => damage = Damage::Journal,
             }
         }

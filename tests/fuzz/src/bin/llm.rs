@@ -5,7 +5,7 @@
 use fable_core::catalog::AGENT;
 use fable_core::{Context, ONBOARDING_PRECISION, REWARD};
 use fable_std::llm::{Endpoint, Llm};
-use fable_std::store::constraints::{decode, encode};
+use fable_std::store::wishes::{Wishes, decode};
 use fable_std::text::{Constraint, Feedback, Onboarding, PreferenceText, Reaction, RequestText, Rules, Situation};
 use fable_std::text::{ContextAdapter, FeedbackAdapter, OnboardingAdapter};
 use libfuzzer_sys::fuzz_target;
@@ -99,7 +99,8 @@ fuzz_target!(|data: &[u8]| {
             let says = |one: &Constraint| (one.effect, one.component, one.values.clone(), one.when);
             assert!(onboarding.constraints.iter().all(|own| kept.iter().any(|other| says(other) == says(own))));
             assert!(kept.iter().all(|constraint| even(SAID).contains(&even(&constraint.words))));
-            assert_eq!(decode(&AGENT, &encode(&AGENT, kept).unwrap()).unwrap(), *kept);
+            let document = Wishes { rules: kept.clone(), ..Wishes::default() }.encode(&AGENT).unwrap();
+            assert_eq!(decode(&AGENT, &document).unwrap(), *kept);
         }
         _ => match MODEL.answer("", [], SAID) {
             Ok(text) => assert!(!text.is_empty() && text == text.trim()),

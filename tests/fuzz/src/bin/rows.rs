@@ -37,7 +37,7 @@ fuzz_target!(|data: &[u8]| {
         &(stored.row.name.len() as u16).to_le_bytes(),
         stored.row.name.as_bytes(),
         &stored.row.header.encode(),
-        &with_length(&stored.constraints),
+        &with_length(&stored.wishes),
         &with_length(&stored.prior.unwrap_or_default()),
         &seen.to_le_bytes(),
         &with_length(&snapshot),

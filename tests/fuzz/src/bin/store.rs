@@ -12,7 +12,7 @@ use std::sync::LazyLock;
 use tempfile::TempDir;
 
 const USERS: [&str; 4] = ["ana", "bo", "cy", "di"];
-const RULES: &[u8] = br#"[{"effect":"forbid","component":"tool","values":["web_search"],"when":null,"words":"no"}]"#;
+const RULES: &[u8] = br#"{"rules":[{"effect":"forbid","component":"tool","values":["web_search"],"when":null,"words":"no"}]}"#;
 /// Where the groups of a store's file begin, and how long the heads of a group and of a frame are.
 const START: usize = 8192;
 const GROUP: usize = 32;
@@ -41,7 +41,7 @@ static SOUND: LazyLock<Sound> = LazyLock::new(|| {
             let mut writes = Writes::default();
             live(&store, name, &mut writes).unwrap();
             if round == 1 && name != "bo" {
-                writes.constraints(user_hash(name), RULES);
+                writes.wishes(user_hash(name), RULES);
             }
             store.commit(writes, true).unwrap();
         }
@@ -66,7 +66,7 @@ fn files(path: &Path) -> [PathBuf; 3] {
 
 fn known(stored: &Stored) -> Known {
     let entries = stored.journal.iter().flat_map(|segment| segment.bytes.clone()).collect();
-    (entries, stored.constraints.clone())
+    (entries, stored.wishes.clone())
 }
 
 /// Two decisions and a snapshot.

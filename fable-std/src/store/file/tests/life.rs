@@ -78,7 +78,7 @@ pub(super) fn read(store: &FileStore, desk: &mut Desk<'static, f64>, name: &str)
     let Some(brief) = store.user(number, Reach::Snapshot)? else { return Ok(None) };
     let learner = Resident::revive(desk, &brief, None)?.learner().to_bytes()?;
     let entries = whole.journal.iter().flat_map(|segment| segment.bytes.clone()).collect();
-    Ok(Some(Person { incarnation: whole.row.incarnation, entries, rules: whole.constraints, learner }))
+    Ok(Some(Person { incarnation: whole.row.incarnation, entries, rules: whole.wishes, learner }))
 }
 
 /// Everyone in a store.
@@ -338,7 +338,7 @@ impl<'g> Life<'g> {
         }
         if self.dice.one_in(4) {
             rules = RULES[self.dice.below(2)].to_vec();
-            own.constraints(number(name), &rules);
+            own.wishes(number(name), &rules);
         }
         let person = Person { incarnation: resident.row().incarnation, entries, rules, learner };
         next.insert(name.to_owned(), Arc::new(person));

@@ -1,18 +1,24 @@
-//! Any bytes are a user's constraints or an error; none of those read is dropped, and they are written and read again as they were.
+//! Any bytes are the words of a user's rules or an error; none of those read is dropped, and they are written and read again as they
+//! were. As wishes each of them removes what it says and nothing else.
 #![no_main]
 
 use fable_core::catalog::AGENT;
-use fable_core::{Effect, Feasible, Rule};
-use fable_std::store::constraints::{decode, encode};
+use fable_core::{Effect, Feasible, Rule, Wish};
+use fable_std::store::wishes::{Wishes, decode};
 use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
 
 fuzz_target!(|data: &[u8]| {
+    if let Some(code) = data.first_chunk().map(|bytes| u32::from_le_bytes(*bytes)) {
+        assert!(Wish::from_code(code).is_none_or(|wish| wish.code() == code));
+    }
     let Ok(constraints) = decode(&AGENT, data) else { return };
-    let listed = if data.is_empty() { vec![] } else { serde_json::from_slice::<Vec<Value>>(data).unwrap() };
-    assert_eq!(constraints.len(), listed.len());
-    assert_eq!(decode(&AGENT, &encode(&AGENT, &constraints).unwrap()).unwrap(), constraints);
+    let listed = if data.is_empty() { 0 } else { serde_json::from_slice::<Value>(data).unwrap()["rules"].as_array().unwrap().len() };
+    assert_eq!(constraints.len(), listed);
+    let wishes = Wishes { rules: constraints.clone(), ..Wishes::default() };
+    assert_eq!(decode(&AGENT, &wishes.encode(&AGENT).unwrap()).unwrap(), constraints);
     for constraint in &constraints {
+        assert!(constraint.wishes().all(|wish| Wish::from_code(wish.code()) == Some(wish)));
         // Each is a rule that holds: no action that it is against is left, and all others are.
         let pattern = [constraint.part()];
         let rule = Rule { name: "", effect: constraint.effect, pattern: &pattern };

@@ -1,0 +1,120 @@
+//! Rules that stand: hard constraints with the contexts in which they hold.
+//!
+//! A catalog declares some ([`Definition::rules`](super::Definition::rules)): mandatory confirmation above a risk, values that do not
+//! go together. A user has others of their own ([`Wish`](crate::Wish)). Both are
+//! enforced where a decision begins, before anything is drawn: what is compared, played by a coin and recorded is what the
+//! request's set and all rules that hold in its context leave together. No adapter has to think of it.
+//!
+//! ```
+//! use fable_core::catalog::{Block, Catalog, Component, Condition, Definition, Part, Value};
+//! use fable_core::{Feasible, HostUser, Policy, Rule, Settings};
+//!
+//! const RISK: u8 = 0;
+//! const CONFIRM: &[Part] = &[Part::new(1, &[1])];
+//! const CLERK: Catalog<'static> = fable_core::catalog!(Definition {
+//!     name: "clerk",
+//!     components: &[
+//!         Component::new("tool", &[Value::new("none", "", 0.0), Value::new("pay", "Pay the bill.", 0.0)]),
+//!         Component::new("style", &[Value::new("direct", "", 0.0), Value::new("confirm", "Ask before you act.", 0.1)]),
+//!     ],
+//!     signals: &["risk"],
+//!     blocks: &[Block::main(0), Block::main(1)],
+//!     rules: &[Rule::require("confirm_risks", CONFIRM).when(Condition::Above(RISK, 0.7))],
+//!     ..Definition::EMPTY
+//! });
+//! let mut ana = HostUser::<f32>::new(&Policy::new(&CLERK, Settings::default())?, "ana")?;
+//! let risky = CLERK.context(None, [("risk", 0.9)])?;
+//! let decision = ana.decide(&risky, &Feasible::all(&CLERK))?; // all that is asked for, and less is allowed
+//! assert_eq!(CLERK.values(decision.action).unwrap()[1], 1);
+//! # Ok::<(), Box<dyn core::error::Error>>(())
+//! ```
+
+use super::feasible::{check_rules, removed};
+use super::{Action, Catalog, Condition, Context, Feasible, FeasibleError, Rule};
+
+/// A user's rule about a signal holds above this level.
+pub const SIGNAL_HIGH: f32 = 0.5;
+
+/// A hard constraint with the contexts in which it holds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct StandingRule<'a> {
+    /// What is forbidden or required.
+    pub rule: Rule<'a>,
+    /// Where.
+    pub when: Condition<'a>,
+}
+
+impl<'a> Rule<'a> {
+    /// The rule in the contexts of a condition.
+    #[must_use]
+    pub const fn when(self, when: Condition<'a>) -> StandingRule<'a> {
+        StandingRule { rule: self, when }
+    }
+
+    /// The rule in every context.
+    #[must_use]
+    pub const fn always(self) -> StandingRule<'a> {
+        self.when(Condition::Always)
+    }
+}
+
+/// The standing rule that removes an action in a context, the first in order; `None` when all of them leave it.
+///
+/// An action that misses every `only` rule that holds is charged to the first of them.
+#[must_use]
+pub fn stopped_by<'r>(
+    catalog: &Catalog<'_>,
+    rules: &'r [StandingRule<'r>],
+    context: &Context,
+    action: Action,
+) -> Option<&'r Rule<'r>> {
+    let values = catalog.values(action)?;
+    removed(held(rules, context), &values)
+}
+
+/// The rules that hold in a context.
+fn held<'r>(rules: &'r [StandingRule<'r>], context: &Context) -> impl Iterator<Item = &'r Rule<'r>> + Clone {
+    rules.iter().filter(|standing| standing.when.holds(context)).map(|standing| &standing.rule)
+}
+
+impl Feasible {
+    /// What is left of the set under standing rules in a context.
+    ///
+    /// ```
+    /// use fable_core::catalog::{AGENT, Condition, Part, agent};
+    /// use fable_core::{Feasible, FeasibleError, Rule};
+    /// let offline = [Rule::forbid("offline", &[Part::new(agent::TOOL, &[1])]).when(Condition::Above(agent::RISK, 0.5))];
+    /// let context = |risk| AGENT.context(None, [("risk", risk), ("ambiguity", 0.0), ("memory_need", 0.0), ("tool_need", 0.0)]);
+    /// let all = Feasible::all(&AGENT);
+    /// assert_eq!(all.under(&AGENT, &offline, &context(0.5).unwrap())?.len(), 180);
+    /// assert_eq!(all.under(&AGENT, &offline, &context(0.6).unwrap())?.len(), 150);
+    /// # Ok::<(), FeasibleError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A rule that names something unknown or nothing, whether it holds or not, or no action left.
+    pub fn under(&self, catalog: &Catalog<'_>, rules: &[StandingRule<'_>], context: &Context) -> Result<Self, FeasibleError> {
+        check_rules(catalog, rules.iter().map(|standing| &standing.rule))?;
+        let mut set = *self.set();
+        for action in self.set().iter() {
+            if stopped_by(catalog, rules, context, action).is_some() {
+                set.remove(action);
+            }
+        }
+        Self::from_set(catalog, set)
+    }
+}
+
+impl<'a> Catalog<'a> {
+    /// The rules that the catalog declares.
+    #[must_use]
+    pub const fn rules(&self) -> &'a [StandingRule<'a>] {
+        self.definition.rules
+    }
+
+    /// Whether a rule of the catalog removes an action with these values in a context.
+    pub(crate) fn stops(&self, context: &Context, values: &[u8]) -> bool {
+        cfg!(feature = "rules") && removed(held(self.rules(), context), values).is_some()
+    }
+}

@@ -1,0 +1,183 @@
+//! What a user wishes: rules of their own, and switches.
+//!
+//! The wishes themselves are [in the learner](fable_core::Wish), so everybody who has the user obeys them: `fable serve`, `fable chat`, a
+//! device, and another process with the same store. Beside the journal stands a document with the words in which rules were said. It
+//! is one JSON object, and a rule that it does not know has no words.
+//!
+//! ```
+//! use fable_core::catalog::AGENT;
+//! use fable_std::store::wishes::Wishes;
+//! use fable_std::text::{OnboardingAdapter, PreferenceText, Rules};
+//!
+//! let said = Rules.onboarding(&AGENT, PreferenceText::new("never search the web"))?.value.constraints;
+//! let wishes = Wishes { rules: said, layer: false, memory: Some(true) };
+//! let document = wishes.encode(&AGENT)?;
+//! assert!(document.starts_with(br#"{"rules":[{"effect":"forbid","component":"tool","values":["web_search"],"when":null,"#));
+//! assert_eq!(Wishes::of(&AGENT, wishes.list(), &document)?, wishes);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use super::StoreError;
+use crate::text::Constraint;
+use fable_core::{Catalog, Effect, When, Wish};
+use serde::{Deserialize, Serialize};
+
+/// What a user wishes. See the [module](self).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wishes {
+    /// The user's own rules, in the order in which they were said.
+    pub rules: Vec<Constraint>,
+    /// Whether anything is decided for the user and learned about them.
+    pub layer: bool,
+    /// Whether what is said may be remembered; `None` as long as the user has not said.
+    pub memory: Option<bool>,
+}
+
+impl Default for Wishes {
+    fn default() -> Self {
+        Self { rules: Vec::new(), layer: true, memory: None }
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Document {
+    rules: Vec<Row>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Row {
+    effect: Kind,
+    component: String,
+    values: Vec<String>,
+    /// `task=coding`, or the name of a signal.
+    when: Option<String>,
+    words: String,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Kind {
+    Forbid,
+    Require,
+}
+
+impl Wishes {
+    /// What a learner has, with the words of a document.
+    ///
+    /// # Errors
+    /// [`StoreError::Damaged`] for a document that [`encode`](Self::encode) did not write, names of another catalog included.
+    pub fn of(catalog: &Catalog<'_>, wishes: impl IntoIterator<Item = Wish>, document: &[u8]) -> Result<Self, StoreError> {
+        let mut found = Self::default();
+        let mut left: Vec<Wish> = Vec::new();
+        for wish in wishes {
+            match wish {
+                Wish::Off => found.layer = false,
+                Wish::Remember(yes) => found.memory = Some(yes),
+                rule => left.push(rule),
+            }
+        }
+        for said in decode(catalog, document)? {
+            let own: Vec<Wish> = said.wishes().collect();
+            if !own.is_empty() && own.iter().all(|wish| left.contains(wish)) {
+                left.retain(|wish| !own.contains(wish));
+                found.rules.push(said);
+            }
+        }
+        for wish in left {
+            found.add(wish);
+        }
+        Ok(found)
+    }
+
+    /// A rule of which no words are known. Values that are required in the same place are alternatives.
+    fn add(&mut self, wish: Wish) {
+        let Some(mut new) = Constraint::of(&[wish]) else { return };
+        let beside = |rule: &&mut Constraint| {
+            (rule.effect, rule.component, rule.when) == (Effect::Require, new.component, new.when) && new.effect == rule.effect
+        };
+        match self.rules.iter_mut().find(beside) {
+            Some(rule) => rule.values.append(&mut new.values),
+            None => self.rules.push(new),
+        }
+    }
+
+    /// The wishes as a learner has them, each once.
+    #[must_use]
+    pub fn list(&self) -> Vec<Wish> {
+        let switches = (!self.layer).then_some(Wish::Off).into_iter().chain(self.memory.map(Wish::Remember));
+        let mut list = Vec::new();
+        for wish in self.rules.iter().flat_map(Constraint::wishes).chain(switches) {
+            if !list.contains(&wish) {
+                list.push(wish);
+            }
+        }
+        list
+    }
+
+    /// The document with the words; no bytes when there are no rules.
+    ///
+    /// # Errors
+    /// [`StoreError::Damaged`] for a rule that names what the catalog does not have.
+    pub fn encode(&self, catalog: &Catalog<'_>) -> Result<Vec<u8>, StoreError> {
+        if self.rules.is_empty() {
+            return Ok(Vec::new());
+        }
+        let rules: Option<Vec<Row>> = self.rules.iter().map(|rule| row(catalog, rule)).collect();
+        let bytes = rules.and_then(|rules| serde_json::to_vec(&Document { rules }).ok());
+        bytes.ok_or(StoreError::Damaged("a rule is of another catalog"))
+    }
+}
+
+/// The rules of a document.
+///
+/// # Errors
+/// [`StoreError::Damaged`] for anything that [`Wishes::encode`] did not write, names of another catalog included.
+pub fn decode(catalog: &Catalog<'_>, document: &[u8]) -> Result<Vec<Constraint>, StoreError> {
+    if document.is_empty() {
+        return Ok(Vec::new());
+    }
+    let read: Option<Document> = serde_json::from_slice(document).ok();
+    let rules = read.and_then(|read| read.rules.into_iter().map(|row| constraint(catalog, row)).collect());
+    rules.ok_or(StoreError::Damaged("a user's rules cannot be read"))
+}
+
+fn row(catalog: &Catalog<'_>, constraint: &Constraint) -> Option<Row> {
+    let definition = catalog.definition();
+    let component = definition.components.get(usize::from(constraint.component))?;
+    let name = |value: &u8| component.values.get(usize::from(*value)).map(|value| value.name.to_owned());
+    let when = match constraint.when {
+        When::Always => None,
+        When::Task(task) => Some(format!("task={}", definition.tasks.get(task)?)),
+        When::Signal(signal) => Some((*definition.signals.get(signal)?).to_owned()),
+    };
+    Some(Row {
+        effect: if constraint.effect == Effect::Forbid { Kind::Forbid } else { Kind::Require },
+        component: component.name.to_owned(),
+        values: constraint.values.iter().map(name).collect::<Option<_>>()?,
+        when,
+        words: constraint.words.clone(),
+    })
+}
+
+fn constraint(catalog: &Catalog<'_>, row: Row) -> Option<Constraint> {
+    let component = catalog.component(&row.component)?;
+    let values: Vec<u8> = row.values.iter().map(|value| catalog.value(component, value)).collect::<Option<_>>()?;
+    let when = match row.when.as_deref().map(|when| (when, when.strip_prefix("task="))) {
+        None => When::Always,
+        Some((_, Some(task))) => When::Task(catalog.task(task).ok()?),
+        Some((signal, None)) => When::Signal(catalog.signal(signal).ok()?),
+    };
+    let effect = match row.effect {
+        Kind::Forbid => Effect::Forbid,
+        Kind::Require => Effect::Require,
+    };
+    let component = u8::try_from(component).ok()?;
+    (!values.is_empty()).then_some(Constraint { effect, component, values, when, words: row.words })
+}
+
+/// Whether bytes can be such a document, whatever the catalog.
+pub(super) fn is_document(bytes: &[u8]) -> bool {
+    bytes.is_empty() || serde_json::from_slice::<Document>(bytes).is_ok()
+}
