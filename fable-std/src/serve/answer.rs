@@ -3,6 +3,7 @@
 use super::backup::Backup;
 use super::refusal::Refusal;
 use crate::catalogs;
+use crate::memory::Exchange;
 use crate::text::wording;
 use fable_core::{
     Action, Assessment, Catalog, ContrastSet, Decision, DecisionId, Explanation, Probe, Promotion, Scalar, Scores, Source,
@@ -103,6 +104,23 @@ pub(super) enum Answer<'w> {
     Profile {
         profile: Vec<Promoted<'w>>,
         text: String,
+    },
+    Remembered {
+        remembered: bool,
+        /// How many are kept.
+        exchanges: usize,
+    },
+    Recalled {
+        text: String,
+        exchanges: Vec<Exchange>,
+    },
+    Memories {
+        memory: &'static str,
+        exchanges: Vec<Exchange>,
+    },
+    Unremembered {
+        /// How many are not kept any more.
+        unremembered: usize,
     },
     Forgotten {
         forgotten: bool,

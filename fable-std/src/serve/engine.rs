@@ -11,8 +11,9 @@ use super::refusal::{Code, Refusal};
 use super::residents::{Residents, warm};
 use super::shards::Shard;
 use crate::inspect::marginals;
+use crate::memory::{self, Bounds, Exchange, Memory, Sources, Stated, may_remember};
 use crate::store::journal::{Note, Segment};
-use crate::store::{Desk, Known, News, Policies, Reach, Resident, Store, StoreError, Writes};
+use crate::store::{Damage, Desk, Known, News, Policies, Reach, Resident, Store, StoreError, Writes, constraints, stated};
 use fable_core::record::decode_event;
 use fable_core::{
     Catalog, Coin, Command, ContrastSet, DecisionId, Deed, Event, Exploration, Observation, Promotion, Request, Scalar, Scores,
@@ -26,6 +27,9 @@ pub(super) struct House {
     pub(super) store: Arc<dyn Store>,
     pub(super) counters: Arc<Counters>,
     pub(super) backups: Arc<Backups>,
+    /// Whether what is exchanged may be kept, and how much of it.
+    pub(super) memory: bool,
+    pub(super) bounds: Bounds,
 }
 
 /// See the [module](self).
@@ -135,6 +139,10 @@ impl<'p, T: Scalar> Engine<'p, T> {
                 Ok(Answer::Explained(labels.explained(&user.explain(*decision, defaults.as_deref(), *against)?)))
             }
             Op::Profile { user } => self.named(user)?.profile(),
+            Op::Remember { user, exchange } => self.named(user)?.remember(exchange),
+            Op::Recall { user, memory, request } => self.named(user)?.recall(memory, request),
+            Op::Memories { user } => self.named(user)?.memories(),
+            Op::Unremember { user } => self.named(user)?.unremember(),
             Op::Forget { user } => self.forget(user),
             Op::Backup { file } => {
                 let backup = match file {
@@ -296,6 +304,71 @@ impl<'p, T: Scalar> Seat<'_, 'p, T> {
             sd: labels.coordinates(variances.into_iter().map(f64::sqrt).collect()),
             log_det_ratio: user.posterior().log_det_ratio(),
         })
+    }
+
+    /// What was exchanged with the user, with what is not committed yet.
+    fn memory(&self) -> Result<Memory, StoreError> {
+        let number = self.resident.row().header.user;
+        let added = self.writes.remembered(number);
+        let before = match added {
+            Some(added) if added.anew => Memory::default(),
+            _ => self.house.store.memory(number)?,
+        };
+        let added = added.map_or(&[][..], |added| &added.exchanges).iter().cloned();
+        Ok(Memory::of(before.into_exchanges().into_iter().chain(added), &self.house.bounds))
+    }
+
+    fn may_remember(&self) -> bool {
+        may_remember(self.house.memory, None)
+    }
+
+    fn remember(self, exchange: &Exchange) -> Result<Answer<'p>, Refusal> {
+        let remembered = self.may_remember();
+        if remembered {
+            self.resident.introduce(self.writes);
+            self.writes.remember(self.resident.row().header.user, exchange.clone());
+        }
+        Ok(Answer::Remembered { remembered, exchanges: self.memory()?.exchanges().len() })
+    }
+
+    fn memories(self) -> Result<Answer<'p>, Refusal> {
+        let memory = if self.may_remember() { "on" } else { "off" };
+        Ok(Answer::Memories { memory, exchanges: self.memory()?.into_exchanges() })
+    }
+
+    /// One that is damaged can be erased, too.
+    fn unremember(self) -> Result<Answer<'p>, Refusal> {
+        let unremembered = match self.memory() {
+            Err(StoreError::User(Damage::Memory)) => None,
+            memory => Some(memory?.exchanges().len()),
+        };
+        if unremembered != Some(0) {
+            self.resident.introduce(self.writes);
+            self.writes.memory(self.resident.row().header.user, &Memory::default());
+        }
+        Ok(Answer::Unremembered { unremembered: unremembered.unwrap_or(0) })
+    }
+
+    fn recall(mut self, mode: &str, request: &str) -> Result<Answer<'p>, Refusal> {
+        let exchanged = matches!(mode, "recent_memory" | "semantic_memory") && self.may_remember();
+        let memory = if exchanged { self.memory()? } else { Memory::default() };
+        let stated = if mode == "preference_memory" { self.stated()? } else { Vec::new() };
+        let mut profile = String::new();
+        if mode == "profile_summary" {
+            self.user()?.write_profile(&mut profile)?;
+        }
+        let recalled = memory::recall(mode, request, &Sources { memory: &memory, stated: &stated, profile: &profile });
+        Ok(Answer::Recalled { text: recalled.text, exchanges: recalled.exchanges })
+    }
+
+    /// What the user has stated, as far as the journal has it, and the rules that are kept.
+    fn stated(&self) -> Result<Vec<Stated>, StoreError> {
+        let (number, catalog) = (self.resident.row().header.user, self.desk.catalog());
+        let stored = self.house.store.user(number, Reach::Whole)?; // somebody new may not be there yet
+        let (journal, rules) = stored.map(|stored| (stored.journal, stored.constraints)).unwrap_or_default();
+        let mut all = stated(catalog, journal.iter().chain(self.writes.newest(number)))?;
+        all.extend(constraints::decode(catalog, &rules)?.iter().map(|rule| Stated::rule(catalog, rule)));
+        Ok(all)
     }
 
     fn profile(mut self) -> Result<Answer<'p>, Refusal> {

@@ -56,6 +56,12 @@ pub(super) struct Line<'a> {
     pub(super) name: Option<Name<'a>>,
     #[serde(default, deserialize_with = "given", borrow)]
     pub(super) file: Option<Name<'a>>,
+    #[serde(default, deserialize_with = "given", borrow)]
+    pub(super) request: Option<Name<'a>>,
+    #[serde(default, deserialize_with = "given", borrow)]
+    pub(super) answer: Option<Name<'a>>,
+    #[serde(default, deserialize_with = "given", borrow)]
+    pub(super) memory: Option<Name<'a>>,
 }
 
 impl<'a> Line<'a> {
@@ -85,6 +91,9 @@ impl<'a> Line<'a> {
             ("against", self.against.is_some()),
             ("name", self.name.is_some()),
             ("file", self.file.is_some()),
+            ("request", self.request.is_some()),
+            ("answer", self.answer.is_some()),
+            ("memory", self.memory.is_some()),
         ]
         .into_iter()
         .filter_map(|(key, there)| there.then_some(key))

@@ -4,6 +4,7 @@ use crate::amount;
 use crate::failure::Failure;
 use crate::http_arguments::{HttpArguments, TOKENS};
 use crate::input::read;
+use crate::memory_arguments::MemoryArguments;
 use crate::policy_arguments::{PolicyArguments, ScalarName};
 use crate::prior_argument;
 use crate::store_key::{self, KEYS};
@@ -63,6 +64,8 @@ pub(crate) struct ServeArguments {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=16))]
     threads: Option<u8>,
     #[command(flatten)]
+    memory: MemoryArguments,
+    #[command(flatten)]
     http: HttpArguments,
 }
 
@@ -83,13 +86,14 @@ enum Durability {
 
 /// Runs the service to its end.
 pub(crate) fn run(arguments: &ServeArguments) -> Result<String, Failure> {
-    let ServeArguments { policy, store, prior, scalar, durability, cache, history, threads, http } = arguments;
+    let ServeArguments { policy, store, prior, scalar, durability, cache, history, threads, memory, http } = arguments;
     let (catalog, settings) = policy.open()?;
     let bytes = prior.as_deref().map(read).transpose()?;
     let durable = matches!(durability, Durability::Commit);
-    let keeping = store::Options { history: history.unwrap_or(History::AsItIs), ..store_key::options()? };
-    let options =
-        Options { store: store.clone(), keeping, prior: bytes, durable, cache: *cache, threads: threads.map(usize::from) };
+    let keeping =
+        store::Options { history: history.unwrap_or(History::AsItIs), memory: memory.bounds(), ..store_key::options()? };
+    let (store, threads) = (store.clone(), threads.map(usize::from));
+    let options = Options { store, keeping, prior: bytes, durable, cache: *cache, threads, memory: memory.is_on() };
     let http = http.options()?;
     let scalar = ScalarName::of(*scalar, options.store.as_deref(), &options.keeping, options.prior.as_deref());
     let each = match scalar {
