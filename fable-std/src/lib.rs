@@ -21,6 +21,7 @@ pub mod device;
 pub mod evaluate;
 pub mod inspect;
 pub mod llm;
+pub mod memory;
 pub mod merge;
 pub mod prior;
 pub mod prior_file;

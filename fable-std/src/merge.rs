@@ -30,6 +30,7 @@
 //! ```
 
 use crate::device;
+use crate::memory::Memory;
 use crate::prior_file::{self, PriorFileError};
 use crate::replay::{ReplayError, Tape};
 use crate::store::journal::{Entry, Note, Segment};
@@ -339,7 +340,8 @@ pub fn sync<T: Scalar>(store: &dyn Store, base: &Policy<'_, T>, name: &str, told
             let row = newcomer(store, base, name, told)?;
             writes.user(row.header.user, &row);
             writes.start_in(row.incarnation);
-            Stored { row, snapshot: None, journal: Vec::new(), birth: 0, wishes: Vec::new(), prior: None }
+            let (journal, wishes, memory) = (Vec::new(), Vec::new(), Memory::default());
+            Stored { row, snapshot: None, journal, birth: 0, wishes, prior: None, memory }
         };
         let merged = merge(base, &stored, told)?;
         if merged.entries.count == 0 {

@@ -3,6 +3,7 @@
 use super::backup::Backup;
 use super::refusal::Refusal;
 use crate::catalogs::{self, lookup};
+use crate::memory::Exchange;
 use crate::store::wishes::Wishes;
 use crate::text::{Constraint, wording};
 use fable_core::{
@@ -106,6 +107,23 @@ pub(super) enum Answer<'w> {
         text: String,
     },
     Wished(Wished),
+    Remembered {
+        remembered: bool,
+        /// How many are kept.
+        exchanges: usize,
+    },
+    Recalled {
+        text: String,
+        exchanges: Vec<Exchange>,
+    },
+    Memories {
+        memory: &'static str,
+        exchanges: Vec<Exchange>,
+    },
+    Unremembered {
+        /// How many are not kept any more.
+        unremembered: usize,
+    },
     Forgotten {
         forgotten: bool,
     },

@@ -11,9 +11,11 @@ use super::refusal::{Code, Refusal};
 use super::residents::{Residents, warm};
 use super::shards::Shard;
 use crate::inspect::marginals;
+use crate::memory::{self, Bounds, Exchange, Memory, Sources, Stated, may_remember};
 use crate::rules;
 use crate::store::journal::{Note, Segment};
-use crate::store::{Desk, Known, News, Policies, Reach, Resident, Store, StoreError, Writes, transfer};
+use crate::store::wishes::Wishes;
+use crate::store::{Damage, Desk, Known, News, Policies, Reach, Resident, Store, StoreError, Writes, stated, transfer};
 use crate::text::Constraint;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -30,6 +32,9 @@ pub(super) struct House {
     pub(super) store: Arc<dyn Store>,
     pub(super) counters: Arc<Counters>,
     pub(super) backups: Arc<Backups>,
+    /// Whether what is exchanged may be kept, and how much of it.
+    pub(super) memory: bool,
+    pub(super) bounds: Bounds,
 }
 
 /// See the [module](self).
@@ -141,6 +146,10 @@ impl<'p, T: Scalar> Engine<'p, T> {
             }
             Op::Profile { user } => self.named(user)?.profile(),
             Op::Wish { user, change } => self.named(user)?.wish(change),
+            Op::Remember { user, exchange } => self.named(user)?.remember(exchange),
+            Op::Recall { user, memory, request } => self.named(user)?.recall(memory, request),
+            Op::Memories { user } => self.named(user)?.memories(),
+            Op::Unremember { user } => self.named(user)?.unremember(),
             Op::Forget { user } => self.forget(user),
             Op::Export { user } => {
                 let export = match transfer::export(&*self.house.store, user) {
@@ -289,17 +298,21 @@ impl<'p, T: Scalar> Seat<'_, 'p, T> {
         Refusal::new(Code::Infeasible, if held.is_empty() { error.to_string() } else { message })
     }
 
+    /// What the user wishes, with what is not committed yet.
+    fn wished(&self) -> Result<Wishes, StoreError> {
+        let number = self.resident.row().header.user;
+        if let Some(document) = self.writes.newest_wishes(number) {
+            return self.resident.wishes(document);
+        }
+        // Somebody new may not be there yet.
+        let stored = if self.resident.is_known() { self.house.store.user(number, Reach::Snapshot)? } else { None };
+        self.resident.wishes(&stored.map_or_else(Vec::new, |stored| stored.wishes))
+    }
+
     /// What the user wishes, after a change of it.
     fn wish(self, change: &Change) -> Result<Answer<'p>, Refusal> {
-        let (catalog, number) = (self.desk.catalog(), self.resident.row().header.user);
-        let before = match self.writes.newest_wishes(number) {
-            Some(document) => self.resident.wishes(document)?,
-            None => {
-                // Somebody new may not be there yet.
-                let stored = if self.resident.is_known() { self.house.store.user(number, Reach::Snapshot)? } else { None };
-                self.resident.wishes(&stored.map_or_else(Vec::new, |stored| stored.wishes))?
-            }
-        };
+        let catalog = self.desk.catalog();
+        let before = self.wished()?;
         let mut wishes = before.clone();
         match change {
             Change::Nothing => {}
@@ -354,6 +367,71 @@ impl<'p, T: Scalar> Seat<'_, 'p, T> {
             sd: labels.coordinates(variances.into_iter().map(f64::sqrt).collect()),
             log_det_ratio: user.posterior().log_det_ratio(),
         })
+    }
+
+    /// What was exchanged with the user, with what is not committed yet.
+    fn memory(&self) -> Result<Memory, StoreError> {
+        let number = self.resident.row().header.user;
+        let added = self.writes.remembered(number);
+        let before = match added {
+            Some(added) if added.anew => Memory::default(),
+            _ => self.house.store.memory(number)?,
+        };
+        let added = added.map_or(&[][..], |added| &added.exchanges).iter().cloned();
+        Ok(Memory::of(before.into_exchanges().into_iter().chain(added), &self.house.bounds))
+    }
+
+    fn may_remember(&self) -> Result<bool, StoreError> {
+        Ok(self.house.memory && may_remember(true, self.wished()?.memory))
+    }
+
+    fn remember(self, exchange: &Exchange) -> Result<Answer<'p>, Refusal> {
+        let remembered = self.may_remember()?;
+        if remembered {
+            self.resident.introduce(self.writes);
+            self.writes.remember(self.resident.row().header.user, exchange.clone());
+        }
+        Ok(Answer::Remembered { remembered, exchanges: self.memory()?.exchanges().len() })
+    }
+
+    fn memories(self) -> Result<Answer<'p>, Refusal> {
+        let memory = if self.may_remember()? { "on" } else { "off" };
+        Ok(Answer::Memories { memory, exchanges: self.memory()?.into_exchanges() })
+    }
+
+    /// One that is damaged can be erased, too.
+    fn unremember(self) -> Result<Answer<'p>, Refusal> {
+        let unremembered = match self.memory() {
+            Err(StoreError::User(Damage::Memory)) => None,
+            memory => Some(memory?.exchanges().len()),
+        };
+        if unremembered != Some(0) {
+            self.resident.introduce(self.writes);
+            self.writes.memory(self.resident.row().header.user, &Memory::default());
+        }
+        Ok(Answer::Unremembered { unremembered: unremembered.unwrap_or(0) })
+    }
+
+    fn recall(mut self, mode: &str, request: &str) -> Result<Answer<'p>, Refusal> {
+        let exchanged = matches!(mode, "recent_memory" | "semantic_memory") && self.may_remember()?;
+        let memory = if exchanged { self.memory()? } else { Memory::default() };
+        let stated = if mode == "preference_memory" { self.stated()? } else { Vec::new() };
+        let mut profile = String::new();
+        if mode == "profile_summary" {
+            self.user()?.write_profile(&mut profile)?;
+        }
+        let recalled = memory::recall(mode, request, &Sources { memory: &memory, stated: &stated, profile: &profile });
+        Ok(Answer::Recalled { text: recalled.text, exchanges: recalled.exchanges })
+    }
+
+    /// What the user has stated, as far as the journal has it, and the rules that are kept.
+    fn stated(&self) -> Result<Vec<Stated>, StoreError> {
+        let (number, catalog) = (self.resident.row().header.user, self.desk.catalog());
+        let stored = self.house.store.user(number, Reach::Whole)?; // somebody new may not be there yet
+        let journal = stored.map_or_else(Vec::new, |stored| stored.journal);
+        let mut all = stated(catalog, journal.iter().chain(self.writes.newest(number)))?;
+        all.extend(self.wished()?.rules.iter().map(|rule| Stated::rule(catalog, rule)));
+        Ok(all)
     }
 
     fn profile(mut self) -> Result<Answer<'p>, Refusal> {

@@ -66,6 +66,12 @@ pub(super) struct Line<'a> {
     pub(super) layer: Option<bool>,
     #[serde(default, deserialize_with = "given")]
     pub(super) memory: Option<bool>,
+    #[serde(default, deserialize_with = "given", borrow)]
+    pub(super) request: Option<Name<'a>>,
+    #[serde(default, deserialize_with = "given", borrow)]
+    pub(super) answer: Option<Name<'a>>,
+    #[serde(default, deserialize_with = "given", borrow)]
+    pub(super) mode: Option<Name<'a>>,
 }
 
 impl<'a> Line<'a> {
@@ -99,6 +105,9 @@ impl<'a> Line<'a> {
             ("when", self.when.is_some()),
             ("words", self.words.is_some()),
             ("layer", self.layer.is_some()),
+            ("request", self.request.is_some()),
+            ("answer", self.answer.is_some()),
+            ("mode", self.mode.is_some()),
             ("memory", self.memory.is_some()),
         ]
         .into_iter()

@@ -52,12 +52,15 @@ pub struct Options {
     pub cache: usize,
     /// Threads that have users; as many as suit the machine if nothing is said.
     pub threads: Option<usize>,
+    /// Whether what users and assistants exchange may be kept, see [`memory`](crate::memory); how much is for [`keeping`](Self::keeping) to say.
+    pub memory: bool,
 }
 
 impl Default for Options {
-    /// No store, the isotropic prior, and answers that wait for nothing.
+    /// No store, the isotropic prior, answers that wait for nothing, and no memory.
     fn default() -> Self {
-        Self { store: None, keeping: store::Options::default(), prior: None, durable: false, cache: CACHE, threads: None }
+        let keeping = store::Options::default();
+        Self { store: None, keeping, prior: None, durable: false, cache: CACHE, threads: None, memory: false }
     }
 }
 

@@ -6,6 +6,7 @@
 use super::json::{self, Line, Name, Object, Pattern};
 use super::refusal::{Code, Refusal};
 use crate::catalogs::lookup;
+use crate::memory::{COMPONENT, Exchange};
 use crate::rules;
 use crate::text::Constraint;
 use fable_core::{Action, Catalog, Comparison, Context, DecisionId, Direction, Effect, Feasible, Statement, UserError, When};
@@ -113,6 +114,32 @@ pub enum Op {
         /// What becomes different.
         change: Change,
     },
+    /// Keep an exchange with a user.
+    Remember {
+        /// With whom.
+        user: String,
+        /// What.
+        exchange: Exchange,
+    },
+    /// What a memory mode brings back.
+    Recall {
+        /// Of whom.
+        user: String,
+        /// The mode: a value of the component `memory`.
+        memory: String,
+        /// What is asked now.
+        request: String,
+    },
+    /// All that is kept of what was exchanged with a user.
+    Memories {
+        /// With whom.
+        user: String,
+    },
+    /// Erase what was exchanged with a user, and nothing else.
+    Unremember {
+        /// With whom.
+        user: String,
+    },
     /// Erase a user.
     Forget {
         /// Whom.
@@ -169,6 +196,10 @@ impl Op {
             | Self::Promote { user, .. }
             | Self::Export { user }
             | Self::Wish { user, .. }
+            | Self::Remember { user, .. }
+            | Self::Recall { user, .. }
+            | Self::Memories { user }
+            | Self::Unremember { user }
             | Self::Forget { user } => Some(user),
             Self::Feedback { .. }
             | Self::Check { .. }
@@ -249,7 +280,7 @@ impl Incoming {
 }
 
 /// Every op of the protocol.
-pub const OPS: [&str; 19] = [
+pub const OPS: [&str; 23] = [
     "onboard",
     "decide",
     "feedback",
@@ -265,6 +296,10 @@ pub const OPS: [&str; 19] = [
     "require",
     "allow",
     "switch",
+    "remember",
+    "recall",
+    "memories",
+    "unremember",
     "forget",
     "export",
     "backup",
@@ -279,10 +314,12 @@ pub(super) fn keys(op: &str) -> Option<&'static [&'static str]> {
         "feedback" => &["decision", "reward", "weight", "at"],
         "observe" => &["user", "context", "action", "reward", "weight", "at"],
         "unlearn" => &["decision"],
-        "posterior" | "profile" | "forget" | "export" | "rules" => &["user"],
+        "posterior" | "profile" | "forget" | "export" | "rules" | "memories" | "unremember" => &["user"],
         "forbid" | "require" => &["user", "values", "when", "words"],
         "allow" => &["user", "values"],
         "switch" => &["user", "layer", "memory"],
+        "remember" => &["user", "request", "answer", "at"],
+        "recall" => &["user", "mode", "request"],
         "contrast" => &["user", "name", "context", "prefer", "over", "total"],
         "explain" => &["decision", "against", "defaults"],
         "promote" => &["user", "at"],
@@ -342,6 +379,23 @@ fn op(catalog: &Catalog<'_>, name: &str, line: Line<'_>) -> Result<Op, Refusal> 
         "posterior" => Op::Posterior { user: user(line.user)? },
         "forget" => Op::Forget { user: user(line.user)? },
         "export" => Op::Export { user: user(line.user)? },
+        "memories" => Op::Memories { user: user(line.user)? },
+        "unremember" => Op::Unremember { user: user(line.user)? },
+        "remember" => {
+            let (Name(request), Name(answer)) = (needed("request", line.request)?, needed("answer", line.answer)?);
+            if request.is_empty() {
+                return Err(Refusal::new(Code::OutOfRange, "'request' must not be empty"));
+            }
+            Op::Remember { user: user(line.user)?, exchange: Exchange::new(&request, &answer, line.at.unwrap_or(0)) }
+        }
+        "recall" => {
+            let Name(memory) = needed("mode", line.mode)?;
+            if let Ok(component) = lookup::component(catalog, COMPONENT) {
+                lookup::value_of(catalog, component, &memory)?;
+            }
+            let request = line.request.map_or_else(String::new, |request| request.0.into_owned());
+            Op::Recall { user: user(line.user)?, memory: memory.into_owned(), request }
+        }
         "contrast" => contrast(catalog, line)?,
         "explain" => {
             let against = line.against.map(|choice| action(catalog, &choice)).transpose()?;

@@ -94,7 +94,7 @@ impl Service {
         let identity = Identity::new(&base);
         let store: Arc<dyn Store> = match &options.store {
             Some(place) => Arc::from(store::open(place, &identity, &options.keeping)?),
-            None => Arc::new(FileStore::in_memory(&identity)?),
+            None => Arc::new(FileStore::in_memory_with(&identity, &options.keeping)?),
         };
         let priors = Priors::open(&*store, &base, prior.as_deref())?;
         let policies = priors.policies(&base)?;
@@ -194,6 +194,8 @@ fn run<T: Scalar>(
         store: Arc::clone(store),
         counters: Arc::new(Counters { each: user_bytes::<T>(catalog) as u64, ..Counters::default() }),
         backups: Arc::new(Backups::default()),
+        memory: options.memory,
+        bounds: options.keeping.memory,
     };
     let labels = Labels::new(catalog);
     let (queues, received): (Vec<_>, Vec<_>) = (0..count).map(|_| sync_channel(QUEUE)).unzip();

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io;
 
-/// What of a user cannot be read. The user decides nothing until it is repaired or forgotten.
+/// What of a user cannot be read. The user decides nothing until it is repaired or forgotten, unless it is the memory alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Damage {
@@ -19,10 +19,12 @@ pub enum Damage {
     Snapshot = 5,
     /// The prior that the user began with.
     Prior = 6,
+    /// What was exchanged with an assistant. The user goes on without it.
+    Memory = 7,
 }
 
 impl Damage {
-    const ALL: [Self; 6] = [Self::Key, Self::Row, Self::Rules, Self::Journal, Self::Snapshot, Self::Prior];
+    const ALL: [Self; 7] = [Self::Key, Self::Row, Self::Rules, Self::Journal, Self::Snapshot, Self::Prior, Self::Memory];
 
     /// What a number in the store stands for.
     pub(super) fn of(code: u8) -> Option<Self> {
@@ -39,6 +41,7 @@ impl fmt::Display for Damage {
             Self::Journal => "journal",
             Self::Snapshot => "snapshot",
             Self::Prior => "prior",
+            Self::Memory => "memory",
         })
     }
 }

@@ -5,8 +5,8 @@
 //! | a file, [`FileStore`] | one process | everything sealed with a key of the user's own; a damaged disk is noticed, forgetting destroys the key |
 //! | PostgreSQL, [`PostgresStore`] | any number of processes, on any number of machines | `(user, seq)` decides who was first, and whoever was not reads again and proposes again |
 //!
-//! Either way a user is a row (name, header, first incarnation), the words of their own rules, a journal of events and now and then a snapshot; a learner is
-//! the last snapshot with the events after it applied. What [`commit`](Store::commit) returns from is durable, all of it or nothing.
+//! Either way a user is a row (name, header, first incarnation), the words of their own rules, a journal of events and now and then a snapshot, and what was
+//! exchanged with an assistant if that is kept, see [`memory`](crate::memory); a learner is the last snapshot with the events after it applied. What [`commit`](Store::commit) returns from is durable, all of it or nothing.
 //! [`Resident`] is a user in memory, [`Writes`] what a commit changes, [`transfer`] a user as a file, and [`movement`] takes everyone from
 //! one store to another.
 //!
@@ -33,6 +33,7 @@ mod postgres;
 mod priors;
 mod resident;
 mod row;
+mod stated;
 pub mod transfer;
 pub mod wishes;
 mod writes;
@@ -45,8 +46,10 @@ pub use postgres::{Place, PostgresStore, TABLES_VERSION, is_url};
 pub use priors::{Policies, Priors};
 pub use resident::{Desk, Resident, SNAPSHOT_EVERY, Sink};
 pub use row::{MAX_NAME, UserRow};
-pub use writes::Writes;
+pub use stated::stated;
+pub use writes::{Remembered, Writes};
 
+use crate::memory::{Bounds, Memory};
 use journal::Segment;
 use std::collections::HashMap;
 use std::fmt;
@@ -167,6 +170,12 @@ pub trait Store: fmt::Debug + Send + Sync {
     /// A store that cannot be read, or a user of whom something is damaged.
     fn user(&self, number: u64, reach: Reach) -> Result<Option<Stored>, StoreError>;
 
+    /// What was exchanged with a user, as far as it is kept; nothing where there is no such user.
+    ///
+    /// # Errors
+    /// A store that cannot be read, or a memory that is damaged: the user goes on without it.
+    fn memory(&self, number: u64) -> Result<Memory, StoreError>;
+
     /// The prior of the policy with a fingerprint; `None` when the store has none.
     ///
     /// # Errors
@@ -258,13 +267,14 @@ pub trait Store: fmt::Debug + Send + Sync {
         Ok(number)
     }
 
-    /// One user with everything that is kept, and the prior.
+    /// One user with everything that is kept, the prior and the memory.
     ///
     /// # Errors
     /// As for [`user`](Self::user).
     fn whole(&self, number: u64) -> Result<Option<Stored>, StoreError> {
         let Some(mut stored) = self.user(number, Reach::Whole)? else { return Ok(None) };
         stored.prior = self.prior(stored.row.header.fingerprint)?;
+        stored.memory = self.memory(number)?;
         Ok(Some(stored))
     }
 
@@ -327,11 +337,13 @@ pub struct Options {
     pub history: History,
     /// Bytes that the file may have beyond twice of what it had when it was last written anew.
     pub slack: u64,
+    /// How much is kept of what is exchanged with a user from now on.
+    pub memory: Bounds,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { key: None, history: History::AsItIs, slack: 32 << 20 }
+        Self { key: None, history: History::AsItIs, slack: 32 << 20, memory: Bounds::default() }
     }
 }
 
@@ -374,6 +386,8 @@ pub struct Stored {
     pub wishes: Vec<u8>,
     /// The prior that the user began with, if it is not the isotropic one and all of the user was asked for.
     pub prior: Option<Vec<u8>>,
+    /// What was exchanged with an assistant, if all of the user was asked for.
+    pub memory: Memory,
 }
 
 /// How much of a journal is wanted.

@@ -1,6 +1,6 @@
 //! Moving everyone from one store to another: from a file into a database when one process is not enough any more, or back.
 //!
-//! The priors go first, then the users in the order of their numbers, each with the same number, name, incarnation, hard rules and
+//! The priors go first, then the users in the order of their numbers, each with the same number, name, incarnation, hard rules, memory and
 //! journal: what [`export`](super::transfer::export) writes of a user is the same on both sides, bit by bit. The store that they come from is not
 //! changed.
 //!
@@ -148,7 +148,7 @@ impl Movement {
 
     /// Looks at a user of both stores, and adds what is missing in the second.
     fn take(&mut self, from: &dyn Store, to: &dyn Store, number: u64) -> Result<(), StoreError> {
-        let source = match from.user(number, Reach::Whole) {
+        let source = match with_memory(from, number) {
             Ok(Some(source)) => source,
             Ok(None) => return Ok(()), // forgotten meanwhile
             Err(StoreError::User(damage)) => {
@@ -168,7 +168,7 @@ impl Movement {
         let target = match holder {
             Err(why) => Err(why),
             Ok(None) => Ok(None),
-            Ok(Some(_)) => match to.user(number, Reach::Whole) {
+            Ok(Some(_)) => match with_memory(to, number) {
                 Err(StoreError::User(damage)) => Err(Why::Damaged(damage)),
                 target => Ok(target?),
             },
@@ -199,6 +199,9 @@ impl Movement {
         if !source.wishes.is_empty() {
             self.writes.wishes(number, &source.wishes);
         }
+        if !source.memory.is_empty() {
+            self.writes.memory(number, &source.memory);
+        }
         // With the newest snapshot the user is there at once; without it all of the journal is applied the first time.
         if let Ok(Some(Stored { snapshot: Some((newest, bytes)), .. })) = from.user(number, Reach::Snapshot)
             && (seen + 1..=entries.end()).contains(&newest)
@@ -213,13 +216,16 @@ impl Movement {
 
     /// Somebody who is there as of some time before.
     fn complete(&mut self, number: u64, source: &Stored, target: &Stored, rest: &Segment) {
-        if rest.count == 0 && source.wishes == target.wishes {
+        if rest.count == 0 && source.wishes == target.wishes && source.memory == target.memory {
             self.moved.same += 1;
             return;
         }
         self.writes.life(number, target.birth);
         if source.wishes != target.wishes {
             self.writes.wishes(number, &source.wishes);
+        }
+        if source.memory != target.memory {
+            self.writes.memory(number, &source.memory);
         }
         if rest.count > 0 {
             self.writes.log.insert(number, rest.clone());
@@ -244,6 +250,13 @@ impl Movement {
         self.bytes = 0;
         Ok(())
     }
+}
+
+/// A user with everything but the prior, which goes first.
+fn with_memory(store: &dyn Store, number: u64) -> Result<Option<Stored>, StoreError> {
+    let Some(mut stored) = store.user(number, Reach::Whole)? else { return Ok(None) };
+    stored.memory = store.memory(number)?;
+    Ok(Some(stored))
 }
 
 /// All entries after the snapshot as one segment.

@@ -12,6 +12,8 @@
 //! | c | these words, see [`super::wishes`] |
 //! | 4 | length of the prior, 0 if it is the isotropic one |
 //! | p | the prior that the user began with, see [`prior_file`] |
+//! | 4 | length of the memory, 0 if there is none |
+//! | e | what was exchanged with an assistant, see [`memory`](crate::memory) |
 //! | 8 | number of entries before those that are in the file, 0 if all of them are |
 //! | 4 | length of a snapshot that has seen these, 0 if there are none |
 //! | s | the snapshot, see `fable_core::record` |
@@ -28,13 +30,14 @@
 
 use super::journal::Segment;
 use super::{Desk, MAX_NAME, Policies, Resident, SNAPSHOT_EVERY, Store, StoreError, Stored, UserRow, Writes};
+use crate::memory::Memory;
 use crate::prior_file;
 use fable_core::record::{HEADER_LEN, Header, checksum};
 use fable_core::{Policy, Scalar, user_hash};
 use std::fmt;
 
 /// The version of the file.
-pub const VERSION: u8 = 6;
+pub const VERSION: u8 = 7;
 
 /// The highest incarnation that is imported: everyone who comes later starts there, and a store still has to be able to forget.
 pub const MAX_INCARNATION: u32 = 1 << 31;
@@ -101,8 +104,10 @@ pub fn write(stored: &Stored) -> Result<Vec<u8>, StoreError> {
     bytes.extend_from_slice(&length.to_le_bytes());
     bytes.extend_from_slice(name.as_bytes());
     bytes.extend_from_slice(&header.encode());
-    for part in [&stored.wishes[..], stored.prior.as_deref().unwrap_or_default()] {
-        let length = u32::try_from(part.len()).map_err(|_| StoreError::Damaged("the words of rules or a prior are too long"))?;
+    let memory = stored.memory.encode();
+    for part in [&stored.wishes[..], stored.prior.as_deref().unwrap_or_default(), &memory] {
+        let length =
+            u32::try_from(part.len()).map_err(|_| StoreError::Damaged("the words of rules, a prior or a memory are too long"))?;
         bytes.extend_from_slice(&length.to_le_bytes());
         bytes.extend_from_slice(part);
     }
@@ -144,6 +149,7 @@ pub fn read(bytes: &[u8]) -> Result<Stored, StoreError> {
     let (header, rest) = rest.split_at_checked(HEADER_LEN).ok_or_else(damaged)?;
     let (wishes, rest) = split_part(rest).ok_or_else(damaged)?;
     let (prior, rest) = split_part(rest).ok_or_else(damaged)?;
+    let (memory, rest) = split_part(rest).ok_or_else(damaged)?;
     let (seen, rest) = rest.split_first_chunk().ok_or_else(damaged)?;
     let (snapshot, rest) = split_part(rest).ok_or_else(damaged)?;
     let (count, rest) = rest.split_first_chunk().ok_or_else(damaged)?;
@@ -164,7 +170,8 @@ pub fn read(bytes: &[u8]) -> Result<Stored, StoreError> {
     }
     let (wishes, prior) = (wishes.to_vec(), (!prior.is_empty()).then(|| prior.to_vec()));
     let snapshot = (seen > 0).then(|| (seen, snapshot.to_vec()));
-    Ok(Stored { row, snapshot, journal: vec![segment], birth: 0, wishes, prior })
+    let memory = Memory::decode(memory).map_err(|_| damaged())?;
+    Ok(Stored { row, snapshot, journal: vec![segment], birth: 0, wishes, prior, memory })
 }
 
 /// Bytes after their length, and what is after them.
@@ -226,7 +233,8 @@ impl Arrival {
         }
         let row = UserRow::newcomer(&prior_file::informed(base, Some(&packed))?, name, user_hash(name), 0);
         let prior = Some(prior_file::write(base, &packed, prior_file::NOBODY)?);
-        let stored = Stored { row, snapshot: None, journal: Vec::new(), birth: 0, wishes: Vec::new(), prior };
+        let (journal, wishes, memory) = (Vec::new(), Vec::new(), Memory::default());
+        let stored = Stored { row, snapshot: None, journal, birth: 0, wishes, prior, memory };
         Ok(Self { stored, entries: 0, incarnation: None, snapshot: None })
     }
 
@@ -256,6 +264,9 @@ impl Arrival {
             stored.journal.iter().for_each(|segment| writes.segment(user, segment));
             if !stored.wishes.is_empty() {
                 writes.wishes(user, &stored.wishes);
+            }
+            if !stored.memory.is_empty() {
+                writes.memory(user, &stored.memory);
             }
             let fingerprint = stored.row.header.fingerprint;
             if let Some(prior) = &stored.prior

@@ -2,6 +2,7 @@
 
 use super::journal::{Entry, Segment};
 use super::row::UserRow;
+use crate::memory::{Exchange, Memory};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Changes that belong together.
@@ -35,6 +36,16 @@ pub struct Writes {
     pub(super) arrivals: BTreeSet<u64>,
     /// Which life of the users it is, see [`Stored::birth`](super::Stored::birth).
     pub(super) births: BTreeMap<u64, u64>,
+    pub(super) memories: BTreeMap<u64, Remembered>,
+}
+
+/// What is remembered of a user from now on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Remembered {
+    /// Whether nothing of before stays.
+    pub anew: bool,
+    /// What is added, in order.
+    pub exchanges: Vec<Exchange>,
 }
 
 impl Writes {
@@ -50,6 +61,7 @@ impl Writes {
             && self.journal.is_empty()
             && !self.folded
             && self.log.is_empty()
+            && self.memories.is_empty()
     }
 
     /// Whether users are to be erased.
@@ -113,6 +125,22 @@ impl Writes {
         self.wishes.insert(user, document.to_vec());
     }
 
+    /// An exchange with a user. The oldest ones leave when there are too many.
+    pub fn remember(&mut self, user: u64, exchange: Exchange) {
+        self.memories.entry(user).or_default().exchanges.push(exchange);
+    }
+
+    /// What a user's memory is from now on; whatever was there before is not.
+    pub fn memory(&mut self, user: u64, memory: &Memory) {
+        self.memories.insert(user, Remembered { anew: true, exchanges: memory.exchanges().to_vec() });
+    }
+
+    /// What these writes add to a user's memory.
+    #[must_use]
+    pub fn remembered(&self, user: u64) -> Option<&Remembered> {
+        self.memories.get(&user)
+    }
+
     /// A prior that users begin with, by the fingerprint of the policy with it.
     pub fn prior(&mut self, fingerprint: u64, prior: &[u8]) {
         self.priors.insert(fingerprint, prior.to_vec());
@@ -135,6 +163,7 @@ impl Writes {
         self.log.remove(&user);
         self.births.remove(&user);
         self.arrivals.remove(&user);
+        self.memories.remove(&user);
         self.journal.retain(|key, _| key.0 != user);
         self.erased.insert(user);
         self.incarnation = Some(incarnation);
@@ -186,5 +215,13 @@ impl Writes {
         self.incarnation = next.incarnation.or(self.incarnation);
         self.births.extend(next.births);
         self.arrivals.extend(next.arrivals);
+        for (user, remembered) in next.memories {
+            let memory = self.memories.entry(user).or_default();
+            if remembered.anew {
+                *memory = remembered;
+            } else {
+                memory.exchanges.extend(remembered.exchanges);
+            }
+        }
     }
 }

@@ -12,6 +12,7 @@ mod fault;
 mod http_arguments;
 mod input;
 mod inspect;
+mod memory_arguments;
 mod merge;
 mod output;
 mod policy_arguments;

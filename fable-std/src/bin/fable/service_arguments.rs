@@ -3,6 +3,7 @@
 use crate::amount;
 use crate::failure::Failure;
 use crate::input::read;
+use crate::memory_arguments::MemoryArguments;
 use crate::policy_arguments::{PolicyArguments, ScalarName};
 use crate::prior_argument;
 use crate::store_key;
@@ -49,6 +50,8 @@ pub(crate) struct ServiceArguments {
     /// transactions cost more than a few large ones. What is decided does not depend on it.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=16))]
     threads: Option<u8>,
+    #[command(flatten)]
+    pub(crate) memory: MemoryArguments,
 }
 
 /// Brings requests to a service until a signal comes.
@@ -85,12 +88,13 @@ impl ServiceArguments {
         settings: Settings<'static>,
         front: impl Front,
     ) -> Result<String, Failure> {
-        let Self { policy: _, store, prior, scalar, durability, cache, history, threads } = self;
+        let Self { policy: _, store, prior, scalar, durability, cache, history, threads, memory } = self;
         let bytes = prior.as_deref().map(read).transpose()?;
         let durable = matches!(durability, Durability::Commit);
-        let keeping = store::Options { history: history.unwrap_or(History::AsItIs), ..store_key::options()? };
-        let options =
-            Options { store: store.clone(), keeping, prior: bytes, durable, cache: *cache, threads: threads.map(usize::from) };
+        let keeping =
+            store::Options { history: history.unwrap_or(History::AsItIs), memory: memory.bounds(), ..store_key::options()? };
+        let (store, threads) = (store.clone(), threads.map(usize::from));
+        let options = Options { store, keeping, prior: bytes, durable, cache: *cache, threads, memory: memory.is_on() };
         let scalar = ScalarName::of(*scalar, options.store.as_deref(), &options.keeping, options.prior.as_deref());
         let each = match scalar {
             ScalarName::F32 => user_bytes::<f32>(catalog),

@@ -1,5 +1,6 @@
 //! Schemas of what is asked and answered. The keys of an op come from the parser, so that none can be left out here.
 
+use crate::memory::COMPONENT;
 use crate::rewards::{Kind, Metrics};
 use crate::serve::op::{MAX_DRAWS, MAX_NAME, keys};
 use fable_core::Catalog;
@@ -87,6 +88,10 @@ pub(super) fn shared(catalog: &Catalog<'_>) -> Value {
         },
         "Contrast": {"enum": definition.contrasts.iter().map(|contrast| contrast.name).collect::<Vec<_>>()},
         "Decision": {"type": "string", "pattern": "^[0-9a-f]{16}-(0|[1-9][0-9]{0,9})-(0|[1-9][0-9]{0,9})$"},
+        "Mode": modes(catalog),
+        "Exchange": object(&["request", "answer", "at"], json!({
+            "request": {"type": "string"}, "answer": {"type": "string"}, "at": {"type": "integer", "minimum": 0, "maximum": u32::MAX},
+        })),
         "User": {"type": "string", "minLength": 1, "maxLength": MAX_NAME},
         "Count": {"type": "integer", "minimum": 0},
         "Sign": {"enum": [-1, 0, 1]},
@@ -94,6 +99,15 @@ pub(super) fn shared(catalog: &Catalog<'_>) -> Value {
             "mean": {"type": ["number", "null"]}, "lower": {"type": ["number", "null"]}, "upper": {"type": ["number", "null"]},
         })),
     })
+}
+
+/// The values of the component `memory`; any text where there is none.
+fn modes(catalog: &Catalog<'_>) -> Value {
+    let component = catalog.component(COMPONENT).and_then(|index| catalog.definition().components.get(index));
+    let names = |component: &fable_core::catalog::Component<'_>| -> Vec<String> {
+        component.values.iter().map(|value| value.name.to_owned()).collect()
+    };
+    component.map_or_else(|| json!({"type": "string"}), |component| json!({"enum": names(component)}))
 }
 
 /// The schema of a key, which is the same in every op that has it.
@@ -116,6 +130,8 @@ fn key(name: &str) -> Value {
         "when" => reference("Place"),
         "words" => json!({"type": "string", "maxLength": 1_024}),
         "file" => json!({"type": "string", "minLength": 1}),
+        "answer" => json!({"type": "string"}),
+        "mode" => reference("Mode"),
         "statements" => {
             let sure = |first: &str, schema: Value, more: Value| {
                 let mut fields = json!({
@@ -143,8 +159,10 @@ fn required(op: &str) -> &'static [&'static str] {
         "feedback" => &["decision", "reward"],
         "observe" => &["user", "context", "action", "reward"],
         "unlearn" | "explain" => &["decision"],
-        "posterior" | "profile" | "forget" | "promote" | "rules" | "switch" => &["user"],
+        "posterior" | "profile" | "forget" | "promote" | "rules" | "switch" | "memories" | "unremember" | "export" => &["user"],
         "forbid" | "require" | "allow" => &["user", "values"],
+        "remember" => &["user", "request", "answer"],
+        "recall" => &["user", "mode"],
         _ => &[],
     }
 }
@@ -153,6 +171,9 @@ fn required(op: &str) -> &'static [&'static str] {
 pub(super) fn request(op: &str) -> Value {
     let form = |required: &[&str], keys: &mut dyn Iterator<Item = &&str>| {
         let mut properties: Map<String, Value> = keys.map(|name| ((*name).to_owned(), key(name))).collect();
+        if let Some(request) = properties.get_mut("request") {
+            *request = json!({"type": "string", "minLength": u8::from(op == "remember")});
+        }
         properties.insert("id".into(), json!({}));
         object(required, properties.into())
     };
@@ -181,6 +202,7 @@ pub(super) fn answer(catalog: &Catalog<'_>, op: &str) -> Value {
         (json!({"type": "number"}), json!({"type": "string"}), json!({"type": "boolean"}), reference("Count"));
     let maybe = json!({"type": ["number", "null"]}); // what is infinite is null
     let share = json!({"type": "number", "minimum": 0, "maximum": 1});
+    let exchanges = json!({"type": "array", "items": reference("Exchange")});
     let actions = catalog.actions();
     let all = json!({"type": "array", "minItems": actions, "maxItems": actions, "items": share});
     let tried = json!({
@@ -267,6 +289,10 @@ pub(super) fn answer(catalog: &Catalog<'_>, op: &str) -> Value {
         "promote" => answered(json!({"promoted": count}), json!({})),
         "forget" => answered(json!({"forgotten": flag}), json!({})),
         "export" => answered(json!({"export": {"type": ["string", "null"], "contentEncoding": "base64"}}), json!({})),
+        "remember" => answered(json!({"remembered": flag, "exchanges": count}), json!({})),
+        "recall" => answered(json!({"text": text, "exchanges": exchanges}), json!({})),
+        "memories" => answered(json!({"memory": {"enum": ["on", "off"]}, "exchanges": exchanges}), json!({})),
+        "unremember" => answered(json!({"unremembered": count}), json!({})),
         "backup" => {
             let state = json!({"enum": ["running", "done", "failed"]});
             answered(json!({"backup": text, "state": state, "users": count, "of": count}), json!({"bytes": count, "error": text}))

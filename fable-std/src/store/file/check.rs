@@ -148,6 +148,7 @@ impl FileStore {
                     }
                     end = segment.end();
                 }
+                reader.memory(entry, &key)?;
                 is_whole(reader, *number, entry)
             };
             match looked() {
@@ -175,6 +176,7 @@ impl FileStore {
             let started = std::time::Instant::now();
             let _ = self.user(number, Reach::Snapshot); // whoever is damaged is remembered
             let _ = self.user(number, Reach::Whole);
+            let _ = self.memory(number);
             // A fiftieth of the time.
             std::thread::sleep(49 * started.elapsed());
         }
@@ -182,7 +184,7 @@ impl FileStore {
 
     /// Writes a new store with everything that can be read of one, and says what is lost. The old one is not touched.
     ///
-    /// A user whose newest events are lost goes on as of before them; one whose hard rules or name are lost stays damaged.
+    /// A user whose newest events are lost goes on as of before them, one whose memory is lost without it; one whose hard rules or name are lost stays damaged.
     ///
     /// # Errors
     /// A store that cannot be opened at all, or a path at which there is something.

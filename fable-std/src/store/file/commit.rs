@@ -6,6 +6,7 @@ use super::keys::{HOUSE, Keys, Slot};
 use super::reader::Reader;
 use super::seal::Nonces;
 use super::{Damage, StoreError, Writes};
+use crate::memory::{self, Bounds, Exchange};
 use crate::store::journal::Segment;
 use fable_core::user_hash;
 use std::collections::{BTreeMap, btree_map};
@@ -30,6 +31,17 @@ pub(super) struct Press<'p> {
     pub(super) nonces: &'p Nonces,
     pub(super) index: &'p Index,
     pub(super) history: Option<u64>,
+    pub(super) memory: Bounds,
+}
+
+/// The content of a part of a memory: where the part before it is, how much is kept from it on backwards, and exchanges.
+pub(super) fn memory_part(before: Place, bounds: &Bounds, exchanges: &[Exchange]) -> Vec<u8> {
+    let mut bytes = before.bits().to_le_bytes().to_vec();
+    for bound in [bounds.exchanges, bounds.bytes] {
+        bytes.extend_from_slice(&u32::try_from(bound).unwrap_or(u32::MAX).to_le_bytes());
+    }
+    bytes.extend_from_slice(&memory::encode(exchanges));
+    bytes
 }
 
 impl Press<'_> {
@@ -91,6 +103,14 @@ impl Press<'_> {
             let entry = self.entry(&mut entries, *number)?;
             let place = self.frame(&mut draft.group, entry, (Kind::Snapshot, *seen), &[snapshot])?;
             entry.snapshots.get_or_insert_default().push(*seen, place, self.history);
+        }
+        for (number, remembered) in &writes.memories {
+            let entry = self.entry(&mut entries, *number)?;
+            if remembered.anew {
+                entry.memory = Place::NONE;
+            }
+            let part = memory_part(entry.memory, &self.memory, &remembered.exchanges);
+            entry.memory = self.frame(&mut draft.group, entry, (Kind::Memory, 0), &[&part])?;
         }
         let untouched = |number: &u64, entry: &Entry| self.index.users.get(number) == Some(entry);
         let changed = entries.into_iter().filter(|(number, entry)| !untouched(number, entry));

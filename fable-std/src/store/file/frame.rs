@@ -73,11 +73,23 @@ pub(super) enum Kind {
     Prior = 8,
     /// A snapshot that the kept history begins with.
     Base = 9,
+    /// Exchanges with an assistant, after the place of those before them.
+    Memory = 10,
 }
 
 impl Kind {
-    const ALL: [Self; 9] =
-        [Self::User, Self::Rules, Self::Snapshot, Self::Journal, Self::Log, Self::Fold, Self::Lost, Self::Prior, Self::Base];
+    const ALL: [Self; 10] = [
+        Self::User,
+        Self::Rules,
+        Self::Snapshot,
+        Self::Journal,
+        Self::Log,
+        Self::Fold,
+        Self::Lost,
+        Self::Prior,
+        Self::Base,
+        Self::Memory,
+    ];
 }
 
 /// The head of a frame.

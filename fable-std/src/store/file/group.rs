@@ -4,6 +4,7 @@
 //! same for one user and for a thousand. The newest entries go to the log, which is moved into the journals when it is long.
 
 use super::{FileStore, HashMap, Segment};
+use crate::memory::Memory;
 use crate::store::{Identity, Reach, Store, StoreError, Stored, Writes};
 use std::path::Path;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -147,6 +148,10 @@ impl Store for FileStore {
 
     fn user(&self, number: u64, reach: Reach) -> Result<Option<Stored>, StoreError> {
         Self::user(self, number, reach)
+    }
+
+    fn memory(&self, number: u64) -> Result<Memory, StoreError> {
+        Self::memory(self, number)
     }
 
     fn prior(&self, fingerprint: u64) -> Result<Option<Vec<u8>>, StoreError> {

@@ -39,6 +39,8 @@ pub(super) struct Entry {
     pub(super) rules: Place,
     /// The last part of the journal, which leads to the one before.
     pub(super) journal: Place,
+    /// The last exchanges, which lead to those before.
+    pub(super) memory: Place,
     pub(super) snapshots: Option<Box<Snapshots>>,
     /// Whether the user's number is not the hash of the name.
     pub(super) moved: bool,
@@ -128,10 +130,10 @@ impl Change {
         };
         match self {
             Self::Put(number, entry) => {
-                let Entry { slot, generation, row, rules, journal, snapshots, moved, lost } = entry;
+                let Entry { slot, generation, row, rules, journal, memory, snapshots, moved, lost } = entry;
                 let key = u64::from(*slot) << 32 | u64::from(*generation);
                 let flags = u64::from(*moved) | u64::from(snapshots.is_some()) << 1 | u64::from(*lost) << 8;
-                put(1, &[*number, key, row.bits(), rules.bits(), journal.bits(), flags]);
+                put(1, &[*number, key, row.bits(), rules.bits(), journal.bits(), memory.bits(), flags]);
                 if let Some(Snapshots { newest, middle, base }) = snapshots.as_deref() {
                     for (seen, place) in [newest, middle, base] {
                         out.extend_from_slice(&seen.to_le_bytes());
@@ -156,7 +158,7 @@ impl Change {
         Some(match which {
             1 => {
                 let (user, key) = (number()?, number()?);
-                let [row, rules, journal] = [number()?, number()?, number()?].map(Place::from_bits);
+                let [row, rules, journal, memory] = [number()?, number()?, number()?, number()?].map(Place::from_bits);
                 let flags = number()?;
                 let mut snapshot = || Some((number()?, Place::from_bits(number()?)));
                 let snapshots = match flags & 2 {
@@ -164,7 +166,7 @@ impl Change {
                     _ => Some(Box::new(Snapshots { newest: snapshot()?, middle: snapshot()?, base: snapshot()? })),
                 };
                 let (slot, generation, moved, lost) = ((key >> 32) as u32, key as u32, flags & 1 != 0, (flags >> 8) as u8);
-                Self::Put(user, Entry { slot, generation, row, rules, journal, snapshots, moved, lost })
+                Self::Put(user, Entry { slot, generation, row, rules, journal, memory, snapshots, moved, lost })
             }
             2 => Self::Log(number()?, Place::from_bits(number()?)),
             3 => Self::Fold,
@@ -237,6 +239,7 @@ impl Rebuild {
         match kind {
             Kind::Rules => entry.rules = place,
             Kind::Journal => entry.journal = place,
+            Kind::Memory => entry.memory = place,
             Kind::Lost => self.stray(key),
             Kind::Base => entry.snapshots = Some(Box::new(Snapshots::at(position, place))),
             Kind::Snapshot => entry.snapshots.get_or_insert_default().push(position, place, history),
@@ -435,6 +438,7 @@ mod tests {
             row: place(4),
             rules: place(5),
             journal: place(6),
+            memory: place(7),
             snapshots: None,
             moved: true,
             lost: 3,

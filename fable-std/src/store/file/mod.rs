@@ -49,6 +49,7 @@ pub use rewrite::Loss;
 pub use seal::Secret;
 
 use super::{History, Identity, NEAR, Options, Reach, StoreError, Stored, UserRow, Writes};
+use crate::memory::{Bounds, Memory as Exchanged};
 use crate::store::damage::{Damage, Fault};
 use crate::store::journal::Segment;
 use commit::Press;
@@ -70,7 +71,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, Rw
 use std::time::Instant;
 
 /// The version of the store's file and of its index.
-pub const VERSION: u8 = 4;
+pub const VERSION: u8 = 5;
 
 /// A store. Reading and committing may happen on different threads.
 #[derive(Debug)]
@@ -78,6 +79,8 @@ pub struct FileStore {
     home: Home,
     slack: u64,
     history: Option<u64>,
+    /// How much is remembered of a user.
+    memory: Bounds,
     keys: Arc<Keys>,
     shared: Arc<RwLock<Shared>>,
     writer: Mutex<Writer>,
@@ -213,11 +216,19 @@ impl FileStore {
     /// # Errors
     /// A system that has no random numbers.
     pub fn in_memory(identity: &Identity) -> Result<Self, StoreError> {
+        Self::in_memory_with(identity, &Options::default())
+    }
+
+    /// The same with other options.
+    ///
+    /// # Errors
+    /// As for [`in_memory`](Self::in_memory).
+    pub fn in_memory_with(identity: &Identity, options: &Options) -> Result<Self, StoreError> {
         let keys = Keys::create(Box::new(Memory::default()), None)?;
-        let about = About { history: Some(History::EVENTS), identity: identity.encode() };
+        let about = About { history: options.history.or(Some(History::EVENTS)), identity: identity.encode() };
         let mut data = Data::create(Box::new(Memory::default()), &keys, &about)?;
         data.finish(&keys, START)?;
-        Self::assemble(Home::Memory, data, keys, &Options::default())
+        Self::assemble(Home::Memory, data, keys, options)
     }
 
     fn assemble(home: Home, mut data: Data, keys: Keys, options: &Options) -> Result<Self, StoreError> {
@@ -282,7 +293,8 @@ impl FileStore {
         let (keys, shared) = (Arc::new(keys), Arc::new(RwLock::new(shared)));
         let opened = (Instant::now(), writer.end);
         let (slack, writer, closed) = (options.slack, Mutex::new(writer), Arc::default());
-        let store = Self { home, slack, history, keys, shared, writer, opened, closed, filing: Filing::default() };
+        let memory = options.memory;
+        let store = Self { home, slack, history, memory, keys, shared, writer, opened, closed, filing: Filing::default() };
         if !found.closed {
             store.reflect(&mut store.writer());
         }
@@ -419,6 +431,23 @@ impl FileStore {
     /// A store that cannot be read, or a user of whom something is damaged.
     pub fn user(&self, number: u64, reach: Reach) -> Result<Option<Stored>, StoreError> {
         self.about(number, |reader, entry, index| reader.complete(number, entry, index.log_of(number), reach))
+    }
+
+    /// What was exchanged with a user. One that is damaged stops nobody but those who ask for it.
+    ///
+    /// # Errors
+    /// A store that cannot be read, a user of whom something is damaged, or a memory that is.
+    pub fn memory(&self, number: u64) -> Result<Exchanged, StoreError> {
+        let found = self.about(number, |reader, entry, _| Ok(reader.memory(entry, &reader.key(entry)?)))?;
+        match found {
+            None => Ok(Exchanged::default()),
+            Some(Ok((memory, _))) => Ok(memory),
+            Some(Err(Fault::Failed(error))) => Err(error.into()),
+            Some(Err(Fault::Damaged(damage))) => {
+                tracing::error!(user = format_args!("{number:016x}"), "what was exchanged with a user is damaged");
+                Err(StoreError::User(damage))
+            }
+        }
     }
 
     /// The number of the user with a name.

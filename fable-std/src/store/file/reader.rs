@@ -4,6 +4,7 @@ use super::frame::{Data, Kind, Place, Unread};
 use super::index::{Entry, Snapshots};
 use super::keys::{HOUSE, Keys, Slot};
 use super::{Reach, Stored, UserRow};
+use crate::memory::{Bounds, Exchange, Memory};
 use crate::store::damage::{Damage, Fault};
 use crate::store::journal::Segment;
 use crate::store::wishes;
@@ -60,6 +61,27 @@ impl Reader<'_> {
         }
         let (_, bytes) = self.frame(key, entry.slot, Kind::Rules, entry.rules).map_err(|unread| unread.of(Damage::Rules))?;
         if wishes::is_document(&bytes) { Ok(bytes) } else { Err(Damage::Rules.into()) }
+    }
+
+    /// What was exchanged with a user, from the newest part back until there is as much as is kept, and how much that is.
+    pub(super) fn memory(&self, entry: &Entry, key: &Slot) -> Result<(Memory, Bounds), Fault> {
+        let (mut newest_first, mut place, mut bounds) = (Vec::new(), entry.memory, None);
+        let mut bytes = 0;
+        while !place.is_none() && bounds.is_none_or(|most: Bounds| newest_first.len() < most.exchanges && bytes < most.bytes) {
+            let (_, content) = self.frame(key, entry.slot, Kind::Memory, place).map_err(|unread| unread.of(Damage::Memory))?;
+            let (before, most, exchanges) = memory_of(&content).ok_or(Damage::Memory)?;
+            bounds.get_or_insert(most);
+            // Parts only lead backwards, so this ends.
+            if !before.is_none() && before.offset() >= place.offset() {
+                return Err(Damage::Memory.into());
+            }
+            place = before;
+            bytes += exchanges.iter().map(Exchange::size).sum::<usize>();
+            newest_first.extend(exchanges.into_iter().rev());
+        }
+        newest_first.reverse();
+        let bounds = bounds.unwrap_or_default();
+        Ok((Memory::of(newest_first, &bounds), bounds))
     }
 
     /// A snapshot that belongs to the row.
@@ -147,7 +169,7 @@ impl Reader<'_> {
         let wishes = self.rules(entry, &key)?;
         let stored = |snapshot, journal| {
             let (row, wishes) = (row.clone(), wishes.clone());
-            Stored { row, snapshot, journal, birth: 0, wishes, prior: None }
+            Stored { row, snapshot, journal, birth: 0, wishes, prior: None, memory: Memory::default() }
         };
         let snapshots = entry.snapshots.as_deref().copied().unwrap_or_default();
         let Snapshots { newest, middle, base } = snapshots;
@@ -174,4 +196,15 @@ impl Reader<'_> {
         }
         found
     }
+}
+
+/// What a part of a memory says: where the part before it is, how much is kept, and exchanges.
+fn memory_of(content: &[u8]) -> Option<(Place, Bounds, Vec<Exchange>)> {
+    let (before, rest) = content.split_first_chunk()?;
+    let (most, rest) = rest.split_first_chunk()?;
+    let (room, exchanges) = rest.split_first_chunk()?;
+    let bound = |bytes: &[u8; 4]| usize::try_from(u32::from_le_bytes(*bytes)).ok();
+    let bounds = Bounds { exchanges: bound(most)?, bytes: bound(room)? };
+    let exchanges = Memory::decode(exchanges).ok()?.into_exchanges();
+    Some((Place::from_bits(u64::from_le_bytes(*before)), bounds, exchanges))
 }

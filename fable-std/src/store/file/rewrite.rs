@@ -1,13 +1,14 @@
 //! Writing a store anew: what is needed of every user, in order. A store that has grown is made small so, a backup is one such copy,
 //! and a repair is one that takes what it can get.
 
-use super::commit::Press;
+use super::commit::{Press, memory_part};
 use super::frame::{Data, Group, Head, Kind, Place, START};
 use super::index::{Change, Entry, Index, Snapshots};
 use super::keys::{HOUSE, Keys};
 use super::reader::Reader;
 use super::seal::Nonces;
 use super::{Reach, StoreError, UserRow};
+use crate::memory::{Bounds, Memory};
 use crate::store::damage::{Damage, Fault};
 use crate::store::journal::Segment;
 use std::collections::{HashMap, HashSet};
@@ -49,7 +50,7 @@ impl Copy {
     /// Adds a frame of a user.
     fn push(&mut self, keys: &Keys, entry: &Entry, what: (Kind, u64), parts: &[&[u8]]) -> Result<Place, StoreError> {
         let Self { data, index, group, nonces, history, .. } = self;
-        let press = Press { data, keys, nonces, index, history: *history };
+        let press = Press { data, keys, nonces, index, history: *history, memory: Bounds::default() };
         press.frame(group, entry, what, parts)
     }
 
@@ -95,7 +96,8 @@ impl Copy {
             let there = !which.1.is_none();
             snapshots.push((which, if there { Some(from.snapshot(entry, &key, &row, which)?) } else { None }));
         }
-        self.write(from.keys, entry, &row, &rules, &journal, &snapshots)
+        let memory = from.memory(entry, &key)?;
+        self.write(from.keys, entry, &row, (&rules, &memory), &journal, &snapshots)
     }
 
     /// A user of whom not even the name is left stays one: nobody is taken for somebody new.
@@ -109,7 +111,7 @@ impl Copy {
 
     fn mark(&mut self, keys: &Keys, number: u64, entry: &Entry) -> Result<Place, StoreError> {
         let Self { data, index, group, nonces, history, .. } = self;
-        Press { data, keys, nonces, index, history: *history }.lost(group, number, entry)
+        Press { data, keys, nonces, index, history: *history, memory: Bounds::default() }.lost(group, number, entry)
     }
 
     fn write(
@@ -117,7 +119,7 @@ impl Copy {
         keys: &Keys,
         entry: &Entry,
         row: &UserRow,
-        rules: &[u8],
+        (rules, (memory, bounds)): (&[u8], &(Memory, Bounds)),
         journal: &[Segment],
         snapshots: &[Kept],
     ) -> Result<(), StoreError> {
@@ -129,6 +131,10 @@ impl Copy {
         }
         if !rules.is_empty() {
             new.rules = self.push(keys, entry, (Kind::Rules, 0), &[rules])?;
+        }
+        if !memory.is_empty() {
+            let part = memory_part(Place::NONE, bounds, memory.exchanges());
+            new.memory = self.push(keys, entry, (Kind::Memory, 0), &[&part])?;
         }
         let mut part = Segment::default();
         for segment in journal {
@@ -217,7 +223,8 @@ pub struct Loss {
     pub number: u64,
     /// What was damaged.
     pub damage: Damage,
-    /// The first event that is lost, if the user goes on as of before it. A user without that stays damaged.
+    /// The first event that is lost, if the user goes on as of before it. A user without that stays damaged, unless it is the memory alone
+    /// that is lost.
     pub from: Option<u64>,
 }
 
@@ -267,6 +274,11 @@ impl Copy {
                 Vec::new()
             }
         };
+        let (memory, memory_lost) = match from.memory(&entry, &key) {
+            Ok(memory) => (memory, false),
+            Err(Fault::Failed(error)) => return Err(error.into()),
+            Err(Fault::Damaged(_)) => ((Memory::default(), Bounds::default()), true),
+        };
         // Entries never change: whatever part has one, it is the same.
         let mut parts = Vec::new();
         for (head, place) in pool.get(&(entry.slot, entry.generation)).map_or(&[][..], Vec::as_slice) {
@@ -300,7 +312,7 @@ impl Copy {
         let first = kept.first().filter(|(seen, ..)| *seen == start && start > 0).cloned();
         let first = first.map_or(((0, Place::NONE), None), |(seen, place, bytes)| ((seen, place), bytes));
         let middle = if first.1.is_some() { first.clone() } else { ((0, Place::NONE), None) };
-        self.write(from.keys, &entry, &row, &rules, &journal, &[first, middle, last])?;
+        self.write(from.keys, &entry, &row, (&rules, &memory), &journal, &[first, middle, last])?;
         // What the store knew to be there: the newest snapshot, the last part of the journal and of the log.
         let mut known = newest.0;
         for (kind, place) in [(Kind::Journal, entry.journal)].into_iter().chain(log.iter().map(|place| (Kind::Log, *place))) {
@@ -314,6 +326,7 @@ impl Copy {
         Ok(match Damage::of(entry.lost) {
             Some(damage) => loss(name, damage, None),
             None if known > end => loss(name, Damage::Journal, Some(end)),
+            None if memory_lost => loss(name, Damage::Memory, None),
             None => None,
         })
     }

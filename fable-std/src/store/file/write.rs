@@ -34,8 +34,8 @@ impl FileStore {
         self.stock(writer, writes.users.len())?;
         let draft = {
             let shared = self.read();
-            let (data, index, history) = (&*shared.data, &shared.index, self.history);
-            let press = Press { data, keys: &self.keys, nonces: &writer.nonces, index, history };
+            let (data, index, history, memory) = (&*shared.data, &shared.index, self.history, self.memory);
+            let press = Press { data, keys: &self.keys, nonces: &writer.nonces, index, history, memory };
             // Forgetting is to need no room; but once the log is moved, nothing else tells that a part of it is damaged.
             let lost = if writes.erases() && !writes.folded { &BTreeMap::new() } else { &shared.damaged };
             press.group(writer.end, writes, lost, &writer.free)?

@@ -2,8 +2,9 @@
 
 use super::sealed::{Spot, What};
 use super::session::Fault;
+use crate::memory::{self, Bounds};
 use crate::store::journal::Segment;
-use crate::store::{StoreError, UserRow, Writes};
+use crate::store::{Remembered, StoreError, UserRow, Writes};
 use ring::rand::{SecureRandom, SystemRandom};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -30,6 +31,7 @@ pub(super) struct Change<'w> {
     rules: Option<&'w [u8]>,
     base: Option<(u64, &'w [u8])>,
     snapshot: Option<(u64, &'w [u8])>,
+    memory: Option<&'w Remembered>,
 }
 
 impl Change<'_> {
@@ -65,7 +67,11 @@ pub(super) fn by_user(writes: &Writes) -> Result<Vec<Change<'_>>, StoreError> {
         return Err(StoreError::Damaged("a database has no log that could be moved"));
     }
     let keys = writes.users.keys().chain(writes.log.keys()).chain(writes.wishes.keys());
-    let keys = keys.chain(writes.snapshots.keys()).chain(writes.bases.keys()).chain(writes.journal.keys().map(|key| &key.0));
+    let keys = keys
+        .chain(writes.memories.keys())
+        .chain(writes.snapshots.keys())
+        .chain(writes.bases.keys())
+        .chain(writes.journal.keys().map(|key| &key.0));
     let numbers: BTreeSet<u64> = keys.copied().collect();
     let mut changes = Vec::with_capacity(numbers.len());
     for number in numbers {
@@ -85,6 +91,7 @@ pub(super) fn by_user(writes: &Writes) -> Result<Vec<Change<'_>>, StoreError> {
             rules: writes.wishes.get(&number).map(Vec::as_slice),
             base: writes.bases.get(&number).map(|(seen, bytes)| (*seen, bytes.as_slice())),
             snapshot: writes.snapshots.get(&number).map(|(seen, bytes)| (*seen, bytes.as_slice())),
+            memory: writes.memories.get(&number),
         };
         if !change.follows() {
             return Err(StoreError::Damaged("entries that were to be written do not follow each other"));
@@ -163,6 +170,34 @@ impl Snapshots {
     }
 }
 
+/// What is remembered of users.
+#[derive(Debug, Default)]
+pub(super) struct Memories {
+    pub(super) users: Users,
+    /// Whether nothing of before stays.
+    pub(super) anew: Vec<bool>,
+    /// Exchanges: whose, what they count for, and the bytes.
+    pub(super) numbers: Vec<i64>,
+    pub(super) sizes: Vec<i32>,
+    pub(super) bytes: Vec<Vec<u8>>,
+    /// So many exchanges of a user are kept, and so many bytes of them.
+    pub(super) most: i64,
+    pub(super) room: i64,
+}
+
+impl Memories {
+    fn push(&mut self, change: &Change<'_>) {
+        let Some(Remembered { anew, exchanges }) = change.memory else { return };
+        self.users.push(change);
+        self.anew.push(*anew);
+        for exchange in exchanges {
+            self.numbers.push(change.number.cast_signed());
+            self.sizes.push(i32::try_from(exchange.size()).unwrap_or(i32::MAX));
+            self.bytes.push(change.spot(What::Memory, 0).seal(&memory::encode(std::slice::from_ref(exchange))));
+        }
+    }
+}
+
 /// A commit, ready to be sent as often as it takes.
 #[derive(Debug, Default)]
 pub(super) struct Batch {
@@ -174,6 +209,7 @@ pub(super) struct Batch {
     pub(super) entries: Entries,
     pub(super) bases: Snapshots,
     pub(super) snapshots: Snapshots,
+    pub(super) memories: Memories,
     pub(super) fingerprints: Vec<i64>,
     pub(super) priors: Vec<Vec<u8>>,
     /// Users who are erased, each with the life that is.
@@ -185,8 +221,10 @@ pub(super) struct Batch {
 
 impl Batch {
     /// Puts changes into arrays. Users of whom the life is not known are asked for first.
-    pub(super) fn new(writes: &Writes, changes: &[Change<'_>]) -> Result<Self, StoreError> {
+    pub(super) fn new(writes: &Writes, changes: &[Change<'_>], bounds: &Bounds) -> Result<Self, StoreError> {
         let mut batch = Self { token: random()?.cast_signed(), ..Self::default() };
+        let most = |bound: usize| i64::try_from(bound).unwrap_or(i64::MAX);
+        (batch.memories.most, batch.memories.room) = (most(bounds.exchanges), most(bounds.bytes));
         for change in changes {
             batch.users.push(change);
             if let Some(row) = change.row {
@@ -205,6 +243,7 @@ impl Batch {
             batch.entries.push(change);
             batch.bases.push(change, change.base);
             batch.snapshots.push(change, change.snapshot);
+            batch.memories.push(change);
         }
         for (fingerprint, prior) in &writes.priors {
             batch.fingerprints.push(fingerprint.cast_signed());
@@ -233,6 +272,7 @@ impl Batch {
     pub(super) fn only_adds(&self) -> bool {
         let beside = [&self.bases, &self.snapshots].iter().all(|snapshots| snapshots.seen.is_empty());
         beside
+            && self.memories.anew.is_empty()
             && self.priors.is_empty()
             && self.newcomers.names.is_empty()
             && self.advance.is_none()

@@ -8,7 +8,7 @@
 //!   delete who is erased, in the life that was asked about
 //!   insert newcomers, unless the name or the number is taken, or a user was forgotten since they asked for an incarnation
 //!   UPDATE the number of entries where life and number are what the writer knew; insert entries and rules of these
-//!   snapshots of these; entries that no history needs any more
+//!   snapshots of these; entries that no history needs any more; exchanges with these, and those that are too many
 //! COMMIT
 //! ```
 //!
@@ -20,10 +20,12 @@
 //!
 //! When the connection is lost, the commit may or may not have happened, or may even be about to. It is sent again with the same token:
 //! entries with that token are its own, so it has happened; otherwise life and number decide once more, and an attempt that arrives later finds that they have moved on.
-//! Erasing names the life that it ends, so it never ends the next one. Rules alone are written once more.
+//! Erasing names the life that it ends, so it never ends the next one. Rules alone are written once more, and so is that nothing of what was
+//! exchanged before is to stay.
 
 use super::change::{self, Batch, Life};
 use super::session::{Course, Fault, PATIENCE, Pauses, Pool, Session, Step, Value};
+use crate::memory::Bounds;
 use crate::store::{StoreError, Writes};
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -47,6 +49,7 @@ const ERASE: &str = "WITH gone AS (
         DELETE FROM fable_users u USING unnest($1::int8[], $2::int8[]) AS i(number, birth)
         WHERE u.number = i.number AND u.birth = i.birth RETURNING u.number
     ), events AS (DELETE FROM fable_events e USING gone WHERE e.number = gone.number)
+    , memories AS (DELETE FROM fable_memories m USING gone WHERE m.number = gone.number)
     DELETE FROM fable_snapshots s USING gone WHERE s.number = gone.number";
 
 const BEAR: &str = "WITH born AS (
@@ -133,6 +136,26 @@ const SNAPSHOTS: &str = "WITH input AS (
     DELETE FROM fable_events e USING moved m
     WHERE e.number = m.number AND m.moves AND e.first < m.middle AND e.first + e.count <= m.middle";
 
+/// Exchanges go after those that are there, once.
+const MEMORIES: &str = "WITH input AS MATERIALIZED (
+        SELECT i.number, i.anew, coalesce((SELECT max(m.seq) FROM fable_memories m WHERE m.number = i.number), 0) AS last
+        FROM unnest($1::int8[], $2::int8[], $3::int8[], $4::bool[]) AS i(number, birth, first, anew)
+        JOIN fable_users u ON u.number = i.number AND u.birth = i.birth
+        WHERE (i.first IS NULL OR EXISTS (SELECT FROM fable_events e WHERE e.number = i.number AND e.first = i.first AND e.token = $8))
+        AND NOT EXISTS (SELECT FROM fable_memories m WHERE m.number = i.number AND m.token = $8)
+    ), gone AS (
+        DELETE FROM fable_memories m USING input i WHERE m.number = i.number AND i.anew
+    )
+    INSERT INTO fable_memories (number, seq, token, size, bytes)
+    SELECT i.number, i.last + r.place, $8, r.size, r.bytes
+    FROM unnest($5::int8[], $6::int4[], $7::bytea[]) WITH ORDINALITY AS r(number, size, bytes, place) JOIN input i USING (number)";
+
+/// The oldest leave until the rest is within the bounds.
+const FADED: &str = "DELETE FROM fable_memories m USING (
+        SELECT number, seq, row_number() OVER newest AS place, sum(size) OVER newest AS size
+        FROM fable_memories WHERE number = ANY($1::int8[]) WINDOW newest AS (PARTITION BY number ORDER BY seq DESC)
+    ) k WHERE m.number = k.number AND m.seq = k.seq AND (k.place > $2 OR k.size > $3)";
+
 const LIVES: &str = "SELECT number, birth, incarnation FROM fable_users WHERE number = ANY($1::int8[])";
 
 /// How an attempt has ended that has not done it.
@@ -143,7 +166,7 @@ struct Failure {
 }
 
 /// Commits writes; returns the users of whom nothing was written.
-pub(super) async fn commit(pool: &Pool, writes: &Writes) -> Result<Vec<u64>, StoreError> {
+pub(super) async fn commit(pool: &Pool, writes: &Writes, bounds: &Bounds) -> Result<Vec<u64>, StoreError> {
     let mut changes = change::by_user(writes)?;
     let everyone: BTreeSet<u64> = changes.iter().map(|change| change.number).collect();
     let unknown: Vec<i64> =
@@ -151,7 +174,7 @@ pub(super) async fn commit(pool: &Pool, writes: &Writes) -> Result<Vec<u64>, Sto
     if !unknown.is_empty() {
         change::settle(&mut changes, &lives(pool, &unknown).await?);
     }
-    let mut batch = Batch::new(writes, &changes)?;
+    let mut batch = Batch::new(writes, &changes, bounds)?;
     if writes.erases() {
         let erased: Vec<i64> = writes.erased.iter().map(|number| number.cast_signed()).collect();
         batch.erase(&lives(pool, &erased).await?, erased.len())?;
@@ -273,6 +296,21 @@ fn steps<'b>(batch: &'b Batch, everyone: &'b Vec<i64>) -> Vec<Step<'b>> {
         if !users.numbers.is_empty() {
             step(text, vec![&users.numbers, &users.births, &users.firsts, &snapshots.seen, &snapshots.bytes, &batch.token]);
         }
+    }
+    let (memories, users) = (&batch.memories, &batch.memories.users);
+    if !users.numbers.is_empty() {
+        let values: [Value<'b>; 8] = [
+            &users.numbers,
+            &users.births,
+            &users.firsts,
+            &memories.anew,
+            &memories.numbers,
+            &memories.sizes,
+            &memories.bytes,
+            &batch.token,
+        ];
+        step(MEMORIES, values.to_vec());
+        step(FADED, vec![&users.numbers, &memories.most, &memories.room]);
     }
     step("COMMIT", Vec::new());
     steps

@@ -36,6 +36,7 @@ mod tls;
 pub use place::{Place, is_url};
 
 use super::{Damage, Identity, Known, News, Options, Reach, Store, StoreError, Stored, Writes};
+use crate::memory::{Bounds, Memory};
 use session::{Fault, Pool, Session};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -52,6 +53,8 @@ pub struct PostgresStore {
     runtime: Option<Runtime>,
     pool: Pool,
     identity: Identity,
+    /// How much is remembered of a user.
+    bounds: Bounds,
     /// Users of whom something could not be read.
     damaged: Mutex<BTreeMap<u64, Damage>>,
 }
@@ -97,7 +100,7 @@ impl PostgresStore {
         if let Some(given) = made_for {
             identity.admit(given)?;
         }
-        let store = Self { runtime: Some(runtime), pool, identity, damaged: Mutex::default() };
+        let store = Self { runtime: Some(runtime), pool, identity, bounds: options.memory, damaged: Mutex::default() };
         store.read(async |session| tables::keep(session, &about, options).await)?;
         let lax = store.read(async |session| session.query("SELECT 1 WHERE current_setting('fsync') = 'off'", &[]).await)?;
         if !lax.is_empty() {
@@ -197,6 +200,14 @@ impl Store for PostgresStore {
         stored.map(Some).map_err(StoreError::User)
     }
 
+    fn memory(&self, number: u64) -> Result<Memory, StoreError> {
+        let found = self.read(async |session| read::memory(session, number).await)?;
+        found.map_err(|damage| {
+            tracing::error!(user = format_args!("{number:016x}"), "what was exchanged with a user is damaged");
+            StoreError::User(damage)
+        })
+    }
+
     fn prior(&self, fingerprint: u64) -> Result<Option<Vec<u8>>, StoreError> {
         let key = fingerprint.cast_signed();
         let rows =
@@ -213,7 +224,7 @@ impl Store for PostgresStore {
         if writes.is_empty() && writes.incarnation.is_none() {
             return Ok(Vec::new());
         }
-        let losers = self.wait(commit::commit(&self.pool, &writes))?;
+        let losers = self.wait(commit::commit(&self.pool, &writes, &self.bounds))?;
         if writes.erases() {
             self.damages().retain(|number, _| !writes.erased.contains(number));
         }
@@ -237,7 +248,7 @@ impl Store for PostgresStore {
 
     fn bytes(&self) -> u64 {
         let size = "SELECT sum(pg_total_relation_size(name::regclass))::int8 FROM unnest(ARRAY['fable_store', 'fable_users', \
-            'fable_events', 'fable_snapshots', 'fable_priors']) AS name";
+            'fable_events', 'fable_snapshots', 'fable_memories', 'fable_priors']) AS name";
         let rows = self.read(async |session| session.query(size, &[]).await);
         let bytes = rows.ok().and_then(|rows| rows.first()?.try_get::<_, i64>(0).ok());
         bytes.unwrap_or(0).cast_unsigned()

@@ -2,6 +2,7 @@
 
 use super::sealed::{Spot, What};
 use super::session::{Fault, Session, Value};
+use crate::memory::Memory;
 use crate::store::journal::Segment;
 use crate::store::{Damage, Known, News, Reach, StoreError, Stored, UserRow, wishes};
 use fable_core::record::{HEADER_LEN, Header};
@@ -130,7 +131,10 @@ impl Found {
                 }
             };
             match self.journal(start.unwrap_or(0)) {
-                Some(journal) => return Ok(Stored { row, snapshot, journal, birth: self.birth, wishes, prior: None }),
+                Some(journal) => {
+                    let (birth, memory) = (self.birth, Memory::default());
+                    return Ok(Stored { row, snapshot, journal, birth, wishes, prior: None, memory });
+                }
                 None => damage = Damage::Journal,
             }
         }
@@ -143,6 +147,22 @@ fn entries(number: u64, birth: u64, (first, count): (u64, u64), sealed: &[u8]) -
     let bytes = Spot { what: What::Entries, number, birth, position: first }.open(sealed)?;
     let segment = Segment::read(first, bytes).ok()?;
     (segment.count == count && count > 0).then_some(segment)
+}
+
+/// The exchanges with a user, the oldest first.
+const MEMORY: &str = "SELECT u.birth, m.bytes FROM fable_users u JOIN fable_memories m USING (number)
+    WHERE u.number = $1 ORDER BY m.seq";
+
+/// What was exchanged with a user, as far as it is kept.
+pub(super) async fn memory(session: &Session, number: u64) -> Result<Result<Memory, Damage>, Fault> {
+    let mut exchanges = Vec::new();
+    for row in session.query(MEMORY, &[&number.cast_signed()]).await? {
+        let spot = Spot { what: What::Memory, number, birth: unsigned(&row, 0)?, position: 0 };
+        let part = spot.open(row.try_get(1)?).and_then(|bytes| Memory::decode(bytes).ok());
+        let Some(part) = part else { return Ok(Err(Damage::Memory)) };
+        exchanges.extend(part.into_exchanges());
+    }
+    Ok(Ok(Memory::from(exchanges)))
 }
 
 /// What has happened to users in memory. Whatever is missing or damaged is told by reading the user anew.

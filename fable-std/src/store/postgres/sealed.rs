@@ -17,6 +17,8 @@ pub(super) enum What {
     Snapshot = 4,
     /// A prior; the number is its fingerprint, the life 0.
     Prior = 5,
+    /// An exchange with an assistant; the position is 0, for the database numbers them.
+    Memory = 6,
 }
 
 /// Where bytes belong.

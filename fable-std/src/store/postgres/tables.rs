@@ -6,6 +6,7 @@
 //! | `fable_users` | a user | name, header, life, entries in the journal, hard rules |
 //! | `fable_events` | the entries that one commit has added to one user's journal | with the commit's token |
 //! | `fable_snapshots` | a snapshot of a user: the newest, a middle one, and the one that the history begins with | |
+//! | `fable_memories` | an exchange of a user with an assistant | with the token of its commit |
 //! | `fable_priors` | a prior | |
 //!
 //! Numbers of users, lives, tokens and fingerprints have 64 bits and no sign; the tables have the same bits with one. What is stored as
@@ -16,7 +17,7 @@ use super::session::{Fault, Session, Value};
 use crate::store::{History, Identity, Options, StoreError};
 
 /// The version of the tables.
-pub(super) const VERSION: i32 = 1;
+pub(super) const VERSION: i32 = 2;
 
 /// Whoever makes the tables has this lock: `Fable` in ASCII.
 const MAKING: i64 = 0x0046_6162_6c65;
@@ -54,6 +55,14 @@ CREATE TABLE fable_snapshots (
     PRIMARY KEY (number, seen)
 );
 ALTER TABLE fable_snapshots ALTER bytes SET STORAGE EXTERNAL;
+CREATE TABLE fable_memories (
+    number bigint NOT NULL,
+    seq bigint NOT NULL,
+    token bigint NOT NULL,
+    size integer NOT NULL,
+    bytes bytea NOT NULL,
+    PRIMARY KEY (number, seq)
+);
 CREATE TABLE fable_priors (
     fingerprint bigint PRIMARY KEY,
     bytes bytea NOT NULL
