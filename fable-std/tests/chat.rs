@@ -257,6 +257,10 @@ fn certain_preferences_are_announced_and_used() {
         let asked = chat.line("/ask Tell me about whales", 0).unwrap().to_string();
         if let Some(sentence) = &announced {
             let (sentence, _) = sentence.split_once(" (by ").unwrap();
+            assert!(!asked.contains(sentence), "without memory it is not told: {asked}");
+            chat.line("/allow profile_summary", 0).unwrap();
+            chat.line("/forbid no_memory", 0).unwrap();
+            let asked = chat.line("/ask Tell me about whales", 0).unwrap().to_string();
             assert!(asked.contains(&format!("\ninstruction  {sentence} ")), "{asked}");
             break;
         }
@@ -510,9 +514,11 @@ fn an_assistant_answers_and_reads() {
         completion(&format!("Your key is {SECRET}.")),
         feedback(Some(0.5)),
     ]);
-    let output = run(with_endpoint(&store, &server.url), b"Sort my list\nAnd the other one\nwell, whatever\n");
+    let script = "/forbid no_memory semantic_memory preference_memory profile_summary
+Sort my list\nAnd the other one\nwell, whatever\n";
+    let output = run(with_endpoint(&store, &server.url), script.as_bytes());
     let said = shown(&folder, &output);
-    assert!(said.starts_with("request      coding, risk 0.9, tool_need 1.0\n"), "{said}");
+    assert!(said.contains("\nrequest      coding, risk 0.9, tool_need 1.0\n"), "{said}");
     assert!(said.contains("\nassistant    Sorted.\n             Like this: \u{fffd}[2Jx\n"), "{said}");
     assert!(said.contains("\nassistant    Your key is [key].\nreaction     +0.50, learned\n"), "{said}");
 

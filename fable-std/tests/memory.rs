@@ -1,6 +1,7 @@
 //! Memory that obeys m: what is kept of what was exchanged, where it goes, and what each mode brings back.
 
-use fable_core::{Policy, Settings, catalog::AGENT, user_hash};
+use fable_core::catalog::{AGENT, RUBRIC};
+use fable_core::{Catalog, Policy, Settings, user_hash};
 use fable_std::memory::{Bounds, EXCHANGE_BYTES, Exchange, Memory};
 use fable_std::serve::{Options, serve};
 use fable_std::store::movement::move_everyone;
@@ -14,9 +15,13 @@ fn policy() -> Policy<'static, f32> {
 
 /// The answers of a service to lines.
 fn answers(options: &Options, lines: &[Value]) -> Vec<Value> {
+    answers_of(&AGENT, Settings::default(), options, lines)
+}
+
+fn answers_of(catalog: &'static Catalog<'static>, settings: Settings<'static>, options: &Options, lines: &[Value]) -> Vec<Value> {
     let input = lines.iter().map(|line| format!("{line}\n")).collect::<String>();
     let mut output = Vec::new();
-    serve::<f32>(&AGENT, Settings::default(), options, std::io::Cursor::new(input), &mut output, |_| {}).unwrap();
+    serve::<f32>(catalog, settings, options, std::io::Cursor::new(input), &mut output, |_| {}).unwrap();
     let answers: Vec<Value> = output.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect();
     assert_eq!(answers.len(), lines.len());
     answers
@@ -37,6 +42,16 @@ fn exchange(request: &str, at: u32) -> Exchange {
 fn told(request: &str, at: u32) -> Value {
     json!({ "request": request, "answer": format!("about {request}"), "at": at })
 }
+
+/// Settings under which few rewards make a preference certain.
+const EAGER: Settings<'static> = Settings {
+    base_precision: Some(0.1),
+    noise_variance: 0.01,
+    prior_radius: Some(0.1),
+    alpha: 0.5,
+    min_evidence: 1,
+    ..Settings::DEFAULT
+};
 
 const CONTEXT: &str = r#"{"task":"coding","risk":0.1,"ambiguity":0.2,"memory_need":0.7,"tool_need":0.3}"#;
 
@@ -74,21 +89,22 @@ fn each_mode_brings_back_what_it_says() {
     assert_eq!(answers[18]["error"]["code"], "unknown_name");
 }
 
-/// What is promoted is what `profile_summary` tells, the same as the op `profile`.
+/// What is promoted is what `profile_summary` tells, the same as the op `profile`; here in a catalog without a component `memory`.
 #[test]
 fn a_profile_is_told_when_there_is_one() {
-    let context: Value = serde_json::from_str(CONTEXT).unwrap();
-    let action = |style: &str| json!({ "memory": "no_memory", "tool": "no_tool", "style": style });
-    let learn = |style: &str, reward: f64| json!({ "op": "observe", "user": "ana", "context": context, "action": action(style), "reward": reward });
-    let mut lines: Vec<Value> =
-        (0..800).map(|number| if number % 2 == 0 { learn("concise", 0.9) } else { learn("detailed", -0.9) }).collect();
-    lines.push(json!({ "op": "promote", "user": "ana" }));
-    lines.push(json!({ "op": "profile", "user": "ana" }));
-    lines.push(json!({ "op": "recall", "user": "ana", "memory": "profile_summary" }));
-    let answers = answers(&Options::default(), &lines);
-    let text = answers[801]["text"].as_str().unwrap();
-    assert!(!text.is_empty(), "{}", answers[801]);
-    assert_eq!(answers[802], json!({ "text": text, "exchanges": [] }));
+    let observe = |number: u32| {
+        let (level, reward) = if number.is_multiple_of(2) { ("level_5", 0.9) } else { ("level_1", -0.9) };
+        let action = json!({ "rigor": level, "steps": "level_3", "examples": "level_3" });
+        json!({ "op": "observe", "user": "ana", "context": {}, "action": action, "reward": reward })
+    };
+    let recall = |memory: &str| json!({ "op": "recall", "user": "ana", "memory": memory });
+    let mut lines: Vec<Value> = (1..=16).map(observe).collect();
+    lines.extend([json!({ "op": "profile", "user": "ana" }), recall("profile_summary"), recall("a mode of its own")]);
+    let answers = answers_of(&RUBRIC, EAGER, &Options::default(), &lines);
+    let text = answers[16]["text"].as_str().unwrap();
+    assert!(text.starts_with("The user prefers rigor=level_5 to rigor=level_1."), "{}", answers[16]);
+    assert_eq!(answers[17], json!({ "text": text, "exchanges": [] }));
+    assert_eq!(answers[18], json!({ "text": "", "exchanges": [] }));
 }
 
 #[test]

@@ -19,6 +19,7 @@ pub const TYPED: &str = "  a request      anything you would ask an assistant
   /why           why the assistant was to act like that, and not otherwise
   /whynot VALUE  why VALUE, or several, was not chosen instead
   /profile       everything that is known about you, in words
+  /memory        what is kept of what was said; or /memory on, off or forget
   /values        each VALUE, and what it makes the assistant do
   /forget        erases all about you once you say yes; /forget yes does it
   /quit          the end, like Ctrl-D. What you have seen is on disk already.
@@ -29,8 +30,9 @@ pub const SEEN: &str = "  request        what the line was taken for: its task, 
                  half: risk (what is at stake), ambiguity (how unclear it is),
                  memory_need and tool_need (what has to be known or looked up)
   chosen         the action: a VALUE of each component (memory, tool and style)
-  instruction    what the assistant is told: what is certain about you, then
-                 what each VALUE means
+  instruction    what the assistant is told: what is certain about you, unless
+                 the choice is memory=no_memory, then what each VALUE means
+  memory         what else it is told of before, as the chosen memory says
   assistant      its answer, with an --endpoint; `no answer` says why not
   reaction       yours as a number from -1 to 1, all that is learned from; a
                  correction costs 0.15 more, a question back 0.08
@@ -61,6 +63,9 @@ pub(super) enum Command<'a> {
     Why,
     WhyNot(&'a str),
     Profile,
+    Memory,
+    Remember(bool),
+    Unremember,
     Forget { sure: bool },
     Values,
     Help,
@@ -68,8 +73,8 @@ pub(super) enum Command<'a> {
     Quit,
 }
 
-const NAMES: [&str; 11] =
-    ["/ask", "/prefer", "/forbid", "/allow", "/why", "/whynot", "/profile", "/forget", "/values", "/help", "/quit"];
+const NAMES: [&str; 12] =
+    ["/ask", "/prefer", "/forbid", "/allow", "/why", "/whynot", "/profile", "/memory", "/forget", "/values", "/help", "/quit"];
 
 impl<'a> Command<'a> {
     /// Reads a line that is not empty.
@@ -96,6 +101,13 @@ impl<'a> Command<'a> {
             "/why" => alone(Self::Why, "/why stands alone; /whynot asks about another value"),
             "/whynot" => about("/whynot needs a value, like /whynot style=concise; /values lists them").map(Self::WhyNot),
             "/profile" => alone(Self::Profile, "/profile stands alone"),
+            "/memory" => match rest.to_lowercase().as_str() {
+                "" => Ok(Self::Memory),
+                "on" => Ok(Self::Remember(true)),
+                "off" => Ok(Self::Remember(false)),
+                "forget" => Ok(Self::Unremember),
+                _ => Err(ChatError::Usage("/memory stands alone, or with on, off or forget")),
+            },
             "/forget" if rest.eq_ignore_ascii_case("yes") => Ok(Self::Forget { sure: true }),
             "/forget" => alone(Self::Forget { sure: false }, "/forget stands alone, or with yes; it erases everything about you"),
             "/values" => alone(Self::Values, "/values stands alone"),
@@ -124,7 +136,21 @@ mod tests {
         assert_eq!(read("/forget  YES"), Command::Forget { sure: true });
         assert_eq!(read("/forget"), Command::Forget { sure: false });
         assert_eq!(read("/Quit now"), Command::Quit);
-        for wrong in ["quit", "Why", "/forget me", "/forbid", "/why not", "/whynot", "/prefer  ", "/", "/etc/passwd"] {
+        assert_eq!((read("/memory"), read("/memory OFF")), (Command::Memory, Command::Remember(false)));
+        assert_eq!((read("/memory on"), read("/memory forget")), (Command::Remember(true), Command::Unremember));
+        for wrong in [
+            "quit",
+            "Why",
+            "/forget me",
+            "/forbid",
+            "/why not",
+            "/whynot",
+            "/prefer  ",
+            "/",
+            "/etc/passwd",
+            "memory",
+            "/memory of",
+        ] {
             assert!(Command::read(wrong).is_err(), "{wrong}");
         }
         let told = Command::read("/forbit tool=web_search").unwrap_err().to_string();

@@ -1,7 +1,8 @@
 //! A conversation with one person, a line at a time: request, context, decision, instruction, answer, reaction.
 //!
 //! [`Chat`] is all of `fable chat` but the terminal. A line goes in, labelled lines of text come out, and what they say is on
-//! disk by then; the words themselves are never stored, only the numbers made of them, and the words of a rule. After an
+//! disk by then; the words themselves are not stored, only the numbers made of them, and the words of a rule, unless memory is
+//! [switched on](Chat::remembering). After an
 //! answer a line that the feedback adapter understands is a reaction to it, any other line is the next request.
 //!
 //! ```
@@ -27,6 +28,7 @@
 
 mod command;
 mod error;
+mod memory;
 mod moment;
 mod person;
 mod profile;
@@ -37,7 +39,7 @@ pub use command::{SEEN, TYPED};
 pub use error::ChatError;
 pub use reply::{Line, Reply};
 
-use crate::llm::{Exchange, Llm};
+use crate::llm::Llm;
 use crate::rules;
 use crate::store::wishes::Wishes;
 use crate::store::{Policies, Store};
@@ -48,13 +50,10 @@ use crate::text::{
 };
 use command::Command;
 use fable_core::{Catalog, Context, Feasible, Standing, Statement, When};
+use memory::Recollection;
 use moment::Moment;
 use person::Person;
-use std::collections::VecDeque;
 use turns::Turns;
-
-/// Exchanges of before that the assistant is sent and that a context is made from.
-const MEMORY: usize = 6;
 
 /// Whoever reads the person's words.
 pub trait Reader: ContextAdapter + OnboardingAdapter + FeedbackAdapter {}
@@ -69,7 +68,7 @@ pub struct Chat<'p> {
     /// The last decision as it was made, to explain it; of one that was made before this chat began only when it is asked for.
     moment: Option<Moment<'p>>,
     /// What was asked and answered before.
-    exchanges: VecDeque<Exchange>,
+    recollection: Recollection,
     /// The same with what was chosen and how it was taken, also without an assistant.
     turns: Turns,
     /// What the next line is, if not just anything.
@@ -100,8 +99,15 @@ impl<'p> Chat<'p> {
         assistant: Option<&'p Llm>,
     ) -> Result<Self, ChatError> {
         let person = Person::open(policies, store, name)?;
-        let (exchanges, turns) = (VecDeque::new(), Turns::default());
-        Ok(Self { person, reader, assistant, moment: None, exchanges, turns, expected: Expected::Anything })
+        let (recollection, turns) = (Recollection::default(), Turns::default());
+        Ok(Self { person, reader, assistant, moment: None, recollection, turns, expected: Expected::Anything })
+    }
+
+    /// Whether what is asked and answered is kept in the store, and used in later chats.
+    #[must_use]
+    pub const fn remembering(mut self, on: bool) -> Self {
+        self.person.remembers = on;
+        self
     }
 
     /// How to greet the person, whose data is kept at a `place`. Somebody new is asked for preferences, where they can be read: the
@@ -175,6 +181,13 @@ impl<'p> Chat<'p> {
             Command::Why => self.why(None, reply)?,
             Command::WhyNot(names) => self.why(Some(names), reply)?,
             Command::Profile => profile::write(&mut self.person, reply)?,
+            Command::Memory => memory::show(&self.person, reply)?,
+            Command::Remember(on) => self.remember(on, reply)?,
+            Command::Unremember => {
+                self.person.unremember()?;
+                self.recollection.clear();
+                reply.plain("Nothing of what was said is kept any more. What was learned stays; /forget erases that, too.");
+            }
             Command::Forget { sure: true } => self.forget(reply)?,
             Command::Forget { sure: false } => {
                 self.expected = Expected::Yes;
@@ -221,8 +234,10 @@ impl<'p> Chat<'p> {
         let (chosen, probed) = self.person.decide(&context, &Feasible::all(catalog), now)?;
         self.moment = Some(Moment::now(&self.person, context)?);
 
-        let mut instruction = String::new();
-        self.person.user()?.write_profile(&mut instruction)?;
+        let (mut instruction, mode) = (String::new(), memory::mode(catalog, chosen.action));
+        if memory::tells_profile(mode) {
+            self.person.user()?.write_profile(&mut instruction)?;
+        }
         if !instruction.is_empty() {
             instruction.push(' ');
         }
@@ -233,16 +248,17 @@ impl<'p> Chat<'p> {
         if !probed.is_empty() {
             reply.add("probe", wording::probe(catalog, chosen.action, probed.into_iter()));
         }
+        let before = self.recollection.before(&self.person, self.assistant, mode, request, reply);
+        if !before.text.is_empty() {
+            instruction = format!("{instruction}\n\n{}", before.text);
+        }
         let mut answered = None;
         if let Some(assistant) = self.assistant {
-            match assistant.answer(&instruction, &self.exchanges, request) {
+            match assistant.answer(&instruction, &before.messages, request) {
                 Ok(answer) => {
                     reply.add("assistant", &answer);
-                    answered = Some(answer.clone());
-                    if self.exchanges.len() == MEMORY {
-                        self.exchanges.pop_front();
-                    }
-                    self.exchanges.push_back(Exchange { request: request.to_owned(), answer });
+                    self.recollection.answered(&mut self.person, (request, &answer), now)?;
+                    answered = Some(answer);
                 }
                 Err(error) => reply.add("no answer", error),
             }
@@ -332,6 +348,19 @@ impl<'p> Chat<'p> {
         Ok(())
     }
 
+    fn remember(&mut self, on: bool, reply: &mut Reply) -> Result<(), ChatError> {
+        if on && !self.person.remembers {
+            return Err(ChatError::Usage("this chat was started without --memory, so that nothing can be kept"));
+        }
+        self.person.prefer(&[], &|wishes| Ok(Wishes { memory: Some(on), ..wishes.clone() }))?;
+        reply.plain(if on {
+            "From now on what is asked and answered is kept."
+        } else {
+            "From now on nothing is kept, and what was is not used; /memory forget erases it."
+        });
+        Ok(())
+    }
+
     fn why(&mut self, names: Option<&str>, reply: &mut Reply) -> Result<(), ChatError> {
         let values = names.map(|names| rules::values(self.catalog(), names)).transpose()?;
         if self.moment.is_none() {
@@ -344,7 +373,7 @@ impl<'p> Chat<'p> {
     fn forget(&mut self, reply: &mut Reply) -> Result<(), ChatError> {
         self.person.forget()?;
         self.moment = None;
-        self.exchanges.clear();
+        self.recollection.clear();
         self.turns.clear();
         reply.plain("Forgotten: nothing about you can be read any more.");
         Ok(())

@@ -1,10 +1,11 @@
 //! One person of a store: what was learned, and what they wish.
 
 use super::ChatError;
+use crate::memory::{Exchange, Memory, Stated, may_remember};
 use crate::replay::Tape;
 use crate::store::journal::Note;
 use crate::store::wishes::Wishes;
-use crate::store::{Desk, MAX_NAME, News, Policies, Reach, Resident, Store, StoreError, Writes};
+use crate::store::{Desk, MAX_NAME, News, Policies, Reach, Resident, Store, StoreError, Writes, stated};
 use fable_core::record::decode_event;
 use fable_core::{
     Command, Context, Decision, DecisionId, Event, Feasible, HostUser, Policy, Promotion, Request, State, Statement, User,
@@ -24,6 +25,8 @@ pub(super) struct Person<'p> {
     desk: Desk<'p, f64>,
     resident: Resident<'p, f64>,
     store: Box<dyn Store>,
+    /// Whether what is exchanged may be kept.
+    pub(super) remembers: bool,
 }
 
 impl<'p> Person<'p> {
@@ -34,7 +37,7 @@ impl<'p> Person<'p> {
         }
         let mut desk = Desk::new(policies);
         let (resident, wishes) = meet(&mut desk, &*store, name)?;
-        Ok(Self { wishes, desk, resident, store })
+        Ok(Self { wishes, desk, resident, store, remembers: false })
     }
 
     /// Before anything else: in a shared store somebody else may have gone on with the person.
@@ -145,6 +148,53 @@ impl<'p> Person<'p> {
                 self.resident = next;
                 self.wishes = wishes;
                 return Ok(command);
+            }
+            self.catch_up()?;
+        }
+        Err(StoreError::Contended.into())
+    }
+
+    /// Whether what is exchanged is kept.
+    pub(super) const fn may_remember(&self) -> bool {
+        may_remember(self.remembers, self.wishes.memory)
+    }
+
+    /// What was exchanged with the person, as far as it is kept.
+    pub(super) fn memory(&self) -> Result<Memory, StoreError> {
+        self.store.memory(self.resident.row().header.user)
+    }
+
+    /// What the person has stated, as far as the journal has it, and the rules.
+    pub(super) fn stated(&self) -> Result<Vec<Stated>, StoreError> {
+        let (catalog, number) = (self.policy().catalog(), self.resident.row().header.user);
+        let journal = self.store.user(number, Reach::Whole)?.map_or_else(Vec::new, |stored| stored.journal);
+        let mut all = stated(catalog, &journal)?;
+        all.extend(self.wishes.rules.iter().map(|rule| Stated::rule(catalog, rule)));
+        Ok(all)
+    }
+
+    /// Keeps an exchange.
+    pub(super) fn remember(&mut self, exchange: &Exchange) -> Result<(), ChatError> {
+        self.write(|number, writes| writes.remember(number, exchange.clone()))
+    }
+
+    /// Erases what was exchanged, and nothing else.
+    pub(super) fn unremember(&mut self) -> Result<(), ChatError> {
+        if self.is_new() {
+            return Ok(());
+        }
+        self.write(|number, writes| writes.memory(number, &Memory::default()))
+    }
+
+    /// Commits something that is beside the journal; again when somebody else was first.
+    fn write(&mut self, change: impl Fn(u64, &mut Writes)) -> Result<(), ChatError> {
+        for _ in 0..PATIENCE {
+            let (mut next, mut writes) = (self.resident.clone(), Writes::default());
+            next.introduce(&mut writes);
+            change(next.row().header.user, &mut writes);
+            if self.store.commit(writes, true)?.is_empty() {
+                self.resident = next;
+                return Ok(());
             }
             self.catch_up()?;
         }

@@ -50,7 +50,8 @@ pub(super) fn write(person: &mut Person<'_>, reply: &mut Reply) -> Result<(), Ch
     if !leanings.is_empty() {
         reply.add("leaning", leanings.join(", "));
     }
-    reply.plain(format!("{}. What you wrote is not kept, except the words of a rule.", counts(person)));
+    let kept = if person.may_remember() { "is kept, /memory shows it" } else { "is not kept, except the words of a rule" };
+    reply.plain(format!("{}. What you wrote {kept}.", counts(person)));
     Ok(())
 }
 

@@ -1,9 +1,11 @@
 //! The last exchanges of this chat, for the context of the next request. They are in memory only and end with the chat.
 
-use super::MEMORY;
 use crate::text::Turn;
 use fable_core::{Decision, DecisionId};
 use std::collections::VecDeque;
+
+/// Exchanges that a context is made from.
+const MEMORY: usize = 6;
 
 /// See the [module](self).
 #[derive(Debug, Default)]

@@ -4,16 +4,8 @@
 //! repeat the key. Whoever shows it on a terminal has to take control characters out.
 
 use super::{Llm, LlmError};
+use crate::memory::Exchange;
 use serde_json::{Value, json};
-
-/// A request of before, and what was answered.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Exchange {
-    /// The person's words.
-    pub request: String,
-    /// The assistant's.
-    pub answer: String,
-}
 
 impl Llm {
     /// The assistant's answer to a request under an instruction; `before` is the conversation so far, oldest first.
@@ -28,7 +20,7 @@ impl Llm {
     ) -> Result<String, LlmError> {
         let message = |role: &str, content: &str| json!({ "role": role, "content": content });
         let mut messages = vec![message("system", instruction)];
-        for Exchange { request, answer } in before {
+        for Exchange { request, answer, .. } in before {
             messages.extend([message("user", request), message("assistant", answer)]);
         }
         messages.push(message("user", request));

@@ -22,13 +22,16 @@ pub struct Endpoint {
     pub timeout: Duration,
     /// The temperature; 0 unless said otherwise. `None` leaves it out, for models that refuse it.
     pub temperature: Option<f64>,
+    /// The name of a model that makes vectors of texts, if the endpoint has one.
+    pub embeddings: Option<String>,
 }
 
 impl Endpoint {
     /// An endpoint with the usual time limit.
     #[must_use]
     pub fn new(base_url: impl Into<String>, model: impl Into<String>) -> Self {
-        Self { base_url: base_url.into(), model: model.into(), timeout: Duration::from_secs(10), temperature: Some(0.0) }
+        let (base_url, model, timeout) = (base_url.into(), model.into(), Duration::from_secs(10));
+        Self { base_url, model, timeout, temperature: Some(0.0), embeddings: None }
     }
 }
 
@@ -44,15 +47,16 @@ pub(super) struct Question {
 #[derive(Clone, Debug)]
 pub(super) struct Client {
     endpoint: Endpoint,
-    url: String,
+    /// What the path of a call is added to.
+    base: String,
     key: Option<Key>,
     agent: Agent,
 }
 
 impl Client {
     pub(super) fn new(endpoint: Endpoint, key: Option<Key>) -> Result<Self, LlmError> {
-        let url = format!("{}/chat/completions", endpoint.base_url.trim_end_matches('/'));
-        let uri: Uri = url.parse().map_err(|_| LlmError::BaseUrl)?;
+        let base = endpoint.base_url.trim_end_matches('/').to_owned();
+        let uri: Uri = format!("{base}/chat/completions").parse().map_err(|_| LlmError::BaseUrl)?;
         let host = uri.host().filter(|host| !host.is_empty()).ok_or(LlmError::BaseUrl)?;
         let authority = uri.authority().map_or("", |authority| authority.as_str());
         if authority.contains('@') || uri.query().is_some() || endpoint.base_url.contains('#') {
@@ -73,7 +77,7 @@ impl Client {
             .proxy(if here { None } else { Proxy::try_from_env() })
             .user_agent(concat!("fable/", env!("CARGO_PKG_VERSION")))
             .build();
-        Ok(Self { endpoint, url, key, agent: config.new_agent() })
+        Ok(Self { endpoint, base, key, agent: config.new_agent() })
     }
 
     /// Asks, and returns the object that the model answers with. Its contents are still to be checked.
@@ -102,7 +106,18 @@ impl Client {
             body.extend(format.map(|format| ("response_format".to_owned(), format)));
             body.extend(self.endpoint.temperature.map(|temperature| ("temperature".to_owned(), temperature.into())));
         }
-        let mut request = self.agent.post(&self.url).header(CONTENT_TYPE, "application/json");
+        content(&self.post("chat/completions", &body, MAX_ANSWER)?)
+    }
+
+    /// The model that makes vectors, if there is one.
+    pub(super) const fn embeddings(&self) -> Option<&String> {
+        self.endpoint.embeddings.as_ref()
+    }
+
+    /// The bytes that a call is answered with.
+    pub(super) fn post(&self, path: &str, body: &Value, most: usize) -> Result<Vec<u8>, LlmError> {
+        let url = format!("{}/{path}", self.base);
+        let mut request = self.agent.post(&url).header(CONTENT_TYPE, "application/json");
         if let Some(key) = &self.key {
             request = request.header(AUTHORIZATION, key.header());
         }
@@ -112,8 +127,8 @@ impl Client {
             300..=399 => return Err(LlmError::Redirect),
             status => return Err(LlmError::Status(status)),
         }
-        let limited = response.body_mut().with_config().limit(MAX_ANSWER as u64);
-        content(&limited.read_to_vec().map_err(|error| fault(&error))?)
+        let limited = response.body_mut().with_config().limit(most as u64);
+        limited.read_to_vec().map_err(|error| fault(&error))
     }
 }
 

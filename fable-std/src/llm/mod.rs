@@ -27,12 +27,12 @@ mod answer;
 mod assistant;
 mod client;
 mod context;
+mod embeddings;
 mod error;
 mod feedback;
 mod key;
 mod onboarding;
 
-pub use assistant::Exchange;
 pub use client::{Endpoint, MAX_ANSWER};
 pub use error::LlmError;
 pub use key::Key;

@@ -3,6 +3,7 @@
 mod terminal;
 
 use crate::failure::Failure;
+use crate::memory_arguments::MemoryArguments;
 use crate::policy_arguments::PolicyArguments;
 use crate::prior_argument;
 use crate::store_key;
@@ -44,6 +45,11 @@ pub(crate) struct ChatArguments {
     /// How long one call to the endpoint may take.
     #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = clap::value_parser!(u16).range(1..=3600))]
     timeout: u16,
+    /// A model at the endpoint that makes vectors of texts: with it earlier exchanges are compared with a request by meaning, otherwise by words.
+    #[arg(long, value_name = "NAME", requires = "endpoint")]
+    embeddings: Option<String>,
+    #[command(flatten)]
+    memory: MemoryArguments,
     #[command(flatten)]
     policy: PolicyArguments,
 }
@@ -61,7 +67,8 @@ Learns what you like: ask for something, see what Fable chooses, and react.
 
 You are the user. For each request Fable chooses how an assistant should act and compiles the instruction for it. With
 --endpoint the assistant answers; without one the instruction is all there is, and you react to that. Your reaction is one
-number, and what it teaches shows in what is chosen next. Requests and reactions are never stored, only the numbers made of them.
+number, and what it teaches shows in what is chosen next. Requests and reactions are not stored, only the numbers made of them;
+with --memory requests and answers are, and the chosen memory says what of them the assistant is told in later chats.
 
 On a terminal the first thing that somebody new is asked for is what they like; over a pipe /prefer does the same. Over a pipe
 nothing else differs: a line in, lines out, exit code 0 at the end of input.
@@ -103,11 +110,12 @@ pub(crate) fn run(arguments: &ChatArguments) -> Result<String, Failure> {
     let prior = prior_argument::numbers(arguments.prior.as_deref(), &base)?;
     let path = arguments.store.clone().map_or_else(default_store, Ok)?;
     let trouble = |error: StoreError| refused(&path, &error.into());
-    let store = store::open(&path, &Identity::new(&base), &store_key::options()?).map_err(trouble)?;
+    let keeping = store::Options { memory: arguments.memory.bounds(), ..store_key::options()? };
+    let store = store::open(&path, &Identity::new(&base), &keeping).map_err(trouble)?;
     let priors = Priors::open(&*store, &base, prior.as_deref()).map_err(trouble)?;
     let policies = priors.policies(&base).map_err(trouble)?;
     let chat = Chat::open(&policies, store, &arguments.user, reader, llm.as_ref());
-    let mut chat = chat.map_err(|error| refused(&path, &error))?;
+    let mut chat = chat.map_err(|error| refused(&path, &error))?.remembering(arguments.memory.is_on());
     match talk(&mut chat, &path, settings.deadline, llm.is_some()) {
         Ok(()) => Ok(String::new()),
         // Nobody reads any more; what was said is kept.
@@ -158,7 +166,8 @@ fn now(deadline: Deadline) -> u32 {
 
 fn assistant(arguments: &ChatArguments) -> Result<Option<Llm>, Failure> {
     let (Some(url), Some(model)) = (&arguments.endpoint, &arguments.model) else { return Ok(None) };
-    let endpoint = Endpoint { timeout: Duration::from_secs(arguments.timeout.into()), ..Endpoint::new(url, model) };
+    let (timeout, embeddings) = (Duration::from_secs(arguments.timeout.into()), arguments.embeddings.clone());
+    let endpoint = Endpoint { timeout, embeddings, ..Endpoint::new(url, model) };
     let key = Key::from_env().map_err(Failure::mistake)?;
     Llm::new(endpoint, key).map(Some).map_err(Failure::mistake)
 }
