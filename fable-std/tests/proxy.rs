@@ -413,3 +413,90 @@ fn only_who_may_is_let_through_and_strange_hosts_are_not() {
     assert_eq!(client.answer().unwrap().refusal(), (403, "forbidden".into()));
     assert!(service.finish().success());
 }
+
+#[test]
+fn memory_is_what_the_chosen_value_says() {
+    let upstream = Upstream::start(|asked| {
+        let messages = asked.json()["messages"].clone();
+        let last = messages.as_array().unwrap().iter().rev().find(|message| message["role"] == "user").unwrap();
+        answered(&completion(&format!("Answer to {}", last["content"].as_str().unwrap())))
+    });
+    let told = |upstream: &Upstream| {
+        let taken = upstream.taken();
+        let last = taken.last().unwrap().json();
+        last["messages"].as_array().unwrap().last().unwrap()["content"].as_str().unwrap().to_owned()
+    };
+    let mut service = start(&upstream, &["--memory"]);
+    let mut client = service.connect();
+    let always = |client: &mut Connection, value: &str| {
+        op(
+            client,
+            "allow",
+            &json!({"user": "ana", "values": ["memory=no_memory", "memory=recent_memory", "memory=semantic_memory", "memory=preference_memory", "memory=profile_summary"]}),
+        );
+        let rules = op(client, "require", &json!({"user": "ana", "values": [format!("memory={value}")]}));
+        assert_eq!(rules["rules"].as_array().unwrap().len(), 1, "{rules}");
+    };
+    let ask = |client: &mut Connection, text: &str| decision(&client.post(CHAT, &chat("ana", &[said("user", text)])));
+    always(&mut client, "no_memory");
+    ask(&mut client, "Where do penguins live?");
+    ask(&mut client, "How tall is the Eiffel tower?");
+    assert!(!told(&upstream).contains("penguins"));
+    let kept = op(&mut client, "memories", &json!({"user": "ana"}));
+    assert_eq!(
+        (kept["exchanges"].as_array().unwrap().len(), &kept["exchanges"][0]["answer"]),
+        (2, &json!("Answer to Where do penguins live?"))
+    );
+    always(&mut client, "recent_memory");
+    ask(&mut client, "Who wrote Emma?");
+    let text = told(&upstream);
+    assert!(text.contains("Where do penguins live?") && text.contains("Answer to How tall"), "{text}");
+    always(&mut client, "semantic_memory");
+    ask(&mut client, "What do penguins eat?");
+    let text = told(&upstream);
+    assert!(text.contains("Where do penguins live?") && !text.contains("Eiffel"), "{text}");
+    always(&mut client, "preference_memory");
+    ask(&mut client, "What do lions eat?");
+    let text = told(&upstream);
+    assert!(!text.contains("penguins") && text.contains("preference_memory"), "{text}"); // the rule is what was stated
+
+    // The user says no: nothing of it is used, and nothing is kept.
+    op(&mut client, "switch", &json!({"user": "ana", "memory": false}));
+    op(
+        &mut client,
+        "allow",
+        &json!({"user": "ana", "values": ["memory=no_memory", "memory=recent_memory", "memory=semantic_memory", "memory=profile_summary"]}),
+    );
+    for number in 0..5 {
+        ask(&mut client, &format!("What do penguins eat on day {number}?"));
+        assert!(!told(&upstream).contains("live"));
+    }
+    assert_eq!(op(&mut client, "memories", &json!({"user": "ana"}))["exchanges"].as_array().unwrap().len(), 5);
+    assert_eq!(op(&mut client, "unremember", &json!({"user": "ana"})), json!({"unremembered": 5}));
+
+    // Without the layer the request goes on as it came, and the user can have it back.
+    op(&mut client, "switch", &json!({"user": "ana", "layer": false}));
+    let off = client.post(CHAT, &chat("ana", &[said("user", "hi")]));
+    assert_eq!(bypassed(&off), "off");
+    op(&mut client, "switch", &json!({"user": "ana", "layer": true}));
+    ask(&mut client, "hi");
+    assert_eq!(op(&mut client, "forget", &json!({"user": "ana"})), json!({"forgotten": true}));
+    assert_eq!(rounds(&mut client, "ana"), 0);
+    assert!(service.finish().success());
+}
+
+#[test]
+fn a_users_rules_hold() {
+    let upstream = parrot("Hello.");
+    let mut service = start(&upstream, &["--nu", "0.5"]);
+    let mut client = service.connect();
+    op(&mut client, "forbid", &json!({"user": "ana", "values": ["tool=web_search"], "words": "never search the web"}));
+    let tools = json!([{"type": "function", "function": {"name": "web_search"}}]);
+    for number in 0..40 {
+        let asked = json!({"messages": [said("user", &format!("What's the weather in town {number} today?"))], "user": "ana", "tools": tools});
+        let answer = client.post(CHAT, &asked.to_string());
+        assert_ne!(answer.json()["fable"]["action"]["tool"], "web_search");
+        assert_eq!(upstream.taken()[0].json()["tool_choice"], "none");
+    }
+    assert!(service.finish().success());
+}

@@ -22,6 +22,10 @@
 //! question is a clarification, and the reaction to what comes of it counts for both answers, with the penalty for the question. An application
 //! can also say it: `POST /feedback` with the id as `inference_id`. One reward counts, whichever comes first.
 //!
+//! *What is remembered.* Nothing, unless [`Options::memory`] is on and the user has not said no; then each request and its answer are kept
+//! with the user, as much as fits, until `unremember` or `forget`. The chosen memory says what the assistant is told of it: nothing, the last
+//! exchanges, those that match the request best, what the user has stated, or what is certain about the user. See [`memory`](crate::memory).
+//!
 //! *When something is wrong.* The request goes on as it came: no fault of Fable's, a full queue, a damaged user or a store that takes too long,
 //! stands between an application and its assistant. A server that cannot be reached is 502, one that takes too long 504, both with
 //! a JSON error. Keys are passed on and neither kept nor logged.
@@ -89,6 +93,8 @@ pub struct Options {
     pub patience: Duration,
     /// How long the assistant has to begin with its answer.
     pub upstream_patience: Duration,
+    /// Whether what users and the assistant exchange is kept, which the [service](crate::serve::Options) has to allow.
+    pub memory: bool,
     /// Longest body that is read; a longer one goes on as it comes.
     pub body: usize,
     /// Bodies in memory at a time, in units of `body`; where there is no room a request goes on as it comes.
@@ -112,6 +118,7 @@ impl Options {
             role: "system",
             patience: Duration::from_millis(250),
             upstream_patience: Duration::from_mins(10),
+            memory: false,
             body: 16 << 20,
             bodies: 256 << 20,
             conversations: NonZeroUsize::new(10_000).unwrap_or(NonZeroUsize::MIN),
@@ -229,7 +236,8 @@ impl Proxy {
         prepared: Prepared,
     ) -> Response<Body> {
         let Prepared { body, turn, decided } = prepared;
-        let hearing = Hearing { decider: Arc::clone(&self.decider), turn: Arc::clone(&turn), user: caller.user };
+        let remembers = self.options.memory && self.options.mode == Mode::Apply;
+        let hearing = Hearing { decider: Arc::clone(&self.decider), turn: Arc::clone(&turn), user: caller.user, remembers };
         parts.headers.remove(CONTENT_LENGTH); // it is another one
         let sent = self.upstream.send(parts, body.map_or_else(|| whole.into(), Body::from), true).await;
         let mut response = match sent {
@@ -276,9 +284,17 @@ impl Proxy {
             return gone(Lost::Broken);
         };
         let answer = collected.to_bytes();
-        hearing.end(Listener::new(dialect).whole(&answer));
         let said = json!({ "decision": decided.id.to_string(), "action": decided.action });
-        let answer = splice::with_member(&answer, "fable", &said).map_or(answer, Bytes::from);
+        let answer = match splice::with_member(&answer, "fable", &said) {
+            Some(more) => {
+                hearing.end(Listener::new(dialect).whole(&answer));
+                more.into()
+            }
+            None => {
+                hearing.fail(); // it says that it is JSON, and is not
+                answer
+            }
+        };
         parts.headers.remove(CONTENT_LENGTH);
         Response::from_parts(parts, answer.into())
     }

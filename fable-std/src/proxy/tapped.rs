@@ -15,6 +15,8 @@ pub(super) struct Hearing {
     pub(super) decider: Arc<Decider>,
     pub(super) turn: Shared,
     pub(super) user: String,
+    /// Whether the exchange is to be kept.
+    pub(super) remembers: bool,
 }
 
 impl Hearing {
@@ -23,7 +25,7 @@ impl Hearing {
         if let Some(id) = &heard.id {
             self.decider.conversations.call(&self.user, id, &self.turn);
         }
-        self.decider.answered(&self.user, &self.turn, heard);
+        self.decider.answered(self.remembers, &self.user, &self.turn, &heard);
     }
 
     /// There is none.

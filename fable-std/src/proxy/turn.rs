@@ -5,8 +5,9 @@ use super::dialect::{Asked, Unread, Who};
 use super::mode::Mode;
 use super::splice::{Changes, splice};
 use super::{Options, answer};
+use crate::memory::{self, Exchange};
 use crate::serve::http::Front;
-use crate::serve::{Answered, Code, Incoming, MAX_NAME, Op};
+use crate::serve::{Answered, Change, Code, Incoming, MAX_NAME, Op};
 use crate::text::{self, Background, ContextAdapter, FeedbackAdapter, Reaction, RequestText, Rules, Situation};
 use axum::http::HeaderMap;
 use fable_core::catalog::MAX_COMPONENTS;
@@ -23,6 +24,13 @@ const HISTORY: usize = 6;
 
 /// Bytes of a request and of an answer that are kept in memory.
 const KEPT: usize = 2048;
+
+/// The memory that adds nothing, and the one that is what is certain.
+const NO_MEMORY: &str = "no_memory";
+const PROFILE: &str = "profile_summary";
+
+/// Memories that need what was exchanged.
+const EXCHANGED: &[&str] = &["recent_memory", "semantic_memory"];
 
 /// A reaction that is no answer to a question, whatever was asked.
 const LOUD: f64 = 0.6;
@@ -95,9 +103,16 @@ struct DecideAnswer {
     instruction: String,
 }
 
+/// An answer to `profile` or `recall`, as far as it is needed.
 #[derive(Deserialize)]
-struct ProfileAnswer {
+struct TextAnswer {
     text: String,
+}
+
+/// An answer to `rules`, as far as it is needed.
+#[derive(Deserialize)]
+struct WishAnswer {
+    memory: Option<bool>,
 }
 
 impl Decider {
@@ -151,25 +166,50 @@ impl Decider {
             }
         }
         let catalog = self.front.catalog();
-        let feasible = options.tools.feasible(catalog, asked, &[]).map_err(|_| Bypass::new("nothing can be chosen"))?;
+        let without = if self.remembers(options, &caller.user).await? { &[][..] } else { EXCHANGED };
+        let feasible = options.tools.feasible(catalog, asked, without).map_err(|_| Bypass::new("nothing can be chosen"))?;
         let context = match &caller.context {
             Some(said) => stated(catalog, said)?,
             None => read(catalog, asked, &heard, before, &feasible)?,
         };
         let op = Op::Decide { user: caller.user.clone(), context, feasible, defaults: None, propensities: None, at };
-        let (deciding, profile) = (self.ask(op)?, self.ask(Op::Profile { user: caller.user.clone() })?);
-        let answer: DecideAnswer = answered(deciding).await?;
-        let profile: ProfileAnswer = answered(profile).await?;
+        let answer: DecideAnswer = self.answer(op).await?;
         let id = answer.decision.parse().map_err(|_| Bypass::new("internal"))?;
-        let instruction = instruction(&profile.text, &answer.instruction);
+        let known = self.known(caller, &answer.action, heard.request).await?;
+        let instruction = format!("{known}For this answer: {}", answer.instruction);
         tracing::info!(decision = %id, action = %answer.action, "decided");
         let carried = if options.mode == Mode::Apply { heard.carried } else { Vec::new() };
         let chosen = chosen(catalog, &answer.action);
         Ok((Decided { id, chosen, action: answer.action, instruction }, clipped(said).to_owned(), carried))
     }
 
+    /// What is known about the user, as far as the chosen memory lets the assistant know.
+    async fn known(&self, caller: &Caller, action: &Value, request: &str) -> Result<String, Bypass> {
+        let mode = action.get(memory::COMPONENT).and_then(Value::as_str);
+        if mode == Some(NO_MEMORY) {
+            return Ok(String::new());
+        }
+        let user = || caller.user.clone();
+        let TextAnswer { text: profile } = self.answer(Op::Profile { user: user() }).await?;
+        let profile = if profile.is_empty() { profile } else { format!("About the user: {profile}\n") };
+        // What is certain has been told already.
+        let Some(mode) = mode.filter(|mode| *mode != PROFILE) else { return Ok(profile) };
+        let recall = Op::Recall { user: user(), memory: mode.to_owned(), request: request.to_owned() };
+        let TextAnswer { text: recalled } = self.answer(recall).await?;
+        Ok(if recalled.is_empty() { profile } else { format!("{profile}{recalled}\n") })
+    }
+
+    /// Whether what is exchanged with a user is kept.
+    async fn remembers(&self, options: &Options, user: &str) -> Result<bool, Bypass> {
+        if !options.memory {
+            return Ok(false);
+        }
+        let WishAnswer { memory: wish } = self.answer(Op::Wish { user: user.to_owned(), change: Change::Nothing }).await?;
+        Ok(memory::may_remember(true, wish))
+    }
+
     /// There is an answer to a turn, or tools are to be used for one.
-    pub(super) fn answered(&self, _user: &str, turn: &Shared, heard: answer::Heard) {
+    pub(super) fn answered(&self, remembers: bool, user: &str, turn: &Shared, heard: &answer::Heard) {
         let mut turn = lock(turn);
         if heard.calls {
             turn.state = State::Working;
@@ -177,10 +217,16 @@ impl Decider {
         }
         turn.state = State::Answered { asks: text::asks_back(&heard.text) };
         turn.answer = clipped(&heard.text).to_owned();
+        if remembers && !turn.request.is_empty() && !heard.text.is_empty() {
+            let exchange = Exchange::new(&turn.request, &heard.text, 0);
+            // Whoever does not want it is not remembered; what comes of it is not waited for.
+            let _ = self.front.ask_op(Op::Remember { user: user.to_owned(), exchange });
+        }
     }
 
-    fn ask(&self, op: Op) -> Result<oneshot::Receiver<Answered>, Bypass> {
-        self.front.ask_op(op).ok_or(Bypass::new("busy"))
+    async fn answer<A: for<'a> Deserialize<'a>>(&self, op: Op) -> Result<A, Bypass> {
+        let answer = self.front.ask_op(op).ok_or(Bypass::new("busy"))?;
+        answered(answer).await
     }
 }
 
@@ -290,12 +336,6 @@ fn history<'a>(asked: &'a Asked, before: Option<&'a Turn>, reward: Option<f64>) 
 /// The beginning of a text, as much as is kept in memory.
 fn clipped(text: &str) -> &str {
     text.get(..text.floor_char_boundary(KEPT)).unwrap_or(text)
-}
-
-/// What the assistant is told: what is certain about the user, and how to answer now.
-fn instruction(profile: &str, chosen: &str) -> String {
-    let known = if profile.is_empty() { String::new() } else { format!("About the user: {profile}\n") };
-    format!("{known}For this answer: {chosen}")
 }
 
 impl Options {

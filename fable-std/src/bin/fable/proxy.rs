@@ -137,6 +137,7 @@ pub(crate) fn run(arguments: &ProxyArguments) -> Result<String, Failure> {
         },
         patience: Duration::from_millis(arguments.patience),
         upstream_patience: Duration::from_secs(arguments.upstream_timeout),
+        memory: arguments.service.memory.is_on(),
         body: arguments.largest,
         conversations: arguments.conversations,
         deadline: settings.deadline,
