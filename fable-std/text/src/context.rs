@@ -115,7 +115,7 @@ impl Summary {
         let spoken = content.iter().filter(|word| !word.is_break()).count();
         let greets = find(GREETINGS, &content).is_some_and(|found| found.len() == spoken);
         let ambiguity = if material { 1 } else { ambiguity.max(vagueness(&content, task.is_none(), greets)) };
-        if ambiguity >= NOBODY_KNOWS.0 && weight <= NOBODY_KNOWS.1 {
+        if greets || (ambiguity >= NOBODY_KNOWS.0 && weight <= NOBODY_KNOWS.1) {
             task = None;
         }
         let looked_up = words.iter().any(|word| [URL, FILE].contains(&word.text.as_str()));

@@ -2,7 +2,7 @@
 //!
 //! | in a pattern | matches |
 //! |---|---|
-//! | `search` | this word; from six letters on also with one letter inside too many, missing, or swapped |
+//! | `search` | this word; from four letters on also with an s; from six on also with one letter inside too many, missing, or swapped |
 //! | `summar*` | every word that begins so |
 //! | `plan~` | this word and its forms: plans, planned, planning |
 //! | `short\|brief` | either word |
@@ -137,9 +137,14 @@ impl<'p> Matcher<'p> {
             Self::Number => word.starts_with(|c: char| c.is_ascii_digit()),
             Self::Start(start) => word.starts_with(start),
             Self::Forms(stem) => is_form(word, stem) || is_slip(word, stem),
-            Self::Word(meant) => word == *meant || is_slip(word, meant),
+            Self::Word(meant) => word == *meant || is_more(word, meant) || is_slip(word, meant),
         }
     }
+}
+
+/// Whether a word of four letters or more is another one with an s.
+fn is_more(word: &str, of: &str) -> bool {
+    of.len() >= 4 && !of.ends_with('s') && word.strip_suffix('s') == Some(of)
 }
 
 /// Whether a word is another one, bent: tries and tried of try, making of make, stopped of stop.

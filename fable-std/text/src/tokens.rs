@@ -106,6 +106,9 @@ pub(crate) const SPELLINGS: &[(&str, &str)] = &[
     ("next.js", "javascript"),
 ];
 
+/// Words that are parted from an "is": "what's" is read as "what is".
+pub(crate) const ASKED: &[&str] = &["what", "who", "where", "when", "how", "why"];
+
 /// Endings by which the name of a file is known.
 pub(crate) const ENDINGS: &[&str] = &[
     "c", "cpp", "css", "csv", "doc", "docx", "h", "html", "java", "jpg", "js", "json", "log", "md", "pdf", "png", "ppt", "pptx",
@@ -198,6 +201,9 @@ impl Reader<'_> {
         let usual = SPELLINGS.iter().find(|(found, _)| *found == lower).map_or(lower.as_str(), |(_, usual)| usual);
         if usual.rsplit_once('.').is_some_and(|(_, ending)| ENDINGS.contains(&ending)) {
             self.mark(FILE, place);
+        } else if let Some(asked) = usual.strip_suffix("'s").filter(|asked| ASKED.contains(asked)) {
+            self.words.push(Word { text: asked.to_owned(), place: place.clone() });
+            self.words.push(Word { text: "is".to_owned(), place });
         } else {
             self.words.push(Word { text: usual.to_owned(), place });
         }
@@ -358,6 +364,7 @@ mod tests {
         assert_eq!(seen("nice \u{1f44d}\u{1f3fd}"), "nice \u{1f44d} |");
         assert_eq!(seen("8347 * 2931"), "8347 <operator> 2931 |");
         assert_eq!(seen("Stop.Never do that in Node.js or 3.5.1"), "stop . never do that in javascript or 3.5.1 |");
+        assert_eq!(seen("What's up, whats new"), "what is up , what is new |");
         assert_eq!(seen(""), "");
     }
 

@@ -14,7 +14,7 @@ pub(crate) type Task = (&'static str, [u8; 4], &'static [Cue]);
 pub(crate) const LEAST: u8 = 4;
 
 /// From this ambiguity on a request has no task unless its weight is above the other number.
-pub(crate) const NOBODY_KNOWS: (u8, u8) = (9, 5);
+pub(crate) const NOBODY_KNOWS: (u8, u8) = (9, 7);
 
 /// Orders to act. They are no task of the catalog, but they take the place of one.
 pub(crate) const ORDER: &str = "";
@@ -47,6 +47,10 @@ const TROUBLESHOOTING: &[Cue] = &[
         9,
         "won't|doesn't|isn't|not|can't .. download~|upload~|update|register~|hold|stay|scroll~|react~|unlock~|build|receive|hear",
     ),
+    (
+        9,
+        "what am i doing wrong, what are we doing wrong, says|shows|reads|shows .. offline|disconnected|busy|unavailable|full|error|zero",
+    ),
     (9, "stopped|stops|quit working|responding|charging|syncing|loading|printing|playing, refuse~ to, fails|failed|failing to"),
     (9, "crash*|freezes|freezing|frozen|froze|hangs|leak~|overheat*, keeps|kept _, broke|broken|busted|bricked|died|dies"),
     (
@@ -65,7 +69,7 @@ const TROUBLESHOOTING: &[Cue] = &[
         8,
         "^ why is|are|does|do|did|won't|isn't|has my|the|this .. slow|hot|loud|noisy|down|blinking|stuck|empty|dead|wet|cold|red",
     ),
-    (7, "what's|what is wrong with my|the|our, figure out why my|the, what's|what is happening|up|going .. with|to my|the|our"),
+    (7, "what is wrong with my|the|our, figure out why my|the, what is happening|up|going .. with|to my|the|our"),
     (
         7,
         "how do|can|to i|we|you .. fix|repair|unblock|reset|unclog|unfreeze|recover|restore|resolve, get rid of, how to fix|repair",
@@ -87,7 +91,7 @@ const TROUBLESHOOTING: &[Cue] = &[
         5,
         "disconnects|disconnecting|drops|dropping|blinking|stuck|unresponsive|error|errors|exception|traceback|issue|issues|dead",
     ),
-    (5, "what am i|are we doing wrong, problem|problems|trouble with, after|since .. update|upgrade|reinstall*"),
+    (5, "problem|problems|trouble with, after|since .. update|upgrade|reinstall*"),
     (2, "^ fix|repair"),
 ];
 
@@ -114,7 +118,10 @@ const CODING: &[Cue] = &[
         7,
         "sql|html|css|bash|powershell|react|django|flask|angular|svelte|numpy|pandas|pytorch|tensorflow|node|npm|pip|cargo|webpack",
     ),
-    (6, "code|coding|script|scripts|snippet|algorithm*|compile*|hashmap|mutex|iterator*|struct|recursi*|pseudocode, linked list"),
+    (
+        6,
+        "code|coding|script|snippet|div|flexbox|stylesheet|selector|comprehension|statement|algorithm*|compile*|hashmap|mutex|iterator*|struct|recursi*|pseudocode, linked list",
+    ),
     (
         6,
         "programming|programmatically|implement*|debug*|api|endpoint*|git|docker|dockerfile|kubernetes|json|yaml|shell, stack trace",
@@ -147,7 +154,7 @@ macro_rules! languages {
 
 const TRANSLATION: &[Cue] = &[
     (9, "translat*, how do|would|can you|i|we|they|people .. say|write|spell, what does|do|is|did .. mean in, is <quote> _ for"),
-    (9, "say|write|put|express|call|called <quote>|this|that|it|something .. in"),
+    (9, "say|write|put|express|call|called <quote> .. in|into"),
     (8, concat!("in|into|to ", languages!())),
     (8, concat!(languages!(), " word|words|expression|equivalent|translation|version|phrase|term|for")),
     (8, concat!("in proper|correct|fluent|formal|colloquial|simplified|brazilian|mexican ", languages!())),
@@ -159,17 +166,14 @@ const SUMMARIZATION: &[Cue] = &[
         9,
         "summar*|tl;dr|gist|recap*|synopsis|takeaway*|digest|nutshell, sum up, sum this|that|it|them|everything up, boil .. down",
     ),
-    (
-        9,
-        "what|whats|what's does|did|do|the .. report|article|paper|book|text|email|thread|chapter|letter|study|document .. say|about",
-    ),
+    (9, "what does|did|do|the .. report|article|paper|book|text|email|thread|chapter|letter|study|document .. say|about"),
     (
         8,
         "main|key|important|central|essential|core|crucial|major points|point|ideas|idea|findings|arguments|messages|message|insights",
     ),
     (8, "^ shorten|condense|compress|abridge|distill, overview|outline|abstract|highlights|essence of, short|shorter version"),
     (8, "in essence, cliff notes, short|quick|brief version|rundown, the bottom line, catch me up, fill me in, what did i miss"),
-    (8, "what is|was|what's|what're .. about|say, most important|relevant things|parts|part|points, bring me up to speed"),
+    (8, "what is|was|are .. about|say, most important|relevant things|parts|part|points, bring me up to speed"),
     (7, "shorten|condense|compress|distill .. text|article|report|notes|paragraph|chapter|document|email|it|this|that|these"),
     (6, "bullet points .. from|of, turn .. into bullet|bullets, pick out .. important"),
 ];
@@ -224,6 +228,11 @@ const WRITING: &[Cue] = &[
         7,
         "headline*|caption*|letter|newsletter|obituary|invitation|bio|biography|tweet, subject line, opening line|sentence|paragraph",
     ),
+    (
+        8,
+        "need|want|like|send a|an|some text|message|note|email|mail|line|lines .. to|for|saying|that, word|phrase a|an|this|that|my",
+    ),
+    (8, "sound|sounds|sounding|feels|reads .. clunky|awkward|off|stiff|wooden|weird|harsh|rude|robotic|flat, smooth .. out"),
     (7, "^ write|writing|type, make .. rhyme, fill in the blanks, in the style of"),
     (
         6,
@@ -242,7 +251,10 @@ const PLANNING: &[Cue] = &[
         8,
         "itinerary|schedule|timetable|roadmap|agenda|checklist|timeline, to do list, training|meal|study|workout|lesson|project plan",
     ),
-    (8, "next steps, packing|shopping|task list, in what|which order, where do|should i|we start|begin, what comes|do first"),
+    (
+        8,
+        "next steps, what needs|need|has|have to happen|be, packing|shopping|task list, in what|which order, where do|should i|we start|begin, what comes|do first",
+    ),
     (
         8,
         "how should|do|can|could|would i|we .. organize|organise|arrange|prepare|structure|schedule|tackle|approach|split|spend|divide",
@@ -302,10 +314,17 @@ const RECOMMENDATION: &[Cue] = &[
         "best|good|great|cheap|decent|nice|cool|fun .. places|beach|museum|hike|trail|spot|spots|recipe|recipes|album|albums|tool|tools",
     ),
     (
+        8,
+        "^ good|best|nice|great|cool|fun|cheap|decent|top|cheapest _ _, what|which .. should|shall|could|do i|we .. go|stay|travel",
+    ),
+    (
         7,
         "looking|searching for a|an|some|something|new, what could|can i|we .. do, what are .. good|best|great|must, thinking of getting",
     ),
-    (7, "similar to, alternative|alternatives to|for, more like, if i liked|loved|enjoyed, options for, favourites for"),
+    (
+        7,
+        "similar to, alternative|alternatives to|for, more like, if|i|i've liked|loved|enjoyed|finished, what next, options for, favourites for",
+    ),
     (6, "gift|present|ideas|idea .. for, need a|some|something new|good|nice|decent|cheap, want something"),
     (6, "recipe|recipes|restaurant|restaurants|hotel|hotels|movie|movies|podcast|podcasts"),
 ];
@@ -328,12 +347,9 @@ const SIMPLE_PREFERENCE: &[Cue] = &[
         8,
         "^ _ or _ _ with|for|tonight|today, fits|suits|matches|match my|me, what should|shall|do i|we .. eat|have|cook|make|order",
     ),
+    (8, "bring|fetch|get|grab|hand me|us|everyone something|some|a|anything, put|place|store .. where, where i want|like|keep"),
     (
-        8,
-        "bring|fetch|get|grab|give|hand me|us|everyone something|some|a|an|anything, put|place|store .. where, where i want|like|keep",
-    ),
-    (
-        8,
+        10,
         "which color|colour|shirt|dress|tie|outfit|flavor|flavour|topping|mug|wallpaper|theme|song|jacket|tea|wine|filling|shoes",
     ),
     (
@@ -385,7 +401,10 @@ const ANALYSIS: &[Cue] = &[
         8,
         "triangle|polynomial|integer|integers|equation|equations|remainder|divisor|vertices|hypotenuse|quadratic|logarithm|matrix|modulo",
     ),
-    (8, "^ should i|we .. or, is it better|cheaper|smarter|wise|wiser|worth|a good idea, what is driving|behind, what explains"),
+    (
+        8,
+        "^ should i|we .. or, is|would it|be .. better|cheaper|smarter|wise|wiser|worth, is it a good idea, what is driving|behind, what explains",
+    ),
     (
         7,
         "cause|causes|caused|reason|reasons|effect|effects|factors of|for|behind|why, what if, how does|do|did .. differ|work|relate",
@@ -405,6 +424,10 @@ const ANALYSIS: &[Cue] = &[
 ];
 
 const ORDERS: &[Cue] = &[
+    (
+        10,
+        "i|i'm|my|he|he's|she|she's|his|her|someone|somebody .. chest|unconscious|bleeding|breathing|seizure|overdosed|swallowed|stroke|suicidal|poisoned|numb",
+    ),
     (9, "^ delete|erase|wipe|remove|cancel|pay|send|transfer|wire|order|sell|forward|unsubscribe|uninstall|post|publish|archive"),
     (
         9,
@@ -416,7 +439,7 @@ const ORDERS: &[Cue] = &[
     ),
     (
         9,
-        "^ turn .. on|off|up|down, ^ reply yes|no|that, ^ remind me, ^ add .. to my|the .. list|cart|calendar|basket, ^ copy|back",
+        "^ turn .. on|off|up|down, ^ reply yes|no|that, ^ remind me|us to|about|at|in|of|tomorrow, ^ set up .. meeting|call|appointment, ^ add .. to my|the .. list|cart|calendar|basket, ^ copy|back",
     ),
     (
         9,
@@ -425,15 +448,10 @@ const ORDERS: &[Cue] = &[
 ];
 
 const FACTUAL: &[Cue] = &[
-    (
-        10,
-        "what|which|whats|what's .. latest|current|newest|stable|active .. version|release|line|major|point|lts, as of today|now|#",
-    ),
-    (9, "what does|do|is .. stand|stands|short for, what is|are|was|were|what's .. called|named|known, what does .. mean $"),
-    (
-        9,
-        "^ what is|what's|whats|define the|a|an .. purpose|definition|meaning|complexity|main|point|name|symbol|role|function of|between",
-    ),
+    (10, "what|which .. latest|current|newest|stable|active .. version|release|line|major|point|lts, as of today|now|#"),
+    (9, "what does|do|is .. stand|stands|short for, what is|are|was|were .. called|named|known, what does .. mean $"),
+    (9, "^ what is|are the|a|an .. purpose|definition|meaning|complexity|main|point|name|symbol|role|function of|between"),
+    (9, "^ what is|are|was a|an _ $, ^ what is|are|was a|an _ _ $"),
     (
         9,
         "at what|which temperature|age|time|speed|altitude|pressure|point|year, ^ is|are|was a|an|the .. or, difference between _ and _ $",
@@ -442,12 +460,12 @@ const FACTUAL: &[Cue] = &[
         7,
         "capital|population|currency|author|president|inventor|area|height|founder|ceo|mayor|king|queen|winner of, ^ define|name",
     ),
-    (7, "weather, forecast for, exchange rate, stock price, price of, definition of, opening hours, phone number|code of"),
-    (7, "how far|many|much|old|tall|long|high|big|deep|heavy|fast|often|hot|cold|late|wide|large|close"),
     (
-        6,
-        "^ who|who's|when|when's|where|where's|whose|whom, in|since|on which|what year|country|city|century|day|date|continent, who|when",
+        7,
+        "weather|traffic|forecast|stands, stand for, exchange rate, stock price, price of, definition of, opening hours, phone number|code of",
     ),
+    (7, "how far|many|much|old|tall|long|high|big|deep|heavy|fast|often|hot|cold|late|wide|large|close"),
+    (6, "^ who|when|where|whose|whom, in|since|on which|what year|country|city|century|day|date|continent, who|when"),
     (
         6,
         "tallest|largest|smallest|longest|oldest|fastest|deepest|highest|biggest|richest|hottest|coldest|heaviest|youngest|first to",
@@ -458,7 +476,7 @@ const FACTUAL: &[Cue] = &[
         "latest|current|newest version|price|score|news|record, invented|discovered|wrote|painted|founded|won|born, what year|time|day",
     ),
     (6, "^ what|which .. kind|type|part|country|language|animal|planet|element|team|band|company|organ|metal"),
-    (5, "^ what|what's|which, ^ is|are|was|were|does|did|do|has|have|can it|there|the|a|an|they|he|she|you|all|any|people|_"),
+    (5, "^ what|which, ^ is|are|was|were|does|did|do|has|have|can it|there|the|a|an|they|he|she|you|all|any|people|_"),
     (5, "meaning of, what does .. mean, what happens|happened, true|false that"),
     (4, "how does|do|did|is|are, fact|facts about, tell me about, explain what, what"),
 ];
@@ -486,15 +504,19 @@ pub(crate) const RISK: &[Cue] = &[
 /// How unclear a request is when it brings nothing along: no quote, no code, no text, no file, no address.
 pub(crate) const VAGUE: &[Cue] = &[
     (9, "^ do|fix|handle|finish|change|check|continue it|this|that|these|those $"),
-    (9, "^ do|fix|handle|finish|change it|this|that again|now $"),
+    (
+        9,
+        "^ do|fix|handle|finish|change it|this|that again|now $, ^ same|again again|$, ^ same again, ^ can|could|would you help $",
+    ),
     (9, "the other one|ones, the first|second|third|last|next one"),
     (9, "^ what|how about it|this|that|them|the, ^ help $, something|anything about|with it|that|this"),
-    (7, "^ translate|summarize|summarise|shorten|rewrite|improve|explain this|it|that $"),
+    (7, "^ translate|summarize|summarise|shorten|rewrite|improve|explain|check|edit|proofread this|it|that $"),
+    (7, "^ translate|summarize|summarise|shorten|rewrite|improve|explain|check|edit|proofread this|it|that please|now"),
     (7, "translate|turn this|it|that in|into|to"),
     (7, "make this|it|that .. better|nicer|sound|shorter|longer|faster"),
     (7, "^ it doesn't|won't|isn't|stopped|keeps"),
     (7, "^ thoughts|opinions|ideas|and $, ^ i have a|some question|questions|problem|request|idea $"),
-    (5, "^ rewrite|shorten|condense|improve|edit|correct this|that|the|my, sum this|it|that up"),
+    (5, "^ rewrite|shorten|condense|improve|edit|correct|proofread|polish|check|review this|that|the|my, sum this|it|that up"),
     (5, "^ make the|my, ^ cancel|book|reserve, send him|her|them, the thing|stuff, some stuff"),
     (5, "the app|thing|program|machine|device stopped|doesn't|won't|isn't"),
     (5, "my numbers|figures|results|data"),
@@ -516,7 +538,7 @@ pub(crate) const MEMORY: &[Cue] = &[
     (9, "my|the usual, what i normally|usually|always"),
     (8, "last time, as|like before|always|usual"),
     (6, "the same _"),
-    (8, "we .. talked|discussed|decided|agreed|looked|used|were|wrote|did|had|spoke|chose|made|started"),
+    (8, "we .. talked|discussed|decided|agreed|looked|used|were|wrote|did|had|spoke|chose|made|started|said|planned|picked"),
     (8, "i .. told|mentioned|said|gave|showed|sent you"),
     (8, "our last|previous|earlier|meeting|conversation|chat|call|discussion, you know|remember|recall"),
     (7, "i|i'd like|liked|love|loved|enjoy|enjoyed|prefer|hate"),
@@ -536,9 +558,10 @@ pub(crate) const TOOL: &[Cue] = &[
     (8, "my|the .. folder|inbox|drive|downloads|desktop|calendar|mailbox|trash"),
     (8, "attached|attachment*|spreadsheet|pdf|enclosed, all my|our emails|files|photos|documents"),
     (7, "yesterday, last night, this week|month|quarter|year, nearby, near me, around here, in my area, around|near _ $"),
+    (7, "what time|when|is does|do|is|are|will .. open|close|leave|start|arrive|end|closed|begin"),
     (7, "under|below #, less than #, departure*|available, opening hours, in stock"),
     (6, "run|execute this|it|the|that, user manual|handbook, the .. report|manual|contract|minutes|notes, we|us .. meet"),
-    (5, "# <operator> #, # percent of, calculat*|comput*|probability|compar*|cost|costs|price|prices|cheaper"),
+    (5, "# <operator> #, # percent of, calculat*|comput*|probability|compar*|cost|cheaper, price of|for, how much is|are|does"),
     (5, "version|record|release*|statistics"),
     (4, "^ fix|review|test|implement|refactor|add"),
 ];
@@ -578,7 +601,7 @@ pub(crate) const FORM_CLAUSES: &[&str] = &[
 pub(crate) const FORM_PHRASES: &[&str] = &[
     "in|within|using|with|under .. one|two|three|four|five|six|ten|a|#|few|couple .. sentence|sentences|words|lines|paragraph",
     "in|using .. paragraphs|bullets|bullet|bulleted|list|tabular|table|json|markdown points|form|format|list|please",
-    "as|into a|an|some .. json|list|table|bullets|bulleted|numbered|markdown|haiku|one liner, as json|markdown|csv|bullets|yaml",
+    "as a|an|some .. json|list|table|bullets|bulleted|numbered|markdown|haiku|one liner, as json|markdown|csv|bullets|yaml",
     "step by step, in great|more|full|some detail|depth, in detail|depth|brief|short, in a|one word|sentence|nutshell|paragraph",
     "in simple|plain|easy|everyday|layman's|simpler|your|own words|terms|english|language, like i'm|i five|5|a|am, for dummies",
     "for a|an|total|complete|absolute beginner|child|layperson|layman|kid|dummy|novice",

@@ -73,7 +73,7 @@ pub(crate) const CHANGES: &[Cue] = &[
     (-400, "make|keep|write|get .. shorter|longer|simpler|clearer|briefer|short|simple|brief|concise"),
     (-400, "^ shorter|longer|simpler|clearer|briefer|less|fewer"),
     (-500, "why so, why did|do|didn't|don't|are you|it"),
-    (-400, "where is|are|where's the rest|other|others"),
+    (-400, "where is|are the rest|other|others"),
     (-500, "try again, are you serious|kidding|joking|sure"),
     (-400, "next time, shorten|simplify|redo this|that|it, i'd prefer|rather, i would prefer|rather, i wish"),
     (-400, "be .. brief|briefer|short|shorter|precise|specific|clear|clearer|concise|direct"),
@@ -158,7 +158,7 @@ pub(crate) const CUES: &[Cue] = &[
 pub(crate) const REQUESTS: &[&str] = &[
     "^ write|give|open|translate|list|show|tell|find|explain|create|make|summarize|summarise|draft|compare|convert|add|remove",
     "^ do|send|plan|recommend|suggest|calculate|book|read|search|look|check|continue|go|let me|i will|i'll",
-    "^ what|what's|how|when|where|who|which|whose|is|are|can|could|does|do|did|will|would|should",
+    "^ what|how|when|where|who|which|whose|is|are|can|could|does|do|did|will|would|should",
     "^ my|our",
 ];
 

@@ -5,7 +5,7 @@ pub(crate) const MARKERS: &str = "okay|fine|alright|sure|right|yes|yeah|yep|yup|
 
 /// How the next request begins.
 pub(crate) const REQUEST_STARTS: &[&str] = &[
-    "^ now|next|then|also|what|what's|how|how's|when|where|where's|who|who's|which|whose|why|please",
+    "^ now|next|then|also|what|how|when|where|who|which|whose|why|please",
     "^ can|could|would|will|do|does|is|are|should i|we|you|it|there|this|that|the|they|he|she",
     "^ write|give|open|translate|list|show|tell|find|explain|create|make|summarize|summarise|draft|compare|convert|add|remove",
     "^ do|send|plan|recommend|suggest|calculate|book|read|search|look|check|continue|go|let's|try|help|turn|put|use|sort|fix",
@@ -15,7 +15,7 @@ pub(crate) const REQUEST_STARTS: &[&str] = &[
 ];
 
 /// Words with which a request begins where no sign of punctuation parts it from what stands before.
-pub(crate) const JOINED: &str = "now|next|can|could|would|please|what|what's|how|when|where|who|which|why|also|then|and";
+pub(crate) const JOINED: &str = "now|next|can|could|would|please|what|how|when|where|who|which|why|also|then|and";
 
 /// An answer asks for what it lacks.
 pub(crate) const ASKS: &[&str] = &[
