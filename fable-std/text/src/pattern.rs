@@ -54,7 +54,9 @@ fn find_phrase(pattern: &str, words: &[Word]) -> Option<Range<usize>> {
         let matcher = Matcher::of(part);
         let matched = |start: &usize| {
             let found = words.get(*start).is_some_and(|word| matcher.is(&word.text)) && end_of(rest, words, start + 1).is_some();
-            found && (!opening || opens(words, *start, MAX_OPENERS))
+            // "Makes sense" is not an order to make something.
+            let plain = || words.get(*start).is_some_and(|word| !is_more(&word.text, part));
+            found && (!opening || (plain() && opens(words, *start, MAX_OPENERS)))
         };
         (0..words.len()).find(matched)
     });

@@ -34,6 +34,22 @@ pub(crate) const TASKS: &[Task] = &[
 ];
 
 const TROUBLESHOOTING: &[Cue] = &[
+    (
+        8,
+        "logs|kicks|signs|throws me|us out, goes|going|went wrong, comes|came|turns|turned out wrong|dense|burnt|dry|flat|soggy|blurry|blank",
+    ),
+    (
+        8,
+        "get|make my|the|it|our .. to work|pair|start|connect|open|charge|sync|again|stop, smoke|water|sparks|noise|smell|oil coming|comes",
+    ),
+    (
+        8,
+        "can't|cannot|couldn't|doesn't|won't|unable|impossible .. find|reach|access|log|sign|get|see|join|read|write|delete my|the|to|in|any|into",
+    ),
+    (
+        7,
+        "drips|dripping|drip|leaks|beeps|squeaks|sparks|smokes|stinks|rusting|wobbles|vibrates|overflows|loops|spins|rattles|clicks",
+    ),
     (9, "won't|doesn't|didn't|don't|can't|isn't|aren't|wasn't|not|never|hardly .. work~|start~|turn|open~|connect~|load~|boot~"),
     (
         9,
@@ -96,6 +112,26 @@ const TROUBLESHOOTING: &[Cue] = &[
 ];
 
 const CODING: &[Cue] = &[
+    (
+        9,
+        "something|script|tool|program|command|liner .. that|to|which renames|sorts|parses|counts|converts|downloads|reads|prints|extracts",
+    ),
+    (
+        9,
+        "command .. to print|list|count|find|delete|copy|show, best practice for, how .. in|with python|rust|java|javascript|sql|css|html",
+    ),
+    (
+        8,
+        "what is wrong with this|the line|code|function|snippet|query|loop|regex, thread safe, memory leak, race condition, wrong .. <code>",
+    ),
+    (
+        7,
+        "awk|sed|grep|curl|ssh|vim|unittest|pytest|junit|postgres|mysql|sqlite|mongodb|redis|graphql|jwt|cors|vue|nextjs|laravel|rails",
+    ),
+    (
+        7,
+        "terraform|ansible|github|gitlab|jenkins|linter|eslint|clippy|tokio|serde|qt|unity|arduino|verilog|matlab|latex|excel formula",
+    ),
     (9, "in python|rust|java|javascript|typescript|c++|c#|golang|go|kotlin|haskell|ruby|php|perl|scala|swift|sql|bash|c|r|react"),
     (
         9,
@@ -153,6 +189,7 @@ macro_rules! languages {
 }
 
 const TRANSLATION: &[Cue] = &[
+    (9, concat!("letter|email|text|sign|menu|message|note in ", languages!())),
     (9, "translat*, how do|would|can you|i|we|they|people .. say|write|spell, what does|do|is|did .. mean in, is <quote> _ for"),
     (9, "say|write|put|express|call|called <quote> .. in|into"),
     (8, concat!("in|into|to ", languages!())),
@@ -162,6 +199,15 @@ const TRANSLATION: &[Cue] = &[
 ];
 
 const SUMMARIZATION: &[Cue] = &[
+    (
+        9,
+        "pull|pick|take|get out .. decisions|points|actions|conclusions|essentials, key facts|figures|results|terms|dates, too long to read",
+    ),
+    (
+        9,
+        "what happens|happened in .. book|novel|film|movie|story|episode|chapter|play|odyssey|meeting, plot of, the point of it|this|that",
+    ),
+    (8, "highlights|conclusions|essentials|crux|upshot|precis|brief from|of|on, in a nutshell, go|read through .. and"),
     (
         9,
         "summar*|tl;dr|gist|recap*|synopsis|takeaway*|digest|nutshell, sum up, sum this|that|it|them|everything up, boil .. down",
@@ -179,6 +225,30 @@ const SUMMARIZATION: &[Cue] = &[
 ];
 
 const WRITING: &[Cue] = &[
+    (
+        9,
+        "make|sound|sounds this|it|that|them|my|the .. more|less|formal|polite|friendlier|professional|casual|funnier|catchier|persuasive",
+    ),
+    (
+        9,
+        "knock|put|throw|whip together|up .. apology|email|letter|note|speech|text|message|post|blurb|pitch|ad, turn <quote> into",
+    ),
+    (
+        8,
+        "way|ways|words to tell|say|congratulate|thank|apologi*|announce|ask|phrase|open|close|begin, how do|should|can i put it|this|that",
+    ),
+    (
+        8,
+        "apology|blurb|cv|resume|testimonial|brochure|flyer|manifesto|memoir|autobiography|prologue|epilogue|verse|couplet|riddle|pun",
+    ),
+    (
+        8,
+        "names|name|title|titles|captions|hashtags|nicknames for, continue|finish|end|begin the|this|my story|poem|sentence|paragraph|chapter",
+    ),
+    (
+        8,
+        "spruce|jazz|tidy|touch .. cv|resume|text|letter|essay|email|bio|profile|draft, two|three|four|five|# sentences|lines|verses about|on",
+    ),
     (
         9,
         "write|draft|compose|create|need|make|prepare .. email|mail|letter|poem|story|essay|post|speech|article|blog|toast|tweet|bio",
@@ -244,6 +314,15 @@ const WRITING: &[Cue] = &[
 const PLANNING: &[Cue] = &[
     (
         9,
+        "what|which .. do|should|must i|we .. tackle|get|do|finish|prepare|sort .. first|before|done|ready, by when, get|be ready|done .. before",
+    ),
+    (
+        9,
+        "how would you structure|organize|organise|approach|schedule|spread|plan, get through all|my|this|everything, sort|work|figure out a|the route|plan|order|schedule|days",
+    ),
+    (8, "rota|roster|curriculum|syllabus|regimen|logistics|gantt|sprint|backlog|countdown|preparations|arrangements|seating"),
+    (
+        9,
         "^ plan|organize|organise|schedule|arrange|map, plan~ .. trip|holiday|vacation|week|weekend|day|party|wedding|move|visit|menu",
     ),
     (9, "plan|schedule|timetable|calendar|checklist|itinerary|roadmap|timeline for, step plan, plan of action, action plan"),
@@ -284,6 +363,22 @@ const PLANNING: &[Cue] = &[
 ];
 
 const RECOMMENDATION: &[Cue] = &[
+    (
+        9,
+        "which|what _ .. is|are worth, who are some, what are some, what is a good|nice|great|decent|cheap, somewhere|someplace|anywhere _",
+    ),
+    (
+        9,
+        "find|get|buy|choose|picking|choosing|finding a|an|some|me|us .. car|laptop|phone|flat|hotel|gift|tv|bike|camera|doctor|course|school",
+    ),
+    (
+        9,
+        "playlist|reading|watch|bucket list for, new hobby|book|series|show|podcast|phone|laptop|car|recipe|game, top #|three|five|ten",
+    ),
+    (
+        8,
+        "authors|bands|artists|directors|movies|books|films|songs|shows|games|brands|places .. similar|like|worth|to, would you get|buy|choose",
+    ),
     (9, "recommend*|suggestion*, suggest|suggests|suggesting _, worth reading|watching|visiting|seeing|buying|trying|a|the"),
     (9, "to|in|help|trying|ready|here|interested|assist .. buy~|purchas* .. a|an|some|new|the, shopping for, in the market for"),
     (9, "order|get|find|select|pick up|me|a|an .. i|i'd like|prefer|want|love|would|preferred, want|like to order|get|buy a|an"),
@@ -331,6 +426,14 @@ const RECOMMENDATION: &[Cue] = &[
 
 const SIMPLE_PREFERENCE: &[Cue] = &[
     (
+        9,
+        "goes|go|matches|look|looks .. with my|the, decide|choose|pick between, the way i, where it|they|he|she belong~|goes, mix|fix|make me a",
+    ),
+    (
+        9,
+        "what|which .. should|shall|do i|we .. put on|have for, heads or tails, flip a coin, which one .. me|i, something warm|cold|sweet|cozy",
+    ),
+    (
         10,
         "my|the usual, what i normally|usually|always, my|our favourite|regular|go, the way i like, the right|usual|proper place|spot",
     ),
@@ -363,6 +466,18 @@ const SIMPLE_PREFERENCE: &[Cue] = &[
 
 const ANALYSIS: &[Cue] = &[
     (10, "<math>"),
+    (
+        9,
+        "square|cube root, root of, # plus|minus|times|divided|over|x #, can|could i|we .. afford, stands|stand|jumps out, outweigh*",
+    ),
+    (
+        8,
+        "^ discuss|debate|examine|critique|reason|argue|reflect|contrast, ethics|morality|merits|significance|role|importance of|did|does",
+    ),
+    (
+        8,
+        "role .. play|played, how much .. afford|left|total, make|made of this|these|the .. numbers|figures|results|data, what drives",
+    ),
     (9, "analy*|compar*|evaluat*|assess*|calculat*|comput*|estimat*|interpret*|probabilit*|statistic*|correlat*|contrast"),
     (
         9,
@@ -424,9 +539,10 @@ const ANALYSIS: &[Cue] = &[
 ];
 
 const ORDERS: &[Cue] = &[
+    (9, "^ decline|confirm _, ^ permanently delete, ^ install|restart|reboot|charge|deposit|withdraw|donate"),
     (
         10,
-        "i|i'm|my|he|he's|she|she's|his|her|someone|somebody .. chest|unconscious|bleeding|breathing|seizure|overdosed|swallowed|stroke|suicidal|poisoned|numb",
+        "i|i'm|my|he|he's|she|she's|his|her|someone|somebody .. pills|chest|unconscious|bleeding|breathing|seizure|overdosed|swallowed|stroke|suicidal|poisoned|numb",
     ),
     (9, "^ delete|erase|wipe|remove|cancel|pay|send|transfer|wire|order|sell|forward|unsubscribe|uninstall|post|publish|archive"),
     (
@@ -468,7 +584,7 @@ const FACTUAL: &[Cue] = &[
     (6, "^ who|when|where|whose|whom, in|since|on which|what year|country|city|century|day|date|continent, who|when"),
     (
         6,
-        "tallest|largest|smallest|longest|oldest|fastest|deepest|highest|biggest|richest|hottest|coldest|heaviest|youngest|first to",
+        "tallest|largest|smallest|longest|oldest|fastest|deepest|highest|biggest|richest|hottest|coldest|heaviest|youngest, first person|woman|man|country|president|to",
     ),
     (6, "point|date|place|number|name|size|speed|age|temperature|meaning|list|origin|color|colour|rules|symptoms|ingredients of"),
     (
@@ -551,10 +667,16 @@ pub(crate) const MEMORY: &[Cue] = &[
 
 /// Needs that only a tool can meet: the world as it is now, files, exact numbers.
 pub(crate) const TOOL: &[Cue] = &[
-    (9, "weather|traffic|delays|currently|live, exchange rate, right now, at the moment"),
+    (
+        9,
+        "weather|traffic|delays|currently, live score|stream|results|updates|coverage|blog, exchange rate, right now, at the moment",
+    ),
     (9, "current|today's|latest|live price|prices|rate|rates|score|scores|status|news|weather"),
     (9, "search|browse|google .. web|internet|online|for, look up, look|find .. online"),
-    (8, "today|latest|newest, up to date, breaking news, next train|bus|flight|match|game, open|closed now, these days"),
+    (
+        8,
+        "today|latest|newest|rn|tonight's, yet $, come|came|coming out, up to date, breaking news, next train|bus|flight|match|game, open|closed now, these days",
+    ),
     (8, "my|the .. folder|inbox|drive|downloads|desktop|calendar|mailbox|trash"),
     (8, "attached|attachment*|spreadsheet|pdf|enclosed, all my|our emails|files|photos|documents"),
     (7, "yesterday, last night, this week|month|quarter|year, nearby, near me, around here, in my area, around|near _ $"),
