@@ -22,8 +22,8 @@ use crate::clause::clauses;
 use crate::pattern::{any, find, has};
 use crate::question::asks_back;
 use crate::tables::context::{
-    AMBIGUITY_ALONE, AMBIGUITY_GREETING, CALCULATION, Cue, FEW, FOLLOW_UPS, FORM_CLAUSES, FORM_PHRASES, GREETINGS, LEAD_INS,
-    LEAST, MATERIAL_TOOL, MEMORY, NOBODY_KNOWS, NUMBERS, ORDER, OWN, POINTERS, QUANTITIES, RISK, TASKS, TOOL, VAGUE,
+    AMBIGUITY_ALONE, AMBIGUITY_GREETING, CALCULATION, Cue, ESSENCE, FEW, FOLLOW_UPS, FORM_CLAUSES, FORM_PHRASES, GREETINGS,
+    LEAD_INS, LEAST, MATERIAL_TOOL, MEMORY, NOBODY_KNOWS, NUMBERS, ORDER, OWN, POINTERS, QUANTITIES, RISK, TASKS, TOOL, VAGUE,
 };
 use crate::tokens::{self, CODE, FILE, MATH, QUOTE, URL, Word};
 use crate::{AdapterError, ContextAdapter, Reading, Rules, Situation, Turn};
@@ -58,9 +58,9 @@ impl ContextAdapter for Rules {
             return Err(AdapterError::UnknownTasks);
         }
         let mut summary = Summary::of(situation.request.as_str());
-        summary.after(situation.history);
+        summary.after(situation.request.as_str(), situation.history);
         if let Some(background) = situation.background.filter(|_| !summary.is_settled()) {
-            summary.task = Summary::of(background.as_str()).task;
+            summary.task = Summary::of(background.as_str()).task.or(summary.task);
         }
         if situation.feasible.is_some_and(|feasible| must_confirm(catalog, feasible)) {
             summary.risk = summary.risk.max(CONFIRMED);
@@ -113,6 +113,9 @@ impl Summary {
         let content = without_form(own);
         let (mut task, [risk, ambiguity, memory_need, tool_need], weight) = classify(&content);
         let spoken = content.iter().filter(|word| !word.is_break()).count();
+        if task.is_none() && spoken > 0 && content.len() < own.len() && any(FORM_PHRASES, own) {
+            task = Some(ESSENCE); // a bare subject, and how long the answer should be
+        }
         let greets = find(GREETINGS, &content).is_some_and(|found| found.len() == spoken);
         let ambiguity = if material { 1 } else { ambiguity.max(vagueness(&content, task.is_none(), greets)) };
         if greets || (ambiguity >= NOBODY_KNOWS.0 && weight <= NOBODY_KNOWS.1) {
@@ -127,30 +130,35 @@ impl Summary {
             ambiguity,
             memory_need: level(memory_need, MEMORY, &content),
             tool_need: level(tool_need, TOOL, &content),
-            code: is(&[CODE]),
+            code: words.iter().any(|word| word.text == CODE),
             material,
             goes_on: spoken == 0 || any(FOLLOW_UPS, &content) || (task.is_none() && spoken <= 3),
-            points: has(POINTERS, &content),
+            points: any(POINTERS, &content),
             greets,
             few: spoken <= FEW,
         }
     }
 
-    /// Whether the task is known, or there is none to be known.
+    /// Whether the task is known by more than a guess, or there is none to be known.
     const fn is_settled(&self) -> bool {
-        self.task.is_some() || self.greets || self.ambiguity >= NOBODY_KNOWS.0
+        (self.task.is_some() && self.weight > LEAST) || self.greets || self.ambiguity >= AMBIGUITY_ALONE
     }
 
     /// The same request after these exchanges.
-    fn after(&mut self, history: &[Turn<'_>]) {
+    fn after(&mut self, request: &str, history: &[Turn<'_>]) {
         let Some(last) = history.last() else { return };
         let answers = last.answer.is_some_and(asks_back);
+        let points = self.points && !self.material;
+        let code = points && (Self::of(last.request).code || last.answer.is_some_and(has_code));
+        if code && matches!(self.task, None | Some("factual" | "troubleshooting")) {
+            (self.task, self.weight) = (Some("coding"), OWN);
+        }
         if self.few && !self.material && !self.greets && (self.goes_on || answers) {
             self.go_on(history, answers);
-        } else if self.points && !self.material {
+        } else if points {
             self.point_back(last);
         }
-        let troubles = history.iter().rev().take(TROUBLES.0).filter(|turn| went_wrong(turn)).count();
+        let troubles = history.iter().rev().take(TROUBLES.0).filter(|turn| went_wrong(turn, request)).count();
         let raised = TROUBLES.1.saturating_mul((troubles as u8).saturating_sub(1));
         self.ambiguity = self.ambiguity.saturating_add(raised).min(9);
     }
@@ -176,12 +184,8 @@ impl Summary {
     /// Points at something in the last exchange.
     fn point_back(&mut self, last: &Turn<'_>) {
         let before = Self::of(last.request);
-        let code = before.code || last.answer.is_some_and(has_code);
         if last.answer.is_none() && !before.material && before.task.is_none() {
             return; // nothing there to point at
-        }
-        if code && self.weight < OWN && self.task != Some(ORDER) {
-            self.task = Some("coding");
         }
         self.ambiguity = self.ambiguity.min(POINTED);
         self.memory_need = self.memory_need.max(GOES_ON);
@@ -203,9 +207,9 @@ fn has_code(text: &str) -> bool {
     tokens::read(text).iter().any(|word| word.text == CODE)
 }
 
-/// Whether an exchange went wrong.
-fn went_wrong(turn: &Turn<'_>) -> bool {
-    turn.reward.is_some_and(|reward| reward < 0.0)
+/// Whether an exchange went wrong: it was taken badly, or the same is asked again.
+fn went_wrong(turn: &Turn<'_>, request: &str) -> bool {
+    turn.reward.is_some_and(|reward| reward < 0.0) || turn.request.trim() == request.trim()
 }
 
 /// The person's own words, and whether material follows: after a colon that ends a line, or that a lead-in announces.
@@ -213,8 +217,9 @@ fn split_material(words: &[Word]) -> (&[Word], bool) {
     for (at, _) in words.iter().enumerate().filter(|(_, word)| word.text == ":") {
         let (Some(before), Some(after)) = (words.get(..at), words.get(at + 1..)) else { continue };
         let ends_line = after.first().is_some_and(|next| next.text == "\n");
+        let apart = after.first().zip(words.get(at)).is_some_and(|(next, colon)| next.place.start > colon.place.end);
         let follows = after.iter().any(|next| !next.is_break());
-        if follows && (ends_line || any(LEAD_INS, before)) {
+        if follows && (ends_line || (apart && any(LEAD_INS, before))) {
             return (before, true);
         }
     }

@@ -12,6 +12,7 @@ use crate::tables::feedback::{
 };
 use crate::tokens::{self, Word};
 use crate::{FeedbackAdapter, Reaction, Reading, Rules};
+use alloc::borrow::ToOwned;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -122,16 +123,22 @@ fn score(words: &[Word], request: bool, asks: bool) -> (i32, bool) {
     (sum, cued)
 }
 
-/// The words without the comma after a "no" or "actually" that begins a sentence and belongs to what follows.
-fn without_commas(mut words: Vec<Word>) -> Vec<Word> {
+/// The words without the comma after a "no" or "actually" that begins a sentence and belongs to what follows. Such a "no" answers
+/// something and denies nothing: it is read as "nope".
+fn without_commas(words: Vec<Word>) -> Vec<Word> {
     let (mut starts, mut head) = (true, false);
-    words.retain(|word| {
-        let keep = !(head && word.text == ",");
-        head = starts && has(HEADS, slice::from_ref(word));
+    let mut left: Vec<Word> = Vec::with_capacity(words.len());
+    for word in words {
+        let drop = head && word.text == ",";
+        head = starts && has(HEADS, slice::from_ref(&word));
         starts = word.is_break();
-        keep
-    });
-    words
+        match left.last_mut() {
+            Some(last) if drop && last.text == "no" => "nope".clone_into(&mut last.text),
+            _ if drop => {}
+            _ => left.push(word),
+        }
+    }
+    left
 }
 
 /// A score as it stands in its clause: "not good" is bad, "not bad" is half as good as it is bad, "very" adds a half.

@@ -36,7 +36,7 @@ pub(crate) const OPENERS: &str = "please, can you, could you, would you, will yo
      good evening, good afternoon, thanks, thank you, dear assistant, assistant, quick question, one question, one more thing, \
      actually, basically, honestly, i guess, i think, tell me, show me, say, great, right, alright, in that case, for me, \
      i'd love to, i'd love you to, i am trying to, try to, want, want to, need to, gotta, \
-     i was hoping you could, i hope you can, it would be great if you could, it'd be great if you could, time to";
+     permanently, immediately, i was hoping you could, i hope you can, it would be great if you could, it'd be great if you could, time to";
 
 /// Words that are no slips of others.
 pub(crate) const NO_SLIPS: &[&str] = &["though", "through", "thorough", "thought", "quietly", "wonder", "listen", "priced"];

@@ -201,9 +201,9 @@ impl Reader<'_> {
         let usual = SPELLINGS.iter().find(|(found, _)| *found == lower).map_or(lower.as_str(), |(_, usual)| usual);
         if usual.rsplit_once('.').is_some_and(|(_, ending)| ENDINGS.contains(&ending)) {
             self.mark(FILE, place);
-        } else if let Some(asked) = usual.strip_suffix("'s").filter(|asked| ASKED.contains(asked)) {
-            self.words.push(Word { text: asked.to_owned(), place: place.clone() });
-            self.words.push(Word { text: "is".to_owned(), place });
+        } else if let Some((first, second)) = parted(usual) {
+            self.words.push(Word { text: first.to_owned(), place: place.clone() });
+            self.words.push(Word { text: second.to_owned(), place });
         } else {
             self.words.push(Word { text: usual.to_owned(), place });
         }
@@ -327,6 +327,12 @@ fn latex(text: &str, at: usize) -> usize {
     if begins { rest.find(char::is_whitespace).unwrap_or(rest.len()) } else { 0 }
 }
 
+/// The two words that an apostrophe has made one: "what's" is read as "what is", "you've" as "you have".
+fn parted(word: &str) -> Option<(&str, &'static str)> {
+    let asked = word.strip_suffix("'s").filter(|asked| ASKED.contains(asked)).map(|asked| (asked, "is"));
+    asked.or_else(|| word.strip_suffix("'ve").map(|who| (who, "have")))
+}
+
 /// Whether a text begins with the ending of a file's name; otherwise a dot ends a sentence, even without a space behind it.
 fn is_ending(text: &str) -> bool {
     let length = text.find(|c: char| !c.is_alphanumeric()).unwrap_or(text.len());
@@ -365,6 +371,7 @@ mod tests {
         assert_eq!(seen("8347 * 2931"), "8347 <operator> 2931 |");
         assert_eq!(seen("Stop.Never do that in Node.js or 3.5.1"), "stop . never do that in javascript or 3.5.1 |");
         assert_eq!(seen("What's up, whats new"), "what is up , what is new |");
+        assert_eq!(seen("you\u{2019}ve and ive"), "you have and i have |");
         assert_eq!(seen(""), "");
     }
 

@@ -36,6 +36,19 @@ pub(crate) const TASKS: &[Task] = &[
 const TROUBLESHOOTING: &[Cue] = &[
     (
         8,
+        "^ my|the|our|this _ .. doesn't|won't|isn't|can't|never|nothing|keeps|always|hardly|suddenly, does nothing, nothing happens",
+    ),
+    (
+        8,
+        "get|got|getting|gives|throws|returns|says|with a|an|error|code|status #, since this|yesterday|last morning|week|update|night",
+    ),
+    (
+        7,
+        "on|by its own, by itself, jumps around|about, any more, anymore, when i press|click|plug|open|start|turn|push|switch|touch",
+    ),
+    (4, "^ my|the|our _ _ _"),
+    (
+        8,
         "logs|kicks|signs|throws me|us out, goes|going|went wrong, comes|came|turns|turned out wrong|dense|burnt|dry|flat|soggy|blurry|blank",
     ),
     (
@@ -79,7 +92,10 @@ const TROUBLESHOOTING: &[Cue] = &[
         "i|we|i'm|keep|always get|got|getting|see|seeing|have .. error*|<quote>, throws|throwing .. error*|exception*, error message",
     ),
     (8, "says|shows|reports|displays|prints <quote>|error*, shows|displays .. instead, gives me .. error*|<quote>"),
-    (8, "strange|weird|odd|funny|loud|grinding|burning noise|noises|sound|sounds|smell|behaviour|behavior, bad|burnt smell"),
+    (
+        8,
+        "strange|weird|odd|funny|loud|grinding|burning|knocking|humming|scraping|hissing|rattling noise|sound|smell|behaviour|behavior, bad|burnt smell",
+    ),
     (8, "no|lost sound|signal|internet|picture|power|connection|response|output|audio|wifi|display|image, on|by its own|itself"),
     (
         8,
@@ -147,9 +163,9 @@ const CODING: &[Cue] = &[
     ),
     (
         7,
-        "regex|refactor*|codebase, regular expression*, unit|integration test*, pull|merge request, source code, command line, web app",
+        "regex|refactor*|codebase, merge|bubble|insertion sort, regular expression*, unit|integration test*, pull|merge request, source code, command line, web app",
     ),
-    (7, "function|functions|python|rust|java|javascript|typescript|c++|c#|golang|kotlin|haskell|ruby|php|perl|scala"),
+    (7, "function|quicksort|mergesort|python|rust|java|javascript|typescript|c++|c#|golang|kotlin|haskell|ruby|php|perl|scala"),
     (
         7,
         "sql|html|css|bash|powershell|react|django|flask|angular|svelte|numpy|pandas|pytorch|tensorflow|node|npm|pip|cargo|webpack",
@@ -166,7 +182,7 @@ const CODING: &[Cue] = &[
         6,
         "built in, cron job, null pointer, type error|hints, for|while loop, data structure, big o, merge conflict, commit|branch|rebase",
     ),
-    (5, "array|arrays|string|strings|pointer*|thread|threads|async|boolean|integer|lambda|dictionary|tuple|dataframe|closure*"),
+    (5, "array|arrays|string|strings|pointer*|multithread*|async|boolean|integer|lambda|dictionary|tuple|dataframe|closure*"),
     (
         5,
         "class|loop|loops|module|parser|query|queries|database|migration|bug|bugs|variable*|compiler|library|parse|parses, login page",
@@ -193,12 +209,13 @@ const TRANSLATION: &[Cue] = &[
     (9, "translat*, how do|would|can you|i|we|they|people .. say|write|spell, what does|do|is|did .. mean in, is <quote> _ for"),
     (9, "say|write|put|express|call|called <quote> .. in|into"),
     (8, concat!("in|into|to ", languages!())),
-    (8, concat!(languages!(), " word|words|expression|equivalent|translation|version|phrase|term|for")),
+    (12, concat!(languages!(), " word|words|expression|equivalent|translation|version|phrase|term|for")),
     (8, concat!("in proper|correct|fluent|formal|colloquial|simplified|brazilian|mexican ", languages!())),
     (6, concat!("from ", languages!())),
 ];
 
 const SUMMARIZATION: &[Cue] = &[
+    (9, "what does|do|did <url>|<file>|<quote>|they|he|she|it|this|that .. say|conclude|argue|decide|claim|recommend|cover"),
     (
         9,
         "pull|pick|take|get out .. decisions|points|actions|conclusions|essentials, key facts|figures|results|terms|dates, too long to read",
@@ -225,6 +242,10 @@ const SUMMARIZATION: &[Cue] = &[
 ];
 
 const WRITING: &[Cue] = &[
+    (
+        9,
+        "in a kind|polite|nice|friendly|professional|gentle|funny|formal|diplomatic|warm way|manner|tone, say no to, let .. down gently",
+    ),
     (
         9,
         "make|sound|sounds this|it|that|them|my|the .. more|less|formal|polite|friendlier|professional|casual|funnier|catchier|persuasive",
@@ -314,6 +335,12 @@ const WRITING: &[Cue] = &[
 const PLANNING: &[Cue] = &[
     (
         9,
+        "way|ways|how|help|me|us .. organize|organise|plan|schedule|arrange|coordinate|structure, ^ outline|list|sketch the|all .. phases|steps|stages",
+    ),
+    (8, "map|lay|plan|work|sketch it|this|that|everything out, phases|stages of|in, good|best|nice route|itinerary|order"),
+    (6, "weekend|day|road|business|city|school trip, trip to, getting|get married|ready"),
+    (
+        9,
         "what|which .. do|should|must i|we .. tackle|get|do|finish|prepare|sort .. first|before|done|ready, by when, get|be ready|done .. before",
     ),
     (
@@ -363,9 +390,10 @@ const PLANNING: &[Cue] = &[
 ];
 
 const RECOMMENDATION: &[Cue] = &[
+    (8, "what|which _ .. work|works|go|goes well|best for, need|want new|another|better _"),
     (
         9,
-        "which|what _ .. is|are worth, who are some, what are some, what is a good|nice|great|decent|cheap, somewhere|someplace|anywhere _",
+        "which|what _ .. is|are worth, who are some, what are some, what is a good|nice|great|decent|cheap _, somewhere|someplace|anywhere _",
     ),
     (
         9,
@@ -420,11 +448,16 @@ const RECOMMENDATION: &[Cue] = &[
         7,
         "similar to, alternative|alternatives to|for, more like, if|i|i've liked|loved|enjoyed|finished, what next, options for, favourites for",
     ),
+    (5, "i|we need|want _ .. for"),
     (6, "gift|present|ideas|idea .. for, need a|some|something new|good|nice|decent|cheap, want something"),
     (6, "recipe|recipes|restaurant|restaurants|hotel|hotels|movie|movies|podcast|podcasts"),
 ];
 
 const SIMPLE_PREFERENCE: &[Cue] = &[
+    (
+        9,
+        "should|does|do it|this|that|they|these|those go|belong, ^ dress|surprise|feed|entertain|cheer|style me|us, what i|we always|usually|normally have|take|wear|drink|eat|order",
+    ),
     (
         9,
         "goes|go|matches|look|looks .. with my|the, decide|choose|pick between, the way i, where it|they|he|she belong~|goes, mix|fix|make me a",
@@ -467,6 +500,10 @@ const SIMPLE_PREFERENCE: &[Cue] = &[
 const ANALYSIS: &[Cue] = &[
     (10, "<math>"),
     (
+        8,
+        "in what|which ways|way|respects, overlap|overlaps|similarities|similarity|parallels, so|too expensive|cheap|popular|rare|common, support the claim",
+    ),
+    (
         9,
         "square|cube root, root of, # plus|minus|times|divided|over|x #, can|could i|we .. afford, stands|stand|jumps out, outweigh*",
     ),
@@ -495,10 +532,10 @@ const ANALYSIS: &[Cue] = &[
         9,
         "find|determine|express|evaluate|convert .. integer*|equation|coordinates|degrees|roots|solutions|radical|fraction|decimal|point",
     ),
-    (8, "advantages|disadvantages|benefits|drawbacks|downsides|upsides|tradeoff*|vs|weigh|cheaper, trade offs, work|figure out"),
+    (8, "advantages|disadvantages|benefits|drawbacks|downsides|upsides|tradeoff*|vs|weigh, trade offs, work|figure out"),
     (
         8,
-        "better off|deal|choice|investment, worth it|the, break even, median|average|mean|variance|percentage|trend|trends|regression",
+        "mean of|value, better off|deal|choice|investment, worth it|the, break even, median|average|variance|percentage|trend|trends|regression",
     ),
     (
         8,
@@ -534,12 +571,15 @@ const ANALYSIS: &[Cue] = &[
         6,
         "how much .. save|pay|earn|cost|owe|spend|need .. if|per|a|to, difference|differences between, dataset|metrics|kpi|survey",
     ),
-    (5, "look|looks unusual|odd|wrong|normal|high|low, explain why|how, why"),
+    (5, "cheaper, look|looks unusual|odd|wrong|normal|high|low, explain why|how, why"),
     (4, "explain why, how come"),
 ];
 
 const ORDERS: &[Cue] = &[
-    (9, "^ decline|confirm _, ^ permanently delete, ^ install|restart|reboot|charge|deposit|withdraw|donate"),
+    (
+        9,
+        "^ decline|confirm|share|install|restart|reboot|charge|deposit|withdraw|donate|swap|return _, ^ put # _, ^ put .. on hold",
+    ),
     (
         10,
         "i|i'm|my|he|he's|she|she's|his|her|someone|somebody .. pills|chest|unconscious|bleeding|breathing|seizure|overdosed|swallowed|stroke|suicidal|poisoned|numb",
@@ -564,6 +604,7 @@ const ORDERS: &[Cue] = &[
 ];
 
 const FACTUAL: &[Cue] = &[
+    (7, "price now|today, know who|what|when|where, ^ _ of _ $, known for, made of|from"),
     (10, "what|which .. latest|current|newest|stable|active .. version|release|line|major|point|lts, as of today|now|#"),
     (9, "what does|do|is .. stand|stands|short for, what is|are|was|were .. called|named|known, what does .. mean $"),
     (9, "^ what is|are the|a|an .. purpose|definition|meaning|complexity|main|point|name|symbol|role|function of|between"),
@@ -608,12 +649,15 @@ pub(crate) const RISK: &[Cue] = &[
     (7, "pill|pills|tablet|tablets|dose|dosage|medicine|medication|aspirin|ibuprofen|paracetamol|insulin|antibiotic*|warfarin"),
     (7, "prescri*|symptom*|pregnan*|allerg*|diagnosed|surgery|vaccin*, blood pressure"),
     (7, "lawsuit|sue|court|lawyer|custody|divorce|visa|immigration|evict*|criminal|police"),
-    (7, "transfer|wire|send|lend .. money|<money>|#|euros|dollars|pounds"),
+    (7, "transfer|wire|send|lend|put|move|deposit .. money|<money>|#|euros|dollars|pounds"),
     (7, "^ pay|cancel|sell|wire|transfer|sign|submit|publish|approve|unsubscribe|order, ^ buy # _, ^ reply yes|no|that"),
     (7, "^ send|forward|post|email .. all|everyone|customers|clients|team|company|boss|him|her|them"),
     (7, "deletes|removes|deleting .. files|logs|log|data|records"),
-    (5, "mortgage|loan|invest*|shares|stocks|tax|taxes|insurance|pension|contract|password*|bank|claim|resign*|salary"),
-    (5, "^ book|reserve"),
+    (
+        5,
+        "mortgage|loan|invest*|shares|stocks|tax|taxes|insurance|pension|contract|password*|bank|resign*|salary, insurance|damage claim",
+    ),
+    (5, "^ book|reserve|share|decline|invite|donate"),
     (3, "boss|client|customer|interview|application|official|form"),
 ];
 
@@ -622,10 +666,13 @@ pub(crate) const VAGUE: &[Cue] = &[
     (9, "^ do|fix|handle|finish|change|check|continue it|this|that|these|those $"),
     (
         9,
-        "^ do|fix|handle|finish|change it|this|that again|now $, ^ same|again again|$, ^ same again, ^ can|could|would you help $",
+        "^ do|fix|say|make something|anything|stuff $, ^ do|fix|handle|finish|change it|this|that again|now $, ^ same|again again|$, ^ same again, ^ can|could|would you help $",
     ),
     (9, "the other one|ones, the first|second|third|last|next one"),
-    (9, "^ what|how about it|this|that|them|the, ^ help $, something|anything about|with it|that|this"),
+    (
+        9,
+        "^ what|how|why|who|which|when|where|huh|eh $, ^ what|how about it|this|that|them|the, ^ help $, something|anything about|with it|that|this",
+    ),
     (7, "^ translate|summarize|summarise|shorten|rewrite|improve|explain|check|edit|proofread this|it|that $"),
     (7, "^ translate|summarize|summarise|shorten|rewrite|improve|explain|check|edit|proofread this|it|that please|now"),
     (7, "translate|turn this|it|that in|into|to"),
@@ -656,11 +703,21 @@ pub(crate) const MEMORY: &[Cue] = &[
     (6, "the same _"),
     (8, "we .. talked|discussed|decided|agreed|looked|used|were|wrote|did|had|spoke|chose|made|started|said|planned|picked"),
     (8, "i .. told|mentioned|said|gave|showed|sent you"),
-    (8, "our last|previous|earlier|meeting|conversation|chat|call|discussion, you know|remember|recall"),
+    (8, "our last|previous|earlier|meeting|conversation|chat|call|discussion, you know my|me|what|how, you remember|recall"),
     (7, "i|i'd like|liked|love|loved|enjoy|enjoyed|prefer|hate"),
-    (7, "from|since last, from|since yesterday|earlier, the other one|ones, ^ continue|resume, ^ carry|go on, send him|her|them"),
+    (
+        7,
+        "from|since last, from|since yesterday|earlier, the other one|ones, ^ continue|resume with|from|where|our|what, ^ carry|go on, send him|her|them",
+    ),
     (5, "^ do it|that|this, the first|second|third|last|next one"),
-    (5, "my taste|style|diet|budget|size|schedule|calendar|week|day|situation|family|subscription|sister|brother|mother|father"),
+    (
+        7,
+        "suits|fits|matches|match|to|on|with my .. taste|style|preference|liking|needs|features, what i want|like|prefer|need, i preferred",
+    ),
+    (
+        5,
+        "yesterday's _, my .. taste|preference|liking|style|diet|budget|size|schedule|calendar|week|day|situation|family|subscription|sister|brother|mother|father",
+    ),
     (5, "my|our .. numbers|expenses|spending|sales|figures|results"),
     (3, "my|our, for me|us"),
 ];
@@ -669,23 +726,26 @@ pub(crate) const MEMORY: &[Cue] = &[
 pub(crate) const TOOL: &[Cue] = &[
     (
         9,
-        "weather|traffic|delays|currently, live score|stream|results|updates|coverage|blog, exchange rate, right now, at the moment",
+        "weather|traffic|delays|currently, price now|today, live score|stream|results|updates|coverage|blog, exchange rate, right now, at the moment",
     ),
     (9, "current|today's|latest|live price|prices|rate|rates|score|scores|status|news|weather"),
     (9, "search|browse|google .. web|internet|online|for, look up, look|find .. online"),
     (
         8,
-        "today|latest|newest|rn|tonight's, yet $, come|came|coming out, up to date, breaking news, next train|bus|flight|match|game, open|closed now, these days",
+        "today|latest|newest|rn|tonight's, yet $, up to date, come|came|coming out yet|now|already, breaking news, next train|bus|flight|match|game, open|closed now, these days",
     ),
-    (8, "my|the .. folder|inbox|drive|downloads|desktop|calendar|mailbox|trash"),
+    (8, "my|the .. folder|inbox|drive|downloads|calendar|mailbox|trash"),
     (8, "attached|attachment*|spreadsheet|pdf|enclosed, all my|our emails|files|photos|documents"),
     (7, "yesterday, last night, this week|month|quarter|year, nearby, near me, around here, in my area, around|near _ $"),
     (7, "what time|when|is does|do|is|are|will .. open|close|leave|start|arrive|end|closed|begin"),
     (7, "under|below #, less than #, departure*|available, opening hours, in stock"),
     (6, "run|execute this|it|the|that, user manual|handbook, the .. report|manual|contract|minutes|notes, we|us .. meet"),
-    (5, "# <operator> #, # percent of, calculat*|comput*|probability|compar*|cost|cheaper, price of|for, how much is|are|does"),
-    (5, "version|record|release*|statistics"),
-    (4, "^ fix|review|test|implement|refactor|add"),
+    (
+        5,
+        "# <operator> #, # percent of, calculat*|comput*|probability|compar*|cheaper, cost of|to|per|over|me, price of|for, how much is|are|does",
+    ),
+    (5, "which|what|latest|current|new version, record|release*|statistics"),
+    (3, "^ fix|review|test|implement|refactor|add"),
 ];
 
 /// Need for a tool of a request with an address or a file.
@@ -730,6 +790,9 @@ pub(crate) const FORM_PHRASES: &[&str] = &[
     "answer|reply|explain|respond|write .. briefly|shortly|concisely, briefly|concisely",
 ];
 
+/// The task of a bare subject with nothing but a form: "Macbeth in five bullet points".
+pub(crate) const ESSENCE: &str = "summarization";
+
 /// Words for numbers.
 pub(crate) const NUMBERS: &str =
     "#|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|fifty|hundred|half|twice|third|quarter|dozen";
@@ -747,13 +810,16 @@ pub(crate) const FOLLOW_UPS: &[&str] = &[
     "^ again $, ^ more|another|others|continue|go|shorter|longer|simpler|same|once|further|elaborate|next|previous|both|neither|less",
     "^ make|do|try|give|show|translate|explain|put|shorten|rewrite|say|repeat|fix|redo|undo|change|turn|add|write it|that|this|them",
     "^ now|then in|with|without|for|as|the|to, ^ do|try|say|give|show|repeat .. again, ^ instead, ^ why $, ^ why not, ^ how so",
-    "the other|first|second|third|fourth|last|next|former|latter|same one|ones|thing|option, one more, what else, anything else",
+    "the other|first|second|third|fourth|last|next|former|latter|same one|ones|thing|option, one more, what else, anything else, _ ones $, ^ cheaper|bigger|smaller|shorter|longer|faster|easier|simpler|better $",
     "^ why|how|where|when|who is|was|does|did|are|were|do it|that|this|they|he|she|them|these|those, ^ a bit|little _",
 ];
 
 /// Words that point at something said before.
-pub(crate) const POINTERS: &str =
-    "it|this|that|them|these|those|he|she|they|him|her|there|above|former|latter|one|ones|previous|again";
+pub(crate) const POINTERS: &[&str] = &[
+    "^ do|fix|handle|finish|change|check|continue|translate|summarize|summarise|shorten|rewrite|improve|explain|make|send it|this|that",
+    "^ use|run|test|add|put|turn|give|show|read|open|save|review|format|convert|sort|compare|debug|refactor|extend|repeat it|this|that",
+    "^ it|this|that|these|those|they, it|this|these|those|them|that|him|her $, the above|former|latter|previous|same|other _",
+];
 
 /// Words in a request that only goes on.
 pub(crate) const FEW: usize = 8;

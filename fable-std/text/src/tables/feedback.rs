@@ -14,6 +14,9 @@ pub(crate) const SIGNS: &[(&str, i32)] = &[
     ("+", 700),
     ("++", 1000),
     ("+1", 700),
+    ("10/10", 1000),
+    ("5/5", 1000),
+    ("100%", 800),
     ("-", -700),
     ("--", -1000),
     ("-1", -700),
@@ -33,7 +36,7 @@ pub(crate) const CORRECTIONS: &[&str] = &[
     "^ i asked for|about",
     "^ actually it's|it|that|the|he|she|they|there",
     "^ no|nope|wrong it's|it|the|i|he|she|they|there",
-    "it|that|this should|must be|have, it|that|this has to be",
+    "it|that|this|he|she should|must be|have|say|read, no|nope|nah .. the one|ones, it|that|this has to be",
     "should be|read|say #, should have been #",
     "it's|is|are spelled|spelt|called|named|pronounced",
     "you misunderstood|misread|misheard",
@@ -41,14 +44,14 @@ pub(crate) const CORRECTIONS: &[&str] = &[
     "the correct|right answer|one|value|name is, the other way round|around",
     "^ i wanted|needed the|a|an",
     "wrong file|one|person|year|city|month|version|name|number|date|place|language|way|country|column|street|size, mixed|mix|swapped up|the",
-    "i was|am|were asking|talking|thinking|referring .. about|for|of, i'm asking|talking|referring about|for|to, i didn't|never mean|ask|said",
+    "i was|am|were asking|talking|thinking|referring .. about|for|of, i'm asking|talking|referring about|for|to, i didn't|never mean|say",
     "not the _ one|version|file, meant to say, instead of the|a, it's|its actually, is actually, confused .. with, the real|actual _ is",
     "you mean|meant .. not, there are|is only|actually|no #|one|two|three|four|five, has|have only #|two|three|four|five",
 ];
 
 /// Something is wrong; with how it really is in a later clause this is a correction too.
 pub(crate) const WRONG: &[&str] =
-    &["wrong|incorrect|mistaken|inaccurate", "not|isn't|wasn't right|correct|true|quite", "confused with", "^ no|nope $"];
+    &["wrong|incorrect|mistaken|inaccurate", "not|isn't|wasn't right|correct|true|quite", "confused with", "^ no|nope $, no no"];
 
 /// How a clause begins that says how something is.
 pub(crate) const FACTS: &[&str] =
@@ -68,8 +71,9 @@ pub(crate) const QUESTIONS: &[&str] = &[
     "keep|keeps asking, why are|do you .. ask|asking",
     "^ what|pardon|eh $, come again, i'm|am lost, no idea what",
     "already asked|told|answered|said, asked|told|answered|said .. already|before",
-    "i don't|can't|couldn't|didn't|not quite follow|following|see|grasp .. you|that|this|it|what|how|why, lost me, more confused|confusing",
-    "^ huh|sorry|excuse|pardon|hm|hmm|wha $, say what, what are you talking|saying|on|even, what is that|this supposed|even",
+    "which one|part|file|bit|version .. are|do|did you, why do|did|would you .. need|want|have .. know|ask",
+    "don't|can't|couldn't|didn't|not .. follow|following|grasp, lost me, more confused|confusing",
+    "^ huh|pardon|wha|eh $, say what, what are you talking|saying|on|even, what is that|this supposed|even",
     "no idea|clue what, what the heck|hell, doesn't|don't mean anything, what exactly do|does|did .. mean, how do you mean",
     "asked you that|this|already, how many times, why .. asking, you asked, all these|those questions, questions $, quit|stop questioning",
 ];
@@ -95,6 +99,9 @@ pub(crate) const CHANGES: &[Cue] = &[
         -400,
         "skip|drop|cut|ditch the|all, just the answer|result|facts|number|basics|essentials|point, just tell|give me the, elaborate",
     ),
+    (700, "just|exactly what|how the|i|we|you"),
+    (-500, "why on earth, why the hell|heck"),
+    (-400, "tone .. down|it, down a notch"),
     (
         -500,
         "wall of text, cut to the chase, get|come to the point, too much information, waste of, rewrite|reword|rephrase|rework|revise it|that",
@@ -130,16 +137,13 @@ pub(crate) const CHANGES: &[Cue] = &[
 pub(crate) const RHETORICAL: &[Cue] = &[
     (
         -500,
-        "that's|that|this|is it|all|everything $, is that|this it|all|everything|really|seriously|supposed|a|the best|how, is this|that a joke",
+        "^ that's|that|this|is it|all|everything $, is that|this it|all|everything|really|seriously|supposed|a|the best|how, is this|that a joke",
     ),
     (
         -500,
         "did|do|have|can you even|actually|really|bother, what is this|that $, seriously|really|srsly $, how is|does that|this|it .. help|answer",
     ),
-    (
-        -500,
-        "how is|does that|this|it .. helpful|useful|relevant|related|better, why would|should i, who asked, so what, and|so $",
-    ),
+    (-500, "how is|does that|this|it .. helpful|useful|relevant|related|better, why would|should i, who asked, ^ so what $"),
     (
         -500,
         "^ source|sources|proof|evidence|tl;dr $, says who, where did you get, where does .. come from, what happened to, what about the rest",
@@ -150,13 +154,40 @@ pub(crate) const RHETORICAL: &[Cue] = &[
     ),
     (
         -500,
-        "do you|did think|expect|listen|read, what kind|sort of answer|help|joke, is it|that|this too hard, can you read|count, what else",
+        "do you|did think|expect|listen|read, what kind|sort of answer|help|joke, is it|that|this too hard, can you read|count",
     ),
 ];
 
 /// Everything else that tells good from bad.
 pub(crate) const CUES: &[Cue] = &[
     // Phrases whose words alone would mislead.
+    (-500, "not|hardly sure|certain|convinced|confident .. right|correct|true|accurate|good|better|works|helps|useful|helpful"),
+    (
+        -500,
+        "not|isn't|hardly sure|certain|convinced|confident, not an|a|the answer|option|solution|explanation|help, asked|told you not|to",
+    ),
+    (
+        -500,
+        "don't|can't|wouldn't trust|believe|rely|buy, let down, letdown|fluff|waffle|padding|ignores|ignore|ignoring, bit|little|rather much, on earth",
+    ),
+    (-400, "i|we expected|anticipated a|an|the|to|more|less|something, this|it|that isn't|not helping|helpful|useful|working"),
+    (
+        700,
+        "the ticket, more than enough, understand|get|know what|how i|me, nicely|beautifully|neatly|cleverly|perfectly _, clear as, back to this",
+    ),
+    (
+        -500,
+        "you keep|kept|constantly _, i'd|would love|like|appreciate .. if, goes|go nowhere, over the top, a notch, tone .. off|down, is|feels off",
+    ),
+    (
+        -500,
+        "need|needs|wanted|expected|hoped .. more|better than|work, no one asked|cares, would have been enough|sufficient|fine, can't|couldn't make",
+    ),
+    (
+        -600,
+        "slower|worse|uglier|messier|vaguer|wordier|dumber, reads|sounds|looks|feels like, robot|filler|clickbait|spam|slop, no use",
+    ),
+    (800, "doctor ordered, could kiss|hug you, much|way|far|lot|so better|clearer|nicer|easier|faster|simpler, even better"),
     (
         -800,
         "thanks|thank .. for nothing, thanks but no thanks, no thanks|thank, no good|use|help|point|way, not again, wrong again",
@@ -167,7 +198,7 @@ pub(crate) const CUES: &[Cue] = &[
     ),
     (
         -600,
-        "missing|missed|miss the point|mark|boat, off topic|base|track|mark, beside the point, nothing to do with, doesn't|don't exist",
+        "missing|missed|miss|misses the point|mark|boat, off topic|base|track|mark, beside the point, nothing to do with, doesn't|don't exist",
     ),
     (
         -600,
@@ -191,11 +222,11 @@ pub(crate) const CUES: &[Cue] = &[
     ),
     (
         -500,
-        "supposed to, not the best|greatest|first|way, lost me, leaves|left .. out|something, nobody|no one asked|cares, too good to be true",
+        "supposed to, not the best|greatest|first|way, lost me, leaves|left .. out|something, nobody asked|cares|wants, too good to be true",
     ),
     (
         -500,
-        "i|we|you lost, not in the mood, rather|prefer .. not|if, not my cup|thing|style|taste, i'll|i will .. myself|elsewhere|someone|google",
+        "not in the mood, rather|prefer .. not|if, not my cup|thing|style|taste, i'll .. myself|elsewhere, i will .. myself|elsewhere",
     ),
     (
         -500,
@@ -205,10 +236,7 @@ pub(crate) const CUES: &[Cue] = &[
         800,
         "spot on, on point|target|the money, bang on, hit|hits the nail|spot|mark, nail on, chef's kiss, top notch|marks|tier, first class|rate",
     ),
-    (
-        800,
-        "just right, much|way|far|lot|so much better|clearer|nicer, more like it, now we're talking, well played|done|spotted, good work|stuff|one|point",
-    ),
+    (800, "just right, more like it, now we're talking, well played|done|spotted, good work|stuff|one|point"),
     (
         700,
         "good|great|nice|excellent|smart idea|call|find|thinking|news|answer|explanation|job|touch|one|work|summary|length|style, perfect length|amount",
@@ -227,7 +255,7 @@ pub(crate) const CUES: &[Cue] = &[
     ),
     (
         600,
-        "that's|thats|this|it is it|exactly|what|how .. wanted|needed|meant|looking|hoping|asked|after, what i was after|looking|hoping|needed",
+        "that's|is exactly|what|how .. wanted|needed|meant|looking|hoping|asked|after, that's|is it|all $, what i was after|looking|hoping|needed",
     ),
     (
         600,
@@ -241,13 +269,10 @@ pub(crate) const CUES: &[Cue] = &[
         600,
         "now|finally i get|understand|see|know, i understand|get|see .. now, i|ah|oh|aha see|understand $, makes|made .. clear|clearer|easy|sense, learned|learnt",
     ),
-    (
-        500,
-        "keep|stay like|doing|this|it .. this|that|way|up|going, like|love|loved|enjoy|appreciate how|that|the way|your|this|it, do|more .. always|like this|often",
-    ),
+    (500, "keep|stay like|doing|this|it .. this|that|way|up|going, like|love|loved|enjoy|appreciate how|that|your|this|it"),
     (
         600,
-        "worth it|the, couldn't|can't have|agree|thank|recommend .. more|better|it|you|enough, that|this|it will|should|would do|work|suffice|help",
+        "worth it|the, couldn't|can't have|agree|thank|recommend .. more|better|it|you|enough, that|this|it will|should do|suffice $",
     ),
     (
         -700,
@@ -259,9 +284,9 @@ pub(crate) const CUES: &[Cue] = &[
     (600, "more of this|that|these"),
     (0, "thanks|thank .. in advance"),
     (0, "good|best|better morning|evening|afternoon|night|luck"),
-    (0, "like a|an"),
+    (0, "like a|an|it|you|he|she|they|i|we|that|this was|is|were|are|_"),
     (-400, "nice|good try|attempt"),
-    (-500, "you|it should|could|should've|could've have, you should've|could've"),
+    (-500, "you|it should|could|should|could have, you should|could"),
     (500, "no problem|problems|objection|objections"),
     (400, "don't|doesn't mind"),
     (600, "can't|couldn't be better|happier, can't|couldn't ask|wish .. more|better"),
@@ -274,7 +299,7 @@ pub(crate) const CUES: &[Cue] = &[
     (-400, "only|just half|partly|partially|part, had|seen|read better, not enough"),
     (500, "makes sense, can work|live with, clears|cleared .. up, read my mind"),
     (-500, "don't|didn't|doesn't need|want|ask .. for|all|that|this|these|any, no need"),
-    (-500, "repeating yourself, needs|need work|improvement, over my head, way off, give up, forget it, never mind"),
+    (-500, "repeating yourself, needs|need .. work|improvement, over my head, way off, give up, forget it, never mind"),
     (-600, "hard|difficult|impossible|tedious to read|follow|understand|use, waste of"),
     (700, "nailed|beautiful*|gold, that does|did it, you rock|rule, keep it up, answers|answered my|the question|questions"),
     (500, "learned|learnt a lot, fair enough, nothing to add, that'll do, that will do"),
@@ -295,7 +320,7 @@ pub(crate) const CUES: &[Cue] = &[
     (-600, "too|so|way|far|overly slow|simple|general|formal"),
     (-500, "long winded|rambling, wordy|verbose, too _"),
     (-500, "^ don't|stop|quit|never"),
-    (-500, "you|it|that forgot|forget|missed|ignored|skipped|overlooked|omitted, you|it left out"),
+    (-500, "you|it|that|have forgot|forget|missed|ignored|skipped|overlooked|omitted, you|it left out"),
     (-600, "is|are missing, mistake|mistakes"),
     // Good.
     (1000, "perfect|perfectly|excellent|amazing|awesome|fantastic|brilliant|outstanding|wonderful|superb|flawless|incredible"),
@@ -311,22 +336,20 @@ pub(crate) const CUES: &[Cue] = &[
     (700, "well done|explained|written|put|said"),
     (700, "better|happy|pleased|glad|appreciate|appreciated|neat|sweet|finally"),
     (700, "\u{1f44d}|\u{2764}|\u{1f600}|\u{1f603}|\u{1f604}|\u{1f60a}|\u{1f60d}|\u{1f64f}|\u{1f389}|\u{1f44f}|\u{1f4af}"),
+    (WEAK, "wow"),
     (
         700,
-        "wow|yay|woohoo|sweet|dope|lit|nifty|slick|crisp|tidy|polished|classy|witty|funny|charming|cute|adorable|refreshing|reassuring|relevant",
+        "yess|yesss|yessss|fab|yay|woohoo|sweet|dope|lit|nifty|slick|crisp|tidy|polished|classy|witty|funny|charming|cute|adorable|refreshing|reassuring|relevant",
     ),
     (
         700,
-        "lgtm|ace|sound|sensible|reasonable|logical|consistent|reliable|trustworthy|comprehensive|detailed|succinct|concise|efficient|quick|fast",
+        "lgtm|ace|sensible|reasonable|logical|consistent|reliable|trustworthy|comprehensive|detailed|succinct|concise|efficient|quick|fast",
     ),
     (
         700,
         "thorough|rich|vivid|moving|inspiring|encouraging|practical|actionable|workable|usable|digestible|memorable|apt|fitting|balanced|fair",
     ),
-    (
-        600,
-        "welcome|relieved|grateful|content|agree|agreed|indeed|absolutely|definitely|precisely|true|yes, all good|done|clear|right",
-    ),
+    (600, "welcome|relieved|grateful|content|agree|agreed|indeed|absolutely|definitely|precisely, all good|done|clear|right"),
     (WEAK, "okay|fine|alright|sure|acceptable|decent|passable|fairly, not terrible|horrible|awful"),
     // Bad.
     (-1000, "terrible|horrible|awful|useless|worst|garbage|rubbish|nonsense|worthless|hate|hated|disaster|pathetic|stupid"),
@@ -374,7 +397,7 @@ pub(crate) const REQUESTS: &[&str] = &[
     "^ my|our, i|we need|want|i'd a|an|to|some|help|advice|someone, ^ i'm|we're looking|planning|going|writing|trying|working|moving|thinking",
     "^ rewrite|rephrase|schedule|set|remind|order|buy|play|call|print|save|rename|move|update|change|run|build|design|prepare|turn|put|use",
     "^ sort|generate|help|describe|name|pick|choose|fix|solve|prove|compute|analyze|analyse|teach|remove|define|outline|transfer|delete|post",
-    "^ why|whose|whom|has|have|had|was|were|may|might, ^ next question|topic|task|one|up, ^ now the|for|to|on|about|let|we|i",
+    "^ why|whose|whom, ^ next question|topic|task|one|up, ^ now the|for|to|on|about|let|we",
 ];
 
 /// Words that turn a score round.

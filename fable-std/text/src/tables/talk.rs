@@ -10,7 +10,7 @@ pub(crate) const REQUEST_STARTS: &[&str] = &[
     "^ write|give|open|translate|list|show|tell|find|explain|create|make|summarize|summarise|draft|compare|convert|add|remove",
     "^ do|send|plan|recommend|suggest|calculate|book|read|search|look|check|continue|go|let's|try|help|turn|put|use|sort|fix",
     "^ rewrite|rephrase|schedule|set|remind|order|buy|play|call|print|save|rename|move|update|change|run|build|design|prepare",
-    "i|i've have|got another|one|a|some|two more|further|question|questions|thing|request, one|another|next more|thing|question",
+    "i have|got another|one|a|some|two more|further|question|questions|thing|request, one|another|next more|thing|question",
     "i|we need|want|would, i'd|i'd also like|want|need",
 ];
 
