@@ -1,18 +1,51 @@
 //! What a request is about, and what it needs.
 //!
-//! Quoted text, code and pasted material are not read, they only count as there: a request to translate "delete all my
-//! files" is a harmless translation. A request that points at something ("fix this") and brings nothing along is unclear.
+//! The request comes first. Quoted text, code and pasted material in it are not read, they only count as there: a request to
+//! translate "delete all my files" is a harmless translation. Instructions about the form of the answer are not read either:
+//! "Answer in one sentence" is not a summary. A request that points at something ("fix this") and brings nothing along is unclear.
+//!
+//! Then what it comes after, by few rules:
+//!
+//! | rule | for example |
+//! |---|---|
+//! | a short request that goes on with the last one, or answers a question back, has its task, and needs and risks no less | "and in French?" |
+//! | what points at something is less unclear after an exchange, and after code its task is coding | "fix this" |
+//! | both depend on what was said before: memory_need is at least 0.5 | "what about the second one?" |
+//! | two or three of the last three exchanges that went wrong, or the same request again, raise ambiguity | |
+//! | where request and history name no task the background does | "You are a coding assistant" |
+//! | where every action must be confirmed first, risk is at least 0.5; nothing that may be done lowers it | |
+//!
+//! Of an answer only counts whether there is one, whether it has code, and whether it asks back: its words name no task and no
+//! need, so nothing that an assistant says about a person gets into the context.
 
+use crate::clause::clauses;
 use crate::pattern::{any, find, has};
+use crate::question::asks_back;
 use crate::tables::context::{
-    AMBIGUITY_ALONE, AMBIGUITY_GREETING, Cue, GREETINGS, LEAD_INS, LEAST, MATERIAL_TOOL, MEMORY, NOBODY_KNOWS, ORDER, RISK,
-    TASKS, TOOL, VAGUE,
+    AMBIGUITY_ALONE, AMBIGUITY_GREETING, CALCULATION, Cue, ESSENCE, FEW, FOLLOW_UPS, FORM_CLAUSES, FORM_PHRASES, GREETINGS,
+    LEAD_INS, LEAST, MATERIAL_TOOL, MEMORY, NOBODY_KNOWS, NUMBERS, ORDER, OWN, POINTERS, QUANTITIES, RISK, TASKS, TOOL, VAGUE,
 };
-use crate::tokens::{self, CODE, FILE, QUOTE, URL, Word};
-use crate::{AdapterError, ContextAdapter, Reading, Rules, Situation};
+use crate::tokens::{self, CODE, FILE, MATH, QUOTE, URL, Word};
+use crate::{AdapterError, ContextAdapter, Reading, Rules, Situation, Turn};
 use alloc::string::ToString;
 use alloc::vec::Vec;
-use fable_core::{Catalog, Context};
+use core::slice;
+use fable_core::{Catalog, Context, Feasible};
+
+/// Exchanges that are looked back at.
+const LOOK_BACK: usize = 6;
+
+/// Exchanges that are asked whether they went wrong, and tenths of ambiguity for the second of them and for each further one.
+const TROUBLES: (usize, u8) = (3, 2);
+
+/// Ambiguity of what points at something said before, at most.
+const POINTED: u8 = 3;
+
+/// Memory need of what goes on with something said before, at least.
+const GOES_ON: u8 = 5;
+
+/// Risk where everything must be confirmed, at least.
+const CONFIRMED: u8 = 5;
 
 impl ContextAdapter for Rules {
     fn context_adapter(&self) -> &str {
@@ -24,46 +57,138 @@ impl ContextAdapter for Rules {
         if !definition.tasks.is_empty() && !definition.tasks.iter().any(|task| TASKS.iter().any(|(known, ..)| known == task)) {
             return Err(AdapterError::UnknownTasks);
         }
-        let summary = Summary::of(situation.request.as_str());
+        let mut summary = Summary::of(situation.request.as_str());
+        summary.after(situation.request.as_str(), situation.history);
+        if let Some(background) = situation.background.filter(|_| !summary.is_settled()) {
+            summary.task = Summary::of(background.as_str()).task.or(summary.task);
+        }
+        if situation.feasible.is_some_and(|feasible| must_confirm(catalog, feasible)) {
+            summary.risk = summary.risk.max(CONFIRMED);
+        }
         let mut signals = Vec::with_capacity(definition.signals.len());
         for name in definition.signals {
             let tenths = summary.signal(name).ok_or_else(|| AdapterError::UnknownSignal((*name).to_string()))?;
             signals.push(f32::from(tenths) / 10.0);
         }
-        let task = summary.task.and_then(|task| catalog.task(task).ok());
+        let task = summary.task.filter(|task| *task != ORDER).and_then(|task| catalog.task(task).ok());
         // Every signal is there and at most 1, and the task is one of the catalog's: core has nothing to refuse.
         Context::new(catalog, task, &signals).map(Reading::of).map_err(|_| AdapterError::UnknownTasks)
     }
 }
 
+/// Whether nothing may be done without a confirmation.
+fn must_confirm(catalog: &Catalog<'_>, feasible: &Feasible) -> bool {
+    let Some((component, value)) = crate::onboarding::value(catalog, "style", "confirm_first") else { return false };
+    let confirms = |action| catalog.values(action).and_then(|values| values.get(usize::from(component)).copied()) == Some(value);
+    feasible.set().iter().all(confirms)
+}
+
 /// A request in a few numbers; the signals in tenths.
+#[derive(Clone, Copy)]
 struct Summary {
+    /// [`ORDER`] for an order to act.
     task: Option<&'static str>,
+    weight: u8,
     risk: u8,
     ambiguity: u8,
     memory_need: u8,
     tool_need: u8,
+    /// What it brings along: code, or something else.
+    code: bool,
+    material: bool,
+    /// Whether it may go on with something, and whether it points at something.
+    goes_on: bool,
+    points: bool,
+    greets: bool,
+    few: bool,
 }
 
 impl Summary {
+    /// The request alone.
     fn of(text: &str) -> Self {
         let words = tokens::read(text);
         let (own, pasted) = split_material(&words);
-        let material = pasted || own.iter().any(|word| [CODE, QUOTE, URL, FILE].contains(&word.text.as_str()));
-        let (mut task, [risk, ambiguity, memory_need, tool_need], weight) = classify(own);
-        let ambiguity = if material { 1 } else { ambiguity.max(vagueness(own, task.is_none())) };
-        if ambiguity >= NOBODY_KNOWS.0 && weight <= NOBODY_KNOWS.1 {
+        let is = |marks: &[&str]| own.iter().any(|word| marks.contains(&word.text.as_str()));
+        let material = pasted || is(&[CODE, QUOTE, URL, FILE, MATH]);
+        let content = without_form(own);
+        let (mut task, [risk, ambiguity, memory_need, tool_need], weight) = classify(&content);
+        let spoken = content.iter().filter(|word| !word.is_break()).count();
+        if task.is_none() && spoken > 0 && content.len() < own.len() && any(FORM_PHRASES, own) {
+            task = Some(ESSENCE); // a bare subject, and how long the answer should be
+        }
+        let greets = find(GREETINGS, &content).is_some_and(|found| found.len() == spoken);
+        let ambiguity = if material { 1 } else { ambiguity.max(vagueness(&content, task.is_none(), greets)) };
+        if greets || (ambiguity >= NOBODY_KNOWS.0 && weight <= NOBODY_KNOWS.1) {
             task = None;
         }
         let looked_up = words.iter().any(|word| [URL, FILE].contains(&word.text.as_str()));
         let tool_need = if looked_up { tool_need.max(MATERIAL_TOOL) } else { tool_need };
         Self {
-            task: task.filter(|task| *task != ORDER),
+            task,
+            weight,
             risk: level(risk, RISK, own),
             ambiguity,
-            memory_need: level(memory_need, MEMORY, own),
-            tool_need: level(tool_need, TOOL, own),
+            memory_need: level(memory_need, MEMORY, &content),
+            tool_need: level(tool_need, TOOL, &content),
+            code: words.iter().any(|word| word.text == CODE),
+            material,
+            goes_on: spoken == 0 || any(FOLLOW_UPS, &content) || (task.is_none() && spoken <= 3),
+            points: any(POINTERS, &content),
+            greets,
+            few: spoken <= FEW,
         }
+    }
+
+    /// Whether the task is known by more than a guess, or there is none to be known.
+    const fn is_settled(&self) -> bool {
+        (self.task.is_some() && self.weight > LEAST) || self.greets || self.ambiguity >= AMBIGUITY_ALONE
+    }
+
+    /// The same request after these exchanges.
+    fn after(&mut self, request: &str, history: &[Turn<'_>]) {
+        let Some(last) = history.last() else { return };
+        let answers = last.answer.is_some_and(asks_back);
+        let points = self.points && !self.material;
+        let code = points && (Self::of(last.request).code || last.answer.is_some_and(has_code));
+        if code && matches!(self.task, None | Some("factual" | "troubleshooting")) {
+            (self.task, self.weight) = (Some("coding"), OWN);
+        }
+        if self.few && !self.material && !self.greets && (self.goes_on || answers) {
+            self.go_on(history, answers);
+        } else if points {
+            self.point_back(last);
+        }
+        let troubles = history.iter().rev().take(TROUBLES.0).filter(|turn| went_wrong(turn, request)).count();
+        let raised = TROUBLES.1.saturating_mul((troubles as u8).saturating_sub(1));
+        self.ambiguity = self.ambiguity.saturating_add(raised).min(9);
+    }
+
+    /// Goes on with the last request that stands for itself.
+    fn go_on(&mut self, history: &[Turn<'_>], answers: bool) {
+        let turns = history.iter().rev().take(LOOK_BACK).map(|turn| Self::of(turn.request));
+        let Some(before) = turns.filter(|turn| turn.task.is_some() && !(turn.few && turn.goes_on)).next() else {
+            if let Some(last) = history.last() {
+                self.point_back(last);
+            }
+            return;
+        };
+        if self.weight < OWN || self.task.is_none() {
+            self.task = before.task;
+            self.tool_need = self.tool_need.max(before.tool_need);
+        }
+        self.risk = self.risk.max(before.risk);
+        self.ambiguity = self.ambiguity.min(if answers { before.ambiguity } else { POINTED });
+        self.memory_need = self.memory_need.max(GOES_ON);
+    }
+
+    /// Points at something in the last exchange.
+    fn point_back(&mut self, last: &Turn<'_>) {
+        let before = Self::of(last.request);
+        if last.answer.is_none() && !before.material && before.task.is_none() {
+            return; // nothing there to point at
+        }
+        self.ambiguity = self.ambiguity.min(POINTED);
+        self.memory_need = self.memory_need.max(GOES_ON);
     }
 
     fn signal(&self, name: &str) -> Option<u8> {
@@ -77,24 +202,59 @@ impl Summary {
     }
 }
 
+/// Whether a text has code in it.
+fn has_code(text: &str) -> bool {
+    tokens::read(text).iter().any(|word| word.text == CODE)
+}
+
+/// Whether an exchange went wrong: it was taken badly, or the same is asked again.
+fn went_wrong(turn: &Turn<'_>, request: &str) -> bool {
+    turn.reward.is_some_and(|reward| reward < 0.0) || turn.request.trim() == request.trim()
+}
+
 /// The person's own words, and whether material follows: after a colon that ends a line, or that a lead-in announces.
 fn split_material(words: &[Word]) -> (&[Word], bool) {
     for (at, _) in words.iter().enumerate().filter(|(_, word)| word.text == ":") {
         let (Some(before), Some(after)) = (words.get(..at), words.get(at + 1..)) else { continue };
         let ends_line = after.first().is_some_and(|next| next.text == "\n");
+        let apart = after.first().zip(words.get(at)).is_some_and(|(next, colon)| next.place.start > colon.place.end);
         let follows = after.iter().any(|next| !next.is_break());
-        if follows && (ends_line || any(LEAD_INS, before)) {
+        if follows && (ends_line || (apart && any(LEAD_INS, before))) {
             return (before, true);
         }
     }
     (words, false)
 }
 
+/// The words without instructions about the form of the answer.
+fn without_form(words: &[Word]) -> Vec<Word> {
+    let mut form: Vec<(usize, usize)> = Vec::new(); // places in the text
+    let mut mark = |words: &[Word]| {
+        if let (Some(first), Some(last)) = (words.first(), words.last()) {
+            form.push((first.place.start, last.place.end));
+        }
+    };
+    for clause in clauses(words) {
+        if any(FORM_CLAUSES, clause.words) {
+            mark(clause.words);
+        } else {
+            let phrases = FORM_PHRASES.iter().filter_map(|pattern| find(pattern, clause.words));
+            phrases.filter_map(|place| clause.words.get(place)).for_each(&mut mark);
+        }
+    }
+    let counts = |word: &&Word| !form.iter().any(|(start, end)| word.place.start >= *start && word.place.end <= *end);
+    words.iter().filter(|word| word.is_break() || counts(word)).cloned().collect()
+}
+
 /// The heaviest task, its levels and its weight.
 fn classify(words: &[Word]) -> (Option<&'static str>, [u8; 4], u8) {
     let mut best = (None, [1; 4], LEAST - 1);
+    let calculates = calculates(words);
     for (task, levels, cues) in TASKS {
         let mut found: Vec<u8> = cues.iter().filter(|(_, pattern)| has(pattern, words)).map(|(weight, _)| *weight).collect();
+        if *task == "analysis" && calculates {
+            found.push(CALCULATION);
+        }
         found.sort_unstable();
         let weight = found.pop().map_or(0, |first| first + found.len().min(3) as u8);
         if weight > best.2 {
@@ -104,17 +264,23 @@ fn classify(words: &[Word]) -> (Option<&'static str>, [u8; 4], u8) {
     best
 }
 
+/// Whether numbers are to be worked with.
+fn calculates(words: &[Word]) -> bool {
+    let numbers = words.iter().filter(|word| has(NUMBERS, slice::from_ref(word))).count();
+    let asks = words.iter().any(|word| word.text == "?");
+    numbers >= 2 && (has(QUANTITIES, words) || (numbers >= 3 && asks))
+}
+
 /// The highest of a level and of the cues that match.
 fn level(own: u8, cues: &[Cue], words: &[Word]) -> u8 {
     cues.iter().filter(|(_, pattern)| has(pattern, words)).map(|(tenths, _)| *tenths).fold(own, u8::max)
 }
 
 /// How unclear a request without material is.
-fn vagueness(words: &[Word], no_task: bool) -> u8 {
+fn vagueness(words: &[Word], no_task: bool, greets: bool) -> u8 {
     let spoken = words.iter().filter(|word| !word.is_break()).count();
-    let greeting = find(GREETINGS, words).is_some_and(|found| found.len() == spoken);
-    let few = no_task && spoken <= 2 && !greeting;
-    let own = match (greeting, few) {
+    let few = no_task && spoken <= 2 && !greets;
+    let own = match (greets, few) {
         (true, _) => AMBIGUITY_GREETING,
         (false, true) => AMBIGUITY_ALONE,
         (false, false) => 1,

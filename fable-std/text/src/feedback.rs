@@ -7,10 +7,12 @@
 use crate::clause::{Clause, Link, clauses};
 use crate::pattern::{any, find, has};
 use crate::tables::feedback::{
-    CHANGES, CORRECTED, CORRECTIONS, CUES, FACTS, HEADS, NEGATORS, QUESTIONED, QUESTIONS, REQUESTS, SIGNS, STRONGER, WEAK, WRONG,
+    CHANGES, COMPLAINT, CORRECTED, CORRECTIONS, CUES, FACTS, HEADS, NEGATORS, POLITE, QUESTIONED, QUESTIONS, REQUESTS,
+    RHETORICAL, SIGNS, STRONGER, WEAK, WRONG,
 };
 use crate::tokens::{self, Word};
 use crate::{FeedbackAdapter, Reaction, Reading, Rules};
+use alloc::borrow::ToOwned;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -66,39 +68,50 @@ fn judge(text: &str) -> Option<(i32, bool, bool)> {
     }
     let words = without_commas(tokens::read(text));
     let (mut sum, mut heard, mut wrong) = (0, false, false);
+    // What was said out of politeness only, and the worst of what was said.
+    let (mut polite, mut worst, mut latest) = (0, 0, 0);
     let mut all_cued = true;
     let (mut corrected, mut asked) = (false, false);
     for Clause { words, link, asks } in clauses(&words) {
         if link == Link::But {
-            sum /= 4; // what follows is what counts
+            (sum, polite) = (sum / 4, polite / 4); // what follows is what counts
         }
         // A question or an order is mostly the next request: in it only the wish for another answer counts.
         let request = asks || any(REQUESTS, words);
-        let (score, cued) = score(words, request);
+        let (score, cued) = score(words, request, asks);
         let opposed = !request && !cued && has("^ not", words);
         let stated = wrong && !cued && !asks && any(FACTS, words);
         let correction = score <= 0 && (any(CORRECTIONS, words) || opposed || stated) && !asks;
         wrong |= any(WRONG, words);
-        if correction {
-            sum += if corrected { 0 } else { CORRECTED };
-            (corrected, heard) = (true, true);
-        } else if any(QUESTIONS, words) {
-            sum += if asked { 0 } else { QUESTIONED };
-            (asked, heard) = (true, true);
+        let told = if correction {
+            heard = true;
+            if core::mem::replace(&mut corrected, true) { 0 } else { CORRECTED }
+        } else if score <= 0 && any(QUESTIONS, words) {
+            heard = true;
+            if core::mem::replace(&mut asked, true) { 0 } else { QUESTIONED }
         } else {
-            sum += score;
             heard |= cued && score != WEAK;
             all_cued &= cued;
-        }
+            score
+        };
+        sum += told;
+        worst = worst.min(told);
+        polite += if told > 0 && has(POLITE, words) { told } else { 0 };
+        latest = if told == 0 { latest } else { told };
+    }
+    // "Thanks, that is not what I asked for" is a complaint, and so is "Great, now it is broken".
+    if worst <= COMPLAINT && sum > 0 {
+        sum -= polite;
+        sum = if sum > 0 && latest < 0 { latest } else { sum };
     }
     (heard || (all_cued && sum != 0)).then(|| (sum.clamp(-1000, 1000), corrected, asked))
 }
 
 /// The score of a clause, and whether anything in it tells good from bad.
-fn score(words: &[Word], request: bool) -> (i32, bool) {
+fn score(words: &[Word], request: bool, asks: bool) -> (i32, bool) {
     let mut free = vec![true; words.len()];
     let (mut sum, mut cued) = (0, false);
-    let cues = CHANGES.iter().chain(if request { &[] } else { CUES });
+    let cues = CHANGES.iter().chain(if asks { RHETORICAL } else { &[] }).chain(if request { &[] } else { CUES });
     for (score, pattern) in cues {
         let Some(place) = find(pattern, words) else { continue };
         if free.get(place.clone()).is_some_and(|free| free.iter().all(|free| *free)) {
@@ -110,16 +123,22 @@ fn score(words: &[Word], request: bool) -> (i32, bool) {
     (sum, cued)
 }
 
-/// The words without the comma after a "no" or "actually" that begins a sentence and belongs to what follows.
-fn without_commas(mut words: Vec<Word>) -> Vec<Word> {
+/// The words without the comma after a "no" or "actually" that begins a sentence and belongs to what follows. Such a "no" answers
+/// something and denies nothing: it is read as "nope".
+fn without_commas(words: Vec<Word>) -> Vec<Word> {
     let (mut starts, mut head) = (true, false);
-    words.retain(|word| {
-        let keep = !(head && word.text == ",");
-        head = starts && has(HEADS, slice::from_ref(word));
+    let mut left: Vec<Word> = Vec::with_capacity(words.len());
+    for word in words {
+        let drop = head && word.text == ",";
+        head = starts && has(HEADS, slice::from_ref(&word));
         starts = word.is_break();
-        keep
-    });
-    words
+        match left.last_mut() {
+            Some(last) if drop && last.text == "no" => "nope".clone_into(&mut last.text),
+            _ if drop => {}
+            _ => left.push(word),
+        }
+    }
+    left
 }
 
 /// A score as it stands in its clause: "not good" is bad, "not bad" is half as good as it is bad, "very" adds a half.

@@ -38,7 +38,7 @@ impl OnboardingAdapter for Rules {
     }
 }
 
-fn value(catalog: &Catalog<'_>, component: &str, value: &str) -> Option<(u8, u8)> {
+pub(crate) fn value(catalog: &Catalog<'_>, component: &str, value: &str) -> Option<(u8, u8)> {
     let component = catalog.component(component)?;
     Some((u8::try_from(component).ok()?, catalog.value(component, value)?))
 }

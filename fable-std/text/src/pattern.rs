@@ -2,8 +2,9 @@
 //!
 //! | in a pattern | matches |
 //! |---|---|
-//! | `search` | this word; from six letters on also with one letter inside too many, missing, or swapped |
+//! | `search` | this word; from four letters on also with an s; from six on also with one letter inside too many, missing, or swapped |
 //! | `summar*` | every word that begins so |
+//! | `plan~` | this word and its forms: plans, planned, planning |
 //! | `short\|brief` | either word |
 //! | `chest pain, stroke` | either phrase |
 //! | `_` | any one word |
@@ -27,7 +28,15 @@ const MAX_OPENERS: usize = 4;
 /// Words that are passed over at the start of a sentence.
 pub(crate) const OPENERS: &str = "please, can you, could you, would you, will you, can we, could we, i need you to, \
      i want you to, i'd like you to, hey, hi, hello, now, then, so, okay, and, also, kindly, just, quickly, go ahead and, \
-     help me, help me to, i need to, i have to, i need, let's";
+     help me, help me to, i need to, i have to, i need, let's, yo, um, uh, well, oh, hmm, first, next, first of all, again, \
+     but, maybe, perhaps, help, i want to, i'd like to, i would like to, i would like you to, i'm trying to, trying to, \
+     i'm looking to, looking to, we need to, we want to, would you mind, do you mind, mind, any chance you could, \
+     any chance you can, i was wondering if you could, i wonder if you could, wondering if you could, do you think you could, \
+      if you could, be so kind and, you to, i want, good morning, \
+     good evening, good afternoon, thanks, thank you, dear assistant, assistant, quick question, one question, one more thing, \
+     actually, basically, honestly, i guess, i think, tell me, show me, say, great, right, alright, in that case, for me, \
+     i'd love to, i'd love you to, i am trying to, try to, want, want to, need to, gotta, \
+     permanently, immediately, i was hoping you could, i hope you can, it would be great if you could, it'd be great if you could, time to";
 
 /// Words that are no slips of others.
 pub(crate) const NO_SLIPS: &[&str] = &["though", "through", "thorough", "thought", "quietly", "wonder", "listen", "priced"];
@@ -45,7 +54,9 @@ fn find_phrase(pattern: &str, words: &[Word]) -> Option<Range<usize>> {
         let matcher = Matcher::of(part);
         let matched = |start: &usize| {
             let found = words.get(*start).is_some_and(|word| matcher.is(&word.text)) && end_of(rest, words, start + 1).is_some();
-            found && (!opening || opens(words, *start, MAX_OPENERS))
+            // "Makes sense" is not an order to make something.
+            let plain = || words.get(*start).is_some_and(|word| !is_more(&word.text, part));
+            found && (!opening || (plain() && opens(words, *start, MAX_OPENERS)))
         };
         (0..words.len()).find(matched)
     });
@@ -105,6 +116,7 @@ enum Matcher<'p> {
     Any,
     Number,
     Start(&'p str),
+    Forms(&'p str),
     Word(&'p str),
 }
 
@@ -113,7 +125,11 @@ impl<'p> Matcher<'p> {
         match part {
             "_" => Self::Any,
             "#" => Self::Number,
-            _ => part.strip_suffix('*').map_or(Self::Word(part), Self::Start),
+            _ => match (part.strip_suffix('*'), part.strip_suffix('~')) {
+                (Some(start), _) => Self::Start(start),
+                (None, Some(stem)) => Self::Forms(stem),
+                (None, None) => Self::Word(part),
+            },
         }
     }
 
@@ -122,9 +138,30 @@ impl<'p> Matcher<'p> {
             Self::Any => !word.chars().all(|c| c.is_ascii_punctuation() || c == '\n'),
             Self::Number => word.starts_with(|c: char| c.is_ascii_digit()),
             Self::Start(start) => word.starts_with(start),
-            Self::Word(meant) => word == *meant || is_slip(word, meant),
+            Self::Forms(stem) => is_form(word, stem) || is_slip(word, stem),
+            Self::Word(meant) => word == *meant || is_more(word, meant) || is_slip(word, meant),
         }
     }
+}
+
+/// Whether a word of four letters or more is another one with an s.
+fn is_more(word: &str, of: &str) -> bool {
+    of.len() >= 4 && !of.ends_with('s') && word.strip_suffix('s') == Some(of)
+}
+
+/// Whether a word is another one, bent: tries and tried of try, making of make, stopped of stop.
+fn is_form(word: &str, stem: &str) -> bool {
+    if let Some(ending) = word.strip_prefix(stem) {
+        let last = stem.chars().next_back();
+        let doubled = || ending.chars().next() == last && matches!(ending.get(1..), Some("ed" | "ing"));
+        return matches!(ending, "" | "s" | "es" | "d" | "ed" | "ing") || doubled();
+    }
+    let (short, endings): (_, &[&str]) = match (stem.strip_suffix('e'), stem.strip_suffix('y')) {
+        (Some(short), _) => (short, &["ing"]),
+        (None, Some(short)) => (short, &["ies", "ied"]),
+        (None, None) => return false,
+    };
+    word.strip_prefix(short).is_some_and(|ending| endings.contains(&ending))
 }
 
 /// Whether a word is another with one letter too many, one missing or two swapped. Short words are too much alike for that, and a
@@ -163,6 +200,15 @@ mod tests {
         assert!(!matched("search .. web", "I search, the web rests"));
         assert!(matched("summar*", "a Summary, please"));
         assert!(matched("short|brief answer*", "brief answers"));
+        for bent in ["plan", "plans", "planned", "planning"] {
+            assert!(matched("plan~", bent), "{bent}");
+        }
+        for (stem, bent) in [("try~", "tries"), ("try~", "trying"), ("make~", "making"), ("fix~", "fixes"), ("use~", "used")] {
+            assert!(matched(stem, bent), "{bent}");
+        }
+        for (stem, other) in [("plan~", "planet"), ("plan~", "plannings"), ("make~", "maker"), ("try~", "trial")] {
+            assert!(!matched(stem, other), "{other}");
+        }
         assert!(matched("chest pain, heart attack", "a heart attack") && !matched("chest pain, heart attack", "chest attack"));
         assert!(matched("# <operator> #", "2 * 3"));
         assert!(matched("^ write", "Hi. Could you please write a poem?"));

@@ -1,7 +1,7 @@
 //! A text as the rules see it: lower-case words with their places, and one mark for whatever is not the person's own prose.
 //!
 //! Code in fences, in backticks or on lines that look like code becomes `<code>`, quoted text `<quote>`, an address
-//! `<url>`, the name of a file `<file>`: a request to translate "delete all my files" deletes nothing. Punctuation stays as
+//! `<url>`, the name of a file `<file>`, a formula in LaTeX `<math>`: a request to translate "delete all my files" deletes nothing. Punctuation stays as
 //! words of its own. Case, typographic apostrophes and [`SPELLINGS`] are evened out, hyphens separate words.
 
 use alloc::borrow::ToOwned;
@@ -22,6 +22,8 @@ pub(crate) const URL: &str = "<url>";
 pub(crate) const FILE: &str = "<file>";
 /// Stands for an operator between numbers.
 pub(crate) const OPERATOR: &str = "<operator>";
+/// Stands for a formula.
+pub(crate) const MATH: &str = "<math>";
 /// Stands for a sign of a currency.
 pub(crate) const MONEY: &str = "<money>";
 
@@ -55,11 +57,57 @@ pub(crate) const SPELLINGS: &[(&str, &str)] = &[
     ("k", "okay"),
     ("teh", "the"),
     ("wich", "which"),
+    ("wat", "what"),
+    ("wats", "what's"),
+    ("hows", "how's"),
+    ("whos", "who's"),
+    ("wheres", "where's"),
+    ("r", "are"),
+    ("havent", "haven't"),
+    ("hasnt", "hasn't"),
+    ("youre", "you're"),
+    ("theres", "there's"),
+    ("gimme", "give"),
+    ("wanna", "want"),
+    ("rec", "recommend"),
+    ("recs", "recommend"),
+    ("fav", "favourite"),
+    ("favorite", "favourite"),
+    ("msg", "message"),
+    ("abt", "about"),
+    ("bc", "because"),
+    ("cuz", "because"),
+    ("tho", "though"),
+    ("tmrw", "tomorrow"),
+    ("calc", "calculate"),
+    ("diff", "difference"),
+    ("versus", "vs"),
+    ("js", "javascript"),
+    ("py", "python"),
+    ("func", "function"),
+    ("repo", "git"),
+    ("db", "database"),
+    ("tysm", "thanks"),
+    ("thnx", "thanks"),
+    ("tnx", "thanks"),
+    ("cheers", "thanks"),
+    ("gr8", "great"),
+    ("yup", "yep"),
+    ("yea", "yeah"),
+    ("ya", "yeah"),
+    ("awsome", "awesome"),
+    ("kk", "okay"),
+    ("okey", "okay"),
+    ("ain't", "isn't"),
+    ("aint", "isn't"),
     ("tldr", "tl;dr"),
     ("node.js", "javascript"),
     ("vue.js", "javascript"),
     ("next.js", "javascript"),
 ];
+
+/// Words that are parted from an "is": "what's" is read as "what is".
+pub(crate) const ASKED: &[&str] = &["what", "who", "where", "when", "how", "why"];
 
 /// Endings by which the name of a file is known.
 pub(crate) const ENDINGS: &[&str] = &[
@@ -100,7 +148,7 @@ pub(crate) fn read(text: &str) -> Vec<Word> {
         start = place.end;
         let bare = line.trim();
         let fence = bare.starts_with("```") || bare.starts_with("~~~");
-        if fence || fenced || is_code(line) {
+        if fence || fenced || (is_code(line) && !line.match_indices('\\').any(|(at, _)| latex(line, at) > 0)) {
             fenced ^= fence;
             reader.mark(CODE, place);
         } else if bare.starts_with('>') {
@@ -153,6 +201,9 @@ impl Reader<'_> {
         let usual = SPELLINGS.iter().find(|(found, _)| *found == lower).map_or(lower.as_str(), |(_, usual)| usual);
         if usual.rsplit_once('.').is_some_and(|(_, ending)| ENDINGS.contains(&ending)) {
             self.mark(FILE, place);
+        } else if let Some((first, second)) = parted(usual) {
+            self.words.push(Word { text: first.to_owned(), place: place.clone() });
+            self.words.push(Word { text: second.to_owned(), place });
         } else {
             self.words.push(Word { text: usual.to_owned(), place });
         }
@@ -194,6 +245,10 @@ impl Reader<'_> {
             let mut inside = rest.char_indices().skip(1);
             (mark, inside.find(|(_, c)| closing.contains(c)).map_or(0, |(at, c)| at + c.len_utf8()))
         };
+        let formula = if before.is_none_or(|c| !c.is_alphabetic() && !":\\".contains(c)) { latex(rest, 0) } else { 0 };
+        if formula > 0 {
+            return (MATH, formula);
+        }
         match rest.chars().next() {
             Some('`') => enclosed(CODE, &['`']),
             Some('"') => enclosed(QUOTE, &['"']),
@@ -253,6 +308,31 @@ fn word_length(rest: &str) -> usize {
     end
 }
 
+/// The length of a formula that begins here, 0 if there is none: `$x^2$`, or a stretch that begins with a command such as `\frac`.
+/// In "$5 and $10" nothing closes: no blank stands before the end of a formula.
+fn latex(text: &str, at: usize) -> usize {
+    let rest = text.get(at..).unwrap_or("");
+    if let Some(inside) = rest.strip_prefix('$') {
+        let ends = |(end, _): &(usize, &str)| {
+            let before = inside.get(..*end).and_then(|text| text.chars().next_back());
+            let after = inside.get(end + 1..).and_then(|text| text.chars().next());
+            before.is_some_and(|c| !c.is_whitespace()) && after.is_none_or(|c| !c.is_ascii_digit())
+        };
+        let opens = inside.starts_with(|c: char| !c.is_whitespace() && c != '$');
+        return if opens { inside.match_indices('$').find(ends).map_or(0, |(end, _)| end + 2) } else { 0 };
+    }
+    let command = rest.strip_prefix('\\').unwrap_or("");
+    let letters = command.chars().take_while(char::is_ascii_alphabetic).count();
+    let begins = letters >= 2 || command.starts_with(['[', '(']);
+    if begins { rest.find(char::is_whitespace).unwrap_or(rest.len()) } else { 0 }
+}
+
+/// The two words that an apostrophe has made one: "what's" is read as "what is", "you've" as "you have".
+fn parted(word: &str) -> Option<(&str, &'static str)> {
+    let asked = word.strip_suffix("'s").filter(|asked| ASKED.contains(asked)).map(|asked| (asked, "is"));
+    asked.or_else(|| word.strip_suffix("'ve").map(|who| (who, "have")))
+}
+
 /// Whether a text begins with the ending of a file's name; otherwise a dot ends a sentence, even without a space behind it.
 fn is_ending(text: &str) -> bool {
     let length = text.find(|c: char| !c.is_alphanumeric()).unwrap_or(text.len());
@@ -290,6 +370,8 @@ mod tests {
         assert_eq!(seen("nice \u{1f44d}\u{1f3fd}"), "nice \u{1f44d} |");
         assert_eq!(seen("8347 * 2931"), "8347 <operator> 2931 |");
         assert_eq!(seen("Stop.Never do that in Node.js or 3.5.1"), "stop . never do that in javascript or 3.5.1 |");
+        assert_eq!(seen("What's up, whats new"), "what is up , what is new |");
+        assert_eq!(seen("you\u{2019}ve and ive"), "you have and i have |");
         assert_eq!(seen(""), "");
     }
 
@@ -306,6 +388,14 @@ mod tests {
         assert_eq!(seen("an open \" quote and ` tick"), "an open quote and tick |");
         assert_eq!(seen("Why?\nlet x = f(1);\n    return (x);\n"), "why ? | <code>");
         assert_eq!(seen("I said (twice): stop;"), "i said ( twice ) : stop ; |");
+    }
+
+    #[test]
+    fn formulas_are_one_mark_and_money_is_none() {
+        assert_eq!(seen("Solve $x^2 = 4$ for x"), "solve <math> for x |");
+        assert_eq!(seen("Find\n\\[\\frac{1}{2} + y\\]"), "find | <math> <operator> y |");
+        assert_eq!(seen("it costs $5 and $10"), "it costs <money> 5 and <money> 10 |");
+        assert_eq!(seen("open C:\\Users\\ana"), "open c : users ana |");
     }
 
     #[test]

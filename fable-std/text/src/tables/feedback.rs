@@ -14,6 +14,9 @@ pub(crate) const SIGNS: &[(&str, i32)] = &[
     ("+", 700),
     ("++", 1000),
     ("+1", 700),
+    ("10/10", 1000),
+    ("5/5", 1000),
+    ("100%", 800),
     ("-", -700),
     ("--", -1000),
     ("-1", -700),
@@ -24,7 +27,8 @@ pub(crate) const SIGNS: &[(&str, i32)] = &[
 ];
 
 /// Words after which a comma does not begin another clause.
-pub(crate) const HEADS: &str = "no|wrong|actually|sorry|nope";
+pub(crate) const HEADS: &str =
+    "no|wrong|actually|sorry|nope|nah|hm|hmm|um|uh|well|oh|ah|lol|haha|dude|man|bro|mate|wow|erm|umm|hey|look|please|again";
 
 /// The person says how it really is, or what was meant.
 pub(crate) const CORRECTIONS: &[&str] = &[
@@ -32,18 +36,22 @@ pub(crate) const CORRECTIONS: &[&str] = &[
     "^ i asked for|about",
     "^ actually it's|it|that|the|he|she|they|there",
     "^ no|nope|wrong it's|it|the|i|he|she|they|there",
-    "it|that|this should|must be|have, it|that|this has to be",
+    "it|that|this|he|she should|must be|have|say|read, no|nope|nah .. the one|ones, it|that|this has to be",
     "should be|read|say #, should have been #",
     "it's|is|are spelled|spelt|called|named|pronounced",
     "you misunderstood|misread|misheard",
     "misunderstanding",
     "the correct|right answer|one|value|name is, the other way round|around",
     "^ i wanted|needed the|a|an",
+    "wrong file|one|person|year|city|month|version|name|number|date|place|language|way|country|column|street|size, mixed|mix|swapped up|the",
+    "i was|am|were asking|talking|thinking|referring .. about|for|of, i'm asking|talking|referring about|for|to, i didn't|never mean|say",
+    "not the _ one|version|file, meant to say, instead of the|a, it's|its actually, is actually, confused .. with, the real|actual _ is",
+    "you mean|meant .. not, there are|is only|actually|no #|one|two|three|four|five, has|have only #|two|three|four|five",
 ];
 
 /// Something is wrong; with how it really is in a later clause this is a correction too.
 pub(crate) const WRONG: &[&str] =
-    &["wrong|incorrect|mistaken|inaccurate", "not|isn't|wasn't right|correct|true|quite", "confused with", "^ no|nope $"];
+    &["wrong|incorrect|mistaken|inaccurate", "not|isn't|wasn't right|correct|true|quite", "confused with", "^ no|nope $, no no"];
 
 /// How a clause begins that says how something is.
 pub(crate) const FACTS: &[&str] =
@@ -63,6 +71,11 @@ pub(crate) const QUESTIONS: &[&str] = &[
     "keep|keeps asking, why are|do you .. ask|asking",
     "^ what|pardon|eh $, come again, i'm|am lost, no idea what",
     "already asked|told|answered|said, asked|told|answered|said .. already|before",
+    "which one|part|file|bit|version .. are|do|did you, why do|did|would you .. need|want|have .. know|ask",
+    "don't|can't|couldn't|didn't|not .. follow|following|grasp, lost me, more confused|confusing",
+    "^ huh|pardon|wha|eh $, say what, what are you talking|saying|on|even, what is that|this supposed|even",
+    "no idea|clue what, what the heck|hell, doesn't|don't mean anything, what exactly do|does|did .. mean, how do you mean",
+    "asked you that|this|already, how many times, why .. asking, you asked, all these|those questions, questions $, quit|stop questioning",
 ];
 
 /// Wishes for another answer. They count in questions and orders too.
@@ -73,26 +86,207 @@ pub(crate) const CHANGES: &[Cue] = &[
     (-400, "make|keep|write|get .. shorter|longer|simpler|clearer|briefer|short|simple|brief|concise"),
     (-400, "^ shorter|longer|simpler|clearer|briefer|less|fewer"),
     (-500, "why so, why did|do|didn't|don't|are you|it"),
-    (-400, "where is|are|where's the rest|other|others"),
+    (-400, "where is|are the rest|other|others"),
     (-500, "try again, are you serious|kidding|joking|sure"),
     (-400, "next time, shorten|simplify|redo this|that|it, i'd prefer|rather, i would prefer|rather, i wish"),
     (-400, "be .. brief|briefer|short|shorter|precise|specific|clear|clearer|concise|direct"),
     (-400, "in simpler|simple|plain|other words|terms|english"),
-    (-400, "leave .. out, skip|drop|cut the|all, just the answer|result|facts|number"),
+    (
+        -400,
+        "leave .. out, skip|drop|cut|ditch|lose|remove the|all .. intro|introduction|fluff|jargon|examples|details|apologies|disclaimers",
+    ),
+    (
+        -400,
+        "skip|drop|cut|ditch the|all, just the answer|result|facts|number|basics|essentials|point, just tell|give me the, elaborate",
+    ),
+    (700, "just|exactly what|how the|i|we|you"),
+    (-500, "why on earth, why the hell|heck"),
+    (-400, "tone .. down|it, down a notch"),
+    (
+        -500,
+        "wall of text, cut to the chase, get|come to the point, too much information, waste of, rewrite|reword|rephrase|rework|revise it|that",
+    ),
+    (
+        -400,
+        "start over, do it again, do over, once more|again, without the|all|so .. fluff|jargon|intro|examples|details|emojis|lecture|history",
+    ),
+    (
+        -400,
+        "stop|quit apologizing|rambling|repeating|guessing|lecturing|being|using|adding|with|making|doing|assuming|searching|inventing",
+    ),
+    (
+        -400,
+        "use|used|using .. simpler|fewer|less|plain, more like|in simply|simple|human, check|read|look .. again|carefully|properly, re read",
+    ),
+    (
+        -400,
+        "expand|go deeper|elaborate on|into|a, more information|info|depth|explanation|steps|to it, less is more, spell it out, dumb it down",
+    ),
+    (
+        -400,
+        "half|third the length, half as|the long|length|words, twice as, one sentence|line|word is|was|would enough|do|suffice",
+    ),
+    (-500, "can|could|would you not, can't|couldn't you just, would it kill you, next time|in future|from now on|going forward"),
+    (
+        -400,
+        "be|keep .. honest|serious|realistic|careful|careful|consistent|quiet|nicer|kinder|formal|informal|on topic|to the point",
+    ),
+];
+
+/// Questions that are none.
+pub(crate) const RHETORICAL: &[Cue] = &[
+    (
+        -500,
+        "^ that's|that|this|is it|all|everything $, is that|this it|all|everything|really|seriously|supposed|a|the best|how, is this|that a joke",
+    ),
+    (
+        -500,
+        "did|do|have|can you even|actually|really|bother, what is this|that $, seriously|really|srsly $, how is|does that|this|it .. help|answer",
+    ),
+    (-500, "how is|does that|this|it .. helpful|useful|relevant|related|better, why would|should i, who asked, ^ so what $"),
+    (
+        -500,
+        "^ source|sources|proof|evidence|tl;dr $, says who, where did you get, where does .. come from, what happened to, what about the rest",
+    ),
+    (
+        -500,
+        "where|what is|are|happened|about the rest|other|others|second|missing, why|how .. so|this|that long|short|complicated|slow|much|many",
+    ),
+    (
+        -500,
+        "do you|did think|expect|listen|read, what kind|sort of answer|help|joke, is it|that|this too hard, can you read|count",
+    ),
 ];
 
 /// Everything else that tells good from bad.
 pub(crate) const CUES: &[Cue] = &[
     // Phrases whose words alone would mislead.
+    (-500, "not|hardly sure|certain|convinced|confident .. right|correct|true|accurate|good|better|works|helps|useful|helpful"),
+    (
+        -500,
+        "not|isn't|hardly sure|certain|convinced|confident, not an|a|the answer|option|solution|explanation|help, asked|told you not|to",
+    ),
+    (
+        -500,
+        "don't|can't|wouldn't trust|believe|rely|buy, let down, letdown|fluff|waffle|padding|ignores|ignore|ignoring, bit|little|rather much, on earth",
+    ),
+    (-400, "i|we expected|anticipated a|an|the|to|more|less|something, this|it|that isn't|not helping|helpful|useful|working"),
+    (
+        700,
+        "the ticket, more than enough, understand|get|know what|how i|me, nicely|beautifully|neatly|cleverly|perfectly _, clear as, back to this",
+    ),
+    (
+        -500,
+        "you keep|kept|constantly _, i'd|would love|like|appreciate .. if, goes|go nowhere, over the top, a notch, tone .. off|down, is|feels off",
+    ),
+    (
+        -500,
+        "need|needs|wanted|expected|hoped .. more|better than|work, no one asked|cares, would have been enough|sufficient|fine, can't|couldn't make",
+    ),
+    (
+        -600,
+        "slower|worse|uglier|messier|vaguer|wordier|dumber, reads|sounds|looks|feels like, robot|filler|clickbait|spam|slop, no use",
+    ),
+    (800, "doctor ordered, could kiss|hug you, much|way|far|lot|so better|clearer|nicer|easier|faster|simpler, even better"),
+    (
+        -800,
+        "thanks|thank .. for nothing, thanks but no thanks, no thanks|thank, no good|use|help|point|way, not again, wrong again",
+    ),
+    (
+        -600,
+        "not even close, nowhere near, not a fan, not impressed|convinced|happy|satisfied|great|ideal|it|there|enough|usable|acceptable",
+    ),
+    (
+        -600,
+        "missing|missed|miss|misses the point|mark|boat, off topic|base|track|mark, beside the point, nothing to do with, doesn't|don't exist",
+    ),
+    (
+        -600,
+        "made|making|make that|it|this|stuff|things up, out of date, dead|broken|wrong link, link is dead|broken, doesn't cut|add|fly|hold|fit|match",
+    ),
+    (
+        -600,
+        "had|have to read|ask|google|search|do|fix|redo|look|rewrite .. myself|twice|times|again|up|it, could have|could've googled|guessed|found|done",
+    ),
+    (
+        -600,
+        "won't|wouldn't|can't|doesn't|don't|didn't do|cut|help|compile|run|load|render|parse|open|say|mention|address|cover|include|solve|explain",
+    ),
+    (
+        -500,
+        "would|might have been better|nicer|good|great|nice|helpful|enough if|to, better if|without, would be better|nicer|great|helpful|good if",
+    ),
+    (
+        -500,
+        "half baked|hearted|finished|right|done|true, so so, all over the place, took too|ages|forever|so|long, way too, a lot to read, could do better",
+    ),
+    (
+        -500,
+        "supposed to, not the best|greatest|first|way, lost me, leaves|left .. out|something, nobody asked|cares|wants, too good to be true",
+    ),
+    (
+        -500,
+        "not in the mood, rather|prefer .. not|if, not my cup|thing|style|taste, i'll .. myself|elsewhere, i will .. myself|elsewhere",
+    ),
+    (
+        -500,
+        "not|never|nothing .. asked|ask|wanted|want|needed|need|expected|hoped|looking|requested|mentioned, wish|wished you|it|there|this",
+    ),
+    (
+        800,
+        "spot on, on point|target|the money, bang on, hit|hits the nail|spot|mark, nail on, chef's kiss, top notch|marks|tier, first class|rate",
+    ),
+    (800, "just right, more like it, now we're talking, well played|done|spotted, good work|stuff|one|point"),
+    (
+        700,
+        "good|great|nice|excellent|smart idea|call|find|thinking|news|answer|explanation|job|touch|one|work|summary|length|style, perfect length|amount",
+    ),
+    (
+        700,
+        "you got it|this|that, got it, bingo|bullseye|lifesaver|eureka|tada, life saver, saved me|my|the, made my day|life, no notes|complaints|worries",
+    ),
+    (
+        700,
+        "no|without issues|issue|trouble|corrections|changes|mistakes|errors|further|doubt, can't complain|fault|argue, hats off, thumbs up, bless you",
+    ),
+    (
+        800,
+        "five stars, # stars|points|out, a plus, big|huge|great|real|massive|tremendous help|improvement|thanks|relief|fan, that's the one|spirit|way",
+    ),
+    (
+        600,
+        "that's|is exactly|what|how .. wanted|needed|meant|looking|hoping|asked|after, that's|is it|all $, what i was after|looking|hoping|needed",
+    ),
+    (
+        600,
+        "runs|compiles|builds|working|boots|loads|starts fine|now|again|perfectly|smoothly|great|well, it's|its|is|all working, up and running, all set|sorted|good",
+    ),
+    (
+        600,
+        "did|does|do|doing the trick|job, problem solved|fixed|gone, back to normal, easy|easier to follow|read|understand|use, to the point, crystal clear",
+    ),
+    (
+        600,
+        "now|finally i get|understand|see|know, i understand|get|see .. now, i|ah|oh|aha see|understand $, makes|made .. clear|clearer|easy|sense, learned|learnt",
+    ),
+    (500, "keep|stay like|doing|this|it .. this|that|way|up|going, like|love|loved|enjoy|appreciate how|that|your|this|it"),
+    (
+        600,
+        "worth it|the, couldn't|can't have|agree|thank|recommend .. more|better|it|you|enough, that|this|it will|should do|suffice $",
+    ),
+    (
+        -700,
+        "^ wtf|smh|meh|bleh|yikes|ugh|facepalm|sigh|yawn|boo|nonsense|lies|bs|fail|nooo|noo, bull*|hallucinat*|piss*|irritat*|annoy*|confus*",
+    ),
     (-400, "could be|have better|been"),
     (0, "would|might|should have been nice|good|great|better|helpful, would|might|should be nice|good|great|better|helpful"),
     (-500, "liked|preferred the _ one|version .. better|more, the first|old|other|previous|last one was|is .. better"),
     (600, "more of this|that|these"),
     (0, "thanks|thank .. in advance"),
     (0, "good|best|better morning|evening|afternoon|night|luck"),
-    (0, "like a|an"),
+    (0, "like a|an|it|you|he|she|they|i|we|that|this was|is|were|are|_"),
     (-400, "nice|good try|attempt"),
-    (-500, "you|it should|could|should've|could've have, you should've|could've"),
+    (-500, "you|it should|could|should|could have, you should|could"),
     (500, "no problem|problems|objection|objections"),
     (400, "don't|doesn't mind"),
     (600, "can't|couldn't be better|happier, can't|couldn't ask|wish .. more|better"),
@@ -105,7 +299,7 @@ pub(crate) const CUES: &[Cue] = &[
     (-400, "only|just half|partly|partially|part, had|seen|read better, not enough"),
     (500, "makes sense, can work|live with, clears|cleared .. up, read my mind"),
     (-500, "don't|didn't|doesn't need|want|ask .. for|all|that|this|these|any, no need"),
-    (-500, "repeating yourself, needs|need work|improvement, over my head, way off, give up, forget it, never mind"),
+    (-500, "repeating yourself, needs|need .. work|improvement, over my head, way off, give up, forget it, never mind"),
     (-600, "hard|difficult|impossible|tedious to read|follow|understand|use, waste of"),
     (700, "nailed|beautiful*|gold, that does|did it, you rock|rule, keep it up, answers|answered my|the question|questions"),
     (500, "learned|learnt a lot, fair enough, nothing to add, that'll do, that will do"),
@@ -126,12 +320,15 @@ pub(crate) const CUES: &[Cue] = &[
     (-600, "too|so|way|far|overly slow|simple|general|formal"),
     (-500, "long winded|rambling, wordy|verbose, too _"),
     (-500, "^ don't|stop|quit|never"),
-    (-500, "you|it|that forgot|forget|missed|ignored|skipped|overlooked|omitted, you|it left out"),
+    (-500, "you|it|that|have forgot|forget|missed|ignored|skipped|overlooked|omitted, you|it left out"),
     (-600, "is|are missing, mistake|mistakes"),
     // Good.
     (1000, "perfect|perfectly|excellent|amazing|awesome|fantastic|brilliant|outstanding|wonderful|superb|flawless|incredible"),
     (1000, "fabulous|terrific|splendid|marvelous|marvellous|magnificent|stellar|exceptional|genius|bravo|kudos|hooray"),
-    (900, "love|loved|delighted|thrilled"),
+    (
+        900,
+        "love|loved|adore|delighted|thrilled|ecstatic|stoked|legend|lifesaver|godsend|masterpiece|phenomenal|sublime|exquisite|impeccable|spotless",
+    ),
     (800, "great|super|best"),
     (700, "thank|thanks|helpful|useful|clear|nice|good|correct|right|true|like|liked|enjoyed|impressive|impressed|lovely|cool"),
     (700, "solid|handy|insightful|informative|accurate|precise|elegant|satisfied|satisfying|grateful|smart|clever|valuable|fun"),
@@ -139,7 +336,21 @@ pub(crate) const CUES: &[Cue] = &[
     (700, "well done|explained|written|put|said"),
     (700, "better|happy|pleased|glad|appreciate|appreciated|neat|sweet|finally"),
     (700, "\u{1f44d}|\u{2764}|\u{1f600}|\u{1f603}|\u{1f604}|\u{1f60a}|\u{1f60d}|\u{1f64f}|\u{1f389}|\u{1f44f}|\u{1f4af}"),
-    (WEAK, "okay|fine|alright|sure|acceptable|decent"),
+    (WEAK, "wow"),
+    (
+        700,
+        "yess|yesss|yessss|fab|yay|woohoo|sweet|dope|lit|nifty|slick|crisp|tidy|polished|classy|witty|funny|charming|cute|adorable|refreshing|reassuring|relevant",
+    ),
+    (
+        700,
+        "lgtm|ace|sensible|reasonable|logical|consistent|reliable|trustworthy|comprehensive|detailed|succinct|concise|efficient|quick|fast",
+    ),
+    (
+        700,
+        "thorough|rich|vivid|moving|inspiring|encouraging|practical|actionable|workable|usable|digestible|memorable|apt|fitting|balanced|fair",
+    ),
+    (600, "welcome|relieved|grateful|content|agree|agreed|indeed|absolutely|definitely|precisely, all good|done|clear|right"),
+    (WEAK, "okay|fine|alright|sure|acceptable|decent|passable|fairly, not terrible|horrible|awful"),
     // Bad.
     (-1000, "terrible|horrible|awful|useless|worst|garbage|rubbish|nonsense|worthless|hate|hated|disaster|pathetic|stupid"),
     (-1000, "idiotic|ridiculous"),
@@ -152,14 +363,41 @@ pub(crate) const CUES: &[Cue] = &[
     (-500, "boring|slow|confusing|unclear|mediocre|irrelevant|outdated|unnecessary|forever|shabby|ugh|argh|yuck|dislike"),
     (-500, "failed|fails|error|errors|lacking|sad|pity"),
     (-500, "long|lengthy"),
+    (
+        -700,
+        "sucks|suck|sucked|crappy|wtf|smh|meh|bleh|yikes|facepalm|lies|lying|liar|fake|dangerous|careless|embarrassing|atrocious|dreadful",
+    ),
+    (
+        -700,
+        "abysmal|hopeless|ineffective|unprofessional|unreliable|untrue|false|fabricated|invented|bogus|absurd|insane|disgusting|ugly|cringe",
+    ),
+    (
+        -600,
+        "overkill|bloated|rambling|preachy|patronizing|robotic|cheesy|corny|clunky|stiff|vague|weak|thin|subpar|lackluster|underwhelming",
+    ),
+    (
+        -600,
+        "unimpressive|unconvincing|unreadable|unrelated|unwanted|unfriendly|inconsistent|incoherent|overwhelming|dense|dry|stale|obsolete|waffle",
+    ),
+    (
+        -600,
+        "nope|wordy|longwinded|overcomplicated|oversimplified|biased|one sided|naive|amateurish|childish|arrogant|cold|abrupt|sarcastic|lecture",
+    ),
+    (
+        -500,
+        "unfortunately|regret|typo|typos|bugs|crashed|crashes|crash|glitch|stuck|gaps|holes|lacks|lacking|lack|forgot|overlooked|omits|shame",
+    ),
 ];
 
 /// How an order begins that is the next request and no reaction.
 pub(crate) const REQUESTS: &[&str] = &[
     "^ write|give|open|translate|list|show|tell|find|explain|create|make|summarize|summarise|draft|compare|convert|add|remove",
     "^ do|send|plan|recommend|suggest|calculate|book|read|search|look|check|continue|go|let me|i will|i'll",
-    "^ what|what's|how|when|where|who|which|whose|is|are|can|could|does|do|did|will|would|should",
-    "^ my|our",
+    "^ what|how|when|where|who|which|whose|is|are|can|could|does|do|did|will|would|should",
+    "^ my|our, i|we need|want|i'd a|an|to|some|help|advice|someone, ^ i'm|we're looking|planning|going|writing|trying|working|moving|thinking",
+    "^ rewrite|rephrase|schedule|set|remind|order|buy|play|call|print|save|rename|move|update|change|run|build|design|prepare|turn|put|use",
+    "^ sort|generate|help|describe|name|pick|choose|fix|solve|prove|compute|analyze|analyse|teach|remove|define|outline|transfer|delete|post",
+    "^ why|whose|whom, ^ next question|topic|task|one|up, ^ now the|for|to|on|about|let|we",
 ];
 
 /// Words that turn a score round.
@@ -172,3 +410,9 @@ pub(crate) const STRONGER: &str = "very|really|so|extremely|absolutely|totally|c
 pub(crate) const CORRECTED: i32 = -400;
 /// See [`CORRECTED`].
 pub(crate) const QUESTIONED: i32 = -300;
+
+/// Said out of politeness, before a complaint too.
+pub(crate) const POLITE: &str = "thanks|thank|appreciate|appreciated|sorry";
+
+/// From this score on a clause is a complaint.
+pub(crate) const COMPLAINT: i32 = -300;

@@ -246,7 +246,7 @@ pub(crate) const IMPERATIVE: &str = "^ search|look|use|check|run|execute|remembe
 pub(crate) const BARE: &str = "never|ever|please|no|not|don't|absolutely|really|also";
 
 /// Words with which a clause stands on its own instead of sharing the "don't" of the one before.
-pub(crate) const OWN_START: &str = "^ i|i'm|i'd|i've|you|please|keep|be|give|go|answer|explain|always|just|make|tell\
+pub(crate) const OWN_START: &str = "^ i|i'm|i'd|you|please|keep|be|give|go|answer|explain|always|just|make|tell\
      |write|let|try|prefer|only|it's|that|then|use|do";
 
 /// Attitudes: a clause with one of them is about a preference, even when no topic is found.

@@ -5,17 +5,17 @@ pub(crate) const MARKERS: &str = "okay|fine|alright|sure|right|yes|yeah|yep|yup|
 
 /// How the next request begins.
 pub(crate) const REQUEST_STARTS: &[&str] = &[
-    "^ now|next|then|also|what|what's|how|how's|when|where|where's|who|who's|which|whose|why|please",
+    "^ now|next|then|also|what|how|when|where|who|which|whose|why|please",
     "^ can|could|would|will|do|does|is|are|should i|we|you|it|there|this|that|the|they|he|she",
     "^ write|give|open|translate|list|show|tell|find|explain|create|make|summarize|summarise|draft|compare|convert|add|remove",
     "^ do|send|plan|recommend|suggest|calculate|book|read|search|look|check|continue|go|let's|try|help|turn|put|use|sort|fix",
     "^ rewrite|rephrase|schedule|set|remind|order|buy|play|call|print|save|rename|move|update|change|run|build|design|prepare",
-    "i|i've have|got another|one|a|some|two more|further|question|questions|thing|request, one|another|next more|thing|question",
+    "i have|got another|one|a|some|two more|further|question|questions|thing|request, one|another|next more|thing|question",
     "i|we need|want|would, i'd|i'd also like|want|need",
 ];
 
 /// Words with which a request begins where no sign of punctuation parts it from what stands before.
-pub(crate) const JOINED: &str = "now|next|can|could|would|please|what|what's|how|when|where|who|which|why|also|then|and";
+pub(crate) const JOINED: &str = "now|next|can|could|would|please|what|how|when|where|who|which|why|also|then|and";
 
 /// An answer asks for what it lacks.
 pub(crate) const ASKS: &[&str] = &[
