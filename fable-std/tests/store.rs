@@ -6,9 +6,10 @@ use fable_serve_tests::oracle::Oracle;
 use fable_serve_tests::play::Play;
 use fable_serve_tests::script::{Script, Step, compare};
 use fable_serve_tests::service::Service;
+use fable_std::memory::Exchange;
 use fable_std::prior_file;
 use fable_std::serve::user_bytes;
-use fable_std::store::{self, FileStore, Identity, Store, StoreError, transfer};
+use fable_std::store::{self, FileStore, Identity, Store, StoreError, Writes, transfer};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -467,6 +468,10 @@ fn exports_are_pinned() {
         |service: &mut Service| ["ana", "ben"].map(|user| service.ask(&json!({ "op": "posterior", "user": user }).to_string()));
     let posteriors = ask(&mut service);
     assert!(service.finish().success());
+    let mut remembered = Writes::default();
+    remembered.remember(user_hash("ana"), Exchange::new("Which seat?", "14A, at the window.", 17));
+    remembered.remember(user_hash("ana"), Exchange::new("Et en français?", "14A, côté hublot.", 18));
+    FileStore::open_any(&path).unwrap().commit(remembered, true).unwrap();
     let (_folder, other) = place();
     for name in ["ana", "ben"] {
         let bytes = transfer::export(&FileStore::open_any(&path).unwrap(), name).unwrap();

@@ -31,7 +31,7 @@ pub const SEEN: &str = "  request        what the line was taken for: its task, 
                  memory_need and tool_need (what has to be known or looked up)
   chosen         the action: a VALUE of each component (memory, tool and style)
   instruction    what the assistant is told: what is certain about you, unless
-                 the choice is memory=no_memory, then what each VALUE means
+                 no_memory was chosen, then what each VALUE means
   memory         what else it is told of before, as the chosen memory says
   assistant      its answer, with an --endpoint; `no answer` says why not
   reaction       yours as a number from -1 to 1, all that is learned from; a
@@ -40,14 +40,13 @@ pub const SEEN: &str = "  request        what the line was taken for: its task, 
                  the score; `the draw` and `the bonus` are exploring
   probe          with --probe: a fair coin chose between two values, to be sure
                  of a preference; /why alone tells what was intended
-  certain        a preference that the instruction has from now on: by coins or
-                 the model; `doubtful` or `revoked` if reactions speak against
-                 it. It can be wrong if you react only when you are pleased
+  certain        a preference that is told from now on: by coins or the model;
+                 `doubtful` or `revoked` if reactions speak against it. It can
+                 be wrong if you react only when you are pleased
   tried          what coins have shown so far of what is not certain
-  prefers        a stated preference, as it was understood
-  rule           what is never broken, as it was understood
+  prefers, rule  a stated preference, and what is never broken, as understood
   leaning        what you seem to like (+) and dislike (-) so far
-  by rules       fixed rules for English words read the line instead
+  by rules       fixed rules read the line instead; `by words` words compared
   not used       words that were not understood as a preference
   not done       what could not be done and why; nothing has changed";
 

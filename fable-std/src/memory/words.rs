@@ -96,7 +96,6 @@ pub(super) fn best_first(mut scores: Vec<(usize, f64)>) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::HashMap;
 
     fn exchanges(texts: &[&str]) -> Vec<Exchange> {
         texts.iter().map(|text| Exchange::new(text, "", 0)).collect()
@@ -141,8 +140,7 @@ mod tests {
         for _ in 0..20 {
             assert_eq!(rank(&same, "milk"), (0..20).rev().collect::<Vec<_>>());
         }
-        assert_eq!(rank(&[], "milk"), []);
-        assert_eq!(rank(&exchanges(&["", ""]), ""), []);
+        assert!(rank(&[], "milk").is_empty() && rank(&exchanges(&["", ""]), "").is_empty());
     }
 
     #[test]
@@ -150,8 +148,6 @@ mod tests {
         let mut texts = vec!["the report on sales"; 10];
         texts.push("the report on whales");
         let found = rank(&exchanges(&texts), "report about whales");
-        assert_eq!(found[0], 10);
-        let counts: HashMap<usize, usize> = found.iter().map(|index| (*index, 1)).collect();
-        assert_eq!(counts.len(), 11);
+        assert_eq!((found[0], found.len()), (10, 11));
     }
 }
