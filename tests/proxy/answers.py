@@ -44,7 +44,7 @@ def parse(body):
 
     try:
         request = json.loads(body, object_pairs_hook=unique)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise Refused(f"the body is not JSON: {error}") from None
     need(isinstance(request, dict), "the body is not an object")
     return request
@@ -107,7 +107,7 @@ def only_allowed(tools, choice, entries, name):
 
 
 def identity(*parts):
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24]
+    return hashlib.sha256("\0".join(parts).encode(errors="surrogatepass")).hexdigest()[:24]
 
 
 def pieces(text):

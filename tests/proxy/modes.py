@@ -19,8 +19,10 @@ def post(test, api, body, **headers):
     """The answer through the proxy, and the request as it arrived."""
     test.upstream.taken()
     answer = exchange(test.proxy.port, "POST", PATHS[api], body, **headers)
-    (record,) = test.upstream.taken()
-    return answer, record
+    records = test.upstream.taken()
+    if len(records) != 1:
+        raise Trouble(f"the upstream was asked {len(records)} times; the answer is {answer and (answer.status, answer.body)}")
+    return answer, records[0]
 
 
 def untouched(mode):
@@ -129,6 +131,8 @@ def tools(test):
             _, choice = compare(PATHS[api], body, record.body)
             chosen = answer.json()["fable"]["action"]["tool"]
             seen[chosen] += 1
+            worse = {"inference_id": answer.decision(), "metric_name": "reward", "value": -1.0}  # so that others are chosen, too
+            ask(test.proxy.port, "POST", "/feedback", json.dumps(worse), JSON)
             left = set(NAMES)
             if isinstance(choice, dict):
                 listed = choice["allowed_tools"]["tools"] if api == "chat" else choice["tools"]
@@ -139,7 +143,7 @@ def tools(test):
             so = "my_own" in left and not (left & governed) - {chosen} and (chosen not in governed or chosen in left)
             if not so:
                 raise Trouble(f"{api}: {chosen} was chosen, and {choice} says which tools are left")
-    check(len(seen) > 1, f"the tools that are left are those of what was chosen: {dict(seen)}", seen)
+    check(len(seen) > 3, f"the tools that are left are those of what was chosen: {dict(seen)}", seen)
 
 
 def impatient():

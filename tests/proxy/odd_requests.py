@@ -18,6 +18,7 @@ STRANGE = {
     "messages first": b'{"messages":[{"role":"user","content":"[o6]"}],"tools":[],"user":"ana","model":"small"}',
     "members of one's own": b'{"x":{"messages":[1]},"user":"ana","messages":[{"role":"user","content":"[o7]","y":{"messages":[]}}],"z":null}',
     "a nul and controls": rb'{"user":"ana","messages":[{"role":"user","content":"\u0000\u0001\t [o8]"}]}',
+    "half a surrogate": rb'{"user":"ana","messages":[{"role":"user","content":"\ud800 [o8]"}]}',
     "parts": b'{"user":"ana","messages":[{"role":"user","content":[{"type":"text","text":"See [o9]"},'
     b'{"type":"image_url","image_url":{"url":"data:image/png;base64,iVBORw0KGgo="}}]}]}',
     "deep": b'{"user":"ana","x":' + b"[" * 100 + b"]" * 100 + b',"messages":[{"role":"user","content":"[o0]"}]}',
@@ -38,10 +39,8 @@ HOPELESS = {
     "an empty list": b'{"user":"ana","messages":[]}',
     "a byte order mark": b'\xef\xbb\xbf{"user":"ana","messages":[{"role":"user","content":"Hi"}]}',
     "bytes that are not UTF-8": b'{"user":"ana","messages":[{"role":"user","content":"\xff\xfe"}]}',
-    "half a surrogate": rb'{"user":"ana","messages":[{"role":"user","content":"\ud800"}]}',
     "something behind it": b'{"user":"ana","messages":[{"role":"user","content":"Hi"}]} {}',
     "messages twice": b'{"user":"ana","messages":[{"role":"user","content":"A"}],"messages":[{"role":"user","content":"B"}]}',
-    "too deep": b'{"user":"ana","x":' + b"[" * 100_000 + b"]" * 100_000 + b',"messages":[{"role":"user","content":"Hi"}]}',
     "a comment": b'{"user":"ana", /* no */ "messages":[{"role":"user","content":"Hi"}]}',
 }
 
@@ -51,11 +50,11 @@ def strange(test):
         direct = exchange(test.upstream.port, "POST", CHAT, body, x_seed="odd")
         test.upstream.taken()
         answer = exchange(test.proxy.port, "POST", CHAT, body, x_seed="odd")
-        (record,) = test.upstream.taken()
-        if answer is None or answer.status != direct.status or not answer.decision():
+        records = test.upstream.taken()
+        if answer is None or answer.status != direct.status or not answer.decision() or len(records) != 1:
             raise Trouble(f"{name}: {answer and (answer.status, answer.headers, answer.body)}")
         try:
-            compare(CHAT, body, record.body)
+            compare(CHAT, body, records[0].body)
         except Changed as changed:
             raise Trouble(f"{name}: {changed}") from None
         if answer.without_fable() != direct.body:
@@ -84,6 +83,15 @@ def hopeless(test):
     answer = exchange(test.proxy.port, "POST", PATHS["messages"], body)
     (record,) = test.upstream.taken()
     check(record.body == body and answer.bypass(), f"nor is anything put after an answer that has begun: {answer.bypass()}")
+
+
+def too_deep(test):
+    """Brackets that a parser must not follow."""
+    prefix = b'{"user":"ana","x":' + b"[" * 100_000 + b"]" * 100_000 + b',"messages":[{"role":"user","content":"Hi"}'
+    test.upstream.taken()
+    answer = exchange(test.proxy.port, "POST", CHAT, prefix + b"]}")
+    (record,) = test.upstream.taken()
+    check(answer.status == 400 and record.body.startswith(prefix), f"100,000 brackets arrive ({answer.bypass() or 'with a decision'})")
 
 
 def strange_http(test):
@@ -151,6 +159,7 @@ def test():
     with bench("--catalog", "agent") as made:
         strange(made)
         hopeless(made)
+        too_deep(made)
         strange_http(made)
         others(made)
     prefixed()

@@ -36,8 +36,8 @@ class Conversation:
         self.stream, self.responses = number % 2 == 1, number % 4 >= 2
         self.sent = {}  # the bodies of requests, by their number
         self.failed = 0
-        self.decisions = []  # those of each turn
-        hooks = {"request": [self.note]}
+        self.decisions = []  # those of each turn, with the faults that they met
+        hooks = {"request": [self.note], "response": [self.decided]}
         self.client = openai.AsyncOpenAI(
             base_url=f"{url}/v1",
             api_key=KEY,
@@ -50,27 +50,29 @@ class Conversation:
     async def note(self, request):
         self.sent[request.headers["x-call"]] = request.content
 
+    async def decided(self, answer):
+        """Notes the decision of every answer, also of one that comes to nothing."""
+        decision = answer.headers.get("x-fable-decision")
+        if decision or answer.status_code == 200:
+            self.decisions[-1].append((decision, answer.request.headers.get("x-fault")))
+
     async def call(self, talk):
         """One request, until it succeeds: the text, the calls of tools, and what belongs into the talk."""
-        for attempt in range(20):
+        for _ in range(20):
             headers = {"x-call": f"{self.mark}-{len(self.sent)}"}
             if self.chance.random() < 1 / 6:
                 headers["x-fault"] = self.chance.choice(FAULTS)
             try:
                 make = self.respond if self.responses else self.chat
-                decision, text, calls, items = await make(talk, headers)
+                return await make(talk, headers)
             except (openai.APIError, ValueError, Unfinished):
                 self.failed += 1
-                continue
-            self.decisions[-1].append(decision)
-            return text, calls, items
         raise Trouble(f"conversation {self.mark} has failed 20 times in a row")
 
     async def chat(self, talk, headers):
-        raw = await self.client.chat.completions.with_raw_response.create(
+        answer = await self.client.chat.completions.create(
             model="small", messages=talk, tools=CHAT_TOOLS, user=self.user, stream=self.stream, extra_headers=headers
         )
-        answer = raw.parse()
         if self.stream:
             text, calls, reason = "", [], None
             async for chunk in answer:
@@ -91,13 +93,12 @@ class Conversation:
                 {"id": call, "type": "function", "function": {"name": name, "arguments": arguments}} for call, name in calls
             ]
         results = [{"role": "tool", "tool_call_id": call, "content": f"{name} of [{self.mark}]"} for call, name in calls]
-        return raw.headers.get("x-fable-decision"), text, calls, [message, *results]
+        return text, calls, [message, *results]
 
     async def respond(self, talk, headers):
-        raw = await self.client.responses.with_raw_response.create(
+        answer = await self.client.responses.create(
             model="small", input=talk, tools=RESPONSE_TOOLS, user=self.user, stream=self.stream, extra_headers=headers
         )
-        answer = raw.parse()
         if self.stream:
             ended = [event async for event in answer if event.type == "response.completed"]
             if not ended:
@@ -106,7 +107,7 @@ class Conversation:
         output = [item.model_dump(exclude_none=True) for item in answer.output]
         calls = [[item.call_id, item.name] for item in answer.output if item.type == "function_call"]
         results = [{"type": "function_call_output", "call_id": call, "output": f"{name} of [{self.mark}]"} for call, name in calls]
-        return raw.headers.get("x-fable-decision"), answer.output_text, calls, output + results
+        return answer.output_text, calls, output + results
 
     async def play(self):
         talk = []
@@ -146,10 +147,10 @@ def judge(test, conversations):
         if marks - {conversation.mark.encode()} or record.header("x-fault") is None and not marks:
             raise Trouble(f"request {number} has the marks {marks}")
     check(True, f"all of them are intact but for the instruction and {choices} choices of tools, with no other conversation's mark")
-    turns = [(conversation, set(decisions)) for conversation in conversations for decisions in conversation.decisions]
-    wrong = [(conversation.mark, decisions) for conversation, decisions in turns if len(decisions) != 1 or None in decisions]
+    turns = [(conversation, {decision for decision, _ in noted}, noted) for conversation in conversations for noted in conversation.decisions]
+    wrong = [(conversation.mark, noted) for conversation, decisions, noted in turns if len(decisions) != 1 or None in decisions]
     check(not wrong, f"each of {len(turns)} turns has one decision, through its tools and failures", wrong[:5])
-    owners = collections.Counter(decision for _, decisions in turns for decision in decisions)
+    owners = collections.Counter(decision for _, decisions, _ in turns for decision in decisions)
     check(len(owners) == len(turns), "no two turns have the same one", owners.most_common(3))
     users = collections.Counter(conversation.user for conversation in conversations)
     for user, count in users.items():

@@ -12,6 +12,8 @@ class Changed(AssertionError):
 
 def same(before, after, what):
     if before != after:
+        if isinstance(before, dict) or isinstance(after, dict):
+            before, after = repr(before), repr(after)
         at = next((n for n, (one, other) in enumerate(zip(before, after)) if one != other), min(len(before), len(after)))
         around = slice(max(0, at - 40), at + 40)
         raise Changed(f"{what} is not the same at {at}: {before[around]!r} became {after[around]!r}")
@@ -48,7 +50,10 @@ def inserted(before, at, after, place, what):
     same(before[at : last_end(old, at)], after[place : last_end(new[: len(old)], place)], what)
     if len(new) != len(old) + 1:
         raise Changed(f"{what}: {len(new) - len(old)} elements were appended instead of one")
-    return json.loads(after[new[-1][2] : new[-1][3]]), (last_end(new[:-1], place), new[-1][3])
+    begin = last_end(new[:-1], place)
+    if old:  # white space before the comma was there
+        begin = after.index(",", begin)
+    return json.loads(after[new[-1][2] : new[-1][3]]), (begin, new[-1][3])
 
 
 def instruction(path, before, after, old, new):
@@ -105,14 +110,13 @@ def compare(path, before, after):
     told, span = instruction(path, before, after, old, new)
     if not told.strip():
         raise Changed("the instruction is empty")
+    for name, (_, begin, _, end) in old.items():
+        if name not in ("input", "messages", "tool_choice"):
+            same(before[begin:end], after[new[name][1] : new[name][3]], name)
     choice = None
     if "tool_choice" in new:
         _, begin, value, end = new["tool_choice"]
         choice = json.loads(after[value:end])
-    changing = {"input", "messages", "tool_choice"}
-    for name, (_, begin, _, end) in old.items():
-        if name not in changing:
-            same(before[begin:end], after[new[name][1] : new[name][3]], name)
     if "tool_choice" in old:
         own = json.loads(before[old["tool_choice"][2] : old["tool_choice"][3]])
         if own != "auto":

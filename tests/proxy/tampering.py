@@ -126,7 +126,7 @@ def test():
     with bench("--catalog", "agent", between=lambda port: Relay(port, on_answer=mended)) as made:
         found(lambda: faults.cut_stream(made, "cut"), "a stream that broke off and looks whole")
     with bench("--catalog", "agent", between=lambda port: Relay(port, seconds=0.01)) as made:
-        found(lambda: latency.measure(made, "chat", 20), "ten milliseconds")
+        found(lambda: latency.judge(made, "chat", 20), "ten milliseconds")
 
 
 if __name__ == "__main__":
