@@ -6,7 +6,9 @@ use fable_serve_tests::frames::{Frame, PRIOR, RULES, USER, frames};
 use fable_std::prior_file;
 use fable_std::store::journal::{Entry, Note, Segment};
 use fable_std::store::wishes::Wishes;
-use fable_std::store::{Desk, FileStore, History, Identity, Policies, Priors, Resident, Sink, Store, Stored, UserRow, Writes};
+use fable_std::store::{
+    self, Desk, FileStore, History, Identity, Policies, Priors, Resident, Sink, Store, Stored, UserRow, Writes,
+};
 use fable_std::text::Constraint;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
