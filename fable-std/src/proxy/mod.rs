@@ -142,6 +142,33 @@ pub fn serve_proxy(
     serve_beside(service, http, stop, ready, |front| Some(Arc::new(Proxy::new(Arc::clone(front), options)).handler()))
 }
 
+/// What becomes of a body that is posted to a path: the same with an instruction at its end, without the tools of other values than `tool`.
+/// `None` where it is not understood, and goes on as it came.
+///
+/// ```
+/// use fable_std::proxy::{ToolTable, instructed};
+/// let body = br#"{"messages":[{"role":"user","content":"caf\u00e9"}]}"#;
+/// let told = instructed("/v1/chat/completions", body, "Answer briefly.", &ToolTable::usual(), None).unwrap();
+/// let expected = r#"{"messages":[{"role":"user","content":"caf\u00e9"},{"role":"system","content":"Answer briefly."}]}"#;
+/// assert_eq!(std::str::from_utf8(&told), Ok(expected));
+/// assert_eq!(instructed("/v1/models", body, "Answer briefly.", &ToolTable::usual(), None), None);
+/// ```
+#[must_use]
+pub fn instructed(path: &str, body: &[u8], instruction: &str, tools: &ToolTable, tool: Option<&str>) -> Option<Vec<u8>> {
+    let asked = Asked::read(Dialect::of(path)?, body).ok()?;
+    let offer = tools.offer(&asked, tool, false);
+    splice::splice(body, &asked, &splice::Changes { instruction, role: "system", offer: &offer })
+}
+
+/// The words of an answer to a request at a path, as they are overheard while it passes in pieces, and whether it asks for tools; `None` for
+/// a path that is not understood.
+pub fn overheard<'a>(path: &str, pieces: impl IntoIterator<Item = &'a [u8]>) -> Option<(String, bool)> {
+    let mut listener = Listener::new(Dialect::of(path)?);
+    pieces.into_iter().for_each(|piece| listener.feed(piece));
+    let heard = listener.end();
+    Some((heard.text, heard.calls))
+}
+
 /// What is between.
 #[derive(Debug)]
 struct Proxy {
