@@ -438,7 +438,7 @@ fn a_store_that_cannot_be_used_is_told_with_what_to_do() {
     assert!(code == Some(2) && message.contains("--read-by rules"), "{message}");
     for (flags, says) in [
         (&["--user", ""][..], "--user: the name of a user must have 1 to 256 bytes"),
-        (&["--context-adapter", "mine"], "--context-adapter: in a chat this is 'rules-context/1', not 'mine'"),
+        (&["--context-adapter", "mine"], "--context-adapter: in a chat this is 'rules-context/2', not 'mine'"),
         (&["--read-by", "model"], "--read-by model needs --endpoint"),
         (&["--endpoint", "ftp://host", "--model", "m"], "the address of the endpoint must be like"),
     ] {

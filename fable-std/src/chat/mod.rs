@@ -46,7 +46,7 @@ use crate::text::{
     Situation, feasible, is_clear, split,
 };
 use command::Command;
-use fable_core::{Catalog, Context, Feasible, Standing, Statement};
+use fable_core::{Catalog, Standing, Statement};
 use moment::Moment;
 use person::Person;
 use std::collections::VecDeque;
@@ -211,10 +211,9 @@ impl<'p> Chat<'p> {
     /// A request: context, decision, instruction, answer.
     fn ask(&mut self, request: &str, now: u32, reply: &mut Reply) -> Result<(), ChatError> {
         let catalog = self.catalog();
-        let permitted = self.permitted();
+        // The person's own rules are preferences that were stated as rules, and no part of the situation.
         let history = self.turns.history();
-        let situation = Situation::new(RequestText::new(request)).after(&history);
-        let reading = self.reader.context(catalog, permitted.as_ref().map_or(situation, |some| situation.allowing(some)))?;
+        let reading = self.reader.context(catalog, Situation::new(RequestText::new(request)).after(&history))?;
         reply.add_all("by rules", reading.fallback);
         let context = reading.value;
         let allowed = feasible(catalog, &self.person.constraints, &context, &[])?;
@@ -249,14 +248,6 @@ impl<'p> Chat<'p> {
         }
         self.turns.push(chosen, request, answered.as_deref());
         Ok(())
-    }
-
-    /// What may be done in every context; `None` when the rules leave nothing.
-    fn permitted(&self) -> Option<Feasible> {
-        let catalog = self.catalog();
-        // Without a task, and with no signal raised, only the rules that always hold do.
-        let any = Context::new(catalog, None, &vec![0.0; catalog.definition().signals.len()]).ok()?;
-        feasible(catalog, &self.person.constraints, &any, &[]).ok()
     }
 
     /// Learns from a reaction to the last answer; `false` when the words are none.
