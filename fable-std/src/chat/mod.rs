@@ -2,7 +2,8 @@
 //!
 //! [`Chat`] is all of `fable chat` but the terminal. A line goes in, labelled lines of text come out, and what they say is on
 //! disk by then; the words themselves are never stored, only the numbers made of them, and the words of a rule. After an
-//! answer a line that the feedback adapter understands is a reaction to it, any other line is the next request.
+//! answer a line that the feedback adapter understands is a reaction to it, any other line is the next request. The last
+//! exchanges count when a request is read ("and in French?"); they are in memory only and end with the chat.
 //!
 //! ```
 //! use fable_core::{Policy, Settings, catalog::AGENT};
