@@ -266,7 +266,7 @@ fn certain_preferences_are_announced_and_used() {
     }
     let mut announced: Option<String> = None;
     for round in 0..600 {
-        let asked = chat.line("/ask Whales and their songs at night, please", 0).unwrap().to_string();
+        let asked = chat.line("/ask Whales and dolphins at night, please", 0).unwrap().to_string();
         if let Some(sentence) = &announced {
             let (sentence, _) = sentence.split_once(" (by ").unwrap();
             assert!(asked.contains(&format!("\ninstruction  {sentence} ")), "{asked}");
