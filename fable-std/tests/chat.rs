@@ -70,7 +70,7 @@ What's the weather in Oslo today?
 too long
 Delete all my emails from 2019
 /why
---
+++
 /why
 /whynot tool=code_execution style=detailed
 /forbid tool=web_search
@@ -85,7 +85,8 @@ Which of my invoices are overdue?
 Recommend a book for my sister
 ";
 
-/// A process for each line, or one for all: the same words, and the same bytes at the end.
+/// A process for each line, or one for all: the same words, and the same bytes at the end. Only the conversation ends with the
+/// process, so no request here depends on it.
 #[test]
 fn a_restart_changes_nothing() {
     let ((_one, whole), (_two, pieces)) = (place(), place());
@@ -229,6 +230,17 @@ fn somebody_new_is_asked_first() {
     assert!(said.is_empty() && again.contains("Enter skips"), "nothing is kept of somebody who said nothing: {again}");
 }
 
+/// A request that goes on with the last one is read with it, and not any more in the next chat.
+#[test]
+fn the_conversation_counts_while_it_lasts() {
+    let (_folder, store) = place();
+    let said = says(&store, &[], "What's the weather in Oslo today?\n/ask and Bergen?\n");
+    assert_eq!(said.matches("request      factual, ").count(), 2, "{said}");
+    assert_eq!(said.matches("tool_need 0.9").count(), 2, "{said}");
+    let alone = says(&store, &[], "/ask and Bergen?\n");
+    assert!(!alone.contains("factual") && alone.contains("ambiguity"), "{alone}");
+}
+
 #[test]
 fn a_rule_that_leaves_nothing_is_refused() {
     let (_folder, store) = place();
@@ -254,7 +266,7 @@ fn certain_preferences_are_announced_and_used() {
     }
     let mut announced: Option<String> = None;
     for round in 0..600 {
-        let asked = chat.line("/ask Tell me about whales", 0).unwrap().to_string();
+        let asked = chat.line("/ask Whales and dolphins at night, please", 0).unwrap().to_string();
         if let Some(sentence) = &announced {
             let (sentence, _) = sentence.split_once(" (by ").unwrap();
             assert!(!asked.contains(sentence), "without memory it is not told: {asked}");
@@ -442,7 +454,7 @@ fn a_store_that_cannot_be_used_is_told_with_what_to_do() {
     assert!(code == Some(2) && message.contains("--read-by rules"), "{message}");
     for (flags, says) in [
         (&["--user", ""][..], "--user: the name of a user must have 1 to 256 bytes"),
-        (&["--context-adapter", "mine"], "--context-adapter: in a chat this is 'rules-context/1', not 'mine'"),
+        (&["--context-adapter", "mine"], "--context-adapter: in a chat this is 'rules-context/2', not 'mine'"),
         (&["--read-by", "model"], "--read-by model needs --endpoint"),
         (&["--endpoint", "ftp://host", "--model", "m"], "the address of the endpoint must be like"),
     ] {

@@ -3,7 +3,8 @@
 //! [`Chat`] is all of `fable chat` but the terminal. A line goes in, labelled lines of text come out, and what they say is on
 //! disk by then; the words themselves are not stored, only the numbers made of them, and the words of a rule, unless memory is
 //! [switched on](Chat::remembering). After an
-//! answer a line that the feedback adapter understands is a reaction to it, any other line is the next request.
+//! answer a line that the feedback adapter understands is a reaction to it, any other line is the next request. The last
+//! exchanges count when a request is read ("and in French?").
 //!
 //! ```
 //! use fable_core::{Policy, Settings, catalog::AGENT};
@@ -46,10 +47,10 @@ use crate::store::{Policies, Store};
 use crate::text::wording;
 use crate::text::{
     Constraint, ContextAdapter, FeedbackAdapter, OnboardingAdapter, PreferenceText, Reaction, RequestText, Rules, Said,
-    Situation, feasible, is_clear, split,
+    Situation, is_clear, split,
 };
 use command::Command;
-use fable_core::{Catalog, Context, Feasible, Standing, Statement, When};
+use fable_core::{Catalog, Feasible, Standing, Statement, When};
 use memory::Recollection;
 use moment::Moment;
 use person::Person;
@@ -225,10 +226,9 @@ impl<'p> Chat<'p> {
     /// A request: context, decision, instruction, answer.
     fn ask(&mut self, request: &str, now: u32, reply: &mut Reply) -> Result<(), ChatError> {
         let catalog = self.catalog();
-        let permitted = self.permitted();
+        // The person's own rules are preferences that were stated as rules, and no part of the situation.
         let history = self.turns.history();
-        let situation = Situation::new(RequestText::new(request)).after(&history);
-        let reading = self.reader.context(catalog, permitted.as_ref().map_or(situation, |some| situation.allowing(some)))?;
+        let reading = self.reader.context(catalog, Situation::new(RequestText::new(request)).after(&history))?;
         reply.add_all("by rules", reading.fallback);
         let context = reading.value;
         let (chosen, probed) = self.person.decide(&context, &Feasible::all(catalog), now)?;
@@ -265,14 +265,6 @@ impl<'p> Chat<'p> {
         }
         self.turns.push(chosen, request, answered.as_deref());
         Ok(())
-    }
-
-    /// What may be done in every context; `None` when the rules leave nothing.
-    fn permitted(&self) -> Option<Feasible> {
-        let catalog = self.catalog();
-        // Without a task, and with no signal raised, only the rules that always hold do.
-        let any = Context::new(catalog, None, &vec![0.0; catalog.definition().signals.len()]).ok()?;
-        feasible(catalog, &self.person.wishes.rules, &any, &[]).ok()
     }
 
     /// Learns from a reaction to the last answer; `false` when the words are none.

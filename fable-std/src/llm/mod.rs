@@ -34,6 +34,7 @@ mod key;
 mod onboarding;
 
 pub use client::{Endpoint, MAX_ANSWER};
+pub use context::{CLIP, HISTORY};
 pub use error::LlmError;
 pub use key::Key;
 
@@ -51,7 +52,7 @@ pub struct Llm {
 
 impl Llm {
     /// Version of the prompts, schemas and checks; part of the ids.
-    pub const VERSION: u32 = 1;
+    pub const VERSION: u32 = 2;
 
     /// Adapters that ask this endpoint. Nothing is sent yet.
     ///

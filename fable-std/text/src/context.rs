@@ -207,9 +207,9 @@ fn has_code(text: &str) -> bool {
     tokens::read(text).iter().any(|word| word.text == CODE)
 }
 
-/// Whether an exchange went wrong: it was taken badly, or the same is asked again.
+/// Whether an exchange went wrong: it was taken badly, or nothing is known of that and the same is asked again.
 fn went_wrong(turn: &Turn<'_>, request: &str) -> bool {
-    turn.reward.is_some_and(|reward| reward < 0.0) || turn.request.trim() == request.trim()
+    turn.reward.map_or_else(|| turn.request.trim() == request.trim(), |reward| reward < 0.0)
 }
 
 /// The person's own words, and whether material follows: after a colon that ends a line, or that a lead-in announces.

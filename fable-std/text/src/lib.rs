@@ -179,11 +179,11 @@ pub struct Rules;
 
 impl Rules {
     /// Id of the context rules. Another table or another rule is another version.
-    pub const CONTEXT: &'static str = "rules-context/1";
+    pub const CONTEXT: &'static str = "rules-context/2";
     /// Id of the onboarding rules.
-    pub const ONBOARDING: &'static str = "rules-onboarding/1";
+    pub const ONBOARDING: &'static str = "rules-onboarding/2";
     /// Id of the feedback rules.
-    pub const FEEDBACK: &'static str = "rules-feedback/1";
+    pub const FEEDBACK: &'static str = "rules-feedback/2";
 }
 
 /// Why an adapter cannot work with a catalog.
