@@ -166,6 +166,32 @@ def impatient():
         check(record.body == body and answer.status == 200 and not answer.decision(), f"a long one goes on: {answer.bypass()}")
 
 
+def full_disk():
+    """A store that cannot be written: requests go on, changed or as they came."""
+    with bench("--catalog", "agent", largest_file=60_000) as test:
+        seen = collections.Counter()
+        for number in range(600):
+            body = request("chat", f"Explain [f{number}]", f"user {number % 40}")
+            answer, record = post(test, "chat", body)
+            if answer.status != 200 or not answer.decision() and (record.body != body or answer.bypass() != "storage"):
+                raise Trouble(f"a full disk: {answer.status} {answer.headers} {answer.body}")
+            seen[answer.decision() is not None] += 1
+        check(seen[True] and seen[False], f"a full disk: {seen[True]} requests with a decision, then {seen[False]} that go on as they came", seen)
+
+
+def killed(test):
+    """After kill -9 everything that was learned is there, and a conversation goes on."""
+    talk = [{"role": "user", "content": "Explain [k1] tides"}]
+    answer, _ = post(test, "chat", json.dumps({"user": "max", "model": "small", "messages": talk}).encode(), x_seed="kill")
+    known = test.proxy.op("posterior", user="lea")
+    test.proxy.kill()
+    test.proxy.start()
+    check(test.proxy.op("posterior", user="lea") == known, "after kill -9 everyone is as before")
+    talk += [{"role": "assistant", "content": "So."}, {"role": "user", "content": "thanks, perfect! [k1] And waves?"}]
+    other, record = post(test, "chat", json.dumps({"user": "max", "model": "small", "messages": talk}).encode(), x_seed="kill")
+    check(other.status == 200 and other.decision() not in (None, answer.decision()), "and a conversation goes on with its next decision")
+
+
 def forgotten(test):
     before = test.proxy.op("posterior", user="lea")["rounds"]
     check(before > 0 and test.proxy.op("forget", user="lea")["forgotten"], "a user is forgotten")
@@ -178,11 +204,13 @@ def test():
         conversations(made)
         remembered(made)
         tools(made)
+        killed(made)
         forgotten(made)
     for mode in ("observe", "bypass"):
         untouched(mode)
     share()
     impatient()
+    full_disk()
 
 
 if __name__ == "__main__":
