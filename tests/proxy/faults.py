@@ -132,7 +132,9 @@ def late(test):
                 if not answer or answer.status != 504 or "message" not in answer.json()["error"]:
                     raise Trouble(f"{api}: {answer and (answer.status, answer.body)}")
         check(True, "slow: 504 with an error in JSON when it takes longer than --upstream-timeout")
-        answer = exchange(other.proxy.port, "POST", PATHS["chat"], request("chat", stream=True), x_fault="slow-chunks=0.15", x_seed="s")
+        answer = exchange(
+            other.proxy.port, "POST", PATHS["chat"], request("chat", stream=True), x_fault="slow-chunks=0.15", x_seed="s"
+        )
         check(answer.ending == "whole" and b"[DONE]" in answer.body, "slow: a stream that has begun may take as long as it likes")
 
 

@@ -176,7 +176,11 @@ def full_disk():
             if answer.status != 200 or not answer.decision() and (record.body != body or answer.bypass() != "storage"):
                 raise Trouble(f"a full disk: {answer.status} {answer.headers} {answer.body}")
             seen[answer.decision() is not None] += 1
-        check(seen[True] and seen[False], f"a full disk: {seen[True]} requests with a decision, then {seen[False]} that go on as they came", seen)
+        check(
+            seen[True] and seen[False],
+            f"a full disk: {seen[True]} requests with a decision, then {seen[False]} that go on as they came",
+            seen,
+        )
 
 
 def killed(test):
@@ -189,7 +193,10 @@ def killed(test):
     check(test.proxy.op("posterior", user="lea") == known, "after kill -9 everyone is as before")
     talk += [{"role": "assistant", "content": "So."}, {"role": "user", "content": "thanks, perfect! [k1] And waves?"}]
     other, record = post(test, "chat", json.dumps({"user": "max", "model": "small", "messages": talk}).encode(), x_seed="kill")
-    check(other.status == 200 and other.decision() not in (None, answer.decision()), "and a conversation goes on with its next decision")
+    check(
+        other.status == 200 and other.decision() not in (None, answer.decision()),
+        "and a conversation goes on with its next decision",
+    )
 
 
 def forgotten(test):

@@ -147,7 +147,11 @@ def judge(test, conversations):
         if marks - {conversation.mark.encode()} or record.header("x-fault") is None and not marks:
             raise Trouble(f"request {number} has the marks {marks}")
     check(True, f"all of them are intact but for the instruction and {choices} choices of tools, with no other conversation's mark")
-    turns = [(conversation, {decision for decision, _ in noted}, noted) for conversation in conversations for noted in conversation.decisions]
+    turns = [
+        (conversation, {decision for decision, _ in noted}, noted)
+        for conversation in conversations
+        for noted in conversation.decisions
+    ]
     wrong = [(conversation.mark, noted) for conversation, decisions, noted in turns if len(decisions) != 1 or None in decisions]
     check(not wrong, f"each of {len(turns)} turns has one decision, through its tools and failures", wrong[:5])
     owners = collections.Counter(decision for _, decisions, _ in turns for decision in decisions)

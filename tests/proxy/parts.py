@@ -131,7 +131,11 @@ class Proxy(Child):
         forms = [secret, base64.b64encode(secret)[:-4], secret.hex().encode(), secret.split(b"-", 1)[1]]
         forms += [b"Explain [", b"use tool", b"This is the answer"]
         found = [path.name for path in left if any(form in path.read_bytes() for form in forms)]
-        check(len(left) >= 3 and not found, f"neither the key nor a word is in {len(left)} files: store, keys, stdout, stderr...", found)
+        check(
+            len(left) >= 3 and not found,
+            f"neither the key nor a word is in {len(left)} files: store, keys, stdout, stderr...",
+            found,
+        )
 
 
 class Answer:
