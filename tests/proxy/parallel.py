@@ -3,7 +3,7 @@
 
     parallel.py [CONVERSATIONS]      200 if nothing is said
 
-Five conversations belong to one user each. Half are chat completions and half are responses, half of both streamed; every turn but one runs
+Every user has five of them. Half are chat completions and half are responses, half of both streamed; every turn but one runs
 tools; in each sixth request the upstream fails in some way, and the client asks again.
 """
 
@@ -166,7 +166,7 @@ def judge(test, conversations):
 
 
 def test(count):
-    with bench("--catalog", "agent", "--patience", "20000") as made:
+    with bench("--catalog", "agent") as made:
         conversations = [Conversation(number, made.proxy.url) for number in range(count)]
         asyncio.run(play(conversations))
         judge(made, conversations)

@@ -214,6 +214,8 @@ def bench(*options, upstream=None, between=None, largest_file=None):
             relay = between(recorder.port)
             stack.callback(relay.close)
             upstream = relay.url
+        if "--patience" not in options:  # a busy machine is not what is tested
+            options += ("--patience", "20000")
         proxy = Proxy(upstream or recorder.url, folder, *options, largest_file=largest_file)
         stack.callback(proxy.close)
         yield Bench(recorder, proxy)
