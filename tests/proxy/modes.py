@@ -115,6 +115,16 @@ def remembered(test):
         check(known["observations"] == 1, f"previous_response_id{', streamed' if stream else ''}: the reaction is learned", known)
 
 
+def named(test):
+    """Responses in a conversation that the upstream keeps."""
+    for place in ("conv_1", {"id": "conv_2"}):
+        user = f"mia {place}"
+        post(test, "responses", request("responses", "Explain [n1] the sun", user, conversation=place))
+        post(test, "responses", request("responses", "thanks, perfect!", user, conversation=place))
+        known = test.proxy.op("posterior", user=user)
+        check((known["rounds"], known["observations"]) == (2, 1), f"conversation {place}: the reaction is learned", known)
+
+
 def first_id(body):
     line = next(line for line in body.decode().splitlines() if line.startswith("data: "))
     return json.loads(line[6:])["response"]["id"]
@@ -144,6 +154,38 @@ def tools(test):
             if not so:
                 raise Trouble(f"{api}: {chosen} was chosen, and {choice} says which tools are left")
     check(len(seen) > 3, f"the tools that are left are those of what was chosen: {dict(seen)}", seen)
+
+
+def filtered():
+    """Tools that are taken out of the list: those that are left keep their bytes and their order."""
+    own = {"input_schema": {"type": "object"}}
+    offers = {"chat": CHAT_TOOLS, "responses": RESPONSE_TOOLS, "messages": [{"name": name, **own} for name in NAMES]}
+    with bench("--catalog", "agent", "--filter-tools") as test:
+        seen = collections.Counter()
+        for number in range(40):
+            for api, offered in offers.items():
+                body = request(api, f"Search the web for [w{number}], the latest news", f"filter {number % 5}", tools=offered)
+                answer, record = post(test, api, body)
+                chosen, left = answer.json()["fable"]["action"]["tool"], record.json().get("tools", [])
+                governed = {"web_search", "file_search", "code_execution"}
+                wanted = [tool for tool, name in zip(offered, NAMES) if name not in governed - {chosen}]
+                kept = all(json.dumps(tool).encode() in record.body for tool in wanted)
+                if left != wanted or not kept or "tool_choice" in record.json():
+                    raise Trouble(f"{api}: {chosen} was chosen, and {left} is left")
+                seen[chosen] += 1
+                worse = {"inference_id": answer.decision(), "metric_name": "reward", "value": -1.0}
+                ask(test.proxy.port, "POST", "/feedback", json.dumps(worse), JSON)
+        check(len(seen) > 3, f"--filter-tools: the tools of what was not chosen are gone: {dict(seen)}", seen)
+
+
+def roles():
+    """Who tells the assistant."""
+    for role in ("developer", "user"):
+        with bench("--catalog", "agent", "--role", role) as test:
+            for api, name in (("chat", "messages"), ("responses", "input")):
+                _, record = post(test, api, request(api))
+                last = record.json()[name][-1]
+                check(last["role"] == role and "Answer" in json.dumps(last["content"]), f"--role {role}: {api} has it last", last)
 
 
 def impatient():
@@ -210,12 +252,15 @@ def test():
         learning(made)
         conversations(made)
         remembered(made)
+        named(made)
         tools(made)
         killed(made)
         forgotten(made)
     for mode in ("observe", "bypass"):
         untouched(mode)
     share()
+    filtered()
+    roles()
     impatient()
     full_disk()
 
