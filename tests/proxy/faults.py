@@ -123,6 +123,35 @@ def dead(test):
             check(other.proxy.op("stats")["requests"] >= 0, "dead: the ops of the service are there")
 
 
+def late(test):
+    """An upstream that takes longer than it may."""
+    with bench("--catalog", "agent", "--upstream-timeout", "1") as other:
+        for api in PATHS:
+            for stream in (False, True):
+                answer = exchange(other.proxy.port, "POST", PATHS[api], request(api, stream=stream), x_fault="slow=1.6")
+                if not answer or answer.status != 504 or "message" not in answer.json()["error"]:
+                    raise Trouble(f"{api}: {answer and (answer.status, answer.body)}")
+        check(True, "slow: 504 with an error in JSON when it takes longer than --upstream-timeout")
+        answer = exchange(
+            other.proxy.port, "POST", PATHS["chat"], request("chat", stream=True), x_fault="slow-chunks=0.15", x_seed="s"
+        )
+        check(answer.ending == "whole" and b"[DONE]" in answer.body, "slow: a stream that has begun may take as long as it likes")
+
+
+def unreachable(test):
+    """Something listens and takes no connection."""
+    with socket.socket() as full, socket.socket() as first, socket.socket() as second:
+        full.bind(("127.0.0.1", 0))
+        full.listen(0)
+        for client in (first, second):
+            client.setblocking(False)
+            client.connect_ex(full.getsockname())
+        with bench("--catalog", "agent", upstream=f"http://127.0.0.1:{full.getsockname()[1]}") as other:
+            answer = exchange(other.proxy.port, "POST", PATHS["chat"], request("chat"), 60)
+            so = answer and answer.status in (502, 504) and "message" in answer.json()["error"]
+            check(so, f"unreachable: {answer and answer.status} with an error in JSON", answer and answer.body)
+
+
 def pace(test):
     """Chunks arrive when they are sent, not when all have come."""
     for api in PATHS:
@@ -178,6 +207,14 @@ def huge(test, size):
     )
 
 
+def early(test):
+    """An answer that comes before the request was read: it arrives, or an error does, and nothing hangs."""
+    body = request("chat", "Explain [e1] " + "y" * (2 << 20))
+    seen = [exchange(test.proxy.port, "POST", PATHS["chat"], body, x_fault="early") for _ in range(5)]
+    check(all(one and one.status in (400, 502) for one in seen), f"early: {[one and one.status for one in seen]}")
+    healthy(test, "early")
+
+
 def memory(test):
     """Memory of the proxy at its most, in MiB."""
     with open(f"/proc/{test.proxy.child.pid}/status") as status:
@@ -201,12 +238,16 @@ def test(full):
         pace(made)
         abandoned(made)
         huge(made, 4 << 20)
+        early(made)
         if full:
             alike(made, "slow-chunks=0.5", streams=(True,))
             for _ in range(8):
                 huge(made, 48 << 20)
-        check(made.proxy.child.poll() is None, f"the proxy is there; it has had {memory(made)} MiB at most")
+        check(made.proxy.child.poll() is None and memory(made) < 128, f"the proxy is there; it has had {memory(made)} MiB at most")
     dead(made)
+    late(made)
+    if full:
+        unreachable(made)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 """How much later the first byte of a stream comes through the proxy: direct and proxied calls in turn, the median of the differences.
 
-latency.py [PAIRS]      of calls for each kind of request, 200 if nothing is said; fails above 5 ms
+    latency.py [PAIRS [MILLISECONDS]]      200 pairs of calls for each kind of request; fails above 5 ms
+
+A decision is on disk before a request goes on, so a disk that is busy with something else is in the number. What is above the limit is
+measured again, twice at most; every measurement is shown.
 """
 
 import json
@@ -13,7 +16,7 @@ import time
 from parts import Trouble, bench, check, main
 from wire import PATHS, Wire, request
 
-MOST = 0.005  # seconds
+AIM = 0.005  # seconds
 
 
 def first_byte(wire, path, body):
@@ -78,19 +81,22 @@ def measure(test, kind, pairs):
     return later
 
 
-def judge(test, kind, pairs):
+def judge(test, kind, pairs, most=AIM):
     measured = []
-    while len(measured) < 3 and (not measured or measured[-1] > MOST):
+    while len(measured) < 3 and (not measured or measured[-1] > most):
         measured.append(measure(test, kind, pairs))
     times = "at once" if len(measured) == 1 else f"in measurement {len(measured)}"
-    check(measured[-1] <= MOST, f"{kind}: the first byte comes at most {MOST * 1e3:.0f} ms later in the median, {times}", measured)
+    check(measured[-1] <= most, f"{kind}: the first byte comes at most {most * 1e3:.0f} ms later in the median, {times}", measured)
+    if measured[-1] > AIM:
+        print(f"      the aim, {AIM * 1e3:.0f} ms, is missed here")
 
 
-def test(pairs):
-    with bench("--catalog", "agent") as made:
+def test(pairs, most):
+    with bench("--catalog", "agent", "--patience", "250") as made:
         for kind in [*PATHS, "long chat"]:
-            judge(made, kind, pairs)
+            judge(made, kind, pairs, most)
 
 
 if __name__ == "__main__":
-    main(lambda: test(int(sys.argv[1]) if len(sys.argv) > 1 else 200))
+    pairs, most = (sys.argv[1:] + ["200", "5"][len(sys.argv) - 1 :])[:2]
+    main(lambda: test(int(pairs), float(most) / 1e3))

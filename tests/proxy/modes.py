@@ -115,6 +115,16 @@ def remembered(test):
         check(known["observations"] == 1, f"previous_response_id{', streamed' if stream else ''}: the reaction is learned", known)
 
 
+def named(test):
+    """Responses in a conversation that the upstream keeps."""
+    for place in ("conv_1", {"id": "conv_2"}):
+        user = f"mia {place}"
+        post(test, "responses", request("responses", "Explain [n1] the sun", user, conversation=place))
+        post(test, "responses", request("responses", "thanks, perfect!", user, conversation=place))
+        known = test.proxy.op("posterior", user=user)
+        check((known["rounds"], known["observations"]) == (2, 1), f"conversation {place}: the reaction is learned", known)
+
+
 def first_id(body):
     line = next(line for line in body.decode().splitlines() if line.startswith("data: "))
     return json.loads(line[6:])["response"]["id"]
@@ -146,6 +156,38 @@ def tools(test):
     check(len(seen) > 3, f"the tools that are left are those of what was chosen: {dict(seen)}", seen)
 
 
+def filtered():
+    """Tools that are taken out of the list: those that are left keep their bytes and their order."""
+    own = {"input_schema": {"type": "object"}}
+    offers = {"chat": CHAT_TOOLS, "responses": RESPONSE_TOOLS, "messages": [{"name": name, **own} for name in NAMES]}
+    with bench("--catalog", "agent", "--filter-tools") as test:
+        seen = collections.Counter()
+        for number in range(40):
+            for api, offered in offers.items():
+                body = request(api, f"Search the web for [w{number}], the latest news", f"filter {number % 5}", tools=offered)
+                answer, record = post(test, api, body)
+                chosen, left = answer.json()["fable"]["action"]["tool"], record.json().get("tools", [])
+                governed = {"web_search", "file_search", "code_execution"}
+                wanted = [tool for tool, name in zip(offered, NAMES) if name not in governed - {chosen}]
+                kept = all(json.dumps(tool).encode() in record.body for tool in wanted)
+                if left != wanted or not kept or "tool_choice" in record.json():
+                    raise Trouble(f"{api}: {chosen} was chosen, and {left} is left")
+                seen[chosen] += 1
+                worse = {"inference_id": answer.decision(), "metric_name": "reward", "value": -1.0}
+                ask(test.proxy.port, "POST", "/feedback", json.dumps(worse), JSON)
+        check(len(seen) > 3, f"--filter-tools: the tools of what was not chosen are gone: {dict(seen)}", seen)
+
+
+def roles():
+    """Who tells the assistant."""
+    for role in ("developer", "user"):
+        with bench("--catalog", "agent", "--role", role) as test:
+            for api, name in (("chat", "messages"), ("responses", "input")):
+                _, record = post(test, api, request(api))
+                last = record.json()[name][-1]
+                check(last["role"] == role and "Answer" in json.dumps(last["content"]), f"--role {role}: {api} has it last", last)
+
+
 def impatient():
     """A proxy that has hardly time to decide passes on what it cannot do: every request is told something, or goes on as it came."""
     with bench("--catalog", "agent", "--patience", "1", "--largest", "1KiB") as test:
@@ -166,6 +208,39 @@ def impatient():
         check(record.body == body and answer.status == 200 and not answer.decision(), f"a long one goes on: {answer.bypass()}")
 
 
+def full_disk():
+    """A store that cannot be written: requests go on, changed or as they came."""
+    with bench("--catalog", "agent", largest_file=60_000) as test:
+        seen = collections.Counter()
+        for number in range(600):
+            body = request("chat", f"Explain [f{number}]", f"user {number % 40}")
+            answer, record = post(test, "chat", body)
+            if answer.status != 200 or not answer.decision() and (record.body != body or answer.bypass() != "storage"):
+                raise Trouble(f"a full disk: {answer.status} {answer.headers} {answer.body}")
+            seen[answer.decision() is not None] += 1
+        check(
+            seen[True] and seen[False],
+            f"a full disk: {seen[True]} requests with a decision, then {seen[False]} that go on as they came",
+            seen,
+        )
+
+
+def killed(test):
+    """After kill -9 everything that was learned is there, and a conversation goes on."""
+    talk = [{"role": "user", "content": "Explain [k1] tides"}]
+    answer, _ = post(test, "chat", json.dumps({"user": "max", "model": "small", "messages": talk}).encode(), x_seed="kill")
+    known = test.proxy.op("posterior", user="lea")
+    test.proxy.kill()
+    test.proxy.start()
+    check(test.proxy.op("posterior", user="lea") == known, "after kill -9 everyone is as before")
+    talk += [{"role": "assistant", "content": "So."}, {"role": "user", "content": "thanks, perfect! [k1] And waves?"}]
+    other, record = post(test, "chat", json.dumps({"user": "max", "model": "small", "messages": talk}).encode(), x_seed="kill")
+    check(
+        other.status == 200 and other.decision() not in (None, answer.decision()),
+        "and a conversation goes on with its next decision",
+    )
+
+
 def forgotten(test):
     before = test.proxy.op("posterior", user="lea")["rounds"]
     check(before > 0 and test.proxy.op("forget", user="lea")["forgotten"], "a user is forgotten")
@@ -177,12 +252,17 @@ def test():
         learning(made)
         conversations(made)
         remembered(made)
+        named(made)
         tools(made)
+        killed(made)
         forgotten(made)
     for mode in ("observe", "bypass"):
         untouched(mode)
     share()
+    filtered()
+    roles()
     impatient()
+    full_disk()
 
 
 if __name__ == "__main__":

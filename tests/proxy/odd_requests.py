@@ -91,7 +91,9 @@ def too_deep(test):
     test.upstream.taken()
     answer = exchange(test.proxy.port, "POST", CHAT, prefix + b"]}")
     (record,) = test.upstream.taken()
-    check(answer.status == 400 and record.body.startswith(prefix), f"100,000 brackets arrive ({answer.bypass() or 'with a decision'})")
+    check(
+        answer.status == 400 and record.body.startswith(prefix), f"100,000 brackets arrive ({answer.bypass() or 'with a decision'})"
+    )
 
 
 def strange_http(test):

@@ -3,7 +3,7 @@
 
     parallel.py [CONVERSATIONS]      200 if nothing is said
 
-Five conversations belong to one user each. Half are chat completions and half are responses, half of both streamed; every turn but one runs
+Every user has five of them. Half are chat completions and half are responses, half of both streamed; every turn but one runs
 tools; in each sixth request the upstream fails in some way, and the client asks again.
 """
 
@@ -147,7 +147,11 @@ def judge(test, conversations):
         if marks - {conversation.mark.encode()} or record.header("x-fault") is None and not marks:
             raise Trouble(f"request {number} has the marks {marks}")
     check(True, f"all of them are intact but for the instruction and {choices} choices of tools, with no other conversation's mark")
-    turns = [(conversation, {decision for decision, _ in noted}, noted) for conversation in conversations for noted in conversation.decisions]
+    turns = [
+        (conversation, {decision for decision, _ in noted}, noted)
+        for conversation in conversations
+        for noted in conversation.decisions
+    ]
     wrong = [(conversation.mark, noted) for conversation, decisions, noted in turns if len(decisions) != 1 or None in decisions]
     check(not wrong, f"each of {len(turns)} turns has one decision, through its tools and failures", wrong[:5])
     owners = collections.Counter(decision for _, decisions, _ in turns for decision in decisions)
@@ -162,7 +166,7 @@ def judge(test, conversations):
 
 
 def test(count):
-    with bench("--catalog", "agent", "--patience", "20000") as made:
+    with bench("--catalog", "agent") as made:
         conversations = [Conversation(number, made.proxy.url) for number in range(count)]
         asyncio.run(play(conversations))
         judge(made, conversations)

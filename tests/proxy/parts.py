@@ -7,6 +7,8 @@ import json
 import os
 import pathlib
 import re
+import resource
+import signal
 import subprocess
 import sys
 import tempfile
@@ -86,14 +88,31 @@ class Upstream(Child):
 class Proxy(Child):
     """`fable proxy` with a store of its own in `folder`; what it prints is kept there, too."""
 
-    def __init__(self, upstream, folder, *options):
+    def __init__(self, upstream, folder, *options, largest_file=None):
         self.folder = pathlib.Path(tempfile.mkdtemp(dir=folder))
-        command = [os.environ["FABLE"], "proxy", "--upstream", upstream, "--listen", "127.0.0.1:0"]
-        command += ["--store", self.folder / "users.fable", *options]
-        with open(self.folder / "stderr", "w") as stderr:
-            super().__init__(command, stdin=subprocess.DEVNULL, stderr=stderr)
+        self.command = [os.environ["FABLE"], "proxy", "--upstream", upstream, "--listen", "127.0.0.1:0"]
+        self.command += ["--store", self.folder / "users.fable", *options]
+        self.limit = None
+        if largest_file:  # a disk that is full when a file has so many bytes
+
+            def limit():
+                signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+                resource.setrlimit(resource.RLIMIT_FSIZE, (largest_file, largest_file))
+
+            self.limit = limit
+        self.start()
+
+    def start(self):
+        """Starts it, for the first time or again with the same store."""
+        with open(self.folder / "stderr", "a") as stderr:
+            super().__init__(self.command, stdin=subprocess.DEVNULL, stderr=stderr, preexec_fn=self.limit)
         (self.url,) = json.loads(self.first)["listening"]
         self.port = int(self.url.rsplit(":", 1)[1])
+
+    def kill(self):
+        """As kill -9 does."""
+        self.child.kill()
+        self.child.wait()
 
     def op(self, name, **body):
         """An op of the service, which the proxy serves, too."""
@@ -103,15 +122,20 @@ class Proxy(Child):
         return json.loads(answer.body)
 
     def finish(self):
-        """Ends it, and looks for the client's key in everything that it leaves."""
+        """Ends it, and looks for the client's key, and for what was said, in everything that it leaves."""
         code = self.close()
         (self.folder / "stdout").write_bytes(self.first + self.child.stdout.read())
         check(code == 0, "the proxy ends when it is told to, with exit code 0", code)
         left = [path for path in self.folder.rglob("*") if path.is_file()]
         secret = KEY.encode()
         forms = [secret, base64.b64encode(secret)[:-4], secret.hex().encode(), secret.split(b"-", 1)[1]]
+        forms += [b"Explain [", b"use tool", b"This is the answer"]
         found = [path.name for path in left if any(form in path.read_bytes() for form in forms)]
-        check(len(left) >= 3 and not found, f"the key is in none of {len(left)} files: store, index, stdout, stderr", found)
+        check(
+            len(left) >= 3 and not found,
+            f"neither the key nor a word is in {len(left)} files: store, keys, stdout, stderr...",
+            found,
+        )
 
 
 class Answer:
@@ -178,7 +202,7 @@ class Bench:
 
 
 @contextlib.contextmanager
-def bench(*options, upstream=None, between=None):
+def bench(*options, upstream=None, between=None, largest_file=None):
     """Everything that a test needs, and the end of it.
 
     The proxy is before an upstream, or before the address `upstream`, or before what `between(port)` puts between them.
@@ -190,7 +214,9 @@ def bench(*options, upstream=None, between=None):
             relay = between(recorder.port)
             stack.callback(relay.close)
             upstream = relay.url
-        proxy = Proxy(upstream or recorder.url, folder, *options)
+        if "--patience" not in options:  # a busy machine is not what is tested
+            options += ("--patience", "20000")
+        proxy = Proxy(upstream or recorder.url, folder, *options, largest_file=largest_file)
         stack.callback(proxy.close)
         yield Bench(recorder, proxy)
         proxy.finish()
