@@ -2,8 +2,12 @@
 
 use fable_core::catalog::{AGENT, RUBRIC};
 use fable_core::{Catalog, Policy, Settings, user_hash};
+use fable_serve_tests::oracle::Oracle;
+use fable_serve_tests::play::Play;
+use fable_serve_tests::script::Script;
+use fable_serve_tests::service::Service;
 use fable_std::memory::{Bounds, EXCHANGE_BYTES, Exchange, Memory};
-use fable_std::serve::{Options, serve};
+use fable_std::serve::{Options, serve, user_bytes};
 use fable_std::store::movement::move_everyone;
 use fable_std::store::{self, Damage, FileStore, Identity, Reach, Store, StoreError, UserRow, Writes, transfer};
 use serde_json::{Value, json};
@@ -19,7 +23,7 @@ fn answers(options: &Options, lines: &[Value]) -> Vec<Value> {
 }
 
 fn answers_of(catalog: &'static Catalog<'static>, settings: Settings<'static>, options: &Options, lines: &[Value]) -> Vec<Value> {
-    let input = lines.iter().map(|line| format!("{line}\n")).collect::<String>();
+    let input = lines.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
     let mut output = Vec::new();
     serve::<f32>(catalog, settings, options, std::io::Cursor::new(input), &mut output, |_| {}).unwrap();
     let answers: Vec<Value> = output.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect();
@@ -228,7 +232,9 @@ fn it_goes_wherever_its_user_goes() {
     FileStore::backup_of(&place("one"), &place("three"), &store::Options::default(), |_, _| {}).unwrap();
     assert_eq!(FileStore::repair(&place("one"), &place("four"), &store::Options::default(), |_, _| {}).unwrap().losses, []);
     std::fs::remove_file(place("one.index")).unwrap();
-    ["one", "three", "four"].iter().for_each(|name| sound(&place(name)));
+    for name in ["one", "three", "four"] {
+        sound(&place(name));
+    }
 }
 
 /// Damage of a memory is told by whoever asks for it, and stops nobody; a repair leaves it out and says so.
@@ -265,6 +271,27 @@ fn a_damaged_memory_stops_nobody() {
     assert_eq!(said[1], json!({ "unremembered": 0 }));
     assert_eq!(said[3]["exchanges"], json!([told("cats", 3)]));
     assert!(FileStore::check(&place("one"), &store::Options::default(), |_, _| {}).unwrap().damaged.is_empty());
+}
+
+/// Whatever is asked in whatever order, with few users in memory and the service stopped in between: what is kept is what was said.
+#[test]
+fn every_answer_is_the_expected_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("users.fable");
+    let script = Script::new(21, 5, 60).with_memory();
+    let mut play = Play::<f32>::new(Oracle::new(&AGENT, Settings::default()), script);
+    for users in [2, 100, 1] {
+        let cache = (users * user_bytes::<f32>(&AGENT)).to_string();
+        let arguments = ["--scalar", "f32", "--memory", "--cache", &cache, "--store"].map(Path::new);
+        let mut service = Service::start(Path::new(env!("CARGO_BIN_EXE_fable")), arguments.into_iter().chain([path.as_path()]));
+        play.run(&mut service, 1_500, 40);
+        assert!(service.finish().success());
+    }
+    for op in ["remember", "memories", "recall", "unremember"] {
+        assert!(play.outcomes[op].0 >= 20, "{:?}", play.outcomes);
+    }
+    let report = FileStore::check(&path, &store::Options::default(), |_, _| {}).unwrap();
+    assert!(report.is_sound(), "{report:?}");
 }
 
 /// An exchange costs about as many bytes as it has, however much is kept of the user.

@@ -433,7 +433,7 @@ fn an_import_has_the_limits_of_the_service() {
     let end = before.len() - 4;
     before[end..].copy_from_slice(&sum.to_le_bytes());
     let error = transfer::import(&store, &policy, &before).unwrap_err().to_string();
-    assert_eq!(error, "the file has version 5, this program reads version 6");
+    assert_eq!(error, "the file has version 6, this program reads version 7");
     assert_eq!(import(&"x".repeat(256), 1 << 31).unwrap().len(), 256);
     assert_eq!(store.forget(&[&"x".repeat(256)]).unwrap().len(), 1);
 

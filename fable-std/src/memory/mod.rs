@@ -240,7 +240,9 @@ pub(crate) fn encode(exchanges: &[Exchange]) -> Vec<u8> {
         return Vec::new();
     }
     let mut bytes = vec![VERSION];
-    exchanges.iter().for_each(|exchange| exchange.push(&mut bytes));
+    for exchange in exchanges {
+        exchange.push(&mut bytes);
+    }
     bytes.extend_from_slice(&crc32fast::hash(&bytes).to_le_bytes());
     bytes
 }

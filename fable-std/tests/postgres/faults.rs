@@ -4,6 +4,7 @@ use crate::people::{RULES, bits, decide, desk, fetch, open};
 use fable_core::user_hash;
 use fable_serve_tests::postgres::{Database, Postgres};
 use fable_serve_tests::proxy::Proxy;
+use fable_std::memory::Exchange;
 use fable_std::store::{Damage, Reach, Resident, Store, StoreError, Writes};
 use std::thread;
 use std::time::Duration;
@@ -14,9 +15,9 @@ fn a_cut_at_any_byte_loses_and_doubles_nothing() {
     let Some(database) = Database::new() else { return };
     let proxy = Proxy::to(database.server().port());
     let (store, direct) = (open(&format!("{}?sslmode=disable", database.url_at(proxy.port()))), open(&database.url()));
-    let (mut desk, mut cuts) = (desk(), 0);
+    let (mut desk, mut cuts, mut kept) = (desk(), 0, 0);
     let mut ana = fetch(&store, &mut desk, "ana");
-    for (upwards, range, step) in [(true, 1..2_600, 53), (false, 1..420, 5)] {
+    for (upwards, range, step) in [(true, 1..3_200, 53), (false, 1..420, 5)] {
         for left in range.step_by(step) {
             // Warm, so that the cut is within the commit and not within connecting.
             let mut writes = Writes::default();
@@ -28,6 +29,7 @@ fn a_cut_at_any_byte_loses_and_doubles_nothing() {
             decide(&mut desk, &mut ana, &mut writes);
             decide(&mut desk, &mut newcomer, &mut writes);
             writes.wishes(user_hash(&name), RULES[0]);
+            writes.remember(user_hash("ana"), Exchange::new("which byte?", "this one", left as u32));
             if left % 2 == 0 {
                 writes.snapshot(user_hash("ana"), ana.entries(), &bits(&ana));
             }
@@ -41,6 +43,10 @@ fn a_cut_at_any_byte_loses_and_doubles_nothing() {
                 assert!(bits(&Resident::revive(&mut desk, &stored, None).unwrap()) == bits(person), "{left}");
             }
             assert_eq!(direct.named(&name).unwrap().wishes, RULES[0]);
+            let memory = direct.memory(user_hash("ana")).unwrap();
+            assert_eq!(memory.exchanges().last().unwrap().at, left as u32);
+            kept += 1;
+            assert_eq!(memory.exchanges().len(), kept.min(64), "{left}");
         }
     }
     println!("{cuts} cuts");

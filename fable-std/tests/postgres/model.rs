@@ -4,6 +4,7 @@ use crate::people::{self, Person, bits, catch_up, compare, decide, desk, fetch, 
 use fable_core::{DecisionId, user_hash};
 use fable_serve_tests::dice::Dice;
 use fable_serve_tests::postgres::Database;
+use fable_std::memory::{Bounds, Exchange, Memory};
 use fable_std::store::{
     Desk, FileStore, History, Known, News, Options, Place, PostgresStore, Resident, SNAPSHOT_EVERY, Store, Writes, transfer,
 };
@@ -61,6 +62,16 @@ impl Life {
             person.introduce(writes);
             let rules: [&[u8]; 3] = [people::RULES[0], people::RULES[1], b""];
             writes.wishes(number(name), rules[self.dice.below(3)]);
+        }
+        if self.dice.once_in(3) {
+            person.introduce(writes);
+            if self.dice.once_in(8) {
+                writes.memory(number(name), &Memory::default());
+            }
+            for _ in 0..self.dice.below(4) {
+                let words = "é".repeat(self.dice.below(60));
+                writes.remember(number(name), Exchange::new(&words, &words, self.dice.below(1_000) as u32));
+            }
         }
         // Who has not come yet comes in another incarnation when somebody is forgotten meanwhile.
         if person.is_known() {
@@ -160,7 +171,7 @@ fn it_does_what_a_file_does() {
     let guests = vec![guest("g0", 0, 3), guest("g1", 5, 30), guest("ana", 2, 600)];
     for (seed, history) in [(1, Some(20)), (2, Some(3)), (3, None), (4, Some(4096))] {
         let history = history.map_or(History::All, |events| History::Last(NonZeroU64::new(events).unwrap()));
-        let options = Options { history, ..Options::default() };
+        let options = Options { history, memory: Bounds { exchanges: 6, bytes: 500 }, ..Options::default() };
         let folder = tempfile::tempdir().unwrap();
         let file = FileStore::open_with(&folder.path().join("users"), &identity(), &options).unwrap();
         let place = Place::parse(&format!("{}&schema=seed%20{seed}", database.url())).unwrap();
@@ -179,9 +190,12 @@ fn it_does_what_a_file_does() {
         }
         compare(&life.file, &life.base);
         // Nothing of those who are gone is left, and nothing that no history needs.
-        let orphans = "SELECT count(*) FROM (SELECT number FROM s.fable_events UNION ALL SELECT number FROM s.fable_snapshots) x \
+        let orphans = "SELECT count(*) FROM (SELECT number FROM s.fable_events UNION ALL SELECT number FROM s.fable_snapshots \
+            UNION ALL SELECT number FROM s.fable_memories) x \
             WHERE number NOT IN (SELECT number FROM s.fable_users)";
         assert_eq!(database.ask(&orphans.replace("s.", &format!("\"seed {seed}\"."))), "0");
+        let kept = "SELECT max(c) BETWEEN 2 AND 6 AND max(s) <= 500 FROM (SELECT count(*) c, sum(size) s FROM s.fable_memories GROUP BY number) x";
+        assert_eq!(database.ask(&kept.replace("s.", &format!("\"seed {seed}\"."))), "t");
         let most = "SELECT coalesce(max(c), 0) <= 3 FROM (SELECT count(*) c FROM s.fable_snapshots GROUP BY number) x";
         assert_eq!(database.ask(&most.replace("s.", &format!("\"seed {seed}\"."))), "t");
         assert!(life.base.bytes() > 0 && life.base.damaged() == 0 && life.base.is_shared());

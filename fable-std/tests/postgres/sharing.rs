@@ -5,8 +5,9 @@ use fable_core::catalog::TAU2;
 use fable_core::{DecisionId, Event, Policy, Settings, record::decode_event};
 use fable_serve_tests::dice::Dice;
 use fable_serve_tests::postgres::Database;
+use fable_std::memory::Exchange;
 use fable_std::store::{
-    Identity, Options, Place, PostgresStore, Reach, Resident, Store, StoreError, Writes, open as open_at, open_any,
+    Damage, Identity, Options, Place, PostgresStore, Reach, Resident, Store, StoreError, Writes, open as open_at, open_any,
 };
 use std::collections::HashSet;
 use std::path::Path;
@@ -83,6 +84,57 @@ fn decisions(store: &dyn Store, name: &str) -> Vec<DecisionId> {
         }
     }
     ids
+}
+
+/// Exchanges are added, whoever is first: none is lost, none doubled, and each one's are in order.
+#[test]
+fn everybody_remembers() {
+    let Some(database) = Database::new() else { return };
+    let url = database.url();
+    let store = open(&url);
+    let mut writes = Writes::default();
+    let mut desk = desk();
+    let mut ana = fetch(&store, &mut desk, "ana");
+    decide(&mut desk, &mut ana, &mut writes);
+    assert!(store.commit(writes, true).unwrap().is_empty());
+    thread::scope(|scope| {
+        for who in ["a", "b", "c"] {
+            let (url, known) = (&url, ana.known());
+            scope.spawn(move || {
+                let store = open(url);
+                for at in 0..20 {
+                    let mut writes = Writes::default();
+                    writes.life(known.number, known.birth);
+                    writes.remember(known.number, Exchange::new(who, "noted", at));
+                    assert!(store.commit(writes, true).unwrap().is_empty());
+                }
+            });
+        }
+    });
+    let memory = store.memory(ana.known().number).unwrap();
+    for who in ["a", "b", "c"] {
+        let times: Vec<u32> = memory.exchanges().iter().filter(|kept| kept.request == who).map(|kept| kept.at).collect();
+        assert_eq!(times, (0..20).collect::<Vec<_>>());
+    }
+    // Somebody's who was forgotten is nobody's, also of who comes again; and what was meant for the first life is not taken.
+    store.forget(&["ana"]).unwrap();
+    let mut writes = Writes::default();
+    writes.life(ana.known().number, ana.known().birth);
+    writes.remember(ana.known().number, Exchange::new("late", "", 0));
+    assert_eq!(store.commit(writes, true).unwrap(), [ana.known().number]);
+    let mut again = fetch(&store, &mut desk, "ana");
+    let mut writes = Writes::default();
+    decide(&mut desk, &mut again, &mut writes);
+    assert!(store.commit(writes, true).unwrap().is_empty());
+    assert!(store.memory(again.known().number).unwrap().is_empty());
+    assert_eq!(database.ask("SELECT count(*) FROM fable_memories"), "0");
+    // What is damaged is told by whoever asks for it, and stops nobody.
+    let mut writes = Writes::default();
+    writes.remember(again.known().number, Exchange::new("one", "two", 0));
+    assert!(store.commit(writes, true).unwrap().is_empty());
+    database.ask("UPDATE fable_memories SET bytes = set_byte(bytes, 12, get_byte(bytes, 12) # 1)");
+    assert!(matches!(store.memory(again.known().number), Err(StoreError::User(Damage::Memory))));
+    assert!(store.user(again.known().number, Reach::Whole).unwrap().is_some() && store.damaged() == 0);
 }
 
 #[test]

@@ -21,7 +21,14 @@ struct Life<T: Scalar> {
     decided: HashMap<u32, (Context, Action, f64, ContrastSet)>,
     learned: HashMap<u32, (f64, f32, bool)>,
     unlearned: HashSet<u32>,
+    /// What was exchanged, as it is told.
+    exchanges: Vec<Value>,
 }
+
+/// Exchanges that are kept of a user; those of a script are short.
+const EXCHANGES: usize = 64;
+/// Exchanges that are brought back as recent ones.
+const RECENT: usize = 6;
 
 /// All users.
 #[derive(Clone, Debug)]
@@ -98,7 +105,8 @@ impl<T: Scalar> Oracle<T> {
             let header = Header::new(Kind::Journal, policy, user_hash(name), HOST_ROOM as u16);
             learner.start_journal_in(policy, &header, incarnation).unwrap();
             let user = HostUser::of(policy, learner).unwrap();
-            Life { user, known: false, decided: HashMap::new(), learned: HashMap::new(), unlearned: HashSet::new() }
+            let (decided, learned, unlearned) = (HashMap::new(), HashMap::new(), HashSet::new());
+            Life { user, known: false, decided, learned, unlearned, exchanges: Vec::new() }
         };
         let life = self.lives.entry(name.to_owned()).or_insert_with(start);
         if !life.known {
@@ -368,6 +376,37 @@ impl<T: Scalar> Oracle<T> {
         let promoted = life.user.user().promote(at).map_err(code)?;
         life.known |= promoted > 0;
         Ok(json!({ "promoted": promoted }))
+    }
+
+    /// `remember`, of a service with memory.
+    pub fn remember(&mut self, name: &str, request: &str, answer: &str, at: u32) -> Expected {
+        let life = self.life(name);
+        life.known = true;
+        life.exchanges.push(json!({ "request": request, "answer": answer, "at": at }));
+        let leave = life.exchanges.len().saturating_sub(EXCHANGES);
+        life.exchanges.drain(..leave);
+        Ok(json!({ "remembered": true, "exchanges": life.exchanges.len() }))
+    }
+
+    /// `memories`
+    pub fn memories(&mut self, name: &str) -> Expected {
+        Ok(json!({ "memory": "on", "exchanges": self.life(name).exchanges }))
+    }
+
+    /// `recall` of the recent ones.
+    pub fn recall(&mut self, name: &str) -> Expected {
+        let exchanges = &self.life(name).exchanges;
+        let recent = &exchanges[exchanges.len().saturating_sub(RECENT)..];
+        let line = |kept: &Value| format!("{{\"user\":{},\"assistant\":{}}}\n", kept["request"], kept["answer"]);
+        let lines: String = recent.iter().map(line).collect();
+        let what = "arlier exchanges with this user";
+        let text = format!("E{what}, for reference only, one JSON object a line:\n{lines}End of e{what}.");
+        Ok(json!({ "text": if recent.is_empty() { String::new() } else { text }, "exchanges": recent }))
+    }
+
+    /// `unremember`
+    pub fn unremember(&mut self, name: &str) -> Expected {
+        Ok(json!({ "unremembered": std::mem::take(&mut self.life(name).exchanges).len() }))
     }
 
     /// `forget`

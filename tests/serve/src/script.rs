@@ -47,6 +47,14 @@ pub enum Step {
     Profile(String),
     /// `promote`: user, time.
     Promote(String, u32),
+    /// `remember`: user, request, answer, time.
+    Remember(String, String, String, u32),
+    /// `memories`
+    Memories(String),
+    /// `recall` of the recent ones.
+    Recall(String),
+    /// `unremember`
+    Unremember(String),
     /// `forget`
     Forget(String),
 }
@@ -106,6 +114,12 @@ impl Step {
             }
             Self::Profile(user) => json!({ "op": "profile", "user": user }),
             Self::Promote(user, at) => json!({ "op": "promote", "user": user, "at": at }),
+            Self::Remember(user, request, answer, at) => {
+                json!({ "op": "remember", "user": user, "request": request, "answer": answer, "at": at })
+            }
+            Self::Memories(user) => json!({ "op": "memories", "user": user }),
+            Self::Recall(user) => json!({ "op": "recall", "user": user, "memory": "recent_memory", "request": "what?" }),
+            Self::Unremember(user) => json!({ "op": "unremember", "user": user }),
             Self::Forget(user) => json!({ "op": "forget", "user": user }),
         }
     }
@@ -124,6 +138,10 @@ impl Step {
             Self::Explain(..) => "explain",
             Self::Profile(..) => "profile",
             Self::Promote(..) => "promote",
+            Self::Remember(..) => "remember",
+            Self::Memories(..) => "memories",
+            Self::Recall(..) => "recall",
+            Self::Unremember(..) => "unremember",
             Self::Forget(..) => "forget",
         }
     }
@@ -132,7 +150,11 @@ impl Step {
     #[must_use]
     pub fn user(&self) -> Option<&str> {
         match self {
-            Self::Onboard(user, _) | Self::Decide { user, .. } | Self::Observe(user, ..) | Self::Promote(user, _) => Some(user),
+            Self::Onboard(user, _)
+            | Self::Decide { user, .. }
+            | Self::Observe(user, ..)
+            | Self::Promote(user, _)
+            | Self::Remember(user, ..) => Some(user),
             _ => None,
         }
     }
@@ -150,6 +172,10 @@ impl Step {
             | Self::Declared(user, _)
             | Self::Profile(user)
             | Self::Promote(user, _)
+            | Self::Remember(user, ..)
+            | Self::Memories(user)
+            | Self::Recall(user)
+            | Self::Unremember(user)
             | Self::Forget(user) => user_hash(user),
         }
     }
@@ -182,6 +208,10 @@ impl Step {
             Self::Explain(decision, against, defaults) => oracle.explain(*decision, *against, defaults.as_deref()),
             Self::Profile(user) => oracle.profile(user),
             Self::Promote(user, at) => oracle.promote(user, *at),
+            Self::Remember(user, request, answer, at) => oracle.remember(user, request, answer, *at),
+            Self::Memories(user) => oracle.memories(user),
+            Self::Recall(user) => oracle.recall(user),
+            Self::Unremember(user) => oracle.unremember(user),
             Self::Forget(user) => oracle.forget(user),
         }
     }
@@ -229,6 +259,8 @@ pub struct Script {
     last_defaults: Option<Vec<f64>>,
     /// Whether users like the first value of the first component, and show it.
     taste: bool,
+    /// Whether there is something to be remembered.
+    memory: bool,
 }
 
 impl Script {
@@ -236,13 +268,20 @@ impl Script {
     #[must_use]
     pub fn new(seed: u64, users: usize, forgets: usize) -> Self {
         let users = (0..users).map(|user| format!("user {user} \"\u{e4}\" of script {seed}")).collect();
-        Self { dice: Dice::new(seed), users, forgets, now: 0, last_defaults: None, taste: false }
+        Self { dice: Dice::new(seed), users, forgets, now: 0, last_defaults: None, taste: false, memory: false }
     }
 
     /// The same with users who like the first value of the first component better than the others, so that it can become certain.
     #[must_use]
     pub const fn with_taste(mut self) -> Self {
         self.taste = true;
+        self
+    }
+
+    /// The same with exchanges that are kept, for a service with memory.
+    #[must_use]
+    pub const fn with_memory(mut self) -> Self {
+        self.memory = true;
         self
     }
 
@@ -264,6 +303,15 @@ impl Script {
         self.now += self.dice.below(3) as u32;
         if self.forgets > 0 && self.dice.once_in(self.forgets) {
             return Step::Forget(user);
+        }
+        if self.memory && self.dice.once_in(3) {
+            let words = |dice: &mut Dice| "\"\u{e4}\n ".repeat(dice.below(40)) + &dice.below(1_000).to_string();
+            return match self.dice.below(20) {
+                0 => Step::Unremember(user),
+                1..=3 => Step::Memories(user),
+                4..=6 => Step::Recall(user),
+                _ => Step::Remember(user, words(&mut self.dice), words(&mut self.dice), self.now),
+            };
         }
         match self.dice.below(100) {
             0..=3 => self.onboard(catalog, user),

@@ -85,8 +85,8 @@ pub(super) const ROUTES: &[Route] = &[
         &[Code::UnknownName, Code::BadContext, Code::BadPattern, Code::Infeasible, Code::Off, Code::Damaged, Code::Exhausted],
     ),
     op("/v1/feedback", "feedback", Role::Decide, "How a decision went", REWARDED),
-    op("/v1/remember", "remember", Role::Decide, "Keep an exchange with a user, if memory is on", &[Code::Damaged]),
-    op("/v1/recall", "recall", Role::Decide, "What a memory mode brings back", &[Code::UnknownName, Code::Damaged]),
+    op("/v1/remember", "remember", Role::All, "Keep an exchange with a user, if memory is on", &[Code::Damaged]),
+    op("/v1/recall", "recall", Role::All, "What a memory mode brings back", &[Code::UnknownName, Code::Damaged]),
     op("/v1/memories", "memories", Role::All, "All that is kept of what was exchanged with a user", &[Code::Damaged]),
     op("/v1/unremember", "unremember", Role::All, "Erase what was exchanged with a user", &[Code::Damaged]),
     op(
@@ -186,10 +186,7 @@ mod tests {
         }
         let open = |role| ROUTES.iter().filter(move |route| route.role == role).map(|route| route.path).collect::<Vec<_>>();
         assert_eq!(open(Role::Anyone), ["/healthz"]);
-        assert_eq!(
-            open(Role::Decide),
-            ["/v1/decide", "/v1/feedback", "/v1/remember", "/v1/recall", "/feedback", "/openapi.json"]
-        );
+        assert_eq!(open(Role::Decide), ["/v1/decide", "/v1/feedback", "/feedback", "/openapi.json"]);
         assert_eq!(ROUTES.iter().map(|route| route.label).collect::<BTreeSet<_>>().len(), ROUTES.len());
     }
 }
