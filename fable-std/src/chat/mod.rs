@@ -68,6 +68,8 @@ pub struct Chat<'p> {
     exchanges: VecDeque<Exchange>,
     /// What the next line is, if not just anything.
     expected: Expected,
+    /// Rules that a model has read into what the person said.
+    proposed: Vec<Constraint>,
 }
 
 /// What the next line is.
@@ -78,6 +80,8 @@ enum Expected {
     Preferences,
     /// Yes, if everything is to be forgotten.
     Yes,
+    /// Yes, if what was proposed is to be a rule.
+    Rule,
 }
 
 impl<'p> Chat<'p> {
@@ -94,7 +98,8 @@ impl<'p> Chat<'p> {
         assistant: Option<&'p Llm>,
     ) -> Result<Self, ChatError> {
         let person = Person::open(policies, store, name)?;
-        Ok(Self { person, reader, assistant, moment: None, exchanges: VecDeque::new(), expected: Expected::Anything })
+        let (exchanges, expected, proposed) = (VecDeque::new(), Expected::Anything, Vec::new());
+        Ok(Self { person, reader, assistant, moment: None, exchanges, expected, proposed })
     }
 
     /// How to greet the person, whose data is kept at a `place`. Somebody new is asked for preferences, where they can be read: the
@@ -142,6 +147,14 @@ impl<'p> Chat<'p> {
                 reply.plain("Nothing was forgotten.");
                 if !line.starts_with('/') {
                     return Ok(()); // "no" is no reaction to an answer
+                }
+            }
+            Expected::Rule if line.eq_ignore_ascii_case("yes") => return self.accept(reply),
+            Expected::Rule => {
+                self.proposed.clear();
+                reply.plain("No rule was set.");
+                if line.eq_ignore_ascii_case("no") {
+                    return Ok(());
                 }
             }
             Expected::Preferences if !line.starts_with('/') && !line.is_empty() => match self.prefer(line, reply) {
@@ -277,13 +290,27 @@ impl<'p> Chat<'p> {
                 Err(_) => unused.push(preference.words.clone()),
             }
         }
-        if statements.is_empty() && stated.constraints.is_empty() {
+        if statements.is_empty() && stated.constraints.is_empty() && stated.proposed.is_empty() {
             return Err(ChatError::NothingStated);
         }
         self.person.prefer(&statements, &|wishes| ruled(catalog, wishes, &stated.constraints))?;
         reply.add_all("prefers", described);
         reply.add_all("rule", stated.constraints.iter().map(|constraint| constraint.describe(catalog)));
         reply.add_all("not used", unused);
+        if !stated.proposed.is_empty() {
+            // A model cannot impose a rule.
+            reply.add_all("rule?", stated.proposed.iter().map(|rule| rules::described(catalog, rule)));
+            reply.plain("That is not a rule yet. Type yes to make it one.");
+            (self.proposed, self.expected) = (stated.proposed, Expected::Rule);
+        }
+        Ok(())
+    }
+
+    /// What was proposed becomes a rule.
+    fn accept(&mut self, reply: &mut Reply) -> Result<(), ChatError> {
+        let (catalog, proposed) = (self.catalog(), std::mem::take(&mut self.proposed));
+        self.person.prefer(&[], &|wishes| ruled(catalog, wishes, &proposed))?;
+        reply.add_all("rule", proposed.iter().map(|rule| rule.describe(catalog)));
         Ok(())
     }
 

@@ -6,12 +6,12 @@
 use super::answer::{Answer, Chances, Contrasted, Labels, Promoted, Stats, Wished};
 use super::backup::Backups;
 use super::counters::Counters;
-use super::op::{Change, Op};
+use super::op::Op;
 use super::refusal::{Code, Refusal};
 use super::residents::{Residents, warm};
 use super::shards::Shard;
 use crate::inspect::marginals;
-use crate::rules;
+use crate::rules::Change;
 use crate::store::journal::{Note, Segment};
 use crate::store::{Desk, Known, News, Policies, Reach, Resident, Store, StoreError, Writes};
 use crate::text::Constraint;
@@ -291,16 +291,7 @@ impl<'p, T: Scalar> Seat<'_, 'p, T> {
                 self.resident.wishes(&stored.map_or_else(Vec::new, |stored| stored.wishes))?
             }
         };
-        let mut wishes = before.clone();
-        match change {
-            Change::Nothing => {}
-            Change::Rules(more) => wishes.rules = rules::with(catalog, &wishes.rules, more.iter().cloned())?.0,
-            Change::Allow(values) => wishes.rules = rules::allowing_all(&wishes.rules, values).0,
-            Change::Switch { layer, memory } => {
-                wishes.layer = layer.unwrap_or(wishes.layer);
-                wishes.memory = memory.or(wishes.memory);
-            }
-        }
+        let wishes = change.of(catalog, &before)?;
         if wishes != before {
             let entries = self.resident.entries();
             self.resident.wish(self.desk, self.writes, &wishes)?;

@@ -60,6 +60,7 @@ mod tokens;
 pub mod wording;
 
 pub use feedback::{CLARIFICATION_PENALTY, CORRECTION_PENALTY, Feedback};
+pub use onboarding::is_said_as_rule;
 pub use stated::{Constraint, Onboarding, Preference, SIGNAL_HIGH, feasible};
 pub use tokens::{MAX_TEXT, read_part};
 

@@ -18,6 +18,7 @@ mod policy_arguments;
 mod prior;
 mod prior_argument;
 mod replay;
+mod rules;
 mod serve;
 mod stderr;
 mod store;
@@ -37,6 +38,7 @@ use inspect::InspectArguments;
 use merge::MergeArguments;
 use prior::PriorArguments;
 use replay::ReplayArguments;
+use rules::RulesArguments;
 use serve::ServeArguments;
 use std::io::Write;
 use std::process::ExitCode;
@@ -68,6 +70,7 @@ Examples:
   fable prior fit crowd.prior --store users.fable # what users have in common, for those who come
   fable serve --store users.fable --prior crowd.prior
   fable serve --store users.fable --http 127.0.0.1:8080
+  fable rules users.fable ana --forbid tool=web_search
   fable check users.fable                         # is anything damaged? also while it is served
   fable backup users.fable copy.fable
   fable move --from users.fable --to postgres://ana@localhost/fable   # for more than one process
@@ -85,6 +88,7 @@ enum Command {
     Catalog(CatalogArguments),
     Device(DeviceArguments),
     Serve(ServeArguments),
+    Rules(RulesArguments),
     Forget(ForgetArguments),
     Export(ExportArguments),
     Import(ImportArguments),
@@ -133,6 +137,7 @@ fn main() -> ExitCode {
         Command::Evaluate(arguments) => evaluate::run(&arguments),
         Command::Prior(arguments) => prior::run(&arguments),
         Command::Serve(arguments) => serve::run(&arguments),
+        Command::Rules(arguments) => rules::run(&arguments),
         Command::Forget(arguments) => store::forget(&arguments),
         Command::Export(arguments) => store::export(&arguments),
         Command::Import(arguments) => store::import(&arguments),
