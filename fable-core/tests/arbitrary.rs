@@ -397,6 +397,7 @@ fn arbitrary_definitions() {
             let applied = [null % 2];
             let parts = [Part::new(null % count, &applied)];
             let terms = [Term::new(cost - 0.5, Condition::Above(null % 2, threshold), &parts)];
+            let rules = [fable_core::Rule::forbid("r", &parts).when(Condition::Below(null % 2, threshold))];
             let definition = Definition {
                 name: "arbitrary",
                 components: &components,
@@ -405,6 +406,7 @@ fn arbitrary_definitions() {
                 blocks: &blocks,
                 terms: if null % 2 == 0 { &terms } else { &[] },
                 contrasts: &[],
+                rules: if null % 3 == 0 { &rules } else { &[] },
             };
             let Ok(catalog) = Catalog::try_new(definition) else { return Ok(false) };
             for index in 0..catalog.dimension() {

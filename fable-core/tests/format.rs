@@ -23,7 +23,8 @@ mod listed {
     };
     use fable_core::{ParseDecisionIdError, Policy, Posterior, PosteriorError, Prior, PriorError, Promotion, Purpose, Range};
     use fable_core::{
-        Request, Rule, Scale, Scores, Setting, Settings, SettingsError, Share, Source, Standing, State, Statement, Step,
+        Request, Rule, Scale, Scores, Setting, Settings, SettingsError, Share, Source, Standing, StandingRule, State, Statement,
+        Step, Wish,
     };
     use fable_core::{Stream, Thousandths, Update, User, UserError, Verdict, When, Workspace};
 
@@ -105,6 +106,8 @@ mod listed {
         has::<Event>();
         has::<Observation>();
         has::<Statement>();
+        has::<StandingRule<'_>>();
+        has::<Wish>();
         has::<Direction>();
         has::<When>();
         has::<OnboardingError>();

@@ -12,6 +12,7 @@
 //! ```
 
 use crate::catalogs::lookup;
+use crate::store::wishes::Wishes;
 use crate::text::Constraint;
 use crate::toml_file::Flaw;
 use fable_core::catalog::{Condition, Part};
@@ -190,6 +191,44 @@ pub fn allowing_all(rules: &[Constraint], values: &[Value]) -> (Vec<Constraint>,
 pub fn described(catalog: &Catalog<'_>, rule: &Constraint) -> String {
     let words = if rule.words.is_empty() { String::new() } else { format!(" (\"{}\")", rule.words) };
     format!("{}{words}", rule.describe(catalog))
+}
+
+/// How what a user wishes is changed.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Change {
+    /// Not at all.
+    Nothing,
+    /// Rules are added.
+    Rules(Vec<Constraint>),
+    /// What stands against values is lifted.
+    Allow(Vec<Value>),
+    /// Switches are set; what is left out stays.
+    Switch {
+        /// Whether anything is decided for the user and learned about them.
+        layer: Option<bool>,
+        /// Whether what is said may be remembered.
+        memory: Option<bool>,
+    },
+}
+
+impl Change {
+    /// What wishes become.
+    ///
+    /// # Errors
+    /// As for [`with`].
+    pub fn of(&self, catalog: &Catalog<'_>, wishes: &Wishes) -> Result<Wishes, RulesError> {
+        let mut wishes = wishes.clone();
+        match self {
+            Self::Nothing => {}
+            Self::Rules(more) => wishes.rules = with(catalog, &wishes.rules, more.iter().cloned())?.0,
+            Self::Allow(values) => wishes.rules = allowing_all(&wishes.rules, values).0,
+            Self::Switch { layer, memory } => {
+                wishes.layer = layer.unwrap_or(wishes.layer);
+                wishes.memory = memory.or(wishes.memory);
+            }
+        }
+        Ok(wishes)
+    }
 }
 
 /// Something must be left to choose, everywhere and in each task and for each signal that a rule names, beside what the catalog's

@@ -58,7 +58,7 @@ lamp.toml:3:1: this key is set already; each table of a list has a head of its o
         "a misspelt key at the top",
         &[("signals =", "signal =")],
         r#"
-lamp.toml:3:1: there is no key 'signal'; did you mean 'signals'? Known: name, tasks, signals, components, dictionary, terms, contrasts, settings
+lamp.toml:3:1: there is no key 'signal'; did you mean 'signals'? Known: name, tasks, signals, components, dictionary, terms, contrasts, rules, settings
     3 | signal = ["daylight", "noise"]
       | ^^^^^^"#,
     ),
@@ -66,7 +66,7 @@ lamp.toml:3:1: there is no key 'signal'; did you mean 'signals'? Known: name, ta
         "a misspelt table",
         &[("[dictionary]", "[dictionery]")],
         r"
-lamp.toml:21:2: there is no key 'dictionery'; did you mean 'dictionary'? Known: name, tasks, signals, components, dictionary, terms, contrasts, settings
+lamp.toml:21:2: there is no key 'dictionery'; did you mean 'dictionary'? Known: name, tasks, signals, components, dictionary, terms, contrasts, rules, settings
    21 | [dictionery]
       |  ^^^^^^^^^^",
     ),
@@ -248,7 +248,7 @@ lamp.toml:7:8: 'light' has no value 'of'; did you mean 'off'? Known: off, warm, 
         "a value twice",
         &[(r#"name = "spoken""#, r#"name = "silent""#)],
         r#"
-lamp.toml:18:12: two components, values, tasks, signals or contrasts have the same name; 'silent' is taken already
+lamp.toml:18:12: two components, values, tasks, signals, contrasts or rules have the same name; 'silent' is taken already
    18 |   { name = "silent", cost = 0.05, instruction = "Say what you do." },
       |            ^^^^^^^^"#,
     ),
@@ -256,7 +256,7 @@ lamp.toml:18:12: two components, values, tasks, signals or contrasts have the sa
         "a component twice",
         &[(r#"name = "speech""#, r#"name = "light""#)],
         r#"
-lamp.toml:15:8: two components, values, tasks, signals or contrasts have the same name; 'light' is taken already
+lamp.toml:15:8: two components, values, tasks, signals, contrasts or rules have the same name; 'light' is taken already
    15 | name = "light"
       |        ^^^^^^^"#,
     ),
@@ -264,7 +264,7 @@ lamp.toml:15:8: two components, values, tasks, signals or contrasts have the sam
         "a task twice",
         &[(r#"["reading", "dinner"]"#, r#"["reading", "dinner", "reading"]"#)],
         r#"
-lamp.toml:2:31: two components, values, tasks, signals or contrasts have the same name; 'reading' is taken already
+lamp.toml:2:31: two components, values, tasks, signals, contrasts or rules have the same name; 'reading' is taken already
     2 | tasks = ["reading", "dinner", "reading"]
       |                               ^^^^^^^^^"#,
     ),
@@ -500,6 +500,81 @@ lamp.toml:45:54: expected a number
    45 | context = { task = "dinner", daylight = 0.1, noise = "loud" }
       |                                                      ^^^^^^"#,
     ),
+    (
+        "a rule that does nothing",
+        &[("forbid.light = \"cold\"\nforbid.speech = \"spoken\"\n", "")],
+        r#"
+lamp.toml:50:8: a rule has one of 'forbid', 'require' and 'only', like forbid = { style = "direct" }
+   50 | name = "calm_dinner"
+      |        ^^^^^^^^^^^^^"#,
+    ),
+    (
+        "a rule that does two things",
+        &[("forbid.light = \"cold\"", "require.light = \"cold\"")],
+        r#"
+lamp.toml:50:8: a rule has one of 'forbid', 'require' and 'only', like forbid = { style = "direct" }
+   50 | name = "calm_dinner"
+      |        ^^^^^^^^^^^^^"#,
+    ),
+    (
+        "a misspelt effect",
+        &[("forbid.light = \"cold\"", "forbids.light = \"cold\"")],
+        r#"
+lamp.toml:52:1: there is no key 'forbids'; did you mean 'forbid'? Known: name, when, forbid, require, only
+   52 | forbids.light = "cold"
+      | ^^^^^^^"#,
+    ),
+    (
+        "a rule about an unknown value",
+        &[("forbid.light = \"cold\"", "forbid.light = \"colt\"")],
+        r#"
+lamp.toml:52:16: 'light' has no value 'colt'; did you mean 'cold'? Known: off, warm, cold
+   52 | forbid.light = "colt"
+      |                ^^^^^^"#,
+    ),
+    (
+        "a rule in an unknown task",
+        &[("when.task = \"dinner\"", "when.task = \"supper\"")],
+        r#"
+lamp.toml:51:13: there is no task 'supper'; known: reading, dinner
+   51 | when.task = "supper"
+      |             ^^^^^^^^"#,
+    ),
+    (
+        "a rule with two conditions",
+        &[("when.task = \"dinner\"", "when = { task = \"dinner\", noise.above = 0.5 }")],
+        r#"
+lamp.toml:51:8: a rule has one condition, like { risk.above = 0.6 } or { task = "coding" }; write another rule for another condition
+   51 | when = { task = "dinner", noise.above = 0.5 }
+      |        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^"#,
+    ),
+    (
+        "a threshold of a rule that is not a signal",
+        &[("when.noise.above = 0.75", "when.noise.above = 75")],
+        r#"
+lamp.toml:57:20: a threshold must be a number from 0 to 1
+   57 | when.noise.above = 75
+      |                    ^^"#,
+    ),
+    (
+        "a rule that leaves nothing",
+        &[(
+            "when.noise.above = 0.75\nforbid.speech = \"spoken\"",
+            "when.noise.above = 0.75\nforbid.speech = [\"spoken\", \"silent\"]",
+        )],
+        r#"
+lamp.toml:58:1: where this rule holds, it and the rules that hold everywhere leave nothing to choose
+   58 | forbid.speech = ["spoken", "silent"]
+      | ^^^^^^"#,
+    ),
+    (
+        "two rules of one name",
+        &[("name = \"heard\"", "name = \"calm_dinner\"")],
+        r#"
+lamp.toml:56:8: two components, values, tasks, signals, contrasts or rules have the same name; 'calm_dinner' is taken already
+   56 | name = "calm_dinner"
+      |        ^^^^^^^^^^^^^"#,
+    ),
 ];
 
 #[test]
@@ -521,9 +596,10 @@ lamp.toml:3:21: a dictionary needs between 1 and 128 blocks
 #[test]
 fn a_second_contrast_of_the_same_name_is_the_one_to_blame() {
     let (_, contrast) = LAMP.split_once("[[contrasts]]").unwrap();
+    let (contrast, _) = contrast.split_once("[[rules]]").unwrap();
     let says = r#"
-lamp.toml:49:8: two components, values, tasks, signals or contrasts have the same name; 'warm_over_cold' is taken already
-   49 | name = "warm_over_cold"
+lamp.toml:60:8: two components, values, tasks, signals, contrasts or rules have the same name; 'warm_over_cold' is taken already
+   60 | name = "warm_over_cold"
       |        ^^^^^^^^^^^^^^^^"#;
     assert_eq!(told(&format!("{LAMP}[[contrasts]]{contrast}")), says.trim_start());
 }

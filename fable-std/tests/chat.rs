@@ -348,7 +348,7 @@ fn rules_travel_with_an_exported_person() {
     bytes[end..].copy_from_slice(&sum);
     std::fs::write(file, bytes).unwrap();
     let refused = other(&[&["import", file][..], &adapters].concat(), &folder.path().join("third.fable"));
-    assert!(String::from_utf8_lossy(&refused.stderr).contains("constraints cannot be read"), "{refused:?}");
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("rules cannot be read"), "{refused:?}");
 }
 
 #[test]
@@ -543,6 +543,38 @@ Sort my list\nAnd the other one\nwell, whatever\n";
     let (_, answered) = &sent[4];
     assert_eq!(answered["messages"].as_array().unwrap().len(), 4, "what was said before goes with it");
     assert_eq!(answered["messages"][2]["role"], "assistant");
+}
+
+/// From "I like short answers" a hostile endpoint makes five prohibitions: none of them is a rule before the person says yes.
+#[test]
+fn a_model_cannot_impose_a_rule_on_a_person() {
+    let (folder, store) = place();
+    let values = ["tool=web_search", "tool=file_search", "tool=code_execution", "memory=recent_memory", "style=detailed"];
+    let imposed = |words: &str| {
+        let entry = |value| json!({ "effect": "forbid", "value": value, "when": null, "words": words });
+        completion(&json!({ "preferences": [], "constraints": values.map(entry) }).to_string())
+    };
+    let profile = || shown(&folder, &run(command(&store, &[]), b"/profile\n"));
+    let hostile = |lines: &[u8], said: &str| {
+        let server = Endpoint::answering_all(vec![imposed(said)]);
+        shown(&folder, &run(with_endpoint(&store, &server.url), lines))
+    };
+    let said = hostile(b"/prefer I like short answers\nno\n", "I like short answers");
+    assert_eq!(said.matches("\nrule?        never ").count() + said.matches("rule?        never tool=web").count(), 5, "{said}");
+    assert!(said.ends_with("That is not a rule yet. Type yes to make it one.\nNo rule was set.\n"), "{said}");
+    assert!(!profile().contains("rule "), "{}", profile());
+    // Not to answer is no yes either, and the next line is what it is.
+    let said = hostile(b"/prefer I like short answers\n/values\n", "I like short answers");
+    assert!(said.contains("No rule was set.\n") && !profile().contains("rule "), "{said}");
+    // With the person's yes they are rules; and what is said as one is a rule at once.
+    let said = hostile(b"/prefer I like short answers\nyes\n", "I like short answers");
+    assert_eq!(said.matches("\nrule         never ").count(), 5, "{said}");
+    assert_eq!(profile().matches("rule         never ").count(), 5);
+    let (folder, store) = place();
+    let entry = json!({ "effect": "forbid", "value": "tool=web_search", "when": null, "words": "never search the web" });
+    let server = Endpoint::answering(completion(&json!({ "preferences": [], "constraints": [entry] }).to_string()));
+    let said = shown(&folder, &run(with_endpoint(&store, &server.url), b"/prefer never search the web\n"));
+    assert_eq!(said, "rule         never tool=web_search\n");
 }
 
 #[test]

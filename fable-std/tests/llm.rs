@@ -260,17 +260,17 @@ fn ask_onboarding(said: &str, answer: &Value) -> Result<Onboarding, LlmError> {
     llm(&server).try_onboarding(&AGENT, PreferenceText::new(said))
 }
 
-const SAID: &str = "In code I adore brevity.  Keep your hands off my documents!";
+const SAID: &str = "In code I adore brevity.  Never lay hands on my documents!";
 
 fn good_preference() -> Value {
     json!({
         "prefer": "style=concise", "over": "style=detailed", "when": "task=coding",
-        "response": 0.9, "certainty": "sure", "words": "in code I adore BREVITY. keep",
+        "response": 0.9, "certainty": "sure", "words": "in code I adore BREVITY. never",
     })
 }
 
 fn good_constraint() -> Value {
-    json!({ "effect": "forbid", "value": "tool=file_search", "when": null, "words": "hands off my documents" })
+    json!({ "effect": "forbid", "value": "tool=file_search", "when": null, "words": "hands on my documents" })
 }
 
 #[test]
@@ -326,14 +326,38 @@ fn every_entry_of_an_onboarding_answer_is_checked() {
         assert_eq!(ask_onboarding(SAID, &answer), Err(LlmError::Answer(expected)), "{answer}");
     }
     let both = [("forbid", "style=direct"), ("require", "style=direct")];
-    let both = both.map(|(effect, value)| json!({ "effect": effect, "value": value, "when": null, "words": "brevity" }));
+    let both = both.map(|(effect, value)| json!({ "effect": effect, "value": value, "when": null, "words": "my documents" }));
     let answer = json!({ "preferences": [], "constraints": both });
     assert_eq!(ask_onboarding(SAID, &answer), Err(LlmError::Answer("its constraints leave nothing to do")));
     // In different places both can hold.
     let mut apart = answer.clone();
     apart["constraints"][0]["when"] = json!("task=coding");
     apart["constraints"][1]["when"] = json!("task=writing");
-    assert_eq!(ask_onboarding(SAID, &apart).unwrap().constraints.len(), 2);
+    assert_eq!(ask_onboarding(SAID, &apart).unwrap().constraints.len(), 3); // and what the rules read
+}
+
+/// "I like short answers" is not a prohibition, whatever a model makes of it.
+#[test]
+fn a_model_cannot_impose_a_rule() {
+    let said = "I like short answers. I don't mind long ones, and I never read the news";
+    let imposed = |words: &str| {
+        let values = ["tool=web_search", "tool=file_search", "tool=code_execution", "memory=recent_memory", "style=detailed"];
+        let entry = |value| json!({ "effect": "forbid", "value": value, "when": null, "words": words });
+        json!({ "preferences": [], "constraints": values.map(entry) })
+    };
+    for words in ["I like short answers", "answers", "don't", "don't mind", "I don't mind long ones", "never", "the news"] {
+        let found = ask_onboarding(said, &imposed(words)).unwrap();
+        assert_eq!((found.constraints.len(), found.proposed.len()), (0, 5), "{words}");
+    }
+    let obliged = json!({ "effect": "require", "value": "style=confirm_first", "when": null, "words": "short answers" });
+    let found = ask_onboarding(said, &json!({ "preferences": [], "constraints": [obliged] })).unwrap();
+    assert_eq!((found.constraints.len(), found.proposed.len()), (0, 1));
+    // What is said as one is a rule at once.
+    for said in ["never search the web", "Please don't search the web", "You must not search the web", "no web search, please"] {
+        let entry = json!({ "effect": "forbid", "value": "tool=web_search", "when": null, "words": "web" });
+        let found = ask_onboarding(said, &json!({ "preferences": [], "constraints": [entry] })).unwrap();
+        assert_eq!((found.constraints.len(), found.proposed.len()), (1, 0), "{said}");
+    }
 }
 
 /// A model that forgets a prohibition, or is told to, does not lift it.

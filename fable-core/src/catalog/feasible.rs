@@ -186,23 +186,6 @@ pub(super) fn removed<'r>(mut rules: impl Iterator<Item = &'r Rule<'r>> + Clone,
     })
 }
 
-/// Every pattern names components of the catalog once, and values of theirs.
-pub(super) fn check_rules<'r>(catalog: &Catalog<'_>, rules: impl Iterator<Item = &'r Rule<'r>>) -> Result<(), FeasibleError> {
-    for (rule, Rule { pattern, .. }) in rules.enumerate() {
-        if pattern.is_empty() {
-            return Err(FeasibleError::EmptyPattern { rule });
-        }
-        let component = |index: usize| pattern.get(index).map(|part| part.component);
-        if (0..pattern.len()).any(|index| (0..index).any(|earlier| component(earlier) == component(index))) {
-            return Err(FeasibleError::RepeatedComponent { rule });
-        }
-        if !pattern.iter().all(|part| check_part(catalog.definition().components, part)) {
-            return Err(FeasibleError::UnknownValue { rule });
-        }
-    }
-    Ok(())
-}
-
 /// A set of actions that is known not to be empty. Only these can be decided over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -214,7 +197,18 @@ impl Feasible {
     /// # Errors
     /// A rule that names something unknown or nothing, or no action left.
     pub fn new(catalog: &Catalog<'_>, rules: &[Rule<'_>]) -> Result<Self, FeasibleError> {
-        check_rules(catalog, rules.iter())?;
+        for (rule, Rule { pattern, .. }) in rules.iter().enumerate() {
+            if pattern.is_empty() {
+                return Err(FeasibleError::EmptyPattern { rule });
+            }
+            let component = |index: usize| pattern.get(index).map(|part| part.component);
+            if (0..pattern.len()).any(|index| (0..index).any(|earlier| component(earlier) == component(index))) {
+                return Err(FeasibleError::RepeatedComponent { rule });
+            }
+            if !pattern.iter().all(|part| check_part(catalog.definition().components, part)) {
+                return Err(FeasibleError::UnknownValue { rule });
+            }
+        }
         let mut set = ActionSet::EMPTY;
         for action in catalog.all_actions().iter().filter(|&action| removed_by(catalog, rules, action).is_none()) {
             set.insert(action);

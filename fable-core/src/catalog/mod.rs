@@ -19,7 +19,7 @@
 //! });
 //! const STATE: [f32; LAMP.state_len()] = [0.0; LAMP.state_len()];
 //!
-//! assert_eq!((LAMP.dimension(), LAMP.actions(), STATE.len()), (6, 2, 25));
+//! assert_eq!((LAMP.dimension(), LAMP.actions(), STATE.len()), (6, 2, 57));
 //! assert_eq!(LAMP.coordinate("task=dinner*light=warm"), Some(2));
 //! ```
 //!

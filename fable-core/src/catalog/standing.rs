@@ -29,8 +29,8 @@
 //! # Ok::<(), Box<dyn core::error::Error>>(())
 //! ```
 
-use super::feasible::{check_rules, removed};
-use super::{Action, Catalog, Condition, Context, Feasible, FeasibleError, Rule};
+use super::feasible::removed;
+use super::{Action, Catalog, Condition, Context, Rule};
 
 /// A user's rule about a signal holds above this level.
 pub const SIGNAL_HIGH: f32 = 0.5;
@@ -76,34 +76,6 @@ pub fn stopped_by<'r>(
 /// The rules that hold in a context.
 fn held<'r>(rules: &'r [StandingRule<'r>], context: &Context) -> impl Iterator<Item = &'r Rule<'r>> + Clone {
     rules.iter().filter(|standing| standing.when.holds(context)).map(|standing| &standing.rule)
-}
-
-impl Feasible {
-    /// What is left of the set under standing rules in a context.
-    ///
-    /// ```
-    /// use fable_core::catalog::{AGENT, Condition, Part, agent};
-    /// use fable_core::{Feasible, FeasibleError, Rule};
-    /// let offline = [Rule::forbid("offline", &[Part::new(agent::TOOL, &[1])]).when(Condition::Above(agent::RISK, 0.5))];
-    /// let context = |risk| AGENT.context(None, [("risk", risk), ("ambiguity", 0.0), ("memory_need", 0.0), ("tool_need", 0.0)]);
-    /// let all = Feasible::all(&AGENT);
-    /// assert_eq!(all.under(&AGENT, &offline, &context(0.5).unwrap())?.len(), 180);
-    /// assert_eq!(all.under(&AGENT, &offline, &context(0.6).unwrap())?.len(), 150);
-    /// # Ok::<(), FeasibleError>(())
-    /// ```
-    ///
-    /// # Errors
-    /// A rule that names something unknown or nothing, whether it holds or not, or no action left.
-    pub fn under(&self, catalog: &Catalog<'_>, rules: &[StandingRule<'_>], context: &Context) -> Result<Self, FeasibleError> {
-        check_rules(catalog, rules.iter().map(|standing| &standing.rule))?;
-        let mut set = *self.set();
-        for action in self.set().iter() {
-            if stopped_by(catalog, rules, context, action).is_some() {
-                set.remove(action);
-            }
-        }
-        Self::from_set(catalog, set)
-    }
 }
 
 impl<'a> Catalog<'a> {

@@ -64,7 +64,7 @@ pub(super) type Piece = heapless::Vec<u8, MAX_PART>;
 /// ```
 /// use fable_core::{catalog::TAU2, record::snapshot::max_len};
 /// const LEN: usize = max_len::<f32>(&TAU2, 8);
-/// assert_eq!(LEN, 2_675);
+/// assert_eq!(LEN, 2_803);
 /// ```
 #[must_use]
 pub const fn max_len<T: Scalar>(catalog: &Catalog<'_>, room: usize) -> usize {

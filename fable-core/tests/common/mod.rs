@@ -49,6 +49,7 @@ pub const MIXED: Catalog<'static> = fable_core::catalog!(Definition {
         Contrast::new("c0_over_c2_in_y", &[0, 1, 0], &[0, 1, 2]).when(Some(1), &[0.5, 0.25]),
         Contrast::new("a1_over_a0", &[1, 0, 3], &[0, 0, 3]).when(None, &[1.0, 0.0]).says("A is one.", "A is zero."),
     ],
+    rules: &[],
 });
 
 /// The smallest product, for looking at all of its masks: 2 x 2 x 2 actions.

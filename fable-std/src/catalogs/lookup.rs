@@ -2,7 +2,7 @@
 
 use crate::toml_file::Flaw;
 use fable_core::catalog::{Condition, Part};
-use fable_core::{Catalog, Effect, Feasible, FeasibleError, Rule, When};
+use fable_core::{Catalog, Effect, Feasible, FeasibleError, Rule, StandingRule, When};
 
 /// The position of a component.
 ///
@@ -85,6 +85,15 @@ pub const fn effect_name(effect: Effect) -> &'static str {
         Effect::Require => "require",
         Effect::Only => "only",
     }
+}
+
+/// A rule of a catalog in words: `confirm_risks: require style=confirm_first, risk above 0.7`.
+#[must_use]
+pub fn described(catalog: &Catalog<'_>, standing: &StandingRule<'_>) -> String {
+    let parts = standing.rule.pattern.iter().map(|part| value_names(catalog, part).join(" or "));
+    let pattern = parts.collect::<Vec<_>>().join(" and ");
+    let place = condition_name(catalog, standing.when).map_or_else(String::new, |place| format!(", {place}"));
+    format!("{}: {} {pattern}{place}", standing.rule.name, effect_name(standing.rule.effect))
 }
 
 /// The values of a part, like `tool=web_search`.

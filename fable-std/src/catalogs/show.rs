@@ -1,7 +1,8 @@
 //! How a catalog is shown to people and to programs.
 
+use super::lookup;
 use crate::settings::block_names;
-use fable_core::{Action, Catalog};
+use fable_core::{Action, Catalog, StandingRule};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -35,10 +36,20 @@ pub fn describe(catalog: &Catalog<'_>) -> Value {
         "blocks": block_names(catalog),
         "coordinates": coordinates(catalog),
         "contrasts": definition.contrasts.iter().map(|contrast| contrast.name).collect::<Vec<_>>(),
+        "rules": definition.rules.iter().map(|standing| rule(catalog, standing)).collect::<Vec<_>>(),
         "dimension": catalog.dimension(),
         "actions": catalog.actions(),
         "state_bytes": { "f32": 4 * catalog.arrow().packed_len(), "f64": 8 * catalog.arrow().packed_len() },
         "fingerprint": format!("{:016x}", catalog.fingerprint()),
+    })
+}
+
+fn rule(catalog: &Catalog<'_>, standing: &StandingRule<'_>) -> Value {
+    json!({
+        "name": standing.rule.name,
+        "effect": lookup::effect_name(standing.rule.effect),
+        "values": standing.rule.pattern.iter().flat_map(|part| lookup::value_names(catalog, part)).collect::<Vec<_>>(),
+        "when": lookup::condition_name(catalog, standing.when),
     })
 }
 
@@ -63,6 +74,9 @@ pub fn holds(catalog: &Catalog<'_>) -> String {
     line("terms", &[&definition.terms.len().to_string()]);
     let contrasts: Vec<&str> = definition.contrasts.iter().map(|contrast| contrast.name).collect();
     line("contrasts", &contrasts);
+    for standing in definition.rules {
+        line("rule", &[&lookup::described(catalog, standing)]);
+    }
     line("actions", &[&catalog.actions().to_string()]);
     line("dimension", &[&catalog.dimension().to_string()]);
     let bytes = catalog.arrow().packed_len() * 4;

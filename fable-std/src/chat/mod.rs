@@ -74,6 +74,8 @@ pub struct Chat<'p> {
     turns: Turns,
     /// What the next line is, if not just anything.
     expected: Expected,
+    /// Rules that a model has read into what the person said.
+    proposed: Vec<Constraint>,
 }
 
 /// What the next line is.
@@ -84,6 +86,8 @@ enum Expected {
     Preferences,
     /// Yes, if everything is to be forgotten.
     Yes,
+    /// Yes, if what was proposed is to be a rule.
+    Rule,
 }
 
 impl<'p> Chat<'p> {
@@ -101,7 +105,8 @@ impl<'p> Chat<'p> {
     ) -> Result<Self, ChatError> {
         let person = Person::open(policies, store, name)?;
         let (recollection, turns) = (Recollection::default(), Turns::default());
-        Ok(Self { person, reader, assistant, moment: None, recollection, turns, expected: Expected::Anything })
+        let (expected, proposed) = (Expected::Anything, Vec::new());
+        Ok(Self { person, reader, assistant, moment: None, recollection, turns, expected, proposed })
     }
 
     /// Whether what is asked and answered is kept in the store, and used in later chats.
@@ -156,6 +161,14 @@ impl<'p> Chat<'p> {
                 reply.plain("Nothing was forgotten.");
                 if !line.starts_with('/') {
                     return Ok(()); // "no" is no reaction to an answer
+                }
+            }
+            Expected::Rule if line.eq_ignore_ascii_case("yes") => return self.accept(reply),
+            Expected::Rule => {
+                self.proposed.clear();
+                reply.plain("No rule was set.");
+                if line.eq_ignore_ascii_case("no") {
+                    return Ok(());
                 }
             }
             Expected::Preferences if !line.starts_with('/') && !line.is_empty() => match self.prefer(line, reply) {
@@ -307,13 +320,27 @@ impl<'p> Chat<'p> {
                 Err(_) => unused.push(preference.words.clone()),
             }
         }
-        if statements.is_empty() && stated.constraints.is_empty() {
+        if statements.is_empty() && stated.constraints.is_empty() && stated.proposed.is_empty() {
             return Err(ChatError::NothingStated);
         }
         self.person.prefer(&statements, &|wishes| ruled(catalog, wishes, &stated.constraints))?;
         reply.add_all("prefers", described);
         reply.add_all("rule", stated.constraints.iter().map(|constraint| constraint.describe(catalog)));
         reply.add_all("not used", unused);
+        if !stated.proposed.is_empty() {
+            // A model cannot impose a rule.
+            reply.add_all("rule?", stated.proposed.iter().map(|rule| rules::described(catalog, rule)));
+            reply.plain("That is not a rule yet. Type yes to make it one.");
+            (self.proposed, self.expected) = (stated.proposed, Expected::Rule);
+        }
+        Ok(())
+    }
+
+    /// What was proposed becomes a rule.
+    fn accept(&mut self, reply: &mut Reply) -> Result<(), ChatError> {
+        let (catalog, proposed) = (self.catalog(), std::mem::take(&mut self.proposed));
+        self.person.prefer(&[], &|wishes| ruled(catalog, wishes, &proposed))?;
+        reply.add_all("rule", proposed.iter().map(|rule| rule.describe(catalog)));
         Ok(())
     }
 

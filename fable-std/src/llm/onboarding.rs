@@ -1,13 +1,16 @@
 //! Preferences and constraints by a model.
 //!
-//! Everything must be backed by words that stand in the text. What the rules read as a constraint is kept even if the model
+//! Everything must be backed by words that stand in the text. A model cannot impose a rule: what it lists as one is a rule only if the words
+//! that it quotes are part of a prohibition or an obligation by the vocabulary of the rules, and a proposal otherwise, which the person
+//! is asked about. What the rules read as a constraint is kept even if the model
 //! does not mention it: a prohibition must not get lost because a server is careless.
 
 use super::answer::{list, names_schema, number, object, object_schema, text, text_or_null, value, when};
 use super::client::Question;
 use super::{Llm, LlmError};
 use crate::text::{
-    AdapterError, Constraint, Onboarding, OnboardingAdapter, Preference, PreferenceText, Reading, Rules, read_part,
+    AdapterError, Constraint, Onboarding, OnboardingAdapter, Preference, PreferenceText, Reading, Rules, is_said_as_rule,
+    read_part,
 };
 use fable_core::Effect;
 use fable_core::{Catalog, Feasible, Rule, When};
@@ -62,7 +65,9 @@ impl Llm {
             found.preferences.push(preference(catalog, entry, said_text)?);
         }
         for entry in list(answer, "constraints", MOST)? {
-            found.constraints.push(constraint(catalog, entry, said_text)?);
+            let constraint = constraint(catalog, entry, said_text)?;
+            let said = is_said_as_rule(said_text, &constraint.words, constraint.effect);
+            if said { &mut found.constraints } else { &mut found.proposed }.push(constraint);
         }
         if let Ok(rules) = Rules.onboarding(catalog, said) {
             let same = |one: &Constraint, other: &Constraint| {
@@ -72,6 +77,7 @@ impl Llm {
                 rules.value.constraints.into_iter().filter(|rule| !found.constraints.iter().any(|known| same(known, rule)));
             let missing: Vec<Constraint> = missing.collect();
             found.constraints.extend(missing);
+            found.proposed.retain(|proposed| !found.constraints.iter().any(|known| same(known, proposed)));
         }
         check_feasible(catalog, &found.constraints)?;
         Ok(found)

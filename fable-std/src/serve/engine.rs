@@ -6,13 +6,13 @@
 use super::answer::{Answer, Chances, Contrasted, Labels, Promoted, Stats, Wished};
 use super::backup::Backups;
 use super::counters::Counters;
-use super::op::{Change, Op};
+use super::op::Op;
 use super::refusal::{Code, Refusal};
 use super::residents::{Residents, warm};
 use super::shards::Shard;
 use crate::inspect::marginals;
 use crate::memory::{self, Bounds, Exchange, Memory, Sources, Stated, may_remember};
-use crate::rules;
+use crate::rules::Change;
 use crate::store::journal::{Note, Segment};
 use crate::store::wishes::Wishes;
 use crate::store::{Damage, Desk, Known, News, Policies, Reach, Resident, Store, StoreError, Writes, stated, transfer};
@@ -311,24 +311,14 @@ impl<'p, T: Scalar> Seat<'_, 'p, T> {
 
     /// What the user wishes, after a change of it.
     fn wish(self, change: &Change) -> Result<Answer<'p>, Refusal> {
-        let catalog = self.desk.catalog();
         let before = self.wished()?;
-        let mut wishes = before.clone();
-        match change {
-            Change::Nothing => {}
-            Change::Rules(more) => wishes.rules = rules::with(catalog, &wishes.rules, more.iter().cloned())?.0,
-            Change::Allow(values) => wishes.rules = rules::allowing_all(&wishes.rules, values).0,
-            Change::Switch { layer, memory } => {
-                wishes.layer = layer.unwrap_or(wishes.layer);
-                wishes.memory = memory.or(wishes.memory);
-            }
-        }
+        let wishes = change.of(self.desk.catalog(), &before)?;
         if wishes != before {
             let entries = self.resident.entries();
             self.resident.wish(self.desk, self.writes, &wishes)?;
             self.house.counters.events.add(self.resident.entries() - entries);
         }
-        Ok(Answer::Wished(Wished::new(catalog, &wishes)))
+        Ok(Answer::Wished(Wished::new(self.desk.catalog(), &wishes)))
     }
 
     /// The reward of a decision as the journal has it, taken back; one from elsewhere, too, that was merged.

@@ -15,7 +15,7 @@ mod shards;
 mod worker;
 
 pub use counters::Gauges;
-pub use op::{Change, Incoming, MAX_DRAWS, MAX_NAME, OPS, Op};
+pub use op::{Incoming, MAX_DRAWS, MAX_NAME, OPS, Op};
 pub use pipe::Stop;
 pub use refusal::{Code, Refusal};
 pub use residents::user_bytes;

@@ -7,8 +7,7 @@ use super::json::{self, Line, Name, Object, Pattern};
 use super::refusal::{Code, Refusal};
 use crate::catalogs::lookup;
 use crate::memory::{COMPONENT, Exchange};
-use crate::rules;
-use crate::text::Constraint;
+use crate::rules::{self, Change};
 use fable_core::{Action, Catalog, Comparison, Context, DecisionId, Direction, Effect, Feasible, Statement, UserError, When};
 use serde_json::value::RawValue;
 
@@ -161,24 +160,6 @@ pub enum Op {
     Check {
         /// Of which decision.
         decision: DecisionId,
-    },
-}
-
-/// How what a user wishes is changed.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Change {
-    /// Not at all.
-    Nothing,
-    /// Rules are added.
-    Rules(Vec<Constraint>),
-    /// What stands against values is lifted.
-    Allow(Vec<(u8, u8)>),
-    /// Switches are set; what is left out stays.
-    Switch {
-        /// Whether anything is decided for the user and learned about them.
-        layer: Option<bool>,
-        /// Whether what is said may be remembered.
-        memory: Option<bool>,
     },
 }
 

@@ -68,6 +68,7 @@ mod tokens;
 pub mod wording;
 
 pub use feedback::{CLARIFICATION_PENALTY, CORRECTION_PENALTY, Feedback};
+pub use onboarding::is_said_as_rule;
 pub use question::asks_back;
 pub use reaction::{Said, is_clear, split};
 pub use situation::{Background, RequestText, Situation, Turn};

@@ -218,6 +218,67 @@ impl Mood {
     }
 }
 
+/// Whether words that stand in a text belong to a prohibition there, or to an obligation if something is required: only then can an
+/// adapter make a rule of them without asking. What counts is the clause around them, so that no quotation makes a "never" out of "I
+/// never mind".
+///
+/// ```
+/// use fable_core::Effect::{Forbid, Require};
+/// use fable_text::is_said_as_rule;
+/// assert!(is_said_as_rule("I like short answers, never search the web", "search the web", Forbid));
+/// assert!(!is_said_as_rule("I like short answers, never search the web", "short answers", Forbid));
+/// assert!(!is_said_as_rule("I don't mind long answers", "don't", Forbid));
+/// assert!(is_said_as_rule("you must ask before you act", "ask before", Require));
+/// ```
+#[must_use]
+pub fn is_said_as_rule(text: &str, words: &str, effect: Effect) -> bool {
+    let text = tokens::read_part(text);
+    let (all, mut quoted) = (tokens::read(text), tokens::read(words));
+    while quoted.last().is_some_and(Word::is_break) {
+        quoted.pop();
+    }
+    if quoted.is_empty() {
+        return false;
+    }
+    let clauses = clauses(&all);
+    let mut before = Mood::default();
+    let mut hard: Vec<Range<usize>> = Vec::new();
+    for (index, clause) in clauses.iter().enumerate() {
+        if clause.link == Link::Start {
+            before = Mood::default();
+        }
+        // As in `read_sentence`: a row shares its beginning.
+        let alone = index.checked_sub(1).and_then(|before| clauses.get(before)).is_some_and(|before| is_bare(before.words));
+        let row = clauses.iter().skip(index).take_while(|later| later.link != Link::Start || later == &clause);
+        let in_row = alone || row.into_iter().any(|later| later.link == Link::Or);
+        let mood = Mood::of(clause, in_row, &before);
+        let excused = has(NO_NEGATION, clause.words);
+        let obliged = mood.force == Force::Obliges || has(ALWAYS, clause.words) || has(ONLY, clause.words);
+        let forbidden = match mood.force {
+            Force::Prohibits | Force::Refuses => true,
+            Force::Obliges => has(NEGATORS, clause.words) || mood.negative,
+            Force::Soft => false,
+        };
+        let said = match effect {
+            Effect::Forbid => forbidden && !excused,
+            // "Never act without asking" obliges, too.
+            Effect::Require | Effect::Only => obliged || mood.force == Force::Prohibits,
+        };
+        if said && clause.link != Link::Reason {
+            let start = clause.words.first().map_or(0, |word| word.place.start);
+            hard.push(start..clause.words.last().map_or(0, |word| word.place.end));
+        }
+        before = mood;
+    }
+    let same = |window: &[Word]| window.iter().zip(&quoted).all(|(one, other)| one.text == other.text);
+    let touches = |window: &[Word]| {
+        let start = window.first().map_or(0, |word| word.place.start);
+        let end = window.last().map_or(0, |word| word.place.end);
+        hard.iter().any(|clause| clause.start < end && start < clause.end)
+    };
+    all.windows(quoted.len()).any(|window| same(window) && touches(window))
+}
+
 /// Whether a clause is nothing but a "never" or a "please".
 fn is_bare(words: &[Word]) -> bool {
     words.iter().all(|word| has(BARE, slice::from_ref(word)))

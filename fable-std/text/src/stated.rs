@@ -19,6 +19,9 @@ pub struct Onboarding {
     pub preferences: Vec<Preference>,
     /// Hard: rules for the feasible set, see [`feasible`].
     pub constraints: Vec<Constraint>,
+    /// Hard, if the person says yes: what an adapter takes for a rule where nothing that was said forbids or obliges. Not a rule before
+    /// that.
+    pub proposed: Vec<Constraint>,
     /// What sounds like a preference and was not understood, or cannot be said in this catalog. Worth showing to the person.
     pub unused: Vec<String>,
 }

@@ -20,6 +20,7 @@ mod prior;
 mod prior_argument;
 mod proxy;
 mod replay;
+mod rules;
 mod serve;
 mod service_arguments;
 mod stderr;
@@ -41,6 +42,7 @@ use merge::MergeArguments;
 use prior::PriorArguments;
 use proxy::ProxyArguments;
 use replay::ReplayArguments;
+use rules::RulesArguments;
 use serve::ServeArguments;
 use std::io::Write;
 use std::process::ExitCode;
@@ -73,6 +75,7 @@ Examples:
   fable serve --store users.fable --prior crowd.prior
   fable serve --store users.fable --http 127.0.0.1:8080
   fable proxy --upstream https://api.openai.com --listen 127.0.0.1:8080 --store users.fable
+  fable rules users.fable ana --forbid tool=web_search
   fable check users.fable                         # is anything damaged? also while it is served
   fable backup users.fable copy.fable
   fable move --from users.fable --to postgres://ana@localhost/fable   # for more than one process
@@ -91,6 +94,7 @@ enum Command {
     Device(DeviceArguments),
     Serve(ServeArguments),
     Proxy(ProxyArguments),
+    Rules(RulesArguments),
     Forget(ForgetArguments),
     Export(ExportArguments),
     Import(ImportArguments),
@@ -140,6 +144,7 @@ fn main() -> ExitCode {
         Command::Prior(arguments) => prior::run(&arguments),
         Command::Serve(arguments) => serve::run(&arguments),
         Command::Proxy(arguments) => proxy::run(&arguments),
+        Command::Rules(arguments) => rules::run(&arguments),
         Command::Forget(arguments) => store::forget(&arguments),
         Command::Export(arguments) => store::export(&arguments),
         Command::Import(arguments) => store::import(&arguments),
