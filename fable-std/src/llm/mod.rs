@@ -31,8 +31,10 @@ mod error;
 mod feedback;
 mod key;
 mod onboarding;
+mod prototypes;
 
 pub use assistant::Exchange;
+pub(crate) use client::is_here;
 pub use client::{Endpoint, MAX_ANSWER};
 pub use error::LlmError;
 pub use key::Key;

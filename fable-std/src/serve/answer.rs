@@ -1,6 +1,7 @@
 //! Answers, one line of JSON each.
 
 use super::backup::Backup;
+use super::read::Read;
 use super::refusal::Refusal;
 use crate::catalogs;
 use crate::text::wording;
@@ -72,6 +73,10 @@ impl Labels {
     fn action(&self, action: Action) -> Option<&RawValue> {
         self.actions.get(action.index()).map(|action| &**action)
     }
+
+    fn instruction(&self, action: Action) -> Option<&RawValue> {
+        self.instructions.get(action.index()).map(|instruction| &**instruction)
+    }
 }
 
 /// What a request that was not refused gets.
@@ -82,11 +87,15 @@ pub(super) enum Answer<'w> {
         accepted: usize,
     },
     Decided(Decided<'w>),
+    Recommended(Recommended<'w>),
     Learned {
         observations: u32,
         /// Whether this reward was the one that a change is noticed by.
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         changed: bool,
+    },
+    Waiting {
+        waiting: Vec<String>,
     },
     Posterior {
         rounds: u32,
@@ -108,6 +117,7 @@ pub(super) enum Answer<'w> {
         forgotten: bool,
     },
     Backup(Backup),
+    Read(Read),
     Stats(Stats<'w>),
 }
 
@@ -127,6 +137,14 @@ pub(super) struct Decided<'w> {
     propensity: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     propensities: Option<Vec<f64>>,
+}
+
+#[derive(Serialize)]
+pub(super) struct Recommended<'w> {
+    action: Option<&'w RawValue>,
+    instruction: Option<&'w RawValue>,
+    score: f64,
+    feasible: usize,
 }
 
 /// A coin, and how it fell.
@@ -163,7 +181,7 @@ impl Labels {
         Decided {
             decision: id,
             action: self.action(action),
-            instruction: self.instructions.get(action.index()).map(|instruction| &**instruction),
+            instruction: self.instruction(action),
             explored,
             score,
             sampled_score,
@@ -172,6 +190,10 @@ impl Labels {
             propensity: chances.own,
             propensities: chances.all,
         }
+    }
+
+    pub(super) fn recommended(&self, action: Action, score: f64, feasible: usize) -> Recommended<'_> {
+        Recommended { action: self.action(action), instruction: self.instruction(action), score, feasible }
     }
 
     /// The names of some contrasts.
@@ -239,15 +261,17 @@ pub(super) struct Contrasted {
     evidence: u32,
     valid: bool,
     promoted: i8,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    identifiable: Option<bool>,
     #[serde(flatten)]
     trial: Option<Tried>,
 }
 
 impl Contrasted {
-    pub(super) fn new(assessment: Assessment, trial: Option<Trial>) -> Self {
+    pub(super) fn new(assessment: Assessment, trial: Option<Trial>, identifiable: Option<bool>) -> Self {
         let Assessment { mean, sd, probability, lower, upper, beta, evidence, valid, verdict, .. } = assessment;
         let trial = trial.map(Tried::from);
-        Self { mean, sd, probability, lower, upper, beta, evidence, valid, promoted: verdict.sign(), trial }
+        Self { mean, sd, probability, lower, upper, beta, evidence, valid, promoted: verdict.sign(), identifiable, trial }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Why a request is refused: one code for each reason, for programs, and a sentence for people.
 
 use crate::store::StoreError;
+use crate::text::AdapterError;
 use crate::toml_file::Flaw;
 use fable_core::{ContextError, FeasibleError, OnboardingError, ParseDecisionIdError, UserError};
 use serde::Serialize;
@@ -35,6 +36,8 @@ pub enum Code {
     BadDirection,
     /// The dictionary has no coordinate for a stated preference.
     NoCoordinate,
+    /// The fixed rules that read texts do not know the catalog's words.
+    Unreadable,
     /// The two actions of a contrast must differ in one component.
     BadContrast,
     /// There is no such decision.
@@ -61,7 +64,7 @@ pub enum Code {
 
 impl Code {
     /// Every code.
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 24] = [
         Self::BadJson,
         Self::TooLong,
         Self::UnknownOp,
@@ -74,6 +77,7 @@ impl Code {
         Self::Infeasible,
         Self::BadDirection,
         Self::NoCoordinate,
+        Self::Unreadable,
         Self::BadContrast,
         Self::UnknownDecision,
         Self::Expired,
@@ -167,6 +171,12 @@ impl From<UserError> for Refusal {
             _ => Code::Internal,
         };
         Self::new(code, error)
+    }
+}
+
+impl From<AdapterError> for Refusal {
+    fn from(error: AdapterError) -> Self {
+        Self::new(Code::Unreadable, error)
     }
 }
 

@@ -10,15 +10,19 @@ mod evaluate;
 mod failure;
 mod fault;
 mod http_arguments;
+mod identify;
 mod input;
 mod inspect;
+mod mcp;
 mod merge;
 mod output;
 mod policy_arguments;
 mod prior;
 mod prior_argument;
 mod replay;
+mod rule_arguments;
 mod serve;
+mod spca;
 mod stderr;
 mod store;
 mod store_key;
@@ -33,15 +37,20 @@ use demo::DemoArguments;
 use device::DeviceArguments;
 use evaluate::EvaluateArguments;
 use failure::Failure;
+use identify::IdentifyArguments;
 use inspect::InspectArguments;
+use mcp::McpArguments;
 use merge::MergeArguments;
 use prior::PriorArguments;
 use replay::ReplayArguments;
 use serve::ServeArguments;
+use spca::SpcaArguments;
 use std::io::Write;
 use std::process::ExitCode;
 use store::{ExportArguments, ForgetArguments, ImportArguments, MoveArguments};
-use tracing_subscriber::filter::LevelFilter;
+use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
 use upkeep::{BackupArguments, CheckArguments, RepairArguments};
 
 /// Personalization that fits on a microcontroller.
@@ -64,10 +73,12 @@ Examples:
   fable catalog show agent --toml > mine.toml     # a catalog of your own to start from
   fable device --port /dev/ttyACM0 hello          # which device is there
   fable inspect users.fable --user ana            # what Fable believes about a user
+  fable identify --require memory=no_memory       # what can be known about somebody without memory
   fable evaluate --simulate try.jsonl             # what other settings would have earned
   fable prior fit crowd.prior --store users.fable # what users have in common, for those who come
   fable serve --store users.fable --prior crowd.prior
   fable serve --store users.fable --http 127.0.0.1:8080
+  fable mcp --store users.fable --user ana        # tools for an assistant that speaks the Model Context Protocol
   fable check users.fable                         # is anything damaged? also while it is served
   fable backup users.fable copy.fable
   fable move --from users.fable --to postgres://ana@localhost/fable   # for more than one process
@@ -85,6 +96,7 @@ enum Command {
     Catalog(CatalogArguments),
     Device(DeviceArguments),
     Serve(ServeArguments),
+    Mcp(McpArguments),
     Forget(ForgetArguments),
     Export(ExportArguments),
     Import(ImportArguments),
@@ -95,6 +107,8 @@ enum Command {
     Backup(BackupArguments),
     Replay(ReplayArguments),
     Inspect(InspectArguments),
+    Identify(IdentifyArguments),
+    Spca(SpcaArguments),
     Evaluate(EvaluateArguments),
     Prior(PriorArguments),
     /// Prints a script that completes this command's arguments in a shell.
@@ -118,7 +132,9 @@ fn completions(shell: Shell) -> String {
 /// Logs go to standard error, never with what a request says, and wait for nobody to read them. FABLE_LOG is the level: off, error, warn, info, debug, trace.
 fn log() {
     let level = std::env::var("FABLE_LOG").ok().and_then(|level| level.parse::<LevelFilter>().ok()).unwrap_or(LevelFilter::WARN);
-    tracing_subscriber::fmt().with_writer(|| stderr::Log).with_ansi(false).with_max_level(level).init();
+    // What the crate of the Model Context Protocol logs has requests in it.
+    let targets = Targets::new().with_default(level).with_target("rmcp", LevelFilter::OFF);
+    tracing_subscriber::fmt().with_writer(|| stderr::Log).with_ansi(false).with_max_level(level).finish().with(targets).init();
 }
 
 fn main() -> ExitCode {
@@ -133,6 +149,7 @@ fn main() -> ExitCode {
         Command::Evaluate(arguments) => evaluate::run(&arguments),
         Command::Prior(arguments) => prior::run(&arguments),
         Command::Serve(arguments) => serve::run(&arguments),
+        Command::Mcp(arguments) => mcp::run(&arguments),
         Command::Forget(arguments) => store::forget(&arguments),
         Command::Export(arguments) => store::export(&arguments),
         Command::Import(arguments) => store::import(&arguments),
@@ -143,6 +160,8 @@ fn main() -> ExitCode {
         Command::Backup(arguments) => upkeep::backup(&arguments),
         Command::Replay(arguments) => replay::run(&arguments),
         Command::Inspect(arguments) => inspect::run(&arguments),
+        Command::Identify(arguments) => identify::run(&arguments),
+        Command::Spca(arguments) => spca::run(&arguments),
         Command::Completions { shell } => Ok(completions(shell)),
     };
     let (mut code, text, mut message) = match done {

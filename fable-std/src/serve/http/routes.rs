@@ -80,6 +80,13 @@ pub(super) const ROUTES: &[Route] = &[
         "Choose an action",
         &[Code::UnknownName, Code::BadContext, Code::BadPattern, Code::Infeasible, Code::Damaged, Code::Exhausted],
     ),
+    op(
+        "/v1/recommend",
+        "recommend",
+        Role::Decide,
+        "The best action by what is known, with nothing remembered",
+        &[Code::UnknownName, Code::BadContext, Code::BadPattern, Code::Infeasible, Code::Damaged],
+    ),
     op("/v1/feedback", "feedback", Role::Decide, "How a decision went", REWARDED),
     op(
         "/v1/onboard",
@@ -102,13 +109,22 @@ pub(super) const ROUTES: &[Route] = &[
         "Take the reward of a decision back",
         &[Code::UnknownDecision, Code::NotLearned, Code::Damaged, Code::Exhausted],
     ),
+    op("/v1/waiting", "waiting", Role::All, "The decisions that wait for their reward, oldest first", &[Code::Damaged]),
     op("/v1/posterior", "posterior", Role::All, "Mean and standard deviation of every coordinate", &[Code::Damaged]),
     op(
         "/v1/contrast",
         "contrast",
         Role::All,
         "How sure a preference is",
-        &[Code::UnknownName, Code::IncompleteAction, Code::BadContext, Code::BadContrast, Code::Damaged],
+        &[
+            Code::UnknownName,
+            Code::IncompleteAction,
+            Code::BadContext,
+            Code::BadPattern,
+            Code::Infeasible,
+            Code::BadContrast,
+            Code::Damaged,
+        ],
     ),
     op(
         "/v1/explain",
@@ -129,6 +145,13 @@ pub(super) const ROUTES: &[Route] = &[
     op("/v1/promote", "promote", Role::All, "Promote what is certain now", &[Code::Damaged, Code::Exhausted]),
     op("/v1/forget", "forget", Role::All, "Erase a user", &[Code::Damaged]),
     op("/v1/backup", "backup", Role::All, "Copy the store to a new file of the server, or tell how far that is", &[]),
+    op(
+        "/v1/read",
+        "read",
+        Role::Decide,
+        "A request, preferences or a reaction in words, in the catalog's terms",
+        &[Code::Unreadable],
+    ),
     op("/v1/stats", "stats", Role::All, "Counts", &[]),
     Route {
         path: "/feedback",
@@ -165,7 +188,7 @@ mod tests {
         }
         let open = |role| ROUTES.iter().filter(move |route| route.role == role).map(|route| route.path).collect::<Vec<_>>();
         assert_eq!(open(Role::Anyone), ["/healthz"]);
-        assert_eq!(open(Role::Decide), ["/v1/decide", "/v1/feedback", "/feedback", "/openapi.json"]);
+        assert_eq!(open(Role::Decide), ["/v1/decide", "/v1/recommend", "/v1/feedback", "/v1/read", "/feedback", "/openapi.json"]);
         assert_eq!(ROUTES.iter().map(|route| route.label).collect::<BTreeSet<_>>().len(), ROUTES.len());
     }
 }
