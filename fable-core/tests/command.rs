@@ -487,3 +487,30 @@ fn a_context_by_names_knows_its_names() {
     assert_eq!(TAU2.context("coding", []), Err(UnknownTask));
     assert_eq!(TAU2.context(None, [("risk", 0.5)]), Err(UnknownSignal));
 }
+
+/// An observation with defaults of one's own is compared with that of its action, costs apart; what does not fit is refused.
+#[test]
+fn an_observation_can_have_its_own_default() {
+    let policy = Policy::<f64>::new(&TAU2, Settings::default()).unwrap();
+    let context = TAU2.context(None, []).unwrap();
+    let defaults: Vec<f64> = (0..TAU2.actions()).map(|action| action as f64 / 100.0).collect();
+    let mut ana = HostUser::<f64>::new(&policy, "ana").unwrap();
+    let mut user = ana.user();
+    let mut command = Command::observe(&context, Action(7), 0.5).with_defaults(Some(&defaults));
+    let step = user.next(&mut command).unwrap().unwrap();
+    let Event::Observation(observation) = step.event() else { panic!("{:?}", step.event()) };
+    assert_eq!(observation.baseline, 0.07 - policy.settings().cost_weight * TAU2.cost(Action(7)));
+    step.apply();
+    assert_eq!(user.observations(), 1);
+
+    let before = ana.to_bytes();
+    let mut refused = |defaults: &[f64]| {
+        let mut command = Command::observe(&context, Action(7), 0.5).with_defaults(Some(defaults));
+        ana.user().run(&mut command).unwrap_err()
+    };
+    assert_eq!(refused(&defaults[1..]), UserError::DefaultCount { expected: TAU2.actions() });
+    let mut wrong = defaults.clone();
+    wrong[3] = f64::NAN;
+    assert_eq!(refused(&wrong), UserError::DefaultRange { action: 3 });
+    assert!(ana.to_bytes() == before);
+}

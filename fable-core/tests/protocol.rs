@@ -1,11 +1,12 @@
 //! The bytes of every message are a promise between devices and hosts that are not updated together.
 
 use fable_core::protocol::{
-    Draft, Fault, Frame, Hello, Kept, MAX_FRAME, Reply, Request, Statistics, StorageFault, WireContext, WireShare, write_entry,
+    Defaults, Draft, Fault, Frame, Hello, Kept, MAX_FRAME, Reply, Request, Statistics, StorageFault, WireContext, WireShare,
+    read_defaults, read_feasible, write_entry,
 };
 use fable_core::{
-    Assessment, Average, Certifier, Context, Gap, Probe, Promotion, Share, Source, Standing, Trial, Verdict, catalog::AGENT,
-    catalog::TAU2,
+    ActionSet, Assessment, Average, Certifier, Context, Gap, Probe, Promotion, Share, Source, Standing, Trial, Verdict,
+    catalog::AGENT, catalog::TAU2,
 };
 
 fn requests() -> Vec<(Request, Vec<u8>)> {
@@ -47,6 +48,7 @@ fn requests() -> Vec<(Request, Vec<u8>)> {
         (Request::Prior { next: true, offset: 256 }, vec![]),
         (Request::CommitPrior { length: 70_000 }, vec![]),
         (Request::Trial { contrast: 5 }, vec![]),
+        (Request::Recommend { context: coding }, vec![1, 0, 0, 0, 0, 0, 0, 63]),
     ]
 }
 
@@ -156,6 +158,7 @@ fn replies() -> Vec<(Reply, Vec<u8>)> {
         (Reply::Chunk { offset: 256 }, vec![9, 0, 9]),
         (Reply::Event { index: 4 }, vec![1, 2, 3]),
         (Reply::Trial(trial), vec![]),
+        (Reply::Recommended { action: 130, score: 0.5 }, vec![]),
     ]);
     all
 }
@@ -299,3 +302,26 @@ const REPLIES: &str = "\
 0c830109040102039d5041c700
 0583010a2801010101010329400101010101037e40010101010103e03f010101010103d0bf010101010109f43f0101f95c8f6d00
 ";
+
+/// Default scores come after the words of the feasible set, and are there when there are as many bytes as actions need.
+#[test]
+fn defaults_are_told_from_a_feasible_set() {
+    let read = |payload: &[u8]| {
+        let mut defaults = Defaults::new();
+        read_defaults(&TAU2, payload, &mut defaults).map(|set| (defaults.to_vec(), set.to_vec()))
+    };
+    let scores: Vec<u8> = (0..18_u8).flat_map(|score| (f32::from(score) / 8.0).to_le_bytes()).collect();
+    let expected: Vec<f64> = (0..18).map(|score| f64::from(score) / 8.0).collect();
+    assert_eq!(read(&[]), Ok((vec![], vec![])));
+    assert_eq!(read(&[7, 0, 0, 0]), Ok((vec![], vec![7, 0, 0, 0])));
+    assert_eq!(read(&scores), Ok((expected.clone(), vec![])));
+    assert_eq!(read(&[&[7, 0, 0, 0], &scores[..]].concat()), Ok((expected, vec![7, 0, 0, 0])));
+    // One more or less is no set that there is.
+    for wrong in [&scores[1..], &[&[7], &scores[..]].concat()] {
+        let set = read(wrong).unwrap().1;
+        assert!(read_feasible(&TAU2, &ActionSet::EMPTY, &set).is_err(), "{set:?}");
+    }
+    // The catalog `agent` has 180 actions, whose scores are more than a frame has room for.
+    assert_eq!(read_defaults(&AGENT, &[0; 720], &mut Defaults::new()), Err(Fault::Content));
+    assert!(MAX_FRAME < 720);
+}

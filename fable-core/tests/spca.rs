@@ -6,7 +6,7 @@ use common::onboarded::{onboard, told};
 use common::{Dense, MIXED, Random, features_by_name, start};
 use fable_core::analysis::budget::{Rate, bias};
 use fable_core::analysis::program::main_effects;
-use fable_core::analysis::{Program, ProgramError, Prototype, SpcaError, reduce, spca};
+use fable_core::analysis::{CoordinateProgram, Program, ProgramError, Prototype, SpcaError, reduce, spca};
 use fable_core::catalog::{AGENT, BlockSet, Catalog, RUBRIC, TAU2};
 use fable_core::{ActionSet, Context, CoordinateSet, Feasible, Policy, Posterior, PosteriorError, Settings, Workspace};
 use nalgebra::{DMatrix, DVector};
@@ -321,6 +321,35 @@ proptest! {
         }
     }
 
+    /// Single coordinates are blocks of one: where both can be asked they choose the same, to the bit.
+    #[test]
+    fn a_mask_of_few_coordinates_is_a_choice_of_small_blocks(seed: u64, which in 0_usize..2) {
+        let (mut random, catalog) = (Random(seed), [&TAU2, &RUBRIC][which]);
+        let d = catalog.dimension();
+        let h = scene(&mut random, catalog, 6).h;
+        let small = Program::new(&vec![1; d], h.as_slice()).unwrap();
+        let mut kept = CoordinateSet::EMPTY;
+        kept.insert(random.below(d));
+        let bits = kept.iter().fold(0, |bits, coordinate| bits | 1_u128 << coordinate);
+        let small = small.keep(BlockSet::from_bits(bits)).unwrap();
+        let wide = CoordinateProgram::of_coordinates(catalog, h.as_slice()).unwrap().keep_coordinates(&kept).unwrap();
+        let mut scratch = vec![0; small.scratch_len()];
+        prop_assert_eq!(wide.scratch_len(), small.scratch_len());
+        for k in [0, 1, d / 3, d - 1, d, d + 1] {
+            match (small.search(k, 300, &mut scratch), wide.search(k, 300, &mut scratch)) {
+                (Ok(small), Ok(wide)) => {
+                    prop_assert!(small.retained.iter().eq(wide.retained.iter()));
+                    prop_assert_eq!((small.error, small.gap), (wide.error, wide.gap));
+                    let mut mask = CoordinateSet::EMPTY;
+                    wide.retained.iter().for_each(|coordinate| mask.insert(coordinate));
+                    let error = spca::omitted_error(&h, &mask).unwrap();
+                    prop_assert!(mask.len() == k && (error - wide.error).abs() < 1e-9 * (1.0 + error.abs()));
+                }
+                (small, wide) => prop_assert_eq!(small.map(|_| ()), wide.map(|_| ())),
+            }
+        }
+    }
+
     /// The near-oracle theorem: choosing by estimates that are off by at most xi, to within epsilon, costs 2 xi + epsilon.
     #[test]
     fn selection_by_estimates_is_near_oracle(seed: u64, noise in 0.0_f64..0.5, nodes in 3_u64..60) {
@@ -466,4 +495,41 @@ fn every_bad_program_has_its_own_error() {
     let mut b = [0.0; 36];
     assert_eq!(reduce(&TAU2, &DMatrix::<f64>::zeros(29, 28), &mut b), Err(ProgramError::Shape { expected: 29 }));
     assert_eq!(reduce(&TAU2, &DMatrix::<f64>::zeros(29, 29), &mut b[1..]), Err(ProgramError::Shape { expected: 6 }));
+}
+
+/// 254 coordinates, twice as many as there are blocks at most. Pairs that cancel each other: leaving out both loses v, leaving out one
+/// loses more than 10, so that the best mask keeps the pairs with the largest v. A short search finds it or says how far off it is.
+#[test]
+fn masks_of_more_than_128_coordinates() {
+    let d = AGENT.dimension();
+    let mut h = vec![0.0; d * d];
+    let v = |pair: usize| ((pair * 37) % 127) as f64 / 127.0;
+    for pair in 0..d / 2 {
+        let (i, j) = (2 * pair, 2 * pair + 1);
+        (h[i * d + i], h[j * d + j]) = (10.0 + v(pair), 10.0 + v(pair));
+        (h[i * d + j], h[j * d + i]) = (-10.0 - v(pair) / 2.0, -10.0 - v(pair) / 2.0);
+    }
+    let program = CoordinateProgram::of_coordinates(&AGENT, &h).unwrap();
+    let k = 40;
+    let found = program.search(k, 300, &mut vec![0; program.scratch_len()]).unwrap();
+    let mut lost: Vec<f64> = (0..d / 2).map(v).collect();
+    lost.sort_by(f64::total_cmp);
+    let best: f64 = lost[..(d - k) / 2].iter().sum();
+    assert!(found.retained.len() == k && found.retained.iter().any(|coordinate| coordinate >= 128));
+    assert!((found.error - best).abs() < 1e-9 && found.error - found.gap <= best + 1e-9, "{} {} {best}", found.error, found.gap);
+
+    // The ten largest of a diagonal, exactly; a coordinate that must be kept takes the place of one of them.
+    let mut diagonal = vec![0.0; d * d];
+    (0..d).for_each(|i| diagonal[i * d + i] = ((i * 97) % d) as f64);
+    let program = CoordinateProgram::of_coordinates(&AGENT, &diagonal).unwrap();
+    let mut scratch = vec![0; program.scratch_len()];
+    let found = program.solve(10, &mut scratch).unwrap();
+    assert!(found.gap == 0.0 && found.retained.iter().all(|i| (i * 97) % d >= d - 10));
+    let mut kept = CoordinateSet::EMPTY;
+    kept.insert(0);
+    let found = program.clone().keep_coordinates(&kept).unwrap().solve(10, &mut scratch).unwrap();
+    assert!(found.retained.contains(0) && found.retained.iter().skip(1).all(|i| (i * 97) % d >= d - 9));
+    kept.insert(d);
+    assert_eq!(program.keep_coordinates(&kept).unwrap_err(), ProgramError::UnknownBlock);
+    assert_eq!(CoordinateProgram::of_coordinates(&AGENT, &h[1..]).unwrap_err(), ProgramError::Shape { expected: d });
 }

@@ -19,8 +19,10 @@ pub mod catalogs;
 pub mod chat;
 pub mod device;
 pub mod evaluate;
+pub mod identify;
 pub mod inspect;
 pub mod llm;
+pub mod mcp;
 pub mod memory;
 pub mod merge;
 pub mod prior;
@@ -31,6 +33,7 @@ pub mod rewards;
 pub mod rules;
 pub mod serve;
 pub mod settings;
+pub mod spca;
 pub mod store;
 pub mod toml_file;
 

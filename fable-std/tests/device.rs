@@ -149,7 +149,24 @@ fn every_request(settings: Settings<'static>, explored: Source) {
     plain.unlearn(observation).unwrap();
     assert_eq!(device.unlearn(&observation, false, 1.0, ContrastSet::EMPTY).unwrap(), plain.observations());
 
+    // What is best by what is known, in what was feasible last or in a set of its own, also with default scores; nothing is kept.
     let all = Feasible::all(&TAU2);
+    let own: Vec<f32> = (0..18_u8).map(|action| f32::from(action % 5) / 4.0).collect();
+    let doubled: Vec<f64> = own.iter().copied().map(f64::from).collect();
+    let rounds = plain.rounds();
+    for (wanted, set) in [(None, &feasible), (Some(&all), &all)] {
+        for (given, defaults) in [(None, None), (Some(&own[..]), Some(&doubled[..]))] {
+            let here = plain.recommend(&Wanted { context: &context, feasible: set, defaults, at: 0 }).unwrap();
+            assert_eq!(device.recommend(&context, wanted, given).unwrap(), here);
+        }
+    }
+    assert_eq!(device.statistics().unwrap().rounds, rounds);
+    let wanted = Wanted { context: &context, feasible: &all, defaults: Some(&doubled), at: 20 };
+    let here = plain.decide(&wanted).unwrap();
+    assert_eq!(device.decide_against(&context, Some(&all), Some(&own), 20).unwrap().0, here);
+    assert_ne!(here.baseline, f64::from(policy.baseline(&context, here.action, None)));
+    assert!(matches!(device.recommend(&context, None, Some(&own[1..])), Err(DeviceError::Refused(_))));
+
     let here = plain.decide(&Wanted::new(&context, &all).at(20)).unwrap();
     assert_eq!(device.decide(&context, Some(&all), 20).unwrap(), here);
     assert_eq!(device.expire(40).unwrap(), plain.expire(40).unwrap());

@@ -57,7 +57,7 @@ fn every_op_is_answered_as_over_a_pipe() {
         *outcomes.entry((op, answer.status)).or_default() += 1;
     }
     let seen = |status| outcomes.keys().filter(|(_, own)| *own == status).count();
-    assert_eq!(seen(200), 11, "{outcomes:?}");
+    assert_eq!(seen(200), 13, "{outcomes:?}");
     assert!(seen(404) >= 2 && seen(409) >= 2 && seen(422) >= 2, "{outcomes:?}");
     assert_eq!(client.post("/v1/stats", "{}").body, pipe.ask(r#"{"op":"stats"}"#).to_string());
     assert!(service.finish().success());
@@ -162,7 +162,7 @@ fn tokens_have_their_roles() {
     let mut asked = 0;
     for path in document["paths"].as_object().unwrap().keys().filter(|path| path.starts_with("/v1/")) {
         let (refusal, allowed) = (decides.post(path, "[]").refusal(), all.post(path, "[]").refusal());
-        let clients = ["/v1/decide", "/v1/feedback"].contains(&path.as_str());
+        let clients = ["/v1/decide", "/v1/recommend", "/v1/feedback", "/v1/read"].contains(&path.as_str());
         assert_eq!(refusal.0, if clients { 400 } else { 403 }, "{path}");
         assert_eq!(allowed, (400, "bad_json".into()), "{path}");
         asked += 1;

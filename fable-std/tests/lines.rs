@@ -202,8 +202,8 @@ fn every_code_is_documented_and_given() {
     expect(&mut service, &about("feedback", r#","reward":0.5"#), "expired");
     service.send(vec![b'x'; MAX_LINE + 1]);
     expect(&mut service, "", "too_long");
-    // `storage` is in tests/store.rs, `damaged` in tests/damage.rs, `uncertain` needs a database; the last two cannot be provoked in a lifetime.
-    for elsewhere in ["storage", "damaged", "uncertain", "exhausted", "internal"] {
+    // `unreadable` is in tests/reading.rs, `storage` in tests/store.rs, `damaged` in tests/damage.rs, `uncertain` needs a database; the last two cannot be provoked in a lifetime.
+    for elsewhere in ["storage", "damaged", "uncertain", "exhausted", "internal", "unreadable"] {
         given.insert(elsewhere.to_owned());
     }
     given.remove("none");

@@ -41,6 +41,6 @@ pub mod span;
 pub mod spca;
 
 pub use budget::Rate;
-pub use program::{Program, ProgramError, Selection, reduce};
+pub use program::{CoordinateProgram, Program, ProgramError, Selection, reduce};
 pub use span::{Span, SpanError};
 pub use spca::{Prototype, SpcaError};

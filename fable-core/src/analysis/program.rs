@@ -38,8 +38,9 @@
 //! # Ok::<(), ProgramError>(())
 //! ```
 
-use super::search::{Search, bits};
-use crate::catalog::{Block, BlockSet, Catalog, MAX_BLOCKS, MAX_DIMENSION};
+use super::search::Search;
+use crate::catalog::{Block, BlockSet, Catalog, CoordinateSet, MAX_BLOCKS, MAX_DIMENSION};
+use crate::numbers::Bits;
 use core::fmt;
 use nalgebra::{Dim, Matrix, RawStorage};
 
@@ -76,12 +77,12 @@ where
     Ok(())
 }
 
-/// The blocks to keep, and how good that is.
+/// The blocks to keep, or the coordinates, and how good that is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct Selection {
-    /// The blocks to keep.
-    pub retained: BlockSet,
+pub struct Selection<const W: usize = 4> {
+    /// What to keep.
+    pub retained: Bits<W>,
     /// E of this choice.
     pub error: f64,
     /// The least error of any admissible choice is at most this much smaller, apart from the resolution: epsilon_opt. 0 when
@@ -89,17 +90,35 @@ pub struct Selection {
     pub gap: f64,
 }
 
-/// The program: sizes, relevance and rules. See the [module](self).
+/// Most coordinates of a [`CoordinateProgram`]. A node costs f^2 log f steps, so many more would not be searched in a lifetime.
+pub const MAX_MASK: usize = 1024;
+
+/// The program over single coordinates instead of blocks: z itself, in the words of the paper. The learner retains blocks, so this says how
+/// much better a mask could be.
+///
+/// ```
+/// use fable_core::analysis::{CoordinateProgram, ProgramError};
+/// use fable_core::catalog::AGENT;
+/// let mut relevance = vec![0.0; 254 * 254];
+/// (0..254).for_each(|i| relevance[i * 254 + i] = ((i * 97) % 254) as f64);
+/// let program = CoordinateProgram::of_coordinates(&AGENT, &relevance)?;
+/// let chosen = program.solve(10, &mut vec![0; program.scratch_len()])?;
+/// assert!(chosen.retained.iter().all(|i| (i * 97) % 254 >= 244)); // without interactions the ten largest
+/// # Ok::<(), ProgramError>(())
+/// ```
+pub type CoordinateProgram<'p> = Program<'p, { MAX_MASK / 32 }, MAX_MASK>;
+
+/// The program: sizes, relevance and rules. See the [module](self). `N` is the most parts that it can have, and `W` the words of a set of them.
 #[derive(Clone, Debug)]
-pub struct Program<'p> {
+pub struct Program<'p, const W: usize = 4, const N: usize = MAX_BLOCKS> {
     /// B, as many rows as blocks.
     relevance: &'p [f64],
     blocks: usize,
-    sizes: [u16; MAX_BLOCKS],
-    keep: u128,
-    forbid: u128,
+    sizes: [u16; N],
+    keep: Bits<W>,
+    forbid: Bits<W>,
     /// The parents of each block.
-    pub(super) parents: [u128; MAX_BLOCKS],
+    parents: [Bits<W>; N],
 }
 
 impl<'p> Program<'p> {
@@ -109,25 +128,7 @@ impl<'p> Program<'p> {
     /// No block or more than 128, a size of 0, more than 8,192 coordinates, another number of entries than blocks squared, or an
     /// entry that is not finite.
     pub fn new(sizes: &[u16], relevance: &'p [f64]) -> Result<Self, ProgramError> {
-        let blocks = sizes.len();
-        if blocks == 0 || blocks > MAX_BLOCKS {
-            return Err(ProgramError::BlockCount);
-        }
-        let total: usize = sizes.iter().map(|size| usize::from(*size)).sum();
-        if sizes.contains(&0) || total > MAX_DIMENSION {
-            return Err(ProgramError::Sizes);
-        }
-        if relevance.len() != blocks * blocks {
-            return Err(ProgramError::Shape { expected: blocks });
-        }
-        if !relevance.iter().map(|entry| entry.abs()).sum::<f64>().is_finite() {
-            return Err(ProgramError::NotFinite);
-        }
-        let mut own = [0; MAX_BLOCKS];
-        for (slot, size) in own.iter_mut().zip(sizes) {
-            *slot = *size;
-        }
-        Ok(Self { relevance, blocks, sizes: own, keep: 0, forbid: 0, parents: [0; MAX_BLOCKS] })
+        Self::over(sizes, relevance)
     }
 
     /// A program over the blocks of a catalog.
@@ -143,12 +144,67 @@ impl<'p> Program<'p> {
         Self::new(sizes.get(..blocks).unwrap_or(&[]), relevance)
     }
 
+    /// Keeps an interaction (of components, with the task or with a signal) only together with the main effects of its
+    /// components, as far as the catalog has them.
+    ///
+    /// # Errors
+    /// A catalog with other blocks than the program.
+    pub fn main_effects_first(self, catalog: &Catalog<'_>) -> Result<Self, ProgramError> {
+        main_effects(catalog).try_fold(self, |program, (parent, child)| program.before(parent, child))
+    }
+}
+
+impl<'p> CoordinateProgram<'p> {
+    /// A program over the coordinates of a catalog, of H itself.
+    ///
+    /// # Errors
+    /// More than [`MAX_MASK`] coordinates, another number of entries than coordinates squared, or one that is not finite.
+    pub fn of_coordinates(catalog: &Catalog<'_>, relevance: &'p [f64]) -> Result<Self, ProgramError> {
+        let ones = [1; MAX_MASK];
+        Self::over(ones.get(..catalog.dimension()).ok_or(ProgramError::BlockCount)?, relevance)
+    }
+
+    /// Keeps these coordinates in any case.
+    ///
+    /// # Errors
+    /// A coordinate that the program does not have.
+    pub fn keep_coordinates(self, coordinates: &CoordinateSet) -> Result<Self, ProgramError> {
+        let mut kept = Bits::EMPTY;
+        coordinates.iter().for_each(|coordinate| kept.insert(coordinate));
+        if kept.len() == coordinates.len() { self.keep(kept) } else { Err(ProgramError::UnknownBlock) }
+    }
+}
+
+impl<'p, const W: usize, const N: usize> Program<'p, W, N> {
+    fn over(sizes: &[u16], relevance: &'p [f64]) -> Result<Self, ProgramError> {
+        const { assert!(N == 32 * W) };
+        let blocks = sizes.len();
+        if blocks == 0 || blocks > N {
+            return Err(ProgramError::BlockCount);
+        }
+        let total: usize = sizes.iter().map(|size| usize::from(*size)).sum();
+        if sizes.contains(&0) || total > MAX_DIMENSION {
+            return Err(ProgramError::Sizes);
+        }
+        if relevance.len() != blocks * blocks {
+            return Err(ProgramError::Shape { expected: blocks });
+        }
+        if !relevance.iter().map(|entry| entry.abs()).sum::<f64>().is_finite() {
+            return Err(ProgramError::NotFinite);
+        }
+        let mut own = [0; N];
+        for (slot, size) in own.iter_mut().zip(sizes) {
+            *slot = *size;
+        }
+        Ok(Self { relevance, blocks, sizes: own, keep: Bits::EMPTY, forbid: Bits::EMPTY, parents: [Bits::EMPTY; N] })
+    }
+
     /// Keeps these blocks in any case, such as those that trusted statements touch.
     ///
     /// # Errors
     /// A block that the program does not have.
-    pub fn keep(mut self, blocks: BlockSet) -> Result<Self, ProgramError> {
-        self.keep |= self.known(blocks)?;
+    pub fn keep(mut self, blocks: Bits<W>) -> Result<Self, ProgramError> {
+        self.known(&blocks)?.iter().for_each(|block| self.keep.insert(block));
         Ok(self)
     }
 
@@ -156,8 +212,8 @@ impl<'p> Program<'p> {
     ///
     /// # Errors
     /// A block that the program does not have.
-    pub fn forbid(mut self, blocks: BlockSet) -> Result<Self, ProgramError> {
-        self.forbid |= self.known(blocks)?;
+    pub fn forbid(mut self, blocks: Bits<W>) -> Result<Self, ProgramError> {
+        self.known(&blocks)?.iter().for_each(|block| self.forbid.insert(block));
         Ok(self)
     }
 
@@ -170,17 +226,8 @@ impl<'p> Program<'p> {
             return Err(ProgramError::UnknownBlock);
         }
         let slot = self.parents.get_mut(..self.blocks).and_then(|parents| parents.get_mut(child));
-        *slot.ok_or(ProgramError::UnknownBlock)? |= 1 << parent;
+        slot.ok_or(ProgramError::UnknownBlock)?.insert(parent);
         Ok(self)
-    }
-
-    /// Keeps an interaction (of components, with the task or with a signal) only together with the main effects of its
-    /// components, as far as the catalog has them.
-    ///
-    /// # Errors
-    /// A catalog with other blocks than the program.
-    pub fn main_effects_first(self, catalog: &Catalog<'_>) -> Result<Self, ProgramError> {
-        main_effects(catalog).try_fold(self, |program, (parent, child)| program.before(parent, child))
     }
 
     /// Words of scratch that solving takes: a bit per block and number of coordinates.
@@ -194,7 +241,7 @@ impl<'p> Program<'p> {
     /// # Errors
     /// [`ProgramError::Infeasible`] when no admissible choice has k coordinates, or scratch shorter than
     /// [`scratch_len`](Self::scratch_len).
-    pub fn solve(&self, k: usize, scratch: &mut [u64]) -> Result<Selection, ProgramError> {
+    pub fn solve(&self, k: usize, scratch: &mut [u64]) -> Result<Selection<W>, ProgramError> {
         self.search(k, u64::MAX, scratch)
     }
 
@@ -202,33 +249,32 @@ impl<'p> Program<'p> {
     ///
     /// # Errors
     /// As for [`solve`](Self::solve), and [`ProgramError::NodeLimit`] when no admissible choice was found in time.
-    pub fn search(&self, k: usize, nodes: u64, scratch: &mut [u64]) -> Result<Selection, ProgramError> {
+    pub fn search(&self, k: usize, nodes: u64, scratch: &mut [u64]) -> Result<Selection<W>, ProgramError> {
         let needed = self.scratch_len();
         let sums = scratch.get_mut(..needed).ok_or(ProgramError::ScratchLength { needed })?;
         let (keep, forbid) = self.closed();
-        if keep & forbid != 0 || k > self.size_of(self.every()) {
+        if keep.iter().any(|block| forbid.contains(block)) || k > self.size_of(&self.every()) {
             return Err(ProgramError::Infeasible { k });
         }
         let slack = RESOLUTION * self.relevance.iter().map(|entry| entry.abs()).sum::<f64>();
         // First the least error, looking early at what is worth most per coordinate.
-        let mut order = [0; MAX_BLOCKS];
-        let open = self.every() & !(keep | forbid);
+        let mut order = [0; N];
+        let open = self.every().iter().filter(|block| !keep.contains(*block) && !forbid.contains(*block));
         let mut count = 0;
-        for (slot, block) in order.iter_mut().zip(bits(open)) {
-            *slot = u8::try_from(block).unwrap_or(u8::MAX);
+        for (slot, block) in order.iter_mut().zip(open) {
+            *slot = u16::try_from(block).unwrap_or(u16::MAX);
             count += 1;
         }
         let order = order.get_mut(..count).unwrap_or_default();
-        let worth = |block: &u8| self.entry(usize::from(*block), usize::from(*block)) / self.size(usize::from(*block));
+        let worth = |block: &u16| self.entry(usize::from(*block), usize::from(*block)) / self.size(usize::from(*block));
         order.sort_unstable_by(|a, b| worth(b).total_cmp(&worth(a)).then(a.cmp(b)));
         self.tabulate(order, sums);
         let mut search = Search { program: self, order, sums, k, slack, nodes, best: None, cut: None, first: false };
-        search.visit(0, keep, self.size_of(keep));
+        search.visit(0, &keep, self.size_of(&keep));
         let Some((error, retained)) = search.best else {
             return Err(if search.cut.is_some() { ProgramError::NodeLimit } else { ProgramError::Infeasible { k } });
         };
         if let Some(bound) = search.cut {
-            let retained = BlockSet::from_bits(retained);
             return Ok(Selection { retained, error, gap: if bound < error { error - bound } else { 0.0 } });
         }
         // Then, in definition order, the first choice that is as good.
@@ -237,29 +283,32 @@ impl<'p> Program<'p> {
         self.tabulate(order, sums);
         let best = Some((error, retained));
         let mut search = Search { program: self, order, sums, k, slack, nodes, best, cut: None, first: true };
-        search.visit(0, keep, self.size_of(keep));
+        search.visit(0, &keep, self.size_of(&keep));
         let (error, retained) = search.best.unwrap_or((error, retained));
-        Ok(Selection { retained: BlockSet::from_bits(retained), error, gap: 0.0 })
+        Ok(Selection { retained, error, gap: 0.0 })
     }
 
     /// E of a choice: the entries of B between omitted blocks, added up in order.
     #[must_use]
-    pub fn error(&self, retained: BlockSet) -> f64 {
-        self.error_of(retained.bits())
+    pub fn error(&self, retained: Bits<W>) -> f64 {
+        self.error_of(&retained)
     }
 
-    pub(super) fn error_of(&self, kept: u128) -> f64 {
-        let omitted = self.every() & !kept;
-        let row = |g| bits(omitted).map(move |h| self.entry(g, h)).sum::<f64>();
-        bits(omitted).map(row).sum()
+    pub(super) fn error_of(&self, kept: &Bits<W>) -> f64 {
+        let omitted = || (0..self.blocks).filter(|block| !kept.contains(*block));
+        omitted().map(|g| omitted().map(|h| self.entry(g, h)).sum::<f64>()).sum()
     }
 
-    pub(super) fn every(&self) -> u128 {
-        BlockSet::first(self.blocks).bits()
+    pub(super) fn every(&self) -> Bits<W> {
+        Bits::first(self.blocks)
     }
 
-    fn known(&self, blocks: BlockSet) -> Result<u128, ProgramError> {
-        if blocks.bits() & !self.every() == 0 { Ok(blocks.bits()) } else { Err(ProgramError::UnknownBlock) }
+    pub(super) fn parents_of(&self, block: usize) -> &Bits<W> {
+        self.parents.get(block).unwrap_or(const { &Bits::EMPTY })
+    }
+
+    fn known<'b>(&self, blocks: &'b Bits<W>) -> Result<&'b Bits<W>, ProgramError> {
+        if blocks.is_below(self.blocks) { Ok(blocks) } else { Err(ProgramError::UnknownBlock) }
     }
 
     /// An entry of the symmetric part of B.
@@ -272,26 +321,30 @@ impl<'p> Program<'p> {
         self.sizes.get(block).copied().map_or(0.0, f64::from)
     }
 
-    pub(super) fn size_of(&self, blocks: u128) -> usize {
-        bits(blocks).map(|block| self.sizes.get(block).copied().map_or(0, usize::from)).sum()
+    pub(super) fn size_in(&self, block: usize) -> usize {
+        self.sizes.get(block).copied().map_or(0, usize::from)
+    }
+
+    pub(super) fn size_of(&self, blocks: &Bits<W>) -> usize {
+        blocks.iter().map(|block| self.size_in(block)).sum()
     }
 
     /// 64-bit words for a bit per number of coordinates, 0 to all.
     pub(super) fn words(&self) -> usize {
-        self.size_of(self.every()) / 64 + 1
+        self.size_of(&self.every()) / 64 + 1
     }
 
     /// The blocks to keep with all their ancestors, and the forbidden ones with all their descendants.
-    fn closed(&self) -> (u128, u128) {
+    fn closed(&self) -> (Bits<W>, Bits<W>) {
         let (mut keep, mut forbid) = (self.keep, self.forbid);
         loop {
             let before = (keep, forbid);
             for (block, parents) in self.parents.iter().enumerate().take(self.blocks) {
-                if keep >> block & 1 == 1 {
-                    keep |= parents;
+                if keep.contains(block) {
+                    parents.iter().for_each(|parent| keep.insert(parent));
                 }
-                if parents & forbid != 0 {
-                    forbid |= 1 << block;
+                if parents.iter().any(|parent| forbid.contains(parent)) {
+                    forbid.insert(block);
                 }
             }
             if (keep, forbid) == before {
@@ -301,7 +354,7 @@ impl<'p> Program<'p> {
     }
 
     /// Row i gets the sizes that the blocks from place i of the order on can add up to, one bit each.
-    fn tabulate(&self, order: &[u8], sums: &mut [u64]) {
+    fn tabulate(&self, order: &[u16], sums: &mut [u64]) {
         let words = self.words();
         sums.fill(0);
         let mut rows = sums.chunks_exact_mut(words).take(order.len() + 1).rev();
@@ -310,7 +363,7 @@ impl<'p> Program<'p> {
             *zero = 1;
         }
         for (row, block) in rows.zip(order.iter().rev().map(|block| usize::from(*block))) {
-            let size = self.sizes.get(block).copied().map_or(0, usize::from);
+            let size = self.size_in(block);
             for (index, slot) in row.iter_mut().enumerate() {
                 // The sums without the block and, moved up by its size, those with it.
                 let at = |from: Option<usize>| from.and_then(|from| later.get(from)).copied().unwrap_or(0);
@@ -341,7 +394,7 @@ pub fn main_effects(catalog: &Catalog<'_>) -> impl Iterator<Item = (usize, usize
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum ProgramError {
-    /// No block, or more than 128.
+    /// No block, or more than 128; or more than 1,024 single coordinates.
     BlockCount,
     /// A block of no coordinates, or more than 8,192 coordinates.
     Sizes,
@@ -371,7 +424,7 @@ pub enum ProgramError {
 impl fmt::Display for ProgramError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::BlockCount => f.write_str("a program needs between 1 and 128 blocks"),
+            Self::BlockCount => f.write_str("a program needs between 1 and 128 blocks, or at most 1024 single coordinates"),
             Self::Sizes => f.write_str("every block needs a coordinate, and all together can have at most 8192"),
             Self::Shape { expected } => write!(f, "the matrix must have {expected} rows and columns"),
             Self::NotFinite => f.write_str("the entries of the relevance do not add up to a finite number"),

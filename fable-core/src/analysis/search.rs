@@ -1,13 +1,13 @@
 //! The branch and bound behind [`Program`]; `program` says why it is exact.
 
 use super::program::Program;
-use crate::catalog::MAX_BLOCKS;
+use crate::numbers::Bits;
 
 /// One pass over the tree.
-pub(super) struct Search<'s> {
-    pub(super) program: &'s Program<'s>,
+pub(super) struct Search<'s, const W: usize, const N: usize> {
+    pub(super) program: &'s Program<'s, W, N>,
     /// The blocks that the rules leave open, as they are decided.
-    pub(super) order: &'s [u8],
+    pub(super) order: &'s [u16],
     /// Row i: the sizes that the blocks from place i on can add up to, one bit each.
     pub(super) sums: &'s [u64],
     pub(super) k: usize,
@@ -15,16 +15,16 @@ pub(super) struct Search<'s> {
     /// Nodes that may still be looked at.
     pub(super) nodes: u64,
     /// Error and blocks of the best choice so far.
-    pub(super) best: Option<(f64, u128)>,
+    pub(super) best: Option<(f64, Bits<W>)>,
     /// The least bound of the nodes that were not looked into for want of nodes.
     pub(super) cut: Option<f64>,
     /// Whether any choice as good as the best will do: the pass that settles ties.
     pub(super) first: bool,
 }
 
-impl Search<'_> {
+impl<const W: usize, const N: usize> Search<'_, W, N> {
     /// Looks at the choices that keep `kept`, of this size, and any blocks from `place` on; true when the pass is over.
-    pub(super) fn visit(&mut self, place: usize, kept: u128, size: usize) -> bool {
+    pub(super) fn visit(&mut self, place: usize, kept: &Bits<W>, size: usize) -> bool {
         let program = self.program;
         if !self.reachable(place, size) {
             return false;
@@ -32,9 +32,7 @@ impl Search<'_> {
         let Some(block) = self.order.get(place).map(|block| usize::from(*block)) else {
             return self.settle(kept);
         };
-        let free = self.order.iter().skip(place).fold(0, |set, block| set | 1_u128 << block);
-        let omitted = program.every() & !kept & !free;
-        let bound = self.bound(place, omitted, size);
+        let bound = self.bound(place, kept, size);
         let hopeless = |best: f64| if self.first { bound > best + self.slack } else { bound >= best - self.slack };
         if self.best.is_some_and(|(best, _)| hopeless(best)) {
             return false;
@@ -44,12 +42,30 @@ impl Search<'_> {
             return false;
         }
         self.nodes -= 1;
-        let parents = program.parents.get(block).copied().unwrap_or(0) & !(1 << block);
-        if parents & omitted == 0 && self.visit(place + 1, kept | 1 << block, size + program.size_of(1 << block)) {
-            return true;
+        if self.may_keep(place, block, kept) {
+            let mut with = *kept;
+            with.insert(block);
+            if self.visit(place + 1, &with, size + program.size_in(block)) {
+                return true;
+            }
         }
-        let orphans = bits(kept).any(|child| program.parents.get(child).is_some_and(|parents| parents >> block & 1 == 1));
+        let orphans = kept.iter().any(|child| program.parents_of(child).contains(block));
         !orphans && self.visit(place + 1, kept, size)
+    }
+
+    /// Whether no parent of the block at a place is left out already.
+    #[inline(never)]
+    fn may_keep(&self, place: usize, block: usize, kept: &Bits<W>) -> bool {
+        let omitted = self.omitted(place, kept);
+        !self.program.parents_of(block).iter().any(|parent| parent != block && omitted.contains(parent))
+    }
+
+    /// What is neither kept nor open from a place on.
+    fn omitted(&self, place: usize, kept: &Bits<W>) -> Bits<W> {
+        let mut omitted = self.program.every();
+        kept.iter().for_each(|block| omitted.remove(block));
+        self.order.iter().skip(place).for_each(|block| omitted.remove(usize::from(*block)));
+        omitted
     }
 
     /// Whether the blocks from `place` on can fill the budget.
@@ -60,41 +76,43 @@ impl Search<'_> {
     }
 
     /// A complete choice.
-    fn settle(&mut self, kept: u128) -> bool {
+    fn settle(&mut self, kept: &Bits<W>) -> bool {
         let error = self.program.error_of(kept);
         match self.best {
             Some((best, _)) if self.first => {
                 let equal = error <= best + self.slack;
                 if equal {
-                    self.best = Some((error, kept));
+                    self.best = Some((error, *kept));
                 }
                 equal
             }
             Some((best, _)) if error >= best => false,
             _ => {
-                self.best = Some((error, kept));
+                self.best = Some((error, *kept));
                 false
             }
         }
     }
 
     /// Gilmore and Lawler's bound; see the module.
-    fn bound(&self, place: usize, omitted: u128, size: usize) -> f64 {
+    #[inline(never)]
+    fn bound(&self, place: usize, kept: &Bits<W>, size: usize) -> f64 {
         let program = self.program;
+        let omitted = self.omitted(place, kept);
         let free = || self.order.iter().skip(place).map(|block| usize::from(*block));
         // Coordinates still to be omitted.
         let rest = free().map(|block| program.size(block)).sum::<f64>() - whole(self.k.saturating_sub(size));
-        let fixed: f64 = bits(omitted).map(|g| bits(omitted).map(|h| program.entry(g, h)).sum::<f64>()).sum();
-        let mut outer = Items::new();
+        let fixed: f64 = omitted.iter().map(|g| omitted.iter().map(|h| program.entry(g, h)).sum::<f64>()).sum();
+        let mut outer = Items::<N>::new();
         for f in free() {
             let own = program.size(f);
-            let mut inner = Items::new();
+            let mut inner = Items::<N>::new();
             for g in free().filter(|g| *g != f) {
                 inner.push(program.entry(f, g), program.size(g));
             }
             // Nothing fits beside an omitted f: then f is not omitted.
             if let Some(others) = inner.least(rest - own) {
-                let crossing: f64 = bits(omitted).map(|g| program.entry(f, g)).sum();
+                let crossing: f64 = omitted.iter().map(|g| program.entry(f, g)).sum();
                 outer.push(2.0 * crossing + program.entry(f, f) + others, own);
             }
         }
@@ -103,9 +121,9 @@ impl Search<'_> {
 }
 
 /// Values and sizes of a fractional knapsack that must be filled exactly.
-struct Items(heapless::Vec<(f64, f64), MAX_BLOCKS>);
+struct Items<const N: usize>(heapless::Vec<(f64, f64), N>);
 
-impl Items {
+impl<const N: usize> Items<N> {
     const fn new() -> Self {
         Self(heapless::Vec::new())
     }
@@ -135,13 +153,4 @@ impl Items {
 /// A number of coordinates as `f64`, exact up to 2^32.
 fn whole(count: usize) -> f64 {
     u32::try_from(count).map_or(f64::INFINITY, f64::from)
-}
-
-/// The positions of the bits that are set, the lowest first.
-pub(super) fn bits(mut set: u128) -> impl Iterator<Item = usize> {
-    core::iter::from_fn(move || {
-        let lowest = (set != 0).then_some(set.trailing_zeros() as usize)?;
-        set &= set - 1;
-        Some(lowest)
-    })
 }

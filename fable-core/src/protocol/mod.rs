@@ -15,7 +15,7 @@
 //! |---|---|---|---|---|
 //! | 0 | hello | | | 1 hello |
 //! | 1 | onboard | response `f64`, precision `f64` | entries: coordinate `u16`, coefficient `f64`, 10 bytes each | 2 done: observations |
-//! | 2 | decide | context, time `u32` | words of the feasible set, 4 bytes each; none: as last time, at first everything | 3 decided |
+//! | 2 | decide | context, time `u32` | words of the feasible set, 4 bytes each; none: as last time, at first everything. Then, if the caller has its own, a default score `f32` for every action, of at most [`MAX_DEFAULTS`] | 3 decided |
 //! | 3 | feedback | incarnation `u32`, round `u32`, reward `f64`, weight `f32`, time `u32` | | 2 done: observations |
 //! | 4 | observe | context, action `u16`, reward `f64`, weight `f32` | | 2 done: observations |
 //! | 5 | unlearn | context, action `u16`, baseline `f64`, reward `f64`, weight `f32`, imputed `u8`, left of it `f32`, contrasts of its coins 2 x `u32` | | 2 done: observations |
@@ -34,6 +34,7 @@
 //! | 18 | prior | next `u8`, offset `u32` | | 8 chunk |
 //! | 19 | commit prior | length `u32`, 0 for none | | 2 done: length |
 //! | 20 | trial | declared contrast `u8` | | 10 trial |
+//! | 21 | recommend | context | as for decide | 11 recommended |
 //!
 //! Reply 0 is a [`Fault`]. A context is as in a [record](crate::record). The payload of hello is the catalog's name; of an
 //! explanation its [`WireShare`]s, one after the other; of a chunk at most [`CHUNK`] bytes, fewer at the end; of an event its
@@ -69,6 +70,11 @@ use serde::{Deserialize, Serialize};
 pub const VERSION: u8 = 3;
 /// Most bytes of a snapshot or a prior in one frame.
 pub const CHUNK: usize = 256;
+/// Most actions of a catalog that a request can have default scores for.
+pub const MAX_DEFAULTS: usize = 32;
+
+/// Default scores that came with a request.
+pub type Defaults = heapless::Vec<f64, MAX_DEFAULTS>;
 
 /// A context as it is sent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -244,15 +250,20 @@ pub enum Request {
         /// Its position in the catalog.
         contrast: u8,
     },
+    /// What would be best by what is known? Nothing is explored and nothing kept; the payload is that of a request to decide.
+    Recommend {
+        /// Where.
+        context: WireContext,
+    },
 }
 
 impl Request {
     /// The highest tag.
-    pub(super) const LAST: u8 = 20;
+    pub(super) const LAST: u8 = 21;
 
     #[inline]
     const fn has_payload(&self) -> bool {
-        matches!(self, Self::Onboard { .. } | Self::Decide { .. } | Self::Stage { .. })
+        matches!(self, Self::Onboard { .. } | Self::Decide { .. } | Self::Recommend { .. } | Self::Stage { .. })
     }
 }
 
@@ -324,6 +335,13 @@ pub enum Reply {
     },
     /// What coins have shown about a contrast.
     Trial(Trial),
+    /// What is best by what is known.
+    Recommended {
+        /// The action.
+        action: u16,
+        /// Its mean score.
+        score: f32,
+    },
 }
 
 impl Reply {
@@ -492,6 +510,23 @@ pub fn read_statement(catalog: &Catalog<'_>, response: f64, precision: f64, payl
 pub fn write_entry(coordinate: u16, coefficient: f64) -> [u8; ENTRY] {
     let ([low, high], [a, b, c, d, e, f, g, h]) = (coordinate.to_le_bytes(), coefficient.to_le_bytes());
     [low, high, a, b, c, d, e, f, g, h]
+}
+
+/// The caller's own default scores at the end of the payload of a request to decide, one for every action or none, and what is before them.
+///
+/// # Errors
+/// A catalog with more actions than such a request can have scores for.
+#[inline]
+pub fn read_defaults<'p>(catalog: &Catalog<'_>, payload: &'p [u8], defaults: &mut Defaults) -> Result<&'p [u8], Fault> {
+    // A set of so many actions has fewer words than that.
+    let Some(words) = payload.len().checked_sub(4 * catalog.actions()).filter(|_| catalog.actions() > 1) else {
+        return Ok(payload);
+    };
+    let (set, scores) = payload.split_at_checked(words).ok_or(Fault::Content)?;
+    for score in scores.as_chunks::<4>().0 {
+        defaults.push(f64::from(f32::from_le_bytes(*score))).map_err(|_| Fault::Content)?;
+    }
+    Ok(set)
 }
 
 /// The feasible set of a request to decide: the payload, or the last one recorded, or everything.

@@ -39,7 +39,7 @@ enum Order<'c> {
     Onboard(&'c [Statement]),
     Decide { request: Request<'c>, scored: bool, propensities: Option<(u32, &'c mut [f64])> },
     Feedback { id: DecisionId, reward: f64, weight: f32, now: u32 },
-    Observe { context: &'c Context, action: Action, reward: f64, weight: f32, now: u32 },
+    Observe { context: &'c Context, action: Action, reward: f64, weight: f32, now: u32, defaults: Option<&'c [f64]> },
     Expire { now: u32 },
     Promote { now: u32 },
     Wishes(&'c [Wish]),
@@ -103,7 +103,17 @@ impl<'c> Command<'c> {
     /// Learns the reward of an action that was chosen elsewhere, compared with the reference score.
     #[must_use]
     pub const fn observe(context: &'c Context, action: Action, reward: f64) -> Self {
-        Self::new(Order::Observe { context, action, reward, weight: 1.0, now: 0 })
+        Self::new(Order::Observe { context, action, reward, weight: 1.0, now: 0, defaults: None })
+    }
+
+    /// An observation that is compared with the caller's own default score of its action, one of a number per action as in a
+    /// [`Request`]; none for the reference score.
+    #[must_use]
+    pub const fn with_defaults(mut self, own: Option<&'c [f64]>) -> Self {
+        if let Order::Observe { defaults, .. } = &mut self.order {
+            *defaults = own;
+        }
+        self
     }
 
     /// A reward that counts more or less than another; it ends the guarantee of promotions.
@@ -253,8 +263,9 @@ impl<T: Scalar> User<'_, T> {
                 *event = Event::Feedback { round: self.rewardable(*id, *now)?, reward: *reward, weight: *weight };
                 Ok(true)
             }
-            Order::Observe { context, action, reward, weight, .. } if first => {
-                self.propose_observation(context, *action, *reward, *weight, event)
+            Order::Observe { context, action, reward, weight, defaults, .. } if first => {
+                let default = self.admit_defaults(*defaults)?.and_then(|defaults| defaults.get(action.index()).copied());
+                self.propose_observation((context, *action, default), *reward, *weight, event)
             }
             // What the reward leads to: fading, then what it has made certain.
             order @ (Order::Feedback { .. } | Order::Observe { .. }) => {
@@ -300,13 +311,12 @@ impl<T: Scalar> User<'_, T> {
     #[inline(never)]
     fn propose_observation(
         &self,
-        context: &Context,
-        action: Action,
+        done: (&Context, Action, Option<f64>),
         reward: f64,
         weight: f32,
         event: &mut Event,
     ) -> Result<bool, UserError> {
-        *event = Event::Observation(self.observed(context, action, reward, weight)?);
+        *event = Event::Observation(self.observed(done, reward, weight)?);
         Ok(true)
     }
 
@@ -346,11 +356,16 @@ impl<T: Scalar> User<'_, T> {
         Ok(Scores { score: score.to_f64(), sampled_score: drawn.score.to_f64(), explored: score < highest })
     }
 
-    /// A reward for an action chosen elsewhere, with the reference score that it is compared with.
-    fn observed(&self, context: &Context, action: Action, reward: f64, weight: f32) -> Result<Observation, UserError> {
+    /// A reward for an action chosen elsewhere, with the score that it is compared with, of the reference or the caller's default.
+    fn observed(
+        &self,
+        (context, action, default): (&Context, Action, Option<f64>),
+        reward: f64,
+        weight: f32,
+    ) -> Result<Observation, UserError> {
         self.admit()?;
         self.admit_action(context, action)?;
-        let baseline = self.policy.baseline(context, action, None).to_f64();
+        let baseline = self.policy.baseline(context, action, default).to_f64();
         Ok(Observation { context: *context, action, baseline, reward, weight })
     }
 
@@ -359,7 +374,7 @@ impl<T: Scalar> User<'_, T> {
     /// # Errors
     /// A reward outside [-1, 1], a context or action of another catalog; nothing has changed then.
     pub fn observe(&mut self, context: &Context, action: Action, reward: f64) -> Result<crate::Update<T>, UserError> {
-        let observation = self.observed(context, action, reward, 1.0)?;
+        let observation = self.observed((context, action, None), reward, 1.0)?;
         let update = self.observation_lesson(&observation)?.learn();
         self.fade_if_due()?;
         Ok(update)

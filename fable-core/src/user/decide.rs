@@ -188,13 +188,18 @@ impl<T: Scalar> User<'_, T> {
         if !request.feasible.set().is_below(catalog.actions()) {
             return Err(UserError::UnknownAction);
         }
-        let Some(defaults) = request.defaults else { return Ok(()) };
-        if defaults.len() != catalog.actions() {
-            return Err(UserError::DefaultCount { expected: catalog.actions() });
+        self.admit_defaults(request.defaults).map(|_| ())
+    }
+
+    /// Default scores, if there is one for every action.
+    pub(super) fn admit_defaults<'d>(&self, defaults: Option<&'d [f64]>) -> Result<Option<&'d [f64]>, UserError> {
+        let (given, expected) = (defaults.unwrap_or_default(), self.policy.catalog().actions());
+        if defaults.is_some() && given.len() != expected {
+            return Err(UserError::DefaultCount { expected });
         }
-        match defaults.iter().position(|default| !within(*default, MAX_WEIGHT)) {
+        match given.iter().position(|default| !within(*default, MAX_WEIGHT)) {
             Some(action) => Err(UserError::DefaultRange { action }),
-            None => Ok(()),
+            None => Ok(defaults),
         }
     }
 

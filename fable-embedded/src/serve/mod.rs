@@ -38,7 +38,7 @@ mod request;
 
 use crate::Device;
 use crate::keep::{AsyncKeep, Keep};
-use crate::protocol::{CHUNK, DELIMITER, Draft, Fault, MAX_FRAME, Reply, Request, WireContext};
+use crate::protocol::{CHUNK, DELIMITER, Defaults, Draft, Fault, MAX_FRAME, Reply, Request, WireContext};
 use fable_core::record::MAX_EVENT_LEN;
 use fable_core::{Command, Decision, Scalar};
 use fable_forms::blocking;
@@ -219,6 +219,7 @@ impl<T: Scalar, K: AsyncKeep> Device<'_, T, K> {
                 return Ok(Answer::Reply(reply::statistics(&self.user, frames, kept)));
             }
             Request::Decide { context, at } => return self.choose_async(context, *at, payload).await,
+            Request::Recommend { context } => return reply::recommend(&mut self.user, context, payload),
             request if changes(request) => return self.change_async(request, payload).await,
             request => return reply::question(&mut self.user, request),
         };
@@ -228,8 +229,10 @@ impl<T: Scalar, K: AsyncKeep> Device<'_, T, K> {
     /// Makes a decision.
     #[inline(never)]
     async fn choose_async(&mut self, context: &WireContext, at: u32, payload: &[u8]) -> Result<Answer, Fault> {
-        let (context, feasible) = read_terms(&self.user, context, payload)?;
-        let request = fable_core::Request::new(&context, &feasible).at(at);
+        let mut own = Defaults::new();
+        let (context, feasible) = read_terms(&self.user, context, payload, &mut own)?;
+        let defaults = (!own.is_empty()).then_some(own.as_slice());
+        let request = fable_core::Request { context: &context, feasible: &feasible, defaults, at };
         let Decision { id, action, baseline } = self.decide_async(&request).await.map_err(Into::into)?;
         Ok(Answer::Acknowledged(Acknowledgement::Decided { round: id.round, action: action.0, baseline }))
     }

@@ -1,6 +1,6 @@
 //! What a device is asked: frames, and the commands that requests to change something become.
 
-use crate::protocol::{Fault, Frame, MAX_FRAME, Request, WireContext, read_feasible, read_statement};
+use crate::protocol::{Defaults, Fault, Frame, MAX_FRAME, Request, WireContext, read_defaults, read_feasible, read_statement};
 use fable_core::{Action, Command, Context, ContrastSet, DecisionId, Event, Feasible, Observation, Scalar, User};
 
 /// What stood before a delimiter.
@@ -52,9 +52,11 @@ pub(super) fn read_terms<T: Scalar>(
     user: &User<'_, T>,
     context: &WireContext,
     payload: &[u8],
+    defaults: &mut Defaults,
 ) -> Result<(Context, Feasible), Fault> {
     let catalog = user.policy().catalog();
-    Ok((context.context(catalog)?, read_feasible(catalog, user.permissions(), payload)?))
+    let set = read_defaults(catalog, payload, defaults)?;
+    Ok((context.context(catalog)?, read_feasible(catalog, user.permissions(), set)?))
 }
 
 /// Puts the command of another request into its place.

@@ -257,14 +257,44 @@ impl<P: Read + Write> Device<P> {
         feasible: Option<&Feasible>,
         at: u32,
     ) -> Result<(Decision, Vec<Probe>), DeviceError> {
-        let payload: Vec<u8> = feasible.into_iter().flat_map(write_feasible).flatten().collect();
-        match self.ask(&Request::Decide { context: WireContext::new(context), at }, &payload)?.0 {
+        self.decide_against(context, feasible, None, at)
+    }
+
+    /// The same with the caller's own default scores, one for every action of a catalog that has at most
+    /// [`MAX_DEFAULTS`](fable_core::protocol::MAX_DEFAULTS).
+    ///
+    /// # Errors
+    /// As for every request.
+    pub fn decide_against(
+        &mut self,
+        context: &Context,
+        feasible: Option<&Feasible>,
+        defaults: Option<&[f32]>,
+        at: u32,
+    ) -> Result<(Decision, Vec<Probe>), DeviceError> {
+        match self.ask(&Request::Decide { context: WireContext::new(context), at }, &terms(feasible, defaults))?.0 {
             Reply::Decided { round, action, baseline, probes } => {
                 self.hello.rounds = round;
                 let id =
                     DecisionId { user: self.hello.user, incarnation: self.hello.incarnation, origin: self.hello.origin, round };
                 Ok((Decision { id, action: Action(action), baseline }, probes.to_vec()))
             }
+            _ => Err(DeviceError::Unexpected),
+        }
+    }
+
+    /// What would be best by what is known, with its mean score: nothing is explored and nothing kept.
+    ///
+    /// # Errors
+    /// As for every request.
+    pub fn recommend(
+        &mut self,
+        context: &Context,
+        feasible: Option<&Feasible>,
+        defaults: Option<&[f32]>,
+    ) -> Result<(Action, f32), DeviceError> {
+        match self.ask(&Request::Recommend { context: WireContext::new(context) }, &terms(feasible, defaults))?.0 {
+            Reply::Recommended { action, score } => Ok((Action(action), score)),
             _ => Err(DeviceError::Unexpected),
         }
     }
@@ -601,4 +631,10 @@ impl<P: Read + Write> Device<P> {
             Ok(())
         }
     }
+}
+
+/// The payload of a request to decide.
+fn terms(feasible: Option<&Feasible>, defaults: Option<&[f32]>) -> Vec<u8> {
+    let words = feasible.into_iter().flat_map(write_feasible).flatten();
+    words.chain(defaults.into_iter().flatten().flat_map(|score| score.to_le_bytes())).collect()
 }

@@ -1,6 +1,7 @@
 //! Contrasts and what is missing until they are promoted.
 
 use super::Question;
+use crate::identify::SafeSpan;
 use crate::text::wording;
 use fable_core::{Assessment, Average, Comparison, Policy, Promotion, Scalar, Standing, Trial, User, UserError, Verdict};
 use serde::Serialize;
@@ -36,7 +37,9 @@ pub struct ContrastReport {
     pub verdict: i8,
     /// How far the nearer end of the interval is on the wrong side of zero; negative once it is past zero.
     pub distance: f64,
-    /// About how many more rewards that bear on it are needed; `None` when there is no end in sight.
+    /// Whether enough rewards of what is allowed would tell, see [`identify`](crate::identify).
+    pub identifiable: bool,
+    /// About how many more rewards that bear on it are needed; `None` when there is no end in sight, or none at all.
     pub rewards_to_go: Option<u32>,
     /// What is missing until it is certain, or what it is, in words.
     pub needs: String,
@@ -105,7 +108,11 @@ pub struct PromotionReport {
 }
 
 /// The declared contrasts and the questions.
-pub(super) fn contrasts<T: Scalar>(user: &mut User<'_, T>, questions: &[Question]) -> Result<Vec<ContrastReport>, UserError> {
+pub(super) fn contrasts<T: Scalar>(
+    user: &mut User<'_, T>,
+    questions: &[Question],
+    span: &mut SafeSpan,
+) -> Result<Vec<ContrastReport>, UserError> {
     let catalog = user.policy().catalog();
     let declared = (0..)
         .zip(catalog.contrasts())
@@ -119,15 +126,15 @@ pub(super) fn contrasts<T: Scalar>(user: &mut User<'_, T>, questions: &[Question
             None => None,
         };
         let trial = declared.map(|contrast| user.trial(contrast)).transpose()?;
-        Ok(report(user.policy(), name, &comparison, &found, trial.as_ref(), promotion))
+        let blind = span.reason(user.policy(), &comparison);
+        Ok(report(user.policy(), (name, &comparison, blind), &found, trial.as_ref(), promotion))
     });
     all.collect()
 }
 
 fn report<T: Scalar>(
     policy: &Policy<'_, T>,
-    name: &str,
-    comparison: &Comparison,
+    (name, comparison, blind): (&str, &Comparison, Option<String>),
     found: &Assessment,
     trial: Option<&Trial>,
     promotion: Option<(Promotion, Standing)>,
@@ -159,15 +166,22 @@ fn report<T: Scalar>(
         min_evidence,
         verdict: found.verdict.sign(),
         distance: found.gap.distance,
-        rewards_to_go: found.gap.rounds,
-        needs: needs(found, min_evidence, declared, promotion.as_ref()),
+        identifiable: blind.is_none(),
+        rewards_to_go: found.gap.rounds.filter(|_| blind.is_none()),
+        needs: needs(found, min_evidence, declared, promotion.as_ref(), blind),
         trial: trial.map(TrialReport::new),
         promotion,
     }
 }
 
 /// What is missing until a contrast is promoted, or what has become of it.
-fn needs(found: &Assessment, min_evidence: u32, declared: bool, promotion: Option<&PromotionReport>) -> String {
+fn needs(
+    found: &Assessment,
+    min_evidence: u32,
+    declared: bool,
+    promotion: Option<&PromotionReport>,
+    blind: Option<String>,
+) -> String {
     if let Some(PromotionReport { standing, provenance, .. }) = promotion {
         return format!("promoted {provenance}: {standing}");
     }
@@ -175,6 +189,10 @@ fn needs(found: &Assessment, min_evidence: u32, declared: bool, promotion: Optio
         return "nothing can be learned: both actions look the same".into();
     }
     let missing = min_evidence.saturating_sub(found.evidence);
+    // However many come.
+    if let (Verdict::Open, Some(reason)) = (found.verdict, blind) {
+        return format!("more than rewards can tell: {reason}");
+    }
     match (found.verdict, found.gap.rounds) {
         (Verdict::For | Verdict::Against, _) if declared => "nothing: certain, and can be promoted".into(),
         (Verdict::For | Verdict::Against, _) => "nothing: certain".into(),

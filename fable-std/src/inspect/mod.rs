@@ -3,7 +3,7 @@
 //! [`inspect`] reads a learner and changes nothing. The weights of the dictionary come block by block, with mean and standard
 //! deviation of the working posterior; the contrasts with the interval that holds for all time and with what is missing
 //! until they are promoted; the state with its counters, its numerical health and the reason if a guarantee has ended. It
-//! depends on the state alone, so a store, an exported user and a device's snapshot of the same life give the same report.
+//! depends on the state, and on the [rules](inspect_under) of the user if there are any, alone, so a store, an exported user and a device's snapshot of the same life give the same report.
 //!
 //! Single weights are less certain than what is made of them: many settings of the weights give every action the same
 //! score. Trust the contrasts. One report costs a forward solve per weight and contrast.
@@ -34,9 +34,10 @@ pub use question::{Question, QuestionError};
 pub use state::{Guarantee, Pivots, StateReport};
 
 use crate::catalogs::lookup;
+use crate::identify::{Allowed, SafeSpan};
 use crate::settings::block_name;
 use crate::text::wording;
-use fable_core::{Scalar, User, UserError};
+use fable_core::{Feasible, Scalar, User, UserError};
 use serde::Serialize;
 
 /// Everything there is to see about one learner. See the [module](self).
@@ -81,12 +82,27 @@ pub struct Weight {
     pub exact: bool,
 }
 
-/// Looks at a user.
+/// Looks at a user, of whom allowed is what the last decision had to choose from, everywhere; anything before the first one.
 ///
 /// # Errors
 /// None that a user of any policy leads to.
 pub fn inspect<T: Scalar>(user: &mut User<'_, T>, questions: &[Question]) -> Result<Inspection, UserError> {
-    let contrasts = contrast::contrasts(user, questions)?;
+    let catalog = user.policy().catalog();
+    let last = Feasible::from_set(catalog, *user.permissions()).unwrap_or_else(|_| Feasible::all(catalog));
+    inspect_under(user, questions, &Allowed::everywhere(catalog, &last))
+}
+
+/// The same for a user of whom it is known what is allowed: what can never be known says so.
+///
+/// # Errors
+/// As for [`inspect`].
+pub fn inspect_under<T: Scalar>(
+    user: &mut User<'_, T>,
+    questions: &[Question],
+    allowed: &Allowed,
+) -> Result<Inspection, UserError> {
+    let mut span = SafeSpan::new(user.policy(), allowed);
+    let contrasts = contrast::contrasts(user, questions, &mut span)?;
     let (means, variances) = marginals(user)?;
     let blocks = 0..user.policy().catalog().definition().blocks.len();
     let blocks = blocks.map(|block| block_report(user, block, &means, &variances)).collect();

@@ -133,7 +133,7 @@ impl Client {
 }
 
 /// Whether a host is this machine.
-fn is_here(host: &str) -> bool {
+pub(crate) fn is_here(host: &str) -> bool {
     let address = host.trim_start_matches('[').trim_end_matches(']');
     host == "localhost" || address.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
 }

@@ -69,21 +69,15 @@ impl Llm {
     /// # Errors
     /// [`LlmError`] when there is no answer or it is not usable.
     pub fn try_context(&self, catalog: &Catalog<'_>, situation: Situation<'_>) -> Result<Context, LlmError> {
-        let definition = catalog.definition();
+        let (task, signals) = schema_of(catalog);
         let answer = self.client.ask(Question {
             name: "context",
-            instructions: instructions(catalog),
+            instructions: described(INSTRUCTIONS, catalog),
             text: text(catalog, situation),
-            schema: schema(catalog),
+            schema: object_schema([("task", task), ("signals", signals)]),
         })?;
         let answer = object(&answer, &["task", "signals"])?;
-        let task = text_or_null(answer, "task")?
-            .map(|name| catalog.task(name).map_err(|_| LlmError::Answer("it names a task that the catalog does not have")))
-            .transpose()?;
-        let levels = object(entry(answer, "signals")?, definition.signals)?;
-        let signals = definition.signals.iter().map(|name| Ok(number(levels, name, 0.0, 1.0)? as f32));
-        let signals: Vec<f32> = signals.collect::<Result<_, LlmError>>()?;
-        Context::new(catalog, task, &signals).map_err(|_| LlmError::Answer("it does not fit the catalog"))
+        context_of(catalog, answer, entry(answer, "signals")?)
     }
 }
 
@@ -144,15 +138,29 @@ fn clip(text: &str) -> &str {
     text.get(..end).unwrap_or(text)
 }
 
-fn instructions(catalog: &Catalog<'_>) -> String {
-    let meaning = |name: &str| SIGNALS.iter().find(|(signal, _)| *signal == name).map_or("", |(_, meaning)| meaning);
-    let lines = catalog.definition().signals.iter().map(|name| format!("\n- {name}: {}", meaning(name)));
-    [INSTRUCTIONS.to_owned()].into_iter().chain(lines).collect()
+/// The context of an answer with a `task`, and its signals.
+pub(super) fn context_of(catalog: &Catalog<'_>, answer: &Map<String, Value>, signals: &Value) -> Result<Context, LlmError> {
+    let definition = catalog.definition();
+    let task = text_or_null(answer, "task")?
+        .map(|name| catalog.task(name).map_err(|_| LlmError::Answer("it names a task that the catalog does not have")))
+        .transpose()?;
+    let levels = object(signals, definition.signals)?;
+    let signals = definition.signals.iter().map(|name| Ok(number(levels, name, 0.0, 1.0)? as f32));
+    let signals: Vec<f32> = signals.collect::<Result<_, LlmError>>()?;
+    Context::new(catalog, task, &signals).map_err(|_| LlmError::Answer("it does not fit the catalog"))
 }
 
-fn schema(catalog: &Catalog<'_>) -> Value {
+/// Instructions with what each signal of the catalog means.
+pub(super) fn described(instructions: &str, catalog: &Catalog<'_>) -> String {
+    let meaning = |name: &str| SIGNALS.iter().find(|(signal, _)| *signal == name).map_or("", |(_, meaning)| meaning);
+    let lines = catalog.definition().signals.iter().map(|name| format!("\n- {name}: {}", meaning(name)));
+    [instructions.to_owned()].into_iter().chain(lines).collect()
+}
+
+/// The schemas of a task and of signals.
+pub(super) fn schema_of(catalog: &Catalog<'_>) -> (Value, Value) {
     let definition = catalog.definition();
     let tasks: Vec<String> = definition.tasks.iter().map(ToString::to_string).collect();
     let levels = definition.signals.iter().map(|name| (*name, json!({ "type": "number" })));
-    object_schema([("task", names_schema(&tasks, true)), ("signals", object_schema(levels))])
+    (names_schema(&tasks, true), object_schema(levels))
 }

@@ -46,7 +46,7 @@ impl Key {
     }
 
     /// For the header `Authorization`.
-    pub(super) fn header(&self) -> HeaderValue {
+    pub(crate) fn header(&self) -> HeaderValue {
         self.0.clone()
     }
 }

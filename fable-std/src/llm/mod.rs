@@ -32,7 +32,9 @@ mod error;
 mod feedback;
 mod key;
 mod onboarding;
+mod prototypes;
 
+pub(crate) use client::is_here;
 pub use client::{Endpoint, MAX_ANSWER};
 pub use context::{CLIP, HISTORY};
 pub use error::LlmError;

@@ -1,6 +1,7 @@
 //! Answers, one line of JSON each.
 
 use super::backup::Backup;
+use super::read::Read;
 use super::refusal::Refusal;
 use crate::catalogs::{self, lookup};
 use crate::memory::Exchange;
@@ -74,6 +75,10 @@ impl Labels {
     fn action(&self, action: Action) -> Option<&RawValue> {
         self.actions.get(action.index()).map(|action| &**action)
     }
+
+    fn instruction(&self, action: Action) -> Option<&RawValue> {
+        self.instructions.get(action.index()).map(|instruction| &**instruction)
+    }
 }
 
 /// What a request that was not refused gets.
@@ -84,11 +89,15 @@ pub(super) enum Answer<'w> {
         accepted: usize,
     },
     Decided(Decided<'w>),
+    Recommended(Recommended<'w>),
     Learned {
         observations: u32,
         /// Whether this reward was the one that a change is noticed by.
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         changed: bool,
+    },
+    Waiting {
+        waiting: Vec<String>,
     },
     Posterior {
         rounds: u32,
@@ -131,6 +140,7 @@ pub(super) enum Answer<'w> {
         export: Option<String>,
     },
     Backup(Backup),
+    Read(Read),
     Stats(Stats<'w>),
 }
 
@@ -150,6 +160,14 @@ pub(super) struct Decided<'w> {
     propensity: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     propensities: Option<Vec<f64>>,
+}
+
+#[derive(Serialize)]
+pub(super) struct Recommended<'w> {
+    action: Option<&'w RawValue>,
+    instruction: Option<&'w RawValue>,
+    score: f64,
+    feasible: usize,
 }
 
 /// A coin, and how it fell.
@@ -186,7 +204,7 @@ impl Labels {
         Decided {
             decision: id,
             action: self.action(action),
-            instruction: self.instructions.get(action.index()).map(|instruction| &**instruction),
+            instruction: self.instruction(action),
             explored,
             score,
             sampled_score,
@@ -195,6 +213,10 @@ impl Labels {
             propensity: chances.own,
             propensities: chances.all,
         }
+    }
+
+    pub(super) fn recommended(&self, action: Action, score: f64, feasible: usize) -> Recommended<'_> {
+        Recommended { action: self.action(action), instruction: self.instruction(action), score, feasible }
     }
 
     /// The names of some contrasts.
@@ -265,15 +287,17 @@ pub(super) struct Contrasted {
     evidence: u32,
     valid: bool,
     promoted: i8,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    identifiable: Option<bool>,
     #[serde(flatten)]
     trial: Option<Tried>,
 }
 
 impl Contrasted {
-    pub(super) fn new(assessment: Assessment, trial: Option<Trial>) -> Self {
+    pub(super) fn new(assessment: Assessment, trial: Option<Trial>, identifiable: Option<bool>) -> Self {
         let Assessment { mean, sd, probability, lower, upper, beta, evidence, valid, verdict, .. } = assessment;
         let trial = trial.map(Tried::from);
-        Self { mean, sd, probability, lower, upper, beta, evidence, valid, promoted: verdict.sign(), trial }
+        Self { mean, sd, probability, lower, upper, beta, evidence, valid, promoted: verdict.sign(), identifiable, trial }
     }
 }
 

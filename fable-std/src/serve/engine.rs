@@ -7,9 +7,11 @@ use super::answer::{Answer, Chances, Contrasted, Labels, Promoted, Stats, Wished
 use super::backup::Backups;
 use super::counters::Counters;
 use super::op::Op;
+use super::read::read;
 use super::refusal::{Code, Refusal};
 use super::residents::{Residents, warm};
 use super::shards::Shard;
+use crate::identify::{Allowed, SafeSpan};
 use crate::inspect::marginals;
 use crate::memory::{self, Bounds, Exchange, Memory, Sources, Stated, may_remember};
 use crate::rules::Change;
@@ -114,12 +116,20 @@ impl<'p, T: Scalar> Engine<'p, T> {
                 let labels = self.labels;
                 self.named(user)?.decide(labels, request, *propensities)
             }
+            Op::Recommend { user, context, feasible, defaults } => {
+                let request = Request { context, feasible, defaults: defaults.as_deref(), at: 0 };
+                let labels = self.labels;
+                let mut seat = self.named(user)?;
+                let (action, score) = seat.user()?.recommend(&request)?;
+                Ok(Answer::Recommended(labels.recommended(action, score.to_f64(), feasible.len())))
+            }
             Op::Feedback { decision, reward, weight, at } => {
                 self.owner(*decision)?.learn(Command::feedback(*decision, *reward).weighted(*weight).at(*at))
             }
             Op::Check { decision } => self.owner(*decision)?.check(*decision),
-            Op::Observe { user, context, action, reward, weight, at } => {
-                self.named(user)?.learn(Command::observe(context, *action, *reward).weighted(*weight).at(*at))
+            Op::Observe { user, context, action, reward, weight, defaults, at } => {
+                let command = Command::observe(context, *action, *reward).with_defaults(defaults.as_deref());
+                self.named(user)?.learn(command.weighted(*weight).at(*at))
             }
             Op::Unlearn { decision } => self.owner(*decision)?.unlearn(*decision),
             Op::Promote { user, at } => {
@@ -127,15 +137,23 @@ impl<'p, T: Scalar> Engine<'p, T> {
                 self.named(user)?.run(&mut command, Note::None)?;
                 Ok(Answer::Promoted { promoted: command.applied() })
             }
+            Op::Waiting { user, at } => {
+                let mut seat = self.named(user)?;
+                Ok(Answer::Waiting { waiting: seat.user()?.waiting(*at).map(|id| id.to_string()).collect() })
+            }
             Op::Posterior { user } => {
                 let labels = self.labels;
                 self.named(user)?.posterior(labels)
             }
-            Op::Contrast { user, comparison, declared } => {
+            Op::Contrast { user, comparison, declared, allowed } => {
                 let mut seat = self.named(user)?;
                 let mut user = seat.user()?;
                 let trial = declared.map(|contrast| user.trial(contrast)).transpose()?;
-                Ok(Answer::Contrast(Contrasted::new(user.assess(comparison)?, trial)))
+                let identifiable = allowed.as_ref().map(|allowed| {
+                    let policy = user.policy();
+                    SafeSpan::new(policy, &Allowed::everywhere(policy.catalog(), allowed)).identifies(policy, comparison)
+                });
+                Ok(Answer::Contrast(Contrasted::new(user.assess(comparison)?, trial, identifiable)))
             }
             Op::Explain { decision, against, defaults } => {
                 let labels = self.labels;
@@ -165,6 +183,7 @@ impl<'p, T: Scalar> Engine<'p, T> {
                 };
                 Ok(Answer::Backup(backup))
             }
+            Op::Read { text, reading } => Ok(Answer::Read(read(self.desk.catalog(), text, *reading)?)),
             Op::Stats => self.stats(),
         }
     }

@@ -1,5 +1,6 @@
 //! One line of JSON as it was written: borrowed, strictly typed, not yet looked up in a catalog.
 
+use super::read::ReadAs;
 use super::refusal::{Code, Refusal};
 use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
@@ -72,6 +73,10 @@ pub(super) struct Line<'a> {
     pub(super) answer: Option<Name<'a>>,
     #[serde(default, deserialize_with = "given", borrow)]
     pub(super) mode: Option<Name<'a>>,
+    #[serde(default, deserialize_with = "given", borrow)]
+    pub(super) text: Option<Name<'a>>,
+    #[serde(default, deserialize_with = "given", rename = "as")]
+    pub(super) reading: Option<ReadAs>,
 }
 
 impl<'a> Line<'a> {
@@ -109,6 +114,8 @@ impl<'a> Line<'a> {
             ("answer", self.answer.is_some()),
             ("mode", self.mode.is_some()),
             ("memory", self.memory.is_some()),
+            ("text", self.text.is_some()),
+            ("as", self.reading.is_some()),
         ]
         .into_iter()
         .filter_map(|(key, there)| there.then_some(key))

@@ -4,6 +4,7 @@
 //! to be like is for `fable_core` to say.
 
 use super::json::{self, Line, Name, Object, Pattern};
+use super::read::ReadAs;
 use super::refusal::{Code, Refusal};
 use crate::catalogs::lookup;
 use crate::memory::{COMPONENT, Exchange};
@@ -40,6 +41,17 @@ pub enum Op {
         /// The caller's time.
         at: u32,
     },
+    /// The best action by what is known, with nothing remembered.
+    Recommend {
+        /// For whom.
+        user: String,
+        /// Where.
+        context: Context,
+        /// Among what.
+        feasible: Feasible,
+        /// The default score of every action instead of the catalog's.
+        defaults: Option<Vec<f64>>,
+    },
     /// How it went.
     Feedback {
         /// What.
@@ -63,6 +75,8 @@ pub enum Op {
         reward: f64,
         /// How much it counts.
         weight: f32,
+        /// The default score of every action instead of the catalog's.
+        defaults: Option<Vec<f64>>,
         /// The caller's time.
         at: u32,
     },
@@ -70,6 +84,13 @@ pub enum Op {
     Unlearn {
         /// Of which decision.
         decision: DecisionId,
+    },
+    /// The decisions that wait for their reward.
+    Waiting {
+        /// Whose.
+        user: String,
+        /// The caller's time.
+        at: u32,
     },
     /// Mean and standard deviation of every coordinate.
     Posterior {
@@ -84,6 +105,8 @@ pub enum Op {
         comparison: Comparison,
         /// The position of the declared contrast that was named, whose coins are asked for, too.
         declared: Option<usize>,
+        /// What is allowed everywhere, if it is asked whether rewards can tell.
+        allowed: Option<Feasible>,
     },
     /// Why this action and not another one.
     Explain {
@@ -154,6 +177,13 @@ pub enum Op {
         /// Where to.
         file: Option<String>,
     },
+    /// A text in the catalog's terms; it is about nobody.
+    Read {
+        /// What was said.
+        text: String,
+        /// What it is taken for.
+        reading: ReadAs,
+    },
     /// Counts.
     Stats,
     /// What `feedback` would say. It changes nothing, and no line asks for it: it is for front ends that keep a reward for later.
@@ -170,7 +200,9 @@ impl Op {
         match self {
             Self::Onboard { user, .. }
             | Self::Decide { user, .. }
+            | Self::Recommend { user, .. }
             | Self::Observe { user, .. }
+            | Self::Waiting { user, .. }
             | Self::Posterior { user }
             | Self::Contrast { user, .. }
             | Self::Profile { user }
@@ -187,6 +219,7 @@ impl Op {
             | Self::Unlearn { .. }
             | Self::Explain { .. }
             | Self::Backup { .. }
+            | Self::Read { .. }
             | Self::Stats => None,
         }
     }
@@ -261,12 +294,14 @@ impl Incoming {
 }
 
 /// Every op of the protocol.
-pub const OPS: [&str; 23] = [
+pub const OPS: [&str; 26] = [
     "onboard",
     "decide",
+    "recommend",
     "feedback",
     "observe",
     "unlearn",
+    "waiting",
     "posterior",
     "contrast",
     "explain",
@@ -284,6 +319,7 @@ pub const OPS: [&str; 23] = [
     "forget",
     "export",
     "backup",
+    "read",
     "stats",
 ];
 
@@ -292,8 +328,9 @@ pub(super) fn keys(op: &str) -> Option<&'static [&'static str]> {
     Some(match op {
         "onboard" => &["user", "statements"],
         "decide" => &["user", "context", "forbid", "require", "only", "defaults", "propensities", "at"],
+        "recommend" => &["user", "context", "forbid", "require", "only", "defaults"],
         "feedback" => &["decision", "reward", "weight", "at"],
-        "observe" => &["user", "context", "action", "reward", "weight", "at"],
+        "observe" => &["user", "context", "action", "reward", "weight", "defaults", "at"],
         "unlearn" => &["decision"],
         "posterior" | "profile" | "forget" | "export" | "rules" | "memories" | "unremember" => &["user"],
         "forbid" | "require" => &["user", "values", "when", "words"],
@@ -301,10 +338,11 @@ pub(super) fn keys(op: &str) -> Option<&'static [&'static str]> {
         "switch" => &["user", "layer", "memory"],
         "remember" => &["user", "request", "answer", "at"],
         "recall" => &["user", "mode", "request"],
-        "contrast" => &["user", "name", "context", "prefer", "over", "total"],
+        "contrast" => &["user", "name", "context", "prefer", "over", "total", "forbid", "require", "only"],
         "explain" => &["decision", "against", "defaults"],
-        "promote" => &["user", "at"],
+        "promote" | "waiting" => &["user", "at"],
         "backup" => &["file"],
+        "read" => &["text", "as"],
         "stats" => &[],
         _ => return None,
     })
@@ -329,19 +367,24 @@ fn op(catalog: &Catalog<'_>, name: &str, line: Line<'_>) -> Result<Op, Refusal> 
             Op::Onboard { user: user(line.user)?, statements }
         }
         "decide" => {
-            let rules = [line.forbid.as_ref(), line.require.as_ref(), line.only.as_ref()];
             if line.propensities.is_some_and(|draws| draws > MAX_DRAWS) {
                 return Err(Refusal::new(Code::OutOfRange, format_args!("propensities must be from 0 to {MAX_DRAWS} draws")));
             }
             Op::Decide {
                 user: user(line.user)?,
                 context: context(catalog, line.context)?,
-                feasible: feasible(catalog, rules)?,
+                feasible: feasible(catalog, [line.forbid.as_ref(), line.require.as_ref(), line.only.as_ref()])?,
                 defaults: line.defaults,
                 propensities: line.propensities,
                 at: line.at.unwrap_or(0),
             }
         }
+        "recommend" => Op::Recommend {
+            user: user(line.user)?,
+            context: context(catalog, line.context)?,
+            feasible: feasible(catalog, [line.forbid.as_ref(), line.require.as_ref(), line.only.as_ref()])?,
+            defaults: line.defaults,
+        },
         "feedback" => Op::Feedback {
             decision: decision(line.decision)?,
             reward: needed("reward", line.reward)?,
@@ -354,9 +397,11 @@ fn op(catalog: &Catalog<'_>, name: &str, line: Line<'_>) -> Result<Op, Refusal> 
             action: action(catalog, &needed("action", line.action)?)?,
             reward: needed("reward", line.reward)?,
             weight: line.weight.unwrap_or(1.0) as f32,
+            defaults: line.defaults,
             at: line.at.unwrap_or(0),
         },
         "unlearn" => Op::Unlearn { decision: decision(line.decision)? },
+        "waiting" => Op::Waiting { user: user(line.user)?, at: line.at.unwrap_or(0) },
         "posterior" => Op::Posterior { user: user(line.user)? },
         "forget" => Op::Forget { user: user(line.user)? },
         "export" => Op::Export { user: user(line.user)? },
@@ -389,6 +434,7 @@ fn op(catalog: &Catalog<'_>, name: &str, line: Line<'_>) -> Result<Op, Refusal> 
             Op::Wish { user: user(line.user)?, change }
         }
         "backup" => Op::Backup { file: line.file.map(|file| file.0.into_owned()) },
+        "read" => Op::Read { text: needed("text", line.text)?.0.into_owned(), reading: needed("as", line.reading)? },
         _ => Op::Stats,
     })
 }
@@ -432,6 +478,8 @@ fn change(catalog: &Catalog<'_>, op: &str, line: &Line<'_>) -> Result<Change, Re
 
 /// A declared contrast by its name, or two actions in a context.
 fn contrast(catalog: &Catalog<'_>, line: Line<'_>) -> Result<Op, Refusal> {
+    let rules = [line.forbid.as_ref(), line.require.as_ref(), line.only.as_ref()];
+    let allowed = rules.iter().any(Option::is_some).then(|| feasible(catalog, rules)).transpose()?;
     if let Some(name) = &line.name {
         if let Some(key) = line.keys().find(|key| ["context", "prefer", "over", "total"].contains(key)) {
             let message = format_args!("a contrast has either a 'name' or actions of its own: '{key}' does not go with 'name'");
@@ -439,7 +487,7 @@ fn contrast(catalog: &Catalog<'_>, line: Line<'_>) -> Result<Op, Refusal> {
         }
         let declared = lookup::contrast(catalog, &name.0)?;
         let comparison = Comparison::declared(catalog, declared).ok_or(UserError::Comparison)?; // the catalog was checked
-        return Ok(Op::Contrast { user: user(line.user)?, comparison, declared: Some(declared) });
+        return Ok(Op::Contrast { user: user(line.user)?, comparison, declared: Some(declared), allowed });
     }
     let (prefer, over) = (needed("prefer", line.prefer)?, needed("over", line.over)?);
     let comparison = Comparison {
@@ -448,7 +496,7 @@ fn contrast(catalog: &Catalog<'_>, line: Line<'_>) -> Result<Op, Refusal> {
         over: action(catalog, &over)?,
         total: line.total.unwrap_or(false),
     };
-    Ok(Op::Contrast { user: user(line.user)?, comparison, declared: None })
+    Ok(Op::Contrast { user: user(line.user)?, comparison, declared: None, allowed })
 }
 
 fn needed<T>(key: &str, value: Option<T>) -> Result<T, Refusal> {

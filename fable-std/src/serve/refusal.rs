@@ -2,6 +2,7 @@
 
 use crate::rules::RulesError;
 use crate::store::StoreError;
+use crate::text::AdapterError;
 use crate::toml_file::Flaw;
 use fable_core::{ContextError, FeasibleError, OnboardingError, ParseDecisionIdError, UserError};
 use serde::Serialize;
@@ -38,6 +39,8 @@ pub enum Code {
     BadDirection,
     /// The dictionary has no coordinate for a stated preference.
     NoCoordinate,
+    /// The fixed rules that read texts do not know the catalog's words.
+    Unreadable,
     /// The two actions of a contrast must differ in one component.
     BadContrast,
     /// There is no such decision.
@@ -64,7 +67,7 @@ pub enum Code {
 
 impl Code {
     /// Every code.
-    pub const ALL: [Self; 24] = [
+    pub const ALL: [Self; 25] = [
         Self::BadJson,
         Self::TooLong,
         Self::UnknownOp,
@@ -78,6 +81,7 @@ impl Code {
         Self::Off,
         Self::BadDirection,
         Self::NoCoordinate,
+        Self::Unreadable,
         Self::BadContrast,
         Self::UnknownDecision,
         Self::Expired,
@@ -173,6 +177,12 @@ impl From<UserError> for Refusal {
             _ => Code::Internal,
         };
         Self::new(code, error)
+    }
+}
+
+impl From<AdapterError> for Refusal {
+    fn from(error: AdapterError) -> Self {
+        Self::new(Code::Unreadable, error)
     }
 }
 

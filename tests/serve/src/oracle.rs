@@ -4,9 +4,9 @@
 
 use fable_core::record::{Header, Kind};
 use fable_core::{
-    Action, Assessment, Catalog, Certifier, Command, Comparison, Context, ContrastSet, DecisionId, Event, Exploration, Feasible,
-    HOST_ROOM, HostLearner, HostUser, Observation, Policy, Promotion, Request, Rule, Scalar, Settings, Source, Standing, State,
-    Statement, Trial, User, UserError, Verdict, is_look, user_hash,
+    Action, Assessment, Catalog, Certifier, Command, Comparison, Context, ContrastSet, Deadline, DecisionId, Event, Exploration,
+    Feasible, HOST_ROOM, HostLearner, HostUser, Observation, Policy, Promotion, Request, Rule, Scalar, Settings, Source,
+    Standing, State, Statement, Trial, User, UserError, Verdict, is_look, user_hash,
 };
 use serde_json::{Map, Value, json};
 use std::collections::{HashMap, HashSet};
@@ -216,6 +216,33 @@ impl<T: Scalar> Oracle<T> {
         Ok(answer)
     }
 
+    /// `recommend`
+    ///
+    /// # Panics
+    /// When the learner contradicts itself.
+    pub fn recommend(&mut self, name: &str, context: &Context, rules: &[Rule<'_>], defaults: Option<&[f64]>) -> Expected {
+        let catalog = self.catalog();
+        let feasible = Feasible::new(catalog, rules).map_err(|_| "infeasible")?;
+        let mut user = self.life(name).user.user();
+        // One by one, as if nothing else were feasible; of those that are as good the first.
+        let mut best: Option<(Action, T)> = None;
+        for action in feasible.set().iter() {
+            let mut only = fable_core::ActionSet::EMPTY;
+            only.insert(action);
+            let only = Feasible::from_set(catalog, only).unwrap();
+            let request = Request { context, feasible: &only, defaults, at: 0 };
+            let (_, score) = user.recommend(&request).map_err(code)?;
+            if best.is_none_or(|(_, highest)| score > highest) {
+                best = Some((action, score));
+            }
+        }
+        let (action, score) = best.unwrap();
+        let mut instruction = String::new();
+        catalog.instruct(action, &mut instruction).unwrap();
+        let action = named(catalog, action);
+        Ok(json!({ "action": action, "instruction": instruction, "score": score.to_f64(), "feasible": feasible.len() }))
+    }
+
     /// `feedback`
     pub fn feedback(&mut self, id: DecisionId, reward: f64, weight: f32, at: u32) -> Expected {
         let life = self.owner(id)?;
@@ -232,11 +259,23 @@ impl<T: Scalar> Oracle<T> {
     }
 
     /// `observe`
-    pub fn observe(&mut self, name: &str, context: &Context, action: Action, reward: f64, at: u32) -> Expected {
+    pub fn observe(
+        &mut self,
+        name: &str,
+        context: &Context,
+        action: Action,
+        reward: f64,
+        defaults: Option<&[f64]>,
+        at: u32,
+    ) -> Expected {
         let life = self.life(name);
         let mut user = life.user.user();
-        user.observe(context, action, reward).map_err(code)?;
-        look(&mut user, false, at).map_err(code)?;
+        if defaults.is_some() {
+            user.run(&mut Command::observe(context, action, reward).with_defaults(defaults).at(at)).map_err(code)?;
+        } else {
+            user.observe(context, action, reward).map_err(code)?;
+            look(&mut user, false, at).map_err(code)?;
+        }
         life.known = true;
         Ok(learned(&life.user))
     }
@@ -255,6 +294,20 @@ impl<T: Scalar> Oracle<T> {
         life.user.user().check(&Event::Unlearn { observation, imputed, kept: 1.0, probed }).map_err(code)?.apply();
         life.unlearned.insert(id.round);
         Ok(json!({ "observations": life.user.observations() }))
+    }
+
+    /// `waiting`, from what was decided and learned; without deadlines those of the last 64 rounds.
+    pub fn waiting(&mut self, name: &str, at: u32) -> Expected {
+        let life = self.life(name);
+        let bounded = !matches!(life.user.policy().settings().deadline, Deadline::None);
+        let user = life.user.user();
+        let mut rounds: Vec<u32> = life.decided.keys().copied().filter(|round| !life.learned.contains_key(round)).collect();
+        rounds.retain(|round| round + HOST_ROOM as u32 > user.rounds());
+        rounds.sort_unstable();
+        let own: Vec<String> = rounds.iter().map(|round| user.id(*round).to_string()).collect();
+        // What has passed its deadline is known to the learner alone.
+        let waiting: Vec<String> = if bounded { user.waiting(at).map(|id| id.to_string()).collect() } else { own };
+        Ok(json!({ "waiting": waiting }))
     }
 
     /// `posterior`

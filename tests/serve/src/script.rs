@@ -29,12 +29,16 @@ pub enum Step {
         /// When.
         at: u32,
     },
+    /// `recommend`: user, context, rules, a number per action.
+    Recommend(String, Context, Vec<(Effect, Pattern)>, Option<Vec<f64>>),
     /// `feedback`: decision, reward, weight, time.
     Feedback(DecisionId, f64, f32, u32),
-    /// `observe`: user, context, action, reward, time.
-    Observe(String, Context, Action, f64, u32),
+    /// `observe`: user, context, action, reward, a number per action, time.
+    Observe(String, Context, Action, f64, Option<Vec<f64>>, u32),
     /// `unlearn`
     Unlearn(DecisionId),
+    /// `waiting`: user, time.
+    Waiting(String, u32),
     /// `posterior`
     Posterior(String),
     /// `contrast`
@@ -70,19 +74,15 @@ impl Step {
             }
             Self::Decide { user, context, rules, defaults, draws, at } => {
                 let mut request = json!({ "op": "decide", "user": user, "context": context_json(catalog, context), "at": at });
-                for (effect, key) in [(Effect::Forbid, "forbid"), (Effect::Require, "require"), (Effect::Only, "only")] {
-                    let patterns: Vec<Value> =
-                        rules.iter().filter(|rule| rule.0 == effect).map(|rule| pattern_json(catalog, &rule.1)).collect();
-                    if !patterns.is_empty() {
-                        request[key] = patterns.into();
-                    }
-                }
-                if let Some(defaults) = defaults {
-                    request["defaults"] = defaults.clone().into();
-                }
+                restrict(catalog, &mut request, rules, defaults.as_ref());
                 if let Some(draws) = draws {
                     request["propensities"] = (*draws).into();
                 }
+                request
+            }
+            Self::Recommend(user, context, rules, defaults) => {
+                let mut request = json!({ "op": "recommend", "user": user, "context": context_json(catalog, context) });
+                restrict(catalog, &mut request, rules, defaults.as_ref());
                 request
             }
             Self::Feedback(decision, reward, weight, at) => {
@@ -92,9 +92,14 @@ impl Step {
                 }
                 request
             }
-            Self::Observe(user, context, action, reward, at) => json!({ "op": "observe", "user": user,
-                "context": context_json(catalog, context), "action": named(catalog, *action), "reward": reward, "at": at }),
+            Self::Observe(user, context, action, reward, defaults, at) => {
+                let mut request = json!({ "op": "observe", "user": user, "context": context_json(catalog, context),
+                    "action": named(catalog, *action), "reward": reward, "at": at });
+                restrict(catalog, &mut request, &[], defaults.as_ref());
+                request
+            }
             Self::Unlearn(decision) => json!({ "op": "unlearn", "decision": decision.to_string() }),
+            Self::Waiting(user, at) => json!({ "op": "waiting", "user": user, "at": at }),
             Self::Posterior(user) => json!({ "op": "posterior", "user": user }),
             Self::Contrast(user, Comparison { context, prefer, over, total }) => json!({ "op": "contrast", "user": user,
                 "context": context_json(catalog, context), "prefer": named(catalog, *prefer), "over": named(catalog, *over),
@@ -130,9 +135,11 @@ impl Step {
         match self {
             Self::Onboard(..) => "onboard",
             Self::Decide { .. } => "decide",
+            Self::Recommend(..) => "recommend",
             Self::Feedback(..) => "feedback",
             Self::Observe(..) => "observe",
             Self::Unlearn(..) => "unlearn",
+            Self::Waiting(..) => "waiting",
             Self::Posterior(..) => "posterior",
             Self::Contrast(..) | Self::Declared(..) => "contrast",
             Self::Explain(..) => "explain",
@@ -166,7 +173,9 @@ impl Step {
             Self::Feedback(decision, ..) | Self::Unlearn(decision) | Self::Explain(decision, ..) => decision.user,
             Self::Onboard(user, _)
             | Self::Decide { user, .. }
+            | Self::Recommend(user, ..)
             | Self::Observe(user, ..)
+            | Self::Waiting(user, _)
             | Self::Posterior(user)
             | Self::Contrast(user, _)
             | Self::Declared(user, _)
@@ -191,17 +200,19 @@ impl Step {
                 oracle.onboard(user, &statements)
             }
             Self::Decide { user, context, rules, defaults, draws, at } => {
-                let parts: Vec<Vec<Part<'_>>> = rules
-                    .iter()
-                    .map(|(_, pattern)| pattern.iter().map(|(component, values)| Part::new(*component, values)).collect())
-                    .collect();
-                let rules: Vec<Rule<'_>> =
-                    rules.iter().zip(&parts).map(|((effect, _), pattern)| Rule { name: "", effect: *effect, pattern }).collect();
-                oracle.decide(user, context, &rules, defaults.as_deref(), *draws, *at)
+                let parts = parts(rules);
+                oracle.decide(user, context, &ruled(rules, &parts), defaults.as_deref(), *draws, *at)
+            }
+            Self::Recommend(user, context, rules, defaults) => {
+                let parts = parts(rules);
+                oracle.recommend(user, context, &ruled(rules, &parts), defaults.as_deref())
             }
             Self::Feedback(decision, reward, weight, at) => oracle.feedback(*decision, *reward, *weight, *at),
-            Self::Observe(user, context, action, reward, at) => oracle.observe(user, context, *action, *reward, *at),
+            Self::Observe(user, context, action, reward, defaults, at) => {
+                oracle.observe(user, context, *action, *reward, defaults.as_deref(), *at)
+            }
             Self::Unlearn(decision) => oracle.unlearn(*decision),
+            Self::Waiting(user, at) => oracle.waiting(user, *at),
             Self::Posterior(user) => oracle.posterior(user),
             Self::Contrast(user, comparison) => oracle.contrast(user, comparison),
             Self::Declared(user, contrast) => oracle.declared(user, *contrast),
@@ -215,6 +226,14 @@ impl Step {
             Self::Forget(user) => oracle.forget(user),
         }
     }
+}
+
+fn parts(rules: &[(Effect, Pattern)]) -> Vec<Vec<Part<'_>>> {
+    rules.iter().map(|(_, pattern)| pattern.iter().map(|(component, values)| Part::new(*component, values)).collect()).collect()
+}
+
+fn ruled<'r>(rules: &[(Effect, Pattern)], parts: &'r [Vec<Part<'r>>]) -> Vec<Rule<'r>> {
+    rules.iter().zip(parts).map(|((effect, _), pattern)| Rule { name: "", effect: *effect, pattern }).collect()
 }
 
 /// Whether an answer is the expected one. Numbers are compared exactly.
@@ -236,6 +255,20 @@ pub fn context_json(catalog: &Catalog<'_>, context: &Context) -> Value {
     let signals = definition.signals.iter().zip(context.signals()).map(|(name, value)| ((*name).to_owned(), json!(value)));
     let task = context.task().map(|task| definition.tasks[task]);
     Value::Object(std::iter::once(("task".to_owned(), json!(task))).chain(signals).collect())
+}
+
+/// Adds rules and default scores to a request.
+fn restrict(catalog: &Catalog<'_>, request: &mut Value, rules: &[(Effect, Pattern)], defaults: Option<&Vec<f64>>) {
+    for (effect, key) in [(Effect::Forbid, "forbid"), (Effect::Require, "require"), (Effect::Only, "only")] {
+        let patterns: Vec<Value> =
+            rules.iter().filter(|rule| rule.0 == effect).map(|rule| pattern_json(catalog, &rule.1)).collect();
+        if !patterns.is_empty() {
+            request[key] = patterns.into();
+        }
+    }
+    if let Some(defaults) = defaults {
+        request["defaults"] = defaults.clone().into();
+    }
 }
 
 fn pattern_json(catalog: &Catalog<'_>, pattern: &Pattern) -> Value {
@@ -315,7 +348,11 @@ impl Script {
         }
         match self.dice.below(100) {
             0..=3 => self.onboard(catalog, user),
-            4..=43 => self.decide(catalog, user),
+            4..=40 => self.decide(catalog, user),
+            41..=43 => {
+                let (context, rules, defaults) = (self.context(catalog), self.rules(catalog), self.defaults(catalog, 4));
+                Step::Recommend(user, context, rules, defaults)
+            }
             44..=78 => {
                 let reward = if self.dice.once_in(40) { 1.5 } else { 2.0 * self.dice.unit() - 1.0 };
                 let weight = if self.dice.once_in(20) { 0.25 } else { 1.0 };
@@ -328,11 +365,12 @@ impl Script {
                 Step::Feedback(decision, reward, weight, self.now)
             }
             79..=82 => {
-                let (context, action) = (self.context(catalog), self.action(catalog));
-                Step::Observe(user, context, action, self.dice.unit(), self.now)
+                let (context, action, defaults) = (self.context(catalog), self.action(catalog), self.defaults(catalog, 3));
+                Step::Observe(user, context, action, self.dice.unit(), defaults, self.now)
             }
             // What is taken back starts again what coins have shown, and nothing would ever be certain.
             83..=86 if !self.taste || self.dice.once_in(20) => Step::Unlearn(self.decision(oracle, &user)),
+            87 if self.dice.once_in(2) => Step::Waiting(user, self.now),
             87 => Step::Posterior(user),
             88..=91 if self.dice.once_in(3) => Step::Declared(user, self.dice.below(catalog.contrasts().len())),
             88..=91 => {
@@ -385,17 +423,25 @@ impl Script {
     }
 
     fn decide(&mut self, catalog: &'static Catalog<'static>, user: String) -> Step {
-        let context = self.context(catalog);
+        let (context, rules, defaults) = (self.context(catalog), self.rules(catalog), self.defaults(catalog, 8));
+        self.last_defaults.clone_from(&defaults);
+        let draws = self.dice.once_in(20).then(|| self.dice.below(30) as u32);
+        Step::Decide { user, context, rules, defaults, draws, at: self.now }
+    }
+
+    fn rules(&mut self, catalog: &Catalog<'_>) -> Vec<(Effect, Pattern)> {
         let mut rules = Vec::new();
         for effect in [Effect::Forbid, Effect::Require, Effect::Only] {
             if self.dice.once_in(4) {
                 rules.push((effect, self.pattern(catalog)));
             }
         }
-        let defaults = self.dice.once_in(8).then(|| (0..catalog.actions()).map(|_| self.dice.unit()).collect::<Vec<f64>>());
-        self.last_defaults.clone_from(&defaults);
-        let draws = self.dice.once_in(20).then(|| self.dice.below(30) as u32);
-        Step::Decide { user, context, rules, defaults, draws, at: self.now }
+        rules
+    }
+
+    /// A number per action, once in so many times.
+    fn defaults(&mut self, catalog: &Catalog<'_>, times: usize) -> Option<Vec<f64>> {
+        self.dice.once_in(times).then(|| (0..catalog.actions()).map(|_| self.dice.unit()).collect())
     }
 
     fn context(&mut self, catalog: &Catalog<'_>) -> Context {

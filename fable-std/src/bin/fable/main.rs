@@ -10,8 +10,10 @@ mod evaluate;
 mod failure;
 mod fault;
 mod http_arguments;
+mod identify;
 mod input;
 mod inspect;
+mod mcp;
 mod memory_arguments;
 mod merge;
 mod output;
@@ -20,9 +22,11 @@ mod prior;
 mod prior_argument;
 mod proxy;
 mod replay;
+mod rule_arguments;
 mod rules;
 mod serve;
 mod service_arguments;
+mod spca;
 mod stderr;
 mod store;
 mod store_key;
@@ -37,17 +41,22 @@ use demo::DemoArguments;
 use device::DeviceArguments;
 use evaluate::EvaluateArguments;
 use failure::Failure;
+use identify::IdentifyArguments;
 use inspect::InspectArguments;
+use mcp::McpArguments;
 use merge::MergeArguments;
 use prior::PriorArguments;
 use proxy::ProxyArguments;
 use replay::ReplayArguments;
 use rules::RulesArguments;
 use serve::ServeArguments;
+use spca::SpcaArguments;
 use std::io::Write;
 use std::process::ExitCode;
 use store::{ExportArguments, ForgetArguments, ImportArguments, MoveArguments};
-use tracing_subscriber::filter::LevelFilter;
+use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
 use upkeep::{BackupArguments, CheckArguments, RepairArguments};
 
 /// Personalization that fits on a microcontroller.
@@ -70,12 +79,14 @@ Examples:
   fable catalog show agent --toml > mine.toml     # a catalog of your own to start from
   fable device --port /dev/ttyACM0 hello          # which device is there
   fable inspect users.fable --user ana            # what Fable believes about a user
+  fable identify --require memory=no_memory       # what can be known about somebody without memory
   fable evaluate --simulate try.jsonl             # what other settings would have earned
   fable prior fit crowd.prior --store users.fable # what users have in common, for those who come
   fable serve --store users.fable --prior crowd.prior
   fable serve --store users.fable --http 127.0.0.1:8080
   fable proxy --upstream https://api.openai.com --listen 127.0.0.1:8080 --store users.fable
   fable rules users.fable ana --forbid tool=web_search
+  fable mcp --store users.fable --user ana        # tools for an assistant that speaks the Model Context Protocol
   fable check users.fable                         # is anything damaged? also while it is served
   fable backup users.fable copy.fable
   fable move --from users.fable --to postgres://ana@localhost/fable   # for more than one process
@@ -95,6 +106,7 @@ enum Command {
     Serve(ServeArguments),
     Proxy(ProxyArguments),
     Rules(RulesArguments),
+    Mcp(McpArguments),
     Forget(ForgetArguments),
     Export(ExportArguments),
     Import(ImportArguments),
@@ -105,6 +117,8 @@ enum Command {
     Backup(BackupArguments),
     Replay(ReplayArguments),
     Inspect(InspectArguments),
+    Identify(IdentifyArguments),
+    Spca(SpcaArguments),
     Evaluate(EvaluateArguments),
     Prior(PriorArguments),
     /// Prints a script that completes this command's arguments in a shell.
@@ -128,7 +142,9 @@ fn completions(shell: Shell) -> String {
 /// Logs go to standard error, never with what a request says, and wait for nobody to read them. FABLE_LOG is the level: off, error, warn, info, debug, trace.
 fn log() {
     let level = std::env::var("FABLE_LOG").ok().and_then(|level| level.parse::<LevelFilter>().ok()).unwrap_or(LevelFilter::WARN);
-    tracing_subscriber::fmt().with_writer(|| stderr::Log).with_ansi(false).with_max_level(level).init();
+    // What the crate of the Model Context Protocol logs has requests in it.
+    let targets = Targets::new().with_default(level).with_target("rmcp", LevelFilter::OFF);
+    tracing_subscriber::fmt().with_writer(|| stderr::Log).with_ansi(false).with_max_level(level).finish().with(targets).init();
 }
 
 fn main() -> ExitCode {
@@ -145,6 +161,7 @@ fn main() -> ExitCode {
         Command::Serve(arguments) => serve::run(&arguments),
         Command::Proxy(arguments) => proxy::run(&arguments),
         Command::Rules(arguments) => rules::run(&arguments),
+        Command::Mcp(arguments) => mcp::run(&arguments),
         Command::Forget(arguments) => store::forget(&arguments),
         Command::Export(arguments) => store::export(&arguments),
         Command::Import(arguments) => store::import(&arguments),
@@ -155,6 +172,8 @@ fn main() -> ExitCode {
         Command::Backup(arguments) => upkeep::backup(&arguments),
         Command::Replay(arguments) => replay::run(&arguments),
         Command::Inspect(arguments) => inspect::run(&arguments),
+        Command::Identify(arguments) => identify::run(&arguments),
+        Command::Spca(arguments) => spca::run(&arguments),
         Command::Completions { shell } => Ok(completions(shell)),
     };
     let (mut code, text, mut message) = match done {

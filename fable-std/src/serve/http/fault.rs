@@ -76,6 +76,7 @@ impl Fault {
                 | Code::Infeasible
                 | Code::BadDirection
                 | Code::NoCoordinate
+                | Code::Unreadable
                 | Code::BadContrast => StatusCode::UNPROCESSABLE_ENTITY,
                 Code::UnknownOp | Code::UnknownDecision => StatusCode::NOT_FOUND,
                 Code::Expired => StatusCode::GONE,

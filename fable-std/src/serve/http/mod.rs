@@ -28,7 +28,7 @@
 //!
 //! *Who may.* Without tokens everything is allowed to whoever can connect, and only addresses of this machine are served; requests
 //! for a host of another name are refused, so that no page of the web leads here. With [`Tokens`] a request needs
-//! `authorization: Bearer TOKEN`: a token of `FABLE_TOKENS_DECIDE` allows `decide`, both ways of feedback and the document, one of
+//! `authorization: Bearer TOKEN`: a token of `FABLE_TOKENS_DECIDE` allows `decide`, `recommend`, `read`, both ways of feedback and the document, one of
 //! `FABLE_TOKENS_ALL` everything. `healthz` is open. There is no TLS: before others comes a proxy that has it.
 //!
 //! *Limits.* So many connections and so many requests under way at a time; more are answered with 503. A connection on which no whole

@@ -84,6 +84,13 @@ pub(super) const ROUTES: &[Route] = &[
         "Choose an action",
         &[Code::UnknownName, Code::BadContext, Code::BadPattern, Code::Infeasible, Code::Off, Code::Damaged, Code::Exhausted],
     ),
+    op(
+        "/v1/recommend",
+        "recommend",
+        Role::Decide,
+        "The best action by what is known, with nothing remembered",
+        &[Code::UnknownName, Code::BadContext, Code::BadPattern, Code::Infeasible, Code::Damaged],
+    ),
     op("/v1/feedback", "feedback", Role::Decide, "How a decision went", REWARDED),
     op("/v1/remember", "remember", Role::All, "Keep an exchange with a user, if memory is on", &[Code::Damaged]),
     op("/v1/recall", "recall", Role::All, "What a memory mode brings back", &[Code::UnknownName, Code::Damaged]),
@@ -110,13 +117,22 @@ pub(super) const ROUTES: &[Route] = &[
         "Take the reward of a decision back",
         &[Code::UnknownDecision, Code::NotLearned, Code::Damaged, Code::Exhausted],
     ),
+    op("/v1/waiting", "waiting", Role::All, "The decisions that wait for their reward, oldest first", &[Code::Damaged]),
     op("/v1/posterior", "posterior", Role::All, "Mean and standard deviation of every coordinate", &[Code::Damaged]),
     op(
         "/v1/contrast",
         "contrast",
         Role::All,
         "How sure a preference is",
-        &[Code::UnknownName, Code::IncompleteAction, Code::BadContext, Code::BadContrast, Code::Damaged],
+        &[
+            Code::UnknownName,
+            Code::IncompleteAction,
+            Code::BadContext,
+            Code::BadPattern,
+            Code::Infeasible,
+            Code::BadContrast,
+            Code::Damaged,
+        ],
     ),
     op(
         "/v1/explain",
@@ -149,6 +165,13 @@ pub(super) const ROUTES: &[Route] = &[
     op("/v1/forget", "forget", Role::All, "Erase a user", &[Code::Damaged]),
     op("/v1/export", "export", Role::All, "Everything about a user, as a file in base64", &[Code::Damaged]),
     op("/v1/backup", "backup", Role::All, "Copy the store to a new file of the server, or tell how far that is", &[]),
+    op(
+        "/v1/read",
+        "read",
+        Role::Decide,
+        "A request, preferences or a reaction in words, in the catalog's terms",
+        &[Code::Unreadable],
+    ),
     op("/v1/stats", "stats", Role::All, "Counts", &[]),
     Route {
         path: "/feedback",
@@ -186,7 +209,7 @@ mod tests {
         }
         let open = |role| ROUTES.iter().filter(move |route| route.role == role).map(|route| route.path).collect::<Vec<_>>();
         assert_eq!(open(Role::Anyone), ["/healthz"]);
-        assert_eq!(open(Role::Decide), ["/v1/decide", "/v1/feedback", "/feedback", "/openapi.json"]);
+        assert_eq!(open(Role::Decide), ["/v1/decide", "/v1/recommend", "/v1/feedback", "/v1/read", "/feedback", "/openapi.json"]);
         assert_eq!(ROUTES.iter().map(|route| route.label).collect::<BTreeSet<_>>().len(), ROUTES.len());
     }
 }

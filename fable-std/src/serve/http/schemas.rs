@@ -129,6 +129,8 @@ fn key(name: &str) -> Value {
         "values" => json!({"type": "array", "minItems": 1, "items": reference("Value")}),
         "when" => reference("Place"),
         "words" => json!({"type": "string", "maxLength": 1_024}),
+        "text" => json!({"type": "string"}),
+        "as" => json!({"enum": ["context", "preferences", "reward"]}),
         "file" => json!({"type": "string", "minLength": 1}),
         "answer" => json!({"type": "string"}),
         "mode" => reference("Mode"),
@@ -155,11 +157,13 @@ fn key(name: &str) -> Value {
 fn required(op: &str) -> &'static [&'static str] {
     match op {
         "onboard" => &["user", "statements"],
-        "decide" => &["user", "context"],
+        "decide" | "recommend" => &["user", "context"],
+        "read" => &["text", "as"],
         "feedback" => &["decision", "reward"],
         "observe" => &["user", "context", "action", "reward"],
         "unlearn" | "explain" => &["decision"],
-        "posterior" | "profile" | "forget" | "promote" | "rules" | "switch" | "memories" | "unremember" | "export" => &["user"],
+        "waiting" | "posterior" | "profile" | "forget" | "promote" | "rules" | "switch" | "memories" | "unremember"
+        | "export" => &["user"],
         "forbid" | "require" | "allow" => &["user", "values"],
         "remember" => &["user", "request", "answer"],
         "recall" => &["user", "mode"],
@@ -179,7 +183,8 @@ pub(super) fn request(op: &str) -> Value {
     };
     let keys = keys(op).unwrap_or_default();
     if op == "contrast" {
-        let named = form(&["user", "name"], &mut keys.iter().filter(|key| ["user", "name"].contains(*key)));
+        let compared = ["context", "prefer", "over", "total"];
+        let named = form(&["user", "name"], &mut keys.iter().filter(|key| !compared.contains(*key)));
         let compared = form(&["user", "context", "prefer", "over"], &mut keys.iter().filter(|key| **key != "name"));
         return json!({"oneOf": [named, compared]});
     }
@@ -224,8 +229,15 @@ pub(super) fn answer(catalog: &Catalog<'_>, op: &str) -> Value {
             let probes = json!({"type": "array", "minItems": 1, "items": probe});
             answered(always, json!({"probes": probes, "propensity": share, "propensities": all}))
         }
+        "recommend" => {
+            let feasible = json!({"type": "integer", "minimum": 1, "maximum": actions});
+            let action = reference("Action");
+            answered(json!({"action": action, "instruction": text, "score": number, "feasible": feasible}), json!({}))
+        }
+        "read" => read(),
         "feedback" | "observe" => answered(json!({"observations": count}), json!({"changed": {"const": true}})),
         "unlearn" => answered(json!({"observations": count}), json!({})),
+        "waiting" => answered(json!({"waiting": {"type": "array", "items": reference("Decision")}}), json!({})),
         "posterior" => answered(
             json!({
                 "rounds": count, "observations": count, "mean": reference("Coordinates"), "sd": reference("Coordinates"),
@@ -238,7 +250,7 @@ pub(super) fn answer(catalog: &Catalog<'_>, op: &str) -> Value {
                 "mean": number, "sd": number, "probability": share, "lower": maybe, "upper": maybe, "beta": maybe, "evidence": count,
                 "valid": flag, "promoted": reference("Sign"),
             }),
-            tried,
+            with(tried, "identifiable", flag),
         ),
         "explain" => {
             let name = json!({"type": ["string", "null"]});
@@ -309,6 +321,32 @@ pub(super) fn answer(catalog: &Catalog<'_>, op: &str) -> Value {
             answered(always, json!({}))
         }
     }
+}
+
+/// The same fields and one more.
+fn with(mut fields: Value, name: &str, schema: Value) -> Value {
+    if let Some(fields) = fields.as_object_mut() {
+        fields.insert(name.into(), schema);
+    }
+    fields
+}
+
+/// What a text can be read as.
+fn read() -> Value {
+    let texts = json!({"type": "array", "items": {"type": "string"}});
+    let words = json!({"type": "string"});
+    let effect = json!({"enum": ["forbid", "require"]});
+    let rule = json!({"effect": effect, "pattern": reference("Pattern"), "when": reference("When"), "words": words});
+    let rules = json!({"type": "array", "items": object(&["effect", "pattern", "words"], rule)});
+    let words = object(&["words", "means"], json!({"words": {"type": "string"}, "means": {"type": "string"}}));
+    let said = json!({"type": "array", "items": words});
+    let reward = json!({"type": ["number", "null"], "minimum": -1, "maximum": 1});
+    let counted = json!({"reward": reward, "corrections": reference("Count"), "clarifications": reference("Count")});
+    json!({"oneOf": [
+        answered(json!({"context": reference("Context")}), json!({})),
+        answered(json!({"statements": key("statements"), "said": said, "rules": rules, "unused": texts}), json!({})),
+        answered(counted, json!({})),
+    ]})
 }
 
 /// A metric: each kind with the values that it has.

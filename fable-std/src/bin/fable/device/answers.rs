@@ -3,6 +3,7 @@
 use super::Output;
 use super::names::named;
 use crate::failure::Failure;
+use fable_core::protocol::MAX_DEFAULTS;
 use fable_core::record::Header;
 use fable_core::{
     Action, Assessment, Catalog, Context, DecisionId, Feasible, Policy, Probe, Settings, Source, Thousandths, Trial, Verdict,
@@ -71,16 +72,53 @@ pub(super) fn hello<P: Read + Write>(device: &mut Device<P>) -> Result<Output, F
     Ok((text, value))
 }
 
+/// What is feasible, and default scores of one's own.
+pub(super) type Terms<'t> = (Option<&'t Feasible>, Option<&'t [f32]>);
+
+/// Default scores, if there are any.
+pub(super) fn scores<'d>(catalog: &Catalog<'_>, defaults: &'d [f32]) -> Result<Option<&'d [f32]>, Failure> {
+    let actions = catalog.actions();
+    match defaults.len() {
+        0 => Ok(None),
+        _ if actions > MAX_DEFAULTS => Err(Failure::Mistake(format!(
+            "--defaults are for catalogs of at most {MAX_DEFAULTS} actions, and this one has {actions}"
+        ))),
+        count if count == actions => Ok(Some(defaults)),
+        count => Err(Failure::Mistake(format!("--defaults has {count} numbers, and the catalog {actions} actions"))),
+    }
+}
+
+fn instructed(catalog: &Catalog<'_>, action: Action) -> String {
+    let mut instruction = String::new();
+    let _ = catalog.instruct(action, &mut instruction); // writing to a String cannot fail
+    instruction
+}
+
+pub(super) fn recommend<P: Read + Write>(
+    device: &mut Device<P>,
+    catalog: &Catalog<'_>,
+    context: &Context,
+    (feasible, defaults): Terms<'_>,
+) -> Result<Output, Failure> {
+    let (action, score) = device.recommend(context, feasible, defaults)?;
+    let instruction = instructed(catalog, action);
+    let text = format!(
+        "action       {}\ninstruction  {instruction}\nscore        {}\n",
+        named(catalog, action),
+        Thousandths(score.into())
+    );
+    Ok((text, json!({ "action": catalogs::action(catalog, action), "instruction": instruction, "score": score })))
+}
+
 pub(super) fn decide<P: Read + Write>(
     device: &mut Device<P>,
     catalog: &Catalog<'_>,
     context: &Context,
-    feasible: Option<&Feasible>,
+    (feasible, defaults): Terms<'_>,
     at: u32,
 ) -> Result<Output, Failure> {
-    let (decision, probes) = device.decide_and_tell(context, feasible, at)?;
-    let mut instruction = String::new();
-    let _ = catalog.instruct(decision.action, &mut instruction); // writing to a String cannot fail
+    let (decision, probes) = device.decide_against(context, feasible, defaults, at)?;
+    let instruction = instructed(catalog, decision.action);
     let (name, id) = (named(catalog, decision.action), decision.id.to_string());
     let mut text = format!("decision     {id}\naction       {name}\ninstruction  {instruction}\n");
     let mut value = json!({ "decision": id, "action": catalogs::action(catalog, decision.action), "instruction": instruction, "baseline": decision.baseline });

@@ -49,6 +49,7 @@ Examples:
   fable device --port /dev/ttyACM0 hello
   fable device --port /dev/ttyACM0 onboard --prefer style=concise --over style=guided
   fable device --port /dev/ttyACM0 decide --forbid tool=verify
+  fable device --port /dev/ttyACM0 recommend --all
   fable device --port /dev/ttyACM0 feedback 00000000000000ab-0-17 0.5
   fable device --port /dev/ttyACM0 prior load people.prior
   fable device --port /dev/ttyACM0 join --store users.fable --user ana --origin 2
@@ -90,9 +91,29 @@ pub(super) enum DeviceCommand {
         /// Everything is allowed again.
         #[arg(long, conflicts_with_all = ["forbid", "require"])]
         all: bool,
+        /// Default scores of one's own, a number for every action in catalog order, where the catalog has at most 32.
+        #[arg(long, value_name = "NUMBER,...", value_delimiter = ',', allow_negative_numbers = true)]
+        defaults: Vec<f32>,
         /// The caller's time, in its own unit.
         #[arg(long, default_value_t = 0)]
         at: u32,
+    },
+    /// Says what is best by what is known: nothing is explored, and nothing kept.
+    Recommend {
+        #[command(flatten)]
+        context: ContextArguments,
+        /// Actions that must not be chosen, as for decide.
+        #[arg(long, value_name = "PATTERN")]
+        forbid: Vec<String>,
+        /// What must hold for the action chosen. Without --forbid and --require the last feasible set holds.
+        #[arg(long, value_name = "PATTERN")]
+        require: Vec<String>,
+        /// Among everything.
+        #[arg(long, conflicts_with_all = ["forbid", "require"])]
+        all: bool,
+        /// Default scores of one's own, as for decide.
+        #[arg(long, value_name = "NUMBER,...", value_delimiter = ',', allow_negative_numbers = true)]
+        defaults: Vec<f32>,
     },
     /// Tells how a decision went.
     Feedback {

@@ -4,7 +4,7 @@
 
 mod answers;
 mod arguments;
-mod names;
+pub(crate) mod names;
 mod sync;
 
 pub(crate) use arguments::DeviceArguments;
@@ -12,7 +12,7 @@ pub(crate) use arguments::DeviceArguments;
 use crate::failure::Failure;
 use crate::input::read;
 use crate::output::keep;
-use answers::{assessed, contrasts, decide, explain, hello, line, priors, profile, replayed, statistics};
+use answers::{assessed, contrasts, decide, explain, hello, line, priors, profile, recommend, replayed, scores, statistics};
 use arguments::{DeviceCommand, PriorCommand, SnapshotCommand};
 use fable_core::{Comparison, Direction, Statement};
 use fable_std::catalogs;
@@ -61,12 +61,19 @@ fn talk<P: Read + Write>(port: P, arguments: &DeviceArguments) -> Result<Output,
             device.onboard(&Statement { direction, response: *response, precision: *precision })?;
             Ok(("the preference was accepted\n".into(), json!({ "accepted": 1 })))
         }
-        DeviceCommand::Decide { context, forbid, require, all, at } => {
+        DeviceCommand::Decide { context, forbid, require, all, defaults, at } => {
             let catalog = device.catalog()?;
             let context = context.context(catalog)?;
             let restricted = *all || !forbid.is_empty() || !require.is_empty();
             let feasible = if restricted { Some(feasible(catalog, forbid, require)?) } else { None };
-            decide(device, catalog, &context, feasible.as_ref(), *at)
+            decide(device, catalog, &context, (feasible.as_ref(), scores(catalog, defaults)?), *at)
+        }
+        DeviceCommand::Recommend { context, forbid, require, all, defaults } => {
+            let catalog = device.catalog()?;
+            let context = context.context(catalog)?;
+            let restricted = *all || !forbid.is_empty() || !require.is_empty();
+            let feasible = if restricted { Some(feasible(catalog, forbid, require)?) } else { None };
+            recommend(device, catalog, &context, (feasible.as_ref(), scores(catalog, defaults)?))
         }
         DeviceCommand::Feedback { decision, reward, weight, at } => {
             let count = device.feedback(*decision, *reward, *weight, *at)?;

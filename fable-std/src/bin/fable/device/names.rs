@@ -30,7 +30,7 @@ pub(super) fn condition(catalog: &Catalog<'_>, name: Option<&str>) -> Result<Whe
 }
 
 /// The actions that match no `forbid` and every `require`.
-pub(super) fn feasible(catalog: &Catalog<'_>, forbid: &[String], require: &[String]) -> Result<Feasible, Failure> {
+pub(crate) fn feasible(catalog: &Catalog<'_>, forbid: &[String], require: &[String]) -> Result<Feasible, Failure> {
     let mut feasible = Feasible::all(catalog);
     for (text, forbidden) in forbid.iter().map(|text| (text, true)).chain(require.iter().map(|text| (text, false))) {
         let named = |name| value(catalog, name).map(|_| name.split_once('=').unwrap_or_default());

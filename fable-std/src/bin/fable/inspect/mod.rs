@@ -1,16 +1,18 @@
 //! `fable inspect`: what Fable believes about one user, from a store, an exported file or a device's snapshot.
 
 mod picture;
-mod source;
+pub(crate) mod source;
 mod text;
 
 use crate::failure::Failure;
 use crate::output;
 use crate::policy_arguments::PolicyArguments;
 use crate::prior_argument;
+use crate::rule_arguments::RuleArguments;
 use clap::Args;
 use fable_core::{Catalog, Policy, Scalar, Settings};
-use fable_std::inspect::{BlockReport, Inspection, Question, Weight, inspect};
+use fable_std::identify::Allowed;
+use fable_std::inspect::{BlockReport, Inspection, Question, Weight, inspect, inspect_under};
 use fable_std::prior_file::informed;
 use serde_json::json;
 use source::Source;
@@ -44,6 +46,8 @@ pub(crate) struct InspectArguments {
     /// Asks for one more contrast: the other components are at their null or first value and all signals are 0.
     #[arg(long, value_name = "COMPONENT=VALUE:VALUE[@TASK]")]
     contrast: Vec<String>,
+    #[command(flatten)]
+    rules: RuleArguments,
     /// Draws a picture into a file that nobody else can read.
     #[arg(long, value_name = "FILE.svg")]
     svg: Option<PathBuf>,
@@ -92,7 +96,10 @@ What is on the screen:
   needs        what is missing until the preference can be promoted: the
                interval has to leave zero, on at least --min-evidence rewards.
                The number of rewards is a guess; it takes the estimate for the
-               truth
+               truth. `more than rewards can tell`: what is allowed never
+               compares the two. Allowed is what the user's own rules leave in
+               the store, with --forbid and --require; without any of them what
+               the last decision had to choose from. `fable identify` says more
   coins        with --probe: rounds in which a fair coin chose between the two
                values, everything else being the same. `12 of 480 needed`: the
                e-value, what a bet on the coins has made of 1. Without a
@@ -143,6 +150,7 @@ Examples:
   fable inspect users.fable --user ana
   fable inspect users.fable --user ana --block style,task*style --svg ana.svg
   fable inspect users.fable --user ana --contrast style=concise:detailed@coding
+  fable inspect users.fable --user ana --require memory=no_memory   # if that is all that is allowed
   fable export ana ana.user --store users.fable && fable inspect ana.user --json
   fable device --port /dev/ttyACM0 snapshot save board.snapshot
   fable inspect board.snapshot --catalog tau2
@@ -181,9 +189,10 @@ pub(crate) fn run(arguments: &InspectArguments) -> Result<String, Failure> {
     let chosen = chosen(catalog, &arguments.block)?;
     let questions = arguments.contrast.iter().map(|text| Question::parse(catalog, text).map_err(Failure::mistake));
     let questions = questions.collect::<Result<Vec<_>, _>>()?;
+    let allowed = arguments.rules.allowed(catalog, source.allowed(catalog)?)?;
     let mut report = match source.digits()? {
-        24 => inspected::<f32>(catalog, settings, &source, &questions)?,
-        _ => inspected::<f64>(catalog, settings, &source, &questions)?,
+        24 => inspected::<f32>(catalog, settings, &source, &questions, allowed.as_ref())?,
+        _ => inspected::<f64>(catalog, settings, &source, &questions, allowed.as_ref())?,
     };
     if !chosen.is_empty() {
         report.blocks.retain(|block| chosen.contains(&block.name));
@@ -223,9 +232,15 @@ fn inspected<T: Scalar>(
     settings: Settings<'_>,
     source: &Source,
     questions: &[Question],
+    allowed: Option<&Allowed>,
 ) -> Result<Inspection, Failure> {
     let base = Policy::<T>::new(catalog, settings).map_err(Failure::mistake)?;
     let prior = source.prior(&base)?;
     let policy = informed(&base, prior.as_deref()).map_err(Failure::mistake)?;
-    inspect(&mut source.play(&policy)?.user(), questions).map_err(Failure::mistake)
+    let mut played = source.play(&policy)?;
+    let report = match allowed {
+        Some(allowed) => inspect_under(&mut played.user(), questions, allowed),
+        None => inspect(&mut played.user(), questions),
+    };
+    report.map_err(Failure::mistake)
 }

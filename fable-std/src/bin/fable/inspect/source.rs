@@ -4,25 +4,29 @@ use crate::failure::Failure;
 use crate::input::{self, read_journal};
 use crate::store::printable;
 use fable_core::record::RecordError;
-use fable_core::{BlockSet, HostUser, Policy, Scalar, Settings, catalog::AGENT, catalog::RUBRIC, catalog::TAU2};
+use fable_core::{BlockSet, Catalog, HostUser, Policy, Scalar, Settings, catalog::AGENT, catalog::RUBRIC, catalog::TAU2};
+use fable_std::identify::Allowed;
 use fable_std::prior_file::PriorFileError;
 use fable_std::replay::{ReplayError, Tape};
-use fable_std::store::{Identity, StoreError, transfer};
+use fable_std::store::{Identity, StoreError, constraints, transfer};
+use fable_std::text::Constraint;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
 /// A life and what it is called.
-pub(super) struct Source {
+pub(crate) struct Source {
     /// The user and the file, or the file alone.
-    pub(super) name: String,
-    pub(super) tape: Tape,
+    pub(crate) name: String,
+    pub(crate) tape: Tape,
     /// What a store says it was made with.
-    pub(super) identity: Option<Identity>,
+    pub(crate) identity: Option<Identity>,
+    /// The user's own rules, as they are stored.
+    constraints: Vec<u8>,
 }
 
 /// Reads what the file has, whatever it is.
-pub(super) fn open(path: &Path, user: Option<&str>, journal: Option<&Path>) -> Result<Source, Failure> {
+pub(crate) fn open(path: &Path, user: Option<&str>, journal: Option<&Path>) -> Result<Source, Failure> {
     let file = printable(&fable_std::store::shown(path));
     let trouble = |error: &dyn std::fmt::Display| Failure::Trouble(format!("{file}: {error}"));
     let mut magic = Vec::new();
@@ -40,13 +44,18 @@ pub(super) fn open(path: &Path, user: Option<&str>, journal: Option<&Path>) -> R
         (b"FABX", None) => {
             let stored = transfer::read(&input::read(path)?).map_err(|error| trouble(&error))?;
             let tape = Tape::of_user(&stored).map_err(|error| trouble(&error))?;
-            Ok(Source { name: format!("{} in {file}", printable(&stored.row.name)), tape, identity: None })
+            Ok(Source {
+                name: format!("{} in {file}", printable(&stored.row.name)),
+                tape,
+                identity: None,
+                constraints: stored.constraints,
+            })
         }
         (b"FABS", None) => {
             let snapshot = input::read(path)?;
             let journal = journal.map_or(Ok(Vec::new()), read_journal)?;
             let tape = Tape::of_device(snapshot, &journal).map_err(|error| Failure::Trouble(format!("the journal: {error}")))?;
-            Ok(Source { name: file, tape, identity: None })
+            Ok(Source { name: file, tape, identity: None, constraints: Vec::new() })
         }
         (b"FABL", _) => {
             let store = crate::store_key::open_any(path)?;
@@ -54,24 +63,38 @@ pub(super) fn open(path: &Path, user: Option<&str>, journal: Option<&Path>) -> R
                 let users = store.users()?;
                 return Err(Failure::Mistake(format!("{file} is a store (users: {users}); name one of them with --user")));
             };
-            let tape = match store.named(user) {
+            let stored = match store.named(user) {
                 Err(StoreError::NoUser) => return Err(Failure::Refused(format!("{file} has no user '{}'", printable(user)))),
-                found => Tape::of_user(&found?)?,
+                found => found?,
             };
-            Ok(Source { name: format!("{} in {file}", printable(user)), tape, identity: Some(store.identity()?) })
+            let (name, tape) = (format!("{} in {file}", printable(user)), Tape::of_user(&stored)?);
+            Ok(Source { name, tape, identity: Some(store.identity()?), constraints: stored.constraints })
         }
         _ => Err(trouble(&"neither a store nor an exported user nor a snapshot")),
     }
 }
 
 impl Source {
+    /// What the user's own rules allow, if there are any.
+    pub(crate) fn allowed(&self, catalog: &Catalog<'_>) -> Result<Option<Allowed>, Failure> {
+        let stated = self.stated(catalog)?;
+        let allowed = (!stated.is_empty()).then(|| Allowed::stated(catalog, &stated)).transpose();
+        allowed.map_err(|error| Failure::Trouble(format!("{}: {error}", self.name)))
+    }
+
+    /// The user's own rules.
+    pub(crate) fn stated(&self, catalog: &Catalog<'_>) -> Result<Vec<Constraint>, Failure> {
+        let stated = constraints::decode(catalog, &self.constraints);
+        stated.map_err(|error| Failure::Trouble(format!("{}: {error}", self.name)))
+    }
+
     /// Bits of the scalar's significand.
-    pub(super) fn digits(&self) -> Result<u8, Failure> {
+    pub(crate) fn digits(&self) -> Result<u8, Failure> {
         self.tape.digits().map_err(|error| Failure::Trouble(format!("{}: {error}", self.name)))
     }
 
     /// The numbers of the prior that the life began with.
-    pub(super) fn prior<T: Scalar>(&self, base: &Policy<'_, T>) -> Result<Option<Vec<T>>, Failure> {
+    pub(crate) fn prior<T: Scalar>(&self, base: &Policy<'_, T>) -> Result<Option<Vec<T>>, Failure> {
         self.tape.prior_numbers(base).map_err(|error| match error {
             PriorFileError::Record(RecordError::Policy) => self.foreign(base),
             error => Failure::Trouble(format!("{}: {error}", self.name)),
@@ -79,7 +102,7 @@ impl Source {
     }
 
     /// The user at the end of the life.
-    pub(super) fn play<'p, T: Scalar>(&self, policy: &Policy<'p, T>) -> Result<HostUser<'p, T>, Failure> {
+    pub(crate) fn play<'p, T: Scalar>(&self, policy: &Policy<'p, T>) -> Result<HostUser<'p, T>, Failure> {
         self.tape.play(policy).map_err(|error| match error {
             ReplayError::Start(RecordError::Policy) => self.foreign(policy),
             error => Failure::Trouble(format!("{}: {error}", self.name)),

@@ -1,0 +1,409 @@
+//! What each tool does: ops for one person, and their answers in words.
+
+use super::backend::{Backend, Refused};
+use super::tools::Tool;
+use serde_json::{Map, Value, json};
+use std::fmt;
+use std::fmt::Write;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// What a tool answers: words for a model, and the same as data.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Told {
+    /// In words.
+    pub text: String,
+    /// As data.
+    pub data: Value,
+}
+
+/// Why a tool was not done.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Fault {
+    /// There is no such tool.
+    Tool,
+    /// What it was given is not what it takes.
+    Arguments(String),
+    /// The service refuses.
+    Refused(Refused),
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tool => f.write_str("there is no such tool"),
+            Self::Arguments(what) => f.write_str(what),
+            Self::Refused(refused) => refused.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for Fault {}
+
+impl From<Refused> for Fault {
+    fn from(refused: Refused) -> Self {
+        Self::Refused(refused)
+    }
+}
+
+/// The tools of one person. See the [module](super).
+#[derive(Debug)]
+pub struct Session<B> {
+    backend: B,
+    user: String,
+    /// Rules that the service does not keep: `effect`, `pattern`, `when`, `words`.
+    rules: Mutex<Vec<Value>>,
+}
+
+type Arguments = Map<String, Value>;
+
+impl<B: Backend> Session<B> {
+    /// Tools that are about this person and nobody else.
+    pub fn new(backend: B, user: impl Into<String>) -> Self {
+        Self { backend, user: user.into(), rules: Mutex::default() }
+    }
+
+    /// Does a tool.
+    ///
+    /// # Errors
+    /// A tool or arguments that there are not, or as the service refuses; nothing has changed then, except that of several preferences said
+    /// at once some may have been taken.
+    pub fn call(&self, name: &str, arguments: &Arguments) -> Result<Told, Fault> {
+        let tool = Tool::named(name).ok_or(Fault::Tool)?;
+        let keys = tool.keys();
+        if let Some(key) = arguments.keys().find(|key| !keys.contains(key)) {
+            return Err(Fault::Arguments(format!("'{key}' is no argument of '{name}'")));
+        }
+        match name {
+            "profile" => self.profile(),
+            "decide" => self.act("decide", arguments),
+            "recommend" => self.act("recommend", arguments),
+            "feedback" => self.feedback(arguments),
+            "why" => self.why(arguments),
+            "preferences" => self.preferences(arguments),
+            "forget" => self.forget(arguments),
+            _ => Err(Fault::Tool),
+        }
+    }
+
+    fn ask(&self, op: &str, body: Value) -> Result<Value, Refused> {
+        self.backend.ask(op, &body)
+    }
+
+    fn rules(&self) -> MutexGuard<'_, Vec<Value>> {
+        self.rules.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn profile(&self) -> Result<Told, Fault> {
+        let profile = self.ask("profile", json!({ "user": self.user }))?;
+        let posterior = self.ask("posterior", json!({ "user": self.user }))?;
+        let entries = list(&profile, "profile");
+        let mut text = format!("{} decisions, {} rewards.", count(&posterior, "rounds"), count(&posterior, "observations"));
+        if entries.is_empty() {
+            text += " Nothing is certain yet.";
+        }
+        for entry in entries {
+            let doubt = if string(entry, "standing") == "holds" { "" } else { " (doubtful by now)" };
+            let _ = write!(text, "\n- {}{doubt}", string(entry, "sentence")); // writing to a String cannot fail
+        }
+        let rules = self.kept_rules()?;
+        describe_rules(&mut text, &rules);
+        let data = json!({
+            "decisions": posterior.get("rounds"), "rewards": posterior.get("observations"), "profile": entries, "rules": rules,
+        });
+        Ok(Told { text, data })
+    }
+
+    /// How to act for a request.
+    fn act(&self, op: &str, arguments: &Arguments) -> Result<Told, Fault> {
+        let context = match (text(arguments, "request")?, arguments.get("context")) {
+            (Some(request), None) => self.read(request, "context")?.get("context").cloned().unwrap_or_default(),
+            (None, Some(context)) => context.clone(),
+            _ => return Err(Fault::Arguments("either 'request' or 'context' says what it is about".into())),
+        };
+        let mut body = json!({ "user": self.user, "context": context });
+        for (effect, patterns) in self.patterns(&context) {
+            if let Some(body) = body.as_object_mut().filter(|_| !patterns.is_empty()) {
+                body.insert(effect.into(), patterns.into());
+            }
+        }
+        let answer = self.ask(op, body)?;
+        let instruction = string(&answer, "instruction");
+        let text = match answer.get("decision").and_then(Value::as_str) {
+            Some(decision) => format!("{instruction}\n\n(Decision {decision}; tell how it went with `feedback`.)"),
+            None => instruction.to_owned(),
+        };
+        let mut data = answer;
+        if let Some(data) = data.as_object_mut() {
+            data.insert("context".into(), context);
+        }
+        Ok(Told { text, data })
+    }
+
+    fn feedback(&self, arguments: &Arguments) -> Result<Told, Fault> {
+        let reward = match (text(arguments, "words")?, arguments.get("reward")) {
+            (Some(words), None) => {
+                let read = self.read(words, "reward")?;
+                let Some(reward) = read.get("reward").and_then(Value::as_f64) else {
+                    let text = "The words say nothing about the answer: nothing was learned.".into();
+                    return Ok(Told { text, data: json!({ "reward": null, "learned": false }) });
+                };
+                reward
+            }
+            (None, Some(reward)) => {
+                let number = reward.as_f64().filter(|reward| (-1.0..=1.0).contains(reward));
+                number.ok_or_else(|| Fault::Arguments("'reward' is not a number from -1 to 1".into()))?
+            }
+            _ => return Err(Fault::Arguments("either 'words' or 'reward' says how it went".into())),
+        };
+        let decision = self.decision(arguments)?;
+        let learned = self.ask("feedback", json!({ "decision": decision, "reward": reward }))?;
+        let text = format!("Learned {reward:+.2} for decision {decision}; {} rewards by now.", count(&learned, "observations"));
+        let data = json!({
+            "reward": reward, "learned": true, "decision": decision, "observations": learned.get("observations"),
+            "changed": learned.get("changed").is_some(),
+        });
+        Ok(Told { text, data })
+    }
+
+    fn why(&self, arguments: &Arguments) -> Result<Told, Fault> {
+        let decision = self.decision(arguments)?;
+        let mut body = json!({ "decision": decision });
+        if let (Some(body), Some(against)) = (body.as_object_mut(), arguments.get("against")) {
+            body.insert("against".into(), against.clone());
+        }
+        let why = self.ask("explain", body)?;
+        let mut data = why.clone();
+        if let Some(data) = data.as_object_mut() {
+            data.insert("decision".into(), decision.into());
+        }
+        Ok(Told { text: reasons(&why), data })
+    }
+
+    fn preferences(&self, arguments: &Arguments) -> Result<Told, Fault> {
+        match (text(arguments, "say")?, arguments.get("take_back")) {
+            (Some(said), None) => self.state(said),
+            (None, Some(values)) => self.take_back(values),
+            (None, None) => {
+                let rules = self.kept_rules()?;
+                let mut text = String::new();
+                describe_rules(&mut text, &rules);
+                let text = if text.is_empty() { "There are no rules.".to_owned() } else { text.trim_start().to_owned() };
+                Ok(Told { text, data: json!({ "rules": rules }) })
+            }
+            _ => Err(Fault::Arguments("either 'say' or 'take_back'".into())),
+        }
+    }
+
+    /// Wishes become statements, prohibitions rules.
+    fn state(&self, said: &str) -> Result<Told, Fault> {
+        let read = self.read(said, "preferences")?;
+        let statements = list(&read, "statements");
+        if !statements.is_empty() {
+            self.ask("onboard", json!({ "user": self.user, "statements": statements }))?;
+        }
+        let mut text = String::new();
+        for said in list(&read, "said") {
+            let _ = writeln!(text, "Taken as a wish: {} ({}).", string(said, "means"), string(said, "words"));
+        }
+        let mut kept = true;
+        for rule in list(&read, "rules") {
+            kept &= self.keep_rule(rule)?;
+            let _ = writeln!(text, "Taken as a rule: {}.", rule_words(rule));
+        }
+        if !kept {
+            text += "The service keeps no rules: they hold for these tools until the session ends, and the application has to apply them.\n";
+        }
+        for unused in list(&read, "unused").iter().filter_map(Value::as_str) {
+            let _ = writeln!(text, "Not understood: {unused}.");
+        }
+        if text.is_empty() {
+            text += "Nothing in it is a preference.";
+        }
+        let mut data = read.clone();
+        if let Some(data) = data.as_object_mut() {
+            data.insert("rules_kept".into(), kept.into());
+        }
+        Ok(Told { text: text.trim_end().to_owned(), data })
+    }
+
+    /// Gives a rule to the service, or keeps it here if that keeps none; whether it was given.
+    fn keep_rule(&self, rule: &Value) -> Result<bool, Fault> {
+        let mut body = json!({ "user": self.user, "values": rule_values(rule), "words": rule.get("words") });
+        if let (Some(body), Some(when)) = (body.as_object_mut(), rule.get("when")) {
+            let place = when.get("task").and_then(Value::as_str).map(|task| format!("task={task}"));
+            let place = place.or_else(|| when.get("signal").and_then(Value::as_str).map(ToOwned::to_owned));
+            body.insert("when".into(), place.into());
+        }
+        match self.ask(string(rule, "effect"), body) {
+            Ok(_) => Ok(true),
+            Err(refused) if refused.is_unknown_op() => {
+                let mut rules = self.rules();
+                if !rules.contains(rule) {
+                    rules.push(rule.clone());
+                }
+                Ok(false)
+            }
+            Err(refused) => Err(refused.into()),
+        }
+    }
+
+    /// Lifts rules about values.
+    fn take_back(&self, values: &Value) -> Result<Told, Fault> {
+        let names: Option<Vec<&str>> = values.as_array().and_then(|values| values.iter().map(Value::as_str).collect());
+        let names = names.filter(|names| !names.is_empty());
+        let names = names.ok_or_else(|| Fault::Arguments("'take_back' is a list of values like tool=web_search".into()))?;
+        match self.ask("allow", json!({ "user": self.user, "values": names })) {
+            Err(refused) if refused.is_unknown_op() => {
+                self.rules().retain(|rule| !rule_values(rule).iter().any(|value| names.contains(&value.as_str())));
+            }
+            answer => drop(answer?),
+        }
+        Ok(Told { text: format!("Allowed again: {}.", names.join(", ")), data: json!({ "rules": self.kept_rules()? }) })
+    }
+
+    fn forget(&self, arguments: &Arguments) -> Result<Told, Fault> {
+        if arguments.get("confirm") != Some(&Value::Bool(true)) {
+            return Err(Fault::Arguments("'confirm' must be true: what is forgotten cannot be brought back".into()));
+        }
+        let answer = self.ask("forget", json!({ "user": self.user }))?;
+        self.rules().clear();
+        let forgotten = answer.get("forgotten") == Some(&Value::Bool(true));
+        let text = if forgotten { "Everything about the person is forgotten." } else { "Nothing was known about the person." };
+        Ok(Told { text: text.into(), data: answer })
+    }
+
+    fn read(&self, text: &str, reading: &str) -> Result<Value, Refused> {
+        self.ask("read", json!({ "text": text, "as": reading }))
+    }
+
+    /// The decision that is meant: the one that is named, or the last one that waits.
+    fn decision(&self, arguments: &Arguments) -> Result<String, Fault> {
+        if let Some(decision) = text(arguments, "decision")? {
+            // Another person's decisions are none of this session's business.
+            let own = format!("{:016x}-", fable_core::user_hash(&self.user));
+            return if decision.starts_with(&own) {
+                Ok(decision.to_owned())
+            } else {
+                Err(Fault::Arguments("there is no such decision of this person".into()))
+            };
+        }
+        let waiting = self.ask("waiting", json!({ "user": self.user }))?;
+        let last = list(&waiting, "waiting").last().and_then(Value::as_str).map(ToOwned::to_owned);
+        last.ok_or_else(|| Fault::Refused(Refused::new("unknown_decision", "no decision waits for feedback")))
+    }
+
+    /// The rules that hold: those of the service, or those kept here.
+    fn kept_rules(&self) -> Result<Value, Fault> {
+        match self.ask("rules", json!({ "user": self.user })) {
+            Ok(mut answer) => Ok(answer.get_mut("rules").map_or(Value::Null, Value::take)),
+            Err(refused) if refused.is_unknown_op() => Ok(Value::Array(self.rules().clone())),
+            Err(refused) => Err(refused.into()),
+        }
+    }
+
+    /// The patterns of the rules kept here that hold in a context, by effect.
+    fn patterns(&self, context: &Value) -> [(&'static str, Vec<Value>); 2] {
+        let holds = |rule: &&Value| match rule.get("when") {
+            None => true,
+            Some(when) => match (when.get("task"), when.get("signal").and_then(Value::as_str)) {
+                (Some(task), _) => context.get("task") == Some(task),
+                (None, Some(signal)) => {
+                    let level = context.get(signal).and_then(Value::as_f64);
+                    level.is_some_and(|level| level > f64::from(crate::text::SIGNAL_HIGH))
+                }
+                (None, None) => true,
+            },
+        };
+        let rules = self.rules();
+        ["forbid", "require"].map(|effect| {
+            let held = rules.iter().filter(|rule| string(rule, "effect") == effect).filter(holds);
+            (effect, held.filter_map(|rule| rule.get("pattern")).cloned().collect())
+        })
+    }
+}
+
+fn string<'v>(value: &'v Value, key: &str) -> &'v str {
+    value.get(key).and_then(Value::as_str).unwrap_or("")
+}
+
+fn count(value: &Value, key: &str) -> u64 {
+    value.get(key).and_then(Value::as_u64).unwrap_or(0)
+}
+
+fn list<'v>(value: &'v Value, key: &str) -> &'v [Value] {
+    value.get(key).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+/// An argument that is a text, if it is there.
+fn text<'a>(arguments: &'a Arguments, key: &str) -> Result<Option<&'a str>, Fault> {
+    match arguments.get(key) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text)),
+        Some(_) => Err(Fault::Arguments(format!("'{key}' is not a text"))),
+    }
+}
+
+/// The values of a rule, like `tool=web_search`.
+fn rule_values(rule: &Value) -> Vec<String> {
+    let pattern = rule.get("pattern").and_then(Value::as_object).into_iter().flatten();
+    let named = pattern.flat_map(|(component, values)| {
+        let values = values.as_array().into_iter().flatten().filter_map(Value::as_str);
+        values.map(move |value| format!("{component}={value}"))
+    });
+    named.collect()
+}
+
+fn rule_words(rule: &Value) -> String {
+    let verb = if string(rule, "effect") == "forbid" { "never" } else { "always" };
+    let when = rule.get("when").map_or_else(String::new, |when| match when.get("task").and_then(Value::as_str) {
+        Some(task) => format!(" in {task}"),
+        None => format!(" when {} is high", string(when, "signal")),
+    });
+    format!("{verb} {}{when} ({})", rule_values(rule).join(" or "), string(rule, "words"))
+}
+
+/// The rules in words; those of a service may look different, and are told by their words.
+fn describe_rules(text: &mut String, rules: &Value) {
+    for rule in rules.as_array().into_iter().flatten() {
+        let words = if rule.get("pattern").is_some() { rule_words(rule) } else { rule.to_string() };
+        let _ = write!(text, "\n- Rule: {words}"); // writing to a String cannot fail
+    }
+}
+
+/// What sets the chosen action apart, the largest parts first.
+fn reasons(why: &Value) -> String {
+    let action = |key: &str| {
+        let values = why.get(key).and_then(Value::as_object).into_iter().flatten();
+        values.map(|(component, value)| format!("{component}={}", value.as_str().unwrap_or("?"))).collect::<Vec<_>>().join(", ")
+    };
+    let number = |value: &Value, key: &str| value.get(key).and_then(Value::as_f64).unwrap_or(0.0);
+    let mut text = format!(
+        "Chosen: {} (score {:+.3}), rather than {} ({:+.3}).",
+        action("chosen"),
+        number(why, "chosen_score"),
+        action("other"),
+        number(why, "other_score"),
+    );
+    let mut shares: Vec<(f64, &Value)> =
+        list(why, "shares").iter().map(|share| (number(share, "chosen") - number(share, "other"), share)).collect();
+    shares.sort_by(|(one, _), (other, _)| other.abs().total_cmp(&one.abs()));
+    for (difference, share) in shares.into_iter().filter(|(difference, _)| *difference != 0.0).take(5) {
+        let what = match string(share, "part") {
+            "default" => "what usually suits such a request".to_owned(),
+            "cost" => "what it costs".to_owned(),
+            "draw" | "bonus" => "curiosity about what is not known yet".to_owned(),
+            _ => match [string(share, "chosen_coordinate"), string(share, "other_coordinate")] {
+                [chosen, ""] => format!("what was learned about {chosen}"),
+                ["", other] => format!("what was learned about {other}"),
+                [chosen, other] => format!("what was learned about {chosen} and {other}"),
+            },
+        };
+        let _ = write!(text, "\n- {difference:+.3}: {what}"); // writing to a String cannot fail
+    }
+    if why.get("intended").is_some() {
+        text += "\nA coin was tossed to learn more: otherwise another action would have been chosen.";
+    } else if why.get("explored") == Some(&Value::Bool(true)) {
+        text += "\nAnother action has a higher expected score: this one was tried to learn more.";
+    }
+    text
+}
