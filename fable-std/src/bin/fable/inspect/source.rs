@@ -8,7 +8,7 @@ use fable_core::{BlockSet, Catalog, HostUser, Policy, Scalar, Settings, catalog:
 use fable_std::identify::Allowed;
 use fable_std::prior_file::PriorFileError;
 use fable_std::replay::{ReplayError, Tape};
-use fable_std::store::{Identity, StoreError, constraints, transfer};
+use fable_std::store::{Identity, StoreError, transfer, wishes};
 use fable_std::text::Constraint;
 use std::fs::File;
 use std::io::Read;
@@ -48,7 +48,7 @@ pub(crate) fn open(path: &Path, user: Option<&str>, journal: Option<&Path>) -> R
                 name: format!("{} in {file}", printable(&stored.row.name)),
                 tape,
                 identity: None,
-                constraints: stored.constraints,
+                constraints: stored.wishes,
             })
         }
         (b"FABS", None) => {
@@ -68,7 +68,7 @@ pub(crate) fn open(path: &Path, user: Option<&str>, journal: Option<&Path>) -> R
                 found => found?,
             };
             let (name, tape) = (format!("{} in {file}", printable(user)), Tape::of_user(&stored)?);
-            Ok(Source { name, tape, identity: Some(store.identity()?), constraints: stored.constraints })
+            Ok(Source { name, tape, identity: Some(store.identity()?), constraints: stored.wishes })
         }
         _ => Err(trouble(&"neither a store nor an exported user nor a snapshot")),
     }
@@ -84,7 +84,7 @@ impl Source {
 
     /// The user's own rules.
     pub(crate) fn stated(&self, catalog: &Catalog<'_>) -> Result<Vec<Constraint>, Failure> {
-        let stated = constraints::decode(catalog, &self.constraints);
+        let stated = wishes::decode(catalog, &self.constraints);
         stated.map_err(|error| Failure::Trouble(format!("{}: {error}", self.name)))
     }
 
