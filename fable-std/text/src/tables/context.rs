@@ -419,7 +419,7 @@ const PLANNING: &[Cue] = &[
 ];
 
 const RECOMMENDATION: &[Cue] = &[
-    (9, "is|are there .. good|decent|nice|cheap|great|reliable|any, songs|books|films|shows|places|games|bands like"),
+    (9, "is|are there .. good|decent|nice|cheap|great|reliable, songs|books|films|shows|places|games|bands like"),
     (10, "help me|us .. choose|pick|find|buy|select|decide|get a|an|some|the|which|new, you recommend|suggest"),
     (7, "what|which _ should|can|could i|we, what|which _ _ should|can|could i|we, what|which _ survive|suit|last"),
     (
