@@ -8,7 +8,7 @@ use fable_core::Context;
 use fable_core::catalog::AGENT;
 use fable_text::{ContextAdapter, RequestText, Rules, Situation};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 const MEMORY_NEED: usize = 2;
@@ -80,12 +80,12 @@ fn prompts_of_the_paper() {
 /// Every request once. In the house somebody is brought or put away something after their taste, which is an everyday choice; in
 /// the shop a thing is bought. Both are nothing without what is known about the person.
 fn pahf(files: &[&str], key: &str, task: &'static str) -> Option<[Vec<(String, Label)>; 2]> {
-    let mut requests = BTreeMap::new();
+    let mut requests = BTreeSet::new();
     for file in files {
         let rows: Value = serde_json::from_str(&shared(&format!("data/pahf/{file}.json"))?).unwrap();
-        requests.extend(rows.as_array().unwrap().iter().map(|row| (row[key].as_str().unwrap().to_owned(), ())));
+        requests.extend(rows.as_array().unwrap().iter().map(|row| row[key].as_str().unwrap().to_owned()));
     }
-    let labelled = |label| requests.keys().map(|request| (request.clone(), label)).collect();
+    let labelled = |label| requests.iter().map(|request| (request.clone(), label)).collect();
     Some([labelled(Label::Task(task)), labelled(Label::Signal(MEMORY_NEED, true))])
 }
 

@@ -883,8 +883,8 @@ pub(crate) const POINTERS: &[&str] = &[
     "^ it|this|that|these|those|they, it|this|these|those|them|that|him|her $, the above|former|latter|previous|same|other _",
 ];
 
-/// Words in a request that only goes on.
-pub(crate) const FEW: usize = 8;
+/// A request of so many words stands for itself.
+pub(crate) const FEW: usize = 9;
 
 /// A request with a task of at least this weight has its own.
 pub(crate) const OWN: u8 = 8;
