@@ -35,6 +35,7 @@ pub(crate) const TASKS: &[Task] = &[
 
 const TROUBLESHOOTING: &[Cue] = &[
     (9, "blank|white|black|empty|blue page|screen, keeps asking|saying|showing|popping|telling"),
+    (9, "why does|do|is|are|has|won't my|our .. not|never|always|keep"),
     (
         8,
         "complains|complaining|choppy|jerky|garbled|distorted|unstable|pixelated|scratchy, yellow|brown|wilting|droopy leaves, stop|stops being|running|making",
@@ -145,6 +146,7 @@ const CODING: &[Cue] = &[
         8,
         "what is wrong with this|the line|code|function|snippet|query|loop|regex, thread safe, memory leak, race condition, wrong .. <code>",
     ),
+    (10, "rewrite|convert|change|turn|translate|simplify .. code|function|script|class|callback|query"),
     (9, "macro|vba|parallelize|pipeline|makefile|localhost|middleware|typecheck, ci pipeline|job"),
     (
         7,
@@ -354,6 +356,7 @@ const PLANNING: &[Cue] = &[
         9,
         "what do|must i|we have|need to, take care of, figure|work|find out .. day|time|date|slot, split|break|divide .. into .. chunks|parts|steps|phases",
     ),
+    (9, "what|which steps|stages|phases"),
     (
         9,
         "what order, when should i|we, when to, from .. to .. in .. weeks|months|days, how do|can|should i|we go from, do what $",
@@ -494,6 +497,7 @@ const RECOMMENDATION: &[Cue] = &[
 ];
 
 const SIMPLE_PREFERENCE: &[Cue] = &[
+    (11, "should|shall i|we .. have|eat|drink|wear|order _ .. or"),
     (
         10,
         "sweet or salty, red or white, hot or cold, still or sparkling, do i want|like|prefer|fancy, would i want|like|prefer|enjoy",

@@ -330,7 +330,7 @@ pub(crate) const CUES: &[Cue] = &[
     (-600, "isn't|wasn't|aren't what|how i|we .. asked|wanted|meant|needed|expected|said"),
     (-500, "expected|hoped .. more|better, hoped for"),
     (-300, "already knew|know|known, i know|knew all|that|this"),
-    (-500, "not needed|necessary|required|wanted, doesn't|don't|didn't make sense, you keep|kept|didn't _, don't believe|buy"),
+    (-500, "not needed|necessary|required|wanted, doesn't|don't|didn't make .. sense, you keep|kept|didn't _, don't believe|buy"),
     (-400, "only|just half|partly|partially|part, had|seen|read better, not enough"),
     (500, "makes sense, can work|live with, clears|cleared .. up, read my mind"),
     (-500, "don't|didn't|doesn't need|want|ask .. for|all|that|this|these|any, no need"),
