@@ -65,6 +65,7 @@ fn a_request_that_stands_for_itself_is_read_by_itself() {
         "Plan a weekend in Rome for two people",
         "My laptop won't turn on",
         "Recommend a good book about the history of mathematics",
+        "How to center a div in CSS",
         "Hello!",
     ] {
         assert_eq!(after(&history, request), alone(request), "{request}");

@@ -669,6 +669,7 @@ const ORDERS: &[Cue] = &[
 ];
 
 const FACTUAL: &[Cue] = &[
+    (6, "^ list|name|enumerate the|all|three|four|five|some|#"),
     (8, "how does|do|did _ work $, how does|do|did _ _ work $, is it _ or _"),
     (7, "price now|today, know who|what|when|where, ^ _ of _ $, known for, made of|from"),
     (10, "what|which .. latest|current|newest|stable|active .. version|release|line|major|point|lts, as of today|now|#"),
@@ -826,21 +827,22 @@ pub(crate) const LEAD_INS: &[&str] = &[
 /// Instructions about the form of the answer: a clause like this names no task. "Answer in one sentence" is not a summary, and
 /// "return JSON" is not code.
 pub(crate) const FORM_CLAUSES: &[&str] = &[
-    "^ answer|reply|respond|explain|answers|phrase|formulate .. in|within|using|as|only|briefly|concisely|succinctly|shortly $",
+    "^ answer|reply|respond|answers|phrase|formulate .. in|within|using|as|only|briefly|concisely|succinctly|shortly $",
     "^ answer|reply|respond|answers in|within|using|as|only|briefly|concisely|succinctly|just",
     "^ answer|reply|respond|output|answers with|by .. only|one|a|single|just|yes|json|#|letter|number|markdown|bullets|two|three",
     "^ be|keep|stay .. brief|concise|short|succinct|detailed|thorough|precise|specific|direct|clear|honest|simple|terse|formal|casual",
     "^ be|get|straight .. to the point, ^ make .. answer|answers|reply|response .. short|brief|concise|detailed|long",
     "^ no|without|skip|avoid|omit|don't|never .. explanation|explanations|preamble|intro|introduction|markdown|emojis|emoji|jargon",
     "^ no|without|skip|avoid|omit|don't|never .. fluff|filler|commentary|disclaimers|apologies|bullets|lists|chit, ^ don't explain",
-    "^ return|output|print|format|provide|produce|give .. json|yaml|markdown|csv|xml|plaintext|latex, ^ format|structure|present .. as",
+    "^ return|output|format|provide|produce .. json|yaml|markdown|csv|xml|plaintext|latex, ^ format|structure|present .. as",
     "^ use .. bullet|bullets|markdown|simple|plain|short|headings|tables|layman's|everyday|metric|english",
-    "^ only|just .. answer|number|result|letter|code|name|output, ^ give .. just|only .. answer|number|result, answer only|first $",
+    "^ only|just the answer|number|result|letter|code|name|output, ^ give .. just|only .. answer|number|result, answer only|first $",
     "^ one|two|three|#|a|single .. sentence|sentences|word|words|line|lines|paragraph only|max|maximum|please|tops|suffices $",
     "^ one|two|three|#|a|single|short|brief|concise|detailed .. sentence|sentences|word|words|line|lines|paragraph|answer|answers $",
-    "^ limit|restrict|cap .. to, ^ think|reason|go|walk|work|explain .. step by step, ^ show|explain your work|steps|reasoning|answer",
+    "^ one|two|three|four|five|#|a|single .. sentence|sentences|word|words|line|lines|paragraph at|or|and|is|are|will|would|maximum",
+    "^ limit|restrict|cap .. to, ^ think|reason|go|walk|work .. step by step, ^ show|explain your work|steps|reasoning|answer",
     "^ cite|include|add|give|list|name|mention .. sources|references|citations, ^ max|maximum|under|within|up .. words|sentences|lines",
-    "^ i|i'd like|prefer|want|hate|love|need|appreciate .. answers|replies|responses|explanations|answer, ^ at most|least # _",
+    "^ i|i'd like|prefer|want|hate|love|appreciate .. answers|replies|responses|explanations, ^ at most|least # _",
     "^ as short|brief|concise|detailed|simple as, ^ no more|less than .. words|sentences|lines, ^ make sure .. answer|response",
     "^ step by step $, ^ in detail $, ^ short|quick|brief|concise|detailed|simple answer|please|version $, ^ please $, ^ thanks $",
 ];
@@ -850,9 +852,10 @@ pub(crate) const FORM_PHRASES: &[&str] = &[
     "in|within|using|with|under .. one|two|three|four|five|six|ten|a|#|few|couple .. sentence|sentences|words|lines|paragraph",
     "in|using .. paragraphs|bullets|bullet|bulleted|list|tabular|table|json|markdown points|form|format|list|please",
     "as a|an|some .. json|list|table|bullets|bulleted|numbered|markdown|haiku|one liner, as json|markdown|csv|bullets|yaml",
+    "in json|markdown|yaml|csv|bullets|xml $",
     "step by step, in great|more|full|some detail|depth, in detail|depth|brief|short, in a|one word|sentence|nutshell|paragraph",
     "in simple|plain|easy|everyday|layman's|simpler|your|own words|terms|english|language, like i'm|i five|5|a|am, for dummies",
-    "for a|an|total|complete|absolute beginner|child|layperson|layman|kid|dummy|novice",
+    "for a|an|total|complete|absolute beginner|layperson|layman|dummy|novice",
     "answer|reply|explain|respond|write .. briefly|shortly|concisely, briefly|concisely",
 ];
 
@@ -872,7 +875,7 @@ pub(crate) const CALCULATION: u8 = 9;
 
 /// A request that goes on with what came before.
 pub(crate) const FOLLOW_UPS: &[&str] = &[
-    "^ and|or|also|plus|what|how about|if|with|in|for|to|by|without|the|tomorrow|then|now|this|that|on|at|from",
+    "^ and|or|also|plus _, ^ what|how about",
     "^ again $, ^ more|another|others|continue|go|shorter|longer|simpler|same|once|further|elaborate|next|previous|both|neither|less",
     "^ make|do|try|give|show|translate|explain|put|shorten|rewrite|say|repeat|fix|redo|undo|change|turn|add|write it|that|this|them",
     "^ now|then in|with|without|for|as|the|to, ^ do|try|say|give|show|repeat .. again, ^ instead, ^ why $, ^ why not, ^ how so",
@@ -891,4 +894,4 @@ pub(crate) const POINTERS: &[&str] = &[
 pub(crate) const FEW: usize = 9;
 
 /// A request with a task of at least this weight has its own.
-pub(crate) const OWN: u8 = 8;
+pub(crate) const OWN: u8 = 7;
