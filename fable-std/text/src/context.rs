@@ -93,14 +93,29 @@ struct Summary {
     ambiguity: u8,
     memory_need: u8,
     tool_need: u8,
-    /// What it brings along: code, or something else.
-    code: bool,
-    material: bool,
-    /// Whether it may go on with something, and whether it points at something.
-    goes_on: bool,
+    brings: Material,
+    manner: Manner,
+    /// Whether it points at something.
     points: bool,
-    greets: bool,
-    few: bool,
+}
+
+/// What a request brings along to work on.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Material {
+    Nothing,
+    Code,
+    Other,
+}
+
+/// How a request stands to what was said before.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Manner {
+    Greets,
+    /// Short, and may go on with the last one.
+    GoesOn,
+    /// Short enough to answer a question.
+    Short,
+    Stands,
 }
 
 impl Summary {
@@ -130,30 +145,37 @@ impl Summary {
             ambiguity,
             memory_need: level(memory_need, MEMORY, &content),
             tool_need: level(tool_need, TOOL, &content),
-            code: words.iter().any(|word| word.text == CODE),
-            material,
-            goes_on: spoken == 0 || any(FOLLOW_UPS, &content) || (task.is_none() && spoken <= 3),
+            brings: match material {
+                false => Material::Nothing,
+                true if words.iter().any(|word| word.text == CODE) => Material::Code,
+                true => Material::Other,
+            },
+            manner: match spoken {
+                _ if greets => Manner::Greets,
+                FEW.. => Manner::Stands,
+                _ if spoken == 0 || any(FOLLOW_UPS, &content) || (task.is_none() && spoken <= 3) => Manner::GoesOn,
+                _ => Manner::Short,
+            },
             points: any(POINTERS, &content),
-            greets,
-            few: spoken <= FEW,
         }
     }
 
     /// Whether the task is known by more than a guess, or there is none to be known.
     const fn is_settled(&self) -> bool {
-        (self.task.is_some() && self.weight > LEAST) || self.greets || self.ambiguity >= AMBIGUITY_ALONE
+        (self.task.is_some() && self.weight > LEAST) || matches!(self.manner, Manner::Greets) || self.ambiguity >= AMBIGUITY_ALONE
     }
 
     /// The same request after these exchanges.
     fn after(&mut self, request: &str, history: &[Turn<'_>]) {
         let Some(last) = history.last() else { return };
         let answers = last.answer.is_some_and(asks_back);
-        let points = self.points && !self.material;
-        let code = points && (Self::of(last.request).code || last.answer.is_some_and(has_code));
+        let brings = self.brings != Material::Nothing;
+        let points = self.points && !brings;
+        let code = points && (Self::of(last.request).brings == Material::Code || last.answer.is_some_and(has_code));
         if code && matches!(self.task, None | Some("factual" | "troubleshooting")) {
             (self.task, self.weight) = (Some("coding"), OWN);
         }
-        if self.few && !self.material && !self.greets && (self.goes_on || answers) {
+        if !brings && (self.manner == Manner::GoesOn || (answers && self.manner == Manner::Short)) {
             self.go_on(history, answers);
         } else if points {
             self.point_back(last);
@@ -165,8 +187,8 @@ impl Summary {
 
     /// Goes on with the last request that stands for itself.
     fn go_on(&mut self, history: &[Turn<'_>], answers: bool) {
-        let turns = history.iter().rev().take(LOOK_BACK).map(|turn| Self::of(turn.request));
-        let Some(before) = turns.filter(|turn| turn.task.is_some() && !(turn.few && turn.goes_on)).next() else {
+        let mut turns = history.iter().rev().take(LOOK_BACK).map(|turn| Self::of(turn.request));
+        let Some(before) = turns.find(|turn| turn.task.is_some() && turn.manner != Manner::GoesOn) else {
             if let Some(last) = history.last() {
                 self.point_back(last);
             }
@@ -184,7 +206,7 @@ impl Summary {
     /// Points at something in the last exchange.
     fn point_back(&mut self, last: &Turn<'_>) {
         let before = Self::of(last.request);
-        if last.answer.is_none() && !before.material && before.task.is_none() {
+        if last.answer.is_none() && before.brings == Material::Nothing && before.task.is_none() {
             return; // nothing there to point at
         }
         self.ambiguity = self.ambiguity.min(POINTED);

@@ -7,8 +7,8 @@
 use crate::clause::{Clause, Link, clauses};
 use crate::pattern::{any, find, has};
 use crate::tables::feedback::{
-    CHANGES, COMPLAINT, CORRECTED, CORRECTIONS, CUES, FACTS, HEADS, NEGATORS, POLITE, QUESTIONED, QUESTIONS, REQUESTS,
-    RHETORICAL, SIGNS, STRONGER, WEAK, WRONG,
+    BALANCED, CHANGES, COMPLAINT, CORRECTED, CORRECTIONS, CUES, FACTS, FAR_NEGATORS, HEADS, NEGATORS, NEVER_SO, POLITE,
+    QUESTIONED, QUESTIONS, REQUESTS, RHETORICAL, SIGNS, STRONGER, WEAK, WRONG,
 };
 use crate::tokens::{self, Word};
 use crate::{FeedbackAdapter, Reaction, Reading, Rules};
@@ -23,6 +23,9 @@ pub const CLARIFICATION_PENALTY: f64 = 0.08;
 
 /// What one correction costs.
 pub const CORRECTION_PENALTY: f64 = 0.15;
+
+/// Words before a cue among which a "not" still belongs to it.
+const FAR: usize = 4;
 
 /// What a reaction says.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -71,7 +74,7 @@ fn judge(text: &str) -> Option<(i32, bool, bool)> {
     // What was said out of politeness only, and the worst of what was said.
     let (mut polite, mut worst, mut latest) = (0, 0, 0);
     let mut all_cued = true;
-    let (mut corrected, mut asked) = (false, false);
+    let (mut corrected, mut asked, mut denied) = (false, false, false);
     for Clause { words, link, asks } in clauses(&words) {
         if link == Link::But {
             (sum, polite) = (sum / 4, polite / 4); // what follows is what counts
@@ -79,7 +82,10 @@ fn judge(text: &str) -> Option<(i32, bool, bool)> {
         // A question or an order is mostly the next request: in it only the wish for another answer counts.
         let request = asks || any(REQUESTS, words);
         let (score, cued) = score(words, request, asks);
-        let opposed = !request && !cued && has("^ not", words);
+        let opposed = !request && !cued && has("^ not _", words) && !has("^ not now|once|today|sure|right|for", words);
+        // "Neither correct nor helpful": what follows an "or" shares the "not".
+        let score = if denied && link == Link::Or && score > 0 { -score * 3 / 4 } else { score };
+        denied = has(NEGATORS, words) || (denied && link == Link::Or);
         let stated = wrong && !cued && !asks && any(FACTS, words);
         let correction = score <= 0 && (any(CORRECTIONS, words) || opposed || stated) && !asks;
         wrong |= any(WRONG, words);
@@ -104,7 +110,8 @@ fn judge(text: &str) -> Option<(i32, bool, bool)> {
         sum -= polite;
         sum = if sum > 0 && latest < 0 { latest } else { sum };
     }
-    (heard || (all_cued && sum != 0)).then(|| (sum.clamp(-1000, 1000), corrected, asked))
+    let balanced = sum.abs() < BALANCED && !corrected && !asked;
+    (!balanced && (heard || all_cued)).then(|| (sum.clamp(-1000, 1000), corrected, asked))
 }
 
 /// The score of a clause, and whether anything in it tells good from bad.
@@ -143,14 +150,18 @@ fn without_commas(words: Vec<Word>) -> Vec<Word> {
 
 /// A score as it stands in its clause: "not good" is bad, "not bad" is half as good as it is bad, "very" adds a half.
 fn weigh(score: i32, words: &[Word], place: &Range<usize>, free: &[bool]) -> i32 {
-    let near = words.get(place.start.saturating_sub(3)..place.start).unwrap_or(&[]);
+    let near = words.get(place.start.saturating_sub(FAR)..place.start).unwrap_or(&[]);
     let offset = place.start - near.len();
     let counts = |at: usize, word: &Word, pattern: &str| {
         free.get(offset + at).copied().unwrap_or(false) && has(pattern, slice::from_ref(word))
     };
-    // "No" denies the word that follows it; further away it answers something else.
-    let near_enough = |at: usize, word: &Word| word.text != "no" || at + 1 == near.len();
-    let negated = near.iter().enumerate().any(|(at, word)| counts(at, word, NEGATORS) && near_enough(at, word));
+    // "No" denies the word that follows it; further away it answers something else. "Never so good" denies nothing.
+    let reaches = |at: usize, word: &Word| match word.text.as_str() {
+        "no" => at + 1 == near.len(),
+        "never" => near.get(at + 1..).is_none_or(|between| !has(NEVER_SO, between)),
+        _ => near.len() - at < FAR || has(FAR_NEGATORS, slice::from_ref(word)),
+    };
+    let negated = near.iter().enumerate().any(|(at, word)| counts(at, word, NEGATORS) && reaches(at, word));
     let stronger = near.last().is_some_and(|word| counts(near.len() - 1, word, STRONGER));
     match (negated, score > 0) {
         (true, true) => -score * 3 / 4,

@@ -48,6 +48,9 @@
 //! An adapter's id belongs into [`Settings::context_adapter`](fable_core::Settings) and `feedback_adapter`: what was learned from
 //! one reading of texts is refused under another.
 //!
+//! For whoever stands between people and an assistant: [`split`] tells a reaction from the next request, [`asks_back`] a question
+//! back from an answer.
+//!
 //! The other way round, [`wording`] tells a person what was chosen and why. The crate needs an allocator and nothing else.
 
 #![no_std]

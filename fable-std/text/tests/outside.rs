@@ -8,7 +8,7 @@ use fable_core::Context;
 use fable_core::catalog::AGENT;
 use fable_text::{ContextAdapter, RequestText, Rules, Situation};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 const MEMORY_NEED: usize = 2;
@@ -80,12 +80,12 @@ fn prompts_of_the_paper() {
 /// Every request once. In the house somebody is brought or put away something after their taste, which is an everyday choice; in
 /// the shop a thing is bought. Both are nothing without what is known about the person.
 fn pahf(files: &[&str], key: &str, task: &'static str) -> Option<[Vec<(String, Label)>; 2]> {
-    let mut requests = BTreeMap::new();
+    let mut requests = BTreeSet::new();
     for file in files {
         let rows: Value = serde_json::from_str(&shared(&format!("data/pahf/{file}.json"))?).unwrap();
-        requests.extend(rows.as_array().unwrap().iter().map(|row| (row[key].as_str().unwrap().to_owned(), ())));
+        requests.extend(rows.as_array().unwrap().iter().map(|row| row[key].as_str().unwrap().to_owned()));
     }
-    let labelled = |label| requests.keys().map(|request| (request.clone(), label)).collect();
+    let labelled = |label| requests.iter().map(|request| (request.clone(), label)).collect();
     Some([labelled(Label::Task(task)), labelled(Label::Signal(MEMORY_NEED, true))])
 }
 
@@ -94,13 +94,13 @@ fn requests_of_pahf() {
     let house = ["original_scenarios_A", "original_scenarios_B", "evolved_scenarios_A", "evolved_scenarios_B"];
     let house = house.map(|file| format!("embodied/{file}"));
     if let Some([tasks, memory]) = pahf(&house.each_ref().map(String::as_str), "task", "simple_preference") {
-        assert!(measure("PAHF, house: task", &tasks) >= 0.0);
-        assert!(measure("PAHF, house: memory_need above a half", &memory) >= 0.0);
+        assert!(measure("PAHF, house: task", &tasks) >= 93.0);
+        assert!(measure("PAHF, house: memory_need above a half", &memory) >= 93.0);
     }
     let shop = ["shopping/phase1", "shopping/phase2", "shopping/phase3", "shopping/phase4"];
     if let Some([tasks, memory]) = pahf(&shop, "Task", "recommendation") {
-        assert!(measure("PAHF, shop: task", &tasks) >= 0.0);
-        assert!(measure("PAHF, shop: memory_need above a half", &memory) >= 0.0);
+        assert!(measure("PAHF, shop: task", &tasks) >= 85.0);
+        assert!(measure("PAHF, shop: memory_need above a half", &memory) >= 93.0);
     }
 }
 
@@ -113,5 +113,5 @@ fn problems_of_math500() {
     };
     let problems: Vec<_> = text.lines().map(problem).collect();
     assert_eq!(problems.len(), 500);
-    assert!(measure("MATH-500: task", &problems) >= 0.0);
+    assert!(measure("MATH-500: task", &problems) >= 94.0);
 }

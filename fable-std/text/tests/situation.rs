@@ -11,6 +11,8 @@ const AMBIGUITY: usize = 1;
 const MEMORY_NEED: usize = 2;
 const TOOL_NEED: usize = 3;
 
+const CONFIRM: Rule = Rule::require("confirm", &[Part::new(STYLE, values![Style::ConfirmFirst])]);
+
 fn read(situation: Situation<'_>) -> Context {
     Rules.context(&AGENT, situation).unwrap().value
 }
@@ -63,6 +65,7 @@ fn a_request_that_stands_for_itself_is_read_by_itself() {
         "Plan a weekend in Rome for two people",
         "My laptop won't turn on",
         "Recommend a good book about the history of mathematics",
+        "How to center a div in CSS",
         "Hello!",
     ] {
         assert_eq!(after(&history, request), alone(request), "{request}");
@@ -131,7 +134,6 @@ fn the_background_names_a_task_where_nothing_else_does() {
 
 #[test]
 fn where_everything_must_be_confirmed_something_is_at_stake() {
-    const CONFIRM: Rule = Rule::require("confirm", &[Part::new(STYLE, values![Style::ConfirmFirst])]);
     let confirmed = Feasible::new(&AGENT, &[CONFIRM]).unwrap();
     let situation = |request| Situation::new(RequestText::new(request));
     assert_eq!(read(situation("Who wrote Middlemarch?").allowing(&confirmed)).signals()[RISK], 0.5);
@@ -166,13 +168,10 @@ proptest! {
 
     #[test]
     fn all_is_valid_and_risk_never_falls(
-        request in prop_oneof![WORDS, ".{0,80}"], history in prop::collection::vec((WORDS, ".{0,80}", -1.0..1.0), 0..9), bits: u64,
+        request in prop_oneof![WORDS, ".{0,80}"], history in prop::collection::vec((WORDS, ".{0,80}", -1.0..1.0), 0..9), confirm: bool,
     ) {
         let turns: Vec<_> = history.iter().map(|(request, answer, reward)| Turn::new(request).answered(answer).rewarded(*reward)).collect();
-        let actions: Vec<Rule<'_>> = Vec::new();
-        let some = Feasible::new(&AGENT, &actions).unwrap();
-        const CONFIRM: Rule = Rule::require("confirm", &[Part::new(STYLE, values![Style::ConfirmFirst])]);
-        let feasible = if bits % 2 == 0 { some } else { Feasible::new(&AGENT, &[CONFIRM]).unwrap() };
+        let feasible = if confirm { Feasible::new(&AGENT, &[CONFIRM]).unwrap() } else { Feasible::all(&AGENT) };
         let context = read(Situation::new(RequestText::new(&request)).after(&turns).allowing(&feasible));
         prop_assert!(context.signals().iter().all(|level| (0.1..=0.9).contains(level)));
         prop_assert!(context.signals()[RISK] >= alone(&request).signals()[RISK]);

@@ -53,6 +53,43 @@ fn what_is_quoted_pasted_or_code_is_not_an_order() {
 }
 
 #[test]
+fn the_form_of_the_answer_is_not_a_task() {
+    for form in [
+        "Answer in one sentence.",
+        "Be concise.",
+        "Return JSON.",
+        "Keep it short, no preamble.",
+        "Respond in German.",
+        "Just the number, please.",
+        "Use bullet points.",
+        "Think step by step.",
+        "I like short answers.",
+        "Two sentences at most!",
+    ] {
+        assert_eq!(context(form).task(), None, "{form}");
+        for (request, task) in [
+            ("Who wrote Middlemarch?", "factual"),
+            ("Write a Python function that reverses a linked list.", "coding"),
+            ("Plan a weekend in Rome for two people.", "planning"),
+            ("My laptop won't turn on.", "troubleshooting"),
+        ] {
+            for text in [format!("{request} {form}"), format!("{form} {request}")] {
+                assert_eq!(context(&text).task(), AGENT.task(task).ok(), "{text}");
+            }
+        }
+    }
+    for (request, task) in [
+        ("Explain why the sky is blue, step by step", "analysis"),
+        ("List the planets in JSON", "factual"),
+        ("What is entropy in a few words?", "factual"),
+        ("Write a story in 200 words", "writing"),
+        ("Summarize the article in one sentence", "summarization"),
+    ] {
+        assert_eq!(context(request).task(), AGENT.task(task).ok(), "{request}");
+    }
+}
+
+#[test]
 fn case_punctuation_and_slips_change_nothing() {
     let plain = context("Please recommend a good book about the sea");
     for other in [

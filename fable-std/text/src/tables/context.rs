@@ -34,6 +34,12 @@ pub(crate) const TASKS: &[Task] = &[
 ];
 
 const TROUBLESHOOTING: &[Cue] = &[
+    (9, "blank|white|black|empty|blue page|screen, keeps asking|saying|showing|popping|telling"),
+    (9, "why does|do|is|are|has|won't my|our .. not|never|always|keep"),
+    (
+        8,
+        "complains|complaining|choppy|jerky|garbled|distorted|unstable|pixelated|scratchy, yellow|brown|wilting|droopy leaves, stop|stops being|running|making",
+    ),
     (
         8,
         "^ my|the|our|this _ .. doesn't|won't|isn't|can't|never|nothing|keeps|always|hardly|suddenly, does nothing, nothing happens",
@@ -140,10 +146,13 @@ const CODING: &[Cue] = &[
         8,
         "what is wrong with this|the line|code|function|snippet|query|loop|regex, thread safe, memory leak, race condition, wrong .. <code>",
     ),
+    (10, "rewrite|convert|change|turn|translate|simplify .. code|function|script|class|callback|query"),
+    (9, "macro|vba|parallelize|pipeline|makefile|localhost|middleware|typecheck, ci pipeline|job"),
     (
         7,
         "awk|sed|grep|curl|ssh|vim|unittest|pytest|junit|postgres|mysql|sqlite|mongodb|redis|graphql|jwt|cors|vue|nextjs|laravel|rails",
     ),
+    (7, "get|post|http|api|rest route|request|server|call, last commit, unused import"),
     (
         7,
         "terraform|ansible|github|gitlab|jenkins|linter|eslint|clippy|tokio|serde|qt|unity|arduino|verilog|matlab|latex|excel formula",
@@ -162,7 +171,7 @@ const CODING: &[Cue] = &[
         "fix|find|spot|solve .. bug|bugs, code|codes that|to|which|for|review, this|the|my|following code|function|script|query|loop",
     ),
     (
-        7,
+        9,
         "regex|refactor*|codebase, merge|bubble|insertion sort, regular expression*, unit|integration test*, pull|merge request, source code, command line, web app",
     ),
     (7, "function|quicksort|mergesort|python|rust|java|javascript|typescript|c++|c#|golang|kotlin|haskell|ruby|php|perl|scala"),
@@ -206,7 +215,9 @@ macro_rules! languages {
 
 const TRANSLATION: &[Cue] = &[
     (9, concat!("letter|email|text|sign|menu|message|note in ", languages!())),
-    (9, "translat*, how do|would|can you|i|we|they|people .. say|write|spell, what does|do|is|did .. mean in, is <quote> _ for"),
+    (10, concat!("need|want|have|get|give .. in ", languages!())),
+    (12, concat!("in plain|good|simple|everyday ", languages!())),
+    (9, "translat*, how do|would|can|does _ .. say|write|spell, what does|do|is|did .. mean in, is <quote> _ for"),
     (9, "say|write|put|express|call|called <quote> .. in|into"),
     (8, concat!("in|into|to ", languages!())),
     (12, concat!(languages!(), " word|words|expression|equivalent|translation|version|phrase|term|for")),
@@ -215,6 +226,9 @@ const TRANSLATION: &[Cue] = &[
 ];
 
 const SUMMARIZATION: &[Cue] = &[
+    (9, "action items|points, pull|extract the|all|out .. from|points|items|decisions|facts|dates, plot of, explain the plot"),
+    (9, "the essentials|basics|gist|highlights|conclusions, into a tweet|sentence|line|headline"),
+    (4, "report|article|minutes|transcript|paper|chapter|lecture|memo|podcast episode"),
     (9, "what does|do|did <url>|<file>|<quote>|they|he|she|it|this|that .. say|conclude|argue|decide|claim|recommend|cover"),
     (
         9,
@@ -242,6 +256,11 @@ const SUMMARIZATION: &[Cue] = &[
 ];
 
 const WRITING: &[Cue] = &[
+    (
+        9,
+        "^ reply|respond|answer to, find|finding the|right|my words, break up with, put .. into words, how to word|phrase|say|tell|address",
+    ),
+    (4, "letter|essay|post|article|wording|phrase|caption|headline|sentence|paragraph|greeting|signature|intro|conclusion|draft"),
     (
         9,
         "in a kind|polite|nice|friendly|professional|gentle|funny|formal|diplomatic|warm way|manner|tone, say no to, let .. down gently",
@@ -335,6 +354,19 @@ const WRITING: &[Cue] = &[
 const PLANNING: &[Cue] = &[
     (
         9,
+        "what do|must i|we have|need to, take care of, figure|work|find out .. day|time|date|slot, split|break|divide .. into .. chunks|parts|steps|phases",
+    ),
+    (9, "what|which steps|stages|phases"),
+    (
+        9,
+        "what order, when should i|we, when to, from .. to .. in .. weeks|months|days, how do|can|should i|we go from, do what $",
+    ),
+    (
+        4,
+        "trip|holiday|vacation|wedding|party|exam|project|renovat*|moving|weekend|deadline|marathon|garden|event|conference|semester",
+    ),
+    (
+        9,
         "way|ways|how|help|me|us .. organize|organise|plan|schedule|arrange|coordinate|structure, ^ outline|list|sketch the|all .. phases|steps|stages",
     ),
     (8, "map|lay|plan|work|sketch it|this|that|everything out, phases|stages of|in, good|best|nice route|itinerary|order"),
@@ -390,6 +422,17 @@ const PLANNING: &[Cue] = &[
 ];
 
 const RECOMMENDATION: &[Cue] = &[
+    (9, "is|are there .. good|decent|nice|cheap|great|reliable, songs|books|films|shows|places|games|bands like"),
+    (10, "help me|us .. choose|pick|find|buy|select|decide|get a|an|some|the|which|new, you recommend|suggest"),
+    (7, "what|which _ should|can|could i|we, what|which _ _ should|can|could i|we, what|which _ survive|suit|last"),
+    (
+        4,
+        "laptop|phone|tablet|headphones|earbuds|camera|monitor|mattress|vacuum|bike|sneakers|backpack|jacket|perfume|novel|series|documentary",
+    ),
+    (
+        4,
+        "restaurant|hotel|cafe|bar|museum|beach|hike|album|band|podcast|gadget|brand|school|insurance|gym|dentist|toy|board game",
+    ),
     (8, "what|which _ .. work|works|go|goes well|best for, need|want new|another|better _"),
     (
         9,
@@ -454,6 +497,16 @@ const RECOMMENDATION: &[Cue] = &[
 ];
 
 const SIMPLE_PREFERENCE: &[Cue] = &[
+    (11, "should|shall i|we .. have|eat|drink|wear|order _ .. or"),
+    (
+        10,
+        "sweet or salty, red or white, hot or cold, still or sparkling, do i want|like|prefer|fancy, would i want|like|prefer|enjoy",
+    ),
+    (5, "^ my _ $, ^ my _ _ $, ^ my _ _ please"),
+    (
+        4,
+        "tonight|dinner|lunch|breakfast|outfit|snack|drink|color|colour|music|mood|dessert|flavour|flavor|wallpaper|ringtone|font",
+    ),
     (
         9,
         "should|does|do it|this|that|they|these|those go|belong, ^ dress|surprise|feed|entertain|cheer|style me|us, what i|we always|usually|normally have|take|wear|drink|eat|order",
@@ -474,7 +527,7 @@ const SIMPLE_PREFERENCE: &[Cue] = &[
         9,
         "^ pick|choose|select, ^ put on some|something|a|my, ^ play some|something|a|my, ^ bring|fetch|grab|hand|serve|pour|get me|us",
     ),
-    (9, "should|shall|do i|we .. wear|drink, which|what .. should|shall|do i|we .. wear|take|use|have|drink|order|serve|cook"),
+    (9, "should|shall|do i|we .. wear|drink, which|what .. should|shall i|we .. wear|take|use|have|drink|order|serve|cook"),
     (
         9,
         "^ _ or _ .. $, ^ _ _ or _ $, ^ _ or _ _ $, ^ _ _ or _ _ $, ^ a|the _ or a|the _ .. $, something|anything to drink|eat|snack",
@@ -486,7 +539,7 @@ const SIMPLE_PREFERENCE: &[Cue] = &[
     (8, "bring|fetch|get|grab|hand me|us|everyone something|some|a|anything, put|place|store .. where, where i want|like|keep"),
     (
         10,
-        "which color|colour|shirt|dress|tie|outfit|flavor|flavour|topping|mug|wallpaper|theme|song|jacket|tea|wine|filling|shoes",
+        "what|which color|colour|shirt|dress|tie|outfit|flavor|flavour|topping|mug|wallpaper|theme|song|jacket|tea|wine|filling|shoes",
     ),
     (
         7,
@@ -499,6 +552,14 @@ const SIMPLE_PREFERENCE: &[Cue] = &[
 
 const ANALYSIS: &[Cue] = &[
     (10, "<math>"),
+    (
+        8,
+        "whether|if .. is|are|makes|was healthy|normal|realistic|worth|right|fair|true|enough|sensible, devil's advocate, steelman|rebut|refute, lessons",
+    ),
+    (
+        4,
+        "risk|cost|budget|investment|savings|healthy|impact|theory|claim|evidence|argument|strategy|policy|crisis|economy|inflation|profit",
+    ),
     (
         8,
         "in what|which ways|way|respects, overlap|overlaps|similarities|similarity|parallels, so|too expensive|cheap|popular|rare|common, support the claim",
@@ -559,7 +620,7 @@ const ANALYSIS: &[Cue] = &[
     ),
     (
         7,
-        "cause|causes|caused|reason|reasons|effect|effects|factors of|for|behind|why, what if, how does|do|did .. differ|work|relate",
+        "cause|causes|caused|reason|reasons|effect|effects|factors of|for|behind|why, what if, how does|do|did .. differ|relate|compare",
     ),
     (7, "risks|impact of|on, affect*|influence*|impact*|outlier*|anomal*|pattern*|arguments|argument, how come, what makes|made"),
     (7, "^ should i|we, ^ is|are|do|does .. cheaper|better|worse|unusual|normal|significant|realistic|odd|worth, too high|low"),
@@ -576,6 +637,10 @@ const ANALYSIS: &[Cue] = &[
 ];
 
 const ORDERS: &[Cue] = &[
+    (
+        9,
+        "^ clear|print|save|download|record|restore|subscribe|log|sync|scan|report|activate|deactivate|increase|decrease|lower|raise _",
+    ),
     (
         9,
         "^ decline|confirm|share|install|restart|reboot|charge|deposit|withdraw|donate|swap|return _, ^ put # _, ^ put .. on hold",
@@ -604,6 +669,8 @@ const ORDERS: &[Cue] = &[
 ];
 
 const FACTUAL: &[Cue] = &[
+    (6, "^ list|name|enumerate the|all|three|four|five|some|#"),
+    (8, "how does|do|did _ work $, how does|do|did _ _ work $, is it _ or _"),
     (7, "price now|today, know who|what|when|where, ^ _ of _ $, known for, made of|from"),
     (10, "what|which .. latest|current|newest|stable|active .. version|release|line|major|point|lts, as of today|now|#"),
     (9, "what does|do|is .. stand|stands|short for, what is|are|was|were .. called|named|known, what does .. mean $"),
@@ -641,13 +708,13 @@ const FACTUAL: &[Cue] = &[
 /// What is at stake, in tenths.
 pub(crate) const RISK: &[Cue] = &[
     (9, "^ delete|erase|wipe|destroy|purge|overwrite|remove|empty .. all|everything|files|emails|photos|data|account|disk|drive"),
-    (9, "^ delete|erase|wipe|destroy|purge|overwrite|remove|empty .. backup*|history|database|trash"),
+    (9, "^ delete|erase|wipe|destroy|purge|overwrite|remove|empty|clear .. backup*|history|database|trash"),
     (9, "^ format .. disk|drive|card|stick|partition"),
     (9, "stroke|overdose*|suicid*|poison*|bleeding|unconscious|seizure, chest pain, heart attack, swallowed _, kill myself"),
     (9, "can't breathe"),
     (8, "drop|drops|delete|deletes|truncate .. table|tables|database|production, in|on|to production"),
     (7, "pill|pills|tablet|tablets|dose|dosage|medicine|medication|aspirin|ibuprofen|paracetamol|insulin|antibiotic*|warfarin"),
-    (7, "prescri*|symptom*|pregnan*|allerg*|diagnosed|surgery|vaccin*, blood pressure"),
+    (7, "prescri*|symptom*|pregnan*|allerg*|diagnosed|surgery, blood pressure"),
     (7, "lawsuit|sue|court|lawyer|custody|divorce|visa|immigration|evict*|criminal|police"),
     (7, "transfer|wire|send|lend|put|move|deposit .. money|<money>|#|euros|dollars|pounds"),
     (7, "^ pay|cancel|sell|wire|transfer|sign|submit|publish|approve|unsubscribe|order, ^ buy # _, ^ reply yes|no|that"),
@@ -666,7 +733,7 @@ pub(crate) const VAGUE: &[Cue] = &[
     (9, "^ do|fix|handle|finish|change|check|continue it|this|that|these|those $"),
     (
         9,
-        "^ do|fix|say|make something|anything|stuff $, ^ do|fix|handle|finish|change it|this|that again|now $, ^ same|again again|$, ^ same again, ^ can|could|would you help $",
+        "^ i don't know $, ^ dunno|idk|whatever|nothing|nevermind $, ^ do|fix|say|make something|anything|stuff $, ^ do|fix|handle|finish|change it|this|that again|now $, ^ same|again again|$, ^ same again, ^ can|could|would you help $",
     ),
     (9, "the other one|ones, the first|second|third|last|next one"),
     (
@@ -693,8 +760,7 @@ pub(crate) const AMBIGUITY_ALONE: u8 = 8;
 pub(crate) const AMBIGUITY_GREETING: u8 = 7;
 
 /// A request that is nothing but a greeting asks for nothing.
-pub(crate) const GREETINGS: &str =
-    "hi|hello|hey there|again|you|all, hi|hello|hey|yo|greetings, good morning|evening|afternoon|day";
+pub(crate) const GREETINGS: &str = "hi|hello|hey there|again|you|all, are you there|awake|online, anyone|anybody there|home, hi|hello|hey|yo|greetings, good morning|evening|afternoon|day";
 
 /// References to what the assistant should know already.
 pub(crate) const MEMORY: &[Cue] = &[
@@ -738,6 +804,7 @@ pub(crate) const TOOL: &[Cue] = &[
     (8, "attached|attachment*|spreadsheet|pdf|enclosed, all my|our emails|files|photos|documents"),
     (7, "yesterday, last night, this week|month|quarter|year, nearby, near me, around here, in my area, around|near _ $"),
     (7, "what time|when|is does|do|is|are|will .. open|close|leave|start|arrive|end|closed|begin"),
+    (7, "when is|are|does|do the next"),
     (7, "under|below #, less than #, departure*|available, opening hours, in stock"),
     (6, "run|execute this|it|the|that, user manual|handbook, the .. report|manual|contract|minutes|notes, we|us .. meet"),
     (
@@ -760,21 +827,22 @@ pub(crate) const LEAD_INS: &[&str] = &[
 /// Instructions about the form of the answer: a clause like this names no task. "Answer in one sentence" is not a summary, and
 /// "return JSON" is not code.
 pub(crate) const FORM_CLAUSES: &[&str] = &[
-    "^ answer|reply|respond|explain|answers|phrase|formulate .. in|within|using|as|only|briefly|concisely|succinctly|shortly $",
+    "^ answer|reply|respond|answers|phrase|formulate .. in|within|using|as|only|briefly|concisely|succinctly|shortly $",
     "^ answer|reply|respond|answers in|within|using|as|only|briefly|concisely|succinctly|just",
     "^ answer|reply|respond|output|answers with|by .. only|one|a|single|just|yes|json|#|letter|number|markdown|bullets|two|three",
     "^ be|keep|stay .. brief|concise|short|succinct|detailed|thorough|precise|specific|direct|clear|honest|simple|terse|formal|casual",
     "^ be|get|straight .. to the point, ^ make .. answer|answers|reply|response .. short|brief|concise|detailed|long",
     "^ no|without|skip|avoid|omit|don't|never .. explanation|explanations|preamble|intro|introduction|markdown|emojis|emoji|jargon",
     "^ no|without|skip|avoid|omit|don't|never .. fluff|filler|commentary|disclaimers|apologies|bullets|lists|chit, ^ don't explain",
-    "^ return|output|print|format|provide|produce|give .. json|yaml|markdown|csv|xml|plaintext|latex, ^ format|structure|present .. as",
+    "^ return|output|format|provide|produce .. json|yaml|markdown|csv|xml|plaintext|latex, ^ format|structure|present .. as",
     "^ use .. bullet|bullets|markdown|simple|plain|short|headings|tables|layman's|everyday|metric|english",
-    "^ only|just .. answer|number|result|letter|code|name|output, ^ give .. just|only .. answer|number|result, answer only|first $",
+    "^ only|just the answer|number|result|letter|code|name|output, ^ give .. just|only .. answer|number|result, answer only|first $",
     "^ one|two|three|#|a|single .. sentence|sentences|word|words|line|lines|paragraph only|max|maximum|please|tops|suffices $",
     "^ one|two|three|#|a|single|short|brief|concise|detailed .. sentence|sentences|word|words|line|lines|paragraph|answer|answers $",
-    "^ limit|restrict|cap .. to, ^ think|reason|go|walk|work|explain .. step by step, ^ show|explain your work|steps|reasoning|answer",
+    "^ one|two|three|four|five|#|a|single .. sentence|sentences|word|words|line|lines|paragraph at|or|and|is|are|will|would|maximum",
+    "^ limit|restrict|cap .. to, ^ think|reason|go|walk|work .. step by step, ^ show|explain your work|steps|reasoning|answer",
     "^ cite|include|add|give|list|name|mention .. sources|references|citations, ^ max|maximum|under|within|up .. words|sentences|lines",
-    "^ i|i'd like|prefer|want|hate|love|need|appreciate .. answers|replies|responses|explanations|answer, ^ at most|least # _",
+    "^ i|i'd like|prefer|want|hate|love|appreciate .. answers|replies|responses|explanations, ^ at most|least # _",
     "^ as short|brief|concise|detailed|simple as, ^ no more|less than .. words|sentences|lines, ^ make sure .. answer|response",
     "^ step by step $, ^ in detail $, ^ short|quick|brief|concise|detailed|simple answer|please|version $, ^ please $, ^ thanks $",
 ];
@@ -784,9 +852,10 @@ pub(crate) const FORM_PHRASES: &[&str] = &[
     "in|within|using|with|under .. one|two|three|four|five|six|ten|a|#|few|couple .. sentence|sentences|words|lines|paragraph",
     "in|using .. paragraphs|bullets|bullet|bulleted|list|tabular|table|json|markdown points|form|format|list|please",
     "as a|an|some .. json|list|table|bullets|bulleted|numbered|markdown|haiku|one liner, as json|markdown|csv|bullets|yaml",
+    "in json|markdown|yaml|csv|bullets|xml $",
     "step by step, in great|more|full|some detail|depth, in detail|depth|brief|short, in a|one word|sentence|nutshell|paragraph",
     "in simple|plain|easy|everyday|layman's|simpler|your|own words|terms|english|language, like i'm|i five|5|a|am, for dummies",
-    "for a|an|total|complete|absolute beginner|child|layperson|layman|kid|dummy|novice",
+    "for a|an|total|complete|absolute beginner|layperson|layman|dummy|novice",
     "answer|reply|explain|respond|write .. briefly|shortly|concisely, briefly|concisely",
 ];
 
@@ -806,7 +875,7 @@ pub(crate) const CALCULATION: u8 = 9;
 
 /// A request that goes on with what came before.
 pub(crate) const FOLLOW_UPS: &[&str] = &[
-    "^ and|or|also|plus|what|how about|if|with|in|for|to|by|without|the|tomorrow|then|now|this|that|on|at|from",
+    "^ and|or|also|plus _, ^ what|how about",
     "^ again $, ^ more|another|others|continue|go|shorter|longer|simpler|same|once|further|elaborate|next|previous|both|neither|less",
     "^ make|do|try|give|show|translate|explain|put|shorten|rewrite|say|repeat|fix|redo|undo|change|turn|add|write it|that|this|them",
     "^ now|then in|with|without|for|as|the|to, ^ do|try|say|give|show|repeat .. again, ^ instead, ^ why $, ^ why not, ^ how so",
@@ -821,8 +890,8 @@ pub(crate) const POINTERS: &[&str] = &[
     "^ it|this|that|these|those|they, it|this|these|those|them|that|him|her $, the above|former|latter|previous|same|other _",
 ];
 
-/// Words in a request that only goes on.
-pub(crate) const FEW: usize = 8;
+/// A request of so many words stands for itself.
+pub(crate) const FEW: usize = 9;
 
 /// A request with a task of at least this weight has its own.
-pub(crate) const OWN: u8 = 8;
+pub(crate) const OWN: u8 = 7;

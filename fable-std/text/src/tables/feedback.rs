@@ -75,7 +75,7 @@ pub(crate) const QUESTIONS: &[&str] = &[
     "don't|can't|couldn't|didn't|not .. follow|following|grasp, lost me, more confused|confusing",
     "^ huh|pardon|wha|eh $, say what, what are you talking|saying|on|even, what is that|this supposed|even",
     "no idea|clue what, what the heck|hell, doesn't|don't mean anything, what exactly do|does|did .. mean, how do you mean",
-    "asked you that|this|already, how many times, why .. asking, you asked, all these|those questions, questions $, quit|stop questioning",
+    "asked you that|this|already, how many times, why .. asking, you asked, all these|those questions, quit|stop questioning",
 ];
 
 /// Wishes for another answer. They count in questions and orders too.
@@ -135,6 +135,7 @@ pub(crate) const CHANGES: &[Cue] = &[
 
 /// Questions that are none.
 pub(crate) const RHETORICAL: &[Cue] = &[
+    (-500, "you call that|this|it, is it|that|this made|invented, made up"),
     (
         -500,
         "^ that's|that|this|is it|all|everything $, is that|this it|all|everything|really|seriously|supposed|a|the best|how, is this|that a joke",
@@ -188,6 +189,40 @@ pub(crate) const CUES: &[Cue] = &[
         "slower|worse|uglier|messier|vaguer|wordier|dumber, reads|sounds|looks|feels like, robot|filler|clickbait|spam|slop, no use",
     ),
     (800, "doctor ordered, could kiss|hug you, much|way|far|lot|so better|clearer|nicer|easier|faster|simpler, even better"),
+    (
+        -600,
+        "don't|can't|fail .. see|get|understand how|why|what .. answers|helps|works|helpful|useful|good|better|relevant|solves",
+    ),
+    (
+        -600,
+        "don't|can't|fail .. see|get|understand how|why|what, would|i'd have liked|wanted|preferred|appreciated|expected|hoped|been|loved",
+    ),
+    (
+        -500,
+        "going nowhere, repeated|repeat|repeats|repeating, so little|few, none the wiser, same thing|mistake|error again|three|twice|every",
+    ),
+    (
+        700,
+        "answers|answered it|my|that|this|everything|all, running|working|fine|good again, well|nicely|clearly structured|organized|formatted|researched",
+    ),
+    (
+        900,
+        "thank|thanks you|so|very|a .. much|lot, thanks a lot|million|bunch|ton, hell|heck yes|yeah, hard|tough to beat|fault|improve|top",
+    ),
+    (
+        600,
+        "no need|reason to change|add|fix|worry|correct|improve|edit, nothing .. change|add|improve|complain|criticize|fault|fix",
+    ),
+    (600, "wasn't|didn't|weren't|never expecting|expect|expected such|so|this|that"),
+    (
+        600,
+        "no longer broken|wrong|slow|stuck|failing|crashes|confused|confusing|lost, not a|one single, without a single|fault|mistake",
+    ),
+    (
+        -600,
+        "can't|wouldn't|don't|couldn't say|call|think|consider|find .. happy|good|helpful|useful|great|clear|right|correct|satisfied|impressed",
+    ),
+    (-400, "good|oh grief|lord|god|heavens|dear, if only, fail to, far from, hell|heck no, you call this|that"),
     (
         -800,
         "thanks|thank .. for nothing, thanks but no thanks, no thanks|thank, no good|use|help|point|way, not again, wrong again",
@@ -295,7 +330,7 @@ pub(crate) const CUES: &[Cue] = &[
     (-600, "isn't|wasn't|aren't what|how i|we .. asked|wanted|meant|needed|expected|said"),
     (-500, "expected|hoped .. more|better, hoped for"),
     (-300, "already knew|know|known, i know|knew all|that|this"),
-    (-500, "not needed|necessary|required|wanted, doesn't|don't|didn't make sense, you keep|kept|didn't _, don't believe|buy"),
+    (-500, "not needed|necessary|required|wanted, doesn't|don't|didn't make .. sense, you keep|kept|didn't _, don't believe|buy"),
     (-400, "only|just half|partly|partially|part, had|seen|read better, not enough"),
     (500, "makes sense, can work|live with, clears|cleared .. up, read my mind"),
     (-500, "don't|didn't|doesn't need|want|ask .. for|all|that|this|these|any, no need"),
@@ -319,7 +354,7 @@ pub(crate) const CUES: &[Cue] = &[
     (-600, "too|so|way|far|overly long|short|verbose|wordy|brief|vague|complicated|technical|detailed|much|many"),
     (-600, "too|so|way|far|overly slow|simple|general|formal"),
     (-500, "long winded|rambling, wordy|verbose, too _"),
-    (-500, "^ don't|stop|quit|never"),
+    (-500, "^ don't|stop|quit, ^ never do|use|say|make|write|ask|search|give|show|tell|again|change|assume"),
     (-500, "you|it|that|have forgot|forget|missed|ignored|skipped|overlooked|omitted, you|it left out"),
     (-600, "is|are missing, mistake|mistakes"),
     // Good.
@@ -401,7 +436,14 @@ pub(crate) const REQUESTS: &[&str] = &[
 ];
 
 /// Words that turn a score round.
-pub(crate) const NEGATORS: &str = "not|no|never|isn't|wasn't|aren't|don't|doesn't|didn't|can't|couldn't|hardly|nothing|without";
+pub(crate) const NEGATORS: &str = "not|no|never|isn't|wasn't|aren't|don't|doesn't|didn't|can't|couldn't|hardly|nothing|without\
+     |wouldn't|won't|neither|barely|scarcely|haven't|hasn't|weren't|shouldn't|none";
+
+/// Those of them that reach a word further.
+pub(crate) const FAR_NEGATORS: &str = "not|isn't|wasn't|don't|doesn't|didn't|can't|couldn't|wouldn't|won't|haven't|hasn't";
+
+/// After these a "never" is praise or blame of the highest degree: "never had such a good answer".
+pub(crate) const NEVER_SO: &str = "so|such|this|as|more|better|seen|had|been";
 
 /// Words that strengthen what follows by half.
 pub(crate) const STRONGER: &str = "very|really|so|extremely|absolutely|totally|completely|way|much|far|such";
@@ -413,6 +455,9 @@ pub(crate) const QUESTIONED: i32 = -300;
 
 /// Said out of politeness, before a complaint too.
 pub(crate) const POLITE: &str = "thanks|thank|appreciate|appreciated|sorry";
+
+/// Praise and blame that leave less than this say nothing.
+pub(crate) const BALANCED: i32 = 200;
 
 /// From this score on a clause is a complaint.
 pub(crate) const COMPLAINT: i32 = -300;

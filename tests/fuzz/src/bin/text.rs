@@ -3,11 +3,22 @@
 
 use fable_core::catalog::AGENT;
 use fable_core::{ONBOARDING_PRECISION, REWARD};
-use fable_std::text::{ContextAdapter, FeedbackAdapter, OnboardingAdapter, PreferenceText, Reaction, RequestText, Rules, Situation};
+use fable_std::text::{
+    Background, ContextAdapter, FeedbackAdapter, OnboardingAdapter, PreferenceText, Reaction, RequestText, Rules, Said, Situation, Turn, asks_back,
+    split,
+};
 
 libfuzzer_sys::fuzz_target!(|text: &str| {
     let context = Rules.context(&AGENT, Situation::new(RequestText::new(text))).unwrap().value;
     assert!(context.signals().iter().all(|level| (0.1..=0.9).contains(level)));
+    // The same text as the answer and the request before itself, and as a background.
+    let history = [Turn::new(text).answered(text).rewarded(-1.0), Turn::new("Translate this").answered(text)];
+    let situation = Situation::new(RequestText::new(text)).after(&history).with_background(Background::new(text));
+    let after = Rules.context(&AGENT, situation).unwrap().value;
+    assert!(after.signals().iter().all(|level| (0.1..=0.9).contains(level)) && after.signals()[0] >= context.signals()[0]);
+    let Said { reaction, request } = split(text);
+    assert!([reaction, request].into_iter().flatten().all(|part| text.contains(part)));
+    let _ = asks_back(text);
     let said = Rules.onboarding(&AGENT, PreferenceText::new(text)).unwrap().value;
     for preference in &said.preferences {
         let statement = preference.statement(&AGENT).unwrap();
