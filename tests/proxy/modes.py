@@ -162,7 +162,9 @@ def switched(test):
     body = request("chat", "Explain [q1]", "oli")
     test.proxy.op("switch", user="oli", layer=False)
     off, record = post(test, "chat", body)
-    check(record.body == body and not off.decision() and off.bypass(), f"switched off, a request goes on as it came: {off.bypass()}")
+    check(
+        record.body == body and not off.decision() and off.bypass(), f"switched off, a request goes on as it came: {off.bypass()}"
+    )
     test.proxy.op("switch", user="oli", layer=True)
     on, record = post(test, "chat", body)
     check(on.decision() and record.body != body, "switched on again, it does not")
@@ -184,7 +186,9 @@ def memory():
             told[user] += bool(marks)
             worse = {"inference_id": answer.decision(), "metric_name": "reward", "value": -1.0}  # so that all values are chosen
             ask(test.proxy.port, "POST", "/feedback", json.dumps(worse), JSON)
-        check(len(told) == 3 and min(told.values()) > 2, f"memory: users are told what they said themselves, {dict(told)} times", told)
+        check(
+            len(told) == 3 and min(told.values()) > 2, f"memory: users are told what they said themselves, {dict(told)} times", told
+        )
         kept = test.proxy.op("memories", user="m1")["exchanges"]
         check(len(kept) == 20, "memory: every exchange is kept, streamed or not, of all three APIs", len(kept))
         test.proxy.op("forget", user="m1")
