@@ -95,15 +95,27 @@ def cut_stream(test, fault):
 
 
 def stale(test):
-    """The upstream closes connections that seem to be kept: no request is lost to that."""
+    """The upstream closes connections that seem to be kept.
+
+    A request may meet that moment: it is then 502 and has never arrived. That is rare, and a client that asks again is answered.
+    """
+    test.upstream.taken()
+    lost = []
     with Wire(test.proxy.port) as wire:
-        for number in range(20):
-            fault = "close" if number % 2 == 0 else "none"
-            wire.send("POST", PATHS["chat"], request("chat", f"[s{number}] Explain"), x_fault=fault)
+        for number in range(200):
+            wire.send("POST", PATHS["chat"], request("chat", f"[s{number}] Explain"), x_fault="close", x_call=str(number))
             answer = wire.receive()
-            if answer.status != 200 or f"[s{number}]" not in answer.body.decode():
+            if answer.status == 502:
+                lost.append(number)
+            elif answer.status != 200 or f"[s{number}]" not in answer.body.decode():
                 raise Trouble(f"request {number} was answered with {answer.status}: {answer.body}")
-    check(True, "close: connections that the upstream ends at once lose no request")
+    arrived = [int(record.header("x-call")) for record in test.upstream.taken()]
+    once = sorted(arrived) == [number for number in range(200) if number not in lost]
+    check(
+        once and len(lost) <= 4,
+        f"close: of 200 requests {len(lost)} met the end of a connection and were not sent; none was sent twice",
+        lost,
+    )
 
 
 def dead(test):

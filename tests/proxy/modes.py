@@ -3,6 +3,7 @@
 
 import collections
 import json
+import re
 
 from parts import Trouble, ask, bench, check, main
 from splice import compare
@@ -156,6 +157,45 @@ def tools(test):
     check(len(seen) > 3, f"the tools that are left are those of what was chosen: {dict(seen)}", seen)
 
 
+def switched(test):
+    """A user for whom the layer is switched off, and on again."""
+    body = request("chat", "Explain [q1]", "oli")
+    test.proxy.op("switch", user="oli", layer=False)
+    off, record = post(test, "chat", body)
+    check(
+        record.body == body and not off.decision() and off.bypass(), f"switched off, a request goes on as it came: {off.bypass()}"
+    )
+    test.proxy.op("switch", user="oli", layer=True)
+    on, record = post(test, "chat", body)
+    check(on.decision() and record.body != body, "switched on again, it does not")
+
+
+def memory():
+    """What is remembered is told to the same user alone, in the one instruction, and is forgotten with the user."""
+    with bench("--catalog", "agent", "--memory") as test:
+        told = collections.Counter()
+        for number in range(60):
+            user, api = f"m{number % 3}", list(PATHS)[number // 3 % 3]
+            text = f"Explain [{user}] once more what I said before about my bicycle, number {number}"
+            body = request(api, text, user, stream=number % 2 == 1)
+            answer, record = post(test, api, body, x_seed="memory")
+            instruction, _ = compare(PATHS[api], body, record.body)
+            marks = set(re.findall(r"\[(m\d)\]", instruction))
+            if marks - {user}:
+                raise Trouble(f"{user} is told what {marks - {user}} said: {instruction}")
+            told[user] += bool(marks)
+            worse = {"inference_id": answer.decision(), "metric_name": "reward", "value": -1.0}  # so that all values are chosen
+            ask(test.proxy.port, "POST", "/feedback", json.dumps(worse), JSON)
+        check(
+            len(told) == 3 and min(told.values()) > 2, f"memory: users are told what they said themselves, {dict(told)} times", told
+        )
+        kept = test.proxy.op("memories", user="m1")["exchanges"]
+        check(len(kept) == 20, "memory: every exchange is kept, streamed or not, of all three APIs", len(kept))
+        test.proxy.op("forget", user="m1")
+        left = [len(test.proxy.op("memories", user=user)["exchanges"]) for user in ("m0", "m1", "m2")]
+        check(left == [20, 0, 20], "memory: who is forgotten has none any more, and the others have theirs", left)
+
+
 def filtered():
     """Tools that are taken out of the list: those that are left keep their bytes and their order."""
     own = {"input_schema": {"type": "object"}}
@@ -254,11 +294,13 @@ def test():
         remembered(made)
         named(made)
         tools(made)
+        switched(made)
         killed(made)
         forgotten(made)
     for mode in ("observe", "bypass"):
         untouched(mode)
     share()
+    memory()
     filtered()
     roles()
     impatient()
