@@ -9,7 +9,7 @@ mod town;
 mod trial;
 
 use fable_serve_tests::dice::Dice;
-use fable_serve_tests::frames::{BASE, JOURNAL, LOG, PRIOR, RULES, SNAPSHOT, USER};
+use fable_serve_tests::frames::{BASE, JOURNAL, LOG, MEMORY, PRIOR, RULES, SNAPSHOT, USER};
 use fable_std::store::{FileStore, Options, Store, StoreError};
 use std::sync::LazyLock;
 use town::{Files, Town, Towns, paths, write};
@@ -125,7 +125,8 @@ fn flipped_bits_where_they_hurt() {
     let names = in_the_users("bit flips in names", 500, aimed(&[USER]));
     let snapshots = in_the_users("bit flips in snapshots", 500, aimed(&[SNAPSHOT, BASE]));
     let events = in_the_users("bit flips in events", 500, aimed(&[JOURNAL, LOG]));
-    assert!([&rules, &names, &events].iter().all(|tally| tally.refused > 0 && tally.refused <= tally.trials));
+    let memories = in_the_users("bit flips in what was exchanged", 500, aimed(&[MEMORY]));
+    assert!([&rules, &names, &events, &memories].iter().all(|tally| tally.refused > 0 && tally.refused <= tally.trials));
     assert_eq!(snapshots.refused, 0, "there is another snapshot, or the journal");
     in_the_users("bit flips in priors", 200, aimed(&[PRIOR]));
 }

@@ -3,6 +3,7 @@
 use fable_core::{Command, Effect, Feasible, HostUser, Policy, Request, Settings, When, catalog, user_hash};
 use fable_serve_tests::dice::Dice;
 use fable_serve_tests::frames::{Frame, PRIOR, RULES, USER, frames};
+use fable_std::memory::{Bounds, Exchange, Memory};
 use fable_std::prior_file;
 use fable_std::store::journal::{Entry, Note, Segment};
 use fable_std::store::wishes::Wishes;
@@ -52,6 +53,7 @@ pub struct Life {
     pub slot: u32,
     pub generation: u32,
     pub constraints: Vec<u8>,
+    pub memory: Memory,
     pub prior: Option<Vec<u8>>,
     /// The journal, and where in it each entry begins.
     pub journal: Vec<u8>,
@@ -70,6 +72,7 @@ impl Life {
             slot: 0,
             generation: 0,
             constraints: nothing(),
+            memory: Memory::default(),
             prior: None,
             journal: nothing(),
             starts: Vec::new(),
@@ -270,6 +273,16 @@ impl Towns {
                         // Other rules than before, or none any more.
                         life.constraints = if user % 2 == 0 { rules(phase) } else { Vec::new() };
                         writes.wishes(life.number(), &life.constraints);
+                    }
+                    if (user + phase).is_multiple_of(4) {
+                        let words = "said ".repeat(user % 20);
+                        let exchange = Exchange::new(&words, &words, phase as u32);
+                        life.memory.push(exchange.clone(), &Bounds::default());
+                        writes.remember(life.number(), exchange);
+                    }
+                    if (user + phase).is_multiple_of(41) {
+                        life.memory = Memory::default();
+                        writes.memory(life.number(), &life.memory);
                     }
                 }
                 store.commit(writes, true).unwrap();

@@ -1,8 +1,8 @@
 //! One trial: files with a fault in them, and what has to hold of the store that is opened from them.
 
 use crate::town::{Files, Life, Town, folder, read, write};
-use fable_serve_tests::frames::{JOURNAL, LOG, PRIOR};
-use fable_std::store::{FileStore, Options, Reach, Store, StoreError};
+use fable_serve_tests::frames::{JOURNAL, LOG, MEMORY, PRIOR};
+use fable_std::store::{Damage, FileStore, Options, Reach, Store, StoreError};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use tempfile::TempDir;
@@ -74,6 +74,7 @@ pub fn judge(store: &FileStore, town: &Town) -> BTreeSet<u64> {
             Ok(stored) => {
                 assert!(life.is(&stored), "{name}: events are missing");
                 assert!(stored.prior == life.prior, "{name}: another prior");
+                assert!(stored.memory == life.memory, "{name}: another memory");
                 assert!(!refused.contains(&life.number()), "{name} is refused and is not");
             }
             Err(StoreError::User(_)) => drop(refused.insert(life.number())),
@@ -142,7 +143,15 @@ fn repaired(bench: &Bench, town: &Town, files: &Files, refused: &BTreeSet<u64>, 
                 let whole = end == life.starts.len();
                 assert!(whole || refused.contains(&number), "{name} was right, and has lost events");
                 // How many events a part had that cannot be read is not always known.
-                assert!(loss.map_or(whole, |loss| loss.from == Some(end as u64)), "{name} {loss:?} {end}");
+                let forgetful = loss.is_some_and(|loss| loss.damage == Damage::Memory);
+                assert!(loss.map_or(whole, |loss| loss.from == Some(end as u64) || whole && forgetful), "{name} {loss:?} {end}");
+                let memory = town
+                    .damaged_frames(&files[0])
+                    .any(|frame| frame.kind == MEMORY && (frame.slot, frame.generation) == (life.slot, life.generation));
+                assert!(
+                    stored.memory == life.memory && !forgetful || memory && stored.memory.is_empty(),
+                    "{name}: another memory"
+                );
                 // What is before the first damaged part is there.
                 let parts = town.damaged_frames(&files[0]).filter(|frame| {
                     matches!(frame.kind, JOURNAL | LOG) && (frame.slot, frame.generation) == (life.slot, life.generation)

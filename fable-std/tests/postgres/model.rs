@@ -54,7 +54,7 @@ impl Life {
                 _ => drop(self.waiting.insert(name, decide(&mut self.desk, &mut person, writes))),
             }
         }
-        if self.dice.once_in(5) && person.is_known() {
+        if self.dice.once_in(5) && person.entries() > 0 {
             writes.snapshot(number(name), person.entries(), &bits(&person));
             writes.life(number(name), person.known().birth);
         }

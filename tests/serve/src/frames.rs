@@ -16,6 +16,8 @@ pub const LOG: u32 = 5;
 pub const PRIOR: u32 = 8;
 /// A snapshot that a history begins with.
 pub const BASE: u32 = 9;
+/// Exchanges with an assistant.
+pub const MEMORY: u32 = 10;
 
 /// One frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,7 +53,7 @@ pub fn frames(bytes: &[u8]) -> Vec<Frame> {
     while at + 28 <= bytes.len() {
         let sealed = word(at + 4) as usize;
         let end = at + 28 + 12 + sealed;
-        if (1..=9).contains(&word(at + 8))
+        if (1..=10).contains(&word(at + 8))
             && end <= bytes.len()
             && word(at) == fable_core::record::checksum(&[&(at as u64).to_le_bytes(), &bytes[at + 4..at + 28]].concat())
         {

@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::store::printable;
 use crate::store_key::{open_any, options};
 use clap::Args;
-use fable_std::store::{FileStore, Loss, Reach, Report, Store, StoreError, is_url};
+use fable_std::store::{Damage, FileStore, Loss, Reach, Report, Store, StoreError, is_url};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -86,15 +86,12 @@ fn check_everyone(store: &dyn Store, progress: &mut dyn FnMut(u64, u64)) -> Resu
         }
     }
     for (done, number) in (1..).zip(everyone) {
-        for reach in [Reach::Snapshot, Reach::Whole] {
-            match store.user(number, reach) {
-                Ok(_) => {}
-                Err(StoreError::User(damage)) => {
-                    report.damaged.push(Loss { name: None, number, damage, from: None });
-                    break;
-                }
-                Err(error) => return Err(error.into()),
-            }
+        let state = store.user(number, Reach::Snapshot).map(drop);
+        let looked = state.and_then(|()| store.user(number, Reach::Whole).map(drop));
+        match looked.and_then(|()| store.memory(number).map(drop)) {
+            Ok(()) => {}
+            Err(StoreError::User(damage)) => report.damaged.push(Loss { name: None, number, damage, from: None }),
+            Err(error) => return Err(error.into()),
         }
         progress(done, report.users);
     }
@@ -169,6 +166,9 @@ pub(crate) fn repair(arguments: &RepairArguments) -> Result<String, Failure> {
     for loss in &repaired.losses {
         let _ = match loss.from {
             Some(event) => writeln!(text, "lost: {}: the events from {event} on; the user goes on as of before", who(loss)),
+            None if loss.damage == Damage::Memory => {
+                writeln!(text, "lost: {}: what was exchanged with an assistant; the user goes on without it", who(loss))
+            }
             None => writeln!(text, "lost: {}: {}; the user is refused until forgotten", who(loss), loss.damage),
         };
     }

@@ -3,6 +3,7 @@
 
 use fable_core::catalog::TAU2;
 use fable_core::{Command, Feasible, Policy, Request, Settings, user_hash};
+use fable_std::memory::{Exchange, Memory};
 use fable_std::store::journal::Note;
 use fable_std::store::{Desk, FileStore, Identity, Options, Policies, Resident, Sink, Store, StoreError, Stored, Writes};
 use libfuzzer_sys::fuzz_target;
@@ -18,8 +19,8 @@ const START: usize = 8192;
 const GROUP: usize = 32;
 const FRAME: usize = 28;
 
-/// What is known about somebody: the entries, and the hard rules.
-type Known = (Vec<u8>, Vec<u8>);
+/// What is known about somebody: the entries, the hard rules, and what was exchanged.
+type Known = (Vec<u8>, Vec<u8>, Memory);
 
 /// The files of a sound store, and who is in it.
 struct Sound {
@@ -42,6 +43,9 @@ static SOUND: LazyLock<Sound> = LazyLock::new(|| {
             live(&store, name, &mut writes).unwrap();
             if round == 1 && name != "bo" {
                 writes.wishes(user_hash(name), RULES);
+            }
+            if round > 0 && name != "cy" {
+                writes.remember(user_hash(name), Exchange::new("which round?", name, round));
             }
             store.commit(writes, true).unwrap();
         }
@@ -66,7 +70,7 @@ fn files(path: &Path) -> [PathBuf; 3] {
 
 fn known(stored: &Stored) -> Known {
     let entries = stored.journal.iter().flat_map(|segment| segment.bytes.clone()).collect();
-    (entries, stored.wishes.clone())
+    (entries, stored.wishes.clone(), stored.memory.clone())
 }
 
 /// Two decisions and a snapshot.
@@ -156,6 +160,7 @@ fn look(store: &FileStore, indexed: bool) -> BTreeMap<&'static str, Known> {
             Ok(stored) => {
                 let found = known(&stored);
                 assert!(whole.0.starts_with(&found.0) && (found.1.is_empty() || found.1 == RULES), "{name}");
+                assert!(whole.2.exchanges().starts_with(found.2.exchanges()), "{name}");
                 assert!(!indexed || found == *whole, "{name}");
                 Resident::revive(&mut Desk::new(&POLICIES), &stored, None).unwrap();
                 seen.insert(*name, found);
