@@ -47,6 +47,7 @@ fn requests() -> Vec<(Request, Vec<u8>)> {
         (Request::Prior { next: true, offset: 256 }, vec![]),
         (Request::CommitPrior { length: 70_000 }, vec![]),
         (Request::Trial { contrast: 5 }, vec![]),
+        (Request::Wish { code: 1 << 18 | 257, stands: true }, vec![]),
     ]
 }
 

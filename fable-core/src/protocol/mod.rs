@@ -15,7 +15,7 @@
 //! |---|---|---|---|---|
 //! | 0 | hello | | | 1 hello |
 //! | 1 | onboard | response `f64`, precision `f64` | entries: coordinate `u16`, coefficient `f64`, 10 bytes each | 2 done: observations |
-//! | 2 | decide | context, time `u32` | words of the feasible set, 4 bytes each; none: as last time, at first everything | 3 decided |
+//! | 2 | decide | context, time `u32` | words of the feasible set, 4 bytes each; none: what the last decision was made from, at first everything | 3 decided |
 //! | 3 | feedback | incarnation `u32`, round `u32`, reward `f64`, weight `f32`, time `u32` | | 2 done: observations |
 //! | 4 | observe | context, action `u16`, reward `f64`, weight `f32` | | 2 done: observations |
 //! | 5 | unlearn | context, action `u16`, baseline `f64`, reward `f64`, weight `f32`, imputed `u8`, left of it `f32`, contrasts of its coins 2 x `u32` | | 2 done: observations |
@@ -34,6 +34,10 @@
 //! | 18 | prior | next `u8`, offset `u32` | | 8 chunk |
 //! | 19 | commit prior | length `u32`, 0 for none | | 2 done: length |
 //! | 20 | trial | declared contrast `u8` | | 10 trial |
+//! | 21 | wish | [code](crate::Wish::code) `u32`, whether it stands `u8` | | 2 done: observations |
+//!
+//! The rules of the catalog and of the user narrow every feasible set. A host whose rules have conditions, or that has lifted one,
+//! sends the set anew: the last one was narrowed where it was used.
 //!
 //! Reply 0 is a [`Fault`]. A context is as in a [record](crate::record). The payload of hello is the catalog's name; of an
 //! explanation its [`WireShare`]s, one after the other; of a chunk at most [`CHUNK`] bytes, fewer at the end; of an event its
@@ -244,11 +248,18 @@ pub enum Request {
         /// Its position in the catalog.
         contrast: u8,
     },
+    /// The user wishes something from now on, or does not any more.
+    Wish {
+        /// [What](crate::Wish::code).
+        code: u32,
+        /// Whether it stands.
+        stands: bool,
+    },
 }
 
 impl Request {
     /// The highest tag.
-    pub(super) const LAST: u8 = 20;
+    pub(super) const LAST: u8 = 21;
 
     #[inline]
     const fn has_payload(&self) -> bool {

@@ -6,7 +6,9 @@ use fable_serve_tests::frames::{Frame, PRIOR, RULES, USER, frames};
 use fable_std::prior_file;
 use fable_std::store::journal::{Entry, Note, Segment};
 use fable_std::store::wishes::Wishes;
-use fable_std::store::{Desk, FileStore, History, Identity, Policies, Priors, Resident, Sink, Store, Stored, UserRow, Writes};
+use fable_std::store::{
+    Desk, FileStore, History, Identity, Options, Policies, Priors, Resident, Sink, Store, Stored, UserRow, Writes,
+};
 use fable_std::text::Constraint;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -216,7 +218,7 @@ impl Towns {
     pub fn build() -> Self {
         let folder = folder();
         let path = folder.path().join("users.fable");
-        let options = store::Options { history: History::Last(600.try_into().unwrap()), ..store::Options::default() };
+        let options = Options { history: History::Last(600.try_into().unwrap()), ..Options::default() };
         let store = FileStore::open_with(&path, &Identity::new(&base()), &options).unwrap();
         let mut packed = HostUser::<f64>::new(&base(), "").unwrap().learner().posterior().packed().to_vec();
         packed[0] = 0.03125;
