@@ -5,7 +5,7 @@ mod wire;
 use fable_core::record::{Header, Kind, RecordError};
 use fable_core::{
     Action, Certifier, Context, ContextError, Deadline, Event, Expiry, Feasible, FeasibleError, Learner, OnboardingError, Policy,
-    Scalar, Settings, Standing, User, UserError, Verdict, Workspace, catalog::AGENT, catalog::TAU2,
+    Scalar, Settings, Standing, User, UserError, Verdict, When, Wish, Workspace, catalog::AGENT, catalog::TAU2,
 };
 use fable_embedded::flash::block_on;
 use fable_embedded::protocol::{Draft, Fault, Kept, MAX_FRAME, Reply, Request, StorageFault, VERSION, WireContext, write_entry};
@@ -57,7 +57,7 @@ fn whatever_is_no_frame_is_refused_and_the_next_frame_works() {
         (sealed(&[VERSION, 9]), 9, Fault::Content),
         (sealed(&[VERSION + 1, 9, 0]), 9, Fault::Version { found: VERSION + 1 }),
         (sealed(&[0, 9]), 9, Fault::Version { found: 0 }),
-        (sealed(&[VERSION, 9, 21]), 9, Fault::UnknownRequest),
+        (sealed(&[VERSION, 9, 22]), 9, Fault::UnknownRequest),
         (sealed(&[VERSION, 9, 255, 255]), 9, Fault::UnknownRequest),
         (sealed(&[VERSION, 9, 0, 0]), 9, Fault::Content), // hello with a payload
         (sealed(&[VERSION, 9, 3, 0]), 9, Fault::Content), // feedback that ends too early
@@ -719,4 +719,44 @@ fn a_device_wants_a_learner_and_room_to_work() {
 fn a_server_fits_a_small_board() {
     assert!(size_of::<Server<'static, f32, Volatile<0>>>() <= 480, "{}", size_of::<Server<'static, f32, Volatile<0>>>());
     assert!(size_of::<Request>() <= 120 && size_of::<Reply>() <= 120, "{} {}", size_of::<Request>(), size_of::<Reply>());
+}
+
+/// A user's own rule is obeyed from the next decision on, whatever the host asks for, and is erased with the user.
+#[test]
+fn a_device_obeys_what_its_user_wishes() {
+    let policy = policy();
+    let (mut learner, mut workspace) = (started(&policy), scratch());
+    let mut keep = Volatile::<0>::VACANT;
+    let mut server = server!(policy, learner, workspace, keep);
+    let all = 0x3_ffff_u32.to_le_bytes();
+    let never = |value| Wish::Never { component: 1, value, when: When::Always }.code();
+    let wish = |code, stands| Request::Wish { code, stands };
+    let mut sequence = 0;
+    let mut ask = |request: &Request, payload: &[u8]| {
+        sequence = sequence % 255 + 1;
+        send!(server, framed(sequence, request, payload)).remove(0).1
+    };
+    assert_eq!(ask(&wish(never(0), true), &[]), Reply::Done { count: 0 });
+    assert_eq!(ask(&wish(never(1), true), &[]), Reply::Done { count: 0 });
+    for _ in 0..30 {
+        let Reply::Decided { action, .. } = ask(&decide(), &all) else { panic!("no decision") };
+        assert_eq!(TAU2.values(Action(action)).unwrap()[1], 2);
+    }
+    // What cannot be wished, or stands already, changes nothing; and a set without anything that is allowed is refused.
+    for (code, stands) in [(never(0), true), (never(2), false), (never(3), true), (0, true), (u32::MAX, true)] {
+        assert_eq!(ask(&wish(code, stands), &[]), Reply::Fault(UserError::Wish.into()));
+    }
+    let mut none = 0_u32;
+    for action in TAU2.all_actions().iter().filter(|action| TAU2.values(*action).unwrap()[1] != 2) {
+        none |= 1 << action.0;
+    }
+    assert_eq!(ask(&decide(), &none.to_le_bytes()), Reply::Fault(UserError::Feasible(FeasibleError::Empty).into()));
+    // Lifted, switched off, forgotten.
+    assert_eq!(ask(&wish(never(1), false), &[]), Reply::Done { count: 0 });
+    assert!(matches!(ask(&decide(), &(1_u32 << 3).to_le_bytes()), Reply::Decided { action: 3, .. }));
+    ask(&wish(Wish::Off.code(), true), &[]);
+    assert_eq!(ask(&decide(), &all), Reply::Fault(UserError::Off.into()));
+    assert_eq!(ask(&feedback(31), &[]), Reply::Fault(UserError::Off.into()));
+    assert_eq!(ask(&Request::Forget, &[]), Reply::Done { count: 1 });
+    assert!(matches!(ask(&decide(), &1_u32.to_le_bytes()), Reply::Decided { action: 0, .. }));
 }

@@ -15,7 +15,7 @@
 //! |---|---|---|---|---|
 //! | 0 | hello | | | 1 hello |
 //! | 1 | onboard | response `f64`, precision `f64` | entries: coordinate `u16`, coefficient `f64`, 10 bytes each | 2 done: observations |
-//! | 2 | decide | context, time `u32` | words of the feasible set, 4 bytes each; none: as last time, at first everything. Then, if the caller has its own, a default score `f32` for every action, of at most [`MAX_DEFAULTS`] | 3 decided |
+//! | 2 | decide | context, time `u32` | words of the feasible set, 4 bytes each; none: what the last decision was made from, at first everything. Then, if the caller has its own, a default score `f32` for every action, of at most [`MAX_DEFAULTS`] | 3 decided |
 //! | 3 | feedback | incarnation `u32`, round `u32`, reward `f64`, weight `f32`, time `u32` | | 2 done: observations |
 //! | 4 | observe | context, action `u16`, reward `f64`, weight `f32` | | 2 done: observations |
 //! | 5 | unlearn | context, action `u16`, baseline `f64`, reward `f64`, weight `f32`, imputed `u8`, left of it `f32`, contrasts of its coins 2 x `u32` | | 2 done: observations |
@@ -35,6 +35,10 @@
 //! | 19 | commit prior | length `u32`, 0 for none | | 2 done: length |
 //! | 20 | trial | declared contrast `u8` | | 10 trial |
 //! | 21 | recommend | context | as for decide | 11 recommended |
+//! | 22 | wish | [code](crate::Wish::code) `u32`, whether it stands `u8` | | 2 done: observations |
+//!
+//! The rules of the catalog and of the user narrow every feasible set. A host whose rules have conditions, or that has lifted one,
+//! sends the set anew: the last one was narrowed where it was used.
 //!
 //! Reply 0 is a [`Fault`]. A context is as in a [record](crate::record). The payload of hello is the catalog's name; of an
 //! explanation its [`WireShare`]s, one after the other; of a chunk at most [`CHUNK`] bytes, fewer at the end; of an event its
@@ -254,6 +258,13 @@ pub enum Request {
     Recommend {
         /// Where.
         context: WireContext,
+    },
+    /// The user wishes something from now on, or does not any more.
+    Wish {
+        /// [What](crate::Wish::code).
+        code: u32,
+        /// Whether it stands.
+        stands: bool,
     },
 }
 

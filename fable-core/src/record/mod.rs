@@ -84,7 +84,7 @@ use core::fmt;
 use crc::{CRC_16_IBM_3740, CRC_32_ISO_HDLC, Crc, NoTable};
 
 /// The version of every layout in this module.
-pub const VERSION: u8 = 3;
+pub const VERSION: u8 = 4;
 /// Bytes of a [`Header`].
 pub const HEADER_LEN: usize = 32;
 

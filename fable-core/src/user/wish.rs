@@ -283,9 +283,8 @@ impl<T: Scalar> User<'_, T> {
 }
 
 impl<T: Scalar> Memory<'_, T> {
-    /// Takes a wish, or gives it up; the others keep their order.
+    /// Takes a wish, or gives it up; the others keep their order. It is not counted: other places need not know.
     pub(super) fn wish(&mut self, code: u32, stands: bool) {
-        self.state.count();
         let Some((_, places)) = self.storage.split_last_chunk_mut::<MAX_WISHES>() else { return };
         let number = T::from_f64(f64::from(code));
         if stands {

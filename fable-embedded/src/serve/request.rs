@@ -37,6 +37,7 @@ pub(super) const fn changes(request: &Request) -> bool {
             | Request::Unlearn { .. }
             | Request::Promote { .. }
             | Request::Expire { .. }
+            | Request::Wish { .. }
             | Request::Forget
     )
 }
@@ -92,6 +93,7 @@ pub(super) fn read_command<'c, T: Scalar>(
         }
         Request::Promote { at } => Command::promote(*at),
         Request::Expire { now } => Command::expire(*now),
+        Request::Wish { code, stands } => Command::event(Event::Wish { code: *code, stands: *stands }),
         _ => Command::forget(),
     };
     Ok(())

@@ -6,7 +6,8 @@ use embedded_storage_async::nor_flash::NorFlash;
 use fable_core::catalog::{Block, Catalog, Component, Contrast, Definition, TAU2, Value};
 use fable_core::record::snapshot::max_len;
 use fable_core::{
-    Action, Command, Context, Direction, Event, Feasible, Learner, Policy, Request, Settings, Statement, User, Workspace,
+    Action, Command, Context, Direction, Event, Feasible, Learner, Policy, Request, Settings, Statement, User, When, Wish,
+    Workspace,
 };
 use fable_embedded::flash::{FlashError, FlashStore, Layout, LayoutError, block_on};
 use fable_embedded::{AsyncKeep, Device};
@@ -176,6 +177,16 @@ fn ordinary(user: &mut User<'_, f32>, index: usize) -> Event {
         (1 | 2, _) if index % 16 == 2 => {
             let direction = Direction::new(catalog, (0..4).map(|coordinate| (coordinate, 0.25 + reward))).unwrap();
             Command::event(Event::Onboarding(Statement { direction, response: 0.5, precision: 2.0 }))
+        }
+        // Now this rule stands, now that one, now none.
+        (2, _) if index % 16 == 6 => {
+            let never = Wish::Never { component: 0, value: u8::from(index % 32 == 6), when: When::Always };
+            let wishes: &[Wish] = if index % 64 == 6 { &[] } else { &[never] };
+            let mut command = Command::wishes(wishes);
+            match user.next(&mut command).unwrap() {
+                Some(step) => return step.event().clone(),
+                None => Command::observe(&context, Action(0), reward),
+            }
         }
         (1 | 2, _) => Command::observe(&context, Action(u16::try_from(index % catalog.actions()).unwrap()), reward),
         _ => Command::decide(Request::new(&context, &all).at(u32::try_from(index).unwrap())),

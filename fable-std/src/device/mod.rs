@@ -20,6 +20,7 @@
 
 pub mod port;
 pub mod prior;
+mod rules;
 
 use crate::catalogs;
 use crate::replay::Replay;
@@ -29,7 +30,7 @@ use fable_core::protocol::{
 };
 use fable_core::{
     Action, Assessment, Catalog, Comparison, Context, ContrastSet, Decision, DecisionId, Feasible, Observation, Probe, Promotion,
-    Standing, Statement, Trial,
+    Standing, Statement, Trial, Wish,
 };
 use std::collections::VecDeque;
 use std::io::{ErrorKind, Read, Write};
@@ -521,6 +522,30 @@ impl<P: Read + Write> Device<P> {
             }
         }
         Err(DeviceError::Restless)
+    }
+
+    /// What the device's user wishes: of the kept snapshot, with the events after it.
+    ///
+    /// # Errors
+    /// As for [`tape`](Self::tape); [`DeviceError::Unexpected`] for records that say something impossible.
+    pub fn wishes(&mut self) -> Result<Vec<Wish>, DeviceError> {
+        let catalog = self.catalog()?;
+        rules::wishes(catalog, &self.tape()?).ok_or(DeviceError::Unexpected)
+    }
+
+    /// Makes these all that the device's user wishes, one change after the other; how many there were.
+    ///
+    /// # Errors
+    /// As for every request. Those before may have happened: do it again.
+    pub fn wish(&mut self, wishes: &[Wish]) -> Result<usize, DeviceError> {
+        let known = self.wishes()?;
+        let gone = known.iter().filter(|wish| !wishes.contains(wish)).map(|wish| (wish, false));
+        let new = wishes.iter().filter(|wish| !known.contains(wish)).map(|wish| (wish, true));
+        let changes: Vec<(&Wish, bool)> = gone.chain(new).collect();
+        for (wish, stands) in &changes {
+            self.count(&Request::Wish { code: wish.code(), stands: *stands }, &[])?;
+        }
+        Ok(changes.len())
     }
 
     /// Forgets the user; the new incarnation.

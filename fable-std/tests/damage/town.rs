@@ -8,7 +8,7 @@ use fable_std::prior_file;
 use fable_std::store::journal::{Entry, Note, Segment};
 use fable_std::store::wishes::Wishes;
 use fable_std::store::{
-    self, Desk, FileStore, History, Identity, Policies, Priors, Resident, Sink, Store, Stored, UserRow, Writes,
+    Desk, FileStore, History, Identity, Options, Policies, Priors, Resident, Sink, Store, Stored, UserRow, Writes,
 };
 use fable_std::text::Constraint;
 use std::collections::{BTreeMap, BTreeSet};
@@ -221,7 +221,7 @@ impl Towns {
     pub fn build() -> Self {
         let folder = folder();
         let path = folder.path().join("users.fable");
-        let options = store::Options { history: History::Last(600.try_into().unwrap()), ..store::Options::default() };
+        let options = Options { history: History::Last(600.try_into().unwrap()), ..Options::default() };
         let store = FileStore::open_with(&path, &Identity::new(&base()), &options).unwrap();
         let mut packed = HostUser::<f64>::new(&base(), "").unwrap().learner().posterior().packed().to_vec();
         packed[0] = 0.03125;

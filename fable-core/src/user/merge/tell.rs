@@ -129,7 +129,8 @@ impl Teller {
             Event::Elsewhere(told) if told.origin != self.telling.origin => return self.telling.others.push(told.clone()),
             Event::Elsewhere(own) => Some(own.deed.clone()),
             Event::Forget { .. } => return self.forget(),
-            Event::Permissions(_) | Event::Wish { .. } => None,
+            Event::Wish { .. } => return, // it is not counted
+            Event::Permissions(_) => None,
             Event::Fade { .. } => {
                 self.telling.faded = true;
                 None

@@ -6,7 +6,7 @@ use crate::store_key::open_any;
 use clap::{Args, ValueEnum};
 use fable_core::{Catalog, Policy, Scalar, Settings};
 use fable_std::catalogs::lookup;
-use fable_std::rules::{self, Change};
+use fable_std::rules::{self, Change, RulesError};
 use fable_std::store::wishes::Wishes;
 use fable_std::store::{Desk, Priors, Reach, Resident, Store, StoreError, Writes};
 use std::fmt::Write as _;
@@ -27,6 +27,15 @@ pub(crate) struct RulesArguments {
     store: PathBuf,
     /// Name of the user.
     user: String,
+    #[command(flatten)]
+    changes: ChangeArguments,
+    #[command(flatten)]
+    policy: PolicyArguments,
+}
+
+/// What is to be different.
+#[derive(Args)]
+pub(crate) struct ChangeArguments {
     /// A value that is never chosen, like tool=web_search; may be given several times.
     #[arg(long, value_name = "VALUE")]
     forbid: Vec<String>,
@@ -48,8 +57,6 @@ pub(crate) struct RulesArguments {
     /// Whether what the user says may be remembered.
     #[arg(long)]
     memory: Option<Switch>,
-    #[command(flatten)]
-    policy: PolicyArguments,
 }
 
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
@@ -80,32 +87,35 @@ pub(crate) fn run(arguments: &RulesArguments) -> Result<String, Failure> {
     let store = open_any(&arguments.store)?;
     let identity = store.identity()?;
     let (catalog, settings) = arguments.policy.open_for(Some(&identity))?;
-    let changes = changes(catalog, arguments)?;
+    let changes = arguments.changes.changes(catalog)?;
     match identity.scalar() {
         Some("f64") => change::<f64>(&*store, catalog, settings, &arguments.user, &changes),
         _ => change::<f32>(&*store, catalog, settings, &arguments.user, &changes),
     }
 }
 
-fn changes(catalog: &Catalog<'_>, arguments: &RulesArguments) -> Result<Vec<Change>, Failure> {
-    let RulesArguments { forbid, require, allow, when, words, layer, memory, .. } = arguments;
-    let values = |names: &[String]| rules::values(catalog, &names.join(" ")).map_err(Failure::mistake);
-    let place = rules::when(catalog, when.as_deref()).map_err(Failure::mistake)?;
-    let mut changes = Vec::new();
-    if !allow.is_empty() {
-        changes.push(Change::Allow(values(allow)?));
+impl ChangeArguments {
+    /// The changes that are asked for, in the order in which they are made.
+    pub(crate) fn changes(&self, catalog: &Catalog<'_>) -> Result<Vec<Change>, Failure> {
+        let Self { forbid, require, allow, when, words, layer, memory } = self;
+        let values = |names: &[String]| rules::values(catalog, &names.join(" ")).map_err(Failure::mistake);
+        let place = rules::when(catalog, when.as_deref()).map_err(Failure::mistake)?;
+        let mut changes = Vec::new();
+        if !allow.is_empty() {
+            changes.push(Change::Allow(values(allow)?));
+        }
+        if !forbid.is_empty() {
+            changes.push(Change::Rules(rules::forbidding(&values(forbid)?, place, words).collect()));
+        }
+        if !require.is_empty() {
+            changes.push(Change::Rules(rules::requiring(&values(require)?, place, words)));
+        }
+        let on = |switch: &Switch| *switch == Switch::On;
+        if layer.is_some() || memory.is_some() {
+            changes.push(Change::Switch { layer: layer.as_ref().map(on), memory: memory.as_ref().map(on) });
+        }
+        Ok(changes)
     }
-    if !forbid.is_empty() {
-        changes.push(Change::Rules(rules::forbidding(&values(forbid)?, place, words).collect()));
-    }
-    if !require.is_empty() {
-        changes.push(Change::Rules(rules::requiring(&values(require)?, place, words)));
-    }
-    let on = |switch: &Switch| *switch == Switch::On;
-    if layer.is_some() || memory.is_some() {
-        changes.push(Change::Switch { layer: layer.as_ref().map(on), memory: memory.as_ref().map(on) });
-    }
-    Ok(changes)
 }
 
 /// Does all changes in one commit, again when somebody else was first.
@@ -125,10 +135,7 @@ fn change<T: Scalar>(
         let stored = store.user(number, Reach::Snapshot)?.ok_or(StoreError::NoUser)?;
         let mut user = Resident::revive(&mut desk, &stored, None)?;
         let before = user.wishes(&stored.wishes)?;
-        let mut wishes = before.clone();
-        for change in changes {
-            wishes = change.of(catalog, &wishes).map_err(|error| Failure::Refused(error.to_string()))?;
-        }
+        let wishes = changed(catalog, &before, changes)?;
         let mut writes = Writes::default();
         if wishes != before {
             user.wish(&mut desk, &mut writes, &wishes)?;
@@ -140,7 +147,14 @@ fn change<T: Scalar>(
     Err(StoreError::Contended.into())
 }
 
-fn shown(catalog: &Catalog<'_>, wishes: &Wishes) -> String {
+/// Wishes after changes.
+pub(crate) fn changed(catalog: &Catalog<'_>, wishes: &Wishes, changes: &[Change]) -> Result<Wishes, Failure> {
+    let refused = |error: RulesError| Failure::Refused(error.to_string());
+    changes.iter().try_fold(wishes.clone(), |wishes, change| change.of(catalog, &wishes).map_err(refused))
+}
+
+/// A line for each rule and switch.
+pub(crate) fn shown(catalog: &Catalog<'_>, wishes: &Wishes) -> String {
     let mut text = String::new();
     let mut line = |head: &str, what: &str| {
         let _ = writeln!(text, "{head:<12} {what}"); // writing to a String cannot fail

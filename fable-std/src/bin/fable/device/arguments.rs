@@ -1,5 +1,6 @@
 //! What a person can type after `fable device`, and the help that says so.
 
+use crate::rules::ChangeArguments;
 use clap::{Args, Subcommand};
 use fable_core::DecisionId;
 use fable_std::settings::SettingsArguments;
@@ -54,6 +55,7 @@ Examples:
   fable device --port /dev/ttyACM0 prior load people.prior
   fable device --port /dev/ttyACM0 join --store users.fable --user ana --origin 2
   fable device --port /dev/ttyACM0 sync --store users.fable --user ana
+  fable device --port /dev/ttyACM0 rules --forbid tool=verify
   fable device --tcp 127.0.0.1:4000 --json contrast concise_over_guided";
 
 #[derive(Subcommand)]
@@ -184,7 +186,7 @@ pub(super) enum DeviceCommand {
     /// Makes a device with which nothing has happened yet one more place of a user of a store, so that it can be synchronized.
     ///
     /// The device gets the user's number and incarnation, and with --origin a number of its own among the user's places; otherwise it
-    /// keeps that of its firmware.
+    /// keeps that of its firmware. The user's own rules come along.
     Join {
         /// The store, a file or the URL of a database; it has to be there.
         #[arg(long, value_name = "FILE|URL")]
@@ -201,7 +203,7 @@ pub(super) enum DeviceCommand {
     ///
     /// The device's snapshot and journal are read and checked; the device itself does not change. What the device has made part of its
     /// snapshot before it was merged is missing, and refused: synchronize before its journal is full (`stats` says how much is free).
-    /// The device has to be a place of this user, see `join`.
+    /// The device has to be a place of this user, see `join`. The user's own rules in the store become the device's.
     Sync {
         /// The store, a file or the URL of a database; it has to be there.
         #[arg(long, value_name = "FILE|URL")]
@@ -212,6 +214,14 @@ pub(super) enum DeviceCommand {
         /// What is not said here is as the store has it.
         #[command(flatten)]
         settings: Box<SettingsArguments>,
+    },
+    /// Shows and changes the rules and switches that the device obeys for its user, see `fable rules`.
+    ///
+    /// They are kept in its flash and forgotten with the user. `join` and `sync` bring those of the store along. Words stay here. After a
+    /// rule is lifted, and if rules have conditions, decide with --all, --forbid or --require: the last feasible set was narrowed.
+    Rules {
+        #[command(flatten)]
+        changes: Box<ChangeArguments>,
     },
     /// Forgets the user; nothing of what was learned remains on the device. The next one begins from the prior it keeps.
     Forget {

@@ -12,11 +12,13 @@ pub(crate) use arguments::DeviceArguments;
 use crate::failure::Failure;
 use crate::input::read;
 use crate::output::keep;
+use crate::rules;
 use answers::{assessed, contrasts, decide, explain, hello, line, priors, profile, recommend, replayed, scores, statistics};
 use arguments::{DeviceCommand, PriorCommand, SnapshotCommand};
 use fable_core::{Comparison, Direction, Statement};
 use fable_std::catalogs;
 use fable_std::device::{Device, port, prior};
+use fable_std::store::wishes::Wishes;
 use names::{action, condition, feasible, value};
 use serde_json::{Value, json};
 use std::io::{Read, Write};
@@ -141,6 +143,18 @@ fn talk<P: Read + Write>(port: P, arguments: &DeviceArguments) -> Result<Output,
         }
         DeviceCommand::Sync { store, user, settings } => {
             sync::synchronized(device, store, user, settings, catalog.as_deref().unwrap_or(""))
+        }
+        DeviceCommand::Rules { changes } => {
+            let catalog = device.catalog()?;
+            let changes = changes.changes(catalog)?;
+            let mut wishes = Wishes::of(catalog, device.wishes()?, &[])?;
+            if !changes.is_empty() {
+                wishes = rules::changed(catalog, &wishes, &changes)?;
+                device.wish(&wishes.list())?;
+            }
+            let names = wishes.rules.iter().map(|rule| rule.describe(catalog)).collect::<Vec<_>>();
+            let value = json!({ "rules": names, "layer": wishes.layer, "memory": wishes.memory });
+            Ok((rules::shown(catalog, &wishes), value))
         }
         DeviceCommand::Forget { .. } => {
             let incarnation = device.forget()?;

@@ -6,12 +6,12 @@ use crate::merge::{news, told};
 use crate::store::printable;
 use crate::store_key::open_any;
 use fable_core::record::{Header, Kind};
-use fable_core::{Catalog, HostLearner, HostUser, Policy, Scalar, Settings};
+use fable_core::{Catalog, Command, HostLearner, HostUser, Policy, Scalar, Settings, Wish};
 use fable_std::device::Device;
 use fable_std::merge::{MergeFailure, Merged, Place, sync};
 use fable_std::replay::Tape;
 use fable_std::settings::SettingsArguments;
-use fable_std::store::{Identity, Store, StoreError, Stored};
+use fable_std::store::{Desk, Identity, Priors, Reach, Resident, Store, StoreError, Stored};
 use serde_json::json;
 use std::io::{Read, Write};
 use std::path::Path;
@@ -36,14 +36,21 @@ pub(super) fn synchronized<P: Read + Write>(
         _ => into::<f64>(&*store, &identity, catalog, settings, user, place)?,
     };
     let merged = merged.map_err(|failure| told(path, failure))?;
+    let rules = match identity.scalar() {
+        Some("f32") => wishes::<f32>(&*store, catalog, settings, user)?,
+        _ => wishes::<f64>(&*store, catalog, settings, user)?,
+    };
+    let changed = device.wish(&rules)?;
     let value = json!({
         "origin": origin,
         "decisions": merged.decisions,
         "rewards": merged.rewards,
         "entries": merged.entries.count,
         "by_time": merged.base.is_some(),
+        "wishes": changed,
     });
-    Ok((format!("place {origin}: {}", news(&merged)), value))
+    let rules = if changed == 0 { String::new() } else { format!("{changed} rules or switches were new to the device\n") };
+    Ok((format!("place {origin}: {}{rules}", news(&merged)), value))
 }
 
 fn into<T: Scalar>(
@@ -57,6 +64,16 @@ fn into<T: Scalar>(
     let policy = Policy::<T>::new(catalog, settings).map_err(Failure::mistake)?;
     identity.admit(&Identity::new(&policy))?;
     Ok(sync(store, &policy, user, &[place]))
+}
+
+/// What a user of a store wishes; nothing if there is none.
+fn wishes<T: Scalar>(store: &dyn Store, catalog: &Catalog<'_>, settings: Settings<'_>, user: &str) -> Result<Vec<Wish>, Failure> {
+    let base = Policy::<T>::new(catalog, settings).map_err(Failure::mistake)?;
+    let priors = Priors::open(store, &base, None)?;
+    let policies = priors.policies(&base)?;
+    let Some(number) = store.find(user)? else { return Ok(Vec::new()) };
+    let stored = store.user(number, Reach::Snapshot)?.ok_or(StoreError::NoUser)?;
+    Ok(Resident::revive(&mut Desk::new(&policies), &stored, None)?.learner().wishes().collect())
 }
 
 /// Makes a device with which nothing has happened yet one more place of a user of a store.
@@ -85,10 +102,14 @@ pub(super) fn joined<P: Read + Write>(
         }
         None => (store.number_for(user)?, store.incarnation()?),
     };
+    let rules = match store.identity()?.scalar() {
+        Some("f32") => wishes::<f32>(&*store, catalog, settings, user)?,
+        _ => wishes::<f64>(&*store, catalog, settings, user)?,
+    };
     let settings = Settings { origin, ..settings };
     let bytes = match hello.digits {
-        24 => beginning::<f32>(catalog, settings, number, incarnation)?,
-        _ => beginning::<f64>(catalog, settings, number, incarnation)?,
+        24 => beginning::<f32>(catalog, settings, number, incarnation, &rules)?,
+        _ => beginning::<f64>(catalog, settings, number, incarnation, &rules)?,
     };
     device.restore(&bytes)?;
     let text =
@@ -101,8 +122,14 @@ fn incarnation(stored: &Stored, catalog: &Catalog<'_>, settings: Settings<'_>) -
     Ok(Place::of_tape(catalog, settings, &Tape::of_user(stored)?)?.incarnation())
 }
 
-/// A snapshot of somebody at the prior, whose place is recorded.
-fn beginning<T: Scalar>(catalog: &Catalog<'_>, settings: Settings<'_>, user: u64, incarnation: u32) -> Result<Vec<u8>, Failure> {
+/// A snapshot of somebody at the prior, whose place is recorded, and what they wish.
+fn beginning<T: Scalar>(
+    catalog: &Catalog<'_>,
+    settings: Settings<'_>,
+    user: u64,
+    incarnation: u32,
+    wishes: &[Wish],
+) -> Result<Vec<u8>, Failure> {
     let policy = Policy::<T>::new(catalog, settings).map_err(Failure::mistake)?;
     let mut learner = HostLearner::<T>::for_policy(&policy);
     let header = Header::new(Kind::Journal, &policy, user, 1);
@@ -111,5 +138,6 @@ fn beginning<T: Scalar>(catalog: &Catalog<'_>, settings: Settings<'_>, user: u64
     if let Some(event) = life.user().placing() {
         life.user().check(&event).map_err(Failure::mistake)?.apply();
     }
+    life.user().run(&mut Command::wishes(wishes)).map_err(Failure::mistake)?;
     Ok(life.to_bytes())
 }

@@ -1,0 +1,31 @@
+//! What a device's user wishes, from its records: the end of the snapshot, and the events after it.
+
+use super::Tape;
+use fable_core::record::decode_event;
+use fable_core::{Catalog, Event, MAX_WISHES, Wish};
+
+/// The wishes of a tape; `None` when its records cannot be read.
+pub(super) fn wishes(catalog: &Catalog<'_>, tape: &Tape) -> Option<Vec<Wish>> {
+    let width = if tape.hello.digits == 24 { 4 } else { 8 };
+    let end = tape.snapshot.len().checked_sub(4)?; // the checksum
+    let numbers = tape.snapshot.get(end.checked_sub(width * MAX_WISHES)?..end)?;
+    let mut codes = Vec::new();
+    for number in numbers.chunks_exact(width) {
+        let number = match number.first_chunk::<8>() {
+            Some(bytes) => f64::from_le_bytes(*bytes),
+            None => f32::from_le_bytes(*number.first_chunk()?).into(),
+        };
+        if number != 0.0 {
+            codes.push(number as u32);
+        }
+    }
+    for event in &tape.events {
+        match decode_event(catalog, event).ok()? {
+            Event::Forget { .. } => codes.clear(),
+            Event::Wish { code, stands: true } => codes.push(code),
+            Event::Wish { code, stands: false } => codes.retain(|known| *known != code),
+            _ => {}
+        }
+    }
+    codes.into_iter().map(Wish::from_code).collect()
+}
