@@ -5,8 +5,8 @@ use fable_core::protocol::{
     read_defaults, read_feasible, write_entry,
 };
 use fable_core::{
-    ActionSet, Assessment, Average, Certifier, Context, Gap, Probe, Promotion, Share, Source, Standing, Trial, Verdict, catalog::AGENT,
-    catalog::TAU2,
+    ActionSet, Assessment, Average, Certifier, Context, Gap, Probe, Promotion, Share, Source, Standing, Trial, Verdict,
+    catalog::AGENT, catalog::TAU2,
 };
 
 fn requests() -> Vec<(Request, Vec<u8>)> {
@@ -272,6 +272,7 @@ const REQUESTS: &str = "\
 0b030112018002f9f6692400
 0b030113f0a2046e6b026600
 09030114051f39f76c00
+0603011501040101023f0103803e0103803f01010102010101010101063fbb93c27d00
 ";
 
 const REPLIES: &str = "\
@@ -301,6 +302,7 @@ const REPLIES: &str = "\
 078301088002090609bb2f509f00
 0c830109040102039d5041c700
 0583010a2801010101010329400101010101037e40010101010103e03f010101010103d0bf010101010109f43f0101f95c8f6d00
+0683010b82010101063f1ecd02af00
 ";
 
 /// Default scores come after the words of the feasible set, and are there when there are as many bytes as actions need.

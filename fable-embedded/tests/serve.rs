@@ -57,7 +57,7 @@ fn whatever_is_no_frame_is_refused_and_the_next_frame_works() {
         (sealed(&[VERSION, 9]), 9, Fault::Content),
         (sealed(&[VERSION + 1, 9, 0]), 9, Fault::Version { found: VERSION + 1 }),
         (sealed(&[0, 9]), 9, Fault::Version { found: 0 }),
-        (sealed(&[VERSION, 9, 21]), 9, Fault::UnknownRequest),
+        (sealed(&[VERSION, 9, 22]), 9, Fault::UnknownRequest),
         (sealed(&[VERSION, 9, 255, 255]), 9, Fault::UnknownRequest),
         (sealed(&[VERSION, 9, 0, 0]), 9, Fault::Content), // hello with a payload
         (sealed(&[VERSION, 9, 3, 0]), 9, Fault::Content), // feedback that ends too early
@@ -274,7 +274,7 @@ fn every_refusal_has_its_number() {
     assert_eq!(refuse(decide(), &[0; 4]), feasible(FeasibleError::Empty));
     assert_eq!(refuse(decide(), &[255; 4]), feasible(FeasibleError::UnknownAction));
     assert_eq!(refuse(decide(), &[255; 3]), Some(Fault::Content));
-    assert_eq!(refuse(decide(), &[0; 33 * 4]), Some(Fault::Content));
+    assert_eq!(refuse(decide(), &[0; 33 * 4 + 18 * 4]), Some(Fault::Content)); // before the default scores
 
     assert_eq!(refuse(feedback(1), &[]), learner(UserError::UnknownDecision));
     assert_eq!(refuse(decide(), &[]), None);
@@ -719,4 +719,35 @@ fn a_device_wants_a_learner_and_room_to_work() {
 fn a_server_fits_a_small_board() {
     assert!(size_of::<Server<'static, f32, Volatile<0>>>() <= 480, "{}", size_of::<Server<'static, f32, Volatile<0>>>());
     assert!(size_of::<Request>() <= 120 && size_of::<Reply>() <= 120, "{} {}", size_of::<Request>(), size_of::<Reply>());
+}
+
+/// What is best by what is known needs no storage and changes nothing, the memory of the last request included.
+#[test]
+fn a_recommendation_keeps_nothing() {
+    let policy = policy();
+    let (mut learner, mut workspace) = (started(&policy), scratch());
+    let mut keep = Memory { fail: "append", ..Memory::new(&learner, 9) };
+    let mut server = server!(policy, learner, workspace, keep);
+    let before = bytes(server.device().user().snapshot());
+    let ask = Request::Recommend { context: nowhere() };
+    let all = Feasible::all(&TAU2);
+    let context = TAU2.context(None, []).unwrap();
+    let (mut twin, mut room) = (started(&policy), scratch());
+    let mut user = twin.with(&policy, &mut room).unwrap();
+    let (best, score) = user.recommend(&fable_core::Request::new(&context, &all)).unwrap();
+    assert_eq!(send!(server, framed(1, &ask, &[]))[0].1, Reply::Recommended { action: best.0, score });
+    // One of four, and the action whose default is far above the others.
+    let only = 0b1111_u32.to_le_bytes();
+    assert!(matches!(send!(server, framed(2, &ask, &only))[0].1, Reply::Recommended { action: 0..=3, .. }));
+    let scores: Vec<u8> = (0..18_u8).flat_map(|action| if action == 11 { 50.0_f32 } else { 0.0 }.to_le_bytes()).collect();
+    assert!(matches!(send!(server, framed(3, &ask, &scores))[0].1, Reply::Recommended { action: 11, score: 40.0..60.0 }));
+    let both = [&(1_u32 << 5).to_le_bytes()[..], &scores].concat();
+    assert!(matches!(send!(server, framed(4, &ask, &both))[0].1, Reply::Recommended { action: 5, .. }));
+    // Scores that are not numbers, too few of them, too many bytes.
+    let wrong: Vec<u8> = [f32::NAN; 18].into_iter().flat_map(f32::to_le_bytes).collect();
+    assert_eq!(send!(server, framed(5, &ask, &wrong))[0].1, Reply::Fault(UserError::DefaultRange { action: 0 }.into()));
+    for wrong in [&scores[4..], &[&[1; 3], &scores[..]].concat()] {
+        assert!(matches!(send!(server, framed(6, &ask, wrong))[0].1, Reply::Fault(_)));
+    }
+    assert!(bytes(server.device().user().snapshot()) == before);
 }

@@ -26,12 +26,15 @@ fn a_life_by_tools() {
     with_service(|service| {
         let ana = Session::new(Local(service.clone()), "ana");
         let told = call(&ana, "profile", json!({})).unwrap();
-        assert_eq!((told.data["decisions"].as_u64(), told.text.as_str()), (Some(0), "0 decisions, 0 rewards. Nothing is certain yet."));
+        assert_eq!(
+            (told.data["decisions"].as_u64(), told.text.as_str()),
+            (Some(0), "0 decisions, 0 rewards. Nothing is certain yet.")
+        );
         let decided = call(&ana, "decide", json!({ "request": "Fix the bug in parser.rs" })).unwrap();
         assert_eq!(decided.data["context"]["task"], "coding");
         let why = call(&ana, "why", json!({})).unwrap();
         assert_eq!(why.data["decision"], decided.data["decision"]);
-        assert!(why.text.starts_with("Chosen: memory=") && why.text.contains("what usually suits such a request"), "{}", why.text);
+        assert!(why.text.starts_with("Chosen: memory=") && why.text.contains("\n- "), "{}", why.text);
         let learned = call(&ana, "feedback", json!({ "words": "too long, I wanted one line" })).unwrap();
         assert!(learned.data["reward"].as_f64().unwrap() < 0.0 && learned.data["observations"] == 1, "{}", learned.data);
         assert!(matches!(call(&ana, "why", json!({})), Err(Fault::Refused(refused)) if refused.code == "unknown_decision"));
@@ -61,12 +64,15 @@ fn a_life_by_tools() {
 fn rules_hold_for_the_tools() {
     with_service(|service| {
         let ana = Session::new(Local(service), "ana");
-        let told = call(&ana, "preferences", json!({ "say": "For coding never run code. Always confirm first when it is risky." })).unwrap();
+        let told =
+            call(&ana, "preferences", json!({ "say": "For coding never run code. Always confirm first when it is risky." }))
+                .unwrap();
         assert_eq!(told.data["rules_kept"], false, "{}", told.data);
         let rules = told.data["rules"].as_array().unwrap();
         assert!(!rules.is_empty(), "{}", told.data);
         let context = |task: Value| json!({ "task": task, "risk": 0.1, "ambiguity": 0.1, "memory_need": 0.1, "tool_need": 0.9 });
-        let feasible = |task: &str| call(&ana, "recommend", json!({ "context": context(task.into()) })).unwrap().data["feasible"].clone();
+        let feasible =
+            |task: &str| call(&ana, "recommend", json!({ "context": context(task.into()) })).unwrap().data["feasible"].clone();
         assert_eq!((feasible("coding"), feasible("factual")), (json!(150), json!(180)));
         let listed = call(&ana, "preferences", json!({})).unwrap();
         assert!(listed.text.contains("Rule: never tool=") && listed.text.contains("in coding"), "{}", listed.text);
@@ -164,7 +170,10 @@ fn the_protocol_line_by_line() {
             let hello = json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client });
             let hello = ask("initialize", hello).await;
             assert_eq!(hello["result"]["protocolVersion"], "2025-06-18");
-            assert_eq!((&hello["result"]["serverInfo"]["name"], hello["result"]["capabilities"]["tools"].is_object()), (&json!("fable"), true));
+            assert_eq!(
+                (&hello["result"]["serverInfo"]["name"], hello["result"]["capabilities"]["tools"].is_object()),
+                (&json!("fable"), true)
+            );
             assert_eq!(ask("ping", json!({})).await["result"], json!({}));
             let listed = ask("tools/list", json!({})).await["result"]["tools"].clone();
             let names: Vec<&str> = listed.as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();

@@ -517,13 +517,11 @@ pub fn write_entry(coordinate: u16, coefficient: f64) -> [u8; ENTRY] {
 /// # Errors
 /// A catalog with more actions than such a request can have scores for.
 #[inline]
-pub fn read_defaults<'p>(
-    catalog: &Catalog<'_>,
-    payload: &'p [u8],
-    defaults: &mut Defaults,
-) -> Result<&'p [u8], Fault> {
+pub fn read_defaults<'p>(catalog: &Catalog<'_>, payload: &'p [u8], defaults: &mut Defaults) -> Result<&'p [u8], Fault> {
     // A set of so many actions has fewer words than that.
-    let Some(words) = payload.len().checked_sub(4 * catalog.actions()).filter(|_| catalog.actions() > 1) else { return Ok(payload) };
+    let Some(words) = payload.len().checked_sub(4 * catalog.actions()).filter(|_| catalog.actions() > 1) else {
+        return Ok(payload);
+    };
     let (set, scores) = payload.split_at_checked(words).ok_or(Fault::Content)?;
     for score in scores.as_chunks::<4>().0 {
         defaults.push(f64::from(f32::from_le_bytes(*score))).map_err(|_| Fault::Content)?;

@@ -1,7 +1,9 @@
 //! What a device answers: the replies to questions, and the frames of all replies.
 
 use super::request::read_terms;
-use crate::protocol::{Defaults, Draft, Fault, Hello, Kept, MAX_FRAME, Reply, Request, Statistics, VERSION, WireContext, WireShare};
+use crate::protocol::{
+    Defaults, Draft, Fault, Hello, Kept, MAX_FRAME, Reply, Request, Statistics, VERSION, WireContext, WireShare,
+};
 use fable_core::{Action, Comparison, DecisionId, Explanation, Probes, Scalar, User, record};
 
 /// What a request that changes something is answered with; kept until the next request.

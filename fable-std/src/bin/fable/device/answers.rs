@@ -80,9 +80,9 @@ pub(super) fn scores<'d>(catalog: &Catalog<'_>, defaults: &'d [f32]) -> Result<O
     let actions = catalog.actions();
     match defaults.len() {
         0 => Ok(None),
-        _ if actions > MAX_DEFAULTS => {
-            Err(Failure::Mistake(format!("--defaults are for catalogs of at most {MAX_DEFAULTS} actions, and this one has {actions}")))
-        }
+        _ if actions > MAX_DEFAULTS => Err(Failure::Mistake(format!(
+            "--defaults are for catalogs of at most {MAX_DEFAULTS} actions, and this one has {actions}"
+        ))),
         count if count == actions => Ok(Some(defaults)),
         count => Err(Failure::Mistake(format!("--defaults has {count} numbers, and the catalog {actions} actions"))),
     }
