@@ -274,7 +274,7 @@ fn every_refusal_has_its_number() {
     assert_eq!(refuse(decide(), &[0; 4]), feasible(FeasibleError::Empty));
     assert_eq!(refuse(decide(), &[255; 4]), feasible(FeasibleError::UnknownAction));
     assert_eq!(refuse(decide(), &[255; 3]), Some(Fault::Content));
-    assert_eq!(refuse(decide(), &[0; 33 * 4]), Some(Fault::Content));
+    assert_eq!(refuse(decide(), &[0; 33 * 4 + 18 * 4]), Some(Fault::Content)); // before the default scores
 
     assert_eq!(refuse(feedback(1), &[]), learner(UserError::UnknownDecision));
     assert_eq!(refuse(decide(), &[]), None);
@@ -759,4 +759,35 @@ fn a_device_obeys_what_its_user_wishes() {
     assert_eq!(ask(&feedback(31), &[]), Reply::Fault(UserError::Off.into()));
     assert_eq!(ask(&Request::Forget, &[]), Reply::Done { count: 1 });
     assert!(matches!(ask(&decide(), &1_u32.to_le_bytes()), Reply::Decided { action: 0, .. }));
+}
+
+/// What is best by what is known needs no storage and changes nothing, the memory of the last request included.
+#[test]
+fn a_recommendation_keeps_nothing() {
+    let policy = policy();
+    let (mut learner, mut workspace) = (started(&policy), scratch());
+    let mut keep = Memory { fail: "append", ..Memory::new(&learner, 9) };
+    let mut server = server!(policy, learner, workspace, keep);
+    let before = bytes(server.device().user().snapshot());
+    let ask = Request::Recommend { context: nowhere() };
+    let all = Feasible::all(&TAU2);
+    let context = TAU2.context(None, []).unwrap();
+    let (mut twin, mut room) = (started(&policy), scratch());
+    let mut user = twin.with(&policy, &mut room).unwrap();
+    let (best, score) = user.recommend(&fable_core::Request::new(&context, &all)).unwrap();
+    assert_eq!(send!(server, framed(1, &ask, &[]))[0].1, Reply::Recommended { action: best.0, score });
+    // One of four, and the action whose default is far above the others.
+    let only = 0b1111_u32.to_le_bytes();
+    assert!(matches!(send!(server, framed(2, &ask, &only))[0].1, Reply::Recommended { action: 0..=3, .. }));
+    let scores: Vec<u8> = (0..18_u8).flat_map(|action| if action == 11 { 50.0_f32 } else { 0.0 }.to_le_bytes()).collect();
+    assert!(matches!(send!(server, framed(3, &ask, &scores))[0].1, Reply::Recommended { action: 11, score: 40.0..60.0 }));
+    let both = [&(1_u32 << 5).to_le_bytes()[..], &scores].concat();
+    assert!(matches!(send!(server, framed(4, &ask, &both))[0].1, Reply::Recommended { action: 5, .. }));
+    // Scores that are not numbers, too few of them, too many bytes.
+    let wrong: Vec<u8> = [f32::NAN; 18].into_iter().flat_map(f32::to_le_bytes).collect();
+    assert_eq!(send!(server, framed(5, &ask, &wrong))[0].1, Reply::Fault(UserError::DefaultRange { action: 0 }.into()));
+    for wrong in [&scores[4..], &[&[1; 3], &scores[..]].concat()] {
+        assert!(matches!(send!(server, framed(6, &ask, wrong))[0].1, Reply::Fault(_)));
+    }
+    assert!(bytes(server.device().user().snapshot()) == before);
 }

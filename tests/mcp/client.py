@@ -56,7 +56,7 @@ async def live():
         assert "no decision" in await refused(client, "why")
         assert "no decision" in await refused(client, "feedback", reward=1)
 
-        data, text = await told(client, "preferences", say="I like short answers. Never search the web. I adore zebras.")
+        data, text = await told(client, "preferences", say="I like short answers. Never search the web. I love purple monkeys.")
         assert "style=concise" in text and "tool=web_search" in text and "Not understood" in text, text
         assert len(data["statements"]) == 1 and len(data["rules"]) == 1
         data, text = await told(client, "preferences")

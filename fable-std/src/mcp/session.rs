@@ -234,17 +234,15 @@ impl<B: Backend> Session<B> {
             let place = place.or_else(|| when.get("signal").and_then(Value::as_str).map(ToOwned::to_owned));
             body.insert("when".into(), place.into());
         }
-        match self.ask(string(rule, "effect"), body) {
-            Ok(_) => Ok(true),
-            Err(refused) if refused.is_unknown_op() => {
-                let mut rules = self.rules();
-                if !rules.contains(rule) {
-                    rules.push(rule.clone());
-                }
-                Ok(false)
-            }
-            Err(refused) => Err(refused.into()),
+        if self.service_rules()?.is_some() {
+            self.ask(string(rule, "effect"), body)?;
+            return Ok(true);
         }
+        let mut rules = self.rules();
+        if !rules.contains(rule) {
+            rules.push(rule.clone());
+        }
+        Ok(false)
     }
 
     /// Lifts rules about values.
@@ -252,11 +250,10 @@ impl<B: Backend> Session<B> {
         let names: Option<Vec<&str>> = values.as_array().and_then(|values| values.iter().map(Value::as_str).collect());
         let names = names.filter(|names| !names.is_empty());
         let names = names.ok_or_else(|| Fault::Arguments("'take_back' is a list of values like tool=web_search".into()))?;
-        match self.ask("allow", json!({ "user": self.user, "values": names })) {
-            Err(refused) if refused.is_unknown_op() => {
-                self.rules().retain(|rule| !rule_values(rule).iter().any(|value| names.contains(&value.as_str())));
-            }
-            answer => drop(answer?),
+        if self.service_rules()?.is_some() {
+            self.ask("allow", json!({ "user": self.user, "values": names }))?;
+        } else {
+            self.rules().retain(|rule| !rule_values(rule).iter().any(|value| names.contains(&value.as_str())));
         }
         Ok(Told { text: format!("Allowed again: {}.", names.join(", ")), data: json!({ "rules": self.kept_rules()? }) })
     }
@@ -294,9 +291,14 @@ impl<B: Backend> Session<B> {
 
     /// The rules that hold: those of the service, or those kept here.
     fn kept_rules(&self) -> Result<Value, Fault> {
+        Ok(self.service_rules()?.unwrap_or_else(|| Value::Array(self.rules().clone())))
+    }
+
+    /// The rules of the service; none if it keeps none.
+    fn service_rules(&self) -> Result<Option<Value>, Fault> {
         match self.ask("rules", json!({ "user": self.user })) {
-            Ok(mut answer) => Ok(answer.get_mut("rules").map_or(Value::Null, Value::take)),
-            Err(refused) if refused.is_unknown_op() => Ok(Value::Array(self.rules().clone())),
+            Ok(mut answer) => Ok(Some(answer.get_mut("rules").map_or(Value::Null, Value::take))),
+            Err(refused) if refused.is_unknown_op() => Ok(None),
             Err(refused) => Err(refused.into()),
         }
     }

@@ -353,7 +353,7 @@ impl Script {
                 let (context, rules, defaults) = (self.context(catalog), self.rules(catalog), self.defaults(catalog, 4));
                 Step::Recommend(user, context, rules, defaults)
             }
-            44..=78 => {
+            44..=77 => {
                 let reward = if self.dice.once_in(40) { 1.5 } else { 2.0 * self.dice.unit() - 1.0 };
                 let weight = if self.dice.once_in(20) { 0.25 } else { 1.0 };
                 let decision = self.decision(oracle, &user);
@@ -364,13 +364,13 @@ impl Script {
                 };
                 Step::Feedback(decision, reward, weight, self.now)
             }
+            78 => Step::Waiting(user, self.now),
             79..=82 => {
                 let (context, action, defaults) = (self.context(catalog), self.action(catalog), self.defaults(catalog, 3));
                 Step::Observe(user, context, action, self.dice.unit(), defaults, self.now)
             }
             // What is taken back starts again what coins have shown, and nothing would ever be certain.
             83..=86 if !self.taste || self.dice.once_in(20) => Step::Unlearn(self.decision(oracle, &user)),
-            87 if self.dice.once_in(2) => Step::Waiting(user, self.now),
             87 => Step::Posterior(user),
             88..=91 if self.dice.once_in(3) => Step::Declared(user, self.dice.below(catalog.contrasts().len())),
             88..=91 => {
