@@ -23,7 +23,8 @@ use crate::pattern::{any, find, has};
 use crate::question::asks_back;
 use crate::tables::context::{
     AMBIGUITY_ALONE, AMBIGUITY_GREETING, CALCULATION, Cue, ESSENCE, FEW, FOLLOW_UPS, FORM_CLAUSES, FORM_PHRASES, GREETINGS,
-    LEAD_INS, LEAST, MATERIAL_TOOL, MEMORY, NOBODY_KNOWS, NUMBERS, ORDER, OWN, POINTERS, QUANTITIES, RISK, TASKS, TOOL, VAGUE,
+    LEAD_INS, LEAST, MATERIAL_TOOL, MEMORY, NOBODY_KNOWS, NUMBERS, ORDER, OWN, PLAIN, POINTERS, QUANTITIES, RISK, TASKS, TOOL,
+    VAGUE,
 };
 use crate::tokens::{self, CODE, FILE, MATH, QUOTE, URL, Word};
 use crate::{AdapterError, ContextAdapter, Reading, Rules, Situation, Turn};
@@ -224,6 +225,12 @@ impl Summary {
     }
 }
 
+/// Whether a text is a request beyond doubt.
+pub(crate) fn asks_for_much(text: &str) -> bool {
+    let Summary { task, weight, .. } = Summary::of(text);
+    task.is_some() && weight >= PLAIN
+}
+
 /// Whether a text has code in it.
 fn has_code(text: &str) -> bool {
     tokens::read(text).iter().any(|word| word.text == CODE)
@@ -235,7 +242,7 @@ fn went_wrong(turn: &Turn<'_>, request: &str) -> bool {
 }
 
 /// The person's own words, and whether material follows: after a colon that ends a line, or that a lead-in announces.
-fn split_material(words: &[Word]) -> (&[Word], bool) {
+pub(crate) fn split_material(words: &[Word]) -> (&[Word], bool) {
     for (at, _) in words.iter().enumerate().filter(|(_, word)| word.text == ":") {
         let (Some(before), Some(after)) = (words.get(..at), words.get(at + 1..)) else { continue };
         let ends_line = after.first().is_some_and(|next| next.text == "\n");

@@ -1,7 +1,8 @@
 //! Whether a line after an answer is a reaction to it, the next request, or both.
 
+use crate::context::asks_for_much;
 use crate::pattern::{any, has};
-use crate::tables::talk::{JOINED, MARKERS, REQUEST_STARTS};
+use crate::tables::talk::{ABOUT_ANSWER, JOINED, MARKERS, OWN_MATTERS, REQUEST_STARTS};
 use crate::tokens::{self, Word};
 use crate::{Feedback, FeedbackAdapter, Reaction, Rules};
 
@@ -42,7 +43,9 @@ pub fn split(line: &str) -> Said<'_> {
     if let Some((reaction, request)) = both(line) {
         return Said { reaction: Some(reaction), request: Some(request) };
     }
-    let clear = Rules.feedback(Reaction::new(line)).value.is_some_and(|feedback| is_clear(line, &feedback));
+    let long = line.split_whitespace().count() > SHORT;
+    let clear = |feedback: Feedback| is_clear(line, &feedback) && (troubles(&feedback) || !long || !asks_for_much(line));
+    let clear = Rules.feedback(Reaction::new(line)).value.is_some_and(clear);
     if clear { Said { reaction: Some(line), request: None } } else { Said { reaction: None, request: Some(line) } }
 }
 
@@ -50,7 +53,12 @@ pub fn split(line: &str) -> Said<'_> {
 /// is more likely the next request, and a lesson from it would be a wrong one.
 #[must_use]
 pub fn is_clear(said: &str, feedback: &Feedback) -> bool {
-    feedback.reward().abs() > DOUBTFUL || said.split_whitespace().count() <= SHORT
+    feedback.reward().abs() > DOUBTFUL || troubles(feedback) || said.split_whitespace().count() <= SHORT
+}
+
+/// Whether something had to be corrected or asked.
+const fn troubles(feedback: &Feedback) -> bool {
+    feedback.corrections > 0 || feedback.clarifications > 0
 }
 
 /// The two parts of a line that is both: "Thanks, now translate it", "Too long. What about Berlin?"
@@ -61,7 +69,9 @@ fn both(line: &str) -> Option<(&str, &str)> {
         let (before, after) = words.split_at_checked(at)?;
         let parted = before.last().is_some_and(Word::is_break);
         let joined = before.len() <= JOINED_AFTER && has(JOINED, after.get(..1)?);
-        let may = (parted || joined) && !has(MARKERS, before) && asks(after);
+        let own = has(OWN_MATTERS, before) && !has(ABOUT_ANSWER, before);
+        let joined = joined && !any(REQUEST_STARTS, before);
+        let may = (parted || joined) && !has(MARKERS, before) && !own && asks(after);
         let (said, request) = line.split_at_checked(after.first()?.place.start).filter(|_| may)?;
         (reacts(said) && !reacts(request)).then_some((said.trim_end(), request))
     })

@@ -895,3 +895,6 @@ pub(crate) const FEW: usize = 9;
 
 /// A request with a task of at least this weight has its own.
 pub(crate) const OWN: u8 = 7;
+
+/// A text with a task of at least this weight is a request beyond doubt.
+pub(crate) const PLAIN: u8 = 10;
