@@ -4,8 +4,7 @@
 //! every question that the person had to answer and for every correction that was needed. Satisfaction is what the words
 //! say. A reaction that says nothing about the answer, such as the next request, has no reward at all; 0 would be a lesson.
 
-use crate::clause::{Clause, Link, clauses};
-use crate::context::split_material;
+use crate::clause::{Clause, Link, clauses, split_material};
 use crate::pattern::{any, find, has};
 use crate::tables::feedback::{
     BALANCED, CHANGES, COMPLAINT, CORRECTED, CORRECTIONS, CUES, FACTS, FAR_NEGATORS, HEADS, NEGATORS, NEVER_SO, POLITE,

@@ -15,6 +15,9 @@ const SHORT: usize = 5;
 /// Words of a reaction after which a request may follow without a sign of punctuation.
 const JOINED_AFTER: usize = 4;
 
+/// Words of a reaction before a request; who says more tells about something else.
+const LONGEST: usize = 12;
+
 /// What a line after an answer says: at least one of the two, unless the line is empty.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Said<'a> {
@@ -44,7 +47,8 @@ pub fn split(line: &str) -> Said<'_> {
         return Said { reaction: Some(reaction), request: Some(request) };
     }
     let long = line.split_whitespace().count() > SHORT;
-    let clear = |feedback: Feedback| is_clear(line, &feedback) && (troubles(&feedback) || !long || !asks_for_much(line));
+    let request = || asks_for_much(line) || ends_in_request(line);
+    let clear = |feedback: Feedback| is_clear(line, &feedback) && (troubles(&feedback) || !long || !request());
     let clear = Rules.feedback(Reaction::new(line)).value.is_some_and(clear);
     if clear { Said { reaction: Some(line), request: None } } else { Said { reaction: None, request: Some(line) } }
 }
@@ -71,10 +75,21 @@ fn both(line: &str) -> Option<(&str, &str)> {
         let joined = before.len() <= JOINED_AFTER && has(JOINED, after.get(..1)?);
         let own = has(OWN_MATTERS, before) && !has(ABOUT_ANSWER, before);
         let joined = joined && !any(REQUEST_STARTS, before);
-        let may = (parted || joined) && !has(MARKERS, before) && !own && asks(after);
+        let may = (parted || joined) && before.len() <= LONGEST && !has(MARKERS, before) && !own && asks(after);
         let (said, request) = line.split_at_checked(after.first()?.place.start).filter(|_| may)?;
         (reacts(said) && !reacts(request)).then_some((said.trim_end(), request))
     })
+}
+
+/// Whether the last of several sentences is a request and says nothing about the answer.
+fn ends_in_request(line: &str) -> bool {
+    let words = tokens::read(line);
+    let ends = |word: &Word| matches!(word.text.as_str(), "." | "!" | "?" | "\n");
+    let mut sentences = words.split_inclusive(ends).filter(|words| words.iter().any(|word| !word.is_break()));
+    let first = sentences.next();
+    let Some(last) = sentences.next_back().filter(|_| first.is_some()) else { return false };
+    let start = last.first().map_or(0, |word| word.place.start);
+    asks(last) && line.get(start..).is_some_and(|last| Rules.feedback(Reaction::new(last)).value.is_none())
 }
 
 /// Whether words are a request: a question, or a sentence that begins like one.

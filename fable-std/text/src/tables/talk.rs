@@ -18,7 +18,7 @@ pub(crate) const REQUEST_STARTS: &[&str] = &[
 pub(crate) const JOINED: &str = "now|next|can|could|what|how|when|where|who|which|why|also|then";
 
 /// Words about oneself or the world, and words about the answer: what has only the former is not a reaction.
-pub(crate) const OWN_MATTERS: &str = "^ i|i'm|my|we|our|he|she|they";
+pub(crate) const OWN_MATTERS: &str = "^ i|i'm|my|we|we're|our|he|he's|she|she's|they|they're|there|at|in";
 
 /// See [`OWN_MATTERS`].
 pub(crate) const ABOUT_ANSWER: &str =
