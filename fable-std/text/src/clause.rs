@@ -1,5 +1,6 @@
-//! Sentences and clauses.
+//! Sentences and clauses, and where material follows the person's own words.
 
+use crate::pattern::any;
 use crate::tokens::Word;
 use alloc::vec::Vec;
 
@@ -33,6 +34,12 @@ pub(crate) const LINKS: &[(&str, Link)] = &[
     ("however", Link::But),
     ("yet", Link::But),
     ("because", Link::Reason),
+];
+
+/// Lead-ins after which a colon brings the text to work on.
+pub(crate) const LEAD_INS: &[&str] = &[
+    "following|this|these|below|grammar|text|sentence|paragraph|code|snippet|article|email|mail|message|notes",
+    "translat*|summar*|rewrite|rephrase|proofread|correct|shorten|condense|explain|convert|fix|review|improve|tl;dr",
 ];
 
 /// A stretch of words without a break.
@@ -74,6 +81,20 @@ pub(crate) fn clauses(words: &[Word]) -> Vec<Clause<'_>> {
         _ => {}
     }
     found
+}
+
+/// The person's own words, and whether material follows: after a colon that ends a line, or that a lead-in announces.
+pub(crate) fn split_material(words: &[Word]) -> (&[Word], bool) {
+    for (at, _) in words.iter().enumerate().filter(|(_, word)| word.text == ":") {
+        let (Some(before), Some(after)) = (words.get(..at), words.get(at + 1..)) else { continue };
+        let ends_line = after.first().is_some_and(|next| next.text == "\n");
+        let apart = after.first().zip(words.get(at)).is_some_and(|(next, colon)| next.place.start > colon.place.end);
+        let follows = after.iter().any(|next| !next.is_break());
+        if follows && (ends_line || (apart && any(LEAD_INS, before))) {
+            return (before, true);
+        }
+    }
+    (words, false)
 }
 
 /// Of two links in a row (", but") the one that says more.

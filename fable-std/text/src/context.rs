@@ -18,13 +18,14 @@
 //! Of an answer only counts whether there is one, whether it has code, and whether it asks back: its words name no task and no
 //! need, so nothing that an assistant says about a person gets into the context.
 
-use crate::clause::clauses;
+use crate::clause::{clauses, split_material};
 use crate::pattern::{any, find, has};
 use crate::question::asks_back;
 use crate::tables::context::{
     AMBIGUITY_ALONE, AMBIGUITY_GREETING, CALCULATION, Cue, ESSENCE, FEW, FOLLOW_UPS, FORM_CLAUSES, FORM_PHRASES, GREETINGS,
-    LEAD_INS, LEAST, MATERIAL_TOOL, MEMORY, NOBODY_KNOWS, NUMBERS, ORDER, OWN, POINTERS, QUANTITIES, RISK, TASKS, TOOL, VAGUE,
+    LEAST, MATERIAL_TOOL, MEMORY, NOBODY_KNOWS, NUMBERS, ORDER, OWN, PLAIN, POINTERS, QUANTITIES, RISK, TASKS, TOOL, VAGUE,
 };
+use crate::tables::talk::REQUEST_STARTS;
 use crate::tokens::{self, CODE, FILE, MATH, QUOTE, URL, Word};
 use crate::{AdapterError, ContextAdapter, Reading, Rules, Situation, Turn};
 use alloc::string::ToString;
@@ -224,6 +225,12 @@ impl Summary {
     }
 }
 
+/// Whether a text is a request beyond doubt.
+pub(crate) fn asks_for_much(text: &str) -> bool {
+    let Summary { task, weight, .. } = Summary::of(text);
+    task.is_some() && weight >= PLAIN
+}
+
 /// Whether a text has code in it.
 fn has_code(text: &str) -> bool {
     tokens::read(text).iter().any(|word| word.text == CODE)
@@ -232,20 +239,6 @@ fn has_code(text: &str) -> bool {
 /// Whether an exchange went wrong: it was taken badly, or nothing is known of that and the same is asked again.
 fn went_wrong(turn: &Turn<'_>, request: &str) -> bool {
     turn.reward.map_or_else(|| turn.request.trim() == request.trim(), |reward| reward < 0.0)
-}
-
-/// The person's own words, and whether material follows: after a colon that ends a line, or that a lead-in announces.
-fn split_material(words: &[Word]) -> (&[Word], bool) {
-    for (at, _) in words.iter().enumerate().filter(|(_, word)| word.text == ":") {
-        let (Some(before), Some(after)) = (words.get(..at), words.get(at + 1..)) else { continue };
-        let ends_line = after.first().is_some_and(|next| next.text == "\n");
-        let apart = after.first().zip(words.get(at)).is_some_and(|(next, colon)| next.place.start > colon.place.end);
-        let follows = after.iter().any(|next| !next.is_break());
-        if follows && (ends_line || (apart && any(LEAD_INS, before))) {
-            return (before, true);
-        }
-    }
-    (words, false)
 }
 
 /// The words without instructions about the form of the answer.
@@ -268,8 +261,22 @@ fn without_form(words: &[Word]) -> Vec<Word> {
     words.iter().filter(|word| word.is_break() || counts(word)).cloned().collect()
 }
 
-/// The heaviest task, its levels and its weight.
-fn classify(words: &[Word]) -> (Option<&'static str>, [u8; 4], u8) {
+/// A task, its levels and its weight.
+type Weighed = (Option<&'static str>, [u8; 4], u8);
+
+/// The heaviest task; where somebody tells something first and then asks, the heaviest of what is asked, if that names one.
+fn classify(words: &[Word]) -> Weighed {
+    let whole = heaviest(words);
+    let sentences = words.split_inclusive(|word| matches!(word.text.as_str(), "." | "!" | "?" | "\n"));
+    let said: Vec<&[Word]> = sentences.filter(|words| words.iter().any(|word| !word.is_break())).collect();
+    let asks = |words: &&&[Word]| words.last().is_some_and(|word| word.text == "?") || any(REQUEST_STARTS, words);
+    match said.iter().rev().find(asks).filter(|_| said.len() > 1).map(|words| heaviest(words)) {
+        Some(asked) if asked.2 >= OWN && asked.0 != Some("factual") => asked,
+        _ => whole,
+    }
+}
+
+fn heaviest(words: &[Word]) -> Weighed {
     let mut best = (None, [1; 4], LEAST - 1);
     let calculates = calculates(words);
     for (task, levels, cues) in TASKS {

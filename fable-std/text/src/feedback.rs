@@ -4,7 +4,7 @@
 //! every question that the person had to answer and for every correction that was needed. Satisfaction is what the words
 //! say. A reaction that says nothing about the answer, such as the next request, has no reward at all; 0 would be a lesson.
 
-use crate::clause::{Clause, Link, clauses};
+use crate::clause::{Clause, Link, clauses, split_material};
 use crate::pattern::{any, find, has};
 use crate::tables::feedback::{
     BALANCED, CHANGES, COMPLAINT, CORRECTED, CORRECTIONS, CUES, FACTS, FAR_NEGATORS, HEADS, NEGATORS, NEVER_SO, POLITE,
@@ -69,7 +69,9 @@ fn judge(text: &str) -> Option<(i32, bool, bool)> {
     if let Some((_, score)) = SIGNS.iter().find(|(sign, _)| *sign == text.trim()) {
         return Some((*score, false, false));
     }
-    let words = without_commas(tokens::read(text));
+    let words = tokens::read(text);
+    let (own, _) = split_material(&words); // what was pasted says nothing about the answer
+    let words = without_commas(own.to_vec());
     let (mut sum, mut heard, mut wrong) = (0, false, false);
     // What was said out of politeness only, and the worst of what was said.
     let (mut polite, mut worst, mut latest) = (0, 0, 0);

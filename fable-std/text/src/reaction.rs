@@ -1,7 +1,8 @@
 //! Whether a line after an answer is a reaction to it, the next request, or both.
 
+use crate::context::asks_for_much;
 use crate::pattern::{any, has};
-use crate::tables::talk::{JOINED, MARKERS, REQUEST_STARTS};
+use crate::tables::talk::{ABOUT_ANSWER, JOINED, MARKERS, OWN_MATTERS, REQUEST_STARTS};
 use crate::tokens::{self, Word};
 use crate::{Feedback, FeedbackAdapter, Reaction, Rules};
 
@@ -13,6 +14,9 @@ const SHORT: usize = 5;
 
 /// Words of a reaction after which a request may follow without a sign of punctuation.
 const JOINED_AFTER: usize = 4;
+
+/// Words of a reaction before a request; who says more tells about something else.
+const LONGEST: usize = 12;
 
 /// What a line after an answer says: at least one of the two, unless the line is empty.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,7 +46,10 @@ pub fn split(line: &str) -> Said<'_> {
     if let Some((reaction, request)) = both(line) {
         return Said { reaction: Some(reaction), request: Some(request) };
     }
-    let clear = Rules.feedback(Reaction::new(line)).value.is_some_and(|feedback| is_clear(line, &feedback));
+    let long = line.split_whitespace().count() > SHORT;
+    let request = || asks_for_much(line) || ends_in_request(line);
+    let clear = |feedback: Feedback| is_clear(line, &feedback) && (troubles(&feedback) || !long || !request());
+    let clear = Rules.feedback(Reaction::new(line)).value.is_some_and(clear);
     if clear { Said { reaction: Some(line), request: None } } else { Said { reaction: None, request: Some(line) } }
 }
 
@@ -50,7 +57,12 @@ pub fn split(line: &str) -> Said<'_> {
 /// is more likely the next request, and a lesson from it would be a wrong one.
 #[must_use]
 pub fn is_clear(said: &str, feedback: &Feedback) -> bool {
-    feedback.reward().abs() > DOUBTFUL || said.split_whitespace().count() <= SHORT
+    feedback.reward().abs() > DOUBTFUL || troubles(feedback) || said.split_whitespace().count() <= SHORT
+}
+
+/// Whether something had to be corrected or asked.
+const fn troubles(feedback: &Feedback) -> bool {
+    feedback.corrections > 0 || feedback.clarifications > 0
 }
 
 /// The two parts of a line that is both: "Thanks, now translate it", "Too long. What about Berlin?"
@@ -61,10 +73,23 @@ fn both(line: &str) -> Option<(&str, &str)> {
         let (before, after) = words.split_at_checked(at)?;
         let parted = before.last().is_some_and(Word::is_break);
         let joined = before.len() <= JOINED_AFTER && has(JOINED, after.get(..1)?);
-        let may = (parted || joined) && !has(MARKERS, before) && asks(after);
+        let own = has(OWN_MATTERS, before) && !has(ABOUT_ANSWER, before);
+        let joined = joined && !any(REQUEST_STARTS, before);
+        let may = (parted || joined) && before.len() <= LONGEST && !has(MARKERS, before) && !own && asks(after);
         let (said, request) = line.split_at_checked(after.first()?.place.start).filter(|_| may)?;
         (reacts(said) && !reacts(request)).then_some((said.trim_end(), request))
     })
+}
+
+/// Whether the last of several sentences is a request and says nothing about the answer.
+fn ends_in_request(line: &str) -> bool {
+    let words = tokens::read(line);
+    let ends = |word: &Word| matches!(word.text.as_str(), "." | "!" | "?" | "\n");
+    let mut sentences = words.split_inclusive(ends).filter(|words| words.iter().any(|word| !word.is_break()));
+    let first = sentences.next();
+    let Some(last) = sentences.next_back().filter(|_| first.is_some()) else { return false };
+    let start = last.first().map_or(0, |word| word.place.start);
+    asks(last) && line.get(start..).is_some_and(|last| Rules.feedback(Reaction::new(last)).value.is_none())
 }
 
 /// Whether words are a request: a question, or a sentence that begins like one.

@@ -6,7 +6,9 @@
 use fable_core::Effect;
 use fable_core::catalog::AGENT;
 use fable_core::{Catalog, When};
-use fable_text::{ContextAdapter, FeedbackAdapter, OnboardingAdapter, PreferenceText, Reaction, RequestText, Rules, Situation};
+use fable_text::{
+    ContextAdapter, FeedbackAdapter, OnboardingAdapter, PreferenceText, Reaction, RequestText, Rules, Situation, split,
+};
 use std::collections::BTreeSet;
 
 /// The rows of a file under its heading.
@@ -158,8 +160,26 @@ fn feedback(part: &str) -> Vec<(&'static str, Score)> {
     ]
 }
 
+/// Requests and reactions as lines after an answer: each is taken for what it is.
+fn lines(part: &str) -> Vec<(&'static str, Score)> {
+    let (mut requests, mut reactions) = (Score::default(), Score::default());
+    for row in rows(part, "context") {
+        let text = row.last().unwrap();
+        if !requests.count(split(text).reaction.is_none()) {
+            misread(part, text, "a request", &format!("{:?}", split(text)));
+        }
+    }
+    for row in rows(part, "feedback") {
+        let [sign, _, text] = row.as_slice() else { panic!("{row:?}") };
+        if !reactions.count(split(text).reaction.is_some() == (sign != "0")) {
+            misread(part, text, if sign == "0" { "no reaction" } else { "a reaction" }, &format!("{:?}", split(text)));
+        }
+    }
+    vec![("lines: requests not taken for reactions", requests), ("lines: reactions found, and no others", reactions)]
+}
+
 /// The least percentages, tuned and held out, a little below what is measured.
-const FLOORS: [(f64, f64); 11] = [
+const FLOORS: [(f64, f64); 13] = [
     (98.0, 88.0),
     (98.0, 94.0),
     (98.0, 91.0),
@@ -171,11 +191,13 @@ const FLOORS: [(f64, f64); 11] = [
     (97.0, 91.0),
     (99.0, 100.0),
     (98.0, 91.0),
+    (96.0, 94.0),
+    (94.0, 88.0),
 ];
 
 #[test]
 fn the_rules_read_as_well_as_the_readme_says() {
-    let measured = |part| [context(part), onboarding(part), feedback(part)].concat();
+    let measured = |part| [context(part), onboarding(part), feedback(part), lines(part)].concat();
     let (tuned, held_out) = (measured("tuned"), measured("held_out"));
     println!("| | tuned | held out |\n|---|---:|---:|");
     for ((name, tuned), (_, held_out)) in tuned.iter().zip(&held_out) {

@@ -36,6 +36,7 @@ pub(crate) const TASKS: &[Task] = &[
 const TROUBLESHOOTING: &[Cue] = &[
     (9, "blank|white|black|empty|blue page|screen, keeps asking|saying|showing|popping|telling"),
     (9, "why does|do|is|are|has|won't my|our .. not|never|always|keep"),
+    (8, "battery|tank|fridge|screen is|are empty|dead|black, what could be the reason|cause|problem|matter"),
     (
         8,
         "complains|complaining|choppy|jerky|garbled|distorted|unstable|pixelated|scratchy, yellow|brown|wilting|droopy leaves, stop|stops being|running|making",
@@ -552,6 +553,7 @@ const SIMPLE_PREFERENCE: &[Cue] = &[
 
 const ANALYSIS: &[Cue] = &[
     (10, "<math>"),
+    (8, "is there anything|something|any to|in it|that|the, some|many people say|claim|think|argue|believe"),
     (
         8,
         "whether|if .. is|are|makes|was healthy|normal|realistic|worth|right|fair|true|enough|sensible, devil's advocate, steelman|rebut|refute, lessons",
@@ -818,12 +820,6 @@ pub(crate) const TOOL: &[Cue] = &[
 /// Need for a tool of a request with an address or a file.
 pub(crate) const MATERIAL_TOOL: u8 = 7;
 
-/// Lead-ins after which a colon brings the text to work on.
-pub(crate) const LEAD_INS: &[&str] = &[
-    "following|this|these|below|grammar|text|sentence|paragraph|code|snippet|article|email|mail|message|notes",
-    "translat*|summar*|rewrite|rephrase|proofread|correct|shorten|condense|explain|convert|fix|review|improve|tl;dr",
-];
-
 /// Instructions about the form of the answer: a clause like this names no task. "Answer in one sentence" is not a summary, and
 /// "return JSON" is not code.
 pub(crate) const FORM_CLAUSES: &[&str] = &[
@@ -895,3 +891,6 @@ pub(crate) const FEW: usize = 9;
 
 /// A request with a task of at least this weight has its own.
 pub(crate) const OWN: u8 = 7;
+
+/// A text with a task of at least this weight is a request beyond doubt.
+pub(crate) const PLAIN: u8 = 10;

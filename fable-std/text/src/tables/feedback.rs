@@ -149,10 +149,7 @@ pub(crate) const RHETORICAL: &[Cue] = &[
         -500,
         "^ source|sources|proof|evidence|tl;dr $, says who, where did you get, where does .. come from, what happened to, what about the rest",
     ),
-    (
-        -500,
-        "where|what is|are|happened|about the rest|other|others|second|missing, why|how .. so|this|that long|short|complicated|slow|much|many",
-    ),
+    (-500, "where|what is|are|happened|the rest|missing, why|how .. so|this|that long|short|complicated|slow|much|many"),
     (
         -500,
         "do you|did think|expect|listen|read, what kind|sort of answer|help|joke, is it|that|this too hard, can you read|count",
@@ -311,7 +308,7 @@ pub(crate) const CUES: &[Cue] = &[
     ),
     (
         -700,
-        "^ wtf|smh|meh|bleh|yikes|ugh|facepalm|sigh|yawn|boo|nonsense|lies|bs|fail|nooo|noo, bull*|hallucinat*|piss*|irritat*|annoy*|confus*",
+        "^ wtf|smh|meh|bleh|yikes|ugh|facepalm|sigh|yawn|boo|nonsense|lies|bs|fail|nooo|noo, bullshit|hallucinat*|piss*|irritat*|annoy*|confus*",
     ),
     (-400, "could be|have better|been"),
     (0, "would|might|should have been nice|good|great|better|helpful, would|might|should be nice|good|great|better|helpful"),
@@ -365,7 +362,8 @@ pub(crate) const CUES: &[Cue] = &[
         "love|loved|adore|delighted|thrilled|ecstatic|stoked|legend|lifesaver|godsend|masterpiece|phenomenal|sublime|exquisite|impeccable|spotless",
     ),
     (800, "great|super|best"),
-    (700, "thank|thanks|helpful|useful|clear|nice|good|correct|right|true|like|liked|enjoyed|impressive|impressed|lovely|cool"),
+    (700, "thank|thanks|helpful|useful|clear|nice|good|correct|right|true|enjoyed|impressive|impressed|lovely|cool"),
+    (700, "i|we|really|do|also|always|particularly like|liked|enjoy, like|liked it|this|that|how|the|your|these"),
     (700, "solid|handy|insightful|informative|accurate|precise|elegant|satisfied|satisfying|grateful|smart|clever|valuable|fun"),
     (700, "understandable|readable|convincing|interesting|fascinating|pleasant|delightful|complete|thorough|magic|congrat*"),
     (700, "well done|explained|written|put|said"),
@@ -374,15 +372,15 @@ pub(crate) const CUES: &[Cue] = &[
     (WEAK, "wow"),
     (
         700,
-        "yess|yesss|yessss|fab|yay|woohoo|sweet|dope|lit|nifty|slick|crisp|tidy|polished|classy|witty|funny|charming|cute|adorable|refreshing|reassuring|relevant",
+        "yess|yesss|yessss|fab|yay|woohoo|sweet|dope|lit|nifty|slick|crisp|polished|classy|witty|funny|charming|cute|adorable|refreshing|reassuring|relevant",
     ),
     (
         700,
-        "lgtm|ace|sensible|reasonable|logical|consistent|reliable|trustworthy|comprehensive|detailed|succinct|concise|efficient|quick|fast",
+        "lgtm|ace|sensible|reasonable|logical|consistent|reliable|trustworthy|comprehensive|detailed|succinct|concise|efficient, was|is|so|very|super|really|nice quick|fast, quick and",
     ),
     (
         700,
-        "thorough|rich|vivid|moving|inspiring|encouraging|practical|actionable|workable|usable|digestible|memorable|apt|fitting|balanced|fair",
+        "thorough|rich|vivid|inspiring|encouraging|practical|actionable|workable|usable|digestible|memorable|apt|fitting|balanced|fair",
     ),
     (600, "welcome|relieved|grateful|content|agree|agreed|indeed|absolutely|definitely|precisely, all good|done|clear|right"),
     (WEAK, "okay|fine|alright|sure|acceptable|decent|passable|fairly, not terrible|horrible|awful"),
@@ -427,7 +425,10 @@ pub(crate) const CUES: &[Cue] = &[
 /// How an order begins that is the next request and no reaction.
 pub(crate) const REQUESTS: &[&str] = &[
     "^ write|give|open|translate|list|show|tell|find|explain|create|make|summarize|summarise|draft|compare|convert|add|remove",
-    "^ do|send|plan|recommend|suggest|calculate|book|read|search|look|check|continue|go|let me|i will|i'll",
+    "^ do|send|plan|recommend|suggest|calculate|book|read|search|look|check|continue|go|let, ^ i will, ^ i'll",
+    "^ evaluate|condense|lay|pour|figure|bring|have|reply|proofread|paraphrase|organize|arrange|estimate|assess|review|implement|debug",
+    "^ refactor|migrate|invent|imagine|compose|discuss|debate|simplify|decide|dress|select|recap|sum|unsubscribe|cancel|lock|mute|switch",
+    "^ text|phone|invite|submit|sign|accept|reject|approve|wipe|erase|format|publish|port|polish, ^ clear|empty|correct|tidy the|my|this|all",
     "^ what|how|when|where|who|which|whose|is|are|can|could|does|do|did|will|would|should",
     "^ my|our, i|we need|want|i'd a|an|to|some|help|advice|someone, ^ i'm|we're looking|planning|going|writing|trying|working|moving|thinking",
     "^ rewrite|rephrase|schedule|set|remind|order|buy|play|call|print|save|rename|move|update|change|run|build|design|prepare|turn|put|use",

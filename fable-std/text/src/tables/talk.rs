@@ -15,7 +15,14 @@ pub(crate) const REQUEST_STARTS: &[&str] = &[
 ];
 
 /// Words with which a request begins where no sign of punctuation parts it from what stands before.
-pub(crate) const JOINED: &str = "now|next|can|could|would|please|what|how|when|where|who|which|why|also|then|and";
+pub(crate) const JOINED: &str = "now|next|can|could|what|how|when|where|who|which|why|also|then";
+
+/// Words about oneself or the world, and words about the answer: what has only the former is not a reaction.
+pub(crate) const OWN_MATTERS: &str = "^ i|i'm|my|we|we're|our|he|he's|she|she's|they|they're|there|at|in";
+
+/// See [`OWN_MATTERS`].
+pub(crate) const ABOUT_ANSWER: &str =
+    "it|this|that|you|your|you're|answer|reply|explanation|summary|those|these|more|less|better";
 
 /// An answer asks for what it lacks.
 pub(crate) const ASKS: &[&str] = &[
