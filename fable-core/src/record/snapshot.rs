@@ -15,7 +15,7 @@
 //!
 //! The numbers are the packed posterior, the evidence counts, and for each declared contrast 15: the logarithms of ten products of
 //! wealth, for and against; the sum of Z and V; what the last coin expected; trials + 2^16 x (0 open, 1 certified for, 2 against) +
-//! 3 x 2^16 x starts; the e-detector. The last 32 are the [codes](crate::Wish::code) of the user's wishes, then zeros.
+//! 3 x 2^16 x starts; the e-detector. The last 32 have the bits of the [codes](crate::Wish::code) of the user's wishes, then zeros.
 //!
 //! ```
 //! use fable_core::record::Verifier;
