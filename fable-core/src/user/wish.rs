@@ -253,7 +253,7 @@ impl<T: Scalar> User<'_, T> {
     pub(super) fn admit_wish(&self, code: u32, stands: bool) -> Result<(), UserError> {
         let (mut known, mut count) = (false, 0);
         for other in codes(self.memory.storage) {
-            (known, count) = (known | (other == code), count + 1);
+            (known, count) = (known || other == code, count + 1);
         }
         if !cfg!(feature = "rules") || known == stands || !is_wish(self.policy.catalog(), code) {
             Err(UserError::Wish)

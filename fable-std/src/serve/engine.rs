@@ -286,13 +286,12 @@ impl<'p, T: Scalar> Seat<'_, 'p, T> {
     /// What the user wishes, after a change of it.
     fn wish(self, change: &Change) -> Result<Answer<'p>, Refusal> {
         let (catalog, number) = (self.desk.catalog(), self.resident.row().header.user);
-        let before = match self.writes.newest_wishes(number) {
-            Some(document) => self.resident.wishes(document)?,
-            None => {
-                // Somebody new may not be there yet.
-                let stored = if self.resident.is_known() { self.house.store.user(number, Reach::Snapshot)? } else { None };
-                self.resident.wishes(&stored.map_or_else(Vec::new, |stored| stored.wishes))?
-            }
+        let before = if let Some(document) = self.writes.newest_wishes(number) {
+            self.resident.wishes(document)?
+        } else {
+            // Somebody new may not be there yet.
+            let stored = if self.resident.is_known() { self.house.store.user(number, Reach::Snapshot)? } else { None };
+            self.resident.wishes(&stored.map_or_else(Vec::new, |stored| stored.wishes))?
         };
         let wishes = change.of(catalog, &before)?;
         if wishes != before {
