@@ -343,7 +343,7 @@ fn there_is_no_half_loaded_state() {
     let mut small: HostLearner<f32, 1> = vacant(&TAU2);
     assert!(matches!(small.load(&policy, verified), Err(RecordError::Room { needed: 2..=6 })));
     let mut short = HostLearner::<f32, 6>::over(vec![0.0; 100]);
-    assert!(matches!(short.load(&policy, verified), Err(RecordError::Storage { expected: 594 })));
+    assert!(matches!(short.load(&policy, verified), Err(RecordError::Storage { expected: 586 })));
 
     // Dropped on the way, at any byte.
     let mut again = empty.clone();

@@ -162,7 +162,7 @@ impl<'a> Rule<'a> {
         Self { name, effect: Effect::Only, pattern }
     }
 
-    fn matches(&self, values: &[u8]) -> bool {
+    pub(super) fn matches(&self, values: &[u8]) -> bool {
         self.pattern.iter().all(|part| values.get(usize::from(part.component)).is_some_and(|&value| part.contains(value)))
     }
 }
@@ -285,6 +285,11 @@ impl Feasible {
         } else {
             Err(FeasibleError::UnknownAction)
         }
+    }
+
+    /// Actions of the catalog, unless there is none.
+    pub(crate) fn some(set: ActionSet) -> Option<Self> {
+        if set.is_empty() { None } else { Some(Self(set)) }
     }
 
     /// The actions.

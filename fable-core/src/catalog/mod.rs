@@ -19,7 +19,7 @@
 //! });
 //! const STATE: [f32; LAMP.state_len()] = [0.0; LAMP.state_len()];
 //!
-//! assert_eq!((LAMP.dimension(), LAMP.actions(), STATE.len()), (6, 2, 57));
+//! assert_eq!((LAMP.dimension(), LAMP.actions(), STATE.len()), (6, 2, 49));
 //! assert_eq!(LAMP.coordinate("task=dinner*light=warm"), Some(2));
 //! ```
 //!
@@ -89,7 +89,7 @@ pub const MAX_TERMS: usize = 64;
 /// Most contrasts a catalog can declare.
 pub const MAX_CONTRASTS: usize = 64;
 /// Numbers that a user's own rules and switches take.
-pub(crate) const WISH_LEN: usize = 32;
+pub(crate) const WISH_LEN: usize = 24;
 /// Most rules a catalog can declare.
 pub const MAX_RULES: usize = 32;
 /// Largest magnitude of a cost or of a term's weight.
@@ -275,7 +275,7 @@ impl<'a> Catalog<'a> {
     }
 
     /// Numbers in a learner's storage, the N of `[f32; N]`: the packed posterior, an evidence count per value, 15 for what coins
-    /// have shown about each declared contrast, and 32 for the user's own rules.
+    /// have shown about each declared contrast, and 24 for the user's own rules.
     #[must_use]
     pub const fn state_len(&self) -> usize {
         self.trials_start() + TRIAL_LEN * self.definition.contrasts.len() + WISH_LEN
@@ -352,7 +352,7 @@ impl<'a> Catalog<'a> {
 
     /// The value positions of an action; `None` for an index outside the catalog.
     #[must_use]
-    #[inline]
+    #[inline(never)]
     pub fn values(&self, action: Action) -> Option<Values> {
         if action.0 >= self.actions {
             return None;

@@ -27,17 +27,19 @@ pub enum Condition<'a> {
 impl Condition<'_> {
     /// Whether the condition holds in `context`; a signal that the context lacks makes it false.
     #[must_use]
-    #[inline]
+    #[inline(never)]
     pub fn holds(&self, context: &Context) -> bool {
-        let signal = |index: u8| context.signal(usize::from(index));
-        match *self {
-            Self::Always => true,
-            Self::Above(index, threshold) => signal(index).is_some_and(|value| value > threshold),
-            Self::AtLeast(index, threshold) => signal(index).is_some_and(|value| value >= threshold),
-            Self::AtMost(index, threshold) => signal(index).is_some_and(|value| value <= threshold),
-            Self::Below(index, threshold) => signal(index).is_some_and(|value| value < threshold),
-            Self::Tasks(tasks) => context.task().is_some_and(|task| tasks.iter().any(|&t| usize::from(t) == task)),
-        }
+        // Which of below, equal and above will do.
+        let (index, threshold, [below, equal, above]) = match *self {
+            Self::Always => return true,
+            Self::Tasks(tasks) => return context.task().is_some_and(|task| tasks.iter().any(|&t| usize::from(t) == task)),
+            Self::Above(index, threshold) => (index, threshold, [false, false, true]),
+            Self::AtLeast(index, threshold) => (index, threshold, [false, true, true]),
+            Self::AtMost(index, threshold) => (index, threshold, [true, true, false]),
+            Self::Below(index, threshold) => (index, threshold, [true, false, false]),
+        };
+        let Some(value) = context.signal(usize::from(index)) else { return false };
+        (below && value < threshold) || (equal && value == threshold) || (above && value > threshold)
     }
 }
 

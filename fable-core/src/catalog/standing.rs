@@ -30,7 +30,7 @@
 //! ```
 
 use super::feasible::removed;
-use super::{Action, Catalog, Condition, Context, Rule};
+use super::{Action, Catalog, Condition, Context, Effect, Rule};
 
 /// A user's rule about a signal holds above this level.
 pub const SIGNAL_HIGH: f32 = 0.5;
@@ -85,8 +85,25 @@ impl<'a> Catalog<'a> {
         self.definition.rules
     }
 
-    /// Whether a rule of the catalog removes an action with these values in a context.
-    pub(crate) fn stops(&self, context: &Context, values: &[u8]) -> bool {
-        cfg!(feature = "rules") && removed(held(self.rules(), context), values).is_some()
+    /// Whether a rule of the catalog removes an action in a context.
+    #[inline(never)]
+    pub(crate) fn forbids(&self, context: &Context, action: Action) -> bool {
+        let Some(values) = self.values(action).filter(|_| cfg!(feature = "rules") && !self.rules().is_empty()) else {
+            return false;
+        };
+        // As `removed`, in one pass.
+        let (mut lists, mut listed) = (false, false);
+        for StandingRule { rule, when } in self.rules() {
+            if when.holds(context) {
+                let matches = rule.matches(&values);
+                match rule.effect {
+                    Effect::Forbid if matches => return true,
+                    Effect::Require if !matches => return true,
+                    Effect::Only => (lists, listed) = (true, listed | matches),
+                    Effect::Forbid | Effect::Require => {}
+                }
+            }
+        }
+        lists && !listed
     }
 }

@@ -355,6 +355,7 @@ const fn is_left(definition: &Definition<'_>, own: &StandingRule<'_>, action: u1
 }
 
 /// Whether an action has one of the values of each part.
+#[expect(clippy::cast_possible_truncation, reason = "a component has at most 256 values")]
 const fn has_pattern(components: &[Component<'_>], mut pattern: &[Part<'_>], action: u16) -> bool {
     while let [part, rest @ ..] = pattern {
         let (mut index, mut value, mut stride) = (0, 0, 1);

@@ -37,8 +37,6 @@ struct Reader<'p, T> {
     promoted: ContrastSet,
     /// Contrasts that have had their coin.
     tossed: ContrastSet,
-    /// Whether the list of wishes is at its end.
-    wished: bool,
     part: Piece,
     digest: Digest<'static, u32, Way>,
 }
@@ -52,7 +50,6 @@ impl<'p, T: Scalar> Reader<'p, T> {
             merged: None,
             promoted: ContrastSet::EMPTY,
             tossed: ContrastSet::EMPTY,
-            wished: false,
             part: Piece::new(),
             digest: CRC_32.digest(),
         }
@@ -175,11 +172,7 @@ impl<'p, T: Scalar> Reader<'p, T> {
                     *slot = *byte;
                 }
                 let number = T::from_bits(u64::from_le_bytes(bits));
-                // Wishes follow each other.
-                let wish = index as usize + WISH_LEN >= catalog.state_len();
-                let gap = wish && self.wished && number != T::ZERO;
-                self.wished |= wish && number == T::ZERO;
-                if possible(catalog, index, number) && !gap { Ok(Item::Number(index, number)) } else { Err(RecordError::Content) }
+                if possible(catalog, index, number) { Ok(Item::Number(index, number)) } else { Err(RecordError::Content) }
             }
             Stage::Sum | Stage::Done | Stage::Failed => {
                 let sum = word();

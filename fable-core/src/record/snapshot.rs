@@ -15,7 +15,7 @@
 //!
 //! The numbers are the packed posterior, the evidence counts, and for each declared contrast 15: the logarithms of ten products of
 //! wealth, for and against; the sum of Z and V; what the last coin expected; trials + 2^16 x (0 open, 1 certified for, 2 against) +
-//! 3 x 2^16 x starts; the e-detector. The last 32 are the [codes](crate::Wish::code) of the user's wishes, then zeros.
+//! 3 x 2^16 x starts; the e-detector. The last 24 have the bits of the [codes](crate::Wish::code) of the user's wishes, then zeros.
 //!
 //! ```
 //! use fable_core::record::Verifier;
@@ -64,7 +64,7 @@ pub(super) type Piece = heapless::Vec<u8, MAX_PART>;
 /// ```
 /// use fable_core::{catalog::TAU2, record::snapshot::max_len};
 /// const LEN: usize = max_len::<f32>(&TAU2, 8);
-/// assert_eq!(LEN, 2_803);
+/// assert_eq!(LEN, 2_771);
 /// ```
 #[must_use]
 pub const fn max_len<T: Scalar>(catalog: &Catalog<'_>, room: usize) -> usize {

@@ -2,7 +2,7 @@
 
 use super::decide::Drawn;
 use super::probe::{Coin, Coins};
-use super::{Decision, DecisionId, Event, Observation, Request, Step, User, UserError, Wish};
+use super::{Decision, DecisionId, Event, Observation, Request, Step, User, UserError};
 use crate::catalog::score::{self, Scalar};
 use crate::catalog::{Action, Context, ContrastSet, Statement};
 use crate::posterior::{PosteriorError, with_variances};
@@ -16,7 +16,7 @@ use crate::posterior::{PosteriorError, with_variances};
 /// | [`feedback`](Command::feedback), [`observe`](Command::observe) | the reward; if it is time, the fading; what its coins have made certain, and at a [look](super::is_look) all that is promoted |
 /// | [`expire`](Command::expire) | each decision whose deadline has passed |
 /// | [`promote`](Command::promote) | each contrast that is decided now and not in the profile |
-/// | [`wishes`](Command::wishes) | each wish that is given up, then each that is new |
+/// | `wishes` | each wish that is given up, then each that is new |
 /// | [`event`](Command::event) | this one, made elsewhere |
 /// | [`forget`](Command::forget) | the beginning of the next incarnation |
 ///
@@ -37,12 +37,33 @@ pub struct Command<'c> {
 #[derive(Debug)]
 enum Order<'c> {
     Onboard(&'c [Statement]),
-    Decide { request: Request<'c>, scored: bool, propensities: Option<(u32, &'c mut [f64])> },
-    Feedback { id: DecisionId, reward: f64, weight: f32, now: u32 },
-    Observe { context: &'c Context, action: Action, reward: f64, weight: f32, now: u32, defaults: Option<&'c [f64]> },
-    Expire { now: u32 },
-    Promote { now: u32 },
-    Wishes(&'c [Wish]),
+    Decide {
+        request: Request<'c>,
+        scored: bool,
+        propensities: Option<(u32, &'c mut [f64])>,
+    },
+    Feedback {
+        id: DecisionId,
+        reward: f64,
+        weight: f32,
+        now: u32,
+    },
+    Observe {
+        context: &'c Context,
+        action: Action,
+        reward: f64,
+        weight: f32,
+        now: u32,
+        defaults: Option<&'c [f64]>,
+    },
+    Expire {
+        now: u32,
+    },
+    Promote {
+        now: u32,
+    },
+    #[cfg(feature = "alloc")]
+    Wishes(&'c [super::Wish]),
     Event,
     Forget,
 }
@@ -146,9 +167,11 @@ impl<'c> Command<'c> {
         Self::new(Order::Promote { now })
     }
 
-    /// Makes these all that the user wishes: their own rules, and switches.
+    /// Makes these all that the user wishes: their own rules, and switches. Hosts have it; a device is told of each
+    /// [change](Event::Wish).
+    #[cfg(feature = "alloc")]
     #[must_use]
-    pub const fn wishes(wishes: &'c [Wish]) -> Self {
+    pub const fn wishes(wishes: &'c [super::Wish]) -> Self {
         Self::new(Order::Wishes(wishes))
     }
 
@@ -249,7 +272,7 @@ impl<T: Scalar> User<'_, T> {
                     return Ok(false);
                 }
                 let left = self.narrow(request)?;
-                let request = request.over(left.as_ref());
+                let request = Request { feasible: &left, ..*request };
                 let Some(drawn) = self.propose_decision(&request, event)? else { return Ok(true) };
                 if let Some((draws, out)) = propensities {
                     self.propensities_of(&request, &drawn, *draws, out)?;
@@ -288,6 +311,7 @@ impl<T: Scalar> User<'_, T> {
                 Ok(true)
             }
             Order::Onboard(statements) => self.propose_statement(statements, *applied, event),
+            #[cfg(feature = "alloc")]
             Order::Wishes(wishes) => self.propose_wish(wishes, first, event),
             Order::Event => Ok(first),
             Order::Forget => {

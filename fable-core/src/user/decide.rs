@@ -60,7 +60,7 @@ impl<T: Scalar> User<'_, T> {
     pub fn decide(&mut self, request: &Request<'_>) -> Result<Decision, UserError> {
         self.admit_request(request)?;
         let left = self.narrow(request)?;
-        let request = &request.over(left.as_ref());
+        let request = &Request { feasible: &left, ..*request };
         self.next_round()?;
         self.expire(request.at)?;
         if let Some(due) = self.crowded() {
@@ -130,7 +130,7 @@ impl<T: Scalar> User<'_, T> {
     pub fn recommend(&mut self, request: &Request<'_>) -> Result<(Action, T), UserError> {
         self.admit_request(request)?;
         let left = self.narrow(request)?;
-        self.best(&request.over(left.as_ref()), Outlook::Mean)
+        self.best(&Request { feasible: &left, ..*request }, Outlook::Mean)
     }
 
     /// Mean and variance of an action's score, b - lambda cost + phi.theta.

@@ -25,7 +25,7 @@
 //! ```
 
 use super::decide::Outlook;
-use super::{DecisionId, Request, Thousandths, User, UserError, Wish};
+use super::{DecisionId, Request, Thousandths, User, UserError};
 use crate::catalog::score::{self, Scalar};
 use crate::catalog::{Action, BlockSet, Catalog, Context, ContrastSet, Feasible, Rule, StandingRule, removed_by, stopped_by};
 use crate::numbers::Purpose;
@@ -77,8 +77,6 @@ pub struct Explanation<'e, T> {
     pub other: Action,
     /// Whether the other action was feasible.
     pub feasible: bool,
-    /// The user's own rule that the other action is not feasible for; `None` if none stands against it now.
-    pub unwished: Option<Wish>,
     /// Whether another feasible action has a higher mean score than the one chosen.
     pub explored: bool,
     /// The score it was chosen for.
@@ -141,8 +139,6 @@ impl<T: Scalar> User<'_, T> {
         let score = |action: Action| scores.get(action.index()).map_or(0.0, |score| score.to_f64());
         let (chosen_score, other_score) = (score(chosen), score(other));
 
-        let other_feasible = feasible.set().contains(other);
-        let unwished = if other_feasible { None } else { self.unwished(&context, other) };
         let (_, highest) = self.best(&request, Outlook::Mean)?;
         let (mean, means) = self.scored()?;
         let explored = means.get(chosen.index()).is_some_and(|mean| *mean < highest);
@@ -151,8 +147,7 @@ impl<T: Scalar> User<'_, T> {
             intended,
             probed: pending.coins,
             other,
-            feasible: other_feasible,
-            unwished,
+            feasible: feasible.set().contains(other),
             explored,
             chosen_score,
             other_score,
@@ -225,6 +220,12 @@ impl<T: Scalar> Explanation<'_, T> {
     #[must_use]
     pub fn stopped_by<'r>(&self, rules: &'r [StandingRule<'r>]) -> Option<&'r Rule<'r>> {
         stopped_by(self.catalog, rules, &self.context, self.other)
+    }
+
+    /// Where the decision was made. [`User::unwished`] says there which of the user's own rules stands against the other action.
+    #[must_use]
+    pub const fn context(&self) -> &Context {
+        &self.context
     }
 
     /// The rule of the catalog that removed the other action.

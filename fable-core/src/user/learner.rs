@@ -167,7 +167,7 @@ impl<T: Scalar, const N: usize, const R: usize> Learner<T, [T; N], R> {
 /// known of other places is not on a device.
 const _: () = {
     use crate::catalog::{AGENT, TAU2};
-    assert!(size_of::<Learner<f32, [f32; AGENT.state_len()], 1>>() <= 105_630 + size_of::<Merged>());
+    assert!(size_of::<Learner<f32, [f32; AGENT.state_len()], 1>>() <= 105_600 + size_of::<Merged>());
     assert!(size_of::<Learner<f32, [f32; TAU2.state_len()], 1>>() <= 2_700 + size_of::<Merged>());
     assert!(size_of::<[f32; crate::catalog::TRIAL_LEN]>() <= 60);
 };

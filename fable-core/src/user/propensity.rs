@@ -38,7 +38,7 @@ impl<T: Scalar> User<'_, T> {
         }
         self.admit_request(request)?;
         let left = self.narrow(request)?;
-        let request = &request.over(left.as_ref());
+        let request = &Request { feasible: &left, ..*request };
         let round = self.next_round()?;
         #[cfg(feature = "adapt")]
         if let Outlook::Bonus(scale) = self.exploring(round, Purpose::Decision) {

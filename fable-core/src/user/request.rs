@@ -33,11 +33,6 @@ impl<'r> Request<'r> {
         Self { context, feasible, defaults: None, at: 0 }
     }
 
-    /// The same over what the rules have left, if that is less.
-    pub(super) fn over(&self, left: Option<&'r Feasible>) -> Self {
-        Self { feasible: left.unwrap_or(self.feasible), ..*self }
-    }
-
     /// The same with the default score of each action.
     #[must_use]
     pub const fn with_defaults(mut self, defaults: &'r [f64]) -> Self {

@@ -75,8 +75,7 @@ impl<T: Scalar> User<'_, T> {
                 }
                 self.admit_on()?;
                 let catalog = self.policy.catalog();
-                let values = catalog.values(*action).unwrap_or_default();
-                if !self.permissions.contains(*action) || catalog.stops(context, &values) {
+                if !self.permissions.contains(*action) || catalog.forbids(context, *action) {
                     return Err(UserError::Forbidden);
                 }
                 if !within(*baseline, MAX_BASELINE) {

@@ -1,7 +1,7 @@
 //! What a user wishes, whatever is learned: rules of their own, and switches.
 //!
-//! A [`Wish`] is a small number. A learner has room for [`MAX_WISHES`] of them after its other numbers, so they are wherever the user
-//! is: in snapshots, in exported files, in the flash of a device. They change by an [event](crate::Event::Wish), so whoever follows the
+//! A [`Wish`] is a small number. A learner has room for [`MAX_WISHES`] of them after its other numbers, as the bits of so many more, so
+//! they are wherever the user is: in snapshots, in exported files, in the flash of a device. They change by an [event](crate::Event::Wish), so whoever follows the
 //! journal obeys them, and forgetting forgets them. A rule is enforced like one of the [catalog](crate::catalog::StandingRule): before
 //! anything is drawn. What they are called and in which words they were said is for hosts to keep.
 //!
@@ -21,9 +21,13 @@
 //! # Ok::<(), Box<dyn core::error::Error>>(())
 //! ```
 
-use super::{Event, Learner, Memory, Request, User, UserError};
+#[cfg(feature = "alloc")]
+use super::Event;
+use super::{Learner, Memory, Request, User, UserError};
 use crate::catalog::score::Scalar;
-use crate::catalog::{Action, Catalog, Context, Feasible, FeasibleError, MAX_SIGNALS, MAX_TASKS, SIGNAL_HIGH, WISH_LEN, When};
+use crate::catalog::{
+    Action, ActionSet, Catalog, Context, Feasible, FeasibleError, MAX_SIGNALS, MAX_TASKS, SIGNAL_HIGH, WISH_LEN, When,
+};
 use crate::numbers::Storage;
 
 /// Most wishes of one user.
@@ -139,6 +143,7 @@ impl Code {
 }
 
 /// Whether a code is a wish that a user of a catalog can have.
+#[inline(never)]
 pub(crate) fn is_wish(catalog: &Catalog<'_>, code: u32) -> bool {
     let Code { kind, component, value, place } = Code::of(code);
     let (definition, place) = (catalog.definition(), usize::from(place));
@@ -161,41 +166,23 @@ fn places<T>(storage: &[T]) -> &[T] {
 }
 
 fn codes<T: Scalar>(storage: &[T]) -> impl Iterator<Item = u32> {
-    places(storage).iter().map_while(|number| if *number == T::ZERO { None } else { Some(code_of(*number)) })
+    places(storage).iter().map(|number| code_of(*number)).filter(|code| *code != 0)
 }
 
-/// The code that a number stands for; 0 for none.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number out of range becomes one that is no wish")]
+/// The code that a number stands for: its bits, so that nothing is computed with it. 0 for none.
 pub(crate) fn code_of<T: Scalar>(number: T) -> u32 {
-    let code = number.to_f64() as u32;
-    if f64::from(code) == number.to_f64() { code } else { u32::MAX }
-}
-
-/// The rules among a user's wishes that hold in a context, as codes.
-type Held = heapless::Vec<u32, MAX_WISHES>;
-
-/// The first of them that removes an action with these values.
-fn stops(held: &[u32], values: &[u8]) -> Option<u32> {
-    let has = |code: Code| values.get(usize::from(code.component)) == Some(&code.value);
-    held.iter().copied().find(|code| {
-        let code = Code::of(*code);
-        if code.kind == NEVER {
-            has(code)
-        } else {
-            !held.iter().map(|other| Code::of(*other)).any(|other| code.is_beside(other) && has(other))
-        }
-    })
+    u32::try_from(number.bits()).unwrap_or(u32::MAX) // which is no wish
 }
 
 impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
-    /// What the user wishes, in the order in which it was said.
+    /// What the user wishes.
     pub fn wishes(&self) -> impl Iterator<Item = Wish> {
         codes(self.storage().as_ref()).filter_map(Wish::from_code)
     }
 }
 
 impl<T: Scalar> User<'_, T> {
-    /// What the user wishes, in the order in which it was said.
+    /// What the user wishes.
     pub fn wishes(&self) -> impl Iterator<Item = Wish> {
         codes(self.memory.storage).filter_map(Wish::from_code)
     }
@@ -209,58 +196,75 @@ impl<T: Scalar> User<'_, T> {
     /// The user's own rule that removes an action in a context; `None` when none does.
     #[must_use]
     pub fn unwished(&self, context: &Context, action: Action) -> Option<Wish> {
-        let values = self.policy.catalog().values(action)?;
-        stops(&self.held(context), &values).and_then(Wish::from_code)
+        Wish::from_code(self.stops(context, action))
     }
 
-    fn held(&self, context: &Context) -> Held {
-        codes(self.memory.storage).filter(|code| Code::of(*code).holds(context)).take(MAX_WISHES).collect()
-    }
-
-    /// Refuses what a user does not want who has switched everything off.
-    pub(super) fn admit_on(&self) -> Result<(), UserError> {
-        if cfg!(feature = "rules") && self.is_off() { Err(UserError::Off) } else { Ok(()) }
-    }
-
-    /// What the rules of the catalog and of the user leave of an admitted request; `None` when they take nothing. This is the one
-    /// place where they are enforced: everything that chooses an action chooses among these.
+    /// The first of the user's rules that removes an action in a context; 0 when none does.
     #[inline(never)]
-    pub(super) fn narrow(&self, request: &Request<'_>) -> Result<Option<Feasible>, UserError> {
-        self.admit_on()?;
-        if !cfg!(feature = "rules") {
-            return Ok(None);
-        }
-        let (catalog, context) = (self.policy.catalog(), request.context);
-        let held = self.held(context);
-        if held.is_empty() && catalog.rules().is_empty() {
-            return Ok(None);
-        }
-        let mut set = *request.feasible.set();
-        for action in request.feasible.set().iter() {
-            let values = catalog.values(action).unwrap_or_default();
-            if stops(&held, &values).is_some() || catalog.stops(context, &values) {
-                set.remove(action);
+    fn stops(&self, context: &Context, action: Action) -> u32 {
+        let values = self.policy.catalog().values(action).unwrap_or_default();
+        let has = |code: Code| values.get(usize::from(code.component)) == Some(&code.value);
+        for number in codes(self.memory.storage) {
+            let code = Code::of(number);
+            if code.holds(context) {
+                let beside = |other: u32| code.is_beside(Code::of(other)) && has(Code::of(other));
+                let stops = if code.kind == NEVER { has(code) } else { !codes(self.memory.storage).any(beside) };
+                if stops {
+                    return number;
+                }
             }
         }
-        if set.is_empty() {
-            return Err(UserError::Feasible(FeasibleError::Empty));
+        0
+    }
+
+    /// Refuses what a user does not want who has switched everything off; whether the user wishes anything.
+    #[inline(never)]
+    pub(super) fn admit_on(&self) -> Result<bool, UserError> {
+        let mut wishes = false;
+        for code in codes(self.memory.storage).filter(|_| cfg!(feature = "rules")) {
+            if code == OFF {
+                return Err(UserError::Off);
+            }
+            wishes = true;
         }
-        Feasible::from_set(catalog, set).map(Some).map_err(UserError::Feasible)
+        Ok(wishes)
+    }
+
+    /// What the rules of the catalog and of the user leave of an admitted request. This is the one place where they are enforced:
+    /// everything that chooses an action chooses among these.
+    #[inline(never)]
+    pub(super) fn narrow(&self, request: &Request<'_>) -> Result<Feasible, UserError> {
+        let (catalog, asked) = (self.policy.catalog(), request.feasible);
+        if !self.admit_on()? && catalog.rules().is_empty() {
+            return Ok(*asked);
+        }
+        let mut set = ActionSet::EMPTY;
+        for action in (0..).map(Action).take(catalog.actions()) {
+            let stopped = || catalog.forbids(request.context, action) || self.stops(request.context, action) != 0;
+            if asked.set().contains(action) && !stopped() {
+                set.insert(action);
+            }
+        }
+        Feasible::some(set).ok_or(UserError::Feasible(FeasibleError::Empty))
     }
 
     /// Refuses a wish that cannot be taken or given up.
+    #[inline(never)]
     pub(super) fn admit_wish(&self, code: u32, stands: bool) -> Result<(), UserError> {
-        let known = codes(self.memory.storage).any(|known| known == code);
-        let room = !stands || codes(self.memory.storage).count() < MAX_WISHES;
+        let (mut known, mut count) = (false, 0);
+        for other in codes(self.memory.storage) {
+            (known, count) = (known || other == code, count + 1);
+        }
         if !cfg!(feature = "rules") || known == stands || !is_wish(self.policy.catalog(), code) {
             Err(UserError::Wish)
-        } else if room {
-            Ok(())
-        } else {
+        } else if stands && count == MAX_WISHES {
             Err(UserError::Wishes)
+        } else {
+            Ok(())
         }
     }
 
+    #[cfg(feature = "alloc")]
     /// The next change that makes the user's wishes these; `false` when they are.
     pub(super) fn propose_wish(&self, wishes: &[Wish], first: bool, event: &mut Event) -> Result<bool, UserError> {
         if first {
@@ -283,25 +287,13 @@ impl<T: Scalar> User<'_, T> {
 }
 
 impl<T: Scalar> Memory<'_, T> {
-    /// Takes a wish, or gives it up; the others keep their order. It is not counted: other places need not know.
+    /// Takes a wish, or gives it up: one place changes. It is not counted: other places of the user need not know.
     pub(super) fn wish(&mut self, code: u32, stands: bool) {
-        let Some((_, places)) = self.storage.split_last_chunk_mut::<MAX_WISHES>() else { return };
-        let number = T::from_f64(f64::from(code));
-        if stands {
-            if let Some(place) = places.iter_mut().find(|place| **place == T::ZERO) {
-                *place = number;
-            }
-            return;
-        }
-        let mut last: Option<&mut T> = None;
-        for place in places.iter_mut().skip_while(|place| **place != number) {
-            if let Some(last) = last {
-                *last = *place;
-            }
-            last = Some(place);
-        }
-        if let Some(last) = last {
-            *last = T::ZERO;
+        let (from, to) = if stands { (0, code) } else { (code, 0) };
+        let start = self.storage.len().saturating_sub(MAX_WISHES);
+        let place = self.storage.iter_mut().skip(start).find(|place| place.bits() == u64::from(from));
+        if let Some(place) = place {
+            *place = T::from_bits(to.into());
         }
     }
 }

@@ -53,6 +53,11 @@
 //! context = { task = "dinner", daylight = 0.1 }  # every signal; the task may be left out
 //! positive = "The user likes warm light at dinner."  # for the prompt, once it is sure; may be left out
 //! negative = "The user likes cold light at dinner."
+//!
+//! [[rules]]                                      # hard rules: settled before anything is explored
+//! name = "calm_dinner"
+//! when.task = "dinner"                           # as for terms; or always
+//! forbid = { light = "cold", speech = "spoken" } # together; or 'require', or 'only'
 //! "#;
 //! let arena = fable_std::catalogs::Arena::new();
 //! let lamp = fable_std::catalogs::read(&arena, "lamp.toml", text).unwrap();
@@ -63,7 +68,7 @@
 //! A table `[tools]` says which tools of an application a value of the component `tool` stands for, for
 //! [`fable proxy`](crate::proxy): `web_search = ["web_search", "browse"]`. A value that needs no tool has no row.
 //!
-//! The order of components, values, tasks, signals, blocks and terms is part of a catalog's meaning and of its fingerprint;
+//! The order of components, values, tasks, signals, blocks, terms and rules is part of a catalog's meaning and of its fingerprint;
 //! texts are not. A table `[settings]` in the same file sets the learner ([`settings`](crate::settings)).
 
 mod document;

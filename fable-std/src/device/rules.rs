@@ -11,12 +11,9 @@ pub(super) fn wishes(catalog: &Catalog<'_>, tape: &Tape) -> Option<Vec<Wish>> {
     let numbers = tape.snapshot.get(end.checked_sub(width * MAX_WISHES)?..end)?;
     let mut codes = Vec::new();
     for number in numbers.chunks_exact(width) {
-        let number = match number.first_chunk::<8>() {
-            Some(bytes) => f64::from_le_bytes(*bytes),
-            None => f32::from_le_bytes(*number.first_chunk()?).into(),
-        };
-        if number != 0.0 {
-            codes.push(number as u32);
+        let code = u32::from_le_bytes(*number.first_chunk()?);
+        if code != 0 {
+            codes.push(code);
         }
     }
     for event in &tape.events {

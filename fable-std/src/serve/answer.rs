@@ -228,9 +228,7 @@ impl Labels {
         Coordinates { names: &self.coordinates, numbers }
     }
 
-    pub(super) fn explained<T: Scalar>(&self, catalog: &Catalog<'_>, why: &Explanation<'_, T>) -> Explained<'_> {
-        let own = || Some(Constraint::of(&[why.unwished?])?.describe(catalog));
-        let declared = why.stopped_by_catalog().map(|rule| rule.name.to_owned());
+    pub(super) fn explained<T: Scalar>(&self, why: &Explanation<'_, T>) -> Explained<'_> {
         let name = |coordinate: Option<usize>| coordinate.and_then(|index| self.coordinates.get(index)).map(String::as_str);
         let shares = why.shares().map(|share| Shared {
             part: match share.source {
@@ -251,11 +249,20 @@ impl Labels {
             probed: self.contrasts(&why.probed),
             other: self.action(why.other),
             feasible: why.feasible,
-            rule: if why.feasible { None } else { declared.or_else(own) },
+            rule: why.stopped_by_catalog().map(|rule| rule.name.to_owned()),
             explored: why.explored,
             chosen_score: why.chosen_score,
             other_score: why.other_score,
             shares: shares.collect(),
+        }
+    }
+}
+
+impl Explained<'_> {
+    /// Says which of the user's own rules removed the other action, if none of the catalog did.
+    pub(super) fn name_rule(&mut self, own: Option<String>) {
+        if !self.feasible {
+            self.rule = self.rule.take().or(own);
         }
     }
 }

@@ -159,8 +159,11 @@ impl<'p, T: Scalar> Engine<'p, T> {
                 let labels = self.labels;
                 let mut seat = self.owner(*decision)?;
                 let mut user = seat.user()?;
-                let catalog = user.policy().catalog();
-                Ok(Answer::Explained(labels.explained(catalog, &user.explain(*decision, defaults.as_deref(), *against)?)))
+                let why = user.explain(*decision, defaults.as_deref(), *against)?;
+                let (mut explained, context, other) = (labels.explained(&why), *why.context(), why.other);
+                let own = user.unwished(&context, other).and_then(|wish| Constraint::of(&[wish]));
+                explained.name_rule(own.map(|rule| rule.describe(user.policy().catalog())));
+                Ok(Answer::Explained(explained))
             }
             Op::Profile { user } => self.named(user)?.profile(),
             Op::Wish { user, change } => self.named(user)?.wish(change),

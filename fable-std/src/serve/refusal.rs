@@ -164,13 +164,13 @@ impl From<UserError> for Refusal {
             | UserError::Weight
             | UserError::Baseline
             | UserError::DefaultCount { .. }
-            | UserError::DefaultRange { .. } => Code::OutOfRange,
+            | UserError::DefaultRange { .. }
+            | UserError::Wishes => Code::OutOfRange,
             UserError::UnknownDecision | UserError::DecidedElsewhere => Code::UnknownDecision,
             UserError::ExpiredDecision => Code::Expired,
             UserError::DuplicateFeedback => Code::DuplicateFeedback,
             UserError::Stale => Code::Stale,
             UserError::Off => Code::Off,
-            UserError::Wishes => Code::OutOfRange,
             UserError::NotLearned => Code::NotLearned,
             UserError::Comparison => Code::BadContrast,
             UserError::Exhausted => Code::Exhausted,

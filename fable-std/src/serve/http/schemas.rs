@@ -201,6 +201,26 @@ fn answered(mut always: Value, sometimes: Value) -> Value {
     object(&required.iter().map(String::as_str).collect::<Vec<_>>(), always)
 }
 
+/// What a user wishes.
+fn wished(text: &Value, flag: &Value) -> Value {
+    let values = json!({"type": "array", "minItems": 1, "items": reference("Value")});
+    let place = json!({"oneOf": [reference("Place"), {"type": "null"}]});
+    let rule = object(
+        &["effect", "values", "when", "words"],
+        json!({"effect": {"enum": ["forbid", "require"]}, "values": values, "when": place, "words": text}),
+    );
+    let declared = object(
+        &["name", "effect", "values", "when"],
+        json!({
+            "name": text, "effect": {"enum": ["forbid", "require", "only"]}, "values": values,
+            "when": {"type": ["string", "null"]},
+        }),
+    );
+    let list = |items: Value| json!({"type": "array", "items": items});
+    let memory = json!({"type": ["boolean", "null"]});
+    answered(json!({"rules": list(rule), "catalog": list(declared), "layer": flag, "memory": memory}), json!({}))
+}
+
 /// What an op is answered with when it is not refused.
 pub(super) fn answer(catalog: &Catalog<'_>, op: &str) -> Value {
     let (number, text, flag, count) =
@@ -280,24 +300,7 @@ pub(super) fn answer(catalog: &Catalog<'_>, op: &str) -> Value {
             let promoted = object(&required.iter().map(String::as_str).collect::<Vec<_>>(), fields);
             answered(json!({"profile": {"type": "array", "items": promoted}, "text": text}), json!({}))
         }
-        "rules" | "forbid" | "require" | "allow" | "switch" => {
-            let values = json!({"type": "array", "minItems": 1, "items": reference("Value")});
-            let place = json!({"oneOf": [reference("Place"), {"type": "null"}]});
-            let rule = object(
-                &["effect", "values", "when", "words"],
-                json!({"effect": {"enum": ["forbid", "require"]}, "values": values, "when": place, "words": text}),
-            );
-            let declared = object(
-                &["name", "effect", "values", "when"],
-                json!({
-                    "name": text, "effect": {"enum": ["forbid", "require", "only"]}, "values": values,
-                    "when": {"type": ["string", "null"]},
-                }),
-            );
-            let list = |items: Value| json!({"type": "array", "items": items});
-            let memory = json!({"type": ["boolean", "null"]});
-            answered(json!({"rules": list(rule), "catalog": list(declared), "layer": flag, "memory": memory}), json!({}))
-        }
+        "rules" | "forbid" | "require" | "allow" | "switch" => wished(&text, &flag),
         "promote" => answered(json!({"promoted": count}), json!({})),
         "forget" => answered(json!({"forgotten": flag}), json!({})),
         "export" => answered(json!({"export": {"type": ["string", "null"], "contentEncoding": "base64"}}), json!({})),
