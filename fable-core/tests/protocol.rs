@@ -159,7 +159,6 @@ fn replies() -> Vec<(Reply, Vec<u8>)> {
         (Reply::Chunk { offset: 256 }, vec![9, 0, 9]),
         (Reply::Event { index: 4 }, vec![1, 2, 3]),
         (Reply::Trial(trial), vec![]),
-        (Reply::Recommended { action: 130, score: 0.5 }, vec![]),
     ]);
     all
 }
@@ -303,7 +302,6 @@ const REPLIES: &str = "\
 078301088002090609bb2f509f00
 0c830109040102039d5041c700
 0583010a2801010101010329400101010101037e40010101010103e03f010101010103d0bf010101010109f43f0101f95c8f6d00
-0683010b82010101063f1ecd02af00
 ";
 
 /// Default scores come after the words of the feasible set, and are there when there are as many bytes as actions need.
@@ -326,5 +324,5 @@ fn defaults_are_told_from_a_feasible_set() {
     }
     // The catalog `agent` has 180 actions, whose scores are more than a frame has room for.
     assert_eq!(read_defaults(&AGENT, &[0; 720], &mut Defaults::new()), Err(Fault::Content));
-    assert!(MAX_FRAME < 720);
+    const { assert!(MAX_FRAME < 720) };
 }

@@ -5,7 +5,7 @@ mod wire;
 use fable_core::record::{Header, Kind, RecordError};
 use fable_core::{
     Action, Certifier, Context, ContextError, Deadline, Event, Expiry, Feasible, FeasibleError, Learner, OnboardingError, Policy,
-    Scalar, Settings, Standing, User, UserError, Verdict, When, Wish, Workspace, catalog::AGENT, catalog::TAU2,
+    Probes, Scalar, Settings, Standing, User, UserError, Verdict, When, Wish, Workspace, catalog::AGENT, catalog::TAU2,
 };
 use fable_embedded::flash::block_on;
 use fable_embedded::protocol::{Draft, Fault, Kept, MAX_FRAME, Reply, Request, StorageFault, VERSION, WireContext, write_entry};
@@ -775,14 +775,20 @@ fn a_recommendation_keeps_nothing() {
     let (mut twin, mut room) = (started(&policy), scratch());
     let mut user = twin.with(&policy, &mut room).unwrap();
     let (best, score) = user.recommend(&fable_core::Request::new(&context, &all)).unwrap();
-    assert_eq!(send!(server, framed(1, &ask, &[]))[0].1, Reply::Recommended { action: best.0, score });
+    assert_eq!(
+        send!(server, framed(1, &ask, &[]))[0].1,
+        Reply::Decided { round: 0, action: best.0, baseline: f64::from(score), probes: Probes::new() }
+    );
     // One of four, and the action whose default is far above the others.
     let only = 0b1111_u32.to_le_bytes();
-    assert!(matches!(send!(server, framed(2, &ask, &only))[0].1, Reply::Recommended { action: 0..=3, .. }));
+    assert!(matches!(send!(server, framed(2, &ask, &only))[0].1, Reply::Decided { round: 0, action: 0..=3, .. }));
     let scores: Vec<u8> = (0..18_u8).flat_map(|action| if action == 11 { 50.0_f32 } else { 0.0 }.to_le_bytes()).collect();
-    assert!(matches!(send!(server, framed(3, &ask, &scores))[0].1, Reply::Recommended { action: 11, score: 40.0..60.0 }));
+    assert!(matches!(
+        send!(server, framed(3, &ask, &scores))[0].1,
+        Reply::Decided { round: 0, action: 11, baseline: 40.0..60.0, .. }
+    ));
     let both = [&(1_u32 << 5).to_le_bytes()[..], &scores].concat();
-    assert!(matches!(send!(server, framed(4, &ask, &both))[0].1, Reply::Recommended { action: 5, .. }));
+    assert!(matches!(send!(server, framed(4, &ask, &both))[0].1, Reply::Decided { round: 0, action: 5, .. }));
     // Scores that are not numbers, too few of them, too many bytes.
     let wrong: Vec<u8> = [f32::NAN; 18].into_iter().flat_map(f32::to_le_bytes).collect();
     assert_eq!(send!(server, framed(5, &ask, &wrong))[0].1, Reply::Fault(UserError::DefaultRange { action: 0 }.into()));

@@ -108,7 +108,9 @@ impl SafeSpan {
         let mut active = CoordinateSet::EMPTY;
         let mut span = Span::over(dimension, rows).ok();
         for vector in &vectors {
-            vector.iter().for_each(|(coordinate, _)| active.insert(*coordinate));
+            for (coordinate, _) in vector {
+                active.insert(*coordinate);
+            }
             if let Some(span) = span.as_mut() {
                 // There is room for as many rows as there are vectors, and features are moderate numbers of the catalog.
                 let _ = span.insert(vector.iter().map(|(coordinate, bits)| (*coordinate, f64::from(f32::from_bits(*bits)))));

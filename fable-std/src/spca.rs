@@ -77,7 +77,9 @@ pub fn parse(catalog: &Catalog<'_>, text: &str) -> Result<Vec<Expected>, String>
     if total <= 0.0 {
         return Err("no prototype has any weight".into());
     }
-    expected.iter_mut().for_each(|expected| expected.weight /= total);
+    for expected in &mut expected {
+        expected.weight /= total;
+    }
     Ok(expected)
 }
 

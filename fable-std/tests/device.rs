@@ -156,8 +156,8 @@ fn every_request(settings: Settings<'static>, explored: Source) {
     let rounds = plain.rounds();
     for (wanted, set) in [(None, &feasible), (Some(&all), &all)] {
         for (given, defaults) in [(None, None), (Some(&own[..]), Some(&doubled[..]))] {
-            let here = plain.recommend(&Wanted { context: &context, feasible: set, defaults, at: 0 }).unwrap();
-            assert_eq!(device.recommend(&context, wanted, given).unwrap(), here);
+            let (action, score) = plain.recommend(&Wanted { context: &context, feasible: set, defaults, at: 0 }).unwrap();
+            assert_eq!(device.recommend(&context, wanted, given).unwrap(), (action, f64::from(score)));
         }
     }
     assert_eq!(device.statistics().unwrap().rounds, rounds);

@@ -368,7 +368,7 @@ impl<'p, const W: usize, const N: usize> Program<'p, W, N> {
                 // The sums without the block and, moved up by its size, those with it.
                 let at = |from: Option<usize>| from.and_then(|from| later.get(from)).copied().unwrap_or(0);
                 let (low, high) = (at(index.checked_sub(size / 64)), at(index.checked_sub(size / 64 + 1)));
-                let moved = if size % 64 == 0 { low } else { low << (size % 64) | high >> (64 - size % 64) };
+                let moved = if size.is_multiple_of(64) { low } else { low << (size % 64) | high >> (64 - size % 64) };
                 *slot = at(Some(index)) | moved;
             }
             later = row;

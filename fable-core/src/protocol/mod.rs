@@ -34,7 +34,7 @@
 //! | 18 | prior | next `u8`, offset `u32` | | 8 chunk |
 //! | 19 | commit prior | length `u32`, 0 for none | | 2 done: length |
 //! | 20 | trial | declared contrast `u8` | | 10 trial |
-//! | 21 | recommend | context | as for decide | 11 recommended |
+//! | 21 | recommend | context | as for decide | 3 decided: round 0, and the mean score in the place of the baseline |
 //! | 22 | wish | [code](crate::Wish::code) `u32`, whether it stands `u8` | | 2 done: observations |
 //!
 //! The rules of the catalog and of the user narrow every feasible set. A host whose rules have conditions, or that has lifted one,
@@ -291,13 +291,13 @@ pub enum Reply {
         /// How many.
         count: u32,
     },
-    /// What was chosen.
+    /// What was chosen, or recommended.
     Decided {
-        /// The decision's round.
+        /// The decision's round; 0 for a recommendation.
         round: u32,
         /// The action.
         action: u16,
-        /// Its known reference score.
+        /// Its known reference score; the mean score of a recommendation.
         baseline: f64,
         /// The coins that were tossed for it.
         probes: Probes,
@@ -346,13 +346,6 @@ pub enum Reply {
     },
     /// What coins have shown about a contrast.
     Trial(Trial),
-    /// What is best by what is known.
-    Recommended {
-        /// The action.
-        action: u16,
-        /// Its mean score.
-        score: f32,
-    },
 }
 
 impl Reply {

@@ -40,7 +40,7 @@ use crate::Device;
 use crate::keep::{AsyncKeep, Keep};
 use crate::protocol::{CHUNK, DELIMITER, Defaults, Draft, Fault, MAX_FRAME, Reply, Request, WireContext};
 use fable_core::record::MAX_EVENT_LEN;
-use fable_core::{Command, Decision, Scalar};
+use fable_core::{Command, Decision, Probes, Scalar};
 use fable_forms::blocking;
 use reply::{Acknowledgement, Answer, seal};
 use request::{Received, changes, learns, read_command, read_terms, receive};
@@ -218,21 +218,26 @@ impl<T: Scalar, K: AsyncKeep> Device<'_, T, K> {
                 let kept = self.keep.statistics().await.map_err(Into::into)?;
                 return Ok(Answer::Reply(reply::statistics(&self.user, frames, kept)));
             }
-            Request::Decide { context, at } => return self.choose_async(context, *at, payload).await,
-            Request::Recommend { context } => return reply::recommend(&mut self.user, context, payload),
+            Request::Decide { context, at } => return self.choose_async(context, Some(*at), payload).await,
+            Request::Recommend { context } => return self.choose_async(context, None, payload).await,
             request if changes(request) => return self.change_async(request, payload).await,
             request => return reply::question(&mut self.user, request),
         };
         Ok(Answer::Acknowledged(Acknowledgement::Done { count }))
     }
 
-    /// Makes a decision.
+    /// Makes a decision, or without a time says what is best by what is known.
     #[inline(never)]
-    async fn choose_async(&mut self, context: &WireContext, at: u32, payload: &[u8]) -> Result<Answer, Fault> {
+    async fn choose_async(&mut self, context: &WireContext, at: Option<u32>, payload: &[u8]) -> Result<Answer, Fault> {
         let mut own = Defaults::new();
         let (context, feasible) = read_terms(&self.user, context, payload, &mut own)?;
         let defaults = (!own.is_empty()).then_some(own.as_slice());
-        let request = fable_core::Request { context: &context, feasible: &feasible, defaults, at };
+        let request = fable_core::Request { context: &context, feasible: &feasible, defaults, at: at.unwrap_or(0) };
+        if at.is_none() {
+            let (action, score) = self.user.recommend(&request)?;
+            let (action, baseline) = (action.0, score.to_f64());
+            return Ok(Answer::Reply(Reply::Decided { round: 0, action, baseline, probes: Probes::new() }));
+        }
         let Decision { id, action, baseline } = self.decide_async(&request).await.map_err(Into::into)?;
         Ok(Answer::Acknowledged(Acknowledgement::Decided { round: id.round, action: action.0, baseline }))
     }

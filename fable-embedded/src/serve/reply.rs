@@ -1,9 +1,6 @@
 //! What a device answers: the replies to questions, and the frames of all replies.
 
-use super::request::read_terms;
-use crate::protocol::{
-    Defaults, Draft, Fault, Hello, Kept, MAX_FRAME, Reply, Request, Statistics, VERSION, WireContext, WireShare,
-};
+use crate::protocol::{Draft, Fault, Hello, Kept, MAX_FRAME, Reply, Request, Statistics, VERSION, WireShare};
 use fable_core::{Action, Comparison, DecisionId, Explanation, Probes, Scalar, User, record};
 
 /// What a request that changes something is answered with; kept until the next request.
@@ -127,16 +124,6 @@ pub(super) fn question<T: Scalar>(user: &mut User<'_, T>, request: &Request) -> 
         _ => return Ok(Answer::Hello),
     };
     Ok(Answer::Reply(Reply::Assessment(user.assess(&comparison)?)))
-}
-
-/// What is best by what is known.
-#[inline(never)]
-pub(super) fn recommend<T: Scalar>(user: &mut User<'_, T>, context: &WireContext, payload: &[u8]) -> Result<Answer, Fault> {
-    let mut own = Defaults::new();
-    let (context, feasible) = read_terms(user, context, payload, &mut own)?;
-    let defaults = (!own.is_empty()).then_some(own.as_slice());
-    let (action, score) = user.recommend(&fable_core::Request { context: &context, feasible: &feasible, defaults, at: 0 })?;
-    Ok(Answer::Reply(Reply::Recommended { action: action.0, score: score.to_f64() as f32 }))
 }
 
 /// The length of the frame with `count` bytes of payload that were written into its room.

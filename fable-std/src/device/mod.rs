@@ -274,7 +274,7 @@ impl<P: Read + Write> Device<P> {
         at: u32,
     ) -> Result<(Decision, Vec<Probe>), DeviceError> {
         match self.ask(&Request::Decide { context: WireContext::new(context), at }, &terms(feasible, defaults))?.0 {
-            Reply::Decided { round, action, baseline, probes } => {
+            Reply::Decided { round: round @ 1.., action, baseline, probes } => {
                 self.hello.rounds = round;
                 let id =
                     DecisionId { user: self.hello.user, incarnation: self.hello.incarnation, origin: self.hello.origin, round };
@@ -293,9 +293,9 @@ impl<P: Read + Write> Device<P> {
         context: &Context,
         feasible: Option<&Feasible>,
         defaults: Option<&[f32]>,
-    ) -> Result<(Action, f32), DeviceError> {
+    ) -> Result<(Action, f64), DeviceError> {
         match self.ask(&Request::Recommend { context: WireContext::new(context) }, &terms(feasible, defaults))?.0 {
-            Reply::Recommended { action, score } => Ok((Action(action), score)),
+            Reply::Decided { round: 0, action, baseline: score, .. } => Ok((Action(action), score)),
             _ => Err(DeviceError::Unexpected),
         }
     }

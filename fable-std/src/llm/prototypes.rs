@@ -50,7 +50,9 @@ impl Llm {
         if total <= 0.0 {
             return Err(LlmError::Answer("it expects nothing"));
         }
-        expected.iter_mut().for_each(|expected| expected.weight /= total);
+        for expected in &mut expected {
+            expected.weight /= total;
+        }
         Ok(expected)
     }
 }

@@ -11,7 +11,7 @@ use ureq::http::Uri;
 use ureq::http::header::{AUTHORIZATION, CONTENT_TYPE};
 
 /// How long an op may take.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 /// Most bytes of an answer.
 const MAX_ANSWER: u64 = 16 << 20;
 

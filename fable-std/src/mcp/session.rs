@@ -85,8 +85,8 @@ impl<B: Backend> Session<B> {
         }
     }
 
-    fn ask(&self, op: &str, body: Value) -> Result<Value, Refused> {
-        self.backend.ask(op, &body)
+    fn ask(&self, op: &str, body: &Value) -> Result<Value, Refused> {
+        self.backend.ask(op, body)
     }
 
     fn rules(&self) -> MutexGuard<'_, Vec<Value>> {
@@ -94,8 +94,8 @@ impl<B: Backend> Session<B> {
     }
 
     fn profile(&self) -> Result<Told, Fault> {
-        let profile = self.ask("profile", json!({ "user": self.user }))?;
-        let posterior = self.ask("posterior", json!({ "user": self.user }))?;
+        let profile = self.ask("profile", &json!({ "user": self.user }))?;
+        let posterior = self.ask("posterior", &json!({ "user": self.user }))?;
         let entries = list(&profile, "profile");
         let mut text = format!("{} decisions, {} rewards.", count(&posterior, "rounds"), count(&posterior, "observations"));
         if entries.is_empty() {
@@ -126,7 +126,7 @@ impl<B: Backend> Session<B> {
                 body.insert(effect.into(), patterns.into());
             }
         }
-        let answer = self.ask(op, body)?;
+        let answer = self.ask(op, &body)?;
         let instruction = string(&answer, "instruction");
         let text = match answer.get("decision").and_then(Value::as_str) {
             Some(decision) => format!("{instruction}\n\n(Decision {decision}; tell how it went with `feedback`.)"),
@@ -156,7 +156,7 @@ impl<B: Backend> Session<B> {
             _ => return Err(Fault::Arguments("either 'words' or 'reward' says how it went".into())),
         };
         let decision = self.decision(arguments)?;
-        let learned = self.ask("feedback", json!({ "decision": decision, "reward": reward }))?;
+        let learned = self.ask("feedback", &json!({ "decision": decision, "reward": reward }))?;
         let text = format!("Learned {reward:+.2} for decision {decision}; {} rewards by now.", count(&learned, "observations"));
         let data = json!({
             "reward": reward, "learned": true, "decision": decision, "observations": learned.get("observations"),
@@ -171,7 +171,7 @@ impl<B: Backend> Session<B> {
         if let (Some(body), Some(against)) = (body.as_object_mut(), arguments.get("against")) {
             body.insert("against".into(), against.clone());
         }
-        let why = self.ask("explain", body)?;
+        let why = self.ask("explain", &body)?;
         let mut data = why.clone();
         if let Some(data) = data.as_object_mut() {
             data.insert("decision".into(), decision.into());
@@ -199,7 +199,7 @@ impl<B: Backend> Session<B> {
         let read = self.read(said, "preferences")?;
         let statements = list(&read, "statements");
         if !statements.is_empty() {
-            self.ask("onboard", json!({ "user": self.user, "statements": statements }))?;
+            self.ask("onboard", &json!({ "user": self.user, "statements": statements }))?;
         }
         let mut text = String::new();
         for said in list(&read, "said") {
@@ -235,7 +235,7 @@ impl<B: Backend> Session<B> {
             body.insert("when".into(), place.into());
         }
         if self.service_rules()?.is_some() {
-            self.ask(string(rule, "effect"), body)?;
+            self.ask(string(rule, "effect"), &body)?;
             return Ok(true);
         }
         let mut rules = self.rules();
@@ -251,7 +251,7 @@ impl<B: Backend> Session<B> {
         let names = names.filter(|names| !names.is_empty());
         let names = names.ok_or_else(|| Fault::Arguments("'take_back' is a list of values like tool=web_search".into()))?;
         if self.service_rules()?.is_some() {
-            self.ask("allow", json!({ "user": self.user, "values": names }))?;
+            self.ask("allow", &json!({ "user": self.user, "values": names }))?;
         } else {
             self.rules().retain(|rule| !rule_values(rule).iter().any(|value| names.contains(&value.as_str())));
         }
@@ -262,7 +262,7 @@ impl<B: Backend> Session<B> {
         if arguments.get("confirm") != Some(&Value::Bool(true)) {
             return Err(Fault::Arguments("'confirm' must be true: what is forgotten cannot be brought back".into()));
         }
-        let answer = self.ask("forget", json!({ "user": self.user }))?;
+        let answer = self.ask("forget", &json!({ "user": self.user }))?;
         self.rules().clear();
         let forgotten = answer.get("forgotten") == Some(&Value::Bool(true));
         let text = if forgotten { "Everything about the person is forgotten." } else { "Nothing was known about the person." };
@@ -270,7 +270,7 @@ impl<B: Backend> Session<B> {
     }
 
     fn read(&self, text: &str, reading: &str) -> Result<Value, Refused> {
-        self.ask("read", json!({ "text": text, "as": reading }))
+        self.ask("read", &json!({ "text": text, "as": reading }))
     }
 
     /// The decision that is meant: the one that is named, or the last one that waits.
@@ -284,7 +284,7 @@ impl<B: Backend> Session<B> {
                 Err(Fault::Arguments("there is no such decision of this person".into()))
             };
         }
-        let waiting = self.ask("waiting", json!({ "user": self.user }))?;
+        let waiting = self.ask("waiting", &json!({ "user": self.user }))?;
         let last = list(&waiting, "waiting").last().and_then(Value::as_str).map(ToOwned::to_owned);
         last.ok_or_else(|| Fault::Refused(Refused::new("unknown_decision", "no decision waits for feedback")))
     }
@@ -296,7 +296,7 @@ impl<B: Backend> Session<B> {
 
     /// The rules of the service; none if it keeps none.
     fn service_rules(&self) -> Result<Option<Value>, Fault> {
-        match self.ask("rules", json!({ "user": self.user })) {
+        match self.ask("rules", &json!({ "user": self.user })) {
             Ok(mut answer) => Ok(Some(answer.get_mut("rules").map_or(Value::Null, Value::take))),
             Err(refused) if refused.is_unknown_op() => Ok(None),
             Err(refused) => Err(refused.into()),

@@ -65,7 +65,7 @@ pub(crate) fn run(arguments: &McpArguments) -> Result<String, Failure> {
     if let Some(address) = &place.service {
         let token = std::env::var("FABLE_TOKEN").ok().filter(|token| !token.is_empty());
         let remote = Remote::new(address, token.as_deref()).map_err(Failure::mistake)?;
-        return serve(Session::new(remote, user)).map(|()| String::new()).map_err(trouble);
+        return serve(Session::new(remote, user)).map(|()| String::new()).map_err(|error| trouble(&error));
     }
     let (catalog, settings) = policy.open()?;
     let prior = prior.as_deref().map(read).transpose()?;
@@ -76,7 +76,7 @@ pub(crate) fn run(arguments: &McpArguments) -> Result<String, Failure> {
         ScalarName::F64 => local::<f64>(catalog, settings, &options, user),
     };
     match served {
-        Ok(done) => done.map(|()| String::new()).map_err(trouble),
+        Ok(done) => done.map(|()| String::new()).map_err(|error| trouble(&error)),
         Err(ServeError::Store(error)) => Err(error.into()),
         Err(error @ (ServeError::Settings(_) | ServeError::Prior(_))) => Err(Failure::mistake(error)),
         Err(error) => Err(Failure::Trouble(error.to_string())),
@@ -98,6 +98,6 @@ fn local<T: Scalar>(
     Ok(done)
 }
 
-fn trouble(error: McpError) -> Failure {
+fn trouble(error: &McpError) -> Failure {
     Failure::Trouble(error.to_string())
 }

@@ -10,7 +10,7 @@ use fable_core::{Catalog, HostUser, Policy, Scalar, Settings, Statement};
 use fable_std::llm::{Endpoint, Key, Llm};
 use fable_std::prior_file::informed;
 use fable_std::spca::{Chosen, Expected, Options, choose, expect, parse, touched};
-use fable_std::text::{Constraint, OnboardingAdapter, PreferenceText, RequestText, Rules};
+use fable_std::text::{Constraint, Onboarding, OnboardingAdapter, PreferenceText, RequestText, Rules};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -99,7 +99,7 @@ pub(crate) fn run(arguments: &SpcaArguments) -> Result<String, Failure> {
     options.allowed = arguments.rules.feasible(catalog)?;
     let said = match &arguments.about {
         Some(text) => Rules.onboarding(catalog, PreferenceText::new(text)).map_err(Failure::mistake)?.value,
-        None => Default::default(),
+        None => Onboarding::default(),
     };
     let statements = said.preferences.iter().filter_map(|preference| preference.statement(catalog).ok());
     let statements: Vec<Statement> = statements.collect();

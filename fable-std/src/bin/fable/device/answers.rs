@@ -102,11 +102,8 @@ pub(super) fn recommend<P: Read + Write>(
 ) -> Result<Output, Failure> {
     let (action, score) = device.recommend(context, feasible, defaults)?;
     let instruction = instructed(catalog, action);
-    let text = format!(
-        "action       {}\ninstruction  {instruction}\nscore        {}\n",
-        named(catalog, action),
-        Thousandths(score.into())
-    );
+    let text =
+        format!("action       {}\ninstruction  {instruction}\nscore        {}\n", named(catalog, action), Thousandths(score));
     Ok((text, json!({ "action": catalogs::action(catalog, action), "instruction": instruction, "score": score })))
 }
 

@@ -15,7 +15,7 @@ use crate::output::keep;
 use crate::rules;
 use answers::{assessed, contrasts, decide, explain, hello, line, priors, profile, recommend, replayed, scores, statistics};
 use arguments::{DeviceCommand, PriorCommand, SnapshotCommand};
-use fable_core::{Comparison, Direction, Statement};
+use fable_core::{Catalog, Comparison, Direction, Feasible, Statement};
 use fable_std::catalogs;
 use fable_std::device::{Device, port, prior};
 use fable_std::store::wishes::Wishes;
@@ -66,15 +66,13 @@ fn talk<P: Read + Write>(port: P, arguments: &DeviceArguments) -> Result<Output,
         DeviceCommand::Decide { context, forbid, require, all, defaults, at } => {
             let catalog = device.catalog()?;
             let context = context.context(catalog)?;
-            let restricted = *all || !forbid.is_empty() || !require.is_empty();
-            let feasible = if restricted { Some(feasible(catalog, forbid, require)?) } else { None };
+            let feasible = restricted(catalog, forbid, require, *all)?;
             decide(device, catalog, &context, (feasible.as_ref(), scores(catalog, defaults)?), *at)
         }
         DeviceCommand::Recommend { context, forbid, require, all, defaults } => {
             let catalog = device.catalog()?;
             let context = context.context(catalog)?;
-            let restricted = *all || !forbid.is_empty() || !require.is_empty();
-            let feasible = if restricted { Some(feasible(catalog, forbid, require)?) } else { None };
+            let feasible = restricted(catalog, forbid, require, *all)?;
             recommend(device, catalog, &context, (feasible.as_ref(), scores(catalog, defaults)?))
         }
         DeviceCommand::Feedback { decision, reward, weight, at } => {
@@ -161,4 +159,10 @@ fn talk<P: Read + Write>(port: P, arguments: &DeviceArguments) -> Result<Output,
             Ok((format!("forgotten, incarnation {incarnation}\n"), json!({ "incarnation": incarnation })))
         }
     }
+}
+
+/// What rules leave; none for the set of the last time.
+fn restricted(catalog: &Catalog<'_>, forbid: &[String], require: &[String], all: bool) -> Result<Option<Feasible>, Failure> {
+    let restricted = all || !forbid.is_empty() || !require.is_empty();
+    restricted.then(|| feasible(catalog, forbid, require)).transpose()
 }
