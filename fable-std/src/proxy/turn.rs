@@ -219,7 +219,7 @@ impl Decider {
         turn.state = State::Answered { asks: text::asks_back(&heard.text) };
         turn.answer = clipped(&heard.text).to_owned();
         if remembers && !turn.request.is_empty() && !heard.text.is_empty() {
-            let exchange = Exchange::new(&turn.request, &heard.text, 0);
+            let exchange = Exchange::new(&turn.request, &heard.text, seconds());
             // Whoever does not want it is not remembered; what comes of it is not waited for.
             let _ = self.front.ask_op(Op::Remember { user: user.to_owned(), exchange });
         }
@@ -342,8 +342,12 @@ fn clipped(text: &str) -> &str {
 impl Options {
     /// Seconds, where a deadline counts them; otherwise the time of a request is not kept.
     fn now(&self) -> u32 {
-        let Deadline::Time(_) = self.deadline else { return 0 };
-        let elapsed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        u32::try_from(elapsed.as_secs()).unwrap_or(u32::MAX)
+        if matches!(self.deadline, Deadline::Time(_)) { seconds() } else { 0 }
     }
+}
+
+/// What a clock says.
+fn seconds() -> u32 {
+    let elapsed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u32::try_from(elapsed.as_secs()).unwrap_or(u32::MAX)
 }
