@@ -23,9 +23,10 @@ use crate::pattern::{any, find, has};
 use crate::question::asks_back;
 use crate::tables::context::{
     AMBIGUITY_ALONE, AMBIGUITY_GREETING, CALCULATION, Cue, ESSENCE, FEW, FOLLOW_UPS, FORM_CLAUSES, FORM_PHRASES, GREETINGS,
-    LEAST, MATERIAL_TOOL, MEMORY, NOBODY_KNOWS, NUMBERS, ORDER, OWN, PLAIN, POINTERS, QUANTITIES, RISK, TASKS, TOOL, VAGUE,
+    MATERIAL_TOOL, MEMORY, NUMBERS, OWN, PLAIN, POINTERS, QUANTITIES, RISK, TOOL, VAGUE,
 };
 use crate::tables::talk::REQUEST_STARTS;
+use crate::tables::tasks::{LEAST, NOBODY_KNOWS, ORDER, TASKS};
 use crate::tokens::{self, CODE, FILE, MATH, QUOTE, URL, Word};
 use crate::{AdapterError, ContextAdapter, Reading, Rules, Situation, Turn};
 use alloc::string::ToString;

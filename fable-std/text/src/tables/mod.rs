@@ -7,3 +7,4 @@ pub(crate) mod context;
 pub(crate) mod feedback;
 pub(crate) mod onboarding;
 pub(crate) mod talk;
+pub(crate) mod tasks;

@@ -4,8 +4,8 @@
 use fable_core::catalog::AGENT;
 use fable_core::{ONBOARDING_PRECISION, REWARD};
 use fable_std::text::{
-    Background, ContextAdapter, FeedbackAdapter, OnboardingAdapter, PreferenceText, Reaction, RequestText, Rules, Said, Situation, Turn, asks_back,
-    split,
+    Background, ContextAdapter, FeedbackAdapter, OnboardingAdapter, PreferenceText, Reaction, RequestText, Rules, Said,
+    Situation, Turn, asks_back, split,
 };
 
 libfuzzer_sys::fuzz_target!(|text: &str| {
