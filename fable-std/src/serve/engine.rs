@@ -11,7 +11,7 @@ use super::refusal::{Code, Refusal};
 use super::residents::{Residents, warm};
 use super::shards::Shard;
 use crate::inspect::marginals;
-use crate::memory::{self, Bounds, Exchange, Memory, Sources, Stated, may_remember};
+use crate::memory::{self, Bounds, Exchange, Memory, Mode, Sources, Stated, may_remember};
 use crate::store::journal::{Note, Segment};
 use crate::store::{Damage, Desk, Known, News, Policies, Reach, Resident, Store, StoreError, Writes, constraints, stated};
 use fable_core::record::decode_event;
@@ -349,15 +349,16 @@ impl<'p, T: Scalar> Seat<'_, 'p, T> {
         Ok(Answer::Unremembered { unremembered: unremembered.unwrap_or(0) })
     }
 
-    fn recall(mut self, mode: &str, request: &str) -> Result<Answer<'p>, Refusal> {
-        let exchanged = matches!(mode, "recent_memory" | "semantic_memory") && self.may_remember();
+    fn recall(mut self, name: &str, request: &str) -> Result<Answer<'p>, Refusal> {
+        let mode = Mode::of(name);
+        let exchanged = mode.is_some_and(Mode::is_exchanges) && self.may_remember();
         let memory = if exchanged { self.memory()? } else { Memory::default() };
-        let stated = if mode == "preference_memory" { self.stated()? } else { Vec::new() };
+        let stated = if mode == Some(Mode::Stated) { self.stated()? } else { Vec::new() };
         let mut profile = String::new();
-        if mode == "profile_summary" {
+        if mode == Some(Mode::Profile) {
             self.user()?.write_profile(&mut profile)?;
         }
-        let recalled = memory::recall(mode, request, &Sources { memory: &memory, stated: &stated, profile: &profile });
+        let recalled = memory::recall(name, request, &Sources { memory: &memory, stated: &stated, profile: &profile });
         Ok(Answer::Recalled { text: recalled.text, exchanges: recalled.exchanges })
     }
 
