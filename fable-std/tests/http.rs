@@ -34,12 +34,13 @@ fn decide(client: &mut Client<impl std::io::Read + std::io::Write>, user: &str) 
 #[test]
 fn every_op_is_answered_as_over_a_pipe() {
     let settings = Settings { seed: 7, ..Settings::default() };
-    let (mut oracle, mut script) = (Oracle::<f64>::new(&catalog::TAU2, settings), Script::new(11, 6, 100));
-    let mut service = start(&["--seed", "7", "--cache", "30000"]);
-    let mut pipe = Service::start(fable(), ["--catalog", "tau2", "--scalar", "f64", "--seed", "7", "--cache", "30000"]);
+    let (mut oracle, mut script) = (Oracle::<f64>::new(&catalog::TAU2, settings), Script::new(11, 6, 100).with_memory());
+    let mut service = start(&["--seed", "7", "--cache", "30000", "--memory"]);
+    let mut pipe =
+        Service::start(fable(), ["--catalog", "tau2", "--scalar", "f64", "--seed", "7", "--cache", "30000", "--memory"]);
     let (mut client, mut line) = (service.connect(), String::new());
     let mut outcomes: BTreeMap<(String, u16), u32> = BTreeMap::new();
-    for number in 0..1_500 {
+    for number in 0..2_000 {
         let step = script.step(&mut oracle);
         let mut request = step.json(&catalog::TAU2);
         let expected = step.play(&mut oracle);
@@ -57,7 +58,7 @@ fn every_op_is_answered_as_over_a_pipe() {
         *outcomes.entry((op, answer.status)).or_default() += 1;
     }
     let seen = |status| outcomes.keys().filter(|(_, own)| *own == status).count();
-    assert_eq!(seen(200), 13, "{outcomes:?}");
+    assert_eq!(seen(200), 17, "{outcomes:?}");
     assert!(seen(404) >= 2 && seen(409) >= 2 && seen(422) >= 2, "{outcomes:?}");
     assert_eq!(client.post("/v1/stats", "{}").body, pipe.ask(r#"{"op":"stats"}"#).to_string());
     assert!(service.finish().success());

@@ -9,6 +9,7 @@ use fable_core::{
     Command as Order, Context, DecisionId, Feasible, HostUser, Policy, Request, Settings, catalog::TAU2, user_hash,
 };
 use fable_std::device::Device;
+use fable_std::memory::Exchange;
 use fable_std::merge::{MergeFailure, Place, sync};
 use fable_std::replay::{Replay, Tape, replay};
 use fable_std::serve::{Options, serve};
@@ -252,6 +253,9 @@ fn the_commands_do_it_for_a_person() {
         let policy = Policy::<f64>::new(&TAU2, settings).unwrap();
         let store = FileStore::open(Path::new(store), &Identity::new(&policy)).unwrap();
         use_store(&store, &policy, 12, &mut 0);
+        let mut writes = Writes::default();
+        writes.remember(user_hash("ana"), Exchange::new("Where am I?", "At a place.", 9 - settings.origin));
+        store.commit(writes, true).unwrap();
     }
     let address = board(HOME, 0xdead_beef, 1000);
     let flags = ["--store", &home, "--user", "ana", "--probe", "0.5"];
@@ -276,6 +280,9 @@ fn the_commands_do_it_for_a_person() {
         told.contains("12 of 12 decisions are the same, bit for bit\n18 rewards are of decisions that were made elsewhere"),
         "{told}"
     );
+    // What was said there and here is in the order of time.
+    let memory = transfer::read(&std::fs::read(&all).unwrap()).unwrap().memory;
+    assert_eq!(memory.exchanges().iter().map(|exchange| exchange.at).collect::<Vec<_>>(), [7, 9]);
     // The other way round it is the office that goes on, and it is told of the board by the one at home.
     let told = text(&[&["merge", &file("other.user"), &second, &first], &learner[..]].concat());
     assert_eq!(told, "12 decisions and 18 rewards were new: appended\n");

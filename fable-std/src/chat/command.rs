@@ -32,7 +32,7 @@ pub const SEEN: &str = "  request        what the line was taken for: its task, 
   chosen         the action: a VALUE of each component (memory, tool and style)
   instruction    what the assistant is told: what is certain about you, unless
                  no_memory was chosen, then what each VALUE means
-  memory         what else it is told of before, as the chosen memory says
+  memory         what else it is told of before; `no memory` says why not
   assistant      its answer, with an --endpoint; `no answer` says why not
   reaction       yours as a number from -1 to 1, all that is learned from; a
                  correction costs 0.15 more, a question back 0.08

@@ -2,8 +2,8 @@
 //!
 //! | value | what is sent beside the instruction and the request |
 //! |---|---|
-//! | `no_memory` | nothing, and the instruction is without what is certain about the person |
-//! | `recent_memory`, or a catalog without such a component | the last exchanges, as messages |
+//! | `no_memory` (in `tau2`: `current_turn`) | nothing, and the instruction is without what is certain about the person |
+//! | `recent_memory` (`conversation`), or a catalog without such a component | the last exchanges, as messages |
 //! | `semantic_memory` | the exchanges that match best, quoted after the instruction |
 //! | `preference_memory` | what the person has stated, quoted after the instruction |
 //! | `profile_summary`, any other | nothing: what is certain about the person is in the instruction |
@@ -15,13 +15,9 @@ use super::person::Person;
 use super::{ChatError, Reply};
 use crate::llm::Llm;
 use crate::memory::vectors::Cache;
-use crate::memory::{Bounds, COMPONENT, Exchange, Memory, Sources, recall, recall_ranked};
+use crate::memory::{Bounds, COMPONENT, Exchange, Memory, Mode, Sources, recall_ranked, words};
 use fable_core::{Action, Catalog};
 
-/// The value that lets nothing be told.
-const NONE: &str = "no_memory";
-/// The value that stands in where a catalog has no such component.
-const RECENT: &str = "recent_memory";
 /// Characters of a request or an answer that are shown.
 const SHOWN: usize = 120;
 
@@ -41,16 +37,16 @@ pub(super) struct Before {
     pub(super) text: String,
 }
 
-/// The value of the component `memory` in an action; `None` if the catalog has none.
-pub(super) fn mode<'c>(catalog: &Catalog<'c>, action: Action) -> Option<&'c str> {
-    let component = catalog.component(COMPONENT)?;
+/// What the value of the component `memory` in an action brings back; `None` for a value of another name.
+pub(super) fn mode(catalog: &Catalog<'_>, action: Action) -> Option<Mode> {
+    let Some(component) = catalog.component(COMPONENT) else { return Some(Mode::Recent) };
     let value = *catalog.values(action)?.get(component)?;
-    Some(catalog.definition().components.get(component)?.values.get(usize::from(value))?.name)
+    Mode::of(catalog.definition().components.get(component)?.values.get(usize::from(value))?.name)
 }
 
 /// Whether what is certain about the person may be told.
-pub(super) fn tells_profile(mode: Option<&str>) -> bool {
-    mode != Some(NONE)
+pub(super) fn tells_profile(mode: Option<Mode>) -> bool {
+    mode != Some(Mode::Nothing)
 }
 
 impl Recollection {
@@ -59,41 +55,42 @@ impl Recollection {
         &mut self,
         person: &Person<'_>,
         assistant: Option<&Llm>,
-        mode: Option<&str>,
+        mode: Option<Mode>,
         request: &str,
         reply: &mut Reply,
     ) -> Before {
-        let mode = mode.unwrap_or(RECENT);
-        let exchanged = matches!(mode, "recent_memory" | "semantic_memory");
-        let memory = if exchanged { self.all(person, reply) } else { Memory::default() };
-        let stated = if mode == "preference_memory" { person.stated() } else { Ok(Vec::new()) };
+        let Some(mode) = mode else { return Before::default() };
+        let memory = if mode.is_exchanges() { self.all(person, reply) } else { Memory::default() };
+        let stated = if mode == Mode::Stated { person.stated() } else { Ok(Vec::new()) };
         let stated = stated.unwrap_or_else(|error| {
             reply.add("no memory", error);
             Vec::new()
         });
-        let sources = Sources { memory: &memory, stated: &stated, profile: "" };
-        let vectors = assistant.filter(|assistant| mode == "semantic_memory" && assistant.has_embeddings());
-        let recalled = match vectors.map(|llm| self.vectors.rank(memory.exchanges(), request, |texts| llm.embed(texts))) {
-            Some(Ok(ranked)) => recall_ranked(mode, &ranked, &sources),
-            Some(Err(error)) => {
-                reply.add("by words", error);
-                recall(mode, request, &sources)
-            }
-            None => recall(mode, request, &sources),
-        };
-        let count = recalled.exchanges.len();
-        match mode {
-            "recent_memory" if count == 1 => reply.add("memory", "the last exchange"),
-            "recent_memory" if count > 1 => reply.add("memory", format!("the last {count} exchanges")),
-            "semantic_memory" if count == 1 => reply.add("memory", "the exchange that matches best"),
-            "semantic_memory" if count > 1 => reply.add("memory", format!("the {count} exchanges that match best")),
-            "preference_memory" if !stated.is_empty() => reply.add("memory", "what you have stated"),
+        let ranked = if mode == Mode::Semantic { self.rank(assistant, &memory, request, reply) } else { Vec::new() };
+        let recalled = recall_ranked(mode, &ranked, &Sources { memory: &memory, stated: &stated, profile: "" });
+        match (mode, recalled.exchanges.len()) {
+            (Mode::Recent, 1) => reply.add("memory", "the last exchange"),
+            (Mode::Recent, count @ 2..) => reply.add("memory", format!("the last {count} exchanges")),
+            (Mode::Semantic, 1) => reply.add("memory", "the exchange that matches best"),
+            (Mode::Semantic, count @ 2..) => reply.add("memory", format!("the {count} exchanges that match best")),
+            (Mode::Stated, _) if !stated.is_empty() => reply.add("memory", "what you have stated"),
             _ => {}
         }
         match mode {
-            "recent_memory" => Before { messages: recalled.exchanges, text: String::new() },
+            Mode::Recent => Before { messages: recalled.exchanges, text: String::new() },
             _ => Before { messages: Vec::new(), text: recalled.text },
         }
+    }
+
+    /// The positions of exchanges that match a request, the best first: by vectors, or by words.
+    fn rank(&mut self, assistant: Option<&Llm>, memory: &Memory, request: &str, reply: &mut Reply) -> Vec<usize> {
+        if let Some(llm) = assistant.filter(|llm| llm.has_embeddings()) {
+            match self.vectors.rank(memory.exchanges(), request, |texts| llm.embed(texts)) {
+                Ok(ranked) => return ranked,
+                Err(error) => reply.add("by words", error),
+            }
+        }
+        words::rank(memory.exchanges(), request)
     }
 
     /// What was exchanged before, in this chat and, if memory is on, in others. Without a store that can be read this chat is all there is.
@@ -107,7 +104,7 @@ impl Recollection {
         });
         let unkept = self.session.exchanges().iter().filter(|exchange| !stored.exchanges().contains(exchange)).cloned();
         let unkept: Vec<Exchange> = unkept.collect();
-        Memory::of(stored.into_exchanges().into_iter().chain(unkept), &Bounds::default())
+        Memory::from([stored.into_exchanges(), unkept].concat())
     }
 
     /// An answer was given; it is kept if memory is on.

@@ -5,8 +5,8 @@
 //!
 //! | value | what the assistant is told |
 //! |---|---|
-//! | `no_memory` | nothing |
-//! | `recent_memory` | the last exchanges |
+//! | `no_memory`, in `tau2` `current_turn` | nothing |
+//! | `recent_memory`, in `tau2` `conversation` | the last exchanges |
 //! | `semantic_memory` | the exchanges that match the request best, by words ([`words`]) or by vectors of a model's ([`vectors`]) |
 //! | `preference_memory` | what the user has stated, and the user's rules |
 //! | `profile_summary` | the promoted preferences |
@@ -40,7 +40,7 @@ mod stated;
 pub mod vectors;
 pub mod words;
 
-pub use recall::{MODES, RECENT, Recalled, Sources, recall, recall_ranked};
+pub use recall::{MODES, Mode, RECENT, Recalled, Sources, recall, recall_ranked};
 pub use stated::{Stated, describe};
 
 use serde::Serialize;
@@ -203,6 +203,16 @@ impl Memory {
         self.exchanges.drain(..leave);
     }
 
+    /// Takes what was exchanged elsewhere: each exchange once, in the order of time, at the same time what was here before first.
+    pub fn join(&mut self, other: Self) {
+        for exchange in other.exchanges {
+            if !self.exchanges.contains(&exchange) {
+                self.exchanges.push(exchange);
+            }
+        }
+        self.exchanges.sort_by_key(|exchange| exchange.at);
+    }
+
     /// The bytes of it; none if nothing is kept.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
@@ -298,6 +308,15 @@ mod tests {
         let long = Exchange::new(&"x".repeat(900), "", 0);
         let kept = Memory::of([exchange(1), long.clone(), exchange(2)], &Bounds { exchanges: 9, bytes: 500 });
         assert_eq!(kept.exchanges(), [exchange(2)]);
+    }
+
+    #[test]
+    fn what_was_said_at_two_places_is_one_conversation() {
+        let at = |words: &str, at: u32| Exchange::new(words, "", at);
+        let mut home = Memory::from(vec![at("a", 1), at("b", 5), at("same", 7)]);
+        home.join(Memory::from(vec![at("x", 0), at("y", 5), at("same", 7), at("z", 9)]));
+        let words: Vec<&str> = home.exchanges().iter().map(|exchange| exchange.request.as_str()).collect();
+        assert_eq!(words, ["x", "a", "b", "y", "same", "z"]);
     }
 
     #[test]

@@ -16,8 +16,50 @@ const BYTES: usize = 16 << 10;
 /// Statements that `preference_memory` brings back at most, the newest.
 const STATED: usize = 32;
 
-/// The names that bring something back, and the one that does not. Any other name brings nothing back.
+/// The names of the catalog `agent`, in the order of [`Mode`].
 pub const MODES: [&str; 5] = ["no_memory", "recent_memory", "semantic_memory", "preference_memory", "profile_summary"];
+
+/// What is brought back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// Nothing: `no_memory`, or `current_turn`.
+    Nothing,
+    /// The last exchanges: `recent_memory`, or `conversation`.
+    Recent,
+    /// The exchanges that match best: `semantic_memory`.
+    Semantic,
+    /// What was stated: `preference_memory`.
+    Stated,
+    /// What is promoted: `profile_summary`.
+    Profile,
+}
+
+impl Mode {
+    /// The mode that a value of the component `memory` names; none that brings something back for any other name.
+    ///
+    /// ```
+    /// use fable_std::memory::Mode;
+    /// assert_eq!((Mode::of("semantic_memory"), Mode::of("conversation")), (Some(Mode::Semantic), Some(Mode::Recent)));
+    /// assert_eq!(Mode::of("Semantic memory"), None);
+    /// ```
+    #[must_use]
+    pub fn of(name: &str) -> Option<Self> {
+        Some(match name {
+            "no_memory" | "current_turn" => Self::Nothing,
+            "recent_memory" | "conversation" => Self::Recent,
+            "semantic_memory" => Self::Semantic,
+            "preference_memory" => Self::Stated,
+            "profile_summary" => Self::Profile,
+            _ => return None,
+        })
+    }
+
+    /// Whether it is about exchanges.
+    #[must_use]
+    pub const fn is_exchanges(self) -> bool {
+        matches!(self, Self::Recent | Self::Semantic)
+    }
+}
 
 /// What there is to bring back.
 #[derive(Clone, Copy, Debug)]
@@ -39,7 +81,7 @@ pub struct Recalled {
     pub exchanges: Vec<Exchange>,
 }
 
-/// What a mode brings back for a request; exchanges are compared with it by words.
+/// What the mode with a name brings back for a request; exchanges are compared with it by words. A name that is not a [`Mode`]'s brings nothing back.
 ///
 /// ```
 /// use fable_std::memory::{Memory, Sources, Stated, recall};
@@ -55,24 +97,25 @@ pub struct Recalled {
 /// ```
 #[must_use]
 pub fn recall(mode: &str, request: &str, sources: &Sources<'_>) -> Recalled {
-    let ranked = if mode == "semantic_memory" { words::rank(sources.memory.exchanges(), request) } else { Vec::new() };
+    let Some(mode) = Mode::of(mode) else { return Recalled::default() };
+    let ranked = if mode == Mode::Semantic { words::rank(sources.memory.exchanges(), request) } else { Vec::new() };
     recall_ranked(mode, &ranked, sources)
 }
 
 /// The same where somebody else has compared the exchanges with the request: their positions, the best first.
 #[must_use]
-pub fn recall_ranked(mode: &str, ranked: &[usize], sources: &Sources<'_>) -> Recalled {
+pub fn recall_ranked(mode: Mode, ranked: &[usize], sources: &Sources<'_>) -> Recalled {
     let exchanges = sources.memory.exchanges();
     match mode {
-        "recent_memory" => framed((0..exchanges.len()).rev().take(RECENT), exchanges),
-        "semantic_memory" => framed(ranked.iter().copied().take(BEST), exchanges),
-        "preference_memory" => {
+        Mode::Recent => framed((0..exchanges.len()).rev().take(RECENT), exchanges),
+        Mode::Semantic => framed(ranked.iter().copied().take(BEST), exchanges),
+        Mode::Stated => {
             let from = sources.stated.len().saturating_sub(STATED);
             let stated = sources.stated.get(from..).unwrap_or_default();
             Recalled { text: frame("What this user has stated", stated), exchanges: Vec::new() }
         }
-        "profile_summary" => Recalled { text: sources.profile.to_owned(), exchanges: Vec::new() },
-        _ => Recalled::default(),
+        Mode::Profile => Recalled { text: sources.profile.to_owned(), exchanges: Vec::new() },
+        Mode::Nothing => Recalled::default(),
     }
 }
 
@@ -134,12 +177,14 @@ mod tests {
     fn every_mode_brings_back_what_it_says() {
         let memory = memory(20);
         assert_eq!(times("recent_memory", "cats", &memory), [14, 15, 16, 17, 18, 19]);
+        assert_eq!(times("conversation", "cats", &memory), [14, 15, 16, 17, 18, 19]);
         assert_eq!(times("semantic_memory", "my cat", &memory), [5, 9, 13, 17]);
         assert_eq!(times("semantic_memory", "17", &memory), [17]);
         for (mode, request) in [
             ("semantic_memory", "the weather"),
             ("semantic_memory", ""),
             ("no_memory", "cats"),
+            ("current_turn", "cats"),
             ("preference_memory", "cats"),
             ("profile_summary", "cats"),
             ("", "cats"),

@@ -32,7 +32,7 @@ impl Cache {
     /// use fable_std::memory::{Exchange, vectors::Cache};
     /// let exchanges = ["cats", "tax"].map(|request| Exchange::new(request, "", 0));
     /// let embed = |texts: &[String]| Ok::<_, ()>(texts.iter().map(|text| vec![f32::from(text.contains("cat")), 0.1]).collect());
-    /// assert_eq!(Cache::default().rank(&exchanges, "my cat", embed), Ok(vec![0, 1]));
+    /// assert_eq!(Cache::default().rank(&exchanges, "my cat", embed), Ok(vec![0]));
     /// ```
     ///
     /// # Errors

@@ -13,7 +13,7 @@ use super::residents::{Residents, warm};
 use super::shards::Shard;
 use crate::identify::{Allowed, SafeSpan};
 use crate::inspect::marginals;
-use crate::memory::{self, Bounds, Exchange, Memory, Sources, Stated, may_remember};
+use crate::memory::{self, Bounds, Exchange, Memory, Mode, Sources, Stated, may_remember};
 use crate::rules::Change;
 use crate::store::journal::{Note, Segment};
 use crate::store::wishes::Wishes;
@@ -424,15 +424,16 @@ impl<'p, T: Scalar> Seat<'_, 'p, T> {
         Ok(Answer::Unremembered { unremembered: unremembered.unwrap_or(0) })
     }
 
-    fn recall(mut self, mode: &str, request: &str) -> Result<Answer<'p>, Refusal> {
-        let exchanged = matches!(mode, "recent_memory" | "semantic_memory") && self.may_remember()?;
+    fn recall(mut self, name: &str, request: &str) -> Result<Answer<'p>, Refusal> {
+        let mode = Mode::of(name);
+        let exchanged = mode.is_some_and(Mode::is_exchanges) && self.may_remember()?;
         let memory = if exchanged { self.memory()? } else { Memory::default() };
-        let stated = if mode == "preference_memory" { self.stated()? } else { Vec::new() };
+        let stated = if mode == Some(Mode::Stated) { self.stated()? } else { Vec::new() };
         let mut profile = String::new();
-        if mode == "profile_summary" {
+        if mode == Some(Mode::Profile) {
             self.user()?.write_profile(&mut profile)?;
         }
-        let recalled = memory::recall(mode, request, &Sources { memory: &memory, stated: &stated, profile: &profile });
+        let recalled = memory::recall(name, request, &Sources { memory: &memory, stated: &stated, profile: &profile });
         Ok(Answer::Recalled { text: recalled.text, exchanges: recalled.exchanges })
     }
 

@@ -123,7 +123,12 @@ impl Step {
                 json!({ "op": "remember", "user": user, "request": request, "answer": answer, "at": at })
             }
             Self::Memories(user) => json!({ "op": "memories", "user": user }),
-            Self::Recall(user) => json!({ "op": "recall", "user": user, "memory": "recent_memory", "request": "what?" }),
+            Self::Recall(user) => {
+                // What the catalog calls it.
+                let own = catalog.component("memory").and_then(|memory| catalog.value(memory, "conversation"));
+                let memory = if own.is_some() { "conversation" } else { "recent_memory" };
+                json!({ "op": "recall", "user": user, "memory": memory, "request": "what?" })
+            }
             Self::Unremember(user) => json!({ "op": "unremember", "user": user }),
             Self::Forget(user) => json!({ "op": "forget", "user": user }),
         }

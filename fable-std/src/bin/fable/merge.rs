@@ -56,10 +56,12 @@ pub(crate) fn run(arguments: &MergeArguments) -> Result<String, Failure> {
         return Err(Failure::mistake("there is only one journal; say what to merge it with"));
     }
     let (catalog, settings) = policy.open()?;
-    let home = stored(first)?;
+    let mut home = stored(first)?;
     let mut places = Vec::new();
     for file in others {
-        let tape = Tape::of_user(&stored(file)?)?;
+        let mut other = stored(file)?;
+        home.memory.join(std::mem::take(&mut other.memory));
+        let tape = Tape::of_user(&other)?;
         places.push(Place::of_tape(catalog, settings, &tape).map_err(|failure| told(file, failure))?);
     }
     for (snapshot, journal) in snapshot.iter().zip(journal) {
