@@ -230,7 +230,12 @@ lamp.toml:24:3: a block leaves out the null value but none of its components has
     ),
     (
         "a block per task without tasks",
-        &[("tasks = [\"reading\", \"dinner\"]\n", ""), ("when.task = \"reading\"\n", ""), (r#"task = "dinner", "#, "")],
+        &[
+            ("when.task = \"dinner\"\n", ""),
+            ("tasks = [\"reading\", \"dinner\"]\n", ""),
+            ("when.task = \"reading\"\n", ""),
+            (r#"task = "dinner", "#, ""),
+        ],
         r#"
 lamp.toml:23:3: a block is per task but the catalog has no tasks; write tasks = ["..."] at the top, or leave per_task out
    23 |   { of = "speech", per_task = true },
@@ -478,7 +483,7 @@ lamp.toml:45:59: there is no signal 'heat'; known: daylight, noise
     ),
     (
         "a contrast with an unknown task",
-        &[(r#"task = "dinner""#, r#"task = "supper""#)],
+        &[(r#"task = "dinner", daylight"#, r#"task = "supper", daylight"#)],
         r#"
 lamp.toml:45:20: there is no task 'supper'; known: reading, dinner
    45 | context = { task = "supper", daylight = 0.1, noise = 0.2 }

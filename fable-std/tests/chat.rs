@@ -554,7 +554,7 @@ fn a_model_cannot_impose_a_rule_on_a_person() {
         let entry = |value| json!({ "effect": "forbid", "value": value, "when": null, "words": words });
         completion(&json!({ "preferences": [], "constraints": values.map(entry) }).to_string())
     };
-    let profile = || shown(&folder, &run(command(&store, &[]), b"/profile\n"));
+    let profile = || shown(&folder, &run(with_endpoint(&store, "http://127.0.0.1:1/v1"), b"/profile\n"));
     let hostile = |lines: &[u8], said: &str| {
         let server = Endpoint::answering_all(vec![imposed(said)]);
         shown(&folder, &run(with_endpoint(&store, &server.url), lines))
