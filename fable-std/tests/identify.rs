@@ -149,6 +149,11 @@ fn printed(arguments: &[&str]) -> String {
 #[test]
 fn the_command_says_what_can_be_known() {
     let text = printed(&["identify", "--require", "memory=no_memory"]);
+    let page = include_str!("../README.md");
+    assert!(
+        page.contains(&format!("$ fable identify --require memory=no_memory\n{text}```\n")),
+        "the page says otherwise: {text}"
+    );
     assert!(text.contains("allowed      36 of 180 actions\n"), "{text}");
     assert!(text.contains("198 of 254 can move"), "{text}");
     assert!(text.contains("cannot be known: no allowed action has memory=recent_memory\n"), "{text}");

@@ -35,6 +35,20 @@ fn what_is_said_and_expected_decides() {
     assert!(said["chosen"]["coordinates"].as_u64().unwrap() <= 90);
     assert!(said["chosen"]["error"].as_f64() < said["chosen"]["error_of_nothing"].as_f64());
     assert_eq!(said["prototypes"][0]["context"]["task"], "coding");
+    // As in the examples.
+    let shown = fable(&[
+        "spca",
+        "--budget",
+        "100",
+        "--about",
+        "For coding I like short answers",
+        "--request",
+        "Fix the bug in parser.rs",
+    ]);
+    assert!(
+        shown.status.success()
+            && String::from_utf8_lossy(&shown.stdout).starts_with("expected     one kind of request\nretained     memory,")
+    );
     // What must be kept does not fit.
     let output = fable(&["spca", "--budget", "10", "--about", "For coding I like short answers"]);
     assert_eq!(output.status.code(), Some(2));

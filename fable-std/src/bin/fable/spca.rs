@@ -83,7 +83,7 @@ What is on the screen:
 
 const EXAMPLES: &str = "\
 Examples:
-  fable spca --budget 60 --about 'For coding I like short answers' --request 'Fix the bug in parser.rs'
+  fable spca --budget 100 --about 'For coding I like short answers' --request 'Fix the bug in parser.rs'
   fable spca --budget 60 users.fable --user ana --prototypes expected.json
   fable spca --budget 40 --about 'I am a nurse' --endpoint http://localhost:11434/v1 --model qwen3
   fable spca --catalog tau2 --budget 8 --mask --json
@@ -187,7 +187,7 @@ fn told(catalog: &Catalog<'_>, chosen: &Chosen, expected: usize) -> String {
         let _ = writeln!(out, "{head:<12} {text}"); // writing to a String cannot fail
     };
     let part = |error: f64| 100.0 * error / chosen.error_of_nothing.max(f64::MIN_POSITIVE);
-    line("expected", format!("{expected} kinds of requests"));
+    line("expected", if expected == 1 { "one kind of request".into() } else { format!("{expected} kinds of requests") });
     line("retained", if chosen.retained.is_empty() { "nothing".into() } else { chosen.retained.join(",") });
     line("coordinates", format!("{} of {}", chosen.coordinates, catalog.dimension()));
     line("lost", format!("{:.6}, {:.1}% of everything", chosen.error, part(chosen.error)));
