@@ -11,6 +11,7 @@
 //! other values are not offered. Tools that the table does not name are the application's own affair, and so are values without a row.
 
 use super::dialect::{Asked, Choice, Dialect, Tool};
+use crate::memory;
 use fable_core::catalog::Part;
 use fable_core::{Catalog, Feasible, FeasibleError, Rule};
 use serde_json::{Value, json};
@@ -67,12 +68,11 @@ impl ToolTable {
         (!values.is_empty()).then_some((u8::try_from(component).ok()?, values))
     }
 
-    /// The actions that can be done with what a request offers, without some values of the component `memory`.
-    pub(super) fn feasible(&self, catalog: &Catalog<'_>, asked: &Asked, memory: &[&str]) -> Result<Feasible, FeasibleError> {
+    /// The actions that can be done with what a request offers, and without what was exchanged before, if nobody `remembers` it.
+    pub(super) fn feasible(&self, catalog: &Catalog<'_>, asked: &Asked, remembers: bool) -> Result<Feasible, FeasibleError> {
         let mut forbidden: Vec<(u8, Vec<u8>)> = self.missing(catalog, asked).into_iter().collect();
-        if let Some((place, component)) = catalog.component("memory").and_then(|place| Some((u8::try_from(place).ok()?, place))) {
-            let values: Vec<u8> = memory.iter().filter_map(|value| catalog.value(component, value)).collect();
-            forbidden.extend((!values.is_empty()).then_some((place, values)));
+        if !remembers {
+            forbidden.extend(exchanged(catalog));
         }
         let parts: Vec<[Part<'_>; 1]> = forbidden.iter().map(|(component, values)| [Part::new(*component, values)]).collect();
         let rules: Vec<Rule<'_>> = parts.iter().map(|part| Rule::forbid("offered", part)).collect();
@@ -105,6 +105,15 @@ impl ToolTable {
         };
         Offer { choice: Some(choice), filtered: None }
     }
+}
+
+/// The values of the component `memory` that need what was exchanged before.
+fn exchanged(catalog: &Catalog<'_>) -> Option<(u8, Vec<u8>)> {
+    let component = catalog.component(memory::COMPONENT)?;
+    let values = catalog.definition().components.get(component)?.values;
+    let needs = |name| memory::Mode::of(name).is_some_and(memory::Mode::is_exchanges);
+    let forbidden: Vec<u8> = (0..).zip(values).filter(|(_, value)| needs(value.name)).map(|(index, _)| index).collect();
+    (!forbidden.is_empty()).then_some((u8::try_from(component).ok()?, forbidden))
 }
 
 /// `web_search` and `web_search_20250305` are one tool, and so is `web_search_preview_2025_03_11`.
@@ -144,13 +153,13 @@ mod tests {
     #[test]
     fn values_need_their_tools() {
         let table = ToolTable::usual();
-        let left = |asked: &Asked, memory: &[&str]| table.feasible(&AGENT, asked, memory).unwrap().len();
-        assert_eq!(left(&asked(Dialect::Chat, "[]", ""), &[]), 5 * 3 * 6);
+        let left = |asked: &Asked, remembers| table.feasible(&AGENT, asked, remembers).unwrap().len();
+        assert_eq!(left(&asked(Dialect::Chat, "[]", ""), true), 5 * 3 * 6);
         let search = r#"[{"type":"function","function":{"name":"browse"}}]"#;
-        assert_eq!(left(&asked(Dialect::Chat, search, ""), &[]), 5 * 4 * 6);
-        assert_eq!(left(&asked(Dialect::Chat, search, r#","tool_choice":"none""#), &[]), 5 * 3 * 6);
-        assert_eq!(left(&asked(Dialect::Chat, search, ""), &["recent_memory", "semantic_memory", "golf"]), 3 * 4 * 6);
-        assert_eq!(ToolTable::default().feasible(&AGENT, &asked(Dialect::Chat, "[]", ""), &[]).unwrap().len(), 180);
+        assert_eq!(left(&asked(Dialect::Chat, search, ""), true), 5 * 4 * 6);
+        assert_eq!(left(&asked(Dialect::Chat, search, r#","tool_choice":"none""#), true), 5 * 3 * 6);
+        assert_eq!(left(&asked(Dialect::Chat, search, ""), false), 3 * 4 * 6);
+        assert_eq!(ToolTable::default().feasible(&AGENT, &asked(Dialect::Chat, "[]", ""), true).unwrap().len(), 180);
     }
 
     #[test]

@@ -26,13 +26,6 @@ const HISTORY: usize = 6;
 /// Bytes of a request and of an answer that are kept in memory.
 const KEPT: usize = 2048;
 
-/// The memory that adds nothing, and the one that is what is certain.
-const NO_MEMORY: &str = "no_memory";
-const PROFILE: &str = "profile_summary";
-
-/// Memories that need what was exchanged.
-const EXCHANGED: &[&str] = &["recent_memory", "semantic_memory"];
-
 /// A reaction that is no answer to a question, whatever was asked.
 const LOUD: f64 = 0.6;
 
@@ -167,8 +160,8 @@ impl Decider {
             }
         }
         let catalog = self.front.catalog();
-        let without = if self.remembers(options, &caller.user).await? { &[][..] } else { EXCHANGED };
-        let feasible = options.tools.feasible(catalog, asked, without).map_err(|_| Bypass::new("nothing can be chosen"))?;
+        let remembers = self.remembers(options, &caller.user).await?;
+        let feasible = options.tools.feasible(catalog, asked, remembers).map_err(|_| Bypass::new("nothing can be chosen"))?;
         let context = match &caller.context {
             Some(said) => stated(catalog, said)?,
             None => read(catalog, asked, &heard, before, &feasible)?,
@@ -186,16 +179,17 @@ impl Decider {
 
     /// What is known about the user, as far as the chosen memory lets the assistant know.
     async fn known(&self, caller: &Caller, action: &Value, request: &str) -> Result<String, Bypass> {
-        let mode = action.get(memory::COMPONENT).and_then(Value::as_str);
-        if mode == Some(NO_MEMORY) {
+        let name = action.get(memory::COMPONENT).and_then(Value::as_str);
+        let mode = name.and_then(memory::Mode::of);
+        if mode == Some(memory::Mode::Nothing) {
             return Ok(String::new());
         }
         let user = || caller.user.clone();
         let TextAnswer { text: profile } = self.answer(Op::Profile { user: user() }).await?;
         let profile = if profile.is_empty() { profile } else { format!("About the user: {profile}\n") };
         // What is certain has been told already.
-        let Some(mode) = mode.filter(|mode| *mode != PROFILE) else { return Ok(profile) };
-        let recall = Op::Recall { user: user(), memory: mode.to_owned(), request: request.to_owned() };
+        let Some(name) = name.filter(|_| mode != Some(memory::Mode::Profile)) else { return Ok(profile) };
+        let recall = Op::Recall { user: user(), memory: name.to_owned(), request: request.to_owned() };
         let TextAnswer { text: recalled } = self.answer(recall).await?;
         Ok(if recalled.is_empty() { profile } else { format!("{profile}{recalled}\n") })
     }
