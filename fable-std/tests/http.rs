@@ -168,7 +168,7 @@ fn tokens_have_their_roles() {
         assert_eq!(allowed, (400, "bad_json".into()), "{path}");
         asked += 1;
     }
-    assert_eq!(asked, 17);
+    assert_eq!(asked, 26);
     assert_eq!(decides.ask("GET", "/metrics").refusal(), (403, "forbidden".into()));
     assert_eq!(all.ask("GET", "/metrics").status, 200);
     assert!(service.finish().success());

@@ -316,16 +316,16 @@ const HOME: [&str; 6] = ["inspect", "home.fable", "--user", "ana", "--catalog", 
 const STATE: &str = "
 State
   rounds       400 decisions, 399 rewards, 1 waiting
-  learned      7.7 of 13 directions; 13 of 13 weights are movable
-  information  28.28; beta is 9.32
+  learned      7.6 of 13 directions; 12 of 13 weights are movable
+  information  28.03; beta is 9.30
   guarantee    holds, if radius and noise are as the settings say
   surprise     1.00 times what is expected; no change noticed
-  numbers      finite, pivots from 23.9583 to 548.0000
+  numbers      finite, pivots from 23.1640 to 572.0000
   size         800 bytes in f64
-  catalog      lamp, fingerprint 38375770cf1f0200
-  settings     fingerprint 53220c56708cef42
+  catalog      lamp, fingerprint 6079e3ac86b893a3
+  settings     fingerprint 9c3cb91b3b9a917c
   user         e6f79c19051ffb05, incarnation 0
-  version      records 3, arithmetic 1
+  version      records 4, arithmetic 1
 `fable inspect --help` explains the words.
 ";
 

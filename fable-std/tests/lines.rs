@@ -200,6 +200,8 @@ fn every_code_is_documented_and_given() {
     }
     expect(&mut service, &about("explain", ""), "expired");
     expect(&mut service, &about("feedback", r#","reward":0.5"#), "expired");
+    expect(&mut service, r#"{"op":"switch","user":"ana","layer":false}"#, "none");
+    expect(&mut service, decide, "off");
     service.send(vec![b'x'; MAX_LINE + 1]);
     expect(&mut service, "", "too_long");
     // `unreadable` is in tests/reading.rs, `storage` in tests/store.rs, `damaged` in tests/damage.rs, `uncertain` needs a database; the last two cannot be provoked in a lifetime.

@@ -61,7 +61,7 @@ const CONTEXT: &str = r#"{"task":"coding","risk":0.1,"ambiguity":0.2,"memory_nee
 
 #[test]
 fn each_mode_brings_back_what_it_says() {
-    let recall = |memory: &str, request: &str| json!({ "op": "recall", "user": "ana", "memory": memory, "request": request });
+    let recall = |memory: &str, request: &str| json!({ "op": "recall", "user": "ana", "mode": memory, "request": request });
     let mut lines: Vec<Value> = (0..10).map(|number| remember("ana", ["cats", "taxes"][number % 2], number as u32)).collect();
     lines.push(json!({ "op": "onboard", "user": "ana", "statements": [
         { "prefer": { "style": "concise" }, "over": { "style": "detailed" }, "response": 1.0, "precision": 4.0 },
@@ -70,7 +70,7 @@ fn each_mode_brings_back_what_it_says() {
     let (modes, asked) = (fable_std::memory::MODES, "what about my cat?");
     lines.extend(modes.iter().map(|mode| recall(mode, asked)));
     lines.push(recall("semantic_memory", "the weather"));
-    lines.push(json!({ "op": "recall", "user": "ben", "memory": "recent_memory" }));
+    lines.push(json!({ "op": "recall", "user": "ben", "mode": "recent_memory" }));
     lines.push(recall("total_recall", ""));
     let answers = answers(&on(None), &lines);
     assert_eq!(answers[9], json!({ "remembered": true, "exchanges": 10 }));
@@ -101,7 +101,7 @@ fn a_profile_is_told_when_there_is_one() {
         let action = json!({ "rigor": level, "steps": "level_3", "examples": "level_3" });
         json!({ "op": "observe", "user": "ana", "context": {}, "action": action, "reward": reward })
     };
-    let recall = |memory: &str| json!({ "op": "recall", "user": "ana", "memory": memory });
+    let recall = |memory: &str| json!({ "op": "recall", "user": "ana", "mode": memory });
     let mut lines: Vec<Value> = (1..=16).map(observe).collect();
     lines.extend([json!({ "op": "profile", "user": "ana" }), recall("profile_summary"), recall("a mode of its own")]);
     let answers = answers_of(&RUBRIC, EAGER, &Options::default(), &lines);
@@ -117,7 +117,7 @@ fn nothing_is_kept_unless_it_is_switched_on() {
     let path = folder.path().join("users.fable");
     let off = Options { memory: false, ..on(Some(&path)) };
     let memories = json!({ "op": "memories", "user": "ana" });
-    let recent = json!({ "op": "recall", "user": "ana", "memory": "recent_memory" });
+    let recent = json!({ "op": "recall", "user": "ana", "mode": "recent_memory" });
     let said = answers(&off, &[remember("ana", "a secret thing", 0), memories.clone(), json!({ "op": "stats" })]);
     assert_eq!(said[0], json!({ "remembered": false, "exchanges": 0 }));
     assert_eq!(said[1], json!({ "memory": "off", "exchanges": [] }));

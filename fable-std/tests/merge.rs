@@ -293,3 +293,49 @@ fn the_commands_do_it_for_a_person() {
     let refused = fable(&[&["merge", &file("no.user"), &first, &second, "--noise-variance", "0.5"], &learner[..]].concat());
     assert_eq!(refused.status.code(), Some(2), "{refused:?}");
 }
+
+/// The user's own rules come along when a device joins, follow when it is synchronized, and do not get in the way of merging.
+#[test]
+fn a_device_gets_the_rules_of_the_store() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = path(folder.path(), "home.fable");
+    let policy = Policy::<f64>::new(&TAU2, HOME).unwrap();
+    use_store(&FileStore::open(Path::new(&home), &Identity::new(&policy)).unwrap(), &policy, 4, &mut 0);
+    let address = board(HOME, 0xdead_beef, 1000);
+    let flags = ["--store", &home, "--user", "ana", "--probe", "0.5"];
+    let device = |what: &str, more: &[&str]| text(&[&["device", "--tcp", &address, what], &flags[..], more].concat());
+    let board = |what: &[&str]| text(&[&["device", "--tcp", &address], what].concat());
+    let rules = |more: &[&str]| text(&[&["rules", &home, "ana", "--probe", "0.5"], more].concat());
+    rules(&["--forbid", "tool=verify", "--words", "I never check"]);
+    device("join", &["--origin", "7"]);
+    assert_eq!(board(&["rules"]), "rule         never tool=verify\nlayer        on\nmemory       not said\n");
+    use_device(&address, 8, &mut 0);
+    let decided = || {
+        let mut device = connect(&address);
+        let all = Feasible::all(&TAU2);
+        (0..20).map(|_| TAU2.values(device.decide(&nowhere(), Some(&all), 0).unwrap().action).unwrap()).collect::<Vec<_>>()
+    };
+    let verify = TAU2.value(1, "verify").unwrap();
+    assert!(decided().iter().all(|values| values[1] != verify));
+    assert!(device("sync", &[]).starts_with("place 7: 28 decisions and 6 rewards were new: appended\n"));
+
+    // What changes in the store reaches the device with the next synchronization.
+    rules(&["--allow", "tool=verify", "--require", "style=concise", "--memory", "off"]);
+    let told = device("sync", &[]);
+    assert_eq!(
+        told,
+        "place 7: 0 decisions and 0 rewards were new: nothing was new\n3 rules or switches were new to the device\n"
+    );
+    assert_eq!(board(&["rules"]), "rule         always style=concise\nlayer        on\nmemory       off\n");
+    let concise = TAU2.value(2, "concise").unwrap();
+    assert!(decided().iter().all(|values| values[2] == concise));
+    // On the device alone; and a device that is switched off decides nothing.
+    assert!(board(&["rules", "--allow", "style=direct", "--layer", "off"]).starts_with("layer        off\n"));
+    let refused = fable(&["device", "--tcp", &address, "decide", "--all"]);
+    assert_eq!(refused.status.code(), Some(3));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("the user has switched this off"), "{refused:?}");
+    assert!(device("sync", &[]).ends_with("rules or switches were new to the device\n"));
+    assert_eq!(fable(&["device", "--tcp", &address, "decide", "--all"]).status.code(), Some(0));
+    board(&["forget", "--yes"]);
+    assert_eq!(board(&["rules"]), "layer        on\nmemory       not said\n");
+}

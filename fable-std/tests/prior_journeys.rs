@@ -191,7 +191,7 @@ fn the_command_fits_and_addresses() {
 
     let hash = format!("{:016x}", 7);
     let told = fable(here, &["prior", "address", "crowd.prior", "board.snapshot", "--user", &hash, "--catalog", "tau2"]);
-    assert_eq!(text(&told.stdout), "2329 bytes for user 0000000000000007\n", "{}", text(&told.stderr));
+    assert_eq!(text(&told.stdout), "2425 bytes for user 0000000000000007\n", "{}", text(&told.stderr));
     let (loaded, learner) = on_device(&std::fs::read(here.join("board.snapshot")).unwrap());
     assert_eq!((loaded.unwrap(), learner.user()), (0, 7));
     let told = fable(here, &["prior", "address", "crowd.prior", "-", "--user", "ana", "--catalog", "tau2", "--scalar", "f64"]);

@@ -127,7 +127,7 @@ impl Step {
                 // What the catalog calls it.
                 let own = catalog.component("memory").and_then(|memory| catalog.value(memory, "conversation"));
                 let memory = if own.is_some() { "conversation" } else { "recent_memory" };
-                json!({ "op": "recall", "user": user, "memory": memory, "request": "what?" })
+                json!({ "op": "recall", "user": user, "mode": memory, "request": "what?" })
             }
             Self::Unremember(user) => json!({ "op": "unremember", "user": user }),
             Self::Forget(user) => json!({ "op": "forget", "user": user }),

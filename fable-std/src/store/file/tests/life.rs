@@ -16,8 +16,10 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-pub(super) const RULES: [&[u8]; 2] =
-    [br#"[{"effect":"forbid","component":"tool","values":["web_search"],"when":null,"words":"never search the web"}]"#, b"[]"];
+pub(super) const RULES: [&[u8]; 2] = [
+    br#"{"rules":[{"effect":"forbid","component":"tool","values":["web_search"],"when":null,"words":"never search the web"}]}"#,
+    br#"{"rules":[]}"#,
+];
 
 /// More than any file has.
 const NEVER: u64 = 1 << 40;
