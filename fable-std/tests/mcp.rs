@@ -59,7 +59,7 @@ fn a_life_by_tools() {
     });
 }
 
-/// A service that keeps no rules: they hold for the tools, where they hold, until they are taken back.
+/// Rules hold for the person, where they hold, until they are taken back.
 #[test]
 fn rules_hold_for_the_tools() {
     with_service(|service| {
@@ -67,7 +67,6 @@ fn rules_hold_for_the_tools() {
         let told =
             call(&ana, "preferences", json!({ "say": "For coding never run code. Always confirm first when it is risky." }))
                 .unwrap();
-        assert_eq!(told.data["rules_kept"], false, "{}", told.data);
         let rules = told.data["rules"].as_array().unwrap();
         assert!(!rules.is_empty(), "{}", told.data);
         let context = |task: Value| json!({ "task": task, "risk": 0.1, "ambiguity": 0.1, "memory_need": 0.1, "tool_need": 0.9 });
@@ -76,8 +75,7 @@ fn rules_hold_for_the_tools() {
         assert_eq!((feasible("coding"), feasible("factual")), (json!(150), json!(180)));
         let listed = call(&ana, "preferences", json!({})).unwrap();
         assert!(listed.text.contains("Rule: never tool=") && listed.text.contains("in coding"), "{}", listed.text);
-        let value = rules[0]["pattern"]["tool"][0].as_str().unwrap();
-        call(&ana, "preferences", json!({ "take_back": [format!("tool={value}")] })).unwrap();
+        call(&ana, "preferences", json!({ "take_back": [rules[0]["values"][0]] })).unwrap();
         assert_eq!(feasible("coding"), 180);
     });
 }
@@ -92,7 +90,7 @@ impl Backend for Noting {
         match op {
             "read" => Ok(json!({
                 "statements": [], "said": [], "unused": [],
-                "rules": [{ "effect": "forbid", "pattern": { "tool": ["web_search"] }, "when": { "task": "coding" }, "words": "no web" }],
+                "rules": [{ "effect": "forbid", "values": ["tool=web_search"], "when": "task=coding", "words": "no web" }],
             })),
             "rules" => Ok(json!({ "rules": [] })),
             "forbid" | "allow" => Ok(json!({ "rules": 1 })),
@@ -106,8 +104,7 @@ impl Backend for Noting {
 fn rules_go_to_a_service_that_keeps_them() {
     let noting = Noting::default();
     let ana = Session::new(&noting, "ana");
-    let told = call(&ana, "preferences", json!({ "say": "in code no web" })).unwrap();
-    assert_eq!(told.data["rules_kept"], true);
+    call(&ana, "preferences", json!({ "say": "in code no web" })).unwrap();
     call(&ana, "preferences", json!({ "take_back": ["tool=web_search"] })).unwrap();
     let asked = noting.0.lock().unwrap().clone();
     let given = json!({ "user": "ana", "values": ["tool=web_search"], "words": "no web", "when": "task=coding" });

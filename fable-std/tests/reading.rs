@@ -41,7 +41,7 @@ fn preferences_become_statements_that_onboard_takes_and_rules_that_decide_takes(
     assert_eq!(read["said"][0]["means"], "style=concise over style=detailed when task=coding");
     assert_eq!(read["statements"].as_array().unwrap().len(), read["said"].as_array().unwrap().len());
     let rule = &read["rules"][0];
-    assert_eq!((&rule["effect"], &rule["pattern"]), (&json!("forbid"), &json!({ "tool": ["web_search"] })), "{read}");
+    assert_eq!((&rule["effect"], &rule["values"]), (&json!("forbid"), &json!(["tool=web_search"])), "{read}");
     assert_eq!(read["unused"], json!(["I love purple monkeys"]), "{read}");
 
     let context = json!({ "task": "factual", "risk": 0.1, "ambiguity": 0.1, "memory_need": 0.1, "tool_need": 0.9 });
@@ -49,12 +49,13 @@ fn preferences_become_statements_that_onboard_takes_and_rules_that_decide_takes(
         &catalog::AGENT,
         &[
             json!({ "op": "onboard", "user": "ana", "statements": read["statements"] }),
-            json!({ "op": "recommend", "user": "ana", "context": context, "forbid": [rule["pattern"]] }),
+            json!({ "op": "forbid", "user": "ana", "values": rule["values"], "words": rule["words"] }),
+            json!({ "op": "recommend", "user": "ana", "context": context }),
         ],
     );
     assert_eq!(answers[0], json!({ "accepted": read["statements"].as_array().unwrap().len() }));
-    assert_ne!(answers[1]["action"]["tool"], "web_search");
-    assert_eq!(answers[1]["feasible"], 150);
+    assert_ne!(answers[2]["action"]["tool"], "web_search");
+    assert_eq!(answers[2]["feasible"], 150);
 }
 
 #[test]

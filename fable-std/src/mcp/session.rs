@@ -5,7 +5,6 @@ use super::tools::Tool;
 use serde_json::{Map, Value, json};
 use std::fmt;
 use std::fmt::Write;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// What a tool answers: words for a model, and the same as data.
 #[derive(Clone, Debug, PartialEq)]
@@ -50,8 +49,6 @@ impl From<Refused> for Fault {
 pub struct Session<B> {
     backend: B,
     user: String,
-    /// Rules that the service does not keep: `effect`, `pattern`, `when`, `words`.
-    rules: Mutex<Vec<Value>>,
 }
 
 type Arguments = Map<String, Value>;
@@ -59,7 +56,7 @@ type Arguments = Map<String, Value>;
 impl<B: Backend> Session<B> {
     /// Tools that are about this person and nobody else.
     pub fn new(backend: B, user: impl Into<String>) -> Self {
-        Self { backend, user: user.into(), rules: Mutex::default() }
+        Self { backend, user: user.into() }
     }
 
     /// Does a tool.
@@ -89,8 +86,10 @@ impl<B: Backend> Session<B> {
         self.backend.ask(op, body)
     }
 
-    fn rules(&self) -> MutexGuard<'_, Vec<Value>> {
-        self.rules.lock().unwrap_or_else(PoisonError::into_inner)
+    /// The person's own rules.
+    fn rules(&self) -> Result<Value, Refused> {
+        let mut answer = self.ask("rules", &json!({ "user": self.user }))?;
+        Ok(answer.get_mut("rules").map_or(Value::Null, Value::take))
     }
 
     fn profile(&self) -> Result<Told, Fault> {
@@ -105,7 +104,7 @@ impl<B: Backend> Session<B> {
             let doubt = if string(entry, "standing") == "holds" { "" } else { " (doubtful by now)" };
             let _ = write!(text, "\n- {}{doubt}", string(entry, "sentence")); // writing to a String cannot fail
         }
-        let rules = self.kept_rules()?;
+        let rules = self.rules()?;
         describe_rules(&mut text, &rules);
         let data = json!({
             "decisions": posterior.get("rounds"), "rewards": posterior.get("observations"), "profile": entries, "rules": rules,
@@ -120,12 +119,7 @@ impl<B: Backend> Session<B> {
             (None, Some(context)) => context.clone(),
             _ => return Err(Fault::Arguments("either 'request' or 'context' says what it is about".into())),
         };
-        let mut body = json!({ "user": self.user, "context": context });
-        for (effect, patterns) in self.patterns(&context) {
-            if let Some(body) = body.as_object_mut().filter(|_| !patterns.is_empty()) {
-                body.insert(effect.into(), patterns.into());
-            }
-        }
+        let body = json!({ "user": self.user, "context": context });
         let answer = self.ask(op, &body)?;
         let instruction = string(&answer, "instruction");
         let text = match answer.get("decision").and_then(Value::as_str) {
@@ -184,7 +178,7 @@ impl<B: Backend> Session<B> {
             (Some(said), None) => self.state(said),
             (None, Some(values)) => self.take_back(values),
             (None, None) => {
-                let rules = self.kept_rules()?;
+                let rules = self.rules()?;
                 let mut text = String::new();
                 describe_rules(&mut text, &rules);
                 let text = if text.is_empty() { "There are no rules.".to_owned() } else { text.trim_start().to_owned() };
@@ -205,13 +199,9 @@ impl<B: Backend> Session<B> {
         for said in list(&read, "said") {
             let _ = writeln!(text, "Taken as a wish: {} ({}).", string(said, "means"), string(said, "words"));
         }
-        let mut kept = true;
         for rule in list(&read, "rules") {
-            kept &= self.keep_rule(rule)?;
+            self.keep(rule)?;
             let _ = writeln!(text, "Taken as a rule: {}.", rule_words(rule));
-        }
-        if !kept {
-            text += "The service keeps no rules: they hold for these tools until the session ends, and the application has to apply them.\n";
         }
         for unused in list(&read, "unused").iter().filter_map(Value::as_str) {
             let _ = writeln!(text, "Not understood: {unused}.");
@@ -219,30 +209,17 @@ impl<B: Backend> Session<B> {
         if text.is_empty() {
             text += "Nothing in it is a preference.";
         }
-        let mut data = read.clone();
-        if let Some(data) = data.as_object_mut() {
-            data.insert("rules_kept".into(), kept.into());
-        }
-        Ok(Told { text: text.trim_end().to_owned(), data })
+        Ok(Told { text: text.trim_end().to_owned(), data: read })
     }
 
-    /// Gives a rule to the service, or keeps it here if that keeps none; whether it was given.
-    fn keep_rule(&self, rule: &Value) -> Result<bool, Fault> {
-        let mut body = json!({ "user": self.user, "values": rule_values(rule), "words": rule.get("words") });
-        if let (Some(body), Some(when)) = (body.as_object_mut(), rule.get("when")) {
-            let place = when.get("task").and_then(Value::as_str).map(|task| format!("task={task}"));
-            let place = place.or_else(|| when.get("signal").and_then(Value::as_str).map(ToOwned::to_owned));
-            body.insert("when".into(), place.into());
+    /// Makes a rule one of the person's own.
+    fn keep(&self, rule: &Value) -> Result<(), Fault> {
+        let mut body = json!({ "user": self.user, "values": rule.get("values"), "words": rule.get("words") });
+        if let (Some(body), Some(when)) = (body.as_object_mut(), rule.get("when").filter(|when| !when.is_null())) {
+            body.insert("when".into(), when.clone());
         }
-        if self.service_rules()?.is_some() {
-            self.ask(string(rule, "effect"), &body)?;
-            return Ok(true);
-        }
-        let mut rules = self.rules();
-        if !rules.contains(rule) {
-            rules.push(rule.clone());
-        }
-        Ok(false)
+        self.ask(string(rule, "effect"), &body)?;
+        Ok(())
     }
 
     /// Lifts rules about values.
@@ -250,12 +227,8 @@ impl<B: Backend> Session<B> {
         let names: Option<Vec<&str>> = values.as_array().and_then(|values| values.iter().map(Value::as_str).collect());
         let names = names.filter(|names| !names.is_empty());
         let names = names.ok_or_else(|| Fault::Arguments("'take_back' is a list of values like tool=web_search".into()))?;
-        if self.service_rules()?.is_some() {
-            self.ask("allow", &json!({ "user": self.user, "values": names }))?;
-        } else {
-            self.rules().retain(|rule| !rule_values(rule).iter().any(|value| names.contains(&value.as_str())));
-        }
-        Ok(Told { text: format!("Allowed again: {}.", names.join(", ")), data: json!({ "rules": self.kept_rules()? }) })
+        self.ask("allow", &json!({ "user": self.user, "values": names }))?;
+        Ok(Told { text: format!("Allowed again: {}.", names.join(", ")), data: json!({ "rules": self.rules()? }) })
     }
 
     fn forget(&self, arguments: &Arguments) -> Result<Told, Fault> {
@@ -263,7 +236,6 @@ impl<B: Backend> Session<B> {
             return Err(Fault::Arguments("'confirm' must be true: what is forgotten cannot be brought back".into()));
         }
         let answer = self.ask("forget", &json!({ "user": self.user }))?;
-        self.rules().clear();
         let forgotten = answer.get("forgotten") == Some(&Value::Bool(true));
         let text = if forgotten { "Everything about the person is forgotten." } else { "Nothing was known about the person." };
         Ok(Told { text: text.into(), data: answer })
@@ -288,40 +260,6 @@ impl<B: Backend> Session<B> {
         let last = list(&waiting, "waiting").last().and_then(Value::as_str).map(ToOwned::to_owned);
         last.ok_or_else(|| Fault::Refused(Refused::new("unknown_decision", "no decision waits for feedback")))
     }
-
-    /// The rules that hold: those of the service, or those kept here.
-    fn kept_rules(&self) -> Result<Value, Fault> {
-        Ok(self.service_rules()?.unwrap_or_else(|| Value::Array(self.rules().clone())))
-    }
-
-    /// The rules of the service; none if it keeps none.
-    fn service_rules(&self) -> Result<Option<Value>, Fault> {
-        match self.ask("rules", &json!({ "user": self.user })) {
-            Ok(mut answer) => Ok(Some(answer.get_mut("rules").map_or(Value::Null, Value::take))),
-            Err(refused) if refused.is_unknown_op() => Ok(None),
-            Err(refused) => Err(refused.into()),
-        }
-    }
-
-    /// The patterns of the rules kept here that hold in a context, by effect.
-    fn patterns(&self, context: &Value) -> [(&'static str, Vec<Value>); 2] {
-        let holds = |rule: &&Value| match rule.get("when") {
-            None => true,
-            Some(when) => match (when.get("task"), when.get("signal").and_then(Value::as_str)) {
-                (Some(task), _) => context.get("task") == Some(task),
-                (None, Some(signal)) => {
-                    let level = context.get(signal).and_then(Value::as_f64);
-                    level.is_some_and(|level| level > f64::from(crate::text::SIGNAL_HIGH))
-                }
-                (None, None) => true,
-            },
-        };
-        let rules = self.rules();
-        ["forbid", "require"].map(|effect| {
-            let held = rules.iter().filter(|rule| string(rule, "effect") == effect).filter(holds);
-            (effect, held.filter_map(|rule| rule.get("pattern")).cloned().collect())
-        })
-    }
 }
 
 fn string<'v>(value: &'v Value, key: &str) -> &'v str {
@@ -345,30 +283,25 @@ fn text<'a>(arguments: &'a Arguments, key: &str) -> Result<Option<&'a str>, Faul
     }
 }
 
-/// The values of a rule, like `tool=web_search`.
-fn rule_values(rule: &Value) -> Vec<String> {
-    let pattern = rule.get("pattern").and_then(Value::as_object).into_iter().flatten();
-    let named = pattern.flat_map(|(component, values)| {
-        let values = values.as_array().into_iter().flatten().filter_map(Value::as_str);
-        values.map(move |value| format!("{component}={value}"))
-    });
-    named.collect()
-}
-
 fn rule_words(rule: &Value) -> String {
     let verb = if string(rule, "effect") == "forbid" { "never" } else { "always" };
-    let when = rule.get("when").map_or_else(String::new, |when| match when.get("task").and_then(Value::as_str) {
-        Some(task) => format!(" in {task}"),
-        None => format!(" when {} is high", string(when, "signal")),
-    });
-    format!("{verb} {}{when} ({})", rule_values(rule).join(" or "), string(rule, "words"))
+    let when = match rule.get("when").and_then(Value::as_str) {
+        None => String::new(),
+        Some(place) => match place.strip_prefix("task=") {
+            Some(task) => format!(" in {task}"),
+            None => format!(" when {place} is high"),
+        },
+    };
+    let values: Vec<&str> = list(rule, "values").iter().filter_map(Value::as_str).collect();
+    let words = string(rule, "words");
+    let words = if words.is_empty() { String::new() } else { format!(" ({words})") };
+    format!("{verb} {}{when}{words}", values.join(" or "))
 }
 
-/// The rules in words; those of a service may look different, and are told by their words.
+/// The rules in words.
 fn describe_rules(text: &mut String, rules: &Value) {
     for rule in rules.as_array().into_iter().flatten() {
-        let words = if rule.get("pattern").is_some() { rule_words(rule) } else { rule.to_string() };
-        let _ = write!(text, "\n- Rule: {words}"); // writing to a String cannot fail
+        let _ = write!(text, "\n- Rule: {}", rule_words(rule)); // writing to a String cannot fail
     }
 }
 

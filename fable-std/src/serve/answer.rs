@@ -398,8 +398,9 @@ pub(super) struct Wished {
     memory: Option<bool>,
 }
 
+/// A rule as the ops `forbid` and `require` take it.
 #[derive(Serialize)]
-struct Ruled {
+pub(super) struct Ruled {
     effect: &'static str,
     values: Vec<String>,
     when: Option<String>,
@@ -414,14 +415,19 @@ struct Declared {
     when: Option<String>,
 }
 
-impl Wished {
-    pub(super) fn new(catalog: &Catalog<'_>, wishes: &Wishes) -> Self {
-        let rule = |rule: &Constraint| Ruled {
+impl Ruled {
+    pub(super) fn new(catalog: &Catalog<'_>, rule: &Constraint) -> Self {
+        Self {
             effect: lookup::effect_name(rule.effect),
             values: lookup::value_names(catalog, &rule.part()),
             when: lookup::when_name(catalog, rule.when),
             words: rule.words.clone(),
-        };
+        }
+    }
+}
+
+impl Wished {
+    pub(super) fn new(catalog: &Catalog<'_>, wishes: &Wishes) -> Self {
         let declared = |standing: &StandingRule<'_>| Declared {
             name: standing.rule.name.to_owned(),
             effect: lookup::effect_name(standing.rule.effect),
@@ -429,7 +435,7 @@ impl Wished {
             when: lookup::condition_name(catalog, standing.when),
         };
         Self {
-            rules: wishes.rules.iter().map(rule).collect(),
+            rules: wishes.rules.iter().map(|rule| Ruled::new(catalog, rule)).collect(),
             catalog: catalog.rules().iter().map(declared).collect(),
             layer: wishes.layer,
             memory: wishes.memory,

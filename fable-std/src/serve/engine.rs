@@ -186,7 +186,7 @@ impl<'p, T: Scalar> Engine<'p, T> {
                 };
                 Ok(Answer::Backup(backup))
             }
-            Op::Read { text, reading } => Ok(Answer::Read(read(self.desk.catalog(), text, *reading)?)),
+            Op::Read { words, reading } => Ok(Answer::Read(read(self.desk.catalog(), words, *reading)?)),
             Op::Stats => self.stats(),
         }
     }

@@ -1,6 +1,6 @@
 //! One line of JSON as it was written: borrowed, strictly typed, not yet looked up in a catalog.
 
-use super::read::ReadAs;
+use super::read::{Past, ReadAs};
 use super::refusal::{Code, Refusal};
 use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
@@ -75,6 +75,10 @@ pub(super) struct Line<'a> {
     pub(super) mode: Option<Name<'a>>,
     #[serde(default, deserialize_with = "given", borrow)]
     pub(super) text: Option<Name<'a>>,
+    #[serde(default, deserialize_with = "given")]
+    pub(super) history: Option<Vec<Object<Past>>>,
+    #[serde(default, deserialize_with = "given", borrow)]
+    pub(super) background: Option<Name<'a>>,
     #[serde(default, deserialize_with = "given", rename = "as")]
     pub(super) reading: Option<ReadAs>,
 }
@@ -115,6 +119,8 @@ impl<'a> Line<'a> {
             ("mode", self.mode.is_some()),
             ("memory", self.memory.is_some()),
             ("text", self.text.is_some()),
+            ("history", self.history.is_some()),
+            ("background", self.background.is_some()),
             ("as", self.reading.is_some()),
         ]
         .into_iter()

@@ -18,7 +18,7 @@ mod worker;
 pub use counters::Gauges;
 pub use op::{Incoming, MAX_DRAWS, MAX_NAME, OPS, Op};
 pub use pipe::Stop;
-pub use read::ReadAs;
+pub use read::{Past, ReadAs, Words};
 pub use refusal::{Code, Refusal};
 pub use residents::user_bytes;
 pub use service::{Answered, Busy, Service};

@@ -4,7 +4,7 @@
 //! to be like is for `fable_core` to say.
 
 use super::json::{self, Line, Name, Object, Pattern};
-use super::read::ReadAs;
+use super::read::{ReadAs, Words};
 use super::refusal::{Code, Refusal};
 use crate::catalogs::lookup;
 use crate::memory::{COMPONENT, Exchange};
@@ -180,7 +180,7 @@ pub enum Op {
     /// A text in the catalog's terms; it is about nobody.
     Read {
         /// What was said.
-        text: String,
+        words: Words,
         /// What it is taken for.
         reading: ReadAs,
     },
@@ -342,7 +342,7 @@ pub(super) fn keys(op: &str) -> Option<&'static [&'static str]> {
         "explain" => &["decision", "against", "defaults"],
         "promote" | "waiting" => &["user", "at"],
         "backup" => &["file"],
-        "read" => &["text", "as"],
+        "read" => &["text", "as", "history", "background"],
         "stats" => &[],
         _ => return None,
     })
@@ -434,7 +434,17 @@ fn op(catalog: &Catalog<'_>, name: &str, line: Line<'_>) -> Result<Op, Refusal> 
             Op::Wish { user: user(line.user)?, change }
         }
         "backup" => Op::Backup { file: line.file.map(|file| file.0.into_owned()) },
-        "read" => Op::Read { text: needed("text", line.text)?.0.into_owned(), reading: needed("as", line.reading)? },
+        "read" => {
+            let reading = needed("as", line.reading)?;
+            if reading != ReadAs::Context
+                && let Some(key) = line.keys().find(|key| ["history", "background"].contains(key))
+            {
+                return Err(Refusal::new(Code::BadRequest, format_args!("'{key}' is for a text that is read as a context")));
+            }
+            let background = line.background.map(|background| background.0.into_owned());
+            let history = line.history.unwrap_or_default().into_iter().map(|Object(past)| past).collect();
+            Op::Read { words: Words { text: needed("text", line.text)?.0.into_owned(), history, background }, reading }
+        }
         _ => Op::Stats,
     })
 }

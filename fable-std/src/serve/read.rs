@@ -1,12 +1,13 @@
 //! Words in the terms of the catalog that is served, by the fixed [rules](crate::text::Rules): nothing is asked elsewhere, and nobody is
 //! looked up.
 
+use super::answer::Ruled;
 use super::refusal::Refusal;
 use crate::text::{
-    ContextAdapter, FeedbackAdapter, Onboarding, OnboardingAdapter, Preference, PreferenceText, Reaction, RequestText, Rules,
-    Situation,
+    Background, ContextAdapter, FeedbackAdapter, Onboarding, OnboardingAdapter, Preference, PreferenceText, Reaction,
+    RequestText, Rules, Situation, Turn,
 };
-use fable_core::{Catalog, Context, Effect, When};
+use fable_core::{Catalog, Context, When};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -28,8 +29,8 @@ pub enum ReadAs {
 pub(super) enum Read {
     /// As `decide` takes it.
     Context { context: Value },
-    /// Statements as `onboard` takes them, and a pattern for `forbid` or `require` in each rule.
-    Preferences { statements: Vec<Value>, said: Vec<Said>, rules: Vec<Value>, unused: Vec<String> },
+    /// Statements as `onboard` takes them, and rules as `forbid` or `require` take them.
+    Preferences { statements: Vec<Value>, said: Vec<Said>, rules: Vec<Ruled>, unused: Vec<String> },
     /// As `feedback` takes it, or `null` when the text says nothing about the answer.
     Reward { reward: Option<f64>, corrections: u8, clarifications: u8 },
 }
@@ -41,11 +42,43 @@ pub(super) struct Said {
     means: String,
 }
 
+/// An exchange before a request.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Past {
+    /// What was asked.
+    pub request: String,
+    /// What was answered, if that is known.
+    #[serde(default)]
+    pub answer: Option<String>,
+}
+
+impl Past {
+    fn turn(&self) -> Turn<'_> {
+        Turn { request: &self.request, answer: self.answer.as_deref(), action: None, reward: None }
+    }
+}
+
+/// A text, and what a request is read with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Words {
+    /// What was said.
+    pub text: String,
+    /// The exchanges before it, the oldest first.
+    pub history: Vec<Past>,
+    /// What is so for everybody.
+    pub background: Option<String>,
+}
+
 /// Reads a text.
-pub(super) fn read(catalog: &Catalog<'_>, text: &str, reading: ReadAs) -> Result<Read, Refusal> {
+pub(super) fn read(catalog: &Catalog<'_>, words: &Words, reading: ReadAs) -> Result<Read, Refusal> {
+    let text = &words.text;
     Ok(match reading {
         ReadAs::Context => {
-            let context = Rules.context(catalog, Situation::new(RequestText::new(text)))?.value;
+            let history: Vec<Turn<'_>> = words.history.iter().map(Past::turn).collect();
+            let situation = Situation::new(RequestText::new(text)).after(&history);
+            let background = words.background.as_deref().map(Background::new);
+            let context = Rules.context(catalog, Situation { background, ..situation })?.value;
             Read::Context { context: context_value(catalog, &context) }
         }
         ReadAs::Preferences => preferences(catalog, Rules.onboarding(catalog, PreferenceText::new(text))?.value),
@@ -82,21 +115,8 @@ fn preferences(catalog: &Catalog<'_>, found: Onboarding) -> Read {
             None => unused.push(preference.words), // the dictionary has no coordinate for it
         }
     }
-    let rules = constraints.into_iter().map(|rule| {
-        let effect = if rule.effect == Effect::Forbid { "forbid" } else { "require" };
-        let values: Vec<&str> =
-            rule.values.iter().filter_map(|value| names(catalog, (rule.component, *value))).map(|(_, value)| value).collect();
-        let component = catalog.definition().components.get(usize::from(rule.component)).map_or("", |component| component.name);
-        let mut fields = Map::new();
-        fields.insert("effect".into(), effect.into());
-        fields.insert("pattern".into(), json!({ component: values }));
-        if let Some(when) = when(catalog, rule.when) {
-            fields.insert("when".into(), when);
-        }
-        fields.insert("words".into(), rule.words.into());
-        fields.into()
-    });
-    Read::Preferences { statements, said, rules: rules.collect(), unused }
+    let rules = constraints.iter().map(|rule| Ruled::new(catalog, rule)).collect();
+    Read::Preferences { statements, said, rules, unused }
 }
 
 /// A preference as `onboard` takes it, if the catalog can express it.

@@ -129,7 +129,11 @@ fn key(name: &str) -> Value {
         "values" => json!({"type": "array", "minItems": 1, "items": reference("Value")}),
         "when" => reference("Place"),
         "words" => json!({"type": "string", "maxLength": 1_024}),
-        "text" => json!({"type": "string"}),
+        "text" | "background" => json!({"type": "string"}),
+        "history" => {
+            let text = json!({"type": "string"});
+            json!({"type": "array", "items": object(&["request"], json!({"request": text, "answer": {"type": ["string", "null"]}}))})
+        }
         "as" => json!({"enum": ["context", "preferences", "reward"]}),
         "file" => json!({"type": "string", "minLength": 1}),
         "answer" => json!({"type": "string"}),
@@ -204,11 +208,7 @@ fn answered(mut always: Value, sometimes: Value) -> Value {
 /// What a user wishes.
 fn wished(text: &Value, flag: &Value) -> Value {
     let values = json!({"type": "array", "minItems": 1, "items": reference("Value")});
-    let place = json!({"oneOf": [reference("Place"), {"type": "null"}]});
-    let rule = object(
-        &["effect", "values", "when", "words"],
-        json!({"effect": {"enum": ["forbid", "require"]}, "values": values, "when": place, "words": text}),
-    );
+    let rule = ruled();
     let declared = object(
         &["name", "effect", "values", "when"],
         json!({
@@ -334,13 +334,20 @@ fn with(mut fields: Value, name: &str, schema: Value) -> Value {
     fields
 }
 
+/// A user's own rule.
+fn ruled() -> Value {
+    let values = json!({"type": "array", "minItems": 1, "items": reference("Value")});
+    let place = json!({"oneOf": [reference("Place"), {"type": "null"}]});
+    object(
+        &["effect", "values", "when", "words"],
+        json!({"effect": {"enum": ["forbid", "require"]}, "values": values, "when": place, "words": {"type": "string"}}),
+    )
+}
+
 /// What a text can be read as.
 fn read() -> Value {
     let texts = json!({"type": "array", "items": {"type": "string"}});
-    let words = json!({"type": "string"});
-    let effect = json!({"enum": ["forbid", "require"]});
-    let rule = json!({"effect": effect, "pattern": reference("Pattern"), "when": reference("When"), "words": words});
-    let rules = json!({"type": "array", "items": object(&["effect", "pattern", "words"], rule)});
+    let rules = json!({"type": "array", "items": ruled()});
     let words = object(&["words", "means"], json!({"words": {"type": "string"}, "means": {"type": "string"}}));
     let said = json!({"type": "array", "items": words});
     let reward = json!({"type": ["number", "null"], "minimum": -1, "maximum": 1});
