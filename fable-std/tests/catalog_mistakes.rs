@@ -556,10 +556,10 @@ lamp.toml:51:8: a rule has one condition, like { risk.above = 0.6 } or { task = 
     (
         "a threshold of a rule that is not a signal",
         &[("when.noise.above = 0.75", "when.noise.above = 75")],
-        r#"
+        r"
 lamp.toml:57:20: a threshold must be a number from 0 to 1
    57 | when.noise.above = 75
-      |                    ^^"#,
+      |                    ^^",
     ),
     (
         "a rule that leaves nothing",

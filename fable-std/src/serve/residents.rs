@@ -32,7 +32,7 @@ const BESIDES: usize = 512;
 /// ```
 /// use fable_core::catalog::AGENT;
 /// use fable_std::serve::user_bytes;
-/// assert_eq!([user_bytes::<f32>(&AGENT) / 1000, user_bytes::<f64>(&AGENT) / 1000], [113, 218]);
+/// assert_eq!([user_bytes::<f32>(&AGENT) / 1000, user_bytes::<f64>(&AGENT) / 1000], [113, 219]);
 /// ```
 #[must_use]
 pub fn user_bytes<T: Scalar>(catalog: &Catalog<'_>) -> usize {
