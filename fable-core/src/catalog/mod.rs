@@ -352,7 +352,7 @@ impl<'a> Catalog<'a> {
 
     /// The value positions of an action; `None` for an index outside the catalog.
     #[must_use]
-    #[inline(never)]
+    #[inline]
     pub fn values(&self, action: Action) -> Option<Values> {
         if action.0 >= self.actions {
             return None;
