@@ -28,7 +28,9 @@
 
 use crate::text::Constraint;
 use fable_core::analysis::Span;
-use fable_core::{Action, ActionSet, Catalog, Comparison, Context, CoordinateSet, Feasible, FeasibleError, Policy, Scalar};
+use fable_core::{
+    Action, ActionSet, Catalog, Comparison, Context, CoordinateSet, Feasible, FeasibleError, Policy, Scalar, stopped_by,
+};
 use std::collections::HashSet;
 
 /// What is allowed, without a task and in each.
@@ -39,10 +41,25 @@ pub struct Allowed {
 }
 
 impl Allowed {
-    /// The same everywhere.
+    /// The same everywhere, as far as the catalog's own rules leave it.
     #[must_use]
     pub fn everywhere(catalog: &Catalog<'_>, feasible: &Feasible) -> Self {
-        Self { tasks: vec![*feasible.set(); catalog.definition().tasks.len() + 1] }
+        Self { tasks: vec![*feasible.set(); catalog.definition().tasks.len() + 1] }.under_catalog(catalog)
+    }
+
+    /// What the rules of the catalog leave of it: whatever they remove however high the signals are.
+    fn under_catalog(mut self, catalog: &Catalog<'_>) -> Self {
+        let signals = catalog.definition().signals.len();
+        let tasks = std::iter::once(None).chain((0..catalog.definition().tasks.len()).map(Some));
+        for (set, task) in self.tasks.iter_mut().zip(tasks) {
+            let places: Vec<Context> =
+                [0.0, 1.0].into_iter().filter_map(|level| Context::new(catalog, task, &vec![level; signals]).ok()).collect();
+            let stopped = |action: &Action| {
+                !places.is_empty() && places.iter().all(|place| stopped_by(catalog, catalog.rules(), place, *action).is_some())
+            };
+            set.iter().filter(stopped).for_each(|action| set.remove(action));
+        }
+        self
     }
 
     /// What a person's own rules leave. Where they leave nothing, nothing is learned.
@@ -60,7 +77,7 @@ impl Allowed {
                 Err(error) => return Err(error),
             });
         }
-        Ok(Self { tasks })
+        Ok(Self { tasks }.under_catalog(catalog))
     }
 
     /// What of it other rules leave, which hold everywhere.

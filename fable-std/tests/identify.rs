@@ -168,3 +168,16 @@ fn the_command_says_what_can_be_known() {
     assert_eq!(fable(&["identify", "--forbid", "tool=hammer"]).status.code(), Some(2));
     assert_eq!(fable(&["identify", "--user", "ana"]).status.code(), Some(2));
 }
+
+/// What a catalog forbids in every context can never be told, whoever asks.
+#[test]
+fn the_rules_of_a_catalog_count() {
+    use fable_core::catalog::{AGENT, Catalog, Definition, Part, agent};
+    use fable_core::{Rule, values};
+    const NO_MEMORY: &[Part<'static>] = &[Part::new(agent::MEMORY, values![agent::Memory::NoMemory])];
+    let rules = [Rule::require("private", NO_MEMORY).always()];
+    let private = Catalog::try_new(Definition { rules: &rules, ..*AGENT.definition() }).unwrap();
+    let (open, closed) =
+        (Allowed::everywhere(&AGENT, &Feasible::all(&AGENT)), Allowed::everywhere(&private, &Feasible::all(&private)));
+    assert_eq!((open.counts().next(), closed.counts().next()), (Some(180), Some(36)));
+}

@@ -134,3 +134,19 @@ fn a_contrast_knows_whether_rewards_can_tell() {
     let nothing = json!({ "forbid": [{ "style": "direct" }], "require": [{ "style": "direct" }] });
     assert_eq!(ask("concise_over_detailed", nothing)["error"]["code"], "infeasible");
 }
+
+/// What came before counts for a context, and for nothing else.
+#[test]
+fn a_context_is_read_with_what_was_said_before() {
+    let ask_one = |line: Value| ask(&catalog::AGENT, &[line]).remove(0);
+    let alone = ask_one(json!({ "op": "read", "as": "context", "text": "and in French?" }));
+    let history = json!([{ "request": "Translate 'good morning' into German", "answer": "Guten Morgen" }]);
+    let after = ask_one(json!({ "op": "read", "as": "context", "text": "and in French?", "history": history }));
+    assert_eq!(after["context"]["task"], "translation", "{after}");
+    assert_ne!(alone, after);
+    let background =
+        ask_one(json!({ "op": "read", "as": "context", "text": "hm, go on", "background": "You are a coding assistant." }));
+    assert_eq!(background["context"]["task"], "coding", "{background}");
+    let wrong = ask_one(json!({ "op": "read", "as": "reward", "text": "thanks", "background": "" }));
+    assert_eq!(wrong["error"]["code"], "bad_request");
+}
