@@ -401,7 +401,7 @@ fn there_is_no_half_loaded_state() {
     other.restore(&policy, &bytes).unwrap();
     assert_eq!(other, learner);
     assert!(matches!(small.restore(&policy, &bytes), Err(RecordError::Room { needed: 2..=6 })));
-    assert!(matches!(short.restore(&policy, &bytes), Err(RecordError::Storage { expected: 562 })));
+    assert!(matches!(short.restore(&policy, &bytes), Err(RecordError::Storage { expected: 586 })));
     assert!(small.is_vacant() && short.is_vacant());
     assert!(HostLearner::<f32, 6>::over(vec![]).snapshot().is_err());
 
@@ -439,7 +439,7 @@ fn headers_round_trip() {
     let policy = Policy::<f64>::new(&AGENT, Settings::PAPER).unwrap();
     let header = Header::new(Kind::Journal, &policy, 0x0123_4567_89ab_cdef, 6);
     let bytes = header.encode();
-    assert_eq!(&bytes[..8], b"FABJ\x03\x35\x06\x00");
+    assert_eq!(&bytes[..8], b"FABJ\x04\x35\x06\x00");
     assert_eq!(Header::decode(&bytes), Ok(header));
     assert_eq!(header.admit(Kind::Journal, &policy), Ok(()));
     assert_eq!(header.admit(Kind::Snapshot, &policy), Err(RecordError::Foreign));

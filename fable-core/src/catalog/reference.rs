@@ -27,7 +27,7 @@ pub enum Condition<'a> {
 impl Condition<'_> {
     /// Whether the condition holds in `context`; a signal that the context lacks makes it false.
     #[must_use]
-    #[inline]
+    #[inline(never)]
     pub fn holds(&self, context: &Context) -> bool {
         // Which of below, equal and above will do.
         let (index, threshold, [below, equal, above]) = match *self {

@@ -235,8 +235,11 @@ impl<T: Scalar> User<'_, T> {
 
     /// What the rules of the catalog and of the user leave of an admitted request. This is the one place where they are enforced:
     /// everything that chooses an action chooses among these.
+    ///
+    /// # Errors
+    /// [`FeasibleError::Empty`] when they leave nothing, [`UserError::Off`] when the user has switched everything off.
     #[cfg_attr(feature = "rules", inline(never))]
-    pub(super) fn narrow(&self, request: &Request<'_>) -> Result<Feasible, UserError> {
+    pub fn narrow(&self, request: &Request<'_>) -> Result<Feasible, UserError> {
         let (catalog, asked) = (self.policy.catalog(), request.feasible);
         if !self.admit_on()? && (!cfg!(feature = "rules") || catalog.rules().is_empty()) {
             return Ok(*asked);

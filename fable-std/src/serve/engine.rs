@@ -120,8 +120,10 @@ impl<'p, T: Scalar> Engine<'p, T> {
                 let request = Request { context, feasible, defaults: defaults.as_deref(), at: 0 };
                 let labels = self.labels;
                 let mut seat = self.named(user)?;
-                let (action, score) = seat.user()?.recommend(&request)?;
-                Ok(Answer::Recommended(labels.recommended(action, score.to_f64(), feasible.len())))
+                let mut user = seat.user()?;
+                let left = user.narrow(&request)?.len();
+                let (action, score) = user.recommend(&request)?;
+                Ok(Answer::Recommended(labels.recommended(action, score.to_f64(), left)))
             }
             Op::Feedback { decision, reward, weight, at } => {
                 self.owner(*decision)?.learn(Command::feedback(*decision, *reward).weighted(*weight).at(*at))
