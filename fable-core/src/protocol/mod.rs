@@ -270,7 +270,7 @@ pub enum Request {
 
 impl Request {
     /// The highest tag.
-    pub(super) const LAST: u8 = 21;
+    pub(super) const LAST: u8 = 22;
 
     #[inline]
     const fn has_payload(&self) -> bool {
