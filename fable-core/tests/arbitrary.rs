@@ -427,7 +427,11 @@ fn arbitrary_definitions() {
                 for action in catalog.all_actions().iter() {
                     prop_assert_eq!(catalog.action(&catalog.values(action).unwrap()), Some(action));
                     let predicted = ana.user().predict(&context, action, None).unwrap().mean;
-                    prop_assert!(predicted <= score + 1e-12 && (action != best || (predicted - score).abs() < 1e-12));
+                    let stopped = fable_core::stopped_by(&catalog, catalog.rules(), &context, action).is_some();
+                    prop_assert!(!stopped || action != best);
+                    prop_assert!(
+                        (stopped || predicted <= score + 1e-12) && (action != best || (predicted - score).abs() < 1e-12)
+                    );
                 }
             }
             Ok(true)

@@ -262,6 +262,7 @@ fn every_bad_prior_has_its_own_error() {
 
 /// One definition per mistake.
 #[test]
+#[expect(clippy::too_many_lines, reason = "every mistake, in one place")]
 fn every_bad_catalog_has_its_own_error() {
     const VALUES: &[Value<'static>] = &[Value::new("v", "", 0.0), Value::new("w", "", 0.0)];
     const COMPONENTS: &[Component<'static>] = &[Component::new("a", VALUES), Component::new("b", VALUES).with_null(0)];

@@ -49,7 +49,7 @@ fn requests() -> Vec<(Request, Vec<u8>)> {
         (Request::CommitPrior { length: 70_000 }, vec![]),
         (Request::Trial { contrast: 5 }, vec![]),
         (Request::Recommend { context: coding }, vec![1, 0, 0, 0, 0, 0, 0, 63]),
-        (Request::Wish { code: 1 << 18 | 257, stands: true }, vec![]),
+        (Request::Wish { code: 1 << 18 | 0x101, stands: true }, vec![]),
     ]
 }
 

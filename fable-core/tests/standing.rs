@@ -242,6 +242,7 @@ fn a_fingerprint_covers_rules_and_is_the_old_one_without() {
 /// A journal cannot make a decision that the catalog forbids, and a host that asks for the impossible is on its own.
 #[test]
 fn no_event_gets_past_a_rule() {
+    const DIRECT: &[Rule<'static>] = &[Rule::require("direct", &[Part::new(1, &[0])])];
     let policy = Policy::<f64>::new(&CLERK, Settings::DEFAULT).unwrap();
     let mut ana: HostUser<'_, f64, 4> = start(&policy, 1);
     let context = Context::new(&CLERK, None, &[0.9, 0.5]).unwrap();
@@ -257,7 +258,6 @@ fn no_event_gets_past_a_rule() {
     };
     assert_eq!(user.check(&decision(0)).map(|_| ()), Err(UserError::Forbidden));
     assert!(user.check(&decision(4)).is_ok()); // none, confirm
-    const DIRECT: &[Rule<'static>] = &[Rule::require("direct", &[Part::new(1, &[0])])];
     assert_eq!(user.decide_or_default(&context, DIRECT, None, 0), Ok(Choice::HostDefault));
 }
 

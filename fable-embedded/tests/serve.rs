@@ -57,7 +57,7 @@ fn whatever_is_no_frame_is_refused_and_the_next_frame_works() {
         (sealed(&[VERSION, 9]), 9, Fault::Content),
         (sealed(&[VERSION + 1, 9, 0]), 9, Fault::Version { found: VERSION + 1 }),
         (sealed(&[0, 9]), 9, Fault::Version { found: 0 }),
-        (sealed(&[VERSION, 9, 22]), 9, Fault::UnknownRequest),
+        (sealed(&[VERSION, 9, 23]), 9, Fault::UnknownRequest),
         (sealed(&[VERSION, 9, 255, 255]), 9, Fault::UnknownRequest),
         (sealed(&[VERSION, 9, 0, 0]), 9, Fault::Content), // hello with a payload
         (sealed(&[VERSION, 9, 3, 0]), 9, Fault::Content), // feedback that ends too early

@@ -6,7 +6,7 @@
 //! let mistake = read(&Arena::new(), "lamp.toml", "name = \"lamp\"\ntask = [\"reading\"]\n").unwrap_err();
 //! assert_eq!((mistake.line, mistake.column), (2, 1));
 //! assert_eq!(mistake.to_string(), "\
-//! lamp.toml:2:1: there is no key 'task'; did you mean 'tasks'? Known: name, tasks, signals, components, dictionary, terms, contrasts, rules, settings
+//! lamp.toml:2:1: there is no key 'task'; did you mean 'tasks'? Known: name, tasks, signals, components, dictionary, terms, contrasts, tools, rules, settings
 //!     2 | task = [\"reading\"]
 //!       | ^^^^");
 //! ```

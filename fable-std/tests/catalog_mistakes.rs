@@ -58,7 +58,7 @@ lamp.toml:3:1: this key is set already; each table of a list has a head of its o
         "a misspelt key at the top",
         &[("signals =", "signal =")],
         r#"
-lamp.toml:3:1: there is no key 'signal'; did you mean 'signals'? Known: name, tasks, signals, components, dictionary, terms, contrasts, rules, settings
+lamp.toml:3:1: there is no key 'signal'; did you mean 'signals'? Known: name, tasks, signals, components, dictionary, terms, contrasts, tools, rules, settings
     3 | signal = ["daylight", "noise"]
       | ^^^^^^"#,
     ),
@@ -66,7 +66,7 @@ lamp.toml:3:1: there is no key 'signal'; did you mean 'signals'? Known: name, ta
         "a misspelt table",
         &[("[dictionary]", "[dictionery]")],
         r"
-lamp.toml:21:2: there is no key 'dictionery'; did you mean 'dictionary'? Known: name, tasks, signals, components, dictionary, terms, contrasts, rules, settings
+lamp.toml:21:2: there is no key 'dictionery'; did you mean 'dictionary'? Known: name, tasks, signals, components, dictionary, terms, contrasts, tools, rules, settings
    21 | [dictionery]
       |  ^^^^^^^^^^",
     ),

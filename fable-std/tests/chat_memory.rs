@@ -120,10 +120,11 @@ fn memory_lasts_if_it_is_switched_on() {
         let (_, sent) = talk(Some(&path), memory, lines, &["What?"]);
         assert_eq!(roles(&sent[0]), ["system", "user"], "{memory}");
     }
-    let (said, sent) = talk(Some(&path), true, &["/ask What is it called?", "/memory forget", "/memory"], &["Miez"]);
+    let (said, sent) =
+        talk(Some(&path), true, &["/memory on", "/ask What is it called?", "/memory forget", "/memory"], &["Miez"]);
     assert_eq!(roles(&sent[0]), ["system", "user", "assistant", "user"]);
     assert_eq!(sent[0][2]["content"], "A fine cat");
-    assert!(said[2].starts_with("Nothing of what was said is kept. "), "{}", said[2]);
+    assert!(said[3].starts_with("Nothing of what was said is kept. "), "{}", said[3]);
     let (said, sent) = talk(Some(&path), false, &["/memory on", "/ask And now?", "/profile"], &["Nothing"]);
     assert!(said[0].starts_with("not done     this chat was started without --memory"), "{}", said[0]);
     assert_eq!(roles(&sent[0]), ["system", "user"]);
@@ -157,7 +158,7 @@ fn what_is_certain_is_memory_too() {
     }
     let sentence = "\ninstruction  The user prefers brief answers to detailed ones. ";
     let certain = (0..600).any(|_| {
-        let asked = chat.line("/ask Tell me about whales", 0).unwrap().to_string();
+        let asked = chat.line("/ask Whales and dolphins at night, please", 0).unwrap().to_string();
         let reaction = if asked.contains("concise\n") { "++" } else { "--" };
         chat.line(reaction, 0).unwrap().to_string().contains("\ncertain ")
     });
@@ -165,7 +166,7 @@ fn what_is_certain_is_memory_too() {
     for (mode, told) in [("no_memory", false), ("recent_memory", true), ("profile_summary", true), ("no_memory", false)] {
         chat.line(&format!("/allow memory={mode}"), 0).unwrap();
         chat.line(&always(mode), 0).unwrap();
-        let asked = chat.line("/ask Tell me about whales", 0).unwrap().to_string();
+        let asked = chat.line("/ask Whales and dolphins at night, please", 0).unwrap().to_string();
         assert!(asked.contains(&format!("chosen       {mode}, ")), "{asked}");
         assert_eq!(asked.contains(sentence), told, "{asked}");
         assert_eq!(asked.contains("The user prefers"), told, "{asked}");

@@ -3,6 +3,7 @@
 use fable_core::analysis::Span;
 use fable_core::{
     Action, Catalog, Command, Comparison, Context, Effect, Feasible, HostUser, Policy, Request, Settings, When, catalog,
+    stopped_by,
 };
 use fable_std::identify::{Allowed, SafeSpan};
 use fable_std::inspect::{ContrastReport, Question, inspect, inspect_under};
@@ -48,7 +49,8 @@ fn met(policy: &Policy<'_, f64>, constraints: &[Constraint], dice: &mut Dice, ti
             let signals: Vec<f32> = catalog.definition().signals.iter().map(|_| (scale * dice.unit()) as f32).collect();
             let context = Context::new(catalog, task, &signals).unwrap();
             if let Ok(feasible) = feasible(catalog, constraints, &context, &[]) {
-                for action in feasible.set().iter() {
+                let stopped = |action: &Action| stopped_by(catalog, catalog.rules(), &context, *action).is_some();
+                for action in feasible.set().iter().filter(|action| !stopped(action)) {
                     let features = policy.features(&context, action).map(|(index, value)| (index, f64::from(value)));
                     span.insert(features).unwrap();
                 }

@@ -212,7 +212,7 @@ fn rewards(store: &Path) -> Vec<f64> {
     let mut rewards = Vec::new();
     for entry in found.journal.iter().flat_map(|segment| segment.from(0)) {
         if let Event::Feedback { reward, .. } = decode_event(&AGENT, entry.unwrap().record).unwrap() {
-            rewards.push(reward.into());
+            rewards.push(reward);
         }
     }
     rewards

@@ -85,7 +85,7 @@ pub(crate) use document::Document;
 pub use read::read;
 pub use settle::SettingsFileError;
 pub use show::{action, describe, holds, show};
-pub use tools::tools;
+pub use tools::{ToolTable, tools};
 pub use write::write;
 
 use crate::toml_file::{self, FileError};

@@ -44,9 +44,9 @@ mod turn;
 mod upstream;
 
 pub use mode::{Mode, UserShare};
-pub use tools::ToolTable;
 pub use upstream::{UpstreamAddress, UpstreamAddressError};
 
+use crate::catalogs::ToolTable;
 use crate::serve::http::{Beside, Forgetting, Front, HttpOptions, HttpStop, serve_beside};
 use crate::serve::{ServeError, Service};
 use answer::{Heard, Listener};
@@ -146,7 +146,8 @@ pub fn serve_proxy(
 /// `None` where it is not understood, and goes on as it came.
 ///
 /// ```
-/// use fable_std::proxy::{ToolTable, instructed};
+/// use fable_std::catalogs::ToolTable;
+/// use fable_std::proxy::instructed;
 /// let body = br#"{"messages":[{"role":"user","content":"caf\u00e9"}]}"#;
 /// let told = instructed("/v1/chat/completions", body, "Answer briefly.", &ToolTable::usual(), None).unwrap();
 /// let expected = r#"{"messages":[{"role":"user","content":"caf\u00e9"},{"role":"system","content":"Answer briefly."}]}"#;
@@ -291,9 +292,9 @@ impl Proxy {
         let plain = parts.headers.get(CONTENT_ENCODING).is_none_or(|coding| coding == "identity");
         if !parts.status.is_success() || !plain {
             if parts.status.is_success() {
-                hearing.end(Heard::default())
+                hearing.end(&Heard::default()); // it cannot be read, but it is one
             } else {
-                hearing.fail()
+                hearing.fail();
             }
             return Response::from_parts(parts, Body::new(body));
         }
@@ -312,15 +313,12 @@ impl Proxy {
         };
         let answer = collected.to_bytes();
         let said = json!({ "decision": decided.id.to_string(), "action": decided.action });
-        let answer = match splice::with_member(&answer, "fable", &said) {
-            Some(more) => {
-                hearing.end(Listener::new(dialect).whole(&answer));
-                more.into()
-            }
-            None => {
-                hearing.fail(); // it says that it is JSON, and is not
-                answer
-            }
+        let answer = if let Some(more) = splice::with_member(&answer, "fable", &said) {
+            hearing.end(&Listener::new(dialect).whole(&answer));
+            more.into()
+        } else {
+            hearing.fail(); // it says that it is JSON, and is not
+            answer
         };
         parts.headers.remove(CONTENT_LENGTH);
         Response::from_parts(parts, answer.into())

@@ -2,7 +2,7 @@
 
 use super::dialect::{Asked, Dialect, Tail};
 use super::tools::Offer;
-use serde::de::IgnoredAny;
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::ops::Range;
@@ -69,13 +69,11 @@ fn instruct(body: &[u8], asked: &Asked, changes: &Changes<'_>) -> Option<Edit> {
 /// `tool_choice`, where it has to say something else than it does.
 fn choose(body: &[u8], asked: &Asked, offer: &Offer) -> Option<Edit> {
     let choice: &Value = offer.choice.as_ref()?;
-    Some(match &asked.choice_at {
-        Some(range) => Edit { at: range.clone(), text: choice.to_string() },
-        None => {
-            let end = body.iter().rposition(|byte| *byte == b'}')?;
-            Edit { at: end..end, text: format!(r#","tool_choice":{choice}"#) }
-        }
-    })
+    if let Some(range) = &asked.choice_at {
+        return Some(Edit { at: range.clone(), text: choice.to_string() });
+    }
+    let end = body.iter().rposition(|byte| *byte == b'}')?;
+    Some(Edit { at: end..end, text: format!(r#","tool_choice":{choice}"#) })
 }
 
 /// `tools` without those that are not left, for providers that know no other way.
@@ -89,7 +87,7 @@ fn filter(body: &[u8], asked: &Asked, offer: &Offer) -> Option<Edit> {
 
 /// A JSON object with one more member, the last; `None` for anything else.
 pub(super) fn with_member(object: &[u8], name: &str, value: &Value) -> Option<Vec<u8>> {
-    let members: HashMap<String, IgnoredAny> = serde_json::from_slice(object).ok()?;
+    let members: HashMap<String, &RawValue> = serde_json::from_slice(object).ok()?;
     let end = object.iter().rposition(|byte| *byte == b'}')?;
     let comma = if members.is_empty() { "" } else { "," };
     let (before, after) = object.split_at_checked(end)?;

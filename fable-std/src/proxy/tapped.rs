@@ -21,11 +21,11 @@ pub(super) struct Hearing {
 
 impl Hearing {
     /// There is an answer.
-    pub(super) fn end(self, heard: Heard) {
+    pub(super) fn end(self, heard: &Heard) {
         if let Some(id) = &heard.id {
             self.decider.conversations.call(&self.user, id, &self.turn);
         }
-        self.decider.answered(self.remembers, &self.user, &self.turn, &heard);
+        self.decider.answered(self.remembers, &self.user, &self.turn, heard);
     }
 
     /// There is none.
@@ -49,7 +49,7 @@ impl Tapped {
 
     fn end(&mut self) {
         if let Some((mut listener, hearing)) = self.listening.take() {
-            hearing.end(listener.end());
+            hearing.end(&listener.end());
         }
     }
 

@@ -11,14 +11,11 @@
 //! other values are not offered. Tools that the table does not name are the application's own affair, and so are values without a row.
 
 use super::dialect::{Asked, Choice, Dialect, Tool};
+use crate::catalogs::ToolTable;
 use crate::memory;
 use fable_core::catalog::Part;
 use fable_core::{Catalog, Feasible, FeasibleError, Rule};
 use serde_json::{Value, json};
-
-/// The tools that values of the component `tool` stand for.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ToolTable(Vec<(String, Vec<String>)>);
 
 /// What becomes of a request's tools; nothing by default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -29,41 +26,18 @@ pub(super) struct Offer {
     pub(super) filtered: Option<Vec<usize>>,
 }
 
+/// What the table makes of the tools that requests offer.
 impl ToolTable {
-    /// The component that tools belong to.
-    pub const COMPONENT: &'static str = "tool";
-
-    /// The table with these rows: a value of the component `tool`, and the names of its tools.
-    #[must_use]
-    pub fn new(rows: Vec<(String, Vec<String>)>) -> Self {
-        Self(rows)
-    }
-
-    /// The names that tools of the values of `agent` often have.
-    #[must_use]
-    pub fn usual() -> Self {
-        let row = |value: &str, tools: &[&str]| (value.to_owned(), tools.iter().map(|tool| (*tool).to_owned()).collect());
-        Self(vec![
-            row("web_search", &["web_search", "web_search_preview", "browse", "browser", "search_web", "google_search"]),
-            row("file_search", &["file_search", "search_files", "retrieval"]),
-            row("code_execution", &["code_interpreter", "code_execution", "execute_code", "run_code", "python"]),
-        ])
-    }
-
-    fn tools(&self, value: &str) -> Option<&[String]> {
-        self.0.iter().find(|(name, _)| name == value).map(|(_, tools)| tools.as_slice())
-    }
-
     /// Whether a tool belongs to any value. Providers put dates behind the names of their own tools.
     fn governs(&self, tool: &Tool) -> bool {
-        self.0.iter().any(|(_, tools)| tools.iter().any(|name| is_called(tool, name)))
+        self.rows().any(|(_, tools)| tools.iter().any(|name| is_called(tool, name)))
     }
 
     /// Values that a request's tools do not allow.
     fn missing(&self, catalog: &Catalog<'_>, asked: &Asked) -> Option<(u8, Vec<u8>)> {
         let component = catalog.component(Self::COMPONENT)?;
         let offered = |tools: &[String]| asked.tools.iter().any(|tool| tools.iter().any(|name| is_called(tool, name)));
-        let rows = self.0.iter().filter(|(_, tools)| asked.choice == Choice::None || !offered(tools));
+        let rows = self.rows().filter(|(_, tools)| asked.choice == Choice::None || !offered(tools));
         let values: Vec<u8> = rows.filter_map(|(value, _)| catalog.value(component, value)).collect();
         (!values.is_empty()).then_some((u8::try_from(component).ok()?, values))
     }

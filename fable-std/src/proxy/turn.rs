@@ -119,13 +119,12 @@ impl Decider {
         asked: &Asked,
     ) -> Result<Prepared, Bypass> {
         let place = self.conversations.place(&caller.user, caller.conversation.as_deref(), asked);
-        let turn = match self.conversations.same(place, asked) {
-            Some(turn) => turn,
-            None => {
-                let before = self.conversations.before(place);
-                let (decided, request, carried) = self.decide(options, caller, asked, before.as_ref()).await?;
-                self.conversations.keep(place, Turn::new(&caller.user, decided, request, place, carried))
-            }
+        let turn = if let Some(turn) = self.conversations.same(place, asked) {
+            turn
+        } else {
+            let before = self.conversations.before(place);
+            let (decided, request, carried) = self.decide(options, caller, asked, before.as_ref()).await?;
+            self.conversations.keep(place, Turn::new(&caller.user, decided, request, place, carried))
         };
         let decided = {
             let mut turn = lock(&turn);
@@ -211,7 +210,7 @@ impl Decider {
             return;
         }
         turn.state = State::Answered { asks: text::asks_back(&heard.text) };
-        turn.answer = clipped(&heard.text).to_owned();
+        clipped(&heard.text).clone_into(&mut turn.answer);
         if remembers && !turn.request.is_empty() && !heard.text.is_empty() {
             let exchange = Exchange::new(&turn.request, &heard.text, seconds());
             // Whoever does not want it is not remembered; what comes of it is not waited for.

@@ -162,7 +162,7 @@ impl<S: Read + Write> Client<S> {
     /// With one more header from here on.
     #[must_use]
     pub fn with_header(mut self, name: &str, value: &str) -> Self {
-        self.headers += &format!("{name}: {value}\r\n");
+        self.headers = format!("{}{name}: {value}\r\n", self.headers);
         self
     }
 

@@ -41,14 +41,14 @@ pub(crate) struct HttpArguments {
 #[command(next_help_heading = "HTTP")]
 pub(crate) struct HttpLimits {
     /// Most connections at a time.
-    #[arg(long, value_name = "COUNT", default_value_t = 4096)]
-    http_connections: usize,
+    #[arg(long = "http-connections", value_name = "COUNT", default_value_t = 4096)]
+    connections: usize,
     /// Most requests that wait for the learners at a time; more are answered with 503.
-    #[arg(long, value_name = "COUNT", default_value_t = 1024)]
-    http_in_flight: usize,
+    #[arg(long = "http-in-flight", value_name = "COUNT", default_value_t = 1024)]
+    in_flight: usize,
     /// Seconds for a head, for a body, and between two requests of a connection.
-    #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=86_400))]
-    http_timeout: u64,
+    #[arg(long = "http-timeout", value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    timeout: u64,
 }
 
 impl HttpArguments {
@@ -78,9 +78,9 @@ impl HttpLimits {
         Ok(HttpOptions {
             tokens: Tokens::from_env().map_err(Failure::mistake)?,
             metrics: metrics.unwrap_or_default(),
-            connections: self.http_connections,
-            in_flight: self.http_in_flight,
-            timeout: Duration::from_secs(self.http_timeout),
+            connections: self.connections,
+            in_flight: self.in_flight,
+            timeout: Duration::from_secs(self.timeout),
             ..HttpOptions::default()
         })
     }

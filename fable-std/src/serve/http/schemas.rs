@@ -129,14 +129,13 @@ fn key(name: &str) -> Value {
         "values" => json!({"type": "array", "minItems": 1, "items": reference("Value")}),
         "when" => reference("Place"),
         "words" => json!({"type": "string", "maxLength": 1_024}),
-        "text" | "background" => json!({"type": "string"}),
+        "text" | "background" | "answer" => json!({"type": "string"}),
         "history" => {
             let text = json!({"type": "string"});
             json!({"type": "array", "items": object(&["request"], json!({"request": text, "answer": {"type": ["string", "null"]}}))})
         }
         "as" => json!({"enum": ["context", "preferences", "reward"]}),
         "file" => json!({"type": "string", "minLength": 1}),
-        "answer" => json!({"type": "string"}),
         "mode" => reference("Mode"),
         "statements" => {
             let sure = |first: &str, schema: Value, more: Value| {
@@ -227,7 +226,6 @@ pub(super) fn answer(catalog: &Catalog<'_>, op: &str) -> Value {
         (json!({"type": "number"}), json!({"type": "string"}), json!({"type": "boolean"}), reference("Count"));
     let maybe = json!({"type": ["number", "null"]}); // what is infinite is null
     let share = json!({"type": "number", "minimum": 0, "maximum": 1});
-    let exchanges = json!({"type": "array", "items": reference("Exchange")});
     let actions = catalog.actions();
     let all = json!({"type": "array", "minItems": actions, "maxItems": actions, "items": share});
     let tried = json!({
@@ -303,11 +301,8 @@ pub(super) fn answer(catalog: &Catalog<'_>, op: &str) -> Value {
         "rules" | "forbid" | "require" | "allow" | "switch" => wished(&text, &flag),
         "promote" => answered(json!({"promoted": count}), json!({})),
         "forget" => answered(json!({"forgotten": flag}), json!({})),
+        "remember" | "recall" | "memories" | "unremember" => remembered(op),
         "export" => answered(json!({"export": {"type": ["string", "null"], "contentEncoding": "base64"}}), json!({})),
-        "remember" => answered(json!({"remembered": flag, "exchanges": count}), json!({})),
-        "recall" => answered(json!({"text": text, "exchanges": exchanges}), json!({})),
-        "memories" => answered(json!({"memory": {"enum": ["on", "off"]}, "exchanges": exchanges}), json!({})),
-        "unremember" => answered(json!({"unremembered": count}), json!({})),
         "backup" => {
             let state = json!({"enum": ["running", "done", "failed"]});
             answered(json!({"backup": text, "state": state, "users": count, "of": count}), json!({"bytes": count, "error": text}))
@@ -332,6 +327,18 @@ fn with(mut fields: Value, name: &str, schema: Value) -> Value {
         fields.insert(name.into(), schema);
     }
     fields
+}
+
+/// What is answered about memory.
+fn remembered(op: &str) -> Value {
+    let (count, exchanges) = (reference("Count"), json!({"type": "array", "items": reference("Exchange")}));
+    let always = match op {
+        "remember" => json!({"remembered": {"type": "boolean"}, "exchanges": count}),
+        "recall" => json!({"text": {"type": "string"}, "exchanges": exchanges}),
+        "memories" => json!({"memory": {"enum": ["on", "off"]}, "exchanges": exchanges}),
+        _ => json!({"unremembered": count}),
+    };
+    answered(always, json!({}))
 }
 
 /// A user's own rule.

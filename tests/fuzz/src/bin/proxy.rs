@@ -2,7 +2,8 @@
 //! in whatever pieces it comes.
 #![no_main]
 
-use fable_std::proxy::{ToolTable, instructed, overheard};
+use fable_std::catalogs::ToolTable;
+use fable_std::proxy::{instructed, overheard};
 use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
 

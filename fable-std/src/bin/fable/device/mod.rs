@@ -12,7 +12,7 @@ pub(crate) use arguments::DeviceArguments;
 use crate::failure::Failure;
 use crate::input::read;
 use crate::output::keep;
-use crate::rules;
+use crate::rules::{self, ChangeArguments};
 use answers::{assessed, contrasts, decide, explain, hello, line, priors, profile, recommend, replayed, scores, statistics};
 use arguments::{DeviceCommand, PriorCommand, SnapshotCommand};
 use fable_core::{Catalog, Comparison, Direction, Feasible, Statement};
@@ -92,15 +92,11 @@ fn talk<P: Read + Write>(port: P, arguments: &DeviceArguments) -> Result<Output,
         }
         DeviceCommand::Contrast { name, prefer, over, total, context } => {
             let catalog = device.catalog()?;
-            match (prefer, over) {
-                (Some(prefer), Some(over)) => {
-                    let (prefer, over) = (action(catalog, prefer)?, action(catalog, over)?);
-                    let comparison = Comparison { context: context.context(catalog)?, prefer, over, total: *total };
-                    let assessment = device.compare(&comparison)?;
-                    Ok((line("contrast", &assessment), assessed(&assessment)))
-                }
-                _ => contrasts(device, catalog, name.as_deref()),
-            }
+            let (Some(prefer), Some(over)) = (prefer, over) else { return contrasts(device, catalog, name.as_deref()) };
+            let (prefer, over) = (action(catalog, prefer)?, action(catalog, over)?);
+            let comparison = Comparison { context: context.context(catalog)?, prefer, over, total: *total };
+            let assessment = device.compare(&comparison)?;
+            Ok((line("contrast", &assessment), assessed(&assessment)))
         }
         DeviceCommand::Stats => statistics(device),
         DeviceCommand::Snapshot(SnapshotCommand::Save { file }) => {
@@ -142,23 +138,26 @@ fn talk<P: Read + Write>(port: P, arguments: &DeviceArguments) -> Result<Output,
         DeviceCommand::Sync { store, user, settings } => {
             sync::synchronized(device, store, user, settings, catalog.as_deref().unwrap_or(""))
         }
-        DeviceCommand::Rules { changes } => {
-            let catalog = device.catalog()?;
-            let changes = changes.changes(catalog)?;
-            let mut wishes = Wishes::of(catalog, device.wishes()?, &[])?;
-            if !changes.is_empty() {
-                wishes = rules::changed(catalog, &wishes, &changes)?;
-                device.wish(&wishes.list())?;
-            }
-            let names = wishes.rules.iter().map(|rule| rule.describe(catalog)).collect::<Vec<_>>();
-            let value = json!({ "rules": names, "layer": wishes.layer, "memory": wishes.memory });
-            Ok((rules::shown(catalog, &wishes), value))
-        }
+        DeviceCommand::Rules { changes } => standing(device, changes),
         DeviceCommand::Forget { .. } => {
             let incarnation = device.forget()?;
             Ok((format!("forgotten, incarnation {incarnation}\n"), json!({ "incarnation": incarnation })))
         }
     }
+}
+
+/// The user's own rules, after changes.
+fn standing<P: Read + Write>(device: &mut Device<P>, changes: &ChangeArguments) -> Result<Output, Failure> {
+    let catalog = device.catalog()?;
+    let changes = changes.changes(catalog)?;
+    let mut wishes = Wishes::of(catalog, device.wishes()?, &[])?;
+    if !changes.is_empty() {
+        wishes = rules::changed(catalog, &wishes, &changes)?;
+        device.wish(&wishes.list())?;
+    }
+    let names = wishes.rules.iter().map(|rule| rule.describe(catalog)).collect::<Vec<_>>();
+    let value = json!({ "rules": names, "layer": wishes.layer, "memory": wishes.memory });
+    Ok((rules::shown(catalog, &wishes), value))
 }
 
 /// What rules leave; none for the set of the last time.
