@@ -363,21 +363,24 @@ fn a_damaged_export_is_refused_and_changes_nothing() {
         body.extend_from_slice(&sum.to_le_bytes());
         body
     };
-    let mut refused = 0;
+    let (mut refused, mut noted) = (0, 0);
     for place in 0..bytes.len() - 4 {
         let mut damaged = bytes.clone();
         damaged[place] ^= 0x10;
         refused += usize::from(transfer::import(&empty, &policy, &resealed(damaged)).is_err());
         if empty.users() > 0 {
-            assert!(
-                (5..9).contains(&place),
-                "{place} {:?}",
-                bytes[place - 20..place + 8].iter().map(|b| *b as char).collect::<String>()
-            ); // the incarnation may be another
+            // The incarnation may be another, and so may the round that a note says was taken back: no event depends on it.
+            let events = |file: &[u8]| -> Vec<Vec<u8>> {
+                let stored = transfer::read(file).unwrap();
+                stored.journal.iter().flat_map(|segment| segment.from(0)).map(|entry| entry.unwrap().record.to_vec()).collect()
+            };
+            let told = transfer::export(&empty, &user).unwrap();
+            assert!((5..9).contains(&place) || (told != bytes && events(&told) == events(&bytes)), "{place}");
+            noted += usize::from(!(5..9).contains(&place));
             empty.forget(&[&user]).unwrap();
         }
     }
-    assert!(refused >= bytes.len() - 8);
+    assert!(refused + noted >= bytes.len() - 8 && noted <= 8, "{refused} {noted}");
     assert_eq!(empty.users(), 0);
     assert_eq!(transfer::import(&empty, &policy, &bytes).unwrap(), user);
     assert_eq!(transfer::export(&empty, &user).unwrap(), bytes);
