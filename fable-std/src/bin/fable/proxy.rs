@@ -31,8 +31,11 @@ use std::time::Duration;
 #[derive(Args)]
 #[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{KEYS}\n\n{TOKENS}\nApplications send theirs as x-fable-token: authorization is for the assistant."))]
 pub(crate) struct ProxyArguments {
-    /// Where the assistant is: the address before /v1, as https://api.openai.com or http://localhost:11434.
-    #[arg(long, value_name = "URL")]
+    #[arg(
+        long,
+        value_name = "URL",
+        help = "Where the assistant is: the address before /v1, as https://api.openai.com or http://localhost:11434"
+    )]
     upstream: UpstreamAddress,
     /// The address to listen at; port 0 is any that is free. One line on standard output says where.
     #[arg(long, value_name = "ADDRESS", required_unless_present = "socket")]
