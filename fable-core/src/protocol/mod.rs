@@ -78,7 +78,7 @@ pub const CHUNK: usize = 256;
 pub const MAX_DEFAULTS: usize = 32;
 
 /// Default scores that came with a request.
-pub type Defaults = heapless::Vec<f64, MAX_DEFAULTS>;
+pub type Defaults<const N: usize = MAX_DEFAULTS> = heapless::Vec<f64, N>;
 
 /// A context as it is sent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -521,7 +521,11 @@ pub fn write_entry(coordinate: u16, coefficient: f64) -> [u8; ENTRY] {
 /// # Errors
 /// A catalog with more actions than such a request can have scores for.
 #[inline]
-pub fn read_defaults<'p>(catalog: &Catalog<'_>, payload: &'p [u8], defaults: &mut Defaults) -> Result<&'p [u8], Fault> {
+pub fn read_defaults<'p, const N: usize>(
+    catalog: &Catalog<'_>,
+    payload: &'p [u8],
+    defaults: &mut Defaults<N>,
+) -> Result<&'p [u8], Fault> {
     // A set of so many actions has fewer words than that.
     let Some(words) = payload.len().checked_sub(4 * catalog.actions()).filter(|_| catalog.actions() > 1) else {
         return Ok(payload);

@@ -43,7 +43,7 @@ use fable_core::record::MAX_EVENT_LEN;
 use fable_core::{Command, Decision, Probes, Scalar};
 use fable_forms::blocking;
 use reply::{Acknowledgement, Answer, seal};
-use request::{Received, changes, learns, read_command, read_terms, receive};
+use request::{Received, SCORES, changes, learns, read_command, read_terms, receive};
 
 /// Bytes read from a port at once.
 const READ: usize = 32;
@@ -229,7 +229,7 @@ impl<T: Scalar, K: AsyncKeep> Device<'_, T, K> {
     /// Makes a decision, or without a time says what is best by what is known.
     #[inline(never)]
     async fn choose_async(&mut self, context: &WireContext, at: Option<u32>, payload: &[u8]) -> Result<Answer, Fault> {
-        let mut own = Defaults::new();
+        let mut own = Defaults::<SCORES>::new();
         let (context, feasible) = read_terms(&self.user, context, payload, &mut own)?;
         let defaults = (!own.is_empty()).then_some(own.as_slice());
         let request = fable_core::Request { context: &context, feasible: &feasible, defaults, at: at.unwrap_or(0) };

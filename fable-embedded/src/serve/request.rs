@@ -1,6 +1,8 @@
 //! What a device is asked: frames, and the commands that requests to change something become.
 
-use crate::protocol::{Defaults, Fault, Frame, MAX_FRAME, Request, WireContext, read_defaults, read_feasible, read_statement};
+use crate::protocol::{
+    Defaults, Fault, Frame, MAX_DEFAULTS, MAX_FRAME, Request, WireContext, read_defaults, read_feasible, read_statement,
+};
 use fable_core::{Action, Command, Context, ContrastSet, DecisionId, Event, Feasible, Observation, Scalar, User};
 
 /// What stood before a delimiter.
@@ -47,16 +49,20 @@ pub(super) const fn learns(request: &Request) -> bool {
     matches!(request, Request::Feedback { .. } | Request::Observe { .. })
 }
 
+/// Default scores of the caller's own that a request can have.
+pub(super) const SCORES: usize = if cfg!(feature = "defaults") { MAX_DEFAULTS } else { 0 };
+
 /// What a request to decide asks for.
 #[inline(never)]
 pub(super) fn read_terms<T: Scalar>(
     user: &User<'_, T>,
     context: &WireContext,
     payload: &[u8],
-    defaults: &mut Defaults,
+    defaults: &mut Defaults<SCORES>,
 ) -> Result<(Context, Feasible), Fault> {
     let catalog = user.policy().catalog();
-    let set = read_defaults(catalog, payload, defaults)?;
+    // Without room for scores they are read as a set that is too long.
+    let set = if SCORES == 0 { payload } else { read_defaults(catalog, payload, defaults)? };
     Ok((context.context(catalog)?, read_feasible(catalog, user.permissions(), set)?))
 }
 

@@ -21,7 +21,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use tokio::sync::oneshot;
 
 /// Exchanges that a context is made from.
-const HISTORY: usize = 6;
+const HISTORY: usize = 3;
+
+/// Bytes of each of their texts, and of what the application says, that are read: it has to be quick.
+const READ: usize = 512;
 
 /// Bytes of a request and of an answer that are kept in memory.
 const KEPT: usize = 2048;
@@ -299,7 +302,7 @@ fn read(
     let before = before.map(lock);
     let history = history(asked, before.as_deref(), heard.reward);
     let situation = Situation::new(RequestText::new(heard.request)).after(&history).allowing(feasible);
-    let reading = Rules.context(catalog, situation.with_background(Background::new(&asked.background)));
+    let reading = Rules.context(catalog, situation.with_background(Background::new(beginning(&asked.background, READ))));
     reading.map(|reading| reading.value).map_err(|_| Bypass::new("the catalog needs x-fable-context"))
 }
 
@@ -324,12 +327,26 @@ fn history<'a>(asked: &'a Asked, before: Option<&'a Turn>, reward: Option<f64>) 
         }
     }
     let skipped = turns.len().saturating_sub(HISTORY);
-    turns.split_off(skipped)
+    let mut turns = turns.split_off(skipped);
+    for turn in &mut turns {
+        turn.request = beginning(turn.request, READ);
+        turn.answer = turn.answer.map(|answer| end(answer, READ));
+    }
+    turns
 }
 
 /// The beginning of a text, as much as is kept in memory.
 fn clipped(text: &str) -> &str {
-    text.get(..text.floor_char_boundary(KEPT)).unwrap_or(text)
+    beginning(text, KEPT)
+}
+
+fn beginning(text: &str, most: usize) -> &str {
+    text.get(..text.floor_char_boundary(most)).unwrap_or(text)
+}
+
+/// The last bytes of a text: where a question is.
+fn end(text: &str, most: usize) -> &str {
+    text.get(text.ceil_char_boundary(text.len().saturating_sub(most))..).unwrap_or(text)
 }
 
 impl Options {
