@@ -4,15 +4,12 @@ use crate::{context, reward};
 use core::convert::Infallible;
 use embedded_io::{ErrorType, Read, Write};
 use fable_core::Catalog;
-use fable_core::protocol::{CHUNK, DELIMITER, Draft, Frame, MAX_DEFAULTS, MAX_FRAME, Reply, Request, WireContext, write_entry};
+use fable_core::protocol::{CHUNK, DELIMITER, Draft, Frame, MAX_FRAME, Reply, Request, WireContext, write_entry};
 
 /// Rounds of decide and feedback before the other requests.
 const ROUNDS: u32 = 60;
 /// The step after the staging of a piece of the snapshot.
 const STAGED: u32 = 2 * ROUNDS + 16;
-
-/// Default scores.
-static ZEROS: [u8; 4 * MAX_DEFAULTS] = [0; 4 * MAX_DEFAULTS];
 
 /// The conversation and where it stands. A static, not on the stack that is measured.
 #[derive(Debug)]
@@ -117,14 +114,11 @@ impl Script {
     fn ask(&mut self) {
         (self.sent, self.length) = (0, 0);
         let Some(request) = self.catalog.and_then(|catalog| self.question(catalog)) else { return };
-        let actions = self.catalog.map_or(0, Catalog::actions);
         let sequence = (self.step % 255) as u8 + 1;
         let mut draft = Draft::request(&mut self.request, sequence, &request);
         match request {
             Request::Onboard { .. } => draft.push(&write_entry(0, 1.0)),
             Request::Stage { .. } => draft.push(self.chunk.get(..self.chunk_len).unwrap_or_default()),
-            Request::Recommend { .. } => draft.push(ZEROS.get(..4 * actions).unwrap_or_default()), // scores, where there is room for them
-            Request::Decide { .. } if self.step > STAGED => draft.push(ZEROS.get(..4 * actions).unwrap_or_default()),
             _ => true,
         };
         self.length = draft.seal().len();
