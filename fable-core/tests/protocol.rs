@@ -309,7 +309,7 @@ const REPLIES: &str = "\
 #[test]
 fn defaults_are_told_from_a_feasible_set() {
     let read = |payload: &[u8]| {
-        let mut defaults = Defaults::new();
+        let mut defaults = <Defaults>::new();
         read_defaults(&TAU2, payload, &mut defaults).map(|set| (defaults.to_vec(), set.to_vec()))
     };
     let scores: Vec<u8> = (0..18_u8).flat_map(|score| (f32::from(score) / 8.0).to_le_bytes()).collect();
@@ -324,6 +324,6 @@ fn defaults_are_told_from_a_feasible_set() {
         assert!(read_feasible(&TAU2, &ActionSet::EMPTY, &set).is_err(), "{set:?}");
     }
     // The catalog `agent` has 180 actions, whose scores are more than a frame has room for.
-    assert_eq!(read_defaults(&AGENT, &[0; 720], &mut Defaults::new()), Err(Fault::Content));
+    assert_eq!(read_defaults(&AGENT, &[0; 720], &mut <Defaults>::new()), Err(Fault::Content));
     const { assert!(MAX_FRAME < 720) };
 }
