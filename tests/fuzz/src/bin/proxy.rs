@@ -8,8 +8,7 @@ use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
 
 const TOLD: &str = "Answer \"briefly\".\n";
-const PATHS: [(&str, &str); 3] =
-    [("/v1/chat/completions", "messages"), ("/v1/responses", "input"), ("/v1/messages", "messages")];
+const PATHS: [(&str, &str); 3] = [("/v1/chat/completions", "messages"), ("/v1/responses", "input"), ("/v1/messages", "messages")];
 
 /// A body without what was added to it.
 fn undone(mut told: Value, key: &str, in_block: bool) -> Option<Value> {
