@@ -83,19 +83,7 @@ pub(super) enum DeviceCommand {
     /// Asks for a decision.
     Decide {
         #[command(flatten)]
-        context: ContextArguments,
-        /// Actions that must not be chosen: COMPONENT=VALUE, several joined with ',' for a combination. Repeatable.
-        #[arg(long, value_name = "PATTERN")]
-        forbid: Vec<String>,
-        /// What must hold for the action chosen. Repeatable. Without --forbid and --require the last feasible set holds.
-        #[arg(long, value_name = "PATTERN")]
-        require: Vec<String>,
-        /// Everything is allowed again.
-        #[arg(long, conflicts_with_all = ["forbid", "require"])]
-        all: bool,
-        /// Default scores of one's own, a number for every action in catalog order, where the catalog has at most 32.
-        #[arg(long, value_name = "NUMBER,...", value_delimiter = ',', allow_negative_numbers = true)]
-        defaults: Vec<f32>,
+        among: AmongArguments,
         /// The caller's time, in its own unit.
         #[arg(long, default_value_t = 0)]
         at: u32,
@@ -103,19 +91,7 @@ pub(super) enum DeviceCommand {
     /// Says what is best by what is known: nothing is explored, and nothing kept.
     Recommend {
         #[command(flatten)]
-        context: ContextArguments,
-        /// Actions that must not be chosen, as for decide.
-        #[arg(long, value_name = "PATTERN")]
-        forbid: Vec<String>,
-        /// What must hold for the action chosen. Without --forbid and --require the last feasible set holds.
-        #[arg(long, value_name = "PATTERN")]
-        require: Vec<String>,
-        /// Among everything.
-        #[arg(long, conflicts_with_all = ["forbid", "require"])]
-        all: bool,
-        /// Default scores of one's own, as for decide.
-        #[arg(long, value_name = "NUMBER,...", value_delimiter = ',', allow_negative_numbers = true)]
-        defaults: Vec<f32>,
+        among: AmongArguments,
     },
     /// Tells how a decision went.
     Feedback {
@@ -261,6 +237,25 @@ pub(super) enum PriorCommand {
     Show,
     /// The next user begins from the base prior again.
     Remove,
+}
+
+/// Where, among what, and with which scores an action is wanted.
+#[derive(Args)]
+pub(super) struct AmongArguments {
+    #[command(flatten)]
+    pub(super) context: ContextArguments,
+    /// Actions that must not be chosen: COMPONENT=VALUE, several joined with ',' for a combination. Repeatable.
+    #[arg(long, value_name = "PATTERN")]
+    pub(super) forbid: Vec<String>,
+    /// What must hold for the action chosen. Repeatable. Without --forbid and --require the last feasible set holds.
+    #[arg(long, value_name = "PATTERN")]
+    pub(super) require: Vec<String>,
+    /// Everything is allowed again.
+    #[arg(long, conflicts_with_all = ["forbid", "require"])]
+    pub(super) all: bool,
+    /// Default scores of one's own, a number for every action in catalog order, where the catalog has at most 32.
+    #[arg(long, value_name = "NUMBER,...", value_delimiter = ',', allow_negative_numbers = true)]
+    pub(super) defaults: Vec<f32>,
 }
 
 #[derive(Args)]

@@ -14,7 +14,7 @@ use crate::input::read;
 use crate::output::keep;
 use crate::rules::{self, ChangeArguments};
 use answers::{assessed, contrasts, decide, explain, hello, line, priors, profile, recommend, replayed, scores, statistics};
-use arguments::{DeviceCommand, PriorCommand, SnapshotCommand};
+use arguments::{AmongArguments, DeviceCommand, PriorCommand, SnapshotCommand};
 use fable_core::{Catalog, Comparison, Direction, Feasible, Statement};
 use fable_std::catalogs;
 use fable_std::device::{Device, port, prior};
@@ -63,13 +63,13 @@ fn talk<P: Read + Write>(port: P, arguments: &DeviceArguments) -> Result<Output,
             device.onboard(&Statement { direction, response: *response, precision: *precision })?;
             Ok(("the preference was accepted\n".into(), json!({ "accepted": 1 })))
         }
-        DeviceCommand::Decide { context, forbid, require, all, defaults, at } => {
+        DeviceCommand::Decide { among: AmongArguments { context, forbid, require, all, defaults }, at } => {
             let catalog = device.catalog()?;
             let context = context.context(catalog)?;
             let feasible = restricted(catalog, forbid, require, *all)?;
             decide(device, catalog, &context, (feasible.as_ref(), scores(catalog, defaults)?), *at)
         }
-        DeviceCommand::Recommend { context, forbid, require, all, defaults } => {
+        DeviceCommand::Recommend { among: AmongArguments { context, forbid, require, all, defaults } } => {
             let catalog = device.catalog()?;
             let context = context.context(catalog)?;
             let feasible = restricted(catalog, forbid, require, *all)?;
