@@ -135,12 +135,18 @@ impl Wishes {
 /// # Errors
 /// [`StoreError::Damaged`] for anything that [`Wishes::encode`] did not write, names of another catalog included.
 pub fn decode(catalog: &Catalog<'_>, document: &[u8]) -> Result<Vec<Constraint>, StoreError> {
-    if document.is_empty() {
-        return Ok(Vec::new());
-    }
-    let read: Option<Document> = serde_json::from_slice(document).ok();
-    let rules = read.and_then(|read| read.rules.into_iter().map(|row| constraint(catalog, row)).collect());
+    let rules = rows(document).and_then(|rows| rows.into_iter().map(|row| constraint(catalog, row)).collect());
     rules.ok_or(StoreError::Damaged("a user's rules cannot be read"))
+}
+
+/// The rules of a document as it is written: JSON can say the same in other bytes, and those are none.
+fn rows(document: &[u8]) -> Option<Vec<Row>> {
+    if document.is_empty() {
+        return Some(Vec::new());
+    }
+    let read: Document = serde_json::from_slice(document).ok()?;
+    let same = serde_json::to_vec(&read).is_ok_and(|written| written == document);
+    (same && !read.rules.is_empty()).then_some(read.rules)
 }
 
 fn row(catalog: &Catalog<'_>, constraint: &Constraint) -> Option<Row> {
@@ -179,5 +185,27 @@ fn constraint(catalog: &Catalog<'_>, row: Row) -> Option<Constraint> {
 
 /// Whether bytes can be such a document, whatever the catalog.
 pub(super) fn is_document(bytes: &[u8]) -> bool {
-    bytes.is_empty() || serde_json::from_slice::<Document>(bytes).is_ok()
+    rows(bytes).is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fable_core::catalog::AGENT;
+
+    #[test]
+    fn only_what_was_written_is_read() {
+        let written = br#"{"rules":[{"effect":"forbid","component":"tool","values":["web_search"],"when":null,"words":"no"}]}"#;
+        assert_eq!(decode(&AGENT, written).unwrap().len(), 1);
+        let others: [&[u8]; 5] = [
+            b"[[]]",
+            br#"{"rules":[]}"#,
+            br#"[[{"effect":"forbid","component":"tool","values":["web_search"],"when":null,"words":"no"}]]"#,
+            br#"{"rules":[["forbid","tool",["web_search"],null,"no"]]}"#,
+            br#"{"rules": [{"effect":"forbid","component":"tool","values":["web_search"],"when":null,"words":"no"}]}"#,
+        ];
+        for other in others {
+            assert!(decode(&AGENT, other).is_err() && !is_document(other), "{}", other.escape_ascii());
+        }
+    }
 }
