@@ -41,6 +41,8 @@ mod coordinates;
 mod dictionary;
 mod error;
 mod feasible;
+#[cfg(feature = "migrate")]
+mod matching;
 mod names;
 mod onboarding;
 mod reference;
@@ -61,6 +63,10 @@ pub use dictionary::Block;
 pub(crate) use dictionary::Placed;
 pub use error::CatalogError;
 pub use feasible::{ActionSet, Effect, Feasible, FeasibleError, Rule, removed_by};
+#[cfg(feature = "migrate")]
+pub(crate) use matching::Matching;
+#[cfg(feature = "migrate")]
+pub use matching::{Rename, RenameKind};
 pub use names::{ActionName, CoordinateName};
 pub use onboarding::{Direction, MAX_DIRECTION, OnboardingError, Statement, When};
 pub use reference::{Condition, Term};

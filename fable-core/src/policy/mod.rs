@@ -221,7 +221,24 @@ impl<'a, T: Scalar> Policy<'a, T> {
     /// coins are tossed later they have their half on top, so that the two together may be wrong with probability 3/2 alpha.
     #[must_use]
     pub fn promise(&self) -> u32 {
-        self.promise_alone() ^ if self.shares_alpha() { SHARED } else { 0 }
+        self.promise_with(self.shares_alpha())
+    }
+
+    pub(crate) fn promise_with(&self, shared: bool) -> u32 {
+        self.promise_alone() ^ if shared { SHARED } else { 0 }
+    }
+
+    /// Whether what was promised under another policy holds under this one: alpha, proxy and minimum are the same and the radius is
+    /// not smaller. The default radius says that a user is within 1 of the prior's mean, whatever the precision, so it covers
+    /// coordinates that have the smaller precision of before.
+    #[cfg(feature = "migrate")]
+    pub(crate) fn radius_covers(&self, old: &Self) -> bool {
+        let proxy = |settings: &Settings<'_>| settings.noise_proxy.unwrap_or(settings.noise_variance);
+        let (own, other) = (&self.settings, &old.settings);
+        own.alpha == other.alpha
+            && own.min_evidence == other.min_evidence
+            && proxy(own) == proxy(other)
+            && self.prior_radius() >= old.prior_radius()
     }
 
     /// The same where all of alpha is the ellipsoid's.
