@@ -4,7 +4,7 @@
 //! stay. It knows coordinates by the text of their names only.
 
 use fable_core::catalog::{Block, Component, Contrast, Definition, Rename, RenameKind, Value};
-use fable_core::{Action, Catalog, Context, HostLearner, HostUser, Migrated, Migration, Policy, Scalar, Settings};
+use fable_core::{Action, Catalog, Context, HostLearner, HostUser, MigrateError, Migrated, Migration, Policy, Scalar, Settings};
 use nalgebra::{DMatrix, DVector};
 use std::collections::BTreeMap;
 
@@ -56,7 +56,7 @@ impl Draft {
     fn random(dice: &mut Dice) -> Self {
         let named = |prefix: &str, count: usize| (0..count).map(|index| format!("{prefix}{index}")).collect::<Vec<_>>();
         let components: Vec<_> =
-            (0..1 + dice.roll(3)).map(|c| (format!("c{c}"), named(&format!("v{c}"), 2 + dice.roll(3)))).collect();
+            (0..=dice.roll(3)).map(|c| (format!("c{c}"), named(&format!("v{c}"), 2 + dice.roll(3)))).collect();
         let (tasks, signals) = (named("t", dice.roll(4)), named("s", dice.roll(3)));
         let contrasts = components
             .iter()
@@ -110,7 +110,7 @@ impl Draft {
 
     /// Removes values, tasks, signals and blocks.
     fn shrink(&mut self, dice: &mut Dice) {
-        for _ in 0..1 + dice.roll(2) {
+        for _ in 0..=dice.roll(2) {
             let component = dice.roll(self.components.len());
             let (name, values) = &mut self.components[component];
             if values.len() > 2 {
@@ -490,4 +490,108 @@ fn what_is_only_added_to_changes_no_bit_and_what_was_added_goes_without_a_trace(
         }
         assert_eq!(before, numbers(&again, old.catalog(), &common));
     }
+}
+
+/// Without tasks what stays is the exact marginal, and goes on like it: rewards that come later, and the ratio of determinants that
+/// the radius depends on.
+#[test]
+fn what_is_learned_afterwards_and_the_radius_are_those_of_all_coordinates_together() {
+    let mut dice = Dice(4);
+    let mut lives = 0;
+    while lives < 60 {
+        let mut draft = Draft::random(&mut dice);
+        draft.tasks.clear();
+        draft.blocks.retain(|(_, per_task, _)| !per_task);
+        let mut less = draft.clone();
+        less.shrink(&mut dice);
+        let signals_stay = less.signals == draft.signals && less.blocks == draft.blocks;
+        if draft.blocks.is_empty() || !signals_stay || less.components == draft.components {
+            continue;
+        }
+        let (old, new) = (policy::<f64>(&draft), policy::<f64>(&less));
+        let (ana, mut dense) = lived(&old, &mut dice, 40);
+        let (learner, migrated) = carry(ana.learner(), [&old, &new], &[]);
+        lives += usize::from(migrated.removed > 0);
+        assert!(!migrated.voided && !learner.is_voided());
+        let mut ana = HostUser::of(&new, learner).unwrap();
+        let (from, to) = (old.catalog(), new.catalog());
+        for _ in 0..30 {
+            let (context, action) = (random_context(to, &mut dice), random_action(to, &mut dice));
+            let reward = dice.unit();
+            ana.user().observe(&context, action, reward).unwrap();
+            let before = from.action_named(&to.action_name(action).unwrap().to_string()).unwrap();
+            dense.observe(from.features(&Context::new(from, None, context.signals()).unwrap(), before), reward);
+        }
+        compare(&old, &dense, ana.learner(), to, &[], 1e-10);
+        let ratio = dense.log_det() - 3_f64.ln() * from.dimension() as f64;
+        assert!((ana.learner().posterior().log_det_ratio() - ratio).abs() < 1e-9);
+    }
+}
+
+#[test]
+fn a_rename_must_be_possible_and_two_names_can_change_places() {
+    let draft = |values: [&str; 3]| Draft {
+        components: vec![("c".into(), values.map(String::from).to_vec()), ("d".into(), vec!["x".into(), "y".into()])],
+        tasks: vec!["t".into()],
+        signals: vec!["s".into()],
+        blocks: vec![(vec!["c".into()], false, None), (vec!["d".into()], true, None)],
+        contrasts: vec![],
+    };
+    let (old, new) = (policy::<f64>(&draft(["a", "b", "e"])), policy::<f64>(&draft(["b", "a", "f"])));
+    for bad in [
+        Rename::component("c", "q"),
+        Rename::component("q", "c"),
+        Rename::value("c=a", "d=x"),
+        Rename::value("c=a", "c"),
+        Rename::value("a", "c=a"),
+        Rename::value("c=q", "c=f"),
+        Rename::task("t", "t"),
+        Rename::signal("u", "s"),
+        Rename::contrast("x", "x"),
+    ] {
+        let renames = [Rename::task("t", "t"), bad];
+        assert_eq!(Migration::new(&old, &new, &renames).unwrap_err(), MigrateError::Rename { index: 1 }, "{bad:?}");
+    }
+    for twice in [Rename::value("c=e", "c=a"), Rename::value("c=a", "c=f")] {
+        let renames = [Rename::value("c=e", "c=f"), twice];
+        assert_eq!(Migration::new(&old, &new, &renames).unwrap_err(), MigrateError::Rename { index: 1 });
+    }
+    let mut dice = Dice(5);
+    let (ana, dense) = lived(&old, &mut dice, 20);
+    let renames = [Rename::value("c=a", "c=b"), Rename::value("c=b", "c=a"), Rename::value("c=e", "c=f")];
+    let (learner, migrated) = carry(ana.learner(), [&old, &new], &renames);
+    assert_eq!((migrated.kept, migrated.removed, migrated.added), (5, 0, 0));
+    compare(&old, &dense, &learner, new.catalog(), &renames, 1e-12);
+    // What has its new name from another part is not itself.
+    let (learner, migrated) = carry(ana.learner(), [&old, &new], &[Rename::value("c=a", "c=b")]);
+    assert_eq!((migrated.kept, migrated.removed, migrated.added), (3, 2, 2));
+    let mean = |learner: &HostLearner<f64>, at| learner.posterior().contrast(&mut [0.0; 99], [(at, 1.0)]).unwrap().mean;
+    let (was, other) = (old.catalog().coordinate("c=a").unwrap(), new.catalog().coordinate("c=b").unwrap());
+    assert_eq!(mean(&learner, other), mean(ana.learner(), was));
+    assert_eq!(mean(&learner, new.catalog().coordinate("c=a").unwrap()), 0.0);
+}
+
+#[test]
+fn on_any_error_both_learners_are_as_before() {
+    let mut dice = Dice(6);
+    let (old, new, _) = change(&mut dice);
+    let (old, new) = (policy::<f32>(&old), policy::<f32>(&new));
+    let (ana, _) = lived(&old, &mut dice, 10);
+    let migration = Migration::new(&old, &new, &[]).unwrap();
+    let room = vec![0.0; migration.workspace_len()];
+    let (mut from, mut to) = (ana.into_learner(), HostLearner::<f32>::for_policy(&new));
+    let before = (from.clone(), to.clone());
+    assert_eq!(migration.carry(&mut from, &mut to, &mut room[1..].to_vec()), Err(MigrateError::Workspace));
+    let mut short = HostLearner::<f32>::over(vec![0.0; new.catalog().state_len() - 1]);
+    let expected = new.catalog().state_len();
+    assert_eq!(migration.carry(&mut from, &mut short, &mut room.clone()), Err(MigrateError::New { expected }));
+    to.start(&new, 7).unwrap();
+    assert_eq!(migration.carry(&mut from, &mut to, &mut room.clone()), Err(MigrateError::New { expected }));
+    to.vacate();
+    let back = Migration::new(&new, &old, &[]).unwrap();
+    let mut other = HostLearner::<f32>::for_policy(&old);
+    assert_eq!(back.carry(&mut from, &mut other, &mut room.clone()), Err(MigrateError::Old));
+    let mut vacant = HostLearner::<f32>::for_policy(&old);
+    assert_eq!(migration.carry(&mut vacant, &mut to, &mut room.clone()), Err(MigrateError::Old));
+    assert_eq!((from, to), before);
 }

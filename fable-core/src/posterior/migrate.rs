@@ -41,14 +41,14 @@ pub(crate) struct Carried {
 /// Columns of the factor that can change their order: of one leaf, or of the root.
 struct Columns<'s, T> {
     inverse: &'s mut [T],
-    columns: &'s mut [T],
+    packed: &'s mut [T],
     /// Numbers in the first column.
     len: usize,
 }
 
 impl<'s, T: Number> Columns<'s, T> {
-    fn new(segment: Segment<&'s mut [T]>, len: usize) -> Self {
-        Self { inverse: segment.inverse, columns: segment.columns, len }
+    fn new(Segment { inverse, columns }: Segment<&'s mut [T]>, len: usize) -> Self {
+        Self { inverse, packed: columns, len }
     }
 
     /// Where a column begins; it has `len - column` numbers.
@@ -58,7 +58,7 @@ impl<'s, T: Number> Columns<'s, T> {
 
     fn column(&mut self, column: usize) -> Option<&mut [T]> {
         let start = self.start(column);
-        self.columns.get_mut(start..start + self.len.checked_sub(column)?)
+        self.packed.get_mut(start..start + self.len.checked_sub(column)?)
     }
 
     /// Moves a coordinate to an earlier place; those between move on by one. Columns before `first` are not needed any more.
@@ -77,7 +77,7 @@ impl<'s, T: Number> Columns<'s, T> {
     fn exchange(&mut self, place: usize) {
         let (start, rest) = (self.start(place), self.len.saturating_sub(place + 1));
         let Some([e1, e2, ..]) = self.inverse.get_mut(place..) else { return };
-        let Some((first, second)) = self.columns.get_mut(start..).and_then(|columns| columns.split_at_mut_checked(rest + 1))
+        let Some((first, second)) = self.packed.get_mut(start..).and_then(|columns| columns.split_at_mut_checked(rest + 1))
         else {
             return;
         };
