@@ -184,7 +184,8 @@ fn a_stuck_source_is_refused() {
 fn a_source_that_leans_gives_seeds_that_do_not() {
     const SEEDS: usize = 2000;
     let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(1);
-    let mut leaning = || Ok::<_, Infallible>((0..64).fold(0, |word, _| (word << 1) | u64::from(!random.next_u64().is_multiple_of(10))));
+    let mut leaning =
+        || Ok::<_, Infallible>((0..64).fold(0, |word, _| (word << 1) | u64::from(!random.next_u64().is_multiple_of(10))));
     let mut seeds: Vec<u64> = (0..SEEDS).map(|_| entropy::seed_from(&mut leaning).unwrap()).collect();
     for bit in 0..64 {
         let ones = seeds.iter().filter(|seed| (*seed >> bit) & 1 == 1).count();
