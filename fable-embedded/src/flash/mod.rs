@@ -146,6 +146,7 @@ mod mark;
 mod medium;
 mod open;
 mod prior;
+mod seed;
 mod slot;
 
 pub use blocking::{Blocking, block_on};
@@ -153,6 +154,7 @@ pub use error::{FlashError, LayoutError};
 pub use layout::Layout;
 pub use medium::Flash;
 pub use open::Restored;
+pub use seed::{Seed, read_seed, read_seed_async, settle_seed, settle_seed_async, write_seed, write_seed_async};
 
 use embedded_storage::nor_flash::NorFlash as BlockingNorFlash;
 use embedded_storage_async::nor_flash::NorFlash;
