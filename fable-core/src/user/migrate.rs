@@ -156,6 +156,18 @@ impl<'m, T: Scalar> Migration<'m, T> {
         Ok(Self { old, new, forward, back })
     }
 
+    /// Where users come from.
+    #[must_use]
+    pub const fn old_policy(&self) -> &'m Policy<'m, T> {
+        self.old
+    }
+
+    /// Where they go.
+    #[must_use]
+    pub const fn new_policy(&self) -> &'m Policy<'m, T> {
+        self.new
+    }
+
     /// Numbers of workspace that [`carry`](Self::carry) needs.
     #[must_use]
     pub const fn workspace_len(&self) -> usize {
