@@ -156,7 +156,7 @@ impl<'s, T: Scalar> Step<'s, T> {
         match self.effect {
             Effect::Learn(lesson) => return Some(lesson.learn()),
             Effect::Permit(state, set) => {
-                state.permissions = *set;
+                state.permissions.copy(set);
                 state.count();
             }
             Effect::Enter { mut memory, catalog, context, baseline, round, at, action, coins } => {
@@ -172,8 +172,7 @@ impl<'s, T: Scalar> Step<'s, T> {
             Effect::Fade(fade) if cfg!(feature = "adapt") => fade.fade(),
             Effect::Promote(mut memory, catalog, promotion) if cfg!(feature = "promote") => {
                 memory.state.count();
-                memory.profile.retain(|known| known.contrast != promotion.contrast);
-                let _ = memory.profile.push(*promotion); // there is room, as was checked
+                memory.enlist(promotion);
                 if cfg!(feature = "probes") && promotion.by == Certifier::Coins {
                     memory.certify(catalog, promotion);
                 }

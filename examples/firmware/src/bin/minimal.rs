@@ -9,17 +9,14 @@
 
 use core::hint::black_box;
 use fable_core::catalog::{Block, Catalog, Component, Condition, Contrast, Definition, Part, Term, Value};
-use fable_core::{Comparison, Context, Decision, Feasible, Learner, Policy, Request, Rule, Settings, StandingRule, User, Workspace};
+use fable_core::{
+    Comparison, Context, Decision, Feasible, Learner, Policy, Request, Rule, Settings, StandingRule, User, Workspace,
+};
 use firmware::boards::{Piece, exit, say, stack};
 use static_cell::ConstStaticCell;
 
-#[cfg(feature = "with-store")]
-use {
-    embedded_storage::nor_flash::{NorFlash, ReadNorFlash},
-    fable_core::record::snapshot::max_len,
-    fable_embedded::flash::{Blocking, FlashError, FlashStore, Layout},
-    firmware::boards::{Board, Here},
-};
+#[cfg(any(feature = "with-store", feature = "with-snapshot"))]
+use fable_core::record::snapshot::max_len;
 #[cfg(any(feature = "with-store", feature = "with-server"))]
 use fable_embedded::Device;
 #[cfg(feature = "with-server")]
@@ -28,9 +25,15 @@ use {
     embedded_io::{ErrorType, Read, Write},
     fable_embedded::{Keep, Server},
 };
+#[cfg(feature = "with-store")]
+use {
+    embedded_storage::nor_flash::{NorFlash, ReadNorFlash},
+    fable_embedded::flash::{Blocking, FlashError, FlashStore, Layout},
+    firmware::boards::{Board, Here},
+};
 #[cfg(feature = "with-records")]
 use {
-    fable_core::record::{MAX_EVENT_LEN, Verifier, decode_event_into, encode_event},
+    fable_core::record::{MAX_EVENT_LEN, decode_event_into, encode_event},
     fable_core::{Command, Event},
 };
 
@@ -52,10 +55,8 @@ const fn text(own: &'static str) -> &'static str {
     if cfg!(feature = "with-instruct") { own } else { "" }
 }
 
-const CONTRASTS: &[Contrast<'static>] = &[
-    Contrast::new("sound_over_voice", &[0, 1, 0], &[0, 2, 0]),
-    Contrast::new("brief_over_kind", &[0, 0, 0], &[0, 0, 2]),
-];
+const CONTRASTS: &[Contrast<'static>] =
+    &[Contrast::new("sound_over_voice", &[0, 1, 0], &[0, 2, 0]), Contrast::new("brief_over_kind", &[0, 0, 0], &[0, 0, 2])];
 const LOUD: &[Part<'static>] = &[Part::new(CHANNEL, &[1, 2])];
 const RULES: &[StandingRule<'static>] = &[Rule::forbid("quiet_evenings", LOUD).when(Condition::Tasks(&[2]))];
 
@@ -137,9 +138,12 @@ fn play(memory: &mut Memory, scratch: &mut Scratch) -> Option<()> {
     let mut user = memory.with(&POLICY, scratch).ok()?;
     for round in 0..ROUNDS {
         #[cfg(not(feature = "with-records"))]
-        play_round(&mut user, round, |user, request| user.decide(request).ok(), |user, decision, reward| {
-            user.feedback(decision.id, reward).ok().map(drop)
-        })?;
+        play_round(
+            &mut user,
+            round,
+            |user, request| user.decide(request).ok(),
+            |user, decision, reward| user.feedback(decision.id, reward).ok().map(drop),
+        )?;
         #[cfg(feature = "with-records")]
         play_round(
             &mut user,
@@ -153,8 +157,8 @@ fn play(memory: &mut Memory, scratch: &mut Scratch) -> Option<()> {
         )?;
     }
     ask(&mut user)?;
-    #[cfg(feature = "with-records")]
-    reload(memory)?;
+    #[cfg(feature = "with-snapshot")]
+    reload(&mut user)?;
     Some(())
 }
 
@@ -211,32 +215,15 @@ fn record(user: &mut User<'_, f32>, command: &mut Command<'_>) -> Option<()> {
     Some(())
 }
 
-/// The state becomes bytes, which are verified and loaded again.
-#[cfg(feature = "with-records")]
+/// The state becomes bytes, and is what they say again.
+#[cfg(feature = "with-snapshot")]
 #[inline(never)]
-fn reload(memory: &mut Memory) -> Option<()> {
-    let mut bytes = [0; 64];
-    let mut verifier = Verifier::new(&POLICY);
-    let mut snapshot = memory.snapshot().ok()?;
-    loop {
-        match snapshot.read(&mut bytes) {
-            0 => break,
-            read => verifier.push(bytes.get(..read)?).ok()?,
-        }
-    }
-    let verified = verifier.finish().ok()?;
-    static COPY: ConstStaticCell<Memory> = ConstStaticCell::new(Learner::vacant(&REMINDERS));
-    let copy = COPY.take();
-    let mut loader = copy.load(&POLICY, verified).ok()?;
-    let mut snapshot = memory.snapshot().ok()?;
-    loop {
-        match snapshot.read(&mut bytes) {
-            0 => break,
-            read => loader.push(bytes.get(..read)?).ok()?,
-        }
-    }
-    loader.finish().ok()?;
-    (copy == memory).then_some(())
+fn reload(user: &mut User<'_, f32>) -> Option<()> {
+    static BYTES: ConstStaticCell<[u8; max_len::<f32>(&REMINDERS, ROOM)]> = ConstStaticCell::new([0; _]);
+    let bytes = BYTES.take();
+    let length = user.snapshot().ok()?.read(bytes);
+    user.restore(black_box(bytes.get(..length)?)).ok()?;
+    (user.rounds() == u32::from(ROUNDS)).then_some(())
 }
 
 /// The rounds of a device, and a host that says hello.
@@ -252,9 +239,12 @@ fn play(memory: &mut Memory, scratch: &mut Scratch) -> Option<()> {
     };
     let mut device = Device::new(memory.with(&POLICY, scratch).ok()?, &mut store);
     for round in 0..ROUNDS {
-        play_round(&mut device, round, |device, request| device.decide(request).ok(), |device, decision, reward| {
-            device.feedback(decision.id, reward).ok()
-        })?;
+        play_round(
+            &mut device,
+            round,
+            |device, request| device.decide(request).ok(),
+            |device, decision, reward| device.feedback(decision.id, reward).ok(),
+        )?;
     }
     ask(device.ask())?;
     #[cfg(feature = "with-server")]
