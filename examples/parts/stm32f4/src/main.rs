@@ -27,7 +27,7 @@ const LAYOUT: Layout = layout::<Flash>(&STORE);
 
 bind_interrupts!(struct Irqs {
     USART2 => usart::BufferedInterruptHandler<peripherals::USART2>;
-    HASH_RNG => rng::InterruptHandler<peripherals::RNG>;
+    RNG => rng::InterruptHandler<peripherals::RNG>;
 });
 
 /// 168 MHz, and 48 for the random number generator.
