@@ -10,7 +10,7 @@ use std::path::Path;
 mod listed {
     use defmt::Format;
     use fable_embedded::entropy::EntropyError;
-    use fable_embedded::flash::{Blocking, FlashError, FlashStore, Layout, LayoutError, Restored, Seed, Statistics};
+    use fable_embedded::flash::{Blocking, FlashError, FlashStore, Layout, LayoutError, Restored, Seed, StartError, Statistics};
     use fable_embedded::mock::{Mock, MockError};
     use fable_embedded::{Device, Server, Volatile};
 
@@ -24,6 +24,7 @@ mod listed {
         has::<FlashError>();
         has::<Restored>();
         has::<Seed>();
+        has::<StartError>();
         has::<Statistics>();
         has::<Layout>();
         has::<LayoutError>();

@@ -2,10 +2,10 @@
 
 use embedded_io::{ErrorKind, ErrorType, Read, Write};
 use fable_core::catalog::TAU2;
-use fable_embedded::flash::{Blocking, FlashError, Layout, Seed, block_on, read_seed, write_seed};
+use fable_embedded::flash::{Blocking, FlashError, Layout, Seed, StartError, block_on, read_seed, write_seed};
 use fable_embedded::mock::Mock;
 use fable_embedded::protocol::{DELIMITER, Draft, Frame, MAX_FRAME, Reply, Request, WireContext};
-use fable_part::{Memory, Stopped, layout, serve, serve_async};
+use fable_part::{Memory, layout, serve, serve_async};
 
 type Flash = Mock<4, 1024>;
 const LAYOUT: Layout = layout::<Blocking<Flash>>(&(0..17 * 1024));
@@ -82,7 +82,7 @@ impl embedded_io_async::Write for Script {
 }
 
 /// One life of the device, from its start until the host is gone or the power is cut.
-fn run(flash: &mut Flash, port: &mut Script, numbers: &mut impl Iterator<Item = u64>) -> Stopped {
+fn run(flash: &mut Flash, port: &mut Script, numbers: &mut impl Iterator<Item = u64>) -> Result<(), StartError> {
     let mut memory = Memory::VACANT;
     serve(Blocking(flash), LAYOUT, port, &mut memory, || numbers.next())
 }
@@ -98,7 +98,7 @@ fn feedback(round: u32) -> Request {
 /// User and observations, as the host is told them.
 fn hello(flash: &mut Flash, numbers: &mut impl Iterator<Item = u64>) -> (u64, u32) {
     let mut port = Script::of(&[Request::Hello]);
-    assert_eq!(run(flash, &mut port, numbers), Stopped::PortEnded);
+    assert_eq!(run(flash, &mut port, numbers), Ok(()));
     match &port.replies()[..] {
         [Reply::Hello(hello)] => (hello.user, hello.observations),
         other => panic!("{other:?}"),
@@ -119,7 +119,7 @@ fn what_was_learned_is_there_after_a_restart() {
     let (mut flash, mut numbers) = (Flash::new(17), [11, 22].into_iter());
     let mut port = Script::of(&[decide(), feedback(1), decide()]);
     port.fails = true; // and the port may report something in between
-    assert_eq!(run(&mut flash, &mut port, &mut numbers), Stopped::PortEnded);
+    assert_eq!(run(&mut flash, &mut port, &mut numbers), Ok(()));
     let replies = port.replies();
     assert!(
         matches!(replies[..], [Reply::Decided { round: 1, .. }, Reply::Done { count: 1 }, Reply::Decided { round: 2, .. }]),
@@ -134,11 +134,11 @@ fn both_forms_are_one() {
     let (mut flash, mut other) = (Flash::new(17), Flash::new(17));
     let requests = [Request::Hello, decide(), feedback(1), decide(), feedback(2), Request::Statistics];
     let (mut port, mut waiting) = (Script::of(&requests), Script::of(&requests));
-    assert_eq!(run(&mut flash, &mut port, &mut [11, 22].into_iter()), Stopped::PortEnded);
+    assert_eq!(run(&mut flash, &mut port, &mut [11, 22].into_iter()), Ok(()));
     let mut numbers = [11, 22].into_iter();
     let mut memory = Memory::VACANT;
     let served = serve_async(&mut other, layout::<Flash>(&(0..17 * 1024)), &mut waiting, &mut memory, || numbers.next());
-    assert_eq!(block_on(served), Stopped::PortEnded);
+    assert_eq!(block_on(served), Ok(()));
     assert_eq!((flash.bytes(), port.got), (other.bytes(), waiting.got));
 }
 
@@ -146,7 +146,7 @@ fn both_forms_are_one() {
 fn without_entropy_nothing_begins() {
     for numbers in [vec![], vec![11]] {
         let mut flash = Flash::new(17);
-        assert_eq!(run(&mut flash, &mut Script::of(&[]), &mut numbers.into_iter()), Stopped::Entropy);
+        assert_eq!(run(&mut flash, &mut Script::of(&[]), &mut numbers.into_iter()), Err(StartError::Entropy));
         assert!(flash.bytes().iter().all(|byte| *byte == 0xff), "nothing was written");
     }
 }
@@ -156,14 +156,14 @@ fn what_is_not_ours_is_left_alone() {
     let mut flash = Flash::new(17);
     flash.bytes_mut()[1024..].fill(0x55);
     let before = flash.bytes().to_vec();
-    assert_eq!(run(&mut flash, &mut Script::of(&[]), &mut (1..)), Stopped::Store(FlashError::Foreign));
+    assert_eq!(run(&mut flash, &mut Script::of(&[]), &mut (1..)), Err(StartError::Store(FlashError::Foreign)));
     assert_eq!(flash.bytes(), before);
 
     let mut flash = Flash::new(17);
     hello(&mut flash, &mut (1..));
     flash.bytes_mut()[20] ^= 1; // the seed
     let before = flash.bytes().to_vec();
-    assert_eq!(run(&mut flash, &mut Script::of(&[]), &mut (1..)), Stopped::SeedLost);
+    assert_eq!(run(&mut flash, &mut Script::of(&[]), &mut (1..)), Err(StartError::SeedLost));
     assert_eq!(flash.bytes(), before);
     write_seed(&mut Blocking(&mut flash), 0, 1).unwrap();
     assert_eq!(hello(&mut flash, &mut core::iter::empty()), (2, 0));
@@ -172,7 +172,7 @@ fn what_is_not_ours_is_left_alone() {
     for byte in [0xff, 0x55] {
         flash.bytes_mut()[1024..].fill(byte);
         let before = flash.bytes().to_vec();
-        assert!(matches!(run(&mut flash, &mut Script::of(&[]), &mut (1..)), Stopped::Store(_)));
+        assert!(matches!(run(&mut flash, &mut Script::of(&[]), &mut (1..)), Err(StartError::Store(_))));
         assert_eq!(flash.bytes(), before);
     }
 }
@@ -193,7 +193,7 @@ fn a_power_cut_in_the_first_start_does_no_harm() {
         let mut numbers = 1..;
         let stopped = run(&mut flash, &mut Script::of(&[]), &mut numbers);
         cuts += u64::from(flash.power_on());
-        assert!(matches!(stopped, Stopped::Store(_)), "cut {cut}: {stopped:?}");
+        assert!(matches!(stopped, Err(StartError::Store(_))), "cut {cut}: {stopped:?}");
         let first = hello(&mut flash, &mut numbers);
         let seed = read_seed(&mut Blocking(&mut flash), 0).unwrap();
         assert!(seed.is_some_and(|seed| seed.settled && seed.number != first.0), "cut {cut}");
