@@ -346,10 +346,16 @@ typedef struct fable_settings {
 #define FABLE_USER_SIZE(tasks, leaf, root, values, contrasts)                                                                \
     (1280u + 4u * (size_t)FABLE_STATE_NUMBERS(tasks, leaf, root, values, contrasts))
 #define FABLE_LARGER(a, b) ((a) > (b) ? (a) : (b))
+/* Rows of the factor's inverse that are computed side by side: one where numbers are computed in software. */
+#if defined(__ARM_PCS_VFP) || defined(__linux__) || defined(__unix__) || defined(__APPLE__) || defined(_WIN32) || defined(__wasm__)
+#define FABLE_ROWS 8u
+#else
+#define FABLE_ROWS 1u
+#endif
 /* Bytes of a workspace. `last` are the values of the last component. */
 #define FABLE_WORKSPACE_SIZE(leaf, root, values, last, actions)                                                              \
     (4u * ((size_t)(actions) +                                                                                               \
-           FABLE_LARGER((size_t)(leaf) + (root) + 1 + (values) + (actions), 8u * ((size_t)(leaf) + (root) + (values) + (last)))))
+           FABLE_LARGER((size_t)(leaf) + (root) + 1 + (values) + (actions), FABLE_ROWS * ((size_t)(leaf) + (root) + (values) + (last)))))
 /* Bytes of the longest snapshot of a user. */
 #define FABLE_SNAPSHOT_SIZE(tasks, leaf, root, values, contrasts, signals, actions)                                          \
     (1024u + 32u * (size_t)(signals) + ((size_t)(actions) + 31u) / 32u * 4u +                                                \
