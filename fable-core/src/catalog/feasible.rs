@@ -83,6 +83,7 @@ impl ActionSet {
     }
 
     /// Words of 32 actions.
+    #[cfg(feature = "record")]
     pub(crate) const WORDS: usize = MAX_ACTIONS / 32;
 
     /// Whether every action of this set is among the first `count`.
