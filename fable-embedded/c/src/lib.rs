@@ -34,6 +34,8 @@ mod onboard;
 pub mod policy;
 #[cfg(feature = "promote")]
 mod promote;
+#[cfg(feature = "sets")]
+mod sets;
 #[cfg(feature = "record")]
 mod snapshot;
 pub mod status;

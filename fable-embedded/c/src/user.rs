@@ -6,9 +6,7 @@ use crate::policy::{self, policy};
 use crate::status::{Status, number};
 use core::ffi::{c_char, c_void};
 use core::ptr::NonNull;
-use fable_core::{
-    Action, ActionSet, Catalog, Context, Decision, DecisionId, Feasible, Learner, Policy, Request, User, user_hash,
-};
+use fable_core::{Action, Catalog, Context, Decision, DecisionId, Feasible, Learner, Policy, Request, User, user_hash};
 
 /// Decisions that can wait, and promotions.
 pub const ROOM: usize = 8;
@@ -183,8 +181,17 @@ pub(crate) unsafe fn defaults<'d>(defaults: *const f64, count: usize) -> Result<
     if defaults.is_null() && count == 0 {
         return Ok(None);
     }
+    if !cfg!(feature = "defaults") {
+        return Err(Status::UNSUPPORTED);
+    }
     // SAFETY: the caller's promise.
     unsafe { many(defaults, count) }.map(Some)
+}
+
+/// A set of the caller, or everything.
+#[cfg(not(feature = "sets"))]
+fn feasible(catalog: &Catalog<'_>, set: *const Set) -> Result<Feasible, Status> {
+    if set.is_null() { Ok(Feasible::all(catalog)) } else { Err(Status::UNSUPPORTED) }
 }
 
 /// A set of the caller, or everything. A function of its own: a compiler that sees both ends of the copy makes one of it that minds
@@ -192,13 +199,14 @@ pub(crate) unsafe fn defaults<'d>(defaults: *const f64, count: usize) -> Result<
 ///
 /// # Safety
 /// As the header says.
+#[cfg(feature = "sets")]
 #[inline(never)]
 unsafe fn feasible(catalog: &Catalog<'_>, set: *const Set) -> Result<Feasible, Status> {
     if set.is_null() {
         return Ok(Feasible::all(catalog));
     }
     // SAFETY: the caller's promise.
-    Ok(Feasible::from_set(catalog, ActionSet::from_words(unsafe { one(set) }?.words))?)
+    Ok(Feasible::from_set(catalog, fable_core::ActionSet::from_words(unsafe { one(set) }?.words))?)
 }
 
 /// What a request asks for, handed to a body.
@@ -217,7 +225,10 @@ unsafe fn requested<R>(
     let (context, defaults) =
         unsafe { (context(catalog, &asked.context)?, defaults(asked.defaults, usize::from(asked.default_count))?) };
     // SAFETY: the caller's promise.
+    #[cfg(feature = "sets")]
     let feasible = unsafe { feasible(catalog, asked.feasible) }?;
+    #[cfg(not(feature = "sets"))]
+    let feasible = feasible(catalog, asked.feasible)?;
     body(&mut user, &Request { defaults, at: asked.now, ..Request::new(&context, &feasible) })
 }
 
