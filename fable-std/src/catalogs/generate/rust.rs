@@ -49,7 +49,7 @@ fn compose(out: &mut String, catalog: &Catalog<'_>, settings: &Settings<'_>, fil
     out.push_str("});\n\n/// The settings of the learner.\n");
     set(out, settings)?;
     writeln!(out, "\n/// The policy of a device: the catalog with the settings as they stand here.")?;
-    writeln!(out, "#[allow(dead_code)]\npub static POLICY: fable_core::Policy<'static, f32> =")?;
+    writeln!(out, "#[rustfmt::skip]\n#[allow(dead_code)]\npub static POLICY: fable_core::Policy<'static, f32> =")?;
     writeln!(out, "    match fable_core::Policy::new(&{name}, SETTINGS) {{\n        Ok(policy) => policy,")?;
     writeln!(out, "        Err(_) => panic!(\"a setting is out of its range or needs the feature `adapt`\"),\n    }};")?;
     for (doc, constant, print) in [
