@@ -286,6 +286,9 @@ pub enum RecordError {
     Policy,
     /// The bytes are whole but mean nothing here: a number out of range, an unknown event.
     Content,
+    /// The record has something that this build was made without: wishes without the feature `rules`, counted surprises
+    /// without `adapt`.
+    Unsupported,
     /// The learner has not the room that the record needs.
     Room {
         /// What its `R` would have to be.
@@ -316,6 +319,7 @@ impl fmt::Display for RecordError {
             Self::Scalar { .. } => f.write_str("the record is in f64, this learner is in f32"),
             Self::Policy => f.write_str("the record belongs to another catalog or other settings"),
             Self::Content => f.write_str("the record has a content that is not possible here"),
+            Self::Unsupported => f.write_str("the record has something that this build was made without"),
             Self::Room { needed } => write!(f, "the learner needs room for {needed} waiting decisions or promotions"),
             Self::Storage { expected } => write!(f, "the state needs storage for exactly {expected} numbers"),
             Self::Occupied => f.write_str("the learner is in use; vacate it before a snapshot is loaded"),

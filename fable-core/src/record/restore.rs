@@ -118,6 +118,9 @@ impl<'p, T: Scalar> Reader<'p, T> {
                     && usize::from(counters.merged) <= MAX_ORIGINS
                     && u32::from(counters.pending) <= counters.round
                     && usize::from(counters.profile) <= catalog.contrasts().len();
+                if !cfg!(feature = "adapt") && (counters.squares, counters.disappointment, counters.since_change) != (0.0, 0, 0) {
+                    return Err(RecordError::Unsupported);
+                }
                 let ratio = counters.log_det_ratio.is_finite() && counters.log_det_ratio >= -1.0;
                 if numbers && lists && ratio && is_sound(counters.squares, counters.disappointment) {
                     Ok(Item::Counters(counters))
@@ -172,6 +175,9 @@ impl<'p, T: Scalar> Reader<'p, T> {
                     *slot = *byte;
                 }
                 let number = T::from_bits(u64::from_le_bytes(bits));
+                if !cfg!(feature = "rules") && is_of_wishes(catalog, index) && number.bits() != 0 {
+                    return Err(RecordError::Unsupported);
+                }
                 if possible(catalog, index, number) { Ok(Item::Number(index, number)) } else { Err(RecordError::Content) }
             }
             Stage::Sum | Stage::Done | Stage::Failed => {
@@ -189,11 +195,17 @@ impl<'p, T: Scalar> Reader<'p, T> {
     }
 }
 
+/// Whether a number is the place of a wish.
+fn is_of_wishes(catalog: &Catalog<'_>, index: u32) -> bool {
+    usize::try_from(index).is_ok_and(|index| index + WISH_LEN >= catalog.state_len())
+}
+
 /// Inverse pivots are positive and at most the largest prior variance, entries are no larger than settings can make them,
 /// counts, of which fading leaves fractions, are not negative, numbers of contrasts are such as coins lead to.
 fn possible<T: Scalar>(catalog: &Catalog<'_>, index: u32, number: T) -> bool {
+    let wishes = is_of_wishes(catalog, index);
     let (arrow, index) = (catalog.arrow(), usize::try_from(index).unwrap_or(usize::MAX));
-    if index + WISH_LEN >= catalog.state_len() {
+    if wishes {
         let code = code_of(number);
         code == 0 || is_wish(catalog, code)
     } else if let Some(place) = index.checked_sub(catalog.trials_start()) {

@@ -2,7 +2,7 @@
 
 use super::decide::Drawn;
 use super::probe::{Coin, Coins};
-use super::{Decision, DecisionId, Event, Observation, Request, Step, User, UserError};
+use super::{Decision, DecisionId, Event, Observation, Request, Step, User, UserError, supported};
 use crate::catalog::score::{self, Scalar};
 use crate::catalog::{Action, Context, ContrastSet, Statement};
 use crate::posterior::{PosteriorError, with_variances};
@@ -304,7 +304,10 @@ impl<T: Scalar> User<'_, T> {
                 let contrasts = if super::is_look(self.observations) { ContrastSet::FULL } else { probed };
                 self.propose_promotion(&contrasts, now, event)
             }
-            Order::Promote { now } => self.propose_promotion(&ContrastSet::FULL, *now, event),
+            Order::Promote { now } => {
+                supported(cfg!(feature = "promote"))?;
+                self.propose_promotion(&ContrastSet::FULL, *now, event)
+            }
             Order::Expire { now } => {
                 let Some(due) = self.due(*now) else { return Ok(false) };
                 *event = due.into();

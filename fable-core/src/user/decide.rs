@@ -76,7 +76,7 @@ impl<T: Scalar> User<'_, T> {
         (state.origin, state.round) = (origin, round);
         state.count();
         let coins =
-            if cfg!(feature = "adapt") { self.memory.enter_coins(self.policy.catalog(), &coins) } else { ContrastSet::EMPTY };
+            if cfg!(feature = "probes") { self.memory.enter_coins(self.policy.catalog(), &coins) } else { ContrastSet::EMPTY };
         if let Some(slot) = slot_mut(self.memory.pending, round) {
             *slot = Pending { context: *request.context, baseline, round, at: request.at, action, wait: Wait::Waiting, coins };
         }

@@ -7,7 +7,7 @@
 use super::learn::Lesson;
 use super::probe::Coins;
 use super::trial::Account;
-use super::{Certifier, Memory, Observation, Promotion, State, User, UserError, Verdict};
+use super::{Certifier, Memory, Observation, Promotion, State, User, UserError, Verdict, supported};
 use crate::catalog::score::Scalar;
 use crate::catalog::{Catalog, ContrastSet, Statement};
 
@@ -128,6 +128,7 @@ impl<T: Scalar> User<'_, T> {
 
     /// Whether a promotion made sense where it was made: the state that it followed from is not here.
     fn admit_told(&self, promotion: &Promotion) -> Result<(), UserError> {
+        supported(cfg!(feature = "promote") && (cfg!(feature = "probes") || promotion.by == Certifier::Ellipsoid))?;
         let Promotion { contrast, verdict, by, evidence, lower, upper, .. } = *promotion;
         let within = by == Certifier::Ellipsoid || (lower >= -2.0 && upper <= 2.0);
         let one_sided = by == Certifier::Coins

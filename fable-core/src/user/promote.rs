@@ -13,7 +13,7 @@
 use super::assess::{Comparison, Verdict};
 use super::promotion::{Certifier, Promotion, Standing};
 use super::trial::{Account, numbers};
-use super::{Command, Event, Memory, User, UserError};
+use super::{Command, Event, Memory, User, UserError, supported};
 use crate::catalog::score::Scalar;
 use crate::catalog::{Catalog, ContrastSet};
 use core::fmt;
@@ -40,9 +40,12 @@ impl<T: Scalar> User<'_, T> {
     /// False when there is none, or no room for it: a profile with room for every declared contrast never fills up.
     #[inline(never)]
     pub(super) fn propose_promotion(&mut self, contrasts: &ContrastSet, at: u32, event: &mut Event) -> Result<bool, UserError> {
+        if !cfg!(feature = "promote") {
+            return Ok(false);
+        }
         let all = *contrasts == ContrastSet::FULL;
         for contrast in (0_u8..).take(self.policy.catalog().contrasts().len()) {
-            let certified = self.certificate(usize::from(contrast)) != Verdict::Open;
+            let certified = cfg!(feature = "probes") && self.certificate(usize::from(contrast)) != Verdict::Open;
             if !(all || certified && contrasts.contains(usize::from(contrast))) {
                 continue;
             }
@@ -64,6 +67,7 @@ impl<T: Scalar> User<'_, T> {
     /// # Errors
     /// As for [`assess`](Self::assess); nothing has changed then.
     pub fn promote(&mut self, at: u32) -> Result<u32, UserError> {
+        supported(cfg!(feature = "promote"))?;
         let mut command = Command::promote(at);
         self.run(&mut command)?;
         Ok(command.applied())
@@ -75,6 +79,7 @@ impl<T: Scalar> User<'_, T> {
     /// As for [`assess`](Self::assess).
     pub fn standing(&mut self, promotion: &Promotion) -> Result<Standing, UserError> {
         if promotion.by == Certifier::Coins {
+            supported(cfg!(feature = "probes"))?;
             let account = self.account(usize::from(promotion.contrast)).ok_or(UserError::NotPromoted)?;
             let holds = account.certified == promotion.verdict;
             return Ok(if holds { Standing::Holds } else { Standing::Revoked });
@@ -105,6 +110,7 @@ impl<T: Scalar> User<'_, T> {
     #[expect(clippy::cast_possible_truncation, reason = "provenance is kept to seven digits")]
     fn promotion(&mut self, contrast: u8, by: Certifier, at: u32) -> Result<Promotion, UserError> {
         if by == Certifier::Coins {
+            supported(cfg!(feature = "probes"))?;
             let (trial, verdict) = (self.trial(usize::from(contrast))?, self.certificate(usize::from(contrast)));
             let (lower, upper) = (trial.average.lower as f32, trial.average.upper as f32);
             let (valid, evidence) = (trial.valid, u32::from(trial.trials));
@@ -131,6 +137,7 @@ impl<T: Scalar> User<'_, T> {
     /// that was made under others, or after the guarantee had ended, has to make sense in itself.
     #[inline(never)]
     pub(super) fn admit_promotion(&mut self, promotion: &Promotion) -> Result<(), UserError> {
+        supported(cfg!(feature = "promote"))?;
         if promotion.by == Certifier::Coins {
             return self.admit_certificate(promotion);
         }
@@ -157,6 +164,7 @@ impl<T: Scalar> User<'_, T> {
 
     /// The same for a certificate: the coins are those of the state, and one made under another alpha has at least won something.
     fn admit_certificate(&mut self, promotion: &Promotion) -> Result<(), UserError> {
+        supported(cfg!(feature = "probes"))?;
         let now = self.promotion(promotion.contrast, promotion.by, promotion.at)?;
         let account = self.account(usize::from(promotion.contrast)).ok_or(UserError::NotPromoted)?;
         let [plus, minus] = account.wealth();

@@ -194,9 +194,12 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
             let active = Active { slot, len: commit.len };
             let verified = match self.verify(policy, active).await? {
                 Ok(verified) => verified,
-                Err(error @ (RecordError::Policy | RecordError::Scalar { .. } | RecordError::Version { .. })) => {
-                    return Err(error.into());
-                }
+                Err(
+                    error @ (RecordError::Policy
+                    | RecordError::Scalar { .. }
+                    | RecordError::Unsupported
+                    | RecordError::Version { .. }),
+                ) => return Err(error.into()),
                 Err(_) => {
                     damaged = true;
                     continue;
@@ -239,7 +242,10 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
 fn replay<T: Scalar>(user: &mut User<'_, T>, bytes: &[u8]) -> Result<bool, FlashError> {
     let mut event = Event::Forget { promise: 0 };
     read(user.policy().catalog(), bytes, &mut event).map_err(|_| FlashError::Damaged)?;
-    learn(user, &event).map_err(|_| FlashError::Damaged)?;
+    learn(user, &event).map_err(|error| match error {
+        UserError::Unsupported => FlashError::User(error),
+        _ => FlashError::Damaged,
+    })?;
     Ok(matches!(event, Event::Forget { .. }))
 }
 
