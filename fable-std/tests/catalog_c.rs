@@ -1,6 +1,6 @@
 //! `fable catalog c`: what is generated compiles as C99 and as C++ without a warning, and the library decides with it as the host does.
 
-use fable_core::{Catalog, Context, Feasible, HostUser, Policy, Settings, UserError};
+use fable_core::{Catalog, Context, Feasible, FeasibleError, HostUser, Policy, Settings, UserError};
 use fable_std::catalogs::{self, Arena, generate};
 use fable_std::settings::SettingsArguments;
 use std::fmt::Write;
@@ -53,7 +53,11 @@ fn compile(compiler: &[&str], library: &Path, header: &Path, prefix: &str, flags
     let program = header.with_extension(compiler[0]);
     let mut command = Command::new(compiler[0]);
     command.args(&compiler[1..]).args(["-pedantic", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror"]).args(flags);
-    command.args([format!("-DHEADER=\"{}\"", header.display()), format!("-DLOWER={prefix}"), format!("-DUPPER={}", prefix.to_uppercase())]);
+    command.args([
+        format!("-DHEADER=\"{}\"", header.display()),
+        format!("-DLOWER={prefix}"),
+        format!("-DUPPER={}", prefix.to_uppercase()),
+    ]);
     command.arg("-I").arg(library).arg(format!("{HERE}/play.c")).args(["-x", "none", "-o"]).arg(&program);
     (command.arg(library.join("libfable.a")).output().unwrap(), program)
 }
@@ -70,7 +74,7 @@ fn expected(catalog: &Catalog<'_>, settings: Settings<'_>) -> String {
         let context = Context::new(catalog, task, &levels).unwrap();
         let mut user = ana.user();
         match user.decide(&fable_core::Request::new(&context, &Feasible::all(catalog))) {
-            Err(UserError::NothingFeasible) => out.push_str("29\n"),
+            Err(UserError::Feasible(FeasibleError::Empty)) => out.push_str("29\n"),
             Err(error) => panic!("{error}"),
             Ok(decision) => {
                 let reward = ((decision.action.index() * 7 + round * 3) % 9) as f64 / 4.0 - 1.0;
@@ -81,9 +85,12 @@ fn expected(catalog: &Catalog<'_>, settings: Settings<'_>) -> String {
         }
     }
     let bytes = ana.to_bytes();
-    writeln!(out, "{} {:016x}", bytes.len(), bytes.iter().fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| {
-        (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
-    }))
+    writeln!(
+        out,
+        "{} {:016x}",
+        bytes.len(),
+        bytes.iter().fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| { (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3) })
+    )
     .unwrap();
     for action in 0..catalog.actions() {
         let mut told = String::new();
@@ -100,7 +107,13 @@ fn general(number: f64) -> String {
 
 /// Lines that are numbers and texts, numbers by their value.
 fn same(own: &str, other: &str) {
-    let token = |token: &str| token.parse::<f64>().ok().filter(|_| token.contains(['.', 'e'])).map_or(token.to_owned(), |number| format!("{:x}", (number + 0.0).to_bits()));
+    let token = |token: &str| {
+        token
+            .parse::<f64>()
+            .ok()
+            .filter(|_| token.contains(['.', 'e']))
+            .map_or(token.to_owned(), |number| format!("{:x}", (number + 0.0).to_bits()))
+    };
     let line = |line: &str| line.split(' ').map(token).collect::<Vec<_>>();
     for (own, other) in own.lines().zip(other.lines()) {
         assert_eq!(line(own), line(other));
@@ -124,8 +137,12 @@ fn sources(folder: &Path) -> Vec<(&'static str, String)> {
     let lamp = write("lamp.toml", rest.split_once("```").unwrap().0);
     let awkward = fs::read_to_string(format!("{HERE}/awkward.toml")).unwrap().replace("NUL \\u0000, ", "");
     let values: String = (0..256).map(|value| format!("{{ name = \"{value}\" }}, ")).collect();
-    let bytes = format!("name = \"fable\"\n[[components]]\nname = \"byte\"\nvalues = [{values}]\n[dictionary]\nblocks = [{{ of = \"byte\" }}]\n");
-    let long = bytes.replace("\"fable\"", "\"9long\"").replace("\"7\" }", &format!("\"7\", instruction = \"{}\" }}", "é?'\\\"".repeat(2000)));
+    let bytes = format!(
+        "name = \"fable\"\n[[components]]\nname = \"byte\"\nvalues = [{values}]\n[dictionary]\nblocks = [{{ of = \"byte\" }}]\n"
+    );
+    let long = bytes
+        .replace("\"fable\"", "\"9long\"")
+        .replace("\"7\" }", &format!("\"7\", instruction = \"{}\" }}", "é?'\\\"".repeat(2000)));
     let clash = "name = \"clash\"\nsignals = [\"x\"]\ntasks = [\"size\"]\n[[components]]\nname = \"a\"\nvalues = [{ name = \"b_c\" }, { name = \"d\" }]\n\
         [[components]]\nname = \"a_b\"\nvalues = [{ name = \"c\" }]\n[[components]]\nname = \"signal\"\nvalues = [{ name = \"x\" }, { name = \"y\" }]\n\
         [[components]]\nname = \"user\"\nvalues = [{ name = \"size\" }]\n[dictionary]\nblocks = [{ of = \"*\" }]\n";
@@ -187,7 +204,9 @@ fn a_changed_header_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let header = folder.path().join("tau2.h");
     let code = succeeded(&fable(&["catalog", "c", "tau2"]));
-    for (from, to) in [("0.02}", "0.03}"), ("/* noise_variance */ 0.25", "/* noise_variance */ 0.5"), ("{\"style\"", "{\"manner\"")] {
+    for (from, to) in
+        [("0.02}", "0.03}"), ("/* noise_variance */ 0.25", "/* noise_variance */ 0.5"), ("{\"style\"", "{\"manner\"")]
+    {
         assert_eq!(code.matches(from).count(), 1, "{from}");
         fs::write(&header, code.replace(from, to)).unwrap();
         let (output, program) = compile(C, library(), &header, "tau2", &[]);
@@ -216,7 +235,8 @@ fn what_c_cannot_have_is_refused() {
     assert_eq!(output.status.code(), Some(2));
     assert!(text(&output.stderr).contains("a text of C ends at a zero byte"), "{}", text(&output.stderr));
     let arena = Arena::new();
-    let zero = "name = \"z\"\n[[components]]\nname = \"c\"\nvalues = [{ name = \"v\" }]\n[dictionary]\nblocks = [{ of = \"c\" }]\n";
+    let zero =
+        "name = \"z\"\n[[components]]\nname = \"c\"\nvalues = [{ name = \"v\" }]\n[dictionary]\nblocks = [{ of = \"c\" }]\n";
     let catalog = catalogs::read(&arena, "z.toml", zero).unwrap();
     let settings = Settings { feedback_adapter: "a\0b", ..Settings::DEFAULT };
     let heading = generate::Heading { source: "z.toml", name: None };

@@ -1,7 +1,7 @@
 //! `fable catalog`: what can be chosen, and how it is described to the learner.
 
 use crate::failure::Failure;
-use crate::output::write;
+use crate::output::write_code;
 use clap::{Args, Subcommand};
 use fable_core::{Catalog, Settings};
 use fable_std::catalogs;
@@ -152,7 +152,7 @@ fn generate(arguments: &CodeArguments, generator: Generator) -> Result<String, F
     let settings = arguments.settings.resolve(name, catalog)?;
     let heading = Heading { source: name, name: arguments.name.as_deref() };
     let text = generator(catalog, &settings, &heading).map_err(Failure::mistake)?;
-    write(output, text.as_bytes(), format!("{}: the catalog {}\n", output.display(), catalog.definition().name))
+    write_code(output, &text, format!("{}: the catalog {}\n", output.display(), catalog.definition().name))
 }
 
 /// Runs the command and returns what it prints.

@@ -51,7 +51,10 @@ fn compose(out: &mut String, catalog: &Catalog<'_>, settings: &Settings<'_>, fil
     writeln!(out, "\n/// The policy of a device: the catalog with the settings as they stand here.")?;
     writeln!(out, "#[rustfmt::skip]\n#[allow(dead_code)]\npub static POLICY: fable_core::Policy<'static, f32> =")?;
     writeln!(out, "    match fable_core::Policy::new(&{name}, SETTINGS) {{\n        Ok(policy) => policy,")?;
-    writeln!(out, "        Err(_) => panic!(\"a setting is out of its range or needs the feature `adapt`\"),\n    }};")?;
+    writeln!(
+        out,
+        "        Err(_) => panic!(\"a setting is out of its range or needs a feature that fable-core was built without\"),\n    }};"
+    )?;
     for (doc, constant, print) in [
         ("The catalog's fingerprint, which the host has too.", "FINGERPRINT", catalog.fingerprint()),
         ("The policy's fingerprint, which stored state has in it.", "POLICY_FINGERPRINT", file.policy),
