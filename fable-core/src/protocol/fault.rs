@@ -136,6 +136,7 @@ const RECORD: &[RecordError] = &[
     RecordError::Occupied,
     RecordError::Changed,
     RecordError::Buffer,
+    RecordError::Catalog,
 ];
 
 /// The number of a learner's error. A new error gets a new number at the end of its group; none is ever given twice.
@@ -233,6 +234,7 @@ const fn record_code(error: &RecordError) -> u8 {
         RecordError::Occupied => 11,
         RecordError::Changed => 12,
         RecordError::Buffer => 13,
+        RecordError::Catalog => 14,
     }
 }
 
