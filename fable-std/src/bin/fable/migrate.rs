@@ -123,7 +123,11 @@ fn store(arguments: &MigrateArguments, catalogs: &Catalogs, renames: &[Rename<'_
     let from = store_key::open_any(&arguments.old)?;
     let identity = from.identity()?;
     let old = identity.settings(catalogs.old);
-    let rest = Settings { retained: BlockSet::FULL, ..old };
+    // What was a default is the new catalog's default.
+    let usual = Policy::<f64>::new(catalogs.old, Settings { base_precision: None, ..old });
+    let usual = usual.is_ok_and(|usual| Some(usual.base_precision()) == old.base_precision);
+    let base_precision = old.base_precision.filter(|_| !usual);
+    let rest = Settings { retained: BlockSet::FULL, base_precision, ..old };
     let new = arguments.settings.resolve_over(rest, &arguments.to, catalogs.new)?;
     match identity.scalar() {
         Some("f64") => everyone::<f64>(arguments, catalogs, (old, new), renames, &*from),
@@ -144,7 +148,11 @@ fn everyone<T: Scalar>(
         .admit(&Identity::new(&old))
         .map_err(|error| Failure::Mistake(format!("--from {}: {error}", arguments.from)))?;
     let migrator = Migrator::new(&old, &new, renames)?;
-    let to = if arguments.dry_run { None } else { Some(store_key::open(&arguments.new, &Identity::new(&new))?) };
+    let open = || {
+        fable_std::store::open(&arguments.new, &Identity::new(&new), &store_key::options()?)
+            .map_err(|error| Failure::from_reading(&arguments.new, &error))
+    };
+    let to = if arguments.dry_run { None } else { Some(open()?) };
     let bar = bar();
     let report = migrator.everyone(from, to.as_deref(), &mut show(&bar))?;
     bar.finish_and_clear();
