@@ -191,6 +191,7 @@ pub fn decode_event_into(catalog: &Catalog<'_>, bytes: &[u8], place: &mut Event)
     let mut input = Input::new(body);
     match input.byte() {
         0 => permissions(&mut input, place),
+        1 if !cfg!(feature = "onboard") => return Err(RecordError::Unsupported),
         1 => statement(&mut input, catalog, place),
         tag => other(tag, &mut input, catalog, place),
     }?;
@@ -218,6 +219,9 @@ fn other(tag: u8, input: &mut Input<'_>, catalog: &Catalog<'_>, place: &mut Even
             }
             Event::Feedback { round, reward, weight }
         }
+        5 if !cfg!(feature = "observe") => return Err(RecordError::Unsupported),
+        6 if !cfg!(feature = "unlearn") => return Err(RecordError::Unsupported),
+        8 if !cfg!(feature = "promote") => return Err(RecordError::Unsupported),
         5 => Event::Observation(input.observation(catalog)?),
         6 => Event::Unlearn {
             observation: input.observation(catalog)?,
