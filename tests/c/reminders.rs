@@ -8,7 +8,10 @@ pub const CATALOG: fable_core::Catalog<'static> = fable_core::catalog!({
         components: &[
             Component::new("time", &[Value::new("later", "", 0.0), Value::new("now", "", 0.05), Value::new("twice", "", 0.1)])
                 .with_null(0),
-            Component::new("channel", &[Value::new("light", "", 0.0), Value::new("sound", "", 0.05), Value::new("voice", "", 0.1)]),
+            Component::new(
+                "channel",
+                &[Value::new("light", "", 0.0), Value::new("sound", "", 0.05), Value::new("voice", "", 0.1)],
+            ),
             Component::new("style", &[Value::new("brief", "", 0.0), Value::new("plain", "", 0.0), Value::new("kind", "", 0.02)]),
         ],
         tasks: &["morning", "day", "evening"],

@@ -297,7 +297,9 @@ impl<T: Scalar> User<'_, T> {
                     Order::Observe { now, .. } => (*now, ContrastSet::EMPTY),
                     _ => return Ok(false),
                 };
-                if let Some(keep) = self.fading_due() {
+                if cfg!(feature = "adapt")
+                    && let Some(keep) = self.fading_due()
+                {
                     *event = Event::Fade { keep };
                     return Ok(true);
                 }

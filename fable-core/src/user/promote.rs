@@ -204,11 +204,23 @@ impl<T: Scalar> Memory<'_, T> {
     /// Enters a promotion that was found sound, in place of an earlier one of the same contrast.
     pub(super) fn promote(&mut self, catalog: &Catalog<'_>, promotion: &Promotion) {
         self.state.count();
-        self.profile.retain(|known| known.contrast != promotion.contrast);
-        let _ = self.profile.push(*promotion); // there is room, as was checked
+        self.enlist(promotion);
         if cfg!(feature = "probes") && promotion.by == Certifier::Coins {
             self.certify(catalog, promotion);
         }
+    }
+
+    /// Puts a promotion at the end of the profile, where it takes the place of an earlier one of its contrast. There is room, as
+    /// was checked.
+    fn enlist(&mut self, promotion: &Promotion) {
+        // Neighbours change places: nothing else in an image moves memory over itself, which takes 1.3 KB.
+        if let Some(known) = self.profile.iter().position(|known| known.contrast == promotion.contrast) {
+            for place in known + 1..self.profile.len() {
+                self.profile.swap(place - 1, place);
+            }
+            self.profile.pop();
+        }
+        let _ = self.profile.push(*promotion);
     }
 
     /// Remembers that coins have certified a contrast: from now on they look out for a change.

@@ -2,8 +2,8 @@
 
 use fable_core::catalog::{AGENT, Block, Catalog, Component, Condition, Contrast, Definition, Part, TAU2, Term, Value};
 use fable_core::{
-    Action, Comparison, Context, Direction, Exploration, Feasible, HostLearner, Policy, Request, Rule, Settings, Source, Standing,
-    Statement, User, When, Wish, user_hash,
+    Action, Comparison, Context, Direction, Exploration, Feasible, HostLearner, Policy, Request, Rule, Settings, Source,
+    Standing, Statement, User, When, Wish, user_hash,
 };
 use std::error::Error;
 
@@ -31,9 +31,7 @@ const LAMP: Catalog<'static> = fable_core::catalog!(Definition {
     contrasts: &[Contrast::new("warm_over_cold_at_dinner", &[1, 0], &[2, 0])
         .when(Some(1), &[0.1])
         .says("The user likes warm light at dinner.", "")],
-    rules: &[
-        Rule::forbid("calm_dinner", &[Part::new(0, &[2]), Part::new(1, &[1])]).when(Condition::Tasks(&[1]))
-    ],
+    rules: &[Rule::forbid("calm_dinner", &[Part::new(0, &[2]), Part::new(1, &[1])]).when(Condition::Tasks(&[1]))],
     ..Definition::EMPTY
 });
 
