@@ -212,7 +212,7 @@ impl<T: Scalar> Memory<'_, T> {
 
     /// Puts a promotion at the end of the profile, where it takes the place of an earlier one of its contrast. There is room, as
     /// was checked.
-    fn enlist(&mut self, promotion: &Promotion) {
+    pub(super) fn enlist(&mut self, promotion: &Promotion) {
         // Neighbours change places: nothing else in an image moves memory over itself, which takes 1.3 KB.
         if let Some(known) = self.profile.iter().position(|known| known.contrast == promotion.contrast) {
             for place in known + 1..self.profile.len() {
