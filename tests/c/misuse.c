@@ -380,7 +380,7 @@ static void snapshots(void)
                            &stranger), FABLE_OK);
     EXPECT(fable_start(stranger, 1), FABLE_OK);
     EXPECT(fable_save(stranger, foreign, sizeof foreign, &needed), FABLE_OK);
-    EXPECT(fable_load(user, foreign, needed), FABLE_RECORD_POLICY);
+    EXPECT(fable_load(user, foreign, needed), FABLE_RECORD_CATALOG);
     EXPECT(fable_load(user, saved, length), FABLE_OK);
     /* The memory of a policy becomes another one under a user. */
     EXPECT(fable_policy_init(other_memory.bytes, sizeof other_memory.bytes, &lamp, NULL, &other), FABLE_OK);

@@ -98,9 +98,10 @@ enum {
     FABLE_RECORD_DAMAGED = 63,   /* the checksum of the snapshot is wrong */
     FABLE_RECORD_VERSION = 64,   /* the snapshot was written by another version */
     FABLE_RECORD_SCALAR = 65,    /* the snapshot is in f64, this library is in f32 */
-    FABLE_RECORD_POLICY = 66,    /* the snapshot belongs to another catalog or other settings */
+    FABLE_RECORD_POLICY = 66,    /* the snapshot belongs to this catalog and other settings */
     FABLE_RECORD_CONTENT = 67,   /* the snapshot has a content that is not possible here */
     FABLE_RECORD_ROOM = 68,      /* the snapshot has more waiting decisions or promotions than FABLE_ROOM */
+    FABLE_RECORD_CATALOG = 69,   /* the snapshot belongs to another catalog */
     /* What settings are out of their range. */
     FABLE_SETTING_NOISE_VARIANCE = 80,
     FABLE_SETTING_PRECISION_PER_FEATURE = 81,
