@@ -87,9 +87,7 @@ impl State {
         merged: Merged::NONE,
     };
 
-    /// What the next decisions refer to. A function of its own: a compiler that sees where the set comes from makes a copy of it that
-    /// minds overlaps, which takes more than a kilobyte on a device.
-    #[inline(never)]
+    /// What the next decisions refer to.
     pub(super) fn permit(&mut self, set: &ActionSet) {
         self.permissions.copy(set);
         self.count();
