@@ -14,7 +14,7 @@ type Scratch = Workspace<f32, [f32; TAU2.workspace_len()]>;
 
 /// Refused as something that the build was made without, exactly if it was.
 #[track_caller]
-fn refused<T>(without: bool, result: Result<T, UserError>) {
+fn refused<T>(without: bool, result: &Result<T, UserError>) {
     assert_eq!(matches!(result, Err(Unsupported)), without);
 }
 
@@ -41,11 +41,11 @@ fn what_is_left_out_is_refused_and_changes_nothing() {
     let context = TAU2.context(None, []).unwrap();
     let comparison = Comparison::declared(&TAU2, 0).unwrap();
     let [probes, promote, unlearn] = [cfg!(feature = "probes"), cfg!(feature = "promote"), cfg!(feature = "unlearn")];
-    refused(!cfg!(feature = "explain"), user.explain(user.id(20), None, None).map(drop));
-    refused(!promote, user.assess(&comparison));
-    refused(!promote, user.promote(0));
-    refused(!promote, user.run(&mut Command::promote(0)));
-    refused(!probes, user.trial(0));
+    refused(!cfg!(feature = "explain"), &user.explain(user.id(20), None, None).map(drop));
+    refused(!promote, &user.assess(&comparison));
+    refused(!promote, &user.promote(0));
+    refused(!promote, &user.run(&mut Command::promote(0)));
+    refused(!probes, &user.trial(0));
 
     let by = |by| {
         let (contrast, verdict, round) = (0, Verdict::For, 20);
@@ -64,7 +64,7 @@ fn what_is_left_out_is_refused_and_changes_nothing() {
         (probes, Event::Decision { round: 21, action: Action(0), baseline: 0.0, context, at: 0, coins }),
     ];
     for (has, event) in &events {
-        refused(!has, user.check(event).map(drop));
+        refused(!has, &user.check(event).map(drop));
     }
     assert_eq!(memory, before);
 }

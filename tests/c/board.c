@@ -42,11 +42,10 @@ static void say_stack(void)
 {
     const volatile uint32_t *at = &stack_end;
     while (at < &stack_top && *at == PAINT) at++;
-    uint32_t used = (uint32_t)(&stack_top - at) * 4u, place = 1;
+    uint32_t used = (uint32_t)(&stack_top - at) * 4u;
     char digit[2] = {0, 0};
-    say("stack ");
-    while (used / place >= 10) place *= 10;
-    for (; place > 0; place /= 10) digit[0] = (char)('0' + used / place % 10), say(digit);
+    say("stack 0x");
+    for (int place = 28; place >= 0; place -= 4) digit[0] = "0123456789abcdef"[used >> place & 15], say(digit);
     say("\n");
 }
 

@@ -32,6 +32,11 @@ use core::fmt;
 pub struct ActionSet(Bits<{ MAX_ACTIONS / 32 }>);
 
 impl ActionSet {
+    /// Becomes another set, word by word: on a device that takes less than moving memory that might overlap.
+    pub(crate) fn copy(&mut self, other: &Self) {
+        self.0.copy(&other.0);
+    }
+
     /// No action; all bits zero.
     pub const EMPTY: Self = Self(Bits::EMPTY);
 
@@ -83,6 +88,7 @@ impl ActionSet {
     }
 
     /// Words of 32 actions.
+    #[cfg(feature = "record")]
     pub(crate) const WORDS: usize = MAX_ACTIONS / 32;
 
     /// Whether every action of this set is among the first `count`.

@@ -364,7 +364,9 @@ impl<'l, T: Scalar> Loader<'l, T> {
         state.observations = counters.observations;
         state.promise = header.promise;
         state.voided = counters.voided;
-        state.arrow = self.reader.policy.catalog().arrow();
+        let arrow = self.reader.policy.catalog().arrow();
+        // As three numbers, not as memory, which the compiler moves as if it might overlap.
+        (state.arrow.leaves, state.arrow.leaf, state.arrow.root) = (arrow.leaves, arrow.leaf, arrow.root);
         state.log_det_ratio = counters.log_det_ratio;
         state.since_fading = counters.since_fading;
         state.squares = counters.squares;

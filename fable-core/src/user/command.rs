@@ -297,7 +297,9 @@ impl<T: Scalar> User<'_, T> {
                     Order::Observe { now, .. } => (*now, ContrastSet::EMPTY),
                     _ => return Ok(false),
                 };
-                if let Some(keep) = self.fading_due() {
+                if cfg!(feature = "adapt")
+                    && let Some(keep) = self.fading_due()
+                {
                     *event = Event::Fade { keep };
                     return Ok(true);
                 }
@@ -425,6 +427,9 @@ impl<T: Scalar> User<'_, T> {
     /// # Errors
     /// A counter at its end.
     pub fn forget(&mut self) -> Result<(), UserError> {
-        self.run(&mut Command::forget())
+        self.admit()?;
+        self.incarnation.checked_add(1).ok_or(UserError::Exhausted)?;
+        self.memory.forget(self.policy, self.policy.promise());
+        Ok(())
     }
 }

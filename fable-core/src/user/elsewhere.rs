@@ -157,8 +157,7 @@ impl<T: Scalar> Memory<'_, T> {
         if known.is_some_and(|known| !own || known.verdict == promotion.verdict) {
             return;
         }
-        self.profile.retain(|known| known.contrast != promotion.contrast);
-        let _ = self.profile.push(*promotion); // there is room, as was checked
+        self.enlist(promotion);
         let trials = self.storage.get(catalog.trials_start()..).unwrap_or_default();
         let start = crate::catalog::TRIAL_LEN * usize::from(promotion.contrast);
         let account = trials.get(start..).map(Account::read);

@@ -87,6 +87,7 @@ impl<T: Scalar> Lesson<'_, T> {
                 state.since_fading = state.since_fading.saturating_add(1);
                 state.voided |= voids;
             }
+            Kind::TakenBack(_) if !cfg!(feature = "unlearn") => {}
             Kind::TakenBack(probed) => {
                 if cfg!(feature = "probes") {
                     trial::restart(trials, &probed);

@@ -238,7 +238,7 @@ impl<T: Scalar> User<'_, T> {
     ///
     /// # Errors
     /// [`FeasibleError::Empty`] when they leave nothing, [`UserError::Off`] when the user has switched everything off.
-    #[cfg_attr(feature = "rules", inline(never))]
+    #[inline(never)]
     pub fn narrow(&self, request: &Request<'_>) -> Result<Feasible, UserError> {
         let (catalog, asked) = (self.policy.catalog(), request.feasible);
         if !self.admit_on()? && (!cfg!(feature = "rules") || catalog.rules().is_empty()) {

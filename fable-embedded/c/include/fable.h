@@ -112,7 +112,7 @@ enum {
     FABLE_SETTING_NOISE_PROXY = 87,
     FABLE_SETTING_PROBE = 88,
     FABLE_SETTING_MIN_EVIDENCE = 89,
-    FABLE_SETTING_HALF_LIFE = 90, /* also: the library was built without `adapt`, which the settings need */
+    FABLE_SETTING_HALF_LIFE = 90,
     FABLE_SETTING_EXPIRY = 91,
     FABLE_SETTING_RETAINED = 92,
     FABLE_SETTING_OTHER = 93,
@@ -344,7 +344,7 @@ typedef struct fable_settings {
      (root) * ((root) + 1) / 2 + (values) + 15 * (contrasts) + 24)
 /* Bytes of a user. */
 #define FABLE_USER_SIZE(tasks, leaf, root, values, contrasts)                                                                \
-    (1280u + 4u * (size_t)FABLE_STATE_NUMBERS(tasks, leaf, root, values, contrasts))
+    (1184u + 4u * (size_t)FABLE_STATE_NUMBERS(tasks, leaf, root, values, contrasts))
 #define FABLE_LARGER(a, b) ((a) > (b) ? (a) : (b))
 /* Rows of the factor's inverse that are computed side by side: one where numbers are computed in software. */
 #if defined(__ARM_PCS_VFP) || defined(__linux__) || defined(__unix__) || defined(__APPLE__) || defined(_WIN32) || defined(__wasm__)
@@ -358,11 +358,11 @@ typedef struct fable_settings {
            FABLE_LARGER((size_t)(leaf) + (root) + 1 + (values) + (actions), FABLE_ROWS * ((size_t)(leaf) + (root) + (values) + (last)))))
 /* Bytes of the longest snapshot of a user. */
 #define FABLE_SNAPSHOT_SIZE(tasks, leaf, root, values, contrasts, signals, actions)                                          \
-    (1024u + 32u * (size_t)(signals) + ((size_t)(actions) + 31u) / 32u * 4u +                                                \
+    (360u + 25u * (size_t)((contrasts) < 8 ? (contrasts) : 8) + 32u * (size_t)(signals) + ((size_t)(actions) + 31u) / 32u * 4u + \
      4u * (size_t)FABLE_STATE_NUMBERS(tasks, leaf, root, values, contrasts))
 /* Bytes of a policy that is made at run time. `parts` are those of all terms and rules together. */
 #define FABLE_POLICY_SIZE(components, values, tasks, signals, blocks, terms, contrasts, rules, parts)                        \
-    (2560u + sizeof(void *) * (5u * (size_t)(components) + 4u * (size_t)(values) + 2u * ((size_t)(tasks) + (signals)) +      \
+    (1872u + sizeof(void *) * (5u * (size_t)(components) + 4u * (size_t)(values) + 2u * ((size_t)(tasks) + (signals)) +      \
                                6u * (size_t)(terms) + 14u * (size_t)(contrasts) + 8u * (size_t)(rules) + 3u * (size_t)(parts)) + \
      8u * ((size_t)(values) + (blocks) + (terms)))
 

@@ -65,6 +65,7 @@ pub(crate) unsafe fn text<'a>(pointer: *const c_char) -> Result<&'a str, Status>
 ///
 /// # Safety
 /// As for [`text`].
+#[cfg(feature = "runtime")]
 pub(crate) unsafe fn text_or_empty<'a>(pointer: *const c_char) -> Result<&'a str, Status> {
     // SAFETY: the caller's promise.
     if pointer.is_null() { Ok("") } else { unsafe { text(pointer) } }

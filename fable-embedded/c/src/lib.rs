@@ -29,13 +29,15 @@ mod convert;
 mod explain;
 pub mod layout;
 mod names;
+#[cfg(feature = "onboard")]
+mod onboard;
 pub mod policy;
 #[cfg(feature = "promote")]
 mod promote;
+#[cfg(feature = "sets")]
+mod sets;
 #[cfg(feature = "record")]
 mod snapshot;
-#[cfg(feature = "state")]
-mod state;
 pub mod status;
 mod text;
 pub mod user;

@@ -1,12 +1,13 @@
 //! A checked catalog with settings, made at run time or at the build.
 
-use crate::borrow::{one, place};
+use crate::borrow::place;
 use crate::layout::Shape;
 use crate::status::{Status, number};
 use crate::user::user_size;
 use fable_core::Policy;
 
 /// What tells a policy from other memory: of one that was made in memory of the caller together with its address.
+#[cfg(any(feature = "runtime", not(builtin)))]
 const MARK: usize = 0x4641_4250;
 /// Of one that is part of the library.
 const FIXED: usize = 0x4641_4243;
@@ -38,6 +39,7 @@ impl Handle {
 /// # Safety
 /// A pointer that is neither null nor misaligned is to readable memory of a handle's size; if it has its mark, it is a policy whose memory
 /// has not changed since it was made, and does not as long as the reference is used.
+#[cfg(any(feature = "runtime", not(builtin)))]
 pub(crate) unsafe fn policy(handle: *const Handle) -> Result<&'static Policy<'static, f32>, Status> {
     if handle.is_null() {
         return Err(Status::NULL);
@@ -51,7 +53,22 @@ pub(crate) unsafe fn policy(handle: *const Handle) -> Result<&'static Policy<'st
         return Err(Status::NOT_A_POLICY);
     }
     // SAFETY: as the mark says, it was written by this library.
-    Ok(unsafe { one(handle) }?.policy)
+    Ok(unsafe { crate::borrow::one(handle) }?.policy)
+}
+
+/// The same where there is only one: a constant, so that what its settings do not need can be left out of the library.
+///
+/// # Safety
+/// None is needed.
+#[cfg(all(builtin, not(feature = "runtime")))]
+pub(crate) unsafe fn policy(handle: *const Handle) -> Result<&'static Policy<'static, f32>, Status> {
+    if core::ptr::eq(handle, &raw const crate::builtin::BUILTIN) {
+        Ok(&crate::builtin::catalog::POLICY)
+    } else if handle.is_null() {
+        Err(Status::NULL)
+    } else {
+        Err(Status::NOT_A_POLICY)
+    }
 }
 
 /// The settings of a policy that C wants to know a number of; 0 if it is none.

@@ -89,7 +89,7 @@ statuses! {
     SETTING_NOISE_PROXY = 87, c"noise_proxy must be 0 or a number from 0.0001 to 10000";
     SETTING_PROBE = 88, c"probe must be a number from 0 to 1";
     SETTING_MIN_EVIDENCE = 89, c"min_evidence must be a number from 1 to 1000000000";
-    SETTING_HALF_LIFE = 90, c"half_life must be a number up to 65535, and without `adapt` nothing may fade or be scaled";
+    SETTING_HALF_LIFE = 90, c"half_life must be a number up to 65535";
     SETTING_EXPIRY = 91, c"an imputed reward must be a number from -1 to 1";
     SETTING_RETAINED = 92, c"retained must keep at least one block and only blocks that the catalog has";
     SETTING_OTHER = 93, c"a setting is out of its range";
@@ -163,6 +163,7 @@ impl From<UserError> for Status {
             UserError::Wish => Self::WISH,
             UserError::Wishes => Self::WISHES,
             UserError::Exhausted => Self::EXHAUSTED,
+            UserError::Unsupported => Self::UNSUPPORTED,
             UserError::Posterior(PosteriorError::Vacant) => Self::NOT_STARTED,
             UserError::Posterior(PosteriorError::StorageLength { .. } | PosteriorError::WorkspaceLength) => Self::TOO_SMALL,
             _ => Self::INTERNAL,
@@ -219,6 +220,7 @@ impl From<RecordError> for Status {
             RecordError::Policy => Self::RECORD_POLICY,
             RecordError::Content => Self::RECORD_CONTENT,
             RecordError::Room { .. } => Self::RECORD_ROOM,
+            RecordError::Unsupported => Self::UNSUPPORTED,
             _ => Self::INTERNAL,
         }
     }
@@ -246,6 +248,7 @@ impl From<SettingsError> for Status {
             SettingsError::OutOfRange(name) => {
                 numbers.iter().find(|(known, _)| *known == name).map_or(Self::SETTING_OTHER, |(_, status)| *status)
             }
+            SettingsError::Unsupported(_) => Self::UNSUPPORTED,
             SettingsError::Retained => Self::SETTING_RETAINED,
             _ => Self::SETTING_OTHER,
         }

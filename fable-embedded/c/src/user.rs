@@ -1,14 +1,12 @@
 //! A user in memory of the caller: made, started, asked to decide, taught.
 
 use crate::borrow::{many, one, place, tell};
-use crate::layout::{Context as CContext, Decision as CDecision, DecisionId as CDecisionId, Progress, Request as CRequest};
+use crate::layout::{Context as CContext, Decision as CDecision, DecisionId as CDecisionId, Progress, Request as CRequest, Set};
 use crate::policy::{self, policy};
 use crate::status::{Status, number};
 use core::ffi::{c_char, c_void};
 use core::ptr::NonNull;
-use fable_core::{
-    Action, ActionSet, Catalog, Context, Decision, DecisionId, Feasible, Learner, Policy, Request, User, user_hash,
-};
+use fable_core::{Action, Catalog, Context, Decision, DecisionId, Feasible, Learner, Policy, Request, User, user_hash};
 
 /// Decisions that can wait, and promotions.
 pub const ROOM: usize = 8;
@@ -103,13 +101,13 @@ pub unsafe extern "C" fn fable_user_init(
     })())
 }
 
-/// What belongs together: policy, learner and workspace.
-type Parts<'u> = (&'static Policy<'static, f32>, &'u mut Learner<f32, Numbers, ROOM>, &'u mut [f32]);
-
+/// The handle that a pointer is to.
+///
 /// # Safety
 /// A pointer that is neither null nor misaligned is to readable memory of a handle's size; if it has its mark, it was made by
-/// `fable_user_init` and nobody else uses it, nor its workspace, as long as the references are used.
-pub(crate) unsafe fn parts<'u>(handle: *mut Handle) -> Result<Parts<'u>, Status> {
+/// `fable_user_init` and nobody else uses it, nor its workspace, as long as the reference is used.
+#[inline(never)]
+unsafe fn opened<'u>(handle: *mut Handle) -> Result<&'u mut Handle, Status> {
     if handle.is_null() {
         return Err(Status::NULL);
     }
@@ -120,9 +118,21 @@ pub(crate) unsafe fn parts<'u>(handle: *mut Handle) -> Result<Parts<'u>, Status>
     if unsafe { (&raw const (*handle).mark).read() } != handle.addr() ^ MARK {
         return Err(Status::NOT_A_USER);
     }
-    // SAFETY: as the mark says, the handle was written by this library, and the workspace has the length that it says.
+    // SAFETY: as the mark says, the handle was written by this library.
+    unsafe { place(handle) }
+}
+
+/// What belongs together: policy, learner and workspace.
+type Parts<'u> = (&'static Policy<'static, f32>, &'u mut Learner<f32, Numbers, ROOM>, &'u mut [f32]);
+
+/// # Safety
+/// As for [`opened`].
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "so that a policy which is a constant is seen to be one")]
+pub(crate) unsafe fn parts<'u>(handle: *mut Handle) -> Result<Parts<'u>, Status> {
+    // SAFETY: the caller's promise; the workspace has the length that the handle says.
     unsafe {
-        let handle = place(handle)?;
+        let handle = opened(handle)?;
         let workspace = core::slice::from_raw_parts_mut(handle.workspace.as_ptr(), handle.workspace_length);
         Ok((policy(handle.policy)?, &mut handle.learner, workspace))
     }
@@ -131,8 +141,22 @@ pub(crate) unsafe fn parts<'u>(handle: *mut Handle) -> Result<Parts<'u>, Status>
 /// A user with all the verbs.
 ///
 /// # Safety
-/// As for [`parts`].
+/// As for [`opened`].
+#[cfg(any(feature = "runtime", not(builtin)))]
 #[inline(never)]
+pub(crate) unsafe fn user<'u>(handle: *mut Handle) -> Result<User<'u, f32>, Status> {
+    // SAFETY: the caller's promise.
+    let (policy, learner, workspace) = unsafe { parts(handle) }?;
+    Ok(learner.with(policy, workspace)?)
+}
+
+/// The same where there is only one policy: every call sees that it is a constant.
+///
+/// # Safety
+/// As for [`opened`].
+#[cfg(all(builtin, not(feature = "runtime")))]
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "as above")]
 pub(crate) unsafe fn user<'u>(handle: *mut Handle) -> Result<User<'u, f32>, Status> {
     // SAFETY: the caller's promise.
     let (policy, learner, workspace) = unsafe { parts(handle) }?;
@@ -157,8 +181,32 @@ pub(crate) unsafe fn defaults<'d>(defaults: *const f64, count: usize) -> Result<
     if defaults.is_null() && count == 0 {
         return Ok(None);
     }
+    if !cfg!(feature = "defaults") {
+        return Err(Status::UNSUPPORTED);
+    }
     // SAFETY: the caller's promise.
     unsafe { many(defaults, count) }.map(Some)
+}
+
+/// A set of the caller, or everything.
+#[cfg(not(feature = "sets"))]
+fn feasible(catalog: &Catalog<'_>, set: *const Set) -> Result<Feasible, Status> {
+    if set.is_null() { Ok(Feasible::all(catalog)) } else { Err(Status::UNSUPPORTED) }
+}
+
+/// A set of the caller, or everything. A function of its own: a compiler that sees both ends of the copy makes one of it that minds
+/// overlaps, which takes more than a kilobyte.
+///
+/// # Safety
+/// As the header says.
+#[cfg(feature = "sets")]
+#[inline(never)]
+unsafe fn feasible(catalog: &Catalog<'_>, set: *const Set) -> Result<Feasible, Status> {
+    if set.is_null() {
+        return Ok(Feasible::all(catalog));
+    }
+    // SAFETY: the caller's promise.
+    Ok(Feasible::from_set(catalog, fable_core::ActionSet::from_words(unsafe { one(set) }?.words))?)
 }
 
 /// What a request asks for, handed to a body.
@@ -176,12 +224,11 @@ unsafe fn requested<R>(
     // SAFETY: the caller's promise.
     let (context, defaults) =
         unsafe { (context(catalog, &asked.context)?, defaults(asked.defaults, usize::from(asked.default_count))?) };
-    let feasible = if asked.feasible.is_null() {
-        Feasible::all(catalog)
-    } else {
-        // SAFETY: the caller's promise.
-        Feasible::from_set(catalog, ActionSet::from_words(unsafe { one(asked.feasible) }?.words))?
-    };
+    // SAFETY: the caller's promise.
+    #[cfg(feature = "sets")]
+    let feasible = unsafe { feasible(catalog, asked.feasible) }?;
+    #[cfg(not(feature = "sets"))]
+    let feasible = feasible(catalog, asked.feasible)?;
     body(&mut user, &Request { defaults, at: asked.now, ..Request::new(&context, &feasible) })
 }
 
@@ -211,6 +258,7 @@ pub unsafe extern "C" fn fable_start(user: *mut Handle, hash: u64) -> i32 {
 }
 
 /// See the header.
+#[cfg(feature = "forget")]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fable_forget(user: *mut Handle) -> i32 {
     // SAFETY: the promise of the caller, as in the header.
@@ -239,6 +287,7 @@ pub unsafe extern "C" fn fable_decide(user: *mut Handle, request: *const CReques
 }
 
 /// See the header.
+#[cfg(feature = "recommend")]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fable_recommend(user: *mut Handle, request: *const CRequest, action: *mut u16, score: *mut f32) -> i32 {
     number((|| {
@@ -253,14 +302,26 @@ pub unsafe extern "C" fn fable_recommend(user: *mut Handle, request: *const CReq
     })())
 }
 
+/// # Safety
+/// As the header says.
+unsafe fn feedback(user: *mut Handle, id: *const CDecisionId, reward: f64, weight: f32, now: u32) -> i32 {
+    number((|| {
+        // SAFETY: the caller's promise.
+        let (mut user, id) = unsafe { (self::user(user)?, one(id)?) };
+        user.feedback_weighted(self::id(id), reward, weight, now)?;
+        Ok(())
+    })())
+}
+
 /// See the header.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fable_feedback(user: *mut Handle, id: *const CDecisionId, reward: f64) -> i32 {
     // SAFETY: the promise of the caller, as in the header.
-    unsafe { fable_feedback_with(user, id, reward, 1.0, 0) }
+    unsafe { feedback(user, id, reward, 1.0, 0) }
 }
 
 /// See the header.
+#[cfg(feature = "expire")]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fable_feedback_with(
     user: *mut Handle,
@@ -269,15 +330,12 @@ pub unsafe extern "C" fn fable_feedback_with(
     weight: f32,
     now: u32,
 ) -> i32 {
-    number((|| {
-        // SAFETY: the promise of the caller, as in the header.
-        let (mut user, id) = unsafe { (self::user(user)?, one(id)?) };
-        user.feedback_weighted(self::id(id), reward, weight, now)?;
-        Ok(())
-    })())
+    // SAFETY: the promise of the caller, as in the header.
+    unsafe { feedback(user, id, reward, weight, now) }
 }
 
 /// See the header.
+#[cfg(feature = "observe")]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fable_observe(user: *mut Handle, context: *const CContext, action: u16, reward: f64) -> i32 {
     number((|| {
@@ -293,6 +351,7 @@ pub unsafe extern "C" fn fable_observe(user: *mut Handle, context: *const CConte
 }
 
 /// See the header.
+#[cfg(feature = "expire")]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fable_expire(user: *mut Handle, now: u32, expired: *mut u32) -> i32 {
     number((|| {

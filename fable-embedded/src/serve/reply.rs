@@ -83,7 +83,7 @@ fn write_explanation<T: Scalar>(
     let explanation = user.explain(id, None, other)?;
     let mut draft = Draft::reply(buffer, sequence, &summary(&explanation));
     for share in explanation.shares().skip(usize::from(first)) {
-        if !draft.write(&WireShare::new(&share)) {
+        if !draft.push_share(&WireShare::new(&share)) {
             break;
         }
     }

@@ -1,4 +1,10 @@
 //! Plays the script of `play.c` with the Rust crate and prints the same lines: what a C program has to come to.
+//!
+//! With `small` it leaves out the catalog `agent`; with `fingerprint` it only prints that of `reminders.rs`.
+
+#[path = "../reminders.rs"]
+#[allow(dead_code, reason = "the fingerprint is all that is asked for")]
+mod reminders;
 
 use fable_core::catalog::{AGENT, Block, Catalog, Component, Condition, Contrast, Definition, Part, TAU2, Term, Value};
 use fable_core::{
@@ -247,10 +253,15 @@ fn scene(name: &str, catalog: &Catalog<'_>, settings: Settings<'_>) -> Outcome {
 }
 
 fn main() -> Outcome {
+    let argument = std::env::args().nth(1).unwrap_or_default();
+    if argument == "fingerprint" {
+        println!("{:016x}", reminders::POLICY.fingerprint());
+        return Ok(());
+    }
     scene("lamp", &LAMP, Settings { exploration: Exploration::Constant(0.5), ..Settings::DEFAULT })?;
     scene("tau2-paper", &TAU2, Settings::PAPER)?;
     scene("tau2", &TAU2, Settings { probe: 0.5, seed: 7, half_life: Some(40), ..Settings::DEFAULT })?;
-    if std::env::args().nth(1).as_deref() != Some("small") {
+    if argument != "small" {
         scene("agent", &AGENT, Settings::DEFAULT)?;
     }
     Ok(())

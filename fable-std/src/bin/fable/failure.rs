@@ -30,7 +30,9 @@ impl Failure {
     pub(crate) fn from_reading(path: &Path, error: &StoreError) -> Self {
         let message = format!("{}: {error}", fable_std::store::shown(path));
         match error {
-            StoreError::Mismatch { .. } | StoreError::Record(RecordError::Policy) => Self::Mistake(message),
+            StoreError::Mismatch { .. } | StoreError::Record(RecordError::Catalog | RecordError::Policy) => {
+                Self::Mistake(message)
+            }
             _ => Self::Trouble(message),
         }
     }

@@ -19,7 +19,9 @@ pub(crate) fn refused(
 ) -> Failure {
     let message = format!("{}: {error}", path.display());
     match error {
-        PriorFileError::Record(RecordError::Policy) => Failure::Mistake(message + &fitting(bytes, catalog, settings)),
+        PriorFileError::Record(RecordError::Catalog | RecordError::Policy) => {
+            Failure::Mistake(message + &fitting(bytes, catalog, settings))
+        }
         PriorFileError::Record(RecordError::Scalar { found: 24 }) => Failure::Mistake(message + ": fit it with --scalar f64"),
         PriorFileError::Record(RecordError::Scalar { .. }) => Failure::Mistake(message + ": fit it with --scalar f32"),
         error if error.is_damage() => Failure::Trouble(message),
