@@ -235,7 +235,7 @@ fn mistakes_are_told() {
     let says = "fable: a prior is fitted from at least 5 users with something learned, and there are 4\n";
     assert_eq!((code, message.as_str()), (Some(2), says));
     let (code, message) = wrong(&["fit", "x.prior", "--store", "noisy.fable", "--catalog", "agent"]);
-    let says = "fable: noisy.fable: the store was made with catalog \"tau2\", not \"agent\"\n";
+    let says = "fable: noisy.fable: the store was made with catalog \"tau2\", not \"agent\"; `fable migrate` lets users go on under another one\n";
     assert_eq!((code, message.as_str()), (Some(2), says));
     let (code, message) = wrong(&["fit", "x.prior", "--store", "noisy.fable", "--noise-variance", "0.25"]);
     assert!(code == Some(2) && message.contains("noise_variance 1.0, not 0.25"), "{message}");

@@ -229,7 +229,10 @@ fn another_identity_is_refused_with_what_differs() {
     let (_folder, store) = place();
     assert!(fable(&["serve", "--catalog", "tau2", "--seed", "3", "--scalar", "f64"], &store).status.success());
     for (arguments, message) in [
-        (&["serve", "--catalog", "agent", "--seed", "3"][..], "the store was made with catalog \"tau2\", not \"agent\""),
+        (
+            &["serve", "--catalog", "agent", "--seed", "3"][..],
+            "the store was made with catalog \"tau2\", not \"agent\"; `fable migrate` lets users go on under another one",
+        ),
         (&["serve", "--catalog", "tau2", "--seed", "4"], "the store was made with seed 3, not 4"),
         (
             &["serve", "--catalog", "tau2", "--seed", "3", "--scalar", "f32"],
