@@ -184,7 +184,7 @@ fn a_library_that_was_built_for_a_catalog_links_with_its_header_alone() {
     };
     generate(&["rust", &lamp], &path("lamp.rs"));
     generate(&["c", &lamp, "--builtin"], &path("lamp.h"));
-    generate(&["c", &lamp, "--builtin", "--cost-weight", "0.5"], &path("other.h"));
+    generate(&["c", &lamp, "--builtin", "--noise-variance", "0.5"], &path("other.h"));
     let built = build("libfable-lamp", Some(&path("lamp.rs")));
     let (catalog, settings) = resolve(&lamp);
     for compiler in [C, CPP] {

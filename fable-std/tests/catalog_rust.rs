@@ -59,12 +59,18 @@ impl Crate {
         Self(folder)
     }
 
-    /// Cargo without the network, with a folder for what it builds that all these crates share and keep.
     fn cargo(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().unwrap()
+    }
+
+    /// Cargo without the network, with a folder for what it builds that all these crates share and keep.
+    fn command(&self, arguments: &[&str]) -> Command {
         let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("generated");
         let mut cargo = Command::new(env!("CARGO"));
-        cargo.args(arguments).args(["--offline", "--quiet"]).current_dir(&self.0).env("CARGO_TARGET_DIR", target);
-        cargo.env_remove("RUSTFLAGS").output().unwrap()
+        let (options, rest) = arguments.split_at(arguments.iter().position(|own| *own == "--").unwrap_or(arguments.len()));
+        cargo.args(options).args(["--offline", "--quiet"]).args(rest);
+        cargo.current_dir(&self.0).env("CARGO_TARGET_DIR", target).env_remove("RUSTFLAGS");
+        cargo
     }
 }
 
@@ -163,6 +169,39 @@ fn positions_have_names() {
     let made = Crate::new("named-positions", &[("tau2", code)]);
     fs::write(made.0.join("src/main.rs"), main).unwrap();
     succeeded(&made.cargo(&["run"]));
+}
+
+/// What fable-embedded's README says about firmware: generated in build.rs, included, and used.
+#[test]
+fn the_firmware_in_the_readme_compiles() {
+    let folder = tempfile::tempdir().unwrap();
+    let lamp = fs::read_to_string(readme_lamp(folder.path())).unwrap();
+    let made = Crate::new("readme-firmware", &[]);
+    let (_, section) = include_str!("../../fable-embedded/README.md").split_once("## One catalog for host and device").unwrap();
+    let blocks: Vec<&str> =
+        section.split("```rust,ignore\n").skip(1).take(3).map(|rest| rest.split_once("```").unwrap().0).collect();
+    let (build, include) = blocks[1].split_once("// src/main.rs\n").unwrap();
+    let write = |file: &str, text: &str| fs::write(made.0.join(file), text).unwrap();
+    write("lamp.toml", &lamp);
+    write("build.rs", build);
+    let frame = "#![deny(warnings)]\nuse fable_core::{Context, Feasible, Learner, Request, Workspace};\n\
+        pub struct ConstStaticCell<T>(pub T);\nimpl<T> ConstStaticCell<T> {\n    pub const fn new(own: T) -> Self {\n        Self(own)\n    }\n}\n\
+        pub fn off() {}\npub fn warm() {}\npub fn cold() {}\n";
+    let learner = "learner: &mut Learner<f32, [f32; lamp::STATE_LEN], 4>";
+    let scratch = "scratch: &mut Workspace<f32, [f32; lamp::WORKSPACE_LEN]>";
+    let body = format!(
+        "pub fn round({learner}, {scratch}, daylight: f32) -> Result<(), Box<dyn std::error::Error>> {{\n{}\n    \
+         let _ = (&LEARNER.0, &SCRATCH.0);\n    Ok(())\n}}\n",
+        blocks[2]
+    );
+    write("src/lib.rs", &format!("{frame}{include}{body}"));
+    fs::remove_file(made.0.join("src/main.rs")).unwrap();
+    let command = Path::new(env!("CARGO_BIN_EXE_fable")).parent().unwrap();
+    let path = std::env::join_paths(
+        std::iter::once(command.to_owned()).chain(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())),
+    );
+    let output = made.command(&["check", "--lib"]).env("PATH", path.unwrap()).output().unwrap();
+    succeeded(&output);
 }
 
 /// A changed number does not compile, and the compiler says why; a changed text is wording and does. So does a name.

@@ -58,8 +58,7 @@ int main(void)
 void start(void);
 void start(void)
 {
-    static volatile fable_status status;
-    status = play();
+    (void)play();
     for (;;) {
     }
 }

@@ -39,9 +39,10 @@ impl Prefix {
 }
 
 /// Macros that a header has whatever the catalog is.
-const MACROS: [&str; 9] = [
+const MACROS: [&str; 10] = [
     "CATALOG_H",
     "FINGERPRINT",
+    "CATALOG_FINGERPRINT",
     "ACTIONS",
     "DIMENSION",
     "SIGNALS",
