@@ -7,7 +7,8 @@
 #   budget.sh [BOARD...]            all boards, or only these and their rows
 #   budget.sh --write [BOARD...]    puts the numbers into fable-embedded/README.md
 #
-# Flash and static RAM are those of the `device` image; stack and instructions come from `budget`, in QEMU under -icount. The
+# The second table has the flash of `minimal` with each capability alone beside deciding and learning, everything for size; each image is
+# run, too. Flash and static RAM are those of the `device` image; stack and instructions come from `budget`, in QEMU under -icount. The
 # rows of the catalog `minimal` are those of the image `minimal`, which counts no instructions.
 # The environment it takes is that of toolchain.sh.
 set -euo pipefail
@@ -25,6 +26,20 @@ mps2      agent         -               -      -                -        -      
 virt      agent         -               -      -                -        -       -
 microbit  minimal    2458               -  30720                -        -       -
 netduino  minimal       -               -  27648                -        -       -'
+
+# The features of `minimal` that a capability takes, and what it may take in bytes of flash on microbit (Cortex-M0) and netduino (M4F).
+capabilities='
+decide_and_learn   -                        30720 27648
+instruct           with-instruct                -     -
+rules              with-rules                   -     -
+assess             with-assess                  -     -
+promote            with-promote                 -     -
+explain            with-explain                 -     -
+snapshot           with-snapshot            41984 36864
+records            with-records             41984 36864
+store              with-store                   -     -
+server             with-server                  -     -
+store_and_server   with-store,with-server   75776     -'
 
 # What is over its budget today. A number above the one here fails, and so does one that has come to fit: delete its line then.
 known='
@@ -84,6 +99,24 @@ measure() { # CATALOG STACK RAM FLASH DECIDE OPTIMISTIC LEARN; the budgets
     rows+=("$row")
 }
 
+# Bytes of flash of the image that was built.
+flash() {
+    size -A -d "$image" | awk '$1 ~ /^\.(vector_table|text|init|rodata|eh_frame|data|sdata)/ { sum += $2 } END { print sum + 0 }'
+}
+
+costs=()
+weigh() { # CAPABILITY FEATURES M0 M4F; the budgets
+    local catalog=$1 features=$2 bytes cell limit=$3
+    [[ $board == microbit ]] || limit=$4
+    [[ $features != - ]] || features=
+    profile=minimal build minimal --no-default-features --features "$features"
+    count "$work/$catalog-$board" # it ends with code 0 if it does what it is there for
+    bytes=$(flash)
+    [[ $catalog != decide_and_learn ]] || least=$bytes
+    judge flash "$bytes" "$limit"
+    costs+=("| $board, $catalog | $cell | $(commas $((bytes - least))) | $(commas "$(value stack)") |")
+}
+
 write=0
 [[ ${1:-} != --write ]] || { write=1; shift; }
 only="$*"
@@ -93,6 +126,15 @@ while read -r name budget; do
     # shellcheck disable=SC2086 # a word for each budget
     measure $budget
 done <<<"$budgets"
+
+for board in microbit netduino; do
+    [[ -z $only || " $only " == *" $board "* ]] || continue
+    board "$board"
+    while read -r capability features limits; do
+        # shellcheck disable=SC2086 # a word for each budget
+        [[ -z $capability ]] || weigh "$capability" "$features" $limits
+    done <<<"$capabilities"
+done
 
 readme=../../fable-embedded/README.md
 compiler=$("$rustc" --version)
@@ -111,11 +153,11 @@ near() { # SHARE ROW ROW
 }
 
 # The rows of the README with those that were measured in their place; compares them.
-table=()
+table=() prices=()
 while read -r name catalog _; do
     old=$(grep "^| $name, $catalog " <<<"$noted") || old=
-    new=$(printf '%s\n' "${rows[@]}" | grep "^| $name, $catalog ") || new=
-    table+=("${new:-$old}")
+    new=$(printf '%s\n' "${rows[@]}" "${costs[@]}" | grep "^| $name, $catalog ") || new=
+    if [[ $capabilities == *$'\n'"$catalog "* ]]; then prices+=("${new:-$old}"); else table+=("${new:-$old}"); fi
     if [[ $write == 1 || -z $new || $new == "$old" ]]; then
         :
     elif [[ $compiler == "$noted_compiler" ]] && near 0.005 "$old" "$new"; then
@@ -129,13 +171,17 @@ while read -r name catalog _; do
         printf 'FAIL %s: more than 5%% from README.md, which was measured with %s\n  %s\n  %s\n' "$name, $catalog" "$noted_compiler" "$old" "$new"
         failed=1
     fi
-done < <(sed '/^$/d' <<<"$budgets")
+done < <(sed '/^$/d' <<<"$budgets"; for name in microbit netduino; do sed "/^\$/d; s/^/$name /" <<<"$capabilities"; done)
 
 text="From \`examples/firmware/budget.sh\`, $compiler:
 
 | Board, catalog | Static RAM | Stack | RAM with stack | Flash | decide by a draw, instructions | optimistic | with coins | learn |
 |---|---:|---:|---:|---:|---:|---:|---:|---:|
-$(printf '%s\n' "${table[@]}" | sed '/^$/d')"
+$(printf '%s\n' "${table[@]}" | sed '/^$/d')
+
+| Board, capability | Flash | more than without | Stack |
+|---|---:|---:|---:|
+$(printf '%s\n' "${prices[@]}" | sed '/^$/d')"
 printf '\n%s\n\n' "$text"
 if [[ $write == 1 ]]; then
     if [[ -n $only && $compiler != "$noted_compiler" ]]; then

@@ -40,6 +40,13 @@ impl<const W: usize> Bits<W> {
         &mut self.0
     }
 
+    /// Becomes another set, word by word.
+    pub(crate) fn copy(&mut self, other: &Self) {
+        for (word, other) in self.0.iter_mut().zip(&other.0) {
+            *word = *other;
+        }
+    }
+
     /// The first `count` positions.
     #[must_use]
     #[inline]

@@ -47,6 +47,7 @@ impl Exploration {
             Self::Constant(scale) => scale,
             #[cfg(feature = "adapt")]
             Self::Optimistic(scale) => scale,
+            Self::Theorem { .. } if !cfg!(feature = "theorem") => 0.0, // no policy has it
             Self::Theorem { delta } => {
                 let dimension = u32::try_from(dimension).map_or(f64::INFINITY, f64::from);
                 libm::sqrt(9.0 * dimension * libm::log(f64::from(round.max(1)) / delta))
@@ -237,7 +238,7 @@ impl Settings<'_> {
     pub const PROMOTING: Self = Self { prior_radius: Some(2.0), exploration: Exploration::Constant(5.0), ..Self::PAPER };
 }
 
-#[cfg(feature = "adapt")]
+#[cfg(feature = "probes")]
 impl Settings<'_> {
     /// The defaults with a coin in every second round for each component: for hosts that want preferences to be certain soon. What it
     /// finds and what it costs is in `examples/studies/RESULTS.md`, study `probes`.
@@ -312,6 +313,8 @@ pub mod setting {
 pub enum SettingsError {
     /// The setting of this name is out of its range.
     OutOfRange(&'static str),
+    /// The setting of this name asks for something that this build was made without.
+    Unsupported(&'static str),
     /// `retained` keeps no block of the catalog, or names one that it does not have.
     Retained,
     /// The base prior does not fit.
@@ -323,7 +326,7 @@ impl SettingsError {
     #[must_use]
     pub const fn field(&self) -> &'static str {
         match self {
-            Self::OutOfRange(name) => name,
+            Self::OutOfRange(name) | Self::Unsupported(name) => name,
             Self::Retained => "retained",
             Self::Prior(_) => "prior",
         }
@@ -337,6 +340,7 @@ impl fmt::Display for SettingsError {
                 let bounds = setting::ALL.iter().find(|row| row.name == *name).map_or("in its range", |row| row.bounds);
                 write!(f, "{name} must be a number {bounds}")
             }
+            Self::Unsupported(name) => write!(f, "this build was made without the feature that {name} takes"),
             Self::Retained => f.write_str("retained must keep at least one block and only blocks that the catalog has"),
             Self::Prior(error) => error.fmt(f),
         }
@@ -379,11 +383,17 @@ impl Settings<'_> {
         if let Some(rewards) = self.half_life {
             check!(rewards as f64, HALF_LIFE);
         }
-        let adapts = self.half_life.is_some()
-            || self.probe > 0.0
-            || !matches!((self.on_change, self.scale), (OnChange::Tell, Scale::Fixed));
-        if !cfg!(feature = "adapt") && adapts {
-            return Err(SettingsError::OutOfRange(setting::HALF_LIFE.name));
+        if !cfg!(feature = "adapt") && self.half_life.is_some() {
+            return Err(SettingsError::Unsupported(setting::HALF_LIFE.name));
+        }
+        if !cfg!(feature = "adapt") && !matches!((self.on_change, self.scale), (OnChange::Tell, Scale::Fixed)) {
+            return Err(SettingsError::Unsupported("on_change or scale"));
+        }
+        if !cfg!(feature = "probes") && self.probe > 0.0 {
+            return Err(SettingsError::Unsupported(setting::PROBE.name));
+        }
+        if !cfg!(feature = "theorem") && matches!(self.exploration, Exploration::Theorem { .. }) {
+            return Err(SettingsError::Unsupported(setting::DELTA.name));
         }
         if let Expiry::Impute(reward) = self.expiry {
             check!(reward, EXPIRY);

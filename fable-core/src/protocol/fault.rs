@@ -87,6 +87,7 @@ const LEARNER: &[UserError] = &[
     UserError::Off,
     UserError::Wish,
     UserError::Wishes,
+    UserError::Unsupported,
     UserError::Feasible(FeasibleError::Empty),
     UserError::Feasible(FeasibleError::EmptyPattern { rule: 0 }),
     UserError::Feasible(FeasibleError::UnknownValue { rule: 0 }),
@@ -136,6 +137,7 @@ const RECORD: &[RecordError] = &[
     RecordError::Occupied,
     RecordError::Changed,
     RecordError::Buffer,
+    RecordError::Unsupported,
     RecordError::Catalog,
 ];
 
@@ -173,6 +175,7 @@ const fn learner_code(error: &UserError) -> u8 {
         UserError::Off => 28,
         UserError::Wish => 29,
         UserError::Wishes => 30,
+        UserError::Unsupported => 31,
         UserError::Feasible(error) => match error {
             FeasibleError::Empty => 40,
             FeasibleError::EmptyPattern { .. } => 41,
@@ -234,7 +237,8 @@ const fn record_code(error: &RecordError) -> u8 {
         RecordError::Occupied => 11,
         RecordError::Changed => 12,
         RecordError::Buffer => 13,
-        RecordError::Catalog => 14,
+        RecordError::Unsupported => 14,
+        RecordError::Catalog => 15,
     }
 }
 

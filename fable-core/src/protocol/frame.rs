@@ -3,9 +3,8 @@
 //! Both directions work in one buffer of [`MAX_FRAME`] bytes: a frame is opened where it was received, and a [`Draft`] is
 //! stuffed where it was written.
 
-use super::{Fault, Reply, Request, VERSION};
-use crate::record::CRC_32;
-use serde::Serialize;
+use super::{Fault, Reply, Request, VERSION, WireShare};
+use crate::record::{CRC_32, Input, Output};
 
 /// Bytes of the longest frame, its delimiter included.
 pub const MAX_FRAME: usize = 300;
@@ -69,7 +68,10 @@ impl<'b> Frame<'b> {
         if self.body.first().is_some_and(|tag| *tag > Request::LAST) {
             return Err(Fault::UnknownRequest);
         }
-        let (request, payload) = postcard::take_from_bytes::<Request>(self.body).map_err(|_| Fault::Content)?;
+        let mut input = Input::new(self.body);
+        let request = input.request();
+        input.end().map_err(|_| Fault::Content)?;
+        let payload = input.rest();
         if payload.is_empty() || request.has_payload() { Ok((request, payload)) } else { Err(Fault::Content) }
     }
 
@@ -109,20 +111,24 @@ impl<'b> Draft<'b> {
     #[must_use]
     #[inline]
     pub fn request(buffer: &'b mut [u8; MAX_FRAME], sequence: u8, request: &Request) -> Self {
-        Self::new(buffer, [VERSION, sequence], request)
+        let mut draft = Self::new(buffer, [VERSION, sequence]);
+        let used = postcard::to_slice(request, draft.room()).map_or(0, |used| used.len()); // every message fits, see the tests
+        draft.extend(used);
+        draft
     }
 
     /// Starts the frame of a reply.
     #[must_use]
     #[inline]
     pub fn reply(buffer: &'b mut [u8; MAX_FRAME], sequence: u8, reply: &Reply) -> Self {
-        Self::new(buffer, [VERSION | REPLY, sequence], reply)
+        let mut draft = Self::new(buffer, [VERSION | REPLY, sequence]);
+        draft.write(|output| output.reply(reply)); // every message fits, see the tests
+        draft
     }
 
-    fn new(buffer: &'b mut [u8; MAX_FRAME], head: [u8; HEAD], message: &impl Serialize) -> Self {
+    fn new(buffer: &'b mut [u8; MAX_FRAME], head: [u8; HEAD]) -> Self {
         let mut draft = Self { buffer, end: STUFFING };
         draft.push(&head);
-        draft.write(message); // every message fits, see the tests
         draft
     }
 
@@ -148,9 +154,16 @@ impl<'b> Draft<'b> {
         true
     }
 
-    /// Adds a value as postcard, all or none; whether there was room.
-    pub fn write(&mut self, value: &impl Serialize) -> bool {
-        let Ok(used) = postcard::to_slice(value, self.room()).map(|used| used.len()) else { return false };
+    /// Adds a share of an explanation, all or none; whether there was room.
+    pub fn push_share(&mut self, share: &WireShare) -> bool {
+        self.write(|output| output.share(share))
+    }
+
+    /// Adds what is written, all or none; whether there was room.
+    fn write(&mut self, write: impl FnOnce(&mut Output<'_>)) -> bool {
+        let mut output = Output::new(self.room());
+        write(&mut output);
+        let Some(used) = output.len() else { return false };
         self.extend(used);
         true
     }

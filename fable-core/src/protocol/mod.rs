@@ -59,6 +59,7 @@
 //! # Ok::<(), fable_core::protocol::Fault>(())
 //! ```
 
+mod codec;
 mod fault;
 mod frame;
 

@@ -75,6 +75,8 @@ pub use prior::PriorVerifier;
 pub use prior::{decode_prior, encode_prior};
 pub use restore::{Loader, Verified, Verifier};
 pub use snapshot::Snapshot;
+#[cfg(feature = "protocol")]
+pub(crate) use wire::{Input, Output};
 
 use crate::catalog::score::Scalar;
 use crate::numbers::Storage;
@@ -291,6 +293,9 @@ pub enum RecordError {
     Policy,
     /// The bytes are whole but mean nothing here: a number out of range, an unknown event.
     Content,
+    /// The record has something that this build was made without: wishes without the feature `rules`, counted surprises
+    /// without `adapt`, an event of a feature that is left out.
+    Unsupported,
     /// The learner has not the room that the record needs.
     Room {
         /// What its `R` would have to be.
@@ -322,6 +327,7 @@ impl fmt::Display for RecordError {
             Self::Catalog => f.write_str("the record belongs to another catalog"),
             Self::Policy => f.write_str("the record belongs to the same catalog with other settings or another prior"),
             Self::Content => f.write_str("the record has a content that is not possible here"),
+            Self::Unsupported => f.write_str("the record has something that this build was made without"),
             Self::Room { needed } => write!(f, "the learner needs room for {needed} waiting decisions or promotions"),
             Self::Storage { expected } => write!(f, "the state needs storage for exactly {expected} numbers"),
             Self::Occupied => f.write_str("the learner is in use; vacate it before a snapshot is loaded"),

@@ -112,12 +112,15 @@ impl<'p, T: Scalar> Reader<'p, T> {
                 Ok(Item::Header(header))
             }
             Stage::Counters => {
-                let counters = self.part(Input::counters)?;
+                let counters = self.part(|input| Ok(input.counters()))?;
                 let numbers = usize::try_from(counters.numbers).ok() == Some(catalog.state_len());
                 let lists = usize::from(counters.words) <= ActionSet::WORDS
                     && usize::from(counters.merged) <= MAX_ORIGINS
                     && u32::from(counters.pending) <= counters.round
                     && usize::from(counters.profile) <= catalog.contrasts().len();
+                if !cfg!(feature = "adapt") && (counters.squares, counters.disappointment, counters.since_change) != (0.0, 0, 0) {
+                    return Err(RecordError::Unsupported);
+                }
                 let ratio = counters.log_det_ratio.is_finite() && counters.log_det_ratio >= -1.0;
                 if numbers && lists && ratio && is_sound(counters.squares, counters.disappointment) {
                     Ok(Item::Counters(counters))
@@ -153,7 +156,7 @@ impl<'p, T: Scalar> Reader<'p, T> {
                 if in_order && known && !again { Ok(Item::Pending(pending)) } else { Err(RecordError::Content) }
             }
             Stage::Promotion(_) => {
-                let promotion = self.part(Input::promotion)?;
+                let promotion = self.part(|input| Ok(input.promotion()))?;
                 let contrast = usize::from(promotion.contrast);
                 let known = contrast < catalog.contrasts().len() && !self.promoted.contains(contrast);
                 let finite = promotion.lower.is_finite() && promotion.upper.is_finite();
@@ -172,6 +175,9 @@ impl<'p, T: Scalar> Reader<'p, T> {
                     *slot = *byte;
                 }
                 let number = T::from_bits(u64::from_le_bytes(bits));
+                if !cfg!(feature = "rules") && is_of_wishes(catalog, index) && number.bits() != 0 {
+                    return Err(RecordError::Unsupported);
+                }
                 if possible(catalog, index, number) { Ok(Item::Number(index, number)) } else { Err(RecordError::Content) }
             }
             Stage::Sum | Stage::Done | Stage::Failed => {
@@ -183,17 +189,23 @@ impl<'p, T: Scalar> Reader<'p, T> {
 
     /// The part after its length byte.
     fn part<'s, P>(&'s self, read: impl FnOnce(&mut Input<'s>) -> Result<P, RecordError>) -> Result<P, RecordError> {
-        let mut input = Input(self.part.get(1..).unwrap_or(&[]));
+        let mut input = Input::new(self.part.get(1..).unwrap_or(&[]));
         let part = read(&mut input).map_err(|_| RecordError::Content)?;
-        if input.0.is_empty() { Ok(part) } else { Err(RecordError::Content) }
+        if input.end().is_ok() && input.rest().is_empty() { Ok(part) } else { Err(RecordError::Content) }
     }
+}
+
+/// Whether a number is the place of a wish.
+fn is_of_wishes(catalog: &Catalog<'_>, index: u32) -> bool {
+    usize::try_from(index).is_ok_and(|index| index + WISH_LEN >= catalog.state_len())
 }
 
 /// Inverse pivots are positive and at most the largest prior variance, entries are no larger than settings can make them,
 /// counts, of which fading leaves fractions, are not negative, numbers of contrasts are such as coins lead to.
 fn possible<T: Scalar>(catalog: &Catalog<'_>, index: u32, number: T) -> bool {
+    let wishes = is_of_wishes(catalog, index);
     let (arrow, index) = (catalog.arrow(), usize::try_from(index).unwrap_or(usize::MAX));
-    if index + WISH_LEN >= catalog.state_len() {
+    if wishes {
         let code = code_of(number);
         code == 0 || is_wish(catalog, code)
     } else if let Some(place) = index.checked_sub(catalog.trials_start()) {
@@ -352,7 +364,9 @@ impl<'l, T: Scalar> Loader<'l, T> {
         state.observations = counters.observations;
         state.promise = header.promise;
         state.voided = counters.voided;
-        state.arrow = self.reader.policy.catalog().arrow();
+        let arrow = self.reader.policy.catalog().arrow();
+        // As three numbers, not as memory, which the compiler moves as if it might overlap.
+        (state.arrow.leaves, state.arrow.leaf, state.arrow.root) = (arrow.leaves, arrow.leaf, arrow.root);
         state.log_det_ratio = counters.log_det_ratio;
         state.since_fading = counters.since_fading;
         state.squares = counters.squares;

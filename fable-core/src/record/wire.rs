@@ -9,36 +9,36 @@ use crate::numbers::{MAX_BASELINE, within};
 use crate::user::{Certifier, Observation, Pending, Promotion, Verdict, Wait};
 
 /// Bytes that are written one after the other.
-pub(super) struct Output<'b> {
+pub(crate) struct Output<'b> {
     bytes: &'b mut [u8],
     written: usize,
 }
 
 impl<'b> Output<'b> {
-    pub(super) const fn new(bytes: &'b mut [u8]) -> Self {
+    pub(crate) const fn new(bytes: &'b mut [u8]) -> Self {
         Self { bytes, written: 0 }
     }
 
     /// How many were written; `None` when there was not enough room.
-    pub(super) const fn len(&self) -> Option<usize> {
+    pub(crate) const fn len(&self) -> Option<usize> {
         if self.written <= self.bytes.len() { Some(self.written) } else { None }
     }
 
     #[inline(never)]
-    pub(super) fn put(&mut self, bytes: &[u8]) {
+    pub(crate) fn put(&mut self, bytes: &[u8]) {
         for (slot, byte) in self.bytes.iter_mut().skip(self.written).zip(bytes) {
             *slot = *byte;
         }
         self.written = self.written.saturating_add(bytes.len());
     }
 
-    pub(super) fn byte(&mut self, byte: u8) {
+    pub(crate) fn byte(&mut self, byte: u8) {
         self.put(&[byte]);
     }
 
     /// Seven bits a byte, the lowest first.
     #[inline(never)]
-    pub(super) fn varint(&mut self, mut number: u32) {
+    pub(crate) fn varint(&mut self, mut number: u32) {
         while number >= 0x80 {
             let [low, ..] = number.to_le_bytes();
             self.byte(low | 0x80);
@@ -48,19 +48,19 @@ impl<'b> Output<'b> {
         self.byte(low);
     }
 
-    pub(super) fn u32(&mut self, number: u32) {
+    pub(crate) fn u32(&mut self, number: u32) {
         self.put(&number.to_le_bytes());
     }
 
-    pub(super) fn f32(&mut self, number: f32) {
+    pub(crate) fn f32(&mut self, number: f32) {
         self.put(&number.to_le_bytes());
     }
 
-    pub(super) fn f64(&mut self, number: f64) {
+    pub(crate) fn f64(&mut self, number: f64) {
         self.put(&number.to_le_bytes());
     }
 
-    pub(super) fn context(&mut self, context: &Context) {
+    pub(crate) fn context(&mut self, context: &Context) {
         self.byte(context.task().and_then(|task| u8::try_from(task + 1).ok()).unwrap_or(0));
         self.varint(u32::try_from(context.signals().len()).unwrap_or(0));
         for signal in context.signals() {
@@ -68,7 +68,7 @@ impl<'b> Output<'b> {
         }
     }
 
-    pub(super) fn observation(&mut self, observation: &Observation) {
+    pub(crate) fn observation(&mut self, observation: &Observation) {
         self.context(&observation.context);
         self.varint(observation.action.0.into());
         self.f64(observation.baseline);
@@ -76,7 +76,7 @@ impl<'b> Output<'b> {
         self.f32(observation.weight);
     }
 
-    pub(super) fn pending<T: Scalar>(&mut self, pending: &Pending<T>) {
+    pub(crate) fn pending<T: Scalar>(&mut self, pending: &Pending<T>) {
         self.u32(pending.round);
         self.u32(pending.at);
         self.varint(pending.action.0.into());
@@ -86,11 +86,11 @@ impl<'b> Output<'b> {
         self.contrasts(&pending.coins);
     }
 
-    pub(super) fn contrasts(&mut self, contrasts: &ContrastSet) {
+    pub(crate) fn contrasts(&mut self, contrasts: &ContrastSet) {
         contrasts.words().iter().for_each(|word| self.varint(*word));
     }
 
-    pub(super) fn promotion(&mut self, promotion: &Promotion) {
+    pub(crate) fn promotion(&mut self, promotion: &Promotion) {
         self.put(&[promotion.contrast, promotion.verdict as u8, promotion.valid.into(), promotion.by as u8]);
         self.u32(promotion.round);
         self.u32(promotion.at);
@@ -99,7 +99,7 @@ impl<'b> Output<'b> {
         self.f32(promotion.upper);
     }
 
-    pub(super) fn counters(&mut self, counters: &Counters) {
+    pub(crate) fn counters(&mut self, counters: &Counters) {
         self.u32(counters.incarnation);
         self.u32(counters.origin);
         self.u32(counters.round);
@@ -119,165 +119,224 @@ impl<'b> Output<'b> {
     }
 }
 
-/// Bytes that are read one after the other.
-pub(super) struct Input<'b>(pub(super) &'b [u8]);
+/// Bytes that are read one after the other. What is wrong is remembered, and zeros are read from then on, so that a reader
+/// asks once, at the [end](Self::end): a question after every number takes more code than all the numbers.
+pub(crate) struct Input<'b> {
+    rest: &'b [u8],
+    /// What was wrong first.
+    fault: Option<RecordError>,
+}
 
-impl Input<'_> {
-    pub(super) fn take<const N: usize>(&mut self) -> Result<[u8; N], RecordError> {
-        let (taken, rest) = self.0.split_at_checked(N).ok_or(RecordError::Truncated)?;
-        let mut bytes = [0; N];
+impl<'b> Input<'b> {
+    pub(crate) const fn new(bytes: &'b [u8]) -> Self {
+        Self { rest: bytes, fault: None }
+    }
+
+    /// What was not read.
+    pub(crate) const fn rest(&self) -> &'b [u8] {
+        self.rest
+    }
+
+    /// Whether something was wrong with what was read.
+    ///
+    /// # Errors
+    /// What was wrong first.
+    pub(crate) const fn end(&self) -> Result<(), RecordError> {
+        match self.fault {
+            Some(fault) => Err(fault),
+            None => Ok(()),
+        }
+    }
+
+    /// The bytes make no sense.
+    pub(crate) const fn refuse(&mut self) {
+        self.fail(RecordError::Content);
+    }
+
+    const fn fail(&mut self, fault: RecordError) {
+        if self.fault.is_none() {
+            self.fault = Some(fault);
+        }
+        self.rest = &[];
+    }
+
+    #[inline(never)]
+    fn fill(&mut self, bytes: &mut [u8]) {
+        let Some((taken, rest)) = self.rest.split_at_checked(bytes.len()) else { return self.fail(RecordError::Truncated) };
         for (slot, byte) in bytes.iter_mut().zip(taken) {
             *slot = *byte;
         }
-        self.0 = rest;
-        Ok(bytes)
+        self.rest = rest;
     }
 
-    pub(super) fn byte(&mut self) -> Result<u8, RecordError> {
-        self.take().map(|[byte]| byte)
+    #[inline(never)]
+    pub(crate) fn byte(&mut self) -> u8 {
+        let mut byte = [0];
+        self.fill(&mut byte);
+        let [byte] = byte;
+        byte
     }
 
     /// A truth, or whether something follows.
-    pub(super) fn flag(&mut self) -> Result<bool, RecordError> {
-        match self.byte()? {
-            0 => Ok(false),
-            1 => Ok(true),
-            _ => Err(RecordError::Content),
+    #[inline(never)]
+    pub(crate) fn flag(&mut self) -> bool {
+        let byte = self.byte();
+        if byte > 1 {
+            self.refuse();
         }
+        byte == 1
     }
 
     /// A varint in as few bytes as it needs.
     #[inline(never)]
-    pub(super) fn varint(&mut self) -> Result<u32, RecordError> {
-        let mut number = 0_u64;
+    pub(crate) fn varint(&mut self) -> u32 {
+        let mut number = 0_u32;
         for place in 0..5 {
-            let byte = self.byte()?;
-            number |= u64::from(byte & 0x7f) << (7 * place);
+            let byte = self.byte();
+            number |= u32::from(byte & 0x7f) << (7 * place);
             if byte & 0x80 == 0 {
-                let shortest = byte != 0 || place == 0;
-                return u32::try_from(number).ok().filter(|_| shortest).ok_or(RecordError::Content);
+                if (byte == 0 && place > 0) || (place == 4 && byte > 0xf) {
+                    break;
+                }
+                return number;
             }
         }
-        Err(RecordError::Content)
-    }
-
-    pub(super) fn short(&mut self) -> Result<u16, RecordError> {
-        u16::try_from(self.varint()?).map_err(|_| RecordError::Content)
+        self.refuse();
+        0
     }
 
     #[inline(never)]
-    pub(super) fn u32(&mut self) -> Result<u32, RecordError> {
-        self.take().map(u32::from_le_bytes)
-    }
-
-    pub(super) fn f32(&mut self) -> Result<f32, RecordError> {
-        self.u32().map(f32::from_bits)
+    pub(crate) fn short(&mut self) -> u16 {
+        u16::try_from(self.varint()).unwrap_or_else(|_| {
+            self.refuse();
+            0
+        })
     }
 
     #[inline(never)]
-    pub(super) fn f64(&mut self) -> Result<f64, RecordError> {
-        self.take().map(f64::from_le_bytes)
+    pub(crate) fn u32(&mut self) -> u32 {
+        let mut bytes = [0; 4];
+        self.fill(&mut bytes);
+        u32::from_le_bytes(bytes)
+    }
+
+    pub(crate) fn f32(&mut self) -> f32 {
+        f32::from_bits(self.u32())
+    }
+
+    #[inline(never)]
+    pub(crate) fn f64(&mut self) -> f64 {
+        let mut bytes = [0; 8];
+        self.fill(&mut bytes);
+        f64::from_le_bytes(bytes)
     }
 
     /// A context of a catalog. One state has one encoding: a signal of -0, which would be read as 0, is refused.
+    ///
+    /// # Errors
+    /// What is wrong with it, or with what was read before: there is no context then.
     #[inline(never)]
-    pub(super) fn context(&mut self, catalog: &Catalog<'_>) -> Result<Context, RecordError> {
-        let task = self.byte()?.checked_sub(1).map(usize::from);
-        let count = usize::try_from(self.varint()?).map_err(|_| RecordError::Content)?;
+    pub(crate) fn context(&mut self, catalog: &Catalog<'_>) -> Result<Context, RecordError> {
+        let task = self.byte().checked_sub(1).map(usize::from);
+        let count = usize::try_from(self.varint()).map_err(|_| RecordError::Content)?;
         let mut signals = [0.0; MAX_SIGNALS];
         let signals = signals.get_mut(..count).ok_or(RecordError::Content)?;
         for signal in &mut *signals {
-            *signal = self.f32()?;
+            *signal = self.f32();
             if signal.is_sign_negative() {
                 return Err(RecordError::Content);
             }
         }
+        self.end()?;
         Context::new(catalog, task, signals).map_err(|_| RecordError::Content)
     }
 
-    pub(super) fn observation(&mut self, catalog: &Catalog<'_>) -> Result<Observation, RecordError> {
-        let (context, action) = (self.context(catalog)?, Action(self.short()?));
-        Ok(Observation { context, action, baseline: self.f64()?, reward: self.f64()?, weight: self.f32()? })
+    pub(crate) fn observation(&mut self, catalog: &Catalog<'_>) -> Result<Observation, RecordError> {
+        let (context, action) = (self.context(catalog)?, Action(self.short()));
+        Ok(Observation { context, action, baseline: self.f64(), reward: self.f64(), weight: self.f32() })
     }
 
-    pub(super) fn pending<T: Scalar>(&mut self, catalog: &Catalog<'_>) -> Result<Pending<T>, RecordError> {
-        let (round, at, action) = (self.u32()?, self.u32()?, Action(self.short()?));
-        let wait = match self.byte()? {
+    pub(crate) fn pending<T: Scalar>(&mut self, catalog: &Catalog<'_>) -> Result<Pending<T>, RecordError> {
+        let (round, at, action) = (self.u32(), self.u32(), Action(self.short()));
+        let wait = match self.byte() {
             0 => Wait::Waiting,
             1 => Wait::Rewarded,
             2 => Wait::Expired,
             _ => return Err(RecordError::Content),
         };
-        let exact = self.f64()?;
-        let (baseline, context, coins) = (T::from_f64(exact), self.context(catalog)?, self.contrasts()?);
+        let exact = self.f64();
+        let (baseline, context, coins) = (T::from_f64(exact), self.context(catalog)?, self.contrasts());
         let sound = within(exact, MAX_BASELINE) && baseline.to_f64() == exact && action.index() < catalog.actions();
         if sound { Ok(Pending { context, baseline, round, at, action, wait, coins }) } else { Err(RecordError::Content) }
     }
 
-    pub(super) fn contrasts(&mut self) -> Result<ContrastSet, RecordError> {
-        Ok(ContrastSet::from_words([self.varint()?, self.varint()?]))
+    pub(crate) fn contrasts(&mut self) -> ContrastSet {
+        ContrastSet::from_words([self.varint(), self.varint()])
     }
 
     #[inline(never)]
-    pub(super) fn promotion(&mut self) -> Result<Promotion, RecordError> {
-        let contrast = self.byte()?;
-        let verdict = match self.byte()? {
+    pub(crate) fn promotion(&mut self) -> Promotion {
+        let contrast = self.byte();
+        let verdict = match self.byte() {
             0 => Verdict::Against,
             1 => Verdict::Open,
             2 => Verdict::For,
-            _ => return Err(RecordError::Content),
+            _ => {
+                self.refuse();
+                Verdict::Open
+            }
         };
-        let valid = self.flag()?;
-        let by = if self.flag()? { Certifier::Coins } else { Certifier::Ellipsoid };
-        let (round, at, evidence) = (self.u32()?, self.u32()?, self.u32()?);
-        Ok(Promotion { contrast, verdict, valid, by, round, at, evidence, lower: self.f32()?, upper: self.f32()? })
+        let valid = self.flag();
+        let by = if self.flag() { Certifier::Coins } else { Certifier::Ellipsoid };
+        let (round, at, evidence) = (self.u32(), self.u32(), self.u32());
+        Promotion { contrast, verdict, valid, by, round, at, evidence, lower: self.f32(), upper: self.f32() }
     }
 
-    pub(super) fn counters(&mut self) -> Result<Counters, RecordError> {
-        Ok(Counters {
-            incarnation: self.u32()?,
-            origin: self.u32()?,
-            round: self.u32()?,
-            events: self.u32()?,
-            observations: self.u32()?,
-            voided: self.flag()?,
-            log_det_ratio: self.f64()?,
-            since_fading: self.short()?,
-            squares: self.f32()?,
-            disappointment: self.short()?,
-            since_change: self.byte()?,
-            merged: self.byte()?,
-            words: self.byte()?,
-            pending: self.short()?,
-            profile: self.short()?,
-            numbers: self.u32()?,
-        })
+    pub(crate) fn counters(&mut self) -> Counters {
+        Counters {
+            incarnation: self.u32(),
+            origin: self.u32(),
+            round: self.u32(),
+            events: self.u32(),
+            observations: self.u32(),
+            voided: self.flag(),
+            log_det_ratio: self.f64(),
+            since_fading: self.short(),
+            squares: self.f32(),
+            disappointment: self.short(),
+            since_change: self.byte(),
+            merged: self.byte(),
+            words: self.byte(),
+            pending: self.short(),
+            profile: self.short(),
+            numbers: self.u32(),
+        }
     }
 }
 
 /// The counters of a learner and the lengths of its lists.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub(super) struct Counters {
-    pub(super) incarnation: u32,
-    pub(super) origin: u32,
-    pub(super) round: u32,
-    pub(super) events: u32,
-    pub(super) observations: u32,
-    pub(super) voided: bool,
-    pub(super) log_det_ratio: f64,
-    pub(super) since_fading: u16,
-    pub(super) squares: f32,
-    pub(super) disappointment: u16,
-    pub(super) since_change: u8,
+pub(crate) struct Counters {
+    pub(crate) incarnation: u32,
+    pub(crate) origin: u32,
+    pub(crate) round: u32,
+    pub(crate) events: u32,
+    pub(crate) observations: u32,
+    pub(crate) voided: bool,
+    pub(crate) log_det_ratio: f64,
+    pub(crate) since_fading: u16,
+    pub(crate) squares: f32,
+    pub(crate) disappointment: u16,
+    pub(crate) since_change: u8,
     /// Other places.
-    pub(super) merged: u8,
+    pub(crate) merged: u8,
     /// Words of the permissions up to the last nonzero one.
-    pub(super) words: u8,
+    pub(crate) words: u8,
     /// Decisions in the ring.
-    pub(super) pending: u16,
+    pub(crate) pending: u16,
     /// Promotions.
-    pub(super) profile: u16,
+    pub(crate) profile: u16,
     /// Numbers of the state.
-    pub(super) numbers: u32,
+    pub(crate) numbers: u32,
 }

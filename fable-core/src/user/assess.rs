@@ -20,7 +20,7 @@
 //! # Ok::<(), Box<dyn core::error::Error>>(())
 //! ```
 
-use super::{User, UserError};
+use super::{User, UserError, supported};
 use crate::catalog::{Action, Catalog, Context, score::Scalar};
 use crate::policy::Policy;
 
@@ -125,8 +125,10 @@ impl<T: Scalar> User<'_, T> {
     /// Assesses a contrast.
     ///
     /// # Errors
-    /// A context or action of another catalog, two actions that do not differ in exactly one component.
+    /// A context or action of another catalog, two actions that do not differ in exactly one component; without the feature
+    /// `promote` [`UserError::Unsupported`].
     pub fn assess(&mut self, comparison: &Comparison) -> Result<Assessment, UserError> {
+        supported(cfg!(feature = "promote"))?;
         self.admit()?;
         let policy = self.policy;
         let Comparison { context, prefer, over, total } = comparison;

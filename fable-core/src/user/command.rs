@@ -2,7 +2,7 @@
 
 use super::decide::Drawn;
 use super::probe::{Coin, Coins};
-use super::{Decision, DecisionId, Event, Observation, Request, Step, User, UserError};
+use super::{Decision, DecisionId, Event, Observation, Request, Step, User, UserError, supported};
 use crate::catalog::score::{self, Scalar};
 use crate::catalog::{Action, Context, ContrastSet, Statement};
 use crate::posterior::{PosteriorError, with_variances};
@@ -286,6 +286,7 @@ impl<T: Scalar> User<'_, T> {
                 *event = Event::Feedback { round: self.rewardable(*id, *now)?, reward: *reward, weight: *weight };
                 Ok(true)
             }
+            Order::Observe { .. } if !cfg!(feature = "observe") => Err(UserError::Unsupported),
             Order::Observe { context, action, reward, weight, defaults, .. } if first => {
                 let default = self.admit_defaults(*defaults)?.and_then(|defaults| defaults.get(action.index()).copied());
                 self.propose_observation((context, *action, default), *reward, *weight, event)
@@ -297,19 +298,25 @@ impl<T: Scalar> User<'_, T> {
                     Order::Observe { now, .. } => (*now, ContrastSet::EMPTY),
                     _ => return Ok(false),
                 };
-                if let Some(keep) = self.fading_due() {
+                if cfg!(feature = "adapt")
+                    && let Some(keep) = self.fading_due()
+                {
                     *event = Event::Fade { keep };
                     return Ok(true);
                 }
                 let contrasts = if super::is_look(self.observations) { ContrastSet::FULL } else { probed };
                 self.propose_promotion(&contrasts, now, event)
             }
-            Order::Promote { now } => self.propose_promotion(&ContrastSet::FULL, *now, event),
+            Order::Promote { now } => {
+                supported(cfg!(feature = "promote"))?;
+                self.propose_promotion(&ContrastSet::FULL, *now, event)
+            }
             Order::Expire { now } => {
                 let Some(due) = self.due(*now) else { return Ok(false) };
                 *event = due.into();
                 Ok(true)
             }
+            Order::Onboard(_) if !cfg!(feature = "onboard") => Err(UserError::Unsupported),
             Order::Onboard(statements) => self.propose_statement(statements, *applied, event),
             #[cfg(feature = "alloc")]
             Order::Wishes(wishes) => self.propose_wish(wishes, first, event),
@@ -398,6 +405,7 @@ impl<T: Scalar> User<'_, T> {
     /// # Errors
     /// A reward outside [-1, 1], a context or action of another catalog; nothing has changed then.
     pub fn observe(&mut self, context: &Context, action: Action, reward: f64) -> Result<crate::Update<T>, UserError> {
+        supported(cfg!(feature = "observe"))?;
         let observation = self.observed((context, action, None), reward, 1.0)?;
         let update = self.observation_lesson(&observation)?.learn();
         self.fade_if_due()?;
@@ -409,6 +417,7 @@ impl<T: Scalar> User<'_, T> {
     /// # Errors
     /// A direction of another catalog, a response or precision out of range; nothing has changed then.
     pub fn onboard(&mut self, statement: &Statement) -> Result<Option<crate::Update<T>>, UserError> {
+        supported(cfg!(feature = "onboard"))?;
         self.admit_on()?;
         let Some(lesson) = self.stated_lesson(statement)? else {
             self.memory.state.count();
@@ -422,6 +431,9 @@ impl<T: Scalar> User<'_, T> {
     /// # Errors
     /// A counter at its end.
     pub fn forget(&mut self) -> Result<(), UserError> {
-        self.run(&mut Command::forget())
+        self.admit()?;
+        self.incarnation.checked_add(1).ok_or(UserError::Exhausted)?;
+        self.memory.forget(self.policy, self.policy.promise());
+        Ok(())
     }
 }

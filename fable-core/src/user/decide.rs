@@ -70,13 +70,12 @@ impl<T: Scalar> User<'_, T> {
         let Drawn { round, action, baseline, .. } = self.draw(request, &mut coins)?;
         let (origin, state) = (self.place(), &mut *self.memory.state);
         if state.permissions != *request.feasible.set() {
-            state.permissions = *request.feasible.set();
-            state.count();
+            state.permit(request.feasible.set());
         }
         (state.origin, state.round) = (origin, round);
         state.count();
         let coins =
-            if cfg!(feature = "adapt") { self.memory.enter_coins(self.policy.catalog(), &coins) } else { ContrastSet::EMPTY };
+            if cfg!(feature = "probes") { self.memory.enter_coins(self.policy.catalog(), &coins) } else { ContrastSet::EMPTY };
         if let Some(slot) = slot_mut(self.memory.pending, round) {
             *slot = Pending { context: *request.context, baseline, round, at: request.at, action, wait: Wait::Waiting, coins };
         }

@@ -7,7 +7,7 @@
 use super::learn::Lesson;
 use super::probe::Coins;
 use super::trial::Account;
-use super::{Certifier, Memory, Observation, Promotion, State, User, UserError, Verdict};
+use super::{Certifier, Memory, Observation, Promotion, State, User, UserError, Verdict, supported};
 use crate::catalog::score::Scalar;
 use crate::catalog::{Catalog, ContrastSet, Statement};
 
@@ -95,6 +95,7 @@ impl<T: Scalar> User<'_, T> {
         }
         match deed {
             Deed::Reward { .. } | Deed::Unlearned { .. } => Ok(true),
+            Deed::Stated(_) if !cfg!(feature = "onboard") => Err(UserError::Unsupported),
             Deed::Stated(statement) => self.admit_statement(statement).map(|()| statement.precision != 0.0),
             Deed::Promoted(promotion) if own && promotion.round > self.round => Err(UserError::NotPromoted),
             Deed::Promoted(promotion) => self.admit_told(promotion).map(|()| false),
@@ -128,6 +129,7 @@ impl<T: Scalar> User<'_, T> {
 
     /// Whether a promotion made sense where it was made: the state that it followed from is not here.
     fn admit_told(&self, promotion: &Promotion) -> Result<(), UserError> {
+        supported(cfg!(feature = "promote") && (cfg!(feature = "probes") || promotion.by == Certifier::Ellipsoid))?;
         let Promotion { contrast, verdict, by, evidence, lower, upper, .. } = *promotion;
         let within = by == Certifier::Ellipsoid || (lower >= -2.0 && upper <= 2.0);
         let one_sided = by == Certifier::Coins
@@ -156,8 +158,7 @@ impl<T: Scalar> Memory<'_, T> {
         if known.is_some_and(|known| !own || known.verdict == promotion.verdict) {
             return;
         }
-        self.profile.retain(|known| known.contrast != promotion.contrast);
-        let _ = self.profile.push(*promotion); // there is room, as was checked
+        self.enlist(promotion);
         let trials = self.storage.get(catalog.trials_start()..).unwrap_or_default();
         let start = crate::catalog::TRIAL_LEN * usize::from(promotion.contrast);
         let account = trials.get(start..).map(Account::read);

@@ -74,12 +74,14 @@ pub enum UserError {
     ProfileFull,
     /// The user has switched everything off: nothing is decided or learned.
     Off,
-    /// No such wish: it is of another catalog, it stands already, or it does not stand; or this build does not obey wishes.
+    /// No such wish: it is of another catalog, it stands already, or it does not stand.
     Wish,
     /// There is no room for another wish.
     Wishes,
     /// A counter has reached its end.
     Exhausted,
+    /// This build was made without the feature that it takes.
+    Unsupported,
     /// The posterior or the workspace cannot be used.
     Posterior(PosteriorError),
 }
@@ -127,6 +129,7 @@ impl fmt::Display for UserError {
             Self::Wish => f.write_str("the wish is of another catalog, stands already, or does not stand"),
             Self::Wishes => write!(f, "a user can have at most {} rules and switches", super::MAX_WISHES),
             Self::Exhausted => f.write_str("a counter of this learner has reached its end"),
+            Self::Unsupported => f.write_str("this build was made without the feature that it takes"),
             Self::Posterior(error) => error.fmt(f),
         }
     }

@@ -25,7 +25,7 @@
 //! ```
 
 use super::decide::Outlook;
-use super::{DecisionId, Request, Thousandths, User, UserError};
+use super::{DecisionId, Request, Thousandths, User, UserError, supported};
 use crate::catalog::score::{self, Scalar};
 use crate::catalog::{Action, BlockSet, Catalog, Context, ContrastSet, Feasible, Rule, StandingRule, removed_by, stopped_by};
 use crate::numbers::Purpose;
@@ -104,13 +104,15 @@ impl<T: Scalar> User<'_, T> {
     ///
     /// # Errors
     /// An unknown or expired decision, an action of another catalog, defaults that do not fit, a workspace that is too small,
-    /// and [`UserError::Stale`] when the draw does not lead to the decision any more.
+    /// [`UserError::Stale`] when the draw does not lead to the decision any more, and without the feature `explain`
+    /// [`UserError::Unsupported`].
     pub fn explain(
         &mut self,
         id: DecisionId,
         defaults: Option<&[f64]>,
         other: Option<Action>,
     ) -> Result<Explanation<'_, T>, UserError> {
+        supported(cfg!(feature = "explain"))?;
         self.admit()?;
         let policy = self.policy;
         let pending = *self.memory.view().settled_or_waiting(self.round_of(id)?)?;

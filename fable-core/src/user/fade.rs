@@ -14,7 +14,7 @@
 //! learned before is taken back with what it still counts, the product of what was kept since.
 
 use super::learn::split;
-use super::{State, User, UserError};
+use super::{State, User, UserError, supported};
 use crate::catalog::score::Scalar;
 use crate::policy::Policy;
 use crate::posterior::Fading;
@@ -78,7 +78,7 @@ impl<T: Scalar> User<'_, T> {
     /// Rewards that were learned, as many as they still count for.
     pub(super) fn rewards_left(&self) -> f64 {
         let values = self.policy.catalog().definition().components.first().map_or(0, |first| first.values.len());
-        (0..).take(values).map(|value| self.evidence_left(0, value)).sum()
+        (0..=u8::MAX).take(values).map(|value| self.evidence_left(0, value)).sum()
     }
 
     /// How much is to be kept, if it is time to fade.
@@ -105,13 +105,14 @@ impl<T: Scalar> User<'_, T> {
     /// Lets what is known count `keep` times as much, from 0 to less than 1, and the prior again in its place.
     ///
     /// # Errors
-    /// Another number; nothing has changed then.
+    /// Another number, or a build without the feature `adapt`; nothing has changed then.
     pub fn fade(&mut self, keep: f32) -> Result<(), UserError> {
         self.fading(keep)?.fade();
         Ok(())
     }
 
     pub(super) fn fading(&mut self, keep: f32) -> Result<Fade<'_, T>, UserError> {
+        supported(cfg!(feature = "adapt"))?;
         self.admit()?;
         if !(0.0..1.0).contains(&keep) || (keep != 0.0 && f64::from(keep) < 1e-3) {
             return Err(UserError::Keep);

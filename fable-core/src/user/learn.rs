@@ -5,7 +5,7 @@
 use super::late::{Due, Pending, Wait, slot_mut};
 use super::probe::preferred;
 use super::trial::{self, Account};
-use super::{DecisionId, Observation, State, User, UserError};
+use super::{DecisionId, Observation, State, User, UserError, supported};
 use crate::catalog::{Action, Catalog, ContrastSet, OnboardingError, Statement, Values, score::Scalar};
 use crate::numbers::{MAX_BASELINE, ONBOARDING_PRECISION, REWARD, WEIGHT, within};
 use crate::policy::Policy;
@@ -63,7 +63,7 @@ impl<T: Scalar> Lesson<'_, T> {
         }
         if let Some((pending, wait)) = settled {
             pending.wait = wait;
-            if cfg!(feature = "adapt")
+            if cfg!(feature = "probes")
                 && let (Wait::Rewarded, Some((_, catalog, ..))) = (wait, &evidence)
             {
                 let values = catalog.values(pending.action).unwrap_or_default();
@@ -87,8 +87,9 @@ impl<T: Scalar> Lesson<'_, T> {
                 state.since_fading = state.since_fading.saturating_add(1);
                 state.voided |= voids;
             }
+            Kind::TakenBack(_) if !cfg!(feature = "unlearn") => {}
             Kind::TakenBack(probed) => {
-                if cfg!(feature = "adapt") {
+                if cfg!(feature = "probes") {
                     trial::restart(trials, &probed);
                 }
                 if rewards.is_some() {
@@ -149,8 +150,16 @@ impl<T: Scalar> User<'_, T> {
     /// # Errors
     /// As for [`feedback`](Self::feedback); a decision whose deadline has passed by then is expired.
     pub fn feedback_at(&mut self, id: DecisionId, reward: f64, now: u32) -> Result<Update<T>, UserError> {
+        self.feedback_weighted(id, reward, 1.0, now)
+    }
+
+    /// The same with a weight: a reward that counts more or less than another ends the guarantee of promotions.
+    ///
+    /// # Errors
+    /// As for [`feedback_at`](Self::feedback_at), and a weight that is not a number from 0.001 to 100.
+    pub fn feedback_weighted(&mut self, id: DecisionId, reward: f64, weight: f32, now: u32) -> Result<Update<T>, UserError> {
         let round = self.rewardable(id, now)?;
-        let update = self.feedback_lesson(round, reward, 1.0)?.learn();
+        let update = self.feedback_lesson(round, reward, weight)?.learn();
         self.fade_if_due()?;
         Ok(update)
     }
@@ -194,7 +203,8 @@ impl<T: Scalar> User<'_, T> {
 
     fn pending_lesson(&mut self, round: u32, reward: f64, weight: f32, wait: Wait) -> Result<Lesson<'_, T>, UserError> {
         self.admit()?;
-        let Pending { context, action, baseline, .. } = *self.memory.view().find(round)?;
+        let Pending { context, action, baseline, coins, .. } = *self.memory.view().find(round)?;
+        supported(cfg!(feature = "probes") || coins.is_empty())?;
         let reward = Observation { context, action, baseline: baseline.to_f64(), reward, weight };
         let step = (wait == Wait::Rewarded).then_some(T::ONE);
         let voids = wait == Wait::Expired || weight != 1.0;
@@ -230,6 +240,7 @@ impl<T: Scalar> User<'_, T> {
         kept: f32,
         probed: ContrastSet,
     ) -> Result<Lesson<'_, T>, UserError> {
+        supported(cfg!(feature = "probes") || probed.is_empty())?;
         let step = (!imputed).then_some(-T::from_f32(kept));
         let mut lesson = self.lesson(observation, step, None, Kind::TakenBack(probed))?;
         lesson.variance = T::from_f64(-lesson.variance.to_f64() / f64::from(kept));

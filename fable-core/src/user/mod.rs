@@ -118,6 +118,11 @@ impl<T> Deref for User<'_, T> {
     }
 }
 
+/// Refuses what this build leaves out.
+const fn supported(feature: bool) -> Result<(), UserError> {
+    if feature { Ok(()) } else { Err(UserError::Unsupported) }
+}
+
 impl<'u, T: Scalar> User<'u, T> {
     /// How this user is decided for.
     #[must_use]

@@ -20,7 +20,7 @@
 use super::assess::Verdict;
 use super::late::{Pending, Wait};
 use super::trial::{Account, MAX_TRIALS, numbers};
-use super::{DecisionId, Memory, Request, User, UserError};
+use super::{DecisionId, Memory, Request, User, UserError, supported};
 use crate::catalog::score::Scalar;
 use crate::catalog::{Action, ActionSet, Catalog, Contrast, ContrastSet, MAX_COMPONENTS, TRIAL_LEN, Values};
 use crate::numbers::{Key, Purpose};
@@ -96,7 +96,7 @@ fn combinations(base: Action, chances: &[Chance], mut visit: impl FnMut(Action, 
 impl<T: Scalar> User<'_, T> {
     /// Whether coins may be tossed, so that the means of all actions are wanted.
     pub(super) fn probes(&self) -> bool {
-        cfg!(feature = "adapt") && self.policy.settings().probe > 0.0 && !self.policy.catalog().contrasts().is_empty()
+        cfg!(feature = "probes") && self.policy.settings().probe > 0.0 && !self.policy.catalog().contrasts().is_empty()
     }
 
     /// Contrasts whose last coin was tossed for the decision of a round that is in the ring.
@@ -250,6 +250,10 @@ impl<T: Scalar> User<'_, T> {
         action: Action,
         coins: &[Coin],
     ) -> Result<(), UserError> {
+        if coins.is_empty() {
+            return Ok(()); // the action itself was looked at
+        }
+        supported(cfg!(feature = "probes"))?;
         let catalog = self.policy.catalog();
         let mut chances = Chances::new();
         for coin in coins {

@@ -13,7 +13,7 @@
 use super::assess::{Comparison, Verdict};
 use super::promotion::{Certifier, Promotion, Standing};
 use super::trial::{Account, numbers};
-use super::{Command, Event, Memory, User, UserError};
+use super::{Event, Memory, User, UserError, supported};
 use crate::catalog::score::Scalar;
 use crate::catalog::{Catalog, ContrastSet};
 use core::fmt;
@@ -36,13 +36,26 @@ pub const fn is_look(observations: u32) -> bool {
 }
 
 impl<T: Scalar> User<'_, T> {
-    /// The event that promotes the first of some declared contrasts that is decided now and not in the profile with this verdict.
-    /// False when there is none, or no room for it: a profile with room for every declared contrast never fills up.
+    /// The event that promotes the first of some declared contrasts that is decided now; false when there is none.
     #[inline(never)]
     pub(super) fn propose_promotion(&mut self, contrasts: &ContrastSet, at: u32, event: &mut Event) -> Result<bool, UserError> {
+        let promotion = self.next_promotion(contrasts, at)?;
+        if let Some(promotion) = promotion {
+            *event = Event::Promotion(promotion);
+        }
+        Ok(promotion.is_some())
+    }
+
+    /// The promotion of the first of some declared contrasts that is decided now and not in the profile with this verdict.
+    /// `None` when there is none, or no room for it: a profile with room for every declared contrast never fills up.
+    #[inline(never)]
+    fn next_promotion(&mut self, contrasts: &ContrastSet, at: u32) -> Result<Option<Promotion>, UserError> {
+        if !cfg!(feature = "promote") {
+            return Ok(None);
+        }
         let all = *contrasts == ContrastSet::FULL;
         for contrast in (0_u8..).take(self.policy.catalog().contrasts().len()) {
-            let certified = self.certificate(usize::from(contrast)) != Verdict::Open;
+            let certified = cfg!(feature = "probes") && self.certificate(usize::from(contrast)) != Verdict::Open;
             if !(all || certified && contrasts.contains(usize::from(contrast))) {
                 continue;
             }
@@ -52,11 +65,10 @@ impl<T: Scalar> User<'_, T> {
                 known.contrast == contrast && known.verdict == promotion.verdict && (known.by == by || !certified)
             };
             if promotion.verdict != Verdict::Open && self.has_room(contrast) && !self.memory.profile.iter().any(known) {
-                *event = Event::Promotion(promotion);
-                return Ok(true);
+                return Ok(Some(promotion));
             }
         }
-        Ok(false)
+        Ok(None)
     }
 
     /// Promotes everything that is decided now, and says how much that was.
@@ -64,9 +76,14 @@ impl<T: Scalar> User<'_, T> {
     /// # Errors
     /// As for [`assess`](Self::assess); nothing has changed then.
     pub fn promote(&mut self, at: u32) -> Result<u32, UserError> {
-        let mut command = Command::promote(at);
-        self.run(&mut command)?;
-        Ok(command.applied())
+        supported(cfg!(feature = "promote"))?;
+        self.admit()?;
+        let mut promoted = 0;
+        while let Some(promotion) = self.next_promotion(&ContrastSet::FULL, at)? {
+            self.memory.promote(self.policy.catalog(), &promotion);
+            promoted += 1;
+        }
+        Ok(promoted)
     }
 
     /// Whether a promotion still holds.
@@ -75,6 +92,7 @@ impl<T: Scalar> User<'_, T> {
     /// As for [`assess`](Self::assess).
     pub fn standing(&mut self, promotion: &Promotion) -> Result<Standing, UserError> {
         if promotion.by == Certifier::Coins {
+            supported(cfg!(feature = "probes"))?;
             let account = self.account(usize::from(promotion.contrast)).ok_or(UserError::NotPromoted)?;
             let holds = account.certified == promotion.verdict;
             return Ok(if holds { Standing::Holds } else { Standing::Revoked });
@@ -105,6 +123,7 @@ impl<T: Scalar> User<'_, T> {
     #[expect(clippy::cast_possible_truncation, reason = "provenance is kept to seven digits")]
     fn promotion(&mut self, contrast: u8, by: Certifier, at: u32) -> Result<Promotion, UserError> {
         if by == Certifier::Coins {
+            supported(cfg!(feature = "probes"))?;
             let (trial, verdict) = (self.trial(usize::from(contrast))?, self.certificate(usize::from(contrast)));
             let (lower, upper) = (trial.average.lower as f32, trial.average.upper as f32);
             let (valid, evidence) = (trial.valid, u32::from(trial.trials));
@@ -131,6 +150,7 @@ impl<T: Scalar> User<'_, T> {
     /// that was made under others, or after the guarantee had ended, has to make sense in itself.
     #[inline(never)]
     pub(super) fn admit_promotion(&mut self, promotion: &Promotion) -> Result<(), UserError> {
+        supported(cfg!(feature = "promote"))?;
         if promotion.by == Certifier::Coins {
             return self.admit_certificate(promotion);
         }
@@ -157,6 +177,7 @@ impl<T: Scalar> User<'_, T> {
 
     /// The same for a certificate: the coins are those of the state, and one made under another alpha has at least won something.
     fn admit_certificate(&mut self, promotion: &Promotion) -> Result<(), UserError> {
+        supported(cfg!(feature = "probes"))?;
         let now = self.promotion(promotion.contrast, promotion.by, promotion.at)?;
         let account = self.account(usize::from(promotion.contrast)).ok_or(UserError::NotPromoted)?;
         let [plus, minus] = account.wealth();
@@ -180,6 +201,28 @@ impl<T: Scalar> User<'_, T> {
 }
 
 impl<T: Scalar> Memory<'_, T> {
+    /// Puts a promotion at the end of the profile, where it takes the place of an earlier one of its contrast. There is room, as
+    /// was checked.
+    pub(super) fn enlist(&mut self, promotion: &Promotion) {
+        // Neighbours change places: nothing else in an image moves memory over itself, which takes 1.3 KB.
+        if let Some(known) = self.profile.iter().position(|known| known.contrast == promotion.contrast) {
+            for place in known + 1..self.profile.len() {
+                self.profile.swap(place - 1, place);
+            }
+            self.profile.pop();
+        }
+        let _ = self.profile.push(*promotion);
+    }
+
+    /// Enters a promotion that was found sound.
+    pub(super) fn promote(&mut self, catalog: &Catalog<'_>, promotion: &Promotion) {
+        self.state.count();
+        self.enlist(promotion);
+        if cfg!(feature = "probes") && promotion.by == Certifier::Coins {
+            self.certify(catalog, promotion);
+        }
+    }
+
     /// Remembers that coins have certified a contrast: from now on they look out for a change.
     pub(super) fn certify(&mut self, catalog: &Catalog<'_>, promotion: &Promotion) {
         let trials = self.storage.get_mut(catalog.trials_start()..).unwrap_or_default();

@@ -4,8 +4,8 @@ use super::fade::Fade;
 use super::late::{Due, Pending, Wait, slot_mut};
 use super::learn::{Lesson, Waiting, expire};
 use super::probe::Coin;
-use super::{Certifier, Event, Memory, Promotion, State, User, UserError};
-use crate::catalog::{Action, ActionSet, Catalog, Context, Feasible, score::Scalar};
+use super::{Event, Memory, Promotion, State, User, UserError};
+use crate::catalog::{Action, ActionSet, Catalog, Context, ContrastSet, Feasible, score::Scalar};
 use crate::numbers::{MAX_BASELINE, within};
 use crate::policy::Policy;
 use crate::posterior::Update;
@@ -59,6 +59,7 @@ impl<T: Scalar> User<'_, T> {
                 Feasible::from_set(self.policy.catalog(), *set).map_err(UserError::Feasible)?;
                 Effect::Permit(self.memory.state, set)
             }
+            Event::Onboarding(_) if !cfg!(feature = "onboard") => return Err(UserError::Unsupported),
             Event::Onboarding(statement) => {
                 self.admit_on()?;
                 if statement.precision == 0.0 {
@@ -87,7 +88,9 @@ impl<T: Scalar> User<'_, T> {
                 Effect::Enter { memory, catalog, context, baseline, round, at, action, coins }
             }
             Event::Feedback { round, reward, weight } => Effect::Learn(self.feedback_lesson(*round, *reward, *weight)?),
+            Event::Observation(_) if !cfg!(feature = "observe") => return Err(UserError::Unsupported),
             Event::Observation(observation) => Effect::Learn(self.observation_lesson(observation)?),
+            Event::Unlearn { .. } if !cfg!(feature = "unlearn") => return Err(UserError::Unsupported),
             Event::Unlearn { observation, imputed, kept, probed } => {
                 self.admit_unlearning(observation, *imputed, *kept)?;
                 if !probed.is_below(self.policy.catalog().contrasts().len()) {
@@ -95,11 +98,13 @@ impl<T: Scalar> User<'_, T> {
                 }
                 Effect::Learn(self.unlearning_lesson(observation, *imputed, *kept, *probed)?)
             }
+            Event::Fade { .. } if !cfg!(feature = "adapt") => return Err(UserError::Unsupported),
             Event::Fade { keep } => Effect::Fade(self.fading(*keep)?),
             Event::Expiry { round, imputed } => match self.expiry_lesson(Due { round: *round, imputed: *imputed })? {
                 Ok(lesson) => Effect::Learn(lesson),
                 Err(waiting) => Effect::Expire(waiting),
             },
+            Event::Promotion(_) if !cfg!(feature = "promote") => return Err(UserError::Unsupported),
             Event::Promotion(promotion) => {
                 self.admit_promotion(promotion)?;
                 Effect::Promote(self.memory.reborrow(), self.policy.catalog(), promotion)
@@ -114,6 +119,7 @@ impl<T: Scalar> User<'_, T> {
                 }
                 Effect::Place(self.memory.state, *origin)
             }
+            Event::Wish { .. } if !cfg!(feature = "rules") => return Err(UserError::Unsupported),
             Event::Wish { code, stands } => {
                 self.admit_wish(*code, *stands)?;
                 Effect::Wish(self.memory.reborrow(), *code, *stands)
@@ -151,34 +157,24 @@ impl<'s, T: Scalar> Step<'s, T> {
         }
         match self.effect {
             Effect::Learn(lesson) => return Some(lesson.learn()),
-            Effect::Permit(state, set) => {
-                state.permissions = *set;
-                state.count();
-            }
+            Effect::Permit(state, set) => state.permit(set),
             Effect::Enter { mut memory, catalog, context, baseline, round, at, action, coins } => {
                 memory.state.round = round;
                 memory.state.count();
-                let coins = memory.enter_coins(catalog, coins);
+                let probed = cfg!(feature = "probes");
+                let coins = if probed { memory.enter_coins(catalog, coins) } else { ContrastSet::EMPTY };
                 if let Some(slot) = slot_mut(memory.pending, round) {
                     *slot = Pending { context: *context, baseline, round, at, action, wait: Wait::Waiting, coins };
                 }
             }
             Effect::Expire((state, pending)) => expire(state, pending),
-            Effect::Fade(fade) => fade.fade(),
-            Effect::Promote(mut memory, catalog, promotion) => {
-                memory.state.count();
-                memory.profile.retain(|known| known.contrast != promotion.contrast);
-                let _ = memory.profile.push(*promotion); // there is room, as was checked
-                if promotion.by == Certifier::Coins {
-                    memory.certify(catalog, promotion);
-                }
-            }
-            Effect::Forget(mut memory, policy, promise) => {
-                memory.begin(policy, policy.prior(), promise);
-                memory.state.incarnation = memory.state.incarnation.saturating_add(1);
-            }
+            Effect::Fade(fade) if cfg!(feature = "adapt") => fade.fade(),
+            Effect::Promote(mut memory, catalog, promotion) if cfg!(feature = "promote") => memory.promote(catalog, promotion),
+            Effect::Forget(mut memory, policy, promise) => memory.forget(policy, promise),
             Effect::Place(state, origin) => state.origin = origin,
-            Effect::Wish(mut memory, code, stands) => memory.wish(code, stands),
+            Effect::Wish(mut memory, code, stands) if cfg!(feature = "rules") => memory.wish(code, stands),
+            // Without their feature there are none.
+            Effect::Fade(_) | Effect::Promote(..) | Effect::Wish(..) => {}
             #[cfg(feature = "alloc")]
             Effect::Elsewhere(memory, catalog, elsewhere) => memory.note(catalog, elsewhere),
             Effect::Nothing(state) => state.count(),

@@ -27,7 +27,7 @@
 //! the user is, no coin can mend that: with silence that is chosen and answers that scatter differently a certificate can be wrong.
 
 use super::assess::Verdict;
-use super::{User, UserError};
+use super::{User, UserError, supported};
 use crate::catalog::score::Scalar;
 use crate::catalog::{ContrastSet, TRIAL_LEN};
 use crate::numbers::Number;
@@ -294,7 +294,8 @@ impl<T: Scalar> User<'_, T> {
     /// What coins have shown about a declared contrast, by its position.
     ///
     /// # Errors
-    /// [`UserError::NotPromoted`] for a contrast that the catalog does not have.
+    /// [`UserError::NotPromoted`] for a contrast that the catalog does not have; without the feature `probes`
+    /// [`UserError::Unsupported`].
     ///
     /// ```
     /// use fable_core::{HostUser, Policy, Settings, Verdict, catalog::TAU2};
@@ -306,6 +307,7 @@ impl<T: Scalar> User<'_, T> {
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
     pub fn trial(&self, contrast: usize) -> Result<Trial, UserError> {
+        supported(cfg!(feature = "probes"))?;
         self.admit()?;
         let account = self.account(contrast).ok_or(UserError::NotPromoted)?;
         let [plus, minus] = account.wealth();

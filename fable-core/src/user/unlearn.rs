@@ -26,7 +26,7 @@
 //! ```
 
 use super::learn::residual;
-use super::{Observation, User, UserError};
+use super::{Observation, User, UserError, supported};
 use crate::catalog::{ContrastSet, score::Scalar};
 
 /// What rounding may take from the guards, in units of the scalar's epsilon per active coordinate.
@@ -39,7 +39,7 @@ impl<T: Scalar> User<'_, T> {
     /// # Errors
     /// [`UserError::NotLearned`] when it cannot have been learned: no such evidence, or what is left would be less
     /// precise than the prior. In `f32` also when the prior is so vague, or the observation so heavy, that what is left
-    /// cannot be told from rounding. Nothing has changed then.
+    /// cannot be told from rounding. Without the feature `unlearn` [`UserError::Unsupported`]. Nothing has changed then.
     pub fn unlearn(&mut self, observation: Observation) -> Result<(), UserError> {
         self.admit_unlearning(&observation, false, 1.0)?;
         self.unlearning_lesson(&observation, false, 1.0, ContrastSet::EMPTY)?.learn();
@@ -49,6 +49,7 @@ impl<T: Scalar> User<'_, T> {
     /// With s = phi.Sigma.phi the direction's variance becomes s v / (v - s): it must stay finite and within the prior's.
     #[inline(never)]
     pub(super) fn admit_unlearning(&mut self, observation: &Observation, imputed: bool, kept: f32) -> Result<(), UserError> {
+        supported(cfg!(feature = "unlearn"))?;
         self.admit()?;
         self.admit_observation(observation)?;
         if !(1e-6..=1.0).contains(&kept) {

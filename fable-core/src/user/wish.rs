@@ -23,7 +23,7 @@
 
 #[cfg(feature = "alloc")]
 use super::Event;
-use super::{Learner, Memory, Request, User, UserError};
+use super::{Learner, Memory, Request, User, UserError, supported};
 use crate::catalog::score::Scalar;
 use crate::catalog::{
     Action, ActionSet, Catalog, Context, Feasible, FeasibleError, MAX_SIGNALS, MAX_TASKS, SIGNAL_HIGH, WISH_LEN, When,
@@ -238,7 +238,7 @@ impl<T: Scalar> User<'_, T> {
     ///
     /// # Errors
     /// [`FeasibleError::Empty`] when they leave nothing, [`UserError::Off`] when the user has switched everything off.
-    #[cfg_attr(feature = "rules", inline(never))]
+    #[inline(never)]
     pub fn narrow(&self, request: &Request<'_>) -> Result<Feasible, UserError> {
         let (catalog, asked) = (self.policy.catalog(), request.feasible);
         if !self.admit_on()? && (!cfg!(feature = "rules") || catalog.rules().is_empty()) {
@@ -254,14 +254,26 @@ impl<T: Scalar> User<'_, T> {
         Feasible::some(set).ok_or(UserError::Feasible(FeasibleError::Empty))
     }
 
+    /// Takes a wish, or gives it up: the direct way, for those who store no events.
+    ///
+    /// # Errors
+    /// A wish of another catalog, one that stands already or does not stand, no room; nothing has changed then.
+    pub fn wish(&mut self, wish: Wish, stands: bool) -> Result<(), UserError> {
+        self.admit()?;
+        self.admit_wish(wish.code(), stands)?;
+        self.memory.wish(wish.code(), stands);
+        Ok(())
+    }
+
     /// Refuses a wish that cannot be taken or given up.
     #[inline(never)]
     pub(super) fn admit_wish(&self, code: u32, stands: bool) -> Result<(), UserError> {
+        supported(cfg!(feature = "rules"))?;
         let (mut known, mut count) = (false, 0);
         for other in codes(self.memory.storage) {
             (known, count) = (known || other == code, count + 1);
         }
-        if !cfg!(feature = "rules") || known == stands || !is_wish(self.policy.catalog(), code) {
+        if known == stands || !is_wish(self.policy.catalog(), code) {
             Err(UserError::Wish)
         } else if stands && count == MAX_WISHES {
             Err(UserError::Wishes)
@@ -275,7 +287,8 @@ impl<T: Scalar> User<'_, T> {
     pub(super) fn propose_wish(&self, wishes: &[Wish], first: bool, event: &mut Event) -> Result<bool, UserError> {
         if first {
             let unknown = |wish: &&Wish| !is_wish(self.policy.catalog(), wish.code());
-            if !cfg!(feature = "rules") || wishes.iter().any(|wish| unknown(&wish)) {
+            supported(cfg!(feature = "rules"))?;
+            if wishes.iter().any(|wish| unknown(&wish)) {
                 return Err(UserError::Wish);
             }
             let again = |(place, wish): (usize, &Wish)| wishes.iter().take(place).any(|other| other == wish);

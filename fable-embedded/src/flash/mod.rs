@@ -198,13 +198,17 @@ mod medium;
 mod migrate;
 mod open;
 mod prior;
+mod seed;
 mod slot;
+mod start;
 
 pub use blocking::{Blocking, block_on};
 pub use error::{FlashError, LayoutError};
 pub use layout::Layout;
 pub use medium::Flash;
 pub use open::Restored;
+pub use seed::{Seed, read_seed, read_seed_async, settle_seed, settle_seed_async, write_seed, write_seed_async};
+pub use start::StartError;
 
 use embedded_storage::nor_flash::NorFlash as BlockingNorFlash;
 use embedded_storage_async::nor_flash::NorFlash;

@@ -40,7 +40,7 @@ use crate::Device;
 use crate::keep::{AsyncKeep, Keep};
 use crate::protocol::{CHUNK, DELIMITER, Defaults, Draft, Fault, MAX_FRAME, Reply, Request, WireContext};
 use fable_core::record::MAX_EVENT_LEN;
-use fable_core::{Command, Decision, Probes, Scalar};
+use fable_core::{Command, Decision, Probes, Scalar, UserError};
 use fable_forms::blocking;
 use reply::{Acknowledgement, Answer, seal};
 use request::{Received, SCORES, changes, learns, read_command, read_terms, receive};
@@ -197,6 +197,10 @@ impl<T: Scalar, K: AsyncKeep> Device<'_, T, K> {
     /// Does what a request asks for, up to the bytes of the reply.
     #[inline(never)]
     async fn execute_async(&mut self, request: &Request, payload: &[u8], frames: [u32; 2]) -> Result<Answer, Fault> {
+        let stages = matches!(request, Request::Stage { .. } | Request::Commit { .. } | Request::CommitPrior { .. });
+        if !cfg!(feature = "staging") && stages {
+            return Err(UserError::Unsupported.into());
+        }
         let count = match request {
             Request::Stage { offset } => {
                 self.keep.stage_write(*offset, payload).await.map_err(Into::into)?;

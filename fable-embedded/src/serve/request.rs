@@ -3,7 +3,7 @@
 use crate::protocol::{
     Defaults, Fault, Frame, MAX_DEFAULTS, MAX_FRAME, Request, WireContext, read_defaults, read_feasible, read_statement,
 };
-use fable_core::{Action, Command, Context, ContrastSet, DecisionId, Event, Feasible, Observation, Scalar, User};
+use fable_core::{Action, Command, Context, ContrastSet, DecisionId, Event, Feasible, Observation, Scalar, User, UserError};
 
 /// What stood before a delimiter.
 pub(super) enum Received<'b> {
@@ -61,7 +61,10 @@ pub(super) fn read_terms<T: Scalar>(
     defaults: &mut Defaults<SCORES>,
 ) -> Result<(Context, Feasible), Fault> {
     let catalog = user.policy().catalog();
-    // Without room for scores they are read as a set that is too long.
+    // A set of so many actions has fewer words than that.
+    if SCORES == 0 && catalog.actions() > 1 && payload.len() >= 4 * catalog.actions() {
+        return Err(UserError::Unsupported.into());
+    }
     let set = if SCORES == 0 { payload } else { read_defaults(catalog, payload, defaults)? };
     Ok((context.context(catalog)?, read_feasible(catalog, user.permissions(), set)?))
 }
@@ -79,6 +82,10 @@ pub(super) fn read_command<'c, T: Scalar>(
 ) -> Result<(), Fault> {
     let catalog = user.policy().catalog();
     *command = match request {
+        // Refused here, so that nothing of it is in the image.
+        Request::Onboard { .. } if !cfg!(feature = "onboard") => return Err(UserError::Unsupported.into()),
+        Request::Observe { .. } if !cfg!(feature = "observe") => return Err(UserError::Unsupported.into()),
+        Request::Unlearn { .. } if !cfg!(feature = "unlearn") => return Err(UserError::Unsupported.into()),
         Request::Onboard { response, precision } => {
             Command::event(Event::Onboarding(read_statement(catalog, *response, *precision, payload)?))
         }
