@@ -47,7 +47,7 @@
 //!
 //! let renames = [Rename::value("light=cold", "light=cool")];
 //! let migration = Migration::new(&old, &new, &renames)?;
-//! let (mut learner, mut next) = (ana.into_learner(), HostLearner::for_policy(&new));
+//! let (mut learner, mut next) = (ana.into_learner(), HostLearner::<f32>::for_policy(&new));
 //! let migrated = migration.carry(&mut learner, &mut next, &mut [0.0; 9])?;
 //! assert_eq!((migrated.kept, migrated.added, migrated.removed), (2, 1, 0));
 //! assert_eq!(next.posterior().contrast(&mut [0.0; 9], [(2, 1.0)])?.mean, mean); // cool

@@ -124,10 +124,13 @@
 //! # use fable_embedded::flash::{Blocking, FlashError, FlashStore, Layout};
 //! # use fable_embedded::mock::Mock;
 //! # type Flash = Mock<4, 1024>;
+//! # const BLOCKS: &[Block] = &[Block::main(0)];
 //! # const fn lamp(components: &'static [Component<'static>]) -> Definition<'static> {
-//! #     Definition { name: "lamp", components, blocks: &[Block::main(0)], ..Definition::EMPTY }
+//! #     Definition { name: "lamp", components, blocks: BLOCKS, ..Definition::EMPTY }
 //! # }
-//! # const [WARM, COLD, DIM]: [Value<'static>; 3] = [Value::new("warm", "", 0.0), Value::new("cold", "", 0.0), Value::new("dim", "", 0.0)];
+//! # const WARM: Value<'static> = Value::new("warm", "", 0.0);
+//! # const DIM: Value<'static> = Value::new("dim", "", 0.0);
+//! # const COLD: Value<'static> = Value::new("cold", "", 0.0);
 //! const V1: Catalog<'static> = fable_core::catalog!(lamp(&[Component::new("light", &[WARM, COLD])]));
 //! const V2: Catalog<'static> = fable_core::catalog!(lamp(&[Component::new("light", &[WARM, DIM, COLD])]));
 //! // The layout of the first firmware, with slots that have room for what comes later.
