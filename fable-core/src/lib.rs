@@ -40,7 +40,7 @@
 //! | y_t - bar b | reward minus [`Decision::baseline`] |
 //!
 //! Features, off by default: `alloc` adds [`HostUser`]; `defmt` gives every type a `defmt::Format`, for logs on devices;
-//! `analysis` adds [`analysis`], what hosts compute about a user beside the learner; `record` adds events and snapshots as bytes,
+//! `analysis` adds [`analysis`], what hosts compute about a user beside the learner; `migrate` adds [`Migration`], a user's way to another catalog; `record` adds events and snapshots as bytes,
 //! and `protocol` the frames that a host and a device exchange.
 
 #![cfg_attr(not(test), no_std)]
@@ -92,6 +92,8 @@ pub use user::{
 };
 #[cfg(feature = "alloc")]
 pub use user::{Deed, Elsewhere, HOST_ROOM, HostLearner, HostUser, merge};
+#[cfg(feature = "migrate")]
+pub use user::{MigrateError, Migrated, Migration};
 
 /// Without `defmt` a component's value has no format.
 #[cfg(not(feature = "defmt"))]

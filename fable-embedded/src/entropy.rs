@@ -1,7 +1,7 @@
 //! The installation's seed from any entropy source.
 //!
-//! A device draws its seed once, at first start, and keeps it with its settings: decisions are keyed by it, and a journal
-//! can only be replayed with it.
+//! A device draws its seed once, at first start, and keeps it: decisions are keyed by it, and a journal can only be replayed
+//! with it.
 //!
 //! ```
 //! use fable_core::{Settings, catalog::TAU2};
@@ -11,15 +11,99 @@
 //! let mut hardware = Xoshiro128PlusPlus::seed_from_u64(1); // a true random number generator on a device
 //! let settings = Settings { seed: entropy::seed(&mut hardware)?, ..Settings::default() };
 //! # assert_ne!(settings.seed, 0);
-//! # Ok::<(), core::convert::Infallible>(())
+//! # Ok::<(), Box<dyn core::error::Error>>(())
 //! ```
+//!
+//! | The HAL's generator has | Function | Feature |
+//! |---|---|---|
+//! | `TryRng` of `rand_core` 0.10 | [`seed`] | |
+//! | `TryRngCore` or `RngCore` of 0.9 | `seed_09` | `rand_core_09` |
+//! | `RngCore` of 0.6 | `seed_06` | `rand_core_06` |
+//! | none of them | [`seed_from`] | |
+//!
+//! All of them read [`WORDS`] words and mix them, so that a source whose bits lean to one side still gives a seed that does not.
+//! A source that fails or repeats a word is refused, and no seed is zero. More is not looked at: whether a source is random at
+//! all is known from its data sheet, not from what it says.
 
+use core::fmt;
 use rand_core::TryRng;
+
+/// Words of 64 bits that are read for one seed.
+pub const WORDS: usize = 16;
+
+/// Why there is no seed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
+pub enum EntropyError<E> {
+    /// The source cannot deliver.
+    Source(E),
+    /// The source gives the same word again: it is stuck, or switched off.
+    Stuck,
+}
+
+impl<E: fmt::Display> fmt::Display for EntropyError<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Source(error) => write!(f, "the entropy source failed: {error}"),
+            Self::Stuck => f.write_str("the entropy source repeats itself"),
+        }
+    }
+}
+
+impl<E: fmt::Debug + fmt::Display> core::error::Error for EntropyError<E> {}
 
 /// Draws a seed.
 ///
 /// # Errors
-/// What the source returns when it cannot deliver.
-pub fn seed<R: TryRng>(source: &mut R) -> Result<u64, R::Error> {
-    source.try_next_u64()
+/// What the source returns when it cannot deliver, or a source that is stuck.
+pub fn seed<R: TryRng>(source: &mut R) -> Result<u64, EntropyError<R::Error>> {
+    seed_from(|| source.try_next_u64())
+}
+
+/// Draws a seed from a source of `rand_core` 0.9.
+///
+/// # Errors
+/// As for [`seed`].
+#[cfg(feature = "rand_core_09")]
+pub fn seed_09<R: rand_core_09::TryRngCore>(source: &mut R) -> Result<u64, EntropyError<R::Error>> {
+    seed_from(|| source.try_next_u64())
+}
+
+/// Draws a seed from a source of `rand_core` 0.6.
+///
+/// # Errors
+/// As for [`seed`].
+#[cfg(feature = "rand_core_06")]
+pub fn seed_06<R: rand_core_06::RngCore>(source: &mut R) -> Result<u64, EntropyError<rand_core_06::Error>> {
+    seed_from(|| {
+        let mut bytes = [0; 8];
+        source.try_fill_bytes(&mut bytes)?; // the others cannot say that they fail
+        Ok(u64::from_le_bytes(bytes))
+    })
+}
+
+/// Draws a seed from a function that gives 64 random bits each time it is called.
+///
+/// # Errors
+/// As for [`seed`].
+pub fn seed_from<E>(mut draw: impl FnMut() -> Result<u64, E>) -> Result<u64, EntropyError<E>> {
+    let (mut mixed, mut last) = (0, None);
+    for _ in 0..WORDS {
+        let word = draw().map_err(EntropyError::Source)?;
+        // A source that is random does this once in 2^60 seeds.
+        if last.replace(word) == Some(word) {
+            return Err(EntropyError::Stuck);
+        }
+        mixed = mix(mixed ^ word);
+    }
+    if mixed == 0 { Err(EntropyError::Stuck) } else { Ok(mixed) }
+}
+
+/// The finalizer of SplitMix64, a bijection: a word that has all its bits of entropy loses none.
+const fn mix(word: u64) -> u64 {
+    let word = word.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    word ^ (word >> 31)
 }

@@ -1,6 +1,6 @@
 //! `defmt::Format` for the types that deriving would print byte by byte: a line that says which one it is.
 
-use crate::flash::{Blocking, FlashStore};
+use crate::flash::{Blocking, FlashStore, Seed};
 use crate::{Device, Server, Volatile};
 use defmt::{Format, Formatter, write};
 use fable_core::Scalar;
@@ -26,6 +26,13 @@ impl<const STAGE: usize> Format for Volatile<STAGE> {
 impl<F, const PRIOR: bool> Format for FlashStore<F, PRIOR> {
     fn format(&self, f: Formatter<'_>) {
         write!(f, "store, {}, {}", self.layout(), self.statistics());
+    }
+}
+
+/// Nothing secret in logs.
+impl Format for Seed {
+    fn format(&self, f: Formatter<'_>) {
+        write!(f, "a seed, settled: {=bool}", self.settled);
     }
 }
 

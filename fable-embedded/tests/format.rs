@@ -9,7 +9,8 @@ use std::path::Path;
 #[cfg(feature = "defmt")]
 mod listed {
     use defmt::Format;
-    use fable_embedded::flash::{Blocking, FlashError, FlashStore, Layout, LayoutError, Restored, Statistics};
+    use fable_embedded::entropy::EntropyError;
+    use fable_embedded::flash::{Blocking, FlashError, FlashStore, Layout, LayoutError, Restored, Seed, StartError, Statistics};
     use fable_embedded::mock::{Mock, MockError};
     use fable_embedded::{Device, Server, Volatile};
 
@@ -19,8 +20,11 @@ mod listed {
         has::<FlashStore<Mock<4, 1024>>>();
         has::<FlashStore<Blocking<Mock<4, 1024>>>>();
         // has::<Ready<Mock<4, 1024>>>(), which is private: nobody holds one
+        has::<EntropyError<FlashError>>();
         has::<FlashError>();
         has::<Restored>();
+        has::<Seed>();
+        has::<StartError>();
         has::<Statistics>();
         has::<Layout>();
         has::<LayoutError>();

@@ -127,7 +127,9 @@ impl fmt::Display for PriorFileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Record(RecordError::Foreign) => f.write_str("this is not a prior"),
-            Self::Record(RecordError::Policy) => f.write_str("the prior was fitted for another catalog or other settings"),
+            Self::Record(RecordError::Catalog | RecordError::Policy) => {
+                f.write_str("the prior was fitted for another catalog or other settings")
+            }
             Self::Record(RecordError::Scalar { found }) => {
                 let (theirs, ours) = if *found == 24 { ("f32", "f64") } else { ("f64", "f32") };
                 write!(f, "the prior is in {theirs}, and here it has to be in {ours}")

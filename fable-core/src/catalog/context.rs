@@ -33,6 +33,13 @@ impl Context {
     /// No task and no signals; all zero bits.
     pub(crate) const EMPTY: Self = Self { task: None, count: 0, signals: [0.0; MAX_SIGNALS] };
 
+    /// No task, and every signal 0.
+    #[cfg(feature = "migrate")]
+    pub(crate) fn blank(catalog: &Catalog<'_>) -> Self {
+        let count = u8::try_from(catalog.definition().signals.len()).unwrap_or(0);
+        Self { count, ..Self::EMPTY }
+    }
+
     /// A context with a task position, or none, and every signal in catalog order. A task that is looked up and not there is not
     /// a context without a task:
     ///

@@ -88,6 +88,7 @@ impl ActionSet {
     }
 
     /// Words of 32 actions.
+    #[cfg(feature = "record")]
     pub(crate) const WORDS: usize = MAX_ACTIONS / 32;
 
     /// Whether every action of this set is among the first `count`.
@@ -97,8 +98,15 @@ impl ActionSet {
     }
 
     /// The bits, 32 actions a word, the first action lowest.
-    pub(crate) const fn words(&self) -> &[u32; Self::WORDS] {
+    #[must_use]
+    pub const fn words(&self) -> &[u32; MAX_ACTIONS / 32] {
         self.0.words()
+    }
+
+    /// The set with these bits.
+    #[must_use]
+    pub const fn from_words(words: [u32; MAX_ACTIONS / 32]) -> Self {
+        Self(Bits::from_words(words))
     }
 
     /// The words up to the last nonzero one.

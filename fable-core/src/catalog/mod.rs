@@ -41,6 +41,8 @@ mod coordinates;
 mod dictionary;
 mod error;
 mod feasible;
+#[cfg(feature = "migrate")]
+mod matching;
 mod names;
 mod onboarding;
 mod reference;
@@ -61,6 +63,10 @@ pub use dictionary::Block;
 pub(crate) use dictionary::Placed;
 pub use error::CatalogError;
 pub use feasible::{ActionSet, Effect, Feasible, FeasibleError, Rule, removed_by};
+#[cfg(feature = "migrate")]
+pub(crate) use matching::Matching;
+#[cfg(feature = "migrate")]
+pub use matching::{Rename, RenameKind};
 pub use names::{ActionName, CoordinateName};
 pub use onboarding::{Direction, MAX_DIRECTION, OnboardingError, Statement, When};
 pub use reference::{Condition, Term};
@@ -328,10 +334,18 @@ impl<'a> Catalog<'a> {
         own.map(|_| before.iter().map(|component| component.values.len()).sum::<usize>() + usize::from(value))
     }
 
-    /// Fingerprint of names, order, blocks, reference, contrasts and rules.
+    /// Fingerprint of everything but texts: [shape](Self::shape), costs and default scores.
     #[must_use]
     pub const fn fingerprint(&self) -> u64 {
-        validate::fingerprint(&self.definition, Fingerprint::new()).finish()
+        validate::reference(&self.definition, validate::shape(&self.definition, Fingerprint::new())).finish()
+    }
+
+    /// Fingerprint of what gives stored numbers their meaning: names, order, blocks, contrasts and rules. Catalogs of one shape differ
+    /// in texts, costs and default scores, and a user goes on from one to the other as it is; to another shape it is
+    /// [migrated](crate::Policy::fingerprint).
+    #[must_use]
+    pub const fn shape(&self) -> u64 {
+        validate::shape(&self.definition, Fingerprint::new()).finish()
     }
 
     /// The action with these value positions, one per component.

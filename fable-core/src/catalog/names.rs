@@ -81,9 +81,15 @@ impl Catalog<'_> {
     #[must_use]
     pub fn coordinate_name(&self, coordinate: usize) -> Option<CoordinateName<'_>> {
         let (task, inside) = self.arrow().locate(coordinate)?;
+        let (block, values) = self.place_parts(task.is_some(), inside)?;
+        Some(CoordinateName { catalog: self, block, task: task.unwrap_or(0), values })
+    }
+
+    /// The block at a place in a leaf or in the root, and the values that the place stands for; those of other components are 0.
+    pub(crate) fn place_parts(&self, per_task: bool, inside: usize) -> Option<(Placed, Values)> {
         let block = *self.single_blocks().iter().chain(self.product_blocks()).find(|block| {
             let start = usize::from(block.offset);
-            block.per_task == task.is_some() && (start..start + usize::from(block.size)).contains(&inside)
+            block.per_task == per_task && (start..start + usize::from(block.size)).contains(&inside)
         })?;
         let mut position = inside - usize::from(block.offset);
         let mut values = Values::new();
@@ -97,7 +103,7 @@ impl Catalog<'_> {
             let null = self.definition().components.get(index)?.null.filter(|_| block.without_null);
             *slot = digit + u8::from(null.is_some_and(|null| digit >= null));
         }
-        Some(CoordinateName { catalog: self, block, task: task.unwrap_or(0), values })
+        Some((block, values))
     }
 
     /// The coordinate with a name.

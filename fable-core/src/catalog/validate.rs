@@ -370,7 +370,7 @@ const fn has_pattern(components: &[Component<'_>], mut pattern: &[Part<'_>], act
             index += 1;
             later = others;
         }
-        let value = if value == 0 { 0 } else { action as usize / stride % value };
+        let value = if value == 0 || stride == 0 { 0 } else { action as usize / stride % value };
         if !part.contains(value as u8) {
             return false;
         }
@@ -456,8 +456,9 @@ pub(crate) const fn check_part(mut components: &[Component<'_>], part: &Part<'_>
     false
 }
 
-/// Canonical bytes of everything that gives a stored number its meaning. Instruction texts are wording, not meaning.
-pub(super) const fn fingerprint(definition: &Definition<'_>, start: Fingerprint) -> Fingerprint {
+/// Canonical bytes of the *shape*: everything that gives a stored number its meaning, names, order, blocks, contrasts, and the rules
+/// that a recorded decision was held to. Texts are wording, costs and default scores are the [`reference`]; neither is in it.
+pub(super) const fn shape(definition: &Definition<'_>, start: Fingerprint) -> Fingerprint {
     let mut sum = start.text(definition.name).u64(definition.components.len() as u64);
     let mut components = definition.components;
     while let [component, rest @ ..] = components {
@@ -468,7 +469,7 @@ pub(super) const fn fingerprint(definition: &Definition<'_>, start: Fingerprint)
         sum = sum.u64(component.values.len() as u64);
         let mut values = component.values;
         while let [value, others @ ..] = values {
-            sum = sum.text(value.name).f64(value.cost);
+            sum = sum.text(value.name);
             values = others;
         }
         components = rest;
@@ -485,12 +486,6 @@ pub(super) const fn fingerprint(definition: &Definition<'_>, start: Fingerprint)
             })
             .u64(block.without_null as u64);
         blocks = rest;
-    }
-    sum = sum.u64(definition.terms.len() as u64);
-    let mut terms = definition.terms;
-    while let [term, rest @ ..] = terms {
-        sum = pattern(condition(sum.f64(term.weight), term.when), term.applies);
-        terms = rest;
     }
     sum = sum.u64(definition.contrasts.len() as u64);
     let mut contrasts = definition.contrasts;
@@ -520,6 +515,28 @@ pub(super) const fn fingerprint(definition: &Definition<'_>, start: Fingerprint)
         };
         sum = pattern(condition(sum.text(standing.rule.name).u64(effect), standing.when), standing.rule.pattern);
         rules = rest;
+    }
+    sum
+}
+
+/// Canonical bytes of the *reference*: the costs of values and the terms of the default score. A decision records what they came to, so
+/// they can change under a user.
+pub(super) const fn reference(definition: &Definition<'_>, start: Fingerprint) -> Fingerprint {
+    let mut sum = start;
+    let mut components = definition.components;
+    while let [component, rest @ ..] = components {
+        let mut values = component.values;
+        while let [value, others @ ..] = values {
+            sum = sum.f64(value.cost);
+            values = others;
+        }
+        components = rest;
+    }
+    sum = sum.u64(definition.terms.len() as u64);
+    let mut terms = definition.terms;
+    while let [term, rest @ ..] = terms {
+        sum = pattern(condition(sum.f64(term.weight), term.when), term.applies);
+        terms = rest;
     }
     sum
 }

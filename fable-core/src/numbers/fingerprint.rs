@@ -1,4 +1,4 @@
-//! A 64-bit name for "everything that gives a stored number its meaning".
+//! A 64-bit name for "everything that gives a stored number its meaning": a catalog's shape in one half, settings and prior in the other.
 //!
 //! FNV-1a over a canonical byte string: every text with its length in front, every number little-endian, every list with
 //! its count. All of it is `const fn`, so a catalog's fingerprint is a constant of the build and costs a device nothing.
@@ -44,6 +44,11 @@ impl Fingerprint {
 
     pub(crate) const fn f64(self, value: f64) -> Self {
         self.u64((value + 0.0).to_bits()) // -0 is 0
+    }
+
+    /// What is summed up so far is one half, and the other half begins anew: what differs can be told by halves.
+    pub(crate) const fn half(value: u64) -> u64 {
+        (value ^ value >> 32) & 0xffff_ffff
     }
 
     pub(crate) const fn text(self, text: &str) -> Self {

@@ -11,7 +11,9 @@ use crate::posterior::{PosteriorError, Prior};
 /// A catalog, settings and a base prior.
 ///
 /// One [`Policy`] is shared by reference between all users and threads. Its fingerprint covers what gives a stored number
-/// its meaning, so a state that was learned under another policy is refused instead of misread.
+/// its meaning, so a state that was learned under another policy is refused instead of misread. What it does not cover may change
+/// under a user at any time: texts, costs and default scores with their weight, exploration, deadlines. A decision is a record
+/// of what was chosen and of what its reference score was, so a journal is replayed as what happened, whatever things cost by now.
 ///
 /// ```
 /// use fable_core::{Exploration, Policy, Settings, SettingsError, catalog::AGENT};
@@ -37,12 +39,36 @@ pub struct Policy<'a, T> {
     fingerprint: u64,
 }
 
+/// A fingerprint that is not finished: the catalog's half, and the other one so far.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sum {
+    catalog: u64,
+    rest: Fingerprint,
+}
+
+impl Sum {
+    /// The same for a prior, with what it has to add.
+    pub(crate) fn with<T: Scalar>(self, prior: &Prior<'_, T>) -> u64 {
+        Self { rest: prior.fingerprint(self.rest), ..self }.finish()
+    }
+
+    pub(crate) const fn u64(mut self, value: u64) -> Self {
+        self.rest = self.rest.u64(value);
+        self
+    }
+
+    /// The catalog's shape is the upper half.
+    pub(crate) const fn finish(self) -> u64 {
+        self.catalog << 32 | Fingerprint::half(self.rest.finish())
+    }
+}
+
 /// What tells the promise of a policy whose coins share alpha from that of one without.
 const SHARED: u32 = 0x5368_6172;
 
 /// What checking settings finds: their fingerprint so far, the retained blocks if not all are, the precision per coordinate.
 struct Checked {
-    sum: Fingerprint,
+    sum: Sum,
     mask: Option<BlockSet>,
     base_precision: f64,
 }
@@ -96,7 +122,7 @@ impl<'a, T: Scalar> Policy<'a, T> {
             mask,
             #[cfg(feature = "adapt")]
             informed: prior.has_mean(),
-            fingerprint: prior.fingerprint(sum).finish(),
+            fingerprint: sum.with(&prior),
         })
     }
 
@@ -115,25 +141,25 @@ impl<'a, T: Scalar> Policy<'a, T> {
         if !setting::BASE_PRECISION.range.contains(base_precision) {
             return Err(SettingsError::OutOfRange(setting::PRECISION_PER_FEATURE.name));
         }
-        let sum = Fingerprint::new()
+        let rest = Fingerprint::new()
             .u64(NUMERIC_REVISION as u64)
-            .u64(catalog.fingerprint())
-            .f64(settings.cost_weight)
             .f64(settings.noise_variance)
             .f64(base_precision)
             .text(settings.context_adapter)
             .text(settings.feedback_adapter);
+        let catalog = Fingerprint::half(catalog.shape());
         if retained & every == every {
-            return Ok(Checked { sum, mask: None, base_precision });
+            return Ok(Checked { sum: Sum { catalog, rest }, mask: None, base_precision });
         }
-        let sum = sum.text("retained").bytes(&retained.to_le_bytes());
-        Ok(Checked { sum, mask: Some(settings.retained), base_precision })
+        let rest = rest.text("retained").bytes(&retained.to_le_bytes());
+        Ok(Checked { sum: Sum { catalog, rest }, mask: Some(settings.retained), base_precision })
     }
 
     /// The fingerprint up to the prior.
     #[cfg(feature = "record")]
-    pub(crate) fn sum(&self) -> Fingerprint {
-        Self::checked(self.catalog, self.settings).map_or(Fingerprint::new(), |checked| checked.sum) // they were checked
+    pub(crate) fn sum(&self) -> Sum {
+        let nothing = Sum { catalog: 0, rest: Fingerprint::new() };
+        Self::checked(self.catalog, self.settings).map_or(nothing, |checked| checked.sum) // they were checked
     }
 
     /// The catalog.
@@ -160,7 +186,8 @@ impl<'a, T: Scalar> Policy<'a, T> {
         &self.prior
     }
 
-    /// Fingerprint of catalog, cost weight, noise variance, left-out blocks, base prior, adapters and numeric revision.
+    /// Fingerprint of the catalog's [shape](Catalog::shape), which is its upper half, and of noise variance, left-out blocks, base prior,
+    /// adapters and numeric revision. A user whose records have another one belongs to another catalog or other settings.
     #[must_use]
     pub const fn fingerprint(&self) -> u64 {
         self.fingerprint
@@ -221,7 +248,24 @@ impl<'a, T: Scalar> Policy<'a, T> {
     /// coins are tossed later they have their half on top, so that the two together may be wrong with probability 3/2 alpha.
     #[must_use]
     pub fn promise(&self) -> u32 {
-        self.promise_alone() ^ if self.shares_alpha() { SHARED } else { 0 }
+        self.promise_with(self.shares_alpha())
+    }
+
+    pub(crate) fn promise_with(&self, shared: bool) -> u32 {
+        self.promise_alone() ^ if shared { SHARED } else { 0 }
+    }
+
+    /// Whether what was promised under another policy holds under this one: alpha, proxy and minimum are the same and the radius is
+    /// not smaller. The default radius says that a user is within 1 of the prior's mean, whatever the precision, so it covers
+    /// coordinates that have the smaller precision of before.
+    #[cfg(feature = "migrate")]
+    pub(crate) fn radius_covers(&self, old: &Self) -> bool {
+        let proxy = |settings: &Settings<'_>| settings.noise_proxy.unwrap_or(settings.noise_variance);
+        let (own, other) = (&self.settings, &old.settings);
+        own.alpha == other.alpha
+            && own.min_evidence == other.min_evidence
+            && proxy(own) == proxy(other)
+            && self.prior_radius() >= old.prior_radius()
     }
 
     /// The same where all of alpha is the ellipsoid's.
@@ -299,7 +343,7 @@ impl<'a, T: Scalar> Policy<'a, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalog::{AGENT, RUBRIC, TAU2};
+    use crate::catalog::{AGENT, Component, Definition, RUBRIC, TAU2, Value};
     use crate::numbers::BASE_PRECISION;
     use crate::posterior::PriorError;
 
@@ -373,12 +417,32 @@ mod tests {
     fn fingerprints_are_pinned() {
         let policies =
             [&AGENT, &TAU2, &RUBRIC].map(|catalog| Policy::<f32>::new(catalog, Settings::PAPER).unwrap().fingerprint());
-        assert_eq!([AGENT, TAU2, RUBRIC].map(|catalog| catalog.fingerprint()), CATALOGS);
-        assert_eq!(policies, POLICIES);
+        assert_eq!(([AGENT, TAU2, RUBRIC].map(|catalog| catalog.fingerprint()), policies), (CATALOGS, POLICIES));
     }
 
-    const CATALOGS: [u64; 3] = [9_684_340_042_658_061_262, 14_608_949_629_245_568_331, 8_193_767_770_663_748_930];
-    const POLICIES: [u64; 3] = [16_701_233_385_450_437_471, 2_997_172_827_568_438_201, 8_778_509_286_502_278_356];
+    #[test]
+    fn costs_and_default_scores_are_the_reference_and_not_the_shape() {
+        let definition = *TAU2.definition();
+        let dear = definition.components.iter().map(|component| {
+            let values = component.values.iter().map(|value| Value { cost: value.cost + 0.5, instruction: "other", ..*value });
+            (*component, values.collect::<Vec<_>>())
+        });
+        let dear: Vec<_> = dear.collect();
+        let dear: Vec<_> = dear.iter().map(|(component, values)| Component { values, ..*component }).collect();
+        let dear = Catalog::try_new(Definition { components: &dear, terms: &[], ..definition }).unwrap();
+        assert_eq!(dear.shape(), TAU2.shape());
+        assert_ne!(dear.fingerprint(), TAU2.fingerprint());
+        let print = |catalog: &Catalog<'_>, settings| Policy::<f32>::new(catalog, settings).unwrap().fingerprint();
+        let weighed = Settings { cost_weight: 3.0, ..Settings::PAPER };
+        assert_eq!(print(&dear, weighed), print(&TAU2, Settings::PAPER));
+        // The upper half is the catalog's, the lower one the settings'.
+        let [own, noisy] = [0.25, 0.5].map(|noise_variance| print(&TAU2, Settings { noise_variance, ..Settings::PAPER }));
+        assert!(own != noisy && own >> 32 == noisy >> 32);
+        assert_ne!(own >> 32, print(&RUBRIC, Settings::PAPER) >> 32);
+    }
+
+    const CATALOGS: [u64; 3] = [13_628_566_668_789_426_184, 540_717_787_137_061_503, 6_654_103_518_182_860_634];
+    const POLICIES: [u64; 3] = [4_511_410_372_057_075_798, 9_968_708_312_138_092_630, 17_970_018_241_811_681_366];
 
     #[test]
     fn leaving_a_block_out_changes_the_fingerprint_and_keeping_all_does_not() {

@@ -147,7 +147,7 @@ pub struct Settings<'a> {
     /// Precision of the isotropic base prior in every coordinate, instead. Default `None`: `precision_per_feature` times the number
     /// of retained blocks.
     pub base_precision: Option<f64>,
-    /// lambda, the weight of costs against rewards. Default 1.
+    /// lambda, the weight of costs against rewards. Default 1. May be changed at any time, like the costs.
     pub cost_weight: f64,
     /// How to explore. Default `Optimistic(1.5)`. May be changed at any time.
     pub exploration: Exploration,
@@ -292,7 +292,7 @@ pub mod setting {
         NOISE_VARIANCE = "noise_variance", 0.0001 to 10000, "How much rewards scatter, as a variance", ", default 0.25. Larger learns more slowly.";
         PRECISION_PER_FEATURE = "precision_per_feature", 0.00001 to 10000, "How sure the prior is that a user has no special preference, per active feature", ", default 4: a score is 0 with a standard deviation of 1/2.";
         BASE_PRECISION = "base_precision", 0.001 to 10000, "The same per coordinate, instead", ", default the precision per feature times the number of blocks.";
-        COST_WEIGHT = "cost_weight", 0 to 10, "How much the costs of values weigh against rewards", ", default 1.";
+        COST_WEIGHT = "cost_weight", 0 to 10, "How much the costs of values weigh against rewards", ", default 1. May be changed at any time.";
         OPTIMISM = "optimism", 0 to 1000, "How boldly to explore: so many standard deviations are added to each action's expected reward", ", default 1.5. Two thirds of it count where a prior was fitted. May be changed at any time.";
         NU = "nu", 0.000001 to 1000, "Explores by chance instead: scores from a draw with this many times the standard deviation", ".";
         DELTA = "delta", 0.000000000001 to 0.5, "Explores by the schedule of the regret theorem instead, which may fail with this probability", ".";

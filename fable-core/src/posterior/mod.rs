@@ -24,10 +24,14 @@
 //! ```
 
 mod fade;
+#[cfg(feature = "migrate")]
+mod migrate;
 mod prior;
 mod workspace;
 
 pub(crate) use fade::Fading;
+#[cfg(feature = "migrate")]
+pub(crate) use migrate::{Carried, Carry, Places};
 pub use prior::{Factor, Prior, PriorError};
 pub use workspace::Workspace;
 #[cfg(feature = "adapt")]

@@ -138,6 +138,7 @@ const RECORD: &[RecordError] = &[
     RecordError::Changed,
     RecordError::Buffer,
     RecordError::Unsupported,
+    RecordError::Catalog,
 ];
 
 /// The number of a learner's error. A new error gets a new number at the end of its group; none is ever given twice.
@@ -237,6 +238,7 @@ const fn record_code(error: &RecordError) -> u8 {
         RecordError::Changed => 12,
         RecordError::Buffer => 13,
         RecordError::Unsupported => 14,
+        RecordError::Catalog => 15,
     }
 }
 

@@ -208,7 +208,7 @@ impl Header {
     /// Whether records after this header can be read under a policy.
     ///
     /// # Errors
-    /// Another kind, another scalar, another fingerprint.
+    /// Another kind, another scalar, another catalog, other settings.
     pub fn admit<T: Scalar>(&self, kind: Kind, policy: &Policy<'_, T>) -> Result<(), RecordError> {
         self.admit_as::<T>(kind, policy.fingerprint())
     }
@@ -218,6 +218,8 @@ impl Header {
             Err(RecordError::Foreign)
         } else if self.digits != digits::<T>() {
             Err(RecordError::Scalar { found: self.digits })
+        } else if self.fingerprint >> 32 != fingerprint >> 32 {
+            Err(RecordError::Catalog)
         } else if self.fingerprint != fingerprint {
             Err(RecordError::Policy)
         } else {
@@ -284,7 +286,10 @@ pub enum RecordError {
         /// 24 for `f32`, 53 for `f64`.
         found: u8,
     },
-    /// The records belong to another catalog or other settings: the fingerprint in their [`Header`] is not the policy's.
+    /// The records belong to another catalog: the upper half of the fingerprint in their [`Header`] is not the policy's. They are
+    /// whole, and a user of them can be [migrated](crate::Catalog::shape).
+    Catalog,
+    /// The records belong to this catalog and other settings, or to another prior: the lower half is not the policy's.
     Policy,
     /// The bytes are whole but mean nothing here: a number out of range, an unknown event.
     Content,
@@ -319,7 +324,8 @@ impl fmt::Display for RecordError {
             Self::Version { found } => write!(f, "the record has version {found}, this program reads version {VERSION}"),
             Self::Scalar { found: 24 } => f.write_str("the record is in f32, this learner is in f64"),
             Self::Scalar { .. } => f.write_str("the record is in f64, this learner is in f32"),
-            Self::Policy => f.write_str("the record belongs to another catalog or other settings"),
+            Self::Catalog => f.write_str("the record belongs to another catalog"),
+            Self::Policy => f.write_str("the record belongs to the same catalog with other settings or another prior"),
             Self::Content => f.write_str("the record has a content that is not possible here"),
             Self::Unsupported => f.write_str("the record has something that this build was made without"),
             Self::Room { needed } => write!(f, "the learner needs room for {needed} waiting decisions or promotions"),

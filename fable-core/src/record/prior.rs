@@ -27,8 +27,7 @@
 use super::snapshot::width;
 use super::{CRC_32, HEADER_LEN, Header, Kind, RecordError, Way};
 use crate::catalog::{Catalog, score::Scalar};
-use crate::numbers::Fingerprint;
-use crate::policy::Policy;
+use crate::policy::{Policy, Sum};
 use crate::posterior::Prior;
 use crc::Digest;
 
@@ -49,7 +48,7 @@ pub struct PriorVerifier<'p, T> {
     /// Numbers seen.
     numbers: usize,
     digest: Digest<'static, u32, Way>,
-    sum: Fingerprint,
+    sum: Sum,
     done: bool,
 }
 

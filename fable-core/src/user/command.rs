@@ -431,6 +431,9 @@ impl<T: Scalar> User<'_, T> {
     /// # Errors
     /// A counter at its end.
     pub fn forget(&mut self) -> Result<(), UserError> {
-        self.run(&mut Command::forget())
+        self.admit()?;
+        self.incarnation.checked_add(1).ok_or(UserError::Exhausted)?;
+        self.memory.forget(self.policy, self.policy.promise());
+        Ok(())
     }
 }

@@ -70,8 +70,7 @@ impl<T: Scalar> User<'_, T> {
         let Drawn { round, action, baseline, .. } = self.draw(request, &mut coins)?;
         let (origin, state) = (self.place(), &mut *self.memory.state);
         if state.permissions != *request.feasible.set() {
-            state.permissions = *request.feasible.set();
-            state.count();
+            state.permit(request.feasible.set());
         }
         (state.origin, state.round) = (origin, round);
         state.count();

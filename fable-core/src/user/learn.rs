@@ -150,8 +150,16 @@ impl<T: Scalar> User<'_, T> {
     /// # Errors
     /// As for [`feedback`](Self::feedback); a decision whose deadline has passed by then is expired.
     pub fn feedback_at(&mut self, id: DecisionId, reward: f64, now: u32) -> Result<Update<T>, UserError> {
+        self.feedback_weighted(id, reward, 1.0, now)
+    }
+
+    /// The same with a weight: a reward that counts more or less than another ends the guarantee of promotions.
+    ///
+    /// # Errors
+    /// As for [`feedback_at`](Self::feedback_at), and a weight that is not a number from 0.001 to 100.
+    pub fn feedback_weighted(&mut self, id: DecisionId, reward: f64, weight: f32, now: u32) -> Result<Update<T>, UserError> {
         let round = self.rewardable(id, now)?;
-        let update = self.feedback_lesson(round, reward, 1.0)?.learn();
+        let update = self.feedback_lesson(round, reward, weight)?.learn();
         self.fade_if_due()?;
         Ok(update)
     }

@@ -87,6 +87,12 @@ impl State {
         merged: Merged::NONE,
     };
 
+    /// What the next decisions refer to.
+    pub(super) fn permit(&mut self, set: &ActionSet) {
+        self.permissions.copy(set);
+        self.count();
+    }
+
     /// The user's hash.
     #[must_use]
     pub const fn user(&self) -> u64 {
@@ -239,6 +245,8 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
     ///
     /// # Errors
     /// A learner that is vacant or was started under another policy, a workspace that is too small.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "where the policy is a constant, what its settings do not need is left out")]
     pub fn with<'u>(
         &'u mut self,
         policy: &'u Policy<'u, T>,
@@ -324,6 +332,12 @@ impl<T: Scalar> Memory<'_, T> {
         *self.state = State { fingerprint, user, incarnation, promise, arrow, ..State::VACANT };
     }
 
+    /// Goes back to the policy's prior, in the next incarnation.
+    pub(super) fn forget(&mut self, policy: &Policy<'_, T>, promise: u32) {
+        self.begin(policy, policy.prior(), promise);
+        self.state.incarnation = self.state.incarnation.saturating_add(1);
+    }
+
     /// Sets all bits to zero.
     pub(crate) fn vacate(&mut self) {
         *self.state = State::VACANT;
@@ -335,6 +349,8 @@ impl<T: Scalar> Memory<'_, T> {
 
 impl<'u, T: Scalar> User<'u, T> {
     /// Joins what belongs together, or says why it does not.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "as above")]
     fn new(policy: &'u Policy<'u, T>, memory: Memory<'u, T>, workspace: &'u mut [T]) -> Result<Self, UserError> {
         if memory.state.is_vacant() {
             return Err(UserError::Posterior(PosteriorError::Vacant));

@@ -2,7 +2,8 @@
 //!
 //! The files follow the data: `command` and `step` (what happens, in which order), `decide`, `probe` (coins), `late` (decisions that
 //! wait for their reward), `learn`, `unlearn`, `surprise` and `fade` (users who change), `trial` (what coins show) and `assess`,
-//! `promote`, `explain`; `origin`, `elsewhere` and `merge` (one user at several places).
+//! `promote`, `explain`; `origin`, `elsewhere` and `merge` (one user at several places); `migrate`
+//! (one user under several catalogs).
 
 mod assess;
 mod command;
@@ -20,6 +21,8 @@ mod learn;
 mod learner;
 #[cfg(feature = "alloc")]
 pub mod merge;
+#[cfg(feature = "migrate")]
+mod migrate;
 mod origin;
 mod probe;
 mod promote;
@@ -47,6 +50,8 @@ pub use host::{HOST_ROOM, HostLearner, HostUser};
 pub(crate) use late::{Pending, Wait, slot_mut};
 pub use learner::{Learner, State};
 pub(crate) use learner::{Memory, View};
+#[cfg(feature = "migrate")]
+pub use migrate::{MigrateError, Migrated, Migration};
 pub use origin::MAX_ORIGINS;
 pub use probe::{Coin, Coins, LEAST, Probe, Probes};
 pub use promote::is_look;

@@ -13,7 +13,7 @@
 use super::assess::{Comparison, Verdict};
 use super::promotion::{Certifier, Promotion, Standing};
 use super::trial::{Account, numbers};
-use super::{Command, Event, Memory, User, UserError, supported};
+use super::{Event, Memory, User, UserError, supported};
 use crate::catalog::score::Scalar;
 use crate::catalog::{Catalog, ContrastSet};
 use core::fmt;
@@ -36,12 +36,22 @@ pub const fn is_look(observations: u32) -> bool {
 }
 
 impl<T: Scalar> User<'_, T> {
-    /// The event that promotes the first of some declared contrasts that is decided now and not in the profile with this verdict.
-    /// False when there is none, or no room for it: a profile with room for every declared contrast never fills up.
+    /// The event that promotes the first of some declared contrasts that is decided now; false when there is none.
     #[inline(never)]
     pub(super) fn propose_promotion(&mut self, contrasts: &ContrastSet, at: u32, event: &mut Event) -> Result<bool, UserError> {
+        let promotion = self.next_promotion(contrasts, at)?;
+        if let Some(promotion) = promotion {
+            *event = Event::Promotion(promotion);
+        }
+        Ok(promotion.is_some())
+    }
+
+    /// The promotion of the first of some declared contrasts that is decided now and not in the profile with this verdict.
+    /// `None` when there is none, or no room for it: a profile with room for every declared contrast never fills up.
+    #[inline(never)]
+    fn next_promotion(&mut self, contrasts: &ContrastSet, at: u32) -> Result<Option<Promotion>, UserError> {
         if !cfg!(feature = "promote") {
-            return Ok(false);
+            return Ok(None);
         }
         let all = *contrasts == ContrastSet::FULL;
         for contrast in (0_u8..).take(self.policy.catalog().contrasts().len()) {
@@ -55,11 +65,10 @@ impl<T: Scalar> User<'_, T> {
                 known.contrast == contrast && known.verdict == promotion.verdict && (known.by == by || !certified)
             };
             if promotion.verdict != Verdict::Open && self.has_room(contrast) && !self.memory.profile.iter().any(known) {
-                *event = Event::Promotion(promotion);
-                return Ok(true);
+                return Ok(Some(promotion));
             }
         }
-        Ok(false)
+        Ok(None)
     }
 
     /// Promotes everything that is decided now, and says how much that was.
@@ -68,9 +77,13 @@ impl<T: Scalar> User<'_, T> {
     /// As for [`assess`](Self::assess); nothing has changed then.
     pub fn promote(&mut self, at: u32) -> Result<u32, UserError> {
         supported(cfg!(feature = "promote"))?;
-        let mut command = Command::promote(at);
-        self.run(&mut command)?;
-        Ok(command.applied())
+        self.admit()?;
+        let mut promoted = 0;
+        while let Some(promotion) = self.next_promotion(&ContrastSet::FULL, at)? {
+            self.memory.promote(self.policy.catalog(), &promotion);
+            promoted += 1;
+        }
+        Ok(promoted)
     }
 
     /// Whether a promotion still holds.
@@ -199,6 +212,15 @@ impl<T: Scalar> Memory<'_, T> {
             self.profile.pop();
         }
         let _ = self.profile.push(*promotion);
+    }
+
+    /// Enters a promotion that was found sound.
+    pub(super) fn promote(&mut self, catalog: &Catalog<'_>, promotion: &Promotion) {
+        self.state.count();
+        self.enlist(promotion);
+        if cfg!(feature = "probes") && promotion.by == Certifier::Coins {
+            self.certify(catalog, promotion);
+        }
     }
 
     /// Remembers that coins have certified a contrast: from now on they look out for a change.

@@ -4,7 +4,7 @@ use super::fade::Fade;
 use super::late::{Due, Pending, Wait, slot_mut};
 use super::learn::{Lesson, Waiting, expire};
 use super::probe::Coin;
-use super::{Certifier, Event, Memory, Promotion, State, User, UserError};
+use super::{Event, Memory, Promotion, State, User, UserError};
 use crate::catalog::{Action, ActionSet, Catalog, Context, ContrastSet, Feasible, score::Scalar};
 use crate::numbers::{MAX_BASELINE, within};
 use crate::policy::Policy;
@@ -157,10 +157,7 @@ impl<'s, T: Scalar> Step<'s, T> {
         }
         match self.effect {
             Effect::Learn(lesson) => return Some(lesson.learn()),
-            Effect::Permit(state, set) => {
-                state.permissions.copy(set);
-                state.count();
-            }
+            Effect::Permit(state, set) => state.permit(set),
             Effect::Enter { mut memory, catalog, context, baseline, round, at, action, coins } => {
                 memory.state.round = round;
                 memory.state.count();
@@ -172,17 +169,8 @@ impl<'s, T: Scalar> Step<'s, T> {
             }
             Effect::Expire((state, pending)) => expire(state, pending),
             Effect::Fade(fade) if cfg!(feature = "adapt") => fade.fade(),
-            Effect::Promote(mut memory, catalog, promotion) if cfg!(feature = "promote") => {
-                memory.state.count();
-                memory.enlist(promotion);
-                if cfg!(feature = "probes") && promotion.by == Certifier::Coins {
-                    memory.certify(catalog, promotion);
-                }
-            }
-            Effect::Forget(mut memory, policy, promise) => {
-                memory.begin(policy, policy.prior(), promise);
-                memory.state.incarnation = memory.state.incarnation.saturating_add(1);
-            }
+            Effect::Promote(mut memory, catalog, promotion) if cfg!(feature = "promote") => memory.promote(catalog, promotion),
+            Effect::Forget(mut memory, policy, promise) => memory.forget(policy, promise),
             Effect::Place(state, origin) => state.origin = origin,
             Effect::Wish(mut memory, code, stands) if cfg!(feature = "rules") => memory.wish(code, stands),
             // Without their feature there are none.

@@ -254,6 +254,17 @@ impl<T: Scalar> User<'_, T> {
         Feasible::some(set).ok_or(UserError::Feasible(FeasibleError::Empty))
     }
 
+    /// Takes a wish, or gives it up: the direct way, for those who store no events.
+    ///
+    /// # Errors
+    /// A wish of another catalog, one that stands already or does not stand, no room; nothing has changed then.
+    pub fn wish(&mut self, wish: Wish, stands: bool) -> Result<(), UserError> {
+        self.admit()?;
+        self.admit_wish(wish.code(), stands)?;
+        self.memory.wish(wish.code(), stands);
+        Ok(())
+    }
+
     /// Refuses a wish that cannot be taken or given up.
     #[inline(never)]
     pub(super) fn admit_wish(&self, code: u32, stands: bool) -> Result<(), UserError> {

@@ -56,10 +56,14 @@ pub enum FlashError {
     },
     /// Stored records are missing or damaged, and with them events that were acknowledged. Nothing was restored.
     Damaged,
-    /// The records cannot be read here: another version, another scalar, another catalog or other settings.
+    /// The records cannot be read here: another version or scalar. They are whole and belong to another catalog
+    /// ([`RecordError::Catalog`]) or to other settings ([`RecordError::Policy`]): firmware that knows those can migrate the user.
     Record(RecordError),
     /// The user refused the event, or is vacant.
     User(UserError),
+    /// The user cannot be migrated.
+    #[cfg(feature = "migrate")]
+    Migrate(fable_core::MigrateError),
     /// The journal is too small for the event.
     Full,
     /// The user is forgotten, but the old bytes are not erased yet; the next event and a restart try again.
@@ -121,6 +125,8 @@ impl fmt::Display for FlashError {
             Self::Damaged => f.write_str("stored records are damaged"),
             Self::Record(error) => error.fmt(f),
             Self::User(error) => error.fmt(f),
+            #[cfg(feature = "migrate")]
+            Self::Migrate(error) => error.fmt(f),
             Self::Full => f.write_str("the journal has no room for the event"),
             Self::Unfinished => f.write_str("the user is forgotten, but the old bytes are not erased yet"),
             Self::ForeignUser => f.write_str("the snapshot belongs to another user"),

@@ -22,6 +22,8 @@ impl From<FlashError> for Fault {
         match error {
             FlashError::Record(error) => error.into(),
             FlashError::User(error) => error.into(),
+            #[cfg(feature = "migrate")]
+            FlashError::Migrate(_) => StorageFault::Unsupported.into(),
             FlashError::Full | FlashError::Exhausted => StorageFault::Full.into(),
             FlashError::NoPrior => StorageFault::Unsupported.into(),
             FlashError::Offset { .. } | FlashError::ForeignUser | FlashError::Outdated => StorageFault::Order.into(),

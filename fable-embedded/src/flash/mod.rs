@@ -111,6 +111,56 @@
 //! verified before it counts: catalog, settings, scalar, checksum, and each number by itself. Whether the numbers together
 //! describe a distribution is what [`Factor::new`](fable_core::Factor::new) finds, at the host and again before a policy has them.
 //!
+//! # Updates
+//!
+//! Firmware of another catalog finds records that it cannot read: [`RecordError::Catalog`](fable_core::record::RecordError::Catalog), or
+//! `Policy` for other settings. They are whole, and nothing was touched. If it carries the old catalog too (a constant that `fable catalog rust`
+//! has made), it migrates the user, feature `migrate`; costs, default scores and texts change without that.
+//!
+//! ```
+//! # use fable_core::catalog::{Block, Catalog, Component, Definition, Value};
+//! # use fable_core::record::{RecordError, snapshot::max_len};
+//! # use fable_core::{Learner, Migration, Policy, Settings, Workspace, user_hash};
+//! # use fable_embedded::flash::{Blocking, FlashError, FlashStore, Layout};
+//! # use fable_embedded::mock::Mock;
+//! # type Flash = Mock<4, 1024>;
+//! # const fn lamp(components: &'static [Component<'static>]) -> Definition<'static> {
+//! #     Definition { name: "lamp", components, blocks: &[Block::main(0)], ..Definition::EMPTY }
+//! # }
+//! # const [WARM, COLD, DIM]: [Value<'static>; 3] = [Value::new("warm", "", 0.0), Value::new("cold", "", 0.0), Value::new("dim", "", 0.0)];
+//! const V1: Catalog<'static> = fable_core::catalog!(lamp(&[Component::new("light", &[WARM, COLD])]));
+//! const V2: Catalog<'static> = fable_core::catalog!(lamp(&[Component::new("light", &[WARM, DIM, COLD])]));
+//! // The layout of the first firmware, with slots that have room for what comes later.
+//! const LAYOUT: Layout = Layout::new::<Blocking<Flash>>(0, 8 * 1024, 1500);
+//! # let old = Policy::<f32>::new(&V1, Settings::default())?;
+//! # let mut store = FlashStore::new(Blocking(Flash::new(8)), LAYOUT);
+//! # store.format(&old, user_hash("ana"), 8)?;
+//!
+//! let policy = Policy::<f32>::new(&V2, Settings::default())?;
+//! let mut learner: Learner<f32, [f32; V2.state_len()], 8> = const { Learner::vacant(&V2) };
+//! let mut before: Learner<f32, [f32; V1.state_len()], 8> = const { Learner::vacant(&V1) }; // for the migration only
+//! let mut workspace: Workspace<f32, [f32; V2.workspace_len()]> = const { Workspace::vacant(&V2) }; // the larger of the two
+//! let restored = match store.restore(&policy, &mut learner, &mut workspace) {
+//!     Err(FlashError::Record(RecordError::Catalog | RecordError::Policy)) => {
+//!         let old = Policy::<f32>::new(&V1, Settings::default())?;
+//!         let migration = Migration::new(&old, &policy, &[])?;
+//!         let (restored, migrated) = store.migrate(&migration, &mut before, &mut learner, &mut workspace)?;
+//!         assert_eq!((migrated.kept, migrated.added), (2, 1));
+//!         restored
+//!     }
+//!     restored => restored?,
+//! };
+//! # assert_eq!(restored.user, user_hash("ana"));
+//! # Ok::<(), Box<dyn core::error::Error>>(())
+//! ```
+//!
+//! The region keeps its layout. The migrated user is written as a snapshot into the slot that is not in use, and its commit record is the
+//! moment at which the region is the new firmware's. Power may fail before or after it: one of the two catalogs finds its user whole, and the
+//! next start does what is left. The firmware of before cannot read the region any more after that.
+//!
+//! A prior in flash is of the old catalog and does not go along: the user keeps what it contributed, and begins from the new
+//! policy's own prior after forgetting until a host has loaded another one.
+//!
 //! # Damage
 //!
 //! Damage, unlike a cut, loses acknowledged events, so it is reported and never passed over: a wrong checksum in a snapshot that
@@ -144,15 +194,21 @@ mod keep;
 mod layout;
 mod mark;
 mod medium;
+#[cfg(feature = "migrate")]
+mod migrate;
 mod open;
 mod prior;
+mod seed;
 mod slot;
+mod start;
 
 pub use blocking::{Blocking, block_on};
 pub use error::{FlashError, LayoutError};
 pub use layout::Layout;
 pub use medium::Flash;
 pub use open::Restored;
+pub use seed::{Seed, read_seed, read_seed_async, settle_seed, settle_seed_async, write_seed, write_seed_async};
+pub use start::StartError;
 
 use embedded_storage::nor_flash::NorFlash as BlockingNorFlash;
 use embedded_storage_async::nor_flash::NorFlash;

@@ -42,7 +42,7 @@ enum Found {
 
 impl<F, const PRIOR: bool> FlashStore<F, PRIOR> {
     /// Whether the longest snapshot fits into a slot. What does not would be noticed at the first compaction, weeks later.
-    fn admit<T: Scalar>(&self, policy: &Policy<'_, T>, room: usize) -> Result<(), FlashError> {
+    pub(super) fn admit<T: Scalar>(&self, policy: &Policy<'_, T>, room: usize) -> Result<(), FlashError> {
         let needed = max_len::<T>(policy.catalog(), room);
         let fits = needed <= self.layout.snapshot_len() as usize;
         if fits { Ok(()) } else { Err(FlashError::SlotTooSmall { needed: u32::try_from(needed).unwrap_or(u32::MAX) }) }
@@ -194,12 +194,14 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
             let active = Active { slot, len: commit.len };
             let verified = match self.verify(policy, active).await? {
                 Ok(verified) => verified,
+                // Next to a damaged one an older snapshot of before a migration says nothing about what was lost.
                 Err(
-                    error @ (RecordError::Policy
+                    error @ (RecordError::Catalog
+                    | RecordError::Policy
                     | RecordError::Scalar { .. }
                     | RecordError::Unsupported
                     | RecordError::Version { .. }),
-                ) => return Err(error.into()),
+                ) if !damaged => return Err(error.into()),
                 Err(_) => {
                     damaged = true;
                     continue;

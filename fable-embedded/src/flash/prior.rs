@@ -193,7 +193,9 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
         let Some(PriorCommit { len, .. }) = self.read_prior_commit(start).await? else { return Err(FlashError::Damaged) };
         match self.verify_prior(policy, start, len).await? {
             Ok(()) => Ok(start + BODY + HEADER_LEN as u32..start + BODY + len.saturating_sub(4)),
-            Err(error @ (RecordError::Policy | RecordError::Scalar { .. } | RecordError::Version { .. })) => Err(error.into()),
+            Err(
+                error @ (RecordError::Catalog | RecordError::Policy | RecordError::Scalar { .. } | RecordError::Version { .. }),
+            ) => Err(error.into()),
             Err(_) => Err(FlashError::Damaged),
         }
     }
@@ -258,6 +260,18 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
         self.medium.put(staged.start, &PriorCommit { generation, len }.encode().0).await?;
         self.priors.unsettled = true;
         let _ = self.settle().await; // committed is committed; whoever needs the slot tries again
+        Ok(())
+    }
+
+    /// Of priors that belong to another catalog none is begun from any more, and none waits. What the stored snapshot says stays true until
+    /// the next one is committed.
+    #[cfg(feature = "migrate")]
+    pub(super) async fn drop_priors<T: Scalar>(&mut self, policy: &Policy<'_, T>) -> Result<(), FlashError> {
+        if PRIOR && self.layout.prior_len() > 0 {
+            self.keep_prior(policy, 0).await?;
+            self.settle().await?;
+            self.priors.began = None;
+        }
         Ok(())
     }
 

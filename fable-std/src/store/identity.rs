@@ -5,7 +5,8 @@
 //!
 //! The fingerprint alone would do to refuse a store; the settings beside it are there to say *what* differs. Exploration,
 //! deadlines and the settings of promotions are not part of it: they may change at any time, and what that means for a
-//! promise is the learner's own business.
+//! promise is the learner's own business. Costs, default scores and texts of the catalog may change too: what is compared is its
+//! [shape](fable_core::Catalog::shape). The weight of costs is noted for those who look at the store, and not compared.
 
 use super::StoreError;
 use fable_core::NUMERIC_REVISION;
@@ -13,10 +14,12 @@ use fable_core::catalog::BlockSet;
 use fable_core::{Catalog, Policy, Scalar, Settings};
 use serde_json::{Map, Value, json};
 
-const CONTENT: &str = "content of the catalog";
+pub(super) const CONTENT: &str = "shape of the catalog";
+/// What may be another one.
+const NOTED: &[&str] = &["cost_weight"];
 
 fn content(catalog: &Catalog<'_>) -> String {
-    format!("{:016x}", catalog.fingerprint())
+    format!("{:016x}", catalog.shape())
 }
 
 /// What a store belongs to, as a JSON object.
@@ -48,6 +51,7 @@ impl Identity {
         let base = Policy::<T>::new(catalog, *settings).map_or(policy.fingerprint(), |base| base.fingerprint());
         let identity = json!({
             "catalog": catalog.definition().name,
+            CONTENT: content(catalog),
             "scalar": if T::DIGITS == 24 { "f32" } else { "f64" },
             "seed": settings.seed,
             "noise_variance": settings.noise_variance,
@@ -56,7 +60,6 @@ impl Identity {
             "context_adapter": settings.context_adapter,
             "feedback_adapter": settings.feedback_adapter,
             "blocks": format!("{:032x}", settings.retained.bits() & catalog.all_blocks().bits()),
-            CONTENT: content(catalog),
             "numeric revision": NUMERIC_REVISION,
             "fingerprint": format!("{base:016x}"),
         });
@@ -69,14 +72,15 @@ impl Identity {
     /// Whether what is in a store of this identity can be used under another one.
     ///
     /// # Errors
-    /// [`StoreError::Mismatch`] with the first field that differs.
+    /// [`StoreError::Mismatch`] with the first field that differs: of another catalog its name or its shape.
     pub fn admit(&self, given: &Self) -> Result<(), StoreError> {
         self.admit_but(given, &[])
     }
 
     /// The same for who does not mind some fields.
     pub(crate) fn admit_but(&self, given: &Self, ignored: &[&str]) -> Result<(), StoreError> {
-        for (what, given) in given.0.iter().filter(|(what, _)| !ignored.contains(&what.as_str())) {
+        let compared = |what: &str| !ignored.contains(&what) && !NOTED.contains(&what);
+        for (what, given) in given.0.iter().filter(|(what, _)| compared(what)) {
             let stored = self.0.get(what).unwrap_or(&Value::Null);
             if stored != given {
                 let what = what.clone();

@@ -16,6 +16,7 @@
 
 #![no_std]
 
+mod migrate;
 mod records;
 mod resume;
 mod script;
@@ -26,6 +27,7 @@ use fable_core::{
     Comparison, Exploration, Feasible, Learner, OnChange, Policy, Request, Scalar, Scale, Settings, Storage, Trial, UserError,
     user_hash,
 };
+pub use migrate::{NEXT, RENAMES, policies, tau2_migrated};
 pub use records::{EVENTS, LAMP, LAMP_PRIOR, LAMP_SNAPSHOT, TAU2_F32_SNAPSHOT, TAU2_F64_SNAPSHOT, events, lamp};
 pub use resume::resume;
 use script::{AGENT_SCRIPT, Script, TAU2_SCRIPT};
@@ -33,29 +35,29 @@ use user::Person;
 
 /// `tau2` in `f32`.
 pub const TAU2_F32: Outcome =
-    Outcome { decisions: 0x29fe_054b_789b_fee8, state: 0x30ec_6a0f_d93b_cb3c, snapshot: 0xf457_0513_9acd_fc23 };
+    Outcome { decisions: 0x29fe_054b_789b_fee8, state: 0x30ec_6a0f_d93b_cb3c, snapshot: 0x549f_4818_b3c7_b3e9 };
 /// `tau2` in `f64`.
 pub const TAU2_F64: Outcome =
-    Outcome { decisions: 0xcaa1_bd1d_52be_568c, state: 0xa26d_bc51_0971_bf88, snapshot: 0x6e10_dfd5_116a_ab11 };
+    Outcome { decisions: 0xcaa1_bd1d_52be_568c, state: 0xa26d_bc51_0971_bf88, snapshot: 0x1079_e30e_f447_a4f3 };
 /// `agent` in `f32`.
 pub const AGENT_F32: Outcome =
-    Outcome { decisions: 0x6b5a_05fc_c3f9_0fd7, state: 0x6dd4_9d74_8afd_6b29, snapshot: 0x3115_16fa_18d7_1be4 };
+    Outcome { decisions: 0x6b5a_05fc_c3f9_0fd7, state: 0x6dd4_9d74_8afd_6b29, snapshot: 0x90e1_1bdc_7f4c_b969 };
 /// `agent` in `f64`.
 pub const AGENT_F64: Outcome =
-    Outcome { decisions: 0xa7d4_f249_3f64_9d85, state: 0x6745_ddb2_95fd_98ed, snapshot: 0xe56d_1428_9763_b197 };
+    Outcome { decisions: 0xa7d4_f249_3f64_9d85, state: 0x6745_ddb2_95fd_98ed, snapshot: 0x740c_e9f5_e9c4_416a };
 
 /// `tau2` in `f32`, adapting.
 pub const TAU2_F32_ADAPTED: Outcome =
-    Outcome { decisions: 0x1d10_859f_caac_0bd9, state: 0xa4be_6269_e7b4_247a, snapshot: 0xba96_10d8_c925_75fd };
+    Outcome { decisions: 0x1d10_859f_caac_0bd9, state: 0xa4be_6269_e7b4_247a, snapshot: 0x7d04_fa8a_effe_ed9a };
 /// `tau2` in `f64`, adapting.
 pub const TAU2_F64_ADAPTED: Outcome =
-    Outcome { decisions: 0xbd3f_a790_16b2_637e, state: 0xf34b_b210_4492_fc2f, snapshot: 0x764b_4f9d_daa9_fff6 };
+    Outcome { decisions: 0xbd3f_a790_16b2_637e, state: 0xf34b_b210_4492_fc2f, snapshot: 0xc7a4_c055_0b1c_5861 };
 /// `agent` in `f32`, adapting.
 pub const AGENT_F32_ADAPTED: Outcome =
-    Outcome { decisions: 0x06d8_7d98_e9b7_644a, state: 0x56c3_8898_0101_acd8, snapshot: 0x3746_f458_f75e_6d1b };
+    Outcome { decisions: 0x06d8_7d98_e9b7_644a, state: 0x56c3_8898_0101_acd8, snapshot: 0x98cf_1014_81d6_d875 };
 /// `agent` in `f64`, adapting.
 pub const AGENT_F64_ADAPTED: Outcome =
-    Outcome { decisions: 0x2d72_d871_a687_8ae9, state: 0x26dc_55f8_fe93_dc68, snapshot: 0x167e_5443_2a37_e2f6 };
+    Outcome { decisions: 0x2d72_d871_a687_8ae9, state: 0x26dc_55f8_fe93_dc68, snapshot: 0x0b94_1ca1_70b4_d3e4 };
 
 /// Everything that adapts, and coins, with an alpha at which they certify something within so few rounds.
 const ADAPTING: Settings<'static> = Settings {
@@ -78,10 +80,17 @@ pub const RING: usize = 8;
 
 /// `tau2` in `f32`, resumed from [`TAU2_F32_SNAPSHOT`].
 pub const TAU2_F32_RESUMED: Outcome =
-    Outcome { decisions: 0x507c_4f5a_2fea_f8e7, state: 0xe7ca_a356_3ee9_9f1d, snapshot: 0x706c_6da5_371d_32eb };
+    Outcome { decisions: 0x507c_4f5a_2fea_f8e7, state: 0xe7ca_a356_3ee9_9f1d, snapshot: 0x973f_4898_dcb5_dba9 };
 /// `tau2` in `f64`, resumed from [`TAU2_F64_SNAPSHOT`].
 pub const TAU2_F64_RESUMED: Outcome =
-    Outcome { decisions: 0x507c_4f5a_2fea_f8e7, state: 0x601f_1be5_035e_9199, snapshot: 0x6826_1760_3cfd_35e4 };
+    Outcome { decisions: 0x507c_4f5a_2fea_f8e7, state: 0x601f_1be5_035e_9199, snapshot: 0x9bbb_5cb2_b730_0c92 };
+
+/// `tau2` in `f32`, adapting, and then migrated to [`NEXT`].
+pub const TAU2_F32_MIGRATED: Outcome =
+    Outcome { decisions: 0x779b_e72f_00c7_fce7, state: 0x093b_3d8b_8314_3c3d, snapshot: 0xe40a_0f1f_3a7d_317a };
+/// `tau2` in `f64`, adapting, and then migrated to [`NEXT`].
+pub const TAU2_F64_MIGRATED: Outcome =
+    Outcome { decisions: 0x779b_e72f_00c7_fce7, state: 0xd7d8_3ba9_a90d_1fdd, snapshot: 0xeea6_a084_d696_35da };
 
 /// What a run came to, as three hashes (FNV-1a, 64 bits).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,9 +3,9 @@
 use fable_core::catalog::{AGENT, TAU2};
 use fable_core::{Certifier, Learner, Promotion, Scalar, Workspace};
 use fable_golden::{
-    AGENT_F32, AGENT_F32_ADAPTED, AGENT_F64, AGENT_F64_ADAPTED, Outcome, RING, SEED, TAU2_F32, TAU2_F32_ADAPTED,
-    TAU2_F32_RESUMED, TAU2_F32_SNAPSHOT, TAU2_F64, TAU2_F64_ADAPTED, TAU2_F64_RESUMED, TAU2_F64_SNAPSHOT, agent, agent_adapting,
-    resume, tau2, tau2_adapting,
+    AGENT_F32, AGENT_F32_ADAPTED, AGENT_F64, AGENT_F64_ADAPTED, NEXT, Outcome, RING, SEED, TAU2_F32, TAU2_F32_ADAPTED,
+    TAU2_F32_MIGRATED, TAU2_F32_RESUMED, TAU2_F32_SNAPSHOT, TAU2_F64, TAU2_F64_ADAPTED, TAU2_F64_MIGRATED, TAU2_F64_RESUMED,
+    TAU2_F64_SNAPSHOT, agent, agent_adapting, resume, tau2, tau2_adapting, tau2_migrated,
 };
 use std::fmt::Write;
 use std::path::Path;
@@ -33,6 +33,11 @@ fn agent_adapted<T: Scalar>(seed: u32) -> Outcome {
 fn resume_heap<T: Scalar>(stored: &[u8]) -> Outcome {
     let mut learner = Learner::over(vec![T::ZERO; TAU2.state_len()]);
     resume(stored, &mut learner, &mut vec![T::ZERO; TAU2.workspace_len()])
+}
+
+fn migrate_heap<T: Scalar>() -> Outcome {
+    let [mut learner, mut next] = [&TAU2, &NEXT].map(|catalog| Learner::over(vec![T::ZERO; catalog.state_len()]));
+    tau2_migrated(&mut learner, &mut next, &mut vec![T::ZERO; TAU2.workspace_len().max(NEXT.workspace_len())])
 }
 
 /// A line of `src/lib.rs`.
@@ -74,6 +79,8 @@ fn outcomes_are_pinned() {
         ("AGENT_F32_ADAPTED", agent_adapted::<f32>(SEED), AGENT_F32_ADAPTED),
         ("AGENT_F64_ADAPTED", agent_adapted::<f64>(SEED), AGENT_F64_ADAPTED),
         ("TAU2_F32_RESUMED", resume_heap::<f32>(&stored::<f32>(TAU2_F32_SNAPSHOT)), TAU2_F32_RESUMED),
+        ("TAU2_F32_MIGRATED", migrate_heap::<f32>(), TAU2_F32_MIGRATED),
+        ("TAU2_F64_MIGRATED", migrate_heap::<f64>(), TAU2_F64_MIGRATED),
         ("TAU2_F64_RESUMED", resume_heap::<f64>(&stored::<f64>(TAU2_F64_SNAPSHOT)), TAU2_F64_RESUMED),
     ];
     let mut changed = String::new();

@@ -30,7 +30,9 @@ impl Failure {
     pub(crate) fn from_reading(path: &Path, error: &StoreError) -> Self {
         let message = format!("{}: {error}", fable_std::store::shown(path));
         match error {
-            StoreError::Mismatch { .. } | StoreError::Record(RecordError::Policy) => Self::Mistake(message),
+            StoreError::Mismatch { .. } | StoreError::Record(RecordError::Catalog | RecordError::Policy) => {
+                Self::Mistake(message)
+            }
             _ => Self::Trouble(message),
         }
     }
@@ -52,7 +54,9 @@ impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
         let message = error.to_string();
         match error {
-            StoreError::Mismatch { .. } => Self::Mistake(message),
+            StoreError::Mismatch { .. } | StoreError::Migrate(_) | StoreError::Record(RecordError::Catalog) => {
+                Self::Mistake(message)
+            }
             StoreError::NoUser | StoreError::HasUser | StoreError::Collision => Self::Refused(message),
             _ => Self::Trouble(message),
         }

@@ -96,7 +96,7 @@ impl Source {
     /// The numbers of the prior that the life began with.
     pub(crate) fn prior<T: Scalar>(&self, base: &Policy<'_, T>) -> Result<Option<Vec<T>>, Failure> {
         self.tape.prior_numbers(base).map_err(|error| match error {
-            PriorFileError::Record(RecordError::Policy) => self.foreign(base),
+            PriorFileError::Record(RecordError::Catalog | RecordError::Policy) => self.foreign(base),
             error => Failure::Trouble(format!("{}: {error}", self.name)),
         })
     }
@@ -104,7 +104,7 @@ impl Source {
     /// The user at the end of the life.
     pub(crate) fn play<'p, T: Scalar>(&self, policy: &Policy<'p, T>) -> Result<HostUser<'p, T>, Failure> {
         self.tape.play(policy).map_err(|error| match error {
-            ReplayError::Start(RecordError::Policy) => self.foreign(policy),
+            ReplayError::Start(RecordError::Catalog | RecordError::Policy) => self.foreign(policy),
             error => Failure::Trouble(format!("{}: {error}", self.name)),
         })
     }

@@ -1,0 +1,248 @@
+//! Which part of one catalog is which part of another: by its name, or as a [`Rename`] says.
+//!
+//! A coordinate has no name of its own to keep: it is what its block is made of, a task, a signal and values, and is the same
+//! where all of these are. So blocks need no names and can stand in any order, and a component can get values in the middle.
+//! Nothing is stored here: a part is looked up when it is asked for, which takes no memory and a few comparisons of names.
+
+use super::{Action, Catalog, Context, MAX_COMPONENTS, MAX_SIGNALS, Placed, Values};
+
+/// A part of a catalog that has another name in the next one: `from` in the old one, `to` in the new one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Rename<'a> {
+    /// What it is.
+    pub kind: RenameKind,
+    /// Its name in the old catalog; of a value `component=value`, as everything is called there.
+    pub from: &'a str,
+    /// Its name in the new catalog; of a value `component=value`, as everything is called there.
+    pub to: &'a str,
+}
+
+/// What can have another name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum RenameKind {
+    /// A component; its values keep their names.
+    Component,
+    /// A value, given as `component=value`.
+    Value,
+    /// A task.
+    Task,
+    /// A signal.
+    Signal,
+    /// A declared contrast.
+    Contrast,
+}
+
+impl<'a> Rename<'a> {
+    /// A component with another name.
+    #[must_use]
+    pub const fn component(from: &'a str, to: &'a str) -> Self {
+        Self { kind: RenameKind::Component, from, to }
+    }
+
+    /// A value with another name: both as `component=value`.
+    #[must_use]
+    pub const fn value(from: &'a str, to: &'a str) -> Self {
+        Self { kind: RenameKind::Value, from, to }
+    }
+
+    /// A task with another name.
+    #[must_use]
+    pub const fn task(from: &'a str, to: &'a str) -> Self {
+        Self { kind: RenameKind::Task, from, to }
+    }
+
+    /// A signal with another name.
+    #[must_use]
+    pub const fn signal(from: &'a str, to: &'a str) -> Self {
+        Self { kind: RenameKind::Signal, from, to }
+    }
+
+    /// A declared contrast with another name.
+    #[must_use]
+    pub const fn contrast(from: &'a str, to: &'a str) -> Self {
+        Self { kind: RenameKind::Contrast, from, to }
+    }
+
+    /// Whether both names exist, and what they name belongs together.
+    fn is_known(&self, old: &Matching<'_>) -> bool {
+        let (from, to) = (old.from.definition(), old.to.definition());
+        match self.kind {
+            RenameKind::Component => old.from.component(self.from).is_some() && old.to.component(self.to).is_some(),
+            RenameKind::Task => from.tasks.contains(&self.from) && to.tasks.contains(&self.to),
+            RenameKind::Signal => from.signals.contains(&self.from) && to.signals.contains(&self.to),
+            RenameKind::Contrast => old.from.contrast(self.from).is_some() && old.to.contrast(self.to).is_some(),
+            RenameKind::Value => {
+                let find = |catalog: &Catalog<'_>, name: &str| {
+                    let (component, value) = name.split_once('=')?;
+                    let component = catalog.component(component)?;
+                    catalog.value(component, value).map(|_| component)
+                };
+                match (find(old.from, self.from), find(old.to, self.to)) {
+                    (Some(from), Some(to)) => old.component(from) == Some(to),
+                    _ => false,
+                }
+            }
+        }
+    }
+}
+
+/// The way from one catalog to another.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Matching<'m> {
+    from: &'m Catalog<'m>,
+    to: &'m Catalog<'m>,
+    renames: &'m [Rename<'m>],
+    /// From the new one to the old one.
+    back: bool,
+}
+
+impl<'m> Matching<'m> {
+    /// The way from an old catalog to a new one, and back; or the first rename that cannot be meant.
+    pub(crate) fn both(old: &'m Catalog<'m>, new: &'m Catalog<'m>, renames: &'m [Rename<'m>]) -> Result<[Self; 2], usize> {
+        let forward = Self { from: old, to: new, renames, back: false };
+        for (index, rename) in renames.iter().enumerate() {
+            let earlier = renames.iter().take(index).filter(|other| other.kind == rename.kind);
+            let again = earlier.clone().any(|other| other.from == rename.from || other.to == rename.to);
+            if again || !rename.is_known(&forward) {
+                return Err(index);
+            }
+        }
+        Ok([forward, Self { from: new, to: old, renames, back: true }])
+    }
+
+    /// The names of the renamed parts of a kind, on this side and on the other.
+    fn renamed(&self, kind: RenameKind) -> impl Iterator<Item = (&'m str, &'m str)> {
+        let back = self.back;
+        let pair = move |rename: &Rename<'m>| if back { (rename.to, rename.from) } else { (rename.from, rename.to) };
+        self.renames.iter().filter(move |rename| rename.kind == kind).map(pair)
+    }
+
+    /// What a part is called on the other side; `None` when what has its name there is another part.
+    fn name(&self, kind: RenameKind, name: &'m str) -> Option<&'m str> {
+        match self.renamed(kind).find(|(from, _)| *from == name) {
+            Some((_, to)) => Some(to),
+            None if self.renamed(kind).any(|(_, to)| to == name) => None,
+            None => Some(name),
+        }
+    }
+
+    /// The same component.
+    #[inline(never)]
+    pub(crate) fn component(&self, component: usize) -> Option<usize> {
+        let own = self.from.definition().components.get(component)?;
+        self.to.component(self.name(RenameKind::Component, own.name)?)
+    }
+
+    /// The same value of the same component.
+    #[inline(never)]
+    pub(crate) fn value(&self, component: usize, value: u8) -> Option<u8> {
+        let other = self.component(component)?;
+        let own = self.from.definition().components.get(component)?;
+        let (own, name) = (own.name, own.values.get(usize::from(value))?.name);
+        let there = self.to.definition().components.get(other)?.name;
+        let is = |text: &str, component: &str| text.split_once('=') == Some((component, name));
+        let name = match self.renamed(RenameKind::Value).find(|(from, _)| is(from, own)) {
+            Some((_, to)) => to.split_once('=')?.1,
+            None if self.renamed(RenameKind::Value).any(|(_, to)| is(to, there)) => return None,
+            None => name,
+        };
+        self.to.value(other, name)
+    }
+
+    /// The same task.
+    pub(crate) fn task(&self, task: usize) -> Option<usize> {
+        let name = self.name(RenameKind::Task, self.from.definition().tasks.get(task)?)?;
+        self.to.definition().tasks.iter().position(|task| *task == name)
+    }
+
+    /// The same signal.
+    pub(crate) fn signal(&self, signal: usize) -> Option<usize> {
+        let name = self.name(RenameKind::Signal, self.from.definition().signals.get(signal)?)?;
+        self.to.definition().signals.iter().position(|signal| *signal == name)
+    }
+
+    /// The declared contrast of the same name that also says the same: two values in the same context.
+    #[inline(never)]
+    pub(crate) fn contrast(&self, contrast: usize) -> Option<usize> {
+        let own = self.from.contrasts().get(contrast)?;
+        let index = self.to.contrast(self.name(RenameKind::Contrast, own.name)?)?;
+        let other = self.to.contrasts().get(index)?;
+        if own.task.map(|task| self.task(usize::from(task))) != other.task.map(|task| Some(usize::from(task))) {
+            return None;
+        }
+        // What only one of the catalogs has must not narrow what the contrast is about.
+        let same_signal = |(signal, level): (usize, &f32)| match self.signal(signal) {
+            Some(there) => other.signals.get(there) == Some(level),
+            None => *level <= 0.5,
+        };
+        let unknown = |signal: usize| (0..own.signals.len()).all(|own| self.signal(own) != Some(signal));
+        let added = |(signal, level): (usize, &f32)| *level <= 0.5 || !unknown(signal);
+        let same = own.signals.iter().enumerate().all(same_signal) && other.signals.iter().enumerate().all(added);
+        let same_values = |own: &[u8], other: &[u8]| {
+            own.iter().enumerate().all(|(component, value)| match self.component(component) {
+                Some(there) => self.value(component, *value).as_ref() == other.get(there),
+                None => true,
+            })
+        };
+        let same = same && same_values(own.prefer, other.prefer) && same_values(own.over, other.over);
+        (same && own.component().and_then(|component| self.component(component)) == other.component()).then_some(index)
+    }
+
+    /// The same coordinate, by its place in a leaf or in the root.
+    #[inline(never)]
+    pub(crate) fn place(&self, per_task: bool, inside: usize) -> Option<usize> {
+        let (block, values) = self.from.place_parts(per_task, inside)?;
+        let mut mask = 0;
+        let mut there = [0; MAX_COMPONENTS];
+        for (component, value) in values.iter().enumerate().filter(|(component, _)| block.has(*component)) {
+            let other = self.component(component)?;
+            *there.get_mut(other)? = self.value(component, *value)?;
+            mask |= 1 << other;
+        }
+        let signal = match block.signal {
+            Some(signal) => Some(u8::try_from(self.signal(usize::from(signal))?).ok()?),
+            None => None,
+        };
+        let same = |other: &&Placed| other.per_task == per_task && other.mask == mask && other.signal == signal;
+        let other = self.to.single_blocks().iter().chain(self.to.product_blocks()).find(same)?;
+        let count = self.to.definition().components.len();
+        Some(usize::from(other.offset) + self.to.position(other, there.get(..count)?)?)
+    }
+
+    /// Whether the values that a coordinate stands for are all on the other side.
+    pub(crate) fn has_values(&self, per_task: bool, inside: usize) -> bool {
+        let Some((block, values)) = self.from.place_parts(per_task, inside) else { return false };
+        let mut values = values.iter().enumerate().filter(|(component, _)| block.has(*component));
+        values.all(|(component, value)| self.value(component, *value).is_some())
+    }
+
+    /// The same action: the same values, and the null value of a component that is not on this side.
+    #[inline(never)]
+    pub(crate) fn action(&self, action: Action) -> Option<Action> {
+        let values = self.from.values(action)?;
+        let mut there = Values::new();
+        for component in self.to.definition().components {
+            there.push(component.null.unwrap_or(u8::MAX)).ok()?;
+        }
+        for (component, value) in values.iter().enumerate() {
+            *there.get_mut(self.component(component)?)? = self.value(component, *value)?;
+        }
+        self.to.action(&there)
+    }
+
+    /// The same context: its task and signals. A signal that is not on this side is 0, so nothing is learned about it.
+    #[inline(never)]
+    pub(crate) fn context(&self, context: &Context) -> Option<Context> {
+        let task = match context.task() {
+            Some(task) => Some(self.task(task)?),
+            None => None,
+        };
+        let mut signals = [0.0; MAX_SIGNALS];
+        for (signal, level) in context.signals().iter().enumerate() {
+            *signals.get_mut(self.signal(signal)?)? = *level;
+        }
+        Context::new(self.to, task, signals.get(..self.to.definition().signals.len())?).ok()
+    }
+}

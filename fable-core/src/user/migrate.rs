@@ -1,0 +1,401 @@
+//! A user goes on under another catalog: values, tasks, signals, blocks and contrasts were added, removed, renamed or put in
+//! another order. Costs, default scores and texts change without any of this.
+//!
+//! What is in both catalogs, by its name or by a [`Rename`], keeps what is known about it:
+//!
+//! - mean and variances. Where parts were only added, bit for bit; what is removed is marginalised out, and every mean and variance of
+//!   what stays is what it was, to rounding. What is added begins at the new policy's prior, uncorrelated with the rest;
+//! - the evidence of values, what coins have shown about contrasts, and promotions. A contrast is the same if it has its name and
+//!   says the same: the same two actions, as far as their components are in both, in the same context. Otherwise it begins anew, and
+//!   its promotion is dropped;
+//! - decisions that wait, with the scores of when they were made, if their action and context can be said in the new catalog; a signal
+//!   that was not measured is 0 in them, a component that was not there has its null value. The others expire;
+//! - the user's own rules, if what they are about is still there, and switches;
+//! - rounds, observations, incarnation, place, surprise and fading. Decision ids stay valid.
+//!
+//! Decisions that depend on a draw are others than without the migration once there are more coordinates: each takes a number of the stream.
+//! With [`Optimistic`](crate::Exploration::Optimistic) exploration nothing is drawn.
+//!
+//! **The guarantee of promotions** goes on through values, tasks and contrasts that come and go. The ellipsoid of what stays is the
+//! shadow of the whole one, with the same beta: the log-determinant ratio stays, and grows as that of all coordinates together would,
+//! since nothing that was removed is observed again. A coordinate of a new value or task was zero in all that was observed. It ends, as
+//! [`is_voided`](State::is_voided) says, where rewards were learned and
+//!
+//! - a coordinate came or went although its values and task are in both, as when a block or a signal is added: rewards depended on it
+//!   before, or do now, and the model does not say so. Or a component was removed;
+//! - something was removed that several tasks share and depend on: what ties them to each other is lost;
+//! - noise variance or left-out blocks are others, or the prior's radius was not known.
+//!
+//! The [promise](crate::Policy::promise) goes over to the new policy's if alpha, proxy and minimum are the same and the radius is not smaller. Coins were
+//! held to the number of contrasts declared then: old and new ones together may be wrong with less than twice their alpha.
+//!
+//! ```
+//! use fable_core::catalog::{Block, Component, Definition, Rename, Value};
+//! use fable_core::{Action, HostLearner, HostUser, Migration, Policy, Settings};
+//!
+//! let before = [Value::new("warm", "", 0.0), Value::new("cold", "", 0.0)];
+//! let after = [Value::new("warm", "", 0.0), Value::new("neutral", "", 0.0), Value::new("cool", "", 0.0)];
+//! let [before, after] = [&before[..], &after[..]].map(|values| [Component::new("light", values)]);
+//! let lamp = Definition { name: "lamp", blocks: &[Block::main(0)], ..Definition::EMPTY };
+//! let v1 = fable_core::Catalog::try_new(Definition { components: &before, ..lamp })?;
+//! let v2 = fable_core::Catalog::try_new(Definition { components: &after, ..lamp })?;
+//! let (old, new) = (Policy::<f32>::new(&v1, Settings::default())?, Policy::<f32>::new(&v2, Settings::default())?);
+//!
+//! let mut ana = HostUser::<f32>::new(&old, "ana")?;
+//! ana.user().observe(&v1.context(None, [])?, Action(1), 0.5)?; // cold
+//! let mean = ana.learner().posterior().contrast(&mut [0.0; 9], [(1, 1.0)])?.mean;
+//!
+//! let renames = [Rename::value("light=cold", "light=cool")];
+//! let migration = Migration::new(&old, &new, &renames)?;
+//! let (mut learner, mut next) = (ana.into_learner(), HostLearner::for_policy(&new));
+//! let migrated = migration.carry(&mut learner, &mut next, &mut [0.0; 9])?;
+//! assert_eq!((migrated.kept, migrated.added, migrated.removed), (2, 1, 0));
+//! assert_eq!(next.posterior().contrast(&mut [0.0; 9], [(2, 1.0)])?.mean, mean); // cool
+//! # Ok::<(), Box<dyn core::error::Error>>(())
+//! ```
+
+use super::late::{Pending, Wait, slot_mut};
+use super::wish::{MAX_WISHES, code_of};
+use super::{Learner, Memory, Promotion, State, Wish};
+use crate::catalog::score::Scalar;
+use crate::catalog::{Action, ActionSet, Context, ContrastSet, Matching, Rename, TRIAL_LEN, When};
+use crate::numbers::Storage;
+use crate::policy::Policy;
+use crate::posterior::{Carried, Carry, Places, Prior};
+use core::fmt;
+
+/// The way from one policy to another, for any number of users. See the [module](self).
+#[derive(Clone, Copy, Debug)]
+pub struct Migration<'m, T> {
+    old: &'m Policy<'m, T>,
+    new: &'m Policy<'m, T>,
+    forward: Matching<'m>,
+    back: Matching<'m>,
+}
+
+/// What became of a user.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Migrated {
+    /// Coordinates that are in both catalogs.
+    pub kept: u16,
+    /// Coordinates that are new.
+    pub added: u16,
+    /// Coordinates that were marginalised out.
+    pub removed: u16,
+    /// Declared contrasts that are gone, or say something else now.
+    pub contrasts: u16,
+    /// Promotions that were dropped: of such a contrast, or for want of room.
+    pub promotions: u16,
+    /// The user's own rules that were dropped: what they are about is gone.
+    pub wishes: u16,
+    /// Decisions that waited for their reward and do not any more.
+    pub waiting: u16,
+    /// Whether the guarantee of promotions ended with this migration.
+    pub voided: bool,
+}
+
+/// Why a user cannot be migrated. Nothing has changed then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
+pub enum MigrateError {
+    /// A rename names something that its catalog does not have, or something twice, or a value of another component.
+    Rename {
+        /// Its position.
+        index: usize,
+    },
+    /// The old learner is vacant, or belongs to another policy than the old one.
+    Old,
+    /// The new learner is not vacant, or its storage has another length.
+    New {
+        /// Numbers that the new catalog needs.
+        expected: usize,
+    },
+    /// The workspace is too small for one of the catalogs.
+    Workspace,
+}
+
+impl fmt::Display for MigrateError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Rename { index } => {
+                write!(f, "rename {index} names something that is not there, or twice, or a value of another component")
+            }
+            Self::Old => f.write_str("the user to migrate does not belong to the old catalog and settings"),
+            Self::New { expected } => write!(f, "the migrated user needs a vacant state of exactly {expected} numbers"),
+            Self::Workspace => f.write_str("the workspace is too small for the two catalogs"),
+        }
+    }
+}
+
+impl core::error::Error for MigrateError {}
+
+impl<T> Places for Migration<'_, T> {
+    fn new_place(&self, per_task: bool, old: usize) -> Option<usize> {
+        self.forward.place(per_task, old)
+    }
+
+    fn old_place(&self, per_task: bool, new: usize) -> Option<usize> {
+        self.back.place(per_task, new)
+    }
+
+    fn old_leaf(&self, new: usize) -> Option<usize> {
+        self.back.task(new)
+    }
+}
+
+impl<'m, T: Scalar> Migration<'m, T> {
+    /// The way from an old policy to a new one: parts are the same by name, or as the renames say.
+    ///
+    /// # Errors
+    /// A rename that cannot be meant.
+    pub fn new(old: &'m Policy<'m, T>, new: &'m Policy<'m, T>, renames: &'m [Rename<'m>]) -> Result<Self, MigrateError> {
+        let matchings = Matching::both(old.catalog(), new.catalog(), renames);
+        let [forward, back] = matchings.map_err(|index| MigrateError::Rename { index })?;
+        Ok(Self { old, new, forward, back })
+    }
+
+    /// Where users come from.
+    #[must_use]
+    pub const fn old_policy(&self) -> &'m Policy<'m, T> {
+        self.old
+    }
+
+    /// Where they go.
+    #[must_use]
+    pub const fn new_policy(&self) -> &'m Policy<'m, T> {
+        self.new
+    }
+
+    /// Numbers of workspace that [`carry`](Self::carry) needs.
+    #[must_use]
+    pub const fn workspace_len(&self) -> usize {
+        let (old, new) = (self.old.catalog().arrow().active_len(), self.new.catalog().arrow().active_len());
+        if old > new { old } else { new }
+    }
+
+    /// Makes a vacant learner the user that the old learner is, under the new policy; the old one is vacant afterwards. On a device
+    /// both are there for a moment, and nothing else: a few hundred bytes of stack.
+    ///
+    /// # Errors
+    /// Learners of other policies, a new one that is in use, a workspace that is too small; nothing has changed then.
+    pub fn carry<S: Storage<T>, Z: Storage<T>, const R: usize, const Q: usize>(
+        &self,
+        old: &mut Learner<T, S, R>,
+        new: &mut Learner<T, Z, Q>,
+        workspace: &mut (impl AsMut<[T]> + ?Sized),
+    ) -> Result<Migrated, MigrateError> {
+        self.carry_memory(old.memory(), new.memory(), workspace.as_mut())
+    }
+
+    #[inline(never)]
+    fn carry_memory(&self, mut old: Memory<'_, T>, mut new: Memory<'_, T>, scratch: &mut [T]) -> Result<Migrated, MigrateError> {
+        let (from, to) = (self.old.catalog(), self.new.catalog());
+        let started = !old.state.is_vacant() && old.state.fingerprint == self.old.fingerprint();
+        if !started || old.storage.len() != from.state_len() {
+            return Err(MigrateError::Old);
+        }
+        let expected = to.state_len();
+        if !new.state.is_vacant() || new.storage.len() != expected {
+            return Err(MigrateError::New { expected });
+        }
+        if scratch.len() < self.workspace_len() {
+            return Err(MigrateError::Workspace);
+        }
+        new.vacate();
+        let mut migrated = Migrated::default();
+        self.carry_lists(&old, &mut new, &mut migrated);
+        self.carry_numbers(&old, &mut new, &mut migrated);
+        let carried = self.carry_posterior(&mut old, &mut new, scratch).unwrap_or_default(); // the lengths were checked
+        let count = |count: usize| u16::try_from(count).unwrap_or(u16::MAX);
+        migrated.kept = count(carried.kept);
+        migrated.added = count(to.dimension().saturating_sub(carried.kept));
+        migrated.removed = count(from.dimension().saturating_sub(carried.kept));
+        migrated.voided = !old.state.voided && self.ends_guarantee(old.state, carried.tied);
+        self.carry_state(old.state, new.state, migrated.voided);
+        old.vacate();
+        Ok(migrated)
+    }
+
+    /// Counters, promise and permissions: what can be said of them in the new catalog.
+    #[inline(never)]
+    fn carry_state(&self, old: &State, new: &mut State, ends: bool) {
+        *new = *old;
+        new.fingerprint = self.new.fingerprint();
+        new.promise = self.promise(old.promise);
+        new.voided |= ends;
+        new.arrow = self.new.catalog().arrow();
+        new.permissions = ActionSet::EMPTY;
+        for action in (0..).map(Action).take(self.old.catalog().actions()) {
+            if let (true, Some(action)) = (old.permissions.contains(action), self.forward.action(action)) {
+                new.permissions.insert(action);
+            }
+        }
+    }
+
+    /// Mean and variances.
+    #[inline(never)]
+    fn carry_posterior(&self, old: &mut Memory<'_, T>, new: &mut Memory<'_, T>, scratch: &mut [T]) -> Option<Carried> {
+        let (from, to) = (self.old.catalog().arrow(), self.new.catalog().arrow());
+        let packed = old.storage.get_mut(..from.packed_len())?;
+        let carry = Carry { old: from, new: to, places: self, packed, scratch };
+        carry.carry(new.storage.get_mut(..to.packed_len())?, |coordinate, scratch| self.fresh(coordinate, scratch))
+    }
+
+    /// E and mean of a coordinate at the new prior, by itself.
+    #[inline(never)]
+    fn fresh(&self, coordinate: usize, scratch: &mut [T]) -> (T, T) {
+        let isotropic = || T::from_f64(1.0 / self.new.base_precision());
+        match *self.new.prior() {
+            Prior::Diagonal { mean, precision } => (
+                precision.get(coordinate).map_or_else(isotropic, |precision| T::from_f64(1.0 / precision)),
+                mean.get(coordinate).map_or(T::ZERO, |mean| T::from_f64(*mean)),
+            ),
+            Prior::Factor(factor) => match factor.posterior().contrast(scratch, [(coordinate, T::ONE)]) {
+                Ok(own) => (own.variance, own.mean),
+                Err(_) => (isotropic(), T::ZERO), // a checked factor of this shape
+            },
+            Prior::Isotropic => (isotropic(), T::ZERO),
+        }
+    }
+
+    /// Evidence of values, what coins have shown, and wishes.
+    #[inline(never)]
+    fn carry_numbers(&self, old: &Memory<'_, T>, new: &mut Memory<'_, T>, migrated: &mut Migrated) {
+        let (from, to) = (self.old.catalog(), self.new.catalog());
+        for (component, own) in to.definition().components.iter().enumerate() {
+            for value in (0..=u8::MAX).take(own.values.len()) {
+                let count = || {
+                    let place = from.value_place(self.back.component(component)?, self.back.value(component, value)?)?;
+                    old.storage.get(from.arrow().packed_len() + place)
+                };
+                let place = to.value_place(component, value).map_or(usize::MAX, |place| to.arrow().packed_len() + place);
+                if let (Some(count), Some(slot)) = (count(), new.storage.get_mut(place)) {
+                    *slot = *count;
+                }
+            }
+        }
+        for contrast in 0..from.contrasts().len() {
+            let Some(other) = self.forward.contrast(contrast) else {
+                migrated.contrasts += 1;
+                continue;
+            };
+            let (start, place) = (from.trials_start() + TRIAL_LEN * contrast, to.trials_start() + TRIAL_LEN * other);
+            let slots = new.storage.get_mut(place..place + TRIAL_LEN).unwrap_or_default();
+            for (slot, number) in slots.iter_mut().zip(old.storage.iter().skip(start)) {
+                *slot = *number;
+            }
+        }
+        let (first, place) = (old.storage.len().saturating_sub(MAX_WISHES), new.storage.len().saturating_sub(MAX_WISHES));
+        let mut slots = new.storage.iter_mut().skip(place);
+        for code in old.storage.iter().skip(first).map(|number| code_of(*number)).filter(|code| *code != 0) {
+            match Wish::from_code(code).and_then(|wish| self.wish(wish)) {
+                Some(wish) => {
+                    if let Some(slot) = slots.next() {
+                        *slot = T::from_bits(u64::from(wish.code()));
+                    }
+                }
+                None => migrated.wishes += 1,
+            }
+        }
+    }
+
+    /// The same wish; `None` when what it is about is gone.
+    #[inline(never)]
+    fn wish(&self, wish: Wish) -> Option<Wish> {
+        let part = |component: u8, value: u8, when: When| {
+            let (place, forward) = (usize::from(component), &self.forward);
+            let when = match when {
+                When::Task(task) => When::Task(forward.task(task)?),
+                When::Signal(signal) => When::Signal(forward.signal(signal)?),
+                always @ When::Always => always,
+            };
+            Some((u8::try_from(forward.component(place)?).ok()?, forward.value(place, value)?, when))
+        };
+        match wish {
+            Wish::Never { component, value, when } => {
+                part(component, value, when).map(|(component, value, when)| Wish::Never { component, value, when })
+            }
+            Wish::Always { component, value, when } => {
+                part(component, value, when).map(|(component, value, when)| Wish::Always { component, value, when })
+            }
+            switch => Some(switch),
+        }
+    }
+
+    /// Decisions in the ring and promotions.
+    #[inline(never)]
+    fn carry_lists(&self, old: &Memory<'_, T>, new: &mut Memory<'_, T>, migrated: &mut Migrated) {
+        for pending in old.view().ring() {
+            let Some(slot) = slot_mut(new.pending, pending.round) else { continue };
+            // A shorter ring loses its oldest.
+            let crowded = slot.round > 0 && slot.wait == Wait::Waiting;
+            let expired = !self.carry_pending(pending, slot) && pending.wait == Wait::Waiting;
+            migrated.waiting += u16::from(crowded) + u16::from(expired);
+        }
+        for promotion in old.profile.iter() {
+            let contrast =
+                self.forward.contrast(usize::from(promotion.contrast)).and_then(|contrast| u8::try_from(contrast).ok());
+            let same = contrast.map(|contrast| Promotion { contrast, ..*promotion });
+            if same.is_none_or(|promotion| new.profile.push(promotion).is_err()) {
+                migrated.promotions += 1;
+            }
+        }
+    }
+
+    /// Writes the same decision, waiting or not, into its place. The ring has every round, so one that cannot be said any more leaves an
+    /// expired one about which nothing is known; whether it can.
+    #[inline(never)]
+    fn carry_pending(&self, pending: &Pending<T>, slot: &mut Pending<T>) -> bool {
+        let (Some(context), Some(action)) = (self.forward.context(&pending.context), self.forward.action(pending.action)) else {
+            slot.context = Context::blank(self.new.catalog());
+            (slot.round, slot.at, slot.wait) = (pending.round, pending.at, Wait::Expired);
+            (slot.baseline, slot.action, slot.coins) = (T::ZERO, Action(0), ContrastSet::EMPTY);
+            return false;
+        };
+        *slot = *pending;
+        (slot.context, slot.action, slot.coins) = (context, action, ContrastSet::EMPTY);
+        for contrast in pending.coins.iter().filter_map(|contrast| self.forward.contrast(contrast)) {
+            slot.coins.insert(contrast);
+        }
+        true
+    }
+
+    /// The new policy's promise, if it covers the old one; otherwise the old one, which no contrast is `valid` under.
+    fn promise(&self, old: u32) -> u32 {
+        let covered = self.new.radius_covers(self.old);
+        self.old.shared(old).filter(|_| covered).map_or(old, |shared| self.new.promise_with(shared))
+    }
+
+    /// Whether what was learned is about something else now.
+    #[inline(never)]
+    fn ends_guarantee(&self, state: &State, tied: bool) -> bool {
+        let (from, to) = (self.old.catalog(), self.new.catalog());
+        if !self.old.knows_radius() {
+            return true;
+        }
+        if state.observations == 0 {
+            return false;
+        }
+        let (old, new) = (self.old.settings(), self.new.settings());
+        let lost = (0..from.definition().components.len()).any(|component| self.forward.component(component).is_none());
+        let same = old.noise_variance == new.noise_variance && self.old.mask().is_none() && self.new.mask().is_none();
+        tied || lost
+            || !same
+            || changes(&self.forward, from.arrow().root(), false)
+            || changes(&self.back, to.arrow().root(), false)
+            || self.shares_task()
+                && (changes(&self.forward, from.arrow().leaf(), true) || changes(&self.back, to.arrow().leaf(), true))
+    }
+
+    /// Whether a task is in both catalogs.
+    fn shares_task(&self) -> bool {
+        (0..self.old.catalog().definition().tasks.len()).any(|task| self.forward.task(task).is_some())
+    }
+}
+
+/// Whether a coordinate is on one side alone although its values are on both.
+fn changes(side: &Matching<'_>, length: usize, per_task: bool) -> bool {
+    (0..length).any(|place| side.place(per_task, place).is_none() && side.has_values(per_task, place))
+}

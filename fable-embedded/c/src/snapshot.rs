@@ -1,0 +1,60 @@
+//! A user as bytes.
+
+use crate::borrow::{many, place, places};
+use crate::status::{Status, number};
+use crate::user::{Handle, parts};
+use core::ffi::{c_int, c_void};
+
+/// Bytes that a sink gets at once.
+const CHUNK: usize = 64;
+
+/// See the header.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fable_save(user: *mut Handle, buffer: *mut c_void, size: usize, length: *mut usize) -> i32 {
+    number((|| {
+        // SAFETY: the promise of the caller, as in the header.
+        let ((_, learner, _), out, length) = unsafe { (parts(user)?, places(buffer.cast::<u8>(), size)?, place(length)?) };
+        let mut snapshot = learner.snapshot()?;
+        let mut written = snapshot.read(out);
+        let mut rest = [0; CHUNK];
+        let fits = written;
+        while let more @ 1.. = snapshot.read(&mut rest) {
+            written += more;
+        }
+        *length = written;
+        if written == fits { Ok(()) } else { Err(Status::TOO_SMALL) }
+    })())
+}
+
+/// See the header.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fable_save_to(
+    user: *mut Handle,
+    sink: Option<unsafe extern "C" fn(*mut c_void, *const c_void, usize) -> c_int>,
+    context: *mut c_void,
+) -> i32 {
+    number((|| {
+        let sink = sink.ok_or(Status::NULL)?;
+        // SAFETY: the promise of the caller, as in the header.
+        let (_, learner, _) = unsafe { parts(user) }?;
+        let mut snapshot = learner.snapshot()?;
+        let mut chunk = [0_u8; CHUNK];
+        while let written @ 1.. = snapshot.read(&mut chunk) {
+            // SAFETY: the sink is the caller's, and the chunk has at least so many bytes.
+            if unsafe { sink(context, chunk.as_ptr().cast(), written) } != 0 {
+                return Err(Status::SINK);
+            }
+        }
+        Ok(())
+    })())
+}
+
+/// See the header.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fable_load(user: *mut Handle, bytes: *const c_void, length: usize) -> i32 {
+    number((|| {
+        // SAFETY: the promise of the caller, as in the header.
+        let ((policy, learner, _), bytes) = unsafe { (parts(user)?, many(bytes.cast::<u8>(), length)?) };
+        Ok(learner.restore(policy, bytes)?)
+    })())
+}
