@@ -434,3 +434,22 @@ fn the_largest_catalog_works() {
     }
     assert_eq!(ana.observations(), 20);
 }
+
+/// The last of 256 values has the largest position that there is; nothing counts past it.
+#[test]
+fn a_component_has_as_many_values_as_it_can() {
+    let names: Vec<String> = (0..256).map(|value| value.to_string()).collect();
+    let values: Vec<Value<'_>> = names.iter().map(|name| Value::new(name, "", 0.0)).collect();
+    let components = [Component::new("byte", &values)];
+    let definition = Definition { name: "bytes", components: &components, blocks: &[Block::main(0)], ..Definition::EMPTY };
+    let bytes = Catalog::try_new(definition).unwrap();
+    let mut ana = HostUser::<f32>::new(&Policy::new(&bytes, Settings::default()).unwrap(), "ana").unwrap();
+    let context = bytes.context(None, []).unwrap();
+    let last = Feasible::new(&bytes, &[Rule::require("last", &[Part::new(0, &[255])])]).unwrap();
+    for _ in 0..3 {
+        let decision = ana.decide(&context, &last).unwrap();
+        assert_eq!(decision.action, Action(255));
+        ana.feedback(decision.id, 1.0).unwrap();
+    }
+    assert_eq!(ana.observations(), 3);
+}

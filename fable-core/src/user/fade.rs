@@ -78,7 +78,7 @@ impl<T: Scalar> User<'_, T> {
     /// Rewards that were learned, as many as they still count for.
     pub(super) fn rewards_left(&self) -> f64 {
         let values = self.policy.catalog().definition().components.first().map_or(0, |first| first.values.len());
-        (0..).take(values).map(|value| self.evidence_left(0, value)).sum()
+        (0..=u8::MAX).take(values).map(|value| self.evidence_left(0, value)).sum()
     }
 
     /// How much is to be kept, if it is time to fade.

@@ -201,15 +201,6 @@ impl<T: Scalar> User<'_, T> {
 }
 
 impl<T: Scalar> Memory<'_, T> {
-    /// Enters a promotion that was found sound, in place of an earlier one of the same contrast.
-    pub(super) fn promote(&mut self, catalog: &Catalog<'_>, promotion: &Promotion) {
-        self.state.count();
-        self.enlist(promotion);
-        if cfg!(feature = "probes") && promotion.by == Certifier::Coins {
-            self.certify(catalog, promotion);
-        }
-    }
-
     /// Puts a promotion at the end of the profile, where it takes the place of an earlier one of its contrast. There is room, as
     /// was checked.
     pub(super) fn enlist(&mut self, promotion: &Promotion) {
@@ -221,6 +212,15 @@ impl<T: Scalar> Memory<'_, T> {
             self.profile.pop();
         }
         let _ = self.profile.push(*promotion);
+    }
+
+    /// Enters a promotion that was found sound.
+    pub(super) fn promote(&mut self, catalog: &Catalog<'_>, promotion: &Promotion) {
+        self.state.count();
+        self.enlist(promotion);
+        if cfg!(feature = "probes") && promotion.by == Certifier::Coins {
+            self.certify(catalog, promotion);
+        }
     }
 
     /// Remembers that coins have certified a contrast: from now on they look out for a change.

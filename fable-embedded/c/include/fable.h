@@ -391,6 +391,8 @@ fable_status fable_policy_init(void *memory, size_t size, const fable_definition
 
 /* The fingerprint of catalog and settings: what a snapshot is checked against. */
 fable_status fable_fingerprint(const fable_policy *policy, uint64_t *fingerprint);
+/* The fingerprint of the catalog alone, with the costs and default scores, on which no snapshot depends. Texts are not part of it. */
+fable_status fable_catalog_fingerprint(const fable_policy *policy, uint64_t *fingerprint);
 
 /* Numbers of a catalog. */
 typedef struct fable_shape {

@@ -117,6 +117,17 @@ pub unsafe extern "C" fn fable_fingerprint(policy: *const Handle, fingerprint: *
 
 /// See the header.
 #[unsafe(no_mangle)]
+pub unsafe extern "C" fn fable_catalog_fingerprint(policy: *const Handle, fingerprint: *mut u64) -> i32 {
+    number((|| {
+        // SAFETY: the promise of the caller, as in the header.
+        let (policy, fingerprint) = unsafe { (self::policy(policy)?, place(fingerprint)?) };
+        *fingerprint = policy.catalog().fingerprint();
+        Ok(())
+    })())
+}
+
+/// See the header.
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn fable_policy_shape(policy: *const Handle, shape: *mut Shape) -> i32 {
     number((|| {
         // SAFETY: the promise of the caller, as in the header.

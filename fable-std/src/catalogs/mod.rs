@@ -72,6 +72,7 @@
 //! texts are not. A table `[settings]` in the same file sets the learner ([`settings`](crate::settings)).
 
 mod document;
+pub mod generate;
 mod locate;
 pub mod lookup;
 mod read;

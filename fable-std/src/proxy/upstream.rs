@@ -113,6 +113,9 @@ impl Upstream {
     }
 
     /// Sends a request on. `read` is whether its answer is to be read on the way, for which it must not be compressed.
+    ///
+    /// A kept connection that the other end has closed may give a request back that it has not taken: the client then sends it on
+    /// another one by itself. A request that may have been sent is not sent again, as it may have been heard.
     pub(super) async fn send(&self, parts: Parts, body: Body, read: bool) -> Result<Response<Incoming>, Lost> {
         let path = parts.uri.path_and_query().map_or("/", PathAndQuery::as_str);
         let uri = Uri::builder()

@@ -1,8 +1,8 @@
 //! What can be wrong with a store.
 
 use crate::prior_file::PriorFileError;
-use fable_core::UserError;
 use fable_core::record::RecordError;
+use fable_core::{MigrateError, UserError};
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
@@ -58,6 +58,8 @@ pub enum StoreError {
     Prior(PriorFileError),
     /// What was asked for cannot be done; nothing has changed.
     Refused(UserError),
+    /// A user cannot be migrated to another catalog.
+    Migrate(MigrateError),
     /// Another user has the number of the one who was to be imported.
     Collision,
     /// Others keep on writing about the user.
@@ -80,12 +82,20 @@ impl fmt::Display for StoreError {
             Self::InUse => f.write_str("the store is in use by another process"),
             Self::Missing(path) => write!(f, "there is no store {}", path.display()),
             Self::Foreign => f.write_str("the file is no store of Fable"),
-            Self::Version { found } => write!(f, "the store has version {found}, this program reads version {}", super::VERSION),
+            Self::Version { found } => {
+                write!(f, "the store's layout has version {found}, this program reads version {}", super::VERSION)
+            }
             Self::Tables { found } => {
                 write!(f, "the tables in the database have version {found}, this program reads version {}", super::TABLES_VERSION)
             }
             Self::Place(what) => write!(f, "the URL of the database cannot be used: {what}"),
             Self::Database(what) => f.write_str(what),
+            Self::Mismatch { what, .. } if what == super::identity::CONTENT => {
+                f.write_str("the store was made with a catalog of this name and another shape; `fable migrate` lets its users go on under this one")
+            }
+            Self::Mismatch { what, stored, given } if what == "catalog" => {
+                write!(f, "the store was made with catalog {stored}, not {given}; `fable migrate` lets users go on under another one")
+            }
             Self::Mismatch { what, stored, given } => write!(f, "the store was made with {what} {stored}, not {given}"),
             Self::Key(what) => write!(f, "the store cannot be unlocked: {what}"),
             Self::Unaccounted => f.write_str(
@@ -97,10 +107,14 @@ impl fmt::Display for StoreError {
             ),
             Self::Uncertain(error) => write!(f, "it is not known what the store has kept: {error}"),
             Self::Damaged(what) => write!(f, "the store is damaged: {what}"),
+            Self::Record(RecordError::Catalog) => {
+                f.write_str("the user belongs to another catalog; `fable migrate` lets users go on under this one")
+            }
             Self::Record(error) => write!(f, "a record of the user cannot be read: {error}"),
             Self::State(error) => write!(f, "a record of the user does not follow from those before it: {error}"),
             Self::Prior(error) => error.fmt(f),
             Self::Refused(error) => error.fmt(f),
+            Self::Migrate(error) => error.fmt(f),
             Self::Collision => f.write_str("another user of the store has the number of this one"),
             Self::Contended => f.write_str("others keep on writing about this user; nothing was changed"),
             Self::NoUser => f.write_str("the store has no such user"),
@@ -123,7 +137,7 @@ impl From<super::damage::Fault> for StoreError {
     }
 }
 
-crate::from!(StoreError: io::Error => File, super::transfer::TransferError => Transfer, UserError => Refused, RecordError => Record, PriorFileError => Prior);
+crate::from!(StoreError: io::Error => File, super::transfer::TransferError => Transfer, UserError => Refused, MigrateError => Migrate, RecordError => Record, PriorFileError => Prior);
 
 impl StoreError {
     /// Whether there was no room for what was to be written: a failure that reaches nothing that was written before.

@@ -14,7 +14,7 @@ use fable_core::catalog::BlockSet;
 use fable_core::{Catalog, Policy, Scalar, Settings};
 use serde_json::{Map, Value, json};
 
-const CONTENT: &str = "shape of the catalog";
+pub(super) const CONTENT: &str = "shape of the catalog";
 /// What may be another one.
 const NOTED: &[&str] = &["cost_weight"];
 
@@ -51,6 +51,7 @@ impl Identity {
         let base = Policy::<T>::new(catalog, *settings).map_or(policy.fingerprint(), |base| base.fingerprint());
         let identity = json!({
             "catalog": catalog.definition().name,
+            CONTENT: content(catalog),
             "scalar": if T::DIGITS == 24 { "f32" } else { "f64" },
             "seed": settings.seed,
             "noise_variance": settings.noise_variance,
@@ -59,7 +60,6 @@ impl Identity {
             "context_adapter": settings.context_adapter,
             "feedback_adapter": settings.feedback_adapter,
             "blocks": format!("{:032x}", settings.retained.bits() & catalog.all_blocks().bits()),
-            CONTENT: content(catalog),
             "numeric revision": NUMERIC_REVISION,
             "fingerprint": format!("{base:016x}"),
         });

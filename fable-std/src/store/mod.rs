@@ -7,8 +7,8 @@
 //!
 //! Either way a user is a row (name, header, first incarnation), the words of their own rules, a journal of events and now and then a snapshot, and what was
 //! exchanged with an assistant if that is kept, see [`memory`](crate::memory); a learner is the last snapshot with the events after it applied. What [`commit`](Store::commit) returns from is durable, all of it or nothing.
-//! [`Resident`] is a user in memory, [`Writes`] what a commit changes, [`transfer`] a user as a file, and [`movement`] takes everyone from
-//! one store to another.
+//! [`Resident`] is a user in memory, [`Writes`] what a commit changes, [`transfer`] a user as a file, [`movement`] takes everyone from
+//! one store to another, and [`migration`] from one catalog to another.
 //!
 //! ```
 //! use fable_core::{Policy, Settings, catalog::TAU2};
@@ -28,6 +28,7 @@ mod error;
 mod file;
 mod identity;
 pub mod journal;
+pub mod migration;
 pub mod movement;
 mod postgres;
 mod priors;

@@ -32,7 +32,7 @@ use super::journal::Segment;
 use super::{Desk, MAX_NAME, Policies, Resident, SNAPSHOT_EVERY, Store, StoreError, Stored, UserRow, Writes};
 use crate::memory::Memory;
 use crate::prior_file;
-use fable_core::record::{HEADER_LEN, Header, checksum};
+use fable_core::record::{HEADER_LEN, Header, Kind, RecordError, checksum};
 use fable_core::{Policy, Scalar, user_hash};
 use std::fmt;
 
@@ -198,6 +198,9 @@ impl Arrival {
     /// A file, a prior or an event that cannot be used under the policy, which is the one without a prior.
     pub fn check<T: Scalar>(base: &Policy<'_, T>, bytes: &[u8]) -> Result<Self, StoreError> {
         let mut stored = read(bytes)?;
+        if let Err(error @ RecordError::Catalog) = stored.row.header.admit(Kind::Journal, base) {
+            return Err(error.into());
+        }
         super::wishes::decode(base.catalog(), &stored.wishes)?;
         let prior = stored.prior.as_deref().map(|bytes| prior_file::read(base, bytes)).transpose()?;
         let policies = Policies::from(prior_file::informed(base, prior.as_deref())?);

@@ -19,6 +19,7 @@
 
 use super::StoreError;
 use crate::text::Constraint;
+use fable_core::catalog::{Rename, RenameKind};
 use fable_core::{Catalog, Effect, When, Wish};
 use serde::{Deserialize, Serialize};
 
@@ -181,6 +182,43 @@ fn constraint(catalog: &Catalog<'_>, row: Row) -> Option<Constraint> {
     };
     let component = u8::try_from(component).ok()?;
     (!values.is_empty()).then_some(Constraint { effect, component, values, when, words: row.words })
+}
+
+/// The same document under another catalog: parts have the names that the renames say, and what is about something that is gone is left
+/// out.
+///
+/// # Errors
+/// [`StoreError::Damaged`] for anything that [`Wishes::encode`] did not write.
+pub fn carried(document: &[u8], renames: &[Rename<'_>], catalog: &Catalog<'_>) -> Result<Vec<u8>, StoreError> {
+    let rows = rows(document).ok_or(StoreError::Damaged("a user's rules cannot be read"))?;
+    let rules = rows.into_iter().filter_map(|row| constraint(catalog, renamed(row, renames, catalog)?)).collect();
+    Wishes { rules, ..Wishes::default() }.encode(catalog)
+}
+
+/// A rule with the names of the new catalog, about those of its values that are there.
+fn renamed(row: Row, renames: &[Rename<'_>], catalog: &Catalog<'_>) -> Option<Row> {
+    // A name that something else has got is not its own any more.
+    let name = |kind: RenameKind, from: &str| {
+        let of_kind = || renames.iter().filter(|rename| rename.kind == kind);
+        let own = of_kind().find(|rename| rename.from == from).map(|rename| rename.to);
+        own.or_else(|| of_kind().all(|rename| rename.to != from).then_some(from)).map(str::to_owned)
+    };
+    let component = name(RenameKind::Component, &row.component)?;
+    let place = catalog.component(&component)?;
+    let value = |value: &String| {
+        let from = format!("{}={value}", row.component);
+        let own = renames.iter().find(|rename| rename.kind == RenameKind::Value && rename.from == from);
+        let to = own.map_or_else(|| format!("{component}={value}"), |rename| rename.to.to_owned());
+        let taken = own.is_none() && renames.iter().any(|rename| rename.kind == RenameKind::Value && rename.to == to);
+        let (_, value) = to.split_once('=').filter(|_| !taken)?;
+        catalog.value(place, value).map(|_| value.to_owned())
+    };
+    let when = match row.when.as_deref().map(|when| (when, when.strip_prefix("task="))) {
+        None => None,
+        Some((_, Some(task))) => Some(format!("task={}", name(RenameKind::Task, task)?)),
+        Some((signal, None)) => Some(name(RenameKind::Signal, signal)?),
+    };
+    Some(Row { values: row.values.iter().filter_map(value).collect(), component, when, ..row })
 }
 
 /// Whether bytes can be such a document, whatever the catalog.

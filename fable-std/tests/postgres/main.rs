@@ -2,6 +2,7 @@
 //! that stop, and damage.
 
 mod faults;
+mod migrating;
 mod model;
 mod moving;
 mod people;

@@ -19,7 +19,7 @@
 //! need, so nothing that an assistant says about a person gets into the context.
 
 use crate::clause::{clauses, split_material};
-use crate::pattern::{any, find, has};
+use crate::pattern::{Places, any, find, has};
 use crate::question::asks_back;
 use crate::tables::context::{
     AMBIGUITY_ALONE, AMBIGUITY_GREETING, CALCULATION, Cue, ESSENCE, FEW, FOLLOW_UPS, FORM_CLAUSES, FORM_PHRASES, GREETINGS,
@@ -170,17 +170,19 @@ impl Summary {
     /// The same request after these exchanges.
     fn after(&mut self, request: &str, history: &[Turn<'_>]) {
         let Some(last) = history.last() else { return };
+        let mut earlier = Earlier::of(history);
         let answers = last.answer.is_some_and(asks_back);
         let brings = self.brings != Material::Nothing;
         let points = self.points && !brings;
-        let code = points && (Self::of(last.request).brings == Material::Code || last.answer.is_some_and(has_code));
+        let has_code = || last.answer.is_some_and(has_code);
+        let code = points && (earlier.last().is_some_and(|last| last.brings == Material::Code) || has_code());
         if code && matches!(self.task, None | Some("factual" | "troubleshooting")) {
             (self.task, self.weight) = (Some("coding"), OWN);
         }
         if !brings && (self.manner == Manner::GoesOn || (answers && self.manner == Manner::Short)) {
-            self.go_on(history, answers);
+            self.go_on(&mut earlier, answers);
         } else if points {
-            self.point_back(last);
+            self.point_back(&mut earlier);
         }
         let troubles = history.iter().rev().take(TROUBLES.0).filter(|turn| went_wrong(turn, request)).count();
         let raised = TROUBLES.1.saturating_mul((troubles as u8).saturating_sub(1));
@@ -188,13 +190,10 @@ impl Summary {
     }
 
     /// Goes on with the last request that stands for itself.
-    fn go_on(&mut self, history: &[Turn<'_>], answers: bool) {
-        let mut turns = history.iter().rev().take(LOOK_BACK).map(|turn| Self::of(turn.request));
-        let Some(before) = turns.find(|turn| turn.task.is_some() && turn.manner != Manner::GoesOn) else {
-            if let Some(last) = history.last() {
-                self.point_back(last);
-            }
-            return;
+    fn go_on(&mut self, earlier: &mut Earlier<'_>, answers: bool) {
+        let stands = |turn: &Self| turn.task.is_some() && turn.manner != Manner::GoesOn;
+        let Some(before) = (0..LOOK_BACK).map_while(|back| earlier.read(back)).find(stands) else {
+            return self.point_back(earlier);
         };
         if self.weight < OWN || self.task.is_none() {
             self.task = before.task;
@@ -206,9 +205,9 @@ impl Summary {
     }
 
     /// Points at something in the last exchange.
-    fn point_back(&mut self, last: &Turn<'_>) {
-        let before = Self::of(last.request);
-        if last.answer.is_none() && before.brings == Material::Nothing && before.task.is_none() {
+    fn point_back(&mut self, earlier: &mut Earlier<'_>) {
+        let Some(before) = earlier.last() else { return };
+        if !earlier.is_answered() && before.brings == Material::Nothing && before.task.is_none() {
             return; // nothing there to point at
         }
         self.ambiguity = self.ambiguity.min(POINTED);
@@ -223,6 +222,33 @@ impl Summary {
             "tool_need" => Some(self.tool_need),
             _ => None,
         }
+    }
+}
+
+/// The exchanges before, each of which is read once, and only when it is asked for.
+struct Earlier<'t> {
+    turns: &'t [Turn<'t>],
+    read: [Option<Summary>; LOOK_BACK],
+}
+
+impl<'t> Earlier<'t> {
+    const fn of(turns: &'t [Turn<'t>]) -> Self {
+        Self { turns, read: [None; LOOK_BACK] }
+    }
+
+    /// The request so many exchanges before the last one.
+    fn read(&mut self, back: usize) -> Option<Summary> {
+        let turn = self.turns.iter().rev().nth(back)?;
+        self.read.get_mut(back).map(|read| *read.get_or_insert_with(|| Summary::of(turn.request)))
+    }
+
+    fn last(&mut self) -> Option<Summary> {
+        self.read(0)
+    }
+
+    /// Whether the last exchange has an answer.
+    const fn is_answered(&self) -> bool {
+        matches!(self.turns.last(), Some(Turn { answer: Some(_), .. }))
     }
 }
 
@@ -251,10 +277,11 @@ fn without_form(words: &[Word]) -> Vec<Word> {
         }
     };
     for clause in clauses(words) {
-        if any(FORM_CLAUSES, clause.words) {
+        let places = Places::of(clause.words);
+        if places.any(FORM_CLAUSES) {
             mark(clause.words);
         } else {
-            let phrases = FORM_PHRASES.iter().filter_map(|pattern| find(pattern, clause.words));
+            let phrases = FORM_PHRASES.iter().filter_map(|pattern| places.find(pattern));
             phrases.filter_map(|place| clause.words.get(place)).for_each(&mut mark);
         }
     }
@@ -280,8 +307,9 @@ fn classify(words: &[Word]) -> Weighed {
 fn heaviest(words: &[Word]) -> Weighed {
     let mut best = (None, [1; 4], LEAST - 1);
     let calculates = calculates(words);
+    let places = Places::of(words);
     for (task, levels, cues) in TASKS {
-        let mut found: Vec<u8> = cues.iter().filter(|(_, pattern)| has(pattern, words)).map(|(weight, _)| *weight).collect();
+        let mut found: Vec<u8> = cues.iter().filter(|(_, pattern)| places.has(pattern)).map(|(weight, _)| *weight).collect();
         if *task == "analysis" && calculates {
             found.push(CALCULATION);
         }
@@ -303,7 +331,8 @@ fn calculates(words: &[Word]) -> bool {
 
 /// The highest of a level and of the cues that match.
 fn level(own: u8, cues: &[Cue], words: &[Word]) -> u8 {
-    cues.iter().filter(|(_, pattern)| has(pattern, words)).map(|(tenths, _)| *tenths).fold(own, u8::max)
+    let places = Places::of(words);
+    cues.iter().filter(|(_, pattern)| places.has(pattern)).map(|(tenths, _)| *tenths).fold(own, u8::max)
 }
 
 /// How unclear a request without material is.

@@ -5,7 +5,7 @@
 //! say. A reaction that says nothing about the answer, such as the next request, has no reward at all; 0 would be a lesson.
 
 use crate::clause::{Clause, Link, clauses, split_material};
-use crate::pattern::{any, find, has};
+use crate::pattern::{Places, any, has};
 use crate::tables::feedback::{
     BALANCED, CHANGES, COMPLAINT, CORRECTED, CORRECTIONS, CUES, FACTS, FAR_NEGATORS, HEADS, NEGATORS, NEVER_SO, POLITE,
     QUESTIONED, QUESTIONS, REQUESTS, RHETORICAL, SIGNS, STRONGER, WEAK, WRONG,
@@ -118,11 +118,12 @@ fn judge(text: &str) -> Option<(i32, bool, bool)> {
 
 /// The score of a clause, and whether anything in it tells good from bad.
 fn score(words: &[Word], request: bool, asks: bool) -> (i32, bool) {
+    let places = Places::of(words);
     let mut free = vec![true; words.len()];
     let (mut sum, mut cued) = (0, false);
     let cues = CHANGES.iter().chain(if asks { RHETORICAL } else { &[] }).chain(if request { &[] } else { CUES });
     for (score, pattern) in cues {
-        let Some(place) = find(pattern, words) else { continue };
+        let Some(place) = places.find(pattern) else { continue };
         if free.get(place.clone()).is_some_and(|free| free.iter().all(|free| *free)) {
             cued |= *score != 0;
             sum += weigh(*score, words, &place, &free);

@@ -4,7 +4,7 @@
 //! and memory; everything else is soft. How much something is wanted is the response, how surely it is said the precision.
 
 use crate::clause::{Clause, Link, clauses};
-use crate::pattern::{any, find, has};
+use crate::pattern::{Places, any, find, has};
 use crate::tables::onboarding::{
     ALWAYS, ATTITUDES, BARE, CONDITIONS, HABITS, HARD_NOT, IMPERATIVE, MILD, NEGATORS, NO_HABITS, NO_NEGATION, OBLIGATIONS, ONLY,
     ORDER_NOT, OWN_START, PRECISIONS, PROHIBITIONS, RESPONSES, STRONG, TOPICS, Topic, UNSURE, UNWANTED, WANTED,
@@ -112,6 +112,7 @@ fn read_sentence(catalog: &Catalog<'_>, text: &str, clauses: &[Clause<'_>], foun
 
 /// The topics of a clause; each word belongs to one.
 fn topics(words: &[Word], free: &mut [bool]) -> Vec<(&'static Topic, Range<usize>)> {
+    let places = Places::of(words);
     let mut found: Vec<(&Topic, Range<usize>)> = Vec::new();
     for topic in TOPICS {
         // What is said of one tool or memory is not said of all.
@@ -119,7 +120,7 @@ fn topics(words: &[Word], free: &mut [bool]) -> Vec<(&'static Topic, Range<usize
             continue;
         }
         let place = topic.words.iter().find_map(|pattern| {
-            let place = find(pattern, words)?;
+            let place = places.find(pattern)?;
             free.get(place.clone())?.iter().all(|free| *free).then_some(place)
         });
         if let Some(place) = place {

@@ -69,13 +69,13 @@ const fn troubles(feedback: &Feedback) -> bool {
 fn both(line: &str) -> Option<(&str, &str)> {
     let words = tokens::read(line);
     let reacts = |text: &str| Rules.feedback(Reaction::new(text)).value.is_some();
-    (1..words.len()).find_map(|at| {
+    (1..words.len().min(LONGEST + 1)).find_map(|at| {
         let (before, after) = words.split_at_checked(at)?;
         let parted = before.last().is_some_and(Word::is_break);
-        let joined = before.len() <= JOINED_AFTER && has(JOINED, after.get(..1)?);
-        let own = has(OWN_MATTERS, before) && !has(ABOUT_ANSWER, before);
-        let joined = joined && !any(REQUEST_STARTS, before);
-        let may = (parted || joined) && before.len() <= LONGEST && !has(MARKERS, before) && !own && asks(after);
+        let joined =
+            || before.len() <= JOINED_AFTER && has(JOINED, after.get(..1).unwrap_or(&[])) && !any(REQUEST_STARTS, before);
+        let own = || has(OWN_MATTERS, before) && !has(ABOUT_ANSWER, before);
+        let may = (parted || joined()) && !has(MARKERS, before) && !own() && asks(after);
         let (said, request) = line.split_at_checked(after.first()?.place.start).filter(|_| may)?;
         (reacts(said) && !reacts(request)).then_some((said.trim_end(), request))
     })

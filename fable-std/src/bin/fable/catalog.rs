@@ -1,11 +1,15 @@
 //! `fable catalog`: what can be chosen, and how it is described to the learner.
 
 use crate::failure::Failure;
+use crate::output::write_code;
 use clap::{Args, Subcommand};
+use fable_core::{Catalog, Settings};
 use fable_std::catalogs;
+use fable_std::catalogs::generate::{self, GenerateError, Heading};
 use fable_std::settings::{self, SettingsArguments};
+use std::path::PathBuf;
 
-/// Shows and checks catalogs: what can be chosen, and how it is described to the learner.
+/// Shows and checks catalogs, and makes source code of them: what can be chosen, and how it is described to the learner.
 ///
 /// A catalog has components with values (an action is one value of each), the tasks and signals that describe a request,
 /// the dictionary of what is learned, the default scores that are known before, and the contrasts to look out for. Three
@@ -23,8 +27,9 @@ Examples:
   fable catalog show agent
   fable catalog show tau2 --toml > mine.toml    # then change what you like
   fable catalog check mine.toml
+  fable catalog rust mine.toml --output src/mine.rs    # for firmware; also: c
 
-Exit codes: 0 done, 1 a file cannot be read, 2 a mistake in the command or in a file, told with its line.";
+Exit codes: 0 done, 1 a file cannot be read or written, 2 a mistake in the command or in a file, told with its line.";
 
 #[derive(Subcommand)]
 enum CatalogCommand {
@@ -50,6 +55,43 @@ enum CatalogCommand {
         #[command(flatten)]
         settings: Box<SettingsArguments>,
     },
+    /// Prints a catalog and its settings as a Rust file, for firmware.
+    ///
+    /// It has the catalog and the settings as constants, a name for the position of every value, task, signal, contrast and rule,
+    /// and the lengths of a user's memory. It needs nothing but fable-core and no std. The fingerprints of the catalog and of the policy are
+    /// asserted when it is compiled: a host that has the same TOML file has the same ones, so the two cannot drift apart.
+    #[command(after_help = RUST_EXAMPLES)]
+    Rust(CodeArguments),
+    /// Prints a catalog and its settings as a header for C99 and C++, for firmware.
+    ///
+    /// It is written over `fable.h` of fable-embedded and has a name for the position of every value, task, signal, contrast and rule, and the
+    /// sizes of all memory. The catalog is constant data, for a library that takes any catalog, and the fingerprint that a host computes
+    /// from the same TOML file is looked at when the policy is made. With --builtin the header only declares the policy of a library that was built
+    /// for the catalog, under a name that has the fingerprint in it: a header and a library that do not belong together do not link.
+    #[command(after_help = C_EXAMPLES)]
+    C {
+        #[command(flatten)]
+        code: CodeArguments,
+        /// For a library that was built with FABLE_CATALOG, what `fable catalog rust` has printed for the same file.
+        #[arg(long)]
+        builtin: bool,
+    },
+}
+
+#[derive(Args)]
+struct CodeArguments {
+    /// A file that ends in .toml or has a / in its path, or a catalog that ships.
+    #[arg(value_name = "FILE.toml")]
+    catalog: String,
+    /// The file to write; `-`, the default, is standard output.
+    #[arg(long, value_name = "FILE", default_value = "-")]
+    output: PathBuf,
+    /// What the catalog is called in the code: a constant of Rust, default CATALOG; what all names begin with in C, default the
+    /// catalog's own name.
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+    #[command(flatten)]
+    settings: Box<SettingsArguments>,
 }
 
 const SHOW_EXAMPLES: &str = "\
@@ -78,6 +120,41 @@ Examples:
 
 Exit codes: 0 all is sound, 1 a file cannot be read, 2 a mistake in a flag or in a file.";
 
+const RUST_EXAMPLES: &str = "\
+Commit the file, and have CI compare it with what is generated; or generate it in build.rs and include it:
+  include!(concat!(env!(\"OUT_DIR\"), \"/lamp.rs\"));
+
+The table [tools] is for hosts and not in it.
+
+Examples:
+  fable catalog rust lamp.toml --output src/lamp.rs
+  fable catalog rust lamp.toml | diff - src/lamp.rs
+  fable catalog rust tau2 --name TAU2 --origin 1
+
+Exit codes: 0 done, 1 a file cannot be read or written, 2 a mistake in a flag or in a file.";
+
+const C_EXAMPLES: &str = "\
+Include the header in one C file. The table [tools] is for hosts and not in it.
+
+Examples:
+  fable catalog c lamp.toml --output lamp.h
+  fable catalog c lamp.toml --builtin --output lamp.h && fable catalog rust lamp.toml --output lamp.rs
+  fable catalog c tau2 --name service
+
+Exit codes: 0 done, 1 a file cannot be read or written, 2 a mistake in a flag or in a file, or a text that C cannot have.";
+
+type Generator = fn(&Catalog<'_>, &Settings<'_>, &Heading<'_>) -> Result<String, GenerateError>;
+
+/// Source code of a catalog.
+fn generate(arguments: &CodeArguments, generator: Generator) -> Result<String, Failure> {
+    let CodeArguments { catalog: name, output, .. } = arguments;
+    let catalog = catalogs::open(name)?;
+    let settings = arguments.settings.resolve(name, catalog)?;
+    let heading = Heading { source: name, name: arguments.name.as_deref() };
+    let text = generator(catalog, &settings, &heading).map_err(Failure::mistake)?;
+    write_code(output, &text, format!("{}: the catalog {}\n", output.display(), catalog.definition().name))
+}
+
 /// Runs the command and returns what it prints.
 pub(crate) fn run(arguments: &CatalogArguments) -> Result<String, Failure> {
     match &arguments.command {
@@ -94,5 +171,7 @@ pub(crate) fn run(arguments: &CatalogArguments) -> Result<String, Failure> {
             let settings = flags.resolve(name, catalog)?;
             Ok(format!("{}\n{}", catalogs::holds(catalog), settings::write(&settings, catalog)))
         }
+        CatalogCommand::Rust(code) => generate(code, generate::rust),
+        CatalogCommand::C { code, builtin } => generate(code, if *builtin { generate::c_builtin } else { generate::c }),
     }
 }

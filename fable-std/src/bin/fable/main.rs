@@ -16,6 +16,7 @@ mod inspect;
 mod mcp;
 mod memory_arguments;
 mod merge;
+mod migrate;
 mod output;
 mod policy_arguments;
 mod prior;
@@ -45,6 +46,7 @@ use identify::IdentifyArguments;
 use inspect::InspectArguments;
 use mcp::McpArguments;
 use merge::MergeArguments;
+use migrate::MigrateArguments;
 use prior::PriorArguments;
 use proxy::ProxyArguments;
 use replay::ReplayArguments;
@@ -91,6 +93,7 @@ Examples:
   fable backup users.fable copy.fable
   fable move --from users.fable --to postgres://ana@localhost/fable   # for more than one process
   fable serve --store postgres://ana@localhost/fable --http 127.0.0.1:8080
+  fable migrate users.fable next.fable --from v1.toml --to v2.toml    # the catalog has changed, and users go on
   fable completions bash > ~/.local/share/bash-completion/completions/fable
 
 Exit codes: 0 done, 1 a file or a device failed, 2 a mistake in the command or in a file, 3 the device refused,
@@ -112,6 +115,7 @@ enum Command {
     Import(ImportArguments),
     Move(MoveArguments),
     Merge(MergeArguments),
+    Migrate(MigrateArguments),
     Check(CheckArguments),
     Repair(RepairArguments),
     Backup(BackupArguments),
@@ -167,6 +171,7 @@ fn main() -> ExitCode {
         Command::Import(arguments) => store::import(&arguments),
         Command::Move(arguments) => store::move_everyone(&arguments),
         Command::Merge(arguments) => merge::run(&arguments),
+        Command::Migrate(arguments) => migrate::run(&arguments),
         Command::Check(arguments) => upkeep::check(&arguments),
         Command::Repair(arguments) => upkeep::repair(&arguments),
         Command::Backup(arguments) => upkeep::backup(&arguments),

@@ -1,4 +1,5 @@
-//! The files that commands write: nobody else can read them, and there is the old one or the new one, whatever happens.
+//! The files that commands write: nobody else can read them, and there is the old one or the new one, whatever happens. Source code
+//! is a file like any other.
 
 use crate::failure::Failure;
 use std::fs::{self, File};
@@ -16,6 +17,15 @@ pub(crate) fn write(path: &Path, bytes: &[u8], told: String) -> Result<String, F
         keep(path, bytes)?;
     }
     Ok(if output || is_stream(path) { String::new() } else { told })
+}
+
+/// The same for source code, which is nobody's secret and can be had again: a file like those of an editor.
+pub(crate) fn write_code(path: &Path, code: &str, told: String) -> Result<String, Failure> {
+    if path == Path::new("-") || is_stream(path) {
+        return write(path, code.as_bytes(), told);
+    }
+    fs::write(path, code).map_err(|error| Failure::file(path, &error))?;
+    Ok(told)
 }
 
 /// Writes a file.

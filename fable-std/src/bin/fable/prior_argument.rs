@@ -19,8 +19,11 @@ pub(crate) fn refused(
 ) -> Failure {
     let message = format!("{}: {error}", path.display());
     match error {
-        PriorFileError::Record(RecordError::Catalog | RecordError::Policy) => {
-            Failure::Mistake(message + &fitting(bytes, catalog, settings))
+        PriorFileError::Record(kind @ (RecordError::Catalog | RecordError::Policy)) => {
+            let guess = fitting(bytes, catalog, settings);
+            let shape = guess.is_empty() && *kind == RecordError::Catalog;
+            let migrate = if shape { "; `fable migrate` makes one for this catalog of one for another" } else { "" };
+            Failure::Mistake(message + &guess + migrate)
         }
         PriorFileError::Record(RecordError::Scalar { found: 24 }) => Failure::Mistake(message + ": fit it with --scalar f64"),
         PriorFileError::Record(RecordError::Scalar { .. }) => Failure::Mistake(message + ": fit it with --scalar f32"),
