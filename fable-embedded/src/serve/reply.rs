@@ -1,7 +1,7 @@
 //! What a device answers: the replies to questions, and the frames of all replies.
 
 use crate::protocol::{Draft, Fault, Hello, Kept, MAX_FRAME, Reply, Request, Statistics, VERSION, WireShare};
-use fable_core::{Action, Comparison, DecisionId, Explanation, Probes, Scalar, User, UserError, record};
+use fable_core::{Action, Comparison, DecisionId, Explanation, Probes, Scalar, Share, User, UserError, record};
 
 /// What a request that changes something is answered with; kept until the next request.
 #[derive(Clone, Copy, Debug)]
@@ -85,12 +85,18 @@ fn write_explanation<T: Scalar>(
 ) -> Result<usize, Fault> {
     let explanation = user.explain(id, None, other)?;
     let mut draft = Draft::reply(buffer, sequence, &summary(&explanation));
-    for share in explanation.shares().skip(usize::from(first)) {
-        if !draft.push_share(&WireShare::new(&share)) {
-            break;
-        }
-    }
+    let mut place = 0;
+    each_share(&explanation, &mut |share| {
+        place += 1;
+        place <= first || draft.push_share(&WireShare::new(share))
+    });
     Ok(seal(draft, 0))
+}
+
+/// Hands out the shares one after the other until one is not taken. They are computed in one place only.
+#[inline(never)]
+fn each_share<T: Scalar>(explanation: &Explanation<'_, T>, take: &mut dyn FnMut(&Share) -> bool) {
+    let _ = explanation.shares().all(|share| take(&share));
 }
 
 /// The answer to a request that changes nothing.
@@ -167,6 +173,11 @@ fn hello<T: Scalar>(user: &User<'_, T>) -> Hello {
 }
 
 fn summary<T: Scalar>(explanation: &Explanation<'_, T>) -> Reply {
+    let mut shares = 0;
+    each_share(explanation, &mut |_| {
+        shares += 1;
+        true
+    });
     Reply::Explanation {
         chosen: explanation.chosen.0,
         intended: explanation.intended.0,
@@ -176,7 +187,7 @@ fn summary<T: Scalar>(explanation: &Explanation<'_, T>) -> Reply {
         explored: explanation.explored,
         chosen_score: explanation.chosen_score as f32,
         other_score: explanation.other_score as f32,
-        shares: short(explanation.shares().count()),
+        shares,
     }
 }
 
