@@ -46,6 +46,8 @@ fn what_is_left_out_is_refused_and_changes_nothing() {
     refused(!promote, &user.promote(0));
     refused(!promote, &user.run(&mut Command::promote(0)));
     refused(!probes, &user.trial(0));
+    refused(!cfg!(feature = "observe"), &user.run(&mut Command::observe(&context, Action(99), 0.5)));
+    refused(!cfg!(feature = "onboard"), &user.run(&mut Command::onboard(&[])));
 
     let by = |by| {
         let (contrast, verdict, round) = (0, Verdict::For, 20);
@@ -55,6 +57,7 @@ fn what_is_left_out_is_refused_and_changes_nothing() {
     let unlearned = |probed| Event::Unlearn { observation, imputed: false, kept: 1.0, probed };
     let coins = Coins::from_slice(&[Coin { contrast: 0, expected: 0.0 }]).unwrap();
     let events = [
+        (cfg!(feature = "observe"), Event::Observation(observation)),
         (promote, Event::Promotion(by(Certifier::Ellipsoid))),
         (probes, Event::Promotion(by(Certifier::Coins))),
         (unlearn, unlearned(ContrastSet::EMPTY)),

@@ -279,7 +279,7 @@ fn what_does_not_belong_is_refused_and_changes_nothing() {
     };
     let put = |number: f32| sealed(&move |bytes| bytes[32..36].copy_from_slice(&number.to_le_bytes()));
     let refused = [
-        (prior(&TINY, 2), RecordError::Policy),
+        (prior(&TINY, 2), RecordError::Catalog),
         (other, RecordError::Policy),
         (wide[..good.len()].to_vec(), RecordError::Scalar { found: 53 }),
         (good[..good.len() - 1].to_vec(), RecordError::Truncated),

@@ -322,8 +322,8 @@ State
   surprise     1.00 times what is expected; no change noticed
   numbers      finite, pivots from 23.1640 to 572.0000
   size         800 bytes in f64
-  catalog      lamp, fingerprint 6079e3ac86b893a3
-  settings     fingerprint 9c3cb91b3b9a917c
+  catalog      lamp, fingerprint 2b9d6260dac21365
+  settings     fingerprint 31d19aa5cc31d482
   user         e6f79c19051ffb05, incarnation 0
   version      records 4, arithmetic 1
 `fable inspect --help` explains the words.

@@ -499,7 +499,7 @@ fn what_is_no_prior_here_is_told() {
     let bytes = found.snapshot(&policy, 1).unwrap();
     assert_eq!(read(&small, &bytes), Err(PriorFileError::Record(RecordError::Scalar { found: 53 })));
     let other = Policy::<f64>::new(&TAU2, Settings::default()).unwrap();
-    assert_eq!(read(&other, &bytes), Err(PriorFileError::Record(RecordError::Policy)));
+    assert_eq!(read(&other, &bytes), Err(PriorFileError::Record(RecordError::Catalog)));
     let wrong = PriorFileError::Range(fable_core::PriorError::Length { expected: 464 });
     assert_eq!(found.snapshot(&other, 1), Err(FitError::File(wrong)));
     assert_eq!(read(&policy, &bytes[..bytes.len() - 1]), Err(PriorFileError::Record(RecordError::Truncated)));

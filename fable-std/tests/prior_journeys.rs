@@ -241,7 +241,7 @@ fn mistakes_are_told() {
     assert!(code == Some(2) && message.contains("noise_variance 1.0, not 0.25"), "{message}");
     assert!(fable(here, &["export", "user1", "one.user", "--store", "noisy.fable"]).status.success());
     let (code, message) = wrong(&["fit", "x.prior", "one.user", "--catalog", "tau2"]);
-    assert!(code == Some(2) && message.starts_with("fable: one.user: ") && message.contains("another catalog"), "{message}");
+    assert!(code == Some(2) && message.starts_with("fable: one.user: ") && message.contains("other settings"), "{message}");
     std::fs::write(here.join("nonsense"), "nonsense").unwrap();
     let (code, message) = wrong(&["fit", "x.prior", "nonsense", "--catalog", "tau2"]);
     assert_eq!((code, message.as_str()), (Some(1), "fable: nonsense: the file is no exported user\n"));

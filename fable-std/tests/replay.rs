@@ -217,7 +217,7 @@ fn the_command_tells_what_it_found() {
 
     let mistakes: [(&[&str], i32, &str); 6] = [
         (&["replay", "bob", "--store", "store"], 3, "no such user"),
-        (&["replay", "ana", "--store", "store", "--catalog", "tau2"], 2, "another catalog or other settings"),
+        (&["replay", "ana", "--store", "store", "--catalog", "tau2"], 2, "another catalog"),
         (&["replay", "ana", "--store", "store", "--seed", "5", "--explain", "99"], 2, "no decision 99"),
         (&["replay", "ana", "--store", "store", "--explain", "x"], 2, "a decision id is"),
         (&["replay", "ana", "--store", "store", "--explain", "1", "--against", "x"], 2, "'x' is no action"),

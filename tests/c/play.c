@@ -210,6 +210,28 @@ static void save(const char *what)
     say(what), say(" "), say_number(length), say(" "), say_hash(sum), say(streamed == sum && pieces == length ? "\n" : " and streamed another\n");
 }
 
+/* What a macro says is enough, and not much too much. */
+static void fits(const char *what, size_t said, size_t exact, size_t more)
+{
+    if (exact != 0 && said >= exact && said - exact <= more) return;
+    say("FAIL "), say(what), say(": "), say_number(said), say(" for "), say_number(exact), say("\n");
+    end(1);
+}
+#define FITS(catalog)                                                                                                        \
+    fits(#catalog "_POLICY_SIZE", catalog##_POLICY_SIZE, fable_policy_size(definition), 384),                                \
+        fits(#catalog "_USER_SIZE", catalog##_USER_SIZE, fable_user_size(policy), 128),                                      \
+        fits(#catalog "_WORKSPACE_SIZE", catalog##_WORKSPACE_SIZE, fable_workspace_size(policy), 0),                         \
+        fits(#catalog "_SNAPSHOT_SIZE", catalog##_SNAPSHOT_SIZE, fable_snapshot_size(policy), 128)
+
+static void sizes(const fable_definition *definition)
+{
+    if (definition == &lamp) FITS(LAMP);
+    if (definition == &tau2) FITS(TAU2);
+#ifndef SMALL
+    if (definition == &agent) FITS(AGENT);
+#endif
+}
+
 static void scene(const char *name, const fable_definition *definition, const fable_settings *settings)
 {
     uint64_t fingerprint, hash;
@@ -217,6 +239,7 @@ static void scene(const char *name, const fable_definition *definition, const fa
     CHECK(fable_policy_init(policy_memory.bytes, sizeof policy_memory.bytes, definition, settings, &policy));
     CHECK(fable_fingerprint(policy, &fingerprint));
     CHECK(fable_policy_shape(policy, &shape));
+    sizes(definition);
     CHECK(fable_user_init(user_memory.bytes, sizeof user_memory.bytes, policy, workspace.bytes, sizeof workspace.bytes, &user));
     CHECK(fable_user_hash("ana", &hash));
     CHECK(fable_start(user, hash));

@@ -6,6 +6,7 @@
 //! | `budget` | counts what a round of the device takes, and its stack | `budget.sh` |
 //! | `minimal` | decides and learns, and nothing else: the least flash and stack | `budget.sh` |
 //! | `golden` | comes to the pinned bits of `tests/golden` | `golden.sh` |
+//! | `update` | goes to another catalog, with the power cut before every write and erase | `update.sh` |
 //! | `boardtest` | checks [`boards`] | `boards.sh` |
 //! | `versus` | plays the same rounds with nalgebra | `versus.sh` |
 //!

@@ -129,12 +129,14 @@ impl<'m> Matching<'m> {
     }
 
     /// The same component.
+    #[inline(never)]
     pub(crate) fn component(&self, component: usize) -> Option<usize> {
         let own = self.from.definition().components.get(component)?;
         self.to.component(self.name(RenameKind::Component, own.name)?)
     }
 
     /// The same value of the same component.
+    #[inline(never)]
     pub(crate) fn value(&self, component: usize, value: u8) -> Option<u8> {
         let other = self.component(component)?;
         let own = self.from.definition().components.get(component)?;
@@ -162,6 +164,7 @@ impl<'m> Matching<'m> {
     }
 
     /// The declared contrast of the same name that also says the same: two values in the same context.
+    #[inline(never)]
     pub(crate) fn contrast(&self, contrast: usize) -> Option<usize> {
         let own = self.from.contrasts().get(contrast)?;
         let index = self.to.contrast(self.name(RenameKind::Contrast, own.name)?)?;
@@ -188,6 +191,7 @@ impl<'m> Matching<'m> {
     }
 
     /// The same coordinate, by its place in a leaf or in the root.
+    #[inline(never)]
     pub(crate) fn place(&self, per_task: bool, inside: usize) -> Option<usize> {
         let (block, values) = self.from.place_parts(per_task, inside)?;
         let mut mask = 0;
@@ -215,6 +219,7 @@ impl<'m> Matching<'m> {
     }
 
     /// The same action: the same values, and the null value of a component that is not on this side.
+    #[inline(never)]
     pub(crate) fn action(&self, action: Action) -> Option<Action> {
         let values = self.from.values(action)?;
         let mut there = Values::new();
@@ -228,6 +233,7 @@ impl<'m> Matching<'m> {
     }
 
     /// The same context: its task and signals. A signal that is not on this side is 0, so nothing is learned about it.
+    #[inline(never)]
     pub(crate) fn context(&self, context: &Context) -> Option<Context> {
         let task = match context.task() {
             Some(task) => Some(self.task(task)?),

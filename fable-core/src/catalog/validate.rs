@@ -370,7 +370,7 @@ const fn has_pattern(components: &[Component<'_>], mut pattern: &[Part<'_>], act
             index += 1;
             later = others;
         }
-        let value = if value == 0 { 0 } else { action as usize / stride % value };
+        let value = if value == 0 || stride == 0 { 0 } else { action as usize / stride % value };
         if !part.contains(value as u8) {
             return false;
         }

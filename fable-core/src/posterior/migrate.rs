@@ -62,6 +62,7 @@ impl<'s, T: Number> Columns<'s, T> {
     }
 
     /// Moves a coordinate to an earlier place; those between move on by one. Columns before `first` are not needed any more.
+    #[inline(never)]
     fn bring(&mut self, first: usize, from: usize, to: usize) {
         for place in (to..from).rev() {
             for column in first..place {
@@ -166,6 +167,7 @@ impl<T: Number, P: Places> Carry<'_, T, P> {
     }
 
     /// In every leaf that stays, puts what is removed first and the rest in its new order; says how many are removed in each.
+    #[inline(never)]
     fn clear_leaves(&mut self) -> Option<usize> {
         let mut gone = 0;
         for new in 0..self.new.leaves() {
@@ -183,6 +185,7 @@ impl<T: Number, P: Places> Carry<'_, T, P> {
     }
 
     /// The same for the root, of which what is removed is taken out of the leaves first.
+    #[inline(never)]
     fn clear_root(&mut self, gone_leaf: usize) -> Option<(usize, bool)> {
         let (mut gone, mut tied) = (0, false);
         for place in 0..self.old.root() {
@@ -224,6 +227,7 @@ impl<T: Number, P: Places> Carry<'_, T, P> {
 
     /// Frees a leaf of a coordinate of the root: a copy of its column is taken to the front of the leaf and dropped there. Whether
     /// the leaf depended on it.
+    #[inline(never)]
     fn free(&mut self, leaf: usize, gone_leaf: usize, coordinate: usize) -> Option<bool> {
         let [mut columns, mut root] = parts(self.old, self.packed, Some(leaf))?;
         let length = columns.inverse.len();
@@ -255,6 +259,7 @@ impl<T: Number, P: Places> Carry<'_, T, P> {
     }
 
     /// Writes what is common into the new factor, which is zero where nothing is; says how many coordinates that is.
+    #[inline(never)]
     fn copy(&mut self, out: &mut [T], gone_leaf: usize, gone_root: usize) -> Option<usize> {
         let (old, new, places) = (self.old, self.new, self.places);
         out.fill(T::ZERO);

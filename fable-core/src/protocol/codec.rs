@@ -4,77 +4,73 @@
 //! flash. `tests/protocol.rs` sends every message from the one to the other.
 
 use super::{Fault, Hello, Kept, Reply, Request, Statistics, StorageFault, WireContext, WireShare};
-use crate::record::{Input, Output, RecordError};
+use crate::record::{Input, Output};
 use crate::user::{Assessment, Gap, Trial};
 
 impl Input<'_> {
-    fn wire_context(&mut self) -> Result<WireContext, RecordError> {
-        let mut context = WireContext { task: self.byte()?, signals: heapless::Vec::new() };
-        for _ in 0..self.varint()? {
-            context.signals.push(self.f32()?).map_err(|_| RecordError::Content)?;
+    fn wire_context(&mut self) -> WireContext {
+        let mut context = WireContext { task: self.byte(), signals: heapless::Vec::new() };
+        for _ in 0..self.varint() {
+            if context.signals.push(self.f32()).is_err() {
+                self.refuse();
+                break;
+            }
         }
-        Ok(context)
+        context
     }
 
     /// A request; what is left is its payload.
     #[inline(never)]
-    pub(super) fn request(&mut self) -> Result<Request, RecordError> {
-        Ok(match self.byte()? {
+    pub(super) fn request(&mut self) -> Request {
+        match self.byte() {
             0 => Request::Hello,
-            1 => Request::Onboard { response: self.f64()?, precision: self.f64()? },
-            2 => Request::Decide { context: self.wire_context()?, at: self.varint()? },
+            1 => Request::Onboard { response: self.f64(), precision: self.f64() },
+            2 => Request::Decide { context: self.wire_context(), at: self.varint() },
             3 => Request::Feedback {
-                incarnation: self.varint()?,
-                round: self.varint()?,
-                reward: self.f64()?,
-                weight: self.f32()?,
-                now: self.varint()?,
+                incarnation: self.varint(),
+                round: self.varint(),
+                reward: self.f64(),
+                weight: self.f32(),
+                now: self.varint(),
             },
-            4 => Request::Observe {
-                context: self.wire_context()?,
-                action: self.short()?,
-                reward: self.f64()?,
-                weight: self.f32()?,
-            },
+            4 => Request::Observe { context: self.wire_context(), action: self.short(), reward: self.f64(), weight: self.f32() },
             5 => Request::Unlearn {
-                context: self.wire_context()?,
-                action: self.short()?,
-                baseline: self.f64()?,
-                reward: self.f64()?,
-                weight: self.f32()?,
-                imputed: self.flag()?,
-                kept: self.f32()?,
-                probed: [self.varint()?, self.varint()?],
+                context: self.wire_context(),
+                action: self.short(),
+                baseline: self.f64(),
+                reward: self.f64(),
+                weight: self.f32(),
+                imputed: self.flag(),
+                kept: self.f32(),
+                probed: [self.varint(), self.varint()],
             },
             6 => Request::Explain {
-                incarnation: self.varint()?,
-                round: self.varint()?,
-                other: if self.flag()? { Some(self.short()?) } else { None },
-                first: self.short()?,
+                incarnation: self.varint(),
+                round: self.varint(),
+                other: if self.flag() { Some(self.short()) } else { None },
+                first: self.short(),
             },
-            7 => Request::Assess { contrast: self.byte()? },
-            8 => Request::Compare {
-                context: self.wire_context()?,
-                prefer: self.short()?,
-                over: self.short()?,
-                total: self.flag()?,
-            },
-            9 => Request::Profile { index: self.short()? },
-            10 => Request::Promote { at: self.varint()? },
+            7 => Request::Assess { contrast: self.byte() },
+            8 => Request::Compare { context: self.wire_context(), prefer: self.short(), over: self.short(), total: self.flag() },
+            9 => Request::Profile { index: self.short() },
+            10 => Request::Promote { at: self.varint() },
             11 => Request::Statistics,
-            12 => Request::Expire { now: self.varint()? },
-            13 => Request::Snapshot { offset: self.varint()? },
-            14 => Request::Stage { offset: self.varint()? },
-            15 => Request::Commit { length: self.varint()? },
-            16 => Request::Event { index: self.varint()? },
+            12 => Request::Expire { now: self.varint() },
+            13 => Request::Snapshot { offset: self.varint() },
+            14 => Request::Stage { offset: self.varint() },
+            15 => Request::Commit { length: self.varint() },
+            16 => Request::Event { index: self.varint() },
             17 => Request::Forget,
-            18 => Request::Prior { next: self.flag()?, offset: self.varint()? },
-            19 => Request::CommitPrior { length: self.varint()? },
-            20 => Request::Trial { contrast: self.byte()? },
-            21 => Request::Recommend { context: self.wire_context()? },
-            22 => Request::Wish { code: self.varint()?, stands: self.flag()? },
-            _ => return Err(RecordError::Content),
-        })
+            18 => Request::Prior { next: self.flag(), offset: self.varint() },
+            19 => Request::CommitPrior { length: self.varint() },
+            20 => Request::Trial { contrast: self.byte() },
+            21 => Request::Recommend { context: self.wire_context() },
+            22 => Request::Wish { code: self.varint(), stands: self.flag() },
+            _ => {
+                self.refuse();
+                Request::Hello
+            }
+        }
     }
 }
 

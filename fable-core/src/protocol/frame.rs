@@ -68,9 +68,10 @@ impl<'b> Frame<'b> {
         if self.body.first().is_some_and(|tag| *tag > Request::LAST) {
             return Err(Fault::UnknownRequest);
         }
-        let mut input = Input(self.body);
-        let request = input.request().map_err(|_| Fault::Content)?;
-        let payload = input.0;
+        let mut input = Input::new(self.body);
+        let request = input.request();
+        input.end().map_err(|_| Fault::Content)?;
+        let payload = input.rest();
         if payload.is_empty() || request.has_payload() { Ok((request, payload)) } else { Err(Fault::Content) }
     }
 

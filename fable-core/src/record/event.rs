@@ -188,13 +188,15 @@ pub fn decode_event_into(catalog: &Catalog<'_>, bytes: &[u8], place: &mut Event)
     if CRC_16.checksum(body).to_le_bytes() != *sum {
         return Err(RecordError::Checksum);
     }
-    let mut input = Input(body);
-    match input.byte()? {
+    let mut input = Input::new(body);
+    match input.byte() {
         0 => permissions(&mut input, place),
+        1 if !cfg!(feature = "onboard") => return Err(RecordError::Unsupported),
         1 => statement(&mut input, catalog, place),
         tag => other(tag, &mut input, catalog, place),
     }?;
-    if input.0.is_empty() { Ok(()) } else { Err(RecordError::TooLong) }
+    input.end()?;
+    if input.rest().is_empty() { Ok(()) } else { Err(RecordError::TooLong) }
 }
 
 /// An event that is neither of the two large ones.
@@ -202,37 +204,40 @@ pub fn decode_event_into(catalog: &Catalog<'_>, bytes: &[u8], place: &mut Event)
 fn other(tag: u8, input: &mut Input<'_>, catalog: &Catalog<'_>, place: &mut Event) -> Result<(), RecordError> {
     *place = match tag {
         2 | 11 => Event::Decision {
-            round: input.u32()?,
-            action: Action(input.short()?),
-            baseline: input.f64()?,
+            round: input.u32(),
+            action: Action(input.short()),
+            baseline: input.f64(),
             context: input.context(catalog)?,
-            at: input.u32()?,
+            at: input.u32(),
             coins: if tag == 11 { coins(input, 1)? } else { Coins::new() },
         },
-        3 => Event::Feedback { round: input.u32()?, reward: input.f64()?, weight: 1.0 },
+        3 => Event::Feedback { round: input.u32(), reward: input.f64(), weight: 1.0 },
         4 => {
-            let (round, reward, weight) = (input.u32()?, input.f64()?, input.f32()?);
+            let (round, reward, weight) = (input.u32(), input.f64(), input.f32());
             if weight == 1.0 {
                 return Err(RecordError::Content);
             }
             Event::Feedback { round, reward, weight }
         }
+        5 if !cfg!(feature = "observe") => return Err(RecordError::Unsupported),
+        6 if !cfg!(feature = "unlearn") => return Err(RecordError::Unsupported),
+        8 if !cfg!(feature = "promote") => return Err(RecordError::Unsupported),
         5 => Event::Observation(input.observation(catalog)?),
         6 => Event::Unlearn {
             observation: input.observation(catalog)?,
-            imputed: input.flag()?,
-            kept: input.f32()?,
-            probed: input.contrasts()?,
+            imputed: input.flag(),
+            kept: input.f32(),
+            probed: input.contrasts(),
         },
         7 => {
-            let (round, follows) = (input.u32()?, input.flag()?);
-            Event::Expiry { round, imputed: if follows { Some(input.f64()?) } else { None } }
+            let (round, follows) = (input.u32(), input.flag());
+            Event::Expiry { round, imputed: if follows { Some(input.f64()) } else { None } }
         }
-        8 => Event::Promotion(input.promotion()?),
-        9 => Event::Forget { promise: input.u32()? },
-        10 => Event::Fade { keep: input.f32()? },
-        12 => Event::Origin { origin: input.varint()? },
-        14 => Event::Wish { code: input.varint()?, stands: input.flag()? },
+        8 => Event::Promotion(input.promotion()),
+        9 => Event::Forget { promise: input.u32() },
+        10 => Event::Fade { keep: input.f32() },
+        12 => Event::Origin { origin: input.varint() },
+        14 => Event::Wish { code: input.varint(), stands: input.flag() },
         #[cfg(feature = "alloc")]
         13 => Event::Elsewhere(elsewhere(input, catalog)?),
         _ => return Err(RecordError::Content),
@@ -242,14 +247,14 @@ fn other(tag: u8, input: &mut Input<'_>, catalog: &Catalog<'_>, place: &mut Even
 
 #[cfg(feature = "alloc")]
 fn elsewhere(input: &mut Input<'_>, catalog: &Catalog<'_>) -> Result<Elsewhere, RecordError> {
-    let (origin, from, more, at) = (input.varint()?, input.varint()?, input.varint()?, input.u32()?);
+    let (origin, from, more, at) = (input.varint(), input.varint(), input.varint(), input.u32());
     let to = from.checked_add(more).ok_or(RecordError::Content)?;
-    let deed = match input.byte()? {
+    let deed = match input.byte() {
         0 => Deed::Nothing,
         1 => Deed::Reward {
-            round: input.varint()?,
+            round: input.varint(),
             observation: input.observation(catalog)?,
-            imputed: input.flag()?,
+            imputed: input.flag(),
             coins: coins(input, 0)?,
         },
         2 => {
@@ -259,13 +264,13 @@ fn elsewhere(input: &mut Input<'_>, catalog: &Catalog<'_>) -> Result<Elsewhere, 
             Deed::Stated(statement)
         }
         3 => Deed::Unlearned {
-            round: input.varint()?,
+            round: input.varint(),
             observation: input.observation(catalog)?,
-            imputed: input.flag()?,
-            kept: input.f32()?,
-            probed: input.contrasts()?,
+            imputed: input.flag(),
+            kept: input.f32(),
+            probed: input.contrasts(),
         },
-        4 => Deed::Promoted(input.promotion()?),
+        4 => Deed::Promoted(input.promotion()),
         _ => return Err(RecordError::Content),
     };
     Ok(Elsewhere { origin, from, to, at, deed })
@@ -273,9 +278,9 @@ fn elsewhere(input: &mut Input<'_>, catalog: &Catalog<'_>) -> Result<Elsewhere, 
 
 /// So many coins at least.
 fn coins(input: &mut Input<'_>, least: usize) -> Result<Coins, RecordError> {
-    let (count, mut coins) = (input.varint()?, Coins::new());
+    let (count, mut coins) = (input.varint(), Coins::new());
     for _ in 0..count {
-        let coin = Coin { contrast: input.byte()?, expected: input.f32()? };
+        let coin = Coin { contrast: input.byte(), expected: input.f32() };
         coins.push(coin).map_err(|_| RecordError::Content)?;
     }
     if coins.len() < least { Err(RecordError::Content) } else { Ok(coins) }
@@ -286,12 +291,12 @@ fn coins(input: &mut Input<'_>, least: usize) -> Result<Coins, RecordError> {
 fn permissions(input: &mut Input<'_>, place: &mut Event) -> Result<(), RecordError> {
     *place = Event::Permissions(ActionSet::EMPTY);
     let Event::Permissions(set) = place else { return Err(RecordError::Content) };
-    let (count, mut last) = (usize::try_from(input.varint()?).unwrap_or(usize::MAX), 1);
+    let (count, mut last) = (usize::try_from(input.varint()).unwrap_or(usize::MAX), 1);
     if count > ActionSet::WORDS {
         return Err(RecordError::Content);
     }
     for index in 0..count {
-        last = input.varint()?;
+        last = input.varint();
         set.set_word(index, last);
     }
     if last == 0 { Err(RecordError::Content) } else { Ok(()) }
@@ -302,10 +307,10 @@ fn permissions(input: &mut Input<'_>, place: &mut Event) -> Result<(), RecordErr
 fn statement(input: &mut Input<'_>, catalog: &Catalog<'_>, place: &mut Event) -> Result<(), RecordError> {
     *place = Event::Onboarding(Statement { direction: Direction::default(), response: 0.0, precision: 0.0 });
     let Event::Onboarding(statement) = place else { return Err(RecordError::Content) };
-    for _ in 0..input.varint()? {
-        let coordinate = input.short()?;
-        statement.direction.push(coordinate, input.f64()?).ok_or(RecordError::Content)?;
+    for _ in 0..input.varint() {
+        let coordinate = input.short();
+        statement.direction.push(coordinate, input.f64()).ok_or(RecordError::Content)?;
     }
-    (statement.response, statement.precision) = (input.f64()?, input.f64()?);
+    (statement.response, statement.precision) = (input.f64(), input.f64());
     statement.direction.check(catalog).map_err(|_| RecordError::Content)
 }

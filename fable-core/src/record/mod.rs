@@ -294,7 +294,7 @@ pub enum RecordError {
     /// The bytes are whole but mean nothing here: a number out of range, an unknown event.
     Content,
     /// The record has something that this build was made without: wishes without the feature `rules`, counted surprises
-    /// without `adapt`.
+    /// without `adapt`, an event of a feature that is left out.
     Unsupported,
     /// The learner has not the room that the record needs.
     Room {

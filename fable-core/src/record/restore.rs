@@ -112,7 +112,7 @@ impl<'p, T: Scalar> Reader<'p, T> {
                 Ok(Item::Header(header))
             }
             Stage::Counters => {
-                let counters = self.part(Input::counters)?;
+                let counters = self.part(|input| Ok(input.counters()))?;
                 let numbers = usize::try_from(counters.numbers).ok() == Some(catalog.state_len());
                 let lists = usize::from(counters.words) <= ActionSet::WORDS
                     && usize::from(counters.merged) <= MAX_ORIGINS
@@ -156,7 +156,7 @@ impl<'p, T: Scalar> Reader<'p, T> {
                 if in_order && known && !again { Ok(Item::Pending(pending)) } else { Err(RecordError::Content) }
             }
             Stage::Promotion(_) => {
-                let promotion = self.part(Input::promotion)?;
+                let promotion = self.part(|input| Ok(input.promotion()))?;
                 let contrast = usize::from(promotion.contrast);
                 let known = contrast < catalog.contrasts().len() && !self.promoted.contains(contrast);
                 let finite = promotion.lower.is_finite() && promotion.upper.is_finite();
@@ -189,9 +189,9 @@ impl<'p, T: Scalar> Reader<'p, T> {
 
     /// The part after its length byte.
     fn part<'s, P>(&'s self, read: impl FnOnce(&mut Input<'s>) -> Result<P, RecordError>) -> Result<P, RecordError> {
-        let mut input = Input(self.part.get(1..).unwrap_or(&[]));
+        let mut input = Input::new(self.part.get(1..).unwrap_or(&[]));
         let part = read(&mut input).map_err(|_| RecordError::Content)?;
-        if input.0.is_empty() { Ok(part) } else { Err(RecordError::Content) }
+        if input.end().is_ok() && input.rest().is_empty() { Ok(part) } else { Err(RecordError::Content) }
     }
 }
 

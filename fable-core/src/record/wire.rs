@@ -119,139 +119,198 @@ impl<'b> Output<'b> {
     }
 }
 
-/// Bytes that are read one after the other.
-pub(crate) struct Input<'b>(pub(crate) &'b [u8]);
+/// Bytes that are read one after the other. What is wrong is remembered, and zeros are read from then on, so that a reader
+/// asks once, at the [end](Self::end): a question after every number takes more code than all the numbers.
+pub(crate) struct Input<'b> {
+    rest: &'b [u8],
+    /// What was wrong first.
+    fault: Option<RecordError>,
+}
 
-impl Input<'_> {
-    pub(crate) fn take<const N: usize>(&mut self) -> Result<[u8; N], RecordError> {
-        let (taken, rest) = self.0.split_at_checked(N).ok_or(RecordError::Truncated)?;
-        let mut bytes = [0; N];
+impl<'b> Input<'b> {
+    pub(crate) const fn new(bytes: &'b [u8]) -> Self {
+        Self { rest: bytes, fault: None }
+    }
+
+    /// What was not read.
+    pub(crate) const fn rest(&self) -> &'b [u8] {
+        self.rest
+    }
+
+    /// Whether something was wrong with what was read.
+    ///
+    /// # Errors
+    /// What was wrong first.
+    pub(crate) const fn end(&self) -> Result<(), RecordError> {
+        match self.fault {
+            Some(fault) => Err(fault),
+            None => Ok(()),
+        }
+    }
+
+    /// The bytes make no sense.
+    pub(crate) const fn refuse(&mut self) {
+        self.fail(RecordError::Content);
+    }
+
+    const fn fail(&mut self, fault: RecordError) {
+        if self.fault.is_none() {
+            self.fault = Some(fault);
+        }
+        self.rest = &[];
+    }
+
+    #[inline(never)]
+    fn fill(&mut self, bytes: &mut [u8]) {
+        let Some((taken, rest)) = self.rest.split_at_checked(bytes.len()) else { return self.fail(RecordError::Truncated) };
         for (slot, byte) in bytes.iter_mut().zip(taken) {
             *slot = *byte;
         }
-        self.0 = rest;
-        Ok(bytes)
+        self.rest = rest;
     }
 
-    pub(crate) fn byte(&mut self) -> Result<u8, RecordError> {
-        self.take().map(|[byte]| byte)
+    #[inline(never)]
+    pub(crate) fn byte(&mut self) -> u8 {
+        let mut byte = [0];
+        self.fill(&mut byte);
+        let [byte] = byte;
+        byte
     }
 
     /// A truth, or whether something follows.
-    pub(crate) fn flag(&mut self) -> Result<bool, RecordError> {
-        match self.byte()? {
-            0 => Ok(false),
-            1 => Ok(true),
-            _ => Err(RecordError::Content),
+    #[inline(never)]
+    pub(crate) fn flag(&mut self) -> bool {
+        let byte = self.byte();
+        if byte > 1 {
+            self.refuse();
         }
+        byte == 1
     }
 
     /// A varint in as few bytes as it needs.
     #[inline(never)]
-    pub(crate) fn varint(&mut self) -> Result<u32, RecordError> {
-        let mut number = 0_u64;
+    pub(crate) fn varint(&mut self) -> u32 {
+        let mut number = 0_u32;
         for place in 0..5 {
-            let byte = self.byte()?;
-            number |= u64::from(byte & 0x7f) << (7 * place);
+            let byte = self.byte();
+            number |= u32::from(byte & 0x7f) << (7 * place);
             if byte & 0x80 == 0 {
-                let shortest = byte != 0 || place == 0;
-                return u32::try_from(number).ok().filter(|_| shortest).ok_or(RecordError::Content);
+                if (byte == 0 && place > 0) || (place == 4 && byte > 0xf) {
+                    break;
+                }
+                return number;
             }
         }
-        Err(RecordError::Content)
-    }
-
-    pub(crate) fn short(&mut self) -> Result<u16, RecordError> {
-        u16::try_from(self.varint()?).map_err(|_| RecordError::Content)
+        self.refuse();
+        0
     }
 
     #[inline(never)]
-    pub(crate) fn u32(&mut self) -> Result<u32, RecordError> {
-        self.take().map(u32::from_le_bytes)
-    }
-
-    pub(crate) fn f32(&mut self) -> Result<f32, RecordError> {
-        self.u32().map(f32::from_bits)
+    pub(crate) fn short(&mut self) -> u16 {
+        u16::try_from(self.varint()).unwrap_or_else(|_| {
+            self.refuse();
+            0
+        })
     }
 
     #[inline(never)]
-    pub(crate) fn f64(&mut self) -> Result<f64, RecordError> {
-        self.take().map(f64::from_le_bytes)
+    pub(crate) fn u32(&mut self) -> u32 {
+        let mut bytes = [0; 4];
+        self.fill(&mut bytes);
+        u32::from_le_bytes(bytes)
+    }
+
+    pub(crate) fn f32(&mut self) -> f32 {
+        f32::from_bits(self.u32())
+    }
+
+    #[inline(never)]
+    pub(crate) fn f64(&mut self) -> f64 {
+        let mut bytes = [0; 8];
+        self.fill(&mut bytes);
+        f64::from_le_bytes(bytes)
     }
 
     /// A context of a catalog. One state has one encoding: a signal of -0, which would be read as 0, is refused.
+    ///
+    /// # Errors
+    /// What is wrong with it, or with what was read before: there is no context then.
     #[inline(never)]
     pub(crate) fn context(&mut self, catalog: &Catalog<'_>) -> Result<Context, RecordError> {
-        let task = self.byte()?.checked_sub(1).map(usize::from);
-        let count = usize::try_from(self.varint()?).map_err(|_| RecordError::Content)?;
+        let task = self.byte().checked_sub(1).map(usize::from);
+        let count = usize::try_from(self.varint()).map_err(|_| RecordError::Content)?;
         let mut signals = [0.0; MAX_SIGNALS];
         let signals = signals.get_mut(..count).ok_or(RecordError::Content)?;
         for signal in &mut *signals {
-            *signal = self.f32()?;
+            *signal = self.f32();
             if signal.is_sign_negative() {
                 return Err(RecordError::Content);
             }
         }
+        self.end()?;
         Context::new(catalog, task, signals).map_err(|_| RecordError::Content)
     }
 
     pub(crate) fn observation(&mut self, catalog: &Catalog<'_>) -> Result<Observation, RecordError> {
-        let (context, action) = (self.context(catalog)?, Action(self.short()?));
-        Ok(Observation { context, action, baseline: self.f64()?, reward: self.f64()?, weight: self.f32()? })
+        let (context, action) = (self.context(catalog)?, Action(self.short()));
+        Ok(Observation { context, action, baseline: self.f64(), reward: self.f64(), weight: self.f32() })
     }
 
     pub(crate) fn pending<T: Scalar>(&mut self, catalog: &Catalog<'_>) -> Result<Pending<T>, RecordError> {
-        let (round, at, action) = (self.u32()?, self.u32()?, Action(self.short()?));
-        let wait = match self.byte()? {
+        let (round, at, action) = (self.u32(), self.u32(), Action(self.short()));
+        let wait = match self.byte() {
             0 => Wait::Waiting,
             1 => Wait::Rewarded,
             2 => Wait::Expired,
             _ => return Err(RecordError::Content),
         };
-        let exact = self.f64()?;
-        let (baseline, context, coins) = (T::from_f64(exact), self.context(catalog)?, self.contrasts()?);
+        let exact = self.f64();
+        let (baseline, context, coins) = (T::from_f64(exact), self.context(catalog)?, self.contrasts());
         let sound = within(exact, MAX_BASELINE) && baseline.to_f64() == exact && action.index() < catalog.actions();
         if sound { Ok(Pending { context, baseline, round, at, action, wait, coins }) } else { Err(RecordError::Content) }
     }
 
-    pub(crate) fn contrasts(&mut self) -> Result<ContrastSet, RecordError> {
-        Ok(ContrastSet::from_words([self.varint()?, self.varint()?]))
+    pub(crate) fn contrasts(&mut self) -> ContrastSet {
+        ContrastSet::from_words([self.varint(), self.varint()])
     }
 
     #[inline(never)]
-    pub(crate) fn promotion(&mut self) -> Result<Promotion, RecordError> {
-        let contrast = self.byte()?;
-        let verdict = match self.byte()? {
+    pub(crate) fn promotion(&mut self) -> Promotion {
+        let contrast = self.byte();
+        let verdict = match self.byte() {
             0 => Verdict::Against,
             1 => Verdict::Open,
             2 => Verdict::For,
-            _ => return Err(RecordError::Content),
+            _ => {
+                self.refuse();
+                Verdict::Open
+            }
         };
-        let valid = self.flag()?;
-        let by = if self.flag()? { Certifier::Coins } else { Certifier::Ellipsoid };
-        let (round, at, evidence) = (self.u32()?, self.u32()?, self.u32()?);
-        Ok(Promotion { contrast, verdict, valid, by, round, at, evidence, lower: self.f32()?, upper: self.f32()? })
+        let valid = self.flag();
+        let by = if self.flag() { Certifier::Coins } else { Certifier::Ellipsoid };
+        let (round, at, evidence) = (self.u32(), self.u32(), self.u32());
+        Promotion { contrast, verdict, valid, by, round, at, evidence, lower: self.f32(), upper: self.f32() }
     }
 
-    pub(crate) fn counters(&mut self) -> Result<Counters, RecordError> {
-        Ok(Counters {
-            incarnation: self.u32()?,
-            origin: self.u32()?,
-            round: self.u32()?,
-            events: self.u32()?,
-            observations: self.u32()?,
-            voided: self.flag()?,
-            log_det_ratio: self.f64()?,
-            since_fading: self.short()?,
-            squares: self.f32()?,
-            disappointment: self.short()?,
-            since_change: self.byte()?,
-            merged: self.byte()?,
-            words: self.byte()?,
-            pending: self.short()?,
-            profile: self.short()?,
-            numbers: self.u32()?,
-        })
+    pub(crate) fn counters(&mut self) -> Counters {
+        Counters {
+            incarnation: self.u32(),
+            origin: self.u32(),
+            round: self.u32(),
+            events: self.u32(),
+            observations: self.u32(),
+            voided: self.flag(),
+            log_det_ratio: self.f64(),
+            since_fading: self.short(),
+            squares: self.f32(),
+            disappointment: self.short(),
+            since_change: self.byte(),
+            merged: self.byte(),
+            words: self.byte(),
+            pending: self.short(),
+            profile: self.short(),
+            numbers: self.u32(),
+        }
     }
 }
 

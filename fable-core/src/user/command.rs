@@ -286,6 +286,7 @@ impl<T: Scalar> User<'_, T> {
                 *event = Event::Feedback { round: self.rewardable(*id, *now)?, reward: *reward, weight: *weight };
                 Ok(true)
             }
+            Order::Observe { .. } if !cfg!(feature = "observe") => Err(UserError::Unsupported),
             Order::Observe { context, action, reward, weight, defaults, .. } if first => {
                 let default = self.admit_defaults(*defaults)?.and_then(|defaults| defaults.get(action.index()).copied());
                 self.propose_observation((context, *action, default), *reward, *weight, event)
@@ -315,6 +316,7 @@ impl<T: Scalar> User<'_, T> {
                 *event = due.into();
                 Ok(true)
             }
+            Order::Onboard(_) if !cfg!(feature = "onboard") => Err(UserError::Unsupported),
             Order::Onboard(statements) => self.propose_statement(statements, *applied, event),
             #[cfg(feature = "alloc")]
             Order::Wishes(wishes) => self.propose_wish(wishes, first, event),
@@ -403,6 +405,7 @@ impl<T: Scalar> User<'_, T> {
     /// # Errors
     /// A reward outside [-1, 1], a context or action of another catalog; nothing has changed then.
     pub fn observe(&mut self, context: &Context, action: Action, reward: f64) -> Result<crate::Update<T>, UserError> {
+        supported(cfg!(feature = "observe"))?;
         let observation = self.observed((context, action, None), reward, 1.0)?;
         let update = self.observation_lesson(&observation)?.learn();
         self.fade_if_due()?;
@@ -414,6 +417,7 @@ impl<T: Scalar> User<'_, T> {
     /// # Errors
     /// A direction of another catalog, a response or precision out of range; nothing has changed then.
     pub fn onboard(&mut self, statement: &Statement) -> Result<Option<crate::Update<T>>, UserError> {
+        supported(cfg!(feature = "onboard"))?;
         self.admit_on()?;
         let Some(lesson) = self.stated_lesson(statement)? else {
             self.memory.state.count();

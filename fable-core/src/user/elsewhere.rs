@@ -95,6 +95,7 @@ impl<T: Scalar> User<'_, T> {
         }
         match deed {
             Deed::Reward { .. } | Deed::Unlearned { .. } => Ok(true),
+            Deed::Stated(_) if !cfg!(feature = "onboard") => Err(UserError::Unsupported),
             Deed::Stated(statement) => self.admit_statement(statement).map(|()| statement.precision != 0.0),
             Deed::Promoted(promotion) if own && promotion.round > self.round => Err(UserError::NotPromoted),
             Deed::Promoted(promotion) => self.admit_told(promotion).map(|()| false),

@@ -56,9 +56,9 @@
 
 use super::late::{Pending, Wait, slot_mut};
 use super::wish::{MAX_WISHES, code_of};
-use super::{Learner, Memory, State, Wish};
+use super::{Learner, Memory, Promotion, State, Wish};
 use crate::catalog::score::Scalar;
-use crate::catalog::{ActionSet, ContrastSet, Matching, Rename, TRIAL_LEN, When};
+use crate::catalog::{Action, ActionSet, Context, ContrastSet, Matching, Rename, TRIAL_LEN, When};
 use crate::numbers::Storage;
 use crate::policy::Policy;
 use crate::posterior::{Carried, Carry, Places, Prior};
@@ -189,6 +189,7 @@ impl<'m, T: Scalar> Migration<'m, T> {
         self.carry_memory(old.memory(), new.memory(), workspace.as_mut())
     }
 
+    #[inline(never)]
     fn carry_memory(&self, mut old: Memory<'_, T>, mut new: Memory<'_, T>, scratch: &mut [T]) -> Result<Migrated, MigrateError> {
         let (from, to) = (self.old.catalog(), self.new.catalog());
         let started = !old.state.is_vacant() && old.state.fingerprint == self.old.fingerprint();
@@ -211,21 +212,30 @@ impl<'m, T: Scalar> Migration<'m, T> {
         migrated.kept = count(carried.kept);
         migrated.added = count(to.dimension().saturating_sub(carried.kept));
         migrated.removed = count(from.dimension().saturating_sub(carried.kept));
-        let ends = !old.state.voided && self.ends_guarantee(old.state, carried.tied);
-        migrated.voided = ends;
-        *new.state = State {
-            fingerprint: self.new.fingerprint(),
-            promise: self.promise(old.state.promise),
-            voided: old.state.voided || ends,
-            arrow: to.arrow(),
-            permissions: self.permissions(&old.state.permissions),
-            ..*old.state
-        };
+        migrated.voided = !old.state.voided && self.ends_guarantee(old.state, carried.tied);
+        self.carry_state(old.state, new.state, migrated.voided);
         old.vacate();
         Ok(migrated)
     }
 
+    /// Counters, promise and permissions: what can be said of them in the new catalog.
+    #[inline(never)]
+    fn carry_state(&self, old: &State, new: &mut State, ends: bool) {
+        *new = *old;
+        new.fingerprint = self.new.fingerprint();
+        new.promise = self.promise(old.promise);
+        new.voided |= ends;
+        new.arrow = self.new.catalog().arrow();
+        new.permissions = ActionSet::EMPTY;
+        for action in (0..).map(Action).take(self.old.catalog().actions()) {
+            if let (true, Some(action)) = (old.permissions.contains(action), self.forward.action(action)) {
+                new.permissions.insert(action);
+            }
+        }
+    }
+
     /// Mean and variances.
+    #[inline(never)]
     fn carry_posterior(&self, old: &mut Memory<'_, T>, new: &mut Memory<'_, T>, scratch: &mut [T]) -> Option<Carried> {
         let (from, to) = (self.old.catalog().arrow(), self.new.catalog().arrow());
         let packed = old.storage.get_mut(..from.packed_len())?;
@@ -234,6 +244,7 @@ impl<'m, T: Scalar> Migration<'m, T> {
     }
 
     /// E and mean of a coordinate at the new prior, by itself.
+    #[inline(never)]
     fn fresh(&self, coordinate: usize, scratch: &mut [T]) -> (T, T) {
         let isotropic = || T::from_f64(1.0 / self.new.base_precision());
         match *self.new.prior() {
@@ -250,6 +261,7 @@ impl<'m, T: Scalar> Migration<'m, T> {
     }
 
     /// Evidence of values, what coins have shown, and wishes.
+    #[inline(never)]
     fn carry_numbers(&self, old: &Memory<'_, T>, new: &mut Memory<'_, T>, migrated: &mut Migrated) {
         let (from, to) = (self.old.catalog(), self.new.catalog());
         for (component, own) in to.definition().components.iter().enumerate() {
@@ -290,6 +302,7 @@ impl<'m, T: Scalar> Migration<'m, T> {
     }
 
     /// The same wish; `None` when what it is about is gone.
+    #[inline(never)]
     fn wish(&self, wish: Wish) -> Option<Wish> {
         let part = |component: u8, value: u8, when: When| {
             let (place, forward) = (usize::from(component), &self.forward);
@@ -312,52 +325,41 @@ impl<'m, T: Scalar> Migration<'m, T> {
     }
 
     /// Decisions in the ring and promotions.
+    #[inline(never)]
     fn carry_lists(&self, old: &Memory<'_, T>, new: &mut Memory<'_, T>, migrated: &mut Migrated) {
-        let waits = |pending: &Pending<T>| pending.wait == Wait::Waiting;
         for pending in old.view().ring() {
-            let same = self.pending(pending);
-            if waits(pending) && same.is_none() {
-                migrated.waiting += 1;
-            }
-            // The ring has every round, so what cannot be said any more leaves an expired one.
-            let gone = Pending { round: pending.round, at: pending.at, wait: Wait::Expired, ..self.nothing() };
-            if let Some(slot) = slot_mut(new.pending, pending.round) {
-                // A shorter ring loses its oldest.
-                if slot.round > 0 && waits(slot) {
-                    migrated.waiting += 1;
-                }
-                *slot = same.unwrap_or(gone);
-            }
+            let Some(slot) = slot_mut(new.pending, pending.round) else { continue };
+            // A shorter ring loses its oldest.
+            let crowded = slot.round > 0 && slot.wait == Wait::Waiting;
+            let expired = !self.carry_pending(pending, slot) && pending.wait == Wait::Waiting;
+            migrated.waiting += u16::from(crowded) + u16::from(expired);
         }
         for promotion in old.profile.iter() {
             let contrast =
                 self.forward.contrast(usize::from(promotion.contrast)).and_then(|contrast| u8::try_from(contrast).ok());
-            let same = contrast.map(|contrast| super::Promotion { contrast, ..*promotion });
+            let same = contrast.map(|contrast| Promotion { contrast, ..*promotion });
             if same.is_none_or(|promotion| new.profile.push(promotion).is_err()) {
                 migrated.promotions += 1;
             }
         }
     }
 
-    /// The same decision, waiting or not.
-    fn pending(&self, pending: &Pending<T>) -> Option<Pending<T>> {
-        let context = self.forward.context(&pending.context)?;
-        let action = self.forward.action(pending.action)?;
-        let mut coins = ContrastSet::EMPTY;
-        pending.coins.iter().filter_map(|contrast| self.forward.contrast(contrast)).for_each(|contrast| coins.insert(contrast));
-        Some(Pending { context, action, coins, ..*pending })
-    }
-
-    /// A decision of the new catalog about which nothing is known.
-    fn nothing(&self) -> Pending<T> {
-        Pending { context: crate::catalog::Context::blank(self.new.catalog()), ..Pending::EMPTY }
-    }
-
-    /// The actions of a set that can be said in the new catalog.
-    fn permissions(&self, old: &ActionSet) -> ActionSet {
-        let mut set = ActionSet::EMPTY;
-        old.iter().filter_map(|action| self.forward.action(action)).for_each(|action| set.insert(action));
-        set
+    /// Writes the same decision, waiting or not, into its place. The ring has every round, so one that cannot be said any more leaves an
+    /// expired one about which nothing is known; whether it can.
+    #[inline(never)]
+    fn carry_pending(&self, pending: &Pending<T>, slot: &mut Pending<T>) -> bool {
+        let (Some(context), Some(action)) = (self.forward.context(&pending.context), self.forward.action(pending.action)) else {
+            slot.context = Context::blank(self.new.catalog());
+            (slot.round, slot.at, slot.wait) = (pending.round, pending.at, Wait::Expired);
+            (slot.baseline, slot.action, slot.coins) = (T::ZERO, Action(0), ContrastSet::EMPTY);
+            return false;
+        };
+        *slot = *pending;
+        (slot.context, slot.action, slot.coins) = (context, action, ContrastSet::EMPTY);
+        for contrast in pending.coins.iter().filter_map(|contrast| self.forward.contrast(contrast)) {
+            slot.coins.insert(contrast);
+        }
+        true
     }
 
     /// The new policy's promise, if it covers the old one; otherwise the old one, which no contrast is `valid` under.
@@ -367,6 +369,7 @@ impl<'m, T: Scalar> Migration<'m, T> {
     }
 
     /// Whether what was learned is about something else now.
+    #[inline(never)]
     fn ends_guarantee(&self, state: &State, tied: bool) -> bool {
         let (from, to) = (self.old.catalog(), self.new.catalog());
         if !self.old.knows_radius() {

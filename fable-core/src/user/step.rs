@@ -59,6 +59,7 @@ impl<T: Scalar> User<'_, T> {
                 Feasible::from_set(self.policy.catalog(), *set).map_err(UserError::Feasible)?;
                 Effect::Permit(self.memory.state, set)
             }
+            Event::Onboarding(_) if !cfg!(feature = "onboard") => return Err(UserError::Unsupported),
             Event::Onboarding(statement) => {
                 self.admit_on()?;
                 if statement.precision == 0.0 {
@@ -87,6 +88,7 @@ impl<T: Scalar> User<'_, T> {
                 Effect::Enter { memory, catalog, context, baseline, round, at, action, coins }
             }
             Event::Feedback { round, reward, weight } => Effect::Learn(self.feedback_lesson(*round, *reward, *weight)?),
+            Event::Observation(_) if !cfg!(feature = "observe") => return Err(UserError::Unsupported),
             Event::Observation(observation) => Effect::Learn(self.observation_lesson(observation)?),
             Event::Unlearn { .. } if !cfg!(feature = "unlearn") => return Err(UserError::Unsupported),
             Event::Unlearn { observation, imputed, kept, probed } => {

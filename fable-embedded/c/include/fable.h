@@ -98,9 +98,10 @@ enum {
     FABLE_RECORD_DAMAGED = 63,   /* the checksum of the snapshot is wrong */
     FABLE_RECORD_VERSION = 64,   /* the snapshot was written by another version */
     FABLE_RECORD_SCALAR = 65,    /* the snapshot is in f64, this library is in f32 */
-    FABLE_RECORD_POLICY = 66,    /* the snapshot belongs to another catalog or other settings */
+    FABLE_RECORD_POLICY = 66,    /* the snapshot belongs to this catalog and other settings */
     FABLE_RECORD_CONTENT = 67,   /* the snapshot has a content that is not possible here */
     FABLE_RECORD_ROOM = 68,      /* the snapshot has more waiting decisions or promotions than FABLE_ROOM */
+    FABLE_RECORD_CATALOG = 69,   /* the snapshot belongs to another catalog */
     /* What settings are out of their range. */
     FABLE_SETTING_NOISE_VARIANCE = 80,
     FABLE_SETTING_PRECISION_PER_FEATURE = 81,
@@ -336,7 +337,7 @@ typedef struct fable_settings {
 /* The sizes below follow from the shape of a catalog. `values` are those of all components together. `leaf` are the coordinates
  * of all blocks per task, for one task; `root` are those of the other blocks; a block has as many as there are combinations of
  * its components' values, without null values if it says so. `tasks` is 0 in a catalog without a block per task. The functions of
- * the same name give the exact size, of which these are at most 128 bytes more. */
+ * the same name give the exact size, of which these are at most 128 bytes more, and FABLE_POLICY_SIZE at most 384. */
 
 /* Numbers that are known about a user. */
 #define FABLE_STATE_NUMBERS(tasks, leaf, root, values, contrasts)                                                            \
@@ -363,7 +364,7 @@ typedef struct fable_settings {
 /* Bytes of a policy that is made at run time. `parts` are those of all terms and rules together. */
 #define FABLE_POLICY_SIZE(components, values, tasks, signals, blocks, terms, contrasts, rules, parts)                        \
     (1872u + sizeof(void *) * (5u * (size_t)(components) + 4u * (size_t)(values) + 2u * ((size_t)(tasks) + (signals)) +      \
-                               6u * (size_t)(terms) + 14u * (size_t)(contrasts) + 8u * (size_t)(rules) + 3u * (size_t)(parts)) + \
+                               6u * (size_t)(terms) + 13u * (size_t)(contrasts) + 8u * (size_t)(rules) + 3u * (size_t)(parts)) + \
      8u * ((size_t)(values) + (blocks) + (terms)))
 
 /* ---- Policy ----------------------------------------------------------------------------------------------------------- */
@@ -375,7 +376,8 @@ typedef struct fable_policy fable_policy;
 size_t fable_policy_size(const fable_definition *catalog);
 
 /* Makes a policy in `memory`, which must not move or change afterwards. `settings` may be null for the defaults; they are
- * copied, but for their texts. */
+ * copied, but for their texts. Nothing else may be in the memory, in particular not a policy that is used: after an error that is
+ * found late there is none any more. */
 fable_status fable_policy_init(void *memory, size_t size, const fable_definition *catalog, const fable_settings *settings,
                                const fable_policy **policy);
 

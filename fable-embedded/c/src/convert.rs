@@ -332,13 +332,45 @@ pub unsafe extern "C" fn fable_policy_init(
         unsafe {
             memory.cast::<usize>().write(0); // no policy is here until all of it is
             let places = place_all(&mut arena, catalog)?;
-            places.catalog.write(Catalog::try_new(places.definition)?);
-            places.policy.write(Policy::new(&*places.catalog, settings)?);
+            write_catalog(places.catalog, places.definition)?;
+            write_policy(places.policy, &*places.catalog, settings)?;
             places.handle.write(Handle::at(places.handle.addr(), &*places.policy));
             *out = places.handle;
         }
         Ok(())
     })())
+}
+
+/// A catalog is large: what makes one has a stack frame of its own, which is gone afterwards.
+///
+/// # Safety
+/// There is room for a catalog.
+#[inline(never)]
+unsafe fn write_catalog(place: *mut Catalog<'static>, definition: Definition<'static>) -> Result<(), Status> {
+    match &Catalog::try_new(definition) {
+        Ok(catalog) => {
+            // SAFETY: the caller's promise; a catalog is plain data, and is copied once.
+            unsafe { place.copy_from_nonoverlapping(catalog, 1) };
+            Ok(())
+        }
+        Err(error) => Err((*error).into()),
+    }
+}
+
+/// The same for a policy.
+///
+/// # Safety
+/// There is room for a policy.
+#[inline(never)]
+unsafe fn write_policy(
+    place: *mut Policy<'static, f32>,
+    catalog: &'static Catalog<'static>,
+    settings: Settings<'static>,
+) -> Result<(), Status> {
+    let policy = Policy::new(catalog, settings)?;
+    // SAFETY: the caller's promise.
+    unsafe { place.write(policy) };
+    Ok(())
 }
 
 /// What null settings stand for.

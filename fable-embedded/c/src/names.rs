@@ -114,7 +114,9 @@ pub unsafe extern "C" fn fable_context_named(
         }
         let known = Context::new(catalog, task, ordered.get(..expected).unwrap_or_default())?;
         let kept = room.get_mut(..expected).ok_or(Status::TOO_SMALL)?;
-        kept.copy_from_slice(known.signals());
+        for (slot, signal) in kept.iter_mut().zip(known.signals()) {
+            *slot = *signal;
+        }
         let task = task.map_or(0, |task| task as u16 + 1); // one of 64
         *out = CContext { signals: kept.as_ptr(), signal_count: expected as u16, task };
         Ok(())

@@ -76,9 +76,10 @@ statuses! {
     RECORD_DAMAGED = 63, c"the snapshot is damaged";
     RECORD_VERSION = 64, c"the snapshot was written by another version";
     RECORD_SCALAR = 65, c"the snapshot is in f64, this library is in f32";
-    RECORD_POLICY = 66, c"the snapshot belongs to another catalog or other settings";
+    RECORD_POLICY = 66, c"the snapshot belongs to this catalog and other settings";
     RECORD_CONTENT = 67, c"the snapshot has a content that is not possible here";
     RECORD_ROOM = 68, c"the snapshot has more waiting decisions or promotions than there is room for";
+    RECORD_CATALOG = 69, c"the snapshot belongs to another catalog";
     SETTING_NOISE_VARIANCE = 80, c"noise_variance must be a number from 0.0001 to 10000";
     SETTING_PRECISION_PER_FEATURE = 81, c"precision_per_feature must be a number from 0.00001 to 10000";
     SETTING_BASE_PRECISION = 82, c"base_precision must be a number from 0.001 to 10000";
@@ -217,6 +218,7 @@ impl From<RecordError> for Status {
             RecordError::Checksum => Self::RECORD_DAMAGED,
             RecordError::Version { .. } => Self::RECORD_VERSION,
             RecordError::Scalar { .. } => Self::RECORD_SCALAR,
+            RecordError::Catalog => Self::RECORD_CATALOG,
             RecordError::Policy => Self::RECORD_POLICY,
             RecordError::Content => Self::RECORD_CONTENT,
             RecordError::Room { .. } => Self::RECORD_ROOM,

@@ -243,7 +243,10 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
 #[inline(never)]
 fn replay<T: Scalar>(user: &mut User<'_, T>, bytes: &[u8]) -> Result<bool, FlashError> {
     let mut event = Event::Forget { promise: 0 };
-    read(user.policy().catalog(), bytes, &mut event).map_err(|_| FlashError::Damaged)?;
+    read(user.policy().catalog(), bytes, &mut event).map_err(|error| match error {
+        RecordError::Unsupported => FlashError::Record(error),
+        _ => FlashError::Damaged,
+    })?;
     learn(user, &event).map_err(|error| match error {
         UserError::Unsupported => FlashError::User(error),
         _ => FlashError::Damaged,

@@ -1,7 +1,7 @@
 //! What a device answers: the replies to questions, and the frames of all replies.
 
 use crate::protocol::{Draft, Fault, Hello, Kept, MAX_FRAME, Reply, Request, Statistics, VERSION, WireShare};
-use fable_core::{Action, Comparison, DecisionId, Explanation, Probes, Scalar, User, record};
+use fable_core::{Action, Comparison, DecisionId, Explanation, Probes, Scalar, User, UserError, record};
 
 /// What a request that changes something is answered with; kept until the next request.
 #[derive(Clone, Copy, Debug)]
@@ -61,8 +61,11 @@ pub(super) fn write<T: Scalar>(
     let draft = match answer {
         Answer::Reply(reply) => Draft::reply(buffer, sequence, &reply),
         Answer::Acknowledged(reply) => Draft::reply(buffer, sequence, &reply.reply(user)),
-        Answer::Explanation { id, other, first } => return write_explanation(user, buffer, sequence, id, other, first),
-        Answer::Hello | Answer::Chunk { .. } | Answer::Prior { .. } | Answer::Event { .. } => {
+        Answer::Explanation { id, other, first } if cfg!(feature = "explain") => {
+            return write_explanation(user, buffer, sequence, id, other, first);
+        }
+        // Hello; the others are written elsewhere.
+        _ => {
             let mut draft = Draft::reply(buffer, sequence, &Reply::Hello(hello(user)));
             draft.push(user.policy().catalog().definition().name.as_bytes());
             draft
@@ -95,10 +98,15 @@ fn write_explanation<T: Scalar>(
 pub(super) fn question<T: Scalar>(user: &mut User<'_, T>, request: &Request) -> Result<Answer, Fault> {
     let catalog = user.policy().catalog();
     let comparison = match request {
+        Request::Explain { .. } if !cfg!(feature = "explain") => return Err(UserError::Unsupported.into()),
         Request::Explain { incarnation, round, other, first } => {
             let id = DecisionId { incarnation: *incarnation, ..user.id(*round) };
             return Ok(Answer::Explanation { id, other: other.map(Action), first: *first });
         }
+        Request::Profile { .. } | Request::Assess { .. } | Request::Compare { .. } if !cfg!(feature = "promote") => {
+            return Err(UserError::Unsupported.into());
+        }
+        Request::Trial { .. } if !cfg!(feature = "probes") => return Err(UserError::Unsupported.into()),
         Request::Profile { index } => {
             let count = short(user.profile().len());
             let entry = match user.profile().get(usize::from(*index)).copied() {

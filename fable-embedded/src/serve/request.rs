@@ -82,6 +82,10 @@ pub(super) fn read_command<'c, T: Scalar>(
 ) -> Result<(), Fault> {
     let catalog = user.policy().catalog();
     *command = match request {
+        // Refused here, so that nothing of it is in the image.
+        Request::Onboard { .. } if !cfg!(feature = "onboard") => return Err(UserError::Unsupported.into()),
+        Request::Observe { .. } if !cfg!(feature = "observe") => return Err(UserError::Unsupported.into()),
+        Request::Unlearn { .. } if !cfg!(feature = "unlearn") => return Err(UserError::Unsupported.into()),
         Request::Onboard { response, precision } => {
             Command::event(Event::Onboarding(read_statement(catalog, *response, *precision, payload)?))
         }

@@ -5,6 +5,7 @@ mod backup;
 mod counters;
 mod engine;
 pub mod http;
+mod incoming;
 mod json;
 mod op;
 mod pipe;
@@ -16,7 +17,8 @@ mod shards;
 mod worker;
 
 pub use counters::Gauges;
-pub use op::{Incoming, MAX_DRAWS, MAX_NAME, OPS, Op};
+pub use incoming::{Incoming, OPS};
+pub use op::{MAX_DRAWS, MAX_NAME, Op};
 pub use pipe::Stop;
 pub use read::{Past, ReadAs, Words};
 pub use refusal::{Code, Refusal};

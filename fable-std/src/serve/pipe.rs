@@ -4,7 +4,8 @@
 //! for those of other users (who is forgotten, what is counted) waits until everything before it is answered, so that the same
 //! lines get the same answers, however many threads there are.
 
-use super::op::{Incoming, Op};
+use super::incoming::Incoming;
+use super::op::Op;
 use super::service::{Service, caught};
 use super::worker::Job;
 use super::{Answered, MAX_LINE, ServeError};

@@ -11,7 +11,8 @@
 
 use super::answer::{Answer, line};
 use super::engine::{Engine, House};
-use super::op::{Incoming, Op};
+use super::incoming::Incoming;
+use super::op::Op;
 use super::refusal::{Code, Refusal};
 use super::{Answered, ServeError};
 use crate::store::StoreError;

@@ -20,8 +20,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use super::movement::{Refused, Why, with_memory};
-use super::{Desk, Identity, Policies, Resident, Store, StoreError, Stored, UserRow, Writes, wishes};
+use super::movement::{Refused, Why};
+use super::{Damage, Desk, Identity, Policies, Reach, Resident, Store, StoreError, Stored, UserRow, Writes, wishes};
 use crate::prior_file;
 use fable_core::catalog::Rename;
 use fable_core::{HostLearner, Migrated, Migration, Policy, Scalar};
@@ -161,7 +161,7 @@ impl<'m, T: Scalar> Migrator<'m, T> {
             report.refused.push(Refused { number, name: name.map(str::to_owned), why });
             Ok(())
         };
-        let source = match with_memory(from, number) {
+        let source = match read(from, number) {
             Ok(Some(source)) => source,
             Ok(None) => return Ok(()), // forgotten meanwhile
             Err(StoreError::User(damage)) => return refuse(None, Why::Damaged(damage)),
@@ -170,6 +170,9 @@ impl<'m, T: Scalar> Migrator<'m, T> {
         let name = &source.row.name;
         let (user, migrated) = match self.carry(pairs, &source) {
             Ok(done) => done,
+            // What one user's records say stops nobody else.
+            Err(StoreError::Record(_) | StoreError::State(_)) => return refuse(Some(name), Why::Damaged(Damage::Journal)),
+            Err(StoreError::Damaged(_)) => return refuse(Some(name), Why::Damaged(Damage::Rules)),
             Err(StoreError::User(damage)) => return refuse(Some(name), Why::Damaged(damage)),
             Err(error) => return Err(error),
         };
@@ -179,7 +182,7 @@ impl<'m, T: Scalar> Migrator<'m, T> {
                 Ok(None) => {}
                 Ok(Some(holder)) if holder != number => return refuse(Some(name), Why::Renumbered),
                 Ok(Some(_)) => {
-                    let there = to.user(number, super::Reach::Whole);
+                    let there = to.user(number, Reach::Whole);
                     let same =
                         there.map(|there| there.is_some_and(|there| there.row == user.row && there.snapshot == user.snapshot));
                     return match same {
@@ -258,7 +261,7 @@ impl<'m, T: Scalar> Migrator<'m, T> {
     fn carry(&self, pairs: &[Pair<'_, T>], stored: &Stored) -> Result<(Stored, Migrated), StoreError> {
         let fingerprint = stored.row.header.fingerprint;
         let pair = pairs.iter().find(|(old, _)| old.fingerprint() == fingerprint);
-        let (old, new) = pair.ok_or(StoreError::User(super::Damage::Prior))?;
+        let (old, new) = pair.ok_or(StoreError::User(Damage::Prior))?;
         let policies = Policies::from(*old);
         let resident = Resident::revive(&mut Desk::new(&policies), stored, None)?;
         let mut next = HostLearner::<T>::for_policy(new);
@@ -276,6 +279,13 @@ impl<'m, T: Scalar> Migrator<'m, T> {
         };
         Ok((user, migrated))
     }
+}
+
+/// A user as after the last event, with the memory.
+fn read(store: &dyn Store, number: u64) -> Result<Option<Stored>, StoreError> {
+    let Some(mut stored) = store.user(number, Reach::Snapshot)? else { return Ok(None) };
+    stored.memory = store.memory(number)?;
+    Ok(Some(stored))
 }
 
 /// Users who are committed together.

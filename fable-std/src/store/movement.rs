@@ -253,7 +253,7 @@ impl Movement {
 }
 
 /// A user with everything but the prior, which goes first.
-pub(super) fn with_memory(store: &dyn Store, number: u64) -> Result<Option<Stored>, StoreError> {
+fn with_memory(store: &dyn Store, number: u64) -> Result<Option<Stored>, StoreError> {
     let Some(mut stored) = store.user(number, Reach::Whole)? else { return Ok(None) };
     stored.memory = store.memory(number)?;
     Ok(Some(stored))

@@ -3,7 +3,7 @@
 //! The store is in the part's own flash, the host at USART2, TX on PA2 and RX on PA3, 115,200 baud. The random number generator is
 //! a noise source that watches itself. It wants a clock of 48 MHz, which the PLL makes from the internal oscillator.
 //!
-//! The part stands still while a sector is erased, which takes a second or two: what arrives then is lost, and sent again.
+//! The part stands still while a sector is erased, which takes one to four seconds: what arrives then is lost, and sent again.
 
 #![no_std]
 #![no_main]

@@ -9,8 +9,10 @@ use crate::store_key;
 use crate::upkeep::{bar, show};
 use clap::Args;
 use fable_core::catalog::Rename;
+use fable_core::record::RecordError;
 use fable_core::{BlockSet, Catalog, Policy, Scalar, Settings};
 use fable_std::catalogs;
+use fable_std::prior_file::PriorFileError;
 use fable_std::settings::SettingsArguments;
 use fable_std::store::migration::{Migrator, Report};
 use fable_std::store::{Identity, Store, StoreError, is_url, transfer};
@@ -231,9 +233,12 @@ fn file<T: Scalar>(
 fn refused(arguments: &MigrateArguments, error: StoreError) -> Failure {
     let file = arguments.old.display();
     match error {
-        StoreError::Record(_) | StoreError::Prior(_) | StoreError::User(_) => {
-            Failure::Mistake(format!("{file}: {error}; --from and the settings have to be those of before"))
+        StoreError::Record(RecordError::Catalog | RecordError::Policy)
+        | StoreError::Prior(PriorFileError::Record(RecordError::Catalog | RecordError::Policy))
+        | StoreError::User(_) => {
+            Failure::Mistake(format!("{file} belongs to another catalog or other settings than --from and the flags say"))
         }
+        StoreError::Prior(PriorFileError::NotAPrior) => Failure::Mistake(format!("{file}: {error}")),
         error => Failure::Trouble(format!("{file}: {error}")),
     }
 }

@@ -5,9 +5,10 @@
 use super::fault::Fault;
 use super::feedback_id;
 use super::front::{Front, Refused, respond_json};
-use crate::rewards::{Gathered, Gathering, MetricError, Next, Scored, Unheld, Value};
+use crate::rewards::{Gathered, Gathering, MetricError, Metrics, Next, Scored, Unheld, Value};
+use crate::serve::incoming::Incoming;
 use crate::serve::json::{Name, Object, refuse};
-use crate::serve::op::{Incoming, Op};
+use crate::serve::op::Op;
 use crate::serve::refusal::{Code, Refusal};
 use crate::serve::service::Answered;
 use axum::response::Response;
@@ -74,19 +75,41 @@ fn decision(said: &Said<'_>) -> Result<DecisionId, Refused> {
     }
 }
 
+/// What a body says: whose metric it is, what it is worth, and whether it is only tried.
+fn read(metrics: &Metrics, body: &[u8]) -> Result<(DecisionId, Scored, bool), Refused> {
+    let said: Result<Object<Said<'_>>, _> = serde_json::from_slice(body);
+    let Object(said) = said.map_err(|error| refuse(body, &error))?;
+    let decision = decision(&said)?;
+    let value = match &said.value {
+        Measured::Boolean(value) => Value::Boolean(*value),
+        Measured::Number(value) => Value::Float(*value),
+        Measured::Text(value) => Value::Text(value),
+    };
+    Ok((decision, metrics.score(&said.metric_name.0, value)?, said.dryrun == Some(true)))
+}
+
+/// What the body of a `POST /feedback` says: whose metric it is and what it is worth, or what is wrong with it.
+///
+/// ```
+/// use fable_std::rewards::Metrics;
+/// use fable_std::serve::http::metric_in;
+///
+/// let metrics = Metrics::default();
+/// let wrong = metric_in(&metrics, br#"{"inference_id":"e6f79c19051ffb05-0-1","metric_name":"luck","value":true}"#);
+/// assert!(wrong.unwrap_err().contains("luck"));
+/// ```
+///
+/// # Errors
+/// A body that is not one, a decision that cannot be, or a metric or value that is not among these metrics.
+pub fn metric_in(metrics: &Metrics, body: &[u8]) -> Result<(DecisionId, Scored), String> {
+    read(metrics, body).map(|(decision, scored, _)| (decision, scored)).map_err(Refused::into_message)
+}
+
 impl Front {
     /// Answers a metric.
     pub(super) async fn feedback(&self, body: &[u8]) -> Result<Response, Refused> {
-        let said: Result<Object<Said<'_>>, _> = serde_json::from_slice(body);
-        let Object(said) = said.map_err(|error| refuse(body, &error))?;
-        let decision = decision(&said)?;
-        let value = match &said.value {
-            Measured::Boolean(value) => Value::Boolean(*value),
-            Measured::Number(value) => Value::Float(*value),
-            Measured::Text(value) => Value::Text(value),
-        };
-        let scored = self.metrics.score(&said.metric_name.0, value)?;
-        if said.dryrun == Some(true) {
+        let (decision, scored, dryrun) = read(&self.metrics, body)?;
+        if dryrun {
             return self.rehearse(decision, scored).await;
         }
         if !self.metrics.waits() {

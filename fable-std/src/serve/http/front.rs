@@ -9,7 +9,8 @@ use super::routes::{Kind, ROUTES, Route};
 use super::tokens::{Role, Tokens};
 use crate::rewards::{Gathering, Metrics};
 use crate::serve::MAX_LINE;
-use crate::serve::op::{Incoming, Op};
+use crate::serve::incoming::Incoming;
+use crate::serve::op::Op;
 use crate::serve::refusal::{Code, Refusal};
 use crate::serve::service::{Answered, Service};
 use axum::Router;
@@ -88,6 +89,11 @@ pub(super) struct Refused {
 }
 
 impl Refused {
+    /// What is told.
+    pub(super) fn into_message(self) -> String {
+        self.message.into_owned()
+    }
+
     /// The service ends and answers nothing more.
     pub(super) const GONE: Self = Self::new(Fault::Busy, "the service is ending");
     const BUSY: Self = Self::new(Fault::Busy, "so much is under way that it is better to come again");

@@ -46,6 +46,7 @@ mod routes;
 mod schemas;
 mod tokens;
 
+pub use feedback::metric_in;
 pub(crate) use front::{Beside, Forgetting, Front};
 pub use listen::HttpStop;
 pub use tokens::{MIN_TOKEN, Role, TokenError, Tokens};

@@ -2,7 +2,8 @@
 
 use crate::memory::COMPONENT;
 use crate::rewards::{Kind, Metrics};
-use crate::serve::op::{MAX_DRAWS, MAX_NAME, keys};
+use crate::serve::incoming::keys;
+use crate::serve::op::{MAX_DRAWS, MAX_NAME};
 use fable_core::Catalog;
 use serde_json::{Map, Value, json};
 
