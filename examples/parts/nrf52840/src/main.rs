@@ -36,7 +36,17 @@ async fn main(_spawner: Spawner) {
     let mut config = uarte::Config::default();
     config.baudrate = uarte::Baudrate::Baud115200;
     let mut port = BufferedUarte::new(
-        part.UARTE0, part.TIMER0, part.PPI_CH0, part.PPI_CH1, part.PPI_GROUP0, part.P0_08, part.P0_06, Irqs, config, received, sent,
+        part.UARTE0,
+        part.TIMER0,
+        part.PPI_CH0,
+        part.PPI_CH1,
+        part.PPI_GROUP0,
+        part.P0_08,
+        part.P0_06,
+        Irqs,
+        config,
+        received,
+        sent,
     );
     let flash = BlockingAsync::new(Nvmc::new(part.NVMC));
 
