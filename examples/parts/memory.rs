@@ -24,7 +24,7 @@ pub fn memory(base: u32) {
 pub fn program(store: Range<u32>) {
     let out = env::var("OUT_DIR").expect("cargo sets it");
     let text = format!(
-        "/// The store's region, as offsets in flash.\nconst STORE: core::ops::Range<u32> = {:#x}..{:#x};\n",
+        "/// The store's region, as offsets in flash.\n#[allow(clippy::unreadable_literal)]\nconst STORE: core::ops::Range<u32> = {:#x}..{:#x};\n",
         store.start, store.end
     );
     fs::write(format!("{out}/store.rs"), text).expect("OUT_DIR can be written");
