@@ -111,6 +111,28 @@
 //! verified before it counts: catalog, settings, scalar, checksum, and each number by itself. Whether the numbers together
 //! describe a distribution is what [`Factor::new`](fable_core::Factor::new) finds, at the host and again before a policy has them.
 //!
+//! # Wear
+//!
+//! A compaction erases every page of the journal and a slot; [`Layout::lifetime`] says how many years of use that is. A host can
+//! ask for erasures directly: to stage from offset 0, to forget, to remove a prior. Those are allowed 16 times, and once more for every
+//! 256 events that were stored since; each is noted in the journal before anything is erased, so a reset gives none back.
+//! The application's own verbs are not limited.
+//!
+//! | request | pages erased |
+//! |---|---|
+//! | decide, feedback, observe, unlearn, onboard, wish, promote, expire | each page of the journal once when it is full, and one of the slots |
+//! | stage from offset 0 | those of one slot |
+//! | commit a snapshot that was staged | each page of the journal |
+//! | commit a prior that was staged, remove one | those of one prior's slot; if it begins to count at once, as for forget |
+//! | forget | each page of the journal and both slots; twice if another prior waits |
+//!
+//! Where a journal takes `e` events, a port that only wants to do harm has a page erased 32 times, and then at most three times in
+//! `min(e, 256)` events. How fast events come is a matter of the line, the flash and the processor: a micro:bit with
+//! `tau2` and 10 KB of journal takes some 10 of them a second and is full after 370, so it lasts 10,000 erase cycles through a few days of
+//! nothing but abuse. The device cannot know what a decision is worth. An application whose port may babble says how many
+//! requests that write it takes in its own time, with [`Server::limit`](crate::Server::limit): at 1,000 a day the same part lasts for 2 years of
+//! abuse.
+//!
 //! # Damage
 //!
 //! Damage, unlike a cut, loses acknowledged events, so it is reported and never passed over: a wrong checksum in a snapshot that
@@ -147,6 +169,7 @@ mod medium;
 mod open;
 mod prior;
 mod slot;
+mod wear;
 
 pub use blocking::{Blocking, block_on};
 pub use error::{FlashError, LayoutError};
@@ -159,7 +182,8 @@ use embedded_storage_async::nor_flash::NorFlash;
 use fable_core::record::{Header, Kind};
 use fable_core::{Scalar, User};
 use fable_forms::blocking;
-use journal::{JournalCache, MAX_ITEM_LEN, no_cache};
+use crate::receipt::Receipts;
+use journal::{JournalCache, MAX_ITEM_LEN, NOTE, no_cache};
 use layout::MAX_WORD;
 use medium::Medium;
 use prior::Priors;
@@ -231,6 +255,9 @@ pub struct FlashStore<F, const PRIOR: bool = false> {
     /// Staged bytes; those of the last, incomplete word are in `carry`.
     staged: Option<u32>,
     priors: Priors,
+    receipts: Receipts,
+    /// What hosts may have erased, in events (`wear.rs`).
+    allowance: u16,
     carry: Bytes<MAX_WORD>,
     buffer: Bytes<{ MAX_ITEM_LEN.next_multiple_of(MAX_WORD) }>,
 }
@@ -271,6 +298,8 @@ impl<F, const PRIOR: bool> FlashStore<F, PRIOR> {
             purge: false,
             staged: None,
             priors: Priors::NONE,
+            receipts: Receipts::NONE,
+            allowance: 0,
             carry: Bytes([0xff; MAX_WORD]),
             buffer: Bytes([0xff; _]),
         }
@@ -309,6 +338,11 @@ impl<F, const PRIOR: bool> FlashStore<F, PRIOR> {
         if self.state == State::Closed { Err(FlashError::Closed) } else { Ok(()) }
     }
 
+    /// The number of the event after another one.
+    fn number_after(&self, number: u32) -> Result<u32, FlashError> {
+        number.checked_add(1).filter(|next| *next < NOTE).ok_or(FlashError::Exhausted)
+    }
+
     /// The slot that a next snapshot goes to.
     const fn inactive(&self) -> usize {
         match self.active {
@@ -330,7 +364,7 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
         self.settle().await?;
         let (slot, purge, fresh) = (self.inactive(), self.purge, self.purge || self.is_fresh());
         let len = self.write_snapshot(user).await?;
-        self.commit(slot, len, purge, fresh).await?;
+        self.commit(Active { slot, len }, purge, fresh, self.receipts.last().copied()).await?;
         self.header.promise = user.promise();
         #[cfg(feature = "defmt")]
         defmt::debug!("snapshot {} of {} bytes, pages erased so far: {}", self.generation, len, self.erases);
