@@ -73,6 +73,7 @@ impl Receipt {
 
 /// Which events of a request have its ticket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 enum Scope {
     /// Nothing is asked for: the application's own verbs.
     Idle,
@@ -86,6 +87,7 @@ enum Scope {
 
 /// The request that is under way, and what the last one was answered with. A [`Keep`](crate::Keep) has one.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Receipts {
     scope: Scope,
     /// The last one was done to its end.
@@ -99,7 +101,11 @@ pub struct Receipts {
 /// What an event says about the answer, before it is applied.
 #[derive(Clone, Copy)]
 pub(crate) enum Deed {
-    Decided { round: u32, action: u16, baseline: f64 },
+    Decided {
+        round: u32,
+        action: u16,
+        baseline: f64,
+    },
     Forgot,
     /// One of several.
     Counted,

@@ -726,7 +726,8 @@ fn a_device_wants_a_learner_and_room_to_work() {
 
 #[test]
 fn a_server_fits_a_small_board() {
-    assert!(size_of::<Server<'static, f32, Volatile<0>>>() <= 480, "{}", size_of::<Server<'static, f32, Volatile<0>>>());
+    // With what a key takes, 120 bytes.
+    assert!(size_of::<Server<'static, f32, Volatile<0>>>() <= 528, "{}", size_of::<Server<'static, f32, Volatile<0>>>());
     assert!(size_of::<Request>() <= 120 && size_of::<Reply>() <= 120, "{} {}", size_of::<Request>(), size_of::<Reply>());
 }
 

@@ -95,10 +95,10 @@ mod frame;
 #[cfg(feature = "keyed")]
 mod session;
 
-#[cfg(feature = "keyed")]
-pub use session::{Key, Session};
 pub use fault::{Fault, StorageFault};
 pub use frame::{DELIMITER, Draft, Frame, MAX_FRAME};
+#[cfg(feature = "keyed")]
+pub use session::{Key, Session};
 
 use crate::catalog::{ActionSet, Catalog, Context, ContextError, Direction, Feasible, MAX_SIGNALS, Statement};
 use crate::user::{Assessment, Probes, Promotion, Share, Source, Standing, Trial, UserError};

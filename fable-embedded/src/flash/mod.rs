@@ -128,10 +128,10 @@
 //!
 //! Where a journal takes `e` events, a port that only wants to do harm has a page erased 32 times, and then at most three times in
 //! `min(e, 256)` events. How fast events come is a matter of the line, the flash and the processor: a micro:bit with
-//! `tau2` and 10 KB of journal takes some 10 of them a second and is full after 370, so it lasts 10,000 erase cycles through a few days of
-//! nothing but abuse. The device cannot know what a decision is worth. An application whose port may babble says how many
-//! requests that write it takes in its own time, with [`Server::limit`](crate::Server::limit): at 1,000 a day the same part lasts for 2 years of
-//! abuse.
+//! `tau2` and 10 KB of journal decides some 10 times a second and is full after 200 decisions, so its flash, made for 10,000 erase
+//! cycles, lasts two days of nothing but abuse. The device cannot know what a decision is worth. An application whose port may
+//! babble says how many requests that write it takes in its own time, with [`Server::limit`](crate::Server::limit): at 1,000 a day
+//! the same part lasts a year and a half of abuse.
 //!
 //! # Damage
 //!
@@ -177,12 +177,12 @@ pub use layout::Layout;
 pub use medium::Flash;
 pub use open::Restored;
 
+use crate::receipt::Receipts;
 use embedded_storage::nor_flash::NorFlash as BlockingNorFlash;
 use embedded_storage_async::nor_flash::NorFlash;
 use fable_core::record::{Header, Kind};
 use fable_core::{Scalar, User};
 use fable_forms::blocking;
-use crate::receipt::Receipts;
 use journal::{JournalCache, MAX_ITEM_LEN, NOTE, no_cache};
 use layout::MAX_WORD;
 use medium::Medium;

@@ -99,7 +99,9 @@ impl PriorCommit {
         if checksum(front) != u32::from_le_bytes(*sum) {
             return None;
         }
-        let [[b'F', b'A', b'B', b'Q'], [version, ..], generation, len, asked, ticket, ..] = split_words(front) else { return None };
+        let [[b'F', b'A', b'B', b'Q'], [version, ..], generation, len, asked, ticket, ..] = split_words(front) else {
+            return None;
+        };
         if *version != VERSION {
             return Some(Err(RecordError::Version { found: *version }));
         }

@@ -36,14 +36,23 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
         if self.allowance < COST {
             return Ok(false);
         }
+        // A journal that refuses it is given up, as for an event; there are no better pages than those of the next one.
         self.make_room(user).await?;
+        if self.push_note().await.is_err() {
+            self.make_room(user).await?;
+            self.push_note().await?;
+        }
+        self.allowance = self.allowance.saturating_sub(COST);
+        Ok(true)
+    }
+
+    async fn push_note(&mut self) -> Result<(), FlashError> {
         self.buffer.0.iter_mut().zip((self.next | NOTE).to_le_bytes()).for_each(|(slot, byte)| *slot = byte);
-        self.state = State::Spent; // until it stands there, as for an event
+        self.state = State::Spent;
         let pages = self.push(SEQUENCE_LEN).await?;
         self.mark(pages).await?;
         self.state = State::Ready;
         self.used = self.used.saturating_add(self.layout.item(SEQUENCE_LEN));
-        self.allowance = self.allowance.saturating_sub(COST);
-        Ok(true)
+        Ok(())
     }
 }

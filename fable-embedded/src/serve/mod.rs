@@ -39,8 +39,8 @@ mod request;
 
 use crate::Device;
 use crate::keep::{AsyncKeep, Keep};
-use crate::receipt::Acknowledgement;
 use crate::protocol::{CHUNK, DELIMITER, Defaults, Draft, Fault, MAX_FRAME, Reply, Request, WireContext};
+use crate::receipt::Acknowledgement;
 use fable_core::record::MAX_EVENT_LEN;
 use fable_core::{Command, Decision, Probes, Scalar};
 use fable_forms::blocking;

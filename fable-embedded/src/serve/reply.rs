@@ -55,7 +55,9 @@ pub(super) fn write<T: Scalar>(
     let draft = match answer {
         Answer::Reply(reply) => Draft::reply(buffer, sequence, &reply),
         Answer::Acknowledged(reply) => Draft::reply(buffer, sequence, &acknowledge(reply, user)),
-        Answer::Explanation { id, other, first } => return write_explanation(user, buffer, (sequence, stamp), (id, other), first),
+        Answer::Explanation { id, other, first } => {
+            return write_explanation(user, buffer, (sequence, stamp), (id, other), first);
+        }
         Answer::Hello | Answer::Chunk { .. } | Answer::Prior { .. } | Answer::Event { .. } => {
             let mut draft = Draft::reply(buffer, sequence, &Reply::Hello(hello(user)));
             draft.push(user.policy().catalog().definition().name.as_bytes());

@@ -14,12 +14,7 @@ pub(super) enum Received<'b> {
 }
 
 #[inline(never)]
-pub(super) fn receive<'b>(
-    buffer: &'b mut [u8; MAX_FRAME],
-    filled: usize,
-    oversized: bool,
-    guard: &mut Guard,
-) -> Received<'b> {
+pub(super) fn receive<'b>(buffer: &'b mut [u8; MAX_FRAME], filled: usize, oversized: bool, guard: &mut Guard) -> Received<'b> {
     let refused = |fault| Received::Refused { sequence: 0, stamp: Stamp::NONE, fault };
     if oversized {
         return refused(Fault::Oversized);

@@ -2,9 +2,9 @@
 #![allow(dead_code, clippy::missing_panics_doc, missing_docs)]
 
 use fable_core::record::{MAX_EVENT_LEN, Snapshot, encode_event};
-use fable_core::{Event, Learner, Policy, Scalar, Settings, User, UserError, Workspace, catalog::TAU2};
-use fable_embedded::{Keep, Receipts};
+use fable_core::{Context, Event, Learner, Policy, Scalar, Settings, User, UserError, Workspace, catalog::TAU2};
 use fable_embedded::protocol::{Draft, Fault, Frame, Kept, MAX_FRAME, Reply, Request, StorageFault};
+use fable_embedded::{Keep, Receipts};
 
 pub const RING: usize = 8;
 pub type Tau2 = Learner<f32, [f32; TAU2.state_len()], RING>;
@@ -144,6 +144,10 @@ impl Keep for Memory {
         self.call("statistics")?;
         Ok(Kept { generation: self.generation, events: u32::try_from(self.journal.len()).unwrap(), free: 0, erases: 0 })
     }
+}
+
+pub fn nowhere() -> Context {
+    TAU2.context(None, []).unwrap()
 }
 
 /// A state as bytes.

@@ -48,15 +48,12 @@ enum Heard {
     Lost,
 }
 
-/// One exchange: until when it may take, and when the request was sent last, up to when it is waited for.
-struct Clock {
-    end: Instant,
-    attempt: Instant,
-}
+/// Until when one attempt may take.
+struct Clock(Instant);
 
 impl Clock {
     fn is_over(&self) -> bool {
-        Instant::now() >= self.attempt
+        Instant::now() >= self.0
     }
 }
 
@@ -67,7 +64,7 @@ fn random<const N: usize>() -> Result<[u8; N], DeviceError> {
 }
 
 impl<P: Read + Write> Line<P> {
-    /// Ends whatever the line was in the middle of. The first sequence number is random, so that no request is taken for one of
+    /// The first sequence number is random, so that no request is taken for one of
     /// an earlier host.
     pub(super) fn new(port: P, deadline: Duration, key: Option<Key>) -> Result<Self, DeviceError> {
         let sequence = u32::from_le_bytes(random()?);
@@ -149,7 +146,7 @@ impl<P: Read + Write> Line<P> {
     }
 
     fn clock(&self, end: Instant) -> Clock {
-        Clock { end, attempt: end.min(Instant::now() + self.deadline / ATTEMPTS) }
+        Clock(end.min(Instant::now() + self.deadline / ATTEMPTS))
     }
 
     /// Sends a frame and waits for the reply to it. In a session the reply is sealed, with the counter of one of the frames that

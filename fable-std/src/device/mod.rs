@@ -28,7 +28,7 @@ use crate::catalogs;
 use crate::replay::Replay;
 pub use fable_core::protocol::Key;
 use fable_core::protocol::{
-    CHUNK, DELIMITER, Fault, Hello, Reply, Request, Statistics, WireContext, WireShare, write_entry, write_feasible,
+    CHUNK, Fault, Hello, Reply, Request, Statistics, WireContext, WireShare, write_entry, write_feasible,
 };
 use fable_core::{
     Action, Assessment, Catalog, Comparison, Context, ContrastSet, Decision, DecisionId, Feasible, Observation, Probe, Promotion,
@@ -173,8 +173,7 @@ impl<P: Read + Write> Device<P> {
     /// # Errors
     /// As for [`open`](Self::open); [`DeviceError::Key`] for a device with another key, [`Fault::Locked`] and [`Fault::Keyless`] where
     /// only one side has one.
-    pub fn open_with(mut port: P, deadline: Duration, key: Option<Key>) -> Result<Self, DeviceError> {
-        let _ = port.write(&[DELIMITER])?;
+    pub fn open_with(port: P, deadline: Duration, key: Option<Key>) -> Result<Self, DeviceError> {
         let nobody = Hello {
             protocol: 0,
             record: 0,

@@ -35,12 +35,12 @@ fuzz_target!(|data: &[u8]| {
     server.push(DELIMITER);
 
     let mut rest = data;
-    let mut sequence = 0_u8;
+    let mut sequence = 0_u32;
     while let [length, more @ ..] = rest {
         let (message, more) = more.split_at(usize::from(*length).min(more.len()));
         rest = more;
         sequence = sequence.wrapping_add(1);
-        let body = [&[VERSION, sequence], message].concat();
+        let body = [&[VERSION], &sequence.to_le_bytes()[..], message].concat();
         let mut frame = cobs::encode_vec(&[&body[..], &sum(&body).to_le_bytes()].concat());
         frame.push(DELIMITER);
         let before = bytes(server.device().user());
