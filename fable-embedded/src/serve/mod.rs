@@ -6,6 +6,10 @@
 //! with the host: between two frames it goes on with [`server.device()`](Server::device). What has futures is not to be
 //! given up half-way, as for a [device](crate::device).
 //!
+//! A request that changes something and comes again, after a reset too, is answered again and not done again. Whoever can write
+//! to the port can ask for everything, unless the server has a key (`Server::keyed`, feature `keyed`); how often the flash may be erased for
+//! them is counted, and how many requests that write are taken is the application's to say ([`limit`](Server::limit)).
+//!
 //! ```
 //! use fable_core::{Feasible, Learner, Policy, Settings, Workspace, catalog::TAU2, user_hash};
 //! use fable_embedded::protocol::{Draft, Frame, MAX_FRAME, Reply, Request, WireContext};
