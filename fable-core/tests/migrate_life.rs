@@ -28,6 +28,52 @@ const V1: Definition<'static> = Definition {
     ..Definition::EMPTY
 };
 
+/// Another order everywhere, two names, one value and one task more.
+const NEXT: Definition<'static> = Definition {
+    components: &[
+        Component::new("size", &[value("long"), value("short")]),
+        Component::new("tone", &[value("dry"), value("new"), value("frosty"), value("warm")]),
+    ],
+    tasks: &["home", "travel", "work"],
+    signals: &["mood", "haste"],
+    blocks: &[Block::main(1).per_task(), Block::main(1), Block::main(0)],
+    contrasts: &[
+        Contrast::new("long_over_short", &[0, 2], &[1, 2]).when(Some(0), &[0.0, 0.75]),
+        Contrast::new("tone", &[1, 3], &[1, 2]).when(None, &[0.0, 0.0]),
+        Contrast::new("dry_over_cold", &[1, 0], &[1, 2]).when(None, &[0.0, 0.0]),
+    ],
+    ..V1
+};
+
+/// Without "dry", the task "home" and the signal "haste".
+const LESS: Definition<'static> = Definition {
+    components: &[Component::new("tone", &[value("warm"), value("cold")]), LENGTH],
+    tasks: &["work"],
+    signals: &["mood"],
+    contrasts: &[
+        Contrast::new("warm_over_cold", &[0, 0], &[1, 0]).when(None, &[0.0]),
+        Contrast::new("dry_over_cold", &[0, 1], &[1, 1]).when(None, &[0.0]), // says something else
+        Contrast::new("long_over_short", &[1, 1], &[1, 0]).when(None, &[0.0]),
+    ],
+    ..V1
+};
+
+/// A signal and a component more.
+const MORE: Definition<'static> = Definition {
+    signals: &["light", "haste", "mood"],
+    blocks: &[Block::main(1), Block::main(2), Block::main(1).per_task(), Block::main(0)],
+    contrasts: &[],
+    ..V1
+};
+
+const EXTRA: Component<'static> = Component::new("colour", &[value("red"), value("none")]);
+
+const VALUES: &[Value<'static>] = &[value("warm"), value("cold"), value("dry"), value("new")];
+
+const ONE: &[Block] = &[Block::main(0), Block::main(0).per_task()];
+
+const SHORT: &[Value<'static>] = &[value("short"), value("other")];
+
 fn catalog(definition: Definition<'static>) -> &'static Catalog<'static> {
     Box::leak(Box::new(Catalog::try_new(definition).unwrap()))
 }
@@ -41,7 +87,7 @@ fn policy_with(definition: Definition<'static>, settings: Settings<'static>) -> 
     Policy::new(catalog(definition), settings).unwrap()
 }
 
-/// A user with a certain preference, rules, coins and three decisions, of which two wait.
+/// A user with a certain preference, rules, coins and three decisions that wait.
 fn ana(policy: &Policy<'static, f64>) -> HostUser<'static, f64> {
     let mut ana = HostUser::<f64>::new(policy, "ana").unwrap();
     let catalog = policy.catalog();
@@ -86,23 +132,7 @@ fn what_is_known_beside_the_numbers_goes_along() {
     let waiting: Vec<_> = before.user().waiting(500).collect();
     assert_eq!(waiting.len(), 3);
 
-    // Another order everywhere, two names, one value and one task more.
-    let next = Definition {
-        components: &[
-            Component::new("size", &[value("long"), value("short")]),
-            Component::new("tone", &[value("dry"), value("new"), value("frosty"), value("warm")]),
-        ],
-        tasks: &["home", "travel", "work"],
-        signals: &["mood", "haste"],
-        blocks: &[Block::main(1).per_task(), Block::main(1), Block::main(0)],
-        contrasts: &[
-            Contrast::new("long_over_short", &[0, 2], &[1, 2]).when(Some(0), &[0.0, 0.75]),
-            Contrast::new("tone", &[1, 3], &[1, 2]).when(None, &[0.0, 0.0]),
-            Contrast::new("dry_over_cold", &[1, 0], &[1, 2]).when(None, &[0.0, 0.0]),
-        ],
-        ..V1
-    };
-    let new = policy(next);
+    let new = policy(NEXT);
     let renames = [
         Rename::component("length", "size"),
         Rename::value("tone=cold", "tone=frosty"),
@@ -153,20 +183,8 @@ fn what_is_known_beside_the_numbers_goes_along() {
 fn what_is_about_something_that_is_gone_is_dropped_and_counted() {
     let mut before = ana(&policy(V1));
     let ids: Vec<_> = before.user().waiting(500).collect();
-    // Without "dry", the task "home" and the signal "haste".
-    let less = Definition {
-        components: &[Component::new("tone", &[value("warm"), value("cold")]), LENGTH],
-        tasks: &["work"],
-        signals: &["mood"],
-        contrasts: &[
-            Contrast::new("warm_over_cold", &[0, 0], &[1, 0]).when(None, &[0.0]),
-            Contrast::new("dry_over_cold", &[0, 1], &[1, 1]).when(None, &[0.0]), // says something else
-            Contrast::new("long_over_short", &[1, 1], &[1, 0]).when(None, &[0.0]),
-        ],
-        ..V1
-    };
     let promoted = before.learner().profile().iter().filter(|promotion| promotion.contrast > 0).count();
-    let (mut after, migrated) = migrate(&before, &policy(less), &[]);
+    let (mut after, migrated) = migrate(&before, &policy(LESS), &[]);
     assert_eq!((migrated.contrasts, usize::from(migrated.promotions), migrated.wishes), (2, promoted, 2));
     assert!(after.learner().wishes().eq([Wish::Remember(true)]));
     assert!(after.learner().profile().iter().all(|promotion| promotion.contrast == 0));
@@ -188,22 +206,15 @@ fn what_is_about_something_that_is_gone_is_dropped_and_counted() {
 #[test]
 fn a_new_component_has_its_null_value_in_what_was_decided_before_and_a_new_signal_is_zero() {
     let mut before = ana(&policy(V1));
-    let more = |extra: Component<'static>| Definition {
-        components: Box::leak(Box::new([extra, TONE, LENGTH])),
-        signals: &["light", "haste", "mood"],
-        blocks: &[Block::main(1), Block::main(2), Block::main(1).per_task(), Block::main(0)],
-        contrasts: &[],
-        ..V1
-    };
-    let extra = Component::new("colour", &[value("red"), value("none")]);
-    let (mut after, migrated) = migrate(&before, &policy(more(extra.with_null(1))), &[]);
+    let more = |extra: Component<'static>| Definition { components: Box::leak(Box::new([extra, TONE, LENGTH])), ..MORE };
+    let (mut after, migrated) = migrate(&before, &policy(more(EXTRA.with_null(1))), &[]);
     assert_eq!((migrated.waiting, migrated.contrasts), (0, 3));
     let ids: Vec<_> = before.user().waiting(500).collect();
     assert_eq!(after.user().waiting(500).collect::<Vec<_>>(), ids);
     for id in ids {
         after.feedback(id, 0.5).unwrap();
     }
-    let (_, migrated) = migrate(&before, &policy(more(extra)), &[]);
+    let (_, migrated) = migrate(&before, &policy(more(EXTRA)), &[]);
     assert_eq!(migrated.waiting, 3);
 }
 
@@ -213,9 +224,8 @@ fn the_guarantee_ends_where_the_model_was_or_becomes_wrong() {
     let before = ana(&old);
     assert!(!before.learner().is_voided());
     let voided = |definition| migrate(&before, &policy(definition), &[]).1.voided;
-    let tone = &[value("warm"), value("cold"), value("dry"), value("new")];
     let plain = Definition { contrasts: &[], ..V1 };
-    let components: &[Component<'_>] = Box::leak(Box::new([Component::new("tone", tone), LENGTH]));
+    let components: &[Component<'_>] = Box::leak(Box::new([Component::new("tone", VALUES), LENGTH]));
     assert!(!voided(V1));
     assert!(!voided(Definition { components, ..plain }), "a value more");
     assert!(!voided(Definition { tasks: &["home", "travel", "work"], ..plain }), "a task more");
@@ -224,18 +234,21 @@ fn the_guarantee_ends_where_the_model_was_or_becomes_wrong() {
     let blocks: &[Block] = Box::leak(Box::new([V1.blocks, &[Block::pair(0, 1)]].concat()));
     assert!(voided(Definition { blocks, ..plain }), "a block more");
     assert!(voided(Definition { blocks: &V1.blocks[..2], ..plain }), "a block less");
-    assert!(
-        voided(Definition { components: &[TONE], blocks: &[Block::main(0), Block::main(0).per_task()], ..plain }),
-        "a component less"
-    );
-    let less: &[Component<'_>] = Box::leak(Box::new([Component::new("tone", &tone[..2]), LENGTH]));
-    // Both tasks have learned about "dry", which they share.
+    assert!(voided(Definition { components: &[TONE], blocks: ONE, ..plain }), "a component less");
+    let less: &[Component<'_>] = Box::leak(Box::new([Component::new("tone", &VALUES[..2]), LENGTH]));
+    // Both tasks have learned about everything. "dry" is a matter of each; "long" they share, and it ties them to each other.
     let mut both = before.clone();
     for task in [0, 1] {
         let context = Context::new(old.catalog(), Some(task), &[0.5, 0.5]).unwrap();
-        (0..6).for_each(|action| both.user().observe(&context, Action(action), 0.1).unwrap());
+        for action in 0..6 {
+            both.user().observe(&context, Action(action), 0.1).unwrap();
+        }
     }
-    assert!(migrate(&both, &policy(Definition { components: less, ..plain }), &[]).1.voided, "leaves that were tied");
+    let shorter: &[Component<'_>] = Box::leak(Box::new([TONE, Component::new("length", SHORT)]));
+    for (components, tied) in [(less, false), (shorter, true)] {
+        let (after, migrated) = migrate(&both, &policy(Definition { components, ..plain }), &[]);
+        assert_eq!((migrated.voided, after.learner().is_voided()), (tied, tied));
+    }
     let other = |settings| migrate(&before, &policy_with(plain, settings), &[]);
     assert!(other(Settings { noise_variance: 0.5, ..Settings::default() }).1.voided);
     // Nothing was learned: nothing can be wrong.

@@ -226,7 +226,9 @@ impl<T: Number, P: Places> Carry<'_, T, P> {
                 if let Some(rows) = columns.column(place).and_then(|column| column.get_mut(skip + to..=skip + from)) {
                     // The last one comes first.
                     let mut carried = rows.last().copied().unwrap_or(T::ZERO);
-                    rows.iter_mut().for_each(|row| core::mem::swap(row, &mut carried));
+                    for row in rows {
+                        core::mem::swap(row, &mut carried);
+                    }
                 }
             }
         }
