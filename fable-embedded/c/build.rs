@@ -20,6 +20,7 @@ fn main() {
          /// The catalog that was compiled into the library.\n\
          #[unsafe(export_name = \"fable_catalog_{fingerprint:016x}\")]\n\
          pub static BUILTIN: crate::policy::Handle = crate::policy::Handle::fixed(&catalog::POLICY);\n\
+         #[allow(clippy::unreadable_literal)]\n\
          const _: () = assert!(catalog::POLICY.fingerprint() == {fingerprint:#x}, \"another fingerprint than the file says\");\n"
     );
     let out = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default()).join("builtin.rs");

@@ -122,6 +122,16 @@ unsafe fn opened<'u>(handle: *mut Handle) -> Result<&'u mut Handle, Status> {
     unsafe { place(handle) }
 }
 
+/// What is known, and nothing else.
+///
+/// # Safety
+/// As for [`opened`].
+#[cfg(feature = "record")]
+pub(crate) unsafe fn learner<'u>(handle: *mut Handle) -> Result<&'u Learner<f32, Numbers, ROOM>, Status> {
+    // SAFETY: the caller's promise.
+    Ok(&unsafe { opened(handle) }?.learner)
+}
+
 /// What belongs together: policy, learner and workspace.
 type Parts<'u> = (&'static Policy<'static, f32>, &'u mut Learner<f32, Numbers, ROOM>, &'u mut [f32]);
 
