@@ -38,7 +38,6 @@ const LAMP: Catalog<'static> = fable_core::catalog!(Definition {
         .when(Some(1), &[0.1])
         .says("The user likes warm light at dinner.", "")],
     rules: &[Rule::forbid("calm_dinner", &[Part::new(0, &[2]), Part::new(1, &[1])]).when(Condition::Tasks(&[1]))],
-    ..Definition::EMPTY
 });
 
 /// FNV-1a of everything that was seen.
