@@ -32,6 +32,7 @@ pub struct Key(u64, u64);
 impl Key {
     /// A key of bytes.
     #[must_use]
+    #[expect(clippy::cast_possible_truncation, reason = "the two halves")]
     pub const fn new(bytes: [u8; 16]) -> Self {
         let all = u128::from_le_bytes(bytes);
         Self(all as u64, (all >> 64) as u64)

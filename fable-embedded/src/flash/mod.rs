@@ -398,7 +398,7 @@ impl<F, const PRIOR: bool> FlashStore<F, PRIOR> {
     }
 
     /// The number of the event after another one.
-    fn number_after(&self, number: u32) -> Result<u32, FlashError> {
+    fn number_after(number: u32) -> Result<u32, FlashError> {
         number.checked_add(1).filter(|next| *next < NOTE).ok_or(FlashError::Exhausted)
     }
 
