@@ -118,7 +118,7 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
         receipt: Option<Receipt>,
     ) -> Result<(), FlashError> {
         let generation = self.generation.checked_add(1).ok_or(FlashError::Exhausted)?;
-        let base = self.number_after(self.next)?;
+        let base = self.number_after_next()?;
         let (shape, erases, fresh) = (self.layout.shape(), self.erases, PRIOR && fresh);
         let prior = if PRIOR { self.priors.began() } else { None };
         let allowance = self.allowance;
