@@ -34,8 +34,8 @@ impl Key {
     #[must_use]
     #[expect(clippy::cast_possible_truncation, reason = "the two halves")]
     pub const fn new(bytes: [u8; 16]) -> Self {
-        let all = u128::from_le_bytes(bytes);
-        Self(all as u64, (all >> 64) as u64)
+        let [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = bytes;
+        Self(u64::from_le_bytes([a, b, c, d, e, f, g, h]), u64::from_le_bytes([i, j, k, l, m, n, o, p]))
     }
 }
 
