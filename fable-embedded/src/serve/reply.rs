@@ -1,27 +1,21 @@
 //! What a device answers: the replies to questions, and the frames of all replies.
 
+use super::guard::Stamp;
 use crate::protocol::{Draft, Fault, Hello, Kept, MAX_FRAME, Reply, Request, Statistics, VERSION, WireShare};
+use crate::receipt::Acknowledgement;
 use fable_core::{Action, Comparison, DecisionId, Explanation, Probes, Scalar, Share, User, UserError, record};
 
-/// What a request that changes something is answered with; kept until the next request.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Acknowledgement {
-    Done { count: u32 },
-    Decided { round: u32, action: u16, baseline: f64 },
-}
-
-impl Acknowledgement {
-    /// The reply; a decision's coins are the user's.
-    fn reply<T: Scalar>(self, user: &User<'_, T>) -> Reply {
-        match self {
-            Self::Done { count } => Reply::Done { count },
-            Self::Decided { round, action, baseline } => {
-                let mut probes = Probes::new();
-                for probe in user.coins(user.id(round)) {
-                    let _ = probes.push(probe); // one for each component at most
-                }
-                Reply::Decided { round, action, baseline, probes }
+/// The reply to a request that changes something; a decision's coins are the user's.
+fn acknowledge<T: Scalar>(reply: Acknowledgement, user: &User<'_, T>) -> Reply {
+    match reply {
+        Acknowledgement::Done { count } => Reply::Done { count },
+        Acknowledgement::Restored => Reply::Done { count: user.rounds() },
+        Acknowledgement::Decided { round, action, baseline } => {
+            let mut probes = Probes::new();
+            for probe in user.coins(user.id(round)) {
+                let _ = probes.push(probe); // one for each component at most
             }
+            Reply::Decided { round, action, baseline, probes }
         }
     }
 }
@@ -55,14 +49,14 @@ pub(super) fn statistics<T: Scalar>(user: &User<'_, T>, [answered, refused]: [u3
 pub(super) fn write<T: Scalar>(
     user: &mut User<'_, T>,
     buffer: &mut [u8; MAX_FRAME],
-    sequence: u8,
+    (sequence, stamp): (u32, Stamp),
     answer: Answer,
 ) -> Result<usize, Fault> {
     let draft = match answer {
         Answer::Reply(reply) => Draft::reply(buffer, sequence, &reply),
-        Answer::Acknowledged(reply) => Draft::reply(buffer, sequence, &reply.reply(user)),
+        Answer::Acknowledged(reply) => Draft::reply(buffer, sequence, &acknowledge(reply, user)),
         Answer::Explanation { id, other, first } if cfg!(feature = "explain") => {
-            return write_explanation(user, buffer, sequence, id, other, first);
+            return write_explanation(user, buffer, (sequence, stamp), (id, other), first);
         }
         // Hello; the others are written elsewhere.
         _ => {
@@ -71,16 +65,15 @@ pub(super) fn write<T: Scalar>(
             draft
         }
     };
-    Ok(seal(draft, 0))
+    Ok(seal(draft, 0, stamp))
 }
 
 #[inline(never)]
 fn write_explanation<T: Scalar>(
     user: &mut User<'_, T>,
     buffer: &mut [u8; MAX_FRAME],
-    sequence: u8,
-    id: DecisionId,
-    other: Option<Action>,
+    (sequence, stamp): (u32, Stamp),
+    (id, other): (DecisionId, Option<Action>),
     first: u16,
 ) -> Result<usize, Fault> {
     let explanation = user.explain(id, None, other)?;
@@ -90,7 +83,7 @@ fn write_explanation<T: Scalar>(
         place += 1;
         place <= first || draft.push_share(&WireShare::new(share))
     });
-    Ok(seal(draft, 0))
+    Ok(seal(draft, 0, stamp))
 }
 
 /// Hands out the shares one after the other until one is not taken. They are computed in one place only.
@@ -129,6 +122,7 @@ pub(super) fn question<T: Scalar>(user: &mut User<'_, T>, request: &Request) -> 
         }
         Request::Snapshot { offset } => return Ok(Answer::Chunk { offset: *offset }),
         Request::Prior { next, offset } => return Ok(Answer::Prior { next: *next, offset: *offset }),
+        Request::Open { .. } => return Err(Fault::Keyless),
         Request::Event { index } => return Ok(Answer::Event { index: *index }),
         Request::Assess { contrast } => Comparison::declared(catalog, usize::from(*contrast)).ok_or(Fault::Missing)?,
         Request::Compare { context, prefer, over, total } => {
@@ -142,9 +136,9 @@ pub(super) fn question<T: Scalar>(user: &mut User<'_, T>, request: &Request) -> 
 
 /// The length of the frame with `count` bytes of payload that were written into its room.
 #[inline(never)]
-pub(super) fn seal(mut draft: Draft<'_>, count: usize) -> usize {
+pub(super) fn seal(mut draft: Draft<'_>, count: usize, stamp: Stamp) -> usize {
     draft.extend(count);
-    draft.seal().len()
+    stamp.seal(draft).len()
 }
 
 fn hello<T: Scalar>(user: &User<'_, T>) -> Hello {
@@ -157,6 +151,7 @@ fn hello<T: Scalar>(user: &User<'_, T>) -> Hello {
         record: record::VERSION,
         fingerprint: policy.fingerprint(),
         promise: policy.promise(),
+        catalog: catalog.fingerprint(),
         digits: byte(T::DIGITS as usize),
         actions: short(catalog.actions()),
         dimension: short(catalog.dimension()),

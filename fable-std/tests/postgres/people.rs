@@ -10,7 +10,7 @@ pub type Person = Resident<'static, f64>;
 
 pub const RULES: [&[u8]; 2] = [
     br#"{"rules":[{"effect":"forbid","component":"tool","values":["web_search"],"when":null,"words":"never search the web"}]}"#,
-    br#"{"rules":[]}"#,
+    br#"{"rules":[{"effect":"require","component":"style","values":["concise"],"when":null,"words":"be brief"}]}"#,
 ];
 
 pub fn policy() -> Policy<'static, f64> {

@@ -34,6 +34,25 @@ macro_rules! golden {
     }};
 }
 
+/// The same for the run in which a user goes to another catalog.
+macro_rules! migrated {
+    ($scalar:ty, $pinned:ident) => {{
+        use fable_core::{Learner, Workspace, catalog::TAU2};
+        use fable_golden::{NEXT, RING, $pinned};
+        use static_cell::ConstStaticCell;
+        const SCRATCH: usize =
+            if TAU2.workspace_len() > NEXT.workspace_len() { TAU2.workspace_len() } else { NEXT.workspace_len() };
+        static OLD: ConstStaticCell<Learner<$scalar, [$scalar; TAU2.state_len()], RING>> =
+            ConstStaticCell::new(Learner::vacant(&TAU2));
+        static NEW: ConstStaticCell<Learner<$scalar, [$scalar; NEXT.state_len()], RING>> =
+            ConstStaticCell::new(Learner::vacant(&NEXT));
+        static WORKSPACE: ConstStaticCell<Workspace<$scalar, [$scalar; SCRATCH]>> =
+            ConstStaticCell::new(Workspace::over([0.0; SCRATCH]));
+        let found = fable_golden::tau2_migrated(OLD.take(), NEW.take(), WORKSPACE.take());
+        report(stringify!($pinned), found, $pinned)
+    }};
+}
+
 /// Prints what a run came to and whether that is right.
 fn report(name: &str, found: Outcome, pinned: Outcome) -> bool {
     let verdict = if found == pinned { "as pinned" } else { "NOT AS PINNED" };
@@ -45,6 +64,9 @@ fn report(name: &str, found: Outcome, pinned: Outcome) -> bool {
 fn main() -> ! {
     let passed = [
         golden!(tau2, TAU2, f32, TAU2_F32, tau2_adapting, TAU2_F32_ADAPTED, TAU2_F32_SNAPSHOT, TAU2_F32_RESUMED),
+        migrated!(f32, TAU2_F32_MIGRATED),
+        #[cfg(any(feature = "mps2", feature = "virt"))]
+        migrated!(f64, TAU2_F64_MIGRATED),
         #[cfg(any(feature = "mps2", feature = "virt"))]
         golden!(tau2, TAU2, f64, TAU2_F64, tau2_adapting, TAU2_F64_ADAPTED, TAU2_F64_SNAPSHOT, TAU2_F64_RESUMED),
         #[cfg(not(any(feature = "hifive1", feature = "microbit")))]

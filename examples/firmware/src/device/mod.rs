@@ -35,6 +35,10 @@ static POLICY: Policy<'static, f32> = match Policy::new(&CATALOG, SETTINGS) {
 /// Decisions that can wait for their reward, and promotions.
 pub const ROOM: usize = 8;
 
+/// What hosts have too: the 16 bytes of a file that is named when the image is built.
+#[cfg(feature = "keyed")]
+const KEY: fable_embedded::protocol::Key = fable_embedded::protocol::Key::new(*include_bytes!(env!("FABLE_KEY_FILE")));
+
 /// The store of a board.
 pub type BoardStore = FlashStore<Blocking<<Here as Board>::Flash>, { Here::PRIOR }>;
 
@@ -139,7 +143,15 @@ pub fn place(policy: &Policy<'_, f32>, place: &'static StaticCell<BoardStore>) -
 /// Answers a port until it ends.
 #[inline(never)]
 pub fn attend(user: User<'_, f32>, store: &mut impl Keep, port: &mut (impl Read<Error = Infallible> + Write)) {
-    let Ok(()) = Server::new(Device::new(user, store)).serve(port);
+    let device = Device::new(user, store);
+    #[cfg(not(feature = "keyed"))]
+    let mut server = Server::new(device);
+    // Another number at every start, and whenever a server begins.
+    #[cfg(feature = "keyed")]
+    let Some(nonce) = Here::entropy() else { stop("a key needs random numbers") };
+    #[cfg(feature = "keyed")]
+    let mut server = Server::keyed(device, KEY, nonce);
+    let Ok(()) = server.serve(port);
 }
 
 /// The store of the board, not looked into yet.

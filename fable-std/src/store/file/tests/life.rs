@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 pub(super) const RULES: [&[u8]; 2] = [
     br#"{"rules":[{"effect":"forbid","component":"tool","values":["web_search"],"when":null,"words":"never search the web"}]}"#,
-    br#"{"rules":[]}"#,
+    br#"{"rules":[{"effect":"require","component":"style","values":["concise"],"when":null,"words":"be brief"}]}"#,
 ];
 
 /// More than any file has.
