@@ -32,7 +32,6 @@ pub struct Key(u64, u64);
 impl Key {
     /// A key of bytes.
     #[must_use]
-    #[expect(clippy::cast_possible_truncation, reason = "the two halves")]
     pub const fn new(bytes: [u8; 16]) -> Self {
         let [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = bytes;
         Self(u64::from_le_bytes([a, b, c, d, e, f, g, h]), u64::from_le_bytes([i, j, k, l, m, n, o, p]))

@@ -168,7 +168,9 @@ impl Scene<'_> {
             let comparison = Comparison::declared(self.policy.catalog(), contrast).ok_or("no such contrast")?;
             let known = user.assess(&comparison)?;
             let floats = [known.mean, known.sd, known.probability, known.beta, known.lower, known.upper, known.threshold];
-            floats.into_iter().for_each(|number| self.sum.float(number));
+            for number in floats {
+                self.sum.float(number);
+            }
             self.sum.float(known.gap.distance);
             self.sum.number(known.evidence);
             self.sum.number(known.gap.rounds.unwrap_or(u32::MAX));
