@@ -46,7 +46,7 @@ known='
 microbit  tau2     flash   121000
 hifive1   tau2     flash   147000
 microbit  records  flash    45100
-netduino  records  flash    40500'
+netduino  records  flash    43200'
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
