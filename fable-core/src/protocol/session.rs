@@ -1,7 +1,7 @@
 //! Seals: frames that nobody without the key can have written, and that count once.
 //!
-//! The tag of a frame is SipHash-2-4, a keyed function made for short messages and small machines: 64-bit additions and rotations,
-//! about 1 KB of code on a Cortex-M0. The key of a session is two tags under the key that both sides have, over what both have
+//! The tag of a frame is SipHash-2-4, a keyed function made for short messages and small machines: 64-bit additions and rotations.
+//! With the guard of the server it takes 4.6 KB of flash on a Cortex-M0. The key of a session is two tags under the key that both sides have, over what both have
 //! put in; no two sessions have the same as long as a device's nonces differ from start to start.
 //!
 //! ```
