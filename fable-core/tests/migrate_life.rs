@@ -1,7 +1,7 @@
 //! What goes along when a user is migrated, beside mean and variances: evidence, coins, promotions, rules, decisions that wait, the
 //! guarantee.
 
-use fable_core::catalog::{Block, Catalog, Component, Contrast, Definition, Rename, Value};
+use fable_core::catalog::{Block, Catalog, Component, Condition, Contrast, Definition, Part, Rename, Term, Value};
 use fable_core::{
     Action, Command, Comparison, Context, Feasible, HostLearner, HostUser, Migrated, Migration, Policy, Request, Settings,
     UserError, Verdict, When, Wish, user_hash,
@@ -267,4 +267,50 @@ fn the_guarantee_ends_where_the_model_was_or_becomes_wrong() {
         let comparison = Comparison::declared(after.policy().catalog(), 0).unwrap();
         assert_eq!(after.user().assess(&comparison).unwrap().valid, kept, "{settings:?}");
     }
+}
+
+/// `V1` with other costs, texts and default scores.
+const DEAR: Definition<'static> = Definition {
+    components: &[
+        Component::new("tone", &[Value::new("warm", "Be warm.", 0.9), value("cold"), Value::new("dry", "Be dry.", 0.0)]),
+        LENGTH,
+    ],
+    terms: &[Term::new(0.5, Condition::Always, &[Part::new(1, &[1])])],
+    ..V1
+};
+
+/// A decision is a record of what was chosen and of what its score was: a journal that was written at other costs leads to the same
+/// bits, and the user goes on.
+#[test]
+fn costs_texts_and_default_scores_change_without_a_migration() {
+    let old = policy(V1);
+    let new = policy_with(DEAR, Settings { cost_weight: 2.0, ..Settings::default() });
+    assert_eq!((old.fingerprint(), old.catalog().shape()), (new.fingerprint(), new.catalog().shape()));
+    assert_ne!(old.catalog().fingerprint(), new.catalog().fingerprint());
+    let (mut ana, mut events) = (HostUser::<f64>::new(&old, "ana").unwrap(), vec![]);
+    let (mut user, all) = (ana.user(), Feasible::all(old.catalog()));
+    for round in 0..50 {
+        let context = Context::new(old.catalog(), Some(1), &[0.25, 0.5]).unwrap();
+        let mut command = Command::decide(Request::new(&context, &all).at(round));
+        while let Some(step) = user.next(&mut command).unwrap() {
+            events.push(step.event().clone());
+            step.apply();
+        }
+        let id = user.id(user.rounds());
+        let mut command = Command::feedback(id, if round % 3 == 0 { 0.5 } else { -0.5 });
+        while let Some(step) = user.next(&mut command).unwrap() {
+            events.push(step.event().clone());
+            step.apply();
+        }
+    }
+    let mut replayed = HostUser::<f64>::new(&new, "ana").unwrap();
+    for event in &events {
+        replayed.user().check(event).unwrap().apply();
+    }
+    assert_eq!(replayed.learner(), ana.learner());
+    let mut restored = HostUser::<f64>::restore(&new, &ana.to_bytes()).unwrap();
+    assert_eq!(restored.learner(), ana.learner());
+    let context = Context::new(new.catalog(), Some(1), &[0.25, 0.5]).unwrap();
+    let decision = restored.decide(&context, &Feasible::all(new.catalog())).unwrap();
+    assert_eq!(decision.baseline, new.baseline(&context, decision.action, None)); // at what things cost now
 }

@@ -42,6 +42,8 @@ impl Identity {
     /// let error = stored.admit(&here(true, Settings { seed: 7, ..Settings::default() })).unwrap_err();
     /// assert_eq!(error.to_string(), "the store was made with seed 0, not 7");
     ///
+    /// assert!(stored.admit(&here(true, Settings { cost_weight: 2.0, ..Settings::default() })).is_ok()); // costs may change
+    ///
     /// let mine = Settings { seed: 7, base_precision: Some(2.0), context_adapter: "mine", ..Settings::default() };
     /// assert_eq!((here(true, mine).catalog(), here(true, mine).settings(&TAU2)), (Some("tau2"), mine));
     /// ```
