@@ -49,8 +49,11 @@ build() {
     job=$1 image=$output/images/$1-$board
     local profile=${profile:-release} kind=--bin built=$1
     [[ $job != proof ]] || kind=--example built=examples/$1
+    # Boards with the flash for it have the loops of the learner optimized for speed.
+    local speed=()
+    [[ $board == microbit || $board == hifive1 ]] || speed=(--config profile.release.package.fable-core.opt-level=3)
     # mps2-an500 runs the image of mps2
-    "${cargo[@]}" build --quiet --locked --profile "$profile" --target "$target" --features "${board%-*}" "$kind" "$job" "${@:2}"
+    "${cargo[@]}" "${speed[@]}" build --quiet --locked --profile "$profile" --target "$target" --features "${board%-*}" "$kind" "$job" "${@:2}"
     mkdir -p "$output/images" && cp "$output/$target/$profile/$built" "$image"
     read -ra qemu <<<"$machine"
     qemu+=("$image" -display none -monitor none -semihosting-config "enable=on,target=native")

@@ -23,13 +23,19 @@ pub fn memory(base: u32) {
 /// Tells the program where the store is.
 pub fn program(store: Range<u32>) {
     let out = env::var("OUT_DIR").expect("cargo sets it");
-    let text = format!("/// The store's region, as offsets in flash.\nconst STORE: core::ops::Range<u32> = {:#x}..{:#x};\n", store.start, store.end);
+    let text = format!(
+        "/// The store's region, as offsets in flash.\n#[allow(clippy::unreadable_literal)]\nconst STORE: core::ops::Range<u32> = {:#x}..{:#x};\n",
+        store.start, store.end
+    );
     fs::write(format!("{out}/store.rs"), text).expect("OUT_DIR can be written");
 }
 
 /// `NAME : ORIGIN = 0x1000, LENGTH = 64K`.
 fn region(text: &str, name: &str) -> Range<u32> {
-    let line = text.lines().find(|line| line.split_whitespace().next() == Some(name)).unwrap_or_else(|| panic!("memory.x has no {name}"));
+    let line = text
+        .lines()
+        .find(|line| line.split_whitespace().next() == Some(name))
+        .unwrap_or_else(|| panic!("memory.x has no {name}"));
     let numbers: Vec<u32> = line.split('=').skip(1).map(|rest| number(rest.split(',').next().unwrap_or(rest))).collect();
     let [origin, length] = numbers[..] else { panic!("memory.x: {line}: ORIGIN and LENGTH are wanted") };
     origin..origin + length

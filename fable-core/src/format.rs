@@ -25,6 +25,13 @@ impl<T: Scalar> Format for Policy<'_, T> {
     }
 }
 
+#[cfg(feature = "migrate")]
+impl<T: Scalar> Format for crate::Migration<'_, T> {
+    fn format(&self, f: Formatter<'_>) {
+        write!(f, "migration from {} to {}", self.old_policy(), self.new_policy());
+    }
+}
+
 impl<T: Scalar> Format for Prior<'_, T> {
     fn format(&self, f: Formatter<'_>) {
         let name = match self {

@@ -41,7 +41,7 @@
 //!
 //! Features, off by default: `alloc` adds [`HostUser`]; `defmt` gives every type a `defmt::Format`, for logs on devices;
 //! `analysis` adds [`analysis`], what hosts compute about a user beside the learner; `migrate` adds [`Migration`], a user's way to another catalog; `record` adds events and snapshots as bytes,
-//! and `protocol` the frames that a host and a device exchange.
+//! and `protocol` the frames that a host and a device exchange, `keyed` with a seal.
 
 #![cfg_attr(not(test), no_std)]
 #![cfg_attr(not(test), warn(clippy::cast_possible_truncation, clippy::cast_precision_loss, clippy::cast_sign_loss))]

@@ -11,11 +11,11 @@ mod listed {
     use defmt::Format;
     use fable_core::analysis::{Program, ProgramError, Prototype, Rate, Selection, Span, SpanError, SpcaError};
     use fable_core::catalog::{self, ActionName, Block, BlockSet, Component, Condition, Contrast, CoordinateName};
-    use fable_core::catalog::{Definition, Term, Value, Values, agent, rubric, tau2};
+    use fable_core::catalog::{Definition, Rename, RenameKind, Term, Value, Values, agent, rubric, tau2};
     use fable_core::protocol::{self, Draft, Fault, Frame, Hello, Kept, Reply, Statistics, StorageFault, WireContext, WireShare};
     use fable_core::record::{Header, Kind, Loader, PriorVerifier, RecordError, Snapshot, Verified, Verifier};
     use fable_core::{Action, ActionSet, Arrow, Assessment, Bits, Catalog, CatalogError, Choice, Command, Comparison, Context};
-    use fable_core::{Average, Certifier, Coin, Probe, Trial};
+    use fable_core::{Average, Certifier, Coin, MigrateError, Migrated, Migration, Probe, Trial};
     use fable_core::{ContextError, CoordinateSet, Deadline, Decision, DecisionId, Direction, Effect, Estimate, Event, Expiry};
     use fable_core::{
         Deed, Elsewhere, Explanation, Exploration, Factor, Feasible, FeasibleError, Gap, Key, Learner, Observation, OnChange,
@@ -128,6 +128,11 @@ mod listed {
         has::<Thousandths>();
         has::<Deed>();
         has::<Elsewhere>();
+        has::<Migration<'_, f32>>();
+        has::<Migrated>();
+        has::<MigrateError>();
+        has::<Rename<'_>>();
+        has::<RenameKind>();
         // has::<Teller>(), has::<Telling>(), has::<Woven>() and has::<MergeError>(), which are hosts'
     };
 

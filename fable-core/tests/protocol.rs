@@ -1,8 +1,8 @@
 //! The bytes of every message are a promise between devices and hosts that are not updated together.
 
 use fable_core::protocol::{
-    Defaults, Draft, Fault, Frame, Hello, Kept, MAX_FRAME, Reply, Request, Statistics, StorageFault, WireContext, WireShare,
-    read_defaults, read_feasible, write_entry,
+    Defaults, Draft, Fault, Frame, Hello, Kept, Key, MAX_FRAME, Reply, Request, Session, Statistics, StorageFault, WireContext,
+    WireShare, read_defaults, read_feasible, write_entry,
 };
 use fable_core::{
     ActionSet, Assessment, Average, Certifier, Context, Gap, Probe, Promotion, Share, Source, Standing, Trial, Verdict,
@@ -50,10 +50,11 @@ fn requests() -> Vec<(Request, Vec<u8>)> {
         (Request::Trial { contrast: 5 }, vec![]),
         (Request::Recommend { context: coding }, vec![1, 0, 0, 0, 0, 0, 0, 63]),
         (Request::Wish { code: 1 << 18 | 0x101, stands: true }, vec![]),
+        (Request::Open { nonce: 0x0102_0304_0506_0708 }, vec![]),
     ]
 }
 
-const FAULTS: [Fault; 14] = [
+const FAULTS: [Fault; 18] = [
     Fault::Malformed,
     Fault::Oversized,
     Fault::Version { found: 2 },
@@ -68,6 +69,10 @@ const FAULTS: [Fault; 14] = [
     Fault::Storage(StorageFault::Medium),
     Fault::Storage(StorageFault::Damaged),
     Fault::Storage(StorageFault::Order),
+    Fault::Limited,
+    Fault::Locked,
+    Fault::Session,
+    Fault::Keyless,
 ];
 
 fn replies() -> Vec<(Reply, Vec<u8>)> {
@@ -76,6 +81,7 @@ fn replies() -> Vec<(Reply, Vec<u8>)> {
         record: 1,
         fingerprint: 0x0102_0304_0506_0708,
         promise: 0x0a0b_0c0d,
+        catalog: 0x2122_2324_2526_2728,
         digits: 24,
         actions: 18,
         dimension: 29,
@@ -159,6 +165,7 @@ fn replies() -> Vec<(Reply, Vec<u8>)> {
         (Reply::Chunk { offset: 256 }, vec![9, 0, 9]),
         (Reply::Event { index: 4 }, vec![1, 2, 3]),
         (Reply::Trial(trial), vec![]),
+        (Reply::Opened { nonce: 0x0102_0304_0506_0708, count: 300 }, vec![]),
     ]);
     all
 }
@@ -167,14 +174,14 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().concat()
 }
 
-fn request_frame(sequence: u8, request: &Request, payload: &[u8]) -> Vec<u8> {
+fn request_frame(sequence: u32, request: &Request, payload: &[u8]) -> Vec<u8> {
     let mut buffer = [0; MAX_FRAME];
     let mut draft = Draft::request(&mut buffer, sequence, request);
     assert!(draft.push(payload));
     draft.seal().to_vec()
 }
 
-fn reply_frame(sequence: u8, reply: &Reply, payload: &[u8]) -> Vec<u8> {
+fn reply_frame(sequence: u32, reply: &Reply, payload: &[u8]) -> Vec<u8> {
     let mut buffer = [0; MAX_FRAME];
     let mut draft = Draft::reply(&mut buffer, sequence, reply);
     assert!(draft.push(payload));
@@ -185,7 +192,7 @@ fn reply_frame(sequence: u8, reply: &Reply, payload: &[u8]) -> Vec<u8> {
 fn the_bytes_of_every_request_are_pinned_and_read_back() {
     let mut written = String::new();
     for (request, payload) in requests() {
-        let mut frame = request_frame(1, &request, &payload);
+        let mut frame = request_frame(0x0100_0001, &request, &payload);
         written += &hex(&frame);
         written.push('\n');
         frame.pop();
@@ -198,13 +205,22 @@ fn the_bytes_of_every_request_are_pinned_and_read_back() {
 fn the_bytes_of_every_reply_are_pinned_and_read_back() {
     let mut written = String::new();
     for (reply, payload) in replies() {
-        let mut frame = reply_frame(1, &reply, &payload);
+        let mut frame = reply_frame(0x0100_0001, &reply, &payload);
         written += &hex(&frame);
         written.push('\n');
         frame.pop();
         assert_eq!(Frame::open(&mut frame).unwrap().reply(), Ok((reply, &payload[..])));
     }
     assert_eq!(written, REPLIES);
+}
+
+/// The same request with a seal, of a session that both have derived.
+#[test]
+fn the_bytes_of_a_seal_are_pinned() {
+    let session = Session::new(&Key::new(*b"sixteen bytes..."), 1, 2, 3);
+    let mut buffer = [0; MAX_FRAME];
+    let frame = Draft::request(&mut buffer, 0x0100_0001, &Request::Hello).seal_by(&session, 5);
+    assert_eq!(hex(frame), SEALED);
 }
 
 /// The longest messages with the longest payloads, all bits set where that is possible.
@@ -234,7 +250,7 @@ fn the_longest_messages_fit() {
         (Request::Stage { offset: u32::MAX }, 256),
     ];
     for (request, payload) in longest {
-        let mut frame = request_frame(255, &request, &vec![255; payload]);
+        let mut frame = request_frame(u32::MAX, &request, &vec![255; payload]);
         assert!(frame.len() <= MAX_FRAME);
         frame.pop();
         let frame = Frame::open(&mut frame).unwrap();
@@ -242,67 +258,75 @@ fn the_longest_messages_fit() {
         assert_eq!((format!("{again:?}"), rest.len()), (format!("{request:?}"), payload)); // NaN is not itself
     }
     for (reply, payload) in [(Reply::Chunk { offset: u32::MAX }, 256), (Reply::Event { index: u32::MAX }, 260)] {
-        let mut frame = reply_frame(255, &reply, &vec![255; payload]);
+        let mut frame = reply_frame(u32::MAX, &reply, &vec![255; payload]);
         frame.pop();
         assert_eq!(Frame::open(&mut frame).unwrap().reply().unwrap().1.len(), payload);
     }
 }
 
+const SEALED: &str = "034401010201020501010d59f449c9c8844ae7c6b7032300";
+
 const REQUESTS: &str = "\
-030301050a561ce400
-04030101010101010103f03f01010101010410401801010101010105f03f2c01010101010107f0bffe92993800
-0603010201040101023f0103803e0103803f0101010a80e2cfaa06f022784900
-04030102010104ffff030594a1531600
-0703010302ac02010101010103e03f0103803f057f06886f00
-0603010401040101023f0103803e0103803f01010103b301010101010103f0bf0101063f3e99284300
-04030105010203010101010103c0bf010101010103f03f0103803f010104803f05055a88933500
-040301060207010563f5d7ed00
-040301060a070181010c67aa388a00
-09030107058d78180d00
-04030108010801020170697ae500
-090301090336f0f87a00
-0703010a09eb4a02b100
-0803010b828fce7300
-0903010c0ad7bc537e00
-0a03010d80029c806be400
-0603010e80040301020505e9d59b00
-0a03010f8010ba25561400
-09030110048dcc9c7f00
-08030111f876ac8e00
-0b030112018002f9f6692400
-0b030113f0a2046e6b026600
-09030114051f39f76c00
-0603011501040101023f0103803e0103803f01010102010101010101063fbb93c27d00
-0c030116818210011348e90200
+0304010102010544fb280e00
+03040101030101010101010103f03f01010101010410401801010101010105f03f2c01010101010107f0bf04dbfd8e00
+0304010105010201040101023f0103803e0103803f0101010a80e2cfaa06d02b4c4900
+03040101030102010104ffff03059a12864a00
+0304010106010302ac02010101010103e03f0103803f05c7e8847d00
+0304010105010401040101023f0103803e0103803f01010103b301010101010103f0bf0101063ff781ba8200
+03040101030105010203010101010103c0bf010101010103f03f0103803f010104803f050548fe808900
+0304010103010602070105cfec49bc00
+030401010301060a070181010cdca0e1ec00
+0304010108010705b720969c00
+030401010301080108010201aa184b3a00
+03040101080109030ca876eb00
+0304010108010a09d1128e2000
+0304010107010bcc22fa9900
+0304010108010c0aede4ddef00
+0304010109010d800276d7f62200
+0304010105010e800403010205bee30cfd00
+0304010109010f80105072cbd200
+0304010108011004b79412ee00
+03040101070111b6db986400
+030401010a0112018002c860706400
+030401010a0113f0a2045ffd1b2600
+0304010108011405256179fd00
+0304010105011501040101023f0103803e0103803f01010102010101010101063fa79af9b500
+030401010b011681821001bf51775300
+030401010f0117080706050403020193590cf200
 ";
 
 const REPLIES: &str = "\
-0383010105feac6adf00
-0383010601689c6da800
-0383010702029459e05400
-038301060344fd634600
-0383010604e76807d800
-0383010405715802af00
-03830107060d018133a000
-038301070703479d905e00
-0383010708042b146c4700
-03830102090573e11a5900
-038301070901e5d11d2e00
-0383010709025f8014b700
-038301070903c9b013c000
-0383010709046a25775e00
-15830101010108070605040302010d0c0b0a18121d0119060818171615141312110103e807e7077461753232e8969500
-0a83010282010b44eef500
-07830103078201010101010103c0bf05453ec9ee00
-06830103080201010101010101040105010107803efb9761a600
-07830104010205030201010101023f0105803e09080101023f010104bf01180539889fec00
-04830105010101010103e03f01010101010bd03fdd2406819543ef3f0101010101031040010101010103f03f010101010103e0bf01010101010ef83f2b8716d9cef7ef3fc8010101010101010be03f01d80401ce41045700
-0483010601058826558c00
-0b83010601010502010164010102070101025a0101010101023e0101073f01943864e200
-078301070908010dbc05020228b81705a588b69f00
-078301088002090609bb2f509f00
-0c830109040102039d5041c700
-0583010a2801010101010329400101010101037e40010101010103e03f010101010103d0bf010101010109f43f0101f95c8f6d00
+03840101020101050da8ab2b00
+03840101020106019b98ac5c00
+038401010201070202363ba07000
+0384010102010603b7f9a2b200
+0384010102010604146cc62c00
+0384010102010605825cc15b00
+03840101020107060da3e3738400
+038401010201070703e5ffd07a00
+03840101020107080489762c6300
+038401010201020905d1835a7d00
+03840101020107090147b35d0a00
+038401010201070902fde2549300
+0384010102010709036bd253e400
+038401010201070904c847377a00
+038401010201060a13417ecb00
+038401010201060b857179bc00
+038401010201060c26e41d2200
+038401010201060db0d41a5500
+038401011c0101010108070605040302010d0c0b0a282726252423222118121d0119060818171615141312110103e807e70774617532a01d3d4d00
+038401010901028201a926aed100
+03840101060103078201010101010103c0bf05e9929e2300
+03840101050103080201010101010101040105010107803ee7d2ac0300
+03840101060104010205030201010101023f0105803e09080101023f010104bf011805261fc59b00
+03840101030105010101010103e03f01010101010bd03fdd2406819543ef3f0101010101031040010101010103f03f010101010103e0bf01010101010ef83f2b8716d9cef7ef3fc8010101010101010be03f01d80401db20b38900
+0384010103010601052a4415a800
+038401010a010601010502010164010102070101025a0101010101023e0101073f0195b1c3bf00
+038401010601070908010dbc05020228b817050924e15200
+03840101060108800209060924eebb6400
+038401010b010904010203c2aaccf800
+0384010104010a2801010101010329400101010101037e40010101010103e03f010101010103d0bf010101010109f43f010149406e9e00
+0384010111010b0807060504030201ac024bf9af1d00
 ";
 
 /// Default scores come after the words of the feasible set, and are there when there are as many bytes as actions need.

@@ -16,10 +16,11 @@ fn main() {
     let path = file.to_str().unwrap_or_else(|| panic!("{} is not UTF-8", file.display()));
     // A name of a symbol cannot be computed, so that the text says it; that it is the right one is checked when it is compiled.
     let source = format!(
-        "pub(crate) mod catalog {{ include!({path:?}); }}\n\
+        "#[allow(dead_code)]\npub(crate) mod catalog {{ include!({path:?}); }}\n\
          /// The catalog that was compiled into the library.\n\
          #[unsafe(export_name = \"fable_catalog_{fingerprint:016x}\")]\n\
          pub static BUILTIN: crate::policy::Handle = crate::policy::Handle::fixed(&catalog::POLICY);\n\
+         #[allow(clippy::unreadable_literal)]\n\
          const _: () = assert!(catalog::POLICY.fingerprint() == {fingerprint:#x}, \"another fingerprint than the file says\");\n"
     );
     let out = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default()).join("builtin.rs");

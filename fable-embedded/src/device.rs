@@ -8,7 +8,8 @@
 //! restored from storage.
 
 use crate::keep::{AsyncKeep, Keep};
-use fable_core::{Action, Command, Context, Decision, DecisionId, Event, Request, Scalar, Statement, User, UserError};
+use crate::receipt::Deed;
+use fable_core::{Action, Command, Context, Decision, DecisionId, Request, Scalar, Statement, User, UserError};
 use fable_forms::blocking;
 
 /// One user on a device, with the place where it is kept. See the [module](self).
@@ -146,9 +147,10 @@ impl<T: Scalar, K: AsyncKeep> Device<'_, T, K> {
         if !self.keep.append(step.event()).await? {
             return Ok(Stepped::NoRoom);
         }
-        let forgets = matches!(step.event(), Event::Forget { .. });
+        let (ticket, deed) = (self.keep.receipts().stamp(step.event()), Deed::of(step.event()));
         step.apply();
-        Ok(if forgets { Stepped::Forgot } else { Stepped::Applied })
+        self.keep.receipts().note(ticket, deed, &self.user);
+        Ok(if matches!(deed, Deed::Forgot) { Stepped::Forgot } else { Stepped::Applied })
     }
 
     /// A reward counts when it is stored: what it has made certain is promoted at a later look if that cannot be stored now.

@@ -5,6 +5,7 @@
 //! storage that is waited for on the spot, [`AsyncKeep`] is the same text for storage with futures.
 
 use crate::protocol::{Fault, Kept, StorageFault};
+use crate::receipt::Receipts;
 use fable_core::record::RecordError;
 use fable_core::{Event, Policy, Scalar, User, UserError};
 use fable_forms::blocking;
@@ -20,7 +21,11 @@ pub trait AsyncKeep {
     /// What can go wrong, with the user's own errors, and what a host is told then.
     type Error: From<UserError> + Into<Fault>;
 
-    /// Appends an event to the journal; durable when it returns true. False when there is no room, and nothing was stored.
+    /// What the last request was answered with; it lasts as long as the state does.
+    fn receipts(&mut self) -> &mut Receipts;
+
+    /// Appends an event to the journal, with its [ticket](Receipts::stamp) if it has one; durable when it returns true. False when
+    /// there is no room, and nothing was stored.
     async fn append(&mut self, event: &Event) -> Result<bool, Self::Error>;
 
     /// Makes room for the next event, whichever it is, by a snapshot of the user that empties the journal. When it returns,
@@ -30,6 +35,13 @@ pub trait AsyncKeep {
     /// Leaves nothing readable of what came before: called with the user as it is after the event
     /// [`Forget`](Event::Forget), which is in the journal by then and has to be finished if the power fails here.
     async fn forget<T: Scalar>(&mut self, user: &User<'_, T>) -> Result<(), Self::Error>;
+
+    /// Takes one of the erasures that hosts may ask for from those that are allowed, durably; false when there is none left.
+    /// Storage that does not wear out allows all.
+    async fn spend<T: Scalar>(&mut self, user: &User<'_, T>) -> Result<bool, Self::Error> {
+        let _ = user;
+        Ok(true)
+    }
 
     /// Takes the bytes of a snapshot that is not used yet, in order; offset 0 starts over. Nothing else is touched.
     async fn stage_write(&mut self, offset: u32, bytes: &[u8]) -> Result<(), Self::Error>;
@@ -73,17 +85,18 @@ pub trait AsyncKeep {
 /// ```
 /// use fable_embedded::Volatile;
 /// static KEEP: Volatile = Volatile::VACANT; // zero bytes
-/// # assert_eq!(size_of_val(&KEEP), 4);
+/// # assert!(size_of_val(&KEEP) <= 48);
 /// ```
 #[derive(Debug)]
 pub struct Volatile<const STAGE: usize = 0> {
     stage: [u8; STAGE],
     staged: u32,
+    receipts: Receipts,
 }
 
 impl<const STAGE: usize> Volatile<STAGE> {
     /// Nothing staged; all zero bits.
-    pub const VACANT: Self = Self { stage: [0; STAGE], staged: 0 };
+    pub const VACANT: Self = Self { stage: [0; STAGE], staged: 0, receipts: Receipts::NONE };
 }
 
 /// Bytes of the user's present state.
@@ -104,6 +117,10 @@ fn read<T: Scalar>(user: &User<'_, T>, offset: u32, buffer: &mut [u8]) -> Result
 impl<const STAGE: usize> AsyncKeep for Volatile<STAGE> {
     type Error = Fault;
 
+    fn receipts(&mut self) -> &mut Receipts {
+        &mut self.receipts
+    }
+
     async fn append(&mut self, _: &Event) -> Result<bool, Fault> {
         Ok(true)
     }
@@ -113,7 +130,7 @@ impl<const STAGE: usize> AsyncKeep for Volatile<STAGE> {
     }
 
     async fn forget<T: Scalar>(&mut self, _: &User<'_, T>) -> Result<(), Fault> {
-        *self = Self::VACANT;
+        *self = Self { receipts: self.receipts, ..Self::VACANT };
         Ok(())
     }
 

@@ -50,11 +50,13 @@ mod format;
 pub mod keep;
 #[cfg(feature = "mock")]
 pub mod mock;
+mod receipt;
 pub mod serve;
 
 pub use device::Device;
 pub use fable_core::protocol;
 pub use keep::{AsyncKeep, Keep, Volatile};
+pub use receipt::Receipts;
 pub use serve::Server;
 
 /// The example of the crate's page is a test too.

@@ -12,7 +12,7 @@ mod listed {
     use fable_embedded::entropy::EntropyError;
     use fable_embedded::flash::{Blocking, FlashError, FlashStore, Layout, LayoutError, Restored, Seed, StartError, Statistics};
     use fable_embedded::mock::{Mock, MockError};
-    use fable_embedded::{Device, Server, Volatile};
+    use fable_embedded::{Device, Receipts, Server, Volatile};
 
     const fn has<T: Format>() {}
 
@@ -31,6 +31,7 @@ mod listed {
         has::<Blocking<Mock<4, 1024>>>();
         has::<Mock<4, 1024>>();
         has::<MockError>();
+        has::<Receipts>();
         has::<Volatile<64>>();
         has::<Device<'_, f32, Volatile>>();
         has::<Server<'_, f32, Volatile>>();

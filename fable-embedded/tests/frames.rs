@@ -93,13 +93,13 @@ fn pelt(frames: u32, policy: &Policy<'static, f32>) {
             0 => (0..below(&mut random, 400)).map(|_| random.next_u32() as u8).chain([0]).collect(),
             // Anything with a right checksum.
             1 => {
-                let tag = random.next_u32() as u8 % 22;
+                let tag = random.next_u32() as u8 % 24;
                 let rest = (0..below(&mut random, 60)).map(|_| random.next_u32() as u8 & random.next_u32() as u8);
-                sealed(&[VERSION, turn as u8, tag].into_iter().chain(rest).collect::<Vec<_>>())
+                sealed(&[VERSION, turn as u8, (turn >> 8) as u8, 0, 0, tag].into_iter().chain(rest).collect::<Vec<_>>())
             }
             _ => {
                 let (request, payload) = request(&mut random);
-                framed(turn as u8, &request, &payload)
+                framed(turn, &request, &payload)
             }
         };
         if below(&mut random, 3) == 0 {

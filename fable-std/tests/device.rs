@@ -362,7 +362,6 @@ fn nobody_and_strangers_are_told_apart() {
     drop(there);
     assert!(matches!(Device::open(&here), Err(DeviceError::Port(_) | DeviceError::Closed)));
 
-    // A device of the next version: the same frame with another first byte and a right checksum.
     let (here, mut there) = UnixStream::pair().unwrap();
     let stranger = thread::spawn(move || {
         let mut frame = Vec::new();
@@ -374,22 +373,21 @@ fn nobody_and_strangers_are_told_apart() {
                 byte => frame.push(byte),
             }
         }
-        let sequence = frame[2]; // behind the code byte and the version
-        // The sequence begins anywhere; with the right last byte no byte of the checksum is 0, and nothing has to be stuffed.
+        let frame = cobs::decode_vec(&frame).unwrap();
+        // A device of the next version: the same frame with another first byte and a right checksum.
         let frame = |last: u8| {
-            let body = [0x84, sequence, 1, 9, last];
+            let body = [&[0x85], &frame[1..5], &[1, 9, last]].concat();
             let sum = !body.iter().fold(u32::MAX, |sum, byte| {
                 (0..8).fold(sum ^ u32::from(*byte), |sum, _| if sum & 1 == 0 { sum >> 1 } else { sum >> 1 ^ 0xedb8_8320 })
             });
             [&body[..], &sum.to_le_bytes()].concat()
         };
-        let frame = (1..=u8::MAX).map(frame).find(|frame| !frame.contains(&0)).unwrap();
-        let out = [&[u8::try_from(frame.len() + 1).unwrap()], &frame[..], &[0]].concat();
+        let out = [&cobs::encode_vec(&frame(1))[..], &[0]].concat();
         there.write_all(&out).unwrap();
         let _ = there.read(&mut byte); // until the client leaves
     });
     let result = Device::open(here);
-    assert!(matches!(result, Err(DeviceError::Version { found: 4 })), "{:?}", result.err());
+    assert!(matches!(result, Err(DeviceError::Version { found: 5 })), "{:?}", result.err());
     stranger.join().unwrap();
 }
 

@@ -9,11 +9,11 @@
 use core::convert::Infallible;
 use core::fmt::Write as _;
 use embedded_io::{ErrorType, Read, Write};
-use fable_core::catalog::AGENT;
+use fable_core::catalog::{AGENT, Rename};
 use fable_core::record::{Header, Kind, Verifier, decode_event, encode_event};
 use fable_core::{
-    Action, Command, Comparison, Context, DecisionId, Event, Feasible, Learner, Policy, Request, Rule, Settings, Statement,
-    Workspace,
+    Action, Command, Comparison, Context, DecisionId, Event, Feasible, Learner, Migration, Policy, Request, Rule, Settings,
+    Statement, Workspace,
 };
 use fable_embedded::{Device, Server, Volatile};
 use panic_never as _;
@@ -21,7 +21,9 @@ use panic_never as _;
 /// Everything comes from outside, so that nothing can be computed at build time.
 pub struct World {
     learner: Learner<f32, [f32; AGENT.state_len()], 8>,
+    next: Learner<f32, [f32; AGENT.state_len()], 8>,
     workspace: Workspace<f32, [f32; AGENT.workspace_len()]>,
+    renames: &'static [Rename<'static>],
     settings: Settings<'static>,
     rules: &'static [Rule<'static>],
     signals: &'static [f32],
@@ -122,6 +124,11 @@ fn live(world: &mut World, policy: &Policy<'_, f32>) -> Option<()> {
     learner.restore(policy, world.bytes).ok()
 }
 
+fn migrate(world: &mut World, policy: &Policy<'_, f32>) -> Option<()> {
+    let migration = Migration::new(policy, policy, world.renames).ok()?;
+    migration.carry(&mut world.learner, &mut world.next, &mut world.workspace).ok().map(|_| ())
+}
+
 fn serve(world: &mut World, policy: &Policy<'_, f32>) -> Option<()> {
     world.learner.start(policy, world.id.user).ok()?;
     let user = world.learner.with(policy, &mut world.workspace).ok()?;
@@ -134,5 +141,7 @@ fn serve(world: &mut World, policy: &Policy<'_, f32>) -> Option<()> {
 #[unsafe(no_mangle)]
 pub extern "C" fn _start(world: &mut World) -> bool {
     let Ok(policy) = Policy::new(&AGENT, world.settings) else { return false };
-    live(world, &policy).is_some() && (cfg!(feature = "small") || serve(world, &policy).is_some())
+    live(world, &policy).is_some()
+        && migrate(world, &policy).is_some()
+        && (cfg!(feature = "small") || serve(world, &policy).is_some())
 }

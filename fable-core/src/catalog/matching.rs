@@ -75,7 +75,7 @@ impl<'a> Rename<'a> {
             RenameKind::Contrast => old.from.contrast(self.from).is_some() && old.to.contrast(self.to).is_some(),
             RenameKind::Value => {
                 let find = |catalog: &Catalog<'_>, name: &str| {
-                    let (component, value) = name.split_once('=')?;
+                    let (component, value) = split(name)?;
                     let component = catalog.component(component)?;
                     catalog.value(component, value).map(|_| component)
                 };
@@ -86,6 +86,12 @@ impl<'a> Rename<'a> {
             }
         }
     }
+}
+
+/// A name `component=value`, taken apart.
+fn split(name: &str) -> Option<(&str, &str)> {
+    let at = name.bytes().position(|byte| byte == b'=')?;
+    Some((name.get(..at)?, name.get(at + 1..)?))
 }
 
 /// The way from one catalog to another.
@@ -142,9 +148,9 @@ impl<'m> Matching<'m> {
         let own = self.from.definition().components.get(component)?;
         let (own, name) = (own.name, own.values.get(usize::from(value))?.name);
         let there = self.to.definition().components.get(other)?.name;
-        let is = |text: &str, component: &str| text.split_once('=') == Some((component, name));
+        let is = |text: &str, component: &str| split(text) == Some((component, name));
         let name = match self.renamed(RenameKind::Value).find(|(from, _)| is(from, own)) {
-            Some((_, to)) => to.split_once('=')?.1,
+            Some((_, to)) => split(to)?.1,
             None if self.renamed(RenameKind::Value).any(|(_, to)| is(to, there)) => return None,
             None => name,
         };

@@ -85,15 +85,20 @@ impl<'s, T: Number> Columns<'s, T> {
         let ([l, first @ ..], Some(second)) = (first, second.get_mut(..rest)) else { return };
         if *l == T::ZERO {
             core::mem::swap(e1, e2);
-            first.swap_with_slice(second);
+            exchange(first, second);
             return;
         }
         let turn = Turn::new(*l, e1, e2);
         core::mem::swap(e1, e2);
         *l = turn.tilted;
         turn.rows(first, second);
-        first.swap_with_slice(second);
+        exchange(first, second);
     }
+}
+
+/// Exchanges the entries of two columns.
+fn exchange<T>(first: &mut [T], second: &mut [T]) {
+    first.iter_mut().zip(second).for_each(|(first, second)| core::mem::swap(first, second));
 }
 
 /// How a coordinate passes the one before it.
@@ -219,7 +224,11 @@ impl<T: Number, P: Places> Carry<'_, T, P> {
             for place in 0..length {
                 let skip = length - 1 - place;
                 if let Some(rows) = columns.column(place).and_then(|column| column.get_mut(skip + to..=skip + from)) {
-                    rows.rotate_right(1);
+                    // The last one comes first.
+                    let mut carried = rows.last().copied().unwrap_or(T::ZERO);
+                    for row in rows {
+                        core::mem::swap(row, &mut carried);
+                    }
                 }
             }
         }
@@ -236,7 +245,7 @@ impl<T: Number, P: Places> Carry<'_, T, P> {
         let mut inverse = *root.inverse.get(coordinate)?;
         let own = root.column(coordinate)?;
         let after = after.get_mut(..own.len())?;
-        after.copy_from_slice(own);
+        after.iter_mut().zip(own).for_each(|(slot, entry)| *slot = *entry);
         passed.fill(T::ZERO);
         let mut depended = false;
         for place in (gone_leaf..length).rev() {

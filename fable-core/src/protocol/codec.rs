@@ -66,6 +66,7 @@ impl Input<'_> {
             20 => Request::Trial { contrast: self.byte() },
             21 => Request::Recommend { context: self.wire_context() },
             22 => Request::Wish { code: self.varint(), stands: self.flag() },
+            23 => Request::Open { nonce: self.u64() },
             _ => {
                 self.refuse();
                 Request::Hello
@@ -76,15 +77,21 @@ impl Input<'_> {
 
 impl Output<'_> {
     fn shorts(&mut self, numbers: &[u16]) {
-        numbers.iter().for_each(|number| self.varint((*number).into()));
+        for number in numbers {
+            self.varint((*number).into());
+        }
     }
 
     fn varints(&mut self, numbers: &[u32]) {
-        numbers.iter().for_each(|number| self.varint(*number));
+        for number in numbers {
+            self.varint(*number);
+        }
     }
 
     fn numbers(&mut self, numbers: &[f64]) {
-        numbers.iter().for_each(|number| self.f64(*number));
+        for number in numbers {
+            self.f64(*number);
+        }
     }
 
     /// A number that may be missing.
@@ -144,6 +151,11 @@ impl Output<'_> {
                 self.numbers(&[*e_value, *needed, average.mean, average.lower, average.upper]);
                 self.put(&[*certified as u8, (*valid).into()]);
             }
+            Reply::Opened { nonce, count } => {
+                self.byte(11);
+                self.put(&nonce.to_le_bytes());
+                self.varint(*count);
+            }
         }
     }
 
@@ -174,6 +186,10 @@ impl Output<'_> {
                 };
                 (9, Some(fault))
             }
+            Fault::Limited => (10, None),
+            Fault::Locked => (11, None),
+            Fault::Session => (12, None),
+            Fault::Keyless => (13, None),
         };
         self.put(&[0, tag]);
         if let Some(more) = more {
@@ -185,6 +201,7 @@ impl Output<'_> {
         self.put(&[1, hello.protocol, hello.record]);
         self.put(&hello.fingerprint.to_le_bytes());
         self.u32(hello.promise);
+        self.put(&hello.catalog.to_le_bytes());
         self.byte(hello.digits);
         self.shorts(&[hello.actions, hello.dimension]);
         self.put(&[hello.tasks, hello.signals, hello.contrasts]);

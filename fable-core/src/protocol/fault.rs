@@ -36,6 +36,15 @@ pub enum Fault {
     Record(u8),
     /// What should have been kept could not be.
     Storage(StorageFault),
+    /// It would wear the storage out: there were too many such requests for what was decided and learned in between, or the
+    /// application allows no more for now.
+    Limited,
+    /// The device has a key and answers only what is sealed with it.
+    Locked,
+    /// The frame is sealed, but not by a session that is open here, or it came before.
+    Session,
+    /// The device has no key.
+    Keyless,
 }
 
 /// What can go wrong where a device keeps its state.
@@ -327,6 +336,12 @@ impl fmt::Display for Fault {
                 None => write!(f, "the record cannot be used, with number {code}"),
             },
             Self::Storage(fault) => fault.fmt(f),
+            Self::Limited => f.write_str(
+                "that would wear its storage out; it allows such requests again after more decisions and rewards, or later",
+            ),
+            Self::Locked => f.write_str("it has a key, and answers only who has the same"),
+            Self::Session => f.write_str("the request is sealed with another key, or for a session that has ended"),
+            Self::Keyless => f.write_str("it has no key, so nothing can be sealed"),
         }
     }
 }

@@ -13,12 +13,16 @@ pub const DELIMITER: u8 = 0;
 
 /// Byte stuffing adds one byte, and one more per 254.
 const STUFFING: usize = 2;
-const HEAD: usize = 2;
+const HEAD: usize = 5;
 const SUM: usize = 4;
+/// Bytes of the counter and the tag of a frame that is sealed with a key.
+const SEAL: usize = 12;
 /// Where the payload of a draft ends at the latest.
-const LIMIT: usize = MAX_FRAME - 1 - SUM;
+const LIMIT: usize = MAX_FRAME - 1 - SUM - SEAL;
 /// Set in the first byte of a reply.
 const REPLY: u8 = 0x80;
+/// Set in the first byte of a frame that is sealed with a key.
+const KEYED: u8 = 0x40;
 
 const _: () = assert!(MAX_FRAME - STUFFING < 2 * 254, "two bytes of stuffing are enough");
 
@@ -28,9 +32,15 @@ const _: () = assert!(MAX_FRAME - STUFFING < 2 * 254, "two bytes of stuffing are
 pub struct Frame<'b> {
     head: u8,
     /// Ties a reply to its request. 0 in a reply to a frame that could not be read.
-    pub sequence: u8,
-    /// The checksum, which tells a request that is sent again from another one.
-    pub sum: u32,
+    pub sequence: u32,
+    /// Tells a request that is sent again from another one: the CRC-32 of all but the seal.
+    pub ticket: u32,
+    /// What the seal is over: all from the first byte up to it.
+    #[cfg(feature = "keyed")]
+    front: &'b [u8],
+    /// Counter and tag, if it is sealed.
+    #[cfg(feature = "keyed")]
+    seal: (u32, u64),
     body: &'b [u8],
 }
 
@@ -44,12 +54,39 @@ impl<'b> Frame<'b> {
         let length = unstuff(bytes).ok_or(Fault::Malformed)?;
         let bytes = bytes.get(..length).ok_or(Fault::Malformed)?;
         let (front, sum) = split_sum(bytes).ok_or(Fault::Malformed)?;
-        match front {
-            [head, sequence, body @ ..] if CRC_32.checksum(front) == sum => {
-                Ok(Self { head: *head, sequence: *sequence, sum, body })
-            }
-            _ => Err(Fault::Malformed),
+        if CRC_32.checksum(front) != sum {
+            return Err(Fault::Malformed);
         }
+        #[cfg(feature = "keyed")]
+        let (front, sum, seal) = match split_seal(front) {
+            Some((front, counter, tag)) => (front, CRC_32.checksum(front), (counter, tag)),
+            None => (front, sum, (0, 0)),
+        };
+        let [head, a, b, c, d, body @ ..] = front else { return Err(Fault::Malformed) };
+        Ok(Self {
+            head: *head,
+            sequence: u32::from_le_bytes([*a, *b, *c, *d]),
+            ticket: sum,
+            #[cfg(feature = "keyed")]
+            front,
+            #[cfg(feature = "keyed")]
+            seal,
+            body,
+        })
+    }
+
+    /// Whether it is sealed with a key.
+    #[must_use]
+    pub const fn is_sealed(&self) -> bool {
+        self.head & KEYED != 0
+    }
+
+    /// The counter of a frame that a session has sealed; `None` for any other.
+    #[cfg(feature = "keyed")]
+    #[must_use]
+    pub fn sealed_by(&self, session: &super::Session) -> Option<u32> {
+        let (counter, tag) = self.seal;
+        (self.is_sealed() && session.is_tag(counter, self.front, tag)).then_some(counter)
     }
 
     /// Whether it goes from the device to the host.
@@ -88,8 +125,10 @@ impl<'b> Frame<'b> {
 
     #[inline]
     const fn admit(&self, reply: bool) -> Result<(), Fault> {
-        let version = self.head & !REPLY;
-        if version != VERSION {
+        let version = self.head & !(REPLY | KEYED);
+        if cfg!(not(feature = "keyed")) && self.is_sealed() {
+            Err(Fault::Keyless)
+        } else if version != VERSION {
             Err(Fault::Version { found: version })
         } else if self.is_reply() == reply {
             Ok(())
@@ -110,8 +149,8 @@ impl<'b> Draft<'b> {
     /// Starts the frame of a request.
     #[must_use]
     #[inline]
-    pub fn request(buffer: &'b mut [u8; MAX_FRAME], sequence: u8, request: &Request) -> Self {
-        let mut draft = Self::new(buffer, [VERSION, sequence]);
+    pub fn request(buffer: &'b mut [u8; MAX_FRAME], sequence: u32, request: &Request) -> Self {
+        let mut draft = Self::new(buffer, VERSION, sequence);
         let used = postcard::to_slice(request, draft.room()).map_or(0, |used| used.len()); // every message fits, see the tests
         draft.extend(used);
         draft
@@ -120,14 +159,16 @@ impl<'b> Draft<'b> {
     /// Starts the frame of a reply.
     #[must_use]
     #[inline]
-    pub fn reply(buffer: &'b mut [u8; MAX_FRAME], sequence: u8, reply: &Reply) -> Self {
-        let mut draft = Self::new(buffer, [VERSION | REPLY, sequence]);
+    pub fn reply(buffer: &'b mut [u8; MAX_FRAME], sequence: u32, reply: &Reply) -> Self {
+        let mut draft = Self::new(buffer, VERSION | REPLY, sequence);
         draft.write(|output| output.reply(reply)); // every message fits, see the tests
         draft
     }
 
-    fn new(buffer: &'b mut [u8; MAX_FRAME], head: [u8; HEAD]) -> Self {
+    fn new(buffer: &'b mut [u8; MAX_FRAME], head: u8, sequence: u32) -> Self {
         let mut draft = Self { buffer, end: STUFFING };
+        let [a, b, c, d] = sequence.to_le_bytes();
+        let head: [u8; HEAD] = [head, a, b, c, d];
         draft.push(&head);
         draft
     }
@@ -168,6 +209,22 @@ impl<'b> Draft<'b> {
         true
     }
 
+    /// The finished frame, sealed by a session, its delimiter included.
+    #[cfg(feature = "keyed")]
+    #[must_use]
+    pub fn seal_by(mut self, session: &super::Session, counter: u32) -> &'b [u8] {
+        if let Some(head) = self.buffer.get_mut(STUFFING) {
+            *head |= KEYED;
+        }
+        let tag = session.tag(counter, self.buffer.get(STUFFING..self.end).unwrap_or_default());
+        let seal = counter.to_le_bytes().into_iter().chain(tag.to_le_bytes());
+        for (slot, byte) in self.buffer.iter_mut().skip(self.end).zip(seal) {
+            *slot = byte;
+        }
+        self.end += SEAL;
+        self.seal()
+    }
+
     /// The finished frame, its delimiter included.
     #[must_use]
     #[inline]
@@ -191,6 +248,15 @@ impl<'b> Draft<'b> {
 fn split_sum(bytes: &[u8]) -> Option<(&[u8], u32)> {
     let (front, sum) = bytes.split_at_checked(bytes.len().checked_sub(SUM)?)?;
     Some((front, u32::from_le_bytes(sum.try_into().ok()?)))
+}
+
+/// The bytes before the seal of a frame that has one, its counter and its tag.
+#[cfg(feature = "keyed")]
+fn split_seal(bytes: &[u8]) -> Option<(&[u8], u32, u64)> {
+    bytes.first().filter(|head| **head & KEYED != 0)?;
+    let (front, seal) = bytes.split_at_checked(bytes.len().checked_sub(SEAL)?)?;
+    let (counter, tag) = seal.split_at_checked(4)?;
+    Some((front, u32::from_le_bytes(counter.try_into().ok()?), u64::from_le_bytes(tag.try_into().ok()?)))
 }
 
 /// Consistent overhead byte stuffing, in place: what stands from [`STUFFING`] to `end` moves to the front without a zero in
@@ -291,7 +357,7 @@ mod tests {
         }
 
         #[test]
-        fn any_payload_comes_back(sequence: u8, offset: u32, payload in proptest::collection::vec(any::<u8>(), 0..=256)) {
+        fn any_payload_comes_back(sequence: u32, offset: u32, payload in proptest::collection::vec(any::<u8>(), 0..=256)) {
             let mut buffer = [0; MAX_FRAME];
             let mut draft = Draft::request(&mut buffer, sequence, &Request::Stage { offset });
             prop_assert!(draft.push(&payload));

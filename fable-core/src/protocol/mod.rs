@@ -1,15 +1,42 @@
 //! What a host and a device say to each other over a serial line: one request, one reply, one frame each.
 //!
-//! A **frame** is, before byte stuffing: the version of the protocol (one byte, its high bit set in a reply), a sequence
-//! number (one byte), the message (postcard), its payload (raw bytes up to the checksum) and the CRC-32/ISO-HDLC of all
-//! that, four bytes, little-endian. It is stuffed (COBS) and ends with a zero byte, at most [`MAX_FRAME`] bytes in all.
-//! Between frames the line may carry anything: a receiver drops what is not a frame and goes on after the next zero.
+//! A **frame** is, before byte stuffing: the version of the protocol (one byte; bit 7 is set in a reply, bit 6 where there is a
+//! seal), a sequence number (four bytes, little-endian), the message (postcard), its payload (raw bytes up to the seal or the
+//! checksum), in a session with a key the seal, and the CRC-32/ISO-HDLC of all that, four bytes, little-endian. It is stuffed
+//! (COBS) and ends with a zero byte, at most [`MAX_FRAME`] bytes in all. Between frames the line may carry anything: a receiver
+//! drops what is not a frame and goes on after the next zero.
 //!
 //! A device answers every frame but a reply, so two devices wired to each other stay quiet. A reply has the sequence number of
-//! its request; 0 is for frames that could not be read, so hosts count from 1 to 255. A request is executed **at most
-//! once**: one that comes again, same sequence number and checksum as the one before, is answered again and changes
-//! nothing, so a host that has lost a reply sends the same frame again. A host begins with hello, which is executed
-//! always; memory of the last request ends with a reset.
+//! its request; 0 is for frames that could not be read.
+//!
+//! # At most once
+//!
+//! A request that changes something is executed **at most once**, also when the device was reset in between. The CRC-32 of its
+//! version, sequence number, message and payload is its *ticket*; the device keeps the ticket of the last such request with what
+//! it did, in the same write, and answers it again without doing it again. So a host that has seen no answer sends the same
+//! request with the same sequence number again, at once or after the device is back. A host begins with a random sequence number
+//! and counts up, past 0, so that no other request has the same ticket; two requests that differ only there never do. A device
+//! knows the last request: a host waits for its answer before it sends another one that changes something.
+//!
+//! What a reset leaves behind is made up as follows. Bytes that were staged are gone with a reset: the upload begins again. A
+//! reset in the middle of a request that takes several events leaves those that were stored, and the rest is done when the
+//! request comes again; promotions that follow a reward wait for a later look.
+//!
+//! # Sessions with a key
+//!
+//! Off unless a device was given a key (feature `keyed`), 16 bytes that both sides have. A host sends *open* with eight random
+//! bytes; the device answers with a nonce of its own. Both derive the session's key from the key and the nonces, and every frame
+//! from then on has a seal: a counter (`u32`) and a tag (eight bytes), SipHash-2-4 under the session's key over the counter and all
+//! before it. A request has a higher counter than the one before, also when it is sent again; a reply has the counter of
+//! its request. So a frame that was changed, repeated, put into another order, sent back or taken from another session is
+//! refused ([`Fault::Session`]), and nothing has changed. A forged frame passes once in 2^64 attempts, with 500 of them a second
+//! once in a thousand million years; the key has 128 bits.
+//!
+//! A device with a key answers nothing without a seal but *open*, from which one learns that there is a device with a key, and
+//! its version; even who it is (hello) it says only under the seal. Seals do not hide: who reads the line reads what is said.
+//! Who can write to it can disturb it. A reset ends the session; the host opens another one and sends its request again.
+//!
+//! # Requests
 //!
 //! | tag | request | content | payload | reply |
 //! |---|---|---|---|---|
@@ -36,6 +63,10 @@
 //! | 20 | trial | declared contrast `u8` | | 10 trial |
 //! | 21 | recommend | context | as for decide | 3 decided: round 0, and the mean score in the place of the baseline |
 //! | 22 | wish | [code](crate::Wish::code) `u32`, whether it stands `u8` | | 2 done: observations |
+//! | 23 | open | nonce `u64`, fixed | | 11 opened: nonce `u64`, fixed, count `u32` |
+//!
+//! Stage at offset 0, forget and commit prior with length 0 erase flash at once. A device that wears out allows a few of them,
+//! and more after decisions and rewards ([`Fault::Limited`]).
 //!
 //! The rules of the catalog and of the user narrow every feasible set. A host whose rules have conditions, or that has lifted one,
 //! sends the set anew: the last one was narrowed where it was used.
@@ -53,7 +84,7 @@
 //! let mut buffer = [0; MAX_FRAME];
 //! let request = Request::Feedback { incarnation: 0, round: 7, reward: 0.5, weight: 1.0, now: 0 };
 //! let mut sent = Draft::request(&mut buffer, 1, &request).seal().to_vec();
-//! assert_eq!((sent.len(), sent.pop()), (24, Some(0)));
+//! assert_eq!((sent.len(), sent.pop()), (27, Some(0)));
 //! let frame = Frame::open(&mut sent)?;
 //! assert_eq!((frame.sequence, frame.request()?.0), (1, request));
 //! # Ok::<(), fable_core::protocol::Fault>(())
@@ -62,17 +93,21 @@
 mod codec;
 mod fault;
 mod frame;
+#[cfg(feature = "keyed")]
+mod session;
 
 pub use fault::{Fault, StorageFault};
 pub use frame::{DELIMITER, Draft, Frame, MAX_FRAME};
+#[cfg(feature = "keyed")]
+pub use session::{Key, Session};
 
 use crate::catalog::{ActionSet, Catalog, Context, ContextError, Direction, Feasible, MAX_SIGNALS, Statement};
 use crate::user::{Assessment, Probes, Promotion, Share, Source, Standing, Trial, UserError};
 use postcard::fixint;
 use serde::{Deserialize, Serialize};
 
-/// The version of the protocol, from 1 to 127.
-pub const VERSION: u8 = 3;
+/// The version of the protocol, from 1 to 63.
+pub const VERSION: u8 = 4;
 /// Most bytes of a snapshot or a prior in one frame.
 pub const CHUNK: usize = 256;
 /// Most actions of a catalog that a request can have default scores for.
@@ -267,11 +302,17 @@ pub enum Request {
         /// Whether it stands.
         stands: bool,
     },
+    /// Begin a session with the key that both have.
+    Open {
+        /// The host's random part of it. Fixed, 8 bytes.
+        #[serde(with = "fixint::le")]
+        nonce: u64,
+    },
 }
 
 impl Request {
     /// The highest tag.
-    pub(super) const LAST: u8 = 22;
+    pub(super) const LAST: u8 = 23;
 
     #[inline]
     const fn has_payload(&self) -> bool {
@@ -347,6 +388,14 @@ pub enum Reply {
     },
     /// What coins have shown about a contrast.
     Trial(Trial),
+    /// A session has begun; the frame is sealed by it, with counter 0.
+    Opened {
+        /// The device's part of it, which it has for all sessions since its start. Fixed, 8 bytes.
+        #[serde(with = "fixint::le")]
+        nonce: u64,
+        /// Which of those this is.
+        count: u32,
+    },
 }
 
 impl Reply {
@@ -370,6 +419,9 @@ pub struct Hello {
     /// [Fingerprint](crate::Policy::promise) of its promotion settings. Fixed, 4 bytes.
     #[serde(with = "fixint::le")]
     pub promise: u32,
+    /// [Fingerprint](Catalog::fingerprint) of its catalog. Fixed, 8 bytes.
+    #[serde(with = "fixint::le")]
+    pub catalog: u64,
     /// 24 for `f32`, 53 for `f64`.
     pub digits: u8,
     /// Actions of the catalog.

@@ -157,7 +157,7 @@ impl Header {
 
     /// The bytes.
     #[must_use]
-    #[inline]
+    #[inline(never)]
     pub fn encode(&self) -> [u8; HEADER_LEN] {
         let mut bytes = [0; HEADER_LEN];
         let [low, high] = self.room.to_le_bytes();
@@ -177,7 +177,7 @@ impl Header {
     ///
     /// # Errors
     /// Too few bytes, another magic number, a wrong checksum, another version, an unknown scalar.
-    #[inline]
+    #[inline(never)]
     pub fn decode(bytes: &[u8]) -> Result<Self, RecordError> {
         let bytes: &[u8; HEADER_LEN] = bytes.first_chunk().ok_or(RecordError::Truncated)?;
         let (front, sum) = bytes.split_last_chunk::<4>().ok_or(RecordError::Truncated)?;

@@ -220,15 +220,19 @@ impl<'b> Input<'b> {
         u32::from_le_bytes(bytes)
     }
 
+    #[inline(never)]
+    pub(crate) fn u64(&mut self) -> u64 {
+        let mut bytes = [0; 8];
+        self.fill(&mut bytes);
+        u64::from_le_bytes(bytes)
+    }
+
     pub(crate) fn f32(&mut self) -> f32 {
         f32::from_bits(self.u32())
     }
 
-    #[inline(never)]
     pub(crate) fn f64(&mut self) -> f64 {
-        let mut bytes = [0; 8];
-        self.fill(&mut bytes);
-        f64::from_le_bytes(bytes)
+        f64::from_bits(self.u64())
     }
 
     /// A context of a catalog. One state has one encoding: a signal of -0, which would be read as 0, is refused.

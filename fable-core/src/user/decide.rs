@@ -164,7 +164,8 @@ impl<T: Scalar> User<'_, T> {
 
     /// How a round looks at the scores.
     pub(super) fn exploring(&self, round: u32, purpose: Purpose) -> Outlook<T> {
-        let (State { user, incarnation, .. }, origin) = (*self.memory.state, self.place());
+        let (State { user, incarnation, .. }, origin) = (&*self.memory.state, self.place());
+        let (user, incarnation) = (*user, *incarnation);
         let settings = self.policy.settings();
         let learned = if settings.scale == Scale::Learned { self.scale() } else { 1.0 };
         let scale = T::from_f64(self.policy.nu(round) * learned);

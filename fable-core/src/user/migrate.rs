@@ -1,58 +1,5 @@
-//! A user goes on under another catalog: values, tasks, signals, blocks and contrasts were added, removed, renamed or put in
-//! another order. Costs, default scores and texts change without any of this.
-//!
-//! What is in both catalogs, by its name or by a [`Rename`], keeps what is known about it:
-//!
-//! - mean and variances. Where parts were only added, bit for bit; what is removed is marginalised out, and every mean and variance of
-//!   what stays is what it was, to rounding. What is added begins at the new policy's prior, uncorrelated with the rest;
-//! - the evidence of values, what coins have shown about contrasts, and promotions. A contrast is the same if it has its name and
-//!   says the same: the same two actions, as far as their components are in both, in the same context. Otherwise it begins anew, and
-//!   its promotion is dropped;
-//! - decisions that wait, with the scores of when they were made, if their action and context can be said in the new catalog; a signal
-//!   that was not measured is 0 in them, a component that was not there has its null value. The others expire;
-//! - the user's own rules, if what they are about is still there, and switches;
-//! - rounds, observations, incarnation, place, surprise and fading. Decision ids stay valid.
-//!
-//! Decisions that depend on a draw are others than without the migration once there are more coordinates: each takes a number of the stream.
-//! With [`Optimistic`](crate::Exploration::Optimistic) exploration nothing is drawn.
-//!
-//! **The guarantee of promotions** goes on through values, tasks and contrasts that come and go. The ellipsoid of what stays is the
-//! shadow of the whole one, with the same beta: the log-determinant ratio stays, and grows as that of all coordinates together would,
-//! since nothing that was removed is observed again. A coordinate of a new value or task was zero in all that was observed. It ends, as
-//! [`is_voided`](State::is_voided) says, where rewards were learned and
-//!
-//! - a coordinate came or went although its values and task are in both, as when a block or a signal is added: rewards depended on it
-//!   before, or do now, and the model does not say so. Or a component was removed;
-//! - something was removed that several tasks share and depend on: what ties them to each other is lost;
-//! - noise variance or left-out blocks are others, or the prior's radius was not known.
-//!
-//! The [promise](crate::Policy::promise) goes over to the new policy's if alpha, proxy and minimum are the same and the radius is not smaller. Coins were
-//! held to the number of contrasts declared then: old and new ones together may be wrong with less than twice their alpha.
-//!
-//! ```
-//! use fable_core::catalog::{Block, Component, Definition, Rename, Value};
-//! use fable_core::{Action, HostLearner, HostUser, Migration, Policy, Settings};
-//!
-//! let before = [Value::new("warm", "", 0.0), Value::new("cold", "", 0.0)];
-//! let after = [Value::new("warm", "", 0.0), Value::new("neutral", "", 0.0), Value::new("cool", "", 0.0)];
-//! let [before, after] = [&before[..], &after[..]].map(|values| [Component::new("light", values)]);
-//! let lamp = Definition { name: "lamp", blocks: &[Block::main(0)], ..Definition::EMPTY };
-//! let v1 = fable_core::Catalog::try_new(Definition { components: &before, ..lamp })?;
-//! let v2 = fable_core::Catalog::try_new(Definition { components: &after, ..lamp })?;
-//! let (old, new) = (Policy::<f32>::new(&v1, Settings::default())?, Policy::<f32>::new(&v2, Settings::default())?);
-//!
-//! let mut ana = HostUser::<f32>::new(&old, "ana")?;
-//! ana.user().observe(&v1.context(None, [])?, Action(1), 0.5)?; // cold
-//! let mean = ana.learner().posterior().contrast(&mut [0.0; 9], [(1, 1.0)])?.mean;
-//!
-//! let renames = [Rename::value("light=cold", "light=cool")];
-//! let migration = Migration::new(&old, &new, &renames)?;
-//! let (mut learner, mut next) = (ana.into_learner(), HostLearner::for_policy(&new));
-//! let migrated = migration.carry(&mut learner, &mut next, &mut [0.0; 9])?;
-//! assert_eq!((migrated.kept, migrated.added, migrated.removed), (2, 1, 0));
-//! assert_eq!(next.posterior().contrast(&mut [0.0; 9], [(2, 1.0)])?.mean, mean); // cool
-//! # Ok::<(), Box<dyn core::error::Error>>(())
-//! ```
+//! A user goes on under another catalog: the rules of what goes along. What is the same in two catalogs is found by `catalog::matching`, and
+//! `posterior::migrate` carries the numbers.
 
 use super::late::{Pending, Wait, slot_mut};
 use super::wish::{MAX_WISHES, code_of};
@@ -64,7 +11,61 @@ use crate::policy::Policy;
 use crate::posterior::{Carried, Carry, Places, Prior};
 use core::fmt;
 
-/// The way from one policy to another, for any number of users. See the [module](self).
+/// The way from one policy to another, for any number of users, who go on under another catalog: values, tasks, signals, blocks and contrasts were added, removed, renamed or put in
+/// another order. Costs, default scores and texts change without any of this.
+///
+/// What is in both catalogs, by its name or by a [`Rename`](crate::catalog::Rename), keeps what is known about it:
+///
+/// - mean and variances. Where parts were only added, bit for bit; what is removed is marginalised out, and every mean and variance of
+///   what stays is what it was, to rounding. What is added begins at the new policy's prior, uncorrelated with the rest;
+/// - the evidence of values, what coins have shown about contrasts, and promotions. A contrast is the same if it has its name and
+///   says the same: the same two actions, as far as their components are in both, in the same context. Otherwise it begins anew, and
+///   its promotion is dropped;
+/// - decisions that wait, with the scores of when they were made, if their action and context can be said in the new catalog; a signal
+///   that was not measured is 0 in them, a component that was not there has its null value. The others expire;
+/// - the user's own rules, if what they are about is still there, and switches;
+/// - rounds, observations, incarnation, place, surprise and fading. Decision ids stay valid.
+///
+/// Decisions that depend on a draw are others than without the migration once there are more coordinates: each takes a number of the stream.
+/// With [`Optimistic`](crate::Exploration::Optimistic) exploration nothing is drawn.
+///
+/// **The guarantee of promotions** goes on through values, tasks and contrasts that come and go. The ellipsoid of what stays is the
+/// shadow of the whole one, with the same beta: the log-determinant ratio stays, and grows as that of all coordinates together would,
+/// since nothing that was removed is observed again. A coordinate of a new value or task was zero in all that was observed. It ends, as
+/// [`is_voided`](crate::State::is_voided) says, where rewards were learned and
+///
+/// - a coordinate came or went although its values and task are in both, as when a block or a signal is added: rewards depended on it
+///   before, or do now, and the model does not say so. Or a component was removed;
+/// - something was removed that several tasks share and depend on: what ties them to each other is lost;
+/// - noise variance or left-out blocks are others, or the prior's radius was not known.
+///
+/// The [promise](crate::Policy::promise) goes over to the new policy's if alpha, proxy and minimum are the same and the radius is not smaller. Coins were
+/// held to the number of contrasts declared then: old and new ones together may be wrong with less than twice their alpha.
+///
+/// ```
+/// use fable_core::catalog::{Block, Component, Definition, Rename, Value};
+/// use fable_core::{Action, HostLearner, HostUser, Migration, Policy, Settings};
+///
+/// let before = [Value::new("warm", "", 0.0), Value::new("cold", "", 0.0)];
+/// let after = [Value::new("warm", "", 0.0), Value::new("neutral", "", 0.0), Value::new("cool", "", 0.0)];
+/// let [before, after] = [&before[..], &after[..]].map(|values| [Component::new("light", values)]);
+/// let lamp = Definition { name: "lamp", blocks: &[Block::main(0)], ..Definition::EMPTY };
+/// let v1 = fable_core::Catalog::try_new(Definition { components: &before, ..lamp })?;
+/// let v2 = fable_core::Catalog::try_new(Definition { components: &after, ..lamp })?;
+/// let (old, new) = (Policy::<f32>::new(&v1, Settings::default())?, Policy::<f32>::new(&v2, Settings::default())?);
+///
+/// let mut ana = HostUser::<f32>::new(&old, "ana")?;
+/// ana.user().observe(&v1.context(None, [])?, Action(1), 0.5)?; // cold
+/// let mean = ana.learner().posterior().contrast(&mut [0.0; 9], [(1, 1.0)])?.mean;
+///
+/// let renames = [Rename::value("light=cold", "light=cool")];
+/// let migration = Migration::new(&old, &new, &renames)?;
+/// let (mut learner, mut next) = (ana.into_learner(), HostLearner::<f32>::for_policy(&new));
+/// let migrated = migration.carry(&mut learner, &mut next, &mut [0.0; 9])?;
+/// assert_eq!((migrated.kept, migrated.added, migrated.removed), (2, 1, 0));
+/// assert_eq!(next.posterior().contrast(&mut [0.0; 9], [(2, 1.0)])?.mean, mean); // cool
+/// # Ok::<(), Box<dyn core::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Migration<'m, T> {
     old: &'m Policy<'m, T>,

@@ -1,7 +1,7 @@
 # fable_catalog(TARGET lamp.toml [BUILTIN] [NAME name] [HEADER lamp.h])
 #
-# Makes a header of a catalog with `fable catalog c` and lets a target include it. It is made again when the TOML file changes. BUILTIN
-# is for a library that was built with FABLE_RUST_FILE. FABLE_COMMAND is the `fable` command, which is looked for in PATH.
+# Makes a header of a catalog with `fable catalog c` and lets a target include it. It is made again when the TOML file or the
+# command changes. BUILTIN is for a library that was built with FABLE_RUST_FILE. FABLE_COMMAND is the `fable` command, which is looked for in PATH.
 function(fable_catalog target file)
   cmake_parse_arguments(PARSE_ARGV 2 own "BUILTIN" "NAME;HEADER" "")
   find_program(FABLE_COMMAND fable DOC "The `fable` command")
@@ -25,7 +25,7 @@ function(fable_catalog target file)
   add_custom_command(
     OUTPUT "${folder}/${own_HEADER}"
     COMMAND "${FABLE_COMMAND}" catalog c "${file}" ${flags} --output "${folder}/${own_HEADER}"
-    DEPENDS "${file}"
+    DEPENDS "${file}" "${FABLE_COMMAND}"
     COMMENT "Generating ${own_HEADER} from ${stem}.toml"
     VERBATIM)
   target_sources(${target} PRIVATE "${folder}/${own_HEADER}")

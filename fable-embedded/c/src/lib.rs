@@ -31,6 +31,8 @@ pub mod layout;
 mod names;
 #[cfg(feature = "onboard")]
 mod onboard;
+#[cfg(any(feature = "expire", feature = "observe", feature = "recommend"))]
+mod optional;
 pub mod policy;
 #[cfg(feature = "promote")]
 mod promote;

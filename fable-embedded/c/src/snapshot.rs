@@ -2,7 +2,7 @@
 
 use crate::borrow::{many, place, places};
 use crate::status::{Status, number};
-use crate::user::{Handle, parts};
+use crate::user::{Handle, learner, parts};
 use core::ffi::{c_int, c_void};
 
 /// Bytes that a sink gets at once.
@@ -13,7 +13,7 @@ const CHUNK: usize = 64;
 pub unsafe extern "C" fn fable_save(user: *mut Handle, buffer: *mut c_void, size: usize, length: *mut usize) -> i32 {
     number((|| {
         // SAFETY: the promise of the caller, as in the header.
-        let ((_, learner, _), out, length) = unsafe { (parts(user)?, places(buffer.cast::<u8>(), size)?, place(length)?) };
+        let (learner, out, length) = unsafe { (learner(user)?, places(buffer.cast::<u8>(), size)?, place(length)?) };
         let mut snapshot = learner.snapshot()?;
         let mut written = snapshot.read(out);
         let mut rest = [0; CHUNK];
@@ -36,7 +36,7 @@ pub unsafe extern "C" fn fable_save_to(
     number((|| {
         let sink = sink.ok_or(Status::NULL)?;
         // SAFETY: the promise of the caller, as in the header.
-        let (_, learner, _) = unsafe { parts(user) }?;
+        let learner = unsafe { learner(user) }?;
         let mut snapshot = learner.snapshot()?;
         let mut chunk = [0_u8; CHUNK];
         while let written @ 1.. = snapshot.read(&mut chunk) {

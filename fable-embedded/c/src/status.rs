@@ -1,19 +1,29 @@
 //! What a call comes to, as a number, and as a sentence.
 
 use core::ffi::{CStr, c_char};
+use core::num::NonZeroI32;
 use fable_core::catalog::{CatalogError, OnboardingError};
 #[cfg(feature = "record")]
 use fable_core::record::RecordError;
 use fable_core::{ContextError, FeasibleError, PosteriorError, SettingsError, UserError, setting};
 
-/// A status other than success.
+/// A status other than success. It is never 0, so that a result takes one register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Status(pub(crate) i32);
+pub struct Status(NonZeroI32);
+
+impl Status {
+    const fn new(number: i32) -> Self {
+        match NonZeroI32::new(number) {
+            Some(number) => Self(number),
+            None => Self(NonZeroI32::MAX),
+        }
+    }
+}
 
 macro_rules! statuses {
     ($($name:ident = $number:literal, $text:literal;)+) => {
         impl Status {
-            $(#[allow(dead_code, reason = "features decide")] pub(crate) const $name: Self = Self($number);)+
+            $(#[allow(dead_code, reason = "features decide")] pub(crate) const $name: Self = Self::new($number);)+
 
             /// Every status by its name in the header without `FABLE_`, and its number.
             pub const ALL: &'static [(&'static str, i32)] = &[("OK", 0), $((stringify!($name), $number)),+];
@@ -131,7 +141,7 @@ statuses! {
 pub(crate) fn number(result: Result<(), Status>) -> i32 {
     match result {
         Ok(()) => 0,
-        Err(Status(number)) => number,
+        Err(Status(number)) => number.get(),
     }
 }
 

@@ -1,12 +1,12 @@
 //! A user in memory of the caller: made, started, asked to decide, taught.
 
-use crate::borrow::{many, one, place, tell};
+use crate::borrow::{many, one, place};
 use crate::layout::{Context as CContext, Decision as CDecision, DecisionId as CDecisionId, Progress, Request as CRequest, Set};
 use crate::policy::{self, policy};
 use crate::status::{Status, number};
 use core::ffi::{c_char, c_void};
 use core::ptr::NonNull;
-use fable_core::{Action, Catalog, Context, Decision, DecisionId, Feasible, Learner, Policy, Request, User, user_hash};
+use fable_core::{Catalog, Context, Decision, DecisionId, Feasible, Learner, Policy, Request, User, user_hash};
 
 /// Decisions that can wait, and promotions.
 pub const ROOM: usize = 8;
@@ -122,6 +122,16 @@ unsafe fn opened<'u>(handle: *mut Handle) -> Result<&'u mut Handle, Status> {
     unsafe { place(handle) }
 }
 
+/// What is known, and nothing else.
+///
+/// # Safety
+/// As for [`opened`].
+#[cfg(feature = "record")]
+pub(crate) unsafe fn learner<'u>(handle: *mut Handle) -> Result<&'u Learner<f32, Numbers, ROOM>, Status> {
+    // SAFETY: the caller's promise.
+    Ok(&unsafe { opened(handle) }?.learner)
+}
+
 /// What belongs together: policy, learner and workspace.
 type Parts<'u> = (&'static Policy<'static, f32>, &'u mut Learner<f32, Numbers, ROOM>, &'u mut [f32]);
 
@@ -213,7 +223,7 @@ unsafe fn feasible(catalog: &Catalog<'_>, set: *const Set) -> Result<Feasible, S
 ///
 /// # Safety
 /// As the header says.
-unsafe fn requested<R>(
+pub(crate) unsafe fn requested<R>(
     handle: *mut Handle,
     request: *const CRequest,
     body: impl FnOnce(&mut User<'_, f32>, &Request<'_>) -> Result<R, Status>,
@@ -286,22 +296,6 @@ pub unsafe extern "C" fn fable_decide(user: *mut Handle, request: *const CReques
     })())
 }
 
-/// See the header.
-#[cfg(feature = "recommend")]
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn fable_recommend(user: *mut Handle, request: *const CRequest, action: *mut u16, score: *mut f32) -> i32 {
-    number((|| {
-        // SAFETY: the promise of the caller, as in the header.
-        unsafe {
-            let out = place(action)?;
-            let (Action(action), best) = requested(user, request, |user, request| Ok(user.recommend(request)?))?;
-            tell(score, best)?;
-            *out = action;
-        }
-        Ok(())
-    })())
-}
-
 /// # Safety
 /// As the header says.
 unsafe fn feedback(user: *mut Handle, id: *const CDecisionId, reward: f64, weight: f32, now: u32) -> i32 {
@@ -332,35 +326,6 @@ pub unsafe extern "C" fn fable_feedback_with(
 ) -> i32 {
     // SAFETY: the promise of the caller, as in the header.
     unsafe { feedback(user, id, reward, weight, now) }
-}
-
-/// See the header.
-#[cfg(feature = "observe")]
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn fable_observe(user: *mut Handle, context: *const CContext, action: u16, reward: f64) -> i32 {
-    number((|| {
-        // SAFETY: the promise of the caller, as in the header.
-        let (mut user, context) = unsafe {
-            let user = self::user(user)?;
-            let context = self::context(user.policy().catalog(), one(context)?)?;
-            (user, context)
-        };
-        user.observe(&context, Action(action), reward)?;
-        Ok(())
-    })())
-}
-
-/// See the header.
-#[cfg(feature = "expire")]
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn fable_expire(user: *mut Handle, now: u32, expired: *mut u32) -> i32 {
-    number((|| {
-        // SAFETY: the promise of the caller, as in the header.
-        unsafe {
-            let count = self::user(user)?.expire(now)?;
-            tell(expired, count)
-        }
-    })())
 }
 
 /// See the header.

@@ -1,6 +1,8 @@
 //! The journal: a queue of `sequential-storage` whose first item says whose it is and where it begins.
 //!
-//! Each item is a sequence number, fixed `u32`, and an event as [`encode_event`] writes it. The first item is the *begin* record:
+//! Each item is a sequence number, fixed `u32`, and an event as [`encode_event`] writes it. Bit 31 of the number is set where the
+//! event comes from a request, whose [ticket](crate::Receipts), fixed `u32`, follows the event. Bit 30 is set where there is no event: it
+//! is a note that a host was allowed to have something erased (`wear.rs`). The first item is the *begin* record:
 //! the sequence number of the first event, the sizes of the slots, erases so far, fixed `u32` each; their CRC-32; then the
 //! [`Header`] of a journal. It is written right after the pages were erased, so where it stands the erase was whole; where
 //! it does not, nothing was acknowledged yet, and the pages are erased again.
@@ -28,8 +30,14 @@ use sequential_storage::queue::{QueueConfig, QueueStorage};
 
 /// Bytes of a sequence number.
 pub(super) const SEQUENCE_LEN: usize = 4;
+/// Bytes of a ticket.
+pub(super) const TICKET_LEN: usize = 4;
 /// The longest item.
-pub(super) const MAX_ITEM_LEN: usize = SEQUENCE_LEN + MAX_EVENT_LEN;
+pub(super) const MAX_ITEM_LEN: usize = SEQUENCE_LEN + MAX_EVENT_LEN + TICKET_LEN;
+/// In a sequence number: a ticket follows the event.
+pub(super) const TICKET: u32 = 1 << 31;
+/// In a sequence number: there is no event.
+pub(super) const NOTE: u32 = 1 << 30;
 /// Bytes of the begin record.
 pub(super) const BEGIN_LEN: usize = 16 + HEADER_LEN;
 /// Where its header stands.
@@ -56,8 +64,34 @@ fn queue<'f, F: Flash>(
     Ok(QueueStorage::new(tap, config, mem::replace(cache, no_cache())))
 }
 
-/// What is done with an event, given its sequence number and its bytes; false ends the walk.
-type Take<'t> = dyn FnMut(u32, &[u8]) -> Result<bool, FlashError> + 't;
+/// An item after the begin record.
+#[derive(Clone, Copy)]
+pub(super) struct Item<'i> {
+    pub(super) sequence: u32,
+    pub(super) ticket: Option<u32>,
+    /// Empty in a note.
+    pub(super) event: &'i [u8],
+}
+
+impl<'i> Item<'i> {
+    fn decode(item: &'i [u8]) -> Option<Self> {
+        let (sequence, body) = item.split_first_chunk()?;
+        let sequence = u32::from_le_bytes(*sequence);
+        let (ticket, event) = match body.len().checked_sub(TICKET_LEN).filter(|_| sequence & TICKET != 0) {
+            Some(at) => {
+                let (event, ticket) = body.split_at_checked(at)?;
+                (Some(u32::from_le_bytes(ticket.try_into().ok()?)), event)
+            }
+            None => (None, body),
+        };
+        let plain = sequence & (TICKET | NOTE) == if ticket.is_some() { TICKET } else { 0 };
+        let note = sequence & (TICKET | NOTE) == NOTE && event.is_empty();
+        (plain || note).then_some(Self { sequence: sequence & !(TICKET | NOTE), ticket, event })
+    }
+}
+
+/// What is done with an item; false ends the walk.
+type Take<'t> = dyn FnMut(&Item<'_>) -> Result<bool, FlashError> + 't;
 
 /// What the queue writes before an item.
 fn item_overhead<F: Flash>(_: &F) -> u32 {
@@ -201,7 +235,7 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
         }))
     }
 
-    /// Hands every event to `take`, oldest first, until it returns false.
+    /// Hands every item but the begin record to `take`, oldest first, until it returns false.
     pub(super) async fn walk(&mut self, take: &mut Take<'_>) -> Result<End, FlashError> {
         let (seen, mut end) = (AtomicU32::new(0), End::default());
         let mut queue = queue(&mut self.medium.0, &self.layout, &mut self.cache, &seen, true)?;
@@ -210,10 +244,9 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
             end.last = seen.load(Ordering::Relaxed);
             end.first = if end.first == 0 { end.last } else { end.first };
             seen.store(0, Ordering::Relaxed);
-            let (sequence, body) = item.split_first_chunk().ok_or(FlashError::Damaged)?;
             if Begin::decode(&item).is_ok() {
                 end.begun = true;
-            } else if !take(u32::from_le_bytes(*sequence), body)? {
+            } else if !take(&Item::decode(&item).ok_or(FlashError::Damaged)?)? {
                 break;
             }
         }
@@ -223,11 +256,14 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
 
     pub(super) async fn contents(&mut self) -> Result<Contents, FlashError> {
         let (layout, mut contents) = (self.layout, Contents::default());
-        self.walk(&mut |sequence, event| {
-            contents.first.get_or_insert(sequence);
-            contents.last = sequence;
-            contents.events = contents.events.saturating_add(1);
-            contents.used = contents.used.saturating_add(layout.item(SEQUENCE_LEN + event.len()));
+        self.walk(&mut |item| {
+            let len = SEQUENCE_LEN + item.event.len() + if item.ticket.is_some() { TICKET_LEN } else { 0 };
+            contents.used = contents.used.saturating_add(layout.item(len));
+            if !item.event.is_empty() {
+                contents.first.get_or_insert(item.sequence);
+                contents.last = item.sequence;
+                contents.events = contents.events.saturating_add(1);
+            }
             Ok(true)
         })
         .await?;
@@ -287,7 +323,10 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
         }
         // An event that could not be acknowledged may stand after the last one, and older ones in the place of a lost journal.
         let (from, end) = (from.max(self.base), self.next);
-        self.walk(&mut |sequence, event| Ok(sequence < from || (sequence < end && take(sequence, event)))).await?;
+        self.walk(&mut |Item { sequence, event, .. }| {
+            Ok(*sequence < from || event.is_empty() || (*sequence < end && take(*sequence, event)))
+        })
+        .await?;
         Ok(())
     }
 }

@@ -5,12 +5,13 @@
 //! state. Until then a power cut or a wrong byte changes nothing.
 
 use super::error::FlashError;
-use super::journal::SEQUENCE_LEN;
+use super::journal::{SEQUENCE_LEN, TICKET, TICKET_LEN};
 use super::mark::BODY;
 use super::slot::CHUNK;
 use super::{Active, Blocking, FlashStore, State};
 use crate::keep::{AsyncKeep, Keep};
 use crate::protocol::{Fault, Kept, StorageFault};
+use crate::receipt::{Acknowledgement, Receipt, Receipts};
 use embedded_storage::nor_flash::NorFlash as BlockingNorFlash;
 use embedded_storage_async::nor_flash::NorFlash;
 use fable_core::record::{RecordError, encode_event};
@@ -41,6 +42,10 @@ impl From<FlashError> for Fault {
 impl<F: NorFlash, const PRIOR: bool> AsyncKeep for FlashStore<F, PRIOR> {
     type Error = FlashError;
 
+    fn receipts(&mut self) -> &mut Receipts {
+        &mut self.receipts
+    }
+
     /// A journal that refuses an event is given up: there is no room, and the next one begins in pages that are erased.
     #[inline(never)]
     async fn append(&mut self, event: &Event) -> Result<bool, FlashError> {
@@ -51,10 +56,16 @@ impl<F: NorFlash, const PRIOR: bool> AsyncKeep for FlashStore<F, PRIOR> {
         if self.state != State::Ready || self.purge || !self.fits().await? {
             return Ok(false);
         }
-        let next = self.next.checked_add(1).ok_or(FlashError::Exhausted)?;
+        let next = self.number_after_next()?;
+        let ticket = self.receipts.stamp(event);
         let (sequence, body) = self.buffer.0.split_first_chunk_mut().ok_or(FlashError::Layout)?;
-        *sequence = self.next.to_le_bytes();
-        let len = SEQUENCE_LEN + encode_event(event, body)?.len();
+        *sequence = (self.next | if ticket.is_some() { TICKET } else { 0 }).to_le_bytes();
+        let mut len = encode_event(event, body)?.len();
+        if let Some(ticket) = ticket {
+            body.iter_mut().skip(len).zip(ticket.to_le_bytes()).for_each(|(slot, byte)| *slot = byte);
+            len += TICKET_LEN;
+        }
+        len += SEQUENCE_LEN;
         // Until the end is reached nobody knows what the journal ends with.
         self.state = State::Spent;
         let begun = self.events == 0 && !self.unproved;
@@ -78,6 +89,7 @@ impl<F: NorFlash, const PRIOR: bool> AsyncKeep for FlashStore<F, PRIOR> {
         self.events = self.events.saturating_add(1);
         self.used = self.used.saturating_add(self.layout.item(len));
         self.purge |= matches!(event, Event::Forget { .. });
+        self.allow_more();
         Ok(true)
     }
 
@@ -98,6 +110,12 @@ impl<F: NorFlash, const PRIOR: bool> AsyncKeep for FlashStore<F, PRIOR> {
     async fn forget<T: Scalar>(&mut self, user: &User<'_, T>) -> Result<(), FlashError> {
         // The event is stored; making room erases all that is older.
         self.make_room(user).await.map_err(|_| FlashError::Unfinished)
+    }
+
+    #[inline(never)]
+    async fn spend<T: Scalar>(&mut self, user: &User<'_, T>) -> Result<bool, FlashError> {
+        self.opened()?;
+        self.note(user).await
     }
 
     /// A compaction in between needs the slot, and the upload has to start again.
@@ -160,9 +178,12 @@ impl<F: NorFlash, const PRIOR: bool> AsyncKeep for FlashStore<F, PRIOR> {
         }
         user.fits(&verified)?;
         let header = self.snapshot_header(staged).await?;
-        self.commit(slot, length, false, false).await?;
+        let reply = Acknowledgement::Restored;
+        let receipt = self.receipts.under_way().map(|ticket| Receipt { ticket, reply });
+        self.commit(staged, false, false, receipt.or(self.receipts.last().copied())).await?;
         self.header = header;
         self.load(staged, user.load(verified)?).await?;
+        self.receipts.restored(user.rounds());
         let _ = self.renew().await; // committed is committed; `make_room` tries again
         Ok(())
     }

@@ -7,8 +7,8 @@
 //! ```
 //!
 //! A slot is as many whole pages as the longest snapshot and the 256 bytes before it need. The journal comes first, so that its
-//! first record is found wherever the slots begin. It has a mark in the slots for each of its pages, 224 bytes of words and one
-//! of them for another use, so it has at most 223 pages with words of one byte, 55 with four, 27 with eight, 6 with 32; more
+//! first record is found wherever the slots begin. It has a mark in the slots for each of its pages, 192 bytes of words and one
+//! of them for another use, so it has at most 191 pages with words of one byte, 47 with four, 23 with eight, 5 with 32; more
 //! are not used. A layout [with priors](Layout::with_prior) has two more slots at the end, for a prior in the place of the snapshot.
 //!
 //! ```
@@ -28,7 +28,7 @@
 //! ```
 
 use super::error::LayoutError;
-use super::journal::{BEGIN_LEN, MAX_ITEM_LEN, SEQUENCE_LEN};
+use super::journal::{BEGIN_LEN, MAX_ITEM_LEN, SEQUENCE_LEN, TICKET_LEN};
 use super::mark::{BODY, MARKS_LEN};
 use super::medium::Flash;
 use core::ops::Range;
@@ -182,6 +182,7 @@ impl Layout {
     /// Interactions, each a decision and its feedback, from one compaction to the next, at least, when no decision has more
     /// than so many `coins`: none without [probes](fable_core::Settings::probe), otherwise at most one for each component.
     ///
+    /// All are taken for requests of a host, which are stored with a ticket; an application's own take four bytes less, each.
     /// Every page loses its two marks and, at its end, less than one decision; the journal loses its first record and the room
     /// that is kept for the longest event.
     #[must_use]
@@ -196,7 +197,7 @@ impl Layout {
         let decision = Context::new(catalog, None, signals).map_or(MAX_EVENT_LEN, |context| {
             event_len(&Event::Decision { round: 1, action, baseline: 0.0, context, at: 0, coins: most })
         });
-        let item = |len: usize| self.item(SEQUENCE_LEN + len);
+        let item = |len: usize| self.item(SEQUENCE_LEN + len + TICKET_LEN);
         let (decision, feedback) = (item(decision), item(event_len(&Event::Feedback { round: 1, reward: 0.0, weight: 1.0 })));
         let pages = self.journal / self.page;
         let kept = self.item(BEGIN_LEN) + self.item(MAX_ITEM_LEN);

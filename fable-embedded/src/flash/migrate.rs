@@ -1,7 +1,7 @@
 //! The way of a stored user to the catalog of the next firmware: restored, migrated in memory, committed as a snapshot.
 
 use super::error::FlashError;
-use super::{Blocking, FlashStore, Restored, State};
+use super::{Active, Blocking, FlashStore, Restored, State};
 use embedded_storage::nor_flash::NorFlash as BlockingNorFlash;
 use embedded_storage_async::nor_flash::NorFlash;
 use fable_core::record::{Header, Kind};
@@ -61,7 +61,8 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
         self.drop_priors(migration.old_policy()).await?;
         let slot = self.inactive();
         let len = self.write_snapshot(&new.with(policy, workspace)?).await?;
-        self.commit(slot, len, false, fresh).await?;
+        // The last request was made of another catalog: its answer means nothing any more.
+        self.commit(Active { slot, len }, false, fresh, None).await?;
         self.header = Header { promise, ..Header::new(Kind::Journal, policy, user, Q as u16) };
         let _ = self.renew().await; // committed is committed; `make_room` tries again
         Ok(())

@@ -124,10 +124,13 @@
 //! # use fable_embedded::flash::{Blocking, FlashError, FlashStore, Layout};
 //! # use fable_embedded::mock::Mock;
 //! # type Flash = Mock<4, 1024>;
+//! # const BLOCKS: &[Block] = &[Block::main(0)];
 //! # const fn lamp(components: &'static [Component<'static>]) -> Definition<'static> {
-//! #     Definition { name: "lamp", components, blocks: &[Block::main(0)], ..Definition::EMPTY }
+//! #     Definition { name: "lamp", components, blocks: BLOCKS, ..Definition::EMPTY }
 //! # }
-//! # const [WARM, COLD, DIM]: [Value<'static>; 3] = [Value::new("warm", "", 0.0), Value::new("cold", "", 0.0), Value::new("dim", "", 0.0)];
+//! # const WARM: Value<'static> = Value::new("warm", "", 0.0);
+//! # const DIM: Value<'static> = Value::new("dim", "", 0.0);
+//! # const COLD: Value<'static> = Value::new("cold", "", 0.0);
 //! const V1: Catalog<'static> = fable_core::catalog!(lamp(&[Component::new("light", &[WARM, COLD])]));
 //! const V2: Catalog<'static> = fable_core::catalog!(lamp(&[Component::new("light", &[WARM, DIM, COLD])]));
 //! // The layout of the first firmware, with slots that have room for what comes later.
@@ -160,6 +163,28 @@
 //!
 //! A prior in flash is of the old catalog and does not go along: the user keeps what it contributed, and begins from the new
 //! policy's own prior after forgetting until a host has loaded another one.
+//!
+//! # Wear
+//!
+//! A compaction erases every page of the journal and a slot; [`Layout::lifetime`] says how many years of use that is. A host can
+//! ask for erasures directly: to stage from offset 0, to forget, to remove a prior. Those are allowed 16 times, and once more for every
+//! 256 events that were stored since; each is noted in the journal before anything is erased, so a reset gives none back.
+//! The application's own verbs are not limited.
+//!
+//! | request | pages erased |
+//! |---|---|
+//! | decide, feedback, observe, unlearn, onboard, wish, promote, expire | each page of the journal once when it is full, and one of the slots |
+//! | stage from offset 0 | those of one slot |
+//! | commit a snapshot that was staged | each page of the journal |
+//! | commit a prior that was staged, remove one | those of one prior's slot; if it begins to count at once, as for forget |
+//! | forget | each page of the journal and both slots; twice if another prior waits |
+//!
+//! Where a journal takes `e` events, a port that only wants to do harm has a page erased 32 times, and then at most three times in
+//! `min(e, 256)` events. How fast events come is a matter of the line, the flash and the processor: a micro:bit with
+//! `tau2` and 10 KB of journal decides some 10 times a second and is full after 200 decisions, so its flash, made for 10,000 erase
+//! cycles, lasts two days of nothing but abuse. The device cannot know what a decision is worth. An application whose port may
+//! babble says how many requests that write it takes in its own time, with [`Server::limit`](crate::Server::limit): at 1,000 a day
+//! the same part lasts a year and a half of abuse.
 //!
 //! # Damage
 //!
@@ -201,6 +226,7 @@ mod prior;
 mod seed;
 mod slot;
 mod start;
+mod wear;
 
 pub use blocking::{Blocking, block_on};
 pub use error::{FlashError, LayoutError};
@@ -210,12 +236,13 @@ pub use open::Restored;
 pub use seed::{Seed, read_seed, read_seed_async, settle_seed, settle_seed_async, write_seed, write_seed_async};
 pub use start::StartError;
 
+use crate::receipt::Receipts;
 use embedded_storage::nor_flash::NorFlash as BlockingNorFlash;
 use embedded_storage_async::nor_flash::NorFlash;
 use fable_core::record::{Header, Kind};
 use fable_core::{Scalar, User};
 use fable_forms::blocking;
-use journal::{JournalCache, MAX_ITEM_LEN, no_cache};
+use journal::{JournalCache, MAX_ITEM_LEN, NOTE, no_cache};
 use layout::MAX_WORD;
 use medium::Medium;
 use prior::Priors;
@@ -287,6 +314,9 @@ pub struct FlashStore<F, const PRIOR: bool = false> {
     /// Staged bytes; those of the last, incomplete word are in `carry`.
     staged: Option<u32>,
     priors: Priors,
+    receipts: Receipts,
+    /// What hosts may have erased, in events (`wear.rs`).
+    allowance: u16,
     carry: Bytes<MAX_WORD>,
     buffer: Bytes<{ MAX_ITEM_LEN.next_multiple_of(MAX_WORD) }>,
 }
@@ -327,6 +357,8 @@ impl<F, const PRIOR: bool> FlashStore<F, PRIOR> {
             purge: false,
             staged: None,
             priors: Priors::NONE,
+            receipts: Receipts::NONE,
+            allowance: 0,
             carry: Bytes([0xff; MAX_WORD]),
             buffer: Bytes([0xff; _]),
         }
@@ -365,6 +397,11 @@ impl<F, const PRIOR: bool> FlashStore<F, PRIOR> {
         if self.state == State::Closed { Err(FlashError::Closed) } else { Ok(()) }
     }
 
+    /// The number of the event after the next one.
+    fn number_after_next(&self) -> Result<u32, FlashError> {
+        self.next.checked_add(1).filter(|after| *after < NOTE).ok_or(FlashError::Exhausted)
+    }
+
     /// The slot that a next snapshot goes to.
     const fn inactive(&self) -> usize {
         match self.active {
@@ -386,7 +423,7 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
         self.settle().await?;
         let (slot, purge, fresh) = (self.inactive(), self.purge, self.purge || self.is_fresh());
         let len = self.write_snapshot(user).await?;
-        self.commit(slot, len, purge, fresh).await?;
+        self.commit(Active { slot, len }, purge, fresh, self.receipts.last().copied()).await?;
         self.header.promise = user.promise();
         #[cfg(feature = "defmt")]
         defmt::debug!("snapshot {} of {} bytes, pages erased so far: {}", self.generation, len, self.erases);

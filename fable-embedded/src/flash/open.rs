@@ -1,10 +1,11 @@
 //! Finding out what is in the region, and restoring a learner from it.
 
 use super::error::FlashError;
-use super::journal::Contents;
+use super::journal::{Contents, Item};
 use super::prior::Priors;
 use super::slot::Commit;
 use super::{Active, Blocking, FlashStore, State};
+use crate::receipt::{Deed, Receipts};
 use embedded_storage::nor_flash::NorFlash as BlockingNorFlash;
 use embedded_storage_async::nor_flash::NorFlash;
 use fable_core::record::{Header, Kind, RecordError, Verified, decode_event_into, snapshot::max_len};
@@ -69,6 +70,7 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
         self.base = 0;
         self.purge = false;
         self.staged = None;
+        (self.receipts, self.allowance) = (Receipts::NONE, super::wear::FULL);
         let renewed = self.renew().await;
         if renewed.is_err() {
             self.state = State::Closed;
@@ -131,12 +133,20 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
     async fn catch_up<T: Scalar>(&mut self, user: &mut User<'_, T>) -> Result<Restored, FlashError> {
         let (generation, events, mut repaired) = (self.generation, self.events, self.state == State::Stale);
         let (mut forgot, mut torn, mut begun, mut pages) = (false, false, true, 0);
+        self.receipts.restored(user.rounds());
         if self.state == State::Ready {
-            let mut take = |_, bytes: &[u8]| {
-                forgot |= replay(user, bytes)?;
+            let (mut receipts, mut allowance) = (self.receipts, self.allowance);
+            let mut take = |item: &Item<'_>| {
+                if item.event.is_empty() {
+                    allowance = allowance.saturating_sub(super::wear::COST);
+                } else {
+                    forgot |= replay(user, item, &mut receipts)?;
+                    allowance = super::wear::more(allowance);
+                }
                 Ok(true)
             };
             let end = self.walk(&mut take).await?;
+            (self.receipts, self.allowance) = (receipts, allowance);
             (torn, begun) = (end.torn, end.begun);
             // Pages that have changed places are not walked to their end.
             pages = if self.pages_to(end.first) == 1 { self.pages_to(end.last) } else { 0 };
@@ -221,6 +231,8 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
             (self.events, self.used) = if live { (contents.events, contents.used) } else { (0, 0) };
             self.erases = self.erases.max(commit.erases);
             self.purge = commit.purge;
+            self.allowance = commit.allowance;
+            self.read_receipt(slot).await?;
             self.look(commit.prior, commit.fresh).await?;
             return Ok(Found::Snapshot(active, verified));
         }
@@ -229,6 +241,7 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
                 begin.header.admit(Kind::Journal, policy)?;
                 (self.state, self.header, self.purge) = (State::Ready, begin.header, false);
                 (self.active, self.generation, self.base, self.next) = (None, 0, 0, contents.events);
+                (self.receipts, self.allowance) = (Receipts::NONE, super::wear::FULL);
                 self.look(None, true).await?;
                 Ok(Found::Start(begin.header))
             }
@@ -237,13 +250,13 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
     }
 }
 
-/// Applies a stored event; whether it forgets the user.
+/// Applies a stored event and takes note of the request that it comes from; whether it forgets the user.
 ///
 /// Reading and learning each have a stack frame of their own, apart from that of the event: all are large.
 #[inline(never)]
-fn replay<T: Scalar>(user: &mut User<'_, T>, bytes: &[u8]) -> Result<bool, FlashError> {
+fn replay<T: Scalar>(user: &mut User<'_, T>, item: &Item<'_>, receipts: &mut Receipts) -> Result<bool, FlashError> {
     let mut event = Event::Forget { promise: 0 };
-    read(user.policy().catalog(), bytes, &mut event).map_err(|error| match error {
+    read(user.policy().catalog(), item.event, &mut event).map_err(|error| match error {
         RecordError::Unsupported => FlashError::Record(error),
         _ => FlashError::Damaged,
     })?;
@@ -251,6 +264,7 @@ fn replay<T: Scalar>(user: &mut User<'_, T>, bytes: &[u8]) -> Result<bool, Flash
         UserError::Unsupported => FlashError::User(error),
         _ => FlashError::Damaged,
     })?;
+    receipts.note(item.ticket, Deed::of(&event), user);
     Ok(matches!(event, Event::Forget { .. }))
 }
 

@@ -1,8 +1,8 @@
 //! The two slots for priors, and which of them counts.
 //!
-//! A prior's slot begins with a *commit record* of 32 bytes and has the prior, as [`fable_core::record::prior`] writes it, where a
+//! A prior's slot begins with a *commit record* of 64 bytes and has the prior, as [`fable_core::record::prior`] writes it, where a
 //! snapshot's slot has the snapshot. The record holds `FABQ`; version `u8`; three zeros; the prior's generation and its bytes,
-//! `u32` each, 0 bytes for *none*; zeros; CRC-32 of all that. The slot with the higher generation is the *next* prior, which the next incarnation begins from; the
+//! `u32` each, 0 bytes for *none*; whether a request has asked for it, `u32` 0 or 1, and its [ticket](crate::Receipts), `u32`; zeros; CRC-32 of all that. The slot with the higher generation is the *next* prior, which the next incarnation begins from; the
 //! snapshot's commit record says which slot the present one *began* from. That slot is never written to, so a factor over its
 //! numbers, where they are mapped into memory, stays what it is.
 //!
@@ -25,7 +25,7 @@ use fable_core::{Learner, Policy, Scalar, Storage};
 use fable_forms::blocking;
 
 /// Of the commit record.
-const VERSION: u8 = 2;
+const VERSION: u8 = 3;
 
 /// What is known of the priors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +57,7 @@ impl Priors {
     }
 
     /// Takes note of a prior in a slot.
-    fn count(&mut self, slot: u8, PriorCommit { generation, len }: PriorCommit) {
+    fn count(&mut self, slot: u8, PriorCommit { generation, len, .. }: PriorCommit) {
         if generation > self.generation {
             (self.newest, self.generation) = (slot, generation);
             self.next = (len > 0).then_some(slot);
@@ -75,13 +75,15 @@ impl Priors {
 struct PriorCommit {
     generation: u32,
     len: u32,
+    /// Of the request that has asked for it.
+    ticket: Option<u32>,
 }
 
 impl PriorCommit {
     fn encode(&self) -> Bytes<{ COMMIT_LEN as usize }> {
         let mut bytes = [0; COMMIT_LEN as usize];
         let front = b"FABQ".iter().copied().chain([VERSION, 0, 0, 0]);
-        let numbers = [self.generation, self.len].map(u32::to_le_bytes);
+        let numbers = [self.generation, self.len, self.ticket.map_or(0, |_| 1), self.ticket.unwrap_or(0)].map(u32::to_le_bytes);
         for (slot, byte) in bytes.iter_mut().zip(front.chain(numbers.into_iter().flatten())) {
             *slot = byte;
         }
@@ -97,11 +99,14 @@ impl PriorCommit {
         if checksum(front) != u32::from_le_bytes(*sum) {
             return None;
         }
-        let [[b'F', b'A', b'B', b'Q'], [version, ..], generation, len, ..] = split_words(front) else { return None };
+        let [[b'F', b'A', b'B', b'Q'], [version, ..], generation, len, asked, ticket, ..] = split_words(front) else {
+            return None;
+        };
         if *version != VERSION {
             return Some(Err(RecordError::Version { found: *version }));
         }
-        Some(Ok(Self { generation: u32::from_le_bytes(*generation), len: u32::from_le_bytes(*len) }))
+        let ticket = Some(u32::from_le_bytes(*ticket)).filter(|_| *asked != [0; 4]);
+        Some(Ok(Self { generation: u32::from_le_bytes(*generation), len: u32::from_le_bytes(*len), ticket }))
     }
 }
 
@@ -245,6 +250,10 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
             return Err(FlashError::NoPrior);
         }
         let staged = self.layout.slot(self.inactive());
+        let ticket = self.receipts.under_way();
+        if ticket.is_some() && self.last_prior_ticket().await? == ticket {
+            return Ok(()); // it comes again, after a reset
+        }
         if len > 0 {
             self.end_stage(len).await?;
             self.verify_prior(policy, staged.start, len).await??;
@@ -257,7 +266,7 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
             self.erase(staged.clone()).await?;
         }
         let generation = self.priors.generation.checked_add(1).ok_or(FlashError::Exhausted)?;
-        self.medium.put(staged.start, &PriorCommit { generation, len }.encode().0).await?;
+        self.medium.put(staged.start, &PriorCommit { generation, len, ticket }.encode().0).await?;
         self.priors.unsettled = true;
         let _ = self.settle().await; // committed is committed; whoever needs the slot tries again
         Ok(())
@@ -273,6 +282,14 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
             self.priors.began = None;
         }
         Ok(())
+    }
+
+    /// The ticket of the request that has asked for the prior that was committed last.
+    async fn last_prior_ticket(&mut self) -> Result<Option<u32>, FlashError> {
+        self.settle().await?;
+        let newest = self.layout.prior(self.priors.newest.into()).start;
+        let commit = self.read_prior_commit(newest).await?.filter(|commit| commit.generation == self.priors.generation);
+        Ok(commit.and_then(|commit| commit.ticket))
     }
 
     /// Copies a prior that counts from the snapshot slot, which is needed for other things, to where it stays.

@@ -1,10 +1,10 @@
 //! The two snapshot slots, written by hand because a snapshot is longer than a page.
 //!
-//! A slot begins with a *commit record* of 32 bytes, goes on with 224 bytes for marks (`mark.rs`), and then has the snapshot.
+//! A slot begins with a *commit record* of 64 bytes, goes on with 192 bytes for marks (`mark.rs`), and then has the snapshot.
 //! The record is written last, so a slot that was not finished has none. It holds `FABC`; version `u8`; flags `u8`, bit 0 when
 //! all that is older is to be erased, bit 1 when nothing has happened in the incarnation yet, bits 2 and 3 for the slot of the
-//! prior that it began from (0 none, 1, 2); two zeros; then generation, base (sequence number of the first event after the snapshot), bytes of the snapshot, sizes of the
-//! slots, pages erased so far, `u32` each; CRC-32 of all that. Both the generation and the base grow with every snapshot, so a
+//! prior that it began from (0 none, 1, 2); what hosts may have erased (`wear.rs`), `u16`; then generation, base (sequence number of the first event after the snapshot), bytes of the snapshot, sizes of the
+//! slots, pages erased so far, `u32` each; the last [receipt](crate::Receipts), 20 bytes; 12 zeros; CRC-32 of all that. Both the generation and the base grow with every snapshot, so a
 //! journal always belongs to exactly one of them.
 
 use super::error::FlashError;
@@ -12,6 +12,7 @@ use super::journal::split_words;
 use super::layout::MAX_WORD;
 use super::mark::BODY;
 use super::{Active, Blocking, Bytes, FlashStore};
+use crate::receipt::{Receipt, Receipts};
 use core::ops::Range;
 use embedded_storage::nor_flash::NorFlash as BlockingNorFlash;
 use embedded_storage_async::nor_flash::NorFlash;
@@ -20,11 +21,11 @@ use fable_core::{Policy, Scalar, User};
 use fable_forms::blocking;
 
 /// Bytes of a commit record.
-pub(super) const COMMIT_LEN: u32 = 32;
+pub(super) const COMMIT_LEN: u32 = 64;
 /// The longest piece that is read or written at once.
 pub(super) const CHUNK: usize = 256;
 /// Of this module's layouts.
-const VERSION: u8 = 2;
+const VERSION: u8 = 3;
 const PURGE: u8 = 1;
 const FRESH: u8 = 2;
 /// Where the prior's slot stands.
@@ -38,6 +39,8 @@ pub(super) struct Commit {
     pub(super) fresh: bool,
     /// Slot of the prior that the incarnation began from.
     pub(super) prior: Option<u8>,
+    /// What hosts may have erased.
+    pub(super) allowance: u16,
     pub(super) generation: u32,
     pub(super) base: u32,
     pub(super) len: u32,
@@ -45,14 +48,18 @@ pub(super) struct Commit {
     pub(super) erases: u32,
 }
 
+/// Where the receipt stands in a commit record.
+const RECEIPT_AT: usize = 28;
+
 impl Commit {
-    fn encode(&self) -> Bytes<{ COMMIT_LEN as usize }> {
+    fn encode(&self, receipt: Option<&Receipt>) -> Bytes<{ COMMIT_LEN as usize }> {
         let mut bytes = [0; COMMIT_LEN as usize];
         let flags = if self.purge { PURGE } else { 0 } | if self.fresh { FRESH } else { 0 };
         let flags = flags | self.prior.map_or(0, |slot| (slot + 1) << PRIOR_SHIFT);
-        let front = b"FABC".iter().copied().chain([VERSION, flags, 0, 0]);
+        let front = b"FABC".iter().copied().chain([VERSION, flags]).chain(self.allowance.to_le_bytes());
         let numbers = [self.generation, self.base, self.len, self.shape, self.erases].map(u32::to_le_bytes);
-        for (slot, byte) in bytes.iter_mut().zip(front.chain(numbers.into_iter().flatten())) {
+        let receipt = Receipt::encode(receipt);
+        for (slot, byte) in bytes.iter_mut().zip(front.chain(numbers.into_iter().flatten()).chain(receipt)) {
             *slot = byte;
         }
         if let Some((front, sum)) = bytes.split_last_chunk_mut::<4>() {
@@ -68,14 +75,15 @@ impl Commit {
         if checksum(front) != u32::from_le_bytes(*sum) {
             return None;
         }
-        let [[b'F', b'A', b'B', b'C'], [version, flags, 0, 0], numbers @ ..] = split_words(front) else { return None };
+        let [[b'F', b'A', b'B', b'C'], [version, flags, low, high], numbers @ ..] = split_words(front) else { return None };
         if *version != VERSION {
             return Some(Err(RecordError::Version { found: *version }));
         }
-        let &[generation, base, len, shape, erases] = numbers else { return None };
+        let &[generation, base, len, shape, erases, ..] = numbers else { return None };
         let [generation, base, len, shape, erases] = [generation, base, len, shape, erases].map(u32::from_le_bytes);
         let (purge, fresh, prior) = (flags & PURGE != 0, flags & FRESH != 0, (flags >> PRIOR_SHIFT & 3).checked_sub(1));
-        Some(Ok(Self { purge, fresh, prior, generation, base, len, shape, erases }))
+        let allowance = u16::from_le_bytes([*low, *high]);
+        Some(Ok(Self { purge, fresh, prior, allowance, generation, base, len, shape, erases }))
     }
 }
 
@@ -90,15 +98,33 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
         }
     }
 
-    /// Makes what was written into a slot the state: from here on the journal is stale.
-    pub(super) async fn commit(&mut self, slot: usize, len: u32, purge: bool, fresh: bool) -> Result<(), FlashError> {
+    /// Reads the receipt in a commit record that is whole.
+    #[inline(never)]
+    pub(super) async fn read_receipt(&mut self, slot: usize) -> Result<(), FlashError> {
+        let bytes = self.read_at(self.layout.slot(slot).start, COMMIT_LEN).await?;
+        let receipt = Receipt::decode(bytes.get(RECEIPT_AT..).unwrap_or_default());
+        self.receipts = Receipts::NONE;
+        self.receipts.set(receipt);
+        Ok(())
+    }
+
+    /// Makes what was written into a slot the state: from here on the journal is stale. The receipt is of the request that has
+    /// asked for that, or of the one before.
+    pub(super) async fn commit(
+        &mut self,
+        Active { slot, len }: Active,
+        purge: bool,
+        fresh: bool,
+        receipt: Option<Receipt>,
+    ) -> Result<(), FlashError> {
         let generation = self.generation.checked_add(1).ok_or(FlashError::Exhausted)?;
-        let base = self.next.checked_add(1).ok_or(FlashError::Exhausted)?;
+        let base = self.number_after_next()?;
         let (shape, erases, fresh) = (self.layout.shape(), self.erases, PRIOR && fresh);
         let prior = if PRIOR { self.priors.began() } else { None };
-        let commit = Commit { purge, fresh, prior, generation, base, len, shape, erases };
+        let allowance = self.allowance;
+        let commit = Commit { purge, fresh, prior, allowance, generation, base, len, shape, erases };
         self.state = super::State::Spent;
-        self.medium.put(self.layout.slot(slot).start, &commit.encode().0).await?;
+        self.medium.put(self.layout.slot(slot).start, &commit.encode(receipt.as_ref()).0).await?;
         let _ = self.mark(Self::SUPERSEDED).await; // where it fails only a snapshot that is lost before the journal is erased goes unsaid
         self.active = Some(Active { slot, len });
         self.generation = generation;
@@ -107,6 +133,7 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
         self.staged = None;
         self.marked = 0;
         self.priors.fresh = fresh;
+        self.receipts.set(receipt);
         self.state = super::State::Stale;
         Ok(())
     }

@@ -6,6 +6,10 @@
 //! with the host: between two frames it goes on with [`server.device()`](Server::device). What has futures is not to be
 //! given up half-way, as for a [device](crate::device).
 //!
+//! A request that changes something and comes again, after a reset too, is answered again and not done again. Whoever can write
+//! to the port can ask for everything, unless the server has a key (`Server::keyed`, feature `keyed`); how often the flash may be erased for
+//! them is counted, and how many requests that write are taken is the application's to say ([`limit`](Server::limit)).
+//!
 //! ```
 //! use fable_core::{Feasible, Learner, Policy, Settings, Workspace, catalog::TAU2, user_hash};
 //! use fable_embedded::protocol::{Draft, Frame, MAX_FRAME, Reply, Request, WireContext};
@@ -33,17 +37,20 @@
 //! # Ok::<(), Box<dyn core::error::Error>>(())
 //! ```
 
+mod guard;
 mod reply;
 mod request;
 
 use crate::Device;
 use crate::keep::{AsyncKeep, Keep};
 use crate::protocol::{CHUNK, DELIMITER, Defaults, Draft, Fault, MAX_FRAME, Reply, Request, WireContext};
+use crate::receipt::Acknowledgement;
 use fable_core::record::MAX_EVENT_LEN;
 use fable_core::{Command, Decision, Probes, Scalar, UserError};
 use fable_forms::blocking;
-use reply::{Acknowledgement, Answer, seal};
-use request::{Received, SCORES, changes, learns, read_command, read_terms, receive};
+use guard::Guard;
+use reply::{Answer, seal};
+use request::{Received, SCORES, changes, erases, learns, read_command, read_terms, receive, writes};
 
 /// Bytes read from a port at once.
 const READ: usize = 32;
@@ -55,24 +62,42 @@ pub struct Server<'u, T, K> {
     buffer: [u8; MAX_FRAME],
     filled: usize,
     oversized: bool,
-    last: Option<Last>,
+    guard: Guard,
+    may: fn(&Request) -> bool,
     answered: u32,
     refused: u32,
-}
-
-/// The request before, if it changed something.
-#[derive(Debug)]
-struct Last {
-    sequence: u8,
-    sum: u32,
-    reply: Acknowledgement,
 }
 
 impl<'u, T: Scalar, K> Server<'u, T, K> {
     /// A server that has answered nothing yet.
     #[must_use]
     pub const fn new(device: Device<'u, T, K>) -> Self {
-        Self { device, buffer: [0; MAX_FRAME], filled: 0, oversized: false, last: None, answered: 0, refused: 0 }
+        Self::guarded(device, Guard::new())
+    }
+
+    /// A server that answers only who has the key.
+    ///
+    /// The `nonce` has to be another one at every start of the device, forever: 64 bits of a true random number generator
+    /// ([`entropy::seed`](crate::entropy::seed)), or a number that the device keeps and counts up before it serves. With a nonce
+    /// that comes again somebody who has recorded what was said then could say it once more.
+    #[cfg(feature = "keyed")]
+    #[must_use]
+    pub const fn keyed(device: Device<'u, T, K>, key: crate::protocol::Key, nonce: u64) -> Self {
+        Self::guarded(device, Guard::keyed(key, nonce))
+    }
+
+    const fn guarded(device: Device<'u, T, K>, guard: Guard) -> Self {
+        let (answered, refused) = (0, 0);
+        Self { device, buffer: [0; MAX_FRAME], filled: 0, oversized: false, guard, may: |_| true, answered, refused }
+    }
+
+    /// Asks the application before each request that writes to storage: those it does not let through are refused with
+    /// [`Fault::Limited`]. It is the place for a limit in time, which only the application knows; what such requests cost is
+    /// said with the [flash store](crate::flash#wear). A request that was done before is answered again without it.
+    #[must_use]
+    pub const fn limit(mut self, may: fn(&Request) -> bool) -> Self {
+        self.may = may;
+        self
     }
 
     /// The device, for the application's own decisions.
@@ -141,21 +166,23 @@ impl<T: Scalar, K: AsyncKeep> Server<'_, T, K> {
     /// The reply to what is in the buffer; empty for what is not answered.
     #[inline(never)]
     async fn answer_async(&mut self) -> &[u8] {
-        let Self { device, buffer, last, answered, refused, .. } = self;
+        let Self { device, buffer, guard, may, answered, refused, .. } = self;
         let filled = core::mem::take(&mut self.filled);
-        let (sequence, answer) = match receive(buffer, filled, core::mem::take(&mut self.oversized)) {
+        let (sequence, stamp, answer) = match receive(buffer, filled, core::mem::take(&mut self.oversized), guard) {
             Received::Nothing => return &[],
-            Received::Refused { sequence, fault } => (sequence, Err(fault)),
-            Received::Request { sequence, sum, request, payload } => {
-                // A request that comes again is answered again and not executed.
-                let answer = match last.take().filter(|last| last.sequence == sequence && last.sum == sum) {
-                    Some(last) => Ok(Answer::Acknowledged(last.reply)),
-                    None => device.execute_async(&request, payload, [*answered, *refused]).await,
+            Received::Refused { sequence, stamp, fault } => (sequence, stamp, Err(fault)),
+            #[cfg(feature = "keyed")]
+            Received::Request { sequence, request: Request::Open { nonce }, .. } => match guard.open(nonce) {
+                Ok((reply, stamp)) => (sequence, stamp, Ok(Answer::Reply(reply))),
+                Err(fault) => (sequence, guard::Stamp::NONE, Err(fault)),
+            },
+            Received::Request { sequence, stamp, ticket, request, payload } => {
+                let answer = if writes(&request) {
+                    device.write_async(ticket, &request, payload, *may).await
+                } else {
+                    device.execute_async(&request, payload, [*answered, *refused]).await
                 };
-                if let Ok(Answer::Acknowledged(reply)) = answer {
-                    *last = Some(Last { sequence, sum, reply });
-                }
-                (sequence, answer)
+                (sequence, stamp, answer)
             }
         };
         // The request has been read: its place in the buffer is now the reply's.
@@ -164,21 +191,21 @@ impl<T: Scalar, K: AsyncKeep> Server<'_, T, K> {
                 let mut draft = Draft::reply(buffer, sequence, &Reply::Chunk { offset });
                 let room = draft.room().get_mut(..CHUNK).unwrap_or_default();
                 let read = device.keep.read_snapshot(&device.user, offset, room).await;
-                read.map(|count| seal(draft, count)).map_err(Into::into)
+                read.map(|count| seal(draft, count, stamp)).map_err(Into::into)
             }
             Ok(Answer::Prior { next, offset }) => {
                 let mut draft = Draft::reply(buffer, sequence, &Reply::Chunk { offset });
                 let room = draft.room().get_mut(..CHUNK).unwrap_or_default();
                 let read = device.keep.read_prior(next, offset, room).await;
-                read.map(|count| seal(draft, count)).map_err(Into::into)
+                read.map(|count| seal(draft, count, stamp)).map_err(Into::into)
             }
             Ok(Answer::Event { index }) => {
                 let mut draft = Draft::reply(buffer, sequence, &Reply::Event { index });
                 let room = draft.room().get_mut(..MAX_EVENT_LEN).unwrap_or_default();
                 let read = device.keep.read_event(index, room).await;
-                read.map_err(Into::into).and_then(|count| Ok(seal(draft, count.ok_or(Fault::Missing)?)))
+                read.map_err(Into::into).and_then(|count| Ok(seal(draft, count.ok_or(Fault::Missing)?, stamp)))
             }
-            Ok(answer) => reply::write(&mut device.user, buffer, sequence, answer),
+            Ok(answer) => reply::write(&mut device.user, buffer, (sequence, stamp), answer),
             Err(fault) => Err(fault),
         };
         #[cfg(feature = "defmt")]
@@ -187,13 +214,46 @@ impl<T: Scalar, K: AsyncKeep> Server<'_, T, K> {
         }
         let counter = if length.is_ok() { answered } else { refused };
         *counter = counter.saturating_add(1);
-        let length = length.unwrap_or_else(|fault| seal(Draft::reply(buffer, sequence, &Reply::Fault(fault)), 0));
+        let length = length.unwrap_or_else(|fault| seal(Draft::reply(buffer, sequence, &Reply::Fault(fault)), 0, stamp));
         self.buffer.get(..length).unwrap_or_default()
     }
 }
 
 #[blocking]
 impl<T: Scalar, K: AsyncKeep> Device<'_, T, K> {
+    /// Does what a request to write asks for, unless it was done before: then it is answered again.
+    #[inline(never)]
+    async fn write_async(
+        &mut self,
+        ticket: u32,
+        request: &Request,
+        payload: &[u8],
+        may: fn(&Request) -> bool,
+    ) -> Result<Answer, Fault> {
+        let done = self.keep.receipts().begin(ticket, request);
+        let answer = match done {
+            // What was left to erase.
+            Some(_) if matches!(request, Request::Forget) && !self.keep.receipts().is_finished() => {
+                self.keep.forget(&self.user).await.map_err(Into::into)
+            }
+            None if !may(request) => Err(Fault::Limited),
+            None if erases(request) => match self.keep.spend(&self.user).await {
+                Ok(true) => Ok(()),
+                Ok(false) => Err(Fault::Limited),
+                Err(error) => Err(error.into()),
+            },
+            _ => Ok(()),
+        };
+        let answer = match (answer, done) {
+            (Err(fault), _) => Err(fault),
+            (Ok(()), Some(reply)) => Ok(Answer::Acknowledged(reply)),
+            (Ok(()), None) => self.execute_async(request, payload, [0; 2]).await,
+        };
+        let reply = if let Ok(Answer::Acknowledged(reply)) = answer { Some(reply) } else { None };
+        self.keep.receipts().end(reply);
+        answer
+    }
+
     /// Does what a request asks for, up to the bytes of the reply.
     #[inline(never)]
     async fn execute_async(&mut self, request: &Request, payload: &[u8], frames: [u32; 2]) -> Result<Answer, Fault> {
@@ -255,7 +315,8 @@ impl<T: Scalar, K: AsyncKeep> Device<'_, T, K> {
         done.map_err(Into::into)?;
         let count = match request {
             Request::Forget => self.user.incarnation(),
-            Request::Promote { .. } | Request::Expire { .. } => command.applied(),
+            // With those that were done before a reset, if it is the same request.
+            Request::Promote { .. } | Request::Expire { .. } => self.keep.receipts().counted(),
             _ => self.user.observations(),
         };
         Ok(Answer::Acknowledged(Acknowledgement::Done { count }))

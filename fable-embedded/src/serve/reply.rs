@@ -1,27 +1,21 @@
 //! What a device answers: the replies to questions, and the frames of all replies.
 
+use super::guard::Stamp;
 use crate::protocol::{Draft, Fault, Hello, Kept, MAX_FRAME, Reply, Request, Statistics, VERSION, WireShare};
-use fable_core::{Action, Comparison, DecisionId, Explanation, Probes, Scalar, User, UserError, record};
+use crate::receipt::Acknowledgement;
+use fable_core::{Action, Comparison, DecisionId, Explanation, Probes, Scalar, Share, User, UserError, record};
 
-/// What a request that changes something is answered with; kept until the next request.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Acknowledgement {
-    Done { count: u32 },
-    Decided { round: u32, action: u16, baseline: f64 },
-}
-
-impl Acknowledgement {
-    /// The reply; a decision's coins are the user's.
-    fn reply<T: Scalar>(self, user: &User<'_, T>) -> Reply {
-        match self {
-            Self::Done { count } => Reply::Done { count },
-            Self::Decided { round, action, baseline } => {
-                let mut probes = Probes::new();
-                for probe in user.coins(user.id(round)) {
-                    let _ = probes.push(probe); // one for each component at most
-                }
-                Reply::Decided { round, action, baseline, probes }
+/// The reply to a request that changes something; a decision's coins are the user's.
+fn acknowledge<T: Scalar>(reply: Acknowledgement, user: &User<'_, T>) -> Reply {
+    match reply {
+        Acknowledgement::Done { count } => Reply::Done { count },
+        Acknowledgement::Restored => Reply::Done { count: user.rounds() },
+        Acknowledgement::Decided { round, action, baseline } => {
+            let mut probes = Probes::new();
+            for probe in user.coins(user.id(round)) {
+                let _ = probes.push(probe); // one for each component at most
             }
+            Reply::Decided { round, action, baseline, probes }
         }
     }
 }
@@ -55,14 +49,14 @@ pub(super) fn statistics<T: Scalar>(user: &User<'_, T>, [answered, refused]: [u3
 pub(super) fn write<T: Scalar>(
     user: &mut User<'_, T>,
     buffer: &mut [u8; MAX_FRAME],
-    sequence: u8,
+    (sequence, stamp): (u32, Stamp),
     answer: Answer,
 ) -> Result<usize, Fault> {
     let draft = match answer {
         Answer::Reply(reply) => Draft::reply(buffer, sequence, &reply),
-        Answer::Acknowledged(reply) => Draft::reply(buffer, sequence, &reply.reply(user)),
+        Answer::Acknowledged(reply) => Draft::reply(buffer, sequence, &acknowledge(reply, user)),
         Answer::Explanation { id, other, first } if cfg!(feature = "explain") => {
-            return write_explanation(user, buffer, sequence, id, other, first);
+            return write_explanation(user, buffer, (sequence, stamp), (id, other), first);
         }
         // Hello; the others are written elsewhere.
         _ => {
@@ -71,26 +65,31 @@ pub(super) fn write<T: Scalar>(
             draft
         }
     };
-    Ok(seal(draft, 0))
+    Ok(seal(draft, 0, stamp))
 }
 
 #[inline(never)]
 fn write_explanation<T: Scalar>(
     user: &mut User<'_, T>,
     buffer: &mut [u8; MAX_FRAME],
-    sequence: u8,
-    id: DecisionId,
-    other: Option<Action>,
+    (sequence, stamp): (u32, Stamp),
+    (id, other): (DecisionId, Option<Action>),
     first: u16,
 ) -> Result<usize, Fault> {
     let explanation = user.explain(id, None, other)?;
     let mut draft = Draft::reply(buffer, sequence, &summary(&explanation));
-    for share in explanation.shares().skip(usize::from(first)) {
-        if !draft.push_share(&WireShare::new(&share)) {
-            break;
-        }
-    }
-    Ok(seal(draft, 0))
+    let mut place = 0;
+    each_share(&explanation, &mut |share| {
+        place += 1;
+        place <= first || draft.push_share(&WireShare::new(share))
+    });
+    Ok(seal(draft, 0, stamp))
+}
+
+/// Hands out the shares one after the other until one is not taken. They are computed in one place only.
+#[inline(never)]
+fn each_share<T: Scalar>(explanation: &Explanation<'_, T>, take: &mut dyn FnMut(&Share) -> bool) {
+    let _ = explanation.shares().all(|share| take(&share));
 }
 
 /// The answer to a request that changes nothing.
@@ -123,6 +122,7 @@ pub(super) fn question<T: Scalar>(user: &mut User<'_, T>, request: &Request) -> 
         }
         Request::Snapshot { offset } => return Ok(Answer::Chunk { offset: *offset }),
         Request::Prior { next, offset } => return Ok(Answer::Prior { next: *next, offset: *offset }),
+        Request::Open { .. } => return Err(Fault::Keyless),
         Request::Event { index } => return Ok(Answer::Event { index: *index }),
         Request::Assess { contrast } => Comparison::declared(catalog, usize::from(*contrast)).ok_or(Fault::Missing)?,
         Request::Compare { context, prefer, over, total } => {
@@ -136,9 +136,9 @@ pub(super) fn question<T: Scalar>(user: &mut User<'_, T>, request: &Request) -> 
 
 /// The length of the frame with `count` bytes of payload that were written into its room.
 #[inline(never)]
-pub(super) fn seal(mut draft: Draft<'_>, count: usize) -> usize {
+pub(super) fn seal(mut draft: Draft<'_>, count: usize, stamp: Stamp) -> usize {
     draft.extend(count);
-    draft.seal().len()
+    stamp.seal(draft).len()
 }
 
 fn hello<T: Scalar>(user: &User<'_, T>) -> Hello {
@@ -151,6 +151,7 @@ fn hello<T: Scalar>(user: &User<'_, T>) -> Hello {
         record: record::VERSION,
         fingerprint: policy.fingerprint(),
         promise: policy.promise(),
+        catalog: catalog.fingerprint(),
         digits: byte(T::DIGITS as usize),
         actions: short(catalog.actions()),
         dimension: short(catalog.dimension()),
@@ -167,6 +168,11 @@ fn hello<T: Scalar>(user: &User<'_, T>) -> Hello {
 }
 
 fn summary<T: Scalar>(explanation: &Explanation<'_, T>) -> Reply {
+    let mut shares = 0;
+    each_share(explanation, &mut |_| {
+        shares += 1;
+        true
+    });
     Reply::Explanation {
         chosen: explanation.chosen.0,
         intended: explanation.intended.0,
@@ -176,7 +182,7 @@ fn summary<T: Scalar>(explanation: &Explanation<'_, T>) -> Reply {
         explored: explanation.explored,
         chosen_score: explanation.chosen_score as f32,
         other_score: explanation.other_score as f32,
-        shares: short(explanation.shares().count()),
+        shares,
     }
 }
 

@@ -1,5 +1,6 @@
 //! What a device is asked: frames, and the commands that requests to change something become.
 
+use super::guard::{Guard, Stamp};
 use crate::protocol::{
     Defaults, Fault, Frame, MAX_DEFAULTS, MAX_FRAME, Request, WireContext, read_defaults, read_feasible, read_statement,
 };
@@ -8,24 +9,29 @@ use fable_core::{Action, Command, Context, ContrastSet, DecisionId, Event, Feasi
 /// What stood before a delimiter.
 pub(super) enum Received<'b> {
     Nothing,
-    Refused { sequence: u8, fault: Fault },
-    Request { sequence: u8, sum: u32, request: Request, payload: &'b [u8] },
+    Refused { sequence: u32, stamp: Stamp, fault: Fault },
+    Request { sequence: u32, stamp: Stamp, ticket: u32, request: Request, payload: &'b [u8] },
 }
 
 #[inline(never)]
-pub(super) fn receive(buffer: &mut [u8; MAX_FRAME], filled: usize, oversized: bool) -> Received<'_> {
+pub(super) fn receive<'b>(buffer: &'b mut [u8; MAX_FRAME], filled: usize, oversized: bool, guard: &mut Guard) -> Received<'b> {
+    let refused = |fault| Received::Refused { sequence: 0, stamp: Stamp::NONE, fault };
     if oversized {
-        return Received::Refused { sequence: 0, fault: Fault::Oversized };
+        return refused(Fault::Oversized);
     }
     let frame = match Frame::open(buffer.get_mut(..filled).unwrap_or_default()) {
         Ok(frame) if frame.is_reply() => return Received::Nothing,
         Ok(frame) => frame,
-        Err(fault) => return Received::Refused { sequence: 0, fault },
+        Err(fault) => return refused(fault),
     };
-    let Frame { sequence, sum, .. } = frame;
-    match frame.request() {
-        Ok((request, payload)) => Received::Request { sequence, sum, request, payload },
-        Err(fault) => Received::Refused { sequence, fault },
+    let Frame { sequence, ticket, .. } = frame;
+    let request = frame.request();
+    match guard.admit(&frame, request.as_ref().is_ok_and(|(request, _)| matches!(request, Request::Open { .. }))) {
+        Err(fault) => Received::Refused { sequence, stamp: Stamp::NONE, fault },
+        Ok(stamp) => match request {
+            Ok((request, payload)) => Received::Request { sequence, stamp, ticket, request, payload },
+            Err(fault) => Received::Refused { sequence, stamp, fault },
+        },
     }
 }
 
@@ -42,6 +48,17 @@ pub(super) const fn changes(request: &Request) -> bool {
             | Request::Wish { .. }
             | Request::Forget
     )
+}
+
+/// Whether a request writes to storage.
+pub(super) const fn writes(request: &Request) -> bool {
+    use Request::{Commit, CommitPrior, Decide, Stage};
+    changes(request) || matches!(request, Decide { .. } | Stage { .. } | Commit { .. } | CommitPrior { .. })
+}
+
+/// Whether a request erases at once, whatever else it does.
+pub(super) const fn erases(request: &Request) -> bool {
+    matches!(request, Request::Forget | Request::Stage { offset: 0 } | Request::CommitPrior { length: 0 })
 }
 
 /// Whether a request is a reward.

@@ -2,9 +2,9 @@
 #![allow(dead_code, clippy::missing_panics_doc, missing_docs)]
 
 use fable_core::record::{MAX_EVENT_LEN, Snapshot, encode_event};
-use fable_core::{Event, Learner, Policy, Scalar, Settings, User, UserError, Workspace, catalog::TAU2};
-use fable_embedded::Keep;
+use fable_core::{Context, Event, Learner, Policy, Scalar, Settings, User, UserError, Workspace, catalog::TAU2};
 use fable_embedded::protocol::{Draft, Fault, Frame, Kept, MAX_FRAME, Reply, Request, StorageFault};
+use fable_embedded::{Keep, Receipts};
 
 pub const RING: usize = 8;
 pub type Tau2 = Learner<f32, [f32; TAU2.state_len()], RING>;
@@ -30,7 +30,7 @@ pub fn scratch() -> Scratch {
 }
 
 /// Keeps everything, in vectors, with room for so many events; fails when told to, and remembers what it was asked.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Memory {
     pub snapshot: Vec<u8>,
     pub journal: Vec<Vec<u8>>,
@@ -39,6 +39,14 @@ pub struct Memory {
     pub room: usize,
     pub fail: &'static str,
     pub calls: Vec<&'static str>,
+    pub receipts: Receipts,
+}
+
+impl Default for Memory {
+    fn default() -> Self {
+        let (snapshot, journal, stage, calls) = (vec![], vec![], vec![], vec![]);
+        Self { snapshot, journal, stage, generation: 0, room: 0, fail: "", calls, receipts: Receipts::NONE }
+    }
 }
 
 impl Memory {
@@ -54,6 +62,10 @@ impl Memory {
 
 impl Keep for Memory {
     type Error = Fault;
+
+    fn receipts(&mut self) -> &mut Receipts {
+        &mut self.receipts
+    }
 
     fn append(&mut self, event: &Event) -> Result<bool, Fault> {
         self.call("append")?;
@@ -134,6 +146,10 @@ impl Keep for Memory {
     }
 }
 
+pub fn nowhere() -> Context {
+    TAU2.context(None, []).unwrap()
+}
+
 /// A state as bytes.
 pub fn bytes<T: Scalar>(snapshot: Result<Snapshot<'_, T>, UserError>) -> Vec<u8> {
     let (mut snapshot, mut chunk, mut bytes) = (snapshot.unwrap(), [0; 256], vec![]);
@@ -144,7 +160,7 @@ pub fn bytes<T: Scalar>(snapshot: Result<Snapshot<'_, T>, UserError>) -> Vec<u8>
 }
 
 /// A request as bytes.
-pub fn framed(sequence: u8, request: &Request, payload: &[u8]) -> Vec<u8> {
+pub fn framed(sequence: u32, request: &Request, payload: &[u8]) -> Vec<u8> {
     let mut buffer = [0; MAX_FRAME];
     let mut draft = Draft::request(&mut buffer, sequence, request);
     assert!(draft.push(payload));
@@ -152,7 +168,7 @@ pub fn framed(sequence: u8, request: &Request, payload: &[u8]) -> Vec<u8> {
 }
 
 /// The replies in what a device has sent.
-pub fn replies(sent: &[u8]) -> Vec<(u8, Reply, Vec<u8>)> {
+pub fn replies(sent: &[u8]) -> Vec<(u32, Reply, Vec<u8>)> {
     let frames = sent.split(|byte| *byte == 0).filter(|bytes| !bytes.is_empty());
     let open = |bytes: &[u8]| {
         let mut bytes = bytes.to_vec();

@@ -69,7 +69,8 @@
 //! [`fable proxy`](crate::proxy): `web_search = ["web_search", "browse"]`. A value that needs no tool has no row.
 //!
 //! The order of components, values, tasks, signals, blocks, terms and rules is part of a catalog's meaning and of its fingerprint;
-//! texts are not. A table `[settings]` in the same file sets the learner ([`settings`](crate::settings)).
+//! texts are not. A table `[settings]` in the same file sets the learner ([`settings`](crate::settings)). [`generate`] makes source code of
+//! it all, for devices.
 
 mod document;
 pub mod generate;

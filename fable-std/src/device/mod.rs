@@ -2,8 +2,9 @@
 //!
 //! A [`Device`] works over anything that reads and writes bytes: a serial port or a TCP connection from [`port`], a pipe, a
 //! test. What is not a frame on the line (boot messages, noise) is skipped. A request whose reply does not come in time, or that
-//! the device could not read, is sent again as it is; a device executes it at most once. How long "in time" is, is the port's
-//! matter: one without a timeout is waited for.
+//! the device could not read, is sent again under the same number; a device executes it at most once, also when it was reset in
+//! between. A request has a deadline, whatever the port sends. With a [`Key`] that the device has too, both sides seal what
+//! they say: [`open_with`](Device::open_with).
 //!
 //! ```no_run
 //! use fable_core::{Context, catalog::TAU2};
@@ -18,31 +19,28 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod line;
 pub mod port;
 pub mod prior;
 mod rules;
 
 use crate::catalogs;
 use crate::replay::Replay;
+pub use fable_core::protocol::Key;
 use fable_core::protocol::{
-    CHUNK, DELIMITER, Draft, Fault, Frame, Hello, MAX_FRAME, Reply, Request, Statistics, WireContext, WireShare, write_entry,
-    write_feasible,
+    CHUNK, Fault, Hello, Reply, Request, Statistics, WireContext, WireShare, write_entry, write_feasible,
 };
 use fable_core::{
     Action, Assessment, Catalog, Comparison, Context, ContrastSet, Decision, DecisionId, Feasible, Observation, Probe, Promotion,
     Standing, Statement, Trial, Wish,
 };
-use std::collections::VecDeque;
-use std::io::{ErrorKind, Read, Write};
-use std::time::SystemTime;
+use line::{ATTEMPTS, Line};
+use std::io::{Read, Write};
+use std::time::Duration;
 use std::{fmt, io};
 
-/// How often a request is sent before it is given up when no answer comes in time.
-const ATTEMPTS: u32 = 3;
-/// How often it is sent when the device could not read something: it may have been noise before the request.
-const UNREAD: u32 = 8;
-/// Frames that are not an answer to a request, after which it is given up: a device that talks without end is not a device.
-const PATIENCE: u32 = 10_000;
+/// The longest that a request takes, unless [`open_with`](Device::open_with) says otherwise.
+const DEADLINE: Duration = Duration::from_secs(30);
 
 /// What can go wrong on the way to a device and back.
 #[derive(Debug)]
@@ -50,8 +48,10 @@ const PATIENCE: u32 = 10_000;
 pub enum DeviceError {
     /// The port fails.
     Port(io::Error),
-    /// No answer, each time the request was sent.
+    /// No answer, each time the request was sent, until its deadline.
     Silent,
+    /// The port takes no bytes.
+    Stuck,
     /// The other end has closed.
     Closed,
     /// The device speaks another version of the protocol.
@@ -63,8 +63,12 @@ pub enum DeviceError {
     Refused(Fault),
     /// The answer is not an answer to the request.
     Unexpected,
-    /// The device's catalog is none that ships, or another one under the same name.
+    /// The device's catalog is none that ships, and was not described.
     Catalog(String),
+    /// The device's catalog is another one under the same name.
+    OtherCatalog(String),
+    /// The device has another key.
+    Key,
     /// The device kept on changing while its records were read.
     Restless,
 }
@@ -73,19 +77,27 @@ impl fmt::Display for DeviceError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Port(error) => write!(f, "the port fails: {error}"),
-            Self::Silent => write!(f, "the device does not answer; the request was sent {ATTEMPTS} times"),
+            Self::Silent => write!(f, "the device does not answer in time; a request is sent {ATTEMPTS} times"),
+            Self::Stuck => f.write_str("the port takes no bytes"),
             Self::Closed => f.write_str("the device has closed the connection"),
             Self::Version { found } => write!(
                 f,
                 "the device speaks version {found} of the protocol, this program version {}",
                 fable_core::protocol::VERSION
             ),
+            Self::Refused(Fault::Locked) => f.write_str("the device answers only who has its key: --key-file"),
+            Self::Refused(Fault::Keyless) => f.write_str("the device has no key, so --key-file would protect nothing"),
             Self::Refused(fault) => write!(f, "the device refuses: {fault}"),
             Self::Unexpected => f.write_str("the device answers something else than it was asked"),
             Self::Catalog(name) => {
                 let ships = catalogs::NAMES.join(", ");
                 write!(f, "the device's catalog '{name}' is none that ships ({ships}) and not the one of --catalog")
             }
+            Self::OtherCatalog(name) => write!(
+                f,
+                "the device's catalog '{name}' has the name of the one here but other content: its own file is needed, with --catalog"
+            ),
+            Self::Key => f.write_str("the device has another key"),
             Self::Restless => f.write_str("the device keeps on changing while its records are read"),
         }
     }
@@ -141,9 +153,7 @@ impl Tape {
 
 /// A device.
 pub struct Device<P> {
-    port: P,
-    sequence: u8,
-    received: VecDeque<u8>,
+    line: Line<P>,
     hello: Hello,
     name: String,
     described: Option<&'static Catalog<'static>>,
@@ -154,13 +164,22 @@ impl<P: Read + Write> Device<P> {
     ///
     /// # Errors
     /// No device at the other end, or one that speaks another version.
-    pub fn open(mut port: P) -> Result<Self, DeviceError> {
-        port.write_all(&[DELIMITER])?;
+    pub fn open(port: P) -> Result<Self, DeviceError> {
+        Self::open_with(port, DEADLINE, None)
+    }
+
+    /// The same with the longest that a request may take, and with the key that the device has, if it has one.
+    ///
+    /// # Errors
+    /// As for [`open`](Self::open); [`DeviceError::Key`] for a device with another key, [`Fault::Locked`] and [`Fault::Keyless`] where
+    /// only one side has one.
+    pub fn open_with(port: P, deadline: Duration, key: Option<Key>) -> Result<Self, DeviceError> {
         let nobody = Hello {
             protocol: 0,
             record: 0,
             fingerprint: 0,
             promise: 0,
+            catalog: 0,
             digits: 0,
             actions: 0,
             dimension: 0,
@@ -174,9 +193,8 @@ impl<P: Read + Write> Device<P> {
             rounds: 0,
             observations: 0,
         };
-        // What an earlier host was answered too late must not look like an answer to this one.
-        let sequence = SystemTime::UNIX_EPOCH.elapsed().map_or(0, |now| now.subsec_micros() as u8);
-        let mut device = Self { port, sequence, received: VecDeque::new(), hello: nobody, name: String::new(), described: None };
+        let line = Line::new(port, deadline, key)?;
+        let mut device = Self { line, hello: nobody, name: String::new(), described: None };
         device.greet()?;
         Ok(device)
     }
@@ -212,22 +230,20 @@ impl<P: Read + Write> Device<P> {
     /// Its catalog: the one it was [described](Self::describe) with, or one that ships.
     ///
     /// # Errors
-    /// [`DeviceError::Catalog`] when there is none of that name, or it has other sizes.
+    /// [`DeviceError::Catalog`] when there is none of that name, [`DeviceError::OtherCatalog`] when its
+    /// [fingerprint](Catalog::fingerprint) is not the device's.
     pub fn catalog(&self) -> Result<&'static Catalog<'static>, DeviceError> {
-        let same = |catalog: &&Catalog<'_>| {
-            let definition = catalog.definition();
-            let Hello { actions, dimension, tasks, signals, contrasts, .. } = self.hello;
-            let theirs = [actions, dimension, u16::from(tasks), u16::from(signals), u16::from(contrasts)].map(usize::from);
-            let lists = [definition.tasks.len(), definition.signals.len(), definition.contrasts.len()];
-            theirs == [catalog.actions(), catalog.dimension(), lists[0], lists[1], lists[2]]
-        };
         let described = self.described.filter(|catalog| catalog.definition().name == self.name);
-        described.or_else(|| catalogs::find(&self.name)).filter(same).ok_or_else(|| DeviceError::Catalog(self.name.clone()))
+        let Some(catalog) = described.or_else(|| catalogs::find(&self.name)) else {
+            return Err(DeviceError::Catalog(self.name.clone()));
+        };
+        let same = catalog.fingerprint() == self.hello.catalog;
+        if same { Ok(catalog) } else { Err(DeviceError::OtherCatalog(self.name.clone())) }
     }
 
     /// The port, when the device is no longer needed.
     pub fn into_port(self) -> P {
-        self.port
+        self.line.port
     }
 
     /// States a preference; the observations so far.
@@ -563,72 +579,7 @@ impl<P: Read + Write> Device<P> {
     /// # Errors
     /// A port that fails, a device that does not answer or refuses.
     pub fn ask(&mut self, request: &Request, payload: &[u8]) -> Result<(Reply, Vec<u8>), DeviceError> {
-        self.sequence = self.sequence.checked_add(1).unwrap_or(1);
-        let mut buffer = [0; MAX_FRAME];
-        let mut draft = Draft::request(&mut buffer, self.sequence, request);
-        if !draft.push(payload) {
-            return Err(DeviceError::Refused(Fault::Oversized));
-        }
-        let frame = draft.seal().to_vec();
-        let (mut silent, mut unread) = (0, 0);
-        loop {
-            self.port.write_all(&frame)?;
-            self.port.flush()?;
-            match self.listen() {
-                Ok(Some((Reply::Fault(fault), _))) => return Err(DeviceError::Refused(fault)),
-                Ok(Some(answer)) => return Ok(answer),
-                Ok(None) if silent + 1 < ATTEMPTS => silent += 1,
-                Ok(None) => return Err(DeviceError::Silent),
-                Err(DeviceError::Refused(_)) if unread + 1 < UNREAD => unread += 1,
-                Err(error) => return Err(error),
-            }
-        }
-    }
-
-    /// Waits for the reply to the last request: `None` when none comes in time, [`DeviceError::Refused`] when the device could
-    /// not read it.
-    fn listen(&mut self) -> Result<Option<(Reply, Vec<u8>)>, DeviceError> {
-        for _ in 0..PATIENCE {
-            let Some(mut bytes) = self.receive()? else { return Ok(None) };
-            let Ok(frame) = Frame::open(&mut bytes) else { continue };
-            if !frame.is_reply() || (frame.sequence != self.sequence && frame.sequence != 0) {
-                continue;
-            }
-            let (reply, payload) = match frame.reply() {
-                Ok((reply, payload)) => (reply, payload.to_vec()),
-                Err(Fault::Version { found }) => return Err(DeviceError::Version { found }),
-                Err(_) => return Err(DeviceError::Unexpected),
-            };
-            match reply {
-                Reply::Fault(fault) if frame.sequence == 0 => return Err(DeviceError::Refused(fault)),
-                _ if frame.sequence == 0 => {}
-                reply => return Ok(Some((reply, payload))),
-            }
-        }
-        Ok(None)
-    }
-
-    /// The bytes up to the next delimiter; `None` when they do not come in time.
-    fn receive(&mut self) -> Result<Option<Vec<u8>>, DeviceError> {
-        let mut bytes = Vec::new();
-        loop {
-            while let Some(byte) = self.received.pop_front() {
-                if byte != DELIMITER {
-                    bytes.push(byte);
-                    bytes.truncate(MAX_FRAME); // longer is garbage, and stays so
-                } else if !bytes.is_empty() {
-                    return Ok(Some(bytes));
-                }
-            }
-            let mut chunk = [0; 512];
-            match self.port.read(&mut chunk) {
-                Ok(0) => return Err(DeviceError::Closed),
-                Ok(count) => self.received.extend(&chunk[..count]),
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => return Ok(None),
-                Err(error) => return Err(error.into()),
-            }
-        }
+        self.line.ask(request, payload)
     }
 
     fn count(&mut self, request: &Request, payload: &[u8]) -> Result<u32, DeviceError> {

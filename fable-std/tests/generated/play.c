@@ -6,6 +6,7 @@
  *   BUILTIN  if the library was built for the catalog */
 #include HEADER
 #include <stdio.h>
+#include <string.h>
 
 #define JOIN2(a, b) a##b
 #define JOIN(a, b) JOIN2(a, b)
@@ -72,7 +73,9 @@ int main(void)
         printf("%d", (int)status);
         if (status == FABLE_OK) {
             double reward = (double)((decision.action * 7u + round * 3u) % 9u) / 4.0 - 1.0;
-            printf(" %u %.17g", (unsigned)decision.action, decision.baseline);
+            uint64_t bits = 0;
+            memcpy(&bits, &decision.baseline, sizeof bits);
+            printf(" %u %016llx", (unsigned)decision.action, (unsigned long long)bits);
             for (component = 0; component < shape.components; component++) printf(" %u", (unsigned)decision.values[component]);
             printf(" %d", (int)fable_feedback(user, &decision.id, reward));
         }

@@ -12,10 +12,11 @@ use firmware::boards::{entry, exit, println};
 
 /// Runs one of the pinned runs; true when it came to the pinned outcome.
 ///
-/// `golden!(agent, AGENT, f32, AGENT_F32, agent_adapting, AGENT_F32_ADAPTED)` is the run `agent` over the catalog `AGENT` in `f32`. With a snapshot and another
-/// outcome after it, the snapshot, which was made on a host, is then loaded in place and the run goes on from there.
+/// `golden!(agent, AGENT, f32, AGENT_F32, agent_adapting, AGENT_F32_ADAPTED)` is the run `agent` over the catalog `AGENT` in `f32`. With a snapshot and two more
+/// outcomes after it, the snapshot, which was made on a host, is then loaded in place and the run goes on from there; and the user of another run
+/// goes to another catalog.
 macro_rules! golden {
-    ($run:ident, $catalog:ident, $scalar:ty, $pinned:ident, $adapting:ident, $adapted:ident $(, $stored:ident, $resumed:ident)?) => {{
+    ($run:ident, $catalog:ident, $scalar:ty, $pinned:ident, $adapting:ident, $adapted:ident $(, $stored:ident, $resumed:ident, $migrated:ident)?) => {{
         use fable_core::{Learner, Workspace, catalog::$catalog};
         use fable_golden::{RING, SEED, $adapted, $adapting, $pinned, $run};
         use static_cell::ConstStaticCell;
@@ -29,6 +30,12 @@ macro_rules! golden {
         $(
             let resumed = fable_golden::resume(fable_golden::$stored, learner, workspace);
             let passed = report(stringify!($resumed), resumed, fable_golden::$resumed) && passed;
+            // The user goes to another catalog, which needs no more workspace.
+            const { assert!(fable_golden::NEXT.workspace_len() <= $catalog.workspace_len()) };
+            static NEXT: ConstStaticCell<Learner<$scalar, [$scalar; fable_golden::NEXT.state_len()], RING>> =
+                ConstStaticCell::new(Learner::vacant(&fable_golden::NEXT));
+            let migrated = fable_golden::tau2_migrated(learner, NEXT.take(), workspace);
+            let passed = report(stringify!($migrated), migrated, fable_golden::$migrated) && passed;
         )?
         passed
     }};
@@ -44,9 +51,29 @@ fn report(name: &str, found: Outcome, pinned: Outcome) -> bool {
 #[entry]
 fn main() -> ! {
     let passed = [
-        golden!(tau2, TAU2, f32, TAU2_F32, tau2_adapting, TAU2_F32_ADAPTED, TAU2_F32_SNAPSHOT, TAU2_F32_RESUMED),
+        golden!(
+            tau2,
+            TAU2,
+            f32,
+            TAU2_F32,
+            tau2_adapting,
+            TAU2_F32_ADAPTED,
+            TAU2_F32_SNAPSHOT,
+            TAU2_F32_RESUMED,
+            TAU2_F32_MIGRATED
+        ),
         #[cfg(any(feature = "mps2", feature = "virt"))]
-        golden!(tau2, TAU2, f64, TAU2_F64, tau2_adapting, TAU2_F64_ADAPTED, TAU2_F64_SNAPSHOT, TAU2_F64_RESUMED),
+        golden!(
+            tau2,
+            TAU2,
+            f64,
+            TAU2_F64,
+            tau2_adapting,
+            TAU2_F64_ADAPTED,
+            TAU2_F64_SNAPSHOT,
+            TAU2_F64_RESUMED,
+            TAU2_F64_MIGRATED
+        ),
         #[cfg(not(any(feature = "hifive1", feature = "microbit")))]
         golden!(agent, AGENT, f32, AGENT_F32, agent_adapting, AGENT_F32_ADAPTED),
         #[cfg(any(feature = "mps2", feature = "virt"))]

@@ -26,8 +26,18 @@ pub use fable_core::catalog::TAU2 as CATALOG;
 /// The defaults, at a place of its own: hosts are place 0. Several boards of the same user get other numbers with `fable device join`.
 pub const SETTINGS: Settings<'static> = Settings { origin: 1, ..Settings::DEFAULT };
 
+/// A constant: nothing of it is checked, computed or on the stack of a board that has no place for a prior.
+static POLICY: Policy<'static, f32> = match Policy::new(&CATALOG, SETTINGS) {
+    Ok(policy) => policy,
+    Err(_) => panic!("a setting is out of its range"),
+};
+
 /// Decisions that can wait for their reward, and promotions.
 pub const ROOM: usize = 8;
+
+/// What hosts have too: the 16 bytes of a file that is named when the image is built.
+#[cfg(feature = "keyed")]
+const KEY: fable_embedded::protocol::Key = fable_embedded::protocol::Key::new(*include_bytes!(env!("FABLE_KEY_FILE")));
 
 /// The store of a board.
 pub type BoardStore = FlashStore<Blocking<<Here as Board>::Flash>, { Here::PRIOR }>;
@@ -65,21 +75,37 @@ pub fn serve<S: Storage<f32>, W: Storage<f32>>(
     store: &'static StaticCell<BoardStore>,
 ) -> ! {
     tell::started(&CATALOG);
-    let Ok(mut policy) = Policy::new(&CATALOG, SETTINGS) else { stop("the settings are out of range") };
-    let store = place(&policy, store);
+    let store = place(&POLICY, store);
     if Here::PRIOR {
-        match apart(|| store.prior(&policy)).map(|numbers| begin_from(numbers, &mut policy, workspace)) {
-            Ok(true) => {}
-            Ok(false) => stop("the prior is out of range"),
-            Err(error) => stop(reason(error)),
-        }
+        serve_from_prior(learner, workspace, store)
     }
     // The user is whoever holds the board; the number makes its draws its own.
+    restore(&POLICY, learner, workspace, store, || Here::entropy().unwrap_or(1));
+    let mut uart = Here::uart();
+    tell::ready();
+    loop {
+        let Ok(user) = learner.with(&POLICY, workspace) else { stop("the learner was not restored") };
+        attend(user, store, &mut uart);
+    }
+}
+
+/// The same where users may begin from a prior that is kept.
+fn serve_from_prior<S: Storage<f32>, W: Storage<f32>>(
+    learner: &mut Learner<f32, S, ROOM>,
+    workspace: &mut Workspace<f32, W>,
+    store: &mut BoardStore,
+) -> ! {
+    let mut policy = POLICY;
+    match apart(|| store.prior(&policy)).map(|numbers| begin_from(numbers, &mut policy, workspace)) {
+        Ok(true) => {}
+        Ok(false) => stop("the prior is out of range"),
+        Err(error) => stop(reason(error)),
+    }
     restore(&policy, learner, workspace, store, || Here::entropy().unwrap_or(1));
     let mut uart = Here::uart();
     tell::ready();
     loop {
-        if Here::PRIOR && store.outdated() {
+        if store.outdated() {
             // What cannot be used is told to the host with every request, until it loads another one.
             let next = apart(|| store.next_prior(&policy));
             if next.is_ok_and(|numbers| begin_from(numbers, &mut policy, workspace)) {
@@ -117,7 +143,15 @@ pub fn place(policy: &Policy<'_, f32>, place: &'static StaticCell<BoardStore>) -
 /// Answers a port until it ends.
 #[inline(never)]
 pub fn attend(user: User<'_, f32>, store: &mut impl Keep, port: &mut (impl Read<Error = Infallible> + Write)) {
-    let Ok(()) = Server::new(Device::new(user, store)).serve(port);
+    let device = Device::new(user, store);
+    #[cfg(not(feature = "keyed"))]
+    let mut server = Server::new(device);
+    // Another number at every start, and whenever a server begins.
+    #[cfg(feature = "keyed")]
+    let Some(nonce) = Here::entropy() else { stop("a key needs random numbers") };
+    #[cfg(feature = "keyed")]
+    let mut server = Server::keyed(device, KEY, nonce);
+    let Ok(()) = server.serve(port);
 }
 
 /// The store of the board, not looked into yet.

@@ -31,8 +31,7 @@ fn main() -> ! {
     if let Ok(port) = Uart::new(part.UART1, Config::default().with_baudrate(115_200)) {
         let mut port = port.with_tx(part.GPIO4).with_rx(part.GPIO5);
         let stopped = serve(flash, LAYOUT, &mut port, MEMORY.take(), draw);
-        // A debugger shows why. Nothing was overwritten.
-        core::hint::black_box(stopped);
+        let _ = core::hint::black_box(stopped); // a debugger shows why; nothing was overwritten
     }
     loop {
         core::hint::spin_loop();

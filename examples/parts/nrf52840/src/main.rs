@@ -36,13 +36,22 @@ async fn main(_spawner: Spawner) {
     let mut config = uarte::Config::default();
     config.baudrate = uarte::Baudrate::Baud115200;
     let mut port = BufferedUarte::new(
-        part.UARTE0, part.TIMER0, part.PPI_CH0, part.PPI_CH1, part.PPI_GROUP0, part.P0_08, part.P0_06, Irqs, config, received, sent,
+        part.UARTE0,
+        part.TIMER0,
+        part.PPI_CH0,
+        part.PPI_CH1,
+        part.PPI_GROUP0,
+        part.P0_08,
+        part.P0_06,
+        Irqs,
+        config,
+        received,
+        sent,
     );
     let flash = BlockingAsync::new(Nvmc::new(part.NVMC));
 
     let stopped = serve_async(flash, LAYOUT, &mut port, MEMORY.take(), || entropy::seed(&mut rng).ok()).await;
-    // A debugger shows why. Nothing was overwritten.
-    core::hint::black_box(stopped);
+    let _ = core::hint::black_box(stopped); // a debugger shows why; nothing was overwritten
 }
 
 #[panic_handler]

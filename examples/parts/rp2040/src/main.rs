@@ -45,8 +45,7 @@ async fn main(_spawner: Spawner) {
     let flash = Flash::new(flash::Flash::new_blocking(part.FLASH));
 
     let stopped = serve_async(flash, LAYOUT, &mut port, MEMORY.take(), || entropy::seed_09(&mut RoscRng).ok()).await;
-    // A debugger shows why. Nothing was overwritten.
-    core::hint::black_box(stopped);
+    let _ = core::hint::black_box(stopped); // a debugger shows why; nothing was overwritten
 }
 
 #[panic_handler]

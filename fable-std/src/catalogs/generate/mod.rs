@@ -14,7 +14,7 @@
 //!
 //! let text = rust(&TAU2, &Settings::DEFAULT, &Heading { source: "tau2", name: None })?;
 //! assert!(text.contains("pub const CATALOG: fable_core::Catalog<'static>"));
-//! assert!(text.contains("Tool::AskIfMissing") || text.contains("    AskIfMissing,"));
+//! assert!(text.contains("pub enum Tool {") && text.contains("    AskIfMissing,"));
 //! # Ok::<(), fable_std::catalogs::generate::GenerateError>(())
 //! ```
 

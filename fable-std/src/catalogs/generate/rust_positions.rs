@@ -43,7 +43,7 @@ fn component_enum(out: &mut String, own: &str, component: &Component<'_>, place:
     writeln!(out, "    /// Position of the component in the catalog.\n    pub const POSITION: u8 = {};", place.position)?;
     out.push_str("\n    /// Position of this value in the component.\n    #[must_use]\n");
     out.push_str("    pub const fn index(self) -> u8 {\n        self as u8\n    }\n");
-    out.push_str("\n    /// The value at a position.\n    #[must_use]\n");
+    out.push_str("\n    /// The value at a position.\n    #[allow(clippy::too_many_lines)]\n    #[must_use]\n");
     out.push_str("    pub const fn from_index(index: u8) -> core::option::Option<Self> {\n        match index {\n");
     for (index, variant) in variants.iter().enumerate() {
         writeln!(out, "            {index} => Some(Self::{variant}),")?;
@@ -62,8 +62,8 @@ fn component_enum(out: &mut String, own: &str, component: &Component<'_>, place:
     };
     out.push_str("    #[allow(clippy::cast_possible_truncation)]\n");
     out.push_str("    pub const fn of(action: fable_core::Action) -> core::option::Option<Self> {\n");
-    writeln!(out, "        if action.0 < {actions} {{\n            Self::from_index({digit})")?;
-    out.write_str("        } else {\n            None\n        }\n    }\n}\n")
+    writeln!(out, "        match action.0 {{\n            0..{actions} => Self::from_index({digit}),")?;
+    out.write_str("            _ => None,\n        }\n    }\n}\n")
 }
 
 fn action(out: &mut String, types: &[String], parameters: &[String], strides: &[usize]) -> fmt::Result {

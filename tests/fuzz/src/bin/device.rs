@@ -14,15 +14,15 @@ use std::io::{ErrorKind, Read, Result, Write};
 /// What an honest device says once the answers are used up.
 const DONE: u32 = 7;
 /// Most bytes of a frame's content: without its head, its checksum, the stuffing and the delimiter.
-const MOST: usize = MAX_FRAME - 9;
+const MOST: usize = MAX_FRAME - 24;
 /// In the length of an answer: it is sent as it is.
 const NOISE: u16 = 0x8000;
 /// In the length of an answer: it is about a frame that could not be read.
 const UNREAD: u16 = 0x4000;
 
 /// A sound frame of any content, or no mutation would pass the checksum.
-fn frame(sequence: u8, content: &[u8]) -> Vec<u8> {
-    let body = [&[VERSION | 0x80, sequence], content].concat();
+fn frame(sequence: u32, content: &[u8]) -> Vec<u8> {
+    let body = [&[VERSION | 0x80], &sequence.to_le_bytes()[..], content].concat();
     let mut frame = cobs::encode_vec(&[&body[..], &checksum(&body).to_le_bytes()].concat());
     frame.push(DELIMITER);
     frame
@@ -45,7 +45,7 @@ struct Port<'a> {
 }
 
 impl Port<'_> {
-    fn answer(&mut self, sequence: u8) {
+    fn answer(&mut self, sequence: u32) {
         if let [low, high, rest @ ..] = self.answers {
             let length = u16::from_le_bytes([*low, *high]);
             let (answer, rest) = rest.split_at(usize::from(length & !(NOISE | UNREAD)).min(rest.len()).min(MOST));
@@ -62,7 +62,8 @@ impl Write for Port<'_> {
     fn write(&mut self, bytes: &[u8]) -> Result<usize> {
         self.asked.extend_from_slice(bytes);
         if self.asked.pop_if(|byte| *byte == DELIMITER).is_some() && !self.asked.is_empty() {
-            let mut asked = std::mem::take(&mut self.asked);
+            let asked = std::mem::take(&mut self.asked);
+            let mut asked: Vec<u8> = asked.into_iter().skip_while(|byte| *byte == DELIMITER).collect();
             let frame = Frame::open(&mut asked).unwrap();
             frame.request().unwrap();
             self.answer(frame.sequence);

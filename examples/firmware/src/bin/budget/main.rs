@@ -42,6 +42,12 @@ impl Count {
     }
 }
 
+/// A constant, as that of the device.
+static POLICY: Policy<'static, f32> = match Policy::new(&CATALOG, Settings::PROBING) {
+    Ok(policy) => policy,
+    Err(_) => panic!("a setting is out of its range"),
+};
+
 /// Measures, prints and ends.
 fn measure() -> ! {
     static SCRIPT: ConstStaticCell<Script> = ConstStaticCell::new(Script::VACANT);
@@ -56,14 +62,13 @@ fn measure() -> ! {
     if rounds(Settings::PROBING, learner, workspace, [&mut probed, &mut Count::default()]).is_none() {
         fail("the learner refuses a round with coins")
     }
-    let Ok(policy) = Policy::new(&CATALOG, Settings::PROBING) else { fail("the settings are out of range") };
     let (mut restore, mut serve) = (0, 0);
     if erase().is_none() {
         fail("the store cannot be erased")
     }
-    let store = place(&policy, store);
+    let store = place(&POLICY, store);
     for _ in ["a new store", "the one there is"] {
-        let (restored, served) = session(&policy, learner, workspace, script, store);
+        let (restored, served) = session(&POLICY, learner, workspace, script, store);
         restore = restored.max(restore);
         serve = served.max(serve);
     }

@@ -9,8 +9,9 @@
 #error "generated for another version of fable.h; generate it again"
 #endif
 
-/* The fingerprint of the policy, which stored state has in it and the host computes from the same file. */
-#define LAMP_FINGERPRINT UINT64_C(0x9c3cb91b3b9a917c)
+/* Fingerprints of the policy, which stored state has in it, and of the catalog with its costs and default scores. */
+#define LAMP_FINGERPRINT UINT64_C(0x31d19aa5cc31d482)
+#define LAMP_CATALOG_FINGERPRINT UINT64_C(0x2b9d6260dac21365)
 
 /* Actions, coordinates, signals of a context, and bytes for FABLE_MEMORY or a buffer. */
 #define LAMP_ACTIONS 6u
@@ -153,13 +154,14 @@ static const fable_settings lamp_settings = {
 static inline fable_status lamp_policy_init(void *memory, size_t size, const fable_policy **policy)
 {
     const fable_policy *made = NULL;
-    uint64_t fingerprint = 0;
+    uint64_t own = 0, of_catalog = 0;
     fable_status status;
     if (policy == NULL) return FABLE_NULL;
     if (fable_abi() != FABLE_ABI) return FABLE_FOREIGN_POLICY;
     status = fable_policy_init(memory, size, &lamp_catalog, &lamp_settings, &made);
-    if (status == FABLE_OK) status = fable_fingerprint(made, &fingerprint);
-    if (status == FABLE_OK && fingerprint != LAMP_FINGERPRINT) status = FABLE_FOREIGN_POLICY;
+    if (status == FABLE_OK) status = fable_fingerprint(made, &own);
+    if (status == FABLE_OK) status = fable_catalog_fingerprint(made, &of_catalog);
+    if (status == FABLE_OK && (own != LAMP_FINGERPRINT || of_catalog != LAMP_CATALOG_FINGERPRINT)) status = FABLE_FOREIGN_POLICY;
     if (status == FABLE_OK) *policy = made;
     return status;
 }

@@ -12,6 +12,9 @@ use std::path::PathBuf;
 /// `-serial tcp::4000,server` and is reached with `--tcp 127.0.0.1:4000`. Names of components, values, tasks, signals and
 /// contrasts are those of the device's catalog: `fable catalog show NAME`.
 ///
+/// With a key (`--key-file`) neither requests nor answers can be changed, invented or repeated by somebody on the line; they can be
+/// read. `openssl rand -hex 16` makes a key, and the device's firmware has to have it.
+///
 /// Exit codes: 0 done, 1 no device or no answer, 2 a mistake in the command, 3 the device refuses (its state is as before).
 #[derive(Args)]
 #[command(verbatim_doc_comment, arg_required_else_help = true, after_help = EXAMPLES)]
@@ -21,9 +24,12 @@ pub(crate) struct DeviceArguments {
     /// Bits per second of the serial port.
     #[arg(long, default_value_t = 115_200, global = true)]
     pub(super) baud: u32,
-    /// Seconds to wait for an answer; a request is sent three times.
-    #[arg(long, default_value_t = 2.0, global = true)]
+    /// Seconds that a request may take, whatever the port sends; it is sent up to three times.
+    #[arg(long, default_value_t = 6.0, global = true)]
     pub(super) timeout: f64,
+    /// The key that the device has too: 32 hexadecimal digits that nobody else can read. Both sides then seal what they say.
+    #[arg(long, value_name = "FILE", global = true)]
+    pub(super) key_file: Option<PathBuf>,
     /// The file of the device's catalog, if it is not one that ships.
     #[arg(long, value_name = "FILE.toml", global = true)]
     pub(super) catalog: Option<String>,

@@ -4,6 +4,7 @@
 
 mod answers;
 mod arguments;
+mod key;
 pub(crate) mod names;
 mod sync;
 
@@ -26,13 +27,13 @@ use std::time::Duration;
 
 /// Runs the command and returns what it prints.
 pub(crate) fn run(arguments: &DeviceArguments) -> Result<String, Failure> {
-    if !(0.1..=25.0).contains(&arguments.timeout) {
-        return Err(Failure::mistake("a timeout must be from 0.1 to 25 seconds"));
+    if !(0.1..=600.0).contains(&arguments.timeout) {
+        return Err(Failure::mistake("a timeout must be from 0.1 to 600 seconds"));
     }
     let timeout = Duration::from_secs_f64(arguments.timeout);
     let (text, value) = match (&arguments.place.port, &arguments.place.tcp) {
         (Some(path), _) => {
-            let opened = port::serial(path, arguments.baud, timeout);
+            let opened = port::serial(path, arguments.baud);
             talk(opened.map_err(|error| Failure::Trouble(format!("{}: {error}", path.display())))?, arguments)?
         }
         (None, Some(address)) => {
@@ -49,7 +50,8 @@ type Output = (String, Value);
 fn talk<P: Read + Write>(port: P, arguments: &DeviceArguments) -> Result<Output, Failure> {
     let DeviceArguments { catalog, command, .. } = arguments;
     let described = catalog.as_deref().map(catalogs::open).transpose()?;
-    let device = &mut Device::open(port)?;
+    let key = arguments.key_file.as_deref().map(key::read).transpose()?;
+    let device = &mut Device::open_with(port, Duration::from_secs_f64(arguments.timeout), key)?;
     if let Some(catalog) = described {
         device.describe(catalog);
     }

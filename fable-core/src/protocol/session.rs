@@ -1,0 +1,189 @@
+//! Seals: frames that nobody without the key can have written, and that count once.
+//!
+//! The tag of a frame is SipHash-2-4, a keyed function made for short messages and small machines: 64-bit additions and rotations,
+//! about 1 KB of code on a Cortex-M0. The key of a session is two tags under the key that both sides have, over what both have
+//! put in; no two sessions have the same as long as a device's nonces differ from start to start.
+//!
+//! ```
+//! use fable_core::protocol::{Draft, Frame, Key, MAX_FRAME, Request, Session};
+//! let key = Key::new(*b"sixteen bytes...");
+//! let session = Session::new(&key, 1, 2, 3); // the host's nonce; the device's, and which session it is
+//! let mut buffer = [0; MAX_FRAME];
+//! let mut sent = Draft::request(&mut buffer, 1, &Request::Statistics).seal_by(&session, 7).to_vec();
+//! sent.pop();
+//! let frame = Frame::open(&mut sent)?;
+//! assert_eq!(frame.sealed_by(&session), Some(7));
+//! assert_eq!(frame.sealed_by(&Session::new(&key, 1, 2, 4)), None);
+//! # Ok::<(), fable_core::protocol::Fault>(())
+//! ```
+
+use core::fmt;
+use core::hash::Hasher;
+use siphasher::sip::SipHasher24;
+use subtle::ConstantTimeEq;
+
+/// What keeps the tags of a session's key apart from anything else that a key may ever be used for.
+const LABEL: &[u8; 14] = b"fable session ";
+
+/// What both sides have: 16 random bytes. It is not shown by `Debug`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Key(u64, u64);
+
+impl Key {
+    /// A key of bytes.
+    #[must_use]
+    pub const fn new(bytes: [u8; 16]) -> Self {
+        let [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = bytes;
+        Self(u64::from_le_bytes([a, b, c, d, e, f, g, h]), u64::from_le_bytes([i, j, k, l, m, n, o, p]))
+    }
+}
+
+impl fmt::Debug for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Key")
+    }
+}
+
+#[cfg(feature = "defmt")]
+impl defmt::Format for Key {
+    fn format(&self, f: defmt::Formatter<'_>) {
+        defmt::write!(f, "Key");
+    }
+}
+
+/// What seals the frames of one session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Session(Key);
+
+impl Session {
+    /// The session of two nonces; `count` is which one it is since the device has its nonce.
+    #[must_use]
+    pub fn new(key: &Key, host: u64, device: u64, count: u32) -> Self {
+        let half = |number: u8| {
+            let mut hasher = SipHasher24::new_with_keys(key.0, key.1);
+            hasher.write(LABEL);
+            hasher.write(&[number]);
+            hasher.write(&host.to_le_bytes());
+            hasher.write(&device.to_le_bytes());
+            hasher.write(&count.to_le_bytes());
+            hasher.finish()
+        };
+        Self(Key(half(0), half(1)))
+    }
+
+    /// The tag over a counter and what stands before the seal, the direction among it.
+    #[inline(never)]
+    pub(super) fn tag(&self, counter: u32, front: &[u8]) -> u64 {
+        let mut hasher = SipHasher24::new_with_keys(self.0.0, self.0.1);
+        hasher.write(&counter.to_le_bytes());
+        hasher.write(front);
+        hasher.finish()
+    }
+
+    /// Whether it is that tag. How long it takes to find out does not tell how much of it is right.
+    pub(super) fn is_tag(&self, counter: u32, front: &[u8], tag: u64) -> bool {
+        self.tag(counter, front).ct_eq(&tag).into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::{Draft, Fault, Frame, MAX_FRAME, Reply, Request};
+    use proptest::prelude::*;
+
+    /// SipHash-2-4 of the standard library, another implementation of it.
+    #[expect(deprecated, reason = "SipHash-2-4 by name; only the state it is given at random is of no use here")]
+    fn reference(key: (u64, u64), message: &[u8]) -> u64 {
+        let mut hasher = std::hash::SipHasher::new_with_keys(key.0, key.1);
+        hasher.write(message);
+        hasher.finish()
+    }
+
+    fn sealed(session: &Session, counter: u32, payload: &[u8]) -> Vec<u8> {
+        let mut buffer = [0; MAX_FRAME];
+        let mut draft = Draft::request(&mut buffer, 9, &Request::Stage { offset: 3 });
+        assert!(draft.push(payload));
+        let mut bytes = draft.seal_by(session, counter).to_vec();
+        bytes.pop();
+        bytes
+    }
+
+    #[test]
+    fn tags_are_those_of_the_paper() {
+        // Appendix A of "SipHash: a fast short-input PRF": key 00..0f, message 00..0e.
+        let key = Key::new(core::array::from_fn(|place| place as u8));
+        let message: [u8; 15] = core::array::from_fn(|place| place as u8);
+        let (counter, rest) = message.split_first_chunk::<4>().unwrap();
+        assert_eq!(Session(key).tag(u32::from_le_bytes(*counter), rest), 0xa129_ca61_49be_45e5);
+    }
+
+    #[test]
+    fn a_session_is_derived_as_it_is_written_down() {
+        let key = Key::new(*b"sixteen bytes...");
+        let session = Session::new(&key, 0x0102_0304_0506_0708, 0x1112_1314_1516_1718, 5);
+        let message = |half: u8| {
+            let nonces = [0x0102_0304_0506_0708_u64.to_le_bytes(), 0x1112_1314_1516_1718_u64.to_le_bytes()].concat();
+            [&b"fable session "[..], &[half], &nonces, &5_u32.to_le_bytes()].concat()
+        };
+        assert_eq!(session, Session(Key(reference((key.0, key.1), &message(0)), reference((key.0, key.1), &message(1)))));
+        for other in [Session::new(&key, 1, 2, 3), Session::new(&key, 2, 1, 3), Session::new(&key, 1, 2, 4)] {
+            assert_ne!(session, other);
+        }
+        assert_eq!(format!("{key:?} {session:?}"), "Key Session(Key)");
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+
+        #[test]
+        fn a_sealed_frame_is_read_by_its_session_alone(
+            nonces: (u64, u64, u32), counter: u32, payload in proptest::collection::vec(any::<u8>(), 0..=256)
+        ) {
+            let key = Key::new([7; 16]);
+            let session = Session::new(&key, nonces.0, nonces.1, nonces.2);
+            let bytes = sealed(&session, counter, &payload);
+            prop_assert!(bytes.len() < MAX_FRAME);
+            let mut again = bytes.clone();
+            let frame = Frame::open(&mut again).unwrap();
+            prop_assert!(frame.is_sealed() && !frame.is_reply());
+            prop_assert_eq!((frame.sequence, frame.sealed_by(&session)), (9, Some(counter)));
+            prop_assert_eq!(frame.request(), Ok((Request::Stage { offset: 3 }, &payload[..])));
+            // The ticket is the request's, whatever session and counter it is sent with.
+            let ticket = frame.ticket;
+            let mut resent = sealed(&Session::new(&key, 1, 2, 3), counter.wrapping_add(1), &payload);
+            prop_assert_eq!(Frame::open(&mut resent).unwrap().ticket, ticket);
+            for (host, device, count) in [(nonces.0 ^ 1, nonces.1, nonces.2), (nonces.1, nonces.0, !nonces.2)] {
+                prop_assert_eq!(frame.sealed_by(&Session::new(&key, host, device, count)), None);
+            }
+            prop_assert_eq!(frame.sealed_by(&Session::new(&Key::new([8; 16]), nonces.0, nonces.1, nonces.2)), None);
+        }
+
+        /// A bit that was flipped by somebody who puts the checksum right.
+        #[test]
+        fn a_flipped_bit_breaks_the_seal(counter: u32, payload in proptest::collection::vec(any::<u8>(), 0..=60), place: u16, bit in 0..8_u8) {
+            let session = Session::new(&Key::new([7; 16]), 1, 2, 3);
+            let stuffed = sealed(&session, counter, &payload);
+            let mut body = cobs::decode_vec(&stuffed).unwrap();
+            body.truncate(body.len() - 4);
+            let place = usize::from(place) % body.len();
+            body[place] ^= 1 << bit;
+            let sum = crate::record::checksum(&body).to_le_bytes();
+            let mut forged = cobs::encode_vec(&[&body[..], &sum].concat());
+            let frame = Frame::open(&mut forged).unwrap();
+            prop_assert_eq!(frame.sealed_by(&session), None);
+        }
+    }
+
+    #[test]
+    fn a_reply_is_sealed_too_and_is_not_a_request() {
+        let session = Session::new(&Key::new([7; 16]), 1, 2, 3);
+        let mut buffer = [0; MAX_FRAME];
+        let mut bytes = Draft::reply(&mut buffer, 9, &Reply::Done { count: 1 }).seal_by(&session, 4).to_vec();
+        bytes.pop();
+        let frame = Frame::open(&mut bytes).unwrap();
+        assert_eq!((frame.sealed_by(&session), frame.is_reply()), (Some(4), true));
+        assert_eq!(frame.request(), Err(Fault::Content));
+    }
+}
