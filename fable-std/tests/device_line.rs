@@ -60,9 +60,9 @@ fn drops(out: &mut dyn Write) -> io::Result<()> {
     out.write_all(&[1])
 }
 
-fn nothing(_: &mut dyn Write) -> io::Result<()> {
+fn nothing(out: &mut dyn Write) -> io::Result<()> {
     thread::sleep(Duration::from_millis(300));
-    Ok(())
+    out.flush()
 }
 
 const BABBLE: [(&str, Babble); 5] =
@@ -186,7 +186,7 @@ fn resetting(key: Option<[u8; 16]>, every: u32) -> (UnixStream, JoinHandle<(u32,
 fn resets_in_the_middle_of_requests_lose_nothing_and_repeat_nothing() {
     for key in [None, Some(KEY)] {
         let (port, thread) = resetting(key, 7);
-        let mut device = Device::open_with(port, Duration::from_secs(60), key.map(Key::new)).unwrap();
+        let mut device = Device::open_with(port, Duration::from_mins(1), key.map(Key::new)).unwrap();
         for round in 1..=30 {
             let decision = device.decide(&nowhere(), None, 0).unwrap();
             assert_eq!(decision.id.round, round);
