@@ -43,8 +43,10 @@ store_and_server   with-store,with-server   75776     -'
 
 # What is over its budget today. A number above the one here fails, and so does one that has come to fit: delete its line then.
 known='
-microbit  tau2     flash   129500
-hifive1   tau2     flash   154600'
+microbit  tau2     flash   121000
+hifive1   tau2     flash   147000
+microbit  records  flash    45100
+netduino  records  flash    43200'
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

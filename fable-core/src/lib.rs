@@ -39,7 +39,8 @@
 //! | z, d_z | [`Settings::retained`], [`Policy::active_dimension`] |
 //! | y_t - bar b | reward minus [`Decision::baseline`] |
 //!
-//! Features, off by default: `alloc` adds [`HostUser`]; `defmt` gives every type a `defmt::Format`, for logs on devices;
+//! Features, on by default, which a device may leave out: `adapt`, `explain`, `observe`, `onboard`, `probes`, `promote`, `rules`, `theorem`, `unlearn`. What a
+//! build leaves out is refused with [`UserError::Unsupported`], never skipped. Off by default: `alloc` adds [`HostUser`]; `defmt` gives every type a `defmt::Format`, for logs on devices;
 //! `analysis` adds [`analysis`], what hosts compute about a user beside the learner; `migrate` adds [`Migration`], a user's way to another catalog; `record` adds events and snapshots as bytes,
 //! and `protocol` the frames that a host and a device exchange, `keyed` with a seal.
 

@@ -9,7 +9,7 @@ use fable_core::catalog::{AGENT, Catalog, RUBRIC, TAU2};
 use fable_core::{
     Action, ActionSet, Command, Comparison, Context, ContrastSet, Deadline, Decision, DecisionId, Direction, Event, Expiry,
     Feasible, HostUser, Observation, OnboardingError, Policy, PosteriorError, Request, Scalar, Settings, Statement, Step, User,
-    UserError, is_look,
+    UserError, When, Wish, is_look,
 };
 use proptest::prelude::*;
 
@@ -513,4 +513,43 @@ fn an_observation_can_have_its_own_default() {
     wrong[3] = f64::NAN;
     assert_eq!(refused(&wrong), UserError::DefaultRange { action: 3 });
     assert!(ana.to_bytes() == before);
+}
+
+#[test]
+fn the_direct_way_comes_to_the_same_as_commands() {
+    let policy = Policy::<f32>::new(&RUBRIC, Settings { base_precision: Some(1.0), ..Settings::PAPER }).unwrap();
+    let (mut direct, mut commanded) =
+        (HostUser::<f32>::new(&policy, "ana").unwrap(), HostUser::<f32>::new(&policy, "ana").unwrap());
+    let context = RUBRIC.context(None, []).unwrap();
+    let never = Wish::Never { component: 1, value: 0, when: When::Always };
+
+    direct.user().wish(never, true).unwrap();
+    assert_eq!(direct.user().wish(never, true), Err(UserError::Wish));
+    commanded.user().run(&mut Command::wishes(&[never])).unwrap();
+    for round in 0..200_u16 {
+        let value = f64::from(round % 2) * 1.8 - 0.9;
+        let action = Action(if round % 2 == 0 { 4 } else { 22 });
+        for user in [&mut direct, &mut commanded] {
+            user.user().observe(&context, action, value).unwrap();
+        }
+    }
+    let all = Feasible::from_set(&RUBRIC, ActionSet::from_words(*RUBRIC.all_actions().words())).unwrap();
+    assert_eq!(all, Feasible::all(&RUBRIC));
+    let decision = direct.decide(&context, &all).unwrap();
+    let mut decide = Command::decide(Request::new(&context, &all));
+    commanded.user().run(&mut decide).unwrap();
+    assert_eq!(decide.decision(&commanded.user()), Some(decision));
+    assert_eq!(direct.user().feedback_weighted(decision.id, 0.5, 1000.0, 3), Err(UserError::Weight));
+    direct.user().feedback_weighted(decision.id, 0.5, 0.5, 3).unwrap();
+    commanded.user().run(&mut Command::event(Event::Feedback { round: 1, reward: 0.5, weight: 0.5 })).unwrap();
+    assert_eq!(direct.learner(), commanded.learner());
+
+    let mut promote = Command::promote(9);
+    commanded.user().run(&mut promote).unwrap();
+    assert_eq!(direct.user().promote(9).unwrap(), promote.applied());
+    assert!(promote.applied() > 0);
+    assert_eq!(direct.learner(), commanded.learner());
+    direct.user().forget().unwrap();
+    commanded.user().run(&mut Command::forget()).unwrap();
+    assert_eq!((direct.learner(), direct.incarnation()), (commanded.learner(), 1));
 }

@@ -37,6 +37,7 @@ pub(crate) struct Receipt {
 
 impl Receipt {
     /// Ticket, kind (0 for none), a zero, action, count or round, baseline.
+    #[inline(never)]
     pub(crate) fn encode(receipt: Option<&Self>) -> [u8; RECEIPT_LEN] {
         let (ticket, kind, action, count, baseline) = match receipt {
             None => (0, 0, 0, 0, 0),
@@ -140,6 +141,7 @@ impl Receipts {
     }
 
     /// Begins a request: what it was answered with, if it was done before.
+    #[inline(never)]
     pub(crate) fn begin(&mut self, ticket: u32, request: &Request) -> Option<Acknowledgement> {
         self.scope = match request {
             Request::Decide { .. } => Scope::Decision,
@@ -197,6 +199,7 @@ impl Receipts {
     }
 
     /// Takes note of an event that was applied, with the user after it. What came before is forgotten with the user.
+    #[inline(never)]
     pub(crate) fn note<T: Scalar>(&mut self, ticket: Option<u32>, deed: Deed, user: &User<'_, T>) {
         if matches!(deed, Deed::Forgot) {
             self.set(None);

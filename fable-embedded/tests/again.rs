@@ -87,7 +87,7 @@ fn lived<'p>(policy: &'p Policy<'static, f32>, events: u32, strict: bool) -> Boa
     let mut board = Board::start(policy, store.into_flash(), layout);
     let (context, all) = (context(), Feasible::all(&TINY));
     while board.store.statistics().events < events {
-        let (action, reward) = if board.learner.observations() % 2 == 0 { (Action(1), 0.25) } else { (Action(0), -0.5) };
+        let (action, reward) = if board.learner.observations().is_multiple_of(2) { (Action(1), 0.25) } else { (Action(0), -0.5) };
         board.device(|device| block_on(device.observe_async(&context, action, reward)).unwrap());
         if board.store.statistics().generation > 0 {
             break; // it is full: what comes next begins another one

@@ -149,14 +149,12 @@ fn what_was_sent_before_is_refused() {
         {
             let before = bytes(server.device().user().snapshot());
             let sent = push(server, frame);
-            match round {
-                Some(round) => {
-                    assert!(matches!(answer(&session, &sent).1, Reply::Decided { round: found, .. } if found == round))
-                }
-                None => {
-                    assert_eq!(plain(&sent), Reply::Fault(Fault::Session));
-                    assert_eq!(bytes(server.device().user().snapshot()), before);
-                }
+            if let Some(round) = round {
+                let decided = answer(&session, &sent).1;
+                assert!(matches!(decided, Reply::Decided { round: found, .. } if found == round), "{decided:?}");
+            } else {
+                assert_eq!(plain(&sent), Reply::Fault(Fault::Session));
+                assert_eq!(bytes(server.device().user().snapshot()), before);
             }
         }
         // What the device itself has said is not taken for a request.

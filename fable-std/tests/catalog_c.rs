@@ -78,9 +78,9 @@ fn expected(catalog: &Catalog<'_>, settings: Settings<'_>) -> String {
             Err(error) => panic!("{error}"),
             Ok(decision) => {
                 let reward = ((decision.action.index() * 7 + round * 3) % 9) as f64 / 4.0 - 1.0;
-                let values: String = catalog.values(decision.action).unwrap().iter().map(|value| format!(" {value}")).collect();
+                let values: Vec<String> = catalog.values(decision.action).unwrap().iter().map(u8::to_string).collect();
                 user.feedback(decision.id, reward).unwrap();
-                writeln!(out, "0 {} {:016x}{values} 0", decision.action.0, decision.baseline.to_bits()).unwrap();
+                writeln!(out, "0 {} {:016x} {} 0", decision.action.0, decision.baseline.to_bits(), values.join(" ")).unwrap();
             }
         }
     }
@@ -95,7 +95,7 @@ fn expected(catalog: &Catalog<'_>, settings: Settings<'_>) -> String {
     for action in 0..catalog.actions() {
         let mut told = String::new();
         catalog.instruct(fable_core::Action(action as u16), &mut told).unwrap();
-        writeln!(out, "{}", told.bytes().map(|byte| format!("{byte:02x}")).collect::<String>()).unwrap();
+        writeln!(out, "{}", told.bytes().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().concat()).unwrap();
     }
     out
 }
@@ -115,7 +115,7 @@ fn sources(folder: &Path) -> Vec<(&'static str, String)> {
     let (_, rest) = include_str!("../README.md").split_once("```toml\n").unwrap();
     let lamp = write("lamp.toml", rest.split_once("```").unwrap().0);
     let awkward = fs::read_to_string(format!("{HERE}/awkward.toml")).unwrap().replace("NUL \\u0000, ", "");
-    let values: String = (0..256).map(|value| format!("{{ name = \"{value}\" }}, ")).collect();
+    let values = (0..256).map(|value| format!("{{ name = \"{value}\" }}, ")).collect::<Vec<_>>().concat();
     let bytes = format!(
         "name = \"fable\"\n[[components]]\nname = \"byte\"\nvalues = [{values}]\n[dictionary]\nblocks = [{{ of = \"byte\" }}]\n"
     );

@@ -6,6 +6,7 @@ mod report;
 use fable_std::catalogs::{self, generate};
 use fable_std::settings::SettingsArguments;
 use report::report;
+use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -46,13 +47,13 @@ impl Crate {
             format!("include!({:?});\nfn main() {{\n", concat!(env!("CARGO_MANIFEST_DIR"), "/tests/generated/report.rs"));
         for (module, code) in modules {
             fs::write(folder.join("src").join(format!("{module}.rs")), code).unwrap();
-            library += &format!("/// A catalog.\npub mod {module};\n");
             let at = format!("{name}::{module}").replace('-', "_");
-            main += &format!("println!(\"= {module}\\n{{}}\", report(&{at}::CATALOG, {at}::SETTINGS));\n");
-            main += &format!("assert_eq!({at}::POLICY.settings(), &{at}::SETTINGS);\n");
-            main += &format!(
-                "assert_eq!(({at}::STATE_LEN, {at}::WORKSPACE_LEN, {at}::ACTIONS), ({at}::CATALOG.state_len(), {at}::CATALOG.workspace_len(), {at}::CATALOG.actions()));\n"
-            );
+            writeln!(library, "/// A catalog.\npub mod {module};").unwrap();
+            writeln!(main, "println!(\"= {module}\\n{{}}\", report(&{at}::CATALOG, {at}::SETTINGS));").unwrap();
+            writeln!(main, "assert_eq!({at}::POLICY.settings(), &{at}::SETTINGS);").unwrap();
+            writeln!(main, "assert_eq!({at}::STATE_LEN, {at}::CATALOG.state_len());").unwrap();
+            writeln!(main, "assert_eq!({at}::WORKSPACE_LEN, {at}::CATALOG.workspace_len());").unwrap();
+            writeln!(main, "assert_eq!({at}::ACTIONS, {at}::CATALOG.actions());").unwrap();
         }
         fs::write(folder.join("src/lib.rs"), library).unwrap();
         fs::write(folder.join("src/main.rs"), main + "}\n").unwrap();
@@ -84,7 +85,7 @@ fn readme_lamp(folder: &Path) -> String {
 
 /// As wide as catalogs get: 256 values, and eight components.
 fn wide(folder: &Path) -> [String; 2] {
-    let values = |count: usize| (0..count).map(|value| format!("{{ name = \"{value}\" }}, ")).collect::<String>();
+    let values = |count: usize| (0..count).map(|value| format!("{{ name = \"{value}\" }}, ")).collect::<Vec<_>>().concat();
     let component = |name: &str, count| format!("[[components]]\nname = \"{name}\"\nvalues = [{}]\n", values(count));
     let bytes = format!("name = \"bytes\"\n{}[dictionary]\nblocks = [{{ of = \"byte\" }}]\n", component("byte", 256));
     let eight: String = ["a", "b", "c", "d", "e", "f", "g", "h"].map(|name| component(name, 2)).concat();
@@ -124,7 +125,7 @@ fn generated_catalogs_are_those_of_the_files() {
         .collect();
     let made = Crate::new("generated-catalogs", &modules);
     let ran = succeeded(&made.cargo(&["run"]));
-    let expected: String = sources
+    let expected: Vec<String> = sources
         .iter()
         .map(|(module, source)| {
             let catalog = catalogs::open(source).unwrap();
@@ -132,6 +133,7 @@ fn generated_catalogs_are_those_of_the_files() {
             format!("= {module}\n{}\n", report(catalog, settings))
         })
         .collect();
+    let expected = expected.concat();
     for (own, other) in ran.lines().zip(expected.lines()) {
         assert_eq!(own, other);
     }

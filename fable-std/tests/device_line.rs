@@ -34,7 +34,9 @@ fn ends_in_time(arguments: &[&str], what: &str) {
     let (output, took) = fable(&[arguments, &["--timeout", "1", "hello"]].concat());
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(1), "{what}: {said}");
-    assert!(said.contains("does not answer in time"), "{what}: {said}");
+    // A terminal that nobody reads from is full of what it has echoed, and takes no more.
+    let late = said.contains("does not answer in time") || (arguments[0] == "--port" && said.contains("takes no bytes"));
+    assert!(late, "{what}: {said}");
     assert!(took > Duration::from_millis(900) && took < Duration::from_secs(8), "{what}: {took:?}");
 }
 

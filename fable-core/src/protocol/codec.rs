@@ -77,15 +77,21 @@ impl Input<'_> {
 
 impl Output<'_> {
     fn shorts(&mut self, numbers: &[u16]) {
-        numbers.iter().for_each(|number| self.varint((*number).into()));
+        for number in numbers {
+            self.varint((*number).into());
+        }
     }
 
     fn varints(&mut self, numbers: &[u32]) {
-        numbers.iter().for_each(|number| self.varint(*number));
+        for number in numbers {
+            self.varint(*number);
+        }
     }
 
     fn numbers(&mut self, numbers: &[f64]) {
-        numbers.iter().for_each(|number| self.f64(*number));
+        for number in numbers {
+            self.f64(*number);
+        }
     }
 
     /// A number that may be missing.

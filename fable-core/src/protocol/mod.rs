@@ -63,7 +63,7 @@
 //! | 20 | trial | declared contrast `u8` | | 10 trial |
 //! | 21 | recommend | context | as for decide | 3 decided: round 0, and the mean score in the place of the baseline |
 //! | 22 | wish | [code](crate::Wish::code) `u32`, whether it stands `u8` | | 2 done: observations |
-//! | 23 | open | nonce `u64` | | 11 opened: nonce `u64`, count `u32` |
+//! | 23 | open | nonce `u64`, fixed | | 11 opened: nonce `u64`, fixed, count `u32` |
 //!
 //! Stage at offset 0, forget and commit prior with length 0 erase flash at once. A device that wears out allows a few of them,
 //! and more after decisions and rewards ([`Fault::Limited`]).

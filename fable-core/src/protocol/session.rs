@@ -1,7 +1,7 @@
 //! Seals: frames that nobody without the key can have written, and that count once.
 //!
-//! The tag of a frame is SipHash-2-4, a keyed function made for short messages and small machines: 64-bit additions and rotations,
-//! about 1 KB of code on a Cortex-M0. The key of a session is two tags under the key that both sides have, over what both have
+//! The tag of a frame is SipHash-2-4, a keyed function made for short messages and small machines: 64-bit additions and rotations.
+//! With the guard of the server it takes 4.6 KB of flash on a Cortex-M0. The key of a session is two tags under the key that both sides have, over what both have
 //! put in; no two sessions have the same as long as a device's nonces differ from start to start.
 //!
 //! ```
@@ -33,8 +33,8 @@ impl Key {
     /// A key of bytes.
     #[must_use]
     pub const fn new(bytes: [u8; 16]) -> Self {
-        let all = u128::from_le_bytes(bytes);
-        Self(all as u64, (all >> 64) as u64)
+        let [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = bytes;
+        Self(u64::from_le_bytes([a, b, c, d, e, f, g, h]), u64::from_le_bytes([i, j, k, l, m, n, o, p]))
     }
 }
 

@@ -20,11 +20,21 @@ const SUM: usize = 2;
 /// Writes an event into a buffer and returns the part that was used. [`MAX_EVENT_LEN`] bytes are always enough.
 ///
 /// # Errors
-/// A buffer that is too small.
+/// A buffer that is too small, or an event of a feature that this build was made without.
 #[inline(never)]
 pub fn encode_event<'b>(event: &Event, buffer: &'b mut [u8]) -> Result<&'b [u8], RecordError> {
     let mut out = Output::new(buffer);
     match event {
+        // Without their feature there are none: nothing of them is in the image.
+        Event::Onboarding(_) if !cfg!(feature = "onboard") => return Err(RecordError::Unsupported),
+        Event::Observation(_) if !cfg!(feature = "observe") => return Err(RecordError::Unsupported),
+        Event::Unlearn { .. } if !cfg!(feature = "unlearn") => return Err(RecordError::Unsupported),
+        Event::Promotion(_) if !cfg!(feature = "promote") => return Err(RecordError::Unsupported),
+        Event::Fade { .. } if !cfg!(feature = "adapt") => return Err(RecordError::Unsupported),
+        Event::Wish { .. } if !cfg!(feature = "rules") => return Err(RecordError::Unsupported),
+        Event::Decision { coins, .. } if !cfg!(feature = "probes") && !coins.is_empty() => {
+            return Err(RecordError::Unsupported);
+        }
         Event::Permissions(set) => {
             out.byte(0);
             out.varint(u32::try_from(set.used_words().len()).unwrap_or(0));
@@ -43,7 +53,7 @@ pub fn encode_event<'b>(event: &Event, buffer: &'b mut [u8]) -> Result<&'b [u8],
             out.f64(*baseline);
             out.context(context);
             out.u32(*at);
-            if !coins.is_empty() {
+            if cfg!(feature = "probes") && !coins.is_empty() {
                 put_coins(&mut out, coins);
             }
         }
@@ -203,13 +213,19 @@ pub fn decode_event_into(catalog: &Catalog<'_>, bytes: &[u8], place: &mut Event)
 #[inline(never)]
 fn other(tag: u8, input: &mut Input<'_>, catalog: &Catalog<'_>, place: &mut Event) -> Result<(), RecordError> {
     *place = match tag {
+        5 if !cfg!(feature = "observe") => return Err(RecordError::Unsupported),
+        6 if !cfg!(feature = "unlearn") => return Err(RecordError::Unsupported),
+        8 if !cfg!(feature = "promote") => return Err(RecordError::Unsupported),
+        10 if !cfg!(feature = "adapt") => return Err(RecordError::Unsupported),
+        11 if !cfg!(feature = "probes") => return Err(RecordError::Unsupported),
+        14 if !cfg!(feature = "rules") => return Err(RecordError::Unsupported),
         2 | 11 => Event::Decision {
             round: input.u32(),
             action: Action(input.short()),
             baseline: input.f64(),
             context: input.context(catalog)?,
             at: input.u32(),
-            coins: if tag == 11 { coins(input, 1)? } else { Coins::new() },
+            coins: if cfg!(feature = "probes") && tag == 11 { coins(input, 1)? } else { Coins::new() },
         },
         3 => Event::Feedback { round: input.u32(), reward: input.f64(), weight: 1.0 },
         4 => {
@@ -219,9 +235,6 @@ fn other(tag: u8, input: &mut Input<'_>, catalog: &Catalog<'_>, place: &mut Even
             }
             Event::Feedback { round, reward, weight }
         }
-        5 if !cfg!(feature = "observe") => return Err(RecordError::Unsupported),
-        6 if !cfg!(feature = "unlearn") => return Err(RecordError::Unsupported),
-        8 if !cfg!(feature = "promote") => return Err(RecordError::Unsupported),
         5 => Event::Observation(input.observation(catalog)?),
         6 => Event::Unlearn {
             observation: input.observation(catalog)?,

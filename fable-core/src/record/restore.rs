@@ -26,6 +26,9 @@ enum Item<T> {
     Sum(u32),
 }
 
+/// What takes the parts.
+type Take<'t, T> = dyn FnMut(&Counters, Item<T>) -> Result<(), RecordError> + 't;
+
 /// Takes bytes and hands out parts. Everything that can be wrong with a part is found here, in both passes.
 struct Reader<'p, T> {
     policy: &'p Policy<'p, T>,
@@ -55,7 +58,9 @@ impl<'p, T: Scalar> Reader<'p, T> {
         }
     }
 
-    fn push(&mut self, bytes: &[u8], take: impl FnMut(&Counters, Item<T>) -> Result<(), RecordError>) -> Result<(), RecordError> {
+    /// Once in an image, whatever takes the parts.
+    #[inline(never)]
+    fn push(&mut self, bytes: &[u8], take: &mut Take<'_, T>) -> Result<(), RecordError> {
         let pushed = self.push_bytes(bytes, take);
         if pushed.is_err() {
             self.stage = Stage::Failed;
@@ -63,11 +68,7 @@ impl<'p, T: Scalar> Reader<'p, T> {
         pushed
     }
 
-    fn push_bytes(
-        &mut self,
-        bytes: &[u8],
-        mut take: impl FnMut(&Counters, Item<T>) -> Result<(), RecordError>,
-    ) -> Result<(), RecordError> {
+    fn push_bytes(&mut self, bytes: &[u8], take: &mut Take<'_, T>) -> Result<(), RecordError> {
         for byte in bytes {
             match self.stage {
                 Stage::Done => return Err(RecordError::TooLong),
@@ -276,7 +277,7 @@ impl<'p, T: Scalar> Verifier<'p, T> {
     /// What is wrong with them; the verifier is of no more use then.
     pub fn push(&mut self, bytes: &[u8]) -> Result<(), RecordError> {
         let Self { reader, header, sum } = self;
-        reader.push(bytes, |_, item| {
+        reader.push(bytes, &mut |_, item| {
             match item {
                 Item::Header(found) => *header = Some(found),
                 Item::Sum(found) => *sum = Some(found),
@@ -320,7 +321,7 @@ impl<'l, T: Scalar> Loader<'l, T> {
     /// Bytes that are not those of the first pass; the learner is vacant when the loader is dropped.
     pub fn push(&mut self, bytes: &[u8]) -> Result<(), RecordError> {
         let Self { memory, reader, verified } = self;
-        reader.push(bytes, |counters, item| {
+        reader.push(bytes, &mut |counters, item| {
             match item {
                 Item::Header(header) if header != verified.header => return Err(RecordError::Changed),
                 Item::Counters(_) if *counters != verified.counters => return Err(RecordError::Changed),

@@ -82,7 +82,10 @@ fn every_status_and_limit_has_its_number() {
     ];
     let numbers = Status::ALL.iter().map(|(name, number)| (*name, i64::from(*number)));
     let numbers: Vec<(&str, i64)> = numbers.chain(limits.map(|(name, number)| (name, i64::try_from(number).unwrap()))).collect();
-    let statements: String = numbers.iter().map(|(name, _)| format!("printf(\"%ld\\n\", (long)FABLE_{name});\n")).collect();
+    let mut statements = String::new();
+    for (name, _) in &numbers {
+        writeln!(statements, "printf(\"%ld\\n\", (long)FABLE_{name});").unwrap();
+    }
     let expected: Vec<String> = numbers.iter().map(|(_, number)| number.to_string()).collect();
     assert_eq!(ask("numbers", &statements), expected);
 

@@ -56,7 +56,7 @@ impl<F: NorFlash, const PRIOR: bool> AsyncKeep for FlashStore<F, PRIOR> {
         if self.state != State::Ready || self.purge || !self.fits().await? {
             return Ok(false);
         }
-        let next = self.number_after(self.next)?;
+        let next = self.number_after_next()?;
         let ticket = self.receipts.stamp(event);
         let (sequence, body) = self.buffer.0.split_first_chunk_mut().ok_or(FlashError::Layout)?;
         *sequence = (self.next | if ticket.is_some() { TICKET } else { 0 }).to_le_bytes();

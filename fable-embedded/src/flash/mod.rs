@@ -397,9 +397,9 @@ impl<F, const PRIOR: bool> FlashStore<F, PRIOR> {
         if self.state == State::Closed { Err(FlashError::Closed) } else { Ok(()) }
     }
 
-    /// The number of the event after another one.
-    fn number_after(&self, number: u32) -> Result<u32, FlashError> {
-        number.checked_add(1).filter(|next| *next < NOTE).ok_or(FlashError::Exhausted)
+    /// The number of the event after the next one.
+    fn number_after_next(&self) -> Result<u32, FlashError> {
+        self.next.checked_add(1).filter(|after| *after < NOTE).ok_or(FlashError::Exhausted)
     }
 
     /// The slot that a next snapshot goes to.

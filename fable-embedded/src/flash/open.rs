@@ -231,8 +231,8 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
             (self.events, self.used) = if live { (contents.events, contents.used) } else { (0, 0) };
             self.erases = self.erases.max(commit.erases);
             self.purge = commit.purge;
-            (self.receipts, self.allowance) = (Receipts::NONE, commit.allowance);
-            self.receipts.set(commit.receipt);
+            self.allowance = commit.allowance;
+            self.read_receipt(slot).await?;
             self.look(commit.prior, commit.fresh).await?;
             return Ok(Found::Snapshot(active, verified));
         }

@@ -12,7 +12,7 @@ use super::journal::split_words;
 use super::layout::MAX_WORD;
 use super::mark::BODY;
 use super::{Active, Blocking, Bytes, FlashStore};
-use crate::receipt::Receipt;
+use crate::receipt::{Receipt, Receipts};
 use core::ops::Range;
 use embedded_storage::nor_flash::NorFlash as BlockingNorFlash;
 use embedded_storage_async::nor_flash::NorFlash;
@@ -32,7 +32,7 @@ const FRESH: u8 = 2;
 const PRIOR_SHIFT: u8 = 2;
 
 /// What makes a slot valid.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Commit {
     pub(super) purge: bool,
     /// Nothing has happened in the incarnation yet.
@@ -46,17 +46,19 @@ pub(super) struct Commit {
     pub(super) len: u32,
     pub(super) shape: u32,
     pub(super) erases: u32,
-    pub(super) receipt: Option<Receipt>,
 }
 
+/// Where the receipt stands in a commit record.
+const RECEIPT_AT: usize = 28;
+
 impl Commit {
-    fn encode(&self) -> Bytes<{ COMMIT_LEN as usize }> {
+    fn encode(&self, receipt: Option<&Receipt>) -> Bytes<{ COMMIT_LEN as usize }> {
         let mut bytes = [0; COMMIT_LEN as usize];
         let flags = if self.purge { PURGE } else { 0 } | if self.fresh { FRESH } else { 0 };
         let flags = flags | self.prior.map_or(0, |slot| (slot + 1) << PRIOR_SHIFT);
         let front = b"FABC".iter().copied().chain([VERSION, flags]).chain(self.allowance.to_le_bytes());
         let numbers = [self.generation, self.base, self.len, self.shape, self.erases].map(u32::to_le_bytes);
-        let receipt = Receipt::encode(self.receipt.as_ref());
+        let receipt = Receipt::encode(receipt);
         for (slot, byte) in bytes.iter_mut().zip(front.chain(numbers.into_iter().flatten()).chain(receipt)) {
             *slot = byte;
         }
@@ -77,11 +79,11 @@ impl Commit {
         if *version != VERSION {
             return Some(Err(RecordError::Version { found: *version }));
         }
-        let &[generation, base, len, shape, erases, ref receipt @ ..] = numbers else { return None };
+        let &[generation, base, len, shape, erases, ..] = numbers else { return None };
         let [generation, base, len, shape, erases] = [generation, base, len, shape, erases].map(u32::from_le_bytes);
         let (purge, fresh, prior) = (flags & PURGE != 0, flags & FRESH != 0, (flags >> PRIOR_SHIFT & 3).checked_sub(1));
-        let (allowance, receipt) = (u16::from_le_bytes([*low, *high]), Receipt::decode(receipt.as_flattened()));
-        Some(Ok(Self { purge, fresh, prior, allowance, generation, base, len, shape, erases, receipt }))
+        let allowance = u16::from_le_bytes([*low, *high]);
+        Some(Ok(Self { purge, fresh, prior, allowance, generation, base, len, shape, erases }))
     }
 }
 
@@ -96,6 +98,16 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
         }
     }
 
+    /// Reads the receipt in a commit record that is whole.
+    #[inline(never)]
+    pub(super) async fn read_receipt(&mut self, slot: usize) -> Result<(), FlashError> {
+        let bytes = self.read_at(self.layout.slot(slot).start, COMMIT_LEN).await?;
+        let receipt = Receipt::decode(bytes.get(RECEIPT_AT..).unwrap_or_default());
+        self.receipts = Receipts::NONE;
+        self.receipts.set(receipt);
+        Ok(())
+    }
+
     /// Makes what was written into a slot the state: from here on the journal is stale. The receipt is of the request that has
     /// asked for that, or of the one before.
     pub(super) async fn commit(
@@ -106,13 +118,13 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
         receipt: Option<Receipt>,
     ) -> Result<(), FlashError> {
         let generation = self.generation.checked_add(1).ok_or(FlashError::Exhausted)?;
-        let base = self.number_after(self.next)?;
+        let base = self.number_after_next()?;
         let (shape, erases, fresh) = (self.layout.shape(), self.erases, PRIOR && fresh);
         let prior = if PRIOR { self.priors.began() } else { None };
         let allowance = self.allowance;
-        let commit = Commit { purge, fresh, prior, allowance, generation, base, len, shape, erases, receipt };
+        let commit = Commit { purge, fresh, prior, allowance, generation, base, len, shape, erases };
         self.state = super::State::Spent;
-        self.medium.put(self.layout.slot(slot).start, &commit.encode().0).await?;
+        self.medium.put(self.layout.slot(slot).start, &commit.encode(receipt.as_ref()).0).await?;
         let _ = self.mark(Self::SUPERSEDED).await; // where it fails only a snapshot that is lost before the journal is erased goes unsaid
         self.active = Some(Active { slot, len });
         self.generation = generation;

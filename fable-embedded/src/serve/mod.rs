@@ -177,11 +177,16 @@ impl<T: Scalar, K: AsyncKeep> Server<'_, T, K> {
                 Err(fault) => (sequence, guard::Stamp::NONE, Err(fault)),
             },
             Received::Request { sequence, stamp, ticket, request, payload } => {
-                let answer = if writes(&request) {
-                    device.write_async(ticket, &request, payload, *may).await
-                } else {
-                    device.execute_async(&request, payload, [*answered, *refused]).await
+                let done = if writes(&request) { device.admit_async(ticket, &request, *may).await } else { Ok(None) };
+                let answer = match done {
+                    Err(fault) => Err(fault),
+                    Ok(Some(reply)) => Ok(Answer::Acknowledged(reply)),
+                    Ok(None) => device.execute_async(&request, payload, [*answered, *refused]).await,
                 };
+                if writes(&request) {
+                    let reply = if let Ok(Answer::Acknowledged(reply)) = &answer { Some(*reply) } else { None };
+                    device.keep.receipts().end(reply);
+                }
                 (sequence, stamp, answer)
             }
         };
@@ -221,37 +226,24 @@ impl<T: Scalar, K: AsyncKeep> Server<'_, T, K> {
 
 #[blocking]
 impl<T: Scalar, K: AsyncKeep> Device<'_, T, K> {
-    /// Does what a request to write asks for, unless it was done before: then it is answered again.
+    /// Begins a request that writes: what it was answered with, if it was done before. It has a stack frame of its own, which is
+    /// gone when the request is done.
     #[inline(never)]
-    async fn write_async(
+    async fn admit_async(
         &mut self,
         ticket: u32,
         request: &Request,
-        payload: &[u8],
         may: fn(&Request) -> bool,
-    ) -> Result<Answer, Fault> {
+    ) -> Result<Option<Acknowledgement>, Fault> {
         let done = self.keep.receipts().begin(ticket, request);
-        let answer = match done {
-            // What was left to erase.
-            Some(_) if matches!(request, Request::Forget) && !self.keep.receipts().is_finished() => {
-                self.keep.forget(&self.user).await.map_err(Into::into)
+        if done.is_some() {
+            if matches!(request, Request::Forget) && !self.keep.receipts().is_finished() {
+                self.keep.forget(&self.user).await.map_err(Into::into)?; // what was left to erase
             }
-            None if !may(request) => Err(Fault::Limited),
-            None if erases(request) => match self.keep.spend(&self.user).await {
-                Ok(true) => Ok(()),
-                Ok(false) => Err(Fault::Limited),
-                Err(error) => Err(error.into()),
-            },
-            _ => Ok(()),
-        };
-        let answer = match (answer, done) {
-            (Err(fault), _) => Err(fault),
-            (Ok(()), Some(reply)) => Ok(Answer::Acknowledged(reply)),
-            (Ok(()), None) => self.execute_async(request, payload, [0; 2]).await,
-        };
-        let reply = if let Ok(Answer::Acknowledged(reply)) = answer { Some(reply) } else { None };
-        self.keep.receipts().end(reply);
-        answer
+        } else if !may(request) || (erases(request) && !self.keep.spend(&self.user).await.map_err(Into::into)?) {
+            return Err(Fault::Limited);
+        }
+        Ok(done)
     }
 
     /// Does what a request asks for, up to the bytes of the reply.

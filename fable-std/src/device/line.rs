@@ -189,7 +189,7 @@ impl<P: Read + Write> Line<P> {
 
     /// Sends bytes, after the end of whatever was sent before.
     fn send(&mut self, frame: &[u8], end: Instant) -> Result<(), DeviceError> {
-        let clock = self.clock(end);
+        let clock = Clock(end);
         let bytes = [&[DELIMITER], frame].concat();
         let mut rest = &bytes[..];
         while !rest.is_empty() {

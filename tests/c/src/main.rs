@@ -38,7 +38,6 @@ const LAMP: Catalog<'static> = fable_core::catalog!(Definition {
         .when(Some(1), &[0.1])
         .says("The user likes warm light at dinner.", "")],
     rules: &[Rule::forbid("calm_dinner", &[Part::new(0, &[2]), Part::new(1, &[1])]).when(Condition::Tasks(&[1]))],
-    ..Definition::EMPTY
 });
 
 /// FNV-1a of everything that was seen.
@@ -169,7 +168,9 @@ impl Scene<'_> {
             let comparison = Comparison::declared(self.policy.catalog(), contrast).ok_or("no such contrast")?;
             let known = user.assess(&comparison)?;
             let floats = [known.mean, known.sd, known.probability, known.beta, known.lower, known.upper, known.threshold];
-            floats.into_iter().for_each(|number| self.sum.float(number));
+            for number in floats {
+                self.sum.float(number);
+            }
             self.sum.float(known.gap.distance);
             self.sum.number(known.evidence);
             self.sum.number(known.gap.rounds.unwrap_or(u32::MAX));

@@ -73,7 +73,9 @@ pub fn tau2_migrated<T: Scalar, S: Storage<T>, Z: Storage<T>>(
     let migrated = migration.carry(learner, next, workspace).expect("learners of the two policies");
     let mut decisions = Fnv::new();
     let counts = [migrated.kept, migrated.added, migrated.removed, migrated.contrasts, migrated.promotions, migrated.waiting];
-    counts.into_iter().for_each(|count| decisions.add(u64::from(count)));
+    for count in counts {
+        decisions.add(u64::from(count));
+    }
     let (mut person, all) = (Person::new(&NEXT, SEED), Feasible::all(&NEXT));
     let mut user = next.with(new, workspace).expect("a migrated learner");
     for _ in 0..40 {

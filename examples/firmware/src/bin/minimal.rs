@@ -55,8 +55,10 @@ const fn text(own: &'static str) -> &'static str {
     if cfg!(feature = "with-instruct") { own } else { "" }
 }
 
-const CONTRASTS: &[Contrast<'static>] =
-    &[Contrast::new("sound_over_voice", &[0, 1, 0], &[0, 2, 0]), Contrast::new("brief_over_kind", &[0, 0, 0], &[0, 0, 2])];
+const CONTRASTS: &[Contrast<'static>] = &[
+    Contrast::new("sound_over_voice", &[0, 1, 0], &[0, 2, 0]).when(None, &[0.5, 0.5]),
+    Contrast::new("brief_over_kind", &[0, 0, 0], &[0, 0, 2]).when(None, &[0.5, 0.5]),
+];
 const LOUD: &[Part<'static>] = &[Part::new(CHANNEL, &[1, 2])];
 const RULES: &[StandingRule<'static>] = &[Rule::forbid("quiet_evenings", LOUD).when(Condition::Tasks(&[2]))];
 

@@ -22,7 +22,7 @@ impl Script {
         let mut sent = vec![];
         for (sequence, request) in requests.iter().enumerate() {
             let mut buffer = [0; MAX_FRAME];
-            sent.extend_from_slice(Draft::request(&mut buffer, sequence as u8, request).seal());
+            sent.extend_from_slice(Draft::request(&mut buffer, sequence as u32, request).seal());
         }
         Self { sent, got: vec![], fails: false }
     }

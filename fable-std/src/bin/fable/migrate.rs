@@ -21,11 +21,14 @@ use std::path::{Path, PathBuf};
 
 /// Lets users go on under another catalog: values, tasks, signals, blocks or contrasts were added, renamed, moved or removed.
 ///
-/// What is in both catalogs keeps what is known about it. What was removed is taken out as if it had never been looked at, what was added
+/// What is in both catalogs keeps what is known about it. What was removed is marginalised out, which changes nothing else; what was added
 /// begins like everything did. A store is written anew at another place, a file or a database, and stays as it is: it is the backup, and
 /// the way back. Nobody else may have it open meanwhile; servers of a database have to be stopped. Every user comes with rules,
 /// memory and prior, and with a snapshot where the journal was. Run again after an interruption, it goes on where it was. An exported user and a prior are
 /// migrated in the same way, from file to file.
+///
+/// Settings that are not said are those of the store. Files with one user or a prior do not know theirs: what was no default is said here, and
+/// counts for before and after.
 ///
 /// Costs, default scores and instructions may change without this command.
 #[derive(Args)]
@@ -53,7 +56,6 @@ pub(crate) struct MigrateArguments {
     /// Prints JSON, for programs.
     #[arg(long)]
     json: bool,
-    /// The settings from now on. What is not said is as the store has it; of a file with one user or a prior they have to be said as they were.
     #[command(flatten)]
     settings: SettingsArguments,
 }

@@ -122,16 +122,16 @@ fn list<T>(out: &mut String, field: &str, items: &[T], text: impl Fn(&T) -> Stri
 
 fn component(component: &Component<'_>) -> String {
     let values = component.values.iter();
-    let values: String = values
+    let values: Vec<String> = values
         .map(|value| format!("                Value::new({:?}, {:?}, {:?}),\n", value.name, value.instruction, value.cost))
         .collect();
     let null = component.null.map_or_else(String::new, |null| format!(".with_null({null})"));
-    format!("Component::new({:?}, &[\n{values}            ]){null}", component.name)
+    format!("Component::new({:?}, &[\n{}            ]){null}", component.name, values.concat())
 }
 
 fn block(block: Block) -> String {
     let factors: Vec<u8> = (0..8).filter(|component| block.has(*component)).collect();
-    let mut text = match factors.as_slice() {
+    let mut text: String = match factors.as_slice() {
         _ if block.is_complete() => "Block::complete()".into(),
         [only] => format!("Block::main({only})"),
         [first, second] => format!("Block::pair({first}, {second})"),
@@ -141,7 +141,7 @@ fn block(block: Block) -> String {
         text.push_str(".per_task()");
     }
     if let Some(signal) = block.signal() {
-        text.push_str(&format!(".scaled_by({signal})"));
+        text = format!("{text}.scaled_by({signal})");
     }
     if block.is_without_null() {
         text.push_str(".without_null()");

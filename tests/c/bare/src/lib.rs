@@ -32,8 +32,8 @@ static mut MEMORY: Memory = Memory {
 #[unsafe(no_mangle)]
 pub extern "C" fn play() -> i32 {
     // SAFETY: it is called once.
-    let memory = unsafe { &mut *(&raw mut MEMORY) };
-    i32::from(run(memory).is_none())
+    let memory = unsafe { (&raw mut MEMORY).as_mut() };
+    i32::from(memory.and_then(run).is_none())
 }
 
 #[cfg(feature = "instruct")]

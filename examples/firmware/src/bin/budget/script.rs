@@ -114,7 +114,7 @@ impl Script {
     fn ask(&mut self) {
         (self.sent, self.length) = (0, 0);
         let Some(request) = self.catalog.and_then(|catalog| self.question(catalog)) else { return };
-        let sequence = (self.step % 255) as u8 + 1;
+        let sequence = self.step as u32 + 1;
         let mut draft = Draft::request(&mut self.request, sequence, &request);
         match request {
             Request::Onboard { .. } => draft.push(&write_entry(0, 1.0)),
