@@ -32,9 +32,12 @@ macro_rules! golden {
             let passed = report(stringify!($resumed), resumed, fable_golden::$resumed) && passed;
             // The user goes to another catalog, which needs no more workspace.
             const { assert!(fable_golden::NEXT.workspace_len() <= $catalog.workspace_len()) };
-            static NEXT: ConstStaticCell<Learner<$scalar, [$scalar; fable_golden::NEXT.state_len()], RING>> =
-                ConstStaticCell::new(Learner::vacant(&fable_golden::NEXT));
-            let migrated = fable_golden::tau2_migrated(learner, NEXT.take(), workspace);
+            let next = {
+                static NEXT: ConstStaticCell<Learner<$scalar, [$scalar; fable_golden::NEXT.state_len()], RING>> =
+                    ConstStaticCell::new(Learner::vacant(&fable_golden::NEXT));
+                NEXT.take()
+            };
+            let migrated = fable_golden::tau2_migrated(learner, next, workspace);
             let passed = report(stringify!($migrated), migrated, fable_golden::$migrated) && passed;
         )?
         passed
