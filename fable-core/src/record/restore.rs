@@ -103,6 +103,7 @@ impl<'p, T: Scalar> Reader<'p, T> {
         }
     }
 
+    #[inline(never)]
     fn item(&mut self) -> Result<Item<T>, RecordError> {
         let (catalog, counters) = (self.policy.catalog(), &self.counters);
         let word = || self.part.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
