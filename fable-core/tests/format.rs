@@ -13,7 +13,7 @@ mod listed {
     use fable_core::catalog::{self, ActionName, Block, BlockSet, Component, Condition, Contrast, CoordinateName};
     use fable_core::catalog::{Definition, Rename, RenameKind, Term, Value, Values, agent, rubric, tau2};
     use fable_core::protocol::{
-        self, Draft, Fault, Frame, Hello, Kept, Key, Reply, Session, Statistics, StorageFault, WireContext, WireShare,
+        self, Draft, Fault, Frame, Hello, Kept, Reply, Session, Statistics, StorageFault, WireContext, WireShare,
     };
     use fable_core::record::{Header, Kind, Loader, PriorVerifier, RecordError, Snapshot, Verified, Verifier};
     use fable_core::{Action, ActionSet, Arrow, Assessment, Bits, Catalog, CatalogError, Choice, Command, Comparison, Context};
@@ -158,7 +158,7 @@ mod listed {
         has::<Draft<'_>>();
         has::<Fault>();
         has::<StorageFault>();
-        has::<Key>();
+        has::<protocol::Key>();
         has::<Session>();
     };
 
