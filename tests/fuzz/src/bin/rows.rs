@@ -39,6 +39,7 @@ fuzz_target!(|data: &[u8]| {
         &stored.row.header.encode(),
         &with_length(&stored.wishes),
         &with_length(&stored.prior.unwrap_or_default()),
+        &with_length(&stored.memory.encode()),
         &seen.to_le_bytes(),
         &with_length(&snapshot),
         &segment.count.to_le_bytes(),
