@@ -1,7 +1,12 @@
 // Types of the package. A test compares them with what the package has, and checks a program that uses them with `tsc --strict`.
+// They need no types of a browser or of node.
+/// <reference lib="esnext.disposable" />
 
-/** Loads the module, or another one. Each call gives an instance with a memory of its own; the package's module is compiled once. */
-export function load(source?: string | URL | Response | BufferSource | WebAssembly.Module): Promise<Fable>;
+/**
+ * Loads the module, or another one: its address (a text or a URL), a Response, its bytes, or what `Fable.compiled` is. Each call gives an
+ * instance with a memory of its own; the package's module is compiled once.
+ */
+export function load(source?: string | object): Promise<Fable>;
 
 /** The codes of `fable serve` that the package uses. */
 export type FableErrorCode =
@@ -34,8 +39,8 @@ export class FableError extends Error {
 /** One instance of the module. A program needs one; a trap in one does not touch the others. */
 export class Fable {
   private constructor();
-  /** The compiled module: send it to a worker and `load` it there, and it is not compiled again. */
-  readonly compiled: WebAssembly.Module;
+  /** The compiled module, a WebAssembly.Module: send it to a worker and `load` it there, and it is not compiled again. */
+  readonly compiled: object;
   /** The border, for modules that add exports of their own. */
   readonly module: Module;
   /** Whether a trap has ended this instance: everything is refused with `internal` from then on. */

@@ -173,7 +173,7 @@ export class Module {
 
 /** The module may be kept compressed, for servers that do not do it themselves; those that do have unpacked it already. */
 async function unpacked(file) {
-  const [first, second] = new Uint8Array(ArrayBuffer.isView(file) ? file.buffer : file, file.byteOffset ?? 0, 2);
+  const [first, second] = ArrayBuffer.isView(file) ? new Uint8Array(file.buffer, file.byteOffset, file.byteLength) : new Uint8Array(file);
   if (first !== 0x1f || second !== 0x8b) return file;
   return new Response(new Blob([file]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
 }
