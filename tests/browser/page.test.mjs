@@ -241,7 +241,7 @@ visiting("200 rounds, the decisions of the host, saved, reloaded, continued", {}
 
 visiting("most users are better off with Fable than with a flat learner", {}, async (page) => {
   const { wins, means } = await page.evaluate(async () => {
-    const { load } = await import("./fable.js");
+    const { load } = await import("./people.js");
     const fable = await load("fable.wasm.gz");
     const kinds = ["fable", "flat", "rules", "best"];
     const lives = Array.from({ length: 100 }, (_, seed) => {
@@ -304,7 +304,7 @@ visiting("preferences are promoted before one's eyes", {}, async (page) => {
 visiting("what is promoted is in the prompt, on every machine", {}, async (page) => {
   // Somebody who likes it brief: a state like those that devices and servers save.
   const [saved, rounds] = await page.evaluate(async () => {
-    const { load } = await import("./fable.js");
+    const { load } = await import("./people.js");
     const fable = await load("fable.wasm.gz");
     const { requests } = fable.words();
     let round = 0;
@@ -365,7 +365,7 @@ visiting("bad files give a message and change nothing", {}, async (page) => {
 
 visiting("a round takes less than 0.6 ms", {}, async (page) => {
   const [best, median] = await page.evaluate(async () => {
-    const { load } = await import("./fable.js");
+    const { load } = await import("./people.js");
     const fable = await load("fable.wasm.gz");
     const { requests } = fable.words();
     const turn = (_, turn) => {

@@ -149,6 +149,7 @@ export class Module {
    */
   call(name, read, numbers = [], asked = null) {
     if (this.#end) throw new FableError("internal", `the module has stopped: ${this.#end.message}`, { cause: this.#end });
+    if (typeof this.#exports[name] !== "function") throw new FableError("unknown_op", `this module was made without ${name}`);
     let length, answer;
     try {
       this.#give(asked ?? new Uint8Array());

@@ -136,6 +136,7 @@ pub(crate) fn instruction(catalog: &Catalog<'_>, action: fable_core::Action) -> 
     text
 }
 
+#[cfg(feature = "full")]
 #[derive(Serialize)]
 pub(crate) struct Recommended {
     pub(crate) action: u16,

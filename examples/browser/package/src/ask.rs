@@ -200,6 +200,7 @@ pub(crate) struct Feedback<'a> {
 }
 
 /// The reward of an action that was chosen elsewhere.
+#[cfg(feature = "full")]
 #[derive(Deserialize)]
 pub(crate) struct Observe {
     pub(crate) context: ContextAsk,

@@ -28,6 +28,7 @@ exports! {
     fn fable_catalog() -> i32 { tell(Module::shipped) }
 
     /// The number of the catalog that the buffer describes.
+    #[cfg(feature = "full")]
     fn fable_describe() -> i32 { tell(describe) }
 
     /// Names and lists of a catalog.
@@ -62,6 +63,7 @@ exports! {
     fn fable_decide(user: u32) -> i32 { tell(|module, asked| module.life(user)?.decide(asked)) }
 
     /// What a user would be served best with.
+    #[cfg(feature = "full")]
     fn fable_recommend(user: u32) -> i32 { tell(|module, asked| module.life(user)?.recommend(asked)) }
 
     /// What may be chosen.
@@ -71,12 +73,14 @@ exports! {
     fn fable_feedback(user: u32) -> i32 { tell(|module, asked| module.life(user)?.feedback(asked)) }
 
     /// Learns the reward of an action that was chosen elsewhere.
+    #[cfg(feature = "full")]
     fn fable_observe(user: u32) -> i32 { tell(|module, asked| module.life(user)?.observe(asked)) }
 
     /// Takes stated preferences.
     fn fable_onboard(user: u32) -> i32 { tell(|module, asked| module.life(user)?.onboard(asked)) }
 
     /// Promotes what is certain.
+    #[cfg(feature = "full")]
     fn fable_promote(user: u32, at: u32) -> i32 { tell(|module, _| module.life(user)?.promote(at)) }
 
     /// Explains a decision.
@@ -89,6 +93,7 @@ exports! {
     fn fable_profile(user: u32) -> i32 { tell(|module, _| module.life(user)?.profile()) }
 
     /// The decisions that wait for their reward.
+    #[cfg(feature = "full")]
     fn fable_waiting(user: u32, at: u32) -> i32 { tell(|module, _| Ok(module.life(user)?.waiting(at))) }
 
     /// Forgets everything about a user.
@@ -109,13 +114,8 @@ fn tape(module: &mut Module, user: u32) -> Result<&crate::life::Tape, Refusal> {
     module.life(user)?.tape().ok_or_else(none)
 }
 
-#[cfg(feature = "catalogs")]
+#[cfg(feature = "full")]
 fn describe(module: &mut Module, asked: &[u8]) -> Result<u32, Refusal> {
     let catalog = read::<crate::catalogs::Document<'_>>(asked)?.keep()?;
     Ok(module.number(catalog))
-}
-
-#[cfg(not(feature = "catalogs"))]
-fn describe(_: &mut Module, _: &[u8]) -> Result<u32, Refusal> {
-    Err(Refusal::new("unknown_op", "this module was made without catalogs of one's own"))
 }

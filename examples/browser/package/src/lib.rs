@@ -13,7 +13,7 @@ extern crate alloc;
 
 mod answer;
 mod ask;
-#[cfg(feature = "catalogs")]
+#[cfg(feature = "full")]
 mod catalogs;
 mod error;
 pub mod exports;
@@ -25,4 +25,4 @@ mod verbs;
 
 pub use error::Refusal;
 pub use life::{Life, Tape};
-pub use module::{Module, call, read, tell};
+pub use module::{AGENT, Module, call, read, tell};

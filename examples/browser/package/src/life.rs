@@ -7,7 +7,7 @@
 use crate::Refusal;
 use alloc::vec::Vec;
 use fable_core::record::{MAX_EVENT_LEN, RecordError, encode_event};
-use fable_core::{Command, HostUser, Policy, State, User};
+use fable_core::{Command, Context, Decision, Feasible, HostLearner, HostUser, Policy, Request, State, User, UserError};
 
 /// A journal longer than this begins anew, from a snapshot: about 20,000 rounds.
 const LONGEST_JOURNAL: usize = 1 << 20;
@@ -42,6 +42,26 @@ impl Life {
     pub fn of(user: HostUser<'static, f32>, taped: bool) -> Self {
         let tape = taped.then(|| Tape { start: user.to_bytes(), journal: Vec::new() });
         Self { user, tape }
+    }
+
+    /// A life at the prior, by the hash of a name.
+    ///
+    /// # Errors
+    /// None that a policy leads to.
+    pub fn begin(policy: &Policy<'static, f32>, user: u64, taped: bool) -> Result<Self, Refusal> {
+        let mut learner = HostLearner::for_policy(policy);
+        learner.start(policy, user)?;
+        Ok(Self::of(HostUser::of(policy, learner)?, taped))
+    }
+
+    /// Chooses an action.
+    ///
+    /// # Errors
+    /// What the learner refuses; nothing has changed then.
+    pub fn choose(&mut self, context: &Context, feasible: &Feasible) -> Result<Decision, Refusal> {
+        let mut command = Command::decide(Request::new(context, feasible));
+        self.enact(&mut command)?;
+        Ok(command.decision(&self.user()).ok_or(UserError::OutOfOrder)?) // it was just made
     }
 
     /// The user, for questions: what changes something would be missing from the tape.

@@ -12,8 +12,7 @@ use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
-use fable_core::catalog::AGENT;
-use fable_core::{Catalog, HostUser, Policy};
+use fable_core::{Catalog, HostUser, Policy, user_hash};
 use serde::{Deserialize, Serialize};
 use spin::Mutex;
 
@@ -32,17 +31,18 @@ pub struct Module {
     names: Vec<&'static str>,
 }
 
-static AGENT_CATALOG: Catalog<'static> = AGENT;
-#[cfg(feature = "catalogs")]
+/// The catalog `agent`.
+pub static AGENT: Catalog<'static> = fable_core::catalog::AGENT;
+#[cfg(feature = "full")]
 static TAU2_CATALOG: Catalog<'static> = fable_core::catalog::TAU2;
-#[cfg(feature = "catalogs")]
+#[cfg(feature = "full")]
 static RUBRIC_CATALOG: Catalog<'static> = fable_core::catalog::RUBRIC;
 
 /// The catalogs that ship.
-#[cfg(feature = "catalogs")]
-static SHIPPED: [&Catalog<'static>; 3] = [&AGENT_CATALOG, &TAU2_CATALOG, &RUBRIC_CATALOG];
-#[cfg(not(feature = "catalogs"))]
-static SHIPPED: [&Catalog<'static>; 1] = [&AGENT_CATALOG];
+#[cfg(feature = "full")]
+static SHIPPED: [&Catalog<'static>; 3] = [&AGENT, &TAU2_CATALOG, &RUBRIC_CATALOG];
+#[cfg(not(feature = "full"))]
+static SHIPPED: [&Catalog<'static>; 1] = [&AGENT];
 
 static MODULE: Mutex<Module> =
     Mutex::new(Module { buffer: Vec::new(), users: BTreeMap::new(), begun: 0, catalogs: Vec::new(), names: Vec::new() });
@@ -152,7 +152,7 @@ impl Module {
             return Err(Refusal::new("out_of_range", format_args!("the name of a user must have 1 to {MAX_NAME} bytes")));
         }
         let policy = self.policy(catalog, &begin.settings)?;
-        self.enter(Life::of(HostUser::new(&policy, begin.name)?, begin.taped))
+        self.enter(Life::begin(&policy, user_hash(begin.name), begin.taped)?)
     }
 
     /// Somebody who goes on from a snapshot.

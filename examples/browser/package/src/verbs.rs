@@ -1,11 +1,17 @@
 //! What a user can be asked and told. Nothing of the method is here: calls become `fable_core`'s commands.
 
 use crate::Refusal;
-use crate::answer::{Contrasted, Decided, Explained, Facts, Learned, Profile, Promoted, Recommended, instruction};
-use crate::ask::{self, Contrast, Decide, Explain, Feedback, Observe, StatementAsk};
+use crate::answer::{Contrasted, Decided, Explained, Facts, Learned, Profile, Promoted};
+#[cfg(feature = "full")]
+use crate::answer::{Recommended, instruction};
+#[cfg(feature = "full")]
+use crate::ask::Observe;
+use crate::ask::{self, Contrast, Decide, Explain, Feedback, StatementAsk};
 use crate::life::Life;
 use crate::module::read;
-use alloc::string::{String, ToString};
+use alloc::string::String;
+#[cfg(feature = "full")]
+use alloc::string::ToString;
 use alloc::vec;
 use alloc::vec::Vec;
 use fable_core::{Command, Comparison, DecisionId, Exploration, Promotion, Request, Statement, UserError};
@@ -50,6 +56,7 @@ impl Life {
         Ok(Decided { feasible: user.permissions().len(), propensity: own, propensities, ..decided })
     }
 
+    #[cfg(feature = "full")]
     pub(crate) fn recommend(&mut self, asked: &[u8]) -> Result<Recommended, Refusal> {
         let ask: Decide = read(asked)?;
         let catalog = self.policy().catalog();
@@ -76,6 +83,7 @@ impl Life {
         self.learn(Command::feedback(decision, ask.reward).weighted(ask.weight as f32).at(ask.at))
     }
 
+    #[cfg(feature = "full")]
     pub(crate) fn observe(&mut self, asked: &[u8]) -> Result<Learned, Refusal> {
         let ask: Observe = read(asked)?;
         let catalog = self.policy().catalog();
@@ -99,6 +107,7 @@ impl Life {
         Ok(statements.len())
     }
 
+    #[cfg(feature = "full")]
     pub(crate) fn promote(&mut self, at: u32) -> Result<u32, Refusal> {
         let mut command = Command::promote(at);
         self.enact(&mut command)?;
@@ -144,6 +153,7 @@ impl Life {
         Ok(Profile { profile, text })
     }
 
+    #[cfg(feature = "full")]
     pub(crate) fn waiting(&mut self, at: u32) -> Vec<String> {
         self.user().waiting(at).map(|id| id.to_string()).collect()
     }
