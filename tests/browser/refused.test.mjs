@@ -30,14 +30,20 @@ test("the codes are those of fable serve, and the types have them all", async ()
   assert.deepEqual(typed.filter((code) => !known.has(code)), []);
 });
 
+/** An instance whose memory can be looked at. */
+async function open() {
+  const instance = await WebAssembly.instantiate(fable.compiled, {});
+  return { short: new Fable(fable.compiled, new Module(instance)), memory: instance.exports.memory };
+}
+
 test("memory is given back by free, by using and by the collector", async () => {
-  const policy = fable.catalog("agent").policy();
-  const before = process.memoryUsage().arrayBuffers + process.memoryUsage().external;
-  for (let turn = 0; turn < 2000; turn++) policy.user("somebody").free(); // 400 MB if they stayed
-  const after = process.memoryUsage().arrayBuffers + process.memoryUsage().external;
-  assert.ok(after - before < 20e6, `${after - before} bytes`);
+  const { short, memory } = await open();
+  const many = short.catalog("agent").policy();
+  for (let turn = 0; turn < 2000; turn++) many.user("somebody").free();
+  assert.ok(memory.buffer.byteLength < 5e6, `${memory.buffer.byteLength} bytes`); // 240 MB if they stayed
   if (Symbol.dispose) assert.equal(User.prototype[Symbol.dispose], User.prototype.free);
 
+  const policy = fable.catalog("agent").policy();
   // The number of a user who was dropped is free at last: nobody answers to it.
   let dropped = policy.user("dropped");
   const { number } = dropped;
@@ -57,12 +63,19 @@ test("memory is given back by free, by using and by the collector", async () => 
 });
 
 test("a trap ends one instance, is reported as such, and the others go on", async () => {
-  const instance = await WebAssembly.instantiate(fable.compiled, {});
-  const short = new Fable(fable.compiled, new Module(instance));
+  const { short, memory } = await open();
   const policy = short.catalog("agent").policy();
   const user = policy.user("ana");
-  const pages = 65536 - instance.exports.memory.buffer.byteLength / 65536;
-  instance.exports.memory.grow(pages); // nobody gets any more
+  const taken = () => memory.buffer.byteLength;
+  const before = taken();
+  const crowd = Array.from({ length: 100 }, () => policy.user("somebody"));
+  const each = Math.round((taken() - before) / 100);
+  console.log(`a user of agent takes ${each} bytes`);
+  assert.ok(each < 140_000, `${each} bytes`);
+  crowd.forEach((user) => user.free());
+  assert.throws(() => short.module.call("fable_fly", () => true), { code: "unknown_op" });
+  assert.ok(!short.stopped);
+  memory.grow(65536 - taken() / 65536); // nobody gets any more
   const users = [user];
   const fill = () => {
     for (;;) users.push(policy.user("somebody"));

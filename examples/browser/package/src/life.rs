@@ -134,3 +134,76 @@ impl Life {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::AGENT;
+    use fable_core::record::decode_event;
+    use fable_core::{Exploration, HOST_ROOM, Settings};
+
+    fn policy(exploration: Exploration) -> Policy<'static, f32> {
+        Policy::new(&AGENT, Settings { seed: 3, exploration, ..Settings::PROBING }).unwrap()
+    }
+
+    /// A life with so many rounds in it.
+    fn lived(rounds: u32) -> Life {
+        let mut life = Life::begin(&policy(Exploration::Optimistic(1.5)), 7, true).unwrap();
+        for round in 0..rounds {
+            let signals = [0, 1, 2, 3].map(|signal| ((round + signal) % 5) as f32 / 4.0);
+            let context = Context::new(&AGENT, Some(round as usize % 10), &signals).unwrap();
+            let decision = life.choose(&context, &Feasible::all(&AGENT)).unwrap();
+            life.enact(&mut Command::feedback(decision.id, f64::from(decision.action.0 % 3) - 1.0)).unwrap();
+        }
+        life
+    }
+
+    #[test]
+    fn other_settings_begin_another_tape_and_forgetting_leaves_none() {
+        let mut life = lived(5);
+        assert!(!life.tape().unwrap().journal.is_empty());
+        life.adopt(&policy(Exploration::Optimistic(5.0))).unwrap();
+        assert_eq!((&life.tape().unwrap().journal[..], &life.tape().unwrap().start), (&[][..], &life.save()));
+        let saved = life.save();
+        let foreign = Policy::new(&AGENT, Settings { noise_variance: 1.0, ..Settings::DEFAULT }).unwrap();
+        assert_eq!(life.adopt(&foreign).unwrap_err().code, "bad_request");
+        assert_eq!(life.save(), saved);
+        assert_eq!(life.policy().settings().exploration, Exploration::Optimistic(5.0));
+        life.forget().unwrap();
+        assert_eq!((life.rounds(), life.observations(), life.incarnation()), (0, 0, 1));
+        assert_eq!((&life.tape().unwrap().journal[..], &life.tape().unwrap().start), (&[][..], &life.save()));
+    }
+
+    /// What `fable replay` does, with decisions that nobody reacts to.
+    #[test]
+    fn a_tape_of_more_decisions_than_can_wait_tells_the_same_life() {
+        let mut life = lived(100);
+        let context = Context::new(&AGENT, None, &[0.5; 4]).unwrap();
+        let decided = [(); HOST_ROOM + 1].map(|()| life.choose(&context, &Feasible::all(&AGENT)).unwrap().id);
+        assert_eq!(life.enact(&mut Command::feedback(decided[0], 0.5)).unwrap_err().code, "expired");
+        life.enact(&mut Command::feedback(decided[1], 0.5)).unwrap();
+
+        let Tape { start, journal } = life.tape().unwrap();
+        let mut told = HostUser::<f32>::restore(life.policy(), start).unwrap();
+        let (mut user, mut rest) = (told.user(), &journal[..]);
+        while let Some((length, after)) = rest.split_first_chunk() {
+            let (record, after) = after.split_at(usize::from(u16::from_le_bytes(*length)));
+            user.check(&decode_event(&AGENT, record).unwrap()).unwrap().apply();
+            rest = after;
+        }
+        assert_eq!(told.to_bytes(), life.save());
+    }
+
+    #[test]
+    fn a_life_without_a_tape_decides_the_same() {
+        let mut taped = lived(10);
+        let mut bare = Life::of(HostUser::restore(taped.policy(), &taped.save()).unwrap(), false);
+        let context = Context::new(&AGENT, Some(2), &[0.25; 4]).unwrap();
+        for _ in 0..10 {
+            let [one, other] = [&mut taped, &mut bare].map(|life| life.choose(&context, &Feasible::all(&AGENT)).unwrap());
+            assert_eq!(one, other);
+        }
+        assert!(bare.tape().is_none());
+        assert_eq!(taped.save(), bare.save());
+    }
+}
