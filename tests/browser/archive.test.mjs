@@ -23,8 +23,8 @@ before(async (t) => {
 test("the archive is small, and has what it should", async () => {
   const module = await readFile(`${PACKAGE}/fable.wasm`);
   console.log(`archive ${archive.size} bytes, unpacked ${archive.unpackedSize}; module ${module.length}, ${gzipSync(module, { level: 9 }).length} compressed`);
-  assert.ok(archive.size < 150_000, `${archive.size} bytes`);
-  assert.ok(module.length < 275_000, `${module.length} bytes`);
+  assert.ok(archive.size < 140_000, `${archive.size} bytes`);
+  assert.ok(module.length < 260_000, `${module.length} bytes`);
   const files = archive.files.map(({ path }) => path).sort();
   const scripts = (await readdir(PACKAGE)).filter((name) => name.endsWith(".js"));
   assert.deepEqual(files, ["LICENSE-APACHE", "LICENSE-MIT", "README.md", "fable.wasm", "index.d.ts", "package.json", ...scripts].sort());

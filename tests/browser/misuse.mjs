@@ -94,6 +94,15 @@ const attempts = ({ fable, policy, user, had, waits, freed }) => [
   ["a freed user", "bad_request", () => freed.decide({ context: CONTEXT })],
   ["the snapshot of a freed user", "bad_request", () => freed.snapshot()],
   ["the rounds of a freed user", "bad_request", () => freed.rounds],
+  ["names of a catalog that are pushed to", "out_of_range", () => {
+    "use strict";
+    try {
+      policy.catalog.tasks.push("golf");
+    } catch {
+      return user.decide({ context: { ...CONTEXT, risk: 2 } });
+    }
+  }],
+  ["something that is not a policy", "bad_request", () => user.adopt({})],
   ["a constructor", "bad_request", () => new user.constructor()],
   ["an action past the last", "out_of_range", () => policy.catalog.action(180)],
 ];

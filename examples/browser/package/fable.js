@@ -11,6 +11,14 @@ const dropped = new FinalizationRegistry(({ module, user }) => {
 /** Only this file makes catalogs, policies and users. */
 const OURS = Symbol("made by the package");
 const ours = (key, how) => key === OURS || refuse("bad_request", `this is made by ${how}`);
+/** Has a user go on under a policy, which keeps how it is written to itself. */
+let adopt;
+
+/** What a program can look at and not change, all the way down. */
+function frozen(value) {
+  if (typeof value === "object" && value !== null) Object.values(Object.freeze(value)).forEach(frozen);
+  return value;
+}
 
 /** An instance of the module from a compiled one, with a memory of its own. */
 export async function instantiate(source) {
@@ -73,19 +81,20 @@ export class Catalog {
     this.#module = module;
     this.#number = number;
     this.#settings = settings;
-    const words = module.call("fable_words", readWords, [number]);
+    const words = frozen(module.call("fable_words", readWords, [number]));
     this.#names = new Names(words);
     this.name = words.name;
-    this.components = words.components.map(({ name, values }) => ({ name, values }));
+    this.components = frozen(words.components.map(({ name, values }) => ({ name, values })));
     this.tasks = words.tasks;
     this.signals = words.signals;
-    this.contrasts = words.contrasts.map(({ name, positive, negative }) => ({ name, positive, negative }));
+    this.contrasts = frozen(words.contrasts.map(({ name, positive, negative }) => ({ name, positive, negative })));
     this.rules = words.rules;
     this.blocks = this.#names.blocks;
     /** Coordinates of the dictionary. */
     this.dimension = words.dimension;
     /** Complete actions. */
     this.size = words.actions;
+    Object.freeze(this);
   }
 
   /** The action at a position in catalog order, in which the last component varies fastest. */
@@ -115,14 +124,15 @@ export class Policy {
   constructor(key, catalog, module, number, names, settings) {
     ours(key, "catalog.policy(...)");
     this.catalog = catalog;
-    this.settings = Object.freeze({ ...settings });
     this.#module = module;
     this.#number = number;
     this.#names = names;
     this.#settings = names.settings(settings);
+    this.settings = frozen(structuredClone(settings));
     const fingerprint = module.call("fable_policy", (r) => r.big(), [number], this.#settings);
     /** What a snapshot must have been made under, in hexadecimal. */
     this.fingerprint = fingerprint.toString(16).padStart(16, "0");
+    Object.freeze(this);
   }
 
   /** A new user, at the prior. With `journal` every event is kept, as `fable replay` reads it. */
@@ -144,11 +154,12 @@ export class Policy {
     return new User(OURS, this, this.#module, user, this.#names);
   }
 
-  /** Has a user go on under this policy. */
-  static adopt(policy, module, user) {
-    if (!(policy instanceof Policy)) refuse("bad_request", "a user adopts a policy");
-    if (policy.#module !== module) refuse("bad_request", "the policy belongs to another instance");
-    module.call("fable_adopt", nothing, [user, policy.#number], policy.#settings);
+  static {
+    adopt = (policy, module, user) => {
+      if (!(policy instanceof Policy)) refuse("bad_request", "a user adopts a policy");
+      if (policy.#module !== module) refuse("bad_request", "the policy belongs to another instance");
+      module.call("fable_adopt", nothing, [user, policy.#number], policy.#settings);
+    };
   }
 }
 
@@ -313,7 +324,7 @@ export class User {
 
   /** Goes on under other settings of the same catalog, of those that may be changed at any time; a journal begins anew. */
   adopt(policy) {
-    Policy.adopt(policy, this.#module, this.number);
+    adopt(policy, this.#module, this.number);
     this.#policy = policy;
   }
 

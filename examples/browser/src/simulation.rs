@@ -19,7 +19,7 @@ pub fn read(text: &str) -> Result<Asked, Refusal> {
     Ok(asked(text.into(), &context))
 }
 
-/// See the [module](self).
+/// A simulated user, and those that Fable is compared with on this user.
 #[derive(Clone, Debug)]
 pub struct Simulation {
     user: SimulatedUser<'static>,

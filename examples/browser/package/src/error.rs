@@ -20,6 +20,11 @@ pub struct Refusal {
 impl Refusal {
     /// A refusal with its sentence.
     pub fn new(code: &'static str, message: impl fmt::Display) -> Self {
+        Self::of(code, &message)
+    }
+
+    #[inline(never)]
+    fn of(code: &'static str, message: &dyn fmt::Display) -> Self {
         Self { code, message: message.to_string() }
     }
 
@@ -76,6 +81,7 @@ impl From<OnboardingError> for Refusal {
 }
 
 impl From<UserError> for Refusal {
+    #[inline(never)]
     fn from(error: UserError) -> Self {
         let code = match error {
             UserError::Feasible(error) => return error.into(),

@@ -19,7 +19,7 @@ use spin::Mutex;
 /// Most bytes of a user's name.
 const MAX_NAME: usize = 256;
 
-/// See the [file](self).
+/// The users of an instance, their catalogs, and the buffer that JavaScript and the module share.
 #[derive(Debug)]
 pub struct Module {
     buffer: Vec<u8>,
@@ -63,6 +63,16 @@ pub(crate) fn address() -> *const u8 {
 
 /// Runs a call that answers with bytes.
 pub fn call(work: impl FnOnce(&mut Module, &[u8]) -> Result<Vec<u8>, Refusal>) -> i32 {
+    let mut work = Some(work);
+    run(&mut |module, asked| work.take().map_or_else(|| Err(Refusal::unreadable()), |work| work(module, asked)))
+}
+
+/// What a call does with the module and with what was asked.
+type Work<'w> = dyn FnMut(&mut Module, &[u8]) -> Result<Vec<u8>, Refusal> + 'w;
+
+/// The same, once for all calls: every export would have a copy of it.
+#[inline(never)]
+fn run(work: &mut Work<'_>) -> i32 {
     // There is one thread: whoever holds the lock was cut short and will never come back.
     let Some(mut module) = MODULE.try_lock() else { return i32::MIN };
     let asked = core::mem::take(&mut module.buffer);
