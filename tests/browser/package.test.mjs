@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { Worker } from "node:worker_threads";
 import { load } from "../../examples/browser/package/node.js";
-import { play } from "./golden.mjs";
+import { SCRIPTS, play } from "./golden.mjs";
 import { context, folder, run, serve, sixteenths } from "./host.mjs";
 
 const fable = await load();
@@ -186,11 +186,32 @@ const LAMP = {
   rules: [{ name: "calm_dinner", when: { task: "dinner" }, forbid: { light: "cold", speech: "spoken" } }],
 };
 
+/** What a TOML parser makes of a file: that of Python. */
+async function parsed(file) {
+  const program = "import json, sys, tomllib; json.dump(tomllib.load(open(sys.argv[1], 'rb')), sys.stdout)";
+  return JSON.parse((await run("python3", ["-c", program, file])).stdout);
+}
+
+for (const name of ["agent", "tau2", "rubric"]) {
+  test(`${name} from its TOML file is the one that ships`, async (t) => {
+    const file = join(await folder(t), `${name}.toml`);
+    await writeFile(file, (await run(process.env.FABLE, ["catalog", "show", name, "--toml"])).stdout);
+    const [written, shipped] = [fable.catalog(await parsed(file)), fable.catalog(name)];
+    assert.notEqual(written, shipped);
+    assert.deepEqual({ ...written }, { ...shipped });
+    assert.equal(written.policy().fingerprint, shipped.policy().fingerprint);
+    if (!SCRIPTS[name]) return;
+    const { decisions, state } = play(fable, await parsed(file), SCRIPTS[name]); // costs and default scores, too
+    assert.deepEqual({ decisions, state }, await pinned(name));
+  });
+}
+
 test("a catalog of one's own is that of the same file", async (t) => {
   const source = await readFile("fable-std/src/catalogs/mod.rs", "utf8");
   const text = source.match(/let text = r#"\n([^]*?)\/\/! "#;/)[1].replaceAll(/^\/\/! ?/gm, "");
   const file = join(await folder(t), "lamp.toml");
   await writeFile(file, text);
+  assert.deepEqual(await parsed(file), LAMP);
   const lamp = fable.catalog(LAMP);
   assert.equal(lamp, fable.catalog(structuredClone(LAMP)), "the same description is the same catalog");
   assert.deepEqual([lamp.size, lamp.dimension, lamp.rules], [6, 15, ["calm_dinner"]]);
