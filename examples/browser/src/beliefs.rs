@@ -4,49 +4,15 @@
 //! mean over all actions. Single coordinates of theta are poorly determined, since many thetas give the same scores; such means
 //! of scores are not.
 
-use crate::AGENT;
-use crate::answer::{Belief, Beliefs, ContrastBelief};
-use crate::life::Life;
-use alloc::string::String;
+use crate::answer::{Belief, Beliefs};
 use alloc::vec;
 use alloc::vec::Vec;
-use fable_core::catalog::agent::{MEMORY, Memory, STYLE, Style, TOOL, Tool};
-use fable_core::{Certifier, Comparison, Context, Direction, OnboardingError, Standing, Statement, UserError, When};
+use fable_core::{Comparison, Context, UserError};
+use fable_js::{AGENT, Life};
 use fable_simulate::SimulatedUser;
 
-/// How sure a stated preference is taken to be: as sure as four ordinary rewards make.
-const PRECISION: f64 = 16.0;
-
-/// "This value rather than that one": what a person can state before anything was tried.
-pub(crate) struct Slider {
-    /// The two ends, in words.
-    pub(crate) ends: [&'static str; 2],
-    component: u8,
-    /// The values at the two ends.
-    values: [u8; 2],
-}
-
-const fn slider(ends: [&'static str; 2], component: u8, values: [u8; 2]) -> Slider {
-    Slider { ends, component, values }
-}
-
-/// The sliders of the page.
-pub(crate) const SLIDERS: [Slider; 5] = [
-    slider(["detailed", "concise"], STYLE, [Style::Detailed.index(), Style::Concise.index()]),
-    slider(["direct", "step by step"], STYLE, [Style::Direct.index(), Style::StepByStep.index()]),
-    slider(["no tool", "web search"], TOOL, [Tool::NoTool.index(), Tool::WebSearch.index()]),
-    slider(["no tool", "ask me"], TOOL, [Tool::NoTool.index(), Tool::AskUser.index()]),
-    slider(["no memory", "my preferences"], MEMORY, [Memory::NoMemory.index(), Memory::PreferenceMemory.index()]),
-];
-
-impl Slider {
-    /// The statement of a slider that stands between -1, all for the left end, and 1.
-    pub(crate) fn statement(&self, response: f64) -> Result<Statement, OnboardingError> {
-        let [left, right] = self.values.map(|value| [(self.component, value)]);
-        let direction = Direction::prefer(&AGENT, &right, &left, When::Always)?;
-        Ok(Statement { direction, response, precision: PRECISION })
-    }
-}
+/// "This value rather than that one": a component, and its values at the left and the right end of a slider.
+pub(crate) type Slider = (u8, u8, u8);
 
 /// A number per coordinate.
 type Dense = Vec<f64>;
@@ -80,14 +46,20 @@ impl Directions {
 
     /// The difference of a slider's ends.
     fn between(&self, slider: &Slider) -> Dense {
-        let value = |value: u8| self.0.get(usize::from(slider.component)).and_then(|values| values.get(usize::from(value)));
-        let [left, right] = slider.values.map(value);
+        let (component, left, right) = *slider;
+        let value = |value: u8| self.0.get(usize::from(component)).and_then(|values| values.get(usize::from(value)));
+        let [left, right] = [left, right].map(value);
         right.into_iter().flatten().zip(left.into_iter().flatten()).map(|(right, left)| right - left).collect()
     }
 }
 
-/// Everything that is believed, in a context; `user` is the simulated one, if that is who it is about.
-pub(crate) fn beliefs(life: &mut Life, context: &Context, user: Option<&SimulatedUser<'_>>) -> Result<Beliefs, UserError> {
+/// What is believed about every value and slider, in a context; `user` is the simulated one, if that is who it is about.
+pub(crate) fn beliefs(
+    life: &mut Life,
+    context: &Context,
+    sliders: &[Slider],
+    user: Option<&SimulatedUser<'_>>,
+) -> Result<Beliefs, UserError> {
     let mut person = life.user();
     let (posterior, mut scratch) = person.posterior_and_scratch();
     let mut believed = |direction: &Dense| -> Result<Belief, UserError> {
@@ -98,58 +70,45 @@ pub(crate) fn beliefs(life: &mut Life, context: &Context, user: Option<&Simulate
     };
     let directions = Directions::new(context);
     let values = directions.0.iter().map(|values| values.iter().map(&mut believed).collect()).collect::<Result<_, _>>()?;
-    let sliders = SLIDERS.iter().map(|slider| believed(&directions.between(slider))).collect::<Result<_, _>>()?;
+    let sliders = sliders.iter().map(|slider| believed(&directions.between(slider))).collect::<Result<_, _>>()?;
 
-    let mut contrasts = Vec::new();
-    for (index, comparison) in (0..).map_while(|index| Some((index, Comparison::declared(&AGENT, index)?))) {
-        let assessment = person.assess(&comparison)?;
-        let promotion = person.profile().iter().find(|promotion| usize::from(promotion.contrast) == index).copied();
-        let holds = match &promotion {
-            Some(promotion) => person.standing(promotion)? == Standing::Holds,
-            None => false,
-        };
-        let trial = person.trial(index)?;
-        contrasts.push(ContrastBelief {
-            mean: assessment.mean,
-            sd: assessment.sd,
-            lower: assessment.lower,
-            upper: assessment.upper,
-            probability: assessment.probability,
-            evidence: assessment.evidence,
-            missing: assessment.gap.rounds,
-            promoted: promotion.map_or(0, |promotion| promotion.verdict.sign()),
-            since: promotion.map_or(0, |promotion| promotion.round),
-            by_coins: promotion.is_some_and(|promotion| promotion.by == Certifier::Coins),
-            holds,
-            trials: trial.trials,
-            e_value: trial.e_value,
-            needed: trial.needed,
-            average: [trial.average.mean, trial.average.lower, trial.average.upper],
-            certified: trial.certified.sign(),
-            truth: user.map(|user| user.contrast(&comparison)),
-        });
-    }
-    let mut profile = String::new();
-    person.write_profile(&mut profile)?;
-    let (rounds, observations, incarnation) = (person.rounds(), person.observations(), person.incarnation());
-    Ok(Beliefs { rounds, observations, incarnation, values, sliders, contrasts, profile })
+    let declared = (0..).map_while(|index| Comparison::declared(&AGENT, index));
+    let truths = user.map_or_else(Vec::new, |user| declared.map(|comparison| user.contrast(&comparison)).collect());
+    Ok(Beliefs { values, sliders, truths })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fable_core::Feasible;
+    use fable_core::catalog::agent::{STYLE, Style};
+    use fable_core::{Command, Direction, Feasible, HostUser, Policy, Request, Settings, Statement, When};
+
+    const DETAILED_OR_CONCISE: Slider = (STYLE, Style::Detailed.index(), Style::Concise.index());
+
+    fn newcomer() -> Life {
+        let policy = Policy::new(&AGENT, Settings { seed: 1, ..Settings::PROBING }).unwrap();
+        Life::of(HostUser::new(&policy, "ana").unwrap(), false)
+    }
+
+    /// A round with a reward that depends on the values chosen.
+    fn round(life: &mut Life, context: &Context, reward: impl Fn(u16, &[u8]) -> f64) {
+        let all = Feasible::all(&AGENT);
+        let mut command = Command::decide(Request::new(context, &all));
+        life.enact(&mut command).unwrap();
+        let decision = command.decision(&life.user()).unwrap();
+        let reward = reward(decision.action.0, &AGENT.values(decision.action).unwrap());
+        life.enact(&mut Command::feedback(decision.id, reward)).unwrap();
+    }
 
     /// The mean liking of a value, from scores instead of directions.
     #[test]
     fn a_value_is_liked_as_much_as_the_scores_say() {
-        let mut life = Life::new("ana", 1).unwrap();
+        let mut life = newcomer();
         let context = Context::new(&AGENT, Some(3), &[0.9, 0.3, 0.6, 0.2]).unwrap();
         for _ in 0..30 {
-            let (chosen, _) = life.decide(&context, &Feasible::all(&AGENT)).unwrap();
-            life.learn(chosen.id, f64::from(chosen.action.0 % 3) - 1.0).unwrap();
+            round(&mut life, &context, |action, _| f64::from(action % 3) - 1.0);
         }
-        let believed = beliefs(&mut life, &context, None).unwrap();
+        let believed = beliefs(&mut life, &context, &[DETAILED_OR_CONCISE], None).unwrap();
         let mut user = life.user();
         let mut residual = |action| {
             let score = user.predict(&context, action, None).unwrap();
@@ -169,26 +128,25 @@ mod tests {
             }
         }
         assert!(largest > 0.01);
-        for (slider, belief) in SLIDERS.iter().zip(&believed.sliders) {
-            let value = |value: u8| believed.values[usize::from(slider.component)][usize::from(value)].mean;
-            assert!((belief.mean - value(slider.values[1]) + value(slider.values[0])).abs() < 1e-5);
-        }
+        let (component, left, right) = DETAILED_OR_CONCISE;
+        let value = |value: u8| believed.values[usize::from(component)][usize::from(value)].mean;
+        assert!((believed.sliders[0].mean - value(right) + value(left)).abs() < 1e-5);
     }
 
     #[test]
     fn behaviour_revises_what_was_stated() {
-        let mut life = Life::new("ana", 1).unwrap();
+        let mut life = newcomer();
         let context = Context::new(&AGENT, None, &[0.3; 4]).unwrap();
-        life.state(SLIDERS[0].statement(1.0).unwrap()).unwrap();
-        let stated = beliefs(&mut life, &context, None).unwrap().sliders[0];
+        let (component, left, right) = DETAILED_OR_CONCISE;
+        let direction = Direction::prefer(&AGENT, &[(component, right)], &[(component, left)], When::Always).unwrap();
+        life.enact(&mut Command::onboard(&[Statement { direction, response: 1.0, precision: 16.0 }])).unwrap();
+        let slider = |life: &mut Life| beliefs(life, &context, &[DETAILED_OR_CONCISE], None).unwrap().sliders[0];
+        let stated = slider(&mut life);
         assert!(stated.mean > 0.39, "{stated:?}");
         for _ in 0..60 {
-            let (chosen, _) = life.decide(&context, &Feasible::all(&AGENT)).unwrap();
-            let style = AGENT.values(chosen.action).unwrap()[usize::from(STYLE)];
-            let reward = if style == Style::Concise.index() { -0.8 } else { 0.4 };
-            life.learn(chosen.id, reward).unwrap();
+            round(&mut life, &context, |_, values| if values[usize::from(STYLE)] == right { -0.8 } else { 0.4 });
         }
-        let revised = beliefs(&mut life, &context, None).unwrap().sliders[0];
+        let revised = slider(&mut life);
         // Not to zero: what disappoints is hardly tried again, by an optimist even less often than by chance.
         assert!(revised.mean < 0.5 * stated.mean && revised.sd < stated.sd, "{stated:?} {revised:?}");
     }

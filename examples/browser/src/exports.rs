@@ -1,192 +1,82 @@
-//! What JavaScript calls. Numbers are arguments, text and files go through one buffer in the module's memory.
-//!
-//! JavaScript asks for [`room`], writes there, calls, and reads the answer where [`address`] says. A call returns the length
-//! of its answer, or the length of an error message as a negative number less one; on an error nothing has changed; the least number of all means that an
-//! earlier call was cut short. Answers are
-//! written with postcard, or the bytes of a file. The names are the module's own on WebAssembly only: elsewhere `read` is the system's. `who` is 0 for the visitor and 1 for the simulated user.
+//! What the page calls beside the exports of the package, over the same border; `www/people.js` is the other side.
 #![allow(unsafe_code, reason = "a name that the linker keeps counts as unsafe; nothing else in here does")]
 #![allow(clippy::must_use_candidate, reason = "JavaScript does not see it")]
 
-use crate::answer::Words;
-use crate::{Page, PageError, Who};
+use crate::simulation::{Simulation, read as read_text};
 use alloc::boxed::Box;
-use alloc::string::ToString;
 use alloc::vec::Vec;
-use fable_core::Action;
-use fable_core::record::RecordError;
-use serde::Serialize;
+use fable_core::Context;
+use fable_js::{AGENT, Refusal, read, tell};
+use fable_simulate::scenarios;
+use serde::Deserialize;
 use spin::Mutex;
 
-/// The page, and the buffer that it shares with JavaScript.
-struct Module {
-    /// In a box: a static of its own size would be zeros in the module's file.
-    page: Option<Box<Page>>,
-    buffer: Vec<u8>,
-}
+/// In a box: a static of its own size would be zeros in the module's file.
+static SIMULATION: Mutex<Option<Box<Simulation>>> = Mutex::new(None);
 
-static MODULE: Mutex<Module> = Mutex::new(Module { page: None, buffer: Vec::new() });
-
-impl Module {
-    /// Leaves an answer in the buffer.
-    fn answer(&mut self, answer: Result<Vec<u8>, PageError>) -> i32 {
-        let (bytes, failed) = match answer {
-            Ok(bytes) => (bytes, false),
-            Err(error) => (error.to_string().into_bytes(), true),
-        };
-        self.buffer = bytes;
-        let length = i32::try_from(self.buffer.len()).unwrap_or(i32::MAX);
-        if failed { -length - 1 } else { length }
+/// Runs a call about the simulated user; that of seed 0 if nobody was met yet.
+fn simulation<A>(work: impl FnOnce(&mut Simulation) -> Result<A, Refusal>) -> Result<A, Refusal> {
+    let mut simulation = SIMULATION.try_lock().ok_or_else(|| Refusal::new("internal", "an earlier call was cut short"))?;
+    match &mut *simulation {
+        Some(simulation) => work(simulation),
+        none => work(none.insert(Box::new(Simulation::new(0)?))),
     }
 }
 
-/// Runs a call that answers with bytes.
-fn call(work: impl FnOnce(&mut Page, &[u8]) -> Result<Vec<u8>, PageError>) -> i32 {
-    // There is one thread: whoever holds the lock was cut short and will never come back.
-    let Some(mut module) = MODULE.try_lock() else { return i32::MIN };
-    let Module { page, buffer } = &mut *module;
-    let answer = match page {
-        Some(page) => work(page, buffer),
-        None => Page::new(0).and_then(|new| work(page.insert(Box::new(new)), buffer)),
-    };
-    module.answer(answer)
-}
-
-/// Runs a call that answers with a value.
-fn tell<A: Serialize>(work: impl FnOnce(&mut Page, &[u8]) -> Result<A, PageError>) -> i32 {
-    call(|page, buffer| postcard::to_allocvec(&work(page, buffer)?).map_err(|_| PageError::Record(RecordError::Buffer)))
-}
-
-fn who(who: u32) -> Result<Who, PageError> {
-    match who {
-        0 => Ok(Who::Visitor),
-        1 => Ok(Who::Simulated),
-        _ => Err(PageError::Unknown),
-    }
-}
-
-/// Makes room for what JavaScript is going to write, and returns where.
+/// Requests to choose from.
 #[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
-pub extern "C" fn room(length: usize) -> *const u8 {
-    MODULE.try_lock().map_or(core::ptr::null(), |mut module| {
-        module.buffer.clear();
-        module.buffer.resize(length, 0);
-        module.buffer.as_ptr()
-    })
-}
-
-/// Where the answer is.
-#[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
-pub extern "C" fn address() -> *const u8 {
-    MODULE.try_lock().map_or(core::ptr::null(), |module| module.buffer.as_ptr())
-}
-
-/// Names, texts and lists.
-#[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
-pub extern "C" fn words() -> i32 {
-    tell(|_, _| Ok(Words::new()))
+pub extern "C" fn page_requests() -> i32 {
+    tell(|_, _| Ok(scenarios(&AGENT).iter().map(|scenario| scenario.text).collect::<Vec<_>>()))
 }
 
 /// Meets the simulated user of a seed.
 #[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
-pub extern "C" fn meet(seed: u32) -> i32 {
-    tell(|page, _| page.meet(u64::from(seed)))
+pub extern "C" fn page_meet(seed: u32) -> i32 {
+    tell(|_, _| {
+        let met = Simulation::new(u64::from(seed))?;
+        simulation(|simulation| {
+            *simulation = met;
+            Ok(())
+        })
+    })
 }
 
 /// Reads the request in the buffer.
 #[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
-pub extern "C" fn read(person: u32) -> i32 {
-    tell(|page, text| page.read(who(person)?, core::str::from_utf8(text).map_err(|_| PageError::Text)?))
+pub extern "C" fn page_read() -> i32 {
+    tell(|_, text| read_text(core::str::from_utf8(text).map_err(|_| Refusal::new("bad_request", "the text is not UTF-8"))?))
 }
 
 /// The simulated user asks.
 #[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
-pub extern "C" fn ask() -> i32 {
-    tell(|page, _| page.ask())
+pub extern "C" fn page_ask(round: u32) -> i32 {
+    tell(|_, _| simulation(|simulation| simulation.ask(round)))
 }
 
-/// Sets the switches.
+/// The simulated user reacts to an action; the buffer has those that were feasible.
 #[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
-pub extern "C" fn permit(person: u32, switches: u32) -> i32 {
-    tell(|page, _| page.permit(who(person)?, switches))
-}
-
-/// Decides.
-#[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
-pub extern "C" fn decide(person: u32) -> i32 {
-    tell(|page, _| page.decide(who(person)?))
-}
-
-/// Explains the decision against an action, or against the runner-up if it is negative.
-#[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
-pub extern "C" fn explain(person: u32, other: i32) -> i32 {
-    tell(|page, _| {
-        let other = if other < 0 { None } else { Some(Action(u16::try_from(other).map_err(|_| PageError::Unknown)?)) };
-        page.explain(who(person)?, other)
+pub extern "C" fn page_respond(round: u32, action: u32) -> i32 {
+    tell(|_, asked| {
+        let action = u16::try_from(action).map_err(|_| Refusal::new("unknown_name", "there is no such action"))?;
+        let feasible: Vec<u16> = read(asked)?;
+        simulation(|simulation| simulation.respond(round, action, feasible))
     })
 }
 
-/// Learns a reward.
-#[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
-pub extern "C" fn react(person: u32, reward: f64) -> i32 {
-    tell(|page, _| page.react(who(person)?, reward))
+#[derive(Deserialize)]
+struct Where {
+    task: Option<u8>,
+    signals: Vec<f32>,
+    sliders: Vec<(u8, u8, u8)>,
 }
 
-/// The simulated user reacts.
+/// What is believed about a user of the package, with what is true if it is the simulated one.
 #[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
-pub extern "C" fn respond() -> i32 {
-    tell(|page, _| page.respond())
-}
-
-/// Plays rounds of the simulated user.
-#[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
-pub extern "C" fn play(rounds: u32) -> i32 {
-    tell(|page, _| page.play(rounds))
-}
-
-/// Takes what a slider says.
-#[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
-pub extern "C" fn state(person: u32, slider: u32, response: f64) -> i32 {
-    tell(|page, _| page.state(who(person)?, usize::try_from(slider).map_err(|_| PageError::Unknown)?, response))
-}
-
-/// What is believed: in general, or for the request at hand.
-#[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
-pub extern "C" fn beliefs(person: u32, here: bool) -> i32 {
-    tell(|page, _| page.beliefs(who(person)?, here))
-}
-
-/// Explores with this optimism from now on.
-#[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
-pub extern "C" fn explore(person: u32, optimism: f64) -> i32 {
-    tell(|page, _| page.explore(who(person)?, optimism))
-}
-
-/// Forgets a person.
-#[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
-pub extern "C" fn forget(person: u32) -> i32 {
-    tell(|page, _| page.forget(who(person)?))
-}
-
-/// The state as a file.
-#[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
-pub extern "C" fn save(person: u32) -> i32 {
-    call(|page, _| Ok(page.save(who(person)?)))
-}
-
-/// Goes on from the file in the buffer.
-#[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
-pub extern "C" fn load(person: u32) -> i32 {
-    tell(|page, bytes| page.load(who(person)?, bytes))
-}
-
-/// The file that the tape begins with.
-#[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
-pub extern "C" fn tape_start(person: u32) -> i32 {
-    call(|page, _| Ok(page.tape(who(person)?).0.to_vec()))
-}
-
-/// The journal after it.
-#[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
-pub extern "C" fn journal(person: u32) -> i32 {
-    call(|page, _| Ok(page.tape(who(person)?).1.to_vec()))
+pub extern "C" fn page_beliefs(user: u32, simulated: u32) -> i32 {
+    tell(|module, asked| {
+        let Where { task, signals, sliders } = read(asked)?;
+        let context = Context::new(&AGENT, task.map(usize::from), &signals)?;
+        let life = module.life(user)?;
+        simulation(|simulation| simulation.beliefs(life, &context, &sliders, simulated != 0))
+    })
 }

@@ -1,26 +1,20 @@
 //! Shows: Fable in a web page. The very core that runs on devices and servers, compiled to WebAssembly; nothing is sent
 //! anywhere.
 //!
-//! [`Page`] is everything behind the page: two [`Life`]s, the visitor's and that of a simulated user, and the learners that
-//! the second is compared with. It answers in [`answer`]s, which become bytes. `exports` is how JavaScript reaches it.
-//!
-//! A life is kept as the records that devices and hosts use: a snapshot is saved and loaded, and the journal after it is what
-//! `fable replay` reads. Settings are the defaults, so the state of a board can be looked at here; only the seed and the
-//! exploration are chosen, and they are not part of a record.
+//! The page is the first user of the npm package in `package`: its module is the package's with a few exports more, and people
+//! on the page are users of the package. What is here is what the package has not: a [`Simulation`], that is a user with hidden
+//! preferences and the learners that Fable is compared with, the reading of requests, and what is believed about single values.
 //!
 //! ```
-//! use fable_browser::{Page, Who};
+//! use fable_browser::{Simulation, read};
 //!
-//! let mut page = Page::new(7)?;
-//! page.read(Who::Visitor, "What's the weather in Oslo today?")?;
-//! page.permit(Who::Visitor, 0b010)?; // no web search
-//! let decision = page.decide(Who::Visitor)?;
-//! assert_eq!(decision.feasible, 150);
-//! page.react(Who::Visitor, 0.5)?;
-//! let saved = page.save(Who::Visitor);
-//! page.load(Who::Visitor, &saved)?;
-//! assert_eq!(page.beliefs(Who::Visitor, false)?.observations, 1);
-//! # Ok::<(), fable_browser::PageError>(())
+//! assert_eq!(read("What's the weather in Oslo today?")?.task, Some("factual"));
+//! let mut simulation = Simulation::new(7)?;
+//! let asked = simulation.ask(1)?;
+//! let responded = simulation.respond(1, 0, 0..180)?;
+//! assert!(!asked.text.is_empty() && responded.race.best >= responded.race.fable);
+//! assert!(simulation.respond(1, 180, 0..180).is_err() && simulation.respond(1, 0, []).is_err());
+//! # Ok::<(), fable_js::Refusal>(())
 //! ```
 
 #![cfg_attr(target_family = "wasm", no_std)]
@@ -29,21 +23,15 @@ extern crate alloc;
 
 pub mod answer;
 mod beliefs;
-mod error;
 pub mod exports;
-mod life;
-mod page;
-mod permissions;
 mod rivals;
-#[cfg(target_family = "wasm")]
-mod runtime;
+mod simulation;
 
-pub use error::PageError;
-pub use life::Life;
-pub use page::{Page, Who};
-pub use permissions::PERMISSIONS;
+pub use simulation::{Simulation, read};
 
-use fable_core::Catalog;
+use fable_js::Refusal;
 
-/// The catalog of the page.
-pub static AGENT: Catalog<'static> = fable_core::catalog::AGENT;
+/// What is wrong with a request that the page has made itself.
+fn refused(error: impl core::fmt::Display) -> Refusal {
+    Refusal::new("bad_context", error)
+}

@@ -4,9 +4,11 @@
 //! suit it best, not Fable's: an optimist who has to try each of 180 actions learns nothing else. *Rules* takes the best
 //! default score less cost and never learns.
 
-use crate::{AGENT, PageError};
+use crate::refused;
+
 use fable_core::catalog::{Block, Definition};
-use fable_core::{Action, Catalog, Context, Exploration, Feasible, HostLearner, HostUser, Policy, Request, Settings};
+use fable_core::{Action, Catalog, Command, Context, Exploration, Feasible, Policy, Settings};
+use fable_js::{AGENT, Life, Refusal};
 use fable_simulate::SimulatedUser;
 
 /// The catalog whose dictionary has one block, a weight per complete action.
@@ -25,7 +27,7 @@ const CATCH_UP: u32 = 2_000;
 /// The others, after as many rounds as they have played.
 #[derive(Clone, Debug)]
 pub(crate) struct Rivals {
-    flat: HostUser<'static, f32>,
+    flat: Life,
     rounds: u32,
 }
 
@@ -38,33 +40,30 @@ pub(crate) struct Chosen {
 }
 
 impl Rivals {
-    pub(crate) fn new(seed: u64) -> Result<Self, PageError> {
+    pub(crate) fn new(seed: u64) -> Result<Self, Refusal> {
         let policy = Policy::new(&FLAT, Settings { seed, ..FLAT_SETTINGS })?;
-        let mut flat = HostLearner::for_policy(&policy);
-        flat.start(&policy, 0)?;
-        Ok(Self { flat: HostUser::of(&policy, flat)?, rounds: 0 })
+        Ok(Self { flat: Life::begin(&policy, 0, false)?, rounds: 0 })
     }
 
     /// Plays up to a round and returns what is chosen in it. Rounds that were missed, because a life was loaded, are lived
     /// through first: requests and moods are a function of the round.
-    pub(crate) fn round(&mut self, user: &SimulatedUser<'_>, feasible: &Feasible, round: u32) -> Result<Chosen, PageError> {
+    pub(crate) fn round(&mut self, user: &SimulatedUser<'_>, feasible: &Feasible, round: u32) -> Result<Chosen, Refusal> {
         self.rounds = self.rounds.max(round.saturating_sub(CATCH_UP + 1));
         while self.rounds + 1 < round {
-            let context = user.request(self.rounds + 1)?.context;
+            let context = user.request(self.rounds + 1).map_err(refused)?.context;
             self.learn(user, &context, feasible)?;
         }
-        let context = user.request(round)?.context;
+        let context = user.request(round).map_err(refused)?.context;
         let expected = |action| user.expected(&context, action);
         let flat = expected(self.learn(user, &context, feasible)?);
         Ok(Chosen { flat, rules: expected(Self::rules(&context, feasible)), best: user.best(&context, feasible).1 })
     }
 
-    fn learn(&mut self, user: &SimulatedUser<'_>, context: &Context, feasible: &Feasible) -> Result<Action, PageError> {
+    fn learn(&mut self, user: &SimulatedUser<'_>, context: &Context, feasible: &Feasible) -> Result<Action, Refusal> {
         self.rounds += 1;
-        let mut flat = self.flat.user();
-        let decision = flat.decide(&Request::new(context, feasible))?;
+        let decision = self.flat.choose(context, feasible)?;
         let reward = user.reward(self.rounds, context, decision.action);
-        flat.feedback(decision.id, reward)?;
+        self.flat.enact(&mut Command::feedback(decision.id, reward))?;
         Ok(decision.action)
     }
 

@@ -1,7 +1,7 @@
 // What a visitor sees and does. Everything about deciding and learning is in the module; this file only asks and shows.
 
 import { actionGrid, beliefBars, contrastIntervals, curves, share, signed as withSign, statedMark } from "./charts.js";
-import { load } from "./fable.js";
+import { load } from "./people.js";
 
 const VISITOR = 0;
 const SIMULATED = 1;
