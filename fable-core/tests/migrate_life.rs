@@ -1,7 +1,7 @@
 //! What goes along when a user is migrated, beside mean and variances: evidence, coins, promotions, rules, decisions that wait, the
 //! guarantee.
 
-use fable_core::catalog::{Block, Catalog, Component, Condition, Contrast, Definition, Part, Rename, Term, Value};
+use fable_core::catalog::{Block, Catalog, Component, Condition, Contrast, Definition, LonePart, Part, Rename, Term, Value};
 use fable_core::protocol::{Fault, read_feasible};
 use fable_core::{
     Action, Command, Comparison, Context, Feasible, FeasibleError, HostLearner, HostUser, Migrated, Migration, Policy, Request,
@@ -336,6 +336,29 @@ fn what_was_forbidden_stays_forbidden_and_everything_stays_everything() {
     // Before the first decision nothing was forbidden.
     let fresh = HostUser::<f64>::new(&old, "ben").unwrap();
     assert_eq!(after(&fresh, &[DIM, HEAT]).unwrap().len(), 6);
+}
+
+#[test]
+fn what_only_one_catalog_has_is_named() {
+    let [old, next, less] = [V1, NEXT, LESS].map(policy);
+    let names = |parts: &mut dyn Iterator<Item = LonePart<'_>>| parts.map(|part| part.to_string()).collect::<Vec<_>>();
+    let both = |migration: &Migration<'_, f64>| [names(&mut migration.removed()), names(&mut migration.added())];
+    let none: [&str; 0] = [];
+    let [removed, added] = both(&Migration::new(&old, &less, &[]).unwrap());
+    let contrasts = ["contrast dry_over_cold", "contrast long_over_short"];
+    assert_eq!(removed, [&["tone=dry", "task=home", "signal haste"], &contrasts[..]].concat());
+    assert_eq!(added, contrasts); // they say something else
+    let renames = [
+        Rename::component("length", "size"),
+        Rename::value("tone=cold", "tone=frosty"),
+        Rename::contrast("warm_over_cold", "tone"),
+    ];
+    assert_eq!(both(&Migration::new(&old, &next, &renames).unwrap()), [&none[..], &["tone=new", "task=travel"]]);
+    // Without the renames what they are about is on both sides.
+    let [removed, added] = both(&Migration::new(&old, &next, &[]).unwrap());
+    assert_eq!(removed[..2], ["component length", "tone=cold"]);
+    assert_eq!(added[..3], ["component size", "tone=new", "tone=frosty"]);
+    assert!(removed.contains(&"contrast warm_over_cold".to_owned()) && added.contains(&"contrast tone".to_owned()));
 }
 
 /// `V1` with other costs, texts and default scores.

@@ -4,7 +4,7 @@
 //! where all of these are. So blocks need no names and can stand in any order, and a component can get values in the middle.
 //! Nothing is stored here: a part is looked up when it is asked for, which takes no memory and a few comparisons of names.
 
-use super::{Action, ActionSet, Catalog, Context, MAX_COMPONENTS, MAX_SIGNALS, Placed, Values};
+use super::{Action, ActionSet, Catalog, Context, Definition, MAX_COMPONENTS, MAX_SIGNALS, Placed, Values};
 
 /// A part of a catalog that has another name in the next one: `from` in the old one, `to` in the new one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,6 +116,11 @@ impl<'m> Matching<'m> {
             }
         }
         Ok([forward, Self { from: new, to: old, renames, back: true }])
+    }
+
+    /// What this side declares.
+    pub(super) const fn definition(&self) -> &'m Definition<'m> {
+        self.from.definition()
     }
 
     /// The names of the renamed parts of a kind, on this side and on the other.

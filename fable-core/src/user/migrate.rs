@@ -5,7 +5,7 @@ use super::late::{Pending, Wait, slot_mut};
 use super::wish::{MAX_WISHES, code_of};
 use super::{Learner, Memory, Promotion, State, Wish};
 use crate::catalog::score::Scalar;
-use crate::catalog::{Action, Context, ContrastSet, Matching, Rename, TRIAL_LEN, When};
+use crate::catalog::{Action, Context, ContrastSet, LonePart, Matching, Rename, TRIAL_LEN, When};
 use crate::numbers::Storage;
 use crate::policy::Policy;
 use crate::posterior::{Carried, Carry, Places, Prior};
@@ -171,6 +171,16 @@ impl<'m, T: Scalar> Migration<'m, T> {
     #[must_use]
     pub const fn new_policy(&self) -> &'m Policy<'m, T> {
         self.new
+    }
+
+    /// What the old catalog alone has, by name. A part that was renamed and is not among the renames is here and in [`added`](Self::added).
+    pub fn removed(&self) -> impl Iterator<Item = LonePart<'m>> + use<'m, T> {
+        self.forward.lone()
+    }
+
+    /// What the new catalog alone has, by name.
+    pub fn added(&self) -> impl Iterator<Item = LonePart<'m>> + use<'m, T> {
+        self.back.lone()
     }
 
     /// Numbers of workspace that [`carry`](Self::carry) needs.
