@@ -352,3 +352,20 @@ fn defaults_are_told_from_a_feasible_set() {
     assert_eq!(read_defaults(&AGENT, &[0; 720], &mut <Defaults>::new()), Err(Fault::Content));
     const { assert!(MAX_FRAME < 720) };
 }
+
+/// Hosts read a key as digits and firmware took its bytes: one file for both.
+#[test]
+fn a_key_is_read_from_digits_and_nothing_else() {
+    let bytes: [u8; 16] = core::array::from_fn(|index| u8::try_from(index * 17).unwrap());
+    let digits = bytes.map(|byte| format!("{byte:02x}")).concat();
+    let key = Some(Key::new(bytes));
+    for text in [digits.clone(), digits.to_uppercase(), format!("{digits}\n"), format!(" \t{digits}\r\n")] {
+        assert_eq!(Key::from_hex(text.as_bytes()), key, "{text:?}");
+    }
+    for wrong in
+        [&digits[1..], &format!("{digits}00"), &format!("{digits}0"), &digits.replace("00", "0 "), &digits.replace('f', "g"), ""]
+    {
+        assert_eq!(Key::from_hex(wrong.as_bytes()), None, "{wrong:?}");
+    }
+    assert_eq!((Key::from_hex(&bytes), Key::from_hex(&[0xff; 32])), (None, None));
+}
