@@ -12,7 +12,7 @@ use crate::posterior::{Carried, Carry, Places, Prior};
 use core::fmt;
 
 /// The way from one policy to another, for any number of users, who go on under another catalog: values, tasks, signals, blocks and contrasts were added, removed, renamed or put in
-/// another order. Costs, default scores and texts change without any of this.
+/// another order, or the catalog has other rules. Costs, default scores and texts change without any of this.
 ///
 /// What is in both catalogs, by its name or by a [`Rename`](crate::catalog::Rename), keeps what is known about it:
 ///
