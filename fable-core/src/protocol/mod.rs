@@ -18,6 +18,9 @@
 //! and counts up, past 0, so that no other request has the same ticket; two requests that differ only there never do. A device
 //! knows the last request: a host waits for its answer before it sends another one that changes something.
 //!
+//! A [migration](crate::Migration) is the exception: the answer to the last request was of the old catalog and is not kept, so a request
+//! that is resent across the update is executed again. A host asks for *hello* first, which says another catalog then.
+//!
 //! What a reset leaves behind is made up as follows. Bytes that were staged are gone with a reset: the upload begins again. A
 //! reset in the middle of a request that takes several events leaves those that were stored, and the rest is done when the
 //! request comes again; promotions that follow a reward wait for a later look.
