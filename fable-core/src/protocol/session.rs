@@ -56,7 +56,7 @@ impl Key {
         let mut slots = bytes.as_mut_slice();
         while let ([slot, others @ ..], [[high, low], more @ ..]) = (slots, left) {
             let (Some(high), Some(low)) = ((*high as char).to_digit(16), (*low as char).to_digit(16)) else { return None };
-            *slot = (high * 16 + low) as u8;
+            [*slot, ..] = (high * 16 + low).to_le_bytes();
             (slots, left) = (others, more);
         }
         Some(Self::new(bytes))

@@ -171,16 +171,17 @@ impl<F: NorFlash> FlashStore<F> {
         workspace: &mut (impl AsMut<[T]> + ?Sized),
         draw: impl FnMut() -> Option<u64>,
     ) -> Result<(Policy<'c, T>, Option<Migrated>), StartError> {
+        let Before { catalog: old_catalog, settings: old_settings, renames, learner: then } = before;
         match self.start(catalog, settings, learner, workspace, draw).await {
             Err(StartError::Store(FlashError::Record(RecordError::Catalog | RecordError::Policy))) => {}
             started => return Ok((started?, None)),
         }
         let page = self.layout.region().start.checked_sub(self.layout.page()).ok_or(FlashError::Layout)?;
         let seed = read_seed_async(self.flash(), page).await?.ok_or(StartError::SeedLost)?;
-        let old = Policy::new(before.catalog, Settings { seed: seed.number, ..before.settings })?;
+        let old = Policy::new(old_catalog, Settings { seed: seed.number, ..old_settings })?;
         let new = Policy::new(catalog, Settings { seed: seed.number, ..settings })?;
-        let migration = Migration::new(&old, &new, before.renames).map_err(FlashError::Migrate)?;
-        let (_, migrated) = self.migrate(&migration, before.learner, learner, workspace).await?;
+        let migration = Migration::new(&old, &new, renames).map_err(FlashError::Migrate)?;
+        let (_, migrated) = self.migrate(&migration, then, learner, workspace).await?;
         if !seed.settled {
             settle_seed_async(self.flash(), page).await?;
         }
