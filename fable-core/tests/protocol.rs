@@ -5,8 +5,8 @@ use fable_core::protocol::{
     WireShare, read_defaults, read_feasible, write_entry,
 };
 use fable_core::{
-    ActionSet, Assessment, Average, Certifier, Context, Gap, Probe, Promotion, Share, Source, Standing, Trial, Verdict,
-    catalog::AGENT, catalog::TAU2,
+    Assessment, Average, Certifier, Context, Gap, HostUser, Policy, Probe, Promotion, Settings, Share, Source, Standing, Trial,
+    Verdict, catalog::AGENT, catalog::TAU2,
 };
 
 fn requests() -> Vec<(Request, Vec<u8>)> {
@@ -342,12 +342,30 @@ fn defaults_are_told_from_a_feasible_set() {
     assert_eq!(read(&[7, 0, 0, 0]), Ok((vec![], vec![7, 0, 0, 0])));
     assert_eq!(read(&scores), Ok((expected.clone(), vec![])));
     assert_eq!(read(&[&[7, 0, 0, 0], &scores[..]].concat()), Ok((expected, vec![7, 0, 0, 0])));
-    // One more or less is no set that there is.
+    // One more or less is not a set that there is.
+    let ana = HostUser::<f32>::new(&Policy::new(&TAU2, Settings::default()).unwrap(), "ana").unwrap();
     for wrong in [&scores[1..], &[&[7], &scores[..]].concat()] {
         let set = read(wrong).unwrap().1;
-        assert!(read_feasible(&TAU2, &ActionSet::EMPTY, &set).is_err(), "{set:?}");
+        assert!(read_feasible(&TAU2, ana.learner(), &set).is_err(), "{set:?}");
     }
     // The catalog `agent` has 180 actions, whose scores are more than a frame has room for.
     assert_eq!(read_defaults(&AGENT, &[0; 720], &mut <Defaults>::new()), Err(Fault::Content));
     const { assert!(MAX_FRAME < 720) };
+}
+
+/// Hosts read a key as digits and firmware took its bytes: one file for both.
+#[test]
+fn a_key_is_read_from_digits_and_nothing_else() {
+    let bytes: [u8; 16] = core::array::from_fn(|index| u8::try_from(index * 17).unwrap());
+    let digits = bytes.map(|byte| format!("{byte:02x}")).concat();
+    let key = Some(Key::new(bytes));
+    for text in [digits.clone(), digits.to_uppercase(), format!("{digits}\n"), format!(" \t{digits}\r\n")] {
+        assert_eq!(Key::from_hex(text.as_bytes()), key, "{text:?}");
+    }
+    for wrong in
+        [&digits[1..], &format!("{digits}00"), &format!("{digits}0"), &digits.replace("00", "0 "), &digits.replace('f', "g"), ""]
+    {
+        assert_eq!(Key::from_hex(wrong.as_bytes()), None, "{wrong:?}");
+    }
+    assert_eq!((Key::from_hex(&bytes), Key::from_hex(&[0xff; 32])), (None, None));
 }

@@ -9,7 +9,7 @@ use common::{Known, Life, R, TINY, USER, bytes, policy, scratch, vacant};
 use fable_core::catalog::{Block, Catalog, Component, Contrast, Definition, Rename, TAU2, Value};
 use fable_core::record::{RecordError, encode_prior, prior::prior_len, snapshot::max_len};
 use fable_core::{Action, Command, Context, Factor, Feasible, Migration, Policy, Prior, Request, Settings, Workspace};
-use fable_embedded::flash::{FlashError, FlashStore, Layout, LayoutError, block_on};
+use fable_embedded::flash::{Before, FlashError, FlashStore, Layout, LayoutError, StartError, block_on};
 use fable_embedded::mock::Mock;
 use fable_embedded::{AsyncKeep, Device};
 
@@ -152,6 +152,90 @@ fn either_versions_user_is_there_after_a_cut_at_any_byte() {
     }
     println!("{} cuts, {} times the old user was there, {} times the new one", sum[0], sum[1], sum[2]);
     assert!(sum[0] > if long() { 20_000 } else { 1_500 }, "{sum:?}");
+}
+
+/// The device of a life that is begun with `start`, whose seed is drawn: only the store knows it.
+#[test]
+fn firmware_that_begins_with_start_takes_its_user_along() {
+    type Flash = Mock<4, 1024>;
+    const PAGE: u32 = 1024;
+    let start = |flash: Flash, from: bool, catalog: &'static Catalog<'static>| {
+        let region = layout::<Flash>(2).region();
+        let layout = Layout::try_new::<Flash>(PAGE, region.len().try_into().unwrap(), max_len::<f32>(&NEXT, R)).unwrap();
+        let (mut store, shape) = (FlashStore::new(flash, layout), policy(catalog));
+        let (mut then, mut learner) = (vacant(&policy(&TINY)), vacant(&shape));
+        let mut workspace = Workspace::over(vec![0.0; TINY.workspace_len().max(NEXT.workspace_len())]);
+        let mut numbers = [0x5eed, USER].into_iter();
+        let (settings, draw) = (Settings::default(), || numbers.next());
+        let started = if from {
+            let before = Before { catalog: &TINY, settings, renames: RENAMES, learner: &mut then };
+            block_on(store.start_from(before, catalog, settings, &mut learner, &mut workspace, draw))
+        } else {
+            block_on(store.start(catalog, settings, &mut learner, &mut workspace, draw)).map(|policy| (policy, None))
+        };
+        assert!(then.is_vacant());
+        (store, learner, started)
+    };
+    let blank = || Flash::new(1 + layout::<Flash>(2).region().len() / 1024);
+
+    // A blank region becomes an installation of the new catalog.
+    let (_, learner, started) = start(blank(), true, &NEXT);
+    assert_eq!((started.unwrap().1, learner.user()), (None, USER));
+
+    let (mut store, mut learner, started) = start(blank(), false, &TINY);
+    let (old, _) = started.unwrap();
+    assert_eq!(old.settings().seed, 0x5eed);
+    let mut workspace = scratch(&old);
+    let mut device = Device::new(learner.with(&old, &mut workspace).unwrap(), &mut store);
+    for round in 0..20 {
+        let context = Context::new(&TINY, None, &[0.25]).unwrap();
+        block_on(device.run_async(&mut Command::decide(Request::new(&context, &Feasible::all(&TINY)).at(round)))).unwrap();
+        block_on(device.run_async(&mut Command::observe(&context, Action(2), 0.5))).unwrap();
+    }
+    let flash = store.into_flash();
+    let new = Policy::new(&NEXT, *old.settings()).unwrap();
+    let mut expected = vacant(&new);
+    let migration = Migration::new(&old, &new, RENAMES).unwrap();
+    migration.carry(&mut learner, &mut expected, &mut vec![0.0; migration.workspace_len()]).unwrap();
+
+    // Without it the new firmware does not start, and leaves everything as it is.
+    let (store, _, started) = start(flash.clone(), false, &NEXT);
+    assert_eq!(started.map(drop), Err(StartError::Store(FlashError::Record(RecordError::Catalog))));
+    assert_eq!(store.into_flash().bytes(), flash.bytes());
+
+    let (mut cuts, mut at) = (0, 0);
+    loop {
+        let mut flash = flash.clone();
+        flash.cut_after(at);
+        let (store, mut learner, mut started) = start(flash, true, &NEXT);
+        flash = store.into_flash();
+        let cut = flash.power_on();
+        if cut {
+            cuts += 1;
+            let store;
+            (store, learner, started) = start(flash, true, &NEXT);
+            flash = store.into_flash();
+        }
+        let (policy, migrated) = started.unwrap();
+        assert_eq!((policy.fingerprint(), bytes(&learner)), (new.fingerprint(), bytes(&expected)), "cut {at}");
+        assert!(cut || migrated.is_some());
+        // From now on it is a start like any other.
+        for from in [true, false] {
+            let (store, again, started) = start(flash, from, &NEXT);
+            assert_eq!((started.unwrap().1, bytes(&again)), (None, bytes(&expected)));
+            flash = store.into_flash();
+        }
+        if !cut {
+            break;
+        }
+        at += 5;
+    }
+    assert!(cuts > 50, "{cuts}");
+
+    // The seed is lost: nothing can be said about the user.
+    let mut flash = flash;
+    block_on(embedded_storage_async::nor_flash::NorFlash::erase(&mut flash, 0, PAGE)).unwrap();
+    assert_eq!(start(flash, true, &NEXT).2.map(drop), Err(StartError::SeedLost));
 }
 
 #[test]

@@ -247,3 +247,31 @@ fn a_name_that_no_constant_can_have_is_refused() {
     let code = generate::rust(&fable_core::catalog::TAU2, &fable_core::Settings::DEFAULT, &heading).unwrap();
     assert!(code.contains("pub const LAMP:") && code.contains(" from \"lamp.toml\";"), "{code}");
 }
+
+/// The source was overwritten with what was made of it, by the same name or another one of it.
+#[test]
+fn the_source_is_not_overwritten() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = readme_lamp(folder.path());
+    let before = fs::read(&file).unwrap();
+    let settings = folder.path().join("settings.toml");
+    fs::write(&settings, "[settings]\nalpha = 0.1\n").unwrap();
+    let [link, hard] = ["link.toml", "hard.toml"].map(|name| folder.path().join(name));
+    std::os::unix::fs::symlink(&file, &link).unwrap();
+    fs::hard_link(&file, &hard).unwrap();
+    let dotted = folder.path().join(".").join("lamp.toml");
+    let settings = settings.to_str().unwrap();
+    for output in [file.as_str(), dotted.to_str().unwrap(), link.to_str().unwrap(), hard.to_str().unwrap(), settings] {
+        for language in ["rust", "c"] {
+            let refused = fable(&["catalog", language, &file, "--settings", settings, "--output", output]);
+            assert_eq!((refused.status.code(), text(&refused.stdout)), (Some(2), String::new()));
+            let told = text(&refused.stderr);
+            assert!(told.contains(output) && told.contains("the file that is read"), "{told}");
+        }
+    }
+    assert!(before == fs::read(&file).unwrap() && fs::read_to_string(settings).unwrap().starts_with("[settings]"));
+    let other = folder.path().join("lamp.rs");
+    for _ in 0..2 {
+        succeeded(&fable(&["catalog", "rust", &file, "--output", other.to_str().unwrap()]));
+    }
+}

@@ -142,6 +142,7 @@ fn everyone_goes_on_under_the_new_catalog() {
     assert!(!here.join("next.fable").exists());
     let told = done(here, &migrate);
     assert!(told.starts_with("migrated: 19 users, 0 priors; there already: 0\n"), "{told}");
+    assert!(told.contains("\ngone: task=translation\nnew: style=tabular\n") && !told.contains("--rename"), "{told}");
     let told: Value = serde_json::from_str(&done(here, &[&migrate[..], &["--json"]].concat())).unwrap();
     assert_eq!((&told["users"], &told["there_already"], &told["refused"]), (&0.into(), &19.into(), &Value::Array(vec![])));
     assert!(before == std::fs::read(here.join("users.fable")).unwrap(), "the old store has changed");
@@ -247,14 +248,38 @@ fn what_cannot_be_is_told() {
     assert!(code == 2 && told.contains("another shape; `fable migrate`"), "{told}");
     let (code, told) = migrate(&["--from", "v2.toml", "--to", "agent"]);
     assert!(code == 2 && told.starts_with("fable: --from v2.toml: the store was made with"), "{told}");
+    assert!(told.contains("not the file of then") && !told.contains("fable migrate"), "{told}");
     let (code, told) = migrate(&["--from", "tau2", "--to", "v2.toml"]);
-    assert!(code == 2 && told.contains("catalog \"agent\", not \"tau2\""), "{told}");
-    for wrong in ["tool=nothing:tool=search_web", "task=nothing:task=coding", "nothing:risk", "web_search"] {
-        let (code, told) = migrate(&[&to[..], &["--rename", wrong]].concat());
-        assert!(code == 2 && told.contains("rename"), "{wrong}: {told}");
+    assert!(code == 2 && told.ends_with("catalog \"agent\", not \"tau2\"\n"), "{told}");
+    let twice = ["tool=web_search:tool=search_web", "--rename", "tool=web_search:tool=no_tool"];
+    for (wrong, why) in [
+        (&["tool=nothing:tool=search_web"][..], "the old catalog has no value tool=nothing"),
+        (&["tool=web_search:tool=nothing"], "the new catalog has no value tool=nothing"),
+        (&["tool=web_search:style=tabular"], "different components"),
+        (&twice, "said before"),
+        (&["task=nothing:task=coding"], "the old catalog has no task nothing"),
+        (&["nothing:risk"], "no component, signal or contrast"),
+        (&["web_search"], "OLD:NEW"),
+    ] {
+        let (code, told) = migrate(&[&to[..], &["--rename"], wrong].concat());
+        let said = wrong.last().unwrap();
+        assert!(code == 2 && told.contains(&format!("--rename {said}: ")) && told.contains(why), "{wrong:?}: {told}");
     }
-    let (code, told) = fails(here, &[&["migrate", "users.fable", "users.fable"], &to[..]].concat());
-    assert!(code == 2 && told.contains("another place"), "{told}");
+    // The same place by any name; it had the only copy.
+    done(here, &["export", "user0", "one.user", "--store", "users.fable"]);
+    std::os::unix::fs::symlink("one.user", here.join("link.user")).unwrap();
+    let files = ["one.user", "users.fable", "v2.toml"].map(|name| std::fs::read(here.join(name)).unwrap());
+    for [old, new] in [
+        ["users.fable", "users.fable"],
+        ["users.fable", "./users.fable"],
+        ["one.user", "./one.user"],
+        ["one.user", "link.user"],
+        ["one.user", "./v2.toml"],
+    ] {
+        let (code, told) = fails(here, &[&["migrate", old, new], &to[..]].concat());
+        assert!(code == 2 && told.contains("another place"), "{old} {new}: {told}");
+    }
+    assert!(files == ["one.user", "users.fable", "v2.toml"].map(|name| std::fs::read(here.join(name)).unwrap()));
     assert!(!here.join("next.fable").exists());
 
     // Nobody else has it open.
@@ -268,9 +293,24 @@ fn what_cannot_be_is_told() {
     let told = String::from_utf8(output.stdout).unwrap();
     assert!(
         output.status.code() == Some(1)
-            && told.contains("not migrated: user \"user0\": the other store has this user with another past"),
+            && told.contains("not migrated: user \"user0\": the other store has this user with another past")
+            && told.contains("next.fable")
+            && told.contains("delete it"),
         "{told}"
     );
+
+    // A rename that was forgotten shows, before and after.
+    for dry_run in [&["--dry-run"][..], &[]] {
+        let told = done(here, &[&["migrate", "users.fable", "third.fable"], &to[..], dry_run].concat());
+        let names = "\ngone: tool=web_search, task=translation, contrast search_over_no_tool\n\
+                     new: tool=search_web, style=tabular, contrast search_over_no_tool\n";
+        assert!(told.contains(names) && told.contains("contrasts that are gone or say something else: 1\n"), "{told}");
+        assert!(told.contains("say so: --rename OLD:NEW"), "{told}");
+    }
+    let told = done(here, &[&["migrate", "users.fable", "fourth.fable", "--json"], &to[..]].concat());
+    let told: Value = serde_json::from_str(&told).unwrap();
+    assert_eq!(told["gone"], serde_json::json!(["tool=web_search", "task=translation", "contrast search_over_no_tool"]));
+    assert_eq!(told["dropped_contrasts"], 1);
 }
 
 /// Killed at any moment, the old store is as it was, and the new one has nobody but those who are whole.

@@ -129,6 +129,17 @@ static void users(void)
     EXPECT(fable_user_init(memory, size, policy, work, scratch - 1, &made), FABLE_TOO_SMALL);
     EXPECT(fable_user_init(memory, size, (const fable_policy *)(const void *)memory, work, scratch, &made), FABLE_NOT_A_POLICY);
     EXPECT(fable_start((fable_user *)(void *)memory, 1), FABLE_NOT_A_USER);
+    /* One memory for both, or a part of it; what is beside it will do. */
+    static FABLE_MEMORY(LAMP_USER_SIZE + 2 * LAMP_WORKSPACE_SIZE + 16) both;
+    size_t even = (size + 7) / 8 * 8, part = (scratch + 7) / 8 * 8;
+    unsigned char *middle = both.bytes + part;
+    EXPECT(fable_user_init(middle, size, policy, middle, scratch, &made), FABLE_OVERLAP);
+    EXPECT(fable_user_init(middle, size, policy, middle + 8, scratch, &made), FABLE_OVERLAP);
+    EXPECT(fable_user_init(middle, size, policy, middle + even - 8, scratch, &made), FABLE_OVERLAP);
+    EXPECT(fable_user_init(middle, size, policy, middle - part + 8, scratch, &made), FABLE_OVERLAP);
+    EXPECT(made == NULL ? FABLE_OK : FABLE_INTERNAL, FABLE_OK);
+    EXPECT(fable_user_init(middle, size, policy, middle + even, scratch, &made), FABLE_OK);
+    EXPECT(fable_user_init(middle, size, policy, middle - part, scratch, &made), FABLE_OK);
     EXPECT(fable_user_init(memory, size, policy, work, scratch, &user), FABLE_OK);
     EXPECT(fable_decide(user, &request, &decision), FABLE_NOT_STARTED);
     EXPECT(fable_forget(user), FABLE_NOT_STARTED);
@@ -211,8 +222,12 @@ static void rounds(void)
     EXPECT(fable_observe(user, &request.context, 0, -2.0), FABLE_REWARD);
     for (int round = 0; round < 9; round++) EXPECT(fable_decide(user, &request, &kept), FABLE_OK);
     EXPECT(fable_feedback(user, &decision.id, 0.5), FABLE_EXPIRED_DECISION);
-    uint16_t action;
+    uint16_t action = 77;
     EXPECT(fable_recommend(user, &request, NULL, NULL), FABLE_NULL);
+    uint32_t told[2] = {0, 0};
+    void *odd = (unsigned char *)told + 1;
+    EXPECT(fable_recommend(user, &request, &action, (float *)odd), FABLE_MISALIGNED);
+    EXPECT(action == 77 ? FABLE_OK : FABLE_INTERNAL, FABLE_OK);
     EXPECT(fable_recommend(user, &request, &action, NULL), FABLE_OK);
 }
 
@@ -265,8 +280,14 @@ static void names(void)
     EXPECT(fable_values_of(policy, 6, values, 2), FABLE_UNKNOWN_ACTION);
     EXPECT(fable_values_of(policy, 5, values, 1), FABLE_TOO_SMALL);
     EXPECT(fable_instruct(policy, 6, text, sizeof text, &length), FABLE_UNKNOWN_ACTION);
+    char untouched[sizeof text];
+    memset(text, 'x', sizeof text), memset(untouched, 'x', sizeof untouched);
+    size_t lengths[2] = {7, 7};
+    EXPECT(fable_instruct(policy, 5, text, sizeof text, (size_t *)(void *)((unsigned char *)lengths + 1)), FABLE_MISALIGNED);
+    EXPECT(fable_instruct(policy, 5, text, 32, &length), FABLE_TOO_SMALL); /* no room for the zero */
+    EXPECT(length == 32 && memcmp(text, untouched, sizeof text) == 0 ? FABLE_OK : FABLE_INTERNAL, FABLE_OK);
     EXPECT(fable_instruct(policy, 5, text, 4, &length), FABLE_TOO_SMALL);
-    EXPECT(length == 32 && text[0] == 0 ? FABLE_OK : FABLE_INTERNAL, FABLE_OK);
+    EXPECT(length == 32 && memcmp(text, untouched, sizeof text) == 0 ? FABLE_OK : FABLE_INTERNAL, FABLE_OK);
     EXPECT(fable_instruct(policy, 5, NULL, 4, &length), FABLE_NULL);
     EXPECT(fable_instruct(policy, 5, NULL, 0, &length), FABLE_TOO_SMALL);
     EXPECT(fable_instruct(policy, 5, text, length, NULL), FABLE_TOO_SMALL); /* no room for the zero */
@@ -348,7 +369,10 @@ static void snapshots(void)
 {
     static unsigned char saved[LAMP_SNAPSHOT_SIZE + 1];
     size_t length = 0, needed = 0;
+    memset(saved, 0x55, sizeof saved);
     EXPECT(fable_save(user, saved, 10, &needed), FABLE_TOO_SMALL);
+    EXPECT(fable_save(user, saved, needed - 1, &needed), FABLE_TOO_SMALL);
+    for (size_t at = 0; at < sizeof saved; at++) EXPECT(saved[at] == 0x55 ? FABLE_OK : FABLE_INTERNAL, FABLE_OK);
     EXPECT(fable_save(user, NULL, 10, &needed), FABLE_NULL);
     EXPECT(fable_save(user, saved, sizeof saved, NULL), FABLE_NULL);
     EXPECT(fable_save(user, saved, needed, &length), FABLE_OK);
@@ -390,6 +414,42 @@ static void snapshots(void)
     EXPECT(fable_decide(stranger, &request, &decision), FABLE_FOREIGN_POLICY);
 }
 
+/* A place that cannot be written to is found before anything is done: of a user with a decision that is due, and with a contrast that is
+ * certain. */
+static void places(void)
+{
+    static FABLE_MEMORY(LAMP_POLICY_SIZE) own;
+    static FABLE_MEMORY(LAMP_USER_SIZE) memory;
+    static FABLE_MEMORY(LAMP_WORKSPACE_SIZE) work;
+    static unsigned char was[LAMP_SNAPSHOT_SIZE], is[LAMP_SNAPSHOT_SIZE];
+    const fable_policy *timed;
+    fable_user *ben;
+    fable_settings settings = FABLE_SETTINGS_DEFAULT;
+    settings.deadline_kind = FABLE_DEADLINE_TIME, settings.deadline = 10;
+    EXPECT(fable_policy_init(own.bytes, sizeof own.bytes, &lamp, &settings, &timed), FABLE_OK);
+    EXPECT(fable_user_init(memory.bytes, sizeof memory.bytes, timed, work.bytes, sizeof work.bytes, &ben), FABLE_OK);
+    EXPECT(fable_start(ben, 2), FABLE_OK);
+    float dusk[1] = {0.1f};
+    fable_request request = {{dusk, 1, FABLE_AT(1)}, NULL, NULL, 0, 0};
+    fable_decision decision;
+    EXPECT(fable_decide(ben, &request, &decision), FABLE_OK);
+    for (int round = 0; round < 400; round++) {
+        EXPECT(fable_observe(ben, &request.context, 2, 1.0), FABLE_OK);
+        EXPECT(fable_observe(ben, &request.context, 4, -1.0), FABLE_OK);
+    }
+    size_t length = 0, after = 0;
+    uint32_t told[2] = {0, 0};
+    uint32_t *odd = (uint32_t *)(void *)((unsigned char *)told + 1);
+    EXPECT(fable_save(ben, was, sizeof was, &length), FABLE_OK);
+    EXPECT(fable_expire(ben, 1000, odd), FABLE_MISALIGNED);
+    EXPECT(fable_promote(ben, 1000, odd), FABLE_MISALIGNED);
+    EXPECT(fable_save(ben, is, sizeof is, &after), FABLE_OK);
+    EXPECT(length == after && memcmp(was, is, length) == 0 ? FABLE_OK : FABLE_INTERNAL, FABLE_OK);
+    EXPECT(fable_expire(ben, 1000, told), FABLE_OK);
+    EXPECT(fable_promote(ben, 1000, told + 1), FABLE_OK);
+    EXPECT(told[0] == 1 && told[1] == 1 ? FABLE_OK : FABLE_INTERNAL, FABLE_OK); /* there was something to do */
+}
+
 int main(void)
 {
     policies();
@@ -398,6 +458,7 @@ int main(void)
     names();
     statements();
     snapshots();
+    places();
     EXPECT(strcmp(fable_status_text(12345), "unknown status") == 0 ? FABLE_OK : FABLE_INTERNAL, FABLE_OK);
     EXPECT(fable_abi() == FABLE_ABI ? FABLE_OK : FABLE_INTERNAL, FABLE_OK);
     printf("%d checks, %d failures\n", checks, failures);

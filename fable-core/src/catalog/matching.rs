@@ -4,7 +4,7 @@
 //! where all of these are. So blocks need no names and can stand in any order, and a component can get values in the middle.
 //! Nothing is stored here: a part is looked up when it is asked for, which takes no memory and a few comparisons of names.
 
-use super::{Action, Catalog, Context, MAX_COMPONENTS, MAX_SIGNALS, Placed, Values};
+use super::{Action, ActionSet, Catalog, Context, Definition, MAX_COMPONENTS, MAX_SIGNALS, Placed, Values};
 
 /// A part of a catalog that has another name in the next one: `from` in the old one, `to` in the new one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,6 +116,11 @@ impl<'m> Matching<'m> {
             }
         }
         Ok([forward, Self { from: new, to: old, renames, back: true }])
+    }
+
+    /// What this side declares.
+    pub(super) const fn definition(&self) -> &'m Definition<'m> {
+        self.from.definition()
     }
 
     /// The names of the renamed parts of a kind, on this side and on the other.
@@ -236,6 +241,65 @@ impl<'m> Matching<'m> {
             *there.get_mut(self.component(component)?)? = self.value(component, *value)?;
         }
         self.to.action(&there)
+    }
+
+    /// What may be chosen on this side, the new one, when a set might on the other, the old one: see [`Migration`](crate::Migration).
+    /// A part of a set that forbids nothing goes along as such, and nothing that was forbidden is allowed.
+    #[inline(never)]
+    pub(crate) fn allowed(&self, set: &ActionSet) -> ActionSet {
+        let (from, to) = (self.from, self.to);
+        let mut kept = 0_u32;
+        for component in 0..from.definition().components.len() {
+            kept |= self.component(component).map_or(0, |old| 1 << old);
+        }
+        // What is removed counts as it was chosen: values of it that were not allowed with anything do not forbid the rest.
+        let same_rest = |one: &[u8], other: &[u8]| {
+            one.iter().zip(other).enumerate().all(|(component, (one, other))| kept & 1 << component != 0 || one == other)
+        };
+        let all = |catalog: &Catalog<'_>| (0..).map(Action).take(catalog.actions());
+        let mut forbidden = ActionSet::EMPTY;
+        for action in all(to).filter(|action| !set.contains(*action)) {
+            let values = to.values(action).unwrap_or_default();
+            let mut others = all(to).filter(|other| set.contains(*other));
+            if others.any(|other| same_rest(&values, &to.values(other).unwrap_or_default())) {
+                forbidden.insert(action);
+            }
+        }
+        let mut allowed = ActionSet::EMPTY;
+        for action in all(from).filter(|_| !set.is_empty()) {
+            if self.agrees_with_none(action, &forbidden) {
+                allowed.insert(action);
+            }
+        }
+        allowed
+    }
+
+    /// Whether no action of a set on the other side has all the values of this one that are there.
+    fn agrees_with_none(&self, action: Action, set: &ActionSet) -> bool {
+        let components = self.to.definition().components;
+        let (mut there, mut known) = ([0; MAX_COMPONENTS], 0_u32);
+        for (component, value) in self.from.values(action).unwrap_or_default().iter().enumerate() {
+            let other = self.component(component).unwrap_or(MAX_COMPONENTS);
+            if let (Some(slot), Some(value)) = (there.get_mut(other), self.value(component, *value)) {
+                *slot = value;
+                known |= 1 << other;
+            }
+        }
+        let there = there.get_mut(..components.len()).unwrap_or_default();
+        loop {
+            if self.to.action(there).is_some_and(|action| set.contains(action)) {
+                return false;
+            }
+            // The next values of the components that this side says nothing about.
+            let open = there.iter_mut().zip(components).enumerate().filter(|(component, _)| known & 1 << component == 0);
+            let mut next = open.map(|(_, (value, own))| {
+                *value = if usize::from(*value) + 1 < own.values.len() { *value + 1 } else { 0 };
+                *value > 0
+            });
+            if !next.any(|stepped| stepped) {
+                return true;
+            }
+        }
     }
 
     /// The same context: its task and signals. A signal that is not on this side is 0, so nothing is learned about it.

@@ -42,6 +42,8 @@ mod dictionary;
 mod error;
 mod feasible;
 #[cfg(feature = "migrate")]
+mod lone;
+#[cfg(feature = "migrate")]
 mod matching;
 mod names;
 mod onboarding;
@@ -63,6 +65,8 @@ pub use dictionary::Block;
 pub(crate) use dictionary::Placed;
 pub use error::CatalogError;
 pub use feasible::{ActionSet, Effect, Feasible, FeasibleError, Rule, removed_by};
+#[cfg(feature = "migrate")]
+pub use lone::LonePart;
 #[cfg(feature = "migrate")]
 pub(crate) use matching::Matching;
 #[cfg(feature = "migrate")]

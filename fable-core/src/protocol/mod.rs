@@ -18,6 +18,9 @@
 //! and counts up, past 0, so that no other request has the same ticket; two requests that differ only there never do. A device
 //! knows the last request: a host waits for its answer before it sends another one that changes something.
 //!
+//! A [migration](crate::Migration) is the exception: the answer to the last request was of the old catalog and is not kept, so a request
+//! that is resent across the update is executed again. A host asks for *hello* first, which says another catalog then.
+//!
 //! What a reset leaves behind is made up as follows. Bytes that were staged are gone with a reset: the upload begins again. A
 //! reset in the middle of a request that takes several events leaves those that were stored, and the rest is done when the
 //! request comes again; promotions that follow a reward wait for a later look.
@@ -42,7 +45,7 @@
 //! |---|---|---|---|---|
 //! | 0 | hello | | | 1 hello |
 //! | 1 | onboard | response `f64`, precision `f64` | entries: coordinate `u16`, coefficient `f64`, 10 bytes each | 2 done: observations |
-//! | 2 | decide | context, time `u32` | words of the feasible set, 4 bytes each; none: what the last decision was made from, at first everything. Then, if the caller has its own, a default score `f32` for every action, of at most [`MAX_DEFAULTS`] | 3 decided |
+//! | 2 | decide | context, time `u32` | words of the feasible set, 4 bytes each; none: what the last decision was made from, at first everything; refused (as an empty set) where a migration has left nothing of it. Then, if the caller has its own, a default score `f32` for every action, of at most [`MAX_DEFAULTS`] | 3 decided |
 //! | 3 | feedback | incarnation `u32`, round `u32`, reward `f64`, weight `f32`, time `u32` | | 2 done: observations |
 //! | 4 | observe | context, action `u16`, reward `f64`, weight `f32` | | 2 done: observations |
 //! | 5 | unlearn | context, action `u16`, baseline `f64`, reward `f64`, weight `f32`, imputed `u8`, left of it `f32`, contrasts of its coins 2 x `u32` | | 2 done: observations |
@@ -102,7 +105,7 @@ pub use frame::{DELIMITER, Draft, Frame, MAX_FRAME};
 pub use session::{Key, Session};
 
 use crate::catalog::{ActionSet, Catalog, Context, ContextError, Direction, Feasible, MAX_SIGNALS, Statement};
-use crate::user::{Assessment, Probes, Promotion, Share, Source, Standing, Trial, UserError};
+use crate::user::{Assessment, Probes, Promotion, Share, Source, Standing, State, Trial, UserError};
 use postcard::fixint;
 use serde::{Deserialize, Serialize};
 
@@ -590,14 +593,16 @@ pub fn read_defaults<'p, const N: usize>(
     Ok(set)
 }
 
-/// The feasible set of a request to decide: the payload, or the last one recorded, or everything.
+/// The feasible set of a request to decide: the payload, or the last one recorded, or everything before there was one.
 ///
 /// # Errors
-/// A payload that is not a set of the catalog's actions.
+/// A payload that is not a set of the catalog's actions. No payload, where a migration has left nothing of the last set.
 #[inline]
-pub fn read_feasible(catalog: &Catalog<'_>, last: &ActionSet, payload: &[u8]) -> Result<Feasible, Fault> {
+pub fn read_feasible(catalog: &Catalog<'_>, state: &State, payload: &[u8]) -> Result<Feasible, Fault> {
     if payload.is_empty() {
-        return Ok(Feasible::from_set(catalog, *last).unwrap_or_else(|_| Feasible::all(catalog)));
+        let everything = state.rounds() == 0 && state.permissions().is_empty();
+        let last = if everything { catalog.all_actions() } else { *state.permissions() };
+        return Feasible::from_set(catalog, last).map_err(|error| UserError::Feasible(error).into());
     }
     let (words, []) = payload.as_chunks::<4>() else { return Err(Fault::Content) };
     if words.len() > ActionSet::WORDS {

@@ -36,6 +36,31 @@ impl Key {
         let [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = bytes;
         Self(u64::from_le_bytes([a, b, c, d, e, f, g, h]), u64::from_le_bytes([i, j, k, l, m, n, o, p]))
     }
+
+    /// A key as files have it, of hosts and of firmware: 32 hexadecimal digits, with white space before and after. `None` for anything else.
+    ///
+    /// ```
+    /// use fable_core::protocol::Key;
+    ///
+    /// const KEY: Key = Key::from_hex(b"000102030405060708090a0b0c0d0e0F\n").unwrap(); // or include_bytes!("device.key")
+    /// assert_eq!(KEY, Key::new([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]));
+    /// assert_eq!(Key::from_hex(&[0; 16]), None); // the bytes themselves are not a file's
+    /// ```
+    #[must_use]
+    pub const fn from_hex(text: &[u8]) -> Option<Self> {
+        let (pairs, rest) = text.trim_ascii().as_chunks::<2>();
+        let (mut bytes, mut left) = ([0_u8; 16], pairs);
+        if pairs.len() != bytes.len() || !rest.is_empty() {
+            return None;
+        }
+        let mut slots = bytes.as_mut_slice();
+        while let ([slot, others @ ..], [[high, low], more @ ..]) = (slots, left) {
+            let (Some(high), Some(low)) = ((*high as char).to_digit(16), (*low as char).to_digit(16)) else { return None };
+            [*slot, ..] = (high * 16 + low).to_le_bytes();
+            (slots, left) = (others, more);
+        }
+        Some(Self::new(bytes))
+    }
 }
 
 impl fmt::Debug for Key {

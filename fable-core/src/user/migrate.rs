@@ -5,14 +5,14 @@ use super::late::{Pending, Wait, slot_mut};
 use super::wish::{MAX_WISHES, code_of};
 use super::{Learner, Memory, Promotion, State, Wish};
 use crate::catalog::score::Scalar;
-use crate::catalog::{Action, ActionSet, Context, ContrastSet, Matching, Rename, TRIAL_LEN, When};
+use crate::catalog::{Action, Context, ContrastSet, LonePart, Matching, Rename, TRIAL_LEN, When};
 use crate::numbers::Storage;
 use crate::policy::Policy;
 use crate::posterior::{Carried, Carry, Places, Prior};
 use core::fmt;
 
 /// The way from one policy to another, for any number of users, who go on under another catalog: values, tasks, signals, blocks and contrasts were added, removed, renamed or put in
-/// another order. Costs, default scores and texts change without any of this.
+/// another order, or the catalog has other rules. Costs, default scores and texts change without any of this.
 ///
 /// What is in both catalogs, by its name or by a [`Rename`](crate::catalog::Rename), keeps what is known about it:
 ///
@@ -24,6 +24,10 @@ use core::fmt;
 /// - decisions that wait, with the scores of when they were made, if their action and context can be said in the new catalog; a signal
 ///   that was not measured is 0 in them, a component that was not there has its null value. The others expire;
 /// - the user's own rules, if what they are about is still there, and switches;
+/// - the set that the last decision was made from, for a host that does not send its set again. An action of the new catalog is in it if all
+///   actions of the old one were that have the same values, as far as both catalogs have them. So everything stays everything; what was
+///   forbidden stays forbidden; a new component is free; a new value is, where the values of its component were all allowed. Of a removed
+///   component only the values count that were allowed with anything. If nothing is left, a request to decide has to bring its own set;
 /// - rounds, observations, incarnation, place, surprise and fading. Decision ids stay valid.
 ///
 /// Decisions that depend on a draw are others than without the migration once there are more coordinates: each takes a number of the stream.
@@ -169,6 +173,16 @@ impl<'m, T: Scalar> Migration<'m, T> {
         self.new
     }
 
+    /// What the old catalog alone has, by name. A part that was renamed and is not among the renames is here and in [`added`](Self::added).
+    pub fn removed(&self) -> impl Iterator<Item = LonePart<'m>> + use<'m, T> {
+        self.forward.lone()
+    }
+
+    /// What the new catalog alone has, by name.
+    pub fn added(&self) -> impl Iterator<Item = LonePart<'m>> + use<'m, T> {
+        self.back.lone()
+    }
+
     /// Numbers of workspace that [`carry`](Self::carry) needs.
     #[must_use]
     pub const fn workspace_len(&self) -> usize {
@@ -227,12 +241,7 @@ impl<'m, T: Scalar> Migration<'m, T> {
         new.promise = self.promise(old.promise);
         new.voided |= ends;
         new.arrow = self.new.catalog().arrow();
-        new.permissions = ActionSet::EMPTY;
-        for action in (0..).map(Action).take(self.old.catalog().actions()) {
-            if let (true, Some(action)) = (old.permissions.contains(action), self.forward.action(action)) {
-                new.permissions.insert(action);
-            }
-        }
+        new.permissions = self.back.allowed(&old.permissions);
     }
 
     /// Mean and variances.

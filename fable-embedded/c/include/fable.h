@@ -61,6 +61,7 @@ enum {
     FABLE_UNSUPPORTED = 9,   /* the library was built without what this needs */
     FABLE_SINK = 10,         /* the caller's sink did not take the bytes */
     FABLE_INTERNAL = 11,     /* something that should not be possible */
+    FABLE_OVERLAP = 12,      /* the memory of a user and its workspace overlap */
     /* What was asked of a user. */
     FABLE_FOREIGN_POLICY = 20,      /* the user belongs to another catalog or other settings */
     FABLE_UNKNOWN_TASK = 21,        /* the catalog has no such task */

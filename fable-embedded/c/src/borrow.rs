@@ -71,16 +71,20 @@ pub(crate) unsafe fn text_or_empty<'a>(pointer: *const c_char) -> Result<&'a str
     if pointer.is_null() { Ok("") } else { unsafe { text(pointer) } }
 }
 
-/// Writes a number that the caller may not want.
+/// A place for something that the caller may not want: null for that. It is asked for before anything is done.
 ///
 /// # Safety
 /// As for [`place`].
-pub(crate) unsafe fn tell<T>(pointer: *mut T, what: T) -> Result<(), Status> {
-    if !pointer.is_null() {
-        // SAFETY: the caller's promise.
-        *unsafe { place(pointer) }? = what;
+pub(crate) unsafe fn wanted<'a, T>(pointer: *mut T) -> Result<Option<&'a mut T>, Status> {
+    // SAFETY: the caller's promise.
+    if pointer.is_null() { Ok(None) } else { unsafe { place(pointer) }.map(Some) }
+}
+
+/// Writes what is wanted.
+pub(crate) fn tell<T>(place: Option<&mut T>, what: T) {
+    if let Some(place) = place {
+        *place = what;
     }
-    Ok(())
 }
 
 fn check<T>(pointer: *const T) -> Result<(), Status> {

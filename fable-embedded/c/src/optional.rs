@@ -18,9 +18,9 @@ pub unsafe extern "C" fn fable_recommend(
     number((|| {
         // SAFETY: the promise of the caller, as in the header.
         unsafe {
-            let out = borrow::place(action)?;
+            let (out, score) = (borrow::place(action)?, borrow::wanted(score)?);
             let (Action(action), best) = crate::user::requested(user, request, |user, request| Ok(user.recommend(request)?))?;
-            borrow::tell(score, best)?;
+            borrow::tell(score, best);
             *out = action;
         }
         Ok(())
@@ -50,8 +50,9 @@ pub unsafe extern "C" fn fable_expire(user: *mut Handle, now: u32, expired: *mut
     number((|| {
         // SAFETY: the promise of the caller, as in the header.
         unsafe {
-            let count = crate::user::user(user)?.expire(now)?;
-            borrow::tell(expired, count)
+            let (mut user, expired) = (crate::user::user(user)?, borrow::wanted(expired)?);
+            borrow::tell(expired, user.expire(now)?);
         }
+        Ok(())
     })())
 }

@@ -1,6 +1,6 @@
 //! What is certain: assessments, promotions, the profile.
 
-use crate::borrow::{one, place, places, tell};
+use crate::borrow::{one, place, places, tell, wanted};
 use crate::layout::{Assessment as CAssessment, Context as CContext, Promotion as CPromotion};
 use crate::status::{Status, number};
 use crate::text;
@@ -57,9 +57,10 @@ pub unsafe extern "C" fn fable_promote(user: *mut Handle, now: u32, promoted: *m
     number((|| {
         // SAFETY: the promise of the caller, as in the header.
         unsafe {
-            let count = self::user(user)?.promote(now)?;
-            tell(promoted, count)
+            let (mut user, promoted) = (self::user(user)?, wanted(promoted)?);
+            tell(promoted, user.promote(now)?);
         }
+        Ok(())
     })())
 }
 

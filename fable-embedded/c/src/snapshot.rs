@@ -14,15 +14,16 @@ pub unsafe extern "C" fn fable_save(user: *mut Handle, buffer: *mut c_void, size
     number((|| {
         // SAFETY: the promise of the caller, as in the header.
         let (learner, out, length) = unsafe { (learner(user)?, places(buffer.cast::<u8>(), size)?, place(length)?) };
-        let mut snapshot = learner.snapshot()?;
-        let mut written = snapshot.read(out);
-        let mut rest = [0; CHUNK];
-        let fits = written;
-        while let more @ 1.. = snapshot.read(&mut rest) {
-            written += more;
+        let (mut counted, mut needed, mut chunk) = (learner.snapshot()?, 0, [0; CHUNK]);
+        while let more @ 1.. = counted.read(&mut chunk) {
+            needed += more;
         }
-        *length = written;
-        if written == fits { Ok(()) } else { Err(Status::TOO_SMALL) }
+        *length = needed;
+        if needed > out.len() {
+            return Err(Status::TOO_SMALL);
+        }
+        learner.snapshot()?.read(out);
+        Ok(())
     })())
 }
 

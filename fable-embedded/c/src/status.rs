@@ -51,6 +51,7 @@ statuses! {
     UNSUPPORTED = 9, c"the library was built without what this needs";
     SINK = 10, c"the sink did not take the bytes";
     INTERNAL = 11, c"something that should not be possible";
+    OVERLAP = 12, c"the memory of a user and its workspace overlap";
     FOREIGN_POLICY = 20, c"the user belongs to another catalog or other settings";
     UNKNOWN_TASK = 21, c"the catalog has no such task";
     UNKNOWN_SIGNAL = 22, c"the catalog has no such signal";

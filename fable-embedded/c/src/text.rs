@@ -1,6 +1,6 @@
 //! Texts into a caller's buffer.
 
-use crate::borrow::{places, tell};
+use crate::borrow::{places, tell, wanted};
 use crate::status::Status;
 use core::ffi::c_char;
 use core::fmt;
@@ -23,7 +23,8 @@ impl fmt::Write for Buffer<'_> {
     }
 }
 
-/// Lets something be written into a buffer, ends it with a zero byte, and says how long it is; too long a text leaves it empty.
+/// Lets something be written into a buffer, ends it with a zero byte, and says how long it is. It is counted first: too long a text
+/// leaves the buffer as it was.
 ///
 /// # Safety
 /// `buffer` is null or has `size` bytes that nobody else uses, `length` is null or a place.
@@ -31,18 +32,22 @@ pub(crate) unsafe fn write(
     buffer: *mut c_char,
     size: usize,
     length: *mut usize,
-    body: impl FnOnce(&mut Buffer<'_>) -> Result<(), Status>,
+    mut body: impl FnMut(&mut Buffer<'_>) -> Result<(), Status>,
 ) -> Result<(), Status> {
     // SAFETY: the caller's promise; a byte is a byte.
-    let room = unsafe { places(buffer.cast::<u8>(), size) }?;
-    let mut text = Buffer { room, length: 0 };
-    body(&mut text)?;
-    let Buffer { room, length: needed } = text;
-    let fits = needed < room.len();
-    if let Some(end) = room.get_mut(if fits { needed } else { 0 }) {
-        *end = 0;
+    let (room, length) = unsafe { (places(buffer.cast::<u8>(), size)?, wanted(length)?) };
+    let (mut used, mut needed) = (0, 0);
+    loop {
+        let mut text = Buffer { room: room.get_mut(..used).unwrap_or_default(), length: 0 };
+        body(&mut text)?;
+        needed = text.length.max(needed);
+        if used > 0 || needed >= room.len() {
+            break;
+        }
+        used = room.len();
     }
-    // SAFETY: the caller's promise.
-    unsafe { tell(length, needed) }?;
-    if fits { Ok(()) } else { Err(Status::TOO_SMALL) }
+    tell(length, needed);
+    let end = room.get_mut(needed).ok_or(Status::TOO_SMALL)?;
+    *end = 0;
+    Ok(())
 }

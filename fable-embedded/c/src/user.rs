@@ -83,6 +83,10 @@ pub unsafe extern "C" fn fable_user_init(
         let (state_length, workspace_length) = (catalog.state_len(), catalog.workspace_len());
         let memory = self::memory(memory, size, user_size(catalog))?;
         let workspace = self::memory(workspace, workspace_size, workspace_length * size_of::<f32>())?.cast::<f32>();
+        let (first, second) = (memory.addr().get(), workspace.addr().get());
+        if first < second + workspace_length * size_of::<f32>() && second < first + user_size(catalog) {
+            return Err(Status::OVERLAP);
+        }
         let handle = memory.cast::<Handle>();
         // SAFETY: `user_size` has room for the numbers after the handle, and a handle's size is a multiple of their alignment. Both
         // memories are large enough for what is written, and the caller's.

@@ -157,6 +157,12 @@
 //! # Ok::<(), Box<dyn core::error::Error>>(())
 //! ```
 //!
+//! Firmware that begins with [`start`](FlashStore::start) has [`start_from`](FlashStore::start_from) for this, which knows the installation's seed.
+//!
+//! A migration leaves a snapshot where the journal was, so a host that keeps the journals of its devices reads this one (`fable device sync`)
+//! before the update. The reply to the last request before it is not kept: its answer is of the old catalog. A host that resends this very request
+//! to the new firmware has it executed again, as far as the new catalog can say it.
+//!
 //! The region keeps its layout. The migrated user is written as a snapshot into the slot that is not in use, and its commit record is the
 //! moment at which the region is the new firmware's. Power may fail before or after it: one of the two catalogs finds its user whole, and the
 //! next start does what is left. The firmware of before cannot read the region any more after that.
@@ -234,6 +240,8 @@ pub use layout::Layout;
 pub use medium::Flash;
 pub use open::Restored;
 pub use seed::{Seed, read_seed, read_seed_async, settle_seed, settle_seed_async, write_seed, write_seed_async};
+#[cfg(feature = "migrate")]
+pub use start::Before;
 pub use start::StartError;
 
 use crate::receipt::Receipts;

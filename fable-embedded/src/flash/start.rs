@@ -2,7 +2,8 @@
 //!
 //! The page before the store keeps the [seed](super::Seed) of the installation. It is drawn once, with the number of the user, and
 //! a power cut at any moment of that first start does no harm. After it nothing begins anew by itself: a store or a
-//! seed that is gone is reported, and what is left of them is not touched.
+//! seed that is gone is reported, and what is left of them is not touched. Firmware of another catalog than the last one takes the user along
+//! with [`FlashStore::start_from`].
 
 use super::error::FlashError;
 use super::seed::{read_seed, read_seed_async, settle_seed, settle_seed_async, write_seed, write_seed_async};
@@ -11,6 +12,8 @@ use core::fmt;
 use embedded_storage::nor_flash::NorFlash as BlockingNorFlash;
 use embedded_storage_async::nor_flash::NorFlash;
 use fable_core::{Catalog, Learner, Policy, Scalar, Settings, SettingsError, Storage};
+#[cfg(feature = "migrate")]
+use fable_core::{Migrated, Migration, catalog::Rename, record::RecordError};
 use fable_forms::blocking;
 
 /// Why a device does not start. What is in its flash was left alone, unless it is the flash that failed.
@@ -98,5 +101,90 @@ impl<F: NorFlash> FlashStore<F> {
             settle_seed_async(self.flash(), page).await?;
         }
         Ok(policy)
+    }
+}
+
+/// What the firmware of before had: another catalog, or other settings.
+#[cfg(feature = "migrate")]
+#[derive(Debug)]
+pub struct Before<'b, T, S, const R: usize> {
+    /// The catalog.
+    pub catalog: &'b Catalog<'b>,
+    /// Its settings; the seed is the one that the installation has drawn.
+    pub settings: Settings<'b>,
+    /// What has another name since then.
+    pub renames: &'b [Rename<'b>],
+    /// Memory for the user of then, which is needed for a moment.
+    pub learner: &'b mut Learner<T, S, R>,
+}
+
+#[cfg(feature = "migrate")]
+#[blocking(impl<F: BlockingNorFlash> FlashStore<Blocking<F>>)]
+impl<F: NorFlash> FlashStore<F> {
+    /// [`start`](Self::start) for firmware of another catalog than the one before: a user that it finds of the old catalog goes on under the
+    /// new one, see [`migrate`](Self::migrate), and what has become of it is told. Power may fail at any moment, and the next start
+    /// goes on. The workspace is the larger one of the two catalogs'.
+    ///
+    /// ```
+    /// # use fable_core::catalog::{Block, Catalog, Component, Definition, Value};
+    /// # use fable_core::record::snapshot::max_len;
+    /// # use fable_core::{Learner, Settings, Workspace};
+    /// # use fable_embedded::flash::{Before, Blocking, FlashStore, Layout};
+    /// # use fable_embedded::mock::Mock;
+    /// # type Flash = Mock<4, 1024>;
+    /// # const BLOCKS: &[Block] = &[Block::main(0)];
+    /// # const fn lamp(components: &'static [Component<'static>]) -> Definition<'static> {
+    /// #     Definition { name: "lamp", components, blocks: BLOCKS, ..Definition::EMPTY }
+    /// # }
+    /// # const WARM: Value<'static> = Value::new("warm", "", 0.0);
+    /// # const DIM: Value<'static> = Value::new("dim", "", 0.0);
+    /// # const COLD: Value<'static> = Value::new("cold", "", 0.0);
+    /// # const V1: Catalog<'static> = fable_core::catalog!(lamp(&[Component::new("light", &[WARM, COLD])]));
+    /// # const V2: Catalog<'static> = fable_core::catalog!(lamp(&[Component::new("light", &[WARM, DIM, COLD])]));
+    /// const LAYOUT: Layout = Layout::new::<Blocking<Flash>>(1024, 8 * 1024, 1500); // after the page of the seed
+    /// # let mut store = FlashStore::new(Blocking(Flash::new(9)), LAYOUT);
+    /// # let draw = || Some(5);
+    /// # let mut first: Learner<f32, [f32; V1.state_len()], 8> = const { Learner::vacant(&V1) };
+    /// # let mut scratch: Workspace<f32, [f32; V1.workspace_len()]> = const { Workspace::vacant(&V1) };
+    /// # store.start(&V1, Settings::DEFAULT, &mut first, &mut scratch, draw)?;
+    /// let mut then: Learner<f32, [f32; V1.state_len()], 8> = const { Learner::vacant(&V1) }; // statics on a device
+    /// let mut learner: Learner<f32, [f32; V2.state_len()], 8> = const { Learner::vacant(&V2) };
+    /// let mut workspace: Workspace<f32, [f32; V2.workspace_len()]> = const { Workspace::vacant(&V2) };
+    ///
+    /// let before = Before { catalog: &V1, settings: Settings::DEFAULT, renames: &[], learner: &mut then };
+    /// let (policy, migrated) = store.start_from(before, &V2, Settings::DEFAULT, &mut learner, &mut workspace, draw)?;
+    /// # assert_eq!(migrated.map(|migrated| (migrated.kept, migrated.added)), Some((2, 1)));
+    /// let user = learner.with(&policy, &mut workspace)?;
+    /// # assert_eq!(user.rounds(), 0);
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// See [`StartError`]; what can be wrong with a migration is [`FlashError::Migrate`] or [`FlashError::SlotTooSmall`]. A region of neither
+    /// catalog is [`RecordError::Catalog`] or [`RecordError::Policy`].
+    pub async fn start_from<'c, T: Scalar, S: Storage<T>, Z: Storage<T>, const R: usize, const Q: usize>(
+        &mut self,
+        before: Before<'_, T, S, R>,
+        catalog: &'c Catalog<'c>,
+        settings: Settings<'c>,
+        learner: &mut Learner<T, Z, Q>,
+        workspace: &mut (impl AsMut<[T]> + ?Sized),
+        draw: impl FnMut() -> Option<u64>,
+    ) -> Result<(Policy<'c, T>, Option<Migrated>), StartError> {
+        let Before { catalog: old_catalog, settings: old_settings, renames, learner: then } = before;
+        match self.start(catalog, settings, learner, workspace, draw).await {
+            Err(StartError::Store(FlashError::Record(RecordError::Catalog | RecordError::Policy))) => {}
+            started => return Ok((started?, None)),
+        }
+        let page = self.layout.region().start.checked_sub(self.layout.page()).ok_or(FlashError::Layout)?;
+        let seed = read_seed_async(self.flash(), page).await?.ok_or(StartError::SeedLost)?;
+        let old = Policy::new(old_catalog, Settings { seed: seed.number, ..old_settings })?;
+        let new = Policy::new(catalog, Settings { seed: seed.number, ..settings })?;
+        let migration = Migration::new(&old, &new, renames).map_err(FlashError::Migrate)?;
+        let (_, migrated) = self.migrate(&migration, then, learner, workspace).await?;
+        if !seed.settled {
+            settle_seed_async(self.flash(), page).await?;
+        }
+        Ok((new, Some(migrated)))
     }
 }

@@ -83,7 +83,7 @@ pub(super) fn read_terms<T: Scalar>(
         return Err(UserError::Unsupported.into());
     }
     let set = if SCORES == 0 { payload } else { read_defaults(catalog, payload, defaults)? };
-    Ok((context.context(catalog)?, read_feasible(catalog, user.permissions(), set)?))
+    Ok((context.context(catalog)?, read_feasible(catalog, user, set)?))
 }
 
 /// Puts the command of another request into its place.

@@ -23,7 +23,7 @@
 use super::movement::{Refused, Why};
 use super::{Damage, Desk, Identity, Policies, Reach, Resident, Store, StoreError, Stored, UserRow, Writes, wishes};
 use crate::prior_file;
-use fable_core::catalog::Rename;
+use fable_core::catalog::{LonePart, Rename};
 use fable_core::{HostLearner, Migrated, Migration, Policy, Scalar};
 
 /// Users that are committed together at most.
@@ -43,6 +43,8 @@ pub struct Report {
     pub priors: u64,
     /// Coordinates that are in both catalogs, new ones, and removed ones.
     pub coordinates: [u16; 3],
+    /// Declared contrasts that are gone, or say something else now: what their coins have shown is dropped.
+    pub contrasts: u16,
     /// Promotions that were dropped, of all users together.
     pub promotions: u64,
     /// Users' own rules that were dropped.
@@ -65,6 +67,7 @@ impl Report {
     /// Adds what became of a user.
     pub fn add(&mut self, migrated: &Migrated) {
         self.coordinates = [migrated.kept, migrated.added, migrated.removed];
+        self.contrasts = migrated.contrasts;
         self.promotions += u64::from(migrated.promotions);
         self.rules += u64::from(migrated.wishes);
         self.waiting += u64::from(migrated.waiting);
@@ -97,6 +100,13 @@ impl<'m, T: Scalar> Migrator<'m, T> {
     pub fn new(old: &'m Policy<'m, T>, new: &'m Policy<'m, T>, renames: &'m [Rename<'m>]) -> Result<Self, StoreError> {
         Migration::new(old, new, renames)?;
         Ok(Self { old, new, renames })
+    }
+
+    /// What the old catalog alone has, by name, and what the new one alone has.
+    #[must_use]
+    pub fn differences(&self) -> [Vec<LonePart<'m>>; 2] {
+        let migration = Migration::new(self.old, self.new, self.renames); // as in `new`
+        migration.map_or_else(|_| [vec![], vec![]], |migration| [migration.removed().collect(), migration.added().collect()])
     }
 
     /// Migrates everyone of a store into another one; without one it is only tried. `progress` gets how many users are done, and how

@@ -35,9 +35,12 @@ static POLICY: Policy<'static, f32> = match Policy::new(&CATALOG, SETTINGS) {
 /// Decisions that can wait for their reward, and promotions.
 pub const ROOM: usize = 8;
 
-/// What hosts have too: the 16 bytes of a file that is named when the image is built.
+/// What hosts have too: the key in a file that is named when the image is built, the same file as for `fable device --key-file`.
 #[cfg(feature = "keyed")]
-const KEY: fable_embedded::protocol::Key = fable_embedded::protocol::Key::new(*include_bytes!(env!("FABLE_KEY_FILE")));
+const KEY: fable_embedded::protocol::Key = match fable_embedded::protocol::Key::from_hex(include_bytes!(env!("FABLE_KEY_FILE"))) {
+    Some(key) => key,
+    None => panic!("the file that FABLE_KEY_FILE names does not have 32 hexadecimal digits"),
+};
 
 /// The store of a board.
 pub type BoardStore = FlashStore<Blocking<<Here as Board>::Flash>, { Here::PRIOR }>;

@@ -3,6 +3,9 @@
 //! A part gives [`serve`] or [`serve_async`] its flash, its serial port and 64 random bits at a time. The first page of the
 //! region keeps the seed, the rest is the store. Nothing of this knows which part it is on, so `tests/serve.rs` runs it on a
 //! host, over a flash whose power is cut and a port that is a piece of memory.
+//!
+//! Requests that write are not limited in time here: the templates have no clock in common. Where the port may babble, or others can write
+//! to it, say how many a day it takes with `Server::limit`, from the part's own clock; the page of `fable_embedded::flash`, *Wear*, says what that saves.
 
 #![no_std]
 #![deny(clippy::expect_used, clippy::indexing_slicing, clippy::panic, clippy::unwrap_used)]

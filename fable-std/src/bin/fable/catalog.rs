@@ -1,13 +1,13 @@
 //! `fable catalog`: what can be chosen, and how it is described to the learner.
 
 use crate::failure::Failure;
-use crate::output::write_code;
+use crate::output::{is_same_file, write_code};
 use clap::{Args, Subcommand};
 use fable_core::{Catalog, Settings};
 use fable_std::catalogs;
 use fable_std::catalogs::generate::{self, GenerateError, Heading};
 use fable_std::settings::{self, SettingsArguments};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Shows and checks catalogs, and makes source code of them: what can be chosen, and how it is described to the learner.
 ///
@@ -148,6 +148,11 @@ type Generator = fn(&Catalog<'_>, &Settings<'_>, &Heading<'_>) -> Result<String,
 /// Source code of a catalog.
 fn generate(arguments: &CodeArguments, generator: Generator) -> Result<String, Failure> {
     let CodeArguments { catalog: name, output, .. } = arguments;
+    for source in [Some(name), arguments.settings.settings.as_ref()].into_iter().flatten() {
+        if is_same_file(Path::new(source), output) {
+            return Err(Failure::Mistake(format!("--output {}: this is the file that is read", output.display())));
+        }
+    }
     let catalog = catalogs::open(name)?;
     let settings = arguments.settings.resolve(name, catalog)?;
     let heading = Heading { source: name, name: arguments.name.as_deref() };

@@ -2,19 +2,20 @@
 
 use crate::failure::Failure;
 use crate::input::read;
-use crate::output::write;
+use crate::output::{is_same_file, write};
 use crate::policy_arguments::ScalarName;
 use crate::store::printable;
 use crate::store_key;
 use crate::upkeep::{bar, show};
 use clap::Args;
-use fable_core::catalog::Rename;
+use fable_core::catalog::{LonePart, Rename, RenameKind};
 use fable_core::record::RecordError;
-use fable_core::{BlockSet, Catalog, Policy, Scalar, Settings};
+use fable_core::{BlockSet, Catalog, MigrateError, Policy, Scalar, Settings};
 use fable_std::catalogs;
 use fable_std::prior_file::PriorFileError;
 use fable_std::settings::SettingsArguments;
 use fable_std::store::migration::{Migrator, Report};
+use fable_std::store::movement::Why;
 use fable_std::store::{Identity, Store, StoreError, is_url, transfer};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -81,7 +82,8 @@ pub(crate) fn run(arguments: &MigrateArguments) -> Result<String, Failure> {
     let catalogs = Catalogs { old: catalogs::open(&arguments.from)?, new: catalogs::open(&arguments.to)? };
     let renames: Vec<Rename<'_>> =
         arguments.rename.iter().map(|said| renames(&catalogs, said)).collect::<Result<Vec<_>, _>>()?.concat();
-    if arguments.old == arguments.new {
+    let sources = [&arguments.old, Path::new(&arguments.from), Path::new(&arguments.to)];
+    if arguments.old == arguments.new || sources.iter().any(|source| is_same_file(source, &arguments.new)) {
         return Err(Failure::Mistake("what is migrated is written anew: NEW has to be another place".into()));
     }
     if is_url(&arguments.old) || !is_file_of_one(&arguments.old) {
@@ -105,14 +107,24 @@ fn is_file_of_one(path: &Path) -> bool {
 fn renames<'a>(catalogs: &Catalogs, said: &'a str) -> Result<Vec<Rename<'a>>, Failure> {
     let wrong = |what: &str| Failure::Mistake(format!("--rename {}: {what}", printable(said)));
     let (from, to) = said.split_once(':').ok_or_else(|| wrong("say OLD:NEW"))?;
+    let (old, new) = (catalogs.old.definition(), catalogs.new.definition());
+    let missing =
+        |kind: &str, name: &str, side: &str| Err(wrong(&format!("the {side} catalog has no {kind} {}", printable(name))));
     let tasks = from.strip_prefix("task=").zip(to.strip_prefix("task="));
     if let Some((from, to)) = tasks {
-        return Ok(vec![Rename::task(from, to)]);
+        return match (old.tasks.contains(&from), new.tasks.contains(&to)) {
+            (false, _) => missing("task", from, "old"),
+            (_, false) => missing("task", to, "new"),
+            _ => Ok(vec![Rename::task(from, to)]),
+        };
     }
     if from.contains('=') || to.contains('=') {
-        return Ok(vec![Rename::value(from, to)]);
+        return match (has_value(catalogs.old, from), has_value(catalogs.new, to)) {
+            (false, _) => missing("value", from, "old"),
+            (_, false) => missing("value", to, "new"),
+            _ => Ok(vec![Rename::value(from, to)]),
+        };
     }
-    let (old, new) = (catalogs.old.definition(), catalogs.new.definition());
     let known = [
         (catalogs.old.component(from).is_some() && catalogs.new.component(to).is_some()).then(|| Rename::component(from, to)),
         (old.signals.contains(&from) && new.signals.contains(&to)).then(|| Rename::signal(from, to)),
@@ -121,6 +133,31 @@ fn renames<'a>(catalogs: &Catalogs, said: &'a str) -> Result<Vec<Rename<'a>>, Fa
     ];
     let known: Vec<Rename<'a>> = known.into_iter().flatten().collect();
     if known.is_empty() { Err(wrong("no component, signal or contrast has these names in the two catalogs")) } else { Ok(known) }
+}
+
+/// Whether a catalog has a value that is said as `component=value`.
+fn has_value(catalog: &Catalog<'_>, name: &str) -> bool {
+    let Some((component, value)) = name.split_once('=') else { return false };
+    catalog.component(component).is_some_and(|component| catalog.value(component, value).is_some())
+}
+
+/// The way between the catalogs; a rename that cannot be meant is told as it was said.
+fn migrator<'m, T: Scalar>(
+    arguments: &MigrateArguments,
+    (old, new): (&'m Policy<'m, T>, &'m Policy<'m, T>),
+    renames: &'m [Rename<'m>],
+) -> Result<Migrator<'m, T>, Failure> {
+    Migrator::new(old, new, renames).map_err(|error| match error {
+        StoreError::Migrate(MigrateError::Rename { index }) => {
+            let Rename { from, to, .. } = renames.get(index).copied().unwrap_or(Rename::task("", ""));
+            let is_said =
+                |said: &&String| said.split_once(':').is_some_and(|(old, new)| old.ends_with(from) && new.ends_with(to));
+            let said = arguments.rename.iter().rev().find(is_said).map_or("", String::as_str);
+            let why = "one of the names has been said before, or the values are of different components";
+            Failure::Mistake(format!("--rename {}: {why}", printable(said)))
+        }
+        error => error.into(),
+    })
 }
 
 fn store(arguments: &MigrateArguments, catalogs: &Catalogs, renames: &[Rename<'_>]) -> Result<String, Failure> {
@@ -150,8 +187,8 @@ fn everyone<T: Scalar>(
     let new = Policy::<T>::new(catalogs.new, new).map_err(Failure::mistake)?;
     from.identity()?
         .admit(&Identity::new(&old))
-        .map_err(|error| Failure::Mistake(format!("--from {}: {error}", arguments.from)))?;
-    let migrator = Migrator::new(&old, &new, renames)?;
+        .map_err(|error| Failure::Mistake(format!("--from {}: {}", arguments.from, not_its_catalog(&error))))?;
+    let migrator = migrator(arguments, (&old, &new), renames)?;
     let open = || {
         fable_std::store::open(&arguments.new, &Identity::new(&new), &store_key::options()?)
             .map_err(|error| Failure::from_reading(&arguments.new, &error))
@@ -160,8 +197,51 @@ fn everyone<T: Scalar>(
     let bar = bar();
     let report = migrator.everyone(from, to.as_deref(), &mut show(&bar))?;
     bar.finish_and_clear();
-    let text = if arguments.json { json(&report) } else { told(&report, arguments.dry_run) };
+    let text = tell(arguments, &report, &migrator.differences());
     if report.is_complete() { Ok(text) } else { Err(Failure::Different(text)) }
+}
+
+/// Why a store is not of the catalog and the settings of before, without the advice to migrate it.
+fn not_its_catalog(error: &StoreError) -> String {
+    match error {
+        StoreError::Mismatch { what, stored, given } if what == "catalog" => {
+            format!("the store was made with catalog {stored}, not {given}")
+        }
+        StoreError::Mismatch { what, .. } if what == "shape of the catalog" => {
+            "the store was made with a catalog of this name and another shape: this is not the file of then".into()
+        }
+        error => error.to_string(),
+    }
+}
+
+/// What a command has done: with what only the old catalog has, and what only the new one has.
+fn tell(arguments: &MigrateArguments, report: &Report, differences: &[Vec<LonePart<'_>>; 2]) -> String {
+    let [gone, new] = differences.each_ref().map(|parts| parts.iter().map(ToString::to_string).collect::<Vec<_>>());
+    if arguments.json {
+        return json(report, &gone, &new);
+    }
+    let mut text = told(report, arguments.dry_run);
+    if report.users + report.priors > 0 {
+        for (what, names) in [("gone", &gone), ("new", &new)] {
+            if !names.is_empty() {
+                let _ = writeln!(text, "{what}: {}", printable(&names.join(", ")));
+            }
+        }
+        let [gone, new] = differences;
+        let like = |part: &&LonePart<'_>| new.iter().any(|other| (other.kind, other.component) == (part.kind, part.component));
+        if gone.iter().filter(|part| part.kind != RenameKind::Contrast).any(|part| like(&part)) {
+            text += "If something that is gone only has another name now, say so: --rename OLD:NEW\n";
+        }
+    }
+    if report.refused.iter().any(|refused| refused.why == Why::Differs) {
+        let new = fable_std::store::shown(&arguments.new);
+        let _ = writeln!(
+            text,
+            "Nothing in {new} was overwritten. If it comes from a migration with other catalogs, renames or settings, delete it, with the files beside it, \
+             and run this again."
+        );
+    }
+    text
 }
 
 fn told(report: &Report, dry_run: bool) -> String {
@@ -172,6 +252,7 @@ fn told(report: &Report, dry_run: bool) -> String {
         let _ = writeln!(text, "coordinates: {kept} kept, {added} added, {removed} removed");
     }
     for (what, count) in [
+        ("declared contrasts that are gone or say something else", report.contrasts.into()),
         ("promotions that were dropped", report.promotions),
         ("rules of users that were dropped: what they are about is gone", report.rules),
         ("decisions that do not wait for a reward any more", report.waiting),
@@ -187,7 +268,7 @@ fn told(report: &Report, dry_run: bool) -> String {
     text
 }
 
-fn json(report: &Report) -> String {
+fn json(report: &Report, gone: &[String], new: &[String]) -> String {
     let [kept, added, removed] = report.coordinates;
     let refused = |refused: &fable_std::store::movement::Refused| serde_json::json!({ "user": refused.name, "number": format!("{:016x}", refused.number), "why": refused.to_string() });
     let report = serde_json::json!({
@@ -195,6 +276,9 @@ fn json(report: &Report) -> String {
         "there_already": report.same,
         "priors": report.priors,
         "coordinates": { "kept": kept, "added": added, "removed": removed },
+        "gone": gone,
+        "new": new,
+        "dropped_contrasts": report.contrasts,
         "dropped_promotions": report.promotions,
         "dropped_rules": report.rules,
         "expired_decisions": report.waiting,
@@ -214,7 +298,7 @@ fn file<T: Scalar>(
 ) -> Result<String, Failure> {
     let old = Policy::<T>::new(catalogs.old, old).map_err(Failure::mistake)?;
     let new = Policy::<T>::new(catalogs.new, new).map_err(Failure::mistake)?;
-    let migrator = Migrator::new(&old, &new, renames)?;
+    let migrator = migrator(arguments, (&old, &new), renames)?;
     let mut report = Report::default();
     let migrated = if bytes.starts_with(b"FABS") {
         report.priors = 1;
@@ -228,7 +312,7 @@ fn file<T: Scalar>(
         })
     };
     let migrated = migrated.map_err(|error| refused(arguments, error))?;
-    let text = if arguments.json { json(&report) } else { told(&report, arguments.dry_run) };
+    let text = tell(arguments, &report, &migrator.differences());
     if arguments.dry_run { Ok(text) } else { write(&arguments.new, &migrated, text) }
 }
 

@@ -4,6 +4,7 @@
 use crate::failure::Failure;
 use std::fs::{self, File};
 use std::io::{self, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use tempfile::NamedTempFile;
 
@@ -44,6 +45,14 @@ pub(crate) fn create(path: &Path, bytes: &[u8]) -> io::Result<()> {
     draft(folder, bytes)?.persist_noclobber(path)?;
     sync(folder);
     Ok(())
+}
+
+/// Whether two paths lead to one file, whatever they are called.
+pub(crate) fn is_same_file(one: &Path, other: &Path) -> bool {
+    match (fs::metadata(one), fs::metadata(other)) {
+        (Ok(one), Ok(other)) => one.is_file() && (one.dev(), one.ino()) == (other.dev(), other.ino()),
+        _ => false,
+    }
 }
 
 /// Whether something is there that is not a file: a device, a pipe.

@@ -17,18 +17,5 @@ pub(super) fn read(path: &Path) -> Result<Key, Failure> {
         return Err(mistake("others may read or change the key: chmod 600"));
     }
     let bytes = read_within(path, LONGEST)?;
-    let digits = bytes.trim_ascii();
-    let digit = |digit: u8| char::from(digit).to_digit(16);
-    let mut key = [0; 16];
-    let (pairs, rest) = digits.as_chunks::<2>();
-    if pairs.len() != key.len() || !rest.is_empty() {
-        return Err(mistake("a key is 32 hexadecimal digits"));
-    }
-    for (slot, [high, low]) in key.iter_mut().zip(pairs) {
-        let (Some(high), Some(low)) = (digit(*high), digit(*low)) else {
-            return Err(mistake("a key is 32 hexadecimal digits"));
-        };
-        *slot = (high * 16 + low) as u8;
-    }
-    Ok(Key::new(key))
+    Key::from_hex(&bytes).ok_or_else(|| mistake("a key is 32 hexadecimal digits"))
 }
