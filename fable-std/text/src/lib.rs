@@ -187,7 +187,7 @@ impl Rules {
     /// Id of the onboarding rules.
     pub const ONBOARDING: &'static str = "rules-onboarding/2";
     /// Id of the feedback rules.
-    pub const FEEDBACK: &'static str = "rules-feedback/2";
+    pub const FEEDBACK: &'static str = "rules-feedback/3";
 }
 
 /// Why an adapter cannot work with a catalog.
