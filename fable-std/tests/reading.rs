@@ -1,6 +1,7 @@
 //! Ops that keep nothing: words in the catalog's terms, and what would be done now. And a reward beside a default score of one's own.
 
-use fable_core::{Action, Catalog, Policy, Settings, catalog};
+use fable_core::catalog::{Definition, Part, StandingRule};
+use fable_core::{Action, Catalog, Policy, Rule, Settings, catalog};
 use fable_std::serve::{Options, serve};
 use serde_json::{Value, json};
 
@@ -133,6 +134,38 @@ fn a_contrast_knows_whether_rewards_can_tell() {
     assert!(ask("recent_memory_over_none", json!({})).get("identifiable").is_none());
     let nothing = json!({ "forbid": [{ "style": "direct" }], "require": [{ "style": "direct" }] });
     assert_eq!(ask("concise_over_detailed", nothing)["error"]["code"], "infeasible");
+}
+
+/// Rules that are kept count like those of the request: the user's own, and the catalog's.
+#[test]
+fn a_contrast_knows_the_rules_that_stand() {
+    const OFF: &[Part] = &[Part::new(0, &[0])];
+    const RULES: &[StandingRule] = &[Rule::require("no_memory", OFF).always()];
+    let contrast = |user: &str, name: &str| json!({ "op": "contrast", "user": user, "name": name });
+    let answers = ask(
+        &catalog::AGENT,
+        &[
+            json!({ "op": "require", "user": "ana", "values": ["memory=no_memory"] }),
+            json!({ "op": "require", "user": "eva", "values": ["memory=no_memory"], "when": "task=coding" }),
+            contrast("ana", "recent_memory_over_none"),
+            contrast("ana", "concise_over_detailed"),
+            contrast("eva", "recent_memory_over_none"),
+            contrast("ben", "recent_memory_over_none"),
+            json!({ "op": "allow", "user": "ana", "values": ["memory=recent_memory"] }),
+            contrast("ana", "recent_memory_over_none"),
+        ],
+    );
+    let told: Vec<&Value> = answers.iter().map(|answer| &answer["identifiable"]).collect();
+    assert_eq!(told[2..6], [&json!(false), &json!(true), &json!(true), &Value::Null], "{answers:?}");
+    assert_eq!(told[7], &Value::Null, "no rule stands any more");
+    // Two values of one obligation leave both.
+    let either = json!({ "op": "require", "user": "ana", "values": ["memory=no_memory", "memory=recent_memory"] });
+    assert_eq!(ask(&catalog::AGENT, &[either, contrast("ana", "recent_memory_over_none")])[1]["identifiable"], true);
+
+    let definition = Definition { rules: RULES, ..*catalog::AGENT.definition() };
+    let strict = Box::leak(Box::new(Catalog::try_new(definition).unwrap()));
+    let answers = ask(strict, &[contrast("ana", "recent_memory_over_none"), contrast("ana", "concise_over_detailed")]);
+    assert_eq!((&answers[0]["identifiable"], &answers[1]["identifiable"]), (&json!(false), &json!(true)), "{answers:?}");
 }
 
 /// What came before counts for a context, and for nothing else.
