@@ -154,6 +154,11 @@ pub trait ContextAdapter {
     /// # Errors
     /// A catalog with tasks or signals that the adapter knows nothing about.
     fn context(&self, catalog: &Catalog<'_>, situation: Situation<'_>) -> Result<Reading<Context>, AdapterError>;
+
+    /// Whether somebody elsewhere is asked, who then knows what is in the situation.
+    fn asks_elsewhere(&self) -> bool {
+        false
+    }
 }
 
 /// Makes preferences and constraints from what a person says.
