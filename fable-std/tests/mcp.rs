@@ -132,9 +132,9 @@ fn requests_are_read_with_their_history() {
         let context = |tool: &str, arguments: Value| call(&ana, tool, arguments).unwrap().data["context"].clone();
         let history = json!([{ "request": "Translate 'good morning' into German", "answer": "Guten Morgen", "reward": 0.5 }]);
         for tool in ["decide", "recommend"] {
-            assert_ne!(context(tool, json!({ "request": "and in French?" }))["task"], "translation");
-            let after = json!({ "request": "and in French?", "history": history });
-            assert_eq!(context(tool, after)["task"], "translation");
+            let alone = context(tool, json!({ "request": "and in French?" }));
+            let after = context(tool, json!({ "request": "and in French?", "history": history }));
+            assert!(after["task"] == "translation" && after != alone, "{after}");
             let told = json!({ "request": "hm, go on", "background": "You are a coding assistant." });
             assert_eq!(context(tool, told)["task"], "coding");
         }

@@ -76,6 +76,7 @@ async def live():
         history = [{"request": "Translate 'good morning' into German", "answer": "Guten Morgen", "action": data["action"], "reward": 0.5}]
         data, text = await told(client, "recommend", request="and in French?", history=history)
         assert data["context"]["task"] == "translation", data
+        assert data["context"] != (await told(client, "recommend", request="and in French?"))[0]["context"]
         data, text = await told(client, "why")
         assert data["decision"] == decision and data["chosen"] and "Chosen:" in text, text
         data, text = await told(client, "feedback", words="thanks, that's perfect")
