@@ -89,6 +89,14 @@ impl Allowed {
         self
     }
 
+    /// What is allowed in some task or without one: the hard state, as far as it is known before a context is. `None` when that is nothing.
+    #[must_use]
+    pub fn anywhere(&self, catalog: &Catalog<'_>) -> Option<Feasible> {
+        let mut all = ActionSet::EMPTY;
+        self.tasks.iter().flat_map(ActionSet::iter).for_each(|action| all.insert(action));
+        Feasible::from_set(catalog, all).ok()
+    }
+
     /// How many actions are allowed: without a task, then in each.
     pub fn counts(&self) -> impl Iterator<Item = usize> {
         self.tasks.iter().map(ActionSet::len)

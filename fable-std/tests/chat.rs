@@ -470,6 +470,28 @@ fn a_store_that_cannot_be_used_is_told_with_what_to_do() {
     assert!(code == Some(1) && message.ends_with("the store is in use by another process\n"), "{message}");
 }
 
+/// Requests are read with a text that is so for everybody, from a file that is a text and not too long.
+#[test]
+fn a_background_comes_from_a_file() {
+    let (folder, store) = place();
+    let file = folder.path().join("background.txt");
+    let path = file.to_str().unwrap();
+    let chat = |bytes: &[u8]| {
+        std::fs::write(&file, bytes).unwrap();
+        let output = run(command(&store, &["--background", path]), b"hm, go on\n");
+        (output.status.code(), [output.stdout, output.stderr].concat())
+    };
+    let (code, said) = chat(b"You are a coding assistant.\n");
+    assert!(code == Some(0) && said.starts_with(b"request      coding\n"), "{}", String::from_utf8_lossy(&said));
+    for (wrong, told) in [(vec![0xff], "is a text in UTF-8"), (vec![b' '; (64 << 10) + 1], "has at most 64 KiB")] {
+        let (code, said) = chat(&wrong);
+        let said = String::from_utf8(said).unwrap();
+        assert!(code == Some(2) && said.contains(told) && said.lines().count() == 1, "{said}");
+    }
+    std::fs::remove_file(&file).unwrap();
+    assert!(!run(command(&store, &["--background", path]), b"hm, go on\n").status.success());
+}
+
 #[test]
 fn the_store_has_a_place_of_its_own() {
     let folder = tempfile::tempdir().unwrap();

@@ -9,7 +9,7 @@ use fable_std::chat::Chat;
 use fable_std::llm::{self, Llm};
 use fable_std::memory::MODES;
 use fable_std::store::{FileStore, Identity, Policies};
-use fable_std::text::Rules;
+use fable_std::text::{ContextAdapter, FeedbackAdapter, Rules};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -59,6 +59,64 @@ fn no_memory_sends_nothing_of_before() {
             assert!(!messages.to_string().contains("4711"), "{messages}");
         }
     }
+}
+
+/// A chat in which the model reads, too: what it prints for requests, and the bodies of all calls, two for each.
+fn talk_read_by_model(rule: &str, background: Option<&str>, requests: &[&str]) -> (Vec<String>, Vec<Value>) {
+    let read = json!({ "task": null, "signals": { "risk": 0.1, "ambiguity": 0.1, "memory_need": 0.1, "tool_need": 0.1 } });
+    let replies = requests.iter().flat_map(|_| [completion(&read.to_string()), completion("I see")]).collect();
+    let server = Endpoint::answering_all(replies);
+    let llm = Llm::new(llm::Endpoint::new(&server.url, "m"), None).unwrap();
+    let settings =
+        Settings { context_adapter: llm.context_adapter(), feedback_adapter: llm.feedback_adapter(), ..Settings::default() };
+    let policies = Policies::from(Policy::new(&AGENT, settings).unwrap());
+    let mut chat = Chat::open(&policies, store(None, &policies), "me", &llm, Some(&llm)).unwrap();
+    if let Some(background) = background {
+        chat = chat.with_background(background);
+    }
+    assert!(!chat.line(rule, 0).unwrap().to_string().contains("not done"));
+    let said = requests.iter().map(|request| chat.line(&format!("/ask {request}"), 0).unwrap().to_string()).collect();
+    (said, (0..2 * requests.len()).map(|_| server.request().unwrap().1).collect())
+}
+
+/// What the model is told of a situation.
+fn situation(body: &Value) -> Value {
+    let messages = body["messages"].as_array().unwrap();
+    serde_json::from_str(messages.last().unwrap()["content"].as_str().unwrap()).unwrap()
+}
+
+/// Where memory is forbidden, a model that reads requests was sent the exchanges before them all the same.
+#[test]
+fn no_memory_sends_nothing_of_before_to_a_model_that_reads() {
+    let requests = ["My code is 4711", "What is my code?"];
+    let (said, sent) = talk_read_by_model(&always("no_memory"), None, &requests);
+    assert!(!said.concat().contains("by rules"), "{said:?}");
+    assert_eq!(situation(&sent[2])["request"], "What is my code?");
+    for body in &sent[2..] {
+        assert!(!body.to_string().contains("4711"), "{body}");
+    }
+    // Where something else is left to choose, the exchange is read.
+    let (_, sent) = talk_read_by_model("/forbid profile_summary", None, &requests);
+    assert_eq!(situation(&sent[2])["history"][0]["request"], "My code is 4711");
+}
+
+/// A request is read with what is so for everybody, by a model and by rules, and with what may be done.
+#[test]
+fn requests_are_read_with_the_background_and_the_hard_state() {
+    let background = "You are a coding assistant.";
+    let (_, sent) = talk_read_by_model("/forbid tool=web_search", Some(background), &["hm, go on"]);
+    let told = situation(&sent[0]);
+    assert_eq!(told["background"], background);
+    let tools = told["allowed"]["tool"].as_array().unwrap();
+    assert!(tools.contains(&json!("file_search")) && !tools.contains(&json!("web_search")), "{told}");
+    let instruction = sent[1]["messages"][0]["content"].as_str().unwrap();
+    assert!(instruction.starts_with(&format!("{background}\n\n")), "{instruction}");
+
+    let policies = policies();
+    let chat = Chat::open(&policies, store(None, &policies), "me", &Rules, None).unwrap();
+    let mut chat = chat.with_background(background);
+    let said = chat.line("/ask hm, go on", 0).unwrap().to_string();
+    assert!(said.starts_with("request      coding\n"), "{said}");
 }
 
 #[test]

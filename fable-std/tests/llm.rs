@@ -394,7 +394,7 @@ fn an_id_names_model_version_and_rules() {
     let llm = Llm::new(Endpoint::new("https://host/v1", "small-1"), None).unwrap();
     assert_eq!(llm.context_adapter(), "llm-context/2:small-1+rules-context/2");
     assert_eq!(llm.onboarding_adapter(), "llm-onboarding/2:small-1+rules-onboarding/2");
-    assert_eq!(llm.feedback_adapter(), "llm-feedback/2:small-1+rules-feedback/2");
+    assert_eq!(llm.feedback_adapter(), "llm-feedback/2:small-1+rules-feedback/3");
     let settings = fable_core::Settings { context_adapter: llm.context_adapter(), ..fable_core::Settings::default() };
     let print = |settings| fable_core::Policy::<f32>::new(&TAU2, settings).unwrap().fingerprint();
     assert_ne!(print(settings), print(fable_core::Settings { context_adapter: Rules.context_adapter(), ..settings }));

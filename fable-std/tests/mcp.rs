@@ -64,19 +64,94 @@ fn a_life_by_tools() {
 fn rules_hold_for_the_tools() {
     with_service(|service| {
         let ana = Session::new(Local(service), "ana");
-        let told =
-            call(&ana, "preferences", json!({ "say": "For coding never run code. Always confirm first when it is risky." }))
-                .unwrap();
+        let said = "For coding never run code. Always confirm first when it is risky.";
+        let told = call(&ana, "preferences", json!({ "say": said, "confirm": true })).unwrap();
         let rules = told.data["rules"].as_array().unwrap();
-        assert!(!rules.is_empty(), "{}", told.data);
+        assert!(!rules.is_empty() && told.data["kept"] == true, "{}", told.data);
         let context = |task: Value| json!({ "task": task, "risk": 0.1, "ambiguity": 0.1, "memory_need": 0.1, "tool_need": 0.9 });
         let feasible =
             |task: &str| call(&ana, "recommend", json!({ "context": context(task.into()) })).unwrap().data["feasible"].clone();
         assert_eq!((feasible("coding"), feasible("factual")), (json!(150), json!(180)));
         let listed = call(&ana, "preferences", json!({})).unwrap();
         assert!(listed.text.contains("Rule: never tool=") && listed.text.contains("in coding"), "{}", listed.text);
-        call(&ana, "preferences", json!({ "take_back": [rules[0]["values"][0]] })).unwrap();
+        call(&ana, "preferences", json!({ "take_back": [rules[0]["values"][0]], "confirm": true })).unwrap();
         assert_eq!(feasible("coding"), 180);
+    });
+}
+
+/// An assistant's own words became rules, and it lifted rules, without a yes of the person's.
+#[test]
+fn rules_need_the_persons_yes() {
+    with_service(|service| {
+        let ana = Session::new(Local(service), "ana");
+        let preferences = |arguments: Value| call(&ana, "preferences", arguments).unwrap();
+        let (say, back) = ("I like short answers. Never search the web.", json!(["tool=web_search"]));
+        let rules = || preferences(json!({})).data["rules"].as_array().unwrap().len();
+        for confirm in [Value::Null, json!(false)] {
+            let told = preferences(json!({ "say": say, "confirm": confirm }));
+            assert!(
+                told.text.contains("Would be taken as a rule: never tool=web_search") && told.text.ends_with("confirm: true.")
+            );
+            assert_eq!((rules(), &told.data["kept"]), (0, &json!(false)), "{}", told.text);
+            // Nor is the wish beside it taken, which would count twice when all is said again.
+            assert_eq!(call(&ana, "profile", json!({})).unwrap().data["rewards"], 0);
+            let why = json!({ "context": { "task": null, "risk": 0, "ambiguity": 0, "memory_need": 0, "tool_need": 0 } });
+            let score = call(&ana, "recommend", why).unwrap().data["score"].clone();
+            assert_eq!(score, before_anything(), "{}", told.text);
+        }
+        let told = preferences(json!({ "say": say, "confirm": true }));
+        assert!(told.text.contains("Taken as a rule: never tool=web_search"), "{}", told.text);
+        assert_eq!(rules(), 1);
+
+        let told = preferences(json!({ "take_back": back }));
+        assert!(told.text.contains("Rule: never tool=web_search") && told.text.ends_with("confirm: true."), "{}", told.text);
+        assert_eq!((rules(), &told.data["lifted"]), (1, &json!(false)));
+        assert_eq!(preferences(json!({ "take_back": back, "confirm": true })).data["lifted"], true);
+        assert_eq!(rules(), 0);
+        // Wishes alone bind nobody.
+        assert_eq!(preferences(json!({ "say": "I like short answers" })).data["kept"], true);
+    });
+}
+
+/// What somebody new is recommended, by its score.
+fn before_anything() -> Value {
+    let mut score = Value::Null;
+    with_service(|service| {
+        let new = Session::new(Local(service), "ana");
+        let why = json!({ "context": { "task": null, "risk": 0, "ambiguity": 0, "memory_need": 0, "tool_need": 0 } });
+        score = call(&new, "recommend", why).unwrap().data["score"].clone();
+    });
+    score
+}
+
+/// A request is read with what came before it, what is so for everybody, and the person's rules.
+#[test]
+fn requests_are_read_with_their_history() {
+    with_service(|service| {
+        let ana = Session::new(Local(service), "ana");
+        let context = |tool: &str, arguments: Value| call(&ana, tool, arguments).unwrap().data["context"].clone();
+        let history = json!([{ "request": "Translate 'good morning' into German", "answer": "Guten Morgen", "reward": 0.5 }]);
+        for tool in ["decide", "recommend"] {
+            let alone = context(tool, json!({ "request": "and in French?" }));
+            let after = context(tool, json!({ "request": "and in French?", "history": history }));
+            assert!(after["task"] == "translation" && after != alone, "{after}");
+            let told = json!({ "request": "hm, go on", "background": "You are a coding assistant." });
+            assert_eq!(context(tool, told)["task"], "coding");
+        }
+        let ask = json!({ "request": "Translate 'good morning' into German" });
+        let decided = call(&ana, "decide", ask.clone()).unwrap().data;
+        assert!(decided["context"]["risk"].as_f64().unwrap() < 0.5);
+        let past = json!([{ "request": "Hello", "action": decided["action"], "reward": -1 }]);
+        context("decide", json!({ "request": "and in French?", "history": past }));
+
+        let rule = json!({ "say": "Never search the web. Always confirm first.", "confirm": true });
+        assert_eq!(call(&ana, "preferences", rule).unwrap().data["rules"].as_array().unwrap().len(), 2);
+        assert_eq!(context("decide", ask)["risk"], 0.5);
+
+        for wrong in [json!([{ "answer": "a" }]), json!([{ "request": "a", "reward": 2 }]), json!("a")] {
+            let asked = json!({ "request": "and in French?", "history": wrong });
+            assert!(matches!(call(&ana, "decide", asked), Err(Fault::Refused(_))), "{wrong}");
+        }
     });
 }
 
@@ -106,6 +181,9 @@ fn rules_go_to_a_service_that_keeps_them() {
     let ana = Session::new(&noting, "ana");
     call(&ana, "preferences", json!({ "say": "in code no web" })).unwrap();
     call(&ana, "preferences", json!({ "take_back": ["tool=web_search"] })).unwrap();
+    assert!(noting.0.lock().unwrap().iter().all(|(op, _)| ["read", "rules"].contains(&op.as_str())));
+    call(&ana, "preferences", json!({ "say": "in code no web", "confirm": true })).unwrap();
+    call(&ana, "preferences", json!({ "take_back": ["tool=web_search"], "confirm": true })).unwrap();
     let asked = noting.0.lock().unwrap().clone();
     let given = json!({ "user": "ana", "values": ["tool=web_search"], "words": "no web", "when": "task=coding" });
     assert!(asked.contains(&("forbid".into(), given)), "{asked:?}");
@@ -131,6 +209,9 @@ fn arguments_are_checked_before_anything_is_asked() {
         ("decide", json!({ "request": "hi", "context": {} })),
         ("why", json!({ "decision": format!("{:016x}-0-1", user_hash("ben")) })),
         ("preferences", json!({ "say": "x", "take_back": ["tool=no_tool"] })),
+        ("decide", json!({ "context": {}, "history": [] })),
+        ("recommend", json!({ "context": {}, "background": "x" })),
+        ("preferences", json!({ "say": "x", "confirm": "yes" })),
         ("preferences", json!({ "take_back": [] })),
         ("preferences", json!({ "take_back": [7] })),
         ("forget", json!({ "confirm": "true" })),

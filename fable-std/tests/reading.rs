@@ -1,6 +1,7 @@
 //! Ops that keep nothing: words in the catalog's terms, and what would be done now. And a reward beside a default score of one's own.
 
-use fable_core::{Action, Catalog, Policy, Settings, catalog};
+use fable_core::catalog::{Definition, Part, StandingRule};
+use fable_core::{Action, Catalog, Policy, Rule, Settings, catalog};
 use fable_std::serve::{Options, serve};
 use serde_json::{Value, json};
 
@@ -135,6 +136,38 @@ fn a_contrast_knows_whether_rewards_can_tell() {
     assert_eq!(ask("concise_over_detailed", nothing)["error"]["code"], "infeasible");
 }
 
+/// Rules that are kept count like those of the request: the user's own, and the catalog's.
+#[test]
+fn a_contrast_knows_the_rules_that_stand() {
+    const OFF: &[Part] = &[Part::new(0, &[0])];
+    const RULES: &[StandingRule] = &[Rule::require("no_memory", OFF).always()];
+    let contrast = |user: &str, name: &str| json!({ "op": "contrast", "user": user, "name": name });
+    let answers = ask(
+        &catalog::AGENT,
+        &[
+            json!({ "op": "require", "user": "ana", "values": ["memory=no_memory"] }),
+            json!({ "op": "require", "user": "eva", "values": ["memory=no_memory"], "when": "task=coding" }),
+            contrast("ana", "recent_memory_over_none"),
+            contrast("ana", "concise_over_detailed"),
+            contrast("eva", "recent_memory_over_none"),
+            contrast("ben", "recent_memory_over_none"),
+            json!({ "op": "allow", "user": "ana", "values": ["memory=recent_memory"] }),
+            contrast("ana", "recent_memory_over_none"),
+        ],
+    );
+    let told: Vec<&Value> = answers.iter().map(|answer| &answer["identifiable"]).collect();
+    assert_eq!(told[2..6], [&json!(false), &json!(true), &json!(true), &Value::Null], "{answers:?}");
+    assert_eq!(told[7], &Value::Null, "no rule stands any more");
+    // Two values of one obligation leave both.
+    let either = json!({ "op": "require", "user": "ana", "values": ["memory=no_memory", "memory=recent_memory"] });
+    assert_eq!(ask(&catalog::AGENT, &[either, contrast("ana", "recent_memory_over_none")])[1]["identifiable"], true);
+
+    let definition = Definition { rules: RULES, ..*catalog::AGENT.definition() };
+    let strict = Box::leak(Box::new(Catalog::try_new(definition).unwrap()));
+    let answers = ask(strict, &[contrast("ana", "recent_memory_over_none"), contrast("ana", "concise_over_detailed")]);
+    assert_eq!((&answers[0]["identifiable"], &answers[1]["identifiable"]), (&json!(false), &json!(true)), "{answers:?}");
+}
+
 /// What came before counts for a context, and for nothing else.
 #[test]
 fn a_context_is_read_with_what_was_said_before() {
@@ -147,6 +180,53 @@ fn a_context_is_read_with_what_was_said_before() {
     let background =
         ask_one(json!({ "op": "read", "as": "context", "text": "hm, go on", "background": "You are a coding assistant." }));
     assert_eq!(background["context"]["task"], "coding", "{background}");
-    let wrong = ask_one(json!({ "op": "read", "as": "reward", "text": "thanks", "background": "" }));
-    assert_eq!(wrong["error"]["code"], "bad_request");
+    for key in [json!({ "background": "" }), json!({ "history": [] }), json!({ "forbid": [] }), json!({ "require": [] })] {
+        let mut line = json!({ "op": "read", "as": "reward", "text": "thanks" });
+        line.as_object_mut().unwrap().append(&mut key.as_object().unwrap().clone());
+        assert_eq!(ask_one(line)["error"]["code"], "bad_request", "{key}");
+    }
+}
+
+/// How earlier answers were taken, and what may be done, count for a context.
+#[test]
+fn a_context_is_read_with_rewards_and_the_hard_state() {
+    const CONFIRM: &[Part] = &[Part::new(2, &[5])];
+    const RULES: &[StandingRule] = &[Rule::require("confirm", CONFIRM).always()];
+    let line = |more: Value| {
+        let mut line = json!({ "op": "read", "as": "context", "text": "Write a poem about the sea" });
+        line.as_object_mut().unwrap().append(&mut more.as_object().unwrap().clone());
+        line
+    };
+    let context = |more: Value| ask(&catalog::AGENT, &[line(more)]).remove(0)["context"].clone();
+    let action = fable_std::catalogs::action(&catalog::AGENT, Action(5));
+    let turn = |reward: Value| json!({ "request": "Write one about a lake", "answer": null, "action": action, "reward": reward });
+    let ambiguity = |reward: Value| {
+        let turn = turn(reward);
+        context(json!({ "history": [turn, turn, turn] }))["ambiguity"].as_f64().unwrap()
+    };
+    assert!(ambiguity(json!(-1)) > ambiguity(json!(1)) + 0.1);
+    assert_eq!(ambiguity(json!(1)), ambiguity(Value::Null));
+
+    let risk = |more: Value| context(more)["risk"].as_f64().unwrap();
+    let usual = risk(json!({}));
+    assert!(usual < 0.5 && risk(json!({ "forbid": [{ "tool": "web_search" }] })) == usual);
+    assert_eq!(risk(json!({ "require": [{ "style": "confirm_first" }] })), 0.5);
+    assert_eq!(risk(json!({ "only": [{ "style": "confirm_first" }] })), 0.5);
+    // Rules of the catalog that always hold are part of it, too.
+    let definition = Definition { rules: RULES, ..*catalog::AGENT.definition() };
+    let strict = Box::leak(Box::new(Catalog::try_new(definition).unwrap()));
+    assert_eq!(ask(strict, &[line(json!({}))])[0]["context"]["risk"], 0.5);
+
+    for (wrong, code) in [
+        (json!({ "history": [{ "request": "a", "reward": 1.5 }] }), "out_of_range"),
+        (json!({ "history": [{ "request": "a", "reward": "good" }] }), "bad_request"),
+        (json!({ "history": [{ "request": "a", "action": { "style": "concise" } }] }), "incomplete_action"),
+        (json!({ "history": [{ "request": "a", "action": { "mood": "concise" } }] }), "unknown_name"),
+        (json!({ "history": [{ "answer": "a" }] }), "bad_request"),
+        (json!({ "history": [{ "request": "a", "user": "ana" }] }), "bad_request"),
+        (json!({ "forbid": [{ "tool": "hammer" }] }), "unknown_name"),
+        (json!({ "forbid": [{ "style": "direct" }], "require": [{ "style": "direct" }] }), "infeasible"),
+    ] {
+        assert_eq!(ask(&catalog::AGENT, &[line(wrong.clone())])[0]["error"]["code"], code, "{wrong}");
+    }
 }

@@ -56,7 +56,11 @@ async def live():
         assert "no decision" in await refused(client, "why")
         assert "no decision" in await refused(client, "feedback", reward=1)
 
-        data, text = await told(client, "preferences", say="I like short answers. Never search the web. I love purple monkeys.")
+        said = "I like short answers. Never search the web. I love purple monkeys."
+        data, text = await told(client, "preferences", say=said)
+        assert "Would be taken as a rule" in text and "confirm: true" in text and not data["kept"], text
+        assert "no rules" in (await told(client, "preferences"))[1]
+        data, text = await told(client, "preferences", say=said, confirm=True)
         assert "style=concise" in text and "tool=web_search" in text and "Not understood" in text, text
         assert len(data["statements"]) == 1 and len(data["rules"]) == 1
         data, text = await told(client, "preferences")
@@ -69,6 +73,10 @@ async def live():
             assert data["action"]["tool"] != "web_search" and data["context"]["task"] == "factual"
             assert data["instruction"] in text and data["decision"] in text
         decision = data["decision"]
+        history = [{"request": "Translate 'good morning' into German", "answer": "Guten Morgen", "action": data["action"], "reward": 0.5}]
+        data, text = await told(client, "recommend", request="and in French?", history=history)
+        assert data["context"]["task"] == "translation", data
+        assert data["context"] != (await told(client, "recommend", request="and in French?"))[0]["context"]
         data, text = await told(client, "why")
         assert data["decision"] == decision and data["chosen"] and "Chosen:" in text, text
         data, text = await told(client, "feedback", words="thanks, that's perfect")
@@ -79,7 +87,9 @@ async def live():
         data, _ = await told(client, "feedback", reward=-0.5)
         assert data["decision"] != decision and data["observations"] == 2, data
 
-        await told(client, "preferences", take_back=["tool=web_search"])
+        data, text = await told(client, "preferences", take_back=["tool=web_search"])
+        assert not data["lifted"] and "confirm: true" in text, text
+        await told(client, "preferences", take_back=["tool=web_search"], confirm=True)
         data, text = await told(client, "preferences")
         assert "no rules" in text or "web_search" not in str(data), (data, text)
 
@@ -91,6 +101,7 @@ async def live():
             ("decide", {}),
             ("decide", {"request": "hi", "user": "ben"}),
             ("decide", {"context": {"task": "golf"}}),
+            ("decide", {"request": "and in French?", "history": [{"answer": "Bonjour"}]}),
             ("preferences", {"say": 7}),
             ("forget", {}),
             ("forget", {"confirm": False}),

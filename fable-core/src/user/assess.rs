@@ -84,6 +84,9 @@ pub struct Gap {
     /// About how many more informative rounds it takes, if what is estimated now is true and the variance goes on falling
     /// like 1 / (n_0 + n): n is the evidence and n_0 what the prior is worth. `None` when there is no end in sight, as for two
     /// actions with the same features, about which nothing can be learned.
+    ///
+    /// It does not know what is allowed. Where rules leave only actions that never tell the two apart, such as one value of the component
+    /// alone, no such round ever comes and the number means nothing: [`analysis::Span`](crate::analysis::Span) tells whether one can.
     pub rounds: Option<u32>,
 }
 

@@ -8,6 +8,9 @@
 //! | `preference_memory` | what the person has stated, quoted after the instruction |
 //! | `profile_summary`, any other | nothing: what is certain about the person is in the instruction |
 //!
+//! Where rules leave nothing but `no_memory`, a model that reads requests is sent none of the exchanges before them either. A rule that holds in some contexts only
+//! cannot be known to hold before the request is read.
+//!
 //! Exchanges of this chat are there in any case; those of before if memory is on, for they are in the store then. They are compared with the request by
 //! vectors if the endpoint has a model for these, and by words if it has not or fails.
 
@@ -16,7 +19,7 @@ use super::{ChatError, Reply};
 use crate::llm::Llm;
 use crate::memory::vectors::Cache;
 use crate::memory::{Bounds, COMPONENT, Exchange, Memory, Mode, Sources, recall_ranked, words};
-use fable_core::{Action, Catalog};
+use fable_core::{Action, Catalog, Feasible};
 
 /// Characters of a request or an answer that are shown.
 const SHOWN: usize = 120;
@@ -42,6 +45,11 @@ pub(super) fn mode(catalog: &Catalog<'_>, action: Action) -> Option<Mode> {
     let Some(component) = catalog.component(COMPONENT) else { return Some(Mode::Recent) };
     let value = *catalog.values(action)?.get(component)?;
     Mode::of(catalog.definition().components.get(component)?.values.get(usize::from(value))?.name)
+}
+
+/// Whether whatever is left to be done goes without memory.
+pub(super) fn is_forbidden(catalog: &Catalog<'_>, left: &Feasible) -> bool {
+    left.set().iter().all(|action| mode(catalog, action) == Some(Mode::Nothing))
 }
 
 /// Whether what is certain about the person may be told.

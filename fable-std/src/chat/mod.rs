@@ -40,14 +40,15 @@ pub use command::{SEEN, TYPED};
 pub use error::ChatError;
 pub use reply::{Line, Reply};
 
+use crate::identify::Allowed;
 use crate::llm::Llm;
 use crate::rules;
 use crate::store::wishes::Wishes;
 use crate::store::{Policies, Store};
 use crate::text::wording;
 use crate::text::{
-    Constraint, ContextAdapter, FeedbackAdapter, OnboardingAdapter, PreferenceText, Reaction, RequestText, Rules, Said,
-    Situation, is_clear, split,
+    Background, Constraint, ContextAdapter, FeedbackAdapter, OnboardingAdapter, PreferenceText, Reaction, RequestText, Rules,
+    Said, Situation, is_clear, split,
 };
 use command::Command;
 use fable_core::{Catalog, Feasible, Standing, Statement, When};
@@ -72,6 +73,8 @@ pub struct Chat<'p> {
     recollection: Recollection,
     /// The same with what was chosen and how it was taken, also without an assistant.
     turns: Turns,
+    /// What is so for everybody.
+    background: Option<String>,
     /// What the next line is, if not just anything.
     expected: Expected,
     /// Rules that a model has read into what the person said.
@@ -106,7 +109,15 @@ impl<'p> Chat<'p> {
         let person = Person::open(policies, store, name)?;
         let (recollection, turns) = (Recollection::default(), Turns::default());
         let (expected, proposed) = (Expected::Anything, Vec::new());
-        Ok(Self { person, reader, assistant, moment: None, recollection, turns, expected, proposed })
+        Ok(Self { person, reader, assistant, moment: None, recollection, turns, background: None, expected, proposed })
+    }
+
+    /// With what is so for everybody, like "You are a coding assistant": requests are read with it, and the assistant is told it. What the
+    /// person likes does not belong there.
+    #[must_use]
+    pub fn with_background(mut self, background: impl Into<String>) -> Self {
+        self.background = Some(background.into());
+        self
     }
 
     /// Whether what is asked and answered is kept in the store, and used in later chats.
@@ -239,9 +250,14 @@ impl<'p> Chat<'p> {
     /// A request: context, decision, instruction, answer.
     fn ask(&mut self, request: &str, now: u32, reply: &mut Reply) -> Result<(), ChatError> {
         let catalog = self.catalog();
-        // The person's own rules are preferences that were stated as rules, and no part of the situation.
-        let history = self.turns.history();
-        let reading = self.reader.context(catalog, Situation::new(RequestText::new(request)).after(&history))?;
+        let left = self.hard_state();
+        // Who is asked elsewhere is told no more of before than the assistant.
+        let untold = self.reader.asks_elsewhere() && left.as_ref().is_some_and(|left| memory::is_forbidden(catalog, left));
+        let history = if untold { Vec::new() } else { self.turns.history() };
+        let background = self.background.as_deref().map(Background::new);
+        let request_text = RequestText::new(request);
+        let situation = Situation { request: request_text, history: &history, background, feasible: left.as_ref() };
+        let reading = self.reader.context(catalog, situation)?;
         reply.add_all("by rules", reading.fallback);
         let context = reading.value;
         let (chosen, probed) = self.person.decide(&context, &Feasible::all(catalog), now)?;
@@ -265,6 +281,9 @@ impl<'p> Chat<'p> {
         if !before.text.is_empty() {
             instruction = format!("{instruction}\n\n{}", before.text);
         }
+        if let Some(background) = &self.background {
+            instruction = format!("{background}\n\n{instruction}");
+        }
         let mut answered = None;
         if let Some(assistant) = self.assistant {
             match assistant.answer(&instruction, &before.messages, request) {
@@ -278,6 +297,15 @@ impl<'p> Chat<'p> {
         }
         self.turns.push(chosen, request, answered.as_deref());
         Ok(())
+    }
+
+    /// What the catalog's rules and the person's own leave to be done in some context; `None` when there are no rules.
+    fn hard_state(&self) -> Option<Feasible> {
+        let (catalog, own) = (self.catalog(), &self.person.wishes.rules);
+        if own.is_empty() && catalog.rules().is_empty() {
+            return None;
+        }
+        Allowed::stated(catalog, own).ok()?.anywhere(catalog)
     }
 
     /// Learns from a reaction to the last answer; `false` when the words are none.

@@ -61,6 +61,10 @@ impl ContextAdapter for Llm {
             Err(reason) => super::instead(reason, Rules.context(catalog, situation)),
         }
     }
+
+    fn asks_elsewhere(&self) -> bool {
+        true
+    }
 }
 
 impl Llm {

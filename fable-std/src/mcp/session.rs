@@ -53,6 +53,9 @@ pub struct Session<B> {
 
 type Arguments = Map<String, Value>;
 
+/// What an assistant is told that has said nothing about the person's yes.
+const ASK_FIRST: &str = "Nothing has changed yet. Ask the person, and if they say yes, call this again with confirm: true.";
+
 impl<B: Backend> Session<B> {
     /// Tools that are about this person and nobody else.
     pub fn new(backend: B, user: impl Into<String>) -> Self {
@@ -115,7 +118,10 @@ impl<B: Backend> Session<B> {
     /// How to act for a request.
     fn act(&self, op: &str, arguments: &Arguments) -> Result<Told, Fault> {
         let context = match (text(arguments, "request")?, arguments.get("context")) {
-            (Some(request), None) => self.read(request, "context")?.get("context").cloned().unwrap_or_default(),
+            (Some(request), None) => self.context(request, arguments)?,
+            (None, Some(_)) if arguments.contains_key("history") || arguments.contains_key("background") => {
+                return Err(Fault::Arguments("'history' and 'background' go with a 'request'".into()));
+            }
             (None, Some(context)) => context.clone(),
             _ => return Err(Fault::Arguments("either 'request' or 'context' says what it is about".into())),
         };
@@ -131,6 +137,24 @@ impl<B: Backend> Session<B> {
             data.insert("context".into(), context);
         }
         Ok(Told { text, data })
+    }
+
+    /// The context of a request: read with what was before it, what is so for everybody, and what the person's rules leave.
+    fn context(&self, request: &str, arguments: &Arguments) -> Result<Value, Fault> {
+        let mut body = Map::new();
+        body.insert("text".into(), request.into());
+        body.insert("as".into(), "context".into());
+        for key in ["history", "background"] {
+            if let Some(given) = arguments.get(key).filter(|given| !given.is_null()) {
+                body.insert(key.into(), given.clone());
+            }
+        }
+        // Who may decide and nothing else is not told the rules; what is decided obeys them all the same.
+        for (key, patterns) in hard_state(&self.rules().unwrap_or_default()) {
+            body.insert(key.into(), patterns.into());
+        }
+        let mut read = self.ask("read", &Value::Object(body))?;
+        Ok(read.get_mut("context").map_or(Value::Null, Value::take))
     }
 
     fn feedback(&self, arguments: &Arguments) -> Result<Told, Fault> {
@@ -174,9 +198,14 @@ impl<B: Backend> Session<B> {
     }
 
     fn preferences(&self, arguments: &Arguments) -> Result<Told, Fault> {
+        let confirmed = match arguments.get("confirm") {
+            None | Some(Value::Null) => false,
+            Some(Value::Bool(confirmed)) => *confirmed,
+            Some(_) => return Err(Fault::Arguments("'confirm' is true or false".into())),
+        };
         match (text(arguments, "say")?, arguments.get("take_back")) {
-            (Some(said), None) => self.state(said),
-            (None, Some(values)) => self.take_back(values),
+            (Some(said), None) => self.state(said, confirmed),
+            (None, Some(values)) => self.take_back(values, confirmed),
             (None, None) => {
                 let rules = self.rules()?;
                 let mut text = String::new();
@@ -188,26 +217,36 @@ impl<B: Backend> Session<B> {
         }
     }
 
-    /// Wishes become statements, prohibitions rules.
-    fn state(&self, said: &str) -> Result<Told, Fault> {
-        let read = self.read(said, "preferences")?;
+    /// Wishes become statements; prohibitions rules, if the person has said yes. Before that nothing of it is kept, so that it can be said again.
+    fn state(&self, said: &str, confirmed: bool) -> Result<Told, Fault> {
+        let mut read = self.read(said, "preferences")?;
+        let kept = confirmed || list(&read, "rules").is_empty();
         let statements = list(&read, "statements");
-        if !statements.is_empty() {
+        if kept && !statements.is_empty() {
             self.ask("onboard", &json!({ "user": self.user, "statements": statements }))?;
         }
         let mut text = String::new();
+        let taken = if kept { "Taken" } else { "Would be taken" };
         for said in list(&read, "said") {
-            let _ = writeln!(text, "Taken as a wish: {} ({}).", string(said, "means"), string(said, "words"));
+            let _ = writeln!(text, "{taken} as a wish: {} ({}).", string(said, "means"), string(said, "words"));
         }
         for rule in list(&read, "rules") {
-            self.keep(rule)?;
-            let _ = writeln!(text, "Taken as a rule: {}.", rule_words(rule));
+            if kept {
+                self.keep(rule)?;
+            }
+            let _ = writeln!(text, "{taken} as a rule: {}.", rule_words(rule));
         }
         for unused in list(&read, "unused").iter().filter_map(Value::as_str) {
             let _ = writeln!(text, "Not understood: {unused}.");
         }
         if text.is_empty() {
             text += "Nothing in it is a preference.";
+        }
+        if !kept {
+            text += ASK_FIRST;
+        }
+        if let Some(read) = read.as_object_mut() {
+            read.insert("kept".into(), kept.into());
         }
         Ok(Told { text: text.trim_end().to_owned(), data: read })
     }
@@ -222,13 +261,21 @@ impl<B: Backend> Session<B> {
         Ok(())
     }
 
-    /// Lifts rules about values.
-    fn take_back(&self, values: &Value) -> Result<Told, Fault> {
+    /// Lifts rules about values, if the person has said yes.
+    fn take_back(&self, values: &Value, confirmed: bool) -> Result<Told, Fault> {
         let names: Option<Vec<&str>> = values.as_array().and_then(|values| values.iter().map(Value::as_str).collect());
         let names = names.filter(|names| !names.is_empty());
         let names = names.ok_or_else(|| Fault::Arguments("'take_back' is a list of values like tool=web_search".into()))?;
+        if !confirmed {
+            let rules = self.rules()?;
+            let mut text = format!("Would be allowed again: {}. The rules now:", names.join(", "));
+            describe_rules(&mut text, &rules);
+            let text = format!("{text}\n{ASK_FIRST}");
+            return Ok(Told { text, data: json!({ "rules": rules, "lifted": false }) });
+        }
         self.ask("allow", &json!({ "user": self.user, "values": names }))?;
-        Ok(Told { text: format!("Allowed again: {}.", names.join(", ")), data: json!({ "rules": self.rules()? }) })
+        let data = json!({ "rules": self.rules()?, "lifted": true });
+        Ok(Told { text: format!("Allowed again: {}.", names.join(", ")), data })
     }
 
     fn forget(&self, arguments: &Arguments) -> Result<Told, Fault> {
@@ -296,6 +343,23 @@ fn rule_words(rule: &Value) -> String {
     let words = string(rule, "words");
     let words = if words.is_empty() { String::new() } else { format!(" ({words})") };
     format!("{verb} {}{when}{words}", values.join(" or "))
+}
+
+/// Rules that always hold, as `read` takes them.
+fn hard_state(rules: &Value) -> Vec<(&'static str, Vec<Value>)> {
+    let (mut forbid, mut require) = (Vec::new(), Vec::new());
+    let always = |rule: &&Value| rule.get("when").is_none_or(Value::is_null);
+    for rule in rules.as_array().into_iter().flatten().filter(always) {
+        let values = list(rule, "values").iter().filter_map(Value::as_str);
+        let parts: Vec<(&str, &str)> = values.filter_map(|value| value.split_once('=')).collect();
+        if string(rule, "effect") == "forbid" {
+            forbid.extend(parts.iter().map(|(component, value)| json!({ *component: value })));
+        } else if let Some((component, _)) = parts.first() {
+            let values: Vec<&str> = parts.iter().map(|(_, value)| *value).collect();
+            require.push(json!({ *component: values })); // one rule is about one component
+        }
+    }
+    [("forbid", forbid), ("require", require)].into_iter().filter(|(_, patterns)| !patterns.is_empty()).collect()
 }
 
 /// The rules in words.

@@ -61,6 +61,22 @@ fn nothing() -> Value {
 fn request() -> Value {
     json!({
         "request": {"type": "string", "description": "What the person asks for, in their words."},
+        "history": {
+            "type": "array",
+            "description": "The last exchanges before the request, the oldest first: what it means may depend on them.",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "request": {"type": "string", "description": "What the person asked for."},
+                    "answer": {"type": "string", "description": "What was answered."},
+                    "action": {"type": "object", "additionalProperties": {"type": "string"}, "description": "The `action` of its decision."},
+                    "reward": {"type": "number", "minimum": -1, "maximum": 1, "description": "The `reward` it had."},
+                },
+                "required": ["request"],
+                "additionalProperties": false,
+            },
+        },
+        "background": {"type": "string", "description": "What is so for everybody, like: You are a coding assistant. No preferences."},
         "context": {"type": "object", "description": "Instead of the request: its task and signals, as the catalog names them."},
     })
 }
@@ -131,7 +147,8 @@ pub const TOOLS: &[Tool] = &[
         title: "What the person says to prefer",
         description: "Takes what the person says about their preferences. Wishes (`I like short answers`) are weighed and can be revised by \
                       what they do; prohibitions (`never search the web`) become rules. Without arguments it lists the rules; \
-                      `take_back` lifts rules about values.",
+                      `take_back` lifts rules about values. Nothing becomes a rule and none is lifted without the person's yes: \
+                      the first call says what would happen. Ask them, then call it again with confirm: true.",
         kind: ToolKind::Adds,
         takes: || {
             json!({
@@ -142,6 +159,7 @@ pub const TOOLS: &[Tool] = &[
                     "items": {"type": "string"},
                     "description": "Values that are allowed again, like tool=web_search.",
                 },
+                "confirm": {"type": "boolean", "description": "Yes, the person wants these rules, or wants them lifted."},
             })
         },
         needs: &[],

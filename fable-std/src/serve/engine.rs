@@ -23,8 +23,8 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use fable_core::record::decode_event;
 use fable_core::{
-    Catalog, Coin, Command, ContrastSet, DecisionId, Deed, Event, Exploration, FeasibleError, Observation, Promotion, Request,
-    Scalar, Scores, UserError, user_hash,
+    Catalog, Coin, Command, Comparison, ContrastSet, DecisionId, Deed, Event, Exploration, Feasible, FeasibleError, Observation,
+    Promotion, Request, Scalar, Scores, UserError, user_hash,
 };
 use std::sync::Arc;
 
@@ -149,12 +149,9 @@ impl<'p, T: Scalar> Engine<'p, T> {
             }
             Op::Contrast { user, comparison, declared, allowed } => {
                 let mut seat = self.named(user)?;
+                let identifiable = seat.identifies(comparison, allowed.as_ref())?;
                 let mut user = seat.user()?;
                 let trial = declared.map(|contrast| user.trial(contrast)).transpose()?;
-                let identifiable = allowed.as_ref().map(|allowed| {
-                    let policy = user.policy();
-                    SafeSpan::new(policy, &Allowed::everywhere(policy.catalog(), allowed)).identifies(policy, comparison)
-                });
                 Ok(Answer::Contrast(Contrasted::new(user.assess(comparison)?, trial, identifiable)))
             }
             Op::Explain { decision, against, defaults } => {
@@ -343,6 +340,18 @@ impl<'p, T: Scalar> Seat<'_, 'p, T> {
             self.house.counters.events.add(self.resident.entries() - entries);
         }
         Ok(Answer::Wished(Wished::new(self.desk.catalog(), &wishes)))
+    }
+
+    /// Whether rewards can ever tell, where rules of the request, the user's own or the catalog's leave less than everything.
+    fn identifies(&self, comparison: &Comparison, allowed: Option<&Feasible>) -> Result<Option<bool>, Refusal> {
+        let (catalog, policy) = (self.desk.catalog(), self.resident.policy());
+        let own = self.resident.wishes(&[])?.rules; // their words do not matter
+        if allowed.is_none() && own.is_empty() && catalog.rules().is_empty() {
+            return Ok(None);
+        }
+        let possible = Allowed::stated(catalog, &own)?;
+        let possible = if let Some(allowed) = allowed { possible.within(allowed) } else { possible };
+        Ok(Some(SafeSpan::new(policy, &possible).identifies(policy, comparison)))
     }
 
     /// The reward of a decision as the journal has it, taken back; one from elsewhere, too, that was merged.

@@ -5,7 +5,7 @@
 
 use super::json::{self, Line, Name, Object, Pattern};
 use super::op::{MAX_DRAWS, MAX_NAME, Op};
-use super::read::{ReadAs, Words};
+use super::read::{Past, ReadAs, Words};
 use super::refusal::{Code, Refusal};
 use crate::catalogs::lookup;
 use crate::memory::{COMPONENT, Exchange};
@@ -118,7 +118,7 @@ pub(super) fn keys(op: &str) -> Option<&'static [&'static str]> {
         "explain" => &["decision", "against", "defaults"],
         "promote" | "waiting" => &["user", "at"],
         "backup" => &["file"],
-        "read" => &["text", "as", "history", "background"],
+        "read" => &["text", "as", "history", "background", "forbid", "require", "only"],
         "stats" => &[],
         _ => return None,
     })
@@ -210,17 +210,7 @@ fn op(catalog: &Catalog<'_>, name: &str, line: Line<'_>) -> Result<Op, Refusal> 
             Op::Wish { user: user(line.user)?, change }
         }
         "backup" => Op::Backup { file: line.file.map(|file| file.0.into_owned()) },
-        "read" => {
-            let reading = needed("as", line.reading)?;
-            if reading != ReadAs::Context
-                && let Some(key) = line.keys().find(|key| ["history", "background"].contains(key))
-            {
-                return Err(Refusal::new(Code::BadRequest, format_args!("'{key}' is for a text that is read as a context")));
-            }
-            let background = line.background.map(|background| background.0.into_owned());
-            let history = line.history.unwrap_or_default().into_iter().map(|Object(past)| past).collect();
-            Op::Read { words: Words { text: needed("text", line.text)?.0.into_owned(), history, background }, reading }
-        }
+        "read" => read(catalog, line)?,
         _ => Op::Stats,
     })
 }
@@ -283,6 +273,34 @@ fn contrast(catalog: &Catalog<'_>, line: Line<'_>) -> Result<Op, Refusal> {
         total: line.total.unwrap_or(false),
     };
     Ok(Op::Contrast { user: user(line.user)?, comparison, declared: None, allowed })
+}
+
+/// A text, and for a request what it is read with.
+fn read(catalog: &Catalog<'_>, line: Line<'_>) -> Result<Op, Refusal> {
+    let reading = needed("as", line.reading)?;
+    if reading != ReadAs::Context
+        && let Some(key) = line.keys().find(|key| !["text", "as"].contains(key))
+    {
+        return Err(Refusal::new(Code::BadRequest, format_args!("'{key}' is for a text that is read as a context")));
+    }
+    let rules = [line.forbid.as_ref(), line.require.as_ref(), line.only.as_ref()];
+    let allowed = rules.iter().any(Option::is_some).then(|| feasible(catalog, rules)).transpose()?;
+    let history = line.history.unwrap_or_default().into_iter().map(|Object(turn)| past(catalog, turn));
+    let history = history.collect::<Result<_, _>>()?;
+    let background = line.background.map(|background| background.0.into_owned());
+    Ok(Op::Read { words: Words { text: needed("text", line.text)?.0.into_owned(), history, background, allowed }, reading })
+}
+
+fn past(catalog: &Catalog<'_>, turn: json::Past<'_>) -> Result<Past, Refusal> {
+    if turn.reward.is_some_and(|reward| !(-1.0..=1.0).contains(&reward)) {
+        return Err(Refusal::new(Code::OutOfRange, "the reward of an exchange must be from -1 to 1"));
+    }
+    Ok(Past {
+        request: turn.request.0.into_owned(),
+        answer: turn.answer.map(|answer| answer.0.into_owned()),
+        action: turn.action.map(|choice| action(catalog, &choice)).transpose()?,
+        reward: turn.reward,
+    })
 }
 
 fn needed<T>(key: &str, value: Option<T>) -> Result<T, Refusal> {

@@ -1,6 +1,6 @@
 //! One line of JSON as it was written: borrowed, strictly typed, not yet looked up in a catalog.
 
-use super::read::{Past, ReadAs};
+use super::read::ReadAs;
 use super::refusal::{Code, Refusal};
 use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
@@ -75,8 +75,8 @@ pub(super) struct Line<'a> {
     pub(super) mode: Option<Name<'a>>,
     #[serde(default, deserialize_with = "given", borrow)]
     pub(super) text: Option<Name<'a>>,
-    #[serde(default, deserialize_with = "given")]
-    pub(super) history: Option<Vec<Object<Past>>>,
+    #[serde(default, deserialize_with = "given", borrow)]
+    pub(super) history: Option<Vec<Object<Past<'a>>>>,
     #[serde(default, deserialize_with = "given", borrow)]
     pub(super) background: Option<Name<'a>>,
     #[serde(default, deserialize_with = "given", rename = "as")]
@@ -196,6 +196,20 @@ pub(super) struct Statement<'a> {
     pub(super) direction: Option<Pairs<'a, f64>>,
     pub(super) response: f64,
     pub(super) precision: f64,
+}
+
+/// An exchange before a request; what is not known of it is left out or `null`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Past<'a> {
+    #[serde(borrow)]
+    pub(super) request: Name<'a>,
+    #[serde(default, borrow)]
+    pub(super) answer: Option<Name<'a>>,
+    #[serde(default, borrow)]
+    pub(super) action: Option<Choice<'a>>,
+    #[serde(default)]
+    pub(super) reward: Option<f64>,
 }
 
 /// Where a stated preference holds.

@@ -98,7 +98,7 @@ pub enum Op {
         comparison: Comparison,
         /// The position of the declared contrast that was named, whose coins are asked for, too.
         declared: Option<usize>,
-        /// What is allowed everywhere, if it is asked whether rewards can tell.
+        /// What the request allows everywhere, if it has rules: then it is asked whether rewards can tell.
         allowed: Option<Feasible>,
     },
     /// Why this action and not another one.

@@ -3,11 +3,12 @@
 
 use super::answer::Ruled;
 use super::refusal::Refusal;
+use crate::identify::Allowed;
 use crate::text::{
     Background, ContextAdapter, FeedbackAdapter, Onboarding, OnboardingAdapter, Preference, PreferenceText, Reaction,
     RequestText, Rules, Situation, Turn,
 };
-use fable_core::{Catalog, Context, When};
+use fable_core::{Action, Catalog, Context, Feasible, When};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -43,24 +44,26 @@ pub(super) struct Said {
 }
 
 /// An exchange before a request.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Past {
     /// What was asked.
     pub request: String,
     /// What was answered, if that is known.
-    #[serde(default)]
     pub answer: Option<String>,
+    /// What was chosen for it, if that is known.
+    pub action: Option<Action>,
+    /// The reward it has had, if any.
+    pub reward: Option<f64>,
 }
 
 impl Past {
     fn turn(&self) -> Turn<'_> {
-        Turn { request: &self.request, answer: self.answer.as_deref(), action: None, reward: None }
+        Turn { request: &self.request, answer: self.answer.as_deref(), action: self.action, reward: self.reward }
     }
 }
 
 /// A text, and what a request is read with.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Words {
     /// What was said.
     pub text: String,
@@ -68,6 +71,8 @@ pub struct Words {
     pub history: Vec<Past>,
     /// What is so for everybody.
     pub background: Option<String>,
+    /// What may be done, as far as the caller says.
+    pub allowed: Option<Feasible>,
 }
 
 /// Reads a text.
@@ -78,7 +83,8 @@ pub(super) fn read(catalog: &Catalog<'_>, words: &Words, reading: ReadAs) -> Res
             let history: Vec<Turn<'_>> = words.history.iter().map(Past::turn).collect();
             let situation = Situation::new(RequestText::new(text)).after(&history);
             let background = words.background.as_deref().map(Background::new);
-            let context = Rules.context(catalog, Situation { background, ..situation })?.value;
+            let feasible = hard_state(catalog, words.allowed.as_ref());
+            let context = Rules.context(catalog, Situation { background, feasible: feasible.as_ref(), ..situation })?.value;
             Read::Context { context: context_value(catalog, &context) }
         }
         ReadAs::Preferences => preferences(catalog, Rules.onboarding(catalog, PreferenceText::new(text))?.value),
@@ -88,6 +94,15 @@ pub(super) fn read(catalog: &Catalog<'_>, words: &Words, reading: ReadAs) -> Res
             Read::Reward { reward: said.map(|said| said.reward()), corrections, clarifications }
         }
     })
+}
+
+/// What the caller's rules and the catalog's leave to be done in some context.
+fn hard_state(catalog: &Catalog<'_>, allowed: Option<&Feasible>) -> Option<Feasible> {
+    if catalog.rules().is_empty() {
+        return allowed.cloned();
+    }
+    let all = Feasible::all(catalog);
+    Allowed::everywhere(catalog, allowed.unwrap_or(&all)).anywhere(catalog)
 }
 
 fn context_value(catalog: &Catalog<'_>, context: &Context) -> Value {

@@ -7,8 +7,8 @@
 use crate::clause::{Clause, Link, clauses, split_material};
 use crate::pattern::{Places, any, has};
 use crate::tables::feedback::{
-    BALANCED, CHANGES, COMPLAINT, CORRECTED, CORRECTIONS, CUES, FACTS, FAR_NEGATORS, HEADS, NEGATORS, NEVER_SO, POLITE,
-    QUESTIONED, QUESTIONS, REQUESTS, RHETORICAL, SIGNS, STRONGER, WEAK, WRONG,
+    BALANCED, BY_THE_WAY, CHANGES, COMPLAINT, CORRECTED, CORRECTIONS, CUES, Cue, FACTS, FAR_NEGATORS, GRANTING, HEADS, NEGATORS,
+    NEVER_SO, POLITE, QUESTIONED, QUESTIONS, REQUESTS, RHETORICAL, SIGNS, STRONGER, UNREAL, UNWANTED, WEAK, WRONG,
 };
 use crate::tokens::{self, Word};
 use crate::{FeedbackAdapter, Reaction, Reading, Rules};
@@ -71,12 +71,12 @@ fn judge(text: &str) -> Option<(i32, bool, bool)> {
     }
     let words = tokens::read(text);
     let (own, _) = split_material(&words); // what was pasted says nothing about the answer
-    let words = without_commas(own.to_vec());
+    let words = joined_conditions(without_commas(own.to_vec()));
     let (mut sum, mut heard, mut wrong) = (0, false, false);
     // What was said out of politeness only, and the worst of what was said.
     let (mut polite, mut worst, mut latest) = (0, 0, 0);
     let mut all_cued = true;
-    let (mut corrected, mut asked, mut denied) = (false, false, false);
+    let (mut corrected, mut asked, mut denied, mut unreal) = (false, false, false, false);
     for Clause { words, link, asks } in clauses(&words) {
         if link == Link::But {
             (sum, polite) = (sum / 4, polite / 4); // what follows is what counts
@@ -86,7 +86,10 @@ fn judge(text: &str) -> Option<(i32, bool, bool)> {
         let (score, cued) = score(words, request, asks);
         let opposed = !request && !cued && has("^ not _", words) && !has("^ not now|once|today|sure|right|for", words);
         // "Neither correct nor helpful": what follows an "or" shares the "not".
-        let score = if denied && link == Link::Or && score > 0 { -score * 3 / 4 } else { score };
+        let score = if denied && link == Link::Or && score > 0 { deny(score) } else { score };
+        // "If you meant to be funny, bravo" is not praise either.
+        let (score, cued) = if unreal && link == Link::And && score > 0 { (0, false) } else { (score, cued) };
+        unreal = condition(words) == Some(0) && any(UNREAL, words.get(1..).unwrap_or(&[]));
         denied = has(NEGATORS, words) || (denied && link == Link::Or);
         let stated = wrong && !cued && !asks && any(FACTS, words);
         let correction = score <= 0 && (any(CORRECTIONS, words) || opposed || stated) && !asks;
@@ -116,14 +119,37 @@ fn judge(text: &str) -> Option<(i32, bool, bool)> {
     (!balanced && (heard || all_cued)).then(|| (sum.clamp(-1000, 1000), corrected, asked))
 }
 
-/// The score of a clause, and whether anything in it tells good from bad.
+/// The score of a clause that may have a condition, and whether anything in it tells good from bad.
+///
+/// Praise under a condition is not praise: "perfect if you wanted to confuse me" is mockery, and counts as if it were denied; whether
+/// "great if you need an overview" is meant well nobody can say. What stands in the condition is never praise: "great if it worked".
 fn score(words: &[Word], request: bool, asks: bool) -> (i32, bool) {
+    let cues = || CHANGES.iter().chain(if asks { RHETORICAL } else { &[] }).chain(if request { &[] } else { CUES });
+    let Some(at) = condition(words) else { return add(cues(), words, words.len()) };
+    let (before, condition) = (words.get(..at).unwrap_or(&[]), words.get(at + 1..).unwrap_or(&[]));
+    let (praise, _) = add(cues(), before, at);
+    if praise <= 0 {
+        return add(cues(), words, at);
+    }
+    let (meant, _) = add(cues(), condition, condition.len());
+    if meant <= UNWANTED || any(UNREAL, condition) { (deny(praise), true) } else { (0, false) }
+}
+
+/// The place of an "if" that makes a condition of what follows; "even if" and "if you ask me" make none.
+fn condition(words: &[Word]) -> Option<usize> {
+    let at = words.iter().position(|word| word.text == "if")?;
+    let (before, condition) = (words.get(..at)?, words.get(at + 1..)?);
+    let makes = !condition.is_empty() && !any(GRANTING, before) && !any(BY_THE_WAY, condition);
+    makes.then_some(at)
+}
+
+/// The scores of cues, each word under the first that takes it, and whether there are any. What begins after a place is not praise.
+fn add<'c>(cues: impl Iterator<Item = &'c Cue>, words: &[Word], end: usize) -> (i32, bool) {
     let places = Places::of(words);
     let mut free = vec![true; words.len()];
     let (mut sum, mut cued) = (0, false);
-    let cues = CHANGES.iter().chain(if asks { RHETORICAL } else { &[] }).chain(if request { &[] } else { CUES });
     for (score, pattern) in cues {
-        let Some(place) = places.find(pattern) else { continue };
+        let Some(place) = places.find(pattern).filter(|place| *score <= 0 || place.start < end) else { continue };
         if free.get(place.clone()).is_some_and(|free| free.iter().all(|free| *free)) {
             cued |= *score != 0;
             sum += weigh(*score, words, &place, &free);
@@ -151,6 +177,27 @@ fn without_commas(words: Vec<Word>) -> Vec<Word> {
     left
 }
 
+/// The words without the comma or bracket before an "if" that makes a condition of what stands before it: "great, if you like riddles".
+fn joined_conditions(mut words: Vec<Word>) -> Vec<Word> {
+    for at in (1..words.len()).rev() {
+        let [.., mark, word] = words.get(..=at).unwrap_or(&[]) else { continue };
+        if word.text != "if" || !matches!(mark.text.as_str(), "," | "(") {
+            continue;
+        }
+        let follows = words.get(at + 1..).unwrap_or(&[]);
+        let end = follows.iter().position(Word::is_break).unwrap_or(follows.len());
+        if !any(BY_THE_WAY, follows.get(..end).unwrap_or(&[])) {
+            words.remove(at - 1);
+        }
+    }
+    words
+}
+
+/// Praise as it counts when it is denied.
+const fn deny(praise: i32) -> i32 {
+    -praise * 3 / 4
+}
+
 /// A score as it stands in its clause: "not good" is bad, "not bad" is half as good as it is bad, "very" adds a half.
 fn weigh(score: i32, words: &[Word], place: &Range<usize>, free: &[bool]) -> i32 {
     let near = words.get(place.start.saturating_sub(FAR)..place.start).unwrap_or(&[]);
@@ -167,7 +214,7 @@ fn weigh(score: i32, words: &[Word], place: &Range<usize>, free: &[bool]) -> i32
     let negated = near.iter().enumerate().any(|(at, word)| counts(at, word, NEGATORS) && reaches(at, word));
     let stronger = near.last().is_some_and(|word| counts(near.len() - 1, word, STRONGER));
     match (negated, score > 0) {
-        (true, true) => -score * 3 / 4,
+        (true, true) => deny(score),
         (true, false) => -score / 2,
         (false, _) if stronger => score * 3 / 2,
         (false, _) => score,

@@ -154,6 +154,11 @@ pub trait ContextAdapter {
     /// # Errors
     /// A catalog with tasks or signals that the adapter knows nothing about.
     fn context(&self, catalog: &Catalog<'_>, situation: Situation<'_>) -> Result<Reading<Context>, AdapterError>;
+
+    /// Whether somebody elsewhere is asked, who then knows what is in the situation.
+    fn asks_elsewhere(&self) -> bool {
+        false
+    }
 }
 
 /// Makes preferences and constraints from what a person says.
@@ -187,7 +192,7 @@ impl Rules {
     /// Id of the onboarding rules.
     pub const ONBOARDING: &'static str = "rules-onboarding/2";
     /// Id of the feedback rules.
-    pub const FEEDBACK: &'static str = "rules-feedback/2";
+    pub const FEEDBACK: &'static str = "rules-feedback/3";
 }
 
 /// Why an adapter cannot work with a catalog.

@@ -260,12 +260,61 @@ fn penalties_are_those_of_the_paper() {
     assert_eq!(feedback("terrible", 255, 255), (-1.0, -1000.0));
 }
 
+/// "Perfect if you wanted to confuse me" was read as praise.
+#[test]
+fn praise_under_a_condition_is_not_praise() {
+    for mockery in [
+        "perfect if you wanted to confuse me",
+        "Great, if the goal was to waste my time",
+        "brilliant... if you wanted to annoy me",
+        "excellent if the aim was to say nothing",
+        "nice, if it worked",
+        "It would be great if it worked",
+        "That'd be perfect if it were true",
+        "very useful if I had asked for Java",
+        "thanks, if I wanted a lecture I'd go to university",
+        "good answer if you ignore the question",
+        "perfect (if you enjoy being lectured)",
+        "Great - if you like being lost",
+        "great, if you like walls of text",
+        "Perfect! If only it worked.",
+        "If the goal was to annoy me, well done",
+        "as if that helped",
+        "The best part was when it ended",
+        "the best thing about it is that it's over",
+    ] {
+        assert!(reward(mockery).is_some_and(|reward| reward < 0.0), "{mockery}: {:?}", reward(mockery));
+    }
+    // Nobody can say how these are meant.
+    for open in [
+        "great, if you like reading novels",
+        "perfect if you need an overview",
+        "fine, if that is the best you can do",
+        "If you meant to be funny, bravo",
+        "Thanks, if it weren't for you I'd be lost",
+        "Can't say if it helped",
+    ] {
+        assert_eq!(reward(open), None, "{open}");
+    }
+    for praise in [
+        "great if you ask me",
+        "Perfect, if I may say so",
+        "perfect, even if it took a while",
+        "it looks as if it works",
+        "Great, if you could now translate it",
+        "Thanks! If you can, add a title",
+        "the best part is that it stopped crashing",
+    ] {
+        assert!(reward(praise).is_some_and(|reward| reward > 0.5), "{praise}: {:?}", reward(praise));
+    }
+}
+
 #[test]
 fn only_the_start_of_a_long_text_is_read_and_quickly() {
     let long = format!("I like short answers. {} never search the web", "word ".repeat(MAX_TEXT));
     assert_eq!(understood(&long).1, Vec::<String>::new());
     let started = std::time::Instant::now();
-    for text in ["or ", "please ", "a. ", "'a "].map(|word| word.repeat(MAX_TEXT)) {
+    for text in ["or ", "please ", "a. ", "'a ", ", if "].map(|word| word.repeat(MAX_TEXT)) {
         let _ = (context(&text), said(&text), reward(&text));
     }
     assert!(started.elapsed().as_secs() < 60, "{:?}", started.elapsed()); // about 1 s optimized

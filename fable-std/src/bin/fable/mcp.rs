@@ -15,7 +15,7 @@ use std::path::PathBuf;
 ///
 /// All of them are about one person, whom nothing that is said can change. An assistant asks `decide` how to act for a request, follows the
 /// instruction, and tells how it went with `feedback`, in words or as a number. Wishes that the person states are weighed and can be
-/// revised; prohibitions are rules. `forget` needs `confirm: true`.
+/// revised; prohibitions are rules. A rule, lifting one, and `forget` need `confirm: true`, which says that the person was asked.
 ///
 /// With --store what is known is in this process, and the store is its own until it ends. With --service it is a `fable serve --http`
 /// that runs elsewhere; FABLE_TOKEN is the token if it needs one, of FABLE_TOKENS_ALL there, and is never shown.

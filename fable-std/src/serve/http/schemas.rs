@@ -132,8 +132,14 @@ fn key(name: &str) -> Value {
         "words" => json!({"type": "string", "maxLength": 1_024}),
         "text" | "background" | "answer" => json!({"type": "string"}),
         "history" => {
-            let text = json!({"type": "string"});
-            json!({"type": "array", "items": object(&["request"], json!({"request": text, "answer": {"type": ["string", "null"]}}))})
+            let nothing = json!({"type": "null"});
+            let turn = json!({
+                "request": {"type": "string"},
+                "answer": {"type": ["string", "null"]},
+                "action": {"oneOf": [reference("Action"), nothing]},
+                "reward": {"oneOf": [key("reward"), nothing]},
+            });
+            json!({"type": "array", "items": object(&["request"], turn)})
         }
         "as" => json!({"enum": ["context", "preferences", "reward"]}),
         "file" => json!({"type": "string", "minLength": 1}),

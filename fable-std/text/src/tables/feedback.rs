@@ -159,6 +159,11 @@ pub(crate) const RHETORICAL: &[Cue] = &[
 /// Everything else that tells good from bad.
 pub(crate) const CUES: &[Cue] = &[
     // Phrases whose words alone would mislead.
+    (
+        -600,
+        "best|good|great|nice|favourite|liked|loved|enjoyed .. part|thing|bit|moment .. when|where|that it|it's|this|you .. ended|stopped|over $",
+    ),
+    (-500, "^ as if that|this|it|i|you|anyone|anybody"),
     (-500, "not|hardly sure|certain|convinced|confident .. right|correct|true|accurate|good|better|works|helps|useful|helpful"),
     (
         -500,
@@ -436,6 +441,27 @@ pub(crate) const REQUESTS: &[&str] = &[
     "^ why|whose|whom, ^ next question|topic|task|one|up, ^ now the|for|to|on|about|let|we",
 ];
 
+/// Before an "if": what follows is granted, or open, and is not a condition.
+pub(crate) const GRANTING: &[&str] = &["even|what|see|check|test|know|tell|say|wonder $, _ as $"];
+
+/// After an "if": said by the way, and not a condition.
+pub(crate) const BY_THE_WAY: &[&str] = &[
+    "^ you ask|permit|pardon|know|can|could|would|ever|will, ^ you don't|do|wouldn't mind, ^ i may|might|do|must|can|recall|remember",
+    "^ it's|that's not|okay|alright|possible|fine, ^ i'm not|honest|correct, ^ i am not|honest, ^ we're honest",
+    "^ not|a|an|slightly|somewhat|rather|perhaps|maybe|anything|possible|need|necessary|so|any|still",
+];
+
+/// After an "if": what is not so, or what nobody wants. Praise under such a condition is mockery.
+pub(crate) const UNREAL: &[&str] = &[
+    "^ you|they|somebody|someone|anyone|people|one wanted|meant|intended|tried|aimed|hoped|planned|set|ignore|forget|overlook|squint",
+    "^ you|they was|were|are trying|going|hoping|aiming|planning|out, ^ you're trying|going|hoping|aiming|planning",
+    "^ you|one|people like|love|enjoy|fancy|prefer being|getting|wasting|guessing|waiting|walls|riddles|pain|nonsense",
+    "^ you don't need|care|want|read|know|look|think",
+    "^ the|your|that|this .. goal|aim|point|idea|plan|purpose|intention|task|job|question|request is|was|were|had",
+    "^ i|we|i'd wanted|asked|needed|liked|enjoyed|was|were, ^ i|we|i'd had asked|wanted|needed|been, ^ i'd asked|wanted|needed|been",
+    "^ it|that|this|they|the|any .. worked|were|was|answered|helped|made|did|could|compiled|ran|existed|had, ^ only",
+];
+
 /// Words that turn a score round.
 pub(crate) const NEGATORS: &str = "not|no|never|isn't|wasn't|aren't|don't|doesn't|didn't|can't|couldn't|hardly|nothing|without\
      |wouldn't|won't|neither|barely|scarcely|haven't|hasn't|weren't|shouldn't|none";
@@ -462,3 +488,6 @@ pub(crate) const BALANCED: i32 = 200;
 
 /// From this score on a clause is a complaint.
 pub(crate) const COMPLAINT: i32 = -300;
+
+/// From this score on a condition is something that nobody wants.
+pub(crate) const UNWANTED: i32 = -500;

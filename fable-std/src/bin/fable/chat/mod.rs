@@ -3,6 +3,7 @@
 mod terminal;
 
 use crate::failure::Failure;
+use crate::input::read_within;
 use crate::memory_arguments::MemoryArguments;
 use crate::policy_arguments::PolicyArguments;
 use crate::prior_argument;
@@ -48,11 +49,17 @@ pub(crate) struct ChatArguments {
     /// A model at the endpoint that makes vectors of texts: with it earlier exchanges are compared with a request by meaning, otherwise by words.
     #[arg(long, value_name = "NAME", requires = "endpoint")]
     embeddings: Option<String>,
+    /// A text that is so for everybody, like "You are a coding assistant", of up to 64 KiB: requests are read with it, and the assistant is told it.
+    #[arg(long, value_name = "FILE")]
+    background: Option<PathBuf>,
     #[command(flatten)]
     memory: MemoryArguments,
     #[command(flatten)]
     policy: PolicyArguments,
 }
+
+/// Most bytes of a background.
+const MAX_BACKGROUND: u64 = 64 << 10;
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum ReadBy {
@@ -94,6 +101,7 @@ fn explained() -> String {
 pub(crate) fn run(arguments: &ChatArguments) -> Result<String, Failure> {
     let (catalog, settings) = arguments.policy.open()?;
     let llm = assistant(arguments)?;
+    let background = arguments.background.as_deref().map(background).transpose()?;
     let by_model = arguments.read_by != Some(ReadBy::Rules);
     let reader: &dyn Reader = match &llm {
         Some(llm) if by_model => llm,
@@ -116,6 +124,9 @@ pub(crate) fn run(arguments: &ChatArguments) -> Result<String, Failure> {
     let policies = priors.policies(&base).map_err(trouble)?;
     let chat = Chat::open(&policies, store, &arguments.user, reader, llm.as_ref());
     let mut chat = chat.map_err(|error| refused(&path, &error))?.remembering(arguments.memory.is_on());
+    if let Some(background) = background {
+        chat = chat.with_background(background);
+    }
     match talk(&mut chat, &path, settings.deadline, llm.is_some()) {
         Ok(()) => Ok(String::new()),
         // Nobody reads any more; what was said is kept.
@@ -170,6 +181,17 @@ fn assistant(arguments: &ChatArguments) -> Result<Option<Llm>, Failure> {
     let endpoint = Endpoint { timeout, embeddings, ..Endpoint::new(url, model) };
     let key = Key::from_env().map_err(Failure::mistake)?;
     Llm::new(endpoint, key).map(Some).map_err(Failure::mistake)
+}
+
+/// What is so for everybody.
+fn background(path: &Path) -> Result<String, Failure> {
+    let bytes = read_within(path, MAX_BACKGROUND + 1)?;
+    let wrong = |what: &str| Failure::Mistake(format!("{}: {what}", path.display()));
+    if bytes.len() as u64 > MAX_BACKGROUND {
+        return Err(wrong("a background has at most 64 KiB"));
+    }
+    let text = String::from_utf8(bytes).map_err(|_| wrong("a background is a text in UTF-8"))?;
+    Ok(text.trim().to_owned())
 }
 
 /// The settings with the names of who reads.
