@@ -34,6 +34,7 @@
 //! the layer is for them, and forgetting.
 
 mod answer;
+mod bodies;
 mod conversations;
 mod dialect;
 mod mode;
@@ -47,7 +48,7 @@ pub use mode::{Mode, UserShare};
 pub use upstream::{UpstreamAddress, UpstreamAddressError};
 
 use crate::catalogs::ToolTable;
-use crate::serve::http::{Beside, Forgetting, Front, HttpOptions, HttpStop, serve_beside};
+use crate::serve::http::{Beside, Forgetting, Front, HttpOptions, HttpStop, is_json, serve_beside};
 use crate::serve::{ServeError, Service};
 use answer::{Heard, Listener};
 use axum::body::{Body, Bytes};
@@ -55,23 +56,21 @@ use axum::extract::Request;
 use axum::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE};
 use axum::http::request::Parts;
 use axum::http::{HeaderValue, Method, Response, StatusCode};
-use conversations::{Conversations, State, lock};
+use bodies::{Begun, Room, Taken, Why};
+use conversations::Conversations;
 use dialect::{Asked, Dialect};
 use fable_core::Deadline;
-use futures_util::{StreamExt, stream};
-use http_body_util::{BodyExt, Limited};
 use hyper::body::Incoming;
 use serde_json::json;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 use tapped::{Hearing, Tapped};
-use tokio::sync::Semaphore;
 use tokio::time::timeout;
 use turn::{Bypass, Caller, Decider, Prepared};
 use upstream::{Lost, Upstream, end_to_end};
 
-/// Bytes of an answer that is taken as a whole, to add a member to it; a longer one goes on as it comes.
+/// Bytes of an answer that is taken as a whole, to add a member to it; a longer one goes on as it comes, after what was taken of it.
 const WHOLE: usize = 8 << 20;
 
 /// How to be between an application and its assistant.
@@ -97,8 +96,10 @@ pub struct Options {
     pub memory: bool,
     /// Longest body that is read; a longer one goes on as it comes.
     pub body: usize,
-    /// Bodies in memory at a time, in units of `body`; where there is no room a request goes on as it comes.
+    /// Bytes of requests in memory at a time, until they are sent on; where there is no room a request goes on as it comes.
     pub bodies: usize,
+    /// Bytes of answers in memory at a time, until they are sent; where there is no room an answer goes on as it comes, without the member `fable`.
+    pub answers: usize,
     /// Conversations that are in memory.
     pub conversations: NonZeroUsize,
     /// What the policy's deadline counts.
@@ -121,6 +122,7 @@ impl Options {
             memory: false,
             body: 16 << 20,
             bodies: 256 << 20,
+            answers: 256 << 20,
             conversations: NonZeroUsize::new(10_000).unwrap_or(NonZeroUsize::MIN),
             deadline: Deadline::None,
         }
@@ -175,7 +177,8 @@ pub fn overheard<'a>(path: &str, pieces: impl IntoIterator<Item = &'a [u8]>) -> 
 struct Proxy {
     decider: Arc<Decider>,
     upstream: Upstream,
-    bodies: Arc<Semaphore>,
+    bodies: Room,
+    answers: Room,
     options: Options,
 }
 
@@ -193,7 +196,8 @@ impl Proxy {
         Self {
             decider,
             upstream: Upstream::new(options.upstream.clone(), Duration::from_secs(10), options.upstream_patience),
-            bodies: Arc::new(Semaphore::new(options.bodies.min(Semaphore::MAX_PERMITS))),
+            bodies: Room::new(options.bodies),
+            answers: Room::new(options.answers),
             options,
         }
     }
@@ -212,16 +216,19 @@ impl Proxy {
         if self.options.mode == Mode::Bypass {
             return self.pass(parts, body, Some(&Bypass::new("mode"))).await;
         }
-        // Room for a body is given back when it has been sent on.
-        let length = parts.headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
-        let room = u32::try_from(length.unwrap_or(self.options.body).min(self.options.body)).unwrap_or(u32::MAX);
-        let Ok(_room) = Arc::clone(&self.bodies).try_acquire_many_owned(room.max(1)) else {
-            return self.pass(parts, body, Some(&Bypass::new("busy"))).await;
-        };
-        let whole = match whole(body, self.options.body).await {
-            Ok(Taken::Whole(whole)) => whole,
-            Ok(Taken::TooLong(body)) => return self.pass(parts, body, Some(&Bypass::new("the body is too long"))).await,
-            Err(()) => return failed(StatusCode::BAD_REQUEST, "the body ended too early"),
+        let patience = self.decider.front.timeout();
+        // Its room is given back when it has been sent on.
+        let (whole, _room) = match bodies::take(body, self.options.body, &self.bodies, Some(patience)).await {
+            Ok(Taken::Whole(whole, room)) => (whole, room),
+            Ok(Taken::Part(body, why)) => {
+                let bypass = Bypass::new(match why {
+                    Why::TooLong => "the body is too long",
+                    Why::NoRoom => "busy",
+                    Why::Late => "the body takes too long",
+                });
+                return self.pass(parts, Body::new(body), Some(&bypass)).await;
+            }
+            Err(_) => return failed(StatusCode::BAD_REQUEST, "the body ended too early"),
         };
         match self.prepare(&parts, dialect, &whole).await {
             Ok((caller, prepared)) => self.apply(parts, dialect, whole, caller, prepared).await,
@@ -265,15 +272,12 @@ impl Proxy {
     ) -> Response<Body> {
         let Prepared { body, turn, decided } = prepared;
         let remembers = self.options.memory && self.options.mode == Mode::Apply;
-        let hearing = Hearing { decider: Arc::clone(&self.decider), turn: Arc::clone(&turn), user: caller.user, remembers };
+        let hearing = Hearing::new(Arc::clone(&self.decider), turn, caller.user, remembers);
         parts.headers.remove(CONTENT_LENGTH); // it is another one
         let sent = self.upstream.send(parts, body.map_or_else(|| whole.into(), Body::from), true).await;
         let mut response = match sent {
             Ok(response) => self.listen(back(response), dialect, hearing, &decided).await,
-            Err(lost) => {
-                lock(&turn).state = State::Failed;
-                gone(lost)
-            }
+            Err(lost) => gone(lost),
         };
         if let Ok(id) = HeaderValue::from_str(&decided.id.to_string()) {
             response.headers_mut().insert("x-fable-decision", id);
@@ -293,60 +297,30 @@ impl Proxy {
         if !parts.status.is_success() || !plain {
             if parts.status.is_success() {
                 hearing.end(&Heard::default()); // it cannot be read, but it is one
-            } else {
-                hearing.fail();
             }
             return Response::from_parts(parts, Body::new(body));
         }
-        let kind = parts.headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
-        if !kind.starts_with("application/json") {
-            return Response::from_parts(parts, Body::new(Tapped::new(body, Listener::new(dialect), hearing)));
+        if !parts.headers.get(CONTENT_TYPE).is_some_and(is_json) {
+            let tapped = Tapped::new(Begun::not_yet(body), Listener::new(dialect), hearing);
+            return Response::from_parts(parts, Body::new(tapped));
         }
-        let length = parts.headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
-        if length.is_some_and(|length| length > WHOLE) {
-            return Response::from_parts(parts, Body::new(Tapped::new(body, Listener::new(dialect), hearing)));
-        }
-        let collected = Limited::new(body, WHOLE).collect().await;
-        let Ok(collected) = collected else {
-            hearing.fail();
-            return gone(Lost::Broken);
+        let (answer, room) = match bodies::take(body, WHOLE, &self.answers, None).await {
+            Ok(Taken::Whole(answer, room)) => (answer, room),
+            Ok(Taken::Part(body, _)) => {
+                return Response::from_parts(parts, Body::new(Tapped::new(body, Listener::new(dialect), hearing)));
+            }
+            Err(_) => return gone(Lost::Broken),
         };
-        let answer = collected.to_bytes();
         let said = json!({ "decision": decided.id.to_string(), "action": decided.action });
         let answer = if let Some(more) = splice::with_member(&answer, "fable", &said) {
             hearing.end(&Listener::new(dialect).whole(&answer));
             more.into()
         } else {
-            hearing.fail(); // it says that it is JSON, and is not
-            answer
+            answer // it says that it is JSON, and is not: nobody has heard one
         };
         parts.headers.remove(CONTENT_LENGTH);
-        Response::from_parts(parts, answer.into())
+        Response::from_parts(parts, Body::new(Begun::whole(answer, room)))
     }
-}
-
-/// A body as far as it was taken.
-enum Taken {
-    Whole(Bytes),
-    /// All of it, of which some has not come yet.
-    TooLong(Body),
-}
-
-async fn whole(mut body: Body, most: usize) -> Result<Taken, ()> {
-    let (mut pieces, mut length) = (Vec::new(), 0);
-    while let Some(frame) = body.frame().await {
-        let Ok(data) = frame.map_err(|_| ())?.into_data() else { continue };
-        length += data.len();
-        pieces.push(data);
-        if length > most {
-            let before = stream::iter(pieces.into_iter().map(Ok::<_, axum::Error>));
-            return Ok(Taken::TooLong(Body::from_stream(before.chain(body.into_data_stream()))));
-        }
-    }
-    Ok(Taken::Whole(match <[Bytes; 1]>::try_from(pieces) {
-        Ok([piece]) => piece,
-        Err(pieces) => pieces.concat().into(),
-    }))
 }
 
 /// An answer as it is passed back.

@@ -256,6 +256,11 @@ impl Front {
         self.ask(Incoming { id: None, op: Ok(op) }).ok()
     }
 
+    /// Time for a body.
+    pub(crate) const fn timeout(&self) -> Duration {
+        self.timeout
+    }
+
     /// The catalog that is served.
     pub(crate) fn catalog(&self) -> &'static Catalog<'static> {
         self.service.catalog()
@@ -333,7 +338,7 @@ async fn collect(mut body: Body) -> Result<Bytes, Refused> {
 }
 
 /// `application/json`, with or without parameters.
-fn is_json(value: &HeaderValue) -> bool {
+pub(crate) fn is_json(value: &HeaderValue) -> bool {
     let kind = value.as_bytes().split(|byte| *byte == b';').next().unwrap_or_default();
     kind.trim_ascii().eq_ignore_ascii_case(b"application/json")
 }
