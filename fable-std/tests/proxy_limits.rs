@@ -9,7 +9,8 @@ use fable_std::proxy::{self, serve_proxy};
 use fable_std::serve::http::{HttpOptions, HttpStop};
 use fable_std::serve::{Options, Service};
 use fable_std::text::Rules;
-use proxying::{CHAT, bypassed, chat, completion, decision, parrot, rounds, said, start, start_before};
+use proxying::{CHAT, bypassed, chat, completion, decision, op, parrot, rounds, said, start, start_before};
+use serde_json::json;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::sync::Mutex;
@@ -175,5 +176,39 @@ fn kinds_of_answers_are_told_apart() {
     seen.send(()).unwrap();
     stream.read_to_end(&mut come).unwrap();
     assert!(come.ends_with(b"3\r\ntwo\r\n0\r\n\r\n"), "{}", String::from_utf8_lossy(&come));
+    assert!(service.finish().success());
+}
+
+#[test]
+fn who_is_forgotten_while_an_answer_is_under_way_stays_forgotten() {
+    let ((asked, under_way), (go, go_on)) = (channel::<()>(), channel::<()>());
+    let (asked, go_on) = (Mutex::new(asked), Mutex::new(go_on));
+    let address = listen(move |mut reader| {
+        loop {
+            upstream::next(&mut reader)?;
+            asked.lock().ok()?.send(()).ok()?;
+            go_on.lock().ok()?.recv().ok()?;
+            reader.get_mut().write_all(&answered(&completion("Noted."))).ok()?;
+        }
+    });
+    let mut service = start_before(address, &["--memory"]);
+    let (mut client, mut other) = (service.connect(), service.connect());
+    let mut messages = vec![said("user", "My pin is 9999")];
+    let mut kept = Vec::new();
+    for forgets in [true, false] {
+        client.begin(CHAT, &chat("ana", &messages));
+        under_way.recv().unwrap();
+        if forgets {
+            assert_eq!(op(&mut other, "forget", &json!({"user": "ana"})), json!({"forgotten": true}));
+        }
+        go.send(()).unwrap();
+        decision(&client.answer().unwrap());
+        let exchanges = op(&mut other, "memories", &json!({"user": "ana"}))["exchanges"].take();
+        kept.push(exchanges.as_array().unwrap().iter().map(|exchange| exchange["request"].to_string()).collect::<Vec<_>>());
+        // Whoever comes back is somebody new, and what they said before is no longer known.
+        messages.extend([said("assistant", "Noted."), said("user", "thanks, that's perfect")]);
+    }
+    assert_eq!(kept, [vec![], vec!["\"thanks, that's perfect\"".to_owned()]]);
+    assert_eq!((proxying::observations(&mut other, "ana"), rounds(&mut other, "ana")), (0, 1));
     assert!(service.finish().success());
 }

@@ -15,6 +15,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// Decisions of one conversation that wait for the same reaction: the last, and those that were asked back about.
 const WAITING: usize = 4;
 
+/// Users of whom it is known when they were forgotten.
+const FORGOTTEN: NonZeroUsize = NonZeroUsize::new(10_000).unwrap();
+
 /// What became of a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
@@ -61,6 +64,7 @@ pub(super) struct Turn {
     pub(super) answer: String,
     /// What was asked, to know it again.
     mark: u64,
+    began: Moment,
 }
 
 impl Turn {
@@ -68,7 +72,8 @@ impl Turn {
         let own = Waiting { decision: decided.id, clarifications: 0 };
         let skipped = carried.len().saturating_sub(WAITING - 1);
         let waiting = carried.into_iter().skip(skipped).chain([own]).collect();
-        Self { decided, state: State::Working, waiting, user: user.to_owned(), request, answer: String::new(), mark: place.mark }
+        let (user, answer) = (user.to_owned(), String::new());
+        Self { decided, state: State::Working, waiting, user, request, answer, mark: place.mark, began: place.began }
     }
 
     /// What goes on waiting when the user answers without a word about the answer: everything, if it was a question.
@@ -100,37 +105,69 @@ pub(super) struct Place {
     /// Where the turn before is kept.
     before: Option<u64>,
     mark: u64,
+    began: Moment,
+}
+
+/// A time, counted in users who were forgotten before.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Moment(u64);
+
+/// When users were last forgotten: what was under way for them then is not kept.
+#[derive(Debug)]
+struct Forgotten {
+    now: Moment,
+    when: LruCache<u64, Moment>,
+    /// When the last one was that is not known by name any more. It may have been anybody.
+    anybody: Moment,
+}
+
+impl Forgotten {
+    fn new() -> Self {
+        Self { now: Moment(0), when: LruCache::new(FORGOTTEN), anybody: Moment(0) }
+    }
+
+    fn add(&mut self, user: u64) {
+        self.now.0 += 1;
+        if let Some((_, dropped)) = self.when.push(user, self.now) {
+            self.anybody = self.anybody.max(dropped);
+        }
+    }
+
+    fn has_since(&self, user: u64, began: Moment) -> bool {
+        began < self.when.peek(&user).copied().unwrap_or(self.anybody)
+    }
 }
 
 /// The turns.
 #[derive(Debug)]
 pub(super) struct Conversations {
     turns: Mutex<LruCache<u64, Shared>>,
+    forgotten: Mutex<Forgotten>,
     keys: RandomState,
 }
 
 impl Conversations {
     pub(super) fn new(most: NonZeroUsize) -> Self {
-        Self { turns: Mutex::new(LruCache::new(most)), keys: RandomState::new() }
+        Self { turns: Mutex::new(LruCache::new(most)), forgotten: Mutex::new(Forgotten::new()), keys: RandomState::new() }
     }
 
     /// Where a request of a user stands; `named` is what a header calls the conversation.
     pub(super) fn place(&self, user: &str, named: Option<&str>, asked: &Asked) -> Place {
         let said: Vec<&str> = asked.by_user().collect();
-        let mark = self.keys.hash_one(("mark", said.last()));
+        let (mark, began) = (self.keys.hash_one(("mark", said.last())), self.forgotten().now);
         if let Some(name) = named.or(asked.conversation.as_deref()) {
             let now = self.keys.hash_one(("name", user, name));
-            return Place { now, before: Some(now), mark };
+            return Place { now, before: Some(now), mark, began };
         }
         if let Some(previous) = &asked.previous {
             let before = self.response(user, previous);
             // What a tool has found belongs to the turn that has asked for it.
             let now = if asked.continues() { before } else { self.keys.hash_one(("after", user, previous, &said)) };
-            return Place { now, before: Some(before), mark };
+            return Place { now, before: Some(before), mark, began };
         }
         let now = self.keys.hash_one(("said", user, &said));
         let earlier = said.split_last().map(|(_, earlier)| earlier).filter(|earlier| !earlier.is_empty());
-        Place { now, before: earlier.map(|earlier| self.keys.hash_one(("said", user, earlier))), mark }
+        Place { now, before: earlier.map(|earlier| self.keys.hash_one(("said", user, earlier))), mark, began }
     }
 
     fn response(&self, user: &str, id: &str) -> u64 {
@@ -139,6 +176,15 @@ impl Conversations {
 
     fn turns(&self) -> MutexGuard<'_, LruCache<u64, Shared>> {
         self.turns.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn forgotten(&self) -> MutexGuard<'_, Forgotten> {
+        self.forgotten.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether the user of a turn was forgotten since it began.
+    pub(super) fn has_forgotten(&self, turn: &Turn) -> bool {
+        self.forgotten().has_since(self.keys.hash_one(&turn.user), turn.began)
     }
 
     /// The turn that a request belongs to, if it does not begin one: the assistant is still at work for it, or it is sent again
@@ -157,10 +203,13 @@ impl Conversations {
         self.turns().get(&place.before?).cloned()
     }
 
-    /// Keeps a turn.
+    /// Keeps a turn, unless its user was forgotten meanwhile.
     pub(super) fn keep(&self, place: Place, turn: Turn) -> Shared {
+        let gone = self.has_forgotten(&turn);
         let turn = Arc::new(Mutex::new(turn));
-        self.turns().put(place.now, Arc::clone(&turn));
+        if !gone {
+            self.turns().put(place.now, Arc::clone(&turn));
+        }
         turn
     }
 
@@ -169,13 +218,34 @@ impl Conversations {
         self.turns().put(self.response(user, response), Arc::clone(turn));
     }
 
-    /// Forgets every turn of a user.
+    /// Forgets every turn of a user, and what is under way for them.
     pub(super) fn forget(&self, user: &str) {
+        self.forgotten().add(self.keys.hash_one(user));
         let mut turns = self.turns();
         let theirs = |turn: &Shared| lock(turn).user == user;
         let gone: Vec<u64> = turns.iter().filter(|(_, turn)| theirs(turn)).map(|(key, _)| *key).collect();
         for key in gone {
             turns.pop(&key);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_began_before_somebody_was_forgotten_is_known() {
+        let mut forgotten = Forgotten::new();
+        let before = forgotten.now;
+        assert!(!forgotten.has_since(7, before));
+        forgotten.add(7);
+        assert!(forgotten.has_since(7, before) && !forgotten.has_since(8, before) && !forgotten.has_since(7, forgotten.now));
+        // Nobody is kept for ever, and nobody comes back by that.
+        for other in 100..100 + FORGOTTEN.get() as u64 {
+            forgotten.add(other);
+        }
+        assert_eq!(forgotten.when.len(), FORGOTTEN.get());
+        assert!(forgotten.has_since(7, before) && !forgotten.has_since(7, forgotten.now));
     }
 }

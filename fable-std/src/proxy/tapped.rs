@@ -30,9 +30,6 @@ impl Hearing {
     /// There is an answer.
     pub(super) fn end(mut self, heard: &Heard) {
         self.ended = true;
-        if let Some(id) = &heard.id {
-            self.decider.conversations.call(&self.user, id, &self.turn);
-        }
         self.decider.answered(self.remembers, &self.user, &self.turn, heard);
     }
 }

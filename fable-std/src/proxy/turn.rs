@@ -207,6 +207,12 @@ impl Decider {
 
     /// There is an answer to a turn, or tools are to be used for one.
     pub(super) fn answered(&self, remembers: bool, user: &str, turn: &Shared, heard: &answer::Heard) {
+        if self.conversations.has_forgotten(&lock(turn)) {
+            return; // nothing of it is kept
+        }
+        if let Some(id) = &heard.id {
+            self.conversations.call(user, id, turn);
+        }
         let mut turn = lock(turn);
         if heard.calls {
             turn.state = State::Working;
