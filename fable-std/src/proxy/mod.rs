@@ -3,8 +3,9 @@
 //! Three kinds of requests are understood, streamed or not: `/v1/chat/completions` and `/v1/responses` as OpenAI has them, and
 //! `/v1/messages` as Anthropic has it. Everything else is passed on as it is.
 //!
-//! *Who asks.* The user is named by the header `x-fable-user`, or in the body by `user`, `safety_identifier` or `metadata.user_id` (what
-//! follows `_session_` is a session and left out). A conversation is named by the header `x-fable-conversation`, by
+//! *Who asks.* The user is named by the header `x-fable-user`, or in the body by `user`, `safety_identifier` or `metadata.user_id`. Of a name
+//! in the body only what lasts counts: what follows `_session_`, and members of a JSON object with `session` in their name, are left out. A
+//! header that is not visible ASCII names nobody, not somebody else. A conversation is named by the header `x-fable-conversation`, by
 //! `conversation` or `previous_response_id`, or else known by what the user has said in it so far. `x-fable-context` may say the context, like
 //! `{"task":"coding","risk":0.1,"ambiguity":0.1,"memory_need":0.1,"tool_need":0.1}`; otherwise the rules of [`text`](crate::text) read it
 //! from the request, the exchanges before it and what the application tells the assistant.
@@ -13,7 +14,8 @@
 //! again because there was no answer. What the assistant is told is the very last thing it reads: one more message, or one more block of the
 //! last one where the API knows no other way. Every byte before that stays as it was, `tools` included, so a provider's cache goes on
 //! working. Which tools are left says `tool_choice` (`allowed_tools`), by the [`ToolTable`]; where an API has no such thing, tools are taken out of the list.
-//! A value that needs a tool which the request does not offer is not chosen.
+//! A value that needs a tool which the request does not offer is not chosen. Where a request forces a tool (`tool_choice`), only values
+//! with that tool can be chosen; if a rule forbids them all nothing is decided, and `x-fable-bypass` says so.
 //!
 //! *What is said.* The header `x-fable-decision` has the id of the decision, and so has the member `fable` of an answer that is one JSON object, with
 //! the action. `x-fable-bypass` says why a request went on as it came.
@@ -35,6 +37,7 @@
 
 mod answer;
 mod bodies;
+mod caller;
 mod conversations;
 mod dialect;
 mod mode;
@@ -57,6 +60,7 @@ use axum::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE};
 use axum::http::request::Parts;
 use axum::http::{HeaderValue, Method, Response, StatusCode};
 use bodies::{Begun, Room, Taken, Why};
+use caller::Caller;
 use conversations::Conversations;
 use dialect::{Asked, Dialect};
 use fable_core::Deadline;
@@ -67,7 +71,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tapped::{Hearing, Tapped};
 use tokio::time::timeout;
-use turn::{Bypass, Caller, Decider, Prepared};
+use turn::{Bypass, Decider, Prepared};
 use upstream::{Lost, Upstream, end_to_end};
 
 /// Bytes of an answer that is taken as a whole, to add a member to it; a longer one goes on as it comes, after what was taken of it.

@@ -1,5 +1,6 @@
 //! A user's turn: what was said about the last answer is learned, what to do now is decided, and the assistant is told.
 
+use super::caller::Caller;
 use super::conversations::{Conversations, Decided, Shared, State, Turn, Waiting, lock};
 use super::dialect::{Asked, Unread, Who};
 use super::mode::Mode;
@@ -8,9 +9,8 @@ use super::{Options, answer};
 use crate::memory::{self, Exchange};
 use crate::rules::Change;
 use crate::serve::http::Front;
-use crate::serve::{Answered, Code, Incoming, MAX_NAME, Op};
+use crate::serve::{Answered, Code, Incoming, Op};
 use crate::text::{self, Background, ContextAdapter, FeedbackAdapter, Reaction, RequestText, Rules, Situation};
-use axum::http::HeaderMap;
 use fable_core::catalog::MAX_COMPONENTS;
 use fable_core::{Action, Catalog, Context, Deadline, DecisionId, Feasible};
 use serde::Deserialize;
@@ -32,6 +32,9 @@ const KEPT: usize = 2048;
 /// A reaction that is no answer to a question, whatever was asked.
 const LOUD: f64 = 0.6;
 
+/// A tool that has to be used stands against a rule. To take it away would break the request.
+const FORCED: Bypass = Bypass::new("infeasible: the request forces its tools, and the rules leave no action with them");
+
 /// Why a request goes on as it came: the value of the header `x-fable-bypass`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Bypass(pub(super) Cow<'static, str>);
@@ -46,34 +49,6 @@ impl From<Unread> for Bypass {
     fn from(Unread(reason): Unread) -> Self {
         Self::new(reason)
     }
-}
-
-/// What is known of a request besides its body.
-#[derive(Debug)]
-pub(super) struct Caller {
-    pub(super) user: String,
-    conversation: Option<String>,
-    context: Option<String>,
-}
-
-impl Caller {
-    /// Whoever asks, by a header or the body.
-    pub(super) fn of(headers: &HeaderMap, asked: &Asked) -> Result<Self, Bypass> {
-        let header =
-            |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim).filter(|text| !text.is_empty());
-        let user = header("x-fable-user").map(str::to_owned).or_else(|| asked.user.as_deref().map(without_session));
-        let user = user.ok_or(Bypass::new("no user: x-fable-user, user, safety_identifier or metadata.user_id names one"))?;
-        if user.len() > MAX_NAME {
-            return Err(Bypass::new("the name of the user is too long"));
-        }
-        let owned = |name| header(name).map(str::to_owned);
-        Ok(Self { user, conversation: owned("x-fable-conversation"), context: owned("x-fable-context") })
-    }
-}
-
-/// Some clients name the session behind the user; a session is no user.
-fn without_session(name: &str) -> String {
-    name.split_once("_session_").map_or(name, |(user, _)| user).to_owned()
 }
 
 /// What becomes of a request.
@@ -169,7 +144,9 @@ impl Decider {
             None => read(catalog, asked, &heard, before, &feasible)?,
         };
         let op = Op::Decide { user: caller.user.clone(), context, feasible, defaults: None, propensities: None, at };
-        let answer: DecideAnswer = self.answer(op).await?;
+        let forced = options.tools.forces(asked);
+        let refused = |bypass| if forced && bypass == Bypass(refused(Code::Infeasible)) { FORCED } else { bypass };
+        let answer: DecideAnswer = self.answer(op).await.map_err(refused)?;
         let id = answer.decision.parse().map_err(|_| Bypass::new("internal"))?;
         let known = self.known(caller, &answer.action, heard.request).await?;
         let instruction = format!("{known}For this answer: {}", answer.instruction);
