@@ -268,6 +268,16 @@ impl Asked {
         self.last().is_some_and(|said| said.who != Who::User)
     }
 
+    /// What the assistant said right before the user's last words, as the request repeats it: the last item alone, and all of them since
+    /// somebody else has spoken. Nothing, if it does not repeat it.
+    pub(super) fn last_answer(&self) -> Option<[String; 2]> {
+        let last = self.said.iter().rposition(|said| said.who == Who::User)?;
+        let before = self.said.get(..last)?.iter().rev().filter(|said| said.who != Who::Application);
+        let items: Vec<&str> = before.take_while(|said| said.who == Who::Assistant).map(|said| said.text.as_str()).collect();
+        let alone = items.iter().find(|text| !text.trim().is_empty())?;
+        Some([(*alone).to_owned(), items.iter().rev().copied().collect()])
+    }
+
     /// What the user said, oldest first.
     pub(super) fn by_user(&self) -> impl DoubleEndedIterator<Item = &str> {
         self.said.iter().filter(|said| said.who == Who::User).map(|said| said.text.as_str())
@@ -406,6 +416,19 @@ mod tests {
         assert!(looped.continues());
         let told = read(Dialect::Chat, r#"{"messages":[{"role":"user","content":"a"},{"role":"system","content":"be kind"}]}"#);
         assert!(!told.continues());
+    }
+
+    #[test]
+    fn the_last_answer_is_the_one_before_the_last_request() {
+        let chat = |messages: &str| read(Dialect::Chat, &format!(r#"{{"messages":[{messages}]}}"#)).last_answer();
+        let user = r#"{"role":"user","content":"a"}"#;
+        assert_eq!(chat(user), None);
+        assert_eq!(chat(&format!("{user},{user}")), None);
+        let tools = r#"{"role":"assistant","content":"Let me see.","tool_calls":[]},{"role":"tool","content":"4"}"#;
+        assert_eq!(chat(&format!("{user},{tools},{user}")), None);
+        let both =
+            r#"{"role":"assistant","content":"It is"},{"role":"assistant","content":" 4."},{"role":"system","content":"s"}"#;
+        assert_eq!(chat(&format!("{user},{tools},{both},{user}")), Some([" 4.".to_owned(), "It is 4.".to_owned()]));
     }
 
     #[test]

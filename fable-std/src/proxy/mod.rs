@@ -40,6 +40,7 @@ mod bodies;
 mod caller;
 mod conversations;
 mod dialect;
+mod heard;
 mod mode;
 mod splice;
 mod tapped;

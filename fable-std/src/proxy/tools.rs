@@ -65,14 +65,22 @@ impl ToolTable {
         (!values.is_empty()).then_some((u8::try_from(component).ok()?, values))
     }
 
-    /// The actions that can be done with what a request offers, and without what was exchanged before, if nobody `remembers` it.
-    pub(super) fn feasible(&self, catalog: &Catalog<'_>, asked: &Asked, remembers: bool) -> Result<Feasible, FeasibleError> {
+    /// The actions that can be done with what a request offers, without what was exchanged before, if nobody `remembers` it, and by
+    /// other rules.
+    pub(super) fn feasible(
+        &self,
+        catalog: &Catalog<'_>,
+        asked: &Asked,
+        remembers: bool,
+        others: &[Rule<'_>],
+    ) -> Result<Feasible, FeasibleError> {
         let mut forbidden: Vec<(u8, Vec<u8>)> = self.missing(catalog, asked).into_iter().collect();
         if !remembers {
             forbidden.extend(exchanged(catalog));
         }
         let parts: Vec<[Part<'_>; 1]> = forbidden.iter().map(|(component, values)| [Part::new(*component, values)]).collect();
-        let rules: Vec<Rule<'_>> = parts.iter().map(|part| Rule::forbid("offered", part)).collect();
+        let offered = parts.iter().map(|part| Rule::forbid("offered", part));
+        let rules: Vec<Rule<'_>> = offered.chain(others.iter().copied()).collect();
         Feasible::new(catalog, &rules)
     }
 
@@ -153,13 +161,13 @@ mod tests {
     #[test]
     fn values_need_their_tools() {
         let table = ToolTable::usual();
-        let left = |asked: &Asked, remembers| table.feasible(&AGENT, asked, remembers).unwrap().len();
+        let left = |asked: &Asked, remembers| table.feasible(&AGENT, asked, remembers, &[]).unwrap().len();
         assert_eq!(left(&asked(Dialect::Chat, "[]", ""), true), 5 * 3 * 6);
         let search = r#"[{"type":"function","function":{"name":"browse"}}]"#;
         assert_eq!(left(&asked(Dialect::Chat, search, ""), true), 5 * 4 * 6);
         assert_eq!(left(&asked(Dialect::Chat, search, r#","tool_choice":"none""#), true), 5 * 3 * 6);
         assert_eq!(left(&asked(Dialect::Chat, search, ""), false), 3 * 4 * 6);
-        assert_eq!(ToolTable::default().feasible(&AGENT, &asked(Dialect::Chat, "[]", ""), true).unwrap().len(), 180);
+        assert_eq!(ToolTable::default().feasible(&AGENT, &asked(Dialect::Chat, "[]", ""), true, &[]).unwrap().len(), 180);
     }
 
     #[test]
@@ -170,7 +178,7 @@ mod tests {
         let named = |name: &str| format!(r#","tool_choice":{{"type":"function","function":{{"name":"{name}"}}}}"#);
         let left = |tools: &str, rest: &str| {
             let asked = asked(Dialect::Chat, tools, rest);
-            let (feasible, tool) = (table.feasible(&AGENT, &asked, true).unwrap(), AGENT.component("tool").unwrap());
+            let (feasible, tool) = (table.feasible(&AGENT, &asked, true, &[]).unwrap(), AGENT.component("tool").unwrap());
             let values = AGENT.definition().components[tool].values;
             let has = |value: u8| feasible.set().iter().any(|action| AGENT.values(action).unwrap()[tool] == value);
             let names = (0..).zip(values).filter(|(value, _)| has(*value)).map(|(_, value)| value.name).collect::<Vec<_>>();
