@@ -16,6 +16,7 @@ use std::net::TcpStream;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
+use std::time::Duration;
 
 /// An answer in chunks.
 fn chunked(kind: &str, body: &str) -> Vec<u8> {
@@ -41,6 +42,15 @@ fn a_long_answer_goes_on_as_it_is() {
     assert!(service.finish().success());
 }
 
+/// Stops a service in the end.
+struct Ends(HttpStop);
+
+impl Drop for Ends {
+    fn drop(&mut self) {
+        self.0.stop();
+    }
+}
+
 #[test]
 fn answers_have_so_much_memory_together_and_go_on_without_it() {
     let upstream = parrot("Hello.");
@@ -54,10 +64,12 @@ fn answers_have_so_much_memory_together_and_go_on_without_it() {
         let (stopping, stop) = (stop.clone(), &stop);
         scope.spawn(move || {
             let address: String = place.recv().unwrap();
-            let mut client = proxying::Connection::over(TcpStream::connect(address.strip_prefix("http://").unwrap()).unwrap());
+            let _ends = Ends(stopping); // whatever happens
+            let stream = TcpStream::connect(address.strip_prefix("http://").unwrap()).unwrap();
+            stream.set_read_timeout(Some(Duration::from_mins(1))).unwrap();
+            let mut client = proxying::Connection::over(stream);
             let asked = chat("ana", &[said("user", "hi")]);
             let answers = [client.post(CHAT, &asked), client.post(CHAT, &asked)];
-            stopping.stop();
             let ids = answers.map(|answer| {
                 assert_eq!(answer.json(), completion("Hello."));
                 decision(&answer)
@@ -163,7 +175,7 @@ fn kinds_of_answers_are_told_apart() {
     });
     let mut service = start_before(address, &[]);
     let mut stream = TcpStream::connect(&service.address).unwrap();
-    stream.set_read_timeout(Some(std::time::Duration::from_secs(60))).unwrap();
+    stream.set_read_timeout(Some(Duration::from_mins(1))).unwrap();
     let length = asked.len();
     write!(stream, "POST {CHAT} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n{asked}")
         .unwrap();

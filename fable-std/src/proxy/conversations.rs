@@ -307,7 +307,10 @@ impl Conversations {
     }
 
     fn keep_apart(&self, turn: &Shared) {
-        let (place, mark) = (lock(turn).place, lock(turn).answer_mark);
+        let (place, mark) = {
+            let turn = lock(turn);
+            (turn.place, turn.answer_mark)
+        };
         if let Some(mark) = mark.filter(|_| !place.named) {
             self.turns().put(self.apart(place.now, mark), Arc::clone(turn));
         }

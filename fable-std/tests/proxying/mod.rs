@@ -1,6 +1,9 @@
 //! What tests of `fable proxy` have in common.
 #![allow(dead_code, reason = "not every test uses all of it")]
 
+use fable_core::Event;
+use fable_core::catalog::AGENT;
+use fable_core::record::decode_event;
 use fable_serve_tests::http::{Answer, Client, HttpService};
 use fable_serve_tests::upstream::{Upstream, json as answered};
 use serde_json::{Value, json};
@@ -67,18 +70,23 @@ pub fn rounds(client: &mut Connection, user: &str) -> u64 {
     op(client, "posterior", &json!({"user": user}))["rounds"].as_u64().unwrap()
 }
 
-/// The rewards that a user has had.
-pub fn rewards(store: &Path) -> Vec<f64> {
-    use fable_core::Event;
-    use fable_core::catalog::AGENT;
-    use fable_core::record::decode_event;
+/// What happened to ana, as it is in a store.
+pub fn happened(store: &Path) -> Vec<Event> {
     let store = fable_std::store::open_any(store, &fable_std::store::Options::default()).unwrap();
     let found = store.whole(store.find("ana").unwrap().unwrap()).unwrap().unwrap();
-    let mut rewards = Vec::new();
-    for entry in found.journal.iter().flat_map(|segment| segment.from(0)) {
-        if let Event::Feedback { reward, .. } = decode_event(&AGENT, entry.unwrap().record).unwrap() {
-            rewards.push(reward);
-        }
-    }
-    rewards
+    let entries = found.journal.iter().flat_map(|segment| segment.from(0));
+    entries.map(|entry| decode_event(&AGENT, entry.unwrap().record).unwrap()).collect()
+}
+
+/// The rewards that ana has had.
+pub fn rewards(store: &Path) -> Vec<f64> {
+    let reward = |event| if let Event::Feedback { reward, .. } = event { Some(reward) } else { None };
+    happened(store).into_iter().filter_map(reward).collect()
+}
+
+/// A signal of each of ana's contexts.
+pub fn signals(store: &Path, name: &str) -> Vec<f32> {
+    let place = AGENT.definition().signals.iter().position(|signal| *signal == name).unwrap();
+    let signal = |event| if let Event::Decision { context, .. } = event { Some(context.signals()[place]) } else { None };
+    happened(store).into_iter().filter_map(signal).collect()
 }
