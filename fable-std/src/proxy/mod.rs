@@ -20,16 +20,18 @@
 //! *What is said.* The header `x-fable-decision` has the id of the decision, and so has the member `fable` of an answer that is one JSON object, with
 //! the action. `x-fable-bypass` says why a request went on as it came.
 //!
-//! *What is learned.* What the user says next, if it says something about the answer, is its reward. Where the assistant asks back, the
-//! question is a clarification, and the reaction to what comes of it counts for both answers, with the penalty for the question. An application
+//! *What is learned.* What the user says next, if it says something about the answer, is its reward; where a request repeats what was said, of the
+//! answer that it repeats. Where the assistant asks back, the question is a clarification, and the reaction to what comes of it counts for both
+//! answers, with the penalty for the question, unless the user goes on with something else. An application
 //! can also say it: `POST /feedback` with the id as `inference_id`. One reward counts, whichever comes first.
 //!
 //! *What is remembered.* Nothing, unless [`Options::memory`] is on and the user has not said no; then each request and its answer are kept
-//! with the user, as much as fits, until `unremember` or `forget`. The chosen memory says what the assistant is told of it: nothing, the last
+//! with the user, as much as fits, until `unremember` or `forget`; of an answer that is under way at a `forget` nothing is kept. The chosen memory says what the assistant is told of it: nothing, the last
 //! exchanges, those that match the request best, what the user has stated, or what is certain about the user. See [`memory`](crate::memory).
 //!
 //! *When something is wrong.* The request goes on as it came: no fault of Fable's, a full queue, a damaged user or a store that takes too long,
-//! stands between an application and its assistant. A server that cannot be reached is 502, one that takes too long 504, both with
+//! stands between an application and its assistant. What is in memory of requests and answers is bounded, each and together, and so is the time
+//! for a request's body: beyond that they go on as they come. A server that cannot be reached is 502, one that takes too long 504, both with
 //! a JSON error. Keys are passed on and neither kept nor logged.
 //!
 //! The ops of the [service](crate::serve) are below `/fable`, as `POST /fable/v1/profile`: what is known about users, their rules, whether

@@ -160,13 +160,12 @@ impl Decider {
         let remembers = options.memory && memory::may_remember(true, wishes.memory);
         let feasible =
             options.tools.feasible(catalog, asked, remembers, &[]).map_err(|_| Bypass::new("nothing can be chosen"))?;
-        let context = match &caller.context {
-            Some(said) => stated(catalog, said)?,
-            None => {
-                // Where the rules leave nothing, that is told when it is decided.
-                let hard = wishes.hard(catalog, |rules| options.tools.feasible(catalog, asked, remembers, rules).ok());
-                read(catalog, asked, heard.request, &earlier, hard.as_ref().unwrap_or(&feasible))?
-            }
+        let context = if let Some(said) = &caller.context {
+            stated(catalog, said)?
+        } else {
+            // Where the rules leave nothing, that is told when it is decided.
+            let hard = wishes.hard(catalog, |rules| options.tools.feasible(catalog, asked, remembers, rules).ok());
+            read(catalog, asked, heard.request, &earlier, hard.as_ref().unwrap_or(&feasible))?
         };
         let op = Op::Decide { user: caller.user.clone(), context, feasible, defaults: None, propensities: None, at };
         let forced = options.tools.forces(asked);
