@@ -189,7 +189,7 @@ fn doors_are_not_opened_by_mistake() {
     };
     let here = "127.0.0.1:0";
     for (arguments, variables, said) in [
-        (&["--http", "0.0.0.0:0"][..], &[][..], "others can reach this address"),
+        (&["--http", "0.0.0.0:0"][..], &[][..], "or say that it may be public: --http-public"),
         (&["--http", "0.0.0.0:0"], &[("FABLE_TOKENS_ALL", ALL)], "others can reach this address"),
         (&["--http", "0.0.0.0:0", "--http-public"], &[], "needs tokens"),
         (&["--http", here], &[("FABLE_TOKENS_ALL", "short")], "FABLE_TOKENS_ALL: a token has at least 16"),

@@ -1,65 +1,13 @@
 //! `fable proxy` between a client and an assistant: what is changed, what is learned, and what goes on as it came.
 
-use fable_serve_tests::http::{Answer, Client, HttpService};
+mod proxying;
+
+use fable_serve_tests::http::HttpService;
 use fable_serve_tests::upstream::{Asked, Upstream, events, json as answered};
+use proxying::{
+    CHAT, Connection, bypassed, chat, completion, decision, fable, observations, op, parrot, rewards, rounds, said, start,
+};
 use serde_json::{Value, json};
-use std::net::TcpStream;
-use std::path::Path;
-
-type Connection = Client<TcpStream>;
-
-const CHAT: &str = "/v1/chat/completions";
-
-fn fable() -> &'static Path {
-    Path::new(env!("CARGO_BIN_EXE_fable"))
-}
-
-/// The proxy before an assistant, with a seed of its own.
-fn start(upstream: &Upstream, arguments: &[&str]) -> HttpService {
-    let address = format!("http://{}", upstream.address);
-    let named = ["proxy", "--listen", "127.0.0.1:0", "--upstream", &address];
-    HttpService::start_command(fable(), &named, arguments, &[("FABLE_LOG", "off")])
-}
-
-fn completion(text: &str) -> Value {
-    json!({"object": "chat.completion", "choices": [{"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}]})
-}
-
-/// An assistant that says the same whatever it is asked.
-fn parrot(text: &'static str) -> Upstream {
-    Upstream::start(move |_| answered(&completion(text)))
-}
-
-fn said(role: &str, content: &str) -> Value {
-    json!({"role": role, "content": content})
-}
-
-/// A chat of a user so far.
-fn chat(user: &str, messages: &[Value]) -> String {
-    json!({"model": "m", "messages": messages, "user": user}).to_string()
-}
-
-fn decision(answer: &Answer) -> String {
-    assert_eq!(answer.status, 200, "{answer:?}");
-    answer.header("x-fable-decision").unwrap_or_else(|| panic!("{answer:?}")).to_owned()
-}
-
-fn bypassed(answer: &Answer) -> &str {
-    assert_eq!(answer.header("x-fable-decision"), None);
-    answer.header("x-fable-bypass").unwrap_or_else(|| panic!("{answer:?}"))
-}
-
-fn op(client: &mut Connection, name: &str, body: &Value) -> Value {
-    client.post(&format!("/fable/v1/{name}"), &body.to_string()).json()
-}
-
-fn observations(client: &mut Connection, user: &str) -> u64 {
-    op(client, "posterior", &json!({"user": user}))["observations"].as_u64().unwrap()
-}
-
-fn rounds(client: &mut Connection, user: &str) -> u64 {
-    op(client, "posterior", &json!({"user": user}))["rounds"].as_u64().unwrap()
-}
 
 #[test]
 fn the_assistant_is_told_last_and_everything_else_is_as_it_was() {
@@ -200,22 +148,6 @@ fn a_question_back_is_a_clarification_and_both_answers_get_the_reaction() {
     let events = rewards(&store.path().join("users.fable"));
     let [asked, done] = events.as_slice() else { panic!("{events:?}") };
     assert!((done - asked - 0.08).abs() < 1e-6, "{events:?}");
-}
-
-/// The rewards that a user has had.
-fn rewards(store: &Path) -> Vec<f64> {
-    use fable_core::Event;
-    use fable_core::catalog::AGENT;
-    use fable_core::record::decode_event;
-    let store = fable_std::store::open_any(store, &fable_std::store::Options::default()).unwrap();
-    let found = store.whole(store.find("ana").unwrap().unwrap()).unwrap().unwrap();
-    let mut rewards = Vec::new();
-    for entry in found.journal.iter().flat_map(|segment| segment.from(0)) {
-        if let Event::Feedback { reward, .. } = decode_event(&AGENT, entry.unwrap().record).unwrap() {
-            rewards.push(reward);
-        }
-    }
-    rewards
 }
 
 #[test]

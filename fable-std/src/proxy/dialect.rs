@@ -19,8 +19,9 @@ pub(super) enum Dialect {
 }
 
 impl Dialect {
-    /// The API behind a path, with or without `/v1`.
+    /// The API behind a path, with or without `/v1`, and with or without a slash at its end.
     pub(super) fn of(path: &str) -> Option<Self> {
+        let path = path.strip_suffix('/').unwrap_or(path);
         match path.strip_prefix("/v1").unwrap_or(path) {
             "/chat/completions" => Some(Self::Chat),
             "/responses" => Some(Self::Responses),
@@ -54,17 +55,21 @@ pub(super) struct Tool {
     pub(super) name: String,
     /// Its `type`: `function`, or one that the provider has built in.
     pub(super) kind: String,
+    /// Whether the application's own `allowed_tools` leaves it.
+    pub(super) allowed: bool,
     /// Where its definition stands.
     pub(super) place: Range<usize>,
 }
 
 /// What the application says about the choice of tools.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Choice {
     /// Nothing, or `auto`: the model chooses.
     Auto,
     /// One of the tools has to be used.
     Required,
+    /// This one of the tools has to be used.
+    Forced(String),
     /// None is to be used.
     None,
     /// Anything else, which is the application's affair.
@@ -235,6 +240,8 @@ impl Asked {
         let before = [words(read.system), words(read.instructions)].into_iter().filter(|text| !text.is_empty());
         let background = before.chain(applications).collect::<Vec<_>>().join("\n");
         let named = text_of(read.user).or_else(|| text_of(read.safety_identifier));
+        let mut tools = read.tools.map_or_else(Vec::new, |tools| offered(body, tools));
+        let choice = choice(read.tool_choice, &mut tools);
         let conversation = text_of(read.conversation).or_else(|| member(read.conversation, "id"));
         Ok(Self {
             dialect,
@@ -243,8 +250,8 @@ impl Asked {
             previous: text_of(read.previous_response_id),
             said,
             background,
-            tools: read.tools.map_or_else(Vec::new, |tools| offered(body, tools)),
-            choice: choice(read.tool_choice),
+            tools,
+            choice,
             tail,
             tools_at: read.tools.map(|tools| place(body, tools.get())),
             choice_at: read.tool_choice.map(|choice| place(body, choice.get())),
@@ -259,6 +266,16 @@ impl Asked {
     /// Whether the assistant is at work for the user already: it is given what a tool has found, or is to go on.
     pub(super) fn continues(&self) -> bool {
         self.last().is_some_and(|said| said.who != Who::User)
+    }
+
+    /// What the assistant said right before the user's last words, as the request repeats it: the last item alone, and all of them since
+    /// somebody else has spoken. Nothing, if it does not repeat it.
+    pub(super) fn last_answer(&self) -> Option<[String; 2]> {
+        let last = self.said.iter().rposition(|said| said.who == Who::User)?;
+        let before = self.said.get(..last)?.iter().rev().filter(|said| said.who != Who::Application);
+        let items: Vec<&str> = before.take_while(|said| said.who == Who::Assistant).map(|said| said.text.as_str()).collect();
+        let alone = items.iter().find(|text| !text.trim().is_empty())?;
+        Some([(*alone).to_owned(), items.iter().rev().copied().collect()])
     }
 
     /// What the user said, oldest first.
@@ -288,23 +305,74 @@ fn heard(dialect: Dialect, body: &[u8], spoken: &RawValue) -> Result<(Vec<Said>,
 fn offered(body: &[u8], tools: &RawValue) -> Vec<Tool> {
     let tool = |raw: &&RawValue| {
         let item: Item<'_> = serde_json::from_str(raw.get()).ok()?;
-        let inner = item.function.or(item.custom).and_then(|named| named.name);
+        let name = item_name(&item).to_owned();
         let kind = item.kind.map_or_else(|| "function".to_owned(), Cow::into_owned);
-        // Tools of the provider's own have no other name than their type.
-        let name = inner.or(item.name).map_or_else(|| kind.clone(), Cow::into_owned);
-        Some(Tool { name, kind, place: place(body, raw.get()) })
+        Some(Tool { name, kind, allowed: true, place: place(body, raw.get()) })
     };
     list(tools).unwrap_or_default().iter().filter_map(tool).collect()
 }
 
-fn choice(value: Option<&RawValue>) -> Choice {
-    let Some(value) = value else { return Choice::Auto };
-    match text_of(Some(value)).or_else(|| member(Some(value), "type")).as_deref() {
-        Some("auto") => Choice::Auto,
-        Some("required" | "any") => Choice::Required,
-        Some("none") => Choice::None,
+/// A `tool_choice` that is an object. `allowed_tools` has its list beside its type, or one level deeper in a chat.
+#[derive(Deserialize)]
+struct Chosen<'a> {
+    #[serde(rename = "type")]
+    kind: String,
+    #[serde(default)]
+    name: Option<String>,
+    #[serde(borrow, default)]
+    function: Option<Named<'a>>,
+    #[serde(borrow, default)]
+    custom: Option<Named<'a>>,
+    #[serde(default)]
+    mode: Option<String>,
+    #[serde(borrow, default)]
+    tools: Option<Vec<Item<'a>>>,
+    #[serde(borrow, default)]
+    allowed_tools: Option<Allowed<'a>>,
+}
+
+#[derive(Deserialize)]
+struct Allowed<'a> {
+    #[serde(default)]
+    mode: Option<String>,
+    #[serde(borrow, default)]
+    tools: Option<Vec<Item<'a>>>,
+}
+
+/// What is said about the choice among tools. Those that the application does not allow are marked.
+fn choice(value: Option<&RawValue>, tools: &mut [Tool]) -> Choice {
+    let Some(value) = value.filter(|value| value.get() != "null") else { return Choice::Auto };
+    let by_name = |name: &str| match name {
+        "auto" => Choice::Auto,
+        "required" | "any" => Choice::Required,
+        "none" => Choice::None,
         _ => Choice::Own,
+    };
+    if let Some(name) = text_of(Some(value)) {
+        return by_name(&name);
     }
+    let Ok(chosen) = serde_json::from_str::<Chosen<'_>>(value.get()) else { return Choice::Own };
+    if chosen.kind == "allowed_tools" {
+        let nested = chosen.allowed_tools.map(|allowed| (allowed.mode, allowed.tools));
+        let (mode, Some(allowed)) = nested.unwrap_or((chosen.mode, chosen.tools)) else { return Choice::Own };
+        for tool in tools {
+            tool.allowed = allowed.iter().any(|item| item_name(item) == tool.name);
+        }
+        return by_name(mode.as_deref().unwrap_or("auto"));
+    }
+    let inner = chosen.function.or(chosen.custom).and_then(|named| named.name).map(Cow::into_owned);
+    match (by_name(&chosen.kind), inner.or(chosen.name)) {
+        (Choice::Own, Some(name)) => Choice::Forced(name),
+        // Tools of the provider's own have no other name than their type.
+        (Choice::Own, None) if tools.iter().any(|tool| tool.name == chosen.kind) => Choice::Forced(chosen.kind),
+        (choice, _) => choice,
+    }
+}
+
+/// What a tool is called: tools of the provider's own have no other name than their type.
+fn item_name<'i>(item: &'i Item<'_>) -> &'i str {
+    let inner = item.function.as_ref().or(item.custom.as_ref()).and_then(|named| named.name.as_deref());
+    inner.or(item.name.as_deref()).or(item.kind.as_deref()).unwrap_or("function")
 }
 
 #[cfg(test)]
@@ -318,9 +386,12 @@ mod tests {
     #[test]
     fn paths_have_their_api() {
         assert_eq!(Dialect::of("/v1/chat/completions"), Some(Dialect::Chat));
+        assert_eq!(Dialect::of("/v1/chat/completions/"), Some(Dialect::Chat));
         assert_eq!(Dialect::of("/responses"), Some(Dialect::Responses));
         assert_eq!(Dialect::of("/v1/messages"), Some(Dialect::Messages));
-        for other in ["/v1/models", "/v1/threads/t/messages", "/v1/messages/count_tokens", "/v1/responses/r1", "/v1", ""] {
+        for other in
+            ["/v1/models", "/v1/threads/t/messages", "/v1/messages/count_tokens", "/v1/responses/r1", "/v1", "/v1//", "/", ""]
+        {
             assert_eq!(Dialect::of(other), None, "{other}");
         }
     }
@@ -345,6 +416,19 @@ mod tests {
         assert!(looped.continues());
         let told = read(Dialect::Chat, r#"{"messages":[{"role":"user","content":"a"},{"role":"system","content":"be kind"}]}"#);
         assert!(!told.continues());
+    }
+
+    #[test]
+    fn the_last_answer_is_the_one_before_the_last_request() {
+        let chat = |messages: &str| read(Dialect::Chat, &format!(r#"{{"messages":[{messages}]}}"#)).last_answer();
+        let user = r#"{"role":"user","content":"a"}"#;
+        assert_eq!(chat(user), None);
+        assert_eq!(chat(&format!("{user},{user}")), None);
+        let tools = r#"{"role":"assistant","content":"Let me see.","tool_calls":[]},{"role":"tool","content":"4"}"#;
+        assert_eq!(chat(&format!("{user},{tools},{user}")), None);
+        let both =
+            r#"{"role":"assistant","content":"It is"},{"role":"assistant","content":" 4."},{"role":"system","content":"s"}"#;
+        assert_eq!(chat(&format!("{user},{tools},{both},{user}")), Some([" 4.".to_owned(), "It is 4.".to_owned()]));
     }
 
     #[test]

@@ -3,8 +3,9 @@
 //! Three kinds of requests are understood, streamed or not: `/v1/chat/completions` and `/v1/responses` as OpenAI has them, and
 //! `/v1/messages` as Anthropic has it. Everything else is passed on as it is.
 //!
-//! *Who asks.* The user is named by the header `x-fable-user`, or in the body by `user`, `safety_identifier` or `metadata.user_id` (what
-//! follows `_session_` is a session and left out). A conversation is named by the header `x-fable-conversation`, by
+//! *Who asks.* The user is named by the header `x-fable-user`, or in the body by `user`, `safety_identifier` or `metadata.user_id`. Of a name
+//! in the body only what lasts counts: what follows `_session_`, and members of a JSON object with `session` in their name, are left out. A
+//! header that is not visible ASCII names nobody, not somebody else. A conversation is named by the header `x-fable-conversation`, by
 //! `conversation` or `previous_response_id`, or else known by what the user has said in it so far. `x-fable-context` may say the context, like
 //! `{"task":"coding","risk":0.1,"ambiguity":0.1,"memory_need":0.1,"tool_need":0.1}`; otherwise the rules of [`text`](crate::text) read it
 //! from the request, the exchanges before it and what the application tells the assistant.
@@ -13,29 +14,35 @@
 //! again because there was no answer. What the assistant is told is the very last thing it reads: one more message, or one more block of the
 //! last one where the API knows no other way. Every byte before that stays as it was, `tools` included, so a provider's cache goes on
 //! working. Which tools are left says `tool_choice` (`allowed_tools`), by the [`ToolTable`]; where an API has no such thing, tools are taken out of the list.
-//! A value that needs a tool which the request does not offer is not chosen.
+//! A value that needs a tool which the request does not offer is not chosen. Where a request forces a tool (`tool_choice`), only values
+//! with that tool can be chosen; if a rule forbids them all nothing is decided, and `x-fable-bypass` says so.
 //!
 //! *What is said.* The header `x-fable-decision` has the id of the decision, and so has the member `fable` of an answer that is one JSON object, with
 //! the action. `x-fable-bypass` says why a request went on as it came.
 //!
-//! *What is learned.* What the user says next, if it says something about the answer, is its reward. Where the assistant asks back, the
-//! question is a clarification, and the reaction to what comes of it counts for both answers, with the penalty for the question. An application
+//! *What is learned.* What the user says next, if it says something about the answer, is its reward; where a request repeats what was said, of the
+//! answer that it repeats. Where the assistant asks back, the question is a clarification, and the reaction to what comes of it counts for both
+//! answers, with the penalty for the question, unless the user goes on with something else. An application
 //! can also say it: `POST /feedback` with the id as `inference_id`. One reward counts, whichever comes first.
 //!
 //! *What is remembered.* Nothing, unless [`Options::memory`] is on and the user has not said no; then each request and its answer are kept
-//! with the user, as much as fits, until `unremember` or `forget`. The chosen memory says what the assistant is told of it: nothing, the last
+//! with the user, as much as fits, until `unremember` or `forget`; of an answer that is under way at a `forget` nothing is kept. The chosen memory says what the assistant is told of it: nothing, the last
 //! exchanges, those that match the request best, what the user has stated, or what is certain about the user. See [`memory`](crate::memory).
 //!
 //! *When something is wrong.* The request goes on as it came: no fault of Fable's, a full queue, a damaged user or a store that takes too long,
-//! stands between an application and its assistant. A server that cannot be reached is 502, one that takes too long 504, both with
+//! stands between an application and its assistant. What is in memory of requests and answers is bounded, each and together, and so is the time
+//! for a request's body: beyond that they go on as they come. A server that cannot be reached is 502, one that takes too long 504, both with
 //! a JSON error. Keys are passed on and neither kept nor logged.
 //!
 //! The ops of the [service](crate::serve) are below `/fable`, as `POST /fable/v1/profile`: what is known about users, their rules, whether
 //! the layer is for them, and forgetting.
 
 mod answer;
+mod bodies;
+mod caller;
 mod conversations;
 mod dialect;
+mod heard;
 mod mode;
 mod splice;
 mod tapped;
@@ -47,7 +54,7 @@ pub use mode::{Mode, UserShare};
 pub use upstream::{UpstreamAddress, UpstreamAddressError};
 
 use crate::catalogs::ToolTable;
-use crate::serve::http::{Beside, Forgetting, Front, HttpOptions, HttpStop, serve_beside};
+use crate::serve::http::{Beside, Forgetting, Front, HttpOptions, HttpStop, is_json, serve_beside};
 use crate::serve::{ServeError, Service};
 use answer::{Heard, Listener};
 use axum::body::{Body, Bytes};
@@ -55,23 +62,22 @@ use axum::extract::Request;
 use axum::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE};
 use axum::http::request::Parts;
 use axum::http::{HeaderValue, Method, Response, StatusCode};
-use conversations::{Conversations, State, lock};
+use bodies::{Begun, Room, Taken, Why};
+use caller::Caller;
+use conversations::Conversations;
 use dialect::{Asked, Dialect};
 use fable_core::Deadline;
-use futures_util::{StreamExt, stream};
-use http_body_util::{BodyExt, Limited};
 use hyper::body::Incoming;
 use serde_json::json;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 use tapped::{Hearing, Tapped};
-use tokio::sync::Semaphore;
 use tokio::time::timeout;
-use turn::{Bypass, Caller, Decider, Prepared};
+use turn::{Bypass, Decider, Prepared};
 use upstream::{Lost, Upstream, end_to_end};
 
-/// Bytes of an answer that is taken as a whole, to add a member to it; a longer one goes on as it comes.
+/// Bytes of an answer that is taken as a whole, to add a member to it; a longer one goes on as it comes, after what was taken of it.
 const WHOLE: usize = 8 << 20;
 
 /// How to be between an application and its assistant.
@@ -97,8 +103,10 @@ pub struct Options {
     pub memory: bool,
     /// Longest body that is read; a longer one goes on as it comes.
     pub body: usize,
-    /// Bodies in memory at a time, in units of `body`; where there is no room a request goes on as it comes.
+    /// Bytes of requests in memory at a time, until they are sent on; where there is no room a request goes on as it comes.
     pub bodies: usize,
+    /// Bytes of answers in memory at a time, until they are sent; where there is no room an answer goes on as it comes, without the member `fable`.
+    pub answers: usize,
     /// Conversations that are in memory.
     pub conversations: NonZeroUsize,
     /// What the policy's deadline counts.
@@ -121,6 +129,7 @@ impl Options {
             memory: false,
             body: 16 << 20,
             bodies: 256 << 20,
+            answers: 256 << 20,
             conversations: NonZeroUsize::new(10_000).unwrap_or(NonZeroUsize::MIN),
             deadline: Deadline::None,
         }
@@ -175,7 +184,8 @@ pub fn overheard<'a>(path: &str, pieces: impl IntoIterator<Item = &'a [u8]>) -> 
 struct Proxy {
     decider: Arc<Decider>,
     upstream: Upstream,
-    bodies: Arc<Semaphore>,
+    bodies: Room,
+    answers: Room,
     options: Options,
 }
 
@@ -193,7 +203,8 @@ impl Proxy {
         Self {
             decider,
             upstream: Upstream::new(options.upstream.clone(), Duration::from_secs(10), options.upstream_patience),
-            bodies: Arc::new(Semaphore::new(options.bodies.min(Semaphore::MAX_PERMITS))),
+            bodies: Room::new(options.bodies),
+            answers: Room::new(options.answers),
             options,
         }
     }
@@ -212,16 +223,19 @@ impl Proxy {
         if self.options.mode == Mode::Bypass {
             return self.pass(parts, body, Some(&Bypass::new("mode"))).await;
         }
-        // Room for a body is given back when it has been sent on.
-        let length = parts.headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
-        let room = u32::try_from(length.unwrap_or(self.options.body).min(self.options.body)).unwrap_or(u32::MAX);
-        let Ok(_room) = Arc::clone(&self.bodies).try_acquire_many_owned(room.max(1)) else {
-            return self.pass(parts, body, Some(&Bypass::new("busy"))).await;
-        };
-        let whole = match whole(body, self.options.body).await {
-            Ok(Taken::Whole(whole)) => whole,
-            Ok(Taken::TooLong(body)) => return self.pass(parts, body, Some(&Bypass::new("the body is too long"))).await,
-            Err(()) => return failed(StatusCode::BAD_REQUEST, "the body ended too early"),
+        let patience = self.decider.front.timeout();
+        // Its room is given back when it has been sent on.
+        let (whole, _room) = match bodies::take(body, self.options.body, &self.bodies, Some(patience)).await {
+            Ok(Taken::Whole(whole, room)) => (whole, room),
+            Ok(Taken::Part(body, why)) => {
+                let bypass = Bypass::new(match why {
+                    Why::TooLong => "the body is too long",
+                    Why::NoRoom => "busy",
+                    Why::Late => "the body takes too long",
+                });
+                return self.pass(parts, Body::new(body), Some(&bypass)).await;
+            }
+            Err(_) => return failed(StatusCode::BAD_REQUEST, "the body ended too early"),
         };
         match self.prepare(&parts, dialect, &whole).await {
             Ok((caller, prepared)) => self.apply(parts, dialect, whole, caller, prepared).await,
@@ -265,15 +279,12 @@ impl Proxy {
     ) -> Response<Body> {
         let Prepared { body, turn, decided } = prepared;
         let remembers = self.options.memory && self.options.mode == Mode::Apply;
-        let hearing = Hearing { decider: Arc::clone(&self.decider), turn: Arc::clone(&turn), user: caller.user, remembers };
+        let hearing = Hearing::new(Arc::clone(&self.decider), turn, caller.user, remembers);
         parts.headers.remove(CONTENT_LENGTH); // it is another one
         let sent = self.upstream.send(parts, body.map_or_else(|| whole.into(), Body::from), true).await;
         let mut response = match sent {
             Ok(response) => self.listen(back(response), dialect, hearing, &decided).await,
-            Err(lost) => {
-                lock(&turn).state = State::Failed;
-                gone(lost)
-            }
+            Err(lost) => gone(lost),
         };
         if let Ok(id) = HeaderValue::from_str(&decided.id.to_string()) {
             response.headers_mut().insert("x-fable-decision", id);
@@ -293,60 +304,30 @@ impl Proxy {
         if !parts.status.is_success() || !plain {
             if parts.status.is_success() {
                 hearing.end(&Heard::default()); // it cannot be read, but it is one
-            } else {
-                hearing.fail();
             }
             return Response::from_parts(parts, Body::new(body));
         }
-        let kind = parts.headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
-        if !kind.starts_with("application/json") {
-            return Response::from_parts(parts, Body::new(Tapped::new(body, Listener::new(dialect), hearing)));
+        if !parts.headers.get(CONTENT_TYPE).is_some_and(is_json) {
+            let tapped = Tapped::new(Begun::not_yet(body), Listener::new(dialect), hearing);
+            return Response::from_parts(parts, Body::new(tapped));
         }
-        let length = parts.headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
-        if length.is_some_and(|length| length > WHOLE) {
-            return Response::from_parts(parts, Body::new(Tapped::new(body, Listener::new(dialect), hearing)));
-        }
-        let collected = Limited::new(body, WHOLE).collect().await;
-        let Ok(collected) = collected else {
-            hearing.fail();
-            return gone(Lost::Broken);
+        let (answer, room) = match bodies::take(body, WHOLE, &self.answers, None).await {
+            Ok(Taken::Whole(answer, room)) => (answer, room),
+            Ok(Taken::Part(body, _)) => {
+                return Response::from_parts(parts, Body::new(Tapped::new(body, Listener::new(dialect), hearing)));
+            }
+            Err(_) => return gone(Lost::Broken),
         };
-        let answer = collected.to_bytes();
         let said = json!({ "decision": decided.id.to_string(), "action": decided.action });
         let answer = if let Some(more) = splice::with_member(&answer, "fable", &said) {
             hearing.end(&Listener::new(dialect).whole(&answer));
             more.into()
         } else {
-            hearing.fail(); // it says that it is JSON, and is not
-            answer
+            answer // it says that it is JSON, and is not: nobody has heard one
         };
         parts.headers.remove(CONTENT_LENGTH);
-        Response::from_parts(parts, answer.into())
+        Response::from_parts(parts, Body::new(Begun::whole(answer, room)))
     }
-}
-
-/// A body as far as it was taken.
-enum Taken {
-    Whole(Bytes),
-    /// All of it, of which some has not come yet.
-    TooLong(Body),
-}
-
-async fn whole(mut body: Body, most: usize) -> Result<Taken, ()> {
-    let (mut pieces, mut length) = (Vec::new(), 0);
-    while let Some(frame) = body.frame().await {
-        let Ok(data) = frame.map_err(|_| ())?.into_data() else { continue };
-        length += data.len();
-        pieces.push(data);
-        if length > most {
-            let before = stream::iter(pieces.into_iter().map(Ok::<_, axum::Error>));
-            return Ok(Taken::TooLong(Body::from_stream(before.chain(body.into_data_stream()))));
-        }
-    }
-    Ok(Taken::Whole(match <[Bytes; 1]>::try_from(pieces) {
-        Ok([piece]) => piece,
-        Err(pieces) => pieces.concat().into(),
-    }))
 }
 
 /// An answer as it is passed back.

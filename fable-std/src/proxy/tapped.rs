@@ -1,6 +1,7 @@
 //! An answer on its way to the application, overheard.
 
 use super::answer::{Heard, Listener};
+use super::bodies::Begun;
 use super::conversations::{Shared, State, lock};
 use super::turn::Decider;
 use axum::body::Bytes;
@@ -9,53 +10,56 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-/// Whoever wants to know how an answer ends.
+/// Whoever wants to know how an answer ends. Dropped before that there is none: the upstream broke off, or whoever asked has gone.
 #[derive(Debug)]
 pub(super) struct Hearing {
-    pub(super) decider: Arc<Decider>,
-    pub(super) turn: Shared,
-    pub(super) user: String,
+    decider: Arc<Decider>,
+    turn: Shared,
+    user: String,
     /// Whether the exchange is to be kept.
-    pub(super) remembers: bool,
+    remembers: bool,
+    /// Whether there was an answer.
+    ended: bool,
 }
 
 impl Hearing {
-    /// There is an answer.
-    pub(super) fn end(self, heard: &Heard) {
-        if let Some(id) = &heard.id {
-            self.decider.conversations.call(&self.user, id, &self.turn);
-        }
-        self.decider.answered(self.remembers, &self.user, &self.turn, heard);
+    pub(super) const fn new(decider: Arc<Decider>, turn: Shared, user: String, remembers: bool) -> Self {
+        Self { decider, turn, user, remembers, ended: false }
     }
 
-    /// There is none.
-    pub(super) fn fail(self) {
-        lock(&self.turn).state = State::Failed;
+    /// There is an answer.
+    pub(super) fn end(mut self, heard: &Heard) {
+        self.ended = true;
+        self.decider.answered(self.remembers, &self.user, &self.turn, heard);
+    }
+}
+
+impl Drop for Hearing {
+    /// There is no answer, unless there was one.
+    fn drop(&mut self) {
+        let mut turn = lock(&self.turn);
+        if !self.ended && turn.state == State::Working {
+            turn.state = State::Failed;
+        }
     }
 }
 
 /// A body that is passed on as it comes and listened to.
 #[derive(Debug)]
 pub(super) struct Tapped {
-    body: Incoming,
+    body: Begun<Incoming>,
     /// Until the end.
     listening: Option<(Listener, Hearing)>,
 }
 
 impl Tapped {
-    pub(super) const fn new(body: Incoming, listener: Listener, hearing: Hearing) -> Self {
+    pub(super) const fn new(body: Begun<Incoming>, listener: Listener, hearing: Hearing) -> Self {
         Self { body, listening: Some((listener, hearing)) }
     }
 
     fn end(&mut self) {
         if let Some((mut listener, hearing)) = self.listening.take() {
             hearing.end(&listener.end());
-        }
-    }
-
-    fn fail(&mut self) {
-        if let Some((_, hearing)) = self.listening.take() {
-            hearing.fail();
         }
     }
 }
@@ -75,7 +79,7 @@ impl Body for Tapped {
                     self.end(); // nobody may ask again
                 }
             }
-            Some(Err(_)) => self.fail(),
+            Some(Err(_)) => self.listening = None,
             None => self.end(),
         }
         Poll::Ready(frame)
@@ -87,12 +91,5 @@ impl Body for Tapped {
 
     fn size_hint(&self) -> SizeHint {
         self.body.size_hint()
-    }
-}
-
-impl Drop for Tapped {
-    /// Whoever asked has gone before the end.
-    fn drop(&mut self) {
-        self.fail();
     }
 }

@@ -1,18 +1,20 @@
 //! A user's turn: what was said about the last answer is learned, what to do now is decided, and the assistant is told.
 
-use super::conversations::{Conversations, Decided, Shared, State, Turn, Waiting, lock};
-use super::dialect::{Asked, Unread, Who};
+use super::caller::Caller;
+use super::conversations::{Conversations, Decided, Place, Shared, State, Turn, lock};
+use super::dialect::{Asked, Tail, Unread};
+use super::heard::{Heard, clipped, read};
 use super::mode::Mode;
 use super::splice::{Changes, splice};
 use super::{Options, answer};
+use crate::catalogs::lookup::effect_name;
 use crate::memory::{self, Exchange};
-use crate::rules::Change;
+use crate::rules::{self, Change};
 use crate::serve::http::Front;
-use crate::serve::{Answered, Code, Incoming, MAX_NAME, Op};
-use crate::text::{self, Background, ContextAdapter, FeedbackAdapter, Reaction, RequestText, Rules, Situation};
-use axum::http::HeaderMap;
-use fable_core::catalog::MAX_COMPONENTS;
-use fable_core::{Action, Catalog, Context, Deadline, DecisionId, Feasible};
+use crate::serve::{Answered, Code, Incoming, Op};
+use crate::text;
+use fable_core::catalog::{Condition, MAX_COMPONENTS, Part};
+use fable_core::{Action, Catalog, Context, Deadline, Effect, Feasible, Rule};
 use serde::Deserialize;
 use serde_json::Value;
 use std::borrow::Cow;
@@ -20,17 +22,11 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 use tokio::sync::oneshot;
 
-/// Exchanges that a context is made from.
-const HISTORY: usize = 3;
+/// The assistant is to go on with words of its own.
+const BEGUN: Bypass = Bypass::new("the assistant has begun to answer: nothing can be added");
 
-/// Bytes of each of their texts, and of what the application says, that are read: it has to be quick.
-const READ: usize = 512;
-
-/// Bytes of a request and of an answer that are kept in memory.
-const KEPT: usize = 2048;
-
-/// A reaction that is no answer to a question, whatever was asked.
-const LOUD: f64 = 0.6;
+/// A tool that has to be used stands against a rule. To take it away would break the request.
+const FORCED: Bypass = Bypass::new("infeasible: the request forces its tools, and the rules leave no action with them");
 
 /// Why a request goes on as it came: the value of the header `x-fable-bypass`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,34 +42,6 @@ impl From<Unread> for Bypass {
     fn from(Unread(reason): Unread) -> Self {
         Self::new(reason)
     }
-}
-
-/// What is known of a request besides its body.
-#[derive(Debug)]
-pub(super) struct Caller {
-    pub(super) user: String,
-    conversation: Option<String>,
-    context: Option<String>,
-}
-
-impl Caller {
-    /// Whoever asks, by a header or the body.
-    pub(super) fn of(headers: &HeaderMap, asked: &Asked) -> Result<Self, Bypass> {
-        let header =
-            |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim).filter(|text| !text.is_empty());
-        let user = header("x-fable-user").map(str::to_owned).or_else(|| asked.user.as_deref().map(without_session));
-        let user = user.ok_or(Bypass::new("no user: x-fable-user, user, safety_identifier or metadata.user_id names one"))?;
-        if user.len() > MAX_NAME {
-            return Err(Bypass::new("the name of the user is too long"));
-        }
-        let owned = |name| header(name).map(str::to_owned);
-        Ok(Self { user, conversation: owned("x-fable-conversation"), context: owned("x-fable-context") })
-    }
-}
-
-/// Some clients name the session behind the user; a session is no user.
-fn without_session(name: &str) -> String {
-    name.split_once("_session_").map_or(name, |(user, _)| user).to_owned()
 }
 
 /// What becomes of a request.
@@ -110,6 +78,36 @@ struct TextAnswer {
 #[derive(Deserialize)]
 struct WishAnswer {
     memory: Option<bool>,
+    rules: Vec<RuleAnswer>,
+}
+
+/// A user's own rule.
+#[derive(Deserialize)]
+struct RuleAnswer {
+    effect: String,
+    values: Vec<String>,
+    when: Option<String>,
+}
+
+impl WishAnswer {
+    /// What the rules leave that hold whatever the context is, the catalog's and the user's own; `leave` knows what else there is.
+    fn hard(&self, catalog: &Catalog<'_>, leave: impl FnOnce(&[Rule<'_>]) -> Option<Feasible>) -> Option<Feasible> {
+        let always = |rule: &&RuleAnswer| rule.when.is_none();
+        let own: Vec<(Effect, u8, Vec<u8>)> = self.rules.iter().filter(always).filter_map(|rule| rule.part(catalog)).collect();
+        let parts: Vec<(Effect, [Part<'_>; 1])> =
+            own.iter().map(|(effect, component, values)| (*effect, [Part::new(*component, values)])).collect();
+        let own = parts.iter().map(|(effect, part)| Rule { name: "own", effect: *effect, pattern: part });
+        let declared = catalog.rules().iter().filter(|standing| standing.when == Condition::Always);
+        leave(&declared.map(|standing| standing.rule).chain(own).collect::<Vec<_>>())
+    }
+}
+
+impl RuleAnswer {
+    fn part(&self, catalog: &Catalog<'_>) -> Option<(Effect, u8, Vec<u8>)> {
+        let effect = [Effect::Forbid, Effect::Require].into_iter().find(|effect| effect_name(*effect) == self.effect)?;
+        let values = rules::values(catalog, &self.values.join(" ")).ok()?;
+        Some((effect, values.first()?.0, values.iter().map(|(_, value)| *value).collect()))
+    }
 }
 
 impl Decider {
@@ -122,12 +120,12 @@ impl Decider {
         asked: &Asked,
     ) -> Result<Prepared, Bypass> {
         let place = self.conversations.place(&caller.user, caller.conversation.as_deref(), asked);
-        let turn = if let Some(turn) = self.conversations.same(place, asked) {
-            turn
-        } else {
-            let before = self.conversations.before(place);
-            let (decided, request, carried) = self.decide(options, caller, asked, before.as_ref()).await?;
-            self.conversations.keep(place, Turn::new(&caller.user, decided, request, place, carried))
+        if options.mode == Mode::Apply && asked.tail == Tail::Begun {
+            return Err(BEGUN); // before anything is decided that nobody would be told
+        }
+        let turn = match self.conversations.same(place, asked) {
+            Some(turn) => turn,
+            None => self.conversations.keep(self.decide(options, caller, asked, place).await?),
         };
         let decided = {
             let mut turn = lock(&turn);
@@ -140,20 +138,16 @@ impl Decider {
         let tool = decided.action.get("tool").and_then(Value::as_str);
         let offer = options.tools.offer(asked, tool, options.filter_tools);
         let changes = Changes { instruction: &decided.instruction, role: options.role, offer: &offer };
-        let body = splice(body, asked, &changes).ok_or(Bypass::new("the assistant has begun to answer: nothing can be added"))?;
+        let body = splice(body, asked, &changes).ok_or(BEGUN)?;
         Ok(Prepared { body: Some(body), turn, decided })
     }
 
-    /// Learns what the user says about the answer before, and decides; with what was asked, and what waits on.
-    async fn decide(
-        &self,
-        options: &Options,
-        caller: &Caller,
-        asked: &Asked,
-        before: Option<&Shared>,
-    ) -> Result<(Decided, String, Vec<Waiting>), Bypass> {
+    /// Learns what the user says about the answer before, and decides.
+    async fn decide(&self, options: &Options, caller: &Caller, asked: &Asked, place: Place) -> Result<Turn, Bypass> {
         let said = asked.by_user().next_back().unwrap_or_default();
-        let heard = Heard::of(said, before);
+        let before = self.conversations.before(place, asked);
+        let heard = Heard::of(said, before.as_ref());
+        let earlier = before.map_or_else(Vec::new, |before| lock(&before).and_before());
         let at = options.now();
         if options.mode == Mode::Apply {
             for &(decision, reward) in &heard.rewards {
@@ -162,21 +156,29 @@ impl Decider {
             }
         }
         let catalog = self.front.catalog();
-        let remembers = self.remembers(options, &caller.user).await?;
-        let feasible = options.tools.feasible(catalog, asked, remembers).map_err(|_| Bypass::new("nothing can be chosen"))?;
-        let context = match &caller.context {
-            Some(said) => stated(catalog, said)?,
-            None => read(catalog, asked, &heard, before, &feasible)?,
+        let wishes: WishAnswer = self.answer(Op::Wish { user: caller.user.clone(), change: Change::Nothing }).await?;
+        let remembers = options.memory && memory::may_remember(true, wishes.memory);
+        let feasible =
+            options.tools.feasible(catalog, asked, remembers, &[]).map_err(|_| Bypass::new("nothing can be chosen"))?;
+        let context = if let Some(said) = &caller.context {
+            stated(catalog, said)?
+        } else {
+            // Where the rules leave nothing, that is told when it is decided.
+            let hard = wishes.hard(catalog, |rules| options.tools.feasible(catalog, asked, remembers, rules).ok());
+            read(catalog, asked, heard.request, &earlier, hard.as_ref().unwrap_or(&feasible))?
         };
         let op = Op::Decide { user: caller.user.clone(), context, feasible, defaults: None, propensities: None, at };
-        let answer: DecideAnswer = self.answer(op).await?;
+        let forced = options.tools.forces(asked);
+        let refused = |bypass| if forced && bypass == Bypass(refused(Code::Infeasible)) { FORCED } else { bypass };
+        let answer: DecideAnswer = self.answer(op).await.map_err(refused)?;
         let id = answer.decision.parse().map_err(|_| Bypass::new("internal"))?;
         let known = self.known(caller, &answer.action, heard.request).await?;
         let instruction = format!("{known}For this answer: {}", answer.instruction);
         tracing::info!(decision = %id, action = %answer.action, "decided");
         let carried = if options.mode == Mode::Apply { heard.carried } else { Vec::new() };
         let chosen = chosen(catalog, &answer.action);
-        Ok((Decided { id, chosen, action: answer.action, instruction }, clipped(said).to_owned(), carried))
+        let decided = Decided { id, chosen, action: answer.action, instruction };
+        Ok(Turn::new(&caller.user, decided, clipped(said).to_owned(), place, carried).after(earlier))
     }
 
     /// What is known about the user, as far as the chosen memory lets the assistant know.
@@ -196,22 +198,20 @@ impl Decider {
         Ok(if recalled.is_empty() { profile } else { format!("{profile}{recalled}\n") })
     }
 
-    /// Whether what is exchanged with a user is kept.
-    async fn remembers(&self, options: &Options, user: &str) -> Result<bool, Bypass> {
-        if !options.memory {
-            return Ok(false);
-        }
-        let WishAnswer { memory: wish } = self.answer(Op::Wish { user: user.to_owned(), change: Change::Nothing }).await?;
-        Ok(memory::may_remember(true, wish))
-    }
-
     /// There is an answer to a turn, or tools are to be used for one.
     pub(super) fn answered(&self, remembers: bool, user: &str, turn: &Shared, heard: &answer::Heard) {
-        let mut turn = lock(turn);
+        if self.conversations.has_forgotten(&lock(turn)) {
+            return; // nothing of it is kept
+        }
+        if let Some(id) = &heard.id {
+            self.conversations.call(user, id, turn);
+        }
         if heard.calls {
-            turn.state = State::Working;
+            lock(turn).state = State::Working;
             return;
         }
+        self.conversations.settle(turn, &heard.text);
+        let mut turn = lock(turn);
         turn.state = State::Answered { asks: text::asks_back(&heard.text) };
         clipped(&heard.text).clone_into(&mut turn.answer);
         if remembers && !turn.request.is_empty() && !heard.text.is_empty() {
@@ -240,39 +240,6 @@ fn refused(code: Code) -> Cow<'static, str> {
     name.map_or(Cow::Borrowed("internal"), Cow::Owned)
 }
 
-/// What the user's words say about the answer before, and what they ask.
-struct Heard<'a> {
-    rewards: Vec<(DecisionId, f64)>,
-    /// The last answer's, if there is one.
-    reward: Option<f64>,
-    request: &'a str,
-    carried: Vec<Waiting>,
-}
-
-impl<'a> Heard<'a> {
-    fn of(said: &'a str, before: Option<&Shared>) -> Self {
-        let nothing = |carried| Self { rewards: Vec::new(), reward: None, request: said, carried };
-        let Some(before) = before else { return nothing(Vec::new()) };
-        let mut before = lock(before);
-        if !matches!(before.state, State::Answered { .. }) {
-            return nothing(Vec::new());
-        }
-        let text::Said { reaction, request } = text::split(said);
-        let asked = before.state == (State::Answered { asks: true });
-        // What follows a question is its answer, unless it says loud and clear what was wrong with asking.
-        let loud = |reaction| Rules.feedback(Reaction::new(reaction)).value.is_some_and(|said| said.reward().abs() > LOUD);
-        let Some(reaction) = reaction.filter(|reaction| !asked || loud(reaction)) else { return nothing(before.carried()) };
-        let judge = |waiting: &Waiting| {
-            let reaction = Reaction { clarifications: waiting.clarifications, ..Reaction::new(reaction) };
-            Some((waiting.decision, Rules.feedback(reaction).value?.reward()))
-        };
-        let rewards: Vec<(DecisionId, f64)> = before.waiting.iter().filter_map(judge).collect();
-        before.waiting.clear(); // one reaction counts
-        let reward = rewards.last().map(|(_, reward)| *reward);
-        Self { rewards, reward, request: request.unwrap_or(said), carried: Vec::new() }
-    }
-}
-
 /// The action with these names.
 fn chosen(catalog: &Catalog<'_>, action: &Value) -> Option<Action> {
     let mut values = [0; MAX_COMPONENTS];
@@ -289,64 +256,6 @@ fn stated(catalog: &Catalog<'_>, said: &str) -> Result<Context, Bypass> {
         Ok(Op::Decide { context, .. }) => Ok(context),
         _ => Err(Bypass::new("x-fable-context is no context of the catalog")),
     }
-}
-
-/// A context as the rules read it from what was said.
-fn read(
-    catalog: &Catalog<'_>,
-    asked: &Asked,
-    heard: &Heard<'_>,
-    before: Option<&Shared>,
-    feasible: &Feasible,
-) -> Result<Context, Bypass> {
-    let before = before.map(lock);
-    let history = history(asked, before.as_deref(), heard.reward);
-    let situation = Situation::new(RequestText::new(heard.request)).after(&history).allowing(feasible);
-    let reading = Rules.context(catalog, situation.with_background(Background::new(beginning(&asked.background, READ))));
-    reading.map(|reading| reading.value).map_err(|_| Bypass::new("the catalog needs x-fable-context"))
-}
-
-/// The exchanges before a request: those that it repeats, or the one that is in memory; of the last one also what was chosen and what it
-/// was worth.
-fn history<'a>(asked: &'a Asked, before: Option<&'a Turn>, reward: Option<f64>) -> Vec<text::Turn<'a>> {
-    let mut turns: Vec<text::Turn<'a>> = Vec::new();
-    for said in &asked.said {
-        match (said.who, turns.last_mut()) {
-            (Who::User, _) => turns.push(text::Turn { request: &said.text, answer: None, action: None, reward: None }),
-            (Who::Assistant, Some(turn)) if !said.text.is_empty() => turn.answer = Some(&said.text),
-            _ => {}
-        }
-    }
-    turns.pop(); // what is asked now
-    if let Some(before) = before {
-        if turns.is_empty() {
-            turns.push(text::Turn { request: &before.request, answer: Some(&before.answer), action: None, reward: None });
-        }
-        if let Some(last) = turns.last_mut() {
-            (last.action, last.reward) = (before.decided.chosen, reward);
-        }
-    }
-    let skipped = turns.len().saturating_sub(HISTORY);
-    let mut turns = turns.split_off(skipped);
-    for turn in &mut turns {
-        turn.request = beginning(turn.request, READ);
-        turn.answer = turn.answer.map(|answer| end(answer, READ));
-    }
-    turns
-}
-
-/// The beginning of a text, as much as is kept in memory.
-fn clipped(text: &str) -> &str {
-    beginning(text, KEPT)
-}
-
-fn beginning(text: &str, most: usize) -> &str {
-    text.get(..text.floor_char_boundary(most)).unwrap_or(text)
-}
-
-/// The last bytes of a text: where a question is.
-fn end(text: &str, most: usize) -> &str {
-    text.get(text.ceil_char_boundary(text.len().saturating_sub(most))..).unwrap_or(text)
 }
 
 impl Options {

@@ -73,7 +73,7 @@ pub mod wording;
 pub use feedback::{CLARIFICATION_PENALTY, CORRECTION_PENALTY, Feedback};
 pub use onboarding::is_said_as_rule;
 pub use question::asks_back;
-pub use reaction::{Said, is_clear, split};
+pub use reaction::{Said, is_clear, is_request, split};
 pub use situation::{Background, RequestText, Situation, Turn};
 pub use stated::{Constraint, Onboarding, Preference, SIGNAL_HIGH, feasible};
 pub use tokens::{MAX_TEXT, read_part};

@@ -18,6 +18,9 @@ const JOINED_AFTER: usize = 4;
 /// Words of a reaction before a request; who says more tells about something else.
 const LONGEST: usize = 12;
 
+/// Words that may answer a question although they begin like a request.
+const BARE: usize = 3;
+
 /// What a line after an answer says: at least one of the two, unless the line is empty.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Said<'a> {
@@ -58,6 +61,21 @@ pub fn split(line: &str) -> Said<'_> {
 #[must_use]
 pub fn is_clear(said: &str, feedback: &Feedback) -> bool {
     feedback.reward().abs() > DOUBTFUL || troubles(feedback) || said.split_whitespace().count() <= SHORT
+}
+
+/// Whether a line asks for something of its own, whatever was asked before it. A few words that are no question may as well answer one.
+///
+/// ```
+/// use fable_text::is_request;
+///
+/// assert!(is_request("What is the capital of France?"));
+/// assert!(!is_request("the second one in the list") && !is_request("use Python"));
+/// ```
+#[must_use]
+pub fn is_request(line: &str) -> bool {
+    let words = tokens::read(line.trim());
+    let few = words.len() <= BARE && !words.iter().any(|word| word.text == "?");
+    asks_for_much(line) || (!few && asks(&words))
 }
 
 /// Whether something had to be corrected or asked.

@@ -42,15 +42,9 @@ impl Upstream {
     /// # Panics
     /// When there is none.
     pub fn start(answer: impl Fn(&Asked) -> Vec<u8> + Send + Sync + 'static) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let (address, asked) = (listener.local_addr().unwrap(), Arc::default());
-        let (kept, answer): (Arc<Mutex<Vec<Asked>>>, Arc<Answering>) = (Arc::clone(&asked), Arc::new(answer));
-        thread::spawn(move || {
-            for stream in listener.incoming().map_while(Result::ok) {
-                let (kept, answer) = (Arc::clone(&kept), Arc::clone(&answer));
-                thread::spawn(move || attend(stream, &kept, &*answer));
-            }
-        });
+        let asked: Arc<Mutex<Vec<Asked>>> = Arc::default();
+        let kept = Arc::clone(&asked);
+        let address = listen(move |reader| attend(reader, &kept, &answer));
         Self { address, asked }
     }
 
@@ -64,25 +58,53 @@ impl Upstream {
     }
 }
 
-/// One connection, to its end.
-fn attend(stream: TcpStream, kept: &Mutex<Vec<Asked>>, answer: &Answering) -> Option<()> {
-    let mut reader = BufReader::new(stream);
-    loop {
-        let (mut head, mut length) = (String::new(), 0);
-        loop {
-            let mut line = String::new();
-            reader.read_line(&mut line).ok().filter(|count| *count > 0)?;
-            if let Some((name, value)) = line.split_once(':').filter(|(name, _)| name.eq_ignore_ascii_case("content-length")) {
-                length = value.trim().parse().unwrap_or_else(|_| panic!("{name}: {value}"));
-            }
-            if line.trim_end().is_empty() {
-                break;
-            }
-            head += &line;
+/// Listens at a free port, to the end of the process, and lets somebody talk on each connection.
+///
+/// # Panics
+/// When there is none.
+pub fn listen(talk: impl Fn(BufReader<TcpStream>) -> Option<()> + Send + Sync + 'static) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let (address, talk) = (listener.local_addr().unwrap(), Arc::new(talk));
+    thread::spawn(move || {
+        for stream in listener.incoming().map_while(Result::ok) {
+            let talk = Arc::clone(&talk);
+            thread::spawn(move || talk(BufReader::new(stream)));
         }
-        let mut body = vec![0; length];
-        reader.read_exact(&mut body).ok()?;
-        let asked = Asked { head, body: String::from_utf8(body).ok()? };
+    });
+    address
+}
+
+/// The head of the next request on a connection, and the length of its body; `None` at the end.
+///
+/// # Panics
+/// For a length that is not a number.
+pub fn head(reader: &mut BufReader<TcpStream>) -> Option<(String, usize)> {
+    let (mut head, mut length) = (String::new(), 0);
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line).ok().filter(|count| *count > 0)?;
+        if let Some((name, value)) = line.split_once(':').filter(|(name, _)| name.eq_ignore_ascii_case("content-length")) {
+            length = value.trim().parse().unwrap_or_else(|_| panic!("{name}: {value}"));
+        }
+        if line.trim_end().is_empty() {
+            return Some((head, length));
+        }
+        head += &line;
+    }
+}
+
+/// The next request on a connection; `None` at the end.
+pub fn next(reader: &mut BufReader<TcpStream>) -> Option<Asked> {
+    let (head, length) = head(reader)?;
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).ok()?;
+    Some(Asked { head, body: String::from_utf8(body).ok()? })
+}
+
+/// One connection, to its end.
+fn attend(mut reader: BufReader<TcpStream>, kept: &Mutex<Vec<Asked>>, answer: &Answering) -> Option<()> {
+    loop {
+        let asked = next(&mut reader)?;
         let bytes = answer(&asked);
         kept.lock().ok()?.push(asked);
         if bytes.is_empty() {

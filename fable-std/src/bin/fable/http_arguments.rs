@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use clap::{ArgGroup, Args};
 use fable_std::rewards::Metrics;
-use fable_std::serve::http::{HttpOptions, Tokens};
+use fable_std::serve::http::{HttpOptions, HttpOptionsError, Tokens};
 use fable_std::toml_file::FileError;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -12,8 +12,8 @@ use std::time::Duration;
 /// What `--help` says about tokens.
 pub(crate) const TOKENS: &str = "\
 Over HTTP, FABLE_TOKENS_DECIDE and FABLE_TOKENS_ALL have tokens between commas, of at least 16 characters each; FABLE_TOKENS_DECIDE_FILE and
-FABLE_TOKENS_ALL_FILE name files with them. With any of these a request needs `authorization: Bearer TOKEN`: the first allow to decide and to
-say how it went, the others everything. Without them only addresses of this machine are served, and everything is allowed.";
+FABLE_TOKENS_ALL_FILE name files with them. With any of these a request needs `authorization: Bearer TOKEN` or `x-fable-token: TOKEN`: the first allow to
+decide and to say how it went, the others everything. Without them only addresses of this machine are served, and everything is allowed.";
 
 /// Where to listen, and what may come.
 #[derive(Args)]
@@ -63,8 +63,16 @@ impl HttpArguments {
             socket: self.socket.clone(),
             ..self.limits.options(self.metrics.as_deref())?
         };
-        place.check().map_err(Failure::mistake)?;
-        Ok(Some(place))
+        checked(place, "--http-public").map(Some)
+    }
+}
+
+/// Options that can be served with; `flag` lets others in.
+pub(crate) fn checked(place: HttpOptions, flag: &str) -> Result<HttpOptions, Failure> {
+    match place.check() {
+        Ok(()) => Ok(place),
+        Err(error @ HttpOptionsError::NotLoopback) => Err(Failure::Mistake(format!("{error}: {flag}"))),
+        Err(error) => Err(Failure::mistake(error)),
     }
 }
 

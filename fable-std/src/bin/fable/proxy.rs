@@ -2,7 +2,7 @@
 
 use crate::amount;
 use crate::failure::Failure;
-use crate::http_arguments::{HttpLimits, TOKENS};
+use crate::http_arguments::{HttpLimits, TOKENS, checked};
 use crate::service_arguments::{Front, ServiceArguments, at_a_signal, say_where};
 use crate::store_key::KEYS;
 use clap::{Args, ValueEnum};
@@ -29,7 +29,7 @@ use std::time::Duration;
 ///
 /// The application's key is passed on, and neither kept nor logged.
 #[derive(Args)]
-#[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{KEYS}\n\n{TOKENS}\nApplications send theirs as x-fable-token: authorization is for the assistant."))]
+#[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{KEYS}\n\n{TOKENS}\nApplications send theirs as x-fable-token: where requests are passed on, authorization is for the assistant."))]
 pub(crate) struct ProxyArguments {
     #[arg(
         long,
@@ -123,7 +123,7 @@ pub(crate) fn run(arguments: &ProxyArguments) -> Result<String, Failure> {
         socket: arguments.socket.clone(),
         ..arguments.limits.options(arguments.metrics.as_deref())?
     };
-    http.check().map_err(Failure::mistake)?;
+    let http = checked(http, "--listen-public")?;
     let proxy = proxy::Options {
         mode: match arguments.mode {
             ModeName::Apply => Mode::Apply,

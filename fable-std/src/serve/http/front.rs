@@ -163,7 +163,8 @@ impl Front {
         let mut router = Router::new().nest("/fable", self.router(door));
         if let Some(place) = ROUTES.iter().position(|route| matches!(route.kind, Kind::Feedback)) {
             let front = Arc::clone(self);
-            router = router.route("/feedback", post(move |request: Request| Arc::clone(&front).handle(door, place, request)));
+            let feedback = post(move |request: Request| Arc::clone(&front).handle(door, place, request));
+            router = router.route("/feedback", feedback.fallback(other.clone()));
         }
         router.fallback(other)
     }
@@ -208,11 +209,16 @@ impl Front {
     /// Whether whoever asks may have something passed on. The header `authorization` is for others there.
     fn admit_beside(&self, door: Door, headers: &HeaderMap) -> Result<(), Refused> {
         self.admit_host(door, headers)?;
-        let token = headers.get(TOKEN).map(|token| HeaderValue::from_bytes(&[b"Bearer ", token.as_bytes()].concat()));
-        match self.tokens.role(token.and_then(Result::ok).as_ref()) {
+        match self.own_role(headers) {
             None => Err(Refused::new(Fault::Unauthorized, "this needs a token: x-fable-token: TOKEN")),
             Some(_) => Ok(()),
         }
+    }
+
+    /// What the token in Fable's own header allows.
+    fn own_role(&self, headers: &HeaderMap) -> Option<Role> {
+        let token = headers.get(TOKEN).map(|token| HeaderValue::from_bytes(&[b"Bearer ", token.as_bytes()].concat()));
+        self.tokens.role(token.and_then(Result::ok).as_ref())
     }
 
     fn admit_host(&self, door: Door, headers: &HeaderMap) -> Result<(), Refused> {
@@ -232,8 +238,11 @@ impl Front {
         if needed == Role::Anyone {
             return Ok(());
         }
-        match self.tokens.role(headers.get(AUTHORIZATION)) {
-            None => Err(Refused::new(Fault::Unauthorized, "this needs a token: authorization: Bearer TOKEN")),
+        // Applications of a proxy have a key of somebody else in `authorization`.
+        match self.tokens.role(headers.get(AUTHORIZATION)).max(self.own_role(headers)) {
+            None => {
+                Err(Refused::new(Fault::Unauthorized, "this needs a token: authorization: Bearer TOKEN, or x-fable-token: TOKEN"))
+            }
             Some(role) if role < needed => Err(Refused::new(Fault::Forbidden, "this token does not allow that")),
             Some(_) => Ok(()),
         }
@@ -254,6 +263,11 @@ impl Front {
     /// Hands an op to the learners; `None` when so much is under way that it is better to do without.
     pub(crate) fn ask_op(&self, op: Op) -> Option<oneshot::Receiver<Answered>> {
         self.ask(Incoming { id: None, op: Ok(op) }).ok()
+    }
+
+    /// Time for a body.
+    pub(crate) const fn timeout(&self) -> Duration {
+        self.timeout
     }
 
     /// The catalog that is served.
@@ -333,7 +347,7 @@ async fn collect(mut body: Body) -> Result<Bytes, Refused> {
 }
 
 /// `application/json`, with or without parameters.
-fn is_json(value: &HeaderValue) -> bool {
+pub(crate) fn is_json(value: &HeaderValue) -> bool {
     let kind = value.as_bytes().split(|byte| *byte == b';').next().unwrap_or_default();
     kind.trim_ascii().eq_ignore_ascii_case(b"application/json")
 }

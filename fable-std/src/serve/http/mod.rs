@@ -28,7 +28,7 @@
 //!
 //! *Who may.* Without tokens everything is allowed to whoever can connect, and only addresses of this machine are served; requests
 //! for a host of another name are refused, so that no page of the web leads here. With [`Tokens`] a request needs
-//! `authorization: Bearer TOKEN`: a token of `FABLE_TOKENS_DECIDE` allows `decide`, `recommend`, `read`, both ways of feedback and the document, one of
+//! `authorization: Bearer TOKEN` or `x-fable-token: TOKEN`: a token of `FABLE_TOKENS_DECIDE` allows `decide`, `recommend`, `read`, both ways of feedback and the document, one of
 //! `FABLE_TOKENS_ALL` everything. `healthz` is open. There is no TLS: before others comes a proxy that has it.
 //!
 //! *Limits.* So many connections and so many requests under way at a time; more are answered with 503. A connection on which no whole
@@ -47,7 +47,7 @@ mod schemas;
 mod tokens;
 
 pub use feedback::metric_in;
-pub(crate) use front::{Beside, Forgetting, Front};
+pub(crate) use front::{Beside, Forgetting, Front, is_json};
 pub use listen::HttpStop;
 pub use tokens::{MIN_TOKEN, Role, TokenError, Tokens};
 
@@ -116,7 +116,9 @@ impl fmt::Display for HttpOptionsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Nowhere => "there is neither an address nor a socket to listen at",
-            Self::NotLoopback => "others can reach this address: give one of this machine, as 127.0.0.1, or say --http-public",
+            Self::NotLoopback => {
+                "others can reach this address: give one of this machine, as 127.0.0.1, or say that it may be public"
+            }
             Self::NoTokens => "an address that others can reach needs tokens: FABLE_TOKENS_DECIDE or FABLE_TOKENS_ALL",
         })
     }
