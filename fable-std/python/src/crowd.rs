@@ -5,7 +5,8 @@
 use crate::fault::{Answer, Fault};
 use crate::policy::{Held, user_bytes};
 use fable_core::{
-    Action, Command, Context, DecisionId, Feasible, HostLearner, Policy, Probe, Request, Scalar, Scores, UserError, user_hash,
+    Action, Command, Context, DecisionId, Feasible, HostLearner, Policy, Probe, Request, Scalar, Scores, User, UserError,
+    user_hash,
 };
 use fable_std::serve::{Refusal, knows_chances, refuse_decision};
 use std::collections::HashSet;
@@ -104,6 +105,12 @@ impl<T: Scalar> Crowd<T> {
             learners.push(learner);
         }
         Ok(Self { learners, workspace: vec![T::ZERO; policy.catalog().workspace_len()] })
+    }
+
+    /// One of them.
+    pub fn user<'u>(&'u mut self, policy: &'u Policy<'u, T>, user: usize) -> Result<Option<User<'u, T>>, UserError> {
+        let Self { learners, workspace } = self;
+        learners.get_mut(user).map(|learner| learner.with(policy, workspace)).transpose()
     }
 
     /// Decides every row, or none.

@@ -30,6 +30,7 @@ mod running;
 mod store;
 mod store_user;
 mod tables;
+mod timing;
 mod user;
 mod users;
 mod words;
@@ -49,6 +50,7 @@ fn _fable(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<users::Batch>()?;
     module.add_class::<store::Store>()?;
     module.add_class::<store_user::StoreUser>()?;
+    module.add_class::<timing::RustUsers>()?;
     module.add_function(wrap_pyfunction!(policy::remake, module)?)?;
     module.add_function(wrap_pyfunction!(fit::fit_prior, module)?)
 }
