@@ -3,6 +3,7 @@
     python bench.py [--wheel FILE] [--least]     with the wheel installed, on a machine with little else to do
 
 The rounds in Rust are those of `fable._fable._RustUsers`: `decide` and `feedback` of fable_core on the same catalog, nothing else.
+Times are processor time of the thread, so that other programs do not count; the import's is that of a clock.
 With --least only what a machine cannot change is judged: the size of the wheel.
 """
 
@@ -27,11 +28,13 @@ def single(policy, blocks=60, rounds=100):
     user, rust = fable.User(policy, "u0"), _fable._RustUsers(policy, 1, CONTEXT)
     python_times, rust_times = [], []
     for _ in range(blocks):
-        before = time.perf_counter()
+        before = time.thread_time()
         for _ in range(rounds):
             user.feedback(user.decide(CONTEXT), 0.5)
-        python_times.append((time.perf_counter() - before) / rounds * 1e6)
-        rust_times.append(rust.seconds(rounds) / rounds * 1e6)
+        between = time.thread_time()
+        rust.run(rounds)
+        python_times.append((between - before) / rounds * 1e6)
+        rust_times.append((time.thread_time() - between) / rounds * 1e6)
     differences = [python - rust for python, rust in zip(python_times, rust_times)]
     return statistics.median(python_times), statistics.median(rust_times), statistics.median(differences)
 
@@ -43,10 +46,12 @@ def batch(policy, count=1000, blocks=15):
     rewards = numpy.full(count, 0.5)
     python_times, rust_times = [], []
     for _ in range(blocks):
-        before = time.perf_counter()
+        before = time.thread_time()
         users.feedback(users.decide(tasks, signals), rewards)
-        python_times.append((time.perf_counter() - before) * 1e3)
-        rust_times.append(rust.seconds(1) * 1e3)
+        between = time.thread_time()
+        rust.run(1)
+        python_times.append((between - before) * 1e3)
+        rust_times.append((time.thread_time() - between) * 1e3)
     ratios = [python / rust for python, rust in zip(python_times, rust_times)]
     return statistics.median(python_times), statistics.median(rust_times), statistics.median(ratios)
 

@@ -46,7 +46,7 @@ pub struct Reward {
     pub row: usize,
     pub who: usize,
     pub id: DecisionId,
-    pub reward: f64,
+    pub number: f64,
     pub weight: f32,
 }
 
@@ -157,18 +157,18 @@ impl<T: Scalar> Crowd<T> {
     pub fn learn(&mut self, policy: &Policy<'_, T>, rewards: &[Reward], at: u32) -> Answer<()> {
         let Self { learners, workspace } = self;
         let mut seen = HashSet::with_capacity(rewards.len());
-        for Reward { row, who, id, reward, weight } in rewards {
+        for Reward { row, who, id, number, weight } in rewards {
             let mut user = learners.get_mut(*who).ok_or(UserError::UnknownDecision)?.with(policy, workspace)?;
             // A step that is not applied has not happened.
-            let mut command = Command::feedback(*id, *reward).weighted(*weight).at(at);
+            let mut command = Command::feedback(*id, *number).weighted(*weight).at(at);
             user.next(&mut command).map_err(|error| at_row(*row, error))?;
             if !seen.insert(*id) {
                 return Err(at_row(*row, UserError::DuplicateFeedback));
             }
         }
-        for Reward { row, who, id, reward, weight } in rewards {
+        for Reward { row, who, id, number, weight } in rewards {
             let mut user = learners.get_mut(*who).ok_or(UserError::UnknownDecision)?.with(policy, workspace)?;
-            let mut command = Command::feedback(*id, *reward).weighted(*weight).at(at);
+            let mut command = Command::feedback(*id, *number).weighted(*weight).at(at);
             user.run(&mut command).map_err(|error| at_row(*row, error))?;
         }
         Ok(())

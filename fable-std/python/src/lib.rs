@@ -3,6 +3,8 @@
 //! Nothing of the method is here. `words` and `names` put what a caller gives into the catalog's terms, `life` hands it to
 //! `fable_core` while other threads of Python go on, and every error becomes an exception with a code (`fault`).
 
+#![expect(clippy::doc_link_with_quotes, reason = "doc strings are read in Python")]
+#![expect(clippy::needless_pass_by_value, reason = "what is made of an argument is owned")]
 #![deny(
     clippy::expect_used,
     clippy::indexing_slicing,

@@ -1,4 +1,4 @@
-//! The same rounds in Rust alone, timed: what `bench.py` compares Python with. Not a part of the package's interface.
+//! The same rounds in Rust alone: what `bench.py` compares Python with. Not a part of the package's interface.
 
 use crate::crowd::{Crowd, Crowds, with_crowd};
 use crate::fault::Answer;
@@ -9,9 +9,8 @@ use crate::words::whole;
 use fable_core::{Command, Context, Feasible, Policy as Core, Request, Scalar, UserError};
 use pyo3::prelude::*;
 use std::sync::Mutex;
-use std::time::Instant;
 
-/// The same rounds in Rust alone, timed, for ``bench.py``.
+/// The same rounds in Rust alone, for ``bench.py``.
 #[pyclass(frozen, module = "fable._fable", name = "_RustUsers")]
 pub struct RustUsers {
     policy: Py<Policy>,
@@ -44,14 +43,10 @@ impl RustUsers {
         Ok(Self { policy: policy.unbind(), context, crowds: Mutex::new(crowds) })
     }
 
-    fn seconds(&self, py: Python<'_>, count: &Bound<'_, PyAny>) -> Answer<f64> {
+    fn run(&self, py: Python<'_>, count: &Bound<'_, PyAny>) -> Answer<()> {
         let count = whole(count, "the number of rounds", 1_000_000_000)?;
         let mut guard = locked(&self.crowds, "benchmark")?;
         let (held, crowds, context) = (&self.policy.get().held, &mut *guard, &self.context);
-        py.detach(|| {
-            let before = Instant::now();
-            with_crowd!(held, crowds, (crowd, policy) => rounds(crowd, policy, context, count))?;
-            Ok(before.elapsed().as_secs_f64())
-        })
+        py.detach(|| with_crowd!(held, crowds, (crowd, policy) => rounds(crowd, policy, context, count)))
     }
 }

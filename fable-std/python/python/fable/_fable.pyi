@@ -383,7 +383,7 @@ class User:
 
         >>> import fable
         >>> ana = fable.User(fable.Policy(fable.Catalog("tau2")), "ana")
-        >>> ana.observe({}, {"memory": "conversation", "tool": "direct", "style": "concise"}, 0.5)
+        >>> ana.observe({}, {"memory": "conversation", "tool": "standard", "style": "concise"}, 0.5)
         1
         """
 
@@ -772,10 +772,10 @@ class StoreUser:
 
 @final
 class _RustUsers:
-    """The same rounds in Rust alone, timed, for ``bench.py``."""
+    """The same rounds in Rust alone, for ``bench.py``."""
 
     def __new__(cls, policy: Policy, count: int, context: Context) -> Self: ...
-    def seconds(self, count: int) -> float: ...
+    def run(self, count: int) -> None: ...
 
 def _policy(catalog: Catalog, scalar: str, prior: Optional[Prior], settings: dict[str, Any]) -> Policy: ...
 def fit_prior(
