@@ -99,7 +99,7 @@ pub(super) fn read(catalog: &Catalog<'_>, words: &Words, reading: ReadAs) -> Res
 /// What the caller's rules and the catalog's leave to be done in some context.
 fn hard_state(catalog: &Catalog<'_>, allowed: Option<&Feasible>) -> Option<Feasible> {
     if catalog.rules().is_empty() {
-        return allowed.cloned();
+        return allowed.copied();
     }
     let all = Feasible::all(catalog);
     Allowed::everywhere(catalog, allowed.unwrap_or(&all)).anywhere(catalog)
