@@ -243,7 +243,10 @@ impl std::error::Error for FileError {}
 crate::from!(FileError: Mistake => Mistake);
 
 /// The text of a file of at most [`MAX_BYTES`].
-pub(crate) fn text(file: &str) -> Result<String, FileError> {
+///
+/// # Errors
+/// A file that cannot be read, is too large, or is not text.
+pub fn text(file: &str) -> Result<String, FileError> {
     let unreadable = |error| FileError::Unreadable { file: file.into(), error };
     let mut bytes = Vec::new();
     let opened = std::fs::File::open(file).map_err(unreadable)?;

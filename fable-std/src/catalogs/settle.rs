@@ -2,7 +2,7 @@
 
 use super::{Document, is_file};
 use crate::settings::{SettingsArguments, Wrong};
-use crate::toml_file::{self, Blame, FileError, Flaw, Source};
+use crate::toml_file::{self, Blame, FileError, Flaw, Mistake, Source};
 use fable_core::{Catalog, Settings};
 use std::fmt;
 use std::ops::Range;
@@ -34,6 +34,25 @@ impl SettingsArguments {
         {
             return Err(SettingsFileError::NoTable(file.clone()));
         }
+        self.over(settings, catalog)
+    }
+
+    /// The same for a catalog whose text is at hand; `file` is what mistakes call it.
+    ///
+    /// # Errors
+    /// A mistake in the table of the text, or a wrong setting with its flag.
+    pub fn resolve_text(
+        &self,
+        mut settings: Settings<'static>,
+        file: &str,
+        text: &str,
+        catalog: &Catalog<'_>,
+    ) -> Result<Settings<'static>, SettingsFileError> {
+        from_text(Source { file, text }, catalog, &mut settings).map_err(FileError::Mistake)?;
+        self.over(settings, catalog)
+    }
+
+    fn over(&self, mut settings: Settings<'static>, catalog: &Catalog<'_>) -> Result<Settings<'static>, SettingsFileError> {
         let flag = |(key, flaw): Wrong| SettingsFileError::Flag { flag: key.replace('_', "-"), flaw };
         self.lay_on(&mut settings, catalog).map_err(flag)?;
         Ok(settings)
@@ -42,10 +61,13 @@ impl SettingsArguments {
 
 /// Lays the table of a file on top; whether there is one.
 fn from_file(file: &str, catalog: &Catalog<'_>, settings: &mut Settings<'static>) -> Result<bool, FileError> {
-    let text = toml_file::text(file)?;
-    let source = Source { file, text: &text };
+    Ok(from_text(Source { file, text: &toml_file::text(file)? }, catalog, settings)?)
+}
+
+/// The same of a text.
+fn from_text(source: Source<'_>, catalog: &Catalog<'_>, settings: &mut Settings<'static>) -> Result<bool, Mistake> {
     let Some(table) = Document::parse(source)?.settings else { return Ok(false) };
-    let placed = |(key, flaw): Wrong| source.mistake(Blame::new(place(&text, key).unwrap_or(0..0), flaw));
+    let placed = |(key, flaw): Wrong| source.mistake(Blame::new(place(source.text, key).unwrap_or(0..0), flaw));
     table.lay_on(settings, catalog).map_err(placed)?;
     Ok(true)
 }

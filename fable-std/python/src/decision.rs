@@ -1,0 +1,145 @@
+//! `Decision` and `Recommendation`: what was chosen. Names and texts are made when they are looked at.
+
+use crate::catalog::Catalog;
+use crate::fault::{Answer, Fault};
+use fable_core::{Action, DecisionId, Probe, Scores};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString};
+
+/// See `fable/_fable.pyi`.
+#[pyclass(frozen, module = "fable", name = "Decision")]
+pub struct Decision {
+    pub catalog: Py<Catalog>,
+    pub id: DecisionId,
+    pub action: Action,
+    pub scores: Scores,
+    pub feasible: usize,
+    pub probes: Vec<Probe>,
+    pub propensity: Option<f64>,
+    pub propensities: Option<Vec<f64>>,
+}
+
+/// The id of a decision, given as such or as its text.
+pub fn id(decision: &Bound<'_, PyAny>) -> Answer<DecisionId> {
+    if let Ok(decision) = decision.cast::<Decision>() {
+        return Ok(decision.get().id);
+    }
+    let text = decision.cast::<PyString>().map_err(|_| Fault::kind("a decision is what decide has returned, or its id"))?;
+    let text = text.to_cow().map_err(|_| fable_core::ParseDecisionIdError)?;
+    Ok(text.parse()?)
+}
+
+#[pymethods]
+impl Decision {
+    #[getter(id)]
+    fn text(&self) -> String {
+        self.id.to_string()
+    }
+
+    #[getter]
+    fn action<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let catalog = self.catalog.get();
+        catalog.names.action(py, catalog.core, self.action)
+    }
+
+    #[getter]
+    fn index(&self) -> usize {
+        self.action.index()
+    }
+
+    #[getter]
+    fn instruction(&self) -> String {
+        self.catalog.get().instruct(self.action)
+    }
+
+    #[getter]
+    fn score(&self) -> f64 {
+        self.scores.score
+    }
+
+    #[getter]
+    fn sampled_score(&self) -> f64 {
+        self.scores.sampled_score
+    }
+
+    #[getter]
+    fn explored(&self) -> bool {
+        self.scores.explored
+    }
+
+    #[getter]
+    fn feasible(&self) -> usize {
+        self.feasible
+    }
+
+    #[getter]
+    fn probes<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let contrasts = self.catalog.get().core.contrasts();
+        let probe = |probe: &Probe| {
+            let dict = PyDict::new(py);
+            dict.set_item("contrast", contrasts.get(usize::from(probe.contrast)).map_or("", |contrast| contrast.name))?;
+            dict.set_item("preferred", probe.preferred)?;
+            dict.set_item("expected", probe.expected)?;
+            Ok(dict)
+        };
+        self.probes.iter().map(probe).collect()
+    }
+
+    #[getter]
+    fn propensity(&self) -> Option<f64> {
+        self.propensity
+    }
+
+    #[getter]
+    fn propensities(&self) -> Option<Vec<f64>> {
+        self.propensities.clone()
+    }
+
+    fn __repr__(&self) -> String {
+        let name = self.catalog.get().core.action_name(self.action).map(|name| name.to_string()).unwrap_or_default();
+        format!("<fable.Decision {}: {name}>", self.id)
+    }
+}
+
+/// See `fable/_fable.pyi`.
+#[pyclass(frozen, module = "fable", name = "Recommendation")]
+pub struct Recommendation {
+    pub catalog: Py<Catalog>,
+    pub action: Action,
+    pub score: f64,
+    pub feasible: usize,
+}
+
+#[pymethods]
+impl Recommendation {
+    #[getter]
+    fn action<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let catalog = self.catalog.get();
+        catalog.names.action(py, catalog.core, self.action)
+    }
+
+    #[getter]
+    fn index(&self) -> usize {
+        self.action.index()
+    }
+
+    #[getter]
+    fn instruction(&self) -> String {
+        self.catalog.get().instruct(self.action)
+    }
+
+    #[getter]
+    fn score(&self) -> f64 {
+        self.score
+    }
+
+    #[getter]
+    fn feasible(&self) -> usize {
+        self.feasible
+    }
+
+    fn __repr__(&self) -> String {
+        let name = self.catalog.get().core.action_name(self.action).map(|name| name.to_string()).unwrap_or_default();
+        format!("<fable.Recommendation: {name}>")
+    }
+}

@@ -1,0 +1,38 @@
+//! The extension module `fable._fable`: Fable for Python. What every class and method does is said in `python/fable/_fable.pyi`.
+//!
+//! Nothing of the method is here. `words` and `names` put what a caller gives into the catalog's terms, `life` hands it to
+//! `fable_core` while other threads of Python go on, and every error becomes an exception with a code (`fault`).
+
+#![deny(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::todo,
+    clippy::unimplemented,
+    clippy::unreachable,
+    clippy::unwrap_used
+)]
+
+mod catalog;
+mod decision;
+mod fault;
+mod life;
+mod names;
+mod policy;
+mod prior;
+mod tables;
+mod user;
+mod words;
+
+use pyo3::prelude::*;
+
+#[pymodule]
+fn _fable(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<catalog::Catalog>()?;
+    module.add_class::<policy::Policy>()?;
+    module.add_class::<prior::Prior>()?;
+    module.add_class::<user::User>()?;
+    module.add_class::<decision::Decision>()?;
+    module.add_class::<decision::Recommendation>()
+}
