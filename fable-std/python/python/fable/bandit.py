@@ -33,7 +33,7 @@ from __future__ import annotations
 
 import hashlib
 from bisect import bisect_right
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Optional, Union
 
 import fable
@@ -172,7 +172,7 @@ class Cells:
     >>> cells.components()
     {'f0': 4, 'f1': 4}
     >>> cells.places([[0.1, 5.0], [0.9, 5.0]])
-    [10, 14]
+    [7, 15]
     """
 
     def __init__(self, length: int) -> None:
@@ -263,7 +263,7 @@ class Bandit:
 
     ``user`` is the id that the caller has for whom is learned about. ``settings`` are those of :class:`fable.Policy` by name, or its
     ``paper=True``. ``allowed(context, action)`` is a hard rule: what it refuses is not among what is compared. ``kind`` says how actions are
-    translated: ``"arms"``, ``"cells"``, or by :func:`is_featured` of the first one.
+    translated: ``"arms"``, ``"cells"``, or by :func:`is_featured` of the first one. ``actions`` names all arms; without it the first list that is offered does.
     """
 
     def __init__(
@@ -271,6 +271,7 @@ class Bandit:
         user: str,
         *,
         rewards: tuple[float, float] = (0.0, 1.0),
+        actions: Optional[Sequence[Any]] = None,
         kind: Optional[str] = None,
         flat: bool = False,
         paper: bool = False,
@@ -294,11 +295,14 @@ class Bandit:
         self.clipped = 0
         self._most, self._ranges, self._allowed, self._propensities = signals, ranges, allowed, propensities
         self._actions: Union[Arms, Cells, None] = None
+        self._names: dict[int, dict[str, str]] = {}
+        self._arms = None if actions is None else list(actions)
 
     def begin(self, context: Any, actions: Sequence[Any]) -> None:
         """Makes the catalog for contexts and actions like these; the first call of any other function does it otherwise."""
         if len(actions) == 0:
             raise ValueError("there is no action to choose from")
+        actions = actions if self._arms is None else self._arms
         kind = self.kind or ("cells" if is_featured(actions[0]) else "arms")
         self._translate = Signals(context, most=0 if self.flat else self._most, ranges=None if self.flat else self._ranges)
         made = Arms(actions) if kind == "arms" else Cells(len(actions[0]))
@@ -322,14 +326,12 @@ class Bandit:
 
     def decide(self, context: Any, actions: Sequence[Any]) -> Choice:
         """Chooses one of the actions; those that are not allowed are not compared."""
-        places = self._ready(context, actions).places(actions)
-        positions: dict[int, int] = {}
-        for position, place in enumerate(places):
-            if self._allowed is None or self._allowed(context, actions[position]):
-                positions.setdefault(place, position)
-        made = self.user.decide(self._translate.of(context), feasible=list(positions), propensities=self._propensities)
+        positions = self._positions(context, actions)
+        made = self.user.decide(self._translate.of(context), only=self._only(positions), propensities=self._propensities)
         position = positions[made.index]
-        return Choice(actions[position], position, made.propensity, made.id)
+        estimates = made.propensities
+        probability = made.propensity if estimates is None else estimates[made.index]
+        return Choice(actions[position], position, probability, made.id)
 
     def learn(self, choice: Union[Choice, str], reward: float) -> None:
         """Learns how a choice went; it may come late and in any order, once."""
@@ -338,13 +340,31 @@ class Bandit:
     def observe(self, context: Any, action: Any, reward: float) -> None:
         """Learns how an action went that something else has chosen."""
         (place,) = self._ready(context, [action]).places([action])
-        self.user.observe(self._translate.of(context), self.catalog.action(place), self.scaled(reward))
+        self.user.observe(self._translate.of(context), place, self.scaled(reward))
 
     def best(self, context: Any, actions: Sequence[Any]) -> int:
         """The position of the action that is best by what is known, without exploring."""
-        places = self._ready(context, actions).places(actions)
-        kept = [place for position, place in enumerate(places) if self._allowed is None or self._allowed(context, actions[position])]
-        return places.index(self.user.recommend(self._translate.of(context), feasible=kept).index)
+        positions = self._positions(context, actions)
+        return positions[self.user.recommend(self._translate.of(context), only=self._only(positions)).index]
+
+    def _positions(self, context: Any, actions: Sequence[Any]) -> dict[int, int]:
+        """Which of the catalog's actions are offered and allowed, and where; of those in one cell the first counts."""
+        positions: dict[int, int] = {}
+        for position, place in enumerate(self._ready(context, actions).places(actions)):
+            if self._allowed is None or self._allowed(context, actions[position]):
+                positions.setdefault(place, position)
+        return positions
+
+    def _only(self, places: Iterable[int]) -> Optional[list[dict[str, str]]]:
+        """The feasible set in the words of a request; nothing where everything is offered."""
+        named = [self._named(place) for place in places]
+        return None if len(named) == self.catalog.size else named
+
+    def _named(self, place: int) -> dict[str, str]:
+        known = self._names.get(place)
+        if known is None:
+            known = self._names[place] = self.catalog.action(place)
+        return known
 
     def scaled(self, reward: float) -> float:
         """The reward from -1 to 1."""
