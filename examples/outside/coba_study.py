@@ -36,7 +36,7 @@ ENVIRONMENTS = [f"{family}, {kind}" for kind in ("arms", "action features") for 
 FIRST_SEED = 101
 
 #: Not peers: they are here to find out why.
-SEES_THE_SAME, EXACT = "LinUCB on Fable's features", "Fable, noise variance 0.01"
+SEES_THE_SAME, EXACT, LOOSE = "LinUCB on Fable's features", "Fable, noise variance 0.01", "Fable, base precision 4"
 
 
 class Translated(Learner):
@@ -81,6 +81,7 @@ def learners(seed, only_fable):
         made[LINUCB] = LinUCBLearner(seed=seed)
         made[LINTS] = LinTSLearner(seed=seed)
         made[EXACT] = FableLearner(f"user {seed}", seed=seed, noise_variance=0.01)
+        made[LOOSE] = FableLearner(f"user {seed}", seed=seed, base_precision=4.0)
         made[SEES_THE_SAME] = Translated(LinUCBLearner(seed=seed))
     return made
 

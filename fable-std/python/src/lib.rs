@@ -21,6 +21,7 @@ mod names;
 mod policy;
 mod prior;
 mod tables;
+mod text;
 mod user;
 mod words;
 
@@ -29,6 +30,8 @@ use pyo3::prelude::*;
 #[pymodule]
 fn _fable(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_function(wrap_pyfunction!(text::read_context, module)?)?;
+    module.add_function(wrap_pyfunction!(text::read_reaction, module)?)?;
     module.add_class::<catalog::Catalog>()?;
     module.add_class::<policy::Policy>()?;
     module.add_class::<prior::Prior>()?;

@@ -27,7 +27,7 @@ import logging
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Optional, Union
+from typing import Any, Literal, Optional, Union
 
 import fable
 
@@ -57,25 +57,29 @@ class Assistant:
     """The users of an assistant.
 
     ``users`` is a :class:`fable.Policy`, and users are in memory then, or a ``fable.Store``. ``context`` says what a turn is about: a function of what was
-    said, or always the same dictionary. ``rules``, a function of the user and of what was said, gives the hard rules of a turn, as ``forbid``, ``require`` and
-    ``only`` of ``decide``: they are settled before anything is explored. ``reaction`` reads a reward from -1 to 1, or nothing, from what a user says after
-    an answer. ``keep`` is how many turns are remembered.
+    said, or always the same dictionary; without it the rules of :mod:`fable.text` read the words, as ``fable proxy`` does. ``rules``, a function of the user and of
+    what was said, gives the hard rules of a turn, as ``forbid``, ``require`` and ``only`` of ``decide``: they are settled before anything is explored.
+    ``reaction`` reads a reward from -1 to 1, or nothing, from what a user says after an answer; without it :mod:`fable.text` does, and with ``False``
+    nobody. ``keep`` is how many turns are remembered.
     """
 
     def __init__(
         self,
         users: Any,
         *,
-        context: Union[Mapping[str, Any], Callable[[Sequence[Said]], Mapping[str, Any]]],
+        context: Union[Mapping[str, Any], Callable[[Sequence[Said]], Mapping[str, Any]], None] = None,
         rules: Optional[Callable[[str, Sequence[Said]], Mapping[str, Any]]] = None,
-        reaction: Optional[Callable[[str], Optional[float]]] = None,
+        reaction: Union[Callable[[str], Optional[float]], Literal[False], None] = None,
         keep: int = 10_000,
     ) -> None:
         if keep < 1:
             raise ValueError("at least one turn has to be remembered")
         self._policy = users if isinstance(users, fable.Policy) else None
         self._store = None if self._policy is not None else users
-        self._context, self._rules, self._reaction, self._keep = context, rules, reaction, keep
+        self._catalog = users.policy.catalog if self._policy is None else self._policy.catalog
+        self._context = self._read if context is None else context
+        self._reaction = _reward if reaction is None else reaction
+        self._rules, self._keep = rules, keep
         self._here: dict[str, fable.User] = {}
         self._turns: OrderedDict[bytes, Turn] = OrderedDict()
         self._owners: OrderedDict[str, str] = OrderedDict()
@@ -132,9 +136,25 @@ class Assistant:
         self._remember(self._owners, turn.decision, user)
         return turn
 
+    def _read(self, said: Sequence[Said]) -> Mapping[str, Any]:
+        """The context by the rules of ``fable.text``."""
+        from fable import text
+
+        history: list[tuple[str, Optional[str]]] = []
+        for who, words in said:
+            if who == "user":
+                history.append((words, None))
+            elif who == "assistant" and history and words:
+                history[-1] = (history[-1][0], words)
+        request, _ = history.pop()
+        if history:
+            request = text.reaction(request)[1] or request
+        background = "\n".join(words for who, words in said if who == "system")
+        return text.context(self._catalog, request, history=history, background=background or None)
+
     def _hear(self, known: Any, before: Optional[Turn], text: str) -> None:
         """Learns what the user says about the answer before."""
-        if self._reaction is None or before is None:
+        if not self._reaction or before is None or not before.answered:
             return
         reward = self._reaction(text)
         if reward is not None:
@@ -159,6 +179,13 @@ class Assistant:
             if owner is None:
                 raise fable.UnknownDecision(f"no decision {decision!r} is remembered here")
             self.user(owner).feedback(decision, reward)
+
+
+def _reward(words: str) -> Optional[float]:
+    """The reward by the rules of ``fable.text``."""
+    from fable import text
+
+    return text.reaction(words)[0]
 
 
 def _key(user: str, conversation: Optional[str], asked: Sequence[str]) -> bytes:

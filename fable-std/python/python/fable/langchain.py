@@ -2,7 +2,7 @@
 
 >>> from langchain.agents import create_agent                                                # doctest: +SKIP
 >>> from fable.langchain import FableMiddleware                                              # doctest: +SKIP
->>> layer = FableMiddleware(policy, context={"task": "coding", "risk": 0.1, "ambiguity": 0.1, "memory_need": 0.1, "tool_need": 0.1})  # doctest: +SKIP
+>>> layer = FableMiddleware(fable.Policy(fable.Catalog("agent")))                           # doctest: +SKIP
 >>> agent = create_agent(model, tools, middleware=[layer], context_schema=Caller)            # doctest: +SKIP
 >>> agent.invoke({"messages": [("user", "Fix the bug")]}, context=Caller(user_id="ana"))     # doctest: +SKIP
 >>> layer.feedback(layer.last("ana"), 0.5)                                                   # doctest: +SKIP

@@ -5,7 +5,7 @@ A file ``layer.py`` beside the proxy's configuration makes the callback, and the
     import fable                                       # layer.py
     from fable.litellm import FableHandler
     policy = fable.Policy(fable.Catalog("agent"))
-    handler = FableHandler(policy, context=lambda said: {"task": None, "risk": 0.1, "ambiguity": 0.1, "memory_need": 0.1, "tool_need": 0.1})
+    handler = FableHandler(policy)
 
     litellm_settings:                                  # config.yaml
       callbacks: layer.handler
