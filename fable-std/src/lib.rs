@@ -35,6 +35,7 @@ pub mod serve;
 pub mod settings;
 pub mod spca;
 pub mod store;
+pub mod svg;
 pub mod toml_file;
 
 pub use fable_simulate as simulate;

@@ -8,13 +8,13 @@ use crate::names::{Names, text};
 use crate::tables;
 use fable_core::{Action, Settings};
 use fable_std::catalogs::{self, Arena, CatalogFileError, SettingsFileError};
-use fable_std::serve::Code;
+use fable_std::serve::{Code, Questions};
 use fable_std::settings::SettingsArguments;
 use fable_std::toml_file::{self, FileError, MAX_BYTES, Mistake};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple, PyType};
 use std::collections::HashMap;
-use std::sync::{LazyLock, Mutex, PoisonError};
+use std::sync::{LazyLock, Mutex, OnceLock, PoisonError};
 
 /// A catalog of core's that lives as long as the process.
 pub type Core = &'static fable_core::Catalog<'static>;
@@ -26,13 +26,21 @@ struct Source {
     text: String,
 }
 
-/// See `fable/_fable.pyi`.
+/// What can be chosen: components with values, contexts, what is learned, contrasts and rules.
+///
+/// ``Catalog("agent")`` is one that ships (agent, tau2, rubric), ``Catalog("lamp.toml")`` one from a file.
+///
+/// >>> import fable
+/// >>> agent = fable.Catalog("agent")
+/// >>> agent.size, agent.dimension, agent.signals
+/// (180, 254, ('risk', 'ambiguity', 'memory_need', 'tool_need'))
 #[pyclass(frozen, module = "fable", name = "Catalog")]
 #[derive(Debug)]
 pub struct Catalog {
     pub core: Core,
     pub names: Names,
     source: Option<Source>,
+    questions: OnceLock<Questions>,
 }
 
 /// Every text that was read.
@@ -77,7 +85,7 @@ impl From<CatalogFileError> for Fault {
 
 impl Catalog {
     fn of(py: Python<'_>, core: Core, source: Option<Source>) -> Answer<Self> {
-        Ok(Self { core, names: Names::new(py, core)?, source })
+        Ok(Self { core, names: Names::new(py, core)?, source, questions: OnceLock::new() })
     }
 
     fn of_source(py: Python<'_>, file: &str, text: String) -> Answer<Self> {
@@ -94,6 +102,11 @@ impl Catalog {
             Some(Source { file, text }) => arguments.resolve_text(over, file, text, self.core),
             None => arguments.resolve_over(over, self.core.definition().name, self.core),
         }
+    }
+
+    /// What answers questions about users, with all names of the catalog.
+    pub fn questions(&self) -> &Questions {
+        self.questions.get_or_init(|| Questions::new(self.core))
     }
 
     /// The instruction of an action.
@@ -118,74 +131,116 @@ impl Catalog {
         }
     }
 
+    /// A catalog from the text of a TOML file.
+    ///
+    /// >>> import fable
+    /// >>> text = fable.Catalog("tau2").to_toml()
+    /// >>> fable.Catalog.from_toml(text).fingerprint == fable.Catalog("tau2").fingerprint
+    /// True
     #[classmethod]
     fn from_toml(_class: &Bound<'_, PyType>, py: Python<'_>, toml: &Bound<'_, PyAny>) -> Answer<Self> {
         Self::of_source(py, "catalog", text(toml, "the text of a catalog")?)
     }
 
+    /// The same tables as Python objects.
+    ///
+    /// >>> import fable
+    /// >>> lamp = fable.Catalog.from_dict({
+    /// ...     "name": "lamp",
+    /// ...     "signals": ["daylight"],
+    /// ...     "components": [{"name": "light", "values": [{"name": "warm"}, {"name": "cold"}]}],
+    /// ...     "dictionary": {"blocks": [{"of": "light"}, {"of": "light", "scaled_by": "daylight"}]},
+    /// ... })
+    /// >>> lamp.size, lamp.coordinates
+    /// (2, ('light=warm', 'light=cold', 'daylight*light=warm', 'daylight*light=cold'))
     #[classmethod]
     fn from_dict(_class: &Bound<'_, PyType>, py: Python<'_>, tables: &Bound<'_, PyAny>) -> Answer<Self> {
         Self::of_source(py, "catalog", tables::toml(tables)?)
     }
 
+    /// The catalog as the text of a TOML file.
     fn to_toml(&self) -> String {
         self.source.as_ref().map_or_else(|| catalogs::write(self.core), |source| source.text.clone())
     }
 
+    /// Its name.
     #[getter]
     fn name(&self) -> &str {
         self.core.definition().name
     }
 
+    /// The values of each component, in their order.
     #[getter]
     fn components<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         self.names.components(py)
     }
 
+    /// The tasks of contexts.
     #[getter]
     fn tasks<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, self.core.definition().tasks)
     }
 
+    /// The signals of contexts, numbers from 0 to 1.
     #[getter]
     fn signals<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, self.core.definition().signals)
     }
 
+    /// The names of what is learned.
     #[getter]
     fn coordinates<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let names = (0..self.core.dimension()).filter_map(|index| self.core.coordinate_name(index));
         PyTuple::new(py, names.map(|name| name.to_string()).collect::<Vec<_>>())
     }
 
+    /// The names of the declared contrasts.
     #[getter]
     fn contrasts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, self.core.contrasts().iter().map(|contrast| contrast.name).collect::<Vec<_>>())
     }
 
+    /// The number of coordinates.
     #[getter]
     fn dimension(&self) -> usize {
         self.core.dimension()
     }
 
+    /// The number of actions; the last component varies fastest.
     #[getter]
     fn size(&self) -> usize {
         self.core.actions()
     }
 
+    /// Covers everything but texts.
     #[getter]
     fn fingerprint(&self) -> String {
         format!("{:016x}", self.core.fingerprint())
     }
 
+    /// The value of each component of an action.
+    ///
+    /// >>> import fable
+    /// >>> fable.Catalog("agent").action(0)
+    /// {'memory': 'no_memory', 'tool': 'no_tool', 'style': 'direct'}
     fn action<'py>(&self, py: Python<'py>, index: &Bound<'_, PyAny>) -> Answer<Bound<'py, PyDict>> {
         Ok(self.names.action(py, self.core, self.read_action(index)?)?)
     }
 
+    /// The position of an action.
+    ///
+    /// >>> import fable
+    /// >>> fable.Catalog("agent").index({"memory": "no_memory", "tool": "no_tool", "style": "concise"})
+    /// 1
     fn index(&self, action: &Bound<'_, PyAny>) -> Answer<usize> {
         Ok(self.read_action(action)?.index())
     }
 
+    /// What the assistant is told.
+    ///
+    /// >>> import fable
+    /// >>> fable.Catalog("agent").instruction(1)
+    /// 'Do not use stored memory. Use no tool. Answer briefly.'
     fn instruction(&self, action: &Bound<'_, PyAny>) -> Answer<String> {
         Ok(self.instruct(self.read_action(action)?))
     }

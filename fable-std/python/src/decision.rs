@@ -6,7 +6,7 @@ use fable_core::{Action, DecisionId, Probe, Scores};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
-/// See `fable/_fable.pyi`.
+/// An action that was chosen, and waits for its reward.
 #[pyclass(frozen, module = "fable", name = "Decision")]
 pub struct Decision {
     pub catalog: Py<Catalog>,
@@ -31,47 +31,56 @@ pub fn id(decision: &Bound<'_, PyAny>) -> Answer<DecisionId> {
 
 #[pymethods]
 impl Decision {
+    /// The user's number, the incarnation and the round; the place that decided, unless it is 0.
     #[getter(id)]
     fn text(&self) -> String {
         self.id.to_string()
     }
 
+    /// The value of each component.
     #[getter]
     fn action<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let catalog = self.catalog.get();
         catalog.names.action(py, catalog.core, self.action)
     }
 
+    /// The position of the action in the catalog.
     #[getter]
     fn index(&self) -> usize {
         self.action.index()
     }
 
+    /// What the assistant is told.
     #[getter]
     fn instruction(&self) -> String {
         self.catalog.get().instruct(self.action)
     }
 
+    /// The mean score of the action.
     #[getter]
     fn score(&self) -> f64 {
         self.scores.score
     }
 
+    /// What optimism, or the draw, made of it.
     #[getter]
     fn sampled_score(&self) -> f64 {
         self.scores.sampled_score
     }
 
+    /// Whether another feasible action has a higher mean score.
     #[getter]
     fn explored(&self) -> bool {
         self.scores.explored
     }
 
+    /// How many actions there were to choose from.
     #[getter]
     fn feasible(&self) -> usize {
         self.feasible
     }
 
+    /// The coins that were tossed.
     #[getter]
     fn probes<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
         let contrasts = self.catalog.get().core.contrasts();
@@ -85,11 +94,13 @@ impl Decision {
         self.probes.iter().map(probe).collect()
     }
 
+    /// How probable the action was, where chance is in coins alone (``probe`` with optimism).
     #[getter]
     fn propensity(&self) -> Option<f64> {
         self.propensity
     }
 
+    /// How probable every action was, if that was asked for.
     #[getter]
     fn propensities(&self) -> Option<Vec<f64>> {
         self.propensities.clone()
@@ -101,7 +112,7 @@ impl Decision {
     }
 }
 
-/// See `fable/_fable.pyi`.
+/// The best action by what is known. Nothing is remembered.
 #[pyclass(frozen, module = "fable", name = "Recommendation")]
 pub struct Recommendation {
     pub catalog: Py<Catalog>,
@@ -112,27 +123,32 @@ pub struct Recommendation {
 
 #[pymethods]
 impl Recommendation {
+    /// The value of each component.
     #[getter]
     fn action<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let catalog = self.catalog.get();
         catalog.names.action(py, catalog.core, self.action)
     }
 
+    /// The position of the action in the catalog.
     #[getter]
     fn index(&self) -> usize {
         self.action.index()
     }
 
+    /// What the assistant is told.
     #[getter]
     fn instruction(&self) -> String {
         self.catalog.get().instruct(self.action)
     }
 
+    /// The mean score of the action.
     #[getter]
     fn score(&self) -> f64 {
         self.score
     }
 
+    /// How many actions there were to choose from.
     #[getter]
     fn feasible(&self) -> usize {
         self.feasible

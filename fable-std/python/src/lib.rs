@@ -13,16 +13,26 @@
     clippy::unwrap_used
 )]
 
+mod arrays;
+mod asked;
 mod catalog;
+mod crowd;
 mod decision;
 mod fault;
+mod fit;
+mod json;
 mod life;
+mod look;
 mod names;
 mod policy;
 mod prior;
+mod running;
+mod store;
+mod store_user;
 mod tables;
 mod text;
 mod user;
+mod users;
 mod words;
 
 use pyo3::prelude::*;
@@ -37,5 +47,11 @@ fn _fable(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<prior::Prior>()?;
     module.add_class::<user::User>()?;
     module.add_class::<decision::Decision>()?;
-    module.add_class::<decision::Recommendation>()
+    module.add_class::<decision::Recommendation>()?;
+    module.add_class::<users::Users>()?;
+    module.add_class::<users::Batch>()?;
+    module.add_class::<store::Store>()?;
+    module.add_class::<store_user::StoreUser>()?;
+    module.add_function(wrap_pyfunction!(policy::remake, module)?)?;
+    module.add_function(wrap_pyfunction!(fit::fit_prior, module)?)
 }

@@ -2,7 +2,8 @@
 
 use crate::fault::{Answer, Fault};
 use crate::policy::Held;
-use fable_core::{Command, Decision, Exploration, HostLearner, Policy, Probe, Request, Scalar, Scores, User, UserError};
+use fable_core::{Command, Decision, HostLearner, Policy, Probe, Request, Scalar, Scores, User, UserError};
+use fable_std::serve::{knows_chances, refuse_decision};
 use std::sync::{Mutex, MutexGuard, TryLockError};
 
 /// What is known about a user, and scratch.
@@ -110,15 +111,15 @@ pub struct Made {
 
 /// Decides.
 pub fn decide<T: Scalar>(user: &mut User<'_, T>, request: Request<'_>, draws: Option<u32>) -> Answer<Made> {
-    // Where coins are the only chance, how probable an action is needs no draws.
-    let settings = user.policy().settings();
-    let exact = settings.probe > 0.0 && matches!(settings.exploration, Exploration::Optimistic(_));
+    let exact = knows_chances(user.policy().settings());
     let mut propensities = (exact || draws.is_some()).then(|| vec![0.0; user.policy().catalog().actions()]);
     let mut command = Command::decide(request).scored();
     if let Some(propensities) = propensities.as_mut() {
         command = command.with_propensities(draws.unwrap_or(0), propensities);
     }
-    user.run(&mut command)?;
+    if let Err(error) = user.run(&mut command) {
+        return Err(refuse_decision(user.policy().catalog(), error, &request, user.wishes()).into());
+    }
     let made = command.decision(user).zip(command.scores());
     drop(command);
     let (decision, scores) = made.ok_or(UserError::OutOfOrder)?; // it was just made

@@ -8,7 +8,7 @@ use pyo3::types::{PyBytes, PyType};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// See `fable/_fable.pyi`.
+/// What users have in common, as ``fable prior fit`` writes it. See ``fable.prior.fit``.
 #[pyclass(frozen, module = "fable", name = "Prior")]
 #[derive(Debug)]
 pub struct Prior {
@@ -39,6 +39,7 @@ const MOST: u64 = 64 << 20;
 
 #[pymethods]
 impl Prior {
+    /// Reads a prior from a file; ``fable prior fit`` writes such files, too.
     #[classmethod]
     fn load(_class: &Bound<'_, PyType>, path: PathBuf) -> Answer<Self> {
         let length = std::fs::metadata(&path).map_err(|error| file(&path, &error))?.len();
@@ -48,19 +49,23 @@ impl Prior {
         Self::of(&std::fs::read(&path).map_err(|error| file(&path, &error))?)
     }
 
+    /// A prior from the bytes of its file.
     #[classmethod]
     fn from_bytes(_class: &Bound<'_, PyType>, data: &[u8]) -> Answer<Self> {
         Self::of(data)
     }
 
+    /// Writes the file.
     fn save(&self, path: PathBuf) -> Answer<()> {
         std::fs::write(&path, &self.bytes).map_err(|error| file(&path, &error))
     }
 
+    /// The bytes of the file.
     fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         PyBytes::new(py, &self.bytes)
     }
 
+    /// The numbers that it is in.
     #[getter]
     fn scalar(&self) -> Answer<&'static str> {
         Ok(if prior_file::header(&self.bytes)?.digits == 24 { "f32" } else { "f64" })
@@ -72,6 +77,10 @@ impl Prior {
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
         other.cast::<Self>().is_ok_and(|other| other.get().bytes == self.bytes)
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        Ok((py.get_type::<Self>().getattr("from_bytes")?, (self.to_bytes(py),)))
     }
 
     fn __hash__(&self) -> u64 {

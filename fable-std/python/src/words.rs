@@ -105,7 +105,9 @@ impl Catalog {
     /// What is wrong with the keys of a context.
     fn unlike_context(&self, dict: &Bound<'_, PyDict>) -> Fault {
         for key in dict.keys() {
-            match text(&key, "a signal").and_then(|name| if name == "task" { Ok(0) } else { Ok(lookup::signal(self.core, &name)?) }) {
+            match text(&key, "a signal")
+                .and_then(|name| if name == "task" { Ok(0) } else { Ok(lookup::signal(self.core, &name)?) })
+            {
                 Ok(_) => {}
                 Err(fault) => return fault,
             }

@@ -26,6 +26,7 @@
 //! ```
 
 mod contrast;
+pub mod picture;
 mod question;
 mod state;
 
@@ -80,6 +81,28 @@ pub struct Weight {
     /// Whether `evidence` is exact; otherwise it is the smallest count among the values, of which the task, the signal or the
     /// other values may take away.
     pub exact: bool,
+}
+
+/// Weights that are shown of each block unless all are.
+const STRONGEST: usize = 4;
+
+/// Which weights of a report are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Selection {
+    /// The strongest of each block.
+    Strongest,
+    /// All.
+    All,
+}
+
+impl Selection {
+    /// The weights of a block that are shown, and how many are not.
+    #[must_use]
+    pub fn of(self, block: &BlockReport) -> (&[Weight], usize) {
+        let moved = block.weights.iter().take_while(|weight| weight.mean != 0.0).count();
+        let count = if self == Self::All { block.weights.len() } else { moved.min(STRONGEST) };
+        (block.weights.get(..count).unwrap_or_default(), block.weights.len() - count)
+    }
 }
 
 /// Looks at a user, of whom allowed is what the last decision had to choose from, everywhere; anything before the first one.

@@ -68,7 +68,7 @@ impl Labels {
         }
     }
 
-    fn contrast(&self, contrast: usize) -> &str {
+    pub(super) fn contrast(&self, contrast: usize) -> &str {
         self.contrasts.get(contrast).map_or("", String::as_str)
     }
 
@@ -378,11 +378,10 @@ pub(super) struct Promoted<'w> {
 }
 
 impl<'w> Promoted<'w> {
-    pub(super) fn new(catalog: &'w Catalog<'w>, promotion: &Promotion, standing: Standing, trial: Trial) -> Self {
+    pub(super) fn new(catalog: &Catalog<'_>, contrast: &'w str, promotion: &Promotion, standing: Standing, trial: Trial) -> Self {
         let sentence = wording::promotion(catalog, promotion);
         let Promotion { verdict, valid, round, at, evidence, lower, upper, .. } = *promotion;
         let (standing, by) = (wording::standing(standing), wording::certifier(promotion.by));
-        let contrast = catalog.contrasts().get(usize::from(promotion.contrast)).map_or("", |contrast| contrast.name);
         let (lower, upper) = (f64::from(lower), f64::from(upper));
         let (verdict, trial) = (verdict.sign(), trial.into());
         Self { contrast, verdict, standing, sentence, by, valid, round, at, evidence, lower, upper, trial }

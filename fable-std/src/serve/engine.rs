@@ -3,28 +3,25 @@
 //! Nothing of the method is here: requests become `fable_core`'s commands, and what these take is collected as [`Writes`] until they are
 //! committed.
 
-use super::answer::{Answer, Chances, Contrasted, Labels, Promoted, Stats, Wished};
+use super::answer::{Answer, Chances, Labels, Stats, Wished};
 use super::backup::Backups;
 use super::counters::Counters;
 use super::op::Op;
+use super::questions::{knows_chances, refuse_decision};
 use super::read::read;
 use super::refusal::{Code, Refusal};
 use super::residents::{Residents, warm};
 use super::shards::Shard;
-use crate::identify::{Allowed, SafeSpan};
-use crate::inspect::marginals;
 use crate::memory::{self, Bounds, Exchange, Memory, Mode, Sources, Stated, may_remember};
 use crate::rules::Change;
 use crate::store::journal::{Note, Segment};
 use crate::store::wishes::Wishes;
 use crate::store::{Damage, Desk, Known, News, Policies, Reach, Resident, Store, StoreError, Writes, stated, transfer};
-use crate::text::Constraint;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use fable_core::record::decode_event;
 use fable_core::{
-    Catalog, Coin, Command, ContrastSet, DecisionId, Deed, Event, Exploration, FeasibleError, Observation, Promotion, Request,
-    Scalar, Scores, UserError, user_hash,
+    Catalog, Coin, Command, ContrastSet, DecisionId, Deed, Event, Observation, Request, Scalar, Scores, UserError, user_hash,
 };
 use std::sync::Arc;
 
@@ -116,15 +113,6 @@ impl<'p, T: Scalar> Engine<'p, T> {
                 let labels = self.labels;
                 self.named(user)?.decide(labels, request, *propensities)
             }
-            Op::Recommend { user, context, feasible, defaults } => {
-                let request = Request { context, feasible, defaults: defaults.as_deref(), at: 0 };
-                let labels = self.labels;
-                let mut seat = self.named(user)?;
-                let mut user = seat.user()?;
-                let left = user.narrow(&request)?.len();
-                let (action, score) = user.recommend(&request)?;
-                Ok(Answer::Recommended(labels.recommended(action, score.to_f64(), left)))
-            }
             Op::Feedback { decision, reward, weight, at } => {
                 self.owner(*decision)?.learn(Command::feedback(*decision, *reward).weighted(*weight).at(*at))
             }
@@ -139,35 +127,12 @@ impl<'p, T: Scalar> Engine<'p, T> {
                 self.named(user)?.run(&mut command, Note::None)?;
                 Ok(Answer::Promoted { promoted: command.applied() })
             }
-            Op::Waiting { user, at } => {
-                let mut seat = self.named(user)?;
-                Ok(Answer::Waiting { waiting: seat.user()?.waiting(*at).map(|id| id.to_string()).collect() })
-            }
-            Op::Posterior { user } => {
-                let labels = self.labels;
-                self.named(user)?.posterior(labels)
-            }
-            Op::Contrast { user, comparison, declared, allowed } => {
-                let mut seat = self.named(user)?;
-                let mut user = seat.user()?;
-                let trial = declared.map(|contrast| user.trial(contrast)).transpose()?;
-                let identifiable = allowed.as_ref().map(|allowed| {
-                    let policy = user.policy();
-                    SafeSpan::new(policy, &Allowed::everywhere(policy.catalog(), allowed)).identifies(policy, comparison)
-                });
-                Ok(Answer::Contrast(Contrasted::new(user.assess(comparison)?, trial, identifiable)))
-            }
-            Op::Explain { decision, against, defaults } => {
-                let labels = self.labels;
-                let mut seat = self.owner(*decision)?;
-                let mut user = seat.user()?;
-                let why = user.explain(*decision, defaults.as_deref(), *against)?;
-                let (mut explained, context, other) = (labels.explained(&why), *why.context(), why.other);
-                let own = user.unwished(&context, other).and_then(|wish| Constraint::of(&[wish]));
-                explained.name_rule(own.map(|rule| rule.describe(user.policy().catalog())));
-                Ok(Answer::Explained(explained))
-            }
-            Op::Profile { user } => self.named(user)?.profile(),
+            Op::Recommend { .. }
+            | Op::Waiting { .. }
+            | Op::Posterior { .. }
+            | Op::Contrast { .. }
+            | Op::Explain { .. }
+            | Op::Profile { .. } => self.ask(op),
             Op::Wish { user, change } => self.named(user)?.wish(change),
             Op::Remember { user, exchange } => self.named(user)?.remember(exchange),
             Op::Recall { user, memory, request } => self.named(user)?.recall(memory, request),
@@ -191,6 +156,17 @@ impl<'p, T: Scalar> Engine<'p, T> {
             Op::Read { words, reading } => Ok(Answer::Read(read(self.desk.catalog(), words, *reading)?)),
             Op::Stats => self.stats(),
         }
+    }
+
+    /// A question about a user, which changes nothing.
+    fn ask(&mut self, op: &Op) -> Result<Answer<'p>, Refusal> {
+        let labels = self.labels;
+        let mut seat = match (op.user(), op.decision()) {
+            (Some(name), _) => self.named(name)?,
+            (None, decision) => self.owner(decision.ok_or(UserError::UnknownDecision)?)?,
+        };
+        let answer = labels.ask(&mut seat.user()?, op)?;
+        answer.ok_or_else(|| Refusal::new(Code::Internal, "this is not a question"))
     }
 
     fn stats(&mut self) -> Result<Answer<'p>, Refusal> {
@@ -289,8 +265,7 @@ impl<'p, T: Scalar> Seat<'_, 'p, T> {
     fn decide(mut self, labels: &'p Labels, request: Request<'_>, draws: Option<u32>) -> Result<Answer<'p>, Refusal> {
         warm(self.resident);
         // Where coins are the only chance, how probable an action is needs no draws.
-        let settings = self.resident.policy().settings();
-        let exact = settings.probe > 0.0 && matches!(settings.exploration, Exploration::Optimistic(_));
+        let exact = knows_chances(self.resident.policy().settings());
         let mut propensities = (exact || draws.is_some()).then(|| vec![0.0; self.desk.catalog().actions()]);
         let mut command = Command::decide(request).scored();
         if let Some(propensities) = propensities.as_mut() {
@@ -311,15 +286,8 @@ impl<'p, T: Scalar> Seat<'_, 'p, T> {
 
     /// Why nothing was decided; what leaves nothing to choose is named.
     fn refuse(&self, error: StoreError, request: &Request<'_>) -> Refusal {
-        let StoreError::Refused(UserError::Feasible(FeasibleError::Empty)) = error else { return error.into() };
-        let (catalog, context) = (self.desk.catalog(), request.context);
-        let declared = catalog.rules().iter().filter(|standing| standing.when.holds(context));
-        let declared = declared.map(|standing| format!("the catalog's rule '{}'", standing.rule.name));
-        let own = self.resident.learner().wishes().filter_map(|wish| Constraint::of(&[wish]));
-        let own = own.filter(|rule| rule.holds(context)).map(|rule| format!("the user's rule '{}'", rule.describe(catalog)));
-        let held: Vec<String> = declared.chain(own).collect();
-        let message = format!("what the request allows is not feasible together with {}", held.join(", "));
-        Refusal::new(Code::Infeasible, if held.is_empty() { error.to_string() } else { message })
+        let StoreError::Refused(error) = error else { return error.into() };
+        refuse_decision(self.desk.catalog(), error, request, self.resident.learner().wishes())
     }
 
     /// What the user wishes, with what is not committed yet.
@@ -369,18 +337,6 @@ impl<'p, T: Scalar> Seat<'_, 'p, T> {
             Note::TakesBack { origin: decision.origin, round: decision.round },
         )?;
         Ok(Answer::Learned { observations: self.resident.learner().observations(), changed: false })
-    }
-
-    fn posterior(mut self, labels: &'p Labels) -> Result<Answer<'p>, Refusal> {
-        let mut user = self.user()?;
-        let (mean, variances) = marginals(&mut user)?;
-        Ok(Answer::Posterior {
-            rounds: user.rounds(),
-            observations: user.observations(),
-            mean: labels.coordinates(mean),
-            sd: labels.coordinates(variances.into_iter().map(f64::sqrt).collect()),
-            log_det_ratio: user.posterior().log_det_ratio(),
-        })
     }
 
     /// What was exchanged with the user, with what is not committed yet.
@@ -447,20 +403,6 @@ impl<'p, T: Scalar> Seat<'_, 'p, T> {
         let mut all = stated(catalog, journal.iter().chain(self.writes.newest(number)))?;
         all.extend(self.wished()?.rules.iter().map(|rule| Stated::rule(catalog, rule)));
         Ok(all)
-    }
-
-    fn profile(mut self) -> Result<Answer<'p>, Refusal> {
-        let catalog = self.desk.catalog();
-        let mut user = self.user()?;
-        let promotions: Vec<Promotion> = user.profile().to_vec();
-        let mut profile = Vec::with_capacity(promotions.len());
-        for promotion in &promotions {
-            let trial = user.trial(promotion.contrast.into())?;
-            profile.push(Promoted::new(catalog, promotion, user.standing(promotion)?, trial));
-        }
-        let mut text = String::new();
-        user.write_profile(&mut text)?;
-        Ok(Answer::Profile { profile, text })
     }
 }
 

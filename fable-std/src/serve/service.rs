@@ -55,6 +55,7 @@ pub struct Service(Arc<Shared>);
 
 struct Shared {
     catalog: &'static Catalog<'static>,
+    store: Arc<dyn Store>,
     queues: Vec<SyncSender<Message>>,
     /// Users whose number is not the hash of their name.
     moved: HashMap<String, u64>,
@@ -145,6 +146,12 @@ impl Service {
         self.0.catalog
     }
 
+    /// Where what was answered is kept, to be read.
+    #[must_use]
+    pub fn store(&self) -> &dyn Store {
+        &*self.0.store
+    }
+
     /// Numbers for those who watch.
     #[must_use]
     pub fn gauges(&self) -> Gauges {
@@ -202,7 +209,7 @@ fn run<T: Scalar>(
     let (queues, received): (Vec<_>, Vec<_>) = (0..count).map(|_| sync_channel(QUEUE)).unzip();
     let moved = store.moved();
     let (counters, end) = (Arc::clone(&house.counters), Mutex::default());
-    let service = Service(Arc::new(Shared { catalog, queues, moved, counters, end }));
+    let service = Service(Arc::new(Shared { catalog, store: Arc::clone(store), queues, moved, counters, end }));
     let durable = options.durable && options.store.is_some();
     let ended = AtomicBool::new(false);
     let served = thread::scope(|scope| {

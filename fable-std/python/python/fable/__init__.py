@@ -9,7 +9,20 @@ True
 1
 """
 
-from ._fable import Catalog, Decision, Policy, Prior, Recommendation, User, __version__
+from . import prior
+from ._fable import (
+    Batch,
+    Catalog,
+    Decision,
+    Policy,
+    Prior,
+    Recommendation,
+    Store,
+    StoreUser,
+    User,
+    Users,
+    __version__,
+)
 from .errors import (
     BadCatalog,
     BadContext,
@@ -48,6 +61,7 @@ __all__ = [
     "BadDirection",
     "BadPattern",
     "BadRequest",
+    "Batch",
     "Busy",
     "Catalog",
     "Closed",
@@ -70,11 +84,15 @@ __all__ = [
     "Recommendation",
     "Stale",
     "Storage",
+    "Store",
+    "StoreUser",
     "Uncertain",
     "Unfit",
     "UnknownDecision",
     "UnknownName",
     "Unreadable",
     "User",
+    "Users",
     "__version__",
+    "prior",
 ]

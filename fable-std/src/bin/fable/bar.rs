@@ -37,19 +37,6 @@ pub(crate) fn interval(lower: f64, mean: f64, upper: f64, full: f64, cells: usiz
     }
 }
 
-/// The next round number: one or two digits and a power of ten. 0.1 for nothing.
-pub(crate) fn round_up(value: f64) -> f64 {
-    if !(value > 0.0 && value.is_finite()) {
-        return 0.1;
-    }
-    let scale = 10_f64.powi(value.log10().floor() as i32);
-    [1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0]
-        .into_iter()
-        .map(|step| step * scale)
-        .find(|round| *round >= value * (1.0 - 1e-9))
-        .unwrap_or(value)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -69,12 +56,5 @@ mod tests {
             assert_eq!(bar(value, 0.2, 5).chars().count(), 11);
             assert_eq!(interval(-value, value, value, 0.2, 5).chars().count(), 11);
         }
-    }
-
-    #[test]
-    fn scales_are_round() {
-        let rounded = [0.0, 0.25, 0.5, 0.625, 7.0, 11.0, f64::NAN].map(round_up);
-        let wanted = [0.1, 0.3, 0.5, 0.8, 8.0, 15.0, 0.1];
-        assert!(rounded.iter().zip(wanted).all(|(found, wanted): (&f64, f64)| (found - wanted).abs() < 1e-12), "{rounded:?}");
     }
 }

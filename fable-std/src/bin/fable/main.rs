@@ -31,7 +31,6 @@ mod spca;
 mod stderr;
 mod store;
 mod store_key;
-mod svg;
 mod upkeep;
 
 use catalog::CatalogArguments;

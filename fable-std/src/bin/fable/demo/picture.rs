@@ -1,6 +1,6 @@
 //! The picture: mean reward of four ways to live with the same user, as SVG.
 
-use crate::svg::{escaped, opening, with_sign};
+use fable_std::svg::{escaped, opening, with_sign};
 use std::fmt::Write;
 
 const WIDTH: f64 = 840.0;

@@ -1,6 +1,5 @@
 //! `fable inspect`: what Fable believes about one user, from a store, an exported file or a device's snapshot.
 
-mod picture;
 pub(crate) mod source;
 mod text;
 
@@ -12,7 +11,7 @@ use crate::rule_arguments::RuleArguments;
 use clap::Args;
 use fable_core::{Catalog, Policy, Scalar, Settings};
 use fable_std::identify::Allowed;
-use fable_std::inspect::{BlockReport, Inspection, Question, Weight, inspect, inspect_under};
+use fable_std::inspect::{Inspection, Question, Selection, inspect, inspect_under, picture};
 use fable_std::prior_file::informed;
 use serde_json::json;
 use source::Source;
@@ -159,23 +158,6 @@ Exit codes: 0 done, 1 a file cannot be read or written or is damaged, 2 a
 mistake in the command, or another catalog or other settings, 3 the store has
 no such user.";
 
-/// Weights that are shown of each block.
-const STRONGEST: usize = 4;
-
-/// What of the report is shown.
-struct Selection {
-    all: bool,
-}
-
-impl Selection {
-    /// The weights of a block that are shown, and how many are not.
-    fn of<'b>(&self, block: &'b BlockReport) -> (&'b [Weight], usize) {
-        let moved = block.weights.iter().take_while(|weight| weight.mean != 0.0).count();
-        let count = if self.all { block.weights.len() } else { moved.min(STRONGEST) };
-        (block.weights.get(..count).unwrap_or_default(), block.weights.len() - count)
-    }
-}
-
 /// Runs the command and returns what it prints.
 pub(crate) fn run(arguments: &InspectArguments) -> Result<String, Failure> {
     let named = arguments.file.to_string_lossy();
@@ -197,20 +179,20 @@ pub(crate) fn run(arguments: &InspectArguments) -> Result<String, Failure> {
     if !chosen.is_empty() {
         report.blocks.retain(|block| chosen.contains(&block.name));
     }
-    let selection = Selection { all: arguments.all || !chosen.is_empty() };
+    let selection = if arguments.all || !chosen.is_empty() { Selection::All } else { Selection::Strongest };
     if let Some(svg) = &arguments.svg {
         for taken in [Some(file), arguments.journal.as_ref()].into_iter().flatten() {
             if same(taken, svg) {
                 return Err(Failure::Mistake(format!("{} is what is looked at: --svg would replace it", svg.display())));
             }
         }
-        output::keep(svg, picture::draw(&source.name, &report, &selection).as_bytes())?;
+        output::keep(svg, picture::draw(&source.name, &report, selection).as_bytes())?;
     }
     if arguments.json {
         let Inspection { state, blocks, contrasts } = &report;
         return Ok(format!("{:#}\n", json!({ "source": source.name, "state": state, "blocks": blocks, "contrasts": contrasts })));
     }
-    Ok(text::told(&source.name, &report, &selection, !chosen.is_empty()))
+    Ok(text::told(&source.name, &report, selection, !chosen.is_empty()))
 }
 
 /// Whether two paths lead to one file.

@@ -1,9 +1,8 @@
 //! The report for a terminal of 80 columns.
 
-use super::Selection;
 use crate::bar::{bar, interval};
 use console::{measure_text_width, style, truncate_str};
-use fable_std::inspect::{BlockReport, ContrastReport, Inspection, PromotionReport, StateReport, Weight};
+use fable_std::inspect::{BlockReport, ContrastReport, Inspection, PromotionReport, Selection, StateReport, Weight};
 use std::fmt::Write;
 
 /// Columns of the screen.
@@ -18,7 +17,7 @@ const ASSESSED: usize = 32;
 const LINE: usize = 6;
 
 /// The whole report, or the weights alone.
-pub(super) fn told(name: &str, report: &Inspection, selection: &Selection, weights_alone: bool) -> String {
+pub(super) fn told(name: &str, report: &Inspection, selection: Selection, weights_alone: bool) -> String {
     let mut out = format!("{}\n", style(truncate_str(name, WIDTH, "…")).bold());
     weights(&mut out, &report.blocks, selection);
     if !weights_alone {
@@ -56,7 +55,7 @@ fn fit(text: &str, columns: usize) -> String {
     format!("{text}{}", " ".repeat(columns.saturating_sub(measure_text_width(&text))))
 }
 
-fn weights(out: &mut String, blocks: &[BlockReport], selection: &Selection) {
+fn weights(out: &mut String, blocks: &[BlockReport], selection: Selection) {
     let shown = || blocks.iter().flat_map(|block| selection.of(block).0);
     let longest = shown().map(|weight| measure_text_width(&weight.words)).max().unwrap_or(0);
     let names = longest.clamp(20, WIDTH - NUMBERS - 12);

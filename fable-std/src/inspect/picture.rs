@@ -2,10 +2,8 @@
 //!
 //! Colours follow the reader's scheme, light or dark. All blocks share one axis, so their bars can be compared.
 
-use super::Selection;
-use crate::bar::round_up;
-use crate::svg::{escaped, opening, with_sign};
-use fable_std::inspect::{BlockReport, ContrastReport, Inspection, TrialReport};
+use super::{BlockReport, ContrastReport, Inspection, Selection, TrialReport};
+use crate::svg::{escaped, opening, round_up, with_sign};
 
 const WIDTH: f64 = 1040.0;
 const MARGIN: f64 = 24.0;
@@ -67,7 +65,8 @@ impl Scale {
 }
 
 /// The picture as the text of an SVG file.
-pub(super) fn draw(name: &str, report: &Inspection, selection: &Selection) -> String {
+#[must_use]
+pub fn draw(name: &str, report: &Inspection, selection: Selection) -> String {
     let state = &report.state;
     let title = format!("What Fable believes about {name}");
     let coins =
@@ -161,7 +160,7 @@ fn side(value: f64) -> &'static str {
 }
 
 /// The panel of a block; where it ends.
-fn block(lines: &mut Vec<String>, block: &BlockReport, selection: &Selection, left: f64, top: f64, scale: Scale) -> f64 {
+fn block(lines: &mut Vec<String>, block: &BlockReport, selection: Selection, left: f64, top: f64, scale: Scale) -> f64 {
     let (shown, rest) = selection.of(block);
     lines.push(text("ink", left, top + 18.0, "font-size=\"14\" font-weight=\"600\"", &cut(&block.words, 36)));
     let about = match (block.retained, shown.len(), rest) {
