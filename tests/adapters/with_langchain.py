@@ -4,6 +4,7 @@
 import asyncio
 import doctest
 import logging
+import tempfile
 import threading
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +18,7 @@ from langchain_core.tools import tool
 
 import fable
 import fable.assistant
+import fable.text
 from fable.langchain import FableMiddleware
 from parts import check, done, raises
 
@@ -142,6 +144,40 @@ def reactions():
     check(fabled.assistant.user("ana").observations == 1, "a question is none")
 
 
+def words():
+    """Without functions of the application's the rules of fable.text read what was said: what it is about, and how it was taken."""
+    fabled = FableMiddleware(fable.Policy(fable.Catalog("agent"), seed=3))
+    read = []
+    original, fabled.assistant._context = fabled.assistant._context, lambda said: read.append(original(said)) or read[-1]
+    made, _ = agent(fabled)
+    state = invoke(made, "Fix the bug in parser.rs")
+    check(read[-1]["task"] == "coding" and set(read[-1]) == {"task", *SIGNALS}, "a task is read", read)
+    state = invoke(made, "Thanks, that's perfect! Now translate it into French", before=state["messages"])
+    check(read[-1]["task"] == "translation", "and the next one, after the thanks", read)
+    check(fabled.assistant.user("ana").observations == 1, "which are a reward")
+    invoke(made, "Who wrote Emma?", before=state["messages"])
+    check(fabled.assistant.user("ana").observations == 1, "a question is none")
+    quiet = FableMiddleware(fable.Policy(fable.Catalog("agent")), reaction=False)
+    made, _ = agent(quiet)
+    state = invoke(made, "Fix the bug in parser.rs")
+    invoke(made, "Thanks, that's perfect!", before=state["messages"])
+    check((quiet.assistant.user("ana").rounds, quiet.assistant.user("ana").observations) == (2, 0), "unless nobody is to read it")
+
+
+def stored():
+    """Users in a store are there in the next process, and their decisions too."""
+    with tempfile.TemporaryDirectory() as folder:
+        policy = fable.Policy(fable.Catalog("agent"))
+        with fable.Store(f"{folder}/users.fable", policy) as store:
+            fabled = FableMiddleware(store, context=CONTEXT)
+            invoke(agent(fabled)[0], "Hello")
+            fabled.feedback(fabled.last("ana"), 0.5)
+        check(fabled.assistant.turn("ana", [("user", "Hello again")]) is None, "a closed store: the request goes on as it came")
+        raises(fable.Closed, lambda: fabled.assistant.user("ana"), "but whoever asks is told")
+        with fable.Store(f"{folder}/users.fable", policy) as store:
+            check((store.users(), store.user("ana").observations) == (["ana"], 1), "what was learned is there", store.users())
+
+
 def steps_aside():
     """Without a user, and whatever is wrong with Fable, the model gets what it would get without Fable."""
 
@@ -218,13 +254,16 @@ def chained():
 
 if __name__ == "__main__":
     logging.getLogger("fable").setLevel(logging.ERROR)
-    found = doctest.testmod(fable.assistant)
-    check(found.attempted > 8 and found.failed == 0, "the examples of fable.assistant run", found)
+    for module, least in ((fable.assistant, 8), (fable.text, 6)):
+        found = doctest.testmod(module)
+        check(found.attempted > least and found.failed == 0, f"the examples of {module.__name__} run", found)
     tool_loop(asynchronous=False)
     tool_loop(asynchronous=True)
     learns()
     rules()
     reactions()
+    words()
+    stored()
     steps_aside()
     many_at_once()
     chained()

@@ -26,13 +26,13 @@ from litellm.proxy.proxy_server import app
 def context(said):
     if "break" in said[-1][1]:
         raise RuntimeError("broken")
-    return {"task": "coding", "risk": 0.1, "ambiguity": 0.1, "memory_need": 0.1, "tool_need": 0.1}
+    return handler.assistant._read(said)  # as it is without a function of one's own
 
 def rules(user, said):
     return {"forbid": [{"style": "concise"}]} if user == "ben" else {}
 
 policy = fable.Policy(fable.Catalog("agent"), seed=3)
-handler = FableHandler(policy, context=context, rules=rules, reaction=lambda words: 1.0 if words.startswith("Thanks") else None)
+handler = FableHandler(policy, context=context, rules=rules)
 handler.serve_feedback(app)
 """
 TOOLS = [{"type": "function", "function": {"name": "look_up", "description": "Größe ✓", "parameters": {"type": "object", "properties": {}}}}]
@@ -186,7 +186,7 @@ def feedback(proxy):
     # In words: after thanks the decision has its reward.
     talk = [said("user", "What is it?")]
     decision, _, _ = proxy.chat(talk, user="dora")
-    proxy.chat([*talk, said("assistant", "It is 42."), said("user", "Thanks! And the other one?")], user="dora")
+    proxy.chat([*talk, said("assistant", "It is 42."), said("user", "Thanks, that is perfect! And what is the other one?")], user="dora")
     check("duplicate_feedback" in send(inference_id=decision, value=1)[1], "thanks are a reward")
 
 
