@@ -3,6 +3,10 @@
 
 import doctest
 import pickle
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "examples/outside"))
 
 import coba
 from coba.context import CobaContext, NullLogger
@@ -38,6 +42,18 @@ def experiments():
     check(means([FableLearner("ana")]) == means([FableLearner("ana")]), "the same experiment has the same rewards")
     fresh = pickle.loads(pickle.dumps(FableLearner("ana", optimism=2.0)))
     check(fresh.params == {"family": "Fable", "user": "ana", "optimism": 2.0}, "a learner that has not begun can be pickled", fresh.params)
+
+
+def study():
+    """The study's loop, in which learners take turns, gets what Coba's own experiment gets."""
+    import coba_study
+
+    played = coba_study.play(("kernel, arms", 3, 80, True))
+    learners = coba_study.learners(3, True)
+    made = coba.Experiment(coba.Environments(coba_study.environment("kernel, arms", 80, 3)), [learners[coba_study.FABLE]]).run(quiet=True)
+    theirs = sum(row["reward"] for row in made.interactions.to_dicts())
+    ours = sum(played["got"][coba_study.FABLE])
+    check(abs(ours - theirs) < 80 * 1e-5, "the same rewards, which Coba writes with five digits", (ours, theirs))
 
 
 def off_policy():
@@ -110,6 +126,7 @@ if __name__ == "__main__":
     found = doctest.testmod(fable.bandit)
     check(found.attempted > 15 and found.failed == 0, "the examples of fable.bandit run", found)
     experiments()
+    study()
     off_policy()
     kinds()
     rules()

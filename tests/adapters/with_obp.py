@@ -12,13 +12,15 @@ import tempfile
 import warnings
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "examples/outside/stub"))
+outside = Path(__file__).parents[2] / "examples/outside"
+sys.path[:0] = [str(outside / "stub"), str(outside)]
 logging.disable(logging.INFO)
 warnings.simplefilter("ignore", FutureWarning)  # of pandas, about obp
 
 import numpy as np
 from obp.dataset import OpenBanditDataset
 from obp.ope import InverseProbabilityWeighting, OffPolicyEvaluation, SelfNormalizedInverseProbabilityWeighting
+from obp.policy import LinUCB
 from obp.simulator import run_bandit_simulation
 from obp.utils import check_bandit_feedback_inputs
 
@@ -66,6 +68,23 @@ def bundled():
     check((chosen.sum(axis=1) == 1).all() and (chosen.sum(axis=2) <= 1).all(), "three different items in every row")
     policy.update_params(action=3, reward=1.0, context=feedback["context"][:1])
     check(policy.bandit.user.observations == policy.n_trial, "a reward of what was not in the last list is an observation")
+
+
+def study():
+    """The study's replay, in which policies take turns, is obp's own simulator."""
+    import obp_study
+
+    rows = obp_study.logs_of("men", 400)[0]
+    given = (rows["context"].shape[1], rows["n_actions"], 3)
+
+    def made():
+        return {"Fable": FablePolicy(*given, options={"paper": True}), "LinUCB": LinUCB(*given, epsilon=1.0)}
+
+    matched, _ = obp_study.replay(rows, made())
+    for name, policy in made().items():
+        chosen = run_bandit_simulation(rows, policy)
+        agree = chosen[np.arange(400), rows["action"], rows["position"]] == 1
+        check(agree.any() and [row for row, _ in matched[name]] == np.flatnonzero(agree).tolist(), f"{name}: the same rows match", matched[name])
 
 
 def log():
@@ -137,6 +156,7 @@ def mistakes():
 if __name__ == "__main__":
     simulation()
     bundled()
+    study()
     log()
     mistakes()
     done()
