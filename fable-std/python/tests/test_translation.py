@@ -49,7 +49,9 @@ def test_signals_are_from_0_to_1_whatever_comes():
         for round_ in range(300):
             made = signals.of([dice.gauss(0, 10 ** (round_ % 4)) for _ in range(width)])
             assert tuple(made) == signals.names and all(0 <= value <= 1 for value in made.values())
-        assert signals.clipped > 0  # after 200 contexts ranges stand
+        before = signals.clipped  # after 200 contexts ranges stand, and what lies outside is counted
+        made = signals.of([1e9] * width)
+        assert all(value == 1.0 or signals.hashed for value in made.values()) and signals.clipped > before
 
 
 def test_ranges_that_are_given_stand_from_the_first_context_on():
