@@ -2,7 +2,7 @@
 //! write to them. numpy is imported when the first array comes.
 
 use crate::fault::{Answer, Fault};
-use numpy::{Element, PyArrayDyn, PyArrayMethods, PyUntypedArrayMethods};
+use numpy::{Element, PyArrayDyn, PyArrayMethods};
 use pyo3::prelude::*;
 
 /// The numbers of an array, row after row, and its shape.
@@ -31,10 +31,9 @@ fn array<'py>(value: &Bound<'py, PyAny>, what: &str, kinds: &str, of: &str) -> A
 /// One copy of an array in C order, in the type of the target.
 fn block<T: Element + Copy>(array: &Bound<'_, PyAny>, dtype: &str) -> Answer<Block<T>> {
     let numpy = array.py().import("numpy")?;
-    let shape = array.getattr("shape")?.extract()?; // of the array itself: ascontiguousarray makes one dimension of none
-    let contiguous = numpy.call_method1("ascontiguousarray", (array, dtype))?;
+    let shape = array.getattr("shape")?.extract()?;
+    let contiguous = numpy.call_method1("require", (array, dtype, ["C_CONTIGUOUS", "ALIGNED"]))?;
     let contiguous = contiguous.cast_into::<PyArrayDyn<T>>().map_err(|_| Fault::kind("this is not an array of numpy's"))?;
-    debug_assert!(contiguous.is_c_contiguous());
     let numbers = contiguous.to_vec().map_err(|_| Fault::internal("an array is not in one piece"))?;
     Ok(Block { numbers, shape })
 }

@@ -5,7 +5,8 @@
 use crate::fault::{Answer, Fault};
 use crate::policy::{Held, user_bytes};
 use fable_core::{
-    Action, Command, Context, DecisionId, Feasible, HostLearner, Policy, Probe, Request, Scalar, Scores, UserError, user_hash,
+    Action, Command, Context, DecisionId, Feasible, HostLearner, Policy, Probe, Request, Scalar, Scores, User, UserError,
+    user_hash,
 };
 use fable_std::serve::{Refusal, knows_chances, refuse_decision};
 use std::collections::HashSet;
@@ -45,7 +46,7 @@ pub struct Reward {
     pub row: usize,
     pub who: usize,
     pub id: DecisionId,
-    pub reward: f64,
+    pub number: f64,
     pub weight: f32,
 }
 
@@ -106,6 +107,12 @@ impl<T: Scalar> Crowd<T> {
         Ok(Self { learners, workspace: vec![T::ZERO; policy.catalog().workspace_len()] })
     }
 
+    /// One of them.
+    pub fn user<'u>(&'u mut self, policy: &'u Policy<'u, T>, user: usize) -> Result<Option<User<'u, T>>, UserError> {
+        let Self { learners, workspace } = self;
+        learners.get_mut(user).map(|learner| learner.with(policy, workspace)).transpose()
+    }
+
     /// Decides every row, or none.
     pub fn decide(
         &mut self,
@@ -150,18 +157,18 @@ impl<T: Scalar> Crowd<T> {
     pub fn learn(&mut self, policy: &Policy<'_, T>, rewards: &[Reward], at: u32) -> Answer<()> {
         let Self { learners, workspace } = self;
         let mut seen = HashSet::with_capacity(rewards.len());
-        for Reward { row, who, id, reward, weight } in rewards {
+        for Reward { row, who, id, number, weight } in rewards {
             let mut user = learners.get_mut(*who).ok_or(UserError::UnknownDecision)?.with(policy, workspace)?;
             // A step that is not applied has not happened.
-            let mut command = Command::feedback(*id, *reward).weighted(*weight).at(at);
+            let mut command = Command::feedback(*id, *number).weighted(*weight).at(at);
             user.next(&mut command).map_err(|error| at_row(*row, error))?;
             if !seen.insert(*id) {
                 return Err(at_row(*row, UserError::DuplicateFeedback));
             }
         }
-        for Reward { row, who, id, reward, weight } in rewards {
+        for Reward { row, who, id, number, weight } in rewards {
             let mut user = learners.get_mut(*who).ok_or(UserError::UnknownDecision)?.with(policy, workspace)?;
-            let mut command = Command::feedback(*id, *reward).weighted(*weight).at(at);
+            let mut command = Command::feedback(*id, *number).weighted(*weight).at(at);
             user.run(&mut command).map_err(|error| at_row(*row, error))?;
         }
         Ok(())

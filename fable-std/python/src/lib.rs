@@ -3,6 +3,8 @@
 //! Nothing of the method is here. `words` and `names` put what a caller gives into the catalog's terms, `life` hands it to
 //! `fable_core` while other threads of Python go on, and every error becomes an exception with a code (`fault`).
 
+#![expect(clippy::doc_link_with_quotes, reason = "doc strings are read in Python")]
+#![expect(clippy::needless_pass_by_value, reason = "what is made of an argument is owned")]
 #![deny(
     clippy::expect_used,
     clippy::indexing_slicing,
@@ -31,6 +33,7 @@ mod store;
 mod store_user;
 mod tables;
 mod text;
+mod timing;
 mod user;
 mod users;
 mod words;
@@ -52,6 +55,7 @@ fn _fable(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<users::Batch>()?;
     module.add_class::<store::Store>()?;
     module.add_class::<store_user::StoreUser>()?;
+    module.add_class::<timing::RustUsers>()?;
     module.add_function(wrap_pyfunction!(policy::remake, module)?)?;
     module.add_function(wrap_pyfunction!(fit::fit_prior, module)?)
 }

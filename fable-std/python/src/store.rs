@@ -217,7 +217,7 @@ impl Store {
     /// A user, who need not be there yet.
     fn user(slf: Py<Self>, name: &Bound<'_, PyAny>) -> Answer<StoreUser> {
         slf.get().service()?;
-        StoreUser::of(slf, user_name(name)?)
+        Ok(StoreUser::of(slf, user_name(name)?))
     }
 
     /// The names of all users.

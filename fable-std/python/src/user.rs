@@ -36,6 +36,9 @@ pub struct User {
     lives: Mutex<Lives>,
 }
 
+/// What a user is made of again.
+type Remade<'py> = (Py<Policy>, String, Bound<'py, PyBytes>);
+
 /// The policy that was given.
 pub fn policy_of<'py>(policy: &Bound<'py, PyAny>) -> Answer<Bound<'py, Policy>> {
     Ok(policy.cast::<Policy>().map_err(|_| Fault::kind("the policy must be a fable.Policy"))?.clone())
@@ -220,7 +223,7 @@ impl User {
     ///
     /// >>> import fable
     /// >>> ana = fable.User(fable.Policy(fable.Catalog("tau2")), "ana")
-    /// >>> ana.observe({}, {"memory": "conversation", "tool": "direct", "style": "concise"}, 0.5)
+    /// >>> ana.observe({}, {"memory": "conversation", "tool": "standard", "style": "concise"}, 0.5)
     /// 1
     #[expect(clippy::too_many_arguments, reason = "the last three have their names")]
     #[pyo3(signature = (context, action, reward, *, weight = None, defaults = None, at = None))]
@@ -367,7 +370,7 @@ impl User {
         Ok(look::html(&self.name, &self.report(py)?))
     }
 
-    fn __reduce__<'py>(&self, py: Python<'py>) -> Answer<(Bound<'py, PyAny>, (Py<Policy>, String, Bound<'py, PyBytes>))> {
+    fn __reduce__<'py>(&self, py: Python<'py>) -> Answer<(Bound<'py, PyAny>, Remade<'py>)> {
         let restore = py.get_type::<Self>().getattr("restore")?;
         Ok((restore, (self.policy.clone_ref(py), self.name.clone(), self.snapshot(py)?)))
     }

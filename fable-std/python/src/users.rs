@@ -46,6 +46,9 @@ fn names(value: &Bound<'_, PyAny>) -> Answer<Vec<String>> {
     }
 }
 
+/// The best actions, and their scores.
+type Best<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>);
+
 /// The rows that arrays ask for.
 fn rows(
     catalog: &Catalog,
@@ -148,8 +151,8 @@ impl Users {
     fn snapshots<'py>(&self, py: Python<'py>) -> Answer<Vec<Bound<'py, PyBytes>>> {
         let all: Vec<Vec<u8>> = self.away(py, |_, crowds| {
             Ok(match crowds {
-                Crowds::F32(crowd) => crowd.learners.iter().map(|learner| learner.to_bytes()).collect::<Result<_, _>>()?,
-                Crowds::F64(crowd) => crowd.learners.iter().map(|learner| learner.to_bytes()).collect::<Result<_, _>>()?,
+                Crowds::F32(crowd) => crowd.learners.iter().map(fable_core::Learner::to_bytes).collect::<Result<_, _>>()?,
+                Crowds::F64(crowd) => crowd.learners.iter().map(fable_core::Learner::to_bytes).collect::<Result<_, _>>()?,
             })
         })?;
         Ok(all.iter().map(|bytes| PyBytes::new(py, bytes)).collect())
@@ -223,7 +226,7 @@ impl Users {
         signals: Given<'_, '_>,
         feasible: Given<'_, '_>,
         who: Given<'_, '_>,
-    ) -> Answer<(Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>)> {
+    ) -> Answer<Best<'py>> {
         let who = self.who(who)?;
         let asked = rows(self.policy.get().catalog(), who.len(), tasks, signals, feasible)?;
         let best = self.away(
@@ -261,9 +264,9 @@ impl Users {
             Some(who) => arrays::positions(who, "'who', the rows of the batch,", rows.len())?,
         };
         let reward = |row: usize| {
-            let (found, reward) = (rows.get(row)?, *rewards.get(row)?);
+            let (found, number) = (rows.get(row)?, *rewards.get(row)?);
             let weight = weights.as_ref().map_or(Some(1.0), |weights| weights.get(row).map(|weight| *weight as f32))?;
-            Some(Reward { row, who: found.who, id: found.id, reward, weight })
+            Some(Reward { row, who: found.who, id: found.id, number, weight })
         };
         let given: Vec<Reward> = chosen.into_iter().filter_map(reward).collect();
         self.away(py, |policy, crowds| with_crowd!(&policy.held, crowds, (crowd, policy) => crowd.learn(policy, &given, at)))?;
@@ -298,7 +301,7 @@ impl Batch {
     /// The position of each row's user.
     #[getter]
     fn who<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
-        self.column(py, |row| row.who as i64)
+        self.column(py, |row| i64::try_from(row.who).unwrap_or(i64::MAX))
     }
 
     /// The position of each row's action in the catalog.
@@ -328,7 +331,7 @@ impl Batch {
     /// How many actions there were to choose from.
     #[getter]
     fn feasible<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
-        self.column(py, |row| row.feasible as i64)
+        self.column(py, |row| i64::try_from(row.feasible).unwrap_or(i64::MAX))
     }
 
     /// How probable each row's action was, if that is exact or was asked for.

@@ -66,14 +66,13 @@ pub fn items<'py>(value: &Bound<'py, PyAny>, what: &str, most: usize) -> Answer<
     if value.is_instance_of::<PyString>() || value.cast::<PySequence>().is_err() && !is_array(value) {
         return Err(Fault::kind(format_args!("{what} must be a list")));
     }
-    let mut items = Vec::new();
-    for item in value.try_iter()? {
-        if items.len() == most {
-            return Err(Fault::range(format_args!("{what} can have at most {most} items")));
-        }
-        items.push(item?);
+    let too_many = || Fault::range(format_args!("{what} can have at most {most} items"));
+    let count = value.len().map_err(|error| Fault::of_value(error, value.py(), format_args!("{what} must be a list")))?;
+    if count > most {
+        return Err(too_many());
     }
-    Ok(items)
+    // What says how long it is may be longer, even endless.
+    value.try_iter()?.take(count).map(|item| Ok(item?)).collect()
 }
 
 /// Whether it is an array of numpy's, or of something like it; numpy is not imported for that.

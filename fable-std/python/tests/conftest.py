@@ -1,6 +1,7 @@
 """What the tests share: catalogs, a life to live, the `fable` command, a PostgreSQL of their own."""
 
 import os
+import itertools
 import pathlib
 import random
 import subprocess
@@ -11,6 +12,7 @@ import pytest
 import fable
 
 TOP = pathlib.Path(__file__).resolve().parents[3]
+NUMBERS = itertools.count()
 CONTEXT = {"task": "coding", "risk": 0.1, "ambiguity": 0.2, "memory_need": 0.7, "tool_need": 0.3}
 
 
@@ -91,8 +93,8 @@ def server(tmp_path_factory):
 
 
 @pytest.fixture
-def postgres(server, request):
+def postgres(server):
     """The URL of a database that is this test's own."""
-    name = f"test_{abs(hash(request.node.nodeid)):x}"
+    name = f"test_{next(NUMBERS)}"
     server.do("createdb", "-h", server.folder, "-U", "postgres", name)
     return server.url.replace("/fleet?", f"/{name}?")

@@ -82,7 +82,7 @@ def test_the_command_sees_what_python_did(place, agent, life, command):
         for _ in range(25):
             dora.feedback(dora.decide(dice.context(), **dice.rules()), dice.reward())
     replayed = json.loads(command("replay", "dora", "--store", place, "--json"))
-    assert (replayed["decisions"], replayed["difference"]) == (25, None)
+    assert (replayed["decisions"], replayed["different"]) == (25, 0)
     line = json.dumps({"op": "posterior", "user": "dora"})
     served = json.loads(command("serve", "--store", place, "--scalar", "f32", "--seed", "5", data=line + "\n"))
     with fable.Store(place, policy) as store:

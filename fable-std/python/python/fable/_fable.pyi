@@ -3,193 +3,52 @@
 import os
 from collections.abc import Mapping, Sequence
 from types import TracebackType
-from typing import Any, Literal, Optional, TypedDict, Union, final
+from typing import Any, Literal, Optional, Union, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from typing_extensions import NotRequired, Required, Self, Unpack
+from typing_extensions import Self, Unpack
 
-from .prior import Found, Source
+from .types import (
+    Action,
+    Coins,
+    Context,
+    Contrasted,
+    Copied,
+    Explained,
+    Found,
+    Memories,
+    Pattern,
+    Posterior,
+    Probe,
+    Profile,
+    Recalled,
+    Remembered,
+    Rewarded,
+    Rules,
+    Settings,
+    Statement,
+)
+from .types import Users as Source
+
+__all__ = [
+    "Batch",
+    "Catalog",
+    "Decision",
+    "Policy",
+    "Prior",
+    "Recommendation",
+    "Store",
+    "StoreUser",
+    "User",
+    "Users",
+    "_RustUsers",
+    "__version__",
+    "_policy",
+    "fit_prior",
+]
 
 __version__: str
-
-Context = Mapping[str, Union[float, str, None]]
-"""Every signal of the catalog, from 0 to 1, and ``task``, which may be None or left out."""
-
-Action = Union[Mapping[str, str], int]
-"""A value for each component, or the index of the action in the catalog."""
-
-Pattern = Mapping[str, Union[str, Sequence[str]]]
-"""A conjunction: a component with its value, or with any of a list of values."""
-
-Rewarded = Union["Decision", str]
-"""A decision, or its id."""
-
-class Statement(TypedDict, total=False):
-    """A stated preference: ``prefer``, with or without ``over`` and ``when``; or a ``direction`` in the catalog's coordinates."""
-
-    prefer: Mapping[str, str]
-    over: Mapping[str, str]
-    when: Mapping[str, str]
-    direction: Mapping[str, float]
-    response: Required[float]
-    precision: Required[float]
-
-class Settings(TypedDict, total=False):
-    """The settings of core, by their names; each has the default of ``fable serve`` when it is left out or None."""
-
-    noise_variance: Optional[float]
-    precision_per_feature: Optional[float]
-    base_precision: Optional[float]
-    cost_weight: Optional[float]
-    optimism: Optional[float]
-    nu: Optional[float]
-    delta: Optional[float]
-    scale: Optional[Literal["fixed", "learned"]]
-    half_life: Optional[Union[int, Literal["none"]]]
-    on_change: Optional[Literal["tell", "halve", "reset"]]
-    alpha: Optional[float]
-    prior_radius: Optional[float]
-    noise_proxy: Optional[float]
-    probe: Optional[float]
-    min_evidence: Optional[int]
-    deadline: Optional[str]
-    expiry: Optional[str]
-    retained: Optional[Sequence[str]]
-    seed: Optional[int]
-    origin: Optional[int]
-    context_adapter: Optional[str]
-    feedback_adapter: Optional[str]
-
-class Probe(TypedDict):
-    """A coin that was tossed for a decision."""
-
-    contrast: str
-    preferred: bool
-    expected: float
-
-class Average(TypedDict):
-    mean: float
-    lower: float
-    upper: float
-
-class Coins(TypedDict):
-    """What coins have shown about a contrast."""
-
-    trials: int
-    e_value: float
-    needed: float
-    average: Average
-    certified: int
-
-class Contrasted(TypedDict):
-    """How sure a preference is; the last five are those of a declared contrast."""
-
-    mean: float
-    sd: float
-    probability: float
-    lower: float
-    upper: float
-    beta: float
-    evidence: int
-    valid: bool
-    promoted: int
-    identifiable: NotRequired[bool]
-    trials: NotRequired[int]
-    e_value: NotRequired[float]
-    needed: NotRequired[float]
-    average: NotRequired[Average]
-    certified: NotRequired[int]
-
-class Share(TypedDict):
-    part: Literal["default", "cost", "block", "draw", "bonus"]
-    chosen: float
-    other: float
-    chosen_coordinate: Optional[str]
-    other_coordinate: Optional[str]
-
-class Explained(TypedDict):
-    """The score of a decision taken apart, against another action."""
-
-    chosen: dict[str, str]
-    intended: NotRequired[dict[str, str]]
-    probed: NotRequired[list[str]]
-    other: dict[str, str]
-    feasible: bool
-    rule: NotRequired[str]
-    explored: bool
-    chosen_score: float
-    other_score: float
-    shares: list[Share]
-
-class Promoted(Coins):
-    """A promoted preference."""
-
-    contrast: str
-    verdict: int
-    standing: str
-    sentence: str
-    by: Literal["coins", "ellipsoid"]
-    valid: bool
-    round: int
-    at: int
-    evidence: int
-    lower: float
-    upper: float
-
-class Profile(TypedDict):
-    """The promoted preferences, and what they say in a prompt."""
-
-    profile: list[Promoted]
-    text: str
-
-class Posterior(TypedDict):
-    """Mean and standard deviation of every coordinate."""
-
-    rounds: int
-    observations: int
-    mean: dict[str, float]
-    sd: dict[str, float]
-    log_det_ratio: float
-
-class Rule(TypedDict):
-    effect: Literal["forbid", "require"]
-    values: list[str]
-    when: Optional[str]
-    words: str
-
-class Rules(TypedDict):
-    """A user's own rules and switches, and the rules of the catalog."""
-
-    rules: list[Rule]
-    catalog: list[dict[str, Any]]
-    layer: bool
-    memory: Optional[bool]
-
-class Exchange(TypedDict):
-    request: str
-    answer: str
-    at: int
-
-class Remembered(TypedDict):
-    remembered: bool
-    exchanges: int
-
-class Recalled(TypedDict):
-    text: str
-    exchanges: list[Exchange]
-
-class Memories(TypedDict):
-    memory: Literal["on", "off"]
-    exchanges: list[Exchange]
-
-class Copied(TypedDict):
-    backup: str
-    state: Literal["running", "done", "failed"]
-    users: int
-    of: int
-    bytes: int
-    error: Optional[str]
 
 @final
 class Catalog:
@@ -309,7 +168,7 @@ class Prior:
     @property
     def scalar(self) -> Literal["f32", "f64"]:
         """The numbers that it is in."""
-    def __eq__(self, other: object) -> bool: ...
+    def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
     def __reduce__(self) -> tuple[Any, tuple[bytes]]: ...
 
@@ -524,7 +383,7 @@ class User:
 
         >>> import fable
         >>> ana = fable.User(fable.Policy(fable.Catalog("tau2")), "ana")
-        >>> ana.observe({}, {"memory": "conversation", "tool": "direct", "style": "concise"}, 0.5)
+        >>> ana.observe({}, {"memory": "conversation", "tool": "standard", "style": "concise"}, 0.5)
         1
         """
 
@@ -710,7 +569,7 @@ class Batch:
         """How probable every action was, a row each, if that was asked for."""
 
     def __len__(self) -> int: ...
-    def __getitem__(self, row: int) -> Decision: ...
+    def __getitem__(self, row: int, /) -> Decision: ...
 
 @final
 class Store:
@@ -783,7 +642,7 @@ class Store:
     def backup(self, path: Union[str, os.PathLike[str]]) -> Copied:
         """Copies the store to a new file, while it is used, and waits for it."""
 
-    def __contains__(self, name: str) -> bool: ...
+    def __contains__(self, name: str, /) -> bool: ...
     def __len__(self) -> int: ...
 
 @final
@@ -910,6 +769,13 @@ class StoreUser:
     def svg(self) -> str:
         """The picture of ``fable inspect --svg``."""
     def _repr_html_(self) -> str: ...
+
+@final
+class _RustUsers:
+    """The same rounds in Rust alone, for ``bench.py``."""
+
+    def __new__(cls, policy: Policy, count: int, context: Context) -> Self: ...
+    def run(self, count: int) -> None: ...
 
 def _policy(catalog: Catalog, scalar: str, prior: Optional[Prior], settings: dict[str, Any]) -> Policy: ...
 def fit_prior(

@@ -11,31 +11,17 @@ True
 
 from __future__ import annotations
 
-from ._fable import Policy, Prior, Store, fit_prior
+from ._fable import Policy, Prior, fit_prior
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Optional, Sequence, TypedDict, Union
+    from typing import Optional
 
-    from ._fable import Action, Context
-
-    class Found(TypedDict):
-        """What a fit has found."""
-
-        users: int
-        observations: int
-        share_of_mean: Optional[float]
-        imagined_users: Optional[float]
-        isotropic_precision: Optional[float]
-        gain: Optional[tuple[float, float]]
-        noise_variance: float
-
-    Observation = Union[tuple[Context, Action, float], tuple[Context, Action, float, float]]
-    Source = Union[Store, Sequence[bytes], Sequence[Sequence[Observation]]]
+    from .types import Found, Users
 
 
 def fit(
-    users: Source,
+    users: Users,
     policy: Optional[Policy] = None,
     *,
     shrinkage: Optional[float] = None,
@@ -55,7 +41,7 @@ def fit(
 
 
 def fit_telling(
-    users: Source,
+    users: Users,
     policy: Optional[Policy] = None,
     *,
     shrinkage: Optional[float] = None,
