@@ -32,6 +32,7 @@ mod running;
 mod store;
 mod store_user;
 mod tables;
+mod text;
 mod timing;
 mod user;
 mod users;
@@ -42,6 +43,8 @@ use pyo3::prelude::*;
 #[pymodule]
 fn _fable(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_function(wrap_pyfunction!(text::read_context, module)?)?;
+    module.add_function(wrap_pyfunction!(text::read_reaction, module)?)?;
     module.add_class::<catalog::Catalog>()?;
     module.add_class::<policy::Policy>()?;
     module.add_class::<prior::Prior>()?;

@@ -786,3 +786,11 @@ def fit_prior(
     choose_noise: bool = False,
     steps: Optional[int] = None,
 ) -> tuple[Prior, Found]: ...
+
+def read_context(
+    catalog: Catalog, request: str, history: Optional[Sequence[Sequence[Optional[str]]]] = None, background: Optional[str] = None
+) -> dict[str, Any]:
+    """The context of a request, by the rules of ``fable proxy``; see ``fable.text.context``."""
+
+def read_reaction(line: str) -> tuple[Optional[float], Optional[str]]:
+    """The reward that a line after an answer says, and the next request; see ``fable.text.reaction``."""
