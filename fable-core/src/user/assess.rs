@@ -86,7 +86,7 @@ pub struct Gap {
     /// actions with the same features, about which nothing can be learned.
     ///
     /// It does not know what is allowed. Where rules leave only actions that never tell the two apart, such as one value of the component
-    /// alone, no such round ever comes and the number means nothing: [`analysis::Span`](crate::analysis::Span) tells whether one can.
+    /// alone, no such round ever comes and the number means nothing: `analysis::Span` (feature `analysis`) tells whether one can.
     pub rounds: Option<u32>,
 }
 
