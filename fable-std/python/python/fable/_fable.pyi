@@ -46,6 +46,8 @@ __all__ = [
     "__version__",
     "_policy",
     "fit_prior",
+    "read_context",
+    "read_reaction",
 ]
 
 __version__: str
