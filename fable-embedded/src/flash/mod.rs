@@ -157,7 +157,7 @@
 //! # Ok::<(), Box<dyn core::error::Error>>(())
 //! ```
 //!
-//! Firmware that begins with [`start`](FlashStore::start) has [`start_from`](FlashStore::start_from) for this, which knows the installation's seed.
+//! Firmware that begins with [`start`](FlashStore::start) has `start_from` for this, which knows the installation's seed.
 //!
 //! A migration leaves a snapshot where the journal was, so a host that keeps the journals of its devices reads this one (`fable device sync`)
 //! before the update. The reply to the last request before it is not kept: its answer is of the old catalog. A host that resends this very request

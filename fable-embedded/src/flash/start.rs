@@ -3,7 +3,7 @@
 //! The page before the store keeps the [seed](super::Seed) of the installation. It is drawn once, with the number of the user, and
 //! a power cut at any moment of that first start does no harm. After it nothing begins anew by itself: a store or a
 //! seed that is gone is reported, and what is left of them is not touched. Firmware of another catalog than the last one takes the user along
-//! with [`FlashStore::start_from`].
+//! with `FlashStore::start_from`.
 
 use super::error::FlashError;
 use super::seed::{read_seed, read_seed_async, settle_seed, settle_seed_async, write_seed, write_seed_async};
