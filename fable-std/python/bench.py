@@ -71,9 +71,27 @@ def main():
     policy = fable.Policy(fable.Catalog("agent"))
     rows = []
     python, rust, above = single(policy)
-    rows.append(("decide + feedback, agent", f"{python:.1f} us", f"{rust:.1f} us in Rust", f"{above:+.1f} us", f"at most {MOST_ABOVE:.0f} us", above <= MOST_ABOVE))
+    rows.append(
+        (
+            "decide + feedback, agent",
+            f"{python:.1f} us",
+            f"{rust:.1f} us in Rust",
+            f"{above:+.1f} us",
+            f"at most {MOST_ABOVE:.0f} us",
+            above <= MOST_ABOVE,
+        )
+    )
     python, rust, ratio = batch(policy)
-    rows.append(("1,000 users in a batch", f"{python:.1f} ms", f"{rust:.1f} ms in Rust", f"{ratio:.2f} times", f"at most {MOST_TIMES}", ratio <= MOST_TIMES))
+    rows.append(
+        (
+            "1,000 users in a batch",
+            f"{python:.1f} ms",
+            f"{rust:.1f} ms in Rust",
+            f"{ratio:.2f} times",
+            f"at most {MOST_TIMES}",
+            ratio <= MOST_TIMES,
+        )
+    )
     took = imported()
     rows.append(("import fable", f"{took:.1f} ms", "", "", f"under {MOST_IMPORT:.0f} ms", took < MOST_IMPORT))
     failed = [] if arguments.least else [row[0] for row in rows if not row[-1]]

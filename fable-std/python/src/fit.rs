@@ -60,7 +60,7 @@ fn gathered(
     users: &Bound<'_, PyAny>,
 ) -> Answer<Vec<Evidence>> {
     if let Ok(store) = users.cast::<Store>() {
-        let service = store.get().service()?;
+        let service = store.get().opened.service()?;
         return Ok(py.detach(|| Evidence::of_store(policy, service.store()))?);
     }
     let each = |user: &Bound<'_, PyAny>| -> Answer<Evidence> {
@@ -102,7 +102,7 @@ pub fn fit_prior<'py>(
 ) -> Answer<(Prior, Bound<'py, PyDict>)> {
     let policy = match (policy, users.cast::<Store>()) {
         (Some(policy), _) => policy_of(policy)?,
-        (None, Ok(store)) => store.get().policy.bind(py).clone(),
+        (None, Ok(store)) => store.get().opened.policy.bind(py).clone(),
         (None, Err(_)) => return Err(Fault::kind("without a store the policy has to be given")),
     };
     let own: &Policy = policy.get();

@@ -26,6 +26,7 @@ mod json;
 mod life;
 mod look;
 mod names;
+mod opened;
 mod policy;
 mod prior;
 mod running;

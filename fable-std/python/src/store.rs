@@ -3,24 +3,19 @@
 use crate::fault::{Answer, Fault};
 use crate::json;
 use crate::names::text;
-use crate::policy::{Held, Policy};
-use crate::running::{Running, ask};
+use crate::opened::Opened;
+use crate::policy::Policy;
 use crate::store_user::StoreUser;
 use crate::user::policy_of;
 use crate::words::{user_name, whole};
-use base64::Engine as _;
-use base64::prelude::BASE64_STANDARD;
-use fable_core::{HostUser, Scalar, Settings, UserError};
-use fable_std::prior_file;
-use fable_std::replay::Tape;
-use fable_std::serve::{CACHE, Code, Op, Options, Service};
-use fable_std::store::{self, History, Reach, Secret, StoreError, Stored};
+use fable_std::serve::{CACHE, Code, Op, Options};
+use fable_std::store::{self, History, Reach, Secret, StoreError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use serde_json::Value;
 use std::num::NonZeroU64;
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Users in a file, or in PostgreSQL (``postgres://...``): what was returned is durable.
@@ -38,92 +33,13 @@ use std::time::Duration;
 /// ['ana']
 #[pyclass(frozen, module = "fable", name = "Store")]
 pub struct Store {
-    pub policy: Py<Policy>,
+    pub opened: Arc<Opened>,
     /// Where it is, without a password.
     place: String,
-    /// The process that opened it: threads are not there after a fork.
-    process: u32,
-    running: Mutex<Option<Running>>,
 }
 
 /// How often one looks whether a copy is done.
 const GLANCE: Duration = Duration::from_millis(20);
-
-impl Store {
-    /// The handle to ask with, while it is open.
-    pub fn service(&self) -> Answer<Service> {
-        if self.process != std::process::id() {
-            return Err(Fault::Here("closed", "the store was opened before this process was forked; open it again".into()));
-        }
-        let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-        let closed = || Fault::Here("closed", "the store is closed".into());
-        running.as_ref().map(Running::service).ok_or_else(closed)
-    }
-
-    /// Asks the service.
-    pub fn ask(&self, py: Python<'_>, op: Op) -> Answer<Value> {
-        ask(py, &self.service()?, op)
-    }
-
-    /// Ends the service, if it is there.
-    fn end(&self) -> Answer<()> {
-        let running = self.running.lock().unwrap_or_else(PoisonError::into_inner).take();
-        match running {
-            Some(running) if self.process == std::process::id() => running.close(),
-            // After a fork there is no thread that could be waited for.
-            Some(running) => {
-                std::mem::forget(running);
-                Ok(())
-            }
-            None => Ok(()),
-        }
-    }
-
-    /// What a user of the store is like, played from what is kept.
-    pub fn look<R: Send>(
-        &self,
-        py: Python<'_>,
-        name: &str,
-        single: impl FnOnce(&mut HostUser<'_, f32>) -> Answer<R> + Send,
-        double: impl FnOnce(&mut HostUser<'_, f64>) -> Answer<R> + Send,
-    ) -> Answer<R> {
-        let (service, policy) = (self.service()?, self.policy.get());
-        let (core, settings) = (policy.catalog().core, policy.settings);
-        py.detach(|| {
-            let stored = match service.store().named(name) {
-                Err(StoreError::NoUser) => None,
-                stored => Some(stored?),
-            };
-            match &policy.held {
-                Held::F32(held) => played(core, settings, held.borrow_dependent(), name, stored.as_ref(), single),
-                Held::F64(held) => played(core, settings, held.borrow_dependent(), name, stored.as_ref(), double),
-            }
-        })
-    }
-}
-
-/// Plays what is kept about a user; somebody who is not there is at the prior of those who come.
-fn played<T: Scalar, R>(
-    core: crate::catalog::Core,
-    settings: Settings<'_>,
-    newcomers: &fable_core::Policy<'_, T>,
-    name: &str,
-    stored: Option<&Stored>,
-    then: impl FnOnce(&mut HostUser<'_, T>) -> Answer<R>,
-) -> Answer<R> {
-    let Some(stored) = stored else { return then(&mut HostUser::new(newcomers, name)?) };
-    let tape = Tape::of_user(stored)?;
-    let base = fable_core::Policy::<T>::new(core, settings)?;
-    let prior = tape.prior_numbers(&base)?;
-    let policy = prior_file::informed(&base, prior.as_deref())?;
-    then(&mut tape.play(&policy).map_err(|error| Fault::refused(Code::Damaged, error))?)
-}
-
-impl Drop for Store {
-    fn drop(&mut self) {
-        let _ = self.end(); // there is nobody to be told
-    }
-}
 
 /// How the store is kept.
 fn keeping(history: Option<&Bound<'_, PyAny>>, key: Option<&Bound<'_, PyAny>>) -> Answer<store::Options> {
@@ -175,16 +91,14 @@ impl Store {
             threads: threads.map(|count| Ok::<_, Fault>(whole(count, "threads", 16)? as usize)).transpose()?,
             memory,
         };
-        let own = policy.get();
-        let running = py.detach(|| Running::open(own, options))?;
-        let (place, process) = (store::shown(&place), std::process::id());
-        Ok(Self { policy: policy.unbind(), place, process, running: Mutex::new(Some(running)) })
+        let opened = Arc::new(Opened::open(py, policy.unbind(), options)?);
+        Ok(Self { opened, place: store::shown(&place) })
     }
 
     /// How its users are decided for.
     #[getter]
     fn policy(&self, py: Python<'_>) -> Py<Policy> {
-        self.policy.clone_ref(py)
+        self.opened.policy.clone_ref(py)
     }
 
     /// Where it is, without a password.
@@ -196,16 +110,16 @@ impl Store {
     /// Whether it was closed.
     #[getter]
     fn closed(&self) -> bool {
-        self.service().is_err()
+        self.opened.service().is_err()
     }
 
     /// Ends it; every later call is ``Closed``.
     fn close(&self, py: Python<'_>) -> Answer<()> {
-        py.detach(|| self.end())
+        py.detach(|| self.opened.end())
     }
 
     fn __enter__(slf: PyRef<'_, Self>) -> Answer<PyRef<'_, Self>> {
-        slf.service()?;
+        slf.opened.service()?;
         Ok(slf)
     }
 
@@ -216,13 +130,14 @@ impl Store {
 
     /// A user, who need not be there yet.
     fn user(slf: Py<Self>, name: &Bound<'_, PyAny>) -> Answer<StoreUser> {
-        slf.get().service()?;
-        Ok(StoreUser::of(slf, user_name(name)?))
+        let opened = Arc::clone(&slf.get().opened);
+        opened.service()?;
+        Ok(StoreUser::of(slf.into_any(), opened, user_name(name)?))
     }
 
     /// The names of all users.
     fn users(&self, py: Python<'_>) -> Answer<Vec<String>> {
-        let service = self.service()?;
+        let service = self.opened.service()?;
         py.detach(|| {
             let (store, mut names) = (service.store(), Vec::new());
             for number in store.everyone()? {
@@ -239,31 +154,28 @@ impl Store {
 
     /// Counts, and what is served.
     fn stats<'py>(&self, py: Python<'py>) -> Answer<Bound<'py, PyAny>> {
-        Ok(json::object(py, &self.ask(py, Op::Stats)?)?)
+        Ok(json::object(py, &self.opened.ask(py, Op::Stats)?)?)
     }
 
     /// Erases a user; whether there was one.
-    pub fn forget(&self, py: Python<'_>, name: &Bound<'_, PyAny>) -> Answer<bool> {
-        let answer = self.ask(py, Op::Forget { user: user_name(name)? })?;
-        Ok(answer.get("forgotten").and_then(Value::as_bool).unwrap_or(false))
+    fn forget(&self, py: Python<'_>, name: &Bound<'_, PyAny>) -> Answer<bool> {
+        self.opened.forget(py, &user_name(name)?)
     }
 
     /// Everything about a user as a file that ``fable import`` and ``fable replay`` take; None when nobody of that name is there.
-    pub fn export<'py>(&self, py: Python<'py>, name: &Bound<'_, PyAny>) -> Answer<Option<Bound<'py, PyBytes>>> {
-        let answer = self.ask(py, Op::Export { user: user_name(name)? })?;
-        let Some(text) = answer.get("export").and_then(Value::as_str) else { return Ok(None) };
-        Ok(Some(PyBytes::new(py, &BASE64_STANDARD.decode(text).map_err(Fault::internal)?)))
+    fn export<'py>(&self, py: Python<'py>, name: &Bound<'_, PyAny>) -> Answer<Option<Bound<'py, PyBytes>>> {
+        self.opened.export(py, &user_name(name)?)
     }
 
     /// Copies the store to a new file, while it is used, and waits for it.
     fn backup<'py>(&self, py: Python<'py>, path: PathBuf) -> Answer<Bound<'py, PyAny>> {
         let file = path.into_os_string().into_string();
         let file = file.map_err(|_| Fault::range("the path of a copy must be text in UTF-8"))?;
-        let mut copy = self.ask(py, Op::Backup { file: Some(file) })?;
+        let mut copy = self.opened.ask(py, Op::Backup { file: Some(file) })?;
         while copy.get("state").and_then(Value::as_str) == Some("running") {
             py.detach(|| std::thread::sleep(GLANCE));
             py.check_signals()?;
-            copy = self.ask(py, Op::Backup { file: None })?;
+            copy = self.opened.ask(py, Op::Backup { file: None })?;
         }
         match copy.get("error").and_then(Value::as_str) {
             Some(error) => Err(Fault::refused(Code::Storage, error)),
@@ -272,30 +184,16 @@ impl Store {
     }
 
     fn __contains__(&self, py: Python<'_>, name: &Bound<'_, PyAny>) -> Answer<bool> {
-        let (service, name) = (self.service()?, user_name(name)?);
+        let (service, name) = (self.opened.service()?, user_name(name)?);
         Ok(py.detach(|| service.store().find(&name))?.is_some())
     }
 
     fn __len__(&self, py: Python<'_>) -> Answer<usize> {
-        let service = self.service()?;
+        let service = self.opened.service()?;
         Ok(usize::try_from(py.detach(|| service.store().users())?).unwrap_or(usize::MAX))
     }
 
     fn __repr__(&self) -> String {
         format!("<fable.Store {}{}>", self.place, if self.closed() { ", closed" } else { "" })
-    }
-}
-
-impl Store {
-    /// Refuses the decision of somebody else than a user: a store would learn it for them.
-    pub fn check_owner(&self, py: Python<'_>, name: &str, decision: fable_core::DecisionId) -> Answer<()> {
-        if decision.user == fable_core::user_hash(name) {
-            return Ok(());
-        }
-        let service = self.service()?;
-        if py.detach(|| service.store().find(name))? == Some(decision.user) {
-            return Ok(());
-        }
-        Err(UserError::UnknownDecision.into())
     }
 }

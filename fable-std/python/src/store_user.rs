@@ -6,18 +6,21 @@ use crate::fault::{Answer, Fault};
 use crate::json;
 use crate::look;
 use crate::names::text;
-use crate::store::Store;
+use crate::opened::Opened;
 use crate::words::{draws, items, number, time, weight};
 use fable_core::{Probe, Scores};
 use fable_std::serve::{Incoming, Op};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
 use serde_json::{Value, json};
+use std::sync::Arc;
 
 /// One user of a store: the verbs of ``User``, durable, and those that take a journal.
 #[pyclass(frozen, module = "fable", name = "StoreUser")]
 pub struct StoreUser {
-    store: Py<Store>,
+    /// The store, as Python knows it.
+    store: Py<PyAny>,
+    opened: Arc<Opened>,
     name: String,
 }
 
@@ -26,12 +29,12 @@ const VALUES: usize = 1_000;
 
 impl StoreUser {
     /// A user of a store.
-    pub const fn of(store: Py<Store>, name: String) -> Self {
-        Self { store, name }
+    pub const fn of(store: Py<PyAny>, opened: Arc<Opened>, name: String) -> Self {
+        Self { store, opened, name }
     }
 
     fn ask(&self, py: Python<'_>, op: Op) -> Answer<Value> {
-        self.store.get().ask(py, op)
+        self.opened.ask(py, op)
     }
 
     /// An answer as it is.
@@ -50,7 +53,7 @@ impl StoreUser {
             keys.retain(|_, value| !value.is_null());
             keys.insert("user".into(), self.name.as_str().into());
         }
-        let catalog = self.store.get().policy.get().catalog().core;
+        let catalog = self.opened.policy.get().catalog().core;
         self.told(py, Incoming::of_op(catalog, op, keys.to_string().as_bytes()).op?)
     }
 
@@ -78,13 +81,13 @@ impl StoreUser {
 
     fn owned(&self, py: Python<'_>, decision: &Bound<'_, PyAny>) -> Answer<fable_core::DecisionId> {
         let id = decision::id(decision)?;
-        self.store.get().check_owner(py, &self.name, id)?;
+        self.opened.check_owner(py, &self.name, id)?;
         Ok(id)
     }
 }
 
 /// A decision of an answer.
-fn decided(py: Python<'_>, store: &Store, answer: &Value) -> Answer<Decision> {
+fn decided(py: Python<'_>, store: &Opened, answer: &Value) -> Answer<Decision> {
     let policy = store.policy.get();
     let catalog = policy.catalog();
     let missing = || Fault::internal("an answer has no decision");
@@ -124,7 +127,7 @@ impl StoreUser {
 
     /// The store.
     #[getter]
-    fn store(&self, py: Python<'_>) -> Py<Store> {
+    fn store(&self, py: Python<'_>) -> Py<PyAny> {
         self.store.clone_ref(py)
     }
 
@@ -154,7 +157,7 @@ impl StoreUser {
         propensities: Given<'_, '_>,
         at: Given<'_, '_>,
     ) -> Answer<Decision> {
-        let catalog = self.store.get().policy.get().catalog();
+        let catalog = self.opened.policy.get().catalog();
         let op = Op::Decide {
             user: self.name.clone(),
             context: catalog.read_context(context)?,
@@ -163,7 +166,7 @@ impl StoreUser {
             propensities: draws(propensities)?,
             at: time(at)?,
         };
-        decided(py, self.store.get(), &self.ask(py, op)?)
+        decided(py, &self.opened, &self.ask(py, op)?)
     }
 
     /// The feasible action with the highest mean score; as ``User.recommend``.
@@ -177,7 +180,7 @@ impl StoreUser {
         only: Given<'_, '_>,
         defaults: Given<'_, '_>,
     ) -> Answer<Recommendation> {
-        let policy = self.store.get().policy.get();
+        let policy = self.opened.policy.get();
         let catalog = policy.catalog();
         let op = Op::Recommend {
             user: self.name.clone(),
@@ -223,7 +226,7 @@ impl StoreUser {
         defaults: Given<'_, '_>,
         at: Given<'_, '_>,
     ) -> Answer<u64> {
-        let catalog = self.store.get().policy.get().catalog();
+        let catalog = self.opened.policy.get().catalog();
         let op = Op::Observe {
             user: self.name.clone(),
             context: catalog.read_context(context)?,
@@ -245,7 +248,7 @@ impl StoreUser {
     /// Takes stated preferences; as ``User.onboard``, durable.
     #[pyo3(signature = (*statements))]
     fn onboard(&self, py: Python<'_>, statements: &Bound<'_, PyTuple>) -> Answer<u64> {
-        let catalog = self.store.get().policy.get().catalog();
+        let catalog = self.opened.policy.get().catalog();
         let statements = statements.iter().map(|item| catalog.read_statement(&item)).collect::<Answer<_>>()?;
         json::count(&self.ask(py, Op::Onboard { user: self.name.clone(), statements })?, "accepted")
     }
@@ -266,7 +269,7 @@ impl StoreUser {
         only: Given<'_, 'py>,
     ) -> Answer<Bound<'py, PyAny>> {
         let asked = Contrast { name, context, prefer, over, total, rules: [forbid, require, only] };
-        self.told(py, asked.op(self.store.get().policy.get().catalog(), &self.name)?)
+        self.told(py, asked.op(self.opened.policy.get().catalog(), &self.name)?)
     }
 
     /// The score of a decision taken apart; as ``User.explain``.
@@ -279,7 +282,7 @@ impl StoreUser {
         defaults: Given<'_, '_>,
     ) -> Answer<Bound<'py, PyAny>> {
         self.owned(py, decision)?;
-        self.told(py, asked::explain(self.store.get().policy.get().catalog(), decision, against, defaults)?)
+        self.told(py, asked::explain(self.opened.policy.get().catalog(), decision, against, defaults)?)
     }
 
     /// The promoted preferences, and what they say in a prompt.
@@ -300,7 +303,7 @@ impl StoreUser {
 
     /// What coins have shown about each declared contrast.
     fn probes<'py>(&self, py: Python<'py>) -> Answer<Bound<'py, PyDict>> {
-        asked::probes(py, self.store.get().policy.get().catalog(), &self.name, |op| self.ask(py, op))
+        asked::probes(py, self.opened.policy.get().catalog(), &self.name, |op| self.ask(py, op))
     }
 
     /// Promotes what is certain now; how much.
@@ -381,17 +384,17 @@ impl StoreUser {
 
     /// Erases the user; whether there was one.
     fn forget(&self, py: Python<'_>) -> Answer<bool> {
-        self.store.get().forget(py, PyString::new(py, &self.name).as_any())
+        self.opened.forget(py, &self.name)
     }
 
     /// Everything about the user as a file that ``fable import`` and ``fable replay`` take.
     fn export<'py>(&self, py: Python<'py>) -> Answer<Option<Bound<'py, PyBytes>>> {
-        self.store.get().export(py, PyString::new(py, &self.name).as_any())
+        self.opened.export(py, &self.name)
     }
 
     /// The user as ``User.restore`` takes it.
     fn snapshot<'py>(&self, py: Python<'py>) -> Answer<Bound<'py, PyBytes>> {
-        let bytes = self.store.get().look(py, &self.name, |user| Ok(user.to_bytes()), |user| Ok(user.to_bytes()))?;
+        let bytes = self.opened.look(py, &self.name, |user| Ok(user.to_bytes()), |user| Ok(user.to_bytes()))?;
         Ok(PyBytes::new(py, &bytes))
     }
 
@@ -416,7 +419,6 @@ impl StoreUser {
 
 impl StoreUser {
     fn report(&self, py: Python<'_>) -> Answer<fable_std::inspect::Inspection> {
-        let store = self.store.get();
-        store.look(py, &self.name, |user| look::report(&mut user.user()), |user| look::report(&mut user.user()))
+        self.opened.look(py, &self.name, |user| look::report(&mut user.user()), |user| look::report(&mut user.user()))
     }
 }

@@ -22,7 +22,14 @@ def signals(rows=ROWS):
 def test_columns(users):
     batch = users.decide(None, signals())
     assert len(batch) == ROWS and len(users) == ROWS
-    for column, kind in [("who", "i"), ("actions", "i"), ("scores", "f"), ("sampled_scores", "f"), ("explored", "b"), ("feasible", "i")]:
+    for column, kind in [
+        ("who", "i"),
+        ("actions", "i"),
+        ("scores", "f"),
+        ("sampled_scores", "f"),
+        ("explored", "b"),
+        ("feasible", "i"),
+    ]:
         values = getattr(batch, column)
         assert isinstance(values, numpy.ndarray) and values.shape == (ROWS,) and values.dtype.kind == kind, column
     assert batch.who.tolist() == list(range(ROWS))
@@ -112,7 +119,10 @@ WRONG = {
     "a mask that is too short": (lambda users: users.decide(None, signals(1), who=[True]), "out_of_range"),
     "users with a point": (lambda users: users.decide(None, signals(1), who=[0.0]), "bad_request"),
     "users in two dimensions": (lambda users: users.decide(None, signals(1), who=[[0]]), "out_of_range"),
-    "nothing feasible in one row": (lambda users: users.decide(None, signals(), feasible=numpy.arange(ROWS * 180).reshape(ROWS, 180) < 900), "infeasible"),
+    "nothing feasible in one row": (
+        lambda users: users.decide(None, signals(), feasible=numpy.arange(ROWS * 180).reshape(ROWS, 180) < 900),
+        "infeasible",
+    ),
     "nothing feasible": (lambda users: users.decide(None, signals(), feasible=numpy.zeros(180, bool)), "infeasible"),
     "too few actions": (lambda users: users.decide(None, signals(), feasible=numpy.ones(179, bool)), "out_of_range"),
     "numbers for truth": (lambda users: users.decide(None, signals(), feasible=numpy.ones(180)), "bad_request"),
@@ -174,14 +184,26 @@ def test_one_wrong_row_is_told_and_the_others_are_not_learned(users):
 
 def test_users_that_cannot_be(agent):
     policy = fable.Policy(agent)
-    for names, code in [(["a", "a"], "out_of_range"), ([""], "out_of_range"), ([None], "bad_request"), ("ana", "bad_request"), (7, "bad_request"), (["\ud800"], "bad_request")]:
+    for names, code in [
+        (["a", "a"], "out_of_range"),
+        ([""], "out_of_range"),
+        ([None], "bad_request"),
+        ("ana", "bad_request"),
+        (7, "bad_request"),
+        (["\ud800"], "bad_request"),
+    ]:
         with pytest.raises(fable.FableError) as raised:
             fable.Users(policy, names)
         assert raised.value.code == code
     users = fable.Users(policy, ["a", "b"])
     again = fable.Users.restore(policy, ["a", "b"], users.snapshots())
     assert again.snapshots() == users.snapshots()
-    for names, snapshots, code in [(["b", "a"], users.snapshots(), "foreign"), (["a"], users.snapshots(), "out_of_range"), (["a"], [b""], "damaged"), (["a"], ["x"], "bad_request")]:
+    for names, snapshots, code in [
+        (["b", "a"], users.snapshots(), "foreign"),
+        (["a"], users.snapshots(), "out_of_range"),
+        (["a"], [b""], "damaged"),
+        (["a"], ["x"], "bad_request"),
+    ]:
         with pytest.raises(fable.FableError) as raised:
             fable.Users.restore(policy, names, snapshots)
         assert raised.value.code == code

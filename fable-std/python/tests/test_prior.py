@@ -64,7 +64,15 @@ def test_priors_that_cannot_be(agent, tmp_path):
     few = [[(context, 0, 0.5)]] * 4
     with pytest.raises(fable.Unfit, match="at least 5 users"):
         fable.prior.fit(few, policy)
-    for users, code in [(None, "bad_request"), ([3] * 5, "bad_request"), ([[(context, 0)]] * 5, "out_of_range"), ([[(context, 0, 2)]] * 5, "out_of_range"), ([[(context, 999, 0)]] * 5, "out_of_range"), ([[(context, 0, 0, 0)]] * 5, "out_of_range"), ([b"FABX"] * 5, "storage")]:
+    for users, code in [
+        (None, "bad_request"),
+        ([3] * 5, "bad_request"),
+        ([[(context, 0)]] * 5, "out_of_range"),
+        ([[(context, 0, 2)]] * 5, "out_of_range"),
+        ([[(context, 999, 0)]] * 5, "out_of_range"),
+        ([[(context, 0, 0, 0)]] * 5, "out_of_range"),
+        ([b"FABX"] * 5, "storage"),
+    ]:
         with pytest.raises(fable.FableError) as raised:
             fable.prior.fit(users, policy)
         assert raised.value.code == code, raised.value
@@ -82,6 +90,10 @@ def test_priors_that_cannot_be(agent, tmp_path):
     with pytest.raises(fable.Foreign):  # of somebody who has done something
         fable.Policy(tau2, prior=fable.Prior.from_bytes(user.snapshot()))
     fitted = fable.prior.fit([[(context, action, 0.5) for action in range(9)]] * 6, policy)
-    for other in (lambda: fable.Policy(tau2, scalar="f64", prior=fitted), lambda: fable.Policy(tau2, noise_variance=1, prior=fitted), lambda: fable.Policy(agent, prior=fitted)):
+    for other in (
+        lambda: fable.Policy(tau2, scalar="f64", prior=fitted),
+        lambda: fable.Policy(tau2, noise_variance=1, prior=fitted),
+        lambda: fable.Policy(agent, prior=fitted),
+    ):
         with pytest.raises(fable.Foreign):
             other()

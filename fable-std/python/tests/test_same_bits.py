@@ -14,7 +14,17 @@ def live(user, life, rounds):
     waiting = []
     for round in range(rounds):
         decision = user.decide(life.context(), at=round, **life.rules())
-        decided.append((decision.id, decision.index, decision.score, decision.sampled_score, decision.explored, decision.feasible, decision.probes))
+        decided.append(
+            (
+                decision.id,
+                decision.index,
+                decision.score,
+                decision.sampled_score,
+                decision.explored,
+                decision.feasible,
+                decision.probes,
+            )
+        )
         waiting.append(decision)
         if len(waiting) > 3:  # rewards come late
             user.feedback(waiting.pop(0), life.reward(), at=round)
@@ -83,7 +93,10 @@ def test_serve_decides_the_same(agent, life, command, settings):
             asked["propensities"] = 20
         lines += [json.dumps(asked), json.dumps({"op": "feedback", "decision": decision.id, "reward": reward})]
         expected.append((decision, observations))
-    said = [json.loads(line) for line in command("serve", "--scalar", "f64", *flags(settings), data="\n".join(lines) + "\n").splitlines()]
+    said = [
+        json.loads(line)
+        for line in command("serve", "--scalar", "f64", *flags(settings), data="\n".join(lines) + "\n").splitlines()
+    ]
     for (decision, observations), decided, learned in zip(expected, said[::2], said[1::2]):
         assert decided["decision"] == decision.id
         assert decided["action"] == decision.action

@@ -99,10 +99,22 @@ def test_a_closed_store(tmp_path, agent, context):
     store.close()
     assert store.closed and "closed" in repr(store)
     calls = [
-        lambda: ana.decide(context), lambda: ana.feedback(decision, 0.5), lambda: ana.snapshot(), lambda: ana.profile(),
-        lambda: ana.rounds, lambda: ana._repr_html_(), lambda: store.user("ana"), store.users, store.stats, lambda: len(store),
-        lambda: "ana" in store, lambda: store.export("ana"), lambda: store.__enter__(), lambda: fable.prior.fit(store),
-        lambda: store.backup(tmp_path / "copy"), lambda: ana.forbid("tool=web_search"),
+        lambda: ana.decide(context),
+        lambda: ana.feedback(decision, 0.5),
+        lambda: ana.snapshot(),
+        lambda: ana.profile(),
+        lambda: ana.rounds,
+        lambda: ana._repr_html_(),
+        lambda: store.user("ana"),
+        store.users,
+        store.stats,
+        lambda: len(store),
+        lambda: "ana" in store,
+        lambda: store.export("ana"),
+        lambda: store.__enter__(),
+        lambda: fable.prior.fit(store),
+        lambda: store.backup(tmp_path / "copy"),
+        lambda: ana.forbid("tool=web_search"),
     ]
     for call in calls:
         with pytest.raises(fable.Closed) as raised:
@@ -118,7 +130,11 @@ def test_stores_that_cannot_be_opened(tmp_path, agent, context):
         store.user("ana").decide(context)
         with pytest.raises(fable.Storage):
             fable.Store(place, fable.Policy(agent))  # a file belongs to one process at a time
-    for policy in (fable.Policy(fable.Catalog("tau2")), fable.Policy(agent, noise_variance=0.5), fable.Policy(agent, scalar="f64")):
+    for policy in (
+        fable.Policy(fable.Catalog("tau2")),
+        fable.Policy(agent, noise_variance=0.5),
+        fable.Policy(agent, scalar="f64"),
+    ):
         with pytest.raises(fable.Foreign):
             fable.Store(place, policy)
     (tmp_path / "not a store").write_text("something else entirely, long enough to be looked at")

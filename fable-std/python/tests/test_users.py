@@ -12,7 +12,11 @@ LAMP = {
     "tasks": ["reading", "dinner"],
     "signals": ["daylight"],
     "components": [
-        {"name": "light", "null": "off", "values": [{"name": "off"}, {"name": "warm", "cost": 0.02, "instruction": "Use warm light."}, {"name": "cold"}]},
+        {
+            "name": "light",
+            "null": "off",
+            "values": [{"name": "off"}, {"name": "warm", "cost": 0.02, "instruction": "Use warm light."}, {"name": "cold"}],
+        },
         {"name": "speech", "values": [{"name": "silent"}, {"name": "spoken", "cost": 0.05}]},
     ],
     "dictionary": {"blocks": [{"of": "light"}, {"of": "speech", "per_task": True}, {"of": ["light", "speech"]}]},
@@ -47,10 +51,25 @@ def test_rules_of_the_catalog_hold():
 
 def test_every_setting_is_a_keyword(agent):
     settings = {
-        "noise_variance": 0.3, "base_precision": 8.0, "cost_weight": 0.5, "delta": 0.1, "scale": "fixed", "half_life": 9,
-        "on_change": "halve", "alpha": 0.1, "prior_radius": 2.0, "noise_proxy": 1.0, "probe": 0.25, "min_evidence": 3,
-        "deadline": "rounds=5", "expiry": "impute=-0.5", "retained": ["memory", "tool"], "seed": 2**64 - 1, "origin": 3,
-        "context_adapter": "mine", "feedback_adapter": "also mine",
+        "noise_variance": 0.3,
+        "base_precision": 8.0,
+        "cost_weight": 0.5,
+        "delta": 0.1,
+        "scale": "fixed",
+        "half_life": 9,
+        "on_change": "halve",
+        "alpha": 0.1,
+        "prior_radius": 2.0,
+        "noise_proxy": 1.0,
+        "probe": 0.25,
+        "min_evidence": 3,
+        "deadline": "rounds=5",
+        "expiry": "impute=-0.5",
+        "retained": ["memory", "tool"],
+        "seed": 2**64 - 1,
+        "origin": 3,
+        "context_adapter": "mine",
+        "feedback_adapter": "also mine",
     }
     policy = fable.Policy(agent, **settings)
     assert policy.settings == settings
@@ -81,7 +100,11 @@ def test_snapshots_pickles_and_copies(agent, life, scalar):
 
 def test_pickled_policies_are_the_same(agent):
     lamp = fable.Catalog.from_dict(LAMP)
-    for policy in (fable.Policy(lamp, half_life="none", seed=2**64 - 1), fable.Policy(agent, retained=["memory"]), fable.Policy.paper(lamp)):
+    for policy in (
+        fable.Policy(lamp, half_life="none", seed=2**64 - 1),
+        fable.Policy(agent, retained=["memory"]),
+        fable.Policy.paper(lamp),
+    ):
         again = pickle.loads(pickle.dumps(policy))
         assert (again.settings, again.fingerprint, again.scalar) == (policy.settings, policy.fingerprint, policy.scalar)
 

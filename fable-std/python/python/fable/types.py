@@ -212,7 +212,6 @@ class Copied(TypedDict):
     error: Optional[str]
 
 
-
 class Found(TypedDict):
     """What the fit of a prior has found."""
 
