@@ -9,6 +9,7 @@ machine is everybody's. Environments have Coba's defaults: 10 actions, 10 featur
 
 import argparse
 import json
+import os
 import time
 from concurrent.futures import ProcessPoolExecutor
 
@@ -129,7 +130,7 @@ def main():
     with ProcessPoolExecutor(asked.processes) as pool:
         runs = list(pool.map(play, jobs))
     with open(asked.output, "w", encoding="utf-8") as file:
-        json.dump({"seconds": time.monotonic() - begun, "runs": runs}, file)
+        json.dump({"seconds": time.monotonic() - begun, "load": os.getloadavg()[1], "runs": runs}, file)
 
 
 if __name__ == "__main__":

@@ -158,6 +158,7 @@ def main():
         replay=replay,
         learned=learned,
         others=others,
+        load=f"{coba['load']:.0f}",
         seconds=f"{coba['seconds']:.0f} s and {obp['seconds']:.0f} s",
     )
     Path(output).write_text(filled, encoding="utf-8")

@@ -89,13 +89,11 @@ def tool_loop(asynchronous):
         state = asyncio.run(made.ainvoke({"messages": [HumanMessage("look and look")]}, context=Caller("ana")))
     else:
         state = invoke(made, "look and look")
-    plain, bare = create_agent(Recorder(given=[]), [look_up], system_prompt="Be kind."), None
     check(len(model.given) == 3, "the model was called three times", len(model.given))
     check(len({told(messages) for messages in model.given}) == 1, "all calls of a turn have the same instruction")
     check(fabled.assistant.user("ana").rounds == 1, "one decision was made", fabled.assistant.user("ana").rounds)
-    bare = plain.invoke({"messages": [HumanMessage("look and look")]})
-    same = [(message.type, message.content) for message in state["messages"]] == [(message.type, message.content) for message in bare["messages"]]
-    check(same, "nothing of it is left in the agent's state", state["messages"])
+    bare = create_agent(Recorder(given=[]), [look_up], system_prompt="Be kind.").invoke({"messages": [HumanMessage("look and look")]})
+    check(list(map(plain, state["messages"])) == list(map(plain, bare["messages"])), "nothing of it is left in the agent's state", state["messages"])
     check(isinstance(model.given[0][0], SystemMessage) and model.given[0][0].content == "Be kind.", "the system prompt is untouched")
     for earlier, later in zip(model.given, model.given[1:]):
         check(later[: len(earlier) - 1] == earlier[:-1], "what a call has before the instruction begins the next call")
@@ -185,7 +183,8 @@ def steps_aside():
         raise RuntimeError("broken")
 
     logging.getLogger("fable").setLevel(logging.CRITICAL)
-    bare, alone = agent_without()
+    alone = Recorder(given=[])
+    create_agent(alone, [look_up], system_prompt="Be kind.").invoke({"messages": [HumanMessage("look")]})
     for what, options, user in (
         ("no user", {}, ""),
         ("a context that fails", {"context": broken}, "ana"),
@@ -210,13 +209,6 @@ def steps_aside():
 
 def plain(message):
     return message.type, message.content
-
-
-def agent_without():
-    model = Recorder(given=[])
-    made = create_agent(model, [look_up], system_prompt="Be kind.")
-    made.invoke({"messages": [HumanMessage("look")]})
-    return made, model
 
 
 def many_at_once():
