@@ -87,10 +87,10 @@ pub const TAU2_F64_RESUMED: Outcome =
 
 /// `tau2` in `f32`, adapting, and then migrated to [`NEXT`].
 pub const TAU2_F32_MIGRATED: Outcome =
-    Outcome { decisions: 0x779b_e72f_00c7_fce7, state: 0x093b_3d8b_8314_3c3d, snapshot: 0xe40a_0f1f_3a7d_317a };
+    Outcome { decisions: 0x779b_e72f_00c7_fce7, state: 0x093b_3d8b_8314_3c3d, snapshot: 0x64b9_c377_8df5_1724 };
 /// `tau2` in `f64`, adapting, and then migrated to [`NEXT`].
 pub const TAU2_F64_MIGRATED: Outcome =
-    Outcome { decisions: 0x779b_e72f_00c7_fce7, state: 0xd7d8_3ba9_a90d_1fdd, snapshot: 0xeea6_a084_d696_35da };
+    Outcome { decisions: 0x779b_e72f_00c7_fce7, state: 0xd7d8_3ba9_a90d_1fdd, snapshot: 0x6718_61a4_5a50_5760 };
 
 /// What a run came to, as three hashes (FNV-1a, 64 bits).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
