@@ -54,12 +54,6 @@ impl ActionSet {
         self.0.contains(action.index())
     }
 
-    /// The next actions from the one at `first` on, at most `count` and at most 32 of them: one bit each.
-    #[inline]
-    pub(crate) fn window(&self, first: usize, count: usize) -> u32 {
-        self.0.window(first, count)
-    }
-
     /// Adds an action; one past [`MAX_ACTIONS`] is ignored.
     #[inline]
     pub fn insert(&mut self, action: Action) {

@@ -10,9 +10,6 @@ use super::{Action, ActionSet, BlockSet, Catalog, Context, MAX_COMPONENTS, Part,
 use crate::numbers::Number;
 use crate::numbers::inverse::{self, Entries, ROWS};
 
-/// Product blocks whose entries are looked up once for all combinations.
-const FOUND: usize = if ROWS == 1 { 3 } else { 8 };
-
 /// `f32` or `f64`: a number that the actions of a catalog can be scored in.
 pub trait Scalar: Number {
     /// [`Round::score`], then [`best`]: like the loops of the posterior a function of this crate for each scalar.
@@ -61,18 +58,7 @@ macro_rules! scalar {
                 feasible: &ActionSet,
                 variances: &mut [Self],
             ) {
-                #[cfg_attr(feature = "dispatch", multiversion::multiversion(targets("x86_64+avx2")))]
-                fn widest(
-                    round: &Round<'_>,
-                    rows: (&[Entries<$scalar>], usize),
-                    inverse: &Entries<$scalar>,
-                    table: &mut [Entries<$scalar>],
-                    feasible: &ActionSet,
-                    variances: &mut [$scalar],
-                ) {
-                    round.add_squares(rows, inverse, table, feasible, variances);
-                }
-                widest(round, rows, inverse, table, feasible, variances);
+                round.add_squares(rows, inverse, table, feasible, variances);
             }
         }
     };
@@ -162,8 +148,6 @@ impl<'r> Round<'r> {
 
     /// Adds E (w.phi)^2 to the variance of every feasible action for some rows w of L^-1, of which the first entries can be other
     /// than zero; `table` has room for one entry per value and one more per value of the last component.
-    #[expect(clippy::inline_always, reason = "part of every clone")]
-    #[inline(always)]
     fn add_squares<T: Number>(
         &self,
         (rows, top): (&[Entries<T>], usize),
@@ -177,21 +161,12 @@ impl<'r> Round<'r> {
         self.add_singles(rows, top, table);
         let (Some(start), Some(count)) = (self.starts.get(self.last), self.counts.get(self.last)) else { return };
         let Some((table, run)) = table.split_at_mut_checked(start + count) else { return };
-        // What is the same for all combinations is looked up once: of the first blocks, which is all in most catalogs.
-        let products = || {
-            let blocks = self.catalog.product_blocks().iter();
-            blocks.filter_map(|block| self.entries(block, rows, top).map(|(entries, factor)| (block, entries, factor)))
-        };
-        let mut found = heapless::Vec::<_, FOUND>::new();
-        for product in products().take(FOUND) {
-            let _ = found.push(product); // not more than fit
-        }
         let mut values = Values::new();
         let _ = values.resize(self.last, 0); // fewer than there are components
         let mut first = 0_u16;
         for variances in variances.chunks_exact_mut((*count).max(1)) {
-            let windows = || (0..*count).step_by(32).map(|past| feasible.window(usize::from(first) + past, *count - past));
-            if windows().any(|window| window != 0) {
+            let actions = || (first..).take(*count).map(Action);
+            if actions().any(|action| feasible.contains(action)) {
                 for (slot, number) in run.iter_mut().zip(table.iter().skip(*start)) {
                     *slot = *number;
                 }
@@ -201,21 +176,15 @@ impl<'r> Round<'r> {
                         shared.add(number);
                     }
                 }
-                for (block, entries, factor) in &found {
-                    self.add_run(block, &values, entries, *factor, &mut shared, run);
-                }
-                if found.is_full() {
-                    for (block, entries, factor) in products().skip(FOUND) {
+                for block in self.catalog.product_blocks() {
+                    if let Some((entries, factor)) = self.entries(block, rows, top) {
                         self.add_run(block, &values, entries, factor, &mut shared, run);
                     }
                 }
-                for ((variances, run), mut wanted) in variances.chunks_mut(32).zip(run.chunks_mut(32)).zip(windows()) {
-                    for (variance, own) in variances.iter_mut().zip(run) {
-                        own.add(&shared);
-                        if wanted & 1 == 1 {
-                            *variance = inverse::add_squares(*variance, inverse, own);
-                        }
-                        wanted >>= 1;
+                for ((action, variance), own) in actions().zip(variances).zip(&mut *run) {
+                    own.add(&shared);
+                    if feasible.contains(action) {
+                        *variance = inverse::add_squares(*variance, inverse, own);
                     }
                 }
             }
@@ -232,28 +201,20 @@ impl<'r> Round<'r> {
     }
 
     /// Adds a product block for given values of all components but the last, to what their actions share or to each of them.
-    #[expect(clippy::inline_always, reason = "part of every clone")]
-    #[inline(always)]
-    fn add_run<T: Number>(
+    fn add_run<T: Number, V: Sum<T>>(
         &self,
         block: &Placed,
         values: &[u8],
-        entries: &[Entries<T>],
+        entries: &[V],
         factor: T,
-        shared: &mut Entries<T>,
-        run: &mut [Entries<T>],
+        shared: &mut V,
+        run: &mut [V],
     ) {
         let Some(position) = self.catalog.position(block, values) else { return };
         if block.has(self.last) {
             let radix = self.catalog.radix(block, self.last);
-            let entries = entries.get(position * radix..(position + 1) * radix).unwrap_or(&[]);
-            match self.left_out(block, self.last).and_then(|null| run.split_at_mut_checked(null)) {
-                None => add_rows(run, entries, factor),
-                Some((before, after)) => {
-                    let (first, rest) = entries.split_at_checked(before.len()).unwrap_or((entries, &[]));
-                    add_rows(before, first, factor);
-                    add_rows(after.get_mut(1..).unwrap_or_default(), rest, factor);
-                }
+            if let Some(entries) = entries.get(position * radix..(position + 1) * radix) {
+                add(run, entries, factor, self.left_out(block, self.last));
             }
         } else if let Some(entry) = entries.get(position) {
             shared.add_scaled(factor, entry);
@@ -418,15 +379,6 @@ impl<T: Number> Product<'_, T> {
                 *score += shared;
             }
         }
-    }
-}
-
-/// sums += factor * entries, in every row.
-#[expect(clippy::inline_always, reason = "part of every clone")]
-#[inline(always)]
-fn add_rows<T: Number>(sums: &mut [Entries<T>], entries: &[Entries<T>], factor: T) {
-    for (sum, entry) in sums.iter_mut().zip(entries) {
-        inverse::add_scaled(sum, factor, entry);
     }
 }
 

@@ -69,15 +69,6 @@ impl<const W: usize> Bits<W> {
         self.0.get(position / 32).is_some_and(|word| word >> (position % 32) & 1 == 1)
     }
 
-    /// The next positions from `first` on, at most `count` and at most 32 of them: one bit each.
-    #[inline]
-    pub(crate) fn window(&self, first: usize, count: usize) -> u32 {
-        let [low, high] = [0, 1].map(|past| self.0.get(first / 32 + past).copied().unwrap_or(0));
-        let bits = if first.is_multiple_of(32) { low } else { low >> (first % 32) | high << (32 - first % 32) };
-        let [mask] = *Bits::<1>::first(count).words();
-        bits & mask
-    }
-
     /// Adds a position; one past the end is ignored.
     #[inline]
     pub fn insert(&mut self, position: usize) {
@@ -135,19 +126,6 @@ impl<const W: usize> Bits<W> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_window_is_what_contains_says() {
-        let mut set = Bits::<3>::EMPTY;
-        (0..96).filter(|position| position % 3 == 0 || position % 7 == 1).for_each(|position| set.insert(position));
-        for first in 0..100 {
-            for count in [0, 1, 6, 31, 32, 40] {
-                let expected =
-                    (0..count.min(32)).filter(|past| set.contains(first + past)).fold(0, |bits, past| bits | 1 << past);
-                assert_eq!(set.window(first, count), expected, "{first} {count}");
-            }
-        }
-    }
 
     #[test]
     fn a_set_is_what_was_inserted() {

@@ -5,8 +5,6 @@
 //! from the far end to the near one, so they begin with the row's own entry, 1, whatever other rows have after it. Columns go
 //! through in groups of four, which start at multiples of four.
 
-#![expect(clippy::inline_always, reason = "what a clone for wider registers is made of has to be inside it")]
-
 use super::Number;
 
 pub(crate) use side_by_side::ROWS;
@@ -23,15 +21,15 @@ mod side_by_side {
     pub(crate) const ROWS: usize = 1;
     pub(super) type Lanes<T> = T;
 
-    #[inline(always)]
+    #[inline]
     pub(super) fn load<T: Number>([entry]: &[T; ROWS]) -> T {
         *entry
     }
-    #[inline(always)]
+    #[inline]
     pub(super) fn store<T: Number>(lanes: T) -> [T; ROWS] {
         [lanes]
     }
-    #[inline(always)]
+    #[inline]
     pub(super) fn splat<T: Number>(number: T) -> T {
         number
     }
@@ -44,15 +42,15 @@ mod side_by_side {
     pub(crate) const ROWS: usize = 8;
     pub(super) type Lanes<T> = <T as Number>::Lanes;
 
-    #[inline(always)]
+    #[inline]
     pub(super) fn load<T: Number>(entries: &[T; ROWS]) -> T::Lanes {
         T::pack(entries)
     }
-    #[inline(always)]
+    #[inline]
     pub(super) fn store<T: Number>(lanes: T::Lanes) -> [T; ROWS] {
         T::unpack(lanes)
     }
-    #[inline(always)]
+    #[inline]
     pub(super) fn splat<T: Number>(number: T) -> T::Lanes {
         T::splat(number)
     }
@@ -76,7 +74,6 @@ pub(crate) fn begin_row<T: Number>(columns: &[T], length: usize, row: usize, x: 
 
 /// Back-solve of rows over one segment: the first `unknown` entries of `x` hold the right-hand sides and become the rows' entries,
 /// the others are solved. The first column has `length` entries, each later one one less; what lies past the end of `x` is zero.
-#[inline(always)]
 pub(crate) fn back_rows<T: Number>(columns: &[T], length: usize, mut unknown: usize, x: &mut [Entries<T>]) {
     let column = |index: usize| column(columns, length, index);
     while unknown > 0 {
@@ -86,7 +83,7 @@ pub(crate) fn back_rows<T: Number>(columns: &[T], length: usize, mut unknown: us
         match head.get_mut(first..) {
             Some([x1]) => {
                 let column = column(first).get(..solved.len()).unwrap_or(&[]);
-                let sum = column.iter().zip(&*solved).rev().fold(load(x1), |sum, (l, x)| sum - splat(*l) * load(x));
+                let sum = column.iter().zip(&*solved).rev().fold(load(x1), |sum, (l, x)| sum + splat(-*l) * load(x));
                 *x1 = store::<T>(sum);
             }
             Some([x1, x2, x3, x4]) => {
@@ -96,9 +93,9 @@ pub(crate) fn back_rows<T: Number>(columns: &[T], length: usize, mut unknown: us
                     return;
                 };
                 let [s1, s2, s3, s4] = sums([load(x1), load(x2), load(x3), load(x4)], [c1, c2, c3, c4], solved);
-                let s3 = s3 - splat(*l43) * s4;
-                let s2 = s2 - splat(*l42) * s4 - splat(*l32) * s3;
-                let s1 = s1 - splat(*l41) * s4 - splat(*l31) * s3 - splat(*l21) * s2;
+                let s3 = s3 + splat(-*l43) * s4;
+                let s2 = s2 + splat(-*l42) * s4 + splat(-*l32) * s3;
+                let s1 = s1 + splat(-*l41) * s4 + splat(-*l31) * s3 + splat(-*l21) * s2;
                 (*x1, *x2, *x3, *x4) = (store::<T>(s1), store::<T>(s2), store::<T>(s3), store::<T>(s4));
             }
             _ => return,
@@ -108,25 +105,25 @@ pub(crate) fn back_rows<T: Number>(columns: &[T], length: usize, mut unknown: us
 }
 
 /// s - l.x for four columns.
-#[inline(always)]
+#[inline]
 fn sums<T: Number>(mut s: [Lanes<T>; 4], [c1, c2, c3, c4]: [&[T]; 4], x: &[Entries<T>]) -> [Lanes<T>; 4] {
     let [Some(c1), Some(c2), Some(c3), Some(c4)] = [c1, c2, c3, c4].map(|column| column.get(..x.len())) else { return s };
     for ((((x, l1), l2), l3), l4) in x.iter().zip(c1).zip(c2).zip(c3).zip(c4).rev() {
         let x = load(x);
         let [s1, s2, s3, s4] = s;
-        s = [s1 - splat(*l1) * x, s2 - splat(*l2) * x, s3 - splat(*l3) * x, s4 - splat(*l4) * x];
+        s = [s1 + splat(-*l1) * x, s2 + splat(-*l2) * x, s3 + splat(-*l3) * x, s4 + splat(-*l4) * x];
     }
     s
 }
 
 /// Whether there is nothing to be added: worth a look where numbers are computed one by one in software.
-#[inline(always)]
+#[inline]
 fn is_nothing<T: Number>(entry: &Entries<T>) -> bool {
     ROWS == 1 && entry.iter().all(|entry| entry.bits() == 0)
 }
 
 /// sum += entry, in every row.
-#[inline(always)]
+#[inline]
 pub(crate) fn add<T: Number>(sum: &mut Entries<T>, entry: &Entries<T>) {
     if is_nothing(sum) {
         *sum = *entry;
@@ -136,7 +133,7 @@ pub(crate) fn add<T: Number>(sum: &mut Entries<T>, entry: &Entries<T>) {
 }
 
 /// sum += factor * entry, in every row.
-#[inline(always)]
+#[inline]
 pub(crate) fn add_scaled<T: Number>(sum: &mut Entries<T>, factor: T, entry: &Entries<T>) {
     if !is_nothing(entry) {
         *sum = store::<T>(load(sum) + splat(factor) * load(entry));
@@ -144,7 +141,7 @@ pub(crate) fn add_scaled<T: Number>(sum: &mut Entries<T>, factor: T, entry: &Ent
 }
 
 /// variance + sum over rows of e s^2, one row after the other.
-#[inline(always)]
+#[inline]
 pub(crate) fn add_squares<T: Number>(variance: T, inverse: &Entries<T>, s: &Entries<T>) -> T {
     if is_nothing(s) {
         return variance;

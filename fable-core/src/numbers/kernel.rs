@@ -8,10 +8,10 @@
 //! lanes and add them up in a written-out tree. Columns go through in pairs because that halves the traffic of the vector
 //! they share; more than two do not pay.
 
-#![expect(clippy::inline_always, reason = "what a clone for wider registers is made of has to be inside it")]
-
 use super::Number;
-use super::lanes::LANES;
+
+/// Lanes of a dot product; part of the numeric revision.
+const LANES: usize = 8;
 
 /// One column of the rank-one update, pivot p with running t (Gill, Golub, Murray and Saunders, method C1):
 /// t' = t + p^2 E;  b = p E / t';  E *= t / t'.
@@ -44,7 +44,6 @@ fn back<'s, T>(columns: &mut &'s [T], len: usize) -> Option<&'s [T]> {
 /// `w` holds one entry per column of the segment, then one per remaining row, then the response. It is consumed: what is left
 /// after the segment's columns is the vector for the next segment, whose last entry ends as the innovation. Returns the
 /// running t, which ends as the predictive variance. A column whose pivot is zero does not change and is skipped.
-#[inline(always)]
 pub(crate) fn sweep<'w, T: Number>(
     mut inverse: &mut [T],
     mut columns: &mut [T],
@@ -87,17 +86,16 @@ pub(crate) fn sweep<'w, T: Number>(
     }
 }
 
-/// w -= p l;  l += b w;  for two columns at once. On a device a function of its own, on a host part of every clone of the sweep.
-#[cfg_attr(not(target_os = "none"), inline(always))]
-#[cfg_attr(target_os = "none", inline(never))]
+/// w -= p l;  l += b w;  for two columns at once. A function of its own, so that the compiler knows the three slices apart.
+#[inline(never)]
 fn pair<T: Number>([p1, p2]: [T; 2], [b1, b2]: [T; 2], c1: &mut [T], c2: &mut [T], w: &mut [T]) {
     let ((far_w, near_w), (far_1, near_1), (far_2, near_2)) =
         (w.as_chunks_mut::<LANES>(), c1.as_chunks_mut::<LANES>(), c2.as_chunks_mut::<LANES>());
-    let (q1, q2, d1, d2) = (T::splat(p1), T::splat(p2), T::splat(b1), T::splat(b2));
+    let (q1, q2, d1, d2) = (T::splat(-p1), T::splat(-p2), T::splat(b1), T::splat(b2));
     for ((w, l1), l2) in far_w.iter_mut().zip(far_1).zip(far_2) {
-        let first = T::pack(w) - q1 * T::pack(l1);
+        let first = T::pack(w) + q1 * T::pack(l1);
         *l1 = T::unpack(T::pack(l1) + d1 * first);
-        let second = first - q2 * T::pack(l2);
+        let second = first + q2 * T::pack(l2);
         *l2 = T::unpack(T::pack(l2) + d2 * second);
         *w = T::unpack(second);
     }
@@ -111,13 +109,12 @@ fn pair<T: Number>([p1, p2]: [T; 2], [b1, b2]: [T; 2], c1: &mut [T], c2: &mut [T
 }
 
 /// w -= p l;  l += b w;  for one column.
-#[cfg_attr(not(target_os = "none"), inline(always))]
-#[cfg_attr(target_os = "none", inline(never))]
+#[inline(never)]
 fn column<T: Number>(p: T, b: T, column: &mut [T], w: &mut [T]) {
     let ((far_w, near_w), (far, near)) = (w.as_chunks_mut::<LANES>(), column.as_chunks_mut::<LANES>());
-    let (q, d) = (T::splat(p), T::splat(b));
+    let (q, d) = (T::splat(-p), T::splat(b));
     for (w, l) in far_w.iter_mut().zip(far) {
-        let next = T::pack(w) - q * T::pack(l);
+        let next = T::pack(w) + q * T::pack(l);
         *l = T::unpack(T::pack(l) + d * next);
         *w = T::unpack(next);
     }
@@ -174,10 +171,9 @@ fn subtract<T: Number>([p1, p2, p3, p4]: [T; 4], [c1, c2, c3, c4]: [&[T]; 4], w:
     let (far_w, near_w) = w.as_chunks_mut::<LANES>();
     let ((far_1, near_1), (far_2, near_2)) = (c1.as_chunks::<LANES>(), c2.as_chunks::<LANES>());
     let ((far_3, near_3), (far_4, near_4)) = (c3.as_chunks::<LANES>(), c4.as_chunks::<LANES>());
-    let [q1, q2, q3, q4] = [-p1, -p2, -p3, -p4].map(|q| T::Sums::from([q; LANES]));
+    let (q1, q2, q3, q4) = (T::splat(-p1), T::splat(-p2), T::splat(-p3), T::splat(-p4));
     for ((((w, l1), l2), l3), l4) in far_w.iter_mut().zip(far_1).zip(far_2).zip(far_3).zip(far_4) {
-        let [l1, l2, l3, l4] = [l1, l2, l3, l4].map(|l| T::Sums::from(*l));
-        *w = (T::Sums::from(*w) + q1 * l1 + q2 * l2 + q3 * l3 + q4 * l4).into();
+        *w = T::unpack(T::pack(w) + q1 * T::pack(l1) + q2 * T::pack(l2) + q3 * T::pack(l3) + q4 * T::pack(l4));
     }
     for ((((w, l1), l2), l3), l4) in near_w.iter_mut().zip(near_1).zip(near_2).zip(near_3).zip(near_4) {
         *w = *w - p1 * *l1 - p2 * *l2 - p3 * *l3 - p4 * *l4;
@@ -186,8 +182,8 @@ fn subtract<T: Number>([p1, p2, p3, p4]: [T; 4], [c1, c2, c3, c4]: [&[T]; 4], w:
 
 /// Adds up the lanes, halving.
 #[inline]
-fn tree<T: Number>(lanes: T::Sums) -> T {
-    let [a0, a1, a2, a3, a4, a5, a6, a7] = lanes.into();
+fn tree<T: Number>(lanes: T::Lanes) -> T {
+    let [a0, a1, a2, a3, a4, a5, a6, a7] = T::unpack(lanes);
     ((a0 + a4) + (a2 + a6)) + ((a1 + a5) + (a3 + a7))
 }
 
@@ -196,9 +192,9 @@ fn tree<T: Number>(lanes: T::Sums) -> T {
 fn dot<T: Number>(column: &[T], x: &[T]) -> T {
     let (near_l, far_l) = column.as_rchunks::<LANES>();
     let (near_x, far_x) = x.as_rchunks::<LANES>();
-    let mut sum = T::Sums::from([T::ZERO; LANES]);
+    let mut sum = T::splat(T::ZERO);
     for (l, x) in far_l.iter().zip(far_x).rev() {
-        sum = sum + T::Sums::from(*l) * T::Sums::from(*x);
+        sum = sum + T::pack(l) * T::pack(x);
     }
     near_l.iter().zip(near_x).rev().fold(tree::<T>(sum), |sum, (l, x)| sum + *l * *x)
 }
@@ -209,11 +205,11 @@ fn dots<T: Number>(first: &[T], second: &[T], x: &[T]) -> (T, T) {
     let (near_1, far_1) = first.as_rchunks::<LANES>();
     let (near_2, far_2) = second.as_rchunks::<LANES>();
     let (near_x, far_x) = x.as_rchunks::<LANES>();
-    let [mut lanes_1, mut lanes_2] = [T::Sums::from([T::ZERO; LANES]); 2];
+    let (mut lanes_1, mut lanes_2) = (T::splat(T::ZERO), T::splat(T::ZERO));
     for ((l1, l2), x) in far_1.iter().zip(far_2).zip(far_x).rev() {
-        let x = T::Sums::from(*x);
-        lanes_1 = lanes_1 + T::Sums::from(*l1) * x;
-        lanes_2 = lanes_2 + T::Sums::from(*l2) * x;
+        let x = T::pack(x);
+        lanes_1 = lanes_1 + T::pack(l1) * x;
+        lanes_2 = lanes_2 + T::pack(l2) * x;
     }
     let (mut sum_1, mut sum_2) = (tree::<T>(lanes_1), tree::<T>(lanes_2));
     for ((l1, l2), x) in near_1.iter().zip(near_2).zip(near_x).rev() {

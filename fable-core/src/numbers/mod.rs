@@ -5,7 +5,6 @@ mod bits;
 mod fingerprint;
 pub(crate) mod inverse;
 pub(crate) mod kernel;
-mod lanes;
 mod loops;
 mod normal;
 mod number;

@@ -10,11 +10,6 @@
 //! assert_eq!(f32::from_f64(0.1).to_f64(), f64::from(0.1_f32)); // widened exactly
 //! ```
 
-#![expect(clippy::inline_always, reason = "what a clone for wider registers is made of has to be inside it")]
-
-use super::lanes::LANES;
-#[cfg(not(target_os = "none"))]
-use super::lanes::Lanes;
 use super::loops::Loops;
 use core::fmt::Debug;
 use core::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub, SubAssign};
@@ -52,12 +47,9 @@ pub trait Number:
     + Sync
     + 'static
 {
-    /// Eight numbers that are multiplied, added and subtracted at once, each with its own: as wide as the processor is.
+    /// Eight numbers that are multiplied and added at once; plain arithmetic where the target has no vectors.
     #[doc(hidden)]
-    type Lanes: Copy + Add<Output = Self::Lanes> + Sub<Output = Self::Lanes> + Mul<Output = Self::Lanes>;
-    /// The same for sums that are carried along, which a compiler keeps in registers only if they are vectors from the start.
-    #[doc(hidden)]
-    type Sums: Copy + Add<Output = Self::Sums> + Mul<Output = Self::Sums> + From<[Self; LANES]> + Into<[Self; LANES]>;
+    type Lanes: Copy + Add<Output = Self::Lanes> + Mul<Output = Self::Lanes>;
 
     /// Zero; its bits are all zero.
     const ZERO: Self;
@@ -94,17 +86,13 @@ pub trait Number:
     #[doc(hidden)]
     fn splat(self) -> Self::Lanes;
     #[doc(hidden)]
-    fn pack(lanes: &[Self; LANES]) -> Self::Lanes;
+    fn pack(lanes: &[Self; 8]) -> Self::Lanes;
     #[doc(hidden)]
-    fn unpack(lanes: Self::Lanes) -> [Self; LANES];
+    fn unpack(lanes: Self::Lanes) -> [Self; 8];
 }
 
 impl Number for f32 {
-    #[cfg(target_os = "none")]
     type Lanes = f32x8;
-    #[cfg(not(target_os = "none"))]
-    type Lanes = Lanes<f32>;
-    type Sums = f32x8;
 
     const ZERO: Self = 0.0;
     const ONE: Self = 1.0;
@@ -144,26 +132,22 @@ impl Number for f32 {
         self * r
     }
 
-    #[inline(always)]
+    #[inline]
     fn splat(self) -> Self::Lanes {
-        [self; LANES].into()
+        Self::Lanes::splat(self)
     }
-    #[inline(always)]
-    fn pack(lanes: &[Self; LANES]) -> Self::Lanes {
-        (*lanes).into()
+    #[inline]
+    fn pack(lanes: &[Self; 8]) -> Self::Lanes {
+        Self::Lanes::new(*lanes)
     }
-    #[inline(always)]
-    fn unpack(lanes: Self::Lanes) -> [Self; LANES] {
-        lanes.into()
+    #[inline]
+    fn unpack(lanes: Self::Lanes) -> [Self; 8] {
+        lanes.to_array()
     }
 }
 
 impl Number for f64 {
-    #[cfg(target_os = "none")]
     type Lanes = f64x8;
-    #[cfg(not(target_os = "none"))]
-    type Lanes = Lanes<f64>;
-    type Sums = f64x8;
 
     const ZERO: Self = 0.0;
     const ONE: Self = 1.0;
@@ -202,17 +186,17 @@ impl Number for f64 {
         self * r
     }
 
-    #[inline(always)]
+    #[inline]
     fn splat(self) -> Self::Lanes {
-        [self; LANES].into()
+        Self::Lanes::splat(self)
     }
-    #[inline(always)]
-    fn pack(lanes: &[Self; LANES]) -> Self::Lanes {
-        (*lanes).into()
+    #[inline]
+    fn pack(lanes: &[Self; 8]) -> Self::Lanes {
+        Self::Lanes::new(*lanes)
     }
-    #[inline(always)]
-    fn unpack(lanes: Self::Lanes) -> [Self; LANES] {
-        lanes.into()
+    #[inline]
+    fn unpack(lanes: Self::Lanes) -> [Self; 8] {
+        lanes.to_array()
     }
 }
 
