@@ -24,6 +24,8 @@ mod listed {
         has::<FlashError>();
         has::<Restored>();
         has::<Seed>();
+        #[cfg(feature = "migrate")]
+        has::<fable_embedded::flash::Before<'_, f32, [f32; 4], 8>>();
         has::<StartError>();
         has::<Statistics>();
         has::<Layout>();

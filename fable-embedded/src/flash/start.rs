@@ -118,6 +118,13 @@ pub struct Before<'b, T, S, const R: usize> {
     pub learner: &'b mut Learner<T, S, R>,
 }
 
+#[cfg(all(feature = "defmt", feature = "migrate"))]
+impl<T, S, const R: usize> defmt::Format for Before<'_, T, S, R> {
+    fn format(&self, f: defmt::Formatter<'_>) {
+        defmt::write!(f, "Before {=str}", self.catalog.definition().name);
+    }
+}
+
 #[cfg(feature = "migrate")]
 #[blocking(impl<F: BlockingNorFlash> FlashStore<Blocking<F>>)]
 impl<F: NorFlash> FlashStore<F> {
