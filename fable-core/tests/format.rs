@@ -11,7 +11,7 @@ mod listed {
     use defmt::Format;
     use fable_core::analysis::{Program, ProgramError, Prototype, Rate, Selection, Span, SpanError, SpcaError};
     use fable_core::catalog::{self, ActionName, Block, BlockSet, Component, Condition, Contrast, CoordinateName};
-    use fable_core::catalog::{Definition, Rename, RenameKind, Term, Value, Values, agent, rubric, tau2};
+    use fable_core::catalog::{Definition, LonePart, Rename, RenameKind, Term, Value, Values, agent, rubric, tau2};
     use fable_core::protocol::{
         self, Draft, Fault, Frame, Hello, Kept, Reply, Session, Statistics, StorageFault, WireContext, WireShare,
     };
@@ -135,6 +135,7 @@ mod listed {
         has::<MigrateError>();
         has::<Rename<'_>>();
         has::<RenameKind>();
+        has::<LonePart<'_>>();
         // has::<Teller>(), has::<Telling>(), has::<Woven>() and has::<MergeError>(), which are hosts'
     };
 

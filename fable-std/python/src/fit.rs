@@ -60,8 +60,8 @@ fn gathered(
     users: &Bound<'_, PyAny>,
 ) -> Answer<Vec<Evidence>> {
     if let Ok(store) = users.cast::<Store>() {
-        let service = store.get().opened.service()?;
-        return Ok(py.detach(|| Evidence::of_store(policy, service.store()))?);
+        let store = store.get().opened.store()?;
+        return Ok(py.detach(|| Evidence::of_store(policy, &*store))?);
     }
     let each = |user: &Bound<'_, PyAny>| -> Answer<Evidence> {
         match user.cast::<PyBytes>() {

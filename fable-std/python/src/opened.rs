@@ -42,6 +42,11 @@ impl Opened {
         running.as_ref().map(Running::service).ok_or_else(closed)
     }
 
+    /// Where what was answered is kept, while it is open.
+    pub fn store(&self) -> Answer<std::sync::Arc<dyn fable_std::store::Store>> {
+        self.service()?.store().ok_or_else(|| Fault::Here("closed", "the store is closed".into()))
+    }
+
     /// Asks the service.
     pub fn ask(&self, py: Python<'_>, op: Op) -> Answer<Value> {
         ask(py, &self.service()?, op)
@@ -82,10 +87,10 @@ impl Opened {
         single: impl FnOnce(&mut HostUser<'_, f32>) -> Answer<R> + Send,
         double: impl FnOnce(&mut HostUser<'_, f64>) -> Answer<R> + Send,
     ) -> Answer<R> {
-        let (service, policy) = (self.service()?, self.policy.get());
+        let (store, policy) = (self.store()?, self.policy.get());
         let (core, settings) = (policy.catalog().core, policy.settings);
         py.detach(|| {
-            let stored = match service.store().named(name) {
+            let stored = match store.named(name) {
                 Err(StoreError::NoUser) => None,
                 stored => Some(stored?),
             };
@@ -101,8 +106,8 @@ impl Opened {
         if decision.user == user_hash(name) {
             return Ok(());
         }
-        let service = self.service()?;
-        if py.detach(|| service.store().find(name))? == Some(decision.user) {
+        let store = self.store()?;
+        if py.detach(|| store.find(name))? == Some(decision.user) {
             return Ok(());
         }
         Err(UserError::UnknownDecision.into())

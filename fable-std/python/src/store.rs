@@ -137,9 +137,9 @@ impl Store {
 
     /// The names of all users.
     fn users(&self, py: Python<'_>) -> Answer<Vec<String>> {
-        let service = self.opened.service()?;
+        let store = self.opened.store()?;
         py.detach(|| {
-            let (store, mut names) = (service.store(), Vec::new());
+            let mut names = Vec::new();
             for number in store.everyone()? {
                 match store.user(number, Reach::Snapshot) {
                     Ok(Some(stored)) => names.push(stored.row.name),
@@ -184,13 +184,13 @@ impl Store {
     }
 
     fn __contains__(&self, py: Python<'_>, name: &Bound<'_, PyAny>) -> Answer<bool> {
-        let (service, name) = (self.opened.service()?, user_name(name)?);
-        Ok(py.detach(|| service.store().find(&name))?.is_some())
+        let (store, name) = (self.opened.store()?, user_name(name)?);
+        Ok(py.detach(|| store.find(&name))?.is_some())
     }
 
     fn __len__(&self, py: Python<'_>) -> Answer<usize> {
-        let service = self.opened.service()?;
-        Ok(usize::try_from(py.detach(|| service.store().users())?).unwrap_or(usize::MAX))
+        let store = self.opened.store()?;
+        Ok(usize::try_from(py.detach(|| store.users())?).unwrap_or(usize::MAX))
     }
 
     fn __repr__(&self) -> String {

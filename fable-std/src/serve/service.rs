@@ -19,7 +19,7 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread;
 use std::time::Duration;
 
@@ -55,7 +55,8 @@ pub struct Service(Arc<Shared>);
 
 struct Shared {
     catalog: &'static Catalog<'static>,
-    store: Arc<dyn Store>,
+    /// Gone when the service has ended, whoever still has a hand on it.
+    store: Weak<dyn Store>,
     queues: Vec<SyncSender<Message>>,
     /// Users whose number is not the hash of their name.
     moved: HashMap<String, u64>,
@@ -146,10 +147,10 @@ impl Service {
         self.0.catalog
     }
 
-    /// Where what was answered is kept, to be read.
+    /// Where what was answered is kept, to be read; `None` when the service has ended.
     #[must_use]
-    pub fn store(&self) -> &dyn Store {
-        &*self.0.store
+    pub fn store(&self) -> Option<Arc<dyn Store>> {
+        self.0.store.upgrade()
     }
 
     /// Numbers for those who watch.
@@ -209,7 +210,7 @@ fn run<T: Scalar>(
     let (queues, received): (Vec<_>, Vec<_>) = (0..count).map(|_| sync_channel(QUEUE)).unzip();
     let moved = store.moved();
     let (counters, end) = (Arc::clone(&house.counters), Mutex::default());
-    let service = Service(Arc::new(Shared { catalog, store: Arc::clone(store), queues, moved, counters, end }));
+    let service = Service(Arc::new(Shared { catalog, store: Arc::downgrade(store), queues, moved, counters, end }));
     let durable = options.durable && options.store.is_some();
     let ended = AtomicBool::new(false);
     let served = thread::scope(|scope| {
