@@ -27,7 +27,7 @@ for name in $(boards "$@" | grep -v mps2-an500); do
 done
 # Lines of crate, place in it, what panics there, the function it is in, and the boards.
 for image in "$work"/*; do
-    (cd ../.. && cargo run --quiet --package fable-qemu --bin panics -- "$image") | sed "s/\$/\t${image##*/}/"
+    (cd ../.. && cargo run --quiet --package fable-image --bin panics -- "$image") | sed "s/\$/\t${image##*/}/"
 done | sed -E -e 's|/src/|\tsrc/|' -e 's/\tpanic_const_/\t/' | sort -u | awk -F '\t' -v OFS='\t' '
     { site = $1 OFS $2 OFS $3 OFS $4 }
     site != last { if (NR > 1) print last, boards; last = site; boards = $5; next }

@@ -32,26 +32,6 @@ fn the_demo_is_what_the_readme_shows() {
     assert_eq!(std::fs::read_to_string(folder.path().join("other.svg")).unwrap(), picture);
 }
 
-/// The demo takes less than 20 seconds: 15 at most are for the reader, which `demo::screen` tests, and what is left is
-/// plenty, without optimization too. Time of the processor is counted, by a shell, so that a busy machine does not matter.
-#[test]
-fn there_is_little_to_wait_for() {
-    let folder = tempfile::tempdir().unwrap();
-    let script = format!("'{}' demo --plain >/dev/null && times", env!("CARGO_BIN_EXE_fable"));
-    let shell = Command::new("sh").args(["-c", &script]).env("LC_ALL", "C").current_dir(&folder).output();
-    let times = match shell {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return, // no shell, no clock
-        output => text(output.unwrap().stdout),
-    };
-    // The second line is about the demo: 0m2.21s 0m0.01s
-    let seconds = times.lines().nth(1).unwrap().split_whitespace().map(|time| {
-        let (minutes, seconds) = time.trim_end_matches('s').split_once('m').unwrap();
-        60.0 * minutes.parse::<f64>().unwrap() + seconds.parse::<f64>().unwrap()
-    });
-    let seconds: f64 = seconds.sum();
-    assert!(seconds > 0.0 && seconds < 5.0, "{times}");
-}
-
 /// The last lines of another user, in full: what was learned is near what is hidden, and what is nearest to certain is true.
 #[test]
 fn the_end_is_pinned() {

@@ -4,7 +4,7 @@
 //! `core` that take nothing but the place to blame, so what runs from there on is what a real panic runs; for a fault the core
 //! finds nothing that it can execute. A core that sleeps crashes when it wakes. What is spoken is GDB's remote protocol.
 
-use crate::panics::{PanicFunction, panic_function};
+use fable_image::panics::{PanicFunction, panic_function};
 use std::fmt::Write as _;
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;

@@ -4,8 +4,6 @@
 //! started in a folder of its own, which holds its flash: killing QEMU and starting it again there is a power cut.
 
 mod debugger;
-pub mod log;
-pub mod panics;
 
 pub use debugger::Crash;
 
@@ -165,13 +163,17 @@ impl Running {
         fs::read_to_string(self.folder.join("log")).unwrap_or_default()
     }
 
-    /// What the board has logged with defmt.
+    /// What the board has logged with defmt, read by the program `log` of `fable-image`.
     ///
     /// # Errors
-    /// When the image has no log.
+    /// When the image has no log, or the program is not there.
     pub fn logged(&self) -> io::Result<Vec<String>> {
-        let log = log::Log::of(&fs::read(&self.image)?).map_err(|error| io::Error::other(error.to_string()))?;
-        Ok(log.reader().read(&fs::read(self.folder.join("log"))?))
+        let log = File::open(self.folder.join("log"))?;
+        let output = Command::new(images()?.join("log/read")).arg(&self.image).stdin(log).output()?;
+        if !output.status.success() {
+            return Err(io::Error::other(String::from_utf8_lossy(&output.stderr).into_owned()));
+        }
+        Ok(String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect())
     }
 
     /// Waits for the firmware to end and returns its code.

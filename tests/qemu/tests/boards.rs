@@ -121,6 +121,7 @@ fn each_board(test: &str, run: impl Fn(Board, &std::path::Path) + Sync) {
 /// Boots, says what its store is, learns over the serial port with the same bits as the host, and starts again after a
 /// reset in the middle of everything.
 #[test]
+#[ignore = "needs the images that tests/qemu/run builds"]
 fn a_life_over_the_serial_port() {
     each_board("life", |board, folder| {
         let running = board.start(folder).unwrap();
@@ -170,6 +171,7 @@ fn a_life_over_the_serial_port() {
 
 /// Noise, half frames and foreign frames on the line change nothing, and the next request is answered.
 #[test]
+#[ignore = "needs the images that tests/qemu/run builds"]
 fn garbage_on_the_wire() {
     each_board("garbage", |board, folder| {
         let running = board.start(folder).unwrap();
@@ -191,6 +193,7 @@ fn garbage_on_the_wire() {
 /// Panics and faults, at rest and in the middle of a request: the board says so, starts again from its flash, and goes on where
 /// it was.
 #[test]
+#[ignore = "needs the images that tests/qemu/run builds"]
 fn a_crash_is_a_reset() {
     each_board("crash", |board, folder| {
         let running = board.start(folder).unwrap();
@@ -234,6 +237,7 @@ fn a_crash_is_a_reset() {
 /// QEMU is killed at any moment, on boards whose flash is a file: what was acknowledged is there, and what was not is
 /// there whole or not at all.
 #[test]
+#[ignore = "needs the images that tests/qemu/run builds"]
 fn killed_at_random_moments() {
     let kills = std::env::var("FABLE_KILLS").ok().and_then(|kills| kills.parse().ok()).unwrap_or(5);
     println!("{kills} kills for each board");
@@ -300,6 +304,7 @@ fn fitted(catalog: &'static Catalog<'static>, settings: Settings<'static>) -> Ve
 /// A prior is loaded into its own place in flash. The user goes on as before; the one after forgetting begins from it and
 /// decides as the host does with the same prior, through a power cut too; and what does not belong there is refused.
 #[test]
+#[ignore = "needs the images that tests/qemu/run builds"]
 fn forgetting_goes_back_to_a_loaded_prior() {
     let with_prior = BOARDS.into_iter().filter(|board| matches!(board.name, "microbit" | "virt"));
     each(with_prior, "prior", |board, folder| {
@@ -370,6 +375,7 @@ fn forgetting_goes_back_to_a_loaded_prior() {
 
 /// A board that has no place for a prior says so, and goes on.
 #[test]
+#[ignore = "needs the images that tests/qemu/run builds"]
 fn a_board_without_a_place_for_a_prior_refuses_it() {
     each(BOARDS.into_iter().filter(|board| board.name == "hifive1"), "no prior", |board, folder| {
         let running = board.start(folder).unwrap();

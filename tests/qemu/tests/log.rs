@@ -49,6 +49,7 @@ fn start(board: &Board, user: u64, generation: u32, events: u32, rounds: u32) ->
 /// Boots a new store, learns, hears noise, is reset, learns, panics: each start tells what it found, and a panic, which speaks
 /// plain text on another channel, does not garble the log.
 #[test]
+#[ignore = "needs the images that tests/qemu/run builds"]
 fn a_life_in_lines() {
     for board in boards() {
         let folder = board.folder("log").unwrap();
@@ -83,6 +84,7 @@ fn a_life_in_lines() {
 
 /// Somebody else's data where the store should be: the log says why the board stops, and the data stays.
 #[test]
+#[ignore = "needs the images that tests/qemu/run builds"]
 fn a_board_that_stops_says_why() {
     let board = boards().next().unwrap();
     let folder = board.folder("stop").unwrap();
@@ -98,6 +100,7 @@ fn a_board_that_stops_says_why() {
 
 /// `examples/firmware/run` shows lines and is reached over TCP.
 #[test]
+#[ignore = "needs the images that tests/qemu/run builds"]
 fn the_runner_shows_lines() {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/firmware/run");
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();

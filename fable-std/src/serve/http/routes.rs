@@ -170,7 +170,7 @@ pub(super) const ROUTES: &[Route] = &[
         "read",
         Role::Decide,
         "A request, preferences or a reaction in words, in the catalog's terms",
-        &[Code::Unreadable],
+        &[Code::Unreadable, Code::UnknownName, Code::IncompleteAction, Code::BadPattern, Code::Infeasible],
     ),
     op("/v1/stats", "stats", Role::All, "Counts", &[]),
     Route {

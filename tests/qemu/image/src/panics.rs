@@ -193,17 +193,20 @@ fn places(elf: &Elf<'_>) -> Result<BTreeMap<String, u64>, Box<dyn Error>> {
 }
 
 /// What to call for a panic.
-pub(crate) struct PanicFunction {
+pub struct PanicFunction {
     /// Whether the image is for Arm; otherwise it is for RISC-V.
-    pub(crate) arm: bool,
+    pub arm: bool,
     /// A function of `core` whose only argument is the place that the message names.
-    pub(crate) function: u32,
+    pub function: u32,
     /// Such a place, or nothing if no message names one.
-    pub(crate) location: u32,
+    pub location: u32,
 }
 
 /// A function that panics, and an argument for it.
-pub(crate) fn panic_function(image: &[u8]) -> Result<PanicFunction, Box<dyn Error>> {
+///
+/// # Errors
+/// When it is not an image, or nothing in it panics.
+pub fn panic_function(image: &[u8]) -> Result<PanicFunction, Box<dyn Error>> {
     let elf = Elf::parse(image)?;
     let simple = |name: &str| name == "core::option::unwrap_failed" || name.starts_with("core::panicking::panic_const::");
     let function = functions(&elf).into_iter().find(|(_, function)| simple(&function.name)).map(|(start, _)| start);

@@ -1,6 +1,6 @@
 //! Prints the log of a firmware as it comes: `log IMAGE`, with what the firmware writes as standard input.
 
-use fable_qemu::log::Log;
+use fable_image::log::Log;
 use std::error::Error;
 use std::io::{Read, Write};
 use std::process::ExitCode;

@@ -1,8 +1,8 @@
 //! Prints what can panic in a firmware image, a line each: the place, what panics there, and the function it is in.
 //!
-//! `panics IMAGE`; how the image is made stands in `fable_qemu::panics`, and `examples/firmware/panics.sh` does it.
+//! `panics IMAGE`; how the image is made stands in `fable_image::panics`, and `examples/firmware/panics.sh` does it.
 
-use fable_qemu::panics::sites;
+use fable_image::panics::sites;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
