@@ -22,18 +22,16 @@ pub struct Board {
     pub name: &'static str,
     /// Whether its flash is a file, which survives the end of QEMU.
     pub durable: bool,
-    /// Rounds that a test plays.
-    pub rounds: u32,
 }
 
 /// All boards.
 pub const BOARDS: [Board; 6] = [
-    Board { name: "microbit", durable: false, rounds: 1_000 },
-    Board { name: "netduino", durable: true, rounds: 1_000 },
-    Board { name: "mps2", durable: true, rounds: 1_000 },
-    Board { name: "mps2-an500", durable: true, rounds: 1_000 },
-    Board { name: "hifive1", durable: true, rounds: 1_000 },
-    Board { name: "virt", durable: true, rounds: 1_000 },
+    Board { name: "microbit", durable: false },
+    Board { name: "netduino", durable: true },
+    Board { name: "mps2", durable: true },
+    Board { name: "mps2-an500", durable: true },
+    Board { name: "hifive1", durable: true },
+    Board { name: "virt", durable: true },
 ];
 
 /// A line for each board: its name, target and `-icount` shift, and the command line of QEMU.

@@ -123,6 +123,7 @@ fn each_board(test: &str, run: impl Fn(Board, &std::path::Path) + Sync) {
 #[test]
 #[ignore = "needs the images that tests/qemu/run builds"]
 fn a_life_over_the_serial_port() {
+    let rounds: u32 = std::env::var("FABLE_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(200);
     each_board("life", |board, folder| {
         let running = board.start(folder).unwrap();
         let mut device = running.device().unwrap();
@@ -131,13 +132,13 @@ fn a_life_over_the_serial_port() {
         assert_eq!(device.hello().fingerprint, policy.fingerprint());
         assert!(running.log().contains("ready"), "{}", running.log());
         let mut twin = twin(&policy, device.hello().user);
-        let mut random = Random(u64::from(board.rounds));
+        let mut random = Random(u64::from(rounds));
 
         let direction = Direction::new(catalog, [(0, 1.0), (1, -1.0)]).unwrap();
         let statement = Statement { direction, response: 0.5, precision: 4.0 };
         device.onboard(&statement).unwrap();
         twin.user().onboard(&statement).unwrap();
-        play(&mut device, &mut twin, &mut random, board.rounds / 2);
+        play(&mut device, &mut twin, &mut random, rounds / 2);
         compare(&mut device, &twin);
 
         // A reset, with decisions still waiting: their rewards come afterwards.
@@ -157,7 +158,7 @@ fn a_life_over_the_serial_port() {
         assert_eq!(starts, if board.name == "hifive1" { 1 } else { 2 }, "{}", running.log());
         device.feedback(decision.id, 0.5, 1.0, 0).unwrap();
         twin.feedback(decision.id, 0.5).unwrap();
-        play(&mut device, &mut twin, &mut random, board.rounds / 2);
+        play(&mut device, &mut twin, &mut random, rounds / 2);
         compare(&mut device, &twin);
 
         // Forgetting: a new incarnation, and nothing of the old one.
