@@ -42,7 +42,7 @@
 //! Features, on by default, which a device may leave out: `adapt`, `explain`, `observe`, `onboard`, `probes`, `promote`, `rules`, `theorem`, `unlearn`. What a
 //! build leaves out is refused with [`UserError::Unsupported`], never skipped. Off by default: `alloc` adds [`HostUser`]; `defmt` gives every type a `defmt::Format`, for logs on devices;
 //! `analysis` adds [`analysis`], what hosts compute about a user beside the learner; `migrate` adds [`Migration`], a user's way to another catalog; `record` adds events and snapshots as bytes,
-//! and `protocol` the frames that a host and a device exchange, `keyed` with a seal.
+//! and `protocol` the frames that a host and a device exchange, `keyed` with a seal; `dispatch` takes the wide registers of a host's processor, with the same bits.
 
 #![cfg_attr(not(test), no_std)]
 #![cfg_attr(not(test), warn(clippy::cast_possible_truncation, clippy::cast_precision_loss, clippy::cast_sign_loss))]

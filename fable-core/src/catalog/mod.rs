@@ -306,8 +306,13 @@ impl<'a> Catalog<'a> {
     /// and a score per action, or the rows of a factor's inverse that variances are made of.
     #[must_use]
     pub const fn workspace_len(&self) -> usize {
-        let (scoring, rows) = (self.arrow.active_len() + self.value_count() + self.actions(), ROWS * self.row_len());
+        let (scoring, rows) = (self.scoring_len(), ROWS * self.row_len());
         self.actions() + if scoring > rows { scoring } else { rows }
+    }
+
+    /// Numbers for one theta, one per value, and a score per action.
+    pub(crate) const fn scoring_len(&self) -> usize {
+        self.arrow.active_len() + self.value_count() + self.actions()
     }
 
     /// Entries for one row of a factor's inverse: the active coordinates, a number per value, and one more per value of the last

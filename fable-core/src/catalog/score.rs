@@ -9,6 +9,7 @@
 use super::{Action, ActionSet, BlockSet, Catalog, Context, MAX_COMPONENTS, Part, Placed, Values};
 use crate::numbers::Number;
 use crate::numbers::inverse::{self, Entries, ROWS};
+use crate::numbers::lanes::{Lanes, Plain, widest};
 
 /// `f32` or `f64`: a number that the actions of a catalog can be scored in.
 pub trait Scalar: Number {
@@ -58,7 +59,7 @@ macro_rules! scalar {
                 feasible: &ActionSet,
                 variances: &mut [Self],
             ) {
-                round.add_squares(rows, inverse, table, feasible, variances);
+                widest!(v => round.add_squares(v, rows, inverse, table, feasible, variances));
             }
         }
     };
@@ -148,8 +149,10 @@ impl<'r> Round<'r> {
 
     /// Adds E (w.phi)^2 to the variance of every feasible action for some rows w of L^-1, of which the first entries can be other
     /// than zero; `table` has room for one entry per value and one more per value of the last component.
-    fn add_squares<T: Number>(
+    #[cfg_attr(feature = "dispatch", inline(always))]
+    fn add_squares<T: Number, V: Lanes<T, ROWS>>(
         &self,
+        v: V,
         (rows, top): (&[Entries<T>], usize),
         inverse: &Entries<T>,
         table: &mut [Entries<T>],
@@ -158,7 +161,7 @@ impl<'r> Round<'r> {
     ) {
         let components = self.catalog.definition().components;
         table.fill([T::ZERO; ROWS]);
-        self.add_singles(rows, top, table);
+        self.add_singles(v, rows, top, table);
         let (Some(start), Some(count)) = (self.starts.get(self.last), self.counts.get(self.last)) else { return };
         let Some((table, run)) = table.split_at_mut_checked(start + count) else { return };
         let mut values = Values::new();
@@ -173,18 +176,18 @@ impl<'r> Round<'r> {
                 let mut shared = [T::ZERO; ROWS];
                 for (start, value) in self.starts.iter().zip(&values) {
                     if let Some(number) = table.get(start + usize::from(*value)) {
-                        shared.add(number);
+                        shared.add(v, number);
                     }
                 }
                 for block in self.catalog.product_blocks() {
                     if let Some((entries, factor)) = self.entries(block, rows, top) {
-                        self.add_run(block, &values, entries, factor, &mut shared, run);
+                        self.add_run(v, block, &values, entries, factor, &mut shared, run);
                     }
                 }
                 for ((action, variance), own) in actions().zip(variances).zip(&mut *run) {
-                    own.add(&shared);
+                    own.add(v, &shared);
                     if feasible.contains(action) {
-                        *variance = inverse::add_squares(*variance, inverse, own);
+                        *variance = inverse::add_squares(v, *variance, inverse, own);
                     }
                 }
             }
@@ -201,23 +204,26 @@ impl<'r> Round<'r> {
     }
 
     /// Adds a product block for given values of all components but the last, to what their actions share or to each of them.
-    fn add_run<T: Number, V: Sum<T>>(
+    #[expect(clippy::too_many_arguments, reason = "a part of add_squares")]
+    #[cfg_attr(feature = "dispatch", inline(always))]
+    fn add_run<T: Number, V: Lanes<T, ROWS>>(
         &self,
+        v: V,
         block: &Placed,
         values: &[u8],
-        entries: &[V],
+        entries: &[Entries<T>],
         factor: T,
-        shared: &mut V,
-        run: &mut [V],
+        shared: &mut Entries<T>,
+        run: &mut [Entries<T>],
     ) {
         let Some(position) = self.catalog.position(block, values) else { return };
         if block.has(self.last) {
             let radix = self.catalog.radix(block, self.last);
             if let Some(entries) = entries.get(position * radix..(position + 1) * radix) {
-                add(run, entries, factor, self.left_out(block, self.last));
+                add(v, run, entries, factor, self.left_out(block, self.last));
             }
         } else if let Some(entry) = entries.get(position) {
-            shared.add_scaled(factor, entry);
+            shared.add_scaled(v, factor, entry);
         }
     }
 
@@ -238,18 +244,19 @@ impl<'r> Round<'r> {
                 }
             }
         }
-        self.add_singles(theta, usize::MAX, table);
+        self.add_singles(Plain, theta, usize::MAX, table);
     }
 
     /// The one-component blocks.
-    fn add_singles<T: Number, V: Sum<T>>(&self, theta: &[V], top: usize, table: &mut [V]) {
+    #[cfg_attr(feature = "dispatch", inline(always))]
+    fn add_singles<T: Number, V: Copy, S: Sum<T, V>>(&self, v: V, theta: &[S], top: usize, table: &mut [S]) {
         for block in self.catalog.single_blocks() {
             let component = block.mask.trailing_zeros() as usize;
             if let (Some((entries, factor)), Some(start), Some(count)) =
                 (self.entries(block, theta, top), self.starts.get(component), self.counts.get(component))
                 && let Some(numbers) = table.get_mut(*start..start + count)
             {
-                add(numbers, entries, factor, self.left_out(block, component));
+                add(v, numbers, entries, factor, self.left_out(block, component));
             }
         }
     }
@@ -353,7 +360,7 @@ impl<T: Number> Product<'_, T> {
         let tail = self.round.tail(component + 1);
         if component + 1 == self.fixed && stride == 0 && self.own && self.null.is_none() {
             // A component that is not a factor: the same entries for each of its values.
-            return add_all(scores, self.entries.get(position..position + tail).unwrap_or(&[]), self.factor);
+            return add_all(Plain, scores, self.entries.get(position..position + tail).unwrap_or(&[]), self.factor);
         }
         for (value, run) in scores.chunks_exact_mut(tail).enumerate() {
             if Some(value) == null {
@@ -372,7 +379,7 @@ impl<T: Number> Product<'_, T> {
     fn add(&self, position: usize, run: &mut [T]) {
         if self.own {
             let len = run.len() - usize::from(self.null.is_some());
-            add(run, self.entries.get(position..position + len).unwrap_or(&[]), self.factor, self.null);
+            add(Plain, run, self.entries.get(position..position + len).unwrap_or(&[]), self.factor, self.null);
         } else if let Some(entry) = self.entries.get(position) {
             let shared = self.factor * *entry;
             for score in run {
@@ -383,62 +390,63 @@ impl<T: Number> Product<'_, T> {
 }
 
 /// numbers += factor * entries, passing over a left-out value.
-#[inline]
-fn add<T: Number, V: Sum<T>>(numbers: &mut [V], entries: &[V], factor: T, left_out: Option<usize>) {
+#[cfg_attr(feature = "dispatch", inline(always))]
+fn add<T: Number, V: Copy, S: Sum<T, V>>(v: V, numbers: &mut [S], entries: &[S], factor: T, left_out: Option<usize>) {
     match left_out.and_then(|null| numbers.split_at_mut_checked(null)) {
-        None => add_all(numbers, entries, factor),
+        None => add_all(v, numbers, entries, factor),
         Some((before, after)) => {
             let (first, rest) = entries.split_at_checked(before.len()).unwrap_or((entries, &[]));
-            add_all(before, first, factor);
-            add_all(after.get_mut(1..).unwrap_or_default(), rest, factor);
+            add_all(v, before, first, factor);
+            add_all(v, after.get_mut(1..).unwrap_or_default(), rest, factor);
         }
     }
 }
 
 /// numbers += factor * entries, over and over. A function of its own, so that the compiler knows the two slices apart.
-#[inline(never)]
-fn add_all<T: Number, V: Sum<T>>(numbers: &mut [V], entries: &[V], factor: T) {
+#[cfg_attr(feature = "dispatch", inline(always))]
+#[cfg_attr(not(feature = "dispatch"), inline(never))]
+fn add_all<T: Number, V: Copy, S: Sum<T, V>>(v: V, numbers: &mut [S], entries: &[S], factor: T) {
     for numbers in numbers.chunks_exact_mut(entries.len().max(1)) {
         if factor.bits() == T::ONE.bits() {
             // The same, and on a device without a floating-point unit much faster.
             for (number, entry) in numbers.iter_mut().zip(entries) {
-                number.add(entry);
+                number.add(v, entry);
             }
         } else {
             for (number, entry) in numbers.iter_mut().zip(entries) {
-                number.add_scaled(factor, entry);
+                number.add_scaled(v, factor, entry);
             }
         }
     }
 }
 
-/// A number, or one each of some rows.
-trait Sum<T> {
+/// A number, or one each of some rows, which are added with `V`.
+trait Sum<T, V> {
     /// self += entry
-    fn add(&mut self, entry: &Self);
+    fn add(&mut self, v: V, entry: &Self);
     /// self += factor * entry
-    fn add_scaled(&mut self, factor: T, entry: &Self);
+    fn add_scaled(&mut self, v: V, factor: T, entry: &Self);
 }
 
-impl<T: Number> Sum<T> for T {
-    #[inline]
-    fn add(&mut self, entry: &Self) {
+impl<T: Number, V> Sum<T, V> for T {
+    #[cfg_attr(feature = "dispatch", inline(always))]
+    fn add(&mut self, _: V, entry: &Self) {
         *self += *entry;
     }
-    #[inline]
-    fn add_scaled(&mut self, factor: T, entry: &Self) {
+    #[cfg_attr(feature = "dispatch", inline(always))]
+    fn add_scaled(&mut self, _: V, factor: T, entry: &Self) {
         *self += factor * *entry;
     }
 }
 
-impl<T: Number> Sum<T> for Entries<T> {
-    #[inline]
-    fn add(&mut self, entry: &Self) {
-        inverse::add(self, entry);
+impl<T: Number, V: Lanes<T, ROWS>> Sum<T, V> for Entries<T> {
+    #[cfg_attr(feature = "dispatch", inline(always))]
+    fn add(&mut self, v: V, entry: &Self) {
+        inverse::add(v, self, entry);
     }
-    #[inline]
-    fn add_scaled(&mut self, factor: T, entry: &Self) {
-        inverse::add_scaled(self, factor, entry);
+    #[cfg_attr(feature = "dispatch", inline(always))]
+    fn add_scaled(&mut self, v: V, factor: T, entry: &Self) {
+        inverse::add_scaled(v, self, factor, entry);
     }
 }
 

@@ -4,18 +4,32 @@
 //! vector that runs along the columns therefore has one more entry, the *last*: the response in an update, -1 in a
 //! back-solve.
 //!
-//! Determinism: elementwise loops have one order of operations however wide the machine is; the dot products keep eight
-//! lanes and add them up in a written-out tree. Columns go through in pairs because that halves the traffic of the vector
-//! they share; more than two do not pay.
+//! Determinism: elementwise loops have one order of operations however wide the machine is and however many columns go through
+//! at once; the dot products keep eight lanes and add them up in a written-out tree. Updates and forward solves take four columns
+//! per pass, which saves traffic of the vector that they share; chunks are counted from the far end, so those of one pass are
+//! those of the next, whose loads find what the stores before them wrote.
 
 use super::Number;
+use super::lanes::Lanes;
 
 /// Lanes of a dot product; part of the numeric revision.
 const LANES: usize = 8;
+/// Rows that an elementwise loop takes at once: on a device as many as four columns leave registers for, or one where there is no
+/// floating-point unit, which takes less flash.
+const STRIDE: usize = match (cfg!(target_os = "none"), cfg!(target_abi = "eabihf")) {
+    (true, false) => 1,
+    (true, true) => 4,
+    (false, _) => 8,
+};
+
+/// All that the loops here compute with.
+pub(crate) trait Vectors<T>: Lanes<T, 4> + Lanes<T, LANES> + Lanes<T, STRIDE> {}
+
+impl<T, V: Lanes<T, 4> + Lanes<T, LANES> + Lanes<T, STRIDE>> Vectors<T> for V {}
 
 /// One column of the rank-one update, pivot p with running t (Gill, Golub, Murray and Saunders, method C1):
 /// t' = t + p^2 E;  b = p E / t';  E *= t / t'.
-#[inline]
+#[cfg_attr(feature = "dispatch", inline(always))]
 fn pivot<T: Number>(p: T, inverse: &mut T, t: &mut T) -> T {
     let f = p * *inverse;
     let grown = *t + p * f;
@@ -25,6 +39,7 @@ fn pivot<T: Number>(p: T, inverse: &mut T, t: &mut T) -> T {
 }
 
 /// Takes the next column off the front.
+#[cfg_attr(feature = "dispatch", inline(always))]
 #[expect(clippy::mut_mut, reason = "a cursor into borrowed columns")]
 fn front<'s, T>(columns: &mut &'s mut [T], len: usize) -> Option<&'s mut [T]> {
     let (column, rest) = core::mem::take(columns).split_at_mut_checked(len)?;
@@ -33,6 +48,7 @@ fn front<'s, T>(columns: &mut &'s mut [T], len: usize) -> Option<&'s mut [T]> {
 }
 
 /// Takes the next column off the back.
+#[cfg_attr(feature = "dispatch", inline(always))]
 fn back<'s, T>(columns: &mut &'s [T], len: usize) -> Option<&'s [T]> {
     let (rest, column) = columns.split_at_checked(columns.len().checked_sub(len)?)?;
     *columns = rest;
@@ -44,92 +60,138 @@ fn back<'s, T>(columns: &mut &'s [T], len: usize) -> Option<&'s [T]> {
 /// `w` holds one entry per column of the segment, then one per remaining row, then the response. It is consumed: what is left
 /// after the segment's columns is the vector for the next segment, whose last entry ends as the innovation. Returns the
 /// running t, which ends as the predictive variance. A column whose pivot is zero does not change and is skipped.
-pub(crate) fn sweep<'w, T: Number>(
+#[cfg_attr(feature = "dispatch", inline(always))]
+pub(crate) fn sweep<'w, T: Number, V: Vectors<T>>(
+    v: V,
     mut inverse: &mut [T],
     mut columns: &mut [T],
     mut w: &'w mut [T],
     mut t: T,
 ) -> (T, &'w mut [T]) {
-    loop {
-        match inverse {
-            [e1, e2, later @ ..] => {
-                let [w1, w2, rest @ ..] = w else { return (t, &mut []) };
-                let (c1, c2) = (front(&mut columns, rest.len() + 1), front(&mut columns, rest.len()));
-                let (Some([below, c1 @ ..]), Some(c2)) = (c1, c2) else { return (t, rest) };
-                let p1 = *w1;
-                let (mut b1, mut p2) = (T::ZERO, *w2);
-                if p1 != T::ZERO {
-                    b1 = pivot(p1, e1, &mut t);
-                    p2 -= p1 * *below;
-                    *below += b1 * p2;
-                }
-                let b2 = if p2 == T::ZERO { T::ZERO } else { pivot(p2, e2, &mut t) };
-                match (p1 == T::ZERO, p2 == T::ZERO) {
-                    (true, true) => {}
-                    (true, false) => column(p2, b2, c2, rest),
-                    (false, true) => column(p1, b1, c1, rest),
-                    (false, false) => pair([p1, p2], [b1, b2], c1, c2, rest),
-                }
-                (inverse, w) = (later, rest);
+    while !inverse.is_empty() {
+        let later;
+        if let (0, Some(_)) = (w.len() % 4, inverse.get(3)) {
+            let Some((e, others)) = inverse.split_first_chunk_mut() else { return (t, w) };
+            let Some((p, rest)) = w.split_first_chunk_mut() else { return (t, &mut []) };
+            let len = rest.len();
+            let Some(columns) = front(&mut columns, 4 * len + 6) else { return (t, rest) };
+            let Some(([l21, l31, l41, c1 @ ..], columns)) = columns.split_at_mut_checked(len + 3) else { return (t, rest) };
+            let Some(([l32, l42, c2 @ ..], columns)) = columns.split_at_mut_checked(len + 2) else { return (t, rest) };
+            let Some(([l43, c3 @ ..], c4)) = columns.split_at_mut_checked(len + 1) else { return (t, rest) };
+            let (p, b) = corner(*p, e, [l21, l31, l41, l32, l42, l43], &mut t);
+            panel(v, p, b, [c1, c2, c3, c4], rest);
+            (later, w) = (others, rest);
+        } else {
+            let ([e, others @ ..], [p, rest @ ..]) = (inverse, w) else { return (t, &mut []) };
+            let Some(c) = front(&mut columns, rest.len()) else { return (t, rest) };
+            if *p != T::ZERO {
+                let b = pivot(*p, e, &mut t);
+                column(v, *p, b, c, rest);
             }
-            [e1] => {
-                let [w1, rest @ ..] = w else { return (t, &mut []) };
-                let Some(c1) = front(&mut columns, rest.len()) else { return (t, rest) };
-                if *w1 != T::ZERO {
-                    let b1 = pivot(*w1, e1, &mut t);
-                    column(*w1, b1, c1, rest);
-                }
-                return (t, rest);
-            }
-            [] => return (t, w),
+            (later, w) = (others, rest);
         }
+        inverse = later;
+    }
+    (t, w)
+}
+
+/// The pivots of four columns, and b for each: 0 where the pivot is.
+#[cfg_attr(feature = "dispatch", inline(always))]
+fn corner<T: Number>(mut p: [T; 4], e: &mut [T; 4], below: [&mut T; 6], t: &mut T) -> ([T; 4], [T; 4]) {
+    let ([p1, p2, p3, p4], [e1, e2, e3, e4]) = (&mut p, e);
+    let [l21, l31, l41, l32, l42, l43] = below;
+    let mut b = [T::ZERO; 4];
+    let [b1, b2, b3, b4] = &mut b;
+    // w -= p l;  l += b w
+    let step = |p: T, b: T, l: &mut T, w: &mut T| {
+        *w -= p * *l;
+        *l += b * *w;
+    };
+    if *p1 != T::ZERO {
+        *b1 = pivot(*p1, e1, t);
+        step(*p1, *b1, l21, p2);
+        step(*p1, *b1, l31, p3);
+        step(*p1, *b1, l41, p4);
+    }
+    if *p2 != T::ZERO {
+        *b2 = pivot(*p2, e2, t);
+        step(*p2, *b2, l32, p3);
+        step(*p2, *b2, l42, p4);
+    }
+    if *p3 != T::ZERO {
+        *b3 = pivot(*p3, e3, t);
+        step(*p3, *b3, l43, p4);
+    }
+    if *p4 != T::ZERO {
+        *b4 = pivot(*p4, e4, t);
+    }
+    (p, b)
+}
+
+/// w -= p l;  l += b w;  for four columns, one after the other in each row, and a multiple of four rows.
+#[cfg_attr(feature = "dispatch", inline(always))]
+fn panel<T: Number, V: Vectors<T>>(v: V, p: [T; 4], b: [T; 4], columns: [&mut [T]; 4], w: &mut [T]) {
+    if p.contains(&T::ZERO) {
+        let ([p1, p2, p3, p4], [b1, b2, b3, b4], [c1, c2, c3, c4]) = (p, b, columns);
+        column(v, p1, b1, c1, w);
+        column(v, p2, b2, c2, w);
+        column(v, p3, b3, c3, w);
+        return column(v, p4, b4, c4, w);
+    }
+    let ((near_w, far_w), [(n1, f1), (n2, f2), (n3, f3), (n4, f4)]) =
+        (w.as_rchunks_mut(), columns.map(|column| column.as_rchunks_mut::<STRIDE>()));
+    if STRIDE > 4 {
+        let [n1, n2, n3, n4] = [n1, n2, n3, n4].map(|near| near.as_chunks_mut().0);
+        rows::<T, 4, V>(v, p, b, [n1, n2, n3, n4], near_w.as_chunks_mut().0);
+    }
+    rows::<T, STRIDE, V>(v, p, b, [f1, f2, f3, f4], far_w);
+}
+
+#[cfg_attr(feature = "dispatch", inline(always))]
+fn rows<T: Number, const N: usize, V: Lanes<T, N>>(v: V, p: [T; 4], b: [T; 4], columns: [&mut [[T; N]]; 4], w: &mut [[T; N]]) {
+    let ([q1, q2, q3, q4], [d1, d2, d3, d4]) = (p.map(|p| v.splat(-p)), b.map(|b| v.splat(b)));
+    let [c1, c2, c3, c4] = columns;
+    for ((((w, c1), c2), c3), c4) in w.iter_mut().zip(c1).zip(c2).zip(c3).zip(c4) {
+        let (l1, l2, l3, l4) = (v.load(c1), v.load(c2), v.load(c3), v.load(c4));
+        let first = v.load(w) + q1 * l1;
+        *c1 = v.store(l1 + d1 * first);
+        let second = first + q2 * l2;
+        *c2 = v.store(l2 + d2 * second);
+        let third = second + q3 * l3;
+        *c3 = v.store(l3 + d3 * third);
+        let fourth = third + q4 * l4;
+        *c4 = v.store(l4 + d4 * fourth);
+        *w = v.store(fourth);
     }
 }
 
-/// w -= p l;  l += b w;  for two columns at once. A function of its own, so that the compiler knows the three slices apart.
-#[inline(never)]
-fn pair<T: Number>([p1, p2]: [T; 2], [b1, b2]: [T; 2], c1: &mut [T], c2: &mut [T], w: &mut [T]) {
-    let ((far_w, near_w), (far_1, near_1), (far_2, near_2)) =
-        (w.as_chunks_mut::<LANES>(), c1.as_chunks_mut::<LANES>(), c2.as_chunks_mut::<LANES>());
-    let (q1, q2, d1, d2) = (T::splat(-p1), T::splat(-p2), T::splat(b1), T::splat(b2));
-    for ((w, l1), l2) in far_w.iter_mut().zip(far_1).zip(far_2) {
-        let first = T::pack(w) + q1 * T::pack(l1);
-        *l1 = T::unpack(T::pack(l1) + d1 * first);
-        let second = first + q2 * T::pack(l2);
-        *l2 = T::unpack(T::pack(l2) + d2 * second);
-        *w = T::unpack(second);
+/// w -= p l;  l += b w;  for one column; nothing if its pivot is zero.
+#[cfg_attr(feature = "dispatch", inline(always))]
+#[cfg_attr(not(feature = "dispatch"), inline(never))]
+fn column<T: Number, V: Lanes<T, STRIDE>>(v: V, p: T, b: T, column: &mut [T], w: &mut [T]) {
+    if p == T::ZERO {
+        return;
     }
-    for ((w, l1), l2) in near_w.iter_mut().zip(near_1).zip(near_2) {
-        let first = *w - p1 * *l1;
-        *l1 += b1 * first;
-        let second = first - p2 * *l2;
-        *l2 += b2 * second;
-        *w = second;
-    }
-}
-
-/// w -= p l;  l += b w;  for one column.
-#[inline(never)]
-fn column<T: Number>(p: T, b: T, column: &mut [T], w: &mut [T]) {
-    let ((far_w, near_w), (far, near)) = (w.as_chunks_mut::<LANES>(), column.as_chunks_mut::<LANES>());
-    let (q, d) = (T::splat(-p), T::splat(b));
-    for (w, l) in far_w.iter_mut().zip(far) {
-        let next = T::pack(w) + q * T::pack(l);
-        *l = T::unpack(T::pack(l) + d * next);
-        *w = T::unpack(next);
-    }
+    let ((near_w, far_w), (near, far)) = (w.as_rchunks_mut::<STRIDE>(), column.as_rchunks_mut::<STRIDE>());
     for (w, l) in near_w.iter_mut().zip(near) {
         *w -= p * *l;
         *l += b * *w;
+    }
+    let (q, d) = (v.splat(-p), v.splat(b));
+    for (w, c) in far_w.iter_mut().zip(far) {
+        let l = v.load(c);
+        let next = v.load(w) + q * l;
+        *c = v.store(l + d * next);
+        *w = v.store(next);
     }
 }
 
 /// Forward solve over one segment, L p = w: returns w^T Sigma w and what is left of `w` for the next segment.
 ///
-/// Sums p^2 E into `variance`; the last entry of `w`, if it starts at 0, ends as minus the mean of w^T theta. Four columns per
-/// pass, which pays here because nothing is written back to them; each entry of `w` still meets one column after the other.
-#[inline(never)]
-pub(crate) fn forward<'w, T: Number>(
+/// Sums p^2 E into `variance`; the last entry of `w`, if it starts at 0, ends as minus the mean of w^T theta.
+#[cfg_attr(feature = "dispatch", inline(always))]
+pub(crate) fn forward<'w, T: Number, V: Vectors<T>>(
+    v: V,
     mut inverse: &[T],
     mut columns: &[T],
     mut w: &'w mut [T],
@@ -148,7 +210,7 @@ pub(crate) fn forward<'w, T: Number>(
             *p4 = *p4 - *p1 * *l41 - *p2 * *l42 - *p3 * *l43;
             if *p1 != T::ZERO || *p2 != T::ZERO || *p3 != T::ZERO || *p4 != T::ZERO {
                 variance = variance + *p1 * *p1 * *e1 + *p2 * *p2 * *e2 + *p3 * *p3 * *e3 + *p4 * *p4 * *e4;
-                subtract([*p1, *p2, *p3, *p4], [c1, c2, c3, c4], rest);
+                subtract(v, [*p1, *p2, *p3, *p4], [c1, c2, c3, c4], rest);
             }
             (inverse, columns, w) = (later, others, rest);
         } else if let [e, later @ ..] = inverse {
@@ -165,53 +227,58 @@ pub(crate) fn forward<'w, T: Number>(
     }
 }
 
-/// w -= p l for four columns.
-#[inline]
-fn subtract<T: Number>([p1, p2, p3, p4]: [T; 4], [c1, c2, c3, c4]: [&[T]; 4], w: &mut [T]) {
-    let (far_w, near_w) = w.as_chunks_mut::<LANES>();
-    let ((far_1, near_1), (far_2, near_2)) = (c1.as_chunks::<LANES>(), c2.as_chunks::<LANES>());
-    let ((far_3, near_3), (far_4, near_4)) = (c3.as_chunks::<LANES>(), c4.as_chunks::<LANES>());
-    let (q1, q2, q3, q4) = (T::splat(-p1), T::splat(-p2), T::splat(-p3), T::splat(-p4));
-    for ((((w, l1), l2), l3), l4) in far_w.iter_mut().zip(far_1).zip(far_2).zip(far_3).zip(far_4) {
-        *w = T::unpack(T::pack(w) + q1 * T::pack(l1) + q2 * T::pack(l2) + q3 * T::pack(l3) + q4 * T::pack(l4));
+/// w -= p l for four columns and a multiple of four rows.
+#[cfg_attr(feature = "dispatch", inline(always))]
+fn subtract<T: Number, V: Vectors<T>>(v: V, p: [T; 4], columns: [&[T]; 4], w: &mut [T]) {
+    let ((near_w, far_w), [(n1, f1), (n2, f2), (n3, f3), (n4, f4)]) =
+        (w.as_rchunks_mut(), columns.map(|column| column.as_rchunks::<STRIDE>()));
+    if STRIDE > 4 {
+        let [n1, n2, n3, n4] = [n1, n2, n3, n4].map(|near| near.as_chunks().0);
+        subtract_rows::<T, 4, V>(v, p, [n1, n2, n3, n4], near_w.as_chunks_mut().0);
     }
-    for ((((w, l1), l2), l3), l4) in near_w.iter_mut().zip(near_1).zip(near_2).zip(near_3).zip(near_4) {
-        *w = *w - p1 * *l1 - p2 * *l2 - p3 * *l3 - p4 * *l4;
+    subtract_rows::<T, STRIDE, V>(v, p, [f1, f2, f3, f4], far_w);
+}
+
+#[cfg_attr(feature = "dispatch", inline(always))]
+fn subtract_rows<T: Number, const N: usize, V: Lanes<T, N>>(v: V, p: [T; 4], columns: [&[[T; N]]; 4], w: &mut [[T; N]]) {
+    let ([q1, q2, q3, q4], [c1, c2, c3, c4]) = (p.map(|p| v.splat(-p)), columns);
+    for ((((w, l1), l2), l3), l4) in w.iter_mut().zip(c1).zip(c2).zip(c3).zip(c4) {
+        *w = v.store(v.load(w) + q1 * v.load(l1) + q2 * v.load(l2) + q3 * v.load(l3) + q4 * v.load(l4));
     }
 }
 
 /// Adds up the lanes, halving.
-#[inline]
-fn tree<T: Number>(lanes: T::Lanes) -> T {
-    let [a0, a1, a2, a3, a4, a5, a6, a7] = T::unpack(lanes);
+#[cfg_attr(feature = "dispatch", inline(always))]
+fn tree<T: Number>([a0, a1, a2, a3, a4, a5, a6, a7]: [T; LANES]) -> T {
     ((a0 + a4) + (a2 + a6)) + ((a1 + a5) + (a3 + a7))
 }
 
 /// Dot product of a column with `x`, from the far end, so that the newest entries of `x` come last.
-#[inline]
-fn dot<T: Number>(column: &[T], x: &[T]) -> T {
+#[cfg_attr(feature = "dispatch", inline(always))]
+fn dot<T: Number, V: Lanes<T, LANES>>(v: V, column: &[T], x: &[T]) -> T {
     let (near_l, far_l) = column.as_rchunks::<LANES>();
     let (near_x, far_x) = x.as_rchunks::<LANES>();
-    let mut sum = T::splat(T::ZERO);
+    let mut sum = v.splat(T::ZERO);
     for (l, x) in far_l.iter().zip(far_x).rev() {
-        sum = sum + T::pack(l) * T::pack(x);
+        sum = sum + v.load(l) * v.load(x);
     }
-    near_l.iter().zip(near_x).rev().fold(tree::<T>(sum), |sum, (l, x)| sum + *l * *x)
+    near_l.iter().zip(near_x).rev().fold(tree(v.store(sum)), |sum, (l, x)| sum + *l * *x)
 }
 
 /// Two dot products with the same `x`; each is bit for bit what [`dot`] gives.
-#[inline]
-fn dots<T: Number>(first: &[T], second: &[T], x: &[T]) -> (T, T) {
+#[cfg_attr(feature = "dispatch", inline(always))]
+#[cfg_attr(not(feature = "dispatch"), inline)]
+fn dots<T: Number, V: Lanes<T, LANES>>(v: V, first: &[T], second: &[T], x: &[T]) -> (T, T) {
     let (near_1, far_1) = first.as_rchunks::<LANES>();
     let (near_2, far_2) = second.as_rchunks::<LANES>();
     let (near_x, far_x) = x.as_rchunks::<LANES>();
-    let (mut lanes_1, mut lanes_2) = (T::splat(T::ZERO), T::splat(T::ZERO));
+    let (mut lanes_1, mut lanes_2) = (v.splat(T::ZERO), v.splat(T::ZERO));
     for ((l1, l2), x) in far_1.iter().zip(far_2).zip(far_x).rev() {
-        let x = T::pack(x);
-        lanes_1 = lanes_1 + T::pack(l1) * x;
-        lanes_2 = lanes_2 + T::pack(l2) * x;
+        let x = v.load(x);
+        lanes_1 = lanes_1 + v.load(l1) * x;
+        lanes_2 = lanes_2 + v.load(l2) * x;
     }
-    let (mut sum_1, mut sum_2) = (tree::<T>(lanes_1), tree::<T>(lanes_2));
+    let (mut sum_1, mut sum_2) = (tree(v.store(lanes_1)), tree(v.store(lanes_2)));
     for ((l1, l2), x) in near_1.iter().zip(near_2).zip(near_x).rev() {
         sum_1 += *l1 * *x;
         sum_2 += *l2 * *x;
@@ -222,23 +289,78 @@ fn dots<T: Number>(first: &[T], second: &[T], x: &[T]) -> (T, T) {
 /// Back-solve over one segment, L^T x = s: the first `unknown` entries of `x` hold s and become x.
 ///
 /// The entries after them are solved already and end with -1 for the information row, which brings in z.
-pub(crate) fn back_solve<T: Number>(mut columns: &[T], mut unknown: usize, x: &mut [T]) {
+#[cfg_attr(feature = "dispatch", inline(always))]
+pub(crate) fn back_solve<T: Number, V: Lanes<T, LANES>>(v: V, mut columns: &[T], mut unknown: usize, x: &mut [T]) {
     while let Some((head, solved)) = x.split_at_mut_checked(unknown) {
         match head {
             [.., x1, x2] => {
                 let (c2, c1) = (back(&mut columns, solved.len()), back(&mut columns, solved.len() + 1));
                 let (Some(c2), Some([below, c1 @ ..])) = (c2, c1) else { return };
-                let (sum_1, sum_2) = dots(c1, c2, solved);
+                let (sum_1, sum_2) = dots(v, c1, c2, solved);
                 *x2 -= sum_2;
                 *x1 = (*x1 - sum_1) - *below * *x2;
                 unknown -= 2;
             }
             [x1] => {
                 let Some(c1) = back(&mut columns, solved.len()) else { return };
-                *x1 -= dot(c1, solved);
+                *x1 -= dot(v, c1, solved);
                 return;
             }
             [] => return,
         }
     }
+}
+
+/// [`back_solve`] of two right-hand sides in one pass over the columns: each is bit for bit what it would be alone.
+#[cfg(not(target_os = "none"))]
+#[cfg_attr(feature = "dispatch", inline(always))]
+pub(crate) fn back_solve_both<T: Number, V: Lanes<T, LANES>>(v: V, mut columns: &[T], mut unknown: usize, x: [&mut [T]; 2]) {
+    let [x, y] = x;
+    while let (Some((head, solved)), Some((head_y, solved_y))) =
+        (x.split_at_mut_checked(unknown), y.split_at_mut_checked(unknown))
+    {
+        match (head, head_y) {
+            ([.., x1, x2], [.., y1, y2]) => {
+                let (c2, c1) = (back(&mut columns, solved.len()), back(&mut columns, solved.len() + 1));
+                let (Some(c2), Some([below, c1 @ ..])) = (c2, c1) else { return };
+                let ([x_1, x_2], [y_1, y_2]) = dots_both(v, c1, c2, solved, solved_y);
+                *x2 -= x_2;
+                *y2 -= y_2;
+                *x1 = (*x1 - x_1) - *below * *x2;
+                *y1 = (*y1 - y_1) - *below * *y2;
+                unknown -= 2;
+            }
+            ([x1], [y1]) => {
+                let Some(c1) = back(&mut columns, solved.len()) else { return };
+                *x1 -= dot(v, c1, solved);
+                *y1 -= dot(v, c1, solved_y);
+                return;
+            }
+            _ => return,
+        }
+    }
+}
+
+/// [`dots`] with two vectors.
+#[cfg(not(target_os = "none"))]
+#[cfg_attr(feature = "dispatch", inline(always))]
+fn dots_both<T: Number, V: Lanes<T, LANES>>(v: V, first: &[T], second: &[T], x: &[T], y: &[T]) -> ([T; 2], [T; 2]) {
+    let ((near_1, far_1), (near_2, far_2)) = (first.as_rchunks::<LANES>(), second.as_rchunks::<LANES>());
+    let ((near_x, far_x), (near_y, far_y)) = (x.as_rchunks::<LANES>(), y.as_rchunks::<LANES>());
+    let zero = v.splat(T::ZERO);
+    let (mut x_1, mut x_2, mut y_1, mut y_2) = (zero, zero, zero, zero);
+    for (((l1, l2), x), y) in far_1.iter().zip(far_2).zip(far_x).zip(far_y).rev() {
+        let (l1, l2, x, y) = (v.load(l1), v.load(l2), v.load(x), v.load(y));
+        (x_1, x_2) = (x_1 + l1 * x, x_2 + l2 * x);
+        (y_1, y_2) = (y_1 + l1 * y, y_2 + l2 * y);
+    }
+    let ([mut x_1, mut x_2], [mut y_1, mut y_2]) =
+        ([x_1, x_2].map(|lanes| tree(v.store(lanes))), [y_1, y_2].map(|lanes| tree(v.store(lanes))));
+    for (((l1, l2), x), y) in near_1.iter().zip(near_2).zip(near_x).zip(near_y).rev() {
+        x_1 += *l1 * *x;
+        x_2 += *l2 * *x;
+        y_1 += *l1 * *y;
+        y_2 += *l2 * *y;
+    }
+    ([x_1, x_2], [y_1, y_2])
 }

@@ -2,17 +2,26 @@
 //!
 //! What is generic is compiled where it is used, with the settings of that crate. These are compiled here: firmware that is
 //! optimized for size can have this crate optimized for speed, and pays for it with a few kilobytes.
+//!
+//! With the feature `dispatch` each is there twice on x86-64, and the processor decides which one runs. Both have the same bits.
 
 use super::inverse::{self, Entries};
 use super::kernel;
+use super::lanes::widest;
 use super::normal::Stream;
+use super::number::Number;
 
 /// What a posterior spends its time in.
 pub trait Loops: Sized {
     /// [`kernel::sweep`]
     fn sweep<'w>(inverse: &mut [Self], columns: &mut [Self], w: &'w mut [Self], t: Self) -> (Self, &'w mut [Self]);
+    /// [`kernel::forward`]
+    fn forward<'w>(inverse: &[Self], columns: &[Self], w: &'w mut [Self], variance: Self) -> (Self, &'w mut [Self]);
     /// [`kernel::back_solve`]
     fn back_solve(columns: &[Self], unknown: usize, x: &mut [Self]);
+    /// [`kernel::back_solve`] for two right-hand sides: a host reads the factor once for both.
+    #[cfg(not(target_os = "none"))]
+    fn back_solve_both(columns: &[Self], unknown: usize, x: [&mut [Self]; 2]);
     /// [`inverse::back_rows`]
     fn back_rows(columns: &[Self], length: usize, unknown: usize, x: &mut [Entries<Self>]);
     /// Standard normals, one after the other.
@@ -26,17 +35,28 @@ macro_rules! loops {
         impl Loops for $scalar {
             #[inline(never)]
             fn sweep<'w>(inverse: &mut [Self], columns: &mut [Self], w: &'w mut [Self], t: Self) -> (Self, &'w mut [Self]) {
-                kernel::sweep(inverse, columns, w, t)
+                widest!(v => kernel::sweep(v, inverse, columns, w, t))
+            }
+
+            #[inline(never)]
+            fn forward<'w>(inverse: &[Self], columns: &[Self], w: &'w mut [Self], variance: Self) -> (Self, &'w mut [Self]) {
+                widest!(v => kernel::forward(v, inverse, columns, w, variance))
             }
 
             #[inline(never)]
             fn back_solve(columns: &[Self], unknown: usize, x: &mut [Self]) {
-                kernel::back_solve(columns, unknown, x);
+                widest!(v => kernel::back_solve(v, columns, unknown, x));
+            }
+
+            #[cfg(not(target_os = "none"))]
+            #[inline(never)]
+            fn back_solve_both(columns: &[Self], unknown: usize, x: [&mut [Self]; 2]) {
+                widest!(v => kernel::back_solve_both(v, columns, unknown, x));
             }
 
             #[inline(never)]
             fn back_rows(columns: &[Self], length: usize, unknown: usize, x: &mut [Entries<Self>]) {
-                inverse::back_rows(columns, length, unknown, x);
+                widest!(v => inverse::back_rows(v, columns, length, unknown, x));
             }
 
             #[inline(never)]
@@ -48,13 +68,121 @@ macro_rules! loops {
 
             #[inline(never)]
             fn spread(scale: Self, variances: &[Self], x: &mut [Self]) {
-                for (x, e) in x.iter_mut().zip(variances) {
-                    *x *= scale * super::Number::root(*e);
-                }
+                widest!(_v => spread(scale, variances, x));
             }
         }
     };
 }
 
+/// x *= scale sqrt(e)
+#[cfg_attr(feature = "dispatch", inline(always))]
+fn spread<T: Number>(scale: T, variances: &[T], x: &mut [T]) {
+    for (x, e) in x.iter_mut().zip(variances) {
+        *x *= scale * e.root();
+    }
+}
+
 loops!(f32);
 loops!(f64);
+
+#[cfg(all(test, feature = "dispatch"))]
+mod tests {
+    use super::super::inverse::ROWS;
+    use super::super::kernel::Vectors;
+    use super::super::lanes::{Lanes, Plain};
+    use super::*;
+
+    /// A factor of `n` columns and the information row, 1/D, and a vector along them, from a linear congruence; every third entry of
+    /// the vector's beginning is zero.
+    fn factor<T: Number>(n: usize) -> (Vec<T>, Vec<T>, Vec<T>) {
+        let mut state = 1_u32;
+        let mut next = move || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            T::from_f64(f64::from(state >> 8) / 16_777_216.0 - 0.5)
+        };
+        let columns = (0..n * (n + 1) / 2).map(|_| next()).collect();
+        let inverse = (0..n).map(|_| T::ONE + next()).collect();
+        let w = (0..=n).map(|row| if row < n / 2 && row % 3 == 0 { T::ZERO } else { next() }).collect();
+        (columns, inverse, w)
+    }
+
+    fn bits<T: Number>(numbers: &[T]) -> Vec<u64> {
+        numbers.iter().map(|number| number.bits()).collect()
+    }
+
+    /// What is chosen here, the way of AVX2 where the processor has it, against the plain way.
+    fn same_bits<T: Number>()
+    where
+        Plain: Vectors<T> + Lanes<T, ROWS>,
+    {
+        for n in (1..20).chain([29, 63, 64, 65, 134, 146]) {
+            let (columns, inverse, w) = factor::<T>(n);
+            let (mut here, mut there) =
+                ((columns.clone(), inverse.clone(), w.clone()), (columns.clone(), inverse.clone(), w.clone()));
+            let (t, rest) = T::sweep(&mut here.1, &mut here.0, &mut here.2, T::ONE);
+            let (plain, other) = kernel::sweep(Plain, &mut there.1, &mut there.0, &mut there.2, T::ONE);
+            assert_eq!((t.bits(), bits(rest)), (plain.bits(), bits(other)), "{n}");
+            assert_eq!((bits(&here.0), bits(&here.1)), (bits(&there.0), bits(&there.1)), "{n}");
+
+            let (mut here, mut there) = (w.clone(), w.clone());
+            let (variance, rest) = T::forward(&inverse, &columns, &mut here, T::ZERO);
+            let (plain, other) = kernel::forward(Plain, &inverse, &columns, &mut there, T::ZERO);
+            assert_eq!((variance.bits(), bits(rest)), (plain.bits(), bits(other)), "{n}");
+            assert_eq!(bits(&here), bits(&there), "{n}");
+
+            let (mut here, mut there) = (w.clone(), w.clone());
+            T::back_solve(&columns, n, &mut here);
+            kernel::back_solve(Plain, &columns, n, &mut there);
+            assert_eq!(bits(&here), bits(&there), "{n}");
+            let (mut first, mut second) = (inverse.clone(), w.clone());
+            first.push(-T::ONE);
+            let mut alone = first.clone();
+            T::back_solve(&columns, n, &mut alone);
+            T::back_solve_both(&columns, n, [&mut first, &mut second]);
+            assert_eq!((bits(&first), bits(&second)), (bits(&alone), bits(&here)), "{n}");
+
+            let rows: Vec<Entries<T>> = w.iter().take(n).map(|x| [*x; ROWS]).collect();
+            let (mut here, mut there) = (rows.clone(), rows);
+            T::back_rows(&columns, n, n, &mut here);
+            inverse::back_rows(Plain, &columns, n, n, &mut there);
+            assert_eq!(bits(here.as_flattened()), bits(there.as_flattened()), "{n}");
+
+            let (mut here, mut there) = (w.clone(), w);
+            T::spread(T::from_f64(0.3), &inverse, &mut here);
+            there.iter_mut().zip(&inverse).for_each(|(x, e)| *x *= T::from_f64(0.3) * e.root());
+            assert_eq!(bits(&here), bits(&there), "{n}");
+        }
+    }
+
+    #[test]
+    fn the_same_bits_on_every_processor() {
+        same_bits::<f32>();
+        same_bits::<f64>();
+    }
+
+    /// One column at a time, as it is written down: w -= p l, l += b w.
+    #[test]
+    fn columns_go_through_one_after_the_other() {
+        for n in [1, 2, 3, 4, 5, 7, 8, 12, 17, 64, 146] {
+            let (columns, inverse, w) = factor::<f32>(n);
+            let (mut swept, mut e, mut x) = (columns.clone(), inverse.clone(), w.clone());
+            let (t, rest) = f32::sweep(&mut e, &mut swept, &mut x, 1.0);
+            let (mut l, mut d, mut v, mut grown, mut start) = (columns, inverse, w, 1.0_f32, 0);
+            for column in 0..n {
+                let p = v[column];
+                if p != 0.0 {
+                    let (before, f) = (grown, p * d[column]);
+                    grown = before + p * f;
+                    d[column] *= before / grown;
+                    for (l, w) in l[start..start + n - column].iter_mut().zip(&mut v[column + 1..]) {
+                        *w -= p * *l;
+                        *l += f / grown * *w;
+                    }
+                }
+                start += n - column;
+            }
+            assert_eq!((t.to_bits(), bits(rest)), (grown.to_bits(), bits(&v[n..])), "{n}");
+            assert_eq!((bits(&swept), bits(&e)), (bits(&l), bits(&d)), "{n}");
+        }
+    }
+}

@@ -13,7 +13,6 @@
 use super::loops::Loops;
 use core::fmt::Debug;
 use core::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub, SubAssign};
-use wide::{f32x8, f64x8};
 
 /// Memory for numbers: `[T; N]`, `Vec<T>`, `&mut [T]` and the like.
 pub trait Storage<T>: AsRef<[T]> + AsMut<[T]> {}
@@ -47,10 +46,6 @@ pub trait Number:
     + Sync
     + 'static
 {
-    /// Eight numbers that are multiplied and added at once; plain arithmetic where the target has no vectors.
-    #[doc(hidden)]
-    type Lanes: Copy + Add<Output = Self::Lanes> + Mul<Output = Self::Lanes>;
-
     /// Zero; its bits are all zero.
     const ZERO: Self;
     /// One.
@@ -82,18 +77,9 @@ pub trait Number:
     /// Square root, rounded correctly: for a few numbers, in integers where there is no instruction for it.
     #[must_use]
     fn exact_root(self) -> Self;
-
-    #[doc(hidden)]
-    fn splat(self) -> Self::Lanes;
-    #[doc(hidden)]
-    fn pack(lanes: &[Self; 8]) -> Self::Lanes;
-    #[doc(hidden)]
-    fn unpack(lanes: Self::Lanes) -> [Self; 8];
 }
 
 impl Number for f32 {
-    type Lanes = f32x8;
-
     const ZERO: Self = 0.0;
     const ONE: Self = 1.0;
     const EPSILON: f64 = Self::EPSILON as f64;
@@ -122,7 +108,7 @@ impl Number for f32 {
     fn exact_root(self) -> Self {
         libm::sqrtf(self)
     }
-    #[inline]
+    #[cfg_attr(feature = "dispatch", inline(always))]
     fn root(self) -> Self {
         let half = 0.5 * self;
         let mut r = Self::from_bits(0x5f37_5a86_u32.wrapping_sub(self.to_bits() >> 1));
@@ -131,24 +117,9 @@ impl Number for f32 {
         r += r * (0.5 - half * r * r);
         self * r
     }
-
-    #[inline]
-    fn splat(self) -> Self::Lanes {
-        Self::Lanes::splat(self)
-    }
-    #[inline]
-    fn pack(lanes: &[Self; 8]) -> Self::Lanes {
-        Self::Lanes::new(*lanes)
-    }
-    #[inline]
-    fn unpack(lanes: Self::Lanes) -> [Self; 8] {
-        lanes.to_array()
-    }
 }
 
 impl Number for f64 {
-    type Lanes = f64x8;
-
     const ZERO: Self = 0.0;
     const ONE: Self = 1.0;
     const EPSILON: f64 = Self::EPSILON;
@@ -175,7 +146,7 @@ impl Number for f64 {
     fn exact_root(self) -> Self {
         libm::sqrt(self)
     }
-    #[inline]
+    #[cfg_attr(feature = "dispatch", inline(always))]
     fn root(self) -> Self {
         let half = 0.5 * self;
         let mut r = Self::from_bits(0x5fe6_eb50_c7b5_37a9_u64.wrapping_sub(self.to_bits() >> 1));
@@ -184,19 +155,6 @@ impl Number for f64 {
         r += r * (0.5 - half * r * r);
         r += r * (0.5 - half * r * r);
         self * r
-    }
-
-    #[inline]
-    fn splat(self) -> Self::Lanes {
-        Self::Lanes::splat(self)
-    }
-    #[inline]
-    fn pack(lanes: &[Self; 8]) -> Self::Lanes {
-        Self::Lanes::new(*lanes)
-    }
-    #[inline]
-    fn unpack(lanes: Self::Lanes) -> [Self; 8] {
-        lanes.to_array()
     }
 }
 

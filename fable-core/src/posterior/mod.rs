@@ -40,9 +40,7 @@ pub(crate) use workspace::{parts, with_variances};
 
 #[cfg(feature = "adapt")]
 use crate::numbers::inverse::{Entries, ROWS, begin_row};
-use crate::numbers::{
-    Arrow, BASE_PRECISION, MAX_COEFFICIENT, MAX_RESPONSE, Number, Segment, Storage, Stream, VARIANCE, kernel, within,
-};
+use crate::numbers::{Arrow, BASE_PRECISION, MAX_COEFFICIENT, MAX_RESPONSE, Number, Segment, Storage, Stream, VARIANCE, within};
 use core::fmt;
 use core::marker::PhantomData;
 use nalgebra::{Dim, Matrix, StorageMut};
@@ -194,7 +192,7 @@ impl<T: Number, S: AsRef<[T]>> Posterior<T, S> {
         let segments = self.arrow.split(self.storage.as_ref(), leaf).ok_or(PosteriorError::Vacant)?;
         let (mut variance, mut w) = (T::ZERO, active);
         for segment in segments {
-            (variance, w) = kernel::forward(segment.inverse, segment.columns, w, variance);
+            (variance, w) = T::forward(segment.inverse, segment.columns, w, variance);
         }
         Ok(Estimate { mean: -w.first().copied().unwrap_or(T::ZERO), variance })
     }
@@ -326,7 +324,7 @@ impl<T: Number, S: AsRef<[T]>> Posterior<T, S> {
         let active = active.get_mut(self.arrow.active_start(leaf)..)?;
         let mut w = &mut *active;
         for segment in &segments {
-            (_, w) = kernel::forward(segment.inverse, segment.columns, w, T::ZERO);
+            (_, w) = T::forward(segment.inverse, segment.columns, w, T::ZERO);
         }
         for (x, e) in active.iter_mut().zip(segments.iter().flat_map(|segment| segment.inverse)) {
             *x *= *e;
@@ -340,6 +338,39 @@ impl<T: Number, S: AsRef<[T]>> Posterior<T, S> {
     /// leaf's coordinates (without meaning when there is no leaf) and the root's.
     pub(crate) fn draw(&self, active: &mut [T], task: Option<usize>, normal: Option<(T, Stream)>) -> Result<(), PosteriorError> {
         let leaf = self.arrow.leaf_of(task);
+        self.right_hand_side(active, leaf, normal)?;
+        self.solve_root(active);
+        if let Some(leaf) = leaf {
+            self.solve_leaf(leaf, active);
+        }
+        Ok(())
+    }
+
+    /// A draw and the mean, each as [`draw`](Self::draw) gives it, in one pass over the factor.
+    #[cfg(not(target_os = "none"))]
+    pub(crate) fn draw_and_mean(
+        &self,
+        active: &mut [T],
+        mean: &mut [T],
+        task: Option<usize>,
+        normal: (T, Stream),
+    ) -> Result<(), PosteriorError> {
+        let leaf = self.arrow.leaf_of(task);
+        self.right_hand_side(active, leaf, Some(normal))?;
+        self.right_hand_side(mean, leaf, None)?;
+        let [own, root] = self.arrow.split(self.storage.as_ref(), leaf).ok_or(PosteriorError::Vacant)?;
+        let (leaf_len, root_len) = (self.arrow.leaf(), self.arrow.root());
+        if let (Some(active), Some(mean)) = (active.get_mut(leaf_len..), mean.get_mut(leaf_len..)) {
+            T::back_solve_both(root.columns, root_len, [active, mean]);
+        }
+        if leaf.is_some() {
+            T::back_solve_both(own.columns, leaf_len, [active, mean]);
+        }
+        Ok(())
+    }
+
+    /// What a back-solve makes a draw of, or the mean.
+    fn right_hand_side(&self, active: &mut [T], leaf: Option<usize>, normal: Option<(T, Stream)>) -> Result<(), PosteriorError> {
         active.fill(T::ZERO);
         let (last, coordinates) = active.split_last_mut().ok_or(PosteriorError::Vacant)?;
         *last = -T::ONE;
@@ -352,10 +383,6 @@ impl<T: Number, S: AsRef<[T]>> Posterior<T, S> {
                 T::spread(nu, segment.inverse, part);
                 drawn = rest;
             }
-        }
-        self.solve_root(active);
-        if let Some(leaf) = leaf {
-            self.solve_leaf(leaf, active);
         }
         Ok(())
     }

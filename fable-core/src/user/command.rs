@@ -97,7 +97,7 @@ impl<'c> Command<'c> {
         Self::new(Order::Decide { request, scored: false, propensities: None })
     }
 
-    /// A decision with its [`scores`](Self::scores): one more back-solve, for the mean.
+    /// A decision with its [`scores`](Self::scores): the mean is solved for beside the draw.
     #[must_use]
     pub const fn scored(mut self) -> Self {
         if let Order::Decide { scored, .. } = &mut self.order {
@@ -273,7 +273,7 @@ impl<T: Scalar> User<'_, T> {
                 }
                 let left = self.narrow(request)?;
                 let request = Request { feasible: &left, ..*request };
-                let Some(drawn) = self.propose_decision(&request, event)? else { return Ok(true) };
+                let Some(drawn) = self.propose_decision(&request, *scored, event)? else { return Ok(true) };
                 if let Some((draws, out)) = propensities {
                     self.propensities_of(&request, &drawn, *draws, out)?;
                 }
@@ -353,7 +353,12 @@ impl<T: Scalar> User<'_, T> {
 
     /// What is due expires, the ring gets room, the permissions are recorded, the decision is made.
     #[inline(never)]
-    fn propose_decision(&mut self, request: &Request<'_>, event: &mut Event) -> Result<Option<Drawn<T>>, UserError> {
+    fn propose_decision(
+        &mut self,
+        request: &Request<'_>,
+        scored: bool,
+        event: &mut Event,
+    ) -> Result<Option<Drawn<T>>, UserError> {
         if let Some(due) = self.due(request.at).or_else(|| self.crowded()) {
             *event = due.into();
         } else if self.permissions != *request.feasible.set() {
@@ -362,7 +367,7 @@ impl<T: Scalar> User<'_, T> {
             *event = placing;
         } else {
             let mut coins = Coins::new();
-            let drawn = self.draw(request, &mut coins)?;
+            let drawn = self.draw(request, scored, &mut coins)?;
             *event = Event::Decision {
                 round: drawn.round,
                 action: drawn.action,
@@ -378,9 +383,6 @@ impl<T: Scalar> User<'_, T> {
 
     /// The scores of the action that is played.
     fn scores(&mut self, request: &Request<'_>, drawn: &Drawn<T>) -> Result<Scores, UserError> {
-        if !self.has_means() {
-            self.find_means(request)?;
-        }
         let (_, means) = with_variances(self.workspace, self.policy.catalog()).ok_or(PosteriorError::WorkspaceLength)?;
         let (_, highest) = score::best(request.feasible.set(), means).ok_or(UserError::UnknownAction)?;
         let score = *means.get(drawn.action.index()).ok_or(PosteriorError::WorkspaceLength)?;

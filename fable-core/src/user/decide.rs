@@ -67,7 +67,7 @@ impl<T: Scalar> User<'_, T> {
             self.end(due)?;
         }
         let mut coins = Coins::new();
-        let Drawn { round, action, baseline, .. } = self.draw(request, &mut coins)?;
+        let Drawn { round, action, baseline, .. } = self.draw(request, false, &mut coins)?;
         let (origin, state) = (self.place(), &mut *self.memory.state);
         if state.permissions != *request.feasible.set() {
             state.permit(request.feasible.set());
@@ -107,14 +107,14 @@ impl<T: Scalar> User<'_, T> {
     }
 
     /// What the next round's exploration leads to (Equation 4), and what coins make of it; they are added to those given.
+    /// Leaves the mean score of every action in the place of the variances if `means` are wanted, by coins or by who asks.
     #[inline(never)]
-    pub(super) fn draw(&mut self, request: &Request<'_>, coins: &mut Coins) -> Result<Drawn<T>, UserError> {
+    pub(super) fn draw(&mut self, request: &Request<'_>, means: bool, coins: &mut Coins) -> Result<Drawn<T>, UserError> {
         let round = self.next_round()?;
-        let outlook = self.exploring(round, Purpose::Decision);
-        if self.probes() && matches!(outlook, Outlook::Draw(..)) {
-            self.find_means(request)?;
-        }
-        let (best, score) = self.best(request, outlook)?;
+        let (best, score) = match self.exploring(round, Purpose::Decision) {
+            Outlook::Draw(scale, key) if means || self.probes() => self.score_draw_and_mean(request, scale, &key)?,
+            outlook => self.best(request, outlook)?,
+        };
         let action = if self.probes() { self.toss(request, best, round, coins)? } else { best };
         let score = if action == best { score } else { self.scored()?.1.get(action.index()).copied().unwrap_or(score) };
         let default = request.defaults.and_then(|defaults| defaults.get(action.index()).copied());
@@ -151,15 +151,6 @@ impl<T: Scalar> User<'_, T> {
 
     pub(super) fn next_round(&self) -> Result<u32, UserError> {
         self.round.checked_add(1).ok_or(UserError::Exhausted)
-    }
-
-    /// Whether a decision leaves the mean score of every action in the place of the variances.
-    pub(super) fn has_means(&self) -> bool {
-        #[cfg(feature = "adapt")]
-        if matches!(self.policy.settings().exploration, Exploration::Optimistic(_)) {
-            return true;
-        }
-        self.probes()
     }
 
     /// How a round looks at the scores.
@@ -227,6 +218,30 @@ impl<T: Scalar> User<'_, T> {
         let (catalog, lambda) = (policy.catalog(), policy.settings().cost_weight);
         let round = Round::new(catalog, policy.mask(), lambda, request.context, request.defaults);
         T::best(&round, active, table, scores, request.feasible.set()).ok_or(UserError::UnknownAction)
+    }
+
+    /// The best feasible action for a draw; the mean score of every action goes where the variances would be. A host with room for
+    /// both reads the factor once.
+    fn score_draw_and_mean(&mut self, request: &Request<'_>, scale: T, key: &Key) -> Result<(Action, T), UserError> {
+        #[cfg(not(target_os = "none"))]
+        {
+            const SHORT: PosteriorError = PosteriorError::WorkspaceLength;
+            let (policy, catalog) = (self.policy, self.policy.catalog());
+            let posterior = Posterior::of(self.memory.state.arrow, 0.0, &*self.memory.storage);
+            let (scratch, means) = with_variances(self.workspace, catalog).ok_or(SHORT)?;
+            if let Some((scratch, mean)) = scratch.split_at_mut_checked(catalog.scoring_len())
+                && let Some(mean) = mean.get_mut(..catalog.arrow().active_len())
+            {
+                let (active, table, scores) = parts(scratch, catalog).ok_or(SHORT)?;
+                posterior.draw_and_mean(active, mean, request.context.task(), (scale, key.stream()))?;
+                let lambda = policy.settings().cost_weight;
+                let round = Round::new(catalog, policy.mask(), lambda, request.context, request.defaults);
+                T::best(&round, mean, table, means, request.feasible.set()).ok_or(UserError::UnknownAction)?;
+                return T::best(&round, active, table, scores, request.feasible.set()).ok_or(UserError::UnknownAction);
+            }
+        }
+        self.find_means(request)?;
+        self.score(request, Some((scale, key.stream())))
     }
 
     /// Leaves the variance of every feasible action's score in the workspace.

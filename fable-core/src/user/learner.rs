@@ -245,8 +245,7 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
     ///
     /// # Errors
     /// A learner that is vacant or was started under another policy, a workspace that is too small.
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "where the policy is a constant, what its settings do not need is left out")]
+    #[inline(always)] // where the policy is a constant, what its settings do not need is left out
     pub fn with<'u>(
         &'u mut self,
         policy: &'u Policy<'u, T>,
@@ -349,8 +348,7 @@ impl<T: Scalar> Memory<'_, T> {
 
 impl<'u, T: Scalar> User<'u, T> {
     /// Joins what belongs together, or says why it does not.
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "as above")]
+    #[inline(always)] // as above
     fn new(policy: &'u Policy<'u, T>, memory: Memory<'u, T>, workspace: &'u mut [T]) -> Result<Self, UserError> {
         if memory.state.is_vacant() {
             return Err(UserError::Posterior(PosteriorError::Vacant));

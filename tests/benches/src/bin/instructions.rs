@@ -16,7 +16,7 @@ use fable_core::catalog::{AGENT, Catalog, TAU2};
 use fable_core::{Action, Assessment, Decision, Policy, Scalar, Settings};
 
 const HELP: &str = "\
-Counts instructions of one decide, one learn and one assessed contrast with valgrind and compares them with tests/benches/instructions.txt.
+Counts instructions of one decide (a draw, and optimistic), one learn and one assessed contrast with valgrind and compares them with tests/benches/instructions.txt.
 
 usage: cargo run --release -p fable-benches --bin instructions [-- --accept]
 
@@ -29,6 +29,8 @@ const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/instructions.txt");
 const TOLERANCE: f64 = 0.02;
 /// Lessons before counting starts.
 const WARM: usize = 400;
+/// A decision with the defaults instead of the paper's draw.
+const OPTIMISTIC: &str = "optimistic";
 /// Rounds that are counted; the count is their mean.
 const ROUNDS: usize = 64;
 
@@ -39,9 +41,10 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         [] => report(false),
         ["--accept"] => report(true),
         // The program under valgrind.
-        ["--run", catalog, scalar] => {
+        ["--run", catalog, scalar, operation] => {
             let catalog = if catalog == "agent" { &AGENT } else { &TAU2 };
-            if scalar == "f32" { run::<f32>(catalog) } else { run::<f64>(catalog) }
+            let settings = if operation == OPTIMISTIC { Settings::DEFAULT } else { Settings::PAPER };
+            if scalar == "f32" { run::<f32>(catalog, settings) } else { run::<f64>(catalog, settings) }
         }
         ["--help" | "-h"] => {
             println!("{HELP}");
@@ -78,8 +81,8 @@ fn neighbour(catalog: &Catalog<'_>, action: Action, turn: usize) -> Option<Actio
     catalog.action(&values)
 }
 
-fn run<T: Scalar>(catalog: &Catalog<'_>) -> Result<ExitCode, Box<dyn Error>> {
-    let policy = Policy::<T>::new(catalog, Settings::PAPER)?;
+fn run<T: Scalar>(catalog: &Catalog<'_>, settings: Settings) -> Result<ExitCode, Box<dyn Error>> {
+    let policy = Policy::<T>::new(catalog, settings)?;
     let moments = moments(&policy, None, ROUNDS);
     let mut fable = Fable::new(&policy);
     lessons(&moments, WARM).for_each(|(moment, action)| fable.observe(&moments[moment], action));
@@ -111,8 +114,8 @@ fn report(accept: bool) -> Result<ExitCode, Box<dyn Error>> {
     let mut counts = Vec::new();
     for catalog in ["agent", "tau2"] {
         for scalar in ["f32", "f64"] {
-            for operation in ["decide", "learn", "assess"] {
-                let name = format!("{catalog:<7} {scalar:<6} {operation:<9}");
+            for operation in ["decide", "learn", "assess", OPTIMISTIC] {
+                let name = format!("{catalog:<7} {scalar:<6} {operation:<10}");
                 counts.push(Count { name, instructions: count(catalog, scalar, operation)? });
             }
         }
@@ -177,10 +180,10 @@ fn count(catalog: &str, scalar: &str, operation: &str) -> Result<u64, Box<dyn Er
     let out = executable.with_file_name(format!("callgrind.{}", std::process::id()));
     let output = Command::new("valgrind")
         .args(["--tool=callgrind", "--quiet", "--collect-atstart=no"])
-        .arg(format!("--toggle-collect=*measured_{operation}*"))
+        .arg(format!("--toggle-collect=*measured_{}*", if operation == OPTIMISTIC { "decide" } else { operation }))
         .arg(format!("--callgrind-out-file={}", out.display()))
         .arg(&executable)
-        .args(["--run", catalog, scalar])
+        .args(["--run", catalog, scalar, operation])
         .output()?;
     if !output.status.success() {
         return Err(String::from_utf8_lossy(&output.stderr).into());

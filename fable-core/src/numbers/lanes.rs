@@ -1,0 +1,118 @@
+//! Several numbers at once, each with its own: a vector where the processor has them, plain arithmetic where not.
+//!
+//! How wide the registers are changes speed and not one bit: lanes do not mix, nothing is fused, and [`Plain`] and [`Avx2`] are the
+//! same operations one by one.
+
+#[cfg(all(feature = "dispatch", target_arch = "x86_64"))]
+pub(crate) use fearless_simd::Avx2;
+
+use core::ops::{Add, Mul};
+
+/// A way to compute with `N` numbers at once.
+pub(crate) trait Lanes<T, const N: usize>: Copy {
+    /// `N` numbers.
+    type Vector: Copy + Add<Output = Self::Vector> + Mul<Output = Self::Vector>;
+
+    fn load(self, numbers: &[T; N]) -> Self::Vector;
+    fn splat(self, number: T) -> Self::Vector;
+    fn store(self, vector: Self::Vector) -> [T; N];
+}
+
+/// What the target is known to have when this is compiled.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Plain;
+
+macro_rules! lanes {
+    ($($scalar:ident $count:literal $vector:ident)*) => {$(
+        impl Lanes<$scalar, $count> for Plain {
+            type Vector = wide::$vector;
+
+            #[inline(always)]
+            fn load(self, numbers: &[$scalar; $count]) -> Self::Vector {
+                Self::Vector::new(*numbers)
+            }
+            #[inline(always)]
+            fn splat(self, number: $scalar) -> Self::Vector {
+                Self::Vector::splat(number)
+            }
+            #[inline(always)]
+            fn store(self, vector: Self::Vector) -> [$scalar; $count] {
+                vector.to_array()
+            }
+        }
+
+        #[cfg(all(feature = "dispatch", target_arch = "x86_64"))]
+        impl Lanes<$scalar, $count> for Avx2 {
+            type Vector = fearless_simd::$vector<Self>;
+
+            #[inline(always)]
+            fn load(self, numbers: &[$scalar; $count]) -> Self::Vector {
+                fearless_simd::SimdFrom::simd_from(self, *numbers)
+            }
+            #[inline(always)]
+            fn splat(self, number: $scalar) -> Self::Vector {
+                fearless_simd::SimdFrom::simd_from(self, number)
+            }
+            #[inline(always)]
+            fn store(self, vector: Self::Vector) -> [$scalar; $count] {
+                vector.into()
+            }
+        }
+    )*};
+}
+
+lanes! { f32 4 f32x4 f32 8 f32x8 f64 4 f64x4 f64 8 f64x8 }
+
+macro_rules! single {
+    ($($scalar:ident)*) => {$(
+        /// Where numbers are computed one by one.
+        impl Lanes<$scalar, 1> for Plain {
+            type Vector = $scalar;
+
+            #[inline(always)]
+            fn load(self, [number]: &[$scalar; 1]) -> $scalar {
+                *number
+            }
+            #[inline(always)]
+            fn splat(self, number: $scalar) -> $scalar {
+                number
+            }
+            #[inline(always)]
+            fn store(self, number: $scalar) -> [$scalar; 1] {
+                [number]
+            }
+        }
+    )*};
+}
+
+single! { f32 f64 }
+
+/// Runs an expression with the widest registers that the processor has: `widest!(v => f(v, x))`.
+///
+/// What it calls has to be `#[inline(always)]` as far as it is to be compiled for them.
+#[cfg(all(feature = "dispatch", target_arch = "x86_64"))]
+macro_rules! widest {
+    ($v:ident => $call:expr) => {
+        if let Some($v) = fearless_simd::Level::new().as_avx2() {
+            fearless_simd::Simd::vectorize(
+                $v,
+                #[inline(always)]
+                || $call,
+            )
+        } else {
+            let $v = $crate::numbers::lanes::Plain;
+            $call
+        }
+    };
+}
+
+/// Runs an expression with the registers that the target is known to have.
+#[cfg(not(all(feature = "dispatch", target_arch = "x86_64")))]
+macro_rules! widest {
+    ($v:ident => $call:expr) => {{
+        let $v = $crate::numbers::lanes::Plain;
+        $call
+    }};
+}
+
+pub(crate) use widest;
