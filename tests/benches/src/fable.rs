@@ -1,6 +1,6 @@
 //! This crate, as its users call it.
 
-use fable_core::{Action, Assessment, Comparison, Decision, DecisionId, Feasible, HostUser, Policy, Request, Scalar};
+use fable_core::{Action, Assessment, Command, Comparison, Decision, DecisionId, Feasible, HostUser, Policy, Request, Scalar};
 
 use crate::user::Moment;
 
@@ -29,6 +29,19 @@ impl<'p, T: Scalar> Fable<'p, T> {
     pub fn decide(&mut self, moment: &Moment<T>) -> Decision {
         let Self { ana, feasible } = self;
         ana.user().decide(&Request::new(&moment.context, feasible)).expect("a moment of this catalog")
+    }
+
+    /// Decides, and says what for: mean and draw.
+    ///
+    /// # Panics
+    /// When the moment is of another catalog.
+    #[inline]
+    pub fn decide_scored(&mut self, moment: &Moment<T>) -> Decision {
+        let Self { ana, feasible } = self;
+        let (mut user, mut command) = (ana.user(), Command::decide(Request::new(&moment.context, feasible)).scored());
+        user.run(&mut command).expect("a moment of this catalog");
+        assert!(command.scores().is_some());
+        command.decision(&user).expect("it was decided")
     }
 
     /// Learns the reward of one of the last eight decisions.

@@ -10,7 +10,7 @@ use fable_benches::peer::{Factor, Peer};
 use fable_benches::rotation::{Lane, Table, nanoseconds, rotate};
 use fable_benches::user::{Moment, lessons, moments};
 use fable_core::catalog::{AGENT, Catalog, Definition};
-use fable_core::{Number, Policy, Scalar, Settings};
+use fable_core::{Decision, Number, Policy, Scalar, Settings};
 use nalgebra::{Cholesky, Dyn};
 
 const HELP: &str = "\
@@ -112,12 +112,13 @@ fn compare<T: Real>(scalar: &str, turns: usize, report: &mut Report) -> Result<(
     let (optimistic, probing) = (optimistic?, probing?);
     let mut lanes = [
         apart("fable, a draw", &policy, &moments, |decide, _| decide),
+        timed("fable, a draw with its mean", &policy, &moments, Fable::decide_scored, |decide, _| decide),
         apart("fable, optimistic", &optimistic, &moments, |decide, _| decide),
         apart("fable, optimistic with coins", &probing, &moments, |decide, _| decide),
     ];
     rotate(&mut lanes, turns / 8);
     println!("One decision:\n\n{}", Table(&lanes));
-    report.at_most(&format!("{scalar} a decision with coins / without"), lanes[2].ratio(&lanes[1]), 1.1);
+    report.at_most(&format!("{scalar} a decision with coins / without"), lanes[3].ratio(&lanes[2]), 1.1);
 
     // The same task again and again: what other tasks there are must not matter.
     let names: Vec<String> = (0..64).map(|task| format!("task{task}")).collect();
@@ -162,13 +163,24 @@ fn fable<'a, T: Scalar>(name: &str, policy: &'a Policy<'a, T>, moments: &'a [Mom
 
 /// Rounds in which eight decisions come first and then their eight rewards, so that the two can be timed apart.
 fn apart<'a, T: Scalar>(name: &str, policy: &'a Policy<'a, T>, moments: &'a [Moment<T>], pick: fn(f64, f64) -> f64) -> Lane<'a> {
+    timed(name, policy, moments, Fable::decide, pick)
+}
+
+/// The same with another way to decide.
+fn timed<'a, T: Scalar>(
+    name: &str,
+    policy: &'a Policy<'a, T>,
+    moments: &'a [Moment<T>],
+    decide: fn(&mut Fable<'a, T>, &Moment<T>) -> Decision,
+    pick: fn(f64, f64) -> f64,
+) -> Lane<'a> {
     let mut fable = warm_fable(policy, moments);
     let mut batches = moments.as_chunks::<RING>().0.iter().cycle();
     Lane::new(name, move || {
         let mut total = 0.0;
         for batch in batches.by_ref().take(SLICE / RING) {
             let mut decided = Vec::with_capacity(RING);
-            let decide = nanoseconds(|| decided.extend(batch.iter().map(|moment| fable.decide(moment))));
+            let decide = nanoseconds(|| decided.extend(batch.iter().map(|moment| decide(&mut fable, moment))));
             let learn = nanoseconds(|| {
                 for (moment, decision) in batch.iter().zip(&decided) {
                     fable.learn(decision.id, moment.rewards[decision.action.index()]);
