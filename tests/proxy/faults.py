@@ -94,29 +94,45 @@ def cut_stream(test, fault):
     check(True, f"{fault}: a stream that breaks off arrives up to there, and does not look whole")
 
 
-def stale(test):
-    """The upstream closes connections that seem to be kept.
+def closing(test, fault, wait):
+    """200 requests, one by one, before an upstream that closes connections which seem to be kept. Those that were lost.
 
-    A request may meet that moment, more often the busier the machine is: it is then 502 and has never arrived, and a client that asks
-    again is answered.
+    With `wait` each one is made when the connection of the one before is closed, otherwise at once.
     """
     test.upstream.taken()
     lost = []
     with Wire(test.proxy.port) as wire:
         for number in range(200):
-            wire.send("POST", PATHS["chat"], request("chat", f"[s{number}] Explain"), x_fault="close", x_call=str(number))
+            wire.send("POST", PATHS["chat"], request("chat", f"[s{number}] Explain"), x_fault=fault, x_call=str(number))
             answer = wire.receive()
             if answer.status == 502:
                 lost.append(number)
             elif answer.status != 200 or f"[s{number}]" not in answer.body.decode():
                 raise Trouble(f"request {number} was answered with {answer.status}: {answer.body}")
+            if wait:
+                test.upstream.idle()
     arrived = [int(record.header("x-call")) for record in test.upstream.taken()]
-    once = sorted(arrived) == [number for number in range(200) if number not in lost]
-    check(
-        once and len(lost) < 200,
-        f"close: of 200 requests {len(lost)} met the end of a connection and were not sent; none was sent twice",
-        lost,
-    )
+    if sorted(arrived) != [number for number in range(200) if number not in lost]:
+        raise Trouble(f"lost {lost}, arrived {arrived}")
+    return lost
+
+
+def stale():
+    """The upstream closes connections that seem to be kept.
+
+    A connection that is closed is not used. One that is closed at the very moment when a request is sent loses it, more often the busier the
+    machine is. Whether the upstream has read it cannot be known, so it is not sent again. From then on each request has a connection of its
+    own, for a minute.
+    """
+    with bench("--catalog", "agent") as test:
+        lost = closing(test, "close", wait=True)
+        check(not lost, "close: of 200 requests after the end of a connection none is lost, and none is sent twice", lost)
+    for fault in ("close", "close=0.002"):  # the second one: requests meet the end on every machine
+        with bench("--catalog", "agent") as test:
+            began = time.monotonic()
+            lost = closing(test, fault, wait=False)
+            most = 1 + int(time.monotonic() - began) // 60
+            check(len(lost) <= most, f"{fault}: of 200 requests {len(lost)} met the end of a connection; none was sent twice", lost)
 
 
 def dead(test):
@@ -247,7 +263,6 @@ def test(full):
         broken(made, "garbage")
         for fault in ("cut", "reset", "unchunked"):
             cut_stream(made, fault)
-        stale(made)
         pace(made)
         abandoned(made)
         huge(made, 4 << 20)
@@ -257,6 +272,7 @@ def test(full):
             for _ in range(8):
                 huge(made, 48 << 20)
         check(made.proxy.child.poll() is None and memory(made) < 128, f"the proxy is there; it has had {memory(made)} MiB at most")
+    stale()
     dead(made)
     late(made)
     if full:

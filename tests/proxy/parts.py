@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 from splice import Changed, compare, same
 
@@ -83,6 +84,14 @@ class Upstream(Child):
     def taken(self):
         """The requests since the last call."""
         return [Record(taken) for taken in json.loads(ask(self.port, "GET", "/control/taken").body)]
+
+    def idle(self, patience=60):
+        """Returns when all connections have ended but the one that asks about it."""
+        until = time.monotonic() + patience
+        while ask(self.port, "GET", "/control/open").json() > 1:
+            if time.monotonic() > until:
+                raise Trouble("the upstream's connections do not end")
+            time.sleep(0.001)
 
 
 class Proxy(Child):

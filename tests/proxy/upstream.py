@@ -9,11 +9,12 @@ It speaks HTTP/1.1 over plain sockets, so that it can also do what no library do
                     the same answer with and without the proxy
     x-fault: KIND   one of FAULTS below, with a number after "=" where one is named
 
-`GET /control/taken` hands out what was recorded, and begins anew.
+`GET /control/taken` hands out what was recorded, and begins anew; `GET /control/open` says how many connections have not ended.
 """
 
 import asyncio
 import base64
+import contextlib
 import gzip
 import json
 import socket
@@ -34,7 +35,7 @@ FAULTS = {
     "limit": "429 with retry-after",
     "not-json": "200 with something that is not JSON",
     "huge": "an answer of N bytes",
-    "close": "the connection ends right after the answer, which does not say so",
+    "close": "the connection ends right after the answer, or SECONDS later, which the answer does not say",
     "empty": "the connection ends without an answer",
     "garbage": "what comes is not HTTP",
     "early": "an answer before the body was read, and the end of the connection",
@@ -83,6 +84,8 @@ class Connection:
         self.record = None
         if path == "/control/taken":
             return await self.send(200, JSON, self.upstream.hand_out())
+        if path == "/control/open":
+            return await self.send(200, JSON, str(self.upstream.open).encode())
         self.record = {"connection": self.number, "head": head, "body": b"", "sent": bytearray(), "whole": False}
         self.upstream.taken.append(self.record)
         if self.fault == "early":
@@ -94,6 +97,8 @@ class Connection:
         await self.reply(method, path, headers, body)
         self.record["whole"] = True
         if self.fault == "close":
+            if self.amount:
+                await asyncio.sleep(float(self.amount))
             raise Ended
         return headers.get("connection", "").lower() != "close"
 
@@ -219,7 +224,7 @@ class Upstream:
     """What is recorded, and what has to be remembered between requests."""
 
     def __init__(self):
-        self.taken, self.memory, self.count, self.connections = [], {}, 0, 0
+        self.taken, self.memory, self.count, self.connections, self.open = [], {}, 0, 0, 0
 
     def hand_out(self):
         taken, self.taken = self.taken, []
@@ -231,7 +236,11 @@ class Upstream:
 
     async def accept(self, reader, writer):
         self.connections += 1
+        self.open += 1
         await Connection(self, reader, writer, self.connections).serve()
+        with contextlib.suppress(ConnectionError):
+            await writer.wait_closed()
+        self.open -= 1
 
 
 async def main():

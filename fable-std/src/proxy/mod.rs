@@ -32,12 +32,14 @@
 //! *When something is wrong.* The request goes on as it came: no fault of Fable's, a full queue, a damaged user or a store that takes too long,
 //! stands between an application and its assistant. What is in memory of requests and answers is bounded, each and together, and so is the time
 //! for a request's body: beyond that they go on as they come. A server that cannot be reached is 502, one that takes too long 504, both with
-//! a JSON error. Keys are passed on and neither kept nor logged.
+//! a JSON error. A request is never sent twice: it may cost money. One under which the server ends its connection is 502, and then each request
+//! has a connection of its own for a minute, as who does that once may do it always. Keys are passed on and neither kept nor logged.
 //!
 //! The ops of the [service](crate::serve) are below `/fable`, as `POST /fable/v1/profile`: what is known about users, their rules, whether
 //! the layer is for them, and forgetting.
 
 mod answer;
+mod attentive;
 mod bodies;
 mod caller;
 mod conversations;

@@ -1,5 +1,6 @@
 //! The assistant's server, and what is passed on to it and back.
 
+use super::attentive::Connector;
 use axum::body::Body;
 use axum::http::header::{ACCEPT_ENCODING, CONNECTION, EXPECT, HOST, HeaderName, TE, TRAILER, TRANSFER_ENCODING, UPGRADE};
 use axum::http::request::Parts;
@@ -7,15 +8,20 @@ use axum::http::uri::{Authority, PathAndQuery, Scheme};
 use axum::http::{HeaderMap, HeaderValue, Request, Response, Uri, Version};
 use hyper::body::Incoming;
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
-use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::client::legacy::{Client, Error};
 use hyper_util::rt::{TokioExecutor, TokioTimer};
-use std::fmt;
-use std::time::Duration;
+use std::error::Error as _;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use std::{fmt, io};
 use tokio::time::timeout;
 
 /// Common servers close a connection that nobody uses after five seconds: it is not used again shortly before that.
 const IDLE: Duration = Duration::from_secs(4);
+
+/// A server that has ended a connection under a request gets a connection for each request, for so long.
+const CAREFUL: Duration = Duration::from_mins(1);
 
 /// Headers of Fable's own begin like this; they are not passed on.
 const OWN: &str = "x-fable-";
@@ -87,10 +93,17 @@ pub(super) enum Lost {
     Late,
 }
 
+type Connections = Client<HttpsConnector<Connector>, Body>;
+
 /// A server that is reached.
 pub(super) struct Upstream {
     address: UpstreamAddress,
-    client: Client<HttpsConnector<HttpConnector>, Body>,
+    /// Connections that are used again.
+    kept: Connections,
+    /// Connections for one request each.
+    single: Connections,
+    /// When a connection ended under a request, as far as that matters.
+    ended: Ended,
     patience: Duration,
 }
 
@@ -103,19 +116,28 @@ impl fmt::Debug for Upstream {
 impl Upstream {
     /// A server that has so long to connect, and so long to begin with its answer.
     pub(super) fn new(address: UpstreamAddress, connecting: Duration, patience: Duration) -> Self {
-        let mut connector = HttpConnector::new();
-        connector.set_connect_timeout(Some(connecting));
-        connector.set_nodelay(true);
-        connector.enforce_http(false);
-        let connector = HttpsConnectorBuilder::new().with_webpki_roots().https_or_http().enable_http1().wrap_connector(connector);
-        let client = Client::builder(TokioExecutor::new()).pool_timer(TokioTimer::new()).pool_idle_timeout(IDLE).build(connector);
-        Self { address, client, patience }
+        let mut http = HttpConnector::new();
+        http.set_connect_timeout(Some(connecting));
+        http.set_nodelay(true);
+        http.enforce_http(false);
+        let tls = HttpsConnectorBuilder::new().with_webpki_roots().https_or_http().enable_http1();
+        Self::over(tls.wrap_connector(Connector(http)), address, patience)
+    }
+
+    /// The same over connections that are made like this.
+    pub(super) fn over(connector: HttpsConnector<Connector>, address: UpstreamAddress, patience: Duration) -> Self {
+        let mut clients = Client::builder(TokioExecutor::new());
+        let kept = clients.pool_timer(TokioTimer::new()).pool_idle_timeout(IDLE).build(connector.clone());
+        let single = clients.pool_max_idle_per_host(0).build(connector);
+        Self { address, kept, single, ended: Ended::default(), patience }
     }
 
     /// Sends a request on. `read` is whether its answer is to be read on the way, for which it must not be compressed.
     ///
-    /// A kept connection that the other end has closed may give a request back that it has not taken: the client then sends it on
-    /// another one by itself. A request that may have been sent is not sent again, as it may have been heard.
+    /// A kept connection that is found to have [ended](super::attentive) gives a request back that it has not taken: the client then sends
+    /// it on another one by itself. A request that may have been sent is not sent again, as it may have been heard and may cost money. It is
+    /// lost where the server ends a kept connection at that very moment. Who does that once may do it always, so connections are not kept
+    /// for a while: then there is no such moment.
     pub(super) async fn send(&self, parts: Parts, body: Body, read: bool) -> Result<Response<Incoming>, Lost> {
         let path = parts.uri.path_and_query().map_or("/", PathAndQuery::as_str);
         let uri = Uri::builder()
@@ -136,11 +158,38 @@ impl Upstream {
         *request.uri_mut() = uri;
         *request.version_mut() = Version::HTTP_11;
         *request.headers_mut() = headers;
-        let sent = timeout(self.patience, self.client.request(request)).await.map_err(|_| Lost::Late)?;
+        let client = if self.ended.lately(Instant::now()) { &self.single } else { &self.kept };
+        let sent = timeout(self.patience, client.request(request)).await.map_err(|_| Lost::Late)?;
         sent.map_err(|error| {
             tracing::debug!(%error, "the upstream did not answer");
+            if ended(&error) {
+                self.ended.note(Instant::now());
+            }
             if error.is_connect() { Lost::Unreachable } else { Lost::Broken }
         })
+    }
+}
+
+/// Whether a connection ended under a request, before there was an answer.
+fn ended(error: &Error) -> bool {
+    let Some(cause) = error.source().and_then(|cause| cause.downcast_ref::<hyper::Error>()) else { return false };
+    // What is wrong with a request's own body is told otherwise.
+    let below: Option<&io::Error> = cause.source().and_then(|below| below.downcast_ref());
+    cause.is_incomplete_message() || below.is_some()
+}
+
+/// When a connection ended under a request for the last time.
+#[derive(Debug, Default)]
+struct Ended(Mutex<Option<Instant>>);
+
+impl Ended {
+    fn note(&self, now: Instant) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(now);
+    }
+
+    fn lately(&self, now: Instant) -> bool {
+        let last = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        last.is_some_and(|last| now.saturating_duration_since(last) < CAREFUL)
     }
 }
 
@@ -190,5 +239,13 @@ mod tests {
         let kept = end_to_end(headers);
         let shown: Vec<_> = kept.iter().map(|(name, value)| format!("{name}={}", value.to_str().unwrap())).collect();
         assert_eq!(shown, ["authorization=Bearer k", "accept=a", "accept=b"]);
+    }
+
+    #[test]
+    fn a_server_is_trusted_with_kept_connections_again_after_a_while() {
+        let (ended, now) = (Ended::default(), Instant::now());
+        assert!(!ended.lately(now));
+        ended.note(now);
+        assert!(ended.lately(now) && ended.lately(now + CAREFUL / 2) && !ended.lately(now + CAREFUL));
     }
 }
