@@ -197,3 +197,30 @@ fn what_went_wrong_and_what_is_ruled_are_in_the_context() {
     assert!(ambiguity[3] > ambiguity[0] && ambiguity[4] == ambiguity[0], "{ambiguity:?}");
     assert!(risk[5] >= 0.5 && risk[4] < 0.5, "{risk:?}");
 }
+
+#[test]
+fn what_the_application_says_went_wrong_is_in_the_context() {
+    let upstream = parrot("They rise and fall.");
+    let store = tempfile::tempdir().unwrap();
+    let file = store.path().join("users.fable");
+    let mut service = start(&upstream, &["--store", file.to_str().unwrap()]);
+    let last = "Explain how the tides of the sea come about";
+    for bad in [true, false] {
+        let mut client = service.connect().with_header("x-fable-conversation", if bad { "1" } else { "2" });
+        let value = if bad { -1.0 } else { 1.0 };
+        let first = decision(&client.post(CHAT, &chat("ana", &[said("user", last)])));
+        let fed = json!({"inference_id": first, "metric_name": "reward", "value": value}).to_string();
+        assert_eq!(client.post("/feedback", &fed).status, 200);
+        let second = decision(&client.post(CHAT, &chat("ana", &[said("user", "Explain how ships come into a harbour")])));
+        op(&mut client, "feedback", &json!({"decision": second, "reward": value}));
+        // One counts: what is refused is not what it was worth.
+        let again = json!({"inference_id": second, "metric_name": "reward", "value": -value}).to_string();
+        assert_ne!(client.post("/feedback", &again).status, 200);
+        decision(&client.post(CHAT, &chat("ana", &[said("user", last)])));
+    }
+    assert!(service.finish().success());
+
+    assert_eq!(rewards(&file).len(), 4);
+    let ambiguity = signals(&file, "ambiguity");
+    assert!(ambiguity[2] > ambiguity[0] && ambiguity[5] == ambiguity[3] && ambiguity[3] == ambiguity[0], "{ambiguity:?}");
+}

@@ -12,7 +12,7 @@ use lru::LruCache;
 use serde_json::Value;
 use std::hash::{BuildHasher, RandomState};
 use std::num::NonZeroUsize;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 /// Decisions of one conversation that wait for the same reaction: the last, and those that were asked back about.
 const WAITING: usize = 4;
@@ -81,7 +81,7 @@ pub(super) struct Turn {
     pub(super) answer: String,
     /// What was answered, to know it again.
     answer_mark: Option<u64>,
-    /// What the user's next words made of it.
+    /// What the user's next words made of it, or the application.
     pub(super) reward: Option<f64>,
     /// The turns before it, the oldest first.
     earlier: Vec<Earlier>,
@@ -208,13 +208,20 @@ impl Forgotten {
 #[derive(Debug)]
 pub(super) struct Conversations {
     turns: Mutex<LruCache<u64, Shared>>,
+    /// The same by what was decided.
+    decided: Mutex<LruCache<DecisionId, Weak<Mutex<Turn>>>>,
     forgotten: Mutex<Forgotten>,
     keys: RandomState,
 }
 
 impl Conversations {
     pub(super) fn new(most: NonZeroUsize) -> Self {
-        Self { turns: Mutex::new(LruCache::new(most)), forgotten: Mutex::new(Forgotten::new()), keys: RandomState::new() }
+        Self {
+            turns: Mutex::new(LruCache::new(most)),
+            decided: Mutex::new(LruCache::new(most)),
+            forgotten: Mutex::new(Forgotten::new()),
+            keys: RandomState::new(),
+        }
     }
 
     /// Where a request of a user stands; `named` is what a header calls the conversation.
@@ -243,6 +250,10 @@ impl Conversations {
 
     fn turns(&self) -> MutexGuard<'_, LruCache<u64, Shared>> {
         self.turns.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn decided(&self) -> MutexGuard<'_, LruCache<DecisionId, Weak<Mutex<Turn>>>> {
+        self.decided.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn forgotten(&self) -> MutexGuard<'_, Forgotten> {
@@ -294,11 +305,12 @@ impl Conversations {
 
     /// Keeps a turn, unless its user was forgotten meanwhile. One that was there is kept apart.
     pub(super) fn keep(&self, turn: Turn) -> Shared {
-        let (gone, place) = (self.has_forgotten(&turn), turn.place);
+        let (gone, place, decision) = (self.has_forgotten(&turn), turn.place, turn.decided.id);
         let turn = Arc::new(Mutex::new(turn));
         if gone {
             return turn;
         }
+        self.decided().put(decision, Arc::downgrade(&turn));
         let other = self.turns().put(place.now, Arc::clone(&turn));
         if let Some(other) = other {
             self.keep_apart(&other);
@@ -333,6 +345,14 @@ impl Conversations {
     /// Lets a turn be found by the response that it got.
     pub(super) fn call(&self, user: &str, response: &str, turn: &Shared) {
         self.turns().put(self.response(user, response), Arc::clone(turn));
+    }
+
+    /// A decision has had its reward otherwise than by what the user says next.
+    pub(super) fn rewarded(&self, decision: DecisionId, reward: f64) {
+        let turn = self.decided().get(&decision).and_then(Weak::upgrade);
+        if let Some(turn) = turn {
+            lock(&turn).reward = Some(reward);
+        }
     }
 
     /// Forgets every turn of a user, and what is under way for them.

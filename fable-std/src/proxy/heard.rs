@@ -45,7 +45,7 @@ impl<'a> Heard<'a> {
         };
         let rewards: Vec<(DecisionId, f64)> = before.waiting.iter().filter_map(judge).collect();
         before.waiting.clear(); // one reaction counts
-        before.reward = rewards.last().map(|(_, reward)| *reward).or(before.reward);
+        before.reward = before.reward.or(rewards.last().map(|(_, reward)| *reward)); // the first one counts
         Self { rewards, request: request.unwrap_or(said), carried: Vec::new() }
     }
 }

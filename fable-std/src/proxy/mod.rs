@@ -56,7 +56,7 @@ pub use mode::{Mode, UserShare};
 pub use upstream::{UpstreamAddress, UpstreamAddressError};
 
 use crate::catalogs::ToolTable;
-use crate::serve::http::{Beside, Forgetting, Front, HttpOptions, HttpStop, is_json, serve_beside};
+use crate::serve::http::{Beside, Front, HttpOptions, HttpStop, Listening, News, is_json, serve_beside};
 use crate::serve::{ServeError, Service};
 use answer::{Heard, Listener};
 use axum::body::{Body, Bytes};
@@ -195,13 +195,15 @@ impl Proxy {
     fn new(front: Arc<Front>, options: Options) -> Self {
         let conversations = Conversations::new(options.conversations);
         let decider = Arc::new(Decider { front, conversations });
-        let forgetting = Arc::downgrade(&decider);
-        let forget = move |user: &str| {
-            if let Some(decider) = forgetting.upgrade() {
-                decider.conversations.forget(user);
+        let listening = Arc::downgrade(&decider);
+        let listen = move |news: News<'_>| {
+            let Some(decider) = listening.upgrade() else { return };
+            match news {
+                News::Forgotten(user) => decider.conversations.forget(user),
+                News::Rewarded(decision, reward) => decider.conversations.rewarded(decision, reward),
             }
         };
-        let _ = decider.front.forgetting.set(Forgetting(Box::new(forget))); // there is one proxy
+        let _ = decider.front.listening.set(Listening(Box::new(listen))); // there is one proxy
         Self {
             decider,
             upstream: Upstream::new(options.upstream.clone(), Duration::from_secs(10), options.upstream_patience),

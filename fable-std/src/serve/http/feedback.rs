@@ -4,7 +4,7 @@
 
 use super::fault::Fault;
 use super::feedback_id;
-use super::front::{Front, Refused, respond_json};
+use super::front::{Front, News, Refused, respond_json};
 use crate::rewards::{Gathered, Gathering, MetricError, Metrics, Next, Scored, Unheld, Value};
 use crate::serve::incoming::Incoming;
 use crate::serve::json::{Name, Object, refuse};
@@ -154,6 +154,9 @@ impl Front {
         let answered = self.ask(incoming)?.await.map_err(|_| Refused::GONE)?;
         if answered.code.is_some() {
             return Ok(self.answered(answered));
+        }
+        if let Some(reward) = reward {
+            self.tell(News::Rewarded(decision, reward));
         }
         Ok(self.accepted(None, reward))
     }

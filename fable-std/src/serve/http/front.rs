@@ -20,7 +20,7 @@ use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, HOST, RETRY_AFTER, WWW_AUT
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::Response;
 use axum::routing::{MethodFilter, on, post};
-use fable_core::Catalog;
+use fable_core::{Catalog, DecisionId};
 use futures_util::future::BoxFuture;
 use http_body_util::BodyExt;
 use ring::rand::SystemRandom;
@@ -68,16 +68,25 @@ pub(crate) struct Front {
     bodies: Limit,
     document: Bytes,
     timeout: Duration,
-    /// Who else has to forget a user.
-    pub(crate) forgetting: OnceLock<Forgetting>,
+    /// Who else has to know.
+    pub(crate) listening: OnceLock<Listening>,
 }
 
-/// Called with the name of a user who is forgotten.
-pub(crate) struct Forgetting(pub(crate) Box<dyn Fn(&str) + Send + Sync>);
+/// What somebody beside the service has to know.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum News<'n> {
+    /// A user is forgotten.
+    Forgotten(&'n str),
+    /// A decision has got its reward.
+    Rewarded(DecisionId, f64),
+}
 
-impl fmt::Debug for Forgetting {
+/// Called with news.
+pub(crate) struct Listening(pub(crate) Box<dyn Fn(News<'_>) + Send + Sync>);
+
+impl fmt::Debug for Listening {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Forgetting")
+        f.write_str("Listening")
     }
 }
 
@@ -124,7 +133,7 @@ impl Front {
             bodies: Limit::new(BODIES),
             document: document.to_string().into(),
             timeout: options.timeout,
-            forgetting: OnceLock::new(),
+            listening: OnceLock::new(),
         }
     }
 
@@ -186,10 +195,17 @@ impl Front {
                 let (body, share) = self.body(request).await?;
                 let incoming = Incoming::of_op(self.service.catalog(), op, &body);
                 drop((body, share));
-                if let (Ok(Op::Forget { user }), Some(Forgetting(forget))) = (&incoming.op, self.forgetting.get()) {
-                    forget(user);
+                let mut rewarded = None;
+                match &incoming.op {
+                    Ok(Op::Forget { user }) => self.tell(News::Forgotten(user)),
+                    Ok(Op::Feedback { decision, reward, .. }) => rewarded = Some(News::Rewarded(*decision, *reward)),
+                    _ => {}
                 }
-                Ok(self.answered(self.ask(incoming)?.await.map_err(|_| Refused::GONE)?))
+                let answered = self.ask(incoming)?.await.map_err(|_| Refused::GONE)?;
+                if let Some(news) = rewarded.filter(|_| answered.code.is_none()) {
+                    self.tell(news);
+                }
+                Ok(self.answered(answered))
             }
             Kind::Feedback => {
                 let (body, _share) = self.body(request).await?;
@@ -203,6 +219,13 @@ impl Front {
             }
             Kind::Health => Ok(respond(StatusCode::OK, JSON, Body::from(r#"{"status":"ok"}"#))),
             Kind::Document => Ok(respond(StatusCode::OK, JSON, self.document.clone().into())),
+        }
+    }
+
+    /// Tells whoever listens.
+    pub(super) fn tell(&self, news: News<'_>) {
+        if let Some(Listening(listen)) = self.listening.get() {
+            listen(news);
         }
     }
 

@@ -47,7 +47,7 @@ mod schemas;
 mod tokens;
 
 pub use feedback::metric_in;
-pub(crate) use front::{Beside, Forgetting, Front, is_json};
+pub(crate) use front::{Beside, Front, Listening, News, is_json};
 pub use listen::HttpStop;
 pub use tokens::{MIN_TOKEN, Role, TokenError, Tokens};
 
