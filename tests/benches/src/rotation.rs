@@ -41,10 +41,12 @@ fn median(mut numbers: Vec<f64>) -> f64 {
     numbers.get(numbers.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
-/// Lets every contender run a slice, again and again; the first turn does not count.
+/// Lets every contender run a slice, again and again; the first turn does not count, and neither does the slice before each that does:
+/// whoever ran before, perhaps in a process of its own, has left its own things in the caches.
 pub fn rotate(lanes: &mut [Lane<'_>], turns: usize) {
     for turn in 0..=turns {
         for lane in &mut *lanes {
+            (lane.slice)();
             let nanoseconds = (lane.slice)();
             if turn > 0 {
                 lane.samples.push(nanoseconds);

@@ -18,7 +18,9 @@ use fable_core::{Action, Assessment, Decision, Policy, Scalar, Settings};
 const HELP: &str = "\
 Counts instructions of one decide (a draw, and optimistic), one learn and one assessed contrast with valgrind and compares them with tests/benches/instructions.txt.
 
-usage: cargo run --release -p fable-benches --bin instructions [-- --accept]
+usage: cargo run --release -p fable-benches --no-default-features --bin instructions [-- --accept]
+
+Without the default features, as wide registers take fewer.
 
   --accept  write the counts to the file instead
 
