@@ -147,6 +147,7 @@ fn panel<T: Number, V: Vectors<T>>(v: V, p: [T; 4], b: [T; 4], columns: [&mut [T
     rows::<T, STRIDE, V>(v, p, b, [f1, f2, f3, f4], far_w);
 }
 
+/// [`panel`] for chunks of `N` rows.
 #[cfg_attr(feature = "dispatch", inline(always))]
 fn rows<T: Number, const N: usize, V: Lanes<T, N>>(v: V, p: [T; 4], b: [T; 4], columns: [&mut [[T; N]]; 4], w: &mut [[T; N]]) {
     let ([q1, q2, q3, q4], [d1, d2, d3, d4]) = (p.map(|p| v.splat(-p)), b.map(|b| v.splat(b)));
@@ -239,6 +240,7 @@ fn subtract<T: Number, V: Vectors<T>>(v: V, p: [T; 4], columns: [&[T]; 4], w: &m
     subtract_rows::<T, STRIDE, V>(v, p, [f1, f2, f3, f4], far_w);
 }
 
+/// [`subtract`] for chunks of `N` rows.
 #[cfg_attr(feature = "dispatch", inline(always))]
 fn subtract_rows<T: Number, const N: usize, V: Lanes<T, N>>(v: V, p: [T; 4], columns: [&[[T; N]]; 4], w: &mut [[T; N]]) {
     let ([q1, q2, q3, q4], [c1, c2, c3, c4]) = (p.map(|p| v.splat(-p)), columns);
@@ -311,7 +313,8 @@ pub(crate) fn back_solve<T: Number, V: Lanes<T, LANES>>(v: V, mut columns: &[T],
     }
 }
 
-/// [`back_solve`] of two right-hand sides in one pass over the columns: each is bit for bit what it would be alone.
+/// [`back_solve`] of two right-hand sides in one pass over the columns: each is bit for bit what it would be alone. Written out, as one
+/// function for any number of them would take a device three times the flash.
 #[cfg(not(target_os = "none"))]
 #[cfg_attr(feature = "dispatch", inline(always))]
 pub(crate) fn back_solve_both<T: Number, V: Lanes<T, LANES>>(v: V, mut columns: &[T], mut unknown: usize, x: [&mut [T]; 2]) {
