@@ -64,7 +64,7 @@ impl Press<'_> {
         for (number, row) in &writes.users {
             let slot = *free.next().ok_or(StoreError::Damaged("there is no free slot"))?;
             draft.taken += 1;
-            let generation = self.key(slot)?.generation;
+            let generation = self.keys.slot(slot)?.ok_or(StoreError::User(Damage::Key))?.generation;
             let moved = user_hash(&row.name) != *number;
             let entry = entries.entry(*number).insert_entry(Entry { slot, generation, moved, ..Entry::default() }).into_mut();
             entry.row = self.frame(&mut draft.group, entry, (Kind::User, 0), &[&row.encode()])?;
@@ -75,7 +75,7 @@ impl Press<'_> {
         }
         for (number, damage) in lost {
             let Ok(entry) = self.entry(&mut entries, *number) else { continue };
-            if entry.lost == 0 && self.keys.slot(entry.slot)?.is_some() {
+            if entry.lost == 0 && self.keys.slot(entry.slot)?.is_some_and(|slot| slot.generation == entry.generation) {
                 entry.lost = *damage as u8;
                 self.lost(&mut draft.group, *number, entry)?;
             }
@@ -118,8 +118,9 @@ impl Press<'_> {
         Ok(draft)
     }
 
-    fn key(&self, slot: u32) -> Result<Slot, StoreError> {
-        self.keys.slot(slot)?.ok_or(StoreError::User(Damage::Key))
+    /// The key of a user. Nothing of somebody who was forgotten meanwhile is sealed for whoever has the slot now.
+    fn key(&self, entry: &Entry) -> Result<Slot, StoreError> {
+        Ok(Reader { data: self.data, keys: self.keys }.key(entry)?)
     }
 
     fn entry<'e>(&self, entries: &'e mut BTreeMap<u64, Entry>, number: u64) -> Result<&'e mut Entry, StoreError> {
@@ -138,7 +139,7 @@ impl Press<'_> {
         what: (Kind, u64),
         parts: &[&[u8]],
     ) -> Result<Place, StoreError> {
-        group.push(self.data, self.nonces, (entry.slot, &self.key(entry.slot)?), what, parts)
+        group.push(self.data, self.nonces, (entry.slot, &self.key(entry)?), what, parts)
     }
 
     /// Says that something of a user is lost.
@@ -150,7 +151,7 @@ impl Press<'_> {
     /// A part of a journal after those that are there. Parts before it that are not much longer are joined with it, so a journal has
     /// few of them, each much longer than the one after it.
     fn journal(&self, group: &mut Group, entry: &Entry, segment: &Segment) -> Result<Place, StoreError> {
-        let (reader, key) = (Reader { data: self.data, keys: self.keys }, self.key(entry.slot)?);
+        let (reader, key) = (Reader { data: self.data, keys: self.keys }, self.key(entry)?);
         let (mut segment, mut before) = (segment.clone(), entry.journal);
         while !before.is_none() && before.size() <= JOINED.min(2 * segment.bytes.len() as u64 + 128) {
             // One that cannot be read, or does not fit, is left as it is: reading the user will tell.

@@ -1,7 +1,12 @@
 //! The store's file is written anew while commits and forgetting go on.
 
-use super::super::{FileStore, Identity};
-use super::life::{Life, guests, policies};
+use super::super::commit::Press;
+use super::super::frame::{Group, Kind, START};
+use super::super::seal::Nonces;
+use super::super::{Damage, FileStore, Identity};
+use super::life::{Life, guests, number, policies};
+use crate::memory::Bounds;
+use crate::store::{Store, StoreError, transfer};
 
 #[test]
 fn a_store_is_written_anew_while_it_is_in_use() {
@@ -58,4 +63,24 @@ fn so_are_files() {
     life.open().unwrap();
     println!("written anew {shrunk} times");
     assert!(shrunk > 3, "{shrunk}");
+}
+
+/// A copy has read somebody who is forgotten then: nothing of that is written for whoever gets the key's place.
+#[test]
+fn what_was_read_of_the_forgotten_is_written_for_nobody() {
+    let policies = Box::leak(Box::new(policies()));
+    let store = FileStore::in_memory(&Identity::new(policies.newcomers())).unwrap();
+    let guest = &guests(policies)[0];
+    transfer::import(&store, policies.newcomers(), &guest.bytes).unwrap();
+    let entry = store.read().index.users[&number(&guest.name)].clone();
+    let write = || {
+        let shared = store.read();
+        let nonces = Nonces::new().unwrap();
+        let (data, keys, index) = (&shared.data, &store.keys, &shared.index);
+        let press = Press { data, keys, nonces: &nonces, index, history: None, memory: Bounds::default() };
+        press.frame(&mut Group::at(START), &entry, (Kind::Rules, 0), &[b"{}"])
+    };
+    write().unwrap();
+    store.forget(&[&guest.name]).unwrap();
+    assert!(matches!(write(), Err(StoreError::User(Damage::Key))));
 }

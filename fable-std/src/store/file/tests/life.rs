@@ -39,8 +39,8 @@ pub(super) type State = BTreeMap<String, Arc<Person>>;
 /// Somebody from elsewhere.
 #[derive(Debug)]
 pub(super) struct Guest {
-    name: String,
-    bytes: Vec<u8>,
+    pub(super) name: String,
+    pub(super) bytes: Vec<u8>,
     person: Arc<Person>,
 }
 
