@@ -41,13 +41,33 @@ pub fn write(out: &Path, name: &str, report: &Report) -> io::Result<()> {
     Ok(())
 }
 
-/// Puts the sections in `out/results` together as `out/RESULTS.md`.
+/// Puts the sections in `out/results` together as `out/RESULTS.md`, and the goals on the page above if that has a place for them.
 ///
 /// # Errors
 /// What the file system says.
 pub fn assemble(out: &Path) -> io::Result<()> {
-    fs::write(out.join("RESULTS.md"), assembled(out)?)
+    let results = assembled(out)?;
+    let page = out.join("../README.md");
+    if let Ok(text) = fs::read_to_string(&page)
+        && let Some(text) = with_goals(&text, &results)
+    {
+        fs::write(page, text)?;
+    }
+    fs::write(out.join("RESULTS.md"), results)
 }
+
+/// A page whose goals, between two marks, are those of the results; `None` where it has no marks.
+#[must_use]
+pub fn with_goals(page: &str, results: &str) -> Option<String> {
+    let (before, rest) = page.split_once(GOALS_BEGIN)?;
+    let (_, after) = rest.split_once(GOALS_END)?;
+    let goals = results.lines().skip_while(|line| *line != GOALS_HEAD).take_while(|line| line.starts_with('|'));
+    Some(format!("{before}{GOALS_BEGIN}{}\n{GOALS_END}{after}", goals.collect::<Vec<_>>().join("\n")))
+}
+
+const GOALS_BEGIN: &str = "<!-- goals -->\n";
+const GOALS_END: &str = "<!-- /goals -->\n";
+const GOALS_HEAD: &str = "| study | goal | set on | result | |";
 
 /// The text of `RESULTS.md`: what was to be reached, then the sections in the order of the studies.
 ///
@@ -69,7 +89,7 @@ pub fn assembled(out: &Path) -> io::Result<String> {
         // Pictures are beside the section, and `RESULTS.md` is one folder up.
         sections.push_str(&section.replace("](", "](results/").replace("](results/http", "](http"));
     }
-    Ok(format!("{HEAD}\n| study | goal | result | |\n|---|---|---|---|\n{goals}{sections}"))
+    Ok(format!("{HEAD}\n{GOALS_HEAD}\n|---|---|---|---|---|\n{goals}{sections}"))
 }
 
 const HEAD: &str = "\

@@ -4,14 +4,14 @@ use crate::report::{Content, Goal, Report, Table};
 use std::fmt::Write;
 
 /// Marks the goals of a section, so that they can be gathered.
-const GOALS: &str = "| goal | result | |";
+const GOALS: &str = "| goal | set on | result | |";
 
 /// A study's section. Pictures are beside it, `NAME-plot.svg`.
 #[must_use]
 pub fn section(name: &str, report: &Report) -> String {
     let mut out = format!("## {name}: {}\n", report.title);
     if !report.goals.is_empty() {
-        let _ = write!(out, "\n{GOALS}\n|---|---|---|\n");
+        let _ = write!(out, "\n{GOALS}\n|---|---|---|---|\n");
         for goal in &report.goals {
             let _ = writeln!(out, "{}", goal_row(goal));
         }
@@ -32,7 +32,7 @@ pub fn section(name: &str, report: &Report) -> String {
 }
 
 fn goal_row(goal: &Goal) -> String {
-    format!("| {} | {} | {} |", goal.what, goal.value, if goal.reached { "reached" } else { "**missed**" })
+    format!("| {} | {} | {} | {} |", goal.what, goal.set, goal.value, if goal.reached { "reached" } else { "**missed**" })
 }
 
 /// The rows of the goals in a section.
@@ -71,6 +71,7 @@ mod tests {
     fn a_section_keeps_its_goals() {
         let mut report = Report::new("a title");
         report.goal("at least 17", "17.5", true);
+        report.goals_set("2026-11-18");
         report.goal("at most 3", "4", false);
         report.text(
             "Some
@@ -80,7 +81,10 @@ mod tests {
         numbers.row(["one \"1\"", "2"]);
         report.table(numbers.clone());
         let text = section("study", &report);
-        assert_eq!(goals(&text).collect::<Vec<_>>(), ["| at least 17 | 17.5 | reached |", "| at most 3 | 4 | **missed** |"]);
+        assert_eq!(
+            goals(&text).collect::<Vec<_>>(),
+            ["| at least 17 | 2026-11-16 | 17.5 | reached |", "| at most 3 | 2026-11-18 | 4 | **missed** |"]
+        );
         assert!(text.contains("\nSome prose.\n\n| what | a, b |\n|---|---:|\n| one \"1\" | 2 |\n"), "{text}");
         assert_eq!(csv(&numbers), "what,\"a, b\"\n\"one \"\"1\"\"\",2\n");
     }

@@ -3,6 +3,9 @@
 use crate::plot::Plot;
 use std::fmt::Write;
 
+/// The day on which goals were written down where a study says no other.
+const FIRST_EDITION: &str = "2026-11-16";
+
 /// The result of a study.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
@@ -12,6 +15,8 @@ pub struct Report {
     pub contents: Vec<Content>,
     /// What was to be reached.
     pub goals: Vec<Goal>,
+    /// The day on which the goals that are added next were written down.
+    goals_set: &'static str,
     /// The numbers that a reduced run must give again exactly.
     pub numbers: Vec<(String, f64)>,
 }
@@ -32,6 +37,8 @@ pub enum Content {
 pub struct Goal {
     /// What.
     pub what: String,
+    /// The day on which it was written down, before the first run that could tell.
+    pub set: &'static str,
     /// What came out.
     pub value: String,
     /// Whether it was reached.
@@ -42,7 +49,12 @@ impl Report {
     /// A report with nothing in it yet.
     #[must_use]
     pub fn new(title: &str) -> Self {
-        Self { title: title.into(), ..Self::default() }
+        Self { title: title.into(), goals_set: FIRST_EDITION, ..Self::default() }
+    }
+
+    /// The goals that are added next were written down on this day, before the study was run.
+    pub const fn goals_set(&mut self, day: &'static str) {
+        self.goals_set = day;
     }
 
     /// Adds a paragraph; line breaks and indentation within it count as spaces.
@@ -72,7 +84,7 @@ impl Report {
 
     /// Adds what was to be reached, what came out, and whether that is enough.
     pub fn goal(&mut self, what: &str, value: impl Into<String>, reached: bool) {
-        self.goals.push(Goal { what: what.into(), value: value.into(), reached });
+        self.goals.push(Goal { what: what.into(), set: self.goals_set, value: value.into(), reached });
     }
 
     /// Adds a number that a run must give again exactly.

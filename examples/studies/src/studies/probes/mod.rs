@@ -19,6 +19,7 @@ pub const ABOUT: &str = "fair coins: false certificates, rounds to a certificate
 /// Runs the study.
 pub fn run(setup: &Setup) -> Result<Report, StudyError> {
     let mut report = Report::new("fair coins between two values, and what they certify");
+    report.goals_set("2026-11-17");
     null::certificates(setup, &mut report)?;
     null::intervals(setup, &mut report)?;
     effects::time_and_cost(setup, &mut report)?;
