@@ -295,6 +295,14 @@ fn dots<T: Number, V: Lanes<T, LANES>>(v: V, first: &[T], second: &[T], x: &[T])
 pub(crate) fn back_solve<T: Number, V: Lanes<T, LANES>>(v: V, mut columns: &[T], mut unknown: usize, x: &mut [T]) {
     while let Some((head, solved)) = x.split_at_mut_checked(unknown) {
         match head {
+            #[cfg(not(target_os = "none"))]
+            [.., x1, x2, x3, x4] if solved.len() % LANES + 2 < LANES => {
+                let Some((below, sums)) = back_four(&mut columns, solved.len()).and_then(|four| sums(v, four, solved)) else {
+                    return;
+                };
+                finish_four(below, sums, [x1, x2, x3, x4]);
+                unknown -= 4;
+            }
             [.., x1, x2] => {
                 let (c2, c1) = (back(&mut columns, solved.len()), back(&mut columns, solved.len() + 1));
                 let (Some(c2), Some([below, c1 @ ..])) = (c2, c1) else { return };
@@ -313,6 +321,86 @@ pub(crate) fn back_solve<T: Number, V: Lanes<T, LANES>>(v: V, mut columns: &[T],
     }
 }
 
+/// Takes the next four columns off the back, the last one of which has `len` rows.
+#[cfg(not(target_os = "none"))]
+#[cfg_attr(feature = "dispatch", inline(always))]
+fn back_four<'s, T>(columns: &mut &'s [T], len: usize) -> Option<[&'s [T]; 4]> {
+    let (c4, c3) = (back(columns, len)?, back(columns, len + 1)?);
+    let (c2, c1) = (back(columns, len + 2)?, back(columns, len + 3)?);
+    Some([c1, c2, c3, c4])
+}
+
+/// What four columns have below each other's diagonals.
+#[cfg(not(target_os = "none"))]
+type Below<T> = [T; 6];
+
+/// The dot products of two pairs of columns with `x`, without the rows between them. Their whole chunks are those of the same rows, so
+/// their lanes are added up together: only what is left of the rows waits for what was solved just before. In [`finish_four`] the rows
+/// between them follow, and everything is bit for bit what one pair after the other gives.
+#[cfg(not(target_os = "none"))]
+#[cfg_attr(feature = "dispatch", inline(always))]
+fn sums<T: Number, V: Lanes<T, LANES>>(v: V, columns: [&[T]; 4], x: &[T]) -> Option<(Below<T>, [T; 4])> {
+    let (below, columns) = split_below(columns)?;
+    let (near, far) = x.as_rchunks::<LANES>();
+    let [(n1, f1), (n2, f2), (n3, f3), (n4, f4)] = columns.map(|column| column.as_rchunks::<LANES>());
+    let mut lanes = [v.splat(T::ZERO); 4];
+    for ((((x, l1), l2), l3), l4) in far.iter().zip(f1).zip(f2).zip(f3).zip(f4).rev() {
+        lanes = add(v.load(x), [v.load(l1), v.load(l2), v.load(l3), v.load(l4)], lanes);
+    }
+    let mut sums = lanes.map(|lanes| tree(v.store(lanes)));
+    for ((((x, l1), l2), l3), l4) in near.iter().zip(n1).zip(n2).zip(n3).zip(n4).rev() {
+        sums = add(*x, [*l1, *l2, *l3, *l4], sums);
+    }
+    Some((below, sums))
+}
+
+/// [`sums`] with two vectors.
+#[cfg(not(target_os = "none"))]
+#[cfg_attr(feature = "dispatch", inline(always))]
+fn sums_both<T: Number, V: Lanes<T, LANES>>(v: V, columns: [&[T]; 4], x: &[T], y: &[T]) -> Option<(Below<T>, [T; 4], [T; 4])> {
+    let (below, columns) = split_below(columns)?;
+    let ((near_x, far_x), (near_y, far_y)) = (x.as_rchunks::<LANES>(), y.as_rchunks::<LANES>());
+    let [(n1, f1), (n2, f2), (n3, f3), (n4, f4)] = columns.map(|column| column.as_rchunks::<LANES>());
+    let (mut of_x, mut of_y) = ([v.splat(T::ZERO); 4], [v.splat(T::ZERO); 4]);
+    for (((((x, y), l1), l2), l3), l4) in far_x.iter().zip(far_y).zip(f1).zip(f2).zip(f3).zip(f4).rev() {
+        let l = [v.load(l1), v.load(l2), v.load(l3), v.load(l4)];
+        (of_x, of_y) = (add(v.load(x), l, of_x), add(v.load(y), l, of_y));
+    }
+    let (mut of_x, mut of_y) = (of_x.map(|lanes| tree(v.store(lanes))), of_y.map(|lanes| tree(v.store(lanes))));
+    for (((((x, y), l1), l2), l3), l4) in near_x.iter().zip(near_y).zip(n1).zip(n2).zip(n3).zip(n4).rev() {
+        let l = [*l1, *l2, *l3, *l4];
+        (of_x, of_y) = (add(*x, l, of_x), add(*y, l, of_y));
+    }
+    Some((below, of_x, of_y))
+}
+
+/// Four sums, each with a product more.
+#[cfg(not(target_os = "none"))]
+#[cfg_attr(feature = "dispatch", inline(always))]
+fn add<S: Copy + core::ops::Add<Output = S> + core::ops::Mul<Output = S>>(x: S, l: [S; 4], sums: [S; 4]) -> [S; 4] {
+    let ([l1, l2, l3, l4], [s1, s2, s3, s4]) = (l, sums);
+    [s1 + l1 * x, s2 + l2 * x, s3 + l3 * x, s4 + l4 * x]
+}
+
+/// Four columns without the rows between them.
+#[cfg(not(target_os = "none"))]
+#[cfg_attr(feature = "dispatch", inline(always))]
+fn split_below<T: Copy>([c1, c2, c3, c4]: [&[T]; 4]) -> Option<(Below<T>, [&[T]; 4])> {
+    let ([l21, l31, l41, c1 @ ..], [l32, l42, c2 @ ..], [l43, c3 @ ..]) = (c1, c2, c3) else { return None };
+    Some(([*l21, *l31, *l41, *l32, *l42, *l43], [c1, c2, c3, c4]))
+}
+
+/// The rows between four columns, pair after pair.
+#[cfg(not(target_os = "none"))]
+#[cfg_attr(feature = "dispatch", inline(always))]
+fn finish_four<T: Number>(below: Below<T>, sums: [T; 4], x: [&mut T; 4]) {
+    let ([l21, l31, l41, l32, l42, l43], [s1, s2, s3, s4], [x1, x2, x3, x4]) = (below, sums, x);
+    *x4 -= s4;
+    *x3 = (*x3 - s3) - l43 * *x4;
+    *x2 -= (s2 + l42 * *x4) + l32 * *x3;
+    *x1 = (*x1 - ((s1 + l41 * *x4) + l31 * *x3)) - l21 * *x2;
+}
+
 /// [`back_solve`] of two right-hand sides in one pass over the columns: each is bit for bit what it would be alone. Written out, as one
 /// function for any number of them would take a device three times the flash.
 #[cfg(not(target_os = "none"))]
@@ -323,6 +411,13 @@ pub(crate) fn back_solve_both<T: Number, V: Lanes<T, LANES>>(v: V, mut columns: 
         (x.split_at_mut_checked(unknown), y.split_at_mut_checked(unknown))
     {
         match (head, head_y) {
+            ([.., x1, x2, x3, x4], [.., y1, y2, y3, y4]) if solved.len() % LANES + 2 < LANES => {
+                let Some(four) = back_four(&mut columns, solved.len()) else { return };
+                let Some((below, sums_x, sums_y)) = sums_both(v, four, solved, solved_y) else { return };
+                finish_four(below, sums_x, [x1, x2, x3, x4]);
+                finish_four(below, sums_y, [y1, y2, y3, y4]);
+                unknown -= 4;
+            }
             ([.., x1, x2], [.., y1, y2]) => {
                 let (c2, c1) = (back(&mut columns, solved.len()), back(&mut columns, solved.len() + 1));
                 let (Some(c2), Some([below, c1 @ ..])) = (c2, c1) else { return };

@@ -185,4 +185,48 @@ mod tests {
             assert_eq!((bits(&swept), bits(&e)), (bits(&l), bits(&d)), "{n}");
         }
     }
+
+    /// Pair after pair, as devices do it: a column's sum is eight lanes of whole chunks from the far end, added up halving, then the rows
+    /// that are left; the one that was solved in the same pair comes last.
+    #[test]
+    fn solves_go_through_pair_after_pair() {
+        fn sum(column: &[f32], x: &[f32]) -> f32 {
+            let whole = x.len() / 8 * 8;
+            let (near, mut lanes) = (x.len() - whole, [0.0_f32; 8]);
+            for row in (near..x.len()).step_by(8).rev() {
+                for (lane, sum) in lanes.iter_mut().enumerate() {
+                    *sum += column[row + lane] * x[row + lane];
+                }
+            }
+            let [a, b, c, d, e, f, g, h] = lanes;
+            let total = ((a + e) + (c + g)) + ((b + f) + (d + h));
+            (0..near).rev().fold(total, |total, row| total + column[row] * x[row])
+        }
+        for n in (1..40).chain([64, 134, 146]) {
+            for solved in 1..=n.min(18) {
+                let (columns, _, x) = factor::<f32>(n);
+                // The last columns belong to what is solved already.
+                let unknown = n + 1 - solved;
+                let starts: Vec<usize> = (0..n).map(|column| column * n - column * (column + 1) / 2 + column).collect();
+                let used = &columns[..starts.get(unknown).copied().unwrap_or(columns.len())];
+                let (mut here, mut there) = (x.clone(), x);
+                f32::back_solve(used, unknown, &mut here);
+                let mut left = unknown;
+                while left > 0 {
+                    let c2 = &columns[starts[left - 1]..];
+                    let sum_2 = sum(c2, &there[left..]);
+                    if left == 1 {
+                        there[0] -= sum_2;
+                        break;
+                    }
+                    let c1 = &columns[starts[left - 2]..];
+                    let sum_1 = sum(&c1[1..], &there[left..]);
+                    there[left - 1] -= sum_2;
+                    there[left - 2] = (there[left - 2] - sum_1) - c1[0] * there[left - 1];
+                    left -= 2;
+                }
+                assert_eq!(bits(&here), bits(&there), "{n} {solved}");
+            }
+        }
+    }
 }

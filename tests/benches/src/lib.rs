@@ -9,6 +9,7 @@ pub mod eigen;
 pub mod fable;
 #[cfg(feature = "faer")]
 pub mod faer;
+pub mod floor;
 pub mod nalgebra;
 pub mod peer;
 pub mod rotation;

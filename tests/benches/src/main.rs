@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use fable_benches::Real;
 use fable_benches::eigen::Eigen;
 use fable_benches::fable::Fable;
+use fable_benches::floor::Floor;
 use fable_benches::peer::{Factor, Peer};
 use fable_benches::rotation::{Lane, Table, nanoseconds, rotate};
 use fable_benches::user::{Moment, lessons, moments};
@@ -90,6 +91,7 @@ fn compare<T: Real>(scalar: &str, turns: usize, report: &mut Report) -> Result<(
         fable("fable", &policy, &moments),
         apart("fable, decide", &policy, &moments, |decide, _| decide),
         apart("fable, learn", &policy, &moments, |_, learn| learn),
+        floor("floor: what is read and written, moved", &policy, &moments),
         peer::<_, Cholesky<T, Dyn>, false>("nalgebra", &policy, &moments, &expected)?,
         peer::<_, Cholesky<T, Dyn>, true>("nalgebra, bordered", &policy, &moments, &expected)?,
     ];
@@ -104,6 +106,11 @@ fn compare<T: Real>(scalar: &str, turns: usize, report: &mut Report) -> Result<(
     for peer in lanes.iter().filter(|lane| matches!(lane.name.as_str(), "nalgebra" | "faer")) {
         report.at_least(&format!("{scalar} {} / fable", peer.name), peer.ratio(&lanes[0]), 4.0);
     }
+    report.lines.push(format!(
+        "{scalar} fable / floor: {:.2}, of minima {:.2}",
+        1.0 / lanes[3].ratio(&lanes[0]),
+        lanes[0].minimum() / lanes[3].minimum()
+    ));
     report.at_most(&format!("{scalar} decide / round"), lanes[1].ratio(&lanes[0]), 0.6);
     report.at_most(&format!("{scalar} learn / round"), lanes[2].ratio(&lanes[0]), 0.6);
 
@@ -159,6 +166,13 @@ fn fable<'a, T: Scalar>(name: &str, policy: &'a Policy<'a, T>, moments: &'a [Mom
     let mut fable = warm_fable(policy, moments);
     let mut moments = moments.iter().cycle();
     Lane::new(name, move || slice(&mut moments, |moment| fable.round(moment)))
+}
+
+/// Rounds in which nothing is done but what is moved in memory.
+fn floor<'a, T: Scalar + 'a>(name: &str, policy: &Policy<'_, T>, moments: &'a [Moment<T>]) -> Lane<'a> {
+    let mut floor = Floor::<T>::new(policy.catalog().arrow());
+    let mut moments = moments.iter().cycle();
+    Lane::new(name, move || slice(&mut moments, |moment| floor.round(moment.context.task())))
 }
 
 /// Rounds in which eight decisions come first and then their eight rewards, so that the two can be timed apart.
