@@ -125,11 +125,11 @@ impl<'r> Round<'r> {
             let number = numbers.next().copied().unwrap_or(T::ZERO);
             for (run, number) in tail.chunks_exact_mut(len.max(1)).zip(numbers).take(count - 1) {
                 for (score, later) in run.iter_mut().zip(&*head) {
-                    *score = *later + *number;
+                    *score = later.plus(*number);
                 }
             }
             for score in head {
-                *score += number;
+                *score = score.plus(number);
             }
             len *= count;
             let Some(grown) = scores.get_mut(..len) else { return };
@@ -268,7 +268,7 @@ impl<'r> Round<'r> {
         for &value in part.map_or(&[][..], |part| part.values) {
             let start = usize::from(value) * tail;
             for score in scores.get_mut(start..start + tail).unwrap_or_default() {
-                *score += weight;
+                *score = score.plus(weight);
             }
         }
         if applies.iter().any(|part| usize::from(part.component) > component) {
@@ -383,7 +383,7 @@ impl<T: Number> Product<'_, T> {
         } else if let Some(entry) = self.entries.get(position) {
             let shared = self.factor * *entry;
             for score in run {
-                *score += shared;
+                *score = score.plus(shared);
             }
         }
     }
@@ -431,11 +431,11 @@ trait Sum<T, V> {
 impl<T: Number, V> Sum<T, V> for T {
     #[cfg_attr(feature = "dispatch", inline(always))]
     fn add(&mut self, _: V, entry: &Self) {
-        *self += *entry;
+        *self = self.plus(*entry);
     }
     #[cfg_attr(feature = "dispatch", inline(always))]
     fn add_scaled(&mut self, _: V, factor: T, entry: &Self) {
-        *self += factor * *entry;
+        *self = self.add_product(factor, *entry);
     }
 }
 

@@ -48,7 +48,8 @@ pub(crate) fn back_rows<T: Number, V: Lanes<T, ROWS>>(
         match head.get_mut(first..) {
             Some([x1]) => {
                 let column = column(first).get(..solved.len()).unwrap_or(&[]);
-                let sum = column.iter().zip(&*solved).rev().fold(v.load(x1), |sum, (l, x)| sum + v.splat(-*l) * v.load(x));
+                let sum =
+                    column.iter().zip(&*solved).rev().fold(v.load(x1), |sum, (l, x)| v.add_product(sum, v.splat(-*l), v.load(x)));
                 *x1 = v.store(sum);
             }
             Some([x1, x2, x3, x4]) => {
@@ -81,7 +82,12 @@ fn sums<T: Number, V: Lanes<T, ROWS>>(
     for ((((x, l1), l2), l3), l4) in x.iter().zip(c1).zip(c2).zip(c3).zip(c4).rev() {
         let x = v.load(x);
         let [s1, s2, s3, s4] = s;
-        s = [s1 + v.splat(-*l1) * x, s2 + v.splat(-*l2) * x, s3 + v.splat(-*l3) * x, s4 + v.splat(-*l4) * x];
+        s = [
+            v.add_product(s1, v.splat(-*l1), x),
+            v.add_product(s2, v.splat(-*l2), x),
+            v.add_product(s3, v.splat(-*l3), x),
+            v.add_product(s4, v.splat(-*l4), x),
+        ];
     }
     s
 }
@@ -106,7 +112,7 @@ pub(crate) fn add<T: Number, V: Lanes<T, ROWS>>(v: V, sum: &mut Entries<T>, entr
 #[cfg_attr(feature = "dispatch", inline(always))]
 pub(crate) fn add_scaled<T: Number, V: Lanes<T, ROWS>>(v: V, sum: &mut Entries<T>, factor: T, entry: &Entries<T>) {
     if !is_nothing(entry) {
-        *sum = v.store(v.load(sum) + v.splat(factor) * v.load(entry));
+        *sum = v.store(v.add_product(v.load(sum), v.splat(factor), v.load(entry)));
     }
 }
 

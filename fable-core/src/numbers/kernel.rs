@@ -104,8 +104,8 @@ fn corner<T: Number>(mut p: [T; 4], e: &mut [T; 4], below: [&mut T; 6], t: &mut 
     let [b1, b2, b3, b4] = &mut b;
     // w -= p l;  l += b w
     let step = |p: T, b: T, l: &mut T, w: &mut T| {
-        *w -= p * *l;
-        *l += b * *w;
+        *w = w.add_product(-p, *l);
+        *l = l.add_product(b, *w);
     };
     if *p1 != T::ZERO {
         *b1 = pivot(*p1, e1, t);
@@ -154,14 +154,14 @@ fn rows<T: Number, const N: usize, V: Lanes<T, N>>(v: V, p: [T; 4], b: [T; 4], c
     let [c1, c2, c3, c4] = columns;
     for ((((w, c1), c2), c3), c4) in w.iter_mut().zip(c1).zip(c2).zip(c3).zip(c4) {
         let (l1, l2, l3, l4) = (v.load(c1), v.load(c2), v.load(c3), v.load(c4));
-        let first = v.load(w) + q1 * l1;
-        *c1 = v.store(l1 + d1 * first);
-        let second = first + q2 * l2;
-        *c2 = v.store(l2 + d2 * second);
-        let third = second + q3 * l3;
-        *c3 = v.store(l3 + d3 * third);
-        let fourth = third + q4 * l4;
-        *c4 = v.store(l4 + d4 * fourth);
+        let first = v.add_product(v.load(w), q1, l1);
+        *c1 = v.store(v.add_product(l1, d1, first));
+        let second = v.add_product(first, q2, l2);
+        *c2 = v.store(v.add_product(l2, d2, second));
+        let third = v.add_product(second, q3, l3);
+        *c3 = v.store(v.add_product(l3, d3, third));
+        let fourth = v.add_product(third, q4, l4);
+        *c4 = v.store(v.add_product(l4, d4, fourth));
         *w = v.store(fourth);
     }
 }
@@ -181,8 +181,8 @@ fn column<T: Number, V: Lanes<T, STRIDE>>(v: V, p: T, b: T, column: &mut [T], w:
     let (q, d) = (v.splat(-p), v.splat(b));
     for (w, c) in far_w.iter_mut().zip(far) {
         let l = v.load(c);
-        let next = v.load(w) + q * l;
-        *c = v.store(l + d * next);
+        let next = v.add_product(v.load(w), q, l);
+        *c = v.store(v.add_product(l, d, next));
         *w = v.store(next);
     }
 }
@@ -219,7 +219,7 @@ pub(crate) fn forward<'w, T: Number, V: Vectors<T>>(
             let Some((column, others)) = columns.split_at_checked(rest.len()) else { return (variance, rest) };
             variance += *p * *p * *e;
             for (w, l) in rest.iter_mut().zip(column) {
-                *w -= *p * *l;
+                *w = w.add_product(-*p, *l);
             }
             (inverse, columns, w) = (later, others, rest);
         } else {
@@ -245,14 +245,15 @@ fn subtract<T: Number, V: Vectors<T>>(v: V, p: [T; 4], columns: [&[T]; 4], w: &m
 fn subtract_rows<T: Number, const N: usize, V: Lanes<T, N>>(v: V, p: [T; 4], columns: [&[[T; N]]; 4], w: &mut [[T; N]]) {
     let ([q1, q2, q3, q4], [c1, c2, c3, c4]) = (p.map(|p| v.splat(-p)), columns);
     for ((((w, l1), l2), l3), l4) in w.iter_mut().zip(c1).zip(c2).zip(c3).zip(c4) {
-        *w = v.store(v.load(w) + q1 * v.load(l1) + q2 * v.load(l2) + q3 * v.load(l3) + q4 * v.load(l4));
+        let two = v.add_product(v.add_product(v.load(w), q1, v.load(l1)), q2, v.load(l2));
+        *w = v.store(v.add_product(v.add_product(two, q3, v.load(l3)), q4, v.load(l4)));
     }
 }
 
 /// Adds up the lanes, halving.
 #[cfg_attr(feature = "dispatch", inline(always))]
 fn tree<T: Number>([a0, a1, a2, a3, a4, a5, a6, a7]: [T; LANES]) -> T {
-    ((a0 + a4) + (a2 + a6)) + ((a1 + a5) + (a3 + a7))
+    (a0.plus(a4)).plus(a2.plus(a6)).plus(a1.plus(a5).plus(a3.plus(a7)))
 }
 
 /// Dot product of a column with `x`, from the far end, so that the newest entries of `x` come last.
@@ -262,9 +263,9 @@ fn dot<T: Number, V: Lanes<T, LANES>>(v: V, column: &[T], x: &[T]) -> T {
     let (near_x, far_x) = x.as_rchunks::<LANES>();
     let mut sum = v.splat(T::ZERO);
     for (l, x) in far_l.iter().zip(far_x).rev() {
-        sum = sum + v.load(l) * v.load(x);
+        sum = v.add_product(sum, v.load(l), v.load(x));
     }
-    near_l.iter().zip(near_x).rev().fold(tree(v.store(sum)), |sum, (l, x)| sum + *l * *x)
+    near_l.iter().zip(near_x).rev().fold(tree(v.store(sum)), |sum, (l, x)| sum.add_product(*l, *x))
 }
 
 /// Two dot products with the same `x`; each is bit for bit what [`dot`] gives.
@@ -277,13 +278,13 @@ fn dots<T: Number, V: Lanes<T, LANES>>(v: V, first: &[T], second: &[T], x: &[T])
     let (mut lanes_1, mut lanes_2) = (v.splat(T::ZERO), v.splat(T::ZERO));
     for ((l1, l2), x) in far_1.iter().zip(far_2).zip(far_x).rev() {
         let x = v.load(x);
-        lanes_1 = lanes_1 + v.load(l1) * x;
-        lanes_2 = lanes_2 + v.load(l2) * x;
+        lanes_1 = v.add_product(lanes_1, v.load(l1), x);
+        lanes_2 = v.add_product(lanes_2, v.load(l2), x);
     }
     let (mut sum_1, mut sum_2) = (tree(v.store(lanes_1)), tree(v.store(lanes_2)));
     for ((l1, l2), x) in near_1.iter().zip(near_2).zip(near_x).rev() {
-        sum_1 += *l1 * *x;
-        sum_2 += *l2 * *x;
+        sum_1 = sum_1.add_product(*l1, *x);
+        sum_2 = sum_2.add_product(*l2, *x);
     }
     (sum_1, sum_2)
 }

@@ -6,6 +6,7 @@
 #[cfg(all(feature = "dispatch", target_arch = "x86_64"))]
 pub(crate) use fearless_simd::Avx2;
 
+use super::Number;
 use core::ops::{Add, Mul};
 
 /// A way to compute with `N` numbers at once.
@@ -16,6 +17,11 @@ pub(crate) trait Lanes<T, const N: usize>: Copy {
     fn load(self, numbers: &[T; N]) -> Self::Vector;
     fn splat(self, number: T) -> Self::Vector;
     fn store(self, vector: Self::Vector) -> [T; N];
+    /// sum + a b, rounded after the product and after the sum.
+    #[inline(always)]
+    fn add_product(self, sum: Self::Vector, a: Self::Vector, b: Self::Vector) -> Self::Vector {
+        sum + a * b
+    }
 }
 
 /// What the target is known to have when this is compiled.
@@ -38,6 +44,15 @@ macro_rules! lanes {
             #[inline(always)]
             fn store(self, vector: Self::Vector) -> [$scalar; $count] {
                 vector.to_array()
+            }
+            #[cfg(all(target_os = "none", not(target_abi = "eabihf")))]
+            #[inline(always)]
+            fn add_product(self, sum: Self::Vector, a: Self::Vector, b: Self::Vector) -> Self::Vector {
+                let (mut sums, a, b) = (sum.to_array(), a.to_array(), b.to_array());
+                for ((sum, a), b) in sums.iter_mut().zip(a).zip(b) {
+                    *sum = sum.add_product(a, b);
+                }
+                Self::Vector::new(sums)
             }
         }
 
@@ -80,6 +95,10 @@ macro_rules! single {
             #[inline(always)]
             fn store(self, number: $scalar) -> [$scalar; 1] {
                 [number]
+            }
+            #[inline(always)]
+            fn add_product(self, sum: $scalar, a: $scalar, b: $scalar) -> $scalar {
+                sum.add_product(a, b)
             }
         }
     )*};

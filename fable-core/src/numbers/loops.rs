@@ -78,7 +78,7 @@ macro_rules! loops {
 #[cfg_attr(feature = "dispatch", inline(always))]
 fn spread<T: Number>(scale: T, variances: &[T], x: &mut [T]) {
     for (x, e) in x.iter_mut().zip(variances) {
-        *x *= scale * e.root();
+        *x = x.times(scale.times(e.root()));
     }
 }
 

@@ -10,6 +10,8 @@ mod loops;
 mod normal;
 mod number;
 mod range;
+#[cfg(any(test, all(target_os = "none", target_arch = "arm", not(target_abi = "eabihf"))))]
+mod soft;
 
 pub(crate) use arrow::Segment;
 pub use arrow::{Arrow, MAX_DIMENSION, MAX_TASKS};

@@ -67,6 +67,27 @@ pub trait Number:
     fn from_bits(bits: u64) -> Self;
     /// Neither NaN nor infinite.
     fn finite(self) -> bool;
+    /// self + other, for the loops: where floating point is software this one takes less time than the operator.
+    #[doc(hidden)]
+    #[must_use]
+    #[inline(always)]
+    fn plus(self, other: Self) -> Self {
+        self + other
+    }
+    /// self times other, for the loops.
+    #[doc(hidden)]
+    #[must_use]
+    #[inline(always)]
+    fn times(self, other: Self) -> Self {
+        self * other
+    }
+    /// self + a b, for the loops: rounded after the product and after the sum, as written.
+    #[doc(hidden)]
+    #[must_use]
+    #[inline(always)]
+    fn add_product(self, a: Self, b: Self) -> Self {
+        self.plus(a.times(b))
+    }
     /// Square root of a positive number to a few units in the last place.
     ///
     /// Halving the exponent gives 1/sqrt(x) to 3.5%, each Newton step `r += r/2 (1 - x r^2)` squares that error. Correct
@@ -108,14 +129,24 @@ impl Number for f32 {
     fn exact_root(self) -> Self {
         libm::sqrtf(self)
     }
+    #[cfg(all(target_os = "none", target_arch = "arm", not(target_abi = "eabihf")))]
+    #[inline(always)]
+    fn plus(self, other: Self) -> Self {
+        super::soft::add(self, other)
+    }
+    #[cfg(all(target_os = "none", target_arch = "arm", not(target_abi = "eabihf")))]
+    #[inline(always)]
+    fn times(self, other: Self) -> Self {
+        super::soft::multiply(self, other)
+    }
     #[cfg_attr(feature = "dispatch", inline(always))]
     fn root(self) -> Self {
-        let half = 0.5 * self;
+        let half = self.times(0.5);
         let mut r = Self::from_bits(0x5f37_5a86_u32.wrapping_sub(self.to_bits() >> 1));
-        r += r * (0.5 - half * r * r);
-        r += r * (0.5 - half * r * r);
-        r += r * (0.5 - half * r * r);
-        self * r
+        for _ in 0..3 {
+            r = r.add_product(r, 0.5_f32.add_product(-half.times(r), r));
+        }
+        self.times(r)
     }
 }
 
