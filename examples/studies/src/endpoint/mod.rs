@@ -1,6 +1,6 @@
 //! Three of the paper's experiments against any model that speaks OpenAI's chat completions.
 //!
-//! An [`Experiment`] says what it will ask and then asks it. Every answer is kept ([`transcripts`]), so a run that was stopped
+//! An `Experiment` says what it will ask and then asks it. Every answer is kept ([`transcripts`]), so a run that was stopped
 //! goes on and a finished one is made again without a call. Trajectories run beside each other; within one each call depends on
 //! what was learned from those before. Of a trajectory only its outcomes are kept in memory.
 

@@ -32,6 +32,8 @@ const SEARCHES: usize = 3;
 /// Calls of the paper's log, other than those of the judge, in 40 rounds.
 const PAPER_CALLS: usize = 90;
 const MOST: u32 = 1000;
+/// The seed of both policies: the first, as in the other experiments, whatever comes of it.
+const SEED: u64 = 0;
 const SOURCE: &str = "the paper's source, given with --paper: its last appendix has the prompts";
 /// What the tool says.
 const NOTHING: &str = "No search engine is connected, so there are no results. Answer from what you know, and say that it could \
@@ -146,7 +148,7 @@ impl TwoDirection {
     }
 
     fn live(&self, model: &Model, policy: &Policy<'_, f64>, method: Method, name: &str) -> Result<Run, StudyError> {
-        let mut agent = Agent::new(policy, method, 1)?;
+        let mut agent = Agent::new(policy, method, SEED)?;
         let feasible = Feasible::new(&AGENT, RULES)?;
         let before = probes(&mut agent)?;
         let mut rounds = Vec::new();
@@ -225,7 +227,8 @@ impl TwoDirection {
              is offered with `web_search` only. **No search engine is behind it**: it says so, and the model has up to three turns
              before it must answer. The reward is +1 for the target action and -1 for the other and is all that is learned
              from. What the model did with the tool and what an independent judge says of each answer are recorded and do
-             not count. So the choices do not depend on the model: the model shows in the rows below them.",
+             not count. So the choices do not depend on the model and are the same for every model: they are those of one seed, and
+             `studies two-direction` has 10,000. The model shows in the rows below them.",
         );
         report.text(
             "The paper states neither contexts nor settings nor what its judge is asked; ours are those of the study of the same name

@@ -9,6 +9,7 @@ use serde_json::json;
 use server::{Act, Server, asked, message};
 use std::collections::BTreeMap;
 use std::num::NonZero;
+use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -29,7 +30,7 @@ fn small<'a>(more: &[&'a str]) -> Vec<&'a str> {
 #[test]
 fn the_cost_is_shown_and_asked_for_before_it_starts() {
     #[derive(Parser)]
-    struct Command {
+    struct Arguments {
         #[arg(long)]
         data: std::path::PathBuf,
         #[arg(long)]
@@ -40,7 +41,7 @@ fn the_cost_is_shown_and_asked_for_before_it_starts() {
     let (bench, server) = (Bench::new(), Server::kind());
     let run = |says: &str| {
         let arguments = bench.arguments(&server.url, "asked", &small(&["--price-in", "1", "--price-out", "2"]));
-        let Command { data, out, options } = Command::parse_from(std::iter::once("studies".to_owned()).chain(arguments));
+        let Arguments { data, out, options } = Arguments::parse_from(std::iter::once("studies".to_owned()).chain(arguments));
         let setup = Setup { data, threads: NonZero::<usize>::MIN, ..Setup::for_tests() };
         let mut shown = Vec::new();
         let mut console = Console { terminal: true, input: &mut says.as_bytes(), output: &mut shown };
@@ -316,4 +317,32 @@ fn mistakes_are_told_before_anything_is_asked() {
     let (code, text) = bench.run(&server, "out", &small(&["--yes"]));
     assert!(code == 1 && text.contains("test.jsonl is missing; get it from github.com/openai/prm800k"), "{text}");
     assert!(server.seen().is_empty() && !bench.path("out").exists());
+}
+
+/// The costs on the page are those of the real data. Where that is missing, they are not looked at.
+#[test]
+fn the_page_says_what_it_costs() {
+    let page = std::fs::read_to_string(studies::files::home().join("README.md")).unwrap();
+    let root = studies::files::home().join("../..");
+    let whole = root.join("../shared/paper/fable.tex").exists() && root.join(Setup::DATA).join("tau2-bench/domains").exists();
+    if !whole || !root.join(Setup::DATA).join("math500/test.jsonl").exists() {
+        eprintln!("skipped: there is no data");
+        return;
+    }
+    let run = |more: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_studies"));
+        command.args(["--endpoint", "http://127.0.0.1:9/v1", "--model", "qwen3", "--dry-run"]).args(more);
+        said(&command.current_dir(&root).output().unwrap())
+    };
+    let prices = ["--judge", "big", "--price-in", "0.3", "--price-out", "1.2", "--judge-price-in", "2", "--judge-price-out", "8"];
+    let (code, text) = run(&prices);
+    assert_eq!(code, 0, "{text}");
+    for line in text.lines().filter(|line| line.starts_with("  ") && !line.starts_with("  Tokens")) {
+        assert!(page.contains(line), "{line}");
+    }
+    for (name, part) in [("rubric", " calls of `rubric`"), ("tau2", " of `tau2`")] {
+        let (_, text) = run(&["--limit", "5", "--seeds", "1", name]);
+        let number = text.split_whitespace().nth(1).unwrap();
+        assert!(page.contains(&format!(" {number}{part}")), "{name}: {number}");
+    }
 }
