@@ -7,6 +7,7 @@
 pub mod candidate;
 pub mod data;
 pub mod draw;
+pub mod endpoint;
 pub mod files;
 pub mod markdown;
 pub mod parallel;

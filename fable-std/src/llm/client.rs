@@ -1,11 +1,11 @@
 //! One question to an endpoint, one JSON object or one text back.
 
-use super::{Key, LlmError};
+use super::{Key, LlmError, Refusal};
 use serde_json::{Value, json};
 use std::io;
 use std::time::Duration;
 use ureq::http::Uri;
-use ureq::http::header::{AUTHORIZATION, CONTENT_TYPE};
+use ureq::http::header::{AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER};
 use ureq::{Agent, Proxy};
 
 /// Most bytes of an answer that are read.
@@ -116,6 +116,11 @@ impl Client {
 
     /// The bytes that a call is answered with.
     pub(super) fn post(&self, path: &str, body: &Value, most: usize) -> Result<Vec<u8>, LlmError> {
+        self.post_patiently(path, body, most).map_err(|refusal| refusal.error)
+    }
+
+    /// The same; a refusal says when to come back, if the server does.
+    pub(super) fn post_patiently(&self, path: &str, body: &Value, most: usize) -> Result<Vec<u8>, Refusal> {
         let url = format!("{}/{path}", self.base);
         let mut request = self.agent.post(&url).header(CONTENT_TYPE, "application/json");
         if let Some(key) = &self.key {
@@ -124,11 +129,14 @@ impl Client {
         let mut response = request.send(body.to_string()).map_err(|error| fault(&error))?;
         match response.status().as_u16() {
             200 => {}
-            300..=399 => return Err(LlmError::Redirect),
-            status => return Err(LlmError::Status(status)),
+            300..=399 => return Err(LlmError::Redirect.into()),
+            status => {
+                let after = response.headers().get(RETRY_AFTER).and_then(|after| after.to_str().ok()?.trim().parse().ok());
+                return Err(Refusal { error: LlmError::Status(status), retry_after: after.map(Duration::from_secs) });
+            }
         }
         let limited = response.body_mut().with_config().limit(most as u64);
-        limited.read_to_vec().map_err(|error| fault(&error))
+        Ok(limited.read_to_vec().map_err(|error| fault(&error))?)
     }
 }
 

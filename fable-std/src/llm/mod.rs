@@ -25,6 +25,7 @@
 
 mod answer;
 mod assistant;
+mod chat;
 mod client;
 mod context;
 mod embeddings;
@@ -35,6 +36,7 @@ mod onboarding;
 mod prototypes;
 
 pub(crate) use client::is_here;
+pub use chat::{Chat, Completion, Refusal, ToolCall};
 pub use client::{Endpoint, MAX_ANSWER};
 pub use context::{CLIP, HISTORY};
 pub use error::LlmError;
