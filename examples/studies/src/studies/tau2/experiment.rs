@@ -38,7 +38,8 @@ const STYLE: u8 = 2;
 pub const FULL_ROW: usize = 9;
 pub const FROZEN_ROW: usize = 8;
 /// The flat model whose coordinates have the precision of the factorized ones, so that its scores are surer.
-const SURER_ROW: usize = 11;
+pub const SURER_ROW: usize = 11;
+pub const ORACLE_ROW: usize = 14;
 pub const SEEDS: usize = 3;
 /// Tasks of a domain for evaluation, and as many to learn from; every second one is of the other profile.
 pub const TASKS: usize = 20;
@@ -178,8 +179,8 @@ impl Shard<'_> {
     }
 }
 
-/// One policy through one experiment; the world names the tasks and all randomness.
-fn play(conditions: &Conditions<'_>, world: u64, row: usize) -> Result<Outcome, StudyError> {
+/// One policy through one experiment; the world names the tasks and all randomness, `luck` that of the host among the policies.
+fn play(conditions: &Conditions<'_>, world: u64, row: usize, luck: usize) -> Result<Outcome, StudyError> {
     let method = METHODS.get(row).copied().unwrap_or(FULL);
     let context = TAU2.context(None, [])?;
     let complete = flat(&TAU2)?;
@@ -207,7 +208,7 @@ fn play(conditions: &Conditions<'_>, world: u64, row: usize) -> Result<Outcome, 
                 }
                 agents.push(agent);
             }
-            let name = [world, row as u64, (seed * 4 + domain) as u64];
+            let name = [world, luck as u64, (seed * 4 + domain) as u64];
             let (all, drawn) = (Feasible::all(catalog), conditions.drawn);
             let mut shard = Shard { host, method, agents, context, all, drawn, name };
             let mut order: Vec<usize> = (0..learning.len()).collect();
@@ -230,7 +231,7 @@ fn play(conditions: &Conditions<'_>, world: u64, row: usize) -> Result<Outcome, 
 impl Experiment {
     /// Some policies in one world.
     pub fn run(conditions: &Conditions<'_>, world: u64, rows: &[usize]) -> Result<Self, StudyError> {
-        let of = |row| if rows.contains(&row) { play(conditions, world, row) } else { Ok(Outcome::default()) };
+        let of = |row| if rows.contains(&row) { play(conditions, world, row, row) } else { Ok(Outcome::default()) };
         (0..METHODS.len()).map(of).collect::<Result<_, _>>().map(Self)
     }
 
@@ -272,5 +273,47 @@ impl Experiment {
         }
         let (sum, number) = sums.iter().fold((0.0, 0.0), |(sum, number), cluster| (sum + cluster.0, number + cluster.1));
         (if number > 0.0 { sum / number } else { 0.0 }, cluster_bootstrap(&sums, resamples, other as u64))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NO_PROMOTION_ROW: usize = 6;
+
+    fn conditions() -> Conditions<'static> {
+        let hosts = [Host::STATED; 4];
+        Conditions { bench: None, hosts, settings: SHIPPED, stated: 4.0, wrong: 0.0, learning: TASKS, drawn: false }
+    }
+
+    fn utilities(conditions: &Conditions<'_>, row: usize, luck: usize) -> Vec<u64> {
+        let outcome = play(conditions, 3, row, luck).unwrap();
+        assert_eq!((outcome.promoted, outcome.trajectories), (0, 24));
+        outcome.episodes.iter().flatten().flatten().map(|episode| episode.utility().to_bits()).collect()
+    }
+
+    /// What the study says of luck rests on this.
+    #[test]
+    fn where_nothing_is_promoted_promotion_changes_luck_alone() {
+        let full = utilities(&conditions(), FULL_ROW, FULL_ROW);
+        assert_eq!(full.len(), 240);
+        assert_eq!(full, utilities(&conditions(), NO_PROMOTION_ROW, FULL_ROW));
+        assert_ne!(full, utilities(&conditions(), NO_PROMOTION_ROW, NO_PROMOTION_ROW));
+    }
+
+    #[test]
+    fn what_is_frozen_follows_its_statement_and_draws_only_if_asked_to() {
+        let alignment = |conditions: &Conditions<'_>| {
+            let outcome = play(conditions, 3, FROZEN_ROW, FROZEN_ROW).unwrap();
+            mean(&outcome.episodes.iter().flatten().flatten().map(|episode| episode.alignment).collect::<Vec<_>>())
+        };
+        let right = alignment(&conditions());
+        let wrong = alignment(&Conditions { wrong: 1.0, ..conditions() });
+        let drawn = alignment(&Conditions { drawn: true, ..conditions() });
+        assert!(right > 0.65 && wrong < 0.25, "{right} {wrong}");
+        assert!(drawn < right - 0.02 && drawn > wrong, "{drawn}");
+        // More to learn from changes nothing for what does not learn.
+        assert_eq!(alignment(&Conditions { learning: 2 * TASKS, ..conditions() }), right);
     }
 }
