@@ -103,8 +103,9 @@ pub fn recorded(report: &mut Report, bench: &Bench) {
             arm.mode.clone(),
             arm.runs.to_string(),
             format!("{share:.3} ({:.2} to {:.2})", interval.0, interval.1),
-            format!("{:.0}", arm.words),
-            format!("{:.2}", arm.spread),
+            // Where there is nobody to talk to nothing is said.
+            if arm.spread > 0.0 { format!("{:.0}", arm.words) } else { String::new() },
+            if arm.spread > 0.0 { format!("{:.2}", arm.spread) } else { String::new() },
             format!("{:.1}", arm.calls),
             pair(arm.only_host),
             pair(arm.only_this),

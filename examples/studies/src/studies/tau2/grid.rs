@@ -237,7 +237,7 @@ impl Summary {
     fn finish(self, report: &mut Report) {
         report.text(
             "Cells in which the interval is above 0; and how many statements would have to be wrong for the paper's contrast in alignment
-             after its ten rounds, between the columns of the grid by straight lines, with the alignment that frozen would then have:",
+             after its ten rounds, between the rows of the grid by straight lines, with the alignment that frozen would then have:",
         );
         report.table(self.0);
         report.text(&format!(
