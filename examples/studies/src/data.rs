@@ -47,3 +47,30 @@ impl DataFile {
         StudyError::BadData { path: setup.data.join(self.path), reason: reason.into() }
     }
 }
+
+/// Where all files of tau2-bench come from.
+const TAU2_BENCH: &str = "github.com/sierra-research/tau2-bench (MIT): data/tau2/domains/*/{tasks,split_tasks}.json and \
+                          data/tau2/results/final/figs/action_success_rates_*.csv as they are; logged_episodes.csv is one row \
+                          per recorded simulation and leaderboard_pass_k.csv one per submission and domain, both without any \
+                          message; as tau2-bench/ in the folder given with --data";
+
+const fn tau2_bench(path: &'static str) -> DataFile {
+    DataFile { path, source: TAU2_BENCH }
+}
+
+/// One row per recorded simulation of tau2-bench.
+pub const TAU2_EPISODES: DataFile = tau2_bench("tau2-bench/logged_episodes.csv");
+/// How often a task was solved in one trial, in two, ... by submission and domain.
+pub const TAU2_PASS_K: DataFile = tau2_bench("tau2-bench/leaderboard_pass_k.csv");
+/// How often the steps of telecom tasks were done, by model and mode, with the policy as a manual.
+pub const TAU2_STEPS_MANUAL: DataFile = tau2_bench("tau2-bench/action_success_rates_telecom.csv");
+/// The same with the policy as a workflow.
+pub const TAU2_STEPS_WORKFLOW: DataFile = tau2_bench("tau2-bench/action_success_rates_telecom-workflow.csv");
+/// The tasks of airline, retail and telecom, for training and for tests.
+pub const TAU2_SPLITS: [DataFile; 3] = [
+    tau2_bench("tau2-bench/domains/airline/split_tasks.json"),
+    tau2_bench("tau2-bench/domains/retail/split_tasks.json"),
+    tau2_bench("tau2-bench/domains/telecom/split_tasks.json"),
+];
+/// The tasks of banking knowledge, which are not split.
+pub const TAU2_BANKING: DataFile = tau2_bench("tau2-bench/domains/banking_knowledge/tasks.json");

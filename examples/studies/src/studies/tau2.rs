@@ -1,30 +1,42 @@
-//! The tau2-bench study with a simulated host: a check that the method can behave as the paper reports, not a replication.
+//! The tau2-bench study with a simulated host whose success and length are those of recorded runs: a check that the method can
+//! behave as the paper reports, not a replication.
 
+mod bench;
+mod described;
 pub mod experiment;
+mod grid;
 pub mod host;
+mod logs;
 mod published;
 
 use crate::parallel;
 use crate::report::{Report, Table, plus_minus, with_interval};
 use crate::setup::{Setup, StudyError};
-use crate::statistics::{deviation, mean};
-use experiment::{Clusters, Conditions, Experiment, FULL_ROW, METHODS, METRICS, SHIPPED, TASKS};
-use fable_core::{Exploration, Settings};
-use host::{DOMAINS, Host, PROFILES, Told};
+use crate::statistics::{deviation, mean, mean_interval};
+use bench::Bench;
+use experiment::{
+    Clusters, Conditions, Experiment, FROZEN_ROW, FULL_ROW, METHODS, METRICS, ORACLE_ROW, SHIPPED, SURER_ROW, TASKS,
+};
+use host::DOMAINS;
 use published::{CONTRASTS, Estimate};
 
-pub const ABOUT: &str = "customer service with two profiles: ten policies, a simulated host, side by side with the paper";
+pub const ABOUT: &str =
+    "customer service with two profiles: the paper's policies, a host simulated from recorded runs of tau2-bench";
 
 /// Positions among the policies and the metrics.
 const NO_PROMOTION_ROW: usize = 6;
 const ALIGNMENT: usize = 1;
 
-const STATED: Conditions = Conditions { host: Host::STATED, settings: SHIPPED, stated: 4.0, learning: TASKS };
-const VAGUE: Settings<'static> = Settings { base_precision: Some(1.0), exploration: Exploration::Constant(1.0), ..SHIPPED };
-/// No margin for where the user may be, an even chance of being wrong, three rewards.
-const EAGER: Settings<'static> = Settings { prior_radius: Some(0.0), alpha: 0.5, min_evidence: 3, ..SHIPPED };
-/// Besides, rewards are believed to scatter fifty times less than they do.
-const CREDULOUS: Settings<'static> = Settings { noise_variance: 0.01, ..EAGER };
+/// The host of the recorded runs, the shipped settings, a right statement.
+fn logged(bench: &Bench) -> Conditions<'_> {
+    let hosts = bench.hosts(bench.reach());
+    Conditions { bench: Some(bench), hosts, settings: SHIPPED, stated: 4.0, wrong: 0.0, learning: TASKS, drawn: false }
+}
+
+/// The policies that the paper's contrasts are about.
+fn rows_of_contrasts() -> Vec<usize> {
+    resolved().map(|(other, _, _)| other).chain([FULL_ROW]).collect()
+}
 
 const fn excludes_zero((_, (lower, upper)): &Estimate) -> bool {
     *lower > 0.0 || *upper < 0.0
@@ -57,47 +69,26 @@ fn repeated(experiments: &[Experiment], other: usize, metric: usize, sign: f64, 
     }
 }
 
-fn experiments(setup: &Setup, label: &str, conditions: &Conditions, count: usize) -> Result<Vec<Experiment>, StudyError> {
-    parallel::map(setup, label, count, |world| Experiment::run(conditions, world as u64))
-}
-
 /// Runs the study.
 pub fn run(setup: &Setup) -> Result<Report, StudyError> {
-    let all = experiments(setup, "tau2", &STATED, setup.scale(200, 3))?;
-    let mut report = Report::new("customer service with two profiles, a simulated host");
-    described(&mut report);
+    let bench = Bench::read(setup)?;
+    let (conditions, rows): (_, Vec<usize>) = (logged(&bench), (0..METHODS.len()).collect());
+    let run = |world: usize| Experiment::run(&conditions, world as u64, &rows);
+    let all = parallel::map(setup, "tau2", setup.scale(200, 2), run)?;
+    let mut report = Report::new("customer service with two profiles, a host simulated from recorded runs");
+    report.goals_set("2026-11-18");
+    described::protocol(&mut report, &bench);
+    described::host(&mut report, &bench);
+    described::recorded(&mut report, &bench);
+    described::given(&mut report);
     policies(&mut report, &all);
     contrasts(&mut report, &all, setup.scale(10_000, 500), setup.scale(1000, 50));
-    domains(&mut report, &all);
+    why(&mut report, setup, &conditions, &all)?;
+    domains(&mut report, &bench, &all);
     promotions(&mut report, &all);
-    grid(&mut report, setup)?;
+    grid::learning(&mut report, setup, &bench)?;
+    grid::sensitivity(&mut report, setup, &bench)?;
     Ok(report)
-}
-
-fn described(report: &mut Report) {
-    report.text(
-        "Four domains, two profiles and three seeds are 24 trajectories of ten learning and ten frozen rounds; the 20 + 20 tasks
-         of a domain are shared by the two profiles, ten each, and are the same for every seed and policy. 18 actions, catalog
-         `tau2` (d = 29) with its costs, no default scores, weight of costs 0.2 as in the paper's signal, otherwise
-         the shipped settings. Frozen rounds use the posterior mean. Onboarding is one statement: the profile's style over the
-         opposite one (response 1, precision 4). The flat model has the same statement, spread over the complete actions, and
-         the same prior spread of a score.",
-    );
-    let host = Host::STATED;
-    let table = [Told::Nothing, Told::Preference(PROFILES[0]), Told::Preference(PROFILES[1])]
-        .map(|told| PROFILES.map(|profile| format!("{:.2}", host.expected_alignment(profile, told))).join(" and "));
-    report.text(&format!(
-        "There is no model to call. **The host is simulated** and was fixed before the first run: an answer of the host alone has
-         a median of 130 words, `direct` 90, `concise` 60, `guided` 140; `verify` and `conversation` make it a tenth longer; a
-         promoted sentence about style makes it a tenth shorter or longer; the standard deviation of its logarithm is {}.
-         Alignment of the efficient profile falls from 1 at 40 words to 0 at 140; that of the guided one rises from 0 at 60 to 1
-         at 160 and falls from 240 to 400. So the host alone has {} (efficient and guided; their mean is near the paper's 0.435),
-         {} when it writes briefly and {} when it guides. Success does not depend on the action: half of the tasks are solved
-         always or never, the others at the rate of the paper's host in their domain; every policy has its own luck, as if the
-         model had been called.",
-        host.spread, table[0], table[1], table[2]
-    ));
-    report.text("This is a consistency check, not a replication.");
 }
 
 fn policies(report: &mut Report, all: &[Experiment]) {
@@ -120,8 +111,8 @@ fn policies(report: &mut Report, all: &[Experiment]) {
     report.table(table);
     report.text(&format!(
         "Frozen rounds, 240 episodes per policy: mean and standard deviation over the three seeds' means in one experiment like the
-         paper's, and the mean of {} such experiments. The last three rows are not in the paper: a host that knows the
-         profile, any action, and the best action.",
+         paper's, and the mean of {} such experiments. The last five rows are not in the paper: two more flat models, a host that
+         knows the profile, any action, and the best action.",
         all.len()
     ));
 }
@@ -163,40 +154,40 @@ fn contrasts(report: &mut Report, all: &[Experiment], for_one: usize, resamples:
     signs(report, all, resamples);
 }
 
-/// Which of the paper's resolved contrasts have its sign.
+/// Which of the paper's resolved contrasts have its sign: the goals.
 fn signs(report: &mut Report, all: &[Experiment], resamples: usize) {
-    let mut items = Vec::new();
-    let mut agreeing = 0;
+    let mut missed = Vec::new();
     for (other, metric, paper) in resolved() {
-        let again = repeated(all, other, metric, paper.0.signum(), resamples);
-        let agrees = again.mean * paper.0 > 0.0;
-        agreeing += usize::from(agrees);
+        let values: Vec<f64> = all.iter().map(|experiment| experiment.difference(other, METRICS[metric].1)).collect();
+        let (value, interval) = (mean(&values), mean_interval(&values));
         let (method, name) = (METHODS.get(other).map_or("", |method| method.name), METRICS[metric].0);
-        items.push(format!(
-            "{name} against {method}: paper {:+.3}, ours {:+.3} on average; {}",
-            paper.0,
-            again.mean,
-            if agrees { "the sign agrees" } else { "the sign does not agree" }
-        ));
+        let reached = if paper.0 > 0.0 { interval.0 > 0.0 } else { interval.1 < 0.0 };
+        report.goal(
+            &format!("{name} of Fable (full) minus {method} has the paper's sign ({:+.3})", paper.0),
+            with_interval(value, interval),
+            reached,
+        );
+        if !reached {
+            missed.push(format!("{name} against {method}"));
+        }
+        report.number(format!("goal.{method}.{name}"), value);
     }
+    let count = resolved().count();
     report.text(&format!(
-        "Of the paper's seven contrasts with intervals excluding zero, {agreeing} have the same sign on average over our experiments:"
+        "The paper has {count} contrasts whose intervals exclude zero, and each of them is a goal: the mean of all our experiments has its sign, and so
+         has the 95% interval of that mean, given the recorded runs. These goals were set in hindsight: in the first edition of this study, with a host
+         that was made up, four had the paper's sign and three had not (alignment against flat, frozen and no promotion), and that was known.
+         Missed now: {}.",
+        if missed.is_empty() { "none".into() } else { missed.join(", ") }
     ));
-    report.list(&items);
     let nothing = |clusters| luck(all, clusters, resamples);
     let (by_task, by_trajectory) = (nothing(Clusters::Tasks), nothing(Clusters::Trajectories));
     report.text(&format!(
-        "Why three signs differ. **Frozen**: the statement is right, so what never learns has the right style from the start. In the
-         signal the failure of a task costs 1.5 and the wrong style about 0.3: what ten rewards teach is mostly luck, and luck can
-         only lead away from the best. Where no task fails, or after 300 rounds, the loss is nearly gone (see the next section).
-         The paper's frozen policy leaves something to learn that ours does not; its statements and default scores are not
-         printed. **Flat**: a failure counts against everything that shares a value with the action in the factorized
-         model, and against that action alone in the flat one; where no task fails the sign is the paper's. **No promotion**: promotion never fired, so both policies are the
-         same learner with other luck, and there is no difference to find. Its estimate in alignment still has a standard
+        "How large luck is: where nothing is promoted, full and no promotion are the same learner with other luck. Their difference in alignment has a standard
          deviation of {:.3} over our experiments, and its interval excludes zero, on either side, in {:.1}% of them instead of 5%:
          the ten tasks of a trajectory share what it learned, and a bootstrap over tasks takes them for independent (with the 24
-         trajectories as clusters it is {:.1}%). The paper's intervals are made over tasks too, and its three small contrasts
-         (0.022, 0.024 and 0.031 in alignment) are not larger than this luck, though its seeds scatter less than ours.",
+         trajectories as clusters it is {:.1}%). The paper's intervals are made over tasks too, and its three small contrasts in alignment
+         (0.022, 0.024 and 0.031) are not larger than this luck, though its seeds scatter less than ours.",
         by_task.0,
         100.0 * by_task.1,
         100.0 * by_trajectory.1
@@ -215,16 +206,48 @@ fn luck(all: &[Experiment], clusters: Clusters, resamples: usize) -> (f64, f64) 
     (deviation(&values), excluding as f64 / all.len().max(1) as f64)
 }
 
-fn domains(report: &mut Report, all: &[Experiment]) {
-    let heads = ["success", "host, paper", "one experiment", "mean of all", "full, paper", "one experiment", "mean of all"];
+/// Why signs differ, as far as the numbers say.
+fn why(report: &mut Report, setup: &Setup, conditions: &Conditions<'_>, all: &[Experiment]) -> Result<(), StudyError> {
+    let of = METRICS[ALIGNMENT].1;
+    let alignment = |row: usize| mean(&all.iter().map(|one| mean(&one.seed_means(row, of))).collect::<Vec<_>>());
+    let against = |all: &[Experiment], other: usize| {
+        let values: Vec<f64> = all.iter().map(|experiment| experiment.difference(other, of)).collect();
+        (mean(&values), mean_interval(&values))
+    };
+    // Worlds that no other number of the study is from.
+    let (more, rows) = (setup.scale(4000, 2), [NO_PROMOTION_ROW, FULL_ROW]);
+    let others = parallel::map(setup, "luck", more, |world| Experiment::run(conditions, 10_000 + world as u64, &rows))?;
+    let (surer, nothing) = (against(all, SURER_ROW), against(&others, NO_PROMOTION_ROW));
+    report.text(&format!(
+        "Why three signs differ; this was written after the first full run. **Frozen** has {:.3} of alignment and the best action of every
+         task {:.3}: the statement is right, so there is nothing above it, and what ten rewards teach is mostly the luck of tasks, which can only lead
+         away. The next section has what would have to be different. **Flat**: a failure counts against everything that shares a
+         value with the action in the factorized model, and against that action alone in the flat one. How sure the paper's flat model is at the start
+         is not printed; against the surer one full has {}, and where no task ever fails the difference is gone (last table). **No
+         promotion**: nothing was promoted, so there is no difference to find; in {more} other experiments it is {}.",
+        alignment(FROZEN_ROW),
+        alignment(ORACLE_ROW),
+        with_interval(surer.0, surer.1),
+        with_interval(nothing.0, nothing.1)
+    ));
+    report.number("why.surer", surer.0);
+    report.number("why.nothing", nothing.0);
+    Ok(())
+}
+
+fn domains(report: &mut Report, bench: &Bench, all: &[Experiment]) {
+    let heads =
+        ["success", "recorded", "host, paper", "one experiment", "mean of all", "full, paper", "one experiment", "mean of all"];
     let mut table = Table::new("domains", &heads);
-    for (domain, ((name, _), paper)) in DOMAINS.iter().zip(published::DOMAINS).enumerate() {
+    for (domain, (((name, _), paper), of)) in DOMAINS.iter().zip(published::DOMAINS).zip(&bench.domains).enumerate() {
         let cells = |row: usize, paper: f64| {
-            let of = METRICS[2].1;
-            let every: Vec<f64> = all.iter().map(|experiment| experiment.domain_mean(row, domain, of)).collect();
+            let success = METRICS[2].1;
+            let every: Vec<f64> = all.iter().map(|experiment| experiment.domain_mean(row, domain, success)).collect();
             [paper, every.first().copied().unwrap_or_default(), mean(&every)].map(|share| format!("{share:.3}"))
         };
-        table.row([(*name).to_owned()].into_iter().chain(cells(0, paper.0)).chain(cells(FULL_ROW, paper.1)));
+        table.row(
+            [(*name).to_owned(), format!("{:.3}", of.rate)].into_iter().chain(cells(0, paper.0)).chain(cells(FULL_ROW, paper.1)),
+        );
     }
     report.table(table);
 }
@@ -242,67 +265,4 @@ fn promotions(report: &mut Report, all: &[Experiment]) {
          leave zero."
     ));
     report.number("promoted", fired as f64);
-}
-
-fn grid(report: &mut Report, setup: &Setup) -> Result<(), StudyError> {
-    report.heading("How much depends on the host and the settings");
-    let mut heads = vec![String::new()];
-    let short = |other: usize| METHODS.get(other).map_or("", |method| method.name);
-    heads.extend(resolved().map(|(other, metric, _)| format!("{} against {}", METRICS[metric].0, short(other))));
-    heads.push("promoted".into());
-    let mut table = Table::new("sensitivity", &heads);
-    for (position, (name, conditions, count)) in cells(setup).into_iter().enumerate() {
-        let all = experiments(setup, &name, &conditions, count)?;
-        let mut row = vec![name];
-        for (other, metric, paper) in resolved() {
-            let again = repeated(&all, other, metric, paper.0.signum(), 1);
-            row.push(format!("{:+.3} ({:.0}%)", again.mean, 100.0 * again.agree));
-            report.number(format!("cell{position}.{metric}.{other}"), again.mean);
-        }
-        let (fired, of) = promoted(&all);
-        row.push(format!("{:.0}%", 100.0 * fired as f64 / of.max(1) as f64));
-        table.row(row);
-    }
-    report.table(table);
-    report.text(
-        "Mean difference and the share of experiments with the paper's sign, for the paper's seven resolved contrasts, over 40
-         experiments (20 and 10 in the last two rows); the last column is the share of trajectories in which something was
-         promoted. _Care_ is what verifying or asking adds to the probability of success. _Eager_ promotion has radius 0, alpha
-         0.5 and a minimum of 3; _credulous_ also takes the noise variance for 0.01, about a fiftieth of what it is.",
-    );
-    Ok(())
-}
-
-/// A row of the sensitivity table: the conditions, and how many experiments.
-type Cell = (String, Conditions, usize);
-
-/// The host: how much a style changes the length, by whether care helps. Then the learner, and how long it learns.
-fn cells(setup: &Setup) -> Vec<Cell> {
-    let many = setup.scale(40, 1);
-    let mut cells = vec![("as above".into(), STATED, many)];
-    for (verbosity, how) in [(0.5, "half as much"), (1.0, "as stated"), (1.5, "1.5 times as much")] {
-        for care in [-0.05, 0.0, 0.05] {
-            let host = Host { verbosity, care, ..Host::STATED };
-            if host != Host::STATED {
-                cells.push((format!("styles change the length {how}, care {care:+}"), Conditions { host, ..STATED }, many));
-            }
-        }
-    }
-    cells.push(("no task ever fails".into(), Conditions { host: Host { failing: false, ..Host::STATED }, ..STATED }, many));
-    for stated in [1.0, 16.0] {
-        cells.push((format!("a statement of precision {stated}"), Conditions { stated, ..STATED }, many));
-    }
-    let noisy = Settings { noise_variance: 1.0, ..SHIPPED };
-    for (name, settings) in [("noise variance 1", noisy), ("unit precision, nu = 1", VAGUE), ("eager promotion", EAGER)] {
-        cells.push((name.into(), Conditions { settings, ..STATED }, many));
-    }
-    for sentence in [1.0, 1.1, 1.2] {
-        let host = Host { sentence, ..Host::STATED };
-        let conditions = Conditions { host, settings: CREDULOUS, ..STATED };
-        cells.push((format!("credulous promotion, sentence x {sentence}"), conditions, many));
-    }
-    for (rounds, count) in [(100, setup.scale(20, 1)), (300, setup.scale(10, 1))] {
-        cells.push((format!("{rounds} learning rounds instead of 10"), Conditions { learning: 2 * rounds, ..STATED }, count));
-    }
-    cells
 }

@@ -1,11 +1,12 @@
 //! The protocol: four domains, two profiles, three seeds, ten rounds to learn in and ten frozen ones for each.
 
+use super::bench::Bench;
 use super::host::{DOMAINS, Episode, Host, PROFILES, Profile, Task, Told};
 use super::published::Estimate;
-use crate::draw::shuffle;
+use crate::draw::{chance, shuffle};
 use crate::policies::{
-    Actor, Agent, FROZEN, FULL, GLOBAL, HOST, INFORMED_HOST, Method, NO_COST, NO_ONBOARDING, NO_PROMOTION, ORACLE, PER_USER,
-    RULE_ONLY, UNIFORM, flat,
+    Actor, Agent, FLAT, FROZEN, FULL, GLOBAL, HOST, INFORMED_HOST, Method, NO_COST, NO_ONBOARDING, NO_PROMOTION, ORACLE,
+    PER_USER, RULE_ONLY, UNIFORM, flat,
 };
 use crate::setup::StudyError;
 use crate::spread::flat_settings;
@@ -14,8 +15,8 @@ use fable_core::catalog::tau2::{Style, TAU2};
 use fable_core::{Catalog, Context, Direction, Feasible, Policy, Promotion, Request, Settings, Statement, Verdict, When};
 use fable_simulate::Random;
 
-/// The paper's ten policies in the order of its table, then what brackets them.
-pub const METHODS: [Method; 13] = [
+/// The paper's ten policies in the order of its table, then two more flat ones and what brackets them all.
+pub const METHODS: [Method; 15] = [
     HOST.named("Host baseline"),
     RULE_ONLY,
     GLOBAL,
@@ -26,6 +27,8 @@ pub const METHODS: [Method; 13] = [
     NO_COST,
     FROZEN.named("Fable (frozen)"),
     FULL,
+    FLAT.named("Flat LinTS (no onboarding)"),
+    Method { factorized: false, ..FULL }.named("Flat LinTS (surer prior)"),
     INFORMED_HOST,
     UNIFORM,
     ORACLE,
@@ -33,6 +36,10 @@ pub const METHODS: [Method; 13] = [
 /// The position of the style among the components.
 const STYLE: u8 = 2;
 pub const FULL_ROW: usize = 9;
+pub const FROZEN_ROW: usize = 8;
+/// The flat model whose coordinates have the precision of the factorized ones, so that its scores are surer.
+pub const SURER_ROW: usize = 11;
+pub const ORACLE_ROW: usize = 14;
 pub const SEEDS: usize = 3;
 /// Tasks of a domain for evaluation, and as many to learn from; every second one is of the other profile.
 pub const TASKS: usize = 20;
@@ -47,16 +54,39 @@ pub const SHIPPED: Settings<'static> = Settings { cost_weight: 0.2, ..Settings::
 
 /// Host and learner of an experiment.
 #[derive(Clone, Copy)]
-pub struct Conditions {
-    pub host: Host,
+pub struct Conditions<'b> {
+    /// Where the tasks come from; without it they are those of the first edition.
+    pub bench: Option<&'b Bench>,
+    /// The host in each domain.
+    pub hosts: [Host; 4],
     pub settings: Settings<'static>,
     /// The precision of the statement at the start.
     pub stated: f64,
+    /// The probability that a trajectory's statement is the opposite of what its profile likes.
+    pub wrong: f64,
     /// Learning tasks of a domain, for both profiles together.
     pub learning: usize,
+    /// Whether frozen rounds draw from the posterior, too; otherwise its mean decides there.
+    pub drawn: bool,
+}
+
+impl Conditions<'_> {
+    /// The tasks of a domain, the same for all seeds and policies: to learn from and to evaluate with.
+    fn tasks(&self, domain: usize, world: u64) -> (Vec<Task>, Vec<Task>) {
+        if let Some(bench) = self.bench {
+            return bench.tasks(domain, world, self.learning, TASKS);
+        }
+        let rate = DOMAINS.get(domain).map_or(0.0, |(_, rate)| *rate);
+        let drawn = |name: u64, count: usize| {
+            let mut random = Random::new([world, domain as u64, 0x7a5c, name]);
+            (0..count).map(|_| Task::draw(&mut random, rate)).collect::<Vec<Task>>()
+        };
+        (drawn(0, self.learning), drawn(1, TASKS))
+    }
 }
 
 /// The frozen rounds of a policy: by seed, domain and task; and in how many of its trajectories something was promoted.
+#[derive(Default)]
 pub struct Outcome {
     pub episodes: Vec<[[Episode; TASKS]; 4]>,
     pub promoted: usize,
@@ -72,7 +102,7 @@ pub enum Clusters {
     Trajectories,
 }
 
-/// A whole experiment, a policy after the other.
+/// A whole experiment, a policy after the other; those that were not asked for have no episodes.
 pub struct Experiment(pub Vec<Outcome>);
 
 /// "I want brief answers rather than guidance", or the other way round: in the flat model on all actions with the style.
@@ -117,6 +147,8 @@ struct Shard<'a> {
     agents: Vec<Agent<'a>>,
     context: Context,
     all: Feasible,
+    /// Whether frozen rounds draw.
+    drawn: bool,
     /// What names the random numbers of an episode.
     name: [u64; 3],
 }
@@ -129,8 +161,8 @@ impl Shard<'_> {
         let Some(agent) = self.agents.get_mut(seat) else { return Ok(Episode::default()) };
         let request = Request::new(&self.context, &self.all);
         let host = self.host;
-        let worth = |action| host.expected(profile, action, TAU2.cost(action));
-        let chosen = if learning { agent.choose(&request, worth)? } else { agent.settled(&request, worth)? };
+        let worth = |action| host.expected(task, profile, action, TAU2.cost(action));
+        let chosen = if learning || self.drawn { agent.choose(&request, worth)? } else { agent.settled(&request, worth)? };
         let wanted = agent.learner().profile().iter().map(longer).sum::<i32>().clamp(-1, 1);
         let (told, cost) = match (chosen, self.method.actor) {
             (Some(action), _) => (Told::Action(action, wanted), TAU2.cost(action)),
@@ -147,37 +179,38 @@ impl Shard<'_> {
     }
 }
 
-/// One policy through one experiment; the world names the tasks and all randomness.
-fn play(conditions: &Conditions, world: u64, row: usize) -> Result<Outcome, StudyError> {
+/// One policy through one experiment; the world names the tasks and all randomness, `luck` that of the host among the policies.
+fn play(conditions: &Conditions<'_>, world: u64, row: usize, luck: usize) -> Result<Outcome, StudyError> {
     let method = METHODS.get(row).copied().unwrap_or(FULL);
     let context = TAU2.context(None, [])?;
     let complete = flat(&TAU2)?;
     let (catalog, settings) = if method.factorized {
         (&TAU2, conditions.settings)
+    } else if row == SURER_ROW {
+        (&complete, conditions.settings)
     } else {
         (&complete, flat_settings(&TAU2, &[context], conditions.settings))
     };
-    let mut outcome = Outcome { episodes: Vec::new(), promoted: 0, trajectories: 0 };
+    let mut outcome = Outcome::default();
     for seed in 0..SEEDS {
         let policy = Policy::new(catalog, method.settings(Settings { seed: world * SEEDS as u64 + seed as u64, ..settings }))?;
         let mut by_domain = [[Episode::default(); TASKS]; 4];
-        for ((domain, (_, rate)), episodes) in DOMAINS.iter().enumerate().zip(&mut by_domain) {
-            // The tasks are the same for all seeds and policies; those for calibration are never looked at.
-            let tasks = |name: u64, count: usize| {
-                let mut random = Random::new([world, domain as u64, 0x7a5c, name]);
-                (0..count).map(|_| Task::draw(&mut random, *rate)).collect::<Vec<Task>>()
-            };
-            let (learning, evaluation) = (tasks(0, conditions.learning), tasks(1, TASKS));
+        for ((domain, host), episodes) in conditions.hosts.iter().enumerate().zip(&mut by_domain) {
+            let (learning, evaluation) = conditions.tasks(domain, world);
             let mut agents = Vec::new();
             for (position, profile) in PROFILES.into_iter().enumerate().take(if method.shared { 1 } else { 2 }) {
                 let mut agent = Agent::new(&policy, method, (domain * 2 + position) as u64)?;
                 if method.onboarded {
-                    agent.onboard(&[statement(catalog, &context, profile, conditions.stated)?])?;
+                    // Whoever listens hears the same, right or wrong.
+                    let mut random = Random::new([world, (domain * 2 + position) as u64, 0x57a7, seed as u64]);
+                    let said = if chance(&mut random, conditions.wrong) { PROFILES[1 - position] } else { profile };
+                    agent.onboard(&[statement(catalog, &context, said, conditions.stated)?])?;
                 }
                 agents.push(agent);
             }
-            let name = [world, row as u64, (seed * 4 + domain) as u64];
-            let mut shard = Shard { host: &conditions.host, method, agents, context, all: Feasible::all(catalog), name };
+            let name = [world, luck as u64, (seed * 4 + domain) as u64];
+            let (all, drawn) = (Feasible::all(catalog), conditions.drawn);
+            let mut shard = Shard { host, method, agents, context, all, drawn, name };
             let mut order: Vec<usize> = (0..learning.len()).collect();
             shuffle(&mut Random::new([world, domain as u64, 0x04de, seed as u64]), &mut order);
             for number in order {
@@ -196,9 +229,15 @@ fn play(conditions: &Conditions, world: u64, row: usize) -> Result<Outcome, Stud
 }
 
 impl Experiment {
-    /// All policies in one world.
-    pub fn run(conditions: &Conditions, world: u64) -> Result<Self, StudyError> {
-        (0..METHODS.len()).map(|row| play(conditions, world, row)).collect::<Result<_, _>>().map(Self)
+    /// Some policies in one world.
+    pub fn run(conditions: &Conditions<'_>, world: u64, rows: &[usize]) -> Result<Self, StudyError> {
+        let of = |row| if rows.contains(&row) { play(conditions, world, row, row) } else { Ok(Outcome::default()) };
+        (0..METHODS.len()).map(of).collect::<Result<_, _>>().map(Self)
+    }
+
+    /// Full less another policy, on average.
+    pub fn difference(&self, other: usize, of: fn(&Episode) -> f64) -> f64 {
+        mean(&self.seed_means(FULL_ROW, of)) - mean(&self.seed_means(other, of))
     }
 
     /// The means of the seeds.
@@ -234,5 +273,47 @@ impl Experiment {
         }
         let (sum, number) = sums.iter().fold((0.0, 0.0), |(sum, number), cluster| (sum + cluster.0, number + cluster.1));
         (if number > 0.0 { sum / number } else { 0.0 }, cluster_bootstrap(&sums, resamples, other as u64))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NO_PROMOTION_ROW: usize = 6;
+
+    fn conditions() -> Conditions<'static> {
+        let hosts = [Host::STATED; 4];
+        Conditions { bench: None, hosts, settings: SHIPPED, stated: 4.0, wrong: 0.0, learning: TASKS, drawn: false }
+    }
+
+    fn utilities(conditions: &Conditions<'_>, row: usize, luck: usize) -> Vec<u64> {
+        let outcome = play(conditions, 3, row, luck).unwrap();
+        assert_eq!((outcome.promoted, outcome.trajectories), (0, 24));
+        outcome.episodes.iter().flatten().flatten().map(|episode| episode.utility().to_bits()).collect()
+    }
+
+    /// What the study says of luck rests on this.
+    #[test]
+    fn where_nothing_is_promoted_promotion_changes_luck_alone() {
+        let full = utilities(&conditions(), FULL_ROW, FULL_ROW);
+        assert_eq!(full.len(), 240);
+        assert_eq!(full, utilities(&conditions(), NO_PROMOTION_ROW, FULL_ROW));
+        assert_ne!(full, utilities(&conditions(), NO_PROMOTION_ROW, NO_PROMOTION_ROW));
+    }
+
+    #[test]
+    fn what_is_frozen_follows_its_statement_and_draws_only_if_asked_to() {
+        let alignment = |conditions: &Conditions<'_>| {
+            let outcome = play(conditions, 3, FROZEN_ROW, FROZEN_ROW).unwrap();
+            mean(&outcome.episodes.iter().flatten().flatten().map(|episode| episode.alignment).collect::<Vec<_>>())
+        };
+        let right = alignment(&conditions());
+        let wrong = alignment(&Conditions { wrong: 1.0, ..conditions() });
+        let drawn = alignment(&Conditions { drawn: true, ..conditions() });
+        assert!(right > 0.65 && wrong < 0.25, "{right} {wrong}");
+        assert!(drawn < right - 0.02 && drawn > wrong, "{drawn}");
+        // More to learn from changes nothing for what does not learn.
+        assert_eq!(alignment(&Conditions { learning: 2 * TASKS, ..conditions() }), right);
     }
 }
