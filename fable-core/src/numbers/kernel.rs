@@ -22,6 +22,9 @@ const STRIDE: usize = match (cfg!(target_os = "none"), cfg!(target_abi = "eabihf
     (false, _) => 8,
 };
 
+/// Whether floating point is software: what a loop loads then counts for nothing beside what it computes.
+const SOFTWARE: bool = cfg!(all(target_os = "none", not(target_abi = "eabihf"), not(target_feature = "f")));
+
 /// All that the loops here compute with.
 pub(crate) trait Vectors<T>: Lanes<T, 4> + Lanes<T, LANES> + Lanes<T, STRIDE> {}
 
@@ -258,6 +261,7 @@ fn tree<T: Number>([a0, a1, a2, a3, a4, a5, a6, a7]: [T; LANES]) -> T {
 
 /// Dot product of a column with `x`, from the far end, so that the newest entries of `x` come last.
 #[cfg_attr(feature = "dispatch", inline(always))]
+#[cfg_attr(all(target_os = "none", not(target_abi = "eabihf"), not(target_feature = "f")), inline(never))]
 fn dot<T: Number, V: Lanes<T, LANES>>(v: V, column: &[T], x: &[T]) -> T {
     let (near_l, far_l) = column.as_rchunks::<LANES>();
     let (near_x, far_x) = x.as_rchunks::<LANES>();
@@ -272,6 +276,9 @@ fn dot<T: Number, V: Lanes<T, LANES>>(v: V, column: &[T], x: &[T]) -> T {
 #[cfg_attr(feature = "dispatch", inline(always))]
 #[cfg_attr(not(feature = "dispatch"), inline)]
 fn dots<T: Number, V: Lanes<T, LANES>>(v: V, first: &[T], second: &[T], x: &[T]) -> (T, T) {
+    if SOFTWARE {
+        return (dot(v, first, x), dot(v, second, x));
+    }
     let (near_1, far_1) = first.as_rchunks::<LANES>();
     let (near_2, far_2) = second.as_rchunks::<LANES>();
     let (near_x, far_x) = x.as_rchunks::<LANES>();

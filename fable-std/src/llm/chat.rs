@@ -177,7 +177,8 @@ mod tests {
         for error in [LlmError::Status(429), LlmError::Status(503), LlmError::Timeout, LlmError::NotAnAnswer] {
             assert!(may_pass(error), "{error}");
         }
-        for error in [LlmError::Status(400), LlmError::Status(401), LlmError::Status(404), LlmError::Redirect, LlmError::TooLong] {
+        for error in [LlmError::Status(400), LlmError::Status(401), LlmError::Status(404), LlmError::Redirect, LlmError::TooLong]
+        {
             assert!(!may_pass(error), "{error}");
         }
     }

@@ -35,8 +35,8 @@ mod key;
 mod onboarding;
 mod prototypes;
 
-pub(crate) use client::is_here;
 pub use chat::{Chat, Completion, Refusal, ToolCall};
+pub(crate) use client::is_here;
 pub use client::{Endpoint, MAX_ANSWER};
 pub use context::{CLIP, HISTORY};
 pub use error::LlmError;
