@@ -181,7 +181,7 @@ pub fn feasible(asking: bool) -> Result<Feasible, StudyError> {
 pub type Lives = Vec<Vec<Vec<Life>>>;
 
 /// All rows of a reading.
-pub fn methods(setup: &Setup, world: &dyn World, asking: bool, seeds: usize) -> Result<Lives, StudyError> {
+pub fn methods(setup: &Setup, world: &dyn World, asking: bool, restated: bool, seeds: usize) -> Result<Lives, StudyError> {
     let complete = flat(&AGENT)?;
     let first = (0..world.people()).flat_map(|person| (0..world.rounds(person, 0)).map(move |round| (person, round)));
     let contexts: Vec<Context> =
@@ -189,7 +189,7 @@ pub fn methods(setup: &Setup, world: &dyn World, asking: bool, seeds: usize) -> 
     let label = if asking { "somebody to ask" } else { "nobody to ask" };
     let lives = parallel::map(setup, label, ROWS.len() * seeds, |index| {
         let row = ROWS.get(index / seeds).ok_or_else(|| StudyError::Failed("there is no such row".into()))?;
-        let study = Study { world, feasible: feasible(asking)?, restated: false, seed: (index % seeds) as u64 };
+        let study = Study { world, feasible: feasible(asking)?, restated, seed: (index % seeds) as u64 };
         study.lives(row, &complete, &contexts)
     })?;
     let mut lives = lives.into_iter();

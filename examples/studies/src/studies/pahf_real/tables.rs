@@ -144,13 +144,15 @@ pub fn methods(report: &mut Report, key: &str, lives: &Lives, published: &Publis
 }
 
 /// The whole method minus each other row.
-pub fn differences(report: &mut Report, key: &str, lives: &Lives) {
-    let mut table =
-        Table::new(&format!("{key}-differences"), &["Fable (full) minus", "reward, 2: held out", "reward, 4: held out"]);
-    for (row, other) in ROWS.iter().zip(lives).filter(|(row, _)| row.key != "full") {
+pub fn differences(report: &mut Report, key: &str, lives: &Lives, published: &Published) {
+    let heads = ["Fable (full) minus", "reward, paper", "2: held out", "4: held out"];
+    let mut table = Table::new(&format!("{key}-differences"), &heads);
+    let [.., [full, _]] = published;
+    for (index, (row, other)) in ROWS.iter().zip(lives).enumerate().filter(|(_, (row, _))| row.key != "full") {
+        let paper = published.get(index).map(|[reward, _]| format!("{:+.3}", full - reward)).unwrap_or_default();
         let cells = HELD_OUT.map(|phase| difference(of(lives, "full"), other, phase, REWARD));
         let cells = cells.map(|(estimate, interval)| with_interval(estimate, interval));
-        table.row([row.method.name.to_owned()].into_iter().chain(cells));
+        table.row([row.method.name.to_owned(), paper].into_iter().chain(cells));
     }
     report.table(table);
 }
@@ -175,6 +177,36 @@ pub fn curves(report: &mut Report, key: &str, name: &str, lives: &Lives) {
         plot.curve(row.method.name, points.collect());
     }
     report.plot(plot);
+}
+
+/// What a mode is worth while there is little to retrieve, and once there is more.
+pub fn growth(report: &mut Report, modes: &Lives) {
+    const TEN: usize = 10;
+    let mut table =
+        Table::new("modes-growth", &["reward of one mode throughout", "phase 1, first ten", "phase 1, last ten", "2: held out"]);
+    for (name, lives) in MODE_NAMES.iter().zip(modes) {
+        let (mut first, mut last) = (Vec::new(), Vec::new());
+        for rewards in lives.iter().flatten().filter_map(|life| life.rewards.first()) {
+            first.extend(rewards.iter().take(TEN).copied());
+            last.extend(rewards.iter().rev().take(TEN).copied());
+        }
+        let held_out = overall(lives, 1, REWARD);
+        table
+            .row([(*name).to_owned()].into_iter().chain([mean(&first), mean(&last), held_out].map(|mean| format!("{mean:+.3}"))));
+    }
+    report.table(table);
+}
+
+/// What becomes of the drift when the host has the persona's new text.
+pub fn restated(report: &mut Report, once: &Lives, again: &Lives) {
+    let heads = ["nobody to ask, reward", "3: learning", "3, stated again", "4: held out", "4, stated again"];
+    let mut table = Table::new("alone-restated", &heads);
+    for ((row, once), again) in ROWS.iter().zip(once).zip(again) {
+        let cells = [cell(once, 2, REWARD), cell(again, 2, REWARD), cell(once, 3, REWARD), cell(again, 3, REWARD)];
+        table.row([row.method.name.to_owned()].into_iter().chain(cells));
+        report.number(format!("restated.{}.phase4", row.key), overall(again, 3, REWARD));
+    }
+    report.table(table);
 }
 
 fn above_zero(report: &mut Report, what: &str, (estimate, interval): Estimate) {
