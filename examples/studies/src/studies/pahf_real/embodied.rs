@@ -9,7 +9,7 @@
 //! |---|---|
 //! | `no_memory` | nothing |
 //! | `recent_memory` | what the user wanted at the last correction, if it was a request of the same kind |
-//! | `semantic_memory` | what was wanted at the nearest earlier request of the same kind: the most shared weight of words, the latest of equals |
+//! | `semantic_memory` | what was wanted at the nearest earlier request of the same kind by weight of shared words, the latest of equals |
 //! | `preference_memory` | the wishes without a condition: favourites and what is so in general |
 //! | `profile_summary` | all wishes, each as far as its condition shares words with the request; one without a condition counts 0.1 |
 //!
@@ -153,6 +153,8 @@ pub struct Kitchen {
     weights: Weights,
     /// How many requests the host reads rightly as to bring or to put away, and how many there are.
     pub read: (usize, usize),
+    /// How many requests have no right candidate: only the user can say what is wanted.
+    pub nowhere: usize,
 }
 
 /// By the persona's name: what it says of itself.
@@ -189,13 +191,14 @@ impl Kitchen {
             let statements = stated::statements(&first)?;
             personas.push(Persona { manner: stated::manner(&first), statements, phases: Default::default() });
         }
-        let mut read = (0, 0);
+        let (mut read, mut nowhere) = ((0, 0), 0);
         for (phase, rows) in phases.iter().enumerate() {
             for row in rows {
                 let Some(person) = names.iter().position(|name| *name == row.user) else { continue };
                 let Some(scenes) = personas.get_mut(person).and_then(|persona| persona.phases.get_mut(phase)) else { continue };
                 let scene = Scene::read(row, [person as u64, phase as u64, scenes.len() as u64, 0x5ce7e])?;
                 read = (read.0 + usize::from(scene.put == row.is_put()), read.1 + 1);
+                nowhere += usize::from(!scene.worth.right.contains(&true));
                 scenes.push(scene);
             }
         }
@@ -206,7 +209,7 @@ impl Kitchen {
                 persona.phases.iter_mut().flatten().for_each(|scene| scene.consult(&weights, time, &wishes));
             }
         }
-        Ok(Self { personas, weights, read })
+        Ok(Self { personas, weights, read, nowhere })
     }
 
     fn scene(&self, at: Place) -> Option<&Scene> {
