@@ -160,7 +160,7 @@ pub fn differences(report: &mut Report, key: &str, lives: &Lives, published: &Pu
 /// The mean reward of each request that is learned from.
 pub fn curves(report: &mut Report, key: &str, name: &str, lives: &Lives) {
     const WINDOW: usize = 5;
-    let title = format!("Reward of the requests that are learned from, {name}: the drift is in the middle");
+    let title = format!("Reward while learning, {name}: the drift is in the middle");
     let mut plot = Plot::new(&format!("{key}-learning"), &title, "request", "reward, means of five");
     let shown = ["rule", "flat", "full", "shipped", "fading", "oracle"];
     for (row, lives) in ROWS.iter().zip(lives).filter(|(row, _)| shown.contains(&row.key)) {
