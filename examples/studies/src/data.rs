@@ -25,6 +25,26 @@ pub const CONCISE_COT: DataFile = DataFile {
              prompt as concise-cot/attempts.csv in the folder given with --data",
 };
 
+const fn embodied(path: &'static str) -> DataFile {
+    DataFile {
+        path,
+        source: "github.com/facebookresearch/PAHF, data/embodied (MIT): scenarios/*.json as they are and the texts of personas/*.py as \
+                 {original,evolved}_persona.json, as pahf/embodied in the folder given with --data",
+    }
+}
+
+/// What the 40 personas of PAHF's office kitchen say of themselves, before and after their preferences change.
+pub const EMBODIED_PERSONAS: [DataFile; 2] =
+    [embodied("pahf/embodied/original_persona.json"), embodied("pahf/embodied/evolved_persona.json")];
+
+/// What they ask for: to learn from and held out, before and after.
+pub const EMBODIED_SCENARIOS: [DataFile; 4] = [
+    embodied("pahf/embodied/original_scenarios_A.json"),
+    embodied("pahf/embodied/original_scenarios_B.json"),
+    embodied("pahf/embodied/evolved_scenarios_A.json"),
+    embodied("pahf/embodied/evolved_scenarios_B.json"),
+];
+
 impl DataFile {
     /// The text of the file.
     ///

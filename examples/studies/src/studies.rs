@@ -8,6 +8,7 @@ mod defaults;
 mod fleet;
 mod guarantees;
 mod pahf;
+mod pahf_real;
 mod pahf_shopping;
 pub mod people;
 mod probes;
@@ -33,6 +34,8 @@ pub const ALL: &[Study] = &[
     Study { name: "tau2", about: tau2::ABOUT, run: tau2::run },
     Study { name: "pahf", about: pahf::ABOUT, run: pahf::run },
     Study { name: "pahf-shopping", about: pahf_shopping::ABOUT, run: pahf_shopping::run },
+    Study { name: "pahf-embodied", about: pahf_real::ABOUT, run: pahf_real::run },
+    Study { name: "pahf-assistant", about: pahf_real::ABOUT_SHOPPING, run: pahf_real::run_shopping },
     Study { name: "rubric", about: rubric::ABOUT, run: rubric::run },
     Study { name: "prompts", about: prompts::ABOUT, run: prompts::run },
     Study { name: "defaults", about: defaults::ABOUT, run: defaults::run },

@@ -15,7 +15,8 @@ const fn file(path: &'static str) -> DataFile {
 
 /// What the shoppers like in phases 1 and 2, and in phases 3 and 4.
 const TASTES: [DataFile; 2] = [file("pahf/shopping/persona_info.json"), file("pahf/shopping/updated_persona_info.json")];
-const PHASES: [DataFile; 4] = [
+/// What is on offer in each phase.
+pub const PHASES: [DataFile; 4] = [
     file("pahf/shopping/phase1.json"),
     file("pahf/shopping/phase2.json"),
     file("pahf/shopping/phase3.json"),
