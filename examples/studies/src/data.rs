@@ -25,6 +25,12 @@ pub const CONCISE_COT: DataFile = DataFile {
              prompt as concise-cot/attempts.csv in the folder given with --data",
 };
 
+/// The paper, for the prompts in its tables.
+pub const PAPER: DataFile = DataFile {
+    path: "../paper/fable.tex",
+    source: "the paper's LaTeX source, as paper/fable.tex beside the folder given with --data",
+};
+
 impl DataFile {
     /// The text of the file.
     ///
