@@ -151,14 +151,16 @@ impl Fit {
 pub(super) fn ranges(setup: &Setup, best: &Fit) -> Result<[(f64, f64); 3], StudyError> {
     let half = setup.scale(30, 6);
     let [cost_weight, precision, noise] = best.scales.coordinates();
-    // Relative: a third of the cost weight and of the precision either way, a factor of three for the noise.
-    let steps = [0.2 / half as f64, 0.3 / half as f64, 1.0 / half as f64];
-    let places = || (0..=2 * half).map(|place| place as f64 - half as f64);
+    // Either way 0.2 for the cost weight, and by the logarithm 0.3 for the precision and the noise. The third probability leaves the noise
+    // little room once the others are chosen, so its steps are finer.
+    let fine = 5 * half;
+    let steps = [0.2 / half as f64, 0.3 / half as f64, 0.3 / fine as f64];
+    let places = |half: usize| (0..=2 * half).map(move |place| place as f64 - half as f64);
     let slices = parallel::map(setup, "two-direction, ranges", 2 * half + 1, |slice| {
         let mut ranges = [(f64::INFINITY, f64::NEG_INFINITY); 3];
         let cost_weight = cost_weight + (slice as f64 - half as f64) * steps[0];
-        for precision in places().map(|place| precision + place * steps[1]) {
-            for noise in places().map(|place| noise + place * steps[2]) {
+        for precision in places(half).map(|place| precision + place * steps[1]) {
+            for noise in places(fine).map(|place| noise + place * steps[2]) {
                 let scales = Scales::at([cost_weight, precision, noise]);
                 let probabilities = replay(&PART, &best.contexts, scales)?;
                 let fit = Fit { scales, probabilities, loss: 0.0, ..*best };
