@@ -45,6 +45,12 @@ pub const EMBODIED_SCENARIOS: [DataFile; 4] = [
     embodied("pahf/embodied/evolved_scenarios_B.json"),
 ];
 
+/// The paper, for the prompts in its tables.
+pub const PAPER: DataFile = DataFile {
+    path: "../paper/fable.tex",
+    source: "the paper's LaTeX source, as paper/fable.tex beside the folder given with --data",
+};
+
 impl DataFile {
     /// The text of the file.
     ///

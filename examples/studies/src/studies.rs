@@ -31,6 +31,7 @@ pub struct Study {
 /// Every study, in the order of `RESULTS.md`.
 pub const ALL: &[Study] = &[
     Study { name: "two-direction", about: two_direction::ABOUT, run: two_direction::run },
+    Study { name: "two-direction-text", about: two_direction::reading::ABOUT, run: two_direction::reading::run },
     Study { name: "tau2", about: tau2::ABOUT, run: tau2::run },
     Study { name: "pahf", about: pahf::ABOUT, run: pahf::run },
     Study { name: "pahf-shopping", about: pahf_shopping::ABOUT, run: pahf_shopping::run },

@@ -1,5 +1,8 @@
 //! The theorems against what happens: regret, promotions, identifiability, and the smaller dictionary.
 
+#[cfg(test)]
+mod dense;
+mod formulas;
 mod horizon;
 mod promotions;
 mod reach;

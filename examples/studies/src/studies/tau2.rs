@@ -14,9 +14,7 @@ use crate::report::{Report, Table, plus_minus, with_interval};
 use crate::setup::{Setup, StudyError};
 use crate::statistics::{deviation, mean, mean_interval};
 use bench::Bench;
-use experiment::{
-    Clusters, Conditions, Experiment, FROZEN_ROW, FULL_ROW, METHODS, METRICS, ORACLE_ROW, SHIPPED, SURER_ROW, TASKS,
-};
+use experiment::{Clusters, Conditions, Experiment, FROZEN_ROW, FULL_ROW, METHODS, METRICS, ORACLE_ROW, PAPER, SURER_ROW, TASKS};
 use host::DOMAINS;
 use published::{CONTRASTS, Estimate};
 
@@ -27,10 +25,10 @@ pub const ABOUT: &str =
 const NO_PROMOTION_ROW: usize = 6;
 const ALIGNMENT: usize = 1;
 
-/// The host of the recorded runs, the shipped settings, a right statement.
+/// The host of the recorded runs, the paper's settings, a right statement.
 fn logged(bench: &Bench) -> Conditions<'_> {
     let hosts = bench.hosts(bench.reach());
-    Conditions { bench: Some(bench), hosts, settings: SHIPPED, stated: 4.0, wrong: 0.0, learning: TASKS, drawn: false }
+    Conditions { bench: Some(bench), hosts, settings: PAPER, stated: 4.0, wrong: 0.0, learning: TASKS, drawn: false }
 }
 
 /// The policies that the paper's contrasts are about.

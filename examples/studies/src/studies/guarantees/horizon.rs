@@ -108,7 +108,7 @@ pub fn study(setup: &Setup, report: &mut Report) -> Result<(), StudyError> {
     report.heading("A smaller dictionary");
     report.text(&format!(
         "FABLE-SPCA with a budget of {BUDGET} coordinates, nothing said: it keeps the main effects, {k} of the {d} coordinates of `tau2`.
-         {users} users with the simulator's tastes, the defaults without costs, {horizon} rounds. The constants are fitted on {users} other
+         {users} users with the simulator's tastes, `Settings::PAPER` without costs, {horizon} rounds. The constants are fitted on {users} other
          users: R = b n + C g(k) sqrt(n) for the small dictionary and R = C g({d}) sqrt(n) for the full one, with g(k) = k^1.5. The
          prediction is `Rate::crossover`: until then the small dictionary is the better choice."
     ));
@@ -137,7 +137,7 @@ pub fn study(setup: &Setup, report: &mut Report) -> Result<(), StudyError> {
     report.plot(plot);
     report.text(
         "The crossing is hardly determined, and the prediction is off by a factor of several: users differ far more than the two
-         dictionaries do (from round 100 on the difference could be chance), regret at the default nu does not grow like sqrt(n), so
+         dictionaries do (from round 100 on the difference could be chance), regret at nu = 0.3 does not grow like sqrt(n), so
          that one constant does not fit both, and the printed bias is for the worst user that the prior allows. What can be
          said is that for a hundred rounds the small dictionary is no worse.",
     );

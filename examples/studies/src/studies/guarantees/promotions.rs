@@ -1,5 +1,6 @@
 //! Promotions: how often one is wrong, what looking at plain intervals would have done, and how long they take.
 
+use super::formulas::required;
 use super::user::{Linear, plain};
 use crate::parallel;
 use crate::plot::Plot;
@@ -129,9 +130,8 @@ struct Search {
     asked: f64,
 }
 
-/// Somebody likes one level of steps better than another by `gap`. Theorem 3's constants are the smallest that hold up to a
-/// horizon, and the horizon is the first for which the bound is finite: the best that hindsight could have chosen.
-fn search(policy: &Policy<'_, f64>, gap: f64, rounds: u32, number: u64) -> Result<Search, StudyError> {
+/// Somebody who likes one level of steps better than another by `gap`.
+fn liking(gap: f64, number: u64) -> Result<Linear<'static>, StudyError> {
     let mut theta = vec![0.0; RUBRIC.dimension()];
     for (name, sign) in [("steps=level_5", 0.5), ("steps=level_1", -0.5)] {
         let slot = RUBRIC.coordinate(name).and_then(|index| theta.get_mut(index));
@@ -139,7 +139,13 @@ fn search(policy: &Policy<'_, f64>, gap: f64, rounds: u32, number: u64) -> Resul
             *slot = sign * gap;
         }
     }
-    let user = Linear::new(&RUBRIC, theta, number)?;
+    Linear::new(&RUBRIC, theta, number)
+}
+
+/// How long it takes to know what somebody [likes](liking). Theorem 3's constants are the smallest that hold up to a
+/// horizon, and the horizon is the first for which the bound is finite: the best that hindsight could have chosen.
+fn search(policy: &Policy<'_, f64>, gap: f64, rounds: u32, number: u64) -> Result<Search, StudyError> {
+    let user = liking(gap, number)?;
     let contrast = RUBRIC.contrast("steps_5_over_1").and_then(|index| Comparison::declared(&RUBRIC, index));
     let contrast = contrast.ok_or_else(|| StudyError::Failed("the contrast is not declared".into()))?;
     let mut agent = Agent::new(policy, PER_USER, number)?;
@@ -152,7 +158,7 @@ fn search(policy: &Policy<'_, f64>, gap: f64, rounds: u32, number: u64) -> Resul
         }
         decay = decay.max(now.sd * now.sd * (1.0 + f64::from(now.evidence)));
         beta = beta.max(now.beta);
-        let asked = libm::ceil(16.0 * decay * beta * beta / (gap * gap)).max(f64::from(policy.settings().min_evidence));
+        let asked = required(decay, beta, gap, policy.settings().min_evidence);
         if found.bound.is_none() {
             found.asked = asked;
             found.bound = Some(round).filter(|_| f64::from(now.evidence) >= asked);
@@ -229,4 +235,79 @@ pub fn time(setup: &Setup, report: &mut Report) -> Result<(), StudyError> {
          sooner.",
     );
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::dense::Matrix;
+    use super::*;
+    use fable_core::{Context, Feasible, Request};
+
+    /// Theorem 3 from dense matrices: the same life is chosen again, and everything that the theorem speaks of is computed from the
+    /// precision matrix of the paper, inverted as a whole after every round, without an assessment of the learner.
+    #[test]
+    fn the_time_to_a_promotion_is_that_of_dense_matrices() {
+        let settings = Settings { exploration: Exploration::Constant(1_000.0), ..BOLD };
+        let policy = Policy::new(&RUBRIC, settings).unwrap();
+        let (alpha, sigma2) = (policy.settings().alpha, policy.settings().noise_variance);
+        let (gap, rounds) = (1.0, 2_500);
+        let context = Context::new(&RUBRIC, None, &[]).unwrap();
+        let all = Feasible::all(&RUBRIC);
+        let zeros = vec![0.0; RUBRIC.actions()];
+        let mut finite = 0;
+        for number in 0..2 {
+            let ours = search(&policy, gap, rounds, number).unwrap();
+            let user = liking(gap, number).unwrap();
+            let mut agent = Agent::new(&policy, PER_USER, number).unwrap();
+            let [five, one] = ["steps=level_5", "steps=level_1"].map(|name| RUBRIC.coordinate(name).unwrap());
+            let mut w = vec![0.0; RUBRIC.dimension()];
+            (w[five], w[one]) = (1.0, -1.0);
+            let (mut lambda, mut h) = (Matrix::identity(w.len(), policy.base_precision()), vec![0.0; w.len()]);
+            let started = lambda.log_det();
+            let (mut evidence, mut decay, mut largest) = (0_u32, 0.0_f64, 0.0_f64);
+            let (mut promoted, mut bound, mut asked) = (None, None, 0.0);
+            for round in 1..=rounds {
+                let request = Request::new(&context, &all).with_defaults(&zeros);
+                let action = agent.choose(&request, |_| 0.0).unwrap().unwrap();
+                let reward = user.reward(action, round);
+                agent.learn(reward).unwrap();
+                let mut x = vec![0.0; w.len()];
+                RUBRIC.features(&context, action).for_each(|(place, value)| x[place] += f64::from(value));
+                lambda.add_outer(&x, 1.0 / sigma2);
+                h.iter_mut().zip(&x).for_each(|(sum, x)| *sum += x * reward / sigma2);
+                evidence += u32::from(x[five] + x[one] > 0.0);
+                let (covariance, log_det) = lambda.eliminated();
+                let variance = covariance.quadratic(&w);
+                let mean: f64 = covariance.times(&h).iter().zip(&w).map(|(mean, w)| mean * w).sum();
+                let beta = policy.prior_radius() + (log_det - started + 2.0 * (1.0 / alpha).ln()).sqrt();
+                if promoted.is_none() && evidence >= settings.min_evidence && mean.abs() > beta * variance.sqrt() {
+                    promoted = Some(round);
+                }
+                decay = decay.max(variance * (1.0 + f64::from(evidence)));
+                largest = largest.max(beta);
+                if bound.is_none() {
+                    asked = (16.0 * decay * largest.powi(2) / gap.powi(2)).ceil().max(f64::from(settings.min_evidence));
+                    if f64::from(evidence) >= asked {
+                        bound = Some(round);
+                        // What the proof makes of it.
+                        assert!(beta * variance.sqrt() <= gap / 4.0);
+                    }
+                }
+            }
+            assert!(promoted.is_some());
+            assert_eq!((promoted, bound), (ours.promoted, ours.bound));
+            assert!(asked == ours.asked, "{asked} {}", ours.asked);
+            finite += u32::from(bound.is_some());
+        }
+        assert!(finite > 0, "nothing was compared");
+    }
+
+    #[test]
+    fn what_is_required_by_hand() {
+        // 16 * 2 * 9 / 0.25 = 1152; and never less than the minimum.
+        assert_eq!(
+            [required(2.0, 3.0, 0.5, 5), required(2.0, 3.0, 0.5, 2_000), required(0.01, 1.0, 1.0, 5)],
+            [1152.0, 2000.0, 5.0]
+        );
+    }
 }

@@ -1,5 +1,7 @@
-//! Cumulative regret against n: the theorem's schedule, the defaults, and the theorem's bound with all of its constants.
+//! Cumulative regret against n: the theorem's schedule in both of its forms, the paper's draw, the defaults, and the theorem's bounds with
+//! all of their constants.
 
+use super::formulas::Regret;
 use super::user::{DELTA, Linear, THEOREM, checkpoints, plain, regrets};
 use crate::parallel;
 use crate::plot::Plot;
@@ -8,30 +10,10 @@ use crate::report::{Report, Table};
 use crate::setup::{Setup, StudyError};
 use crate::statistics::{mean, mean_interval, quantile, regression};
 use fable_core::catalog::{RUBRIC, TAU2};
-use fable_core::{Catalog, Policy, Settings};
+use fable_core::{Catalog, Exploration, Policy, Settings};
 
 /// From this round on the exponent is fitted.
 const FROM: u32 = 100;
-
-/// R_n <= this with probability 1 - delta, in the proof's own terms; L is the largest length of a feature vector.
-pub fn bound(n: f64, d: f64, length: f64, radius: f64) -> f64 {
-    let ell = |t: f64| radius + libm::sqrt(d * libm::log(1.0 + (t - 1.0) * length * length / d) + 2.0 * libm::log(3.0 / DELTA));
-    let nu = |t: f64| libm::sqrt(9.0 * d * libm::log(t / DELTA));
-    // The ratio is largest at the first round or where the logarithms have settled.
-    let kappa = (0..60).map(|step| libm::pow(10.0, f64::from(step) / 10.0)).map(|t| ell(t) / nu(t)).fold(0.0, f64::max);
-    let p0 = 0.5 * libm::erfc(kappa * core::f64::consts::FRAC_1_SQRT_2);
-    let t0 = libm::ceil(libm::sqrt(2.0 / p0));
-    let gamma = ell(n) + (libm::sqrt(d) + libm::sqrt(4.0 * libm::log(n + 1.0))) * nu(n);
-    let potential = libm::sqrt(n * (1.0 + length * length) * d * libm::log(1.0 + n * length * length / d));
-    let martingale = libm::sqrt(2.0 * n * libm::log(3.0 / DELTA));
-    2.0 * t0 + (1.0 + 4.0 / p0) * gamma * (potential + length * martingale) + 2.0 * 0.65 + 2.0 * martingale
-}
-
-/// The first power of 2^(1/4) from which the bound is below 2n, the most that any regret can be.
-fn meaningful(d: f64, length: f64, radius: f64) -> f64 {
-    let powers = (4..400).map(|step| libm::pow(2.0, f64::from(step) / 4.0));
-    powers.into_iter().find(|n| bound(*n, d, length, radius) < 2.0 * n).unwrap_or(f64::INFINITY)
-}
 
 /// The largest |phi|.
 fn length(catalog: &Catalog<'_>, user: &Linear<'_>) -> f64 {
@@ -58,9 +40,11 @@ pub fn study(setup: &Setup, report: &mut Report) -> Result<(), StudyError> {
     report.text(&format!(
         "{seeds} users for each dictionary, {horizon} rounds: mean rewards are linear and within [-1/2, 1/2], the noise is a fair coin of
          1/2, there are no default scores and costs. _Theorem_ is its schedule with delta = {DELTA}, unit noise variance and unit
-         precision; _defaults_ are the defaults. The exponent is that of n in the regret from round {FROM} on, fitted for each user,
-         with a 95% interval of the mean; the theorem has 1/2, and 1 is learning nothing. The bound is the proof's, with all of its
-         constants, for the longest theta* of the users; above 2n it says nothing, since no regret can be larger."
+         precision, and its bound holds with probability {:.1}; _in expectation_ is the same with delta = n^-2 for the horizon n, and its bound is for
+         the mean. _The paper's draw_ is `Settings::PAPER`, _shipped defaults_ are the defaults. The exponent is that of n in the regret from
+         round {FROM} on, fitted for each user, with a 95% interval of the mean; the theorem has 1/2, and 1 is learning nothing. The bounds are
+         the proof's, with all of its constants, for the longest theta* of the users; above 2n they say nothing, since no regret can be larger.",
+        1.0 - DELTA,
     ));
     let heads = ["dictionary", "d", "schedule", "regret at the end", "median", "exponent", "bound", "which is", "below 2n from"];
     let mut table = Table::new("regret", &heads);
@@ -68,7 +52,15 @@ pub fn study(setup: &Setup, report: &mut Report) -> Result<(), StudyError> {
     for (name, catalog) in catalogs {
         let d = catalog.dimension();
         let mut radius = 0.0_f64;
-        for (schedule, settings) in [("theorem", THEOREM), ("defaults", plain(Settings::PAPER))] {
+        let n = f64::from(horizon);
+        let expected = Settings { exploration: Exploration::Theorem { delta: 1.0 / (n * n) }, ..THEOREM };
+        let schedules = [
+            ("theorem", "theorem", THEOREM),
+            ("in expectation", "expected", expected),
+            ("the paper's draw", "draw", plain(Settings::PAPER)),
+            ("shipped defaults", "shipped", plain(Settings::DEFAULT)),
+        ];
+        for (schedule, key, settings) in schedules {
             let policy = Policy::new(catalog, settings)?;
             let lives = parallel::map(setup, &format!("regret: {name}, {schedule}"), seeds, |seed| {
                 let user = Linear::simulated(catalog, seed as u64)?;
@@ -84,12 +76,18 @@ pub fn study(setup: &Setup, report: &mut Report) -> Result<(), StudyError> {
             let at = |place: usize| mean(&lives.iter().filter_map(|life| life.get(place)).copied().collect::<Vec<_>>());
             let points: Vec<(f64, f64)> =
                 rounds.iter().enumerate().map(|(place, round)| (f64::from(*round), at(place))).collect();
-            let (exponents, n) = (exponents(&lives, &rounds), f64::from(horizon));
+            let exponents = exponents(&lives, &rounds);
             let (lower, upper) = mean_interval(&exponents);
             let end = at(rounds.len() - 1);
             let ends: Vec<f64> = lives.iter().filter_map(|life| life.last()).copied().collect();
-            let limit = bound(n, d as f64, longest, radius);
-            let theorem = schedule == "theorem";
+            let theorem = Regret { d: d as f64, length: longest, radius, delta: DELTA };
+            let bound: Option<fn(&Regret, f64) -> f64> = match key {
+                "theorem" => Some(Regret::bound),
+                "expected" => Some(Regret::expected),
+                _ => None,
+            };
+            let limit = bound.map(|bound| bound(&theorem, n));
+            let from = bound.map(|bound| Regret::meaningful(|n| bound(&theorem, n)));
             table.row([
                 name.to_owned(),
                 d.to_string(),
@@ -97,40 +95,30 @@ pub fn study(setup: &Setup, report: &mut Report) -> Result<(), StudyError> {
                 format!("{end:.1}"),
                 format!("{:.1}", quantile(&ends, 0.5)),
                 format!("{:.3} ({lower:.3} to {upper:.3})", mean(&exponents)),
-                if theorem { format!("{limit:.2e}") } else { "none".into() },
-                if theorem { format!("{:.0} times 2n", limit / (2.0 * n)) } else { String::new() },
-                if theorem { format!("{:.1e} rounds", meaningful(d as f64, longest, radius)) } else { String::new() },
+                limit.map_or_else(|| "none".into(), |limit| format!("{limit:.2e}")),
+                limit.map_or_else(String::new, |limit| format!("{:.0} times 2n", limit / (2.0 * n))),
+                from.map_or_else(String::new, |from| format!("{from:.1e} rounds")),
             ]);
             plot.curve(&format!("{name}, d = {d}, {schedule}"), points);
-            if theorem {
-                let points = rounds.iter().map(|round| (f64::from(*round), bound(f64::from(*round), d as f64, longest, radius)));
+            if key == "theorem" {
+                let points = rounds.iter().map(|round| (f64::from(*round), theorem.bound(f64::from(*round))));
                 plot.dashed(&format!("bound, d = {d}"), points.collect());
             }
-            report.number(format!("regret.{d}.{schedule}"), end);
-            report.number(format!("exponent.{d}.{schedule}"), mean(&exponents));
+            if let Some(limit) = limit {
+                report.number(format!("bound.{d}.{key}"), limit);
+            }
+            report.number(format!("regret.{d}.{key}"), end);
+            report.number(format!("exponent.{d}.{key}"), mean(&exponents));
         }
     }
     report.table(table);
     report.plot(plot);
     report.text(
-        "At these horizons the theorem's schedule is close to choosing at random, and its bound is far above the largest regret
-         there can be; that is what it costs in practice. The defaults have no such guarantee: most users have next to no regret
-         after the first rounds, and a few settle on a second-best action, which is where their exponent comes from.",
+        "At these horizons the theorem's schedule is close to choosing at random, in its second form even closer, and both bounds are far above
+         the largest regret there can be; that is what they cost in practice. The paper's draw and the shipped defaults have no such guarantee:
+         most users have next to no regret after the first rounds, and a few settle on a second-best action, which is where the exponent comes
+         from. With the shipped defaults the mean is lower in all three dictionaries, the median in `rubric` alone. (The first edition's bounds
+         were 2 to 4% too small: it looked for the largest ratio of the proof's two radii among the first million rounds, and it comes later.)",
     );
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// sqrt(n) d^(3/2) up to logarithms, and vacuous where anybody could check it.
-    #[test]
-    fn the_bound_grows_as_the_theorem_says() {
-        let ratio = bound(1e9, 9.0, 1.7, 1.0) / bound(1e7, 9.0, 1.7, 1.0);
-        assert!(ratio > 10.0 && ratio < 20.0, "{ratio}");
-        let ratio = bound(1e12, 40_000.0, 1.7, 1.0) / bound(1e12, 10_000.0, 1.7, 1.0);
-        assert!(ratio > 6.0 && ratio < 8.0, "{ratio}");
-        assert!(bound(1e4, 9.0, 1.7, 1.0) > 2e4);
-    }
 }

@@ -61,10 +61,15 @@ impl<'c> Linear<'c> {
     pub fn play(&self, agent: &mut Agent<'_>, round: u32) -> Result<f64, StudyError> {
         let request = Request::new(&self.context, &self.feasible).with_defaults(&self.zeros);
         let chosen = agent.choose(&request, |_| 0.0)?.ok_or_else(|| StudyError::Failed("a learner always chooses".into()))?;
-        let coin = if Random::new([self.seed, u64::from(round), 0, 0xc01f]).unit() < 0.5 { -0.5 } else { 0.5 };
-        agent.learn((self.mean(chosen) + coin).clamp(-1.0, 1.0))?; // a sum of 1 may round to more
+        agent.learn(self.reward(chosen, round))?;
         let best = self.feasible.set().iter().map(|action| self.mean(action)).fold(f64::NEG_INFINITY, f64::max);
         Ok(best - self.mean(chosen))
+    }
+
+    /// The reward of an action in a round.
+    pub fn reward(&self, action: Action, round: u32) -> f64 {
+        let coin = if Random::new([self.seed, u64::from(round), 0, 0xc01f]).unit() < 0.5 { -0.5 } else { 0.5 };
+        (self.mean(action) + coin).clamp(-1.0, 1.0) // a sum of 1 may round to more
     }
 
     /// |theta*|

@@ -49,8 +49,8 @@ pub type Metric = (&'static str, fn(&Episode) -> f64);
 pub const METRICS: [Metric; 3] =
     [("reward", Episode::utility), ("alignment", |episode| episode.alignment), ("success", |episode| episode.success)];
 
-/// The learner's settings: the shipped ones with the weight of costs in the paper's signal.
-pub const SHIPPED: Settings<'static> = Settings { cost_weight: 0.2, ..Settings::PAPER };
+/// The learner's settings: the paper's with the weight of costs in the paper's signal.
+pub const PAPER: Settings<'static> = Settings { cost_weight: 0.2, ..Settings::PAPER };
 
 /// Host and learner of an experiment.
 #[derive(Clone, Copy)]
@@ -284,7 +284,7 @@ mod tests {
 
     fn conditions() -> Conditions<'static> {
         let hosts = [Host::STATED; 4];
-        Conditions { bench: None, hosts, settings: SHIPPED, stated: 4.0, wrong: 0.0, learning: TASKS, drawn: false }
+        Conditions { bench: None, hosts, settings: PAPER, stated: 4.0, wrong: 0.0, learning: TASKS, drawn: false }
     }
 
     fn utilities(conditions: &Conditions<'_>, row: usize, luck: usize) -> Vec<u64> {

@@ -1,7 +1,7 @@
 //! What the contrasts depend on, and what would make learning better than what was stated at the start.
 
 use super::bench::Bench;
-use super::experiment::{Conditions, Experiment, FROZEN_ROW, FULL_ROW, METHODS, METRICS, SHIPPED};
+use super::experiment::{Conditions, Experiment, FROZEN_ROW, FULL_ROW, METHODS, METRICS, PAPER};
 use super::host::{DOMAINS, Host};
 use super::{logged, promoted, published, repeated, resolved, rows_of_contrasts};
 use crate::parallel;
@@ -11,9 +11,9 @@ use crate::setup::{Setup, StudyError};
 use crate::statistics::{mean, mean_interval};
 use fable_core::{Exploration, Settings};
 
-const VAGUE: Settings<'static> = Settings { base_precision: Some(1.0), exploration: Exploration::Constant(1.0), ..SHIPPED };
+const VAGUE: Settings<'static> = Settings { base_precision: Some(1.0), exploration: Exploration::Constant(1.0), ..PAPER };
 /// No margin for where the user may be, an even chance of being wrong, three rewards.
-const EAGER: Settings<'static> = Settings { prior_radius: Some(0.0), alpha: 0.5, min_evidence: 3, ..SHIPPED };
+const EAGER: Settings<'static> = Settings { prior_radius: Some(0.0), alpha: 0.5, min_evidence: 3, ..PAPER };
 /// Besides, rewards are believed to scatter fifty times less than they do.
 const CREDULOUS: Settings<'static> = Settings { noise_variance: 0.01, ..EAGER };
 
@@ -42,7 +42,7 @@ fn cells<'b>(setup: &Setup, bench: &'b Bench, paper: &'b Bench) -> Vec<Cell<'b>>
     for stated in [1.0, 16.0] {
         cells.push((format!("a statement of precision {stated}"), Conditions { stated, ..base }, many));
     }
-    let noisy = Settings { noise_variance: 1.0, ..SHIPPED };
+    let noisy = Settings { noise_variance: 1.0, ..PAPER };
     for (name, settings) in [("noise variance 1", noisy), ("unit precision, nu = 1", VAGUE), ("eager promotion", EAGER)] {
         cells.push((name.into(), Conditions { settings, ..base }, many));
     }

@@ -2,7 +2,8 @@
 //!
 //! The problems and their difficulty are real, the answer model and the judge are simulated: [`World`] is all of it.
 
-use crate::data::MATH500;
+mod world;
+
 use crate::draw::shuffle;
 use crate::parallel;
 use crate::plot::Plot;
@@ -11,33 +12,17 @@ use crate::policies::{
 };
 use crate::report::{Report, Table, plus_minus, with_interval};
 use crate::setup::{Setup, StudyError};
+use crate::spread::{flat_preference, flat_settings};
 use crate::statistics::{deviation, mean, mean_interval};
 use fable_core::catalog::rubric::RUBRIC;
-use fable_core::{
-    Action, Catalog, Context, Direction, Exploration, Feasible, Policy, Request, Settings, Statement, Verdict, When,
-};
+use fable_core::{Catalog, Context, Direction, Exploration, Feasible, Policy, Request, Settings, Statement, Verdict, When};
 use fable_simulate::Random;
-use serde::Deserialize;
+use world::{INFORMED, UNASKED, World};
 
 pub const ABOUT: &str = "Math500: 27 ways to explain, one synthetic user, simulated answers and judge (needs data)";
 
 const LEARNING: usize = 30;
 const HELD_OUT: usize = 50;
-/// How much the user's rubric weighs rigor, steps and examples.
-const WEIGHTS: [f64; 3] = [0.5, 0.3, 0.2];
-/// The mean judged score, from 0 to 1, when level 1, 3 or 5 of a criterion is asked for.
-const JUDGED: [f64; 3] = [0.60, 0.70, 0.78];
-/// The same for a host that is asked for nothing, and for one that is told the whole profile: the paper's rows.
-const UNASKED: f64 = 0.643;
-const INFORMED: f64 = 0.795;
-/// On hard problems (difficulty 4 and 5) this user wants more, and minds more when there are no steps.
-const HARD: [f64; 3] = [-0.05, 0.0, 0.05];
-/// What the estimate made before the answer expects of a level: far more than it gets.
-const ESTIMATED: [f64; 3] = [0.25, 0.55, 0.85];
-/// Half the width of that estimate's scatter over problems.
-const SCATTER: f64 = 0.1;
-/// Probability of a right answer by difficulty.
-const ACCURACY: [f64; 5] = [0.99, 0.98, 0.97, 0.95, 0.94];
 /// What a sentence in the prompt about a promoted preference adds to the score of its criterion.
 const PROMOTED: f64 = 0.02;
 
@@ -53,6 +38,14 @@ const PAPER: Settings<'static> = Settings {
     ..Settings::PAPER
 };
 
+/// The flat learner that hears what the others hear. The paper's does not.
+const FLAT_ONBOARDED: Method = Method { name: "Non-factorized LinTS, onboarded", onboarded: true, ..FLAT };
+/// With the prior spread that a score of Fable has: see [`crate::spread`].
+const FLAT_SPREAD: &str = "Non-factorized LinTS, same prior spread";
+const FLAT_ONBOARDED_SPREAD: &str = "Non-factorized LinTS, onboarded, same prior spread";
+const SHIPPED: &str = "Fable (full), shipped defaults";
+const FLAT_SHIPPED: &str = "Non-factorized, onboarded, shipped defaults";
+
 /// The nine rows of the paper: accuracy, alignment and reward with their deviations over five seeds.
 const ROWS: [(Method, [(f64, f64); 3]); 9] = [
     (HOST, [(0.960, 0.014), (0.643, 0.004), (0.603, 0.017)]),
@@ -66,92 +59,6 @@ const ROWS: [(Method, [(f64, f64); 3]); 9] = [
     (FULL, [(0.972, 0.011), (0.711, 0.038), (0.366, 0.068)]),
 ];
 
-/// What is read of a problem.
-#[derive(Deserialize)]
-struct Problem {
-    /// Its difficulty, 1 to 5.
-    level: usize,
-}
-
-/// The problems with a simulated answer model, judge and estimator.
-struct World {
-    difficulties: Vec<usize>,
-}
-
-/// A judged answer.
-#[derive(Clone, Copy)]
-struct Judged {
-    accuracy: f64,
-    alignment: f64,
-}
-
-impl World {
-    fn read(setup: &Setup) -> Result<Self, StudyError> {
-        let text = MATH500.read(setup)?;
-        let problems = text.lines().map(|line| serde_json::from_str::<Problem>(line).map_err(|error| error.to_string()));
-        let problems = problems.collect::<Result<Vec<_>, _>>().map_err(|reason| MATH500.bad(setup, reason))?;
-        let difficulties: Vec<usize> = problems.into_iter().map(|problem| problem.level).collect();
-        if difficulties.len() < LEARNING + HELD_OUT || difficulties.iter().any(|level| !(1..=5).contains(level)) {
-            return Err(MATH500.bad(setup, "there must be at least 80 problems with levels from 1 to 5"));
-        }
-        Ok(Self { difficulties })
-    }
-
-    /// The answer to a problem and what the judge says. It is a function of the problem and of what is asked for: the model
-    /// answers at temperature 0. A score of 0, 1/2 or 1 is two coins that fall on their side with the mean's probability.
-    fn judge(&self, problem: usize, asked: [f64; 3]) -> Judged {
-        let mut random = Random::new([problem as u64, 0, 0x3a74, 0]);
-        let difficulty = self.difficulties.get(problem).copied().unwrap_or(1);
-        let right = random.unit() < ACCURACY.get(difficulty - 1).copied().unwrap_or_default();
-        let alignment = asked.into_iter().zip(WEIGHTS).map(|(mean, weight)| weight * two_coins(&mut random, mean)).sum();
-        Judged { accuracy: f64::from(u8::from(right)), alignment }
-    }
-
-    /// The mean scores of the criteria under an action, with what the profile says about them.
-    fn asked(&self, problem: usize, action: Action, profile: [f64; 3]) -> [f64; 3] {
-        let hard = self.difficulties.get(problem).is_some_and(|difficulty| *difficulty >= 4);
-        std::array::from_fn(|criterion| {
-            let level = level(action, criterion);
-            let more = if hard && criterion == 1 { HARD[level] } else { 0.0 };
-            (JUDGED[level] + more + profile[criterion]).clamp(0.0, 1.0)
-        })
-    }
-
-    /// What is expected of each action before the answer: estimated once for each problem.
-    fn defaults(problem: usize) -> Vec<f64> {
-        let mut random = Random::new([problem as u64, 0, 0xde4a, 0]);
-        let estimates: [[f64; 3]; 3] =
-            std::array::from_fn(|_| std::array::from_fn(|level| ESTIMATED[level] + SCATTER * random.symmetric()));
-        let alignment =
-            |action| -> f64 { (0..3).map(|criterion| WEIGHTS[criterion] * estimates[criterion][level(action, criterion)]).sum() };
-        RUBRIC.all_actions().iter().map(|action| 0.96 + alignment(action) - 1.0).collect()
-    }
-}
-
-/// The position of the level that an action asks for.
-fn level(action: Action, criterion: usize) -> usize {
-    RUBRIC.values(action).and_then(|values| values.get(criterion).copied()).map_or(0, usize::from)
-}
-
-fn two_coins(random: &mut Random, mean: f64) -> f64 {
-    let place = random.unit();
-    let (none, both) = ((1.0 - mean) * (1.0 - mean), mean * mean);
-    if place < none {
-        0.0
-    } else if place < 1.0 - both {
-        0.5
-    } else {
-        1.0
-    }
-}
-
-impl Judged {
-    /// 2 Qual - 1 - lambda cost
-    fn reward(self, cost: f64) -> f64 {
-        (self.accuracy + self.alignment - 1.0 - cost).clamp(-1.0, 1.0)
-    }
-}
-
 /// The means of a seed over its held-out problems: accuracy, alignment, reward, cost; and how much was promoted.
 #[derive(Clone, Copy, Default)]
 struct Outcome {
@@ -161,9 +68,7 @@ struct Outcome {
 
 fn live(world: &World, policy: &Policy<'_, f64>, method: Method, seed: u64) -> Result<Outcome, StudyError> {
     let mut agent = Agent::new(policy, method, seed)?;
-    if method.factorized {
-        agent.onboard(&statements()?)?;
-    }
+    agent.onboard(&statements(policy.catalog())?)?;
     let (context, everything) = (Context::new(policy.catalog(), None, &[])?, Feasible::all(policy.catalog()));
     let mut order: Vec<usize> = (0..world.difficulties.len()).collect();
     shuffle(&mut Random::new([seed, 0, 0x0bde, 0]), &mut order);
@@ -193,10 +98,15 @@ fn live(world: &World, policy: &Policy<'_, f64>, method: Method, seed: u64) -> R
     Ok(outcome)
 }
 
-/// What the user says at first: more is better, in each criterion.
-fn statements() -> Result<Vec<Statement>, StudyError> {
+/// What the user says at first: more is better, in each criterion. A flat model hears it of the complete actions.
+fn statements(catalog: &Catalog<'_>) -> Result<Vec<Statement>, StudyError> {
     let statement = |criterion| {
-        let direction = Direction::prefer(&RUBRIC, &[(criterion, 2)], &[(criterion, 0)], When::Always)?;
+        let (most, least) = ((criterion, 2), (criterion, 0));
+        let direction = if catalog.dimension() == RUBRIC.dimension() {
+            Direction::prefer(catalog, &[most], &[least], When::Always)?
+        } else {
+            flat_preference(catalog, &Context::new(catalog, None, &[])?, most, least)?
+        };
         Ok(Statement { direction, response: 1.0, precision: 1.0 })
     };
     (0..3).map(statement).collect()
@@ -225,8 +135,16 @@ pub fn run(setup: &Setup) -> Result<Report, StudyError> {
     let flat_catalog = flat(&RUBRIC)?;
     let seeds = setup.scale(1000, 20);
     let mut results: Vec<(&str, Vec<Outcome>)> = Vec::new();
-    let shipped = (FULL.named("Fable (full), shipped defaults"), Settings::PAPER);
-    let rows = ROWS.iter().map(|(method, _)| (*method, PAPER)).chain([shipped]);
+    let spread = flat_settings(&RUBRIC, &[Context::new(&RUBRIC, None, &[])?], PAPER);
+    let more = [
+        (FLAT_ONBOARDED, PAPER),
+        (FLAT.named(FLAT_SPREAD), spread),
+        (FLAT_ONBOARDED.named(FLAT_ONBOARDED_SPREAD), spread),
+        (FULL.named("Fable (full), `Settings::PAPER`"), Settings::PAPER),
+        (FULL.named(SHIPPED), Settings::DEFAULT),
+        (FLAT_ONBOARDED.named(FLAT_SHIPPED), Settings::DEFAULT),
+    ];
+    let rows = ROWS.iter().map(|(method, _)| (*method, PAPER)).chain(more);
     for (method, settings) in rows {
         let catalog: &Catalog<'_> = if method.factorized { &RUBRIC } else { &flat_catalog };
         let policy = Policy::new(catalog, method.settings(settings))?;
@@ -244,9 +162,7 @@ fn find<'r>(results: &'r [(&str, Vec<Outcome>)], name: &str) -> &'r [Outcome] {
 fn report(results: &[(&str, Vec<Outcome>)]) -> Report {
     let mut report = Report::new("personalized reasoning on Math500, with a simulated model and judge");
     let full = find(results, FULL.name);
-    let gain = |name: &str| -> Vec<f64> {
-        column(full, REWARD).iter().zip(column(find(results, name), REWARD)).map(|(full, other)| full - other).collect()
-    };
+    let gain = |name: &str| differences(results, FULL.name, name);
     let frozen = gain(FROZEN.name);
     let five = mean(&frozen[..frozen.len().min(5)]);
     report.goal("full above frozen in reward, five seeds", format!("{five:+.3}"), five > 0.0);
@@ -281,11 +197,9 @@ fn report(results: &[(&str, Vec<Outcome>)]) -> Report {
          any difference between two levels, so full and no promotion are the same runs. In the paper they differ; what its
          promotions changed, or whether the difference is the scatter of a model that is called anew, it does not say. Learning
          finds out that the cheap levels lose little and pay; the statement that more is better, which is true of the judge but
-         not of the reward, has to be unlearned first, so no onboarding is ahead, here and in the paper. That is also why the
-         non-factorized row, which hears no statements, is ahead of full here, and level with no onboarding; in the paper it is 0.005
-         behind full, a tenth of its deviation over seeds. Under the shipped defaults the statements count for less but rewards do
-         too, and 30 rounds change less."
+         not of the reward, has to be unlearned first, so no onboarding is ahead, here and in the paper."
     ));
+    alike(&mut report, results);
     report.plot(plot(results));
     for (name, outcomes) in results {
         for (part, what) in ["accuracy", "alignment", "reward", "cost"].into_iter().enumerate() {
@@ -294,6 +208,44 @@ fn report(results: &[(&str, Vec<Outcome>)]) -> Report {
     }
     report.number("promoted", promoted);
     report
+}
+
+/// What one row has more reward than another, seed by seed.
+fn differences(results: &[(&str, Vec<Outcome>)], one: &str, other: &str) -> Vec<f64> {
+    let rewards = |name: &str| column(find(results, name), REWARD);
+    rewards(one).iter().zip(rewards(other)).map(|(one, other)| one - other).collect()
+}
+
+/// Comparisons in which both sides are given the same.
+fn alike(report: &mut Report, results: &[(&str, Vec<Outcome>)]) {
+    report.heading("With the same given to both");
+    report.text(
+        "The paper's non-factorized row hears no statements, and full does: the contrast above compares two things at once. Here both
+         sides hear the same. A flat model hears \"level 5 rather than level 1\" of complete actions: the mean of the nine with the one
+         less the mean of the nine with the other. With the same base precision a flat model is also surer that all actions are alike, because
+         a score of Fable is a sum of three coordinates; _same prior spread_ makes up for that. Added after a review had pointed at it, with
+         the first of these numbers known, so there is no goal.",
+    );
+    let pairs = [
+        ("statements", FULL.name, FLAT_ONBOARDED.name),
+        ("statements, and the same prior spread", FULL.name, FLAT_ONBOARDED_SPREAD),
+        ("no statements", NO_ONBOARDING.name, FLAT.name),
+        ("no statements, and the same prior spread", NO_ONBOARDING.name, FLAT_SPREAD),
+        ("statements, shipped defaults", SHIPPED, FLAT_SHIPPED),
+        ("statements; shipped defaults against the paper's constants", SHIPPED, FULL.name),
+    ];
+    let mut table = Table::new("alike", &["both have", "one", "the other", "difference in reward (95% interval)"]);
+    for (given, one, other) in pairs {
+        let more = differences(results, one, other);
+        table.row([given.to_owned(), one.to_owned(), other.to_owned(), with_interval(mean(&more), mean_interval(&more))]);
+        report.number(format!("alike, {given}"), mean(&more));
+    }
+    report.table(table);
+    report.text(
+        "So most of what full is behind the paper's non-factorized row is what the statements cost. With the same given to both, the two dictionaries are
+         within about 0.01 of each other, the flat one ahead where statements have to be unlearned: in 30 rounds on 27 actions whose defaults
+         and costs are known, this world has nothing to gain from shared coordinates. The paper says the same of its own table.",
+    );
 }
 
 fn protocol(report: &mut Report) {
@@ -352,32 +304,4 @@ fn plot(results: &[(&str, Vec<Outcome>)]) -> Plot {
         plot.curve(method.name, rewards.iter().zip(1..).map(|(reward, rank)| (*reward, f64::from(rank) / count)).collect());
     }
     plot
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn two_coins_have_the_mean_that_was_asked_for() {
-        let mut random = Random::new([5, 0, 0, 0]);
-        for asked in [0.0, 0.3, 0.78, 1.0] {
-            let drawn: Vec<f64> = (0..20_000).map(|_| two_coins(&mut random, asked)).collect();
-            assert!((mean(&drawn) - asked).abs() < 0.01, "{asked}: {}", mean(&drawn));
-        }
-    }
-
-    #[test]
-    fn asking_for_more_gives_more_and_is_expected_to() {
-        let world = World { difficulties: vec![3; 300] };
-        let (least, most) = (Action(0), Action(26));
-        let alignment = |action| {
-            let judged = |problem| world.judge(problem, world.asked(problem, action, [0.0; 3])).alignment;
-            mean(&(0..300).map(judged).collect::<Vec<_>>())
-        };
-        assert!(alignment(most) > alignment(least) + 0.1);
-        let defaults = World::defaults(7);
-        assert!(defaults.len() == 27 && defaults[26] > defaults[0] + 0.3);
-        assert_eq!(world.judge(3, [0.5; 3]).alignment, world.judge(3, [0.5; 3]).alignment);
-    }
 }
