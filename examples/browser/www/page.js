@@ -1,6 +1,7 @@
 // What a visitor sees and does. Everything about deciding and learning is in the module; this file only asks and shows.
 
-import { actionGrid, beliefBars, contrastIntervals, curves, share, signed as withSign, statedMark } from "./charts.js";
+import * as address from "./address.js";
+import { actionGrid, beliefBars, contrastIntervals, curves, share, signed as withSign, statedMark, wealthPaths } from "./charts.js";
 import { load } from "./people.js";
 
 const VISITOR = 0;
@@ -9,16 +10,22 @@ const SIMULATED = 1;
 const WINDOW = 20;
 const ROUNDS = 200;
 /** Rounds a second that the speed can be set to; 0 is as fast as possible. */
-const SPEEDS = [1, 3, 10, 50, 200, 0];
+const SPEEDS = [1, 3, 10, 30, 200, 0];
+/** Of the 16 ms of a frame, those that rounds may take; the rest is for drawing. */
+const FRAME = 6;
+/** The slider's right end. */
+const NEVER = 200;
 const LEARNERS = [
-  { kind: "fable", name: "Fable" },
-  { kind: "flat", name: "flat, a weight per action" },
-  { kind: "rules", name: "rules only" },
-  { kind: "best", name: "one who knows" },
+  { kind: "fable", short: "Fable", name: "Fable, an optimist" },
+  { kind: "draw", short: "draw", name: "Fable that draws instead" },
+  { kind: "bare", short: "no prior", name: "Fable without the prior" },
+  { kind: "flat", short: "flat", name: "a weight per complete action" },
+  { kind: "rules", short: "rules", name: "fixed rules" },
+  { kind: "best", short: "best", name: "one who knows the person" },
 ];
 
 const $ = (id) => document.getElementById(id);
-const fable = await load("fable.wasm.gz").catch((error) => {
+const fable = await load("people.wasm.gz").catch((error) => {
   tell(`The module could not be loaded: ${error.message}`, true);
   throw error;
 });
@@ -37,11 +44,18 @@ const nobody = () => ({
   moved: words.sliders.map(() => 0),
   rewards: [],
   races: [],
+  /** Of each round the wealth of every contrast's bets, for the simulated user. */
+  wealth: [],
+  events: [],
+  coin: null,
   first: 1,
+  /** Whether the address can say how this came about. */
+  told: true,
 });
 const people = [nobody(), nobody()];
-let who = VISITOR;
-let seed = 7;
+let who = SIMULATED;
+/** What makes the simulated user: see address.js. */
+let life = address.read(location.hash);
 const person = () => people[who];
 
 function tell(text, bad = false) {
@@ -113,6 +127,8 @@ function showDecision() {
   for (const control of $("react").querySelectorAll("button, input")) control.disabled = !reactable;
   $("step").textContent = people[SIMULATED].waits ? "Let them react" : "Next request";
   $("why").hidden = !why;
+  $("why-none").hidden = Boolean(why);
+  $("ways").textContent = decided?.feasible ?? person().allowed.count;
   if (!decided) return $("decision").replaceChildren(element("p", { className: "quiet", textContent: "Nothing yet." }));
   const chips = decided.values.map((value, component) =>
     element("li", {}, element("small", { textContent: words.components[component].name }), names[component][value].replaceAll("_", " ")),
@@ -196,9 +212,12 @@ function look(action) {
 function react(reward) {
   attempt(() => {
     const now = person();
-    const { promoted, changed } = fable.react(VISITOR, reward);
+    const learned = fable.react(VISITOR, reward);
+    const { promoted, changed } = learned;
     now.waits = false;
     now.rewards.push(reward);
+    note(now.decided.round, learned);
+    now.coin = probed(now.decided, now.why);
     tell(`Learned: ${signed(reward)}.${promoted ? ` ${promoted} preference promoted.` : ""}${changed ? CHANGED : ""}`);
     showAll();
     $("text").focus();
@@ -216,34 +235,71 @@ function means(values) {
   });
 }
 
+/** What happened at a round, for the pictures. */
+const marks = (now) => [
+  ...(life.mind !== null && now === people[SIMULATED] ? [{ round: life.mind, kind: "turn", words: "changes their mind" }] : []),
+  ...now.events.filter(({ kind }) => kind === "noticed").map(({ round }) => ({ round, kind: "noticed", words: "noticed" })),
+];
+
 function showCurve() {
   const now = person();
   const simulated = who === SIMULATED;
   const count = simulated ? now.races.length : now.rewards.length;
   const points = (values) => means(values).map((value, index) => [now.first + index, value]);
+  const racing = LEARNERS.filter(({ kind }) => kind !== "bare" || life.team);
   const lines = simulated
-    ? LEARNERS.map(({ kind, name }) => ({ kind, name, points: points(now.races.map((race) => race[kind])) }))
-    : [{ kind: "fable", name: "mean of your rewards", points: points(now.rewards) }];
+    ? racing.map((learner) => ({ ...learner, points: points(now.races.map((race) => race[learner.kind])) }))
+    : [{ kind: "fable", short: "mean", name: "mean of your rewards", points: points(now.rewards) }];
   const dots = simulated ? [] : now.rewards.map((reward, index) => [now.first + index, reward]);
   const last = Math.max(now.first + (simulated ? ROUNDS : WINDOW) - 1, now.first + count - 1);
   const title = `mean reward, last ${WINDOW} rounds`;
-  curves($("curve"), { first: now.first, last, lines, dots, title });
-  $("curve-words").textContent = simulated
-    ? count
-      ? `After ${count} rounds here: ${LEARNERS.map(({ kind, name }, index) => `${name.split(",")[0]} ${lines[index].points.at(-1)[1].toFixed(2)}`).join(", ")}.`
-      : "The four play the same requests with the same moods."
-    : count
-      ? `${count} ${count === 1 ? "reaction" : "reactions"}; dots are single ones, the line is their mean.`
-      : "Every reaction becomes a dot.";
-  const legend = simulated ? LEARNERS : [];
+  curves($("curve"), { first: now.first, last, lines, dots, title, marks: simulated ? marks(now) : [] });
+  const reactions = count ? `${count} ${count === 1 ? "reaction" : "reactions"}; dots are single ones, the line is their mean.` : "Every reaction becomes a dot.";
+  $("curve-words").textContent = simulated ? "" : reactions;
+  $("headline").replaceChildren(...(simulated ? headline(count, lines) : []));
   $("legend").replaceChildren(
-    ...legend.map(({ kind, name }) => {
+    ...(simulated ? lines : []).map(({ kind, name, points }) => {
       const entry = element("span", {});
       entry.innerHTML = `<svg viewBox="0 0 26 10" aria-hidden="true"><line x1="0" y1="5" x2="26" y2="5" class="${kind}"/></svg>`;
-      entry.append(name);
+      entry.append(name, element("span", { className: "number", textContent: points.length ? ` ${withSign(points.at(-1)[1], 2)}` : "" }));
       return entry;
     }),
   );
+}
+
+/** What the curves come to, in a sentence. */
+function headline(count, lines) {
+  if (!count) return ["Nothing is known about this person yet. All get the same requests and the same moods."];
+  const now = Object.fromEntries(lines.map(({ kind, points }) => [kind, points.at(-1)[1]]));
+  const changed = life.mind !== null && people[SIMULATED].first + count > life.mind ? ` Their mind changed in round ${life.mind}.` : "";
+  const strong = element("strong", { textContent: withSign(now.fable, 2) });
+  return [`After ${count} ${count === 1 ? "answer" : "answers"} they rate Fable `, strong, ` (fixed rules ${withSign(now.rules, 2)}, the best possible ${withSign(now.best, 2)}).${changed}`];
+}
+
+/** Coins and certificates: what the bets have made, and what happened. */
+function showCoins() {
+  const now = person();
+  const last = Math.max(now.first + ROUNDS - 1, now.first + now.wealth.length - 1);
+  const names = words.contrasts.map((_, index) => contrastName(index));
+  const certified = now.events.filter(({ kind }) => kind === "certified");
+  wealthPaths($("coins"), { first: now.first, last, names, wealth: now.wealth, certified, marks: marks(now) });
+  $("coin").textContent = now.coin ?? "";
+  $("events").replaceChildren(...now.events.slice(-4).map(({ round, words }) => element("li", {}, element("strong", { textContent: `Round ${round}: ` }), words)));
+}
+
+/** Notes what a reward has done to the bets. */
+function note(round, { promoted, changed }) {
+  const now = person();
+  const before = now.wealth.at(-1);
+  const wealth = fable.wealth(who);
+  now.wealth.push(wealth);
+  if (changed) now.events.push({ round, kind: "noticed", words: "Fable notices that what used to please does not any more." });
+  if (!promoted) return;
+  wealth.forEach(({ certified }, contrast) => {
+    if (!certified || certified === (before?.[contrast].certified ?? 0)) return;
+    const { positive, negative } = words.contrasts[contrast];
+    now.events.push({ round, kind: "certified", contrast, words: `certain by coins. ${certified > 0 ? positive : negative}` });
+  });
 }
 
 function showBeliefs() {
@@ -253,9 +309,11 @@ function showBeliefs() {
   contrastIntervals($("contrasts"), words.contrasts, beliefs.contrasts);
   $("profile").textContent = beliefs.profile;
   [...$("sliders").children].forEach((slider, index) => statedMark(slider.querySelector(".mark"), now.said[index], beliefs.sliders[index]));
-  const known = who === SIMULATED ? seed : 0;
+  const known = who === SIMULATED ? life.user : 0;
   const exploration = now.optimism === 1.5 ? "" : ` --optimism ${now.optimism}`;
-  $("command").textContent = `fable replay --snapshot fable-start.snapshot --journal fable.journal --seed ${known} --probe 0.5${exploration}`;
+  const prior = who === SIMULATED && life.team ? " --prior fable.prior" : "";
+  $("prior").hidden = !prior;
+  $("command").textContent = `fable replay --snapshot fable-start.snapshot --journal fable.journal --seed ${known} --probe 0.5${exploration}${prior}`;
 }
 
 function showAll() {
@@ -264,6 +322,7 @@ function showAll() {
   showAllowed();
   showDecision();
   showCurve();
+  showCoins();
   showBeliefs();
 }
 
@@ -276,7 +335,8 @@ let playing = null;
 function stop() {
   if (playing) cancelAnimationFrame(playing.frame);
   playing = null;
-  $("play").textContent = `Play ${ROUNDS} rounds`;
+  $("play").textContent = people[SIMULATED].races.length ? `Play ${ROUNDS} more` : "Play";
+  if (who === SIMULATED) tellAddress();
 }
 
 function request() {
@@ -284,38 +344,43 @@ function request() {
   now.asked = fable.ask();
   $("asked").textContent = now.asked.text;
   decide();
+  const coin = probed(now.decided, now.why);
+  if (coin) now.coin = `Round ${now.decided.round}: ${coin}`;
 }
 
 function respond() {
   const now = people[SIMULATED];
-  const { reward, said, changed, race } = fable.respond();
+  const responded = fable.respond();
   now.waits = false;
-  now.races.push(race);
-  $("reaction").textContent = `\u201c${said}\u201d ${signed(reward)}${changed ? CHANGED : ""}`;
+  now.races.push(responded.race);
+  note(now.decided.round, responded);
+  const { reward, said, changed } = responded;
+  const number = element("strong", { className: reward < 0 ? "low" : "high", textContent: signed(reward) });
+  $("reaction").replaceChildren(`\u201c${said}\u201d `, number, changed ? CHANGED : "");
 }
 
-/** Plays so many rounds; the last one is shown. */
+/** Plays rounds until there is no more time in this frame, and says how many. */
 function play(rounds) {
-  if (people[SIMULATED].waits) {
+  const start = performance.now();
+  let played = 0;
+  do {
+    if (!people[SIMULATED].waits) request();
     respond();
-    rounds -= 1;
-  }
-  if (rounds <= 0) return;
-  people[SIMULATED].races.push(...fable.play(rounds - 1));
-  request();
-  respond();
+    played += 1;
+  } while (played < rounds && performance.now() - start < FRAME);
+  return played;
 }
 
 function tick(time) {
   attempt(() => {
-    const speed = SPEEDS[$("speed").value];
+    const speed = playing.fast ? 0 : SPEEDS[$("speed").value];
     playing.due += speed ? ((time - playing.time) / 1000) * speed : ROUNDS;
     playing.time = time;
     const rounds = Math.min(Math.floor(playing.due), playing.left);
     if (rounds > 0) {
-      playing.due -= rounds;
-      playing.left -= rounds;
-      play(rounds);
+      const played = play(rounds);
+      playing.due = Math.min(playing.due - played, speed); // what a slow machine cannot do is not made up for
+      playing.left -= played;
       showAll();
     }
     if (playing.left > 0) playing.frame = requestAnimationFrame(tick);
@@ -326,9 +391,48 @@ function tick(time) {
   });
 }
 
+/** Plays rounds, at the speed that is set or as fast as possible. */
+function start(rounds, fast = false) {
+  stop();
+  if (!rounds) return;
+  playing = { left: rounds, due: 1, time: performance.now(), fast };
+  playing.frame = requestAnimationFrame(tick);
+  $("play").textContent = "Pause";
+}
+
+/** Meets the simulated user that the settings name, of whom nothing is known. */
+function meet() {
+  stop();
+  const { user: seed, mind, team, optimism, change: onChange } = life;
+  fable.meet({ seed, mind, team, optimism, onChange });
+  people[SIMULATED] = { ...nobody(), switches: life.rules, allowed: fable.permit(SIMULATED, life.rules), optimism };
+  $("asked").textContent = "...";
+  for (const slider of $("sliders").querySelectorAll("input")) slider.value = 0;
+  started();
+  showSettings();
+}
+
+/** The controls as the simulated user's settings are. */
+function showSettings() {
+  $("seed").value = life.user;
+  $("mind").value = life.mind ?? NEVER;
+  $("mind-words").value = life.mind === null ? "never" : `in round ${life.mind}`;
+  $("mind").setAttribute("aria-valuetext", $("mind-words").value);
+  $("team").checked = life.team;
+  $("on-change").value = life.change;
+}
+
+/** Brings the address up to date; null if it cannot say what has happened here. */
+function tellAddress() {
+  const now = people[SIMULATED];
+  const hash = now.told && !now.waits ? address.written({ ...life, rounds: now.races.length }) : null;
+  history.replaceState(null, "", hash ?? location.pathname);
+  return hash;
+}
+
 function started() {
   const now = people[who];
-  Object.assign(now, { decided: null, waits: false, why: null, looked: null, rewards: [], races: [] });
+  Object.assign(now, { decided: null, waits: false, why: null, looked: null, rewards: [], races: [], wealth: [], events: [], coin: null });
   now.first = fable.beliefs(who, false).rounds + 1;
   if (who === SIMULATED) $("reaction").textContent = "Nothing yet.";
 }
@@ -341,18 +445,35 @@ function download(bytes, name) {
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
 }
 
-$("who").addEventListener("change", ({ target }) => {
+$("who").addEventListener("change", async ({ target }) => {
   stop();
   who = Number(target.value);
+  if (who === VISITOR) history.replaceState(null, "", location.pathname);
+  else tellAddress();
   tell("");
   for (const [index, box] of [...$("permissions").querySelectorAll("input")].entries()) box.checked = (person().switches >> index) & 1;
   for (const [index, slider] of [...$("sliders").querySelectorAll("input")].entries()) slider.value = person().moved[index];
   $("optimism").value = person().optimism;
   showAll();
+  if (who === VISITOR && !literate) await learnToRead();
 });
 
+/** What reads requests is fetched for those who write one. */
+let literate = false;
+async function learnToRead() {
+  try {
+    await fable.learnToRead();
+    literate = true;
+    $("text").dispatchEvent(new Event("input"));
+    $("decide").disabled = false;
+  } catch (error) {
+    tell(`What reads requests could not be loaded: ${error.message}`, true);
+  }
+}
+
 $("text").addEventListener("input", () => attempt(() => {
-  person().asked = $("text").value.trim() ? fable.read(VISITOR, $("text").value) : null;
+  if (!literate) return;
+  people[VISITOR].asked = $("text").value.trim() ? fable.read(VISITOR, $("text").value) : null;
   showContext();
   if ($("where").value === "1") showBeliefs();
 }));
@@ -389,6 +510,10 @@ $("where").addEventListener("change", showBeliefs);
 $("optimism").addEventListener("change", () => attempt(() => {
   fable.explore(who, Number($("optimism").value));
   person().optimism = Number($("optimism").value);
+  if (who === SIMULATED) {
+    life.optimism = person().optimism;
+    settled();
+  }
   showBeliefs();
 }));
 
@@ -398,33 +523,72 @@ $("step").addEventListener("click", () => attempt(() => {
   else request();
   showAll();
 }));
-$("play").addEventListener("click", () => {
-  if (playing) return stop();
-  playing = { left: ROUNDS, due: 1, time: performance.now() };
-  playing.frame = requestAnimationFrame(tick);
-  $("play").textContent = "Pause";
-});
+$("play").addEventListener("click", () => (playing ? stop() : start(ROUNDS)));
 $("speed").addEventListener("input", showSpeed);
 function showSpeed() {
   const speed = SPEEDS[$("speed").value];
   $("speed-words").value = speed ? `${speed} a second` : "as fast as it can";
   $("speed").setAttribute("aria-valuetext", $("speed-words").value);
 }
+/** After a setting of the simulated user was changed in the middle of a life: the address cannot say that. */
+function settled() {
+  if (people[SIMULATED].first + people[SIMULATED].races.length > 1) people[SIMULATED].told = false;
+  tellAddress();
+}
 $("meet").addEventListener("submit", (event) => {
   event.preventDefault();
   attempt(() => {
-    stop();
     const next = Number($("seed").value);
-    fable.meet(next);
-    seed = next;
-    people[SIMULATED] = { ...nobody(), switches: person().switches, allowed: person().allowed };
-    $("asked").textContent = "...";
-    $("optimism").value = person().optimism;
-    started();
-    tell(`Nothing is known about user ${seed}.`);
+    life.user = next === life.user ? (next + 1) % 2 ** 32 : next;
+    meet();
+    tell(`Nothing is known about person ${life.user}.`);
     showAll();
   });
 });
+/** Begins the same person's life anew under other settings, and plays it if rounds were played before. */
+function again() {
+  attempt(() => {
+    const played = people[SIMULATED].races.length;
+    meet();
+    showAll();
+    if (played) start(ROUNDS);
+  });
+}
+$("mind").addEventListener("input", () => {
+  const round = Number($("mind").value);
+  const before = life.mind ?? Infinity;
+  life.mind = round === NEVER ? null : round;
+  const played = people[SIMULATED].first + people[SIMULATED].races.length - 1;
+  const asked = played + (people[SIMULATED].waits ? 1 : 0);
+  if (Math.min(before, life.mind ?? Infinity) <= asked) return again();
+  fable.turn(life.mind);
+  showSettings();
+  showCurve();
+  showCoins();
+  if (!playing) tellAddress();
+});
+$("team").addEventListener("change", () => {
+  life.team = $("team").checked;
+  again();
+});
+$("on-change").addEventListener("change", () => {
+  life.change = $("on-change").value;
+  again();
+});
+$("share").addEventListener("click", async () => {
+  stop();
+  if (!tellAddress()) {
+    $("shared").textContent = "What was loaded, stated, waits or changed on the way is not in an address; save it to a file.";
+    return;
+  }
+  try {
+    await navigator.clipboard.writeText(location.href);
+    $("shared").textContent = "Copied: whoever opens it sees this very round.";
+  } catch {
+    $("shared").textContent = `Copy it from here: ${location.href}`;
+  }
+});
+addEventListener("hashchange", () => location.reload());
 
 $("stated").addEventListener("submit", (event) => {
   event.preventDefault();
@@ -435,6 +599,7 @@ $("stated").addEventListener("submit", (event) => {
       if (value === (now.said[index] ?? 0)) return;
       fable.state(who, index, value);
       now.said[index] = value;
+      now.told = false;
       told += 1;
     });
     $("told").textContent = told ? `${told} taken as evidence.` : "Move a slider first.";
@@ -444,7 +609,7 @@ $("stated").addEventListener("submit", (event) => {
 
 $("save").addEventListener("click", () => attempt(() => {
   const { rounds } = fable.beliefs(who, false);
-  download(fable.save(who), `fable-${who === VISITOR ? "you" : `user-${seed}`}-${rounds}.snapshot`);
+  download(fable.save(who), `fable-${who === VISITOR ? "you" : `user-${life.user}`}-${rounds}.snapshot`);
   tell(`Saved after ${rounds} rounds.`);
 }));
 $("load").addEventListener("click", () => $("file").click());
@@ -457,6 +622,7 @@ $("file").addEventListener("change", async () => {
     stop();
     fable.load(who, bytes);
     person().said.fill(null);
+    person().told = false;
     started();
     tell(`Loaded ${file.name}: ${person().first - 1} rounds.`);
     showAll();
@@ -468,6 +634,7 @@ $("sure").addEventListener("close", () => {
   attempt(() => {
     stop();
     fable.forget(who);
+    person().told = false;
     person().said.fill(null);
     person().moved.fill(0);
     for (const slider of $("sliders").querySelectorAll("input")) slider.value = 0;
@@ -478,6 +645,7 @@ $("sure").addEventListener("close", () => {
 });
 $("tape-start").addEventListener("click", () => attempt(() => download(fable.tapeStart(who), "fable-start.snapshot")));
 $("journal").addEventListener("click", () => attempt(() => download(fable.journal(who), "fable.journal")));
+$("prior").addEventListener("click", () => attempt(() => download(fable.prior(), "fable.prior")));
 
 // --- the beginning
 
@@ -488,7 +656,12 @@ words.permissions.forEach((rule, index) => {
     const switches = now.switches ^ (1 << index);
     now.allowed = fable.permit(who, switches);
     now.switches = switches;
+    if (who === SIMULATED) {
+      life.rules = switches;
+      settled();
+    }
     showAllowed();
+    $("ways").textContent = now.allowed.count;
   }));
   $("permissions").append(element("label", {}, box, element("span", { className: `swatch r${index}` }), rule));
 });
@@ -515,13 +688,20 @@ words.sliders.forEach(([left, right], index) => {
 });
 $("examples").append(...words.requests.map((text) => element("option", { value: text, textContent: text })));
 
-fable.meet(seed);
-for (const one of [SIMULATED, VISITOR]) people[one].allowed = fable.permit(one, 0);
+people[VISITOR].allowed = fable.permit(VISITOR, 0);
 $("text").value = "What's the weather in Oslo today?";
-people[VISITOR].asked = fable.read(VISITOR, $("text").value);
+$("decide").disabled = true;
+if (life.odd.length) tell(`The address has something that this page does not know: ${life.odd.join(", ")}.`, true);
+const rounds = life.rounds;
+meet();
+for (const [index, box] of [...$("permissions").querySelectorAll("input")].entries()) box.checked = (life.rules >> index) & 1;
+$("optimism").value = life.optimism;
 showSpeed();
 document.querySelector("main").hidden = false;
 showAll();
+// Who comes without an address sees it learn; who has one sees the round that it names.
+if (rounds !== null) start(rounds, true);
+else if (!matchMedia("(prefers-reduced-motion: reduce)").matches) start(ROUNDS);
 // Charts are drawn for the width they have.
 let drawn = document.body.clientWidth;
 addEventListener("resize", () => {

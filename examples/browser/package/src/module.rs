@@ -11,8 +11,9 @@ use crate::life::Life;
 use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
+use alloc::vec;
 use alloc::vec::Vec;
-use fable_core::{Catalog, HostUser, Policy, user_hash};
+use fable_core::{Catalog, Factor, HostLearner, HostUser, Policy, Prior, SettingsError, user_hash};
 use serde::{Deserialize, Serialize};
 use spin::Mutex;
 
@@ -29,6 +30,8 @@ pub struct Module {
     catalogs: Vec<&'static Catalog<'static>>,
     /// Names of adapters, which settings refer to.
     names: Vec<&'static str>,
+    /// Numbers of priors, which policies refer to.
+    priors: Vec<&'static [f32]>,
 }
 
 /// The catalog `agent`.
@@ -44,8 +47,14 @@ static SHIPPED: [&Catalog<'static>; 3] = [&AGENT, &TAU2_CATALOG, &RUBRIC_CATALOG
 #[cfg(not(feature = "full"))]
 static SHIPPED: [&Catalog<'static>; 1] = [&AGENT];
 
-static MODULE: Mutex<Module> =
-    Mutex::new(Module { buffer: Vec::new(), users: BTreeMap::new(), begun: 0, catalogs: Vec::new(), names: Vec::new() });
+static MODULE: Mutex<Module> = Mutex::new(Module {
+    buffer: Vec::new(),
+    users: BTreeMap::new(),
+    begun: 0,
+    catalogs: Vec::new(),
+    names: Vec::new(),
+    priors: Vec::new(),
+});
 
 /// Makes room for what JavaScript is going to write, and returns where.
 pub(crate) fn room(length: usize) -> *const u8 {
@@ -139,7 +148,26 @@ impl Module {
     /// A policy of a catalog.
     pub(crate) fn policy(&mut self, catalog: u32, settings: &SettingsAsk<'_>) -> Result<Policy<'static, f32>, Refusal> {
         let (context, feedback) = (self.name(settings.context_adapter), self.name(settings.feedback_adapter));
-        Ok(Policy::new(self.catalog(catalog)?, settings.settings(context, feedback)?)?)
+        let base = Policy::new(self.catalog(catalog)?, settings.settings(context, feedback)?)?;
+        if settings.prior.is_empty() { Ok(base) } else { self.informed(&base, settings.prior) }
+    }
+
+    /// The policy of those who begin with a prior: a snapshot of somebody who has done nothing yet, under the policy without it.
+    fn informed(&mut self, base: &Policy<'static, f32>, prior: &[u8]) -> Result<Policy<'static, f32>, Refusal> {
+        let mut learner = HostLearner::<f32>::for_policy(base);
+        learner.restore(base, prior)?;
+        if learner.rounds() > 0 || learner.observations() > 0 {
+            return Err(Refusal::new("bad_request", "a snapshot of a user who has decided or learned something is not a prior"));
+        }
+        let (catalog, posterior) = (base.catalog(), learner.posterior());
+        let known = self.priors.iter().copied().find(|known| *known == posterior.packed());
+        let packed = known.unwrap_or_else(|| {
+            let kept: &'static [f32] = posterior.packed().to_vec().leak();
+            self.priors.push(kept);
+            kept
+        });
+        let factor = Factor::new(catalog.arrow(), packed, &mut vec![0.0; catalog.workspace_len()]);
+        Ok(Policy::with_prior(catalog, *base.settings(), Prior::Factor(factor.map_err(SettingsError::Prior)?))?)
     }
 
     /// A name that lives as long as the module; the same one is kept once.
