@@ -381,7 +381,7 @@ visiting("an address brings others to the very same round", { hash: "#user=5&rou
   const known = [await says(page, "#curve"), await says(page, "#beliefs"), await says(page, "#coins")];
   const saved = await readFile(await download(page, "#save", "shared.snapshot"));
 
-  const { page: other, noted } = await chrome.visit(shared);
+  const { page: other, noted } = await chrome.visit(address, { hash: new URL(shared).hash });
   await other.waitForFunction(() => document.getElementById("headline").textContent.includes("After 200"));
   assert.deepEqual([await says(other, "#curve"), await says(other, "#beliefs"), await says(other, "#coins")], known);
   assert.deepEqual(await readFile(await download(other, "#save", "opened.snapshot")), saved);
@@ -399,7 +399,7 @@ visiting("an address brings others to the very same round", { hash: "#user=5&rou
   assert.equal(new URL(other.url()).hash, "", "a visitor's own life is in no address");
   await other.close();
 
-  const { page: odd } = await chrome.visit(`${address}#user=-1&rounds=1e9&mind=x&team=no&rules=16&optimism=9&colour=red`);
+  const { page: odd } = await chrome.visit(address, { hash: "#user=-1&rounds=1e9&mind=x&team=no&rules=16&optimism=9&colour=red" });
   assert.match(await text(odd, "#message"), /does not know: user, rounds, mind, team, rules, optimism, colour\./);
   await odd.close();
 });

@@ -12,7 +12,7 @@ const ROUNDS = 200;
 /** Rounds a second that the speed can be set to; 0 is as fast as possible. */
 const SPEEDS = [1, 3, 10, 30, 200, 0];
 /** Of the 16 ms of a frame, those that rounds may take; the rest is for drawing. */
-const FRAME = 6;
+const FRAME = 5;
 /** The slider's right end. */
 const NEVER = 200;
 const LEARNERS = [
@@ -54,6 +54,8 @@ const nobody = () => ({
 });
 const people = [nobody(), nobody()];
 let who = SIMULATED;
+/** The rounds that are being played, if any. */
+let playing = null;
 /** What makes the simulated user: see address.js. */
 let life = address.read(location.hash);
 const person = () => people[who];
@@ -316,27 +318,38 @@ function showBeliefs() {
   $("command").textContent = `fable replay --snapshot fable-start.snapshot --journal fable.journal --seed ${known} --probe 0.5${exploration}${prior}`;
 }
 
+/** Cards on the screen or close to it. While rounds are played only those are drawn, so that a frame stays one; the others when it stops. */
+const near = new Set();
+const watching = new IntersectionObserver((seen) => seen.forEach(({ target, isIntersecting }) => near[isIntersecting ? "add" : "delete"](target)), { rootMargin: "100px" });
+document.querySelectorAll("main .card").forEach((card) => watching.observe(card));
+const drawn = (id) => !playing || near.has($(id).closest(".card"));
+
 function showAll() {
   document.body.className = who === VISITOR ? "is-visitor" : "is-simulated";
-  showContext();
-  showAllowed();
+  if (drawn("context")) showContext();
+  if (drawn("grid")) showAllowed();
   showDecision();
-  showCurve();
-  showCoins();
-  showBeliefs();
+  if (drawn("curve")) showCurve();
+  if (drawn("coins")) showCoins();
+  if (drawn("beliefs") || $("all-contrasts").open) showBeliefs();
 }
 
 // --- the simulated user
 
 /** What is told when a change is noticed. */
 const CHANGED = " This user seems to have changed: what used to please does not any more.";
-let playing = null;
 
 function stop() {
   if (playing) cancelAnimationFrame(playing.frame);
   playing = null;
   $("play").textContent = people[SIMULATED].races.length ? `Play ${ROUNDS} more` : "Play";
   if (who === SIMULATED) tellAddress();
+}
+
+/** Stops, and shows what was not drawn on the way. */
+function pause() {
+  stop();
+  showAll();
 }
 
 function request() {
@@ -385,7 +398,7 @@ function tick(time) {
     }
     if (playing.left > 0) playing.frame = requestAnimationFrame(tick);
     else {
-      stop();
+      pause();
       tell("");
     }
   });
@@ -523,7 +536,7 @@ $("step").addEventListener("click", () => attempt(() => {
   else request();
   showAll();
 }));
-$("play").addEventListener("click", () => (playing ? stop() : start(ROUNDS)));
+$("play").addEventListener("click", () => (playing ? pause() : start(ROUNDS)));
 $("speed").addEventListener("input", showSpeed);
 function showSpeed() {
   const speed = SPEEDS[$("speed").value];
@@ -576,7 +589,7 @@ $("on-change").addEventListener("change", () => {
   again();
 });
 $("share").addEventListener("click", async () => {
-  stop();
+  pause();
   if (!tellAddress()) {
     $("shared").textContent = "What was loaded, stated, waits or changed on the way is not in an address; save it to a file.";
     return;
@@ -703,9 +716,9 @@ showAll();
 if (rounds !== null) start(rounds, true);
 else if (!matchMedia("(prefers-reduced-motion: reduce)").matches) start(ROUNDS);
 // Charts are drawn for the width they have.
-let drawn = document.body.clientWidth;
+let wide = document.body.clientWidth;
 addEventListener("resize", () => {
-  if (document.body.clientWidth === drawn) return;
-  drawn = document.body.clientWidth;
+  if (document.body.clientWidth === wide) return;
+  wide = document.body.clientWidth;
   showAll();
 });
