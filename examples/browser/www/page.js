@@ -19,9 +19,9 @@ const LEARNERS = [
   { kind: "fable", short: "Fable", name: "Fable, an optimist" },
   { kind: "draw", short: "draw", name: "Fable that draws instead" },
   { kind: "bare", short: "no prior", name: "Fable without the prior" },
-  { kind: "flat", short: "flat", name: "a weight per complete action" },
+  { kind: "flat", short: "flat", name: "one weight per action" },
   { kind: "rules", short: "rules", name: "fixed rules" },
-  { kind: "best", short: "best", name: "one who knows the person" },
+  { kind: "best", short: "best", name: "who knows the person" },
 ];
 
 const $ = (id) => document.getElementById(id);
