@@ -594,8 +594,8 @@ for (const scheme of ["light", "dark"]) {
 
 test("the picture in examples/README.md is small", async () => {
   if (process.env.SCREENSHOT) {
-    const { page } = await chrome.visit(address, { viewport: { width: 1180, height: 830 } });
-    await playHidden(page);
+    const { page } = await chrome.visit(address, { viewport: { width: 1180, height: 830 }, hash: "#user=13&rounds=200&mind=100" });
+    await page.waitForFunction(() => document.getElementById("headline").textContent.includes("After 200"));
     await page.screenshot({ path: "examples/browser/screenshot.png" });
     await page.close();
   }

@@ -17,7 +17,7 @@ const FRAME = 5;
 const NEVER = 200;
 const LEARNERS = [
   { kind: "fable", short: "Fable", name: "Fable, an optimist" },
-  { kind: "draw", short: "draw", name: "Fable that draws instead" },
+  { kind: "draw", short: "draw", name: "Fable that draws" },
   { kind: "bare", short: "no prior", name: "Fable without the prior" },
   { kind: "flat", short: "flat", name: "one weight per action" },
   { kind: "rules", short: "rules", name: "fixed rules" },
