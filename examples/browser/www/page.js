@@ -1,29 +1,18 @@
 // What a visitor sees and does. Everything about deciding and learning is in the module; this file only asks and shows.
 
 import * as address from "./address.js";
-import { actionGrid, beliefBars, contrastIntervals, curves, share, signed as withSign, statedMark, wealthPaths } from "./charts.js";
+import { actionGrid, beliefBars, contrastIntervals, share, signed as withSign, statedMark } from "./charts.js";
 import { load } from "./people.js";
+import { ROUNDS, element, showBets, showRace, showReactions } from "./race.js";
 
 const VISITOR = 0;
 const SIMULATED = 1;
-/** Rounds a mean of the curves is taken over, and rounds that Play plays. */
-const WINDOW = 20;
-const ROUNDS = 200;
 /** Rounds a second that the speed can be set to; 0 is as fast as possible. */
 const SPEEDS = [1, 3, 10, 30, 200, 0];
 /** Of the 16 ms of a frame, those that rounds may take; the rest is for drawing. */
 const FRAME = 5;
 /** The slider's right end. */
 const NEVER = 200;
-const LEARNERS = [
-  { kind: "fable", short: "Fable", name: "Fable, an optimist" },
-  { kind: "draw", short: "draw", name: "Fable that draws" },
-  { kind: "bare", short: "no prior", name: "Fable without the prior" },
-  { kind: "flat", short: "flat", name: "one weight per action" },
-  { kind: "rules", short: "rules", name: "fixed rules" },
-  { kind: "best", short: "best", name: "who knows the person" },
-];
-
 const $ = (id) => document.getElementById(id);
 const fable = await load("people.wasm.gz").catch((error) => {
   tell(`The module could not be loaded: ${error.message}`, true);
@@ -76,11 +65,6 @@ function attempt(work) {
   }
 }
 
-const element = (tag, properties = {}, ...children) => {
-  const made = Object.assign(document.createElement(tag), properties);
-  made.append(...children);
-  return made;
-};
 const said = (action) => action.map((value, component) => names[component][value]).join(", ");
 const valuesOf = (action) => {
   const [, tools, styles] = names.map((values) => values.length);
@@ -229,65 +213,11 @@ function react(reward) {
 
 // --- what was learned
 
-function means(values) {
-  let sum = 0;
-  return values.map((value, index) => {
-    sum += value - (index >= WINDOW ? values[index - WINDOW] : 0);
-    return sum / Math.min(index + 1, WINDOW);
-  });
-}
-
-/** What happened at a round, for the pictures. */
-const marks = (now) => [
-  ...(life.mind !== null && now === people[SIMULATED] ? [{ round: life.mind, kind: "turn", words: "changes their mind" }] : []),
-  ...now.events.filter(({ kind }) => kind === "noticed").map(({ round }) => ({ round, kind: "noticed", words: "noticed" })),
-];
-
 function showCurve() {
-  const now = person();
-  const simulated = who === SIMULATED;
-  const count = simulated ? now.races.length : now.rewards.length;
-  const points = (values) => means(values).map((value, index) => [now.first + index, value]);
-  const racing = LEARNERS.filter(({ kind }) => kind !== "bare" || life.team);
-  const lines = simulated
-    ? racing.map((learner) => ({ ...learner, points: points(now.races.map((race) => race[learner.kind])) }))
-    : [{ kind: "fable", short: "mean", name: "mean of your rewards", points: points(now.rewards) }];
-  const dots = simulated ? [] : now.rewards.map((reward, index) => [now.first + index, reward]);
-  const last = Math.max(now.first + (simulated ? ROUNDS : WINDOW) - 1, now.first + count - 1);
-  const title = `mean reward, last ${WINDOW} rounds`;
-  curves($("curve"), { first: now.first, last, lines, dots, title, marks: simulated ? marks(now) : [] });
-  const reactions = count ? `${count} ${count === 1 ? "reaction" : "reactions"}; dots are single ones, the line is their mean.` : "Every reaction becomes a dot.";
-  $("curve-words").textContent = simulated ? "" : reactions;
-  $("headline").replaceChildren(...(simulated ? headline(count, lines) : []));
-  $("legend").replaceChildren(
-    ...(simulated ? lines : []).map(({ kind, name, points }) => {
-      const entry = element("span", {});
-      entry.innerHTML = `<svg viewBox="0 0 26 10" aria-hidden="true"><line x1="0" y1="5" x2="26" y2="5" class="${kind}"/></svg>`;
-      entry.append(name, element("span", { className: "number", textContent: points.length ? ` ${withSign(points.at(-1)[1], 2)}` : "" }));
-      return entry;
-    }),
-  );
+  if (who === SIMULATED) showRace(person(), life);
+  else showReactions(person());
 }
-
-/** What the curves come to, in a sentence. */
-function headline(count, lines) {
-  if (!count) return ["Nothing is known about this person yet. All get the same requests and the same moods."];
-  const now = Object.fromEntries(lines.map(({ kind, points }) => [kind, points.at(-1)[1]]));
-  const changed = life.mind !== null && people[SIMULATED].first + count > life.mind ? ` Their mind changed in round ${life.mind}.` : "";
-  const strong = element("strong", { textContent: withSign(now.fable, 2) });
-  return [`After ${count} ${count === 1 ? "answer" : "answers"} they rate Fable `, strong, ` (fixed rules ${withSign(now.rules, 2)}, the best possible ${withSign(now.best, 2)}).${changed}`];
-}
-
-/** Coins and certificates: what the bets have made, and what happened. */
-function showCoins() {
-  const now = person();
-  const last = Math.max(now.first + ROUNDS - 1, now.first + now.wealth.length - 1);
-  const names = words.contrasts.map((_, index) => contrastName(index));
-  const certified = now.events.filter(({ kind }) => kind === "certified");
-  wealthPaths($("coins"), { first: now.first, last, names, wealth: now.wealth, certified, marks: marks(now) });
-  $("coin").textContent = now.coin ?? "";
-  $("events").replaceChildren(...now.events.slice(-4).map(({ round, words }) => element("li", {}, element("strong", { textContent: `Round ${round}: ` }), words)));
-}
+const showCoins = () => showBets(person(), who === SIMULATED ? life : null, words.contrasts.map((_, index) => contrastName(index)));
 
 /** Notes what a reward has done to the bets. */
 function note(round, { promoted, changed }) {
