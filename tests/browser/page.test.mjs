@@ -556,9 +556,11 @@ visiting("on a phone, in the dark", { viewport: PHONE, scheme: "dark" }, async (
   assert.equal(outside, 0);
 });
 
-for (const scheme of ["light", "dark"]) {
-  visiting(`names, headings and contrast (${scheme})`, { scheme }, async (page) => {
-    await page.click("#decide");
+const CHANGED_TEAM = "#user=13&rounds=200&mind=100&team=yes";
+for (const [scheme, hash] of [["light"], ["dark"], ["light", CHANGED_TEAM], ["dark", CHANGED_TEAM]]) {
+  visiting(`names, headings and contrast (${scheme}, ${hash ? "watched" : "tried"})`, { scheme, ...(hash ? { hash } : {}) }, async (page) => {
+    if (hash) await page.waitForFunction(() => document.getElementById("play").textContent.startsWith("Play 200"));
+    else await page.click("#decide");
     const unnamed = await page.evaluate(() => {
       const named = (control) => control.labels?.[0]?.innerText.trim() || control.getAttribute("aria-label") || control.innerText?.trim();
       return [...document.querySelectorAll("button, input, select, meter")].filter((control) => control.checkVisibility() && !named(control)).map(({ outerHTML }) => outerHTML);

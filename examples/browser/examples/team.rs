@@ -52,7 +52,8 @@ fn fitted() -> Result<(Population, Vec<u8>), Box<dyn Error>> {
         let policy = Policy::new(&AGENT, Settings { seed, ..Settings::PROBING })?;
         journals.push(live(&policy, &member(seed)?, ROUNDS)?.0);
     }
-    let population = fit(&Policy::new(&AGENT, Settings::PROBING)?, &journals, &Options { shrinkage: Some(IMAGINED), ..Options::default() })?;
+    let population =
+        fit(&Policy::new(&AGENT, Settings::PROBING)?, &journals, &Options { shrinkage: Some(IMAGINED), ..Options::default() })?;
     let bytes = pack(&population.prior.mean(), &population.prior.deviations());
     Ok((population, bytes))
 }
