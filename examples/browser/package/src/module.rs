@@ -10,7 +10,6 @@ use crate::ask::{Begin, Restore, SettingsAsk};
 use crate::life::Life;
 use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
-use alloc::collections::BTreeMap;
 use alloc::vec;
 use alloc::vec::Vec;
 use fable_core::{Catalog, Factor, HostLearner, HostUser, Policy, Prior, SettingsError, user_hash};
@@ -24,7 +23,8 @@ const MAX_NAME: usize = 256;
 #[derive(Debug)]
 pub struct Module {
     buffer: Vec<u8>,
-    users: BTreeMap<u32, Box<Life>>,
+    /// In the order of their numbers, in which they begin. A tree would be 2 KB of the page.
+    users: Vec<(u32, Box<Life>)>,
     /// Users who were ever there: a number is never given twice.
     begun: u32,
     catalogs: Vec<&'static Catalog<'static>>,
@@ -49,7 +49,7 @@ static SHIPPED: [&Catalog<'static>; 1] = [&AGENT];
 
 static MODULE: Mutex<Module> = Mutex::new(Module {
     buffer: Vec::new(),
-    users: BTreeMap::new(),
+    users: Vec::new(),
     begun: 0,
     catalogs: Vec::new(),
     names: Vec::new(),
@@ -203,7 +203,7 @@ impl Module {
     fn enter(&mut self, life: Life) -> Result<u32, Refusal> {
         let number = self.begun;
         self.begun = number.checked_add(1).ok_or_else(|| Refusal::new("exhausted", "there were too many users"))?;
-        self.users.insert(number, Box::new(life));
+        self.users.push((number, Box::new(life)));
         Ok(number)
     }
 
@@ -212,11 +212,18 @@ impl Module {
     /// # Errors
     /// A user who was freed.
     pub fn life(&mut self, user: u32) -> Result<&mut Life, Refusal> {
-        self.users.get_mut(&user).map(|life| &mut **life).ok_or_else(|| Refusal::new("bad_request", "the user was freed"))
+        let found = self.find(user).ok().and_then(|place| self.users.get_mut(place));
+        found.map(|(_, life)| &mut **life).ok_or_else(|| Refusal::new("bad_request", "the user was freed"))
     }
 
     /// Lets go of a user; of one who is not there, too.
     pub(crate) fn free(&mut self, user: u32) {
-        self.users.remove(&user);
+        if let Ok(place) = self.find(user) {
+            self.users.remove(place);
+        }
+    }
+
+    fn find(&self, user: u32) -> Result<usize, usize> {
+        self.users.binary_search_by_key(&user, |(number, _)| *number)
     }
 }
