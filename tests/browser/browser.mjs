@@ -51,7 +51,7 @@ export async function browser() {
     await rm(profile, { recursive: true, force: true });
   };
   /** Opens the page; `noted` has what no visit may have: errors, warnings, requests elsewhere. */
-  const visit = async (address, { viewport, scheme = "light" } = {}) => {
+  const visit = async (address, { viewport, scheme = "light", hash = "", ready = "main:not([hidden])" } = {}) => {
     const page = await started.newPage();
     const noted = [];
     page.on("console", (message) => ["error", "warning"].includes(message.type()) && noted.push(message.text()));
@@ -59,8 +59,8 @@ export async function browser() {
     page.on("request", (request) => /^(blob|data):/.test(request.url()) || request.url().startsWith(address) || noted.push(request.url()));
     if (viewport) await page.setViewportSize(viewport);
     await page.emulateMedia({ colorScheme: scheme });
-    await page.goto(address);
-    await page.waitForSelector("main:not([hidden])");
+    await page.goto(address + hash);
+    await page.waitForSelector(ready);
     return { page, noted };
   };
   return { visit, close };

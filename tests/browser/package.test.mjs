@@ -169,6 +169,24 @@ test("a user goes from Rust to JavaScript and back, and on to replay", async (t)
   await assert.rejects(replay("--probe", "0.25"), "the comparison can fail");
 });
 
+test("a prior is a state of nobody, and anything else is refused", () => {
+  const settings = { seed: 7, probe: 0.5 };
+  const plain = agent.policy(settings);
+  const nobody = plain.user("nobody").snapshot();
+  // A prior that says nothing new: the same decisions.
+  const informed = agent.policy(settings, { prior: nobody });
+  assert.deepEqual(rounds(informed.user("ana"), 20), rounds(plain.user("ana"), 20));
+  const somebody = plain.user("somebody");
+  rounds(somebody, 1);
+  const refused = (prior, code) => assert.throws(() => agent.policy(settings, { prior }), { name: "FableError", code });
+  refused(somebody.snapshot(), "bad_request");
+  refused("prior.bin", "bad_request");
+  refused(new Uint8Array(), "bad_request");
+  assert.throws(() => agent.policy(settings, { priors: nobody }), { name: "FableError" });
+  assert.throws(() => agent.policy(settings, { prior: nobody.subarray(1) }), { name: "FableError" });
+  assert.throws(() => fable.catalog("tau2").policy({}, { prior: nobody }), { name: "FableError" });
+});
+
 /** The catalog of `fable_std::catalogs`, as the object that a TOML parser makes of it. */
 const LAMP = {
   name: "lamp",

@@ -108,9 +108,13 @@ export class Catalog {
     return this.#names.index(action);
   }
 
-  /** How users of this catalog are decided for. Settings have the names of a file's table `[settings]`. */
-  policy(settings = {}) {
-    return new Policy(OURS, this, this.#module, this.#number, this.#names, { ...this.#settings, ...settings });
+  /**
+   * How users of this catalog are decided for. Settings have the names of a file's table `[settings]`; a prior is the bytes of a file
+   * that `fable prior fit` has written.
+   */
+  policy(settings = {}, options = {}) {
+    const { prior } = keys("options", options, ["prior"]);
+    return new Policy(OURS, this, this.#module, this.#number, this.#names, { ...this.#settings, ...settings }, prior);
   }
 }
 
@@ -121,13 +125,13 @@ export class Policy {
   #names;
   #settings;
 
-  constructor(key, catalog, module, number, names, settings) {
+  constructor(key, catalog, module, number, names, settings, prior) {
     ours(key, "catalog.policy(...)");
     this.catalog = catalog;
     this.#module = module;
     this.#number = number;
     this.#names = names;
-    this.#settings = names.settings(settings);
+    this.#settings = names.settings(settings, prior);
     this.settings = frozen(structuredClone(settings));
     const fingerprint = module.call("fable_policy", (r) => r.big(), [number], this.#settings);
     /** What a snapshot must have been made under, in hexadecimal. */

@@ -280,7 +280,7 @@ export class Catalog {
   /** The position of an action. */
   index(action: Action): number;
   /** How users of this catalog are decided for. */
-  policy(settings?: Settings): Policy;
+  policy(settings?: Settings, options?: { prior?: Uint8Array }): Policy;
 }
 
 /** A catalog with settings: makes users. */

@@ -120,8 +120,9 @@ export class Names {
       [...(perTask ? ["task"] : []), ...(scaledBy === null ? [] : [signals[scaledBy]]), ...of.map((component) => this.components[component])].join("*"));
   }
 
-  settings(settings) {
+  settings(settings, prior = null) {
     const given = keys("settings", settings, SETTINGS);
+    if (prior !== null && !(prior instanceof Uint8Array && prior.length)) refuse("bad_request", "a prior is a Uint8Array");
     const writer = new Writer();
     const numbers = (...names) => names.forEach((name) => writer.maybe(given[name], (value) => writer.number(name, value)));
     const word = (name, words) =>
@@ -148,7 +149,7 @@ export class Names {
     whole("seed", 2n ** 64n - 1n);
     whole("origin");
     writer.text("context_adapter", given.context_adapter ?? "").text("feedback_adapter", given.feedback_adapter ?? "");
-    return writer.bytes;
+    return writer.count(prior?.length ?? 0).raw(prior ?? []).bytes;
   }
 }
 

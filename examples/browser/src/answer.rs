@@ -3,6 +3,8 @@
 
 use alloc::string::String;
 use alloc::vec::Vec;
+use fable_core::Context;
+use fable_js::AGENT;
 use serde::Serialize;
 
 /// A request as the learner sees it.
@@ -14,6 +16,13 @@ pub struct Asked {
     pub task: Option<&'static str>,
     /// Its signals.
     pub signals: Vec<f32>,
+}
+
+impl Asked {
+    pub(crate) fn new(text: String, context: &Context) -> Self {
+        let task = context.task().and_then(|task| AGENT.definition().tasks.get(task).copied());
+        Self { text, task, signals: context.signals().to_vec() }
+    }
 }
 
 /// How the simulated user took an action.
@@ -38,6 +47,19 @@ pub struct Race {
     pub rules: f64,
     /// By somebody who knows the user.
     pub best: f64,
+}
+
+/// What coins have shown about a declared contrast.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Wealth {
+    /// Coins with a reward.
+    pub coins: u16,
+    /// What the bets have made of 1.
+    pub wealth: f64,
+    /// What it takes.
+    pub needed: f64,
+    /// The side that is certified: 1 for, -1 against, 0 neither.
+    pub certified: i8,
 }
 
 /// What is believed about a person.

@@ -3,7 +3,8 @@
 //!
 //! The page is the first user of the npm package in `package`: its module is the package's with a few exports more, and people
 //! on the page are users of the package. What is here is what the package has not: a [`Simulation`], that is a user with hidden
-//! preferences and the learners that Fable is compared with, the reading of requests, and what is believed about single values.
+//! preferences and the learners that Fable is compared with, and what is believed about single values. The reading of requests is a module of
+//! its own, made of the same crate with the feature `words` alone: who only watches does not fetch it.
 //!
 //! ```
 //! use fable_browser::{Simulation, read};
@@ -22,12 +23,22 @@
 extern crate alloc;
 
 pub mod answer;
+#[cfg(feature = "people")]
 mod beliefs;
 pub mod exports;
+#[cfg(feature = "people")]
 mod rivals;
+#[cfg(feature = "people")]
 mod simulation;
+#[cfg(feature = "people")]
+pub mod team;
+#[cfg(feature = "words")]
+mod words;
 
-pub use simulation::{Simulation, read};
+#[cfg(feature = "people")]
+pub use simulation::Simulation;
+#[cfg(feature = "words")]
+pub use words::read;
 
 use fable_js::Refusal;
 

@@ -5,11 +5,11 @@
 //! default score less cost and never learns.
 
 use crate::refused;
+use crate::simulation::Mind;
 
 use fable_core::catalog::{Block, Definition};
 use fable_core::{Action, Catalog, Command, Context, Exploration, Feasible, Policy, Settings};
 use fable_js::{AGENT, Life, Refusal};
-use fable_simulate::SimulatedUser;
 
 /// The catalog whose dictionary has one block, a weight per complete action.
 static FLAT: Catalog<'static> =
@@ -47,22 +47,23 @@ impl Rivals {
 
     /// Plays up to a round and returns what is chosen in it. Rounds that were missed, because a life was loaded, are lived
     /// through first: requests and moods are a function of the round.
-    pub(crate) fn round(&mut self, user: &SimulatedUser<'_>, feasible: &Feasible, round: u32) -> Result<Chosen, Refusal> {
+    pub(crate) fn round(&mut self, mind: &Mind, feasible: &Feasible, round: u32) -> Result<Chosen, Refusal> {
         self.rounds = self.rounds.max(round.saturating_sub(CATCH_UP + 1));
         while self.rounds + 1 < round {
-            let context = user.request(self.rounds + 1).map_err(refused)?.context;
-            self.learn(user, &context, feasible)?;
+            let context = mind.at(self.rounds + 1).request(self.rounds + 1).map_err(refused)?.context;
+            self.learn(mind, &context, feasible)?;
         }
+        let user = mind.at(round);
         let context = user.request(round).map_err(refused)?.context;
         let expected = |action| user.expected(&context, action);
-        let flat = expected(self.learn(user, &context, feasible)?);
+        let flat = expected(self.learn(mind, &context, feasible)?);
         Ok(Chosen { flat, rules: expected(Self::rules(&context, feasible)), best: user.best(&context, feasible).1 })
     }
 
-    fn learn(&mut self, user: &SimulatedUser<'_>, context: &Context, feasible: &Feasible) -> Result<Action, Refusal> {
+    fn learn(&mut self, mind: &Mind, context: &Context, feasible: &Feasible) -> Result<Action, Refusal> {
         self.rounds += 1;
         let decision = self.flat.choose(context, feasible)?;
-        let reward = user.reward(self.rounds, context, decision.action);
+        let reward = mind.at(self.rounds).reward(self.rounds, context, decision.action);
         self.flat.enact(&mut Command::feedback(decision.id, reward))?;
         Ok(decision.action)
     }

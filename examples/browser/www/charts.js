@@ -145,16 +145,36 @@ export function statedMark(container, said, { mean, sd, truth }) {
   ]);
 }
 
-/** Lines over rounds; `dots` are single rewards. */
-export function curves(container, { first, last, lines, dots, title }) {
+/** Vertical lines at rounds where something happened. */
+function events(marks, x, top, bottom) {
+  return marks.flatMap(({ round, kind, words }) => {
+    const at = x(round);
+    const [place, anchor] = kind === "noticed" ? [at + 4, "start"] : [at - 4, "end"];
+    return [line(at, top, at, bottom, `mark ${kind}`), label(place, bottom - 5, words, anchor, `word ${kind}`)];
+  });
+}
+
+/** Heights of labels, in their order, at least so far apart that each can be read. */
+function apart(heights, least, bottom) {
+  const order = heights.map((_, index) => index).sort((one, other) => heights[one] - heights[other]);
+  const placed = [...heights];
+  order.forEach((index, place) => place && (placed[index] = Math.max(placed[index], placed[order[place - 1]] + least)));
+  const below = Math.max(0, placed[order.at(-1)] - bottom);
+  return placed.map((height) => height - below);
+}
+
+/** Lines over rounds, each with its short name at its end; `dots` are single rewards, `marks` what happened at a round. */
+export function curves(container, { first, last, lines, dots, title, marks }) {
   const wide = width(container);
-  const [left, right, top, bottom] = [56, wide - 10, 10, 210];
+  const [left, right, top, bottom] = [44, wide - (dots.length || lines.length < 2 ? 10 : 58), 10, 210];
   const values = [...lines.flatMap(({ points }) => points.map(([, value]) => value)), ...dots.map(([, value]) => value)];
   const low = Math.min(0, Math.floor(Math.min(...values, 0) * 5) / 5);
   const high = Math.max(low + 0.4, Math.ceil(Math.max(...values, 0.4) * 5) / 5);
   const x = (round) => left + ((round - first) / Math.max(1, last - first)) * (right - left);
   const y = (value) => bottom - ((value - low) / (high - low)) * (bottom - top);
-  const ends = lines.filter(({ points }) => points.length).map(({ name, points }) => `${name} ${points.at(-1)[1].toFixed(2)}`);
+  const shown = lines.filter(({ points }) => points.length);
+  const ends = shown.map(({ short, points }) => `${short} ${points.at(-1)[1].toFixed(2)}`);
+  const heights = shown.length ? apart(shown.map(({ points }) => y(points.at(-1)[1])), 14, bottom) : [];
   show(container, wide, bottom + 38, `${title}. ${ends.join(", ")}`, [
     ...ticks(low, high, 7).flatMap((value) => [
       line(left, y(value), right, y(value), Math.abs(value) < 1e-9 ? "zero" : "axis"),
@@ -162,11 +182,50 @@ export function curves(container, { first, last, lines, dots, title }) {
     ]),
     ...ticks(first, last, wide < 400 ? 4 : 6).map((round) => label(x(round), bottom + 15, String(round), "middle")),
     label((left + right) / 2, bottom + 33, "round", "middle"),
-    svg("text", { transform: `translate(11 ${(top + bottom) / 2}) rotate(-90)`, "text-anchor": "middle" }, title),
+    label(left, 4, title, "start"),
+    ...events(marks.filter(({ round }) => round >= first && round <= last), x, top, bottom),
     ...dots.map(([round, value]) => svg("circle", { cx: x(round), cy: y(value), r: 3, class: "dot" })),
     ...lines.map(({ points, kind }) => {
       const path = points.map(([round, value], index) => `${index ? "L" : "M"}${x(round).toFixed(1)} ${y(value).toFixed(1)}`);
       return svg("path", { d: path.join("") || "M0 0", class: `line ${kind}` });
+    }),
+    ...(lines.length < 2 ? [] : shown.map(({ short, kind, points }, index) => label(x(points.at(-1)[0]) + 5, heights[index] + 4, short, "start", `end ${kind}`))),
+  ]);
+}
+
+/** What the bets on every contrast have made of 1, on a scale of powers, and what it takes; `certified` are contrasts at their rounds. */
+export function wealthPaths(container, { first, last, names, wealth, certified, marks }) {
+  const wide = width(container);
+  const [left, right, top, bottom] = [44, wide - 10, 10, 150];
+  const needed = wealth[0]?.[0].needed ?? 640;
+  const [low, high] = [0.1, needed * 40];
+  const x = (round) => left + ((round - first) / Math.max(1, last - first)) * (right - left);
+  const y = (value) => bottom - (Math.log(Math.max(low, Math.min(high, value)) / low) / Math.log(high / low)) * (bottom - top);
+  const won = new Map(certified.map(({ contrast, round }) => [contrast, round]));
+  const paths = names.map((name, contrast) => {
+    const points = wealth.map((all, index) => `${index ? "L" : "M"}${x(first + index).toFixed(1)} ${y(all[contrast].wealth).toFixed(1)}`);
+    return svg("path", { d: points.join("") || "M0 0", class: `line bet${won.has(contrast) ? " won" : ""}` }, svg("title", {}, name));
+  });
+  const leading = wealth.length ? wealth.at(-1).reduce((best, { wealth: value }, index, all) => (value > all[best].wealth ? index : best), 0) : null;
+  const says = `${won.size} of ${names.length} preferences are certain by coins.${leading === null ? "" : ` Furthest is ${names[leading]}.`}`;
+  show(container, wide, bottom + 36, says, [
+    ...[0.1, 1, 10, 100, 1000, 10000].filter((value) => value <= high).flatMap((value) => [
+      line(left, y(value), right, y(value), value === 1 ? "zero" : "axis"),
+      label(left - 6, y(value) + 4, value.toLocaleString("en"), "end"),
+    ]),
+    line(left, y(needed), right, y(needed), "needed"),
+    label(left + 4, y(needed) - 5, `certain from ${Math.round(needed)} on`, "start", "word won"),
+    ...ticks(first, last, wide < 400 ? 4 : 6).map((round) => label(x(round), bottom + 15, String(round), "middle")),
+    label((left + right) / 2, bottom + 31, "round", "middle"),
+    ...events(marks.filter(({ round }) => round >= first && round <= last), x, top, bottom),
+    ...paths,
+    ...(leading === null || won.has(leading) || wealth.length < 10 ? [] : [
+      label(Math.min(right, x(first + wealth.length - 1)), Math.max(top + 10, y(wealth.at(-1)[leading].wealth) - 6), names[leading], "end", "word"),
+    ]),
+    ...[...won].flatMap(([contrast, round]) => {
+      const [at, high] = [x(round), y(wealth[round - first]?.[contrast].wealth ?? needed)];
+      const early = at < (left + right) / 2;
+      return [svg("circle", { cx: at, cy: high, r: 5, class: "seal" }), label(at + (early ? 8 : -8), high - 6, names[contrast], early ? "start" : "end", "word won")];
     }),
   ]);
 }

@@ -1,24 +1,20 @@
 // What a visitor sees and does. Everything about deciding and learning is in the module; this file only asks and shows.
 
-import { actionGrid, beliefBars, contrastIntervals, curves, share, signed as withSign, statedMark } from "./charts.js";
+import * as address from "./address.js";
+import { actionGrid, beliefBars, contrastIntervals, share, signed as withSign, statedMark } from "./charts.js";
 import { load } from "./people.js";
+import { ROUNDS, element, showBets, showRace, showReactions } from "./race.js";
 
 const VISITOR = 0;
 const SIMULATED = 1;
-/** Rounds a mean of the curves is taken over, and rounds that Play plays. */
-const WINDOW = 20;
-const ROUNDS = 200;
 /** Rounds a second that the speed can be set to; 0 is as fast as possible. */
-const SPEEDS = [1, 3, 10, 50, 200, 0];
-const LEARNERS = [
-  { kind: "fable", name: "Fable" },
-  { kind: "flat", name: "flat, a weight per action" },
-  { kind: "rules", name: "rules only" },
-  { kind: "best", name: "one who knows" },
-];
-
+const SPEEDS = [1, 3, 10, 30, 200, 0];
+/** Of the 16 ms of a frame, those that rounds may take; the rest is for drawing. */
+const FRAME = 5;
+/** The slider's right end. */
+const NEVER = 200;
 const $ = (id) => document.getElementById(id);
-const fable = await load("fable.wasm.gz").catch((error) => {
+const fable = await load("people.wasm.gz").catch((error) => {
   tell(`The module could not be loaded: ${error.message}`, true);
   throw error;
 });
@@ -37,11 +33,20 @@ const nobody = () => ({
   moved: words.sliders.map(() => 0),
   rewards: [],
   races: [],
+  /** Of each round the wealth of every contrast's bets, for the simulated user. */
+  wealth: [],
+  events: [],
+  coin: null,
   first: 1,
+  /** Whether the address can say how this came about. */
+  told: true,
 });
 const people = [nobody(), nobody()];
-let who = VISITOR;
-let seed = 7;
+let who = SIMULATED;
+/** The rounds that are being played, if any. */
+let playing = null;
+/** What makes the simulated user: see address.js. */
+let life = address.read(location.hash);
 const person = () => people[who];
 
 function tell(text, bad = false) {
@@ -60,11 +65,6 @@ function attempt(work) {
   }
 }
 
-const element = (tag, properties = {}, ...children) => {
-  const made = Object.assign(document.createElement(tag), properties);
-  made.append(...children);
-  return made;
-};
 const said = (action) => action.map((value, component) => names[component][value]).join(", ");
 const valuesOf = (action) => {
   const [, tools, styles] = names.map((values) => values.length);
@@ -113,6 +113,8 @@ function showDecision() {
   for (const control of $("react").querySelectorAll("button, input")) control.disabled = !reactable;
   $("step").textContent = people[SIMULATED].waits ? "Let them react" : "Next request";
   $("why").hidden = !why;
+  $("why-none").hidden = Boolean(why);
+  $("ways").textContent = decided?.feasible ?? person().allowed.count;
   if (!decided) return $("decision").replaceChildren(element("p", { className: "quiet", textContent: "Nothing yet." }));
   const chips = decided.values.map((value, component) =>
     element("li", {}, element("small", { textContent: words.components[component].name }), names[component][value].replaceAll("_", " ")),
@@ -196,9 +198,12 @@ function look(action) {
 function react(reward) {
   attempt(() => {
     const now = person();
-    const { promoted, changed } = fable.react(VISITOR, reward);
+    const learned = fable.react(VISITOR, reward);
+    const { promoted, changed } = learned;
     now.waits = false;
     now.rewards.push(reward);
+    note(now.decided.round, learned);
+    now.coin = probed(now.decided, now.why);
     tell(`Learned: ${signed(reward)}.${promoted ? ` ${promoted} preference promoted.` : ""}${changed ? CHANGED : ""}`);
     showAll();
     $("text").focus();
@@ -208,42 +213,25 @@ function react(reward) {
 
 // --- what was learned
 
-function means(values) {
-  let sum = 0;
-  return values.map((value, index) => {
-    sum += value - (index >= WINDOW ? values[index - WINDOW] : 0);
-    return sum / Math.min(index + 1, WINDOW);
-  });
-}
-
 function showCurve() {
+  if (who === SIMULATED) showRace(person(), life);
+  else showReactions(person());
+}
+const showCoins = () => showBets(person(), who === SIMULATED ? life : null, words.contrasts.map((_, index) => contrastName(index)));
+
+/** Notes what a reward has done to the bets. */
+function note(round, { promoted, changed }) {
   const now = person();
-  const simulated = who === SIMULATED;
-  const count = simulated ? now.races.length : now.rewards.length;
-  const points = (values) => means(values).map((value, index) => [now.first + index, value]);
-  const lines = simulated
-    ? LEARNERS.map(({ kind, name }) => ({ kind, name, points: points(now.races.map((race) => race[kind])) }))
-    : [{ kind: "fable", name: "mean of your rewards", points: points(now.rewards) }];
-  const dots = simulated ? [] : now.rewards.map((reward, index) => [now.first + index, reward]);
-  const last = Math.max(now.first + (simulated ? ROUNDS : WINDOW) - 1, now.first + count - 1);
-  const title = `mean reward, last ${WINDOW} rounds`;
-  curves($("curve"), { first: now.first, last, lines, dots, title });
-  $("curve-words").textContent = simulated
-    ? count
-      ? `After ${count} rounds here: ${LEARNERS.map(({ kind, name }, index) => `${name.split(",")[0]} ${lines[index].points.at(-1)[1].toFixed(2)}`).join(", ")}.`
-      : "The four play the same requests with the same moods."
-    : count
-      ? `${count} ${count === 1 ? "reaction" : "reactions"}; dots are single ones, the line is their mean.`
-      : "Every reaction becomes a dot.";
-  const legend = simulated ? LEARNERS : [];
-  $("legend").replaceChildren(
-    ...legend.map(({ kind, name }) => {
-      const entry = element("span", {});
-      entry.innerHTML = `<svg viewBox="0 0 26 10" aria-hidden="true"><line x1="0" y1="5" x2="26" y2="5" class="${kind}"/></svg>`;
-      entry.append(name);
-      return entry;
-    }),
-  );
+  const before = now.wealth.at(-1);
+  const wealth = fable.wealth(who);
+  now.wealth.push(wealth);
+  if (changed) now.events.push({ round, kind: "noticed", words: "Fable notices that what used to please does not any more." });
+  if (!promoted) return;
+  wealth.forEach(({ certified }, contrast) => {
+    if (!certified || certified === (before?.[contrast].certified ?? 0)) return;
+    const { positive, negative } = words.contrasts[contrast];
+    now.events.push({ round, kind: "certified", contrast, words: `certain by coins. ${certified > 0 ? positive : negative}` });
+  });
 }
 
 function showBeliefs() {
@@ -253,30 +241,45 @@ function showBeliefs() {
   contrastIntervals($("contrasts"), words.contrasts, beliefs.contrasts);
   $("profile").textContent = beliefs.profile;
   [...$("sliders").children].forEach((slider, index) => statedMark(slider.querySelector(".mark"), now.said[index], beliefs.sliders[index]));
-  const known = who === SIMULATED ? seed : 0;
+  const known = who === SIMULATED ? life.user : 0;
   const exploration = now.optimism === 1.5 ? "" : ` --optimism ${now.optimism}`;
-  $("command").textContent = `fable replay --snapshot fable-start.snapshot --journal fable.journal --seed ${known} --probe 0.5${exploration}`;
+  const prior = who === SIMULATED && life.team ? " --prior fable.prior" : "";
+  $("prior").hidden = !prior;
+  $("command").textContent = `fable replay --snapshot fable-start.snapshot --journal fable.journal --seed ${known} --probe 0.5${exploration}${prior}`;
 }
+
+/** Cards on the screen or close to it. While rounds are played only those are drawn, so that a frame stays one; the others when it stops. */
+const near = new Set();
+const watching = new IntersectionObserver((seen) => seen.forEach(({ target, isIntersecting }) => near[isIntersecting ? "add" : "delete"](target)), { rootMargin: "100px" });
+document.querySelectorAll("main .card").forEach((card) => watching.observe(card));
+const drawn = (id) => !playing || near.has($(id).closest(".card"));
 
 function showAll() {
   document.body.className = who === VISITOR ? "is-visitor" : "is-simulated";
-  showContext();
-  showAllowed();
+  if (drawn("context")) showContext();
+  if (drawn("grid")) showAllowed();
   showDecision();
-  showCurve();
-  showBeliefs();
+  if (drawn("curve")) showCurve();
+  if (drawn("coins")) showCoins();
+  if (drawn("beliefs") || $("all-contrasts").open) showBeliefs();
 }
 
 // --- the simulated user
 
 /** What is told when a change is noticed. */
 const CHANGED = " This user seems to have changed: what used to please does not any more.";
-let playing = null;
 
 function stop() {
   if (playing) cancelAnimationFrame(playing.frame);
   playing = null;
-  $("play").textContent = `Play ${ROUNDS} rounds`;
+  $("play").textContent = people[SIMULATED].races.length ? `Play ${ROUNDS} more` : "Play";
+  if (who === SIMULATED) tellAddress();
+}
+
+/** Stops, and shows what was not drawn on the way. */
+function pause() {
+  stop();
+  showAll();
 }
 
 function request() {
@@ -284,51 +287,95 @@ function request() {
   now.asked = fable.ask();
   $("asked").textContent = now.asked.text;
   decide();
+  const coin = probed(now.decided, now.why);
+  if (coin) now.coin = `Round ${now.decided.round}: ${coin}`;
 }
 
 function respond() {
   const now = people[SIMULATED];
-  const { reward, said, changed, race } = fable.respond();
+  const responded = fable.respond();
   now.waits = false;
-  now.races.push(race);
-  $("reaction").textContent = `\u201c${said}\u201d ${signed(reward)}${changed ? CHANGED : ""}`;
+  now.races.push(responded.race);
+  note(now.decided.round, responded);
+  const { reward, said, changed } = responded;
+  const number = element("strong", { className: reward < 0 ? "low" : "high", textContent: signed(reward) });
+  $("reaction").replaceChildren(`\u201c${said}\u201d `, number, changed ? CHANGED : "");
 }
 
-/** Plays so many rounds; the last one is shown. */
+/** Plays rounds until there is no more time in this frame, and says how many. */
 function play(rounds) {
-  if (people[SIMULATED].waits) {
+  const start = performance.now();
+  let played = 0;
+  do {
+    if (!people[SIMULATED].waits) request();
     respond();
-    rounds -= 1;
-  }
-  if (rounds <= 0) return;
-  people[SIMULATED].races.push(...fable.play(rounds - 1));
-  request();
-  respond();
+    played += 1;
+  } while (played < rounds && performance.now() - start < FRAME);
+  return played;
 }
 
 function tick(time) {
   attempt(() => {
-    const speed = SPEEDS[$("speed").value];
+    const speed = playing.fast ? 0 : SPEEDS[$("speed").value];
     playing.due += speed ? ((time - playing.time) / 1000) * speed : ROUNDS;
     playing.time = time;
     const rounds = Math.min(Math.floor(playing.due), playing.left);
     if (rounds > 0) {
-      playing.due -= rounds;
-      playing.left -= rounds;
-      play(rounds);
+      const played = play(rounds);
+      playing.due = Math.min(playing.due - played, speed); // what a slow machine cannot do is not made up for
+      playing.left -= played;
       showAll();
     }
     if (playing.left > 0) playing.frame = requestAnimationFrame(tick);
     else {
-      stop();
+      pause();
       tell("");
     }
   });
 }
 
+/** Plays rounds, at the speed that is set or as fast as possible. */
+function start(rounds, fast = false) {
+  stop();
+  if (!rounds) return;
+  playing = { left: rounds, due: 1, time: performance.now(), fast };
+  playing.frame = requestAnimationFrame(tick);
+  $("play").textContent = "Pause";
+}
+
+/** Meets the simulated user that the settings name, of whom nothing is known. */
+function meet() {
+  stop();
+  const { user: seed, mind, team, optimism, change: onChange } = life;
+  fable.meet({ seed, mind, team, optimism, onChange });
+  people[SIMULATED] = { ...nobody(), switches: life.rules, allowed: fable.permit(SIMULATED, life.rules), optimism };
+  $("asked").textContent = "...";
+  for (const slider of $("sliders").querySelectorAll("input")) slider.value = 0;
+  started();
+  showSettings();
+}
+
+/** The controls as the simulated user's settings are. */
+function showSettings() {
+  $("seed").value = life.user;
+  $("mind").value = life.mind ?? NEVER;
+  $("mind-words").value = life.mind === null ? "never" : `in round ${life.mind}`;
+  $("mind").setAttribute("aria-valuetext", $("mind-words").value);
+  $("team").checked = life.team;
+  $("on-change").value = life.change;
+}
+
+/** Brings the address up to date; null if it cannot say what has happened here. */
+function tellAddress() {
+  const now = people[SIMULATED];
+  const hash = now.told && !now.waits ? address.written({ ...life, rounds: now.races.length }) : null;
+  history.replaceState(null, "", hash ?? location.pathname);
+  return hash;
+}
+
 function started() {
   const now = people[who];
-  Object.assign(now, { decided: null, waits: false, why: null, looked: null, rewards: [], races: [] });
+  Object.assign(now, { decided: null, waits: false, why: null, looked: null, rewards: [], races: [], wealth: [], events: [], coin: null });
   now.first = fable.beliefs(who, false).rounds + 1;
   if (who === SIMULATED) $("reaction").textContent = "Nothing yet.";
 }
@@ -341,18 +388,35 @@ function download(bytes, name) {
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
 }
 
-$("who").addEventListener("change", ({ target }) => {
+$("who").addEventListener("change", async ({ target }) => {
   stop();
   who = Number(target.value);
+  if (who === VISITOR) history.replaceState(null, "", location.pathname);
+  else tellAddress();
   tell("");
   for (const [index, box] of [...$("permissions").querySelectorAll("input")].entries()) box.checked = (person().switches >> index) & 1;
   for (const [index, slider] of [...$("sliders").querySelectorAll("input")].entries()) slider.value = person().moved[index];
   $("optimism").value = person().optimism;
   showAll();
+  if (who === VISITOR && !literate) await learnToRead();
 });
 
+/** What reads requests is fetched for those who write one. */
+let literate = false;
+async function learnToRead() {
+  try {
+    await fable.learnToRead();
+    literate = true;
+    $("text").dispatchEvent(new Event("input"));
+    $("decide").disabled = false;
+  } catch (error) {
+    tell(`What reads requests could not be loaded: ${error.message}`, true);
+  }
+}
+
 $("text").addEventListener("input", () => attempt(() => {
-  person().asked = $("text").value.trim() ? fable.read(VISITOR, $("text").value) : null;
+  if (!literate) return;
+  people[VISITOR].asked = $("text").value.trim() ? fable.read(VISITOR, $("text").value) : null;
   showContext();
   if ($("where").value === "1") showBeliefs();
 }));
@@ -389,6 +453,10 @@ $("where").addEventListener("change", showBeliefs);
 $("optimism").addEventListener("change", () => attempt(() => {
   fable.explore(who, Number($("optimism").value));
   person().optimism = Number($("optimism").value);
+  if (who === SIMULATED) {
+    life.optimism = person().optimism;
+    settled();
+  }
   showBeliefs();
 }));
 
@@ -398,33 +466,72 @@ $("step").addEventListener("click", () => attempt(() => {
   else request();
   showAll();
 }));
-$("play").addEventListener("click", () => {
-  if (playing) return stop();
-  playing = { left: ROUNDS, due: 1, time: performance.now() };
-  playing.frame = requestAnimationFrame(tick);
-  $("play").textContent = "Pause";
-});
+$("play").addEventListener("click", () => (playing ? pause() : start(ROUNDS)));
 $("speed").addEventListener("input", showSpeed);
 function showSpeed() {
   const speed = SPEEDS[$("speed").value];
   $("speed-words").value = speed ? `${speed} a second` : "as fast as it can";
   $("speed").setAttribute("aria-valuetext", $("speed-words").value);
 }
+/** After a setting of the simulated user was changed in the middle of a life: the address cannot say that. */
+function settled() {
+  if (people[SIMULATED].first + people[SIMULATED].races.length > 1) people[SIMULATED].told = false;
+  tellAddress();
+}
 $("meet").addEventListener("submit", (event) => {
   event.preventDefault();
   attempt(() => {
-    stop();
     const next = Number($("seed").value);
-    fable.meet(next);
-    seed = next;
-    people[SIMULATED] = { ...nobody(), switches: person().switches, allowed: person().allowed };
-    $("asked").textContent = "...";
-    $("optimism").value = person().optimism;
-    started();
-    tell(`Nothing is known about user ${seed}.`);
+    life.user = next === life.user ? (next + 1) % 2 ** 32 : next;
+    meet();
+    tell(`Nothing is known about person ${life.user}.`);
     showAll();
   });
 });
+/** Begins the same person's life anew under other settings, and plays it if rounds were played before. */
+function again() {
+  attempt(() => {
+    const played = people[SIMULATED].races.length;
+    meet();
+    showAll();
+    if (played) start(ROUNDS);
+  });
+}
+$("mind").addEventListener("input", () => {
+  const round = Number($("mind").value);
+  const before = life.mind ?? Infinity;
+  life.mind = round === NEVER ? null : round;
+  const played = people[SIMULATED].first + people[SIMULATED].races.length - 1;
+  const asked = played + (people[SIMULATED].waits ? 1 : 0);
+  if (Math.min(before, life.mind ?? Infinity) <= asked) return again();
+  fable.turn(life.mind);
+  showSettings();
+  showCurve();
+  showCoins();
+  if (!playing) tellAddress();
+});
+$("team").addEventListener("change", () => {
+  life.team = $("team").checked;
+  again();
+});
+$("on-change").addEventListener("change", () => {
+  life.change = $("on-change").value;
+  again();
+});
+$("share").addEventListener("click", async () => {
+  pause();
+  if (!tellAddress()) {
+    $("shared").textContent = "What was loaded, stated, waits or changed on the way is not in an address; save it to a file.";
+    return;
+  }
+  try {
+    await navigator.clipboard.writeText(location.href);
+    $("shared").textContent = "Copied: whoever opens it sees this very round.";
+  } catch {
+    $("shared").textContent = `Copy it from here: ${location.href}`;
+  }
+});
+addEventListener("hashchange", () => location.reload());
 
 $("stated").addEventListener("submit", (event) => {
   event.preventDefault();
@@ -435,6 +542,7 @@ $("stated").addEventListener("submit", (event) => {
       if (value === (now.said[index] ?? 0)) return;
       fable.state(who, index, value);
       now.said[index] = value;
+      now.told = false;
       told += 1;
     });
     $("told").textContent = told ? `${told} taken as evidence.` : "Move a slider first.";
@@ -444,7 +552,7 @@ $("stated").addEventListener("submit", (event) => {
 
 $("save").addEventListener("click", () => attempt(() => {
   const { rounds } = fable.beliefs(who, false);
-  download(fable.save(who), `fable-${who === VISITOR ? "you" : `user-${seed}`}-${rounds}.snapshot`);
+  download(fable.save(who), `fable-${who === VISITOR ? "you" : `user-${life.user}`}-${rounds}.snapshot`);
   tell(`Saved after ${rounds} rounds.`);
 }));
 $("load").addEventListener("click", () => $("file").click());
@@ -457,6 +565,7 @@ $("file").addEventListener("change", async () => {
     stop();
     fable.load(who, bytes);
     person().said.fill(null);
+    person().told = false;
     started();
     tell(`Loaded ${file.name}: ${person().first - 1} rounds.`);
     showAll();
@@ -468,6 +577,7 @@ $("sure").addEventListener("close", () => {
   attempt(() => {
     stop();
     fable.forget(who);
+    person().told = false;
     person().said.fill(null);
     person().moved.fill(0);
     for (const slider of $("sliders").querySelectorAll("input")) slider.value = 0;
@@ -478,6 +588,7 @@ $("sure").addEventListener("close", () => {
 });
 $("tape-start").addEventListener("click", () => attempt(() => download(fable.tapeStart(who), "fable-start.snapshot")));
 $("journal").addEventListener("click", () => attempt(() => download(fable.journal(who), "fable.journal")));
+$("prior").addEventListener("click", () => attempt(() => download(fable.prior(), "fable.prior")));
 
 // --- the beginning
 
@@ -488,7 +599,12 @@ words.permissions.forEach((rule, index) => {
     const switches = now.switches ^ (1 << index);
     now.allowed = fable.permit(who, switches);
     now.switches = switches;
+    if (who === SIMULATED) {
+      life.rules = switches;
+      settled();
+    }
     showAllowed();
+    $("ways").textContent = now.allowed.count;
   }));
   $("permissions").append(element("label", {}, box, element("span", { className: `swatch r${index}` }), rule));
 });
@@ -515,17 +631,24 @@ words.sliders.forEach(([left, right], index) => {
 });
 $("examples").append(...words.requests.map((text) => element("option", { value: text, textContent: text })));
 
-fable.meet(seed);
-for (const one of [SIMULATED, VISITOR]) people[one].allowed = fable.permit(one, 0);
+people[VISITOR].allowed = fable.permit(VISITOR, 0);
 $("text").value = "What's the weather in Oslo today?";
-people[VISITOR].asked = fable.read(VISITOR, $("text").value);
+$("decide").disabled = true;
+if (life.odd.length) tell(`The address has something that this page does not know: ${life.odd.join(", ")}.`, true);
+const rounds = life.rounds;
+meet();
+for (const [index, box] of [...$("permissions").querySelectorAll("input")].entries()) box.checked = (life.rules >> index) & 1;
+$("optimism").value = life.optimism;
 showSpeed();
 document.querySelector("main").hidden = false;
 showAll();
+// Who comes without an address sees it learn; who has one sees the round that it names.
+if (rounds !== null) start(rounds, true);
+else if (!matchMedia("(prefers-reduced-motion: reduce)").matches) start(ROUNDS);
 // Charts are drawn for the width they have.
-let drawn = document.body.clientWidth;
+let wide = document.body.clientWidth;
 addEventListener("resize", () => {
-  if (document.body.clientWidth === drawn) return;
-  drawn = document.body.clientWidth;
+  if (document.body.clientWidth === wide) return;
+  wide = document.body.clientWidth;
   showAll();
 });

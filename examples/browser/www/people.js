@@ -1,7 +1,7 @@
 // The people of the page as users of the package: what they allow, what they asked for, what waits for their reaction.
 //
 // `fable` is the folder of the package, which `run` copies here. The page's module has a few exports more than the package's own:
-// src/exports.rs, called here over the package's border.
+// src/exports, called here over the package's border. What reads requests is a second module, fetched when somebody writes one.
 
 import { FableError, load as instantiate } from "./fable/index.js";
 import { Writer } from "./fable/module.js";
@@ -28,9 +28,14 @@ const PRECISION = 16;
 /** Signals of an ordinary request, where values are compared in general. */
 const ORDINARY = 0.3;
 const SIMULATED = 1;
+/** How far from the mean the rule that draws goes, in standard deviations: what was the default before optimism. */
+const DRAW = 0.3;
+/** Missed rounds that those beside Fable live through, when a state was loaded. */
+const CATCH_UP = 1000;
 
 const asked = (r) => ({ text: r.text(), task: r.maybe(r.text), signals: r.list(r.single) });
 const race = (r) => ({ fable: r.double(), flat: r.double(), rules: r.double(), best: r.double() });
+const wealth = (r) => ({ coins: r.count(), wealth: r.double(), needed: r.double(), certified: r.sign() });
 const belief = (r) => ({ mean: r.double(), sd: r.double(), truth: r.maybe(r.double) });
 const beliefs = (r) => ({ values: r.list(() => r.list(() => belief(r))), sliders: r.list(() => belief(r)), truths: r.list(r.double) });
 
@@ -44,12 +49,20 @@ class People {
   #fable;
   #catalog;
   #people;
-  #seed = 0;
+  #met = { seed: 0, team: false, mind: null };
+  #reader = null;
+  /** Others of the package that live through the rounds of the simulated user: who draws, and who has no prior. */
+  #beside = {};
 
   constructor(fable) {
     this.#fable = fable;
     this.#catalog = fable.catalog("agent");
-    this.#people = [this.#person("visitor", 0), this.#person("simulated", 0)];
+    this.#people = [this.#person("visitor", { seed: 0 }), this.#person("simulated", { seed: 0 })];
+  }
+
+  /** Fetches what reads requests, once. */
+  async learnToRead(url = "words.wasm.gz") {
+    this.#reader ??= (await instantiate(url)).module;
   }
 
   #call(name, read, numbers, asked) {
@@ -57,12 +70,19 @@ class People {
   }
 
   /** Somebody of whom nothing is known. */
-  #person(name, seed) {
-    return { user: this.#policy(seed).user(name, { journal: true }), seed, optimism: 1.5, permissions: {}, allowed: null, request: null, waiting: null };
+  #person(name, { seed, team = false, optimism = 1.5, onChange = "tell" }) {
+    const settings = { seed, probe: 0.5, optimism, on_change: onChange };
+    const user = this.#policy(settings, team).user(name, { journal: true });
+    return { user, settings, team, permissions: {}, allowed: null, request: null, waiting: null };
   }
 
-  #policy(seed, optimism = 1.5) {
-    return this.#catalog.policy({ seed, probe: 0.5, optimism });
+  #policy(settings, informed) {
+    return this.#catalog.policy(settings, informed ? { prior: this.prior() } : {});
+  }
+
+  /** What the members of the team have in common, as a file. */
+  prior() {
+    return this.#call("page_prior", (r) => r.bytes.slice());
   }
 
   #context({ task, signals }) {
@@ -91,19 +111,43 @@ class People {
     };
   }
 
-  /** Replaces the simulated user; nothing is known about the new one. */
-  meet(seed) {
+  /**
+   * Replaces the simulated user; nothing is known about the new one. A member of the team begins with the prior; who changes their mind
+   * does so at the round `mind`. `beside` is whether others live through the same rounds.
+   */
+  meet({ seed, team = false, mind = null, optimism = 1.5, onChange = "tell", beside = true }) {
     const before = this.#people[SIMULATED];
-    const met = { ...this.#person("simulated", seed), permissions: before.permissions, allowed: before.allowed };
-    this.#call("page_meet", () => undefined, [seed]);
+    const met = { ...this.#person("simulated", { seed, team, optimism, onChange }), permissions: before.permissions, allowed: before.allowed };
+    this.#met = { seed, team, mind };
     before.user.free();
     this.#people[SIMULATED] = met;
-    this.#seed = seed;
+    this.#restart(beside);
   }
 
-  /** Takes a request in words. */
+  /** The simulated user's world from the first round on, with nobody who has learned anything but Fable. */
+  #restart(beside) {
+    const { seed, team } = this.#met;
+    this.#call("page_meet", () => undefined, [seed, team ? 1 : 0]);
+    this.turn(this.#met.mind);
+    Object.values(this.#beside).forEach(({ user }) => user.free());
+    this.#beside = {};
+    if (!beside) return;
+    const { optimism, ...others } = this.#people[SIMULATED].settings;
+    this.#beside.draw = { user: this.#policy({ ...others, nu: DRAW }, team).user("simulated"), round: 0 };
+    if (team) this.#beside.bare = { user: this.#policy({ ...others, optimism }, false).user("simulated"), round: 0 };
+  }
+
+  /** Has the simulated user change their mind at a round that is still to come, or never. */
+  turn(mind) {
+    const writer = new Writer();
+    writer.list(mind === null ? [] : [mind], (round) => writer.count(round));
+    this.#call("page_turn", () => undefined, [], writer.bytes);
+    this.#met.mind = mind;
+  }
+
+  /** Takes a request in words; `learnToRead` comes first. */
   read(who, text) {
-    return (this.#people[who].request = this.#call("page_read", asked, [], new TextEncoder().encode(text)));
+    return (this.#people[who].request = this.#reader.call("page_read", asked, [], new TextEncoder().encode(text)));
   }
 
   /** Takes the simulated user's next request. */
@@ -190,7 +234,24 @@ class People {
     writer.list(allowed, (action) => writer.count(action));
     const read = (r) => ({ reward: r.double(), said: r.text(), race: race(r) });
     const responded = this.#call("page_respond", read, [user.rounds, action], writer.bytes);
+    for (const [name, other] of Object.entries(this.#beside)) responded.race[name] = this.#follow(other, user.rounds);
     return { ...responded, ...this.react(SIMULATED, responded.reward) };
+  }
+
+  /** Has somebody beside Fable play up to a round, and says what the choice in it is worth. */
+  #follow(other, last) {
+    const { permissions } = this.#people[SIMULATED];
+    let expected = 0;
+    other.round = Math.max(other.round, last - CATCH_UP);
+    while (other.round < last) {
+      const round = (other.round += 1);
+      const context = this.#context(this.#call("page_ask", asked, [round]));
+      const { decision, action } = other.user.decide({ context, ...permissions });
+      let reward;
+      [reward, expected] = this.#call("page_rate", (r) => [r.double(), r.double()], [round, this.#catalog.index(action)]);
+      other.user.feedback(decision, reward);
+    }
+    return expected;
   }
 
   /** Plays rounds of the simulated user at once. */
@@ -200,6 +261,11 @@ class People {
       this.decide(SIMULATED);
       return this.respond().race;
     });
+  }
+
+  /** What the coins about every contrast have shown so far. */
+  wealth(who) {
+    return this.#call("page_wealth", (r) => r.list(() => wealth(r)), [this.#people[who].user.number]);
   }
 
   /** Takes what a slider says, from -1, all for its left end, to 1. */
@@ -247,9 +313,10 @@ class People {
   /** Explores with this optimism from now on. */
   explore(who, optimism) {
     const person = this.#people[who];
-    if (person.optimism === optimism) return;
-    person.user.adopt(this.#policy(person.seed, optimism));
-    person.optimism = optimism;
+    if (person.settings.optimism === optimism) return;
+    const settings = { ...person.settings, optimism };
+    person.user.adopt(this.#policy(settings, person.team));
+    person.settings = settings;
   }
 
   /** Forgets a person. */
@@ -275,7 +342,7 @@ class People {
   /** After a life was replaced: nothing waits, and the others start again. */
   #settle(who) {
     this.#people[who].waiting = null;
-    if (who === SIMULATED) this.#call("page_meet", () => undefined, [this.#seed]);
+    if (who === SIMULATED) this.#restart(true);
   }
 
   tapeStart(who) {

@@ -54,6 +54,8 @@ pub(crate) struct SettingsAsk<'a> {
     origin: Option<u32>,
     pub(crate) context_adapter: &'a str,
     pub(crate) feedback_adapter: &'a str,
+    /// A prior as `fable prior fit` writes it; nothing if there is none.
+    pub(crate) prior: &'a [u8],
 }
 
 #[derive(Deserialize)]

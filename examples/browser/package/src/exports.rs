@@ -4,8 +4,12 @@
 #![allow(unsafe_code, reason = "a name that the linker keeps counts as unsafe; nothing else in here does")]
 #![allow(clippy::must_use_candidate, reason = "JavaScript does not see it")]
 
-use crate::module::{self, call, read, tell};
-use crate::{Module, Refusal, ask};
+use crate::module;
+#[cfg(feature = "users")]
+use crate::{
+    Module, Refusal, ask,
+    module::{call, read, tell},
+};
 
 macro_rules! exports {
     ($($(#[$about:meta])* fn $name:ident($($argument:ident: $kind:ty),*) -> $answer:ty { $body:expr })+) => {
@@ -23,7 +27,10 @@ exports! {
 
     /// Where the answer is.
     fn fable_address() -> *const u8 { module::address() }
+}
 
+#[cfg(feature = "users")]
+exports! {
     /// The number of the catalog that ships under the name in the buffer.
     fn fable_catalog() -> i32 { tell(Module::shipped) }
 
@@ -109,6 +116,7 @@ exports! {
     fn fable_tape_journal(user: u32) -> i32 { call(|module, _| tape(module, user).map(|tape| tape.journal.clone())) }
 }
 
+#[cfg(feature = "users")]
 fn tape(module: &mut Module, user: u32) -> Result<&crate::life::Tape, Refusal> {
     let none = || Refusal::new("bad_request", "this user has no journal; ask for one when the user begins");
     module.life(user)?.tape().ok_or_else(none)

@@ -8,6 +8,7 @@
 //! Users are records as everywhere: a snapshot is saved and restored, and the journal after it is what `fable replay` reads.
 
 #![cfg_attr(target_family = "wasm", no_std)]
+#![cfg_attr(not(feature = "users"), allow(dead_code, reason = "what users are asked and told"))]
 
 extern crate alloc;
 

@@ -10,9 +10,9 @@ use crate::ask::{Begin, Restore, SettingsAsk};
 use crate::life::Life;
 use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
-use alloc::collections::BTreeMap;
+use alloc::vec;
 use alloc::vec::Vec;
-use fable_core::{Catalog, HostUser, Policy, user_hash};
+use fable_core::{Catalog, Factor, HostLearner, HostUser, Policy, Prior, SettingsError, user_hash};
 use serde::{Deserialize, Serialize};
 use spin::Mutex;
 
@@ -23,12 +23,15 @@ const MAX_NAME: usize = 256;
 #[derive(Debug)]
 pub struct Module {
     buffer: Vec<u8>,
-    users: BTreeMap<u32, Box<Life>>,
+    /// In the order of their numbers, in which they begin. A tree would be 2 KB of the page.
+    users: Vec<(u32, Box<Life>)>,
     /// Users who were ever there: a number is never given twice.
     begun: u32,
     catalogs: Vec<&'static Catalog<'static>>,
     /// Names of adapters, which settings refer to.
     names: Vec<&'static str>,
+    /// Numbers of priors, which policies refer to.
+    priors: Vec<&'static [f32]>,
 }
 
 /// The catalog `agent`.
@@ -44,8 +47,14 @@ static SHIPPED: [&Catalog<'static>; 3] = [&AGENT, &TAU2_CATALOG, &RUBRIC_CATALOG
 #[cfg(not(feature = "full"))]
 static SHIPPED: [&Catalog<'static>; 1] = [&AGENT];
 
-static MODULE: Mutex<Module> =
-    Mutex::new(Module { buffer: Vec::new(), users: BTreeMap::new(), begun: 0, catalogs: Vec::new(), names: Vec::new() });
+static MODULE: Mutex<Module> = Mutex::new(Module {
+    buffer: Vec::new(),
+    users: Vec::new(),
+    begun: 0,
+    catalogs: Vec::new(),
+    names: Vec::new(),
+    priors: Vec::new(),
+});
 
 /// Makes room for what JavaScript is going to write, and returns where.
 pub(crate) fn room(length: usize) -> *const u8 {
@@ -139,7 +148,26 @@ impl Module {
     /// A policy of a catalog.
     pub(crate) fn policy(&mut self, catalog: u32, settings: &SettingsAsk<'_>) -> Result<Policy<'static, f32>, Refusal> {
         let (context, feedback) = (self.name(settings.context_adapter), self.name(settings.feedback_adapter));
-        Ok(Policy::new(self.catalog(catalog)?, settings.settings(context, feedback)?)?)
+        let base = Policy::new(self.catalog(catalog)?, settings.settings(context, feedback)?)?;
+        if settings.prior.is_empty() { Ok(base) } else { self.informed(&base, settings.prior) }
+    }
+
+    /// The policy of those who begin with a prior: a snapshot of somebody who has done nothing yet, under the policy without it.
+    fn informed(&mut self, base: &Policy<'static, f32>, prior: &[u8]) -> Result<Policy<'static, f32>, Refusal> {
+        let mut learner = HostLearner::<f32>::for_policy(base);
+        learner.restore(base, prior)?;
+        if learner.rounds() > 0 || learner.observations() > 0 {
+            return Err(Refusal::new("bad_request", "a snapshot of a user who has decided or learned something is not a prior"));
+        }
+        let (catalog, posterior) = (base.catalog(), learner.posterior());
+        let known = self.priors.iter().copied().find(|known| *known == posterior.packed());
+        let packed = known.unwrap_or_else(|| {
+            let kept: &'static [f32] = posterior.packed().to_vec().leak();
+            self.priors.push(kept);
+            kept
+        });
+        let factor = Factor::new(catalog.arrow(), packed, &mut vec![0.0; catalog.workspace_len()]);
+        Ok(Policy::with_prior(catalog, *base.settings(), Prior::Factor(factor.map_err(SettingsError::Prior)?))?)
     }
 
     /// A name that lives as long as the module; the same one is kept once.
@@ -175,7 +203,7 @@ impl Module {
     fn enter(&mut self, life: Life) -> Result<u32, Refusal> {
         let number = self.begun;
         self.begun = number.checked_add(1).ok_or_else(|| Refusal::new("exhausted", "there were too many users"))?;
-        self.users.insert(number, Box::new(life));
+        self.users.push((number, Box::new(life)));
         Ok(number)
     }
 
@@ -184,11 +212,18 @@ impl Module {
     /// # Errors
     /// A user who was freed.
     pub fn life(&mut self, user: u32) -> Result<&mut Life, Refusal> {
-        self.users.get_mut(&user).map(|life| &mut **life).ok_or_else(|| Refusal::new("bad_request", "the user was freed"))
+        let found = self.find(user).ok().and_then(|place| self.users.get_mut(place));
+        found.map(|(_, life)| &mut **life).ok_or_else(|| Refusal::new("bad_request", "the user was freed"))
     }
 
     /// Lets go of a user; of one who is not there, too.
     pub(crate) fn free(&mut self, user: u32) {
-        self.users.remove(&user);
+        if let Ok(place) = self.find(user) {
+            self.users.remove(place);
+        }
+    }
+
+    fn find(&self, user: u32) -> Result<usize, usize> {
+        self.users.binary_search_by_key(&user, |(number, _)| *number)
     }
 }
