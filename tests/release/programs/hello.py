@@ -15,6 +15,12 @@ import tempfile
 import time
 from pathlib import Path
 
+# What each catalog wants to be told of a request.
+CONTEXT = {
+    "tau2": [],
+    "agent": ["--task", "coding", *(word for signal in ["risk=0.1", "ambiguity=0.2", "memory_need=0.7", "tool_need=0.3"] for word in ["--signal", signal])],
+}
+
 
 def free_port():
     with socket.socket() as taken:
@@ -50,9 +56,10 @@ def board(folder, fable, name, command):
             hello = ask(fable, port, "hello")
         if qemu.poll() is not None:
             raise RuntimeError(f"QEMU ended: {qemu.stderr.read().decode().strip()}")
-        decided = answer(ask(fable, port, "decide"))
+        before = answer(hello)
+        decided = answer(ask(fable, port, "decide", *CONTEXT[before["catalog"]]))
         answer(ask(fable, port, "feedback", str(decided["decision"]), "0.5"))
-        return answer(hello), decided, answer(ask(fable, port, "hello"))
+        return before, decided, answer(ask(fable, port, "hello"))
     finally:
         qemu.kill()
         qemu.wait()
