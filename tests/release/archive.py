@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Packs a folder so that the same files give the same bytes, and looks into archives.
 
-  archive.py FOLDER ARCHIVE              the folder, by its own name, as .tar.gz or .zip: names in order, owner 0, the time SOURCE_DATE_EPOCH
+  archive.py FOLDER ARCHIVE              the folder, by its own name, as .tar.gz or .zip: names in order, owner 0, the time SOURCE_DATE_EPOCH;
+                                         in a .tar.gz a file that is equal to one before it is a hard link to that one
   archive.py --without TEXT... FOLDER    fails if a file below the folder, or one inside of an archive there, has one of the texts in it
 """
 
@@ -29,13 +30,17 @@ def pack(folder, archive):
                 entry.compress_type, entry.create_system, entry.external_attr = zipfile.ZIP_DEFLATED, 3, mode(path) << 16
                 packed.writestr(entry, path.read_bytes(), compresslevel=9)
         return
-    plain = io.BytesIO()
+    plain, seen = io.BytesIO(), {}
     with tarfile.open(fileobj=plain, mode="w", format=tarfile.PAX_FORMAT) as packed:
         for path in files(folder):
-            entry = tarfile.TarInfo(str(path.relative_to(folder.parent)))
-            entry.size, entry.mtime, entry.mode = path.stat().st_size, epoch, mode(path)
-            with path.open("rb") as file:
-                packed.addfile(entry, file)
+            entry, data = tarfile.TarInfo(str(path.relative_to(folder.parent))), path.read_bytes()
+            entry.mtime, entry.mode = epoch, mode(path)
+            first = seen.setdefault((data, entry.mode), entry.name)
+            if first == entry.name:
+                entry.size = len(data)
+            else:
+                entry.type, entry.linkname, data = tarfile.LNKTYPE, first, b""
+            packed.addfile(entry, io.BytesIO(data))
     with archive.open("wb") as file, gzip.GzipFile("", "wb", 9, file, epoch) as packed:
         packed.write(plain.getvalue())
 

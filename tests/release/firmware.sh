@@ -2,6 +2,7 @@
 # shellcheck shell=bash disable=SC1091,SC2154
 
 make_firmware() { # FOLDER
+    need arm-none-eabi-objcopy gcc-arm-none-eabi && need riscv64-unknown-elf-objcopy binutils-riscv64-unknown-elf || return
     local name=fable-firmware-$version place=$work/firmware-$RANDOM roots=() board target rest
     while read -r board target rest; do
         [[ $board == \#* ]] || { need_target "$target" || return; roots+=("firmware@$target+${board%-*}"); }
@@ -14,7 +15,8 @@ make_firmware() { # FOLDER
         for each in $(boards); do
             board "$each"
             build device
-            cp "$image" "$place/$name/images/$board.elf"
+            case $target in thumb*) objcopy=arm-none-eabi-objcopy ;; *) objcopy=riscv64-unknown-elf-objcopy ;; esac
+            "$objcopy" --strip-debug "$image" "$place/$name/images/$board.elf" # what only a debugger reads is half of it
         done
     ) || fail 'the images' || return
     cat >"$place/$name/README.md" <<TEXT

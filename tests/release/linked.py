@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What is linked into something that is released, its licences, and their texts.
 
-  linked.py FILE [--names] [--manifest-path CARGO_TOML] [--library none|core|std] ROOT...
+  linked.py FILE [--called NAME] [--names] [--manifest-path CARGO_TOML] [--library none|core|std] ROOT...
 
 ROOT is PACKAGE, TARGET and FEATURES with a comma between features, as one word: `fable-c@thumbv6m-none-eabi+library`, `firmware@...+microbit`;
 without `+` the default features. What cargo resolves for it counts, through normal dependencies only: what a build script, a test or a macro is made
@@ -136,6 +136,7 @@ def write(file, entries, names_only):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file", type=Path)
+    parser.add_argument("--called", default="it", help="what it is that all of this is in, for the last line")
     parser.add_argument("--names", action="store_true")
     parser.add_argument("--library", choices=["none", *LIBRARY], default="core")
     parser.add_argument("--manifest-path", default="Cargo.toml")
@@ -162,7 +163,8 @@ def main():
         print(fault, file=sys.stderr)
     write(arguments.file, entries, arguments.names)
     print(expression(entry[2] for entry in entries))
-    print(f"     beside {len(linked) - len(entries) + (arguments.library != 'none')} of our own, {len(entries)} packages are in {arguments.file.name}", file=sys.stderr)
+    own = sum(not package["source"] for package in linked)
+    print(f"     {arguments.called}: {own} packages of our own, {len(entries)} of others, {len(faults)} faults", file=sys.stderr)
     return 1 if faults else 0
 
 

@@ -78,6 +78,7 @@ class Archive(unittest.TestCase):
             (source / "in/a.txt").write_text("secret place")
             (source / "b").write_text("program")
             (source / "b").chmod(0o755)
+            (source / "in/c.txt").write_text("secret place")
             packed = []
             for turn in range(2):
                 os.utime(source / "b", (turn + 1, turn + 1))
@@ -86,11 +87,13 @@ class Archive(unittest.TestCase):
                     packed.append((made / f"part.{ending}").read_bytes())
             self.assertEqual(packed[:2], packed[2:])
             with tarfile.open(fileobj=io.BytesIO(packed[0])) as tar:
-                self.assertEqual([(each.name, each.mode, each.mtime) for each in tar], [("part/b", 0o755, 1700000000), ("part/in/a.txt", 0o644, 1700000000)])
+                self.assertEqual([(each.name, each.mode, each.mtime) for each in tar], [("part/b", 0o755, 1700000000), ("part/in/a.txt", 0o644, 1700000000), ("part/in/c.txt", 0o644, 1700000000)])
+                self.assertEqual(tar.extractfile("part/in/c.txt").read(), b"secret place")
+                self.assertEqual(tar.getmember("part/in/c.txt").linkname, "part/in/a.txt")
             with zipfile.ZipFile(io.BytesIO(packed[1])) as zipped:
-                self.assertEqual(zipped.namelist(), ["part/b", "part/in/a.txt"])
+                self.assertEqual(zipped.namelist(), ["part/b", "part/in/a.txt", "part/in/c.txt"])
             self.assertEqual(list(archive.without(["not there"], made)), [])
-            self.assertEqual(len(list(archive.without(["secret place"], made))), 2)
+            self.assertEqual(len(list(archive.without(["secret place"], made))), 3)
 
 
 class Linked(unittest.TestCase):

@@ -13,13 +13,13 @@ with() { # FOLDER COMMAND...; in that environment, with paths of this machine le
 make_wheel() { # FOLDER
     local place=$work/wheel-$RANDOM python=fable-std/python archive code=0
     mkdir -p "$place" && environment "$place/venv" || return
-    with "$place/venv" maturin sdist --quiet --manifest-path "$python/Cargo.toml" --out "$1" || fail 'the sources: maturin' || return
+    with "$place/venv" maturin sdist --manifest-path "$python/Cargo.toml" --out "$1" >"$place/log" 2>&1 || { cat "$place/log"; fail 'the sources: maturin'; } || return
     plain "fable_bandit-$version.tar.gz"
     # It is where pyproject.toml looks for texts, for as long as the wheel is made.
     linked wheel "$python/THIRD-PARTY.txt" --library std "fable-python@$host+extension-module" &&
-        with "$place/venv" maturin build --quiet --compression-level 9 --manifest-path "$python/Cargo.toml" --out "$1" || code=1
+        with "$place/venv" maturin build --compression-level 9 --manifest-path "$python/Cargo.toml" --out "$1" >"$place/log" 2>&1 || code=1
     rm -f "$python/THIRD-PARTY.txt"
-    ((code == 0)) || fail 'the wheel: maturin' || return
+    ((code == 0)) || { cat "$place/log"; fail 'the wheel: maturin'; } || return
     for archive in "$1"/*.whl; do
         licence "$(basename "$archive")" "$(sed -n 's/^wheel\t//p' "$notes/wheel.licences" | tail -n 1)"
     done
