@@ -17,7 +17,7 @@ make_wheel() { # FOLDER
     plain "fable_bandit-$version.tar.gz"
     # It is where pyproject.toml looks for texts, for as long as the wheel is made.
     linked wheel "$python/THIRD-PARTY.txt" --library std "fable-python@$host+extension-module" &&
-        with "$place/venv" maturin build --compression-level 9 --manifest-path "$python/Cargo.toml" --out "$1" >"$place/log" 2>&1 || code=1
+        with "$place/venv" maturin build --locked --compression-level 9 --manifest-path "$python/Cargo.toml" --out "$1" >"$place/log" 2>&1 || code=1
     rm -f "$python/THIRD-PARTY.txt"
     ((code == 0)) || { cat "$place/log"; fail 'the wheel: maturin'; } || return
     for archive in "$1"/*.whl; do
