@@ -12,7 +12,7 @@ wheel() {
     local place=$target/python # that of tests/python/run, so that nothing is compiled again
     [ -x "$place/bin/maturin" ] || { python3 -m venv "$place" && "$place/bin/pip" install --quiet --disable-pip-version-check -r tests/python/requirements.txt; }
     rm -rf "$target/adapters/wheel"
-    (cd fable-std/python && PATH=$place/bin:$PATH maturin build --quiet --out "$target/adapters/wheel")
+    (cd fable-std/python && PATH=$place/bin:$PATH maturin build --quiet --locked --out "$target/adapters/wheel")
     WHEEL=$(echo "$target"/adapters/wheel/*.whl)
   fi
 }
