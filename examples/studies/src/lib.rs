@@ -9,6 +9,7 @@ pub mod data;
 pub mod draw;
 pub mod files;
 pub mod markdown;
+pub mod opening;
 pub mod parallel;
 pub mod plot;
 pub mod policies;

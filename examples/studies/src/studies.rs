@@ -7,6 +7,7 @@ pub mod adapt;
 mod defaults;
 mod fleet;
 mod guarantees;
+mod overview;
 mod pahf;
 mod pahf_shopping;
 pub mod people;
@@ -29,6 +30,7 @@ pub struct Study {
 
 /// Every study, in the order of `RESULTS.md`.
 pub const ALL: &[Study] = &[
+    Study { name: "overview", about: overview::ABOUT, run: overview::run },
     Study { name: "two-direction", about: two_direction::ABOUT, run: two_direction::run },
     Study { name: "tau2", about: tau2::ABOUT, run: tau2::run },
     Study { name: "pahf", about: pahf::ABOUT, run: pahf::run },
