@@ -80,7 +80,7 @@ pub fn text(out: &Path, goals: &str) -> String {
     }
     let _ = write!(
         text,
-        "\nOf {all} goals that were written down before the run that could tell, {} were reached and {missed} were missed; a missed goal \
+        "\nOf {all} goals, each with the day on which it was set, {} were reached and {missed} were missed; a missed goal \
          stays in the table below.\n",
         all - missed
     );
