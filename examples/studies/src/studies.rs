@@ -5,6 +5,7 @@ use crate::setup::{Setup, StudyError};
 
 pub mod adapt;
 mod defaults;
+mod devices;
 mod drift;
 mod fleet;
 mod guarantees;
@@ -41,6 +42,7 @@ pub const ALL: &[Study] = &[
     Study { name: "defaults", about: defaults::ABOUT, run: defaults::run },
     Study { name: "adapt", about: adapt::ABOUT, run: adapt::run },
     Study { name: "drift", about: drift::ABOUT, run: drift::run },
+    Study { name: "devices", about: devices::ABOUT, run: devices::run },
     Study { name: "people", about: people::ABOUT, run: people::run },
     Study { name: "probes", about: probes::ABOUT, run: probes::run },
     Study { name: "guarantees", about: guarantees::ABOUT, run: guarantees::run },
