@@ -4,6 +4,7 @@ use crate::report::Report;
 use crate::setup::{Setup, StudyError};
 
 pub mod adapt;
+mod cold_start;
 mod defaults;
 mod devices;
 mod drift;
@@ -42,6 +43,7 @@ pub const ALL: &[Study] = &[
     Study { name: "defaults", about: defaults::ABOUT, run: defaults::run },
     Study { name: "adapt", about: adapt::ABOUT, run: adapt::run },
     Study { name: "drift", about: drift::ABOUT, run: drift::run },
+    Study { name: "cold-start", about: cold_start::ABOUT, run: cold_start::run },
     Study { name: "devices", about: devices::ABOUT, run: devices::run },
     Study { name: "people", about: people::ABOUT, run: people::run },
     Study { name: "probes", about: probes::ABOUT, run: probes::run },
