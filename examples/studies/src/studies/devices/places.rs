@@ -2,9 +2,7 @@
 
 use crate::setup::StudyError;
 use fable_core::merge::{Teller, Telling, fades, news, weave};
-use fable_core::{
-    Action, Command, Context, Elsewhere, Event, Feasible, HostLearner, HostUser, Observation, Policy, Request, Settings, State,
-};
+use fable_core::{Action, Command, Context, Elsewhere, Event, Feasible, HostLearner, HostUser, Policy, Request, Settings, State};
 use fable_simulate::{Random, SimulatedUser};
 
 /// How long a life is.
@@ -190,9 +188,7 @@ impl Life<'_> {
         let [policy, ..] = policies;
         let mut alone = begin(policy, 0)?;
         for (context, action, reward) in &self.rewards {
-            let baseline = policy.baseline(context, *action, None);
-            let observation = Observation { context: *context, action: *action, baseline, reward: *reward, weight: 1.0 };
-            alone.user().run(&mut Command::event(Event::Observation(observation)))?;
+            alone.user().run(&mut Command::observe(context, *action, *reward))?;
         }
         let mut largest: f64 = 0.0;
         for (context, ..) in self.rewards.iter().rev().take(10) {
