@@ -14,6 +14,7 @@ mod overview;
 mod pahf;
 mod pahf_shopping;
 pub mod people;
+mod preferences;
 mod probes;
 mod prompts;
 mod rubric;
@@ -46,6 +47,7 @@ pub const ALL: &[Study] = &[
     Study { name: "cold-start", about: cold_start::ABOUT, run: cold_start::run },
     Study { name: "devices", about: devices::ABOUT, run: devices::run },
     Study { name: "people", about: people::ABOUT, run: people::run },
+    Study { name: "preferences", about: preferences::ABOUT, run: preferences::run },
     Study { name: "probes", about: probes::ABOUT, run: probes::run },
     Study { name: "guarantees", about: guarantees::ABOUT, run: guarantees::run },
     Study { name: "fleet", about: fleet::ABOUT, run: fleet::run },
