@@ -17,6 +17,7 @@ pub mod people;
 mod preferences;
 mod probes;
 mod prompts;
+mod proxy;
 mod rubric;
 mod tau2;
 mod two_direction;
@@ -48,6 +49,7 @@ pub const ALL: &[Study] = &[
     Study { name: "devices", about: devices::ABOUT, run: devices::run },
     Study { name: "people", about: people::ABOUT, run: people::run },
     Study { name: "preferences", about: preferences::ABOUT, run: preferences::run },
+    Study { name: "proxy", about: proxy::ABOUT, run: proxy::run },
     Study { name: "probes", about: probes::ABOUT, run: probes::run },
     Study { name: "guarantees", about: guarantees::ABOUT, run: guarantees::run },
     Study { name: "fleet", about: fleet::ABOUT, run: fleet::run },
