@@ -8,7 +8,7 @@ type Row = [String; 3];
 #[cfg(test)]
 pub(super) const ASKED: usize = QUESTIONS.len();
 
-const QUESTIONS: &[fn(&Results) -> Option<Row>] = &[learns, published, people, prompts, wrongly, fails];
+const QUESTIONS: &[fn(&Results) -> Option<Row>] = &[learns, published, people, prompts, talks, changes, wrongly, fails];
 
 /// The questions that the results answer.
 pub(super) fn rows(results: &Results) -> Vec<Row> {
@@ -82,6 +82,37 @@ fn prompts(results: &Results) -> Option<Row> {
             share("Fable, tuned for the frozen", "3000 rounds")?
         ),
         "recorded answers of a language model to ten exams (`prompts`)",
+    ))
+}
+
+fn talks(results: &Results) -> Option<Row> {
+    let share = |who, when| results.cell("proxy-liked", who, when);
+    let (first, last) = ("requests 1 to 10", "requests 51 to 60");
+    Some(row(
+        "Does it work around an assistant, from nothing but what people say?",
+        format!(
+            "Answers in the form that the person likes go from {} in the first ten requests to {} in the last ten of 60; the assistant \
+             alone has {}",
+            share("with `fable proxy`, from what people say", first)?,
+            share("with `fable proxy`, from what people say", last)?,
+            share("the assistant alone", last)?
+        ),
+        "`fable proxy` over HTTP, between simulated people and a simulated assistant (`proxy`)",
+    ))
+}
+
+fn changes(results: &Results) -> Option<Row> {
+    let noticed = |who| results.cell("drift-noticed", who, "noticed");
+    Some(row(
+        "What if somebody changes?",
+        format!(
+            "Beginning anew where a change is noticed has {} of the regret of going on, after all tastes have changed; that is noticed within 50 \
+             reactions in {} lives, and a change in one of three components in {}",
+            results.cell("drift-agent", "as shipped, reset", "changes altogether")?,
+            noticed("`agent`, changes altogether")?,
+            noticed("`agent`, changes in one component")?
+        ),
+        "other simulated users (`drift`)",
     ))
 }
 

@@ -7,15 +7,16 @@ use crate::plot::Plot;
 use crate::report::{Report, Table, with_interval};
 use crate::setup::{Setup, StudyError};
 use crate::statistics::{mean, mean_interval};
-use fable_core::Settings;
 use fable_core::catalog::AGENT;
+use fable_core::{Settings, user_hash};
 use fable_serve_tests::http::Client;
-use fable_serve_tests::upstream::{Upstream, json as answered};
+use fable_serve_tests::upstream::{Asked, Upstream, json as answered};
 use fable_std::proxy::{Mode, Options, serve_proxy};
 use fable_std::serve::http::{HttpOptions, HttpStop};
 use fable_std::serve::{self, Service};
 use fable_std::text::Rules;
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::ops::Range;
 use std::sync::mpsc;
@@ -55,6 +56,8 @@ const WAYS: [(&str, Way); 3] = [
 struct Life {
     /// Whether the answer had the form that was liked, by round.
     liked: Vec<f64>,
+    /// What was sent, by its hash.
+    sent: Vec<u64>,
     /// Requests that had no decision.
     bypassed: usize,
     /// Reactions that were said, or thumbs that were reported.
@@ -78,6 +81,7 @@ fn live(address: SocketAddr, person: &Person, way: Way) -> Result<Life, StudyErr
         let words = [said.unwrap_or_default(), &person.question(round)].join(" ");
         messages.push(json!({"role": "user", "content": words.trim()}));
         let body = json!({"model": "any", "user": person.name(), "messages": messages});
+        life.sent.push(user_hash(&body.to_string()));
         let given = client.post("/v1/chat/completions", &body.to_string());
         let message = given.json()["choices"][0]["message"].clone();
         let form = form_of(message["content"].as_str().unwrap_or_default());
@@ -129,18 +133,22 @@ fn lives(setup: &Setup, way: Way) -> Result<(Vec<Life>, usize), StudyError> {
         serving.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
         lives
     })?;
-    let other = upstream.taken().iter().filter(|asked| !is_as_sent(&asked.json(), way)).count();
+    let sent: BTreeSet<u64> = lives.iter().flat_map(|life| life.sent.iter().copied()).collect();
+    let as_sent = |asked: &Asked| sent.contains(&user_hash(&without_instruction(asked.json(), way).to_string()));
+    let other = upstream.taken().iter().filter(|asked| !as_sent(asked)).count();
     Ok((lives, other))
 }
 
-/// Whether the assistant was asked what a person says, with one instruction at the end, or none where requests pass.
-fn is_as_sent(body: &Value, way: Way) -> bool {
-    let messages = body["messages"].as_array().map_or(&[][..], Vec::as_slice);
-    let roles: Vec<&str> = messages.iter().filter_map(|message| message["role"].as_str()).collect();
-    let told = usize::from(way != Way::Alone);
-    let ends = roles.ends_with(if told == 1 { &["user", "system"] } else { &["user"] });
-    let keys: Vec<&str> = body.as_object().map_or_else(Vec::new, |body| body.keys().map(String::as_str).collect());
-    ends && roles.iter().filter(|role| **role == "system").count() == 1 + told && keys == ["model", "user", "messages"]
+/// What the assistant was asked, without the one message of the system at its end that tells it something, where there has to be one.
+fn without_instruction(mut body: Value, way: Way) -> Value {
+    if way != Way::Alone
+        && let Some(messages) = body["messages"].as_array_mut()
+        && let Some(last) = messages.pop()
+        && last["role"] != "system"
+    {
+        messages.push(last);
+    }
+    body
 }
 
 /// Shares of liked answers in some rounds, by life.
@@ -203,7 +211,10 @@ pub fn run(setup: &Setup) -> Result<Report, StudyError> {
     }
     report.table(loops);
     report.text(
-        "The last column counts requests that reached the assistant with anything else changed than one instruction after the last message.",
+        "The last column counts requests that reached the assistant with anything else changed than one instruction after the last message.
+         People here say what the rules understand. In a small run before the goals were set, two people said instead which form they
+         wished for (\"No, just answer directly.\"); 14 of 53 such reactions were learned from, and hardly anything was learned. So the second row is
+         for people who are understood; an application that has buttons is better off with the third.",
     );
     goals(&mut report, &outcomes);
     Ok(report)
