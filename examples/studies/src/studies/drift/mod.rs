@@ -118,8 +118,8 @@ pub fn run(setup: &Setup) -> Result<Report, StudyError> {
     }
     notice(&mut report, &outcomes);
     report.text(
-        "Looked at after the run: a sudden change is noticed where it disappoints, and what is noticed soon is worth a new beginning; most of
-         what a reset has above who is told comes from the lives in which nothing was noticed within 50 rewards. A change in one component of
+        "Looked at after the run: a sudden change is noticed where it disappoints, and what is noticed soon is worth a new beginning. A
+         reset stays behind who is told: in 11 of 60 lives of `agent` and 27 of 200 of `tau2` nothing is noticed within 50 rewards. A change in one component of
          three is hardly ever noticed on `agent`: there a reset is as good as what ships because it is not done, and the goal for it says no
          more than that. Without a notice only a half-life helps, which costs those who stay, on `tau2` three times the regret with 20. No
          setting here is best for everybody, so none is on unless a host asks for it. These are simulated tastes; how people change is not
