@@ -125,7 +125,7 @@ fn chosen(statements: &[Statement], expected: &[Expected], budget: usize) -> Res
     Ok(retained)
 }
 
-/// The components alone, and whether a block is one.
+/// The blocks of the components alone, which come first in `agent`.
 fn mains() -> BlockSet {
     let mut mains = BlockSet::EMPTY;
     (0..AGENT.definition().components.len()).for_each(|block| mains.insert(block));
@@ -198,14 +198,14 @@ pub fn run(setup: &Setup) -> Result<Report, StudyError> {
     let late = Regret::of(&by_round, 30..ROUNDS);
     let mut report = Report::new("the first tens of requests after onboarding");
     report.text(&format!(
-        "Simulated users of `agent` (254 coordinates, tastes of length 1, graded rewards, noise of half width 0.35), 200 of them whom nothing
-         was chosen on, for {ROUNDS} requests. Before the first, somebody says for each component (memory, tool, style) which value they
-         like most, and over which, the one they like least: one sentence each, with the response and the precision that the rules of
-         `fable-text` give an ordinary sentence (0.7 and 4) or a strong one (1 and 8). Nothing is said about tasks, signals and pairs, where most
-         of these tastes are. _SPCA_ takes, user by user, the posterior after that and {EXPECTED} requests of another life of the same user,
-         and keeps the blocks whose omission changes the scores least, the components among them; scores and learning are without the rest.
-         _By a die_ the blocks beside the components are drawn. Regret is of mean rewards against the best action. The goals were
-         written down before the first full run."
+        "Simulated users of `agent` (254 coordinates, tastes of length 1, graded rewards, noise of half width 0.35), 200 of them
+         whom nothing was chosen on, for {ROUNDS} requests. Before the first, somebody says for each component (memory, tool,
+         style) which value they like most, and over which, the one they like least: one sentence each, with the response and the
+         precision that the rules of `fable-text` give an ordinary sentence (0.7 and 4) or a strong one (1 and 8). Nothing is
+         said about tasks, signals and pairs, where most of these tastes are. _SPCA_ takes, user by user, the posterior after
+         that and {EXPECTED} requests of another life of the same user, and keeps the blocks whose omission changes the scores
+         least, the components among them; scores and learning are without the rest. _By a die_ the blocks beside the components
+         are drawn. Regret is of mean rewards against the best action. The goals were written down before the first full run."
     ));
     let heads = ["regret relative to the first row".to_owned(), "coordinates".to_owned()];
     let columns = windows.map(|end| format!("requests 1 to {end}"));
@@ -233,13 +233,14 @@ pub fn run(setup: &Setup) -> Result<Report, StudyError> {
     what_was_kept(&mut report, &lives);
 
     report.text(
-        "Looked at after the run: what is said is worth most, since these users say exactly what they like of each component, which people will
-         not always do; when it is strongly said and wrong it costs for longer than these 60 requests. SPCA keeps the same blocks for every user:
-         three sentences move the posterior too little to tell users apart, and before that all coordinates are alike to it, so small blocks come
-         first. With 40 coordinates that leaves components and signals, which is a
-         little better than the whole dictionary. With 100 it adds the pairs with the memory, where simulated users have hardly any
-         tastes, and leaves out the tasks, which are too large to fit and matter more; blocks by a die, which sometimes have a
-         task, are better. So on `agent` SPCA is worth little after such an onboarding, and a budget between is worse than none.",
+        "Looked at after the run: what is said is worth most, since these users say exactly what they like of each component,
+         which people will not always do; when it is strongly said and wrong it costs for longer than these 60 requests. SPCA
+         keeps the same blocks for every user: three sentences move the posterior too little to tell users apart, and before that
+         all coordinates are alike to it, so small blocks come first. With 40 coordinates that leaves components and signals,
+         which is a little better than the whole dictionary. With 100 it adds the pairs with the memory, where simulated users
+         have hardly any tastes, and leaves out the tasks, which are too large to fit and matter more; blocks by a die, which
+         sometimes have a task, are better. So on `agent` SPCA is worth little after such an onboarding, and a budget between is
+         worse than none.",
     );
     report.goals_set("2026-11-18");
     let [ten, thirty, _] = &regrets;

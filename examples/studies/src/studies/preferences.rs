@@ -136,12 +136,12 @@ pub fn run(setup: &Setup) -> Result<Report, StudyError> {
     };
     let mut report = Report::new("real people: one rule for everybody, or one for each");
     report.text(
-        "The 265 people who chose cameras and the 190 who rated computers of `people`, with its catalogs and rewards: cameras are offered in
-         up to 16 tasks of four, each once, and computers all 20 in each of 30 requests. Everybody is in the unseen half once. What
-         others like is fitted, as `fable prior fit` does, to the journals of the seen half, who live with what ships. _One rule for
-         everybody_ is the mean of that fit: it knows what others like, and learns nothing of the person. Intervals are of 95% over people. The
-         goals were written down before the first full run of this study; the settings that ship were chosen with an eye on these people
-         (`people`), not on these numbers.",
+        "The 265 people who chose cameras and the 190 who rated computers of `people`, with its catalogs and rewards: cameras are
+         offered in up to 16 tasks of four, each once, and computers all 20 in each of 30 requests. Everybody is in the unseen
+         half once. What others like is fitted, as `fable prior fit` does, to the journals of the seen half, who live with what
+         ships. _One rule for everybody_ is the mean of that fit: it knows what others like, and learns nothing of the person.
+         Intervals are of 95% over people. The goals were written down before the first full run of this study; the settings that
+         ship were chosen with an eye on these people (`people`), not on these numbers.",
     );
     report.goals_set("2026-11-18");
     for set in [&cameras, &computers] {
@@ -150,9 +150,10 @@ pub fn run(setup: &Setup) -> Result<Report, StudyError> {
         goals(&mut report, set, &lives);
     }
     report.text(
-        "Looked at after the run: what others like is most of what can be known about cameras in 16 requests, of which no two are alike; from
-         nothing they are not enough to come near it, and learning the person on top of it adds a little. Of the computers the same 20
-         are offered every time, and from the sixth request on a person's own ratings are worth more than what others like.",
+        "Looked at after the run: what others like is most of what can be known about cameras in 16 requests, of which no two are
+         alike; from nothing they are not enough to come near it, and learning the person on top of it adds a little. Of the
+         computers the same 20 are offered every time, and from the sixth request on a person's own ratings are worth more than
+         what others like.",
     );
     Ok(report)
 }

@@ -104,26 +104,26 @@ pub fn run(setup: &Setup) -> Result<Report, StudyError> {
     let outcomes = [Outcome::of(setup, &AGENT, setup.scale(60, 1))?, Outcome::of(setup, &TAU2, setup.scale(200, 2))?];
     let mut report = Report::new("users who change");
     report.text(&format!(
-        "Simulated users (tastes of length 1, graded rewards, noise of half width 0.35), 60 of `agent` and 200 of `tau2` of each kind, none
-         of whom anything was chosen on, for {ROUNDS} requests. Somebody _changes altogether_ into somebody else after request {CHANGE}; _in
-         one component_ the same happens to everything that has to do with the style of `agent` or the verbosity of `tau2`; _slowly_ is the
+        "Simulated users (tastes of length 1, graded rewards, noise of half width 0.35), 60 of `agent` and 200 of `tau2` of each
+         kind, none of whom anything was chosen on, for {ROUNDS} requests. Somebody _changes altogether_ into somebody else after
+         request {CHANGE}; _in one component_ the same happens to everything that has to do with the style; _slowly_ is the
          straight way from one person's tastes to another's over the whole life; _back and forth_ is between two people's, {STAY}
-         requests each. Regret is of mean rewards against the best action, of the requests after the first sudden change, and of all
-         requests of who stays or changes slowly. Everybody has the same requests and the same noise under every row. Who is _told_ begins
-         anew at the very request: what noticing could be worth at most, as long as nothing is kept. The goals were written down
-         before the first full run.",
+         requests each. Regret is of mean rewards against the best action, of the requests after the first sudden change, and of
+         all requests of who stays or changes slowly. Everybody has the same requests and the same noise under every row. Who is
+         _told_ begins anew at the very request: what noticing could be worth at most, as long as nothing is kept. The goals were
+         written down before the first full run.",
     ));
     for outcome in &outcomes {
         tell(&mut report, outcome);
     }
     notice(&mut report, &outcomes);
     report.text(
-        "Looked at after the run: a sudden change is noticed where it disappoints, and what is noticed soon is worth a new beginning. A
-         reset stays behind who is told: in 11 of 60 lives of `agent` and 27 of 200 of `tau2` nothing is noticed within 50 rewards. A change in one component of
-         three is hardly ever noticed on `agent`: there a reset is as good as what ships because it is not done, and the goal for it says no
-         more than that. Without a notice only a half-life helps, which costs those who stay, on `tau2` three times the regret with 20. No
-         setting here is best for everybody, so none is on unless a host asks for it. These are simulated tastes; how people change is not
-         known from them.",
+        "Looked at after the run: a sudden change is noticed where it disappoints, and what is noticed soon is worth a new
+         beginning. A reset stays behind who is told: in 11 of 60 lives of `agent` and 27 of 200 of `tau2` nothing is noticed
+         within 50 rewards. A change in one component of three is hardly ever noticed on `agent`: there a reset is as good as
+         what ships because it is not done, and the goal for it says no more than that. Without a notice only a half-life helps,
+         which costs those who stay, on `tau2` three times the regret with 20. No setting here is best for everybody, so none is
+         on unless a host asks for it. These are simulated tastes; how people change is not known from them.",
     );
     goals(&mut report, &outcomes);
     Ok(report)
@@ -179,8 +179,8 @@ fn notice(report: &mut Report, outcomes: &[Outcome]) {
     }
     report.table(table);
     report.text(
-        "Under what ships, which tells of a change and does nothing about it. The last column is the same in the rows of a catalog;
-         the method promises at most 1.",
+        "Under what ships, which tells of a change and does nothing about it. The last column is the same in the rows of a
+         catalog; the method promises at most 1.",
     );
 }
 

@@ -106,8 +106,8 @@ fn live(address: SocketAddr, person: &Person, way: Way) -> Result<Life, StudyErr
     Ok(life)
 }
 
-/// Everybody's life one way, through a proxy of its own; how many requests reached the assistant with anything else in them than the application
-/// sent and an instruction at the end.
+/// Everybody's life one way, through a proxy of its own; how many requests reached the assistant with anything else in them than
+/// the application sent and an instruction at the end.
 fn lives(setup: &Setup, way: Way) -> Result<(Vec<Life>, usize), StudyError> {
     let upstream = Upstream::start(|asked| answered(&answer(&asked.json())));
     let mode = if way == Way::Alone { Mode::Bypass } else { Mode::Apply };
@@ -163,14 +163,16 @@ fn shares(lives: &[Life], rounds: Range<usize>) -> Vec<f64> {
 pub fn run(setup: &Setup) -> Result<Report, StudyError> {
     let mut report = Report::new("people who talk to an assistant through `fable proxy`");
     report.text(&format!(
-        "The proxy as it ships, over HTTP on this machine, with the catalog `agent`; a hundred people, {ROUNDS} requests each in conversations of {TURNS},
-         of two kinds (Python functions and plans), in words. For each kind a person likes one of four forms of an answer: brief,
-         direct, in detail, step by step. The assistant stands for a model: it gives the form that the last instruction tells, except
-         that once in ten times, by a die, it does not listen and answers in detail, as it does alone. So 90% is about what can be had where
-         something else than details is liked. The person sees the answer and no action, and says something about every second
-         one, with the next request, \"Thanks, perfect.\", \"That was too long.\", \"That was too short.\" or, to a question, \"No, that is not what I asked for.\"; after the last request of a conversation nobody says
-         anything. Requests and reactions are read by the rules of `fable-text`, nothing is stated beforehand, no tools are offered. It is a
-         replica of an assistant and of people, not a measurement of either. The goals were written down before the first full run.",
+        "The proxy as it ships, over HTTP on this machine, with the catalog `agent`; a hundred people, {ROUNDS} requests each in
+         conversations of {TURNS}, of two kinds (Python functions and plans), in words. For each kind a person likes one of four
+         forms of an answer: brief, direct, in detail, step by step. The assistant stands for a model: it gives the form that the
+         last instruction tells, except that once in ten times, by a die, it does not listen and answers in detail, as it does
+         alone. So 90% is about what can be had where something else than details is liked. The person sees the answer and no
+         action, and says something about every second one, with the next request, \"Thanks, perfect.\", \"That was too long.\",
+         \"That was too short.\" or, to a question, \"No, that is not what I asked for.\"; after the last request of a
+         conversation nobody says anything. Requests and reactions are read by the rules of `fable-text`, nothing is stated
+         beforehand, no tools are offered. It is a replica of an assistant and of people, not a measurement of either. The goals
+         were written down before the first full run.",
     ));
     let mut outcomes = Vec::new();
     for (_, way) in WAYS {
@@ -211,10 +213,11 @@ pub fn run(setup: &Setup) -> Result<Report, StudyError> {
     }
     report.table(loops);
     report.text(
-        "The last column counts requests that reached the assistant with anything else changed than one instruction after the last message.
-         People here say what the rules understand. In a small run before the goals were set, two people said instead which form they
-         wished for (\"No, just answer directly.\"); 14 of 53 such reactions were learned from, and hardly anything was learned. So the second row is
-         for people who are understood; an application that has buttons is better off with the third.",
+        "The last column counts requests that reached the assistant with anything else changed than one instruction after the
+         last message. People here say what the rules understand. In a small run before the goals were set, two people said
+         instead which form they wished for (\"No, just answer directly.\"); 14 of 53 such reactions were learned from, and
+         hardly anything was learned. So the second row is for people who are understood; an application that has buttons is
+         better off with the third.",
     );
     goals(&mut report, &outcomes);
     Ok(report)
