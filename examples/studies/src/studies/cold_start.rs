@@ -237,10 +237,10 @@ pub fn run(setup: &Setup) -> Result<Report, StudyError> {
          which people will not always do; when it is strongly said and wrong it costs for longer than these 60 requests. SPCA
          keeps the same blocks for every user: three sentences move the posterior too little to tell users apart, and before that
          all coordinates are alike to it, so small blocks come first. With 40 coordinates that leaves components and signals,
-         which is a little better than the whole dictionary. With 100 it adds the pairs with the memory, where simulated users
-         have hardly any tastes, and leaves out the tasks, which are too large to fit and matter more; blocks by a die, which
-         sometimes have a task, are better. So on `agent` SPCA is worth little after such an onboarding, and a budget between is
-         worse than none.",
+         which is a little better than the whole dictionary. With 100 it adds the two pairs with the memory rather than one of
+         the two blocks of tasks, which has as many coordinates as both: to SPCA two features are worth twice as much as one,
+         while simulated users have more tastes by task than by pair. Blocks by a die, which sometimes have tasks, are better. So
+         on `agent` SPCA is worth little after such an onboarding, and a budget between is worse than none.",
     );
     report.goals_set("2026-11-18");
     let [ten, thirty, _] = &regrets;
