@@ -10,6 +10,7 @@ pub mod draw;
 pub mod endpoint;
 pub mod files;
 pub mod markdown;
+pub mod opening;
 pub mod parallel;
 pub mod plot;
 pub mod policies;

@@ -63,6 +63,27 @@ pub fn csv(table: &Table) -> String {
     std::iter::once(&table.columns).chain(&table.rows).map(line).collect()
 }
 
+/// The cells of a CSV text, row by row, as [`csv`] writes them.
+#[must_use]
+pub fn cells(text: &str) -> Vec<Vec<String>> {
+    let (mut rows, mut row, mut cell, mut quoted) = (Vec::new(), Vec::new(), String::new(), false);
+    let mut letters = text.chars().peekable();
+    while let Some(letter) = letters.next() {
+        match letter {
+            // Two quotes within quotes are one.
+            '"' if quoted && letters.peek() == Some(&'"') => cell.extend(letters.next()),
+            '"' => quoted = !quoted,
+            ',' if !quoted => row.push(std::mem::take(&mut cell)),
+            '\n' if !quoted => {
+                row.push(std::mem::take(&mut cell));
+                rows.push(std::mem::take(&mut row));
+            }
+            letter => cell.push(letter),
+        }
+    }
+    rows
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -87,5 +108,6 @@ mod tests {
         );
         assert!(text.contains("\nSome prose.\n\n| what | a, b |\n|---|---:|\n| one \"1\" | 2 |\n"), "{text}");
         assert_eq!(csv(&numbers), "what,\"a, b\"\n\"one \"\"1\"\"\",2\n");
+        assert_eq!(cells(&csv(&numbers)), [["what", "a, b"], ["one \"1\"", "2"]]);
     }
 }

@@ -4,15 +4,21 @@ use crate::report::Report;
 use crate::setup::{Setup, StudyError};
 
 pub mod adapt;
+mod cold_start;
 mod defaults;
+mod devices;
+mod drift;
 mod fleet;
 mod guarantees;
+mod overview;
 mod pahf;
 mod pahf_real;
 mod pahf_shopping;
 pub mod people;
+mod preferences;
 mod probes;
 mod prompts;
+mod proxy;
 mod rubric;
 mod tau2;
 mod two_direction;
@@ -30,6 +36,7 @@ pub struct Study {
 
 /// Every study, in the order of `RESULTS.md`.
 pub const ALL: &[Study] = &[
+    Study { name: "overview", about: overview::ABOUT, run: overview::run },
     Study { name: "two-direction", about: two_direction::ABOUT, run: two_direction::run },
     Study { name: "two-direction-text", about: two_direction::reading::ABOUT, run: two_direction::reading::run },
     Study { name: "tau2", about: tau2::ABOUT, run: tau2::run },
@@ -41,7 +48,12 @@ pub const ALL: &[Study] = &[
     Study { name: "prompts", about: prompts::ABOUT, run: prompts::run },
     Study { name: "defaults", about: defaults::ABOUT, run: defaults::run },
     Study { name: "adapt", about: adapt::ABOUT, run: adapt::run },
+    Study { name: "drift", about: drift::ABOUT, run: drift::run },
+    Study { name: "cold-start", about: cold_start::ABOUT, run: cold_start::run },
+    Study { name: "devices", about: devices::ABOUT, run: devices::run },
     Study { name: "people", about: people::ABOUT, run: people::run },
+    Study { name: "preferences", about: preferences::ABOUT, run: preferences::run },
+    Study { name: "proxy", about: proxy::ABOUT, run: proxy::run },
     Study { name: "probes", about: probes::ABOUT, run: probes::run },
     Study { name: "guarantees", about: guarantees::ABOUT, run: guarantees::run },
     Study { name: "fleet", about: fleet::ABOUT, run: fleet::run },

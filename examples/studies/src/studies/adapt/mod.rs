@@ -49,23 +49,24 @@ const LONG: usize = 200;
 const SEEDS: usize = 20;
 
 /// The regret of some rounds, by life and row.
-struct Regret(Vec<Vec<f64>>);
+pub(super) struct Regret(Vec<Vec<f64>>);
 
 impl Regret {
-    fn of(lives: &[Vec<Vec<f64>>], rounds: Range<usize>) -> Self {
+    pub(super) fn of(lives: &[Vec<Vec<f64>>], rounds: Range<usize>) -> Self {
         let sum = |life: &Vec<f64>| life.get(rounds.clone()).unwrap_or_default().iter().sum();
         Self(lives.iter().map(|rows| rows.iter().map(sum).collect()).collect())
     }
 
     /// Relative to the first row, with a 95% interval of the bootstrap over lives.
-    fn relative(&self, row: usize) -> (f64, (f64, f64)) {
+    pub(super) fn relative(&self, row: usize) -> (f64, (f64, f64)) {
         // A ratio of sums: the two of a life are drawn together.
         let pairs: Vec<(f64, f64)> = self.0.iter().filter_map(|life| Some((*life.get(row)?, *life.first()?))).collect();
         let (own, first) = pairs.iter().fold((0.0, 0.0), |(own, first), pair| (own + pair.0, first + pair.1));
         (if first > 0.0 { own / first } else { 1.0 }, cluster_bootstrap(&pairs, 2000, row as u64))
     }
 
-    fn cell(&self, row: usize) -> String {
+    /// The same as it is shown.
+    pub(super) fn cell(&self, row: usize) -> String {
         let (ratio, (lower, upper)) = self.relative(row);
         format!("{ratio:.2} ({lower:.2} to {upper:.2})")
     }
