@@ -40,11 +40,9 @@ pub use simulation::Simulation;
 #[cfg(feature = "words")]
 pub use words::read;
 
-#[cfg(any(feature = "people", feature = "words"))]
 use fable_js::Refusal;
 
 /// What is wrong with a request that the page has made itself.
-#[cfg(any(feature = "people", feature = "words"))]
 fn refused(error: impl core::fmt::Display) -> Refusal {
     Refusal::new("bad_context", error)
 }
