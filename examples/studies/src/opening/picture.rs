@@ -13,8 +13,8 @@ pub(super) const TITLE: &str =
 const WIDTH: f64 = 980.0;
 const HEIGHT: f64 = 400.0;
 /// Where the two halves are: left, top, width and height of what is between their axes.
-const CURVES: [f64; 4] = [60.0, 62.0, 400.0, 280.0];
-const BARS: [f64; 4] = [690.0, 62.0, 250.0, 280.0];
+const CURVES: [f64; 4] = [60.0, 62.0, 340.0, 280.0];
+const BARS: [f64; 4] = [675.0, 62.0, 245.0, 280.0];
 
 /// A curve: its column in `overview-curves`, its colour and whether it is dashed. The names stand at the ends of the curves.
 const LINES: [(&str, &str, bool); 6] = [
