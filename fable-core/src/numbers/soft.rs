@@ -1,7 +1,7 @@
 //! Products and sums where floating point is software, as on a Cortex-M0.
 //!
 //! The loops of this crate are nearly all `sum + a b`, rounded after the product and after the sum, of ordinary numbers. For these the
-//! functions here take about half the instructions of the compiler's library, whose product is one of 64 bits by software, too. The bits
+//! functions here take a third fewer instructions than the compiler's library, whose product is one of 64 bits by software, too. The bits
 //! are those of IEEE 754: what is not an ordinary number, or does not lead to one, is left to the library.
 
 /// The exponent of what is infinite or not a number.
@@ -67,11 +67,12 @@ fn sum(a: u32, b: u32) -> u32 {
     if smaller == 0 || larger == SPECIAL {
         return if b << 1 == 0 && a << 1 != 0 && larger != SPECIAL { a } else { sum_by_library(a, b) };
     }
-    // Three bits more, the last of which says whether anything was shifted out.
+    // Less than a quarter of the last bit changes nothing.
     let apart = larger - smaller;
     if apart > 26 {
         return a;
     }
+    // Three bits more, the last of which says whether anything was shifted out.
     let (large, small) = ((a << 8 | SIGN) >> 5, (b << 8 | SIGN) >> 5);
     let shifted = small >> apart;
     let small = shifted | u32::from(shifted << apart != small);
