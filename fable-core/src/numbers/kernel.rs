@@ -420,7 +420,8 @@ pub(crate) fn back_solve_both<T: Number, V: Lanes<T, LANES>>(v: V, mut columns: 
     {
         match (head, head_y) {
             #[cfg(not(any(target_os = "none", target_family = "wasm")))]
-            ([.., x1, x2, x3, x4], [.., y1, y2, y3, y4]) if solved.len() % LANES + 2 < LANES => {
+            // In f64 there would not be registers for all of these sums.
+            ([.., x1, x2, x3, x4], [.., y1, y2, y3, y4]) if T::DIGITS < 53 && solved.len() % LANES + 2 < LANES => {
                 let Some(four) = back_four(&mut columns, solved.len()) else { return };
                 let Some((below, sums_x, sums_y)) = sums_both(v, four, solved, solved_y) else { return };
                 finish_four(below, sums_x, [x1, x2, x3, x4]);

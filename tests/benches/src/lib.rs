@@ -10,6 +10,7 @@ pub mod fable;
 #[cfg(feature = "faer")]
 pub mod faer;
 pub mod floor;
+pub mod kernel;
 pub mod nalgebra;
 pub mod peer;
 pub mod rotation;

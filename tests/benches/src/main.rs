@@ -7,6 +7,7 @@ use fable_benches::Real;
 use fable_benches::eigen::Eigen;
 use fable_benches::fable::Fable;
 use fable_benches::floor::Floor;
+use fable_benches::kernel::Kernel;
 use fable_benches::peer::{Factor, Peer};
 use fable_benches::rotation::{Lane, Table, nanoseconds, rotate};
 use fable_benches::user::{Moment, lessons, moments};
@@ -127,6 +128,16 @@ fn compare<T: Real>(scalar: &str, turns: usize, report: &mut Report) -> Result<(
     println!("One decision:\n\n{}", Table(&lanes));
     report.at_most(&format!("{scalar} a decision with coins / without"), lanes[3].ratio(&lanes[2]), 1.1);
 
+    // The loops by themselves.
+    let mut lanes = [
+        kernel::<T>("a back-solve", |kernel, [x, _]| kernel.solve(x)),
+        kernel::<T>("two in one pass", |kernel, [x, y]| kernel.solve_both(x, y)),
+        kernel::<T>("an update", |kernel, [w, _]| kernel.update(w)),
+    ];
+    rotate(&mut lanes, turns);
+    println!("The loops of a round:\n\n{}", Table(&lanes));
+    report.lines.push(format!("{scalar} two solves in one pass / one: {:.2}", lanes[1].ratio(&lanes[0])));
+
     // The same task again and again: what other tasks there are must not matter.
     let names: Vec<String> = (0..64).map(|task| format!("task{task}")).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
@@ -173,6 +184,12 @@ fn floor<'a, T: Scalar + 'a>(name: &str, policy: &Policy<'_, T>, moments: &'a [M
     let mut floor = Floor::<T>::new(policy.catalog().arrow());
     let mut moments = moments.iter().cycle();
     Lane::new(name, move || slice(&mut moments, |moment| floor.round(moment.context.task())))
+}
+
+/// One loop of a round, again and again.
+fn kernel<'a, T: Scalar + 'a>(name: &str, work: fn(&mut Kernel<T>, &mut [Vec<T>; 2])) -> Lane<'a> {
+    let (mut kernel, mut vectors) = (Kernel::<T>::new(AGENT.arrow()), [Vec::new(), Vec::new()]);
+    Lane::new(name, move || per_round(nanoseconds(|| (0..SLICE).for_each(|_| work(&mut kernel, &mut vectors)))))
 }
 
 /// Rounds in which eight decisions come first and then their eight rewards, so that the two can be timed apart.
