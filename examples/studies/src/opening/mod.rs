@@ -81,7 +81,8 @@ pub fn text(out: &Path, goals: &str) -> String {
     let _ = write!(
         text,
         "\nOf {all} goals, each with the day on which it was set, {} were reached and {missed} were missed; a missed goal \
-         stays in the table below.\n",
+         stays in the table below. Some were set when earlier results were known (seven of `tau2`, four of `two-direction`, the shoppers of \
+         `adapt`); the studies say so.\n",
         all - missed
     );
     text

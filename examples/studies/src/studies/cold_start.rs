@@ -196,7 +196,7 @@ pub fn run(setup: &Setup) -> Result<Report, StudyError> {
     let windows = [10, 30, ROUNDS];
     let regrets = windows.map(|end| Regret::of(&by_round, 0..end));
     let late = Regret::of(&by_round, 30..ROUNDS);
-    let mut report = Report::new("the first tens of requests after onboarding");
+    let mut report = Report::new("the first 60 requests after onboarding");
     report.text(&format!(
         "Simulated users of `agent` (254 coordinates, tastes of length 1, graded rewards, noise of half width 0.35), 200 of them
          whom nothing was chosen on, for {ROUNDS} requests. Before the first, somebody says for each component (memory, tool,

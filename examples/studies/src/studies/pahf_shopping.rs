@@ -257,9 +257,9 @@ fn report(sizes: &Sizes, lives: &[&[Life]], seeds: usize) -> Report {
     report.text(
         "Nine offers of a product are few for its 18 features, and one number per offer does not say which feature was wrong: what
          is learned in phase 1 carries over to phase 2, but is far from what there is to know. After the drift nothing acceptable
-         is on offer in two thirds of the rounds, so always buying nothing is hard to beat, and Fable does not beat it: its posterior
+         is on offer in two thirds of the rounds, so always buying nothing is hard to beat, and Fable with the paper's settings does not beat it: its posterior
          forgets nothing, and 45 new rewards have to outweigh 45 old ones that are wrong now. Told to start anew it is as good as
-         buying nothing. Who shares one state learns to buy nothing, and no more. The paper's posterior is for tastes that
+         buying nothing; what ships is level with buying nothing held out, and far below it while it learns. Who shares one state learns to buy nothing, and no more. The paper's posterior is for tastes that
          stay; a host that knows of a change should forget. Unit precision, the bolder prior, is better before the drift, where
          tastes are strong and rounds few, and worse after it.",
     );

@@ -173,7 +173,7 @@ fn signs(report: &mut Report, all: &[Experiment], resamples: usize) {
     let count = resolved().count();
     report.text(&format!(
         "The paper has {count} contrasts whose intervals exclude zero, and each of them is a goal: the mean of all our experiments has its sign, and so
-         has the 95% interval of that mean, given the recorded runs. These goals were set in hindsight: in the first edition of this study, with a host
+         has the 95% interval of that mean, given the recorded runs. These goals were set in hindsight: in an earlier version of this study, with a host
          that was made up, four had the paper's sign and three had not (alignment against flat, frozen and no promotion), and that was known.
          Missed now: {}.",
         if missed.is_empty() { "none".into() } else { missed.join(", ") }

@@ -104,11 +104,11 @@ pub fn run(setup: &Setup) -> Result<Report, StudyError> {
     );
     report.text(
         "Looked at after the first run: merged after every request, three devices choose what one place would have chosen. What
-         is lost with rarer meetings is lost at the beginning, when each device tries out what another has tried already; on
+         is lost with rarer meetings is mostly lost at the beginning, except where devices never meet, when each device tries out what another has tried already; on
          `tau2` the ratios of the first 50 requests are nearly those of all 200, so the three goals for rarer meetings are missed
          there. One thing was corrected after the first full run: the learner that merged devices are compared with was given its
-         rewards without fading, so that the two rows with a half-life differed by up to 0.6. It was a mistake of the comparison,
-         in which no goal and no other number was changed.",
+         rewards without fading, so that the two rows with a half-life differed by up to 0.6. It was a mistake of the comparison;
+         no goal and no other number was changed.",
     );
     Ok(report)
 }

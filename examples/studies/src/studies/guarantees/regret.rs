@@ -117,7 +117,7 @@ pub fn study(setup: &Setup, report: &mut Report) -> Result<(), StudyError> {
         "At these horizons the theorem's schedule is close to choosing at random, in its second form even closer, and both bounds are far above
          the largest regret there can be; that is what they cost in practice. The paper's draw and the shipped defaults have no such guarantee:
          most users have next to no regret after the first rounds, and a few settle on a second-best action, which is where the exponent comes
-         from. With the shipped defaults the mean is lower in all three dictionaries, the median in `rubric` alone. (The first edition's bounds
+         from. With the shipped defaults the mean is lower in all three dictionaries, the median in `rubric` alone. (Earlier bounds
          were 2 to 4% too small: it looked for the largest ratio of the proof's two radii among the first million rounds, and it comes later.)",
     );
     Ok(())

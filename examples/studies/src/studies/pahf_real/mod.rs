@@ -133,7 +133,8 @@ const ABOUT_KITCHEN: [&str; 3] = [
     "What to read from this. With somebody to ask, Fable learns to ask, and that is most of what it gains: held out, it asks
      in two thirds of the rounds before the drift and nearly always after it, and is far above the rule, which never asks
      and retrieves the last correction because that is the cheapest memory. The four differences that the paper has: above
-     the rule and above the flat learner as there; onboarding decides nothing here; without costs the reward is higher
+     the rule and above the flat learner as there; onboarding decides nothing before the drift, and after it
+     gains a little here and costs a little with nobody to ask; without costs the reward is higher
      before the drift, the other sign than the paper's, and it asks more often (88% against 69%). The settings that ship
      find out about asking later than the paper's draw and are below it before the drift.",
     "With nobody to ask, Fable is above the rule and not above the flat learner, and it misses the best single mode, chosen

@@ -55,7 +55,7 @@ pub const PAPER: Settings<'static> = Settings { cost_weight: 0.2, ..Settings::PA
 /// Host and learner of an experiment.
 #[derive(Clone, Copy)]
 pub struct Conditions<'b> {
-    /// Where the tasks come from; without it they are those of the first edition.
+    /// Where the tasks come from; without it they are those of an earlier version of this study.
     pub bench: Option<&'b Bench>,
     /// The host in each domain.
     pub hosts: [Host; 4],

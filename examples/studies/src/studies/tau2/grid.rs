@@ -30,7 +30,7 @@ fn cells<'b>(setup: &Setup, bench: &'b Bench, paper: &'b Bench) -> Vec<Cell<'b>>
         conditions
     };
     let mut cells: Vec<Cell<'b>> = vec![("as above".into(), base, many)];
-    cells.push(("the first edition's host".into(), Conditions { bench: None, hosts: [Host::STATED; 4], ..base }, many));
+    cells.push(("the earlier host".into(), Conditions { bench: None, hosts: [Host::STATED; 4], ..base }, many));
     cells.push(("success by domain as the paper's host".into(), Conditions { bench: Some(paper), ..base }, many));
     for (verbosity, how) in [(0.5, "half as much"), (1.5, "1.5 times as much")] {
         cells.push((format!("styles change the length {how}"), with(&|host| host.verbosity = verbosity), many));
@@ -244,7 +244,7 @@ impl Summary {
             "The paper's frozen policy has {PAPERS_FROZEN:.3}. Written after the first full run: wrong statements alone do not explain the
              paper's contrast in the world as logged, where so many would have to be wrong that frozen would be far below that; a few
              of them would, together with rewards that say more about style than the paper's formula lets them. With right
-             statements and without draws full has nowhere more alignment than frozen, which has the best style from the start; it has
+             statements and without draws full has nowhere more alignment than frozen, beyond chance, which has the best style from the start; it has
              more reward where something besides the style matters."
         ));
     }

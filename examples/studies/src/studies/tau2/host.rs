@@ -1,6 +1,6 @@
 //! The simulated host and customer: how long an answer gets, whether the customer likes that, whether the task succeeds.
 //!
-//! [`Host::STATED`] is the host of the first edition of this study, made up before its first run: the success rates are the
+//! [`Host::STATED`] is the host of an earlier version of this study, made up before its first run: the success rates are the
 //! paper's host row by domain, and its own length was set so that its alignment is the paper's 0.435. The hosts of today's
 //! study have their numbers from recorded runs (`bench.rs`); how an alignment follows from words is the same.
 
@@ -102,7 +102,7 @@ pub struct Task {
 }
 
 impl Task {
-    /// A task of a domain with this rate, in the first edition: half of them are decided.
+    /// A task of a domain with this rate, in an earlier version of this study: half of them are decided.
     pub fn draw(random: &mut Random, rate: f64) -> Self {
         let (decided, solved) = (chance(random, 0.5), chance(random, rate));
         Self { rate, decided: decided.then_some(solved), words: 0.0 }

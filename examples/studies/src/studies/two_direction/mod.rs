@@ -29,7 +29,7 @@ struct Column {
     pair: Pair,
 }
 
-/// The contexts of the first edition, made up: the signals that the simulator gives to "Who won the match last night?" and to "How far
+/// The contexts of an earlier version of this study, made up: the signals that the simulator gives to "Who won the match last night?" and to "How far
 /// away is the moon?".
 const INVENTED: Contexts = Contexts { tasks: Tasks::Own, tool_need: [0.8, 0.2], calm: fit::CALM };
 
@@ -81,7 +81,7 @@ fn ends(values: &[f64]) -> String {
     format!("{} to {}", central(values).0, central(values).1)
 }
 
-/// Those of the first edition, about the contexts that were made up.
+/// Those of an earlier version of this study, about the contexts that were made up.
 fn old_goals(report: &mut Report, own: &Pair) {
     let (online, frozen) = (values(&own.online, Run::all), values(&own.frozen, Run::all));
     let told = |values: &[f64]| format!("central 90% is {}", ends(values));
@@ -120,7 +120,7 @@ fn told(report: &mut Report, seeds: usize) {
          is called: whether the host followed the instruction is not part of the reward in the paper either."
     ));
     report.text(
-        "The first three goals are of the first edition and about contexts that were made up (the last two columns below): tool need 0.8 and
+        "The first three goals are of an earlier version of this study and about contexts that were made up (the last two columns below): tool need 0.8 and
          0.2, `Settings::PAPER`, with a task for each kind of prompt or with one task. The others are about contexts that are inferred from
          what the paper states. They were set after the fit had been looked at and
          committed before the full run under it.",
@@ -210,7 +210,7 @@ fn outcomes(setup: &Setup, report: &mut Report, columns: &[Column; 4], fits: &[F
     report.heading("What such a learner does");
     report.table(tables::summary(columns));
     report.text(
-        "Mean over seeds, with the central 90% of them in brackets. _Made up_ are the contexts of the first edition under `Settings::PAPER`. With one
+        "Mean over seeds, with the central 90% of them in brackets. _Made up_ are the contexts of an earlier version of this study under `Settings::PAPER`. With one
          task the two contexts differ in one number, the tool need, and what is learned about one kind of prompt is carried over to the other, and
          unlearned again; a small noise variance, as in the fit, unlearns quickly. A task type is how a context says that two kinds of requests
          are different: with a task each it takes no unlearning.",
