@@ -19,8 +19,8 @@ mod preferences;
 mod probes;
 mod prompts;
 mod proxy;
-mod rubric;
-mod tau2;
+pub(crate) mod rubric;
+pub(crate) mod tau2;
 mod two_direction;
 
 /// A study: its name on the command line, what it is about, and how it is run.

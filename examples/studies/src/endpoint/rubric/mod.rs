@@ -14,51 +14,23 @@ use super::{Experiment, instruction};
 use crate::data::MATH500;
 use crate::draw::shuffle;
 use crate::parallel;
-use crate::policies::{
-    Agent, FLAT, FROZEN, FULL, HOST, INFORMED_HOST, Method, NO_COST, NO_ONBOARDING, NO_PROMOTION, RULE_ONLY, flat,
-};
+use crate::policies::{Agent, FULL, INFORMED_HOST, Method, flat};
 use crate::report::Report;
 use crate::setup::{Setup, StudyError};
+use crate::studies::rubric::{HELD_OUT, LEARNING, PAPER, ROWS};
 use fable_core::catalog::rubric::RUBRIC;
-use fable_core::{Action, Catalog, Context, Direction, Exploration, Feasible, Policy, Request, Settings, Statement, When};
+use fable_core::{Action, Catalog, Context, Direction, Feasible, Policy, Request, Statement, When};
 use fable_simulate::Random;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::num::NonZero;
 
-const LEARNING: usize = 30;
-const HELD_OUT: usize = 50;
 const SEEDS: usize = 5;
 /// How much the user's rubric weighs rigor, steps and examples.
 const WEIGHTS: [f64; 3] = [0.5, 0.3, 0.2];
 const CRITERIA: [&str; 3] = ["rigor", "steps", "examples"];
 /// Most tokens of an answer, as in the paper.
 const MOST: u32 = 2500;
-
-/// The paper's constants; its scale of the draw is not stated, and 1 is plain Thompson sampling.
-const SETTINGS: Settings<'static> = Settings {
-    base_precision: Some(1.0),
-    noise_variance: 0.25,
-    cost_weight: 1.0,
-    exploration: Exploration::Constant(1.0),
-    alpha: 0.05,
-    prior_radius: Some(1.0),
-    min_evidence: 5,
-    ..Settings::PAPER
-};
-
-/// The methods with the paper's accuracy, alignment and reward and their deviations over five seeds.
-const ROWS: [(Method, [(f64, f64); 3]); 9] = [
-    (HOST, [(0.960, 0.014), (0.643, 0.004), (0.603, 0.017)]),
-    (INFORMED_HOST, [(0.944, 0.009), (0.795, 0.018), (0.739, 0.011)]),
-    (RULE_ONLY, [(0.952, 0.011), (0.784, 0.011), (0.295, 0.016)]),
-    (FLAT, [(0.960, 0.014), (0.736, 0.015), (0.361, 0.040)]),
-    (FROZEN, [(0.956, 0.030), (0.779, 0.027), (0.235, 0.051)]),
-    (NO_ONBOARDING, [(0.972, 0.011), (0.725, 0.040), (0.399, 0.040)]),
-    (NO_PROMOTION, [(0.964, 0.022), (0.758, 0.028), (0.356, 0.079)]),
-    (NO_COST, [(0.956, 0.026), (0.784, 0.011), (0.740, 0.022)]),
-    (FULL, [(0.972, 0.011), (0.711, 0.038), (0.366, 0.068)]),
-];
 
 const SOLVE: &str = "Solve the problem. Put the final answer into \\boxed{}.";
 /// The synthetic user. The paper's is generated and not printed; this one is ours.
@@ -280,7 +252,7 @@ impl Experiment for Rubric {
         let lives = parallel::map(setup, "", ROWS.len() * self.seeds, |index| {
             let (method, seed) = (ROWS[index % ROWS.len()].0, index / ROWS.len());
             let catalog: &Catalog<'_> = if method.factorized { &RUBRIC } else { &flat_catalog };
-            let policy = Policy::new(catalog, method.settings(SETTINGS))?;
+            let policy = Policy::new(catalog, method.settings(PAPER))?;
             self.live(model, &policy, method, seed, &defaults)
         })?;
         let of = |row: usize| lives.iter().skip(row).step_by(ROWS.len()).copied().collect::<Vec<Outcome>>();

@@ -20,8 +20,10 @@ use crate::policies::{
 use crate::report::Report;
 use crate::setup::{Setup, StudyError};
 use crate::spread::flat_settings;
+use crate::studies::tau2::experiment::statement;
+use crate::studies::tau2::host::Profile;
 use fable_core::catalog::tau2::{Memory, Style, TAU2, Tool, action};
-use fable_core::{Catalog, Context, Direction, Feasible, Policy, Request, Settings, Statement, When};
+use fable_core::{Feasible, Policy, Request, Settings};
 use serde_json::{Value, json};
 use std::num::NonZero;
 use tasks::{Domain, Task};
@@ -44,8 +46,7 @@ const METRICS: [&str; 3] = ["reward", "alignment", "success"];
 /// The weight of costs in the paper's signal.
 const COST_WEIGHT: f64 = 0.2;
 const SETTINGS: Settings<'static> = Settings { cost_weight: COST_WEIGHT, ..Settings::PAPER };
-/// The position of the style among the components, and the precision of the statement at the start.
-const STYLE: u8 = 2;
+/// The precision of the statement at the start.
 const STATED: f64 = 4.0;
 const MOST: u32 = 1500;
 
@@ -63,36 +64,9 @@ const JUDGE: &str = "You judge one message of a support agent. The user message 
                      the same changes and no others, refuses what the solution refuses, and asserts nothing that contradicts it. \
                      Answer with a JSON object and nothing else: {\"success\": true or false}.";
 
-/// What a customer likes to read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Profile {
-    Efficient,
-    Guided,
-}
-
 /// Every second task is of the other profile.
 const fn profile(task: usize) -> Profile {
     if task.is_multiple_of(2) { Profile::Efficient } else { Profile::Guided }
-}
-
-impl Profile {
-    /// The style that the profile asks for, and its opposite.
-    const fn styles(self) -> (Style, Style) {
-        match self {
-            Self::Efficient => (Style::Concise, Style::Guided),
-            Self::Guided => (Style::Guided, Style::Concise),
-        }
-    }
-
-    /// A, from the number of words, as in the study without a model: efficient is 1 up to 40 words and 0 from 140; guided is 0
-    /// up to 60, 1 from 160 to 240, and 0 from 400.
-    fn alignment(self, words: usize) -> f64 {
-        let words = words as f64;
-        match self {
-            Self::Efficient => ((140.0 - words) / 100.0).clamp(0.0, 1.0),
-            Self::Guided => ((words - 60.0) / 100.0).min((400.0 - words) / 160.0).clamp(0.0, 1.0),
-        }
-    }
 }
 
 /// What came of a task.
@@ -116,23 +90,6 @@ impl Episode {
     fn metrics(&self) -> [f64; 3] {
         [f64::midpoint(self.signal(COST_WEIGHT), 1.0), self.alignment, f64::from(u8::from(self.success))]
     }
-}
-
-/// "I want brief answers rather than guidance", or the other way round: in the flat model on all actions with the style.
-fn statement(catalog: &Catalog<'_>, context: &Context, profile: Profile) -> Result<Statement, StudyError> {
-    let (liked, other) = profile.styles();
-    let direction = if catalog.dimension() == TAU2.dimension() {
-        Direction::prefer(catalog, &[(STYLE, liked.index())], &[(STYLE, other.index())], When::Always)?
-    } else {
-        let mut entries = Vec::new();
-        for action in catalog.all_actions().iter() {
-            let style = catalog.values(action).and_then(|values| Style::from_index(*values.last()?));
-            let sign = f64::from(u8::from(style == Some(liked))) - f64::from(u8::from(style == Some(other)));
-            entries.extend(catalog.features(context, action).map(|(coordinate, _)| (coordinate, sign / 6.0)));
-        }
-        Direction::new(catalog, entries.into_iter().filter(|(_, coefficient)| *coefficient != 0.0))?
-    };
-    Ok(Statement { direction, response: 1.0, precision: STATED })
 }
 
 /// The experiment.
@@ -190,7 +147,7 @@ impl Tau2 {
         {
             let mut agent = Agent::new(&policy, method, user as u64)?;
             if method.onboarded {
-                agent.onboard(&[statement(catalog, &context, profile)?])?;
+                agent.onboard(&[statement(catalog, &context, profile, STATED)?])?;
             }
             agents.push(agent);
         }
@@ -214,7 +171,7 @@ impl Tau2 {
             let words = answer.split_whitespace().count();
             let episode = success.map(|success| Episode {
                 success,
-                alignment: profile(turn).alignment(words),
+                alignment: profile(turn).alignment(words as f64),
                 cost: chosen.map_or(0.0, |action| TAU2.cost(action)),
                 words,
                 told: (!task.told.is_empty()).then(|| task.told.iter().all(|fact| answer.contains(fact))),
@@ -278,7 +235,5 @@ mod tests {
         let episode = Episode { success: true, alignment: 0.6, cost: 0.1, words: 80, told: None };
         assert!((episode.signal(0.2) - (2.0 * (0.75 + 0.15) - 1.0 - 0.02)).abs() < 1e-15);
         assert_eq!(episode.metrics()[2], 1.0);
-        assert_eq!([40, 90, 140].map(|words| Profile::Efficient.alignment(words)), [1.0, 0.5, 0.0]);
-        assert_eq!([60, 110, 200, 400].map(|words| Profile::Guided.alignment(words)), [0.0, 0.5, 1.0, 0.0]);
     }
 }

@@ -21,13 +21,13 @@ use world::{INFORMED, UNASKED, World};
 
 pub const ABOUT: &str = "Math500: 27 ways to explain, one synthetic user, simulated answers and judge (needs data)";
 
-const LEARNING: usize = 30;
-const HELD_OUT: usize = 50;
+pub(crate) const LEARNING: usize = 30;
+pub(crate) const HELD_OUT: usize = 50;
 /// What a sentence in the prompt about a promoted preference adds to the score of its criterion.
 const PROMOTED: f64 = 0.02;
 
 /// The paper's constants; its scale of the draw is not stated, and 1 is plain Thompson sampling.
-const PAPER: Settings<'static> = Settings {
+pub(crate) const PAPER: Settings<'static> = Settings {
     base_precision: Some(1.0),
     noise_variance: 0.25,
     cost_weight: 1.0,
@@ -47,7 +47,7 @@ const SHIPPED: &str = "Fable (full), shipped defaults";
 const FLAT_SHIPPED: &str = "Non-factorized, onboarded, shipped defaults";
 
 /// The nine rows of the paper: accuracy, alignment and reward with their deviations over five seeds.
-const ROWS: [(Method, [(f64, f64); 3]); 9] = [
+pub(crate) const ROWS: [(Method, [(f64, f64); 3]); 9] = [
     (HOST, [(0.960, 0.014), (0.643, 0.004), (0.603, 0.017)]),
     (INFORMED_HOST, [(0.944, 0.009), (0.795, 0.018), (0.739, 0.011)]),
     (RULE_ONLY, [(0.952, 0.011), (0.784, 0.011), (0.295, 0.016)]),

@@ -106,7 +106,12 @@ pub enum Clusters {
 pub struct Experiment(pub Vec<Outcome>);
 
 /// "I want brief answers rather than guidance", or the other way round: in the flat model on all actions with the style.
-fn statement(catalog: &Catalog<'_>, context: &Context, profile: Profile, precision: f64) -> Result<Statement, StudyError> {
+pub(crate) fn statement(
+    catalog: &Catalog<'_>,
+    context: &Context,
+    profile: Profile,
+    precision: f64,
+) -> Result<Statement, StudyError> {
     let (liked, other) = profile.styles();
     let direction = if catalog.dimension() == TAU2.dimension() {
         Direction::prefer(catalog, &[(STYLE, liked.index())], &[(STYLE, other.index())], When::Always)?
