@@ -19,9 +19,9 @@ cd "$(dirname "${BASH_SOURCE[0]}")"
 #                   stack, RAM with stack, flash in bytes; decide by a draw, optimistic decide, learn in instructions.
 # A decide with coins may take a tenth more than the optimistic one without.
 budgets='
-microbit  tau2          -            9216  81920           165000  1300000  175000
+microbit  tau2          -            9216  81920           145000  1250000  155000
 hifive1   tau2          -            9216  97280           120000        -  200000
-netduino  agent         -          131072 131072            70000  6000000   75000
+netduino  agent         -          131072 131072            69000  3500000   67000
 mps2      agent         -               -      -                -        -       -
 virt      agent         -               -      -                -        -       -
 microbit  minimal    2458               -  30720                -        -       -

@@ -34,9 +34,9 @@ impl<T, V: Lanes<T, 4> + Lanes<T, LANES> + Lanes<T, STRIDE>> Vectors<T> for V {}
 /// t' = t + p^2 E;  b = p E / t';  E *= t / t'.
 #[cfg_attr(feature = "dispatch", inline(always))]
 fn pivot<T: Number>(p: T, inverse: &mut T, t: &mut T) -> T {
-    let f = p * *inverse;
-    let grown = *t + p * f;
-    *inverse *= *t / grown;
+    let f = p.times(*inverse);
+    let grown = t.add_product(p, f);
+    *inverse = inverse.times(*t / grown);
     *t = grown;
     f / grown
 }
@@ -178,8 +178,8 @@ fn column<T: Number, V: Lanes<T, STRIDE>>(v: V, p: T, b: T, column: &mut [T], w:
     }
     let ((near_w, far_w), (near, far)) = (w.as_rchunks_mut::<STRIDE>(), column.as_rchunks_mut::<STRIDE>());
     for (w, l) in near_w.iter_mut().zip(near) {
-        *w -= p * *l;
-        *l += b * *w;
+        *w = w.add_product(-p, *l);
+        *l = l.add_product(b, *w);
     }
     let (q, d) = (v.splat(-p), v.splat(b));
     for (w, c) in far_w.iter_mut().zip(far) {
@@ -315,13 +315,13 @@ pub(crate) fn back_solve<T: Number, V: Lanes<T, LANES>>(v: V, mut columns: &[T],
                 let (c2, c1) = (back(&mut columns, solved.len()), back(&mut columns, solved.len() + 1));
                 let (Some(c2), Some([below, c1 @ ..])) = (c2, c1) else { return };
                 let (sum_1, sum_2) = dots(v, c1, c2, solved);
-                *x2 -= sum_2;
-                *x1 = (*x1 - sum_1) - *below * *x2;
+                *x2 = x2.plus(-sum_2);
+                *x1 = x1.plus(-sum_1).add_product(-*below, *x2);
                 unknown -= 2;
             }
             [x1] => {
                 let Some(c1) = back(&mut columns, solved.len()) else { return };
-                *x1 -= dot(v, c1, solved);
+                *x1 = x1.plus(-dot(v, c1, solved));
                 return;
             }
             [] => return,

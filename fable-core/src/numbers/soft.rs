@@ -39,18 +39,33 @@ fn product(a: u32, b: u32) -> u32 {
     let ((a_high, a_low), (b_high, b_low)) = ((a >> 16 & 0x7f | 0x80, a & 0xffff), (b >> 16 & 0x7f | 0x80, b & 0xffff));
     let low = a_low * b_low;
     let mut product = ((a_high * b_high) << 16) + a_high * b_low + a_low * b_high + (low >> 16);
-    product |= u32::from(low << 16 != 0);
-    let mut exponent = (first + second).wrapping_sub(128);
-    if product >> 31 != 0 {
-        product = product >> 1 | product & 1;
-        exponent = exponent.wrapping_add(1);
+    let mut exponent = (first + second).wrapping_sub(127);
+    if low << 16 != 0 {
+        product |= 1;
+    }
+    if product >> 31 == 0 {
+        product <<= 1;
+        exponent = exponent.wrapping_sub(1);
     }
     if exponent >= SPECIAL - 2 {
         return product_by_library(a, b);
     }
-    // To the nearest, and to the even one of two. The hidden bit goes into the exponent, and so does a carry.
-    let rounded = (product + 0x3f + (product >> 7 & 1)) >> 7;
-    ((exponent << 23) + rounded) | (a ^ b) & SIGN
+    rounded(exponent, product) | (a ^ b) & SIGN
+}
+
+/// A number of an exponent and 32 bits of significand, the first of which is one: to the nearest, and to the even one of two. The hidden
+/// bit goes into the exponent, and so does a carry.
+#[inline(always)]
+const fn rounded(exponent: u32, significand: u32) -> u32 {
+    let mut number = (exponent << 23) + (significand >> 8);
+    let rest = significand << 24;
+    if rest >> 31 != 0 {
+        number += 1;
+        if rest == SIGN {
+            number &= !1;
+        }
+    }
+    number
 }
 
 #[cold]
@@ -65,30 +80,37 @@ fn sum(a: u32, b: u32) -> u32 {
     let (a, b) = if a << 1 >= b << 1 { (a, b) } else { (b, a) };
     let (mut larger, smaller) = (exponent(a), exponent(b));
     if smaller == 0 || larger == SPECIAL {
-        return if b << 1 == 0 && a << 1 != 0 && larger != SPECIAL { a } else { sum_by_library(a, b) };
+        if b << 1 != 0 || larger == SPECIAL {
+            return sum_by_library(a, b);
+        }
+        // Of two zeros the sum is negative if both are.
+        return if larger == 0 && a << 1 == 0 { a & b } else { a };
     }
     // Less than a quarter of the last bit changes nothing.
     let apart = larger - smaller;
     if apart > 26 {
         return a;
     }
-    // Three bits more, the last of which says whether anything was shifted out.
-    let (large, small) = ((a << 8 | SIGN) >> 5, (b << 8 | SIGN) >> 5);
-    let shifted = small >> apart;
-    let small = shifted | u32::from(shifted << apart != small);
+    // Eight bits more, the last of which says whether anything was shifted out.
+    let (large, small) = (a << 8 | SIGN, b << 8 | SIGN);
+    let mut shifted = small >> apart;
+    if apart > 8 && shifted << apart != small {
+        shifted |= 1;
+    }
     let mut sum;
     if (a ^ b) >> 31 == 0 {
-        sum = large + small;
-        if sum >> 27 != 0 {
-            sum = sum >> 1 | sum & 1;
+        let carried;
+        (sum, carried) = large.overflowing_add(shifted);
+        if carried {
+            sum = sum >> 1 | sum & 1 | SIGN;
             larger += 1;
         }
     } else {
-        sum = large - small;
+        sum = large - shifted;
         if sum == 0 {
             return 0;
         }
-        while sum >> 26 == 0 {
+        while sum >> 31 == 0 {
             sum <<= 1;
             larger = larger.wrapping_sub(1);
         }
@@ -97,8 +119,7 @@ fn sum(a: u32, b: u32) -> u32 {
     if exponent >= SPECIAL - 2 {
         return sum_by_library(a, b);
     }
-    let rounded = (sum + 3 + (sum >> 3 & 1)) >> 3;
-    ((exponent << 23) + rounded) | a & SIGN
+    rounded(exponent, sum) | a & SIGN
 }
 
 #[cold]
