@@ -358,9 +358,15 @@ impl<T: Number> Product<'_, T> {
         let null = self.round.left_out(self.block, component).filter(|_| self.block.has(component));
         let stride = self.strides.get(component).copied().unwrap_or(0);
         let tail = self.round.tail(component + 1);
-        if component + 1 == self.fixed && stride == 0 && self.own && self.null.is_none() {
-            // A component that is not a factor: the same entries for each of its values.
-            return add_all(Plain, scores, self.entries.get(position..position + tail).unwrap_or(&[]), self.factor);
+        if component + 1 == self.fixed && self.null.is_none() && null.is_none() {
+            let entries = self.entries.get(position..).unwrap_or_default();
+            match (self.own, stride) {
+                // A component that is not a factor: the same entries for each of its values.
+                (true, 0) => return repeat(scores, entries.get(..tail).unwrap_or_default(), self.factor),
+                // The last one that is a factor: an entry for each of its values.
+                (false, 1) if cfg!(not(target_os = "none")) => return add_each(scores, tail, entries, self.factor),
+                _ => {}
+            }
         }
         for (value, run) in scores.chunks_exact_mut(tail).enumerate() {
             if Some(value) == null {
@@ -406,16 +412,65 @@ fn add<T: Number, V: Copy, S: Sum<T, V>>(v: V, numbers: &mut [S], entries: &[S],
 #[cfg_attr(feature = "dispatch", inline(always))]
 #[cfg_attr(not(feature = "dispatch"), inline(never))]
 fn add_all<T: Number, V: Copy, S: Sum<T, V>>(v: V, numbers: &mut [S], entries: &[S], factor: T) {
-    for numbers in numbers.chunks_exact_mut(entries.len().max(1)) {
+    let mut numbers = numbers;
+    while let Some((run, rest)) = numbers.split_at_mut_checked(entries.len().max(1)) {
         if factor.bits() == T::ONE.bits() {
             // The same, and on a device without a floating-point unit much faster.
-            for (number, entry) in numbers.iter_mut().zip(entries) {
+            for (number, entry) in run.iter_mut().zip(entries) {
                 number.add(v, entry);
             }
         } else {
-            for (number, entry) in numbers.iter_mut().zip(entries) {
+            for (number, entry) in run.iter_mut().zip(entries) {
                 number.add_scaled(v, factor, entry);
             }
+        }
+        numbers = rest;
+    }
+}
+
+/// Returns with a function that is compiled for the length of a run, which components of a few values have. Only on a host: on a device
+/// these would take flash.
+macro_rules! by_length {
+    ($run:ident $arguments:tt, $len:expr, $($n:literal)*) => {
+        if cfg!(not(target_os = "none")) {
+            match $len {
+                $($n => return $run::<T, $n> $arguments,)*
+                _ => {}
+            }
+        }
+    };
+}
+
+/// Adds factor * entries to every run of as many scores.
+fn repeat<T: Number>(scores: &mut [T], entries: &[T], factor: T) {
+    fn run<T: Number, const N: usize>(scores: &mut [T], entries: &[T], factor: T) {
+        let Some(entries) = entries.first_chunk::<N>() else { return };
+        let added = entries.map(|entry| factor * entry);
+        for run in scores.as_chunks_mut::<N>().0 {
+            for (score, added) in run.iter_mut().zip(added) {
+                *score += added;
+            }
+        }
+    }
+    by_length!(run(scores, entries, factor), entries.len(), 2 3 4 5 6 7 8);
+    add_all(Plain, scores, entries, factor);
+}
+
+/// Adds factor * entry to all scores of a run of `len`, an entry for each run.
+fn add_each<T: Number>(scores: &mut [T], len: usize, entries: &[T], factor: T) {
+    fn run<T: Number, const N: usize>(scores: &mut [T], entries: &[T], factor: T) {
+        for (run, entry) in scores.as_chunks_mut::<N>().0.iter_mut().zip(entries) {
+            let added = factor * *entry;
+            for score in run {
+                *score += added;
+            }
+        }
+    }
+    by_length!(run(scores, entries, factor), len, 2 3 4 5 6 7 8);
+    for (run, entry) in scores.chunks_exact_mut(len.max(1)).zip(entries) {
+        let added = factor.times(*entry);
+        for score in run {
+            *score = score.plus(added);
         }
     }
 }
