@@ -24,6 +24,7 @@ try {
   await ready(address);
   chrome = await browser();
   const { page, noted } = await chrome.visit(address);
+  await page.getByText("Try it yourself").click();
   await page.fill("#text", "Write a function that reverses a list");
   await page.click("#decide");
   await page.waitForSelector(".instruction");
