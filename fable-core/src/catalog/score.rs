@@ -11,6 +11,9 @@ use crate::numbers::Number;
 use crate::numbers::inverse::{self, Entries, ROWS};
 use crate::numbers::lanes::{Lanes, Plain, widest};
 
+/// Whether there is room for loops that are compiled for several lengths: neither a device's flash nor a page that is loaded.
+const HOST: bool = cfg!(not(any(target_os = "none", target_family = "wasm")));
+
 /// `f32` or `f64`: a number that the actions of a catalog can be scored in.
 pub trait Scalar: Number {
     /// [`Round::score`], then [`best`]: like the loops of the posterior a function of this crate for each scalar.
@@ -364,7 +367,7 @@ impl<T: Number> Product<'_, T> {
                 // A component that is not a factor: the same entries for each of its values.
                 (true, 0) => return repeat(scores, entries.get(..tail).unwrap_or_default(), self.factor),
                 // The last one that is a factor: an entry for each of its values.
-                (false, 1) if cfg!(not(target_os = "none")) => return add_each(scores, tail, entries, self.factor),
+                (false, 1) if HOST => return add_each(scores, tail, entries, self.factor),
                 _ => {}
             }
         }
@@ -428,11 +431,10 @@ fn add_all<T: Number, V: Copy, S: Sum<T, V>>(v: V, numbers: &mut [S], entries: &
     }
 }
 
-/// Returns with a function that is compiled for the length of a run, which components of a few values have. Only on a host: on a device
-/// these would take flash.
+/// Returns with a function that is compiled for the length of a run, which components of a few values have. Only on a [`HOST`].
 macro_rules! by_length {
     ($run:ident $arguments:tt, $len:expr, $($n:literal)*) => {
-        if cfg!(not(target_os = "none")) {
+        if HOST {
             match $len {
                 $($n => return $run::<T, $n> $arguments,)*
                 _ => {}
@@ -511,7 +513,7 @@ pub(crate) fn best<T: Number>(feasible: &ActionSet, scores: &[T]) -> Option<(Act
     let mut highest = T::from_f64(f64::NEG_INFINITY);
     for ((word, scores), first) in feasible.words().iter().zip(scores.chunks(32)).zip((0_u16..).step_by(32)) {
         #[expect(clippy::needless_bitwise_bool, reason = "no branches, 32 actions at once; most words hold no new maximum")]
-        if cfg!(not(target_os = "none")) && !scores.iter().fold(false, |higher, score| higher | (*score > highest)) {
+        if HOST && !scores.iter().fold(false, |higher, score| higher | (*score > highest)) {
             continue;
         }
         for (score, bit) in scores.iter().zip(0_u16..) {
