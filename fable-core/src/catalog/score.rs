@@ -469,11 +469,14 @@ fn add_each<T: Number>(scores: &mut [T], len: usize, entries: &[T], factor: T) {
         }
     }
     by_length!(run(scores, entries, factor), len, 2 3 4 5 6 7 8);
-    for (run, entry) in scores.chunks_exact_mut(len.max(1)).zip(entries) {
-        let added = factor.times(*entry);
+    let mut scores = scores;
+    for entry in entries {
+        let Some((run, rest)) = scores.split_at_mut_checked(len) else { return };
+        let added = factor * *entry;
         for score in run {
-            *score = score.plus(added);
+            *score += added;
         }
+        scores = rest;
     }
 }
 
