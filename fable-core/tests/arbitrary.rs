@@ -352,8 +352,8 @@ fn a_treacherous_factor_is_refused() {
 
 #[test]
 fn arbitrary_definitions() {
-    const NAMES: [&str; 10] = ["a", "b", "c", "d", "e", "f", "g", "h", "task", ""];
-    let counts = prop::collection::vec(prop_oneof![20 => 1_usize..5, 1 => Just(0)], 1..6);
+    const NAMES: [&str; 12] = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"];
+    let counts = prop::collection::vec(prop_oneof![20 => 1_usize..5, 8 => 5_usize..=12, 1 => Just(0)], 1..6);
     let blocks = prop::collection::vec((0_u8..4, 0_u8..6, 0_u8..6, any::<u8>()), 1..5);
     let cost = prop_oneof![10 => 0.0..1.0, 1 => number()];
     let threshold = prop_oneof![10 => 0.0_f32..1.0, 1 => any::<f32>()];
