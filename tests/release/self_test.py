@@ -32,7 +32,13 @@ class Versions(unittest.TestCase):
     def test_changelog(self):
         self.assertEqual(list(versions.changelog(CHANGELOG, "0.1.0")), [])
         self.assertEqual(list(versions.changelog(CHANGELOG.replace(" - 2026-11-18", ""), "0.1.0")), [])
-        for wrong in [CHANGELOG.replace("## 0.1.0", "## Unreleased"), CHANGELOG.replace("## 0.1.0 ", "## 0.1.0-rc "), "# Changelog\n"]:
+        unreleased = CHANGELOG.replace("## 0.1.0 - 2026-11-18", "## Unreleased")
+        for tag in ["", "0.0.9", "v0.0.9"]:
+            self.assertEqual(list(versions.changelog(unreleased, "0.1.0", tag)), [])
+        for tag in ["0.1.0", "v0.1.0"]:
+            self.assertEqual(list(versions.changelog(CHANGELOG, "0.1.0", tag)), [])
+            self.assertIn("its first heading", "".join(versions.changelog(unreleased, "0.1.0", tag)))
+        for wrong in [CHANGELOG.replace("## 0.1.0", "## 0.0.8"), CHANGELOG.replace("## 0.1.0 ", "## 0.1.0-rc "), "# Changelog\n"]:
             self.assertIn("its first heading", "".join(versions.changelog(wrong, "0.1.0")))
         self.assertIn("Stored state", "".join(versions.changelog(CHANGELOG.replace("Stored state: ", ""), "0.1.0")))
 
@@ -42,6 +48,20 @@ class Versions(unittest.TestCase):
         self.assertIn("says 99 of 'bits'", "".join(versions.stability(readme(("bits", "99")), versions.TOP)))
         self.assertIn("says nothing of 'bits'", "".join(versions.stability(readme(("bits", "")), versions.TOP)))
         self.assertIn("nobody checks", "".join(versions.stability(readme(("colours", "1")), versions.TOP)))
+
+    def test_tags(self):
+        self.assertEqual(versions.newest_tag(["0.9.0", "v0.10.0", "0.10.0-rc", "wip"]), "v0.10.0")
+        self.assertEqual(versions.newest_tag(["wip"]), "")
+
+    def test_kept(self):
+        tagged, changed, silent = readme(("exported users", "7")), readme(("exported users", "8")), "\n\nNothing about numbers.\n"
+        self.assertEqual(list(versions.kept(tagged, tagged, silent, True)), [])
+        self.assertEqual(list(versions.kept(changed, tagged, "\n- exported users: 7 to 8\n", False)), [])
+        for wrong in [silent, "\n- exported users: 7 to 80\n", "\n- exported users: 6 to 8\n"]:
+            self.assertIn("does not say so", "".join(versions.kept(changed, tagged, wrong, False)))
+        self.assertIn("exported users: 7 to nothing", "".join(versions.kept(readme(("exported users", "")), tagged, silent, False)))
+        self.assertIn("in a patch version", "".join(versions.kept(changed, tagged, "\n- exported users: 7 to 8\n", True)))
+        self.assertEqual(list(versions.kept(changed, "# A page without that section\n", silent, False)), [])
 
     def test_manifests(self):
         found = dict(versions.of_cargo('[package]\nversion = "0.2.0"\n[dependencies]\nown = { path = "own", version = "0.3.0" }\nelse = "1"\n', "0.1.0"))

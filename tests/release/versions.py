@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
-"""Every manifest says the same version, CHANGELOG.md has it as its newest, and README.md says what stays stable as it is in the code.
+"""Compares the version in all manifests and in CHANGELOG.md, and the format numbers in README.md with the code and the newest tag.
 
   versions.py VERSION
 
-CHANGELOG.md has to begin with the heading `## VERSION` or `## VERSION - YYYY-MM-DD`, and has to say below it what is with stored state. README.md
-has to have a section `## Stability` with a row for each of the numbers in STORED.
+The first heading of CHANGELOG.md is `## VERSION` or `## VERSION - YYYY-MM-DD`, or `## Unreleased` as long as VERSION has no tag. A line below it
+begins with `Stored state: `. README.md has a section `## Stability` with a row for each number in STORED.
+
+Without a tag (`0.1.0` or `v0.1.0`) a number may change freely. With one, README.md has the numbers of the newest tag. A version with another minor number
+may change a format number if the newest entry of CHANGELOG.md says so, for example `exported users: 7 to 8`.
 """
 
 import json
@@ -21,7 +24,7 @@ PLACES = [
     ("fable-embedded/c/esp-idf/idf_component.yml", r'^version: "(.*)"'),
     ("fable-embedded/c/arduino/library.properties", r"^version=(.*)"),
 ]
-# What keeps its meaning as long as its number stays: the first cell of its row in README.md, and where the number is.
+# Format numbers: first cell of the row in README.md, file and constant in the code.
 STORED = [
     ("events, snapshots, priors", "fable-core/src/record/mod.rs", "VERSION"),
     ("exported users", "fable-std/src/store/transfer.rs", "VERSION"),
@@ -72,23 +75,52 @@ def said(top, names):
         yield name, found[1] if found else "none"
 
 
-def changelog(text, version):
-    """Sentences about a changelog that does not begin with the version."""
+def git(*arguments):
+    return subprocess.run(["git", *arguments], check=True, stdout=subprocess.PIPE, text=True, cwd=TOP).stdout
+
+
+def newest_tag(tags):
+    """The highest of the tags `1.2.3` and `v1.2.3`, or nothing."""
+    return max((tag for tag in tags if re.fullmatch(r"v?\d+\.\d+\.\d+", tag)), key=lambda tag: [int(part) for part in tag.removeprefix("v").split(".")], default="")
+
+
+def entry(text):
+    """The first heading of a changelog and the text below it."""
     heading = re.search("^## .*", text, re.M)
-    if not heading or not re.fullmatch(rf"## {re.escape(version)}( - \d{{4}}-\d\d-\d\d)?", heading[0]):
-        yield f"CHANGELOG.md: its first heading is '{heading[0] if heading else ''}' and has to be '## {version}', or that with ' - ' and the day"
-    newest = text[heading.end() :].split("\n## ")[0] if heading else ""
+    return (heading[0], text[heading.end() :].split("\n## ")[0]) if heading else ("", "")
+
+
+def changelog(text, version, tag=""):
+    """Faults in the heading and the newest entry of a changelog."""
+    heading, newest = entry(text)
+    unreleased = heading == "## Unreleased" and tag.removeprefix("v") != version
+    if not unreleased and not re.fullmatch(rf"## {re.escape(version)}( - \d{{4}}-\d\d-\d\d)?", heading):
+        yield f"CHANGELOG.md: its first heading is '{heading}' and has to be '## {version}', or that with ' - ' and the day"
     if not re.search("^Stored state: ", newest, re.M):
         yield "CHANGELOG.md: its newest version has no line that begins with 'Stored state: '"
 
 
-def stability(text, top):
-    """Sentences about README.md's section on what stays."""
+def numbers(text):
+    """The rows of README.md's section on stability, or nothing without that section."""
     section = re.search(r"^## Stability\n(.*?)(?=^## |\Z)", text, re.M | re.S)
-    if not section:
+    return section and dict(re.findall(r"^\| ([^|]*?) \| (\d+) \|", section[1], re.M))
+
+
+def kept(text, tagged, newest, patch):
+    """Numbers that differ from the tag's and are not in the newest entry of the changelog; in a patch version every difference."""
+    now = numbers(text) or {}
+    for what, before in (numbers(tagged) or {}).items():
+        change = f"{what}: {before} to {now.get(what, 'nothing')}"
+        if now.get(what) != before and (patch or not re.search(rf"{re.escape(change)}\b", newest)):
+            yield f"README.md: {change} since the newest tag, " + ("in a patch version" if patch else "and the newest entry of CHANGELOG.md does not say so")
+
+
+def stability(text, top):
+    """Differences between README.md's section on stability and the code."""
+    rows = numbers(text)
+    if rows is None:
         yield "README.md: there is no section '## Stability'"
         return
-    rows = dict(re.findall(r"^\| ([^|]*?) \| (\d+) \|", section[1], re.M))
     for what, name, constant in STORED:
         found = re.search(rf"const {constant}: \w+ = (\d+);", (top / name).read_text())
         there = found[1] if found else "nothing"
@@ -102,13 +134,18 @@ def main():
     if len(sys.argv) != 2:
         print(__doc__, file=sys.stderr)
         return 2
-    names = subprocess.run(["git", "ls-files"], check=True, stdout=subprocess.PIPE, text=True, cwd=TOP).stdout.splitlines()
-    found = list(said(TOP, names))
-    faults = [f"{place}: {version}, not {sys.argv[1]}" for place, version in found if version != sys.argv[1]]
-    faults += [*changelog((TOP / "CHANGELOG.md").read_text(), sys.argv[1]), *stability((TOP / "README.md").read_text(), TOP)]
+    wanted, changes, readme = sys.argv[1], (TOP / "CHANGELOG.md").read_text(), (TOP / "README.md").read_text()
+    found = list(said(TOP, git("ls-files").splitlines()))
+    tag = newest_tag(git("tag", "--merged").split())
+    faults = [f"{place}: {version}, not {wanted}" for place, version in found if version != wanted]
+    faults += [*changelog(changes, wanted, tag), *stability(readme, TOP)]
+    if tag:
+        patch = tag.removeprefix("v").split(".")[:2] == wanted.split(".")[:2]
+        faults += kept(readme, git("show", f"{tag}:README.md"), entry(changes)[1], patch)
     for fault in faults:
         print(f"FAIL {fault}", file=sys.stderr)
-    print(f"{len(found)} places in manifests and {len(STORED)} numbers of formats were compared: {len(faults)} faults")
+    since = f"tag {tag}" if tag else "no tag yet"
+    print(f"{len(found)} places in manifests and {len(STORED)} numbers of formats were compared ({since}): {len(faults)} faults")
     return 1 if faults else 0
 
 
