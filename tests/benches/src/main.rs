@@ -272,6 +272,6 @@ fn machine() -> String {
         ("avx512f", cfg!(target_feature = "avx512f")),
     ];
     let features: Vec<&str> = features.iter().filter(|(_, on)| *on).map(|(name, _)| *name).collect();
-    let debug = if cfg!(debug_assertions) { "\nNot a release build: the numbers mean nothing." } else { "" };
+    let debug = if cfg!(debug_assertions) { "\nBuilt without optimization: the numbers mean nothing." } else { "" };
     format!("Processor: {}\nCompiled for: {}{debug}", model.unwrap_or("unknown"), features.join(" "))
 }

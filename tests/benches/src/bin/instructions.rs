@@ -1,7 +1,7 @@
 //! Counts the instructions of one decision, one lesson and one assessed contrast with callgrind and compares them with
 //! `instructions.txt`.
 //!
-//! Counts repeat exactly, so that a slip of a few percent shows even on a noisy machine. They belong to a release build for
+//! Counts repeat exactly, so that a slip of a few percent shows even on a noisy machine. They belong to a `dist` build for
 //! plain x86-64; another compiler may change them, and then they are accepted anew with `--accept`.
 
 use std::error::Error;
@@ -18,7 +18,7 @@ use fable_core::{Action, Assessment, Decision, Policy, Scalar, Settings};
 const HELP: &str = "\
 Counts instructions of one decide (a draw, and optimistic), one learn and one assessed contrast with valgrind and compares them with tests/benches/instructions.txt.
 
-usage: cargo run --release -p fable-benches --no-default-features --bin instructions [-- --accept]
+usage: cargo run --profile dist -p fable-benches --no-default-features --bin instructions [-- --accept]
 
 Without the default features, as wide registers take fewer.
 
@@ -106,7 +106,7 @@ struct Count {
 
 fn report(accept: bool) -> Result<ExitCode, Box<dyn Error>> {
     if cfg!(debug_assertions) || cfg!(target_feature = "avx2") || !cfg!(target_arch = "x86_64") {
-        eprintln!("instructions are counted in a --release build for plain x86-64 only");
+        eprintln!("instructions are counted in a build with --profile dist for plain x86-64 only");
         return Ok(ExitCode::from(2));
     }
     if Command::new("valgrind").arg("--version").stdout(Stdio::null()).status().is_err() {
