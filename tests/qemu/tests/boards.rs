@@ -114,8 +114,13 @@ fn each(boards: impl Iterator<Item = Board> + Send, test: &str, run: impl Fn(Boa
     });
 }
 
+/// Runs a test on the boards that FABLE_BOARDS names, or on all.
 fn each_board(test: &str, run: impl Fn(Board, &std::path::Path) + Sync) {
-    each(BOARDS.into_iter(), test, run);
+    let chosen = std::env::var("FABLE_BOARDS").ok();
+    let is_chosen = |board: &Board| chosen.as_ref().is_none_or(|names| names.split(' ').any(|name| name == board.name));
+    let boards: Vec<Board> = BOARDS.into_iter().filter(is_chosen).collect();
+    assert!(!boards.is_empty(), "FABLE_BOARDS names no board");
+    each(boards.into_iter(), test, run);
 }
 
 /// Boots, says what its store is, learns over the serial port with the same bits as the host, and starts again after a
