@@ -12,12 +12,12 @@ use studies::{Setup, StudyError, files};
 
 /// The studies of the paper and checks of its guarantees.
 ///
-/// Each writes a section, its tables as CSV and its plots as SVG into OUT/results, and puts all sections together as
-/// OUT/RESULTS.md. The same seeds give the same numbers on any machine and any number of threads.
+/// Each writes a section, its tables as CSV and its plots as SVG into OUT/results. OUT/RESULTS.md has the
+/// goals of all sections. Equal seeds give equal numbers on any machine and with any number of threads.
 #[derive(Parser)]
 #[command(name = "studies", after_help = help())]
 struct Arguments {
-    /// The names of studies, `all`, `list`, or `assemble` to put the sections together again.
+    /// The names of studies, `all`, `list`, or `assemble` to write RESULTS.md again.
     /// With --endpoint `two-direction`, `rubric` or `tau2`, and all three where none is named.
     #[arg(required_unless_present = "endpoint", value_name = "NAME")]
     names: Vec<String>,
@@ -61,15 +61,15 @@ fn help() -> String {
 }
 
 const EXAMPLES: &str = "
-Examples:
-  cargo run --release -p studies -- two-direction           # one study; look at examples/studies/RESULTS.md
-  cargo run --release -p studies -- all --out /tmp/studies   # all of them, somewhere else
-  cargo run --release -p studies -- all --reduced            # the small versions against the committed numbers
+Examples; `studies` is, from the top of the repository, `cargo run --release --manifest-path examples/studies/Cargo.toml --`:
+  studies two-direction            # one study; look at examples/studies/RESULTS.md
+  studies all --out /tmp/studies   # all of them, somewhere else
+  studies all --reduced            # the small versions against the committed numbers
 
 Against a real model; what it costs is said before it starts, and --dry-run says only that:
-  cargo run --release -p studies -- --endpoint http://localhost:11434/v1 --model qwen3 --dry-run
-  cargo run --release -p studies -- two-direction --endpoint http://localhost:11434/v1 --model qwen3 --thoughts 4000
-  cargo run --release -p studies -- rubric --endpoint https://api.deepseek.com/v1 --model deepseek-chat --judge deepseek-reasoner \\
+  studies --endpoint http://localhost:11434/v1 --model qwen3 --dry-run
+  studies two-direction --endpoint http://localhost:11434/v1 --model qwen3 --thoughts 4000
+  studies rubric --endpoint https://api.deepseek.com/v1 --model deepseek-chat --judge deepseek-reasoner \\
       --key-env DEEPSEEK_API_KEY --price-in 0.3 --price-out 1.2 --limit 5 --seeds 1 --threads 8
 
 A study whose data is missing is skipped, but not against a model. Exit codes: 0 done, 1 a study failed or gave other numbers, 2 a

@@ -1,5 +1,6 @@
 //! The proxy from end to end: people in words on one side, an assistant over HTTP on the other, `fable proxy` between them.
 
+mod assistant;
 mod talk;
 
 use crate::parallel;
@@ -7,22 +8,22 @@ use crate::plot::Plot;
 use crate::report::{Report, Table, with_interval};
 use crate::setup::{Setup, StudyError};
 use crate::statistics::{mean, mean_interval};
+use assistant::Assistant;
 use fable_core::catalog::AGENT;
 use fable_core::{Settings, user_hash};
-use fable_serve_tests::http::Client;
-use fable_serve_tests::upstream::{Asked, Upstream, json as answered};
 use fable_std::proxy::{Mode, Options, serve_proxy};
 use fable_std::serve::http::{HttpOptions, HttpStop};
 use fable_std::serve::{self, Service};
 use fable_std::text::Rules;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
-use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr};
 use std::ops::Range;
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
-use talk::{Person, TURNS, answer, form_of};
+use talk::{Person, TURNS, form_of};
+use ureq::Agent;
 
 /// The line in the list of studies.
 pub const ABOUT: &str = "people who talk to an assistant through `fable proxy`: how soon they are answered in the form they like";
@@ -66,10 +67,25 @@ struct Life {
     learned: u64,
 }
 
+/// What came back.
+struct Answer {
+    status: u16,
+    decision: Option<String>,
+    body: Value,
+}
+
+/// Posts JSON to a service, over a connection that the agent keeps.
+fn post(agent: &Agent, url: &str, body: &Value) -> Result<Answer, StudyError> {
+    let mut answer = agent.post(url).header("content-type", "application/json").send(body.to_string())?;
+    let decision = answer.headers().get("x-fable-decision").and_then(|id| id.to_str().ok()).map(str::to_owned);
+    let body = serde_json::from_str(&answer.body_mut().read_to_string()?)?;
+    Ok(Answer { status: answer.status().as_u16(), decision, body })
+}
+
 /// Talks through the proxy at an address.
-fn live(address: SocketAddr, person: &Person, way: Way) -> Result<Life, StudyError> {
-    let stream = TcpStream::connect(address)?;
-    let mut client = Client::over(stream);
+fn live(proxy: &str, person: &Person, way: Way) -> Result<Life, StudyError> {
+    let config = Agent::config_builder().http_status_as_error(false).proxy(None);
+    let agent = Agent::from(config.build());
     let mut life = Life::default();
     let (mut messages, mut said): (Vec<Value>, Option<&str>) = (Vec::new(), None);
     for round in 1..=ROUNDS {
@@ -82,13 +98,12 @@ fn live(address: SocketAddr, person: &Person, way: Way) -> Result<Life, StudyErr
         messages.push(json!({"role": "user", "content": words.trim()}));
         let body = json!({"model": "any", "user": person.name(), "messages": messages});
         life.sent.push(user_hash(&body.to_string()));
-        let given = client.post("/v1/chat/completions", &body.to_string());
-        let message = given.json()["choices"][0]["message"].clone();
+        let Answer { decision, body: mut given, .. } = post(&agent, &format!("{proxy}/v1/chat/completions"), &body)?;
+        let message = given["choices"][0]["message"].take();
         let form = form_of(message["content"].as_str().unwrap_or_default());
         let liked = form == Some(person.wanted(round));
         life.liked.push(f64::from(u8::from(liked)));
         messages.push(message);
-        let decision = given.header("x-fable-decision").map(str::to_owned);
         life.bypassed += usize::from(decision.is_none());
         said = None;
         match (way, decision) {
@@ -96,12 +111,12 @@ fn live(address: SocketAddr, person: &Person, way: Way) -> Result<Life, StudyErr
             (Way::Thumbs, Some(id)) => {
                 let thumb = if liked { 1.0 } else { -1.0 };
                 let report = json!({"inference_id": id, "metric_name": "reward", "value": thumb});
-                life.said += u64::from(client.post("/feedback", &report.to_string()).status == 200);
+                life.said += u64::from(post(&agent, &format!("{proxy}/feedback"), &report)?.status == 200);
             }
             _ => {}
         }
     }
-    let known = client.post("/fable/v1/posterior", &json!({"user": person.name()}).to_string()).json();
+    let known = post(&agent, &format!("{proxy}/fable/v1/posterior"), &json!({"user": person.name()}))?.body;
     life.learned = known["observations"].as_u64().unwrap_or_default();
     Ok(life)
 }
@@ -109,9 +124,9 @@ fn live(address: SocketAddr, person: &Person, way: Way) -> Result<Life, StudyErr
 /// Everybody's life one way, through a proxy of its own; how many requests reached the assistant with anything else in them than
 /// the application sent and an instruction at the end.
 fn lives(setup: &Setup, way: Way) -> Result<(Vec<Life>, usize), StudyError> {
-    let upstream = Upstream::start(|asked| answered(&answer(&asked.json())));
+    let assistant = Assistant::start()?;
     let mode = if way == Way::Alone { Mode::Bypass } else { Mode::Apply };
-    let address = format!("http://{}", upstream.address).parse()?;
+    let address = format!("http://{}", assistant.address).parse()?;
     let options = Options { mode, patience: PATIENT, ..Options::new(address) };
     let loopback = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
     let http = HttpOptions { address: Some(loopback), timeout: PATIENT, ..HttpOptions::default() };
@@ -126,7 +141,7 @@ fn lives(setup: &Setup, way: Way) -> Result<(Vec<Life>, usize), StudyError> {
         // Ends with an error when the proxy ends before it listens.
         let at = listening.recv().map_err(|_| StudyError::Failed("the proxy does not listen".into()));
         let lives = at.and_then(|at| {
-            let at = at.first().and_then(|at| at.strip_prefix("http://")).unwrap_or_default().parse()?;
+            let at = at.first().map(String::as_str).unwrap_or_default();
             parallel::map(setup, "proxy", setup.scale(100, 2), |index| live(at, &Person::new(FIRST + index as u64), way))
         });
         stop.stop();
@@ -134,8 +149,8 @@ fn lives(setup: &Setup, way: Way) -> Result<(Vec<Life>, usize), StudyError> {
         lives
     })?;
     let sent: BTreeSet<u64> = lives.iter().flat_map(|life| life.sent.iter().copied()).collect();
-    let as_sent = |asked: &Asked| sent.contains(&user_hash(&without_instruction(asked.json(), way).to_string()));
-    let other = upstream.taken().iter().filter(|asked| !as_sent(asked)).count();
+    let as_sent = |asked: Value| sent.contains(&user_hash(&without_instruction(asked, way).to_string()));
+    let other = assistant.asked().into_iter().filter(|asked| !as_sent(asked.clone())).count();
     Ok((lives, other))
 }
 

@@ -1,14 +1,14 @@
-//! The table of formulas in `tests/README.md`: every file and every function that it names is there, and every oracle is a test.
+//! The table of formulas in `tests/README.md`: every file and every function that it names exists, and every oracle is a test.
 
 use std::fs;
-use studies::files;
+use std::path::Path;
 
-/// What stands between backquotes.
+/// The texts between backquotes.
 fn quoted(cell: &str) -> impl Iterator<Item = &str> {
     cell.split('`').skip(1).step_by(2)
 }
 
-/// Whether a name is that of a function in this text; an oracle is one with the attribute of a test close above it.
+/// Tells if a text has a function of this name; an oracle has the attribute of a test at most four lines above.
 fn has(text: &str, name: &str, oracle: bool) -> bool {
     let found = text.find(&format!("fn {name}(")).or_else(|| text.find(&format!("fn {name}<")));
     found.is_some_and(|at| !oracle || text[..at].lines().rev().take(4).any(|line| line.trim() == "#[test]"))
@@ -16,7 +16,7 @@ fn has(text: &str, name: &str, oracle: bool) -> bool {
 
 #[test]
 fn every_formula_has_its_code_and_its_oracle() {
-    let root = files::home().join("../..");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let page = fs::read_to_string(root.join("tests/README.md")).unwrap();
     let section = page.split("## Formulas and their oracles").nth(1).unwrap().split("\n## ").next().unwrap();
     let rows: Vec<&str> = section.lines().filter(|line| line.starts_with("| ")).skip(1).collect();

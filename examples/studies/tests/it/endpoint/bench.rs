@@ -1,6 +1,6 @@
 //! Small data in the form of the real files, and the command that is run on it.
 
-use crate::server::Server;
+use super::server::Server;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write;

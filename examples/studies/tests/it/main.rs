@@ -1,0 +1,4 @@
+//! The tests of the studies, in one program.
+
+mod endpoint;
+mod reduced;
