@@ -1,7 +1,7 @@
-//! The files of the results: a section, its tables and plots per study, and `RESULTS.md`, which puts the sections together.
+//! The files of the results: a section, its tables and plots per study, and `RESULTS.md`, which has the goals of all sections.
 
 use crate::report::{Content, Report};
-use crate::studies::ALL;
+use crate::studies::{ALL, Study};
 use crate::{markdown, opening, plot};
 use std::fmt::Write;
 use std::fs;
@@ -41,8 +41,8 @@ pub fn write(out: &Path, name: &str, report: &Report) -> io::Result<()> {
     Ok(())
 }
 
-/// Puts the sections in `out/results` together as `out/RESULTS.md`, after a picture that is drawn of them, and the goals on the page
-/// above if that has a place for them.
+/// Writes `out/RESULTS.md` and its picture from the sections and tables in `out/results`. Writes the goals into the page above as well,
+/// if that has a place for them.
 ///
 /// # Errors
 /// What the file system says.
@@ -50,56 +50,79 @@ pub fn assemble(out: &Path) -> io::Result<()> {
     if let Some(picture) = opening::picture(out) {
         fs::write(out.join("results").join(opening::PICTURE), picture)?;
     }
-    let results = assembled(out)?;
     let page = out.join("../README.md");
     if let Ok(text) = fs::read_to_string(&page)
-        && let Some(text) = with_goals(&text, &results)
+        && let Some(text) = with_goals(&text, &goals(out)?)
     {
         fs::write(page, text)?;
     }
-    fs::write(out.join("RESULTS.md"), results)
+    fs::write(out.join("RESULTS.md"), assembled(out)?)
 }
 
-/// A page whose goals, between two marks, are those of the results; `None` where it has no marks.
+/// A page whose goals, between two marks, are those of [`goals`]; `None` where it has no marks.
 #[must_use]
-pub fn with_goals(page: &str, results: &str) -> Option<String> {
+pub fn with_goals(page: &str, goals: &str) -> Option<String> {
     let (before, rest) = page.split_once(GOALS_BEGIN)?;
     let (_, after) = rest.split_once(GOALS_END)?;
-    let goals = results.lines().skip_while(|line| *line != GOALS_HEAD).take_while(|line| line.starts_with('|'));
-    Some(format!("{before}{GOALS_BEGIN}{}\n{GOALS_END}{after}", goals.collect::<Vec<_>>().join("\n")))
+    Some(format!("{before}{GOALS_BEGIN}{goals}{GOALS_END}{after}"))
 }
 
 const GOALS_BEGIN: &str = "<!-- goals -->\n";
 const GOALS_END: &str = "<!-- /goals -->\n";
-const GOALS_HEAD: &str = "| study | goal | set on | result | |";
 
-/// The text of `RESULTS.md`: what a stranger wants to know, what was to be reached, then the sections in the order of the studies.
+/// The sections in `out/results`, in the order of the studies; a study without a section is left out.
+fn sections(out: &Path) -> io::Result<Vec<(&'static Study, String)>> {
+    let mut found = Vec::new();
+    for study in ALL {
+        match fs::read_to_string(out.join("results").join(format!("{}.md", study.name))) {
+            Ok(section) => found.push((study, section)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(found)
+}
+
+/// One table of the goals of all studies, with the days on which they were set.
 ///
 /// # Errors
-/// What the file system says; a study without a section is left out.
-pub fn assembled(out: &Path) -> io::Result<String> {
-    let mut sections = String::new();
-    let mut goals = String::new();
-    for study in ALL {
-        let section = match fs::read_to_string(out.join("results").join(format!("{}.md", study.name))) {
-            Ok(section) => section,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-            Err(error) => return Err(error),
-        };
-        for row in markdown::goals(&section) {
-            let _ = writeln!(goals, "| {} {row}", study.name);
+/// What the file system says.
+pub fn goals(out: &Path) -> io::Result<String> {
+    let mut table = "| study | goal | set on | result | |\n|---|---|---|---|---|\n".to_owned();
+    for (study, section) in sections(out)? {
+        for goal in markdown::goals(&section) {
+            let _ = writeln!(table, "| {} {}", study.name, goal.row);
         }
-        sections.push('\n');
-        // Pictures are beside the section, and `RESULTS.md` is one folder up.
-        sections.push_str(&section.replace("](", "](results/").replace("](results/http", "](http"));
     }
-    let opening = opening::text(out, &goals);
-    Ok(format!("# Results of the studies\n\n{opening}\n{HEAD}\n{GOALS_HEAD}\n|---|---|---|---|---|\n{goals}{sections}"))
+    Ok(table)
+}
+
+/// The text of `RESULTS.md`: an opening for a stranger, then for each study its summary, its goals, and a link to its section.
+///
+/// # Errors
+/// What the file system says.
+pub fn assembled(out: &Path) -> io::Result<String> {
+    let (mut studies, mut reached) = (String::new(), Vec::new());
+    for (Study { name, summary, .. }, section) in sections(out)? {
+        let _ = write!(studies, "\n## {name}\n\n{summary}\n[Tables, plots and assumptions](results/{name}.md).\n\n");
+        let before = reached.len();
+        for goal in markdown::goals(&section) {
+            if reached.len() == before {
+                studies.push_str("| goal | value | reached or missed |\n|---|---|---|\n");
+            }
+            let _ = writeln!(studies, "| {} | {} | {} |", goal.what, goal.value, goal.reached);
+            reached.push(goal.reached == markdown::REACHED);
+        }
+        if reached.len() == before {
+            studies.push_str("No goal was set for this study.\n");
+        }
+    }
+    Ok(format!("# Results of the studies\n\n{}\n{HEAD}{studies}", opening::text(out, &reached)))
 }
 
 const HEAD: &str = "\
-Generated by `cargo run --release -p studies -- all`; the same seeds give the same numbers, on any machine and any number of
-threads. What the paper does not state was chosen before the first run and is said in each study. Where there is no model to
-call, hosts, answers and judges are simulated, and it is said how: such a study checks the learner, it does not replicate the
-paper's experiment.
+Generated by `cargo run --release --manifest-path examples/studies/Cargo.toml -- all`. Equal seeds give equal numbers, on any machine
+and with any number of threads. Choices that the paper leaves open were made before the first run; each study lists them. No model is
+called. Where an experiment needs one, its host, answers or judge are simulated, as the study describes. Such a study checks the
+learner and does not replicate the paper's experiment.
 ";

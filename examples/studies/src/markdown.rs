@@ -5,6 +5,9 @@ use std::fmt::Write;
 
 /// Marks the goals of a section, so that they can be gathered.
 const GOALS: &str = "| goal | set on | result | |";
+/// The last cell of a goal's row.
+pub const REACHED: &str = "reached";
+const MISSED: &str = "**missed**";
 
 /// A study's section. Pictures are beside it, `NAME-plot.svg`.
 #[must_use]
@@ -32,12 +35,29 @@ pub fn section(name: &str, report: &Report) -> String {
 }
 
 fn goal_row(goal: &Goal) -> String {
-    format!("| {} | {} | {} | {} |", goal.what, goal.set, goal.value, if goal.reached { "reached" } else { "**missed**" })
+    format!("| {} | {} | {} | {} |", goal.what, goal.set, goal.value, if goal.reached { REACHED } else { MISSED })
 }
 
-/// The rows of the goals in a section.
-pub fn goals(section: &str) -> impl Iterator<Item = &str> {
-    section.lines().skip_while(|line| *line != GOALS).skip(2).take_while(|line| line.starts_with('|'))
+/// A goal as a section has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WrittenGoal<'a> {
+    /// The row of the table.
+    pub row: &'a str,
+    /// See [`Goal::what`].
+    pub what: &'a str,
+    /// See [`Goal::value`].
+    pub value: &'a str,
+    /// [`REACHED`] or "**missed**".
+    pub reached: &'a str,
+}
+
+/// The goals of a section.
+pub fn goals(section: &str) -> impl Iterator<Item = WrittenGoal<'_>> {
+    let rows = section.lines().skip_while(|line| *line != GOALS).skip(2).take_while(|line| line.starts_with('|'));
+    rows.filter_map(|row| {
+        let [what, _, value, reached] = row.trim_matches(['|', ' ']).split(" | ").collect::<Vec<_>>()[..] else { return None };
+        Some(WrittenGoal { row, what, value, reached })
+    })
 }
 
 /// A table as Markdown: the first column to the left, the others, mostly numbers, to the right.
@@ -103,9 +123,11 @@ mod tests {
         report.table(numbers.clone());
         let text = section("study", &report);
         assert_eq!(
-            goals(&text).collect::<Vec<_>>(),
+            goals(&text).map(|goal| goal.row).collect::<Vec<_>>(),
             ["| at least 17 | 2026-11-16 | 17.5 | reached |", "| at most 3 | 2026-11-18 | 4 | **missed** |"]
         );
+        let missed = goals(&text).nth(1).map(|goal| (goal.what, goal.value, goal.reached));
+        assert_eq!(missed, Some(("at most 3", "4", MISSED)));
         assert!(text.contains("\nSome prose.\n\n| what | a, b |\n|---|---:|\n| one \"1\" | 2 |\n"), "{text}");
         assert_eq!(csv(&numbers), "what,\"a, b\"\n\"one \"\"1\"\"\",2\n");
         assert_eq!(cells(&csv(&numbers)), [["what", "a, b"], ["one \"1\"", "2"]]);

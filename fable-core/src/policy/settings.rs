@@ -132,7 +132,7 @@ impl OnChange {
 }
 
 /// What a person sets. The defaults are documented field by field; those of noise, prior and exploration come from sweeps over
-/// simulated users, recorded answers and people (`examples/studies/RESULTS.md`, studies `defaults`, `adapt` and `people`).
+/// simulated users, recorded answers and people (`defaults.md`, `adapt.md` and `people.md` in `examples/studies/results`).
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Settings<'a> {
@@ -241,7 +241,7 @@ impl Settings<'_> {
 #[cfg(feature = "probes")]
 impl Settings<'_> {
     /// The defaults with a coin in every second round for each component: for hosts that want preferences to be certain soon. What it
-    /// finds and what it costs is in `examples/studies/RESULTS.md`, study `probes`.
+    /// finds and what it costs is in `examples/studies/results/probes.md`.
     pub const PROBING: Self = Self { probe: 0.5, ..Self::DEFAULT };
 }
 

@@ -1,4 +1,4 @@
-//! What `RESULTS.md` opens with, for somebody who knows nothing of the project: a paragraph, a picture and a table of at most eight rows.
+//! The opening of `RESULTS.md`, for a stranger to the project: a paragraph, a picture and a table of at most eight rows.
 //!
 //! Every number is a cell of a results file (`results/*.csv`), found by the names of its row and its column: a study that gives
 //! another number changes this page the next time it is put together, and a row whose cells are not there is left out.
@@ -62,37 +62,36 @@ pub fn picture(out: &Path) -> Option<String> {
     picture::draw(&Results::of(out))
 }
 
-/// The text between the title and the goals; `goals` are the rows of all goals.
+/// The text between the title and the studies; `reached` has an entry for each goal.
 #[must_use]
-pub fn text(out: &Path, goals: &str) -> String {
+pub fn text(out: &Path, reached: &[bool]) -> String {
     let results = Results::of(out);
-    let (all, missed) = (goals.lines().count(), goals.lines().filter(|row| row.contains("**missed**")).count());
     let mut text = format!("{PLAIN}\n");
     if picture::draw(&results).is_some() {
         let _ = write!(text, "\n![{}](results/{PICTURE})\n", picture::TITLE);
     }
     let rows = questions::rows(&results);
     if !rows.is_empty() {
-        text.push_str("\n| what was asked | what came out | on what |\n|---|---|---|\n");
+        text.push_str("\n| question | result | data |\n|---|---|---|\n");
         for [asked, came_out, on] in &rows {
             let _ = writeln!(text, "| {asked} | {came_out} | {on} |");
         }
     }
+    let count = reached.iter().filter(|reached| **reached).count();
     let _ = write!(
         text,
-        "\nOf {all} goals, each with the day on which it was set, {} were reached and {missed} were missed; a missed goal \
-         stays in the table below. Some were set when earlier results were known (seven of `tau2`, four of `two-direction`, the shoppers of \
-         `adapt`); the studies say so.\n",
-        all - missed
+        "\n{count} of {} goals were reached, {} were missed. The page of a study has the day on which each goal was set. Seven goals of \
+         `tau2`, four of `two-direction` and the shoppers of `adapt` were set when earlier results were known; the studies say so.\n",
+        reached.len(),
+        reached.len() - count
     );
     text
 }
 
 const PLAIN: &str = "\
-Fable stands around an assistant and learns, one person at a time, how that person wants to be answered: with which memory, which
-tool, in which style. It decides before each answer and learns from the reaction after it; the assistant itself stays as it is. This page
-asks how soon that works, how well, and where it does not. _Regret_ is the reward that the best possible choice would have had
-in addition.";
+Fable is a layer around an assistant. It learns for each user which memory, tool and style an answer should have. It decides before
+each answer and learns from the reaction; the assistant does not change. This page reports how soon that works, how well, and where it
+fails. _Regret_ is the reward of the best possible choices minus the reward received.";
 
 #[cfg(test)]
 mod tests {
@@ -123,12 +122,12 @@ mod tests {
         let svg = picture(&files::home()).unwrap();
         assert!(svg.contains("Fable") && svg.contains("cameras") && svg.ends_with("</svg>\n"));
         let committed = fs::read_to_string(files::home().join("results").join(PICTURE)).unwrap();
-        assert!(svg == committed, "`cargo run -p studies -- assemble` draws it again");
+        assert!(svg == committed, "`cargo run --manifest-path examples/studies/Cargo.toml -- assemble` draws it again");
     }
 
     #[test]
     fn without_results_there_is_a_paragraph_and_nothing_else() {
-        let text = text(Path::new("no/such/folder"), "");
+        let text = text(Path::new("no/such/folder"), &[]);
         assert!(text.starts_with(PLAIN) && !text.contains('|') && !text.contains("]("), "{text}");
     }
 }

@@ -1,4 +1,4 @@
-//! The table: what was asked, what came out, on what.
+//! The table of questions: question, result, data.
 
 use super::Results;
 
@@ -27,9 +27,9 @@ fn learns(results: &Results) -> Option<Row> {
     let reward = |when, who| results.cell("overview-curves", when, who);
     let (first, last) = ("1 to 5", "56 to 60");
     Some(row(
-        "Does it learn what somebody new likes?",
+        "Does it learn the taste of a new user?",
         format!(
-            "The mean reward goes from {} in the first five requests to {} in the last five of 60; rules alone have {}, and the best \
+            "The mean reward grows from {} in the first five requests to {} in the last five of 60. Rules alone have {}; the best \
              possible is {}",
             reward(first, "Fable")?,
             reward(last, "Fable")?,
@@ -58,10 +58,10 @@ fn people(results: &Results) -> Option<Row> {
     let regret = |column| results.number("people-computer", "as shipped", column);
     let (alone, with) = (regret("base")?, regret("fitted")?);
     Some(row(
-        "Does it find what real people want, from the first request on?",
+        "Does it find the choices of real people, from the first request on?",
         format!(
-            "Cameras: it picks the one of four that the person took in {} of up to 16 choices, in {} with what it learned from other \
-             people, where chance has 25%. Computers: regret per request is {alone:.3}, and {with:.3} with what it learned from others",
+            "Cameras: it picks the one of four that the person took in {} of up to 16 choices, and in {} with a prior from other people; \
+             chance has 25%. Computers: regret per request is {alone:.3}, and {with:.3} with a prior from other people",
             percent(hits("base")?),
             percent(hits("fitted")?),
         ),
@@ -74,8 +74,8 @@ fn prompts(results: &Results) -> Option<Row> {
     Some(row(
         "Does it find the right prompt style for each kind of exam?",
         format!(
-            "Of the way from the one best style to the best style of each exam it goes {} in 300 questions and {} in 3,000; tuned for \
-             that, {} and {}",
+            "It closes {} of the gap between the one best style and the best style of each exam in 300 questions, and {} in 3,000. Tuned \
+             for that, it closes {} and {}",
             share("Fable, shipped", "300 rounds")?,
             share("Fable, shipped", "3000 rounds")?,
             share("Fable, tuned for the frozen", "300 rounds")?,
@@ -89,28 +89,28 @@ fn talks(results: &Results) -> Option<Row> {
     let share = |who, when| results.cell("proxy-liked", who, when);
     let (first, last) = ("requests 1 to 10", "requests 51 to 60");
     Some(row(
-        "Does it work around an assistant, from nothing but what people say?",
+        "Does it work around an assistant, from the words of users alone?",
         format!(
-            "Answers in the form that the person likes go from {} in the first ten requests to {} in the last ten of 60; the assistant \
+            "Answers in the form that the user likes grow from {} in the first ten requests to {} in the last ten of 60. The assistant \
              alone has {}",
             share("with `fable proxy`, from what people say", first)?,
             share("with `fable proxy`, from what people say", last)?,
             share("the assistant alone", last)?
         ),
-        "`fable proxy` over HTTP, between simulated people and a simulated assistant (`proxy`)",
+        "`fable proxy` over HTTP, between simulated users and a simulated assistant (`proxy`)",
     ))
 }
 
 fn changes(results: &Results) -> Option<Row> {
     let noticed = |who| results.cell("drift-noticed", who, "noticed");
     Some(row(
-        "What if somebody changes?",
+        "Does it notice when a user changes?",
         format!(
-            "Beginning anew where a change is noticed has {} of the regret of going on, after all tastes have changed; that is noticed within 50 \
-             reactions in {} lives, and a change in one of three components in {}",
-            results.cell("drift-agent", "as shipped, reset", "changes altogether")?,
+            "A change of all tastes is noticed within 50 reactions in {} lives; a change in one of three components in {}. A reset on a \
+             change has {} of the regret of no reset, after all tastes have changed",
             noticed("`agent`, changes altogether")?,
-            noticed("`agent`, changes in one component")?
+            noticed("`agent`, changes in one component")?,
+            results.cell("drift-agent", "as shipped, reset", "changes altogether")?
         ),
         "other simulated users (`drift`)",
     ))
@@ -119,10 +119,10 @@ fn changes(results: &Results) -> Option<Row> {
 fn wrongly(results: &Results) -> Option<Row> {
     let lives = |row| results.cell("probes-false", row, "lives with a certificate");
     Some(row(
-        "How often does it call a preference certain that nobody has?",
+        "How often is a preference certified that no user has?",
         format!(
-            "In {} of lives with graded reactions and {} with thumbs; at most 5% are allowed. Where people are silent whenever they are \
-             displeased it is {}",
+            "In {} of lives with graded reactions and {} with thumbs; at most 5% are allowed. If users are silent whenever they are \
+             displeased, in {}",
             lives("tau2, graded, noise of sd 0.3, coins in every round")?,
             lives("tau2, thumbs, coins in every round")?,
             lives("tau2, silence that is chosen, coins in every round")?
@@ -139,9 +139,9 @@ fn fails(results: &Results) -> Option<Row> {
     Some(row(
         "Where does it do badly?",
         format!(
-            "Shoppers who after a change of tastes mostly want nothing that is on offer: with the paper's settings quality is {}, as shipped \
-             {}, where buying nothing always has {} and the best possible {}; while the new tastes are learned what ships has {}, where \
-             buying nothing has {}",
+            "Shoppers who mostly want nothing on offer after a change of tastes. Held out, the paper's settings have a quality of {}, the \
+             shipped ones {}, always buying nothing {}, the best possible {}. While the new tastes are learned, the shipped settings have {} \
+             and buying nothing {}",
             quality("Fable (full)", HELD_OUT)?,
             quality(SHIPPED, HELD_OUT)?,
             quality("Rule-only", HELD_OUT)?,
