@@ -4,9 +4,9 @@
 FEATURES=fable-core/analysis,fable-core/keyed,fable-core/migrate,fable-core/protocol,fable-embedded/keyed,fable-embedded/migrate
 # Everything for the host is built with one set of features. Another choice of packages would change the features of shared
 # dependencies, and cargo would build those once more.
-HOST=(--locked --features "$FEATURES,fable-core/alloc,fable-browser/default" -p fable-core -p fable-embedded -p fable-forms -p fable-std
+HOST=(--locked --features "$FEATURES,fable-core/alloc,fable-browser/default,fable-python/extension-module" -p fable-core -p fable-embedded -p fable-forms -p fable-std
   -p fable-simulate -p fable-text -p fable-golden -p fable-browser -p fable-js -p fable-layers -p fable-part -p fable-qemu
-  -p fable-image -p fable-serve-tests -p fable-c -p fable-c-tests -p fable-fuzz-targets -p quickstart -p assistant)
+  -p fable-image -p fable-serve-tests -p fable-c -p fable-c-tests -p fable-fuzz-targets -p fable-python -p quickstart -p assistant)
 
 format() {
   local manifest
@@ -78,11 +78,11 @@ examples() { # the programs of the first page
 }
 
 c() { # the library for C on the host: the bits of Rust, misuse under sanitizers, the example of the page
-  tests/c/run header host readme
+  tests/c/run host readme
 }
 
 python() { # the wheel in a fresh virtual environment
-  tests/python/run --quick
+  tests/python/run --debug
 }
 
 javascript() { # the npm package in node

@@ -169,7 +169,8 @@ mcp() { # the official client of MCP in Python
 }
 
 wheel() { # the wheel as it is published, with its size
-  tests/python/run
+  tests/python/run || return
+  export FABLE_WHEEL=$(echo "$TARGET_DIR"/python/wheels/*.whl) # for the adapters
 }
 
 adapters() { # Fable's adapters for Python against the real packages, and the study with them
