@@ -1,5 +1,7 @@
-//! What a build leaves out is refused with an error that says so, and what is left has the same bits. `tests/run no_std` runs this
-//! without any feature and with all.
+//! A build refuses what it leaves out with an error that says so, and the rest has the same bits.
+//!
+//! These tests are a program of their own because they need other features than the rest:
+//! `cargo test -p fable-core --no-default-features --test features`. `tests/run no_std` does that.
 
 use fable_core::catalog::TAU2;
 use fable_core::{

@@ -1,7 +1,7 @@
 //! The device's half of the messages, read and written by hand as postcard has them.
 //!
 //! Hosts write requests and read replies with postcard itself. Its code is generic, though, and takes twice as much of a device's
-//! flash. `tests/protocol.rs` sends every message from the one to the other.
+//! flash. `tests/it/protocol.rs` sends every message from the one to the other.
 
 use super::{Fault, Hello, Kept, Reply, Request, Statistics, StorageFault, WireContext, WireShare};
 use crate::record::{Input, Output};

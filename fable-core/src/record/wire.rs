@@ -1,7 +1,7 @@
 //! How the parts of records stand in bytes: postcard's wire format, read and written by hand.
 //!
 //! Postcard's own code is generic and keeps panics when it is built for size; these few functions do not, and take four
-//! kilobytes less on a Cortex-M0. `tests/record.rs` compares what they write with what postcard writes.
+//! kilobytes less on a Cortex-M0. `tests/it/record.rs` compares what they write with what postcard writes.
 
 use super::RecordError;
 use crate::catalog::{Action, Catalog, Context, ContrastSet, MAX_SIGNALS, score::Scalar};

@@ -216,7 +216,7 @@
 //!   the page of the commit record, which is missed itself;
 //! - the prior that waits for the next incarnation, which is not the user's: a host that loads priors can read it back.
 //!
-//! `tests/lost.rs` blanks, sets back and exchanges every page, at many moments of a life and after power cuts.
+//! `tests/it/lost.rs` blanks, sets back and exchanges every page, at many moments of a life and after power cuts.
 
 mod blocking;
 mod error;

@@ -1,0 +1,30 @@
+//! The tests of `fable-core` over its public interface, one program: a module per subject.
+
+mod accuracy;
+mod adapt;
+mod arbitrary;
+mod assessment;
+mod bad_input;
+mod budget;
+mod command;
+mod common;
+mod exact;
+mod explanation;
+mod format;
+mod guarantee;
+mod identifiability;
+mod late;
+mod laws;
+mod masked;
+mod merge;
+mod migrate;
+mod migrate_life;
+mod oracle;
+mod postcard_oracle;
+mod probes;
+mod promotion;
+mod protocol;
+mod record;
+mod spca;
+mod standing;
+mod unlearn;
