@@ -65,7 +65,8 @@ tested() { # ARGUMENT...
 }
 
 tests() { # unit, property, integration and documentation tests
-  tested "${HOST[@]}"
+  try tested "${HOST[@]}"
+  try tests/list
 }
 
 quietly() { "$@" >/dev/null; }
