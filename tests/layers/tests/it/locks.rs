@@ -55,11 +55,12 @@ fn every_lock_file_has_the_numeric_crates_of_the_top() {
 
 #[test]
 fn a_different_version_is_found() {
+    let package =
+        |name: &str, version: &str| format!("[[package]]\nname = \"{name}\"\nversion = \"{version}\"\nsource = \"x\"\n\n");
     let lock = |libm: &str, xoshiro: &[&str]| {
-        let others = [("libm", libm), ("nalgebra", "0.35.0"), ("wide", "1.7.1")];
-        let all = others.into_iter().chain(xoshiro.iter().map(|version| ("rand_xoshiro", *version)));
-        all.map(|(name, version)| format!("[[package]]\nname = \"{name}\"\nversion = \"{version}\"\nsource = \"x\"\n\n"))
-            .collect::<String>()
+        let mut text = package("libm", libm) + &package("nalgebra", "0.35.0") + &package("wide", "1.7.1");
+        text.extend(xoshiro.iter().map(|version| package("rand_xoshiro", version)));
+        text
     };
     let top = lock("0.2.16", &["0.6.0", "0.8.1"]);
     assert!(differences(&top, &top).is_empty());
