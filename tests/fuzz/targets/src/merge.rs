@@ -4,7 +4,7 @@
 use fable_core::catalog::TAU2;
 use fable_core::record::checksum;
 use fable_core::{Command, Feasible, Policy, Request, Settings};
-use fable_std::merge::{Place, merge};
+use fable_std::merge::{self, Place};
 use fable_std::replay::Tape;
 use fable_std::store::journal::Note;
 use fable_std::store::transfer::{export, read};
@@ -58,13 +58,13 @@ pub fn merge(data: &[u8]) {
     let place = Tape::of_user(&other).ok().and_then(|tape| Place::of_tape(&TAU2, settings, &tape).ok());
     assert!(place.is_some() || !there.is_empty());
     let Some(place) = place else { return };
-    let merged = merge(&policy, &home, &[place.clone()]);
+    let merged = merge::merge(&policy, &home, &[place.clone()]);
     if edits.is_empty() {
         let merged = merged.as_ref().unwrap();
         assert_eq!((merged.decisions, merged.rewards), (ROUNDS, ROUNDS));
     }
     let Ok(merged) = merged else { return };
     let all = merged.into_stored(home).unwrap();
-    let again = merge(&policy, &all, &[place]).unwrap();
+    let again = merge::merge(&policy, &all, &[place]).unwrap();
     assert_eq!((again.decisions, again.rewards, again.entries.count), (0, 0, 0));
 }

@@ -21,13 +21,13 @@ replays! {
     body 2000
     catalog 2000
     device 2000
-    event 2000
-    exported 2000
+    event 1000
+    exported 1000
     feedback 2000
-    flash 2000
-    frame 2000
+    flash 1000
+    frame 1000
     line 2000
-    llm 2000
+    llm 1000
     log 2000
     mcp 2000
     memory 2000
@@ -40,8 +40,8 @@ replays! {
     rows 2000
     settings 2000
     snapshot 2000
-    store 2000
-    text 2000
+    store 200
+    text 1000
     wishes 2000
 }
 
