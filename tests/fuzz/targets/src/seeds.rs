@@ -84,7 +84,7 @@ fn derived(target: &str) -> Vec<Seed> {
         "event" => vec![file("tests/golden/records/agent.events")],
         "exported" => users(),
         "log" => {
-            let test = text("fable-std/tests/evaluate_log.rs");
+            let test = text("fable-std/tests/it/evaluate_log.rs");
             let line = test.lines().find_map(|line| line.strip_prefix("const LINE: &str = r#\"")?.strip_suffix("\"#;"));
             vec![Seed::new("tau2", format!("{}\n", line.expect("a line of a log")))]
         }
