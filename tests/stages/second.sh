@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 
 DEFMT=fable-core/defmt,fable-embedded/defmt
-STUDIES=(--locked --manifest-path examples/studies/Cargo.toml)
+STUDIES=(--locked --manifest-path examples/studies/Cargo.toml --target-dir "$TARGET_DIR")
 
 docs() {
   RUSTDOCFLAGS='-D warnings' cargo doc --no-deps --quiet "${HOST[@]}"

@@ -69,5 +69,5 @@ mod files;
 // What several subjects use.
 mod endpoint;
 mod proxying;
-#[path = "../../../fable-embedded/tests/it/wire/mod.rs"]
+#[path = "../../../fable-embedded/tests/wire/mod.rs"]
 mod wire;
