@@ -87,6 +87,8 @@ python() { # the wheel in a fresh virtual environment
 }
 
 javascript() { # the npm package in node
+  device examples/browser/run --package
+  after_build
   device tests/browser/run --node
 }
 
@@ -103,5 +105,6 @@ boards_bits() { # pinned runs on a Cortex-M0, a Cortex-M4F and a RISC-V with a f
 }
 
 boards_serial() { # one board over its serial port, through resets
+  after_build
   FABLE_BOARDS=netduino FABLE_PACKAGES="${HOST[*]}" device tests/qemu/run a_life_over_the_serial_port
 }
