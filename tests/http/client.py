@@ -65,7 +65,7 @@ def life(service, user):
 
 def main(fable, folder):
     with Service(fable, folder) as service:
-        document = requests.get(f"{service.url}/openapi.json", timeout=30)
+        document = requests.get(f"{service.url}/openapi.json", headers={"Authorization": f"Bearer {TOKEN}"}, timeout=30)
         check(document.ok and "/v1/decide" in document.json()["paths"], "the OpenAPI document describes the service")
         check(requests.get(f"{service.url}/healthz", timeout=30).ok, "the service says that it is well, without a token")
 

@@ -39,9 +39,17 @@ fn load_and_kill(play: &mut Play<f32>, mut service: Service, time: Duration) -> 
     (sent, answered)
 }
 
+/// The incarnation in which a user starts now, from the decision id of a user that is in no script: TAG-INCARNATION-ROUND.
+fn incarnation(service: &mut Service) -> u32 {
+    let answer = service.ask(&json!({ "op": "decide", "user": "newcomer" }).to_string());
+    let id = answer["decision"].as_str().unwrap_or_else(|| panic!("no decision in {answer}"));
+    id.split('-').nth(1).unwrap().parse().unwrap()
+}
+
 /// How many of the steps were done. Everyone is as after a beginning of the steps about them, which has all that were answered; and
 /// what forgetting divides happened in order. The oracle is that far then.
 fn catch_up(oracle: &mut Oracle<f32>, users: &[String], sent: &[Sent], answered: usize, service: &mut Service) -> usize {
+    let incarnation = incarnation(service);
     let mut ask = |user| service.ask(&json!({ "op": "posterior", "user": user }).to_string());
     let found: Vec<(&String, Value)> = users.iter().map(|user| (user, ask(user))).collect();
     let play = |oracle: &mut Oracle<f32>, sent: &Sent| assert_eq!(sent.step.play(oracle).is_ok(), sent.expected.is_ok());
@@ -66,7 +74,8 @@ fn catch_up(oracle: &mut Oracle<f32>, users: &[String], sent: &[Sent], answered:
             None
         };
         let all: Option<HashMap<u64, usize>> = found.iter().map(reached).collect();
-        if let Some(all) = all.filter(|_| answered <= end) {
+        // Forgetting a user of whom nothing is known again leaves posteriors that an earlier part has, too.
+        if let Some(all) = all.filter(|_| answered <= end && oracle.incarnation() == incarnation) {
             let done: Vec<&Sent> =
                 (start..end).filter(|step| *step < all[&sent[*step].step.number()]).map(|step| &sent[step]).collect();
             for sent in &done {

@@ -84,6 +84,12 @@ impl<T: Scalar> Oracle<T> {
         self.lives.get(name).is_some_and(|life| life.known)
     }
 
+    /// Users that were forgotten so far; the incarnation in which a new user starts.
+    #[must_use]
+    pub const fn incarnation(&self) -> u32 {
+        self.incarnation
+    }
+
     /// The incarnation and rounds of a user.
     pub fn rounds(&mut self, name: &str) -> (u32, u32) {
         let life = self.life(name);

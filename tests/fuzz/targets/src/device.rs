@@ -2,7 +2,7 @@
 //! It talks on as soon as the answers are sound.
 
 use fable_core::catalog::TAU2;
-use fable_core::protocol::{CHUNK, DELIMITER, Draft, Frame, MAX_FRAME, Reply, Request, VERSION};
+use fable_core::protocol::{CHUNK, DELIMITER, Draft, Frame, MAX_FRAME, Reply, Request, VERSION, WireShare};
 use fable_core::record::checksum;
 use fable_core::{Action, Comparison, DecisionId, Feasible, Settings};
 use fable_golden::TAU2_F32_SNAPSHOT;
@@ -107,7 +107,7 @@ pub fn device(data: &[u8]) {
                 assert_eq!((decision.id.user, decision.id.round), (device.hello().user, device.hello().rounds));
             }
         }
-        2 => _ = device.explain(id, Some(Action(3))).map(|why| why.shares.iter().map(|share| share.source()).collect::<Vec<_>>()),
+        2 => _ = device.explain(id, Some(Action(3))).map(|why| why.shares.iter().map(WireShare::source).collect::<Vec<_>>()),
         3 => {
             if let Ok(mut tape) = device.tape()
                 && let Ok(catalog) = device.catalog()

@@ -58,7 +58,7 @@ pub fn merge(data: &[u8]) {
     let place = Tape::of_user(&other).ok().and_then(|tape| Place::of_tape(&TAU2, settings, &tape).ok());
     assert!(place.is_some() || !there.is_empty());
     let Some(place) = place else { return };
-    let merged = merge::merge(&policy, &home, &[place.clone()]);
+    let merged = merge::merge(&policy, &home, std::slice::from_ref(&place));
     if edits.is_empty() {
         let merged = merged.as_ref().unwrap();
         assert_eq!((merged.decisions, merged.rewards), (ROUNDS, ROUNDS));

@@ -39,7 +39,7 @@ pub fn snapshot(data: &[u8]) {
     let (context, all) = (TAU2.context(None, []).unwrap(), Feasible::all(&TAU2));
     if let Ok(decision) = ana.decide(&context, &all) {
         match ana.feedback(decision.id, 0.5) {
-            Ok(_) | Err(UserError::Exhausted) => {} // by its count it may have learned all it can
+            Ok(()) | Err(UserError::Exhausted) => {} // by its count it may have learned all it can
             Err(error) => panic!("{error}"),
         }
     }

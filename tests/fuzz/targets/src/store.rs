@@ -159,16 +159,13 @@ fn damage(files: &mut [Vec<u8>; 3], mut data: &[u8]) {
 fn look(store: &FileStore, indexed: bool) -> BTreeMap<&'static str, Known> {
     let mut seen = BTreeMap::new();
     for (name, whole) in &SOUND.users {
-        match store.named(name) {
-            Ok(stored) => {
-                let found = known(&stored);
-                assert!(whole.0.starts_with(&found.0) && (found.1.is_empty() || found.1 == RULES), "{name}");
-                assert!(whole.2.exchanges().starts_with(found.2.exchanges()), "{name}");
-                assert!(!indexed || found == *whole, "{name}");
-                Resident::revive(&mut Desk::new(&POLICIES), &stored, None).unwrap();
-                seen.insert(*name, found);
-            }
-            Err(_) => {}
+        if let Ok(stored) = store.named(name) {
+            let found = known(&stored);
+            assert!(whole.0.starts_with(&found.0) && (found.1.is_empty() || found.1 == RULES), "{name}");
+            assert!(whole.2.exchanges().starts_with(found.2.exchanges()), "{name}");
+            assert!(!indexed || found == *whole, "{name}");
+            Resident::revive(&mut Desk::new(&POLICIES), &stored, None).unwrap();
+            seen.insert(*name, found);
         }
     }
     assert!(store.named("gone").is_err());
