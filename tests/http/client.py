@@ -85,7 +85,7 @@ def main(fable, folder):
         again = call("feedback", decision=decision, reward=0.5)
         check(again.status_code == 409, "a second reward for one decision is refused", again.text)
         wrong = call("decide", user="ben", context={**CONTEXT, "task": "codding"})
-        check(wrong.status_code == 400 and "codding" in wrong.json()["error"]["message"], "an error names the wrong word", wrong.text)
+        check(wrong.status_code == 422 and "codding" in wrong.json()["error"]["message"], "an error names the wrong word", wrong.text)
         bare = requests.post(f"{service.url}/v1/stats", json={}, timeout=30)
         check(bare.status_code == 401, "a request without a token is refused", bare.status_code)
         plain = requests.post(f"{service.url}/v1/stats", data="x", headers={"Authorization": f"Bearer {TOKEN}"}, timeout=30)

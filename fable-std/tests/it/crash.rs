@@ -41,7 +41,7 @@ fn load_and_kill(play: &mut Play<f32>, mut service: Service, time: Duration) -> 
 
 /// The incarnation in which a user starts now, from the decision id of a user that is in no script: TAG-INCARNATION-ROUND.
 fn incarnation(service: &mut Service) -> u32 {
-    let answer = service.ask(&json!({ "op": "decide", "user": "newcomer" }).to_string());
+    let answer = service.ask(&json!({ "op": "decide", "user": "newcomer", "context": {} }).to_string());
     let id = answer["decision"].as_str().unwrap_or_else(|| panic!("no decision in {answer}"));
     id.split('-').nth(1).unwrap().parse().unwrap()
 }
