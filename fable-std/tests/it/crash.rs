@@ -39,17 +39,23 @@ fn load_and_kill(play: &mut Play<f32>, mut service: Service, time: Duration) -> 
     (sent, answered)
 }
 
-/// The incarnation in which a user starts now, from the decision id of a user that is in no script: TAG-INCARNATION-ROUND.
-fn incarnation(service: &mut Service) -> u32 {
-    let answer = service.ask(&json!({ "op": "decide", "user": "newcomer", "context": {} }).to_string());
+/// The incarnation in which a new user starts now, from the decision id of a user with that new name: TAG-INCARNATION-ROUND.
+fn incarnation(service: &mut Service, name: &str) -> u32 {
+    let answer = service.ask(&json!({ "op": "decide", "user": name, "context": {} }).to_string());
     let id = answer["decision"].as_str().unwrap_or_else(|| panic!("no decision in {answer}"));
     id.split('-').nth(1).unwrap().parse().unwrap()
 }
 
 /// How many of the steps were done. Everyone is as after a beginning of the steps about them, which has all that were answered; and
-/// what forgetting divides happened in order. The oracle is that far then.
-fn catch_up(oracle: &mut Oracle<f32>, users: &[String], sent: &[Sent], answered: usize, service: &mut Service) -> usize {
-    let incarnation = incarnation(service);
+/// what forgetting divides happened in order. The oracle is that far then. A new user starts in the given incarnation.
+fn catch_up(
+    oracle: &mut Oracle<f32>,
+    users: &[String],
+    sent: &[Sent],
+    answered: usize,
+    incarnation: u32,
+    service: &mut Service,
+) -> usize {
     let mut ask = |user| service.ask(&json!({ "op": "posterior", "user": user }).to_string());
     let found: Vec<(&String, Value)> = users.iter().map(|user| (user, ask(user))).collect();
     let play = |oracle: &mut Oracle<f32>, sent: &Sent| assert_eq!(sent.step.play(oracle).is_ok(), sent.expected.is_ok());
@@ -124,7 +130,8 @@ fn run(durability: &str, kills: u64, seed: u64) {
         let (sent, answered) = load_and_kill(&mut play, service, Duration::from_micros(dice.below(400_000) as u64));
         service = start();
         let least = if durability == "commit" { answered } else { 0 };
-        let done = catch_up(&mut oracle, &users, &sent, least, &mut service);
+        let incarnation = incarnation(&mut service, &format!("newcomer {round}"));
+        let done = catch_up(&mut oracle, &users, &sent, least, incarnation, &mut service);
         search(&store, &users);
         play.oracle = oracle;
         (answers, more) = (answers + answered, more + done.saturating_sub(answered));
