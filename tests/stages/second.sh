@@ -160,7 +160,7 @@ schemas() { # Schemathesis over the OpenAPI document
 }
 
 clients() { # every foreign client through the proxy, faults, 200 conversations at once, the example
-  try tests/proxy/run --full
+  try tests/proxy/run --full tampering openai litellm openai-agents anthropic odd_requests faults modes parallel
   try examples/proxy/run
 }
 
@@ -191,7 +191,7 @@ power() { # more than 100,000 power cuts of a device's flash
   FABLE_LONG=1 tested "${HOST[@]}" -p fable-embedded --test it
 }
 
-load() { # rounds a second over a pipe, over HTTP and in a fleet; the demo's own work; files of a store stop growing
+load() { # rounds a second over a pipe, over HTTP and in a fleet; the proxy's delay; the demo's own work; files of a store stop growing
   local load=$TARGET_DIR/dist/load folder seconds
   cargo build --quiet --locked --profile dist --package fable-std --package fable-serve-tests || return
   folder=$(mktemp -d)
@@ -203,5 +203,6 @@ load() { # rounds a second over a pipe, over HTTP and in a fleet; the demo's own
   try "$load" http --least 10000
   try "$load" fleet --least 4000 --part 0.15
   try "$load" many
+  try tests/proxy/run --dist --full latency
   try "$load" soak --minutes "${FABLE_SOAK_MINUTES:-5}"
 }
