@@ -32,6 +32,8 @@ fn build(name: &str, rust_file: Option<&Path>) -> PathBuf {
     let mut build = Command::new(Path::new(LIBRARY).join("build"));
     build.args(["host", folder.to_str().unwrap()]).env("CARGO", env!("CARGO")).env_remove("FABLE_CATALOG");
     build.env("CARGO_TARGET_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("generated"));
+    // The size does not matter here, and a quick build has the same bits.
+    build.envs([("CARGO_PROFILE_C_OPT_LEVEL", "1"), ("CARGO_PROFILE_C_CODEGEN_UNITS", "16"), ("CARGO_PROFILE_C_LTO", "thin")]);
     if let Some(file) = rust_file {
         build.env("FABLE_CATALOG", file);
     }

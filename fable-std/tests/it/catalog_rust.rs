@@ -38,7 +38,7 @@ impl Crate {
         fs::create_dir_all(folder.join("src")).unwrap();
         let manifest = format!(
             "[package]\nname = \"{name}\"\nedition = \"2024\"\n[workspace]\n[dependencies]\nfable-core = {{ path = '{CORE}', features = ['alloc'] }}\n\
-             [profile.dev]\nopt-level = 1\ndebug = false\n"
+             [profile.dev]\ndebug = false\n"
         );
         fs::write(folder.join("Cargo.toml"), manifest).unwrap();
         fs::copy(LOCK, folder.join("Cargo.lock")).unwrap();

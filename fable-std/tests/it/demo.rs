@@ -27,9 +27,12 @@ fn the_demo_is_what_the_readme_shows() {
 
     let picture = std::fs::read_to_string(folder.path().join("fable-demo.svg")).unwrap();
     assert!(picture == include_str!("../../../examples/demo.svg"), "examples/demo.svg is not what `fable demo` draws");
-    let again = fable(folder.path(), &["demo", "--plain", "--svg", "other.svg"]);
-    assert_eq!(text(again.stdout).replace("other.svg", "fable-demo.svg"), plain);
-    assert_eq!(std::fs::read_to_string(folder.path().join("other.svg")).unwrap(), picture);
+    // Without a terminal `--plain` changes nothing, and the picture goes where it is told.
+    let run = |arguments: &[&str]| text(fable(folder.path(), &[&["demo", "--rounds", "20"], arguments].concat()).stdout);
+    let (short, again) = (run(&[]), run(&["--plain", "--svg", "other.svg"]));
+    assert_eq!(again.replace("other.svg", "fable-demo.svg"), short);
+    let [picture, other] = ["fable-demo.svg", "other.svg"].map(|name| std::fs::read_to_string(folder.path().join(name)).unwrap());
+    assert_eq!(picture, other);
 }
 
 /// The last lines of another user, in full: what was learned is near what is hidden, and what is nearest to certain is true.
@@ -118,8 +121,13 @@ fn in_a_terminal_it_moves() {
 fn a_reader_that_goes_away_is_no_error() {
     let folder = tempfile::tempdir().unwrap();
     let mut demo = Command::new(env!("CARGO_BIN_EXE_fable"));
-    let mut demo =
-        demo.args(["demo", "--plain"]).current_dir(&folder).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut demo = demo
+        .args(["demo", "--plain", "--rounds", "20"])
+        .current_dir(&folder)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
     drop(demo.stdout.take());
     let mut said = String::new();
     demo.stderr.take().unwrap().read_to_string(&mut said).unwrap();
