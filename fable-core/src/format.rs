@@ -4,6 +4,7 @@
 use crate::analysis::{Program, Span};
 use crate::catalog::{ActionName, CoordinateName};
 use crate::numbers::Stream;
+use crate::posterior::dense::Dense;
 #[cfg(feature = "protocol")]
 use crate::protocol::Draft;
 #[cfg(feature = "record")]
@@ -11,6 +12,7 @@ use crate::record::{Loader, PriorVerifier, Snapshot, Verifier};
 use crate::user::{Explanation, Thousandths};
 use crate::{Catalog, Command, Factor, Learner, Number, Policy, Posterior, Prior, Scalar, State, Step, Storage, User, Workspace};
 use defmt::{Display2Format, Format, Formatter, write};
+use nalgebra::RealField;
 
 impl Format for Catalog<'_> {
     fn format(&self, f: Formatter<'_>) {
@@ -52,6 +54,12 @@ impl<T: Number> Format for Factor<'_, T> {
 impl<T: Number, S: AsRef<[T]>> Format for Posterior<T, S> {
     fn format(&self, f: Formatter<'_>) {
         write!(f, "posterior of {}, log det ratio {=f64}", self.arrow(), self.log_det_ratio());
+    }
+}
+
+impl<T: RealField, const D: usize> Format for Dense<T, D> {
+    fn format(&self, f: Formatter<'_>) {
+        write!(f, "dense posterior, d = {=usize}", D);
     }
 }
 

@@ -10,6 +10,7 @@ mod listed {
     use fable_core::analysis::{Program, ProgramError, Prototype, Rate, Selection, Span, SpanError, SpcaError};
     use fable_core::catalog::{self, ActionName, Block, BlockSet, Component, Condition, Contrast, CoordinateName};
     use fable_core::catalog::{Definition, LonePart, Rename, RenameKind, Term, Value, Values, agent, rubric, tau2};
+    use fable_core::posterior::dense::{Dense, NotGaussian};
     use fable_core::protocol::{
         self, Draft, Fault, Frame, Hello, Kept, Reply, Session, Statistics, StorageFault, WireContext, WireShare,
     };
@@ -38,6 +39,8 @@ mod listed {
         has::<Update<f32>>();
         has::<Estimate<f32>>();
         has::<PosteriorError>();
+        has::<Dense<f32, 9>>();
+        has::<NotGaussian>();
         has::<Prior<'_, f32>>();
         has::<Factor<'_, f32>>();
         has::<PriorError>();
