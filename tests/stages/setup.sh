@@ -11,7 +11,10 @@ as_root() { # PACKAGE...; installs with apt, or prints the command
     return 1
   fi
   echo "installing with apt: $*"
-  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null
+  ( # both lanes install
+    flock 9
+    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null
+  ) 9>>"${TMPDIR:-/tmp}/fable-apt.lock"
 }
 
 packages_of() { # COMMAND=PACKAGE...; the packages of commands that are missing
