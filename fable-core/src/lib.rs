@@ -86,13 +86,13 @@ pub use numbers::{
 pub use policy::{Deadline, Expiry, Exploration, OnChange, Policy, Scale, Setting, Settings, SettingsError, setting};
 pub use posterior::{Estimate, Factor, Posterior, PosteriorError, Prior, PriorError, Update, Workspace};
 pub use user::{
-    ALARM, Assessment, Average, Certifier, Choice, Coin, Coins, Command, Comparison, Decision, DecisionId, Event, Explanation,
+    ALARM, Assessment, Average, Certifier, Choice, Coin, Coins, Command, Comparison, Decision, DecisionId, Deed, Elsewhere, Event, Explanation,
     Gap, LEAST, Learner, MAX_ORIGINS, MAX_TRIALS, MAX_WISHES, Observation, ParseDecisionIdError, Probe, Probes, Promotion,
     Request, SETTLING, Scores, Share, Source, Standing, State, Step, Thousandths, Trial, User, UserError, Verdict, WITHDRAWN,
     Wish, is_look,
 };
 #[cfg(feature = "alloc")]
-pub use user::{Deed, Elsewhere, HOST_ROOM, HostLearner, HostUser, merge};
+pub use user::{HOST_ROOM, HostLearner, HostUser, merge};
 #[cfg(feature = "migrate")]
 pub use user::{MigrateError, Migrated, Migration};
 

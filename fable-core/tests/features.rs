@@ -5,8 +5,8 @@
 
 use fable_core::catalog::TAU2;
 use fable_core::{
-    Action, Certifier, Coin, Coins, Command, Comparison, ContrastSet, Event, Exploration, Feasible, Learner, Observation, Policy,
-    Promotion, Request, Settings, SettingsError, Verdict, Workspace,
+    Action, Certifier, Coin, Coins, Command, Comparison, ContrastSet, Deed, Elsewhere, Event, Exploration, Feasible, Learner, Observation, Policy,
+    Promotion, Request, Settings, SettingsError, State, Verdict, Workspace,
 };
 
 use fable_core::UserError::{self, Unsupported};
@@ -65,6 +65,7 @@ fn what_is_left_out_is_refused_and_changes_nothing() {
         (unlearn, unlearned(ContrastSet::EMPTY)),
         (unlearn && probes, unlearned(ContrastSet::first(1))),
         (cfg!(feature = "adapt"), Event::Fade { keep: 0.5 }),
+        (cfg!(feature = "alloc"), Event::Elsewhere(Elsewhere { origin: 3, from: 0, to: 1, at: 0, deed: Deed::Nothing })),
         (cfg!(feature = "rules"), Event::Wish { code: fable_core::Wish::Off.code(), stands: true }),
         (probes, Event::Decision { round: 21, action: Action(0), baseline: 0.0, context, at: 0, coins }),
     ];
@@ -79,10 +80,22 @@ fn settings_that_a_build_cannot_keep_are_refused() {
     let without = |settings| matches!(Policy::<f32>::new(&TAU2, settings), Err(SettingsError::Unsupported(_)));
     let paper = Settings::PAPER;
     assert!(!without(paper));
+    assert_eq!(without(Settings::default()), !cfg!(feature = "adapt"));
+    assert_eq!(Settings::default(), Settings::DEFAULT);
+    let optimistic = Exploration::Optimistic(1.5);
+    assert_eq!(Settings::default().exploration, optimistic);
+    assert_eq!(without(Settings { exploration: optimistic, ..paper }), !cfg!(feature = "adapt"));
+    assert_eq!(without(Settings::PROBING), !cfg!(feature = "probes"));
     assert_eq!(without(Settings { probe: 0.5, ..paper }), !cfg!(feature = "probes"));
     assert_eq!(without(Settings { half_life: Some(9), ..paper }), !cfg!(feature = "adapt"));
     let theorem = Exploration::Theorem { delta: 0.1 };
     assert_eq!(without(Settings { exploration: theorem, ..paper }), !cfg!(feature = "theorem"));
+}
+
+/// Features add code. They change neither the layout of the state nor the variants of an event.
+#[test]
+fn no_feature_changes_a_layout() {
+    assert_eq!((size_of::<State>(), size_of::<Event>()), (256, 296));
 }
 
 /// The posterior after 60 rounds is this number whatever the features.

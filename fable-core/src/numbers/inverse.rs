@@ -22,7 +22,6 @@ fn column<T>(columns: &[T], length: usize, index: usize) -> &[T] {
 }
 
 /// What the own entry of one row, 1, leaves on the right-hand sides of the columns before it: all there is to begin with.
-#[cfg(feature = "adapt")]
 pub(crate) fn begin_row<T: Number>(columns: &[T], length: usize, row: usize, x: &mut [Entries<T>]) {
     for (index, x) in x.iter_mut().enumerate() {
         let entry = row.checked_sub(index + 1).and_then(|below| column(columns, length, index).get(below));

@@ -34,7 +34,6 @@ pub struct Policy<'a, T> {
     /// The retained blocks, if not all are.
     mask: Option<BlockSet>,
     /// Whether the prior expects something.
-    #[cfg(feature = "adapt")]
     informed: bool,
     fingerprint: u64,
 }
@@ -98,7 +97,6 @@ impl<'a, T: Scalar> Policy<'a, T> {
                     base_precision,
                     prior: Prior::Isotropic,
                     mask,
-                    #[cfg(feature = "adapt")]
                     informed: false,
                     fingerprint,
                 })
@@ -120,7 +118,6 @@ impl<'a, T: Scalar> Policy<'a, T> {
             base_precision,
             prior,
             mask,
-            #[cfg(feature = "adapt")]
             informed: prior.has_mean(),
             fingerprint: sum.with(&prior),
         })
@@ -311,7 +308,6 @@ impl<'a, T: Scalar> Policy<'a, T> {
     pub fn nu(&self, round: u32) -> f64 {
         match self.settings.exploration {
             Exploration::Constant(scale) => scale,
-            #[cfg(feature = "adapt")]
             Exploration::Optimistic(scale) => {
                 if self.informed {
                     scale / 1.5

@@ -28,7 +28,6 @@ pub enum Exploration {
     /// Scores are mean + c sd, with the exact standard deviation of every feasible action, and two thirds of c where a prior was fitted
     /// to people ([`Policy::nu`](crate::Policy::nu)); of equals the earliest is taken. There
     /// is no chance in it but that of [probes](Settings::probe). It takes one solve per active coordinate, a draw takes one.
-    #[cfg(feature = "adapt")]
     Optimistic(f64),
 }
 
@@ -45,7 +44,6 @@ impl Exploration {
     pub fn nu(&self, round: u32, dimension: usize) -> f64 {
         match *self {
             Self::Constant(scale) => scale,
-            #[cfg(feature = "adapt")]
             Self::Optimistic(scale) => scale,
             Self::Theorem { .. } if !cfg!(feature = "theorem") => 0.0, // no policy has it
             Self::Theorem { delta } => {
@@ -202,7 +200,6 @@ pub struct Settings<'a> {
 
 impl Settings<'_> {
     /// The defaults, for constants.
-    #[cfg(feature = "adapt")]
     pub const DEFAULT: Self =
         Self { base_precision: None, exploration: Exploration::Optimistic(1.5), scale: Scale::Learned, ..Self::PAPER };
 
@@ -238,14 +235,12 @@ impl Settings<'_> {
     pub const PROMOTING: Self = Self { prior_radius: Some(2.0), exploration: Exploration::Constant(5.0), ..Self::PAPER };
 }
 
-#[cfg(feature = "probes")]
 impl Settings<'_> {
     /// The defaults with a coin in every second round for each component: for hosts that want preferences to be certain soon. What it
     /// finds and what it costs is in `examples/studies/results/probes.md`.
     pub const PROBING: Self = Self { probe: 0.5, ..Self::DEFAULT };
 }
 
-#[cfg(feature = "adapt")]
 impl Default for Settings<'_> {
     fn default() -> Self {
         Self::DEFAULT
@@ -367,7 +362,9 @@ impl Settings<'_> {
         check!(self.cost_weight, COST_WEIGHT);
         match self.exploration {
             Exploration::Constant(nu) => check!(nu, NU),
-            #[cfg(feature = "adapt")]
+            Exploration::Optimistic(_) if !cfg!(feature = "adapt") => {
+                return Err(SettingsError::Unsupported(setting::OPTIMISM.name));
+            }
             Exploration::Optimistic(c) => check!(c, OPTIMISM),
             Exploration::Theorem { delta } => check!(delta, DELTA),
         }

@@ -34,11 +34,9 @@ pub(crate) use fade::Fading;
 pub(crate) use migrate::{Carried, Carry, Places};
 pub use prior::{Factor, Prior, PriorError};
 pub use workspace::Workspace;
-#[cfg(feature = "adapt")]
 pub(crate) use workspace::rows;
 pub(crate) use workspace::{parts, with_variances};
 
-#[cfg(feature = "adapt")]
 use crate::numbers::inverse::{Entries, ROWS, begin_row};
 use crate::numbers::{Arrow, BASE_PRECISION, MAX_COEFFICIENT, MAX_RESPONSE, Number, Segment, Storage, Stream, VARIANCE, within};
 use core::fmt;
@@ -389,7 +387,6 @@ impl<T: Number, S: AsRef<[T]>> Posterior<T, S> {
 
     /// Walks over the rows of L^-1 of one leaf and the root, [`ROWS`] at a time: their entries, leaf first, how many of
     /// these can be other than zero, and their E. `rows` has room for the leaf and the root.
-    #[cfg(feature = "adapt")]
     pub(crate) fn inverse_rows(
         &self,
         task: Option<usize>,

@@ -107,7 +107,6 @@ impl<T: Number> Prior<'_, T> {
     }
 
     /// Whether the prior expects something: its mean is not 0.
-    #[cfg(feature = "adapt")]
     pub(crate) fn has_mean(&self) -> bool {
         match self {
             Self::Isotropic => false,

@@ -8,7 +8,6 @@
 //! ```
 
 use crate::catalog::Catalog;
-#[cfg(feature = "adapt")]
 use crate::numbers::inverse::Entries;
 use crate::numbers::{Number, Storage};
 use core::marker::PhantomData;
@@ -52,11 +51,9 @@ pub(crate) fn with_variances<'w, T>(workspace: &'w mut [T], catalog: &Catalog<'_
 }
 
 /// Some rows of a factor's inverse, and their sums per value.
-#[cfg(feature = "adapt")]
 type Rows<'w, T> = (&'w mut [Entries<T>], &'w mut [Entries<T>]);
 
 /// The rows of a scratch; `None` when it is too small.
-#[cfg(feature = "adapt")]
 pub(crate) fn rows<'w, T>(scratch: &'w mut [T], catalog: &Catalog<'_>) -> Option<Rows<'w, T>> {
     let (rows, _) = scratch.as_chunks_mut();
     rows.get_mut(..catalog.row_len())?.split_at_mut_checked(catalog.arrow().active_len() - 1)

@@ -4,14 +4,12 @@ use super::wire::{Input, Output};
 use super::{CRC_16, RecordError};
 use crate::catalog::{Action, ActionSet, Catalog, ContrastSet, Direction, Statement};
 use crate::user::{Coin, Coins, Event, Observation};
-#[cfg(feature = "alloc")]
 use crate::user::{Deed, Elsewhere};
 
 /// The longest event: a statement over 24 coordinates.
 pub const MAX_EVENT_LEN: usize = 260;
 
 /// The longest event from elsewhere: a statement again, with where it comes from.
-#[cfg(feature = "alloc")]
 pub const MAX_ELSEWHERE_LEN: usize = 280;
 
 /// Bytes of the checksum.
@@ -32,6 +30,7 @@ pub fn encode_event<'b>(event: &Event, buffer: &'b mut [u8]) -> Result<&'b [u8],
         Event::Promotion(_) if !cfg!(feature = "promote") => return Err(RecordError::Unsupported),
         Event::Fade { .. } if !cfg!(feature = "adapt") => return Err(RecordError::Unsupported),
         Event::Wish { .. } if !cfg!(feature = "rules") => return Err(RecordError::Unsupported),
+        Event::Elsewhere(_) if !cfg!(feature = "alloc") => return Err(RecordError::Unsupported),
         Event::Decision { coins, .. } if !cfg!(feature = "probes") && !coins.is_empty() => {
             return Err(RecordError::Unsupported);
         }
@@ -102,7 +101,6 @@ pub fn encode_event<'b>(event: &Event, buffer: &'b mut [u8]) -> Result<&'b [u8],
             out.varint(*code);
             out.byte((*stands).into());
         }
-        #[cfg(feature = "alloc")]
         Event::Elsewhere(elsewhere) => {
             out.byte(13);
             put_elsewhere(&mut out, elsewhere);
@@ -143,7 +141,6 @@ fn put_unlearning(out: &mut Output<'_>, observation: &Observation, imputed: bool
     out.contrasts(probed);
 }
 
-#[cfg(feature = "alloc")]
 fn put_elsewhere(out: &mut Output<'_>, elsewhere: &Elsewhere) {
     let Elsewhere { origin, from, to, at, ref deed } = *elsewhere;
     for number in [origin, from, to.saturating_sub(from)] {
@@ -218,6 +215,7 @@ fn other(tag: u8, input: &mut Input<'_>, catalog: &Catalog<'_>, place: &mut Even
         8 if !cfg!(feature = "promote") => return Err(RecordError::Unsupported),
         10 if !cfg!(feature = "adapt") => return Err(RecordError::Unsupported),
         11 if !cfg!(feature = "probes") => return Err(RecordError::Unsupported),
+        13 if !cfg!(feature = "alloc") => return Err(RecordError::Unsupported),
         14 if !cfg!(feature = "rules") => return Err(RecordError::Unsupported),
         2 | 11 => Event::Decision {
             round: input.u32(),
@@ -251,14 +249,12 @@ fn other(tag: u8, input: &mut Input<'_>, catalog: &Catalog<'_>, place: &mut Even
         10 => Event::Fade { keep: input.f32() },
         12 => Event::Origin { origin: input.varint() },
         14 => Event::Wish { code: input.varint(), stands: input.flag() },
-        #[cfg(feature = "alloc")]
         13 => Event::Elsewhere(elsewhere(input, catalog)?),
         _ => return Err(RecordError::Content),
     };
     Ok(())
 }
 
-#[cfg(feature = "alloc")]
 fn elsewhere(input: &mut Input<'_>, catalog: &Catalog<'_>) -> Result<Elsewhere, RecordError> {
     let (origin, from, more, at) = (input.varint(), input.varint(), input.varint(), input.u32());
     let to = from.checked_add(more).ok_or(RecordError::Content)?;

@@ -67,9 +67,7 @@ mod restore;
 pub mod snapshot;
 mod wire;
 
-#[cfg(feature = "alloc")]
-pub use event::MAX_ELSEWHERE_LEN;
-pub use event::{MAX_EVENT_LEN, decode_event, decode_event_into, encode_event};
+pub use event::{MAX_ELSEWHERE_LEN, MAX_EVENT_LEN, decode_event, decode_event_into, encode_event};
 pub use prior::PriorVerifier;
 #[cfg(feature = "alloc")]
 pub use prior::{decode_prior, encode_prior};

@@ -120,6 +120,9 @@ impl<'p, T: Scalar> Reader<'p, T> {
                     && usize::from(counters.merged) <= MAX_ORIGINS
                     && u32::from(counters.pending) <= counters.round
                     && usize::from(counters.profile) <= catalog.contrasts().len();
+                if !cfg!(feature = "alloc") && counters.merged > 0 {
+                    return Err(RecordError::Unsupported);
+                }
                 if !cfg!(feature = "adapt") && (counters.squares, counters.disappointment, counters.since_change) != (0.0, 0, 0) {
                     return Err(RecordError::Unsupported);
                 }

@@ -293,9 +293,9 @@ impl<T: Scalar> User<'_, T> {
             }
             // What the reward leads to: fading, then what it has made certain.
             order @ (Order::Feedback { .. } | Order::Observe { .. }) => {
-                let (now, probed) = match order {
-                    Order::Feedback { id, now, .. } => (*now, self.probed(id.round)),
-                    Order::Observe { now, .. } => (*now, ContrastSet::EMPTY),
+                let (now, round) = match order {
+                    Order::Feedback { id, now, .. } => (*now, Some(id.round)),
+                    Order::Observe { now, .. } => (*now, None),
                     _ => return Ok(false),
                 };
                 if cfg!(feature = "adapt")
@@ -304,8 +304,7 @@ impl<T: Scalar> User<'_, T> {
                     *event = Event::Fade { keep };
                     return Ok(true);
                 }
-                let contrasts = if super::is_look(self.observations) { ContrastSet::FULL } else { probed };
-                self.propose_promotion(&contrasts, now, event)
+                self.propose_promotion(&self.contrasts_to_check(round), now, event)
             }
             Order::Promote { now } => {
                 supported(cfg!(feature = "promote"))?;
@@ -402,7 +401,7 @@ impl<T: Scalar> User<'_, T> {
         Ok(Observation { context: *context, action, baseline, reward, weight })
     }
 
-    /// Learns from an action chosen elsewhere.
+    /// Learns from an action chosen elsewhere, fades if that is due, and promotes what the reward has made certain.
     ///
     /// # Errors
     /// A reward outside [-1, 1], a context or action of another catalog; nothing has changed then.
@@ -410,7 +409,7 @@ impl<T: Scalar> User<'_, T> {
         supported(cfg!(feature = "observe"))?;
         let observation = self.observed((context, action, None), reward, 1.0)?;
         let update = self.observation_lesson(&observation)?.learn();
-        self.fade_if_due()?;
+        self.follow_up(None, 0);
         Ok(update)
     }
 

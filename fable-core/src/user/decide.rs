@@ -4,15 +4,10 @@ use super::late::{Pending, Wait, slot_mut};
 use super::probe::Coins;
 use super::{Decision, Request, State, User, UserError};
 use crate::catalog::score::{Round, Scalar};
-use crate::catalog::{Action, Context, ContrastSet, Feasible, FeasibleError, MAX_WEIGHT, Rule};
-#[cfg(feature = "adapt")]
-use crate::catalog::{ActionSet, score};
+use crate::catalog::{Action, ActionSet, Context, ContrastSet, Feasible, FeasibleError, MAX_WEIGHT, Rule, score};
 use crate::numbers::{Key, Purpose, Stream, within};
 use crate::policy::{Exploration, Scale};
-#[cfg(feature = "adapt")]
-use crate::posterior::rows;
-use crate::posterior::with_variances;
-use crate::posterior::{Estimate, Posterior, PosteriorError, parts};
+use crate::posterior::{Estimate, Posterior, PosteriorError, parts, rows, with_variances};
 
 /// What a decider that may fall back to the host's own behaviour returns.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -32,7 +27,6 @@ pub(super) enum Outlook<T> {
     /// Those of a draw with so many times the standard deviation.
     Draw(T, Key),
     /// Those of the mean, each with so many of its standard deviations added.
-    #[cfg(feature = "adapt")]
     Bonus(T),
 }
 
@@ -41,7 +35,6 @@ pub(super) enum Outlook<T> {
 pub(super) struct Drawn<T> {
     pub(super) round: u32,
     /// The rule's choice.
-    #[cfg_attr(not(feature = "adapt"), expect(dead_code, reason = "without coins it is what is played"))]
     pub(super) best: Action,
     /// What is played: the rule's choice, or what coins made of it.
     pub(super) action: Action,
@@ -161,9 +154,9 @@ impl<T: Scalar> User<'_, T> {
         let learned = if settings.scale == Scale::Learned { self.scale() } else { 1.0 };
         let scale = T::from_f64(self.policy.nu(round) * learned);
         match settings.exploration {
-            #[cfg(feature = "adapt")]
-            Exploration::Optimistic(_) => Outlook::Bonus(scale),
-            Exploration::Constant(_) | Exploration::Theorem { .. } => {
+            Exploration::Optimistic(_) if cfg!(feature = "adapt") => Outlook::Bonus(scale),
+            // Without the feature no policy is optimistic.
+            Exploration::Optimistic(_) | Exploration::Constant(_) | Exploration::Theorem { .. } => {
                 Outlook::Draw(scale, Key { seed: settings.seed, user, incarnation, origin, round, purpose })
             }
         }
@@ -199,7 +192,7 @@ impl<T: Scalar> User<'_, T> {
         match outlook {
             Outlook::Mean => self.score(request, None),
             Outlook::Draw(scale, key) => self.score(request, Some((scale, key.stream()))),
-            #[cfg(feature = "adapt")]
+            Outlook::Bonus(_) if !cfg!(feature = "adapt") => Err(UserError::Unsupported),
             Outlook::Bonus(scale) => {
                 self.find_variances(request)?;
                 self.score(request, None)?;
@@ -245,7 +238,6 @@ impl<T: Scalar> User<'_, T> {
     }
 
     /// Leaves the variance of every feasible action's score in the workspace.
-    #[cfg(feature = "adapt")]
     #[inline(never)]
     fn find_variances(&mut self, request: &Request<'_>) -> Result<(), PosteriorError> {
         const SHORT: PosteriorError = PosteriorError::WorkspaceLength;
@@ -273,7 +265,6 @@ impl<T: Scalar> User<'_, T> {
     }
 
     /// Adds so many standard deviations to each score, and compares again; the means take the place of the variances.
-    #[cfg(feature = "adapt")]
     fn add_bonus(&mut self, scale: T, feasible: &ActionSet) -> Result<(Action, T), UserError> {
         let catalog = self.policy.catalog();
         let (scratch, variances) = with_variances(self.workspace, catalog).ok_or(PosteriorError::WorkspaceLength)?;

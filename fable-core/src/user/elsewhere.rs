@@ -81,7 +81,7 @@ impl<T: Scalar> User<'_, T> {
         let Elsewhere { origin, from, to, ref deed, .. } = *elsewhere;
         let own = origin == self.origin;
         if own && !matches!(deed, Deed::Promoted(_)) {
-            return Err(UserError::Origin);
+            return Err(UserError::OwnSite);
         }
         let known = if own { self.events } else { self.known_of(origin) };
         if from < known {
@@ -91,7 +91,7 @@ impl<T: Scalar> User<'_, T> {
         } else if to <= from {
             return Err(UserError::OutOfOrder);
         } else if !own && !self.memory.state.merged.clone().set(origin, to) {
-            return Err(UserError::Origins);
+            return Err(UserError::SitesFull);
         }
         match deed {
             Deed::Reward { .. } | Deed::Unlearned { .. } => Ok(true),
@@ -139,8 +139,10 @@ impl<T: Scalar> User<'_, T> {
                 Verdict::Open => false,
             };
         let ordered = lower <= upper && lower.is_finite() && upper.is_finite();
-        let declared = usize::from(contrast) < self.policy.catalog().contrasts().len();
-        if !(declared && within && one_sided && ordered && evidence >= 1 && verdict != Verdict::Open) {
+        if usize::from(contrast) >= self.policy.catalog().contrasts().len() {
+            return Err(UserError::UnknownContrast);
+        }
+        if !(within && one_sided && ordered && evidence >= 1 && verdict != Verdict::Open) {
             return Err(UserError::NotPromoted);
         }
         if self.has_room(contrast) { Ok(()) } else { Err(UserError::ProfileFull) }

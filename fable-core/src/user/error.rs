@@ -41,14 +41,16 @@ pub enum UserError {
     },
     /// The decision was made at another place, and its reward is learned there.
     DecidedElsewhere,
-    /// A place cannot change after the first decision, and nothing that happened here is merged from elsewhere.
-    Origin,
+    /// The site is fixed with the first decision, and is not 0.
+    SiteFixed,
+    /// Events of the user's own site cannot be merged from elsewhere.
+    OwnSite,
     /// What happened at another place is known already.
     KnownElsewhere,
     /// What happened at another place before is not known.
     GapElsewhere,
-    /// There are no more places to remember.
-    Origins,
+    /// The user was merged from the maximum number of other sites.
+    SitesFull,
     /// No decision of this user in this incarnation has this id.
     UnknownDecision,
     /// The decision waited too long for its reward.
@@ -59,25 +61,32 @@ pub enum UserError {
     Stale,
     /// The writer did not take the text.
     Text,
-    /// What is to be kept in a fading is not 0, nor a number from 0.001 to less than 1; or what is left of an observation that is to be unlearned is not
-    /// a number from 0.000001 to 1.
+    /// The factor of a fading is not 0, nor a number from 0.001 to less than 1.
     Keep,
+    /// The factor that fadings left of an observation is not a number from 0.000001 to 1.
+    Kept,
     /// What is to be unlearned cannot have been learned, or cannot be told from rounding in this scalar.
     NotLearned,
     /// The two actions compared are the same or differ in more than one component.
     Comparison,
     /// A coin that cannot have been tossed for this decision: of a contrast that it does not bear on, or out of order.
     Coin,
-    /// The catalog has no such contrast, or it is not promoted by what was learned.
+    /// The catalog declares no such contrast.
+    UnknownContrast,
+    /// The promotion does not follow from what was learned.
     NotPromoted,
     /// The profile has no room for another promotion.
     ProfileFull,
     /// The user has switched everything off: nothing is decided or learned.
     Off,
-    /// No such wish: it is of another catalog, it stands already, or it does not stand.
-    Wish,
-    /// There is no room for another wish.
-    Wishes,
+    /// The code is not a rule that users of this catalog can have.
+    UnknownRule,
+    /// The user has this rule.
+    RuleExists,
+    /// The user does not have this rule.
+    RuleMissing,
+    /// The user has the maximum number of rules.
+    RulesFull,
     /// A counter has reached its end.
     Exhausted,
     /// This build was made without the feature that it takes.
@@ -108,26 +117,31 @@ impl fmt::Display for UserError {
             Self::DefaultCount { expected } => write!(f, "there must be exactly {expected} default scores, one per action"),
             Self::DefaultRange { action } => write!(f, "the default score of action {action} is not a number from -100 to 100"),
             Self::DecidedElsewhere => f.write_str("the decision was made at another place, and its reward is learned there"),
-            Self::Origin => f.write_str("the place that decides is fixed with the first decision, and is not another one"),
+            Self::SiteFixed => f.write_str("the site that decides is fixed with the first decision, and is not 0"),
+            Self::OwnSite => f.write_str("events of the user's own site cannot be merged"),
             Self::KnownElsewhere => f.write_str("what happened at the other place is known already"),
             Self::GapElsewhere => f.write_str("what happened at the other place before is missing"),
-            Self::Origins => write!(f, "a user can be merged from at most {} other places", super::MAX_ORIGINS),
+            Self::SitesFull => write!(f, "a user can be merged from at most {} other sites", super::MAX_ORIGINS),
             Self::UnknownDecision => f.write_str("there is no such decision"),
             Self::ExpiredDecision => f.write_str("the decision has expired"),
             Self::DuplicateFeedback => f.write_str("the decision has had its feedback"),
             Self::Stale => f.write_str("the state, the defaults or the settings are not those of the decision any more"),
             Self::Text => f.write_str("the writer did not take the text"),
-            Self::Keep => f.write_str("what is kept must be a number from 0 to less than 1, and not too small"),
+            Self::Keep => f.write_str("the factor of a fading must be 0, or a number from 0.001 to less than 1"),
+            Self::Kept => f.write_str("what fadings left of an observation must be a number from 0.000001 to 1"),
             Self::NotLearned => {
                 f.write_str("the observation cannot have been learned, or cannot be taken away at this precision")
             }
             Self::Comparison => f.write_str("the two actions of a contrast must differ in exactly one component"),
             Self::Coin => f.write_str("no such coin can have been tossed for the decision"),
-            Self::NotPromoted => f.write_str("the contrast is not promoted by what was learned"),
+            Self::UnknownContrast => f.write_str("the catalog declares no such contrast"),
+            Self::NotPromoted => f.write_str("the promotion does not follow from what was learned"),
             Self::ProfileFull => f.write_str("the profile has no room for another promotion"),
             Self::Off => f.write_str("the user has switched this off"),
-            Self::Wish => f.write_str("the wish is of another catalog, stands already, or does not stand"),
-            Self::Wishes => write!(f, "a user can have at most {} rules and switches", super::MAX_WISHES),
+            Self::UnknownRule => f.write_str("the rule is not one that users of this catalog can have"),
+            Self::RuleExists => f.write_str("the user has this rule"),
+            Self::RuleMissing => f.write_str("the user does not have this rule"),
+            Self::RulesFull => write!(f, "a user can have at most {} rules and switches", super::MAX_WISHES),
             Self::Exhausted => f.write_str("a counter of this learner has reached its end"),
             Self::Unsupported => f.write_str("this build was made without the feature that it takes"),
             Self::Posterior(error) => error.fmt(f),

@@ -189,7 +189,6 @@ pub enum Event {
         stands: bool,
     },
     /// What happened to the user at another place, complete in itself.
-    #[cfg(feature = "alloc")]
     Elsewhere(super::Elsewhere),
 }
 

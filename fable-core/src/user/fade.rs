@@ -92,16 +92,6 @@ impl<T: Scalar> User<'_, T> {
         settings.on_change.keep().filter(|_| changed).or(faded)
     }
 
-    /// Fades if it is time to.
-    pub(super) fn fade_if_due(&mut self) -> Result<(), UserError> {
-        if cfg!(feature = "adapt")
-            && let Some(keep) = self.fading_due()
-        {
-            self.fading(keep)?.fade();
-        }
-        Ok(())
-    }
-
     /// Lets what is known count `keep` times as much, from 0 to less than 1, and the prior again in its place.
     ///
     /// # Errors

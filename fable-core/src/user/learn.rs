@@ -25,7 +25,6 @@ pub(super) struct Lesson<'s, T> {
     trials: &'s mut [T],
     kind: Kind,
     /// What it is part of, if it happened elsewhere.
-    #[cfg(feature = "alloc")]
     pub(super) elsewhere: Option<&'s super::Elsewhere>,
 }
 
@@ -45,8 +44,7 @@ impl<T: Scalar> Lesson<'_, T> {
     #[inline(never)]
     pub(super) fn learn(self) -> Update<T> {
         let Self { state, located, variance, evidence, settled, trials, kind, .. } = self;
-        #[cfg(feature = "alloc")]
-        let happened_here = self.elsewhere.is_none_or(|elsewhere| {
+        let happened_here = !cfg!(feature = "alloc") || self.elsewhere.is_none_or(|elsewhere| {
             state.know(elsewhere);
             if let (super::Deed::Reward { coins, .. }, Some((_, catalog, action, _))) = (&elsewhere.deed, &evidence) {
                 let values = catalog.values(*action).unwrap_or_default();
@@ -56,8 +54,6 @@ impl<T: Scalar> Lesson<'_, T> {
             }
             false
         });
-        #[cfg(not(feature = "alloc"))]
-        let happened_here = true;
         if happened_here {
             state.count();
         }
@@ -136,8 +132,8 @@ fn count<T: Scalar>(catalog: &Catalog<'_>, counts: &mut [T], action: Action, ste
 }
 
 impl<T: Scalar> User<'_, T> {
-    /// Learns the reward of an earlier decision (Equations 5-6), for hosts without a clock:
-    /// [`feedback_at`](Self::feedback_at) time 0.
+    /// Learns the reward of an earlier decision (Equations 5-6), fades if that is due, and promotes what the reward has made
+    /// certain. For hosts without a clock: [`feedback_at`](Self::feedback_at) time 0.
     ///
     /// # Errors
     /// A reward outside [-1, 1], an unknown, expired or already rewarded decision; nothing has changed then.
@@ -160,8 +156,22 @@ impl<T: Scalar> User<'_, T> {
     pub fn feedback_weighted(&mut self, id: DecisionId, reward: f64, weight: f32, now: u32) -> Result<Update<T>, UserError> {
         let round = self.rewardable(id, now)?;
         let update = self.feedback_lesson(round, reward, weight)?.learn();
-        self.fade_if_due()?;
+        self.follow_up(Some(round), now);
         Ok(update)
+    }
+
+    /// Fades and promotes after a learned reward, of the decision of a round if there was one. No error remains to be reported:
+    /// a promotion that cannot be assessed now is looked for at the next check.
+    pub(super) fn follow_up(&mut self, round: Option<u32>, time: u32) {
+        if cfg!(feature = "adapt")
+            && let Some(keep) = self.fading_due()
+            && let Ok(fade) = self.fading(keep)
+        {
+            fade.fade();
+        }
+        if cfg!(feature = "promote") {
+            let _ = self.promote_all(&self.contrasts_to_check(round), time);
+        }
     }
 
     /// The round of a decision that still waits at time `now`.
@@ -213,7 +223,6 @@ impl<T: Scalar> User<'_, T> {
     }
 
     /// The reward of a decision of another place.
-    #[cfg(feature = "alloc")]
     pub(super) fn elsewhere_lesson(&mut self, observation: &Observation, imputed: bool) -> Result<Lesson<'_, T>, UserError> {
         self.admit_observation(observation)?;
         self.admit_count()?;
@@ -268,7 +277,6 @@ impl<T: Scalar> User<'_, T> {
             settled: None,
             trials,
             kind,
-            #[cfg(feature = "alloc")]
             elsewhere: None,
         }))
     }
@@ -301,7 +309,6 @@ impl<T: Scalar> User<'_, T> {
             settled,
             trials,
             kind,
-            #[cfg(feature = "alloc")]
             elsewhere: None,
         })
     }

@@ -169,12 +169,11 @@ impl<T: Scalar, const N: usize, const R: usize> Learner<T, [T; N], R> {
     }
 }
 
-/// The sizes that device users count on: everything one user needs, with room for one waiting decision and one promotion. What is
-/// known of other places is not on a device.
+/// The sizes that device users count on: everything one user needs, with capacity for one waiting decision and one promotion.
 const _: () = {
     use crate::catalog::{AGENT, TAU2};
-    assert!(size_of::<Learner<f32, [f32; AGENT.state_len()], 1>>() <= 105_600 + size_of::<Merged>());
-    assert!(size_of::<Learner<f32, [f32; TAU2.state_len()], 1>>() <= 2_700 + size_of::<Merged>());
+    assert!(size_of::<Learner<f32, [f32; AGENT.state_len()], 1>>() <= 105_664);
+    assert!(size_of::<Learner<f32, [f32; TAU2.state_len()], 1>>() <= 2_764);
     assert!(size_of::<[f32; crate::catalog::TRIAL_LEN]>() <= 60);
 };
 

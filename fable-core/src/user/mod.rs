@@ -8,7 +8,6 @@
 mod assess;
 mod command;
 mod decide;
-#[cfg(feature = "alloc")]
 mod elsewhere;
 mod error;
 mod event;
@@ -39,7 +38,6 @@ mod wish;
 pub use assess::{Assessment, Comparison, Gap, Verdict};
 pub use command::{Command, Scores};
 pub use decide::Choice;
-#[cfg(feature = "alloc")]
 pub use elsewhere::{Deed, Elsewhere};
 pub use error::UserError;
 pub use event::{Decision, DecisionId, Event, Observation, ParseDecisionIdError};

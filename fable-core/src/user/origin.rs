@@ -9,8 +9,8 @@
 use super::{Event, State, User};
 use crate::catalog::score::Scalar;
 
-/// Other places that a user can be merged from: 8 on hosts (feature `alloc`), none on devices, whose journals are merged by hosts.
-pub const MAX_ORIGINS: usize = if cfg!(feature = "alloc") { 8 } else { 0 };
+/// Other places that a user can be merged from. Builds without `alloc` refuse to merge: hosts merge the journals of devices.
+pub const MAX_ORIGINS: usize = 8;
 
 /// How much of what happened at other places is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +29,6 @@ impl Merged {
     }
 
     /// Remembers that so many events of a place are known. False when there is no room for another place.
-    #[cfg(any(feature = "alloc", feature = "record"))]
     pub(crate) fn set(&mut self, origin: u32, events: u32) -> bool {
         let Some(place) = self.entries.iter().position(|(known, count)| *count == 0 || *known == origin) else { return false };
         if let Some(entry) = self.entries.get_mut(place) {

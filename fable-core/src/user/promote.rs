@@ -78,8 +78,24 @@ impl<T: Scalar> User<'_, T> {
     pub fn promote(&mut self, at: u32) -> Result<u32, UserError> {
         supported(cfg!(feature = "promote"))?;
         self.admit()?;
+        self.promote_all(&ContrastSet::FULL, at)
+    }
+
+    /// The declared contrasts that are looked at after a learned reward: all of them at a [look](is_look), otherwise those whose
+    /// coin it was the reward of.
+    pub(super) fn contrasts_to_check(&self, round: Option<u32>) -> ContrastSet {
+        if is_look(self.observations) {
+            ContrastSet::FULL
+        } else {
+            round.map_or(ContrastSet::EMPTY, |round| self.probed(round))
+        }
+    }
+
+    /// Promotes what is decided now of some declared contrasts, and says how much that was.
+    #[inline(never)]
+    pub(super) fn promote_all(&mut self, contrasts: &ContrastSet, at: u32) -> Result<u32, UserError> {
         let mut promoted = 0;
-        while let Some(promotion) = self.next_promotion(&ContrastSet::FULL, at)? {
+        while let Some(promotion) = self.next_promotion(contrasts, at)? {
             self.memory.promote(self.policy.catalog(), &promotion);
             promoted += 1;
         }
@@ -93,11 +109,11 @@ impl<T: Scalar> User<'_, T> {
     pub fn standing(&mut self, promotion: &Promotion) -> Result<Standing, UserError> {
         if promotion.by == Certifier::Coins {
             supported(cfg!(feature = "probes"))?;
-            let account = self.account(usize::from(promotion.contrast)).ok_or(UserError::NotPromoted)?;
+            let account = self.account(usize::from(promotion.contrast)).ok_or(UserError::UnknownContrast)?;
             let holds = account.certified == promotion.verdict;
             return Ok(if holds { Standing::Holds } else { Standing::Revoked });
         }
-        let comparison = Comparison::promoted(self.policy.catalog(), promotion).ok_or(UserError::NotPromoted)?;
+        let comparison = Comparison::promoted(self.policy.catalog(), promotion).ok_or(UserError::UnknownContrast)?;
         Ok(promotion.assessed(&self.assess(&comparison)?))
     }
 
@@ -129,7 +145,7 @@ impl<T: Scalar> User<'_, T> {
             let (valid, evidence) = (trial.valid, u32::from(trial.trials));
             return Ok(Promotion { contrast, verdict, valid, by, round: self.round, at, evidence, lower, upper });
         }
-        let comparison = Comparison::declared(self.policy.catalog(), usize::from(contrast)).ok_or(UserError::NotPromoted)?;
+        let comparison = Comparison::declared(self.policy.catalog(), usize::from(contrast)).ok_or(UserError::UnknownContrast)?;
         let now = self.assess(&comparison)?;
         let (lower, upper) = (now.lower as f32, now.upper as f32);
         let finite = lower.is_finite() && upper.is_finite();
@@ -179,7 +195,7 @@ impl<T: Scalar> User<'_, T> {
     fn admit_certificate(&mut self, promotion: &Promotion) -> Result<(), UserError> {
         supported(cfg!(feature = "probes"))?;
         let now = self.promotion(promotion.contrast, promotion.by, promotion.at)?;
-        let account = self.account(usize::from(promotion.contrast)).ok_or(UserError::NotPromoted)?;
+        let account = self.account(usize::from(promotion.contrast)).ok_or(UserError::UnknownContrast)?;
         let [plus, minus] = account.wealth();
         let won = match promotion.verdict {
             Verdict::For => plus > 1.0,

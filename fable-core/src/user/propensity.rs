@@ -1,8 +1,6 @@
 //! How probable each action is in the next round, for logs that other policies are to be judged by.
 
-use super::decide::Drawn;
-#[cfg(feature = "adapt")]
-use super::decide::Outlook;
+use super::decide::{Drawn, Outlook};
 use super::{Request, User, UserError};
 use crate::catalog::{Action, score::Scalar};
 use crate::numbers::Purpose;
@@ -40,7 +38,6 @@ impl<T: Scalar> User<'_, T> {
         let left = self.narrow(request)?;
         let request = &Request { feasible: &left, ..*request };
         let round = self.next_round()?;
-        #[cfg(feature = "adapt")]
         if let Outlook::Bonus(scale) = self.exploring(round, Purpose::Decision) {
             let (action, _) = self.best(request, Outlook::Bonus(scale))?;
             return self.spread_all(request, action, round, out);
@@ -56,7 +53,6 @@ impl<T: Scalar> User<'_, T> {
         draws: u32,
         out: &mut [f64],
     ) -> Result<(), UserError> {
-        #[cfg(feature = "adapt")]
         if let Outlook::Bonus(_) = self.exploring(drawn.round, Purpose::Decision) {
             return self.spread_all(request, drawn.best, drawn.round, out);
         }
@@ -64,7 +60,6 @@ impl<T: Scalar> User<'_, T> {
     }
 
     /// All of the probability is in what coins make of one choice.
-    #[cfg(feature = "adapt")]
     fn spread_all(&mut self, request: &Request<'_>, best: Action, round: u32, out: &mut [f64]) -> Result<(), UserError> {
         out.fill(0.0);
         self.spread(request, best, round, 1.0, out)

@@ -42,7 +42,6 @@ enum Effect<'s, T> {
     Forget(Memory<'s, T>, &'s Policy<'s, T>, u32),
     Place(&'s mut State, u32),
     Wish(Memory<'s, T>, u32, bool),
-    #[cfg(feature = "alloc")]
     Elsewhere(Memory<'s, T>, &'s Catalog<'s>, &'s super::Elsewhere),
     Nothing(&'s mut State),
 }
@@ -114,8 +113,11 @@ impl<T: Scalar> User<'_, T> {
                 Effect::Forget(self.memory.reborrow(), self.policy, *promise)
             }
             Event::Origin { origin } => {
-                if *origin == 0 || self.round > 0 || self.origin != 0 || self.known_of(*origin) > 0 {
-                    return Err(UserError::Origin);
+                if *origin == 0 || self.round > 0 || self.origin != 0 {
+                    return Err(UserError::SiteFixed);
+                }
+                if self.known_of(*origin) > 0 {
+                    return Err(UserError::OwnSite);
                 }
                 Effect::Place(self.memory.state, *origin)
             }
@@ -124,7 +126,7 @@ impl<T: Scalar> User<'_, T> {
                 self.admit_wish(*code, *stands)?;
                 Effect::Wish(self.memory.reborrow(), *code, *stands)
             }
-            #[cfg(feature = "alloc")]
+            Event::Elsewhere(_) if !cfg!(feature = "alloc") => return Err(UserError::Unsupported),
             Event::Elsewhere(elsewhere) => {
                 if self.admit_elsewhere(elsewhere)? {
                     Effect::Learn(self.told_lesson(elsewhere)?)
@@ -173,10 +175,9 @@ impl<'s, T: Scalar> Step<'s, T> {
             Effect::Forget(mut memory, policy, promise) => memory.forget(policy, promise),
             Effect::Place(state, origin) => state.origin = origin,
             Effect::Wish(mut memory, code, stands) if cfg!(feature = "rules") => memory.wish(code, stands),
+            Effect::Elsewhere(memory, catalog, elsewhere) if cfg!(feature = "alloc") => memory.note(catalog, elsewhere),
             // Without their feature there are none.
-            Effect::Fade(_) | Effect::Promote(..) | Effect::Wish(..) => {}
-            #[cfg(feature = "alloc")]
-            Effect::Elsewhere(memory, catalog, elsewhere) => memory.note(catalog, elsewhere),
+            Effect::Fade(_) | Effect::Promote(..) | Effect::Wish(..) | Effect::Elsewhere(..) => {}
             Effect::Nothing(state) => state.count(),
         }
         None

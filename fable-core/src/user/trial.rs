@@ -294,7 +294,7 @@ impl<T: Scalar> User<'_, T> {
     /// What coins have shown about a declared contrast, by its position.
     ///
     /// # Errors
-    /// [`UserError::NotPromoted`] for a contrast that the catalog does not have; without the feature `probes`
+    /// [`UserError::UnknownContrast`] for a contrast that the catalog does not have; without the feature `probes`
     /// [`UserError::Unsupported`].
     ///
     /// ```
@@ -309,7 +309,7 @@ impl<T: Scalar> User<'_, T> {
     pub fn trial(&self, contrast: usize) -> Result<Trial, UserError> {
         supported(cfg!(feature = "probes"))?;
         self.admit()?;
-        let account = self.account(contrast).ok_or(UserError::NotPromoted)?;
+        let account = self.account(contrast).ok_or(UserError::UnknownContrast)?;
         let [plus, minus] = account.wealth();
         Ok(Trial {
             trials: account.trials,

@@ -53,7 +53,7 @@ impl<T: Scalar> User<'_, T> {
         self.admit()?;
         self.admit_observation(observation)?;
         if !(1e-6..=1.0).contains(&kept) {
-            return Err(UserError::Keep);
+            return Err(UserError::Kept);
         }
         let policy = self.policy;
         let values = policy.catalog().values(observation.action).unwrap_or_default();

@@ -273,10 +273,14 @@ impl<T: Scalar> User<'_, T> {
         for other in codes(self.memory.storage) {
             (known, count) = (known || other == code, count + 1);
         }
-        if known == stands || !is_wish(self.policy.catalog(), code) {
-            Err(UserError::Wish)
+        if !is_wish(self.policy.catalog(), code) {
+            Err(UserError::UnknownRule)
+        } else if known && stands {
+            Err(UserError::RuleExists)
+        } else if !known && !stands {
+            Err(UserError::RuleMissing)
         } else if stands && count == MAX_WISHES {
-            Err(UserError::Wishes)
+            Err(UserError::RulesFull)
         } else {
             Ok(())
         }
@@ -289,11 +293,11 @@ impl<T: Scalar> User<'_, T> {
             let unknown = |wish: &&Wish| !is_wish(self.policy.catalog(), wish.code());
             supported(cfg!(feature = "rules"))?;
             if wishes.iter().any(|wish| unknown(&wish)) {
-                return Err(UserError::Wish);
+                return Err(UserError::UnknownRule);
             }
             let again = |(place, wish): (usize, &Wish)| wishes.iter().take(place).any(|other| other == wish);
             if wishes.len() - wishes.iter().enumerate().filter(|pair| again(*pair)).count() > MAX_WISHES {
-                return Err(UserError::Wishes);
+                return Err(UserError::RulesFull);
             }
         }
         let wanted = |code: u32| wishes.iter().any(|wish| wish.code() == code);

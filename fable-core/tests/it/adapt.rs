@@ -170,7 +170,7 @@ fn fading_weighs_every_observation_less_and_the_prior_again() {
                 dense.observe(&features(&MIXED, &taken.context, taken.action), residual, -0.25 / k);
                 assert_same(&mut ana, &dense, &format!("prior {which}, keep {keep}, unlearned"));
             } else {
-                assert_eq!(ana.user().run(&mut unlearn(kept)), Err(UserError::Keep));
+                assert_eq!(ana.user().run(&mut unlearn(kept)), Err(UserError::Kept));
             }
         }
     }

@@ -179,7 +179,8 @@ fn every_fault_has_its_own_error() {
     for (contrast, by) in
         [0, 1, 255].into_iter().flat_map(|contrast| [Certifier::Ellipsoid, Certifier::Coins].map(|by| (contrast, by)))
     {
-        refuse(Event::Promotion(Promotion { contrast, by, ..UNFOUNDED }), UserError::NotPromoted);
+        let error = if contrast == 255 { UserError::UnknownContrast } else { UserError::NotPromoted };
+        refuse(Event::Promotion(Promotion { contrast, by, ..UNFOUNDED }), error);
     }
     let foreign = Context::new(&AGENT, Some(7), &[0.5; 4]).unwrap();
     refuse(decided(4, Action(0), 0.0, foreign, &[]), UserError::ForeignContext);

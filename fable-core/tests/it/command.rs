@@ -1,7 +1,7 @@
 //! The two ways to use a user, by verbs and by commands whose events are stored, lead to the same bits. What is dropped has not
 //! happened, what is refused changes nothing, and what was stored leads back to the same bits.
 
-use crate::common::{Random, start};
+use crate::common::{self, Random, start};
 use fable_core::catalog::rubric::{self, Level};
 use fable_core::catalog::{AGENT, Catalog, RUBRIC, TAU2};
 use fable_core::{
@@ -84,7 +84,7 @@ impl Deed {
                 Command::decide(Request { context, feasible, defaults: defaults.as_deref(), at: now })
             }
             Self::Feedback { id, reward } => Command::feedback(*id, *reward).at(now),
-            Self::Observe { context, action, reward } => Command::observe(context, *action, *reward).at(now),
+            Self::Observe { context, action, reward } => Command::observe(context, *action, *reward), // as the verb: at time 0
             Self::Onboard(statements) => Command::onboard(statements),
             Self::Unlearn(observation) => Command::unlearn(*observation, false, 1.0, ContrastSet::EMPTY),
             Self::Expire => Command::expire(now),
@@ -93,7 +93,7 @@ impl Deed {
         }
     }
 
-    /// The same by verbs. A reward is followed by a look, which is the caller's to take there.
+    /// The same by verbs.
     fn by_verbs<T: Scalar>(&self, user: &mut User<'_, T>, now: u32) -> Result<Option<Decision>, UserError> {
         match self {
             Self::Decide { context, feasible, defaults } => {
@@ -106,9 +106,6 @@ impl Deed {
             Self::Expire => drop(user.expire(now)?),
             Self::Promote => drop(user.promote(now)?),
             Self::Forget => user.forget()?,
-        }
-        if matches!(self, Self::Feedback { .. } | Self::Observe { .. }) && is_look(user.observations()) {
-            user.promote(now)?;
         }
         Ok(None)
     }
@@ -390,13 +387,13 @@ fn promotions_follow_the_rewards_at_looks() {
     assert!(!promoted.is_empty() && delayed > 0, "{promoted:?} {delayed}");
 }
 
-/// A user about whom a good deal is decided, but at no look.
+/// A user about whom a good deal is decided, and nothing promoted.
 fn decided(policy: &Policy<'static, f64>) -> HostUser<'static, f64, 16> {
     let mut ana = start(policy, 1);
     let context = RUBRIC.context(None, []).unwrap();
     for round in 0..101 {
         let (level, reward) = [(Level::Five, 0.95), (Level::One, -0.95)][round % 2];
-        ana.user().observe(&context, rubric::action([level, Level::Three, Level::Three]), reward).unwrap();
+        common::observe_alone(&mut ana.user(), &context, rubric::action([level, Level::Three, Level::Three]), reward);
     }
     assert!(ana.learner().profile().is_empty() && !is_look(ana.observations()));
     ana
@@ -411,18 +408,19 @@ fn a_command_promotes_at_once() {
     assert!(command.applied() > 0 && steps.learner().profile().iter().all(|promotion| promotion.at == 7));
     assert_eq!(verbs.user().promote(7), Ok(command.applied()));
     assert!(verbs.to_bytes() == steps.to_bytes());
-    // A host's own feedback looks too, the verb does not.
+    // A host's feedback, the verb of a user and the command promote at the same reward.
     let (context, all) = (RUBRIC.context(None, []).unwrap(), Feasible::all(&RUBRIC));
-    let [mut host, mut verb] = [(); 2].map(|()| decided(&policy));
+    let [mut host, mut verb, mut commanded] = [(); 3].map(|()| decided(&policy));
     while host.observations() < 128 {
         let id = host.decide(&context, &all).unwrap().id;
         host.feedback(id, 0.0).unwrap();
         let id = verb.decide(&context, &all).unwrap().id;
         verb.user().feedback(id, 0.0).unwrap();
+        let id = commanded.decide(&context, &all).unwrap().id;
+        commanded.user().run(&mut Command::feedback(id, 0.0)).unwrap();
+        assert_eq!(host.learner().profile().is_empty(), host.observations() < 128);
+        assert!(host.to_bytes() == verb.to_bytes() && host.to_bytes() == commanded.to_bytes());
     }
-    assert!(!host.learner().profile().is_empty() && verb.learner().profile().is_empty());
-    verb.user().promote(0).unwrap();
-    assert!(host.to_bytes() == verb.to_bytes());
 }
 
 /// Whatever is asked about a user changes no byte of her.
@@ -522,13 +520,13 @@ fn the_direct_way_comes_to_the_same_as_commands() {
     let never = Wish::Never { component: 1, value: 0, when: When::Always };
 
     direct.user().wish(never, true).unwrap();
-    assert_eq!(direct.user().wish(never, true), Err(UserError::Wish));
+    assert_eq!(direct.user().wish(never, true), Err(UserError::RuleExists));
     commanded.user().run(&mut Command::wishes(&[never])).unwrap();
     for round in 0..200_u16 {
         let value = f64::from(round % 2) * 1.8 - 0.9;
         let action = Action(if round % 2 == 0 { 4 } else { 22 });
         for user in [&mut direct, &mut commanded] {
-            user.user().observe(&context, action, value).unwrap();
+            common::observe_alone(&mut user.user(), &context, action, value);
         }
     }
     let all = Feasible::from_set(&RUBRIC, ActionSet::from_words(*RUBRIC.all_actions().words())).unwrap();

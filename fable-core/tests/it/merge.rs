@@ -241,7 +241,7 @@ fn every_place_has_its_own_ids_and_draws() {
     play(&mut again, &place.journal).unwrap();
     assert_eq!(again.decide(&context, &all).unwrap().id.origin, 3);
     let refused = |origin| HostUser::clone(&again).user().check(&Event::Origin { origin }).map(drop);
-    assert_eq!([0, 3, 4].map(refused), [Err(UserError::Origin); 3]);
+    assert_eq!([0, 3, 4].map(refused), [Err(UserError::SiteFixed); 3]);
     // Whose decision it was learns the reward.
     let id = place.ana.user().id(1);
     let mut other = HostUser::<f64>::new(&moved, "ana").unwrap();
@@ -356,7 +356,7 @@ fn what_does_not_belong_together_is_refused() {
     refuse(&nothing(1, known - 1, known + 1), UserError::KnownElsewhere);
     refuse(&nothing(1, known + 1, known + 2), UserError::GapElsewhere);
     refuse(&nothing(1, known, known), UserError::OutOfOrder);
-    refuse(&nothing(0, 0, 1), UserError::Origin);
+    refuse(&nothing(0, 0, 1), UserError::OwnSite);
     let context = TAU2.context(None, []).unwrap();
     let observation = Observation { context, action: Action(0), baseline: 0.0, reward: 0.5, weight: 1.0 };
     let deed = |observation, coins| Deed::Reward { round: 1, observation, imputed: false, coins };
@@ -372,7 +372,7 @@ fn what_does_not_belong_together_is_refused() {
         play(&mut here.ana, &[nothing(origin, 0, 1)]).unwrap();
     }
     let before = here.ana.clone();
-    assert_eq!(play(&mut here.ana, &[nothing(50, 0, 1)]), Err(UserError::Origins));
+    assert_eq!(play(&mut here.ana, &[nothing(50, 0, 1)]), Err(UserError::SitesFull));
     assert_eq!(here.ana, before);
     // And in snapshots.
     let again = HostUser::<f64>::restore(here.ana.policy(), &here.ana.to_bytes()).unwrap();

@@ -12,7 +12,8 @@ fn start<'p, const R: usize>(policy: &Policy<'p, f64>) -> HostUser<'p, f64, R> {
     common::start(policy, 7)
 }
 
-/// A user of `rubric` who shows how much she likes rigor: `strength` for level 5, the opposite for level 1. Steps she likes.
+/// A user of `rubric` whose rewards say how much she likes rigor: `strength` for level 5, the opposite for level 1. She likes steps.
+/// Nothing is promoted.
 fn show<const R: usize>(ana: &mut HostUser<'_, f64, R>, strength: f64) {
     let context = Context::new(&RUBRIC, None, &[]).unwrap();
     let shown = [
@@ -22,7 +23,7 @@ fn show<const R: usize>(ana: &mut HostUser<'_, f64, R>, strength: f64) {
         ([Level::Three, Level::One, Level::Three], -0.9),
     ];
     for (levels, reward) in shown {
-        ana.user().observe(&context, rubric::action(levels), reward).unwrap();
+        common::observe_alone(&mut ana.user(), &context, rubric::action(levels), reward);
     }
 }
 
@@ -202,7 +203,6 @@ fn a_promotion_that_the_state_does_not_say_is_refused() {
     let tampered = [
         Promotion { contrast: 1, ..honest },
         Promotion { contrast: 6, ..honest },
-        Promotion { contrast: 9, ..honest },
         Promotion { verdict: Verdict::Against, ..honest },
         Promotion { verdict: Verdict::Open, ..honest },
         Promotion { round: 1, ..honest },
@@ -221,6 +221,9 @@ fn a_promotion_that_the_state_does_not_say_is_refused() {
         assert_eq!(ana.user().check(&event).map(|_| ()), Err(UserError::NotPromoted), "{event:?}");
         assert_eq!(ana, before);
     }
+    let unknown = Event::Promotion(Promotion { contrast: 9, ..honest });
+    assert_eq!(ana.user().check(&unknown).map(|_| ()), Err(UserError::UnknownContrast));
+    assert_eq!(ana, before);
     // One that comes late is refused too: the state has moved on.
     let mut later = ana.clone();
     show(&mut later, 0.9);

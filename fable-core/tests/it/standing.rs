@@ -273,19 +273,19 @@ fn wishes_are_checked() {
         never(0, 0, When::Signal(2)),
     ] {
         let mut command = [never(0, 0, When::Always), wrong];
-        assert_eq!(ana.user().run(&mut Command::wishes(&command)), Err(UserError::Wish), "{wrong:?}");
+        assert_eq!(ana.user().run(&mut Command::wishes(&command)), Err(UserError::UnknownRule), "{wrong:?}");
         command.reverse();
-        assert_eq!(ana.user().run(&mut Command::wishes(&command)), Err(UserError::Wish), "{wrong:?}");
+        assert_eq!(ana.user().run(&mut Command::wishes(&command)), Err(UserError::UnknownRule), "{wrong:?}");
     }
     assert!(ana.learner().wishes().count() == 0 && bits(&ana) == before);
     let one = never(0, 1, When::Always).code();
     let wish = |code, stands| Event::Wish { code, stands };
     let mut user = ana.user();
-    assert_eq!(user.check(&wish(one, false)).map(|_| ()), Err(UserError::Wish));
+    assert_eq!(user.check(&wish(one, false)).map(|_| ()), Err(UserError::RuleMissing));
     user.check(&wish(one, true)).unwrap().apply();
-    assert_eq!(user.check(&wish(one, true)).map(|_| ()), Err(UserError::Wish));
+    assert_eq!(user.check(&wish(one, true)).map(|_| ()), Err(UserError::RuleExists));
     for code in [0, 1, u32::MAX, one | 1 << 20] {
-        assert_eq!(user.check(&wish(code, true)).map(|_| ()), Err(UserError::Wish), "{code}");
+        assert_eq!(user.check(&wish(code, true)).map(|_| ()), Err(UserError::UnknownRule), "{code}");
     }
     // No more than there is room for, whether all at once or one by one.
     let many: Vec<Wish> = (0..7)
@@ -301,11 +301,11 @@ fn wishes_are_checked() {
         })
         .collect();
     let many = &many[..MAX_WISHES + 3];
-    assert_eq!(user.run(&mut Command::wishes(many)), Err(UserError::Wishes));
+    assert_eq!(user.run(&mut Command::wishes(many)), Err(UserError::RulesFull));
     assert_eq!(user.wishes().count(), 1);
     user.run(&mut Command::wishes(&many[..MAX_WISHES])).unwrap();
     assert_eq!(user.wishes().count(), MAX_WISHES);
-    assert_eq!(user.check(&wish(Wish::Off.code(), true)).map(|_| ()), Err(UserError::Wishes));
+    assert_eq!(user.check(&wish(Wish::Off.code(), true)).map(|_| ()), Err(UserError::RulesFull));
     user.run(&mut Command::wishes(&[])).unwrap();
     assert_eq!(user.wishes().count(), 0);
 }

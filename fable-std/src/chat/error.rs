@@ -94,7 +94,7 @@ impl From<RulesError> for ChatError {
         match error {
             RulesError::Name(flaw) => Self::Unknown(flaw),
             RulesError::NothingLeft => Self::NothingLeft,
-            RulesError::TooMany => Self::Learner(UserError::Wishes),
+            RulesError::TooMany => Self::Learner(UserError::RulesFull),
         }
     }
 }

@@ -165,7 +165,7 @@ impl From<UserError> for Refusal {
             | UserError::Baseline
             | UserError::DefaultCount { .. }
             | UserError::DefaultRange { .. }
-            | UserError::Wishes => Code::OutOfRange,
+            | UserError::RulesFull => Code::OutOfRange,
             UserError::UnknownDecision | UserError::DecidedElsewhere => Code::UnknownDecision,
             UserError::ExpiredDecision => Code::Expired,
             UserError::DuplicateFeedback => Code::DuplicateFeedback,

@@ -4,7 +4,7 @@ pub mod declared;
 pub mod onboarded;
 
 use fable_core::catalog::{Block, Catalog, Component, Condition, Contrast, Definition, Part, Term, Value};
-use fable_core::{Action, Context, HostLearner, HostUser, Policy, Scalar, State};
+use fable_core::{Action, Command, Context, HostLearner, HostUser, Policy, Scalar, State, User};
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 
 /// Every kind of block, a null value in the middle, terms within and across components: 2 x 3 x 4 actions, 3 tasks.
@@ -223,4 +223,9 @@ pub fn bits<T: Scalar, const R: usize>(ana: &HostUser<'_, T, R>) -> Vec<u64> {
     let posterior = ana.learner().posterior();
     let packed = posterior.packed().iter().map(|value| value.bits());
     counters.into_iter().chain([posterior.log_det_ratio().to_bits()]).chain(packed).collect()
+}
+
+/// Learns a reward for an action chosen elsewhere, and leaves out what follows from it: the first event of the command.
+pub fn observe_alone<T: Scalar>(user: &mut User<'_, T>, context: &Context, action: Action, reward: f64) {
+    user.next(&mut Command::observe(context, action, reward)).unwrap().unwrap().apply();
 }
