@@ -752,8 +752,14 @@ fn a_device_obeys_what_its_user_wishes() {
         assert_eq!(TAU2.values(Action(action)).unwrap()[1], 2);
     }
     // What cannot be wished, or stands already, changes nothing; and a set without anything that is allowed is refused.
-    for (code, stands) in [(never(0), true), (never(2), false), (never(3), true), (0, true), (u32::MAX, true)] {
-        assert_eq!(ask(&wish(code, stands), &[]), Reply::Fault(WRONG));
+    for (code, stands, error) in [
+        (never(0), true, UserError::RuleExists),
+        (never(2), false, UserError::RuleMissing),
+        (never(3), true, UserError::UnknownRule),
+        (0, true, UserError::UnknownRule),
+        (u32::MAX, true, UserError::UnknownRule),
+    ] {
+        assert_eq!(ask(&wish(code, stands), &[]), Reply::Fault(error.into()));
     }
     let mut none = 0_u32;
     for action in TAU2.all_actions().iter().filter(|action| TAU2.values(*action).unwrap()[1] != 2) {
