@@ -3,13 +3,16 @@
 #[cfg(feature = "analysis")]
 use crate::analysis::{Program, Span};
 use crate::catalog::{ActionName, CoordinateName};
+use crate::explain::Explanation;
+use crate::journal::{Command, State, Step};
+use crate::numbers::Number;
 use crate::numbers::Stream;
+use crate::posterior::{Factor, Posterior, Prior, Storage};
 #[cfg(feature = "protocol")]
 use crate::protocol::Draft;
 #[cfg(feature = "record")]
 use crate::record::{Loader, PriorVerifier, Snapshot, Verifier};
-use crate::user::{Explanation, Thousandths};
-use crate::{Catalog, Command, Factor, Learner, Number, Policy, Posterior, Prior, Scalar, State, Step, Storage, User, Workspace};
+use crate::{Catalog, Learner, Policy, Scalar, User, Workspace};
 use defmt::{Display2Format, Format, Formatter, write};
 
 impl Format for Catalog<'_> {
@@ -26,7 +29,7 @@ impl<T: Scalar> Format for Policy<'_, T> {
 }
 
 #[cfg(feature = "migrate")]
-impl<T: Scalar> Format for crate::Migration<'_, T> {
+impl<T: Scalar> Format for crate::migrate::Migration<'_, T> {
     fn format(&self, f: Formatter<'_>) {
         write!(f, "migration from {} to {}", self.old_policy(), self.new_policy());
     }
@@ -45,13 +48,13 @@ impl<T: Scalar> Format for Prior<'_, T> {
 
 impl<T: Number> Format for Factor<'_, T> {
     fn format(&self, f: Formatter<'_>) {
-        write!(f, "factor of {}", self.posterior().arrow());
+        write!(f, "factor of {}", self.posterior().layout());
     }
 }
 
 impl<T: Number, S: AsRef<[T]>> Format for Posterior<T, S> {
     fn format(&self, f: Formatter<'_>) {
-        write!(f, "posterior of {}, log det ratio {=f64}", self.arrow(), self.log_det_ratio());
+        write!(f, "posterior of {}, log det ratio {=f64}", self.layout(), self.log_det_ratio());
     }
 }
 
@@ -63,9 +66,9 @@ impl<T, W> Format for Workspace<T, W> {
 
 impl<T: Scalar, S: Storage<T>, const R: usize> Format for Learner<T, S, R> {
     fn format(&self, f: Formatter<'_>) {
-        let (user, incarnation) = (self.user(), self.incarnation());
-        write!(f, "learner of {=u64:016x}-{=u32}: {=u32} rounds, ", user, incarnation, self.rounds());
-        write!(f, "{=u32} observations, {=usize} promotions", self.observations(), self.profile().len());
+        let (user, incarnation) = (self.state().user(), self.state().incarnation());
+        write!(f, "learner of {=u64:016x}-{=u32}: {=u32} rounds, ", user, incarnation, self.state().rounds());
+        write!(f, "{=u32} observations, {=usize} promotions", self.state().observations(), self.profile().len());
     }
 }
 
@@ -77,7 +80,7 @@ impl Format for State {
 
 impl<T: Scalar> Format for User<'_, T> {
     fn format(&self, f: Formatter<'_>) {
-        write!(f, "{}", **self);
+        write!(f, "{}", self.state());
     }
 }
 
@@ -161,12 +164,6 @@ impl Format for CoordinateName<'_> {
 }
 
 impl<T: Scalar> Format for Explanation<'_, T> {
-    fn format(&self, f: Formatter<'_>) {
-        Display2Format(self).format(f);
-    }
-}
-
-impl Format for Thousandths {
     fn format(&self, f: Formatter<'_>) {
         Display2Format(self).format(f);
     }

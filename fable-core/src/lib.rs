@@ -67,7 +67,7 @@ pub mod catalog;
 pub mod format;
 mod numbers;
 mod policy;
-mod posterior;
+pub mod posterior;
 #[cfg(feature = "protocol")]
 pub mod protocol;
 #[cfg(feature = "record")]
@@ -75,26 +75,56 @@ pub mod record;
 mod user;
 
 pub use catalog::score::Scalar;
-pub use catalog::{
-    Action, ActionSet, BlockSet, Catalog, CatalogError, Context, ContextError, ContrastSet, CoordinateSet, Direction, Effect,
-    Feasible, FeasibleError, MAX_DIRECTION, OnboardingError, Rule, StandingRule, Statement, When, removed_by, stopped_by,
-};
-pub use numbers::{
-    Arrow, BASE_PRECISION, Bits, Key, MAX_BASELINE, MAX_COEFFICIENT, MAX_RESPONSE, NUMERIC_REVISION, Number,
-    ONBOARDING_PRECISION, Purpose, REWARD, Range, Storage, Stream, VARIANCE, WEIGHT, user_hash,
-};
-pub use policy::{Deadline, Expiry, Exploration, OnChange, Policy, Scale, Setting, Settings, SettingsError, setting};
-pub use posterior::{Estimate, Factor, Posterior, PosteriorError, Prior, PriorError, Update, Workspace};
-pub use user::{
-    ALARM, Assessment, Average, Certifier, Choice, Coin, Coins, Command, Comparison, Decision, DecisionId, Deed, Elsewhere, Event, Explanation,
-    Gap, LEAST, Learner, MAX_ORIGINS, MAX_TRIALS, MAX_WISHES, Observation, ParseDecisionIdError, Probe, Probes, Promotion,
-    Request, SETTLING, Scores, Share, Source, Standing, State, Step, Thousandths, Trial, User, UserError, Verdict, WITHDRAWN,
-    Wish, is_look,
-};
+pub use catalog::{Action, Catalog, Context, Feasible, Rule, Statement};
+pub use numbers::user_hash;
+pub use policy::{Exploration, Policy, Settings};
+pub use posterior::Workspace;
 #[cfg(feature = "alloc")]
-pub use user::{HOST_ROOM, HostLearner, HostUser, merge};
+pub use user::HostUser;
+pub use user::{Decision, DecisionId, Learner, Promotion, Request, User, UserError};
+
+/// What a policy is configured with: the variants of each setting, ranges of settings and inputs, errors.
+pub mod settings {
+    pub use crate::numbers::{
+        BASE_PRECISION, MAX_BASELINE, MAX_COEFFICIENT, MAX_RESPONSE, ONBOARDING_PRECISION, REWARD, Range, VARIANCE, WEIGHT,
+    };
+    pub use crate::policy::setting as table;
+    pub use crate::policy::{Deadline, Expiry, Exploration, OnChange, Scale, Setting, Settings, SettingsError};
+}
+
+/// What is known about a user's preferences: comparisons of two actions, fair probes, promotions, and the user's own rules.
+pub mod preference {
+    pub use crate::user::{
+        Assessment, Average, Certifier, Comparison, Gap, MAX_TRIALS, MAX_USER_RULES, Probe, ProbeOutcome, ProbeOutcomes, Probes,
+        Promotion, Standing, Trial, UserRule, Verdict, is_promotion_check_due,
+    };
+}
+
+/// Everything that happens to a user as events: commands that propose them, and steps that apply them.
+pub mod journal {
+    #[cfg(feature = "alloc")]
+    pub use crate::user::merge;
+    pub use crate::user::{
+        Command, Event, MAX_SITES, Observation, ParseDecisionIdError, RemoteChange, RemoteEvent, Scores, State, Step,
+    };
+}
+
+/// Why an action was chosen.
+pub mod explain {
+    pub use crate::user::{Explanation, Share, Source};
+}
+
+/// A user goes on under another catalog.
 #[cfg(feature = "migrate")]
-pub use user::{MigrateError, Migrated, Migration};
+pub mod migrate {
+    pub use crate::user::{MigrateError, Migrated, Migration};
+}
+
+/// Users on the heap.
+#[cfg(feature = "alloc")]
+pub mod host {
+    pub use crate::user::{HOST_CAPACITY, HostLearner, HostUser};
+}
 
 /// Without `defmt` a component's value has no format.
 #[cfg(not(feature = "defmt"))]

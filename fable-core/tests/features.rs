@@ -3,11 +3,12 @@
 //! These tests are a program of their own because they need other features than the rest:
 //! `cargo test -p fable-core --no-default-features --test features`. `tests/run no_std` does that.
 
+use fable_core::catalog::ContrastSet;
 use fable_core::catalog::TAU2;
-use fable_core::{
-    Action, Certifier, Coin, Coins, Command, Comparison, ContrastSet, Deed, Elsewhere, Event, Exploration, Feasible, Learner, Observation, Policy,
-    Promotion, Request, Settings, SettingsError, State, Verdict, Workspace,
-};
+use fable_core::journal::{Command, Event, Observation, RemoteChange, RemoteEvent, State};
+use fable_core::preference::{Certifier, Comparison, Probe, Probes, Verdict};
+use fable_core::settings::SettingsError;
+use fable_core::{Action, Exploration, Feasible, Learner, Policy, Promotion, Request, Settings, Workspace};
 
 use fable_core::UserError::{self, Unsupported};
 
@@ -22,9 +23,9 @@ fn refused<T>(without: bool, result: &Result<T, UserError>) {
 
 fn played(rounds: u16) -> (Memory, Scratch) {
     let policy = Policy::new(&TAU2, Settings::PAPER).unwrap();
-    let (mut memory, mut scratch) = (Learner::vacant(&TAU2), Workspace::vacant(&TAU2));
+    let (mut memory, mut scratch) = (Learner::new(&TAU2), Workspace::new(&TAU2));
     memory.start(&policy, 7).unwrap();
-    let mut user = memory.with(&policy, &mut scratch).unwrap();
+    let mut user = memory.bind(&policy, &mut scratch).unwrap();
     let (context, all) = (TAU2.context(None, []).unwrap(), Feasible::all(&TAU2));
     for round in 0..rounds {
         let decision = user.decide(&Request::new(&context, &all)).unwrap();
@@ -39,7 +40,7 @@ fn what_is_left_out_is_refused_and_changes_nothing() {
     let policy = Policy::new(&TAU2, Settings::PAPER).unwrap();
     let (mut memory, mut scratch) = played(20);
     let before = memory.clone();
-    let mut user = memory.with(&policy, &mut scratch).unwrap();
+    let mut user = memory.bind(&policy, &mut scratch).unwrap();
     let context = TAU2.context(None, []).unwrap();
     let comparison = Comparison::declared(&TAU2, 0).unwrap();
     let [probes, promote, unlearn] = [cfg!(feature = "probes"), cfg!(feature = "promote"), cfg!(feature = "unlearn")];
@@ -57,16 +58,16 @@ fn what_is_left_out_is_refused_and_changes_nothing() {
     };
     let observation = Observation { context, action: Action(4), baseline: 0.0, reward: 0.75, weight: 1.0 };
     let unlearned = |probed| Event::Unlearn { observation, imputed: false, kept: 1.0, probed };
-    let coins = Coins::from_slice(&[Coin { contrast: 0, expected: 0.0 }]).unwrap();
+    let coins = Probes::from_slice(&[Probe { contrast: 0, expected: 0.0 }]).unwrap();
     let events = [
         (cfg!(feature = "observe"), Event::Observation(observation)),
         (promote, Event::Promotion(by(Certifier::Ellipsoid))),
-        (probes, Event::Promotion(by(Certifier::Coins))),
+        (probes, Event::Promotion(by(Certifier::Probes))),
         (unlearn, unlearned(ContrastSet::EMPTY)),
         (unlearn && probes, unlearned(ContrastSet::first(1))),
         (cfg!(feature = "adapt"), Event::Fade { keep: 0.5 }),
-        (cfg!(feature = "alloc"), Event::Elsewhere(Elsewhere { origin: 3, from: 0, to: 1, at: 0, deed: Deed::Nothing })),
-        (cfg!(feature = "rules"), Event::Wish { code: fable_core::Wish::Off.code(), stands: true }),
+        (cfg!(feature = "alloc"), Event::Remote(RemoteEvent { origin: 3, from: 0, to: 1, at: 0, deed: RemoteChange::Nothing })),
+        (cfg!(feature = "rules"), Event::UserRule { code: fable_core::preference::UserRule::Off.code(), stands: true }),
         (probes, Event::Decision { round: 21, action: Action(0), baseline: 0.0, context, at: 0, coins }),
     ];
     for (has, event) in &events {

@@ -9,7 +9,8 @@
 
 use crate::keep::{AsyncKeep, Keep};
 use crate::receipt::Deed;
-use fable_core::{Action, Command, Context, Decision, DecisionId, Request, Scalar, Statement, User, UserError};
+use fable_core::journal::Command;
+use fable_core::{Action, Context, Decision, DecisionId, Request, Scalar, Statement, User, UserError};
 use fable_forms::blocking;
 
 /// One user on a device, with the place where it is kept. See the [module](self).
@@ -114,7 +115,7 @@ impl<T: Scalar, K: AsyncKeep> Device<'_, T, K> {
     /// of it.
     ///
     /// # Errors
-    /// A counter at its end, or storage that fails. Once [`User::incarnation`](fable_core::State::incarnation) has gone up the
+    /// A counter at its end, or storage that fails. Once [`User::incarnation`](fable_core::journal::State::incarnation) has gone up the
     /// user is forgotten, and a restart finishes what is left to erase.
     pub async fn forget_async(&mut self) -> Result<(), K::Error> {
         self.run_async(&mut Command::forget()).await

@@ -6,8 +6,9 @@
 
 use crate::protocol::{Fault, Kept, StorageFault};
 use crate::receipt::Receipts;
+use fable_core::journal::Event;
 use fable_core::record::RecordError;
-use fable_core::{Event, Policy, Scalar, User, UserError};
+use fable_core::{Policy, Scalar, User, UserError};
 use fable_forms::blocking;
 
 /// A place to keep one user in.
@@ -84,7 +85,7 @@ pub trait AsyncKeep {
 ///
 /// ```
 /// use fable_embedded::Volatile;
-/// static KEEP: Volatile = Volatile::VACANT; // zero bytes
+/// static KEEP: Volatile = Volatile::EMPTY; // zero bytes
 /// # assert!(size_of_val(&KEEP) <= 48);
 /// ```
 #[derive(Debug)]
@@ -96,7 +97,7 @@ pub struct Volatile<const STAGE: usize = 0> {
 
 impl<const STAGE: usize> Volatile<STAGE> {
     /// Nothing staged; all zero bits.
-    pub const VACANT: Self = Self { stage: [0; STAGE], staged: 0, receipts: Receipts::NONE };
+    pub const EMPTY: Self = Self { stage: [0; STAGE], staged: 0, receipts: Receipts::NONE };
 }
 
 /// Bytes of the user's present state.
@@ -130,7 +131,7 @@ impl<const STAGE: usize> AsyncKeep for Volatile<STAGE> {
     }
 
     async fn forget<T: Scalar>(&mut self, _: &User<'_, T>) -> Result<(), Fault> {
-        *self = Self { receipts: self.receipts, ..Self::VACANT };
+        *self = Self { receipts: self.receipts, ..Self::EMPTY };
         Ok(())
     }
 

@@ -10,13 +10,13 @@
 //! # type Flash = Mock<4, 1024>;
 //! # const LAYOUT: Layout = Layout::new::<Blocking<Flash>>(0, 16 * 1024, max_len::<f32>(&TAU2, 8));
 //! # let policy = Policy::new(&TAU2, Settings::default())?;
-//! # let mut learner: Learner<f32, [f32; TAU2.state_len()], 8> = const { Learner::vacant(&TAU2) };
-//! # let mut workspace: Workspace<f32, [f32; TAU2.workspace_len()]> = const { Workspace::vacant(&TAU2) };
+//! # let mut learner: Learner<f32, [f32; TAU2.state_len()], 8> = const { Learner::new(&TAU2) };
+//! # let mut workspace: Workspace<f32, [f32; TAU2.workspace_len()]> = const { Workspace::new(&TAU2) };
 //! # let mut store = FlashStore::new(Blocking(Flash::new(16)), LAYOUT);
 //! # store.format(&policy, user_hash("ana"), 8)?;
 //! # let (context, all) = (TAU2.context(None, [])?, Feasible::all(&TAU2));
 //! store.restore(&policy, &mut learner, &mut workspace)?; // at the start; `flash` shows all of it
-//! let mut device = Device::new(learner.with(&policy, &mut workspace)?, &mut store);
+//! let mut device = Device::new(learner.bind(&policy, &mut workspace)?, &mut store);
 //! let decision = device.decide(&Request::new(&context, &all))?; // survives a power cut from here on
 //! device.feedback(decision.id, 0.5)?;
 //! # let (mut again, mut store) = (learner.clone(), FlashStore::new(store.into_flash(), LAYOUT));

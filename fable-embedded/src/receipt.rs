@@ -6,7 +6,8 @@
 //! A snapshot takes the place of a journal, and has the last receipt with it.
 
 use crate::protocol::Request;
-use fable_core::{Event, Scalar, User};
+use fable_core::journal::Event;
+use fable_core::{Scalar, User};
 
 /// Bytes of a stored receipt.
 pub(crate) const RECEIPT_LEN: usize = 20;
@@ -208,10 +209,10 @@ impl Receipts {
         let before = self.last().filter(|last| last.ticket == ticket).map(|last| last.reply);
         let reply = match (deed, before) {
             (Deed::Decided { round, action, baseline }, _) => Acknowledgement::Decided { round, action, baseline },
-            (Deed::Forgot, _) => Acknowledgement::Done { count: user.incarnation() },
+            (Deed::Forgot, _) => Acknowledgement::Done { count: user.state().incarnation() },
             (Deed::Counted, Some(Acknowledgement::Done { count })) => Acknowledgement::Done { count: count.saturating_add(1) },
             (Deed::Counted, _) => Acknowledgement::Done { count: 1 },
-            (Deed::Learned, _) => Acknowledgement::Done { count: user.observations() },
+            (Deed::Learned, _) => Acknowledgement::Done { count: user.state().observations() },
         };
         self.set(Some(Receipt { ticket, reply }));
     }

@@ -5,7 +5,9 @@
 //! rewards come. [`Allowed`] is what is allowed task by task, [`SafeSpan`] the span.
 //!
 //! ```
-//! use fable_core::{Comparison, Policy, Settings, catalog::AGENT};
+//! use fable_core::catalog::AGENT;
+//! use fable_core::preference::Comparison;
+//! use fable_core::{Policy, Settings};
 //! use fable_std::identify::{Allowed, SafeSpan};
 //! use fable_std::text::{OnboardingAdapter, PreferenceText, Rules};
 //!
@@ -28,9 +30,9 @@
 
 use crate::text::Constraint;
 use fable_core::analysis::Span;
-use fable_core::{
-    Action, ActionSet, Catalog, Comparison, Context, CoordinateSet, Feasible, FeasibleError, Policy, Scalar, stopped_by,
-};
+use fable_core::catalog::{ActionSet, CoordinateSet, FeasibleError, stopped_by};
+use fable_core::preference::Comparison;
+use fable_core::{Action, Catalog, Context, Feasible, Policy, Scalar};
 use std::collections::HashSet;
 
 /// What is allowed, without a task and in each.

@@ -1,4 +1,4 @@
-//! Journals of one user from several places become one: the host's side of [`fable_core::merge`].
+//! Journals of one user from several places become one: the host's side of [`fable_core::journal::merge`].
 //!
 //! A [`Place`] is a journal that was read and played, so that every event of it was checked. [`merge`] finds what a stored user does
 //! not know yet. Where nothing fades that is appended to the journal. Where what is known fades, the journal begins anew: all of it in
@@ -36,9 +36,12 @@ use crate::replay::{ReplayError, Tape};
 use crate::store::journal::{Entry, Note, Segment};
 use crate::store::transfer::{MAX_INCARNATION, TransferError};
 use crate::store::{MAX_NAME, SNAPSHOT_EVERY, Store, StoreError, Stored, UserRow, Writes};
-use fable_core::merge::{MergeError, Teller, Telling, Woven, fades, news, weave};
+use fable_core::journal::merge::{Interleaved, JournalDigest, JournalReader, MergeError, fades, merge_in_order, missing_events};
+use fable_core::journal::{Event, RemoteChange, RemoteEvent};
+use fable_core::posterior::{Factor, Prior};
 use fable_core::record::{MAX_ELSEWHERE_LEN, RecordError, decode_event, decode_prior, encode_event};
-use fable_core::{Catalog, Deed, Elsewhere, Event, Factor, HostUser, Policy, Prior, Scalar, Settings, SettingsError, UserError};
+use fable_core::settings::SettingsError;
+use fable_core::{Catalog, HostUser, Policy, Scalar, Settings, UserError};
 use std::fmt;
 
 /// How often somebody else may write about the user first.
@@ -93,7 +96,7 @@ impl std::error::Error for MergeFailure {}
 
 /// A journal of a place that was read and checked, and what others can learn from it.
 #[derive(Clone, Debug)]
-pub struct Place(Telling);
+pub struct Place(JournalDigest);
 
 impl Place {
     /// Plays a tape in its own scalar.
@@ -128,7 +131,7 @@ impl Place {
             played(&base, &tape)?
         } else {
             let packed = decode_prior(&base, &read.prior)?;
-            let factor = Factor::new(catalog.arrow(), &packed, &mut vec![T::ZERO; catalog.workspace_len()]);
+            let factor = Factor::new(catalog.layout(), &packed, &mut vec![T::ZERO; catalog.workspace_len()]);
             let factor = factor.map_err(|_| RecordError::Content)?;
             played(&Policy::with_prior(catalog, settings, Prior::Factor(factor))?, &tape)?
         };
@@ -157,21 +160,21 @@ impl Place {
 }
 
 /// A tape under the policy without its prior.
-fn told<T: Scalar>(base: &Policy<'_, T>, tape: &Tape) -> Result<(Telling, (u32, u32)), MergeFailure> {
+fn told<T: Scalar>(base: &Policy<'_, T>, tape: &Tape) -> Result<(JournalDigest, (u32, u32)), MergeFailure> {
     let prior = tape.prior_numbers(base)?;
     played(&prior_file::informed(base, prior.as_deref())?, tape)
 }
 
 /// A tape under its policy, and the rounds and observations at its end.
-fn played<T: Scalar>(policy: &Policy<'_, T>, tape: &Tape) -> Result<(Telling, (u32, u32)), MergeFailure> {
+fn played<T: Scalar>(policy: &Policy<'_, T>, tape: &Tape) -> Result<(JournalDigest, (u32, u32)), MergeFailure> {
     let mut life = tape.begin(policy)?;
-    let mut teller = Teller::new(&life.user());
+    let mut teller = JournalReader::new(&life.user());
     for index in 0..tape.events.len() {
         let event = tape.event(policy.catalog(), index)?;
         teller.take(&event);
         life.user().check(&event).map_err(|error| ReplayError::State { index, error })?.apply();
     }
-    Ok((teller.finish(), (life.rounds(), life.observations())))
+    Ok((teller.finish(), (life.state().rounds(), life.state().observations())))
 }
 
 /// What merging comes to.
@@ -202,7 +205,7 @@ struct Home<'p, T> {
     life: HostUser<'p, T>,
     /// Since the last incarnation began.
     events: Vec<(Event, Note)>,
-    telling: Telling,
+    telling: JournalDigest,
     /// Whether the journal has nothing before that.
     whole: bool,
 }
@@ -211,7 +214,7 @@ impl<'p, T: Scalar> Home<'p, T> {
     fn play(policy: &Policy<'p, T>, stored: &Stored) -> Result<Self, MergeFailure> {
         let tape = Tape::of_user(stored)?;
         let mut life = tape.begin(policy)?;
-        let (mut start, mut teller, mut events) = (life.clone(), Teller::new(&life.user()), Vec::new());
+        let (mut start, mut teller, mut events) = (life.clone(), JournalReader::new(&life.user()), Vec::new());
         let mut whole = stored.snapshot.is_none();
         let after = stored.snapshot.as_ref().map_or(0, |(seen, _)| *seen);
         let entries = stored.journal.iter().flat_map(|segment| segment.from(after));
@@ -231,10 +234,10 @@ impl<'p, T: Scalar> Home<'p, T> {
     }
 
     /// The news after what is there.
-    fn append(mut self, news: &[Elsewhere]) -> Result<Ending, MergeFailure> {
+    fn append(mut self, news: &[RemoteEvent]) -> Result<Ending, MergeFailure> {
         let mut entries = Segment::default();
         let placing = self.life.user().placing();
-        for event in placing.into_iter().chain(news.iter().cloned().map(Event::Elsewhere)) {
+        for event in placing.into_iter().chain(news.iter().cloned().map(Event::Remote)) {
             self.life.user().check(&event)?.apply();
             push(&mut entries, &event, Note::None)?;
         }
@@ -242,11 +245,11 @@ impl<'p, T: Scalar> Home<'p, T> {
     }
 
     /// Everything again, by time.
-    fn weave(mut self, news: &[Elsewhere]) -> Result<Ending, MergeFailure> {
+    fn merge_in_order(mut self, news: &[RemoteEvent]) -> Result<Ending, MergeFailure> {
         let base = self.start.to_bytes();
         let journal: Vec<Event> = self.events.iter().map(|(event, _)| event.clone()).collect();
         let (mut entries, mut failed, mut next) = (Segment::default(), None, Some(0));
-        weave(&mut self.start.user(), &journal, news, |Woven { event, position }| {
+        merge_in_order(&mut self.start.user(), &journal, news, |Interleaved { event, position }| {
             // As long as all is as it was, decisions can still be made anew.
             next = next.filter(|next| journal.get(*next) == Some(event)).map(|next| next + 1);
             let note = position.and_then(|position| self.events.get(position)).map_or(Note::None, |(_, note)| *note);
@@ -277,16 +280,16 @@ pub fn merge<T: Scalar>(base: &Policy<'_, T>, stored: &Stored, told: &[Place]) -
     let prior = stored.prior.as_deref().map(|bytes| prior_file::read(base, bytes)).transpose()?;
     let policy = prior_file::informed(base, prior.as_deref())?;
     let home = Home::play(&policy, stored)?;
-    let told: Vec<Telling> = told.iter().map(|place| place.0.clone()).collect();
-    let news = news(&home.telling, &told)?;
+    let told: Vec<JournalDigest> = told.iter().map(|place| place.0.clone()).collect();
+    let news = missing_events(&home.telling, &told)?;
     let decisions = told.iter().map(|telling| telling.decisions_from(home.known_of(telling))).sum();
-    let rewards = news.iter().filter(|told| matches!(told.deed, Deed::Reward { .. })).count();
+    let rewards = news.iter().filter(|told| matches!(told.deed, RemoteChange::Reward { .. })).count();
     let faded = fades(policy.settings()) || home.telling.faded || told.iter().any(|telling| telling.faded);
     let whole = home.whole;
     let (base, entries, snapshot) = if news.is_empty() {
         (None, Segment::default(), home.life.to_bytes())
     } else if faded {
-        home.weave(&news)?
+        home.merge_in_order(&news)?
     } else {
         home.append(&news)?
     };
@@ -294,7 +297,7 @@ pub fn merge<T: Scalar>(base: &Policy<'_, T>, stored: &Stored, told: &[Place]) -
 }
 
 impl<T> Home<'_, T> {
-    fn known_of(&self, telling: &Telling) -> u32 {
+    fn known_of(&self, telling: &JournalDigest) -> u32 {
         if telling.origin == self.telling.origin { u32::MAX } else { self.telling.known_of(telling.origin) }
     }
 }

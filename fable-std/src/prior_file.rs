@@ -21,8 +21,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+use fable_core::host::HostLearner;
+use fable_core::posterior::{Factor, Prior, PriorError};
 use fable_core::record::{HEADER_LEN, Header, RecordError};
-use fable_core::{Factor, HostLearner, Policy, Prior, PriorError, Scalar, SettingsError, UserError};
+use fable_core::settings::SettingsError;
+use fable_core::{Policy, Scalar, UserError};
 use std::fmt;
 
 /// Whom a prior for everybody is addressed to.
@@ -35,7 +38,7 @@ pub const NOBODY: u64 = 0;
 pub fn read<T: Scalar>(base: &Policy<'_, T>, bytes: &[u8]) -> Result<Vec<T>, PriorFileError> {
     let mut learner = HostLearner::<T>::for_policy(base);
     learner.restore(base, bytes)?;
-    if learner.rounds() > 0 || learner.observations() > 0 {
+    if learner.state().rounds() > 0 || learner.state().observations() > 0 {
         return Err(PriorFileError::NotAPrior);
     }
     Ok(learner.posterior().packed().to_vec())
@@ -95,7 +98,7 @@ pub fn header(bytes: &[u8]) -> Result<Header, PriorFileError> {
 
 fn factor<'a, T: Scalar>(base: &Policy<'_, T>, packed: &'a [T]) -> Result<Factor<'a, T>, PriorFileError> {
     let catalog = base.catalog();
-    Ok(Factor::new(catalog.arrow(), packed, &mut vec![T::ZERO; catalog.workspace_len()])?)
+    Ok(Factor::new(catalog.layout(), packed, &mut vec![T::ZERO; catalog.workspace_len()])?)
 }
 
 /// Why there is no prior to begin with.

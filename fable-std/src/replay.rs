@@ -27,11 +27,12 @@
 use crate::prior_file::{self, PriorFileError};
 use crate::store::journal::{Entry, Note};
 use crate::store::{Damage, StoreError, Stored};
+use fable_core::host::HostLearner;
+use fable_core::journal::{Command, Event, RemoteChange};
+use fable_core::preference::{Assessment, Comparison, Probes, Trial};
 use fable_core::record::{HEADER_LEN, Header, RecordError, decode_event};
-use fable_core::{
-    Action, Assessment, Catalog, Coins, Command, Comparison, Context, Deadline, DecisionId, Deed, Event, Expiry, Feasible,
-    HostLearner, HostUser, Policy, Request, Scalar, Settings, SettingsError, Trial, UserError,
-};
+use fable_core::settings::{Deadline, Expiry, SettingsError};
+use fable_core::{Action, Catalog, Context, DecisionId, Feasible, HostUser, Policy, Request, Scalar, Settings, UserError};
 use std::fmt;
 
 /// Where a journal begins.
@@ -163,7 +164,7 @@ impl Tape {
             Start::Snapshot(bytes) => learner.restore(policy, bytes),
         }
         .map_err(ReplayError::Start)?;
-        HostUser::of(policy, learner).map_err(|error| ReplayError::State { index: 0, error })
+        HostUser::from_learner(policy, learner).map_err(|error| ReplayError::State { index: 0, error })
     }
 
     pub(crate) fn event(&self, catalog: &Catalog<'_>, index: usize) -> Result<Event, ReplayError> {
@@ -354,8 +355,8 @@ pub fn replay_under<T: Scalar>(policy: &Policy<'_, T>, tape: &Tape, question: Op
                 }
             }
         }
-        if let Event::Elsewhere(told) = &event
-            && matches!(told.deed, Deed::Reward { round: 1.., .. })
+        if let Event::Remote(told) = &event
+            && matches!(told.deed, RemoteChange::Reward { round: 1.., .. })
         {
             replay.elsewhere += 1;
         }
@@ -363,14 +364,14 @@ pub fn replay_under<T: Scalar>(policy: &Policy<'_, T>, tape: &Tape, question: Op
         user.check(&event).map_err(state)?.apply();
         if let (Event::Decision { round, .. }, Some(question)) = (&event, question)
             && *round == question.round
-            && question.origin.is_none_or(|origin| origin == user.origin())
-            && question.incarnation.is_none_or(|incarnation| incarnation == user.incarnation())
+            && question.origin.is_none_or(|origin| origin == user.state().origin())
+            && question.incarnation.is_none_or(|incarnation| incarnation == user.state().incarnation())
         {
             let explained = user.explain(user.id(*round), None, question.other);
             replay.explanation = Some(explained.map(|explanation| explanation.to_string()));
         }
     }
-    (replay.rounds, replay.observations) = (life.rounds(), life.observations());
+    (replay.rounds, replay.observations) = (life.state().rounds(), life.state().observations());
     let end = |error| ReplayError::State { index: tape.events.len(), error };
     for contrast in 0..catalog.contrasts().len() {
         let Some(comparison) = Comparison::declared(catalog, contrast) else { continue };
@@ -381,8 +382,8 @@ pub fn replay_under<T: Scalar>(policy: &Policy<'_, T>, tape: &Tape, question: Op
 }
 
 /// What the next decision comes out as, and the coins of it. It is proposed and does not happen.
-fn decided_anew<T: Scalar>(life: &mut HostUser<'_, T>, context: &Context, at: u32) -> Result<(Action, Coins), UserError> {
-    let feasible = Feasible::from_set(life.policy().catalog(), *life.permissions()).map_err(UserError::Feasible)?;
+fn decided_anew<T: Scalar>(life: &mut HostUser<'_, T>, context: &Context, at: u32) -> Result<(Action, Probes), UserError> {
+    let feasible = Feasible::from_set(life.policy().catalog(), *life.state().permissions()).map_err(UserError::Feasible)?;
     let mut command = Command::decide(Request::new(context, &feasible).at(at));
     match life.user().next(&mut command)?.map(|step| step.event()) {
         Some(Event::Decision { action, coins, .. }) => Ok((*action, coins.clone())),
@@ -392,7 +393,7 @@ fn decided_anew<T: Scalar>(life: &mut HostUser<'_, T>, context: &Context, at: u3
 
 /// Another action and what the next decision comes out as, with the scores that the draw gives them.
 fn scored<T: Scalar>(life: &HostUser<'_, T>, context: &Context, at: u32, other: Action) -> Result<[(Action, f64); 2], UserError> {
-    let feasible = Feasible::from_set(life.policy().catalog(), *life.permissions()).map_err(UserError::Feasible)?;
+    let feasible = Feasible::from_set(life.policy().catalog(), *life.state().permissions()).map_err(UserError::Feasible)?;
     let mut here = life.clone();
     let mut user = here.user();
     let decision = user.decide(&Request::new(context, &feasible).at(at))?;

@@ -1,7 +1,7 @@
 //! A user's own rules as people change them: values by their names, what is added, what is lifted, and whether anything is left.
 //!
 //! ```
-//! use fable_core::{When, catalog::AGENT};
+//! use fable_core::catalog::{AGENT, When};
 //! use fable_std::rules;
 //! let values = rules::values(&AGENT, "tool=web_search concise")?;
 //! let (all, _) = rules::with(&AGENT, &[], rules::forbidding(&values, When::Always, "not these"))?;
@@ -16,7 +16,9 @@ use crate::store::wishes::Wishes;
 use crate::text::Constraint;
 use crate::toml_file::Flaw;
 use fable_core::catalog::{Condition, Part};
-use fable_core::{Catalog, Effect, Feasible, FeasibleError, MAX_WISHES, Rule, When};
+use fable_core::catalog::{Effect, FeasibleError, When};
+use fable_core::preference::MAX_USER_RULES;
+use fable_core::{Catalog, Feasible, Rule};
 use std::fmt;
 
 /// A value: the positions of its component and of itself.
@@ -39,7 +41,7 @@ impl fmt::Display for RulesError {
         match self {
             Self::Name(flaw) => flaw.fmt(f),
             Self::NothingLeft => f.write_str("with this rule nothing would be left to choose"),
-            Self::TooMany => write!(f, "a user can have at most {MAX_WISHES} rules"),
+            Self::TooMany => write!(f, "a user can have at most {MAX_USER_RULES} rules"),
         }
     }
 }
@@ -234,7 +236,7 @@ impl Change {
 /// Something must be left to choose, everywhere and in each task and for each signal that a rule names, beside what the catalog's
 /// rules forbid everywhere.
 fn check(catalog: &Catalog<'_>, rules: &[Constraint]) -> Result<(), RulesError> {
-    if rules.iter().map(|rule| rule.values.len()).sum::<usize>() > MAX_WISHES - 2 {
+    if rules.iter().map(|rule| rule.values.len()).sum::<usize>() > MAX_USER_RULES - 2 {
         return Err(RulesError::TooMany); // there is room for the switches
     }
     let always = catalog.rules().iter().filter(|standing| standing.when == Condition::Always).map(|standing| standing.rule);
@@ -304,7 +306,7 @@ mod tests {
     fn there_is_room_for_so_many_values() {
         let rule = |task: usize, value: u8| forbidding(&[(1, value)], When::Task(task), "").collect::<Vec<_>>();
         let all: Vec<Constraint> =
-            (0..5).flat_map(|task| (0..5).flat_map(move |value| rule(task, value))).take(MAX_WISHES - 2).collect();
+            (0..5).flat_map(|task| (0..5).flat_map(move |value| rule(task, value))).take(MAX_USER_RULES - 2).collect();
         assert_eq!(with(&AGENT, &all, []).map(|(all, _)| all.len()), Ok(22));
         assert_eq!(with(&AGENT, &all, rule(7, 0)), Err(RulesError::TooMany));
     }

@@ -29,7 +29,9 @@
 
 use crate::toml_file::Flaw;
 use clap::Args;
-use fable_core::{BlockSet, Catalog, Deadline, Expiry, Exploration, OnChange, Policy, Scale, Settings, setting};
+use fable_core::catalog::BlockSet;
+use fable_core::settings::{Deadline, Expiry, OnChange, Scale, table};
+use fable_core::{Catalog, Exploration, Policy, Settings};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
@@ -42,26 +44,26 @@ pub struct SettingsArguments {
     #[arg(long, value_name = "FILE.toml")]
     #[serde(skip)]
     pub settings: Option<String>,
-    /// [`setting::NOISE_VARIANCE`]
-    #[arg(long, help = setting::NOISE_VARIANCE.help, value_name = "NUMBER", allow_negative_numbers = true)]
+    /// [`table::NOISE_VARIANCE`]
+    #[arg(long, help = table::NOISE_VARIANCE.help, value_name = "NUMBER", allow_negative_numbers = true)]
     pub noise_variance: Option<f64>,
-    /// [`setting::PRECISION_PER_FEATURE`]
-    #[arg(long, help = setting::PRECISION_PER_FEATURE.help, value_name = "NUMBER", allow_negative_numbers = true)]
+    /// [`table::PRECISION_PER_FEATURE`]
+    #[arg(long, help = table::PRECISION_PER_FEATURE.help, value_name = "NUMBER", allow_negative_numbers = true)]
     pub precision_per_feature: Option<f64>,
-    /// [`setting::BASE_PRECISION`]
-    #[arg(long, help = setting::BASE_PRECISION.help, value_name = "NUMBER", allow_negative_numbers = true, conflicts_with = "precision_per_feature")]
+    /// [`table::BASE_PRECISION`]
+    #[arg(long, help = table::BASE_PRECISION.help, value_name = "NUMBER", allow_negative_numbers = true, conflicts_with = "precision_per_feature")]
     pub base_precision: Option<f64>,
-    /// [`setting::COST_WEIGHT`]
-    #[arg(long, help = setting::COST_WEIGHT.help, value_name = "NUMBER", allow_negative_numbers = true)]
+    /// [`table::COST_WEIGHT`]
+    #[arg(long, help = table::COST_WEIGHT.help, value_name = "NUMBER", allow_negative_numbers = true)]
     pub cost_weight: Option<f64>,
-    /// [`setting::OPTIMISM`]
-    #[arg(long, help = setting::OPTIMISM.help, value_name = "NUMBER", allow_negative_numbers = true)]
+    /// [`table::OPTIMISM`]
+    #[arg(long, help = table::OPTIMISM.help, value_name = "NUMBER", allow_negative_numbers = true)]
     pub optimism: Option<f64>,
-    /// [`setting::NU`]
-    #[arg(long, help = setting::NU.help, value_name = "NUMBER", allow_negative_numbers = true, conflicts_with = "optimism")]
+    /// [`table::NU`]
+    #[arg(long, help = table::NU.help, value_name = "NUMBER", allow_negative_numbers = true, conflicts_with = "optimism")]
     pub nu: Option<f64>,
-    /// [`setting::DELTA`]
-    #[arg(long, help = setting::DELTA.help, value_name = "NUMBER", allow_negative_numbers = true, conflicts_with_all = ["nu", "optimism"])]
+    /// [`table::DELTA`]
+    #[arg(long, help = table::DELTA.help, value_name = "NUMBER", allow_negative_numbers = true, conflicts_with_all = ["nu", "optimism"])]
     pub delta: Option<f64>,
     /// Whether exploration grows with how much this user's rewards surprise: learned (the default) or fixed. May be changed at any time.
     #[arg(long, value_name = "fixed|learned", value_parser = scale)]
@@ -77,27 +79,27 @@ pub struct SettingsArguments {
     #[arg(long, value_name = "tell|halve|reset", value_parser = on_change)]
     #[serde(default, deserialize_with = "on_change_text")]
     pub on_change: Option<OnChange>,
-    /// [`setting::ALPHA`]
-    #[arg(long, help = setting::ALPHA.help, value_name = "NUMBER", allow_negative_numbers = true)]
+    /// [`table::ALPHA`]
+    #[arg(long, help = table::ALPHA.help, value_name = "NUMBER", allow_negative_numbers = true)]
     pub alpha: Option<f64>,
-    /// [`setting::PRIOR_RADIUS`]
-    #[arg(long, help = setting::PRIOR_RADIUS.help, value_name = "NUMBER", allow_negative_numbers = true)]
+    /// [`table::PRIOR_RADIUS`]
+    #[arg(long, help = table::PRIOR_RADIUS.help, value_name = "NUMBER", allow_negative_numbers = true)]
     pub prior_radius: Option<f64>,
-    /// [`setting::NOISE_PROXY`]
-    #[arg(long, help = setting::NOISE_PROXY.help, value_name = "NUMBER", allow_negative_numbers = true)]
+    /// [`table::NOISE_PROXY`]
+    #[arg(long, help = table::NOISE_PROXY.help, value_name = "NUMBER", allow_negative_numbers = true)]
     pub noise_proxy: Option<f64>,
-    /// [`setting::PROBE`]
-    #[arg(long, help = setting::PROBE.help, value_name = "NUMBER", allow_negative_numbers = true)]
+    /// [`table::PROBE`]
+    #[arg(long, help = table::PROBE.help, value_name = "NUMBER", allow_negative_numbers = true)]
     pub probe: Option<f64>,
-    /// [`setting::MIN_EVIDENCE`]
-    #[arg(long, help = setting::MIN_EVIDENCE.help, value_name = "COUNT")]
+    /// [`table::MIN_EVIDENCE`]
+    #[arg(long, help = table::MIN_EVIDENCE.help, value_name = "COUNT")]
     pub min_evidence: Option<u32>,
     /// How long a decision waits for its reward: none (the default), rounds=20 later decisions, or time=3600 in your unit.
     #[arg(long, value_name = "none|rounds=N|time=N", value_parser = deadline)]
     #[serde(default, deserialize_with = "deadline_text")]
     pub deadline: Option<Deadline>,
-    /// [`setting::EXPIRY`]
-    #[arg(long, help = setting::EXPIRY.help, value_name = "nothing|impute=REWARD", value_parser = expiry)]
+    /// [`table::EXPIRY`]
+    #[arg(long, help = table::EXPIRY.help, value_name = "nothing|impute=REWARD", value_parser = expiry)]
     #[serde(default, deserialize_with = "expiry_text")]
     pub expiry: Option<Expiry>,
     /// Learns these blocks of the dictionary alone, for users with little time: names from `fable catalog show`; default all.
@@ -151,7 +153,7 @@ fn on_change(text: &str) -> Result<OnChange, String> {
 
 fn half_life(text: &str) -> Result<HalfLife, String> {
     let read = if text == "none" { Some(None) } else { text.parse().ok().filter(|rewards| *rewards > 0).map(Some) };
-    read.ok_or_else(|| format!("a half-life is none, or a whole number of rewards {}, not '{text}'", setting::HALF_LIFE.bounds))
+    read.ok_or_else(|| format!("a half-life is none, or a whole number of rewards {}, not '{text}'", table::HALF_LIFE.bounds))
 }
 
 fn scale_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Scale>, D::Error> {

@@ -11,8 +11,8 @@
 //!       | ^^^^");
 //! ```
 
-use fable_core::SettingsError;
 use fable_core::catalog::CatalogError;
+use fable_core::settings::SettingsError;
 use serde::de::DeserializeOwned;
 use std::fmt;
 use std::io::{self, Read};

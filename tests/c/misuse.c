@@ -327,29 +327,29 @@ static void statements(void)
     for (uint16_t index = 0; index < 25; index++) entries[index].coordinate = index, entries[index].coefficient = 1.0;
     EXPECT(fable_state(user, entries, 25, 1.0, 1.0), FABLE_DIRECTION);
 
-    fable_wish wish = {0, {0, 1}, {FABLE_EVERYWHERE, 0}};
-    EXPECT(fable_wish_take(user, &wish), FABLE_BAD_KIND);
-    wish.kind = FABLE_WISH_NEVER, wish.pair.component = 200;
-    EXPECT(fable_wish_take(user, &wish), FABLE_WISH);
+    fable_user_rule wish = {0, {0, 1}, {FABLE_EVERYWHERE, 0}};
+    EXPECT(fable_user_rule_add(user, &wish), FABLE_BAD_KIND);
+    wish.kind = FABLE_USER_RULE_NEVER, wish.pair.component = 200;
+    EXPECT(fable_user_rule_add(user, &wish), FABLE_UNKNOWN_RULE);
     wish.pair.component = 0, wish.where.kind = FABLE_IN_TASK, wish.where.position = 200;
-    EXPECT(fable_wish_take(user, &wish), FABLE_WISH);
+    EXPECT(fable_user_rule_add(user, &wish), FABLE_UNKNOWN_RULE);
     wish.where.position = 1;
-    EXPECT(fable_wish_drop(user, &wish), FABLE_WISH);
-    EXPECT(fable_wish_take(user, &wish), FABLE_OK);
-    EXPECT(fable_wish_take(user, &wish), FABLE_WISH);
+    EXPECT(fable_user_rule_remove(user, &wish), FABLE_UNKNOWN_RULE);
+    EXPECT(fable_user_rule_add(user, &wish), FABLE_OK);
+    EXPECT(fable_user_rule_add(user, &wish), FABLE_UNKNOWN_RULE);
     size_t count = 0;
-    fable_wish told[1];
-    EXPECT(fable_wishes(user, told, 1, &count), FABLE_OK);
+    fable_user_rule told[1];
+    EXPECT(fable_user_rules(user, told, 1, &count), FABLE_OK);
     EXPECT(count == 1 && memcmp(told, &wish, sizeof wish) == 0 ? FABLE_OK : FABLE_INTERNAL, FABLE_OK);
-    static const fable_wish off = {FABLE_WISH_OFF, {0, 0}, {0, 0}};
-    EXPECT(fable_wish_take(user, &off), FABLE_OK);
-    EXPECT(fable_wishes(user, told, 1, &count), FABLE_TOO_SMALL);
+    static const fable_user_rule off = {FABLE_USER_RULE_OFF, {0, 0}, {0, 0}};
+    EXPECT(fable_user_rule_add(user, &off), FABLE_OK);
+    EXPECT(fable_user_rules(user, told, 1, &count), FABLE_TOO_SMALL);
     EXPECT(count == 2 ? FABLE_OK : FABLE_INTERNAL, FABLE_OK);
     float signals[1] = {0.1f};
     fable_request request = {{signals, 1, 0}, NULL, NULL, 0, 0};
     fable_decision decision;
     EXPECT(fable_decide(user, &request, &decision), FABLE_OFF);
-    EXPECT(fable_wish_drop(user, &off), FABLE_OK);
+    EXPECT(fable_user_rule_remove(user, &off), FABLE_OK);
     fable_assessment known;
     EXPECT(fable_assess(user, 1, &known), FABLE_UNKNOWN_CONTRAST);
     EXPECT(fable_assess(user, 0, NULL), FABLE_NULL);
@@ -387,7 +387,7 @@ static void snapshots(void)
     for (size_t at = 0; at < length; at++) {
         saved[at] ^= 0x41;
         fable_status status = fable_load(user, saved, length);
-        EXPECT(status == FABLE_OK ? FABLE_INTERNAL : FABLE_WISH, FABLE_WISH);
+        EXPECT(status == FABLE_OK ? FABLE_INTERNAL : FABLE_UNKNOWN_RULE, FABLE_UNKNOWN_RULE);
         saved[at] ^= 0x41;
     }
     saved[0] = 'X';

@@ -246,10 +246,10 @@ static void scene(const char *name, const fable_definition *definition, const fa
     say(name), say(" "), say_hash(fingerprint), say("\n");
     sum = 0xcbf29ce484222325u;
     states();
-    static const fable_wish never = {FABLE_WISH_NEVER, {1, 0}, {FABLE_EVERYWHERE, 0}};
+    static const fable_user_rule never = {FABLE_USER_RULE_NEVER, {1, 0}, {FABLE_EVERYWHERE, 0}};
     for (unsigned round = 1; round <= 60; round++) {
-        if (round == 20) CHECK(fable_wish_take(user, &never));
-        if (round == 40) CHECK(fable_wish_drop(user, &never));
+        if (round == 20) CHECK(fable_user_rule_add(user, &never));
+        if (round == 40) CHECK(fable_user_rule_remove(user, &never));
         round_of(round);
         uint32_t promoted = 0;
         if (round % 16 == 0) CHECK(fable_promote(user, round, &promoted));

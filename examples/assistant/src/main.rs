@@ -4,7 +4,9 @@
 //! the five functions below `main`: they are all that Fable needs to know about the world.
 
 use fable_core::catalog::{Block, Catalog, Contrast, Definition, Part};
-use fable_core::{Choice, Command, Context, Exploration, HostLearner, Policy, Rule, Settings, user_hash, values};
+use fable_core::host::HostLearner;
+use fable_core::journal::Command;
+use fable_core::{Context, Exploration, Policy, Rule, Settings, user_hash, values};
 use fable_text::wording;
 use std::error::Error;
 
@@ -59,10 +61,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let requests = ["How do vaccines work?", "Book a table for two.", "What is in my diary?", "Pay the rent.", "Who wrote Emma?"];
     for (round, request) in (1..=100).zip(requests.into_iter().cycle()) {
         let policy = if learner.profile().is_empty() { &bold } else { &calm };
-        let mut ana = learner.with(policy, &mut workspace)?;
+        let mut ana = learner.bind(policy, &mut workspace)?;
         let decision = match ana.decide_or_default(&context(request)?, &permissions(request), None, round)? {
-            Choice::Decided(decision) => decision,
-            Choice::HostDefault => continue, // the rules leave nothing: the assistant does as it always does
+            Some(decision) => decision,
+            None => continue, // the rules leave nothing: the assistant does as it always does
         };
         let why = wording::reasons(&HELPER, &ana.explain(decision.id, None, None)?, 2);
 
@@ -91,7 +93,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// The request in the catalog's terms, from the request alone: preferences are in the learner, and would count twice.
-fn context(request: &str) -> Result<Context, fable_core::ContextError> {
+fn context(request: &str) -> Result<Context, fable_core::catalog::ContextError> {
     let task = if request.ends_with('?') { "question" } else { "errand" };
     HELPER.context(task, [("risk", if request.starts_with("Pay") { 0.9 } else { 0.1 })])
 }

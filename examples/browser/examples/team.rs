@@ -7,7 +7,9 @@
 //! ```
 
 use fable_browser::team::{FITTED_TO, Fitted, member, pack};
-use fable_core::{Feasible, HostUser, Observation, Policy, Prior, Settings};
+use fable_core::journal::Observation;
+use fable_core::posterior::Prior;
+use fable_core::{Feasible, HostUser, Policy, Settings};
 use fable_js::AGENT;
 use fable_simulate::SimulatedUser;
 use fable_std::prior::{Evidence, Options, Population, fit};

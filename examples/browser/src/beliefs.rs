@@ -7,7 +7,8 @@
 use crate::answer::{Belief, Beliefs};
 use alloc::vec;
 use alloc::vec::Vec;
-use fable_core::{Comparison, Context, UserError};
+use fable_core::preference::Comparison;
+use fable_core::{Context, UserError};
 use fable_js::{AGENT, Life};
 use fable_simulate::SimulatedUser;
 
@@ -81,7 +82,9 @@ pub(crate) fn beliefs(
 mod tests {
     use super::*;
     use fable_core::catalog::agent::{STYLE, Style};
-    use fable_core::{Command, Direction, Feasible, HostUser, Policy, Request, Settings, Statement, When};
+    use fable_core::catalog::{Direction, When};
+    use fable_core::journal::Command;
+    use fable_core::{Feasible, HostUser, Policy, Request, Settings, Statement};
 
     const DETAILED_OR_CONCISE: Slider = (STYLE, Style::Detailed.index(), Style::Concise.index());
 

@@ -8,7 +8,8 @@ use crate::refused;
 use crate::simulation::Mind;
 
 use fable_core::catalog::{Block, Definition};
-use fable_core::{Action, Catalog, Command, Context, Exploration, Feasible, Policy, Settings};
+use fable_core::journal::Command;
+use fable_core::{Action, Catalog, Context, Exploration, Feasible, Policy, Settings};
 use fable_js::{AGENT, Life, Refusal};
 
 /// The catalog whose dictionary has one block, a weight per complete action.

@@ -9,7 +9,8 @@ use crate::refused;
 use crate::rivals::Rivals;
 use crate::team;
 use alloc::vec::Vec;
-use fable_core::{Action, ActionSet, Context, Feasible};
+use fable_core::catalog::ActionSet;
+use fable_core::{Action, Context, Feasible};
 use fable_js::{AGENT, Life, Refusal};
 use fable_simulate::SimulatedUser;
 

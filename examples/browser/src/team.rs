@@ -10,7 +10,9 @@
 
 use crate::refused;
 use alloc::vec::Vec;
-use fable_core::{HostLearner, Policy, Prior, Settings};
+use fable_core::host::HostLearner;
+use fable_core::posterior::Prior;
+use fable_core::{Policy, Settings};
 use fable_js::{AGENT, Refusal};
 use fable_simulate::SimulatedUser;
 

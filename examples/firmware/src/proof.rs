@@ -10,11 +10,11 @@ use core::convert::Infallible;
 use core::fmt::Write as _;
 use embedded_io::{ErrorType, Read, Write};
 use fable_core::catalog::{AGENT, Rename};
+use fable_core::journal::{Command, Event};
+use fable_core::migrate::Migration;
+use fable_core::preference::Comparison;
 use fable_core::record::{Header, Kind, Verifier, decode_event, encode_event};
-use fable_core::{
-    Action, Command, Comparison, Context, DecisionId, Event, Feasible, Learner, Migration, Policy, Request, Rule, Settings,
-    Statement, Workspace,
-};
+use fable_core::{Action, Context, DecisionId, Feasible, Learner, Policy, Request, Rule, Settings, Statement, Workspace};
 use fable_embedded::{Device, Server, Volatile};
 use panic_never as _;
 
@@ -82,7 +82,7 @@ fn live(world: &mut World, policy: &Policy<'_, f32>) -> Option<()> {
     let feasible = Feasible::new(&AGENT, world.rules).ok()?;
     let request = Request { context: &context, feasible: &feasible, defaults: world.defaults, at: world.id.round };
     let action = Action(world.action);
-    let mut user = learner.with(policy, workspace).ok()?;
+    let mut user = learner.bind(policy, workspace).ok()?;
     user.onboard(&world.statement).ok()?;
     user.decide(&request).ok()?;
     user.decide_or_default(&context, world.rules, world.defaults, world.id.round).ok()?;
@@ -117,7 +117,7 @@ fn live(world: &mut World, policy: &Policy<'_, f32>) -> Option<()> {
     let mut verifier = Verifier::new(policy);
     verifier.push(world.bytes).ok()?;
     let verified = verifier.finish().ok()?;
-    learner.vacate();
+    learner.clear();
     let mut loader = learner.load(policy, verified).ok()?;
     loader.push(world.buffer.get(..written)?).ok()?;
     loader.finish().ok()?;
@@ -131,8 +131,8 @@ fn migrate(world: &mut World, policy: &Policy<'_, f32>) -> Option<()> {
 
 fn serve(world: &mut World, policy: &Policy<'_, f32>) -> Option<()> {
     world.learner.start(policy, world.id.user).ok()?;
-    let user = world.learner.with(policy, &mut world.workspace).ok()?;
-    let mut keep = Volatile::<4096>::VACANT;
+    let user = world.learner.bind(policy, &mut world.workspace).ok()?;
+    let mut keep = Volatile::<4096>::EMPTY;
     Server::new(Device::new(user, &mut keep)).serve(&mut world.port).ok()
 }
 

@@ -1,7 +1,8 @@
 //! Shows: a user who says one thing and likes another, and a learner that finds out from one number per round.
 
 use fable_core::catalog::agent::{self, AGENT, STYLE, Style, Tool};
-use fable_core::{Direction, Feasible, HostUser, Policy, Request, Settings, Statement, When};
+use fable_core::catalog::{Direction, When};
+use fable_core::{Feasible, HostUser, Policy, Request, Settings, Statement};
 
 /// The hidden taste of the simulated user.
 fn reaction(tool: Tool, style: Style) -> f64 {

@@ -1,6 +1,7 @@
 //! Settings that are compared, and those that everything is relative to.
 
-use fable_core::{Exploration, OnChange, Scale, Settings};
+use fable_core::settings::{OnChange, Scale};
+use fable_core::{Exploration, Settings};
 
 /// Settings with a name.
 #[derive(Clone, Copy, Debug)]

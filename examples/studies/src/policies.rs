@@ -18,11 +18,13 @@
 //! # Ok::<(), Box<dyn core::error::Error>>(())
 //! ```
 
+use fable_core::catalog::CatalogError;
 use fable_core::catalog::{Block, Catalog, Definition};
-use fable_core::{
-    Action, Assessment, CatalogError, Command, Comparison, Context, DecisionId, HostLearner, HostUser, Policy, Request, Settings,
-    State, Statement, Update, UserError,
-};
+use fable_core::host::HostLearner;
+use fable_core::journal::{Command, State};
+use fable_core::posterior::Update;
+use fable_core::preference::{Assessment, Comparison};
+use fable_core::{Action, Context, DecisionId, HostUser, Policy, Request, Settings, Statement, UserError};
 use fable_simulate::Random;
 
 /// Who chooses.
@@ -145,7 +147,7 @@ impl<'p> Agent<'p> {
     pub fn new(policy: &Policy<'p, f64>, method: Method, user: u64) -> Result<Self, UserError> {
         let mut learner = HostLearner::for_policy(policy);
         learner.start(policy, user)?;
-        Ok(Self { user: HostUser::of(policy, learner)?, method, waiting: None, rounds: 0 })
+        Ok(Self { user: HostUser::from_learner(policy, learner)?, method, waiting: None, rounds: 0 })
     }
 
     /// Tells what the user states, if the method listens.

@@ -14,7 +14,8 @@
 //! ```
 
 use crate::statistics::mean;
-use fable_core::{Catalog, Context, Direction, OnboardingError, Settings};
+use fable_core::catalog::{Direction, OnboardingError};
+use fable_core::{Catalog, Context, Settings};
 
 /// Settings for the flat version of a catalog.
 #[must_use]
@@ -59,8 +60,8 @@ pub fn flat_preference(
 mod tests {
     use super::*;
     use crate::policies::flat;
-    use fable_core::When;
     use fable_core::catalog::RUBRIC;
+    use fable_core::catalog::When;
 
     /// For any weights of the levels, what is said of complete actions is what is said of the levels.
     #[test]

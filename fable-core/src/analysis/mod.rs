@@ -9,13 +9,15 @@
 //!
 //! ```
 //! use fable_core::analysis::{Program, Prototype, reduce, spca};
-//! use fable_core::{Feasible, Policy, Posterior, Settings, catalog::TAU2};
+//! use fable_core::catalog::TAU2;
+//! use fable_core::posterior::Posterior;
+//! use fable_core::{Feasible, Policy, Settings};
 //! use nalgebra::SMatrix;
 //!
 //! const D: usize = TAU2.dimension();
 //! let policy = Policy::<f64>::new(&TAU2, Settings::default())?;
-//! let mut posterior = Posterior::<f64, _>::over([0.0; TAU2.arrow().packed_len()]);
-//! posterior.start(TAU2.arrow(), policy.prior(), 16.0)?;
+//! let mut posterior = Posterior::<f64, _>::from_storage([0.0; TAU2.layout().packed_len()]);
+//! posterior.start(TAU2.layout(), policy.prior(), 16.0)?;
 //! let mut scratch = [0.0; TAU2.workspace_len()];
 //!
 //! let request = Prototype { context: TAU2.context(None, [])?, weight: 1.0, feasible: Feasible::all(&TAU2) };

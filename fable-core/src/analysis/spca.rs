@@ -18,7 +18,8 @@
 //! ```
 //! use fable_core::analysis::{Prototype, SpcaError, spca};
 //! use fable_core::catalog::{BlockSet, RUBRIC};
-//! use fable_core::{Context, CoordinateSet, Feasible, Policy, Settings};
+//! use fable_core::catalog::CoordinateSet;
+//! use fable_core::{Context, Feasible, Policy, Settings};
 //! use nalgebra::SMatrix;
 //!
 //! let policy = Policy::<f64>::new(&RUBRIC, Settings::default()).unwrap();

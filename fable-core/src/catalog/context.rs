@@ -4,7 +4,8 @@
 //! posterior, and counting them twice would be a mistake.
 //!
 //! ```
-//! use fable_core::{Context, ContextError, catalog::AGENT};
+//! use fable_core::catalog::{AGENT, ContextError};
+//! use fable_core::Context;
 //!
 //! let signals = [("tool_need", 0.3), ("risk", 0.1), ("ambiguity", 0.2), ("memory_need", 0.7)]; // in any order
 //! let context = AGENT.context("coding", signals)?;

@@ -17,7 +17,8 @@ use crate::numbers::Bits;
 /// ```
 /// use fable_core::catalog::Part;
 /// use fable_core::catalog::agent::{AGENT, MEMORY, Memory};
-/// use fable_core::{CoordinateSet, Feasible, Rule};
+/// use fable_core::catalog::CoordinateSet;
+/// use fable_core::{Feasible, Rule};
 ///
 /// const OFF: Rule = Rule::require("memory is off", &[Part::new(MEMORY, &[Memory::NoMemory.index()])]);
 /// let mut active = CoordinateSet::EMPTY;
@@ -28,7 +29,7 @@ use crate::numbers::Bits;
 /// assert!(!learnable("memory=recent_memory"));
 /// assert!(!learnable("memory_need*memory=profile_summary"));
 /// assert_eq!(active.len(), 254 - 4 - 4 - 4 * 6 - 4 * 6); // main, need, with each tool, with each style
-/// # Ok::<(), fable_core::FeasibleError>(())
+/// # Ok::<(), fable_core::catalog::FeasibleError>(())
 /// ```
 ///
 /// An active coordinate is necessary for learning, not sufficient: a contrast can be learned exactly when it lies in the
@@ -59,7 +60,7 @@ impl CoordinateSet {
 
     /// Adds the coordinates that some feasible action makes nonzero in some context: any task, any signals.
     pub fn activate_in_any_context(&mut self, catalog: &Catalog<'_>, feasible: &Feasible) {
-        let arrow = catalog.arrow();
+        let arrow = catalog.layout();
         for values in feasible.set().iter().filter_map(|action| catalog.values(action)) {
             for block in catalog.single_blocks().iter().chain(catalog.product_blocks()) {
                 let Some(position) = catalog.position(block, &values) else { continue };

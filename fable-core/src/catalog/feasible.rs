@@ -7,7 +7,8 @@
 //! ```
 //! use fable_core::catalog::agent::{self, AGENT, Memory, STYLE, Style, TOOL, Tool};
 //! use fable_core::catalog::Part;
-//! use fable_core::{Feasible, FeasibleError, Rule, removed_by, values};
+//! use fable_core::catalog::{FeasibleError, removed_by};
+//! use fable_core::{Feasible, Rule, values};
 //!
 //! const OFFLINE: Rule = Rule::forbid("offline", &[Part::new(TOOL, values![Tool::WebSearch])]);
 //! const PAYMENT: Rule = Rule::require("payment", &[Part::new(STYLE, values![Style::ConfirmFirst])]);
@@ -232,7 +233,8 @@ impl Feasible {
     /// The same without the actions that have all of these values, by names.
     ///
     /// ```
-    /// use fable_core::{Feasible, FeasibleError, catalog::AGENT};
+    /// use fable_core::catalog::{AGENT, FeasibleError};
+    /// use fable_core::Feasible;
     /// let offline = Feasible::all(&AGENT).forbid(&AGENT, &[("tool", "web_search")])?;
     /// let careful = offline.require(&AGENT, &[("style", "confirm_first")])?;
     /// assert_eq!((offline.len(), careful.len()), (150, 25));

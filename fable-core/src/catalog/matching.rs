@@ -243,7 +243,7 @@ impl<'m> Matching<'m> {
         self.to.action(&there)
     }
 
-    /// What may be chosen on this side, the new one, when a set might on the other, the old one: see [`Migration`](crate::Migration).
+    /// What may be chosen on this side, the new one, when a set might on the other, the old one: see [`Migration`](crate::migrate::Migration).
     /// A part of a set that forbids nothing goes along as such, and nothing that was forbidden is allowed.
     #[inline(never)]
     pub(crate) fn allowed(&self, set: &ActionSet) -> ActionSet {

@@ -80,7 +80,7 @@ pub use tau2::TAU2;
 pub(crate) use validate::check_part;
 
 use crate::numbers::inverse::ROWS;
-use crate::numbers::{Arrow, Fingerprint, Number};
+use crate::numbers::{Fingerprint, Layout, Number};
 pub use crate::numbers::{MAX_DIMENSION, MAX_TASKS};
 use core::fmt;
 
@@ -99,7 +99,7 @@ pub const MAX_TERMS: usize = 64;
 /// Most contrasts a catalog can declare.
 pub const MAX_CONTRASTS: usize = 64;
 /// Numbers that a user's own rules and switches take.
-pub(crate) const WISH_LEN: usize = 24;
+pub(crate) const USER_RULE_LEN: usize = 24;
 /// Most rules a catalog can declare.
 pub const MAX_RULES: usize = 32;
 /// Largest magnitude of a cost or of a term's weight.
@@ -157,7 +157,7 @@ impl Definition<'_> {
 pub struct Catalog<'a> {
     definition: Definition<'a>,
     actions: u16,
-    arrow: Arrow,
+    arrow: Layout,
     /// The blocks with their places: first those of one component, then the products.
     placed: [Placed; MAX_BLOCKS],
     blocks: u8,
@@ -192,7 +192,7 @@ impl<'a> Catalog<'a> {
         let mut catalog = Self {
             definition,
             actions,
-            arrow: Arrow::VACANT,
+            arrow: Layout::EMPTY,
             placed: [Placed::NONE; MAX_BLOCKS],
             blocks: 0,
             singles: 0,
@@ -251,7 +251,7 @@ impl<'a> Catalog<'a> {
         let leaves = if leaf == 0 { 0 } else { self.definition.tasks.len() };
         self.blocks = listed;
         self.singles = singles;
-        match Arrow::new(leaves, leaf, root) {
+        match Layout::new(leaves, leaf, root) {
             Some(arrow) => {
                 self.arrow = arrow;
                 Ok(())
@@ -280,7 +280,7 @@ impl<'a> Catalog<'a> {
 
     /// The shape of the posterior.
     #[must_use]
-    pub const fn arrow(&self) -> Arrow {
+    pub const fn layout(&self) -> Layout {
         self.arrow
     }
 
@@ -288,7 +288,7 @@ impl<'a> Catalog<'a> {
     /// have shown about each declared contrast, and 24 for the user's own rules.
     #[must_use]
     pub const fn state_len(&self) -> usize {
-        self.trials_start() + TRIAL_LEN * self.definition.contrasts.len() + WISH_LEN
+        self.trials_start() + TRIAL_LEN * self.definition.contrasts.len() + USER_RULE_LEN
     }
 
     /// Where the numbers of the declared contrasts begin in a learner's storage.
@@ -441,7 +441,7 @@ impl<'a> Catalog<'a> {
     /// use fable_core::{catalog::TAU2, Action, Context};
     /// let context = Context::new(&TAU2, None, &[])?;
     /// assert_eq!(TAU2.features(&context, Action(0)).count(), 6); // three mains, three pairs
-    /// # Ok::<(), fable_core::ContextError>(())
+    /// # Ok::<(), fable_core::catalog::ContextError>(())
     /// ```
     pub fn features(&self, context: &Context, action: Action) -> impl Iterator<Item = (usize, f32)> {
         self.features_of(None, context, action)

@@ -80,7 +80,7 @@ impl Catalog<'_> {
     /// The name of a coordinate; `None` past the dimension.
     #[must_use]
     pub fn coordinate_name(&self, coordinate: usize) -> Option<CoordinateName<'_>> {
-        let (task, inside) = self.arrow().locate(coordinate)?;
+        let (task, inside) = self.layout().locate(coordinate)?;
         let (block, values) = self.place_parts(task.is_some(), inside)?;
         Some(CoordinateName { catalog: self, block, task: task.unwrap_or(0), values })
     }

@@ -6,7 +6,7 @@
 //!
 //! ```
 //! use fable_core::catalog::agent::{AGENT, STYLE, Style};
-//! use fable_core::{Direction, OnboardingError, When};
+//! use fable_core::catalog::{Direction, OnboardingError, When};
 //!
 //! let concise = [(STYLE, Style::Concise.index())];
 //! let detailed = [(STYLE, Style::Detailed.index())];
@@ -140,7 +140,7 @@ impl Direction {
         }
         let mut leaf = None;
         for (coordinate, _) in self.entries() {
-            let (task, _) = catalog.arrow().locate(coordinate).ok_or(OnboardingError::UnknownCoordinate)?;
+            let (task, _) = catalog.layout().locate(coordinate).ok_or(OnboardingError::UnknownCoordinate)?;
             if task.is_some() && leaf.is_some() && leaf != task {
                 return Err(OnboardingError::TwoTasks);
             }
@@ -179,8 +179,8 @@ fn coordinate_of(catalog: &Catalog<'_>, side: &[(u8, u8)], when: When) -> Result
     let values = values.get(..components.len()).unwrap_or(&[]);
     let inside = usize::from(block.offset) + catalog.position(block, values).ok_or(OnboardingError::NoCoordinate)?;
     match task {
-        Some(task) => catalog.arrow().leaf_coordinate(task, inside).ok_or(OnboardingError::NoCoordinate),
-        None => Ok(catalog.arrow().root_coordinate(inside)),
+        Some(task) => catalog.layout().leaf_coordinate(task, inside).ok_or(OnboardingError::NoCoordinate),
+        None => Ok(catalog.layout().root_coordinate(inside)),
     }
 }
 

@@ -319,7 +319,7 @@ impl<'r> Round<'r> {
         if self.retained.is_some_and(|retained| !retained.contains(usize::from(block.index))) {
             return None;
         }
-        let arrow = self.catalog.arrow();
+        let arrow = self.catalog.layout();
         let start = if block.per_task {
             arrow.leaf_of(self.context.task())?;
             usize::from(block.offset)

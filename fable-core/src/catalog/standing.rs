@@ -1,7 +1,7 @@
 //! Rules that stand: hard constraints with the contexts in which they hold.
 //!
 //! A catalog declares some ([`Definition::rules`](super::Definition::rules)): mandatory confirmation above a risk, values that do not
-//! go together. A user has others of their own ([`Wish`](crate::Wish)). Both are
+//! go together. A user has others of their own ([`UserRule`](crate::preference::UserRule)). Both are
 //! enforced where a decision begins, before anything is drawn: what is compared, played by a coin and recorded is what the
 //! request's set and all rules that hold in its context leave together. No adapter has to think of it.
 //!

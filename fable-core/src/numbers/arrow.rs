@@ -17,7 +17,7 @@
 //!
 //! ```
 //! use fable_core::catalog::AGENT;
-//! let arrow = AGENT.arrow();
+//! let arrow = AGENT.layout();
 //! assert_eq!((arrow.leaves(), arrow.leaf(), arrow.root()), (10, 12, 134));
 //! assert_eq!(arrow.packed_len() * 4, 104_636);
 //! ```
@@ -32,15 +32,15 @@ pub const MAX_DIMENSION: usize = 8192;
 /// The three numbers that fix the layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct Arrow {
+pub struct Layout {
     pub(crate) leaves: u16,
     pub(crate) leaf: u16,
     pub(crate) root: u16,
 }
 
-impl Arrow {
+impl Layout {
     /// The shape of a posterior that was not started.
-    pub(crate) const VACANT: Self = Self { leaves: 0, leaf: 0, root: 0 };
+    pub(crate) const EMPTY: Self = Self { leaves: 0, leaf: 0, root: 0 };
 
     /// A shape; `None` for more than 64 leaves or more than 8,192 coordinates.
     #[must_use]
@@ -162,7 +162,7 @@ pub(crate) struct Segment<S> {
     pub(crate) columns: S,
 }
 
-impl Arrow {
+impl Layout {
     /// Where the parts of a leaf and of the root lie: leaf E, root E, leaf columns, root columns.
     const fn ranges(&self, leaf: Option<usize>) -> [Range<usize>; 4] {
         let (root, columns) = (self.root_coordinate(0), self.dimension());
@@ -200,16 +200,16 @@ mod tests {
 
     #[test]
     fn lengths_of_the_shipped_catalogs() {
-        let agent = AGENT.arrow();
+        let agent = AGENT.layout();
         let off_diagonal = agent.leaf_columns() + agent.root_columns() - usize::from(agent.leaf + agent.root);
         assert_eq!((agent.dimension(), agent.packed_len(), off_diagonal), (254, 26_159, 10_585));
-        let tau2 = TAU2.arrow();
+        let tau2 = TAU2.layout();
         assert_eq!((tau2.dimension(), tau2.packed_len(), tau2.leaves), (29, 464, 0));
     }
 
     #[test]
     fn locating_a_coordinate_inverts_placing_it() {
-        let arrow = Arrow::new(3, 4, 5).unwrap();
+        let arrow = Layout::new(3, 4, 5).unwrap();
         for coordinate in 0..arrow.dimension() {
             let again = match arrow.locate(coordinate) {
                 Some((Some(task), inside)) => arrow.leaf_coordinate(task, inside),
@@ -219,9 +219,9 @@ mod tests {
             assert_eq!(again, Some(coordinate));
         }
         assert_eq!(arrow.locate(17), None);
-        assert_eq!(Arrow::new(65, 1, 1), None);
-        assert_eq!(Arrow::new(64, 128, 1), None);
-        assert_eq!(Arrow::new(usize::MAX, usize::MAX, usize::MAX), None);
+        assert_eq!(Layout::new(65, 1, 1), None);
+        assert_eq!(Layout::new(64, 128, 1), None);
+        assert_eq!(Layout::new(usize::MAX, usize::MAX, usize::MAX), None);
         assert_eq!(arrow.leaf_coordinate(3, 0), None);
     }
 }

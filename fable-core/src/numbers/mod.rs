@@ -14,7 +14,7 @@ mod range;
 mod soft;
 
 pub(crate) use arrow::Segment;
-pub use arrow::{Arrow, MAX_DIMENSION, MAX_TASKS};
+pub use arrow::{Layout, MAX_DIMENSION, MAX_TASKS};
 pub use bits::Bits;
 pub(crate) use fingerprint::Fingerprint;
 pub use fingerprint::{NUMERIC_REVISION, user_hash};

@@ -8,7 +8,7 @@
 //! scalars see the same draws.
 //!
 //! ```
-//! use fable_core::{Key, Purpose};
+//! use fable_core::posterior::{Key, Purpose};
 //! let key = Key { seed: 7, user: 1, incarnation: 0, origin: 0, round: 3, purpose: Purpose::Decision };
 //! let mut stream = key.stream();
 //! let first = stream.normal();
@@ -29,7 +29,7 @@ pub enum Purpose {
     /// Draw number n of those that estimate propensities.
     Propensity(u32),
     /// The coins of a decision's probes.
-    Probe,
+    ProbeOutcome,
 }
 
 /// Names a stream of draws.
@@ -67,7 +67,7 @@ impl Key {
         let purpose = match self.purpose {
             Purpose::Decision => 0,
             Purpose::Propensity(draw) => 1 + u64::from(draw),
-            Purpose::Probe => 1 << 40,
+            Purpose::ProbeOutcome => 1 << 40,
         };
         let place = u64::from(self.incarnation) << 32 | u64::from(self.round);
         let mut state = 0;
@@ -279,14 +279,14 @@ mod tests {
             Key { purpose: Purpose::Propensity(0), ..KEY },
             Key { purpose: Purpose::Propensity(1), ..KEY },
             Key { purpose: Purpose::Propensity(u32::MAX), ..KEY },
-            Key { purpose: Purpose::Probe, ..KEY },
+            Key { purpose: Purpose::ProbeOutcome, ..KEY },
             Key { origin: 1, ..KEY },
             Key { origin: 2, ..KEY },
             Key { origin: u32::MAX, ..KEY },
             Key { origin: 1, purpose: Purpose::Propensity(0), ..KEY },
             Key { origin: 2, purpose: Purpose::Propensity(0), ..KEY },
-            Key { origin: 1, purpose: Purpose::Probe, ..KEY },
-            Key { origin: 2, purpose: Purpose::Probe, ..KEY },
+            Key { origin: 1, purpose: Purpose::ProbeOutcome, ..KEY },
+            Key { origin: 2, purpose: Purpose::ProbeOutcome, ..KEY },
             Key { origin: 4, round: 0, ..KEY },
             Key { origin: 3, incarnation: 0, ..KEY },
         ];

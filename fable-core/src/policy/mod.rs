@@ -16,7 +16,9 @@ use crate::posterior::{PosteriorError, Prior};
 /// of what was chosen and of what its reference score was, so a journal is replayed as what happened, whatever things cost by now.
 ///
 /// ```
-/// use fable_core::{Exploration, Policy, Settings, SettingsError, catalog::AGENT};
+/// use fable_core::catalog::AGENT;
+/// use fable_core::settings::SettingsError;
+/// use fable_core::{Exploration, Policy, Settings};
 ///
 /// let policy = Policy::<f32>::new(&AGENT, Settings::default())?;
 /// let bolder = Policy::<f32>::new(&AGENT, Settings { exploration: Exploration::Constant(1.0), ..Settings::default() })?;
@@ -82,7 +84,7 @@ impl<'a, T: Scalar> Policy<'a, T> {
     ///     Err(_) => panic!("a setting is out of its range"),
     /// };
     /// assert_eq!(POLICY.fingerprint(), Policy::<f32>::new(&TAU2, Settings::default())?.fingerprint());
-    /// # Ok::<(), fable_core::SettingsError>(())
+    /// # Ok::<(), fable_core::settings::SettingsError>(())
     /// ```
     ///
     /// # Errors
@@ -91,15 +93,7 @@ impl<'a, T: Scalar> Policy<'a, T> {
         match Self::checked(catalog, settings) {
             Ok(Checked { sum, mask, base_precision }) => {
                 let fingerprint = sum.u64(0).finish();
-                Ok(Self {
-                    catalog,
-                    settings,
-                    base_precision,
-                    prior: Prior::Isotropic,
-                    mask,
-                    informed: false,
-                    fingerprint,
-                })
+                Ok(Self { catalog, settings, base_precision, prior: Prior::Isotropic, mask, informed: false, fingerprint })
             }
             Err(error) => Err(error),
         }
@@ -111,16 +105,8 @@ impl<'a, T: Scalar> Policy<'a, T> {
     /// A setting out of its range or a prior that does not fit the catalog.
     pub fn with_prior(catalog: &'a Catalog<'a>, settings: Settings<'a>, prior: Prior<'a, T>) -> Result<Self, SettingsError> {
         let Checked { sum, mask, base_precision } = Self::checked(catalog, settings)?;
-        prior.check(catalog.arrow()).map_err(SettingsError::Prior)?;
-        Ok(Self {
-            catalog,
-            settings,
-            base_precision,
-            prior,
-            mask,
-            informed: prior.has_mean(),
-            fingerprint: sum.with(&prior),
-        })
+        prior.check(catalog.layout()).map_err(SettingsError::Prior)?;
+        Ok(Self { catalog, settings, base_precision, prior, mask, informed: prior.has_mean(), fingerprint: sum.with(&prior) })
     }
 
     const fn checked(catalog: &Catalog<'_>, settings: Settings<'_>) -> Result<Checked, SettingsError> {
@@ -223,8 +209,8 @@ impl<'a, T: Scalar> Policy<'a, T> {
     }
 
     /// Whether a learner that was started with a promise has given half of alpha to coins; `None` if the promise is another one.
-    pub(crate) fn shared(&self, promise: u32) -> Option<bool> {
-        match promise ^ self.promise_alone() {
+    pub(crate) fn shared(&self, guarantee_fingerprint: u32) -> Option<bool> {
+        match guarantee_fingerprint ^ self.guarantee_alone() {
             0 => Some(false),
             SHARED => Some(true),
             _ => None,
@@ -244,12 +230,12 @@ impl<'a, T: Scalar> Policy<'a, T> {
     /// The rate of probes may be changed at any time. A learner that was started without them has given all of alpha to the ellipsoid; if
     /// coins are tossed later they have their half on top, so that the two together may be wrong with probability 3/2 alpha.
     #[must_use]
-    pub fn promise(&self) -> u32 {
-        self.promise_with(self.shares_alpha())
+    pub fn guarantee_fingerprint(&self) -> u32 {
+        self.guarantee_with(self.shares_alpha())
     }
 
-    pub(crate) fn promise_with(&self, shared: bool) -> u32 {
-        self.promise_alone() ^ if shared { SHARED } else { 0 }
+    pub(crate) fn guarantee_with(&self, shared: bool) -> u32 {
+        self.guarantee_alone() ^ if shared { SHARED } else { 0 }
     }
 
     /// Whether what was promised under another policy holds under this one: alpha, proxy and minimum are the same and the radius is
@@ -266,7 +252,7 @@ impl<'a, T: Scalar> Policy<'a, T> {
     }
 
     /// The same where all of alpha is the ellipsoid's.
-    fn promise_alone(&self) -> u32 {
+    fn guarantee_alone(&self) -> u32 {
         let Settings { noise_variance, noise_proxy, alpha, min_evidence, .. } = self.settings;
         let sum = Fingerprint::new().f64(alpha).f64(self.prior_radius()).f64(noise_proxy.unwrap_or(noise_variance));
         let [a, b, c, d, e, f, g, h] = sum.u64(u64::from(min_evidence)).finish().to_le_bytes();
@@ -398,12 +384,12 @@ mod tests {
         assert_eq!([nu(Prior::Isotropic), nu(Prior::Diagonal { mean: &mean, precision: &precision })], [1.5; 2]);
         mean[7] = 0.1;
         assert_eq!(nu(Prior::Diagonal { mean: &mean, precision: &precision }), 1.0);
-        let mut packed = [0.0; TAU2.arrow().packed_len()];
+        let mut packed = [0.0; TAU2.layout().packed_len()];
         let mut workspace = [0.0; TAU2.workspace_len()];
         for (centred, expected) in [([0.0; 29], 1.5), (mean, 1.0)] {
             let prior: Prior<'_, f32> = Prior::Diagonal { mean: &centred, precision: &precision };
-            prior.write(TAU2.arrow(), 1.0, &mut packed);
-            let factor = crate::Factor::new(TAU2.arrow(), &packed, &mut workspace).unwrap();
+            prior.write(TAU2.layout(), 1.0, &mut packed);
+            let factor = crate::posterior::Factor::new(TAU2.layout(), &packed, &mut workspace).unwrap();
             assert_eq!(nu(Prior::Factor(factor)), expected);
         }
     }

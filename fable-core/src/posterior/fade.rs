@@ -4,12 +4,12 @@
 //! 1 / ((1 - k) D_j). A packed column is laid out like the active part behind its own coordinate, z_j included.
 
 use super::prior::Prior;
-use crate::numbers::{Arrow, Number};
+use crate::numbers::{Layout, Number};
 
 /// What is faded, toward what.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fading<'f, T> {
-    pub(crate) arrow: Arrow,
+    pub(crate) arrow: Layout,
     pub(crate) prior: &'f Prior<'f, T>,
     pub(crate) base_precision: f64,
     /// k

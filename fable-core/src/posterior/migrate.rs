@@ -17,7 +17,7 @@
 //! Everything is done in the old numbers, then copied to the new ones. With n the length of a leaf and the root, moving a coordinate takes at most n
 //! exchanges of n multiply-adds each.
 
-use crate::numbers::{Arrow, Number, Segment};
+use crate::numbers::{Layout, Number, Segment};
 
 /// Where what is common lies in the old shape and in the new one.
 pub(crate) trait Places {
@@ -134,8 +134,8 @@ impl<T: Number> Turn<T> {
 
 /// An old factor and the shape of a new one.
 pub(crate) struct Carry<'m, T, P> {
-    pub(crate) old: Arrow,
-    pub(crate) new: Arrow,
+    pub(crate) old: Layout,
+    pub(crate) new: Layout,
     pub(crate) places: &'m P,
     /// The old factor, which is used up.
     pub(crate) packed: &'m mut [T],
@@ -292,7 +292,7 @@ impl<T: Number, P: Places> Carry<'_, T, P> {
 }
 
 /// A leaf and the root of a factor.
-fn parts<T: Number>(arrow: Arrow, packed: &mut [T], leaf: Option<usize>) -> Option<[Columns<'_, T>; 2]> {
+fn parts<T: Number>(arrow: Layout, packed: &mut [T], leaf: Option<usize>) -> Option<[Columns<'_, T>; 2]> {
     let (both, root) = (arrow.leaf() + arrow.root(), arrow.root());
     let [own, shared] = arrow.split_mut(packed, leaf)?;
     Some([Columns::new(own, both), Columns::new(shared, root)])

@@ -1,6 +1,6 @@
 //! The Gaussian working posterior of one user, theta ~ N(mu, Sigma), kept as a packed square-root-free Cholesky factor.
 //!
-//! State: Lambda = Sigma^-1 = L D L^T in the order of an [`Arrow`], E = 1/D, and the whitened information vector z with
+//! State: Lambda = Sigma^-1 = L D L^T in the order of an [`Layout`], E = 1/D, and the whitened information vector z with
 //! L^T mu = z as one more row of L. An observation (phi, y, variance v) is Equations 5-6, Lambda += phi phi^T / v and
 //! h += phi y / v, done as one sweep over the touched leaf and the root. The sweep also yields the innovation y - phi.mu and
 //! the predictive variance v + phi.Sigma.phi, and log det Lambda grows by ln(predictive / v), accumulated in `f64`.
@@ -8,10 +8,10 @@
 //! Costs, with n the length of a leaf plus the root: an update n^2 multiply-adds, a draw or a mean n^2 / 2, a variance n^2 / 2.
 //!
 //! ```
-//! use fable_core::{Arrow, Posterior, Prior};
+//! use fable_core::posterior::{Layout, Posterior, Prior};
 //!
-//! let arrow = Arrow::new(0, 0, 2).unwrap();
-//! let mut posterior = Posterior::<f64, _>::over(vec![0.0; arrow.packed_len()]);
+//! let arrow = Layout::new(0, 0, 2).unwrap();
+//! let mut posterior = Posterior::<f64, _>::from_storage(vec![0.0; arrow.packed_len()]);
 //! let mut scratch = vec![0.0; arrow.active_len()];
 //! posterior.start(arrow, &Prior::Isotropic, 1.0)?;
 //!
@@ -20,7 +20,7 @@
 //! assert_eq!((update.innovation, update.variance), (3.0, 3.0));
 //! let contrast = posterior.contrast(&mut scratch, [(0, 1.0), (1, -1.0)])?;
 //! assert!((contrast.mean - 2.0).abs() < 1e-15 && (contrast.variance - 2.0 / 3.0).abs() < 1e-15);
-//! # Ok::<(), fable_core::PosteriorError>(())
+//! # Ok::<(), fable_core::posterior::PosteriorError>(())
 //! ```
 
 mod fade;
@@ -29,6 +29,7 @@ mod migrate;
 mod prior;
 mod workspace;
 
+pub use crate::numbers::{Key, Layout, NUMERIC_REVISION, Purpose, Storage};
 pub(crate) use fade::Fading;
 #[cfg(feature = "migrate")]
 pub(crate) use migrate::{Carried, Carry, Places};
@@ -38,7 +39,7 @@ pub(crate) use workspace::rows;
 pub(crate) use workspace::{parts, with_variances};
 
 use crate::numbers::inverse::{Entries, ROWS, begin_row};
-use crate::numbers::{Arrow, BASE_PRECISION, MAX_COEFFICIENT, MAX_RESPONSE, Number, Segment, Storage, Stream, VARIANCE, within};
+use crate::numbers::{BASE_PRECISION, MAX_COEFFICIENT, MAX_RESPONSE, Number, Segment, Stream, VARIANCE, within};
 use core::fmt;
 use core::marker::PhantomData;
 use nalgebra::{Dim, Matrix, StorageMut};
@@ -46,7 +47,7 @@ use nalgebra::{Dim, Matrix, StorageMut};
 /// The posterior over packed storage `S`: `[T; N]` on a device, `Vec<T>` on a host, `&mut [T]` anywhere.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Posterior<T, S> {
-    arrow: Arrow,
+    arrow: Layout,
     log_det_ratio: f64,
     storage: S,
     scalar: PhantomData<T>,
@@ -82,14 +83,14 @@ pub(crate) struct Located<'s, T> {
 impl<'s, T: Number> Located<'s, T> {
     /// Finds the place of an observation in a packed factor.
     pub(crate) fn new(
-        arrow: Arrow,
+        arrow: Layout,
         packed: &'s mut [T],
         scratch: &'s mut [T],
         direction: impl IntoIterator<Item = (usize, T)>,
         response: T,
     ) -> Result<Self, PosteriorError> {
         let (leaf, active) = scatter(arrow, scratch, direction, response)?;
-        let segments = arrow.split_mut(packed, leaf).ok_or(PosteriorError::Vacant)?;
+        let segments = arrow.split_mut(packed, leaf).ok_or(PosteriorError::NotStarted)?;
         Ok(Self { segments, active })
     }
 
@@ -108,9 +109,9 @@ impl<T: Number, S: Storage<T>> Posterior<T, S> {
     /// Sets the posterior to a prior, in place.
     ///
     /// # Errors
-    /// Storage shorter than [`Arrow::packed_len`], or a prior that does not fit; nothing has changed then. What the storage
+    /// Storage shorter than [`Layout::packed_len`], or a prior that does not fit; nothing has changed then. What the storage
     /// holds beyond that length is left alone.
-    pub fn start(&mut self, arrow: Arrow, prior: &Prior<'_, T>, base_precision: f64) -> Result<(), PosteriorError> {
+    pub fn start(&mut self, arrow: Layout, prior: &Prior<'_, T>, base_precision: f64) -> Result<(), PosteriorError> {
         prior.check(arrow).map_err(PosteriorError::Prior)?;
         if !BASE_PRECISION.contains(base_precision) {
             return Err(PosteriorError::Prior(PriorError::BasePrecision));
@@ -150,22 +151,22 @@ impl<T: Number, S: Storage<T>> Posterior<T, S> {
 impl<T: Number, S: AsRef<[T]>> Posterior<T, S> {
     /// A vacant posterior over given storage.
     #[must_use]
-    pub const fn over(storage: S) -> Self {
-        Self::of(Arrow::VACANT, 0.0, storage)
+    pub const fn from_storage(storage: S) -> Self {
+        Self::of(Layout::EMPTY, 0.0, storage)
     }
 
     /// A factor as it stands.
-    pub(crate) const fn of(arrow: Arrow, log_det_ratio: f64, storage: S) -> Self {
+    pub(crate) const fn of(arrow: Layout, log_det_ratio: f64, storage: S) -> Self {
         Self { arrow, log_det_ratio, storage, scalar: PhantomData }
     }
 
     /// The shape; all zero while vacant.
     #[must_use]
-    pub const fn arrow(&self) -> Arrow {
+    pub const fn layout(&self) -> Layout {
         self.arrow
     }
 
-    /// The packed factor, laid out as an [`Arrow`] says.
+    /// The packed factor, laid out as an [`Layout`] says.
     #[must_use]
     pub fn packed(&self) -> &[T] {
         self.storage.as_ref().get(..self.arrow.packed_len()).unwrap_or(&[])
@@ -187,7 +188,7 @@ impl<T: Number, S: AsRef<[T]>> Posterior<T, S> {
         direction: impl IntoIterator<Item = (usize, T)>,
     ) -> Result<Estimate<T>, PosteriorError> {
         let (leaf, active) = scatter(self.arrow, scratch.as_mut(), direction, T::ZERO)?;
-        let segments = self.arrow.split(self.storage.as_ref(), leaf).ok_or(PosteriorError::Vacant)?;
+        let segments = self.arrow.split(self.storage.as_ref(), leaf).ok_or(PosteriorError::NotStarted)?;
         let (mut variance, mut w) = (T::ZERO, active);
         for segment in segments {
             (variance, w) = T::forward(segment.inverse, segment.columns, w, variance);
@@ -218,7 +219,7 @@ impl<T: Number, S: AsRef<[T]>> Posterior<T, S> {
             *last = -T::ONE;
         }
         self.solve_root(active);
-        let (leaves, root) = out.split_at_mut_checked(self.arrow.root_coordinate(0)).ok_or(PosteriorError::Vacant)?;
+        let (leaves, root) = out.split_at_mut_checked(self.arrow.root_coordinate(0)).ok_or(PosteriorError::NotStarted)?;
         for (slot, x) in root.iter_mut().zip(active.iter().skip(usize::from(self.arrow.leaf))) {
             *slot = *x;
         }
@@ -261,15 +262,15 @@ impl<T: Number, S: AsRef<[T]>> Posterior<T, S> {
     /// Another shape than d x d, or a workspace that is too small.
     ///
     /// ```
-    /// use fable_core::{Arrow, Posterior, Prior};
+    /// use fable_core::posterior::{Layout, Posterior, Prior};
     /// use nalgebra::Matrix2;
-    /// let arrow = Arrow::new(0, 0, 2).unwrap();
-    /// let mut posterior = Posterior::<f64, _>::over([0.0; 5]);
+    /// let arrow = Layout::new(0, 0, 2).unwrap();
+    /// let mut posterior = Posterior::<f64, _>::from_storage([0.0; 5]);
     /// posterior.start(arrow, &Prior::Isotropic, 4.0)?;
     /// let mut covariance = Matrix2::zeros();
     /// posterior.covariance_into(&mut [0.0; 3], &mut covariance)?;
     /// assert_eq!(covariance, Matrix2::identity() / 4.0);
-    /// # Ok::<(), fable_core::PosteriorError>(())
+    /// # Ok::<(), fable_core::posterior::PosteriorError>(())
     /// ```
     pub fn covariance_into<R, C, M>(
         &self,
@@ -291,7 +292,7 @@ impl<T: Number, S: AsRef<[T]>> Posterior<T, S> {
             // Sigma e = L^-T E (L^-1 e): forward over the touched part, scale, back-solve over everything.
             let (own, _) = scatter(self.arrow, scratch.as_mut(), [(coordinate, T::ONE)], T::ZERO)?;
             let active = active(scratch.as_mut(), self.arrow)?;
-            self.whiten(own, active).ok_or(PosteriorError::Vacant)?;
+            self.whiten(own, active).ok_or(PosteriorError::NotStarted)?;
             if let Some(last) = active.last_mut() {
                 *last = T::ZERO;
             }
@@ -356,7 +357,7 @@ impl<T: Number, S: AsRef<[T]>> Posterior<T, S> {
         let leaf = self.arrow.leaf_of(task);
         self.right_hand_side(active, leaf, Some(normal))?;
         self.right_hand_side(mean, leaf, None)?;
-        let [own, root] = self.arrow.split(self.storage.as_ref(), leaf).ok_or(PosteriorError::Vacant)?;
+        let [own, root] = self.arrow.split(self.storage.as_ref(), leaf).ok_or(PosteriorError::NotStarted)?;
         let (leaf_len, root_len) = (self.arrow.leaf(), self.arrow.root());
         if let (Some(active), Some(mean)) = (active.get_mut(leaf_len..), mean.get_mut(leaf_len..)) {
             T::back_solve_both(root.columns, root_len, [active, mean]);
@@ -370,14 +371,14 @@ impl<T: Number, S: AsRef<[T]>> Posterior<T, S> {
     /// What a back-solve makes a draw of, or the mean.
     fn right_hand_side(&self, active: &mut [T], leaf: Option<usize>, normal: Option<(T, Stream)>) -> Result<(), PosteriorError> {
         active.fill(T::ZERO);
-        let (last, coordinates) = active.split_last_mut().ok_or(PosteriorError::Vacant)?;
+        let (last, coordinates) = active.split_last_mut().ok_or(PosteriorError::NotStarted)?;
         *last = -T::ONE;
         if let Some((nu, stream)) = normal {
-            let segments = self.arrow.split(self.storage.as_ref(), leaf).ok_or(PosteriorError::Vacant)?;
-            let mut drawn = coordinates.get_mut(self.arrow.active_start(leaf)..).ok_or(PosteriorError::Vacant)?;
+            let segments = self.arrow.split(self.storage.as_ref(), leaf).ok_or(PosteriorError::NotStarted)?;
+            let mut drawn = coordinates.get_mut(self.arrow.active_start(leaf)..).ok_or(PosteriorError::NotStarted)?;
             T::normals(stream, drawn);
             for segment in segments {
-                let (part, rest) = drawn.split_at_mut_checked(segment.inverse.len()).ok_or(PosteriorError::Vacant)?;
+                let (part, rest) = drawn.split_at_mut_checked(segment.inverse.len()).ok_or(PosteriorError::NotStarted)?;
                 T::spread(nu, segment.inverse, part);
                 drawn = rest;
             }
@@ -394,7 +395,7 @@ impl<T: Number, S: AsRef<[T]>> Posterior<T, S> {
         mut each: impl FnMut(&[Entries<T>], usize, &Entries<T>),
     ) -> Result<(), PosteriorError> {
         let leaf = self.arrow.leaf_of(task);
-        let [own, root] = self.arrow.split(self.storage.as_ref(), leaf).ok_or(PosteriorError::Vacant)?;
+        let [own, root] = self.arrow.split(self.storage.as_ref(), leaf).ok_or(PosteriorError::NotStarted)?;
         let (leaf_len, root_len) = (self.arrow.leaf(), self.arrow.root());
         rows.fill([T::ZERO; ROWS]);
         for first in (self.arrow.active_start(leaf)..leaf_len + root_len).step_by(ROWS) {
@@ -449,19 +450,19 @@ impl<T: Number, S: AsRef<[T]>> Posterior<T, S> {
 }
 
 /// The part of a workspace for one leaf, the root and the information row.
-fn active<T>(scratch: &mut [T], arrow: Arrow) -> Result<&mut [T], PosteriorError> {
+fn active<T>(scratch: &mut [T], arrow: Layout) -> Result<&mut [T], PosteriorError> {
     scratch.get_mut(..arrow.active_len()).ok_or(PosteriorError::WorkspaceLength)
 }
 
 /// Spreads a sparse direction over the active part, with the response after it; the leaf it touches and the part that counts.
 fn scatter<T: Number>(
-    arrow: Arrow,
+    arrow: Layout,
     scratch: &mut [T],
     direction: impl IntoIterator<Item = (usize, T)>,
     response: T,
 ) -> Result<(Option<usize>, &mut [T]), PosteriorError> {
     if arrow.dimension() == 0 {
-        return Err(PosteriorError::Vacant);
+        return Err(PosteriorError::NotStarted);
     }
     let active = active(scratch, arrow)?;
     active.fill(T::ZERO);
@@ -492,7 +493,7 @@ fn scatter<T: Number>(
 #[non_exhaustive]
 pub enum PosteriorError {
     /// The posterior was not started.
-    Vacant,
+    NotStarted,
     /// The storage has another length than the shape needs.
     StorageLength {
         /// What the shape needs.
@@ -528,7 +529,7 @@ pub enum PosteriorError {
 impl fmt::Display for PosteriorError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Vacant => f.write_str("the posterior was not started"),
+            Self::NotStarted => f.write_str("the posterior was not started"),
             Self::StorageLength { expected } => write!(f, "the state needs storage for exactly {expected} numbers"),
             Self::WorkspaceLength => f.write_str("the workspace is too small for this catalog"),
             Self::OutputLength { expected } => write!(f, "the output must have {expected} rows (and columns)"),

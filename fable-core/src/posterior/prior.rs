@@ -2,20 +2,20 @@
 //!
 //! Three forms. `Isotropic`: mean 0 and one precision from the settings. `Diagonal`: any mean with a diagonal precision.
 //! [`Factor`]: any arrow-shaped factor with its information row, for example learned from a population; it is laid out like
-//! [`Posterior::packed`](crate::Posterior::packed), so the state of another posterior is a prior as it stands.
+//! [`Posterior::packed`](crate::posterior::Posterior::packed), so the state of another posterior is a prior as it stands.
 //!
 //! ```
-//! use fable_core::{Arrow, Posterior, Prior};
-//! let arrow = Arrow::new(0, 0, 2).unwrap();
-//! let mut posterior = Posterior::<f32, _>::over([0.0; 5]);
+//! use fable_core::posterior::{Layout, Posterior, Prior};
+//! let arrow = Layout::new(0, 0, 2).unwrap();
+//! let mut posterior = Posterior::<f32, _>::from_storage([0.0; 5]);
 //! posterior.start(arrow, &Prior::Diagonal { mean: &[0.5, 0.0], precision: &[4.0, 16.0] }, 1.0)?;
 //! let first = posterior.contrast(&mut [0.0; 3], [(0, 1.0)])?;
 //! assert_eq!((first.mean, first.variance), (0.5, 0.25));
-//! # Ok::<(), fable_core::PosteriorError>(())
+//! # Ok::<(), fable_core::posterior::PosteriorError>(())
 //! ```
 
 use super::Posterior;
-use crate::numbers::{Arrow, BASE_PRECISION, Fingerprint, Number, Range, within};
+use crate::numbers::{BASE_PRECISION, Fingerprint, Layout, Number, Range, within};
 use core::fmt;
 
 /// Largest magnitude of a prior mean.
@@ -28,7 +28,7 @@ pub const PIVOT: Range = Range { least: 1e-3, most: 1e13 };
 /// A packed factor that was checked: its pivots, entries, mean and variances are in range.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Factor<'a, T> {
-    arrow: Arrow,
+    arrow: Layout,
     packed: &'a [T],
 }
 
@@ -38,7 +38,7 @@ impl<'a, T: Number> Factor<'a, T> {
     ///
     /// # Errors
     /// The wrong length, a pivot or an entry out of range, a coordinate whose variance or mean is, a workspace too small.
-    pub fn new(arrow: Arrow, packed: &'a [T], workspace: &mut (impl AsMut<[T]> + ?Sized)) -> Result<Self, PriorError> {
+    pub fn new(arrow: Layout, packed: &'a [T], workspace: &mut (impl AsMut<[T]> + ?Sized)) -> Result<Self, PriorError> {
         if packed.len() != arrow.packed_len() {
             return Err(PriorError::Length { expected: arrow.packed_len() });
         }
@@ -95,7 +95,7 @@ impl<T: Number> Prior<'_, T> {
     pub(crate) const FACTOR: u64 = 2;
 
     /// Whether a number of a factor is in range by itself.
-    pub(crate) fn check_entry(arrow: Arrow, index: usize, value: T) -> Result<(), PriorError> {
+    pub(crate) fn check_entry(arrow: Layout, index: usize, value: T) -> Result<(), PriorError> {
         let value = value.to_f64();
         if index < arrow.dimension() && !PIVOT.contains(1.0 / value) {
             Err(PriorError::Precision { coordinate: index })
@@ -119,7 +119,7 @@ impl<T: Number> Prior<'_, T> {
     }
 
     /// Whether the prior fits a shape and its numbers are in range.
-    pub(crate) fn check(&self, arrow: Arrow) -> Result<(), PriorError> {
+    pub(crate) fn check(&self, arrow: Layout) -> Result<(), PriorError> {
         let dimension = arrow.dimension();
         match *self {
             Self::Isotropic => Ok(()),
@@ -141,7 +141,7 @@ impl<T: Number> Prior<'_, T> {
     }
 
     /// Writes a checked prior into storage of the right length.
-    pub(crate) fn write(&self, arrow: Arrow, base_precision: f64, packed: &mut [T]) {
+    pub(crate) fn write(&self, arrow: Layout, base_precision: f64, packed: &mut [T]) {
         match *self {
             Self::Isotropic => {
                 packed.fill(T::ZERO);
@@ -170,7 +170,7 @@ impl<T: Number> Prior<'_, T> {
     }
 
     /// A column of L as it is packed, the entry of the information row last, into zeros, and its E.
-    pub(super) fn column(&self, arrow: Arrow, base_precision: f64, coordinate: usize, out: &mut [T]) -> T {
+    pub(super) fn column(&self, arrow: Layout, base_precision: f64, coordinate: usize, out: &mut [T]) -> T {
         match *self {
             Self::Isotropic => T::from_f64(1.0 / base_precision),
             Self::Diagonal { mean, precision } => {

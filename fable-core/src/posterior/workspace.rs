@@ -2,8 +2,8 @@
 //!
 //! ```
 //! use fable_core::{Workspace, catalog::TAU2};
-//! static ON_DEVICE: Workspace<f32, [f32; TAU2.workspace_len()]> = Workspace::vacant(&TAU2); // another length does not compile
-//! let on_host = Workspace::over(vec![0.0_f64; TAU2.workspace_len()]);
+//! static ON_DEVICE: Workspace<f32, [f32; TAU2.workspace_len()]> = Workspace::new(&TAU2); // another length does not compile
+//! let on_host = Workspace::from_storage(vec![0.0_f64; TAU2.workspace_len()]);
 //! # let _ = (&ON_DEVICE, on_host);
 //! ```
 
@@ -25,7 +25,7 @@ impl<T: Number, const N: usize> Workspace<T, [T; N]> {
     /// # Panics
     /// When it is evaluated at run time with a wrong length.
     #[must_use]
-    pub const fn vacant(catalog: &Catalog<'_>) -> Self {
+    pub const fn new(catalog: &Catalog<'_>) -> Self {
         assert!(N == catalog.workspace_len(), "a workspace of this catalog has `workspace_len()` numbers");
         Self { storage: [T::ZERO; N], scalar: PhantomData }
     }
@@ -34,7 +34,7 @@ impl<T: Number, const N: usize> Workspace<T, [T; N]> {
 impl<T, W: Storage<T>> Workspace<T, W> {
     /// A workspace over given storage; [`Catalog::workspace_len`](crate::Catalog::workspace_len) numbers are enough.
     #[must_use]
-    pub const fn over(storage: W) -> Self {
+    pub const fn from_storage(storage: W) -> Self {
         Self { storage, scalar: PhantomData }
     }
 }
@@ -56,12 +56,12 @@ type Rows<'w, T> = (&'w mut [Entries<T>], &'w mut [Entries<T>]);
 /// The rows of a scratch; `None` when it is too small.
 pub(crate) fn rows<'w, T>(scratch: &'w mut [T], catalog: &Catalog<'_>) -> Option<Rows<'w, T>> {
     let (rows, _) = scratch.as_chunks_mut();
-    rows.get_mut(..catalog.row_len())?.split_at_mut_checked(catalog.arrow().active_len() - 1)
+    rows.get_mut(..catalog.row_len())?.split_at_mut_checked(catalog.layout().active_len() - 1)
 }
 
 /// The active part of a workspace, a number per value and a score per action; `None` when it is too small.
 pub(crate) fn parts<'w, T>(workspace: &'w mut [T], catalog: &Catalog<'_>) -> Option<(&'w mut [T], &'w mut [T], &'w mut [T])> {
-    let (active, rest) = workspace.split_at_mut_checked(catalog.arrow().active_len())?;
+    let (active, rest) = workspace.split_at_mut_checked(catalog.layout().active_len())?;
     let (table, rest) = rest.split_at_mut_checked(catalog.value_count())?;
     Some((active, table, rest.get_mut(..catalog.actions())?))
 }

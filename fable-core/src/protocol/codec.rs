@@ -65,7 +65,7 @@ impl Input<'_> {
             19 => Request::CommitPrior { length: self.varint() },
             20 => Request::Trial { contrast: self.byte() },
             21 => Request::Recommend { context: self.wire_context() },
-            22 => Request::Wish { code: self.varint(), stands: self.flag() },
+            22 => Request::UserRule { code: self.varint(), stands: self.flag() },
             23 => Request::Open { nonce: self.u64() },
             _ => {
                 self.refuse();
@@ -200,7 +200,7 @@ impl Output<'_> {
     fn hello(&mut self, hello: &Hello) {
         self.put(&[1, hello.protocol, hello.record]);
         self.put(&hello.fingerprint.to_le_bytes());
-        self.u32(hello.promise);
+        self.u32(hello.guarantee_fingerprint);
         self.put(&hello.catalog.to_le_bytes());
         self.byte(hello.digits);
         self.shorts(&[hello.actions, hello.dimension]);

@@ -151,7 +151,7 @@ impl<'b> Draft<'b> {
     #[inline]
     pub fn request(buffer: &'b mut [u8; MAX_FRAME], sequence: u32, request: &Request) -> Self {
         let mut draft = Self::new(buffer, VERSION, sequence);
-        let used = postcard::to_slice(request, draft.room()).map_or(0, |used| used.len()); // every message fits, see the tests
+        let used = postcard::to_slice(request, draft.free()).map_or(0, |used| used.len()); // every message fits, see the tests
         draft.extend(used);
         draft
     }
@@ -174,7 +174,7 @@ impl<'b> Draft<'b> {
     }
 
     /// The bytes left for the payload.
-    pub fn room(&mut self) -> &mut [u8] {
+    pub fn free(&mut self) -> &mut [u8] {
         self.buffer.get_mut(self.end..LIMIT).unwrap_or_default()
     }
 
@@ -187,7 +187,7 @@ impl<'b> Draft<'b> {
     /// Adds bytes to the payload, all or none; whether there was room.
     #[inline]
     pub fn push(&mut self, bytes: &[u8]) -> bool {
-        let Some(room) = self.room().get_mut(..bytes.len()) else { return false };
+        let Some(room) = self.free().get_mut(..bytes.len()) else { return false };
         for (slot, byte) in room.iter_mut().zip(bytes) {
             *slot = *byte;
         }
@@ -202,7 +202,7 @@ impl<'b> Draft<'b> {
 
     /// Adds what is written, all or none; whether there was room.
     fn write(&mut self, write: impl FnOnce(&mut Output<'_>)) -> bool {
-        let mut output = Output::new(self.room());
+        let mut output = Output::new(self.free());
         write(&mut output);
         let Some(used) = output.len() else { return false };
         self.extend(used);

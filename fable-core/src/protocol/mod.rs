@@ -18,7 +18,7 @@
 //! and counts up, past 0, so that no other request has the same ticket; two requests that differ only there never do. A device
 //! knows the last request: a host waits for its answer before it sends another one that changes something.
 //!
-//! A [migration](crate::Migration) is the exception: the answer to the last request was of the old catalog and is not kept, so a request
+//! A [migration](crate::migrate::Migration) is the exception: the answer to the last request was of the old catalog and is not kept, so a request
 //! that is resent across the update is executed again. A host asks for *hello* first, which says another catalog then.
 //!
 //! What a reset leaves behind is made up as follows. Bytes that were staged are gone with a reset: the upload begins again. A
@@ -65,7 +65,7 @@
 //! | 19 | commit prior | length `u32`, 0 for none | | 2 done: length |
 //! | 20 | trial | declared contrast `u8` | | 10 trial |
 //! | 21 | recommend | context | as for decide | 3 decided: round 0, and the mean score in the place of the baseline |
-//! | 22 | wish | [code](crate::Wish::code) `u32`, whether it stands `u8` | | 2 done: observations |
+//! | 22 | wish | [code](crate::preference::UserRule::code) `u32`, whether it stands `u8` | | 2 done: observations |
 //! | 23 | open | nonce `u64`, fixed | | 11 opened: nonce `u64`, fixed, count `u32` |
 //!
 //! Stage at offset 0, forget and commit prior with length 0 erase flash at once. A device that wears out allows a few of them,
@@ -105,7 +105,7 @@ pub use frame::{DELIMITER, Draft, Frame, MAX_FRAME};
 pub use session::{Key, Session};
 
 use crate::catalog::{ActionSet, Catalog, Context, ContextError, Direction, Feasible, MAX_SIGNALS, Statement};
-use crate::user::{Assessment, Probes, Promotion, Share, Source, Standing, State, Trial, UserError};
+use crate::user::{Assessment, ProbeOutcomes, Promotion, Share, Source, Standing, State, Trial, UserError};
 use postcard::fixint;
 use serde::{Deserialize, Serialize};
 
@@ -299,8 +299,8 @@ pub enum Request {
         context: WireContext,
     },
     /// The user wishes something from now on, or does not any more.
-    Wish {
-        /// [What](crate::Wish::code).
+    UserRule {
+        /// [What](crate::preference::UserRule::code).
         code: u32,
         /// Whether it stands.
         stands: bool,
@@ -345,7 +345,7 @@ pub enum Reply {
         /// Its known reference score; the mean score of a recommendation.
         baseline: f64,
         /// The coins that were tossed for it.
-        probes: Probes,
+        probes: ProbeOutcomes,
     },
     /// Why; the payload is the shares, from the one that was asked for on, as many as fit.
     Explanation {
@@ -419,9 +419,9 @@ pub struct Hello {
     /// [Fingerprint](crate::Policy::fingerprint) of its policy. Fixed, 8 bytes.
     #[serde(with = "fixint::le")]
     pub fingerprint: u64,
-    /// [Fingerprint](crate::Policy::promise) of its promotion settings. Fixed, 4 bytes.
+    /// [Fingerprint](crate::Policy::guarantee_fingerprint) of its promotion settings. Fixed, 4 bytes.
     #[serde(with = "fixint::le")]
-    pub promise: u32,
+    pub guarantee_fingerprint: u32,
     /// [Fingerprint](Catalog::fingerprint) of its catalog. Fixed, 8 bytes.
     #[serde(with = "fixint::le")]
     pub catalog: u64,

@@ -3,8 +3,8 @@
 use super::wire::{Input, Output};
 use super::{CRC_16, RecordError};
 use crate::catalog::{Action, ActionSet, Catalog, ContrastSet, Direction, Statement};
-use crate::user::{Coin, Coins, Event, Observation};
-use crate::user::{Deed, Elsewhere};
+use crate::user::{Event, Observation, Probe, Probes};
+use crate::user::{RemoteChange, RemoteEvent};
 
 /// The longest event: a statement over 24 coordinates.
 pub const MAX_EVENT_LEN: usize = 260;
@@ -29,8 +29,8 @@ pub fn encode_event<'b>(event: &Event, buffer: &'b mut [u8]) -> Result<&'b [u8],
         Event::Unlearn { .. } if !cfg!(feature = "unlearn") => return Err(RecordError::Unsupported),
         Event::Promotion(_) if !cfg!(feature = "promote") => return Err(RecordError::Unsupported),
         Event::Fade { .. } if !cfg!(feature = "adapt") => return Err(RecordError::Unsupported),
-        Event::Wish { .. } if !cfg!(feature = "rules") => return Err(RecordError::Unsupported),
-        Event::Elsewhere(_) if !cfg!(feature = "alloc") => return Err(RecordError::Unsupported),
+        Event::UserRule { .. } if !cfg!(feature = "rules") => return Err(RecordError::Unsupported),
+        Event::Remote(_) if !cfg!(feature = "alloc") => return Err(RecordError::Unsupported),
         Event::Decision { coins, .. } if !cfg!(feature = "probes") && !coins.is_empty() => {
             return Err(RecordError::Unsupported);
         }
@@ -84,9 +84,9 @@ pub fn encode_event<'b>(event: &Event, buffer: &'b mut [u8]) -> Result<&'b [u8],
             out.byte(8);
             out.promotion(promotion);
         }
-        Event::Forget { promise } => {
+        Event::Forget { guarantee_fingerprint } => {
             out.byte(9);
-            out.u32(*promise);
+            out.u32(*guarantee_fingerprint);
         }
         Event::Fade { keep } => {
             out.byte(10);
@@ -96,12 +96,12 @@ pub fn encode_event<'b>(event: &Event, buffer: &'b mut [u8]) -> Result<&'b [u8],
             out.byte(12);
             out.varint(*origin);
         }
-        Event::Wish { code, stands } => {
+        Event::UserRule { code, stands } => {
             out.byte(14);
             out.varint(*code);
             out.byte((*stands).into());
         }
-        Event::Elsewhere(elsewhere) => {
+        Event::Remote(elsewhere) => {
             out.byte(13);
             put_elsewhere(&mut out, elsewhere);
         }
@@ -126,7 +126,7 @@ fn put_statement(out: &mut Output<'_>, statement: &Statement) {
     out.f64(*precision);
 }
 
-fn put_coins(out: &mut Output<'_>, coins: &Coins) {
+fn put_coins(out: &mut Output<'_>, coins: &Probes) {
     out.varint(u32::try_from(coins.len()).unwrap_or(0));
     for coin in coins {
         out.byte(coin.contrast);
@@ -141,31 +141,31 @@ fn put_unlearning(out: &mut Output<'_>, observation: &Observation, imputed: bool
     out.contrasts(probed);
 }
 
-fn put_elsewhere(out: &mut Output<'_>, elsewhere: &Elsewhere) {
-    let Elsewhere { origin, from, to, at, ref deed } = *elsewhere;
+fn put_elsewhere(out: &mut Output<'_>, elsewhere: &RemoteEvent) {
+    let RemoteEvent { origin, from, to, at, ref deed } = *elsewhere;
     for number in [origin, from, to.saturating_sub(from)] {
         out.varint(number);
     }
     out.u32(at);
     match deed {
-        Deed::Nothing => out.byte(0),
-        Deed::Reward { round, observation, imputed, coins } => {
+        RemoteChange::Nothing => out.byte(0),
+        RemoteChange::Reward { round, observation, imputed, coins } => {
             out.byte(1);
             out.varint(*round);
             out.observation(observation);
             out.byte((*imputed).into());
             put_coins(out, coins);
         }
-        Deed::Stated(statement) => {
+        RemoteChange::Stated(statement) => {
             out.byte(2);
             put_statement(out, statement);
         }
-        Deed::Unlearned { round, observation, imputed, kept, probed } => {
+        RemoteChange::Unlearned { round, observation, imputed, kept, probed } => {
             out.byte(3);
             out.varint(*round);
             put_unlearning(out, observation, *imputed, *kept, probed);
         }
-        Deed::Promoted(promotion) => {
+        RemoteChange::Promoted(promotion) => {
             out.byte(4);
             out.promotion(promotion);
         }
@@ -178,7 +178,7 @@ fn put_elsewhere(out: &mut Output<'_>, elsewhere: &Elsewhere) {
 /// Too few bytes, a wrong checksum, bytes after the end, or a content that no event of this catalog has.
 #[inline]
 pub fn decode_event(catalog: &Catalog<'_>, bytes: &[u8]) -> Result<Event, RecordError> {
-    let mut event = Event::Forget { promise: 0 };
+    let mut event = Event::Forget { guarantee_fingerprint: 0 };
     decode_event_into(catalog, bytes, &mut event)?;
     Ok(event)
 }
@@ -223,7 +223,7 @@ fn other(tag: u8, input: &mut Input<'_>, catalog: &Catalog<'_>, place: &mut Even
             baseline: input.f64(),
             context: input.context(catalog)?,
             at: input.u32(),
-            coins: if cfg!(feature = "probes") && tag == 11 { coins(input, 1)? } else { Coins::new() },
+            coins: if cfg!(feature = "probes") && tag == 11 { coins(input, 1)? } else { Probes::new() },
         },
         3 => Event::Feedback { round: input.u32(), reward: input.f64(), weight: 1.0 },
         4 => {
@@ -245,51 +245,51 @@ fn other(tag: u8, input: &mut Input<'_>, catalog: &Catalog<'_>, place: &mut Even
             Event::Expiry { round, imputed: if follows { Some(input.f64()) } else { None } }
         }
         8 => Event::Promotion(input.promotion()),
-        9 => Event::Forget { promise: input.u32() },
+        9 => Event::Forget { guarantee_fingerprint: input.u32() },
         10 => Event::Fade { keep: input.f32() },
         12 => Event::Origin { origin: input.varint() },
-        14 => Event::Wish { code: input.varint(), stands: input.flag() },
-        13 => Event::Elsewhere(elsewhere(input, catalog)?),
+        14 => Event::UserRule { code: input.varint(), stands: input.flag() },
+        13 => Event::Remote(elsewhere(input, catalog)?),
         _ => return Err(RecordError::Content),
     };
     Ok(())
 }
 
-fn elsewhere(input: &mut Input<'_>, catalog: &Catalog<'_>) -> Result<Elsewhere, RecordError> {
+fn elsewhere(input: &mut Input<'_>, catalog: &Catalog<'_>) -> Result<RemoteEvent, RecordError> {
     let (origin, from, more, at) = (input.varint(), input.varint(), input.varint(), input.u32());
     let to = from.checked_add(more).ok_or(RecordError::Content)?;
     let deed = match input.byte() {
-        0 => Deed::Nothing,
-        1 => Deed::Reward {
+        0 => RemoteChange::Nothing,
+        1 => RemoteChange::Reward {
             round: input.varint(),
             observation: input.observation(catalog)?,
             imputed: input.flag(),
             coins: coins(input, 0)?,
         },
         2 => {
-            let mut event = Event::Forget { promise: 0 };
+            let mut event = Event::Forget { guarantee_fingerprint: 0 };
             statement(input, catalog, &mut event)?;
             let Event::Onboarding(statement) = event else { return Err(RecordError::Content) };
-            Deed::Stated(statement)
+            RemoteChange::Stated(statement)
         }
-        3 => Deed::Unlearned {
+        3 => RemoteChange::Unlearned {
             round: input.varint(),
             observation: input.observation(catalog)?,
             imputed: input.flag(),
             kept: input.f32(),
             probed: input.contrasts(),
         },
-        4 => Deed::Promoted(input.promotion()),
+        4 => RemoteChange::Promoted(input.promotion()),
         _ => return Err(RecordError::Content),
     };
-    Ok(Elsewhere { origin, from, to, at, deed })
+    Ok(RemoteEvent { origin, from, to, at, deed })
 }
 
 /// So many coins at least.
-fn coins(input: &mut Input<'_>, least: usize) -> Result<Coins, RecordError> {
-    let (count, mut coins) = (input.varint(), Coins::new());
+fn coins(input: &mut Input<'_>, least: usize) -> Result<Probes, RecordError> {
+    let (count, mut coins) = (input.varint(), Probes::new());
     for _ in 0..count {
-        let coin = Coin { contrast: input.byte(), expected: input.f32() };
+        let coin = Probe { contrast: input.byte(), expected: input.f32() };
         coins.push(coin).map_err(|_| RecordError::Content)?;
     }
     if coins.len() < least { Err(RecordError::Content) } else { Ok(coins) }

@@ -14,7 +14,7 @@
 //! | 2 | room of the learner, its `R` |
 //! | 8 | [fingerprint](crate::Policy::fingerprint) of the policy |
 //! | 8 | hash of the user |
-//! | 4 | [fingerprint](crate::Policy::promise) of the promotion settings that the learner was started with |
+//! | 4 | [fingerprint](crate::Policy::guarantee_fingerprint) of the promotion settings that the learner was started with |
 //! | 4 | CRC-32/ISO-HDLC of the 28 bytes before |
 //!
 //! **Event**, at most [`MAX_EVENT_LEN`] bytes: a postcard enum, then its CRC-16/IBM-3740. A decision on `agent` takes 39
@@ -36,7 +36,7 @@
 //! | 11 | decision with coins | as decision; coins: length, then (contrast `u8`, what was expected `f32`) each |
 //! | 12 | origin | the place that decides, `u32` |
 //! | 13 | elsewhere | place `u32`; its events known before `u32`, and with this one in addition `u32`; time fixed `u32`; what happened |
-//! | 14 | wish | its [code](crate::Wish::code) `u32`; whether it stands `u8` |
+//! | 14 | wish | its [code](crate::preference::UserRule::code) `u32`; whether it stands `u8` |
 //!
 //! What happened elsewhere is a `u8`: 0 nothing; 1 a reward: round `u32`, as observation, whether it was imputed `u8`, coins as above, without
 //! any of them a length of 0; 2 a statement, as onboarding; 3 an unlearning: round `u32`, as unlearn; 4 a promotion. Hosts alone read it
@@ -52,7 +52,8 @@
 //!
 //! ```
 //! use fable_core::record::{decode_event, encode_event, MAX_EVENT_LEN};
-//! use fable_core::{Event, catalog::TAU2};
+//! use fable_core::catalog::TAU2;
+//! use fable_core::journal::Event;
 //! let event = Event::Feedback { round: 7, reward: 0.5, weight: 1.0 };
 //! let mut buffer = [0; MAX_EVENT_LEN];
 //! let bytes = encode_event(&event, &mut buffer)?;
@@ -143,14 +144,21 @@ pub struct Header {
     /// Hash of the user; of a prior, the fingerprint of the policy that has it.
     pub user: u64,
     /// Fingerprint of the promotion settings that the learner was started with.
-    pub promise: u32,
+    pub guarantee_fingerprint: u32,
 }
 
 impl Header {
     /// The header of a user's records that start under a policy.
     #[must_use]
     pub fn new<T: Scalar>(kind: Kind, policy: &Policy<'_, T>, user: u64, room: u16) -> Self {
-        Self { kind, digits: digits::<T>(), room, fingerprint: policy.fingerprint(), user, promise: policy.promise() }
+        Self {
+            kind,
+            digits: digits::<T>(),
+            room,
+            fingerprint: policy.fingerprint(),
+            user,
+            guarantee_fingerprint: policy.guarantee_fingerprint(),
+        }
     }
 
     /// The bytes.
@@ -160,8 +168,10 @@ impl Header {
         let mut bytes = [0; HEADER_LEN];
         let [low, high] = self.room.to_le_bytes();
         let fields = self.kind.magic().into_iter().chain([VERSION, self.digits, low, high]);
-        let fields =
-            fields.chain(self.fingerprint.to_le_bytes()).chain(self.user.to_le_bytes()).chain(self.promise.to_le_bytes());
+        let fields = fields
+            .chain(self.fingerprint.to_le_bytes())
+            .chain(self.user.to_le_bytes())
+            .chain(self.guarantee_fingerprint.to_le_bytes());
         for (slot, byte) in bytes.iter_mut().zip(fields) {
             *slot = byte;
         }
@@ -193,14 +203,14 @@ impl Header {
             return Err(RecordError::Version { found: *version });
         }
         let (fingerprint, user) = rest.split_first_chunk::<8>().ok_or(RecordError::Truncated)?;
-        let (user, promise) = user.split_first_chunk::<8>().ok_or(RecordError::Truncated)?;
-        let promise = promise.first_chunk::<4>().ok_or(RecordError::Truncated)?;
+        let (user, guarantee_fingerprint) = user.split_first_chunk::<8>().ok_or(RecordError::Truncated)?;
+        let guarantee_fingerprint = guarantee_fingerprint.first_chunk::<4>().ok_or(RecordError::Truncated)?;
         if !matches!(*digits, 24 | 53) {
             return Err(RecordError::Content);
         }
         let (fingerprint, user) = (u64::from_le_bytes(*fingerprint), u64::from_le_bytes(*user));
         let (digits, room) = (*digits, u16::from_le_bytes([*low, *high]));
-        Ok(Self { kind, digits, room, fingerprint, user, promise: u32::from_le_bytes(*promise) })
+        Ok(Self { kind, digits, room, fingerprint, user, guarantee_fingerprint: u32::from_le_bytes(*guarantee_fingerprint) })
     }
 
     /// Whether records after this header can be read under a policy.
@@ -245,12 +255,12 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
     pub fn start_journal_in(&mut self, policy: &Policy<'_, T>, header: &Header, incarnation: u32) -> Result<(), RecordError> {
         header.admit(Kind::Journal, policy)?;
         if usize::from(header.room) > R {
-            return Err(RecordError::Room { needed: header.room });
+            return Err(RecordError::Capacity { needed: header.room });
         }
         let expected = policy.catalog().state_len();
         self.start(policy, header.user).map_err(|_| RecordError::Storage { expected })?;
         let state = self.memory().state;
-        (state.promise, state.incarnation) = (header.promise, incarnation);
+        (state.guarantee_fingerprint, state.incarnation) = (header.guarantee_fingerprint, incarnation);
         Ok(())
     }
 }
@@ -295,7 +305,7 @@ pub enum RecordError {
     /// without `adapt`, an event of a feature that is left out.
     Unsupported,
     /// The learner has not the room that the record needs.
-    Room {
+    Capacity {
         /// What its `R` would have to be.
         needed: u16,
     },
@@ -326,7 +336,7 @@ impl fmt::Display for RecordError {
             Self::Policy => f.write_str("the record belongs to the same catalog with other settings or another prior"),
             Self::Content => f.write_str("the record has a content that is not possible here"),
             Self::Unsupported => f.write_str("the record has something that this build was made without"),
-            Self::Room { needed } => write!(f, "the learner needs room for {needed} waiting decisions or promotions"),
+            Self::Capacity { needed } => write!(f, "the learner needs room for {needed} waiting decisions or promotions"),
             Self::Storage { expected } => write!(f, "the state needs storage for exactly {expected} numbers"),
             Self::Occupied => f.write_str("the learner is in use; vacate it before a snapshot is loaded"),
             Self::Changed => f.write_str("the bytes loaded are not those that were verified"),

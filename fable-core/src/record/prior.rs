@@ -1,6 +1,6 @@
 //! A base prior as bytes: how a population's prior reaches a device and lies in its flash.
 //!
-//! The record is a [header](super) of the kind `FABP`, the packed numbers of the [`Factor`](crate::Factor), 4 or 8 bytes each,
+//! The record is a [header](super) of the kind `FABP`, the packed numbers of the [`Factor`](crate::posterior::Factor), 4 or 8 bytes each,
 //! and the CRC-32 of everything before. The header's fingerprint is that of the policy *without* the prior, which catalog and
 //! settings have to agree with; in the place of the user stands the fingerprint of the policy *with* it, which users who began
 //! from the prior have in their snapshots. Room and promise are 0. The header's length is a multiple of every alignment, so
@@ -8,12 +8,14 @@
 //!
 //! ```
 //! use fable_core::record::{PriorVerifier, decode_prior, encode_prior};
-//! use fable_core::{Factor, Policy, Prior, Settings, catalog::TAU2};
+//! use fable_core::catalog::TAU2;
+//! use fable_core::posterior::{Factor, Prior};
+//! use fable_core::{Policy, Settings};
 //!
 //! let base = Policy::<f32>::new(&TAU2, Settings::default())?;
-//! let mut packed = vec![0.0; TAU2.arrow().packed_len()];
+//! let mut packed = vec![0.0; TAU2.layout().packed_len()];
 //! packed[..TAU2.dimension()].fill(0.25);
-//! let factor = Factor::new(TAU2.arrow(), &packed, &mut vec![0.0; TAU2.workspace_len()])?;
+//! let factor = Factor::new(TAU2.layout(), &packed, &mut vec![0.0; TAU2.workspace_len()])?;
 //! let fitted = Policy::with_prior(&TAU2, Settings::default(), Prior::Factor(factor))?;
 //!
 //! let bytes = encode_prior(&fitted).unwrap();
@@ -34,11 +36,11 @@ use crc::Digest;
 /// Bytes of the prior of a catalog: what a device sets aside for one.
 #[must_use]
 pub const fn prior_len<T: Scalar>(catalog: &Catalog<'_>) -> usize {
-    HEADER_LEN + width::<T>() * catalog.arrow().packed_len() + 4
+    HEADER_LEN + width::<T>() * catalog.layout().packed_len() + 4
 }
 
 /// Looks at every byte of a prior and changes nothing. What it cannot see without the whole factor at hand, whether variances
-/// and means are in range, [`Factor::new`](crate::Factor::new) finds.
+/// and means are in range, [`Factor::new`](crate::posterior::Factor::new) finds.
 pub struct PriorVerifier<'p, T> {
     policy: &'p Policy<'p, T>,
     header: Option<Header>,
@@ -86,7 +88,7 @@ impl<'p, T: Scalar> PriorVerifier<'p, T> {
     fn wanted(&self) -> usize {
         match self.header {
             None => HEADER_LEN,
-            Some(_) if self.numbers < self.policy.catalog().arrow().packed_len() => width::<T>(),
+            Some(_) if self.numbers < self.policy.catalog().layout().packed_len() => width::<T>(),
             Some(_) => 4,
         }
     }
@@ -99,7 +101,7 @@ impl<'p, T: Scalar> PriorVerifier<'p, T> {
             self.header = Some(header);
             return Ok(());
         };
-        let arrow = self.policy.catalog().arrow();
+        let arrow = self.policy.catalog().layout();
         if self.numbers < arrow.packed_len() {
             let number: T = number(&self.part);
             Prior::check_entry(arrow, self.numbers, number).map_err(|_| RecordError::Content)?;
@@ -151,7 +153,7 @@ pub fn encode_prior<T: Scalar>(policy: &Policy<'_, T>) -> Option<alloc::vec::Vec
     let Prior::Factor(factor) = policy.prior() else { return None };
     let fingerprint = policy.sum().u64(Prior::<T>::ISOTROPIC).finish();
     let digits = super::digits::<T>();
-    let header = Header { kind: Kind::Prior, digits, room: 0, fingerprint, user: policy.fingerprint(), promise: 0 };
+    let header = Header { kind: Kind::Prior, digits, room: 0, fingerprint, user: policy.fingerprint(), guarantee_fingerprint: 0 };
     let mut bytes = header.encode().to_vec();
     for number in factor.packed() {
         bytes.extend(number.bits().to_le_bytes().into_iter().take(width::<T>()));
@@ -160,7 +162,7 @@ pub fn encode_prior<T: Scalar>(policy: &Policy<'_, T>) -> Option<alloc::vec::Vec
     Some(bytes)
 }
 
-/// The packed numbers of a prior, for a [`Factor`](crate::Factor).
+/// The packed numbers of a prior, for a [`Factor`](crate::posterior::Factor).
 ///
 /// # Errors
 /// Bytes that are not a sound prior of this catalog and these settings.
@@ -169,7 +171,7 @@ pub fn decode_prior<T: Scalar>(policy: &Policy<'_, T>, bytes: &[u8]) -> Result<a
     let mut verifier = PriorVerifier::new(policy);
     verifier.push(bytes)?;
     verifier.finish()?;
-    let mut packed = alloc::vec![T::ZERO; policy.catalog().arrow().packed_len()];
+    let mut packed = alloc::vec![T::ZERO; policy.catalog().layout().packed_len()];
     read_numbers(&mut packed, 0, bytes.get(HEADER_LEN..).unwrap_or_default());
     Ok(packed)
 }

@@ -3,10 +3,10 @@
 use super::snapshot::{Piece, Stage, width};
 use super::wire::{Counters, Input};
 use super::{CRC_32, HEADER_LEN, Header, Kind, RecordError, Way};
-use crate::catalog::{ActionSet, Catalog, ContrastSet, TRIAL_LEN, WISH_LEN, score::Scalar};
+use crate::catalog::{ActionSet, Catalog, ContrastSet, TRIAL_LEN, USER_RULE_LEN, score::Scalar};
 use crate::numbers::{BASE_PRECISION, within};
 use crate::policy::Policy;
-use crate::user::{MAX_ORIGINS, Memory, Pending, Promotion, Verdict, code_of, is_possible, is_sound, is_wish, slot_mut};
+use crate::user::{MAX_SITES, Memory, Pending, Promotion, Verdict, code_of, is_possible, is_sound, is_user_rule, slot_mut};
 use crc::Digest;
 
 /// Largest inverse pivot: that of the vaguest prior.
@@ -117,7 +117,7 @@ impl<'p, T: Scalar> Reader<'p, T> {
                 let counters = self.part(|input| Ok(input.counters()))?;
                 let numbers = usize::try_from(counters.numbers).ok() == Some(catalog.state_len());
                 let lists = usize::from(counters.words) <= ActionSet::WORDS
-                    && usize::from(counters.merged) <= MAX_ORIGINS
+                    && usize::from(counters.merged) <= MAX_SITES
                     && u32::from(counters.pending) <= counters.round
                     && usize::from(counters.profile) <= catalog.contrasts().len();
                 if !cfg!(feature = "alloc") && counters.merged > 0 {
@@ -202,17 +202,17 @@ impl<'p, T: Scalar> Reader<'p, T> {
 
 /// Whether a number is the place of a wish.
 fn is_of_wishes(catalog: &Catalog<'_>, index: u32) -> bool {
-    usize::try_from(index).is_ok_and(|index| index + WISH_LEN >= catalog.state_len())
+    usize::try_from(index).is_ok_and(|index| index + USER_RULE_LEN >= catalog.state_len())
 }
 
 /// Inverse pivots are positive and at most the largest prior variance, entries are no larger than settings can make them,
 /// counts, of which fading leaves fractions, are not negative, numbers of contrasts are such as coins lead to.
 fn possible<T: Scalar>(catalog: &Catalog<'_>, index: u32, number: T) -> bool {
-    let wishes = is_of_wishes(catalog, index);
-    let (arrow, index) = (catalog.arrow(), usize::try_from(index).unwrap_or(usize::MAX));
-    if wishes {
+    let rules = is_of_wishes(catalog, index);
+    let (arrow, index) = (catalog.layout(), usize::try_from(index).unwrap_or(usize::MAX));
+    if rules {
         let code = code_of(number);
-        code == 0 || is_wish(catalog, code)
+        code == 0 || is_user_rule(catalog, code)
     } else if let Some(place) = index.checked_sub(catalog.trials_start()) {
         is_possible(place % TRIAL_LEN, number.to_f64())
     } else if index < arrow.dimension() {
@@ -255,7 +255,7 @@ impl Verified {
 
     /// The least `R` of a learner that it can be loaded into.
     #[must_use]
-    pub const fn room(&self) -> u16 {
+    pub const fn capacity(&self) -> u16 {
         let Counters { pending, profile, .. } = self.counters;
         if pending > profile { pending } else { profile }
     }
@@ -315,7 +315,7 @@ pub struct Loader<'l, T: Scalar> {
 
 impl<'l, T: Scalar> Loader<'l, T> {
     pub(super) fn new(mut memory: Memory<'l, T>, policy: &'l Policy<'l, T>, verified: Verified) -> Self {
-        memory.vacate();
+        memory.clear();
         Self { memory, reader: Reader::new(policy), verified }
     }
 
@@ -367,9 +367,9 @@ impl<'l, T: Scalar> Loader<'l, T> {
         state.round = counters.round;
         state.events = counters.events;
         state.observations = counters.observations;
-        state.promise = header.promise;
+        state.guarantee_fingerprint = header.guarantee_fingerprint;
         state.voided = counters.voided;
-        let arrow = self.reader.policy.catalog().arrow();
+        let arrow = self.reader.policy.catalog().layout();
         // As three numbers, not as memory, which the compiler moves as if it might overlap.
         (state.arrow.leaves, state.arrow.leaf, state.arrow.root) = (arrow.leaves, arrow.leaf, arrow.root);
         state.log_det_ratio = counters.log_det_ratio;
@@ -383,8 +383,8 @@ impl<'l, T: Scalar> Loader<'l, T> {
 
 impl<T: Scalar> Drop for Loader<'_, T> {
     fn drop(&mut self) {
-        if self.memory.state.is_vacant() {
-            self.memory.vacate();
+        if self.memory.state.is_empty() {
+            self.memory.clear();
         }
     }
 }

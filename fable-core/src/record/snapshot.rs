@@ -4,7 +4,7 @@
 //! nothing, then a [`Loader`] puts them into a vacant learner, in place. A learner whose load fails or is given up is vacant
 //! again. A learner goes on from a snapshot with the same bits on every platform. A population prior is a snapshot with zero
 //! rounds, of a learner [started from](crate::Learner::start_from) it: load it and go on, or make its
-//! [`packed`](crate::Posterior::packed) numbers a [`Factor`](crate::Factor).
+//! [`packed`](crate::posterior::Posterior::packed) numbers a [`Factor`](crate::posterior::Factor).
 //!
 //! The counters are, in this order: incarnation, place that decides (0 before the first decision), round, events and observations, fixed `u32`
 //! each; whether the guarantee is voided, `u8`; log-determinant ratio, `f64`; rewards since the
@@ -15,11 +15,13 @@
 //!
 //! The numbers are the packed posterior, the evidence counts, and for each declared contrast 15: the logarithms of ten products of
 //! wealth, for and against; the sum of Z and V; what the last coin expected; trials + 2^16 x (0 open, 1 certified for, 2 against) +
-//! 3 x 2^16 x starts; the e-detector. The last 24 have the bits of the [codes](crate::Wish::code) of the user's wishes, then zeros.
+//! 3 x 2^16 x starts; the e-detector. The last 24 have the bits of the [codes](crate::preference::UserRule::code) of the user's wishes, then zeros.
 //!
 //! ```
 //! use fable_core::record::Verifier;
-//! use fable_core::{Action, HostLearner, HostUser, Policy, Settings, catalog::TAU2};
+//! use fable_core::catalog::TAU2;
+//! use fable_core::host::HostLearner;
+//! use fable_core::{Action, HostUser, Policy, Settings};
 //!
 //! let policy = Policy::<f32>::new(&TAU2, Settings::default())?;
 //! let mut ana = HostUser::<f32>::new(&policy, "ana")?;
@@ -222,7 +224,7 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
     /// # Errors
     /// A learner that is not vacant, storage of another length, too little room for the ring or the profile.
     pub fn load<'l>(&'l mut self, policy: &'l Policy<'l, T>, verified: Verified) -> Result<Loader<'l, T>, RecordError> {
-        if !self.is_vacant() {
+        if !self.state().is_empty() {
             return Err(RecordError::Occupied);
         }
         fits(self.view(), policy, &verified)?;
@@ -245,7 +247,7 @@ impl<'p, T: Scalar, const R: usize> HostUser<'p, T, R> {
     pub fn restore(policy: &Policy<'p, T>, bytes: &[u8]) -> Result<Self, RecordError> {
         let mut learner = HostLearner::for_policy(policy);
         learner.restore(policy, bytes)?;
-        Self::of(policy, learner).map_err(|_| RecordError::Policy)
+        Self::from_learner(policy, learner).map_err(|_| RecordError::Policy)
     }
 }
 
@@ -261,11 +263,11 @@ fn restore<T: Scalar>(memory: Memory<'_, T>, policy: &Policy<'_, T>, bytes: &[u8
 
 /// Whether a verified snapshot can be loaded into memory.
 fn fits<T: Scalar>(view: View<'_, T>, policy: &Policy<'_, T>, verified: &Verified) -> Result<(), RecordError> {
-    let (needed, expected) = (verified.room(), policy.catalog().state_len());
+    let (needed, expected) = (verified.capacity(), policy.catalog().state_len());
     if view.storage.len() != expected {
         Err(RecordError::Storage { expected })
     } else if usize::from(needed) > view.pending.len() {
-        Err(RecordError::Room { needed })
+        Err(RecordError::Capacity { needed })
     } else {
         Ok(())
     }
@@ -274,8 +276,8 @@ fn fits<T: Scalar>(view: View<'_, T>, policy: &Policy<'_, T>, verified: &Verifie
 impl<'l, T: Scalar> Snapshot<'l, T> {
     fn new(view: View<'l, T>) -> Result<Self, UserError> {
         let state = view.state;
-        if state.is_vacant() {
-            return Err(UserError::Posterior(PosteriorError::Vacant));
+        if state.is_empty() {
+            return Err(UserError::Posterior(PosteriorError::NotStarted));
         }
         let count = |count: usize| u16::try_from(count).unwrap_or(u16::MAX);
         let counters = Counters {
@@ -336,10 +338,10 @@ impl<'l, T: Scalar> Snapshot<'l, T> {
         let View { state, pending, profile, storage } = self.view;
         match self.stage {
             Stage::Header => {
-                let (fingerprint, user, promise) = (state.fingerprint, state.user, state.promise);
+                let (fingerprint, user, guarantee_fingerprint) = (state.fingerprint, state.user, state.guarantee_fingerprint);
                 let (kind, digits) = (Kind::Snapshot, digits::<T>());
                 let room = u16::try_from(pending.len()).unwrap_or(u16::MAX);
-                put(&mut self.part, &Header { kind, digits, room, fingerprint, user, promise }.encode());
+                put(&mut self.part, &Header { kind, digits, room, fingerprint, user, guarantee_fingerprint }.encode());
             }
             Stage::Counters => put_part(&mut self.part, |out| out.counters(&self.counters)),
             Stage::Merged(index) => {

@@ -291,7 +291,7 @@ impl<'b> Input<'b> {
             }
         };
         let valid = self.flag();
-        let by = if self.flag() { Certifier::Coins } else { Certifier::Ellipsoid };
+        let by = if self.flag() { Certifier::Probes } else { Certifier::Ellipsoid };
         let (round, at, evidence) = (self.u32(), self.u32(), self.u32());
         Promotion { contrast, verdict, valid, by, round, at, evidence, lower: self.f32(), upper: self.f32() }
     }

@@ -8,7 +8,9 @@
 //! pleased. One assessment is one forward solve over the touched leaf and the root.
 //!
 //! ```
-//! use fable_core::{Comparison, HostUser, Policy, Settings, Verdict, catalog::TAU2};
+//! use fable_core::catalog::TAU2;
+//! use fable_core::preference::{Comparison, Verdict};
+//! use fable_core::{HostUser, Policy, Settings};
 //!
 //! let policy = Policy::<f32>::new(&TAU2, Settings::default())?;
 //! let mut ana = HostUser::<f32>::new(&policy, "ana")?;
@@ -151,8 +153,8 @@ impl<T: Scalar> User<'_, T> {
         let known = if *total { offset(*prefer) - offset(*over) } else { 0.0 };
 
         let (mean, sd) = (estimate.mean.to_f64() + known, libm::sqrt(estimate.variance.to_f64().max(0.0)));
-        let kept = policy.shared(self.promise);
-        let beta = policy.beta_with(self.log_det_ratio, kept.unwrap_or_else(|| policy.shares_alpha()));
+        let kept = policy.shared(self.state().guarantee_fingerprint);
+        let beta = policy.beta_with(self.state().log_det_ratio, kept.unwrap_or_else(|| policy.shares_alpha()));
         let radius = beta * sd;
         let (lower, upper) = (mean - radius, mean + radius);
         let enough = evidence >= policy.settings().min_evidence;
@@ -165,7 +167,7 @@ impl<T: Scalar> User<'_, T> {
         let probability = if sd > 0.0 || mean != 0.0 { normal_cdf(mean / sd) } else { 0.5 };
         let gap = gap(policy, mean, radius, evidence, norm);
         let covered = policy.knows_radius() && policy.mask().is_none();
-        let valid = !self.voided && kept.is_some() && covered;
+        let valid = !self.state().voided && kept.is_some() && covered;
         let threshold = normal_cdf(beta);
         Ok(Assessment { mean, sd, probability, beta, radius, lower, upper, threshold, evidence, verdict, gap, valid })
     }
@@ -173,8 +175,8 @@ impl<T: Scalar> User<'_, T> {
 
 impl<T: Scalar> User<'_, T> {
     /// Whether alpha, radius, proxy and minimum are those that the learner was started with.
-    pub(super) fn keeps_promise(&self) -> bool {
-        self.policy.shared(self.promise).is_some()
+    pub(super) fn keeps_guarantee(&self) -> bool {
+        self.policy.shared(self.state().guarantee_fingerprint).is_some()
     }
 }
 

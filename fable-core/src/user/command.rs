@@ -1,11 +1,11 @@
 //! What a user is told to do, and the events that takes, in the one order of the method.
 
 use super::decide::Drawn;
-use super::probe::{Coin, Coins};
+use super::probe::{Probe, Probes};
 use super::{Decision, DecisionId, Event, Observation, Request, Step, User, UserError, supported};
 use crate::catalog::score::{self, Scalar};
 use crate::catalog::{Action, Context, ContrastSet, Statement};
-use crate::posterior::{PosteriorError, with_variances};
+use crate::posterior::{PosteriorError, Update, with_variances};
 
 /// What a user is told to do.
 ///
@@ -13,7 +13,7 @@ use crate::posterior::{PosteriorError, with_variances};
 /// |---|---|
 /// | [`onboard`](Command::onboard) | a statement each; all are checked before the first |
 /// | [`decide`](Command::decide) | what is due expires, the oldest makes room, changed permissions, at first the [origin](crate::Settings::origin), the decision |
-/// | [`feedback`](Command::feedback), [`observe`](Command::observe) | the reward; if it is time, the fading; what its coins have made certain, and at a [look](super::is_look) all that is promoted |
+/// | [`feedback`](Command::feedback), [`observe`](Command::observe) | the reward; if it is time, the fading; what its coins have made certain, and at a [look](super::is_promotion_check_due) all that is promoted |
 /// | [`expire`](Command::expire) | each decision whose deadline has passed |
 /// | [`promote`](Command::promote) | each contrast that is decided now and not in the profile |
 /// | `wishes` | each wish that is given up, then each that is new |
@@ -63,7 +63,7 @@ enum Order<'c> {
         now: u32,
     },
     #[cfg(feature = "alloc")]
-    Wishes(&'c [super::Wish]),
+    UserRules(&'c [super::UserRule]),
     Event,
     Forget,
 }
@@ -82,7 +82,7 @@ pub struct Scores {
 
 impl<'c> Command<'c> {
     const fn new(order: Order<'c>) -> Self {
-        Self { order, applied: 0, before: 0, event: Event::Forget { promise: 0 }, scores: None }
+        Self { order, applied: 0, before: 0, event: Event::Forget { guarantee_fingerprint: 0 }, scores: None }
     }
 
     /// Takes stated preferences, all of them or none.
@@ -168,11 +168,11 @@ impl<'c> Command<'c> {
     }
 
     /// Makes these all that the user wishes: their own rules, and switches. Hosts have it; a device is told of each
-    /// [change](Event::Wish).
+    /// [change](Event::UserRule).
     #[cfg(feature = "alloc")]
     #[must_use]
-    pub const fn wishes(wishes: &'c [super::Wish]) -> Self {
-        Self::new(Order::Wishes(wishes))
+    pub const fn user_rules(rules: &'c [super::UserRule]) -> Self {
+        Self::new(Order::UserRules(rules))
     }
 
     /// Lets an event happen that was made elsewhere: of a journal, or an [`Event::Unlearn`].
@@ -182,7 +182,7 @@ impl<'c> Command<'c> {
     }
 
     /// Takes back an earlier observation, or a reward that was imputed. `kept` is what fadings have left of it: 1 without any.
-    /// `probed` are the contrasts whose [coins](Coin) it was the reward of, as the event of its decision says: they start again.
+    /// `probed` are the contrasts whose [coins](Probe) it was the reward of, as the event of its decision says: they start again.
     #[must_use]
     pub const fn unlearn(observation: Observation, imputed: bool, kept: f32, probed: ContrastSet) -> Self {
         Self::event(Event::Unlearn { observation, imputed, kept, probed })
@@ -213,7 +213,7 @@ impl<'c> Command<'c> {
 
     /// The coins that were tossed for the decision that was made.
     #[must_use]
-    pub fn coins(&self) -> &[Coin] {
+    pub fn coins(&self) -> &[Probe] {
         match &self.event {
             Event::Decision { coins, .. } if self.applied > self.before => coins,
             _ => &[],
@@ -318,10 +318,10 @@ impl<T: Scalar> User<'_, T> {
             Order::Onboard(_) if !cfg!(feature = "onboard") => Err(UserError::Unsupported),
             Order::Onboard(statements) => self.propose_statement(statements, *applied, event),
             #[cfg(feature = "alloc")]
-            Order::Wishes(wishes) => self.propose_wish(wishes, first, event),
+            Order::UserRules(rules) => self.propose_user_rule(rules, first, event),
             Order::Event => Ok(first),
             Order::Forget => {
-                *event = Event::Forget { promise: self.policy.promise() };
+                *event = Event::Forget { guarantee_fingerprint: self.policy.guarantee_fingerprint() };
                 Ok(first)
             }
         }
@@ -360,12 +360,12 @@ impl<T: Scalar> User<'_, T> {
     ) -> Result<Option<Drawn<T>>, UserError> {
         if let Some(due) = self.due(request.at).or_else(|| self.crowded()) {
             *event = due.into();
-        } else if self.permissions != *request.feasible.set() {
+        } else if self.state().permissions != *request.feasible.set() {
             *event = Event::Permissions(*request.feasible.set());
         } else if let Some(placing) = self.placing() {
             *event = placing;
         } else {
-            let mut coins = Coins::new();
+            let mut coins = Probes::new();
             let drawn = self.draw(request, scored, &mut coins)?;
             *event = Event::Decision {
                 round: drawn.round,
@@ -405,11 +405,19 @@ impl<T: Scalar> User<'_, T> {
     ///
     /// # Errors
     /// A reward outside [-1, 1], a context or action of another catalog; nothing has changed then.
-    pub fn observe(&mut self, context: &Context, action: Action, reward: f64) -> Result<crate::Update<T>, UserError> {
+    pub fn observe(&mut self, context: &Context, action: Action, reward: f64) -> Result<Update<T>, UserError> {
+        self.observe_at(context, action, reward, 0)
+    }
+
+    /// Learns from an action chosen elsewhere, with a reward that comes at a time.
+    ///
+    /// # Errors
+    /// As for [`observe`](Self::observe).
+    pub fn observe_at(&mut self, context: &Context, action: Action, reward: f64, time: u32) -> Result<Update<T>, UserError> {
         supported(cfg!(feature = "observe"))?;
         let observation = self.observed((context, action, None), reward, 1.0)?;
         let update = self.observation_lesson(&observation)?.learn();
-        self.follow_up(None, 0);
+        self.follow_up(None, time);
         Ok(update)
     }
 
@@ -417,7 +425,7 @@ impl<T: Scalar> User<'_, T> {
     ///
     /// # Errors
     /// A direction of another catalog, a response or precision out of range; nothing has changed then.
-    pub fn onboard(&mut self, statement: &Statement) -> Result<Option<crate::Update<T>>, UserError> {
+    pub fn onboard(&mut self, statement: &Statement) -> Result<Option<Update<T>>, UserError> {
         supported(cfg!(feature = "onboard"))?;
         self.admit_on()?;
         let Some(lesson) = self.stated_lesson(statement)? else {
@@ -433,8 +441,8 @@ impl<T: Scalar> User<'_, T> {
     /// A counter at its end.
     pub fn forget(&mut self) -> Result<(), UserError> {
         self.admit()?;
-        self.incarnation.checked_add(1).ok_or(UserError::Exhausted)?;
-        self.memory.forget(self.policy, self.policy.promise());
+        self.state().incarnation.checked_add(1).ok_or(UserError::Exhausted)?;
+        self.memory.forget(self.policy, self.policy.guarantee_fingerprint());
         Ok(())
     }
 }

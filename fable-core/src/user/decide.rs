@@ -1,23 +1,13 @@
 //! Choosing: one draw, every feasible action scored, the best one taken (Equation 4), then [coins](super::probe).
 
 use super::late::{Pending, Wait, slot_mut};
-use super::probe::Coins;
+use super::probe::Probes;
 use super::{Decision, Request, State, User, UserError};
 use crate::catalog::score::{Round, Scalar};
 use crate::catalog::{Action, ActionSet, Context, ContrastSet, Feasible, FeasibleError, MAX_WEIGHT, Rule, score};
 use crate::numbers::{Key, Purpose, Stream, within};
 use crate::policy::{Exploration, Scale};
 use crate::posterior::{Estimate, Posterior, PosteriorError, parts, rows, with_variances};
-
-/// What a decider that may fall back to the host's own behaviour returns.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub enum Choice {
-    /// An action was decided.
-    Decided(Decision),
-    /// Nothing is feasible: the host does what it does without Fable. There is no decision, so nothing to learn from.
-    HostDefault,
-}
 
 /// Which scores are compared.
 #[derive(Clone, Copy, Debug)]
@@ -59,7 +49,7 @@ impl<T: Scalar> User<'_, T> {
         if let Some(due) = self.crowded() {
             self.end(due)?;
         }
-        let mut coins = Coins::new();
+        let mut coins = Probes::new();
         let Drawn { round, action, baseline, .. } = self.draw(request, false, &mut coins)?;
         let (origin, state) = (self.place(), &mut *self.memory.state);
         if state.permissions != *request.feasible.set() {
@@ -75,7 +65,8 @@ impl<T: Scalar> User<'_, T> {
         Ok(Decision { id: self.id(round), action, baseline: baseline.to_f64() })
     }
 
-    /// Decides under `rules`, or leaves the round to the host when they leave nothing to choose.
+    /// Decides under `rules`; `None` when they leave nothing to choose, and the host does what it does without Fable. Nothing is
+    /// learned from such a round.
     ///
     /// # Errors
     /// As for [`decide`](Self::decide) and [`Feasible::new`], except that an empty set is not an error.
@@ -85,7 +76,7 @@ impl<T: Scalar> User<'_, T> {
         rules: &[Rule<'_>],
         defaults: Option<&[f64]>,
         at: u32,
-    ) -> Result<Choice, UserError> {
+    ) -> Result<Option<Decision>, UserError> {
         self.admit()?;
         if !context.fits(self.policy.catalog()) {
             return Err(UserError::ForeignContext);
@@ -93,8 +84,8 @@ impl<T: Scalar> User<'_, T> {
         let feasible = Feasible::new(self.policy.catalog(), rules).map_err(UserError::Feasible);
         let decide = |feasible| self.decide(&Request { defaults, at, ..Request::new(context, &feasible) });
         match feasible.and_then(decide) {
-            Ok(decision) => Ok(Choice::Decided(decision)),
-            Err(UserError::Feasible(FeasibleError::Empty)) => Ok(Choice::HostDefault),
+            Ok(decision) => Ok(Some(decision)),
+            Err(UserError::Feasible(FeasibleError::Empty)) => Ok(None),
             Err(error) => Err(error),
         }
     }
@@ -102,7 +93,7 @@ impl<T: Scalar> User<'_, T> {
     /// What the next round's exploration leads to (Equation 4), and what coins make of it; they are added to those given.
     /// Leaves the mean score of every action in the place of the variances if `means` are wanted, by coins or by who asks.
     #[inline(never)]
-    pub(super) fn draw(&mut self, request: &Request<'_>, means: bool, coins: &mut Coins) -> Result<Drawn<T>, UserError> {
+    pub(super) fn draw(&mut self, request: &Request<'_>, means: bool, coins: &mut Probes) -> Result<Drawn<T>, UserError> {
         let round = self.next_round()?;
         let (best, score) = match self.exploring(round, Purpose::Decision) {
             Outlook::Draw(scale, key) if means || self.probes() => self.score_draw_and_mean(request, scale, &key)?,
@@ -143,7 +134,7 @@ impl<T: Scalar> User<'_, T> {
     }
 
     pub(super) fn next_round(&self) -> Result<u32, UserError> {
-        self.round.checked_add(1).ok_or(UserError::Exhausted)
+        self.state().round.checked_add(1).ok_or(UserError::Exhausted)
     }
 
     /// How a round looks at the scores.
@@ -223,7 +214,7 @@ impl<T: Scalar> User<'_, T> {
             let posterior = Posterior::of(self.memory.state.arrow, 0.0, &*self.memory.storage);
             let (scratch, means) = with_variances(self.workspace, catalog).ok_or(SHORT)?;
             if let Some((scratch, mean)) = scratch.split_at_mut_checked(catalog.scoring_len())
-                && let Some(mean) = mean.get_mut(..catalog.arrow().active_len())
+                && let Some(mean) = mean.get_mut(..catalog.layout().active_len())
             {
                 let (active, table, scores) = parts(scratch, catalog).ok_or(SHORT)?;
                 posterior.draw_and_mean(active, mean, request.context.task(), (scale, key.stream()))?;

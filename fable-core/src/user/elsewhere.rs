@@ -5,7 +5,7 @@
 //! open here. [`merge`](super::merge) makes such events of another place's journal.
 
 use super::learn::Lesson;
-use super::probe::Coins;
+use super::probe::Probes;
 use super::trial::Account;
 use super::{Certifier, Memory, Observation, Promotion, State, User, UserError, Verdict, supported};
 use crate::catalog::score::Scalar;
@@ -14,7 +14,7 @@ use crate::catalog::{Catalog, ContrastSet, Statement};
 /// One step in the life of a user at another place.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct Elsewhere {
+pub struct RemoteEvent {
     /// The place.
     pub origin: u32,
     /// Events of that place that were known before.
@@ -24,14 +24,14 @@ pub struct Elsewhere {
     /// The caller's time there: that of the latest decision or promotion before.
     pub at: u32,
     /// What happened.
-    pub deed: Deed,
+    pub deed: RemoteChange,
 }
 
 /// What happened elsewhere.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
-pub enum Deed {
+pub enum RemoteChange {
     /// A reward was learned.
     Reward {
         /// The round of its decision there; 0 for an action that was not decided on.
@@ -41,7 +41,7 @@ pub enum Deed {
         /// Whether it was imputed.
         imputed: bool,
         /// The coins that were tossed for the decision.
-        coins: Coins,
+        coins: Probes,
     },
     /// A preference was stated.
     Stated(Statement),
@@ -66,7 +66,7 @@ pub enum Deed {
 
 impl State {
     /// Remembers that something is known.
-    pub(super) fn know(&mut self, elsewhere: &Elsewhere) {
+    pub(super) fn know(&mut self, elsewhere: &RemoteEvent) {
         if elsewhere.origin == self.origin {
             self.count();
         } else {
@@ -77,13 +77,13 @@ impl State {
 
 impl<T: Scalar> User<'_, T> {
     /// Whether something from elsewhere can be next, and whether something is learned from it.
-    pub(super) fn admit_elsewhere(&self, elsewhere: &Elsewhere) -> Result<bool, UserError> {
-        let Elsewhere { origin, from, to, ref deed, .. } = *elsewhere;
-        let own = origin == self.origin;
-        if own && !matches!(deed, Deed::Promoted(_)) {
+    pub(super) fn admit_elsewhere(&self, elsewhere: &RemoteEvent) -> Result<bool, UserError> {
+        let RemoteEvent { origin, from, to, ref deed, .. } = *elsewhere;
+        let own = origin == self.state().origin;
+        if own && !matches!(deed, RemoteChange::Promoted(_)) {
             return Err(UserError::OwnSite);
         }
-        let known = if own { self.events } else { self.known_of(origin) };
+        let known = if own { self.state().events } else { self.state().known_of(origin) };
         if from < known {
             return Err(UserError::KnownElsewhere);
         } else if from > known {
@@ -94,34 +94,34 @@ impl<T: Scalar> User<'_, T> {
             return Err(UserError::SitesFull);
         }
         match deed {
-            Deed::Reward { .. } | Deed::Unlearned { .. } => Ok(true),
-            Deed::Stated(_) if !cfg!(feature = "onboard") => Err(UserError::Unsupported),
-            Deed::Stated(statement) => self.admit_statement(statement).map(|()| statement.precision != 0.0),
-            Deed::Promoted(promotion) if own && promotion.round > self.round => Err(UserError::NotPromoted),
-            Deed::Promoted(promotion) => self.admit_told(promotion).map(|()| false),
-            Deed::Nothing => Ok(false),
+            RemoteChange::Reward { .. } | RemoteChange::Unlearned { .. } => Ok(true),
+            RemoteChange::Stated(_) if !cfg!(feature = "onboard") => Err(UserError::Unsupported),
+            RemoteChange::Stated(statement) => self.admit_statement(statement).map(|()| statement.precision != 0.0),
+            RemoteChange::Promoted(promotion) if own && promotion.round > self.state().round => Err(UserError::NotPromoted),
+            RemoteChange::Promoted(promotion) => self.admit_told(promotion).map(|()| false),
+            RemoteChange::Nothing => Ok(false),
         }
     }
 
     /// What is learned from something that is next.
     #[inline(never)]
-    pub(super) fn told_lesson<'s>(&'s mut self, elsewhere: &'s Elsewhere) -> Result<Lesson<'s, T>, UserError> {
+    pub(super) fn told_lesson<'s>(&'s mut self, elsewhere: &'s RemoteEvent) -> Result<Lesson<'s, T>, UserError> {
         let mut lesson = match &elsewhere.deed {
-            Deed::Reward { observation, imputed, coins, .. } => {
+            RemoteChange::Reward { observation, imputed, coins, .. } => {
                 let all = self.policy.catalog().all_actions();
                 self.admit_action(&observation.context, observation.action)?;
                 self.admit_coins(&all, &observation.context, observation.action, coins)?;
                 self.elsewhere_lesson(observation, *imputed)?
             }
-            Deed::Stated(statement) => self.stated_lesson(statement)?.ok_or(UserError::NotLearned)?,
-            Deed::Unlearned { observation, imputed, kept, probed, .. } => {
+            RemoteChange::Stated(statement) => self.stated_lesson(statement)?.ok_or(UserError::NotLearned)?,
+            RemoteChange::Unlearned { observation, imputed, kept, probed, .. } => {
                 self.admit_unlearning(observation, *imputed, *kept)?;
                 if !probed.is_below(self.policy.catalog().contrasts().len()) {
-                    return Err(UserError::Coin);
+                    return Err(UserError::Probe);
                 }
                 self.unlearning_lesson(observation, *imputed, *kept, *probed)?
             }
-            Deed::Promoted(_) | Deed::Nothing => return Err(UserError::NotLearned),
+            RemoteChange::Promoted(_) | RemoteChange::Nothing => return Err(UserError::NotLearned),
         };
         lesson.elsewhere = Some(elsewhere);
         Ok(lesson)
@@ -132,7 +132,7 @@ impl<T: Scalar> User<'_, T> {
         supported(cfg!(feature = "promote") && (cfg!(feature = "probes") || promotion.by == Certifier::Ellipsoid))?;
         let Promotion { contrast, verdict, by, evidence, lower, upper, .. } = *promotion;
         let within = by == Certifier::Ellipsoid || (lower >= -2.0 && upper <= 2.0);
-        let one_sided = by == Certifier::Coins
+        let one_sided = by == Certifier::Probes
             || match verdict {
                 Verdict::For => lower > 0.0,
                 Verdict::Against => upper < 0.0,
@@ -152,10 +152,10 @@ impl<T: Scalar> User<'_, T> {
 impl<T: Scalar> Memory<'_, T> {
     /// Remembers what happened elsewhere and is not learned from. A promotion of another place's does not replace one that is
     /// there; one of this place's own does if it is of the other side.
-    pub(super) fn note(mut self, catalog: &Catalog<'_>, elsewhere: &Elsewhere) {
+    pub(super) fn note(mut self, catalog: &Catalog<'_>, elsewhere: &RemoteEvent) {
         let own = elsewhere.origin == self.state.origin;
         self.state.know(elsewhere);
-        let Deed::Promoted(promotion) = &elsewhere.deed else { return };
+        let RemoteChange::Promoted(promotion) = &elsewhere.deed else { return };
         let known = self.profile.iter().find(|known| known.contrast == promotion.contrast);
         if known.is_some_and(|known| !own || known.verdict == promotion.verdict) {
             return;
@@ -164,7 +164,7 @@ impl<T: Scalar> Memory<'_, T> {
         let trials = self.storage.get(catalog.trials_start()..).unwrap_or_default();
         let start = crate::catalog::TRIAL_LEN * usize::from(promotion.contrast);
         let account = trials.get(start..).map(Account::read);
-        if promotion.by == Certifier::Coins && account.is_some_and(|account| own || account.certified == Verdict::Open) {
+        if promotion.by == Certifier::Probes && account.is_some_and(|account| own || account.certified == Verdict::Open) {
             self.certify(catalog, promotion);
         }
     }

@@ -70,7 +70,7 @@ pub enum UserError {
     /// The two actions compared are the same or differ in more than one component.
     Comparison,
     /// A coin that cannot have been tossed for this decision: of a contrast that it does not bear on, or out of order.
-    Coin,
+    Probe,
     /// The catalog declares no such contrast.
     UnknownContrast,
     /// The promotion does not follow from what was learned.
@@ -121,7 +121,7 @@ impl fmt::Display for UserError {
             Self::OwnSite => f.write_str("events of the user's own site cannot be merged"),
             Self::KnownElsewhere => f.write_str("what happened at the other place is known already"),
             Self::GapElsewhere => f.write_str("what happened at the other place before is missing"),
-            Self::SitesFull => write!(f, "a user can be merged from at most {} other sites", super::MAX_ORIGINS),
+            Self::SitesFull => write!(f, "a user can be merged from at most {} other sites", super::MAX_SITES),
             Self::UnknownDecision => f.write_str("there is no such decision"),
             Self::ExpiredDecision => f.write_str("the decision has expired"),
             Self::DuplicateFeedback => f.write_str("the decision has had its feedback"),
@@ -133,7 +133,7 @@ impl fmt::Display for UserError {
                 f.write_str("the observation cannot have been learned, or cannot be taken away at this precision")
             }
             Self::Comparison => f.write_str("the two actions of a contrast must differ in exactly one component"),
-            Self::Coin => f.write_str("no such coin can have been tossed for the decision"),
+            Self::Probe => f.write_str("no such coin can have been tossed for the decision"),
             Self::UnknownContrast => f.write_str("the catalog declares no such contrast"),
             Self::NotPromoted => f.write_str("the promotion does not follow from what was learned"),
             Self::ProfileFull => f.write_str("the profile has no room for another promotion"),
@@ -141,7 +141,7 @@ impl fmt::Display for UserError {
             Self::UnknownRule => f.write_str("the rule is not one that users of this catalog can have"),
             Self::RuleExists => f.write_str("the user has this rule"),
             Self::RuleMissing => f.write_str("the user does not have this rule"),
-            Self::RulesFull => write!(f, "a user can have at most {} rules and switches", super::MAX_WISHES),
+            Self::RulesFull => write!(f, "a user can have at most {} rules and switches", super::MAX_USER_RULES),
             Self::Exhausted => f.write_str("a counter of this learner has reached its end"),
             Self::Unsupported => f.write_str("this build was made without the feature that it takes"),
             Self::Posterior(error) => error.fmt(f),

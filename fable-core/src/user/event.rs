@@ -12,7 +12,7 @@
 //! assert_eq!(elsewhere.to_string(), "00000000000000ab-0-3-17");
 //! ```
 
-use super::probe::Coins;
+use super::probe::Probes;
 use super::promotion::Promotion;
 use crate::catalog::{Action, ActionSet, Context, ContrastSet, Statement};
 use core::fmt;
@@ -133,7 +133,7 @@ pub enum Event {
         /// When, in the caller's unit.
         at: u32,
         /// The coins that were tossed for it.
-        coins: Coins,
+        coins: Probes,
     },
     /// A reward for an earlier decision.
     Feedback {
@@ -173,8 +173,8 @@ pub enum Event {
     Promotion(Promotion),
     /// The user goes back to the prior, in the next incarnation.
     Forget {
-        /// [`Policy::promise`](crate::Policy::promise) under which it starts.
-        promise: u32,
+        /// [`Policy::guarantee_fingerprint`](crate::Policy::guarantee_fingerprint) under which it starts.
+        guarantee_fingerprint: u32,
     },
     /// The place that decides from here on; before the first decision of an incarnation, and never for place 0.
     Origin {
@@ -182,14 +182,14 @@ pub enum Event {
         origin: u32,
     },
     /// The user wishes something, or does not any more.
-    Wish {
-        /// [What](super::Wish::code).
+    UserRule {
+        /// [What](super::UserRule::code).
         code: u32,
         /// Whether it stands from here on.
         stands: bool,
     },
     /// What happened to the user at another place, complete in itself.
-    Elsewhere(super::Elsewhere),
+    Remote(super::RemoteEvent),
 }
 
 #[cfg(test)]

@@ -6,7 +6,9 @@
 //! the decision. Two back-solves; nothing is stored.
 //!
 //! ```
-//! use fable_core::{Feasible, HostUser, Policy, Settings, Source, catalog::TAU2};
+//! use fable_core::catalog::TAU2;
+//! use fable_core::explain::Source;
+//! use fable_core::{Feasible, HostUser, Policy, Settings};
 //!
 //! let policy = Policy::<f64>::new(&TAU2, Settings::default())?;
 //! let mut ana = HostUser::<f64>::new(&policy, "ana")?;
@@ -25,7 +27,8 @@
 //! ```
 
 use super::decide::Outlook;
-use super::{DecisionId, Request, Thousandths, User, UserError, supported};
+use super::fixed3::Fixed3;
+use super::{DecisionId, Request, User, UserError, supported};
 use crate::catalog::score::{self, Scalar};
 use crate::catalog::{Action, BlockSet, Catalog, Context, ContrastSet, Feasible, Rule, StandingRule, removed_by, stopped_by};
 use crate::numbers::Purpose;
@@ -115,9 +118,9 @@ impl<T: Scalar> User<'_, T> {
         supported(cfg!(feature = "explain"))?;
         self.admit()?;
         let policy = self.policy;
-        let pending = *self.memory.view().settled_or_waiting(self.round_of(id)?)?;
+        let pending = *self.memory.view().settled_or_waiting(self.state().round_of(id)?)?;
         let (context, chosen, catalog) = (pending.context, pending.action, policy.catalog());
-        let feasible = Feasible::from_set(catalog, self.permissions).map_err(UserError::Feasible)?;
+        let feasible = Feasible::from_set(catalog, self.state().permissions).map_err(UserError::Feasible)?;
         let request = Request { defaults, at: pending.at, ..Request::new(&context, &feasible) };
         if let Some(other) = other {
             self.admit_action(&context, other)?;
@@ -197,8 +200,8 @@ impl<T: Scalar> Explanation<'_, T> {
     fn blocks(&self) -> impl Iterator<Item = Share> {
         let entry = |feature: Option<(usize, f32)>| {
             let Some((coordinate, value)) = feature else { return 0.0 };
-            let Some((task, inside)) = self.catalog.arrow().locate(coordinate) else { return 0.0 };
-            let place = if task.is_some() { inside } else { usize::from(self.catalog.arrow().leaf) + inside };
+            let Some((task, inside)) = self.catalog.layout().locate(coordinate) else { return 0.0 };
+            let place = if task.is_some() { inside } else { usize::from(self.catalog.layout().leaf) + inside };
             self.mean.get(place).map_or(0.0, |theta| theta.to_f64() * f64::from(value))
         };
         self.catalog.block_features(self.retained, &self.context, self.chosen, self.other).map(move |(block, chosen, other)| {
@@ -244,7 +247,7 @@ impl<T: Scalar> fmt::Display for Explanation<'_, T> {
             Some(name) => write!(f, "{name}"),
             None => f.write_str("?"),
         };
-        write!(f, "chosen {} ", Thousandths(self.chosen_score))?;
+        write!(f, "chosen {} ", Fixed3(self.chosen_score))?;
         name(f, self.chosen)?;
         f.write_str(match (self.intended == self.chosen, self.explored) {
             (false, _) => ", the other way, to be sure\n",
@@ -254,7 +257,7 @@ impl<T: Scalar> fmt::Display for Explanation<'_, T> {
         for contrast in self.probed.iter().filter_map(|contrast| self.catalog.contrasts().get(contrast)) {
             writeln!(f, "a coin was tossed for {}", contrast.name)?;
         }
-        write!(f, "not    {} ", Thousandths(self.other_score))?;
+        write!(f, "not    {} ", Fixed3(self.other_score))?;
         name(f, self.other)?;
         f.write_str(if self.feasible { "" } else { ", not feasible" })?;
         if let Some(rule) = self.stopped_by_catalog() {
@@ -262,7 +265,7 @@ impl<T: Scalar> fmt::Display for Explanation<'_, T> {
         }
         f.write_str("\n")?;
         for share in self.shares() {
-            write!(f, "  {} {} ", Thousandths(share.chosen), Thousandths(share.other))?;
+            write!(f, "  {} {} ", Fixed3(share.chosen), Fixed3(share.other))?;
             match share.source {
                 Source::Default => f.write_str("default score")?,
                 Source::Cost => f.write_str("cost")?,

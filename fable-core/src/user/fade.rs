@@ -69,10 +69,10 @@ impl State {
 
 impl<T: Scalar> User<'_, T> {
     /// How much more than the model expects this user's rewards surprise, at least 1: what exploration is scaled with when
-    /// [`Scale::Learned`](crate::Scale::Learned) is set.
+    /// [`Scale::Learned`](crate::settings::Scale::Learned) is set.
     #[must_use]
     pub fn scale(&self) -> f64 {
-        libm::sqrt(self.scale_squared(self.rewards_left()))
+        libm::sqrt(self.state().scale_squared(self.rewards_left()))
     }
 
     /// Rewards that were learned, as many as they still count for.
@@ -84,11 +84,11 @@ impl<T: Scalar> User<'_, T> {
     /// How much is to be kept, if it is time to fade.
     pub(super) fn fading_due(&self) -> Option<f32> {
         let settings = self.policy.settings();
-        if self.since_fading == 0 {
+        if self.state().since_fading == 0 {
             return None;
         }
-        let changed = self.rewards_since_change() == Some(0);
-        let faded = settings.half_life.is_some_and(|rewards| u32::from(self.since_fading) >= rewards).then_some(0.5);
+        let changed = self.state().rewards_since_change() == Some(0);
+        let faded = settings.half_life.is_some_and(|rewards| u32::from(self.state().since_fading) >= rewards).then_some(0.5);
         settings.on_change.keep().filter(|_| changed).or(faded)
     }
 

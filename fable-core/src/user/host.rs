@@ -6,14 +6,13 @@ use crate::numbers::user_hash;
 use crate::policy::Policy;
 use alloc::vec;
 use alloc::vec::Vec;
-use core::ops::Deref;
 
 /// Decisions of one user that can wait for their reward on a host. As many as a catalog can declare contrasts, so the profile
 /// has room for all of them.
-pub const HOST_ROOM: usize = crate::catalog::MAX_CONTRASTS;
+pub const HOST_CAPACITY: usize = crate::catalog::MAX_CONTRASTS;
 
 /// The memory of one user on the heap.
-pub type HostLearner<T, const R: usize = HOST_ROOM> = Learner<T, Vec<T>, R>;
+pub type HostLearner<T, const R: usize = HOST_CAPACITY> = Learner<T, Vec<T>, R>;
 
 /// One user with everything a host needs for it. A host with many users keeps [`HostLearner`]s
 /// instead and joins each with one workspace per thread.
@@ -34,18 +33,10 @@ pub type HostLearner<T, const R: usize = HOST_ROOM> = Learner<T, Vec<T>, R>;
 /// # Ok::<(), Box<dyn core::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct HostUser<'p, T, const R: usize = HOST_ROOM> {
+pub struct HostUser<'p, T, const R: usize = HOST_CAPACITY> {
     policy: Policy<'p, T>,
     learner: HostLearner<T, R>,
     workspace: Vec<T>,
-}
-
-impl<T, const R: usize> Deref for HostUser<'_, T, R> {
-    type Target = State;
-
-    fn deref(&self) -> &State {
-        &self.learner
-    }
 }
 
 impl<T: PartialEq, const R: usize> PartialEq for HostUser<'_, T, R> {
@@ -59,7 +50,7 @@ impl<T: Scalar, const R: usize> HostLearner<T, R> {
     /// A vacant learner for the users of a policy.
     #[must_use]
     pub fn for_policy(policy: &Policy<'_, T>) -> Self {
-        Self::over(vec![T::ZERO; policy.catalog().state_len()])
+        Self::from_storage(vec![T::ZERO; policy.catalog().state_len()])
     }
 }
 
@@ -71,17 +62,17 @@ impl<'p, T: Scalar, const R: usize> HostUser<'p, T, R> {
     pub fn new(policy: &Policy<'p, T>, name: &str) -> Result<Self, UserError> {
         let mut learner = HostLearner::for_policy(policy);
         learner.start(policy, user_hash(name))?;
-        Self::of(policy, learner)
+        Self::from_learner(policy, learner)
     }
 
     /// A user of which something is known.
     ///
     /// # Errors
     /// A learner that is vacant or belongs to another policy.
-    pub fn of(policy: &Policy<'p, T>, learner: HostLearner<T, R>) -> Result<Self, UserError> {
+    pub fn from_learner(policy: &Policy<'p, T>, learner: HostLearner<T, R>) -> Result<Self, UserError> {
         let workspace = vec![T::ZERO; policy.catalog().workspace_len()];
         let mut user = Self { policy: *policy, learner, workspace };
-        user.learner.with(&user.policy, &mut user.workspace)?;
+        user.learner.bind(&user.policy, &mut user.workspace)?;
         Ok(user)
     }
 
@@ -89,6 +80,12 @@ impl<'p, T: Scalar, const R: usize> HostUser<'p, T, R> {
     pub fn user(&mut self) -> User<'_, T> {
         let Self { policy, learner, workspace } = self;
         User { policy, memory: learner.memory(), workspace }
+    }
+
+    /// Counters, feasible set and provenance of this user.
+    #[must_use]
+    pub const fn state(&self) -> &State {
+        self.learner.state()
     }
 
     /// What is known.

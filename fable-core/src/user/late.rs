@@ -8,7 +8,9 @@
 //! ring is expired.
 //!
 //! ```
-//! use fable_core::{Deadline, Expiry, Feasible, HostUser, Policy, Request, Settings, UserError, catalog::TAU2};
+//! use fable_core::catalog::TAU2;
+//! use fable_core::settings::{Deadline, Expiry};
+//! use fable_core::{Feasible, HostUser, Policy, Request, Settings, UserError};
 //!
 //! let settings = Settings { deadline: Deadline::Time(60), expiry: Expiry::Impute(-0.1), ..Settings::default() };
 //! let policy = Policy::<f32>::new(&TAU2, settings)?;
@@ -102,7 +104,7 @@ impl<T: Scalar> User<'_, T> {
         let oldest = self
             .memory
             .view()
-            .slot(self.round.checked_add(1)?)
+            .slot(self.state().round.checked_add(1)?)
             .filter(|oldest| oldest.round > 0 && oldest.wait == Wait::Waiting)?;
         let imputed = self.policy.settings().expiry.reward();
         // A coin that leaves is in the journal: another ring, longer than this one, must see its contrast free, too.
@@ -127,7 +129,7 @@ impl<T: Scalar> User<'_, T> {
     pub(super) fn is_due(&self, pending: &Pending<T>, now: u32) -> bool {
         match self.policy.settings().deadline {
             Deadline::None => false,
-            Deadline::Rounds(rounds) => self.round.saturating_sub(pending.round) > rounds,
+            Deadline::Rounds(rounds) => self.state().round.saturating_sub(pending.round) > rounds,
             Deadline::Time(time) => now.saturating_sub(pending.at) > time,
         }
     }

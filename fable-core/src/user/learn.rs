@@ -25,7 +25,7 @@ pub(super) struct Lesson<'s, T> {
     trials: &'s mut [T],
     kind: Kind,
     /// What it is part of, if it happened elsewhere.
-    pub(super) elsewhere: Option<&'s super::Elsewhere>,
+    pub(super) elsewhere: Option<&'s super::RemoteEvent>,
 }
 
 /// What a lesson does beside the posterior.
@@ -44,16 +44,17 @@ impl<T: Scalar> Lesson<'_, T> {
     #[inline(never)]
     pub(super) fn learn(self) -> Update<T> {
         let Self { state, located, variance, evidence, settled, trials, kind, .. } = self;
-        let happened_here = !cfg!(feature = "alloc") || self.elsewhere.is_none_or(|elsewhere| {
-            state.know(elsewhere);
-            if let (super::Deed::Reward { coins, .. }, Some((_, catalog, action, _))) = (&elsewhere.deed, &evidence) {
-                let values = catalog.values(*action).unwrap_or_default();
-                coins
-                    .iter()
-                    .for_each(|coin| settle_coin(catalog, trials, coin.contrast.into(), &values, Some(coin.expected), kind));
-            }
-            false
-        });
+        let happened_here = !cfg!(feature = "alloc")
+            || self.elsewhere.is_none_or(|elsewhere| {
+                state.know(elsewhere);
+                if let (super::RemoteChange::Reward { coins, .. }, Some((_, catalog, action, _))) = (&elsewhere.deed, &evidence) {
+                    let values = catalog.values(*action).unwrap_or_default();
+                    coins
+                        .iter()
+                        .for_each(|coin| settle_coin(catalog, trials, coin.contrast.into(), &values, Some(coin.expected), kind));
+                }
+                false
+            });
         if happened_here {
             state.count();
         }
@@ -176,7 +177,7 @@ impl<T: Scalar> User<'_, T> {
 
     /// The round of a decision that still waits at time `now`.
     pub(super) fn rewardable(&self, id: DecisionId, now: u32) -> Result<u32, UserError> {
-        let round = self.round_of(id)?;
+        let round = self.state().round_of(id)?;
         if self.is_due(self.memory.view().find(round)?, now) { Err(UserError::ExpiredDecision) } else { Ok(round) }
     }
 
@@ -269,16 +270,7 @@ impl<T: Scalar> User<'_, T> {
         let located = Located::new(self.memory.state.arrow, packed, self.workspace, direction, T::from_f64(statement.response))?;
         let variance = T::from_f64(1.0 / statement.precision);
         let (state, kind) = (&mut *self.memory.state, Kind::Stated);
-        Ok(Some(Lesson {
-            state,
-            located,
-            variance,
-            evidence: None,
-            settled: None,
-            trials,
-            kind,
-            elsewhere: None,
-        }))
+        Ok(Some(Lesson { state, located, variance, evidence: None, settled: None, trials, kind, elsewhere: None }))
     }
 
     /// Equations 5-6 with the residual y - baseline and variance sigma^2 / weight.
@@ -301,16 +293,7 @@ impl<T: Scalar> User<'_, T> {
             None => None,
         };
         let evidence = step.map(|step| (counts, self.policy.catalog(), reward.action, step));
-        Ok(Lesson {
-            state,
-            located,
-            variance,
-            evidence,
-            settled,
-            trials,
-            kind,
-            elsewhere: None,
-        })
+        Ok(Lesson { state, located, variance, evidence, settled, trials, kind, elsewhere: None })
     }
 
     /// Learned rewards of actions that use a value of a component: neither onboarding nor imputed rewards count.
@@ -347,7 +330,7 @@ impl<T: Scalar> User<'_, T> {
 
     /// One more observation can be counted.
     pub(super) fn admit_count(&self) -> Result<(), UserError> {
-        if self.observations == u32::MAX { Err(UserError::Exhausted) } else { Ok(()) }
+        if self.state().observations == u32::MAX { Err(UserError::Exhausted) } else { Ok(()) }
     }
 }
 
@@ -372,7 +355,7 @@ pub(super) fn admit_reward(reward: f64, weight: f32) -> Result<(), UserError> {
 
 /// The packed posterior, the counts of evidence and the numbers of the declared contrasts.
 pub(super) fn split<'s, T>(catalog: &Catalog<'_>, storage: &'s mut [T]) -> (&'s mut [T], &'s mut [T], &'s mut [T]) {
-    let (packed, rest) = storage.split_at_mut_checked(catalog.arrow().packed_len()).unwrap_or_default();
+    let (packed, rest) = storage.split_at_mut_checked(catalog.layout().packed_len()).unwrap_or_default();
     if !cfg!(feature = "adapt") {
         return (packed, rest, &mut []);
     }

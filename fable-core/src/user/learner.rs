@@ -1,25 +1,25 @@
 //! What is known about one user, in memory of a fixed size that never moves.
 //!
 //! A [`Learner`] is memory and nothing else: a `static` on a device, a value on a host. [`start`](Learner::start) it in place,
-//! then [join](Learner::with) it with a policy and a workspace to a [`User`], which has all the verbs.
+//! then [join](Learner::bind) it with a policy and a workspace to a [`User`], which has all the verbs.
 //!
 //! ```
 //! use fable_core::{Learner, Policy, Settings, Workspace, catalog::TAU2, user_hash};
 //!
 //! // On a device these two are statics: all zero bits, so they cost no flash. Another length does not compile.
-//! let mut learner: Learner<f32, [f32; TAU2.state_len()], 8> = const { Learner::vacant(&TAU2) };
-//! let mut workspace: Workspace<f32, [f32; TAU2.workspace_len()]> = const { Workspace::vacant(&TAU2) };
+//! let mut learner: Learner<f32, [f32; TAU2.state_len()], 8> = const { Learner::new(&TAU2) };
+//! let mut workspace: Workspace<f32, [f32; TAU2.workspace_len()]> = const { Workspace::new(&TAU2) };
 //!
 //! let policy = Policy::new(&TAU2, Settings::default())?;
 //! learner.start(&policy, user_hash("ana"))?;
-//! let user = learner.with(&policy, &mut workspace)?;
+//! let user = learner.bind(&policy, &mut workspace)?;
 //! assert_eq!(user.rounds(), 0);
 //! # Ok::<(), Box<dyn core::error::Error>>(())
 //! ```
 //!
 //! ```compile_fail
 //! use fable_core::{Learner, catalog::TAU2};
-//! static SHORT: Learner<f32, [f32; 100], 8> = Learner::vacant(&TAU2); // error: ... has `state_len()` numbers
+//! static SHORT: Learner<f32, [f32; 100], 8> = Learner::new(&TAU2); // error: ... has `state_len()` numbers
 //! ```
 
 use super::late::Pending;
@@ -27,10 +27,9 @@ use super::origin::Merged;
 use super::promotion::Promotion;
 use super::{User, UserError};
 use crate::catalog::{ActionSet, Catalog, score::Scalar};
-use crate::numbers::{Arrow, Storage};
+use crate::numbers::{Layout, Storage};
 use crate::policy::Policy;
 use crate::posterior::{Posterior, PosteriorError, Prior, with_variances};
-use core::ops::Deref;
 
 /// What is known about a user but for the numbers of the posterior and the two bounded lists. A [`User`], a [`Learner`] and a
 /// `HostUser` can all be asked for it.
@@ -46,11 +45,11 @@ pub struct State {
     pub(crate) events: u32,
     pub(crate) observations: u32,
     /// Fingerprint of the promotion settings that were in force at the start.
-    pub(crate) promise: u32,
+    pub(crate) guarantee_fingerprint: u32,
     /// Whether something happened that the guarantee of promotions does not cover.
     pub(crate) voided: bool,
     /// Shape of the posterior; vacant before the start.
-    pub(crate) arrow: Arrow,
+    pub(crate) arrow: Layout,
     pub(crate) log_det_ratio: f64,
     /// Rewards since the last fading.
     pub(crate) since_fading: u16,
@@ -67,7 +66,7 @@ pub struct State {
 
 impl State {
     /// Before anybody is started; all zero bits.
-    const VACANT: Self = Self {
+    const EMPTY: Self = Self {
         fingerprint: 0,
         user: 0,
         incarnation: 0,
@@ -75,9 +74,9 @@ impl State {
         round: 0,
         events: 0,
         observations: 0,
-        promise: 0,
+        guarantee_fingerprint: 0,
         voided: false,
-        arrow: Arrow::VACANT,
+        arrow: Layout::EMPTY,
         log_det_ratio: 0.0,
         since_fading: 0,
         squares: 0.0,
@@ -111,10 +110,10 @@ impl State {
         self.round
     }
 
-    /// [`Policy::promise`] that the incarnation was started with.
+    /// [`Policy::guarantee_fingerprint`] that the incarnation was started with.
     #[must_use]
-    pub const fn promise(&self) -> u32 {
-        self.promise
+    pub const fn guarantee_fingerprint(&self) -> u32 {
+        self.guarantee_fingerprint
     }
 
     /// Whether something happened in this incarnation that the guarantee of promotions does not cover: an unlearning, a
@@ -138,7 +137,7 @@ impl State {
 
     /// Whether no user was started or loaded.
     #[must_use]
-    pub const fn is_vacant(&self) -> bool {
+    pub const fn is_empty(&self) -> bool {
         self.arrow.dimension() == 0
     }
 }
@@ -163,9 +162,9 @@ impl<T: Scalar, const N: usize, const R: usize> Learner<T, [T; N], R> {
     /// # Panics
     /// When it is evaluated at run time with a wrong length.
     #[must_use]
-    pub const fn vacant(catalog: &Catalog<'_>) -> Self {
+    pub const fn new(catalog: &Catalog<'_>) -> Self {
         assert!(N == catalog.state_len(), "the state of a user of this catalog has `state_len()` numbers");
-        Self::over([T::ZERO; N])
+        Self::from_storage([T::ZERO; N])
     }
 }
 
@@ -177,10 +176,10 @@ const _: () = {
     assert!(size_of::<[f32; crate::catalog::TRIAL_LEN]>() <= 60);
 };
 
-impl<T, S, const R: usize> Deref for Learner<T, S, R> {
-    type Target = State;
-
-    fn deref(&self) -> &State {
+impl<T, S, const R: usize> Learner<T, S, R> {
+    /// Counters, feasible set and provenance of this user.
+    #[must_use]
+    pub const fn state(&self) -> &State {
         &self.state
     }
 }
@@ -188,9 +187,9 @@ impl<T, S, const R: usize> Deref for Learner<T, S, R> {
 impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
     /// A vacant learner over given storage: a `Vec` or a slice. An array would be moved; begin with `vacant` there.
     #[must_use]
-    pub const fn over(storage: S) -> Self {
+    pub const fn from_storage(storage: S) -> Self {
         const { assert!(R > 0 && R <= u16::MAX as usize, "a learner needs room for 1 to 65535 waiting decisions") };
-        Self { state: State::VACANT, pending: [Pending::EMPTY; R], profile: heapless::Vec::new(), storage }
+        Self { state: State::EMPTY, pending: [Pending::EMPTY; R], profile: heapless::Vec::new(), storage }
     }
 
     /// The parts, whatever the storage.
@@ -236,8 +235,8 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
     }
 
     /// Empties the learner; it can be started or loaded again.
-    pub fn vacate(&mut self) {
-        self.memory().vacate();
+    pub fn clear(&mut self) {
+        self.memory().clear();
     }
 
     /// Joins this memory with a policy and scratch to a user, who decides, learns and can be asked.
@@ -245,7 +244,7 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
     /// # Errors
     /// A learner that is vacant or was started under another policy, a workspace that is too small.
     #[inline(always)] // where the policy is a constant, what its settings do not need is left out
-    pub fn with<'u>(
+    pub fn bind<'u>(
         &'u mut self,
         policy: &'u Policy<'u, T>,
         workspace: &'u mut (impl AsMut<[T]> + ?Sized),
@@ -274,7 +273,7 @@ pub(crate) struct Memory<'u, T> {
     pub(crate) pending: &'u mut [Pending<T>],
     pub(crate) profile: &'u mut heapless::vec::VecView<Promotion, u16>,
     /// The packed posterior, then one evidence count per value, then what coins have shown about each declared contrast, then the
-    /// user's wishes.
+    /// user's rules.
     pub(crate) storage: &'u mut [T],
 }
 
@@ -313,32 +312,32 @@ impl<T: Scalar> Memory<'_, T> {
         if self.storage.len() != expected {
             return Err(UserError::Posterior(PosteriorError::StorageLength { expected }));
         }
-        prior.check(catalog.arrow()).map_err(|error| UserError::Posterior(PosteriorError::Prior(error)))?;
-        self.begin(policy, prior, policy.promise());
+        prior.check(catalog.layout()).map_err(|error| UserError::Posterior(PosteriorError::Prior(error)))?;
+        self.begin(policy, prior, policy.guarantee_fingerprint());
         (self.state.fingerprint, self.state.user, self.state.incarnation) = (policy.fingerprint(), user, 0);
         Ok(())
     }
 
     /// Goes back to a prior that fits; the user and the incarnation stay.
-    pub(super) fn begin(&mut self, policy: &Policy<'_, T>, prior: &Prior<'_, T>, promise: u32) {
+    pub(super) fn begin(&mut self, policy: &Policy<'_, T>, prior: &Prior<'_, T>, guarantee_fingerprint: u32) {
         let State { fingerprint, user, incarnation, .. } = *self.state;
-        let arrow = policy.catalog().arrow();
-        self.vacate();
+        let arrow = policy.catalog().layout();
+        self.clear();
         if let Some(packed) = self.storage.get_mut(..arrow.packed_len()) {
             prior.write(arrow, policy.base_precision(), packed);
         }
-        *self.state = State { fingerprint, user, incarnation, promise, arrow, ..State::VACANT };
+        *self.state = State { fingerprint, user, incarnation, guarantee_fingerprint, arrow, ..State::EMPTY };
     }
 
     /// Goes back to the policy's prior, in the next incarnation.
-    pub(super) fn forget(&mut self, policy: &Policy<'_, T>, promise: u32) {
-        self.begin(policy, policy.prior(), promise);
+    pub(super) fn forget(&mut self, policy: &Policy<'_, T>, guarantee_fingerprint: u32) {
+        self.begin(policy, policy.prior(), guarantee_fingerprint);
         self.state.incarnation = self.state.incarnation.saturating_add(1);
     }
 
     /// Sets all bits to zero.
-    pub(crate) fn vacate(&mut self) {
-        *self.state = State::VACANT;
+    pub(crate) fn clear(&mut self) {
+        *self.state = State::EMPTY;
         self.storage.fill(T::ZERO);
         self.pending.fill(Pending::EMPTY);
         self.profile.clear();
@@ -349,8 +348,8 @@ impl<'u, T: Scalar> User<'u, T> {
     /// Joins what belongs together, or says why it does not.
     #[inline(always)] // as above
     fn new(policy: &'u Policy<'u, T>, memory: Memory<'u, T>, workspace: &'u mut [T]) -> Result<Self, UserError> {
-        if memory.state.is_vacant() {
-            return Err(UserError::Posterior(PosteriorError::Vacant));
+        if memory.state.is_empty() {
+            return Err(UserError::Posterior(PosteriorError::NotStarted));
         }
         if memory.state.fingerprint != policy.fingerprint() {
             return Err(UserError::ForeignPolicy);

@@ -2,8 +2,8 @@
 //! `posterior::migrate` carries the numbers.
 
 use super::late::{Pending, Wait, slot_mut};
-use super::wish::{MAX_WISHES, code_of};
-use super::{Learner, Memory, Promotion, State, Wish};
+use super::user_rule::{MAX_USER_RULES, code_of};
+use super::{Learner, Memory, Promotion, State, UserRule};
 use crate::catalog::score::Scalar;
 use crate::catalog::{Action, Context, ContrastSet, LonePart, Matching, Rename, TRIAL_LEN, When};
 use crate::numbers::Storage;
@@ -36,19 +36,21 @@ use core::fmt;
 /// **The guarantee of promotions** goes on through values, tasks and contrasts that come and go. The ellipsoid of what stays is the
 /// shadow of the whole one, with the same beta: the log-determinant ratio stays, and grows as that of all coordinates together would,
 /// since nothing that was removed is observed again. A coordinate of a new value or task was zero in all that was observed. It ends, as
-/// [`is_voided`](crate::State::is_voided) says, where rewards were learned and
+/// [`is_voided`](crate::journal::State::is_voided) says, where rewards were learned and
 ///
 /// - a coordinate came or went although its values and task are in both, as when a block or a signal is added: rewards depended on it
 ///   before, or do now, and the model does not say so. Or a component was removed;
 /// - something was removed that several tasks share and depend on: what ties them to each other is lost;
 /// - noise variance or left-out blocks are others, or the prior's radius was not known.
 ///
-/// The [promise](crate::Policy::promise) goes over to the new policy's if alpha, proxy and minimum are the same and the radius is not smaller. Coins were
+/// The [promise](crate::Policy::guarantee_fingerprint) goes over to the new policy's if alpha, proxy and minimum are the same and the radius is not smaller. Probes were
 /// held to the number of contrasts declared then: old and new ones together may be wrong with less than twice their alpha.
 ///
 /// ```
 /// use fable_core::catalog::{Block, Component, Definition, Rename, Value};
-/// use fable_core::{Action, HostLearner, HostUser, Migration, Policy, Settings};
+/// use fable_core::host::HostLearner;
+/// use fable_core::migrate::Migration;
+/// use fable_core::{Action, HostUser, Policy, Settings};
 ///
 /// let before = [Value::new("warm", "", 0.0), Value::new("cold", "", 0.0)];
 /// let after = [Value::new("warm", "", 0.0), Value::new("neutral", "", 0.0), Value::new("cool", "", 0.0)];
@@ -93,7 +95,7 @@ pub struct Migrated {
     /// Promotions that were dropped: of such a contrast, or for want of room.
     pub promotions: u16,
     /// The user's own rules that were dropped: what they are about is gone.
-    pub wishes: u16,
+    pub rules: u16,
     /// Decisions that waited for their reward and do not any more.
     pub waiting: u16,
     /// Whether the guarantee of promotions ended with this migration.
@@ -186,7 +188,7 @@ impl<'m, T: Scalar> Migration<'m, T> {
     /// Numbers of workspace that [`carry`](Self::carry) needs.
     #[must_use]
     pub const fn workspace_len(&self) -> usize {
-        let (old, new) = (self.old.catalog().arrow().active_len(), self.new.catalog().arrow().active_len());
+        let (old, new) = (self.old.catalog().layout().active_len(), self.new.catalog().layout().active_len());
         if old > new { old } else { new }
     }
 
@@ -207,18 +209,18 @@ impl<'m, T: Scalar> Migration<'m, T> {
     #[inline(never)]
     fn carry_memory(&self, mut old: Memory<'_, T>, mut new: Memory<'_, T>, scratch: &mut [T]) -> Result<Migrated, MigrateError> {
         let (from, to) = (self.old.catalog(), self.new.catalog());
-        let started = !old.state.is_vacant() && old.state.fingerprint == self.old.fingerprint();
+        let started = !old.state.is_empty() && old.state.fingerprint == self.old.fingerprint();
         if !started || old.storage.len() != from.state_len() {
             return Err(MigrateError::Old);
         }
         let expected = to.state_len();
-        if !new.state.is_vacant() || new.storage.len() != expected {
+        if !new.state.is_empty() || new.storage.len() != expected {
             return Err(MigrateError::New { expected });
         }
         if scratch.len() < self.workspace_len() {
             return Err(MigrateError::Workspace);
         }
-        new.vacate();
+        new.clear();
         let mut migrated = Migrated::default();
         self.carry_lists(&old, &mut new, &mut migrated);
         self.carry_numbers(&old, &mut new, &mut migrated);
@@ -229,7 +231,7 @@ impl<'m, T: Scalar> Migration<'m, T> {
         migrated.removed = count(from.dimension().saturating_sub(carried.kept));
         migrated.voided = !old.state.voided && self.ends_guarantee(old.state, carried.tied);
         self.carry_state(old.state, new.state, migrated.voided);
-        old.vacate();
+        old.clear();
         Ok(migrated)
     }
 
@@ -238,16 +240,16 @@ impl<'m, T: Scalar> Migration<'m, T> {
     fn carry_state(&self, old: &State, new: &mut State, ends: bool) {
         *new = *old;
         new.fingerprint = self.new.fingerprint();
-        new.promise = self.promise(old.promise);
+        new.guarantee_fingerprint = self.guarantee_fingerprint(old.guarantee_fingerprint);
         new.voided |= ends;
-        new.arrow = self.new.catalog().arrow();
+        new.arrow = self.new.catalog().layout();
         new.permissions = self.back.allowed(&old.permissions);
     }
 
     /// Mean and variances.
     #[inline(never)]
     fn carry_posterior(&self, old: &mut Memory<'_, T>, new: &mut Memory<'_, T>, scratch: &mut [T]) -> Option<Carried> {
-        let (from, to) = (self.old.catalog().arrow(), self.new.catalog().arrow());
+        let (from, to) = (self.old.catalog().layout(), self.new.catalog().layout());
         let packed = old.storage.get_mut(..from.packed_len())?;
         let carry = Carry { old: from, new: to, places: self, packed, scratch };
         carry.carry(new.storage.get_mut(..to.packed_len())?, |coordinate, scratch| self.fresh(coordinate, scratch))
@@ -278,9 +280,9 @@ impl<'m, T: Scalar> Migration<'m, T> {
             for value in (0..=u8::MAX).take(own.values.len()) {
                 let count = || {
                     let place = from.value_place(self.back.component(component)?, self.back.value(component, value)?)?;
-                    old.storage.get(from.arrow().packed_len() + place)
+                    old.storage.get(from.layout().packed_len() + place)
                 };
-                let place = to.value_place(component, value).map_or(usize::MAX, |place| to.arrow().packed_len() + place);
+                let place = to.value_place(component, value).map_or(usize::MAX, |place| to.layout().packed_len() + place);
                 if let (Some(count), Some(slot)) = (count(), new.storage.get_mut(place)) {
                     *slot = *count;
                 }
@@ -297,23 +299,23 @@ impl<'m, T: Scalar> Migration<'m, T> {
                 *slot = *number;
             }
         }
-        let (first, place) = (old.storage.len().saturating_sub(MAX_WISHES), new.storage.len().saturating_sub(MAX_WISHES));
+        let (first, place) = (old.storage.len().saturating_sub(MAX_USER_RULES), new.storage.len().saturating_sub(MAX_USER_RULES));
         let mut slots = new.storage.iter_mut().skip(place);
         for code in old.storage.iter().skip(first).map(|number| code_of(*number)).filter(|code| *code != 0) {
-            match Wish::from_code(code).and_then(|wish| self.wish(wish)) {
-                Some(wish) => {
+            match UserRule::from_code(code).and_then(|rule| self.rule(rule)) {
+                Some(rule) => {
                     if let Some(slot) = slots.next() {
-                        *slot = T::from_bits(u64::from(wish.code()));
+                        *slot = T::from_bits(u64::from(rule.code()));
                     }
                 }
-                None => migrated.wishes += 1,
+                None => migrated.rules += 1,
             }
         }
     }
 
     /// The same wish; `None` when what it is about is gone.
     #[inline(never)]
-    fn wish(&self, wish: Wish) -> Option<Wish> {
+    fn rule(&self, rule: UserRule) -> Option<UserRule> {
         let part = |component: u8, value: u8, when: When| {
             let (place, forward) = (usize::from(component), &self.forward);
             let when = match when {
@@ -323,12 +325,12 @@ impl<'m, T: Scalar> Migration<'m, T> {
             };
             Some((u8::try_from(forward.component(place)?).ok()?, forward.value(place, value)?, when))
         };
-        match wish {
-            Wish::Never { component, value, when } => {
-                part(component, value, when).map(|(component, value, when)| Wish::Never { component, value, when })
+        match rule {
+            UserRule::Never { component, value, when } => {
+                part(component, value, when).map(|(component, value, when)| UserRule::Never { component, value, when })
             }
-            Wish::Always { component, value, when } => {
-                part(component, value, when).map(|(component, value, when)| Wish::Always { component, value, when })
+            UserRule::Always { component, value, when } => {
+                part(component, value, when).map(|(component, value, when)| UserRule::Always { component, value, when })
             }
             switch => Some(switch),
         }
@@ -373,9 +375,9 @@ impl<'m, T: Scalar> Migration<'m, T> {
     }
 
     /// The new policy's promise, if it covers the old one; otherwise the old one, which no contrast is `valid` under.
-    fn promise(&self, old: u32) -> u32 {
+    fn guarantee_fingerprint(&self, old: u32) -> u32 {
         let covered = self.new.radius_covers(self.old);
-        self.old.shared(old).filter(|_| covered).map_or(old, |shared| self.new.promise_with(shared))
+        self.old.shared(old).filter(|_| covered).map_or(old, |shared| self.new.guarantee_with(shared))
     }
 
     /// Whether what was learned is about something else now.
@@ -393,10 +395,10 @@ impl<'m, T: Scalar> Migration<'m, T> {
         let same = old.noise_variance == new.noise_variance && self.old.mask().is_none() && self.new.mask().is_none();
         tied || lost
             || !same
-            || changes(&self.forward, from.arrow().root(), false)
-            || changes(&self.back, to.arrow().root(), false)
+            || changes(&self.forward, from.layout().root(), false)
+            || changes(&self.back, to.layout().root(), false)
             || self.shares_task()
-                && (changes(&self.forward, from.arrow().leaf(), true) || changes(&self.back, to.arrow().leaf(), true))
+                && (changes(&self.forward, from.layout().leaf(), true) || changes(&self.back, to.layout().leaf(), true))
     }
 
     /// Whether a task is in both catalogs.

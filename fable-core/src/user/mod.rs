@@ -13,6 +13,7 @@ mod error;
 mod event;
 mod explain;
 mod fade;
+mod fixed3;
 #[cfg(feature = "alloc")]
 mod host;
 mod late;
@@ -30,47 +31,43 @@ mod propensity;
 mod request;
 mod step;
 mod surprise;
-mod thousandths;
+
 mod trial;
 mod unlearn;
-mod wish;
+mod user_rule;
 
 pub use assess::{Assessment, Comparison, Gap, Verdict};
 pub use command::{Command, Scores};
-pub use decide::Choice;
-pub use elsewhere::{Deed, Elsewhere};
+pub use elsewhere::{RemoteChange, RemoteEvent};
 pub use error::UserError;
 pub use event::{Decision, DecisionId, Event, Observation, ParseDecisionIdError};
 pub use explain::{Explanation, Share, Source};
 #[cfg(feature = "alloc")]
-pub use host::{HOST_ROOM, HostLearner, HostUser};
+pub use host::{HOST_CAPACITY, HostLearner, HostUser};
 #[cfg_attr(not(feature = "record"), expect(unused_imports, reason = "records read and write it"))]
 pub(crate) use late::{Pending, Wait, slot_mut};
 pub use learner::{Learner, State};
 pub(crate) use learner::{Memory, View};
 #[cfg(feature = "migrate")]
 pub use migrate::{MigrateError, Migrated, Migration};
-pub use origin::MAX_ORIGINS;
-pub use probe::{Coin, Coins, LEAST, Probe, Probes};
-pub use promote::is_look;
+pub use origin::MAX_SITES;
+pub use probe::{Probe, ProbeOutcome, ProbeOutcomes, Probes};
+pub use promote::is_promotion_check_due;
 pub use promotion::{Certifier, Promotion, Standing};
 pub use request::Request;
 pub use step::Step;
 #[cfg(feature = "record")]
 pub(crate) use surprise::is_sound;
-pub use surprise::{ALARM, SETTLING};
-pub use thousandths::Thousandths;
 #[cfg(feature = "record")]
 pub(crate) use trial::is_possible;
-pub use trial::{Average, MAX_TRIALS, Trial, WITHDRAWN};
-pub use wish::{MAX_WISHES, Wish};
+pub use trial::{Average, MAX_TRIALS, Trial};
+pub use user_rule::{MAX_USER_RULES, UserRule};
 #[cfg(feature = "record")]
-pub(crate) use wish::{code_of, is_wish};
+pub(crate) use user_rule::{code_of, is_user_rule};
 
 use crate::catalog::score::Scalar;
 use crate::policy::Policy;
 use crate::posterior::{Posterior, PosteriorError};
-use core::ops::Deref;
 
 /// One user of a policy.
 ///
@@ -80,7 +77,9 @@ use core::ops::Deref;
 /// and write each before it is applied: what is acknowledged is durable, and what fails has changed nothing.
 ///
 /// ```
-/// use fable_core::{Command, Feasible, HostUser, Policy, Request, Settings, catalog::TAU2};
+/// use fable_core::catalog::TAU2;
+/// use fable_core::journal::Command;
+/// use fable_core::{Feasible, HostUser, Policy, Request, Settings};
 ///
 /// let policy = Policy::<f32>::new(&TAU2, Settings::default())?;
 /// let mut ana = HostUser::<f32>::new(&policy, "ana")?;
@@ -108,20 +107,18 @@ pub struct User<'u, T> {
     workspace: &'u mut [T],
 }
 
-impl<T> Deref for User<'_, T> {
-    type Target = State;
-
-    fn deref(&self) -> &State {
-        self.memory.state
-    }
-}
-
 /// Refuses what this build leaves out.
 const fn supported(feature: bool) -> Result<(), UserError> {
     if feature { Ok(()) } else { Err(UserError::Unsupported) }
 }
 
 impl<'u, T: Scalar> User<'u, T> {
+    /// Counters, feasible set and provenance of this user.
+    #[must_use]
+    pub const fn state(&self) -> &State {
+        self.memory.state
+    }
+
     /// How this user is decided for.
     #[must_use]
     pub const fn policy(&self) -> &'u Policy<'u, T> {
@@ -149,7 +146,7 @@ impl<'u, T: Scalar> User<'u, T> {
 
     /// Room for decisions that wait for their reward, and for promoted preferences: the learner's `R`.
     #[must_use]
-    pub fn room(&self) -> usize {
+    pub fn capacity(&self) -> usize {
         self.memory.pending.len()
     }
 
@@ -161,6 +158,6 @@ impl<'u, T: Scalar> User<'u, T> {
 
     /// Refuses a user that is vacant, as after a load that was given up.
     fn admit(&self) -> Result<(), UserError> {
-        if self.is_vacant() { Err(UserError::Posterior(PosteriorError::Vacant)) } else { Ok(()) }
+        if self.state().is_empty() { Err(UserError::Posterior(PosteriorError::NotStarted)) } else { Ok(()) }
     }
 }

@@ -10,18 +10,18 @@ use super::{Event, State, User};
 use crate::catalog::score::Scalar;
 
 /// Other places that a user can be merged from. Builds without `alloc` refuse to merge: hosts merge the journals of devices.
-pub const MAX_ORIGINS: usize = 8;
+pub const MAX_SITES: usize = 8;
 
 /// How much of what happened at other places is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Merged {
     /// Number of a place and how many of its events are known, in the order of numbers; none are known of an empty entry.
-    entries: [(u32, u32); MAX_ORIGINS],
+    entries: [(u32, u32); MAX_SITES],
 }
 
 impl Merged {
     /// All zero bits.
-    pub(crate) const NONE: Self = Self { entries: [(0, 0); MAX_ORIGINS] };
+    pub(crate) const NONE: Self = Self { entries: [(0, 0); MAX_SITES] };
 
     /// The places and how many events of each are known.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, u32)> {
@@ -82,6 +82,6 @@ impl<T: Scalar> User<'_, T> {
     /// What has to happen before something from elsewhere can, or a decision: the place is recorded, if it is not yet.
     #[must_use]
     pub fn placing(&self) -> Option<Event> {
-        (self.origin() != self.place()).then(|| Event::Origin { origin: self.place() })
+        (self.state().origin() != self.place()).then(|| Event::Origin { origin: self.place() })
     }
 }

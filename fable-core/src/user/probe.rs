@@ -7,7 +7,7 @@
 //! **Which contrast.** One that [applies](crate::catalog::Contrast::applies) in the context, whose two actions are feasible together
 //! with whatever the coins of the other components play, and that has no coin open: a contrast waits until the round of its last
 //! coin has its reward, expires or leaves the ring. Of those, one whose two actions differ in what they are expected to
-//! earn by at least [`LEAST`], and whose wealth is closest to what it takes; of equals the one that differs most, then the earliest.
+//! earn by at least [`MIN_DIFFERENCE`], and whose wealth is closest to what it takes; of equals the one that differs most, then the earliest.
 //! So coins go where a preference is large and soon certain, and not to what makes no difference. What was certified is
 //! looked at in every 16th round instead, or where nothing else is open at a 16th of the rate. There is no chance in this choice.
 //!
@@ -15,7 +15,7 @@
 //! come from a stream of their own, two words for each component: the first is below 2^32 rho, the lowest bit of the second is the coin.
 //!
 //! So the action that the rule chose is kept with probability 1 - rho / 2 for each component that could be probed, and what is
-//! played has an [exact probability](super::User::propensities). Probes change no draw and no score.
+//! played has an [exact probability](super::User::propensities). ProbeOutcomes change no draw and no score.
 
 use super::assess::Verdict;
 use super::late::{Pending, Wait};
@@ -27,12 +27,12 @@ use crate::numbers::{Key, Purpose};
 use crate::posterior::{PosteriorError, with_variances};
 
 /// A contrast is probed when the rewards of its two actions are expected to differ by so much: less is not worth a sentence.
-pub const LEAST: f64 = 0.15;
+const MIN_DIFFERENCE: f64 = 0.15;
 
 /// A coin that was tossed for a decision: the action tells how it fell.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct Coin {
+pub struct Probe {
     /// Position of the contrast in the catalog.
     pub contrast: u8,
     /// m, the mean of what the two actions are expected to earn, from -1 to 1: what the reward is compared with.
@@ -40,23 +40,23 @@ pub struct Coin {
 }
 
 /// The coins of a decision, at most one for each component, in their order.
-pub type Coins = heapless::Vec<Coin, MAX_COMPONENTS>;
+pub type Probes = heapless::Vec<Probe, MAX_COMPONENTS>;
 
 /// A coin, and how it fell.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "protocol", derive(serde::Serialize, serde::Deserialize))]
-pub struct Probe {
+pub struct ProbeOutcome {
     /// Position of the contrast in the catalog.
     pub contrast: u8,
     /// Whether the value that the contrast prefers was played.
     pub preferred: bool,
-    /// m, see [`Coin`].
+    /// m, see [`Probe`].
     pub expected: f32,
 }
 
 /// The coins of a decision and how they fell.
-pub type Probes = heapless::Vec<Probe, MAX_COMPONENTS>;
+pub type ProbeOutcomes = heapless::Vec<ProbeOutcome, MAX_COMPONENTS>;
 
 /// A component that can be probed. Small: there are eight of them on the stack.
 #[derive(Clone, Copy, Debug)]
@@ -151,7 +151,7 @@ impl<T: Scalar> User<'_, T> {
                 }
                 let difference = (mean(base) - mean(base.after(step))).abs();
                 let key = (account.closeness(), difference);
-                if difference >= LEAST && best.is_none_or(|(most, _)| key > most) {
+                if difference >= MIN_DIFFERENCE && best.is_none_or(|(most, _)| key > most) {
                     best = Some((key, chance));
                 }
             }
@@ -175,13 +175,13 @@ impl<T: Scalar> User<'_, T> {
         request: &Request<'_>,
         base: Action,
         round: u32,
-        coins: &mut Coins,
+        coins: &mut Probes,
     ) -> Result<Action, UserError> {
         let chances = self.chances(request, base, round)?;
         let (catalog, state) = (self.policy.catalog(), &self.memory.state);
         let (seed, rho) = (self.policy.settings().seed, self.policy.settings().probe);
         let (user, incarnation, origin) = (state.user, state.incarnation, self.place());
-        let mut stream = Key { seed, user, incarnation, origin, round, purpose: Purpose::Probe }.stream();
+        let mut stream = Key { seed, user, incarnation, origin, round, purpose: Purpose::ProbeOutcome }.stream();
         let (mut played, mut tossed) = (base, heapless::Vec::<(Chance, bool), MAX_COMPONENTS>::new());
         let values = catalog.values(base).unwrap_or_default();
         for (component, value) in (0_u8..).zip(&values) {
@@ -201,7 +201,7 @@ impl<T: Scalar> User<'_, T> {
         let mean = |action: Action| means.get(action.index()).map_or(0.0, |mean| mean.to_f64());
         for (chance, moved) in &tossed {
             let other = played.after(if *moved { -chance.step } else { chance.step });
-            let _ = coins.push(Coin { contrast: chance.contrast, expected: middle(mean(played), mean(other)) });
+            let _ = coins.push(Probe { contrast: chance.contrast, expected: middle(mean(played), mean(other)) });
         }
         Ok(played)
     }
@@ -230,15 +230,15 @@ impl<T: Scalar> User<'_, T> {
     }
 
     /// The coins of a decision that is still in the ring, as long as no later coin was tossed for their contrasts.
-    pub fn coins(&self, id: DecisionId) -> impl Iterator<Item = Probe> {
-        let pending = self.round_of(id).ok().and_then(|round| self.memory.view().settled_or_waiting(round).ok());
+    pub fn coins(&self, id: DecisionId) -> impl Iterator<Item = ProbeOutcome> {
+        let pending = self.state().round_of(id).ok().and_then(|round| self.memory.view().settled_or_waiting(round).ok());
         let values = pending.and_then(|pending| self.policy.catalog().values(pending.action)).unwrap_or_default();
         let contrasts = pending.map_or(ContrastSet::EMPTY, |pending| pending.coins).iter();
         contrasts.filter_map(move |contrast| {
             let preferred = preferred(self.policy.catalog(), contrast, &values)?;
             #[expect(clippy::cast_possible_truncation, reason = "it was a single-precision number")]
             let expected = self.account(contrast)?.expected as f32;
-            Some(Probe { contrast: u8::try_from(contrast).ok()?, preferred, expected })
+            Some(ProbeOutcome { contrast: u8::try_from(contrast).ok()?, preferred, expected })
         })
     }
 
@@ -248,7 +248,7 @@ impl<T: Scalar> User<'_, T> {
         permissions: &ActionSet,
         context: &crate::Context,
         action: Action,
-        coins: &[Coin],
+        coins: &[Probe],
     ) -> Result<(), UserError> {
         if coins.is_empty() {
             return Ok(()); // the action itself was looked at
@@ -258,17 +258,17 @@ impl<T: Scalar> User<'_, T> {
         let mut chances = Chances::new();
         for coin in coins {
             let sides = catalog.contrasts().get(usize::from(coin.contrast)).filter(|contrast| contrast.applies(context));
-            let sides = sides.and_then(Contrast::sides).ok_or(UserError::Coin)?;
-            let value = catalog.values(action).and_then(|values| values.get(sides.component).copied()).ok_or(UserError::Coin)?;
-            let other = sides.other(value).ok_or(UserError::Coin)?;
+            let sides = sides.and_then(Contrast::sides).ok_or(UserError::Probe)?;
+            let value = catalog.values(action).and_then(|values| values.get(sides.component).copied()).ok_or(UserError::Probe)?;
+            let other = sides.other(value).ok_or(UserError::Probe)?;
             let (step, component) =
                 (step(catalog, sides.component, value, other), u8::try_from(sides.component).unwrap_or(u8::MAX));
             let later = chances.last().is_none_or(|last: &Chance| last.component < component);
             if !later || !(-1.0..=1.0).contains(&coin.expected) {
-                return Err(UserError::Coin);
+                return Err(UserError::Probe);
             }
             let chance = Chance { component, contrast: coin.contrast, step, rare: false };
-            chances.push(chance).map_err(|_| UserError::Coin)?;
+            chances.push(chance).map_err(|_| UserError::Probe)?;
         }
         if all_feasible(permissions, action, &chances) { Ok(()) } else { Err(UserError::Forbidden) }
     }
@@ -301,7 +301,7 @@ pub(super) fn preferred(catalog: &Catalog<'_>, contrast: usize, values: &Values)
 
 impl<T: Scalar> Memory<'_, T> {
     /// Puts coins into their place: each is its contrast's only one from now on.
-    pub(super) fn enter_coins(&mut self, catalog: &Catalog<'_>, coins: &[Coin]) -> ContrastSet {
+    pub(super) fn enter_coins(&mut self, catalog: &Catalog<'_>, coins: &[Probe]) -> ContrastSet {
         let mut entered = ContrastSet::EMPTY;
         let trials = self.storage.get_mut(catalog.trials_start()..).unwrap_or_default();
         for coin in coins {

@@ -2,7 +2,7 @@
 //!
 //! **When.** A reward is what can make a preference certain, so the look follows a reward: a [command](super::Command) that
 //! learns one (`feedback`, `observe`) goes on with what the coins of its decision have made certain, and with everything else that
-//! is due when the count of learned rewards is at a [look](is_look); a command `promote` looks at once. This is the one rule, for
+//! is due when the count of learned rewards is at a [look](is_promotion_check_due); a command `promote` looks at once. This is the one rule, for
 //! hosts, devices and pages; reading a profile writes nothing. A look costs one forward solve per declared contrast, so looks thin
 //! out as rewards come in: what the ellipsoid knows waits at most half as many rewards again. Coins cost nothing to look at, and
 //! are looked at with every reward of theirs.
@@ -22,12 +22,12 @@ use core::fmt;
 /// doubled.
 ///
 /// ```
-/// use fable_core::is_look;
-/// let looks: Vec<u32> = (0..=512).filter(|count| is_look(*count)).collect();
+/// use fable_core::preference::is_promotion_check_due;
+/// let looks: Vec<u32> = (0..=512).filter(|count| is_promotion_check_due(*count)).collect();
 /// assert_eq!(looks, [16, 32, 48, 64, 96, 128, 192, 256, 384, 512]);
 /// ```
 #[must_use]
-pub const fn is_look(observations: u32) -> bool {
+pub const fn is_promotion_check_due(observations: u32) -> bool {
     let half = match observations.saturating_sub(1).checked_ilog2() {
         Some(exponent) => (1 << exponent) / 2,
         None => 0,
@@ -59,7 +59,7 @@ impl<T: Scalar> User<'_, T> {
             if !(all || certified && contrasts.contains(usize::from(contrast))) {
                 continue;
             }
-            let by = if certified { Certifier::Coins } else { Certifier::Ellipsoid };
+            let by = if certified { Certifier::Probes } else { Certifier::Ellipsoid };
             let promotion = self.promotion(contrast, by, at)?;
             let known = |known: &Promotion| {
                 known.contrast == contrast && known.verdict == promotion.verdict && (known.by == by || !certified)
@@ -81,10 +81,10 @@ impl<T: Scalar> User<'_, T> {
         self.promote_all(&ContrastSet::FULL, at)
     }
 
-    /// The declared contrasts that are looked at after a learned reward: all of them at a [look](is_look), otherwise those whose
+    /// The declared contrasts that are looked at after a learned reward: all of them at a [look](is_promotion_check_due), otherwise those whose
     /// coin it was the reward of.
     pub(super) fn contrasts_to_check(&self, round: Option<u32>) -> ContrastSet {
-        if is_look(self.observations) {
+        if is_promotion_check_due(self.state().observations) {
             ContrastSet::FULL
         } else {
             round.map_or(ContrastSet::EMPTY, |round| self.probed(round))
@@ -107,7 +107,7 @@ impl<T: Scalar> User<'_, T> {
     /// # Errors
     /// As for [`assess`](Self::assess).
     pub fn standing(&mut self, promotion: &Promotion) -> Result<Standing, UserError> {
-        if promotion.by == Certifier::Coins {
+        if promotion.by == Certifier::Probes {
             supported(cfg!(feature = "probes"))?;
             let account = self.account(usize::from(promotion.contrast)).ok_or(UserError::UnknownContrast)?;
             let holds = account.certified == promotion.verdict;
@@ -138,12 +138,12 @@ impl<T: Scalar> User<'_, T> {
     /// How a contrast stands now, as an entry of the profile.
     #[expect(clippy::cast_possible_truncation, reason = "provenance is kept to seven digits")]
     fn promotion(&mut self, contrast: u8, by: Certifier, at: u32) -> Result<Promotion, UserError> {
-        if by == Certifier::Coins {
+        if by == Certifier::Probes {
             supported(cfg!(feature = "probes"))?;
             let (trial, verdict) = (self.trial(usize::from(contrast))?, self.certificate(usize::from(contrast)));
             let (lower, upper) = (trial.average.lower as f32, trial.average.upper as f32);
             let (valid, evidence) = (trial.valid, u32::from(trial.trials));
-            return Ok(Promotion { contrast, verdict, valid, by, round: self.round, at, evidence, lower, upper });
+            return Ok(Promotion { contrast, verdict, valid, by, round: self.state().round, at, evidence, lower, upper });
         }
         let comparison = Comparison::declared(self.policy.catalog(), usize::from(contrast)).ok_or(UserError::UnknownContrast)?;
         let now = self.assess(&comparison)?;
@@ -154,7 +154,7 @@ impl<T: Scalar> User<'_, T> {
             verdict: if finite { now.verdict } else { Verdict::Open },
             valid: now.valid,
             by,
-            round: self.round,
+            round: self.state().round,
             at,
             evidence: now.evidence,
             lower,
@@ -167,7 +167,7 @@ impl<T: Scalar> User<'_, T> {
     #[inline(never)]
     pub(super) fn admit_promotion(&mut self, promotion: &Promotion) -> Result<(), UserError> {
         supported(cfg!(feature = "promote"))?;
-        if promotion.by == Certifier::Coins {
+        if promotion.by == Certifier::Probes {
             return self.admit_certificate(promotion);
         }
         let Promotion { verdict, valid, round, evidence, lower, upper, .. } = *promotion;
@@ -183,8 +183,8 @@ impl<T: Scalar> User<'_, T> {
         let scale = f64::from(upper - lower) + f64::from(now.upper - now.lower) + f64::from(lower.abs().max(upper.abs()));
         let same_mean = (middle(lower, upper) - middle(now.lower, now.upper)).abs() <= 4.0 * f64::from(f32::EPSILON) * scale;
         let counted = evidence >= 1 && evidence == now.evidence && round == now.round;
-        let strict = valid && self.keeps_promise();
-        let true_then = ordered && one_sided && same_mean && counted && !(valid && self.voided);
+        let strict = valid && self.keeps_guarantee();
+        let true_then = ordered && one_sided && same_mean && counted && !(valid && self.state().voided);
         if !true_then || (strict && now != *promotion) {
             return Err(UserError::NotPromoted);
         }
@@ -204,7 +204,7 @@ impl<T: Scalar> User<'_, T> {
         };
         let ordered = promotion.lower <= promotion.upper && promotion.lower >= -2.0 && promotion.upper <= 2.0;
         let counted = promotion.evidence == now.evidence && promotion.round == now.round;
-        let strict = promotion.valid && self.keeps_promise();
+        let strict = promotion.valid && self.keeps_guarantee();
         if !(won && ordered && counted) || (strict && now != *promotion) {
             return Err(UserError::NotPromoted);
         }
@@ -234,7 +234,7 @@ impl<T: Scalar> Memory<'_, T> {
     pub(super) fn promote(&mut self, catalog: &Catalog<'_>, promotion: &Promotion) {
         self.state.count();
         self.enlist(promotion);
-        if cfg!(feature = "probes") && promotion.by == Certifier::Coins {
+        if cfg!(feature = "probes") && promotion.by == Certifier::Probes {
             self.certify(catalog, promotion);
         }
     }

@@ -8,7 +8,8 @@
 //! ```
 //! use fable_core::catalog::rubric::Level::{Five, One, Three};
 //! use fable_core::catalog::{RUBRIC, rubric};
-//! use fable_core::{HostUser, Policy, Settings, Standing, Verdict};
+//! use fable_core::preference::{Standing, Verdict};
+//! use fable_core::{HostUser, Policy, Settings};
 //!
 //! let policy = Policy::<f64>::new(&RUBRIC, Settings { base_precision: Some(1.0), ..Settings::PAPER })?;
 //! let mut ana = HostUser::<f64>::new(&policy, "ana")?;
@@ -69,7 +70,7 @@ pub enum Certifier {
     /// The paper's rule: an [interval](super::Assessment) of the model, of what the user likes better than was known before.
     Ellipsoid,
     /// Fair coins: a [trial](super::Trial), of what the user reports in all. It needs no model.
-    Coins,
+    Probes,
 }
 
 /// What has become of a promoted preference.

@@ -10,7 +10,7 @@ use crate::catalog::{Context, Feasible};
 /// let scores = [0.0; 18];
 /// let request = Request::new(&context, &all).with_defaults(&scores).at(1_700_000_000);
 /// assert_eq!(request.at, 1_700_000_000);
-/// # Ok::<(), fable_core::ContextError>(())
+/// # Ok::<(), fable_core::catalog::ContextError>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -22,7 +22,7 @@ pub struct Request<'r> {
     /// Replaces the catalog's default score b for this round, one number per action.
     pub defaults: Option<&'r [f64]>,
     /// The caller's time, in a unit of its choice that never runs backwards (seconds, say). Only
-    /// [`Deadline::Time`](crate::Deadline) looks at it; 0 when there is no clock.
+    /// [`Deadline::Time`](crate::settings::Deadline) looks at it; 0 when there is no clock.
     pub at: u32,
 }
 

@@ -3,7 +3,7 @@
 use super::fade::Fade;
 use super::late::{Due, Pending, Wait, slot_mut};
 use super::learn::{Lesson, Waiting, expire};
-use super::probe::Coin;
+use super::probe::Probe;
 use super::{Event, Memory, Promotion, State, User, UserError};
 use crate::catalog::{Action, ActionSet, Catalog, Context, ContrastSet, Feasible, score::Scalar};
 use crate::numbers::{MAX_BASELINE, within};
@@ -33,7 +33,7 @@ enum Effect<'s, T> {
         round: u32,
         at: u32,
         action: Action,
-        coins: &'s [Coin],
+        coins: &'s [Probe],
     },
     Learn(Lesson<'s, T>),
     Expire(Waiting<'s, T>),
@@ -41,8 +41,8 @@ enum Effect<'s, T> {
     Promote(Memory<'s, T>, &'s Catalog<'s>, &'s Promotion),
     Forget(Memory<'s, T>, &'s Policy<'s, T>, u32),
     Place(&'s mut State, u32),
-    Wish(Memory<'s, T>, u32, bool),
-    Elsewhere(Memory<'s, T>, &'s Catalog<'s>, &'s super::Elsewhere),
+    UserRule(Memory<'s, T>, u32, bool),
+    Remote(Memory<'s, T>, &'s Catalog<'s>, &'s super::RemoteEvent),
     Nothing(&'s mut State),
 }
 
@@ -75,13 +75,13 @@ impl<T: Scalar> User<'_, T> {
                 }
                 self.admit_on()?;
                 let catalog = self.policy.catalog();
-                if !self.permissions.contains(*action) || catalog.forbids(context, *action) {
+                if !self.state().permissions.contains(*action) || catalog.forbids(context, *action) {
                     return Err(UserError::Forbidden);
                 }
                 if !within(*baseline, MAX_BASELINE) {
                     return Err(UserError::Baseline);
                 }
-                self.admit_coins(&self.permissions, context, *action, coins)?;
+                self.admit_coins(&self.state().permissions, context, *action, coins)?;
                 let baseline = T::from_f64(*baseline);
                 let (round, at, action, memory) = (*round, *at, *action, self.memory.reborrow());
                 Effect::Enter { memory, catalog, context, baseline, round, at, action, coins }
@@ -93,7 +93,7 @@ impl<T: Scalar> User<'_, T> {
             Event::Unlearn { observation, imputed, kept, probed } => {
                 self.admit_unlearning(observation, *imputed, *kept)?;
                 if !probed.is_below(self.policy.catalog().contrasts().len()) {
-                    return Err(UserError::Coin);
+                    return Err(UserError::Probe);
                 }
                 Effect::Learn(self.unlearning_lesson(observation, *imputed, *kept, *probed)?)
             }
@@ -108,30 +108,30 @@ impl<T: Scalar> User<'_, T> {
                 self.admit_promotion(promotion)?;
                 Effect::Promote(self.memory.reborrow(), self.policy.catalog(), promotion)
             }
-            Event::Forget { promise } => {
-                self.incarnation.checked_add(1).ok_or(UserError::Exhausted)?;
-                Effect::Forget(self.memory.reborrow(), self.policy, *promise)
+            Event::Forget { guarantee_fingerprint } => {
+                self.state().incarnation.checked_add(1).ok_or(UserError::Exhausted)?;
+                Effect::Forget(self.memory.reborrow(), self.policy, *guarantee_fingerprint)
             }
             Event::Origin { origin } => {
-                if *origin == 0 || self.round > 0 || self.origin != 0 {
+                if *origin == 0 || self.state().round > 0 || self.state().origin != 0 {
                     return Err(UserError::SiteFixed);
                 }
-                if self.known_of(*origin) > 0 {
+                if self.state().known_of(*origin) > 0 {
                     return Err(UserError::OwnSite);
                 }
                 Effect::Place(self.memory.state, *origin)
             }
-            Event::Wish { .. } if !cfg!(feature = "rules") => return Err(UserError::Unsupported),
-            Event::Wish { code, stands } => {
-                self.admit_wish(*code, *stands)?;
-                Effect::Wish(self.memory.reborrow(), *code, *stands)
+            Event::UserRule { .. } if !cfg!(feature = "rules") => return Err(UserError::Unsupported),
+            Event::UserRule { code, stands } => {
+                self.admit_user_rule(*code, *stands)?;
+                Effect::UserRule(self.memory.reborrow(), *code, *stands)
             }
-            Event::Elsewhere(_) if !cfg!(feature = "alloc") => return Err(UserError::Unsupported),
-            Event::Elsewhere(elsewhere) => {
+            Event::Remote(_) if !cfg!(feature = "alloc") => return Err(UserError::Unsupported),
+            Event::Remote(elsewhere) => {
                 if self.admit_elsewhere(elsewhere)? {
                     Effect::Learn(self.told_lesson(elsewhere)?)
                 } else {
-                    Effect::Elsewhere(self.memory.reborrow(), self.policy.catalog(), elsewhere)
+                    Effect::Remote(self.memory.reborrow(), self.policy.catalog(), elsewhere)
                 }
             }
         };
@@ -172,12 +172,12 @@ impl<'s, T: Scalar> Step<'s, T> {
             Effect::Expire((state, pending)) => expire(state, pending),
             Effect::Fade(fade) if cfg!(feature = "adapt") => fade.fade(),
             Effect::Promote(mut memory, catalog, promotion) if cfg!(feature = "promote") => memory.promote(catalog, promotion),
-            Effect::Forget(mut memory, policy, promise) => memory.forget(policy, promise),
+            Effect::Forget(mut memory, policy, guarantee_fingerprint) => memory.forget(policy, guarantee_fingerprint),
             Effect::Place(state, origin) => state.origin = origin,
-            Effect::Wish(mut memory, code, stands) if cfg!(feature = "rules") => memory.wish(code, stands),
-            Effect::Elsewhere(memory, catalog, elsewhere) if cfg!(feature = "alloc") => memory.note(catalog, elsewhere),
+            Effect::UserRule(mut memory, code, stands) if cfg!(feature = "rules") => memory.set_user_rule(code, stands),
+            Effect::Remote(memory, catalog, elsewhere) if cfg!(feature = "alloc") => memory.note(catalog, elsewhere),
             // Without their feature there are none.
-            Effect::Fade(_) | Effect::Promote(..) | Effect::Wish(..) | Effect::Elsewhere(..) => {}
+            Effect::Fade(_) | Effect::Promote(..) | Effect::UserRule(..) | Effect::Remote(..) => {}
             Effect::Nothing(state) => state.count(),
         }
         None

@@ -19,9 +19,9 @@ use crate::numbers::Number;
 use crate::posterior::Update;
 
 /// Rewards between two false alarms, on average, at least.
-pub const ALARM: f64 = 1_000.0;
+const ALARM: f64 = 1_000.0;
 /// Rewards after a start or a fading that raise no alarm.
-pub const SETTLING: u16 = 10;
+const SETTLING: u16 = 10;
 
 /// Half the rewards that the settings count as when the scale of exploration is learned.
 const TRUST: f64 = 8.0;

@@ -37,7 +37,7 @@ const STAKES: [f64; 5] = [0.0625, 0.125, 0.25, 0.5, 0.875];
 /// l
 const RATES: [f64; 6] = [0.0625, 0.125, 0.25, 0.5, 0.75, 0.9375];
 /// Coins from a certificate to its wrong withdrawal, on average, at least.
-pub const WITHDRAWN: f64 = 1_000.0;
+const WITHDRAWN: f64 = 1_000.0;
 /// Coins that are counted; a contrast that has had so many gets no more.
 pub const MAX_TRIALS: u16 = u16::MAX;
 /// Starts that are counted.
@@ -298,7 +298,9 @@ impl<T: Scalar> User<'_, T> {
     /// [`UserError::Unsupported`].
     ///
     /// ```
-    /// use fable_core::{HostUser, Policy, Settings, Verdict, catalog::TAU2};
+    /// use fable_core::catalog::TAU2;
+    /// use fable_core::preference::Verdict;
+    /// use fable_core::{HostUser, Policy, Settings};
     /// let policy = Policy::<f32>::new(&TAU2, Settings::default())?;
     /// let mut ana = HostUser::<f32>::new(&policy, "ana")?;
     /// let trial = ana.user().trial(TAU2.contrast("concise_over_guided").unwrap())?;
@@ -317,7 +319,7 @@ impl<T: Scalar> User<'_, T> {
             needed: self.policy.needed() * account.factor(),
             average: account.average(self.policy.settings().alpha / account.factor()),
             certified: account.certified,
-            valid: self.keeps_promise(),
+            valid: self.keeps_guarantee(),
         })
     }
 

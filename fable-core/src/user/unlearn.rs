@@ -8,7 +8,9 @@
 //! journal knows; another one that passes is accepted, and what is left is then not this user's history.
 //!
 //! ```
-//! use fable_core::{Action, HostUser, Observation, Policy, Settings, UserError, catalog::TAU2};
+//! use fable_core::catalog::TAU2;
+//! use fable_core::journal::Observation;
+//! use fable_core::{Action, HostUser, Policy, Settings, UserError};
 //!
 //! let policy = Policy::<f64>::new(&TAU2, Settings::default())?;
 //! let mut ana = HostUser::<f64>::new(&policy, "ana")?;
@@ -59,7 +61,7 @@ impl<T: Scalar> User<'_, T> {
         let values = policy.catalog().values(observation.action).unwrap_or_default();
         let least = f64::from(kept) * 0.999; // counts are rounded once they were faded
         let seen = values.iter().enumerate().all(|(component, &value)| self.evidence_left(component, value) >= least);
-        if self.observations == 0 || !(imputed || seen) {
+        if self.state().observations == 0 || !(imputed || seen) {
             return Err(UserError::NotLearned);
         }
         let features = || {
@@ -70,7 +72,7 @@ impl<T: Scalar> User<'_, T> {
         let (posterior, scratch) = self.posterior_and_scratch();
         let now = posterior.contrast(scratch, features())?.variance.to_f64();
         let prior = policy.prior_variance(scratch, features())?;
-        let slack = SLACK * T::EPSILON * u32::try_from(policy.catalog().arrow().active_len()).map_or(0.0, f64::from);
+        let slack = SLACK * T::EPSILON * u32::try_from(policy.catalog().layout().active_len()).map_or(0.0, f64::from);
         let left = variance - now;
         let definite = left > slack * variance;
         let within_prior = now * variance <= prior * left * (1.0 + slack * variance / left);

@@ -2,7 +2,8 @@
 
 use crate::common::{Dense, Random, convert, difference, features};
 use fable_core::catalog::AGENT;
-use fable_core::{Action, Arrow, Context, Posterior, Prior, Workspace};
+use fable_core::posterior::{Layout, Posterior, Prior};
+use fable_core::{Action, Context, Workspace};
 
 const PRECISION: f64 = 16.0;
 
@@ -10,7 +11,7 @@ const PRECISION: f64 = 16.0;
 /// variance (relative).
 fn errors(posterior: &Posterior<f32, Vec<f32>>, dense: &Dense, probes: &[(Context, Action, Action)]) -> (f64, f64) {
     let solved = dense.solved();
-    let mut workspace = Workspace::over(vec![0.0_f32; AGENT.workspace_len()]);
+    let mut workspace = Workspace::from_storage(vec![0.0_f32; AGENT.workspace_len()]);
     let mut worst = (0.0_f64, 0.0_f64);
     for (context, plus, minus) in probes {
         let phi = features(&AGENT, context, *plus);
@@ -27,9 +28,9 @@ fn errors(posterior: &Posterior<f32, Vec<f32>>, dense: &Dense, probes: &[(Contex
 /// Runs `rounds` updates and compares after each of the checkpoints.
 fn run(noise: f64, repeated: f64, checkpoints: &[(usize, f64, f64)]) {
     let mut random = Random(2026);
-    let arrow: Arrow = AGENT.arrow();
-    let mut posterior = Posterior::<f32, _>::over(vec![0.0; arrow.packed_len()]);
-    let mut workspace = Workspace::over(vec![0.0; AGENT.workspace_len()]);
+    let arrow: Layout = AGENT.layout();
+    let mut posterior = Posterior::<f32, _>::from_storage(vec![0.0; arrow.packed_len()]);
+    let mut workspace = Workspace::from_storage(vec![0.0; AGENT.workspace_len()]);
     posterior.start(arrow, &Prior::Isotropic, PRECISION).unwrap();
     let mut dense = Dense::isotropic(arrow.dimension(), PRECISION);
     let truth: Vec<f64> = (0..arrow.dimension()).map(|_| 0.2 * random.signed()).collect();

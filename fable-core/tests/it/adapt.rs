@@ -2,9 +2,12 @@
 
 use crate::common::{Dense, MIXED, Random, bits, features, start};
 use fable_core::catalog::{AGENT, Catalog, Part, RUBRIC, TAU2};
+use fable_core::catalog::{ContrastSet, Direction};
+use fable_core::journal::{Command, Event, Observation};
+use fable_core::posterior::{Factor, Prior};
+use fable_core::settings::{OnChange, Scale};
 use fable_core::{
-    Action, Command, Context, ContrastSet, Direction, Event, Exploration, Factor, Feasible, HostUser, Observation, OnChange,
-    Policy, Prior, Request, Rule, Scalar, Scale, Settings, Statement, UserError, Workspace,
+    Action, Context, Exploration, Feasible, HostUser, Policy, Request, Rule, Scalar, Settings, Statement, UserError, Workspace,
 };
 use nalgebra::{DMatrix, DVector};
 
@@ -63,7 +66,7 @@ fn of_equals_the_earliest_is_taken_and_the_explanation_adds_up() {
     let mut user = ana.user();
     let why = user.explain(decision.id, None, Some(Action(3))).unwrap();
     let sum: f64 = why.shares().map(|share| share.chosen).sum();
-    let bonus = why.shares().find(|share| share.source == fable_core::Source::Bonus).unwrap();
+    let bonus = why.shares().find(|share| share.source == fable_core::explain::Source::Bonus).unwrap();
     assert!((sum - why.chosen_score).abs() < 1e-12);
     assert!((bonus.chosen - 1.5 * (6.0_f64 / 16.0).sqrt()).abs() < 1e-12); // six features of precision 16
     assert!(why.to_string().contains("bonus for what is uncertain"), "{why}");
@@ -95,22 +98,22 @@ fn assert_same(ana: &mut HostUser<'_, f64, 4>, dense: &Dense, what: &str) {
 }
 
 /// A factor that couples everything a task shares with the root, learned from others.
-fn population(arrow: fable_core::Arrow) -> Vec<f64> {
+fn population(arrow: fable_core::posterior::Layout) -> Vec<f64> {
     let others = Policy::<f64>::new(&MIXED, Settings::PAPER).unwrap();
     let (mut crowd, mut random) = (start::<f64, 4>(&others, 9), Random(77));
     teach(&mut crowd, &mut random, 40, &mut vec![]);
-    assert_eq!(crowd.learner().posterior().arrow(), arrow);
+    assert_eq!(crowd.learner().posterior().layout(), arrow);
     crowd.learner().posterior().packed().to_vec()
 }
 
 #[test]
 fn fading_weighs_every_observation_less_and_the_prior_again() {
-    let (arrow, d) = (MIXED.arrow(), MIXED.dimension());
+    let (arrow, d) = (MIXED.layout(), MIXED.dimension());
     let mut random = Random(3);
     let mean: Vec<f64> = (0..d).map(|_| random.signed()).collect();
     let precision: Vec<f64> = (0..d).map(|_| 0.5 + 4.0 * random.unit()).collect();
     let packed = population(arrow);
-    let factor = Factor::new(arrow, &packed, &mut Workspace::over(vec![0.0; arrow.active_len()])).unwrap();
+    let factor = Factor::new(arrow, &packed, &mut Workspace::from_storage(vec![0.0; arrow.active_len()])).unwrap();
     let of_factor = {
         let policy = Policy::with_prior(&MIXED, Settings::PAPER, Prior::Factor(factor)).unwrap();
         let mut fresh = start::<f64, 4>(&policy, 1);
@@ -156,7 +159,7 @@ fn fading_weighs_every_observation_less_and_the_prior_again() {
             assert_same(&mut ana, &dense, &format!("prior {which}, keep {keep}"));
             let ratio = dense.solved().log_det() - base.solved().log_det();
             assert!((ana.learner().posterior().log_det_ratio() - ratio).abs() < 1e-9);
-            assert!(ana.is_voided());
+            assert!(ana.state().is_voided());
 
             // Evidence counts what is left, and what is left of one observation can be taken back.
             let before: f64 = late.iter().chain(&early).filter(|seen| seen.action.0 < 12).count() as f64;
@@ -199,7 +202,7 @@ fn late_rewards_count_in_full_and_commands_fade_like_direct_calls() {
                 direct.user().feedback(decision.id, reward).unwrap();
                 run(&mut stored, &mut replayed, &mut Command::feedback(decision.id, reward), &mut fades);
                 dense.observe(&features(&TAU2, &context, decision.action), reward - decision.baseline, 0.25);
-                if direct.rewards_since_fading() == 0 {
+                if direct.state().rewards_since_fading() == 0 {
                     dense = Dense { lambda: (&dense.lambda + &prior.lambda) / 2.0, h: (&dense.h + &prior.h) / 2.0 };
                 }
             }
@@ -288,7 +291,7 @@ fn notices(seed: u64, noise: f64, thumbs: bool, rounds: usize, change: Option<us
         let graded = (decision.baseline + turned + noise * random.normal()).clamp(-1.0, 1.0);
         let reward = if thumbs { if random.unit() < 0.5 + graded / 2.0 { 1.0 } else { -1.0 } } else { graded };
         ana.user().feedback(decision.id, reward).unwrap();
-        if ana.rewards_since_change() == Some(0) {
+        if ana.state().rewards_since_change() == Some(0) {
             alarms += 1;
             first = first.or(change.filter(|change| round >= *change).map(|change| round - change));
         }

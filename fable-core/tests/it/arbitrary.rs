@@ -3,11 +3,14 @@
 
 use crate::common::{CUBE, MIXED, Random, bits, start};
 use fable_core::catalog::{AGENT, Block, BlockSet, Catalog, Component, Condition, Definition, Part, TAU2, Term, Value};
+use fable_core::catalog::{ActionSet, ContrastSet, Direction, FeasibleError, When, removed_by};
+use fable_core::journal::{Command, Event, Observation};
+use fable_core::posterior::{Factor, Key, Layout, Posterior, Prior, Purpose, Update};
+use fable_core::preference::{Certifier, Probe, Probes, Verdict};
+use fable_core::settings::{Deadline, Expiry, ONBOARDING_PRECISION, REWARD, Range, VARIANCE, WEIGHT, table};
 use fable_core::{
-    Action, ActionSet, Arrow, Certifier, Coin, Coins, Command, Context, ContrastSet, Deadline, DecisionId, Direction, Event,
-    Expiry, Exploration, Factor, Feasible, FeasibleError, HostUser, Key, ONBOARDING_PRECISION, Observation, Policy, Posterior,
-    Prior, Promotion, Purpose, REWARD, Range, Request, Rule, Scalar, Settings, Statement, Update, VARIANCE, Verdict, WEIGHT,
-    When, Workspace, removed_by, setting,
+    Action, Context, DecisionId, Exploration, Feasible, HostUser, Policy, Promotion, Request, Rule, Scalar, Settings, Statement,
+    Workspace,
 };
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
@@ -103,21 +106,17 @@ fn weight() -> impl Strategy<Value = f32> {
 /// Settings at and between the ends of their ranges.
 fn settings() -> impl Strategy<Value = Settings<'static>> {
     let exploration = prop_oneof![
-        mostly(setting::NU.range).prop_map(Exploration::Constant),
-        mostly(setting::DELTA.range).prop_map(|delta| Exploration::Theorem { delta }),
+        mostly(table::NU.range).prop_map(Exploration::Constant),
+        mostly(table::DELTA.range).prop_map(|delta| Exploration::Theorem { delta }),
     ];
     let retained = prop_oneof![4 => Just(BlockSet::FULL), 4 => (1_u128..512).prop_map(BlockSet::from_bits), 1 => any::<u128>().prop_map(BlockSet::from_bits)];
     let waits = (
         prop_oneof![Just(Deadline::None), (0_u32..4).prop_map(Deadline::Rounds), (0_u32..4).prop_map(Deadline::Time)],
         prop_oneof![Just(Expiry::Nothing), (-1.0..=1.0).prop_map(Expiry::Impute)],
     );
-    let trust = (
-        setting::ALPHA.range.least..=setting::ALPHA.range.most,
-        prop::option::of(0.0..=setting::PRIOR_RADIUS.range.most),
-        1_u32..30,
-    );
-    let numbers =
-        (mostly(setting::NOISE_VARIANCE.range), mostly(setting::BASE_PRECISION.range), mostly(setting::COST_WEIGHT.range));
+    let trust =
+        (table::ALPHA.range.least..=table::ALPHA.range.most, prop::option::of(0.0..=table::PRIOR_RADIUS.range.most), 1_u32..30);
+    let numbers = (mostly(table::NOISE_VARIANCE.range), mostly(table::BASE_PRECISION.range), mostly(table::COST_WEIGHT.range));
     (numbers, exploration, retained, any::<u64>(), waits, trust).prop_map(
         |(numbers, exploration, retained, seed, waits, trust)| {
             let (deadline, expiry) = waits;
@@ -170,8 +169,8 @@ fn observation() -> impl Strategy<Value = Observation> {
         .prop_map(|(context, action, baseline, reward, weight)| Observation { context, action, baseline, reward, weight })
 }
 
-fn coins() -> impl Strategy<Value = Coins> {
-    let coin = (0_u8..4, -1.25_f32..1.25).prop_map(|(contrast, expected)| Coin { contrast, expected });
+fn coins() -> impl Strategy<Value = Probes> {
+    let coin = (0_u8..4, -1.25_f32..1.25).prop_map(|(contrast, expected)| Probe { contrast, expected });
     prop::collection::vec(coin, 0..4).prop_map(|coins| coins.into_iter().collect())
 }
 
@@ -193,10 +192,10 @@ fn event() -> impl Strategy<Value = Event> {
         1 => (round(), prop::option::of(mostly(REWARD))).prop_map(|(round, imputed)| Event::Expiry { round, imputed }),
         1 => (any::<u8>(), round(), any::<u32>(), any::<bool>()).prop_map(|(contrast, round, at, coins)| {
             let (verdict, valid, evidence) = (Verdict::For, true, 10);
-            let by = if coins { Certifier::Coins } else { Certifier::Ellipsoid };
+            let by = if coins { Certifier::Probes } else { Certifier::Ellipsoid };
             Event::Promotion(Promotion { contrast, verdict, valid, by, round, at, evidence, lower: 0.1, upper: 0.2 })
         }),
-        1 => any::<u32>().prop_map(|promise| Event::Forget { promise }),
+        1 => any::<u32>().prop_map(|guarantee_fingerprint| Event::Forget { guarantee_fingerprint }),
     ]
 }
 
@@ -217,12 +216,12 @@ fn arbitrary_steps<T: Scalar>(settings: Settings<'_>, steps: &[Step]) -> Result<
                 continue;
             }
             Step::Feedback(back, reward, weight) => {
-                let round = ana.rounds().saturating_sub(u32::try_from(*back).unwrap());
+                let round = ana.state().rounds().saturating_sub(u32::try_from(*back).unwrap());
                 Event::Feedback { round, reward: *reward, weight: *weight }
             }
             Step::Event(event) => event.clone(),
         };
-        match ana.user().check(&event).map(fable_core::Step::apply) {
+        match ana.user().check(&event).map(fable_core::journal::Step::apply) {
             Err(_) => {
                 prop_assert_eq!(bits(&ana), bits(&before));
                 prop_assert!(ana == before);
@@ -254,7 +253,7 @@ fn check_update<T: Scalar>(
     before: &HostUser<'_, T, 3>,
 ) -> Result<bool, TestCaseError> {
     prop_assert!(update.is_some_and(|update| update.innovation.finite() && update.variance.finite()));
-    prop_assert_eq!(ana.observations(), before.observations() + 1);
+    prop_assert_eq!(ana.state().observations(), before.state().observations() + 1);
     Ok(true)
 }
 
@@ -271,10 +270,11 @@ type PosteriorCase = (Vec<(usize, f64)>, [f64; 3], [usize; 3], usize);
 fn arbitrary_posterior<T: Scalar>(
     (entries, [response, variance, precision], shape, wrong): PosteriorCase,
 ) -> Result<bool, TestCaseError> {
-    let Some(arrow) = Arrow::new(shape[0], shape[1], shape[2]) else { return Ok(false) };
+    let Some(arrow) = Layout::new(shape[0], shape[1], shape[2]) else { return Ok(false) };
     let length = if wrong == 1 { shape[0] } else { arrow.packed_len() };
-    let mut posterior = Posterior::<T, _>::over(vec![T::ZERO; length]);
-    let mut workspace = Workspace::over(vec![T::from_f64(f64::NAN); if wrong == 2 { shape[1] } else { arrow.active_len() }]);
+    let mut posterior = Posterior::<T, _>::from_storage(vec![T::ZERO; length]);
+    let mut workspace =
+        Workspace::from_storage(vec![T::from_f64(f64::NAN); if wrong == 2 { shape[1] } else { arrow.active_len() }]);
     let dimension = arrow.dimension().max(1);
     let entries =
         || entries.iter().map(|&(index, value)| (if wrong == 3 { index } else { index % dimension }, T::from_f64(value)));
@@ -300,7 +300,7 @@ fn arbitrary_numbers_for_the_posterior() {
     let response = Range { least: -2e4, most: 2e4 };
     let cases = || {
         let entries = prop::collection::vec((prop_oneof![0_usize..70, any::<usize>()], mostly(coefficient)), 0..6);
-        let numbers = (mostly(response), mostly(VARIANCE), mostly(setting::BASE_PRECISION.range)).prop_map(|(a, b, c)| [a, b, c]);
+        let numbers = (mostly(response), mostly(VARIANCE), mostly(table::BASE_PRECISION.range)).prop_map(|(a, b, c)| [a, b, c]);
         let shape = prop_oneof![9 => [0_usize..5, 0..6, 0..40], 1 => [0..1_usize << 40, 0..1 << 40, 0..1 << 40]];
         (entries, numbers, shape, 0_usize..8)
     };
@@ -315,14 +315,14 @@ fn arbitrary_settings_and_priors() {
     let precision = prop::collection::vec(prop_oneof![40 => 0.1..50.0, 1 => number()], d);
     let factor = prop::collection::vec(prop_oneof![200 => -0.3..0.3, 1 => number()], CUBE.state_len());
     run((settings(), mean, precision, factor, 0_u8..3), 25, |(settings, mean, precision, mut factor, kind)| {
-        let mut workspace = Workspace::over(vec![0.0; CUBE.workspace_len()]);
+        let mut workspace = Workspace::from_storage(vec![0.0; CUBE.workspace_len()]);
         for inverse in factor.iter_mut().take(d) {
             *inverse = f64::abs(*inverse);
         }
         let prior = match kind {
             0 => Prior::Isotropic,
             1 => Prior::Diagonal { mean: &mean, precision: &precision },
-            _ => match Factor::new(CUBE.arrow(), &factor, &mut workspace) {
+            _ => match Factor::new(CUBE.layout(), &factor, &mut workspace) {
                 Ok(factor) => Prior::Factor(factor),
                 Err(_) => return Ok(false),
             },
@@ -344,8 +344,8 @@ fn arbitrary_settings_and_priors() {
 fn a_treacherous_factor_is_refused() {
     let mut factor = vec![-1e4_f32; TAU2.state_len()];
     factor[..TAU2.dimension()].fill(1.0);
-    let mut workspace = Workspace::over(vec![0.0; TAU2.workspace_len()]);
-    assert!(Factor::new(TAU2.arrow(), &factor, &mut workspace).is_err());
+    let mut workspace = Workspace::from_storage(vec![0.0; TAU2.workspace_len()]);
+    assert!(Factor::new(TAU2.layout(), &factor, &mut workspace).is_err());
 }
 
 #[test]
@@ -425,7 +425,7 @@ fn arbitrary_definitions() {
                 for action in catalog.all_actions().iter() {
                     prop_assert_eq!(catalog.action(&catalog.values(action).unwrap()), Some(action));
                     let predicted = ana.user().predict(&context, action, None).unwrap().mean;
-                    let stopped = fable_core::stopped_by(&catalog, catalog.rules(), &context, action).is_some();
+                    let stopped = fable_core::catalog::stopped_by(&catalog, catalog.rules(), &context, action).is_some();
                     prop_assert!(!stopped || action != best);
                     prop_assert!(
                         (stopped || predicted <= score + 1e-12) && (action != best || (predicted - score).abs() < 1e-12)
@@ -449,22 +449,22 @@ proptest! {
         let mut ana = start::<f32, 3>(&policy, 9).into_learner();
         let mut workspace = vec![f32::NAN; scratch];
         let before = ana.clone();
-        if ana.with(&policy, &mut workspace).is_err() {
+        if ana.bind(&policy, &mut workspace).is_err() {
             prop_assert!(ana == before && scratch < MIXED.workspace_len());
             return Ok(());
         }
         let feasible = Feasible::from_set(&AGENT, set).unwrap_or(Feasible::all(&AGENT));
-        match ana.with(&policy, &mut workspace).unwrap().decide(&Request { defaults: defaults.as_deref(), ..Request::new(&context, &feasible) }) {
+        match ana.bind(&policy, &mut workspace).unwrap().decide(&Request { defaults: defaults.as_deref(), ..Request::new(&context, &feasible) }) {
             Ok(decision) => prop_assert!(feasible.set().contains(decision.action) && MIXED.values(decision.action).is_some()),
             Err(_) => prop_assert!(ana == before),
         }
         let before = ana.clone();
-        let _ = ana.with(&policy, &mut workspace).unwrap().recommend(&Request { defaults: defaults.as_deref(), ..Request::new(&context, &feasible) });
-        let _ = ana.with(&policy, &mut workspace).unwrap().predict(&context, action, Some(reward));
+        let _ = ana.bind(&policy, &mut workspace).unwrap().recommend(&Request { defaults: defaults.as_deref(), ..Request::new(&context, &feasible) });
+        let _ = ana.bind(&policy, &mut workspace).unwrap().predict(&context, action, Some(reward));
         let mut command = Command::observe(&context, action, reward).weighted(weight as f32);
-        let _ = ana.with(&policy, &mut workspace).unwrap().next(&mut command);
+        let _ = ana.bind(&policy, &mut workspace).unwrap().next(&mut command);
         prop_assert!(ana == before);
-        if ana.with(&policy, &mut workspace).unwrap().observe(&context, action, reward).is_err() {
+        if ana.bind(&policy, &mut workspace).unwrap().observe(&context, action, reward).is_err() {
             prop_assert!(ana == before);
         }
     }

@@ -4,10 +4,12 @@
 use crate::common::{self, Dense, MIXED, Random, difference, features};
 use fable_core::catalog::rubric::{self, Level, RUBRIC};
 use fable_core::catalog::{AGENT, Block, BlockSet, Catalog, Component, Definition, TAU2, Value};
-use fable_core::{
-    Action, ActionSet, Assessment, Comparison, Context, Deadline, Direction, Event, Expiry, Feasible, Gap, HostUser, Observation,
-    Policy, Prior, Request, Scalar, Settings, Statement, UserError, Verdict,
-};
+use fable_core::catalog::{ActionSet, Direction};
+use fable_core::journal::{Event, Observation};
+use fable_core::posterior::Prior;
+use fable_core::preference::{Assessment, Comparison, Gap, Verdict};
+use fable_core::settings::{Deadline, Expiry};
+use fable_core::{Action, Context, Feasible, HostUser, Policy, Request, Scalar, Settings, Statement, UserError};
 
 fn start<'p, T: Scalar>(policy: &Policy<'p, T>) -> HostUser<'p, T, 16> {
     common::start(policy, 7)
@@ -147,7 +149,7 @@ fn assessments_follow_the_oracle<T: Scalar>(catalog: &Catalog<'static>, seed: u6
     let mut random = Random(seed);
     let mut dense = Dense::isotropic(catalog.dimension(), 2.0);
     for statement in 0..2 {
-        let first = if statement == 0 { 0 } else { catalog.dimension() - catalog.arrow().root() };
+        let first = if statement == 0 { 0 } else { catalog.dimension() - catalog.layout().root() };
         let entries = [(first, 1.5), (catalog.dimension() - 1, -0.5)];
         let direction = Direction::new(catalog, entries).unwrap();
         ana.user().onboard(&Statement { direction, response: 0.75, precision: 4.0 }).unwrap();
@@ -183,7 +185,7 @@ fn assessments_follow_the_oracle<T: Scalar>(catalog: &Catalog<'static>, seed: u6
     for settings in [strict, lenient, plain] {
         let (policy, oracle) = (Policy::<T>::new(catalog, settings).unwrap(), Policy::<f64>::new(catalog, settings).unwrap());
         for comparison in comparisons.iter().chain(&totals) {
-            let found = ana.with(&policy, &mut workspace).unwrap().assess(comparison).unwrap();
+            let found = ana.bind(&policy, &mut workspace).unwrap().assess(comparison).unwrap();
             let expected = Assessment { valid: settings == strict, ..expected(&oracle, &known, comparison) };
             agree::<T>(&found, &expected);
             seen[(found.verdict.sign() + 1) as usize] += 1;
@@ -287,11 +289,11 @@ fn evidence_is_counted_by_hand() {
     assert_eq!(count(&mut ana), [2, 2]);
     ana.user().feedback(decision.id, 0.5).unwrap();
     assert_eq!(count(&mut ana), [3, 3]);
-    let observations = ana.observations();
+    let observations = ana.state().observations();
     for _ in 0..4 {
         ana.user().decide(&Request::new(&context, &chosen)).unwrap();
     }
-    assert_eq!(ana.observations(), observations + 1); // the first of them was imputed
+    assert_eq!(ana.state().observations(), observations + 1); // the first of them was imputed
     assert_eq!(count(&mut ana), [3, 3]);
 
     let action = rubric::action([Level::Five, Level::One, Level::One]);
@@ -322,7 +324,7 @@ fn a_comparison_is_two_actions_that_differ_in_one_component() {
     let noisier = Policy::<f64>::new(&MIXED, Settings { noise_variance: 1.0, ..Settings::PAPER }).unwrap();
     let foreign = UserError::ForeignPolicy;
     let mut workspace = vec![0.0; MIXED.workspace_len()];
-    assert_eq!(ana.into_learner().with(&noisier, &mut workspace).map(|_| ()), Err(foreign));
+    assert_eq!(ana.into_learner().bind(&noisier, &mut workspace).map(|_| ()), Err(foreign));
 }
 
 #[test]
@@ -334,7 +336,7 @@ fn what_the_guarantee_does_not_cover_makes_it_invalid() {
     let comparison = declared(&TAU2, "verify_over_standard");
     let valid = |ana: &HostUser<'_, f64, 16>, settings: Settings<'static>| {
         let policy = Policy::new(&TAU2, settings).unwrap();
-        HostUser::of(&policy, ana.learner().clone()).unwrap().user().assess(&comparison).unwrap().valid
+        HostUser::from_learner(&policy, ana.learner().clone()).unwrap().user().assess(&comparison).unwrap().valid
     };
 
     // Ordinary life: a statement, a decision with its reward, an observation.
@@ -369,7 +371,7 @@ fn what_the_guarantee_does_not_cover_makes_it_invalid() {
     let baseline = policy.baseline(&context, Action(3), None);
     let observation = Observation { context, action: Action(3), baseline, reward: 0.5, weight: 1.0 };
     let void: [fn(Observation) -> Event; 5] = [
-        |observation| Event::Unlearn { observation, imputed: false, kept: 1.0, probed: fable_core::ContrastSet::EMPTY },
+        |observation| Event::Unlearn { observation, imputed: false, kept: 1.0, probed: fable_core::catalog::ContrastSet::EMPTY },
         |observation| Event::Observation(Observation { weight: 0.5, ..observation }),
         |observation| Event::Observation(Observation { weight: 2.0, ..observation }),
         |_| Event::Feedback { round: 2, reward: 0.5, weight: 0.5 },

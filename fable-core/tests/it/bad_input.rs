@@ -4,25 +4,28 @@ use crate::common::{MIXED, Random, bits, start};
 use fable_core::catalog::{
     AGENT, Block, Catalog, CatalogError, Component, Condition, Contrast, Definition, Part, TAU2, Term, Value,
 };
+use fable_core::catalog::{ActionSet, ContrastSet, Direction, FeasibleError, OnboardingError, StandingRule};
+use fable_core::host::HostLearner;
+use fable_core::journal::{Command, Event, Observation};
+use fable_core::posterior::{Factor, PosteriorError, Prior, PriorError};
+use fable_core::preference::{Certifier, Comparison, Probe, Verdict};
 use fable_core::record::Verifier;
 use fable_core::{
-    Action, ActionSet, Certifier, Coin, Command, Comparison, Context, ContrastSet, DecisionId, Direction, Event, Factor,
-    Feasible, FeasibleError, HostLearner, HostUser, Observation, OnboardingError, Policy, PosteriorError, Prior, PriorError,
-    Promotion, Request, Rule, Settings, StandingRule, Statement, UserError, Verdict, Workspace,
+    Action, Context, DecisionId, Feasible, HostUser, Policy, Promotion, Request, Rule, Settings, Statement, UserError, Workspace,
 };
 
 #[test]
 fn a_vacant_learner_does_nothing() {
     let policy = Policy::<f32>::new(&MIXED, Settings::PAPER).unwrap();
-    let vacant = UserError::Posterior(PosteriorError::Vacant);
+    let vacant = UserError::Posterior(PosteriorError::NotStarted);
     let mut learner = HostLearner::<f32, 2>::for_policy(&policy);
-    assert_eq!(learner.with(&policy, &mut vec![0.0; MIXED.workspace_len()]).map(|_| ()), Err(vacant));
-    assert!(HostUser::of(&policy, learner).is_err_and(|error| error == vacant));
+    assert_eq!(learner.bind(&policy, &mut vec![0.0; MIXED.workspace_len()]).map(|_| ()), Err(vacant));
+    assert!(HostUser::from_learner(&policy, learner).is_err_and(|error| error == vacant));
     for length in [MIXED.state_len() - 1, MIXED.state_len() + 1] {
-        let mut wrong = HostLearner::<f32, 2>::over(vec![0.0; length]);
+        let mut wrong = HostLearner::<f32, 2>::from_storage(vec![0.0; length]);
         let expected = PosteriorError::StorageLength { expected: MIXED.state_len() };
         assert_eq!(wrong.start(&policy, 1), Err(UserError::Posterior(expected)));
-        assert_eq!(wrong, HostLearner::over(vec![0.0; length]));
+        assert_eq!(wrong, HostLearner::from_storage(vec![0.0; length]));
     }
 }
 
@@ -43,8 +46,8 @@ fn a_user_who_was_given_up_does_nothing() {
     let mut user = ana.user();
     drop(user.load(verifier.finish().unwrap()).unwrap());
 
-    let vacant = UserError::Posterior(PosteriorError::Vacant);
-    assert!(user.is_vacant());
+    let vacant = UserError::Posterior(PosteriorError::NotStarted);
+    assert!(user.state().is_empty());
     assert_eq!(user.decide(&request), Err(vacant));
     assert_eq!(user.decide_or_default(&context, &[], None, 0), Err(vacant));
     assert_eq!(user.recommend(&request), Err(vacant));
@@ -59,7 +62,7 @@ fn a_user_who_was_given_up_does_nothing() {
     assert_eq!(user.promote(0), Err(vacant));
     assert_eq!(user.forget(), Err(vacant));
     assert_eq!(user.snapshot().map(|_| ()), Err(vacant));
-    let gone = Event::Forget { promise: 0 };
+    let gone = Event::Forget { guarantee_fingerprint: 0 };
     assert_eq!(user.check(&gone).map(|_| ()), Err(vacant));
     for mut command in [
         Command::decide(request),
@@ -77,7 +80,7 @@ fn a_user_who_was_given_up_does_nothing() {
     }
 }
 
-fn decided(round: u32, action: Action, baseline: f64, context: Context, coins: &[Coin]) -> Event {
+fn decided(round: u32, action: Action, baseline: f64, context: Context, coins: &[Probe]) -> Event {
     Event::Decision { round, action, baseline, context, at: 0, coins: coins.iter().copied().collect() }
 }
 
@@ -103,19 +106,19 @@ fn coins_that_cannot_have_been_tossed_are_refused() {
     let mut ana = start::<f32, 2>(&policy, 1);
     ana.user().check(&Event::Permissions(TAU2.all_actions())).unwrap().apply();
     let (context, before) = (TAU2.context(None, []).unwrap(), ana.clone());
-    let coin = |contrast: u8, expected: f32| Coin { contrast, expected };
+    let coin = |contrast: u8, expected: f32| Probe { contrast, expected };
     let concise = Action(1); // current_turn, standard, concise
-    let mut refuse = |coins: &[Coin], error: UserError| {
+    let mut refuse = |coins: &[Probe], error: UserError| {
         assert_eq!(ana.user().check(&decided(1, concise, 0.0, context, coins)).map(|_| ()), Err(error), "{coins:?}");
         assert_eq!(ana, before);
     };
     for bad in [f32::NAN, 1.01, -1.01, f32::INFINITY] {
-        refuse(&[coin(3, bad)], UserError::Coin);
+        refuse(&[coin(3, bad)], UserError::Probe);
     }
-    refuse(&[coin(6, 0.0)], UserError::Coin); // there is no such contrast
-    refuse(&[coin(4, 0.0)], UserError::Coin); // guided over direct
-    refuse(&[coin(3, 0.0), coin(5, 0.0)], UserError::Coin); // two for one component
-    refuse(&[coin(3, 0.0), coin(0, 0.0)], UserError::Coin); // style before memory
+    refuse(&[coin(6, 0.0)], UserError::Probe); // there is no such contrast
+    refuse(&[coin(4, 0.0)], UserError::Probe); // guided over direct
+    refuse(&[coin(3, 0.0), coin(5, 0.0)], UserError::Probe); // two for one component
+    refuse(&[coin(3, 0.0), coin(0, 0.0)], UserError::Probe); // style before memory
     let mut unguided = TAU2.all_actions();
     unguided.remove(Action(9)); // conversation, standard, direct: what both coins together may play
     ana.user().check(&Event::Permissions(unguided)).unwrap().apply();
@@ -177,7 +180,7 @@ fn every_fault_has_its_own_error() {
     let never = Observation { action: Action(u16::from(decisions[1].action == Action(0))), ..never };
     refuse(taken_back(Observation { weight: 100.0, ..never }), UserError::NotLearned);
     for (contrast, by) in
-        [0, 1, 255].into_iter().flat_map(|contrast| [Certifier::Ellipsoid, Certifier::Coins].map(|by| (contrast, by)))
+        [0, 1, 255].into_iter().flat_map(|contrast| [Certifier::Ellipsoid, Certifier::Probes].map(|by| (contrast, by)))
     {
         let error = if contrast == 255 { UserError::UnknownContrast } else { UserError::NotPromoted };
         refuse(Event::Promotion(Promotion { contrast, by, ..UNFOUNDED }), error);
@@ -209,17 +212,17 @@ fn every_fault_has_its_own_error() {
     // Precision 0 is not a fault: the statement is skipped, and counted.
     let skipped = Event::Onboarding(Statement { precision: 0.0, ..statement });
     assert_eq!(ana.user().check(&skipped).unwrap().apply(), None);
-    assert_eq!((bits(&ana), ana.events()), (bits(&before), before.events() + 1));
+    assert_eq!((bits(&ana), ana.state().events()), (bits(&before), before.state().events() + 1));
 
     let mut one = ActionSet::EMPTY;
     one.insert(Action(5));
     ana.user().check(&Event::Permissions(one)).unwrap().apply();
     assert_eq!(ana.user().check(&decision(4, 0, 0.0)).map(|_| ()), Err(UserError::Forbidden));
     let mut learner = ana.learner().clone();
-    let error = learner.with(&policy, &mut [0.0; 3]).map(|_| ());
+    let error = learner.bind(&policy, &mut [0.0; 3]).map(|_| ());
     assert_eq!(error, Err(UserError::Posterior(PosteriorError::WorkspaceLength)));
     let other = Policy::<f32>::new(&MIXED, Settings { noise_variance: 0.3, ..Settings::PAPER }).unwrap();
-    let error = learner.with(&other, &mut vec![0.0; MIXED.workspace_len()]).map(|_| ());
+    let error = learner.bind(&other, &mut vec![0.0; MIXED.workspace_len()]).map(|_| ());
     assert_eq!(error, Err(UserError::ForeignPolicy));
     for (defaults, error) in
         [(vec![0.0; 23], UserError::DefaultCount { expected: 24 }), (vec![f64::NAN; 24], UserError::DefaultRange { action: 0 })]
@@ -239,8 +242,8 @@ fn every_bad_prior_has_its_own_error() {
     assert_eq!(policy(Prior::Diagonal { mean: &bad, precision: &precision }), PriorError::Mean { coordinate: 3 }.to_string());
     bad[3] = -1.0;
     assert_eq!(policy(Prior::Diagonal { mean: &mean, precision: &bad }), PriorError::Precision { coordinate: 0 }.to_string());
-    let mut workspace = Workspace::over(vec![0.0; TAU2.workspace_len()]);
-    let mut reject = |factor: &[f64]| Factor::new(TAU2.arrow(), factor, &mut workspace).unwrap_err();
+    let mut workspace = Workspace::from_storage(vec![0.0; TAU2.workspace_len()]);
+    let mut reject = |factor: &[f64]| Factor::new(TAU2.layout(), factor, &mut workspace).unwrap_err();
     assert_eq!(reject(&[1.0; 463]), PriorError::Length { expected: 464 });
     let mut factor = [0.0; 464];
     factor[..29].fill(1.0);
@@ -252,11 +255,11 @@ fn every_bad_prior_has_its_own_error() {
     factor[28] = 1.0;
     factor[463] = 2e4; // the information row of the last coordinate
     assert!(matches!(reject(&factor), PriorError::Mean { .. }));
-    assert_eq!(Factor::new(TAU2.arrow(), &[1.0; 464], &mut Workspace::over([0.0; 3])), Err(PriorError::WorkspaceLength));
+    assert_eq!(Factor::new(TAU2.layout(), &[1.0; 464], &mut Workspace::from_storage([0.0; 3])), Err(PriorError::WorkspaceLength));
     factor[463] = 0.0;
-    let fitting = Factor::new(TAU2.arrow(), &factor, &mut workspace).unwrap();
+    let fitting = Factor::new(TAU2.layout(), &factor, &mut workspace).unwrap();
     let error = Policy::with_prior(&AGENT, Settings::PAPER, Prior::Factor(fitting)).map(|_| ()).unwrap_err();
-    assert_eq!(error.to_string(), PriorError::Length { expected: AGENT.arrow().packed_len() }.to_string());
+    assert_eq!(error.to_string(), PriorError::Length { expected: AGENT.layout().packed_len() }.to_string());
 }
 
 /// One definition per mistake.
@@ -431,7 +434,7 @@ fn the_largest_catalog_works() {
         let decision = ana.user().decide(&Request::new(&context, &Feasible::all(&catalog))).unwrap();
         ana.user().feedback(decision.id, random.signed()).unwrap();
     }
-    assert_eq!(ana.observations(), 20);
+    assert_eq!(ana.state().observations(), 20);
 }
 
 /// The last of 256 values has the largest position that there is; nothing counts past it.
@@ -450,5 +453,5 @@ fn a_component_has_as_many_values_as_it_can() {
         assert_eq!(decision.action, Action(255));
         ana.feedback(decision.id, 1.0).unwrap();
     }
-    assert_eq!(ana.observations(), 3);
+    assert_eq!(ana.state().observations(), 3);
 }

@@ -4,10 +4,13 @@
 use crate::common::{self, Random, start};
 use fable_core::catalog::rubric::{self, Level};
 use fable_core::catalog::{AGENT, Catalog, RUBRIC, TAU2};
+use fable_core::catalog::{ActionSet, ContrastSet, Direction, OnboardingError, When};
+use fable_core::journal::{Command, Event, Observation, Step};
+use fable_core::posterior::PosteriorError;
+use fable_core::preference::{Comparison, UserRule, is_promotion_check_due};
+use fable_core::settings::{Deadline, Expiry};
 use fable_core::{
-    Action, ActionSet, Command, Comparison, Context, ContrastSet, Deadline, Decision, DecisionId, Direction, Event, Expiry,
-    Feasible, HostUser, Observation, OnboardingError, Policy, PosteriorError, Request, Scalar, Settings, Statement, Step, User,
-    UserError, When, Wish, is_look,
+    Action, Context, Decision, DecisionId, Feasible, HostUser, Policy, Request, Scalar, Settings, Statement, User, UserError,
 };
 use proptest::prelude::*;
 
@@ -84,7 +87,7 @@ impl Deed {
                 Command::decide(Request { context, feasible, defaults: defaults.as_deref(), at: now })
             }
             Self::Feedback { id, reward } => Command::feedback(*id, *reward).at(now),
-            Self::Observe { context, action, reward } => Command::observe(context, *action, *reward), // as the verb: at time 0
+            Self::Observe { context, action, reward } => Command::observe(context, *action, *reward).at(now),
             Self::Onboard(statements) => Command::onboard(statements),
             Self::Unlearn(observation) => Command::unlearn(*observation, false, 1.0, ContrastSet::EMPTY),
             Self::Expire => Command::expire(now),
@@ -100,7 +103,7 @@ impl Deed {
                 return user.decide(&Request { context, feasible, defaults: defaults.as_deref(), at: now }).map(Some);
             }
             Self::Feedback { id, reward } => drop(user.feedback_at(*id, *reward, now)?),
-            Self::Observe { context, action, reward } => drop(user.observe(context, *action, *reward)?),
+            Self::Observe { context, action, reward } => drop(user.observe_at(context, *action, *reward, now)?),
             Self::Onboard(statements) => statements.iter().try_for_each(|statement| user.onboard(statement).map(drop))?,
             Self::Unlearn(observation) => user.unlearn(*observation)?,
             Self::Expire => drop(user.expire(now)?),
@@ -148,7 +151,7 @@ fn live<T: Scalar>(catalog: &Catalog<'_>, settings: Settings<'_>, seed: u64, dee
     let mut now = 0;
     for _ in 0..deeds {
         now += u32::try_from(random.below(3)).unwrap();
-        let rounds = verbs.rounds();
+        let rounds = verbs.state().rounds();
         let made = verbs.user().id(rounds);
         let deed = Deed::any(&mut random, catalog, made, &mut learned);
         let stored = journal.len();
@@ -254,13 +257,13 @@ fn a_decision_that_was_not_stored_comes_again() {
     step.apply();
     for _ in 0..3 {
         assert!(matches!(user.next(&mut command).unwrap().unwrap().event(), Event::Decision { round: 1, .. }));
-        assert_eq!((command.decision(&user), command.applied(), user.rounds()), (None, 1, 0));
+        assert_eq!((command.decision(&user), command.applied(), user.state().rounds()), (None, 1, 0));
     }
     user.run(&mut command).unwrap();
     assert_eq!(command.decision(&user).map(|decision| decision.id), Some(user.id(1)));
-    assert_eq!((command.applied(), user.rounds()), (2, 1));
+    assert_eq!((command.applied(), user.state().rounds()), (2, 1));
     user.run(&mut command).unwrap();
-    assert_eq!((command.applied(), user.rounds()), (2, 1));
+    assert_eq!((command.applied(), user.state().rounds()), (2, 1));
 }
 
 /// The first event is proposed only when the whole command can be done: nothing expires for a decision that is refused.
@@ -292,7 +295,7 @@ fn a_command_that_cannot_be_done_does_not_begin() {
     let mut command = Command::decide(late).with_propensities(10, &mut enough).scored();
     assert!(matches!(ana.user().next(&mut command).unwrap().unwrap().event(), Event::Expiry { round: 1, imputed: Some(_) }));
     ana.user().run(&mut command).unwrap();
-    assert_eq!((command.applied(), command.scores().is_some(), ana.observations()), (2, true, 1));
+    assert_eq!((command.applied(), command.scores().is_some(), ana.state().observations()), (2, true, 1));
     drop(command);
     assert!((enough.iter().sum::<f64>() - 1.0).abs() < 1e-12);
 }
@@ -371,13 +374,13 @@ fn promotions_follow_the_rewards_at_looks() {
         };
         let mut user = ana.user();
         user.next(&mut command).map(|step| step.map(Step::apply)).unwrap();
-        assert_eq!(user.observations(), now);
+        assert_eq!(user.state().observations(), now);
         let mut at_once = ana.clone();
         let due = at_once.user().promote(now).unwrap();
         ana.user().run(&mut command).unwrap();
-        assert_eq!(command.applied(), 1 + if is_look(now) { due } else { 0 }, "{now}");
-        delayed += u32::from(due > 0 && !is_look(now));
-        if is_look(now) {
+        assert_eq!(command.applied(), 1 + if is_promotion_check_due(now) { due } else { 0 }, "{now}");
+        delayed += u32::from(due > 0 && !is_promotion_check_due(now));
+        if is_promotion_check_due(now) {
             assert_eq!(ana, at_once, "{now}");
             promoted.extend((due > 0).then_some(now));
         }
@@ -395,7 +398,7 @@ fn decided(policy: &Policy<'static, f64>) -> HostUser<'static, f64, 16> {
         let (level, reward) = [(Level::Five, 0.95), (Level::One, -0.95)][round % 2];
         common::observe_alone(&mut ana.user(), &context, rubric::action([level, Level::Three, Level::Three]), reward);
     }
-    assert!(ana.learner().profile().is_empty() && !is_look(ana.observations()));
+    assert!(ana.learner().profile().is_empty() && !is_promotion_check_due(ana.state().observations()));
     ana
 }
 
@@ -411,14 +414,14 @@ fn a_command_promotes_at_once() {
     // A host's feedback, the verb of a user and the command promote at the same reward.
     let (context, all) = (RUBRIC.context(None, []).unwrap(), Feasible::all(&RUBRIC));
     let [mut host, mut verb, mut commanded] = [(); 3].map(|()| decided(&policy));
-    while host.observations() < 128 {
+    while host.state().observations() < 128 {
         let id = host.decide(&context, &all).unwrap().id;
         host.feedback(id, 0.0).unwrap();
         let id = verb.decide(&context, &all).unwrap().id;
         verb.user().feedback(id, 0.0).unwrap();
         let id = commanded.decide(&context, &all).unwrap().id;
         commanded.user().run(&mut Command::feedback(id, 0.0)).unwrap();
-        assert_eq!(host.learner().profile().is_empty(), host.observations() < 128);
+        assert_eq!(host.learner().profile().is_empty(), host.state().observations() < 128);
         assert!(host.to_bytes() == verb.to_bytes() && host.to_bytes() == commanded.to_bytes());
     }
 }
@@ -460,7 +463,7 @@ fn reading_writes_nothing() {
 /// A name that the catalog does not have is an error, never a context without it.
 #[test]
 fn a_context_by_names_knows_its_names() {
-    use fable_core::ContextError::{SignalCount, UnknownSignal, UnknownTask};
+    use fable_core::catalog::ContextError::{SignalCount, UnknownSignal, UnknownTask};
     let signals = [("risk", 0.1), ("ambiguity", 0.2), ("memory_need", 0.7), ("tool_need", 0.3)];
     let context = AGENT.context("coding", signals).unwrap();
     assert_eq!((context.task(), context.signals()), (AGENT.task("coding").ok(), &[0.1, 0.2, 0.7, 0.3][..]));
@@ -497,7 +500,7 @@ fn an_observation_can_have_its_own_default() {
     let Event::Observation(observation) = step.event() else { panic!("{:?}", step.event()) };
     assert_eq!(observation.baseline, 0.07 - policy.settings().cost_weight * TAU2.cost(Action(7)));
     step.apply();
-    assert_eq!(user.observations(), 1);
+    assert_eq!(user.state().observations(), 1);
 
     let before = ana.to_bytes();
     let mut refused = |defaults: &[f64]| {
@@ -517,11 +520,11 @@ fn the_direct_way_comes_to_the_same_as_commands() {
     let (mut direct, mut commanded) =
         (HostUser::<f32>::new(&policy, "ana").unwrap(), HostUser::<f32>::new(&policy, "ana").unwrap());
     let context = RUBRIC.context(None, []).unwrap();
-    let never = Wish::Never { component: 1, value: 0, when: When::Always };
+    let never = UserRule::Never { component: 1, value: 0, when: When::Always };
 
-    direct.user().wish(never, true).unwrap();
-    assert_eq!(direct.user().wish(never, true), Err(UserError::RuleExists));
-    commanded.user().run(&mut Command::wishes(&[never])).unwrap();
+    direct.user().set_user_rule(never, true).unwrap();
+    assert_eq!(direct.user().set_user_rule(never, true), Err(UserError::RuleExists));
+    commanded.user().run(&mut Command::user_rules(&[never])).unwrap();
     for round in 0..200_u16 {
         let value = f64::from(round % 2) * 1.8 - 0.9;
         let action = Action(if round % 2 == 0 { 4 } else { 22 });
@@ -547,5 +550,5 @@ fn the_direct_way_comes_to_the_same_as_commands() {
     assert_eq!(direct.learner(), commanded.learner());
     direct.user().forget().unwrap();
     commanded.user().run(&mut Command::forget()).unwrap();
-    assert_eq!((direct.learner(), direct.incarnation()), (commanded.learner(), 1));
+    assert_eq!((direct.learner(), direct.state().incarnation()), (commanded.learner(), 1));
 }

@@ -2,10 +2,13 @@
 //! runner-up is the second best, and asking changes nothing.
 
 use crate::common::{self, Dense, MIXED, Random, features, features_by_name};
+use fable_core::catalog::ActionSet;
 use fable_core::catalog::{AGENT, Catalog, Part, RUBRIC, TAU2};
+use fable_core::explain::{Explanation, Source};
+use fable_core::journal::Command;
+use fable_core::posterior::PosteriorError;
 use fable_core::{
-    Action, ActionSet, Command, Context, DecisionId, Explanation, Exploration, Feasible, HostUser, Policy, PosteriorError,
-    Request, Rule, Scalar, Settings, Source, Thousandths, UserError,
+    Action, Context, DecisionId, Exploration, Feasible, HostUser, Policy, Request, Rule, Scalar, Settings, UserError,
 };
 use proptest::prelude::*;
 use std::cell::Cell;
@@ -80,7 +83,7 @@ impl<T: Scalar> Asked<'_, T> {
     /// Returns whether the decision explored.
     fn explain_against_all(&self, ana: &mut HostUser<'_, T, 4>, id: DecisionId, chosen: Action, baseline: f64) -> bool {
         let (policy, catalog, defaults) = (self.policy, self.policy.catalog(), self.defaults.as_deref());
-        let mut wider = HostUser::of(self.wider, ana.learner().clone()).unwrap();
+        let mut wider = HostUser::from_learner(self.wider, ana.learner().clone()).unwrap();
         let mut scores = vec![];
         for action in catalog.all_actions().iter() {
             let mut user = ana.user();
@@ -289,17 +292,18 @@ fn what_cannot_be_explained() {
     refuse(known, Some(&defaults), None, UserError::DefaultRange { action: 5 });
     let small = UserError::Posterior(PosteriorError::WorkspaceLength);
     let mut learner = ana.learner().clone();
-    assert_eq!(learner.with(&policy, &mut vec![0.0; MIXED.workspace_len() - 1]).map(|_| ()), Err(small));
+    assert_eq!(learner.bind(&policy, &mut vec![0.0; MIXED.workspace_len() - 1]).map(|_| ()), Err(small));
     let noisier = Policy::<f64>::new(&MIXED, Settings { noise_variance: 1.0, ..Settings::PAPER }).unwrap();
     let foreign = UserError::ForeignPolicy;
-    assert_eq!(learner.with(&noisier, &mut vec![0.0; MIXED.workspace_len()]).map(|_| ()), Err(foreign));
+    assert_eq!(learner.bind(&noisier, &mut vec![0.0; MIXED.workspace_len()]).map(|_| ()), Err(foreign));
 
     // Other defaults than those of the decision, another seed, something learned since: it is not explained wrongly.
     let stale = |answer: Result<Explanation<'_, f64>, UserError>| assert_eq!(answer.map(|_| ()), Err(UserError::Stale));
     stale(ana.user().explain(known, Some(&[0.5; 24]), None));
     let reseeded = (1..).map(|seed| Policy::<f64>::new(&MIXED, Settings { seed, ..Settings::PAPER }).unwrap());
-    let another =
-        |policy: Policy<'_, f64>| HostUser::of(&policy, learner.clone()).unwrap().user().explain(known, None, None).is_err();
+    let another = |policy: Policy<'_, f64>| {
+        HostUser::from_learner(&policy, learner.clone()).unwrap().user().explain(known, None, None).is_err()
+    };
     assert!(reseeded.take(4).map(another).filter(|refused| *refused).count() > 1);
     for _ in 0..20 {
         ana.user().observe(&context, chosen, -1.0).unwrap();
@@ -363,42 +367,6 @@ fn the_only_feasible_action_is_compared_with_itself() {
     assert_eq!((why.chosen, why.other, why.feasible, why.explored), (Action(11), Action(11), true, false));
     assert_eq!(why.chosen_score, why.other_score);
     assert!(why.shares().all(|share| share.chosen == share.other));
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 4_096, failure_persistence: None, ..ProptestConfig::default() })]
-
-    /// As the standard library prints them, but for the sign of zero. Half-way cases are left out: there the product with
-    /// 1,000 is rounded.
-    #[test]
-    fn thousandths_are_what_the_standard_library_prints(magnitude in -5.0..5.0_f64, mantissa in -1.0..1.0_f64) {
-        let x = mantissa * 10.0_f64.powf(magnitude);
-        let part = (x.abs() * 1_000.0).fract();
-        prop_assume!((part - 0.5).abs() > 1e-6);
-        let printed = format!("{x:+.3}");
-        let printed = if printed.ends_with("0.000") && x.abs() < 0.1 { "0.000" } else { &printed };
-        prop_assert_eq!(Thousandths(x).to_string(), printed);
-    }
-}
-
-#[test]
-fn thousandths_at_the_ends() {
-    for (x, text) in [
-        (0.0, "0.000"),
-        (-0.0, "0.000"),
-        (0.000_5, "+0.001"),
-        (-0.000_499, "0.000"),
-        (f64::MIN_POSITIVE, "0.000"),
-        (0.999_6, "+1.000"),
-        (-9.999_6, "-10.000"),
-        (999_999.999_4, "+999999.999"),
-        (1e6, "+large"),
-        (-1e300, "-large"),
-        (f64::INFINITY, "+large"),
-        (f64::NAN, "unknown"),
-    ] {
-        assert_eq!(Thousandths(x).to_string(), text, "{x}");
-    }
 }
 
 /// What a scored command says about its action is what an explanation of the decision says afterwards, and asking for scores

@@ -8,32 +8,51 @@ use std::path::Path;
 mod listed {
     use defmt::Format;
     use fable_core::analysis::{Program, ProgramError, Prototype, Rate, Selection, Span, SpanError, SpcaError};
+    use fable_core::catalog::StandingRule;
+    use fable_core::catalog::When;
     use fable_core::catalog::{self, ActionName, Block, BlockSet, Component, Condition, Contrast, CoordinateName};
+    use fable_core::catalog::{ActionSet, CatalogError};
+    use fable_core::catalog::{ContextError, CoordinateSet, Direction, Effect};
     use fable_core::catalog::{Definition, LonePart, Rename, RenameKind, Term, Value, Values, agent, rubric, tau2};
+    use fable_core::catalog::{FeasibleError, OnboardingError};
+    use fable_core::explain::Explanation;
+    use fable_core::explain::{Share, Source};
+    use fable_core::journal::Command;
+    use fable_core::journal::Event;
+    use fable_core::journal::ParseDecisionIdError;
+    use fable_core::journal::{Observation, RemoteChange, RemoteEvent};
+    use fable_core::journal::{Scores, State, Step};
+    use fable_core::migrate::{MigrateError, Migrated, Migration};
+    use fable_core::posterior::Estimate;
+    use fable_core::posterior::Layout;
+    use fable_core::posterior::Update;
+    use fable_core::posterior::{Factor, Key};
+    use fable_core::posterior::{Posterior, PosteriorError, Prior, PriorError, Purpose};
+    use fable_core::preference::Gap;
+    use fable_core::preference::Verdict;
+    use fable_core::preference::{Assessment, Comparison};
+    use fable_core::preference::{Average, Certifier, Probe, ProbeOutcome, Trial};
+    use fable_core::preference::{Standing, UserRule};
     use fable_core::protocol::{
         self, Draft, Fault, Frame, Hello, Kept, Reply, Session, Statistics, StorageFault, WireContext, WireShare,
     };
     use fable_core::record::{Header, Kind, Loader, PriorVerifier, RecordError, Snapshot, Verified, Verifier};
-    use fable_core::{Action, ActionSet, Arrow, Assessment, Bits, Catalog, CatalogError, Choice, Command, Comparison, Context};
-    use fable_core::{Average, Certifier, Coin, MigrateError, Migrated, Migration, Probe, Trial};
-    use fable_core::{ContextError, CoordinateSet, Deadline, Decision, DecisionId, Direction, Effect, Estimate, Event, Expiry};
-    use fable_core::{
-        Deed, Elsewhere, Explanation, Exploration, Factor, Feasible, FeasibleError, Gap, Key, Learner, Observation, OnChange,
-        OnboardingError,
-    };
-    use fable_core::{ParseDecisionIdError, Policy, Posterior, PosteriorError, Prior, PriorError, Promotion, Purpose, Range};
-    use fable_core::{
-        Request, Rule, Scale, Scores, Setting, Settings, SettingsError, Share, Source, Standing, StandingRule, State, Statement,
-        Step, Wish,
-    };
-    use fable_core::{Stream, Thousandths, Update, User, UserError, Verdict, When, Workspace};
+    use fable_core::settings::OnChange;
+    use fable_core::settings::Range;
+    use fable_core::settings::{Deadline, Expiry};
+    use fable_core::settings::{Scale, Setting, SettingsError};
+    use fable_core::{Action, Catalog, Context};
+    use fable_core::{Decision, DecisionId};
+    use fable_core::{Exploration, Feasible, Learner};
+    use fable_core::{Policy, Promotion};
+    use fable_core::{Request, Rule, Settings, Statement};
+    use fable_core::{User, UserError, Workspace};
 
     const fn has<T: Format>() {}
 
     const _: () = {
-        has::<Arrow>();
+        has::<Layout>();
         has::<CoordinateSet>();
-        has::<Bits<9>>();
         has::<Posterior<f32, [f32; 9]>>();
         has::<Update<f32>>();
         has::<Estimate<f32>>();
@@ -43,7 +62,6 @@ mod listed {
         has::<PriorError>();
         has::<Key>();
         has::<Purpose>();
-        has::<Stream>();
         has::<Workspace<f32, [f32; 9]>>();
     };
 
@@ -98,7 +116,6 @@ mod listed {
         has::<Step<'_, f32>>();
         has::<Command<'_>>();
         has::<Scores>();
-        has::<Choice>();
         // has::<Round>(), which is private: nobody holds one
         has::<Decision>();
         has::<DecisionId>();
@@ -107,7 +124,7 @@ mod listed {
         has::<Observation>();
         has::<Statement>();
         has::<StandingRule<'_>>();
-        has::<Wish>();
+        has::<UserRule>();
         has::<Direction>();
         has::<When>();
         has::<OnboardingError>();
@@ -118,16 +135,15 @@ mod listed {
         has::<Promotion>();
         has::<Standing>();
         has::<Certifier>();
-        has::<Coin>();
         has::<Probe>();
+        has::<ProbeOutcome>();
         has::<Trial>();
         has::<Average>();
         has::<Explanation<'_, f32>>();
         has::<Share>();
         has::<Source>();
-        has::<Thousandths>();
-        has::<Deed>();
-        has::<Elsewhere>();
+        has::<RemoteChange>();
+        has::<RemoteEvent>();
         has::<Migration<'_, f32>>();
         has::<Migrated>();
         has::<MigrateError>();

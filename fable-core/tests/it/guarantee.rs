@@ -5,11 +5,11 @@
 //! with a sub-Gaussian proxy of 0.25, the default `noise_variance`, none has a larger variance. The learner plays.
 
 use crate::common::{Random, features, start};
+use fable_core::catalog::Direction;
 use fable_core::catalog::{Catalog, RUBRIC, TAU2};
-use fable_core::{
-    Action, Assessment, Comparison, Context, Direction, Exploration, Feasible, HostLearner, Policy, Request, Settings, Statement,
-    Verdict,
-};
+use fable_core::host::HostLearner;
+use fable_core::preference::{Assessment, Comparison, Verdict};
+use fable_core::{Action, Context, Exploration, Feasible, Policy, Request, Settings, Statement};
 
 const RECOMMENDED: Settings<'static> = Settings::PROMOTING;
 
@@ -74,7 +74,7 @@ impl<'a> Simulated<'a> {
     /// One round: the learner decides, the coin falls, the learner learns.
     fn play(&mut self, policy: &Policy<'a, f64>) {
         let request = Request::new(&self.context, &self.everything).with_defaults(&self.defaults);
-        let mut user = self.learner.with(policy, &mut self.workspace).unwrap();
+        let mut user = self.learner.bind(policy, &mut self.workspace).unwrap();
         let decision = user.decide(&request).unwrap();
         let features = self.catalog.features(&self.context, decision.action);
         let mean = decision.baseline + features.map(|(index, value)| self.theta[index] * f64::from(value)).sum::<f64>();
@@ -84,7 +84,7 @@ impl<'a> Simulated<'a> {
     }
 
     fn assess(&mut self, policy: &Policy<'a, f64>, comparison: &Comparison) -> Assessment {
-        self.learner.with(policy, &mut self.workspace).unwrap().assess(comparison).unwrap()
+        self.learner.bind(policy, &mut self.workspace).unwrap().assess(comparison).unwrap()
     }
 }
 
@@ -145,7 +145,7 @@ fn live(policy: &Policy<'static, f64>, default: f64, rounds: u32, number: u64) -
         let entries = [(0, 1.0), (1, -1.0)];
         let response = dot(&user.theta, &entries) + if random.below(2) == 0 { 0.25 } else { -0.25 };
         let statement = Statement { direction: Direction::new(catalog, entries).unwrap(), response, precision: 2.0 };
-        user.learner.with(policy, &mut user.workspace).unwrap().onboard(&statement).unwrap();
+        user.learner.bind(policy, &mut user.workspace).unwrap().onboard(&statement).unwrap();
         radius += 2.0 * 0.25 * 0.25;
     }
     assert!(radius <= policy.prior_radius().powi(2), "the guarantee says nothing about such a user: {radius}");

@@ -2,10 +2,9 @@
 
 use crate::common::{self, CUBE, MIXED, Random, features_by_name};
 use fable_core::catalog::agent::{AGENT, MEMORY, Memory, RISK, STYLE, Style};
+use fable_core::catalog::{ActionSet, CoordinateSet, Direction, When};
 use fable_core::catalog::{Catalog, Part, RUBRIC, TAU2};
-use fable_core::{
-    ActionSet, Context, CoordinateSet, Direction, Feasible, HostUser, Policy, Request, Rule, Settings, Statement, When,
-};
+use fable_core::{Context, Feasible, HostUser, Policy, Request, Rule, Settings, Statement};
 use proptest::prelude::*;
 
 const OFF: Rule<'static> = Rule::require("memory is off", &[Part::new(MEMORY, &[Memory::NoMemory.index()])]);
@@ -18,7 +17,7 @@ fn start<'p>(policy: &Policy<'p, f32>) -> HostUser<'p, f32, 4> {
 fn marginals(ana: &mut HostUser<'_, f32, 4>) -> Vec<(u32, u32)> {
     let mut user = ana.user();
     let (posterior, scratch) = user.posterior_and_scratch();
-    let d = posterior.arrow().dimension();
+    let d = posterior.layout().dimension();
     let mut mean = vec![0.0; d];
     posterior.mean(scratch, &mut mean).unwrap();
     let variance = |index| posterior.marginal_variance(scratch, index).unwrap();
@@ -146,9 +145,10 @@ mod span {
     use crate::common::{CUBE, Dense, MIXED, difference, features};
     use crate::exact::{null_space, orthogonal};
     use fable_core::analysis::Span;
+    use fable_core::catalog::CoordinateSet;
     use fable_core::catalog::agent::{self, AGENT, Memory, Style, Tool};
     use fable_core::catalog::{Catalog, RUBRIC, TAU2};
-    use fable_core::{Context, CoordinateSet, Feasible};
+    use fable_core::{Context, Feasible};
     use nalgebra::DMatrix;
     use proptest::prelude::*;
 

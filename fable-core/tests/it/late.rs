@@ -2,10 +2,10 @@
 
 use crate::common::{self, Dense, MIXED, Random, features};
 use fable_core::catalog::TAU2;
-use fable_core::{
-    Choice, Command, Context, Deadline, Decision, DecisionId, Event, Expiry, Feasible, HostUser, Policy, PosteriorError, Request,
-    Settings, UserError,
-};
+use fable_core::journal::{Command, Event};
+use fable_core::posterior::PosteriorError;
+use fable_core::settings::{Deadline, Expiry};
+use fable_core::{Context, Decision, DecisionId, Feasible, HostUser, Policy, Request, Settings, UserError};
 use proptest::prelude::*;
 
 fn start(settings: Settings<'_>) -> HostUser<'_, f64, 8> {
@@ -93,7 +93,7 @@ proptest! {
                 }
             }
             // A deadline in rounds that passed with the last decision is imputed at the next step, in the model as well.
-            prop_assert_eq!(ana.observations() as usize, learned.len());
+            prop_assert_eq!(ana.state().observations() as usize, learned.len());
         }
         assert_learned(&mut ana, &learned);
     }
@@ -109,13 +109,13 @@ fn a_full_ring_expires_by_policy() {
     for _ in 0..20 {
         ana.user().decide(&request).unwrap();
     }
-    assert_eq!((ana.observations(), ana.user().waiting(0).count()), (0, 8));
+    assert_eq!((ana.state().observations(), ana.user().waiting(0).count()), (0, 8));
     assert!(!matches!(ana.user().next(&mut Command::decide(request)).unwrap().unwrap().event(), Event::Expiry { .. }));
 
     let settings = Settings { expiry: Expiry::Impute(0.5), ..Settings::PAPER };
     let mut ana = start(settings);
     let decisions: Vec<_> = (0..20).map(|_| ana.user().decide(&request).unwrap()).collect();
-    assert_eq!(ana.observations(), 12);
+    assert_eq!(ana.state().observations(), 12);
     let imputed: Vec<_> = decisions[..12].iter().map(|decision| (context, *decision, 0.5)).collect();
     assert_learned(&mut ana, &imputed);
     assert!(ana.user().waiting(0).eq(decisions[12..].iter().map(|decision| decision.id)));
@@ -129,7 +129,7 @@ fn a_full_ring_expires_by_policy() {
     assert!(matches!(step.event(), Event::Decision { round: 21, .. }));
     step.apply();
     assert!(user.next(&mut command).unwrap().is_none());
-    assert_eq!(ana.observations(), 13);
+    assert_eq!(ana.state().observations(), 13);
 }
 
 /// A refused request leaves the waiting decisions alone, even when their deadline has passed.
@@ -147,7 +147,7 @@ fn a_bad_request_expires_nothing() {
     assert_eq!(ana, before);
     let mut learner = ana.into_learner();
     let short = UserError::Posterior(PosteriorError::WorkspaceLength);
-    assert_eq!(learner.with(before.policy(), &mut [0.0; 3]).map(|_| ()), Err(short));
+    assert_eq!(learner.bind(before.policy(), &mut [0.0; 3]).map(|_| ()), Err(short));
     assert_eq!(learner, *before.learner());
 }
 
@@ -176,7 +176,7 @@ fn a_journal_is_replayed_under_any_deadline() {
     for deadline in [Deadline::Rounds(0), Deadline::Time(1)] {
         let settings = Settings { deadline, expiry: Expiry::Impute(0.25), ..Settings::PAPER };
         let other = Policy::<f64>::new(&MIXED, settings).unwrap();
-        let mut again = HostUser::of(&other, start_state.clone()).unwrap();
+        let mut again = HostUser::from_learner(&other, start_state.clone()).unwrap();
         for event in &journal {
             again.user().check(event).unwrap().apply();
         }
@@ -194,8 +194,7 @@ fn deadlines_in_time_need_no_expiry_to_hold() {
     let settings = Settings { deadline: Deadline::Time(60), ..Settings::PAPER };
     let mut ana = start(settings);
     let context = Context::new(&MIXED, None, &[0.5, 0.5]).unwrap();
-    let choice = ana.user().decide_or_default(&context, &[], None, 1_000).unwrap();
-    let Choice::Decided(decision) = choice else { panic!("{choice:?}") };
+    let decision = ana.user().decide_or_default(&context, &[], None, 1_000).unwrap().expect("a feasible action");
     let late = ana.user().feedback_at(decision.id, 0.5, 1_061);
     assert_eq!(late, Err(UserError::ExpiredDecision));
     assert_eq!((ana.user().waiting(1_060).count(), ana.user().waiting(1_061).count()), (1, 0));

@@ -2,9 +2,12 @@
 
 use crate::common::{self, CUBE, Dense, MIXED, Random, features};
 use fable_core::catalog::{AGENT, Catalog, TAU2};
+use fable_core::catalog::{ActionSet, Direction};
+use fable_core::journal::{Command, Event};
+use fable_core::posterior::{Posterior, Prior};
 use fable_core::{
-    Action, ActionSet, Command, Context, DecisionId, Direction, Event, Exploration, Feasible, HostUser, Learner, Policy,
-    Posterior, Prior, Request, Scalar, Settings, Statement, UserError, Workspace,
+    Action, Context, DecisionId, Exploration, Feasible, HostUser, Learner, Policy, Request, Scalar, Settings, Statement,
+    UserError, Workspace,
 };
 use nalgebra::{DMatrix, DVector};
 use proptest::prelude::*;
@@ -48,11 +51,11 @@ proptest! {
     #[test]
     fn arrow_equals_dense(seed: u64, count in 1_usize..80) {
         let mut random = Random(seed);
-        let (arrow, d) = (MIXED.arrow(), MIXED.dimension());
-        let flat = fable_core::Arrow::new(0, 0, d).unwrap();
-        let mut leaves = Posterior::<f64, _>::over(vec![0.0; arrow.packed_len()]);
-        let mut root = Posterior::<f64, _>::over(vec![0.0; flat.packed_len()]);
-        let mut workspace = Workspace::over(vec![0.0; d + 1]);
+        let (arrow, d) = (MIXED.layout(), MIXED.dimension());
+        let flat = fable_core::posterior::Layout::new(0, 0, d).unwrap();
+        let mut leaves = Posterior::<f64, _>::from_storage(vec![0.0; arrow.packed_len()]);
+        let mut root = Posterior::<f64, _>::from_storage(vec![0.0; flat.packed_len()]);
+        let mut workspace = Workspace::from_storage(vec![0.0; d + 1]);
         leaves.start(arrow, &Prior::Isotropic, 2.0).unwrap();
         root.start(flat, &Prior::Isotropic, 2.0).unwrap();
         for _ in 0..count {
@@ -76,9 +79,9 @@ proptest! {
     #[test]
     fn update_equals_refactorization(seed: u64, count in 1_usize..40) {
         let mut random = Random(seed);
-        let (arrow, d) = (MIXED.arrow(), MIXED.dimension());
-        let mut posterior = Posterior::<f64, _>::over(vec![0.0; MIXED.state_len()]);
-        let mut workspace = Workspace::over(vec![0.0; MIXED.workspace_len()]);
+        let (arrow, d) = (MIXED.layout(), MIXED.dimension());
+        let mut posterior = Posterior::<f64, _>::from_storage(vec![0.0; MIXED.state_len()]);
+        let mut workspace = Workspace::from_storage(vec![0.0; MIXED.workspace_len()]);
         posterior.start(arrow, &Prior::Isotropic, 1.0).unwrap();
         let mut dense = Dense::isotropic(d, 1.0);
         for _ in 0..count {
@@ -127,7 +130,7 @@ proptest! {
                 }
                 6 if random.below(5) == 0 => {
                     waiting.clear();
-                    Command::event(Event::Forget { promise: 7 })
+                    Command::event(Event::Forget { guarantee_fingerprint: 7 })
                 }
                 _ => {
                     let mut set = ActionSet::EMPTY;
@@ -155,14 +158,14 @@ proptest! {
         let mut again = start(&policy);
         for event in &journal {
             if let Event::Decision { context, .. } = event {
-                let feasible = Feasible::from_set(&MIXED, *again.permissions()).unwrap();
+                let feasible = Feasible::from_set(&MIXED, *again.state().permissions()).unwrap();
                 let (mut user, mut command) = (again.user(), Command::decide(Request::new(context, &feasible)));
                 prop_assert_eq!(user.next(&mut command).unwrap().unwrap().event(), event);
             }
             again.user().check(event).unwrap().apply();
         }
         prop_assert_eq!(bits(&again), bits(&ana));
-        prop_assert_eq!(again.rounds(), ana.rounds());
+        prop_assert_eq!(again.state().rounds(), ana.state().rounds());
         prop_assert_eq!(again, ana);
     }
 
@@ -191,11 +194,11 @@ proptest! {
 #[test]
 fn storage_does_not_matter() {
     let policy = Policy::<f32>::new(&TAU2, Settings::PAPER).unwrap();
-    let mut array: Learner<f32, [f32; TAU2.state_len()], 4> = const { Learner::vacant(&TAU2) };
-    let mut vector = Learner::<f32, Vec<f32>, 4>::over(vec![0.0; TAU2.state_len()]);
+    let mut array: Learner<f32, [f32; TAU2.state_len()], 4> = const { Learner::new(&TAU2) };
+    let mut vector = Learner::<f32, Vec<f32>, 4>::from_storage(vec![0.0; TAU2.state_len()]);
     let mut memory = [0.0; TAU2.state_len()];
-    let mut slice = Learner::<f32, &mut [f32], 4>::over(&mut memory);
-    let mut workspace = Workspace::over(vec![0.0; TAU2.workspace_len()]);
+    let mut slice = Learner::<f32, &mut [f32], 4>::from_storage(&mut memory);
+    let mut workspace = Workspace::from_storage(vec![0.0; TAU2.workspace_len()]);
     let context = Context::new(&TAU2, None, &[]).unwrap();
     array.start(&policy, 5).unwrap();
     vector.start(&policy, 5).unwrap();
@@ -203,13 +206,13 @@ fn storage_does_not_matter() {
     for round in 0..50 {
         let reward = f64::from(round % 5) / 4.0 - 0.5;
         let all = Feasible::all(&TAU2);
-        let a = array.with(&policy, &mut workspace).unwrap().decide(&Request::new(&context, &all)).unwrap();
-        let b = vector.with(&policy, &mut workspace).unwrap().decide(&Request::new(&context, &all)).unwrap();
-        let c = slice.with(&policy, &mut workspace).unwrap().decide(&Request::new(&context, &all)).unwrap();
+        let a = array.bind(&policy, &mut workspace).unwrap().decide(&Request::new(&context, &all)).unwrap();
+        let b = vector.bind(&policy, &mut workspace).unwrap().decide(&Request::new(&context, &all)).unwrap();
+        let c = slice.bind(&policy, &mut workspace).unwrap().decide(&Request::new(&context, &all)).unwrap();
         assert!(a == b && b == c);
-        array.with(&policy, &mut workspace).unwrap().feedback(a.id, reward).unwrap();
-        vector.with(&policy, &mut workspace).unwrap().feedback(b.id, reward).unwrap();
-        slice.with(&policy, &mut workspace).unwrap().feedback(c.id, reward).unwrap();
+        array.bind(&policy, &mut workspace).unwrap().feedback(a.id, reward).unwrap();
+        vector.bind(&policy, &mut workspace).unwrap().feedback(b.id, reward).unwrap();
+        slice.bind(&policy, &mut workspace).unwrap().feedback(c.id, reward).unwrap();
     }
     assert_eq!(array.posterior().packed(), vector.posterior().packed());
     assert_eq!(array.posterior().packed(), slice.posterior().packed());

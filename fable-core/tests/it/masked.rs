@@ -3,10 +3,11 @@
 use crate::common::onboarded::{onboard, told};
 use crate::common::{Dense, MIXED, Random, features, start};
 use fable_core::catalog::{AGENT, BlockSet, Catalog, RUBRIC, TAU2};
-use fable_core::{
-    Action, ActionSet, Command, Comparison, Context, CoordinateSet, Event, Exploration, Feasible, Policy, Request, Settings,
-    Source,
-};
+use fable_core::catalog::{ActionSet, CoordinateSet};
+use fable_core::explain::Source;
+use fable_core::journal::{Command, Event};
+use fable_core::preference::Comparison;
+use fable_core::{Action, Context, Exploration, Feasible, Policy, Request, Settings};
 use nalgebra::{DMatrix, DVector};
 use proptest::prelude::*;
 
@@ -199,6 +200,6 @@ fn everything_else_respects_the_mask() {
         for observation in learned {
             user.unlearn(observation).unwrap();
         }
-        assert!(ana.learner().posterior().log_det_ratio().abs() < 1e-9 && ana.observations() == 0);
+        assert!(ana.learner().posterior().log_det_ratio().abs() < 1e-9 && ana.state().observations() == 0);
     }
 }

@@ -1,13 +1,14 @@
 //! One user at several places: merged is as if everything had happened in one, and nothing counts twice.
 
 use crate::common::{Dense, MIXED, Random, bits, features};
+use fable_core::catalog::{ContrastSet, Direction};
 use fable_core::catalog::{Part, TAU2};
-use fable_core::merge::{MergeError, Teller, Telling, Woven, news, weave};
+use fable_core::journal::merge::{Interleaved, JournalDigest, JournalReader, MergeError, merge_in_order, missing_events};
+use fable_core::journal::{Command, Event, MAX_SITES, Observation, RemoteChange, RemoteEvent};
+use fable_core::preference::{Probes, Verdict};
 use fable_core::record::{MAX_ELSEWHERE_LEN, decode_event, encode_event};
-use fable_core::{
-    Action, Coins, Command, ContrastSet, Deed, Direction, Elsewhere, Event, Expiry, Feasible, HostUser, MAX_ORIGINS, Observation,
-    OnChange, Policy, Request, Rule, Scalar, Settings, Statement, User, UserError, Verdict,
-};
+use fable_core::settings::{Expiry, OnChange};
+use fable_core::{Action, Feasible, HostUser, Policy, Request, Rule, Scalar, Settings, Statement, User, UserError};
 use proptest::prelude::*;
 
 /// A place with its journal.
@@ -74,13 +75,13 @@ impl<'p, T: Scalar> Place<'p, T> {
         }
     }
 
-    fn telling(&self) -> Telling {
+    fn telling(&self) -> JournalDigest {
         tell(self.ana.policy(), &self.journal)
     }
 }
 
-fn tell<T: Scalar>(policy: &Policy<'_, T>, journal: &[Event]) -> Telling {
-    let mut teller = Teller::new(&HostUser::<T>::new(policy, "ana").unwrap().user());
+fn tell<T: Scalar>(policy: &Policy<'_, T>, journal: &[Event]) -> JournalDigest {
+    let mut teller = JournalReader::new(&HostUser::<T>::new(policy, "ana").unwrap().user());
     for event in journal {
         teller.take(event);
     }
@@ -106,14 +107,14 @@ fn play<T: Scalar>(ana: &mut HostUser<'_, T>, events: &[Event]) -> Result<(), Us
     })
 }
 
-fn append<T: Scalar>(place: &mut Place<'_, T>, told: &[Telling]) -> Result<usize, MergeError> {
-    let news = news(&place.telling(), told)?;
+fn append<T: Scalar>(place: &mut Place<'_, T>, told: &[JournalDigest]) -> Result<usize, MergeError> {
+    let news = missing_events(&place.telling(), told)?;
     let count = news.len();
     if let Some(event) = place.ana.user().placing() {
         place.run(Command::event(event))?;
     }
     for told in news {
-        place.run(Command::event(Event::Elsewhere(told)))?;
+        place.run(Command::event(Event::Remote(told)))?;
     }
     Ok(count)
 }
@@ -183,7 +184,7 @@ fn without_fading_merged_is_learned_in_one_place() {
             assert_eq!(append(&mut places[0], &[second, first]).unwrap(), 0);
             assert_eq!(places[0].ana, before);
         }
-        let own = |event: &&Event| !matches!(event, Event::Elsewhere(_));
+        let own = |event: &&Event| !matches!(event, Event::Remote(_));
         let mut dense = Dense::isotropic(MIXED.dimension(), 16.0);
         let mut count = 0;
         for place in &places {
@@ -200,7 +201,7 @@ fn without_fading_merged_is_learned_in_one_place() {
             count += observations.len();
         }
         let solved = dense.solved();
-        assert_eq!(places[0].ana.observations() as usize, count);
+        assert_eq!(places[0].ana.state().observations() as usize, count);
         let mut random = Random(seed);
         for _ in 0..40 {
             let (context, action) = (random.context(&MIXED), random.action(&MIXED));
@@ -226,7 +227,7 @@ fn every_place_has_its_own_ids_and_draws() {
         let mut ana = HostUser::<f64>::new(&policy, "ana").unwrap();
         let ids: Vec<_> = (0..40).map(|_| ana.decide(&context, &all).unwrap()).map(|made| (made.id, made.action)).collect();
         assert!(ids.iter().all(|(id, _)| id.origin == origin && id.to_string().parse() == Ok(*id)));
-        assert_eq!((ana.origin(), ana.user().place()), (origin, origin));
+        assert_eq!((ana.state().origin(), ana.user().place()), (origin, origin));
         ids.iter().map(|(_, action)| action.0).collect::<Vec<_>>()
     };
     let (zero, one, two) = (decide(0), decide(1), decide(2));
@@ -251,9 +252,9 @@ fn every_place_has_its_own_ids_and_draws() {
     assert_eq!(other, before);
     // After forgetting the place is recorded again.
     place.run(Command::forget()).unwrap();
-    assert_eq!((place.ana.origin(), place.ana.events()), (0, 0));
+    assert_eq!((place.ana.state().origin(), place.ana.state().events()), (0, 0));
     place.run(Command::decide(Request::new(&context, &all))).unwrap();
-    assert_eq!((place.ana.origin(), place.ana.incarnation()), (3, 1));
+    assert_eq!((place.ana.state().origin(), place.ana.state().incarnation()), (3, 1));
 }
 
 /// The wealth of a contrast is the product over the coins of all places, each with the m that was expected where it fell.
@@ -324,13 +325,13 @@ fn what_does_not_belong_together_is_refused() {
 
     // The device makes a snapshot before what it has seen is merged: ten steps are gone.
     (0..10).for_each(|_| there.step());
-    let gap = Teller::new(&there.ana.user()).finish();
-    let missing = gap.first - here.ana.known_of(1);
+    let gap = JournalReader::new(&there.ana.user()).finish();
+    let missing = gap.first - here.ana.state().known_of(1);
     assert!(missing > 0);
-    assert_eq!(news(&here.telling(), &[gap]), Err(MergeError::Missing { origin: 1, events: missing }));
+    assert_eq!(missing_events(&here.telling(), &[gap]), Err(MergeError::Missing { origin: 1, events: missing }));
 
-    let refused = |telling: &Telling, error| {
-        assert_eq!(news(&here.telling(), std::slice::from_ref(telling)), Err(error));
+    let refused = |telling: &JournalDigest, error| {
+        assert_eq!(missing_events(&here.telling(), std::slice::from_ref(telling)), Err(error));
     };
     let mut impostor = Place::new(&policies[1], 77);
     (0..60).for_each(|_| impostor.step());
@@ -343,15 +344,15 @@ fn what_does_not_belong_together_is_refused() {
     (0..10).for_each(|_| forgotten.step());
     forgotten.run(Command::forget()).unwrap();
     refused(&forgotten.telling(), MergeError::Incarnation);
-    let ben = Teller::new(&HostUser::<f64>::new(&policies[1], "ben").unwrap().user()).finish();
+    let ben = JournalReader::new(&HostUser::<f64>::new(&policies[1], "ben").unwrap().user()).finish();
     refused(&ben, MergeError::User);
     // An older copy of a journal says nothing new.
-    assert_eq!(news(&here.telling(), &[told.clone(), here.telling()]), Ok(vec![]));
+    assert_eq!(missing_events(&here.telling(), &[told.clone(), here.telling()]), Ok(vec![]));
 
     // The state itself keeps count.
     let mut user = here.ana.user();
-    let known = user.known_of(1);
-    let nothing = |origin, from, to| Event::Elsewhere(Elsewhere { origin, from, to, at: 0, deed: Deed::Nothing });
+    let known = user.state().known_of(1);
+    let nothing = |origin, from, to| Event::Remote(RemoteEvent { origin, from, to, at: 0, deed: RemoteChange::Nothing });
     let mut refuse = |event: &Event, error| assert_eq!(user.check(event).map(drop), Err(error), "{event:?}");
     refuse(&nothing(1, known - 1, known + 1), UserError::KnownElsewhere);
     refuse(&nothing(1, known + 1, known + 2), UserError::GapElsewhere);
@@ -359,16 +360,16 @@ fn what_does_not_belong_together_is_refused() {
     refuse(&nothing(0, 0, 1), UserError::OwnSite);
     let context = TAU2.context(None, []).unwrap();
     let observation = Observation { context, action: Action(0), baseline: 0.0, reward: 0.5, weight: 1.0 };
-    let deed = |observation, coins| Deed::Reward { round: 1, observation, imputed: false, coins };
-    let bad = |deed| Event::Elsewhere(Elsewhere { origin: 1, from: known, to: known + 1, at: 0, deed });
-    refuse(&bad(deed(Observation { reward: 1.5, ..observation }, Coins::new())), UserError::Reward);
-    refuse(&bad(deed(Observation { action: Action(99), ..observation }, Coins::new())), UserError::UnknownAction);
-    let coin = fable_core::Coin { contrast: 63, expected: 0.0 };
-    refuse(&bad(deed(observation, Coins::from_slice(&[coin]).unwrap())), UserError::Coin);
+    let deed = |observation, coins| RemoteChange::Reward { round: 1, observation, imputed: false, coins };
+    let bad = |deed| Event::Remote(RemoteEvent { origin: 1, from: known, to: known + 1, at: 0, deed });
+    refuse(&bad(deed(Observation { reward: 1.5, ..observation }, Probes::new())), UserError::Reward);
+    refuse(&bad(deed(Observation { action: Action(99), ..observation }, Probes::new())), UserError::UnknownAction);
+    let coin = fable_core::preference::Probe { contrast: 63, expected: 0.0 };
+    refuse(&bad(deed(observation, Probes::from_slice(&[coin]).unwrap())), UserError::Probe);
     assert_eq!(here.ana, before);
 
     // Places are remembered up to a bound.
-    for origin in 2..=u32::try_from(MAX_ORIGINS).unwrap() {
+    for origin in 2..=u32::try_from(MAX_SITES).unwrap() {
         play(&mut here.ana, &[nothing(origin, 0, 1)]).unwrap();
     }
     let before = here.ana.clone();
@@ -391,10 +392,10 @@ fn rewards_of_decisions_before_a_snapshot_are_told_whole() {
     let mut compacted = HostUser::<f64>::restore(&policies[1], &there.ana.to_bytes()).unwrap();
     let start = there.journal.len();
     (0..60).for_each(|_| there.step());
-    let mut teller = Teller::new(&compacted.user());
+    let mut teller = JournalReader::new(&compacted.user());
     there.journal[start..].iter().for_each(|event| teller.take(event));
     let (short, whole) = (teller.finish(), there.telling());
-    assert_eq!(news(&here.telling(), &[short]).unwrap(), news(&here.telling(), &[whole]).unwrap());
+    assert_eq!(missing_events(&here.telling(), &[short]).unwrap(), missing_events(&here.telling(), &[whole]).unwrap());
 }
 
 fn fading() -> impl Iterator<Item = Settings<'static>> {
@@ -403,10 +404,11 @@ fn fading() -> impl Iterator<Item = Settings<'static>> {
 }
 
 /// By (time, place, event), written again without anything of the crate: rewards and statements, each with its time.
-fn by_time(places: &[Place<'_, f64>]) -> Vec<Elsewhere> {
+fn by_time(places: &[Place<'_, f64>]) -> Vec<RemoteEvent> {
     let mut all = vec![];
     for (place, origin) in places.iter().zip(0..) {
-        let told = news(&Teller::new(&elsewhere(place.ana.policy()).user()).finish(), &[place.telling()]).unwrap();
+        let told =
+            missing_events(&JournalReader::new(&elsewhere(place.ana.policy()).user()).finish(), &[place.telling()]).unwrap();
         assert!(told.iter().all(|told| told.origin == origin));
         all.extend(told);
     }
@@ -420,7 +422,7 @@ fn with_fading_merged_is_the_replay_by_time() {
     for (settings, seed) in fading().zip(100..) {
         let policies = [0, 1, 2].map(|origin| at(settings, origin));
         let mut places: Vec<_> = policies.iter().zip(seed..).map(|(policy, seed)| Place::new(policy, seed)).collect();
-        let mut merged: Option<(HostUser<'_, f64>, Vec<Woven>)> = None;
+        let mut merged: Option<(HostUser<'_, f64>, Vec<Interleaved>)> = None;
         for _ in 0..2 {
             for place in &mut places {
                 (0..120).for_each(|_| place.step());
@@ -429,13 +431,13 @@ fn with_fading_merged_is_the_replay_by_time() {
             let own = places[0].journal.clone();
             let told = [places[1].telling(), places[2].telling()];
             let news = match &merged {
-                None => news(&places[0].telling(), &told).unwrap(),
+                None => missing_events(&places[0].telling(), &told).unwrap(),
                 Some((_, woven)) => {
                     let journal: Vec<Event> = woven.iter().map(|woven| woven.event.clone()).collect();
                     let known = tell(&policies[0], &journal);
                     let fresh = news_of(&known, &told);
                     let recorded = journal.iter().filter_map(|event| match event {
-                        Event::Elsewhere(told) if told.origin != 0 => Some(told.clone()),
+                        Event::Remote(told) if told.origin != 0 => Some(told.clone()),
                         _ => None,
                     });
                     recorded.chain(fresh).collect()
@@ -443,7 +445,7 @@ fn with_fading_merged_is_the_replay_by_time() {
             };
             let mut ana = HostUser::<f64>::new(&policies[0], "ana").unwrap();
             let mut woven = vec![];
-            weave(&mut ana.user(), &own, &news, |step| woven.push(step.clone())).unwrap();
+            merge_in_order(&mut ana.user(), &own, &news, |step| woven.push(step.clone())).unwrap();
             merged = Some((ana, woven));
         }
         let (ana, woven) = merged.unwrap();
@@ -459,16 +461,16 @@ fn with_fading_merged_is_the_replay_by_time() {
         for told in by_time(&places) {
             let mut user = alone.user();
             let fade = match &told.deed {
-                Deed::Reward { observation, imputed, .. } => {
+                RemoteChange::Reward { observation, imputed, .. } => {
                     kept.push((*observation, *imputed, 1.0));
                     user.check(&Event::Observation(*observation)).unwrap().apply();
                     true
                 }
-                Deed::Stated(statement) => {
+                RemoteChange::Stated(statement) => {
                     user.check(&Event::Onboarding(statement.clone())).unwrap().apply();
                     false
                 }
-                Deed::Unlearned { observation, imputed, .. } => {
+                RemoteChange::Unlearned { observation, imputed, .. } => {
                     let same = |(learned, by, _): &(Observation, bool, f32)| learned == observation && by == imputed;
                     let (.., kept) = kept.remove(kept.iter().rposition(same).unwrap());
                     if kept >= 1e-6 {
@@ -480,8 +482,8 @@ fn with_fading_merged_is_the_replay_by_time() {
                 }
                 _ => false,
             };
-            let due = settings.half_life.is_some_and(|rewards| u32::from(alone.rewards_since_fading()) >= rewards);
-            let changed = alone.rewards_since_change() == Some(0) && alone.rewards_since_fading() > 0;
+            let due = settings.half_life.is_some_and(|rewards| u32::from(alone.state().rewards_since_fading()) >= rewards);
+            let changed = alone.state().rewards_since_change() == Some(0) && alone.state().rewards_since_fading() > 0;
             let keep = match settings.on_change {
                 OnChange::Halve if changed => Some(0.5),
                 OnChange::Reset if changed => Some(0.0),
@@ -496,13 +498,16 @@ fn with_fading_merged_is_the_replay_by_time() {
         }
         let numbers = |ana: &HostUser<'_, f64>| bits(ana).split_off(4);
         assert_eq!(numbers(&ana), numbers(&alone), "{settings:?}");
-        assert_eq!((ana.observations(), ana.rewards_since_fading()), (alone.observations(), alone.rewards_since_fading()));
+        assert_eq!(
+            (ana.state().observations(), ana.state().rewards_since_fading()),
+            (alone.state().observations(), alone.state().rewards_since_fading())
+        );
         assert!(journal.iter().any(|event| matches!(event, Event::Fade { .. })) || settings.half_life.is_none());
     }
 }
 
-fn news_of(known: &Telling, told: &[Telling]) -> Vec<Elsewhere> {
-    news(known, told).unwrap()
+fn news_of(known: &JournalDigest, told: &[JournalDigest]) -> Vec<RemoteEvent> {
+    missing_events(known, told).unwrap()
 }
 
 /// What was promoted anywhere is in the profile, as it was made; the first in order stays.
@@ -515,7 +520,7 @@ fn promotions_keep_what_they_were_made_of() {
     for (place, component) in places.iter_mut().zip([0, 2]) {
         for _ in 0..1200 {
             place.run(Command::decide(Request::new(&context, &all))).unwrap();
-            let rounds = place.ana.rounds();
+            let rounds = place.ana.state().rounds();
             let id = place.ana.user().id(rounds);
             let Some(Event::Decision { action, .. }) = place.journal.last() else { panic!() };
             let values = TAU2.values(*action).unwrap();
@@ -536,7 +541,8 @@ fn promotions_keep_what_they_were_made_of() {
     assert_eq!(again, places[0].ana);
     let mut user = places[0].ana.user();
     let certified = |user: &fable_core::User<'_, f64>, contrast| user.trial(contrast).unwrap().certified != Verdict::Open;
-    let by_coins: Vec<_> = user.profile().iter().filter(|now| now.by == fable_core::Certifier::Coins).copied().collect();
+    let by_coins: Vec<_> =
+        user.profile().iter().filter(|now| now.by == fable_core::preference::Certifier::Probes).copied().collect();
     assert!(by_coins.iter().all(|now| certified(&user, now.contrast.into())));
     // Life goes on: deciding, learning, promoting.
     let made = user.decide(&Request::new(&context, &all)).unwrap();
@@ -556,23 +562,23 @@ proptest! {
             (0..50).for_each(|_| place.step());
         }
         let told = [places[1].telling(), places[2].telling()];
-        let news = news(&places[0].telling(), &told).unwrap();
+        let news = missing_events(&places[0].telling(), &told).unwrap();
         for told in &news {
             let mut buffer = [0; MAX_ELSEWHERE_LEN];
-            let event = Event::Elsewhere(told.clone());
+            let event = Event::Remote(told.clone());
             let bytes = encode_event(&event, &mut buffer).unwrap();
             prop_assert_eq!(decode_event(&TAU2, bytes), Ok(event));
         }
         let [first, second] = told;
         append(&mut places[0], std::slice::from_ref(&first)).unwrap();
         append(&mut places[0], &[second]).unwrap();
-        prop_assert_eq!(places[0].ana.known_of(1), places[1].ana.events());
-        prop_assert_eq!(places[0].ana.known_of(2), places[2].ana.events());
+        prop_assert_eq!(places[0].ana.state().known_of(1), places[1].ana.state().events());
+        prop_assert_eq!(places[0].ana.state().known_of(2), places[2].ana.state().events());
         // And further: what one place was told, it tells.
         let mut third = Place::new(&at(Settings { expiry: Expiry::Impute(0.1), ..PROBING }, 3), seed);
         let all = places[0].telling();
         append(&mut third, &[all]).unwrap();
-        prop_assert_eq!(third.ana.observations(), places[0].ana.observations());
+        prop_assert_eq!(third.ana.state().observations(), places[0].ana.state().observations());
         prop_assert_eq!(append(&mut third, &[first]).unwrap(), 0);
     }
 }

@@ -4,7 +4,9 @@
 //! stay. It knows coordinates by the text of their names only.
 
 use fable_core::catalog::{Block, Component, Contrast, Definition, Rename, RenameKind, Value};
-use fable_core::{Action, Catalog, Context, HostLearner, HostUser, MigrateError, Migrated, Migration, Policy, Scalar, Settings};
+use fable_core::host::HostLearner;
+use fable_core::migrate::{MigrateError, Migrated, Migration};
+use fable_core::{Action, Catalog, Context, HostUser, Policy, Scalar, Settings};
 use nalgebra::{DMatrix, DVector};
 use std::collections::BTreeMap;
 
@@ -337,7 +339,7 @@ fn carry<T: Scalar>(
     let migration = Migration::new(old, new, renames).unwrap();
     let (mut from, mut to) = (from.clone(), HostLearner::for_policy(new));
     let migrated = migration.carry(&mut from, &mut to, &mut vec![T::ZERO; migration.workspace_len()]).unwrap();
-    assert!(from.is_vacant() && !to.is_vacant());
+    assert!(from.state().is_empty() && !to.state().is_empty());
     (to, migrated)
 }
 
@@ -414,7 +416,7 @@ fn means_and_variances_of_what_is_common_are_what_they_were() {
         assert_eq!([migrated.kept, migrated.added, migrated.removed].map(usize::from), counts);
         removed += counts[2];
         added += counts[1];
-        leaves += usize::from(old.catalog().arrow().leaves() > 1 && migrated.removed > 0);
+        leaves += usize::from(old.catalog().layout().leaves() > 1 && migrated.removed > 0);
     }
     assert!(removed > 500 && added > 500 && leaves > 50, "{removed} {added} {leaves}");
 }
@@ -434,7 +436,7 @@ fn so_they_are_in_the_digits_of_a_device() {
 /// Every number of a user that is in both catalogs, by what it means.
 fn numbers<T: Scalar>(learner: &HostLearner<T>, catalog: &Catalog<'_>, common: &[Vec<String>]) -> BTreeMap<String, u64> {
     let mut found = BTreeMap::new();
-    let arrow = catalog.arrow();
+    let arrow = catalog.layout();
     let there: Vec<_> = (0..catalog.dimension()).map(|at| meaning(catalog, at, &[])).collect();
     let packed = learner.posterior().packed().to_vec();
     let mut at = catalog.dimension();
@@ -477,7 +479,7 @@ fn what_is_only_added_to_changes_no_bit_and_what_was_added_goes_without_a_trace(
         let common: Vec<_> = (0..old.catalog().dimension()).map(|at| meaning(old.catalog(), at, &[])).collect();
         let (learner, migrated) = carry(ana.learner(), [&old, &new], &[]);
         assert_eq!(usize::from(migrated.kept), old.catalog().dimension());
-        assert_eq!([migrated.removed, migrated.contrasts, migrated.promotions, migrated.wishes, migrated.waiting], [0; 5]);
+        assert_eq!([migrated.removed, migrated.contrasts, migrated.promotions, migrated.rules, migrated.waiting], [0; 5]);
         let before = numbers(ana.learner(), old.catalog(), &common);
         assert_eq!(before, numbers(&learner, new.catalog(), &common));
         assert_eq!(ana.learner().posterior().log_det_ratio(), learner.posterior().log_det_ratio());
@@ -485,7 +487,7 @@ fn what_is_only_added_to_changes_no_bit_and_what_was_added_goes_without_a_trace(
         let (again, migrated) = carry(&learner, [&new, &old], &[]);
         assert_eq!(usize::from(migrated.added), 0);
         // Whether the guarantee ended is remembered, and the rest is the same.
-        if !learner.is_voided() && !migrated.voided {
+        if !learner.state().is_voided() && !migrated.voided {
             assert_eq!(&again, ana.learner());
         }
         assert_eq!(before, numbers(&again, old.catalog(), &common));
@@ -512,8 +514,8 @@ fn what_is_learned_afterwards_and_the_radius_are_those_of_all_coordinates_togeth
         let (ana, mut dense) = lived(&old, &mut dice, 40);
         let (learner, migrated) = carry(ana.learner(), [&old, &new], &[]);
         lives += usize::from(migrated.removed > 0);
-        assert!(!migrated.voided && !learner.is_voided());
-        let mut ana = HostUser::of(&new, learner).unwrap();
+        assert!(!migrated.voided && !learner.state().is_voided());
+        let mut ana = HostUser::from_learner(&new, learner).unwrap();
         let (from, to) = (old.catalog(), new.catalog());
         for _ in 0..30 {
             let (context, action) = (random_context(to, &mut dice), random_action(to, &mut dice));
@@ -582,12 +584,12 @@ fn on_any_error_both_learners_are_as_before() {
     let (mut from, mut to) = (ana.into_learner(), HostLearner::<f32>::for_policy(&new));
     let before = (from.clone(), to.clone());
     assert_eq!(migration.carry(&mut from, &mut to, &mut room[1..].to_vec()), Err(MigrateError::Workspace));
-    let mut short = HostLearner::<f32>::over(vec![0.0; new.catalog().state_len() - 1]);
+    let mut short = HostLearner::<f32>::from_storage(vec![0.0; new.catalog().state_len() - 1]);
     let expected = new.catalog().state_len();
     assert_eq!(migration.carry(&mut from, &mut short, &mut room.clone()), Err(MigrateError::New { expected }));
     to.start(&new, 7).unwrap();
     assert_eq!(migration.carry(&mut from, &mut to, &mut room.clone()), Err(MigrateError::New { expected }));
-    to.vacate();
+    to.clear();
     let back = Migration::new(&new, &old, &[]).unwrap();
     let mut other = HostLearner::<f32>::for_policy(&old);
     assert_eq!(back.carry(&mut from, &mut other, &mut room.clone()), Err(MigrateError::Old));

@@ -2,11 +2,13 @@
 //! guarantee.
 
 use fable_core::catalog::{Block, Catalog, Component, Condition, Contrast, Definition, LonePart, Part, Rename, Term, Value};
+use fable_core::catalog::{FeasibleError, When};
+use fable_core::host::HostLearner;
+use fable_core::journal::Command;
+use fable_core::migrate::{Migrated, Migration};
+use fable_core::preference::{Comparison, UserRule, Verdict};
 use fable_core::protocol::{Fault, read_feasible};
-use fable_core::{
-    Action, Command, Comparison, Context, Feasible, FeasibleError, HostLearner, HostUser, Migrated, Migration, Policy, Request,
-    Settings, UserError, Verdict, When, Wish, user_hash,
-};
+use fable_core::{Action, Context, Feasible, HostUser, Policy, Request, Settings, UserError, user_hash};
 
 const fn value(name: &'static str) -> Value<'static> {
     Value::new(name, "", 0.1)
@@ -92,9 +94,9 @@ fn policy_with(definition: Definition<'static>, settings: Settings<'static>) -> 
 fn ana(policy: &Policy<'static, f64>) -> HostUser<'static, f64> {
     let mut ana = HostUser::<f64>::new(policy, "ana").unwrap();
     let catalog = policy.catalog();
-    let never = Wish::Never { component: 0, value: 2, when: When::Task(1) };
-    let always = Wish::Always { component: 1, value: 1, when: When::Signal(0) };
-    ana.user().run(&mut Command::wishes(&[never, always, Wish::Remember(true)])).unwrap();
+    let never = UserRule::Never { component: 0, value: 2, when: When::Task(1) };
+    let always = UserRule::Always { component: 1, value: 1, when: When::Signal(0) };
+    ana.user().run(&mut Command::user_rules(&[never, always, UserRule::Remember(true)])).unwrap();
     let all = Feasible::all(catalog);
     for round in 0..400 {
         let context = Context::new(catalog, Some(1), &[0.25, 0.5]).unwrap();
@@ -122,7 +124,7 @@ fn migrate(
     let mut again = HostLearner::<f64>::for_policy(new);
     again.restore(new, &bytes).unwrap();
     assert_eq!(again, to);
-    (HostUser::of(new, to).unwrap(), migrated)
+    (HostUser::from_learner(new, to).unwrap(), migrated)
 }
 
 #[test]
@@ -140,19 +142,25 @@ fn what_is_known_beside_the_numbers_goes_along() {
         Rename::contrast("warm_over_cold", "tone"),
     ];
     let (mut after, migrated) = migrate(&before, &new, &renames);
-    assert_eq!([migrated.contrasts, migrated.promotions, migrated.wishes, migrated.waiting], [0; 4]);
-    assert!(!migrated.voided && !after.learner().is_voided());
+    assert_eq!([migrated.contrasts, migrated.promotions, migrated.rules, migrated.waiting], [0; 4]);
+    assert!(!migrated.voided && !after.learner().state().is_voided());
     let (old, now) = (before.learner(), after.learner());
-    assert_eq!((old.rounds(), old.observations(), old.user()), (now.rounds(), now.observations(), user_hash("ana")));
-    assert_eq!((old.events(), old.origin(), old.incarnation()), (now.events(), now.origin(), now.incarnation()));
-    assert_eq!(now.promise(), new.promise());
+    assert_eq!(
+        (old.state().rounds(), old.state().observations(), old.state().user()),
+        (now.state().rounds(), now.state().observations(), user_hash("ana"))
+    );
+    assert_eq!(
+        (old.state().events(), old.state().origin(), old.state().incarnation()),
+        (now.state().events(), now.state().origin(), now.state().incarnation())
+    );
+    assert_eq!(now.state().guarantee_fingerprint(), new.guarantee_fingerprint());
     let moved = |contrast: u8| [1, 2, 0][usize::from(contrast)];
     let expected = promoted.iter().map(|promotion| fable_core::Promotion { contrast: moved(promotion.contrast), ..*promotion });
     assert!(now.profile().iter().copied().eq(expected));
-    let wishes: Vec<_> = now.wishes().collect();
-    let never = Wish::Never { component: 1, value: 0, when: When::Task(0) };
-    assert_eq!(wishes, [never, Wish::Always { component: 0, value: 0, when: When::Signal(1) }, Wish::Remember(true)]);
-    assert_eq!((old.permissions().len(), now.permissions().len()), (4, 4)); // all but "dry", and what may take its place
+    let rules: Vec<_> = now.user_rules().collect();
+    let never = UserRule::Never { component: 1, value: 0, when: When::Task(0) };
+    assert_eq!(rules, [never, UserRule::Always { component: 0, value: 0, when: When::Signal(1) }, UserRule::Remember(true)]);
+    assert_eq!((old.state().permissions().len(), now.state().permissions().len()), (4, 4)); // all but "dry", and what may take its place
     for contrast in 0..3_u8 {
         let (own, other) = (before.user().trial(contrast.into()).unwrap(), after.user().trial(moved(contrast).into()).unwrap());
         assert_eq!(own, other);
@@ -186,8 +194,8 @@ fn what_is_about_something_that_is_gone_is_dropped_and_counted() {
     let ids: Vec<_> = before.user().waiting(500).collect();
     let promoted = before.learner().profile().iter().filter(|promotion| promotion.contrast > 0).count();
     let (mut after, migrated) = migrate(&before, &policy(LESS), &[]);
-    assert_eq!((migrated.contrasts, usize::from(migrated.promotions), migrated.wishes), (2, promoted, 2));
-    assert!(after.learner().wishes().eq([Wish::Remember(true)]));
+    assert_eq!((migrated.contrasts, usize::from(migrated.promotions), migrated.rules), (2, promoted, 2));
+    assert!(after.learner().user_rules().eq([UserRule::Remember(true)]));
     assert!(after.learner().profile().iter().all(|promotion| promotion.contrast == 0));
     assert_eq!(before.user().trial(0).unwrap().trials, after.user().trial(0).unwrap().trials);
     assert_eq!((after.user().trial(1).unwrap().trials, after.user().trial(2).unwrap().trials), (0, 0));
@@ -200,7 +208,7 @@ fn what_is_about_something_that_is_gone_is_dropped_and_counted() {
     let context = Context::new(after.policy().catalog(), Some(0), &[0.5]).unwrap();
     let all = Feasible::all(after.policy().catalog());
     let decision = after.decide(&context, &all).unwrap();
-    assert_eq!(decision.id.round, before.learner().rounds() + 1);
+    assert_eq!(decision.id.round, before.learner().state().rounds() + 1);
     after.feedback(decision.id, 0.5).unwrap();
 }
 
@@ -223,7 +231,7 @@ fn a_new_component_has_its_null_value_in_what_was_decided_before_and_a_new_signa
 fn the_guarantee_ends_where_the_model_was_or_becomes_wrong() {
     let old = policy(V1);
     let before = ana(&old);
-    assert!(!before.learner().is_voided());
+    assert!(!before.learner().state().is_voided());
     let voided = |definition| migrate(&before, &policy(definition), &[]).1.voided;
     let plain = Definition { contrasts: &[], ..V1 };
     let components: &[Component<'_>] = Box::leak(Box::new([Component::new("tone", VALUES), LENGTH]));
@@ -248,7 +256,7 @@ fn the_guarantee_ends_where_the_model_was_or_becomes_wrong() {
     let shorter: &[Component<'_>] = Box::leak(Box::new([TONE, Component::new("length", SHORT)]));
     for (components, tied) in [(less, false), (shorter, true)] {
         let (after, migrated) = migrate(&both, &policy(Definition { components, ..plain }), &[]);
-        assert_eq!((migrated.voided, after.learner().is_voided()), (tied, tied));
+        assert_eq!((migrated.voided, after.learner().state().is_voided()), (tied, tied));
     }
     let other = |settings| migrate(&before, &policy_with(plain, settings), &[]);
     assert!(other(Settings { noise_variance: 0.5, ..Settings::default() }).1.voided);
@@ -282,7 +290,7 @@ const LAMP: Definition<'static> =
 /// What a device decides among that gets no set with a request, by its values.
 fn last_set(user: &HostUser<'_, f64>) -> Result<Vec<String>, Fault> {
     let catalog = user.policy().catalog();
-    let set = read_feasible(catalog, user.learner(), &[])?;
+    let set = read_feasible(catalog, user.state(), &[])?;
     let name = |action| catalog.action_name(action).unwrap().to_string();
     let short = |name: String| name.split('*').map(|part| part.split('=').nth(1).unwrap()).collect::<Vec<_>>().join("+");
     Ok(set.set().iter().map(name).map(short).collect())
@@ -388,7 +396,7 @@ fn costs_texts_and_default_scores_change_without_a_migration() {
             events.push(step.event().clone());
             step.apply();
         }
-        let id = user.id(user.rounds());
+        let id = user.id(user.state().rounds());
         let mut command = Command::feedback(id, if round % 3 == 0 { 0.5 } else { -0.5 });
         while let Some(step) = user.next(&mut command).unwrap() {
             events.push(step.event().clone());

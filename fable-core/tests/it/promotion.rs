@@ -1,12 +1,12 @@
 //! The profile: what is promoted, where it comes from, what becomes of it, and how it reads.
 
 use crate::common::{self, MIXED, Random, bits};
+use fable_core::catalog::Direction;
 use fable_core::catalog::rubric::{self, Level, RUBRIC};
 use fable_core::catalog::{AGENT, Catalog};
-use fable_core::{
-    Certifier, Command, Comparison, Context, Direction, Event, Feasible, HostUser, Policy, Promotion, Request, Settings,
-    Standing, Statement, UserError, Verdict,
-};
+use fable_core::journal::{Command, Event};
+use fable_core::preference::{Certifier, Comparison, Standing, Verdict};
+use fable_core::{Context, Feasible, HostUser, Policy, Promotion, Request, Settings, Statement, UserError};
 
 fn start<'p, const R: usize>(policy: &Policy<'p, f64>) -> HostUser<'p, f64, R> {
     common::start(policy, 7)
@@ -246,7 +246,7 @@ fn record(ana: &mut HostUser<'_, f64, 16>, journal: &mut Vec<Event>, mut command
 
 /// The same user under another policy.
 fn under(policy: &Policy<'static, f64>, ana: &HostUser<'_, f64, 16>) -> HostUser<'static, f64, 16> {
-    HostUser::of(policy, ana.learner().clone()).unwrap()
+    HostUser::from_learner(policy, ana.learner().clone()).unwrap()
 }
 
 #[test]
@@ -293,7 +293,7 @@ fn replay_brings_the_profile_back() {
         |policy: &Policy<'static, f64>, ana: &HostUser<'_, f64, 16>| under(policy, ana).user().assess(&comparison).unwrap().valid;
     assert!(valid(&policy, &reopened));
     assert!(!valid(&bolder, &reopened));
-    let event = Event::Forget { promise: bolder.promise() };
+    let event = Event::Forget { guarantee_fingerprint: bolder.guarantee_fingerprint() };
     for policy in [&policy, &bolder] {
         let mut forgotten = under(policy, &ana);
         forgotten.user().check(&event).unwrap().apply();

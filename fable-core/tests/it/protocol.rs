@@ -1,13 +1,13 @@
 //! The bytes of every message are a promise between devices and hosts that are not updated together.
 
+use fable_core::catalog::{AGENT, TAU2};
+use fable_core::explain::{Share, Source};
+use fable_core::preference::{Assessment, Average, Certifier, Gap, ProbeOutcome, Standing, Trial, Verdict};
 use fable_core::protocol::{
     Defaults, Draft, Fault, Frame, Hello, Kept, Key, MAX_FRAME, Reply, Request, Session, Statistics, StorageFault, WireContext,
     WireShare, read_defaults, read_feasible, write_entry,
 };
-use fable_core::{
-    Assessment, Average, Certifier, Context, Gap, HostUser, Policy, Probe, Promotion, Settings, Share, Source, Standing, Trial,
-    Verdict, catalog::AGENT, catalog::TAU2,
-};
+use fable_core::{Context, HostUser, Policy, Promotion, Settings};
 
 fn requests() -> Vec<(Request, Vec<u8>)> {
     let coding = WireContext::new(&Context::new(&AGENT, AGENT.task("coding").ok(), &[0.5, 0.25, 1.0, 0.0]).unwrap());
@@ -49,7 +49,7 @@ fn requests() -> Vec<(Request, Vec<u8>)> {
         (Request::CommitPrior { length: 70_000 }, vec![]),
         (Request::Trial { contrast: 5 }, vec![]),
         (Request::Recommend { context: coding }, vec![1, 0, 0, 0, 0, 0, 0, 63]),
-        (Request::Wish { code: 1 << 18 | 0x101, stands: true }, vec![]),
+        (Request::UserRule { code: 1 << 18 | 0x101, stands: true }, vec![]),
         (Request::Open { nonce: 0x0102_0304_0506_0708 }, vec![]),
     ]
 }
@@ -80,7 +80,7 @@ fn replies() -> Vec<(Reply, Vec<u8>)> {
         protocol: 1,
         record: 1,
         fingerprint: 0x0102_0304_0506_0708,
-        promise: 0x0a0b_0c0d,
+        guarantee_fingerprint: 0x0a0b_0c0d,
         catalog: 0x2122_2324_2526_2728,
         digits: 24,
         actions: 18,
@@ -113,7 +113,7 @@ fn replies() -> Vec<(Reply, Vec<u8>)> {
         contrast: 5,
         verdict: Verdict::For,
         valid: true,
-        by: Certifier::Coins,
+        by: Certifier::Probes,
         round: 100,
         at: 7,
         evidence: 90,
@@ -122,7 +122,7 @@ fn replies() -> Vec<(Reply, Vec<u8>)> {
     };
     let share = Share { source: Source::Block(4), chosen: 0.5, other: -0.5, chosen_coordinate: Some(24), other_coordinate: None };
     let share = postcard::to_slice(&WireShare::new(&share), &mut [0; 32]).unwrap().to_vec();
-    let probe = Probe { contrast: 5, preferred: true, expected: 0.25 };
+    let probe = ProbeOutcome { contrast: 5, preferred: true, expected: 0.25 };
     let average = Average { mean: 0.5, lower: -0.25, upper: 1.25 };
     let (trials, e_value, needed, certified) = (40, 12.5, 480.0, Verdict::Open);
     let trial = Trial { trials, e_value, needed, average, certified, valid: true };
@@ -346,7 +346,7 @@ fn defaults_are_told_from_a_feasible_set() {
     let ana = HostUser::<f32>::new(&Policy::new(&TAU2, Settings::default()).unwrap(), "ana").unwrap();
     for wrong in [&scores[1..], &[&[7], &scores[..]].concat()] {
         let set = read(wrong).unwrap().1;
-        assert!(read_feasible(&TAU2, ana.learner(), &set).is_err(), "{set:?}");
+        assert!(read_feasible(&TAU2, ana.state(), &set).is_err(), "{set:?}");
     }
     // The catalog `agent` has 180 actions, whose scores are more than a frame has room for.
     assert_eq!(read_defaults(&AGENT, &[0; 720], &mut <Defaults>::new()), Err(Fault::Content));

@@ -3,13 +3,16 @@
 use crate::common::{CUBE, MIXED, Random, start};
 use crate::postcard_oracle;
 use fable_core::catalog::{AGENT, Catalog, RUBRIC, TAU2};
+use fable_core::catalog::{ActionSet, ContrastSet, Direction};
+use fable_core::host::HostLearner;
+use fable_core::journal::{Command, Event, Observation, State};
+use fable_core::posterior::{Factor, Prior};
+use fable_core::preference::Probes;
 use fable_core::record::{
     HEADER_LEN, Header, Kind, MAX_EVENT_LEN, RecordError, VERSION, Verified, Verifier, decode_event, encode_event,
 };
-use fable_core::{
-    Action, ActionSet, Coins, Command, Context, ContrastSet, Deadline, DecisionId, Direction, Event, Expiry, Factor, Feasible,
-    HostLearner, HostUser, Observation, Policy, Prior, Request, Scalar, Settings, State, Statement,
-};
+use fable_core::settings::{Deadline, Expiry};
+use fable_core::{Action, Context, DecisionId, Feasible, HostUser, Policy, Request, Scalar, Settings, Statement};
 use proptest::prelude::*;
 
 /// A user's life, one random step at a time; every event goes through its bytes to a twin.
@@ -79,7 +82,7 @@ impl<'p, T: Scalar> Life<'p, T> {
                 self.obey(Command::unlearn(observation, false, 1.0, ContrastSet::EMPTY));
             }
             3..=6 => {
-                let round = self.ana.rounds().saturating_sub(u32::try_from(self.random.below(4)).unwrap());
+                let round = self.ana.state().rounds().saturating_sub(u32::try_from(self.random.below(4)).unwrap());
                 let (id, reward) = (self.ana.user().id(round), self.random.signed());
                 self.obey(Command::feedback(id, reward).at(now));
             }
@@ -125,7 +128,7 @@ fn load<T: Scalar, const R: usize>(
 }
 
 fn vacant<T: Scalar, const R: usize>(catalog: &Catalog<'_>) -> HostLearner<T, R> {
-    HostLearner::over(vec![T::ZERO; catalog.state_len()])
+    HostLearner::from_storage(vec![T::ZERO; catalog.state_len()])
 }
 
 /// Settings under which everything that a record can hold happens.
@@ -146,12 +149,12 @@ fn resume<T: Scalar>(catalog: &Catalog<'_>, seed: u64, steps: u32, chunk: usize)
     prop_assert_eq!(&bytes, &life.ana.to_bytes());
     prop_assert!(HostUser::restore(&policy, &bytes).unwrap() == life.ana);
     let verified = verify(&policy, &bytes, chunk).unwrap();
-    prop_assert_eq!((verified.user(), verified.rounds()), (seed, life.ana.rounds()));
+    prop_assert_eq!((verified.user(), verified.rounds()), (seed, life.ana.state().rounds()));
     let mut again: HostLearner<T, 6> = vacant(catalog);
     load(&policy, &bytes, verified, &mut again).unwrap();
     prop_assert_eq!(&again, life.learner());
 
-    let mut twin = Life::of(HostUser::of(&policy, again).unwrap(), seed ^ 1);
+    let mut twin = Life::of(HostUser::from_learner(&policy, again).unwrap(), seed ^ 1);
     (life.random, life.learned) = (Random(seed ^ 1), vec![]);
     for now in steps..steps + 30 {
         life.step(now);
@@ -218,9 +221,14 @@ fn the_lives_are_eventful() {
     let mut life = Life::new(&policy, 3);
     (0..120).for_each(|now| life.step(now));
     let user = life.ana.user();
-    assert!(user.rounds() > 6 && user.observations() > 10, "{} {}", user.rounds(), user.observations());
+    assert!(
+        user.state().rounds() > 6 && user.state().observations() > 10,
+        "{} {}",
+        user.state().rounds(),
+        user.state().observations()
+    );
     assert!(!user.profile().is_empty());
-    assert!(user.waiting(120).count() > 0 && user.permissions().len() > 1);
+    assert!(user.waiting(120).count() > 0 && user.state().permissions().len() > 1);
 }
 
 fn sample() -> (Policy<'static, f32>, HostLearner<f32, 6>, Vec<u8>) {
@@ -335,12 +343,12 @@ fn there_is_no_half_loaded_state() {
     let mut busy = learner.clone();
     assert!(matches!(busy.load(&policy, verified), Err(RecordError::Occupied)));
     assert_eq!(busy, learner);
-    busy.vacate();
+    busy.clear();
     assert_eq!(busy, empty);
 
     let mut small: HostLearner<f32, 1> = vacant(&TAU2);
-    assert!(matches!(small.load(&policy, verified), Err(RecordError::Room { needed: 2..=6 })));
-    let mut short = HostLearner::<f32, 6>::over(vec![0.0; 100]);
+    assert!(matches!(small.load(&policy, verified), Err(RecordError::Capacity { needed: 2..=6 })));
+    let mut short = HostLearner::<f32, 6>::from_storage(vec![0.0; 100]);
     assert!(matches!(short.load(&policy, verified), Err(RecordError::Storage { expected: 586 })));
 
     // Dropped on the way, at any byte.
@@ -398,15 +406,16 @@ fn there_is_no_half_loaded_state() {
     }
     other.restore(&policy, &bytes).unwrap();
     assert_eq!(other, learner);
-    assert!(matches!(small.restore(&policy, &bytes), Err(RecordError::Room { needed: 2..=6 })));
+    assert!(matches!(small.restore(&policy, &bytes), Err(RecordError::Capacity { needed: 2..=6 })));
     assert!(matches!(short.restore(&policy, &bytes), Err(RecordError::Storage { expected: 586 })));
-    assert!(small.is_vacant() && short.is_vacant());
-    assert!(HostLearner::<f32, 6>::over(vec![]).snapshot().is_err());
+    assert!(small.state().is_empty() && short.state().is_empty());
+    assert!(HostLearner::<f32, 6>::from_storage(vec![]).snapshot().is_err());
 
     // More room is not an obstacle: the ring goes on where it was.
     let mut roomy: HostLearner<f32, 32> = vacant(&TAU2);
     load(&policy, &bytes, verified, &mut roomy).unwrap();
-    let (mut roomy, mut learner) = (HostUser::of(&policy, roomy).unwrap(), HostUser::of(&policy, learner).unwrap());
+    let (mut roomy, mut learner) =
+        (HostUser::from_learner(&policy, roomy).unwrap(), HostUser::from_learner(&policy, learner).unwrap());
     assert!(roomy.user().waiting(120).eq(learner.user().waiting(120)));
 }
 
@@ -424,12 +433,12 @@ fn a_snapshot_without_rounds_is_a_prior() {
     let mut loaded: HostLearner<f64, 6> = vacant(&TAU2);
     load(&policy, &bytes, verified, &mut loaded).unwrap();
     let posterior = loaded.posterior();
-    let factor = Factor::new(TAU2.arrow(), posterior.packed(), &mut vec![0.0; TAU2.workspace_len()]).unwrap();
+    let factor = Factor::new(TAU2.layout(), posterior.packed(), &mut vec![0.0; TAU2.workspace_len()]).unwrap();
     let personal = Policy::with_prior(&TAU2, Settings::PAPER, Prior::Factor(factor)).unwrap();
     let mut ana = start::<f64, 6>(&personal, 7);
     let of = |ana: &mut HostUser<'_, f64, 6>| ana.user().predict(&context, Action(4), None).unwrap();
     assert_eq!(of(&mut ana), of(&mut population));
-    assert_eq!((ana.observations(), State::user(&ana)), (0, 7));
+    assert_eq!((ana.state().observations(), ana.state().user()), (0, 7));
 }
 
 #[test]
@@ -449,19 +458,19 @@ fn headers_round_trip() {
     let other = Policy::<f64>::new(&AGENT, Settings { alpha: 0.2, ..Settings::PAPER }).unwrap();
     let mut learner: HostLearner<f64, 6> = vacant(&AGENT);
     learner.start_journal(&other, &header).unwrap();
-    assert_eq!((learner.user(), learner.promise()), (header.user, policy.promise()));
-    assert_ne!(policy.promise(), other.promise());
+    assert_eq!((learner.state().user(), learner.state().guarantee_fingerprint()), (header.user, policy.guarantee_fingerprint()));
+    assert_ne!(policy.guarantee_fingerprint(), other.guarantee_fingerprint());
     // One that begins in a later incarnation: its decisions have names of their own and draws of their own.
-    assert_eq!(learner.incarnation(), 0);
+    assert_eq!(learner.state().incarnation(), 0);
     let first = learner.clone();
     learner.start_journal_in(&other, &header, 41).unwrap();
-    assert_eq!((learner.incarnation(), learner.rounds()), (41, 0));
+    assert_eq!((learner.state().incarnation(), learner.state().rounds()), (41, 0));
     assert_eq!(learner.posterior(), first.posterior());
     let snapshot = Header { kind: Kind::Snapshot, ..header };
     assert_eq!(learner.start_journal(&policy, &snapshot), Err(RecordError::Foreign));
     let roomy = Header { room: 7, ..header };
-    assert_eq!(learner.start_journal(&policy, &roomy), Err(RecordError::Room { needed: 7 }));
-    let mut short = HostLearner::<f64, 6>::over(vec![0.0; 9]);
+    assert_eq!(learner.start_journal(&policy, &roomy), Err(RecordError::Capacity { needed: 7 }));
+    let mut short = HostLearner::<f64, 6>::from_storage(vec![0.0; 9]);
     assert!(matches!(short.start_journal(&policy, &header), Err(RecordError::Storage { .. })));
 }
 
@@ -478,7 +487,7 @@ fn the_longest_events_fit() {
     assert!(encode_event(&Event::Permissions(all), &mut buffer).unwrap().len() <= 4 + 5 * 32);
     let context = Context::new(&AGENT, Some(9), &[0.1; 4]).unwrap();
     let decision =
-        Event::Decision { round: u32::MAX, action: Action(179), baseline: 0.1, context, at: u32::MAX, coins: Coins::new() };
+        Event::Decision { round: u32::MAX, action: Action(179), baseline: 0.1, context, at: u32::MAX, coins: Probes::new() };
     assert_eq!(encode_event(&decision, &mut buffer).unwrap().len(), 39);
     let feedback = Event::Feedback { round: u32::MAX, reward: 0.1, weight: 1.0 };
     assert_eq!(encode_event(&feedback, &mut buffer).unwrap().len(), 15);

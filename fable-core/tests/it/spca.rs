@@ -6,7 +6,9 @@ use fable_core::analysis::budget::{Rate, bias};
 use fable_core::analysis::program::main_effects;
 use fable_core::analysis::{CoordinateProgram, Program, ProgramError, Prototype, SpcaError, reduce, spca};
 use fable_core::catalog::{AGENT, BlockSet, Catalog, RUBRIC, TAU2};
-use fable_core::{ActionSet, Context, CoordinateSet, Feasible, Policy, Posterior, PosteriorError, Settings, Workspace};
+use fable_core::catalog::{ActionSet, CoordinateSet};
+use fable_core::posterior::{Posterior, PosteriorError};
+use fable_core::{Context, Feasible, Policy, Settings, Workspace};
 use nalgebra::{DMatrix, DVector};
 use proptest::prelude::*;
 
@@ -164,8 +166,8 @@ fn every_bad_prototype_and_shape_has_its_own_error() {
     assert_eq!(spca::weigh(&mut wide, &DMatrix::<f64>::zeros(29, 29)), shape);
     assert_eq!(spca::omitted_error(&wide, &CoordinateSet::EMPTY).map(|_| ()), shape);
     assert_eq!(spca::gain(&wide, &CoordinateSet::EMPTY).map(|_| ()), shape);
-    let posterior = Posterior::<f64, Vec<f64>>::over(vec![0.0; TAU2.state_len()]);
-    let mut scratch = Workspace::over(vec![0.0; TAU2.workspace_len()]);
+    let posterior = Posterior::<f64, Vec<f64>>::from_storage(vec![0.0; TAU2.state_len()]);
+    let mut scratch = Workspace::from_storage(vec![0.0; TAU2.workspace_len()]);
     let vacant = spca::second_moment_into(&posterior, &mut scratch, &mut [0.0; 29], &mut wide);
     assert_eq!(vacant, Err(SpcaError::Posterior(PosteriorError::OutputLength { expected: 0 })));
 }

@@ -2,11 +2,11 @@
 //! recommended and given a probability is what the rules leave, and the best of that.
 
 use crate::common::{Random, bits, start};
+use fable_core::catalog::{ActionSet, FeasibleError, StandingRule, When, stopped_by};
 use fable_core::catalog::{Block, Component, Condition, Contrast, Definition, Part, Value};
-use fable_core::{
-    Action, ActionSet, Catalog, Choice, Command, Context, Event, Exploration, Feasible, FeasibleError, HostUser, MAX_WISHES,
-    Policy, Request, Rule, Scalar, Settings, StandingRule, UserError, When, Wish, stopped_by,
-};
+use fable_core::journal::{Command, Event};
+use fable_core::preference::{MAX_USER_RULES, UserRule};
+use fable_core::{Action, Catalog, Context, Exploration, Feasible, HostUser, Policy, Request, Rule, Scalar, Settings, UserError};
 
 const COMPONENTS: &[Component<'static>] = &[
     Component::new("tool", &[Value::new("none", "", 0.0), Value::new("web", "", 0.1), Value::new("pay", "", 0.2)]),
@@ -57,35 +57,35 @@ fn declared(context: &Context, [tool, style, memory]: [u8; 3]) -> bool {
         && (risk >= 0.125 || style != 2)
 }
 
-fn wished(context: &Context, wishes: &[Wish], values: [u8; 3]) -> bool {
+fn wished(context: &Context, rules: &[UserRule], values: [u8; 3]) -> bool {
     let holds = |when: When| match when {
         When::Always => true,
         When::Task(task) => context.task() == Some(task),
         When::Signal(signal) => context.signals()[signal] > 0.5,
     };
-    wishes.iter().all(|wish| match *wish {
-        Wish::Never { component, value, when } => !holds(when) || values[usize::from(component)] != value,
-        Wish::Always { component, when, .. } => {
+    rules.iter().all(|rule| match *rule {
+        UserRule::Never { component, value, when } => !holds(when) || values[usize::from(component)] != value,
+        UserRule::Always { component, when, .. } => {
             // Several values in one place are alternatives.
-            let has = |other: &Wish| matches!(*other, Wish::Always { component: c, value, when: w } if (c, w) == (component, when) && values[usize::from(c)] == value);
-            !holds(when) || wishes.iter().any(has)
+            let has = |other: &UserRule| matches!(*other, UserRule::Always { component: c, value, when: w } if (c, w) == (component, when) && values[usize::from(c)] == value);
+            !holds(when) || rules.iter().any(has)
         }
         _ => true,
     })
 }
 
-fn left(context: &Context, wishes: &[Wish], asked: &Feasible) -> ActionSet {
+fn left(context: &Context, rules: &[UserRule], asked: &Feasible) -> ActionSet {
     let mut set = ActionSet::EMPTY;
     for action in asked.set().iter() {
         let values: [u8; 3] = CLERK.values(action).unwrap().as_slice().try_into().unwrap();
-        if declared(context, values) && wished(context, wishes, values) {
+        if declared(context, values) && wished(context, rules, values) {
             set.insert(action);
         }
     }
     set
 }
 
-fn any_wish(random: &mut Random) -> Wish {
+fn any_wish(random: &mut Random) -> UserRule {
     let component = random.below(3);
     let value = u8::try_from(random.below(COMPONENTS[component].values.len())).unwrap();
     let component = u8::try_from(component).unwrap();
@@ -94,7 +94,7 @@ fn any_wish(random: &mut Random) -> Wish {
         1 => When::Task(random.below(3)),
         _ => When::Signal(random.below(2)),
     };
-    if random.below(3) == 0 { Wish::Always { component, value, when } } else { Wish::Never { component, value, when } }
+    if random.below(3) == 0 { UserRule::Always { component, value, when } } else { UserRule::Never { component, value, when } }
 }
 
 fn any_feasible(random: &mut Random) -> Feasible {
@@ -114,18 +114,18 @@ fn any_feasible(random: &mut Random) -> Feasible {
 fn a_life<T: Scalar>(settings: Settings<'static>, seed: u64) {
     let (policy, mut random) = (Policy::<T>::new(&CLERK, settings).unwrap(), Random(seed));
     let mut ana: HostUser<'_, T, 4> = start(&policy, seed);
-    let (mut wishes, mut narrowed, mut refused, mut tossed): (Vec<Wish>, _, _, _) = (Vec::new(), 0, 0, 0);
+    let (mut rules, mut narrowed, mut refused, mut tossed): (Vec<UserRule>, _, _, _) = (Vec::new(), 0, 0, 0);
     for _ in 0..400 {
         if random.below(8) == 0 {
-            let next: Vec<Wish> = (0..random.below(6)).map(|_| any_wish(&mut random)).collect();
-            ana.user().run(&mut Command::wishes(&next)).unwrap();
+            let next: Vec<UserRule> = (0..random.below(6)).map(|_| any_wish(&mut random)).collect();
+            ana.user().run(&mut Command::user_rules(&next)).unwrap();
             // None stands twice.
-            wishes = ana.learner().wishes().collect();
-            assert!(wishes.iter().all(|wish| next.contains(wish)) && next.iter().all(|wish| wishes.contains(wish)));
-            assert!((0..wishes.len()).all(|place| !wishes[..place].contains(&wishes[place])));
+            rules = ana.learner().user_rules().collect();
+            assert!(rules.iter().all(|rule| next.contains(rule)) && next.iter().all(|rule| rules.contains(rule)));
+            assert!((0..rules.len()).all(|place| !rules[..place].contains(&rules[place])));
         }
         let (context, asked) = (random.context(&CLERK), any_feasible(&mut random));
-        let (expected, request) = (left(&context, &wishes, &asked), Request::new(&context, &asked));
+        let (expected, request) = (left(&context, &rules, &asked), Request::new(&context, &asked));
         let mut chances = [0.0; 18];
         if expected.is_empty() {
             let empty = UserError::Feasible(FeasibleError::Empty);
@@ -164,7 +164,7 @@ fn a_life<T: Scalar>(settings: Settings<'static>, seed: u64) {
             step.apply();
         }
         assert_eq!(command.decision(&user), Some(decision));
-        assert!(*user.permissions() == expected && expected.contains(decision.action));
+        assert!(*user.state().permissions() == expected && expected.contains(decision.action));
         tossed += command.coins().len();
         assert!(direct == ana);
 
@@ -180,7 +180,7 @@ fn a_life<T: Scalar>(settings: Settings<'static>, seed: u64) {
             assert_eq!(stopped_by(&CLERK, RULES, &context, other), Some(rule));
         }
         assert_eq!(*why.context(), context);
-        assert_eq!(user.unwished(&context, other).is_none(), wished(&context, &wishes, values));
+        assert_eq!(user.forbidding_rule(&context, other).is_none(), wished(&context, &rules, values));
         ana.feedback(decision.id, random.signed()).unwrap();
 
         // It is kept: bytes and back.
@@ -190,7 +190,7 @@ fn a_life<T: Scalar>(settings: Settings<'static>, seed: u64) {
     assert!(narrowed > 100 && refused > 10, "{narrowed} {refused}");
     assert!(settings.probe == 0.0 || tossed > 20, "{tossed}");
     ana.user().forget().unwrap();
-    assert_eq!(ana.learner().wishes().count(), 0);
+    assert_eq!(ana.learner().user_rules().count(), 0);
 }
 
 #[test]
@@ -252,18 +252,18 @@ fn no_event_gets_past_a_rule() {
         baseline: 0.0,
         context,
         at: 0,
-        coins: fable_core::Coins::new(),
+        coins: fable_core::preference::Probes::new(),
     };
     assert_eq!(user.check(&decision(0)).map(|_| ()), Err(UserError::Forbidden));
     assert!(user.check(&decision(4)).is_ok()); // none, confirm
-    assert_eq!(user.decide_or_default(&context, DIRECT, None, 0), Ok(Choice::HostDefault));
+    assert_eq!(user.decide_or_default(&context, DIRECT, None, 0), Ok(None));
 }
 
 #[test]
-fn wishes_are_checked() {
+fn user_rules_are_checked() {
     let policy = Policy::<f64>::new(&CLERK, Settings::DEFAULT).unwrap();
     let mut ana: HostUser<'_, f64, 4> = start(&policy, 1);
-    let never = |component, value, when| Wish::Never { component, value, when };
+    let never = |component, value, when| UserRule::Never { component, value, when };
     let before = bits(&ana);
     for wrong in [
         never(3, 0, When::Always),
@@ -273,22 +273,22 @@ fn wishes_are_checked() {
         never(0, 0, When::Signal(2)),
     ] {
         let mut command = [never(0, 0, When::Always), wrong];
-        assert_eq!(ana.user().run(&mut Command::wishes(&command)), Err(UserError::UnknownRule), "{wrong:?}");
+        assert_eq!(ana.user().run(&mut Command::user_rules(&command)), Err(UserError::UnknownRule), "{wrong:?}");
         command.reverse();
-        assert_eq!(ana.user().run(&mut Command::wishes(&command)), Err(UserError::UnknownRule), "{wrong:?}");
+        assert_eq!(ana.user().run(&mut Command::user_rules(&command)), Err(UserError::UnknownRule), "{wrong:?}");
     }
-    assert!(ana.learner().wishes().count() == 0 && bits(&ana) == before);
+    assert!(ana.learner().user_rules().count() == 0 && bits(&ana) == before);
     let one = never(0, 1, When::Always).code();
-    let wish = |code, stands| Event::Wish { code, stands };
+    let rule = |code, stands| Event::UserRule { code, stands };
     let mut user = ana.user();
-    assert_eq!(user.check(&wish(one, false)).map(|_| ()), Err(UserError::RuleMissing));
-    user.check(&wish(one, true)).unwrap().apply();
-    assert_eq!(user.check(&wish(one, true)).map(|_| ()), Err(UserError::RuleExists));
+    assert_eq!(user.check(&rule(one, false)).map(|_| ()), Err(UserError::RuleMissing));
+    user.check(&rule(one, true)).unwrap().apply();
+    assert_eq!(user.check(&rule(one, true)).map(|_| ()), Err(UserError::RuleExists));
     for code in [0, 1, u32::MAX, one | 1 << 20] {
-        assert_eq!(user.check(&wish(code, true)).map(|_| ()), Err(UserError::UnknownRule), "{code}");
+        assert_eq!(user.check(&rule(code, true)).map(|_| ()), Err(UserError::UnknownRule), "{code}");
     }
     // No more than there is room for, whether all at once or one by one.
-    let many: Vec<Wish> = (0..7)
+    let many: Vec<UserRule> = (0..7)
         .flat_map(|place| (0..5).map(move |value| (place, value)))
         .map(|(place, value)| {
             let when = match place {
@@ -297,33 +297,33 @@ fn wishes_are_checked() {
                 _ => When::Always,
             };
             let (component, value) = if value < 3 { (u8::from(place == 6), value) } else { (2, value - 3) };
-            if place == 6 { Wish::Always { component, value, when } } else { never(component, value, when) }
+            if place == 6 { UserRule::Always { component, value, when } } else { never(component, value, when) }
         })
         .collect();
-    let many = &many[..MAX_WISHES + 3];
-    assert_eq!(user.run(&mut Command::wishes(many)), Err(UserError::RulesFull));
-    assert_eq!(user.wishes().count(), 1);
-    user.run(&mut Command::wishes(&many[..MAX_WISHES])).unwrap();
-    assert_eq!(user.wishes().count(), MAX_WISHES);
-    assert_eq!(user.check(&wish(Wish::Off.code(), true)).map(|_| ()), Err(UserError::RulesFull));
-    user.run(&mut Command::wishes(&[])).unwrap();
-    assert_eq!(user.wishes().count(), 0);
+    let many = &many[..MAX_USER_RULES + 3];
+    assert_eq!(user.run(&mut Command::user_rules(many)), Err(UserError::RulesFull));
+    assert_eq!(user.user_rules().count(), 1);
+    user.run(&mut Command::user_rules(&many[..MAX_USER_RULES])).unwrap();
+    assert_eq!(user.user_rules().count(), MAX_USER_RULES);
+    assert_eq!(user.check(&rule(UserRule::Off.code(), true)).map(|_| ()), Err(UserError::RulesFull));
+    user.run(&mut Command::user_rules(&[])).unwrap();
+    assert_eq!(user.user_rules().count(), 0);
 }
 
 #[test]
 fn codes_are_a_promise() {
-    for (wish, code) in [
-        (Wish::Never { component: 0, value: 0, when: When::Always }, 1 << 18),
-        (Wish::Never { component: 7, value: 255, when: When::Task(63) }, 1 << 18 | 64 << 11 | 7 << 8 | 255),
-        (Wish::Always { component: 1, value: 2, when: When::Signal(15) }, 2 << 18 | 80 << 11 | 1 << 8 | 2),
-        (Wish::Off, 3 << 18),
-        (Wish::Remember(true), 3 << 18 | 1),
-        (Wish::Remember(false), 3 << 18 | 2),
+    for (rule, code) in [
+        (UserRule::Never { component: 0, value: 0, when: When::Always }, 1 << 18),
+        (UserRule::Never { component: 7, value: 255, when: When::Task(63) }, 1 << 18 | 64 << 11 | 7 << 8 | 255),
+        (UserRule::Always { component: 1, value: 2, when: When::Signal(15) }, 2 << 18 | 80 << 11 | 1 << 8 | 2),
+        (UserRule::Off, 3 << 18),
+        (UserRule::Remember(true), 3 << 18 | 1),
+        (UserRule::Remember(false), 3 << 18 | 2),
     ] {
-        assert_eq!((wish.code(), Wish::from_code(code)), (code, Some(wish)));
+        assert_eq!((rule.code(), UserRule::from_code(code)), (code, Some(rule)));
     }
     for code in 0..1 << 20 {
-        assert!(Wish::from_code(code).is_none_or(|wish| wish.code() == code), "{code}");
+        assert!(UserRule::from_code(code).is_none_or(|rule| rule.code() == code), "{code}");
     }
 }
 
@@ -333,7 +333,7 @@ fn who_is_off_is_left_alone() {
     let mut ana: HostUser<'_, f64, 4> = start(&policy, 1);
     let (context, all) = (Context::new(&CLERK, None, &[0.5, 0.5]).unwrap(), Feasible::all(&CLERK));
     let decision = ana.decide(&context, &all).unwrap();
-    ana.user().run(&mut Command::wishes(&[Wish::Off])).unwrap();
+    ana.user().run(&mut Command::user_rules(&[UserRule::Off])).unwrap();
     let (before, off) = (bits(&ana), Err(UserError::Off));
     let request = Request::new(&context, &all);
     assert_eq!(ana.user().decide(&request).map(drop), off);
@@ -344,7 +344,7 @@ fn who_is_off_is_left_alone() {
     assert_eq!(ana.user().observe(&context, decision.action, 1.0).map(drop), off);
     assert_eq!(ana.user().run(&mut Command::observe(&context, decision.action, 1.0)), off);
     assert_eq!(bits(&ana), before);
-    ana.user().run(&mut Command::wishes(&[])).unwrap();
+    ana.user().run(&mut Command::user_rules(&[])).unwrap();
     ana.feedback(decision.id, 1.0).unwrap();
 }
 
@@ -353,9 +353,9 @@ fn who_is_off_is_left_alone() {
 fn a_forged_snapshot_is_refused() {
     let policy = Policy::<f32>::new(&CLERK, Settings::DEFAULT).unwrap();
     let mut ana: HostUser<'_, f32, 4> = start(&policy, 1);
-    ana.user().run(&mut Command::wishes(&[Wish::Off])).unwrap();
+    ana.user().run(&mut Command::user_rules(&[UserRule::Off])).unwrap();
     let bytes = ana.to_bytes();
-    let first = bytes.len() - 4 - 4 * MAX_WISHES;
+    let first = bytes.len() - 4 - 4 * MAX_USER_RULES;
     let forged = |place: usize, number: u32| {
         let mut bytes = bytes.clone();
         bytes[first + 4 * place..][..4].copy_from_slice(&number.to_le_bytes());
@@ -364,7 +364,7 @@ fn a_forged_snapshot_is_refused() {
         bytes[end..].copy_from_slice(&sum);
         HostUser::<f32, 4>::restore(&policy, &bytes)
     };
-    let off = Wish::Off.code();
+    let off = UserRule::Off.code();
     assert!(forged(0, off).is_ok_and(|user| user == ana));
     assert!(forged(1, off + 1).is_ok());
     for (place, number) in [(2, off + 4), (0, off | 1 << 31), (0, 1), (1, off + 3), (1, f32::NAN.to_bits()), (0, u32::MAX)] {

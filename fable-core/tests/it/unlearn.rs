@@ -2,10 +2,11 @@
 
 use crate::common::{self, MIXED, Random, bits};
 use fable_core::catalog::{AGENT, Catalog, TAU2};
-use fable_core::{
-    Action, Context, ContrastSet, Deadline, Direction, Event, Expiry, Factor, Feasible, HostUser, Observation, Policy, Prior,
-    Request, Scalar, Settings, Statement, UserError,
-};
+use fable_core::catalog::{ContrastSet, Direction};
+use fable_core::journal::{Event, Observation};
+use fable_core::posterior::{Factor, Prior};
+use fable_core::settings::{Deadline, Expiry};
+use fable_core::{Action, Context, Feasible, HostUser, Policy, Request, Scalar, Settings, Statement, UserError};
 use proptest::prelude::*;
 
 fn start<'p, T: Scalar>(policy: &Policy<'p, T>) -> HostUser<'p, T, 4> {
@@ -47,7 +48,7 @@ fn half<T: Scalar>(catalog: &Catalog<'_>, seed: u64, count: usize, tolerance: f6
     for observation in &kept {
         direct.user().check(&Event::Observation(*observation)).unwrap().apply();
     }
-    assert_eq!(ana.observations(), direct.observations());
+    assert_eq!(ana.state().observations(), direct.state().observations());
     let ratio = ana.learner().posterior().log_det_ratio() - direct.learner().posterior().log_det_ratio();
     assert!(ratio.abs() < tolerance * 10.0, "{ratio}");
     for _ in 0..50 {
@@ -138,13 +139,13 @@ fn imputed_rewards_are_taken_back_as_such() {
     let observation = Observation { context, action, baseline, reward: -0.5, weight: 1.0 };
     ana.user().observe(&context, action, 0.75).unwrap();
     let value = TAU2.values(action).unwrap()[0];
-    assert_eq!((ana.observations(), ana.user().evidence(0, value)), (2, 1));
+    assert_eq!((ana.state().observations(), ana.user().evidence(0, value)), (2, 1));
 
     let event = Event::Unlearn { observation, imputed: true, kept: 1.0, probed: ContrastSet::EMPTY };
     ana.user().check(&event).unwrap().apply();
-    assert_eq!((ana.observations(), ana.user().evidence(0, value)), (1, 1));
+    assert_eq!((ana.state().observations(), ana.user().evidence(0, value)), (1, 1));
     ana.user().unlearn(Observation { reward: 0.75, ..observation }).unwrap();
-    assert_eq!((ana.observations(), ana.user().evidence(0, value)), (0, 0));
+    assert_eq!((ana.state().observations(), ana.user().evidence(0, value)), (0, 0));
     assert!(ana.learner().posterior().log_det_ratio().abs() < 1e-12);
 }
 
@@ -172,7 +173,7 @@ fn nothing_is_unlearned_from_a_prior() {
     let (mean, precision) = (vec![0.25; TAU2.dimension()], vec![4.0; TAU2.dimension()]);
     let factor = start(&Policy::new(&TAU2, Settings::PAPER).unwrap()).into_learner();
     let posterior = factor.posterior();
-    let packed = Factor::new(TAU2.arrow(), posterior.packed(), &mut vec![0.0; TAU2.workspace_len()]).unwrap();
+    let packed = Factor::new(TAU2.layout(), posterior.packed(), &mut vec![0.0; TAU2.workspace_len()]).unwrap();
     for prior in [Prior::Isotropic, Prior::Diagonal { mean: &mean, precision: &precision }, Prior::Factor(packed)] {
         let policy = Policy::<f64>::with_prior(&TAU2, Settings::PAPER, prior).unwrap();
         let mut ana = start(&policy);

@@ -36,7 +36,7 @@ extern "C" {
 #define FABLE_MAX_COMPONENTS 8u
 #define FABLE_MAX_SIGNALS 16u
 #define FABLE_MAX_ACTIONS 1024u
-#define FABLE_MAX_WISHES 24u
+#define FABLE_MAX_USER_RULES 24u
 
 /* What takes a position or none takes FABLE_AT(position) or 0. */
 #define FABLE_AT(position) ((position) + 1)
@@ -84,14 +84,16 @@ enum {
     FABLE_STALE = 38,               /* the decision cannot be explained any more: something was learned since */
     FABLE_COMPARISON = 39,          /* the two actions compared must differ in exactly one component */
     FABLE_OFF = 40,                 /* the user has switched everything off */
-    FABLE_WISH = 41,                /* no such wish, it stands already, or it does not stand */
-    FABLE_WISHES = 42,              /* there is no room for another wish */
+    FABLE_UNKNOWN_RULE = 41,        /* the rule is not one that users of this catalog can have */
+    FABLE_RULES_FULL = 42,          /* the user has the maximum number of rules */
     FABLE_EXHAUSTED = 43,           /* a counter has reached its end */
     FABLE_DIRECTION = 44,           /* a statement needs 1 to 24 different coordinates, and of one task at most */
     FABLE_COEFFICIENT = 45,         /* a coefficient is not a number from -100 to 100, or it is 0 */
     FABLE_RESPONSE = 46,            /* a response is not a number from -1 to 1 */
     FABLE_PRECISION = 47,           /* a precision is neither 0 nor a number from 0.000001 to 1000000 */
     FABLE_NO_COORDINATE = 48,       /* the dictionary has no coordinate for this combination of values */
+    FABLE_RULE_EXISTS = 49,         /* the user has this rule */
+    FABLE_RULE_MISSING = 50,        /* the user does not have this rule */
     /* What was loaded. */
     FABLE_RECORD_TRUNCATED = 60, /* the snapshot ends too early */
     FABLE_RECORD_TOO_LONG = 61,  /* there are bytes after the end of the snapshot */
@@ -616,22 +618,22 @@ fable_status fable_state(fable_user *user, const fable_entry *entries, size_t co
 /* ---- A user's own rules ----------------------------------------------------------------------------------------------- */
 
 enum {
-    FABLE_WISH_NEVER = 1,          /* the value is not chosen there */
-    FABLE_WISH_ALWAYS = 2,         /* the value is chosen there, or another one that is wished so */
-    FABLE_WISH_OFF = 3,            /* nothing is decided and nothing is learned */
-    FABLE_WISH_REMEMBER = 4,       /* what is said may be remembered; for the caller to obey */
-    FABLE_WISH_DO_NOT_REMEMBER = 5 /* it may not */
+    FABLE_USER_RULE_NEVER = 1,          /* the value is not chosen there */
+    FABLE_USER_RULE_ALWAYS = 2,         /* the value is chosen there, or another one that is wished so */
+    FABLE_USER_RULE_OFF = 3,            /* nothing is decided and nothing is learned */
+    FABLE_USER_RULE_REMEMBER = 4,       /* what is said may be remembered; for the caller to obey */
+    FABLE_USER_RULE_DO_NOT_REMEMBER = 5 /* it may not */
 };
-typedef struct fable_wish {
+typedef struct fable_user_rule {
     uint8_t kind;
     fable_pair pair; /* of the first two kinds, as is the next */
     fable_where where;
-} fable_wish;
+} fable_user_rule;
 
-fable_status fable_wish_take(fable_user *user, const fable_wish *wish);
-fable_status fable_wish_drop(fable_user *user, const fable_wish *wish);
+fable_status fable_user_rule_add(fable_user *user, const fable_user_rule *wish);
+fable_status fable_user_rule_remove(fable_user *user, const fable_user_rule *wish);
 /* What the user wishes; `wishes` may be null if `size` is 0. After FABLE_TOO_SMALL `count` is what is needed. */
-fable_status fable_wishes(fable_user *user, fable_wish *wishes, size_t size, size_t *count);
+fable_status fable_user_rules(fable_user *user, fable_user_rule *wishes, size_t size, size_t *count);
 
 /* ---- What is certain -------------------------------------------------------------------------------------------------- */
 
@@ -676,10 +678,9 @@ typedef struct fable_promotion {
     uint8_t standing;
 } fable_promotion;
 
-/* Promotes everything that is certain now. `promoted`, how many, may be null. */
+/* Promotes everything that is certain now, between the checks that `fable_feedback` and `fable_observe` make. `promoted`, the number
+ * of promotions, may be null. */
 fable_status fable_promote(fable_user *user, uint32_t now, uint32_t *promoted);
-/* Whether it is worth looking after so many observations: looks thin out. 1 or 0. */
-uint8_t fable_is_look(uint32_t observations);
 /* The promoted preferences; `promotions` may be null if `size` is 0. */
 fable_status fable_profile(fable_user *user, fable_promotion *promotions, size_t size, size_t *count);
 /* Those that hold, as sentences for the assistant, as `fable_instruct` writes. */
@@ -745,8 +746,8 @@ static inline fable_status fable_prefer_named(fable_user *user, const fable_poli
 }
 
 /* A wish about a value, by name. */
-static inline fable_status fable_wish_named(const fable_policy *policy, uint8_t kind, fable_named value, fable_where where,
-                                            fable_wish *wish)
+static inline fable_status fable_user_rule_named(const fable_policy *policy, uint8_t kind, fable_named value, fable_where where,
+                                            fable_user_rule *wish)
 {
     fable_pair pair = {0, 0};
     fable_status status = fable_find_values(policy, &value, 1, &pair);

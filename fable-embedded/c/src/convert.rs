@@ -13,7 +13,9 @@ use fable_core::catalog::{
     Block, CatalogError, Component, Condition, Contrast, Definition, MAX_BLOCKS, MAX_COMPONENTS, MAX_CONTRASTS, MAX_RULES,
     MAX_SIGNALS, MAX_TASKS, MAX_TERMS, MAX_VALUES, Part, StandingRule, Term, Value,
 };
-use fable_core::{BlockSet, Catalog, Deadline, Effect, Expiry, Exploration, OnChange, Policy, Rule, Scale, Settings};
+use fable_core::catalog::{BlockSet, Effect};
+use fable_core::settings::{Deadline, Expiry, OnChange, Scale};
+use fable_core::{Catalog, Exploration, Policy, Rule, Settings};
 
 /// Memory that is handed out from its start. Without a place it only counts.
 struct Arena {

@@ -4,7 +4,8 @@ use crate::borrow::{one, place, places};
 use crate::layout::{DecisionId as CDecisionId, Explanation as CExplanation, Share as CShare};
 use crate::status::{Status, number};
 use crate::user::{Handle, defaults, id, user};
-use fable_core::{Action, Source};
+use fable_core::Action;
+use fable_core::explain::Source;
 
 /// FABLE_AT a coordinate, or 0.
 fn at(coordinate: Option<usize>) -> u16 {

@@ -222,7 +222,7 @@ structures! {
         coefficient: f64,
         coordinate: u16,
     }
-    Wish = "fable_wish" {
+    UserRule = "fable_user_rule" {
         kind: u8,
         pair: Pair,
         r#where: Where,

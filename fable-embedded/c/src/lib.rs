@@ -44,7 +44,7 @@ pub mod status;
 mod text;
 pub mod user;
 #[cfg(feature = "wishes")]
-mod wishes;
+mod user_rules;
 
 /// The version of the interface.
 pub const ABI: u32 = 1;

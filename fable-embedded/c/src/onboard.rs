@@ -4,8 +4,9 @@ use crate::borrow::{many, one};
 use crate::layout::{Entry, Pair, Preference, Where};
 use crate::status::{Status, number};
 use crate::user::{Handle, user};
+use fable_core::Statement;
 use fable_core::catalog::MAX_COMPONENTS;
-use fable_core::{Direction, Statement, When};
+use fable_core::catalog::{Direction, When};
 
 /// Where something holds.
 pub(crate) fn when(place: Where) -> Result<When, Status> {

@@ -132,7 +132,7 @@ pub unsafe extern "C" fn fable_policy_shape(policy: *const Handle, shape: *mut S
     number((|| {
         // SAFETY: the promise of the caller, as in the header.
         let (policy, shape) = unsafe { (self::policy(policy)?, place(shape)?) };
-        let (catalog, definition, arrow) = (policy.catalog(), policy.catalog().definition(), policy.catalog().arrow());
+        let (catalog, definition, arrow) = (policy.catalog(), policy.catalog().definition(), policy.catalog().layout());
         // None of them is larger than 8,192.
         *shape = Shape {
             actions: catalog.actions() as u16,

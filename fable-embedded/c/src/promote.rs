@@ -6,7 +6,8 @@ use crate::status::{Status, number};
 use crate::text;
 use crate::user::{Handle, context, user};
 use core::ffi::c_char;
-use fable_core::{Action, Assessment, Certifier, Comparison, Promotion, Standing, is_look};
+use fable_core::preference::{Assessment, Certifier, Comparison, Standing};
+use fable_core::{Action, Promotion};
 
 /// The same for C.
 fn told(known: &Assessment) -> CAssessment {
@@ -66,12 +67,6 @@ pub unsafe extern "C" fn fable_promote(user: *mut Handle, now: u32, promoted: *m
 
 /// See the header.
 #[unsafe(no_mangle)]
-pub extern "C" fn fable_is_look(observations: u32) -> u8 {
-    u8::from(is_look(observations))
-}
-
-/// See the header.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn fable_profile(user: *mut Handle, promotions: *mut CPromotion, size: usize, count: *mut usize) -> i32 {
     number((|| {
         // SAFETY: the promise of the caller, as in the header.
@@ -88,7 +83,7 @@ pub unsafe extern "C" fn fable_profile(user: *mut Handle, promotions: *mut CProm
                 Standing::Revoked => 2,
             };
             let Promotion { contrast, verdict, valid, by, round, at, evidence, lower, upper } = promotion;
-            let (verdict, valid, by) = (verdict.sign(), u8::from(valid), u8::from(by == Certifier::Coins));
+            let (verdict, valid, by) = (verdict.sign(), u8::from(valid), u8::from(by == Certifier::Probes));
             *slot = CPromotion { round, now: at, evidence, lower, upper, contrast, verdict, valid, by, standing };
         }
         Ok(())

@@ -4,7 +4,8 @@ use crate::borrow::{many, one, place};
 use crate::layout::{Pair, Set};
 use crate::policy::{Handle, policy};
 use crate::status::{Status, number};
-use fable_core::{ActionSet, Catalog, Feasible};
+use fable_core::catalog::ActionSet;
+use fable_core::{Catalog, Feasible};
 
 /// See the header.
 #[unsafe(no_mangle)]

@@ -2,10 +2,13 @@
 
 use core::ffi::{CStr, c_char};
 use core::num::NonZeroI32;
+use fable_core::UserError;
 use fable_core::catalog::{CatalogError, OnboardingError};
+use fable_core::catalog::{ContextError, FeasibleError};
+use fable_core::posterior::PosteriorError;
 #[cfg(feature = "record")]
 use fable_core::record::RecordError;
-use fable_core::{ContextError, FeasibleError, PosteriorError, SettingsError, UserError, setting};
+use fable_core::settings::{SettingsError, table};
 
 /// A status other than success. It is never 0, so that a result takes one register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -180,7 +183,7 @@ impl From<UserError> for Status {
             UserError::RulesFull => Self::RULES_FULL,
             UserError::Exhausted => Self::EXHAUSTED,
             UserError::Unsupported => Self::UNSUPPORTED,
-            UserError::Posterior(PosteriorError::Vacant) => Self::NOT_STARTED,
+            UserError::Posterior(PosteriorError::NotStarted) => Self::NOT_STARTED,
             UserError::Posterior(PosteriorError::StorageLength { .. } | PosteriorError::WorkspaceLength) => Self::TOO_SMALL,
             _ => Self::INTERNAL,
         }
@@ -236,7 +239,7 @@ impl From<RecordError> for Status {
             RecordError::Catalog => Self::RECORD_CATALOG,
             RecordError::Policy => Self::RECORD_POLICY,
             RecordError::Content => Self::RECORD_CONTENT,
-            RecordError::Room { .. } => Self::RECORD_ROOM,
+            RecordError::Capacity { .. } => Self::RECORD_ROOM,
             RecordError::Unsupported => Self::UNSUPPORTED,
             _ => Self::INTERNAL,
         }
@@ -246,20 +249,20 @@ impl From<RecordError> for Status {
 impl From<SettingsError> for Status {
     fn from(error: SettingsError) -> Self {
         let numbers: [(&str, Self); 14] = [
-            (setting::NOISE_VARIANCE.name, Self::SETTING_NOISE_VARIANCE),
-            (setting::PRECISION_PER_FEATURE.name, Self::SETTING_PRECISION_PER_FEATURE),
-            (setting::BASE_PRECISION.name, Self::SETTING_BASE_PRECISION),
-            (setting::COST_WEIGHT.name, Self::SETTING_COST_WEIGHT),
-            (setting::NU.name, Self::SETTING_EXPLORATION),
-            (setting::DELTA.name, Self::SETTING_EXPLORATION),
-            (setting::OPTIMISM.name, Self::SETTING_EXPLORATION),
-            (setting::ALPHA.name, Self::SETTING_ALPHA),
-            (setting::PRIOR_RADIUS.name, Self::SETTING_PRIOR_RADIUS),
-            (setting::NOISE_PROXY.name, Self::SETTING_NOISE_PROXY),
-            (setting::PROBE.name, Self::SETTING_PROBE),
-            (setting::MIN_EVIDENCE.name, Self::SETTING_MIN_EVIDENCE),
-            (setting::HALF_LIFE.name, Self::SETTING_HALF_LIFE),
-            (setting::EXPIRY.name, Self::SETTING_EXPIRY),
+            (table::NOISE_VARIANCE.name, Self::SETTING_NOISE_VARIANCE),
+            (table::PRECISION_PER_FEATURE.name, Self::SETTING_PRECISION_PER_FEATURE),
+            (table::BASE_PRECISION.name, Self::SETTING_BASE_PRECISION),
+            (table::COST_WEIGHT.name, Self::SETTING_COST_WEIGHT),
+            (table::NU.name, Self::SETTING_EXPLORATION),
+            (table::DELTA.name, Self::SETTING_EXPLORATION),
+            (table::OPTIMISM.name, Self::SETTING_EXPLORATION),
+            (table::ALPHA.name, Self::SETTING_ALPHA),
+            (table::PRIOR_RADIUS.name, Self::SETTING_PRIOR_RADIUS),
+            (table::NOISE_PROXY.name, Self::SETTING_NOISE_PROXY),
+            (table::PROBE.name, Self::SETTING_PROBE),
+            (table::MIN_EVIDENCE.name, Self::SETTING_MIN_EVIDENCE),
+            (table::HALF_LIFE.name, Self::SETTING_HALF_LIFE),
+            (table::EXPIRY.name, Self::SETTING_EXPIRY),
         ];
         match error {
             SettingsError::OutOfRange(name) => {

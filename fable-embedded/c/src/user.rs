@@ -96,7 +96,7 @@ pub unsafe extern "C" fn fable_user_init(
             workspace.write_bytes(0, workspace_length);
             start
         };
-        let learner = Learner::over(Numbers { start, length: state_length });
+        let learner = Learner::from_storage(Numbers { start, length: state_length });
         let mark = handle.addr().get() ^ MARK;
         // SAFETY: the memory is aligned, and large enough for a handle.
         unsafe { handle.write(Handle { mark, policy, workspace, workspace_length, learner }) };
@@ -161,7 +161,7 @@ pub(crate) unsafe fn parts<'u>(handle: *mut Handle) -> Result<Parts<'u>, Status>
 pub(crate) unsafe fn user<'u>(handle: *mut Handle) -> Result<User<'u, f32>, Status> {
     // SAFETY: the caller's promise.
     let (policy, learner, workspace) = unsafe { parts(handle) }?;
-    Ok(learner.with(policy, workspace)?)
+    Ok(learner.bind(policy, workspace)?)
 }
 
 /// The same where there is only one policy: every call sees that it is a constant.
@@ -174,7 +174,7 @@ pub(crate) unsafe fn user<'u>(handle: *mut Handle) -> Result<User<'u, f32>, Stat
 pub(crate) unsafe fn user<'u>(handle: *mut Handle) -> Result<User<'u, f32>, Status> {
     // SAFETY: the caller's promise.
     let (policy, learner, workspace) = unsafe { parts(handle) }?;
-    Ok(learner.with(policy, workspace)?)
+    Ok(learner.bind(policy, workspace)?)
 }
 
 /// A context by positions.
@@ -220,7 +220,7 @@ unsafe fn feasible(catalog: &Catalog<'_>, set: *const Set) -> Result<Feasible, S
         return Ok(Feasible::all(catalog));
     }
     // SAFETY: the caller's promise.
-    Ok(Feasible::from_set(catalog, fable_core::ActionSet::from_words(unsafe { one(set) }?.words))?)
+    Ok(Feasible::from_set(catalog, fable_core::catalog::ActionSet::from_words(unsafe { one(set) }?.words))?)
 }
 
 /// What a request asks for, handed to a body.
@@ -339,11 +339,11 @@ pub unsafe extern "C" fn fable_progress_of(user: *mut Handle, progress: *mut Pro
         // SAFETY: the promise of the caller, as in the header.
         let (user, progress) = unsafe { (self::user(user)?, place(progress)?) };
         *progress = Progress {
-            user: user.user(),
-            incarnation: user.incarnation(),
-            rounds: user.rounds(),
-            observations: user.observations(),
-            voided: u8::from(user.is_voided()),
+            user: user.state().user(),
+            incarnation: user.state().incarnation(),
+            rounds: user.state().rounds(),
+            observations: user.state().observations(),
+            voided: u8::from(user.state().is_voided()),
         };
         Ok(())
     })())

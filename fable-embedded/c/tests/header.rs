@@ -78,7 +78,7 @@ fn every_status_and_limit_has_its_number() {
         ("MAX_COMPONENTS", MAX_COMPONENTS),
         ("MAX_SIGNALS", MAX_SIGNALS),
         ("MAX_ACTIONS", MAX_ACTIONS),
-        ("MAX_WISHES", fable_core::MAX_WISHES),
+        ("MAX_USER_RULES", fable_core::preference::MAX_USER_RULES),
     ];
     let numbers = Status::ALL.iter().map(|(name, number)| (*name, i64::from(*number)));
     let numbers: Vec<(&str, i64)> = numbers.chain(limits.map(|(name, number)| (name, i64::try_from(number).unwrap()))).collect();

@@ -63,7 +63,7 @@ pub enum FlashError {
     User(UserError),
     /// The user cannot be migrated.
     #[cfg(feature = "migrate")]
-    Migrate(fable_core::MigrateError),
+    Migrate(fable_core::migrate::MigrateError),
     /// The journal is too small for the event.
     Full,
     /// The user is forgotten, but the old bytes are not erased yet; the next event and a restart try again.

@@ -14,8 +14,9 @@ use crate::protocol::{Fault, Kept, StorageFault};
 use crate::receipt::{Acknowledgement, Receipt, Receipts};
 use embedded_storage::nor_flash::NorFlash as BlockingNorFlash;
 use embedded_storage_async::nor_flash::NorFlash;
+use fable_core::journal::Event;
 use fable_core::record::{RecordError, encode_event};
-use fable_core::{Event, Policy, Scalar, User};
+use fable_core::{Policy, Scalar, User};
 use fable_forms::blocking;
 
 impl From<FlashError> for Fault {
@@ -172,7 +173,7 @@ impl<F: NorFlash, const PRIOR: bool> AsyncKeep for FlashStore<F, PRIOR> {
         let staged = Active { slot, len: length };
         let verified = self.verify(user.policy(), staged).await??;
         // A device with which nothing has happened yet may become a place of somebody else.
-        let untouched = self.events == 0 && user.rounds() == 0 && user.observations() == 0;
+        let untouched = self.events == 0 && user.state().rounds() == 0 && user.state().observations() == 0;
         if verified.user() != self.header.user && !untouched {
             return Err(FlashError::ForeignUser);
         }
@@ -183,7 +184,7 @@ impl<F: NorFlash, const PRIOR: bool> AsyncKeep for FlashStore<F, PRIOR> {
         self.commit(staged, false, false, receipt.or(self.receipts.last().copied())).await?;
         self.header = header;
         self.load(staged, user.load(verified)?).await?;
-        self.receipts.restored(user.rounds());
+        self.receipts.restored(user.state().rounds());
         let _ = self.renew().await; // committed is committed; `make_room` tries again
         Ok(())
     }

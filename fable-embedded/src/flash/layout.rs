@@ -32,8 +32,10 @@ use super::journal::{BEGIN_LEN, MAX_ITEM_LEN, SEQUENCE_LEN, TICKET_LEN};
 use super::mark::{BODY, MARKS_LEN};
 use super::medium::Flash;
 use core::ops::Range;
+use fable_core::journal::Event;
+use fable_core::preference::{Probe, Probes};
 use fable_core::record::{MAX_EVENT_LEN, encode_event};
-use fable_core::{Action, Catalog, Coin, Coins, Context, Event};
+use fable_core::{Action, Catalog, Context};
 
 /// The largest word, and the alignment of everything in a slot.
 pub(super) const MAX_WORD: usize = 32;
@@ -190,9 +192,9 @@ impl Layout {
         let signals = [0.0; fable_core::catalog::MAX_SIGNALS];
         let signals = signals.get(..catalog.definition().signals.len()).unwrap_or(&signals);
         let action = Action(u16::try_from(catalog.actions().saturating_sub(1)).unwrap_or(u16::MAX));
-        let mut most = Coins::new();
+        let mut most = Probes::new();
         for _ in 0..coins {
-            let _ = most.push(Coin { contrast: 0, expected: 0.0 }); // more than there are components are no more
+            let _ = most.push(Probe { contrast: 0, expected: 0.0 }); // more than there are components are no more
         }
         let decision = Context::new(catalog, None, signals).map_or(MAX_EVENT_LEN, |context| {
             event_len(&Event::Decision { round: 1, action, baseline: 0.0, context, at: 0, coins: most })

@@ -4,8 +4,10 @@ use super::error::FlashError;
 use super::{Active, Blocking, FlashStore, Restored, State};
 use embedded_storage::nor_flash::NorFlash as BlockingNorFlash;
 use embedded_storage_async::nor_flash::NorFlash;
+use fable_core::migrate::{Migrated, Migration};
+use fable_core::posterior::Storage;
 use fable_core::record::{Header, Kind};
-use fable_core::{Learner, Migrated, Migration, Policy, Scalar, Storage};
+use fable_core::{Learner, Policy, Scalar};
 use fable_forms::blocking;
 
 #[blocking(impl<F: BlockingNorFlash, const PRIOR: bool> FlashStore<Blocking<F>, PRIOR>)]
@@ -24,8 +26,8 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
         new: &mut Learner<T, Z, Q>,
         workspace: &mut (impl AsMut<[T]> + ?Sized),
     ) -> Result<(Restored, Migrated), FlashError> {
-        old.vacate();
-        new.vacate();
+        old.clear();
+        new.clear();
         self.state = State::Closed;
         self.admit(migration.new_policy(), Q)?;
         let restored = self.restore(migration.old_policy(), old, workspace).await?;
@@ -37,8 +39,8 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
         }
         if migrated.is_err() {
             self.state = State::Closed;
-            old.vacate();
-            new.vacate();
+            old.clear();
+            new.clear();
         }
         #[cfg(feature = "defmt")]
         match &migrated {
@@ -57,10 +59,10 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
         workspace: &mut (impl AsMut<[T]> + ?Sized),
     ) -> Result<(), FlashError> {
         let policy: &Policy<'_, T> = migration.new_policy();
-        let (user, promise, fresh) = (new.user(), new.promise(), self.is_fresh());
+        let (user, promise, fresh) = (new.state().user(), new.state().guarantee_fingerprint(), self.is_fresh());
         self.drop_priors(migration.old_policy()).await?;
         let slot = self.inactive();
-        let len = self.write_snapshot(&new.with(policy, workspace)?).await?;
+        let len = self.write_snapshot(&new.bind(policy, workspace)?).await?;
         // The last request was made of another catalog: its answer means nothing any more.
         self.commit(Active { slot, len }, false, fresh, None).await?;
         self.header = Header { promise, ..Header::new(Kind::Journal, policy, user, Q as u16) };

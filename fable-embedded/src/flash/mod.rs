@@ -16,8 +16,8 @@
 //! const LAYOUT: Layout = Layout::new::<Blocking<Flash>>(0, 16 * 1024, max_len::<f32>(&TAU2, 8));
 //!
 //! let policy = Policy::new(&TAU2, Settings::default())?;
-//! let mut learner: Learner<f32, [f32; TAU2.state_len()], 8> = const { Learner::vacant(&TAU2) }; // a `static` on a device
-//! let mut workspace: Workspace<f32, [f32; TAU2.workspace_len()]> = const { Workspace::vacant(&TAU2) };
+//! let mut learner: Learner<f32, [f32; TAU2.state_len()], 8> = const { Learner::new(&TAU2) }; // a `static` on a device
+//! let mut workspace: Workspace<f32, [f32; TAU2.workspace_len()]> = const { Workspace::new(&TAU2) };
 //! let mut store = FlashStore::new(Blocking(Flash::new(16)), LAYOUT);
 //!
 //! // At the start: restore, and format only what is not a store yet.
@@ -26,7 +26,7 @@
 //! store.format(&policy, user_hash("ana"), 8)?;
 //! store.restore(&policy, &mut learner, &mut workspace)?;
 //!
-//! let mut device = Device::new(learner.with(&policy, &mut workspace)?, &mut store);
+//! let mut device = Device::new(learner.bind(&policy, &mut workspace)?, &mut store);
 //! device.observe(&TAU2.context(None, [])?, Action(3), 0.5)?;
 //!
 //! // After a reset everything is there.
@@ -63,7 +63,10 @@
 //! ```
 //! # use core::ops::Range;
 //! # use fable_core::record::{encode_prior, prior::prior_len, snapshot::max_len};
-//! # use fable_core::{Factor, Learner, Policy, Prior, Settings, SettingsError, Workspace, catalog::TAU2, user_hash};
+//! # use fable_core::catalog::TAU2;
+//! # use fable_core::posterior::{Factor, Prior};
+//! # use fable_core::settings::SettingsError;
+//! # use fable_core::{Learner, Policy, Settings, Workspace, user_hash};
 //! # use fable_embedded::flash::{Blocking, FlashStore, Layout};
 //! # use fable_embedded::{Device, Keep, mock::Mock};
 //! # type Flash = Mock<4, 1024>;
@@ -74,14 +77,14 @@
 //! /// The policy with the prior whose numbers lie there; on a device with mapped flash a slice of it instead of a copy.
 //! fn policy(store: &mut Store, numbers: Option<Range<u32>>) -> Result<Policy<'static, f32>, Box<dyn core::error::Error>> {
 //!     let Some(numbers) = numbers else { return Ok(Policy::new(&TAU2, Settings::default())?) };
-//!     let mut packed = vec![0.0; TAU2.arrow().packed_len()];
+//!     let mut packed = vec![0.0; TAU2.layout().packed_len()];
 //!     store.copy_prior(numbers, &mut packed)?;
-//!     let factor = Factor::new(TAU2.arrow(), packed.leak(), &mut vec![0.0; TAU2.workspace_len()])?;
+//!     let factor = Factor::new(TAU2.layout(), packed.leak(), &mut vec![0.0; TAU2.workspace_len()])?;
 //!     Ok(Policy::with_prior(&TAU2, Settings::default(), Prior::Factor(factor))?)
 //! }
 //!
-//! # let mut learner: Learner<f32, [f32; TAU2.state_len()], 8> = const { Learner::vacant(&TAU2) };
-//! # let mut workspace: Workspace<f32, [f32; TAU2.workspace_len()]> = const { Workspace::vacant(&TAU2) };
+//! # let mut learner: Learner<f32, [f32; TAU2.state_len()], 8> = const { Learner::new(&TAU2) };
+//! # let mut workspace: Workspace<f32, [f32; TAU2.workspace_len()]> = const { Workspace::new(&TAU2) };
 //! # let mut store = Store::over(Blocking(Flash::new(24)), LAYOUT);
 //! # let mut base = Policy::<f32>::new(&TAU2, Settings::default())?;
 //! # store.format(&base, user_hash("ana"), 8)?;
@@ -89,9 +92,9 @@
 //! let numbers = store.prior(&base)?;
 //! let mut now = policy(&mut store, numbers)?;
 //! store.restore(&now, &mut learner, &mut workspace)?;
-//! # let mut packed = vec![0.0_f32; TAU2.arrow().packed_len()];
+//! # let mut packed = vec![0.0_f32; TAU2.layout().packed_len()];
 //! # packed[..TAU2.dimension()].fill(0.25);
-//! # let factor = Factor::new(TAU2.arrow(), &packed, &mut vec![0.0; TAU2.workspace_len()])?;
+//! # let factor = Factor::new(TAU2.layout(), &packed, &mut vec![0.0; TAU2.workspace_len()])?;
 //! # let bytes = encode_prior(&Policy::with_prior(&TAU2, Settings::default(), Prior::Factor(factor))?).unwrap();
 //! # store.stage_write(0, &bytes)?;
 //! # store.commit_prior(&now, bytes.len() as u32)?;
@@ -102,14 +105,14 @@
 //!     now = policy(&mut store, numbers)?;
 //!     store.adopt(&now, &mut learner, &mut workspace)?;
 //! }
-//! let device = Device::new(learner.with(&now, &mut workspace)?, &mut store);
+//! let device = Device::new(learner.bind(&now, &mut workspace)?, &mut store);
 //! # assert_ne!(device.user().policy().fingerprint(), base.fingerprint());
 //! # Ok::<(), Box<dyn core::error::Error>>(())
 //! ```
 //!
 //! Between forgetting and [`adopt`](FlashStore::adopt) no event is stored ([`FlashError::Outdated`]). A prior from a host is
 //! verified before it counts: catalog, settings, scalar, checksum, and each number by itself. Whether the numbers together
-//! describe a distribution is what [`Factor::new`](fable_core::Factor::new) finds, at the host and again before a policy has them.
+//! describe a distribution is what [`Factor::new`](fable_core::posterior::Factor::new) finds, at the host and again before a policy has them.
 //!
 //! # Updates
 //!
@@ -120,7 +123,8 @@
 //! ```
 //! # use fable_core::catalog::{Block, Catalog, Component, Definition, Value};
 //! # use fable_core::record::{RecordError, snapshot::max_len};
-//! # use fable_core::{Learner, Migration, Policy, Settings, Workspace, user_hash};
+//! # use fable_core::migrate::Migration;
+//! # use fable_core::{Learner, Policy, Settings, Workspace, user_hash};
 //! # use fable_embedded::flash::{Blocking, FlashError, FlashStore, Layout};
 //! # use fable_embedded::mock::Mock;
 //! # type Flash = Mock<4, 1024>;
@@ -140,9 +144,9 @@
 //! # store.format(&old, user_hash("ana"), 8)?;
 //!
 //! let policy = Policy::<f32>::new(&V2, Settings::default())?;
-//! let mut learner: Learner<f32, [f32; V2.state_len()], 8> = const { Learner::vacant(&V2) };
-//! let mut before: Learner<f32, [f32; V1.state_len()], 8> = const { Learner::vacant(&V1) }; // for the migration only
-//! let mut workspace: Workspace<f32, [f32; V2.workspace_len()]> = const { Workspace::vacant(&V2) }; // the larger of the two
+//! let mut learner: Learner<f32, [f32; V2.state_len()], 8> = const { Learner::new(&V2) };
+//! let mut before: Learner<f32, [f32; V1.state_len()], 8> = const { Learner::new(&V1) }; // for the migration only
+//! let mut workspace: Workspace<f32, [f32; V2.workspace_len()]> = const { Workspace::new(&V2) }; // the larger of the two
 //! let restored = match store.restore(&policy, &mut learner, &mut workspace) {
 //!     Err(FlashError::Record(RecordError::Catalog | RecordError::Policy)) => {
 //!         let old = Policy::<f32>::new(&V1, Settings::default())?;
@@ -351,7 +355,7 @@ impl<F, const PRIOR: bool> FlashStore<F, PRIOR> {
             medium: Medium(flash),
             layout,
             cache: no_cache(),
-            header: Header { kind: Kind::Journal, digits: 0, room: 0, fingerprint: 0, user: 0, promise: 0 },
+            header: Header { kind: Kind::Journal, digits: 0, room: 0, fingerprint: 0, user: 0, guarantee_fingerprint: 0 },
             state: State::Closed,
             active: None,
             generation: 0,
@@ -432,7 +436,7 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
         let (slot, purge, fresh) = (self.inactive(), self.purge, self.purge || self.is_fresh());
         let len = self.write_snapshot(user).await?;
         self.commit(Active { slot, len }, purge, fresh, self.receipts.last().copied()).await?;
-        self.header.promise = user.promise();
+        self.header.guarantee_fingerprint = user.state().guarantee_fingerprint();
         #[cfg(feature = "defmt")]
         defmt::debug!("snapshot {} of {} bytes, pages erased so far: {}", self.generation, len, self.erases);
         self.renew().await?;

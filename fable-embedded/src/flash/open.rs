@@ -8,8 +8,10 @@ use super::{Active, Blocking, FlashStore, State};
 use crate::receipt::{Deed, Receipts};
 use embedded_storage::nor_flash::NorFlash as BlockingNorFlash;
 use embedded_storage_async::nor_flash::NorFlash;
+use fable_core::journal::Event;
+use fable_core::posterior::Storage;
 use fable_core::record::{Header, Kind, RecordError, Verified, decode_event_into, snapshot::max_len};
-use fable_core::{Catalog, Event, Learner, Policy, Scalar, Storage, User, UserError};
+use fable_core::{Catalog, Learner, Policy, Scalar, User, UserError};
 use fable_forms::blocking;
 
 /// What was restored.
@@ -90,11 +92,11 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
         learner: &mut Learner<T, S, R>,
         workspace: &mut (impl AsMut<[T]> + ?Sized),
     ) -> Result<Restored, FlashError> {
-        learner.vacate();
+        learner.clear();
         let restored = self.open(policy, learner, workspace).await;
         if restored.is_err() {
             self.state = State::Closed;
-            learner.vacate();
+            learner.clear();
         }
         #[cfg(feature = "defmt")]
         match &restored {
@@ -113,7 +115,7 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
         (self.state, self.cache, self.staged) = (State::Closed, super::no_cache(), None);
         self.admit(policy, R)?;
         self.begin(policy, learner).await?;
-        self.catch_up(&mut learner.with(policy, workspace)?).await
+        self.catch_up(&mut learner.bind(policy, workspace)?).await
     }
 
     /// Brings a vacant learner to where the journal begins. In a stack frame of its own, which is gone when events are replayed.
@@ -133,7 +135,7 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
     async fn catch_up<T: Scalar>(&mut self, user: &mut User<'_, T>) -> Result<Restored, FlashError> {
         let (generation, events, mut repaired) = (self.generation, self.events, self.state == State::Stale);
         let (mut forgot, mut torn, mut begun, mut pages) = (false, false, true, 0);
-        self.receipts.restored(user.rounds());
+        self.receipts.restored(user.state().rounds());
         if self.state == State::Ready {
             let (mut receipts, mut allowance) = (self.receipts, self.allowance);
             let mut take = |item: &Item<'_>| {
@@ -255,7 +257,7 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
 /// Reading and learning each have a stack frame of their own, apart from that of the event: all are large.
 #[inline(never)]
 fn replay<T: Scalar>(user: &mut User<'_, T>, item: &Item<'_>, receipts: &mut Receipts) -> Result<bool, FlashError> {
-    let mut event = Event::Forget { promise: 0 };
+    let mut event = Event::Forget { guarantee_fingerprint: 0 };
     read(user.policy().catalog(), item.event, &mut event).map_err(|error| match error {
         RecordError::Unsupported => FlashError::Record(error),
         _ => FlashError::Damaged,

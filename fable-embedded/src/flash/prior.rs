@@ -19,9 +19,10 @@ use super::{Blocking, Bytes, FlashStore, State};
 use core::ops::Range;
 use embedded_storage::nor_flash::NorFlash as BlockingNorFlash;
 use embedded_storage_async::nor_flash::NorFlash;
+use fable_core::posterior::Storage;
 use fable_core::record::prior::read_numbers;
 use fable_core::record::{HEADER_LEN, Header, Kind, PriorVerifier, RecordError, checksum};
-use fable_core::{Learner, Policy, Scalar, Storage};
+use fable_core::{Learner, Policy, Scalar};
 use fable_forms::blocking;
 
 /// Of the commit record.
@@ -183,12 +184,12 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
             return Ok(());
         }
         // The learner's room: the header may be that of a snapshot from a host, which has more.
-        let header = Header::new(Kind::Journal, policy, learner.user(), R as u16);
-        learner.start_journal_in(policy, &header, learner.incarnation())?;
+        let header = Header::new(Kind::Journal, policy, learner.state().user(), R as u16);
+        learner.start_journal_in(policy, &header, learner.state().incarnation())?;
         self.header = header;
         self.priors.began = self.priors.next;
         self.purge = true;
-        self.compact(&learner.with(policy, workspace)?).await
+        self.compact(&learner.bind(policy, workspace)?).await
     }
 
     /// Verifies the prior in a slot: where its numbers lie.

@@ -11,9 +11,13 @@ use super::{Blocking, FlashStore};
 use core::fmt;
 use embedded_storage::nor_flash::NorFlash as BlockingNorFlash;
 use embedded_storage_async::nor_flash::NorFlash;
-use fable_core::{Catalog, Learner, Policy, Scalar, Settings, SettingsError, Storage};
 #[cfg(feature = "migrate")]
-use fable_core::{Migrated, Migration, catalog::Rename, record::RecordError};
+use fable_core::catalog::Rename;
+use fable_core::migrate::{Migrated, Migration};
+use fable_core::posterior::Storage;
+use fable_core::record::RecordError;
+use fable_core::settings::SettingsError;
+use fable_core::{Catalog, Learner, Policy, Scalar, Settings};
 use fable_forms::blocking;
 
 /// Why a device does not start. What is in its flash was left alone, unless it is the flash that failed.
@@ -93,7 +97,7 @@ impl<F: NorFlash> FlashStore<F> {
                 self.format(&policy, user, R as u16).await?;
                 self.restore(&policy, learner, workspace).await?;
                 // From now on there is always a snapshot to read.
-                self.compact(&learner.with(&policy, workspace).map_err(FlashError::from)?).await?;
+                self.compact(&learner.bind(&policy, workspace).map_err(FlashError::from)?).await?;
             }
             (Err(error), _) => return Err(error.into()),
         }
@@ -151,17 +155,17 @@ impl<F: NorFlash> FlashStore<F> {
     /// const LAYOUT: Layout = Layout::new::<Blocking<Flash>>(1024, 8 * 1024, 1500); // after the page of the seed
     /// # let mut store = FlashStore::new(Blocking(Flash::new(9)), LAYOUT);
     /// # let draw = || Some(5);
-    /// # let mut first: Learner<f32, [f32; V1.state_len()], 8> = const { Learner::vacant(&V1) };
-    /// # let mut scratch: Workspace<f32, [f32; V1.workspace_len()]> = const { Workspace::vacant(&V1) };
+    /// # let mut first: Learner<f32, [f32; V1.state_len()], 8> = const { Learner::new(&V1) };
+    /// # let mut scratch: Workspace<f32, [f32; V1.workspace_len()]> = const { Workspace::new(&V1) };
     /// # store.start(&V1, Settings::DEFAULT, &mut first, &mut scratch, draw)?;
-    /// let mut then: Learner<f32, [f32; V1.state_len()], 8> = const { Learner::vacant(&V1) }; // statics on a device
-    /// let mut learner: Learner<f32, [f32; V2.state_len()], 8> = const { Learner::vacant(&V2) };
-    /// let mut workspace: Workspace<f32, [f32; V2.workspace_len()]> = const { Workspace::vacant(&V2) };
+    /// let mut then: Learner<f32, [f32; V1.state_len()], 8> = const { Learner::new(&V1) }; // statics on a device
+    /// let mut learner: Learner<f32, [f32; V2.state_len()], 8> = const { Learner::new(&V2) };
+    /// let mut workspace: Workspace<f32, [f32; V2.workspace_len()]> = const { Workspace::new(&V2) };
     ///
     /// let before = Before { catalog: &V1, settings: Settings::DEFAULT, renames: &[], learner: &mut then };
     /// let (policy, migrated) = store.start_from(before, &V2, Settings::DEFAULT, &mut learner, &mut workspace, draw)?;
     /// # assert_eq!(migrated.map(|migrated| (migrated.kept, migrated.added)), Some((2, 1)));
-    /// let user = learner.with(&policy, &mut workspace)?;
+    /// let user = learner.bind(&policy, &mut workspace)?;
     /// # assert_eq!(user.rounds(), 0);
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```

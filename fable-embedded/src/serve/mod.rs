@@ -16,11 +16,11 @@
 //! use fable_embedded::{Device, Server, Volatile};
 //!
 //! let policy = Policy::new(&TAU2, Settings::default())?;
-//! let mut learner: Learner<f32, [f32; TAU2.state_len()], 8> = const { Learner::vacant(&TAU2) };
-//! let mut workspace: Workspace<f32, [f32; TAU2.workspace_len()]> = const { Workspace::vacant(&TAU2) };
-//! let mut keep = Volatile::<0>::VACANT;
+//! let mut learner: Learner<f32, [f32; TAU2.state_len()], 8> = const { Learner::new(&TAU2) };
+//! let mut workspace: Workspace<f32, [f32; TAU2.workspace_len()]> = const { Workspace::new(&TAU2) };
+//! let mut keep = Volatile::<0>::EMPTY;
 //! learner.start(&policy, user_hash("ana"))?;
-//! let mut server = Server::new(Device::new(learner.with(&policy, &mut workspace)?, &mut keep));
+//! let mut server = Server::new(Device::new(learner.bind(&policy, &mut workspace)?, &mut keep));
 //!
 //! // The application decides ...
 //! let (context, all) = (TAU2.context(None, [])?, Feasible::all(&TAU2));
@@ -45,8 +45,10 @@ use crate::Device;
 use crate::keep::{AsyncKeep, Keep};
 use crate::protocol::{CHUNK, DELIMITER, Defaults, Draft, Fault, MAX_FRAME, Reply, Request, WireContext};
 use crate::receipt::Acknowledgement;
+use fable_core::journal::Command;
+use fable_core::preference::ProbeOutcomes;
 use fable_core::record::MAX_EVENT_LEN;
-use fable_core::{Command, Decision, Probes, Scalar, UserError};
+use fable_core::{Decision, Scalar, UserError};
 use fable_forms::blocking;
 use guard::Guard;
 use reply::{Answer, seal};
@@ -194,19 +196,19 @@ impl<T: Scalar, K: AsyncKeep> Server<'_, T, K> {
         let length = match answer {
             Ok(Answer::Chunk { offset }) => {
                 let mut draft = Draft::reply(buffer, sequence, &Reply::Chunk { offset });
-                let room = draft.room().get_mut(..CHUNK).unwrap_or_default();
+                let room = draft.free().get_mut(..CHUNK).unwrap_or_default();
                 let read = device.keep.read_snapshot(&device.user, offset, room).await;
                 read.map(|count| seal(draft, count, stamp)).map_err(Into::into)
             }
             Ok(Answer::Prior { next, offset }) => {
                 let mut draft = Draft::reply(buffer, sequence, &Reply::Chunk { offset });
-                let room = draft.room().get_mut(..CHUNK).unwrap_or_default();
+                let room = draft.free().get_mut(..CHUNK).unwrap_or_default();
                 let read = device.keep.read_prior(next, offset, room).await;
                 read.map(|count| seal(draft, count, stamp)).map_err(Into::into)
             }
             Ok(Answer::Event { index }) => {
                 let mut draft = Draft::reply(buffer, sequence, &Reply::Event { index });
-                let room = draft.room().get_mut(..MAX_EVENT_LEN).unwrap_or_default();
+                let room = draft.free().get_mut(..MAX_EVENT_LEN).unwrap_or_default();
                 let read = device.keep.read_event(index, room).await;
                 read.map_err(Into::into).and_then(|count| Ok(seal(draft, count.ok_or(Fault::Missing)?, stamp)))
             }
@@ -262,7 +264,7 @@ impl<T: Scalar, K: AsyncKeep> Device<'_, T, K> {
                 self.keep.stage_commit(&mut self.user, *length).await.map_err(Into::into)?;
                 #[cfg(feature = "defmt")]
                 defmt::info!("a snapshot of {} bytes from the host is the state now", *length);
-                self.user.rounds()
+                self.user.state().rounds()
             }
             Request::CommitPrior { length } => {
                 self.keep.commit_prior(self.user.policy(), *length).await.map_err(Into::into)?;
@@ -292,7 +294,7 @@ impl<T: Scalar, K: AsyncKeep> Device<'_, T, K> {
         if at.is_none() {
             let (action, score) = self.user.recommend(&request)?;
             let (action, baseline) = (action.0, score.to_f64());
-            return Ok(Answer::Reply(Reply::Decided { round: 0, action, baseline, probes: Probes::new() }));
+            return Ok(Answer::Reply(Reply::Decided { round: 0, action, baseline, probes: ProbeOutcomes::new() }));
         }
         let Decision { id, action, baseline } = self.decide_async(&request).await.map_err(Into::into)?;
         Ok(Answer::Acknowledged(Acknowledgement::Decided { round: id.round, action: action.0, baseline }))
@@ -306,10 +308,10 @@ impl<T: Scalar, K: AsyncKeep> Device<'_, T, K> {
         let done = if learns(request) { self.learn_async(&mut command).await } else { self.run_async(&mut command).await };
         done.map_err(Into::into)?;
         let count = match request {
-            Request::Forget => self.user.incarnation(),
+            Request::Forget => self.user.state().incarnation(),
             // With those that were done before a reset, if it is the same request.
             Request::Promote { .. } | Request::Expire { .. } => self.keep.receipts().counted(),
-            _ => self.user.observations(),
+            _ => self.user.state().observations(),
         };
         Ok(Answer::Acknowledged(Acknowledgement::Done { count }))
     }

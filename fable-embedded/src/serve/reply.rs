@@ -3,15 +3,17 @@
 use super::guard::Stamp;
 use crate::protocol::{Draft, Fault, Hello, Kept, MAX_FRAME, Reply, Request, Statistics, VERSION, WireShare};
 use crate::receipt::Acknowledgement;
-use fable_core::{Action, Comparison, DecisionId, Explanation, Probes, Scalar, Share, User, UserError, record};
+use fable_core::explain::{Explanation, Share};
+use fable_core::preference::{Comparison, ProbeOutcomes};
+use fable_core::{Action, DecisionId, Scalar, User, UserError, record};
 
 /// The reply to a request that changes something; a decision's coins are the user's.
 fn acknowledge<T: Scalar>(reply: Acknowledgement, user: &User<'_, T>) -> Reply {
     match reply {
         Acknowledgement::Done { count } => Reply::Done { count },
-        Acknowledgement::Restored => Reply::Done { count: user.rounds() },
+        Acknowledgement::Restored => Reply::Done { count: user.state().rounds() },
         Acknowledgement::Decided { round, action, baseline } => {
-            let mut probes = Probes::new();
+            let mut probes = ProbeOutcomes::new();
             for probe in user.coins(user.id(round)) {
                 let _ = probes.push(probe); // one for each component at most
             }
@@ -34,8 +36,8 @@ pub(super) enum Answer {
 #[inline(never)]
 pub(super) fn statistics<T: Scalar>(user: &User<'_, T>, [answered, refused]: [u32; 2], kept: Kept) -> Reply {
     Reply::Statistics(Statistics {
-        rounds: user.rounds(),
-        observations: user.observations(),
+        rounds: user.state().rounds(),
+        observations: user.state().observations(),
         waiting: short(user.waiting(0).count()),
         promotions: short(user.profile().len()),
         answered,
@@ -150,7 +152,7 @@ fn hello<T: Scalar>(user: &User<'_, T>) -> Hello {
         protocol: VERSION,
         record: record::VERSION,
         fingerprint: policy.fingerprint(),
-        promise: policy.promise(),
+        guarantee_fingerprint: policy.guarantee_fingerprint(),
         catalog: catalog.fingerprint(),
         digits: byte(T::DIGITS as usize),
         actions: short(catalog.actions()),
@@ -158,12 +160,12 @@ fn hello<T: Scalar>(user: &User<'_, T>) -> Hello {
         tasks: byte(definition.tasks.len()),
         signals: byte(definition.signals.len()),
         contrasts: byte(definition.contrasts.len()),
-        ring: short(user.room()),
-        user: user.user(),
-        incarnation: user.incarnation(),
+        ring: short(user.capacity()),
+        user: user.state().user(),
+        incarnation: user.state().incarnation(),
         origin: user.place(),
-        rounds: user.rounds(),
-        observations: user.observations(),
+        rounds: user.state().rounds(),
+        observations: user.state().observations(),
     }
 }
 

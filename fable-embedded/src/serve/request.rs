@@ -4,7 +4,9 @@ use super::guard::{Guard, Stamp};
 use crate::protocol::{
     Defaults, Fault, Frame, MAX_DEFAULTS, MAX_FRAME, Request, WireContext, read_defaults, read_feasible, read_statement,
 };
-use fable_core::{Action, Command, Context, ContrastSet, DecisionId, Event, Feasible, Observation, Scalar, User, UserError};
+use fable_core::catalog::ContrastSet;
+use fable_core::journal::{Command, Event, Observation};
+use fable_core::{Action, Context, DecisionId, Feasible, Scalar, User, UserError};
 
 /// What stood before a delimiter.
 pub(super) enum Received<'b> {
@@ -45,7 +47,7 @@ pub(super) const fn changes(request: &Request) -> bool {
             | Request::Unlearn { .. }
             | Request::Promote { .. }
             | Request::Expire { .. }
-            | Request::Wish { .. }
+            | Request::UserRule { .. }
             | Request::Forget
     )
 }
@@ -83,7 +85,7 @@ pub(super) fn read_terms<T: Scalar>(
         return Err(UserError::Unsupported.into());
     }
     let set = if SCORES == 0 { payload } else { read_defaults(catalog, payload, defaults)? };
-    Ok((context.context(catalog)?, read_feasible(catalog, user, set)?))
+    Ok((context.context(catalog)?, read_feasible(catalog, user.state(), set)?))
 }
 
 /// Puts the command of another request into its place.
@@ -123,7 +125,7 @@ pub(super) fn read_command<'c, T: Scalar>(
         }
         Request::Promote { at } => Command::promote(*at),
         Request::Expire { now } => Command::expire(*now),
-        Request::Wish { code, stands } => Command::event(Event::Wish { code: *code, stands: *stands }),
+        Request::UserRule { code, stands } => Command::event(Event::UserRule { code: *code, stands: *stands }),
         _ => Command::forget(),
     };
     Ok(())

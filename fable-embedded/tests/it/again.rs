@@ -3,7 +3,10 @@
 
 use crate::common::{Known, Scratch, TINY, USER, bytes, layout, scratch, vacant};
 use crate::wire::{framed, replies};
-use fable_core::{Action, Context, Deadline, Expiry, Feasible, Policy, Request as Wanted, Settings, When, Wish};
+use fable_core::catalog::When;
+use fable_core::preference::UserRule;
+use fable_core::settings::{Deadline, Expiry};
+use fable_core::{Action, Context, Feasible, Policy, Request as Wanted, Settings};
 use fable_embedded::flash::{FlashStore, Layout, block_on};
 use fable_embedded::mock::Mock;
 use fable_embedded::protocol::{Fault, Reply, Request, StorageFault, WireContext, write_entry, write_feasible};
@@ -47,7 +50,7 @@ impl<'p> Board<'p> {
     }
 
     fn ask(&mut self, frame: &[u8]) -> Reply {
-        let user = self.learner.with(self.policy, &mut self.workspace).unwrap();
+        let user = self.learner.bind(self.policy, &mut self.workspace).unwrap();
         let (mut server, mut sent) = (Server::new(Device::new(user, &mut self.store)), vec![]);
         for byte in frame {
             sent.extend_from_slice(block_on(server.push_async(*byte)));
@@ -56,7 +59,7 @@ impl<'p> Board<'p> {
     }
 
     fn device<T>(&mut self, work: impl FnOnce(&mut Device<'_, f32, FlashStore<Flash>>) -> T) -> T {
-        work(&mut Device::new(self.learner.with(self.policy, &mut self.workspace).unwrap(), &mut self.store))
+        work(&mut Device::new(self.learner.bind(self.policy, &mut self.workspace).unwrap(), &mut self.store))
     }
 
     /// All of the state, or without the profile: a promotion that follows a reward may wait for a later look.
@@ -100,7 +103,7 @@ fn lived<'p>(policy: &'p Policy<'static, f32>, events: u32, strict: bool) -> Boa
 fn requests() -> Vec<(Request, Vec<u8>, bool)> {
     let place = WireContext::new(&context());
     let some = Feasible::all(&TINY).forbid(&TINY, &[("a", "1")]).unwrap();
-    let never = Wish::Never { component: 0, value: 1, when: When::Always }.code();
+    let never = UserRule::Never { component: 0, value: 1, when: When::Always }.code();
     let unlearn = Request::Unlearn {
         context: place.clone(),
         action: 1,
@@ -119,7 +122,7 @@ fn requests() -> Vec<(Request, Vec<u8>, bool)> {
         (Request::Observe { context: place, action: 2, reward: -0.25, weight: 0.5 }, vec![], false),
         (unlearn, vec![], true),
         (Request::Onboard { response: 1.0, precision: 4.0 }, write_entry(0, 1.0).to_vec(), true),
-        (Request::Wish { code: never, stands: true }, vec![], true),
+        (Request::UserRule { code: never, stands: true }, vec![], true),
         (Request::Promote { at: 9 }, vec![], true),
         (Request::Expire { now: 60 }, vec![], true),
         (Request::Forget, vec![], true),

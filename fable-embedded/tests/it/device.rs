@@ -1,11 +1,12 @@
 //! A user on a device: verbs that are durable when they return, in both forms, and layouts that cannot hold it.
 
 use crate::common::{self, Known, R, TINY, USER, bytes, layout, scratch, vacant};
+use fable_core::catalog::Direction;
 use fable_core::catalog::TAU2;
+use fable_core::journal::Command;
 use fable_core::record::snapshot::max_len;
-use fable_core::{
-    Action, Command, Context, Deadline, DecisionId, Direction, Expiry, Feasible, Policy, Request, Settings, Statement, User,
-};
+use fable_core::settings::{Deadline, Expiry};
+use fable_core::{Action, Context, DecisionId, Feasible, Policy, Request, Settings, Statement, User};
 use fable_embedded::flash::{Blocking, FlashError, FlashStore, Layout, block_on};
 use fable_embedded::mock::Mock;
 use fable_embedded::{Device, Keep};
@@ -102,7 +103,7 @@ fn states(policy: &Policy<'_, f32>, terms: &Terms, verbs: &[Verb]) -> Vec<Vec<Ve
     let mut all = vec![];
     for verb in verbs {
         let mut states = vec![bytes(&learner)];
-        let mut user = learner.with(policy, &mut workspace).unwrap();
+        let mut user = learner.bind(policy, &mut workspace).unwrap();
         let mut command = terms.command(&user, verb);
         let mut done = false;
         while !done {
@@ -150,7 +151,7 @@ fn live(states: &[Vec<Vec<u8>>], cut: u64) -> (Vec<Result<u32, FlashError>>, Opt
             let left = end - store.flash().0.steps();
             store.flash().0.cut_after(left);
         }
-        let mut device = Device::new(learner.with(&policy, &mut workspace).unwrap(), &mut store);
+        let mut device = Device::new(learner.bind(&policy, &mut workspace).unwrap(), &mut store);
         let mut outcome = terms.perform(&mut device, verb);
         if store.flash().0.power_on() {
             was_cut = Some(index);
@@ -160,7 +161,7 @@ fn live(states: &[Vec<Vec<u8>>], cut: u64) -> (Vec<Result<u32, FlashError>>, Opt
             if outcome.is_ok() || found == *after {
                 outcome = Ok(0); // at most the answer was lost
             } else {
-                let mut device = Device::new(learner.with(&policy, &mut workspace).unwrap(), &mut store);
+                let mut device = Device::new(learner.bind(&policy, &mut workspace).unwrap(), &mut store);
                 outcome = terms.perform(&mut device, verb);
             }
         }
@@ -199,7 +200,7 @@ fn both_forms_of_a_device_leave_the_same_bytes() {
     block_on(store.format(&policy, USER, 4)).unwrap();
     block_on(store.restore(&policy, &mut other, &mut another)).unwrap();
     for verb in &verbs {
-        let mut device = Device::new(learner.with(&policy, &mut workspace).unwrap(), &mut blocking);
+        let mut device = Device::new(learner.bind(&policy, &mut workspace).unwrap(), &mut blocking);
         let done = terms.perform(&mut device, verb);
         let mut device = Device::new(other.with(&policy, &mut another).unwrap(), &mut store);
         let waits = waiting(device.user(), if let Verb::Feedback(back) = verb { *back } else { 0 });
@@ -239,8 +240,8 @@ fn a_layout_of_another_catalog_or_room_is_refused() {
     let region = store.flash().0.bytes().to_vec();
     let mut learner = vacant(&large);
     assert_eq!(store.restore(&large, &mut learner, &mut scratch(&large)), Err(refused));
-    assert!(learner.is_vacant() && store.flash().0.bytes() == region);
-    assert_eq!(store.append(&fable_core::Event::Forget { promise: 0 }), Err(FlashError::Closed));
+    assert!(learner.is_empty() && store.flash().0.bytes() == region);
+    assert_eq!(store.append(&fable_core::journal::Event::Forget { guarantee_fingerprint: 0 }), Err(FlashError::Closed));
 
     // The bound is exact: as much room as the slot has bytes for.
     let admitted = |room: u16| store.format(&small, USER, room);

@@ -2,11 +2,11 @@
 
 use crate::common::{Known, Life, R, Step, TINY, USER, begin, bytes, layout, policy, probing, remembers, scratch, vacant};
 use fable_core::catalog::{AGENT, Contrast, TAU2};
+use fable_core::journal::{Command, Event};
+use fable_core::preference::{Probe, Probes};
 use fable_core::record::snapshot::max_len;
 use fable_core::record::{HEADER_LEN, MAX_EVENT_LEN, RecordError, checksum, decode_event, encode_event};
-use fable_core::{
-    Action, Coin, Coins, Command, Context, Event, Learner, Policy, Settings, User, UserError, Workspace, user_hash,
-};
+use fable_core::{Action, Context, Learner, Policy, Settings, User, UserError, Workspace, user_hash};
 use fable_embedded::flash::{Blocking, FlashError, FlashStore, Layout, LayoutError, Restored, block_on};
 use fable_embedded::mock::{Mock, MockError};
 use fable_embedded::{AsyncKeep, Device, Keep};
@@ -62,7 +62,7 @@ fn a_blank_or_foreign_region_is_told_apart_and_left_alone() {
         let restored = block_on(store.restore(&policy, &mut vacant(&policy), &mut scratch(&policy)));
         assert_eq!(restored.err(), Some(FlashError::Foreign));
         assert!(store.flash().bytes().iter().all(|byte| *byte == fill) && store.flash().erases() == [0; 4]);
-        let append = block_on(store.append(&Event::Forget { promise: 0 }));
+        let append = block_on(store.append(&Event::Forget { guarantee_fingerprint: 0 }));
         assert_eq!((append, block_on(store.read_event(0, &mut [0]))), (Err(FlashError::Closed), Err(FlashError::Closed)));
     }
 }
@@ -77,8 +77,8 @@ fn records_of_others_are_refused() {
         assert_eq!(restore(flash.clone(), &other).err(), Some(expected));
 
         let wide = Policy::<f64>::new(&TINY, Settings { seed: 7, ..Settings::default() }).unwrap();
-        let mut learner = Learner::<f64, Vec<f64>, R>::over(vec![0.0; TINY.state_len()]);
-        let mut workspace = Workspace::over(vec![0.0; TINY.workspace_len()]);
+        let mut learner = Learner::<f64, Vec<f64>, R>::from_storage(vec![0.0; TINY.state_len()]);
+        let mut workspace = Workspace::from_storage(vec![0.0; TINY.workspace_len()]);
         let mut store = FlashStore::new(flash.clone(), layout::<Flash>(&TINY, 2));
         let restored = block_on(store.restore(&wide, &mut learner, &mut workspace));
         assert_eq!(restored, Err(FlashError::Record(RecordError::Scalar { found: 24 })));
@@ -110,7 +110,7 @@ fn a_refused_event_changes_nothing() {
     let (mut store, mut learner) = after(&life, 10);
     let (state, region, mut workspace) = (bytes(&learner), store.flash().bytes().to_vec(), scratch(&life.policy));
     let event = Event::Feedback { round: 99, reward: 0.5, weight: 1.0 };
-    let user = learner.with(&life.policy, &mut workspace).unwrap();
+    let user = learner.bind(&life.policy, &mut workspace).unwrap();
     let refused = block_on(Device::new(user, &mut store).run_async(&mut Command::event(event)));
     assert_eq!(refused.err(), Some(FlashError::User(UserError::UnknownDecision)));
     assert_eq!((bytes(&learner), store.flash().bytes()), (state, &region[..]));
@@ -144,7 +144,7 @@ fn after_forgetting_nothing_is_readable() {
         let (mut store, learner) = after(&life, forget);
         assert!(remembers(store.flash().bytes(), &life, forget + 1), "the search finds what is there");
         let (mut learner, mut workspace) = (learner, scratch(&life.policy));
-        let user = learner.with(&life.policy, &mut workspace).unwrap();
+        let user = learner.bind(&life.policy, &mut workspace).unwrap();
         block_on(Device::new(user, &mut store).forget_async()).unwrap();
         assert_eq!((learner.incarnation(), learner.observations()), (1, 0));
         assert!(!remembers(store.flash().bytes(), &life, forget + 1));
@@ -230,7 +230,7 @@ fn a_host_reads_the_state_and_replays_it() {
     let life = plain(100);
     let (mut store, mut learner) = after(&life, 100);
     let (mut host, mut workspace) = (vacant(&life.policy), scratch(&life.policy));
-    let user = learner.with(&life.policy, &mut workspace).unwrap();
+    let user = learner.bind(&life.policy, &mut workspace).unwrap();
     let mut pieces = [50, 1, 256, 700].map(|length| {
         let (mut snapshot, mut chunk) = (vec![], vec![0; length]);
         while let read @ 1.. = block_on(store.read_snapshot(&user, u32::try_from(snapshot.len()).unwrap(), &mut chunk)).unwrap() {
@@ -281,7 +281,7 @@ fn a_staged_snapshot_is_verified_before_it_counts() {
     let (mut store, mut learner) = after(&life, 50);
     let commit = |store: &mut FlashStore<Flash>, learner: &mut Known, length: usize| {
         let mut workspace = scratch(&life.policy);
-        let mut user = learner.with(&life.policy, &mut workspace).unwrap();
+        let mut user = learner.bind(&life.policy, &mut workspace).unwrap();
         block_on(store.stage_commit(&mut user, u32::try_from(length).unwrap()))
     };
     let expect = |store: &mut FlashStore<Flash>, learner: &mut Known, bytes_staged: &[u8], error: FlashError| {
@@ -325,13 +325,13 @@ fn a_device_with_which_nothing_has_happened_becomes_a_place_of_somebody() {
         block_on(store.stage_commit(user, u32::try_from(snapshot.len()).unwrap()))
     };
     for name in ["eve", "ana"] {
-        assert_eq!(staged(name, &mut store, &mut learner.with(&life.policy, &mut workspace).unwrap()), Ok(()));
+        assert_eq!(staged(name, &mut store, &mut learner.bind(&life.policy, &mut workspace).unwrap()), Ok(()));
         assert_eq!((learner.user(), store.header().unwrap().user), (user_hash(name), user_hash(name)));
         let (again, restored) = restore(store.flash().clone(), &life.policy).unwrap();
         assert_eq!((restored.user(), again.header().unwrap().user), (user_hash(name), user_hash(name)));
     }
     life.perform(&mut store, &mut learner, &mut workspace, 0).unwrap();
-    let refused = staged("eve", &mut store, &mut learner.with(&life.policy, &mut workspace).unwrap());
+    let refused = staged("eve", &mut store, &mut learner.bind(&life.policy, &mut workspace).unwrap());
     assert_eq!((refused, learner.user()), (Err(FlashError::ForeignUser), user_hash("ana")));
 }
 
@@ -377,11 +377,11 @@ fn lifetimes_are_those_of_the_documentation() {
 #[test]
 fn the_longest_decision_is_stored() {
     let (policy, context) = (probing(&TAU2), Context::new(&TAU2, None, &[]).unwrap());
-    let mut coins = Coins::new();
+    let mut coins = Probes::new();
     for component in 0..TAU2.definition().components.len() {
         let of = |contrast: &Contrast<'_>| contrast.component() == Some(component);
         let place = TAU2.contrasts().iter().position(of);
-        coins.extend(place.map(|place| Coin { contrast: u8::try_from(place).unwrap(), expected: -0.25 }));
+        coins.extend(place.map(|place| Probe { contrast: u8::try_from(place).unwrap(), expected: -0.25 }));
     }
     assert_eq!(coins.len(), 3);
     let chosen = coins.iter().map(|coin| &TAU2.contrasts()[usize::from(coin.contrast)]);
@@ -390,7 +390,7 @@ fn the_longest_decision_is_stored() {
     let action = TAU2.action(&values).unwrap();
     let layout = layout::<Flash>(&TAU2, 2);
     let (mut store, mut learner, mut workspace) = begin(Flash::new(layout.region().len() / 1024), layout, &policy);
-    let mut device = Device::new(learner.with(&policy, &mut workspace).unwrap(), &mut store);
+    let mut device = Device::new(learner.bind(&policy, &mut workspace).unwrap(), &mut store);
     let all = Event::Permissions(TAU2.all_actions());
     block_on(device.run_async(&mut Command::event(all))).unwrap();
     for round in 1..=200 {
@@ -411,7 +411,7 @@ fn futures_are_small() {
     let (policy, mut workspace) = (&life.policy, scratch(&life.policy));
     let Step::Event(event) = &life.steps[0] else { panic!("an event") };
     let mut command = Command::event(event.clone());
-    let mut device = Device::new(learner.with(policy, &mut workspace).unwrap(), &mut store);
+    let mut device = Device::new(learner.bind(policy, &mut workspace).unwrap(), &mut store);
     let run = size_of_val(&device.run_async(&mut command));
     let restore = size_of_val(&store.restore(policy, &mut learner, &mut workspace));
     println!("store {}, run {run}, restore {restore} bytes", size_of_val(&store));
@@ -500,7 +500,7 @@ fn an_event_that_hides_behind_a_torn_word_is_stored_again() {
         (40..300).contains(&length) && length_checksum(length) == check
     };
     let mut workspace = scratch(&life.policy);
-    let mut user = learner.with(&life.policy, &mut workspace).unwrap();
+    let mut user = learner.bind(&life.policy, &mut workspace).unwrap();
     let mut observe = |number: u32| {
         let mut command = Command::observe(&context, Action(1), f64::from(number) / f64::from(1 << 25));
         user.next(&mut command).unwrap().unwrap().event().clone()
@@ -509,7 +509,7 @@ fn an_event_that_hides_behind_a_torn_word_is_stored_again() {
     assert!(hides(&event));
     let (mut store, mut learner, restored) = look(flash, &life.policy).unwrap();
     assert!(restored.torn && restored.generation == 0);
-    let user = learner.with(&life.policy, &mut workspace).unwrap();
+    let user = learner.bind(&life.policy, &mut workspace).unwrap();
     block_on(Device::new(user, &mut store).run_async(&mut Command::event(event))).unwrap();
     assert_eq!(store.statistics().generation, 1, "it did hide");
     assert_eq!(restore(store.into_flash(), &life.policy).unwrap().1, learner);

@@ -2,8 +2,10 @@
 
 use crate::wire::{Memory, Tau2, bytes, framed, policy, probing, scratch, started};
 use crate::{send, server};
+use fable_core::catalog::TAU2;
+use fable_core::journal::State;
 use fable_core::record::decode_event;
-use fable_core::{Context, DecisionId, Policy, State, User, catalog::TAU2};
+use fable_core::{Context, DecisionId, Policy, User};
 use fable_embedded::protocol::{Reply, Request, VERSION, WireContext, write_entry};
 use rand_core::Rng;
 use rand_xoshiro::{Xoshiro128PlusPlus, rand_core::SeedableRng};
@@ -125,11 +127,11 @@ fn pelt(frames: u32, policy: &Policy<'static, f32>) {
     }
     assert!(refused > frames / 4 && done > frames / 40, "{refused} refused, {done} done of {frames}");
     // What was kept is the state: snapshot and journal give it again.
-    let mut again = Tau2::vacant(&TAU2);
+    let mut again = Tau2::new(&TAU2);
     again.restore(policy, &memory.snapshot).unwrap();
     for record in &memory.journal {
         let event = decode_event(&TAU2, record).unwrap();
-        again.with(policy, &mut workspace).unwrap().check(&event).unwrap().apply();
+        again.bind(policy, &mut workspace).unwrap().check(&event).unwrap().apply();
     }
     assert_eq!(again, learner);
     assert!(again.posterior().packed().iter().all(|number| number.is_finite()));

@@ -119,7 +119,7 @@ impl<const W: usize, const P: usize> Trial<W, P> {
     fn go_on(&self, mut store: FlashStore<Mock<W, P>>, mut learner: Known) {
         let (catalog, mut workspace) = (self.life.policy.catalog(), scratch(&self.life.policy));
         let context = Context::new(catalog, None, &vec![0.5; catalog.definition().signals.len()]).unwrap();
-        let mut device = Device::new(learner.with(&self.life.policy, &mut workspace).unwrap(), &mut store);
+        let mut device = Device::new(learner.bind(&self.life.policy, &mut workspace).unwrap(), &mut store);
         block_on(device.observe_async(&context, Action(1), 0.25)).unwrap();
         let (_, again, restored) = self.restore(store.into_flash()).unwrap();
         assert!(again == learner && !restored.rolled_back);
@@ -304,7 +304,7 @@ fn going_on_survives_cuts() {
             let (before, observations, mut workspace) = (bytes(&learner), learner.observations(), scratch(&trial.life.policy));
             store.flash().seed(after);
             store.flash().cut_after(after);
-            let mut device = Device::new(learner.with(&trial.life.policy, &mut workspace).unwrap(), &mut store);
+            let mut device = Device::new(learner.bind(&trial.life.policy, &mut workspace).unwrap(), &mut store);
             let done = block_on(device.observe_async(&context, Action(1), 0.25));
             let mut flash = store.into_flash();
             if !flash.power_on() {

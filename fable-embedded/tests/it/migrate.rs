@@ -5,8 +5,11 @@
 
 use crate::common::{self, Known, Life, R, TINY, USER, bytes, policy, scratch, vacant};
 use fable_core::catalog::{Block, Catalog, Component, Contrast, Definition, Rename, TAU2, Value};
+use fable_core::journal::Command;
+use fable_core::migrate::Migration;
+use fable_core::posterior::{Factor, Prior};
 use fable_core::record::{RecordError, encode_prior, prior::prior_len, snapshot::max_len};
-use fable_core::{Action, Command, Context, Factor, Feasible, Migration, Policy, Prior, Request, Settings, Workspace};
+use fable_core::{Action, Context, Feasible, Policy, Request, Settings, Workspace};
 use fable_embedded::flash::{Before, FlashError, FlashStore, Layout, LayoutError, StartError, block_on};
 use fable_embedded::mock::Mock;
 use fable_embedded::{AsyncKeep, Device};
@@ -45,7 +48,7 @@ fn boot<const W: usize, const P: usize>(
 ) -> (FlashStore<Mock<W, P>>, Known, Result<bool, FlashError>) {
     let (mut store, mut learner, mut before) = (FlashStore::new(flash, layout), vacant(new), vacant(old));
     let length = old.catalog().workspace_len().max(new.catalog().workspace_len());
-    let mut workspace = Workspace::over(vec![0.0; length]);
+    let mut workspace = Workspace::from_storage(vec![0.0; length]);
     let started = match block_on(store.restore(new, &mut learner, &mut workspace)) {
         Err(FlashError::Record(RecordError::Catalog | RecordError::Policy)) => {
             let migration = Migration::new(old, new, RENAMES).unwrap();
@@ -118,7 +121,7 @@ fn cut<const W: usize, const P: usize>(life: &Life, step: usize, strict: bool, s
         // And the user lives on.
         let mut workspace = scratch(&new);
         for round in 0..3 {
-            let mut device = Device::new(learner.with(&new, &mut workspace).unwrap(), &mut store);
+            let mut device = Device::new(learner.bind(&new, &mut workspace).unwrap(), &mut store);
             let context = Context::new(&NEXT, None, &[0.25]).unwrap();
             let all = Feasible::all(&NEXT);
             block_on(device.run_async(&mut Command::decide(Request::new(&context, &all).at(round)))).unwrap();
@@ -162,7 +165,7 @@ fn firmware_that_begins_with_start_takes_its_user_along() {
         let layout = Layout::try_new::<Flash>(PAGE, region.len().try_into().unwrap(), max_len::<f32>(&NEXT, R)).unwrap();
         let (mut store, shape) = (FlashStore::new(flash, layout), policy(catalog));
         let (mut then, mut learner) = (vacant(&policy(&TINY)), vacant(&shape));
-        let mut workspace = Workspace::over(vec![0.0; TINY.workspace_len().max(NEXT.workspace_len())]);
+        let mut workspace = Workspace::from_storage(vec![0.0; TINY.workspace_len().max(NEXT.workspace_len())]);
         let mut numbers = [0x5eed, USER].into_iter();
         let (settings, draw) = (Settings::default(), || numbers.next());
         let started = if from {
@@ -171,7 +174,7 @@ fn firmware_that_begins_with_start_takes_its_user_along() {
         } else {
             block_on(store.start(catalog, settings, &mut learner, &mut workspace, draw)).map(|policy| (policy, None))
         };
-        assert!(then.is_vacant());
+        assert!(then.is_empty());
         (store, learner, started)
     };
     let blank = || Flash::new(1 + layout::<Flash>(2).region().len() / 1024);
@@ -184,7 +187,7 @@ fn firmware_that_begins_with_start_takes_its_user_along() {
     let (old, _) = started.unwrap();
     assert_eq!(old.settings().seed, 0x5eed);
     let mut workspace = scratch(&old);
-    let mut device = Device::new(learner.with(&old, &mut workspace).unwrap(), &mut store);
+    let mut device = Device::new(learner.bind(&old, &mut workspace).unwrap(), &mut store);
     for round in 0..20 {
         let context = Context::new(&TINY, None, &[0.25]).unwrap();
         block_on(device.run_async(&mut Command::decide(Request::new(&context, &Feasible::all(&TINY)).at(round)))).unwrap();
@@ -245,7 +248,7 @@ fn another_catalog_is_told_from_another_layout_other_settings_and_damage() {
     let restore = |flash: &Flash, layout: Layout, policy: &Policy<'static, f32>| {
         let (mut store, mut learner) = (FlashStore::new(flash.clone(), layout), vacant(policy));
         let restored = block_on(store.restore(policy, &mut learner, &mut scratch(policy)));
-        assert_eq!(restored.is_err(), learner.is_vacant());
+        assert_eq!(restored.is_err(), learner.is_empty());
         restored.map(|_| ())
     };
     let noisy = Policy::new(&TINY, Settings { noise_variance: 1.0, ..*old.settings() }).unwrap();
@@ -253,7 +256,7 @@ fn another_catalog_is_told_from_another_layout_other_settings_and_damage() {
     let other = Layout::try_new::<Flash>(0, 16 * 1024, 3000).unwrap();
     for compacted in [false, true] {
         if compacted {
-            block_on(store.compact(&learner.with(&old, &mut workspace).unwrap())).unwrap();
+            block_on(store.compact(&learner.bind(&old, &mut workspace).unwrap())).unwrap();
         }
         let flash = store.flash().clone();
         assert_eq!(restore(&flash, layout, &old), Ok(()));
@@ -285,9 +288,9 @@ fn a_prior_of_the_old_catalog_does_not_go_along() {
         (max_len::<f32>(&NEXT, R).max(max_len::<f32>(&TINY, R)), prior_len::<f32>(&NEXT).max(prior_len::<f32>(&TINY)));
     let layout = Layout::try_with_prior::<Flash>(0, 24 * 1024, snapshot, prior).unwrap();
     let (base, new) = (policy(&TINY), policy(&NEXT));
-    let mut packed = vec![0.0; TINY.arrow().packed_len()];
+    let mut packed = vec![0.0; TINY.layout().packed_len()];
     packed[..TINY.dimension()].fill(0.25);
-    let factor = Factor::new(TINY.arrow(), &packed, &mut vec![0.0; TINY.workspace_len()]).unwrap();
+    let factor = Factor::new(TINY.layout(), &packed, &mut vec![0.0; TINY.workspace_len()]).unwrap();
     let informed = Policy::with_prior(&TINY, *base.settings(), Prior::Factor(factor)).unwrap();
     let record = encode_prior(&informed).unwrap();
     for began in [false, true] {

@@ -4,7 +4,7 @@
 
 use crate::common::{Known, Life, Scratch, Step, TINY, USER, begin, bytes, layout, remembers, scratch, vacant};
 use core::cell::Cell;
-use fable_core::Event;
+use fable_core::journal::Event;
 use fable_embedded::flash::{FlashError, FlashStore, Layout, block_on};
 use fable_embedded::mock::Mock;
 

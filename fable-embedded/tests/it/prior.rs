@@ -2,10 +2,12 @@
 
 use crate::common::{self, Known, R, Scratch, TINY, USER, bytes, scratch, vacant};
 use fable_core::catalog::{Catalog, TAU2};
+use fable_core::host::HostLearner;
+use fable_core::posterior::{Factor, Prior};
 use fable_core::record::prior::prior_len;
 use fable_core::record::snapshot::max_len;
 use fable_core::record::{RecordError, checksum, decode_prior, encode_prior};
-use fable_core::{Action, Factor, Feasible, HostLearner, HostUser, Policy, Prior, Request, Settings};
+use fable_core::{Action, Feasible, HostUser, Policy, Request, Settings};
 use fable_embedded::flash::{FlashError, FlashStore, Layout, LayoutError, block_on};
 use fable_embedded::mock::Mock;
 use fable_embedded::{AsyncKeep, Device};
@@ -30,7 +32,7 @@ fn policy(catalog: &'static Catalog<'static>, precision: u8) -> Policy<'static, 
     if precision == 0 {
         return Policy::new(catalog, SETTINGS).unwrap();
     }
-    let (arrow, dimension) = (catalog.arrow(), catalog.dimension());
+    let (arrow, dimension) = (catalog.layout(), catalog.dimension());
     let mut packed = vec![0.0; arrow.packed_len()];
     packed[..dimension].fill(1.0 / f32::from(precision));
     let last = packed.len() - 1;
@@ -39,7 +41,7 @@ fn policy(catalog: &'static Catalog<'static>, precision: u8) -> Policy<'static, 
 }
 
 fn under(catalog: &'static Catalog<'static>, packed: Vec<f32>) -> Policy<'static, f32> {
-    let factor = Factor::new(catalog.arrow(), packed.leak(), &mut vec![0.0; catalog.workspace_len()]).unwrap();
+    let factor = Factor::new(catalog.layout(), packed.leak(), &mut vec![0.0; catalog.workspace_len()]).unwrap();
     Policy::with_prior(catalog, SETTINGS, Prior::Factor(factor)).unwrap()
 }
 
@@ -94,7 +96,7 @@ impl<const W: usize, const P: usize> Board<W, P> {
     fn with(&mut self, numbers: Option<core::ops::Range<u32>>) -> Result<Policy<'static, f32>, FlashError> {
         let Some(numbers) = numbers else { return Ok(policy(self.catalog, 0)) };
         assert!(numbers.start.is_multiple_of(8), "mapped flash can be read as numbers");
-        let mut packed = vec![0.0; self.catalog.arrow().packed_len()];
+        let mut packed = vec![0.0; self.catalog.layout().packed_len()];
         block_on(self.store.copy_prior(numbers, &mut packed))?;
         Ok(under(self.catalog, packed))
     }
@@ -110,14 +112,14 @@ impl<const W: usize, const P: usize> Board<W, P> {
     fn play(&mut self) -> Result<Action, FlashError> {
         let signals = vec![0.5; self.catalog.definition().signals.len()];
         let context = fable_core::Context::new(self.catalog, None, &signals).unwrap();
-        let mut device = Device::new(self.learner.with(&self.policy, &mut self.workspace)?, &mut self.store);
+        let mut device = Device::new(self.learner.bind(&self.policy, &mut self.workspace)?, &mut self.store);
         let decision = block_on(device.decide_async(&Request::new(&context, &Feasible::all(self.catalog))))?;
         block_on(device.feedback_async(decision.id, 0.25))?;
         Ok(decision.action)
     }
 
     fn forget(&mut self) -> Result<(), FlashError> {
-        let mut device = Device::new(self.learner.with(&self.policy, &mut self.workspace)?, &mut self.store);
+        let mut device = Device::new(self.learner.bind(&self.policy, &mut self.workspace)?, &mut self.store);
         block_on(device.forget_async())
     }
 
@@ -143,7 +145,7 @@ fn twin(policy: &Policy<'static, f32>, incarnation: u32) -> HostUser<'static, f3
     let mut learner = HostLearner::for_policy(policy);
     let header = fable_core::record::Header::new(fable_core::record::Kind::Journal, policy, USER, 4);
     learner.start_journal_in(policy, &header, incarnation).unwrap();
-    HostUser::of(policy, learner).unwrap()
+    HostUser::from_learner(policy, learner).unwrap()
 }
 
 fn prior(catalog: &'static Catalog<'static>, precision: u8) -> Vec<u8> {
@@ -207,7 +209,7 @@ fn forgetting_goes_back_to_the_prior() {
 #[test]
 fn a_snapshot_from_a_host_does_not_keep_the_next_user_from_beginning() {
     let mut board = Board::<4, 1024>::new(&TINY, flash(&TINY));
-    let mut host = HostUser::<f32, 64>::of(&board.policy, {
+    let mut host = HostUser::<f32, 64>::from_learner(&board.policy, {
         let mut learner = HostLearner::for_policy(&board.policy);
         learner.start(&board.policy, USER).unwrap();
         learner
@@ -218,7 +220,7 @@ fn a_snapshot_from_a_host_does_not_keep_the_next_user_from_beginning() {
     host.decide(&context, &Feasible::all(&TINY)).unwrap();
     let snapshot = host.to_bytes();
     block_on(board.store.stage_write(0, &snapshot)).unwrap();
-    let mut user = board.learner.with(&board.policy, &mut board.workspace).unwrap();
+    let mut user = board.learner.bind(&board.policy, &mut board.workspace).unwrap();
     block_on(board.store.stage_commit(&mut user, u32::try_from(snapshot.len()).unwrap())).unwrap();
     board.load(&prior(&TINY, 4)).unwrap();
     board.forget().unwrap();
@@ -233,7 +235,7 @@ fn who_has_not_begun_begins_from_it() {
     for compacted in [false, true] {
         let mut board = Board::<4, 1024>::new(&TINY, flash(&TINY));
         if compacted {
-            let user = board.learner.with(&board.policy, &mut board.workspace).unwrap();
+            let user = board.learner.bind(&board.policy, &mut board.workspace).unwrap();
             block_on(board.store.compact(&user)).unwrap();
         }
         board = Board::start(&TINY, board.store.into_flash()).map_err(|(error, _)| error).unwrap();
@@ -258,10 +260,10 @@ fn what_does_not_belong_is_refused_and_changes_nothing() {
 
     let good = prior(&TAU2, 2);
     let other = Settings { noise_variance: 1.0, ..SETTINGS };
-    let factor = Factor::new(TAU2.arrow(), policy_numbers(&good).leak(), &mut vec![0.0; TAU2.workspace_len()]).unwrap();
+    let factor = Factor::new(TAU2.layout(), policy_numbers(&good).leak(), &mut vec![0.0; TAU2.workspace_len()]).unwrap();
     let other = encode_prior(&Policy::with_prior(&TAU2, other, Prior::Factor(factor)).unwrap()).unwrap();
     let wide: Vec<f64> = policy_numbers(&good).iter().map(|number| f64::from(*number)).collect();
-    let wide = Factor::new(TAU2.arrow(), wide.leak(), &mut vec![0.0; TAU2.workspace_len()]).unwrap();
+    let wide = Factor::new(TAU2.layout(), wide.leak(), &mut vec![0.0; TAU2.workspace_len()]).unwrap();
     let wide = encode_prior(&Policy::with_prior(&TAU2, SETTINGS, Prior::Factor(wide)).unwrap()).unwrap();
     let sealed = |change: &dyn Fn(&mut Vec<u8>)| {
         let mut bytes = good[..good.len() - 4].to_vec();

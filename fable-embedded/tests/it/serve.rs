@@ -2,11 +2,12 @@
 
 use crate::wire::{Memory, RING, Tau2, bytes, framed, policy, probing, replies, scratch, started};
 use crate::{send, server};
+use fable_core::catalog::{AGENT, ContextError, FeasibleError, OnboardingError, TAU2, When};
+use fable_core::journal::Event;
+use fable_core::preference::{Certifier, ProbeOutcomes, Standing, UserRule, Verdict};
 use fable_core::record::{Header, Kind, RecordError};
-use fable_core::{
-    Action, Certifier, Context, ContextError, Deadline, Event, Expiry, Feasible, FeasibleError, Learner, OnboardingError, Policy,
-    Probes, Scalar, Settings, Standing, User, UserError, Verdict, When, Wish, Workspace, catalog::AGENT, catalog::TAU2,
-};
+use fable_core::settings::{Deadline, Expiry};
+use fable_core::{Action, Context, Feasible, Learner, Policy, Scalar, Settings, User, UserError, Workspace};
 use fable_embedded::flash::block_on;
 use fable_embedded::protocol::{Draft, Fault, Kept, MAX_FRAME, Reply, Request, StorageFault, VERSION, WireContext, write_entry};
 use fable_embedded::{AsyncKeep, Device, Keep, Receipts, Server, Volatile};
@@ -39,7 +40,7 @@ fn sealed(body: &[u8]) -> Vec<u8> {
 fn whatever_is_no_frame_is_refused_and_the_next_frame_works() {
     let policy = policy();
     let (mut learner, mut workspace) = (started(&policy), scratch());
-    let mut keep = Volatile::<0>::VACANT;
+    let mut keep = Volatile::<0>::EMPTY;
     let mut server = server!(policy, learner, workspace, keep);
     send!(server, framed(1, &decide(), &[]));
     let before = bytes(server.device().user().snapshot());
@@ -97,7 +98,7 @@ fn whatever_is_no_frame_is_refused_and_the_next_frame_works() {
 fn a_reply_is_not_answered() {
     let policy = policy();
     let (mut learner, mut workspace) = (started(&policy), scratch());
-    let mut keep = Volatile::<0>::VACANT;
+    let mut keep = Volatile::<0>::EMPTY;
     let mut server = server!(policy, learner, workspace, keep);
     let mut buffer = [0; MAX_FRAME];
     let reply = Draft::reply(&mut buffer, 1, &Reply::Fault(Fault::Malformed)).seal().to_vec();
@@ -109,7 +110,7 @@ fn a_reply_is_not_answered() {
 fn a_request_that_comes_again_is_answered_again_and_not_executed() {
     let policy = policy();
     let (mut learner, mut workspace) = (started(&policy), scratch());
-    let mut keep = Volatile::<0>::VACANT;
+    let mut keep = Volatile::<0>::EMPTY;
     let mut server = server!(policy, learner, workspace, keep);
     let frame = framed(5, &decide(), &[]);
     let first = send!(server, frame);
@@ -204,7 +205,7 @@ fn what_cannot_be_kept_does_not_happen() {
         for (request, payload) in &requests {
             let (mut learner, mut workspace) = (started(&policy), scratch());
             let (context, all) = (TAU2.context(None, []).unwrap(), Feasible::all(&TAU2));
-            let mut user = learner.with(&policy, &mut workspace).unwrap();
+            let mut user = learner.bind(&policy, &mut workspace).unwrap();
             user.decide(&fable_core::Request::new(&context, &all)).unwrap();
             user.observe(&context, Action(3), 0.25).unwrap();
             let mut memory = Memory::new(&learner, if fail == "make_room" { 0 } else { 100 });
@@ -243,7 +244,7 @@ fn every_refusal_has_its_number() {
     let settings = Settings { expiry: Expiry::Nothing, deadline: Deadline::Time(10), ..Settings::default() };
     let policy = Policy::<f32>::new(&TAU2, settings).unwrap();
     let (mut learner, mut workspace) = (started(&policy), scratch());
-    let mut keep = Volatile::<16>::VACANT;
+    let mut keep = Volatile::<16>::EMPTY;
     let mut server = server!(policy, learner, workspace, keep);
     let mut sequence = 0;
     let mut refuse = |request: Request, payload: &[u8]| {
@@ -310,7 +311,7 @@ fn every_refusal_has_its_number() {
     assert_eq!(refuse(unlearn(1e9, [0; 2]), &[]), learner(UserError::Baseline));
     assert_eq!(refuse(unlearn(0.0, [0; 2]), &[]), learner(UserError::NotLearned));
     assert_eq!(refuse(observe(17, 0.1), &[]), None);
-    assert_eq!(refuse(unlearn(0.0, [1 << 6, 0]), &[]), learner(UserError::Coin)); // there are six contrasts
+    assert_eq!(refuse(unlearn(0.0, [1 << 6, 0]), &[]), learner(UserError::Probe)); // there are six contrasts
 
     let explain = |round, other| Request::Explain { incarnation: 0, round, other, first: 0 };
     assert_eq!(refuse(explain(9, None), &[]), learner(UserError::UnknownDecision));
@@ -337,7 +338,7 @@ fn every_refusal_has_its_number() {
 fn boards_without_storage_refuse_snapshots() {
     let policy = policy();
     let (mut learner, mut workspace) = (started(&policy), scratch());
-    let mut keep = Volatile::<0>::VACANT;
+    let mut keep = Volatile::<0>::EMPTY;
     let mut server = server!(policy, learner, workspace, keep);
     for (request, payload) in [(Request::Stage { offset: 0 }, &[1][..]), (Request::Commit { length: 0 }, &[])] {
         let sent = send!(server, framed(1, &request, payload));
@@ -353,20 +354,20 @@ fn a_bad_snapshot_is_told_by_number_and_changes_nothing() {
     let good = {
         let (mut learner, mut workspace) = (started(&policy), scratch());
         let context = TAU2.context(None, []).unwrap();
-        learner.with(&policy, &mut workspace).unwrap().observe(&context, Action(2), 0.5).unwrap();
+        learner.bind(&policy, &mut workspace).unwrap().observe(&context, Action(2), 0.5).unwrap();
         bytes(learner.snapshot())
     };
     let foreign = bytes(started(&other).snapshot());
     let f64s = {
-        let mut learner = Learner::<f64, [f64; TAU2.state_len()], RING>::vacant(&TAU2);
+        let mut learner = Learner::<f64, [f64; TAU2.state_len()], RING>::new(&TAU2);
         learner.start(&wide, 7).unwrap();
         bytes(learner.snapshot())
     };
     let crowded = {
-        let mut learner = Learner::<f32, [f32; TAU2.state_len()], 16>::vacant(&TAU2);
+        let mut learner = Learner::<f32, [f32; TAU2.state_len()], 16>::new(&TAU2);
         learner.start(&policy, 7).unwrap();
         let (context, all, mut workspace) = (TAU2.context(None, []).unwrap(), Feasible::all(&TAU2), scratch());
-        let mut user = learner.with(&policy, &mut workspace).unwrap();
+        let mut user = learner.bind(&policy, &mut workspace).unwrap();
         for _ in 0..12 {
             user.decide(&fable_core::Request::new(&context, &all)).unwrap();
         }
@@ -399,7 +400,7 @@ fn a_bad_snapshot_is_told_by_number_and_changes_nothing() {
     for (bytes, error) in [
         (&foreign, RecordError::Policy),
         (&f64s, RecordError::Scalar { found: 53 }),
-        (&crowded, RecordError::Room { needed: 12 }),
+        (&crowded, RecordError::Capacity { needed: 12 }),
         (&damaged, RecordError::Checksum),
         (&long, RecordError::TooLong),
         (&journal, RecordError::Foreign),
@@ -561,7 +562,7 @@ fn a_host_follows_the_coins() {
     let Reply::Promotion { entry: Some((promotion, Standing::Holds)), .. } = ask(&Request::Profile { index: 0 }) else {
         panic!("nothing was promoted")
     };
-    assert_eq!((promotion.contrast, promotion.verdict, promotion.by), (number, Verdict::For, Certifier::Coins));
+    assert_eq!((promotion.contrast, promotion.verdict, promotion.by), (number, Verdict::For, Certifier::Probes));
     assert_eq!(promotion.evidence, u32::from(coins));
 
     let (action, baseline, reward) = last.unwrap();
@@ -580,7 +581,7 @@ fn a_host_follows_the_coins() {
     assert_eq!((again.trials, again.e_value, again.needed, again.certified), (0, 1.0, 960.0, Verdict::Open));
     assert!(matches!(ask(&Request::Profile { index: 0 }), Reply::Promotion { entry: Some((_, Standing::Revoked)), .. }));
     // What was kept is the state.
-    let mut kept = Tau2::vacant(&TAU2);
+    let mut kept = Tau2::new(&TAU2);
     kept.restore(&policy, &memory.snapshot).unwrap();
     for record in &memory.journal {
         let event = fable_core::record::decode_event(&TAU2, record).unwrap();
@@ -678,11 +679,11 @@ fn an_application_and_a_host_share_one_user() {
     }
     assert_eq!((server.device().user().rounds(), server.device().user().observations()), (80, 80));
     // What was kept is the state.
-    let mut again = Tau2::vacant(&TAU2);
+    let mut again = Tau2::new(&TAU2);
     again.restore(&policy, &memory.snapshot).unwrap();
     for record in &memory.journal {
         let event = fable_core::record::decode_event(&TAU2, record).unwrap();
-        again.with(&policy, &mut workspace).unwrap().check(&event).unwrap().apply();
+        again.bind(&policy, &mut workspace).unwrap().check(&event).unwrap().apply();
     }
     assert_eq!(again, learner);
 }
@@ -696,9 +697,9 @@ fn a_reward_counts_also_when_its_promotion_cannot_be_kept() {
     let (mut learner, mut workspace) = (started(&policy), scratch());
     let mut memory = Memory::new(&learner, 16);
     memory.fail = "make_room";
-    let contrast = fable_core::Comparison::declared(&TAU2, 0).unwrap();
+    let contrast = fable_core::preference::Comparison::declared(&TAU2, 0).unwrap();
     let rewards = [(contrast.prefer, 1.0), (contrast.over, -1.0)].into_iter().cycle();
-    let mut device = Device::new(learner.with(&policy, &mut workspace).unwrap(), &mut memory);
+    let mut device = Device::new(learner.bind(&policy, &mut workspace).unwrap(), &mut memory);
     for (action, reward) in rewards.clone().take(16) {
         device.observe(&contrast.context, action, reward).unwrap();
     }
@@ -706,7 +707,7 @@ fn a_reward_counts_also_when_its_promotion_cannot_be_kept() {
     assert_eq!(device.keep().calls[15..], ["append", "append", "make_room"]); // the reward, and a promotion that was tried
     assert_eq!(device.observe(&contrast.context, contrast.prefer, 1.0), Err(StorageFault::Medium.into()));
     memory.fail = "";
-    let mut device = Device::new(learner.with(&policy, &mut workspace).unwrap(), &mut memory);
+    let mut device = Device::new(learner.bind(&policy, &mut workspace).unwrap(), &mut memory);
     for (action, reward) in rewards.take(16) {
         device.observe(&contrast.context, action, reward).unwrap();
     }
@@ -716,11 +717,11 @@ fn a_reward_counts_also_when_its_promotion_cannot_be_kept() {
 #[test]
 fn a_device_wants_a_learner_and_room_to_work() {
     let (policy, mut workspace) = (policy(), scratch());
-    assert!(Tau2::vacant(&TAU2).with(&policy, &mut workspace).is_err());
+    assert!(Tau2::new(&TAU2).with(&policy, &mut workspace).is_err());
     let mut learner = started(&policy);
-    assert!(learner.with(&policy, &mut Workspace::<f32, _>::over([0.0; 8])).is_err());
+    assert!(learner.bind(&policy, &mut Workspace::<f32, _>::from_storage([0.0; 8])).is_err());
     let other = Policy::<f32>::new(&TAU2, Settings { noise_variance: 1.0, ..Settings::default() }).unwrap();
-    assert!(learner.with(&other, &mut workspace).is_err());
+    assert!(learner.bind(&other, &mut workspace).is_err());
 }
 
 #[test]
@@ -735,11 +736,11 @@ fn a_server_fits_a_small_board() {
 fn a_device_obeys_what_its_user_wishes() {
     let policy = policy();
     let (mut learner, mut workspace) = (started(&policy), scratch());
-    let mut keep = Volatile::<0>::VACANT;
+    let mut keep = Volatile::<0>::EMPTY;
     let mut server = server!(policy, learner, workspace, keep);
     let all = 0x3_ffff_u32.to_le_bytes();
-    let never = |value| Wish::Never { component: 1, value, when: When::Always }.code();
-    let wish = |code, stands| Request::Wish { code, stands };
+    let never = |value| UserRule::Never { component: 1, value, when: When::Always }.code();
+    let wish = |code, stands| Request::UserRule { code, stands };
     let mut sequence = 0;
     let mut ask = |request: &Request, payload: &[u8]| {
         sequence = sequence % 255 + 1;
@@ -769,7 +770,7 @@ fn a_device_obeys_what_its_user_wishes() {
     // Lifted, switched off, forgotten.
     assert_eq!(ask(&wish(never(1), false), &[]), Reply::Done { count: 0 });
     assert!(matches!(ask(&decide(), &(1_u32 << 3).to_le_bytes()), Reply::Decided { action: 3, .. }));
-    ask(&wish(Wish::Off.code(), true), &[]);
+    ask(&wish(UserRule::Off.code(), true), &[]);
     assert_eq!(ask(&decide(), &all), Reply::Fault(UserError::Off.into()));
     assert_eq!(ask(&feedback(31), &[]), Reply::Fault(UserError::Off.into()));
     assert_eq!(ask(&Request::Forget, &[]), Reply::Done { count: 1 });
@@ -792,7 +793,7 @@ fn a_recommendation_keeps_nothing() {
     let (best, score) = user.recommend(&fable_core::Request::new(&context, &all)).unwrap();
     assert_eq!(
         send!(server, framed(1, &ask, &[]))[0].1,
-        Reply::Decided { round: 0, action: best.0, baseline: f64::from(score), probes: Probes::new() }
+        Reply::Decided { round: 0, action: best.0, baseline: f64::from(score), probes: ProbeOutcomes::new() }
     );
     // One of four, and the action whose default is far above the others.
     let only = 0b1111_u32.to_le_bytes();

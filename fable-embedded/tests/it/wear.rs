@@ -32,7 +32,7 @@ impl Board {
         let (mut learner, mut workspace) = (vacant(&policy), scratch(&policy));
         let mut store = FlashStore::new(self.0.clone(), layout::<Flash>(&TINY, 2));
         block_on(store.restore(&policy, &mut learner, &mut workspace)).unwrap();
-        let done = work(&mut Server::new(Device::new(learner.with(&policy, &mut workspace).unwrap(), &mut store)));
+        let done = work(&mut Server::new(Device::new(learner.bind(&policy, &mut workspace).unwrap(), &mut store)));
         self.0 = store.into_flash();
         done
     }
@@ -138,7 +138,7 @@ fn may(request: &Request) -> bool {
 fn an_application_says_how_many_requests_it_takes() {
     let policy = wire::policy();
     let (mut learner, mut workspace) = (wire::started(&policy), wire::scratch());
-    let mut keep = Volatile::<0>::VACANT;
+    let mut keep = Volatile::<0>::EMPTY;
     let mut server = server!(policy, learner, workspace, keep).limit(may);
     let decide = Request::Decide { context: WireContext::new(&wire::nowhere()), at: 0 };
     for turn in 1..=3 {

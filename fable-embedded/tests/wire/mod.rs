@@ -1,8 +1,10 @@
 //! A device in memory: a server on one side, frames on the other.
 #![allow(dead_code, clippy::missing_panics_doc, missing_docs)]
 
+use fable_core::catalog::TAU2;
+use fable_core::journal::Event;
 use fable_core::record::{MAX_EVENT_LEN, Snapshot, encode_event};
-use fable_core::{Context, Event, Learner, Policy, Scalar, Settings, User, UserError, Workspace, catalog::TAU2};
+use fable_core::{Context, Learner, Policy, Scalar, Settings, User, UserError, Workspace};
 use fable_embedded::protocol::{Draft, Fault, Frame, Kept, MAX_FRAME, Reply, Request, StorageFault};
 use fable_embedded::{Keep, Receipts};
 
@@ -20,13 +22,13 @@ pub fn probing() -> Policy<'static, f32> {
 }
 
 pub fn started(policy: &Policy<'_, f32>) -> Tau2 {
-    let mut learner = Tau2::vacant(&TAU2);
+    let mut learner = Tau2::new(&TAU2);
     learner.start(policy, 7).unwrap();
     learner
 }
 
 pub fn scratch() -> Scratch {
-    Workspace::vacant(&TAU2)
+    Workspace::new(&TAU2)
 }
 
 /// Keeps everything, in vectors, with room for so many events; fails when told to, and remembers what it was asked.
@@ -183,7 +185,7 @@ pub fn replies(sent: &[u8]) -> Vec<(u32, Reply, Vec<u8>)> {
 #[macro_export]
 macro_rules! server {
     ($policy:expr, $learner:expr, $workspace:expr, $keep:expr) => {
-        fable_embedded::Server::new(fable_embedded::Device::new($learner.with(&$policy, &mut $workspace).unwrap(), &mut $keep))
+        fable_embedded::Server::new(fable_embedded::Device::new($learner.bind(&$policy, &mut $workspace).unwrap(), &mut $keep))
     };
 }
 

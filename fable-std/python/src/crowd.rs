@@ -4,10 +4,10 @@
 
 use crate::fault::{Answer, Fault};
 use crate::policy::{Held, user_bytes};
-use fable_core::{
-    Action, Command, Context, DecisionId, Feasible, HostLearner, Policy, Probe, Request, Scalar, Scores, User, UserError,
-    user_hash,
-};
+use fable_core::host::HostLearner;
+use fable_core::journal::{Command, Scores};
+use fable_core::preference::ProbeOutcome;
+use fable_core::{Action, Context, DecisionId, Feasible, Policy, Request, Scalar, User, UserError, user_hash};
 use fable_std::serve::{Refusal, knows_chances, refuse_decision};
 use std::collections::HashSet;
 
@@ -37,7 +37,7 @@ pub struct Row {
     pub action: Action,
     pub scores: Scores,
     pub feasible: usize,
-    pub probes: Vec<Probe>,
+    pub probes: Vec<ProbeOutcome>,
     pub propensity: Option<f64>,
 }
 
@@ -110,7 +110,7 @@ impl<T: Scalar> Crowd<T> {
     /// One of them.
     pub fn user<'u>(&'u mut self, policy: &'u Policy<'u, T>, user: usize) -> Result<Option<User<'u, T>>, UserError> {
         let Self { learners, workspace } = self;
-        learners.get_mut(user).map(|learner| learner.with(policy, workspace)).transpose()
+        learners.get_mut(user).map(|learner| learner.bind(policy, workspace)).transpose()
     }
 
     /// Decides every row, or none.

@@ -2,7 +2,9 @@
 
 use crate::catalog::Catalog;
 use crate::fault::{Answer, Fault};
-use fable_core::{Action, DecisionId, Probe, Scores};
+use fable_core::journal::Scores;
+use fable_core::preference::ProbeOutcome;
+use fable_core::{Action, DecisionId};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
@@ -14,7 +16,7 @@ pub struct Decision {
     pub action: Action,
     pub scores: Scores,
     pub feasible: usize,
-    pub probes: Vec<Probe>,
+    pub probes: Vec<ProbeOutcome>,
     pub propensity: Option<f64>,
     pub propensities: Option<Vec<f64>>,
 }
@@ -25,7 +27,7 @@ pub fn id(decision: &Bound<'_, PyAny>) -> Answer<DecisionId> {
         return Ok(decision.get().id);
     }
     let text = decision.cast::<PyString>().map_err(|_| Fault::kind("a decision is what decide has returned, or its id"))?;
-    let text = text.to_cow().map_err(|_| fable_core::ParseDecisionIdError)?;
+    let text = text.to_cow().map_err(|_| fable_core::journal::ParseDecisionIdError)?;
     Ok(text.parse()?)
 }
 
@@ -84,7 +86,7 @@ impl Decision {
     #[getter]
     fn probes<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
         let contrasts = self.catalog.get().core.contrasts();
-        let probe = |probe: &Probe| {
+        let probe = |probe: &ProbeOutcome| {
             let dict = PyDict::new(py);
             dict.set_item("contrast", contrasts.get(usize::from(probe.contrast)).map_or("", |contrast| contrast.name))?;
             dict.set_item("preferred", probe.preferred)?;

@@ -2,8 +2,10 @@
 //!
 //! The classes are in `fable/errors.py`; this file finds them by their code.
 
+use fable_core::UserError;
+use fable_core::catalog::{ContextError, FeasibleError, OnboardingError};
+use fable_core::journal::ParseDecisionIdError;
 use fable_core::record::RecordError;
-use fable_core::{ContextError, FeasibleError, OnboardingError, ParseDecisionIdError, UserError};
 use fable_std::serve::{Code, Refusal};
 use fable_std::toml_file::Flaw;
 use pyo3::exceptions::{PyOverflowError, PyRuntimeError, PyTypeError, PyValueError};

@@ -7,7 +7,8 @@ use crate::prior::Prior;
 use crate::store::Store;
 use crate::user::policy_of;
 use crate::words::{items, number, whole};
-use fable_core::{Observation, Settings};
+use fable_core::Settings;
+use fable_core::journal::Observation;
 use fable_std::prior::{Evidence, FitError, Kept, Options, Population, fit};
 use fable_std::prior_file::NOBODY;
 use fable_std::replay::Tape;
@@ -40,10 +41,10 @@ fn observed(policy: &fable_core::Policy<'_, f64>, catalog: &Catalog, user: &Boun
         };
         let (context, action) = (catalog.read_context(context)?, catalog.read_action(action)?);
         let (reward, weight) = (number(reward, "a reward")?, weight as f32);
-        if !fable_core::REWARD.contains(reward) {
+        if !fable_core::settings::REWARD.contains(reward) {
             return Err(fable_core::UserError::Reward.into());
         }
-        if !fable_core::WEIGHT.contains(f64::from(weight)) {
+        if !fable_core::settings::WEIGHT.contains(f64::from(weight)) {
             return Err(fable_core::UserError::Weight.into());
         }
         let baseline = policy.baseline(&context, action, None);

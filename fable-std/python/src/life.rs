@@ -2,7 +2,10 @@
 
 use crate::fault::{Answer, Fault};
 use crate::policy::Held;
-use fable_core::{Command, Decision, HostLearner, Policy, Probe, Request, Scalar, Scores, User, UserError};
+use fable_core::host::HostLearner;
+use fable_core::journal::{Command, Scores};
+use fable_core::preference::ProbeOutcome;
+use fable_core::{Decision, Policy, Request, Scalar, User, UserError};
 use fable_std::serve::{knows_chances, refuse_decision};
 use std::sync::{Mutex, MutexGuard, TryLockError};
 
@@ -21,7 +24,7 @@ impl<T: Scalar> Life<T> {
 
     /// The user, with all the verbs.
     pub fn user<'u>(&'u mut self, policy: &'u Policy<'u, T>) -> Result<User<'u, T>, UserError> {
-        self.learner.with(policy, &mut self.workspace)
+        self.learner.bind(policy, &mut self.workspace)
     }
 }
 
@@ -36,14 +39,14 @@ impl Lives {
     /// A life of nobody yet.
     pub fn vacant(held: &Held) -> Self {
         match held {
-            Held::F32(held) => Self::F32(Box::new(Life::vacant(held.borrow_dependent()))),
-            Held::F64(held) => Self::F64(Box::new(Life::vacant(held.borrow_dependent()))),
+            Held::F32(held) => Self::F32(Box::new(Life::new(held.borrow_dependent()))),
+            Held::F64(held) => Self::F64(Box::new(Life::new(held.borrow_dependent()))),
         }
     }
 
     /// Begins at the prior.
     pub fn start(held: &Held, user: u64) -> Answer<Self> {
-        let mut lives = Self::vacant(held);
+        let mut lives = Self::new(held);
         match (held, &mut lives) {
             (Held::F32(held), Self::F32(life)) => life.learner.start(held.borrow_dependent(), user)?,
             (Held::F64(held), Self::F64(life)) => life.learner.start(held.borrow_dependent(), user)?,
@@ -54,7 +57,7 @@ impl Lives {
 
     /// Goes on from a snapshot.
     pub fn restore(held: &Held, bytes: &[u8]) -> Answer<Self> {
-        let mut lives = Self::vacant(held);
+        let mut lives = Self::new(held);
         match (held, &mut lives) {
             (Held::F32(held), Self::F32(life)) => life.learner.restore(held.borrow_dependent(), bytes)?,
             (Held::F64(held), Self::F64(life)) => life.learner.restore(held.borrow_dependent(), bytes)?,
@@ -104,7 +107,7 @@ pub struct Made {
     pub decision: Decision,
     pub scores: Scores,
     pub feasible: usize,
-    pub probes: Vec<Probe>,
+    pub probes: Vec<ProbeOutcome>,
     pub propensity: Option<f64>,
     pub propensities: Option<Vec<f64>>,
 }

@@ -6,7 +6,8 @@ use crate::names::text;
 use crate::prior::Prior;
 use crate::tables;
 use crate::words::{items, number, whole};
-use fable_core::{Scalar, Settings, SettingsError};
+use fable_core::settings::SettingsError;
+use fable_core::{Scalar, Settings};
 use fable_std::catalogs::SettingsFileError;
 use fable_std::prior_file::{self, PriorFileError};
 use fable_std::serve::Code;
@@ -284,5 +285,5 @@ pub fn remake(
 
 /// The bytes that one user takes, for those who have many.
 pub fn user_bytes<T: Scalar>(policy: &fable_core::Policy<'_, T>) -> usize {
-    size_of::<fable_core::HostLearner<T>>() + policy.catalog().state_len() * size_of::<T>()
+    size_of::<fable_core::host::HostLearner<T>>() + policy.catalog().state_len() * size_of::<T>()
 }

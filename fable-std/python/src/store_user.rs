@@ -8,7 +8,8 @@ use crate::look;
 use crate::names::text;
 use crate::opened::Opened;
 use crate::words::{draws, items, number, time, weight};
-use fable_core::{Probe, Scores};
+use fable_core::journal::Scores;
+use fable_core::preference::ProbeOutcome;
 use fable_std::serve::{Incoming, Op};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
@@ -98,7 +99,7 @@ fn decided(py: Python<'_>, store: &Opened, answer: &Value) -> Answer<Decision> {
     let probe = |value: &Value| {
         let contrast = value.get("contrast").and_then(Value::as_str).and_then(|name| catalog.core.contrast(name))?;
         let expected = value.get("expected").and_then(Value::as_f64)? as f32;
-        Some(Probe { contrast: u8::try_from(contrast).ok()?, preferred: truth(value, "preferred"), expected })
+        Some(ProbeOutcome { contrast: u8::try_from(contrast).ok()?, preferred: truth(value, "preferred"), expected })
     };
     let all = |key: &str| answer.get(key).and_then(Value::as_array);
     Ok(Decision {

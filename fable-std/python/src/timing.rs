@@ -6,7 +6,8 @@ use crate::life::locked;
 use crate::policy::Policy;
 use crate::user::policy_of;
 use crate::words::whole;
-use fable_core::{Command, Context, Feasible, Policy as Core, Request, Scalar, UserError};
+use fable_core::journal::Command;
+use fable_core::{Context, Feasible, Policy as Core, Request, Scalar, UserError};
 use pyo3::prelude::*;
 use std::sync::Mutex;
 

@@ -42,8 +42,9 @@ pub use scenarios::{Scenario, scenarios};
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
-use fable_core::Comparison;
-use fable_core::{Action, Catalog, Context, ContextError, Feasible};
+use fable_core::catalog::ContextError;
+use fable_core::preference::Comparison;
+use fable_core::{Action, Catalog, Context, Feasible};
 
 /// Half the width of the noise of a user from [`SimulatedUser::new`]: a standard deviation of 0.2.
 pub const NOISE: f64 = 0.35;

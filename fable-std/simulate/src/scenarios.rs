@@ -6,7 +6,8 @@ use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use fable_core::{Catalog, Context, ContextError};
+use fable_core::catalog::ContextError;
+use fable_core::{Catalog, Context};
 
 /// A request, its task and its signals in catalog order.
 #[derive(Clone, Copy, Debug, PartialEq)]

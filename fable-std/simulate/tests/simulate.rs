@@ -1,7 +1,7 @@
 //! The simulated user keeps what its documentation promises.
 
-use fable_core::Comparison;
 use fable_core::catalog::{AGENT, Block, Component, Condition, Definition, Part, RUBRIC, TAU2, Term, Value};
+use fable_core::preference::Comparison;
 use fable_core::{Action, Catalog, Context, Feasible};
 use fable_simulate::{SimulateError, SimulatedUser, scenarios};
 

@@ -6,7 +6,7 @@
 use crate::settings::SettingsArguments;
 use crate::toml_file::{Blame, Flaw, Mistake, Source};
 use clap::Args;
-use fable_core::Effect;
+use fable_core::catalog::Effect;
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use std::fmt;

@@ -2,7 +2,8 @@
 
 use crate::toml_file::Flaw;
 use fable_core::catalog::{Condition, Part};
-use fable_core::{Catalog, Effect, Feasible, FeasibleError, Rule, StandingRule, When};
+use fable_core::catalog::{Effect, FeasibleError, StandingRule, When};
+use fable_core::{Catalog, Feasible, Rule};
 
 /// The position of a component.
 ///

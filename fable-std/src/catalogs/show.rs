@@ -2,7 +2,8 @@
 
 use super::lookup;
 use crate::settings::block_names;
-use fable_core::{Action, Catalog, StandingRule};
+use fable_core::catalog::StandingRule;
+use fable_core::{Action, Catalog};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -39,7 +40,7 @@ pub fn describe(catalog: &Catalog<'_>) -> Value {
         "rules": definition.rules.iter().map(|standing| rule(catalog, standing)).collect::<Vec<_>>(),
         "dimension": catalog.dimension(),
         "actions": catalog.actions(),
-        "state_bytes": { "f32": 4 * catalog.arrow().packed_len(), "f64": 8 * catalog.arrow().packed_len() },
+        "state_bytes": { "f32": 4 * catalog.layout().packed_len(), "f64": 8 * catalog.layout().packed_len() },
         "fingerprint": format!("{:016x}", catalog.fingerprint()),
     })
 }
@@ -79,7 +80,7 @@ pub fn holds(catalog: &Catalog<'_>) -> String {
     }
     line("actions", &[&catalog.actions().to_string()]);
     line("dimension", &[&catalog.dimension().to_string()]);
-    let bytes = catalog.arrow().packed_len() * 4;
+    let bytes = catalog.layout().packed_len() * 4;
     line("state", &[&format!("{bytes} bytes in f32, {} in f64", 2 * bytes)]);
     line("fingerprint", &[&format!("{:016x}", catalog.fingerprint())]);
     text

@@ -5,7 +5,8 @@ use crate::rules::RulesError;
 use crate::store::StoreError;
 use crate::text::AdapterError;
 use crate::toml_file::Flaw;
-use fable_core::{FeasibleError, UserError};
+use fable_core::UserError;
+use fable_core::catalog::FeasibleError;
 use std::fmt;
 
 /// Why something was not done. Nothing has changed then, unless the store says that it does not know.

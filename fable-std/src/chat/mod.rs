@@ -51,7 +51,9 @@ use crate::text::{
     Said, Situation, is_clear, split,
 };
 use command::Command;
-use fable_core::{Catalog, Feasible, Standing, Statement, When};
+use fable_core::catalog::When;
+use fable_core::preference::Standing;
+use fable_core::{Catalog, Feasible, Statement};
 use memory::Recollection;
 use moment::Moment;
 use person::Person;

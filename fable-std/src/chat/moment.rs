@@ -5,7 +5,8 @@ use super::{ChatError, Reply};
 use crate::rules;
 use crate::text::Constraint;
 use crate::text::wording;
-use fable_core::{Action, Catalog, Context, HostUser, Rule, UserError, removed_by};
+use fable_core::catalog::removed_by;
+use fable_core::{Action, Catalog, Context, HostUser, Rule, UserError};
 
 /// Reasons that are given.
 const REASONS: usize = 3;
@@ -39,7 +40,7 @@ impl<'p> Moment<'p> {
         reply: &mut Reply,
     ) -> Result<(), ChatError> {
         let (catalog, mut user) = (self.then.policy().catalog(), self.then.user());
-        let last = user.id(user.rounds());
+        let last = user.id(user.state().rounds());
         let chosen = user.explain(last, None, None)?.chosen;
         let other = values.map(|values| replaced(catalog, chosen, values)).transpose()?;
         if other == Some(chosen) {

@@ -6,11 +6,9 @@ use crate::replay::Tape;
 use crate::store::journal::Note;
 use crate::store::wishes::Wishes;
 use crate::store::{Desk, MAX_NAME, News, Policies, Reach, Resident, Store, StoreError, Writes, stated};
+use fable_core::journal::{Command, Event, State};
 use fable_core::record::decode_event;
-use fable_core::{
-    Command, Context, Decision, DecisionId, Event, Feasible, HostUser, Policy, Promotion, Request, State, Statement, User,
-    UserError,
-};
+use fable_core::{Context, Decision, DecisionId, Feasible, HostUser, Policy, Promotion, Request, Statement, User, UserError};
 
 /// How often somebody else may be first.
 const PATIENCE: u32 = 100;
@@ -69,7 +67,7 @@ impl<'p> Person<'p> {
 
     /// The person's counters.
     pub(super) fn state(&self) -> &State {
-        self.resident.learner()
+        self.resident.learner().state()
     }
 
     /// The person, to be asked.
@@ -93,7 +91,7 @@ impl<'p> Person<'p> {
 
     /// What is known now, set apart.
     pub(super) fn now(&self) -> Result<HostUser<'p, f64>, UserError> {
-        HostUser::of(self.resident.policy(), self.resident.learner().clone())
+        HostUser::from_learner(self.resident.policy(), self.resident.learner().clone())
     }
 
     /// What was known when the last decision was made, and its context: the journal up to there.

@@ -4,7 +4,8 @@ use super::person::Person;
 use super::{ChatError, Reply};
 use crate::rules;
 use crate::text::wording;
-use fable_core::{Catalog, Context, Promotion, Standing, UserError};
+use fable_core::preference::Standing;
+use fable_core::{Catalog, Context, Promotion, UserError};
 
 /// Leanings smaller than this, on the scale of rewards, are not worth a word.
 const WORTH_SAYING: f64 = 0.03;

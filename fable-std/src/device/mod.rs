@@ -26,14 +26,14 @@ mod rules;
 
 use crate::catalogs;
 use crate::replay::Replay;
+use fable_core::catalog::ContrastSet;
+use fable_core::journal::Observation;
+use fable_core::preference::{Assessment, Comparison, ProbeOutcome, Standing, Trial, UserRule};
 pub use fable_core::protocol::Key;
 use fable_core::protocol::{
     CHUNK, Fault, Hello, Reply, Request, Statistics, WireContext, WireShare, write_entry, write_feasible,
 };
-use fable_core::{
-    Action, Assessment, Catalog, Comparison, Context, ContrastSet, Decision, DecisionId, Feasible, Observation, Probe, Promotion,
-    Standing, Statement, Trial, Wish,
-};
+use fable_core::{Action, Catalog, Context, Decision, DecisionId, Feasible, Promotion, Statement};
 use line::{ATTEMPTS, Line};
 use std::io::{Read, Write};
 use std::time::Duration;
@@ -178,7 +178,7 @@ impl<P: Read + Write> Device<P> {
             protocol: 0,
             record: 0,
             fingerprint: 0,
-            promise: 0,
+            guarantee_fingerprint: 0,
             catalog: 0,
             digits: 0,
             actions: 0,
@@ -273,7 +273,7 @@ impl<P: Read + Write> Device<P> {
         context: &Context,
         feasible: Option<&Feasible>,
         at: u32,
-    ) -> Result<(Decision, Vec<Probe>), DeviceError> {
+    ) -> Result<(Decision, Vec<ProbeOutcome>), DeviceError> {
         self.decide_against(context, feasible, None, at)
     }
 
@@ -288,7 +288,7 @@ impl<P: Read + Write> Device<P> {
         feasible: Option<&Feasible>,
         defaults: Option<&[f32]>,
         at: u32,
-    ) -> Result<(Decision, Vec<Probe>), DeviceError> {
+    ) -> Result<(Decision, Vec<ProbeOutcome>), DeviceError> {
         match self.ask(&Request::Decide { context: WireContext::new(context), at }, &terms(feasible, defaults))?.0 {
             Reply::Decided { round: round @ 1.., action, baseline, probes } => {
                 self.hello.rounds = round;
@@ -544,7 +544,7 @@ impl<P: Read + Write> Device<P> {
     ///
     /// # Errors
     /// As for [`tape`](Self::tape); [`DeviceError::Unexpected`] for records that say something impossible.
-    pub fn wishes(&mut self) -> Result<Vec<Wish>, DeviceError> {
+    pub fn wishes(&mut self) -> Result<Vec<UserRule>, DeviceError> {
         let catalog = self.catalog()?;
         rules::wishes(catalog, &self.tape()?).ok_or(DeviceError::Unexpected)
     }
@@ -553,13 +553,13 @@ impl<P: Read + Write> Device<P> {
     ///
     /// # Errors
     /// As for every request. Those before may have happened: do it again.
-    pub fn wish(&mut self, wishes: &[Wish]) -> Result<usize, DeviceError> {
+    pub fn wish(&mut self, wishes: &[UserRule]) -> Result<usize, DeviceError> {
         let known = self.wishes()?;
         let gone = known.iter().filter(|wish| !wishes.contains(wish)).map(|wish| (wish, false));
         let new = wishes.iter().filter(|wish| !known.contains(wish)).map(|wish| (wish, true));
-        let changes: Vec<(&Wish, bool)> = gone.chain(new).collect();
+        let changes: Vec<(&UserRule, bool)> = gone.chain(new).collect();
         for (wish, stands) in &changes {
-            self.count(&Request::Wish { code: wish.code(), stands: *stands }, &[])?;
+            self.count(&Request::UserRule { code: wish.code(), stands: *stands }, &[])?;
         }
         Ok(changes.len())
     }

@@ -7,9 +7,10 @@
 use super::{Device, DeviceError, Tape};
 use crate::prior_file::{PriorFileError, informed, read_rounded};
 use crate::replay::{self, Replay, ReplayError, Start, replay_under};
+use fable_core::posterior::{Factor, Prior};
 use fable_core::protocol::{Reply, Request};
 use fable_core::record::{Header, Kind, RecordError, decode_prior, encode_prior};
-use fable_core::{Catalog, Factor, Policy, Prior, Scalar, Settings};
+use fable_core::{Catalog, Policy, Scalar, Settings};
 use std::io::{Read, Write};
 
 /// A fitted prior for a device with numbers of so many [digits](fable_core::protocol::Hello::digits).
@@ -104,7 +105,7 @@ impl Tape {
     ) -> Result<Replay, ReplayError> {
         let base = Policy::<T>::new(catalog, settings).map_err(ReplayError::Settings)?;
         let packed = decode_prior(&base, &self.prior).map_err(ReplayError::Start)?;
-        let factor = Factor::new(catalog.arrow(), &packed, &mut vec![T::ZERO; catalog.workspace_len()]);
+        let factor = Factor::new(catalog.layout(), &packed, &mut vec![T::ZERO; catalog.workspace_len()]);
         let factor = factor.map_err(|_| ReplayError::Start(RecordError::Content))?;
         let policy = Policy::with_prior(catalog, settings, Prior::Factor(factor)).map_err(ReplayError::Settings)?;
         replay_under(&policy, tape, None)

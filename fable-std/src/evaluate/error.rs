@@ -1,7 +1,8 @@
 //! What can be wrong with a log.
 
 use crate::toml_file::Flaw;
-use fable_core::{ContextError, FeasibleError, UserError};
+use fable_core::UserError;
+use fable_core::catalog::{ContextError, FeasibleError};
 use std::fmt;
 
 /// A mistake in a log and where it is.

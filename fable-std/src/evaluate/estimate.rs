@@ -1,6 +1,6 @@
 //! From the terms of the lines to estimates, intervals and warnings.
 
-use fable_core::REWARD;
+use fable_core::settings::REWARD;
 use std::fmt;
 
 /// Standard errors on either side of an estimate: 95% of a normal distribution.

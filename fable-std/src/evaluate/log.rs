@@ -34,8 +34,10 @@
 use super::error::{LogError, LogFlaw};
 use crate::catalogs::{self, lookup};
 use crate::toml_file::Flaw;
+use fable_core::catalog::Effect;
 use fable_core::catalog::Values;
-use fable_core::{Action, Catalog, Context, Effect, Feasible, REWARD};
+use fable_core::settings::REWARD;
+use fable_core::{Action, Catalog, Context, Feasible};
 use serde_json::{Map, Value, json};
 use std::io::{BufRead, Read};
 

@@ -74,7 +74,8 @@ pub use simulated::simulate;
 
 use crate::prior_file::{PriorFileError, informed};
 use estimate::Term;
-use fable_core::{Action, Catalog, Settings, SettingsError};
+use fable_core::settings::SettingsError;
+use fable_core::{Action, Catalog, Settings};
 use std::fmt;
 use target::Judge;
 

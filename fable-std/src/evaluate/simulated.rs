@@ -3,7 +3,8 @@
 use super::error::LogFlaw;
 use super::log::Record;
 use crate::simulate::SimulatedUser;
-use fable_core::{Command, Exploration, Feasible, HostUser, Policy, Request};
+use fable_core::journal::Command;
+use fable_core::{Exploration, Feasible, HostUser, Policy, Request};
 
 /// A log of a policy that learns while it lives with a simulated user: so many rounds, everything allowed, and propensities
 /// from so many draws; an optimistic policy's are exact, and are not trivial if it [probes](fable_core::Settings::probe).

@@ -4,10 +4,9 @@ use super::error::LogFlaw;
 use super::estimate::Term;
 use super::log::Record;
 use super::{Mode, Options};
-use fable_core::{
-    Action, Catalog, Deadline, Event, Expiry, Exploration, HostUser, Observation, Policy, Request, Settings, SettingsError,
-    UserError,
-};
+use fable_core::journal::{Event, Observation};
+use fable_core::settings::{Deadline, Expiry, SettingsError};
+use fable_core::{Action, Catalog, Exploration, HostUser, Policy, Request, Settings, UserError};
 
 /// Sets the target's draws apart from those of a log that was made with the same seed: probabilities that share draws with the
 /// propensities they are divided by would be biased.

@@ -3,7 +3,8 @@
 use super::Question;
 use crate::identify::SafeSpan;
 use crate::text::wording;
-use fable_core::{Assessment, Average, Comparison, Policy, Promotion, Scalar, Standing, Trial, User, UserError, Verdict};
+use fable_core::preference::{Assessment, Average, Comparison, Standing, Trial, Verdict};
+use fable_core::{Policy, Promotion, Scalar, User, UserError};
 use serde::Serialize;
 
 /// A contrast: how much one action is preferred to another, and how sure that is.

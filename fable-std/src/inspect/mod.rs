@@ -111,7 +111,7 @@ impl Selection {
 /// None that a user of any policy leads to.
 pub fn inspect<T: Scalar>(user: &mut User<'_, T>, questions: &[Question]) -> Result<Inspection, UserError> {
     let catalog = user.policy().catalog();
-    let last = Feasible::from_set(catalog, *user.permissions()).unwrap_or_else(|_| Feasible::all(catalog));
+    let last = Feasible::from_set(catalog, *user.state().permissions()).unwrap_or_else(|_| Feasible::all(catalog));
     inspect_under(user, questions, &Allowed::everywhere(catalog, &last))
 }
 

@@ -2,7 +2,8 @@
 
 use crate::catalogs::lookup;
 use crate::toml_file::Flaw;
-use fable_core::{Catalog, Comparison, Context};
+use fable_core::preference::Comparison;
+use fable_core::{Catalog, Context};
 use std::fmt;
 
 /// A contrast that was asked for: `style=concise:detailed@coding`. The two actions have the two values in the component named

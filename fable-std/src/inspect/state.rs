@@ -1,7 +1,9 @@
 //! The state as a whole: counters, sizes, numerical health, and whether promotions are still guaranteed.
 
+use fable_core::catalog::CoordinateSet;
+use fable_core::posterior::{NUMERIC_REVISION, Prior};
 use fable_core::record::VERSION;
-use fable_core::{CoordinateSet, Feasible, NUMERIC_REVISION, Prior, Scalar, User};
+use fable_core::{Feasible, Scalar, User};
 use serde::Serialize;
 
 /// The state as a whole.
@@ -118,16 +120,19 @@ pub(super) fn state<T: Scalar>(user: &User<'_, T>, variances: &[f64]) -> StateRe
     let packed = posterior.packed();
     let inverse = || packed.iter().take(catalog.dimension()).map(|inverse| inverse.to_f64());
     let (least, most) = inverse().fold((f64::INFINITY, 0.0_f64), |(least, most), e| (least.min(e), most.max(e)));
-    let guarantee = match (policy.active_dimension() < catalog.dimension(), user.promise() == policy.promise()) {
+    let guarantee = match (
+        policy.active_dimension() < catalog.dimension(),
+        user.state().guarantee_fingerprint() == policy.guarantee_fingerprint(),
+    ) {
         (true, _) => Guarantee::BlocksLeftOut,
-        _ if user.is_voided() => Guarantee::Voided,
+        _ if user.state().is_voided() => Guarantee::Voided,
         _ if !policy.knows_radius() => Guarantee::FittedPrior,
         (_, false) => Guarantee::SettingsChanged,
         _ => Guarantee::Holds,
     };
     let learned = matches!(policy.prior(), Prior::Isotropic)
         .then(|| variances.iter().map(|variance| 1.0 - policy.base_precision() * variance).sum::<f64>().max(0.0));
-    let movable = Feasible::from_set(catalog, *user.permissions()).ok().map(|feasible| {
+    let movable = Feasible::from_set(catalog, *user.state().permissions()).ok().map(|feasible| {
         let mut active = CoordinateSet::EMPTY;
         active.activate_in_any_context(catalog, &feasible);
         let learned = CoordinateSet::of_blocks(catalog, settings.retained);
@@ -141,12 +146,12 @@ pub(super) fn state<T: Scalar>(user: &User<'_, T>, variances: &[f64]) -> StateRe
         scalar: if T::DIGITS == 24 { "f32" } else { "f64" },
         version: VERSION,
         numeric_revision: NUMERIC_REVISION,
-        user: format!("{:016x}", user.user()),
-        incarnation: user.incarnation(),
+        user: format!("{:016x}", user.state().user()),
+        incarnation: user.state().incarnation(),
         origin: user.place(),
-        merged: user.merged().collect(),
-        rounds: user.rounds(),
-        rewards: user.observations(),
+        merged: user.state().merged().collect(),
+        rounds: user.state().rounds(),
+        rewards: user.state().observations(),
         waiting: user.waiting(0).count(),
         promotions: user.profile().len(),
         dimension: catalog.dimension(),
@@ -158,8 +163,8 @@ pub(super) fn state<T: Scalar>(user: &User<'_, T>, variances: &[f64]) -> StateRe
         sound: packed.iter().all(|number| number.finite()) && inverse().all(|e| e > 0.0),
         guarantee,
         scale: user.scale(),
-        rewards_since_change: user.rewards_since_change(),
-        rewards_since_fading: user.rewards_since_fading(),
+        rewards_since_change: user.state().rewards_since_change(),
+        rewards_since_fading: user.state().rewards_since_fading(),
         bytes: size_of_val(packed),
     }
 }

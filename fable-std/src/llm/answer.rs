@@ -2,7 +2,8 @@
 
 use super::LlmError;
 use crate::catalogs::lookup;
-use fable_core::{Catalog, When};
+use fable_core::Catalog;
+use fable_core::catalog::When;
 use serde_json::{Map, Value, json};
 
 /// An object with exactly these keys.

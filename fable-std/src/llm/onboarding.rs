@@ -12,8 +12,9 @@ use crate::text::{
     AdapterError, Constraint, Onboarding, OnboardingAdapter, Preference, PreferenceText, Reading, Rules, is_said_as_rule,
     read_part,
 };
-use fable_core::Effect;
-use fable_core::{Catalog, Feasible, Rule, When};
+use fable_core::catalog::Effect;
+use fable_core::catalog::When;
+use fable_core::{Catalog, Feasible, Rule};
 use serde_json::{Map, Value, json};
 
 const INSTRUCTIONS: &str = "\

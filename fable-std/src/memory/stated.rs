@@ -33,14 +33,15 @@ impl Stated {
 /// A statement in the names of the catalog's coordinates; `None` for one that says nothing.
 ///
 /// ```
-/// use fable_core::{Direction, Statement, When, catalog::AGENT};
+/// use fable_core::catalog::{AGENT, Direction, When};
+/// use fable_core::Statement;
 /// use fable_std::memory::describe;
 /// let direction = Direction::prefer(&AGENT, &[(2, 1)], &[(2, 2)], When::Always)?;
 /// let said = |response| describe(&AGENT, &Statement { direction: direction.clone(), response, precision: 4.0 });
 /// assert_eq!(said(1.0).unwrap(), "style=concise over style=detailed");
 /// assert_eq!(said(-0.5).unwrap(), "style=detailed over style=concise");
 /// assert_eq!(said(0.0), None);
-/// # Ok::<(), fable_core::OnboardingError>(())
+/// # Ok::<(), fable_core::catalog::OnboardingError>(())
 /// ```
 #[must_use]
 pub fn describe(catalog: &Catalog<'_>, statement: &Statement) -> Option<String> {

@@ -21,7 +21,8 @@ use super::FitError;
 use super::em::in_pieces;
 use super::evidence::Evidence;
 use super::gaussian::Gaussian;
-use fable_core::{Factor, Posterior, Prior, Workspace};
+use fable_core::Workspace;
+use fable_core::posterior::{Factor, Posterior, Prior};
 use std::num::NonZero;
 
 /// A fit is kept when left-out users are likelier by so many nats, in all.
@@ -75,16 +76,16 @@ impl Foretold {
 /// # Errors
 /// A prior out of the learner's range, or evidence that does not fit it.
 pub fn foretell(prior: &Gaussian, users: &[&Evidence], threads: NonZero<usize>) -> Result<Vec<Foretold>, FitError> {
-    let arrow = prior.arrow();
+    let arrow = prior.layout();
     let centred = prior.with_mean_times(0.0);
     // Around 0 there is nothing to change.
     let passes = if *prior == centred { 1 } else { 2 };
-    let mut scratch = Workspace::over(vec![0.0; arrow.active_len()]);
+    let mut scratch = Workspace::from_storage(vec![0.0; arrow.active_len()]);
     let first = Factor::new(arrow, centred.packed(), &mut scratch).map_err(FitError::Range)?;
     let factors = [first, Factor::new(arrow, prior.packed(), &mut scratch).map_err(FitError::Range)?];
     let pieces = in_pieces(users, threads, |piece| {
-        let mut workspace = Workspace::over(vec![0.0; arrow.active_len()]);
-        let mut posterior = Posterior::<f64, _>::over(vec![0.0; arrow.packed_len()]);
+        let mut workspace = Workspace::from_storage(vec![0.0; arrow.active_len()]);
+        let mut posterior = Posterior::<f64, _>::from_storage(vec![0.0; arrow.packed_len()]);
         let mut all = Vec::with_capacity(piece.len());
         for user in piece {
             let mut told = [const { Vec::new() }; 2];

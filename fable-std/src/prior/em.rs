@@ -3,7 +3,8 @@
 use super::FitError;
 use super::evidence::Evidence;
 use super::gaussian::{Gaussian, stretches};
-use fable_core::{Arrow, Factor, Posterior, Prior, Workspace};
+use fable_core::Workspace;
+use fable_core::posterior::{Factor, Layout, Posterior, Prior};
 use std::num::NonZero;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -34,7 +35,7 @@ impl Shrinkage {
             penalty += self.users / 2.0 * (gaussian.log_det() - self.variance * gaussian.trace());
         }
         if self.of_mean > 0.0 {
-            penalty -= self.of_mean / 2.0 * gaussian.distance(&vec![0.0; gaussian.arrow().dimension()]);
+            penalty -= self.of_mean / 2.0 * gaussian.distance(&vec![0.0; gaussian.layout().dimension()]);
         }
         penalty
     }
@@ -52,7 +53,7 @@ pub struct Moments {
 }
 
 impl Moments {
-    fn zero(arrow: Arrow) -> Self {
+    fn zero(arrow: Layout) -> Self {
         let dimension = arrow.dimension();
         Self { log_likelihood: 0.0, users: 0.0, mean: vec![0.0; dimension], square: vec![0.0; dimension * dimension] }
     }
@@ -67,7 +68,7 @@ impl Moments {
 
     /// The Gaussian that makes the expected log likelihood with the shrinkage's penalty largest.
     #[must_use]
-    pub fn maximize(&self, arrow: Arrow, shrinkage: &Shrinkage) -> Option<Gaussian> {
+    pub fn maximize(&self, arrow: Layout, shrinkage: &Shrinkage) -> Option<Gaussian> {
         let (users, centre) = (self.users, self.users + shrinkage.of_mean);
         let mean: Vec<f64> = self.mean.iter().map(|sum| sum / centre).collect();
         let covariance = |i: usize, j: usize| {
@@ -118,7 +119,7 @@ pub(super) fn in_pieces<T: Send>(
 /// A prior out of the learner's range, or evidence that does not fit it.
 pub fn expect(gaussian: &Gaussian, users: &[&Evidence], threads: NonZero<usize>) -> Result<Moments, FitError> {
     let pieces = in_pieces(users, threads, |piece| posteriors(gaussian, piece, true))?;
-    Ok(pieces.iter().fold(Moments::zero(gaussian.arrow()), Moments::add))
+    Ok(pieces.iter().fold(Moments::zero(gaussian.layout()), Moments::add))
 }
 
 /// ln p of what was observed of users who were not fitted.
@@ -130,10 +131,10 @@ pub fn log_likelihood(gaussian: &Gaussian, users: &[&Evidence]) -> Result<f64, F
 }
 
 fn posteriors(gaussian: &Gaussian, users: &[&Evidence], moments: bool) -> Result<Moments, FitError> {
-    let arrow = gaussian.arrow();
-    let mut workspace = Workspace::over(vec![0.0; arrow.active_len()]);
+    let arrow = gaussian.layout();
+    let mut workspace = Workspace::from_storage(vec![0.0; arrow.active_len()]);
     let factor = Factor::new(arrow, gaussian.packed(), &mut workspace).map_err(FitError::Range)?;
-    let mut posterior = Posterior::<f64, _>::over(vec![0.0; arrow.packed_len()]);
+    let mut posterior = Posterior::<f64, _>::from_storage(vec![0.0; arrow.packed_len()]);
     let mut sum = Moments::zero(arrow);
     let (mut mean, mut covariance) = (vec![0.0; arrow.dimension()], vec![0.0; sum.square.len()]);
     for user in users {
@@ -166,7 +167,7 @@ fn posteriors(gaussian: &Gaussian, users: &[&Evidence], moments: bool) -> Result
 /// The entries of (L D L^T)^-1 that the shape has (Takahashi): from the last coordinate on, Sigma_jk = -sum of L_ij Sigma_ik and
 /// Sigma_jj = E_j - sum of L_ij Sigma_ij, over the later coordinates i. Both halves are written, so that what is summed up lies
 /// in a row.
-fn covariances(arrow: Arrow, packed: &[f64], out: &mut [f64]) {
+fn covariances(arrow: Layout, packed: &[f64], out: &mut [f64]) {
     let dimension = arrow.dimension();
     let mut end = packed.len();
     for j in (0..dimension).rev() {

@@ -2,8 +2,9 @@
 
 use crate::replay::{Start, Tape};
 use crate::store::{Identity, Store, StoreError};
+use fable_core::journal::{Event, Observation, RemoteChange, RemoteEvent};
 use fable_core::record::{RecordError, decode_event};
-use fable_core::{Action, Context, Deed, Elsewhere, Event, Observation, Policy, Scalar, Statement};
+use fable_core::{Action, Context, Policy, Scalar, Statement};
 use std::collections::BTreeMap;
 
 /// One number that was observed: response = direction.theta + noise.
@@ -93,10 +94,10 @@ impl Evidence {
                 Event::Unlearn { observation, imputed: false, .. } => evidence.take_back(&observation),
                 Event::Onboarding(statement) => evidence.state(&statement),
                 // What happened elsewhere was the same user.
-                Event::Elsewhere(Elsewhere { deed, .. }) => match deed {
-                    Deed::Reward { observation, imputed: false, .. } => evidence.reward(policy, &observation),
-                    Deed::Unlearned { observation, imputed: false, .. } => evidence.take_back(&observation),
-                    Deed::Stated(statement) => evidence.state(&statement),
+                Event::Remote(RemoteEvent { deed, .. }) => match deed {
+                    RemoteChange::Reward { observation, imputed: false, .. } => evidence.reward(policy, &observation),
+                    RemoteChange::Unlearned { observation, imputed: false, .. } => evidence.take_back(&observation),
+                    RemoteChange::Stated(statement) => evidence.state(&statement),
                     _ => {}
                 },
                 Event::Forget { .. } => {

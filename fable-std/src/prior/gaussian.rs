@@ -1,21 +1,21 @@
 //! A Gaussian over theta whose precision has the shape of the arrow, as the learner keeps it: E, L and z.
 
-use fable_core::Arrow;
+use fable_core::posterior::Layout;
 use std::ops::Range;
 
-/// N(m, P^-1) with P = L D L^T in the shape of the [arrow](fable_core::Arrow), packed as a
-/// [`Posterior`](fable_core::Posterior): E = 1/D, then the columns of L, each with its entry of z = L^T m after it.
+/// N(m, P^-1) with P = L D L^T in the shape of the [arrow](fable_core::posterior::Layout), packed as a
+/// [`Posterior`](fable_core::posterior::Posterior): E = 1/D, then the columns of L, each with its entry of z = L^T m after it.
 ///
 /// A column has a meaning of its own: E is the variance of its coordinate when all later ones of its clique (its leaf and the
 /// root) are known, and its entries are the regression on them, with the sign turned round.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gaussian {
-    arrow: Arrow,
+    arrow: Layout,
     packed: Vec<f64>,
 }
 
 /// The later coordinates that a coordinate is tied to, in two stretches: the rest of its leaf, and the root from there on.
-pub(super) fn stretches(arrow: Arrow, coordinate: usize) -> [Range<usize>; 2] {
+pub(super) fn stretches(arrow: Layout, coordinate: usize) -> [Range<usize>; 2] {
     let (root, next) = (arrow.leaves() * arrow.leaf(), coordinate + 1);
     let leaf_end = match arrow.locate(coordinate) {
         Some((Some(task), _)) => (task + 1) * arrow.leaf(),
@@ -25,14 +25,14 @@ pub(super) fn stretches(arrow: Arrow, coordinate: usize) -> [Range<usize>; 2] {
 }
 
 /// The same in one.
-fn later(arrow: Arrow, coordinate: usize) -> impl Iterator<Item = usize> + Clone {
+fn later(arrow: Layout, coordinate: usize) -> impl Iterator<Item = usize> + Clone {
     stretches(arrow, coordinate).into_iter().flatten()
 }
 
 impl Gaussian {
     /// Mean 0 and one precision for every coordinate.
     #[must_use]
-    pub fn isotropic(arrow: Arrow, precision: f64) -> Self {
+    pub fn isotropic(arrow: Layout, precision: f64) -> Self {
         let mut packed = vec![0.0; arrow.packed_len()];
         packed.iter_mut().take(arrow.dimension()).for_each(|inverse| *inverse = 1.0 / precision);
         Self { arrow, packed }
@@ -45,7 +45,7 @@ impl Gaussian {
     /// but one), found without an inverse. A column is a regression on later coordinates, whose own precision the columns after
     /// it have factored already. `None` when the covariance is not positive definite on a clique.
     #[must_use]
-    pub fn of_moments(arrow: Arrow, mean: &[f64], covariance: impl Fn(usize, usize) -> f64) -> Option<Self> {
+    pub fn of_moments(arrow: Layout, mean: &[f64], covariance: impl Fn(usize, usize) -> f64) -> Option<Self> {
         let dimension = arrow.dimension();
         let mut gaussian = Self::isotropic(arrow, 1.0);
         let starts = gaussian.starts();
@@ -94,13 +94,13 @@ impl Gaussian {
 
     /// A packed factor as it stands; `None` for the wrong length.
     #[must_use]
-    pub fn from_packed(arrow: Arrow, packed: Vec<f64>) -> Option<Self> {
+    pub fn from_packed(arrow: Layout, packed: Vec<f64>) -> Option<Self> {
         (packed.len() == arrow.packed_len()).then_some(Self { arrow, packed })
     }
 
     /// The shape.
     #[must_use]
-    pub const fn arrow(&self) -> Arrow {
+    pub const fn layout(&self) -> Layout {
         self.arrow
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Users differ, but not in every way alike: some values are liked by almost everyone, some likings come together. A new user
 //! who starts from what is true of most needs fewer rounds. Each theta is taken as one draw from N(m, P^-1), with P in the shape
-//! of the [arrow](fable_core::Arrow), so that the learner stays exact. Thetas are never seen, only rewards are: the spread
+//! of the [arrow](fable_core::posterior::Layout), so that the learner stays exact. Thetas are never seen, only rewards are: the spread
 //! of the users' posterior means would be too narrow where little was observed, and wrong where what was observed was chosen by a
 //! learner. Expectation and maximization does it right:
 //!
@@ -22,7 +22,9 @@
 //! the prior of a policy ([`prior_file`](crate::prior_file)).
 //!
 //! ```
-//! use fable_core::{Action, Context, Observation, Policy, Settings, catalog::TAU2};
+//! use fable_core::catalog::TAU2;
+//! use fable_core::journal::Observation;
+//! use fable_core::{Action, Context, Policy, Settings};
 //! use fable_std::prior::{Evidence, Options, fit};
 //! use fable_std::prior_file::{informed, read};
 //!
@@ -53,7 +55,9 @@ pub use evidence::{Evidence, Sighting};
 pub use gaussian::Gaussian;
 
 use crate::prior_file::PriorFileError;
-use fable_core::{BASE_PRECISION, Policy, PosteriorError, PriorError, setting};
+use fable_core::Policy;
+use fable_core::posterior::{PosteriorError, PriorError};
+use fable_core::settings::{BASE_PRECISION, table};
 use std::fmt;
 use std::num::NonZero;
 
@@ -173,7 +177,7 @@ pub fn fit_telling(
         return Err(FitError::Shrinkage);
     }
     let settings = policy.settings();
-    let (mut noise, range) = (settings.noise_variance, setting::NOISE_VARIANCE.range);
+    let (mut noise, range) = (settings.noise_variance, table::NOISE_VARIANCE.range);
     let mut population = fit_with(policy, &users, noise, options, tell)?;
     if options.choose_noise {
         for _ in 0..NOISES {
@@ -205,7 +209,7 @@ fn fit_with(
     options: &Options,
     tell: &mut dyn FnMut(&str),
 ) -> Result<Population, FitError> {
-    let (arrow, threads) = (policy.catalog().arrow(), options.threads);
+    let (arrow, threads) = (policy.catalog().layout(), options.threads);
     let own = Gaussian::isotropic(arrow, policy.base_precision());
     let observations = users.iter().map(|user| user.sightings().len()).sum::<usize>();
     let before = log_likelihood(&own, users)?;
@@ -245,7 +249,7 @@ fn fit_with(
 
 /// The most likely isotropic prior around a mean of its own: where the fit begins, and the variance it is shrunk to.
 fn isotropic(mut prior: Gaussian, users: &[&Evidence], options: &Options) -> Result<(Gaussian, f64), FitError> {
-    let arrow = prior.arrow();
+    let arrow = prior.layout();
     let mut variance = 0.0;
     for _ in 0..TRIAL_STEPS {
         let mean;
@@ -279,7 +283,7 @@ fn climb(
         if !gained {
             return Ok(Climb { prior, objective });
         }
-        prior = moments.maximize(prior.arrow(), shrinkage).ok_or(FitError::Degenerate)?;
+        prior = moments.maximize(prior.layout(), shrinkage).ok_or(FitError::Degenerate)?;
     }
     let last = expect(&prior, users, threads)?.log_likelihood + shrinkage.penalty(&prior);
     objective.push(last);
@@ -303,7 +307,7 @@ fn choose_kept(
     options: &Options,
     tell: &mut dyn FnMut(&str),
 ) -> Result<Choice, FitError> {
-    let (arrow, threads) = (start.arrow(), options.threads);
+    let (arrow, threads) = (start.layout(), options.threads);
     let parts = if users.len() < FEW { users.len() } else { PARTS };
     // One fifth of many users says enough; what isotropic priors foretell is compared on the same users.
     let tried = if users.len() < MANY { parts } else { 1 };

@@ -68,7 +68,7 @@ use bodies::{Begun, Room, Taken, Why};
 use caller::Caller;
 use conversations::Conversations;
 use dialect::{Asked, Dialect};
-use fable_core::Deadline;
+use fable_core::settings::Deadline;
 use hyper::body::Incoming;
 use serde_json::json;
 use std::num::NonZeroUsize;

@@ -17,8 +17,9 @@
 use super::dialect::{Asked, Choice, Dialect, Tool};
 use crate::catalogs::ToolTable;
 use crate::memory;
+use fable_core::catalog::FeasibleError;
 use fable_core::catalog::Part;
-use fable_core::{Catalog, Feasible, FeasibleError, Rule};
+use fable_core::{Catalog, Feasible, Rule};
 use serde_json::{Value, json};
 
 /// What becomes of a request's tools; nothing by default.

@@ -7,10 +7,11 @@ use crate::catalogs::{self, lookup};
 use crate::memory::Exchange;
 use crate::store::wishes::Wishes;
 use crate::text::{Constraint, wording};
-use fable_core::{
-    Action, Assessment, Catalog, ContrastSet, Decision, DecisionId, Explanation, Probe, Promotion, Scalar, Scores, Source,
-    Standing, StandingRule, Trial,
-};
+use fable_core::catalog::{ContrastSet, StandingRule};
+use fable_core::explain::{Explanation, Source};
+use fable_core::journal::Scores;
+use fable_core::preference::{Assessment, ProbeOutcome, Standing, Trial};
+use fable_core::{Action, Catalog, Decision, DecisionId, Promotion, Scalar};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
@@ -191,12 +192,12 @@ impl Labels {
         decision: &Decision,
         scores: &Scores,
         feasible: usize,
-        probes: impl Iterator<Item = Probe>,
+        probes: impl Iterator<Item = ProbeOutcome>,
         chances: Chances,
     ) -> Decided<'_> {
         let Decision { id, action, .. } = *decision;
         let Scores { score, sampled_score, explored } = *scores;
-        let probe = |Probe { contrast, preferred, expected }| Probed {
+        let probe = |ProbeOutcome { contrast, preferred, expected }| Probed {
             contrast: self.contrast(contrast.into()),
             preferred,
             expected: expected.into(),

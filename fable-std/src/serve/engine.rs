@@ -19,10 +19,11 @@ use crate::store::wishes::Wishes;
 use crate::store::{Damage, Desk, Known, News, Policies, Reach, Resident, Store, StoreError, Writes, stated, transfer};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
+use fable_core::catalog::ContrastSet;
+use fable_core::journal::{Command, Event, Observation, RemoteChange, Scores};
+use fable_core::preference::Probe;
 use fable_core::record::decode_event;
-use fable_core::{
-    Catalog, Coin, Command, ContrastSet, DecisionId, Deed, Event, Observation, Request, Scalar, Scores, UserError, user_hash,
-};
+use fable_core::{Catalog, DecisionId, Request, Scalar, UserError, user_hash};
 use std::sync::Arc;
 
 /// What all engines of a service have in common.
@@ -252,14 +253,17 @@ impl<'p, T: Scalar> Seat<'_, 'p, T> {
         warm(self.resident);
         self.run(&mut command, Note::None)?;
         let learner = self.resident.learner();
-        Ok(Answer::Learned { observations: learner.observations(), changed: learner.rewards_since_change() == Some(0) })
+        Ok(Answer::Learned {
+            observations: learner.state().observations(),
+            changed: learner.state().rewards_since_change() == Some(0),
+        })
     }
 
     /// What a reward would be told.
     fn check(mut self, decision: DecisionId) -> Result<Answer<'p>, Refusal> {
         let mut user = self.user()?;
         let _ = user.next(&mut Command::feedback(decision, 0.0))?; // a step that is not applied has not happened
-        Ok(Answer::Learned { observations: user.observations(), changed: false })
+        Ok(Answer::Learned { observations: user.state().observations(), changed: false })
     }
 
     fn decide(mut self, labels: &'p Labels, request: Request<'_>, draws: Option<u32>) -> Result<Answer<'p>, Refusal> {
@@ -281,13 +285,19 @@ impl<'p, T: Scalar> Seat<'_, 'p, T> {
         let (decision, scores): (_, Scores) = decision.zip(scores).ok_or(UserError::OutOfOrder)?; // it was just made
         let own = propensities.as_ref().filter(|_| exact).and_then(|all| all.get(decision.action.index()).copied());
         let (chances, user) = (Chances { own, all: propensities.filter(|_| draws.is_some()) }, self.user()?);
-        Ok(Answer::Decided(labels.decided(&decision, &scores, user.permissions().len(), user.coins(decision.id), chances)))
+        Ok(Answer::Decided(labels.decided(
+            &decision,
+            &scores,
+            user.state().permissions().len(),
+            user.coins(decision.id),
+            chances,
+        )))
     }
 
     /// Why nothing was decided; what leaves nothing to choose is named.
     fn refuse(&self, error: StoreError, request: &Request<'_>) -> Refusal {
         let StoreError::Refused(error) = error else { return error.into() };
-        refuse_decision(self.desk.catalog(), error, request, self.resident.learner().wishes())
+        refuse_decision(self.desk.catalog(), error, request, self.resident.learner().user_rules())
     }
 
     /// What the user wishes, with what is not committed yet.
@@ -316,9 +326,9 @@ impl<'p, T: Scalar> Seat<'_, 'p, T> {
     /// The reward of a decision as the journal has it, taken back; one from elsewhere, too, that was merged.
     fn unlearn(mut self, decision: DecisionId) -> Result<Answer<'p>, Refusal> {
         let learner = self.resident.learner();
-        let own = decision.origin == learner.origin();
-        let known = if own { decision.round <= learner.rounds() } else { learner.known_of(decision.origin) > 0 };
-        if decision.incarnation != learner.incarnation() || decision.round == 0 || !known {
+        let own = decision.origin == learner.state().origin();
+        let known = if own { decision.round <= learner.state().rounds() } else { learner.state().known_of(decision.origin) > 0 };
+        if decision.incarnation != learner.state().incarnation() || decision.round == 0 || !known {
             return Err(UserError::UnknownDecision.into());
         }
         // Somebody new may not be there yet.
@@ -336,7 +346,7 @@ impl<'p, T: Scalar> Seat<'_, 'p, T> {
             &mut Command::unlearn(observation, imputed, kept, probed),
             Note::TakesBack { origin: decision.origin, round: decision.round },
         )?;
-        Ok(Answer::Learned { observations: self.resident.learner().observations(), changed: false })
+        Ok(Answer::Learned { observations: self.resident.learner().state().observations(), changed: false })
     }
 
     /// What was exchanged with the user, with what is not committed yet.
@@ -420,7 +430,7 @@ fn recall<'s>(
     // Rounds of the same number elsewhere are other rounds.
     let wanted = if own { decision.round } else { 0 };
     let takes_back = Note::TakesBack { origin: decision.origin, round: decision.round };
-    let probed_by = |coins: &[Coin]| {
+    let probed_by = |coins: &[Probe]| {
         let mut probed = ContrastSet::EMPTY;
         for coin in coins {
             probed.insert(usize::from(coin.contrast));
@@ -439,12 +449,12 @@ fn recall<'s>(
             Event::Feedback { round, reward, weight } if round == wanted => learned = Some((reward, weight, false, 1.0)),
             Event::Expiry { round, imputed: Some(reward) } if round == wanted => learned = Some((reward, 1.0, true, 1.0)),
             Event::Unlearn { .. } if entry.note == takes_back => learned = None,
-            Event::Elsewhere(told) if told.origin == decision.origin => match told.deed {
-                Deed::Reward { round, observation, imputed, coins } if round == decision.round => {
+            Event::Remote(told) if told.origin == decision.origin => match told.deed {
+                RemoteChange::Reward { round, observation, imputed, coins } if round == decision.round => {
                     decided = Some((observation, probed_by(&coins)));
                     learned = Some((observation.reward, observation.weight, imputed, 1.0));
                 }
-                Deed::Unlearned { round, .. } if round == decision.round => learned = None,
+                RemoteChange::Unlearned { round, .. } if round == decision.round => learned = None,
                 _ => {}
             },
             Event::Fade { keep } => {

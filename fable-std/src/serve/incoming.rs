@@ -10,7 +10,9 @@ use super::refusal::{Code, Refusal};
 use crate::catalogs::lookup;
 use crate::memory::{COMPONENT, Exchange};
 use crate::rules::{self, Change};
-use fable_core::{Action, Catalog, Comparison, Context, DecisionId, Direction, Effect, Feasible, Statement, UserError, When};
+use fable_core::catalog::{Direction, Effect, When};
+use fable_core::preference::Comparison;
+use fable_core::{Action, Catalog, Context, DecisionId, Feasible, Statement, UserError};
 use serde_json::value::RawValue;
 
 /// A line that was read: who asked, and what, or why not.

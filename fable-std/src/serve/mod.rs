@@ -29,7 +29,8 @@ pub use service::{Answered, Busy, Service};
 
 use crate::prior_file::PriorFileError;
 use crate::store::{self, StoreError};
-use fable_core::{Catalog, Scalar, Settings, SettingsError};
+use fable_core::settings::SettingsError;
+use fable_core::{Catalog, Scalar, Settings};
 use std::fmt;
 use std::io::{self, Read, Write};
 use std::path::PathBuf;

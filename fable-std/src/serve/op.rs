@@ -3,7 +3,8 @@
 use super::read::{ReadAs, Words};
 use crate::memory::Exchange;
 use crate::rules::Change;
-use fable_core::{Action, Comparison, Context, DecisionId, Feasible, Statement};
+use fable_core::preference::Comparison;
+use fable_core::{Action, Context, DecisionId, Feasible, Statement};
 
 pub use crate::store::MAX_NAME;
 /// Most draws that propensities can be estimated from; they are made while other users wait.

@@ -8,9 +8,9 @@ use crate::identify::{Allowed, SafeSpan};
 use crate::inspect::marginals;
 use crate::store::wishes::Wishes;
 use crate::text::Constraint;
-use fable_core::{
-    Catalog, Comparison, Exploration, Feasible, FeasibleError, Promotion, Request, Scalar, Settings, User, UserError, Wish,
-};
+use fable_core::catalog::FeasibleError;
+use fable_core::preference::{Comparison, UserRule};
+use fable_core::{Catalog, Exploration, Feasible, Promotion, Request, Scalar, Settings, User, UserError};
 
 /// Whether chance is in coins alone, so that the probability of every action is known without draws.
 #[must_use]
@@ -23,7 +23,7 @@ pub fn refuse_decision(
     catalog: &Catalog<'_>,
     error: UserError,
     request: &Request<'_>,
-    wishes: impl Iterator<Item = Wish>,
+    wishes: impl Iterator<Item = UserRule>,
 ) -> Refusal {
     let UserError::Feasible(FeasibleError::Empty) = error else { return error.into() };
     let declared = catalog.rules().iter().filter(|standing| standing.when.holds(request.context));
@@ -75,7 +75,7 @@ fn identifies<T: Scalar>(
     allowed: Option<&Feasible>,
 ) -> Result<Option<bool>, Refusal> {
     let (policy, catalog) = (user.policy(), user.policy().catalog());
-    let own = Wishes::of(catalog, user.wishes(), &[])?.rules; // their words do not matter
+    let own = Wishes::of(catalog, user.user_rules(), &[])?.rules; // their words do not matter
     if allowed.is_none() && own.is_empty() && catalog.rules().is_empty() {
         return Ok(None);
     }
@@ -104,7 +104,7 @@ impl Labels {
             Op::Explain { decision, against, defaults } => {
                 let why = user.explain(*decision, defaults.as_deref(), *against)?;
                 let (mut explained, context, other) = (self.explained(&why), *why.context(), why.other);
-                let own = user.unwished(&context, other).and_then(|wish| Constraint::of(&[wish]));
+                let own = user.forbidding_rule(&context, other).and_then(|wish| Constraint::of(&[wish]));
                 explained.name_rule(own.map(|rule| rule.describe(user.policy().catalog())));
                 Answer::Explained(explained)
             }
@@ -116,8 +116,8 @@ impl Labels {
     fn posterior<T: Scalar>(&self, user: &mut User<'_, T>) -> Result<Answer<'_>, Refusal> {
         let (mean, variances) = marginals(user)?;
         Ok(Answer::Posterior {
-            rounds: user.rounds(),
-            observations: user.observations(),
+            rounds: user.state().rounds(),
+            observations: user.state().observations(),
             mean: self.coordinates(mean),
             sd: self.coordinates(variances.into_iter().map(f64::sqrt).collect()),
             log_det_ratio: user.posterior().log_det_ratio(),

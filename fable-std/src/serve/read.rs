@@ -8,7 +8,8 @@ use crate::text::{
     Background, ContextAdapter, FeedbackAdapter, Onboarding, OnboardingAdapter, Preference, PreferenceText, Reaction,
     RequestText, Rules, Situation, Turn,
 };
-use fable_core::{Action, Catalog, Context, Feasible, When};
+use fable_core::catalog::When;
+use fable_core::{Action, Catalog, Context, Feasible};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 

@@ -4,7 +4,9 @@ use crate::rules::RulesError;
 use crate::store::StoreError;
 use crate::text::AdapterError;
 use crate::toml_file::Flaw;
-use fable_core::{ContextError, FeasibleError, OnboardingError, ParseDecisionIdError, UserError};
+use fable_core::UserError;
+use fable_core::catalog::{ContextError, FeasibleError, OnboardingError};
+use fable_core::journal::ParseDecisionIdError;
 use serde::Serialize;
 use std::fmt;
 

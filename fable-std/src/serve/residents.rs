@@ -166,7 +166,7 @@ impl<'p, T: Scalar> Residents<'p, T> {
 /// turn: this takes a third off a decision in `f64`.
 pub(super) fn warm<T: Scalar>(resident: &Resident<'_, T>) {
     let posterior = resident.learner().posterior();
-    let root = posterior.arrow().root();
+    let root = posterior.layout().root();
     let start = posterior.packed().len().saturating_sub(root * (root + 1) / 2);
     let line = 64 / size_of::<T>();
     let mut sums = [T::ZERO; 8]; // so many loads at once

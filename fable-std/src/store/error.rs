@@ -1,8 +1,9 @@
 //! What can be wrong with a store.
 
 use crate::prior_file::PriorFileError;
+use fable_core::UserError;
+use fable_core::migrate::MigrateError;
 use fable_core::record::RecordError;
-use fable_core::{MigrateError, UserError};
 use std::fmt;
 use std::io;
 use std::path::PathBuf;

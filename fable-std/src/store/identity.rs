@@ -9,8 +9,8 @@
 //! [shape](fable_core::Catalog::shape). The weight of costs is noted for those who look at the store, and not compared.
 
 use super::StoreError;
-use fable_core::NUMERIC_REVISION;
 use fable_core::catalog::BlockSet;
+use fable_core::posterior::NUMERIC_REVISION;
 use fable_core::{Catalog, Policy, Scalar, Settings};
 use serde_json::{Map, Value, json};
 

@@ -1,6 +1,6 @@
 //! Everyone under another catalog: values, tasks, signals, blocks or contrasts were added, renamed, put in another order or removed.
 //!
-//! What becomes of a user is [`fable_core::Migration`]'s business, bit for bit; here it is done for all that a store has. The store is
+//! What becomes of a user is [`fable_core::migrate::Migration`]'s business, bit for bit; here it is done for all that a store has. The store is
 //! not changed: everyone comes into another one, which belongs to the new catalog, with the same number, name and memory, and with a snapshot where the
 //! journal was. The words of the user's own rules go along under their new names, and priors are migrated like users to whom nothing has
 //! happened yet, so that whoever began with one goes on with it.
@@ -24,7 +24,9 @@ use super::movement::{Refused, Why};
 use super::{Damage, Desk, Identity, Policies, Reach, Resident, Store, StoreError, Stored, UserRow, Writes, wishes};
 use crate::prior_file;
 use fable_core::catalog::{LonePart, Rename};
-use fable_core::{HostLearner, Migrated, Migration, Policy, Scalar};
+use fable_core::host::HostLearner;
+use fable_core::migrate::{Migrated, Migration};
+use fable_core::{Policy, Scalar};
 
 /// Users that are committed together at most.
 const GROUP: usize = 64;
@@ -69,7 +71,7 @@ impl Report {
         self.coordinates = [migrated.kept, migrated.added, migrated.removed];
         self.contrasts = migrated.contrasts;
         self.promotions += u64::from(migrated.promotions);
-        self.rules += u64::from(migrated.wishes);
+        self.rules += u64::from(migrated.rules);
         self.waiting += u64::from(migrated.waiting);
         self.voided += u64::from(migrated.voided);
     }

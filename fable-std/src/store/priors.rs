@@ -28,8 +28,9 @@
 
 use super::{Damage, Store, StoreError, Writes};
 use crate::prior_file::{NOBODY, informed, read, write};
+use fable_core::posterior::Prior;
 use fable_core::record::RecordError;
-use fable_core::{Policy, Prior, Scalar};
+use fable_core::{Policy, Scalar};
 
 /// The priors that the users of a store began with: each once, as a [file](crate::prior_file) that is addressed to nobody.
 #[derive(Clone, Debug)]

@@ -6,7 +6,9 @@
 //! committed.
 //!
 //! ```
-//! use fable_core::{Command, Feasible, Policy, Request, Settings, catalog::TAU2};
+//! use fable_core::catalog::TAU2;
+//! use fable_core::journal::Command;
+//! use fable_core::{Feasible, Policy, Request, Settings};
 //! use fable_std::store::journal::Note;
 //! use fable_std::store::{Desk, FileStore, Identity, Policies, Resident, Store, Writes};
 //!
@@ -28,8 +30,10 @@
 use super::journal::{Entry, Note, Segment};
 use super::wishes::Wishes;
 use super::{Damage, Known, Policies, StoreError, Stored, UserRow, Writes};
+use fable_core::host::HostLearner;
+use fable_core::journal::{Command, Event};
 use fable_core::record::{MAX_ELSEWHERE_LEN, decode_event, encode_event};
-use fable_core::{Catalog, Command, Event, HostLearner, Policy, Scalar, User, UserError};
+use fable_core::{Catalog, Policy, Scalar, User, UserError};
 use std::cell::Cell;
 use std::hash::{BuildHasher, RandomState};
 
@@ -139,7 +143,7 @@ impl<'p, T: Scalar> Resident<'p, T> {
     /// # Errors
     /// As for [`revive`](Self::revive).
     pub fn follow(&mut self, desk: &mut Desk<'p, T>, journal: &[Segment]) -> Result<(), StoreError> {
-        let mut user = self.learner.with(self.policy, &mut desk.workspace).map_err(StoreError::State)?;
+        let mut user = self.learner.bind(self.policy, &mut desk.workspace).map_err(StoreError::State)?;
         let mut end = None;
         for segment in journal {
             // What is known may end within the first one; the others follow each other.
@@ -221,7 +225,7 @@ impl<'p, T: Scalar> Resident<'p, T> {
     /// # Errors
     /// None that a desk of the user's own catalog leads to.
     pub fn user<'u>(&'u mut self, desk: &'u mut Desk<'_, T>) -> Result<User<'u, T>, UserError> {
-        self.learner.with(self.policy, &mut desk.workspace)
+        self.learner.bind(self.policy, &mut desk.workspace)
     }
 
     /// Does all of a command: each event goes to the sink before it happens, and now and then a snapshot after the last. The
@@ -238,7 +242,7 @@ impl<'p, T: Scalar> Resident<'p, T> {
     ) -> Result<(), StoreError> {
         let (before, mut buffer) = (self.entries, [0; MAX_ELSEWHERE_LEN]);
         let hash = self.row.header.user;
-        let mut user = self.learner.with(self.policy, &mut desk.workspace)?;
+        let mut user = self.learner.bind(self.policy, &mut desk.workspace)?;
         while let Some(step) = user.next(command)? {
             let record = encode_event(step.event(), &mut buffer)?;
             let note = if matches!(step.event(), Event::Decision { .. } | Event::Unlearn { .. }) { note } else { Note::None };
@@ -264,7 +268,7 @@ impl<'p, T: Scalar> Resident<'p, T> {
     /// # Errors
     /// As for [`Wishes::of`].
     pub fn wishes(&self, document: &[u8]) -> Result<Wishes, StoreError> {
-        Wishes::of(self.policy.catalog(), self.learner.wishes(), document)
+        Wishes::of(self.policy.catalog(), self.learner.user_rules(), document)
     }
 
     /// Makes these all that the user wishes: in the journal, and beside it the words.
@@ -273,7 +277,7 @@ impl<'p, T: Scalar> Resident<'p, T> {
     /// Rules of another catalog, or too many of them; nothing has happened then.
     pub fn wish(&mut self, desk: &mut Desk<'_, T>, writes: &mut Writes, wishes: &Wishes) -> Result<(), StoreError> {
         let document = wishes.encode(self.policy.catalog())?;
-        self.run(desk, writes, &mut Command::wishes(&wishes.list()), Note::None)?;
+        self.run(desk, writes, &mut Command::user_rules(&wishes.list()), Note::None)?;
         self.introduce(writes);
         writes.wishes(self.row.header.user, &document);
         Ok(())

@@ -1,8 +1,9 @@
 //! The row of a user.
 
 use super::StoreError;
+use fable_core::host::HOST_CAPACITY;
 use fable_core::record::{HEADER_LEN, Header, Kind};
-use fable_core::{HOST_ROOM, Policy, Scalar};
+use fable_core::{Policy, Scalar};
 
 /// Longest name of a user, in bytes.
 pub const MAX_NAME: usize = 256;
@@ -22,7 +23,7 @@ impl UserRow {
     /// The row of somebody who begins under a policy, with a number that nobody else in the store has.
     #[must_use]
     pub fn newcomer<T: Scalar>(policy: &Policy<'_, T>, name: &str, number: u64, incarnation: u32) -> Self {
-        let header = Header::new(Kind::Journal, policy, number, HOST_ROOM as u16);
+        let header = Header::new(Kind::Journal, policy, number, HOST_CAPACITY as u16);
         Self { header, incarnation, name: name.to_owned() }
     }
 

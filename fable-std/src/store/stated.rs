@@ -3,8 +3,9 @@
 use super::StoreError;
 use super::journal::Segment;
 use crate::memory::{Stated, describe};
+use fable_core::Catalog;
+use fable_core::journal::Event;
 use fable_core::record::decode_event;
-use fable_core::{Catalog, Event};
 
 /// What was stated in a journal, in order and each once. What is older than the [history](super::History) that is kept is not there.
 ///

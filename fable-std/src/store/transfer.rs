@@ -205,7 +205,7 @@ impl Arrival {
         let prior = stored.prior.as_deref().map(|bytes| prior_file::read(base, bytes)).transpose()?;
         let policies = Policies::from(prior_file::informed(base, prior.as_deref())?);
         let resident = Resident::revive(&mut Desk::new(&policies), &stored, None)?;
-        let (entries, incarnation) = (resident.entries(), resident.learner().incarnation());
+        let (entries, incarnation) = (resident.entries(), resident.learner().state().incarnation());
         if incarnation > MAX_INCARNATION {
             return Err(TransferError::Incarnation.into());
         }

@@ -1,6 +1,6 @@
 //! What a user wishes: rules of their own, and switches.
 //!
-//! The wishes themselves are [in the learner](fable_core::Wish), so everybody who has the user obeys them: `fable serve`, `fable chat`, a
+//! The wishes themselves are [in the learner](fable_core::preference::UserRule), so everybody who has the user obeys them: `fable serve`, `fable chat`, a
 //! device, and another process with the same store. Beside the journal stands a document with the words in which rules were said. It
 //! is one JSON object, and a rule that it does not know has no words.
 //!
@@ -19,8 +19,10 @@
 
 use super::StoreError;
 use crate::text::Constraint;
+use fable_core::Catalog;
+use fable_core::catalog::{Effect, When};
 use fable_core::catalog::{Rename, RenameKind};
-use fable_core::{Catalog, Effect, When, Wish};
+use fable_core::preference::UserRule;
 use serde::{Deserialize, Serialize};
 
 /// What a user wishes. See the [module](self).
@@ -69,18 +71,18 @@ impl Wishes {
     ///
     /// # Errors
     /// [`StoreError::Damaged`] for a document that [`encode`](Self::encode) did not write, names of another catalog included.
-    pub fn of(catalog: &Catalog<'_>, wishes: impl IntoIterator<Item = Wish>, document: &[u8]) -> Result<Self, StoreError> {
+    pub fn of(catalog: &Catalog<'_>, wishes: impl IntoIterator<Item = UserRule>, document: &[u8]) -> Result<Self, StoreError> {
         let mut found = Self::default();
-        let mut left: Vec<Wish> = Vec::new();
+        let mut left: Vec<UserRule> = Vec::new();
         for wish in wishes {
             match wish {
-                Wish::Off => found.layer = false,
-                Wish::Remember(yes) => found.memory = Some(yes),
+                UserRule::Off => found.layer = false,
+                UserRule::Remember(yes) => found.memory = Some(yes),
                 rule => left.push(rule),
             }
         }
         for said in decode(catalog, document)? {
-            let own: Vec<Wish> = said.wishes().collect();
+            let own: Vec<UserRule> = said.wishes().collect();
             if !own.is_empty() && own.iter().all(|wish| left.contains(wish)) {
                 left.retain(|wish| !own.contains(wish));
                 found.rules.push(said);
@@ -93,7 +95,7 @@ impl Wishes {
     }
 
     /// A rule of which no words are known. Values that are required in the same place are alternatives.
-    fn add(&mut self, wish: Wish) {
+    fn add(&mut self, wish: UserRule) {
         let Some(mut new) = Constraint::of(&[wish]) else { return };
         let beside = |rule: &&mut Constraint| {
             (rule.effect, rule.component, rule.when) == (Effect::Require, new.component, new.when) && new.effect == rule.effect
@@ -106,8 +108,8 @@ impl Wishes {
 
     /// The wishes as a learner has them, each once.
     #[must_use]
-    pub fn list(&self) -> Vec<Wish> {
-        let switches = (!self.layer).then_some(Wish::Off).into_iter().chain(self.memory.map(Wish::Remember));
+    pub fn list(&self) -> Vec<UserRule> {
+        let switches = (!self.layer).then_some(UserRule::Off).into_iter().chain(self.memory.map(UserRule::Remember));
         let mut list = Vec::new();
         for wish in self.rules.iter().flat_map(Constraint::wishes).chain(switches) {
             if !list.contains(&wish) {

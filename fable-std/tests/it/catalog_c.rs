@@ -1,6 +1,7 @@
 //! `fable catalog c`: what is generated compiles as C99 and as C++ without a warning, and the library decides with it as the host does.
 
-use fable_core::{Catalog, Context, Feasible, FeasibleError, HostUser, Policy, Settings, UserError};
+use fable_core::catalog::FeasibleError;
+use fable_core::{Catalog, Context, Feasible, HostUser, Policy, Settings, UserError};
 use fable_std::catalogs::{self, Arena, generate};
 use fable_std::settings::SettingsArguments;
 use std::fmt::Write;

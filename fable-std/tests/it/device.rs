@@ -4,11 +4,14 @@
 
 use crate::server;
 use crate::wire::{Memory, Tau2, bytes, policy, scratch, started};
+use fable_core::catalog::{AGENT, ContrastSet, Direction, TAU2};
+use fable_core::explain::Source;
+use fable_core::host::HostLearner;
+use fable_core::journal::{Command as Order, Observation};
+use fable_core::preference::{Comparison, Standing};
 use fable_core::protocol::{Fault, Reply, Request};
-use fable_core::{
-    Action, Command as Order, Comparison, Context, ContrastSet, Deadline, Direction, Expiry, Exploration, Feasible, HostLearner,
-    Observation, Policy, Request as Wanted, Settings, Source, Standing, Statement, UserError, catalog::AGENT, catalog::TAU2,
-};
+use fable_core::settings::{Deadline, Expiry};
+use fable_core::{Action, Context, Exploration, Feasible, Policy, Request as Wanted, Settings, Statement, UserError};
 use fable_std::device::{Device, DeviceError};
 use fable_std::replay::ReplayError;
 use std::io::{self, Read, Write};
@@ -89,12 +92,15 @@ fn every_request(settings: Settings<'static>, explored: Source) {
     };
     let policy = Policy::new(&TAU2, settings).unwrap();
     let (mut learner, mut workspace) = (started(&policy), scratch());
-    let mut plain = learner.with(&policy, &mut workspace).unwrap();
+    let mut plain = learner.bind(&policy, &mut workspace).unwrap();
     let (port, thread) = device(settings, 1000);
     let mut device = Device::open(port).unwrap();
 
     let hello = *device.hello();
-    assert_eq!((hello.fingerprint, hello.promise, hello.user), (policy.fingerprint(), policy.promise(), 7));
+    assert_eq!(
+        (hello.fingerprint, hello.guarantee_fingerprint, hello.user),
+        (policy.fingerprint(), policy.guarantee_fingerprint(), 7)
+    );
     assert_eq!((hello.digits, hello.actions, hello.dimension, hello.contrasts, hello.ring), (24, 18, 29, 6, 8));
     assert_eq!((device.name(), device.catalog().unwrap().fingerprint()), ("tau2", TAU2.fingerprint()));
 
@@ -119,13 +125,13 @@ fn every_request(settings: Settings<'static>, explored: Source) {
         let against = device.explain(here.id, Some(Action(3))).unwrap();
         assert_eq!((against.other, against.feasible), (Action(3), false));
         plain.run(&mut Order::feedback(here.id, 0.75)).unwrap();
-        assert_eq!(device.feedback(here.id, 0.75, 1.0, 0).unwrap(), plain.observations());
+        assert_eq!(device.feedback(here.id, 0.75, 1.0, 0).unwrap(), plain.state().observations());
     }
 
     for turn in 0..60_u16 {
         let (action, reward) = (Action(turn % 18), if turn % 3 == 1 { 0.9 } else { -0.6 });
         plain.run(&mut Order::observe(&context, action, reward)).unwrap();
-        assert_eq!(device.observe(&context, action, reward, 1.0).unwrap(), plain.observations());
+        assert_eq!(device.observe(&context, action, reward, 1.0).unwrap(), plain.state().observations());
     }
     assert_eq!(device.promote(77).unwrap(), plain.promote(77).unwrap());
     let profile = device.profile().unwrap();
@@ -145,13 +151,13 @@ fn every_request(settings: Settings<'static>, explored: Source) {
     let baseline = f64::from(policy.baseline(&context, Action(1), None));
     let observation = Observation { context, action: Action(1), baseline, reward: 0.9, weight: 1.0 };
     plain.unlearn(observation).unwrap();
-    assert_eq!(device.unlearn(&observation, false, 1.0, ContrastSet::EMPTY).unwrap(), plain.observations());
+    assert_eq!(device.unlearn(&observation, false, 1.0, ContrastSet::EMPTY).unwrap(), plain.state().observations());
 
     // What is best by what is known, in what was feasible last or in a set of its own, also with default scores; nothing is kept.
     let all = Feasible::all(&TAU2);
     let own: Vec<f32> = (0..18_u8).map(|action| f32::from(action % 5) / 4.0).collect();
     let doubled: Vec<f64> = own.iter().copied().map(f64::from).collect();
-    let rounds = plain.rounds();
+    let rounds = plain.state().rounds();
     for (wanted, set) in [(None, &feasible), (Some(&all), &all)] {
         for (given, defaults) in [(None, None), (Some(&own[..]), Some(&doubled[..]))] {
             let (action, score) = plain.recommend(&Wanted { context: &context, feasible: set, defaults, at: 0 }).unwrap();
@@ -171,7 +177,7 @@ fn every_request(settings: Settings<'static>, explored: Source) {
     assert_eq!(refused(device.feedback(here.id, 0.5, 1.0, 0)), Fault::from(UserError::ExpiredDecision));
 
     let counts = device.statistics().unwrap();
-    assert_eq!((counts.rounds, counts.observations), (plain.rounds(), plain.observations()));
+    assert_eq!((counts.rounds, counts.observations), (plain.state().rounds(), plain.state().observations()));
     assert_eq!((usize::from(counts.promotions), counts.waiting), (plain.profile().len(), 0));
     assert_eq!(counts.kept.events as usize, device.journal().unwrap().len());
 
@@ -201,7 +207,7 @@ fn a_thousand_rounds_are_those_of_a_plain_learner_and_replay_here() {
 fn a_thousand_rounds(settings: Settings<'static>, explored_otherwise: Settings<'static>) {
     let policy = Policy::new(&TAU2, settings).unwrap();
     let (mut learner, mut workspace) = (started(&policy), scratch());
-    let mut plain = learner.with(&policy, &mut workspace).unwrap();
+    let mut plain = learner.bind(&policy, &mut workspace).unwrap();
     let (port, thread) = device(settings, 300);
     let mut device = Device::open(port).unwrap();
     let all = Feasible::all(&TAU2);
@@ -220,7 +226,7 @@ fn a_thousand_rounds(settings: Settings<'static>, explored_otherwise: Settings<'
         if round % 5 > 0 {
             let reward = f64::from((u32::from(here.action.0) * 37 + round) % 129) / 64.0 - 1.0;
             plain.run(&mut Order::feedback(here.id, reward)).unwrap();
-            assert_eq!(device.feedback(there.id, reward, 1.0, 0).unwrap(), plain.observations());
+            assert_eq!(device.feedback(there.id, reward, 1.0, 0).unwrap(), plain.state().observations());
         }
     }
     let tape = device.tape().unwrap();
@@ -269,7 +275,7 @@ fn snapshots_go_down_to_a_file_and_up_to_another_device() {
     assert!(new.decide(&nowhere(), None, 0).is_ok());
     drop((old, new));
     let (old, new) = (first.join().unwrap(), second.join().unwrap());
-    assert_eq!((old.rounds(), new.rounds()), (40, rounds + 1));
+    assert_eq!((old.state().rounds(), new.state().rounds()), (40, rounds + 1));
 }
 
 /// A line with a fault in every so many writes or frames that come back.
@@ -335,14 +341,14 @@ impl<P: Read> Read for Noisy<P> {
 fn noise_on_the_line_loses_nothing_and_does_nothing_twice() {
     let policy = policy();
     let (mut learner, mut workspace) = (started(&policy), scratch());
-    let mut plain = learner.with(&policy, &mut workspace).unwrap();
+    let mut plain = learner.bind(&policy, &mut workspace).unwrap();
     let (port, thread) = device(settings(), 1000);
     let mut device = Device::open(Noisy { port, writes: 0, reads: 0, begun: false, unanswered: 0 }).unwrap();
     for round in 0..120 {
         let here = plain.decide(&Wanted::new(&nowhere(), &Feasible::all(&TAU2))).unwrap();
         assert_eq!(device.decide(&nowhere(), None, 0).unwrap(), here, "round {round}");
         plain.run(&mut Order::feedback(here.id, 0.25)).unwrap();
-        assert_eq!(device.feedback(here.id, 0.25, 1.0, 0).unwrap(), plain.observations());
+        assert_eq!(device.feedback(here.id, 0.25, 1.0, 0).unwrap(), plain.state().observations());
     }
     let counts = device.statistics().unwrap();
     assert!(counts.refused > 20, "{counts:?}");

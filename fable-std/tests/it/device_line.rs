@@ -5,8 +5,9 @@
 use crate::server;
 use crate::wire::{Memory, nowhere, policy, scratch, started};
 use fable_core::catalog::{Block, Catalog, Component, Definition, TAU2, Value};
+use fable_core::host::HostLearner;
 use fable_core::protocol::{Draft, Fault, MAX_FRAME, Reply};
-use fable_core::{HostLearner, Policy, Settings};
+use fable_core::{Policy, Settings};
 use fable_embedded::{Device as Board, Server};
 use fable_std::device::{Device, DeviceError, Key};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
@@ -149,7 +150,7 @@ fn resetting(key: Option<[u8; 16]>, every: u32) -> (UnixStream, JoinHandle<(u32,
         let mut memory = Memory::new(&learner, 50);
         let (mut resets, mut answers, mut open) = (0, 0, true);
         while open {
-            let device = Board::new(learner.with(&policy, &mut workspace).unwrap(), &mut memory);
+            let device = Board::new(learner.bind(&policy, &mut workspace).unwrap(), &mut memory);
             let mut server = match key {
                 Some(key) => Server::keyed(device, Key::new(key), resets.into()),
                 None => Server::new(device),
@@ -175,7 +176,7 @@ fn resetting(key: Option<[u8; 16]>, every: u32) -> (UnixStream, JoinHandle<(u32,
                 }
             }
         }
-        (resets, learner.observations())
+        (resets, learner.state().observations())
     });
     (here, thread)
 }

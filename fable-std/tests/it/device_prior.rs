@@ -1,10 +1,12 @@
 //! `fable device prior` against a device with a flash store: what a fitted prior is worth to the user after the next forgetting.
 #![cfg(unix)]
 
+use fable_core::catalog::TAU2;
+use fable_core::host::HostLearner;
+use fable_core::journal::Observation;
+use fable_core::posterior::{Factor, Prior};
 use fable_core::record::{prior::prior_len, snapshot::max_len};
-use fable_core::{
-    Action, Context, Factor, HostLearner, Learner, Observation, Policy, Prior, Settings, Workspace, catalog::TAU2, user_hash,
-};
+use fable_core::{Action, Context, Learner, Policy, Settings, Workspace, user_hash};
 use fable_embedded::flash::{Blocking, FlashStore, Layout};
 use fable_embedded::{Device, Keep, Server, mock::Mock};
 use fable_std::prior::{Evidence, Options, fit};
@@ -48,12 +50,12 @@ fn device() -> String {
     let address = listener.local_addr().unwrap().to_string();
     thread::spawn(move || {
         let mut policy = Policy::new(&TAU2, Settings::default()).unwrap();
-        let mut learner: Learner<f32, Vec<f32>, 8> = Learner::over(vec![0.0; TAU2.state_len()]);
-        let mut workspace = Workspace::over(vec![0.0; TAU2.workspace_len()]);
+        let mut learner: Learner<f32, Vec<f32>, 8> = Learner::from_storage(vec![0.0; TAU2.state_len()]);
+        let mut workspace = Workspace::from_storage(vec![0.0; TAU2.workspace_len()]);
         let mut store = Store::over(Blocking(Flash::new(PAGES)), LAYOUT);
         store.format(&policy, 7, 8).unwrap();
         store.restore(&policy, &mut learner, &mut workspace).unwrap();
-        store.compact(&learner.with(&policy, &mut workspace).unwrap()).unwrap();
+        store.compact(&learner.bind(&policy, &mut workspace).unwrap()).unwrap();
         for stream in listener.incoming() {
             let mut line = Line(stream.unwrap());
             loop {
@@ -61,15 +63,15 @@ fn device() -> String {
                     policy = match store.next_prior(&policy).unwrap() {
                         None => Policy::new(&TAU2, Settings::default()).unwrap(),
                         Some(numbers) => {
-                            let mut packed = vec![0.0; TAU2.arrow().packed_len()];
+                            let mut packed = vec![0.0; TAU2.layout().packed_len()];
                             store.copy_prior(numbers, &mut packed).unwrap();
-                            let factor = Factor::new(TAU2.arrow(), packed.leak(), &mut workspace).unwrap();
+                            let factor = Factor::new(TAU2.layout(), packed.leak(), &mut workspace).unwrap();
                             Policy::with_prior(&TAU2, Settings::default(), Prior::Factor(factor)).unwrap()
                         }
                     };
                     store.adopt(&policy, &mut learner, &mut workspace).unwrap();
                 }
-                let user = learner.with(&policy, &mut workspace).unwrap();
+                let user = learner.bind(&policy, &mut workspace).unwrap();
                 let _ = Server::new(Device::new(user, &mut store)).serve(&mut line);
                 if !store.outdated() {
                     break; // the client has gone
@@ -146,7 +148,7 @@ fn a_prior_is_loaded_shown_used_and_removed() {
     let decided: serde_json::Value = serde_json::from_str(&text(&["--json", "decide"])).unwrap();
     let isotropic = Policy::<f32>::new(&TAU2, Settings::default()).unwrap();
     let packed = fable_std::prior_file::read_rounded(&isotropic, &crowd_bytes).unwrap();
-    let factor = Factor::new(TAU2.arrow(), &packed, &mut vec![0.0; TAU2.workspace_len()]).unwrap();
+    let factor = Factor::new(TAU2.layout(), &packed, &mut vec![0.0; TAU2.workspace_len()]).unwrap();
     let informed = Policy::with_prior(&TAU2, Settings::default(), Prior::Factor(factor)).unwrap();
     assert_eq!(hello["fingerprint"], format!("{:016x}", informed.fingerprint()));
     let first = |policy: &Policy<'_, f32>| {
@@ -155,7 +157,7 @@ fn a_prior_is_loaded_shown_used_and_removed() {
         learner.start_journal_in(policy, &header, 1).unwrap();
         let mut workspace = vec![0.0; TAU2.workspace_len()];
         let (context, all) = (Context::new(&TAU2, None, &[]).unwrap(), fable_core::Feasible::all(&TAU2));
-        let mut user = learner.with(policy, &mut workspace).unwrap();
+        let mut user = learner.bind(policy, &mut workspace).unwrap();
         let action = user.decide(&fable_core::Request::new(&context, &all)).unwrap().action;
         TAU2.action_name(action).unwrap().to_string()
     };

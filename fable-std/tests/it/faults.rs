@@ -3,8 +3,10 @@
 //!
 //! FABLE_FAULTS=N has N faults instead of 9.
 
+use fable_core::catalog::TAU2;
+use fable_core::journal::Event;
 use fable_core::record::decode_event;
-use fable_core::{DecisionId, Event, Settings, catalog::TAU2};
+use fable_core::{DecisionId, Settings};
 use fable_serve_tests::dice::Dice;
 use fable_serve_tests::http::{Client, HttpService};
 use fable_serve_tests::postgres::{Database, Postgres};

@@ -1,10 +1,10 @@
 //! What can be known, given what is allowed: against spans of features that were met one by one, and as people see it.
 
 use fable_core::analysis::Span;
-use fable_core::{
-    Action, Catalog, Command, Comparison, Context, Effect, Feasible, HostUser, Policy, Request, Settings, When, catalog,
-    stopped_by,
-};
+use fable_core::catalog::{Effect, When, stopped_by};
+use fable_core::journal::Command;
+use fable_core::preference::Comparison;
+use fable_core::{Action, Catalog, Context, Feasible, HostUser, Policy, Request, Settings, catalog};
 use fable_std::identify::{Allowed, SafeSpan};
 use fable_std::inspect::{ContrastReport, Question, inspect, inspect_under};
 use fable_std::text::{Constraint, OnboardingAdapter, PreferenceText, Rules, feasible};

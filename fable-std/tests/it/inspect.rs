@@ -1,13 +1,13 @@
 //! What `fable inspect` shows: every number against a dense oracle, the same report wherever a life comes from, and the
 //! command as a person uses it.
 
+use fable_core::catalog::Direction;
 use fable_core::catalog::rubric::{self, Level, RUBRIC};
 use fable_core::catalog::{AGENT, Block, BlockSet, Component, Contrast, Definition, TAU2, Value as Setting};
+use fable_core::host::HostLearner;
+use fable_core::journal::Observation;
 use fable_core::record::decode_event;
-use fable_core::{
-    Action, Catalog, Context, Direction, Feasible, HostLearner, HostUser, Observation, Policy, Scalar, Settings, Statement,
-    user_hash,
-};
+use fable_core::{Action, Catalog, Context, Feasible, HostUser, Policy, Scalar, Settings, Statement, user_hash};
 use fable_std::inspect::{Guarantee, Inspection, Question, inspect};
 use fable_std::replay::Tape;
 use fable_std::serve::{Options, serve};
@@ -79,7 +79,7 @@ type Host<'p, T> = HostUser<'p, T, 8>;
 fn start<'p, T: Scalar>(policy: &Policy<'p, T>, user: u64) -> Host<'p, T> {
     let mut learner = HostLearner::for_policy(policy);
     learner.start(policy, user).unwrap();
-    HostUser::of(policy, learner).unwrap()
+    HostUser::from_learner(policy, learner).unwrap()
 }
 
 fn log_det(lambda: &DMatrix<f64>) -> f64 {
@@ -157,7 +157,7 @@ fn agrees<T: Scalar>(catalog: &Catalog<'_>) {
     close("learned", report.state.learned.unwrap(), catalog.dimension() as f64 - policy.base_precision() * sigma.trace());
     assert_eq!(report.contrasts.len(), catalog.contrasts().len() + 1);
     for (index, found) in report.contrasts.iter().enumerate() {
-        let compared = fable_core::Comparison::declared(catalog, index).unwrap_or(asked.comparison);
+        let compared = fable_core::preference::Comparison::declared(catalog, index).unwrap_or(asked.comparison);
         let w = features(catalog, &compared.context, compared.prefer) - features(catalog, &compared.context, compared.over);
         let (estimate, sd) = (w.dot(&mean), w.dot(&(&sigma * &w)).sqrt());
         close(&found.name, found.mean, estimate);
@@ -227,7 +227,7 @@ fn the_end_of_the_guarantee_has_a_reason() {
             let observation = Observation { context, action: Action(2), baseline, reward: 0.5, weight: 1.0 };
             learner.user().unlearn(observation).unwrap();
         }
-        inspect(&mut Host::of(&after, learner.into_learner()).unwrap().user(), &[]).unwrap()
+        inspect(&mut Host::from_learner(&after, learner.into_learner()).unwrap().user(), &[]).unwrap()
     };
     let (usual, strict) = (Settings::DEFAULT, Settings { alpha: 0.01, ..Settings::DEFAULT });
     let mains = Settings { retained: BlockSet::first(3), base_precision: Some(16.0), ..Settings::DEFAULT };

@@ -3,7 +3,8 @@
 use crate::endpoint::{Endpoint as Server, Reply, completion, reply};
 use fable_core::catalog::agent::{TOOL, Tool};
 use fable_core::catalog::{AGENT, Part, TAU2};
-use fable_core::{Action, Context, Effect, Feasible, Rule, When, values};
+use fable_core::catalog::{Effect, When};
+use fable_core::{Action, Context, Feasible, Rule, values};
 use fable_std::llm::{CLIP, Endpoint, HISTORY, Key, Llm, LlmError};
 use fable_std::text::{
     AdapterError, Background, ContextAdapter, FeedbackAdapter, Onboarding, OnboardingAdapter, PreferenceText, Reaction,

@@ -3,10 +3,10 @@
 
 use crate::server;
 use crate::wire::{Memory, Tau2, scratch};
-use fable_core::merge::MergeError;
-use fable_core::{
-    Command as Order, Context, DecisionId, Feasible, HostUser, Policy, Request, Settings, catalog::TAU2, user_hash,
-};
+use fable_core::catalog::TAU2;
+use fable_core::journal::Command as Order;
+use fable_core::journal::merge::MergeError;
+use fable_core::{Context, DecisionId, Feasible, HostUser, Policy, Request, Settings, user_hash};
 use fable_std::device::Device;
 use fable_std::memory::Exchange;
 use fable_std::merge::{MergeFailure, Place, sync};
@@ -50,7 +50,7 @@ fn board(settings: Settings<'static>, user: u64, room: usize) -> String {
     let address = listener.local_addr().unwrap().to_string();
     thread::spawn(move || {
         let policy = Policy::new(&TAU2, settings).unwrap();
-        let mut learner = Tau2::vacant(&TAU2);
+        let mut learner = Tau2::new(&TAU2);
         learner.start(&policy, user).unwrap();
         let (mut memory, mut workspace) = (Memory::new(&learner, room), scratch());
         let mut server = server!(policy, learner, workspace, memory);

@@ -1,7 +1,9 @@
 //! `fable migrate`: everyone goes on under another catalog, and whatever interrupts it, there is the old state or the new one.
 
 use fable_core::catalog::Rename;
-use fable_core::{Catalog, HostLearner, Migration, Policy, Settings, user_hash};
+use fable_core::host::HostLearner;
+use fable_core::migrate::Migration;
+use fable_core::{Catalog, Policy, Settings, user_hash};
 use fable_serve_tests::dice::Dice;
 use fable_std::catalogs;
 use fable_std::store::{Desk, FileStore, Policies, Reach, Resident, Store, transfer};

@@ -1,11 +1,12 @@
 //! The population prior against dense formulas, against populations that are known, and on its way to a host and a device.
 
+use fable_core::catalog::TAU2;
 use fable_core::catalog::{Block, Catalog, Component, Definition, Value};
+use fable_core::host::HostLearner;
+use fable_core::journal::Observation;
+use fable_core::posterior::{Factor, Layout, Prior};
 use fable_core::record::RecordError;
-use fable_core::{
-    Action, Arrow, Context, Exploration, Factor, HostLearner, HostUser, Observation, Policy, Prior, Settings, Workspace,
-    catalog::TAU2, user_hash,
-};
+use fable_core::{Action, Context, Exploration, HostUser, Policy, Settings, Workspace, user_hash};
 use fable_std::prior::choose::{behind, best, calibrated, clearly_better, foretell, surprise};
 use fable_std::prior::{
     Evidence, FitError, Gaussian, Kept, MIN_USERS, Options, Shrinkage, expect, fit, fit_telling, log_likelihood,
@@ -33,7 +34,7 @@ fn normal(random: &mut Random) -> f64 {
 
 /// L and D of a packed Gaussian, spelled out, and z.
 fn spelled_out(gaussian: &Gaussian) -> (DMatrix<f64>, DVector<f64>, DVector<f64>) {
-    let arrow = gaussian.arrow();
+    let arrow = gaussian.layout();
     let (d, leaves) = (arrow.dimension(), arrow.leaves() * arrow.leaf());
     let mut l = DMatrix::identity(d, d);
     let (mut z, mut rest) = (DVector::zeros(d), gaussian.packed()[d..].iter());
@@ -66,7 +67,7 @@ fn random_covariance(d: usize, random: &mut Random) -> DMatrix<f64> {
 }
 
 /// The sum of the cliques' inverses less the separators', spelled out.
-fn by_cliques(arrow: Arrow, covariance: &DMatrix<f64>) -> DMatrix<f64> {
+fn by_cliques(arrow: Layout, covariance: &DMatrix<f64>) -> DMatrix<f64> {
     let (d, leaves) = (arrow.dimension(), arrow.leaves() * arrow.leaf());
     let mut sum = DMatrix::zeros(d, d);
     let mut add = |members: &[usize], factor: f64| {
@@ -96,7 +97,7 @@ fn near(one: &DMatrix<f64>, other: &DMatrix<f64>, tolerance: f64) {
 fn the_arrow_that_agrees_with_a_covariance_is_cliques_less_separators() {
     let mut random = Random::new([1, 0, 0, 0]);
     for (leaves, leaf, root) in [(3, 2, 4), (1, 3, 2), (0, 0, 5), (4, 1, 1), (2, 3, 0)] {
-        let arrow = Arrow::new(leaves, leaf, root).unwrap();
+        let arrow = Layout::new(leaves, leaf, root).unwrap();
         let d = arrow.dimension();
         let covariance = random_covariance(d, &mut random);
         let m: Vec<f64> = (0..d).map(|_| normal(&mut random)).collect();
@@ -126,7 +127,7 @@ fn the_arrow_that_agrees_with_a_covariance_is_cliques_less_separators() {
         let off = DVector::from_vec(x.clone()) - &m;
         assert!((gaussian.distance(&x) - (off.transpose() * &p * &off)[0]).abs() < 1e-9);
     }
-    let arrow = Arrow::new(0, 0, 2).unwrap();
+    let arrow = Layout::new(0, 0, 2).unwrap();
     assert_eq!(Gaussian::of_moments(arrow, &[0.0; 2], |_, _| 1.0), None);
     assert_eq!(Gaussian::of_moments(arrow, &[0.0; 2], |_, _| f64::NAN), None);
     assert_eq!(Gaussian::of_moments(arrow, &[0.0], |i, j| f64::from(u8::from(i == j))), None);
@@ -166,7 +167,7 @@ fn population(catalog: &Catalog<'_>, seed: u64) -> Gaussian {
     let (d, mut random) = (catalog.dimension(), Random::new([seed, 0, 0, 9]));
     let covariance = random_covariance(d, &mut random) * 0.15;
     let m: Vec<f64> = (0..d).map(|_| 0.4 * normal(&mut random)).collect();
-    Gaussian::of_moments(catalog.arrow(), &m, |i, j| covariance[(i, j)]).unwrap()
+    Gaussian::of_moments(catalog.layout(), &m, |i, j| covariance[(i, j)]).unwrap()
 }
 
 /// E and M against the formulas as one would write them down with dense matrices: ln p of a user's rewards as one Gaussian, the
@@ -205,8 +206,8 @@ fn one_step_is_the_dense_formulas() {
     let moments = expect(&prior, &everyone(&users), ONE).unwrap();
     assert!((moments.log_likelihood - likely).abs() < 1e-9, "{} {likely}", moments.log_likelihood);
     assert!((log_likelihood(&prior, &everyone(&users)).unwrap() - likely).abs() < 1e-9);
-    let next = moments.maximize(SMALL.arrow(), &shrinkage).unwrap();
-    near(&precision(&next), &by_cliques(SMALL.arrow(), &c), 1e-9);
+    let next = moments.maximize(SMALL.layout(), &shrinkage).unwrap();
+    near(&precision(&next), &by_cliques(SMALL.layout(), &c), 1e-9);
     assert!((mean(&next) - next_mean).abs().max() < 1e-11);
     let penalty = 1.75 * (p.determinant().ln() - 0.2 * p.trace()) - 0.75 * (m.transpose() * &p * &m)[0];
     assert!((shrinkage.penalty(&prior) - penalty).abs() < 1e-9);
@@ -216,14 +217,14 @@ fn one_step_is_the_dense_formulas() {
 fn every_step_makes_what_was_observed_more_likely() {
     let users = drawn(&SMALL, &population(&SMALL, 6), 40, 12, 7);
     for shrinkage in [Shrinkage::NONE, Shrinkage { users: 8.0, variance: 0.1, of_mean: 1.0 }] {
-        let mut prior = Gaussian::isotropic(SMALL.arrow(), 16.0);
+        let mut prior = Gaussian::isotropic(SMALL.layout(), 16.0);
         let mut last = f64::NEG_INFINITY;
         for step in 0..30 {
             let moments = expect(&prior, &everyone(&users), ONE).unwrap();
             let now = moments.log_likelihood + shrinkage.penalty(&prior);
             assert!(now > last - 1e-9 * now.abs(), "step {step} of {shrinkage:?}: {now} after {last}");
             last = now;
-            prior = moments.maximize(SMALL.arrow(), &shrinkage).unwrap();
+            prior = moments.maximize(SMALL.layout(), &shrinkage).unwrap();
         }
     }
     let policy = Policy::new(&SMALL, Settings::default()).unwrap();
@@ -263,26 +264,26 @@ fn a_known_population_is_found_again() {
     let relative = (&found_scores - &true_scores).norm() / true_scores.norm();
     assert!(relative < 0.15, "{relative}");
     // What it is not: the spread of posterior means, here under the default prior.
-    let default = Gaussian::isotropic(SMALL.arrow(), 16.0);
+    let default = Gaussian::isotropic(SMALL.layout(), 16.0);
     let naive = spread_of_means(&default, &users);
     let naive = (&phi * naive * phi.transpose()).trace() / true_scores.trace();
     assert!(naive < 0.8, "{naive}");
     // Users who were never seen are more likely under it than under any isotropic prior, and less than under the truth.
     let unseen = drawn(&SMALL, &truth, 300, 12, 10);
     let likely = |gaussian: &Gaussian| log_likelihood(gaussian, &everyone(&unseen)).unwrap();
-    let best = [1.0, 2.0, 4.0, 8.0, 16.0].map(|precision| likely(&Gaussian::isotropic(SMALL.arrow(), precision)));
+    let best = [1.0, 2.0, 4.0, 8.0, 16.0].map(|precision| likely(&Gaussian::isotropic(SMALL.layout(), precision)));
     let best = best.into_iter().fold(f64::NEG_INFINITY, f64::max);
     assert!(likely(&found.prior) > best + 100.0 && likely(&found.prior) < likely(&truth) + 1.0);
     assert!(likely(&truth) - likely(&found.prior) < 0.25 * (likely(&truth) - best));
 }
 
 fn spread_of_means(prior: &Gaussian, users: &[Evidence]) -> DMatrix<f64> {
-    let arrow = prior.arrow();
-    let mut workspace = Workspace::over(vec![0.0; arrow.active_len()]);
+    let arrow = prior.layout();
+    let mut workspace = Workspace::from_storage(vec![0.0; arrow.active_len()]);
     let means: Vec<DVector<f64>> = users
         .iter()
         .map(|user| {
-            let mut posterior = fable_core::Posterior::<f64, _>::over(vec![0.0; arrow.packed_len()]);
+            let mut posterior = fable_core::posterior::Posterior::<f64, _>::from_storage(vec![0.0; arrow.packed_len()]);
             posterior.start(arrow, &Prior::Isotropic, 16.0).unwrap();
             for sighting in user.sightings() {
                 let direction = sighting.direction.iter().copied();
@@ -311,7 +312,7 @@ fn few_users_are_shrunk_and_threads_change_nothing() {
     };
     let hardly = fit(&policy, &users, &options(Some(0.05), 1)).unwrap();
     assert!(score(&chosen.prior) > score(&hardly.prior) + 10.0, "{} {}", score(&chosen.prior), score(&hardly.prior));
-    let isotropic = score(&Gaussian::isotropic(SMALL.arrow(), 16.0));
+    let isotropic = score(&Gaussian::isotropic(SMALL.layout(), 16.0));
     assert!(score(&chosen.prior) > isotropic + 10.0, "{} {isotropic}", score(&chosen.prior));
 }
 
@@ -335,7 +336,7 @@ fn what_cannot_be_fitted_is_told() {
 
 /// The errors and variances of a user's rewards, each foretold from those before it by dense formulas.
 fn dense_errors(prior: &Gaussian, share: f64, user: &Evidence) -> Vec<(f64, f64, f64)> {
-    let (mut p, d) = (precision(prior), prior.arrow().dimension());
+    let (mut p, d) = (precision(prior), prior.layout().dimension());
     let mut h = &p * mean(prior) * share;
     let mut told = Vec::new();
     for sighting in user.sightings() {
@@ -405,7 +406,7 @@ fn a_fit_is_kept_by_evidence() {
 fn people_who_share_nothing_are_not_hurt() {
     let policy = Policy::new(&SMALL, Settings::default()).unwrap();
     for (precision, least) in [(policy.base_precision(), 12), (4.0, 0)] {
-        let truth = Gaussian::isotropic(SMALL.arrow(), precision);
+        let truth = Gaussian::isotropic(SMALL.layout(), precision);
         let (mut isotropic, mut lost) = (0, 0.0);
         for seed in 0..20 {
             let users = drawn(&SMALL, &truth, 20, 20, 100 + seed);
@@ -416,7 +417,7 @@ fn people_who_share_nothing_are_not_hurt() {
                 let told = foretell(prior, &everyone(&unseen), ONE).unwrap();
                 calibrated(&told, 1.0).iter().sum::<f64>() / 100.0
             };
-            let levels = [0.125, 0.5, 2.0, 8.0, 32.0, 128.0].map(|level| score(&Gaussian::isotropic(SMALL.arrow(), level)));
+            let levels = [0.125, 0.5, 2.0, 8.0, 32.0, 128.0].map(|level| score(&Gaussian::isotropic(SMALL.layout(), level)));
             lost += levels.into_iter().fold(f64::NEG_INFINITY, f64::max) - score(&found.prior);
         }
         assert!(isotropic >= least, "{isotropic}");
@@ -451,15 +452,15 @@ fn a_host_loads_the_prior() {
     let bytes = found.snapshot(&policy, user_hash("ana")).unwrap();
     let packed = read(&policy, &bytes).unwrap();
     assert_eq!(packed, found.prior.packed());
-    let mut workspace = Workspace::over(vec![0.0; SMALL.workspace_len()]);
-    let factor = Factor::new(SMALL.arrow(), &packed, &mut workspace).unwrap();
+    let mut workspace = Workspace::from_storage(vec![0.0; SMALL.workspace_len()]);
+    let factor = Factor::new(SMALL.layout(), &packed, &mut workspace).unwrap();
     let informed = Policy::with_prior(&SMALL, Settings::default(), Prior::Factor(factor)).unwrap();
 
     let mut own = HostUser::<f64, 4>::new(&informed, "ana").unwrap();
     let mut verifier = fable_core::record::Verifier::new(&policy);
     verifier.push(&bytes).unwrap();
     let verified = verifier.finish().unwrap();
-    assert_eq!((verified.rounds(), verified.room()), (0, 0));
+    assert_eq!((verified.rounds(), verified.capacity()), (0, 0));
     let as_bold = Settings { exploration: Exploration::Optimistic(1.0), ..Settings::default() };
     let as_bold = Policy::<f64>::new(&SMALL, as_bold).unwrap();
     let mut loaded = HostUser::<f64, 4>::restore(&as_bold, &bytes).unwrap();
@@ -475,14 +476,14 @@ fn a_host_loads_the_prior() {
     assert_eq!(own.learner().posterior(), loaded.learner().posterior());
 
     // The radius that the guarantee assumes is about the isotropic prior, unless another one is stated.
-    let comparison = fable_core::Comparison { context, prefer: Action(0), over: Action(3), total: false };
+    let comparison = fable_core::preference::Comparison { context, prefer: Action(0), over: Action(3), total: false };
     assert!(!loaded.user().assess(&comparison).unwrap().valid);
     assert!(!own.user().assess(&comparison).unwrap().valid);
     let settings = Settings { prior_radius: Some(6.0), ..Settings::default() };
     let stated = Policy::<f64>::new(&SMALL, settings).unwrap();
     let mut learner = HostLearner::<f64, 4>::for_policy(&stated);
     learner.start_from(&stated, &Prior::Factor(factor), 1).unwrap();
-    let mut user = learner.with(&stated, &mut workspace).unwrap();
+    let mut user = learner.bind(&stated, &mut workspace).unwrap();
     assert!(user.assess(&comparison).unwrap().valid);
     user.forget().unwrap();
     let mut base = HostLearner::<f64, 4>::for_policy(&stated);
@@ -500,7 +501,7 @@ fn what_is_no_prior_here_is_told() {
     assert_eq!(read(&small, &bytes), Err(PriorFileError::Record(RecordError::Scalar { found: 53 })));
     let other = Policy::<f64>::new(&TAU2, Settings::default()).unwrap();
     assert_eq!(read(&other, &bytes), Err(PriorFileError::Record(RecordError::Catalog)));
-    let wrong = PriorFileError::Range(fable_core::PriorError::Length { expected: 464 });
+    let wrong = PriorFileError::Range(fable_core::posterior::PriorError::Length { expected: 464 });
     assert_eq!(found.snapshot(&other, 1), Err(FitError::File(wrong)));
     assert_eq!(read(&policy, &bytes[..bytes.len() - 1]), Err(PriorFileError::Record(RecordError::Truncated)));
 

@@ -3,7 +3,9 @@
 
 use crate::server;
 use crate::wire::{Memory, Tau2, bytes as snapshot, scratch, started};
-use fable_core::{DecisionId, Policy, Prior, Settings, Workspace, catalog::TAU2, user_hash};
+use fable_core::catalog::TAU2;
+use fable_core::posterior::Prior;
+use fable_core::{DecisionId, Policy, Settings, Workspace, user_hash};
 use fable_std::device::{Device, DeviceError};
 use fable_std::prior::{Evidence, Options, fit};
 use fable_std::prior_file::{informed, read};
@@ -68,9 +70,9 @@ fn evidence_of_a_journal_is_what_was_learned() {
         let mut resident = Resident::revive(&mut desk, &stored, None).unwrap();
         let mut user = resident.user(&mut desk).unwrap();
         let (learned, workspace) = user.posterior_and_scratch();
-        let mut posterior = fable_core::Posterior::<f64, _>::over(vec![0.0; TAU2.arrow().packed_len()]);
-        let mut scratch = Workspace::over(vec![0.0; TAU2.workspace_len()]);
-        posterior.start(TAU2.arrow(), &Prior::Isotropic, policy.base_precision()).unwrap();
+        let mut posterior = fable_core::posterior::Posterior::<f64, _>::from_storage(vec![0.0; TAU2.layout().packed_len()]);
+        let mut scratch = Workspace::from_storage(vec![0.0; TAU2.workspace_len()]);
+        posterior.start(TAU2.layout(), &Prior::Isotropic, policy.base_precision()).unwrap();
         for sighting in evidence.sightings() {
             posterior.update(&mut scratch, sighting.direction.iter().copied(), sighting.response, sighting.variance).unwrap();
         }
@@ -136,12 +138,12 @@ fn a_fitted_prior_goes_to_a_host_and_to_a_device() {
 
     let (loaded, learner) = on_device(&bytes);
     assert_eq!(loaded.unwrap(), 0);
-    assert_eq!((learner.user(), learner.rounds(), learner.observations()), (7, 0, 0));
+    assert_eq!((learner.state().user(), learner.state().rounds(), learner.state().observations()), (7, 0, 0));
     let packed = read(&single, &bytes).unwrap();
     assert_eq!(learner.posterior().packed(), packed);
     assert_eq!(snapshot(learner.snapshot()).len(), bytes.len());
 
-    let mut host = Tau2::vacant(&TAU2);
+    let mut host = Tau2::new(&TAU2);
     host.start(&informed(&single, Some(&packed)).unwrap(), 7).unwrap();
     assert_eq!(host.posterior(), learner.posterior());
 
@@ -191,7 +193,7 @@ fn the_command_fits_and_addresses() {
     let told = fable(here, &["prior", "address", "crowd.prior", "board.snapshot", "--user", &hash, "--catalog", "tau2"]);
     assert_eq!(text(&told.stdout), "2425 bytes for user 0000000000000007\n", "{}", text(&told.stderr));
     let (loaded, learner) = on_device(&std::fs::read(here.join("board.snapshot")).unwrap());
-    assert_eq!((loaded.unwrap(), learner.user()), (0, 7));
+    assert_eq!((loaded.unwrap(), learner.state().user()), (0, 7));
     let told = fable(here, &["prior", "address", "crowd.prior", "-", "--user", "ana", "--catalog", "tau2", "--scalar", "f64"]);
     assert!(told.status.success() && told.stdout.starts_with(b"FABS"));
 }

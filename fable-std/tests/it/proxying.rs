@@ -1,7 +1,7 @@
 //! What tests of `fable proxy` have in common.
 
-use fable_core::Event;
 use fable_core::catalog::AGENT;
+use fable_core::journal::Event;
 use fable_core::record::decode_event;
 use fable_serve_tests::http::{Answer, Client, HttpService};
 use fable_serve_tests::upstream::{Upstream, json as answered};

@@ -1,8 +1,9 @@
 //! `fable replay`: lives from a store, an exported file and a device, played again.
 
 use fable_core::catalog::{AGENT, TAU2};
+use fable_core::host::HostLearner;
 use fable_core::record::{Header, Kind, MAX_EVENT_LEN, encode_event};
-use fable_core::{self as core, Context, Exploration, Feasible, HostLearner, Policy, Request, Scalar, Settings, User, user_hash};
+use fable_core::{self as core, Context, Exploration, Feasible, Policy, Request, Scalar, Settings, User, user_hash};
 use fable_std::replay::{Question, Start, Tape, replay, replay_and_explain};
 use fable_std::serve::{Options, serve, user_bytes};
 use fable_std::store::{FileStore, Store, transfer};
@@ -134,20 +135,20 @@ fn an_old_decision_is_explained_as_it_was() {
     let mut learner = HostLearner::<f32, 8>::for_policy(&policy);
     learner.start_journal(&policy, &header).unwrap();
     let mut workspace = vec![0.0; TAU2.workspace_len()];
-    let mut user = learner.with(&policy, &mut workspace).unwrap();
+    let mut user = learner.bind(&policy, &mut workspace).unwrap();
     let (context, all) = (Context::new(&TAU2, None, &[]).unwrap(), Feasible::all(&TAU2));
     let (mut events, mut then) = (Vec::new(), Vec::new());
-    let mut keep = |user: &mut User<'_, f32>, mut command: core::Command<'_>| {
+    let mut keep = |user: &mut User<'_, f32>, mut command: core::journal::Command<'_>| {
         while let Some(step) = user.next(&mut command).unwrap() {
             events.push(encode_event(step.event(), &mut [0; MAX_EVENT_LEN]).unwrap().to_vec());
             step.apply();
         }
     };
     for round in 1..=12 {
-        keep(&mut user, core::Command::decide(Request::new(&context, &all)));
+        keep(&mut user, core::journal::Command::decide(Request::new(&context, &all)));
         let id = user.id(round);
         then.push(user.explain(id, None, None).unwrap().to_string());
-        keep(&mut user, core::Command::feedback(id, f64::from(round % 3) - 1.0));
+        keep(&mut user, core::journal::Command::feedback(id, f64::from(round % 3) - 1.0));
     }
     let tape = Tape {
         prior: None,

@@ -1,6 +1,7 @@
 //! `fable serve` against learners that are driven directly: every op, every answer, bit for bit.
 
-use fable_core::{Catalog, Deadline, Expiry, Exploration, Scalar, Settings, catalog};
+use fable_core::settings::{Deadline, Expiry};
+use fable_core::{Catalog, Exploration, Scalar, Settings, catalog};
 use fable_serve_tests::oracle::Oracle;
 use fable_serve_tests::play::Play;
 use fable_serve_tests::process::memory;

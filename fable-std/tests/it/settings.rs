@@ -2,8 +2,9 @@
 
 use clap::{CommandFactory, Parser};
 use fable_core::catalog::{AGENT, BlockSet, TAU2};
-use fable_core::{Deadline, Expiry};
-use fable_core::{Exploration, OnChange, Scale, Settings};
+use fable_core::settings::{Deadline, Expiry};
+use fable_core::settings::{OnChange, Scale};
+use fable_core::{Exploration, Settings};
 use fable_std::settings::{SettingsArguments, write};
 use std::path::PathBuf;
 

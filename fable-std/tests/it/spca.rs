@@ -1,7 +1,8 @@
 //! `fable spca`: chosen blocks against the program itself, and what a model estimates.
 
 use crate::endpoint::{Endpoint as Server, completion};
-use fable_core::{Comparison, HostUser, Policy, Settings, catalog};
+use fable_core::preference::Comparison;
+use fable_core::{HostUser, Policy, Settings, catalog};
 use fable_std::llm::{Endpoint, Llm, LlmError};
 use fable_std::spca::{ChooseError, Options, choose, expect, parse};
 use fable_std::text::{OnboardingAdapter, PreferenceText, RequestText, Rules};

@@ -205,7 +205,7 @@ fn the_new_file_takes_the_place_of_the_old_one() {
         assert!(rounds < 100_000, "it is never written anew");
         let mut writes = store::Writes::default();
         for user in &mut users {
-            let mut command = fable_core::Command::decide(fable_core::Request::new(&context, &all));
+            let mut command = fable_core::journal::Command::decide(fable_core::Request::new(&context, &all));
             user.run(&mut desk, &mut writes, &mut command, store::journal::Note::None).unwrap();
         }
         opened.commit(writes.clone(), false).unwrap();

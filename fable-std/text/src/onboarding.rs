@@ -16,8 +16,9 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 use core::slice;
-use fable_core::Effect;
-use fable_core::{Catalog, When};
+use fable_core::Catalog;
+use fable_core::catalog::Effect;
+use fable_core::catalog::When;
 
 impl OnboardingAdapter for Rules {
     fn onboarding_adapter(&self) -> &str {
@@ -224,7 +225,7 @@ impl Mood {
 /// never mind".
 ///
 /// ```
-/// use fable_core::Effect::{Forbid, Require};
+/// use fable_core::catalog::Effect::{Forbid, Require};
 /// use fable_text::is_said_as_rule;
 /// assert!(is_said_as_rule("I like short answers, never search the web", "search the web", Forbid));
 /// assert!(!is_said_as_rule("I like short answers, never search the web", "short answers", Forbid));

@@ -6,9 +6,11 @@
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use fable_core::Effect;
+use fable_core::catalog::Effect;
 use fable_core::catalog::Part;
-use fable_core::{Catalog, Context, Direction, Feasible, FeasibleError, OnboardingError, Rule, Statement, When, Wish};
+use fable_core::catalog::{Direction, FeasibleError, OnboardingError, When};
+use fable_core::preference::UserRule;
+use fable_core::{Catalog, Context, Feasible, Rule, Statement};
 
 pub use fable_core::catalog::SIGNAL_HIGH;
 
@@ -86,10 +88,10 @@ impl Constraint {
 
     /// The rule that wishes make, of which no words are known; `None` for several that are not alternatives, and for a switch.
     #[must_use]
-    pub fn of(wishes: &[Wish]) -> Option<Self> {
-        let rule = |wish: &Wish| match *wish {
-            Wish::Never { component, value, when } => Some((Effect::Forbid, component, value, when)),
-            Wish::Always { component, value, when } => Some((Effect::Require, component, value, when)),
+    pub fn of(wishes: &[UserRule]) -> Option<Self> {
+        let rule = |wish: &UserRule| match *wish {
+            UserRule::Never { component, value, when } => Some((Effect::Forbid, component, value, when)),
+            UserRule::Always { component, value, when } => Some((Effect::Require, component, value, when)),
             _ => None,
         };
         let (effect, component, _, when) = rule(wishes.first()?)?;
@@ -100,11 +102,11 @@ impl Constraint {
     }
 
     /// The same for the learner, which obeys it: a wish for each value.
-    pub fn wishes(&self) -> impl Iterator<Item = Wish> {
+    pub fn wishes(&self) -> impl Iterator<Item = UserRule> {
         let Self { effect, component, when, .. } = *self;
         self.values.iter().map(move |&value| match effect {
-            Effect::Forbid => Wish::Never { component, value, when },
-            Effect::Require | Effect::Only => Wish::Always { component, value, when },
+            Effect::Forbid => UserRule::Never { component, value, when },
+            Effect::Require | Effect::Only => UserRule::Always { component, value, when },
         })
     }
 

@@ -16,7 +16,9 @@
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use fable_core::{Action, Catalog, Certifier, Explanation, Promotion, Scalar, Source, Standing, Trial, Verdict};
+use fable_core::explain::{Explanation, Source};
+use fable_core::preference::{Certifier, Standing, Trial, Verdict};
+use fable_core::{Action, Catalog, Promotion, Scalar};
 
 /// Shares below this are not worth a word.
 const WORTH_SAYING: f64 = 0.01;
@@ -144,16 +146,17 @@ pub const fn standing(standing: Standing) -> &'static str {
 pub const fn certifier(by: Certifier) -> &'static str {
     match by {
         Certifier::Ellipsoid => "ellipsoid",
-        Certifier::Coins => "coins",
+        Certifier::Probes => "coins",
     }
 }
 
 /// Where a promoted preference comes from: by which rule, since when, on how much.
 ///
 /// ```
-/// use fable_core::{Certifier, Promotion, Verdict};
+/// use fable_core::preference::{Certifier, Verdict};
+/// use fable_core::Promotion;
 /// use fable_text::wording;
-/// let (by, round, evidence) = (Certifier::Coins, 180, 52);
+/// let (by, round, evidence) = (Certifier::Probes, 180, 52);
 /// let promotion =
 ///     Promotion { contrast: 0, verdict: Verdict::For, valid: true, by, round, at: 0, evidence, lower: 0.1, upper: 0.7 };
 /// assert_eq!(wording::provenance(&promotion), "by 52 coins, since round 180");
@@ -164,7 +167,7 @@ pub const fn certifier(by: Certifier) -> &'static str {
 pub fn provenance(promotion: &Promotion) -> String {
     let Promotion { by, round, evidence, valid, .. } = *promotion;
     let rule = match by {
-        Certifier::Coins => format!("by {}", counted(evidence, "coin")),
+        Certifier::Probes => format!("by {}", counted(evidence, "coin")),
         Certifier::Ellipsoid => format!("by the model, {}", counted(evidence, "reward")),
     };
     format!("{rule}, since round {round}{}", if valid { "" } else { ", without the guarantee" })
@@ -206,7 +209,7 @@ fn large(number: f64) -> String {
 ///
 /// ```
 /// use fable_core::catalog::{AGENT, agent};
-/// use fable_core::ContrastSet;
+/// use fable_core::catalog::ContrastSet;
 /// use fable_text::wording;
 /// let action = agent::action(agent::Memory::NoMemory, agent::Tool::NoTool, agent::Style::Detailed);
 /// let probed = [AGENT.contrast("concise_over_detailed").unwrap()].into_iter();

@@ -1,6 +1,8 @@
 //! This crate, as its users call it.
 
-use fable_core::{Action, Assessment, Command, Comparison, Decision, DecisionId, Feasible, HostUser, Policy, Request, Scalar};
+use fable_core::journal::Command;
+use fable_core::preference::{Assessment, Comparison};
+use fable_core::{Action, Decision, DecisionId, Feasible, HostUser, Policy, Request, Scalar};
 
 use crate::user::Moment;
 

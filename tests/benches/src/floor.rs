@@ -3,7 +3,8 @@
 //! Whatever is computed, a decision reads the packed columns of one task and of the root once, and an update reads and writes them
 //! once. This does that and next to nothing else, over memory laid out as a user's is, in registers as wide as the processor has.
 
-use fable_core::{Arrow, Scalar};
+use fable_core::Scalar;
+use fable_core::posterior::Layout;
 use std::hint::black_box;
 
 /// Numbers that are read or written at once.
@@ -11,14 +12,14 @@ const WIDTH: usize = 64;
 
 /// Memory of one user.
 pub struct Floor<T> {
-    arrow: Arrow,
+    arrow: Layout,
     packed: Vec<T>,
 }
 
 impl<T: Scalar> Floor<T> {
     /// For users of an arrow's shape.
     #[must_use]
-    pub fn new(arrow: Arrow) -> Self {
+    pub fn new(arrow: Layout) -> Self {
         Self { arrow, packed: vec![T::ONE; arrow.packed_len()] }
     }
 
@@ -99,7 +100,7 @@ mod tests {
     /// 12 columns of a task and 134 of the root, each with its part of the information row and its 1/D.
     #[test]
     fn a_round_of_agent_moves_a_tenth_of_the_factor_more_than_the_root() {
-        let mut floor = Floor::<f32>::new(AGENT.arrow());
+        let mut floor = Floor::<f32>::new(AGENT.layout());
         let by_columns: usize = (0..146).map(|column| 146 - column + 1).sum();
         assert_eq!(floor.moved(), by_columns);
         for task in [None, Some(0), Some(9)] {

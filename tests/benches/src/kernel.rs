@@ -1,6 +1,7 @@
 //! The loops of a round by themselves: a factor of as many columns as a round goes through, in one piece.
 
-use fable_core::{Arrow, Scalar};
+use fable_core::Scalar;
+use fable_core::posterior::Layout;
 use std::hint::black_box;
 
 /// A factor, and vectors to solve for and to update it with.
@@ -14,7 +15,7 @@ pub struct Kernel<T> {
 impl<T: Scalar> Kernel<T> {
     /// As large as what a round of an arrow's shape goes through.
     #[must_use]
-    pub fn new(arrow: Arrow) -> Self {
+    pub fn new(arrow: Layout) -> Self {
         let unknown = arrow.leaf() + arrow.root();
         // Small entries below the diagonal, so that what is solved stays of its size.
         let columns = (0..unknown * (unknown + 1) / 2).map(|entry| number(entry, 0.02)).collect();
@@ -59,7 +60,7 @@ mod tests {
 
     #[test]
     fn two_in_one_pass_are_each_what_it_is_alone() {
-        let mut kernel = Kernel::<f32>::new(AGENT.arrow());
+        let mut kernel = Kernel::<f32>::new(AGENT.layout());
         let (mut alone, mut x, mut y) = (Vec::new(), Vec::new(), Vec::new());
         kernel.solve(&mut alone);
         kernel.solve_both(&mut x, &mut y);

@@ -181,14 +181,14 @@ fn fable<'a, T: Scalar>(name: &str, policy: &'a Policy<'a, T>, moments: &'a [Mom
 
 /// Rounds in which nothing is done but what is moved in memory.
 fn floor<'a, T: Scalar + 'a>(name: &str, policy: &Policy<'_, T>, moments: &'a [Moment<T>]) -> Lane<'a> {
-    let mut floor = Floor::<T>::new(policy.catalog().arrow());
+    let mut floor = Floor::<T>::new(policy.catalog().layout());
     let mut moments = moments.iter().cycle();
     Lane::new(name, move || slice(&mut moments, |moment| floor.round(moment.context.task())))
 }
 
 /// One loop of a round, again and again.
 fn kernel<'a, T: Scalar + 'a>(name: &str, work: fn(&mut Kernel<T>, &mut [Vec<T>; 2])) -> Lane<'a> {
-    let (mut kernel, mut vectors) = (Kernel::<T>::new(AGENT.arrow()), [Vec::new(), Vec::new()]);
+    let (mut kernel, mut vectors) = (Kernel::<T>::new(AGENT.layout()), [Vec::new(), Vec::new()]);
     Lane::new(name, move || per_round(nanoseconds(|| (0..SLICE).for_each(|_| work(&mut kernel, &mut vectors)))))
 }
 

@@ -9,7 +9,8 @@
 //! The reference scores are given, the features' indices are tabulated per task, and signals are multiplied into theta
 //! once, not once per action. Normals come from the same ziggurat. What a peer cannot know is the arrow shape.
 
-use fable_core::{Action, Catalog, Context, Key, Policy, Purpose, Scalar};
+use fable_core::posterior::{Key, Purpose};
+use fable_core::{Action, Catalog, Context, Policy, Scalar};
 
 use crate::user::Moment;
 

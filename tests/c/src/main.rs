@@ -7,10 +7,11 @@
 mod reminders;
 
 use fable_core::catalog::{AGENT, Block, Catalog, Component, Condition, Contrast, Definition, Part, TAU2, Term, Value};
-use fable_core::{
-    Action, Comparison, Context, Direction, Exploration, Feasible, HostLearner, Policy, Request, Rule, Settings, Source,
-    Standing, Statement, User, When, Wish, user_hash,
-};
+use fable_core::catalog::{Direction, When};
+use fable_core::explain::Source;
+use fable_core::host::HostLearner;
+use fable_core::preference::{Comparison, Standing, UserRule};
+use fable_core::{Action, Context, Exploration, Feasible, Policy, Request, Rule, Settings, Statement, User, user_hash};
 use std::error::Error;
 
 type Outcome<T = ()> = Result<T, Box<dyn Error>>;
@@ -184,7 +185,7 @@ impl Scene<'_> {
         for promotion in user.profile().to_vec() {
             self.sum.number(promotion.contrast);
             self.sum.sign(promotion.verdict.sign());
-            self.sum.number(u8::from(promotion.by == fable_core::Certifier::Coins));
+            self.sum.number(u8::from(promotion.by == fable_core::preference::Certifier::Probes));
             self.sum.number(promotion.round);
             self.sum.number(promotion.evidence);
             let standing = match user.standing(&promotion)? {
@@ -220,12 +221,12 @@ fn scene(name: &str, catalog: &Catalog<'_>, settings: Settings<'_>) -> Outcome {
     let mut workspace = vec![0.0; catalog.workspace_len()];
     let mut scene = Scene { policy: &policy, sum: Sum::NEW };
 
-    let mut user = learner.with(&policy, &mut workspace)?;
+    let mut user = learner.bind(&policy, &mut workspace)?;
     scene.states(&mut user)?;
-    let never = Wish::Never { component: 1, value: 0, when: When::Always };
+    let never = UserRule::Never { component: 1, value: 0, when: When::Always };
     for round in 1..=60 {
         if round == 20 || round == 40 {
-            user.wish(never, round == 20)?;
+            user.set_user_rule(never, round == 20)?;
         }
         scene.round(&mut user, round)?;
         let promoted = if round.is_multiple_of(16) { user.promote(u32::try_from(round)?)? } else { 0 };
@@ -241,14 +242,14 @@ fn scene(name: &str, catalog: &Catalog<'_>, settings: Settings<'_>) -> Outcome {
     save("snapshot", &learner)?;
     let saved = learner.to_bytes()?;
     print!("after");
-    scene.round(&mut learner.with(&policy, &mut workspace)?, 61)?;
+    scene.round(&mut learner.bind(&policy, &mut workspace)?, 61)?;
     println!();
     learner.restore(&policy, &saved)?;
     save("loaded", &learner)?;
-    learner.with(&policy, &mut workspace)?.forget()?;
+    learner.bind(&policy, &mut workspace)?.forget()?;
     save("forgotten", &learner)?;
     print!("anew");
-    scene.round(&mut learner.with(&policy, &mut workspace)?, 1)?;
+    scene.round(&mut learner.bind(&policy, &mut workspace)?, 1)?;
     println!();
     save("last", &learner)
 }

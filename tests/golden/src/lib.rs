@@ -9,8 +9,8 @@
 //! use fable_core::{Learner, Workspace, catalog::TAU2};
 //! use fable_golden::{SEED, TAU2_F32, tau2};
 //!
-//! let mut learner: Learner<f32, [f32; TAU2.state_len()], 8> = const { Learner::vacant(&TAU2) };
-//! let mut workspace: Workspace<f32, [f32; TAU2.workspace_len()]> = const { Workspace::vacant(&TAU2) };
+//! let mut learner: Learner<f32, [f32; TAU2.state_len()], 8> = const { Learner::new(&TAU2) };
+//! let mut workspace: Workspace<f32, [f32; TAU2.workspace_len()]> = const { Workspace::new(&TAU2) };
 //! assert_eq!(tau2(SEED, &mut learner, &mut workspace), TAU2_F32);
 //! ```
 
@@ -23,10 +23,10 @@ mod script;
 mod user;
 
 use core::fmt;
-use fable_core::{
-    Comparison, Exploration, Feasible, Learner, OnChange, Policy, Request, Scalar, Scale, Settings, Storage, Trial, UserError,
-    user_hash,
-};
+use fable_core::posterior::Storage;
+use fable_core::preference::{Comparison, Trial};
+use fable_core::settings::{OnChange, Scale};
+use fable_core::{Exploration, Feasible, Learner, Policy, Request, Scalar, Settings, UserError, user_hash};
 pub use migrate::{NEXT, RENAMES, policies, tau2_migrated};
 pub use records::{EVENTS, LAMP, LAMP_PRIOR, LAMP_SNAPSHOT, TAU2_F32_SNAPSHOT, TAU2_F64_SNAPSHOT, events, lamp};
 pub use resume::resume;
@@ -169,19 +169,19 @@ fn run<T: Scalar, S: Storage<T>>(
 
     learner.start(&steady, user_hash("golden")).expect("storage of the right length");
     for stated in script.stated {
-        let mut user = learner.with(&steady, workspace).expect("a started learner");
+        let mut user = learner.bind(&steady, workspace).expect("a started learner");
         user.onboard(&stated.statement(script.catalog)).expect("a statement in range");
     }
     for round in 0..script.rounds {
         if Some(round) == script.forget_after {
-            learner.with(&steady, workspace).and_then(|mut user| user.forget()).expect("a started learner");
+            learner.bind(&steady, workspace).and_then(|mut user| user.forget()).expect("a started learner");
             waiting = [None; 4];
         }
         let request = person.request();
         let rules = script.rules[person.below(script.rules.len())];
         let feasible = Feasible::new(script.catalog, rules).expect("rules that leave something");
         let policy = if person.below(8) == 0 { &bold } else { &steady };
-        let mut user = learner.with(policy, workspace).expect("a started learner");
+        let mut user = learner.bind(policy, workspace).expect("a started learner");
         let decision = user.decide(&Request::new(&request.context, &feasible)).expect("a decision");
         decisions.add(u64::from(decision.id.round));
         decisions.add(u64::from(decision.action.0));
@@ -231,7 +231,7 @@ fn be_sure<T: Scalar, S: Storage<T>>(
     let wanted = Comparison::declared(catalog, 0).expect("a declared contrast");
     let component = catalog.contrasts()[0].component().expect("actions that differ");
     let value = |action| catalog.values(action).expect("an action of the catalog")[component];
-    let mut user = learner.with(policy, workspace).expect("a started learner");
+    let mut user = learner.bind(policy, workspace).expect("a started learner");
     for round in 0..SURE {
         let decision = user.decide(&Request::new(&wanted.context, &feasible)).expect("a decision");
         decisions.add(u64::from(decision.action.0));

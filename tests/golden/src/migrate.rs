@@ -3,7 +3,9 @@
 use crate::user::Person;
 use crate::{ADAPTING, Fnv, Outcome, RING, SEED, outcome, run};
 use fable_core::catalog::{Block, Catalog, Component, Contrast, Definition, Rename, TAU2, Value};
-use fable_core::{Feasible, Learner, Migration, Policy, Request, Scalar, Settings, Storage};
+use fable_core::migrate::Migration;
+use fable_core::posterior::Storage;
+use fable_core::{Feasible, Learner, Policy, Request, Scalar, Settings};
 
 /// `tau2` with everything that can happen to a catalog: a value is gone, one is new, one has another name; components, values and blocks
 /// stand in another order; one contrast is gone, one is new.
@@ -69,7 +71,7 @@ pub fn tau2_migrated<T: Scalar, S: Storage<T>, Z: Storage<T>>(
     run(&crate::script::TAU2_SCRIPT, ADAPTING, SEED, learner, workspace);
     let [old, new] = &policies(SEED);
     let migration = Migration::new(old, new, RENAMES).expect("renames of parts that are there");
-    next.vacate();
+    next.clear();
     let migrated = migration.carry(learner, next, workspace).expect("learners of the two policies");
     let mut decisions = Fnv::new();
     let counts = [migrated.kept, migrated.added, migrated.removed, migrated.contrasts, migrated.promotions, migrated.waiting];
@@ -77,7 +79,7 @@ pub fn tau2_migrated<T: Scalar, S: Storage<T>, Z: Storage<T>>(
         decisions.add(u64::from(count));
     }
     let (mut person, all) = (Person::new(&NEXT, SEED), Feasible::all(&NEXT));
-    let mut user = next.with(new, workspace).expect("a migrated learner");
+    let mut user = next.bind(new, workspace).expect("a migrated learner");
     for _ in 0..40 {
         let request = person.request();
         let decision = user.decide(&Request::new(&request.context, &all)).expect("a decision");

@@ -2,10 +2,11 @@
 
 use crate::RING;
 use fable_core::catalog::{AGENT, Block, Catalog, Component, Contrast, Definition, Value};
-use fable_core::{
-    Action, ActionSet, Certifier, Coin, Coins, Context, ContrastSet, Direction, Event, Feasible, Learner, Observation, Policy,
-    Promotion, Request, Settings, Statement, Storage, Verdict, user_hash,
-};
+use fable_core::catalog::{ActionSet, ContrastSet, Direction};
+use fable_core::journal::{Event, Observation};
+use fable_core::posterior::Storage;
+use fable_core::preference::{Certifier, Probe, Probes, Verdict};
+use fable_core::{Action, Context, Feasible, Learner, Policy, Promotion, Request, Settings, Statement, user_hash};
 
 /// The learner at the end of the run `tau2` in `f32`.
 pub const TAU2_F32_SNAPSHOT: &[u8] = include_bytes!("../records/tau2_f32.snapshot");
@@ -29,15 +30,15 @@ pub fn events() -> [Event; 16] {
     let (contrast, verdict, valid, evidence) = (4, Verdict::Against, true, 321);
     let promotion =
         Promotion { contrast, verdict, valid, by: Certifier::Ellipsoid, round: 512, at: 77, evidence, lower: -0.5, upper: -0.25 };
-    let mut coins = Coins::new();
-    coins.extend([Coin { contrast: 6, expected: 0.25 }, Coin { contrast: 0, expected: -0.1 }]);
+    let mut coins = Probes::new();
+    coins.extend([Probe { contrast: 6, expected: 0.25 }, Probe { contrast: 0, expected: -0.1 }]);
     let mut probed = ContrastSet::EMPTY;
     probed.insert(6);
     [
         Event::Permissions(AGENT.all_actions()),
         Event::Permissions(set),
         Event::Onboarding(Statement { direction, response: 0.75, precision: 4.0 }),
-        Event::Decision { round: 70_000, action: Action(179), baseline: 0.1, context, at: 1_790_000_000, coins: Coins::new() },
+        Event::Decision { round: 70_000, action: Action(179), baseline: 0.1, context, at: 1_790_000_000, coins: Probes::new() },
         Event::Feedback { round: 70_000, reward: -0.3, weight: 1.0 },
         Event::Feedback { round: 1, reward: 1.0, weight: 0.25 },
         Event::Observation(observation),
@@ -45,10 +46,10 @@ pub fn events() -> [Event; 16] {
         Event::Expiry { round: 69_999, imputed: None },
         Event::Expiry { round: 2, imputed: Some(-0.1) },
         Event::Promotion(promotion),
-        Event::Forget { promise: 7 },
+        Event::Forget { guarantee_fingerprint: 7 },
         Event::Fade { keep: 0.5 },
         Event::Decision { round: 3, action: Action(1), baseline: 0.0, context: nowhere, at: 0, coins },
-        Event::Promotion(Promotion { by: Certifier::Coins, ..promotion }),
+        Event::Promotion(Promotion { by: Certifier::Probes, ..promotion }),
         Event::Origin { origin: 300 },
     ]
 }
@@ -81,7 +82,7 @@ pub fn lamp<S: Storage<f32>>(learner: &mut Learner<f32, S, RING>, workspace: &mu
     let lax = Settings { alpha: 0.5, prior_radius: Some(0.0), min_evidence: 1, base_precision: Some(1.0), ..Settings::PAPER };
     let policy = Policy::new(&LAMP, lax).expect("settings in range");
     learner.start(&policy, user_hash("lamp")).expect("storage of the right length");
-    let mut user = learner.with(&policy, workspace).expect("a started learner");
+    let mut user = learner.bind(&policy, workspace).expect("a started learner");
     let direction = Direction::new(&LAMP, [(0, 1.0)]).expect("a coordinate");
     user.onboard(&Statement { direction, response: 0.5, precision: 2.0 }).expect("in range");
     let everything = Feasible::all(&LAMP);

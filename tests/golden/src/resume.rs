@@ -3,8 +3,11 @@
 use crate::script::TAU2_SCRIPT;
 use crate::user::Person;
 use crate::{Fnv, Outcome, RING, SEED, outcome};
+use fable_core::journal::Observation;
+use fable_core::posterior::Storage;
 use fable_core::record::Verifier;
-use fable_core::{Deadline, Expiry, Feasible, Learner, Observation, Policy, Request, Scalar, Settings, Storage};
+use fable_core::settings::{Deadline, Expiry};
+use fable_core::{Feasible, Learner, Policy, Request, Scalar, Settings};
 
 /// Loads the end of the `tau2` run in chunks of 256 bytes and plays 60 more rounds in which decisions expire with an imputed
 /// reward, preferences are promoted on thin evidence, and every tenth observation is unlearned.
@@ -29,12 +32,12 @@ pub fn resume<T: Scalar, S: Storage<T>>(
     let mut verifier = Verifier::new(&policy);
     stored.chunks(256).try_for_each(|chunk| verifier.push(chunk)).expect("sound bytes");
     let verified = verifier.finish().expect("a whole snapshot");
-    learner.vacate();
+    learner.clear();
     let mut loader = learner.load(&policy, verified).expect("a vacant learner with enough room");
     stored.chunks(256).try_for_each(|chunk| loader.push(chunk)).expect("the same bytes");
     loader.finish().expect("all of them");
 
-    let mut user = learner.with(&policy, workspace).expect("a loaded learner");
+    let mut user = learner.bind(&policy, workspace).expect("a loaded learner");
     let mut person = Person::new(TAU2_SCRIPT.catalog, SEED + 1);
     let mut decisions = Fnv::new();
     for round in 0..60 {

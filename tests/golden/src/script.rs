@@ -1,7 +1,8 @@
 //! What happens in each run: how long it is, what the user states first, which rules can hold in a round.
 
 use fable_core::catalog::{AGENT, Part, TAU2, agent, tau2};
-use fable_core::{Catalog, Direction, Rule, Statement, When};
+use fable_core::catalog::{Direction, When};
+use fable_core::{Catalog, Rule, Statement};
 
 pub(crate) struct Script {
     pub(crate) catalog: &'static Catalog<'static>,

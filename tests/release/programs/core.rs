@@ -3,11 +3,11 @@
 use fable_core::{Feasible, Learner, Policy, Request, Settings, Workspace, catalog::TAU2, user_hash};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let mut learner: Learner<f32, [f32; TAU2.state_len()], 8> = const { Learner::vacant(&TAU2) };
-    let mut workspace: Workspace<f32, [f32; TAU2.workspace_len()]> = const { Workspace::vacant(&TAU2) };
+    let mut learner: Learner<f32, [f32; TAU2.state_len()], 8> = const { Learner::new(&TAU2) };
+    let mut workspace: Workspace<f32, [f32; TAU2.workspace_len()]> = const { Workspace::new(&TAU2) };
     let policy = Policy::new(&TAU2, Settings::default())?;
     learner.start(&policy, user_hash("ana"))?;
-    let mut user = learner.with(&policy, &mut workspace)?;
+    let mut user = learner.bind(&policy, &mut workspace)?;
     let context = TAU2.context(None, [])?;
     let (mut liked, everything) = (0, Feasible::all(&TAU2));
     for round in 0..60 {

@@ -13,10 +13,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut store = FlashStore::new(Blocking(Flash::new(16)), LAYOUT);
     store.format(&policy, user_hash("ana"), 8)?;
     for expected in 0..3 {
-        let mut learner: Learner<f32, [f32; TAU2.state_len()], 8> = const { Learner::vacant(&TAU2) };
-        let mut workspace: Workspace<f32, [f32; TAU2.workspace_len()]> = const { Workspace::vacant(&TAU2) };
+        let mut learner: Learner<f32, [f32; TAU2.state_len()], 8> = const { Learner::new(&TAU2) };
+        let mut workspace: Workspace<f32, [f32; TAU2.workspace_len()]> = const { Workspace::new(&TAU2) };
         store.restore(&policy, &mut learner, &mut workspace)?;
-        let mut device = Device::new(learner.with(&policy, &mut workspace)?, &mut store);
+        let mut device = Device::new(learner.bind(&policy, &mut workspace)?, &mut store);
         let decision = device.decide(&Request::new(&TAU2.context(None, [])?, &Feasible::all(&TAU2)))?;
         assert_eq!(decision.id.round, expected + 1, "the rounds before the restart are known");
         device.feedback(decision.id, 0.5)?;

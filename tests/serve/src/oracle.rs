@@ -2,11 +2,16 @@
 
 #![expect(clippy::missing_errors_doc, reason = "an expected error is what the service has to answer")]
 
+use fable_core::catalog::ContrastSet;
+use fable_core::explain::Source;
+use fable_core::host::{HOST_CAPACITY, HostLearner};
+use fable_core::journal::{Command, Event, Observation, State};
+use fable_core::preference::{Assessment, Certifier, Comparison, Standing, Trial, Verdict, is_promotion_check_due};
 use fable_core::record::{Header, Kind};
+use fable_core::settings::Deadline;
 use fable_core::{
-    Action, Assessment, Catalog, Certifier, Command, Comparison, Context, ContrastSet, Deadline, DecisionId, Event, Exploration,
-    Feasible, HOST_ROOM, HostLearner, HostUser, Observation, Policy, Promotion, Request, Rule, Scalar, Settings, Source,
-    Standing, State, Statement, Trial, User, UserError, Verdict, is_look, user_hash,
+    Action, Catalog, Context, DecisionId, Exploration, Feasible, HostUser, Policy, Promotion, Request, Rule, Scalar, Settings,
+    Statement, User, UserError, user_hash,
 };
 use serde_json::{Map, Value, json};
 use std::collections::{HashMap, HashSet};
@@ -93,7 +98,7 @@ impl<T: Scalar> Oracle<T> {
     /// The incarnation and rounds of a user.
     pub fn rounds(&mut self, name: &str) -> (u32, u32) {
         let life = self.life(name);
-        (life.user.incarnation(), life.user.rounds())
+        (life.user.state().incarnation(), life.user.state().rounds())
     }
 
     /// What was chosen in a decision that is known.
@@ -108,9 +113,9 @@ impl<T: Scalar> Oracle<T> {
         self.names.insert(user_hash(name), name.to_owned());
         let start = || {
             let mut learner = HostLearner::for_policy(policy);
-            let header = Header::new(Kind::Journal, policy, user_hash(name), HOST_ROOM as u16);
+            let header = Header::new(Kind::Journal, policy, user_hash(name), HOST_CAPACITY as u16);
             learner.start_journal_in(policy, &header, incarnation).unwrap();
-            let user = HostUser::of(policy, learner).unwrap();
+            let user = HostUser::from_learner(policy, learner).unwrap();
             let (decided, learned, unlearned) = (HashMap::new(), HashMap::new(), HashSet::new());
             Life { user, known: false, decided, learned, unlearned, exchanges: Vec::new() }
         };
@@ -181,7 +186,7 @@ impl<T: Scalar> Oracle<T> {
         let (sampled_score, explored) = (why.chosen_score, why.explored);
         assert_eq!(why.chosen, decision.action);
         // The mean score comes out of the scores of all actions if the action is the only feasible one.
-        let mut only = fable_core::ActionSet::EMPTY;
+        let mut only = fable_core::catalog::ActionSet::EMPTY;
         only.insert(decision.action);
         let only = Feasible::from_set(catalog, only).unwrap();
         let (_, score) = user.recommend(&Request { feasible: &only, ..request }).unwrap();
@@ -233,7 +238,7 @@ impl<T: Scalar> Oracle<T> {
         // One by one, as if nothing else were feasible; of those that are as good the first.
         let mut best: Option<(Action, T)> = None;
         for action in feasible.set().iter() {
-            let mut only = fable_core::ActionSet::EMPTY;
+            let mut only = fable_core::catalog::ActionSet::EMPTY;
             only.insert(action);
             let only = Feasible::from_set(catalog, only).unwrap();
             let request = Request { context, feasible: &only, defaults, at: 0 };
@@ -255,13 +260,11 @@ impl<T: Scalar> Oracle<T> {
         let mut user = life.user.user();
         if weight == 1.0 {
             user.feedback_at(id, reward, at).map_err(code)?;
-            let probed = life.decided.get(&id.round).is_some_and(|(.., probed)| !probed.is_empty());
-            look(&mut user, probed, at).map_err(code)?;
         } else {
             user.run(&mut Command::feedback(id, reward).weighted(weight).at(at)).map_err(code)?;
         }
         life.learned.insert(id.round, (reward, weight, false));
-        Ok(learned(&life.user))
+        Ok(learned(life.user.state()))
     }
 
     /// `observe`
@@ -279,17 +282,16 @@ impl<T: Scalar> Oracle<T> {
         if defaults.is_some() {
             user.run(&mut Command::observe(context, action, reward).with_defaults(defaults).at(at)).map_err(code)?;
         } else {
-            user.observe(context, action, reward).map_err(code)?;
-            look(&mut user, false, at).map_err(code)?;
+            user.observe_at(context, action, reward, at).map_err(code)?;
         }
         life.known = true;
-        Ok(learned(&life.user))
+        Ok(learned(life.user.state()))
     }
 
     /// `unlearn`
     pub fn unlearn(&mut self, id: DecisionId) -> Expected {
         let life = self.owner(id)?;
-        if id.incarnation != life.user.incarnation() {
+        if id.incarnation != life.user.state().incarnation() {
             return Err("unknown_decision");
         }
         let (context, action, baseline, probed) = *life.decided.get(&id.round).ok_or("unknown_decision")?;
@@ -299,7 +301,7 @@ impl<T: Scalar> Oracle<T> {
         let probed = if imputed { ContrastSet::EMPTY } else { probed };
         life.user.user().check(&Event::Unlearn { observation, imputed, kept: 1.0, probed }).map_err(code)?.apply();
         life.unlearned.insert(id.round);
-        Ok(json!({ "observations": life.user.observations() }))
+        Ok(json!({ "observations": life.user.state().observations() }))
     }
 
     /// `waiting`, from what was decided and learned; without deadlines those of the last 64 rounds.
@@ -308,7 +310,7 @@ impl<T: Scalar> Oracle<T> {
         let bounded = !matches!(life.user.policy().settings().deadline, Deadline::None);
         let user = life.user.user();
         let mut rounds: Vec<u32> = life.decided.keys().copied().filter(|round| !life.learned.contains_key(round)).collect();
-        rounds.retain(|round| round + HOST_ROOM as u32 > user.rounds());
+        rounds.retain(|round| round + HOST_CAPACITY as u32 > user.state().rounds());
         rounds.sort_unstable();
         let own: Vec<String> = rounds.iter().map(|round| user.id(*round).to_string()).collect();
         // What has passed its deadline is known to the learner alone.
@@ -332,8 +334,8 @@ impl<T: Scalar> Oracle<T> {
         let mut sd = |index| posterior.marginal_variance(scratch, index).unwrap().to_f64().sqrt();
         let sds: Map<String, Value> = (0..catalog.dimension()).map(|index| (name(index), sd(index).into())).collect();
         Ok(json!({
-            "rounds": life.user.rounds(),
-            "observations": life.user.observations(),
+            "rounds": life.user.state().rounds(),
+            "observations": life.user.state().observations(),
             "mean": means,
             "sd": sds,
             "log_det_ratio": life.user.learner().posterior().log_det_ratio(),
@@ -412,7 +414,7 @@ impl<T: Scalar> Oracle<T> {
                 Standing::Revoked => "revoked",
             };
             let by = match promotion.by {
-                Certifier::Coins => "coins",
+                Certifier::Probes => "coins",
                 Certifier::Ellipsoid => "ellipsoid",
             };
             let mut entry = json!({
@@ -484,26 +486,6 @@ fn learned(user: &State) -> Value {
         answer["changed"] = true.into();
     }
     answer
-}
-
-/// A reward that was learned the direct way is looked at by core's rule. What coins have made certain is looked at with every reward
-/// of theirs: a promotion of what is certified by coins alone, which is what a contrast says whose wealth is enough.
-fn look<T: Scalar>(user: &mut User<'_, T>, probed: bool, at: u32) -> Result<(), UserError> {
-    if is_look(user.observations()) {
-        return user.promote(at).map(|_| ());
-    }
-    for contrast in (0..user.policy().catalog().contrasts().len()).filter(|_| probed) {
-        let trial = user.trial(contrast)?;
-        if trial.certified == Verdict::Open && trial.e_value >= trial.needed {
-            let verdict = if trial.average.mean > 0.0 { Verdict::For } else { Verdict::Against };
-            let (round, evidence, valid) = (user.rounds(), u32::from(trial.trials), trial.valid);
-            let (contrast, lower, upper) = (contrast as u8, trial.average.lower as f32, trial.average.upper as f32);
-            let by = Certifier::Coins;
-            let promotion = Promotion { contrast, verdict, valid, by, round, at, evidence, lower, upper };
-            user.check(&Event::Promotion(promotion))?.apply();
-        }
-    }
-    Ok(())
 }
 
 /// The keys of a trial.

@@ -3,7 +3,9 @@
 use crate::dice::Dice;
 use crate::oracle::{Expected, Oracle, named};
 use fable_core::catalog::Part;
-use fable_core::{Action, Catalog, Comparison, Context, DecisionId, Direction, Effect, Rule, Scalar, Statement, When, user_hash};
+use fable_core::catalog::{Direction, Effect, When};
+use fable_core::preference::Comparison;
+use fable_core::{Action, Catalog, Context, DecisionId, Rule, Scalar, Statement, user_hash};
 use serde_json::{Map, Value, json};
 
 /// A pattern: components with their values.

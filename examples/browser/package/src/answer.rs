@@ -3,7 +3,10 @@
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use fable_core::{Assessment, Catalog, Decision, Explanation, Probe, Promotion, Scores, Source, Standing, Trial};
+use fable_core::explain::{Explanation, Source};
+use fable_core::journal::Scores;
+use fable_core::preference::{Assessment, ProbeOutcome, Standing, Trial};
+use fable_core::{Catalog, Decision, Promotion};
 use fable_text::wording;
 use serde::Serialize;
 
@@ -111,8 +114,13 @@ pub(crate) struct Decided {
 }
 
 impl Decided {
-    pub(crate) fn new(catalog: &Catalog<'_>, decision: &Decision, scores: &Scores, probes: impl Iterator<Item = Probe>) -> Self {
-        let probe = |Probe { contrast, preferred, expected }| (contrast, preferred, f64::from(expected));
+    pub(crate) fn new(
+        catalog: &Catalog<'_>,
+        decision: &Decision,
+        scores: &Scores,
+        probes: impl Iterator<Item = ProbeOutcome>,
+    ) -> Self {
+        let probe = |ProbeOutcome { contrast, preferred, expected }| (contrast, preferred, f64::from(expected));
         Self {
             decision: decision.id.to_string(),
             action: decision.action.0,

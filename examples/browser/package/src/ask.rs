@@ -5,10 +5,9 @@
 use crate::Refusal;
 use alloc::vec::Vec;
 use fable_core::catalog::Part;
-use fable_core::{
-    Action, BlockSet, Catalog, Context, Deadline, Direction, Effect, Expiry, Exploration, Feasible, OnChange, Rule, Scale,
-    Settings, Statement, When,
-};
+use fable_core::catalog::{BlockSet, Direction, Effect, When};
+use fable_core::settings::{Deadline, Expiry, OnChange, Scale};
+use fable_core::{Action, Catalog, Context, Exploration, Feasible, Rule, Settings, Statement};
 use serde::Deserialize;
 
 /// A user who begins.

@@ -7,8 +7,9 @@ use crate::Refusal;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use bumpalo::Bump;
+use fable_core::catalog::Effect;
 use fable_core::catalog::{Block, Component, Condition, Contrast, Definition, Part, StandingRule, Term, Value};
-use fable_core::{Catalog, Effect, Rule};
+use fable_core::{Catalog, Rule};
 use serde::Deserialize;
 
 /// A catalog as it comes over the border.

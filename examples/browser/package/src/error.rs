@@ -4,8 +4,11 @@
 
 use alloc::string::{String, ToString};
 use core::fmt;
+use fable_core::UserError;
+use fable_core::catalog::{CatalogError, ContextError, FeasibleError, OnboardingError};
+use fable_core::journal::ParseDecisionIdError;
 use fable_core::record::RecordError;
-use fable_core::{CatalogError, ContextError, FeasibleError, OnboardingError, ParseDecisionIdError, SettingsError, UserError};
+use fable_core::settings::SettingsError;
 use serde::Serialize;
 
 /// A refused call. Nothing has changed.

@@ -6,8 +6,10 @@
 
 use crate::Refusal;
 use alloc::vec::Vec;
+use fable_core::host::HostLearner;
+use fable_core::journal::{Command, State};
 use fable_core::record::{MAX_EVENT_LEN, RecordError, encode_event};
-use fable_core::{Command, Context, Decision, Feasible, HostLearner, HostUser, Policy, Request, State, User, UserError};
+use fable_core::{Context, Decision, Feasible, HostUser, Policy, Request, User, UserError};
 
 /// A journal longer than this begins anew, from a snapshot: about 20,000 rounds.
 const LONGEST_JOURNAL: usize = 1 << 20;
@@ -51,7 +53,7 @@ impl Life {
     pub fn begin(policy: &Policy<'static, f32>, user: u64, taped: bool) -> Result<Self, Refusal> {
         let mut learner = HostLearner::for_policy(policy);
         learner.start(policy, user)?;
-        Ok(Self::of(HostUser::of(policy, learner)?, taped))
+        Ok(Self::of(HostUser::from_learner(policy, learner)?, taped))
     }
 
     /// Chooses an action.
@@ -86,7 +88,7 @@ impl Life {
     /// # Errors
     /// A policy under which the state means something else.
     pub fn adopt(&mut self, policy: &Policy<'static, f32>) -> Result<(), Refusal> {
-        *self = Self::of(HostUser::of(policy, self.user.learner().clone())?, self.tape.is_some());
+        *self = Self::of(HostUser::from_learner(policy, self.user.learner().clone())?, self.tape.is_some());
         Ok(())
     }
 
@@ -139,8 +141,9 @@ impl Life {
 mod tests {
     use super::*;
     use crate::AGENT;
+    use fable_core::host::HOST_CAPACITY;
     use fable_core::record::decode_event;
-    use fable_core::{Exploration, HOST_ROOM, Settings};
+    use fable_core::{Exploration, Settings};
 
     fn policy(exploration: Exploration) -> Policy<'static, f32> {
         Policy::new(&AGENT, Settings { seed: 3, exploration, ..Settings::PROBING }).unwrap()
@@ -179,7 +182,7 @@ mod tests {
     fn a_tape_of_more_decisions_than_can_wait_tells_the_same_life() {
         let mut life = lived(100);
         let context = Context::new(&AGENT, None, &[0.5; 4]).unwrap();
-        let decided = [(); HOST_ROOM + 1].map(|()| life.choose(&context, &Feasible::all(&AGENT)).unwrap().id);
+        let decided = [(); HOST_CAPACITY + 1].map(|()| life.choose(&context, &Feasible::all(&AGENT)).unwrap().id);
         assert_eq!(life.enact(&mut Command::feedback(decided[0], 0.5)).unwrap_err().code, "expired");
         life.enact(&mut Command::feedback(decided[1], 0.5)).unwrap();
 

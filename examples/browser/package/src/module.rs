@@ -12,7 +12,10 @@ use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
-use fable_core::{Catalog, Factor, HostLearner, HostUser, Policy, Prior, SettingsError, user_hash};
+use fable_core::host::HostLearner;
+use fable_core::posterior::{Factor, Prior};
+use fable_core::settings::SettingsError;
+use fable_core::{Catalog, HostUser, Policy, user_hash};
 use serde::{Deserialize, Serialize};
 use spin::Mutex;
 
@@ -156,7 +159,7 @@ impl Module {
     fn informed(&mut self, base: &Policy<'static, f32>, prior: &[u8]) -> Result<Policy<'static, f32>, Refusal> {
         let mut learner = HostLearner::<f32>::for_policy(base);
         learner.restore(base, prior)?;
-        if learner.rounds() > 0 || learner.observations() > 0 {
+        if learner.state().rounds() > 0 || learner.state().observations() > 0 {
             return Err(Refusal::new("bad_request", "a snapshot of a user who has decided or learned something is not a prior"));
         }
         let (catalog, posterior) = (base.catalog(), learner.posterior());
@@ -166,7 +169,7 @@ impl Module {
             self.priors.push(kept);
             kept
         });
-        let factor = Factor::new(catalog.arrow(), packed, &mut vec![0.0; catalog.workspace_len()]);
+        let factor = Factor::new(catalog.layout(), packed, &mut vec![0.0; catalog.workspace_len()]);
         Ok(Policy::with_prior(catalog, *base.settings(), Prior::Factor(factor.map_err(SettingsError::Prior)?))?)
     }
 

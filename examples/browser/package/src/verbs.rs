@@ -14,7 +14,9 @@ use alloc::string::String;
 use alloc::string::ToString;
 use alloc::vec;
 use alloc::vec::Vec;
-use fable_core::{Command, Comparison, DecisionId, Exploration, Promotion, Request, Statement, UserError};
+use fable_core::journal::Command;
+use fable_core::preference::Comparison;
+use fable_core::{DecisionId, Exploration, Promotion, Request, Statement, UserError};
 
 /// Most draws that propensities can be estimated from.
 const MAX_DRAWS: u32 = 10_000;
@@ -53,7 +55,7 @@ impl Life {
         let user = self.user();
         let decided = Decided::new(catalog, &decision, &scores, user.coins(decision.id));
         let propensities = propensities.filter(|_| ask.propensities.is_some());
-        Ok(Decided { feasible: user.permissions().len(), propensity: own, propensities, ..decided })
+        Ok(Decided { feasible: user.state().permissions().len(), propensity: own, propensities, ..decided })
     }
 
     #[cfg(feature = "full")]

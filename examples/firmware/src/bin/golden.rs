@@ -21,9 +21,9 @@ macro_rules! golden {
         use fable_golden::{RING, SEED, $adapted, $adapting, $pinned, $run};
         use static_cell::ConstStaticCell;
         static LEARNER: ConstStaticCell<Learner<$scalar, [$scalar; $catalog.state_len()], RING>> =
-            ConstStaticCell::new(Learner::vacant(&$catalog));
+            ConstStaticCell::new(Learner::new(&$catalog));
         static WORKSPACE: ConstStaticCell<Workspace<$scalar, [$scalar; $catalog.workspace_len()]>> =
-            ConstStaticCell::new(Workspace::vacant(&$catalog));
+            ConstStaticCell::new(Workspace::new(&$catalog));
         let (learner, workspace) = (LEARNER.take(), WORKSPACE.take());
         let passed = report(stringify!($pinned), $run(SEED, learner, workspace), $pinned);
         let passed = report(stringify!($adapted), $adapting(SEED, learner, workspace), $adapted) && passed;
@@ -34,7 +34,7 @@ macro_rules! golden {
             const { assert!(fable_golden::NEXT.workspace_len() <= $catalog.workspace_len()) };
             let next = {
                 static NEXT: ConstStaticCell<Learner<$scalar, [$scalar; fable_golden::NEXT.state_len()], RING>> =
-                    ConstStaticCell::new(Learner::vacant(&fable_golden::NEXT));
+                    ConstStaticCell::new(Learner::new(&fable_golden::NEXT));
                 NEXT.take()
             };
             let migrated = fable_golden::tau2_migrated(learner, next, workspace);

@@ -8,10 +8,10 @@
 #![no_main]
 
 use core::hint::black_box;
+use fable_core::catalog::StandingRule;
 use fable_core::catalog::{Block, Catalog, Component, Condition, Contrast, Definition, Part, Term, Value};
-use fable_core::{
-    Comparison, Context, Decision, Feasible, Learner, Policy, Request, Rule, Settings, StandingRule, User, Workspace,
-};
+use fable_core::preference::Comparison;
+use fable_core::{Context, Decision, Feasible, Learner, Policy, Request, Rule, Settings, User, Workspace};
 use firmware::boards::{Piece, exit, say, stack};
 use static_cell::ConstStaticCell;
 
@@ -126,8 +126,8 @@ type Scratch = Workspace<f32, [f32; REMINDERS.workspace_len()]>;
 
 /// Plays, says the stack and ends; with code 1 when something is refused.
 fn run() -> ! {
-    static MEMORY: ConstStaticCell<Memory> = ConstStaticCell::new(Learner::vacant(&REMINDERS));
-    static SCRATCH: ConstStaticCell<Scratch> = ConstStaticCell::new(Workspace::vacant(&REMINDERS));
+    static MEMORY: ConstStaticCell<Memory> = ConstStaticCell::new(Learner::new(&REMINDERS));
+    static SCRATCH: ConstStaticCell<Scratch> = ConstStaticCell::new(Workspace::new(&REMINDERS));
     let played = play(MEMORY.take(), SCRATCH.take());
     say(&[Piece::Text("minimal catalog=minimal stack="), Piece::Number(stack::used() as u32)]);
     exit(i32::from(played.is_none()))
@@ -137,7 +137,7 @@ fn run() -> ! {
 #[inline(never)]
 fn play(memory: &mut Memory, scratch: &mut Scratch) -> Option<()> {
     memory.start(&POLICY, 1).ok()?;
-    let mut user = memory.with(&POLICY, scratch).ok()?;
+    let mut user = memory.bind(&POLICY, scratch).ok()?;
     for round in 0..ROUNDS {
         #[cfg(not(feature = "with-records"))]
         play_round(
@@ -208,7 +208,7 @@ fn ask(user: &mut User<'_, f32>) -> Option<()> {
 #[cfg(feature = "with-records")]
 #[inline(never)]
 fn record(user: &mut User<'_, f32>, command: &mut Command<'_>) -> Option<()> {
-    let (mut bytes, mut copy) = ([0; MAX_EVENT_LEN], Event::Forget { promise: 0 });
+    let (mut bytes, mut copy) = ([0; MAX_EVENT_LEN], Event::Forget { guarantee_fingerprint: 0 });
     while let Some(step) = user.next(command).ok()? {
         let bytes = encode_event(step.event(), &mut bytes).ok()?;
         decode_event_into(&REMINDERS, black_box(bytes), &mut copy).ok()?;
@@ -237,9 +237,9 @@ fn play(memory: &mut Memory, scratch: &mut Scratch) -> Option<()> {
     #[cfg(not(feature = "with-store"))]
     let mut store = {
         memory.start(&POLICY, 1).ok()?;
-        fable_embedded::Volatile::<0>::VACANT
+        fable_embedded::Volatile::<0>::EMPTY
     };
-    let mut device = Device::new(memory.with(&POLICY, scratch).ok()?, &mut store);
+    let mut device = Device::new(memory.bind(&POLICY, scratch).ok()?, &mut store);
     for round in 0..ROUNDS {
         play_round(
             &mut device,

@@ -11,8 +11,9 @@ use core::convert::Infallible;
 use core::ops::Range;
 use embedded_io::{Read, Write};
 use embedded_storage::nor_flash::{NorFlash, ReadNorFlash};
+use fable_core::posterior::{Factor, Prior, Storage};
 use fable_core::record::{prior::prior_len, snapshot::max_len};
-use fable_core::{Factor, Learner, Policy, Prior, Settings, Storage, User, Workspace};
+use fable_core::{Learner, Policy, Settings, User, Workspace};
 use fable_embedded::flash::{Blocking, FlashError, FlashStore, Layout};
 use fable_embedded::{Device, Keep, Server};
 use static_cell::{ConstStaticCell, StaticCell};
@@ -61,9 +62,9 @@ impl Parts {
     #[must_use]
     pub fn take() -> Self {
         static LEARNER: ConstStaticCell<Learner<f32, [f32; CATALOG.state_len()], ROOM>> =
-            ConstStaticCell::new(Learner::vacant(&CATALOG));
+            ConstStaticCell::new(Learner::new(&CATALOG));
         static WORKSPACE: ConstStaticCell<Workspace<f32, [f32; CATALOG.workspace_len()]>> =
-            ConstStaticCell::new(Workspace::vacant(&CATALOG));
+            ConstStaticCell::new(Workspace::new(&CATALOG));
         static STORE: StaticCell<BoardStore> = StaticCell::new();
         Self { learner: LEARNER.take(), workspace: WORKSPACE.take(), store: &STORE }
     }
@@ -87,7 +88,7 @@ pub fn serve<S: Storage<f32>, W: Storage<f32>>(
     let mut uart = Here::uart();
     tell::ready();
     loop {
-        let Ok(user) = learner.with(&POLICY, workspace) else { stop("the learner was not restored") };
+        let Ok(user) = learner.bind(&POLICY, workspace) else { stop("the learner was not restored") };
         attend(user, store, &mut uart);
     }
 }
@@ -115,7 +116,7 @@ fn serve_from_prior<S: Storage<f32>, W: Storage<f32>>(
                 let _ = apart(|| store.adopt(&policy, learner, workspace));
             }
         }
-        let Ok(user) = learner.with(&policy, workspace) else { stop("the learner was not restored") };
+        let Ok(user) = learner.bind(&policy, workspace) else { stop("the learner was not restored") };
         attend(user, store, &mut uart);
     }
 }
@@ -127,7 +128,7 @@ fn begin_from<W: Storage<f32>>(
     policy: &mut Policy<'static, f32>,
     workspace: &mut Workspace<f32, W>,
 ) -> bool {
-    let prior = match numbers.map(|numbers| Factor::new(CATALOG.arrow(), Here::numbers(numbers), workspace)) {
+    let prior = match numbers.map(|numbers| Factor::new(CATALOG.layout(), Here::numbers(numbers), workspace)) {
         None => Prior::Isotropic,
         Some(Ok(factor)) => Prior::Factor(factor),
         Some(Err(_)) => return false,
@@ -191,7 +192,7 @@ pub fn restore<S: Storage<f32>, W: Storage<f32>>(
         let formatted = apart(|| store.format(policy, user, ROOM as u16));
         restored = formatted.and_then(|()| apart(|| store.restore(policy, learner, workspace)));
         // From now on there is always a snapshot to read.
-        restored = restored.and_then(|restored| apart(|| store.compact(&learner.with(policy, workspace)?)).map(|()| restored));
+        restored = restored.and_then(|restored| apart(|| store.compact(&learner.bind(policy, workspace)?)).map(|()| restored));
     }
     let restored = match restored {
         Ok(restored) => restored,

@@ -3,7 +3,8 @@
 
 use super::ROOM;
 use crate::boards::{Board, Here};
-use fable_core::{Catalog, Learner, Storage};
+use fable_core::posterior::Storage;
+use fable_core::{Catalog, Learner};
 use fable_embedded::flash::Restored;
 
 #[cfg(not(feature = "log"))]

@@ -104,10 +104,10 @@ fn roots<B: Board>() -> u32 {
 
 impl Contenders {
     fn new() -> Option<Self> {
-        static MEMORY: ConstStaticCell<Memory> = ConstStaticCell::new(Learner::vacant(&AGENT));
-        static WORKSPACE: ConstStaticCell<Scratch> = ConstStaticCell::new(Workspace::vacant(&AGENT));
+        static MEMORY: ConstStaticCell<Memory> = ConstStaticCell::new(Learner::new(&AGENT));
+        static WORKSPACE: ConstStaticCell<Scratch> = ConstStaticCell::new(Workspace::new(&AGENT));
         static POLICY: StaticCell<Policy<'static, f32>> = StaticCell::new();
-        static TABLES: ConstStaticCell<Tables> = ConstStaticCell::new(Tables::VACANT);
+        static TABLES: ConstStaticCell<Tables> = ConstStaticCell::new(Tables::EMPTY);
         static NALGEBRA: StaticCell<Peer<D>> = StaticCell::new();
         static BORDERED: StaticCell<Peer<{ D + 1 }>> = StaticCell::new();
         let policy: &'static Policy<'static, f32> = POLICY.init(Policy::new(&AGENT, Settings::PAPER).ok()?);
@@ -115,7 +115,7 @@ impl Contenders {
         memory.start(policy, USER).ok()?;
         tables.fill(&AGENT)?;
         Some(Self {
-            fable: memory.with(policy, WORKSPACE.take()).ok()?,
+            fable: memory.bind(policy, WORKSPACE.take()).ok()?,
             tables,
             nalgebra: NALGEBRA.init(Peer::new(policy)?),
             bordered: BORDERED.init(Peer::new(policy)?),

@@ -12,16 +12,16 @@
 //! all sizes are constants. What it cannot know is the arrow shape. Its draws are Fable's: see [`Peer::decide`].
 
 use super::user::{ACTIONS, Moment};
+use fable_core::posterior::{Key, Purpose};
 use fable_core::{Action, Catalog, Context, Policy, catalog::AGENT};
-use fable_core::{Key, Purpose};
 use nalgebra::{Cholesky, Const, SMatrix, SVectorView, SVectorViewMut};
 
 /// Coordinates.
 pub(crate) const D: usize = AGENT.dimension();
 /// Coordinates of one task.
-const LEAF: usize = AGENT.arrow().leaf();
+const LEAF: usize = AGENT.layout().leaf();
 /// Coordinates of all tasks; the shared ones are after them.
-const LEAVES: usize = AGENT.arrow().leaves() * LEAF;
+const LEAVES: usize = AGENT.layout().leaves() * LEAF;
 /// Room for theta and for a place that absent features point to; a `u8` indexes it without a bounds check.
 const ROOM: usize = 256;
 /// Features of an action, at most: one per block.
@@ -33,7 +33,7 @@ const _: () = assert!(D + 1 < ROOM);
 #[derive(Debug)]
 pub(crate) struct Tables {
     /// Per task and action: the coordinates of the features, filled up with d.
-    features: [[[u8; WIDTH]; ACTIONS]; AGENT.arrow().leaves()],
+    features: [[[u8; WIDTH]; ACTIONS]; AGENT.layout().leaves()],
     /// Per coordinate: 0, or 1 + the signal it is scaled by.
     source: [u8; ROOM],
 }
@@ -41,7 +41,7 @@ pub(crate) struct Tables {
 impl Tables {
     /// Before [`fill`](Self::fill).
     #[expect(clippy::large_stack_arrays, reason = "for a static")]
-    pub(crate) const VACANT: Self = Self { features: [[[D as u8; WIDTH]; ACTIONS]; AGENT.arrow().leaves()], source: [0; ROOM] };
+    pub(crate) const EMPTY: Self = Self { features: [[[D as u8; WIDTH]; ACTIONS]; AGENT.layout().leaves()], source: [0; ROOM] };
 
     /// Finds them out by asking for features in a context with telling signals. `None` when there is no room.
     pub(crate) fn fill(&mut self, catalog: &Catalog<'_>) -> Option<()> {

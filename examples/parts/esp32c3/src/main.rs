@@ -22,7 +22,7 @@ esp_bootloader_esp_idf::esp_app_desc!();
 
 #[esp_hal::main]
 fn main() -> ! {
-    static MEMORY: ConstStaticCell<Memory> = ConstStaticCell::new(Memory::VACANT);
+    static MEMORY: ConstStaticCell<Memory> = ConstStaticCell::new(Memory::EMPTY);
     let part = esp_hal::init(esp_hal::Config::default());
 
     let _noise = TrngSource::new(part.RNG, part.ADC1);

@@ -34,7 +34,7 @@ bind_interrupts!(struct Irqs {
 
 #[embassy_executor::main]
 async fn main(_spawner: Spawner) {
-    static MEMORY: ConstStaticCell<Memory> = ConstStaticCell::new(Memory::VACANT);
+    static MEMORY: ConstStaticCell<Memory> = ConstStaticCell::new(Memory::EMPTY);
     static BUFFERS: ConstStaticCell<[[u8; 512]; 2]> = ConstStaticCell::new([[0; 512]; 2]);
     let part = embassy_rp::init(embassy_rp::config::Config::default());
     let [received, sent] = BUFFERS.take();

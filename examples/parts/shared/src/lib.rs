@@ -49,7 +49,7 @@ pub struct Memory {
 
 impl Memory {
     /// Nobody's; all zero bits, so that it takes no flash.
-    pub const VACANT: Self = Self { learner: Learner::vacant(&CATALOG), workspace: Workspace::vacant(&CATALOG) };
+    pub const EMPTY: Self = Self { learner: Learner::new(&CATALOG), workspace: Workspace::new(&CATALOG) };
 }
 
 /// Restores the user, who is new if the region is blank, and answers the port until that ends, which a serial port does not.
@@ -75,7 +75,7 @@ pub async fn serve_async<F: NorFlash, P: Read + Write>(
     let mut store = FlashStore::new(flash, layout);
     let Memory { learner, workspace } = memory;
     let policy = store.start(&CATALOG, SETTINGS, learner, workspace, draw).await?;
-    let mut server = Server::new(Device::new(learner.with(&policy, workspace).map_err(FlashError::from)?, &mut store));
+    let mut server = Server::new(Device::new(learner.bind(&policy, workspace).map_err(FlashError::from)?, &mut store));
     // What a port reports, a byte that was garbled or came too fast, the host notices too, and it sends again.
     while server.serve_async(port).await.is_err() {}
     Ok(())

@@ -83,7 +83,7 @@ impl embedded_io_async::Write for Script {
 
 /// One life of the device, from its start until the host is gone or the power is cut.
 fn run(flash: &mut Flash, port: &mut Script, numbers: &mut impl Iterator<Item = u64>) -> Result<(), StartError> {
-    let mut memory = Memory::VACANT;
+    let mut memory = Memory::EMPTY;
     serve(Blocking(flash), LAYOUT, port, &mut memory, || numbers.next())
 }
 
@@ -136,7 +136,7 @@ fn both_forms_are_one() {
     let (mut port, mut waiting) = (Script::of(&requests), Script::of(&requests));
     assert_eq!(run(&mut flash, &mut port, &mut [11, 22].into_iter()), Ok(()));
     let mut numbers = [11, 22].into_iter();
-    let mut memory = Memory::VACANT;
+    let mut memory = Memory::EMPTY;
     let served = serve_async(&mut other, layout::<Flash>(&(0..17 * 1024)), &mut waiting, &mut memory, || numbers.next());
     assert_eq!(block_on(served), Ok(()));
     assert_eq!((flash.bytes(), port.got), (other.bytes(), waiting.got));

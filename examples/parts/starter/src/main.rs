@@ -39,8 +39,8 @@ const LAYOUT: Layout = {
 /// The user's memory and scratch are statics of zeros.
 type Memory = Learner<f32, [f32; TAU2.state_len()], ROOM>;
 type Scratch = Workspace<f32, [f32; TAU2.workspace_len()]>;
-static MEMORY: ConstStaticCell<Memory> = ConstStaticCell::new(Learner::vacant(&TAU2));
-static SCRATCH: ConstStaticCell<Scratch> = ConstStaticCell::new(Workspace::vacant(&TAU2));
+static MEMORY: ConstStaticCell<Memory> = ConstStaticCell::new(Learner::new(&TAU2));
+static SCRATCH: ConstStaticCell<Scratch> = ConstStaticCell::new(Workspace::new(&TAU2));
 
 #[entry]
 fn main() -> ! {
@@ -55,7 +55,7 @@ fn run(learner: &mut Memory, scratch: &mut Scratch) -> Result<(), StartError> {
     let flash = Flash::open().map_err(FlashError::Driver)?;
     let mut store = FlashStore::new(Blocking(flash), LAYOUT);
     let policy = store.start(&CATALOG, SETTINGS, learner, scratch, draw)?;
-    let user = learner.with(&policy, scratch).map_err(FlashError::from)?;
+    let user = learner.bind(&policy, scratch).map_err(FlashError::from)?;
     // An application that decides for itself goes on with `server.device()` between two frames.
     let mut server = Server::new(Device::new(user, &mut store));
     // What a port reports, the host notices too, and it sends again.

@@ -50,7 +50,7 @@ fn clocks() -> embassy_stm32::Config {
 
 #[embassy_executor::main]
 async fn main(_spawner: Spawner) {
-    static MEMORY: ConstStaticCell<Memory> = ConstStaticCell::new(Memory::VACANT);
+    static MEMORY: ConstStaticCell<Memory> = ConstStaticCell::new(Memory::EMPTY);
     static BUFFERS: ConstStaticCell<[[u8; 512]; 2]> = ConstStaticCell::new([[0; 512]; 2]);
     let part = embassy_stm32::init(clocks());
     let [received, sent] = BUFFERS.take();

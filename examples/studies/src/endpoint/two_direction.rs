@@ -17,7 +17,8 @@ use crate::setup::{Setup, StudyError};
 use crate::statistics::mcnemar;
 use fable_core::catalog::Part;
 use fable_core::catalog::agent::{self, AGENT, MEMORY, Memory, STYLE, Style, TOOL, Tool};
-use fable_core::{Action, Comparison, Context, Feasible, Policy, Request, Rule, Settings, values};
+use fable_core::preference::Comparison;
+use fable_core::{Action, Context, Feasible, Policy, Request, Rule, Settings, values};
 use serde_json::{Value, json};
 
 const SEARCH: Action = agent::action(Memory::NoMemory, Tool::WebSearch, Style::Concise);

@@ -13,7 +13,9 @@ use crate::report::{Report, Table};
 use crate::setup::{Setup, StudyError};
 use crate::statistics::mean;
 use fable_core::catalog::AGENT;
-use fable_core::{BlockSet, Context, Direction, Feasible, HostLearner, HostUser, Policy, Request, Settings, Statement, When};
+use fable_core::catalog::{BlockSet, Direction, When};
+use fable_core::host::HostLearner;
+use fable_core::{Context, Feasible, HostUser, Policy, Request, Settings, Statement};
 use fable_simulate::{Random, SimulatedUser};
 use fable_std::settings::block_name;
 use fable_std::spca::{Expected, Options, choose, touched};
@@ -108,7 +110,7 @@ fn chosen(statements: &[Statement], expected: &[Expected], budget: usize) -> Res
     let policy = Policy::<f64>::new(&AGENT, Settings::DEFAULT)?;
     let mut learner = HostLearner::for_policy(&policy);
     learner.start(&policy, 0)?;
-    let mut companion: HostUser<'_, f64> = HostUser::of(&policy, learner)?;
+    let mut companion: HostUser<'_, f64> = HostUser::from_learner(&policy, learner)?;
     let mut user = companion.user();
     let mut keep = BlockSet::EMPTY;
     for statement in statements {

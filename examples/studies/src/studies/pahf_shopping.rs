@@ -12,10 +12,9 @@ use crate::report::{Report, Table, plus_minus, with_interval};
 use crate::setup::{Setup, StudyError};
 use crate::spread::flat_settings;
 use crate::statistics::{cluster_bootstrap, deviation, mean};
+use fable_core::catalog::{ActionSet, Direction, When};
 use fable_core::catalog::{Block, Component, Definition, Value};
-use fable_core::{
-    Action, ActionSet, Catalog, Context, Direction, Exploration, Feasible, Policy, Request, Settings, Statement, When,
-};
+use fable_core::{Action, Catalog, Context, Exploration, Feasible, Policy, Request, Settings, Statement};
 use market::{Market, Offer, Product, Shopper, Taste};
 
 pub const ABOUT: &str = "which of three products, or none, a shopper wants: the real files of PAHF, with drift";

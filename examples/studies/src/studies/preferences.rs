@@ -11,7 +11,9 @@ use crate::policies::{Actor, Agent, Method, PER_USER, UNIFORM};
 use crate::report::{Report, Table, with_interval};
 use crate::setup::{Setup, StudyError};
 use crate::statistics::{mean, mean_interval};
-use fable_core::{ActionSet, Context, Factor, Feasible, Policy, Prior, Request, Settings};
+use fable_core::catalog::ActionSet;
+use fable_core::posterior::{Factor, Prior};
+use fable_core::{Context, Feasible, Policy, Request, Settings};
 use std::ops::Range;
 
 /// The line in the list of studies.
@@ -78,7 +80,7 @@ impl Lives {
         for split in &set.splits {
             let population = split.prior(setup, &Settings::DEFAULT, set.rounds)?;
             let mut workspace = vec![0.0; split.catalog.workspace_len()];
-            let factor = Factor::new(split.catalog.arrow(), population.prior.packed(), &mut workspace)?;
+            let factor = Factor::new(split.catalog.layout(), population.prior.packed(), &mut workspace)?;
             let base = Policy::new(split.catalog, Settings::DEFAULT)?;
             let informed = Policy::with_prior(split.catalog, Settings::DEFAULT, Prior::Factor(factor))?;
             all.extend(parallel::map(setup, set.name, split.unseen.len(), |index| {

@@ -1,12 +1,12 @@
 //! One user, several places: their journals become one.
 //!
-//! A [`Teller`] goes along the journal of a place and makes of it what others can learn from, a [`Telling`]: rewards with their context,
-//! action and coins, statements, what was taken back, promotions. [`news`] is what one place does not know yet of others, each part
-//! an [`Elsewhere`] that is complete in itself and says which events of its place it stands for: nothing is learned twice, and a
+//! A [`JournalReader`] goes along the journal of a place and makes of it what others can learn from, a [`JournalDigest`]: rewards with their context,
+//! action and coins, statements, what was taken back, promotions. [`missing_events`] is what one place does not know yet of others, each part
+//! an [`RemoteEvent`] that is complete in itself and says which events of its place it stands for: nothing is learned twice, and a
 //! gap is an error. Decisions without a reward, permissions and fadings of other places teach nothing here.
 //!
 //! **Without fading** the order of observations does not matter, so the news are appended, and the user is what it would
-//! be if everything had happened in one place, to rounding. **With fading** it does matter: [`weave`] goes through everything from the beginning
+//! be if everything had happened in one place, to rounding. **With fading** it does matter: [`merge_in_order`] goes through everything from the beginning
 //! by (time, place, event), where the time of an event is that of the latest decision or promotion before it in its own journal, and
 //! fades anew by the method's rule. The result is a journal again, and equals its replay bit for bit.
 //!
@@ -14,15 +14,17 @@
 //! the coins of all places. A promotion stays as it was made; of two places that promoted the same contrast the first in order stays.
 //!
 //! ```
-//! use fable_core::merge::{Teller, news};
-//! use fable_core::{Event, Feasible, HostUser, Policy, Request, Settings, catalog::TAU2};
+//! use fable_core::journal::merge::{JournalReader, missing_events};
+//! use fable_core::catalog::TAU2;
+//! use fable_core::journal::Event;
+//! use fable_core::{Feasible, HostUser, Policy, Request, Settings};
 //!
 //! let home = Policy::<f32>::new(&TAU2, Settings::default())?;
 //! let phone = Policy::<f32>::new(&TAU2, Settings { origin: 1, ..Settings::default() })?;
 //! let (mut ana, mut there) = (HostUser::<f32>::new(&home, "ana")?, HostUser::<f32>::new(&phone, "ana")?);
-//! let mut tellers = [Teller::new(&ana.user()), Teller::new(&there.user())];
+//! let mut tellers = [JournalReader::new(&ana.user()), JournalReader::new(&there.user())];
 //! let (context, all) = (TAU2.context(None, [])?, Feasible::all(&TAU2));
-//! let mut command = fable_core::Command::decide(Request::new(&context, &all));
+//! let mut command = fable_core::journal::Command::decide(Request::new(&context, &all));
 //! while let Some(step) = there.user().next(&mut command)? {
 //!     tellers[1].take(step.event());
 //!     step.apply();
@@ -32,9 +34,9 @@
 //! there.feedback(id, 0.5)?;
 //! tellers[1].take(&Event::Feedback { round: 1, reward: 0.5, weight: 1.0 });
 //!
-//! let [here, told] = tellers.map(Teller::finish);
-//! for elsewhere in news(&here, &[told])? {
-//!     ana.user().check(&Event::Elsewhere(elsewhere))?.apply();
+//! let [here, told] = tellers.map(JournalReader::finish);
+//! for elsewhere in missing_events(&here, &[told])? {
+//!     ana.user().check(&Event::Remote(elsewhere))?.apply();
 //! }
 //! assert_eq!((ana.rounds(), ana.observations(), ana.known_of(1)), (0, 1, 3)); // permissions, decision, feedback
 //! # Ok::<(), Box<dyn core::error::Error>>(())
@@ -43,10 +45,10 @@
 mod tell;
 mod weave;
 
-pub use tell::{Teller, Telling};
-pub use weave::{Woven, weave};
+pub use tell::{JournalDigest, JournalReader};
+pub use weave::{Interleaved, merge_in_order};
 
-use super::{Deed, Elsewhere, Observation, UserError};
+use super::{Observation, RemoteChange, RemoteEvent, UserError};
 use crate::policy::Settings;
 use alloc::vec::Vec;
 use core::fmt;
@@ -120,10 +122,10 @@ struct Stream<'t> {
     first: u32,
     end: u32,
     clock: u32,
-    deeds: Vec<&'t Elsewhere>,
+    deeds: Vec<&'t RemoteEvent>,
 }
 
-impl Telling {
+impl JournalDigest {
     /// What it says about its own place and about others.
     fn streams(&self) -> Vec<Stream<'_>> {
         let Self { origin, first, end, clock, .. } = *self;
@@ -136,7 +138,7 @@ impl Telling {
             });
             if let Some(stream) = streams.get_mut(place) {
                 (stream.end, stream.clock) = (told.to, told.at);
-                if told.deed != Deed::Nothing {
+                if told.deed != RemoteChange::Nothing {
                     stream.deeds.push(told);
                 }
             }
@@ -147,10 +149,10 @@ impl Telling {
 
 /// Whether two journals say the same about an event. How much is left of something depends on where it is taken back, and whose reward it
 /// was is not known to a journal that begins after that.
-fn agree(one: &Elsewhere, other: &Elsewhere) -> bool {
-    let left = |deed: &Deed| match deed.clone() {
-        Deed::Unlearned { observation, imputed, probed, .. } => {
-            Deed::Unlearned { round: 0, observation, imputed, kept: 1.0, probed }
+fn agree(one: &RemoteEvent, other: &RemoteEvent) -> bool {
+    let left = |deed: &RemoteChange| match deed.clone() {
+        RemoteChange::Unlearned { observation, imputed, probed, .. } => {
+            RemoteChange::Unlearned { round: 0, observation, imputed, kept: 1.0, probed }
         }
         deed => deed,
     };
@@ -158,10 +160,11 @@ fn agree(one: &Elsewhere, other: &Elsewhere) -> bool {
 }
 
 /// The round of the last such reward that is known and was not taken back; 0 when there is none.
-fn rewarded(deeds: &[&Elsewhere], wanted: &Observation, by: bool) -> u32 {
-    let taken = |wanted: u32| deeds.iter().any(|told| matches!(told.deed, Deed::Unlearned { round, .. } if round == wanted));
+fn rewarded(deeds: &[&RemoteEvent], wanted: &Observation, by: bool) -> u32 {
+    let taken =
+        |wanted: u32| deeds.iter().any(|told| matches!(told.deed, RemoteChange::Unlearned { round, .. } if round == wanted));
     let found = deeds.iter().rev().find_map(|told| match &told.deed {
-        Deed::Reward { round, observation, imputed, .. } if observation == wanted && *imputed == by && !taken(*round) => {
+        RemoteChange::Reward { round, observation, imputed, .. } if observation == wanted && *imputed == by && !taken(*round) => {
             Some(*round)
         }
         _ => None,
@@ -173,7 +176,7 @@ fn rewarded(deeds: &[&Elsewhere], wanted: &Observation, by: bool) -> u32 {
 ///
 /// # Errors
 /// Journals that do not belong together, or have a gap.
-pub fn news(here: &Telling, told: &[Telling]) -> Result<Vec<Elsewhere>, MergeError> {
+pub fn missing_events(here: &JournalDigest, told: &[JournalDigest]) -> Result<Vec<RemoteEvent>, MergeError> {
     // What is known of every place, with what is news.
     let mut known = here.streams();
     let mut news = Vec::new();
@@ -195,7 +198,7 @@ pub fn news(here: &Telling, told: &[Telling]) -> Result<Vec<Elsewhere>, MergeErr
             let Some(mine) = known.get_mut(place) else { continue };
             // Where both speak they say the same.
             let (first, end) = (mine.first.max(stream.first), mine.end.min(stream.end));
-            let both = |deed: &&&Elsewhere| deed.to > first && deed.to <= end;
+            let both = |deed: &&&RemoteEvent| deed.to > first && deed.to <= end;
             let (mut ours, mut theirs) = (mine.deeds.iter().filter(both), stream.deeds.iter().filter(both));
             let same = loop {
                 match (ours.next(), theirs.next()) {
@@ -212,15 +215,15 @@ pub fn news(here: &Telling, told: &[Telling]) -> Result<Vec<Elsewhere>, MergeErr
             }
             let before = mine.end;
             for deed in stream.deeds.iter().filter(|deed| deed.to > before) {
-                let mut told = Elsewhere { from: mine.end, ..(*deed).clone() };
-                if let Deed::Unlearned { round: round @ 0, observation, imputed, .. } = &mut told.deed {
+                let mut told = RemoteEvent { from: mine.end, ..(*deed).clone() };
+                if let RemoteChange::Unlearned { round: round @ 0, observation, imputed, .. } = &mut told.deed {
                     *round = rewarded(&mine.deeds, observation, *imputed);
                 }
                 news.push(told);
                 mine.end = deed.to;
             }
             if stream.end > mine.end {
-                news.push(Elsewhere { origin, from: mine.end, to: stream.end, at: stream.clock, deed: Deed::Nothing });
+                news.push(RemoteEvent { origin, from: mine.end, to: stream.end, at: stream.clock, deed: RemoteChange::Nothing });
                 mine.end = stream.end;
             }
             let fresh = stream.deeds.into_iter().filter(|deed| mine.deeds.last().is_none_or(|last| deed.to > last.to));

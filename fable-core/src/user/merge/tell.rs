@@ -1,13 +1,13 @@
 //! The journal of a place, as what others can learn from it.
 
 use super::super::late::Wait;
-use super::super::{Coin, Coins, Deed, Elsewhere, Event, Observation, State, User};
+use super::super::{Event, Observation, Probe, Probes, RemoteChange, RemoteEvent, State, User};
 use crate::catalog::{Contrast, score::Scalar};
 use alloc::vec::Vec;
 
 /// What others can learn from a place.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Telling {
+pub struct JournalDigest {
     pub(super) user: u64,
     pub(super) fingerprint: u64,
     pub(super) incarnation: u32,
@@ -22,16 +22,16 @@ pub struct Telling {
     /// Time at its end.
     pub(super) clock: u32,
     /// What happened there, with consecutive numbers where something did.
-    pub(super) deeds: Vec<Elsewhere>,
+    pub(super) deeds: Vec<RemoteEvent>,
     /// The numbers of its decisions.
     decided: Vec<u32>,
     /// What was known of other places at its beginning.
     before: Vec<(u32, u32)>,
     /// What it was told of other places since.
-    pub(super) others: Vec<Elsewhere>,
+    pub(super) others: Vec<RemoteEvent>,
 }
 
-impl Telling {
+impl JournalDigest {
     /// Whose it is.
     #[must_use]
     pub const fn user(&self) -> u64 {
@@ -67,13 +67,13 @@ impl Telling {
 struct Open {
     round: u32,
     observation: Observation,
-    coins: Coins,
+    coins: Probes,
 }
 
 /// Goes along the journal of a place.
 #[derive(Clone, Debug)]
-pub struct Teller {
-    pub(super) telling: Telling,
+pub struct JournalReader {
+    pub(super) telling: JournalDigest,
     /// The place that the settings say, until it is recorded.
     place: u32,
     decides: bool,
@@ -82,27 +82,27 @@ pub struct Teller {
     learned: Vec<(u32, Observation, bool)>,
 }
 
-impl Teller {
+impl JournalReader {
     /// At the beginning of a journal.
     #[must_use]
     pub fn new<T: Scalar>(user: &User<'_, T>) -> Self {
         let view = user.memory.view();
         let State { fingerprint, user: hash, incarnation, origin, events, round, .. } = *view.state;
-        let component = |coin: &Coin| {
+        let component = |coin: &Probe| {
             let contrast = user.policy.catalog().contrasts().get(usize::from(coin.contrast));
             contrast.and_then(Contrast::sides).map(|sides| sides.component)
         };
         let waiting = view.ring().filter(|pending| pending.wait == Wait::Waiting).map(|pending| {
-            let mut coins: Coins = user
+            let mut coins: Probes = user
                 .coins(user.id(pending.round))
-                .map(|probe| Coin { contrast: probe.contrast, expected: probe.expected })
+                .map(|probe| Probe { contrast: probe.contrast, expected: probe.expected })
                 .collect();
             coins.sort_unstable_by_key(component);
             let (context, action, baseline) = (pending.context, pending.action, pending.baseline.to_f64());
             Open { round: pending.round, observation: Observation { context, action, baseline, reward: 0.0, weight: 1.0 }, coins }
         });
         let open = waiting.collect();
-        let telling = Telling {
+        let telling = JournalDigest {
             user: hash,
             fingerprint,
             incarnation,
@@ -126,10 +126,10 @@ impl Teller {
                 self.telling.origin = *origin;
                 return;
             }
-            Event::Elsewhere(told) if told.origin != self.telling.origin => return self.telling.others.push(told.clone()),
-            Event::Elsewhere(own) => Some(own.deed.clone()),
+            Event::Remote(told) if told.origin != self.telling.origin => return self.telling.others.push(told.clone()),
+            Event::Remote(own) => Some(own.deed.clone()),
             Event::Forget { .. } => return self.forget(),
-            Event::Wish { .. } => return, // it is not counted
+            Event::UserRule { .. } => return, // it is not counted
             Event::Permissions(_) => None,
             Event::Fade { .. } => {
                 self.telling.faded = true;
@@ -147,42 +147,42 @@ impl Teller {
             Event::Expiry { round, imputed } => self.settle(*round, imputed.map(|reward| (reward, 1.0)), true),
             Event::Observation(observation) => {
                 self.learned.push((0, *observation, false));
-                Some(Deed::Reward { round: 0, observation: *observation, imputed: false, coins: Coins::new() })
+                Some(RemoteChange::Reward { round: 0, observation: *observation, imputed: false, coins: Probes::new() })
             }
             Event::Unlearn { observation, imputed, kept, probed } => {
                 let same = |(_, learned, by): &(u32, Observation, bool)| learned == observation && by == imputed;
                 let place = self.learned.iter().rposition(same);
                 let round = place.map_or(0, |place| self.learned.remove(place).0);
                 let (observation, imputed, kept, probed) = (*observation, *imputed, *kept, *probed);
-                Some(Deed::Unlearned { round, observation, imputed, kept, probed })
+                Some(RemoteChange::Unlearned { round, observation, imputed, kept, probed })
             }
-            Event::Onboarding(statement) => Some(Deed::Stated(statement.clone())),
+            Event::Onboarding(statement) => Some(RemoteChange::Stated(statement.clone())),
             Event::Promotion(promotion) => {
                 self.telling.clock = self.telling.clock.max(promotion.at);
-                Some(Deed::Promoted(*promotion))
+                Some(RemoteChange::Promoted(*promotion))
             }
         };
-        let Telling { origin, end, clock, .. } = self.telling;
+        let JournalDigest { origin, end, clock, .. } = self.telling;
         self.telling.end = end.saturating_add(1);
         if let Some(deed) = deed {
-            self.telling.deeds.push(Elsewhere { origin, from: end, to: self.telling.end, at: clock, deed });
+            self.telling.deeds.push(RemoteEvent { origin, from: end, to: self.telling.end, at: clock, deed });
         }
     }
 
     /// The end of a wait.
-    fn settle(&mut self, round: u32, reward: Option<(f64, f32)>, imputed: bool) -> Option<Deed> {
+    fn settle(&mut self, round: u32, reward: Option<(f64, f32)>, imputed: bool) -> Option<RemoteChange> {
         let place = self.open.iter().position(|open| open.round == round)?;
         let Open { observation, coins, .. } = self.open.remove(place);
         let (reward, weight) = reward?;
         let observation = Observation { reward, weight, ..observation };
         self.learned.push((round, observation, imputed));
-        Some(Deed::Reward { round, observation, imputed, coins: if imputed { Coins::new() } else { coins } })
+        Some(RemoteChange::Reward { round, observation, imputed, coins: if imputed { Probes::new() } else { coins } })
     }
 
     /// Everything begins anew, in the next incarnation.
     fn forget(&mut self) {
-        let Telling { user, fingerprint, incarnation, .. } = self.telling;
-        let none = Telling {
+        let JournalDigest { user, fingerprint, incarnation, .. } = self.telling;
+        let none = JournalDigest {
             user,
             fingerprint,
             incarnation: incarnation.saturating_add(1),
@@ -203,7 +203,7 @@ impl Teller {
 
     /// At the end of the journal.
     #[must_use]
-    pub fn finish(mut self) -> Telling {
+    pub fn finish(mut self) -> JournalDigest {
         if self.telling.origin == 0 && !self.decides {
             self.telling.origin = self.place;
         }

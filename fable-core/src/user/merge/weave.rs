@@ -1,13 +1,13 @@
 //! Everything again from the beginning, in the order of time.
 
-use super::super::{Deed, Elsewhere, Event, Observation, Promotion, User, UserError};
-use super::{MergeError, Teller, fades};
+use super::super::{Event, Observation, Promotion, RemoteChange, RemoteEvent, User, UserError};
+use super::{JournalReader, MergeError, fades};
 use crate::catalog::score::Scalar;
 use alloc::vec::Vec;
 
 /// An event of a woven journal, and its position in the journal of this place if it stands there.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Woven {
+pub struct Interleaved {
     /// The event.
     pub event: Event,
     /// Where it was.
@@ -17,7 +17,7 @@ pub struct Woven {
 /// One place in the order.
 struct Strand {
     key: (u32, u32, u32),
-    woven: Woven,
+    woven: Interleaved,
 }
 
 /// A reward in the woven journal.
@@ -32,20 +32,20 @@ struct Learned {
 ///
 /// # Errors
 /// Settings under which nothing fades, a user with whom something has happened already, or an event that does not fit: the user is no longer at the beginning then.
-pub fn weave<T: Scalar>(
+pub fn merge_in_order<T: Scalar>(
     user: &mut User<'_, T>,
     journal: &[Event],
-    news: &[Elsewhere],
-    mut hand: impl FnMut(&Woven),
+    news: &[RemoteEvent],
+    mut hand: impl FnMut(&Interleaved),
 ) -> Result<(), MergeError> {
     if !fades(user.policy.settings()) {
         return Err(MergeError::Fading);
     }
-    let begun = user.merged().fold(user.events(), |sum, (_, events)| sum.saturating_add(events));
+    let begun = user.state().merged().fold(user.state().events(), |sum, (_, events)| sum.saturating_add(events));
     if begun > 0 {
         return Err(MergeError::Beginning { events: begun });
     }
-    let (mut learned, mut late): (Vec<Learned>, Vec<Woven>) = (Vec::new(), Vec::new());
+    let (mut learned, mut late): (Vec<Learned>, Vec<Interleaved>) = (Vec::new(), Vec::new());
     for Strand { woven, .. } in order(user, journal, news) {
         let Some(woven) = fit(user, woven, &learned) else { continue };
         // What this place took back of another's, before it was learned by this order, waits for it.
@@ -69,8 +69,8 @@ pub fn weave<T: Scalar>(
 }
 
 /// Everything by (time, place, event). Fadings by the rule are left out: they are made anew.
-fn order<T: Scalar>(user: &User<'_, T>, journal: &[Event], news: &[Elsewhere]) -> Vec<Strand> {
-    let mut teller = Teller::new(user);
+fn order<T: Scalar>(user: &User<'_, T>, journal: &[Event], news: &[RemoteEvent]) -> Vec<Strand> {
+    let mut teller = JournalReader::new(user);
     for event in journal {
         teller.take(event);
     }
@@ -78,17 +78,17 @@ fn order<T: Scalar>(user: &User<'_, T>, journal: &[Event], news: &[Elsewhere]) -
     let place = teller.finish().origin;
     let mut strands = Vec::with_capacity(journal.len() + news.len() + 1);
     if recorded != place {
-        let woven = Woven { event: Event::Origin { origin: place }, position: None };
+        let woven = Interleaved { event: Event::Origin { origin: place }, position: None };
         strands.push(Strand { key: (0, 0, 0), woven });
     }
     let (mut clock, mut number, mut rewarded) = (0_u32, 0_u32, false);
     for (position, event) in journal.iter().enumerate() {
         let key = match event {
-            Event::Elsewhere(told) if told.origin != place => (told.at, told.origin, told.to),
+            Event::Remote(told) if told.origin != place => (told.at, told.origin, told.to),
             event => {
                 if let Event::Decision { at, .. }
                 | Event::Promotion(Promotion { at, .. })
-                | Event::Elsewhere(Elsewhere { at, .. }) = event
+                | Event::Remote(RemoteEvent { at, .. }) = event
                 {
                     clock = clock.max(*at);
                 }
@@ -97,13 +97,13 @@ fn order<T: Scalar>(user: &User<'_, T>, journal: &[Event], news: &[Elsewhere]) -
             }
         };
         if !(rewarded && matches!(event, Event::Fade { .. })) {
-            strands.push(Strand { key, woven: Woven { event: event.clone(), position: Some(position) } });
+            strands.push(Strand { key, woven: Interleaved { event: event.clone(), position: Some(position) } });
         }
         rewarded = is_reward(event);
     }
     strands.extend(news.iter().map(|told| {
-        let (key, event) = ((told.at, told.origin, told.to), Event::Elsewhere(told.clone()));
-        Strand { key, woven: Woven { event, position: None } }
+        let (key, event) = ((told.at, told.origin, told.to), Event::Remote(told.clone()));
+        Strand { key, woven: Interleaved { event, position: None } }
     }));
     strands.sort_by_key(|strand| strand.key);
     strands
@@ -113,7 +113,7 @@ fn order<T: Scalar>(user: &User<'_, T>, journal: &[Event], news: &[Elsewhere]) -
 const fn is_reward(event: &Event) -> bool {
     match event {
         Event::Feedback { .. } | Event::Observation(_) => true,
-        Event::Elsewhere(told) => matches!(told.deed, Deed::Reward { imputed: false, .. }),
+        Event::Remote(told) => matches!(told.deed, RemoteChange::Reward { imputed: false, .. }),
         _ => false,
     }
 }
@@ -122,7 +122,9 @@ const fn is_reward(event: &Event) -> bool {
 const fn taken_back(event: &Event) -> Option<(&Observation, bool)> {
     match event {
         Event::Unlearn { observation, imputed, .. }
-        | Event::Elsewhere(Elsewhere { deed: Deed::Unlearned { observation, imputed, .. }, .. }) => Some((observation, *imputed)),
+        | Event::Remote(RemoteEvent { deed: RemoteChange::Unlearned { observation, imputed, .. }, .. }) => {
+            Some((observation, *imputed))
+        }
         _ => None,
     }
 }
@@ -133,27 +135,27 @@ fn find(learned: &[Learned], observation: &Observation, imputed: bool) -> Option
 
 /// The event as it is in this order: what is taken back is what is left here, and a promotion stands for itself. `None` when
 /// nothing is left to take back.
-fn fit<T: Scalar>(user: &User<'_, T>, mut woven: Woven, learned: &[Learned]) -> Option<Woven> {
+fn fit<T: Scalar>(user: &User<'_, T>, mut woven: Interleaved, learned: &[Learned]) -> Option<Interleaved> {
     let left = taken_back(&woven.event).and_then(|(observation, imputed)| find(learned, observation, imputed));
     let left = left.and_then(|place| learned.get(place)).map(|learned| learned.kept);
     match &mut woven.event {
         Event::Unlearn { kept, .. } => *kept = left.unwrap_or(*kept),
-        Event::Elsewhere(told) => {
-            if let Deed::Unlearned { kept, .. } = &mut told.deed {
+        Event::Remote(told) => {
+            if let RemoteChange::Unlearned { kept, .. } = &mut told.deed {
                 *kept = left.unwrap_or(*kept);
             }
             if left.is_some_and(|left| left < 1e-6) {
-                told.deed = Deed::Nothing;
+                told.deed = RemoteChange::Nothing;
                 return Some(woven);
             }
-            if told.origin == user.origin() {
-                (told.from, told.to) = (user.events(), user.events().saturating_add(1));
+            if told.origin == user.state().origin() {
+                (told.from, told.to) = (user.state().events(), user.state().events().saturating_add(1));
             }
         }
         Event::Promotion(promotion) => {
-            let (origin, from, at) = (user.origin(), user.events(), promotion.at);
-            let deed = Deed::Promoted(*promotion);
-            woven.event = Event::Elsewhere(Elsewhere { origin, from, to: from.saturating_add(1), at, deed });
+            let (origin, from, at) = (user.state().origin(), user.state().events(), promotion.at);
+            let deed = RemoteChange::Promoted(*promotion);
+            woven.event = Event::Remote(RemoteEvent { origin, from, to: from.saturating_add(1), at, deed });
         }
         _ => {}
     }
@@ -163,9 +165,9 @@ fn fit<T: Scalar>(user: &User<'_, T>, mut woven: Woven, learned: &[Learned]) -> 
 /// Lets an event happen, and the fading that it leads to.
 fn happen<T: Scalar>(
     user: &mut User<'_, T>,
-    woven: &Woven,
+    woven: &Interleaved,
     learned: &mut Vec<Learned>,
-    hand: &mut impl FnMut(&Woven),
+    hand: &mut impl FnMut(&Interleaved),
 ) -> Result<(), UserError> {
     let rewarded = match &woven.event {
         Event::Feedback { round, reward, weight } => Some((*round, *reward, *weight, false)),
@@ -174,7 +176,9 @@ fn happen<T: Scalar>(
     };
     let observed = match &woven.event {
         Event::Observation(observation) => Some((*observation, false)),
-        Event::Elsewhere(Elsewhere { deed: Deed::Reward { observation, imputed, .. }, .. }) => Some((*observation, *imputed)),
+        Event::Remote(RemoteEvent { deed: RemoteChange::Reward { observation, imputed, .. }, .. }) => {
+            Some((*observation, *imputed))
+        }
         _ => rewarded.and_then(|(round, reward, weight, imputed)| {
             let pending = user.memory.view().settled_or_waiting(round).ok()?;
             let (context, action, baseline) = (pending.context, pending.action, pending.baseline.to_f64());
@@ -190,16 +194,16 @@ fn happen<T: Scalar>(
     while is_reward(&woven.event)
         && let Some(keep) = user.fading_due()
     {
-        apply(user, &Woven { event: Event::Fade { keep }, position: None }, learned, hand)?;
+        apply(user, &Interleaved { event: Event::Fade { keep }, position: None }, learned, hand)?;
     }
     Ok(())
 }
 
 fn apply<T: Scalar>(
     user: &mut User<'_, T>,
-    woven: &Woven,
+    woven: &Interleaved,
     learned: &mut [Learned],
-    hand: &mut impl FnMut(&Woven),
+    hand: &mut impl FnMut(&Interleaved),
 ) -> Result<(), UserError> {
     let step = user.check(&woven.event)?;
     hand(woven);

@@ -4,7 +4,9 @@ pub mod declared;
 pub mod onboarded;
 
 use fable_core::catalog::{Block, Catalog, Component, Condition, Contrast, Definition, Part, Term, Value};
-use fable_core::{Action, Command, Context, HostLearner, HostUser, Policy, Scalar, State, User};
+use fable_core::host::HostLearner;
+use fable_core::journal::{Command, State};
+use fable_core::{Action, Context, HostUser, Policy, Scalar, User};
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 
 /// Every kind of block, a null value in the middle, terms within and across components: 2 x 3 x 4 actions, 3 tasks.
@@ -214,12 +216,17 @@ pub fn difference(plus: &[(usize, f64)], minus: &[(usize, f64)]) -> Vec<(usize, 
 pub fn start<'p, T: Scalar, const R: usize>(policy: &Policy<'p, T>, user: u64) -> HostUser<'p, T, R> {
     let mut learner = HostLearner::for_policy(policy);
     learner.start(policy, user).unwrap();
-    HostUser::of(policy, learner).unwrap()
+    HostUser::from_learner(policy, learner).unwrap()
 }
 
 /// Every bit of a user that can be seen from outside.
 pub fn bits<T: Scalar, const R: usize>(ana: &HostUser<'_, T, R>) -> Vec<u64> {
-    let counters = [u64::from(ana.rounds()), u64::from(ana.observations()), u64::from(ana.incarnation()), State::user(ana)];
+    let counters = [
+        u64::from(ana.state().rounds()),
+        u64::from(ana.state().observations()),
+        u64::from(ana.state().incarnation()),
+        ana.state().user(),
+    ];
     let posterior = ana.learner().posterior();
     let packed = posterior.packed().iter().map(|value| value.bits());
     counters.into_iter().chain([posterior.log_det_ratio().to_bits()]).chain(packed).collect()

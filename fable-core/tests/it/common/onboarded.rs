@@ -2,14 +2,15 @@
 
 use super::{Dense, Random};
 use fable_core::catalog::Catalog;
-use fable_core::{Direction, HostUser, Statement};
+use fable_core::catalog::Direction;
+use fable_core::{HostUser, Statement};
 
 /// A direction over up to four of the coordinates given, with at most one task.
 pub fn direction(random: &mut Random, catalog: &Catalog<'_>, among: &[usize]) -> Vec<(usize, f64)> {
     let mut entries: Vec<(usize, f64)> = Vec::new();
     for _ in 0..4 {
         let coordinate = among[random.below(among.len())];
-        let task = |coordinate| catalog.arrow().locate(coordinate).unwrap().0;
+        let task = |coordinate| catalog.layout().locate(coordinate).unwrap().0;
         let foreign = |&(other, _): &(usize, f64)| {
             other == coordinate || (task(other).is_some() && task(coordinate).is_some() && task(other) != task(coordinate))
         };

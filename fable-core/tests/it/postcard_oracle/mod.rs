@@ -1,6 +1,8 @@
 //! What postcard itself writes for an event: the independent answer for core's own writer.
 
-use fable_core::{Certifier, Context, Event, Observation, Verdict};
+use fable_core::Context;
+use fable_core::journal::{Event, Observation};
+use fable_core::preference::{Certifier, Verdict};
 use postcard::fixint;
 use serde::Serialize;
 
@@ -66,7 +68,7 @@ enum Wire {
     Promotion(u8, u8, bool, bool, [u8; 12], f32, f32),
     Forget {
         #[serde(with = "fixint::le")]
-        promise: u32,
+        guarantee_fingerprint: u32,
     },
     Fade {
         keep: f32,
@@ -120,10 +122,10 @@ pub fn event_bytes(event: &Event) -> Vec<u8> {
             };
             let [a, b, c] = [promotion.round, promotion.at, promotion.evidence].map(u32::to_le_bytes);
             let counts = [a, b, c].concat().try_into().unwrap();
-            let by = promotion.by == Certifier::Coins;
+            let by = promotion.by == Certifier::Probes;
             Wire::Promotion(promotion.contrast, verdict, promotion.valid, by, counts, promotion.lower, promotion.upper)
         }
-        Event::Forget { promise } => Wire::Forget { promise: *promise },
+        Event::Forget { guarantee_fingerprint } => Wire::Forget { guarantee_fingerprint: *guarantee_fingerprint },
         Event::Fade { keep } => Wire::Fade { keep: *keep },
         _ => unreachable!("there is no other event"),
     };

@@ -2,11 +2,11 @@
 
 use embedded_storage_async::nor_flash::NorFlash;
 use fable_core::catalog::{Block, Catalog, Component, Contrast, Definition, TAU2, Value};
+use fable_core::catalog::{Direction, When};
+use fable_core::journal::{Command, Event};
+use fable_core::preference::UserRule;
 use fable_core::record::snapshot::max_len;
-use fable_core::{
-    Action, Command, Context, Direction, Event, Feasible, Learner, Policy, Request, Settings, Statement, User, When, Wish,
-    Workspace,
-};
+use fable_core::{Action, Context, Feasible, Learner, Policy, Request, Settings, Statement, User, Workspace};
 use fable_embedded::flash::{FlashError, FlashStore, Layout, LayoutError, block_on};
 use fable_embedded::{AsyncKeep, Device};
 
@@ -40,11 +40,11 @@ pub fn probing(catalog: &'static Catalog<'static>) -> Policy<'static, f32> {
 }
 
 pub fn vacant(policy: &Policy<'_, f32>) -> Known {
-    Learner::over(vec![0.0; policy.catalog().state_len()])
+    Learner::from_storage(vec![0.0; policy.catalog().state_len()])
 }
 
 pub fn scratch(policy: &Policy<'_, f32>) -> Scratch {
-    Workspace::over(vec![0.0; policy.catalog().workspace_len()])
+    Workspace::from_storage(vec![0.0; policy.catalog().workspace_len()])
 }
 
 /// The least region with so many pages of journal.
@@ -106,13 +106,13 @@ impl Life {
                 }
                 Step::Stage(bytes(&other))
             } else if index == forget {
-                Step::Event(Event::Forget { promise: policy.promise() })
+                Step::Event(Event::Forget { guarantee_fingerprint: policy.guarantee_fingerprint() })
             } else {
-                Step::Event(ordinary(&mut learner.with(&policy, &mut workspace).unwrap(), index))
+                Step::Event(ordinary(&mut learner.bind(&policy, &mut workspace).unwrap(), index))
             };
             match &step {
                 Step::Event(event) => {
-                    learner.with(&policy, &mut workspace).unwrap().check(event).unwrap().apply();
+                    learner.bind(&policy, &mut workspace).unwrap().check(event).unwrap().apply();
                 }
                 Step::Compact => {}
                 Step::Stage(snapshot) => learner.restore(&policy, snapshot).unwrap(),
@@ -147,7 +147,7 @@ impl Life {
         workspace: &mut Scratch,
         step: usize,
     ) -> Result<(), FlashError> {
-        let mut user = learner.with(&self.policy, workspace)?;
+        let mut user = learner.bind(&self.policy, workspace)?;
         match &self.steps[step] {
             Step::Event(event) => block_on(Device::new(user, store).run_async(&mut Command::event(event.clone()))),
             Step::Compact => block_on(store.compact(&user)),
@@ -178,9 +178,9 @@ fn ordinary(user: &mut User<'_, f32>, index: usize) -> Event {
         }
         // Now this rule stands, now that one, now none.
         (2, _) if index % 16 == 6 => {
-            let never = Wish::Never { component: 0, value: u8::from(index % 32 == 6), when: When::Always };
-            let wishes: &[Wish] = if index % 64 == 6 { &[] } else { &[never] };
-            let mut command = Command::wishes(wishes);
+            let never = UserRule::Never { component: 0, value: u8::from(index % 32 == 6), when: When::Always };
+            let wishes: &[UserRule] = if index % 64 == 6 { &[] } else { &[never] };
+            let mut command = Command::user_rules(wishes);
             match user.next(&mut command).unwrap() {
                 Some(step) => return step.event().clone(),
                 None => Command::observe(&context, Action(0), reward),

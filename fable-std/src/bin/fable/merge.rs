@@ -5,7 +5,7 @@ use crate::input::{read, read_journal};
 use crate::output::write;
 use crate::policy_arguments::PolicyArguments;
 use clap::Args;
-use fable_core::merge::MergeError;
+use fable_core::journal::merge::MergeError;
 use fable_core::{Policy, Scalar};
 use fable_std::merge::{MergeFailure, Merged, Place, merge};
 use fable_std::replay::{ReplayError, Tape};

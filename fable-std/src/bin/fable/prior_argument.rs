@@ -2,9 +2,10 @@
 
 use crate::failure::Failure;
 use crate::input::read;
+use fable_core::catalog::BlockSet;
 use fable_core::catalog::{AGENT, RUBRIC, TAU2};
 use fable_core::record::RecordError;
-use fable_core::{BlockSet, Catalog, Policy, Scalar, Settings};
+use fable_core::{Catalog, Policy, Scalar, Settings};
 use fable_std::prior_file::{self, PriorFileError};
 use fable_std::replay::{Start, Tape};
 use std::path::Path;

@@ -8,8 +8,10 @@ use super::c_positions::{Prefix, positions};
 use super::c_text::{CText, texts};
 use super::{GenerateError, Heading};
 use crate::settings::block_name;
+use fable_core::catalog::Effect;
 use fable_core::catalog::{Block, Component, Condition, Contrast, Definition, Part, StandingRule, Term};
-use fable_core::{Catalog, Deadline, Effect, Expiry, Exploration, OnChange, Policy, Scale, Settings};
+use fable_core::settings::{Deadline, Expiry, OnChange, Scale};
+use fable_core::{Catalog, Exploration, Policy, Settings};
 use std::fmt::{self, Write};
 
 /// The version of `fable.h` that headers are written for, its `FABLE_ABI`.
@@ -91,7 +93,7 @@ impl<'a> Text<'a> {
     fn sizes(&self, out: &mut String, form: Form) -> fmt::Result {
         let Prefix { upper, .. } = &self.prefix;
         let definition = self.catalog.definition();
-        let (arrow, actions) = (self.catalog.arrow(), self.catalog.actions());
+        let (arrow, actions) = (self.catalog.layout(), self.catalog.actions());
         let shape = format!("{}, {}, {}", arrow.leaves(), arrow.leaf(), arrow.root());
         let values: usize = definition.components.iter().map(|component| component.values.len()).sum();
         let last = definition.components.last().map_or(0, |component| component.values.len());

@@ -28,7 +28,7 @@ mod rust_positions;
 pub use c::{c, c_builtin};
 pub use rust::rust;
 
-use fable_core::SettingsError;
+use fable_core::settings::SettingsError;
 use std::fmt;
 use std::path::Path;
 

@@ -7,7 +7,9 @@ use super::rust_positions::positions;
 use super::{GenerateError, Heading};
 use crate::settings::block_name;
 use fable_core::catalog::{Block, Component, Condition, Contrast, Definition, Part, StandingRule, Term};
-use fable_core::{BlockSet, Catalog, Deadline, Effect, Expiry, Exploration, OnChange, Policy, Scale, Settings};
+use fable_core::catalog::{BlockSet, Effect};
+use fable_core::settings::{Deadline, Expiry, OnChange, Scale};
+use fable_core::{Catalog, Exploration, Policy, Settings};
 use std::fmt::{self, Write};
 
 /// Names that other things in the file have.
@@ -222,17 +224,17 @@ fn set(out: &mut String, settings: &Settings<'_>) -> fmt::Result {
         ("base_precision", format!("{:?}", settings.base_precision)),
         ("cost_weight", format!("{:?}", settings.cost_weight)),
         ("exploration", format!("fable_core::Exploration::{exploration}")),
-        ("scale", format!("fable_core::Scale::{}", if settings.scale == Scale::Learned { "Learned" } else { "Fixed" })),
+        ("scale", format!("fable_core::settings::Scale::{}", if settings.scale == Scale::Learned { "Learned" } else { "Fixed" })),
         ("half_life", format!("{:?}", settings.half_life)),
-        ("on_change", format!("fable_core::OnChange::{on_change}")),
+        ("on_change", format!("fable_core::settings::OnChange::{on_change}")),
         ("alpha", format!("{:?}", settings.alpha)),
         ("prior_radius", format!("{:?}", settings.prior_radius)),
         ("noise_proxy", format!("{:?}", settings.noise_proxy)),
         ("probe", format!("{:?}", settings.probe)),
         ("min_evidence", settings.min_evidence.to_string()),
-        ("deadline", format!("fable_core::Deadline::{deadline}")),
-        ("expiry", format!("fable_core::Expiry::{expiry}")),
-        ("retained", format!("fable_core::BlockSet::{retained}")),
+        ("deadline", format!("fable_core::settings::Deadline::{deadline}")),
+        ("expiry", format!("fable_core::settings::Expiry::{expiry}")),
+        ("retained", format!("fable_core::catalog::BlockSet::{retained}")),
         ("seed", settings.seed.to_string()),
         ("origin", settings.origin.to_string()),
         ("context_adapter", format!("{:?}", settings.context_adapter)),

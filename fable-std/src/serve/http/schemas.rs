@@ -76,7 +76,7 @@ pub(super) fn shared(catalog: &Catalog<'_>) -> Value {
         "Direction": {
             "type": "object",
             "minProperties": 1,
-            "maxProperties": fable_core::MAX_DIRECTION,
+            "maxProperties": fable_core::catalog::MAX_DIRECTION,
             "propertyNames": {"enum": coordinates},
             "additionalProperties": {"type": "number", "minimum": -100, "maximum": 100},
         },

@@ -1,6 +1,8 @@
 //! A store of many users who are known to the bit, as it is on disk.
 
-use fable_core::{Command, Effect, Feasible, HostUser, Policy, Request, Settings, When, catalog, user_hash};
+use fable_core::catalog::{Effect, When};
+use fable_core::journal::Command;
+use fable_core::{Feasible, HostUser, Policy, Request, Settings, catalog, user_hash};
 use fable_serve_tests::dice::Dice;
 use fable_serve_tests::frames::{Frame, PRIOR, RULES, USER, frames};
 use fable_std::memory::{Bounds, Exchange, Memory};

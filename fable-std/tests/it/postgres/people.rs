@@ -1,7 +1,8 @@
 //! Users who decide and learn, and what a store has of them.
 
 use fable_core::catalog::TAU2;
-use fable_core::{Command, DecisionId, Feasible, Policy, Request, Settings};
+use fable_core::journal::Command;
+use fable_core::{DecisionId, Feasible, Policy, Request, Settings};
 use fable_std::store::journal::Note;
 use fable_std::store::{Desk, Identity, News, Options, Place, Policies, PostgresStore, Reach, Resident, Store, Writes, transfer};
 use std::sync::OnceLock;

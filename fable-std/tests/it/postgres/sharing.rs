@@ -2,7 +2,9 @@
 
 use super::people::{bits, catch_up, decide, desk, fetch, identity, open};
 use fable_core::catalog::TAU2;
-use fable_core::{DecisionId, Event, Policy, Settings, record::decode_event};
+use fable_core::journal::Event;
+use fable_core::record::decode_event;
+use fable_core::{DecisionId, Policy, Settings};
 use fable_serve_tests::dice::Dice;
 use fable_serve_tests::postgres::Database;
 use fable_std::memory::Exchange;

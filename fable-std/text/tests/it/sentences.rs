@@ -3,9 +3,10 @@
 //! `cargo test -p fable-text --test it sentences:: -- --nocapture` prints the table of the README. Sentences of the tuned part that
 //! are misread are listed with FABLE_MISREAD=1, those of the held-out part never: they are counted, not looked at.
 
-use fable_core::Effect;
+use fable_core::Catalog;
 use fable_core::catalog::AGENT;
-use fable_core::{Catalog, When};
+use fable_core::catalog::Effect;
+use fable_core::catalog::When;
 use fable_text::{
     ContextAdapter, FeedbackAdapter, OnboardingAdapter, PreferenceText, Reaction, RequestText, Rules, Situation, split,
 };

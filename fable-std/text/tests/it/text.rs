@@ -1,9 +1,10 @@
 //! What the rules promise beyond accuracy: quotes and code are not read, negation turns things round, hard stays apart from
 //! soft, catalogs that lack something are told so, and nothing panics.
 
+use fable_core::catalog::When;
 use fable_core::catalog::{AGENT, Block, Component, Definition, RUBRIC, TAU2, Value};
-use fable_core::{Action, Catalog, Context, Rule, When};
-use fable_core::{Effect, FeasibleError, removed_by};
+use fable_core::catalog::{Effect, FeasibleError, removed_by};
+use fable_core::{Action, Catalog, Context, Rule};
 use fable_text::{
     AdapterError, Constraint, ContextAdapter, FeedbackAdapter, MAX_TEXT, Onboarding, OnboardingAdapter, PreferenceText, Reaction,
     RequestText, Rules, Situation, feasible,

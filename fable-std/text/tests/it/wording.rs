@@ -1,7 +1,8 @@
 //! Explanations in words say what core's explanation says.
 
 use fable_core::catalog::{AGENT, Part as Pattern, RUBRIC, agent};
-use fable_core::{Average, Feasible, HostUser, Policy, Rule, Settings, Trial, Verdict};
+use fable_core::preference::{Average, Trial, Verdict};
+use fable_core::{Feasible, HostUser, Policy, Rule, Settings};
 use fable_simulate::SimulatedUser;
 use fable_text::wording;
 

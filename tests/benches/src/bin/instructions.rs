@@ -13,7 +13,8 @@ use std::process::{Command, ExitCode, Stdio};
 use fable_benches::fable::Fable;
 use fable_benches::user::{Moment, lessons, moments};
 use fable_core::catalog::{AGENT, Catalog, TAU2};
-use fable_core::{Action, Assessment, Decision, Policy, Scalar, Settings};
+use fable_core::preference::Assessment;
+use fable_core::{Action, Decision, Policy, Scalar, Settings};
 
 const HELP: &str = "\
 Counts instructions of one decide (a draw, and optimistic), one learn and one assessed contrast with valgrind and compares them with tests/benches/instructions.txt.

@@ -22,8 +22,8 @@ struct Memory {
 }
 
 static mut MEMORY: Memory = Memory {
-    learner: Learner::vacant(&CATALOG),
-    workspace: Workspace::vacant(&CATALOG),
+    learner: Learner::new(&CATALOG),
+    workspace: Workspace::new(&CATALOG),
     #[cfg(feature = "record")]
     snapshot: [0; fable_core::record::snapshot::max_len::<f32>(&CATALOG, ROOM)],
 };
@@ -52,10 +52,11 @@ impl core::fmt::Write for Text {
 
 fn run(memory: &mut Memory) -> Option<()> {
     memory.learner.start(&POLICY, 1).ok()?;
-    let mut user = memory.learner.with(&POLICY, &mut memory.workspace).ok()?;
+    let mut user = memory.learner.bind(&POLICY, &mut memory.workspace).ok()?;
     #[cfg(feature = "onboard")]
     {
-        let direction = fable_core::Direction::prefer(&CATALOG, &[(2, 0)], &[(2, 1)], fable_core::When::Always).ok()?;
+        let direction =
+            fable_core::catalog::Direction::prefer(&CATALOG, &[(2, 0)], &[(2, 1)], fable_core::catalog::When::Always).ok()?;
         user.onboard(&fable_core::Statement { direction, response: 1.0, precision: 1.0 }).ok()?;
     }
     for round in 0..120_u16 {

@@ -2,8 +2,9 @@
 //! alone.
 //! An opened one goes on like any other, with the same state after every restart.
 
+use fable_core::host::HostLearner;
 use fable_core::record::{checksum, snapshot::max_len};
-use fable_core::{Action, Feasible, HostLearner, Policy, Request, Settings, user_hash};
+use fable_core::{Action, Feasible, Policy, Request, Settings, user_hash};
 use fable_embedded::flash::{Blocking, FlashError, FlashStore, Layout};
 use fable_embedded::{Device, Keep, mock::Mock};
 use fable_golden::{LAMP, LAMP_SNAPSHOT, RING};
@@ -33,7 +34,7 @@ static REGIONS: LazyLock<[Vec<u8>; 6]> = LazyLock::new(|| {
         if golden {
             let mut workspace = vec![0.0; LAMP.workspace_len()];
             store.stage_write(0, LAMP_SNAPSHOT).unwrap();
-            store.stage_commit(&mut learner.with(&POLICY, &mut workspace).unwrap(), LAMP_SNAPSHOT.len() as u32).unwrap();
+            store.stage_commit(&mut learner.bind(&POLICY, &mut workspace).unwrap(), LAMP_SNAPSHOT.len() as u32).unwrap();
         }
         region(&mut store)
     };
@@ -55,14 +56,14 @@ fn restart(flash: Blocking<Flash>) -> Result<(Store, Lamp), (FlashError, Vec<u8>
 /// Does one of a few things.
 fn step(store: &mut Store, learner: &mut Lamp, what: usize) -> Result<(), FlashError> {
     let mut workspace = vec![0.0; LAMP.workspace_len()];
-    let user = learner.with(&POLICY, &mut workspace)?;
+    let user = learner.bind(&POLICY, &mut workspace)?;
     let (context, all) = (LAMP.context(Some("dinner"), [("daylight", 0.5)]).unwrap(), Feasible::all(&LAMP));
     let mut device = Device::new(user, store);
     match what {
         0 => device.decide(&Request::new(&context, &all)).map(drop),
         1 => device.user().waiting(0).last().map_or(Ok(()), |id| device.feedback(id, 0.5)),
         2 => device.observe(&context, Action(1), -0.5),
-        3 => store.compact(&learner.with(&POLICY, &mut workspace)?),
+        3 => store.compact(&learner.bind(&POLICY, &mut workspace)?),
         _ => device.forget(),
     }
 }

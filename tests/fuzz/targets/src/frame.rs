@@ -18,7 +18,7 @@ fn bytes(user: &User<'_, f32>) -> Vec<u8> {
 /// Nothing gets through that was not sealed.
 fn locked(policy: &Policy<'_, f32>, data: &[u8]) {
     let mut ana = HostUser::<f32, 4>::new(policy, "ana").unwrap();
-    let mut keep = Volatile::<64>::VACANT;
+    let mut keep = Volatile::<64>::EMPTY;
     let key = Key::new([7; 16]);
     let mut server = Server::keyed(Device::new(ana.user(), &mut keep), key, 5);
     let mut buffer = [0; MAX_FRAME];
@@ -53,7 +53,7 @@ fn locked(policy: &Policy<'_, f32>, data: &[u8]) {
 pub fn frame(data: &[u8]) {
     let policy = Policy::<f32>::new(&TAU2, Settings { probe: 1.0, ..Settings::default() }).unwrap();
     let mut ana = HostUser::<f32, 4>::new(&policy, "ana").unwrap();
-    let mut keep = Volatile::<4096>::VACANT;
+    let mut keep = Volatile::<4096>::EMPTY;
     let mut server = Server::new(Device::new(ana.user(), &mut keep));
     for byte in data {
         server.push(*byte);

@@ -1,8 +1,9 @@
 //! Any answer of a model is usable or is dropped as a whole: then the rules stand in.
 //! Everything that is used is valid, and no prohibition that the rules read gets lost.
 
+use fable_core::Context;
 use fable_core::catalog::AGENT;
-use fable_core::{Context, ONBOARDING_PRECISION, REWARD};
+use fable_core::settings::{ONBOARDING_PRECISION, REWARD};
 use fable_std::llm::{Endpoint, Llm};
 use fable_std::store::wishes::{Wishes, decode};
 use fable_std::text::{Constraint, Feedback, Onboarding, PreferenceText, Reaction, RequestText, Rules, Situation};

@@ -2,8 +2,9 @@
 //! Nothing that was merged is new a second time.
 
 use fable_core::catalog::TAU2;
+use fable_core::journal::Command;
 use fable_core::record::checksum;
-use fable_core::{Command, Feasible, Policy, Request, Settings};
+use fable_core::{Feasible, Policy, Request, Settings};
 use fable_std::merge::{self, Place};
 use fable_std::replay::Tape;
 use fable_std::store::journal::Note;

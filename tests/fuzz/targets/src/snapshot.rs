@@ -2,8 +2,9 @@
 //! A snapshot that is verified loads, and is written again byte for byte.
 
 use fable_core::catalog::TAU2;
+use fable_core::host::HostLearner;
 use fable_core::record::{HEADER_LEN, Header, Kind, Verifier};
-use fable_core::{Feasible, HostLearner, HostUser, Policy, Settings, UserError};
+use fable_core::{Feasible, HostUser, Policy, Settings, UserError};
 
 /// The first byte is the size of the chunks.
 /// A sound header and checksums are put in, or no mutation would pass them.

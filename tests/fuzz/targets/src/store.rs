@@ -2,7 +2,8 @@
 //! Nobody who was forgotten comes back.
 
 use fable_core::catalog::TAU2;
-use fable_core::{Command, Feasible, Policy, Request, Settings, user_hash};
+use fable_core::journal::Command;
+use fable_core::{Feasible, Policy, Request, Settings, user_hash};
 use fable_std::memory::{Exchange, Memory};
 use fable_std::store::journal::Note;
 use fable_std::store::{Desk, FileStore, Identity, Options, Policies, Resident, Sink, Store, StoreError, Stored, Writes};

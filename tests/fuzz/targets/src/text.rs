@@ -1,7 +1,7 @@
 //! Any text: the rules never panic, and their results are always valid.
 
 use fable_core::catalog::AGENT;
-use fable_core::{ONBOARDING_PRECISION, REWARD};
+use fable_core::settings::{ONBOARDING_PRECISION, REWARD};
 use fable_std::text::{
     Background, ContextAdapter, FeedbackAdapter, OnboardingAdapter, PreferenceText, Reaction, RequestText, Rules, Said,
     Situation, Turn, asks_back, split,

@@ -3,13 +3,15 @@
 //! As a wish each rule removes the actions it names and nothing else.
 
 use fable_core::catalog::AGENT;
-use fable_core::{Effect, Feasible, Rule, Wish};
+use fable_core::catalog::Effect;
+use fable_core::preference::UserRule;
+use fable_core::{Feasible, Rule};
 use fable_std::store::wishes::{Wishes, decode};
 use serde_json::Value;
 
 pub fn wishes(data: &[u8]) {
     if let Some(code) = data.first_chunk().map(|bytes| u32::from_le_bytes(*bytes)) {
-        assert!(Wish::from_code(code).is_none_or(|wish| wish.code() == code));
+        assert!(UserRule::from_code(code).is_none_or(|wish| wish.code() == code));
     }
     let Ok(constraints) = decode(&AGENT, data) else { return };
     let listed =
@@ -18,7 +20,7 @@ pub fn wishes(data: &[u8]) {
     let wishes = Wishes { rules: constraints.clone(), ..Wishes::default() };
     assert_eq!(decode(&AGENT, &wishes.encode(&AGENT).unwrap()).unwrap(), constraints);
     for constraint in &constraints {
-        assert!(constraint.wishes().all(|wish| Wish::from_code(wish.code()) == Some(wish)));
+        assert!(constraint.wishes().all(|wish| UserRule::from_code(wish.code()) == Some(wish)));
         // Each is a rule that holds: no action that it is against is left, and all others are.
         let pattern = [constraint.part()];
         let rule = Rule { name: "", effect: constraint.effect, pattern: &pattern };

@@ -3,21 +3,24 @@
 //! `FABLE_WRITE_RECORDS=1 cargo test -p fable-golden are_pinned` writes the files anew, for a new version of the format.
 
 use fable_core::catalog::{AGENT, TAU2};
+use fable_core::journal::{Event, Observation, RemoteChange, RemoteEvent};
+use fable_core::posterior::{Factor, Prior};
+use fable_core::preference::Probes;
 use fable_core::record::{MAX_ELSEWHERE_LEN, MAX_EVENT_LEN, Verifier, decode_event, decode_prior, encode_event, encode_prior};
-use fable_core::{Coins, Deed, Elsewhere, Event, Factor, Learner, Observation, Policy, Prior, Scalar, Settings};
+use fable_core::{Learner, Policy, Scalar, Settings};
 use fable_golden::{
     EVENTS, LAMP, LAMP_PRIOR, LAMP_SNAPSHOT, RING, SEED, TAU2_F32_SNAPSHOT, TAU2_F64_SNAPSHOT, events, lamp, tau2,
 };
 use std::path::Path;
 
 fn snapshot<T: Scalar>() -> Vec<u8> {
-    let mut learner = Learner::<T, Vec<T>, RING>::over(vec![T::ZERO; TAU2.state_len()]);
+    let mut learner = Learner::<T, Vec<T>, RING>::from_storage(vec![T::ZERO; TAU2.state_len()]);
     tau2(SEED, &mut learner, &mut vec![T::ZERO; TAU2.workspace_len()]);
     written(&learner)
 }
 
 fn lamp_learner() -> Learner<f32, Vec<f32>, RING> {
-    let mut learner = Learner::over(vec![0.0; LAMP.state_len()]);
+    let mut learner = Learner::from_storage(vec![0.0; LAMP.state_len()]);
     lamp(&mut learner, &mut vec![0.0; LAMP.workspace_len()]);
     learner
 }
@@ -45,23 +48,25 @@ const ELSEWHERE: &[u8] = include_bytes!("../../records/elsewhere.events");
 
 /// One event from elsewhere of each kind.
 fn told() -> Vec<Event> {
-    let mut deeds = vec![Deed::Nothing];
+    let mut deeds = vec![RemoteChange::Nothing];
     for event in events() {
         deeds.extend(match event {
-            Event::Observation(observation) => Some(Deed::Reward { round: 0, observation, imputed: false, coins: Coins::new() }),
-            Event::Onboarding(statement) => Some(Deed::Stated(statement)),
+            Event::Observation(observation) => {
+                Some(RemoteChange::Reward { round: 0, observation, imputed: false, coins: Probes::new() })
+            }
+            Event::Onboarding(statement) => Some(RemoteChange::Stated(statement)),
             Event::Unlearn { observation, imputed, kept, probed } => {
-                Some(Deed::Unlearned { round: 70_000, observation, imputed, kept, probed })
+                Some(RemoteChange::Unlearned { round: 70_000, observation, imputed, kept, probed })
             }
             Event::Decision { round, action, baseline, context, coins, .. } => {
                 let observation = Observation { context, action, baseline, reward: -0.75, weight: 1.0 };
-                Some(Deed::Reward { round, observation, imputed: coins.is_empty(), coins })
+                Some(RemoteChange::Reward { round, observation, imputed: coins.is_empty(), coins })
             }
-            Event::Promotion(promotion) => Some(Deed::Promoted(promotion)),
+            Event::Promotion(promotion) => Some(RemoteChange::Promoted(promotion)),
             _ => None,
         });
     }
-    let told = |(from, deed)| Event::Elsewhere(Elsewhere { origin: 200 + from, from, to: 2 * from + 1, at: 1_790_000_000, deed });
+    let told = |(from, deed)| Event::Remote(RemoteEvent { origin: 200 + from, from, to: 2 * from + 1, at: 1_790_000_000, deed });
     (0..).zip(deeds).map(told).collect()
 }
 
@@ -69,7 +74,7 @@ fn told() -> Vec<Event> {
 fn prior() -> Vec<u8> {
     let learner = lamp_learner();
     let state = learner.posterior();
-    let factor = Factor::new(LAMP.arrow(), state.packed(), &mut vec![0.0; LAMP.workspace_len()]).unwrap();
+    let factor = Factor::new(LAMP.layout(), state.packed(), &mut vec![0.0; LAMP.workspace_len()]).unwrap();
     encode_prior(&Policy::with_prior(&LAMP, Settings::PAPER, Prior::Factor(factor)).unwrap()).unwrap()
 }
 
@@ -114,15 +119,15 @@ fn a_pinned_snapshot_is_read() {
     let policy = Policy::<f32>::new(&LAMP, Settings { base_precision: Some(1.0), ..Settings::PAPER }).unwrap();
     let mut verifier = Verifier::new(&policy);
     verifier.push(LAMP_SNAPSHOT).unwrap();
-    let mut learner = Learner::<f32, Vec<f32>, RING>::over(vec![0.0; LAMP.state_len()]);
+    let mut learner = Learner::<f32, Vec<f32>, RING>::from_storage(vec![0.0; LAMP.state_len()]);
     let mut loader = learner.load(&policy, verifier.finish().unwrap()).unwrap();
     loader.push(LAMP_SNAPSHOT).unwrap();
     loader.finish().unwrap();
     assert_eq!(learner, lamp_learner());
-    assert_eq!((learner.rounds(), learner.profile().len()), (11, 1));
+    assert_eq!((learner.state().rounds(), learner.profile().len()), (11, 1));
     let mut scratch = vec![0.0; LAMP.workspace_len()];
-    assert_eq!(learner.with(&policy, &mut scratch).unwrap().waiting(0).count(), 2);
-    assert!(learner.profile()[0].valid && learner.observations() == 11 * 2 + 5 + 1);
+    assert_eq!(learner.bind(&policy, &mut scratch).unwrap().waiting(0).count(), 2);
+    assert!(learner.profile()[0].valid && learner.state().observations() == 11 * 2 + 5 + 1);
 }
 
 /// So is a pinned prior.

@@ -1,12 +1,13 @@
 //! Every board, driven from the host: the same bits, and nothing acknowledged is lost.
 
+use fable_core::catalog::Direction;
+use fable_core::host::HostLearner;
+use fable_core::journal::{Command, Observation};
+use fable_core::posterior::{Factor, Prior};
 use fable_core::protocol::{Fault, StorageFault};
 use fable_core::record::encode_event;
 use fable_core::record::{Header, Kind, decode_prior};
-use fable_core::{
-    Action, Catalog, Command, Context, DecisionId, Direction, Factor, Feasible, HostLearner, HostUser, Observation, Policy,
-    Prior, Request, Settings, Statement, user_hash,
-};
+use fable_core::{Action, Catalog, Context, DecisionId, Feasible, HostUser, Policy, Request, Settings, Statement, user_hash};
 use fable_qemu::{BOARDS, Board, Crash};
 use fable_std::device::{Device, DeviceError, prior};
 use fable_std::prior::{Evidence, Options, fit};
@@ -347,7 +348,7 @@ fn forgetting_goes_back_to_a_loaded_prior() {
 
         assert_eq!(device.forget().unwrap(), 1);
         let packed = decode_prior(&base, &record).unwrap();
-        let factor = Factor::new(catalog.arrow(), &packed, &mut vec![0.0; catalog.workspace_len()]).unwrap();
+        let factor = Factor::new(catalog.layout(), &packed, &mut vec![0.0; catalog.workspace_len()]).unwrap();
         let informed = Policy::with_prior(catalog, *policy(catalog).settings(), Prior::Factor(factor)).unwrap();
         assert_eq!(device.hello().fingerprint, informed.fingerprint());
         assert_eq!(device.prior(false).unwrap(), record);

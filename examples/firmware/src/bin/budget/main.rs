@@ -15,7 +15,8 @@
 mod script;
 
 use embedded_storage::nor_flash::{NorFlash, ReadNorFlash};
-use fable_core::{Catalog, Context, Feasible, Learner, Policy, Request, Settings, Storage, Workspace};
+use fable_core::posterior::Storage;
+use fable_core::{Catalog, Context, Feasible, Learner, Policy, Request, Settings, Workspace};
 use firmware::boards::{Board, Here, exit, println, stack};
 use firmware::device::{BoardStore, CATALOG, Parts, ROOM, attend, open, place, restore};
 use script::Script;
@@ -50,7 +51,7 @@ static POLICY: Policy<'static, f32> = match Policy::new(&CATALOG, Settings::PROB
 
 /// Measures, prints and ends.
 fn measure() -> ! {
-    static SCRIPT: ConstStaticCell<Script> = ConstStaticCell::new(Script::VACANT);
+    static SCRIPT: ConstStaticCell<Script> = ConstStaticCell::new(Script::EMPTY);
     let (Parts { learner, workspace, store }, script) = (Parts::take(), SCRIPT.take());
     let [mut decide, mut optimistic, mut probed, mut learn] = [Count::default(); 4];
     if rounds(Settings::PAPER, learner, workspace, [&mut decide, &mut learn]).is_none() {
@@ -117,7 +118,7 @@ fn rounds<S: Storage<f32>, W: Storage<f32>>(
 ) -> Option<()> {
     let policy = &Policy::new(&CATALOG, settings).ok()?;
     learner.start(policy, 1).ok()?;
-    let mut user = learner.with(policy, workspace).ok()?;
+    let mut user = learner.bind(policy, workspace).ok()?;
     let feasible = Feasible::all(policy.catalog());
     for round in 0..WARM_UP + ROUNDS {
         let context = context(policy.catalog(), round)?;
@@ -163,7 +164,7 @@ fn session<S: Storage<f32>, W: Storage<f32>>(
     let restore = stack::used();
     script.begin(policy.catalog(), learner.incarnation(), learner.rounds());
     stack::paint();
-    let Ok(user) = learner.with(policy, workspace) else { fail("the learner was not restored") };
+    let Ok(user) = learner.bind(policy, workspace) else { fail("the learner was not restored") };
     attend(user, store, script);
     let serve = stack::used();
     if let Some(step) = script.refused() {

@@ -33,7 +33,7 @@ pub(crate) struct Script {
 
 impl Script {
     /// Before [`begin`](Self::begin): nothing to say.
-    pub(crate) const VACANT: Self = Self {
+    pub(crate) const EMPTY: Self = Self {
         catalog: None,
         incarnation: 0,
         round: 0,

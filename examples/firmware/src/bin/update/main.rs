@@ -20,8 +20,9 @@ mod cut;
 use cut::{Cut, OUT};
 use embedded_storage::nor_flash::NorFlash;
 use fable_core::catalog::TAU2;
+use fable_core::migrate::Migration;
 use fable_core::record::{RecordError, snapshot::max_len};
-use fable_core::{Action, Learner, Migration, Policy, Settings, Workspace};
+use fable_core::{Action, Learner, Policy, Settings, Workspace};
 use fable_embedded::flash::{Blocking, FlashError, FlashStore, Layout};
 use fable_golden::{NEXT, RENAMES};
 use firmware::boards::{Board, Here, exit, println, stack};
@@ -39,8 +40,8 @@ type New = Learner<f32, [f32; NEXT.state_len()], ROOM>;
 type Scratch = Workspace<f32, [f32; SCRATCH]>;
 type Store = FlashStore<Blocking<Cut>>;
 
-static OLD: ConstStaticCell<Old> = ConstStaticCell::new(Learner::vacant(&TAU2));
-static NEW: ConstStaticCell<New> = ConstStaticCell::new(Learner::vacant(&NEXT));
+static OLD: ConstStaticCell<Old> = ConstStaticCell::new(Learner::new(&TAU2));
+static NEW: ConstStaticCell<New> = ConstStaticCell::new(Learner::new(&NEXT));
 
 /// Where the play stands.
 #[derive(Clone, Copy)]
@@ -103,7 +104,7 @@ fn policy(catalog: &'static fable_core::Catalog<'static>) -> Policy<'static, f32
 }
 
 fn run() -> ! {
-    static WORKSPACE: ConstStaticCell<Scratch> = ConstStaticCell::new(Workspace::over([0.0; SCRATCH]));
+    static WORKSPACE: ConstStaticCell<Scratch> = ConstStaticCell::new(Workspace::from_storage([0.0; SCRATCH]));
     let (old, new, workspace) = (OLD.take(), NEW.take(), WORKSPACE.take());
     match Script::read() {
         None => measure(old, new, workspace),

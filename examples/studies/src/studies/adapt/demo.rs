@@ -3,7 +3,8 @@
 use crate::parallel;
 use crate::setup::{Setup, StudyError};
 use fable_core::catalog::{AGENT, Part, agent};
-use fable_core::{Feasible, HostLearner, HostUser, Policy, Request, Rule, Settings, values};
+use fable_core::host::HostLearner;
+use fable_core::{Feasible, HostUser, Policy, Request, Rule, Settings, values};
 use fable_simulate::SimulatedUser;
 
 /// The user, the lives and the rule of the demo.
@@ -26,7 +27,7 @@ pub fn rewards(setup: &Setup, settings: Option<Settings<'static>>, user: u64, ro
         let person = person.clone().in_life(life as u64);
         let mut learner = HostLearner::for_policy(&policy);
         learner.start(&policy, life as u64)?;
-        let mut companion: HostUser<'_, f32> = HostUser::of(&policy, learner)?;
+        let mut companion: HostUser<'_, f32> = HostUser::from_learner(&policy, learner)?;
         let mut user = companion.user();
         let mut rewards = Vec::new();
         for round in 1..=rounds {

@@ -247,7 +247,7 @@ mod tests {
     fn two_numbers_decide() {
         let at = |noise_variance: f64, precision: f64, c: f64| Settings {
             noise_variance,
-            scale: fable_core::Scale::Fixed,
+            scale: fable_core::settings::Scale::Fixed,
             ..optimistic(precision, c)
         };
         let settings = [at(0.25, 4.0, 1.5), at(1.0, 1.0, 0.75), at(0.0625, 16.0, 3.0), at(0.25, 4.0, 3.0), at(0.25, 1.0, 1.5)];

@@ -6,7 +6,8 @@ use crate::policies::{Agent, PER_USER};
 use crate::report::Table;
 use crate::setup::{Setup, StudyError};
 use fable_core::catalog::{AGENT, RUBRIC, TAU2};
-use fable_core::{Catalog, Comparison, Exploration, Feasible, Policy, Request, Settings, Verdict};
+use fable_core::preference::{Comparison, Verdict};
+use fable_core::{Catalog, Exploration, Feasible, Policy, Request, Settings};
 use fable_simulate::SimulatedUser;
 
 /// The radius in parts of sqrt(base precision), that is, the length of theta* that it covers.
@@ -42,7 +43,7 @@ fn live(
         // The radius changes no decision: one life serves all.
         let mut learner = agent.learner().clone();
         for (index, policy) in policies.iter().enumerate() {
-            let mut seen = learner.with(policy, &mut workspace)?;
+            let mut seen = learner.bind(policy, &mut workspace)?;
             for (comparison, right) in contrasts.iter().zip(&mut right) {
                 let truth = user.contrast(comparison);
                 match seen.assess(comparison)?.verdict {

@@ -1,8 +1,10 @@
 //! One user at several places, each with a learner and a journal of its own, who meet now and then.
 
 use crate::setup::StudyError;
-use fable_core::merge::{Teller, Telling, fades, news, weave};
-use fable_core::{Action, Command, Context, Elsewhere, Event, Feasible, HostLearner, HostUser, Policy, Request, Settings, State};
+use fable_core::host::HostLearner;
+use fable_core::journal::merge::{JournalDigest, JournalReader, fades, merge_in_order, missing_events};
+use fable_core::journal::{Command, Event, RemoteEvent, State};
+use fable_core::{Action, Context, Feasible, HostUser, Policy, Request, Settings};
 use fable_simulate::{Random, SimulatedUser};
 
 /// How long a life is.
@@ -33,17 +35,17 @@ pub enum Meeting {
 /// A place.
 pub struct Place<'p> {
     user: HostUser<'p, f64>,
-    teller: Teller,
+    teller: JournalReader,
     /// What happened here.
     journal: Vec<Event>,
     /// What is known from elsewhere.
-    known: Vec<Elsewhere>,
+    known: Vec<RemoteEvent>,
 }
 
 impl<'p> Place<'p> {
     fn new(policy: &Policy<'p, f64>, number: u64) -> Result<Self, StudyError> {
         let mut user = begin(policy, number)?;
-        let teller = Teller::new(&user.user());
+        let teller = JournalReader::new(&user.user());
         Ok(Self { user, teller, journal: Vec::new(), known: Vec::new() })
     }
 
@@ -68,20 +70,20 @@ impl<'p> Place<'p> {
     }
 
     /// What others can learn here.
-    fn telling(&self) -> Telling {
+    fn telling(&self) -> JournalDigest {
         self.teller.clone().finish()
     }
 
     /// Learns what was told elsewhere and is not known here; how many pieces that was.
-    fn hear(&mut self, told: &[Telling]) -> Result<usize, StudyError> {
-        let news = news(&self.telling(), told)?;
+    fn hear(&mut self, told: &[JournalDigest]) -> Result<usize, StudyError> {
+        let news = missing_events(&self.telling(), told)?;
         let count = news.len();
         let policy = *self.user.policy();
         if fades(policy.settings()) {
             // The order counts: everything again from the beginning.
             let mut woven = begin(&policy, State::user(&self.user))?;
-            let all: Vec<Elsewhere> = self.known.iter().chain(&news).cloned().collect();
-            weave(&mut woven.user(), &self.journal, &all, |_| ())?;
+            let all: Vec<RemoteEvent> = self.known.iter().chain(&news).cloned().collect();
+            merge_in_order(&mut woven.user(), &self.journal, &all, |_| ())?;
             self.user = woven;
         } else {
             let placing = self.user.user().placing();
@@ -89,11 +91,11 @@ impl<'p> Place<'p> {
                 self.run(&mut Command::event(event))?;
             }
             for told in &news {
-                self.user.user().run(&mut Command::event(Event::Elsewhere(told.clone())))?;
+                self.user.user().run(&mut Command::event(Event::Remote(told.clone())))?;
             }
         }
         for told in &news {
-            self.teller.take(&Event::Elsewhere(told.clone()));
+            self.teller.take(&Event::Remote(told.clone()));
         }
         self.known.extend(news);
         Ok(count)
@@ -103,7 +105,7 @@ impl<'p> Place<'p> {
 fn begin<'p>(policy: &Policy<'p, f64>, number: u64) -> Result<HostUser<'p, f64>, StudyError> {
     let mut learner = HostLearner::for_policy(policy);
     learner.start(policy, number)?;
-    Ok(HostUser::of(policy, learner)?)
+    Ok(HostUser::from_learner(policy, learner)?)
 }
 
 /// A life at several places.
@@ -169,7 +171,7 @@ impl Life<'_> {
     /// # Errors
     /// What merging says.
     pub fn meet(&mut self, who: &[usize]) -> Result<usize, StudyError> {
-        let told: Vec<Telling> = who.iter().filter_map(|place| self.places.get(*place)).map(Place::telling).collect();
+        let told: Vec<JournalDigest> = who.iter().filter_map(|place| self.places.get(*place)).map(Place::telling).collect();
         let mut count = 0;
         for place in who {
             if let Some(here) = self.places.get_mut(*place) {

@@ -6,8 +6,9 @@ use crate::setup::{Setup, StudyError};
 use crate::studies::pahf_shopping::market::{self, Market, Product};
 use crate::studies::pahf_shopping::{BLOCKS, COMPONENTS};
 use crate::studies::prompts::exams::{ALIKE, Exams};
+use fable_core::catalog::ActionSet;
 use fable_core::catalog::{Block, Component, Definition, Value};
-use fable_core::{Action, ActionSet, Catalog, Context, Feasible};
+use fable_core::{Action, Catalog, Context, Feasible};
 use fable_simulate::{Random, SimulatedUser};
 use std::collections::BTreeMap;
 

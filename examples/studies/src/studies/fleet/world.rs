@@ -2,7 +2,9 @@
 
 use crate::policies::{Agent, PER_USER};
 use crate::setup::{Setup, StudyError};
-use fable_core::{Action, Catalog, Context, Exploration, Factor, Feasible, Observation, Policy, Prior, Request, Settings};
+use fable_core::journal::Observation;
+use fable_core::posterior::{Factor, Prior};
+use fable_core::{Action, Catalog, Context, Exploration, Feasible, Policy, Request, Settings};
 use fable_std::prior::{Evidence, Options, Population, fit};
 use std::num::NonZero;
 
@@ -92,7 +94,7 @@ pub fn regret(catalog: &Catalog<'_>, start: Start<'_>, person: &dyn Person, numb
         }
         Start::Fitted(population, settings) => {
             let mut workspace = vec![0.0; catalog.workspace_len()];
-            let factor = Factor::new(catalog.arrow(), population.prior.packed(), &mut workspace)?;
+            let factor = Factor::new(catalog.layout(), population.prior.packed(), &mut workspace)?;
             let policy = Policy::with_prior(catalog, settings, Prior::Factor(factor))?;
             Ok(live(&policy, person, number, ROUNDS)?.regret)
         }

@@ -9,8 +9,10 @@ use crate::setup::{Setup, StudyError};
 use crate::statistics::{mean, mean_interval};
 use fable_core::analysis::budget::{Rate, bias};
 use fable_core::analysis::{Program, Prototype, reduce, spca};
+use fable_core::catalog::CoordinateSet;
 use fable_core::catalog::{BlockSet, TAU2};
-use fable_core::{CoordinateSet, Feasible, Policy, Posterior, Settings};
+use fable_core::posterior::Posterior;
+use fable_core::{Feasible, Policy, Settings};
 use nalgebra::DMatrix;
 
 /// Coordinates of the smaller dictionary.
@@ -20,8 +22,8 @@ const BUDGET: usize = 8;
 fn choose(user: &Linear<'_>) -> Result<(BlockSet, f64), StudyError> {
     let policy = Policy::<f64>::new(&TAU2, plain(Settings::PAPER))?;
     let d = TAU2.dimension();
-    let mut posterior = Posterior::<f64, _>::over(vec![0.0; TAU2.arrow().packed_len()]);
-    posterior.start(TAU2.arrow(), policy.prior(), policy.base_precision())?;
+    let mut posterior = Posterior::<f64, _>::from_storage(vec![0.0; TAU2.layout().packed_len()]);
+    posterior.start(TAU2.layout(), policy.prior(), policy.base_precision())?;
     let mut workspace = vec![0.0; TAU2.workspace_len()];
     let request = Prototype { context: *user.context(), weight: 1.0, feasible: Feasible::all(&TAU2) };
     let (mut relevance, mut moment, mut mean) = (DMatrix::zeros(d, d), DMatrix::zeros(d, d), vec![0.0; d]);

@@ -9,7 +9,8 @@ use crate::report::{Report, Table};
 use crate::setup::{Setup, StudyError};
 use crate::statistics::{Z95, quantile, wilson};
 use fable_core::catalog::RUBRIC;
-use fable_core::{Catalog, Comparison, Exploration, Policy, Settings, Verdict};
+use fable_core::preference::{Comparison, Verdict};
+use fable_core::{Catalog, Exploration, Policy, Settings};
 use fable_simulate::Random;
 
 /// As bold as it takes to settle anything.

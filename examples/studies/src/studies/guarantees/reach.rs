@@ -9,7 +9,8 @@ use crate::statistics::mean;
 use fable_core::analysis::Span;
 use fable_core::catalog::Part;
 use fable_core::catalog::tau2::{Memory, Style, TAU2, Tool};
-use fable_core::{Action, Comparison, Exploration, Feasible, Policy, Rule, Settings, values};
+use fable_core::preference::Comparison;
+use fable_core::{Action, Exploration, Feasible, Policy, Rule, Settings, values};
 
 const NO_VERIFY: Rule<'static> = Rule::forbid("no verify", &[Part::new(1, values![Tool::Verify])]);
 const NO_GUIDED: Rule<'static> = Rule::forbid("no guided", &[Part::new(2, values![Style::Guided])]);

@@ -2,7 +2,8 @@
 
 use crate::draw::chance;
 use fable_core::catalog::agent::{AGENT, Style, Tool};
-use fable_core::{Action, Context, ContextError, Direction, OnboardingError, Statement, When};
+use fable_core::catalog::{ContextError, Direction, OnboardingError, When};
+use fable_core::{Action, Context, Statement};
 use fable_simulate::Random;
 
 /// Where a persona lives.

@@ -3,7 +3,8 @@
 use super::persona::{Environment, Persona, Round, SIZES, Target, asked, contexts, fits, mostly, target};
 use crate::draw::normal;
 use fable_core::catalog::AGENT;
-use fable_core::{Action, Context, ContextError};
+use fable_core::catalog::ContextError;
+use fable_core::{Action, Context};
 use fable_simulate::{Random, SimulatedUser};
 
 /// A simulated user with what fits best for each kind of request.

@@ -8,8 +8,9 @@ use crate::parallel;
 use crate::policies::{Agent, FLAT, FULL, Method, NO_COST, NO_ONBOARDING, ORACLE, RULE_ONLY, UNIFORM, flat};
 use crate::setup::{Setup, StudyError};
 use crate::spread::flat_settings;
+use fable_core::catalog::ActionSet;
 use fable_core::catalog::agent::{AGENT, Memory, Style, Tool, action, parts};
-use fable_core::{Action, ActionSet, Catalog, Context, Feasible, Policy, Request, Settings};
+use fable_core::{Action, Catalog, Context, Feasible, Policy, Request, Settings};
 use fable_simulate::Random;
 
 /// What is compared.

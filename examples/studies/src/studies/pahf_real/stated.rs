@@ -6,8 +6,9 @@
 //! places, all others about things.
 
 use super::words::{Stems, stems};
+use fable_core::Statement;
 use fable_core::catalog::agent::{AGENT, MEMORY, Memory, STYLE, Style};
-use fable_core::{Direction, OnboardingError, Statement, When};
+use fable_core::catalog::{Direction, OnboardingError, When};
 
 /// A stated wish.
 #[derive(Clone, Debug)]

@@ -3,7 +3,9 @@
 use crate::setup::{Setup, StudyError};
 use crate::studies::fleet::world::{Life, Person, live};
 use crate::{draw, parallel};
-use fable_core::{Action, ActionSet, Catalog, Context, Factor, Feasible, Policy, Prior, Settings};
+use fable_core::catalog::ActionSet;
+use fable_core::posterior::{Factor, Prior};
+use fable_core::{Action, Catalog, Context, Feasible, Policy, Settings};
 use fable_simulate::Random;
 use fable_std::prior::{Options, Population, fit};
 
@@ -140,7 +142,7 @@ impl Split {
         let policy = match prior {
             None => Policy::new(self.catalog, *settings)?,
             Some(population) => {
-                let factor = Factor::new(self.catalog.arrow(), population.prior.packed(), &mut workspace)?;
+                let factor = Factor::new(self.catalog.layout(), population.prior.packed(), &mut workspace)?;
                 Policy::with_prior(self.catalog, *settings, Prior::Factor(factor))?
             }
         };

@@ -8,7 +8,8 @@ use crate::report::{Report, Table};
 use crate::setup::{Setup, StudyError};
 use crate::statistics::{mean, mean_interval, quantile};
 use fable_core::catalog::TAU2;
-use fable_core::{Certifier, Feasible, Policy, Settings, Verdict};
+use fable_core::preference::{Certifier, Verdict};
+use fable_core::{Feasible, Policy, Settings};
 
 /// Conversation over the current turn: the one contrast of its component, so that all coins are its.
 const CONTRAST: usize = 0;
@@ -95,7 +96,7 @@ fn rounds(setup: &Setup, report: &mut Report, count: usize, limit: u32) -> Resul
         life::live(&policy, &all, &person, end)
     })?;
     let certified: Vec<&life::Life> =
-        lives.iter().filter(|life| life.first(Certifier::Coins).is_some_and(|round| round < change)).collect();
+        lives.iter().filter(|life| life.first(Certifier::Probes).is_some_and(|round| round < change)).collect();
     let waits: Vec<f64> = certified
         .iter()
         .map(|life| life.withdrawn.map_or(f64::INFINITY, |round| f64::from(round.saturating_sub(change))))

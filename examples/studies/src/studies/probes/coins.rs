@@ -5,7 +5,10 @@
 
 use super::person::Person;
 use crate::setup::StudyError;
-use fable_core::{Action, Certifier, Coin, Coins, Command, Event, HostLearner, HostUser, Policy, Verdict};
+use fable_core::host::HostLearner;
+use fable_core::journal::{Command, Event};
+use fable_core::preference::{Certifier, Probe, Probes, Verdict};
+use fable_core::{Action, HostUser, Policy};
 use fable_simulate::Random;
 
 /// A coin with its reward.
@@ -48,7 +51,7 @@ impl<'p> Table<'p> {
         let mut learner = HostLearner::for_policy(policy);
         learner.start(policy, number)?;
         let components = (0..policy.catalog().definition().components.len()).collect();
-        let mut user = HostUser::of(policy, learner)?;
+        let mut user = HostUser::from_learner(policy, learner)?;
         user.user().check(&Event::Permissions(policy.catalog().all_actions()))?.apply();
         Ok(Self { user, open: Vec::new(), level: 0.0, components, truths: false })
     }
@@ -62,7 +65,7 @@ impl<'p> Table<'p> {
         let (policy, context) = (*self.user.policy(), person.context(round)?);
         let (catalog, mut random) = (policy.catalog(), Random::new([person.number, u64::from(round), 0, 0xc011]));
         let mut values = catalog.values(Action(random.below(catalog.actions()) as u16)).unwrap_or_default();
-        let (mut coins, mut tossed) = (Coins::new(), Vec::new());
+        let (mut coins, mut tossed) = (Probes::new(), Vec::new());
         let waits: Vec<usize> = self.open.iter().flat_map(|open| open.coins.iter().map(|coin| coin.contrast)).collect();
         for component in self.components.iter().copied() {
             let applies = |contrast: &usize| catalog.contrasts().get(*contrast).is_some_and(|known| known.applies(&context));
@@ -75,7 +78,7 @@ impl<'p> Table<'p> {
             if let Some(value) = values.get_mut(component) {
                 *value = if preferred { sides.0 } else { sides.1 };
             }
-            let _ = coins.push(Coin { contrast: contrast as u8, expected: self.level as f32 });
+            let _ = coins.push(Probe { contrast: contrast as u8, expected: self.level as f32 });
             tossed.push((contrast, component, preferred, sides));
         }
         let action = catalog.action(&values).ok_or_else(|| StudyError::Failed("values of the catalog".into()))?;
@@ -137,6 +140,6 @@ impl<'p> Table<'p> {
 
     /// Whether coins have ever certified anything.
     pub fn ever(&mut self) -> bool {
-        self.user.user().profile().iter().any(|entry| entry.by == Certifier::Coins)
+        self.user.user().profile().iter().any(|entry| entry.by == Certifier::Probes)
     }
 }

@@ -6,8 +6,9 @@ use crate::plot::Plot;
 use crate::report::{Report, Table};
 use crate::setup::{Setup, StudyError};
 use crate::statistics::{mean, mean_interval, quantile};
+use fable_core::Settings;
 use fable_core::catalog::TAU2;
-use fable_core::{Certifier, Settings, Verdict};
+use fable_core::preference::{Certifier, Verdict};
 
 const RATES: [f64; 7] = [0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.5];
 const EARLY: usize = 300;
@@ -50,12 +51,12 @@ fn with_interval(values: &[f64]) -> String {
 }
 
 fn first(life: &Life) -> Option<u32> {
-    life.first(Certifier::Coins)
+    life.first(Certifier::Probes)
 }
 
 /// Whether a certificate says what is not so. With one liked value a contrast that holds it is right when it prefers it.
 fn is_wrong(person: &Person, life: &Life) -> bool {
-    life.certificates.iter().filter(|certificate| certificate.by == Certifier::Coins).any(|certificate| {
+    life.certificates.iter().filter(|certificate| certificate.by == Certifier::Probes).any(|certificate| {
         let Some(contrast) = TAU2.contrasts().get(certificate.contrast) else { return true };
         let [prefer, over] =
             [contrast.prefer, contrast.over].map(|values| TAU2.action(values).map(|action| person.expected(action, 1)));
@@ -210,7 +211,7 @@ pub fn ellipsoid(setup: &Setup, report: &mut Report) -> Result<(), StudyError> {
             let person = |number: u64| person(&[effect], Says::Graded(SD), Some(false), number);
             let lives = lives(setup, (&TAU2, settings), name, (count, rounds as u32), person)?;
             let times = |by| lives.iter().map(|life| life.first(by)).collect::<Vec<_>>();
-            let (ellipsoid, coins) = (times(Certifier::Ellipsoid), times(Certifier::Coins));
+            let (ellipsoid, coins) = (times(Certifier::Ellipsoid), times(Certifier::Probes));
             let share = |times: &[Option<u32>]| format!("{:.1}%", 100.0 * times.iter().flatten().count() as f64 / count as f64);
             let reward =
                 |rounds: std::ops::Range<usize>| mean(&lives.iter().map(|life| life.mean(rounds.clone())).collect::<Vec<_>>());

@@ -8,7 +8,8 @@ use crate::statistics::{mean, mean_interval, quantile};
 use crate::studies::tau2::experiment::longer;
 use crate::studies::tau2::host::{DOMAINS, Host, PROFILES, Task, Told};
 use fable_core::catalog::TAU2;
-use fable_core::{Certifier, Feasible, Policy, Request, Settings, Standing};
+use fable_core::preference::{Certifier, Standing};
+use fable_core::{Feasible, Policy, Request, Settings};
 use fable_simulate::Random;
 
 /// The weight of costs in the paper's signal.
@@ -70,7 +71,7 @@ pub fn study(setup: &Setup, report: &mut Report) -> Result<(), StudyError> {
                 .map(|(probed, plain)| probed.mean(rounds.clone()) - plain.mean(rounds.clone()))
                 .collect::<Vec<_>>()
         };
-        let times: Vec<f64> = probed.iter().map(|life| life.first(Certifier::Coins).map_or(f64::INFINITY, f64::from)).collect();
+        let times: Vec<f64> = probed.iter().map(|life| life.first(Certifier::Probes).map_or(f64::INFINITY, f64::from)).collect();
         let certified = times.iter().filter(|time| time.is_finite()).count() as f64 / count as f64;
         let half = quantile(&times, 0.5);
         let (soon, late) = (gains(0..early), gains(early..rounds));

@@ -3,7 +3,10 @@
 use super::person::Person;
 use crate::parallel;
 use crate::setup::{Setup, StudyError};
-use fable_core::{Catalog, Certifier, DecisionId, Event, Feasible, HostLearner, HostUser, Policy, Request, Settings, Verdict};
+use fable_core::host::HostLearner;
+use fable_core::journal::Event;
+use fable_core::preference::{Certifier, Verdict};
+use fable_core::{Catalog, DecisionId, Feasible, HostUser, Policy, Request, Settings};
 
 /// A preference that was certified.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -42,7 +45,7 @@ impl Life {
 pub fn learner<'p>(policy: &Policy<'p, f32>, number: u64) -> Result<HostUser<'p, f32>, StudyError> {
     let mut learner = HostLearner::for_policy(policy);
     learner.start(policy, number)?;
-    Ok(HostUser::of(policy, learner)?)
+    Ok(HostUser::from_learner(policy, learner)?)
 }
 
 /// Notes what is new in a profile, and what coins do not hold to any more.
@@ -54,7 +57,10 @@ pub fn note(user: &mut HostUser<'_, f32>, life: &mut Life, round: u32) -> Result
         let last = life.certificates.iter().rev().find(|known| known.contrast == contrast);
         if last.is_none_or(|known| (known.verdict, known.by) != (verdict, by)) {
             life.certificates.push(Certificate { round, contrast, verdict, by });
-        } else if life.withdrawn.is_none() && by == Certifier::Coins && user.standing(&entry)? == fable_core::Standing::Revoked {
+        } else if life.withdrawn.is_none()
+            && by == Certifier::Probes
+            && user.standing(&entry)? == fable_core::preference::Standing::Revoked
+        {
             life.withdrawn = Some(round);
         }
     }

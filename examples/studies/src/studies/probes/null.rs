@@ -9,7 +9,8 @@ use crate::report::{Report, Table};
 use crate::setup::{Setup, StudyError};
 use crate::statistics::{mean, wilson};
 use fable_core::catalog::{AGENT, Block, Definition, TAU2};
-use fable_core::{Catalog, Certifier, Policy, Settings};
+use fable_core::preference::Certifier;
+use fable_core::{Catalog, Policy, Settings};
 
 /// The contrasts, tasks and signals of `agent` over a dictionary of mains: what a coin shows does not depend on the dictionary,
 /// and a round takes a tenth of the time.
@@ -137,7 +138,7 @@ pub fn certificates(setup: &Setup, report: &mut Report) -> Result<(), StudyError
             let person = |number: u64| Person { level, says, answers, ..Person::indifferent(catalog, number) };
             let lives = life::lives(setup, (catalog, Settings::PROBING), kind, (count, rounds), person)?;
             let coins = mean(&lives.iter().map(|life| life.coins as f64).collect::<Vec<_>>());
-            let wrong = lives.iter().filter(|life| life.first(Certifier::Coins).is_some()).count();
+            let wrong = lives.iter().filter(|life| life.first(Certifier::Probes).is_some()).count();
             add(report, format!("{}, {kind}, the rule", catalog.definition().name), lives.len(), coins, wrong, false);
         }
     }
@@ -154,7 +155,7 @@ pub fn certificates(setup: &Setup, report: &mut Report) -> Result<(), StudyError
     add(report, "**tau2, silence that is chosen, coins in every round**".into(), lives.len(), coins, wrong, false);
     let lives = life::lives(setup, (&TAU2, Settings::PROBING), "silence", (setup.scale(500, 3), rounds), silent)?;
     let coins = mean(&lives.iter().map(|life| life.coins as f64).collect::<Vec<_>>());
-    let wrong = lives.iter().filter(|life| life.first(Certifier::Coins).is_some()).count();
+    let wrong = lives.iter().filter(|life| life.first(Certifier::Probes).is_some()).count();
     add(report, "**tau2, silence that is chosen, the rule**".into(), lives.len(), coins, wrong, false);
     report.table(table);
     report.text(

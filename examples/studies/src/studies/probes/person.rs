@@ -1,6 +1,7 @@
 //! Who reports: what is liked, how rewards scatter, and when they come.
 
-use fable_core::{Action, Catalog, Context, ContextError};
+use fable_core::catalog::ContextError;
+use fable_core::{Action, Catalog, Context};
 use fable_simulate::Random;
 
 /// How the level of all rewards moves, whatever is played.

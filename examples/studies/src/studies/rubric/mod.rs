@@ -15,7 +15,9 @@ use crate::setup::{Setup, StudyError};
 use crate::spread::{flat_preference, flat_settings};
 use crate::statistics::{deviation, mean, mean_interval};
 use fable_core::catalog::rubric::RUBRIC;
-use fable_core::{Catalog, Context, Direction, Exploration, Feasible, Policy, Request, Settings, Statement, Verdict, When};
+use fable_core::catalog::{Direction, When};
+use fable_core::preference::Verdict;
+use fable_core::{Catalog, Context, Exploration, Feasible, Policy, Request, Settings, Statement};
 use fable_simulate::Random;
 use world::{INFORMED, UNASKED, World};
 

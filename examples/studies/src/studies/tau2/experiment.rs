@@ -12,7 +12,9 @@ use crate::setup::StudyError;
 use crate::spread::flat_settings;
 use crate::statistics::{cluster_bootstrap, mean};
 use fable_core::catalog::tau2::{Style, TAU2};
-use fable_core::{Catalog, Context, Direction, Feasible, Policy, Promotion, Request, Settings, Statement, Verdict, When};
+use fable_core::catalog::{Direction, When};
+use fable_core::preference::Verdict;
+use fable_core::{Catalog, Context, Feasible, Policy, Promotion, Request, Settings, Statement};
 use fable_simulate::Random;
 
 /// The paper's ten policies in the order of its table, then two more flat ones and what brackets them all.

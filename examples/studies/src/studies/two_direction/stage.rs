@@ -4,7 +4,8 @@
 use crate::setup::StudyError;
 use fable_core::catalog::agent::{self, AGENT, MEMORY, Memory, STYLE, Style, TOOL, TOOL_NEED, Tool};
 use fable_core::catalog::{Block, Component, Condition, Definition, Part, Term, Value};
-use fable_core::{Action, Catalog, Comparison, Context, Rule, values};
+use fable_core::preference::Comparison;
+use fable_core::{Action, Catalog, Context, Rule, values};
 
 /// Which way a prompt points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use crate::policy_arguments::PolicyArguments;
 use crate::prior_argument;
 use crate::store_key;
 use clap::{Args, ValueEnum};
-use fable_core::Deadline;
+use fable_core::settings::Deadline;
 use fable_core::{Policy, Settings};
 use fable_std::chat::{Chat, ChatError, Reader, SEEN, TYPED};
 use fable_std::llm::{Endpoint, Key, Llm};

@@ -6,10 +6,11 @@
 //! 64, a draw with 4 did best for it in 300 rounds of eight users of `agent`. Coins are Fable's alone, and so is what they cost.
 
 use fable_core::catalog::{Block, Definition};
-use fable_core::{
-    BlockSet, Catalog, CatalogError, Command, Exploration, Feasible, HostLearner, HostUser, Policy, Request, Settings, UserError,
-    setting,
-};
+use fable_core::catalog::{BlockSet, CatalogError};
+use fable_core::host::HostLearner;
+use fable_core::journal::Command;
+use fable_core::settings::table;
+use fable_core::{Catalog, Exploration, Feasible, HostUser, Policy, Request, Settings, UserError};
 use fable_std::simulate::SimulatedUser;
 use std::error::Error;
 use std::num::NonZero;
@@ -21,7 +22,7 @@ use std::thread;
 pub(super) fn companion<'p>(policy: &Policy<'p, f32>, life: u64) -> Result<HostUser<'p, f32>, UserError> {
     let mut learner = HostLearner::for_policy(policy);
     learner.start(policy, life)?;
-    HostUser::of(policy, learner)
+    HostUser::from_learner(policy, learner)
 }
 
 /// The mean of what is believed about theta.
@@ -54,7 +55,7 @@ pub(super) fn flat<'c>(catalog: &Catalog<'c>) -> Result<Catalog<'c>, CatalogErro
 
 /// The settings that suit the flat learner.
 pub(super) fn flat_settings(settings: Settings<'_>) -> Settings<'_> {
-    let base_precision = settings.base_precision.map(|own| (own / 4.0).max(setting::BASE_PRECISION.range.least));
+    let base_precision = settings.base_precision.map(|own| (own / 4.0).max(table::BASE_PRECISION.range.least));
     let exploration = match settings.exploration {
         Exploration::Optimistic(_) => Settings::PAPER.exploration,
         own => own,

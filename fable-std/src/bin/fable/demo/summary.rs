@@ -5,7 +5,8 @@ use super::lives;
 use super::picture::Curve;
 use super::tastes::{Taste, Tastes};
 use super::trials::Trials;
-use fable_core::{Certifier, HostUser, Promotion, Standing, Trial, Verdict};
+use fable_core::preference::{Certifier, Standing, Trial, Verdict};
+use fable_core::{HostUser, Promotion};
 use fable_std::simulate::SimulatedUser;
 use fable_std::text::wording;
 use std::error::Error;
@@ -118,7 +119,7 @@ fn preferences(out: &mut String, fable: &mut HostUser<'_, f32>, trials: &Trials)
         let verdict = if trial.average.mean < 0.0 { Verdict::Against } else { Verdict::For };
         let (coins, progress) = (trial.trials, wording::progress(&trial));
         let (lower, upper, valid) = (0.0, 0.0, false);
-        let guess = Promotion { contrast, verdict, valid, by: Certifier::Coins, round: 0, at: 0, evidence: 0, lower, upper };
+        let guess = Promotion { contrast, verdict, valid, by: Certifier::Probes, round: 0, at: 0, evidence: 0, lower, upper };
         writeln!(out, "  {}", wording::promotion(catalog, &guess))?;
         writeln!(out, "    {coins} coin{}, {progress}", if coins == 1 { "" } else { "s" })?;
     }

@@ -4,7 +4,8 @@
 //! have the value, less the same for the component's values together. Being linear it can be had from any theta, while
 //! single coordinates of theta are poorly determined (many thetas give the same scores).
 
-use fable_core::{Catalog, ContextError, Feasible};
+use fable_core::catalog::ContextError;
+use fable_core::{Catalog, Feasible};
 use fable_std::simulate::SimulatedUser;
 
 /// Requests that the means are taken over.

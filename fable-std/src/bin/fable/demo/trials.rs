@@ -1,6 +1,7 @@
 //! What coins have shown in the life that is played, beside the truth, which the learner does not see.
 
-use fable_core::{Action, Catalog, Context, Decision, Probe, Trial, User, UserError};
+use fable_core::preference::{ProbeOutcome, Trial};
+use fable_core::{Action, Catalog, Context, Decision, User, UserError};
 use fable_std::simulate::SimulatedUser;
 use fable_std::text::wording;
 
@@ -18,7 +19,7 @@ impl Trials {
         person: &SimulatedUser<'_>,
         context: &Context,
         decision: &Decision,
-        probes: impl Iterator<Item = Probe>,
+        probes: impl Iterator<Item = ProbeOutcome>,
     ) {
         for probe in probes {
             let contrast = usize::from(probe.contrast);

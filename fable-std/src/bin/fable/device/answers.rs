@@ -3,11 +3,11 @@
 use super::Output;
 use super::names::named;
 use crate::failure::Failure;
+use fable_core::explain::Source;
+use fable_core::preference::{Assessment, ProbeOutcome, Trial, Verdict};
 use fable_core::protocol::MAX_DEFAULTS;
 use fable_core::record::Header;
-use fable_core::{
-    Action, Assessment, Catalog, Context, DecisionId, Feasible, Policy, Probe, Settings, Source, Thousandths, Trial, Verdict,
-};
+use fable_core::{Action, Catalog, Context, DecisionId, Feasible, Policy, Settings};
 use fable_std::catalogs;
 use fable_std::device::Device;
 use fable_std::text::wording;
@@ -61,7 +61,7 @@ pub(super) fn hello<P: Read + Write>(device: &mut Device<P>) -> Result<Output, F
         "settings": settings,
         "prior": if prior.is_some() { "population" } else { "base" },
         "fingerprint": format!("{:016x}", hello.fingerprint),
-        "promise": format!("{:08x}", hello.promise),
+        "promise": format!("{:08x}", hello.guarantee_fingerprint),
         "ring": hello.ring,
         "user": format!("{:016x}", hello.user),
         "incarnation": hello.incarnation,
@@ -102,8 +102,7 @@ pub(super) fn recommend<P: Read + Write>(
 ) -> Result<Output, Failure> {
     let (action, score) = device.recommend(context, feasible, defaults)?;
     let instruction = instructed(catalog, action);
-    let text =
-        format!("action       {}\ninstruction  {instruction}\nscore        {}\n", named(catalog, action), Thousandths(score));
+    let text = format!("action       {}\ninstruction  {instruction}\nscore        {}\n", named(catalog, action), fixed3(score));
     Ok((text, json!({ "action": catalogs::action(catalog, action), "instruction": instruction, "score": score })))
 }
 
@@ -122,7 +121,7 @@ pub(super) fn decide<P: Read + Write>(
     if !probes.is_empty() {
         let probed = probes.iter().map(|probe| usize::from(probe.contrast));
         let _ = writeln!(text, "probe        {}", wording::probe(catalog, decision.action, probed));
-        let told = |probe: &Probe| json!({ "contrast": contrast_name(catalog, probe.contrast.into()), "preferred": probe.preferred, "expected": f64::from(probe.expected) });
+        let told = |probe: &ProbeOutcome| json!({ "contrast": contrast_name(catalog, probe.contrast.into()), "preferred": probe.preferred, "expected": f64::from(probe.expected) });
         value["probes"] = probes.iter().map(told).collect();
     }
     Ok((text, value))
@@ -138,7 +137,7 @@ pub(super) fn explain<P: Read + Write>(
     let probed: Vec<&str> = why.probed.iter().map(|contrast| contrast_name(catalog, contrast)).collect();
     let mut text = format!(
         "chosen {} {}{}\n{}not    {} {}{}\n",
-        Thousandths(why.chosen_score.into()),
+        fixed3(why.chosen_score.into()),
         named(catalog, why.chosen),
         match (why.intended == why.chosen, why.explored) {
             (false, _) => ", the other way, to be sure",
@@ -146,7 +145,7 @@ pub(super) fn explain<P: Read + Write>(
             (true, false) => "",
         },
         probed.iter().map(|name| format!("a coin was tossed for {name}\n")).collect::<Vec<_>>().concat(),
-        Thousandths(why.other_score.into()),
+        fixed3(why.other_score.into()),
         named(catalog, why.other),
         if why.feasible { "" } else { ", not feasible" },
     );
@@ -165,7 +164,7 @@ pub(super) fn explain<P: Read + Write>(
                 format!("{chosen} against {other}")
             }
         };
-        let _ = writeln!(text, "  {} {} {part}", Thousandths(share.chosen.into()), Thousandths(share.other.into()));
+        let _ = writeln!(text, "  {} {} {part}", fixed3(share.chosen.into()), fixed3(share.other.into()));
         let [chosen, other] = names;
         shares.push(json!({
             "part": match share.source() { Source::Default => "default", Source::Cost => "cost", Source::Draw => "draw", Source::Bonus => "bonus", Source::Block(_) => "block" },
@@ -274,8 +273,13 @@ pub(super) fn line(name: &str, assessment: &Assessment) -> String {
         Verdict::Open => "open",
     };
     let valid = if valid { "" } else { ", no guarantee" };
-    let [mean, lower, upper] = [mean, lower, upper].map(Thousandths);
+    let [mean, lower, upper] = [mean, lower, upper].map(fixed3);
     format!("{name:<32} {verdict:<8} {mean} from {lower} to {upper}, {evidence} observations{valid}\n")
+}
+
+/// Signed thousandths.
+fn fixed3(number: f64) -> String {
+    format!("{number:+.3}")
 }
 
 pub(super) fn assessed(assessment: &Assessment) -> Value {

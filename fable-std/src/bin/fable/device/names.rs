@@ -2,7 +2,8 @@
 
 use super::arguments::ContextArguments;
 use crate::failure::Failure;
-use fable_core::{Action, Catalog, Context, Feasible, When};
+use fable_core::catalog::When;
+use fable_core::{Action, Catalog, Context, Feasible};
 use fable_std::catalogs::lookup;
 
 impl ContextArguments {

@@ -5,8 +5,11 @@ use crate::failure::Failure;
 use crate::merge::{news, told};
 use crate::store::printable;
 use crate::store_key::open_any;
+use fable_core::host::HostLearner;
+use fable_core::journal::Command;
+use fable_core::preference::UserRule;
 use fable_core::record::{Header, Kind};
-use fable_core::{Catalog, Command, HostLearner, HostUser, Policy, Scalar, Settings, Wish};
+use fable_core::{Catalog, HostUser, Policy, Scalar, Settings};
 use fable_std::device::Device;
 use fable_std::merge::{MergeFailure, Merged, Place, sync};
 use fable_std::replay::Tape;
@@ -67,13 +70,18 @@ fn into<T: Scalar>(
 }
 
 /// What a user of a store wishes; nothing if there is none.
-fn wishes<T: Scalar>(store: &dyn Store, catalog: &Catalog<'_>, settings: Settings<'_>, user: &str) -> Result<Vec<Wish>, Failure> {
+fn wishes<T: Scalar>(
+    store: &dyn Store,
+    catalog: &Catalog<'_>,
+    settings: Settings<'_>,
+    user: &str,
+) -> Result<Vec<UserRule>, Failure> {
     let base = Policy::<T>::new(catalog, settings).map_err(Failure::mistake)?;
     let priors = Priors::open(store, &base, None)?;
     let policies = priors.policies(&base)?;
     let Some(number) = store.find(user)? else { return Ok(Vec::new()) };
     let stored = store.user(number, Reach::Snapshot)?.ok_or(StoreError::NoUser)?;
-    Ok(Resident::revive(&mut Desk::new(&policies), &stored, None)?.learner().wishes().collect())
+    Ok(Resident::revive(&mut Desk::new(&policies), &stored, None)?.learner().user_rules().collect())
 }
 
 /// Makes a device with which nothing has happened yet one more place of a user of a store.
@@ -128,16 +136,16 @@ fn beginning<T: Scalar>(
     settings: Settings<'_>,
     user: u64,
     incarnation: u32,
-    wishes: &[Wish],
+    wishes: &[UserRule],
 ) -> Result<Vec<u8>, Failure> {
     let policy = Policy::<T>::new(catalog, settings).map_err(Failure::mistake)?;
     let mut learner = HostLearner::<T>::for_policy(&policy);
     let header = Header::new(Kind::Journal, &policy, user, 1);
     learner.start_journal_in(&policy, &header, incarnation).map_err(Failure::mistake)?;
-    let mut life = HostUser::of(&policy, learner).map_err(Failure::mistake)?;
+    let mut life = HostUser::from_learner(&policy, learner).map_err(Failure::mistake)?;
     if let Some(event) = life.user().placing() {
         life.user().check(&event).map_err(Failure::mistake)?.apply();
     }
-    life.user().run(&mut Command::wishes(wishes)).map_err(Failure::mistake)?;
+    life.user().run(&mut Command::user_rules(wishes)).map_err(Failure::mistake)?;
     Ok(life.to_bytes())
 }

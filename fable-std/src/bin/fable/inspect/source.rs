@@ -3,8 +3,9 @@
 use crate::failure::Failure;
 use crate::input::{self, read_journal};
 use crate::store::printable;
+use fable_core::catalog::{AGENT, BlockSet, RUBRIC, TAU2};
 use fable_core::record::RecordError;
-use fable_core::{BlockSet, Catalog, HostUser, Policy, Scalar, Settings, catalog::AGENT, catalog::RUBRIC, catalog::TAU2};
+use fable_core::{Catalog, HostUser, Policy, Scalar, Settings};
 use fable_std::identify::Allowed;
 use fable_std::prior_file::PriorFileError;
 use fable_std::replay::{ReplayError, Tape};

@@ -11,7 +11,8 @@ use crate::store::{
     Desk, FileStore, History, Identity, Options, Policies, Reach, Resident, Sink, Store, StoreError, Writes, transfer,
 };
 use fable_core::catalog::TAU2;
-use fable_core::{Command, DecisionId, Feasible, Policy, Request, Settings, user_hash};
+use fable_core::journal::Command;
+use fable_core::{DecisionId, Feasible, Policy, Request, Settings, user_hash};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -1,23 +1,26 @@
 //! What a user wishes, whatever is learned: rules of their own, and switches.
 //!
-//! A [`Wish`] is a small number. A learner has room for [`MAX_WISHES`] of them after its other numbers, as the bits of so many more, so
-//! they are wherever the user is: in snapshots, in exported files, in the flash of a device. They change by an [event](crate::Event::Wish), so whoever follows the
+//! A [`UserRule`] is a small number. A learner has room for [`MAX_USER_RULES`] of them after its other numbers, as the bits of so many more, so
+//! they are wherever the user is: in snapshots, in exported files, in the flash of a device. They change by an [event](crate::journal::Event::UserRule), so whoever follows the
 //! journal obeys them, and forgetting forgets them. A rule is enforced like one of the [catalog](crate::catalog::StandingRule): before
 //! anything is drawn. What they are called and in which words they were said is for hosts to keep.
 //!
 //! ```
-//! use fable_core::{Command, Feasible, HostUser, Policy, Settings, When, Wish, catalog::AGENT};
+//! use fable_core::catalog::{AGENT, When};
+//! use fable_core::journal::Command;
+//! use fable_core::preference::UserRule;
+//! use fable_core::{Feasible, HostUser, Policy, Settings};
 //!
 //! let policy = Policy::<f32>::new(&AGENT, Settings::default())?;
 //! let mut ana = HostUser::<f32>::new(&policy, "ana")?;
-//! let never = Wish::Never { component: 1, value: 1, when: When::Always }; // tool=web_search
-//! ana.user().run(&mut Command::wishes(&[never]))?;
+//! let never = UserRule::Never { component: 1, value: 1, when: When::Always }; // tool=web_search
+//! ana.user().run(&mut Command::user_rules(&[never]))?;
 //! let context = AGENT.context(None, [("risk", 0.1), ("ambiguity", 0.2), ("memory_need", 0.7), ("tool_need", 0.9)])?;
 //! for _ in 0..20 {
 //!     let decision = ana.decide(&context, &Feasible::all(&AGENT))?;
 //!     assert_ne!(AGENT.values(decision.action).unwrap()[1], 1);
 //! }
-//! assert!(ana.learner().wishes().eq([never]));
+//! assert!(ana.learner().user_rules().eq([never]));
 //! # Ok::<(), Box<dyn core::error::Error>>(())
 //! ```
 
@@ -26,18 +29,18 @@ use super::Event;
 use super::{Learner, Memory, Request, User, UserError, supported};
 use crate::catalog::score::Scalar;
 use crate::catalog::{
-    Action, ActionSet, Catalog, Context, Feasible, FeasibleError, MAX_SIGNALS, MAX_TASKS, SIGNAL_HIGH, WISH_LEN, When,
+    Action, ActionSet, Catalog, Context, Feasible, FeasibleError, MAX_SIGNALS, MAX_TASKS, SIGNAL_HIGH, USER_RULE_LEN, When,
 };
 use crate::numbers::Storage;
 
 /// Most wishes of one user.
-pub const MAX_WISHES: usize = WISH_LEN;
+pub const MAX_USER_RULES: usize = USER_RULE_LEN;
 
 /// Something that a user wishes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
-pub enum Wish {
+pub enum UserRule {
     /// The value is not chosen in these contexts.
     Never {
         /// Position of the component.
@@ -69,7 +72,7 @@ const SWITCH: u32 = 3;
 
 const OFF: u32 = SWITCH << 18;
 
-impl Wish {
+impl UserRule {
     /// The number that is stored and sent: from the lowest bit the value, 8 bits; the component, 3; where, 7 (0 everywhere, 1 + task, 65 +
     /// signal); the kind, 2 (1 never, 2 always, 3 a switch, whose value is 0 off, 1 remember, 2 do not).
     #[must_use]
@@ -144,7 +147,7 @@ impl Code {
 
 /// Whether a code is a wish that a user of a catalog can have.
 #[inline(never)]
-pub(crate) fn is_wish(catalog: &Catalog<'_>, code: u32) -> bool {
+pub(crate) fn is_user_rule(catalog: &Catalog<'_>, code: u32) -> bool {
     let Code { kind, component, value, place } = Code::of(code);
     let (definition, place) = (catalog.definition(), usize::from(place));
     match kind {
@@ -162,7 +165,7 @@ pub(crate) fn is_wish(catalog: &Catalog<'_>, code: u32) -> bool {
 
 /// The numbers that wishes have, at the end of a learner's storage.
 fn places<T>(storage: &[T]) -> &[T] {
-    storage.split_last_chunk::<MAX_WISHES>().map_or(&[], |(_, places)| places)
+    storage.split_last_chunk::<MAX_USER_RULES>().map_or(&[], |(_, places)| places)
 }
 
 fn codes<T: Scalar>(storage: &[T]) -> impl Iterator<Item = u32> {
@@ -171,20 +174,20 @@ fn codes<T: Scalar>(storage: &[T]) -> impl Iterator<Item = u32> {
 
 /// The code that a number stands for: its bits, so that nothing is computed with it. 0 for none.
 pub(crate) fn code_of<T: Scalar>(number: T) -> u32 {
-    u32::try_from(number.bits()).unwrap_or(u32::MAX) // which is no wish
+    u32::try_from(number.bits()).unwrap_or(u32::MAX) // which is no rule
 }
 
 impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
     /// What the user wishes.
-    pub fn wishes(&self) -> impl Iterator<Item = Wish> {
-        codes(self.storage().as_ref()).filter_map(Wish::from_code)
+    pub fn user_rules(&self) -> impl Iterator<Item = UserRule> {
+        codes(self.storage().as_ref()).filter_map(UserRule::from_code)
     }
 }
 
 impl<T: Scalar> User<'_, T> {
     /// What the user wishes.
-    pub fn wishes(&self) -> impl Iterator<Item = Wish> {
-        codes(self.memory.storage).filter_map(Wish::from_code)
+    pub fn user_rules(&self) -> impl Iterator<Item = UserRule> {
+        codes(self.memory.storage).filter_map(UserRule::from_code)
     }
 
     /// Whether the user has switched everything off.
@@ -195,8 +198,8 @@ impl<T: Scalar> User<'_, T> {
 
     /// The user's own rule that removes an action in a context; `None` when none does.
     #[must_use]
-    pub fn unwished(&self, context: &Context, action: Action) -> Option<Wish> {
-        Wish::from_code(self.stops(context, action))
+    pub fn forbidding_rule(&self, context: &Context, action: Action) -> Option<UserRule> {
+        UserRule::from_code(self.stops(context, action))
     }
 
     /// The first of the user's rules that removes an action in a context; 0 when none does.
@@ -220,17 +223,17 @@ impl<T: Scalar> User<'_, T> {
     /// Refuses what a user does not want who has switched everything off; whether the user wishes anything.
     #[cfg_attr(feature = "rules", inline(never))]
     pub(super) fn admit_on(&self) -> Result<bool, UserError> {
-        let mut wishes = false;
+        let mut rules = false;
         if !cfg!(feature = "rules") {
-            return Ok(wishes);
+            return Ok(rules);
         }
         for code in codes(self.memory.storage) {
             if code == OFF {
                 return Err(UserError::Off);
             }
-            wishes = true;
+            rules = true;
         }
-        Ok(wishes)
+        Ok(rules)
     }
 
     /// What the rules of the catalog and of the user leave of an admitted request. This is the one place where they are enforced:
@@ -258,28 +261,28 @@ impl<T: Scalar> User<'_, T> {
     ///
     /// # Errors
     /// A wish of another catalog, one that stands already or does not stand, no room; nothing has changed then.
-    pub fn wish(&mut self, wish: Wish, stands: bool) -> Result<(), UserError> {
+    pub fn set_user_rule(&mut self, rule: UserRule, stands: bool) -> Result<(), UserError> {
         self.admit()?;
-        self.admit_wish(wish.code(), stands)?;
-        self.memory.wish(wish.code(), stands);
+        self.admit_user_rule(rule.code(), stands)?;
+        self.memory.set_user_rule(rule.code(), stands);
         Ok(())
     }
 
     /// Refuses a wish that cannot be taken or given up.
     #[inline(never)]
-    pub(super) fn admit_wish(&self, code: u32, stands: bool) -> Result<(), UserError> {
+    pub(super) fn admit_user_rule(&self, code: u32, stands: bool) -> Result<(), UserError> {
         supported(cfg!(feature = "rules"))?;
         let (mut known, mut count) = (false, 0);
         for other in codes(self.memory.storage) {
             (known, count) = (known || other == code, count + 1);
         }
-        if !is_wish(self.policy.catalog(), code) {
+        if !is_user_rule(self.policy.catalog(), code) {
             Err(UserError::UnknownRule)
         } else if known && stands {
             Err(UserError::RuleExists)
         } else if !known && !stands {
             Err(UserError::RuleMissing)
-        } else if stands && count == MAX_WISHES {
+        } else if stands && count == MAX_USER_RULES {
             Err(UserError::RulesFull)
         } else {
             Ok(())
@@ -288,32 +291,32 @@ impl<T: Scalar> User<'_, T> {
 
     #[cfg(feature = "alloc")]
     /// The next change that makes the user's wishes these; `false` when they are.
-    pub(super) fn propose_wish(&self, wishes: &[Wish], first: bool, event: &mut Event) -> Result<bool, UserError> {
+    pub(super) fn propose_user_rule(&self, rules: &[UserRule], first: bool, event: &mut Event) -> Result<bool, UserError> {
         if first {
-            let unknown = |wish: &&Wish| !is_wish(self.policy.catalog(), wish.code());
+            let unknown = |rule: &&UserRule| !is_user_rule(self.policy.catalog(), rule.code());
             supported(cfg!(feature = "rules"))?;
-            if wishes.iter().any(|wish| unknown(&wish)) {
+            if rules.iter().any(|rule| unknown(&rule)) {
                 return Err(UserError::UnknownRule);
             }
-            let again = |(place, wish): (usize, &Wish)| wishes.iter().take(place).any(|other| other == wish);
-            if wishes.len() - wishes.iter().enumerate().filter(|pair| again(*pair)).count() > MAX_WISHES {
+            let again = |(place, rule): (usize, &UserRule)| rules.iter().take(place).any(|other| other == rule);
+            if rules.len() - rules.iter().enumerate().filter(|pair| again(*pair)).count() > MAX_USER_RULES {
                 return Err(UserError::RulesFull);
             }
         }
-        let wanted = |code: u32| wishes.iter().any(|wish| wish.code() == code);
+        let wanted = |code: u32| rules.iter().any(|rule| rule.code() == code);
         let gone = codes(self.memory.storage).find(|code| !wanted(*code)).map(|code| (code, false));
-        let new = || wishes.iter().map(|wish| wish.code()).find(|code| codes(self.memory.storage).all(|known| known != *code));
+        let new = || rules.iter().map(|rule| rule.code()).find(|code| codes(self.memory.storage).all(|known| known != *code));
         let Some((code, stands)) = gone.or_else(|| new().map(|code| (code, true))) else { return Ok(false) };
-        *event = Event::Wish { code, stands };
+        *event = Event::UserRule { code, stands };
         Ok(true)
     }
 }
 
 impl<T: Scalar> Memory<'_, T> {
     /// Takes a wish, or gives it up: one place changes. It is not counted: other places of the user need not know.
-    pub(super) fn wish(&mut self, code: u32, stands: bool) {
+    pub(super) fn set_user_rule(&mut self, code: u32, stands: bool) {
         let (from, to) = if stands { (0, code) } else { (code, 0) };
-        let start = self.storage.len().saturating_sub(MAX_WISHES);
+        let start = self.storage.len().saturating_sub(MAX_USER_RULES);
         let place = self.storage.iter_mut().skip(start).find(|place| place.bits() == u64::from(from));
         if let Some(place) = place {
             *place = T::from_bits(to.into());
