@@ -11,7 +11,7 @@
  * `float` inside, and the decisions are those of the Rust crate fable-core with `f32`, bit for bit.
  *
  * Every call that can fail returns a `fable_status`. On an error nothing has changed; what is written through pointers is then
- * the needed length after FABLE_TOO_SMALL, and nothing otherwise. Pointers may be null only where it says so.
+ * the needed length after FABLE_ERR_TOO_SMALL, and nothing otherwise. Pointers may be null only where it says so.
  *
  * Positions count from 0. Where there may be none, 0 means none and FABLE_AT(position) is a position, so that whatever is left
  * out of an initializer means none.
@@ -50,108 +50,108 @@ typedef int32_t fable_status;
 enum {
     FABLE_OK = 0,
     /* How a function was called. */
-    FABLE_NULL = 1,          /* a pointer is null that must not be */
-    FABLE_MISALIGNED = 2,    /* memory that does not begin at a multiple of FABLE_ALIGNMENT */
-    FABLE_TOO_SMALL = 3,     /* memory or a buffer is too small; where there is a length, it says what is needed */
-    FABLE_NOT_A_POLICY = 4,  /* the memory holds no policy, or it was moved */
-    FABLE_NOT_A_USER = 5,    /* the memory holds no user, or it was moved */
-    FABLE_NOT_STARTED = 6,   /* the user was neither started nor loaded */
-    FABLE_BAD_TEXT = 7,      /* a text is not UTF-8 */
-    FABLE_BAD_KIND = 8,      /* a kind is none of its constants */
-    FABLE_UNSUPPORTED = 9,   /* the library was built without what this needs */
-    FABLE_SINK = 10,         /* the caller's sink did not take the bytes */
-    FABLE_INTERNAL = 11,     /* something that should not be possible */
-    FABLE_OVERLAP = 12,      /* the memory of a user and its workspace overlap */
+    FABLE_ERR_NULL = 1,          /* a pointer is null that must not be */
+    FABLE_ERR_MISALIGNED = 2,    /* memory that does not begin at a multiple of FABLE_ALIGNMENT */
+    FABLE_ERR_TOO_SMALL = 3,     /* memory or a buffer is too small; where there is a length, it says what is needed */
+    FABLE_ERR_NOT_A_POLICY = 4,  /* the memory holds no policy, or it was moved */
+    FABLE_ERR_NOT_A_USER = 5,    /* the memory holds no user, or it was moved */
+    FABLE_ERR_NOT_STARTED = 6,   /* the user was neither started nor loaded */
+    FABLE_ERR_BAD_TEXT = 7,      /* a text is not UTF-8 */
+    FABLE_ERR_BAD_KIND = 8,      /* a kind is none of its constants */
+    FABLE_ERR_UNSUPPORTED = 9,   /* the library was built without what this needs */
+    FABLE_ERR_SINK = 10,         /* the caller's sink did not take the bytes */
+    FABLE_ERR_INTERNAL = 11,     /* something that should not be possible */
+    FABLE_ERR_OVERLAP = 12,      /* the memory of a user and its workspace overlap */
     /* What was asked of a user. */
-    FABLE_FOREIGN_POLICY = 20,      /* the user belongs to another catalog or other settings */
-    FABLE_UNKNOWN_TASK = 21,        /* the catalog has no such task */
-    FABLE_UNKNOWN_SIGNAL = 22,      /* the catalog has no such signal */
-    FABLE_SIGNAL_COUNT = 23,        /* a context needs each signal of the catalog once */
-    FABLE_SIGNAL_RANGE = 24,        /* a signal is not a number from 0 to 1 */
-    FABLE_UNKNOWN_ACTION = 25,      /* the catalog has no such action */
-    FABLE_UNKNOWN_VALUE = 26,       /* the catalog has no such component or value, or one is named twice or not at all */
-    FABLE_UNKNOWN_COORDINATE = 27,  /* the catalog has no such coordinate */
-    FABLE_UNKNOWN_CONTRAST = 28,    /* the catalog has no such contrast */
-    FABLE_NOTHING_FEASIBLE = 29,    /* the rules leave nothing to choose */
-    FABLE_REWARD = 30,              /* a reward is not a number from -1 to 1 */
-    FABLE_WEIGHT = 31,              /* a weight is not a number from 0.001 to 100 */
-    FABLE_DEFAULT_COUNT = 32,       /* there must be one default score per action */
-    FABLE_DEFAULT_RANGE = 33,       /* a default score is not a number from -100 to 100 */
-    FABLE_UNKNOWN_DECISION = 34,    /* there is no such decision */
-    FABLE_EXPIRED_DECISION = 35,    /* the decision waited too long for its reward */
-    FABLE_DUPLICATE_FEEDBACK = 36,  /* the decision has had its reward */
-    FABLE_DECIDED_ELSEWHERE = 37,   /* the decision was made at another place, and its reward is learned there */
-    FABLE_STALE = 38,               /* the decision cannot be explained any more: something was learned since */
-    FABLE_COMPARISON = 39,          /* the two actions compared must differ in exactly one component */
-    FABLE_OFF = 40,                 /* the user has switched everything off */
-    FABLE_UNKNOWN_RULE = 41,        /* the rule is not one that users of this catalog can have */
-    FABLE_RULES_FULL = 42,          /* the user has the maximum number of rules */
-    FABLE_EXHAUSTED = 43,           /* a counter has reached its end */
-    FABLE_DIRECTION = 44,           /* a statement needs 1 to 24 different coordinates, and of one task at most */
-    FABLE_COEFFICIENT = 45,         /* a coefficient is not a number from -100 to 100, or it is 0 */
-    FABLE_RESPONSE = 46,            /* a response is not a number from -1 to 1 */
-    FABLE_PRECISION = 47,           /* a precision is neither 0 nor a number from 0.000001 to 1000000 */
-    FABLE_NO_COORDINATE = 48,       /* the dictionary has no coordinate for this combination of values */
-    FABLE_RULE_EXISTS = 49,         /* the user has this rule */
-    FABLE_RULE_MISSING = 50,        /* the user does not have this rule */
+    FABLE_ERR_FOREIGN_POLICY = 20,      /* the user belongs to another catalog or other settings */
+    FABLE_ERR_UNKNOWN_TASK = 21,        /* the catalog has no such task */
+    FABLE_ERR_UNKNOWN_SIGNAL = 22,      /* the catalog has no such signal */
+    FABLE_ERR_SIGNAL_COUNT = 23,        /* a context needs each signal of the catalog once */
+    FABLE_ERR_SIGNAL_RANGE = 24,        /* a signal is not a number from 0 to 1 */
+    FABLE_ERR_UNKNOWN_ACTION = 25,      /* the catalog has no such action */
+    FABLE_ERR_UNKNOWN_VALUE = 26,       /* the catalog has no such component or value, or one is named twice or not at all */
+    FABLE_ERR_UNKNOWN_COORDINATE = 27,  /* the catalog has no such coordinate */
+    FABLE_ERR_UNKNOWN_CONTRAST = 28,    /* the catalog has no such contrast */
+    FABLE_ERR_NOTHING_FEASIBLE = 29,    /* the rules leave nothing to choose */
+    FABLE_ERR_REWARD = 30,              /* a reward is not a number from -1 to 1 */
+    FABLE_ERR_WEIGHT = 31,              /* a weight is not a number from 0.001 to 100 */
+    FABLE_ERR_DEFAULT_COUNT = 32,       /* there must be one default score per action */
+    FABLE_ERR_DEFAULT_RANGE = 33,       /* a default score is not a number from -100 to 100 */
+    FABLE_ERR_UNKNOWN_DECISION = 34,    /* there is no such decision */
+    FABLE_ERR_EXPIRED_DECISION = 35,    /* the decision waited too long for its reward */
+    FABLE_ERR_DUPLICATE_FEEDBACK = 36,  /* the decision has had its reward */
+    FABLE_ERR_DECIDED_ELSEWHERE = 37,   /* the decision was made at another place, and its reward is learned there */
+    FABLE_ERR_STALE = 38,               /* the decision cannot be explained any more: something was learned since */
+    FABLE_ERR_COMPARISON = 39,          /* the two actions compared must differ in exactly one component */
+    FABLE_ERR_OFF = 40,                 /* the user has switched everything off */
+    FABLE_ERR_UNKNOWN_RULE = 41,        /* the rule is not one that users of this catalog can have */
+    FABLE_ERR_RULES_FULL = 42,          /* the user has the maximum number of rules */
+    FABLE_ERR_EXHAUSTED = 43,           /* a counter has reached its end */
+    FABLE_ERR_DIRECTION = 44,           /* a statement needs 1 to 24 different coordinates, and of one task at most */
+    FABLE_ERR_COEFFICIENT = 45,         /* a coefficient is not a number from -100 to 100, or it is 0 */
+    FABLE_ERR_RESPONSE = 46,            /* a response is not a number from -1 to 1 */
+    FABLE_ERR_PRECISION = 47,           /* a precision is neither 0 nor a number from 0.000001 to 1000000 */
+    FABLE_ERR_NO_COORDINATE = 48,       /* the dictionary has no coordinate for this combination of values */
+    FABLE_ERR_RULE_EXISTS = 49,         /* the user has this rule */
+    FABLE_ERR_RULE_MISSING = 50,        /* the user does not have this rule */
     /* What was loaded. */
-    FABLE_RECORD_TRUNCATED = 60, /* the snapshot ends too early */
-    FABLE_RECORD_TOO_LONG = 61,  /* there are bytes after the end of the snapshot */
-    FABLE_RECORD_FOREIGN = 62,   /* this is not a snapshot */
-    FABLE_RECORD_DAMAGED = 63,   /* the checksum of the snapshot is wrong */
-    FABLE_RECORD_VERSION = 64,   /* the snapshot was written by another version */
-    FABLE_RECORD_SCALAR = 65,    /* the snapshot is in f64, this library is in f32 */
-    FABLE_RECORD_POLICY = 66,    /* the snapshot belongs to this catalog and other settings */
-    FABLE_RECORD_CONTENT = 67,   /* the snapshot has a content that is not possible here */
-    FABLE_RECORD_ROOM = 68,      /* the snapshot has more waiting decisions or promotions than FABLE_ROOM */
-    FABLE_RECORD_CATALOG = 69,   /* the snapshot belongs to another catalog */
+    FABLE_ERR_RECORD_TRUNCATED = 60, /* the snapshot ends too early */
+    FABLE_ERR_RECORD_TOO_LONG = 61,  /* there are bytes after the end of the snapshot */
+    FABLE_ERR_RECORD_FOREIGN = 62,   /* this is not a snapshot */
+    FABLE_ERR_RECORD_DAMAGED = 63,   /* the checksum of the snapshot is wrong */
+    FABLE_ERR_RECORD_VERSION = 64,   /* the snapshot was written by another version */
+    FABLE_ERR_RECORD_SCALAR = 65,    /* the snapshot is in f64, this library is in f32 */
+    FABLE_ERR_RECORD_POLICY = 66,    /* the snapshot belongs to this catalog and other settings */
+    FABLE_ERR_RECORD_CONTENT = 67,   /* the snapshot has a content that is not possible here */
+    FABLE_ERR_RECORD_ROOM = 68,      /* the snapshot has more waiting decisions or promotions than FABLE_ROOM */
+    FABLE_ERR_RECORD_CATALOG = 69,   /* the snapshot belongs to another catalog */
     /* What settings are out of their range. */
-    FABLE_SETTING_NOISE_VARIANCE = 80,
-    FABLE_SETTING_PRECISION_PER_FEATURE = 81,
-    FABLE_SETTING_BASE_PRECISION = 82,
-    FABLE_SETTING_COST_WEIGHT = 83,
-    FABLE_SETTING_EXPLORATION = 84,
-    FABLE_SETTING_ALPHA = 85,
-    FABLE_SETTING_PRIOR_RADIUS = 86,
-    FABLE_SETTING_NOISE_PROXY = 87,
-    FABLE_SETTING_PROBE = 88,
-    FABLE_SETTING_MIN_EVIDENCE = 89,
-    FABLE_SETTING_HALF_LIFE = 90,
-    FABLE_SETTING_EXPIRY = 91,
-    FABLE_SETTING_RETAINED = 92,
-    FABLE_SETTING_OTHER = 93,
+    FABLE_ERR_SETTING_NOISE_VARIANCE = 80,
+    FABLE_ERR_SETTING_PRECISION_PER_FEATURE = 81,
+    FABLE_ERR_SETTING_BASE_PRECISION = 82,
+    FABLE_ERR_SETTING_COST_WEIGHT = 83,
+    FABLE_ERR_SETTING_EXPLORATION = 84,
+    FABLE_ERR_SETTING_ALPHA = 85,
+    FABLE_ERR_SETTING_PRIOR_RADIUS = 86,
+    FABLE_ERR_SETTING_NOISE_PROXY = 87,
+    FABLE_ERR_SETTING_PROBE = 88,
+    FABLE_ERR_SETTING_MIN_EVIDENCE = 89,
+    FABLE_ERR_SETTING_HALF_LIFE = 90,
+    FABLE_ERR_SETTING_EXPIRY = 91,
+    FABLE_ERR_SETTING_RETAINED = 92,
+    FABLE_ERR_SETTING_OTHER = 93,
     /* What is wrong with a catalog. */
-    FABLE_CATALOG_COMPONENT_COUNT = 100,
-    FABLE_CATALOG_VALUE_COUNT = 101,
-    FABLE_CATALOG_ACTION_COUNT = 102,
-    FABLE_CATALOG_TASK_COUNT = 103,
-    FABLE_CATALOG_SIGNAL_COUNT = 104,
-    FABLE_CATALOG_BLOCK_COUNT = 105,
-    FABLE_CATALOG_TERM_COUNT = 106,
-    FABLE_CATALOG_DIMENSION = 107,
-    FABLE_CATALOG_BAD_NAME = 108,
-    FABLE_CATALOG_DUPLICATE_NAME = 109,
-    FABLE_CATALOG_RESERVED_NAME = 110,
-    FABLE_CATALOG_UNKNOWN_NULL = 111,
-    FABLE_CATALOG_BLOCK_COMPONENTS = 112,
-    FABLE_CATALOG_BLOCK_SIGNAL = 113,
-    FABLE_CATALOG_BLOCK_TASK = 114,
-    FABLE_CATALOG_BLOCK_NULL = 115,
-    FABLE_CATALOG_DUPLICATE_BLOCK = 116,
-    FABLE_CATALOG_BAD_COST = 117,
-    FABLE_CATALOG_BAD_WEIGHT = 118,
-    FABLE_CATALOG_BAD_THRESHOLD = 119,
-    FABLE_CATALOG_TERM_CONDITION = 120,
-    FABLE_CATALOG_TERM_VALUES = 121,
-    FABLE_CATALOG_CONTRAST_COUNT = 122,
-    FABLE_CATALOG_CONTRAST_CONTEXT = 123,
-    FABLE_CATALOG_CONTRAST_ACTIONS = 124,
-    FABLE_CATALOG_RULE_COUNT = 125,
-    FABLE_CATALOG_RULE_CONDITION = 126,
-    FABLE_CATALOG_RULE_VALUES = 127,
-    FABLE_CATALOG_RULE_LEAVES_NOTHING = 128,
-    FABLE_CATALOG_RULE_UNENFORCED = 129,
-    FABLE_CATALOG_OTHER = 130
+    FABLE_ERR_CATALOG_COMPONENT_COUNT = 100,
+    FABLE_ERR_CATALOG_VALUE_COUNT = 101,
+    FABLE_ERR_CATALOG_ACTION_COUNT = 102,
+    FABLE_ERR_CATALOG_TASK_COUNT = 103,
+    FABLE_ERR_CATALOG_SIGNAL_COUNT = 104,
+    FABLE_ERR_CATALOG_BLOCK_COUNT = 105,
+    FABLE_ERR_CATALOG_TERM_COUNT = 106,
+    FABLE_ERR_CATALOG_DIMENSION = 107,
+    FABLE_ERR_CATALOG_BAD_NAME = 108,
+    FABLE_ERR_CATALOG_DUPLICATE_NAME = 109,
+    FABLE_ERR_CATALOG_RESERVED_NAME = 110,
+    FABLE_ERR_CATALOG_UNKNOWN_NULL = 111,
+    FABLE_ERR_CATALOG_BLOCK_COMPONENTS = 112,
+    FABLE_ERR_CATALOG_BLOCK_SIGNAL = 113,
+    FABLE_ERR_CATALOG_BLOCK_TASK = 114,
+    FABLE_ERR_CATALOG_BLOCK_NULL = 115,
+    FABLE_ERR_CATALOG_DUPLICATE_BLOCK = 116,
+    FABLE_ERR_CATALOG_BAD_COST = 117,
+    FABLE_ERR_CATALOG_BAD_WEIGHT = 118,
+    FABLE_ERR_CATALOG_BAD_THRESHOLD = 119,
+    FABLE_ERR_CATALOG_TERM_CONDITION = 120,
+    FABLE_ERR_CATALOG_TERM_VALUES = 121,
+    FABLE_ERR_CATALOG_CONTRAST_COUNT = 122,
+    FABLE_ERR_CATALOG_CONTRAST_CONTEXT = 123,
+    FABLE_ERR_CATALOG_CONTRAST_ACTIONS = 124,
+    FABLE_ERR_CATALOG_RULE_COUNT = 125,
+    FABLE_ERR_CATALOG_RULE_CONDITION = 126,
+    FABLE_ERR_CATALOG_RULE_VALUES = 127,
+    FABLE_ERR_CATALOG_RULE_LEAVES_NOTHING = 128,
+    FABLE_ERR_CATALOG_RULE_UNENFORCED = 129,
+    FABLE_ERR_CATALOG_OTHER = 130
 };
 
 /* A sentence for people about a status; of a number that is not a status, "unknown status". Never null. */
@@ -440,7 +440,7 @@ fable_status fable_action_of(const fable_policy *policy, const uint8_t *values, 
 fable_status fable_values_of(const fable_policy *policy, uint16_t action, uint8_t *values, size_t count);
 
 /* Writes the instruction for the assistant: the texts of the action's values. It ends with a zero byte, which `length` does not
- * count; after FABLE_TOO_SMALL `length` is that of the whole text. `length` may be null. */
+ * count; after FABLE_ERR_TOO_SMALL `length` is that of the whole text. `length` may be null. */
 fable_status fable_instruct(const fable_policy *policy, uint16_t action, char *buffer, size_t size, size_t *length);
 
 /* ---- Sets of actions -------------------------------------------------------------------------------------------------- */
@@ -533,7 +533,7 @@ fable_status fable_progress_of(fable_user *user, fable_progress *progress);
 
 /* ---- Snapshots -------------------------------------------------------------------------------------------------------- */
 
-/* Writes everything that is known into a buffer. After FABLE_TOO_SMALL `length` is what is needed. */
+/* Writes everything that is known into a buffer. After FABLE_ERR_TOO_SMALL `length` is what is needed. */
 fable_status fable_save(fable_user *user, void *buffer, size_t size, size_t *length);
 
 /* Takes the next bytes of a snapshot, at most 64; other than 0 to give up. */
@@ -632,7 +632,7 @@ typedef struct fable_user_rule {
 
 fable_status fable_user_rule_add(fable_user *user, const fable_user_rule *wish);
 fable_status fable_user_rule_remove(fable_user *user, const fable_user_rule *wish);
-/* What the user wishes; `wishes` may be null if `size` is 0. After FABLE_TOO_SMALL `count` is what is needed. */
+/* What the user wishes; `wishes` may be null if `size` is 0. After FABLE_ERR_TOO_SMALL `count` is what is needed. */
 fable_status fable_user_rules(fable_user *user, fable_user_rule *wishes, size_t size, size_t *count);
 
 /* ---- What is certain -------------------------------------------------------------------------------------------------- */
@@ -702,14 +702,14 @@ fable_status fable_context_named(const fable_policy *policy, const char *task, c
 static inline fable_status fable_forbid_named(const fable_policy *policy, fable_set *set, const fable_named *names, size_t count)
 {
     fable_pair pairs[FABLE_MAX_COMPONENTS];
-    fable_status status = count > FABLE_MAX_COMPONENTS ? (fable_status)FABLE_UNKNOWN_VALUE : fable_find_values(policy, names, count, pairs);
+    fable_status status = count > FABLE_MAX_COMPONENTS ? (fable_status)FABLE_ERR_UNKNOWN_VALUE : fable_find_values(policy, names, count, pairs);
     return status != FABLE_OK ? status : fable_forbid(policy, set, pairs, count);
 }
 
 static inline fable_status fable_require_named(const fable_policy *policy, fable_set *set, const fable_named *names, size_t count)
 {
     fable_pair pairs[FABLE_MAX_COMPONENTS];
-    fable_status status = count > FABLE_MAX_COMPONENTS ? (fable_status)FABLE_UNKNOWN_VALUE : fable_find_values(policy, names, count, pairs);
+    fable_status status = count > FABLE_MAX_COMPONENTS ? (fable_status)FABLE_ERR_UNKNOWN_VALUE : fable_find_values(policy, names, count, pairs);
     return status != FABLE_OK ? status : fable_require(policy, set, pairs, count);
 }
 
@@ -718,8 +718,8 @@ static inline fable_status fable_where_named(const fable_policy *policy, const c
 {
     uint16_t position = 0;
     fable_status status = FABLE_OK;
-    if (where == NULL) return FABLE_NULL;
-    if (task != NULL && signal != NULL) return FABLE_BAD_KIND;
+    if (where == NULL) return FABLE_ERR_NULL;
+    if (task != NULL && signal != NULL) return FABLE_ERR_BAD_KIND;
     if (task != NULL) status = fable_find_task(policy, task, &position);
     if (signal != NULL) status = fable_find_signal(policy, signal, &position);
     if (status != FABLE_OK) return status;
@@ -752,7 +752,7 @@ static inline fable_status fable_user_rule_named(const fable_policy *policy, uin
     fable_pair pair = {0, 0};
     fable_status status = fable_find_values(policy, &value, 1, &pair);
     if (status != FABLE_OK) return status;
-    if (wish == NULL) return FABLE_NULL;
+    if (wish == NULL) return FABLE_ERR_NULL;
     wish->kind = kind;
     wish->pair = pair;
     wish->where = where;

@@ -80,8 +80,10 @@ fn every_status_and_limit_has_its_number() {
         ("MAX_ACTIONS", MAX_ACTIONS),
         ("MAX_USER_RULES", fable_core::preference::MAX_USER_RULES),
     ];
-    let numbers = Status::ALL.iter().map(|(name, number)| (*name, i64::from(*number)));
-    let numbers: Vec<(&str, i64)> = numbers.chain(limits.map(|(name, number)| (name, i64::try_from(number).unwrap()))).collect();
+    let constant = |name: &str| if name == "OK" { name.to_owned() } else { format!("ERR_{name}") };
+    let numbers = Status::ALL.iter().map(|(name, number)| (constant(name), i64::from(*number)));
+    let limits = limits.map(|(name, number)| (name.to_owned(), i64::try_from(number).unwrap()));
+    let numbers: Vec<(String, i64)> = numbers.chain(limits).collect();
     let mut statements = String::new();
     for (name, _) in &numbers {
         writeln!(statements, "printf(\"%ld\\n\", (long)FABLE_{name});").unwrap();

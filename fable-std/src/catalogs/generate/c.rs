@@ -299,19 +299,19 @@ impl<'a> Text<'a> {
 const STALE: &str = "generated for another version of fable.h; generate it again";
 
 const START: &str = "
-/* Makes the policy in `memory`. FABLE_FOREIGN_POLICY: the library understands the catalog differently, as one of another version
+/* Makes the policy in `memory`. FABLE_ERR_FOREIGN_POLICY: the library understands the catalog differently, as one of another version
  * may, or this file was changed by hand; generate it again. */
 static inline fable_status lower_policy_init(void *memory, size_t size, const fable_policy **policy)
 {
     const fable_policy *made = NULL;
     uint64_t own = 0, of_catalog = 0;
     fable_status status;
-    if (policy == NULL) return FABLE_NULL;
-    if (fable_abi() != FABLE_ABI) return FABLE_FOREIGN_POLICY;
+    if (policy == NULL) return FABLE_ERR_NULL;
+    if (fable_abi() != FABLE_ABI) return FABLE_ERR_FOREIGN_POLICY;
     status = fable_policy_init(memory, size, &lower_catalog, &lower_settings, &made);
     if (status == FABLE_OK) status = fable_fingerprint(made, &own);
     if (status == FABLE_OK) status = fable_catalog_fingerprint(made, &of_catalog);
-    if (status == FABLE_OK && (own != UPPER_FINGERPRINT || of_catalog != UPPER_CATALOG_FINGERPRINT)) status = FABLE_FOREIGN_POLICY;
+    if (status == FABLE_OK && (own != UPPER_FINGERPRINT || of_catalog != UPPER_CATALOG_FINGERPRINT)) status = FABLE_ERR_FOREIGN_POLICY;
     if (status == FABLE_OK) *policy = made;
     return status;
 }

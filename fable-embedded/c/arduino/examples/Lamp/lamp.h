@@ -149,19 +149,19 @@ static const fable_settings lamp_settings = {
     /* expiry */ FABLE_EXPIRY_NOTHING
 };
 
-/* Makes the policy in `memory`. FABLE_FOREIGN_POLICY: the library understands the catalog differently, as one of another version
+/* Makes the policy in `memory`. FABLE_ERR_FOREIGN_POLICY: the library understands the catalog differently, as one of another version
  * may, or this file was changed by hand; generate it again. */
 static inline fable_status lamp_policy_init(void *memory, size_t size, const fable_policy **policy)
 {
     const fable_policy *made = NULL;
     uint64_t own = 0, of_catalog = 0;
     fable_status status;
-    if (policy == NULL) return FABLE_NULL;
-    if (fable_abi() != FABLE_ABI) return FABLE_FOREIGN_POLICY;
+    if (policy == NULL) return FABLE_ERR_NULL;
+    if (fable_abi() != FABLE_ABI) return FABLE_ERR_FOREIGN_POLICY;
     status = fable_policy_init(memory, size, &lamp_catalog, &lamp_settings, &made);
     if (status == FABLE_OK) status = fable_fingerprint(made, &own);
     if (status == FABLE_OK) status = fable_catalog_fingerprint(made, &of_catalog);
-    if (status == FABLE_OK && (own != LAMP_FINGERPRINT || of_catalog != LAMP_CATALOG_FINGERPRINT)) status = FABLE_FOREIGN_POLICY;
+    if (status == FABLE_OK && (own != LAMP_FINGERPRINT || of_catalog != LAMP_CATALOG_FINGERPRINT)) status = FABLE_ERR_FOREIGN_POLICY;
     if (status == FABLE_OK) *policy = made;
     return status;
 }
