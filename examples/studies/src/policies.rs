@@ -259,7 +259,7 @@ mod tests {
             let mut agent = Agent::new(&policy, method, 3).unwrap();
             let value = |action: Action| -(action.index() as f64 - 7.0).abs();
             let chosen = (0..rounds).map(|_| agent.choose(&request, value).unwrap().map(Action::index)).collect::<Vec<_>>();
-            assert_eq!(agent.learner().rounds(), 0, "{}", method.name);
+            assert_eq!(agent.learner().state().rounds(), 0, "{}", method.name);
             chosen
         };
         assert_eq!(choices(HOST, 1), [None]);

@@ -7,7 +7,7 @@ use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-use fable_core::{Action, Number, Policy, Scalar};
+use fable_core::{Action, Policy, Scalar};
 
 use crate::peer::Tables;
 use crate::user::Moment;
@@ -31,7 +31,7 @@ impl Eigen {
         if !Path::new(HEADERS).exists() {
             return Ok(None);
         }
-        let scalar = if T::DIGITS == <f32 as Number>::DIGITS { "f32" } else { "f64" };
+        let scalar = if size_of::<T>() == 4 { "f32" } else { "f64" };
         let mut child = Command::new(program()?).arg(scalar).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let missing = || io::Error::other("no pipe");
         let mut input = child.stdin.take().ok_or_else(missing)?;

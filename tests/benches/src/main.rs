@@ -12,7 +12,7 @@ use fable_benches::peer::{Factor, Peer};
 use fable_benches::rotation::{Lane, Table, nanoseconds, rotate};
 use fable_benches::user::{Moment, lessons, moments};
 use fable_core::catalog::{AGENT, Catalog, Definition};
-use fable_core::{Decision, Number, Policy, Scalar, Settings};
+use fable_core::{Decision, Policy, Scalar, Settings};
 use nalgebra::{Cholesky, Dyn};
 
 const HELP: &str = "\
@@ -251,7 +251,7 @@ fn eigen<'a, T: Scalar>(
 
 /// A contender that has learned the same must think the same, or it is not doing the work.
 fn agree<T: Scalar>(name: &str, scores: &[f64], expected: &[f64]) -> Result<(), String> {
-    let tolerance = if T::DIGITS == <f32 as Number>::DIGITS { 1e-4 } else { 1e-10 };
+    let tolerance = if size_of::<T>() == 4 { 1e-4 } else { 1e-10 };
     let close = |(score, expected): (&f64, &f64)| (score - expected).abs() < tolerance;
     if scores.len() == expected.len() && scores.iter().zip(expected).all(close) {
         Ok(())

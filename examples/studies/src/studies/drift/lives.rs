@@ -115,7 +115,7 @@ pub fn live(catalog: &'static Catalog<'static>, kind: Kind, rows: &[Row<'_>], nu
             let chosen = agent.choose(&Request::new(context, &everything), |_| 0.0)?.unwrap_or_default();
             agent.learn(person.reward(*round, context, chosen))?;
             life.regret.push(best - person.expected(context, chosen));
-            if agent.learner().rewards_since_change() == Some(0) {
+            if agent.learner().state().rewards_since_change() == Some(0) {
                 life.alarms.push(*round);
             }
             if row.told && kind.changes_after(*round) {
