@@ -12,7 +12,7 @@ use crate::numbers::inverse::{self, Entries, ROWS};
 use crate::numbers::lanes::{Lanes, Plain, widest};
 
 /// Whether there is room for loops that are compiled for several lengths: neither a device's flash nor a page that is loaded.
-const HOST: bool = cfg!(not(any(target_os = "none", target_family = "wasm")));
+const HOST: bool = cfg!(fable_host);
 
 /// `f32` or `f64`: a number that the actions of a catalog can be scored in.
 pub trait Scalar: Number {

@@ -9,7 +9,7 @@ use super::Number;
 use super::lanes::Lanes;
 
 /// Rows that are computed side by side. Where numbers are computed one by one, more of them would only take memory.
-pub(crate) const ROWS: usize = if cfg!(all(target_os = "none", not(target_abi = "eabihf"))) { 1 } else { 8 };
+pub(crate) const ROWS: usize = if cfg!(fable_softfloat) { 1 } else { 8 };
 
 /// One entry each of [`ROWS`] rows.
 pub(crate) type Entries<T> = [T; ROWS];

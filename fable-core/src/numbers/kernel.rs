@@ -16,14 +16,14 @@ use super::lanes::Lanes;
 const LANES: usize = 8;
 /// Rows that an elementwise loop takes at once: on a device as many as four columns leave registers for, or one where there is no
 /// floating-point unit, which takes less flash.
-const STRIDE: usize = match (cfg!(target_os = "none"), cfg!(target_abi = "eabihf")) {
-    (true, false) => 1,
-    (true, true) => 4,
-    (false, _) => 8,
+const STRIDE: usize = match (cfg!(fable_softfloat), cfg!(fable_host)) {
+    (true, _) => 1,
+    (_, false) => 4,
+    _ => 8,
 };
 
 /// Whether floating point is software: what a loop loads then counts for nothing beside what it computes.
-const SOFTWARE: bool = cfg!(all(target_os = "none", not(target_abi = "eabihf"), not(target_feature = "f")));
+const SOFTWARE: bool = cfg!(fable_softfloat);
 
 /// All that the loops here compute with.
 pub(crate) trait Vectors<T>: Lanes<T, 4> + Lanes<T, LANES> + Lanes<T, STRIDE> {}
@@ -261,7 +261,7 @@ fn tree<T: Number>([a0, a1, a2, a3, a4, a5, a6, a7]: [T; LANES]) -> T {
 
 /// Dot product of a column with `x`, from the far end, so that the newest entries of `x` come last.
 #[cfg_attr(feature = "dispatch", inline(always))]
-#[cfg_attr(all(target_os = "none", not(target_abi = "eabihf"), not(target_feature = "f")), inline(never))]
+#[cfg_attr(fable_softfloat, inline(never))]
 fn dot<T: Number, V: Lanes<T, LANES>>(v: V, column: &[T], x: &[T]) -> T {
     let (near_l, far_l) = column.as_rchunks::<LANES>();
     let (near_x, far_x) = x.as_rchunks::<LANES>();
@@ -303,7 +303,7 @@ fn dots<T: Number, V: Lanes<T, LANES>>(v: V, first: &[T], second: &[T], x: &[T])
 pub(crate) fn back_solve<T: Number, V: Lanes<T, LANES>>(v: V, mut columns: &[T], mut unknown: usize, x: &mut [T]) {
     while let Some((head, solved)) = x.split_at_mut_checked(unknown) {
         match head {
-            #[cfg(not(any(target_os = "none", target_family = "wasm")))]
+            #[cfg(fable_host)]
             [.., x1, x2, x3, x4] if solved.len() % LANES + 2 < LANES => {
                 let Some((below, sums)) = back_four(&mut columns, solved.len()).and_then(|four| sums(v, four, solved)) else {
                     return;
@@ -330,7 +330,7 @@ pub(crate) fn back_solve<T: Number, V: Lanes<T, LANES>>(v: V, mut columns: &[T],
 }
 
 /// Takes the next four columns off the back, the last one of which has `len` rows.
-#[cfg(not(any(target_os = "none", target_family = "wasm")))]
+#[cfg(fable_host)]
 #[cfg_attr(feature = "dispatch", inline(always))]
 fn back_four<'s, T>(columns: &mut &'s [T], len: usize) -> Option<[&'s [T]; 4]> {
     let (c4, c3) = (back(columns, len)?, back(columns, len + 1)?);
@@ -339,13 +339,13 @@ fn back_four<'s, T>(columns: &mut &'s [T], len: usize) -> Option<[&'s [T]; 4]> {
 }
 
 /// What four columns have below each other's diagonals.
-#[cfg(not(any(target_os = "none", target_family = "wasm")))]
+#[cfg(fable_host)]
 type Below<T> = [T; 6];
 
 /// The dot products of two pairs of columns with `x`, without the rows between them. Their whole chunks are those of the same rows, so
 /// their lanes are added up together: only what is left of the rows waits for what was solved just before. In [`finish_four`] the rows
 /// between them follow, and everything is bit for bit what one pair after the other gives.
-#[cfg(not(any(target_os = "none", target_family = "wasm")))]
+#[cfg(fable_host)]
 #[cfg_attr(feature = "dispatch", inline(always))]
 fn sums<T: Number, V: Lanes<T, LANES>>(v: V, columns: [&[T]; 4], x: &[T]) -> Option<(Below<T>, [T; 4])> {
     let (below, columns) = split_below(columns)?;
@@ -363,7 +363,7 @@ fn sums<T: Number, V: Lanes<T, LANES>>(v: V, columns: [&[T]; 4], x: &[T]) -> Opt
 }
 
 /// [`sums`] with two vectors.
-#[cfg(not(any(target_os = "none", target_family = "wasm")))]
+#[cfg(fable_host)]
 #[cfg_attr(feature = "dispatch", inline(always))]
 fn sums_both<T: Number, V: Lanes<T, LANES>>(v: V, columns: [&[T]; 4], x: &[T], y: &[T]) -> Option<(Below<T>, [T; 4], [T; 4])> {
     let (below, columns) = split_below(columns)?;
@@ -383,7 +383,7 @@ fn sums_both<T: Number, V: Lanes<T, LANES>>(v: V, columns: [&[T]; 4], x: &[T], y
 }
 
 /// Four sums, each with a product more.
-#[cfg(not(any(target_os = "none", target_family = "wasm")))]
+#[cfg(fable_host)]
 #[cfg_attr(feature = "dispatch", inline(always))]
 fn add<S: Copy + core::ops::Add<Output = S> + core::ops::Mul<Output = S>>(x: S, l: [S; 4], sums: [S; 4]) -> [S; 4] {
     let ([l1, l2, l3, l4], [s1, s2, s3, s4]) = (l, sums);
@@ -391,7 +391,7 @@ fn add<S: Copy + core::ops::Add<Output = S> + core::ops::Mul<Output = S>>(x: S, 
 }
 
 /// Four columns without the rows between them.
-#[cfg(not(any(target_os = "none", target_family = "wasm")))]
+#[cfg(fable_host)]
 #[cfg_attr(feature = "dispatch", inline(always))]
 fn split_below<T: Copy>([c1, c2, c3, c4]: [&[T]; 4]) -> Option<(Below<T>, [&[T]; 4])> {
     let ([l21, l31, l41, c1 @ ..], [l32, l42, c2 @ ..], [l43, c3 @ ..]) = (c1, c2, c3) else { return None };
@@ -399,7 +399,7 @@ fn split_below<T: Copy>([c1, c2, c3, c4]: [&[T]; 4]) -> Option<(Below<T>, [&[T];
 }
 
 /// The rows between four columns, pair after pair.
-#[cfg(not(any(target_os = "none", target_family = "wasm")))]
+#[cfg(fable_host)]
 #[cfg_attr(feature = "dispatch", inline(always))]
 fn finish_four<T: Number>(below: Below<T>, sums: [T; 4], x: [&mut T; 4]) {
     let ([l21, l31, l41, l32, l42, l43], [s1, s2, s3, s4], [x1, x2, x3, x4]) = (below, sums, x);
@@ -411,7 +411,7 @@ fn finish_four<T: Number>(below: Below<T>, sums: [T; 4], x: [&mut T; 4]) {
 
 /// [`back_solve`] of two right-hand sides in one pass over the columns: each is bit for bit what it would be alone. Written out, as one
 /// function for any number of them would take a device three times the flash.
-#[cfg(not(target_os = "none"))]
+#[cfg(fable_host)]
 #[cfg_attr(feature = "dispatch", inline(always))]
 pub(crate) fn back_solve_both<T: Number, V: Lanes<T, LANES>>(v: V, mut columns: &[T], mut unknown: usize, x: [&mut [T]; 2]) {
     let [x, y] = x;
@@ -419,7 +419,7 @@ pub(crate) fn back_solve_both<T: Number, V: Lanes<T, LANES>>(v: V, mut columns: 
         (x.split_at_mut_checked(unknown), y.split_at_mut_checked(unknown))
     {
         match (head, head_y) {
-            #[cfg(not(any(target_os = "none", target_family = "wasm")))]
+            #[cfg(fable_host)]
             // In f64 there would not be registers for all of these sums.
             ([.., x1, x2, x3, x4], [.., y1, y2, y3, y4]) if T::DIGITS < 53 && solved.len() % LANES + 2 < LANES => {
                 let Some(four) = back_four(&mut columns, solved.len()) else { return };
@@ -450,7 +450,7 @@ pub(crate) fn back_solve_both<T: Number, V: Lanes<T, LANES>>(v: V, mut columns: 
 }
 
 /// [`dots`] with two vectors.
-#[cfg(not(target_os = "none"))]
+#[cfg(fable_host)]
 #[cfg_attr(feature = "dispatch", inline(always))]
 fn dots_both<T: Number, V: Lanes<T, LANES>>(v: V, first: &[T], second: &[T], x: &[T], y: &[T]) -> ([T; 2], [T; 2]) {
     let ((near_1, far_1), (near_2, far_2)) = (first.as_rchunks::<LANES>(), second.as_rchunks::<LANES>());

@@ -45,7 +45,7 @@ macro_rules! lanes {
             fn store(self, vector: Self::Vector) -> [$scalar; $count] {
                 vector.to_array()
             }
-            #[cfg(all(target_os = "none", not(target_abi = "eabihf")))]
+            #[cfg(fable_softfloat)]
             #[inline(always)]
             fn add_product(self, sum: Self::Vector, a: Self::Vector, b: Self::Vector) -> Self::Vector {
                 let (mut sums, a, b) = (sum.to_array(), a.to_array(), b.to_array());

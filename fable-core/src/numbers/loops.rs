@@ -20,7 +20,7 @@ pub trait Loops: Sized {
     /// [`kernel::back_solve`]
     fn back_solve(columns: &[Self], unknown: usize, x: &mut [Self]);
     /// [`kernel::back_solve`] for two right-hand sides: a host reads the factor once for both.
-    #[cfg(not(target_os = "none"))]
+    #[cfg(fable_host)]
     fn back_solve_both(columns: &[Self], unknown: usize, x: [&mut [Self]; 2]);
     /// [`inverse::back_rows`]
     fn back_rows(columns: &[Self], length: usize, unknown: usize, x: &mut [Entries<Self>]);
@@ -48,7 +48,7 @@ macro_rules! loops {
                 widest!(v => kernel::back_solve(v, columns, unknown, x));
             }
 
-            #[cfg(not(target_os = "none"))]
+            #[cfg(fable_host)]
             #[inline(never)]
             fn back_solve_both(columns: &[Self], unknown: usize, x: [&mut [Self]; 2]) {
                 widest!(v => kernel::back_solve_both(v, columns, unknown, x));

@@ -10,7 +10,7 @@ mod loops;
 mod normal;
 mod number;
 mod range;
-#[cfg(any(test, all(target_os = "none", target_arch = "arm", not(target_abi = "eabihf"))))]
+#[cfg(any(test, all(fable_softfloat, target_arch = "arm")))]
 mod soft;
 
 pub(crate) use arrow::Segment;

@@ -129,12 +129,12 @@ impl Number for f32 {
     fn exact_root(self) -> Self {
         libm::sqrtf(self)
     }
-    #[cfg(all(target_os = "none", target_arch = "arm", not(target_abi = "eabihf")))]
+    #[cfg(all(fable_softfloat, target_arch = "arm"))]
     #[inline(always)]
     fn plus(self, other: Self) -> Self {
         super::soft::add(self, other)
     }
-    #[cfg(all(target_os = "none", target_arch = "arm", not(target_abi = "eabihf")))]
+    #[cfg(all(fable_softfloat, target_arch = "arm"))]
     #[inline(always)]
     fn times(self, other: Self) -> Self {
         super::soft::multiply(self, other)

@@ -346,7 +346,7 @@ impl<T: Number, S: AsRef<[T]>> Posterior<T, S> {
     }
 
     /// A draw and the mean, each as [`draw`](Self::draw) gives it, in one pass over the factor.
-    #[cfg(not(target_os = "none"))]
+    #[cfg(fable_host)]
     pub(crate) fn draw_and_mean(
         &self,
         active: &mut [T],

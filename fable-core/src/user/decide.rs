@@ -207,7 +207,7 @@ impl<T: Scalar> User<'_, T> {
     /// The best feasible action for a draw; the mean score of every action goes where the variances would be. A host with room for
     /// both reads the factor once.
     fn score_draw_and_mean(&mut self, request: &Request<'_>, scale: T, key: &Key) -> Result<(Action, T), UserError> {
-        #[cfg(not(target_os = "none"))]
+        #[cfg(fable_host)]
         {
             const SHORT: PosteriorError = PosteriorError::WorkspaceLength;
             let (policy, catalog) = (self.policy, self.policy.catalog());

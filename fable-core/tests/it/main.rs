@@ -27,4 +27,5 @@ mod protocol;
 mod record;
 mod spca;
 mod standing;
+mod target;
 mod unlearn;
