@@ -1,0 +1,63 @@
+//! Rank-one update of one segment: Lambda += w w^T / t and the information row with it.
+
+use super::front;
+use crate::numbers::Number;
+
+/// One column of the rank-one update, pivot p with running t (Gill, Golub, Murray and Saunders, method C1):
+/// t' = t + p^2 E;  b = p E / t';  E *= t / t'.
+#[cfg_attr(feature = "dispatch", inline(always))]
+pub(super) fn pivot<T: Number>(p: T, inverse: &mut T, t: &mut T) -> T {
+    let f = p.times(*inverse);
+    let grown = t.add_product(p, f);
+    *inverse = inverse.times(*t / grown);
+    *t = grown;
+    f / grown
+}
+
+/// The rows below a pivot:
+/// w -= p l;  l += b w.
+#[cfg_attr(feature = "dispatch", inline(always))]
+#[cfg_attr(not(feature = "dispatch"), inline(never))]
+pub(super) fn column<T: Number>(p: T, b: T, column: &mut [T], w: &mut [T]) {
+    for (w, l) in w.iter_mut().zip(column) {
+        *w = w.add_product(-p, *l);
+        *l = l.add_product(b, *w);
+    }
+}
+
+/// Updates as many columns as `inverse` has entries.
+///
+/// `w` holds one entry per column of the segment, then one per remaining row, then the response. It is consumed: what is left
+/// after the segment's columns is the vector for the next segment, whose last entry ends as the innovation. Returns the
+/// running t, which ends as the predictive variance. A column whose pivot is zero does not change and is skipped.
+#[cfg_attr(feature = "dispatch", inline(always))]
+#[expect(clippy::mut_mut, reason = "a cursor into borrowed columns")]
+pub(super) fn sweep_columns<'w, T: Number>(
+    inverse: &mut [T],
+    columns: &mut &mut [T],
+    mut w: &'w mut [T],
+    mut t: T,
+) -> (T, &'w mut [T]) {
+    for e in inverse {
+        let [p, rest @ ..] = w else { return (t, &mut []) };
+        let Some(l) = front(columns, rest.len()) else { return (t, rest) };
+        if *p != T::ZERO {
+            let b = pivot(*p, e, &mut t);
+            column(*p, b, l, rest);
+        }
+        w = rest;
+    }
+    (t, w)
+}
+
+/// The plain form.
+#[cfg(fable_softfloat)]
+pub(crate) fn sweep<'w, T: Number, V>(
+    _: V,
+    inverse: &mut [T],
+    mut columns: &mut [T],
+    w: &'w mut [T],
+    t: T,
+) -> (T, &'w mut [T]) {
+    sweep_columns(inverse, &mut columns, w, t)
+}
