@@ -5,7 +5,7 @@
 //! share the loads of their vector.
 
 use super::back_solve::tree;
-use super::sweep::{pivot, sweep_columns};
+use super::sweep::{column, pivot, sweep_columns};
 use super::{LANES, STRIDE, Vectors, front};
 use crate::numbers::Number;
 use crate::numbers::lanes::Lanes;
@@ -19,8 +19,10 @@ pub(crate) fn sweep<'w, T: Number, V: Vectors<T>>(
     w: &'w mut [T],
     t: T,
 ) -> (T, &'w mut [T]) {
+    #[cfg_attr(feature = "dispatch", inline(always))]
+    let column = |p: T, b: T, l: &mut [T], w: &mut [T]| column_in_chunks(v, p, b, l, w);
     let (first, inverse) = inverse.split_at_mut(inverse.len().min(w.len() % 4));
-    let (mut t, mut w) = sweep_columns(first, &mut columns, w, t);
+    let (mut t, mut w) = sweep_columns(first, &mut columns, w, t, column);
     let (fours, last) = inverse.as_chunks_mut();
     for e in fours {
         let Some((p, rest)) = w.split_first_chunk_mut() else { return (t, &mut []) };
@@ -28,7 +30,7 @@ pub(crate) fn sweep<'w, T: Number, V: Vectors<T>>(
         sweep_four(v, e, panel, *p, rest, &mut t);
         w = rest;
     }
-    sweep_columns(last, &mut columns, w, t)
+    sweep_columns(last, &mut columns, w, t, column)
 }
 
 /// The update of four columns and a multiple of four rows.
@@ -76,13 +78,13 @@ fn corner<T: Number>(mut p: [T; 4], e: &mut [T; 4], below: [&mut T; 6], t: &mut 
     (p, b)
 }
 
-/// [`column`](super::sweep::column), several rows at once.
+/// [`column`] with several rows at once.
 #[cfg_attr(feature = "dispatch", inline(always))]
 #[cfg_attr(not(feature = "dispatch"), inline(never))]
-fn column<T: Number, V: Lanes<T, STRIDE>>(v: V, p: T, b: T, column: &mut [T], w: &mut [T]) {
+fn column_in_chunks<T: Number, V: Lanes<T, STRIDE>>(v: V, p: T, b: T, l: &mut [T], w: &mut [T]) {
     let (near_w, far_w) = w.as_rchunks_mut();
-    let (near, far) = column.as_rchunks_mut();
-    super::sweep::column(p, b, near, near_w);
+    let (near, far) = l.as_rchunks_mut();
+    column(p, b, near, near_w);
     let [q, d] = [-p, b].map(|number| v.splat(number));
     for (w, c) in far_w.iter_mut().zip(far) {
         let l = v.load(c);
@@ -98,7 +100,7 @@ fn rows_below<T: Number, V: Vectors<T>>(v: V, p: [T; 4], b: [T; 4], columns: [&m
     if p.contains(&T::ZERO) {
         for ((p, b), l) in p.into_iter().zip(b).zip(columns) {
             if p != T::ZERO {
-                column(v, p, b, l, w);
+                column_in_chunks(v, p, b, l, w);
             }
         }
         return;

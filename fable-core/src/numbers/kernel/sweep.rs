@@ -17,7 +17,6 @@ pub(super) fn pivot<T: Number>(p: T, inverse: &mut T, t: &mut T) -> T {
 /// The rows below a pivot:
 /// w -= p l;  l += b w.
 #[cfg_attr(feature = "dispatch", inline(always))]
-#[cfg_attr(not(feature = "dispatch"), inline(never))]
 pub(super) fn column<T: Number>(p: T, b: T, column: &mut [T], w: &mut [T]) {
     for (w, l) in w.iter_mut().zip(column) {
         *w = w.add_product(-p, *l);
@@ -37,6 +36,7 @@ pub(super) fn sweep_columns<'w, T: Number>(
     columns: &mut &mut [T],
     mut w: &'w mut [T],
     mut t: T,
+    column: impl Fn(T, T, &mut [T], &mut [T]),
 ) -> (T, &'w mut [T]) {
     for e in inverse {
         let [p, rest @ ..] = w else { return (t, &mut []) };
@@ -59,5 +59,5 @@ pub(crate) fn sweep<'w, T: Number, V>(
     w: &'w mut [T],
     t: T,
 ) -> (T, &'w mut [T]) {
-    sweep_columns(inverse, &mut columns, w, t)
+    sweep_columns(inverse, &mut columns, w, t, column)
 }
