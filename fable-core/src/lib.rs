@@ -31,6 +31,7 @@
 //! | phi(c, a) | [`Catalog::features`] |
 //! | b, cost, lambda | [`catalog::Term`], [`catalog::Value::cost`], [`Settings::cost_weight`] |
 //! | A_t | [`Feasible`] |
+//! | Equations 2 to 6 | [`posterior::dense::Dense`], the specification |
 //! | Lambda, h | [`Posterior`], as L D L^T and z with L^T mu = z |
 //! | mu, Sigma | [`Posterior::mean`], [`Posterior::covariance_into`] |
 //! | (v, u, kappa) | [`Statement`] |

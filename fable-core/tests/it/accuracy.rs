@@ -1,6 +1,6 @@
 //! How far `f32` drifts from the dense `f64` oracle over long runs: the numbers that `tests/README.md` promises.
 
-use crate::common::{Dense, Random, convert, difference, features};
+use crate::common::{Random, Sums, convert, difference, features};
 use fable_core::catalog::AGENT;
 use fable_core::posterior::{Layout, Posterior, Prior};
 use fable_core::{Action, Context, Workspace};
@@ -9,7 +9,7 @@ const PRECISION: f64 = 16.0;
 
 /// The largest error over sampled contexts: of a score phi.mu (absolute; rewards are in [-1, 1]) and of a contrast's
 /// variance (relative).
-fn errors(posterior: &Posterior<f32, Vec<f32>>, dense: &Dense, probes: &[(Context, Action, Action)]) -> (f64, f64) {
+fn errors(posterior: &Posterior<f32, Vec<f32>>, dense: &Sums, probes: &[(Context, Action, Action)]) -> (f64, f64) {
     let solved = dense.solved();
     let mut workspace = Workspace::from_storage(vec![0.0_f32; AGENT.workspace_len()]);
     let mut worst = (0.0_f64, 0.0_f64);
@@ -32,7 +32,7 @@ fn run(noise: f64, repeated: f64, checkpoints: &[(usize, f64, f64)]) {
     let mut posterior = Posterior::<f32, _>::from_storage(vec![0.0; arrow.packed_len()]);
     let mut workspace = Workspace::from_storage(vec![0.0; AGENT.workspace_len()]);
     posterior.start(arrow, &Prior::Isotropic, PRECISION).unwrap();
-    let mut dense = Dense::isotropic(arrow.dimension(), PRECISION);
+    let mut dense = Sums::isotropic(arrow.dimension(), PRECISION);
     let truth: Vec<f64> = (0..arrow.dimension()).map(|_| 0.2 * random.signed()).collect();
     let probes: Vec<_> = (0..300)
         .map(|_| (random.context(&AGENT), random.action(&AGENT), random.action(&AGENT)))

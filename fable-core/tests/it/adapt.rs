@@ -1,6 +1,6 @@
 //! Users who change, and what is not known yet: optimism, fading, the learned scale and the alarm, against dense oracles.
 
-use crate::common::{Dense, MIXED, Random, bits, features, start};
+use crate::common::{MIXED, Random, Sums, bits, features, start};
 use fable_core::catalog::{AGENT, Catalog, Part, RUBRIC, TAU2};
 use fable_core::catalog::{ContrastSet, Direction};
 use fable_core::journal::{Command, Event, Observation};
@@ -14,7 +14,7 @@ use nalgebra::{DMatrix, DVector};
 const OPTIMISTIC: Settings<'static> = Settings { exploration: Exploration::Optimistic(1.5), ..Settings::PAPER };
 
 /// What the oracle would do: the highest baseline + phi.mu + c sd, and how far the next one is behind.
-fn optimistic(dense: &Dense, policy: &Policy<'_, f64>, context: &Context, feasible: &Feasible, c: f64) -> (Action, f64) {
+fn optimistic(dense: &Sums, policy: &Policy<'_, f64>, context: &Context, feasible: &Feasible, c: f64) -> (Action, f64) {
     let solved = dense.solved();
     let mut scores: Vec<(Action, f64)> = feasible
         .set()
@@ -34,7 +34,7 @@ fn an_optimistic_round_takes_the_highest_mean_with_its_exact_deviation() {
         let mut random = Random(5);
         let policy = Policy::<f64>::new(catalog, OPTIMISTIC).unwrap();
         let mut ana = start::<f64, 4>(&policy, 1);
-        let mut dense = Dense::isotropic(catalog.dimension(), 16.0);
+        let mut dense = Sums::isotropic(catalog.dimension(), 16.0);
         let every = Feasible::all(catalog);
         let fewer = Feasible::new(catalog, &[Rule::forbid("not the second", &[Part::new(0, &[1])])]).unwrap();
         for round in 0..rounds {
@@ -84,7 +84,7 @@ fn teach(ana: &mut HostUser<'_, f64, 4>, random: &mut Random, count: usize, into
     }
 }
 
-fn assert_same(ana: &mut HostUser<'_, f64, 4>, dense: &Dense, what: &str) {
+fn assert_same(ana: &mut HostUser<'_, f64, 4>, dense: &Sums, what: &str) {
     let d = dense.h.len();
     let solved = dense.solved();
     let mut mean = DVector::zeros(d);
@@ -124,11 +124,11 @@ fn fading_weighs_every_observation_less_and_the_prior_again() {
         posterior.covariance_into(scratch, &mut sigma).unwrap();
         let lambda = sigma.cholesky().unwrap().inverse();
         let h = &lambda * mu;
-        Dense { lambda, h }
+        Sums { lambda, h }
     };
     let priors = [
-        (Prior::Isotropic, Dense::isotropic(d, 16.0)),
-        (Prior::Diagonal { mean: &mean, precision: &precision }, Dense::diagonal(&mean, &precision)),
+        (Prior::Isotropic, Sums::isotropic(d, 16.0)),
+        (Prior::Diagonal { mean: &mean, precision: &precision }, Sums::diagonal(&mean, &precision)),
         (Prior::Factor(factor), of_factor),
     ];
     for (which, (prior, base)) in priors.into_iter().enumerate() {
@@ -186,7 +186,7 @@ fn late_rewards_count_in_full_and_commands_fade_like_direct_calls() {
         let (mut direct, mut stored) = (start::<f64, 4>(&policy, 1), start::<f64, 4>(&policy, 1));
         let mut replayed = start::<f64, 4>(&policy, 1);
         let (context, all) = (TAU2.context(None, []).unwrap(), Feasible::all(&TAU2));
-        let (mut dense, mut waiting, mut fades) = (Dense::isotropic(29, 16.0), None, 0);
+        let (mut dense, mut waiting, mut fades) = (Sums::isotropic(29, 16.0), None, 0);
         let prior = dense.clone();
         let mut random = Random(11);
         for round in 0..40 {
@@ -203,7 +203,7 @@ fn late_rewards_count_in_full_and_commands_fade_like_direct_calls() {
                 run(&mut stored, &mut replayed, &mut Command::feedback(decision.id, reward), &mut fades);
                 dense.observe(&features(&TAU2, &context, decision.action), reward - decision.baseline, 0.25);
                 if direct.state().rewards_since_fading() == 0 {
-                    dense = Dense { lambda: (&dense.lambda + &prior.lambda) / 2.0, h: (&dense.h + &prior.h) / 2.0 };
+                    dense = Sums { lambda: (&dense.lambda + &prior.lambda) / 2.0, h: (&dense.h + &prior.h) / 2.0 };
                 }
             }
             assert_same(&mut direct, &dense, "half-life");
@@ -235,7 +235,7 @@ fn the_scale_is_what_is_left_of_the_squares_and_unlearning_restores_it() {
 
     // min over theta of the weighted squares: y.W.y - h.mu, with W = k / sigma^2.
     let scale = |without: Option<usize>| {
-        let mut dense = Dense::isotropic(MIXED.dimension(), 16.0);
+        let mut dense = Sums::isotropic(MIXED.dimension(), 16.0);
         let (mut total, mut count) = (0.0, 0.0);
         for (index, seen) in seen.iter().enumerate().filter(|(index, _)| Some(*index) != without) {
             let (residual, k) = (seen.reward - seen.baseline, if index < 25 { 0.5 } else { 1.0 });

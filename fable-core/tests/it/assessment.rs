@@ -1,7 +1,7 @@
 //! Assessments as Appendix G states them: every number against the dense oracle, what counts as evidence, and when the
 //! guarantee is void. `guarantee.rs` measures the guarantee itself.
 
-use crate::common::{self, Dense, MIXED, Random, difference, features};
+use crate::common::{self, MIXED, Random, Sums, difference, features};
 use fable_core::catalog::rubric::{self, Level, RUBRIC};
 use fable_core::catalog::{AGENT, Block, BlockSet, Catalog, Component, Definition, TAU2, Value};
 use fable_core::catalog::{ActionSet, Direction};
@@ -51,7 +51,7 @@ fn neighbour(random: &mut Random, catalog: &Catalog<'_>, action: Action) -> Acti
 
 /// What the oracle knows at the end of a life.
 struct Known {
-    dense: Dense,
+    dense: Sums,
     started: f64,
     counts: Vec<Vec<u32>>,
 }
@@ -147,7 +147,7 @@ fn assessments_follow_the_oracle<T: Scalar>(catalog: &Catalog<'static>, seed: u6
     let policy = Policy::<T>::new(catalog, strict).unwrap();
     let mut ana = start::<T>(&policy);
     let mut random = Random(seed);
-    let mut dense = Dense::isotropic(catalog.dimension(), 2.0);
+    let mut dense = Sums::isotropic(catalog.dimension(), 2.0);
     for statement in 0..2 {
         let first = if statement == 0 { 0 } else { catalog.dimension() - catalog.layout().root() };
         let entries = [(first, 1.5), (catalog.dimension() - 1, -0.5)];

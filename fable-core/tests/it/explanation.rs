@@ -1,7 +1,7 @@
 //! Explanations taken at their word: the parts are those of the oracle, they add up to the score that was maximised, the
 //! runner-up is the second best, and asking changes nothing.
 
-use crate::common::{self, Dense, MIXED, Random, features, features_by_name};
+use crate::common::{self, MIXED, Random, Sums, features, features_by_name};
 use fable_core::catalog::ActionSet;
 use fable_core::catalog::{AGENT, Catalog, Part, RUBRIC, TAU2};
 use fable_core::explain::{Explanation, Source};
@@ -172,7 +172,7 @@ fn explanations_are_the_oracles<T: Scalar>(catalog: &Catalog<'static>, seed: u64
     let policy = Policy::<T>::new(catalog, settings).unwrap();
     let wider = Policy::new(catalog, Settings { exploration: Exploration::Constant(1.0), ..settings }).unwrap();
     let mut ana = start::<T, 4>(&policy);
-    let mut dense = Dense::isotropic(catalog.dimension(), 2.0);
+    let mut dense = Sums::isotropic(catalog.dimension(), 2.0);
     for _ in 0..200 {
         let (context, action, reward) = (random.context(catalog), random.action(catalog), random.signed());
         ana.user().observe(&context, action, reward).unwrap();

@@ -142,7 +142,7 @@ proptest! {
 #[cfg(feature = "analysis")]
 mod span {
     use super::{CATALOGS, OFF, Random, some_actions};
-    use crate::common::{CUBE, Dense, MIXED, difference, features};
+    use crate::common::{CUBE, MIXED, Sums, difference, features};
     use crate::exact::{null_space, orthogonal};
     use fable_core::analysis::Span;
     use fable_core::catalog::CoordinateSet;
@@ -226,7 +226,7 @@ mod span {
             let (context, feasible) = (random.context(catalog), some_actions(&mut random, catalog, 8));
             let mut found = span(catalog);
             found.add(catalog, &context, &feasible).unwrap();
-            let mut posterior = Dense::isotropic(catalog.dimension(), 1.0);
+            let mut posterior = Sums::isotropic(catalog.dimension(), 1.0);
             for action in feasible.set().iter() {
                 posterior.observe(&features(catalog, &context, action), 0.0, 1e-9);
             }

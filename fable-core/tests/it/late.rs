@@ -1,6 +1,6 @@
 //! Late feedback: any order, deadlines in rounds and in time, a full ring, and what an expired decision teaches.
 
-use crate::common::{self, Dense, MIXED, Random, features};
+use crate::common::{self, MIXED, Random, features, isotropic, vector};
 use fable_core::catalog::TAU2;
 use fable_core::journal::{Command, Event};
 use fable_core::posterior::PosteriorError;
@@ -15,19 +15,19 @@ fn start(settings: Settings<'_>) -> HostUser<'_, f64, 8> {
 /// The posterior is that of these observations given at once.
 fn assert_learned(ana: &mut HostUser<'_, f64, 8>, observations: &[(Context, Decision, f64)]) {
     let policy = *ana.policy();
-    let mut dense = Dense::isotropic(MIXED.dimension(), policy.base_precision());
+    let mut dense = isotropic::<{ MIXED.dimension() }>(policy.base_precision());
     for (context, decision, reward) in observations {
-        dense.observe(&features(&MIXED, context, decision.action), reward - decision.baseline, policy.settings().noise_variance);
+        let phi = vector(&features(&MIXED, context, decision.action));
+        dense.observe(&phi, reward - decision.baseline, 1.0 / policy.settings().noise_variance).unwrap();
     }
-    let solved = dense.solved();
     let mut user = ana.user();
     let (posterior, scratch) = user.posterior_and_scratch();
     let mut mean = vec![0.0; MIXED.dimension()];
     posterior.mean(scratch, &mut mean).unwrap();
     for (index, mean) in mean.iter().enumerate() {
-        assert!((mean - solved.mean[index]).abs() < 1e-11);
+        assert!((mean - dense.mean()[index]).abs() < 1e-11);
         let variance = posterior.marginal_variance(scratch, index).unwrap();
-        assert!((variance - solved.contrast(&[(index, 1.0)]).1).abs() < 1e-12);
+        assert!((variance - dense.variance(&vector(&[(index, 1.0)]))).abs() < 1e-12);
     }
 }
 

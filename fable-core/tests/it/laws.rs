@@ -1,6 +1,6 @@
 //! Laws of the learner as properties: order, arrow, replay, determinism, and the Gaussian law of its choices.
 
-use crate::common::{self, CUBE, Dense, MIXED, Random, features};
+use crate::common::{self, CUBE, MIXED, Random, Sums, features, isotropic, vector};
 use fable_core::catalog::{AGENT, Catalog, TAU2};
 use fable_core::catalog::{ActionSet, Direction};
 use fable_core::journal::{Command, Event};
@@ -9,7 +9,7 @@ use fable_core::{
     Action, Context, DecisionId, Exploration, Feasible, HostUser, Learner, Policy, Request, Scalar, Settings, Statement,
     UserError, Workspace,
 };
-use nalgebra::{DMatrix, DVector};
+use nalgebra::{DMatrix, DVector, SVector};
 use proptest::prelude::*;
 
 fn start<'p, T: Scalar>(policy: &Policy<'p, T>) -> HostUser<'p, T, 6> {
@@ -83,7 +83,7 @@ proptest! {
         let mut posterior = Posterior::<f64, _>::from_storage(vec![0.0; MIXED.state_len()]);
         let mut workspace = Workspace::from_storage(vec![0.0; MIXED.workspace_len()]);
         posterior.start(arrow, &Prior::Isotropic, 1.0).unwrap();
-        let mut dense = Dense::isotropic(d, 1.0);
+        let mut dense = Sums::isotropic(d, 1.0);
         for _ in 0..count {
             let phi = features(&MIXED, &random.context(&MIXED), random.action(&MIXED));
             let y = random.signed();
@@ -265,48 +265,51 @@ fn nothing_infeasible_over_all_masks() {
 }
 
 /// Two-sample chi-square of choice frequencies: the keyed draws of the learner against a dense Monte Carlo of the oracle.
+fn choices_follow_the_law_of<const D: usize>(catalog: &Catalog<'static>, nu: f64, random: &mut Random) {
+    let settings = Settings { exploration: Exploration::Constant(nu), base_precision: Some(4.0), ..Settings::PAPER };
+    let policy = Policy::<f64>::new(catalog, settings).unwrap();
+    let mut ana = start(&policy);
+    let mut dense = isotropic::<D>(4.0);
+    for _ in 0..30 {
+        let (context, action) = (random.context(catalog), random.action(catalog));
+        let reward = random.signed();
+        ana.user().observe(&context, action, reward).unwrap();
+        let phi = vector(&features(catalog, &context, action));
+        dense.observe(&phi, reward - policy.baseline(&context, action, None), 4.0).unwrap();
+    }
+    let signals = vec![0.5; catalog.definition().signals.len()];
+    let context = Context::new(catalog, Some(0), &signals).unwrap(); // a leaf and the root
+    let draws = 40_000;
+    let mut counts = vec![[0_u32; 2]; catalog.actions()];
+    let scores: Vec<_> = catalog
+        .all_actions()
+        .iter()
+        .map(|action| (policy.baseline(&context, action, None), features(catalog, &context, action)))
+        .collect();
+    for _ in 0..draws {
+        let decision = ana.user().decide(&Request::new(&context, &Feasible::all(catalog))).unwrap();
+        counts[decision.action.index()][0] += 1;
+        let theta = dense.draw(nu, &SVector::from_fn(|_, _| random.normal()));
+        let score = |(baseline, phi): &(f64, Vec<(usize, f64)>)| {
+            baseline + phi.iter().map(|&(index, value)| value * theta[index]).sum::<f64>()
+        };
+        let best = scores.iter().map(score).enumerate().max_by(|a, b| a.1.total_cmp(&b.1)).unwrap();
+        counts[best.0][1] += 1;
+    }
+    let cells: Vec<_> = counts.iter().map(|&[a, b]| (f64::from(a), f64::from(b))).filter(|(a, b)| a + b >= 20.0).collect();
+    let chi_square: f64 = cells.iter().map(|(a, b)| (a - b).powi(2) / (a + b)).sum();
+    let freedom = (cells.len() - 1) as f64;
+    // Wilson and Hilferty's approximation of the 0.9999 quantile.
+    let limit = freedom * (1.0 - 2.0 / (9.0 * freedom) + 3.719 * (2.0 / (9.0 * freedom)).sqrt()).powi(3);
+    assert!(cells.len() >= 6, "a test over {} cells says little", cells.len());
+    assert!(chi_square < limit, "{chi_square} over {} cells, limit {limit}", cells.len());
+}
+
 #[test]
 fn choices_follow_the_gaussian_law() {
     let mut random = Random(99);
-    for (catalog, nu) in [(&CUBE, 1.0), (&MIXED, 0.5)] {
-        let settings = Settings { exploration: Exploration::Constant(nu), base_precision: Some(4.0), ..Settings::PAPER };
-        let policy = Policy::<f64>::new(catalog, settings).unwrap();
-        let mut ana = start(&policy);
-        let mut dense = Dense::isotropic(catalog.dimension(), 4.0);
-        for _ in 0..30 {
-            let (context, action) = (random.context(catalog), random.action(catalog));
-            let reward = random.signed();
-            ana.user().observe(&context, action, reward).unwrap();
-            dense.observe(&features(catalog, &context, action), reward - policy.baseline(&context, action, None), 0.25);
-        }
-        let solved = dense.solved();
-        let signals = vec![0.5; catalog.definition().signals.len()];
-        let context = Context::new(catalog, Some(0), &signals).unwrap(); // a leaf and the root
-        let draws = 40_000;
-        let mut counts = vec![[0_u32; 2]; catalog.actions()];
-        let scores: Vec<_> = catalog
-            .all_actions()
-            .iter()
-            .map(|action| (policy.baseline(&context, action, None), features(catalog, &context, action)))
-            .collect();
-        for _ in 0..draws {
-            let decision = ana.user().decide(&Request::new(&context, &Feasible::all(catalog))).unwrap();
-            counts[decision.action.index()][0] += 1;
-            let theta = solved.draw(nu, &mut random);
-            let score = |(baseline, phi): &(f64, Vec<(usize, f64)>)| {
-                baseline + phi.iter().map(|&(index, value)| value * theta[index]).sum::<f64>()
-            };
-            let best = scores.iter().map(score).enumerate().max_by(|a, b| a.1.total_cmp(&b.1)).unwrap();
-            counts[best.0][1] += 1;
-        }
-        let cells: Vec<_> = counts.iter().map(|&[a, b]| (f64::from(a), f64::from(b))).filter(|(a, b)| a + b >= 20.0).collect();
-        let chi_square: f64 = cells.iter().map(|(a, b)| (a - b).powi(2) / (a + b)).sum();
-        let freedom = (cells.len() - 1) as f64;
-        // Wilson and Hilferty's approximation of the 0.9999 quantile.
-        let limit = freedom * (1.0 - 2.0 / (9.0 * freedom) + 3.719 * (2.0 / (9.0 * freedom)).sqrt()).powi(3);
-        assert!(cells.len() >= 6, "a test over {} cells says little", cells.len());
-        assert!(chi_square < limit, "{chi_square} over {} cells, limit {limit}", cells.len());
-    }
+    choices_follow_the_law_of::<{ CUBE.dimension() }>(&CUBE, 1.0, &mut random);
+    choices_follow_the_law_of::<{ MIXED.dimension() }>(&MIXED, 0.5, &mut random);
 }
 
 /// Propensities are the frequencies of the decisions, sum to one, and asking for them changes no decision.

@@ -8,6 +8,7 @@ mod bad_input;
 mod budget;
 mod command;
 mod common;
+mod dense;
 mod exact;
 mod explanation;
 mod format;

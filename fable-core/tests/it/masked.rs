@@ -1,7 +1,7 @@
 //! The learner over some blocks of the dictionary, against a dense learner of the subspace.
 
 use crate::common::onboarded::{onboard, told};
-use crate::common::{Dense, MIXED, Random, features, start};
+use crate::common::{MIXED, Random, Sums, features, start};
 use fable_core::catalog::{AGENT, BlockSet, Catalog, RUBRIC, TAU2};
 use fable_core::catalog::{ActionSet, CoordinateSet};
 use fable_core::explain::Source;
@@ -12,14 +12,14 @@ use nalgebra::{DMatrix, DVector};
 use proptest::prelude::*;
 
 /// N(S^T mu, S^T Sigma S) as precision and information, with the retained coordinates in order.
-fn marginal(full: &Dense, kept: &[usize]) -> Dense {
+fn marginal(full: &Sums, kept: &[usize]) -> Sums {
     let solved = full.solved();
     let covariance = solved.covariance();
     let own = DMatrix::from_fn(kept.len(), kept.len(), |i, j| covariance[(kept[i], kept[j])]);
     let mean = DVector::from_fn(kept.len(), |i, _| solved.mean[kept[i]]);
     let lambda = own.try_inverse().unwrap();
     let h = &lambda * mean;
-    Dense { lambda, h }
+    Sums { lambda, h }
 }
 
 /// phi_z in the coordinates of the small dense learner.
@@ -129,9 +129,9 @@ proptest! {
 fn onboarding_in_the_subspace_differs_for_open_masks() {
     let (kept, omitted) =
         (TAU2.coordinate("style=concise").unwrap(), TAU2.coordinate("memory=conversation*tool=verify").unwrap());
-    let mut full = Dense::isotropic(29, 2.0);
+    let mut full = Sums::isotropic(29, 2.0);
     full.observe(&[(kept, 1.0), (omitted, 1.0)], 1.0, 0.25);
-    let mut direct = Dense::isotropic(29, 2.0);
+    let mut direct = Sums::isotropic(29, 2.0);
     direct.observe(&[(kept, 1.0)], 1.0, 0.25);
     assert!((full.solved().contrast(&[(kept, 1.0)]).1 - direct.solved().contrast(&[(kept, 1.0)]).1).abs() > 0.05);
 }

@@ -1,6 +1,6 @@
 //! One user at several places: merged is as if everything had happened in one, and nothing counts twice.
 
-use crate::common::{Dense, MIXED, Random, bits, features};
+use crate::common::{MIXED, Random, bits, features, isotropic, vector};
 use fable_core::catalog::{ContrastSet, Direction};
 use fable_core::catalog::{Part, TAU2};
 use fable_core::journal::merge::{Interleaved, JournalDigest, JournalReader, MergeError, merge_in_order, missing_events};
@@ -185,27 +185,27 @@ fn without_fading_merged_is_learned_in_one_place() {
             assert_eq!(places[0].ana, before);
         }
         let own = |event: &&Event| !matches!(event, Event::Remote(_));
-        let mut dense = Dense::isotropic(MIXED.dimension(), 16.0);
+        let mut dense = isotropic::<{ MIXED.dimension() }>(16.0);
         let mut count = 0;
         for place in &places {
             let journal: Vec<Event> = place.journal.iter().filter(own).cloned().collect();
             let (observations, statements) = learned(&journal);
             for Lesson { observation: seen, .. } in &observations {
-                let phi = features(&MIXED, &seen.context, seen.action);
-                dense.observe(&phi, seen.reward - seen.baseline, 0.25 / f64::from(seen.weight));
+                let phi = vector(&features(&MIXED, &seen.context, seen.action));
+                dense.observe(&phi, seen.reward - seen.baseline, f64::from(seen.weight) / 0.25).unwrap();
             }
             for stated in &statements {
                 let entries: Vec<_> = stated.direction.entries().collect();
-                dense.observe(&entries, stated.response, 1.0 / stated.precision);
+                dense.observe(&vector(&entries), stated.response, stated.precision).unwrap();
             }
             count += observations.len();
         }
-        let solved = dense.solved();
         assert_eq!(places[0].ana.state().observations() as usize, count);
         let mut random = Random(seed);
         for _ in 0..40 {
             let (context, action) = (random.context(&MIXED), random.action(&MIXED));
-            let (mean, variance) = solved.contrast(&features(&MIXED, &context, action));
+            let phi = vector::<{ MIXED.dimension() }>(&features(&MIXED, &context, action));
+            let (mean, variance) = (phi.dot(&dense.mean()), dense.variance(&phi));
             let here = places[0].ana.user().predict(&context, action, None).unwrap();
             let baseline = policies[0].baseline(&context, action, None);
             assert!((here.mean - baseline - mean).abs() < 1e-9 && (here.variance - variance).abs() < 1e-10, "seed {seed}");

@@ -1,12 +1,13 @@
-//! Every formula against the dense `f64` oracle of `common`: Equations 1 to 6, priors, contrasts, log-determinants.
+//! Every formula against the dense posterior in `f64`: Equations 1 to 6, priors, contrasts, log-determinants.
 
-use crate::common::{Dense, MIXED, Random, convert, difference, features, features_by_name, start};
+use crate::common::{MIXED, Random, convert, difference, features, features_by_name, isotropic, start, vector};
 use fable_core::catalog::{AGENT, Catalog, Part, RUBRIC, TAU2};
 use fable_core::catalog::{ActionSet, Direction};
 use fable_core::journal::{Command, Event};
-use fable_core::posterior::{Factor, Posterior, Prior};
-use fable_core::{Action, Context, Feasible, Learner, Policy, Request, Rule, Scalar, Settings, Statement, Workspace};
-use nalgebra::{DMatrix, DVector};
+use fable_core::posterior::dense::Dense;
+use fable_core::posterior::{Factor, Key, Posterior, Prior, Purpose};
+use fable_core::{Action, Context, Exploration, Feasible, Learner, Policy, Request, Rule, Scalar, Settings, Statement, Workspace};
+use nalgebra::{DMatrix, DVector, SMatrix, SVector};
 
 /// Every tolerance in one place: (what, `f64`, `f32`).
 const MEAN: (f64, f64) = (1e-11, 2e-5);
@@ -18,6 +19,12 @@ fn pick<T: Scalar>(tolerance: (f64, f64)) -> f64 {
 }
 
 const CATALOGS: [&Catalog<'static>; 4] = [&MIXED, &AGENT, &TAU2, &RUBRIC];
+
+/// Runs a test of `agent`: its dense posterior takes half a megabyte, and updates copy it on the stack.
+fn with_large_stack(test: fn()) {
+    let thread = std::thread::Builder::new().stack_size(32 << 20).spawn(test).unwrap();
+    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+}
 
 #[test]
 fn features_are_what_the_coordinate_names_say() {
@@ -32,33 +39,32 @@ fn features_are_what_the_coordinate_names_say() {
     }
 }
 
-fn learner_follows_the_oracle<T: Scalar>(catalog: &Catalog<'static>, seed: u64) {
+fn learner_follows_the_oracle<T: Scalar, const D: usize>(catalog: &Catalog<'static>, seed: u64) {
     let mut random = Random(seed);
     let settings = Settings { noise_variance: 0.3, base_precision: Some(2.0), cost_weight: 0.7, ..Settings::PAPER };
     let policy = Policy::<T>::new(catalog, settings).unwrap();
     let mut ana = start::<T, 4>(&policy, 1);
     let mut user = ana.user();
-    let mut dense = Dense::isotropic(catalog.dimension(), 2.0);
+    let mut dense = isotropic::<D>(2.0);
 
     // Equations 2-3: two statements, one of them inside a task if there are tasks.
     for round in 0..2 {
         let arrow = catalog.layout();
-        let start = if round == 0 { 0 } else { catalog.dimension() - arrow.root() };
+        let start = if round == 0 { 0 } else { catalog.dimension() - layout.root() };
         let entries = [(start, 1.5), (catalog.dimension() - 1, -0.5)];
         let direction = Direction::new(catalog, entries).unwrap();
         user.onboard(&Statement { direction, response: 0.75, precision: 4.0 }).unwrap();
-        dense.observe(&entries, 0.75, 1.0 / 4.0);
+        dense.observe(&vector(&entries), 0.75, 4.0).unwrap();
     }
     assert_eq!(user.posterior().log_det_ratio(), 0.0);
-    let started = dense.solved().log_det();
+    let started = dense.factor().ln_determinant();
 
     // Equations 5-6 with weights.
     for round in 0..300 {
         let (context, action) = (random.context(catalog), random.action(catalog));
         let (reward, weight) = (random.signed(), if round % 3 == 0 { 0.25 + random.unit() as f32 } else { 1.0 });
-        let phi = features(catalog, &context, action);
-        let before = dense.solved();
-        let (mean, variance) = before.contrast(&phi);
+        let phi = vector::<D>(&features(catalog, &context, action));
+        let (mean, variance) = (phi.dot(&dense.mean()), dense.variance(&phi));
         let noise = 0.3 / f64::from(weight);
         let mut command = Command::observe(&context, action, reward).weighted(weight);
         let step = user.next(&mut command).unwrap().unwrap();
@@ -67,20 +73,19 @@ fn learner_follows_the_oracle<T: Scalar>(catalog: &Catalog<'static>, seed: u64) 
         let update = step.apply().unwrap();
         assert!((update.innovation.to_f64() - (residual - mean)).abs() < pick::<T>(MEAN));
         assert!((update.variance.to_f64() - (noise + variance)).abs() < pick::<T>(VARIANCE) * (1.0 + noise + variance));
-        dense.observe(&phi, residual, noise);
+        dense.observe(&phi, residual, 1.0 / noise).unwrap();
     }
 
     let (posterior, scratch) = user.posterior_and_scratch();
-    let solved = dense.solved();
-    let ratio = solved.log_det() - started;
+    let ratio = dense.factor().ln_determinant() - started;
     assert!((posterior.log_det_ratio() - ratio).abs() < pick::<T>(LOG_DET) * (1.0 + ratio));
 
-    let mut mean = vec![T::ZERO; catalog.dimension()];
+    let (mut mean, expected) = (vec![T::ZERO; catalog.dimension()], dense.mean());
     posterior.mean(scratch, &mut mean).unwrap();
     for (index, mean) in mean.iter().enumerate() {
-        assert!((mean.to_f64() - solved.mean[index]).abs() < 10.0 * pick::<T>(MEAN), "{index}");
+        assert!((mean.to_f64() - expected[index]).abs() < 10.0 * pick::<T>(MEAN), "{index}");
     }
-    let covariance = solved.covariance();
+    let covariance = dense.factor().inverse();
     for index in 0..catalog.dimension() {
         let variance = posterior.marginal_variance(scratch, index).unwrap().to_f64();
         assert!((variance - covariance[(index, index)]).abs() < pick::<T>(VARIANCE), "{index}");
@@ -89,8 +94,9 @@ fn learner_follows_the_oracle<T: Scalar>(catalog: &Catalog<'static>, seed: u64) 
         let context = random.context(catalog);
         let (plus, minus) = (random.action(catalog), random.action(catalog));
         let w = difference(&features(catalog, &context, plus), &features(catalog, &context, minus));
-        let (mean, variance) = solved.contrast(&w);
         let found = posterior.contrast(scratch, convert::<T>(&w)).unwrap();
+        let w = vector::<D>(&w);
+        let (mean, variance) = (w.dot(&expected), dense.variance(&w));
         assert!((found.mean.to_f64() - mean).abs() < pick::<T>(MEAN));
         assert!((found.variance.to_f64() - variance).abs() < pick::<T>(VARIANCE));
     }
@@ -98,55 +104,114 @@ fn learner_follows_the_oracle<T: Scalar>(catalog: &Catalog<'static>, seed: u64) 
 
 #[test]
 fn learning_is_equations_2_to_6() {
-    for (seed, catalog) in CATALOGS.into_iter().enumerate() {
-        learner_follows_the_oracle::<f64>(catalog, seed as u64);
-        learner_follows_the_oracle::<f32>(catalog, 100 + seed as u64);
+    fn follows<const D: usize>(catalog: &Catalog<'static>, seed: u64) {
+        learner_follows_the_oracle::<f64, D>(catalog, seed);
+        learner_follows_the_oracle::<f32, D>(catalog, 100 + seed);
     }
+    follows::<{ MIXED.dimension() }>(&MIXED, 0);
+    with_large_stack(|| follows::<{ AGENT.dimension() }>(&AGENT, 1));
+    follows::<{ TAU2.dimension() }>(&TAU2, 2);
+    follows::<{ RUBRIC.dimension() }>(&RUBRIC, 3);
+}
+
+/// Equation 4 with its draw: the dense posterior and the learner's standard normals give the same scores, and so the same choice.
+fn choices_are_those_of_the_dense_draw<T: Scalar, const D: usize>(catalog: &Catalog<'static>, seed: u64) {
+    let (mut random, nu) = (Random(seed), 0.8);
+    let exploration = Exploration::Constant(nu);
+    let policy = Policy::<T>::new(catalog, Settings { exploration, base_precision: Some(2.0), seed, ..Settings::PAPER }).unwrap();
+    let mut ana = start::<T, 4>(&policy, 1);
+    let (mut user, mut dense) = (ana.user(), isotropic::<D>(2.0));
+    for _ in 0..60 {
+        let context = random.context(catalog);
+        let mut set = ActionSet::EMPTY;
+        (0..8).for_each(|_| set.insert(random.action(catalog)));
+        let feasible = Feasible::from_set(catalog, set).unwrap();
+        let mut command = Command::decide(Request::new(&context, &feasible)).scored();
+        user.run(&mut command).unwrap();
+        let (decision, scores) = (command.decision(&user).unwrap(), command.scores().unwrap());
+
+        // The learner draws for the coordinates that can matter: those of the context's task, then those of all tasks.
+        let (round, purpose) = (decision.id.round, Purpose::Decision);
+        let mut stream = Key { seed, user: 1, incarnation: 0, origin: 0, round, purpose }.stream();
+        let (layout, mut normals) = (catalog.layout(), SVector::zeros());
+        let own = context.task().into_iter().flat_map(|task| (0..).map_while(move |inside| layout.leaf_coordinate(task, inside)));
+        for coordinate in own.chain(D - layout.root()..D) {
+            normals[coordinate] = f64::from(stream.normal());
+        }
+        let score = |action, theta: &SVector<f64, D>| {
+            policy.baseline(&context, action, None).to_f64() + theta.dot(&vector::<D>(&features(catalog, &context, action)))
+        };
+        let (draw, mean) = (dense.draw(nu, &normals), dense.mean());
+        let best = set.iter().map(|action| score(action, &draw)).fold(f64::NEG_INFINITY, f64::max);
+        assert!((scores.sampled_score - score(decision.action, &draw)).abs() < pick::<T>(MEAN));
+        assert!((scores.sampled_score - best).abs() < pick::<T>(MEAN));
+        assert!((scores.score - score(decision.action, &mean)).abs() < pick::<T>(MEAN));
+
+        let reward = random.signed();
+        user.feedback(decision.id, reward).unwrap();
+        let phi = vector(&features(catalog, &context, decision.action));
+        dense.observe(&phi, reward - decision.baseline, 1.0 / policy.settings().noise_variance).unwrap();
+    }
+}
+
+#[test]
+fn deciding_is_equation_4() {
+    fn follows<const D: usize>(catalog: &Catalog<'static>, seed: u64) {
+        choices_are_those_of_the_dense_draw::<f64, D>(catalog, seed);
+        choices_are_those_of_the_dense_draw::<f32, D>(catalog, seed);
+    }
+    follows::<{ MIXED.dimension() }>(&MIXED, 50);
+    with_large_stack(|| follows::<{ AGENT.dimension() }>(&AGENT, 51));
+    follows::<{ TAU2.dimension() }>(&TAU2, 52);
+    follows::<{ RUBRIC.dimension() }>(&RUBRIC, 53);
 }
 
 #[test]
 fn the_whole_covariance_as_a_nalgebra_matrix() {
-    let mut random = Random(5);
-    for catalog in [&MIXED, &TAU2] {
-        let d = catalog.dimension();
+    fn is_that_of_the_oracle<const D: usize>(catalog: &Catalog<'static>, random: &mut Random) {
+        let d = D;
         let mut posterior = Posterior::<f64, _>::from_storage(vec![0.0; catalog.state_len()]);
         let mut workspace = Workspace::from_storage(vec![0.0; catalog.workspace_len()]);
         posterior.start(catalog.layout(), &Prior::Isotropic, 3.0).unwrap();
-        let mut dense = Dense::isotropic(d, 3.0);
+        let mut dense = isotropic::<D>(3.0);
         for _ in 0..100 {
             let phi = features(catalog, &random.context(catalog), random.action(catalog));
             let y = random.signed();
             posterior.update(&mut workspace, phi.iter().copied(), y, 0.5).unwrap();
-            dense.observe(&phi, y, 0.5);
+            dense.observe(&vector(&phi), y, 2.0).unwrap();
         }
         let (mut covariance, mut mean) = (DMatrix::zeros(d, d), DVector::zeros(d));
         posterior.covariance_into(&mut workspace, &mut covariance).unwrap();
         posterior.mean_into(&mut workspace, &mut mean).unwrap();
-        let solved = dense.solved();
-        assert!((covariance - solved.covariance()).amax() < 1e-13);
-        assert!((mean - solved.mean).amax() < 1e-12);
+        assert!((covariance - dense.factor().inverse()).amax() < 1e-13);
+        assert!((mean - dense.mean()).amax() < 1e-12);
         assert!(posterior.covariance_into(&mut workspace, &mut DMatrix::zeros(d, d + 1)).is_err());
         assert!(posterior.mean_into(&mut workspace, &mut DVector::zeros(d + 1)).is_err());
     }
+    let mut random = Random(5);
+    is_that_of_the_oracle::<{ MIXED.dimension() }>(&MIXED, &mut random);
+    is_that_of_the_oracle::<{ TAU2.dimension() }>(&TAU2, &mut random);
 }
 
 #[test]
 fn any_prior_is_where_learning_starts() {
+    const D: usize = MIXED.dimension();
     let mut random = Random(6);
-    let d = MIXED.dimension();
+    let d = D;
     let mean: Vec<f64> = (0..d).map(|_| random.signed()).collect();
     let precision: Vec<f64> = (0..d).map(|_| 0.5 + 4.0 * random.unit()).collect();
     let mut workspace = Workspace::from_storage(vec![0.0; MIXED.workspace_len()]);
     let mut first = Posterior::<f64, _>::from_storage(vec![0.0; MIXED.state_len()]);
     first.start(MIXED.layout(), &Prior::Diagonal { mean: &mean, precision: &precision }, 1.0).unwrap();
-    let mut dense = Dense::diagonal(&mean, &precision);
+    let diagonal = SMatrix::from_diagonal(&SVector::from_column_slice(&precision));
+    let mut dense = Dense::<f64, D>::new(&SVector::from_column_slice(&mean), &diagonal).unwrap();
     let mut out = vec![0.0; d];
     first.mean(&mut workspace, &mut out).unwrap();
     assert_eq!(out, mean);
     for _ in 0..50 {
         let phi = features(&MIXED, &random.context(&MIXED), random.action(&MIXED));
         first.update(&mut workspace, phi.iter().copied(), 0.4, 0.5).unwrap();
-        dense.observe(&phi, 0.4, 0.5);
+        dense.observe(&vector(&phi), 0.4, 2.0).unwrap();
     }
     // What one posterior has learned is a factor prior for the next, and it goes on from there.
     let mut second = Posterior::<f64, _>::from_storage(vec![0.0; MIXED.state_len()]);
@@ -157,10 +222,10 @@ fn any_prior_is_where_learning_starts() {
     for _ in 0..50 {
         let phi = features(&MIXED, &random.context(&MIXED), random.action(&MIXED));
         second.update(&mut workspace, phi.iter().copied(), -0.3, 0.5).unwrap();
-        dense.observe(&phi, -0.3, 0.5);
+        dense.observe(&vector(&phi), -0.3, 2.0).unwrap();
     }
     second.mean(&mut workspace, &mut out).unwrap();
-    assert!((DVector::from_vec(out) - dense.solved().mean).amax() < 1e-12);
+    assert!((DVector::from_vec(out) - dense.mean()).amax() < 1e-12);
 }
 
 /// Equation 4 without a draw: the factorized scorer against dense dot products over all feasible actions.

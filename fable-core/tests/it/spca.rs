@@ -1,7 +1,7 @@
 //! FABLE-SPCA: the choice of the blocks, against dense oracles and brute force.
 
 use crate::common::onboarded::{onboard, told};
-use crate::common::{Dense, MIXED, Random, features_by_name, start};
+use crate::common::{MIXED, Random, Sums, features_by_name, start};
 use fable_core::analysis::budget::{Rate, bias};
 use fable_core::analysis::program::main_effects;
 use fable_core::analysis::{CoordinateProgram, Program, ProgramError, Prototype, SpcaError, reduce, spca};
@@ -36,7 +36,7 @@ struct Scene {
     beta: f64,
     g: DMatrix<f64>,
     h: DMatrix<f64>,
-    dense: Dense,
+    dense: Sums,
 }
 
 fn scene(random: &mut Random, catalog: &'static Catalog<'static>, actions: usize) -> Scene {

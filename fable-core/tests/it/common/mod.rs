@@ -1,4 +1,4 @@
-//! A dense `f64` oracle written straight from the paper's equations, and catalogs that use every kind of block.
+//! Two dense `f64` oracles, [`Dense`] and [`Sums`], and catalogs that use every kind of block.
 
 pub mod declared;
 pub mod onboarded;
@@ -6,8 +6,9 @@ pub mod onboarded;
 use fable_core::catalog::{Block, Catalog, Component, Condition, Contrast, Definition, Part, Term, Value};
 use fable_core::host::HostLearner;
 use fable_core::journal::{Command, State};
+use fable_core::posterior::dense::Dense;
 use fable_core::{Action, Context, HostUser, Policy, Scalar, User};
-use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
+use nalgebra::{Cholesky, DMatrix, DVector, Dyn, SMatrix, SVector};
 
 /// Every kind of block, a null value in the middle, terms within and across components: 2 x 3 x 4 actions, 3 tasks.
 pub const MIXED: Catalog<'static> = fable_core::catalog!(Definition {
@@ -108,14 +109,29 @@ impl Random {
     }
 }
 
-/// Lambda and h as dense matrices: Equations 2, 3, 5 and 6 as they are printed.
+/// A prior with mean 0 for the oracle of one catalog.
+pub fn isotropic<const D: usize>(precision: f64) -> Dense<f64, D> {
+    Dense::new(&SVector::zeros(), &(SMatrix::identity() * precision)).unwrap()
+}
+
+/// A sparse direction with all its coordinates.
+pub fn vector<const D: usize>(direction: &[(usize, f64)]) -> SVector<f64, D> {
+    let mut vector = SVector::zeros();
+    for &(index, value) in direction {
+        vector[index] += value;
+    }
+    vector
+}
+
+/// Lambda and h as the sums of Equations 2, 3, 5 and 6, factored anew for each question: for tests that also change Lambda and h in
+/// other ways, or learn 100,000 times. `dense.rs` compares [`Dense`] with such sums.
 #[derive(Clone)]
-pub struct Dense {
+pub struct Sums {
     pub lambda: DMatrix<f64>,
     pub h: DVector<f64>,
 }
 
-impl Dense {
+impl Sums {
     pub fn isotropic(dimension: usize, precision: f64) -> Self {
         Self { lambda: DMatrix::identity(dimension, dimension) * precision, h: DVector::zeros(dimension) }
     }
@@ -165,13 +181,6 @@ impl Solved {
             w[index] += value;
         }
         (w.dot(&self.mean), w.dot(&self.factor.solve(&w)))
-    }
-
-    /// A draw from N(mu, nu^2 Sigma).
-    pub fn draw(&self, nu: f64, random: &mut Random) -> DVector<f64> {
-        let noise = DVector::from_fn(self.mean.len(), |_, _| random.normal());
-        let spread = self.factor.l_dirty().tr_solve_lower_triangular(&noise).expect("nonzero pivots");
-        &self.mean + spread * nu
     }
 }
 

@@ -1,6 +1,6 @@
 //! A user who said something, and the dense oracle that was told the same.
 
-use super::{Dense, Random};
+use super::{Random, Sums};
 use fable_core::catalog::Catalog;
 use fable_core::catalog::Direction;
 use fable_core::{HostUser, Statement};
@@ -39,8 +39,8 @@ pub fn onboard(random: &mut Random, ana: &mut HostUser<'_, f64, 4>, among: &[usi
 }
 
 /// Equations 2-3 in a space whose coordinates are numbered by `place`.
-pub fn told(dimension: usize, base_precision: f64, stated: &Stated, place: impl Fn(usize) -> usize) -> Dense {
-    let mut dense = Dense::isotropic(dimension, base_precision);
+pub fn told(dimension: usize, base_precision: f64, stated: &Stated, place: impl Fn(usize) -> usize) -> Sums {
+    let mut dense = Sums::isotropic(dimension, base_precision);
     for (entries, response, precision) in stated {
         let entries: Vec<_> = entries.iter().map(|&(coordinate, value)| (place(coordinate), value)).collect();
         dense.observe(&entries, *response, 1.0 / precision);
