@@ -7,6 +7,7 @@ use crate::explain::Explanation;
 use crate::journal::{Command, State, Step};
 use crate::numbers::Number;
 use crate::numbers::Stream;
+use crate::posterior::dense::Dense;
 use crate::posterior::{Factor, Posterior, Prior, Storage};
 #[cfg(feature = "protocol")]
 use crate::protocol::Draft;
@@ -14,6 +15,7 @@ use crate::protocol::Draft;
 use crate::record::{Loader, PriorVerifier, Snapshot, Verifier};
 use crate::{Catalog, Learner, Policy, Scalar, User, Workspace};
 use defmt::{Display2Format, Format, Formatter, write};
+use nalgebra::RealField;
 
 impl Format for Catalog<'_> {
     fn format(&self, f: Formatter<'_>) {
@@ -55,6 +57,12 @@ impl<T: Number> Format for Factor<'_, T> {
 impl<T: Number, S: AsRef<[T]>> Format for Posterior<T, S> {
     fn format(&self, f: Formatter<'_>) {
         write!(f, "posterior of {}, log det ratio {=f64}", self.layout(), self.log_det_ratio());
+    }
+}
+
+impl<T: RealField, const D: usize> Format for Dense<T, D> {
+    fn format(&self, f: Formatter<'_>) {
+        write!(f, "dense posterior, d = {=usize}", D);
     }
 }
 

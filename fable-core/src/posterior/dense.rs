@@ -1,8 +1,8 @@
 //! Equations 2 to 6 of the paper on dense matrices: the specification of the posterior, and the oracle of its tests.
 //!
-//! [`Dense`] is for reading, for tests, and for catalogs of few coordinates: D^2 + D numbers, which an update copies once
-//! on the stack. An update takes 2 D^2 multiply-adds, a mean or a draw D^2 to 2 D^2, a variance D^2 / 2. The
-//! [module above](super) shows a whole round and says when to take the packed factor instead.
+//! [`Dense`] is for reading, for tests, and for catalogs of few coordinates. It has D^2 + D numbers, and an update
+//! copies them once on the stack. An update takes about 2 D^2 multiply-adds, a mean or a draw D^2 to 2 D^2, a variance
+//! D^2 / 2. The [module above](super) has an example of a whole round, and says when to take the packed factor instead.
 //!
 //! ```
 //! use fable_core::posterior::dense::Dense;
@@ -22,7 +22,9 @@
 use core::fmt;
 use nalgebra::{Cholesky, Const, RealField, SMatrix, SVector};
 
-/// theta ~ N(mu, Sigma) over `D` coordinates in `f32` or `f64`: L with L L^T = Lambda = Sigma^-1, and h = Lambda mu.
+/// theta ~ N(mu, Sigma) over `D` coordinates, in `f32` or `f64`.
+///
+/// Kept are L with L L^T = Lambda = Sigma^-1, and h = Lambda mu.
 #[derive(Clone, Debug)]
 pub struct Dense<T: RealField, const D: usize> {
     factor: Cholesky<T, Const<D>>,
@@ -33,7 +35,7 @@ impl<T: RealField + Copy, const D: usize> Dense<T, D> {
     /// A prior with its mean and its precision.
     ///
     /// # Errors
-    /// A precision that is not symmetric and positive definite, or a number that is not finite.
+    /// The precision is not symmetric and positive definite, or a number is not finite.
     pub fn new(mean: &SVector<T, D>, precision: &SMatrix<T, D, D>) -> Result<Self, NotGaussian> {
         if *precision != precision.transpose() {
             return Err(NotGaussian);
@@ -42,17 +44,18 @@ impl<T: RealField + Copy, const D: usize> Dense<T, D> {
         Self { factor, information: precision * mean }.checked()
     }
 
-    /// Equations 2 and 3 for a stated preference (v, u, kappa), Equations 5 and 6 for a reward (phi, y - bar b, sigma^-2): both
-    /// are one observation `response` = `direction`.theta + noise, of which `precision` is one over the variance. A negative
-    /// precision takes an observation back.
+    /// Learns `response` = `direction`.theta + noise, where `precision` is one over the variance of the noise.
+    ///
+    /// A stated preference (v, u, kappa) is such an observation, and so is a reward (phi, y - bar b, sigma^-2).
+    /// A negative precision takes an observation back.
     ///
     /// # Errors
-    /// Lambda would not be positive definite, or a number would not be finite; nothing has changed then.
+    /// Lambda would not be positive definite, or a number would not be finite. Nothing has changed then.
     pub fn observe(&mut self, direction: &SVector<T, D>, response: T, precision: T) -> Result<(), NotGaussian> {
         let mut next = self.clone();
-        // Lambda + kappa v v^T (2), Lambda + sigma^-2 phi phi^T (5)
+        // Lambda + kappa v v^T (Equation 2), Lambda + sigma^-2 phi phi^T (Equation 5)
         next.factor.rank_one_update(direction, precision);
-        // h + kappa v u (3), h + sigma^-2 phi (y - bar b) (6)
+        // h + kappa v u (Equation 3), h + sigma^-2 phi (y - bar b) (Equation 6)
         next.information += direction * (precision * response);
         *self = next.checked()?;
         Ok(())
@@ -72,9 +75,9 @@ impl<T: RealField + Copy, const D: usize> Dense<T, D> {
         w.norm_squared()
     }
 
-    /// A draw from N(mu, nu^2 Sigma) for Equation 4: mu + nu L^-T z, with one standard normal in z for each coordinate.
+    /// A draw from N(mu, nu^2 Sigma): mu + nu L^-T z, where z has one standard normal for each coordinate.
     ///
-    /// The score of an action is bar b + phi^T theta with this draw as theta.
+    /// With this draw as theta, the score of an action in Equation 4 is bar b + phi^T theta.
     #[must_use]
     pub fn draw(&self, nu: T, normals: &SVector<T, D>) -> SVector<T, D> {
         self.mean() + self.factor.l_dirty().tr_solve_lower_triangular_unchecked(normals) * nu
@@ -88,7 +91,7 @@ impl<T: RealField + Copy, const D: usize> Dense<T, D> {
 
     /// Refuses numbers that are not finite. A pivot of L that is 0 or NaN leaves no finite mean.
     fn checked(self) -> Result<Self, NotGaussian> {
-        let finite = self.factor.l_dirty().iter().chain(&self.mean()).all(|number| number.is_finite());
+        let finite = self.factor.l_dirty().iter().chain(&self.mean()).all(T::is_finite);
         if finite { Ok(self) } else { Err(NotGaussian) }
     }
 }

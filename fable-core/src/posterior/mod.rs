@@ -1,6 +1,6 @@
 //! The Gaussian working posterior of one user, theta ~ N(mu, Sigma): what is known about the user's preferences.
 //!
-//! [`dense::Dense`] is the specification: Equations 2 to 6 of the paper as they are printed. One round of `rubric` with it:
+//! [`dense::Dense`] is the specification: Equations 2 to 6 of the paper as they are printed. One round of `rubric`:
 //!
 //! ```
 //! use fable_core::{Action, Context, Feasible, catalog::RUBRIC, posterior::dense::Dense};
@@ -34,9 +34,10 @@
 //!
 //! # Why there is a packed factor
 //!
-//! A learner keeps a [`Posterior`]. The square of [`dense::Dense`] has zeros above the diagonal of L, and between coordinates
-//! of two tasks, which never occur in one observation. An [`Layout`] leaves both out. A round touches the coordinates of its
-//! task and those of all tasks: 10,585 of the 32,131 entries below the diagonal for `agent`.
+//! A learner keeps a [`Posterior`]. The square of [`dense::Dense`] wastes the part above the diagonal of L. It also has
+//! zeros between coordinates of two tasks, which never occur in one observation. A [`Layout`] leaves both out.
+//! A round touches the coordinates of its task and those of all tasks: 10,585 of 32,131 entries below the diagonal
+//! for `agent`.
 //!
 //! | `agent` in `f32`, d = 254 | L as a square | packed, with h | command |
 //! |---|---:|---:|---|
@@ -51,9 +52,9 @@
 //! assert_eq!(size_of::<f32>() * AGENT.layout().packed_len(), 104_636);
 //! ```
 //!
-//! # What it keeps
+//! # How it is kept
 //!
-//! Lambda = Sigma^-1 = L D L^T in the order of an [`Layout`], E = 1/D, and the whitened information vector z with
+//! State: Lambda = Sigma^-1 = L D L^T in the order of a [`Layout`], E = 1/D, and the whitened information vector z with
 //! L^T mu = z as one more row of L. An observation (phi, y, variance v) is Equations 5-6, Lambda += phi phi^T / v and
 //! h += phi y / v, done as one sweep over the touched leaf and the root. The sweep also yields the innovation y - phi.mu and
 //! the predictive variance v + phi.Sigma.phi, and log det Lambda grows by ln(predictive / v), accumulated in `f64`.

@@ -1,4 +1,4 @@
-//! The dense posterior itself, against an explicit inverse of summed matrices: nothing here factors Lambda as `Dense` does.
+//! The dense posterior itself, against an explicit inverse of summed matrices.
 
 use crate::common::Random;
 use fable_core::posterior::dense::{Dense, NotGaussian};
@@ -60,7 +60,7 @@ fn bits<T: RealField + Copy, const N: usize>(dense: &Dense<T, N>) -> String {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Equations 2 to 6 with Sigma as an explicit inverse; a draw is linear in its normals, and has covariance nu^2 Sigma.
+    /// Equations 2 to 6 with Sigma as an explicit inverse. A draw is linear in its normals, with covariance nu^2 Sigma.
     #[test]
     fn the_dense_posterior_is_an_explicit_inverse(seed: u64, count in 0_usize..40) {
         let mut random = Random(seed);
@@ -80,7 +80,9 @@ proptest! {
 
         let nu = 0.1 + random.unit();
         prop_assert_eq!(dense.draw(nu, &Vector::zeros()), dense.mean());
-        let spread = Matrix::from_columns(&Matrix::identity().column_iter().map(|unit| dense.draw(nu, &unit.into()) - dense.mean()).collect::<Vec<_>>());
+        let unit = Matrix::identity();
+        let spread: Vec<_> = unit.column_iter().map(|unit| dense.draw(nu, &unit.into()) - dense.mean()).collect();
+        let spread = Matrix::from_columns(&spread);
         prop_assert!((spread * spread.transpose() - sigma * nu * nu).amax() < 1e-9);
         let normals = vector(&mut random);
         prop_assert!((dense.draw(nu, &normals) - dense.mean() - spread * normals).amax() < 1e-9);
@@ -93,7 +95,9 @@ proptest! {
         let mut all = observations(&mut random, count);
         let learn = |all: &[Observation]| {
             let mut dense = Dense::new(&mean, &precision).unwrap();
-            all.iter().for_each(|(direction, response, precision)| dense.observe(direction, *response, *precision).unwrap());
+            for (direction, response, precision) in all {
+                dense.observe(direction, *response, *precision).unwrap();
+            }
             dense
         };
         let forward = learn(&all);
@@ -148,7 +152,7 @@ fn refused_observations_change_nothing<T: RealField + Copy>(largest: T) {
     assert_eq!(dense.observe(&unit, largest, number(10.0)), Err(NotGaussian));
     assert_eq!(dense.observe(&unit, number(1.0), number(-1e3)), Err(NotGaussian));
     assert_eq!(bits(&dense), before);
-    // What is refused leaves nothing behind: a statement of precision 0 is omitted.
+    // A statement of precision 0 is omitted.
     dense.observe(&unit, number(1.0), number(0.0)).unwrap();
     assert_eq!(bits(&dense), before);
 }

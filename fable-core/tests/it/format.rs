@@ -33,6 +33,7 @@ mod listed {
     use fable_core::preference::{Assessment, Comparison};
     use fable_core::preference::{Average, Certifier, Probe, ProbeOutcome, Trial};
     use fable_core::preference::{Standing, UserRule};
+    use fable_core::posterior::dense::{Dense, NotGaussian};
     use fable_core::protocol::{
         self, Draft, Fault, Frame, Hello, Kept, Reply, Session, Statistics, StorageFault, WireContext, WireShare,
     };
@@ -57,6 +58,8 @@ mod listed {
         has::<Update<f32>>();
         has::<Estimate<f32>>();
         has::<PosteriorError>();
+        has::<Dense<f32, 9>>();
+        has::<NotGaussian>();
         has::<Prior<'_, f32>>();
         has::<Factor<'_, f32>>();
         has::<PriorError>();

@@ -114,7 +114,7 @@ fn learning_is_equations_2_to_6() {
     follows::<{ RUBRIC.dimension() }>(&RUBRIC, 3);
 }
 
-/// Equation 4 with its draw: the dense posterior and the learner's standard normals give the same scores, and so the same choice.
+/// Equation 4 with its draw: the dense posterior scores the actions with the standard normals of the learner.
 fn choices_are_those_of_the_dense_draw<T: Scalar, const D: usize>(catalog: &Catalog<'static>, seed: u64) {
     let (mut random, nu) = (Random(seed), 0.8);
     let exploration = Exploration::Constant(nu);
@@ -130,7 +130,7 @@ fn choices_are_those_of_the_dense_draw<T: Scalar, const D: usize>(catalog: &Cata
         user.run(&mut command).unwrap();
         let (decision, scores) = (command.decision(&user).unwrap(), command.scores().unwrap());
 
-        // The learner draws for the coordinates that can matter: those of the context's task, then those of all tasks.
+        // The learner draws for the coordinates of the context's task, then for those of all tasks.
         let (round, purpose) = (decision.id.round, Purpose::Decision);
         let mut stream = Key { seed, user: 1, incarnation: 0, origin: 0, round, purpose }.stream();
         let (layout, mut normals) = (catalog.layout(), SVector::zeros());

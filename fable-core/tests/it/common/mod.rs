@@ -114,7 +114,7 @@ pub fn isotropic<const D: usize>(precision: f64) -> Dense<f64, D> {
     Dense::new(&SVector::zeros(), &(SMatrix::identity() * precision)).unwrap()
 }
 
-/// A sparse direction with all its coordinates.
+/// A direction from its entries other than 0.
 pub fn vector<const D: usize>(direction: &[(usize, f64)]) -> SVector<f64, D> {
     let mut vector = SVector::zeros();
     for &(index, value) in direction {
@@ -123,8 +123,9 @@ pub fn vector<const D: usize>(direction: &[(usize, f64)]) -> SVector<f64, D> {
     vector
 }
 
-/// Lambda and h as the sums of Equations 2, 3, 5 and 6, factored anew for each question: for tests that also change Lambda and h in
-/// other ways, or learn 100,000 times. `dense.rs` compares [`Dense`] with such sums.
+/// Lambda and h as the sums of Equations 2, 3, 5 and 6, factored anew for each question.
+///
+/// For tests that change Lambda and h in other ways, too, or learn 100,000 times. `dense.rs` compares [`Dense`] with sums.
 #[derive(Clone)]
 pub struct Sums {
     pub lambda: DMatrix<f64>,
