@@ -9,17 +9,15 @@
 //! is what the counts of evidence add up to. Statements and imputed rewards surprise nobody: they are not counted.
 //!
 //! **A change** shows as disappointment: what was the best action until now is suddenly rewarded less than predicted. With a scale
-//! that follows faster, a = [`HASTE`], and x = -e / (s sqrt(v)) the evidence M <- max(M, 1) exp(x - 1/2) multiplies as long as it goes on, and at [`ALARM`] the change is
+//! that follows faster, a = [`HASTE`], and x = -e / (s sqrt(v)) the evidence M <- max(M, 1) exp(x - 1/2) multiplies as long as it goes on, and at 1,000 the change is
 //! noticed and M starts again at 1. As long as a user stays the same and the noise of rewards is no wider than a normal one of
-//! variance s^2 v, M stays under a Shiryaev-Roberts martingale, so that there are at least [`ALARM`] rewards from one false alarm
+//! variance s^2 v, M stays under a Shiryaev-Roberts martingale, so that there are at least 1,000 rewards from one false alarm
 //! to the next on average. The first [`SETTLING`] rewards raise none: the scale has to be found first.
 
 use super::State;
 use crate::numbers::Number;
 use crate::posterior::Update;
 
-/// Rewards between two false alarms, on average, at least.
-const ALARM: f64 = 1_000.0;
 /// Rewards after a start or a fading that raise no alarm.
 const SETTLING: u16 = 10;
 
@@ -28,7 +26,7 @@ const TRUST: f64 = 8.0;
 /// The same for the alarm, which must not take noise for a change.
 const HASTE: f64 = 2.0;
 
-/// ln [`ALARM`]
+/// ln 1000: at least 1,000 rewards from one false alarm to the next on average.
 const LN_ALARM: f64 = 6.907_755_278_982_137;
 
 /// Units of ln M in 1.

@@ -10,7 +10,6 @@ use fable_core::posterior::PosteriorError;
 use fable_core::{
     Action, Context, DecisionId, Exploration, Feasible, HostUser, Policy, Request, Rule, Scalar, Settings, UserError,
 };
-use proptest::prelude::*;
 use std::cell::Cell;
 use std::collections::BTreeMap;
 

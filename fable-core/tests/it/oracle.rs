@@ -49,8 +49,7 @@ fn learner_follows_the_oracle<T: Scalar, const D: usize>(catalog: &Catalog<'stat
 
     // Equations 2-3: two statements, one of them inside a task if there are tasks.
     for round in 0..2 {
-        let arrow = catalog.layout();
-        let start = if round == 0 { 0 } else { catalog.dimension() - layout.root() };
+        let start = if round == 0 { 0 } else { catalog.dimension() - catalog.layout().root() };
         let entries = [(start, 1.5), (catalog.dimension() - 1, -0.5)];
         let direction = Direction::new(catalog, entries).unwrap();
         user.onboard(&Statement { direction, response: 0.75, precision: 4.0 }).unwrap();

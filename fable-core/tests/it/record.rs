@@ -5,7 +5,7 @@ use crate::postcard_oracle;
 use fable_core::catalog::{AGENT, Catalog, RUBRIC, TAU2};
 use fable_core::catalog::{ActionSet, ContrastSet, Direction};
 use fable_core::host::HostLearner;
-use fable_core::journal::{Command, Event, Observation, State};
+use fable_core::journal::{Command, Event, Observation};
 use fable_core::posterior::{Factor, Prior};
 use fable_core::preference::Probes;
 use fable_core::record::{

@@ -19,10 +19,8 @@ pub(crate) fn sweep<'w, T: Number, V: Vectors<T>>(
     w: &'w mut [T],
     t: T,
 ) -> (T, &'w mut [T]) {
-    #[cfg_attr(feature = "dispatch", inline(always))]
-    let column = |p: T, b: T, l: &mut [T], w: &mut [T]| column_in_chunks(v, p, b, l, w);
     let (first, inverse) = inverse.split_at_mut(inverse.len().min(w.len() % 4));
-    let (mut t, mut w) = sweep_columns(first, &mut columns, w, t, column);
+    let (mut t, mut w) = sweep_columns(v, first, &mut columns, w, t);
     let (fours, last) = inverse.as_chunks_mut();
     for e in fours {
         let Some((p, rest)) = w.split_first_chunk_mut() else { return (t, &mut []) };
@@ -30,7 +28,7 @@ pub(crate) fn sweep<'w, T: Number, V: Vectors<T>>(
         sweep_four(v, e, panel, *p, rest, &mut t);
         w = rest;
     }
-    sweep_columns(last, &mut columns, w, t, column)
+    sweep_columns(v, last, &mut columns, w, t)
 }
 
 /// The update of four columns and a multiple of four rows.
@@ -78,10 +76,10 @@ fn corner<T: Number>(mut p: [T; 4], e: &mut [T; 4], below: [&mut T; 6], t: &mut 
     (p, b)
 }
 
-/// [`column`] with several rows at once.
+/// [`column`] with [`STRIDE`] rows at once.
 #[cfg_attr(feature = "dispatch", inline(always))]
 #[cfg_attr(not(feature = "dispatch"), inline(never))]
-fn column_in_chunks<T: Number, V: Lanes<T, STRIDE>>(v: V, p: T, b: T, l: &mut [T], w: &mut [T]) {
+pub(super) fn column_in_chunks<T: Number, V: Lanes<T, STRIDE>>(v: V, p: T, b: T, l: &mut [T], w: &mut [T]) {
     let (near_w, far_w) = w.as_rchunks_mut();
     let (near, far) = l.as_rchunks_mut();
     column(p, b, near, near_w);

@@ -1,7 +1,10 @@
 //! Rank-one update of one segment: Lambda += w w^T / t and the information row with it.
 
-use super::front;
+#[cfg(not(fable_softfloat))]
+use super::fpu::column_in_chunks as rows_below;
+use super::{STRIDE, front};
 use crate::numbers::Number;
+use crate::numbers::lanes::Lanes;
 
 /// One column of the rank-one update, pivot p with running t (Gill, Golub, Murray and Saunders, method C1):
 /// t' = t + p^2 E;  b = p E / t';  E *= t / t'.
@@ -31,33 +34,38 @@ pub(super) fn column<T: Number>(p: T, b: T, column: &mut [T], w: &mut [T]) {
 /// running t, which ends as the predictive variance. A column whose pivot is zero does not change and is skipped.
 #[cfg_attr(feature = "dispatch", inline(always))]
 #[expect(clippy::mut_mut, reason = "a cursor into borrowed columns")]
-pub(super) fn sweep_columns<'w, T: Number>(
+pub(super) fn sweep_columns<'w, T: Number, V: Lanes<T, STRIDE>>(
+    v: V,
     inverse: &mut [T],
     columns: &mut &mut [T],
     mut w: &'w mut [T],
     mut t: T,
-    column: impl Fn(T, T, &mut [T], &mut [T]),
 ) -> (T, &'w mut [T]) {
     for e in inverse {
         let [p, rest @ ..] = w else { return (t, &mut []) };
         let Some(l) = front(columns, rest.len()) else { return (t, rest) };
         if *p != T::ZERO {
             let b = pivot(*p, e, &mut t);
-            column(*p, b, l, rest);
+            rows_below(v, *p, b, l, rest);
         }
         w = rest;
     }
     (t, w)
 }
 
-/// The plain form.
 #[cfg(fable_softfloat)]
-pub(crate) fn sweep<'w, T: Number, V>(
-    _: V,
+fn rows_below<T: Number, V>(_: V, p: T, b: T, l: &mut [T], w: &mut [T]) {
+    column(p, b, l, w);
+}
+
+/// The plain form: one column after the other.
+#[cfg(fable_softfloat)]
+pub(crate) fn sweep<'w, T: Number, V: Lanes<T, STRIDE>>(
+    v: V,
     inverse: &mut [T],
     mut columns: &mut [T],
     w: &'w mut [T],
     t: T,
 ) -> (T, &'w mut [T]) {
-    sweep_columns(inverse, &mut columns, w, t, column)
+    sweep_columns(v, inverse, &mut columns, w, t)
 }

@@ -5,7 +5,7 @@ pub mod onboarded;
 
 use fable_core::catalog::{Block, Catalog, Component, Condition, Contrast, Definition, Part, Term, Value};
 use fable_core::host::HostLearner;
-use fable_core::journal::{Command, State};
+use fable_core::journal::Command;
 use fable_core::posterior::dense::Dense;
 use fable_core::{Action, Context, HostUser, Policy, Scalar, User};
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn, SMatrix, SVector};
